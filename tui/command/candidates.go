@@ -64,7 +64,7 @@ var ofArguments = map[string]completer{
 	"attach": labs, "serve": labs, "stop": labs, "pause": labs, "park": labs, "resume": labs, "checkpoint": labs,
 	"report": runFolders, "card": onlyFirst(runFolders), "export": onlyFirst(runFolders), "replay": onlyFirst(runFolders),
 	"fork": onlyFirst(places), "analyse": places, "journal canonical": onlyFirst(runFolders), "journal diff": runFolders,
-	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "sweep status": onlyFirst(folders), "sweep cancel": onlyFirst(folders), "sweep poke": onlyFirst(folders), "sweep worker": onlyFirst(folders), "man": onlyFirst(folders),
+	"preset show": onlyFirst(presetNames), "bench": workloadNames, "sweep job": onlyFirst(folders), "sweep status": onlyFirst(folders), "sweep cancel": onlyFirst(folders), "sweep poke": onlyFirst(folders), "sweep requeue": onlyFirst(folders), "sweep worker": onlyFirst(folders), "man": onlyFirst(folders),
 }
 
 func nothing(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -84,6 +84,7 @@ var refusals = []struct {
 	{"sweep --out new --ssh -p22", 2, "--ssh is for --on ssh:"},
 	{"sweep --out new --on ssh:a --ssh p22", 2, "want an option of ssh"},
 	{"sweep poke nosuch", 2, "nosuch"},
+	{"sweep requeue nosuch", 2, "nosuch"},
 	{"sweep worker nosuch --name a", 2, "nosuch"},
 	{"sweep --out new --sbatch --time=1", 2, "--sbatch is for --on slurm"},
 	{"sweep --out new --on slurm --sbatch time", 2, "want an option of sbatch"},

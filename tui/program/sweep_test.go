@@ -124,6 +124,60 @@ func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 	}
 }
 
+// A sweep that goes on tries again what failed when it is told to by another process, shows
+// that how it gets on, and ends on request.
+func TestAFailedJobIsRequeued(t *testing.T) {
+	setUp(t)
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	if out, err := onCluster(t, "sweep", "--out", "s", "--preset", "tiny.toml", "--steps", "75", "--method", "sac", "--seeds", "1"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := onCluster(t, "sweep", "requeue", "s"); err == nil || !strings.Contains(out, "no sweep is at work") {
+		t.Errorf("nobody is at work: %v: %s", err, out)
+	}
+	middle := holdAt(t, 2, 60)
+	view, said := child(t, "sweep", "--out", "fails", "--preset", "tiny.toml", "--steps", "75", "--method", "sac", "--seeds", "1-2", "--jobs", "2")
+	view.Env = append(view.Env, middle.setting)
+	broken := filepath.Join("fails", "0000-cartpole-swingup-sac-s1", "run")
+	if err := os.MkdirAll(broken, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(broken, "events.jsonl"), []byte("no journal"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := view.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waits := middle.await()
+	g, err := sweep.Open("fails")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the first job failed", func() bool { return len(g.FailedJobs()) == 1 })
+	if out, err := onCluster(t, "sweep", "status", "fails"); err != nil || !strings.Contains(out, "1 of 2 at work, 1 failed") || !strings.Contains(out, "0 of 2 done, 1 failed") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if err := os.RemoveAll(broken); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := onCluster(t, "sweep", "requeue", "fails"); err != nil || !strings.Contains(out, "1 jobs that failed are tried again") {
+		t.Errorf("%v: %s", err, out)
+	}
+	eventually(t, "it is done", func() bool { return len(g.Missing()) == 1 })
+	for command, want := range map[string]string{"poke": "the jobs of 1 workers save", "cancel": "1 workers save their jobs and end"} {
+		if out, err := onCluster(t, "sweep", command, "fails"); err != nil || !strings.Contains(out, want) {
+			t.Errorf("%s: %v: %s", command, err, out)
+		}
+	}
+	waits.release()
+	if view.Wait(); view.ProcessState.ExitCode() != 143 {
+		t.Errorf("status %d: %s", view.ProcessState.ExitCode(), said)
+	}
+	if found, _ := os.ReadDir(filepath.Join("fails", "workers")); len(found) != 1 { // what was asked
+		t.Errorf("left: %v", found)
+	}
+}
+
 // What stands in a results file is not done again, on whatever machine and in whatever
 // folder it was done; what a killed sweep did and had not written down is added.
 func TestASweepLeavesOutWhatHasResults(t *testing.T) {

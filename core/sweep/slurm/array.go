@@ -26,6 +26,14 @@ type Submission struct {
 	Submitted time.Time `json:"submitted"`
 	First     int       `json:"first"`   // the job that element 0 is
 	Indexes   []int     `json:"indexes"` // of jobs
+	How       How       `json:"how,omitzero"`
+}
+
+// How is what jobs were submitted with, and are again. Records of older versions lack it.
+type How struct {
+	Script  Script   `json:"script"`
+	Beside  int      `json:"beside,omitempty"` // elements that run at a time; 0: any number
+	Options []string `json:"options,omitempty"`
 }
 
 // Array is what Slurm has of a sweep.
@@ -55,9 +63,9 @@ func Open(dir string, command Command) (*Array, error) {
 // Script is the script of the elements: this program makes an attempt at the job that the
 // element is. It takes the place of the shell, so that signals and status are its own.
 type Script struct {
-	Program string // the path of pgrlab on the nodes
-	Dir     string // of the sweep, absolute
-	Flags   []string
+	Program string   `json:"program"` // the path of pgrlab on the nodes
+	Dir     string   `json:"dir"`     // of the sweep, absolute
+	Flags   []string `json:"flags,omitempty"`
 }
 
 // text is the script for jobs from first on.
@@ -84,9 +92,8 @@ func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\
 // warning is how long before its time limit an element is told to save itself, in seconds.
 const warning = 120
 
-// Submit submits jobs, in as many arrays as the cluster wants them to be, of which so many
-// elements run at a time (0: any number), with options of sbatch.
-func (a *Array) Submit(ctx context.Context, s Script, jobs []int, beside int, options []string) error {
+// Submit submits jobs, in as many arrays as the cluster wants them to be.
+func (a *Array) Submit(ctx context.Context, h How, jobs []int) error {
 	largest, err := MaxArray(ctx, a.run)
 	if err != nil {
 		return err
@@ -97,7 +104,7 @@ func (a *Array) Submit(ctx context.Context, s Script, jobs []int, beside int, op
 		if i := slices.IndexFunc(jobs, func(j int) bool { return j-first >= largest }); i >= 0 {
 			n = i
 		}
-		if err := a.submit(ctx, s, jobs[:n], beside, options); err != nil {
+		if err := a.submit(ctx, h, jobs[:n]); err != nil {
 			return err
 		}
 		jobs = jobs[n:]
@@ -106,18 +113,18 @@ func (a *Array) Submit(ctx context.Context, s Script, jobs []int, beside int, op
 }
 
 // submit submits jobs as one array.
-func (a *Array) submit(ctx context.Context, s Script, jobs []int, beside int, options []string) error {
-	sub := Submission{Name: "pgrlab-" + rand.Text()[:10], Submitted: time.Now().UTC().Truncate(time.Second), First: jobs[0], Indexes: slices.Clone(jobs)}
+func (a *Array) submit(ctx context.Context, h How, jobs []int) error {
+	sub := Submission{How: h, Name: "pgrlab-" + rand.Text()[:10], Submitted: time.Now().UTC().Truncate(time.Second), First: jobs[0], Indexes: slices.Clone(jobs)}
 	elements := make([]int, len(jobs))
 	for i, j := range jobs {
 		elements[i] = j - sub.First
 	}
 	indexes := Indexes(elements)
-	if beside > 0 {
-		indexes += fmt.Sprintf("%%%d", beside)
+	if h.Beside > 0 {
+		indexes += fmt.Sprintf("%%%d", h.Beside)
 	}
-	ours := []string{"--job-name=" + sub.Name, "--output=" + filepath.Join(s.Dir, "slurm-%A_%a.log"), "--open-mode=append", "--requeue", fmt.Sprintf("--signal=B:USR2@%d", warning)}
-	id, err := Submit(ctx, a.run, s.text(sub.First), indexes, append(ours, options...))
+	ours := []string{"--job-name=" + sub.Name, "--output=" + filepath.Join(h.Script.Dir, "slurm-%A_%a.log"), "--open-mode=append", "--requeue", fmt.Sprintf("--signal=B:USR2@%d", warning)}
+	id, err := Submit(ctx, a.run, h.Script.text(sub.First), indexes, append(ours, h.Options...))
 	if err != nil {
 		return err
 	}
@@ -164,6 +171,11 @@ func (a *Array) Cancel(ctx context.Context, queued map[int]Element) error {
 // Save has jobs that run save themselves and go on.
 func (a *Array) Save(ctx context.Context, running map[int]Element) error {
 	return a.each(ctx, running, Save)
+}
+
+// Release lets jobs run again that Slurm holds since it could not begin them.
+func (a *Array) Release(ctx context.Context, held map[int]Element) error {
+	return a.each(ctx, held, Release)
 }
 
 // each calls a command of Slurm on jobs, once for each array.

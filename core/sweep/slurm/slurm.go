@@ -145,6 +145,18 @@ func Save(ctx context.Context, run Command, id, indexes string) error {
 	return err
 }
 
+// Held says whether Slurm holds the element since it could not begin it, as on a node that was
+// not as it should be; it never runs unless somebody says so.
+func (e Element) Held() bool {
+	return e.State == "PENDING" && strings.Contains(strings.ReplaceAll(strings.ToLower(e.Reason), "_", " "), "requeued held")
+}
+
+// Release lets elements of an array run that are held.
+func Release(ctx context.Context, run Command, id, indexes string) error {
+	_, err := run(ctx, nil, "scontrol", "release", id+"_["+indexes+"]")
+	return err
+}
+
 // Requeue gives the element that this process runs in back to the queue.
 func Requeue(ctx context.Context, run Command, element string) error {
 	_, err := run(ctx, nil, "scontrol", "requeue", element)

@@ -90,7 +90,7 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := Script{Program: "/opt/it's/pgrlab", Dir: "/data/a b", Flags: []string{"--threads", "2"}}
-	if err := a.Submit(t.Context(), s, []int{0, 1, 3, 4, 9}, 2, []string{"--partition=gpu"}); err != nil {
+	if err := a.Submit(t.Context(), How{s, 2, []string{"--partition=gpu"}}, []int{0, 1, 3, 4, 9}); err != nil {
 		t.Fatal(err)
 	}
 	var arrays []string
@@ -123,7 +123,7 @@ func TestWhatIsQueued(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Submit(t.Context(), Script{Program: "p", Dir: "d"}, []int{5, 6, 8}, 0, nil); err != nil {
+	if err := a.Submit(t.Context(), How{Script: Script{Program: "p", Dir: "d"}}, []int{5, 6, 8}); err != nil {
 		t.Fatal(err)
 	}
 	if queued, err := a.Queued(t.Context()); err != nil || len(queued) != 0 {
@@ -141,6 +141,17 @@ func TestWhatIsQueued(t *testing.T) {
 	if last := c.calls[len(c.calls)-1]; !slices.Equal(last, []string{"scancel", "71_[0,3]"}) {
 		t.Errorf("%q", last)
 	}
+	for _, call := range []struct {
+		do   func(context.Context, map[int]Element) error
+		want []string
+	}{
+		{a.Save, []string{"scancel", "--signal=USR1", "--batch", "71_[0,3]"}},
+		{a.Release, []string{"scontrol", "release", "71_[0,3]"}},
+	} {
+		if err := call.do(t.Context(), queued); err != nil || !slices.Equal(c.calls[len(c.calls)-1], call.want) {
+			t.Errorf("%v: %q, want %q", err, c.calls[len(c.calls)-1], call.want)
+		}
+	}
 	c.queue["71"] = strings.ReplaceAll(c.queue["71"], name, "of another")
 	if queued, err := a.Queued(t.Context()); err != nil || len(queued) != 0 {
 		t.Errorf("another's job counts: %v, %v", queued, err)
@@ -156,7 +167,7 @@ func TestRefusals(t *testing.T) {
 	for _, largest := range []string{"0", "many", ""} {
 		c := &cluster{t: t, largest: largest}
 		a, _ := Open(t.TempDir(), c.run)
-		if err := a.Submit(t.Context(), Script{}, []int{0}, 0, nil); err == nil || !strings.Contains(err.Error(), "MaxArraySize") || len(c.scripts) > 0 {
+		if err := a.Submit(t.Context(), How{}, []int{0}); err == nil || !strings.Contains(err.Error(), "MaxArraySize") || len(c.scripts) > 0 {
 			t.Errorf("%q: %v", largest, err)
 		}
 	}
@@ -173,5 +184,14 @@ func TestRefusals(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := Run(t.Context(), nil, "sbatch"); err == nil || !strings.Contains(err.Error(), "is this a login node") {
 		t.Errorf("no Slurm: %v", err)
+	}
+}
+
+// Only what Slurm holds since it could not begin it is let go, not what a person holds.
+func TestHeld(t *testing.T) {
+	for reason, want := range map[string]bool{"launch failed requeued held": true, "launch_failed_requeued_held": true, "JobHeldUser": false, "Priority": false, "": false} {
+		if (Element{State: "PENDING", Reason: reason}).Held() != want {
+			t.Errorf("%q: %v", reason, !want)
+		}
 	}
 }

@@ -52,7 +52,7 @@ func newCluster(g *sweep.Grid, out string) (*cluster, error) {
 
 // submit submits the jobs that are missing and not in the queue. Two submits of one sweep
 // take turns, so that none is submitted twice.
-func (c *cluster) submit(ctx context.Context, f *sweepFlags, say func(string)) error {
+func (c *cluster) submit(ctx context.Context, how slurm.How, say func(string)) error {
 	lock, err := run.AppendFile(c.out, "slurm.lock")
 	if err != nil {
 		return err
@@ -77,12 +77,8 @@ func (c *cluster) submit(ctx context.Context, f *sweepFlags, say func(string)) e
 	if len(jobs) == 0 {
 		return nil
 	}
-	s, err := f.script()
-	if err != nil {
-		return err
-	}
 	before := len(c.array.Submissions)
-	if err := c.array.Submit(ctx, s, jobs, f.jobs, f.sbatch); err != nil {
+	if err := c.array.Submit(ctx, how, jobs); err != nil {
 		return err
 	}
 	for _, sub := range c.array.Submissions[before:] {
@@ -119,21 +115,21 @@ func (c *cluster) settled(ctx context.Context, say func(string)) (map[int]slurm.
 	}
 }
 
-// script is what an element of the array runs.
-func (f *sweepFlags) script() (slurm.Script, error) {
+// how is what the jobs are submitted with.
+func (f *sweepFlags) how() (slurm.How, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return slurm.Script{}, err
+		return slurm.How{}, err
 	}
 	dir, err := filepath.Abs(f.out)
 	if err != nil {
-		return slurm.Script{}, err
+		return slurm.How{}, err
 	}
 	s := slurm.Script{Program: self, Dir: dir, Flags: []string{"--threads", strconv.Itoa(f.threads)}}
 	if f.disk != "" {
 		s.Flags = append(s.Flags, "--disk", f.disk)
 	}
-	return s, nil
+	return slurm.How{Script: s, Beside: f.jobs, Options: f.sbatch}, nil
 }
 
 // look asks the disk what is done, and the queue about the rest. What the queue does not
@@ -227,6 +223,27 @@ func (c *cluster) cancel(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them", len(queued), c.out), nil
 }
 
+// requeue submits what is missing and left the queue, as it was submitted before, and lets
+// those run that Slurm holds.
+func (c *cluster) requeue(ctx context.Context, say func(string)) error {
+	last := c.array.Submissions[len(c.array.Submissions)-1]
+	if last.How.Script.Program == "" {
+		return cli.Usagef("an older version submitted it: pgrlab sweep --out %s --on slurm submits what is missing", c.out)
+	}
+	if err := c.submit(ctx, last.How, say); err != nil {
+		return err
+	}
+	held := maps.Clone(c.queued)
+	maps.DeleteFunc(held, func(_ int, e slurm.Element) bool { return !e.Held() })
+	if err := c.array.Release(ctx, held); err != nil {
+		return err
+	}
+	if len(held) > 0 {
+		say(fmt.Sprintf("%d jobs that Slurm held are free to run", len(held)))
+	}
+	return nil
+}
+
 // poke has the jobs that run save themselves.
 func (c *cluster) poke(ctx context.Context) (string, error) {
 	queued, err := c.array.Queued(ctx)
@@ -302,7 +319,11 @@ func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Wr
 			return err
 		}
 		c.ended = ended
-		if err := c.submit(parent, f, progress.Say); err != nil {
+		how, err := f.how()
+		if err == nil {
+			err = c.submit(parent, how, progress.Say)
+		}
+		if err != nil {
 			return err
 		}
 		return c.follow(ctx, progress)

@@ -26,6 +26,8 @@ type place interface {
 	cancel(ctx context.Context) (string, error)
 	// poke has those that run write a checkpoint now.
 	poke(ctx context.Context) (string, error)
+	// requeue has those run again that failed or were given up.
+	requeue(ctx context.Context, say func(string)) error
 }
 
 // placesOf finds where a sweep is done.
@@ -87,6 +89,19 @@ func (w *workers) cancel(ctx context.Context) (string, error) {
 func (w *workers) poke(ctx context.Context) (string, error) {
 	n, err := w.signal(ctx, "USR1", syscall.SIGUSR1)
 	return fmt.Sprintf("the jobs of %d workers save themselves", n), err
+}
+
+// requeue has workers try again what failed, and starts those on hosts that have ended.
+func (w *workers) requeue(ctx context.Context, say func(string)) error {
+	failed := w.grid.FailedJobs()
+	if err := w.grid.AskAgain(); err != nil {
+		return err
+	}
+	say(fmt.Sprintf("%d jobs that failed are tried again", len(failed)))
+	if len(w.record.Hosts) == 0 || len(w.grid.Missing()) == 0 {
+		return nil
+	}
+	return newHosts(w.grid, w.out, w.record).begin(ctx, say)
 }
 
 // signal sends a signal to all workers and says how many got it.
@@ -174,6 +189,24 @@ goes on where they were.`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return inAll(cmd, args[0], func(p place) (string, error) { return p.cancel(cmd.Context()) })
+		},
+	}
+}
+
+func requeueCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "requeue DIR",
+		Short: "have the jobs of a sweep that failed run again",
+		Long: `Has the jobs of the sweep in DIR run again that failed or were given up, from where they
+were saved: workers, and a sweep on this machine, try them again within seconds, workers
+that have ended begin again, and what left Slurm's queue without a result is submitted as it
+was before.`,
+		Example: `  pgrlab sweep requeue sweeps/a`,
+		Args:    cli.ExactArgs(1, "the folder of a sweep"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return inAll(cmd, args[0], func(p place) (string, error) {
+				return "", p.requeue(cmd.Context(), func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) })
+			})
 		},
 	}
 }

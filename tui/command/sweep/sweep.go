@@ -116,7 +116,7 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, as --time=4:00:00 or --gres=gpu:1; repeatable")
 	flags.StringArrayVar(&f.ssh, "ssh", nil, "`OPTION` for ssh with --on ssh:…, in one word, as -oProxyJump=gate; repeatable")
 	f.changed = flags.Changed
-	c.AddCommand(sweepJobCommand(root), workerCommand(), statusCommand(), cancelCommand(), pokeCommand())
+	c.AddCommand(sweepJobCommand(root), workerCommand(), statusCommand(), cancelCommand(), requeueCommand(), pokeCommand())
 	return c
 }
 
