@@ -139,7 +139,12 @@ func TestDreamsAreAskedForWhileTheyAreSeen(t *testing.T) {
 func TestNoDreams(t *testing.T) {
 	replay := dreaming(t, 160, 45, func(o *Options) { o.Replay = true })
 	replay.typeLine("pane dreams")
-	replay.contains(t, "a journal holds no frames")
+	replay.contains(t, "a journal holds no frames: dreams")
+	replay.typeLine("pane agent")
+	replay.contains(t, "a journal holds no frames: what an agent sees")
+	if strings.Contains(replay.View(), "newest frame large") {
+		t.Error("a replay says where a picture comes from that it has not")
+	}
 	alone := dreaming(t, 160, 45, func(o *Options) {
 		o.Config.Method, o.Config.Generator.Kind, o.Config.Knobs.Ratio = "drqv2", "none", 0
 	})

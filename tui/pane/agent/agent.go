@@ -48,6 +48,8 @@ func (p *Pane) Body(w, h int) []string {
 	sees := s.Moment != nil && len(s.Moment.Seen) > 0
 	switch {
 	case sees:
+	case p.About.Replay && p.About.Config.Sees():
+		return p.Waiting("a journal holds no frames: what an agent sees is shown while a run goes on", w, h)
 	case p.About.Draw == nil:
 		return p.Waiting("nothing can be drawn here", w, h)
 	case s.Pose == nil:
@@ -162,8 +164,11 @@ func (p *Pane) slider(v float64, w int) string {
 
 // agentNote says where the picture comes from.
 func (p *Pane) agentNote(w int) string {
-	if p.About.Config.Sees() {
+	if p.About.Config.Sees() && !p.About.Replay {
 		return theme.Longest([]string{p.Theme.Dim.On("what the agent sees, the newest frame large " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " v back"), p.Theme.Dim.On("v back")}, w)
+	}
+	if p.About.Replay {
+		return p.Theme.Dim.On("v back")
 	}
 	return theme.Longest([]string{p.Theme.Dim.On("the training environment " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " v back"), p.Theme.Dim.On("v back")}, w)
 }
