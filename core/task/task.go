@@ -69,17 +69,17 @@ func (e Environment) plain() bool {
 
 // Played returns the task as a run with e plays it.
 func (t Task) Played(e Environment) (Task, error) {
-	if t.With == nil {
-		if e.plain() {
-			return t, nil
-		}
-		return t, fmt.Errorf("%s: neither action repeat nor noise is known here", t.Name)
-	}
 	if e.TV != "" && !slices.Contains(t.TVs, e.TV) {
 		if t.TVs == nil {
 			return t, fmt.Errorf("tv is %q, but there is none in task %s: leave it out", e.TV, t.Name)
 		}
 		return t, fmt.Errorf("tv is %q, want one of %s", e.TV, strings.Join(t.TVs, ", "))
+	}
+	if t.With == nil {
+		if e.plain() {
+			return t, nil
+		}
+		return t, fmt.Errorf("%s: neither action repeat nor noise is known here", t.Name)
 	}
 	return t.With(e)
 }

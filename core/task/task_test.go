@@ -31,7 +31,7 @@ func TestTV(t *testing.T) {
 		tv, err string
 	}{
 		{maze, "", ""}, {maze, "noise", ""}, {maze, "loud", `tv is "loud", want one of off, noise`},
-		{plain, "noise", `tv is "noise", but there is none in task maze: leave it out`}, {bare, "noise", "bare: "}, {bare, "", ""},
+		{plain, "noise", `tv is "noise", but there is none in task maze: leave it out`}, {bare, "noise", `tv is "noise", but there is none in task bare`}, {bare, "", ""},
 	} {
 		played, err := c.task.Played(Environment{TV: c.tv})
 		if c.err == "" && (err != nil || c.task.With != nil && played.Doc != c.tv) || c.err != "" && (err == nil || !strings.HasPrefix(err.Error(), c.err)) {

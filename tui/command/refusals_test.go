@@ -181,6 +181,7 @@ var refusals = []struct {
 	{"sweep --out s --task cheetah-run --set rato=1", 2, `did you mean "ratio"?`},
 	{"sweep --out s --task cheetah-run --device cuda:1", 2, "CUDA_VISIBLE_DEVICES"},
 	{"sweep --out s --task cheetah-run --method redq --observation pixels", 2, "method redq takes state"},
+	{"sweep --out s --task cheetah-run --method redq --tv noise", 2, "there is none in task cheetah-run"},
 	{"sweep --out s --task cheetah-run --method synther --observation picture", 2, `want "state" or "pixels"`},
 	{"sweep job s 0", 2, "s"},
 	{"sweep job", 2, "needs the folder of a sweep and an index"},

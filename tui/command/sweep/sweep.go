@@ -25,7 +25,7 @@ import (
 // sweepFlags say what the grid is made of.
 type sweepFlags struct {
 	preset, scale        string
-	observation          string
+	observation, tv      string
 	tasks, methods       []string
 	seeds                string
 	steps, threads, jobs int
@@ -76,6 +76,7 @@ to machine, and loses at most the runs that have not ended.`,
   pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
   pgrlab sweep --out sweeps/a --on ssh:box1,box2:4
   pgrlab sweep --task cartpole-swingup --method synther,pgr-curiosity --scale demo --observation pixels --out sweeps/c
+  pgrlab sweep --task maze-sparse,maze-very-sparse --method ppo,ppo-rnd --scale short --tv noise --seeds 0-2 --out sweeps/d
   pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -104,6 +105,7 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringVar(&f.scale, "scale", "", "`S` scale: how much of everything (pgrlab list scales)")
 	cli.CountIn(flags, &f.steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps of each run, as 20000, 20k or 1.5M (default: the scale's)")
 	flags.StringVar(&f.observation, "observation", "", "`state|pixels` what the agents are given of the task (default: what the method takes)")
+	flags.StringVar(&f.tv, "tv", "", cli.TVUsage)
 	flags.StringArrayVar(&f.set, "set", nil, "`KNOB=VALUE` start all of them with a knob turned; repeatable (pgrlab list knobs)")
 	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
 	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda` where to compute, as each job finds it")
@@ -196,8 +198,8 @@ func (f *sweepFlags) expand(d cli.Deps) (jobs []sweep.Job, configs [][]byte, err
 			for _, seed := range seeds {
 				r := runflags.Flags{Preset: f.preset, Task: problem, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
 					Set: f.set, At: f.at, Device: f.device,
-					Changed: func(name string) bool { return name == "seed" || name == "steps" && f.changed("steps") }}
-				r.Environment.Observation = f.observation
+					Changed: func(name string) bool { return name == "seed" || (name == "steps" || name == "tv") && f.changed(name) }}
+				r.Environment.Observation, r.Environment.TV = f.observation, f.tv
 				c, _, err := r.ConfigureElsewhere(d)
 				if err != nil {
 					return nil, nil, fmt.Errorf("sweep %s %s: %w", problem, method, err)
