@@ -13,10 +13,12 @@ import (
 // that it counts down.
 type countdown struct {
 	end, at time.Time // at: of the newest estimate
+	began   time.Time // of the first
 }
 
 // etaLag is the time in which the shown end follows about two thirds of a lasting change
-// of the estimates.
+// of the estimates. In the beginning, where they are made from a few env steps of which the
+// first ones are slow, it is half of the time since the first of them.
 const etaLag = 45 * time.Second
 
 // take takes an estimate of the time to go; 0: unknown.
@@ -27,7 +29,7 @@ func (c *countdown) take(now time.Time, left time.Duration) {
 	}
 	end := now.Add(left)
 	if c.at.IsZero() {
-		c.end, c.at = end, now
+		c.end, c.at, c.began = end, now, now
 		return
 	}
 	passed := now.Sub(c.at)
@@ -35,7 +37,8 @@ func (c *countdown) take(now time.Time, left time.Duration) {
 		return
 	}
 	c.at = now
-	c.end = c.end.Add(time.Duration((1 - math.Exp(-passed.Seconds()/etaLag.Seconds())) * float64(end.Sub(c.end))))
+	lag := max(passed, min(etaLag, now.Sub(c.began)/2)).Seconds()
+	c.end = c.end.Add(time.Duration((1 - math.Exp(-passed.Seconds()/lag)) * float64(end.Sub(c.end))))
 }
 
 // text is the time to go with as many digits as an estimate has; "" where it is unknown.

@@ -1,13 +1,14 @@
 package tui
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
 )
 
 // Estimates that jump between 3 and 13 minutes do not make the shown time jump, and a
-// true one is shown as it is.
+// true one is shown as it is, once there are estimates of more than a few steps.
 func TestCountdownCountsDown(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	begin := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -24,13 +25,21 @@ func TestCountdownCountsDown(t *testing.T) {
 			c.take(now, time.Duration(jumpy*float64(all-at)))
 			steady.take(now, all-at)
 			left := c.end.Sub(now)
-			if at > 0 && (left-before > 5*time.Second || before-left > 10*time.Second) {
+			if at > 2*etaLag && (left-before > 5*time.Second || before-left > 10*time.Second) {
 				t.Fatalf("trial %d: after %s the time to go went from %s to %s in 200 ms", trial, at, before, left)
 			}
 			before = left
 			if off := steady.end.Sub(begin.Add(all)); off > time.Millisecond || off < -time.Millisecond {
 				t.Fatalf("an estimate that is true is off by %s", off)
 			}
+		}
+	}
+	var first countdown // steps that are slow at first: 10 hours, which are 20 minutes ten seconds later
+	for at := range 60 {
+		hours := 600 * math.Pow(0.7, float64(at))
+		first.take(begin.Add(time.Duration(at)*time.Second), all+time.Duration(hours*float64(time.Minute))-time.Duration(at)*time.Second)
+		if left := first.end.Sub(first.at); at == 30 && left > all+10*time.Minute || at == 59 && left > all+2*time.Minute {
+			t.Errorf("%d seconds after the first estimate %s are shown", at, left)
 		}
 	}
 	var c countdown
