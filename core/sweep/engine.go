@@ -36,9 +36,12 @@ const (
 type Engine struct {
 	Grid    *Grid
 	Workers int
-	// Process makes the process of an attempt, not started yet. It gets an input that
-	// ends when this process does: then it saves itself and ends.
-	Process func(j Job) *exec.Cmd
+	// Devices are where attempts compute: each on the one with the fewest of them. None:
+	// the attempts choose themselves.
+	Devices []string
+	// Process makes the process of an attempt, not started yet, on a device if there are
+	// any. It gets an input that ends when this process does: then it saves itself and ends.
+	Process func(j Job, device string) *exec.Cmd
 	// Say is told what happened to a job, in a line.
 	Say func(text string)
 	// Ended is called with a job that has been done, before its state says so; may be nil.
@@ -51,6 +54,7 @@ type Engine struct {
 	waiting   []Job         // in the order in which they are tried
 	elsewhere []Job         // that others worked at when they were tried
 	changed   chan struct{} // closed when a state has changed
+	busy      []int         // attempts on each of the devices
 }
 
 const (
@@ -89,6 +93,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.mu.Lock()
 	n := len(e.Grid.Jobs)
 	e.states, e.processes, e.killed = make([]State, n), map[int]*os.Process{}, make([]int, n)
+	e.busy = make([]int, len(e.Devices))
 	e.waiting, e.elsewhere, e.changed = nil, nil, make(chan struct{})
 	for _, j := range e.Grid.Jobs {
 		if e.Grid.left[j.Index] {
@@ -270,7 +275,9 @@ func Said(r Result) string {
 
 // attempt runs one process to its end; a status below 0 means that it was killed.
 func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
-	c := e.Process(j)
+	device, leave := e.occupy()
+	defer leave()
+	c := e.Process(j, device)
 	input, alive, err := os.Pipe()
 	if err != nil {
 		return 0, fmt.Errorf("start: %w", err)
@@ -302,6 +309,22 @@ func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
 		return 0, err
 	}
 	return c.ProcessState.ExitCode(), nil
+}
+
+// occupy chooses the device of an attempt, until leave is called.
+func (e *Engine) occupy() (device string, leave func()) {
+	if len(e.Devices) == 0 {
+		return "", func() {}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	least := slices.Index(e.busy, slices.Min(e.busy))
+	e.busy[least]++
+	return e.Devices[least], func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.busy[least]--
+	}
 }
 
 // verdict is what became of the whole.

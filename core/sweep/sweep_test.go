@@ -34,9 +34,9 @@ func script(t *testing.T, n int, body string) (*Engine, func() string) {
 	var mu sync.Mutex
 	var said strings.Builder
 	e := &Engine{Grid: g, Workers: 2,
-		Process: func(j Job) *exec.Cmd {
+		Process: func(j Job, device string) *exec.Cmd {
 			rounds := fmt.Sprintf("p=%d; while [ $p -gt 0 ]; do p=$((p-1)); done; ", pace.Rounds())
-			return exec.Command("/bin/sh", "-c", rounds+"echo x >> $1/tries; n=$(wc -l < $1/tries); finish() { echo '{\"index\":'$2',\"steps\":100,\"wall_s\":10,\"attempts\":'$n'}' > $1/result.json; }; "+body, "sh", g.Dir(j), fmt.Sprint(j.Index))
+			return exec.Command("/bin/sh", "-c", rounds+"echo x >> $1/tries; n=$(wc -l < $1/tries); finish() { echo '{\"index\":'$2',\"steps\":100,\"wall_s\":10,\"attempts\":'$n'}' > $1/result.json; }; "+body, "sh", g.Dir(j), fmt.Sprint(j.Index), device)
 		},
 		Say: func(text string) { mu.Lock(); defer mu.Unlock(); fmt.Fprintln(&said, text) },
 	}
@@ -288,6 +288,41 @@ func TestEnginesDivideAGrid(t *testing.T) {
 		if e.States()[i] != Done || other.States()[i] != Done {
 			t.Errorf("job %d: states %d and %d", i, e.States()[i], other.States()[i])
 		}
+	}
+}
+
+// Attempts are spread evenly over the devices, and one that is free again is used again.
+func TestAttemptsAreSpreadOverDevices(t *testing.T) {
+	began, leave := fifo(t), fifo(t)
+	e, said := script(t, 6, `echo $3 > '`+began.Name()+`'; read line < '`+leave.Name()+`'; finish $1 $2`)
+	e.Workers, e.Devices = 4, []string{"cuda:0", "cuda:1"}
+	ended := make(chan error)
+	go func() { ended <- e.Run(t.Context()) }()
+	up := bufio.NewReader(began)
+	count := map[string]int{}
+	for range 4 {
+		line, err := up.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		count[strings.TrimSpace(line)]++
+	}
+	if count["cuda:0"] != 2 || count["cuda:1"] != 2 {
+		t.Errorf("four at once: %v", count)
+	}
+	for range 6 {
+		fmt.Fprintln(leave)
+	}
+	for range 2 {
+		if line, err := up.ReadString('\n'); err != nil || !strings.HasPrefix(line, "cuda:") {
+			t.Errorf("%q, %v", line, err)
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("%v: %s", err, said())
+	}
+	if e.busy[0] != 0 || e.busy[1] != 0 {
+		t.Errorf("occupied at the end: %v", e.busy)
 	}
 }
 

@@ -2,9 +2,12 @@ package program
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgrlab/core/device/cuda"
@@ -44,6 +47,16 @@ func interpreted(d cli.Deps, o emulator.Options) cli.Deps {
 		}
 		c, err := driver.Choose(all, name, cuda.Least, nil)
 		return describe(driver.Seen{Info: c.Device}), c.Why, err
+	}
+	d.GPUs = func() (found cli.GPUs) {
+		all, err := machine.Devices()
+		if err != nil {
+			found.Error = err.Error()
+		}
+		for _, one := range all {
+			found.Found = append(found.Found, describe(driver.Seen{Info: one}))
+		}
+		return found
 	}
 	d.Device = func(r cli.DeviceRequest) (cli.Device, error) {
 		if r.GPU == nil {
@@ -123,5 +136,72 @@ func TestTrainOnAGPU(t *testing.T) {
 	journal, err := os.ReadFile(filepath.Join(out, "events.jsonl"))
 	if err != nil || !strings.Contains(string(journal), `"device":"cuda emulated GPU fp32","precision":"fp32"`) || !strings.Contains(string(journal), `"type":"done"`) {
 		t.Errorf("events.jsonl: %v\n%s", err, journal)
+	}
+}
+
+// cardsVariable gives the processes of a test so many GPUs that are interpreted.
+const cardsVariable = "PGRLAB_TEST_CARDS"
+
+// childDeps are the parts of a process that stands for the program.
+func childDeps() cli.Deps {
+	n, _ := strconv.Atoi(os.Getenv(cardsVariable))
+	if n == 0 {
+		return testDeps()
+	}
+	var cards []driver.Info
+	for i := range n {
+		cards = append(cards, driver.Info{Name: "emulated GPU", UUID: fmt.Sprintf("GPU-%08d-0000-0000-0000-000000000000", i), Capability: [2]int{8, 0}, Memory: 4 << 30})
+	}
+	return interpreted(testDeps(), emulator.Options{Devices: cards})
+}
+
+// A sweep takes all cards of a machine, each with a job at a time, or those that are named;
+// its grid names none, so that it goes on with others.
+func TestASweepOnAllCards(t *testing.T) {
+	setUp(t)
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv(cardsVariable, "2")
+	if err := os.WriteFile("tiny.toml", []byte(tinyRun), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	first := holdAt(t, 1, 10)
+	all, said := child(t, "sweep", "--preset", "tiny.toml", "--seeds", "1-2", "--out", "all", "--device", "all")
+	all.Env = append(all.Env, first.setting)
+	if err := all.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waits := first.await()
+	on := func(job int) (card string) {
+		log, _ := os.ReadFile(filepath.Join("all", fmt.Sprintf("%04d-cartpole-swingup-sac-s%d", job, job+1), "attempts", "1", "log"))
+		_, card, _ = strings.Cut(string(log), "computes on ")
+		card, _, _ = strings.Cut(card, ",")
+		return card
+	}
+	eventually(t, "the other job has a card", func() bool { return on(1) != "" })
+	waits.release()
+	if err := all.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	if a, b := on(0), on(1); a == b || !strings.HasPrefix(a, "cuda:") || !strings.HasPrefix(b, "cuda:") {
+		t.Errorf("on %q and %q: %s", a, b, said)
+	}
+	config, err := os.ReadFile(filepath.Join("all", "0000-cartpole-swingup-sac-s1", "job.toml"))
+	if err != nil || !strings.Contains(string(config), "device = 'cuda'") {
+		t.Errorf("%v: %s", err, config)
+	}
+	begun := holdAt(t, 1, 5)
+	one, _ := child(t, "sweep", "--preset", "tiny.toml", "--seeds", "1", "--out", "one", "--device", "cuda:1")
+	one.Env = append(one.Env, begun.setting)
+	if err := one.Start(); err != nil {
+		t.Fatal(err)
+	}
+	under := begun.await()
+	one.Process.Kill()
+	syscall.Kill(under.pid, syscall.SIGKILL)
+	one.Wait()
+	under.dies()
+	log, err := os.ReadFile(filepath.Join("one", "0000-cartpole-swingup-sac-s1", "attempts", "1", "log"))
+	if err != nil || !strings.Contains(string(log), "computes on cuda:1,") {
+		t.Errorf("%v: %s", err, log)
 	}
 }

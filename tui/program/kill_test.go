@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	}
 	// A process that a run in this one starts has no variable, but the program's arguments.
 	if os.Getenv(childVariable) != "" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
-		os.Exit(command.Main(context.Background(), testDeps(), os.Args[1:], os.Stdin, os.Stdout, standardError(os.Args[1:])))
+		os.Exit(command.Main(context.Background(), childDeps(), os.Args[1:], os.Stdin, os.Stdout, standardError(os.Args[1:])))
 	}
 	os.Exit(m.Run())
 }

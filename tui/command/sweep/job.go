@@ -36,7 +36,7 @@ func (e elsewhere) Error() string { return e.job + ": " + sweep.ErrElsewhere.Err
 
 func sweepJobCommand(root func() *cobra.Command) *cobra.Command {
 	var threads int
-	var disk string
+	var disk, device string
 	var untilEOF, requeue bool
 	c := &cobra.Command{
 		Use:   "job DIR INDEX",
@@ -64,6 +64,9 @@ works at it; 130: stopped by hand; else failed.`,
 			if disk != "" {
 				how = append(how, "--disk", disk)
 			}
+			if device != "" {
+				how = append(how, "--device", device)
+			}
 			ctx, cancel := context.WithCancelCause(c.Context())
 			defer cancel(nil)
 			if untilEOF {
@@ -81,6 +84,7 @@ works at it; 130: stopped by hand; else failed.`,
 	}
 	cli.CountIn(c.Flags(), &threads, "threads", 1, 1, cli.MaxThreads, "`N` threads; the results stay the same")
 	c.Flags().StringVar(&disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB")
+	c.Flags().StringVar(&device, "device", "", cli.DeviceUsage)
 	c.Flags().BoolVar(&requeue, "requeue", false, "as an element of a job array of Slurm: on SIGUSR2 save, and queue again")
 	c.Flags().BoolVar(&untilEOF, "until-eof", false, "save and end at the end of standard input")
 	return c

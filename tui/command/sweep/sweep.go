@@ -34,7 +34,8 @@ type sweepFlags struct {
 	results              string
 	on                   string
 	sbatch, ssh          []string
-	worker               string // the name of this engine among those of the sweep; empty: of host and process
+	devices              []string // of this machine, between which the jobs are divided
+	worker               string   // the name of this engine among those of the sweep; empty: of host and process
 	changed              func(string) bool
 }
 
@@ -52,7 +53,8 @@ missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save them 
 
 DIR/grid.json numbers the jobs. pgrlab sweep job DIR INDEX makes an attempt at one of
 them: status 0 means done, 85 saved but not done, run me again. Several sweeps over one
-DIR divide the work between them.
+DIR divide the work between them. --device all, or a list as cuda:0,cuda:2, gives each
+GPU one of them at a time, or as many as --jobs is divided among them.
 
 --on slurm submits the jobs as a job array instead, of which --jobs run at a time, and
 shows how they get on; DIR, and this program, are on a disk that the nodes see. Jobs
@@ -71,6 +73,7 @@ length, on whatever machine it ran: with the file in version control a study goe
 to machine, and loses at most the runs that have not ended.`,
 		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
   pgrlab sweep --out sweeps/a                          go on
+  pgrlab sweep --out sweeps/a --device all             go on, on all GPUs of this machine
   pgrlab attach sweeps/a/0003-*/run                    look at one of them
   pgrlab report sweeps/a/*/run
   pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
@@ -81,6 +84,9 @@ to machine, and loses at most the runs that have not ended.`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.checkPlace(); err != nil {
+				return err
+			}
+			if err := f.findDevices(d); err != nil {
 				return err
 			}
 			g, err := f.grid(d)
@@ -108,7 +114,7 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringVar(&f.tv, "tv", "", cli.TVUsage)
 	flags.StringArrayVar(&f.set, "set", nil, "`KNOB=VALUE` start all of them with a knob turned; repeatable (pgrlab list knobs)")
 	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
-	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda` where to compute, as each job finds it")
+	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda|all|cuda:0,cuda:2` where to compute: as each job finds it, or divided between all GPUs or some of this machine")
 	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
 	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
@@ -205,7 +211,7 @@ func (f *sweepFlags) expand(d cli.Deps) (jobs []sweep.Job, configs [][]byte, err
 					return nil, nil, fmt.Errorf("sweep %s %s: %w", problem, method, err)
 				}
 				if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
-					return nil, nil, cli.Usagef("sweep: --device %s: want cpu, auto or cuda; CUDA_VISIBLE_DEVICES chooses GPUs", c.Device)
+					return nil, nil, cli.Usagef("sweep: device %s of the preset: choose GPUs with --device", c.Device)
 				}
 				doc, err := presets.Encode(c)
 				if err != nil {
@@ -258,11 +264,15 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	}
 	say := make(chan string, 64)
 	e := &sweep.Engine{Grid: g, Workers: f.jobs, Say: func(text string) { say <- text }}
+	e.Devices = f.devices
 	if e.Workers == 0 {
 		e.Workers = runtime.NumCPU()
+		if len(e.Devices) > 0 {
+			e.Workers = len(e.Devices)
+		}
 	}
 	e.Workers = min(e.Workers, len(g.Jobs))
-	e.Process = func(j sweep.Job) *exec.Cmd { return f.process(j) }
+	e.Process = f.process
 	e.Ended = func(j sweep.Job) {
 		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {
 			say <- fmt.Sprintf("%s: %v; the next sweep with --results tries again", j.Name(), err)
@@ -293,7 +303,7 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 }
 
 // process is this program, making an attempt at a job.
-func (f *sweepFlags) process(j sweep.Job) *exec.Cmd {
+func (f *sweepFlags) process(j sweep.Job, device string) *exec.Cmd {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
@@ -301,6 +311,9 @@ func (f *sweepFlags) process(j sweep.Job) *exec.Cmd {
 	args := []string{"sweep", "job", f.out, strconv.Itoa(j.Index), "--until-eof", "--threads", strconv.Itoa(f.threads)}
 	if f.disk != "" {
 		args = append(args, "--disk", f.disk)
+	}
+	if device != "" {
+		args = append(args, "--device", device)
 	}
 	return exec.Command(self, args...)
 }

@@ -1,0 +1,50 @@
+package sweep
+
+import (
+	"strings"
+
+	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/machine"
+)
+
+// allGPUs are those of this machine, as --device names them.
+const allGPUs = "all"
+
+// findDevices finds the GPUs that --device names. The grid says cuda for all jobs, so that
+// the sweep can go on with others, or elsewhere.
+func (f *sweepFlags) findDevices(d cli.Deps) error {
+	if !f.changed("device") || f.device == "cpu" || f.device == "auto" || f.device == "cuda" {
+		return nil
+	}
+	if f.on != onHere {
+		return cli.Usagef("sweep: --device %s is of this machine: with --on %s it is cpu, auto or cuda", f.device, f.on)
+	}
+	if f.device == allGPUs {
+		why := "not part of this build"
+		if d.GPUs != nil {
+			found := d.GPUs()
+			why = found.Error
+			for _, g := range found.Found {
+				f.devices = append(f.devices, g.Device())
+			}
+		}
+		if len(f.devices) == 0 {
+			if why == "" {
+				why = "none was found"
+			}
+			return cli.Usagef("sweep: --device all: there are no GPUs: %s: use --device cpu", why)
+		}
+	} else {
+		for name := range strings.SplitSeq(f.device, ",") {
+			if err := machine.DeviceFlag(name); err != nil {
+				return cli.AsUsage(err)
+			}
+			if name == "cpu" || name == "auto" || name == "cuda" {
+				return cli.Usagef("sweep: --device %s: %s names no GPU: want for example cuda:0,cuda:1", f.device, name)
+			}
+			f.devices = append(f.devices, name)
+		}
+	}
+	f.device = "cuda"
+	return nil
+}
