@@ -22,6 +22,7 @@ import (
 	"pgrlab/tui/command/machine"
 	"pgrlab/tui/command/report"
 	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/sweep"
 	"pgrlab/tui/remote"
 )
 
@@ -54,7 +55,7 @@ var ofFlags = map[string]completer{
 	"fps": nothing, "episodes": nothing, "speed": hint("seconds of the run in a second"), "threshold": hint("a return"),
 	"score-from": hint("a step, for example 16k"), "ssh": hint("where to listen, for example 0.0.0.0:2222"), "keys": files, "host-key": files,
 	"on": glossed("here", "on this machine", "slurm", "a job array", "ssh:", "HOST,HOST:N on machines that share the disk"), "sweep --ssh": hint("an option of ssh, for example -oProxyJump=gate"),
-	"name": nothing, "leave": nothing, "look": nothing, "signal": oneOf("TERM", "USR1"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
+	"profile": profiles, "name": nothing, "leave": nothing, "look": nothing, "signal": oneOf("TERM", "USR1"), "sbatch": hint("an option of sbatch, for example --time=4:00:00"), "sessions": nothing, "idle": hint("a time, for example 1h"),
 	"replay --picture": files, "replay --size": hint("columns and lines, for example 120x36"), "results": files,
 	"out": folders, "export --out": files, "tensorboard": folders, "frames": folders,
 }
@@ -161,6 +162,11 @@ func deviceNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.Sh
 		all = append(all, cobra.CompletionWithDesc(g.Device(), g.Describe()))
 	}
 	return all, inOrder
+}
+
+// profiles are those of the settings.
+func profiles(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return sweep.Profiles(), plainWords
 }
 
 func workloadNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -17,6 +17,7 @@ import (
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/ssh"
 	"pgrlab/presets"
+	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/command/terminal"
@@ -34,6 +35,7 @@ type sweepFlags struct {
 	results              string
 	on                   string
 	sbatch, ssh          []string
+	profile              string
 	devices              []string // of this machine, between which the jobs are divided
 	worker               string   // the name of this engine among those of the sweep; empty: of host and process
 	changed              func(string) bool
@@ -57,7 +59,7 @@ DIR divide the work between them. --device all, or a list as cuda:0,cuda:2, give
 GPU one of them at a time, or as many as --jobs is divided among them.
 
 --on slurm submits the jobs as a job array instead, of which --jobs run at a time, and
-shows how they get on; DIR, and this program, are on a disk that the nodes see. Jobs
+shows how they get on (--profile NAME takes its options from the settings); DIR, and this program, are on a disk that the nodes see. Jobs
 whose time is nearly over save themselves and queue again. Ctrl-C closes the view
 alone: the same command opens it again, and submits what is missing and not queued;
 sweep status DIR shows it once, sweep cancel DIR ends it.
@@ -83,6 +85,9 @@ to machine, and loses at most the runs that have not ended.`,
   pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.readProfile(tui.Home()); err != nil {
+				return err
+			}
 			if err := f.checkPlace(); err != nil {
 				return err
 			}
@@ -122,6 +127,7 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
 	flags.StringVar(&f.on, "on", onHere, "`here|slurm|ssh:HOST,HOST:N` where the jobs run: on this machine, on a cluster as a job array, or on machines that share a disk")
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, as --time=4:00:00 or --gres=gpu:1; repeatable")
+	flags.StringVar(&f.profile, "profile", "", "`NAME` options of sbatch in the settings, before those of --sbatch: [profile.NAME] of settings.toml")
 	flags.StringArrayVar(&f.ssh, "ssh", nil, "`OPTION` for ssh with --on ssh:…, in one word, as -oProxyJump=gate; repeatable")
 	f.changed = flags.Changed
 	c.AddCommand(sweepJobCommand(root), workerCommand(), statusCommand(), cancelCommand(), requeueCommand(), pokeCommand())
@@ -142,7 +148,7 @@ func (f *sweepFlags) checkPlace() error {
 	case f.on != onHere && f.on != onSlurm && !hosts:
 		return cli.Usagef("sweep: --on %s: want %s, %s or %sHOST,…", f.on, onHere, onSlurm, onSSH)
 	case f.on != onSlurm && len(f.sbatch) > 0:
-		return cli.Usagef("sweep: --sbatch is for --on slurm")
+		return cli.Usagef("sweep: --sbatch and --profile are for --on slurm")
 	case !hosts && len(f.ssh) > 0:
 		return cli.Usagef("sweep: --ssh is for --on ssh:HOST,…")
 	}
@@ -151,7 +157,7 @@ func (f *sweepFlags) checkPlace() error {
 			return cli.Usagef("sweep: --on %s: %w", f.on, err)
 		}
 	}
-	for _, o := range f.sbatch {
+	for _, o := range f.sbatch { // also those of the profile
 		if !strings.HasPrefix(o, "-") {
 			return cli.Usagef("sweep: --sbatch %s: want an option of sbatch in one word, as --time=4:00:00", o)
 		}
