@@ -104,15 +104,16 @@ func (v *View) scoreMap(out *event.Mapped) error {
 	return nil
 }
 
-// Moment is the newest transition as the agent sees it: action is what it did, value
-// takes Q(s, π(s)) and is nil where there is none yet. What cannot be computed stays
+// Moment is the newest transition of the first of so many copies of the environment, as the
+// agent sees it: action is what it did, value takes Q(s, π(s)) and is nil where there is none
+// yet. What cannot be computed stays
 // unknown; of a View without transitions that is everything else.
-func Moment(v View, action []float32, value func(dst, obs []float32, rows int) error) *event.Moment {
+func Moment(v View, copies int, action []float32, value func(dst, obs []float32, rows int) error) *event.Moment {
 	out := &event.Moment{Step: v.Step, Q: math.NaN(), F: math.NaN(), Action: append([]float32(nil), action...)}
-	if v.Real == nil || v.Real.Len() == 0 {
+	if v.Real == nil || v.Real.Len() < copies {
 		return out
 	}
-	v.Real.Gather(v.Scratch, 0, []int{v.Real.Newest(0)})
+	v.Real.Gather(v.Scratch, 0, []int{v.Real.Newest(copies - 1)})
 	var number [1]float32
 	if value != nil && value(number[:], v.Scratch.Obs, 1) == nil {
 		out.Q = float64(number[0])

@@ -31,7 +31,7 @@ func (a *asides) showMap(c event.Map) {
 
 // showMoment answers a Watch.
 func (a *asides) showMoment() {
-	m := a.members[0]
+	m, copies := a.members[0], a.views.config.Environment.InLockstep()
 	defer func() {
 		a.moment.Seen, a.moment.Side = replica.Looks(m)
 		if shifter, shifts := m.Agent.(agent.Shifter); shifts {
@@ -41,7 +41,7 @@ func (a *asides) showMoment() {
 		}
 	}()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
-		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, replica.Shown(m), nil)
+		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, replica.Shown(m), nil)
 		return
 	}
 	var value func(dst, obs []float32, rows int) error
@@ -49,9 +49,9 @@ func (a *asides) showMoment() {
 		value = values.Q
 	}
 	// What cannot be computed stays unknown: nobody asked for an error.
-	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, replica.Shown(m), nil)
+	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, replica.Shown(m), nil)
 	_ = a.place.guarded(func() error {
-		a.moment = inspect.Moment(a.views.of(m), replica.Shown(m), value)
+		a.moment = inspect.Moment(a.views.of(m), copies, replica.Shown(m), value)
 		return nil
 	})
 }
