@@ -201,7 +201,8 @@ func submitted(t *testing.T, dir string) (ids []string) {
 
 // The view is nothing to the jobs: killed and opened again it finds them and submits
 // nothing twice. A job that is warned saves itself, queues again and goes on where it was;
-// jobs that are cancelled save themselves, and go on when the sweep is submitted again.
+// jobs that are poked save themselves and train on; jobs that are cancelled save themselves,
+// and go on when the sweep is queued again.
 func TestViewsWarningsAndCancelOnSlurm(t *testing.T) {
 	startSlurm(t)
 	setUp(t)
@@ -239,6 +240,13 @@ func TestViewsWarningsAndCancelOnSlurm(t *testing.T) {
 		t.Errorf("the first attempt ended with %s", text)
 	}
 
+	if out, err := onCluster(t, "sweep", "poke", "endless"); err != nil || !strings.Contains(out, "2 jobs save themselves") {
+		t.Errorf("%v: %s", err, out)
+	}
+	eventually(t, "the second saves itself and goes on", func() bool {
+		saved, _ := filepath.Glob(filepath.Join(second, "checkpoints", "*.ckpt"))
+		return len(saved) > 0 && !exists(filepath.Join(filepath.Dir(second), "attempts", "1", "attempt.json"))
+	})
 	if out, err := onCluster(t, "sweep", "cancel", "endless"); err != nil || !strings.Contains(out, "2 jobs are cancelled") {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -246,11 +254,10 @@ func TestViewsWarningsAndCancelOnSlurm(t *testing.T) {
 		return exists(filepath.Join(attempts, "2", "attempt.json")) && exists(filepath.Join(filepath.Dir(second), "attempts", "1", "attempt.json"))
 	})
 	step := stepOf(t, second)
-	last, said := opened(t)
-	eventually(t, "they are submitted again", func() bool { return strings.Contains(said(), "2 jobs are submitted as array") })
-	eventually(t, "and go on", func() bool { return stepOf(t, second) > step })
-	last.Process.Kill()
-	last.Wait()
+	if out, err := onCluster(t, "sweep", "requeue", "endless"); err != nil || !strings.Contains(out, "2 jobs are submitted as array") {
+		t.Errorf("%v: %s", err, out)
+	}
+	eventually(t, "they go on", func() bool { return stepOf(t, second) > step })
 	if out, err := onCluster(t, "sweep", "cancel", "endless"); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
