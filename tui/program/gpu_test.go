@@ -196,12 +196,16 @@ func TestASweepOnAllCards(t *testing.T) {
 		t.Fatal(err)
 	}
 	under := begun.await()
+	var log []byte
+	eventually(t, "it has said where it computes", func() bool { // which is not before it trains
+		log, _ = os.ReadFile(filepath.Join("one", "0000-cartpole-swingup-sac-s1", "attempts", "1", "log"))
+		return strings.Contains(string(log), "computes on ")
+	})
 	one.Process.Kill()
 	syscall.Kill(under.pid, syscall.SIGKILL)
 	one.Wait()
 	under.dies()
-	log, err := os.ReadFile(filepath.Join("one", "0000-cartpole-swingup-sac-s1", "attempts", "1", "log"))
-	if err != nil || !strings.Contains(string(log), "computes on cuda:1,") {
-		t.Errorf("%v: %s", err, log)
+	if !strings.Contains(string(log), "computes on cuda:1,") {
+		t.Errorf("%s", log)
 	}
 }
