@@ -75,7 +75,7 @@
 // GPU yet, and no time on one is known. What is known is what the PTX interpreter
 // (package ptx) makes of the committed PTX: every operation, and agents, generators,
 // curiosity and RND as whole programs, agree with the CPU, in fp32, and in tf32 and
-// bf16 within their roundings. The interpreter proves arithmetic, addresses, races and
+// bf16 within their roundings; DrQ-v2 and PPO from frames in fp32. The interpreter proves arithmetic, addresses, races and
 // barriers; it proves nothing about a real compiler of PTX, about time, or about the
 // rounding of sums within a tensor core.
 //
@@ -88,6 +88,7 @@
 //	part                                    card    when
 //	driver: binding, JIT, graphs, NVML      none    never
 //	kernels: fp32                           none    never
+//	kernels: images (fp32)                  none    never
 //	kernels: tf32, bf16 on tensor cores     none    never
 //	memory, parking, checking mode          none    never
 //	batches, subsets, α, env steps as one   none    never

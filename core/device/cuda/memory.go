@@ -42,6 +42,9 @@ func (d *Device) Memory() Memory {
 	return used
 }
 
+// Taken is the sum of it, in bytes.
+func (d *Device) Taken() uint64 { return d.Memory().Total() }
+
 // alloc takes memory within the limit, on one of the accounts of d.used.
 func (d *Device) alloc(account *uint64, bytes int) (driver.Ptr, error) {
 	need := uint64(padded(bytes))

@@ -25,7 +25,7 @@ func TestOperationsAgreeWithTheCPU(t *testing.T) {
 		shapes = append(shapes, optest.Shape{B: 300, C: 515}, optest.Shape{N: 3, B: 257, C: 129})
 	}
 	on, dev := onCPU(t), unchecked(t, Options{})
-	for _, c := range optest.Vectors() {
+	for _, c := range optest.All() {
 		t.Run(c.Name, func(t *testing.T) {
 			for i, s := range append(slices.Clone(shapes), optest.Shape{N: 0, B: 0, C: 3}) {
 				if !c.Fits(s) || t.Failed() || !onGPU && !soak && i == 1 && c.Fits(shapes[0]) {
@@ -52,7 +52,7 @@ func TestKernelsAgreeWithTheCPU(t *testing.T) {
 		shapes = append(shapes, optest.Shape{B: 300, C: 515}, optest.Shape{N: 3, B: 257, C: 129})
 	}
 	on, dev := onCPU(t), unchecked(t, Options{Chain: alone})
-	for _, c := range optest.Vectors() {
+	for _, c := range optest.All() {
 		t.Run(c.Name, func(t *testing.T) {
 			for i, s := range shapes {
 				if !c.Fits(s) || !onGPU && i == 1 && c.Fits(shapes[0]) {
@@ -69,7 +69,7 @@ func TestKernelsAgreeWithTheCPU(t *testing.T) {
 // what they have.
 func TestSumsOfManyBlocks(t *testing.T) {
 	on, dev := onCPU(t), unchecked(t, Options{Chain: alone})
-	for _, c := range optest.Vectors() {
+	for _, c := range optest.All() {
 		s := optest.Shape{B: 2051, C: 9}
 		if !slices.ContainsFunc([]string{"Squared", "BatchNorm", "LayerNorm", "Linear"}, func(name string) bool { return strings.Contains(c.Name, name) }) || !c.Fits(s) {
 			continue

@@ -40,8 +40,8 @@ from steps import Check, lines, tested
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = ["nop", "critic", "twin", "redq10", "sac", "env-step", "act", "icm", "denoiser-1024", "denoiser-2048",
-             "sample-2048x4096", "sample-1024x100000", "sample-2048x100000"]
-OURS_ALONE = ("nop", "act", "icm")  # PyTorch has no counterpart here
+             "sample-2048x4096", "sample-1024x100000", "sample-2048x100000", "encoder", "drqv2", "drqv2-demo", "ppo-rays"]
+OURS_ALONE = ("nop", "act", "icm", "encoder", "drqv2", "drqv2-demo", "ppo-rays")  # PyTorch has no counterpart here
 PAPER_HOURS = 4.35  # of a run of 100,000 steps, PGR (Wang et al. 2025), appendix on time and memory
 SIMT = ["128x128", "64x64", "32x32", "16x32"]
 TENSOR = ["128x256", "128x128", "64x64"]

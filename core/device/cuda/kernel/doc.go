@@ -40,6 +40,13 @@
 // sampling get the precision asked for. Where tiles are too few for the sum's length,
 // the sum is divided and a second launch adds the parts in order.
 //
+// # Images
+//
+// Convolutions, their gradients and pooling have their plain form alone (cu/conv.cu): a
+// thread has a number of the result and reads the images where they lie, in float32 at
+// each precision. The gradient of weights is summed in a fixed number of parts of the
+// batch, which a second launch adds in order.
+//
 // No kernel here has been run on a GPU yet: what they compute is proved by the
 // interpreter, how fast they are is paper. Occupancy, bank conflicts and rates in the
 // sources' comments are such estimates.

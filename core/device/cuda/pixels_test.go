@@ -1,0 +1,176 @@
+package cuda
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/drqv2"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// film is frames of noise, from which an update draws windows.
+type film struct {
+	agent.Frames // of which an update wants Draw alone
+	frames       [][]byte
+	act          int
+}
+
+// snow are n frames of noise.
+func snow(n, side int) (frames [][]byte) {
+	numbers := rng.New(5, "snow")
+	for i := range n {
+		u, frame := make([]float32, side*side*agent.Colours), make([]byte, side*side*agent.Colours)
+		numbers.FillUniform(u, uint64(i), 0)
+		for k, v := range u {
+			frame[k] = byte(256 * v)
+		}
+		frames = append(frames, frame)
+	}
+	return frames
+}
+
+// Draw is agent.Frames's.
+func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error {
+	t := (int(occasion)*7 + row) % (len(f.frames) - n - len(dst.Stack))
+	for i := range dst.Stack {
+		dst.Stack[i], dst.Next[i] = f.frames[t+i], f.frames[t+i+n]
+	}
+	dst.Action, dst.Return, dst.Discount = make([]float32, f.act), float32(t%5)/5, float32(gamma)
+	rng.New(6, "actions").FillUniform(dst.Action, uint64(t), 0)
+	return nil
+}
+
+// worked makes all units of a phase, and says what came of its updates.
+func worked(t *testing.T, s *said, what string, phase agent.Phase, w *agent.Work) {
+	t.Helper()
+	total, err := phase.Start(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(*s)
+	for done, n := 0, 0; done < total; done += n {
+		var made []agent.UpdateResult
+		if n, made, err = phase.Slice(w, done); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range made {
+			if m.Err != nil {
+				t.Fatal(m.Err)
+			}
+			l := m.Losses
+			s.say(fmt.Sprintf("%s, to unit %d", what, done+n), 10, float32(l.Critic), float32(l.QMean), float32(l.Actor))
+		}
+	}
+	if len(*s) == before {
+		t.Fatalf("%s made no update", what)
+	}
+}
+
+// saved says the tensors that a learner saves.
+func saved(t *testing.T, s *said, l agent.Learner) {
+	t.Helper()
+	var file bytes.Buffer
+	if err := l.SavePolicy(&file); err != nil {
+		t.Fatal(err)
+	}
+	tensors, err := nn.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range tensors {
+		s.say(x.Name, 50, x.Data...)
+	}
+}
+
+// Updates of DrQ-v2 from frames, in parts of a batch, and the actions that follow.
+func TestDrQ(t *testing.T) {
+	c := drqv2.DefaultConfig(2)
+	c.Pixels = agent.Pixels{Side: 16, Stack: 2, Pad: 2, Channels: 4, Strides: []int{2, 1}, Feature: 5}
+	c.Hidden, c.Slice = []int{8, 8}, 6
+	frames := snow(30, c.Pixels.Side)
+	learning := func(dev device.Device) (s said) {
+		x, err := drqv2.New(c, dev, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer x.Close()
+		const rows = 10
+		for u := range 3 {
+			w := &agent.Work{
+				Step: (u + 1) * c.UpdateEvery, Enough: true, Rates: drqv2.DefaultRates,
+				Source: agent.BatchSource{Frames: &film{frames: frames, act: c.Act}, Mix: replay.Mix{Real: rows}},
+			}
+			worked(t, &s, fmt.Sprintf("update %d", u), x.Phases()[0], w)
+		}
+		action := make([]float32, c.Act)
+		if err := x.Act(&agent.Acting{Copies: 1, Stacks: [][][]byte{frames[:c.Pixels.Stack]}, Actions: action, Mode: agent.Mean}); err != nil {
+			t.Fatal(err)
+		}
+		s.say("an action", 10, action...)
+		saved(t, &s, x)
+		return s
+	}
+	agree(t, learning(unchecked(t, Options{})), learning(onCPU(t)), 1e-5)
+}
+
+// An iteration of PPO from observations and from frames: acting, a rollout, its minibatches.
+func TestPPO(t *testing.T) {
+	plain := ppo.DefaultConfig(replay.Shape{Obs: 4, Act: 3}, 3)
+	plain.Hidden, plain.Steps, plain.Minibatches, plain.Epochs = []int{8, 6}, 8, 2, 2
+	sighted := plain
+	sighted.Side, sighted.Kernels, sighted.Strides, sighted.Channels = 9, []int{4, 2}, []int{2, 1}, []int{3, 4}
+	for name, c := range map[string]ppo.Config{"observations": plain, "frames": sighted} {
+		t.Run(name, func(t *testing.T) {
+			agree(t, iterating(t, c, unchecked(t, Options{})), iterating(t, c, onCPU(t)), 1e-5)
+		})
+	}
+}
+
+func iterating(t *testing.T, c ppo.Config, dev device.Device) (s said) {
+	t.Helper()
+	x, err := ppo.New(c, dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	n, numbers := c.Copies, rng.New(7, "rollout")
+	for step := range uint64(c.Steps) {
+		e := agent.Experience{
+			Copies: n, Obs: make([]float32, n*c.Shape.Obs), Next: make([]float32, n*c.Shape.Obs),
+			Actions: make([]float32, n*c.Shape.Act), Rewards: make([]float32, n), Ends: make([]agent.End, n),
+		}
+		numbers.Sub("s").FillNormal(e.Obs, step, 0)
+		numbers.Sub("s").FillNormal(e.Next, step+1, 0)
+		numbers.Sub("r").FillUniform(e.Rewards, step, 0)
+		for i := range n {
+			e.Actions[i*c.Shape.Act+(i+int(step))%c.Shape.Act] = 1
+		}
+		if c.Side > 0 {
+			all := snow(n*(c.Steps+1), c.Side)
+			e.Seen, e.NextSeen = all[n*int(step):][:n], all[n*int(step+1):][:n]
+		}
+		if err := x.Observe(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	worked(t, &s, "iteration", x.Phases()[0], &agent.Work{Rates: ppo.DefaultRates})
+	look := agent.Acting{Copies: n, Obs: make([]float32, n*c.Shape.Obs), Actions: make([]float32, n*c.Shape.Act), Mode: agent.Mean}
+	numbers.Sub("look").FillNormal(look.Obs, 0, 0)
+	if c.Side > 0 {
+		for _, frame := range snow(n, c.Side) {
+			look.Stacks = append(look.Stacks, [][]byte{frame})
+		}
+	}
+	if err := x.Act(&look); err != nil {
+		t.Fatal(err)
+	}
+	s.say("actions", 10, look.Actions...)
+	saved(t, &s, x)
+	return s
+}
