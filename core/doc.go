@@ -27,6 +27,7 @@
 //	h, g            ICM, curiosity: equation 5             relevance.ICM, curiosity.go
 //	f, f̂            random networks: equation 6            relevance.RND, rnd.go
 //	N̂               pseudo-counts: equation 7              relevance.Count, count.go
+//	E, C, M         R-network and an episode's memory      relevance.ECO, eco.go
 //	σ, c_in, …      EDM's noise level and preconditioning  op.EDMNoised, generative
 //
 // # Where to begin

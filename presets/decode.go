@@ -23,7 +23,13 @@ var structField = regexp.MustCompile(`struct field .+ of type `)
 // whose sets stand their tables.
 func decode(file string, doc string, into any) error {
 	whole := table.Of(into)
-	if err := decodeDocument(file, doc, whole); err != nil {
+	err := decodeDocument(file, doc, whole)
+	if err != nil {
+		if now, some := move(doc); some {
+			err = decodeDocument(file, now, whole)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	table.Take(into, whole)

@@ -43,6 +43,17 @@ func Differences(from Choice, c config.Config) ([]Difference, error) {
 	return all, nil
 }
 
+// judging are settings that change what is known of a run, not what it does.
+var judging = []string{
+	"environment.observation", // the learner says it
+	"seed", "members", "steps", "device", "precision", "lanes", "generator.slice",
+	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
+	"evaluation.analyse_every", "evaluation.keep_every",
+}
+
+// Judges says whether a setting changes what is known of a run, and not what it does.
+func Judges(key string) bool { return slices.Contains(judging, key) }
+
 // Settings are all settings of a configuration by their dotted keys.
 func Settings(c config.Config) (map[string]string, error) {
 	t, err := tree(c)

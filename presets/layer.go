@@ -33,6 +33,9 @@ type layer struct {
 	// Observations are, of methods, what they can be given of a task, first what they are
 	// where nothing is said; none: states.
 	Observations []string `toml:"observations"`
+	// Choices says of tasks that the agent chooses among actions, and of methods that they can be
+	// learned with such choices as well.
+	Choices bool `toml:"choices"`
 	// Reported is what was reported of this very run: "returns", "measures" or nothing.
 	Reported string `toml:"reported"`
 	config.Config

@@ -54,9 +54,43 @@ func TestMethodsFromPixels(t *testing.T) {
 		}
 	}
 	for _, name := range methodNames {
-		if can := canObserve(name, "pixels") == nil; can != slices.Contains(sighted, name) {
+		if can := canObserve(name, "pixels") == nil; can != (slices.Contains(sighted, name) || slices.Contains(choosing, name)) {
 			t.Errorf("method %s takes pixels: %v", name, can)
 		}
+	}
+}
+
+// choosing are methods whose own learner sees frames, in mazes.
+var choosing = []string{"ppo", "ppo-oracle"}
+
+// PPO sees one frame, as it is, with its own learner's numbers and those of the scale's layer
+// for it.
+func TestPPOFromPixels(t *testing.T) {
+	for _, method := range choosing {
+		for _, scale := range scaleNames {
+			c, err := Resolve(Choice{Task: "maze-sparse", Method: method, Scale: scale, Observation: "pixels"})
+			if err == nil {
+				err = c.Validate()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			states, err := Resolve(Choice{Task: "maze-sparse", Method: method, Scale: scale})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.Sees() || states.Sees() || c.Agent.Learner != "ppo" || c.Pixels.Stack != 1 || c.Pixels.Pad != 0 || len(c.Agent.Hidden) != 1 || c.Steps != states.Steps {
+				t.Errorf("%s at scale %s: %+v of %+v", method, scale, c.Pixels, c.Agent)
+			}
+		}
+	}
+	bonus, err := Resolve(Choice{Task: "maze-sparse", Method: "ppo", Scale: "demo", Observation: "pixels"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bonus.Bonus.Function = "rnd"
+	if err := bonus.Validate(); err == nil || !strings.Contains(err.Error(), "its bonus would be of states") {
+		t.Errorf("a bonus of states beside frames: %v", err)
 	}
 }
 

@@ -64,6 +64,9 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"synther", func(c *config.Config) { c.Knobs.Hold, c.Knobs.Ratio = "real", 1 }, "ratio 1 with hold=real", "more than"},
 		{"redq-curiosity", func(c *config.Config) { c.Bonus.Function = "td" }, `bonus.function is "td"`, `"curiosity"`},
 		{"redq-curiosity", func(c *config.Config) { c.Bonus.Scale = "big" }, `bonus.scale is "big"`, `"paper"`},
+		{"ppo-eco", func(c *config.Config) { c.Bonus.Scale = "returns" }, "has either sign", `want "paper"`},
+		{"redq-curiosity", func(c *config.Config) { c.Bonus.Function, c.Bonus.Scale = "eco", "paper" }, "as they are met", "a learner of rollouts"},
+		{"pgr-curiosity", func(c *config.Config) { c.Knobs.Relevance = "eco" }, "relevance: eco", "curiosity"},
 		{"redq-curiosity", func(c *config.Config) {
 			c.Relevance = c.Relevance.With("curiosity", relevance.ICMConfig{Cadence: relevance.Cadence{Every: -1}})
 		}, "curiosity.every is -1", "0 for one update per env step"},

@@ -12,6 +12,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/printable"
+	"pgrlab/core/task"
 )
 
 // A Choice says what to run. Axes that are empty are the preset's, or those of
@@ -37,11 +38,16 @@ const (
 
 // Resolve lays the layers of a choice over each other, later over earlier:
 //
-//	base · task · method · observation · task/learner · scale · scale/learner · scale/latents · scale/layer · method@scale · task@scale · preset
+//	base · task · method · observation · action · task/learner · scale · scale/learner · scale/latents · scale/layer · method@scale · task@scale · preset
 //
 // Where a method is given pixels, observation/pixels.toml says what it learns from them with:
-// a learner of its own and that one's numbers. What a scale says of runs whose learner fills
-// D_real with latents stands in scale/short/latents.toml.
+// a learner of its own and that one's numbers. A learner that sees frames itself has a document
+// of its own, observation/pixels/NAME.toml. What a scale says of runs whose learner fills
+// D_real with latents stands in scale/short/latents.toml, or for one learner in
+// scale/short/LEARNER/latents.toml.
+//
+// Where the agent of a task chooses among actions, a method that says it can has
+// action/choices.toml, with a learner of choices.
 //
 // What a task says of one learner only stands in a layer of that learner's name,
 // task/walker-walk/NAME.toml.
@@ -134,12 +140,13 @@ func layAxes(a axes) (*stack, error) {
 	if err := s.observe(a.method, observed(a.method, a.observation)); err != nil {
 		return nil, err
 	}
+	s.choose(a)
 	for _, file := range []string{"task/" + a.task + "/" + s.config.Agent.Learner + ".toml", "scale/" + a.scale + ".toml"} {
 		s.lay(file, read(file))
 	}
 	files := []string{"scale/" + a.scale + "/" + s.config.Agent.Learner + ".toml"}
 	if s.config.Fills() {
-		files = append(files, "scale/"+a.scale+"/latents.toml")
+		files = append(files, latentLayer(a.scale, s.config.Agent.Learner))
 	}
 	for _, layer := range s.layers {
 		files = append(files, "scale/"+a.scale+"/"+layer+".toml")
@@ -172,12 +179,39 @@ func (s *stack) observe(method, observation string) error {
 	if err := canObserve(method, observation); err != nil {
 		return err
 	}
-	file := "observation/" + observation + ".toml"
+	file := "observation/" + observation + "/" + s.config.Agent.Learner + ".toml"
+	if read(file) == "" {
+		file = "observation/" + observation + ".toml" // another learner takes them
+	}
 	s.lay(file, read(file))
 	if observation != observed(method, "") {
 		s.config.Environment.Observation = observation
 	}
 	return nil
+}
+
+// choose lays what learns where the agent chooses among actions, for a task and a method that
+// say so: the learner of a method is one of numbers else, which such tasks refuse.
+func (s *stack) choose(a axes) {
+	if s.err != nil || observed(a.method, a.observation) != task.ObservationState {
+		return
+	}
+	for _, file := range []string{"task/" + a.task + ".toml", "method/" + a.method + ".toml"} {
+		var l layer
+		if s.err = decode(file, read(file), &l); s.err != nil || !l.Choices {
+			return
+		}
+	}
+	s.lay("action/choices.toml", read("action/choices.toml"))
+}
+
+// latentLayer is what a scale says of runs whose learner fills D_real with latents: of that
+// learner, or of all.
+func latentLayer(scale, learner string) string {
+	if own := "scale/" + scale + "/" + learner + "/latents.toml"; read(own) != "" {
+		return own
+	}
+	return "scale/" + scale + "/latents.toml"
 }
 
 // lay puts a document over what is there; an empty one changes nothing.

@@ -51,8 +51,8 @@ func TestRoundTrip(t *testing.T) {
 // What a method has no use for is shown as such, and what it has with where it is from.
 func TestShownKnobsThatAreNotUsed(t *testing.T) {
 	for method, unused := range map[string][]string{
-		"drqv2":   {"relevance", "guidance", "top_fraction", "ratio", "hold", "utd", "bonus", "refit_every", "samples", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond"},
-		"synther": {"relevance", "guidance", "top_fraction", "utd", "bonus", "p_uncond"},
+		"drqv2":   {"relevance", "guidance", "top_fraction", "ratio", "hold", "utd", "bonus", "refit_every", "samples", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond", "entropy", "tv"},
+		"synther": {"relevance", "guidance", "top_fraction", "utd", "bonus", "p_uncond", "entropy", "tv"},
 	} {
 		doc, err := Show(Choice{Task: "walker-walk", Method: method, Scale: "demo", Observation: "pixels"})
 		if err != nil {
@@ -254,5 +254,17 @@ func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
 		if err != nil || got.Generator.Vector != c.vector || got.Generator.Head.Kind != c.head {
 			t.Errorf("%v: vector %q, head %q, want %q and %q", err, got.Generator.Vector, got.Generator.Head.Kind, c.vector, c.head)
 		}
+	}
+}
+
+// A configuration from before entropy and TV were knobs is read as one with them; a key that is
+// nowhere is refused as ever.
+func TestKeysThatMoved(t *testing.T) {
+	c, err := Decode("config.toml", []byte("steps = 7\n[agent.ppo]\nentropy = 0.5\nepochs = 3\n[environment]\ntv = 'noise'\n"))
+	if err != nil || c.Knobs.Entropy != 0.5 || c.Knobs.TV != "noise" || c.Steps != 7 {
+		t.Errorf("entropy %g, tv %q, %d steps, %v", c.Knobs.Entropy, c.Knobs.TV, c.Steps, err)
+	}
+	if _, err := Decode("config.toml", []byte("[environment]\ntv = 'noise'\nrepeet = 2\n")); err == nil || !strings.Contains(err.Error(), "repeet") {
+		t.Errorf("%v", err)
 	}
 }

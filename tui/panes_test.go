@@ -412,3 +412,14 @@ func TestChangeUnderWay(t *testing.T) {
 		t.Errorf("it waits for what is being made:\n%s", s.View())
 	}
 }
+
+// A learner's own updates have a bar only where they take long enough to watch.
+func TestPhaseOfQuickUpdates(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.fake.setPhase(knob.Learn, 2, 3)
+	s.Update(polled{})
+	s.contains(t, "return so far")
+	s.fake.setPhase(knob.Learn, 200, 3000)
+	s.Update(polled{})
+	s.contains(t, "200/3,000")
+}

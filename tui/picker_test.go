@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
+	"pgrlab/presets"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/picker"
 )
@@ -225,6 +226,30 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	if cmd := s.picker.Take(s.picker.Picks()); cmd == nil || pending != nil && pending() != nil || s.picker.Forecasts.Asked != "" {
 		t.Error("a trial goes on while the run starts")
 	}
+}
+
+// What runs of just these settings reached stands below what they take, and what other
+// methods reached there.
+func TestPickerSaysWhatToExpect(t *testing.T) {
+	short, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: "synther", Scale: "short"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newScreen(t, 120, 40, func(o *Options) {
+		o.Picker = &Picker{Choices: picker.Choices{
+			Presets: []picker.Item{{Name: "demo"}}, Methods: []picker.Item{{Name: "synther"}, {Name: "per-td"}},
+			Resolve: func(p picker.Picks) (config.Config, error) {
+				c := short
+				if p.Method == "per-td" {
+					c.Method = p.Method
+				}
+				return c, nil
+			},
+		}}
+	})
+	s.contains(t, "expect 307 ± 98 at step 20,000 (30 runs); pgr-curiosity 292 ± 141; sac 135 ± 19")
+	s.press("down", "right", "right")
+	s.contains(t, "no runs of these settings were measured; synther 307 ± 98")
 }
 
 // What an agent is given of the task is a choice, and of a run from pixels is said how many

@@ -45,7 +45,8 @@
 // full size takes longer than a command may wait. Beside a generator it is an Encoder:
 // latents for D_real are made anew in a phase "encode" before a refit; that encoder and
 // trunks are frozen from a step on is a setting of its own. PPO is Observer (a rollout of
-// all copies) and Phased ("learn", a slice is a minibatch). DreamerV3 is Observer
+// all copies) and Phased ("learn", a slice is a minibatch); beside a generator it makes D_real
+// of latents of its last rollouts in a phase "encode". DreamerV3 is Observer
 // (sequences, with the latent that each step began in) and Phased, and its state per copy
 // is the latent and the last action.
 //

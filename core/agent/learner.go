@@ -32,6 +32,7 @@ type Rates struct {
 	LRActor  float64 // of the policy, and of log α
 	LRCritic float64
 	Tau      float64 // share by which targets move towards what they follow
+	Entropy  float64 // weight of the policy's entropy in its loss
 }
 
 // DefaultRates are those of REDQ, SynthER and PGR.

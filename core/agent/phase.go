@@ -5,9 +5,12 @@ type Experience struct {
 	Copies    int
 	Step      uint64
 	Obs, Next []float32 // [Copies,O]; Next is before any reset
-	Actions   []float32 // [Copies,A]
-	Rewards   []float32 // [Copies], with the bonus on them where there is one
-	Ends      []End     // [Copies]
+	// Seen and NextSeen are each copy's newest frame, [Side,Side,3], as Obs and Next; nil
+	// where the learner sees none.
+	Seen, NextSeen [][]byte
+	Actions        []float32 // [Copies,A]
+	Rewards        []float32 // [Copies], with the bonus on them where there is one
+	Ends           []End     // [Copies]
 	// State [Copies,StateSize] is what the policy remembered before it chose the
 	// actions.
 	State []float32

@@ -33,8 +33,8 @@ type Spec struct {
 	// Discrete says that it chooses among actions, of a task.Task that is Discrete; else its
 	// actions are numbers.
 	Discrete bool
-	// Pixels says that it sees frames and not observations: it is Sighted.
-	Pixels bool
+	// Takes is what it is given of a task.
+	Takes Takes
 	// Check says in one line what it cannot do of Config; nil where it can do all.
 	Check func(Deps) error
 	// Rows is the shape of the transitions in D_real, which the learner then fills itself
@@ -43,6 +43,9 @@ type Spec struct {
 	// Activations gets and those of package relevance's values. nil, or no shape: D_real
 	// holds the transitions of the environment.
 	Rows func(Deps) replay.Shape
+	// Mixes says in one line why it cannot learn from batches of such a mix; nil: it can from
+	// all.
+	Mixes func(replay.Mix) error
 	// Follows says what of the learner follows the length of the run, so that the run cannot be
 	// made longer; nil, or "": nothing does.
 	Follows func(Deps) string
@@ -52,6 +55,16 @@ type Spec struct {
 	Memory func(d Deps, batch, looked int) float64
 	New    func(Deps) (Learner, error)
 }
+
+// Takes is what a learner is given of a task.
+type Takes int
+
+// What there is to take. Who takes frames is Sighted.
+const (
+	TakesStates Takes = iota // observations
+	TakesPixels              // frames
+	TakesEither              // observations, or frames where a run's environment.observation says so
+)
 
 // Settings are those that one learner has for itself.
 type Settings interface {
@@ -64,7 +77,8 @@ type Deps struct {
 	Config   Config
 	Settings Settings     // as Spec.Settings
 	Shape    replay.Shape // of the environment's transitions
-	Pixels   Pixels       // what there is to see, for a Spec with Pixels
+	Sees     bool         // it is given frames: what a Spec is told that takes either
+	Pixels   Pixels       // what there is to see, for who sees frames
 	Copies   int          // of the environment, that it acts in at once
 	Length   int          // env steps of the run
 	Weighted bool         // each row of a batch counts by replay.Batch.Weight

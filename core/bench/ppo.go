@@ -14,16 +14,23 @@ var raysShape = replay.Shape{Obs: 160, Act: 9}
 
 const raysCopies = 16
 
-func newPPO(dev device.Device) (*ppo.Agent, ppo.Config, error) {
-	c := ppo.DefaultConfig(raysShape, raysCopies)
-	x, err := ppo.New(c, dev, 1)
-	return x, c, err
+// raysPPO is PPO as it learns from rays, framesPPO as from the paper's frames.
+func raysPPO() ppo.Config { return ppo.DefaultConfig(raysShape, raysCopies) }
+
+func framesPPO() ppo.Config {
+	c := ppo.DefaultConfig(raysShape, 12)
+	c.Side, c.Hidden = 84, []int{512}
+	return c
 }
 
 // minibatch is a step of PPO on a quarter of a rollout, standardised advantages and gathered
 // rows included.
-func minibatch(dev device.Device) (func(uint64) error, float64, error) {
-	x, c, err := newPPO(dev)
+func minibatch(of func() ppo.Config) func(dev device.Device) (func(uint64) error, float64, error) {
+	return func(dev device.Device) (func(uint64) error, float64, error) { return stepOf(of(), dev) }
+}
+
+func stepOf(c ppo.Config, dev device.Device) (func(uint64) error, float64, error) {
+	x, err := ppo.New(c, dev, 1)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -35,6 +42,9 @@ func minibatch(dev device.Device) (func(uint64) error, float64, error) {
 	for i := range n {
 		e.Actions[i*c.Shape.Act+i%c.Shape.Act] = 1
 	}
+	if c.Side > 0 {
+		e.Seen, e.NextSeen = snow(n, c.Side), snow(n, c.Side)
+	}
 	for range c.Steps {
 		if err := x.Observe(&e); err != nil {
 			return nil, 0, err
@@ -45,16 +55,6 @@ func minibatch(dev device.Device) (func(uint64) error, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	flops := 0.0
-	widths := append([]int{c.Shape.Obs}, c.Hidden...)
-	for i, in := range widths[:len(widths)-1] {
-		passes := 6.0
-		if i == 0 {
-			passes = 4 // nobody asks for the gradient of rays
-		}
-		flops += passes * float64(in*widths[i+1])
-	}
-	flops += 6 * float64(widths[len(widths)-1]*(c.Shape.Act+1))
 	return func(i uint64) error {
 		_, made, err := phase.Slice(w, int(i)%(total-1)) // the last one ends the iteration
 		if err == nil {
@@ -64,12 +64,26 @@ func minibatch(dev device.Device) (func(uint64) error, float64, error) {
 			return fmt.Errorf("minibatch: %w", err)
 		}
 		return nil
-	}, float64(c.Steps*n/c.Minibatches) * flops, nil
+	}, float64(c.Steps*n/c.Minibatches) * c.Operations(), nil
+}
+
+// snow are frames of noise.
+func snow(n, side int) (frames [][]byte) {
+	numbers := random("frames", n, side*side*agent.Colours).Data
+	for i := range n {
+		frame := make([]byte, side*side*agent.Colours)
+		for k := range frame {
+			frame[k] = byte(128 + 40*numbers[i*len(frame)+k])
+		}
+		frames = append(frames, frame)
+	}
+	return frames
 }
 
 // choosing is one choice in each maze.
 func choosing(dev device.Device) (func(uint64) error, float64, error) {
-	x, c, err := newPPO(dev)
+	c := raysPPO()
+	x, err := ppo.New(c, dev, 1)
 	if err != nil {
 		return nil, 0, err
 	}

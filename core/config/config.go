@@ -123,7 +123,7 @@ func (c *Config) Chooses() bool {
 // Sees says whether the learner sees frames.
 func (c *Config) Sees() bool {
 	s, _ := c.Agent.Spec() // Validate has looked at it
-	return s.Pixels
+	return s.Takes == agent.TakesPixels || s.Takes == agent.TakesEither && c.Environment.Observation == task.ObservationPixels
 }
 
 // Observation is what the learner is given of the task.
@@ -144,16 +144,31 @@ func (c *Config) Frames(steps int) int {
 // relevance chooses among them at any time, and those of bonus and priorities.
 func (c *Config) Functions() []string {
 	if c.Prompted() {
-		return relevance.Names()
+		return relevance.Choices()
 	}
 	return c.FixedFunctions()
+}
+
+// canMeet says why F of that name is not for the run's learner; nil: it is.
+func (c *Config) canMeet(name string) error {
+	spec, err := relevance.Find(name)
+	learner, _ := c.Agent.Spec() // Validate has looked at the error
+	switch {
+	case err != nil || spec.Learning != relevance.LearnsInRounds:
+		return err
+	case c.Sees():
+		return fmt.Errorf("relevance %q compares observations, and learner %s of method %s sees frames: want another function, or environment.observation %q", name, learner.Name, c.Method, task.ObservationState)
+	case learner.OffPolicy:
+		return fmt.Errorf("relevance %q is of episodes as they are met, and learner %s of method %s learns from transitions in any order: want another function, or a method with a learner of rollouts, as ppo", name, learner.Name, c.Method)
+	}
+	return nil
 }
 
 // Learner is the run's learner, and what one is made from on a task.
 func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
-		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize}, Pixels: c.Pixels,
+		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize}, Sees: c.Sees(), Pixels: c.Pixels,
 		Copies: c.Environment.InLockstep(), Length: c.Steps, Weighted: c.Replay.Prioritized(), Generates: c.Generates(),
 	}
 }

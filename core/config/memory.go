@@ -110,6 +110,9 @@ func (c *Config) functionMemory(settings relevance.Config, shape replay.Shape) f
 	if seeing, can := settings.(relevance.ConfigOfFrames); can {
 		return seeing.MemoryOfFrames(shape, c.Sight())
 	}
+	if met, is := settings.(relevance.ConfigOfEpisodes); is {
+		return met.MemoryIn(shape, c.Environment.InLockstep())
+	}
 	return settings.Memory(shape)
 }
 

@@ -78,17 +78,17 @@ func (r Replay) Priorities() replay.PriorityConfig {
 }
 
 // Bonus is relevance that is added to the reward which the agent learns from:
-// r + bonus·F, with the strength of the knob bonus, for any F that learns in steps. It is
+// r + bonus·F, with the strength of the knob bonus, for any F that learns in steps or in
+// rounds. It is
 // computed when a batch is sampled, by the model as it is then, also for synthetic
 // transitions; for a learner that takes no batches, when it observes an env step.
 // Stored rewards, evaluations and every relevance function stay without it.
 type Bonus struct {
-	Function string `toml:"function"` // "none", as is the empty one, or a relevance function that learns in steps
+	Function string `toml:"function"` // "none", as is the empty one, or a relevance function that learns in steps or in rounds
 	Scale    string `toml:"scale"`    // of F: "returns", "std", "paper" or "code"
 }
 
-// Choices of Bonus.Function and of Replay.Priority beside the relevance functions that
-// learn in steps.
+// Choices of Bonus.Function and of Replay.Priority beside relevance functions.
 const (
 	FunctionNone = "none" // of both
 	PriorityTD   = "td"   // of Replay.Priority
@@ -115,11 +115,15 @@ func (b Bonus) validate() error {
 	if !b.Given() {
 		return nil
 	}
-	if trained := relevance.NamesOf(relevance.LearnsInSteps); !slices.Contains(trained, b.Function) {
-		return fmt.Errorf("configuration: bonus.function is %q, want %q, or one that learns in steps: %q", b.Function, FunctionNone, trained)
+	trained, episodic := relevance.NamesOf(relevance.LearnsInSteps), relevance.NamesOf(relevance.LearnsInRounds)
+	if !slices.Contains(trained, b.Function) && !slices.Contains(episodic, b.Function) {
+		return fmt.Errorf("configuration: bonus.function is %q, want %q, or one that learns in steps or in rounds: %q, %q", b.Function, FunctionNone, trained, episodic)
 	}
 	if !slices.Contains([]string{ScaleReturns, ScaleStd, ScalePaper, ScaleCode}, b.Scale) {
 		return fmt.Errorf("configuration: bonus.scale is %q, want %q, %q, %q or %q", b.Scale, ScaleReturns, ScaleStd, ScalePaper, ScaleCode)
+	}
+	if b.Scale == ScaleReturns && slices.Contains(episodic, b.Function) {
+		return fmt.Errorf("configuration: bonus.scale is %q, but bonus.function %q has either sign and its returns no scale: want %q", b.Scale, b.Function, ScalePaper)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"pgrlab/core/agent"
@@ -89,6 +90,11 @@ func (c *Config) validateParts() error {
 	if err := c.Bonus.validate(); err != nil {
 		return err
 	}
+	for _, name := range c.FixedFunctions() {
+		if err := c.canMeet(name); err != nil {
+			return fmt.Errorf("configuration: %w", err)
+		}
+	}
 	if err := c.Fits(&c.Knobs); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
@@ -120,6 +126,9 @@ func (c *Config) validateLearner() error {
 	case c.Fills() && c.Bonus.Given():
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	}
+	if s.Takes == agent.TakesEither && c.Sees() && c.Bonus.Given() {
+		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and its bonus would be of states: want %q, or environment.observation %q", c.Bonus.Function, s.Name, FunctionNone, task.ObservationState)
+	}
 	return nil
 }
 
@@ -128,18 +137,18 @@ func (c *Config) validateObservation(s agent.Spec) error {
 	switch o := c.Environment.Observation; {
 	case o != "" && o != task.ObservationState && o != task.ObservationPixels:
 		return fmt.Errorf("environment.observation is %q, want %q or %q", o, task.ObservationState, task.ObservationPixels)
-	case o == task.ObservationPixels && !s.Pixels:
+	case o == task.ObservationPixels && s.Takes == agent.TakesStates:
 		var sighted []string
 		for _, other := range agent.Specs() {
-			if other.Pixels {
+			if other.Takes != agent.TakesStates {
 				sighted = append(sighted, other.Name)
 			}
 		}
 		return fmt.Errorf("environment.observation is %q, but learner %s of method %s takes states: want %q, or a method with a learner that takes pixels: %s", o, s.Name, c.Method, task.ObservationState, strings.Join(sighted, ", "))
-	case o == task.ObservationState && s.Pixels:
+	case o == task.ObservationState && s.Takes == agent.TakesPixels:
 		return fmt.Errorf("environment.observation is %q, but learner %s of method %s takes pixels: want %q, or another method", o, s.Name, c.Method, task.ObservationPixels)
 	}
-	if s.Pixels {
+	if c.Sees() {
 		return c.Pixels.Validate()
 	}
 	return nil
@@ -176,7 +185,22 @@ func (c *Config) Fits(s *knob.Settings) error {
 	if c.Generates() && s.Samples > c.Buffer {
 		return fmt.Errorf("samples: %s do not fit: D_syn has room for %s transitions (buffer)", knob.FormatCount(s.Samples), knob.FormatCount(c.Buffer))
 	}
-	return s.CheckMix()
+	if err := s.CheckMix(); err != nil {
+		return err
+	}
+	if learner, _ := c.Agent.Spec(); learner.Mixes != nil { // Validate has looked at it
+		return learner.Mixes(c.Mix(s, math.MaxInt))
+	}
+	return nil
+}
+
+// Played is how the run plays its task at first.
+func (c *Config) Played() task.Environment {
+	e := c.Environment
+	if tv := c.Knobs.Televised(); tv != knob.TVOff {
+		e.TV = tv
+	}
+	return e
 }
 
 // ValidateSettings looks into what Validate leaves out: the settings of the generator and

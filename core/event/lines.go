@@ -130,6 +130,15 @@ type Losses struct {
 	Bonus     *run.Float `json:"bonus,omitempty"` // added to the reward, the mean of a batch
 	// Models are the losses of the other relevance functions that learn in steps, by name.
 	Models map[string]run.Float `json:"models,omitempty"`
+	// Episodes is of runs whose F is of what an episode has met before.
+	Episodes *Episodes `json:"episodes,omitempty"`
+}
+
+// Episodes are means over env steps and copies since the last line, and the network's accuracy.
+type Episodes struct {
+	Entries  *run.Float `json:"entries,omitempty"`  // of an episode's memory
+	P90      *run.Float `json:"p90,omitempty"`      // of the similarities of what is reached to the memory
+	Accuracy *run.Float `json:"accuracy,omitempty"` // on the pairs that the last round left out
 }
 
 // Noted is what a person wrote down, or, without Obs.At, what the run did.
@@ -156,6 +165,7 @@ type Perf struct {
 	FitStepS      run.Float `json:"fit_step_s"` // seconds of a generator step; 0: none yet
 	SampleS       run.Float `json:"sample_s"`   // seconds of a generated transition; 0: none yet
 	MemoryBytes   uint64    `json:"memory_bytes"`
+	DeviceBytes   uint64    `json:"device_bytes,omitempty"` // of a GPU's memory, what the run's programs take
 	Spent         SpentOn   `json:"spent_s"`
 }
 

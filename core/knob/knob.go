@@ -97,7 +97,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 // Use is the set of what a method must have for a knob to do something.
 type Use uint16
 
-// The uses; a knob without any is used by every method. The last five are of learners:
+// The uses; a knob without any is used by every method. The last seven are of learners:
 // each is that of one knob.
 const (
 	UseGenerator Use = 1 << iota // synthetic transitions
@@ -109,6 +109,8 @@ const (
 	UseActor                     // one whose policy has a learning rate
 	UseCritics                   // and whose values have one
 	UseTargets                   // one whose targets move towards what they follow
+	UseEntropy                   // one whose loss weighs the entropy of its policy
+	UseTV                        // one that chooses among actions, as tasks with a TV want
 )
 
 // UseAlways is the use of knobs that every method has.

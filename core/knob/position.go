@@ -29,16 +29,18 @@ const (
 	Rollout // imagined, or with the environment
 	Learn   // updates that are not part of collecting
 	Encode  // what D_real is made of anew
+	// Reach is a round in which F of what is met learns, behind the learner's own phases.
+	Reach
 	// Phases is how many there are.
 	Phases
 )
 
-var phaseNames = [Phases]string{"collect", "score", "fit", "generate", "evaluate", "analyse", "after step", "rollout", "learn", "encode"}
+var phaseNames = [Phases]string{"collect", "score", "fit", "generate", "evaluate", "analyse", "after step", "rollout", "learn", "encode", "reach"}
 
 // phaseOrder is that of an env step.
-var phaseOrder = [Phases]int{Collect: 0, Rollout: 1, Learn: 2, Encode: 3, Score: 4, Fit: 5, Generate: 6, Evaluate: 7, Analyse: 8, AfterStep: 9}
+var phaseOrder = [Phases]int{Collect: 0, Rollout: 1, Learn: 2, Encode: 3, Reach: 4, Score: 5, Fit: 6, Generate: 7, Evaluate: 8, Analyse: 9, AfterStep: 10}
 
-// String is the phase's name: collect, rollout, learn, encode, score, fit, generate,
+// String is the phase's name: collect, rollout, learn, encode, reach, score, fit, generate,
 // evaluate, analyse, after step.
 func (p Phase) String() string { return phaseNames[p] }
 
@@ -52,7 +54,7 @@ func LearnerPhase(name string) (Phase, error) {
 			return p, nil
 		}
 	}
-	return 0, fmt.Errorf("phase %q of a learner, want %q", name, phaseNames[Rollout:])
+	return 0, fmt.Errorf("phase %q of a learner, want %q", name, phaseNames[Rollout:Encode+1])
 }
 
 // Position is a place between two slices: where a command may take effect.

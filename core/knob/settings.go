@@ -1,6 +1,7 @@
 package knob
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -22,6 +23,8 @@ type Settings struct {
 	LRCritic    float64 `toml:"lr_critic"`
 	Tau         float64 `toml:"tau"`
 	Bonus       float64 `toml:"bonus"`
+	Entropy     float64 `toml:"entropy"`
+	TV          string  `toml:"tv"` // "": TVOff
 
 	RefitEvery     int     `toml:"refit_every"`
 	Samples        int     `toml:"samples"`
@@ -40,6 +43,15 @@ const (
 	// with r, as the paper's scaling does: 0.5/256, 0.75/512, 0.875/1024.
 	HoldReal = "real"
 )
+
+// TVOff is the choice of tv that shows nothing.
+const TVOff = "off"
+
+// TVs are the choices of tv.
+func TVs() []string { return []string{TVOff, "noise", "noise-action", "images-action"} }
+
+// Televised is tv, TVOff where nothing was said of it.
+func (s *Settings) Televised() string { return cmp.Or(s.TV, TVOff) }
 
 // Get is the value of the knob of that name; an unknown name has none.
 func (s *Settings) Get(name string) (Value, bool) {
@@ -148,7 +160,7 @@ func (k Knob) pick(field func(*Settings) *string) Knob {
 // table lists all knobs in the order in which they are shown.
 var table = []Knob{
 	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Previewable: true, Use: UsePrompts,
-		Choices: relevance.Names(),
+		Choices: relevance.Choices(),
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
 	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Previewable: true, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
@@ -202,6 +214,12 @@ var table = []Knob{
 	Knob{Name: "bonus", Symbol: "λ", Class: ClassBatch, Use: UseBonus, Min: 0, Max: 100, Step: 0.05,
 		Doc: "strength of the curiosity that is added to the reward"}.
 		number(func(s *Settings) *float64 { return &s.Bonus }),
+	Knob{Name: "entropy", Symbol: "cH", Class: ClassBatch, Use: UseEntropy, Min: 0, Max: 10, Scale: ScaleLog,
+		Doc: "weight of the policy's entropy in the loss of PPO"}.
+		number(func(s *Settings) *float64 { return &s.Entropy }),
+	{Name: "tv", Class: ClassBatch, Use: UseTV, Choices: TVs(), Kind: KindChoice,
+		Doc:  "what covers a quarter of what is seen in a maze, from the next env step on",
+		read: func(s *Settings) Value { return Choice(s.Televised()) }, write: func(s *Settings, v Value) { s.TV = v.Text }},
 }
 
 // Get is the knob's value in s.

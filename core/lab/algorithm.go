@@ -9,7 +9,7 @@ import (
 // slice, then phases of many. Another learner is another list.
 type algorithm struct {
 	step    []work
-	learner []phase // its own
+	learner []phase // its own, and those of F that is told of env steps
 	phases  []phase
 }
 
@@ -25,7 +25,9 @@ func (x *experiment) pgr() algorithm {
 			{"collect", x.collect},         // 2: act, step, store in D_real
 			{"train agent", x.trainAgents}, // 4, 7: batches of D_real and D_syn, mixed by r
 		},
-		learner: x.learnerPhases(), // 7, of a learner that works behind the step: none of SAC's
+		// 7, of a learner that works behind the step: none of SAC's; and 3, where F learns in
+		// rounds from what was met.
+		learner: append(x.learnerPhases(), x.rounds()),
 		phases: []phase{
 			x.refit.updateRelevance(), // 3: F of every transition in D_real
 			x.refit.fitModel(),        // 5: G to D_real, conditioned on F

@@ -33,7 +33,7 @@ func (x *experiment) evaluate() phase {
 		due: x.evaluationDue,
 		begin: func() error {
 			for _, m := range x.members {
-				if err := x.orNone(m.StartEvaluation(x.evaluationNumber())); err != nil {
+				if err := x.orNone(m.StartEvaluation(x.at(), x.evaluationNumber())); err != nil {
 					return err
 				}
 			}
@@ -50,10 +50,19 @@ func (x *experiment) evaluate() phase {
 					return err
 				}
 			}
-			x.emit(event.TypePerf, event.NoMember, x.meter.Perf(&x.Settings))
+			x.emit(event.TypePerf, event.NoMember, x.perf())
 			return nil
 		},
 	}
+}
+
+// perf is how fast the run is and what it takes.
+func (x *experiment) perf() event.Perf {
+	p := x.meter.Perf(&x.Settings)
+	if d, has := x.parts.device.(interface{ Taken() uint64 }); has { // a GPU
+		p.DeviceBytes = d.Taken()
+	}
+	return p
 }
 
 // evaluationNumber numbers the evaluation of the present env step.

@@ -10,22 +10,29 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
 )
 
 // framesLab is a run of DrQ-v2, in a folder or in memory.
 func framesLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
 	t.Helper()
+	return framesLabOf(t, c, tiny.Task(), threads, folder)
+}
+
+// framesLabOf is a run on a task that is seen.
+func framesLabOf(t *testing.T, c config.Config, of task.Task, threads int, folder record) *Lab {
+	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dev.Close() })
-	p, err := newParts(&c, tiny.Task(), dev)
+	p, err := newParts(&c, of, dev)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := newLab(c, tiny.Task(), folder, p, dev.Name(), clock())
+	l, err := newLab(c, of, folder, p, dev.Name(), clock())
 	if err != nil {
 		t.Fatal(err)
 	}

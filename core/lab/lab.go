@@ -40,7 +40,7 @@ const mailboxSize = 64
 // New builds everything that a run of c needs. The folder belongs to the lab from
 // now on; nil writes nothing. Run must be called, or Close.
 func New(c config.Config, task task.Task, dev device.Device, folder *run.Folder) (*Lab, error) {
-	task, err := task.Played(c.Environment)
+	task, err := task.Played(c.Played())
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}

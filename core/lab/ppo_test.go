@@ -2,6 +2,7 @@ package lab
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -23,7 +24,7 @@ func mazeTask(t *testing.T) task.Task {
 		t.Fatal(err)
 	}
 	return task.Task{
-		Name: m.Name, ObsSize: maze.ObsSize, ActSize: maze.ActSize, Discrete: true,
+		Name: m.Name, ObsSize: maze.ObsSize, ActSize: maze.ActSize, Discrete: true, Seen: true,
 		EpisodeSteps: 100, // all that is evaluated of an episode
 		New:          func(seed uint64) (task.Env, error) { return m.New(maze.Training, seed), nil },
 		NewVec:       func(n int, seed uint64) (task.VecEnv, error) { return m.NewVec(n, maze.Test, seed) },
@@ -41,8 +42,26 @@ func ppoConfig(function string) config.Config {
 	own.Steps, own.Epochs, own.Minibatches, own.Anneal = 8, 2, 3, 1
 	c.Agent.Own = agent.Own{"ppo": own}
 	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: function, Scale: config.ScaleReturns}, 0.25
+	if function == "eco" { // a round behind every eighth env step
+		e := relevance.DefaultECO()
+		e.Hidden, e.Features, e.Comparator, e.Entries, e.Near, e.Far, e.History, e.Batch, e.Epochs = []int{8}, 4, []int{4}, 3, 1, 2, 24, 2, 2
+		c.Relevance = c.Relevance.With("eco", e)
+		c.Bonus.Scale = config.ScalePaper
+	}
 	c.Evaluation.Actions, c.Evaluation.Every = config.ActionsSample, 17
-	c.Schedule = []string{"8/learn:2:lr_actor=0.001", "16:bonus=0.5"}
+	c.Schedule = []string{"8/learn:2:lr_actor=0.001", "8/learn:3:entropy=0.02", "11:tv=noise-action", "16:bonus=0.5"}
+	return c
+}
+
+// ppoOfFrames is a run of PPO that sees frames.
+func ppoOfFrames() config.Config {
+	c := ppoConfig(config.FunctionNone)
+	c.Environment.Observation, c.Schedule = task.ObservationPixels, c.Schedule[:3]
+	c.Pixels = agent.DefaultPixels
+	c.Pixels.Side, c.Pixels.Stack, c.Pixels.Pad, c.Pixels.Strides = 12, 1, 0, []int{1}
+	own := c.Agent.Own["ppo"].(ppo.Settings)
+	own.Kernels, own.Strides, own.Channels, own.Limits = []int{4, 2}, []int{3, 1}, []int{3, 4}, ppo.LimitsValue
+	c.Agent.Own = agent.Own{"ppo": own}
 	return c
 }
 
@@ -52,12 +71,12 @@ func withCopies(c config.Config, n int) config.Config {
 }
 
 // PPO in mazes goes on from the middle of a rollout, of an iteration and of an evaluation as if
-// it had not stopped, with a bonus whose model learns beside it.
+// it had not stopped, with a bonus whose model learns beside it, and from frames.
 func TestPPOInMazesGoesOnFromEveryBorder(t *testing.T) {
 	dev := tiny.Device(t)
-	for _, function := range []string{"rnd", "curiosity"} {
+	for name, c := range map[string]config.Config{"rnd": ppoConfig("rnd"), "curiosity": ppoConfig("curiosity"), "eco": ppoConfig("eco"), "frames": ppoOfFrames()} {
 		phases := resumeEverywhere(t, 1, func(r record) *Lab {
-			c, mazes := ppoConfig(function), mazeTask(t)
+			mazes := mazeTask(t)
 			p, err := newParts(&c, mazes, dev)
 			if err != nil {
 				t.Fatal(err)
@@ -70,8 +89,81 @@ func TestPPOInMazesGoesOnFromEveryBorder(t *testing.T) {
 		})
 		for _, phase := range []knob.Phase{knob.AfterStep, knob.Learn, knob.Evaluate} {
 			if phases[phase] == 0 {
-				t.Errorf("%s: no border in phase %s: %v", function, phase, phases)
+				t.Errorf("%s: no border in phase %s: %v", name, phase, phases)
 			}
+		}
+		if phases[knob.Reach] > 0 != (name == "eco") {
+			t.Errorf("%s: %d borders in rounds", name, phases[knob.Reach])
+		}
+	}
+}
+
+// A run from frames is the same with one worker and with two, and sees what it is given: with
+// a TV it goes otherwise.
+func TestPPOOfFramesOnTwoWorkers(t *testing.T) {
+	journal := func(threads int, mazes task.Task) string {
+		folder := &memoryFolder{}
+		l := framesLabOf(t, ppoOfFrames(), mazes, threads, folder)
+		defer l.Close()
+		if err := l.x.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return folder.canonical(t)
+	}
+	one := journal(1, mazeTask(t))
+	if journal(2, mazeTask(t)) != one {
+		t.Error("the journals differ")
+	}
+	blind := mazeTask(t)
+	m, _ := maze.Find("maze-sparse")
+	m, _ = m.With(maze.Options{CellBonus: 0.125})
+	blind.New = func(seed uint64) (task.Env, error) { return m.New(maze.Training, seed), nil }
+	if journal(1, blind) == one {
+		t.Error("a TV in what is seen changes nothing")
+	}
+}
+
+// Entropy and TV are turned in mid-run, and the run goes otherwise; learners of numbers have
+// neither.
+func TestEntropyAndTVAreTurnedInMidRun(t *testing.T) {
+	journal := func(schedule ...string) string {
+		c := ppoConfig(config.FunctionNone)
+		c.Schedule, c.Knobs.TV = schedule, "noise"
+		mazes, folder, dev := mazeTask(t), &memoryFolder{}, tiny.Device(t)
+		p, err := newParts(&c, mazes, dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := newLab(c, mazes, folder, p, dev.Name(), clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if err := l.x.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return folder.canonical(t)
+	}
+	results := func(text string) []string {
+		return slices.DeleteFunc(strings.SplitAfter(text, "\n"), func(line string) bool {
+			return !strings.Contains(line, `"type":"evaluated"`) && !strings.Contains(line, `"type":"losses"`)
+		})
+	}
+	plain := journal()
+	for _, change := range []string{"8/learn:1:entropy=0.5", "9:tv=off"} {
+		turned := results(journal(change))
+		if slices.Equal(turned, results(plain)) {
+			t.Errorf("%s changes nothing", change)
+		}
+	}
+	if !slices.Equal(knob.TVs(), maze.TVs) {
+		t.Errorf("the knob has %q, mazes %q", knob.TVs(), maze.TVs)
+	}
+	plainConfig := tiny.Config()
+	for _, name := range []string{"entropy", "tv"} {
+		k, _ := knob.Find(name)
+		if plainConfig.Uses(k) == nil {
+			t.Errorf("sac uses %s", name)
 		}
 	}
 }

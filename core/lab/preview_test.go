@@ -248,7 +248,7 @@ func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 				return
 			}
 			l.Send(event.Preview{Knob: "guidance", Value: "4"})
-			if names := relevance.Names(); step > 20 {
+			if names := relevance.Choices(); step > 20 {
 				l.Send(event.Preview{Knob: "relevance", Value: names[step/4%len(names)]})
 			}
 		})

@@ -100,6 +100,9 @@ func (w *world) parts() parts {
 			if err := w.call("build %s", name); err != nil {
 				return nil, err
 			}
+			if spec.Learning == relevance.LearnsInRounds {
+				return nil, fmt.Errorf("relevance %q is of episodes", name)
+			}
 			if spec.Learning == relevance.LearnsInSteps {
 				return &worldModel{w: w, name: name, batch: replay.NewBatch(w.shape(), 4)}, nil
 			}

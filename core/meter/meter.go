@@ -112,7 +112,7 @@ func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
 		if p == knob.Learn {
 			m.learning += d
 		}
-		if p != knob.Rollout && p != knob.Learn { // which an env step has for its updates
+		if p != knob.Rollout && p != knob.Learn && p != knob.Reach { // which an env step has for its updates
 			m.apart += d
 		}
 		m.parts[partOf(p)] += d
@@ -131,7 +131,10 @@ func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
 // partOf is the part that slices of a phase belong to: a learner's are the agent's, those
 // of the others have their numbers.
 func partOf(p knob.Phase) Part {
-	if p > knob.AfterStep {
+	switch {
+	case p == knob.Reach:
+		return Models
+	case p > knob.AfterStep:
 		return Agent
 	}
 	return Part(p)

@@ -51,7 +51,7 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 	if err := s.Config.CheckWhatIf(); err != nil {
 		return failed(err)
 	}
-	if task, err = task.Played(s.Config.Environment); err != nil {
+	if task, err = task.Played(s.Config.Played()); err != nil {
 		return failed(err)
 	}
 	l, err := s.open(task, dev)
@@ -85,7 +85,7 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 // WhatIfUpdates is about what the analysis of a run takes, in critic updates, where its own
 // generator is fitted and its knobs are as said.
 func WhatIfUpdates(c *config.Config, knobs knob.Settings, task task.Task, p whatif.Plan) (int, error) {
-	task, err := task.Played(c.Environment)
+	task, err := task.Played(c.Played())
 	if err != nil {
 		return 0, err
 	}

@@ -106,3 +106,50 @@ func BenchmarkFrames(b *testing.B) {
 		})
 	}
 }
+
+// An env step of 16 copies that remember 200 observations of a maze's rays each, and an update,
+// at the widths that presets use, by one thread.
+func BenchmarkECO(b *testing.B) {
+	shape := replay.Shape{Obs: 160, Act: 9}
+	dev, err := cpu.New(cpu.Options{Threads: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dev.Close()
+	c := DefaultECO()
+	c.History = 16 * 1000
+	m, err := NewECO(c, shape, 16, dev, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer m.Close()
+	step := &Met{Obs: make([]float32, 16*160), Next: make([]float32, 16*160), Ended: make([]bool, 16)}
+	for i := range step.Obs {
+		step.Obs[i], step.Next[i] = float32(i%7), float32(i%11)
+	}
+	f := make([]float32, 16)
+	for range 1000 {
+		if err := m.Meet(f, step); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("update", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := m.LearnSlice(0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for i := range m.memories.n {
+		m.memories.n[i] = c.Entries
+	}
+	m.config.Beta = 0 // nothing joins
+	b.Run("env step", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := m.Meet(f, step); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -38,6 +38,9 @@ const (
 	LearnsInSteps
 	// LearnsAnew is made from all real transitions before each scoring: a Counted.
 	LearnsAnew
+	// LearnsInRounds is told of every env step of a learner that keeps rollouts, and learns
+	// now and then from what it was told: an Episodic.
+	LearnsInRounds
 )
 
 // Config are settings of a function.
@@ -65,12 +68,21 @@ type Paced interface {
 	Pace() Cadence
 }
 
+// ConfigOfEpisodes is a Config of an Episodic.
+type ConfigOfEpisodes interface {
+	Config
+	// MemoryIn is Memory where so many copies of the environment step together.
+	MemoryIn(shape replay.Shape, copies int) float64
+}
+
 // Deps is what New may use.
 type Deps struct {
 	Config Config // as Spec.Config; nil: that one
 	Values Values // of the agent; nil where there is none
 	Shape  replay.Shape
-	Frames Frames // what the transitions were made from; zero: they are the environment's own
+	Met    replay.Shape // of the environment's own transitions
+	Copies int          // of the environment, that step together
+	Frames Frames       // what the transitions were made from; zero: they are the environment's own
 	Device device.Device
 	Seed   uint64 // of the run; functions draw from streams of their own name
 }
@@ -79,7 +91,7 @@ type Deps struct {
 const None = "none"
 
 // specs are in the order in which lists show them: functions that learn in steps, those
-// that learn anew, the others, and None; each group by name.
+// that learn anew, those that learn in rounds, the others, and None; each group by name.
 var specs []Spec
 
 func register(s Spec) Spec {
@@ -101,8 +113,10 @@ func listed(a, b Spec) int {
 	group := func(s Spec) int {
 		switch {
 		case s.Name == None:
-			return 3
+			return 4
 		case s.Learning == LearnsNothing:
+			return 3
+		case s.Learning == LearnsInRounds:
 			return 2
 		case s.Learning == LearnsAnew:
 			return 1
@@ -122,6 +136,12 @@ func Names() []string {
 		names[i] = s.Name
 	}
 	return names
+}
+
+// Choices are the names of the functions that can be asked of any rows: all but those that are
+// told of env steps.
+func Choices() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return slices.Contains(NamesOf(LearnsInRounds), name) })
 }
 
 // NamesOf are the names of the functions that learn like that.

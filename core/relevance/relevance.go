@@ -54,6 +54,28 @@ type Counted interface {
 	Seen() uint64
 }
 
+// Episodic is a Model whose F of a transition depends on what its episode has met before: it
+// is told of every env step, in order, and says F of its transitions then. Score is an error:
+// who keeps rows keeps their F with them.
+//
+// It learns in rounds between two env steps, in slices. It is made only where all copies of the
+// environment step together and every env step is met.
+type Episodic interface {
+	Model
+	// Meet takes the next env step and writes F of its transitions, one of each copy.
+	Meet(dst []float32, step *Met) error
+	// Familiarity is what the last env step told.
+	Familiarity() Familiarity
+	// RoundDue says whether a round is to be made before the next env step, or is under way.
+	RoundDue() bool
+	// RoundUnits is how many units it has, at least one.
+	RoundUnits() int
+	// LearnSlice does the unit behind the done ones, also of a round that was under way when
+	// the model was saved; the last one ends it. loss is that of an update, or NaN where the
+	// unit is none.
+	LearnSlice(done int) (loss float64, err error)
+}
+
 // Scaled is a function whose paper gives its values another scale than Score.
 type Scaled interface {
 	// PaperScale is the paper's F over that of Score.

@@ -86,7 +86,7 @@ func TestUnknownNamesNameTheNearest(t *testing.T) {
 
 // The registry is in its order, and what it says of a function is what the function is.
 func TestRegistry(t *testing.T) {
-	want := []string{"curiosity", "rnd", "count", "return", "reward", "td", "td-signed", "none"}
+	want := []string{"curiosity", "rnd", "count", "eco", "return", "reward", "td", "td-signed", "none"}
 	if got := Names(); !slices.Equal(got, want) {
 		t.Errorf("names are %v, want %v", got, want)
 	}
@@ -102,15 +102,16 @@ func TestRegistry(t *testing.T) {
 				t.Errorf("%s: memory of %g and %g bytes", s.Name, small, large)
 			}
 		}
-		f, err := New(s.Name, Deps{Values: fakeValues{}, Shape: plane, Device: newDevice(t), Seed: 1})
+		f, err := New(s.Name, Deps{Values: fakeValues{}, Shape: plane, Met: plane, Copies: 2, Device: newDevice(t), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, model := f.(Model)
 		_, trained := f.(Trained)
 		_, counted := f.(Counted)
-		if f.Name() != s.Name || model != (s.Learning != LearnsNothing) || trained != (s.Learning == LearnsInSteps) || counted != (s.Learning == LearnsAnew) {
-			t.Errorf("%s is a %T called %q: a model %v, trained %v, counted %v", s.Name, f, f.Name(), model, trained, counted)
+		_, told := f.(Episodic)
+		if f.Name() != s.Name || model != (s.Learning != LearnsNothing) || trained != (s.Learning == LearnsInSteps) || counted != (s.Learning == LearnsAnew) || told != (s.Learning == LearnsInRounds) {
+			t.Errorf("%s is a %T called %q: a model %v, trained %v, counted %v, told of env steps %v", s.Name, f, f.Name(), model, trained, counted, told)
 		}
 		if model {
 			f.(Model).Close()

@@ -23,7 +23,7 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 	}
 	r.curious = resized(r.curious, b.Size)
 	f := r.models[r.Config.Bonus.Function]
-	if err := f.Score(r.curious, b, b.Size); err != nil {
+	if err := r.Rounds.score(r.curious, f, b); err != nil {
 		return err
 	}
 	scale := relevance.PaperScale(f)
@@ -55,10 +55,15 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 // where it learns from these and not from batches, from where the model of the bonus learns.
 func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	b := r.newest
-	if b == nil || !r.Enough() || r.Real.Len() < b.Size {
+	_, met := r.models[r.Config.Bonus.Function].(relevance.Episodic)
+	switch {
+	case b != nil && met:
+		copy(b.Reward, r.rewards)
+	case b == nil || !r.Enough() || r.Real.Len() < b.Size:
 		return r.rewards, nil
+	default:
+		r.Real.Gather(b, 0, r.Real.Oldest(r.Real.Len()-b.Size, b.Size))
 	}
-	r.Real.Gather(b, 0, r.Real.Oldest(r.Real.Len()-b.Size, b.Size))
 	if err := r.addBonus(now, b, b.Size); err != nil {
 		return r.rewards, r.diverged("add the bonus", err)
 	}

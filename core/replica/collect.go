@@ -22,6 +22,9 @@ func (r *Replica) EnvStep(now Now) error {
 		r.store()
 	}
 	r.keepFrames()
+	if err := r.Rounds.meet(now); err != nil {
+		return err
+	}
 	if err := r.observe(now); err != nil {
 		return err
 	}
@@ -71,7 +74,8 @@ func (r *Replica) act(now Now) error {
 // batches needs no random ones first.
 func (r *Replica) acts() bool {
 	_, batches := r.Agent.(agent.OffPolicy)
-	return !batches && r.sight == nil || r.Enough()
+	_, observes := r.Agent.(agent.Observer)
+	return !batches && (r.sight == nil || observes) || r.Enough()
 }
 
 // observe tells a learner that keeps experience of its own what the env step gave.
@@ -87,6 +91,9 @@ func (r *Replica) observe(now Now) error {
 	r.experience = agent.Experience{
 		Copies: len(r.envs), Step: uint64(now.Step), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
 		Rewards: rewards, Ends: r.ends,
+	}
+	if r.sight != nil {
+		r.experience.Seen, r.experience.NextSeen = r.sight.pass()
 	}
 	return observer.Observe(&r.experience)
 }

@@ -84,6 +84,11 @@ func (r *Replica) row(all []float32, i int) []float32 {
 // stepEnvs acts and makes the env step in every copy; after an episode that was lost
 // once more, in the next one, so that every copy gives a transition.
 func (r *Replica) stepEnvs(now Now) error {
+	for i := range r.envs {
+		if err := televise(r.envs[i].env, now); err != nil {
+			return err
+		}
+	}
 	r.takeHalf()
 	acted := false
 	for i := range r.envs {
@@ -110,6 +115,15 @@ func (r *Replica) stepEnvs(now Now) error {
 	}
 	clear(r.made)
 	r.Half = nil
+	return nil
+}
+
+// televise switches the TV of an environment that has one; where nothing is said of it, it stays
+// as the task has it.
+func televise(env any, now Now) error {
+	if t, has := env.(task.Televised); has && now.Settings.TV != "" {
+		return t.Televise(now.Settings.TV)
+	}
 	return nil
 }
 

@@ -52,13 +52,16 @@ func (t *evaluation) over() bool { return !slices.Contains(t.ended, false) }
 // configuration has it, in environments of their own. number counts the evaluations of a
 // run: that of two runs starts in the same states. ErrEnvironment: they have failed, which
 // was told the host, and there is no evaluation.
-func (r *Replica) StartEvaluation(number uint64) error {
+func (r *Replica) StartEvaluation(now Now, number uint64) error {
 	t, err := r.newEvaluation()
 	if err != nil {
 		return err
 	}
 	r.evaluation = t
 	t.acting.Step = number * uint64(r.Task.EpisodeSteps)
+	if err := televise(r.evalEnv, now); err != nil {
+		return err
+	}
 	if err := r.evalEnv.Reset(number, t.obs); err != nil {
 		return r.failedEvaluation(fmt.Errorf("reset: %w", err))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/event"
+	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 )
 
@@ -16,6 +17,8 @@ type LossSums struct {
 	Latest               agent.Losses // Actor is that of the last update which had one
 	LatestModel          float64      // of the relevance function that learned last
 	Updates              uint64
+	Entries, P90         mean     // of env steps, where F is of what an episode has met
+	Accuracy             *float64 // of the network in it, in its last round; nil: there is none yet
 
 	// Of checkpoints from before Models: read, never written. See adoptModels.
 	Model, RND mean
@@ -89,6 +92,30 @@ func (s *LossSums) addModel(name string, loss float64) {
 	s.LatestModel = loss
 }
 
+// addFamiliarity adds what an env step told.
+func (s *LossSums) addFamiliarity(f relevance.Familiarity) {
+	if math.IsNaN(f.P90) {
+		return
+	}
+	s.Entries.add(f.Entries)
+	s.P90.add(f.P90)
+	s.Accuracy = &f.Accuracy
+}
+
+// takeEpisodes returns what env steps told since the last time; nil where they told nothing.
+func (s *LossSums) takeEpisodes() *event.Episodes {
+	if s.P90.N == 0 {
+		return nil
+	}
+	told := &event.Episodes{Entries: s.Entries.value(), P90: s.P90.value()}
+	if s.Accuracy != nil && !math.IsNaN(*s.Accuracy) {
+		accuracy := run.Float(*s.Accuracy)
+		told.Accuracy = &accuracy
+	}
+	s.Entries, s.P90 = mean{}, mean{}
+	return told
+}
+
 // take returns the means and starts anew; some says whether there were any.
 func (s *LossSums) take() (l event.Losses, some bool) {
 	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Bonus: s.Bonus.value()}
@@ -96,6 +123,7 @@ func (s *LossSums) take() (l event.Losses, some bool) {
 		setModel(&l, m.Name, m.Loss.value())
 		some = some || m.Loss.N > 0
 	}
+	l.Episodes = s.takeEpisodes()
 	some = some || s.Critic.N+s.Actor.N > 0
 	if s.Critic.N > 0 && !math.IsNaN(s.Latest.AlphaValue) {
 		alpha := run.Float(s.Latest.AlphaValue)

@@ -62,7 +62,9 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 			return newGenerator(&c.Generator, seen, shape, policy, dev, seed)
 		},
 		Relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
-			return relevance.New(name, relevance.Deps{Config: c.Relevance.Of(name), Values: values, Shape: shape, Frames: c.Sight(), Device: dev, Seed: seed})
+			return relevance.New(name, relevance.Deps{
+				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Frames: c.Sight(), Device: dev, Seed: seed,
+			})
 		},
 	}, nil
 }

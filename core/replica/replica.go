@@ -65,6 +65,8 @@ type Replica struct {
 	Fit    inspect.FitLoss
 	State
 
+	Rounds Rounds
+
 	// Of the latest generation: F of its rows, of the real ones, and what the generator was
 	// prompted with; nil: it was asked for nothing.
 	FReal, FSyn, FAsked *event.Histogram
@@ -151,6 +153,7 @@ func New(c Cohort, index int) (*Replica, error) {
 		Cohort: c, Index: index, Seed: c.Config.Seed + uint64(index),
 		models: map[string]relevance.Model{}, mixers: map[string]replay.Mixer{},
 	}
+	r.Rounds.of = r
 	if err := r.build(); err != nil {
 		r.Close()
 		return nil, err

@@ -119,7 +119,7 @@ func refit(t *testing.T, m *Replica, s *knob.Settings, number uint64) {
 // evaluate plays an evaluation.
 func evaluate(t *testing.T, m *Replica, now Now, number uint64) {
 	t.Helper()
-	if err := m.StartEvaluation(number); err != nil {
+	if err := m.StartEvaluation(now, number); err != nil {
 		t.Fatal(err)
 	}
 	for over := false; !over; {
@@ -147,7 +147,7 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 	if a.Mix != (replay.Mix{Real: 4, Synthetic: 4}) {
 		t.Errorf("the latest batch has %+v", a.Mix)
 	}
-	if err := a.StartEvaluation(1); err != nil {
+	if err := a.StartEvaluation(now, 1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Evaluate(4); err != nil {

@@ -19,6 +19,8 @@ type sight struct {
 	probes      agent.Frames // of the dormant ratio
 	stacks      [][][]byte   // of each copy, for the next actions
 	next        []byte       // [K,size] behind the env step
+	// Each copy's newest frame before and behind the env step, for an agent.Observer.
+	before, behind [][]byte
 }
 
 // newSight makes the memory of a replica's frames.
@@ -70,6 +72,18 @@ func (r *Replica) open(i int) error {
 	}
 	r.sight.frames.Begin(i, r.sight.nextOf(i))
 	return nil
+}
+
+// pass are each copy's newest frame before the env step, which the policy acted on, and
+// behind it.
+func (s *sight) pass() (before, behind [][]byte) {
+	if s.before == nil {
+		s.before, s.behind = make([][]byte, len(s.stacks)), make([][]byte, len(s.stacks))
+	}
+	for i, stack := range s.stacks {
+		s.before[i], s.behind[i] = stack[len(stack)-1], s.nextOf(i)
+	}
+	return s.before, s.behind
 }
 
 // keepFrames takes the frames that followed the env step.

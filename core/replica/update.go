@@ -112,5 +112,5 @@ func (r *Replica) mix(now Now) replay.Mix {
 
 // Rates are an agent's live settings.
 func Rates(s *knob.Settings) agent.Rates {
-	return agent.Rates{LRActor: s.LRActor, LRCritic: s.LRCritic, Tau: s.Tau}
+	return agent.Rates{LRActor: s.LRActor, LRCritic: s.LRCritic, Tau: s.Tau, Entropy: s.Entropy}
 }

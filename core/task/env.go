@@ -44,3 +44,9 @@ type VecEnv interface {
 	Load(r io.Reader) error
 	Close() error
 }
+
+// Televised is an Env or a VecEnv whose TV can be switched: what covers a part of what is seen,
+// one of Task.TVs. It is in force from the next step or reset on, and saved with the state.
+type Televised interface {
+	Televise(tv string) error
+}

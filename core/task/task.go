@@ -43,7 +43,7 @@ type Environment struct {
 	NoiseShare   float64   `toml:"noise_share"`           // share of the training observations with Gaussian noise; evaluation has none
 	NoiseSigma   []float64 `toml:"noise_sigma"`           // its standard deviation: one for all coordinates, or one for each
 	CellBonus    float64   `toml:"cell_bonus,omitempty"`  // on training rewards, for every place of a maze that is entered for the first time in an episode
-	TV           string    `toml:"tv,omitempty"`          // what covers a part of what is seen: one of Task.TVs; "": the first of them
+	TV           string    `toml:"-"`                     // what covers a part of what is seen at first: one of Task.TVs; "": the first of them. Runs have a knob for it
 }
 
 // The choices of Environment.Observation.

@@ -33,11 +33,12 @@ type episode struct {
 	draw   *draw
 	layout layout
 	look   look
+	tv     TV
 	state
 }
 
 func newEpisode(t *Task, split Split, seed uint64) *episode {
-	return &episode{task: t, split: split, seed: seed, draw: newDraw(), state: state{Step: notStarted}}
+	return &episode{task: t, split: split, seed: seed, draw: newDraw(), tv: t.tv, state: state{Step: notStarted}}
 }
 
 // reset begins an episode.
@@ -123,7 +124,7 @@ func (e *episode) over() bool { return e.Step == notStarted || e.Step >= Episode
 
 // scene is what there is to see now.
 func (e *episode) scene() scene {
-	return scene{&e.layout, &e.look, &e.body, e.task.tv.at(e.world, int(e.Step), int(e.Shots))}
+	return scene{&e.layout, &e.look, &e.body, e.tv.at(e.world, int(e.Step), int(e.Shots))}
 }
 
 func (e *episode) observe(obs []float32) {
@@ -211,6 +212,16 @@ func (e *episode) frameTo(c *camera, dst []byte, side int) error {
 	}
 	s := e.scene()
 	c.draw(dst, side, &s)
+	return nil
+}
+
+// Televise switches the TV: from the next observation on.
+func (e *episode) Televise(tv string) error {
+	kind, err := ParseTV(tv)
+	if err != nil {
+		return fmt.Errorf("%s: %w", e.task.Name, err)
+	}
+	e.tv = kind
 	return nil
 }
 

@@ -9,7 +9,10 @@ import (
 )
 
 // stateMagic opens a saved state; its last byte is the version of the layout.
-const stateMagic = "pgr-maze\x01"
+const stateMagic = "pgr-maze\x02"
+
+// firstMagic opens one that does not know its TV: it has that of the task.
+const firstMagic = "pgr-maze\x01"
 
 // header says whose state follows.
 type header struct {
@@ -23,6 +26,12 @@ func (e *episode) header() (h header) {
 	return h
 }
 
+func (e *episode) firstHeader() header {
+	h := e.header()
+	copy(h.Magic[:], firstMagic)
+	return h
+}
+
 // Save writes the whole state: another Env of the same task that loads it goes on byte for byte,
 // in this episode and in those after it.
 func (e *episode) Save(w io.Writer) error {
@@ -31,6 +40,7 @@ func (e *episode) Save(w io.Writer) error {
 	binary.Write(&b, binary.LittleEndian, e.split)
 	binary.Write(&b, binary.LittleEndian, e.seed)
 	binary.Write(&b, binary.LittleEndian, e.state)
+	binary.Write(&b, binary.LittleEndian, int32(e.tv))
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("save %s: %w", e.task.Name, err)
 	}
@@ -43,18 +53,27 @@ func (e *episode) Load(r io.Reader) error {
 	var split Split
 	var seed uint64
 	var s state
+	tv := int32(e.task.tv)
 	for _, part := range []any{&h, &split, &seed, &s} {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return fmt.Errorf("load %s: %w", e.task.Name, err)
 		}
-		if h != e.header() {
+		if h != e.header() && h != e.firstHeader() {
 			return fmt.Errorf("load %s: not a state of this task, or of another version", e.task.Name)
 		}
+	}
+	if h == e.header() {
+		if err := binary.Read(r, binary.LittleEndian, &tv); err != nil {
+			return fmt.Errorf("load %s: %w", e.task.Name, err)
+		}
+	}
+	if tv < 0 || int(tv) >= len(TVs) {
+		return fmt.Errorf("load %s: TV %d of %d", e.task.Name, tv, len(TVs))
 	}
 	if err := s.check(); err != nil {
 		return fmt.Errorf("load %s: %w", e.task.Name, err)
 	}
-	e.split, e.seed, e.state = split, seed, s
+	e.split, e.seed, e.state, e.tv = split, seed, s, TV(tv)
 	if s.Step != notStarted {
 		e.enter()
 	}

@@ -147,3 +147,47 @@ func TestTVNoise(t *testing.T) {
 		}
 	}
 }
+
+// A TV is switched in mid-episode, from the next observation on, without a change of the
+// trajectory, and it is saved; a state from before it was has that of the task.
+func TestATVIsSwitchedInMidEpisode(t *testing.T) {
+	e, plain, noisy := made(t, "maze-sparse", "off"), made(t, "maze-sparse", "off"), made(t, "maze-sparse", "noise")
+	all, seen := []*Env{e, plain, noisy}, make([][ObsSize]float32, 3)
+	step := func() {
+		row := make([]float32, ActSize)
+		row[0] = 1
+		for i, x := range all {
+			if _, _, _, err := x.Step(row, seen[i][:]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, x := range all {
+		x.Reset(2, seen[i][:])
+	}
+	step()
+	if seen[0] != seen[1] {
+		t.Fatal("a TV that is off shows something")
+	}
+	if err := e.Televise("noise"); err != nil {
+		t.Fatal(err)
+	}
+	step()
+	if seen[0] != seen[2] || e.state != plain.state {
+		t.Error("noise that was switched on is not that of the episode")
+	}
+	var saved bytes.Buffer
+	e.Save(&saved)
+	first := bytes.Clone(saved.Bytes()[:saved.Len()-4])
+	first[len(firstMagic)-1] = 1
+	again, before := made(t, "maze-sparse", "off"), made(t, "maze-sparse", "off")
+	if err := again.Load(&saved); err != nil || again.tv != TVNoise {
+		t.Errorf("saved with noise it has %s, %v", again.tv, err)
+	}
+	if err := before.Load(bytes.NewReader(first)); err != nil || before.tv != TVOff || before.state != e.state {
+		t.Errorf("of an earlier state it has %s, %v", before.tv, err)
+	}
+	if e.Televise("snow") == nil {
+		t.Error("a TV shows snow")
+	}
+}

@@ -92,6 +92,14 @@ func (v *VecEnv) Frames(dst []byte, side int) error {
 	return failed
 }
 
+// Televise switches the TV of all copies.
+func (v *VecEnv) Televise(tv string) (err error) {
+	for _, e := range v.episodes {
+		err = errors.Join(err, e.Televise(tv))
+	}
+	return err
+}
+
 // Save writes the state of all copies, one after the other; see Env.Save.
 func (v *VecEnv) Save(w io.Writer) error {
 	for _, e := range v.episodes {

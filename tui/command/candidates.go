@@ -51,7 +51,7 @@ var ofFlags = map[string]completer{
 	"updates": counts, "samples": counts,
 	"gpu-mem": hint("a size, for example 4GiB"), "disk": hint("a size, for example 5GiB"), "checkpoint-every": hint("a time, for example 5m"),
 	"timeout": hint("a time, for example 1m"), "round": hint("a time, for example 1s"), "size": hint("pixels, for example 320x240"),
-	"threads": nothing, "jobs": nothing, "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,
+	"threads": nothing, "jobs": nothing, "runs-per-job": hint("how many runs share a GPU, for example 4"), "rounds": nothing, "member": nothing, "rows": nothing, "points": nothing, "pairs": nothing,
 	"fps": nothing, "episodes": nothing, "speed": hint("seconds of the run in a second"), "threshold": hint("a return"),
 	"score-from": hint("a step, for example 16k"), "ssh": hint("where to listen, for example 0.0.0.0:2222"), "keys": files, "host-key": files,
 	"on": glossed("here", "on this machine", "slurm", "a job array", "ssh:", "HOST,HOST:N on machines that share the disk"), "sweep --ssh": hint("an option of ssh, for example -oProxyJump=gate"),

@@ -36,6 +36,8 @@ var lists = []list{
 		func(cli.Deps) [][]string { return entryRows(presets.Scales()) }, func(cli.Deps) any { return presets.Scales() }},
 	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
 		func(cli.Deps) any { return presets.Figures() }},
+	{"measured", "returns that runs of this program reached", []string{"TASK", "METHOD", "FROM", "SCALE", "STEPS", "RETURN", "RUNS", "WRITTEN DOWN IN"}, measuredRows,
+		func(cli.Deps) any { return presets.Measured() }},
 	{"knobs", "what can be turned while a run goes on", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
 		func(cli.Deps) any { return knobValues() }},
 	{"devices", "devices to compute on", []string{"DEVICE", "USABLE", ""}, deviceRows,
@@ -46,7 +48,7 @@ func listCommand(d cli.Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "tasks, methods, learners, relevance, scales, presets, knobs, devices",
+		Short: "tasks, methods, learners, relevance, scales, presets, measured, knobs, devices",
 		Example: `  pgrlab list
   pgrlab list tasks
   pgrlab list knobs --json`,
@@ -106,6 +108,19 @@ func presetRows(cli.Deps) [][]string {
 			}
 		}
 		rows = append(rows, []string{p.Name, p.Task, p.Method, paper, p.Doc})
+	}
+	return rows
+}
+
+// measuredRows shows what to expect of a run.
+func measuredRows(cli.Deps) [][]string {
+	var rows [][]string
+	for _, e := range presets.Measured() {
+		scale := e.Scale
+		if e.Preset != "" {
+			scale = "preset " + e.Preset
+		}
+		rows = append(rows, []string{e.Task, e.Method, e.Observation, scale, fmt.Sprint(e.Steps), e.Spread(), fmt.Sprint(e.Runs), e.Source})
 	}
 	return rows
 }

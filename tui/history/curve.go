@@ -41,6 +41,9 @@ const (
 	CurveDrift     CurveName = "drift"
 	CurveAligned   CurveName = "aligned"
 	CurveLatent    CurveName = "latent size"
+	CurveAccuracy  CurveName = "R-network accuracy"
+	CurveP90       CurveName = "similarity p90"
+	CurveEntries   CurveName = "memory entries"
 	CurveSpeed     CurveName = "speed"
 )
 

@@ -91,6 +91,11 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity} {
 			measure(name, Optional(v))
 		}
+		if of := b.Episodes; of != nil {
+			measure(CurveAccuracy, Optional(of.Accuracy))
+			measure(CurveP90, Optional(of.P90))
+			measure(CurveEntries, Optional(of.Entries))
+		}
 		h.Touch(topic.Losses)
 	case event.Perf:
 		measure(CurveSpeed, float64(b.StepsPerSec))

@@ -15,9 +15,9 @@ type Lab interface {
 	Send(event.Command) error
 }
 
-// Reference is a published result to compare the returns with.
+// Reference is a result to compare the returns with.
 type Reference struct {
-	Source     string // e.g. "paper"
+	Source     string // "paper", "independent", or "expect": of this program's own runs
 	Mean, Std  float64
 	Step       int  // env steps after which it was measured
 	Frames     int  // of the task, where results are counted in them; else 0

@@ -13,6 +13,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
+	"pgrlab/presets"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
 )
@@ -66,6 +67,10 @@ type Picker struct {
 	shown  Picks // what config belongs to
 	config config.Config
 	wrong  error // why the choice does not resolve
+	// What runs with the present choice's settings reached, and those of other methods
+	// at its scale.
+	own    *presets.Expected
+	beside []presets.Expected
 
 	Forecasts Forecasts
 }
@@ -151,6 +156,7 @@ func (p *Picker) resolve() {
 	}
 	p.shown = c
 	p.config, p.wrong = p.Choices.Resolve(c)
+	p.own, p.beside = presets.Expect(p.config)
 }
 
 // Keys are those of the first screen: dispatch, its foot and its help.

@@ -232,8 +232,11 @@ func (p *Picker) about(w, h int) []string {
 	}
 	what := t.Bold.On(fmt.Sprintf("%s on %s", c.Method, c.Task)) + t.Dim.On(fmt.Sprintf(", scale %s: %s, batch %s", c.Scale, much, format.Count(c.Knobs.Batch)))
 	takes := p.takes(w)
-	if out := append(theme.WrapStyled(what, w), takes...); len(out) <= h {
-		return out
+	whole := append(theme.WrapStyled(what, w), takes...)
+	for _, out := range [][]string{append(whole, p.expects(w)...), whole, append(takes, p.expects(w)...)} {
+		if len(out) <= h {
+			return out
+		}
 	}
 	return takes[:min(len(takes), max(1, h))] // the answers above say what
 }

@@ -11,7 +11,7 @@ func init() {
 	agent.Register(agent.Spec{
 		Name: "drqv2", Doc: "DrQ-v2: a deterministic policy with twin critics, on frames that are shifted at random",
 		Source: "Yarats et al. 2022",
-		Pixels: true, Synthetic: true, Knobs: []string{"batch", "lr_actor", "lr_critic", "tau"},
+		Takes:  agent.TakesPixels, Synthetic: true, Knobs: []string{"batch", "lr_actor", "lr_critic", "tau"},
 		Settings: DefaultSettings,
 		Check:    check,
 		Memory: func(d agent.Deps, batch, looked int) float64 {

@@ -23,7 +23,7 @@ func (x *Agent) look(copies int) (*look, error) {
 	}
 	var in, logits *op.Node
 	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", rows, x.config.Shape.Obs)
+		in = g.Input("s", rows, x.config.input())
 		logits = x.nets.policy.Apply(g, x.nets.latent(g, in))
 		return plan.Spec{Outputs: []*op.Node{logits}}
 	})
@@ -44,11 +44,18 @@ func (x *Agent) Act(a *agent.Acting) error {
 	if err := a.Check(shape.Obs, shape.Act, 0); err != nil {
 		return err
 	}
+	if x.config.Side > 0 && len(a.Stacks) != a.Copies {
+		return fmt.Errorf("act: %d stacks of frames for %d copies", len(a.Stacks), a.Copies)
+	}
 	l, err := x.look(a.Copies)
 	if err != nil {
 		return err
 	}
-	copy(l.obs, a.Obs)
+	if x.config.Side == 0 {
+		copy(l.obs, a.Obs)
+	} else if err := x.show(l.obs, a.Stacks); err != nil {
+		return fmt.Errorf("act: %w", err)
+	}
 	if err := l.program.Run(0); err != nil {
 		return fmt.Errorf("act: %w", err)
 	}
@@ -77,9 +84,9 @@ func (x *Agent) shaken(logits []float32, fill func(dst []float32)) []float32 {
 	return noise
 }
 
-// choose writes a row with 1 at the largest score of each row, the first of equal ones.
+// choose writes a row with 1 at the largest score of each row, the first of equal ones; the
+// scores may be in the place of the actions.
 func choose(actions, scores []float32, size int) {
-	clear(actions)
 	for first := 0; first < len(actions); first += size {
 		best := 0
 		for i, v := range scores[first : first+size] {
@@ -87,6 +94,7 @@ func choose(actions, scores []float32, size int) {
 				best = i
 			}
 		}
+		clear(actions[first : first+size])
 		actions[first+best] = 1
 	}
 }

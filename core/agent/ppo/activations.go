@@ -8,8 +8,12 @@ import (
 	"pgrlab/core/op"
 )
 
-// Activations returns the policy's layers: those of the trunk, and the logits.
+// Activations returns the policy's layers: those of the trunk, and the logits. Of frames it
+// shows none: see ActivationsOf.
 func (x *Agent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
+	if x.config.Side > 0 {
+		return nil, nil
+	}
 	p, err := x.probes.Of(rows)
 	if err != nil {
 		return nil, err
@@ -23,11 +27,11 @@ func (x *Agent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
 
 // layers are those of the policy.
 func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
-	l := probe.Layers{In: g.Input("s", rows, x.config.Shape.Obs)}
-	z := l.In
+	l := probe.Layers{In: g.Input("s", rows, x.config.input())}
+	z := x.nets.encode(g, l.In)
 	for _, t := range x.nets.trunk {
 		h := t.Apply(g, z)
-		z = g.Tanh(h)
+		z = x.nets.active(g, h)
 		l.Pre, l.Post = append(l.Pre, h), append(l.Post, z)
 	}
 	l.Heads = []probe.Head{{Name: "logits", Node: x.nets.policy.Apply(g, z)}}

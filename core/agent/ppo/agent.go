@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/window"
 )
 
 // Agent is a learner of package agent: an Observer, Phased and Preparer. It belongs to one
@@ -28,18 +29,24 @@ type Agent struct {
 	order      order
 	result     [1]agent.UpdateResult
 
-	learning *learning // nil before it is needed, as are these
-	values   *values
-	looks    map[int]*look // by rows
-	probes   *probe.Probes
-	noise    []float32 // of choices
+	learnings []*learning   // the last kinds used, newest first
+	values    *values       // nil before it is needed
+	looks     map[int]*look // by rows
+	probes    *probe.Probes
+	noise     []float32 // of choices
+	heads     *heads    // of the iteration, for synthetic rows; nil without a generator
+	gathered  []int     // rows that gather writes for the program of a step, from a rollout's
+	from      observed
+	into      []float32
+	gather    func()
+	tone      *window.Tone // of frames
 }
 
 // streams are an agent's random numbers: of choices by env step; of orders by iteration.
 type streams struct{ explore, sample, order rng.Stream }
 
 var (
-	_ agent.Learner  = (*Agent)(nil)
+	_ agent.Sighted  = (*Agent)(nil)
 	_ agent.Observer = (*Agent)(nil)
 	_ agent.Phased   = (*Agent)(nil)
 	_ agent.Preparer = (*Agent)(nil)
@@ -62,10 +69,14 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	x := &Agent{
 		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), rate: op.NewTensor("rate", 1),
 		streams: streams{explore: s.Sub("explore"), sample: s.Sub("sample"), order: s.Sub("order")},
-		rollout: newRollout(c), looks: map[int]*look{},
+		rollout: newRollout(c), tone: window.NewTone(0), looks: map[int]*look{},
 	}
 	x.adam = plan.NewAdam(x.nets.params(), adamOf(c), x.rate)
 	x.probes = probe.New(dev, x.layers)
+	x.gather = func() { x.share(0, 1) }
+	if shares, can := dev.(device.Sharer); can && c.Side > 0 {
+		x.gather = shares.Share(x.share)
+	}
 	if err := plan.Push(dev, x.nets.params()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -108,8 +119,8 @@ func (x *Agent) Prepare(u agent.Uses) error {
 // Close frees the compiled programs.
 func (x *Agent) Close() error {
 	var all []error
-	if x.learning != nil {
-		all = append(all, x.learning.program.Close())
+	for _, l := range x.learnings {
+		all = append(all, l.close())
 	}
 	if x.values != nil {
 		all = append(all, x.values.program.Close())

@@ -50,6 +50,14 @@ func (x *Agent) save(w io.Writer) error {
 		if err := binary.Write(w, binary.LittleEndian, l.obs); err != nil {
 			return err
 		}
+		if _, err := w.Write(l.frame); err != nil {
+			return err
+		}
+	}
+	for _, part := range [][]byte{r.frames, r.nextFrames} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
 	}
 	for _, part := range r.computed() {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
@@ -96,8 +104,13 @@ func (x *Agent) load(in io.Reader) error {
 	if err := r.Load(in); err != nil {
 		return err
 	}
-	if err := r.loadLimits(in, int(c.Limits), x.config.Shape.Obs); err != nil {
+	if err := r.loadLimits(in, int(c.Limits), x.config); err != nil {
 		return err
+	}
+	for _, part := range [][]byte{r.frames, r.nextFrames} {
+		if _, err := io.ReadFull(in, part); err != nil {
+			return err
+		}
 	}
 	for _, part := range r.computed() {
 		if err := binary.Read(in, binary.LittleEndian, part); err != nil {
@@ -107,7 +120,7 @@ func (x *Agent) load(in io.Reader) error {
 	return nil
 }
 
-func (r *rollout) loadLimits(in io.Reader, n, size int) error {
+func (r *rollout) loadLimits(in io.Reader, n int, c Config) error {
 	if n > r.Filled {
 		return fmt.Errorf("%d episodes that met their limit are saved, of %d rows", n, r.Filled)
 	}
@@ -121,8 +134,11 @@ func (r *rollout) loadLimits(in io.Reader, n, size int) error {
 			return fmt.Errorf("row %d met its limit, of %d", row, r.Filled)
 		}
 		before = int(row)
-		l := limit{before, make([]float32, size)}
+		l := limit{before, make([]float32, c.numbers()), make([]byte, c.frame())}
 		if err := binary.Read(in, binary.LittleEndian, l.obs); err != nil {
+			return err
+		}
+		if _, err := io.ReadFull(in, l.frame); err != nil {
 			return err
 		}
 		r.limits = append(r.limits, l)

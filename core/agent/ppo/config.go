@@ -16,13 +16,35 @@ type Settings struct {
 	Lambda      float64 `toml:"lambda"`       // λ of generalised advantages
 	Clip        float64 `toml:"clip"`         // ε at first
 	ValueClip   float64 `toml:"value_clip"`   // how far a value moves before its error counts as if it had not, in ε; 0: it always counts
-	Entropy     float64 `toml:"entropy"`      // c, weight of the entropy
 	ValueWeight float64 `toml:"value_weight"` // w, weight of the value's loss
 	MaxNorm     float64 `toml:"max_norm"`     // bound of the gradient's norm; 0: none
 	Anneal      float64 `toml:"anneal"`       // times the run's length, after which rate and ε have fallen to 0; 0: they stay
 	RewardScale float64 `toml:"reward_scale"` // of rewards as they are learned from
 	Limits      string  `toml:"limits"`       // what a time limit is: see LimitsEnd
+	// The convolutions in front of the trunk where frames are seen: side of a window, stride
+	// and channels of each.
+	Kernels  []int `toml:"kernels"`
+	Strides  []int `toml:"strides"`
+	Channels []int `toml:"channels"`
+
+	// Beside a generator:
+	Window       int    `toml:"window"`        // iterations whose rows are D_real
+	KeepRewarded int    `toml:"keep_rewarded"` // rows with a reward that stay in D_real when their iteration has left it, in place of the oldest without one
+	Synthetic    string `toml:"synthetic"`     // what synthetic rows are learned from for: see SyntheticBoth
+	DreamtReward string `toml:"dreamt_reward"` // what a generated reward is: see DreamtThreshold
 }
+
+// The choices of Settings.Synthetic.
+const (
+	SyntheticBoth  = "value+policy" // V, and the policy by the advantage of a step
+	SyntheticValue = "value"        // V alone: the data's actions stay what they were
+)
+
+// The choices of Settings.DreamtReward.
+const (
+	DreamtThreshold = "threshold" // the largest of D_real where it is above half of that, else 0
+	DreamtRaw       = "raw"       // what the generator says
+)
 
 // The choices of Settings.Limits.
 const (
@@ -33,8 +55,10 @@ const (
 // DefaultSettings are those of google-research/episodic-curiosity for PPO without a bonus
 // (third_party/baselines/ppo2, scripts/launcher_script.py).
 var DefaultSettings = Settings{
-	Steps: 256, Epochs: 4, Minibatches: 4, Lambda: 0.95, Clip: 0.1, ValueClip: 1, Entropy: 1.094e-3, ValueWeight: 0.5, MaxNorm: 0.5,
+	Steps: 256, Epochs: 4, Minibatches: 4, Lambda: 0.95, Clip: 0.1, ValueClip: 1, ValueWeight: 0.5, MaxNorm: 0.5,
 	RewardScale: 1, Limits: LimitsEnd,
+	Kernels: []int{8, 4, 3}, Strides: []int{4, 2, 1}, Channels: []int{32, 64, 64},
+	Window: 8, KeepRewarded: 512, Synthetic: SyntheticBoth, DreamtReward: DreamtThreshold,
 }
 
 // Validate says in one line what is wrong, or returns nil.
@@ -53,8 +77,6 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.ppo.clip is %g, want a number above 0 and below 1", s.Clip)
 	case s.ValueClip != 0 && !positive(s.ValueClip):
 		return fmt.Errorf("agent.ppo.value_clip is %g, want a number above 0, or 0 for none", s.ValueClip)
-	case s.Entropy != 0 && !positive(s.Entropy):
-		return fmt.Errorf("agent.ppo.entropy is %g, want a number from 0 on", s.Entropy)
 	case !positive(s.ValueWeight):
 		return fmt.Errorf("agent.ppo.value_weight is %g, want a number above 0", s.ValueWeight)
 	case s.MaxNorm != 0 && !positive(s.MaxNorm):
@@ -65,6 +87,16 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.ppo.reward_scale is %g, want a number above 0", s.RewardScale)
 	case s.Limits != LimitsEnd && s.Limits != LimitsValue:
 		return fmt.Errorf("agent.ppo.limits is %q, want %q or %q", s.Limits, LimitsEnd, LimitsValue)
+	case len(s.Kernels) == 0 || len(s.Strides) != len(s.Kernels) || len(s.Channels) != len(s.Kernels):
+		return fmt.Errorf("agent.ppo.kernels are %d, strides %d, channels %d: want one of each for every convolution", len(s.Kernels), len(s.Strides), len(s.Channels))
+	case s.Window < 1 || s.Window > 1<<10:
+		return fmt.Errorf("agent.ppo.window is %d, want 1 to %d iterations", s.Window, 1<<10)
+	case s.KeepRewarded < 0 || s.KeepRewarded > 1<<20:
+		return fmt.Errorf("agent.ppo.keep_rewarded is %d, want 0 to %d rows", s.KeepRewarded, 1<<20)
+	case s.Synthetic != SyntheticBoth && s.Synthetic != SyntheticValue:
+		return fmt.Errorf("agent.ppo.synthetic is %q, want %q or %q", s.Synthetic, SyntheticBoth, SyntheticValue)
+	case s.DreamtReward != DreamtThreshold && s.DreamtReward != DreamtRaw:
+		return fmt.Errorf("agent.ppo.dreamt_reward is %q, want %q or %q", s.DreamtReward, DreamtThreshold, DreamtRaw)
 	}
 	return nil
 }
@@ -73,6 +105,7 @@ func (s Settings) Validate() error {
 type Config struct {
 	Settings
 	Shape  replay.Shape // observations, and actions to choose from
+	Side   int          // of the frames that are seen instead of observations; 0: none are
 	Copies int          // of the environment
 	Hidden []int        // widths of the trunk
 	Gamma  float64
@@ -94,11 +127,19 @@ func DefaultConfig(shape replay.Shape, copies int) Config {
 }
 
 // DefaultRates are those of google-research/episodic-curiosity for PPO without a bonus.
-var DefaultRates = agent.Rates{LRActor: 1.93e-4}
+var DefaultRates = agent.Rates{LRActor: 1.93e-4, Entropy: 1.094e-3}
 
 // rows is how many a rollout has, and part how many a step learns from.
 func (c Config) rows() int { return c.Steps * c.Copies }
 func (c Config) part() int { return c.rows() / c.Minibatches }
+
+// latents is the shape of the rows of D_real and D_syn: z is the trunk's last layer.
+func (c Config) latents() replay.Shape {
+	if len(c.Hidden) == 0 {
+		return replay.Shape{} // which Validate refuses
+	}
+	return replay.Shape{Obs: c.Hidden[len(c.Hidden)-1], Act: c.Shape.Act}
+}
 
 // Validate says in one line what is wrong with c, or returns nil.
 func (c Config) Validate() error {
@@ -118,6 +159,9 @@ func (c Config) Validate() error {
 		return fmt.Errorf("agent.ppo.anneal is %g of a run of no length", c.Anneal)
 	case !(c.Gamma >= 0 && c.Gamma < 1):
 		return fmt.Errorf("agent: gamma is %g, want a number from 0 to below 1", c.Gamma)
+	}
+	if err := c.validateFrames(); err != nil {
+		return err
 	}
 	for i, width := range c.Hidden {
 		if width < 1 {

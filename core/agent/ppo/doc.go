@@ -8,6 +8,11 @@
 // layer each on its last one. Weights are orthogonal: √2 in the trunk, 0.01 for the logits, 1
 // for the value; biases begin at 0.
 //
+// Where a run's observation is pixels, the networks see one frame as byte/255: three convolutions
+// (8×8 with stride 4, 4×4 with 2, 3×3; 32, 64 and 64 channels) stand in front of the trunk, and
+// all activations are ReLUs, as in openai/baselines: policies.py, nature_cnn. A rollout keeps its
+// frames as bytes.
+//
 // # One iteration
 //
 // A rollout is Settings.Steps env steps of every copy of the environment. Then
@@ -28,6 +33,26 @@
 //
 // A time limit is an end like any other there, and what is behind it counts as nothing;
 // Settings.Limits can have it count by its value.
+//
+// # Beside a generator
+//
+// Prioritized generative replay on PPO is a reconstruction: Wang et al. (ICLR 2025) have a few
+// sentences of it in an appendix on mazes, and nothing of it was released. D_real is made anew
+// before each refit, of the transitions of the last Settings.Window iterations: [z, a, r, z′],
+// where z is what the trunk says of s at that time, so that no two trunks meet in it. Of those
+// with a reward that have left the window Settings.KeepRewarded stay. F and G see these rows.
+//
+// A step then has, beside its part of the rollout, for each row as many synthetic ones as the
+// knob ratio has it in a batch. Of a generated row the action is its largest number, z is held
+// to [-1,1], and the reward is 0 or the largest of D_real (Settings.DreamtReward). With
+// π_old and V_old, which are the heads as the iteration found them,
+//
+//	y = r + γV_old(z′), A = y − V_old(z), ρ = π(a|z)/π_old(a|z)
+//
+// and the losses above are means over both kinds of rows, A standardised in each for itself.
+// z is given, so that synthetic rows move the heads and not the trunk. With Settings.Synthetic
+// "value" they have no part in the policy's loss and the entropy. Until the next refit D_syn
+// says what an older trunk would have said.
 //
 // # Choices
 //

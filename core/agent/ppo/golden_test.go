@@ -13,6 +13,7 @@ import (
 type given struct {
 	Settings         Settings
 	Gamma, Rate      float64
+	Entropy          float64
 	Copies, Obs, Act int
 	Hidden           []int
 	Weights          []weights
@@ -20,8 +21,11 @@ type given struct {
 	Actions, Rewards []float32
 	Ends             []int // 0 goes on, 1 ended, 2 met its limit
 	Behind           [][]float32
-	Orders           [][]int // of each epoch
-	Left             float64 // share of rate and ε
+	// Where frames are seen, instead of States, Next and Behind; their side is Side.
+	Side                             int
+	Frames, NextFrames, BehindFrames []byte
+	Orders                           [][]int // of each epoch
+	Left                             float64 // share of rate and ε
 }
 
 type weights struct {
@@ -38,19 +42,21 @@ type said struct {
 
 // An iteration, advantages and eight steps, against PyTorch 1.13 from the same weights, rows
 // and orders, with a time limit as an end and as what it is, values held back and not, and
-// values that an earlier iteration has moved. testdata/golden.py made the numbers. The
+// values that an earlier iteration has moved, from observations and from frames. testdata/golden.py made the numbers. The
 // tolerance of 1e-5 is float32's in another order of sums; a step moves a weight by some 1e-3.
 func TestAnIterationAgreesWithPyTorch(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"baselines": func(c *Config) { c.Limits = LimitsEnd },
+		"frames":    func(c *Config) { *c = sighted() },
 		"short":     func(c *Config) { c.ValueClip, c.RewardScale, c.Clip, c.Anneal, c.Length = 0, 0.1, 0.2, 1, 64 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := small()
-			c.Entropy, c.MaxNorm = 0.01, 0.3
 			change(&c)
+			c.MaxNorm = 0.3
 			x := newAgent(t, c, newDevice(t, 2))
 			s := newSession(x)
+			s.rates.Entropy = 0.01
 			for x.iterations < 3 || !x.rollout.Full() {
 				s.unit(t)
 			}
@@ -94,8 +100,9 @@ func goldenInput(x *Agent, s *session) given {
 	}
 	c, r := x.config, x.rollout
 	in := given{
-		Settings: c.Settings, Gamma: c.Gamma, Rate: s.rates.LRActor, Copies: c.Copies, Obs: c.Shape.Obs, Act: c.Shape.Act, Hidden: c.Hidden,
+		Settings: c.Settings, Gamma: c.Gamma, Rate: s.rates.LRActor, Entropy: s.rates.Entropy, Copies: c.Copies, Obs: c.Shape.Obs, Act: c.Shape.Act, Hidden: c.Hidden,
 		States: r.Obs, Next: r.next, Actions: r.Actions, Rewards: r.Rewards, Ends: make([]int, r.Rows()), Left: c.left(s.step),
+		Side: c.Side, Frames: r.frames, NextFrames: r.nextFrames,
 	}
 	for _, p := range x.nets.params() {
 		in.Weights = append(in.Weights, weights{p.Name, p.Shape, append([]float32(nil), p.Data...)})
@@ -105,7 +112,7 @@ func goldenInput(x *Agent, s *session) given {
 	}
 	for _, l := range r.limits {
 		in.Ends[l.row] = 2
-		in.Behind = append(in.Behind, l.obs)
+		in.Behind, in.BehindFrames = append(in.Behind, l.obs), append(in.BehindFrames, l.frame...)
 	}
 	for epoch := range c.Epochs {
 		in.Orders = append(in.Orders, append([]int(nil), x.order.of(x, epoch)...))

@@ -10,79 +10,183 @@ import (
 	"pgrlab/core/plan"
 )
 
-// learning is the program of a step, on a part of the rows.
+// learning is the program of a step, on a part of the rows and so many synthetic ones.
 type learning struct {
 	program                *plan.Program
-	obs, action            []float32 // [part,O], [part,A]
-	advantage, logp, ret   []float32 // [part], as all that follow
-	high, low              []float32 // 1+ε, 1−ε
-	old, reach             []float32 // V_old and how far V moves from it; nil where nothing holds it back
+	real                   rows
+	dreamt                 *dreamt   // nil without synthetic rows
 	policy, value, entropy []float32 // [1], of the loss
-	mean                   []float32 // V of the rows [part]
+	mean                   []float32 // V of the real rows [part]
+	weight                 []float32 // c
 }
 
-func (x *Agent) newLearning() (*learning, error) {
-	c, rows := x.config, x.config.part()
-	names := []string{"A", "log old", "R", "1+ε", "1-ε", "V old", "reach"}
-	inputs := make([]*op.Node, len(names))
-	var obs, action, policy, value, chance, v *op.Node
-	program, err := x.compile("ppo", func(g *op.Graph) plan.Spec {
-		obs, action = g.Input("s", rows, c.Shape.Obs), g.Input("a", rows, c.Shape.Act)
-		for i, name := range names {
-			inputs[i] = g.Input(name, rows, 1)
+// rows are those of a step as its program reads them.
+type rows struct {
+	in, action           []float32 // [n,O] or [n,H], [n,A]; what the loss does not read is nil
+	advantage, logp, ret []float32 // [n], as all that follow
+	high, low            []float32 // 1+ε, 1−ε
+	old, reach           []float32 // V_old and how far V moves from it
+}
+
+// rowNodes are the inputs of rows. Those that a loss reads are made when it does.
+type rowNodes struct {
+	prefix     string // of the names
+	n          int
+	in, action *op.Node
+	of         [inputs]*op.Node
+}
+
+// The inputs of rowNodes, each [n,1].
+const (
+	advantageOf = iota
+	logpOf
+	returnOf
+	highOf
+	lowOf
+	oldOf
+	reachOf
+	inputs
+)
+
+func (n *rowNodes) input(g *op.Graph, i int) *op.Node {
+	if n.of[i] == nil {
+		n.of[i] = g.Input(n.prefix+[inputs]string{"A", "log old", "R", "1+ε", "1-ε", "V old", "reach"}[i], n.n, 1)
+	}
+	return n.of[i]
+}
+
+// data is the memory of the inputs that there are.
+func (n *rowNodes) data(p *plan.Program) (r rows) {
+	r.in = p.Data(n.in)
+	if n.action != nil {
+		r.action = p.Data(n.action)
+	}
+	for i, into := range [inputs]*[]float32{&r.advantage, &r.logp, &r.ret, &r.high, &r.low, &r.old, &r.reach} {
+		if n.of[i] != nil {
+			*into = p.Data(n.of[i])
 		}
-		z := x.nets.latent(g, obs)
+	}
+	return r
+}
+
+// newLearning compiles a step on a part of the rows and so many synthetic ones. What the
+// latter add enters behind the trunk, which they do not move.
+func (x *Agent) newLearning(synthetic int) (*learning, error) {
+	c, n := x.config, x.config.part()
+	real := rowNodes{n: n}
+	dreams := rowNodes{n: synthetic, prefix: "dreamt "}
+	l := &learning{}
+	var policy, value, chance, weight, v *op.Node
+	program, err := x.compile("ppo", func(g *op.Graph) plan.Spec {
+		real.in, real.action = g.Input("s", n, c.input()), g.Input("a", n, c.Shape.Act)
+		z := x.nets.latent(g, real.in)
 		logits := x.nets.policy.Apply(g, z)
 		v = x.nets.value.Apply(g, z)
-		policy = surrogate(g, logProbability(g, logits, action), inputs[0], inputs[1], inputs[3], inputs[4], float64(rows))
-		value = c.valueLoss(g, v, inputs[5], inputs[2], inputs[6], float64(rows))
-		chance = g.Sum(entropy(g, logits), float64(rows))
-		loss := g.Add(policy, g.Scale(value, c.ValueWeight))
-		if c.Entropy > 0 {
-			loss = g.Sub(loss, g.Scale(chance, c.Entropy))
+		all := float64(n + synthetic)
+		chosen := all // rows that say something of the policy
+		if c.Synthetic == SyntheticValue {
+			chosen = float64(n)
 		}
+		policy = real.surrogate(g, logits, chosen)
+		value = c.valueLoss(g, v, &real, all)
+		chance = g.Sum(entropy(g, logits), chosen)
+		if synthetic > 0 {
+			dreams.in = g.Input("z", synthetic, c.latents().Obs)
+			value = g.Add(value, c.valueLoss(g, x.nets.value.Apply(g, dreams.in), &dreams, all))
+			if c.Synthetic != SyntheticValue {
+				dreams.action = g.Input("dreamt a", synthetic, c.Shape.Act)
+				logits := x.nets.policy.Apply(g, dreams.in)
+				policy = g.Add(policy, dreams.surrogate(g, logits, all))
+				chance = g.Add(chance, g.Sum(entropy(g, logits), all))
+			}
+		}
+		weight = g.Input("c")
+		loss := g.Sub(g.Add(policy, g.Scale(value, c.ValueWeight)), g.Mul(chance, weight))
 		return plan.Spec{Loss: loss, Optimiser: x.adam, Outputs: []*op.Node{policy, value, chance, v}}
 	})
 	if err != nil {
 		return nil, err
 	}
-	l := &learning{
-		program: program, obs: program.Data(obs), action: program.Data(action),
-		policy: program.Data(policy), value: program.Data(value), entropy: program.Data(chance), mean: program.Data(v),
+	l.program, l.real = program, real.data(program)
+	l.policy, l.value, l.entropy, l.mean = program.Data(policy), program.Data(value), program.Data(chance), program.Data(v)
+	l.weight = program.Data(weight)
+	if synthetic > 0 {
+		l.dreamt, err = x.newDreamt(dreams.data(program), synthetic)
 	}
-	into := []*[]float32{&l.advantage, &l.logp, &l.ret, &l.high, &l.low, &l.old, &l.reach}
-	if c.ValueClip == 0 {
-		into = into[:5] // nothing holds values back
-	}
-	for i, data := range into {
-		*data = program.Data(inputs[i])
+	if err != nil {
+		program.Close()
+		return nil, err
 	}
 	return l, nil
 }
 
-// surrogate is −mean min(ρA, clip(ρ, low, high)A).
-func surrogate(g *op.Graph, logp, advantage, old, high, low *op.Node, rows float64) *op.Node {
-	ratio := g.Exp(g.Sub(logp, old))
-	clipped := g.Maximum(g.Minimum(ratio, high), low)
-	return g.Scale(g.Sum(g.Minimum(g.Mul(ratio, advantage), g.Mul(clipped, advantage)), rows), -1)
+// surrogate is −Σ min(ρA, clip(ρ, low, high)A) over that many rows.
+func (n *rowNodes) surrogate(g *op.Graph, logits *op.Node, over float64) *op.Node {
+	advantage := n.input(g, advantageOf)
+	ratio := g.Exp(g.Sub(logProbability(g, logits, n.action), n.input(g, logpOf)))
+	clipped := g.Maximum(g.Minimum(ratio, n.input(g, highOf)), n.input(g, lowOf))
+	return g.Scale(g.Sum(g.Minimum(g.Mul(ratio, advantage), g.Mul(clipped, advantage)), over), -1)
 }
 
-// valueLoss is ½·mean max((V−R)², (V_old + clip(V−V_old, ±reach) − R)²).
-func (c Config) valueLoss(g *op.Graph, v, old, ret, reach *op.Node, rows float64) *op.Node {
+// valueLoss is ½·Σ max((V−R)², (V_old + clip(V−V_old, ±reach) − R)²) over that many rows.
+func (c Config) valueLoss(g *op.Graph, v *op.Node, n *rowNodes, over float64) *op.Node {
+	ret := n.input(g, returnOf)
 	square := g.Square(g.Sub(v, ret))
 	if c.ValueClip > 0 {
+		old, reach := n.input(g, oldOf), n.input(g, reachOf)
 		moved := g.Maximum(g.Minimum(g.Sub(v, old), reach), g.Scale(reach, -1))
 		square = g.Maximum(square, g.Square(g.Sub(g.Add(old, moved), ret)))
 	}
-	return g.Scale(g.Sum(square, rows), 0.5)
+	return g.Scale(g.Sum(square, over), 0.5)
+}
+
+// keptLearnings is how many programs stay compiled: without synthetic rows, and of the last two
+// values of the knob ratio.
+const keptLearnings = 3
+
+// learningOf is the program with so many synthetic rows.
+func (x *Agent) learningOf(synthetic int) (*learning, error) {
+	for i, l := range x.learnings {
+		if l.synthetic() == synthetic {
+			copy(x.learnings[1:], x.learnings[:i])
+			x.learnings[0] = l
+			return l, nil
+		}
+	}
+	l, err := x.newLearning(synthetic)
+	if err != nil {
+		return nil, err
+	}
+	if len(x.learnings) == keptLearnings {
+		if err := x.learnings[keptLearnings-1].close(); err != nil {
+			return nil, err
+		}
+		x.learnings = x.learnings[:keptLearnings-1]
+	}
+	x.learnings = append([]*learning{l}, x.learnings...)
+	return l, nil
+}
+
+// synthetic is how many rows of the program are.
+func (l *learning) synthetic() int {
+	if l.dreamt == nil {
+		return 0
+	}
+	return l.dreamt.columns.Size
+}
+
+func (l *learning) close() error {
+	err := l.program.Close()
+	if l.dreamt != nil {
+		err = errors.Join(err, l.dreamt.program.Close())
+	}
+	return err
 }
 
 // prepareLearning compiles what an iteration needs.
 func (x *Agent) prepareLearning() (err error) {
-	if x.learning == nil {
-		if x.learning, err = x.newLearning(); err != nil {
-			return err
-		}
+	if _, err = x.learningOf(0); err != nil {
+		return err
 	}
 	if x.values == nil {
 		x.values, err = x.newValues()
@@ -99,18 +203,27 @@ func (x *Agent) start(*agent.Work) (total int, err error) {
 	if err := x.prepareLearning(); err != nil {
 		return 0, err
 	}
+	if x.heads != nil {
+		if err := x.heads.take(x); err != nil {
+			return 0, err
+		}
+	}
 	return x.config.Epochs * x.config.Minibatches, x.judge()
 }
 
 // slice makes the step behind the done ones.
 func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
-	if err := x.prepareLearning(); err != nil {
+	c, left := x.config, x.config.left(w.Step)
+	l, err := x.learningOf(x.synthetic(w))
+	if err != nil {
 		return 0, nil, err
 	}
-	c, l := x.config, x.learning
-	left := c.left(w.Step)
 	x.rate.Data[0] = float32(left * w.Rates.LRActor)
-	x.fill(done, left*c.Clip)
+	l.weight[0] = float32(w.Rates.Entropy)
+	x.fill(l, done, left*c.Clip)
+	if err := x.dream(l, w, left*c.Clip); err != nil {
+		return 0, nil, err
+	}
 	err = l.program.Run(x.updates)
 	x.updates++
 	if done+1 == c.Epochs*c.Minibatches {
@@ -141,29 +254,56 @@ func stopped(err error) bool {
 }
 
 // fill gives the program the rows of a unit, with advantages standardised among them.
-func (x *Agent) fill(unit int, clip float64) {
-	c, l, r := x.config, x.learning, x.rollout
-	o, a := c.Shape.Obs, c.Shape.Act
+func (x *Agent) fill(l *learning, unit int, clip float64) {
+	c, r, into := x.config, x.rollout, &l.real
+	a := c.Shape.Act
 	part := c.part()
 	rows := x.order.of(x, unit/c.Minibatches)[unit%c.Minibatches*part:][:part]
-	mean, square := 0.0, 0.0
-	for _, row := range rows {
-		mean += float64(r.advantages[row]) / float64(part)
+	x.gathered, x.from, x.into = rows, r.rows(), into.in
+	x.gather()
+	for i, row := range rows {
+		copy(into.action[i*a:(i+1)*a], r.Actions[row*a:(row+1)*a])
+		into.advantage[i] = r.advantages[row]
+		into.logp[i], into.ret[i] = r.logp[row], r.Return[row]
+		if into.old != nil {
+			into.old[i] = r.values[row]
+		}
 	}
-	for _, row := range rows {
-		d := float64(r.advantages[row]) - mean
-		square += float64(d*d) / float64(part)
+	standardise(into.advantage)
+	into.bound(c, clip)
+}
+
+// share writes what was observed in one of several parts of the gathered rows.
+func (x *Agent) share(part, parts int) {
+	o, n := x.config.input(), len(x.gathered)
+	for i := n * part / parts; i < n*(part+1)/parts; i++ {
+		x.read(x.into[i*o:(i+1)*o], x.from, x.gathered[i])
+	}
+}
+
+// standardise takes the mean from advantages and divides them by their deviation.
+func standardise(advantages []float32) {
+	mean, square, n := 0.0, 0.0, float64(len(advantages))
+	for _, v := range advantages {
+		mean += float64(v) / n
+	}
+	for _, v := range advantages {
+		d := float64(v) - mean
+		square += float64(d*d) / n
 	}
 	deviation := math.Sqrt(square) + 1e-8
-	for i, row := range rows {
-		copy(l.obs[i*o:(i+1)*o], r.Obs[row*o:(row+1)*o])
-		copy(l.action[i*a:(i+1)*a], r.Actions[row*a:(row+1)*a])
-		l.advantage[i] = float32((float64(r.advantages[row]) - mean) / deviation)
-		l.logp[i], l.ret[i] = r.logp[row], r.Return[row]
-		l.high[i], l.low[i] = float32(1+clip), float32(1-clip)
-		if l.reach != nil {
-			l.old[i], l.reach[i] = r.values[row], float32(clip*c.ValueClip)
-		}
+	for i, v := range advantages {
+		advantages[i] = float32((float64(v) - mean) / deviation)
+	}
+}
+
+// bound says how far the ratio and V may move.
+func (r *rows) bound(c Config, clip float64) {
+	for i := range r.high {
+		r.high[i], r.low[i] = float32(1+clip), float32(1-clip)
+	}
+	for i := range r.reach {
+		r.reach[i] = float32(clip * c.ValueClip)
 	}
 }
 

@@ -9,15 +9,24 @@ import (
 	"pgrlab/core/rng"
 )
 
-// networks are the trunk, and a layer each for logits and value.
+// networks are the convolutions where frames are seen, the trunk, and a layer each for logits
+// and value.
 type networks struct {
+	encoder       []nn.Conv
 	trunk         []nn.Linear
 	policy, value nn.Linear
 }
 
 func newNetworks(c Config, s rng.Stream) networks {
 	var n networks
-	in := c.Shape.Obs
+	in := c.numbers()
+	if c.Side > 0 {
+		over, flat := c.layers()
+		for i, over := range over {
+			n.encoder = append(n.encoder, nn.NewConv("encoder."+strconv.Itoa(i+1), over, c.Channels[i], nn.Orthogonal(math.Sqrt2), s))
+		}
+		in = flat
+	}
 	for i, width := range c.Hidden {
 		n.trunk = append(n.trunk, nn.NewLinear("trunk."+strconv.Itoa(i+1), in, width, nn.Orthogonal(math.Sqrt2), s))
 		in = width
@@ -27,12 +36,30 @@ func newNetworks(c Config, s rng.Stream) networks {
 	return n
 }
 
-// latent is the trunk's last layer of s [B,O], [B,H].
+// latent is the trunk's last layer of s [B,O], or of images [B,Side·Side·3]; [B,H].
 func (n networks) latent(g *op.Graph, s *op.Node) *op.Node {
+	s = n.encode(g, s)
 	for _, l := range n.trunk {
-		s = g.Tanh(l.Apply(g, s))
+		s = n.active(g, l.Apply(g, s))
 	}
 	return s
+}
+
+// encode is what the convolutions make of images; of observations it is those.
+func (n networks) encode(g *op.Graph, s *op.Node) *op.Node {
+	for _, l := range n.encoder {
+		s = g.ReLU(l.Apply(g, s))
+	}
+	return s
+}
+
+// active is the trunk's activation: behind convolutions it is theirs, as openai/baselines has
+// it, and else tanh.
+func (n networks) active(g *op.Graph, h *op.Node) *op.Node {
+	if len(n.encoder) > 0 {
+		return g.ReLU(h)
+	}
+	return g.Tanh(h)
 }
 
 // params are all parameters, in the order of a file; those of the policy come first.
@@ -40,6 +67,9 @@ func (n networks) params() []*op.Tensor { return append(n.policyParams(), n.valu
 
 // policyParams are what acting needs.
 func (n networks) policyParams() (all []*op.Tensor) {
+	for _, l := range n.encoder {
+		all = append(all, l.Params()...)
+	}
 	for _, l := range n.trunk {
 		all = append(all, l.Params()...)
 	}
@@ -54,4 +84,24 @@ func logProbability(g *op.Graph, logits, action *op.Node) *op.Node {
 // entropy is that of the choice by logits [B,A], [B,1].
 func entropy(g *op.Graph, logits *op.Node) *op.Node {
 	return g.Sub(g.LogSumExp(logits), g.SumColumns(g.Mul(g.Softmax(logits), logits)))
+}
+
+// Operations are the floating-point ones of a row of a step: forward, and backward for weights
+// and, behind the first layer, for what it is given.
+func (c Config) Operations() (n float64) {
+	passes, in := 4.0, c.numbers() // nobody asks for the gradient of what is observed
+	add := func(products int) { n, passes = n+passes*float64(products), 6 }
+	if c.Side > 0 {
+		over, flat := c.layers()
+		for i, g := range over {
+			add(g.Places() * g.Patch() * c.Channels[i])
+		}
+		in = flat
+	}
+	for _, width := range c.Hidden {
+		add(in * width)
+		in = width
+	}
+	add(in * (c.Shape.Act + 1))
+	return n
 }

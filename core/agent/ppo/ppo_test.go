@@ -20,6 +20,20 @@ func small() Config {
 	return c
 }
 
+// sighted is small with frames instead of observations.
+func sighted() Config {
+	c := small()
+	c.Side, c.Kernels, c.Strides, c.Channels = 9, []int{4, 2}, []int{2, 1}, []int{3, 4}
+	return c
+}
+
+// bothObserved tests agents of observations and of frames.
+func bothObserved(t *testing.T, test func(t *testing.T, c Config)) {
+	for name, c := range map[string]Config{"observations": small(), "frames": sighted()} {
+		t.Run(name, func(t *testing.T) { test(t, c) })
+	}
+}
+
 func newDevice(t testing.TB, threads int) *cpu.Device {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: threads})
@@ -50,6 +64,9 @@ type session struct {
 	done   int // units of the iteration under way
 	total  int // of it; 0: there is none
 	earned float64
+
+	observer agent.Observer    // of env steps; nil: x
+	source   agent.BatchSource // of iterations
 }
 
 func newSession(x *Agent) *session {
@@ -62,6 +79,26 @@ func (s *session) context(dst []float32, copied, step int) (right int) {
 	at := int(rng.New(4, "contexts").Block(uint64(step), uint64(copied))[0] % uint32(len(dst)))
 	dst[at] = 1
 	return at % s.x.config.Shape.Act
+}
+
+// see draws what a copy observes: some noise, and a bright line at the height that says what.
+func (s *session) see(copied, step int) []byte {
+	frame := make([]byte, s.x.config.frame())
+	for i := range frame {
+		frame[i] = byte(rng.New(5, "frames").Block(uint64(step), uint64(copied*len(frame)+i))[0]) / 4
+	}
+	obs := make([]float32, s.x.config.Shape.Obs)
+	s.context(obs, copied, step)
+	side := s.x.config.Side
+	for at, v := range obs {
+		if v == 1 {
+			line := frame[2*at*side*agent.Colours:][:side*agent.Colours]
+			for i := range line {
+				line[i] = 220
+			}
+		}
+	}
+	return frame
 }
 
 // collect makes an env step.
@@ -84,7 +121,14 @@ func (s *session) collect(t testing.TB) {
 			e.Ends[i] = agent.Terminated
 		}
 	}
-	acting := agent.Acting{Copies: n, Obs: e.Obs, Actions: e.Actions, Episodes: make([]uint64, n), Step: uint64(s.step), Mode: agent.Explore}
+	var stacks [][][]byte
+	if c.Side > 0 {
+		for i := range n {
+			e.Seen, e.NextSeen = append(e.Seen, s.see(i, s.step)), append(e.NextSeen, s.see(i, s.step+1))
+			stacks = append(stacks, e.Seen[i:i+1])
+		}
+	}
+	acting := agent.Acting{Copies: n, Obs: e.Obs, Stacks: stacks, Actions: e.Actions, Episodes: make([]uint64, n), Step: uint64(s.step), Mode: agent.Explore}
 	if err := s.x.Act(&acting); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +136,11 @@ func (s *session) collect(t testing.TB) {
 		e.Rewards[i] = e.Actions[i*a+right[i]]
 		s.earned += float64(e.Rewards[i])
 	}
-	if err := s.x.Observe(&e); err != nil {
+	observer := s.observer
+	if observer == nil {
+		observer = s.x
+	}
+	if err := observer.Observe(&e); err != nil {
 		t.Fatal(err)
 	}
 	s.step++
@@ -102,7 +150,7 @@ func (s *session) collect(t testing.TB) {
 func (s *session) unit(t testing.TB) {
 	t.Helper()
 	phase := s.x.Phases()[0]
-	w := agent.Work{Step: s.step, Rates: s.rates}
+	w := agent.Work{Step: s.step, Rates: s.rates, Source: s.source}
 	if s.total == 0 {
 		if !phase.Due(&w) {
 			s.collect(t)
@@ -141,90 +189,97 @@ func sameBits(t *testing.T, a, b *Agent) {
 
 // One worker and two make the same bits.
 func TestWorkersDoNotChangeTheNumbers(t *testing.T) {
-	var agents []*Agent
-	for threads := range 2 {
-		x := newAgent(t, small(), newDevice(t, threads+1))
-		s := newSession(x)
-		for range 60 {
-			s.unit(t)
+	bothObserved(t, func(t *testing.T, c Config) {
+		var agents []*Agent
+		for threads := range 2 {
+			x := newAgent(t, c, newDevice(t, threads+1))
+			s := newSession(x)
+			for range 60 {
+				s.unit(t)
+			}
+			agents = append(agents, x)
 		}
-		agents = append(agents, x)
-	}
-	if agents[0].updates < 20 {
-		t.Fatalf("%d updates", agents[0].updates)
-	}
-	sameBits(t, agents[0], agents[1])
+		if agents[0].updates < 20 {
+			t.Fatalf("%d updates", agents[0].updates)
+		}
+		sameBits(t, agents[0], agents[1])
+	})
 }
 
 // It goes on from every place in a rollout and in an iteration as if it had not stopped.
 func TestItGoesOnFromEveryPlace(t *testing.T) {
-	dev := newDevice(t, 1)
-	whole := newAgent(t, small(), dev)
-	all := newSession(whole)
-	const units = 40
-	for range units {
-		all.unit(t)
-	}
-	for cut := range units {
-		first := newAgent(t, small(), dev)
-		s := newSession(first)
-		for range cut {
-			s.unit(t)
+	bothObserved(t, func(t *testing.T, c Config) {
+		dev := newDevice(t, 1)
+		whole := newAgent(t, c, dev)
+		all := newSession(whole)
+		const units = 40
+		for range units {
+			all.unit(t)
 		}
-		var saved bytes.Buffer
-		if err := first.Save(&saved); err != nil {
-			t.Fatal(err)
+		for cut := range units {
+			first := newAgent(t, c, dev)
+			s := newSession(first)
+			for range cut {
+				s.unit(t)
+			}
+			var saved bytes.Buffer
+			if err := first.Save(&saved); err != nil {
+				t.Fatal(err)
+			}
+			saved.WriteString("more")
+			second := newAgent(t, c, dev)
+			if err := second.Load(&saved); err != nil || saved.String() != "more" {
+				t.Fatalf("cut at %d: %v, %q is left", cut, err, saved.String())
+			}
+			s.x = second
+			for range units - cut {
+				s.unit(t)
+			}
+			sameBits(t, whole, second)
 		}
-		saved.WriteString("more")
-		second := newAgent(t, small(), dev)
-		if err := second.Load(&saved); err != nil || saved.String() != "more" {
-			t.Fatalf("cut at %d: %v, %q is left", cut, err, saved.String())
-		}
-		s.x = second
-		for range units - cut {
-			s.unit(t)
-		}
-		sameBits(t, whole, second)
-	}
+	})
 }
 
 // A steady iteration allocates nothing.
 func TestUpdatesDoNotAllocate(t *testing.T) {
-	x := newAgent(t, small(), newDevice(t, 2))
-	s := newSession(x)
-	for x.iterations < 2 || s.total == 0 {
-		s.unit(t)
-	}
-	w, phase, unit := agent.Work{Step: s.step, Rates: s.rates}, x.Phases()[0], 0
-	n := testing.AllocsPerRun(6, func() {
-		unit = (unit + 1) % (s.total - 1) // never the last one
-		if _, _, err := phase.Slice(&w, unit); err != nil {
-			t.Fatal(err)
+	bothObserved(t, func(t *testing.T, c Config) {
+		x := newAgent(t, c, newDevice(t, 2))
+		s := newSession(x)
+		for x.iterations < 2 || s.total == 0 {
+			s.unit(t)
+		}
+		w, phase, unit := agent.Work{Step: s.step, Rates: s.rates}, x.Phases()[0], 0
+		n := testing.AllocsPerRun(6, func() {
+			unit = (unit + 1) % (s.total - 1) // never the last one
+			if _, _, err := phase.Slice(&w, unit); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if n > 0 {
+			t.Errorf("a step allocates %v times", n)
 		}
 	})
-	if n > 0 {
-		t.Errorf("a step allocates %v times", n)
-	}
 }
 
 // It learns which choice a context wants.
 func TestItLearns(t *testing.T) {
-	c := small()
-	c.Hidden = []int{32, 32}
-	s := newSession(newAgent(t, c, newDevice(t, 1)))
-	share := func(iterations uint64) float64 {
-		from, begun := s.x.iterations, s.step
-		s.earned = 0
-		for s.x.iterations < from+iterations {
-			s.unit(t)
+	bothObserved(t, func(t *testing.T, c Config) {
+		c.Hidden = []int{32, 32}
+		s := newSession(newAgent(t, c, newDevice(t, 1)))
+		share := func(iterations uint64) float64 {
+			from, begun := s.x.iterations, s.step
+			s.earned = 0
+			for s.x.iterations < from+iterations {
+				s.unit(t)
+			}
+			return s.earned / float64((s.step-begun)*c.Copies)
 		}
-		return s.earned / float64((s.step-begun)*c.Copies)
-	}
-	first, last := share(5), 0.0
-	share(240)
-	if last = share(5); first > 0.6 || last < 0.95 {
-		t.Errorf("of the choices %.2f were right at first and %.2f after 245 iterations", first, last)
-	}
+		first, last := share(5), 0.0
+		share(240)
+		if last = share(5); first > 0.6 || last < 0.95 {
+			t.Errorf("of the choices %.2f were right at first and %.2f after 245 iterations", first, last)
+		}
+	})
 }
 
 // Choices follow the policy's probabilities; the mean is the likeliest one.

@@ -1,49 +1,127 @@
 package ppo
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/nn"
+	"pgrlab/core/replay"
 )
 
 func init() {
 	agent.Register(agent.Spec{
 		Name: "ppo", Doc: "PPO: a policy that chooses among actions, from rollouts that it learns from a few times",
 		Source:   "Schulman et al. 2017",
-		Discrete: true, Knobs: []string{"lr_actor"},
+		Discrete: true, Synthetic: true, Takes: agent.TakesEither, Knobs: []string{"lr_actor", "entropy", "tv"},
 		Settings: DefaultSettings,
-		Check:    func(d agent.Deps) error { return configOf(d).Validate() },
+		Check:    check,
 		Follows: func(d agent.Deps) string {
 			if configOf(d).Anneal == 0 {
 				return ""
 			}
 			return "rate and ε of PPO (agent.ppo.anneal)"
 		},
-		Memory: func(d agent.Deps, _, looked int) float64 { return configOf(d).Memory(looked) },
-		New:    func(d agent.Deps) (agent.Learner, error) { return New(configOf(d), d.Device, d.Seed) },
+		Mixes: mixes,
+		Rows: func(d agent.Deps) replay.Shape {
+			if !d.Generates {
+				return replay.Shape{}
+			}
+			return configOf(d).latents()
+		},
+		Memory: func(d agent.Deps, _, looked int) float64 {
+			if !d.Generates {
+				return configOf(d).Memory(looked)
+			}
+			return configOf(d).latentMemory(looked)
+		},
+		New: func(d agent.Deps) (agent.Learner, error) {
+			if !d.Generates {
+				return New(configOf(d), d.Device, d.Seed)
+			}
+			return NewLatent(configOf(d), d.Device, d.Seed)
+		},
 	})
+}
+
+// check says in one line what it cannot do.
+func check(d agent.Deps) error {
+	switch {
+	case d.Sees && d.Generates:
+		return errors.New("environment.observation is \"pixels\", but beside a generator PPO takes states: want \"state\", or generator.kind \"none\"")
+	case d.Sees && d.Pixels.Stack != 1:
+		return fmt.Errorf("pixels.stack is %d, want 1: the policy of PPO sees one frame", d.Pixels.Stack)
+	case d.Sees && d.Pixels.Pad != 0:
+		return fmt.Errorf("pixels.pad is %d, want 0: PPO shifts no frames", d.Pixels.Pad)
+	}
+	return configOf(d).Validate()
+}
+
+// mixes says what of a batch cannot be: a step learns from all of its part of the rollout.
+func mixes(m replay.Mix) error {
+	if m.Synthetic > MostSynthetic*m.Real {
+		return fmt.Errorf("ratio: %d synthetic rows to %d real ones: learner ppo learns from at most %d for each row of its rollout: want at most %g",
+			m.Synthetic, m.Real, MostSynthetic, float64(MostSynthetic)/(MostSynthetic+1))
+	}
+	return nil
 }
 
 // configOf is the agent that a configuration describes.
 func configOf(d agent.Deps) Config {
 	own, _ := d.Settings.(Settings)
-	return Config{Settings: own, Shape: d.Shape, Copies: d.Copies, Hidden: d.Config.Hidden, Gamma: d.Config.Gamma, Length: d.Length}
+	c := Config{Settings: own, Shape: d.Shape, Copies: d.Copies, Hidden: d.Config.Hidden, Gamma: d.Config.Gamma, Length: d.Length}
+	if d.Sees {
+		c.Side = d.Pixels.Side
+	}
+	return c
 }
 
 // Memory is about how many bytes an agent takes that looks at so many observations at a time:
 // never much more than it will. It does not overflow.
 func (c Config) Memory(looked int) float64 {
-	o, a := float64(c.Shape.Obs), float64(c.Shape.Act)
-	units, widths := a+1, slices.Concat([]int{c.Shape.Obs}, c.Hidden)
+	o, a := float64(c.input()), float64(c.Shape.Act)
+	units, widths := a+1, slices.Concat([]int{c.numbers()}, c.Hidden)
+	parameters := 0.0
+	if c.Side > 0 && c.validateFrames() == nil {
+		made, weights, flat := c.convolved()
+		units, parameters, widths[0] = units+made, weights, flat
+	}
 	for _, width := range c.Hidden {
 		units += float64(width)
 	}
 	last := c.Hidden[len(c.Hidden)-1]
-	numbers := 5 * (nn.Parameters(widths...) + nn.Parameters(last, c.Shape.Act) + nn.Parameters(last, 1))
+	numbers := 5 * (parameters + nn.Parameters(widths...) + nn.Parameters(last, c.Shape.Act) + nn.Parameters(last, 1))
 	rows := float64(c.Steps) * float64(c.Copies)
-	numbers += rows * (o + a + 6)
+	numbers += rows * (float64(c.numbers()) + float64(c.frame())/4 + a + 6)
 	numbers += rows / float64(c.Minibatches) * (o + a + 24 + 4*units)
-	numbers += (valueRows + 2*float64(agent.Padded(max(1, looked)))) * (o + a + 2*units)
+	numbers += (float64(c.valueRows()) + 2*float64(agent.Padded(max(1, looked)))) * (o + a + 2*units)
 	return 4 * numbers
+}
+
+// convolved is how many numbers the convolutions make of a frame, how many weights they have,
+// and what the last one makes.
+func (c Config) convolved() (made, weights float64, flat int) {
+	over, flat := c.layers()
+	for i, g := range over {
+		made += float64(g.Places()) * float64(c.Channels[i])
+		weights += float64(g.Patch()+1) * float64(c.Channels[i])
+	}
+	return made, weights, flat
+}
+
+// latentMemory is Memory beside a generator: the transitions that D_real is made from, the
+// program that does, and those of steps with synthetic rows, a part's worth twice over, as at
+// the ratio 1/2.
+func (c Config) latentMemory(looked int) float64 {
+	o, a, h := float64(c.Shape.Obs), float64(c.Shape.Act), float64(c.latents().Obs)
+	rows := float64(c.Steps) * float64(c.Copies)
+	units := h
+	for _, width := range c.Hidden {
+		units += float64(width)
+	}
+	numbers := (float64(c.Window)*rows + float64(c.KeepRewarded)) * (2*o + a + 2)
+	numbers += float64(c.valueRows()) * (o + 2*units)
+	numbers += (keptLearnings - 1) * rows / float64(c.Minibatches) * (o + 3*a + 4*h + 48 + 4*units)
+	return c.Memory(looked) + 4*numbers
 }

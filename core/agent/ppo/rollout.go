@@ -2,51 +2,78 @@ package ppo
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/replay"
 )
 
 // rollout is what an iteration learns from: rows, those of an env step in the order of the
 // copies, and what was computed of them.
 type rollout struct {
 	*agent.Rollout
-	next   []float32 // [Copies,O], behind the newest env step, before any reset
-	limits []limit   // rows whose episode met its time limit, where what is behind it counts
+	next []float32 // [Copies,O], behind the newest env step, before any reset
+	// Where frames are seen there are no observations but these, [Rows,frame] and [Copies,frame].
+	frames, nextFrames []byte
+	limits             []limit // rows whose episode met its time limit, where what is behind it counts
 	// Of a full one, when it is learned from, [Rows]; Return is A + V_old.
 	values, logp, advantages []float32
 }
 
 // limit is what is behind a row.
 type limit struct {
-	row int
-	obs []float32 // [O]
+	row   int
+	obs   []float32 // [O]
+	frame []byte    // [frame]
 }
 
 func newRollout(c Config) *rollout {
-	n := c.rows()
+	n, numbers := c.rows(), c.numbers()
 	return &rollout{
-		Rollout: agent.NewRollout(c.Shape, c.Copies, c.Steps), next: make([]float32, c.Copies*c.Shape.Obs),
+		Rollout: agent.NewRollout(replay.Shape{Obs: numbers, Act: c.Shape.Act}, c.Copies, c.Steps), next: make([]float32, c.Copies*numbers),
+		frames: make([]byte, n*c.frame()), nextFrames: make([]byte, c.Copies*c.frame()),
 		values: make([]float32, n), logp: make([]float32, n), advantages: make([]float32, n),
 	}
 }
 
 // Observe adds an env step.
 func (x *Agent) Observe(e *agent.Experience) error {
-	r, size := x.rollout, x.config.Shape.Obs
+	r, size := x.rollout, x.config.numbers()
 	first := r.Filled
+	if x.config.Side > 0 && (len(e.Seen) != e.Copies || len(e.NextSeen) != e.Copies) {
+		return fmt.Errorf("agent: %d and %d frames of %d copies", len(e.Seen), len(e.NextSeen), e.Copies)
+	}
 	if err := r.Observe(e); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	copy(r.next, e.Next)
+	keep(r.frames, first, e.Seen)
+	keep(r.nextFrames, 0, e.NextSeen)
 	if x.config.Limits != LimitsValue {
 		return nil
 	}
 	for i, end := range e.Ends {
 		if end == agent.Truncated {
-			r.limits = append(r.limits, limit{first + i, append([]float32(nil), e.Next[i*size:(i+1)*size]...)})
+			met := limit{row: first + i, obs: slices.Clone(e.Next[i*size : (i+1)*size])}
+			if x.config.Side > 0 {
+				met.frame = slices.Clone(e.NextSeen[i])
+			}
+			r.limits = append(r.limits, met)
 		}
 	}
 	return nil
+}
+
+// rows are what was observed in its rows, and behind what is behind the newest env step.
+func (r *rollout) rows() observed   { return observed{r.Obs, r.frames} }
+func (r *rollout) behind() observed { return observed{r.next, r.nextFrames} }
+
+// beyond is what is behind limits.
+func (r *rollout) beyond() (all observed) {
+	for _, l := range r.limits {
+		all.numbers, all.frames = append(all.numbers, l.obs...), append(all.frames, l.frame...)
+	}
+	return all
 }
 
 // advantage computes A and R from values, those behind the newest env step [Copies] and

@@ -7,8 +7,14 @@ import (
 	"pgrlab/core/plan"
 )
 
-// valueRows is how many rows log π and V are computed of with one call.
-const valueRows = 512
+// valueRows is how many rows log π and V are computed of with one call: of frames as many as
+// have activations that fit a cache.
+func (c Config) valueRows() int {
+	if c.Side > 0 {
+		return 32
+	}
+	return 512
+}
 
 // values computes log π(a|s) and V(s).
 type values struct {
@@ -18,10 +24,10 @@ type values struct {
 }
 
 func (x *Agent) newValues() (*values, error) {
-	shape := x.config.Shape
+	act, rows := x.config.Shape.Act, x.config.valueRows()
 	var obs, action, logp, v *op.Node
 	program, err := x.compile("value", func(g *op.Graph) plan.Spec {
-		obs, action = g.Input("s", valueRows, shape.Obs), g.Input("a", valueRows, shape.Act)
+		obs, action = g.Input("s", rows, x.config.input()), g.Input("a", rows, act)
 		z := x.nets.latent(g, obs)
 		logp, v = logProbability(g, x.nets.policy.Apply(g, z), action), x.nets.value.Apply(g, z)
 		return plan.Spec{Outputs: []*op.Node{logp, v}}
@@ -32,12 +38,15 @@ func (x *Agent) newValues() (*values, error) {
 	return &values{program: program, obs: program.Data(obs), action: program.Data(action), logp: program.Data(logp), v: program.Data(v)}, nil
 }
 
-// of writes log π and V of rows; without actions it leaves logp.
-func (e *values) of(obs, actions, logp, v []float32) error {
-	o, a := len(e.obs)/valueRows, len(e.action)/valueRows
-	for first := 0; first < len(v); first += valueRows {
-		n := min(valueRows, len(v)-first)
-		copy(e.obs, obs[first*o:(first+n)*o])
+// of writes log π and V of what was observed; without actions it leaves logp.
+func (e *values) of(x *Agent, seen observed, actions, logp, v []float32) error {
+	rows := x.config.valueRows()
+	o, a := len(e.obs)/rows, len(e.action)/rows
+	for first := 0; first < len(v); first += rows {
+		n := min(rows, len(v)-first)
+		for i := range n {
+			x.read(e.obs[i*o:(i+1)*o], seen, first+i)
+		}
 		if actions != nil {
 			copy(e.action, actions[first*a:(first+n)*a])
 		}
@@ -55,18 +64,14 @@ func (e *values) of(obs, actions, logp, v []float32) error {
 // judge computes what an iteration learns from of a full rollout.
 func (x *Agent) judge() error {
 	r, e := x.rollout, x.values
-	if err := e.of(r.Obs, r.Actions, r.logp, r.values); err != nil {
+	if err := e.of(x, r.rows(), r.Actions, r.logp, r.values); err != nil {
 		return err
 	}
 	last, behind := make([]float32, r.Copies), make([]float32, len(r.limits))
-	if err := e.of(r.next, nil, nil, last); err != nil {
+	if err := e.of(x, r.behind(), nil, nil, last); err != nil {
 		return err
 	}
-	var obs []float32
-	for _, l := range r.limits {
-		obs = append(obs, l.obs...)
-	}
-	if err := e.of(obs, nil, nil, behind); err != nil {
+	if err := e.of(x, r.beyond(), nil, nil, behind); err != nil {
 		return err
 	}
 	r.advantage(x.config, last, behind)

@@ -133,6 +133,8 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 		value := strings.Trim(d.To, "'")
 		knob, isKnob := strings.CutPrefix(d.Key, "knobs.")
 		switch {
+		case d.Key == "knobs.tv":
+			words = append(words, "--tv "+strings.Trim(value, `"'`))
 		case isKnob:
 			words = append(words, "--set "+knob+"="+value)
 		case d.Key == "steps":
@@ -143,8 +145,6 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 			words = append(words, "--noise-share "+value)
 		case d.Key == "environment.noise_sigma":
 			words = append(words, "--noise-sigma "+strings.ReplaceAll(strings.Trim(value, "[]"), " ", ""))
-		case d.Key == "environment.tv":
-			words = append(words, "--tv "+strings.Trim(value, `"'`))
 		case d.Key == "schedule":
 			for _, at := range c.Schedule {
 				words = append(words, "--at '"+at+"'")

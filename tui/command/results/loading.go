@@ -94,20 +94,12 @@ func notEnded(dir string, steps int) string {
 	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), rundir.Near(dir))
 }
 
-// judging are settings that change what is known of a run, not what it does.
-var judging = []string{
-	"environment.observation", // the learner says it
-	"seed", "members", "steps", "device", "precision", "lanes", "generator.slice",
-	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
-	"evaluation.analyse_every", "evaluation.keep_every",
-}
-
 // variant names the settings in which a run differs from its task, method and
 // scale.
 func variant(all []presets.Difference) string {
 	var parts []string
 	for _, d := range all {
-		if slices.Contains(judging, d.Key) {
+		if presets.Judges(d.Key) {
 			continue
 		}
 		parts = append(parts, strings.TrimPrefix(d.Key, "knobs.")+"="+strings.ReplaceAll(d.To, "'", ""))

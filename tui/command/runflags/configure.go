@@ -1,6 +1,7 @@
 package runflags
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -85,12 +86,12 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 		c.Environment.NoiseSigma = r.Environment.NoiseSigma
 	}
 	if r.Changed("tv") {
-		c.Environment.TV = r.Environment.TV
+		c.Knobs.TV = cmp.Or(r.Environment.TV, knob.TVOff)
 	}
 	if err := c.CanPlay(found); err != nil { // before what an environment says of a learner's numbers
 		return c, found, err
 	}
-	if found, err = found.Played(c.Environment); err != nil {
+	if found, err = found.Played(c.Played()); err != nil {
 		return c, found, err
 	}
 	return c, found, nil

@@ -47,9 +47,10 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	return nil
 }
 
-// settleOnCPU is settleDevice for a learner that sees frames: GPUs do not convolve yet.
+// settleOnCPU is settleDevice for a learner that sees frames: whole runs of
+// those have not been tried on GPUs, though operations on images have kernels.
 func (r *Flags) settleOnCPU(c *config.Config, name string) error {
-	why := fmt.Sprintf("learner %s sees frames, and convolutions are computed on CPUs only", c.Agent.Learner)
+	why := fmt.Sprintf("learner %s sees frames, and learning from frames runs on CPUs only", c.Agent.Learner)
 	if name != "auto" {
 		return fmt.Errorf("device %s: %s: use --device cpu", name, why)
 	}

@@ -89,7 +89,7 @@ func (o *opener) picker() *tui.Picker {
 			Devices: o.devices(),
 			Observations: []picker.Item{
 				{Name: task.ObservationState, Doc: "numbers of the simulator"},
-				{Name: task.ObservationPixels, Doc: "frames of a camera; drqv2, and synther and pgr in its latent space"},
+				{Name: task.ObservationPixels, Doc: "frames of a camera: drqv2, synther and pgr in its latent space, ppo in mazes"},
 			},
 			Resolve: func(c picker.Picks) (config.Config, error) {
 				config, _, err := pickFlags(c).Configure(o.deps)

@@ -99,7 +99,7 @@ func (p *Pane) agentFacts() []string {
 		return out
 	}
 	if len(now.Seen) > 0 {
-		out = append(out, label("sees")+fmt.Sprintf("%d×%d", now.Side, now.Side)+t.Dim.On(fmt.Sprintf(", %d frames", len(now.Seen))))
+		out = append(out, label("sees")+fmt.Sprintf("%d×%d", now.Side, now.Side)+t.Dim.On(fmt.Sprintf(", %d %s", len(now.Seen), format.Plural("frame", len(now.Seen)))))
 	}
 	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F))
 	if p.About.Config.Chooses() {

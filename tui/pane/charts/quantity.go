@@ -39,6 +39,8 @@ var Quantities = []quantity{
 	{ID: "labels", title: "REWARD ERROR", about: "of D_syn, 1 = a constant", Lines: []line{{history.CurveReward, "error"}}, include: []float64{0, 1}, empty: "measured at each generation, where the task can be set to a state"},
 	{ID: "coverage", title: "COVERAGE", about: "of D_real by D_syn", Lines: []line{{history.CurveCoverage, "covered"}, {history.CurveCopies, "copies"}}, include: []float64{0, 1}, empty: "measured at each generation"},
 	{ID: "drift", title: "LATENT DRIFT", about: "since the last refit", Lines: []line{{history.CurveDrift, "drift"}, {history.CurveAligned, "aligned"}, {history.CurveLatent, "mean |z|"}}, include: []float64{0, 1}, empty: "measured at each evaluation, of latents of frames"},
+	{ID: "rnetwork", title: "R-NETWORK", about: "of episodic curiosity", Lines: []line{{history.CurveAccuracy, "accuracy"}, {history.CurveP90, "P90"}}, include: []float64{0.5, 1}, empty: "measured at each evaluation, of episodic curiosity"},
+	{ID: "memory", title: "EPISODIC MEMORY", Lines: []line{{history.CurveEntries, "entries"}}, include: []float64{0}, empty: "measured at each evaluation, of episodic curiosity"},
 	{ID: "speed", title: "STEPS/S", Lines: []line{{history.CurveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
 

@@ -19,7 +19,7 @@ var phases = []struct {
 	phase knob.Phase
 	name  string
 }{
-	{knob.Collect, "collect+train"}, {knob.Rollout, "rollout"}, {knob.Learn, "learn"}, {knob.Encode, "encode"},
+	{knob.Collect, "collect+train"}, {knob.Rollout, "rollout"}, {knob.Learn, "learn"}, {knob.Encode, "encode"}, {knob.Reach, "reach"},
 	{knob.Score, "score"}, {knob.Fit, "fit"}, {knob.Generate, "generate"}, {knob.Evaluate, "evaluate"}, {knob.Analyse, "analyse"},
 }
 
@@ -136,7 +136,7 @@ func (v *Pane) phaseProgress(w int) string {
 	if s.Err != "" {
 		return t.Bad.On(t.Fit(t.Glyphs.Cross+" "+s.Err, w))
 	}
-	if v.Phase() == knob.Collect || s.PhaseTotal <= 1 {
+	if v.Phase() == knob.Collect || s.PhaseTotal <= 1 || v.Phase() == knob.Learn && quick(s) {
 		where := t.Dim.On("episode ") + format.Count(s.Episode) + t.Dim.On(" step ") + format.Count(s.EpisodeStep)
 		so := format.Number(s.EpisodeReturn)
 		return theme.Longest([]string{where + t.Dim.On(" return so far ") + so, where + t.Dim.On(" sum ") + so, where}, w)
@@ -146,6 +146,13 @@ func (v *Pane) phaseProgress(w int) string {
 		text += t.Dim.On("  ") + format.Duration(s.PhaseETA) + t.Dim.On(" to go")
 	}
 	return t.Bar(float64(s.PhaseDone)/float64(s.PhaseTotal), min(30, w-theme.Width(text))) + text
+}
+
+// quick says whether the whole phase takes less than a second: what it does goes on too
+// fast for a bar.
+func quick(s *event.Snapshot) bool {
+	left := max(1, s.PhaseTotal-s.PhaseDone)
+	return s.PhaseETA > 0 && s.PhaseETA*time.Duration(s.PhaseTotal)/time.Duration(left) < time.Second
 }
 
 // refitLine says when the generator is renewed next.

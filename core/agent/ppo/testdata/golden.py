@@ -1,11 +1,12 @@
 """One iteration of PPO by PyTorch 1.13, from testdata/NAME-input.json to NAME-golden.json.
 
 Written for this test from Schulman et al. 2017 and 2016 and the order of openai/baselines:
-ppo2.py. Weights are [in, out].
+ppo2.py. Weights are [in, out], those of convolutions [ky·kx·channel, out] as in TensorFlow.
 
     go test ./core/agent/ppo -run PyTorch -golden
     python3 core/agent/ppo/testdata/golden.py
 """
+import base64
 import json
 import os
 
@@ -22,20 +23,37 @@ def iteration(given):
     def layer(name, x):
         return x @ params[name + ".w"] + params[name + ".b"]
 
+    sees = given["Side"] > 0
+
     def networks(x):
+        if sees:
+            x = x.permute(0, 3, 1, 2)
+            for i, (kernel, stride) in enumerate(zip(s["Kernels"], s["Strides"]), 1):
+                w = params[f"encoder.{i}.w"].reshape(kernel, kernel, x.shape[1], -1).permute(3, 2, 0, 1)
+                x = torch.relu(torch.nn.functional.conv2d(x, w, params[f"encoder.{i}.b"], stride))
+            x = x.permute(0, 2, 3, 1).flatten(1)
         for i in range(1, len(given["Hidden"]) + 1):
-            x = torch.tanh(layer(f"trunk.{i}", x))
+            x = (torch.relu if sees else torch.tanh)(layer(f"trunk.{i}", x))
         return layer("policy", x), layer("value", x).squeeze(-1)
 
+    def images(name):
+        data = torch.tensor(list(base64.b64decode(given[name] or "")), dtype=torch.float32)
+        return data.reshape(-1, given["Side"], given["Side"], 3) / 255
+
+    def observed(numbers, frames):
+        if sees:
+            return images(frames)
+        return torch.tensor(given[numbers] or [], dtype=torch.float32).reshape(-1, given["Obs"])
+
     copies, rows = given["Copies"], len(given["Rewards"])
-    states = torch.tensor(given["States"], dtype=torch.float32).reshape(rows, -1)
+    states = observed("States", "Frames")
     actions = torch.tensor(given["Actions"]).reshape(rows, -1).argmax(1)
     ends = given["Ends"]
     with torch.no_grad():
         logits, old = networks(states)
         logp_old = torch.distributions.Categorical(logits=logits).log_prob(actions)
-        last = networks(torch.tensor(given["Next"], dtype=torch.float32).reshape(copies, -1))[1]
-        behind = iter(networks(torch.tensor(b, dtype=torch.float32))[1].item() for b in given["Behind"] or [])
+        last = networks(observed("Next", "NextFrames"))[1]
+        behind = iter(networks(observed("Behind", "BehindFrames"))[1].tolist() if 2 in ends else [])
         worth = [next(behind) if e == 2 else 0.0 for e in ends]
         advantages = torch.zeros(rows, dtype=torch.float64)
         for i in reversed(range(rows)):
@@ -69,7 +87,7 @@ def iteration(given):
                 moved = torch.clamp(v - old[at], -clip * s["ValueClip"], clip * s["ValueClip"])
                 errors = torch.max(errors, (old[at] + moved - returns[at]) ** 2)
             value = 0.5 * errors.mean()
-            loss = policy + s["ValueWeight"] * value - s["Entropy"] * choice.entropy().mean()
+            loss = policy + s["ValueWeight"] * value - given["Entropy"] * choice.entropy().mean()
             adam.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(params.values(), s["MaxNorm"])
@@ -81,6 +99,6 @@ def iteration(given):
     return out
 
 
-for name in ("baselines", "short"):
+for name in ("baselines", "frames", "short"):
     given = json.load(open(os.path.join(here, name + "-input.json")))
     json.dump(iteration(given), open(os.path.join(here, name + "-golden.json"), "w"), separators=(",", ":"))

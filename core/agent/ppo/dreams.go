@@ -1,0 +1,137 @@
+package ppo
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// MostSynthetic is how many synthetic rows a step learns from at most, for each real one.
+const MostSynthetic = 15
+
+// heads are policy and value as an iteration found them, π_old and V_old of synthetic rows:
+// these have no row of the rollout that says it.
+type heads struct {
+	policy, value nn.Linear
+	peak          float32 // the largest reward of D_real when it was made
+}
+
+func newHeads(c Config, s rng.Stream) *heads {
+	width := c.latents().Obs
+	return &heads{
+		policy: nn.NewLinear("policy old", width, c.Shape.Act, nn.Orthogonal(0.01), s),
+		value:  nn.NewLinear("value old", width, 1, nn.Orthogonal(1), s),
+	}
+}
+
+func (h *heads) params() []*op.Tensor { return append(h.policy.Params(), h.value.Params()...) }
+
+// take makes them what they are now.
+func (h *heads) take(x *Agent) error {
+	now := append(x.nets.policy.Params(), x.nets.value.Params()...)
+	if err := plan.Copy(x.dev, h.params(), now); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	return nil
+}
+
+// dreamt are the synthetic rows of a step: the program that judges them by the heads of the
+// iteration, and what the step's own reads.
+type dreamt struct {
+	program       *plan.Program
+	columns       replay.Batch // z, a, r, z′, as the program reads them
+	logp, v, next []float32    // log π_old(a|z), V_old(z), V_old(z′), [S]
+	into          rows
+}
+
+func (x *Agent) newDreamt(into rows, n int) (*dreamt, error) {
+	shape := x.config.latents()
+	var z, act, next, logp, v, after *op.Node
+	program, err := x.compile("judge synthetic rows", func(g *op.Graph) plan.Spec {
+		z, act, next = g.Input("z", n, shape.Obs), g.Input("a", n, shape.Act), g.Input("z'", n, shape.Obs)
+		logp = logProbability(g, x.heads.policy.Apply(g, z), act)
+		v, after = x.heads.value.Apply(g, z), x.heads.value.Apply(g, next)
+		return plan.Spec{Outputs: []*op.Node{logp, v, after}}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &dreamt{
+		program: program, logp: program.Data(logp), v: program.Data(v), next: program.Data(after), into: into,
+		columns: replay.Batch{
+			Size: n, Obs: program.Data(z), Act: program.Data(act), Next: program.Data(next), Reward: make([]float32, n), Done: make([]float32, n),
+		},
+	}, nil
+}
+
+// synthetic is how many synthetic rows the steps of now have: for each real one as many as a
+// batch of the run has by the knob ratio.
+func (x *Agent) synthetic(w *agent.Work) int {
+	mix, syn := w.Source.Mix, w.Source.Synthetic
+	if x.heads == nil || mix.Real == 0 || mix.Synthetic == 0 || syn == nil || syn.Len() == 0 {
+		return 0
+	}
+	share := min(MostSynthetic, float64(mix.Synthetic)/float64(mix.Real))
+	return max(1, int(math.Round(share*float64(x.config.part()))))
+}
+
+// dream draws the synthetic rows of a step and judges them:
+//
+//	y = r + γV_old(z′), A = y − V_old(z), standardised among them, ρ = π/π_old.
+func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
+	d := l.dreamt
+	if d == nil {
+		return nil
+	}
+	b, c := &d.columns, x.config
+	if err := w.Source.Mixer.Sample(b, replay.Mix{Synthetic: b.Size}, nil, w.Source.Synthetic, x.updates); err != nil {
+		return fmt.Errorf("agent: draw synthetic rows: %w", err)
+	}
+	x.heads.read(b, c)
+	if err := d.program.Run(0); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	copy(d.into.in, b.Obs)
+	copy(d.into.action, b.Act)
+	for i, reward := range b.Reward {
+		y := c.RewardScale*float64(reward) + c.Gamma*float64(d.next[i])
+		d.into.ret[i] = float32(y)
+		if d.into.old != nil {
+			d.into.old[i] = d.v[i]
+		}
+		if d.into.advantage != nil {
+			d.into.advantage[i], d.into.logp[i] = float32(y-float64(d.v[i])), d.logp[i]
+		}
+	}
+	if d.into.advantage != nil {
+		standardise(d.into.advantage)
+	}
+	d.into.bound(c, clip)
+	return nil
+}
+
+// read makes of generated rows what the agent could have met: latents within what a tanh can
+// say, the likeliest action alone, and the rewards of Settings.DreamtReward.
+func (h *heads) read(b *replay.Batch, c Config) {
+	for _, z := range [][]float32{b.Obs, b.Next} {
+		for i, v := range z {
+			z[i] = min(max(v, -1), 1)
+		}
+	}
+	choose(b.Act, b.Act, c.Shape.Act)
+	if c.DreamtReward == DreamtRaw {
+		return
+	}
+	for i, r := range b.Reward {
+		b.Reward[i] = 0
+		if r > h.peak/2 {
+			b.Reward[i] = h.peak
+		}
+	}
+}

@@ -1,0 +1,396 @@
+package ppo
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/device"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// smallLatent is small beside a generator.
+func smallLatent() Config {
+	c := small()
+	c.Window, c.KeepRewarded, c.MaxNorm = 2, 5, 0.3
+	return c
+}
+
+func newLatentAgent(t testing.TB, c Config, dev device.Device) *Latent {
+	t.Helper()
+	l, err := NewLatent(c, dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// dreamtRows are rows as a generator makes them: latents beyond 1, actions that are none,
+// rewards in between.
+func dreamtRows(c Config, n int) *replay.Ring {
+	shape := c.latents()
+	ring := replay.NewRing(shape, n)
+	numbers := make([]float32, n*shape.Width())
+	rng.New(7, "dreams").FillNormal(numbers, 0, 0)
+	ring.AddRows(numbers)
+	return ring
+}
+
+// latentSession drives one; its steps have two synthetic rows for three real ones.
+func latentSession(l *Latent, dreams *replay.Ring) *session {
+	s := newSession(l.Agent)
+	s.observer, s.rates.Entropy = l, 0.01
+	s.source = agent.BatchSource{
+		Mixer: replay.NewMixer(rng.New(3, "mixer")), Real: replay.NewRing(l.config.latents(), 1000), Synthetic: dreams,
+		Mix: replay.Mix{Real: 6, Synthetic: 4},
+	}
+	return s
+}
+
+// slowly are policy and value loss, and the loss, of the rows that a step has, by loops over
+// the formulas of the package in float64.
+func slowly(x *Agent, l *learning, weights [][]float64) (policy, value, loss float64) {
+	c := x.config
+	layer := func(in []float64, k int, squash bool) []float64 {
+		w, b := weights[2*k], weights[2*k+1]
+		out := slices.Clone(b)
+		for j := range out {
+			for i, v := range in {
+				out[j] += v * w[i*len(b)+j]
+			}
+			if squash {
+				out[j] = math.Tanh(out[j])
+			}
+		}
+		return out
+	}
+	heads := len(c.Hidden)
+	real, dreamt := c.part(), l.synthetic()
+	chosen := real + dreamt
+	if c.Synthetic == SyntheticValue {
+		chosen = real
+	}
+	chance := 0.0
+	of := func(r rows, i, width int, trunk, chooses bool) {
+		var z []float64
+		for _, v := range r.in[i*width : (i+1)*width] {
+			z = append(z, float64(v))
+		}
+		if trunk {
+			for k := range heads {
+				z = layer(z, k, true)
+			}
+		}
+		v, ret := layer(z, heads+1, false)[0], float64(r.ret[i])
+		square := (v - ret) * (v - ret)
+		if c.ValueClip > 0 {
+			old, reach := float64(r.old[i]), float64(r.reach[i])
+			near := old + min(max(v-old, -reach), reach)
+			square = max(square, (near-ret)*(near-ret))
+		}
+		value += square / 2 / float64(real+dreamt)
+		if !chooses {
+			return
+		}
+		logits, sum := layer(z, heads, false), 0.0
+		for _, u := range logits {
+			sum += math.Exp(u)
+		}
+		for a, u := range logits {
+			p := math.Exp(u) / sum
+			chance -= p * math.Log(p) / float64(chosen)
+			if r.action[i*len(logits)+a] == 1 {
+				ratio, advantage := p/math.Exp(float64(r.logp[i])), float64(r.advantage[i])
+				near := min(max(ratio, float64(r.low[i])), float64(r.high[i]))
+				policy -= min(ratio*advantage, near*advantage) / float64(chosen)
+			}
+		}
+	}
+	for i := range real {
+		of(l.real, i, c.Shape.Obs, true, true)
+	}
+	for i := range dreamt {
+		of(l.dreamt.into, i, c.latents().Obs, false, c.Synthetic != SyntheticValue)
+	}
+	return policy, value, policy + c.ValueWeight*value - 0.01*chance
+}
+
+// A step with synthetic rows is Adam's on the gradient of the formulas, which central
+// differences find in float64: with both uses of them, and values held back and not.
+func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
+	for name, change := range map[string]func(*Config){
+		"both":  func(c *Config) {},
+		"value": func(c *Config) { c.Synthetic = SyntheticValue },
+		"free":  func(c *Config) { c.ValueClip, c.RewardScale, c.DreamtReward = 0, 0.1, DreamtRaw },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := smallLatent()
+			change(&c)
+			l := newLatentAgent(t, c, newDevice(t, 2))
+			s := latentSession(l, dreamtRows(c, 40))
+			for l.iterations < 2 || s.done != 3 { // in the middle of the third: π is no longer π_old
+				s.unit(t)
+			}
+			if err := l.adam.Reset(); err != nil {
+				t.Fatal(err)
+			}
+			var weights [][]float64
+			for _, p := range l.nets.params() {
+				var w []float64
+				for _, v := range p.Data {
+					w = append(w, float64(v))
+				}
+				weights = append(weights, w)
+			}
+			made := s.next(t)
+			used := l.learnings[0]
+			if used.synthetic() != 4 {
+				t.Fatalf("%d synthetic rows beside %d real ones", used.synthetic(), c.part())
+			}
+			policy, value, _ := slowly(l.Agent, used, weights)
+			if math.Abs(made.Losses.Actor-policy) > 1e-5 || math.Abs(made.Losses.Critic-value) > 1e-5 {
+				t.Errorf("losses %v and %v, want %v and %v", made.Losses.Actor, made.Losses.Critic, policy, value)
+			}
+			var gradient [][]float64
+			norm := 0.0
+			for _, w := range weights {
+				g := make([]float64, len(w))
+				for i, v := range w {
+					const h = 1e-6
+					w[i] = v + h
+					_, _, above := slowly(l.Agent, used, weights)
+					w[i] = v - h
+					_, _, below := slowly(l.Agent, used, weights)
+					w[i] = v
+					g[i] = (above - below) / (2 * h)
+					norm += g[i] * g[i]
+				}
+				gradient = append(gradient, g)
+			}
+			clip := min(1, c.MaxNorm/math.Sqrt(norm))
+			moved := 0
+			for k, p := range l.nets.params() {
+				for i, v := range p.Data {
+					g := clip * gradient[k][i]
+					if math.Abs(g) < 1e-4 {
+						continue // of the sign of less float32 knows little, and a first step is hardly more
+					}
+					moved++
+					want := weights[k][i] - s.rates.LRActor*g/(math.Abs(g)+1e-5)
+					if math.Abs(float64(v)-want) > 2e-5 {
+						t.Fatalf("%s: number %d is %v, want %v", p.Name, i, v, want)
+					}
+				}
+			}
+			if moved < 60 {
+				t.Errorf("only %d weights move enough to tell", moved)
+			}
+		})
+	}
+}
+
+// Synthetic rows are judged by the heads that the iteration began with, and read as what the
+// agent could have met.
+func TestSyntheticRowsAreJudgedByTheOldHeads(t *testing.T) {
+	c := smallLatent()
+	l := newLatentAgent(t, c, newDevice(t, 1))
+	s := latentSession(l, dreamtRows(c, 40))
+	l.heads.peak = 1
+	for l.iterations < 1 || !l.rollout.Full() {
+		s.unit(t)
+	}
+	began := slices.Concat(l.nets.value.W.Data, l.nets.value.B.Data, l.nets.policy.W.Data, l.nets.policy.B.Data)
+	for s.done != 5 {
+		s.unit(t)
+	}
+	if !slices.Equal(began, slices.Concat(l.heads.value.W.Data, l.heads.value.B.Data, l.heads.policy.W.Data, l.heads.policy.B.Data)) {
+		t.Fatal("the old heads are not those that the iteration began with")
+	}
+	d, h := l.learnings[0].dreamt, c.latents().Obs
+	ones := 0
+	sum, square := 0.0, 0.0
+	for i := range d.columns.Size {
+		z, next := d.columns.Obs[i*h:(i+1)*h], d.columns.Next[i*h:(i+1)*h]
+		v, after := float64(l.heads.value.B.Data[0]), float64(l.heads.value.B.Data[0])
+		for j, w := range l.heads.value.W.Data {
+			v += float64(z[j]) * float64(w)
+			after += float64(next[j]) * float64(w)
+			if math.Abs(float64(z[j])) > 1 || math.Abs(float64(next[j])) > 1 {
+				t.Fatalf("row %d has %v and %v of a tanh", i, z[j], next[j])
+			}
+		}
+		r := d.columns.Reward[i]
+		if r != 0 && r != 1 {
+			t.Errorf("row %d has a reward of %v", i, r)
+		}
+		ones += int(r)
+		if want := float64(r) + c.Gamma*after; math.Abs(float64(d.into.ret[i])-want) > 1e-5 {
+			t.Errorf("row %d: target %v, want %v", i, d.into.ret[i], want)
+		}
+		if math.Abs(float64(d.into.old[i])-v) > 1e-5 {
+			t.Errorf("row %d: V_old is %v, want %v", i, d.into.old[i], v)
+		}
+		sum += float64(d.into.advantage[i])
+		square += float64(d.into.advantage[i]) * float64(d.into.advantage[i])
+	}
+	if n := float64(d.columns.Size); math.Abs(sum) > 1e-4 || math.Abs(square/n-1) > 1e-3 {
+		t.Errorf("advantages have sum %v and mean square %v", sum, square/n)
+	}
+	if slices.Equal(l.heads.value.W.Data, l.nets.value.W.Data) {
+		t.Error("the value's head has not moved in five steps")
+	}
+}
+
+// Without synthetic rows it is a PPO that has no generator, bit for bit; with them it is not.
+func TestWithoutSyntheticRowsItIsPlain(t *testing.T) {
+	dev := newDevice(t, 1)
+	c := smallLatent()
+	plain := newAgent(t, c, dev)
+	a := newSession(plain)
+	a.rates.Entropy = 0.01
+	l := newLatentAgent(t, c, dev)
+	b := latentSession(l, dreamtRows(c, 40))
+	b.source.Mix = replay.Mix{Real: 6}
+	for range 50 {
+		a.unit(t)
+		b.unit(t)
+	}
+	sameBits(t, plain, l.Agent)
+	b.source.Mix.Synthetic = 6
+	for l.updates < plain.updates+uint64(l.config.Epochs*l.config.Minibatches) {
+		b.unit(t)
+	}
+	if len(l.learnings) != 2 || plain.nets.value.B.Data[0] == l.nets.value.B.Data[0] {
+		t.Error("synthetic rows change nothing")
+	}
+}
+
+// D_real is what the trunk says now of the newest transitions, those with a reward that have
+// left the window in the place of the oldest without one.
+func TestDRealIsOfThePresentTrunk(t *testing.T) {
+	c := smallLatent()
+	l := newLatentAgent(t, c, newDevice(t, 1))
+	s := latentSession(l, nil)
+	s.source.Mix = replay.Mix{Real: 6}
+	for l.iterations < 4 {
+		s.unit(t)
+	}
+	w := agent.Work{Refit: true, Source: s.source}
+	total, err := l.startEncode(&w)
+	if err != nil || total != c.Window*c.rows() {
+		t.Fatal(total, err)
+	}
+	for done := 0; done < total; {
+		n, _, err := l.encodeSlice(&w, done)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done += n
+	}
+	real, h, o, a := s.source.Real, c.latents().Obs, c.Shape.Obs, c.Shape.Act
+	if real.Len() != total || l.rewarded.Len() != 5 || l.heads.peak != 1 {
+		t.Fatalf("%d rows of %d, %d kept, the largest reward is %v", real.Len(), total, l.rewarded.Len(), l.heads.peak)
+	}
+	latent := func(s []float32) []float64 {
+		in := make([]float64, len(s))
+		for i, v := range s {
+			in[i] = float64(v)
+		}
+		for _, layer := range l.nets.trunk {
+			out := make([]float64, len(layer.B.Data))
+			for j := range out {
+				out[j] = float64(layer.B.Data[j])
+				for i, v := range in {
+					out[j] += v * float64(layer.W.Data[i*len(out)+j])
+				}
+				out[j] = math.Tanh(out[j])
+			}
+			in = out
+		}
+		return in
+	}
+	kept := 0
+	for i, from := range l.sources(1000) {
+		row := real.Row(i)
+		z, next := latent(from[:o]), latent(from[o+a+1:][:o])
+		for j := range h {
+			if math.Abs(z[j]-float64(row[j])) > 1e-5 || math.Abs(next[j]-float64(row[h+a+1+j])) > 1e-5 {
+				t.Fatalf("row %d is %v and %v, want %v and %v", i, row[:h], row[h+a+1:], z, next)
+			}
+		}
+		if !slices.Equal(row[h:h+a+1], from[o:o+a+1]) || row[2*h+a+1] != 0 {
+			t.Errorf("row %d has action and reward %v, end %v", i, row[h:h+a+1], row[2*h+a+1])
+		}
+		if i < 5 && from[o+a] == 1 {
+			kept++
+		}
+	}
+	if kept != 5 {
+		t.Errorf("%d of the first rows have a reward", kept)
+	}
+}
+
+// It goes on from every place of an iteration with synthetic rows as if it had not stopped, and
+// one worker makes the bits of two.
+func TestMixedItGoesOnFromEveryPlace(t *testing.T) {
+	dev, c := newDevice(t, 1), smallLatent()
+	dreams := dreamtRows(c, 40)
+	const units = 40
+	var whole [2]*Latent
+	for i := range whole {
+		whole[i] = newLatentAgent(t, c, newDevice(t, i+1))
+		all := latentSession(whole[i], dreams)
+		for range units {
+			all.unit(t)
+		}
+	}
+	sameBits(t, whole[0].Agent, whole[1].Agent)
+	for cut := range units {
+		first := newLatentAgent(t, c, dev)
+		s := latentSession(first, dreams)
+		for range cut {
+			s.unit(t)
+		}
+		var saved bytes.Buffer
+		if err := first.Save(&saved); err != nil {
+			t.Fatal(err)
+		}
+		saved.WriteString("more")
+		second := newLatentAgent(t, c, dev)
+		if err := second.Load(&saved); err != nil || saved.String() != "more" {
+			t.Fatalf("cut at %d: %v, %d bytes are left", cut, err, saved.Len())
+		}
+		s.x, s.observer = second.Agent, second
+		for range units - cut {
+			s.unit(t)
+		}
+		sameBits(t, whole[0].Agent, second.Agent)
+		if !slices.Equal(whole[0].met.Row(7), second.met.Row(7)) || whole[0].met.Total() != second.met.Total() {
+			t.Fatalf("cut at %d: other transitions", cut)
+		}
+	}
+}
+
+// A steady step with synthetic rows allocates nothing.
+func TestMixedUpdatesDoNotAllocate(t *testing.T) {
+	c := smallLatent()
+	l := newLatentAgent(t, c, newDevice(t, 2))
+	s := latentSession(l, dreamtRows(c, 40))
+	for l.iterations < 2 || s.total == 0 {
+		s.unit(t)
+	}
+	w, phase, unit := agent.Work{Step: s.step, Rates: s.rates, Source: s.source}, l.Phases()[0], 0
+	n := testing.AllocsPerRun(6, func() {
+		unit = (unit + 1) % (s.total - 1) // never the last one
+		if _, _, err := phase.Slice(&w, unit); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n > 0 {
+		t.Errorf("a step allocates %v times", n)
+	}
+}

@@ -1,0 +1,174 @@
+package lab
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/config"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/replay"
+	"pgrlab/core/testing/tiny"
+	"pgrlab/envs/maze"
+)
+
+// ppoLatentConfig is a run of prioritized generative replay on PPO, in three copies of a maze.
+func ppoLatentConfig() config.Config {
+	c := withCopies(tiny.Config(), 3)
+	c.Task, c.Method, c.StartSteps = "maze-sparse", "pgr-rnd", 0
+	c.Agent.Learner, c.Agent.Hidden = "ppo", []int{8, 6}
+	own := ppo.DefaultSettings
+	own.Steps, own.Epochs, own.Minibatches, own.Anneal, own.Window, own.KeepRewarded = 8, 2, 3, 1, 2, 4
+	c.Agent.Own = agent.Own{"ppo": own}
+	c.Knobs.Relevance, c.Knobs.Hold, c.Knobs.Ratio, c.Knobs.Batch, c.Knobs.RefitEvery = "rnd", knob.HoldReal, 0.5, 8, 8
+	c.Evaluation.Actions, c.Evaluation.Every = config.ActionsSample, 17
+	return c
+}
+
+// ppoLatentLab is such a run on a device with so many threads.
+func ppoLatentLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	mazes := mazeTask(t)
+	p, err := newParts(&c, mazes, dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLab(c, mazes, folder, p, dev.Name(), clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.OnFault(FaultFail)
+	return l
+}
+
+// Prioritized generative replay on PPO: D_real is of the trunk's latents, D_syn of its shape,
+// and one worker writes what two write, with every relevance function that can be.
+func TestGenerativeReplayOnPPO(t *testing.T) {
+	for _, relevant := range []string{"rnd", "curiosity", "reward", "none"} {
+		var journals []string
+		for threads := range 2 {
+			c := ppoLatentConfig()
+			c.Knobs.Relevance = relevant
+			c.Generator.Conditional = relevant != "none"
+			folder := &memoryFolder{}
+			l := ppoLatentLab(t, c, threads+1, folder)
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			journals = append(journals, folder.canonical(t))
+			m := l.x.first()
+			want := replay.Shape{Obs: 6, Act: maze.ActSize}
+			if m.Real.Shape() != want || m.Synthetic == nil || m.Synthetic.Shape() != want || m.Real.Len() != 2*8*3 || m.Synthetic.Len() != c.Knobs.Samples {
+				t.Fatalf("%s: D_real of %v with %d rows, D_syn %v", relevant, m.Real.Shape(), m.Real.Len(), m.Synthetic)
+			}
+			if m.Mix != (replay.Mix{Real: 4, Synthetic: 4}) {
+				t.Errorf("%s: the last mix is %+v", relevant, m.Mix)
+			}
+		}
+		if journals[0] != journals[1] {
+			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", relevant, journals[0], journals[1])
+		}
+	}
+}
+
+// It goes on from every border, in the middle of a rollout, an iteration, the making of D_real,
+// a fit and a generation, with knobs that turn there.
+func TestGenerativeReplayOnPPOGoesOnFromEveryBorder(t *testing.T) {
+	for _, members := range []int{1, 2} {
+		phases := resumeEverywhere(t, members, func(r record) *Lab {
+			c := ppoLatentConfig()
+			c.Members = members
+			c.Schedule = []string{
+				"9:relevance=curiosity", "10:guidance=3", "16/learn:2:ratio=0.25", "17:ratio=0.75", "18:relevance=reward!", "24/encode:0:lr_actor=0.001",
+			}
+			return ppoLatentLab(t, c, 1, r)
+		})
+		for phase, least := range map[knob.Phase]int{knob.AfterStep: 4, knob.Learn: 10, knob.Encode: 3, knob.Score: 2, knob.Fit: 5, knob.Generate: 3, knob.Evaluate: 1} {
+			if members == 1 && phases[phase] < least {
+				t.Errorf("%d borders in phase %s, want at least %d: %v", phases[phase], phase, least, phases)
+			}
+		}
+	}
+}
+
+// With r = 0 the agent is PPO without a generator: what it earns and loses are the same lines.
+func TestWithoutSyntheticRowsItIsPPO(t *testing.T) {
+	lines := func(c config.Config) (all []string) {
+		folder := &memoryFolder{}
+		l := ppoLatentLab(t, c, 1, folder)
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(folder.canonical(t), "\n") {
+			for _, kind := range []string{event.TypeEpisode, event.TypeEvaluated} {
+				if strings.Contains(line, `"type":"`+kind+`"`) {
+					all = append(all, line[strings.Index(line, `"type"`):])
+				}
+			}
+		}
+		return all
+	}
+	c := ppoLatentConfig()
+	c.Knobs.Ratio = 0
+	beside := lines(c)
+	withoutGenerator(&c)
+	alone := lines(c)
+	if len(alone) == 0 || strings.Join(alone, "\n") != strings.Join(beside, "\n") {
+		t.Errorf("beside a generator\n%s\nalone\n%s", strings.Join(beside, "\n"), strings.Join(alone, "\n"))
+	}
+}
+
+// Changes of r, ω and F are said to be in force when they are, each in its place.
+func TestLiveChangesOnPPO(t *testing.T) {
+	c := ppoLatentConfig()
+	c.Schedule = []string{"10:ratio=0.25", "11:guidance=3", "12:relevance=curiosity"}
+	l := ppoLatentLab(t, c, 1, &memoryFolder{})
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	changes, _ := bodies[event.KnobChanged](l)
+	forces, at := bodies[event.InForce](l)
+	if len(changes) != 3 || len(forces) != 3 {
+		t.Fatalf("changes %+v, in force %+v", changes, forces)
+	}
+	want := map[string]int{"ratio": 16, "guidance": 24, "relevance": 24} // the next iteration; that behind the next refit
+	for i, f := range forces {
+		if at[i] != want[f.Knob] {
+			t.Errorf("%s is in force in env step %d, want %d", f.Knob, at[i], want[f.Knob])
+		}
+	}
+}
+
+// What cannot be is refused before anything is built, in a line.
+func TestWhatGenerativeReplayOnPPOCannot(t *testing.T) {
+	for want, change := range map[string]func(c *config.Config){
+		"bonus.function is":   func(c *config.Config) { c.Bonus = config.Bonus{Function: "rnd", Scale: config.ScaleReturns} },
+		"want at most 0.9375": func(c *config.Config) { c.Knobs.Hold, c.Knobs.Ratio = knob.HoldBatch, 1 },
+		"agent.ppo.synthetic": func(c *config.Config) {
+			own := ppo.DefaultSettings
+			own.Synthetic = "all"
+			c.Agent.Own = agent.Own{"ppo": own}
+		},
+		"agent.ppo.window is 0": func(c *config.Config) {
+			own := ppo.DefaultSettings
+			own.Window = 0
+			c.Agent.Own = agent.Own{"ppo": own}
+		},
+	} {
+		c := ppoLatentConfig()
+		change(&c)
+		err := c.Validate()
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

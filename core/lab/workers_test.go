@@ -1,0 +1,77 @@
+package lab
+
+import (
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/config"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/generative"
+	"pgrlab/core/task"
+	"pgrlab/core/testing/tiny"
+)
+
+// A run writes the same journal whatever the number of workers and whatever the cores: with
+// each learner and each kind of generator, on the kernels of this machine, everything cut for
+// every worker.
+func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
+	learners, generators := map[string]bool{}, map[string]bool{}
+	for name, run := range map[string]struct {
+		config config.Config
+		task   task.Task
+	}{
+		"sac with a diffusion model":    {everyFunction(t), newWorld().task()},
+		"sac with an autoencoder":       {plainMethod("vae"), newWorld().task()},
+		"redq":                          {plainMethod(config.MethodREDQ), newWorld().task()},
+		"drqv2":                         {tiny.Pixels(), tiny.Task()},
+		"drqv2 with a diffusion model":  {tiny.Latents(), tiny.Task()},
+		"ppo with a bonus":              {ppoConfig("rnd"), mazeTask(t)},
+		"ppo with a bonus of curiosity": {ppoConfig("curiosity"), mazeTask(t)},
+	} {
+		learner, err := run.config.Agent.Spec()
+		if err != nil {
+			t.Fatal(err)
+		}
+		learners[learner.Name], generators[run.config.Generator.Kind] = true, true
+		first := ""
+		for _, workers := range []int{1, 2, 3, 5, 8} {
+			dev, err := cpu.New(cpu.Options{Threads: workers, LeastShare: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := run.config
+			p, err := newParts(&c, run.task, dev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			folder := &memoryFolder{}
+			l, err := newLab(c, run.task, folder, p, "cpu test", clock())
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.OnFault(FaultFail)
+			if err := l.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			dev.Close()
+			journal := folder.canonical(t)
+			if workers == 1 {
+				first = journal
+			}
+			if journal != first {
+				t.Errorf("%s: one worker writes\n%s\n%d write\n%s", name, first, workers, journal)
+			}
+		}
+	}
+	for _, learner := range agent.Specs() {
+		if !learners[learner.Name] && !strings.HasSuffix(learner.Doc, "of the tests") {
+			t.Errorf("no run has learner %s", learner.Name)
+		}
+	}
+	for _, generator := range generative.Specs() {
+		if !generators[generator.Kind] {
+			t.Errorf("no run has generator %s", generator.Kind)
+		}
+	}
+}

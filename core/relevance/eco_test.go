@@ -1,0 +1,476 @@
+package relevance
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// smallECO is episodic curiosity of three numbers whose rounds take milliseconds.
+func smallECO() ECOConfig {
+	return ECOConfig{
+		Hidden: []int{5}, Features: 4, Comparator: []int{4, 3}, Entries: 6, Alpha: 0.03, Beta: 0.5, Percentile: 0.9,
+		Near: 2, Far: 5, History: 80, Epochs: 2, Batch: 4, LR: 1e-2, Momentum: 0.1,
+	}
+}
+
+func newECO(t testing.TB, c ECOConfig, copies int) *ECO {
+	t.Helper()
+	m, err := NewECO(c, three, copies, newDevice(t), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// strolls are env steps of copies that walk on lines, each episode of a copy on another one;
+// copy i's episodes have length+i steps.
+type strolls struct {
+	copies, length int
+	step           uint64
+}
+
+func (s *strolls) next() *Met {
+	m := &Met{Step: s.step + 1, Obs: make([]float32, s.copies*3), Next: make([]float32, s.copies*3), Ended: make([]bool, s.copies)}
+	for i := range s.copies {
+		episode, at := int(s.step)/(s.length+i), int(s.step)%(s.length+i)
+		for j, obs := range [][]float32{m.Obs, m.Next} {
+			copy(obs[3*i:], []float32{float32(at+j) / 10, float32(episode) / 7, float32(i)})
+		}
+		m.Ended[i] = at == s.length+i-1
+	}
+	s.step++
+	return m
+}
+
+// meet lets m meet so many env steps, with the rounds behind them.
+func meet(t testing.TB, m *ECO, s *strolls, steps int) (f []float32) {
+	t.Helper()
+	f = make([]float32, s.copies)
+	for range steps {
+		if err := m.Meet(f, s.next()); err != nil {
+			t.Fatal(err)
+		}
+		learn(t, m, 0)
+	}
+	return f
+}
+
+// learn makes the rest of the round that is due.
+func learn(t testing.TB, m *ECO, done int) {
+	t.Helper()
+	for ; m.RoundDue(); done++ {
+		if done >= m.RoundUnits() {
+			t.Fatalf("unit %d of %d", done, m.RoundUnits())
+		}
+		if _, err := m.LearnSlice(done); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// referenceECO is the mean cross-entropy of pairs, with the statistics of the batch: the
+// comparator's first layer acts on [E(x), E(y)] as a whole.
+func referenceECO(n *ecoNet, x, y matrix, labels matrix) float64 {
+	relu := func(x matrix) matrix {
+		out := make(matrix, len(x))
+		for r := range x {
+			for _, v := range x[r] {
+				out[r] = append(out[r], max(0, v))
+			}
+		}
+		return out
+	}
+	normed := func(b batchNorm, z matrix) matrix {
+		mean, variance, _ := statistics(z)
+		return relu(normalise(b, z, mean, variance))
+	}
+	embedding := func(x matrix) matrix {
+		for i, l := range n.embedding.Layers {
+			if i > 0 {
+				x = relu(x)
+			}
+			x = linear(l, x)
+		}
+		return x
+	}
+	z := sum(linear(n.first[0], normed(n.halves[0], embedding(x))), linear(n.first[1], normed(n.halves[1], embedding(y))))
+	for i, l := range n.rest {
+		z = linear(l, normed(n.norms[i], z))
+	}
+	loss := 0.0
+	for r := range z {
+		most := math.Log(math.Exp(z[r][0]) + math.Exp(z[r][1]))
+		loss -= (labels[r][0]*(z[r][0]-most) + labels[r][1]*(z[r][1]-most)) / float64(len(z))
+	}
+	return loss
+}
+
+// Loss and gradient of the R-network's update against difference quotients of the reference, on
+// the TapeMachine and as a plan.
+func TestRNetworkAgainstTheReference(t *testing.T) {
+	c := smallECO()
+	c.Batch = 7
+	n := newECONet(c, 3, rng.New(2, "eco test"))
+	built, err := n.build(3, c.Batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y, labels := built.graph.Tensor(built.x).Data, built.graph.Tensor(built.y).Data, built.graph.Tensor(built.labels).Data
+	rng.New(1, "eco pairs").FillNormal(x, 0, 0)
+	rng.New(1, "eco pairs").FillNormal(y, 1, 0)
+	for i := range c.Batch {
+		labels[2*i+i%2] = 1
+	}
+	reference := func() float64 { return referenceECO(n, rowsOf(x, 3), rowsOf(y, 3), rowsOf(labels, 2)) }
+	as := icmGraph{graph: built.graph, loss: built.loss}
+	for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){"tape machine": onTapeMachine, "plan": onPlan} {
+		if machine == "plan" { // whose gradients are a graph of their own
+			again, err := n.build(3, c.Batch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			copy(again.graph.Tensor(again.x).Data, x)
+			copy(again.graph.Tensor(again.y).Data, y)
+			copy(again.graph.Tensor(again.labels).Data, labels)
+			as = icmGraph{graph: again.graph, loss: again.loss}
+		}
+		loss, grads := evaluate(t, as, n.params())
+		near(t, machine+": loss", loss, reference(), 1e-5*reference())
+		for i, p := range n.params() {
+			for j := range p.Data {
+				got, want := float64(grads[i][j]), quotient(&p.Data[j], reference)
+				if math.Abs(got-want) > 5e-4*(0.1+math.Abs(want)) {
+					t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+// In evaluation the network has the running statistics, and what it says of a pair does not
+// depend on which rows it is computed with.
+func TestComparedInParts(t *testing.T) {
+	m := newECO(t, smallECO(), 2)
+	meet(t, m, &strolls{copies: 2, length: 13}, 90)
+	width := m.memories.width
+	halves := func(obs []float32) (x, y []float32) {
+		if err := m.embed(obs); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(m.programs.halves[0][:width]), slices.Clone(m.programs.halves[1][:width])
+	}
+	compare := func(x, y []float32, before int) float32 {
+		dst := make([]float32, before+1)
+		c := comparison{programs: &m.programs, dst: dst}
+		for range before {
+			if err := c.add(y, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.add(x, y); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.run(); err != nil {
+			t.Fatal(err)
+		}
+		return dst[before]
+	}
+	x, _ := halves([]float32{0.2, 0, 0})
+	_, y := halves([]float32{0.9, 0, 0})
+	first := compare(x, y, 0)
+	for _, before := range []int{1, comparedRows - 1, comparedRows, comparedRows + 3} {
+		if got := compare(x, y, before); got != first {
+			t.Errorf("behind %d rows: %v, alone %v", before, got, first)
+		}
+	}
+	// The same by the reference, with running statistics.
+	relu := func(row []float64) matrix {
+		for i, v := range row {
+			row[i] = max(0, v)
+		}
+		return matrix{row}
+	}
+	n := m.net
+	running := func(b batchNorm, z matrix) matrix {
+		all := floats(b.running.Data)
+		width := len(b.gamma.Data)
+		return relu(normalise(b, z, all[:width], all[op.StatsUnbiased*width:])[0])
+	}
+	embedding := func(obs ...float64) matrix {
+		z := matrix{obs}
+		for i, l := range n.embedding.Layers {
+			if i > 0 {
+				z = relu(z[0])
+			}
+			z = linear(l, z)
+		}
+		return z
+	}
+	z := sum(linear(n.first[0], running(n.halves[0], embedding(0.2, 0, 0))), linear(n.first[1], running(n.halves[1], embedding(0.9, 0, 0))))
+	for i, l := range n.rest {
+		z = linear(l, running(n.norms[i], z))
+	}
+	near(t, "logit of close less that of distant", float64(first), z[0][closeLogit]-z[0][farLogit], 1e-4)
+}
+
+// The percentile is numpy's: linear between two neighbours.
+func TestPercentile(t *testing.T) {
+	logit := func(p float64) float32 { return float32(math.Log(p / (1 - p))) }
+	one := []float32{logit(0.25)}
+	near(t, "of one", percentile(one, 0.9), 0.25, 1e-7)
+	var eleven []float32
+	for i := range 11 {
+		eleven = append(eleven, logit(0.05+0.08*float64(i)))
+	}
+	near(t, "of eleven", percentile(eleven, 0.9), 0.05+0.08*9, 1e-7)
+	near(t, "of five", percentile(eleven[:5], 0.9), 0.05+0.08*3.6, 1e-7)
+	near(t, "median of four", percentile(eleven[:4], 0.5), 0.05+0.08*1.5, 1e-7)
+}
+
+// F by hand numbers, what joins the memory, that a full one stays full, and that an episode's
+// end clears it.
+func TestMemoryOfAnEpisode(t *testing.T) {
+	c := smallECO()
+	c.Comparator = []int{4}
+	m := newECO(t, c, 2)
+	m.programs.optimiser.T = 1   // it counts as learned
+	say := func(close float32) { // of every pair alike
+		last := m.net.rest[len(m.net.rest)-1]
+		clear(last.W.Data)
+		copy(last.B.Data, []float32{0, close})
+		if err := plan.Push(m.device, last.Params()...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, f := &strolls{copies: 2, length: 12}, make([]float32, 2)
+	step := func() *Met {
+		t.Helper()
+		at := s.next()
+		if err := m.Meet(f, at); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	entries := func(i int) []float32 { return m.memories.seenOf(i) }
+
+	say(float32(math.Log(0.25 / 0.75))) // a similarity of 0.25: novel
+	first := step()
+	near(t, "F", float64(f[0]), 0.03*(0.5-0.25), 1e-8)
+	if want := append(slices.Clone(first.Obs[:3]), first.Next[:3]...); !slices.Equal(entries(0), want) {
+		t.Errorf("the memory begins with %v, want the first observation and what was reached %v", entries(0), want)
+	}
+	if got := m.Familiarity(); got.Entries != 1 || math.Abs(got.P90-0.25) > 1e-7 || !math.IsNaN(got.Accuracy) {
+		t.Errorf("%+v", got)
+	}
+	say(0) // a similarity of 0.5: not novel
+	step()
+	if f[0] != 0 || m.memories.n[0] != 2 {
+		t.Errorf("F is %v of a similarity of 0.5, %d entries", f[0], m.memories.n[0])
+	}
+	say(float32(math.Log(0.75 / 0.25)))
+	step()
+	near(t, "F of what is known", float64(f[1]), 0.03*(0.5-0.75), 1e-8)
+	if m.memories.n[1] != 2 {
+		t.Errorf("%d entries, want 2", m.memories.n[1])
+	}
+
+	say(-1)
+	var before []float32
+	for m.memories.n[0] < c.Entries {
+		step()
+	}
+	replaced := map[int]bool{}
+	for s.step < 11 {
+		before = slices.Clone(entries(0))
+		at := step()
+		if m.memories.n[0] != c.Entries {
+			t.Fatalf("%d entries, want %d", m.memories.n[0], c.Entries)
+		}
+		changed := 0
+		for slot := range c.Entries {
+			if now := entries(0)[3*slot : 3*slot+3]; !slices.Equal(now, before[3*slot:3*slot+3]) {
+				replaced[slot] = true
+				if changed++; !slices.Equal(now, at.Next[:3]) {
+					t.Errorf("slot %d holds %v, want what was reached, %v", slot, now, at.Next[:3])
+				}
+			}
+		}
+		if changed != 1 {
+			t.Errorf("%d entries were replaced, want 1", changed)
+		}
+	}
+	if len(replaced) < 2 {
+		t.Errorf("slots %v were replaced, want any", replaced)
+	}
+
+	if at := step(); !at.Ended[0] || f[0] != 0 || m.memories.n[0] != 0 || f[1] == 0 || m.memories.n[1] == 0 {
+		t.Errorf("at the first copy's end F is %v, the memories have %v", f, m.memories.n)
+	}
+	if at := step(); !slices.Equal(entries(0)[:3], at.Obs[:3]) || m.memories.n[0] != 2 {
+		t.Errorf("the next episode begins with %v", entries(0))
+	}
+}
+
+// Before its first round F is 0 and nothing is remembered.
+func TestNoFBeforeTheFirstRound(t *testing.T) {
+	m, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 13}
+	for range 39 {
+		if f := meet(t, m, s, 1); f[0] != 0 || f[1] != 0 || m.memories.n[0] != 0 || !math.IsNaN(m.Familiarity().P90) {
+			t.Fatalf("step %d: F is %v, entries %v", s.step, f, m.memories.n)
+		}
+	}
+	meet(t, m, s, 1) // the round is behind it
+	if m.rounds != 1 || math.IsNaN(m.accuracy) {
+		t.Errorf("%d rounds, accuracy %v", m.rounds, m.accuracy)
+	}
+	if f := meet(t, m, s, 1); f[0] == 0 && f[1] == 0 {
+		t.Error("F is still 0")
+	}
+}
+
+// Episodes too short for distant pairs make a round without updates, and F stays 0.
+func TestARoundWithoutPairs(t *testing.T) {
+	m, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 1}
+	if f := meet(t, m, s, 45); f[0] != 0 || m.rounds != 1 || m.learned() {
+		t.Errorf("F is %v after %d rounds", f, m.rounds)
+	}
+}
+
+// Score cannot be asked later.
+func TestFOfEpisodesIsNotAskedLater(t *testing.T) {
+	m := newECO(t, smallECO(), 1)
+	if err := m.Score(make([]float32, 1), replay.NewBatch(three, 1), 1); err == nil || !strings.Contains(err.Error(), "as it is met") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The network tells near from far on lines, which is all there is to learn there.
+func TestRNetworkLearns(t *testing.T) {
+	c := smallECO()
+	c.Hidden, c.Features, c.Comparator = []int{32}, 16, []int{32, 16}
+	c.History, c.Batch, c.Epochs, c.LR = 4000, 32, 6, 3e-3
+	m, s := newECO(t, c, 2), &strolls{copies: 2, length: 40}
+	meet(t, m, s, 4*2000)
+	if m.accuracy < 0.9 {
+		t.Errorf("accuracy %v after 4 rounds, want 0.9", m.accuracy)
+	}
+}
+
+// A run that was saved between any two units of a round, or anywhere else, goes on as if it had
+// not been.
+func TestECOGoesOnFromAnywhere(t *testing.T) {
+	const steps = 130
+	whole, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 13}
+	meet(t, whole, s, steps)
+	var want bytes.Buffer
+	if err := whole.Save(&want); err != nil {
+		t.Fatal(err)
+	}
+	m, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 13}
+	borders := 0
+	again := func() {
+		var file bytes.Buffer
+		if err := m.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		other := newECO(t, smallECO(), 2)
+		file.WriteString("behind")
+		if err := other.Load(&file); err != nil {
+			t.Fatal(err)
+		}
+		if file.String() != "behind" {
+			t.Fatalf("%d bytes are left", file.Len())
+		}
+		m = other
+		borders++
+	}
+	f := make([]float32, 2)
+	for range steps {
+		if err := m.Meet(f, s.next()); err != nil {
+			t.Fatal(err)
+		}
+		again()
+		for done := 0; m.RoundDue(); done++ {
+			if _, err := m.LearnSlice(done); err != nil {
+				t.Fatal(err)
+			}
+			again()
+		}
+	}
+	var got bytes.Buffer
+	if err := m.Save(&got); err != nil {
+		t.Fatal(err)
+	}
+	if borders < steps+3*4 || !bytes.Equal(got.Bytes(), want.Bytes()) {
+		t.Errorf("after %d borders it is another one", borders)
+	}
+}
+
+// Steady env steps and updates allocate nothing.
+func TestECOAllocatesNothing(t *testing.T) {
+	m, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 13}
+	meet(t, m, s, 45)
+	steps, f, i := []*Met{}, make([]float32, 2), 0
+	for range 20 {
+		steps = append(steps, s.next())
+	}
+	if n := testing.AllocsPerRun(10, func() {
+		if err := m.Meet(f, steps[i]); err != nil {
+			t.Fatal(err)
+		}
+		i++
+	}); n != 0 {
+		t.Errorf("%v allocations an env step", n)
+	}
+	meet(t, m, s, 0)
+	for !m.RoundDue() {
+		if err := m.Meet(f, s.next()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := m.LearnSlice(0); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(3, func() {
+		if _, err := m.LearnSlice(1); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations an update", n)
+	}
+}
+
+// Settings that cannot be are refused in a line.
+func TestRefusedSettingsOfECO(t *testing.T) {
+	for want, set := range map[string]func(c *ECOConfig){
+		"1 to 16 layers":       func(c *ECOConfig) { c.Comparator = nil },
+		"widths of at least 1": func(c *ECOConfig) { c.Hidden = []int{4, 0} },
+		"features is 0":        func(c *ECOConfig) { c.Features = 0 },
+		"entries is 0":         func(c *ECOConfig) { c.Entries = 0 },
+		"beta 1.5":             func(c *ECOConfig) { c.Beta = 1.5 },
+		"percentile is 90":     func(c *ECOConfig) { c.Percentile = 90 },
+		"near is 5 and far 4":  func(c *ECOConfig) { c.Near, c.Far = 5, 4 },
+		"history is 0":         func(c *ECOConfig) { c.History = 0 },
+		"epochs is 0":          func(c *ECOConfig) { c.Epochs = 0 },
+		"batch is 1":           func(c *ECOConfig) { c.Batch = 1 },
+		"lr is NaN":            func(c *ECOConfig) { c.LR = math.NaN() },
+	} {
+		c := DefaultECO()
+		set(&c)
+		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), "eco: ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := NewECO(DefaultECO(), three, 200_000, newDevice(t), 1); err == nil || !strings.Contains(err.Error(), "200000 copies") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,188 @@
+package relevance
+
+import (
+	"math"
+	"slices"
+)
+
+// Met is an env step of all copies of the environment, K of them.
+type Met struct {
+	Step      uint64    // from 1 on
+	Obs, Next []float32 // [K,O]; Next is what was reached, before any reset
+	Ended     []bool    // [K], the episode, for whatever reason
+}
+
+// memories are what each copy's episode has met and found new: of each entry the observation,
+// and what the comparator's first layer makes of it in the second place.
+type memories struct {
+	size, obs, width int
+	n                []int     // entries of each copy
+	seen             []float32 // [K,size,O]
+	keys             []float32 // [K,size,H]
+	alike            []float32 // [embeddedRows·size], of copies that are compared together: how much likelier close than distant, ln
+}
+
+func newMemories(c ECOConfig, copies, obs int) memories {
+	width := c.Comparator[0]
+	return memories{
+		size: c.Entries, obs: obs, width: width, n: make([]int, copies),
+		seen: make([]float32, copies*c.Entries*obs), keys: make([]float32, copies*c.Entries*width), alike: make([]float32, min(copies, embeddedRows)*c.Entries),
+	}
+}
+
+// keysOf are those of a copy's entries.
+func (s *memories) keysOf(i int) []float32 {
+	return s.keys[i*s.size*s.width:][:s.n[i]*s.width]
+}
+
+// seenOf are a copy's entries.
+func (s *memories) seenOf(i int) []float32 {
+	return s.seen[i*s.size*s.obs:][:s.n[i]*s.obs]
+}
+
+// set makes slot of a copy's memory an observation.
+func (s *memories) set(i, slot int, obs, key []float32) {
+	copy(s.seen[(i*s.size+slot)*s.obs:][:s.obs], obs)
+	copy(s.keys[(i*s.size+slot)*s.width:][:s.width], key)
+}
+
+// Meet takes the next env step and writes F of its transitions to dst [K].
+func (m *ECO) Meet(dst []float32, step *Met) error {
+	m.history.add(step)
+	if !m.learned() {
+		clear(dst[:m.copies])
+		return nil
+	}
+	m.met = Familiarity{Accuracy: m.accuracy}
+	for first := 0; first < m.copies; first += embeddedRows {
+		if err := m.meetSome(dst, step, first, min(embeddedRows, m.copies-first)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meetSome is Meet of n copies from first on.
+func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
+	s, p, o := &m.memories, &m.programs, m.obs
+	if slices.Contains(s.n[first:first+n], 0) {
+		if err := m.embed(step.Obs[first*o : (first+n)*o]); err != nil {
+			return err
+		}
+		for i := range n {
+			if s.n[first+i] == 0 { // an episode begins
+				s.set(first+i, 0, step.Obs[(first+i)*o:(first+i+1)*o], p.halves[1][i*s.width:(i+1)*s.width])
+				s.n[first+i] = 1
+			}
+		}
+	}
+	if err := m.embed(step.Next[first*o : (first+n)*o]); err != nil {
+		return err
+	}
+	if err := m.compareAll(first, n); err != nil {
+		return err
+	}
+	alike := s.alike
+	for i := range n {
+		at := first + i
+		own := alike[:s.n[at]]
+		alike = alike[s.n[at]:]
+		slices.Sort(own)
+		p90 := percentile(own, m.config.Percentile)
+		dst[at] = float32(m.config.Alpha * (m.config.Beta - p90))
+		m.met.P90 += p90 / float64(m.copies)
+		m.met.Entries += float64(s.n[at]) / float64(m.copies)
+		switch {
+		case step.Ended[at]:
+			dst[at], s.n[at] = 0, 0
+		case dst[at] > 0:
+			m.remember(at, step, p.halves[1][i*s.width:(i+1)*s.width])
+		}
+	}
+	return nil
+}
+
+// remember lets what a copy has reached join its memory.
+func (m *ECO) remember(i int, step *Met, key []float32) {
+	s, slot := &m.memories, m.memories.n[i]
+	if slot == s.size {
+		at := m.streams.places.At(step.Step*uint64(m.copies) + uint64(i))
+		slot = at.IntN(s.size)
+	} else {
+		s.n[i]++
+	}
+	s.set(i, slot, step.Next[i*m.obs:(i+1)*m.obs], key)
+}
+
+// embed computes what the comparator's first layer makes of at most embeddedRows observations.
+func (m *ECO) embed(obs []float32) error {
+	copy(m.programs.obs, obs)
+	return m.programs.embed.Run(0)
+}
+
+// compareAll compares n copies' embedded observations with all that each remembers: in alike
+// copy by copy.
+func (m *ECO) compareAll(first, n int) error {
+	s := &m.memories
+	c := comparison{programs: &m.programs, dst: s.alike}
+	for i := range n {
+		query, keys := m.programs.halves[0][i*s.width:(i+1)*s.width], s.keysOf(first+i)
+		for ; len(keys) > 0; keys = keys[s.width:] {
+			if err := c.add(query, keys[:s.width]); err != nil {
+				return err
+			}
+		}
+	}
+	return c.run()
+}
+
+// comparison collects pairs for the program that compares, and writes how much likelier close
+// than distant each is, ln, in their order.
+type comparison struct {
+	programs *ecoPrograms
+	dst      []float32 // of pairs that are not compared yet
+	rows     int       // that wait
+}
+
+// add adds a pair: what the comparator's first layer makes of both.
+func (c *comparison) add(x, y []float32) error {
+	sum := c.programs.sums[c.rows*len(x):][:len(x)]
+	for k, v := range x {
+		sum[k] = v + y[k]
+	}
+	if c.rows++; c.rows < comparedRows {
+		return nil
+	}
+	return c.run()
+}
+
+// run compares the pairs that wait.
+func (c *comparison) run() error {
+	if c.rows == 0 {
+		return nil
+	}
+	if err := c.programs.compare.Run(0); err != nil {
+		return err
+	}
+	logits := c.programs.logits
+	for r := range c.rows {
+		c.dst[r] = logits[r*ecoLogits+closeLogit] - logits[r*ecoLogits+farLogit]
+	}
+	c.dst, c.rows = c.dst[c.rows:], 0
+	return nil
+}
+
+// percentile is that of the similarities whose logits are sorted, with linear interpolation
+// between two of them.
+func percentile(sorted []float32, share float64) float64 {
+	place := share * float64(len(sorted)-1)
+	below := math.Floor(place)
+	low := similarity(sorted[int(below)])
+	if place == below {
+		return low
+	}
+	return low + (place-below)*(similarity(sorted[int(below)+1])-low)
+}
+
+// similarity is the probability of close.
+func similarity(logit float32) float64 { return 1 / (1 + math.Exp(-float64(logit))) }

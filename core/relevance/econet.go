@@ -1,0 +1,192 @@
+package relevance
+
+import (
+	"fmt"
+
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+)
+
+// ecoNet are the weights of the R-network. The comparator's first layer takes [E(x), E(y)],
+// behind a batch norm and ReLU, both of which act on columns: it is the sum of a layer of each
+// half, so that what it makes of a remembered observation need not be computed again.
+type ecoNet struct {
+	embedding nn.MLP
+	halves    [2]batchNorm // of E(x) and of E(y)
+	first     [2]nn.Linear // of the halves
+	norms     []batchNorm  // behind the first layer and those of rest but the last
+	rest      []nn.Linear  // the last gives the logits: distant, close
+}
+
+// The columns of logits and labels.
+const (
+	farLogit = iota
+	closeLogit
+	ecoLogits
+)
+
+func newECONet(c ECOConfig, obs int, s rng.Stream) *ecoNet {
+	sizes := append(append([]int{obs}, c.Hidden...), c.Features)
+	n := &ecoNet{embedding: nn.NewMLP("eco.embedding", sizes, nn.TorchDefault, nn.ReLU, s)}
+	whole := nn.NewLinear("eco.comparator0", 2*c.Features, c.Comparator[0], nn.TorchDefault, s)
+	for i := range 2 {
+		name := fmt.Sprintf("eco.comparator0.%d", i)
+		n.halves[i] = newBatchNorm(fmt.Sprintf("eco.norm.half%d", i), c.Features)
+		n.first[i] = nn.Linear{W: op.NewTensor(name+".w", c.Features, c.Comparator[0]), B: op.NewTensor(name+".b", c.Comparator[0])}
+		copy(n.first[i].W.Data, whole.W.Data[i*c.Features*c.Comparator[0]:])
+	}
+	copy(n.first[0].B.Data, whole.B.Data)
+	widths := append(append([]int{}, c.Comparator...), ecoLogits)
+	for i, width := range c.Comparator {
+		n.norms = append(n.norms, newBatchNorm(fmt.Sprintf("eco.norm%d", i), width))
+		n.rest = append(n.rest, nn.NewLinear(fmt.Sprintf("eco.comparator%d", i+1), width, widths[i+1], nn.TorchDefault, s))
+	}
+	return n
+}
+
+// params are the trained tensors.
+func (n *ecoNet) params() []*op.Tensor {
+	all := append(n.embedding.Params(), append(n.first[0].Params(), n.first[1].Params()...)...)
+	for _, l := range n.rest {
+		all = append(all, l.Params()...)
+	}
+	for _, b := range n.allNorms() {
+		all = append(all, b.gamma, b.beta)
+	}
+	return all
+}
+
+// allNorms are the batch norms in the order in which ecoGraph.stats has their statistics.
+func (n *ecoNet) allNorms() []batchNorm { return append(n.halves[:], n.norms...) }
+
+// state is params and the running statistics.
+func (n *ecoNet) state() []*op.Tensor {
+	all := n.params()
+	for _, b := range n.allNorms() {
+		all = append(all, b.running)
+	}
+	return all
+}
+
+// norming is how a graph has a batch norm.
+type norming func(g *op.Graph, z *op.Node, b batchNorm) *op.Node
+
+// byRunning normalises with the running statistics.
+func byRunning(g *op.Graph, z *op.Node, b batchNorm) *op.Node {
+	return g.BatchNormEval(z, g.Bind(b.gamma), g.Bind(b.beta), g.Bind(b.running))
+}
+
+// half is what the comparator's first layer makes of embeddings [B,F] in the first or in the
+// second place, [B,H].
+func (n *ecoNet) half(g *op.Graph, e *op.Node, place int, norm norming) *op.Node {
+	return n.first[place].Apply(g, g.ReLU(norm(g, e, n.halves[place])))
+}
+
+// logits are those of the sum of two halves [B,H], [B,2].
+func (n *ecoNet) logits(g *op.Graph, z *op.Node, norm norming) *op.Node {
+	for i, l := range n.rest {
+		z = l.Apply(g, g.ReLU(norm(g, z, n.norms[i])))
+	}
+	return z
+}
+
+// ecoGraph is the graph of an update.
+type ecoGraph struct {
+	graph        *op.Graph
+	x, y, labels *op.Node // [B,O], [B,O], [B,2]
+	loss         *op.Node
+	stats        []*op.Node // of the batch, as allNorms
+}
+
+// build makes the mean cross-entropy of so many pairs, with the statistics of the batch.
+func (n *ecoNet) build(obs, rows int) (p ecoGraph, err error) {
+	p.graph, err = op.Build("eco update", func(g *op.Graph) {
+		p.x, p.y, p.labels = g.Input("x", rows, obs), g.Input("y", rows, obs), g.Input("close", rows, ecoLogits)
+		norm := func(g *op.Graph, z *op.Node, b batchNorm) *op.Node {
+			stats := g.BatchStats(z)
+			p.stats = append(p.stats, stats)
+			return g.BatchNorm(z, g.Bind(b.gamma), g.Bind(b.beta), stats)
+		}
+		z := g.Add(n.half(g, n.embedding.Apply(g, p.x), 0, norm), n.half(g, n.embedding.Apply(g, p.y), 1, norm))
+		p.loss = g.CrossEntropy(n.logits(g, z, norm), p.labels, float64(rows))
+	})
+	return p, err
+}
+
+// Rows of the programs that compare.
+const (
+	embeddedRows = 32
+	comparedRows = 256
+)
+
+// ecoPrograms are the compiled R-network.
+type ecoPrograms struct {
+	step      *plan.Program
+	optimiser *plan.Adam
+	x, y      []float32 // of step
+	labels    []float32
+
+	embed   *plan.Program // what both halves of the first layer make of observations
+	obs     []float32     // of embed, [embeddedRows,O]
+	halves  [2][]float32  // [embeddedRows,H]
+	compare *plan.Program
+	sums    []float32 // of compare, [comparedRows,H]
+	logits  []float32 // [comparedRows,2]
+}
+
+func (p *ecoPrograms) close() error { return closed(p.step, p.embed, p.compare) }
+
+// compile makes the programs.
+func (m *ECO) compile() error {
+	n, c, p := m.net, m.config, &m.programs
+	if err := plan.Push(m.device, n.state()...); err != nil {
+		return err
+	}
+	update, err := n.build(m.obs, c.Batch)
+	if err != nil {
+		return err
+	}
+	rate, momentum := op.NewTensor("eco rate", 1), op.NewTensor("eco momentum", 1)
+	rate.Data[0], momentum.Data[0] = float32(c.LR), float32(c.Momentum)
+	p.optimiser = plan.NewAdam(n.params(), plan.DefaultAdam, rate)
+	var lerps []plan.Lerp
+	for i, norm := range n.allNorms() {
+		lerps = append(lerps, plan.Lerp{Dst: norm.running, Node: update.stats[i], Rate: momentum})
+	}
+	if p.step, err = plan.Compile(update.graph, plan.Spec{Loss: update.loss, Optimiser: p.optimiser, Lerps: lerps}, m.device); err != nil {
+		return err
+	}
+	p.x, p.y, p.labels = p.step.Data(update.x), p.step.Data(update.y), p.step.Data(update.labels)
+	return m.compileEvaluation()
+}
+
+// compileEvaluation makes the programs that use the running statistics.
+func (m *ECO) compileEvaluation() (err error) {
+	n, p := m.net, &m.programs
+	var in, sums, logits *op.Node
+	var halves [2]*op.Node
+	p.embed, err = plan.Build("eco embed", m.device, func(g *op.Graph) plan.Spec {
+		in = g.Input("s", embeddedRows, m.obs)
+		e := n.embedding.Apply(g, in)
+		halves = [2]*op.Node{n.half(g, e, 0, byRunning), n.half(g, e, 1, byRunning)}
+		return plan.Spec{Outputs: halves[:]}
+	})
+	if err != nil {
+		return err
+	}
+	p.compare, err = plan.Build("eco compare", m.device, func(g *op.Graph) plan.Spec {
+		sums = g.Input("halves", comparedRows, m.config.Comparator[0])
+		logits = n.logits(g, sums, byRunning)
+		return plan.Spec{Outputs: []*op.Node{logits}}
+	})
+	if err != nil {
+		return err
+	}
+	p.obs, p.sums, p.logits = p.embed.Data(in), p.compare.Data(sums), p.compare.Data(logits)
+	for i, h := range halves {
+		p.halves[i] = p.embed.Data(h)
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package relevance
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/rng"
+)
+
+// ecoStreams are the random numbers of episodic curiosity.
+type ecoStreams struct {
+	weights rng.Stream
+	places  rng.Stream // in memories that are full, by env step and copy
+	pairs   rng.Stream // by round
+	orders  rng.Stream // of pairs, by round and epoch
+}
+
+func newECOStreams(seed uint64) ecoStreams {
+	s := rng.New(seed, "eco")
+	return ecoStreams{weights: s, places: s.Sub("places"), pairs: s.Sub("pairs"), orders: s.Sub("orders")}
+}
+
+// history are the observations that actions answered in the newest env steps, a ring.
+type history struct {
+	steps, copies, obs int       // its room: env steps of so many copies
+	seen               []float32 // [steps,K,O]
+	last               []bool    // [steps,K], of their episode
+	met                uint64    // env steps, all there were
+}
+
+func newHistory(steps, copies, obs int) history {
+	return history{steps: steps, copies: copies, obs: obs, seen: make([]float32, steps*copies*obs), last: make([]bool, steps*copies)}
+}
+
+// add adds an env step.
+func (h *history) add(step *Met) {
+	slot := int(h.met % uint64(h.steps))
+	copy(h.seen[slot*h.copies*h.obs:], step.Obs)
+	copy(h.last[slot*h.copies:], step.Ended)
+	h.met++
+}
+
+// filled is how many env steps it holds.
+func (h *history) filled() int { return int(min(h.met, uint64(h.steps))) }
+
+// row is the place of the observation of a copy, i env steps behind the oldest.
+func (h *history) row(i, copied int) int {
+	oldest := h.met - uint64(h.filled())
+	return int((oldest+uint64(i))%uint64(h.steps))*h.copies + copied
+}
+
+// at is an observation.
+func (h *history) at(row int32) []float32 { return h.seen[int(row)*h.obs:][:h.obs] }
+
+// pair are two observations of an episode, rows of the history.
+type pair struct {
+	x, y  int32
+	close bool
+}
+
+// pairs are those of a round: a function of the seed, its number and the history.
+type pairs struct {
+	all   []pair // of which the last heldOut are not learned from
+	held  int
+	order []int32 // of the others, in an epoch
+	epoch uint64  // of order, of all rounds, and one more; 0: there is none
+	of    uint64  // number of the round and one more; 0: there is none
+}
+
+// heldOut is the share of a round's pairs that its accuracy is taken of.
+const heldOut = 0.05
+
+// draw makes the pairs of a round: walks through each copy's episodes.
+func (p *pairs) draw(h *history, c ECOConfig, s rng.Stream, round uint64) {
+	if p.of == round+1 {
+		return
+	}
+	p.of, p.epoch, p.all = round+1, 0, p.all[:0]
+	q := s.At(round)
+	for copied := range h.copies {
+		first := 0
+		for i := range h.filled() {
+			if h.last[h.row(i, copied)] || i+1 == h.filled() {
+				p.walk(h, c, q, copied, first, i+1)
+				first = i + 1
+			}
+		}
+	}
+	for i := len(p.all) - 1; i > 0; i-- {
+		j := q.IntN(i + 1)
+		p.all[i], p.all[j] = p.all[j], p.all[i]
+	}
+	p.held = int(heldOut * float64(len(p.all)))
+}
+
+// walk adds pairs of the observations from first to last of a copy's episode: one begins a few
+// actions behind the one before, close and distant ones are as likely. Where no other observation is far
+// enough it ends.
+func (p *pairs) walk(h *history, c ECOConfig, q *rng.Sequence, copied, first, last int) {
+	for i := first; i < last; i += 2 + q.IntN(c.Near) {
+		if q.IntN(2) == 0 {
+			j := i + 1 + q.IntN(c.Near)
+			if j >= last {
+				return
+			}
+			x, y := int32(h.row(i, copied)), int32(h.row(j, copied))
+			if q.IntN(2) == 0 {
+				x, y = y, x
+			}
+			p.all = append(p.all, pair{x, y, true})
+			continue
+		}
+		before, behind := max(0, i-c.Far-first), max(0, last-1-i-c.Far)
+		if before+behind == 0 {
+			return
+		}
+		j := first + q.IntN(before+behind)
+		if j >= first+before {
+			j += i + c.Far + 1 - (first + before)
+		}
+		p.all = append(p.all, pair{int32(h.row(i, copied)), int32(h.row(j, copied)), false})
+	}
+}
+
+// learned are the pairs that are learned from, heldBack the others.
+func (p *pairs) learned() []pair  { return p.all[:len(p.all)-p.held] }
+func (p *pairs) heldBack() []pair { return p.all[len(p.all)-p.held:] }
+
+// ordered is the order of the learned pairs in an epoch.
+func (p *pairs) ordered(s rng.Stream, epoch uint64) []int32 {
+	if p.epoch == epoch+1 {
+		return p.order
+	}
+	p.epoch, p.order = epoch+1, p.order[:0]
+	for i := range p.learned() {
+		p.order = append(p.order, int32(i))
+	}
+	q := s.At(epoch)
+	for i := len(p.order) - 1; i > 0; i-- {
+		j := q.IntN(i + 1)
+		p.order[i], p.order[j] = p.order[j], p.order[i]
+	}
+	return p.order
+}
+
+// RoundDue says whether the history was filled anew since the last round.
+func (m *ECO) RoundDue() bool { return m.history.met/uint64(m.history.steps) > m.rounds }
+
+// RoundUnits is how many units the round that is due has: updates, and one that takes its
+// accuracy and embeds what is remembered anew.
+func (m *ECO) RoundUnits() int { return m.updates() + 1 }
+
+// updates are those of the round that is due; none where it has fewer pairs than a batch.
+func (m *ECO) updates() int {
+	m.pairs.draw(&m.history, m.config, m.streams.pairs, m.rounds)
+	return m.config.Epochs * (len(m.pairs.learned()) / m.config.Batch)
+}
+
+// LearnSlice does the unit of a round behind the done ones; loss is that of an update, or NaN
+// of the last unit.
+func (m *ECO) LearnSlice(done int) (loss float64, err error) {
+	if done == m.updates() {
+		return math.NaN(), m.endRound()
+	}
+	c, p := m.config, &m.programs
+	each := len(m.pairs.learned()) / c.Batch
+	order := m.pairs.ordered(m.streams.orders, m.rounds*uint64(c.Epochs)+uint64(done/each))[done%each*c.Batch:][:c.Batch]
+	clear(p.labels)
+	for i, at := range order {
+		pair := m.pairs.all[at]
+		copy(p.x[i*m.obs:], m.history.at(pair.x))
+		copy(p.y[i*m.obs:], m.history.at(pair.y))
+		if pair.close {
+			p.labels[i*ecoLogits+closeLogit] = 1
+		} else {
+			p.labels[i*ecoLogits+farLogit] = 1
+		}
+	}
+	if err := p.step.Run(0); err != nil {
+		return 0, fmt.Errorf("train eco: %w", err)
+	}
+	return p.step.Loss(), nil
+}
+
+// endRound takes the accuracy and embeds what is remembered anew.
+func (m *ECO) endRound() error {
+	if err := m.judge(m.pairs.heldBack()); err != nil {
+		return fmt.Errorf("eco: %w", err)
+	}
+	m.rounds++
+	s := &m.memories
+	for i, n := range s.n {
+		for first := 0; first < n; first += embeddedRows {
+			rows, at := min(embeddedRows, n-first), i*s.size+first
+			if err := m.embed(s.seen[at*s.obs : (at+rows)*s.obs]); err != nil {
+				return fmt.Errorf("eco: %w", err)
+			}
+			copy(s.keys[at*s.width:(at+rows)*s.width], m.programs.halves[1])
+		}
+	}
+	return nil
+}
+
+// judge takes the accuracy of pairs: the share whose kind the network finds likelier.
+func (m *ECO) judge(held []pair) error {
+	p, width := &m.programs, m.memories.width
+	alike := make([]float32, len(held))
+	c := comparison{programs: p, dst: alike}
+	const each = embeddedRows / 2
+	for first := 0; first < len(held); first += each {
+		some := held[first:min(first+each, len(held))]
+		for i, pair := range some {
+			copy(p.obs[2*i*m.obs:], m.history.at(pair.x))
+			copy(p.obs[(2*i+1)*m.obs:], m.history.at(pair.y))
+		}
+		if err := p.embed.Run(0); err != nil {
+			return err
+		}
+		for i := range some {
+			if err := c.add(p.halves[0][2*i*width:(2*i+1)*width], p.halves[1][(2*i+1)*width:(2*i+2)*width]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.run(); err != nil {
+		return err
+	}
+	right := 0
+	for i, pair := range held {
+		if alike[i] > 0 == pair.close {
+			right++
+		}
+	}
+	if m.accuracy = math.NaN(); len(held) > 0 {
+		m.accuracy = float64(right) / float64(len(held))
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package replica
+
+import (
+	"math"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+)
+
+// Rounds are those in which relevance learns from the env steps that it is told of, where the
+// run has such a function.
+type Rounds struct {
+	of  *Replica
+	met relevance.Met // the env step
+	f   []float32     // F of it, [K]
+}
+
+// episodicNames are the relevance functions that are told of every env step.
+var episodicNames = relevance.NamesOf(relevance.LearnsInRounds)
+
+// function is the one that is built; nil where there is none.
+func (o *Rounds) function() relevance.Episodic {
+	for _, name := range episodicNames {
+		if f, told := o.of.models[name].(relevance.Episodic); told {
+			return f
+		}
+	}
+	return nil
+}
+
+// meet tells it of the env step.
+func (o *Rounds) meet(now Now) error {
+	f, r := o.function(), o.of
+	if f == nil {
+		return nil
+	}
+	o.f, o.met.Ended = resized(o.f, len(r.envs)), o.met.Ended[:0]
+	for _, end := range r.ends {
+		o.met.Ended = append(o.met.Ended, end != agent.Continues)
+	}
+	o.met.Step, o.met.Obs, o.met.Next = uint64(now.Step), r.Obs, r.next
+	if err := f.Meet(o.f, &o.met); err != nil {
+		return r.diverged("meet an env step", err)
+	}
+	r.Losses.addFamiliarity(f.Familiarity())
+	return nil
+}
+
+// score writes F of a batch to dst: of the env step as it was met, where f is told of them.
+func (o *Rounds) score(dst []float32, f relevance.Function, b *replay.Batch) error {
+	if _, told := f.(relevance.Episodic); told {
+		copy(dst, o.f)
+		return nil
+	}
+	return f.Score(dst, b, b.Size)
+}
+
+// Due says whether a round is to be made before the next env step, or is under way.
+func (o *Rounds) Due() bool {
+	f := o.function()
+	return f != nil && f.RoundDue()
+}
+
+// Units is how many units the round that is due has.
+func (o *Rounds) Units() int { return o.function().RoundUnits() }
+
+// Learn does the unit of the round behind the done ones.
+func (o *Rounds) Learn(done int) error {
+	f, r := o.function(), o.of
+	loss, err := f.LearnSlice(done)
+	switch {
+	case err != nil:
+		return r.diverged("train "+f.Name(), err)
+	case !math.IsNaN(loss):
+		r.stateOf(f.Name()).Updates++
+		r.Losses.addModel(f.Name(), loss)
+	}
+	return nil
+}

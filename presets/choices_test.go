@@ -1,0 +1,36 @@
+package presets
+
+import "testing"
+
+// Where an agent chooses among actions, methods that say they can have PPO, with a generator of
+// its latents; other methods stay what they are, and so do these elsewhere.
+func TestMethodsWhereAnAgentChooses(t *testing.T) {
+	for _, c := range []struct{ task, method, learner, vector string }{
+		{"maze-sparse", "pgr-rnd", "ppo", "transition"},
+		{"maze-very-sparse", "pgr-curiosity", "ppo", "transition"},
+		{"maze-sparse", "synther", "ppo", "transition"},
+		{"maze-sparse", "ppo", "ppo", "pair"},
+		{"maze-sparse", "pgr-reward", "sac", "pair"},
+		{"cheetah-run", "pgr-rnd", "sac", "pair"},
+	} {
+		for _, scale := range []string{"demo", "short"} {
+			got, err := Resolve(Choice{Task: c.task, Method: c.method, Scale: scale})
+			if err != nil || got.Agent.Learner != c.learner || got.Generator.Vector != c.vector {
+				t.Errorf("%s on %s at %s: learner %s, vector %s, %v", c.method, c.task, scale, got.Agent.Learner, got.Generator.Vector, err)
+			}
+		}
+	}
+	for _, scale := range scaleNames {
+		got, err := Resolve(Choice{Task: "maze-sparse", Method: "pgr-rnd", Scale: scale})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := got.Validate(); err != nil {
+			t.Errorf("scale %s: %v", scale, err)
+		}
+		rounds := got.Knobs.RefitEvery % 256
+		if share := float64(got.Knobs.RefitEvery) / float64(got.Steps); rounds != 0 || share < 0.049 || share > 0.052 {
+			t.Errorf("scale %s: a refit every %d of %d env steps", scale, got.Knobs.RefitEvery, got.Steps)
+		}
+	}
+}

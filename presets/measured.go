@@ -1,0 +1,111 @@
+package presets
+
+import (
+	_ "embed"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"pgrlab/core/config"
+)
+
+//go:embed data/measured.toml
+var measuredTOML string
+
+// Expected is what runs of this program reached with a method on a task at a scale, as
+// mean and standard deviation of their scores: what to expect of such a run.
+type Expected struct {
+	Task        string  `json:"task"`
+	Method      string  `json:"method"`
+	Observation string  `json:"observation"`
+	Scale       string  `json:"scale"`
+	Preset      string  `json:"preset,omitempty"` // of settings that are not the scale's
+	Mean        float64 `json:"mean"`
+	Std         float64 `json:"std"`
+	Runs        int     `json:"runs"`
+	From        int     `json:"from"`  // env step of the first evaluation of a score
+	Steps       int     `json:"steps"` // of the last one: the end of the runs
+	Source      string  `json:"source"`
+	// Results is the file of all their evaluations, "" where it has another form than
+	// that of sweeps.
+	Results string `json:"results,omitempty"`
+}
+
+// Spread is the result as people read it: "307 ± 98".
+func (e Expected) Spread() string {
+	return fmt.Sprintf("%.0f ± %.0f", math.Round(e.Mean), math.Round(e.Std))
+}
+
+// measuredFile is the form of data/measured.toml.
+type measuredFile struct {
+	Table []struct {
+		Source, Results, Scale, Preset, Observation string
+		From, Steps                                 int
+		Task                                        []struct {
+			Name    string
+			Results []struct {
+				Method    string
+				Mean, Std float64
+				Runs      int
+			}
+		}
+	}
+}
+
+// Measured is everything that runs of this program reached, in the order of the evidence.
+var Measured = sync.OnceValue(func() (all []Expected) {
+	var f measuredFile
+	d := toml.NewDecoder(strings.NewReader(measuredTOML)).DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		panic("presets: data/measured.toml: " + err.Error()) // embedded: a test reads it
+	}
+	for _, table := range f.Table {
+		for _, task := range table.Task {
+			for _, r := range task.Results {
+				all = append(all, Expected{
+					Task: task.Name, Method: r.Method, Observation: table.Observation, Scale: table.Scale, Preset: table.Preset,
+					Mean: r.Mean, Std: r.Std, Runs: r.Runs, From: table.From, Steps: table.Steps,
+					Source: table.Source, Results: table.Results,
+				})
+			}
+		}
+	}
+	return all
+})
+
+// Choice is what such a run is started with.
+func (e Expected) Choice() Choice {
+	return Choice{Preset: e.Preset, Task: e.Task, Method: e.Method, Scale: e.Scale, Observation: e.Observation}
+}
+
+// Expect is what was measured on the task of a run at its scale: own is the run's own
+// method with just its settings, and beside are other methods with what they would have
+// there. Settings that change what is known of a run, and not what it does, do not count.
+func Expect(c config.Config) (own *Expected, beside []Expected) {
+	for _, e := range Measured() {
+		if e.Task != c.Task || e.Scale != c.Scale || e.Observation != c.Observation() {
+			continue
+		}
+		switch {
+		case e.Method == c.Method && same(e.Choice(), c):
+			own = &e
+		case e.Method != c.Method && e.Preset == "":
+			beside = append(beside, e)
+		}
+	}
+	return own, beside
+}
+
+// same says whether runs of the choice do what runs of c do.
+func same(of Choice, c config.Config) bool {
+	all, err := Differences(of, c)
+	for _, d := range all {
+		if !Judges(d.Key) {
+			return false
+		}
+	}
+	return err == nil
+}

@@ -1,0 +1,58 @@
+package presets
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Every row is whole, and is what a run that can be started is told to expect.
+func TestMeasured(t *testing.T) {
+	if len(Measured()) == 0 {
+		t.Fatal("nothing was measured")
+	}
+	for _, e := range Measured() {
+		if e.Mean <= 0 || e.Std <= 0 || e.Runs < 2 || e.From > e.Steps || e.Steps == 0 {
+			t.Errorf("incomplete row %+v", e)
+		}
+		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(e.Source))); err != nil {
+			t.Error(err)
+		}
+		c, err := Resolve(e.Choice())
+		if err != nil {
+			t.Errorf("%+v: %v", e, err)
+			continue
+		}
+		c.Seed, c.Steps, c.Device = 7, 2*c.Steps, "cpu"
+		if own, _ := Expect(c); own == nil || *own != e {
+			t.Errorf("a run of %s on %s at %s is told %+v, want %+v", e.Method, e.Task, e.Scale, own, e)
+		}
+		c.Knobs.Batch++
+		if own, _ := Expect(c); own != nil {
+			t.Errorf("a run of %s with another batch is told to expect the same", e.Method)
+		}
+	}
+}
+
+// Methods beside a run's own are those of the same task, scale and observations.
+func TestExpectBeside(t *testing.T) {
+	c, err := Resolve(Choice{Task: "cheetah-run", Method: "per-td", Scale: "short"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, beside := Expect(c)
+	if own != nil || len(beside) < 4 {
+		t.Errorf("per-td is told %v and %v; it was not measured, others were", own, beside)
+	}
+	for _, e := range beside {
+		if e.Task != c.Task || e.Scale != c.Scale || e.Observation != "state" {
+			t.Errorf("%+v stands beside %s at %s", e, c.Task, c.Scale)
+		}
+	}
+	if c, err = Resolve(Choice{Task: "cheetah-run", Method: "per-td", Scale: "paper"}); err != nil {
+		t.Fatal(err)
+	}
+	if own, beside := Expect(c); own != nil || beside != nil {
+		t.Errorf("at scale paper nothing was measured, got %v, %v", own, beside)
+	}
+}

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"pgrlab/core/report"
+	"pgrlab/presets"
+)
+
+// What people are told to expect is what the files of evaluations say.
+func TestMeasuredIsWhatWasWrittenDown(t *testing.T) {
+	files := map[string][]*report.Run{}
+	for _, e := range presets.Measured() {
+		if e.Results == "" {
+			continue
+		}
+		if files[e.Results] == nil {
+			runs, err := report.ReadResults(filepath.Join("../../..", filepath.FromSlash(e.Results)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[e.Results] = runs
+		}
+		var scores []float64
+		for _, r := range files[e.Results] {
+			plain := r.Variant == "" || r.Variant == e.Observation
+			if r.Task == e.Task && r.Method == e.Method && r.Scale == e.Scale && plain == (e.Preset == "") && r.Step >= e.Steps {
+				scores = append(scores, score(r, e.From, e.Steps))
+			}
+		}
+		mean, std := meanStd(scores)
+		if len(scores) != e.Runs || math.Abs(mean-e.Mean) > 0.06 || math.Abs(std-e.Std) > 0.06 {
+			t.Errorf("%s, %s on %s: %.1f ± %.1f of %d runs, presets/data/measured.toml has %.1f ± %.1f of %d",
+				e.Results, e.Method, e.Task, mean, std, len(scores), e.Mean, e.Std, e.Runs)
+		}
+	}
+}
+
+// score is the mean return of a run's evaluations at those steps.
+func score(r *report.Run, from, to int) float64 {
+	sum, n := 0.0, 0.0
+	for _, p := range r.Members[0].Series[report.Return] {
+		if p.Step >= from && p.Step <= to {
+			sum, n = sum+p.Value, n+1
+		}
+	}
+	return sum / n
+}
+
+// meanStd are the mean and the deviation of a sample.
+func meanStd(all []float64) (mean, std float64) {
+	for _, v := range all {
+		mean += v / float64(len(all))
+	}
+	for _, v := range all {
+		std += (v - mean) * (v - mean) / float64(len(all)-1)
+	}
+	return mean, math.Sqrt(std)
+}

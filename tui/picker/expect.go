@@ -1,0 +1,29 @@
+package picker
+
+import (
+	"fmt"
+
+	"pgrlab/tui/format"
+)
+
+// expects says in w columns what runs of this program with the present choice's settings
+// reached, and beside it what other methods reached on the task at that scale; nothing
+// where none were made.
+func (p *Picker) expects(w int) []string {
+	own, beside := p.own, p.beside
+	if own == nil && len(beside) == 0 {
+		return nil
+	}
+	t := p.theme
+	parts := []string{t.Dim.On("no runs of these settings were measured")}
+	if own != nil {
+		parts = []string{t.Dim.On("expect ") + own.Spread(), t.Dim.On(fmt.Sprintf(" at step %s (%d runs)", format.Count(own.Steps), own.Runs))}
+	}
+	for _, e := range beside {
+		parts = append(parts, t.Dim.On(fmt.Sprintf("; %s ", e.Method))+e.Spread())
+	}
+	if len(beside) > 0 && own == nil {
+		parts = append(parts, t.Dim.On(" at this scale"))
+	}
+	return first([][]string{parts}, w)
+}
