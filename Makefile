@@ -63,7 +63,7 @@ race: physics
 	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list $(RACE) | grep -v /tui/program)
 
 # Slurm's own daemons, two nodes on this machine; needs root, slurm-wlm and munge. With
-# PGRLAB_SLURM=slow nodes and controllers die too.
+# PGRLAB_SLURM=slow time limits pass, nodes are taken, and workers, nodes and controllers die too.
 slurm: physics
 	PGRLAB_SLURM=$(or $(PGRLAB_SLURM),1) $(GO) test -count 1 $(TESTFLAGS) -run OnSlurm ./tui/program
 

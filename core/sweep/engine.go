@@ -46,15 +46,27 @@ type Engine struct {
 	Say func(text string)
 	// Ended is called with a job that has been done, before its state says so; may be nil.
 	Ended func(j Job)
+	// Leaves: where nothing is left but what other processes work at, it ends. An engine
+	// that does not takes over what they give up.
+	Leaves bool
+	// Most is how many attempts may run now, at least one and at most Workers; nil: as many
+	// as there are Workers. It is asked every second while jobs wait.
+	Most func() int
 
 	mu        sync.Mutex
 	states    []State
-	processes map[int]*os.Process
+	processes map[int]process
 	killed    []int         // attempts that were killed in a row, by job
 	waiting   []Job         // in the order in which they are tried
 	elsewhere []Job         // that others worked at when they were tried
 	changed   chan struct{} // closed when a state has changed
 	busy      []int         // attempts on each of the devices
+}
+
+// process is an attempt; the end of its input ends it.
+type process struct {
+	*os.Process
+	input io.Closer
 }
 
 const (
@@ -70,6 +82,13 @@ func (e *Engine) States() []State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]State(nil), e.states...)
+}
+
+// Changed is closed when a state changes the next time; nil before Run.
+func (e *Engine) Changed() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changed
 }
 
 func (e *Engine) set(j Job, s State) {
@@ -88,11 +107,22 @@ func (e *Engine) Signal(s os.Signal) {
 	}
 }
 
+// end has all processes save themselves and end. It is not a signal that tells them: who
+// ends this process by one may send it to all processes below it as well, and a second one
+// within seconds would end them at once.
+func (e *Engine) end() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range e.processes {
+		p.input.Close()
+	}
+}
+
 // Run does what is missing. When ctx ends, the processes save themselves and end.
 func (e *Engine) Run(ctx context.Context) error {
 	e.mu.Lock()
 	n := len(e.Grid.Jobs)
-	e.states, e.processes, e.killed = make([]State, n), map[int]*os.Process{}, make([]int, n)
+	e.states, e.processes, e.killed = make([]State, n), map[int]process{}, make([]int, n)
 	e.busy = make([]int, len(e.Devices))
 	e.waiting, e.elsewhere, e.changed = nil, nil, make(chan struct{})
 	for _, j := range e.Grid.Jobs {
@@ -107,7 +137,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		e.waiting = append(e.waiting, j)
 	}
 	e.mu.Unlock()
-	defer context.AfterFunc(ctx, func() { e.Signal(syscall.SIGTERM) })()
+	defer context.AfterFunc(ctx, e.end)()
 	var working sync.WaitGroup
 	for range e.Workers {
 		working.Go(func() {
@@ -125,8 +155,13 @@ func (e *Engine) Run(ctx context.Context) error {
 // worked at, one that failed may still be asked for again.
 func (e *Engine) next(ctx context.Context) (j Job, more bool) {
 	for {
+		most := e.Workers
+		if e.Most != nil {
+			most = e.Most()
+		}
 		e.mu.Lock()
-		if len(e.waiting) > 0 {
+		waits := len(e.waiting) > 0
+		if waits && e.count(Running) < most {
 			j, e.waiting = e.waiting[0], e.waiting[1:]
 			e.states[j.Index] = Running
 			e.mu.Unlock()
@@ -137,7 +172,7 @@ func (e *Engine) next(ctx context.Context) (j Job, more bool) {
 		e.mu.Unlock()
 		var look <-chan time.Time
 		switch {
-		case others > 0:
+		case waits || others > 0 && (running || !e.Leaves):
 			look = time.After(lookAgain)
 		case !running:
 			return j, false
@@ -153,6 +188,16 @@ func (e *Engine) next(ctx context.Context) (j Job, more bool) {
 		e.waiting, e.elsewhere = append(e.waiting, e.elsewhere...), nil
 		e.mu.Unlock()
 	}
+}
+
+// count is how many jobs are in a state. It is called with the lock held.
+func (e *Engine) count(s State) (n int) {
+	for _, is := range e.states {
+		if is == s {
+			n++
+		}
+	}
+	return n
 }
 
 // Again has jobs that failed or were stopped tried again.
@@ -293,7 +338,7 @@ func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
 	}
 	err = c.Start()
 	if err == nil {
-		e.processes[j.Index] = c.Process
+		e.processes[j.Index] = process{c.Process, alive}
 	}
 	e.mu.Unlock()
 	input.Close()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -111,6 +112,82 @@ func TestCancel(t *testing.T) {
 		if n := tries(t, e.Grid, e.Grid.Jobs[i]); n > 1 || i > 1 && n > 0 {
 			t.Errorf("job %d: %d tries", i, n)
 		}
+	}
+}
+
+// Who is told to end together with the processes below it tells them so once: a second signal
+// would end them at once, not saved.
+func TestTheEndIsToldOnce(t *testing.T) {
+	line := fifo(t)
+	e, _ := script(t, 1, `trap 'echo signal >> $1/signals' TERM; echo up > '`+line.Name()+`'; read forever; exit 85`)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- e.Run(ctx) }()
+	if _, err := bufio.NewReader(line).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-ended
+	if text, err := os.ReadFile(filepath.Join(e.Grid.Dir(e.Grid.Jobs[0]), "signals")); err == nil {
+		t.Errorf("it got one: %s", text)
+	}
+}
+
+// No more run at a time than there is room for, which may change.
+func TestRoomForAttempts(t *testing.T) {
+	line, leave := fifo(t), fifo(t)
+	e, said := script(t, 4, `echo up > '`+line.Name()+`'; read line < '`+leave.Name()+`'; finish $1 $2`)
+	e.Workers = 4
+	var room atomic.Int32
+	room.Store(1)
+	e.Most = func() int { return int(room.Load()) }
+	ended := make(chan error)
+	go func() { ended <- e.Run(t.Context()) }()
+	up, running := bufio.NewReader(line), func() (n int) {
+		for _, s := range e.States() {
+			if s == Running {
+				n++
+			}
+		}
+		return n
+	}
+	seen := 0
+	for _, most := range []int{1, 3} {
+		room.Store(int32(most))
+		for ; seen < most; seen++ {
+			if _, err := up.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := running(); n != most {
+			t.Errorf("%d run where there is room for %d", n, most)
+		}
+	}
+	leave.WriteString("\n\n\n\n")
+	if err := <-ended; err != nil {
+		t.Errorf("%v: %s", err, said())
+	}
+}
+
+// An engine that leaves waits for what others do while something of its own runs, no longer.
+func TestAnEngineThatLeaves(t *testing.T) {
+	e, said := script(t, 2, `finish $1 $2`)
+	e.Leaves = true
+	twin, err := e.Grid.Begin(e.Grid.Jobs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Run(t.Context()); err == nil {
+		t.Error("all is done")
+	}
+	if s := e.States(); s[0] != Elsewhere || s[1] != Done {
+		t.Errorf("%v: %s", s, said())
+	}
+	if err := twin.End("enough"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Run(t.Context()); err != nil {
+		t.Errorf("%v: %s", err, said())
 	}
 }
 

@@ -19,8 +19,8 @@ const (
 	workersName = "workers" // folder of folders by name
 	workerName  = "worker.json"
 	againName   = "requeue.json"
-	// beat is how often a worker writes how it gets on, and looks whether jobs that
-	// failed are to be tried again.
+	// beat is how often a worker writes how it gets on when nothing changes, and looks
+	// whether jobs that failed are to be tried again.
 	beat = 2 * time.Second
 )
 
@@ -29,7 +29,8 @@ type Worker struct {
 	Name    string    `json:"name"`
 	Host    string    `json:"host"` // as the machine calls itself
 	PID     int       `json:"pid"`
-	Jobs    int       `json:"jobs"` // at a time
+	Element string    `json:"element,omitempty"` // of a job array of Slurm, that it is
+	Jobs    int       `json:"jobs"`              // at a time
 	Began   time.Time `json:"began"`
 	Beat    time.Time `json:"beat"`  // by the clock of its machine: for people
 	Beats   int       `json:"beats"` // grows while it lives
@@ -49,9 +50,10 @@ type Registered struct {
 	done sync.WaitGroup
 }
 
-// Register takes a name for an engine; ErrElsewhere where a worker has it that lives.
-func (g *Grid) Register(name string, jobs int) (*Registered, error) {
-	dir := filepath.Join(g.dir, workersName, name)
+// Register takes the name of a worker for an engine; ErrElsewhere where one has it that
+// lives.
+func (g *Grid) Register(w Worker) (*Registered, error) {
+	dir := filepath.Join(g.dir, workersName, w.Name)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -60,16 +62,17 @@ func (g *Grid) Register(name string, jobs int) (*Registered, error) {
 		return nil, err
 	}
 	run.Tidy(dir)
-	host, _ := os.Hostname()
-	now := time.Now().UTC()
-	return &Registered{grid: g, dir: dir, lock: lock, stop: make(chan struct{}),
-		me: Worker{Name: name, Host: host, PID: os.Getpid(), Jobs: jobs, Began: now, Beat: now}}, nil
+	w.Host, _ = os.Hostname()
+	w.PID, w.Began = os.Getpid(), time.Now().UTC()
+	w.Beat = w.Began
+	return &Registered{grid: g, dir: dir, lock: lock, stop: make(chan struct{}), me: w}, nil
 }
 
 // Keep writes how an engine gets on until End, and has it try again what failed when the
 // sweep is told to (AskAgain).
 func (r *Registered) Keep(e *Engine) {
 	seen := r.grid.asked()
+	changed := e.Changed() // before it is written how they are
 	r.write(e.States(), "")
 	r.done.Go(func() {
 		tick := time.NewTicker(beat)
@@ -78,13 +81,15 @@ func (r *Registered) Keep(e *Engine) {
 			select {
 			case <-r.stop:
 				return
+			case <-changed:
 			case <-tick.C:
 				if now := r.grid.asked(); now != seen {
 					seen = now
 					e.Again()
 				}
-				r.write(e.States(), "")
 			}
+			changed = e.Changed()
+			r.write(e.States(), "")
 		}
 	})
 }

@@ -17,11 +17,11 @@ func TestAWorkerTriesAgain(t *testing.T) {
 	leave := fifo(t)
 	e, said := script(t, 3, `[ $2 = 2 ] && { read line < '`+leave.Name()+`'; finish $1 $2; exit 0; }; [ $n = 2 ] && finish $1 $2 && exit 0; exit 1`)
 	g := e.Grid
-	r, err := g.Register("a", 2)
+	r, err := g.Register(Worker{Name: "a", Jobs: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.Register("a", 2); !errors.Is(err, ErrElsewhere) {
+	if _, err := g.Register(Worker{Name: "a", Jobs: 2}); !errors.Is(err, ErrElsewhere) {
 		t.Errorf("a twin: %v", err)
 	}
 	r.Keep(e)

@@ -73,7 +73,7 @@ func TestTheCommandsOfTheCluster(t *testing.T) {
 	for _, line := range lines {
 		hasFlags(t, line)
 	}
-	if len(lines) != 11 {
+	if len(lines) != 14 {
 		t.Errorf("%d lines were found", len(lines))
 	}
 }

@@ -209,3 +209,30 @@ func TestASweepOnAllCards(t *testing.T) {
 		t.Errorf("%s", log)
 	}
 }
+
+// With --pack a card gets another job beside one that has said how much memory it takes.
+func TestASweepThatSharesACard(t *testing.T) {
+	setUp(t)
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	t.Setenv(cardsVariable, "1")
+	if err := os.WriteFile("tiny.toml", []byte(tinyRun), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	evaluated := holdAt(t, 1, 25)
+	packed, said := child(t, "sweep", "--preset", "tiny.toml", "--seeds", "1-2", "--out", "packed", "--device", "all", "--pack")
+	packed.Env = append(packed.Env, evaluated.setting)
+	if err := packed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waits := evaluated.await()
+	second := filepath.Join("packed", "0001-cartpole-swingup-sac-s2")
+	eventually(t, "the second is done beside the first", func() bool { return isThere(filepath.Join(second, "result.json")) })
+	waits.release()
+	if err := packed.Wait(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	journal, err := os.ReadFile(filepath.Join(second, "run", "events.jsonl"))
+	if err != nil || !strings.Contains(string(journal), `"device_bytes":`) {
+		t.Errorf("%v: it does not say what it has taken", err)
+	}
+}

@@ -87,6 +87,9 @@ var killedRun = []string{
 	"--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25", "--at", "120/generate:3:relevance=td!",
 }
 
+// killedCohort are three agents in lockstep.
+var killedCohort = slices.Concat(killedRun, []string{"--members", "3"})
+
 // killedFrames is a run from frames, whose updates are two slices and more: a knob turns
 // between two of them.
 var killedFrames = []string{
@@ -127,6 +130,7 @@ batch = 16
 var acts = []act{
 	{name: "train", next: trained(killedRun), made: canonical},
 	{name: "train --lean", next: trained(killedRun, "--lean"), made: canonical},
+	{name: "train --members", next: trained(killedCohort), made: canonical},
 	{name: "train from frames", next: trained(killedFrames), made: canonical},
 	{name: "train --resume", next: resumed, made: canonical, prepare: func(t *testing.T, dir string) {
 		if err := os.CopyFS(dir, os.DirFS("half")); err != nil {

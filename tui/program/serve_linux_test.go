@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/crypto/ssh"
@@ -182,4 +184,46 @@ func TestAClassOverSSH(t *testing.T) {
 	}
 	step = c.look().Step
 	c.until("the run goes on without the server", func() bool { return c.look().Step > step })
+}
+
+// A thousand clients that come and go, those that are refused and those that are killed among
+// them, leave the run training and the server as it was.
+func TestAThousandClientsOverSSH(t *testing.T) {
+	if !soaking() {
+		t.Skip("package sshd has the short form, TestNothingIsLeft: PGRLAB_SOAK=1")
+	}
+	c := openClass(t)
+	held := func() int {
+		open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", c.server.command.Process.Pid))
+		return len(open)
+	}
+	c.says("bob", nil, "status")
+	before, step := held(), c.look().Step
+	for range 10 {
+		var coming sync.WaitGroup
+		for i := range 100 {
+			if i%10 == 9 { // a screen, whose client is killed
+				p := c.sits("bob")
+				p.await("no screen")
+				p.command.Process.Kill()
+				continue
+			}
+			if coming.Go(func() {
+				command := exec.Command("ssh", append(c.options("bob"), "anyone@127.0.0.1", "status")...)
+				if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "running") {
+					t.Errorf("%v: %s", err, out)
+				}
+			}); i%4 == 3 {
+				coming.Wait()
+			}
+		}
+		coming.Wait()
+	}
+	if text, status := c.says("bob", []string{"-o", "PubkeyAuthentication=no"}, "status"); status != 255 {
+		t.Errorf("status %d: %s", status, text)
+	}
+	c.until("nobody is there any more", func() bool { return c.look().Screens == 0 && held() <= before })
+	if now := c.look(); now.Step <= step || now.State != "running" {
+		t.Errorf("from step %d it came to %d, %s", step, now.Step, now.State)
+	}
 }

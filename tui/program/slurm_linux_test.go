@@ -56,7 +56,10 @@ SlurmctldLogFile={{.Dir}}/slurmctld.log
 SlurmdLogFile={{.Dir}}/slurmd-%n.log
 NodeName=n1 NodeHostname={{.Host}} NodeAddr=127.0.0.1 Port={{.Port1}} CPUs=2 RealMemory=2000 State=UNKNOWN
 NodeName=n2 NodeHostname={{.Host}} NodeAddr=127.0.0.1 Port={{.Port2}} CPUs=2 RealMemory=2000 State=UNKNOWN
-PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE GraceTime=60 State=UP
+PartitionName=urgent Nodes=n1,n2 MaxTime=INFINITE PriorityTier=10 State=UP
 `))
 
 // startSlurm starts a cluster of two nodes on this machine, and ends it with the test.
@@ -153,7 +156,8 @@ func onCluster(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// A sweep on a cluster ends with the journals of a sweep on this machine.
+// A sweep on a cluster ends with the journals of a sweep on this machine, also where two runs
+// share a job.
 func TestASweepOnSlurm(t *testing.T) {
 	startSlurm(t)
 	setUp(t)
@@ -165,9 +169,18 @@ func TestASweepOnSlurm(t *testing.T) {
 	if err != nil || !strings.Contains(out, "4 jobs are submitted as array") || !strings.Contains(out, "4 of 4 done") {
 		t.Fatalf("%v: %s", err, out)
 	}
+	if out, err := onCluster(t, append(clusterSweep, "--out", "shared", "--on", "slurm", "--runs-per-job", "2")...); err != nil || !strings.Contains(out, "4 jobs are submitted as array") || !strings.Contains(out, "4 of 4 done") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if logs, _ := filepath.Glob("shared/slurm-*_*.log"); len(logs) != 2 {
+		t.Errorf("two runs a job leave %d logs of 4 runs", len(logs))
+	}
 	for _, job := range []string{"0000-cartpole-swingup-synther-s1", "0001-cartpole-swingup-synther-s2", "0002-cartpole-swingup-pgr-curiosity-s1", "0003-cartpole-swingup-pgr-curiosity-s2"} {
 		if canonical(t, filepath.Join("here", job, "run")) != canonical(t, filepath.Join("there", job, "run")) {
 			t.Errorf("%s: another journal", job)
+		}
+		if canonical(t, filepath.Join("here", job, "run")) != canonical(t, filepath.Join("shared", job, "run")) {
+			t.Errorf("%s beside another run: another journal", job)
 		}
 	}
 	// Once more there is nothing to do, and nothing is submitted.

@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -142,4 +143,88 @@ func TestWhatDiesOnSlurm(t *testing.T) {
 	if ids := submitted(t, "endless"); len(ids) != 1 {
 		t.Errorf("submitted %v", ids)
 	}
+}
+
+// A job whose node another one wants, or whose time is nearly over, saves itself and goes on
+// later where it was. One whose process is killed leaves the queue, which the view says, and goes on
+// when it is asked for. It takes minutes: PGRLAB_SLURM=slow.
+func TestWarningsAndAKilledWorkerOnSlurm(t *testing.T) {
+	if os.Getenv(slurmVariable) != "slow" {
+		t.Skip("PGRLAB_SLURM=slow make slurm tests this")
+	}
+	startSlurm(t)
+	setUp(t)
+	t.Setenv(childVariable, "1")
+	view, said := opened(t, "--sbatch", "--time=3", "--sbatch", "--exclusive") // warned within the first minute
+	defer view.Process.Kill()
+	dirs := []string{filepath.Join("endless", "0000-cartpole-swingup-pgr-curiosity-s1"), filepath.Join("endless", "0001-cartpole-swingup-pgr-curiosity-s2")}
+	trains := func(dir string) {
+		t.Helper()
+		before := stepOf(t, filepath.Join(dir, "run"))
+		eventually(t, dir+" makes steps", func() bool { return stepOf(t, filepath.Join(dir, "run")) > before })
+	}
+	goesOn := func(dir string, attempt int, why string) {
+		t.Helper()
+		before := stepOf(t, filepath.Join(dir, "run"))
+		eventually(t, dir+" is tried again: "+why, func() bool { return exists(filepath.Join(dir, "attempts", strconv.Itoa(attempt), "log")) })
+		if text, _ := os.ReadFile(filepath.Join(dir, "attempts", strconv.Itoa(attempt-1), "attempt.json")); why != "killed" && !strings.Contains(string(text), "run me again") {
+			t.Errorf("%s: the attempt before ended with %s", why, text)
+		}
+		eventually(t, dir+" comes further than step "+strconv.Itoa(before), func() bool { return stepOf(t, filepath.Join(dir, "run")) > before })
+	}
+	for _, dir := range dirs {
+		trains(dir)
+	}
+	for _, dir := range dirs {
+		goesOn(dir, 2, "its time was nearly over")
+	}
+	if out, err := onCluster(t, "sweep", "cancel", "endless"); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	eventually(t, "the view tells that they have left", func() bool { return strings.Contains(said(), "left the queue without a result") })
+	view.Wait()
+
+	again, said := opened(t, "--sbatch", "--exclusive")
+	defer again.Process.Kill()
+	last := map[string]int{}
+	for _, dir := range dirs {
+		trains(dir)
+		all, _ := os.ReadDir(filepath.Join(dir, "attempts"))
+		last[dir] = len(all)
+	}
+	urgent := exec.Command("srun", "--partition=urgent", "--nodes=2", "--exclusive", "true")
+	if out, err := urgent.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, dir := range dirs {
+		last[dir]++
+		goesOn(dir, last[dir], "another job wanted its node")
+	}
+
+	process := notice(t, filepath.Join(dirs[0], "run"))
+	syscall.Kill(process, syscall.SIGKILL)
+	eventually(t, "the view tells of it", func() bool {
+		return strings.Contains(said(), filepath.Base(dirs[0])+": left the queue without a result")
+	})
+	if out, err := onCluster(t, "sweep", "requeue", "endless"); err != nil || !strings.Contains(out, "1 jobs are submitted as array") {
+		t.Errorf("%v: %s", err, out)
+	}
+	goesOn(dirs[0], last[dirs[0]]+1, "killed")
+	if all, _ := os.ReadDir(filepath.Join(dirs[1], "attempts")); len(all) != last[dirs[1]] {
+		t.Errorf("the other one has %d attempts, had %d", len(all), last[dirs[1]])
+	}
+}
+
+// notice is the process that trains in a run folder.
+func notice(t *testing.T, dir string) int {
+	t.Helper()
+	var n struct{ PID int }
+	text, err := os.ReadFile(filepath.Join(dir, "attach.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &n)
+	}
+	if err != nil || n.PID == 0 {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return n.PID
 }

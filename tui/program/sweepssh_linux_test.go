@@ -1,6 +1,7 @@
 package program
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -100,9 +101,45 @@ func killHost(name string) (killed int) {
 	}
 }
 
+// Two hosts do a job each, with the journals of runs on this machine; with a host that cannot
+// be reached nothing begins. The long forms follow: all that can be wrong with a host, and
+// what dies.
+func TestAShortSweepOverSSH(t *testing.T) {
+	d := setUp(t)
+	option, _ := startHosts(t, []string{"a", "b"}, nil)
+	args := []string{"sweep", "--preset", "tiny.toml", "--method", "sac", "--seeds", "1-2", "--steps", "60", "--device", "cpu", "--out", "there", "--ssh", option}
+	out, err := onCluster(t, append(args, "--on", "ssh:a,nowhere")...)
+	if err == nil || !strings.Contains(out, "nowhere: ssh: connect to host 127.0.0.1") || !strings.Contains(out, "1 of 2 hosts cannot take part") || exists("there/ssh.json") {
+		t.Fatalf("it began: %v: %s", err, out)
+	}
+	out, err = onCluster(t, append(args, "--on", "ssh:a:1,b:1")...)
+	if err != nil || !strings.Contains(out, "a: began") || !strings.Contains(out, "b: began") || !strings.Contains(out, "2 of 2 done") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	g, err := sweep.Open("there")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, j := range g.Jobs {
+		var stderr bytes.Buffer
+		if status, _ := pgrlab(t, d, &stderr, "train", "--preset", g.Config(j), "--out", j.Name()); status != 0 {
+			t.Fatalf("status %d: %s", status, stderr.String())
+		}
+		if canonical(t, j.Name()) != canonical(t, g.Run(j)) {
+			t.Errorf("%s: another journal", j.Name())
+		}
+		if r, _ := g.Result(j); r.Attempts != 1 {
+			t.Errorf("%s: %d attempts", j.Name(), r.Attempts)
+		}
+	}
+}
+
 // A sweep on hosts ends with the journals of a sweep on this machine, and hosts that cannot
 // take part are told before anything begins.
 func TestASweepOverSSH(t *testing.T) {
+	if !soaking() {
+		t.Skip("the short form is TestAShortSweepOverSSH: PGRLAB_SOAK=1")
+	}
 	setUp(t)
 	wd, err := os.Getwd()
 	if err != nil {
@@ -156,6 +193,9 @@ func TestASweepOverSSH(t *testing.T) {
 // The view is nothing to the workers: killed and opened again it finds them. What a host did
 // that dies goes on elsewhere where it was saved last; cancelled jobs save themselves.
 func TestWhatDiesOverSSH(t *testing.T) {
+	if !soaking() {
+		t.Skip("the short form is TestAShortSweepOverSSH: PGRLAB_SOAK=1")
+	}
 	setUp(t)
 	option, kill := startHosts(t, []string{"a", "b", "c"}, nil)
 	args := []string{"sweep", "--preset", "tiny.toml", "--method", "sac", "--seeds", "1-2", "--steps", "10000000", "--device", "cpu", "--out", "endless", "--jobs", "1", "--on", "ssh:a,b,c", "--ssh", option}

@@ -20,6 +20,14 @@ import (
 
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
+// Dial gets to a lab.
+type Dial func(ctx context.Context) (net.Conn, error)
+
+// Socket gets to the lab behind a socket of this machine; dir is for what is said.
+func Socket(socket, dir string) Dial {
+	return func(ctx context.Context) (net.Conn, error) { return dial(ctx, socket, dir) }
+}
+
 // dial gets to the lab behind a socket; dir is for what is said.
 func dial(ctx context.Context, socket, dir string) (net.Conn, error) {
 	var d net.Dialer
@@ -42,20 +50,23 @@ func dial(ctx context.Context, socket, dir string) (net.Conn, error) {
 // Ask asks the lab behind a socket for pause, park, resume, stop, checkpoint, analyse or status,
 // and waits until it has done so. by names who asks, dir the run in what is said.
 func Ask(ctx context.Context, socket, dir, want, by string) (said string, err error) {
-	a, err := ask(ctx, socket, dir, want, by)
+	return AskBy(ctx, Socket(socket, dir), dir, want, by)
+}
+
+// AskBy is Ask of a lab that dial gets to.
+func AskBy(ctx context.Context, dial Dial, dir, want, by string) (said string, err error) {
+	a, err := ask(ctx, dial, dir, want, by)
 	return a.Said, err
 }
 
-func ask(ctx context.Context, socket, dir, want, by string) (answer, error) {
-	conn, err := dial(ctx, socket, dir)
+func ask(ctx context.Context, dial Dial, dir, want, by string) (answer, error) {
+	conn, err := dial(ctx)
 	if err != nil {
 		return answer{}, err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	if err := writeJSON(conn, frameHello, hello{Protocol: protocol, Want: want, Name: by}); err != nil {
-		return answer{}, lost(ctx, dir)
-	}
+	writeJSON(conn, frameHello, hello{Protocol: protocol, Want: want, Name: by}) // what is wrong with the line shows in reading
 	return readAnswer(ctx, conn, dir, io.Discard)
 }
 
@@ -75,6 +86,10 @@ func readAnswer(ctx context.Context, conn net.Conn, dir string, w io.Writer) (an
 	var buf [32 << 10]byte
 	for {
 		kind, content, err := readFrame(conn, buf[:])
+		var broken errStream
+		if errors.As(err, &broken) {
+			return answer{}, fmt.Errorf("%s: %w", dir, broken)
+		}
 		if err != nil {
 			return answer{}, lost(ctx, dir)
 		}
@@ -138,7 +153,12 @@ var errLeft = errors.New("detached")
 // ends or ctx does; what there is to say is one line. It leaves the terminal's modes
 // to the caller.
 func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, err error) {
-	conn, err := dial(ctx, socket, dir)
+	return AttachBy(ctx, Socket(socket, dir), dir, t)
+}
+
+// AttachBy is Attach to a lab that dial gets to.
+func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said string, err error) {
+	conn, err := dial(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -150,10 +170,8 @@ func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, e
 	if t.Watch {
 		h.Want = wantWatch
 	}
-	if err := writeJSON(conn, frameHello, h); err != nil {
-		return "", lost(ctx, dir)
-	}
-	var mu sync.Mutex // a frame at a time
+	writeJSON(conn, frameHello, h) // what is wrong with the line shows in reading
+	var mu sync.Mutex              // a frame at a time
 	send := func(kind byte, content []byte) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -228,7 +246,7 @@ func List(ctx context.Context) []Status {
 	for _, dir := range places() {
 		for _, socket := range sockets(dir) {
 			asking.Go(func() {
-				a, err := ask(ctx, socket, socket, "status", "")
+				a, err := ask(ctx, Socket(socket, socket), socket, "status", "")
 				switch {
 				case err == nil && a.Status != nil:
 				case dead(socket):
@@ -254,7 +272,7 @@ func Look(ctx context.Context, dir string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	a, err := ask(ctx, socket, dir, "status", "")
+	a, err := ask(ctx, Socket(socket, dir), dir, "status", "")
 	if err != nil || a.Status == nil {
 		return Status{}, err
 	}

@@ -23,6 +23,10 @@ type Notice struct {
 	PID     int       `json:"pid"`
 	Socket  string    `json:"socket"`
 	Started time.Time `json:"started"`
+	// Job and Node are the job of Slurm that the lab runs in, and the node by the name that
+	// Slurm has for it; empty outside of one.
+	Job  string `json:"slurm_job,omitempty"`
+	Node string `json:"slurm_node,omitempty"`
 }
 
 // write puts the notice into a run folder at once.
@@ -105,7 +109,7 @@ func Find(dir string) (socket string, err error) {
 		return "", fmt.Errorf("%s: %w", dir, err)
 	}
 	if host, _ := os.Hostname(); n.Host != host {
-		return "", fmt.Errorf("%s: its lab (pid %d) runs on %s: ssh -t %s pgrlab attach %s", dir, n.PID, n.Host, n.Host, dir)
+		return "", Elsewhere{dir, n}
 	}
 	if info, err := os.Lstat(n.Socket); err != nil || info.Mode().Type() != fs.ModeSocket {
 		return "", gone(dir, n.PID)
@@ -117,6 +121,16 @@ func Find(dir string) (socket string, err error) {
 		return "", fmt.Errorf("%s: its lab (pid %d) is %s", dir, pid, HowToContinue(pid))
 	}
 	return n.Socket, nil
+}
+
+// Elsewhere: the lab that runs in a folder is on another machine.
+type Elsewhere struct {
+	Dir string
+	Notice
+}
+
+func (e Elsewhere) Error() string {
+	return fmt.Sprintf("%s: its lab (pid %d) runs on %s: ssh -t %s pgrlab attach %s", e.Dir, e.PID, e.Host, e.Host, e.Dir)
 }
 
 // gone says that a lab has ended without taking its notice away.

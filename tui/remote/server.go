@@ -81,7 +81,8 @@ func Listen(o Options) (*Server, error) {
 	}
 	host, _ := os.Hostname()
 	s := &Server{o: o, ln: ln, began: time.Now(), conns: map[net.Conn]bool{}}
-	s.notice = Notice{Host: host, PID: os.Getpid(), Socket: ln.Addr().String(), Started: s.began.UTC().Truncate(time.Second)}
+	s.notice = Notice{Host: host, PID: os.Getpid(), Socket: ln.Addr().String(), Started: s.began.UTC().Truncate(time.Second),
+		Job: os.Getenv("SLURM_JOB_ID"), Node: os.Getenv("SLURMD_NODENAME")}
 	if err := os.WriteFile(besideSocket(s.notice.Socket), []byte(o.Dir+"\n"), 0o600); err != nil {
 		ln.Close()
 		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,14 +25,29 @@ type Submission struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	Submitted time.Time `json:"submitted"`
-	First     int       `json:"first"`   // the job that element 0 is
-	Indexes   []int     `json:"indexes"` // of jobs
+	Elements  [][]int   `json:"elements,omitempty"` // the jobs of each, by their indexes
+	First     int       `json:"first,omitempty"`    // in records of older versions: the job that element 0 is
 	How       How       `json:"how,omitzero"`
 }
+
+// jobs are those of an element.
+func (s Submission) jobs(element int) []int {
+	switch {
+	case len(s.Elements) == 0:
+		return []int{s.First + element}
+	case element >= len(s.Elements):
+		return nil
+	}
+	return s.Elements[element]
+}
+
+// Jobs are those that were submitted.
+func (s Submission) Jobs() []int { return slices.Concat(s.Elements...) }
 
 // How is what jobs were submitted with, and are again. Records of older versions lack it.
 type How struct {
 	Script  Script   `json:"script"`
+	Runs    int      `json:"runs,omitempty"`   // jobs that an element does beside each other; 0: one
 	Beside  int      `json:"beside,omitempty"` // elements that run at a time; 0: any number
 	Options []string `json:"options,omitempty"`
 }
@@ -68,17 +84,25 @@ type Script struct {
 	Flags   []string `json:"flags,omitempty"`
 }
 
-// text is the script for jobs from first on.
-func (s Script) text(first int) []byte {
+// text is the script for elements that are those jobs.
+func (s Script) text(elements [][]int) []byte {
 	var b strings.Builder
-	b.WriteString("#!/bin/bash\nexec")
-	for _, word := range append([]string{s.Program, "sweep", "job", s.Dir}, fmt.Sprintf("$((%d + SLURM_ARRAY_TASK_ID))", first)) {
-		if strings.HasPrefix(word, "$((") {
-			fmt.Fprintf(&b, " \"%s\"", word)
-			continue
+	b.WriteString("#!/bin/bash\njobs=(\n")
+	for _, jobs := range elements {
+		b.WriteString("'")
+		for i, j := range jobs {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(strconv.Itoa(j))
 		}
+		b.WriteString("'\n")
+	}
+	b.WriteString(")\nexec")
+	for _, word := range []string{s.Program, "sweep", "job", s.Dir} {
 		b.WriteString(" " + quoted(word))
 	}
+	b.WriteString(" ${jobs[SLURM_ARRAY_TASK_ID]}")
 	for _, f := range append([]string{"--requeue"}, s.Flags...) {
 		b.WriteString(" " + quoted(f))
 	}
@@ -98,33 +122,27 @@ func (a *Array) Submit(ctx context.Context, h How, jobs []int) error {
 	if err != nil {
 		return err
 	}
-	for len(jobs) > 0 {
-		first := jobs[0]
-		n := len(jobs)
-		if i := slices.IndexFunc(jobs, func(j int) bool { return j-first >= largest }); i >= 0 {
-			n = i
-		}
-		if err := a.submit(ctx, h, jobs[:n]); err != nil {
+	elements := slices.Collect(slices.Chunk(jobs, max(1, h.Runs)))
+	for part := range slices.Chunk(elements, largest) {
+		if err := a.submit(ctx, h, part); err != nil {
 			return err
 		}
-		jobs = jobs[n:]
 	}
 	return nil
 }
 
-// submit submits jobs as one array.
-func (a *Array) submit(ctx context.Context, h How, jobs []int) error {
-	sub := Submission{How: h, Name: "pgrlab-" + rand.Text()[:10], Submitted: time.Now().UTC().Truncate(time.Second), First: jobs[0], Indexes: slices.Clone(jobs)}
-	elements := make([]int, len(jobs))
-	for i, j := range jobs {
-		elements[i] = j - sub.First
+// submit submits elements as one array.
+func (a *Array) submit(ctx context.Context, h How, elements [][]int) error {
+	sub := Submission{How: h, Name: "pgrlab-" + rand.Text()[:10], Submitted: time.Now().UTC().Truncate(time.Second)}
+	for _, jobs := range elements {
+		sub.Elements = append(sub.Elements, slices.Clone(jobs))
 	}
-	indexes := Indexes(elements)
+	indexes := fmt.Sprintf("0-%d", len(elements)-1)
 	if h.Beside > 0 {
 		indexes += fmt.Sprintf("%%%d", h.Beside)
 	}
 	ours := []string{"--job-name=" + sub.Name, "--output=" + filepath.Join(h.Script.Dir, "slurm-%A_%a.log"), "--open-mode=append", "--requeue", fmt.Sprintf("--signal=B:USR2@%d", warning)}
-	id, err := Submit(ctx, a.run, h.Script.text(sub.First), indexes, append(ours, h.Options...))
+	id, err := Submit(ctx, a.run, h.Script.text(elements), indexes, append(ours, h.Options...))
 	if err != nil {
 		return err
 	}
@@ -145,8 +163,9 @@ func (a *Array) keep() error {
 	return run.ReplaceFile(a.dir, recordName, append(text, byte(10)))
 }
 
-// Queued is what the queue says of jobs, by their index in the grid; those that it knows
-// nothing of, or that have ended, are not in it. An error means that nothing is known.
+// Queued is what the queue says of jobs, by their index in the grid, which is that of the
+// element that they belong to; those that it knows nothing of, or whose elements have ended,
+// are not in it. An error means that nothing is known.
 func (a *Array) Queued(ctx context.Context) (map[int]Element, error) {
 	queued := map[int]Element{}
 	for _, s := range a.Submissions {
@@ -155,8 +174,12 @@ func (a *Array) Queued(ctx context.Context) (map[int]Element, error) {
 			return nil, err
 		}
 		for _, e := range elements {
-			if e.Name == s.Name && !e.Ended() {
-				queued[s.First+e.Index] = e
+			if e.Name != s.Name || e.Ended() {
+				continue
+			}
+			e.ID = fmt.Sprintf("%s_%d", s.ID, e.Index)
+			for _, j := range s.jobs(e.Index) {
+				queued[j] = e
 			}
 		}
 	}
@@ -182,16 +205,16 @@ func (a *Array) Release(ctx context.Context, held map[int]Element) error {
 func (a *Array) each(ctx context.Context, jobs map[int]Element, call func(ctx context.Context, run Command, id, indexes string) error) error {
 	for _, s := range a.Submissions {
 		var elements []int
-		for job, e := range jobs {
+		for _, e := range jobs {
 			if e.Name == s.Name {
-				elements = append(elements, job-s.First)
+				elements = append(elements, e.Index)
 			}
 		}
 		if len(elements) == 0 {
 			continue
 		}
 		slices.Sort(elements)
-		if err := call(ctx, a.run, s.ID, Indexes(elements)); err != nil {
+		if err := call(ctx, a.run, s.ID, Indexes(slices.Compact(elements))); err != nil {
 			return err
 		}
 	}

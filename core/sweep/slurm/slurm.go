@@ -22,12 +22,21 @@ import (
 // Command runs one of Slurm's commands and returns what it prints.
 type Command func(ctx context.Context, input []byte, name string, args ...string) (stdout string, err error)
 
-// patience is how long a command may take: where the controller is down it would be 18 s.
-const patience = 10 * time.Second
+// patience is how long a question may take: where the controller is down it would be 18 s.
+// What changes something has longer: sbatch that is given up may have submitted, and scancel
+// was seen to take more than ten seconds where a job was just being started.
+const (
+	patience        = 10 * time.Second
+	changesPatience = time.Minute
+)
 
 // Run is a Command of this machine.
 func Run(ctx context.Context, input []byte, name string, args ...string) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+	wait := changesPatience
+	if name == "squeue" {
+		wait = patience
+	}
+	ctx, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	var out, errs bytes.Buffer
 	c := exec.CommandContext(ctx, name, args...)
@@ -39,7 +48,7 @@ func Run(ctx context.Context, input []byte, name string, args ...string) (string
 	case errors.Is(err, exec.ErrNotFound):
 		return "", fmt.Errorf("%s was not found: is this a login node of a cluster with Slurm?", name)
 	case ctx.Err() != nil:
-		return "", fmt.Errorf("%s did not answer within %v", name, patience)
+		return "", fmt.Errorf("%s did not answer within %v", name, wait)
 	}
 	said, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
 	if said == "" {
@@ -50,7 +59,8 @@ func Run(ctx context.Context, input []byte, name string, args ...string) (string
 
 // Element is what the queue says of one element of an array.
 type Element struct {
-	Index    int // of the element, as it was submitted
+	ID       string // ARRAY_ELEMENT, as the element itself finds it in its environment
+	Index    int    // of the element, as it was submitted
 	Name     string
 	State    string // PENDING, RUNNING, COMPLETED, …
 	Reason   string
@@ -161,6 +171,17 @@ func Release(ctx context.Context, run Command, id, indexes string) error {
 func Requeue(ctx context.Context, run Command, element string) error {
 	_, err := run(ctx, nil, "scontrol", "requeue", element)
 	return err
+}
+
+// Step is a command line that runs words in a step of a job on one of its nodes, with input
+// and output as they are. The step shares all that the job has been given (--overlap): else it
+// would wait until the job has ended.
+func Step(job, node string, words ...string) []string {
+	all := []string{"srun", "--jobid=" + job, "--overlap", "--mem=0", "--nodes=1", "--ntasks=1", "--unbuffered", "--quiet"}
+	if node != "" {
+		all = append(all, "--nodelist="+node)
+	}
+	return append(all, words...)
 }
 
 // MaxArray is the largest number of elements of an array that the cluster takes.

@@ -21,8 +21,8 @@ func TestTheQueueIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Element{
-		{0, "pgrlab-RVWVYFX2YM", "COMPLETED", "", "n1", 0}, {1, "pgrlab-RVWVYFX2YM", "RUNNING", "", "n2", 2},
-		{2, "pgrlab-RVWVYFX2YM", "PENDING", "BeginTime", "", 1}, {3, "pgrlab-RVWVYFX2YM", "PENDING", "Resources", "", 0},
+		{"", 0, "pgrlab-RVWVYFX2YM", "COMPLETED", "", "n1", 0}, {"", 1, "pgrlab-RVWVYFX2YM", "RUNNING", "", "n2", 2},
+		{"", 2, "pgrlab-RVWVYFX2YM", "PENDING", "BeginTime", "", 1}, {"", 3, "pgrlab-RVWVYFX2YM", "PENDING", "Resources", "", 0},
 	}
 	if !slices.Equal(all, want) {
 		t.Errorf("%+v, want %+v", all, want)
@@ -80,17 +80,17 @@ func (c *cluster) run(_ context.Context, input []byte, name string, args ...stri
 	return "", nil
 }
 
-// Jobs are submitted in arrays no larger than the cluster takes, the elements of which are
-// counted from the first job; the record says all that was submitted, and is found again.
+// Jobs are submitted in arrays no larger than the cluster takes; the record says all that was
+// submitted, and is found again.
 func TestLargeSweepsAreSeveralArrays(t *testing.T) {
-	c := &cluster{t: t, largest: "4"}
+	c := &cluster{t: t, largest: "2"}
 	dir := t.TempDir()
 	a, err := Open(dir, c.run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := Script{Program: "/opt/it's/pgrlab", Dir: "/data/a b", Flags: []string{"--threads", "2"}}
-	if err := a.Submit(t.Context(), How{s, 2, []string{"--partition=gpu"}}, []int{0, 1, 3, 4, 9}); err != nil {
+	if err := a.Submit(t.Context(), How{Script: s, Beside: 2, Options: []string{"--partition=gpu"}}, []int{0, 1, 3, 4, 9}); err != nil {
 		t.Fatal(err)
 	}
 	var arrays []string
@@ -102,10 +102,10 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"--array=0-1,3%2", "--array=0%2", "--array=0%2"}; !slices.Equal(arrays, want) {
+	if want := []string{"--array=0-1%2", "--array=0-1%2", "--array=0-0%2"}; !slices.Equal(arrays, want) {
 		t.Errorf("%q, want %q", arrays, want)
 	}
-	if want := "#!/bin/bash\nexec '/opt/it'\\''s/pgrlab' 'sweep' 'job' '/data/a b' \"$((4 + SLURM_ARRAY_TASK_ID))\" '--requeue' '--threads' '2'\n"; c.scripts[1] != want {
+	if want := "#!/bin/bash\njobs=(\n'3'\n'4'\n)\nexec '/opt/it'\\''s/pgrlab' 'sweep' 'job' '/data/a b' ${jobs[SLURM_ARRAY_TASK_ID]} '--requeue' '--threads' '2'\n"; c.scripts[1] != want {
 		t.Errorf("%s, want %s", c.scripts[1], want)
 	}
 	again, err := Open(dir, c.run)
@@ -130,23 +130,23 @@ func TestWhatIsQueued(t *testing.T) {
 		t.Errorf("forgotten: %v, %v", queued, err)
 	}
 	name := a.Submissions[0].Name
-	c.queue["71"] = strings.ReplaceAll("0|RUNNING|None|n1|0|NAME|\n1|FAILED|NonZeroExitCode|n1|0|NAME|\n3|PENDING|Priority||0|NAME|\n", "NAME", name)
+	c.queue["71"] = strings.ReplaceAll("0|RUNNING|None|n1|0|NAME|\n1|FAILED|NonZeroExitCode|n1|0|NAME|\n2|PENDING|Priority||0|NAME|\n", "NAME", name)
 	queued, err := a.Queued(t.Context())
-	if err != nil || len(queued) != 2 || queued[5].Node != "n1" || queued[8].State != "PENDING" {
+	if err != nil || len(queued) != 2 || queued[5].Node != "n1" || queued[5].ID != "71_0" || queued[8].State != "PENDING" {
 		t.Errorf("%v, %v", queued, err)
 	}
 	if err := a.Cancel(t.Context(), queued); err != nil {
 		t.Error(err)
 	}
-	if last := c.calls[len(c.calls)-1]; !slices.Equal(last, []string{"scancel", "71_[0,3]"}) {
+	if last := c.calls[len(c.calls)-1]; !slices.Equal(last, []string{"scancel", "71_[0,2]"}) {
 		t.Errorf("%q", last)
 	}
 	for _, call := range []struct {
 		do   func(context.Context, map[int]Element) error
 		want []string
 	}{
-		{a.Save, []string{"scancel", "--signal=USR1", "--batch", "71_[0,3]"}},
-		{a.Release, []string{"scontrol", "release", "71_[0,3]"}},
+		{a.Save, []string{"scancel", "--signal=USR1", "--batch", "71_[0,2]"}},
+		{a.Release, []string{"scontrol", "release", "71_[0,2]"}},
 	} {
 		if err := call.do(t.Context(), queued); err != nil || !slices.Equal(c.calls[len(c.calls)-1], call.want) {
 			t.Errorf("%v: %q, want %q", err, c.calls[len(c.calls)-1], call.want)
@@ -159,6 +159,47 @@ func TestWhatIsQueued(t *testing.T) {
 	c.down = true
 	if _, err := a.Queued(t.Context()); err == nil {
 		t.Error("no answer is an empty queue")
+	}
+}
+
+// Several jobs of an element are where it is, and end with it; each command names it once.
+func TestElementsOfSeveralJobs(t *testing.T) {
+	c := &cluster{t: t, largest: "1001", queue: map[string]string{}}
+	a, err := Open(t.TempDir(), c.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Submit(t.Context(), How{Script: Script{Program: "p", Dir: "d"}, Runs: 2}, []int{1, 4, 5, 6, 9}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(c.calls[1], "--array=0-2") || !strings.Contains(c.scripts[0], "jobs=(\n'1 4'\n'5 6'\n'9'\n)\n") {
+		t.Errorf("%q: %s", c.calls[1], c.scripts[0])
+	}
+	name := a.Submissions[0].Name
+	c.queue["71"] = strings.ReplaceAll("0|RUNNING|None|n1|0|NAME|\n1|COMPLETED|None|n1|0|NAME|\n2|PENDING|Priority||0|NAME|\n3|PENDING|None||0|NAME|\n", "NAME", name)
+	queued, err := a.Queued(t.Context())
+	if err != nil || len(queued) != 3 || queued[1] != queued[4] || queued[9].State != "PENDING" {
+		t.Errorf("%v, %v", queued, err)
+	}
+	if err := a.Cancel(t.Context(), queued); err != nil || !slices.Equal(c.calls[len(c.calls)-1], []string{"scancel", "71_[0,2]"}) {
+		t.Errorf("%v: %q", err, c.calls[len(c.calls)-1])
+	}
+}
+
+// Sweeps that an older version submitted are found: the elements of its arrays are counted
+// from the first job.
+func TestOlderRecords(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "slurm.json"), []byte(`[{"id":"71","name":"n","submitted":"2026-01-01T00:00:00Z","first":4,"indexes":[4,7]}]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{t: t, queue: map[string]string{"71": "3|RUNNING|None|n1|0|n|\n"}}
+	a, err := Open(dir, c.run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if queued, err := a.Queued(t.Context()); err != nil || len(queued) != 1 || queued[7].Node != "n1" {
+		t.Errorf("%v, %v", queued, err)
 	}
 }
 

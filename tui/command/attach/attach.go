@@ -20,7 +20,7 @@ import (
 
 // Command is attach.
 func Command(d cli.Deps) *cobra.Command {
-	var lines bool
+	var lines, stream bool
 	c := &cobra.Command{
 		Use:   "attach [RUN]",
 		Short: "open the screen of a run that goes on elsewhere",
@@ -32,7 +32,10 @@ one on another terminal, or one that train began.
 Several screens may show the same run. One drives, which is the first one; at the
 others D takes over. q leaves, and the run goes on, whatever becomes of this
 terminal; ctrl+\ leaves at once even where the run does not answer, and ctrl-z
-suspends the screen, not the run. When the run ends the screen stays.`,
+suspends the screen, not the run. When the run ends the screen stays.
+
+A run in a job of Slurm on another machine is reached by a step of that job (srun
+--overlap), where this program and the run's folder are on a disk that both see.`,
 		Example: `  pgrlab attach
   pgrlab attach 4242
   pgrlab attach cheetah
@@ -40,7 +43,10 @@ suspends the screen, not the run. When the run ends the screen stays.`,
 		Args: cli.RangeArgs(0, 1, "at most one run"),
 		RunE: func(c *cobra.Command, args []string) error {
 			in, out := c.InOrStdin(), cli.Raw(c.OutOrStdout()).(io.Writer)
-			dir, socket, err := runningLab(c.Context(), c, args)
+			if stream {
+				return bridge(c.Context(), args, in, out)
+			}
+			dir, dial, err := runningLab(c.Context(), c, args)
 			if err != nil {
 				return err
 			}
@@ -53,7 +59,7 @@ suspends the screen, not the run. When the run ends the screen stays.`,
 			}
 			ended := false
 			t.Ended = func() { ended = true }
-			said, err := attach(c.Context(), socket, dir, t)
+			said, err := attach(c.Context(), dial, dir, t)
 			if err != nil {
 				var s cli.Signalled
 				if errors.As(err, &s) {
@@ -72,11 +78,27 @@ suspends the screen, not the run. When the run ends the screen stays.`,
 		},
 	}
 	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	c.Flags().BoolVar(&stream, "stream", false, "copy between the run and standard input and output: what attach on another machine starts here")
 	return c
 }
 
+// bridge is the end of a stream at a run's machine.
+func bridge(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	if len(args) == 0 {
+		return cli.Usagef("attach: --stream needs the folder of a run")
+	}
+	socket, err := remote.Find(args[0])
+	if err == nil {
+		err = remote.Bridge(ctx, socket, args[0], in, out)
+	}
+	if err != nil {
+		return fmt.Errorf("attach %w", err)
+	}
+	return nil
+}
+
 // attach shows the screen on this process's terminal and leaves it as it was.
-func attach(parent context.Context, socket, dir string, t remote.Terminal) (string, error) {
+func attach(parent context.Context, dial remote.Dial, dir string, t remote.Terminal) (string, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 4)
@@ -90,7 +112,7 @@ func attach(parent context.Context, socket, dir string, t remote.Terminal) (stri
 		}
 	}()
 	if t.Plain {
-		return remote.Attach(ctx, socket, dir, t)
+		return remote.AttachBy(ctx, dial, dir, t)
 	}
 	in, out := t.Keys.(*os.File), t.Output.(*os.File)
 	sizes := make(chan tui.Size, 1)
@@ -132,7 +154,7 @@ func attach(parent context.Context, socket, dir string, t remote.Terminal) (stri
 			}
 		}
 	}()
-	said, err := remote.Attach(ctx, socket, dir, t)
+	said, err := remote.AttachBy(ctx, dial, dir, t)
 	if err != nil || said == remote.Left(dir) { // the lab could not tidy up
 		fmt.Fprint(out, tui.RestoreSequence)
 	}

@@ -64,13 +64,13 @@ func controlCommand(verb, short, long string) *cobra.Command {
 			if timeout <= 0 {
 				return cli.Usagef("%s: --timeout %v: want more than 0s", verb, timeout)
 			}
-			dir, socket, err := runningLab(c.Context(), c, args)
+			dir, dial, err := runningLab(c.Context(), c, args)
 			if err != nil {
 				return err
 			}
 			ctx, stop := context.WithTimeout(c.Context(), timeout) // of the answer, not of the choice
 			defer stop()
-			said, err := remote.Ask(ctx, socket, dir, verb, fmt.Sprintf("pgrlab %s (pid %d)", verb, os.Getpid()))
+			said, err := remote.AskBy(ctx, dial, dir, verb, fmt.Sprintf("pgrlab %s (pid %d)", verb, os.Getpid()))
 			if err != nil {
 				return fmt.Errorf("%s %w", verb, err)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"pgrlab/core/report"
 	"pgrlab/core/run"
+	"pgrlab/core/sweep/slurm"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
@@ -27,20 +28,31 @@ const whichRun = `Without RUN it is the only lab that runs; of several it asks o
 them elsewhere. RUN is a folder, a process as pgrlab ps prints it, latest for the lab
 that was started last, or a part of a folder's name that no other lab has.`
 
-// runningLab finds the lab that a command is about, and its socket. What is wrong is
+// runningLab finds the lab that a command is about, and how to get to it. What is wrong is
 // said whole, the command's name before it.
-func runningLab(ctx context.Context, c *cobra.Command, args []string) (dir, socket string, err error) {
+func runningLab(ctx context.Context, c *cobra.Command, args []string) (dir string, dial remote.Dial, err error) {
 	dir, err = labFolder(ctx, c, args)
 	if err != nil {
-		return "", "", err
+		return "", nil, err
 	}
-	if socket, err = remote.Find(dir); err != nil {
-		if e := over(dir); e != nil {
-			err = e
-		}
-		return "", "", fmt.Errorf("%s %w", c.Name(), err)
+	socket, err := remote.Find(dir)
+	if err == nil {
+		return dir, remote.Socket(socket, dir), nil
 	}
-	return dir, socket, nil
+	var far remote.Elsewhere
+	if e := over(dir); e != nil {
+		err = e
+	} else if errors.As(err, &far) && far.Job != "" {
+		return dir, byStep(far), nil
+	}
+	return "", nil, fmt.Errorf("%s %w", c.Name(), err)
+}
+
+// byStep gets to a lab in a job of Slurm by a step of that job, which shares what the job
+// has been given: nothing listens, and the step ends with the connection.
+func byStep(far remote.Elsewhere) remote.Dial {
+	step := slurm.Step(far.Job, far.Node, cli.Self().Path, "attach", "--stream", rundir.Absolute(far.Dir))
+	return remote.Through(far.Dir, step[0], step[1:]...)
 }
 
 // labFolder is the folder of the lab that a command is about.

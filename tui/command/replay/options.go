@@ -48,10 +48,14 @@ func Options(dir string, speed float64) (tui.Options, error) {
 	}, nil
 }
 
-// References are the published results for a run's task and method: the paper's
-// first, then what others measured with the authors' code.
+// References are the results to compare a run with: what runs of this program with its
+// settings reached, then the paper's for its task and method, then what others measured
+// with the authors' code.
 func References(c config.Config) []pane.Reference {
 	var all []pane.Reference
+	if own, _ := presets.Expect(c); own != nil {
+		all = append(all, pane.Reference{Source: "expect", Mean: own.Mean, Std: own.Std, Step: own.Steps, Frames: framesOf(c, own.Steps)})
+	}
 	add := func(source string, r presets.Result) {
 		step := r.Steps
 		if r.Frames > 0 {
@@ -68,6 +72,14 @@ func References(c config.Config) []pane.Reference {
 		}
 	}
 	return all
+}
+
+// framesOf are the frames of so many env steps of a run that sees frames; else 0.
+func framesOf(c config.Config, steps int) int {
+	if !c.Sees() {
+		return 0
+	}
+	return c.Frames(steps)
 }
 
 // Untrained is what a policy that has learned nothing has on a run's task; nil: unknown.

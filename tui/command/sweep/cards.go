@@ -13,6 +13,9 @@ const allGPUs = "all"
 // findDevices finds the GPUs that --device names. The grid says cuda for all jobs, so that
 // the sweep can go on with others, or elsewhere.
 func (f *sweepFlags) findDevices(d cli.Deps) error {
+	if f.pack && (f.device != allGPUs || f.changed("jobs")) {
+		return cli.Usagef("sweep: --pack is for --device all, and says how many run at a time itself: without --jobs")
+	}
 	if !f.changed("device") || f.device == "cpu" || f.device == "auto" || f.device == "cuda" {
 		return nil
 	}
@@ -26,6 +29,7 @@ func (f *sweepFlags) findDevices(d cli.Deps) error {
 			why = found.Error
 			for _, g := range found.Found {
 				f.devices = append(f.devices, g.Device())
+				f.free = append(f.free, g.Free)
 			}
 		}
 		if len(f.devices) == 0 {

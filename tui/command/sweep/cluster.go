@@ -40,6 +40,7 @@ type cluster struct {
 	trouble string
 	done    map[int]bool
 	failed  map[int]bool // left the queue without a result
+	given   map[int]bool // failed in elements that still do others
 }
 
 func newCluster(g *sweep.Grid, out string) (*cluster, error) {
@@ -82,7 +83,7 @@ func (c *cluster) submit(ctx context.Context, how slurm.How, say func(string)) e
 		return err
 	}
 	for _, sub := range c.array.Submissions[before:] {
-		say(fmt.Sprintf("%d jobs are submitted as array %s", len(sub.Indexes), sub.ID))
+		say(fmt.Sprintf("%d jobs are submitted as array %s", len(sub.Jobs()), sub.ID))
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func (f *sweepFlags) how() (slurm.How, error) {
 	if f.disk != "" {
 		s.Flags = append(s.Flags, "--disk", f.disk)
 	}
-	return slurm.How{Script: s, Beside: f.jobs, Options: f.sbatch}, nil
+	return slurm.How{Script: s, Beside: f.jobs, Runs: f.runsPerJob, Options: f.sbatch}, nil
 }
 
 // look asks the disk what is done, and the queue about the rest. What the queue does not
@@ -149,6 +150,7 @@ func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 			}
 		}
 	}
+	given := c.givenUp(queued)
 	for _, j := range c.grid.Missing() {
 		was, wasIn := c.queued[j.Index]
 		now, isIn := queued[j.Index]
@@ -162,7 +164,12 @@ func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 		if isIn {
 			delete(c.failed, j.Index)
 		}
+		if given[j.Index] && !c.given[j.Index] {
+			changed = true
+			said = append(said, fmt.Sprintf("%s: failed: %s; pgrlab sweep requeue %s has it tried again", j.Name(), c.grid.LastWords(j), c.out))
+		}
 	}
+	c.given = given
 	c.queued, c.known = queued, c.known || err == nil
 	return changed, said
 }
@@ -211,52 +218,6 @@ func (c *cluster) lines(ctx context.Context) []string {
 	return c.standing()
 }
 
-// cancel takes all jobs out of the queue.
-func (c *cluster) cancel(ctx context.Context) (string, error) {
-	queued, err := c.array.Queued(ctx)
-	if err == nil {
-		err = c.array.Cancel(ctx, queued)
-	}
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them", len(queued), c.out), nil
-}
-
-// requeue submits what is missing and left the queue, as it was submitted before, and lets
-// those run that Slurm holds.
-func (c *cluster) requeue(ctx context.Context, say func(string)) error {
-	last := c.array.Submissions[len(c.array.Submissions)-1]
-	if last.How.Script.Program == "" {
-		return cli.Usagef("an older version submitted it: pgrlab sweep --out %s --on slurm submits what is missing", c.out)
-	}
-	if err := c.submit(ctx, last.How, say); err != nil {
-		return err
-	}
-	held := maps.Clone(c.queued)
-	maps.DeleteFunc(held, func(_ int, e slurm.Element) bool { return !e.Held() })
-	if err := c.array.Release(ctx, held); err != nil {
-		return err
-	}
-	if len(held) > 0 {
-		say(fmt.Sprintf("%d jobs that Slurm held are free to run", len(held)))
-	}
-	return nil
-}
-
-// poke has the jobs that run save themselves.
-func (c *cluster) poke(ctx context.Context) (string, error) {
-	queued, err := c.array.Queued(ctx)
-	if err != nil {
-		return "", err
-	}
-	maps.DeleteFunc(queued, func(_ int, e slurm.Element) bool { return e.State != "RUNNING" })
-	if err := c.array.Save(ctx, queued); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d jobs save themselves", len(queued)), nil
-}
-
 // standing are a line for each job that runs, and the summary.
 func (c *cluster) standing() []string {
 	var all []string
@@ -266,13 +227,21 @@ func (c *cluster) standing() []string {
 			continue
 		}
 		where, _ := rundir.Standing(c.grid.Run(j))
-		text := fmt.Sprintf("%s  %s on %s, %s", j.Name(), e.State, e.Node, where)
+		text := fmt.Sprintf("%s  %s on %s, %s", j.Name(), c.stateOf(j.Index, e), e.Node, where)
 		if e.Restarts > 0 {
 			text += fmt.Sprintf(", begun again %d times", e.Restarts)
 		}
 		all = append(all, text)
 	}
 	return append(all, c.summary())
+}
+
+// stateOf is that of a job: Slurm's of its element, unless the element has given it up.
+func (c *cluster) stateOf(job int, e slurm.Element) string {
+	if c.given[job] {
+		return "given up"
+	}
+	return e.State
 }
 
 // summary counts the jobs.
@@ -284,10 +253,11 @@ func (c *cluster) summary() string {
 			left++
 		}
 	}
-	for _, e := range c.queued {
-		if _, done := c.done[e.Index]; !done {
-			count[e.State]++
+	for i, e := range c.queued {
+		if c.done[i] {
+			continue
 		}
+		count[c.stateOf(i, e)]++
 		if e.State == "PENDING" && e.Reason != "" {
 			reasons[e.Reason]++
 		}

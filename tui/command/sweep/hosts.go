@@ -203,6 +203,9 @@ func (h *hosts) follow(ctx context.Context, progress *terminal.Progress) error {
 func workerLines(g *sweep.Grid) []string {
 	var all []string
 	for _, w := range g.Workers() {
+		if w.Element != "" {
+			continue // Slurm's queue tells of it
+		}
 		text := fmt.Sprintf("%s  %d of %d at work", w.Name, len(w.Running), w.Jobs)
 		if len(w.Failed) > 0 {
 			text += fmt.Sprintf(", %d failed", len(w.Failed))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
 
@@ -35,59 +36,122 @@ func (e elsewhere) ExitStatus() int { return cli.StatusElsewhere }
 func (e elsewhere) Error() string { return e.job + ": " + sweep.ErrElsewhere.Error() }
 
 func sweepJobCommand(root func() *cobra.Command) *cobra.Command {
-	var threads int
-	var disk, device string
-	var untilEOF, requeue bool
+	var f jobFlags
 	c := &cobra.Command{
-		Use:   "job DIR INDEX",
-		Short: "make an attempt at one job of a sweep",
+		Use:   "job DIR INDEX…",
+		Short: "make an attempt at one job of a sweep, or at several beside each other",
 		Long: `Trains one job of the sweep in DIR, or goes on with it where it was saved last. What
 it says goes to attempts/N/log in the job's folder. Status 0: done, result.json is
 there; 85: it was told to end and has saved itself, run me again; 75: another process
-works at it; 130: stopped by hand; else failed.`,
+works at it; 130: stopped by hand; else failed.
+
+With several indexes each is trained in a process of its own, all beside each other; one
+that fails does not end the others.`,
 		Example: `  exec pgrlab sweep job sweeps/a "$SLURM_ARRAY_TASK_ID"`,
-		Args:    cli.ExactArgs(2, "the folder of a sweep and an index"),
+		Args:    cli.RangeArgs(2, 1+maxRunsPerJob, "the folder of a sweep and an index, or several"),
 		RunE: func(c *cobra.Command, args []string) error {
-			g, err := sweep.Open(args[0])
+			g, jobs, err := openJobs(args)
 			if err != nil {
-				return cli.AsUsage(err)
-			}
-			index, err := strconv.Atoi(args[1])
-			if err != nil {
-				return cli.Usagef("sweep job: %q is no index", args[1])
-			}
-			j, err := g.Job(index)
-			if err != nil {
-				return cli.AsUsage(err)
-			}
-			how := []string{"--threads", strconv.Itoa(threads)}
-			if disk != "" {
-				how = append(how, "--disk", disk)
-			}
-			if device != "" {
-				how = append(how, "--device", device)
+				return err
 			}
 			ctx, cancel := context.WithCancelCause(c.Context())
 			defer cancel(nil)
-			if untilEOF {
+			if f.untilEOF {
 				go func() {
 					io.Copy(io.Discard, c.InOrStdin())
 					cancel(cli.Signalled{Signal: syscall.SIGTERM}) // the process that started this is gone
 				}()
 			}
-			try := func(ctx context.Context) error { return attempt(ctx, root(), g, j, how) }
-			if requeue {
-				return attemptAndRequeue(ctx, g, j, try)
+			id := ""
+			if f.requeue {
+				if id, err = element(); err != nil {
+					return err
+				}
+			}
+			try := func(ctx context.Context) error { return attempt(ctx, root(), g, jobs[0], f.words()) }
+			if len(jobs) > 1 {
+				try = func(ctx context.Context) error { return f.several(ctx, args[0], id, jobs, c.ErrOrStderr()) }
+			}
+			if f.requeue {
+				return attemptAndRequeue(ctx, g, id, jobs, try)
 			}
 			return try(ctx)
 		},
 	}
-	cli.CountIn(c.Flags(), &threads, "threads", 1, 1, cli.MaxThreads, "`N` threads; the results stay the same")
-	c.Flags().StringVar(&disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB")
-	c.Flags().StringVar(&device, "device", "", cli.DeviceUsage)
-	c.Flags().BoolVar(&requeue, "requeue", false, "as an element of a job array of Slurm: on SIGUSR2 save, and queue again")
-	c.Flags().BoolVar(&untilEOF, "until-eof", false, "save and end at the end of standard input")
+	cli.CountIn(c.Flags(), &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
+	c.Flags().StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
+	c.Flags().StringVar(&f.device, "device", "", cli.DeviceUsage)
+	c.Flags().BoolVar(&f.requeue, "requeue", false, "as an element of a job array of Slurm: on SIGUSR2 save, and queue again")
+	c.Flags().BoolVar(&f.untilEOF, "until-eof", false, "save and end at the end of standard input")
 	return c
+}
+
+// jobFlags say how attempts are made.
+type jobFlags struct {
+	threads           int
+	disk, device      string
+	untilEOF, requeue bool
+}
+
+// words are the flags of training.
+func (f *jobFlags) words() []string {
+	all := []string{"--threads", strconv.Itoa(f.threads)}
+	if f.disk != "" {
+		all = append(all, "--disk", f.disk)
+	}
+	if f.device != "" {
+		all = append(all, "--device", f.device)
+	}
+	return all
+}
+
+// openJobs finds the jobs of a sweep that a folder and indexes name.
+func openJobs(args []string) (g *sweep.Grid, jobs []sweep.Job, err error) {
+	if g, err = sweep.Open(args[0]); err != nil {
+		return nil, nil, cli.AsUsage(err)
+	}
+	for _, text := range args[1:] {
+		index, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, nil, cli.Usagef("sweep job: %q is no index", text)
+		}
+		j, err := g.Job(index)
+		if err != nil {
+			return nil, nil, cli.AsUsage(err)
+		}
+		if slices.Contains(jobs, j) {
+			return nil, nil, cli.Usagef("sweep job: %d twice", index)
+		}
+		jobs = append(jobs, j)
+	}
+	return g, jobs, nil
+}
+
+// several makes attempts at jobs beside each other, until each is done or has failed. It is a
+// worker of the sweep, so that others see which of them failed and can have them tried again.
+func (f *jobFlags) several(ctx context.Context, dir, element string, jobs []sweep.Job, w io.Writer) error {
+	g, err := sweep.Open(dir) // of its own: the other jobs are left out
+	if err != nil {
+		return err
+	}
+	for _, j := range g.Jobs {
+		if !slices.Contains(jobs, j) {
+			g.Leave(j)
+		}
+	}
+	s := sweepFlags{out: dir, jobs: len(jobs), threads: f.threads, disk: f.disk, element: element}
+	if element != "" {
+		s.worker = "slurm-" + element
+	}
+	if f.device != "" {
+		s.devices = []string{f.device}
+	}
+	err = s.run(ctx, g, w, func() {})
+	var signalled cli.Signalled
+	if errors.As(err, &signalled) {
+		return runAgain{fmt.Sprintf("%d jobs", len(jobs))}
+	}
+	return err
 }
 
 // attempt trains a job, or goes on with it.

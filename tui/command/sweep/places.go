@@ -72,7 +72,7 @@ func (w *workers) here() (all []sweep.Worker) {
 		remote[h.Name] = true
 	}
 	for _, one := range w.grid.Workers() {
-		if one.Host == host && one.Ended == "" && !remote[one.Name] && w.grid.IsAtWork(one.Name) {
+		if one.Host == host && one.Element == "" && one.Ended == "" && !remote[one.Name] && w.grid.IsAtWork(one.Name) {
 			all = append(all, one)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -44,14 +45,19 @@ func warned(parent context.Context) (ctx context.Context, was func() bool, stop 
 	return ctx, was, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// attemptAndRequeue makes an attempt as an element of a job array: one that was warned gives
-// itself back to the queue, if it has come further.
-func attemptAndRequeue(parent context.Context, g *sweep.Grid, j sweep.Job, attempt func(context.Context) error) error {
-	element := os.Getenv("SLURM_ARRAY_JOB_ID") + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
-	if element == "_" {
-		return cli.Usagef("sweep job --requeue: this is no element of a job array of Slurm")
+// element is the one of a job array that this process is, as ARRAY_ELEMENT.
+func element() (string, error) {
+	id := os.Getenv("SLURM_ARRAY_JOB_ID") + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
+	if id == "_" {
+		return "", cli.Usagef("sweep job --requeue: this is no element of a job array of Slurm")
 	}
-	before := savedStep(g.Run(j))
+	return id, nil
+}
+
+// attemptAndRequeue makes an attempt at jobs as an element of a job array: one that was warned
+// gives itself back to the queue, if a job has come further.
+func attemptAndRequeue(parent context.Context, g *sweep.Grid, element string, jobs []sweep.Job, attempt func(context.Context) error) error {
+	before := progress(g, jobs)
 	ctx, was, stop := warned(parent)
 	defer stop()
 	err := attempt(ctx)
@@ -59,12 +65,24 @@ func attemptAndRequeue(parent context.Context, g *sweep.Grid, j sweep.Job, attem
 	if !was() || !errors.As(err, &again) {
 		return err
 	}
-	if savedStep(g.Run(j)) <= before {
-		return fmt.Errorf("%s: %w", j.Name(), errStandstill)
+	if slices.Equal(progress(g, jobs), before) {
+		return fmt.Errorf("%s: %w", again.job, errStandstill)
 	}
 	short, cancel := context.WithTimeout(context.WithoutCancel(parent), 30*time.Second)
 	defer cancel()
 	return errors.Join(err, slurm.Requeue(short, slurm.Run, element))
+}
+
+// progress is how far each of the jobs is on the disk.
+func progress(g *sweep.Grid, jobs []sweep.Job) (all []int) {
+	for _, j := range jobs {
+		if _, done := g.Result(j); done {
+			all = append(all, j.Steps)
+			continue
+		}
+		all = append(all, savedStep(g.Run(j)))
+	}
+	return all
 }
 
 // savedStep is the step of a run's latest checkpoint, −1 before there is one.

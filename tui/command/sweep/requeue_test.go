@@ -25,13 +25,10 @@ func TestWhatIsQueuedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	t.Setenv("SLURM_ARRAY_JOB_ID", "71")
-	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
-	g, err := sweep.Create(filepath.Join(dir, "sweep"), []sweep.Job{{Task: "t", Method: "m"}}, [][]byte{nil})
+	g, err := sweep.Create(filepath.Join(dir, "sweep"), []sweep.Job{{Task: "t", Method: "m", Steps: 9}, {Index: 1, Task: "t", Method: "m", Steps: 9}}, [][]byte{nil, nil})
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := g.Jobs[0]
 	saved := func(ctx context.Context) error {
 		syscall.Kill(os.Getpid(), syscall.SIGUSR2)
 		<-ctx.Done()
@@ -39,25 +36,47 @@ func TestWhatIsQueuedAgain(t *testing.T) {
 		if !errors.As(context.Cause(ctx), &s) || s.Signal != syscall.SIGTERM {
 			t.Errorf("it is ended by %v", context.Cause(ctx))
 		}
-		return runAgain{j.Name()}
+		return runAgain{"two jobs"}
 	}
-	if err := attemptAndRequeue(t.Context(), g, j, saved); !errors.Is(err, errStandstill) {
+	if err := attemptAndRequeue(t.Context(), g, "71_3", g.Jobs, saved); !errors.Is(err, errStandstill) {
 		t.Errorf("%v", err)
 	}
 	for want, attempt := range map[error]func(context.Context) error{
 		nil:             func(context.Context) error { return nil },
 		runAgain{"job"}: func(context.Context) error { return runAgain{"job"} },
 	} {
-		if err := attemptAndRequeue(t.Context(), g, j, attempt); !errors.Is(err, want) {
+		if err := attemptAndRequeue(t.Context(), g, "71_3", g.Jobs, attempt); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
 		}
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "called")); err == nil {
 		t.Errorf("it was queued again: %s", text)
 	}
+	// One of the jobs has been done meanwhile: that is further.
+	done := func(ctx context.Context) error {
+		if err := os.WriteFile(filepath.Join(g.Dir(g.Jobs[1]), "result.json"), []byte(`{"index":1}`), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return saved(ctx)
+	}
+	if err := attemptAndRequeue(t.Context(), g, "71_3", g.Jobs, done); errors.Is(err, errStandstill) {
+		t.Error(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "called")); string(text) != "requeue 71_3\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// Outside of Slurm there is nothing to give back to.
+func TestElement(t *testing.T) {
+	t.Setenv("SLURM_ARRAY_JOB_ID", "71")
+	t.Setenv("SLURM_ARRAY_TASK_ID", "3")
+	if id, err := element(); id != "71_3" || err != nil {
+		t.Errorf("%q, %v", id, err)
+	}
 	t.Setenv("SLURM_ARRAY_JOB_ID", "")
 	t.Setenv("SLURM_ARRAY_TASK_ID", "")
-	if err := attemptAndRequeue(t.Context(), g, j, saved); err == nil || !strings.Contains(err.Error(), "no element of a job array") {
+	if _, err := element(); err == nil || !strings.Contains(err.Error(), "no element of a job array") {
 		t.Errorf("outside of Slurm: %v", err)
 	}
 }

@@ -37,7 +37,11 @@ type sweepFlags struct {
 	sbatch, ssh          []string
 	profile              string
 	devices              []string // of this machine, between which the jobs are divided
-	worker               string   // the name of this engine among those of the sweep; empty: of host and process
+	free                 []uint64 // of their memory, bytes
+	pack                 bool
+	worker               string // the name of this engine among those of the sweep; empty: of host and process
+	element              string // of a job array of Slurm, that this engine is
+	runsPerJob           int
 	changed              func(string) bool
 }
 
@@ -56,11 +60,13 @@ missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save them 
 DIR/grid.json numbers the jobs. pgrlab sweep job DIR INDEX makes an attempt at one of
 them: status 0 means done, 85 saved but not done, run me again. Several sweeps over one
 DIR divide the work between them. --device all, or a list as cuda:0,cuda:2, gives each
-GPU one of them at a time, or as many as --jobs is divided among them.
+GPU one of them at a time, or as many as --jobs is divided among them, or with --pack as
+many as its memory has room for, by what the first have taken, and there are processors.
 
 --on slurm submits the jobs as a job array instead, of which --jobs run at a time, and
-shows how they get on (--profile NAME takes its options from the settings); DIR, and this program, are on a disk that the nodes see. Jobs
-whose time is nearly over save themselves and queue again. Ctrl-C closes the view
+shows how they get on (--profile NAME takes its options from the settings); DIR, and this
+program, are on a disk that the nodes see. --runs-per-job N has each element do N runs beside
+each other. Jobs whose time is nearly over save themselves and queue again. Ctrl-C closes the view
 alone: the same command opens it again, and submits what is missing and not queued;
 sweep status DIR shows it once, sweep cancel DIR ends it.
 
@@ -79,6 +85,7 @@ to machine, and loses at most the runs that have not ended.`,
   pgrlab attach sweeps/a/0003-*/run                    look at one of them
   pgrlab report sweeps/a/*/run
   pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
+  pgrlab sweep --out sweeps/a --on slurm --runs-per-job 4 --sbatch --gres=gpu:1 --sbatch --cpus-per-task=4
   pgrlab sweep --out sweeps/a --on ssh:box1,box2:4
   pgrlab sweep --task cartpole-swingup --method synther,pgr-curiosity --scale demo --observation pixels --out sweeps/c
   pgrlab sweep --task maze-sparse,maze-very-sparse --method ppo,ppo-rnd --scale short --tv noise --seeds 0-2 --out sweeps/d
@@ -122,17 +129,22 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda|all|cuda:0,cuda:2` where to compute: as each job finds it, or divided between all GPUs or some of this machine")
 	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
 	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
+	flags.BoolVar(&f.pack, "pack", false, "with --device all: as many runs on each GPU as its memory has room for, by what the first have taken")
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
 	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results there, and leave out what stands there already")
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
 	flags.StringVar(&f.on, "on", onHere, "`here|slurm|ssh:HOST,HOST:N` where the jobs run: on this machine, on a cluster as a job array, or on machines that share a disk")
 	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, as --time=4:00:00 or --gres=gpu:1; repeatable")
+	cli.CountIn(flags, &f.runsPerJob, "runs-per-job", 1, 1, maxRunsPerJob, "`N` runs in each job of Slurm, beside each other on what it is given, as one GPU")
 	flags.StringVar(&f.profile, "profile", "", "`NAME` options of sbatch in the settings, before those of --sbatch: [profile.NAME] of settings.toml")
 	flags.StringArrayVar(&f.ssh, "ssh", nil, "`OPTION` for ssh with --on ssh:…, in one word, as -oProxyJump=gate; repeatable")
 	f.changed = flags.Changed
 	c.AddCommand(sweepJobCommand(root), workerCommand(), statusCommand(), cancelCommand(), requeueCommand(), pokeCommand())
 	return c
 }
+
+// maxRunsPerJob is more than a node has processors.
+const maxRunsPerJob = 1024
 
 // Where the jobs of a sweep run.
 const (
@@ -149,6 +161,8 @@ func (f *sweepFlags) checkPlace() error {
 		return cli.Usagef("sweep: --on %s: want %s, %s or %sHOST,…", f.on, onHere, onSlurm, onSSH)
 	case f.on != onSlurm && len(f.sbatch) > 0:
 		return cli.Usagef("sweep: --sbatch and --profile are for --on slurm")
+	case f.on != onSlurm && f.changed("runs-per-job"):
+		return cli.Usagef("sweep: --runs-per-job is for --on slurm: elsewhere --jobs says how many run at a time")
 	case !hosts && len(f.ssh) > 0:
 		return cli.Usagef("sweep: --ssh is for --on ssh:HOST,…")
 	}
@@ -269,13 +283,17 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 		return fmt.Errorf("sweep %s: %w", f.out, err)
 	}
 	say := make(chan string, 64)
-	e := &sweep.Engine{Grid: g, Workers: f.jobs, Say: func(text string) { say <- text }}
+	e := &sweep.Engine{Grid: g, Workers: f.jobs, Leaves: f.element != "", Say: func(text string) { say <- text }}
 	e.Devices = f.devices
 	if e.Workers == 0 {
 		e.Workers = runtime.NumCPU()
 		if len(e.Devices) > 0 {
 			e.Workers = len(e.Devices)
 		}
+	}
+	if f.pack {
+		e.Workers = max(2*len(e.Devices), runtime.NumCPU()/f.threads)
+		e.Most = (&room{grid: g, free: f.free, read: map[int]int64{}}).runs
 	}
 	e.Workers = min(e.Workers, len(g.Jobs))
 	e.Process = f.process
@@ -296,10 +314,8 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	v := &sweepView{engine: e, progress: terminal.NewProgress(w)}
 	err = v.follow(ctx, say, ended)
 	unregister(err)
-	for _, after := range []error{file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing)} {
-		if err == nil {
-			err = after
-		}
+	if f.element == "" && err == nil { // else it is a part of the sweep
+		err = errors.Join(file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing))
 	}
 	var s cli.Signalled
 	if err != nil && !errors.As(err, &s) {

@@ -30,7 +30,7 @@ func (f *sweepFlags) register(e *sweep.Engine) (end func(error), err error) {
 		host, _ := os.Hostname()
 		name = fmt.Sprintf("%s-%d", host, os.Getpid())
 	}
-	r, err := e.Grid.Register(name, e.Workers)
+	r, err := e.Grid.Register(sweep.Worker{Name: name, Jobs: e.Workers, Element: f.element})
 	if errors.Is(err, sweep.ErrElsewhere) {
 		return nil, elsewhere{"worker " + name}
 	}

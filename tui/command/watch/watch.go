@@ -146,7 +146,7 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	}
 	shown := task.Environment{TV: w.tv}
 	if saved != nil && w.tv == "" && saved.config.Task == t.Name {
-		shown.TV = saved.config.Environment.TV
+		shown.TV = saved.config.Played().TV
 	}
 	if t, err = t.Played(shown); err != nil {
 		return nil, cli.AsUsage(fmt.Errorf("watch: %w", err))

@@ -1,0 +1,89 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"pgrlab/core/sweep/slurm"
+	"pgrlab/tui/command/cli"
+)
+
+// cancel takes all jobs out of the queue.
+func (c *cluster) cancel(ctx context.Context) (string, error) {
+	queued, err := c.unfinished(ctx)
+	if err == nil {
+		err = c.array.Cancel(ctx, queued)
+	}
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them", len(queued), c.out), nil
+}
+
+// unfinished is what is queued of the jobs that are not done: of several in an element some
+// may be.
+func (c *cluster) unfinished(ctx context.Context) (map[int]slurm.Element, error) {
+	queued, err := c.array.Queued(ctx)
+	maps.DeleteFunc(queued, func(i int, _ slurm.Element) bool {
+		j, err := c.grid.Job(i)
+		_, done := c.grid.Result(j)
+		return err == nil && done
+	})
+	return queued, err
+}
+
+// givenUp are the jobs that failed in elements which still do others.
+func (c *cluster) givenUp(queued map[int]slurm.Element) map[int]bool {
+	all := map[int]bool{}
+	for _, w := range c.grid.Workers() {
+		for _, i := range w.Failed {
+			e, is := queued[i]
+			if is && e.ID == w.Element && e.State == "RUNNING" && w.Ended == "" {
+				all[i] = true
+			}
+		}
+	}
+	return all
+}
+
+// requeue submits what is missing and left the queue, as it was submitted before, and lets
+// those run that Slurm holds.
+func (c *cluster) requeue(ctx context.Context, say func(string)) error {
+	last := c.array.Submissions[len(c.array.Submissions)-1]
+	if last.How.Script.Program == "" {
+		return cli.Usagef("an older version submitted it: pgrlab sweep --out %s --on slurm submits what is missing", c.out)
+	}
+	if err := c.submit(ctx, last.How, say); err != nil {
+		return err
+	}
+	if n := len(c.givenUp(c.queued)); n > 0 {
+		if err := c.grid.AskAgain(); err != nil {
+			return err
+		}
+		say(fmt.Sprintf("%d jobs that failed beside others are tried again", n))
+	}
+	held := maps.Clone(c.queued)
+	maps.DeleteFunc(held, func(_ int, e slurm.Element) bool { return !e.Held() })
+	if err := c.array.Release(ctx, held); err != nil {
+		return err
+	}
+	if len(held) > 0 {
+		say(fmt.Sprintf("%d jobs that Slurm held are free to run", len(held)))
+	}
+	return nil
+}
+
+// poke has the jobs that run save themselves.
+func (c *cluster) poke(ctx context.Context) (string, error) {
+	queued, err := c.unfinished(ctx)
+	if err != nil {
+		return "", err
+	}
+	given := c.givenUp(queued)
+	maps.DeleteFunc(queued, func(i int, e slurm.Element) bool { return e.State != "RUNNING" || given[i] })
+	if err := c.array.Save(ctx, queued); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d jobs save themselves", len(queued)), nil
+}

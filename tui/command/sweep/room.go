@@ -1,0 +1,66 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"sync"
+
+	"pgrlab/core/run"
+	"pgrlab/core/sweep"
+)
+
+// processMemory is what a process is counted with on a GPU beside what its programs take: the
+// driver's context and the kernels.
+const processMemory = 512 << 20
+
+// room is how many runs have room on the GPUs of a sweep, by what those before have taken.
+type room struct {
+	grid *sweep.Grid
+	free []uint64 // of each GPU when the sweep began, bytes
+	mu   sync.Mutex
+	read map[int]int64 // of the jobs' journals, bytes
+	most uint64        // that a run has taken, bytes; 0: none has said
+}
+
+// runs is how many may run at a time: one on each GPU until a run has evaluated, which says
+// what it has taken; then as many on each as the smallest has room for, with a tenth to spare.
+func (r *room) runs() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range r.grid.Jobs {
+		r.look(j)
+	}
+	if r.most == 0 {
+		return len(r.free)
+	}
+	least := uint64(math.MaxUint64)
+	for _, f := range r.free {
+		least = min(least, f)
+	}
+	return len(r.free) * max(1, int((least-least/10)/(r.most+processMemory)))
+}
+
+// look reads on in the journal of a job.
+func (r *room) look(j sweep.Job) {
+	f, err := run.OpenFile(r.grid.Run(j), run.JournalName)
+	if err != nil {
+		return // it has not begun
+	}
+	defer f.Close()
+	if _, err := f.Seek(r.read[j.Index], io.SeekStart); err != nil {
+		return
+	}
+	text, _ := io.ReadAll(f)
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	r.read[j.Index] += int64(whole)
+	for line := range bytes.Lines(text[:whole]) {
+		var perf struct {
+			DeviceBytes uint64 `json:"device_bytes"`
+		}
+		if bytes.Contains(line, []byte(`"device_bytes"`)) && json.Unmarshal(line, &perf) == nil {
+			r.most = max(r.most, perf.DeviceBytes)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package program
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// page runs the command lines of docs/cluster.md as they stand there, with a smaller network
+// on fewer processors, in sweeps that do not end by themselves.
+type page struct {
+	t    *testing.T
+	more []string // for lines that begin a sweep
+}
+
+// smaller are words of the page that a machine of tests has less of.
+var smaller = map[string]string{"demo": "tiny.toml", "--cpus-per-task=5": "--cpus-per-task=2"}
+
+// do runs a line.
+func (p *page) do(line string) {
+	p.t.Helper()
+	words := strings.Fields(line)[1:]
+	for i, w := range words {
+		if small, is := smaller[w]; is {
+			words[i] = small
+		}
+	}
+	switch {
+	case slices.Contains(words, "--on"):
+		if slices.Contains(words, "--preset") {
+			words = append(words, "--steps", "10000000", "--device", "cpu")
+		}
+		p.opens(append(words, p.more...))
+	case words[0] == "attach":
+		who := sitDown(p.t, nil, words...)
+		who.await("RETURN")
+		who.press("q", "leave it training")
+		who.press("d", "detached at step")
+		if status := who.status(); status != 0 {
+			p.t.Errorf("%s: status %d", line, status)
+		}
+	default:
+		if out, err := onCluster(p.t, words...); err != nil || out == "" {
+			p.t.Errorf("%s: %v: %s", line, err, out)
+		}
+	}
+}
+
+// opens opens the view of a sweep, and closes it when the sweep is begun or found.
+func (p *page) opens(words []string) {
+	p.t.Helper()
+	log, err := os.Create("view.log")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer log.Close()
+	view, _ := child(p.t, words...)
+	view.Stderr = log
+	if err := view.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	defer view.Process.Kill()
+	said := func() string { text, _ := os.ReadFile("view.log"); return string(text) }
+	eventually(p.t, strings.Join(words, " ")+" shows the sweep", func() bool { return strings.Contains(said(), "0 of 10 done") })
+	view.Process.Signal(syscall.SIGINT)
+	if view.Wait(); view.ProcessState.ExitCode() != 130 || !strings.Contains(said(), "go on without this view") {
+		p.t.Errorf("%q: status %d: %s", words, view.ProcessState.ExitCode(), said())
+	}
+}
+
+// linesOn are the commands of docs/cluster.md for a place of sweeps.
+func linesOn(t *testing.T, onSSH bool) []string {
+	t.Helper()
+	all := commandsOf(t, "cluster.md")
+	first := slices.IndexFunc(all, func(line string) bool { return strings.Contains(line, "--on ssh:") })
+	if first < 0 {
+		t.Fatal("no sweep is on hosts")
+	}
+	if onSSH {
+		return all[first:]
+	}
+	return all[:first]
+}
+
+// Every command of docs/cluster.md about Slurm does what the page says.
+func TestTheCommandsOfTheClusterOnSlurm(t *testing.T) {
+	lines := linesOn(t, false)
+	startSlurm(t)
+	setUp(t)
+	t.Setenv(childVariable, "1")
+	p := page{t: t}
+	for _, line := range lines {
+		if strings.HasPrefix(line, "pgrlab attach") { // of the first sweep, which was cancelled above
+			run := filepath.Clean(strings.Fields(line)[2])
+			p.do("pgrlab sweep cancel sweeps/b")
+			p.do("pgrlab sweep --out sweeps/a --on slurm")
+			before := stepOf(t, run)
+			eventually(t, run+" trains", func() bool { return stepOf(t, run) > before && exists(filepath.Join(run, "attach.json")) })
+		}
+		p.do(line)
+	}
+	p.do("pgrlab sweep cancel sweeps/a")
+}
+
+// Every command of docs/cluster.md about hosts does what the page says.
+func TestTheCommandsOfTheClusterOverSSH(t *testing.T) {
+	if !soaking() {
+		t.Skip("the short form is TestAShortSweepOverSSH: PGRLAB_SOAK=1")
+	}
+	lines := linesOn(t, true)
+	setUp(t)
+	option, _ := startHosts(t, []string{"box1", "box2"}, nil)
+	p := page{t: t, more: []string{"--ssh", option, "--jobs", "1"}}
+	for _, line := range lines {
+		p.do(line)
+	}
+}
