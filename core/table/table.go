@@ -24,11 +24,12 @@ var setType = reflect.TypeFor[Set]()
 
 // Of returns a pointer to a document that holds what the struct at config holds. The
 // fields of its embedded structs are the document's own, and so is a field for each
-// table of its Sets.
+// table of its Sets. Its lists are copies: who sets an element of one sets nobody's
+// defaults.
 func Of(config any) any {
 	from := reflect.ValueOf(config).Elem()
 	doc := reflect.New(reflect.StructOf(fields(from.Type())))
-	w := walk{field: func(v, d reflect.Value) { d.Set(v) }, set: fill}
+	w := walk{field: func(v, d reflect.Value) { d.Set(copied(v)) }, set: fill}
 	w.structs(from, doc.Elem())
 	return doc.Interface()
 }
@@ -130,7 +131,30 @@ func (w *walk) tables(v, doc reflect.Value) {
 }
 
 func fill(_ reflect.Value, _ string, settings any, doc reflect.Value) {
-	doc.Set(reflect.ValueOf(settings))
+	doc.Set(copied(reflect.ValueOf(settings)))
+}
+
+// copied is v with lists of its own, at any depth of structs and lists.
+func copied(v reflect.Value) reflect.Value {
+	fresh := reflect.New(v.Type()).Elem()
+	fresh.Set(v)
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := fresh.Field(i); f.CanSet() {
+				f.Set(copied(f))
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			return v
+		}
+		fresh.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		for i := range v.Len() {
+			fresh.Index(i).Set(copied(v.Index(i)))
+		}
+	}
+	return fresh
 }
 
 func empty(set reflect.Value, name string, _ any, doc reflect.Value) {

@@ -88,3 +88,35 @@ rate = 1.0
 		t.Errorf("taken back:\n%+v\nwant\n%+v", c, after)
 	}
 }
+
+type lists struct {
+	Widths []int   `toml:"widths"`
+	Turns  []inner `toml:"turns"`
+	Parts  listed  `toml:"-"`
+}
+
+type listed map[string]any
+
+var defaultLists = gamma{Sizes: []int{1, 2, 3}}
+
+type gamma struct {
+	Sizes []int `toml:"sizes"`
+}
+
+func (listed) Defaults() map[string]any { return map[string]any{"gamma": defaultLists} }
+
+// Who sets elements of a document's lists sets none of those that it was made from.
+func TestADocumentHasListsOfItsOwn(t *testing.T) {
+	c := lists{Widths: []int{8, 8}, Turns: []inner{{Kind: "a"}}}
+	doc := reflect.ValueOf(Of(&c)).Elem()
+	for i, set := range []func(){
+		func() { doc.Field(0).Index(0).SetInt(1) },
+		func() { doc.Field(1).Index(0).Field(0).SetString("b") },
+		func() { doc.Field(2).Field(0).Index(0).SetInt(7) },
+	} {
+		set()
+		if !reflect.DeepEqual(c, lists{Widths: []int{8, 8}, Turns: []inner{{Kind: "a"}}}) || !reflect.DeepEqual(defaultLists.Sizes, []int{1, 2, 3}) {
+			t.Errorf("list %d: it was written into %+v and %+v", i, c, defaultLists)
+		}
+	}
+}
