@@ -96,7 +96,7 @@ func TestVariantsWithEveryKnobTurned(t *testing.T) {
 		for _, k := range refused {
 			v, _ := c.Knobs.Get(k.Name)
 			c.Schedule = []string{"10:" + k.Name + "=" + v.String()}
-			want := k.Name + ": not used by " + method + ": "
+			want := k.Name + ": not used by " + method
 			if err := validSchedule(c); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %s…", method, err, want)
 			}

@@ -120,29 +120,22 @@ func TestRNetworkAgainstTheReference(t *testing.T) {
 	c := smallECO()
 	c.Batch = 7
 	n := newECONet(c, 3, rng.New(2, "eco test"))
-	built, err := n.build(3, c.Batch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, y, labels := built.graph.Tensor(built.x).Data, built.graph.Tensor(built.y).Data, built.graph.Tensor(built.labels).Data
+	x, y, labels := make([]float32, 3*c.Batch), make([]float32, 3*c.Batch), make([]float32, 2*c.Batch)
 	rng.New(1, "eco pairs").FillNormal(x, 0, 0)
 	rng.New(1, "eco pairs").FillNormal(y, 1, 0)
 	for i := range c.Batch {
 		labels[2*i+i%2] = 1
 	}
 	reference := func() float64 { return referenceECO(n, rowsOf(x, 3), rowsOf(y, 3), rowsOf(labels, 2)) }
-	as := icmGraph{graph: built.graph, loss: built.loss}
 	for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){"tape machine": onTapeMachine, "plan": onPlan} {
-		if machine == "plan" { // whose gradients are a graph of their own
-			again, err := n.build(3, c.Batch)
-			if err != nil {
-				t.Fatal(err)
-			}
-			copy(again.graph.Tensor(again.x).Data, x)
-			copy(again.graph.Tensor(again.y).Data, y)
-			copy(again.graph.Tensor(again.labels).Data, labels)
-			as = icmGraph{graph: again.graph, loss: again.loss}
+		built, err := n.build(3, c.Batch) // each machine adds gradients to a graph of its own
+		if err != nil {
+			t.Fatal(err)
 		}
+		copy(built.graph.Tensor(built.x).Data, x)
+		copy(built.graph.Tensor(built.y).Data, y)
+		copy(built.graph.Tensor(built.labels).Data, labels)
+		as := icmGraph{graph: built.graph, loss: built.loss}
 		loss, grads := evaluate(t, as, n.params())
 		near(t, machine+": loss", loss, reference(), 1e-5*reference())
 		for i, p := range n.params() {
