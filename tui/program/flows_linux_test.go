@@ -46,7 +46,7 @@ func TestFlowsOfTheProgram(t *testing.T) {
 			t.Parallel()
 			w, dir := openRun(t, term)
 			w.Await("RETURN")
-			w.Press("2 of 18", "j")
+			w.Press(knobNumber(2), "j")
 			w.Press("256 samples", "Right") // the preview
 			w.Press("#2 ", "Enter")
 			w.Press("(undoes #2)", "z")
@@ -73,9 +73,9 @@ func TestStartAndLeave(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
 			w, _ := openRun(t, term)
-			w.Await("1 of 18")
-			w.Press("2 of 18", "j") // two keys in one reading are no keys
-			w.Press("3 of 18", "j")
+			w.Await(knobNumber(1))
+			w.Press(knobNumber(2), "j") // two keys in one reading are no keys
+			w.Press(knobNumber(3), "j")
 			w.Press("1 staged", "Right")
 			w.Press("#2 ", "Enter")
 			w.Press("(undoes #2)", "z")

@@ -25,7 +25,7 @@ func TestForksOutliveTheirParent(t *testing.T) {
 			t.Parallel()
 			p := sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--at", "200:refit_every=1_000_000", "--out", way.name)
 			p.await("#1 ")
-			p.press("jj", "3 of 18")
+			p.press("jj", knobNumber(3))
 			p.press("\x1b[C", "1 staged")
 			p.press("f", "do not fork")
 			p.press(way.pairs, fmt.Sprintf("%d children", way.forks))

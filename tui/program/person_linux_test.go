@@ -2,6 +2,7 @@ package program
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/testing/pace"
 	"pgrlab/tui/testing/pty"
 )
@@ -214,3 +216,6 @@ func phaseOf(shown string) string {
 	}
 	return ""
 }
+
+// knobNumber is what the pane of knobs says while the one of that number is selected.
+func knobNumber(n int) string { return fmt.Sprintf("%d of %d", n, len(knob.All())) }

@@ -1,12 +1,12 @@
 package program
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
 	"time"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/rng"
 )
 
@@ -23,9 +23,9 @@ func TestKeysShowAtOnce(t *testing.T) {
 		args, keys, limit = []string{"--preset", "demo", "--out", "run"}, 480, 100*time.Millisecond
 	}
 	p := sitDown(t, colourless, args...)
-	p.await("1 of 18")
+	p.await(knobNumber(1))
 	phase, took := "", map[string][]time.Duration{}
-	knob, way := 1, 1
+	at, way := 1, 1
 	pauses := rng.New(1, "keys").At(0)
 	for i := range keys {
 		if soaking() {
@@ -44,14 +44,14 @@ func TestKeysShowAtOnce(t *testing.T) {
 			d = p.press("\x1b[Z", "▸ KNOBS")
 		default:
 			key := "j"
-			if knob+way < 1 || knob+way > 18 {
+			if at+way < 1 || at+way > len(knob.All()) {
 				way = -way
 			}
 			if way < 0 {
 				key = "k"
 			}
-			knob += way
-			d = p.press(key, fmt.Sprintf("%d of 18", knob))
+			at += way
+			d = p.press(key, knobNumber(at))
 		}
 		took[phase] = append(took[phase], d)
 	}
@@ -98,7 +98,7 @@ func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
 	t.Run("paused", func(t *testing.T) {
 		t.Parallel()
 		p := sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--out", "long")
-		p.await("1 of 18")
+		p.await(knobNumber(1))
 		p.press(" ", "PAUSED")
 		still(p, "paused")
 		for _, layout := range []string{"full", "present", "focus"} {
