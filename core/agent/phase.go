@@ -1,5 +1,7 @@
 package agent
 
+import "pgrlab/core/replay"
+
 // Experience is what an env step of all copies gave. The memory is the caller's.
 type Experience struct {
 	Copies    int
@@ -11,9 +13,20 @@ type Experience struct {
 	Actions        []float32 // [Copies,A]
 	Rewards        []float32 // [Copies], with the bonus on them where there is one
 	Ends           []End     // [Copies]
+	// Respawned [Copies] says where Next does not follow from Obs and Actions: see
+	// replay.Note.
+	Respawned []bool
 	// State [Copies,StateSize] is what the policy remembered before it chose the
 	// actions.
 	State []float32
+}
+
+// Note is that of the transition of a copy.
+func (e *Experience) Note(i int) (n replay.Note) {
+	if e.Respawned != nil {
+		n.Respawned = e.Respawned[i]
+	}
+	return n
 }
 
 // End is how a copy's episode stands after an env step. A time limit is no true end:

@@ -37,6 +37,16 @@ func (c Configs) Pace(name string) Cadence {
 	return Cadence{}
 }
 
+// skipsRespawns is a Config of a function that may have no part in respawns.
+type skipsRespawns interface{ SkipsRespawns() bool }
+
+// SkipsRespawns says whether the function of that name learns nothing from transitions whose
+// note says Respawned, and says 0 of them.
+func (c Configs) SkipsRespawns(name string) bool {
+	s, may := c.Of(name).(skipsRespawns)
+	return may && s.SkipsRespawns()
+}
+
 // With is c with other settings of a function.
 func (c Configs) With(name string, settings Config) Configs {
 	other := maps.Clone(c)

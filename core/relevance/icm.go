@@ -35,6 +35,7 @@ const rounds = 4
 // ICMConfig describes an intrinsic curiosity model.
 type ICMConfig struct {
 	Cadence
+	Respawns
 	Hidden    int     `toml:"hidden"`     // H, the width of everything
 	Residual  string  `toml:"residual"`   // "shared" or "separate"
 	Batch     int     `toml:"batch"`      // real transitions of an update
@@ -63,7 +64,7 @@ var _ = register(Spec{
 // DefaultICM is the released configuration (renwang435/pgr:
 // config/online/sac_cond_synther_dmc.gin).
 func DefaultICM() ICMConfig {
-	return ICMConfig{Cadence: Cadence{Warmup: 1000}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024}
+	return ICMConfig{Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024}
 }
 
 // Validate says in one line what is wrong with c, or returns nil.
@@ -82,7 +83,7 @@ func (c ICMConfig) Validate() error {
 	case c.NoiseKind != "" && c.NoiseKind != NoiseIsotropic && c.NoiseKind != NoiseDimension:
 		return fmt.Errorf("curiosity: noise_kind is %q, want %q or %q", c.NoiseKind, NoiseIsotropic, NoiseDimension)
 	}
-	return nil
+	return c.Respawns.validate("curiosity")
 }
 
 // ICM is an intrinsic curiosity model (Pathak et al. 2017, as changed by

@@ -14,6 +14,7 @@ import (
 // RNDConfig describes a pair of networks for random network distillation.
 type RNDConfig struct {
 	Cadence
+	Respawns
 	Hidden    int     `toml:"hidden"`     // width of the hidden layers
 	Features  int     `toml:"features"`   // K, outputs of both networks
 	Batch     int     `toml:"batch"`      // real transitions of an update
@@ -39,7 +40,7 @@ var _ = register(Spec{
 // (two layers of 512, 512 features), and the learning rate of
 // openai/random-network-distillation: run_atari.py.
 func DefaultRND() RNDConfig {
-	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: RNDOnFrames}
+	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: RNDOnFrames}
 }
 
 // Validate says in one line what is wrong with c, or returns nil.
@@ -52,7 +53,7 @@ func (c RNDConfig) Validate() error {
 	case c.On != "" && c.On != RNDOnFrames && c.On != RNDOnLatents:
 		return fmt.Errorf("rnd: on is %q, want %q or %q", c.On, RNDOnFrames, RNDOnLatents)
 	}
-	return nil
+	return c.Respawns.validate("rnd")
 }
 
 // RND is random network distillation (Burda et al. 2018) of the next observation: a
@@ -136,6 +137,7 @@ func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
 		}
 		copy(dst[first:first+n], m.scores.program.Data(m.scores.out))
 	}
+	m.config.mask(dst, b, rows)
 	return nil
 }
 

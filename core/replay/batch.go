@@ -17,6 +17,8 @@ type Batch struct {
 	// Weight [Size,1] is how much each transition counts in the critics' loss; nil
 	// where all count alike.
 	Weight []float32
+	// Notes [Size] are those of the rows; nil where the rings that they came from keep none.
+	Notes []Note
 	// Share makes a function that does parts of some work at once and waits for all of
 	// them; nil: the caller copies its rows alone. It is for who owns the
 	// memory and knows the cores.
@@ -59,11 +61,15 @@ func (b *Batch) Put(i int, shape Shape, row []float32) {
 // Gather writes rows of the ring, one after the other, from transition at of the
 // batch on.
 func (r *Ring) Gather(b *Batch, at int, rows []int) {
+	r.annotate(b)
 	for len(rows) > 0 {
 		some := rows[:min(ahead, len(rows))]
 		r.touch(some)
 		for i, row := range some {
 			b.Put(at+i, r.shape, r.Row(row))
+			if b.Notes != nil {
+				b.Notes[at+i] = r.Note(row)
+			}
 			if b.Frames != nil {
 				r.look(b, at+i, row)
 			}
@@ -124,11 +130,19 @@ func HoldReal(size int, r float64, available int) Mix {
 // is a function of its occasion and of the rings' lengths.
 type Mixer struct {
 	real, synthetic rng.Stream
+	led             bool // no real row is drawn whose agent was put where it is
 }
 
 // NewMixer returns a mixer whose samples belong to a stream.
 func NewMixer(s rng.Stream) Mixer {
 	return Mixer{real: s.Sub("real"), synthetic: s.Sub("synthetic")}
+}
+
+// WithoutRespawns is m that draws another row in the place of a real one whose note says
+// Respawned: for who learns what actions lead to.
+func (m Mixer) WithoutRespawns() Mixer {
+	m.led = true
+	return m
 }
 
 // Streams are those that real and synthetic rows are sampled from: item by item of the
@@ -146,18 +160,27 @@ func (m Mixer) Sample(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64)
 		d.rows = make([]int, b.Size)
 	}
 	d.mix, d.rings, d.rows = mix, [2]*Ring{real, synthetic}, d.rows[:b.Size]
-	if err := pick(d.rows[:mix.Real], real, m.real, occasion); err != nil {
+	if err := pick(d.rows[:mix.Real], real, m.real, occasion, m.led); err != nil {
 		return err
 	}
-	if err := pick(d.rows[mix.Real:], synthetic, m.synthetic, occasion); err != nil {
+	if err := pick(d.rows[mix.Real:], synthetic, m.synthetic, occasion, false); err != nil {
 		return err
+	}
+	for _, from := range d.rings { // now, for parts are filled at once
+		if from != nil {
+			from.annotate(b)
+		}
 	}
 	b.fill()
 	return nil
 }
 
-// pick samples rows of a ring.
-func pick(rows []int, from *Ring, s rng.Stream, occasion uint64) error {
+// mostDraws is how often a row is drawn for a place where respawns are not wanted: of a buffer
+// that holds nothing else one of them is taken.
+const mostDraws = 64
+
+// pick samples rows of a ring; led: none whose agent was put where it is.
+func pick(rows []int, from *Ring, s rng.Stream, occasion uint64, led bool) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -167,6 +190,9 @@ func pick(rows []int, from *Ring, s rng.Stream, occasion uint64) error {
 	q := s.At(occasion)
 	for i := range rows {
 		rows[i] = q.IntN(from.Len())
+		for n := 1; led && n < mostDraws && from.Note(rows[i]).Respawned; n++ {
+			rows[i] = q.IntN(from.Len())
+		}
 	}
 	return nil
 }

@@ -8,17 +8,20 @@ import (
 	"math"
 )
 
-// magic begins a saved ring; the digit is the version of the format.
-const magic = "PGRR1\n"
+// magic begins a saved ring, notedMagic one that has notes; the digit is the version of the format.
+const magic, notedMagic = "PGRR1\n", "PGRR2\n"
 
 // fileRows is how many rows are put into one write.
 const fileRows = 256
 
 // Save writes the ring: magic, then as little-endian uint64 observations,
 // actions, capacity, rows held, next slot and rows ever added, then the rows by
-// slots as float32.
+// slots as float32, and their notes where the ring keeps some.
 func (r *Ring) Save(w io.Writer) error {
 	head := []byte(magic)
+	if r.noted {
+		head = []byte(notedMagic)
+	}
 	for _, v := range []uint64{uint64(r.shape.Obs), uint64(r.shape.Act), uint64(r.capacity), uint64(r.length), uint64(r.next), r.total} {
 		head = binary.LittleEndian.AppendUint64(head, v)
 	}
@@ -38,7 +41,7 @@ func (r *Ring) Save(w io.Writer) error {
 		}
 		buf = buf[:0]
 	}
-	return nil
+	return r.saveNotes(w)
 }
 
 // Load replaces the ring's transitions by those that Save wrote from a ring of
@@ -58,7 +61,8 @@ func (r *Ring) load(src io.Reader) error {
 	if _, err := io.ReadFull(src, head); err != nil {
 		return err
 	}
-	if string(head[:len(magic)]) != magic {
+	noted := string(head[:len(magic)]) == notedMagic
+	if !noted && string(head[:len(magic)]) != magic {
 		return errors.New("not a file of transitions, or of another version")
 	}
 	var field [6]uint64
@@ -78,6 +82,9 @@ func (r *Ring) load(src io.Reader) error {
 	}
 	if err := r.loadRows(src, int(length)); err != nil {
 		return err
+	}
+	if err := r.loadNotes(src, int(length), noted); err != nil {
+		return fmt.Errorf("notes: %w", err)
 	}
 	r.length, r.next, r.total = int(length), int(next), total
 	return nil

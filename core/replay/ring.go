@@ -14,7 +14,9 @@ type Ring struct {
 	next     int    // slot of the next row
 	total    uint64 // rows ever added
 	chunks   [][]float32
-	sight    Sight // nil: rows were made from no frames
+	sight    Sight  // nil: rows were made from no frames
+	noted    bool   // it keeps notes
+	notes    []Note // by slots, those that were filled
 }
 
 // NewRing returns an empty ring. It panics where shape or capacity are not
@@ -78,7 +80,11 @@ func (r *Ring) Newest(age int) int {
 }
 
 // Add appends a transition. It panics where the sizes are not those of the ring.
-func (r *Ring) Add(t Transition) { r.shape.put(r.claim(), t) }
+func (r *Ring) Add(t Transition) {
+	slot := r.next
+	r.shape.put(r.claim(), t)
+	r.note(slot, t.Note)
+}
 
 // AddRows appends transitions that are rows already, one behind the other, as a
 // generator makes them. It panics where they are not whole rows.
@@ -91,6 +97,13 @@ func (r *Ring) AddRows(rows []float32) {
 	}
 }
 
+// AddFrom appends the transition in slot i of another ring of the shape, with its note.
+func (r *Ring) AddFrom(from *Ring, i int) {
+	slot := r.next
+	copy(r.claim(), from.Row(i))
+	r.note(slot, from.Note(i))
+}
+
 // claim is the memory of the next row.
 func (r *Ring) claim() []float32 {
 	slot := r.next
@@ -98,6 +111,7 @@ func (r *Ring) claim() []float32 {
 	r.next = (slot + 1) % r.capacity
 	r.length = min(r.length+1, r.capacity)
 	r.total++
+	r.note(slot, Note{})
 	return r.slot(slot)
 }
 
@@ -114,8 +128,12 @@ func (r *Ring) Clear() { r.length, r.next = 0, 0 }
 
 // GatherRange copies n rows from slot first on to the beginning of b.
 func (r *Ring) GatherRange(b *Batch, first, n int) {
+	r.annotate(b)
 	for i := range n {
 		b.Put(i, r.shape, r.Row(first+i))
+		if b.Notes != nil {
+			b.Notes[i] = r.Note(first + i)
+		}
 		if b.Frames != nil {
 			r.look(b, i, first+i)
 		}

@@ -32,6 +32,7 @@ type halfStep struct {
 	Actions, Next []float32
 	Rewards       []float32
 	Ends          []agent.End
+	Respawned     []bool
 	Frames        []byte // where the learner sees some
 }
 
@@ -49,7 +50,7 @@ func (r *Replica) startEnvs() error {
 	}
 	obs, act := r.envs[0].env.ObsSize(), r.envs[0].env.ActSize()
 	r.Obs, r.next, r.Action = make([]float32, n*obs), make([]float32, n*obs), make([]float32, n*act)
-	r.rewards, r.ends, r.made = make([]float32, n), make([]agent.End, n), make([]bool, n)
+	r.rewards, r.ends, r.made, r.respawned = make([]float32, n), make([]agent.End, n), make([]bool, n), make([]bool, n)
 	r.episodes = make([]uint64, n)
 	return nil
 }
@@ -140,6 +141,9 @@ func (r *Replica) stepEnv(i int) error {
 	c.Step++
 	c.Return += reward
 	r.rewards[i], r.ends[i], r.made[i] = float32(reward), agent.Continues, true
+	if e, may := r.envs[i].env.(task.Respawning); may {
+		r.respawned[i] = e.Respawned()
+	}
 	switch { // a time limit is no true end, even where both come together
 	case terminated && !truncated && c.Step != r.Task.EpisodeSteps:
 		r.ends[i] = agent.Terminated
@@ -155,7 +159,7 @@ func (r *Replica) keepHalf() {
 	for _, made := range r.made {
 		if made {
 			r.Half = &halfStep{append([]bool(nil), r.made...), append([]float32(nil), r.Action...), append([]float32(nil), r.next...),
-				append([]float32(nil), r.rewards...), append([]agent.End(nil), r.ends...), nil}
+				append([]float32(nil), r.rewards...), append([]agent.End(nil), r.ends...), append([]bool(nil), r.respawned...), nil}
 			if r.sight != nil {
 				r.Half.Frames = append([]byte(nil), r.sight.next...)
 			}
@@ -171,6 +175,7 @@ func (r *Replica) takeHalf() {
 		copy(r.next, h.Next)
 		copy(r.rewards, h.Rewards)
 		copy(r.ends, h.Ends)
+		copy(r.respawned, h.Respawned)
 		if r.sight != nil {
 			copy(r.sight.next, h.Frames)
 		}

@@ -128,6 +128,9 @@ func (r *Replica) mixerOf(name string) replay.Mixer {
 	mixer, ok := r.mixers[name]
 	if !ok {
 		mixer = replay.NewMixer(r.streams.models.Sub(name))
+		if r.Config.Relevance.SkipsRespawns(name) {
+			mixer = mixer.WithoutRespawns()
+		}
 		r.mixers[name] = mixer
 	}
 	return mixer

@@ -82,6 +82,7 @@ type Replica struct {
 	rewards    []float32 // and so on, [K]
 	ends       []agent.End
 	made       []bool       // which copies have made it
+	respawned  []bool       // which were put elsewhere by it
 	episodes   []uint64     // of acting
 	acting     agent.Acting // of the env step
 	nextState  []float32    // PolicyState behind it
@@ -195,6 +196,9 @@ func (r *Replica) build() (err error) {
 	r.streams = newStreams(r.Seed)
 	r.mixer = replay.NewMixer(r.streams.replay)
 	r.Real = replay.NewRing(shape, c.Buffer)
+	if _, takesBatches := r.Agent.(agent.OffPolicy); !takesBatches {
+		r.Real.Annotate()
+	}
 	if c.Replay.Prioritized() {
 		r.priorities = replay.NewPrioritized(c.Replay.Priorities(), r.streams.replay.Sub("priority"))
 		r.own("priorities", r.priorities)

@@ -29,6 +29,13 @@ type Posed interface {
 	Pose(dst []float64) []float64
 }
 
+// Respawning is an Env that may put the agent elsewhere within an episode, as a maze does at its
+// goal. What Step writes is where the agent was put then: no action leads there.
+type Respawning interface {
+	// Respawned says whether the last Step put the agent elsewhere.
+	Respawned() bool
+}
+
 // VecEnv steps Size() copies of an environment in lockstep, for evaluation.
 type VecEnv interface {
 	Size() int

@@ -34,6 +34,7 @@ type episode struct {
 	layout layout
 	look   look
 	tv     TV
+	moved  bool // by the last action, from the goal to another start
 	state
 }
 
@@ -43,7 +44,7 @@ func newEpisode(t *Task, split Split, seed uint64) *episode {
 
 // reset begins an episode.
 func (e *episode) reset(number uint64) {
-	e.state = state{world: world{e.split, e.seed, number}}
+	e.state, e.moved = state{world: world{e.split, e.seed, number}}, false
 	e.enter()
 	e.start()
 	e.explored()
@@ -106,6 +107,7 @@ func (e *episode) act(action int) (reward float64) {
 // move makes an action: its frames, or those up to the goal.
 func (e *episode) move(action int) (reward float64) {
 	e.Step++
+	e.moved = false
 	if action == fire {
 		e.Shots++
 	}
@@ -113,6 +115,7 @@ func (e *episode) move(action int) (reward float64) {
 		e.frame(&e.layout, action)
 		if e.touches(e.layout.goal) {
 			e.start()
+			e.moved = true
 			return goalReward
 		}
 	}
@@ -198,6 +201,10 @@ func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated
 	e.observe(obs)
 	return reward, false, e.over(), nil
 }
+
+// Respawned says whether the last Step reached the goal, so that what it wrote is seen from
+// another start.
+func (e *Env) Respawned() bool { return e.moved }
 
 // Frame draws what the player sees: dst is [side,side,3], red, green and blue, the upper line
 // first. The same state has the same bytes. It changes nothing.

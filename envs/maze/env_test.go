@@ -271,3 +271,26 @@ func TestCellBonus(t *testing.T) {
 		}
 	}
 }
+
+// A step that reached the goal says that the player is elsewhere, and no other does.
+func TestRespawned(t *testing.T) {
+	m, _ := Find("maze-sparse")
+	e, obs, goals := m.New(Test, 3), make([]float32, ObsSize), 0
+	if err := e.Reset(0, obs); err != nil || e.Respawned() {
+		t.Fatalf("%v, at the beginning", err)
+	}
+	for range 600 {
+		row := make([]float32, ActSize)
+		row[oracle(e.episode)] = 1
+		reward, _, _, err := e.Step(row, obs)
+		if err != nil || e.Respawned() != (reward == goalReward) {
+			t.Fatalf("%v: reward %v, respawned %v", err, reward, e.Respawned())
+		}
+		if reward > 0 {
+			goals++
+		}
+	}
+	if goals < 2 {
+		t.Errorf("%d goals", goals)
+	}
+}

@@ -44,9 +44,11 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 		return nil, err
 	}
 	l := &Latent{Agent: x, met: replay.NewRing(c.Shape, c.Window*c.rows())}
+	l.met.Annotate()
 	x.probes = probe.New(dev, l.layers)
 	if c.KeepRewarded > 0 {
 		l.rewarded = replay.NewRing(c.Shape, c.KeepRewarded)
+		l.rewarded.Annotate()
 	}
 	return l, nil
 }
@@ -59,12 +61,13 @@ func (l *Latent) Observe(e *agent.Experience) error {
 	o, a := l.config.Shape.Obs, l.config.Shape.Act
 	for i := range e.Copies {
 		if l.rewarded != nil && l.met.Len() == l.met.Cap() {
-			if oldest := l.met.Row(l.met.Newest(l.met.Len() - 1)); oldest[o+a] > 0 {
-				l.rewarded.AddRows(oldest)
+			if oldest := l.met.Newest(l.met.Len() - 1); l.met.Row(oldest)[o+a] > 0 {
+				l.rewarded.AddFrom(l.met, oldest)
 			}
 		}
 		l.met.Add(replay.Transition{
 			Obs: e.Obs[i*o : (i+1)*o], Act: e.Actions[i*a : (i+1)*a], Reward: e.Rewards[i], Next: e.Next[i*o : (i+1)*o],
+			Note: e.Note(i),
 		})
 	}
 	return nil
@@ -102,7 +105,7 @@ func (l *Latent) prepareEncoder() error {
 // startEncode forgets what D_real has: latents of an older trunk say something else. A unit
 // is a row of the new one.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
-	from := l.sources(w.Source.Real.Cap())
+	from, _ := l.sources(w.Source.Real.Cap())
 	l.heads.peak = 0
 	for _, row := range from {
 		l.heads.peak = max(l.heads.peak, row[l.config.Shape.Obs+l.config.Shape.Act])
@@ -111,15 +114,15 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	return len(from), nil
 }
 
-// sources are the transitions that D_real is made of, at most so many: the newest ones, and
+// sources are the transitions that D_real is made of with their notes, at most so many: the newest ones, and
 // those with a reward from before them in the place of the oldest without one, so that there
 // are equally many whatever was met.
-func (l *Latent) sources(most int) (rows [][]float32) {
+func (l *Latent) sources(most int) (rows [][]float32, notes []replay.Note) {
 	reward := l.config.Shape.Obs + l.config.Shape.Act
 	n := min(most, l.met.Len())
 	if l.rewarded != nil {
 		for _, slot := range l.rewarded.Oldest(0, min(n, l.rewarded.Len())) {
-			rows = append(rows, l.rewarded.Row(slot))
+			rows, notes = append(rows, l.rewarded.Row(slot)), append(notes, l.rewarded.Note(slot))
 		}
 	}
 	left := len(rows) // of those without a reward that make room
@@ -129,9 +132,9 @@ func (l *Latent) sources(most int) (rows [][]float32) {
 			left--
 			continue
 		}
-		rows = append(rows, row)
+		rows, notes = append(rows, row), append(notes, l.met.Note(slot))
 	}
-	return rows[len(rows)-n:]
+	return rows[len(rows)-n:], notes[len(rows)-n:]
 }
 
 // encodeSlice makes the rows behind the first done.
@@ -139,8 +142,8 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	if err := l.prepareEncoder(); err != nil {
 		return 0, nil, err
 	}
-	from := l.sources(w.Source.Real.Cap())[done:]
-	from = from[:min(l.config.valueRows(), len(from))]
+	from, notes := l.sources(w.Source.Real.Cap())
+	from, notes = from[done:min(done+l.config.valueRows(), len(from))], notes[done:]
 	o, a, h := l.config.Shape.Obs, l.config.Shape.Act, l.config.latents().Obs
 	z, err := l.encode(from, 0)
 	if err != nil {
@@ -151,7 +154,7 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 		return 0, nil, err
 	}
 	for i, row := range from {
-		w.Source.Real.Add(replay.Transition{Obs: z[i*h : (i+1)*h], Act: row[o : o+a], Reward: row[o+a], Next: next[i*h : (i+1)*h]})
+		w.Source.Real.Add(replay.Transition{Obs: z[i*h : (i+1)*h], Act: row[o : o+a], Reward: row[o+a], Next: next[i*h : (i+1)*h], Note: notes[i]})
 	}
 	return len(from), nil, nil
 }

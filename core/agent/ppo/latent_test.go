@@ -48,6 +48,7 @@ func latentSession(l *Latent, dreams *replay.Ring) *session {
 		Mixer: replay.NewMixer(rng.New(3, "mixer")), Real: replay.NewRing(l.config.latents(), 1000), Synthetic: dreams,
 		Mix: replay.Mix{Real: 6, Synthetic: 4},
 	}
+	s.source.Real.Annotate()
 	return s
 }
 
@@ -314,8 +315,12 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 		return in
 	}
 	kept := 0
-	for i, from := range l.sources(1000) {
+	rows, notes := l.sources(1000)
+	for i, from := range rows {
 		row := real.Row(i)
+		if real.Note(i) != notes[i] || notes[i].Respawned != (from[o+a] == 1) {
+			t.Errorf("row %d with reward %v has note %v, want %v", i, from[o+a], real.Note(i), notes[i])
+		}
 		z, next := latent(from[:o]), latent(from[o+a+1:][:o])
 		for j := range h {
 			if math.Abs(z[j]-float64(row[j])) > 1e-5 || math.Abs(next[j]-float64(row[h+a+1+j])) > 1e-5 {

@@ -108,7 +108,7 @@ func (s *session) collect(t testing.TB) {
 	n, o, a := c.Copies, c.Shape.Obs, c.Shape.Act
 	e := agent.Experience{
 		Copies: n, Step: uint64(s.step), Obs: make([]float32, n*o), Next: make([]float32, n*o), Actions: make([]float32, n*a),
-		Rewards: make([]float32, n), Ends: make([]agent.End, n),
+		Rewards: make([]float32, n), Ends: make([]agent.End, n), Respawned: make([]bool, n),
 	}
 	right := make([]int, n)
 	for i := range n {
@@ -134,6 +134,7 @@ func (s *session) collect(t testing.TB) {
 	}
 	for i := range n {
 		e.Rewards[i] = e.Actions[i*a+right[i]]
+		e.Respawned[i] = e.Rewards[i] == 1
 		s.earned += float64(e.Rewards[i])
 	}
 	observer := s.observer

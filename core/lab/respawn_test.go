@@ -1,0 +1,118 @@
+package lab
+
+import (
+	"context"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/config"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/relevance"
+	"pgrlab/core/task"
+	"pgrlab/envs/maze"
+)
+
+// respawning says of every fifth env step that it ended elsewhere.
+type respawning struct {
+	*maze.Env
+	t int
+}
+
+func (e *respawning) Step(action, obs []float32) (float64, bool, bool, error) {
+	e.t++
+	return e.Env.Step(action, obs)
+}
+
+func (e *respawning) Respawned() bool { return e.t%5 == 0 }
+
+// observing keeps how many rewards it observed that have a bonus, of respawns and of others.
+type observing struct {
+	*ppo.Agent
+	raised *[2]int
+}
+
+func (o observing) Observe(e *agent.Experience) error {
+	for i, r := range e.Rewards {
+		if r != 0 { // there is no goal in sight, and no other reward
+			at := 0
+			if e.Respawned[i] {
+				at = 1
+			}
+			o.raised[at]++
+		}
+	}
+	return o.Agent.Observe(e)
+}
+
+// A bonus is not of respawns unless it is asked for, and its model does not learn from them.
+func TestNoBonusForRespawns(t *testing.T) {
+	for _, function := range []string{"curiosity", "rnd"} {
+		for _, respawns := range []string{relevance.RespawnsMasked, relevance.RespawnsUsed} {
+			c := ppoConfig(function)
+			c.Bonus.Scale = config.ScalePaper
+			own := relevance.Respawns{Respawns: respawns}
+			switch f := c.Relevance.Of(function).(type) {
+			case relevance.ICMConfig:
+				f.Respawns = own
+				c.Relevance = c.Relevance.With(function, f)
+			case relevance.RNDConfig:
+				f.Respawns = own
+				c.Relevance = c.Relevance.With(function, f)
+			}
+			l, raised := respawningLab(t, c)
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			used := respawns == relevance.RespawnsUsed
+			if raised[0] == 0 || raised[1] > 0 != used {
+				t.Errorf("%s, %s: %d bonuses of respawns, %d of others", function, respawns, raised[1], raised[0])
+			}
+			m, seen := l.x.first(), 0
+			f, err := m.Function(function)
+			if err != nil {
+				t.Fatal(err)
+			}
+			learned := f.(relevance.Trained).Batch() // of the last update
+			for _, n := range learned.Notes {
+				if n.Respawned {
+					seen++
+				}
+			}
+			if learned.Notes == nil || seen > 0 != used {
+				t.Errorf("%s, %s: the last update was on %d respawns of %d rows", function, respawns, seen, len(learned.Notes))
+			}
+		}
+	}
+}
+
+// respawningLab is such a run in mazes, with what its learner observes.
+func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go", LeastShare: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	m, _ := maze.Find("maze-sparse")
+	mazes := mazeTask(t)
+	mazes.New = func(seed uint64) (task.Env, error) { return &respawning{Env: m.New(maze.Training, seed)}, nil }
+	p, err := newParts(&c, mazes, dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raised, plain := new([2]int), p.Learner
+	p.Learner = func(seed uint64) (agent.Learner, error) {
+		a, err := plain(seed)
+		if err != nil {
+			return nil, err
+		}
+		return observing{a.(*ppo.Agent), raised}, nil
+	}
+	l, err := newLab(c, mazes, &memoryFolder{}, p, dev.Name(), clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.OnFault(FaultFail)
+	return l, raised
+}

@@ -1,0 +1,90 @@
+package replay
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgrlab/core/rng"
+)
+
+// noted is a ring of five rows, every third of which is a respawn.
+func noted(n int) *Ring {
+	r := NewRing(Shape{2, 1}, 5)
+	r.Annotate()
+	for i := range n {
+		r.Add(Transition{Obs: []float32{float32(i), 0}, Act: []float32{0}, Next: []float32{0, 0}, Note: Note{Respawned: i%3 == 0}})
+	}
+	return r
+}
+
+func checkNotes(t *testing.T, r *Ring) {
+	t.Helper()
+	b := NewBatch(r.Shape(), r.Len())
+	r.GatherRange(b, 0, r.Len())
+	for i := range r.Len() {
+		want := int(r.Row(i)[0])%3 == 0
+		if r.Note(i).Respawned != want || b.Notes[i].Respawned != want {
+			t.Errorf("slot %d has row %v, note %v, in a batch %v", i, r.Row(i)[0], r.Note(i), b.Notes[i])
+		}
+	}
+}
+
+// A note stays with its row, also in a file and in another ring; rows that were not met have none.
+func TestNotes(t *testing.T) {
+	for n := range 12 {
+		r := noted(n)
+		checkNotes(t, r)
+		checkNotes(t, reloaded(t, r))
+		other := NewRing(r.Shape(), 5)
+		other.Annotate()
+		for i := range r.Len() {
+			other.AddFrom(r, i)
+		}
+		checkNotes(t, other)
+	}
+	r := noted(5)
+	r.AddRows(make([]float32, r.Shape().Width()))
+	if r.Note(0).Respawned {
+		t.Error("a generated row has the note of the one before in its slot")
+	}
+}
+
+// A file from before notes is read as one whose rows have none.
+func TestAFileWithoutNotes(t *testing.T) {
+	old, into := NewRing(Shape{2, 1}, 5), noted(5)
+	for range 5 {
+		old.Add(Transition{Obs: []float32{1, 0}, Act: []float32{0}, Next: []float32{0, 0}})
+	}
+	var file bytes.Buffer
+	if err := old.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	if err := into.Load(&file); err != nil || into.Note(0).Respawned || into.Note(3).Respawned {
+		t.Errorf("%v, notes %v", err, into.notes)
+	}
+}
+
+// A mixer can leave respawns out, and ends where there is nothing else.
+func TestWithoutRespawns(t *testing.T) {
+	r, b := noted(20), NewBatch(Shape{2, 1}, 200)
+	m := NewMixer(rng.New(1, "test"))
+	if err := m.Sample(b, Mix{Real: 200}, r, nil, 0); err != nil || !slices.Contains(b.Notes, Note{Respawned: true}) {
+		t.Fatalf("%v: no respawns among %v", err, b.Notes)
+	}
+	m = m.WithoutRespawns()
+	if err := m.Sample(b, Mix{Real: 200}, r, nil, 0); err != nil || slices.Contains(b.Notes, Note{Respawned: true}) {
+		t.Errorf("%v: respawns among %v", err, b.Notes)
+	}
+	for _, x := range []float32{16, 17, 19} {
+		if !slices.Contains(b.Obs, x) {
+			t.Errorf("row %v was not drawn", x)
+		}
+	}
+	only := NewRing(Shape{2, 1}, 1)
+	only.Annotate()
+	only.AddFrom(r, r.Newest(1))
+	if err := m.Sample(b, Mix{Real: 200}, only, nil, 0); err != nil || b.Obs[0] != 18 {
+		t.Errorf("%v, row %v", err, b.Obs[0])
+	}
+}
