@@ -48,7 +48,7 @@ func (p *Preset) report(what string) {
 	methods := append([]string{p.Method}, p.Compare...)
 	if what == "returns" {
 		for _, r := range append(References(p.Task), Independent(p.Task)...) {
-			if r.Observation == p.Observation && slices.Contains(methods, r.Method) && !slices.ContainsFunc(p.Results, r.repeats) {
+			if r.Sees(p.Observation) && slices.Contains(methods, r.Method) && !slices.ContainsFunc(p.Results, r.repeats) {
 				p.Results = append(p.Results, r)
 			}
 		}

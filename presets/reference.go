@@ -10,6 +10,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"pgrlab/core/config"
 	"pgrlab/core/task"
 )
 
@@ -27,54 +28,96 @@ type Result struct {
 	Steps       int     `json:"steps"` // environment steps of the run
 	// Frames is how many frames of the task these are, of learners that see them; 0 where
 	// it is not known.
-	Frames int    `json:"frames,omitempty"`
+	Frames int `json:"frames,omitempty"`
+	// Actions are those of the agent in all copies of the environment that it trained in,
+	// where there were several: Steps are of scale paper, which has as many.
+	Actions int    `json:"actions,omitempty"`
+	TV      string `json:"tv,omitempty"` // knob tv of the runs; "": there is no TV, or any
+	// Where is said with the number: what was not as it is in the runs that it stands beside.
+	Where  string `json:"where,omitempty"`
 	Seeds  int    `json:"seeds"` // 0 where it is not said
 	Source string `json:"source"`
 	// Independent results are not the paper's: others measured them, with the
 	// released code or with their own.
 	Independent bool   `json:"independent,omitempty"`
 	Note        string `json:"note,omitempty"`
+
+	also string // other observations of runs that it stands beside
 }
 
 // String is the result as it stands beside a curve: "paper 817 ± 36 at 100K", or
-// "independent 411 ± 57 at 100K".
+// "independent 411 ± 57 at 100K". Small ones have a decimal.
 func (r Result) String() string {
 	who := "paper"
 	if r.Independent {
 		who = "independent"
 	}
-	text := fmt.Sprintf("%s %.0f ± %.0f at %s", who, math.Round(r.Mean), math.Round(r.Std), thousands(r.Steps))
-	if r.Frames > 0 {
+	text := fmt.Sprintf("%s %s at %s", who, r.Spread(), thousands(r.Steps))
+	switch {
+	case r.Actions > 0:
+		text = fmt.Sprintf("%s %s at %s actions", who, r.Spread(), thousands(r.Actions))
+	case r.Frames > 0:
 		text += fmt.Sprintf(" (%s frames)", thousands(r.Frames))
+	}
+	if r.Where != "" {
+		text += ", " + r.Where
 	}
 	return text
 }
 
-// Reference is the paper's result for a task and a method on such observations; ok is
-// false where the paper has none.
-func Reference(task, method, observation string) (r Result, ok bool) {
-	for _, r := range References(task) {
-		if r.Method == method && r.Observation == observation {
+// fewDigits is the mean below which a result has a decimal.
+const fewDigits = 100
+
+// Spread is mean and deviation, "817 ± 36" or "16.3 ± 3.6".
+func (r Result) Spread() string {
+	if r.Actions > 0 && r.Mean < fewDigits {
+		return fmt.Sprintf("%.1f ± %.1f", r.Mean, r.Std)
+	}
+	return fmt.Sprintf("%.0f ± %.0f", math.Round(r.Mean), math.Round(r.Std))
+}
+
+// Of is what a result and a run have in common where one stands beside the other.
+type Of struct{ Task, Method, Observation, TV string }
+
+// OfRun is what a run has of it.
+func OfRun(c config.Config) Of {
+	return Of{c.Task, c.Method, c.Observation(), c.Knobs.Televised()}
+}
+
+// Of says whether a result is of such runs.
+func (r Result) Of(run Of) bool {
+	return r.Task == run.Task && r.Method == run.Method && r.Sees(run.Observation) && (r.TV == "" || r.TV == run.TV)
+}
+
+// Sees says whether a result stands beside runs with such observations.
+func (r Result) Sees(observation string) bool {
+	return observation == r.Observation || observation == r.also && r.also != ""
+}
+
+// Reference is the paper's result for such runs; ok is false where the paper has none.
+func Reference(run Of) (r Result, ok bool) {
+	for _, r := range References(run.Task) {
+		if r.Of(run) {
 			return r, true
 		}
 	}
 	return Result{}, false
 }
 
-// Beside is what stands beside a run of a method on a task on such observations:
+// Beside is what stands beside such a run:
 // "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K", or "". From pixels frames stand
 // beside env steps, and last what an untrained policy has where that is known.
-func Beside(of, method, observation string) string {
+func Beside(run Of) string {
 	var all []string
-	if r, ok := Reference(of, method, observation); ok {
+	if r, ok := Reference(run); ok {
 		all = append(all, r.String())
 	}
-	for _, r := range Independent(of) {
-		if r.Method == method && r.Observation == observation {
+	for _, r := range Independent(run.Task) {
+		if r.Of(run) {
 			all = append(all, r.String())
 		}
 	}
-	if v, known := Untrained(of, observation); known {
+	if v, known := Untrained(run.Task, run.Observation); known {
 		all = append(all, fmt.Sprintf("untrained %.0f", v))
 	}
 	return strings.Join(all, "; ")
@@ -143,6 +186,10 @@ type referenceFile struct {
 		Steps       int
 		Seeds       int
 		Observation string
+		Also        string // other observations that it stands beside
+		TV          string
+		Where       string
+		Actions     int
 		Repeat      int // frames of the task in an env step
 		Note        string
 		Task        []struct {
@@ -188,8 +235,9 @@ var references = sync.OnceValue(func() (all reported) {
 			for _, r := range task.Results {
 				all.results = append(all.results, Result{
 					Task: task.Name, Method: r.Method, Observation: table.Observation,
-					Mean: r.Mean, Std: r.Std, Steps: steps, Frames: steps * table.Repeat, Seeds: table.Seeds, Source: table.Source,
-					Independent: table.Independent, Note: table.Note,
+					Mean: r.Mean, Std: r.Std, Steps: steps, Frames: steps * table.Repeat, Actions: table.Actions,
+					TV: table.TV, Where: table.Where, Seeds: table.Seeds, Source: table.Source,
+					Independent: table.Independent, Note: table.Note, also: table.Also,
 				})
 			}
 		}

@@ -1,6 +1,7 @@
 package presets
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,7 @@ func TestReference(t *testing.T) {
 		{"walker-walk", "pgr-curiosity", "paper 865 ± 75 at 100K", 5, "appendix, noised dynamics data"},
 	}
 	for _, tt := range tests {
-		r, ok := Reference(tt.task, tt.method, "state")
+		r, ok := Reference(Of{tt.task, tt.method, "state", ""})
 		if !ok {
 			t.Errorf("%s %s: no reference", tt.task, tt.method)
 			continue
@@ -31,14 +32,14 @@ func TestReference(t *testing.T) {
 				tt.task, tt.method, r, r.Seeds, r.Source, tt.want, tt.seeds, tt.source)
 		}
 	}
-	if r, ok := Reference("cheetah-run", "pgr-curiosity", "state"); !ok || r.Mean != 817.36 || r.Std != 35.93 {
+	if r, ok := Reference(Of{"cheetah-run", "pgr-curiosity", "state", ""}); !ok || r.Mean != 817.36 || r.Std != 35.93 {
 		t.Errorf("cheetah-run pgr-curiosity = %v ± %v, want 817.36 ± 35.93", r.Mean, r.Std)
 	}
-	if r, ok := Reference("cartpole-swingup", "sac", "state"); ok {
+	if r, ok := Reference(Of{"cartpole-swingup", "sac", "state", ""}); ok {
 		t.Errorf("cartpole-swingup is not in the paper, got %v", r)
 	}
 	// walker-walk with SynthER is printed for pixels only.
-	if r, ok := Reference("walker-walk", "synther", "state"); ok {
+	if r, ok := Reference(Of{"walker-walk", "synther", "state", ""}); ok {
 		t.Errorf("walker-walk synther on state observations is not in the paper, got %v", r)
 	}
 }
@@ -59,16 +60,16 @@ func TestReferencesComplete(t *testing.T) {
 		}
 	}
 	for source, n := range map[string]int{
-		"Table 1":                           10*4 + 4*2,
-		"Table 2":                           6 * 3,
-		"appendix, RND and pseudo-counts":   5 * 2,
-		"appendix, exploration bonuses":     9 * 2,
-		"appendix, noised dynamics data":    6 * 3,
-		"appendix, PER and VAE":             7 * 3,
-		"appendix, randomised DMLab":        7 * 2,
-		"son9ih/pgr: exp/01_experiments.md": 2 * 7,
-		"an unnamed fork of renwang435/pgr": 2,
-		"facebookresearch/drqv2: curves":    2 * 8,
+		"Table 1":                                    10*4 + 4*2,
+		"Table 2":                                    6 * 3,
+		"appendix, RND and pseudo-counts":            5 * 2,
+		"appendix, exploration bonuses":              9 * 2,
+		"appendix, noised dynamics data":             6 * 3,
+		"appendix, PER and VAE":                      7 * 3,
+		"appendix, randomised DMLab with a noisy TV": 7 * 2,
+		"son9ih/pgr: exp/01_experiments.md":          2 * 7,
+		"an unnamed fork of renwang435/pgr":          2,
+		"facebookresearch/drqv2: curves":             2 * 8,
 	} {
 		if count[source] != n {
 			t.Errorf("%s has %d results, want %d", source, count[source], n)
@@ -98,10 +99,10 @@ func TestIndependentResultsAreMarked(t *testing.T) {
 	if got := found[1].String(); got != "independent 411 ± 57 at 100K" {
 		t.Errorf("%q", got)
 	}
-	if got, want := Beside("cheetah-run", "pgr-curiosity", "state"), "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K; independent 613 ± 35 at 100K"; got != want {
+	if got, want := Beside(Of{"cheetah-run", "pgr-curiosity", "state", ""}), "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K; independent 613 ± 35 at 100K"; got != want {
 		t.Errorf("beside a run stands %q, want %q", got, want)
 	}
-	if got := Beside("cartpole-swingup", "sac", "state"); got != "" {
+	if got := Beside(Of{"cartpole-swingup", "sac", "state", ""}); got != "" {
 		t.Errorf("beside a task of nobody stands %q", got)
 	}
 	for _, r := range References("cheetah-run") {
@@ -109,7 +110,7 @@ func TestIndependentResultsAreMarked(t *testing.T) {
 			t.Errorf("%+v is among the paper's", r)
 		}
 	}
-	if r, ok := Reference("quadruped-walk", "pgr-curiosity", "state"); !ok || r.Mean != 927.98 {
+	if r, ok := Reference(Of{"quadruped-walk", "pgr-curiosity", "state", ""}); !ok || r.Mean != 927.98 {
 		t.Errorf("%+v", r)
 	}
 	if got := Measures("Hopper-v2"); len(got) != 4 || !got[3].Independent || got[3].Value != 0.14 {
@@ -157,7 +158,7 @@ func TestReferencesFromPixels(t *testing.T) {
 		{"cartpole-balance", "synther", "untrained 374"},
 		{"finger-turn-hard", "drqv2", ""},
 	} {
-		if got := Beside(tt.task, tt.method, "pixels"); got != tt.want {
+		if got := Beside(Of{tt.task, tt.method, "pixels", ""}); got != tt.want {
 			t.Errorf("%s on %s: %q, want %q", tt.method, tt.task, got, tt.want)
 		}
 	}
@@ -176,6 +177,54 @@ func TestReferencesFromPixels(t *testing.T) {
 			}
 			if !c.Sees() || c.Frames(c.Steps) != 200_000 || c.Pixels.Side != 84 {
 				t.Errorf("%s with %s: %d frames of %d pixels", name, method, c.Frames(c.Steps), c.Pixels.Side)
+			}
+		}
+	}
+}
+
+// The table of mazes stands beside runs with the noisy TV, from rays as from frames, with where
+// it was measured; without the TV there is nothing to compare with. Its presets have every cell
+// that is a run here.
+func TestTheTableOfMazes(t *testing.T) {
+	for _, tt := range []struct {
+		run  Of
+		want string
+	}{
+		{Of{"maze-sparse", "ppo-eco", "state", "noise"}, "paper 16.3 ± 3.6 at 10M actions, from frames of DeepMind Lab"},
+		{Of{"maze-sparse", "ppo", "pixels", "noise"}, "paper 7.3 ± 2.7 at 10M actions, from frames of DeepMind Lab"},
+		{Of{"maze-very-sparse", "pgr-eco", "state", "noise"}, "paper 18.7 ± 2.1 at 10M actions, from frames of DeepMind Lab"},
+		{Of{"maze-sparse", "ppo", "state", "off"}, ""},
+		{Of{"maze-sparse", "ppo", "state", "noise-action"}, ""},
+		{Of{"maze-sparse", "ppo-oracle", "state", "noise"}, ""},
+	} {
+		if got := Beside(tt.run); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.run, got, tt.want)
+		}
+	}
+	for task, names := range map[string][]string{
+		"maze-sparse": {"table-mazes-sparse", "table-mazes-pixels-sparse"}, "maze-very-sparse": {"table-mazes-very-sparse", "table-mazes-pixels-very-sparse"},
+	} {
+		for _, name := range names {
+			p := named(t, name)
+			methods := append([]string{p.Method}, p.Compare...)
+			if len(p.Results) != len(methods) || p.Task != task {
+				t.Errorf("%s: %d results for %d methods: %v", name, len(p.Results), len(methods), p.Results)
+			}
+			for _, method := range methods {
+				c, err := Resolve(Choice{Preset: name, Method: method})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r, ok := Reference(OfRun(c)); !ok || c.Steps != r.Steps || (c.Frames(c.Steps)+c.Environment.Copies) <= r.Actions {
+					t.Errorf("%s with %s is %d env steps of %d copies with tv %s beside %v", name, method, c.Steps, c.Environment.Copies, c.Knobs.TV, r)
+				}
+			}
+		}
+		p := named(t, names[0])
+		for _, r := range References(task) {
+			is := known("method", r.Method, methodNames) == nil
+			if in := r.Method == p.Method || slices.Contains(p.Compare, r.Method); in != is {
+				t.Errorf("%s: method %s: in the preset %v, in this program %v: add it to compare", p.Name, r.Method, in, is)
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func presetRows(cli.Deps) [][]string {
 		paper := "-"
 		for _, r := range p.Results {
 			if r.Method == p.Method && !r.Independent && paper == "-" {
-				paper = fmt.Sprintf("%.0f ± %.0f", r.Mean, r.Std)
+				paper = r.Spread()
 			}
 		}
 		rows = append(rows, []string{p.Name, p.Task, p.Method, paper, p.Doc})

@@ -19,9 +19,10 @@ type Lab interface {
 type Reference struct {
 	Source     string // "paper", "independent", or "expect": of this program's own runs
 	Mean, Std  float64
-	Step       int  // env steps after which it was measured
-	Frames     int  // of the task, where results are counted in them; else 0
-	OtherScale bool // measured at another scale than this run's: it does not compare
+	Step       int    // env steps after which it was measured
+	Frames     int    // of the task, where results are counted in them; else 0
+	OtherScale bool   // measured at another scale than this run's: it does not compare
+	Where      string // where it was measured, if that was elsewhere: it does not compare either
 }
 
 // GPU is what a GPU is doing. What is not known is negative.
@@ -31,6 +32,9 @@ type GPU struct {
 	Temperature float64 // °C
 	Power       float64 // W
 }
+
+// Apart says whether the result does not compare with the run.
+func (r Reference) Apart() bool { return r.OtherScale || r.Where != "" }
 
 // About is what the screen is told of a run, and what it may ask of the program around
 // the run.

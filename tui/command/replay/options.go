@@ -58,16 +58,16 @@ func References(c config.Config) []pane.Reference {
 	}
 	add := func(source string, r presets.Result) {
 		step := r.Steps
-		if r.Frames > 0 {
-			step = r.Frames / c.Frames(1) // the same frames, in env steps of this run
+		if same := max(r.Frames, r.Actions); same > 0 {
+			step = same / c.Frames(1) // the same frames or actions, in env steps of this run
 		}
-		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: step, Frames: r.Frames, OtherScale: c.Scale != "paper" && c.Scale != "release"})
+		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: step, Frames: r.Frames, Where: r.Where, OtherScale: c.Scale != "paper" && c.Scale != "release"})
 	}
-	if r, ok := presets.Reference(c.Task, c.Method, c.Observation()); ok {
+	if r, ok := presets.Reference(presets.OfRun(c)); ok {
 		add("paper", r)
 	}
 	for _, r := range presets.Independent(c.Task) {
-		if r.Method == c.Method && r.Observation == c.Observation() {
+		if r.Of(presets.OfRun(c)) {
 			add("independent", r)
 		}
 	}

@@ -246,7 +246,7 @@ func writeResults(w io.Writer, r *report.Run, c config.Config) {
 		fmt.Fprintf(w, "| %d | %d | %.1f at %s | %.1f at %s | %.1f | %s |\n", m.Seed, len(s), end.Value, report.Count(end.Step),
 			best.Value, report.Count(best.Step), s.Area(s[0].Step, end.Step), dormant)
 	}
-	if beside := presets.Beside(r.Task, r.Method, c.Observation()); beside != "" {
+	if beside := presets.Beside(presets.OfRun(c)); beside != "" {
 		fmt.Fprintf(w, "\nReported for this task and method: %s. One seed is no result: `pgrlab report` compares over seeds.\n", beside)
 	}
 }

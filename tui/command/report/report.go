@@ -127,15 +127,17 @@ func reported(runs []*report.Run) []report.Reported {
 		type column struct{ method, observation string }
 		first := map[column]bool{} // when a method stands in several tables, the first one counts
 		for _, p := range append(presets.References(r.Task), presets.Independent(r.Task)...) {
-			of := column{p.Method, p.Observation}
-			if !p.Independent && first[of] {
-				continue
+			for _, observation := range []string{task.ObservationState, task.ObservationPixels} {
+				of := column{p.Method, observation}
+				if !p.Sees(observation) || !p.Independent && first[of] {
+					continue
+				}
+				first[of] = true
+				all = append(all, report.Reported{
+					Task: p.Task, Method: p.Method, Mean: p.Mean, Std: p.Std, Steps: p.Steps, Seeds: p.Seeds, Source: p.Source, Independent: p.Independent,
+					Pixels: observation == task.ObservationPixels, Frames: p.Frames,
+				})
 			}
-			first[of] = true
-			all = append(all, report.Reported{
-				Task: p.Task, Method: p.Method, Mean: p.Mean, Std: p.Std, Steps: p.Steps, Seeds: p.Seeds, Source: p.Source, Independent: p.Independent,
-				Pixels: p.Observation == task.ObservationPixels, Frames: p.Frames,
-			})
 		}
 	}
 	return all

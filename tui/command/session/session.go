@@ -234,7 +234,7 @@ func (s *session) summary() []string {
 	}
 	if reached := Reached(s.lab.Events(0)); reached != "" {
 		said += reached
-		if reported := presets.Beside(s.config.Task, s.config.Method, s.config.Observation()); reported != "" {
+		if reported := presets.Beside(presets.OfRun(s.config)); reported != "" {
 			said += " (" + reported + ")"
 		}
 	}

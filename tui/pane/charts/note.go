@@ -179,9 +179,12 @@ func (m *Charts) referenceNote(most int) string {
 		if r.Frames > 0 {
 			text += fmt.Sprintf(" (%s frames)", chart.FormatCount(float64(r.Frames)))
 		}
-		if r.OtherScale {
+		switch {
+		case r.Where != "":
+			out += "  " + t.Dim.On(text+", "+r.Where)
+		case r.OtherScale:
 			out += "  " + t.Dim.On(text+", other scale")
-		} else {
+		default:
 			out += "  " + t.Reference.On(text)
 		}
 	}
