@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"gonum.org/v1/gonum/mat"
-
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/align"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -17,87 +16,20 @@ import (
 const alignRows = 2048
 
 // alignment takes latents of the encoder that D_real was made with, which a generator was
-// fitted to, to those of the present one: z·w + b, by least squares over rows of D_real.
-// Generated rows pass it where an update reads them; D_syn stays as it is.
+// fitted to, to those of the present one. Generated rows pass it where an update reads them;
+// D_syn stays as it is.
 type alignment struct {
-	w, b *op.Tensor // [2F,2F], [2F]
-	seen []float32  // [rows,2F], of a pass under way: latents of the first rows as they are now
-	pass bool       // one is under way
+	*align.Map
+	seen []float32 // [rows,2F], of a pass under way: latents of the first rows as they are now
+	pass bool      // one is under way
 }
 
-func newAlignment(size int) *alignment {
-	a := &alignment{w: op.NewTensor("alignment.w", size, size), b: op.NewTensor("alignment.b", size)}
-	a.reset()
-	return a
-}
-
-func (a *alignment) size() int { return len(a.b.Data) }
+func newAlignment(size int) *alignment { return &alignment{Map: align.New("alignment", size)} }
 
 // reset makes it the identity: D_real is of the present encoder.
 func (a *alignment) reset() {
-	clear(a.w.Data)
-	clear(a.b.Data)
-	for i := range a.b.Data {
-		a.w.Data[i*a.size()+i] = 1
-	}
+	a.Reset()
 	a.seen, a.pass = nil, false
-}
-
-// leastRows is how many rows a map needs: as many as it has weights for one number.
-func (a *alignment) leastRows() int { return a.size() + 1 }
-
-// fit makes it the map of then to now, rows [n,2F]. Its difference from the identity is
-// shrunk as if a thousandth of the rows more had shown none, along every direction that
-// latents have: they vary along a few only.
-func (a *alignment) fit(then, now []float32) error {
-	d := a.size()
-	n := len(then) / d
-	x, moved := mat.NewDense(n, d+1, nil), mat.NewDense(n, d, nil)
-	for i := range n {
-		x.Set(i, d, 1)
-		for j := range d {
-			x.Set(i, j, float64(then[i*d+j]))
-			moved.Set(i, j, float64(now[i*d+j])-float64(then[i*d+j]))
-		}
-	}
-	squares := mat.NewSymDense(d+1, nil)
-	squares.SymOuterK(1, x.T())
-	for i := range d + 1 {
-		squares.SetSym(i, i, squares.At(i, i)+float64(n)/1000)
-	}
-	var products, solved mat.Dense
-	products.Mul(x.T(), moved)
-	var c mat.Cholesky
-	if !c.Factorize(squares) {
-		return fmt.Errorf("agent: align: no map of %d rows of latents", n)
-	}
-	if err := c.SolveTo(&solved, &products); err != nil {
-		return fmt.Errorf("agent: align: %w", err)
-	}
-	a.reset()
-	for j := range d {
-		for i := range d {
-			a.w.Data[i*d+j] += float32(solved.At(i, j))
-		}
-		a.b.Data[j] = float32(solved.At(d, j))
-	}
-	return nil
-}
-
-// apply is z·w + b of rows [n,2F].
-func (a *alignment) apply(z []float32) []float32 {
-	d := a.size()
-	out := make([]float32, len(z))
-	for first := 0; first < len(z); first += d {
-		row := out[first : first+d]
-		copy(row, a.b.Data)
-		for i, v := range z[first : first+d] {
-			for j, w := range a.w.Data[i*d : (i+1)*d] {
-				row[j] += float32(v * w)
-			}
-		}
-	}
-	return out
 }
 
 // present are generated latents as the present encoder would say them.
@@ -105,7 +37,7 @@ func (x *Agent) present(g *op.Graph, z *op.Node) *op.Node {
 	if x.alignment == nil {
 		return z
 	}
-	return g.Linear(z, g.Bind(x.alignment.w), g.Bind(x.alignment.b))
+	return x.alignment.Of(g, z)
 }
 
 // Align returns rows of D_real, or of D_syn, as updates read generated ones: as the present
@@ -114,14 +46,14 @@ func (l *Latent) Align(z []float32) []float32 {
 	if l.alignment == nil {
 		return z
 	}
-	return l.alignment.apply(z)
+	return l.alignment.Apply(z)
 }
 
 // aligns says whether the env step looks at D_real anew, to align D_syn with the present
 // encoder.
 func (l *Latent) aligns(w *agent.Work) bool {
 	return l.alignment != nil && !w.Refit && w.Step%l.config.AlignEvery == 0 && w.Source.Synthetic != nil && w.Source.Synthetic.Len() > 0 &&
-		w.Source.Real.Len() == l.encoded.Len() && len(l.held(w)) >= l.alignment.leastRows()
+		w.Source.Real.Len() == l.encoded.Len() && len(l.held(w)) >= l.alignment.LeastRows()
 }
 
 // held are the slots of D_real that an alignment looks at: those whose frames are there.
@@ -158,12 +90,13 @@ func (l *Latent) alignSlice(w *agent.Work, done int) (n int, err error) {
 	}
 	then := make([]float32, 0, len(a.seen))
 	for _, slot := range slots {
-		then = append(then, w.Source.Real.Row(slot)[:a.size()]...)
+		then = append(then, w.Source.Real.Row(slot)[:a.Size()]...)
 	}
-	if err := a.fit(then, a.seen); err != nil {
-		return 0, err
+	if err := a.Fit(then, a.seen); err != nil {
+		return 0, fmt.Errorf("agent: %w", err)
 	}
-	return n, plan.Push(l.dev, a.w, a.b)
+	a.seen, a.pass = nil, false
+	return n, plan.Push(l.dev, a.Params()...)
 }
 
 // alignmentHead says how far a pass is.
@@ -177,13 +110,13 @@ func (l *Latent) saveAlignment(w io.Writer) error {
 	if a == nil {
 		return nil
 	}
-	if err := binary.Write(w, binary.LittleEndian, alignmentHead{a.pass, uint32(len(a.seen) / a.size())}); err != nil {
+	if err := binary.Write(w, binary.LittleEndian, alignmentHead{a.pass, uint32(len(a.seen) / a.Size())}); err != nil {
 		return err
 	}
 	if err := binary.Write(w, binary.LittleEndian, a.seen); err != nil {
 		return err
 	}
-	return plan.Save(l.dev, w, []*op.Tensor{a.w, a.b})
+	return plan.Save(l.dev, w, a.Params())
 }
 
 func (l *Latent) loadAlignment(r io.Reader) error {
@@ -198,9 +131,9 @@ func (l *Latent) loadAlignment(r io.Reader) error {
 	if head.Rows > alignRows || head.Rows > 0 && !head.Pass {
 		return fmt.Errorf("an alignment that has seen %d rows is saved", head.Rows)
 	}
-	a.pass, a.seen = head.Pass, make([]float32, int(head.Rows)*a.size())
+	a.pass, a.seen = head.Pass, make([]float32, int(head.Rows)*a.Size())
 	if err := binary.Read(r, binary.LittleEndian, a.seen); err != nil {
 		return err
 	}
-	return plan.Load(l.dev, r, []*op.Tensor{a.w, a.b})
+	return plan.Load(l.dev, r, a.Params())
 }

@@ -34,7 +34,7 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	}
 	if l.alignment != nil {
 		l.alignment.reset()
-		if err := plan.Push(l.dev, l.alignment.w, l.alignment.b); err != nil {
+		if err := plan.Push(l.dev, l.alignment.Params()...); err != nil {
 			return 0, fmt.Errorf("agent: %w", err)
 		}
 	}

@@ -37,7 +37,7 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	}
 	if c.AlignEvery > 0 {
 		x.alignment = newAlignment(c.latents().Obs)
-		if err := plan.Push(dev, x.alignment.w, x.alignment.b); err != nil {
+		if err := plan.Push(dev, x.alignment.Params()...); err != nil {
 			return nil, fmt.Errorf("agent: %w", err)
 		}
 	}

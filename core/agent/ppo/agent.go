@@ -35,6 +35,7 @@ type Agent struct {
 	probes    *probe.Probes
 	noise     []float32 // of choices
 	heads     *heads    // of the iteration, for synthetic rows; nil without a generator
+	aligned   *aligned  // latents of these, likewise
 	gathered  []int     // rows that gather writes for the program of a step, from a rollout's
 	from      observed
 	into      []float32

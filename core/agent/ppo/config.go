@@ -32,6 +32,7 @@ type Settings struct {
 	KeepRewarded int    `toml:"keep_rewarded"` // rows with a reward that stay in D_real when their iteration has left it, in place of the oldest without one
 	Synthetic    string `toml:"synthetic"`     // what synthetic rows are learned from for: see SyntheticBoth
 	DreamtReward string `toml:"dreamt_reward"` // what a generated reward is: see DreamtThreshold
+	AlignRows    int    `toml:"align_rows"`    // rows of D_real that generated latents are aligned by with the present trunk, before each epoch; 0: they stay as they are
 }
 
 // The choices of Settings.Synthetic.
@@ -58,7 +59,7 @@ var DefaultSettings = Settings{
 	Steps: 256, Epochs: 4, Minibatches: 4, Lambda: 0.95, Clip: 0.1, ValueClip: 1, ValueWeight: 0.5, MaxNorm: 0.5,
 	RewardScale: 1, Limits: LimitsEnd,
 	Kernels: []int{8, 4, 3}, Strides: []int{4, 2, 1}, Channels: []int{32, 64, 64},
-	Window: 8, KeepRewarded: 512, Synthetic: SyntheticBoth, DreamtReward: DreamtThreshold,
+	Window: 8, KeepRewarded: 512, Synthetic: SyntheticBoth, DreamtReward: DreamtThreshold, AlignRows: 1024,
 }
 
 // Validate says in one line what is wrong, or returns nil.
@@ -93,6 +94,8 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.ppo.window is %d, want 1 to %d iterations", s.Window, 1<<10)
 	case s.KeepRewarded < 0 || s.KeepRewarded > 1<<20:
 		return fmt.Errorf("agent.ppo.keep_rewarded is %d, want 0 to %d rows", s.KeepRewarded, 1<<20)
+	case s.AlignRows < 0 || s.AlignRows > 1<<20:
+		return fmt.Errorf("agent.ppo.align_rows is %d, want 0 to %d rows", s.AlignRows, 1<<20)
 	case s.Synthetic != SyntheticBoth && s.Synthetic != SyntheticValue:
 		return fmt.Errorf("agent.ppo.synthetic is %q, want %q or %q", s.Synthetic, SyntheticBoth, SyntheticValue)
 	case s.DreamtReward != DreamtThreshold && s.DreamtReward != DreamtRaw:

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/align"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -46,24 +47,28 @@ func (h *heads) take(x *Agent) error {
 type dreamt struct {
 	program       *plan.Program
 	columns       replay.Batch // z, a, r, z′, as the program reads them
+	z             []float32    // [S,H], as the present trunk would say it
 	logp, v, next []float32    // log π_old(a|z), V_old(z), V_old(z′), [S]
 	into          rows
 }
 
 func (x *Agent) newDreamt(into rows, n int) (*dreamt, error) {
 	shape := x.config.latents()
-	var z, act, next, logp, v, after *op.Node
+	var z, act, next, now, logp, v, after *op.Node
+	latent := func(g *op.Graph, m *align.Map, z *op.Node) *op.Node { return g.Clamp(m.Of(g, z), -1, 1) } // a tanh says no more
 	program, err := x.compile("judge synthetic rows", func(g *op.Graph) plan.Spec {
 		z, act, next = g.Input("z", n, shape.Obs), g.Input("a", n, shape.Act), g.Input("z'", n, shape.Obs)
-		logp = logProbability(g, x.heads.policy.Apply(g, z), act)
-		v, after = x.heads.value.Apply(g, z), x.heads.value.Apply(g, next)
-		return plan.Spec{Outputs: []*op.Node{logp, v, after}}
+		now = latent(g, x.aligned.now, z)
+		begun := latent(g, x.aligned.begun, z)
+		logp = logProbability(g, x.heads.policy.Apply(g, begun), act)
+		v, after = x.heads.value.Apply(g, begun), x.heads.value.Apply(g, latent(g, x.aligned.begun, next))
+		return plan.Spec{Outputs: []*op.Node{now, logp, v, after}}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &dreamt{
-		program: program, logp: program.Data(logp), v: program.Data(v), next: program.Data(after), into: into,
+		program: program, z: program.Data(now), logp: program.Data(logp), v: program.Data(v), next: program.Data(after), into: into,
 		columns: replay.Batch{
 			Size: n, Obs: program.Data(z), Act: program.Data(act), Next: program.Data(next), Reward: make([]float32, n), Done: make([]float32, n),
 		},
@@ -97,7 +102,7 @@ func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
 	if err := d.program.Run(0); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
-	copy(d.into.in, b.Obs)
+	copy(d.into.in, d.z)
 	copy(d.into.action, b.Act)
 	for i, reward := range b.Reward {
 		y := c.RewardScale*float64(reward) + c.Gamma*float64(d.next[i])
@@ -116,14 +121,9 @@ func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
 	return nil
 }
 
-// read makes of generated rows what the agent could have met: latents within what a tanh can
-// say, the likeliest action alone, and the rewards of Settings.DreamtReward.
+// read makes of generated rows what the agent could have met: the likeliest action alone, and the
+// rewards of Settings.DreamtReward.
 func (h *heads) read(b *replay.Batch, c Config) {
-	for _, z := range [][]float32{b.Obs, b.Next} {
-		for i, v := range z {
-			z[i] = min(max(v, -1), 1)
-		}
-	}
 	choose(b.Act, b.Act, c.Shape.Act)
 	if c.DreamtReward == DreamtRaw {
 		return

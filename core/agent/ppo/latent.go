@@ -43,6 +43,10 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	if err := x.heads.take(x); err != nil {
 		return nil, err
 	}
+	x.aligned = newAligned(c)
+	if err := plan.Push(dev, x.aligned.params()...); err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
 	l := &Latent{Agent: x, met: replay.NewRing(c.Shape, c.Window*c.rows())}
 	l.met.Annotate()
 	x.probes = probe.New(dev, l.layers)
@@ -75,9 +79,22 @@ func (l *Latent) Observe(e *agent.Experience) error {
 
 // Phases are an iteration, and D_real made anew before a refit.
 func (l *Latent) Phases() []agent.Phase {
-	return append(l.Agent.Phases(), agent.Phase{
+	phases := l.Agent.Phases()
+	phases[0].Slice = l.learnSlice
+	return append(phases, agent.Phase{
 		Name: "encode", Due: func(w *agent.Work) bool { return w.Refit }, Start: l.startEncode, Slice: l.encodeSlice,
 	})
+}
+
+// learnSlice makes a step, before the first of an epoch with generated latents as the present
+// trunk would say them.
+func (l *Latent) learnSlice(w *agent.Work, done int) (int, []agent.UpdateResult, error) {
+	if done%l.config.Minibatches == 0 {
+		if err := l.align(w, done/l.config.Minibatches); err != nil {
+			return 0, nil, err
+		}
+	}
+	return l.Agent.slice(w, done)
 }
 
 // encoder is the trunk for a fixed number of rows.
@@ -111,6 +128,9 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 		l.heads.peak = max(l.heads.peak, row[l.config.Shape.Obs+l.config.Shape.Act])
 	}
 	w.Source.Real.Clear()
+	if err := l.resetAligned(); err != nil {
+		return 0, fmt.Errorf("agent: %w", err)
+	}
 	return len(from), nil
 }
 
@@ -142,8 +162,8 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	if err := l.prepareEncoder(); err != nil {
 		return 0, nil, err
 	}
-	from, notes := l.sources(w.Source.Real.Cap())
-	from, notes = from[done:min(done+l.config.valueRows(), len(from))], notes[done:]
+	all, notes := l.sources(w.Source.Real.Cap())
+	from, notes := all[done:min(done+l.config.valueRows(), len(all))], notes[done:]
 	o, a, h := l.config.Shape.Obs, l.config.Shape.Act, l.config.latents().Obs
 	z, err := l.encode(from, 0)
 	if err != nil {
@@ -153,6 +173,7 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	if err != nil {
 		return 0, nil, err
 	}
+	l.watch(from, z, done, len(all))
 	for i, row := range from {
 		w.Source.Real.Add(replay.Transition{Obs: z[i*h : (i+1)*h], Act: row[o : o+a], Reward: row[o+a], Next: next[i*h : (i+1)*h], Note: notes[i]})
 	}
@@ -166,10 +187,17 @@ func (l *Latent) encode(rows [][]float32, first int) ([]float32, error) {
 	for i, row := range rows {
 		copy(l.encoder.obs[i*o:(i+1)*o], row[first:])
 	}
+	z, err := l.encoded(len(rows))
+	return append([]float32(nil), z...), err
+}
+
+// encoded is what the trunk says of the first observations that the program was given, until it is
+// given others.
+func (l *Latent) encoded(rows int) ([]float32, error) {
 	if err := l.encoder.program.Run(0); err != nil {
 		return nil, fmt.Errorf("agent: encode: %w", err)
 	}
-	return append([]float32(nil), l.encoder.z[:len(rows)*l.config.latents().Obs]...), nil
+	return l.encoder.z[:rows*l.config.latents().Obs], nil
 }
 
 // layers are the trunk's last one, and what is behind it.
@@ -217,6 +245,9 @@ func (l *Latent) Save(w io.Writer) error {
 	if err == nil {
 		err = plan.Save(l.dev, w, l.heads.params())
 	}
+	if err == nil {
+		err = l.saveAligned(w)
+	}
 	for _, r := range l.rings() {
 		if err == nil {
 			err = r.Save(w)
@@ -236,6 +267,9 @@ func (l *Latent) Load(r io.Reader) error {
 	err := binary.Read(r, binary.LittleEndian, &l.heads.peak)
 	if err == nil {
 		err = plan.Load(l.dev, r, l.heads.params())
+	}
+	if err == nil {
+		err = l.loadAligned(r)
 	}
 	for _, ring := range l.rings() {
 		if err == nil {

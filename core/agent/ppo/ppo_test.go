@@ -65,12 +65,18 @@ type session struct {
 	total  int // of it; 0: there is none
 	earned float64
 
-	observer agent.Observer    // of env steps; nil: x
-	source   agent.BatchSource // of iterations
+	learner learner           // x, or what x is a part of
+	source  agent.BatchSource // of iterations
+}
+
+// learner observes env steps and learns from them.
+type learner interface {
+	agent.Observer
+	agent.Phased
 }
 
 func newSession(x *Agent) *session {
-	return &session{x: x, rates: agent.Rates{LRActor: 3e-3}}
+	return &session{x: x, learner: x, rates: agent.Rates{LRActor: 3e-3}}
 }
 
 // context writes what a copy observes.
@@ -137,11 +143,7 @@ func (s *session) collect(t testing.TB) {
 		e.Respawned[i] = e.Rewards[i] == 1
 		s.earned += float64(e.Rewards[i])
 	}
-	observer := s.observer
-	if observer == nil {
-		observer = s.x
-	}
-	if err := observer.Observe(&e); err != nil {
+	if err := s.learner.Observe(&e); err != nil {
 		t.Fatal(err)
 	}
 	s.step++
@@ -150,7 +152,7 @@ func (s *session) collect(t testing.TB) {
 // unit makes an env step, or the next unit of an iteration where one is due.
 func (s *session) unit(t testing.TB) {
 	t.Helper()
-	phase := s.x.Phases()[0]
+	phase := s.learner.Phases()[0]
 	w := agent.Work{Step: s.step, Rates: s.rates, Source: s.source}
 	if s.total == 0 {
 		if !phase.Due(&w) {
@@ -232,7 +234,7 @@ func TestItGoesOnFromEveryPlace(t *testing.T) {
 			if err := second.Load(&saved); err != nil || saved.String() != "more" {
 				t.Fatalf("cut at %d: %v, %q is left", cut, err, saved.String())
 			}
-			s.x = second
+			s.x, s.learner = second, second
 			for range units - cut {
 				s.unit(t)
 			}

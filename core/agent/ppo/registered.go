@@ -111,8 +111,8 @@ func (c Config) convolved() (made, weights float64, flat int) {
 }
 
 // latentMemory is Memory beside a generator: the transitions that D_real is made from, the
-// program that does, and those of steps with synthetic rows, a part's worth twice over, as at
-// the ratio 1/2.
+// program that does, rows to align by, and the programs of steps with synthetic rows, a part's
+// worth twice over, as at the ratio 1/2.
 func (c Config) latentMemory(looked int) float64 {
 	o, a, h := float64(c.Shape.Obs), float64(c.Shape.Act), float64(c.latents().Obs)
 	rows := float64(c.Steps) * float64(c.Copies)
@@ -122,6 +122,7 @@ func (c Config) latentMemory(looked int) float64 {
 	}
 	numbers := (float64(c.Window)*rows + float64(c.KeepRewarded)) * (2*o + a + 2)
 	numbers += float64(c.valueRows()) * (o + 2*units)
+	numbers += float64(c.AlignRows)*(o+3*h) + 8*h*h
 	numbers += (keptLearnings - 1) * rows / float64(c.Minibatches) * (o + 3*a + 4*h + 48 + 4*units)
 	return c.Memory(looked) + 4*numbers
 }

@@ -1,0 +1,100 @@
+// Package align keeps generated latents up to date. A generator makes the latents of the network
+// that its data was encoded with; that network learns on, and what reads latents then expects
+// others. An affine map, fitted on rows that are encoded both ways, takes the old ones to those of
+// the present network.
+package align
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"pgrlab/core/op"
+)
+
+// Map is z·W + B.
+type Map struct {
+	W, B *op.Tensor // [D,D], [D]
+}
+
+// New is the identity on latents of that size.
+func New(name string, size int) *Map {
+	m := &Map{W: op.NewTensor(name+".w", size, size), B: op.NewTensor(name+".b", size)}
+	m.Reset()
+	return m
+}
+
+// Size is that of a latent.
+func (m *Map) Size() int { return len(m.B.Data) }
+
+// Params are the map's tensors, in the order of a file.
+func (m *Map) Params() []*op.Tensor { return []*op.Tensor{m.W, m.B} }
+
+// Reset makes it the identity.
+func (m *Map) Reset() {
+	clear(m.W.Data)
+	clear(m.B.Data)
+	for i := range m.B.Data {
+		m.W.Data[i*m.Size()+i] = 1
+	}
+}
+
+// LeastRows is how many rows a fit needs: as many as there are weights for one number.
+func (m *Map) LeastRows() int { return m.Size() + 1 }
+
+// Fit makes it the map of then to now, rows [n,D], by least squares. Its difference from the
+// identity is shrunk as if a thousandth of the rows more had shown none, along every direction
+// that latents have: they vary along a few only.
+func (m *Map) Fit(then, now []float32) error {
+	d := m.Size()
+	n := len(then) / d
+	x, moved := mat.NewDense(n, d+1, nil), mat.NewDense(n, d, nil)
+	for i := range n {
+		x.Set(i, d, 1)
+		for j := range d {
+			x.Set(i, j, float64(then[i*d+j]))
+			moved.Set(i, j, float64(now[i*d+j])-float64(then[i*d+j]))
+		}
+	}
+	squares := mat.NewSymDense(d+1, nil)
+	squares.SymOuterK(1, x.T())
+	for i := range d + 1 {
+		squares.SetSym(i, i, squares.At(i, i)+float64(n)/1000)
+	}
+	var products, solved mat.Dense
+	products.Mul(x.T(), moved)
+	var c mat.Cholesky
+	if !c.Factorize(squares) {
+		return fmt.Errorf("align: no map of %d rows of latents", n)
+	}
+	if err := c.SolveTo(&solved, &products); err != nil {
+		return fmt.Errorf("align: %w", err)
+	}
+	m.Reset()
+	for j := range d {
+		for i := range d {
+			m.W.Data[i*d+j] += float32(solved.At(i, j))
+		}
+		m.B.Data[j] = float32(solved.At(d, j))
+	}
+	return nil
+}
+
+// Apply is the map of rows [n,D].
+func (m *Map) Apply(z []float32) []float32 {
+	d := m.Size()
+	out := make([]float32, len(z))
+	for first := 0; first < len(z); first += d {
+		row := out[first : first+d]
+		copy(row, m.B.Data)
+		for i, v := range z[first : first+d] {
+			for j, w := range m.W.Data[i*d : (i+1)*d] {
+				row[j] += float32(v * w)
+			}
+		}
+	}
+	return out
+}
+
+// Of is the map of z [B,D] in a graph.
+func (m *Map) Of(g *op.Graph, z *op.Node) *op.Node { return g.Linear(z, g.Bind(m.W), g.Bind(m.B)) }

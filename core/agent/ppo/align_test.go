@@ -1,0 +1,96 @@
+package ppo
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/agent"
+)
+
+// Before each epoch generated latents become those of the present trunk, which learns from them;
+// they are judged as those of the trunk that the iteration began with.
+func TestGeneratedLatentsFollowTheTrunk(t *testing.T) {
+	c := smallLatent()
+	l := newLatentAgent(t, c, newDevice(t, 1))
+	s := latentSession(l, dreamtRows(c, 40))
+	for l.iterations < 2 {
+		s.unit(t)
+	}
+	encodeAll(t, l, s.source)
+	for l.iterations < 4 {
+		s.unit(t)
+	}
+	for !l.rollout.Full() {
+		s.unit(t)
+	}
+	w := agent.Work{Step: s.step, Rates: s.rates, Source: s.source}
+	learn := l.Phases()[0]
+	if _, err := learn.Start(&w); err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]float32
+	for from := l.aligned.obs; len(from) > 0; from = from[c.Shape.Obs:] {
+		rows = append(rows, from[:c.Shape.Obs])
+	}
+	then := slices.Clone(l.aligned.then)
+	var begun []float32
+	for unit := range c.Epochs * c.Minibatches {
+		if unit%c.Minibatches == 0 {
+			now, err := l.encode(rows, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := l.align(&w, unit/c.Minibatches); err != nil {
+				t.Fatal(err)
+			}
+			if far, off := apart(then, now), apart(l.aligned.now.Apply(then), now); off > far/10 || far == 0 {
+				t.Errorf("unit %d: aligned latents are off by %g, others by %g", unit, off, far)
+			}
+			if unit == 0 {
+				begun = slices.Clone(l.aligned.now.W.Data)
+			} else if slices.Equal(begun, l.aligned.now.W.Data) {
+				t.Errorf("unit %d: latents are those of the iteration's beginning", unit)
+			}
+		}
+		if _, _, err := learn.Slice(&w, unit); err != nil {
+			t.Fatal(err)
+		}
+		d := l.learnings[0].dreamt
+		if want := l.aligned.now.Apply(d.columns.Obs); apart(told(want), d.into.in) > 1e-9 {
+			t.Fatalf("unit %d: %v is read as %v", unit, want, d.into.in)
+		}
+		v, h := l.heads.value.B.Data[0], c.latents().Obs
+		for j, z := range told(l.aligned.begun.Apply(d.columns.Obs[:h])) {
+			v += z * l.heads.value.W.Data[j]
+		}
+		if off := v - d.v[0]; off > 1e-5 || off < -1e-5 || !slices.Equal(begun, l.aligned.begun.W.Data) {
+			t.Fatalf("unit %d: V_old is %v, want %v", unit, d.v[0], v)
+		}
+	}
+}
+
+// apart is the sum of the squares of what lies between.
+func apart(a, b []float32) (sum float64) {
+	for i, v := range a {
+		sum += float64((v - b[i]) * (v - b[i]))
+	}
+	return sum
+}
+
+// Without rows to align by, latents stay what they are.
+func TestLatentsStayWithoutAlignment(t *testing.T) {
+	c := smallLatent()
+	c.AlignRows = 0
+	l := newLatentAgent(t, c, newDevice(t, 1))
+	s := latentSession(l, dreamtRows(c, 40))
+	for l.iterations < 2 {
+		s.unit(t)
+	}
+	encodeAll(t, l, s.source)
+	for l.iterations < 4 || s.done < 2 {
+		s.unit(t)
+	}
+	if d := l.learnings[0].dreamt; !slices.Equal(told(d.columns.Obs), d.into.in) {
+		t.Errorf("%v are read as %v", d.columns.Obs, d.into.in)
+	}
+}
