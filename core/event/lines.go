@@ -70,6 +70,14 @@ type Evaluated struct {
 	ReturnStd  run.Float   `json:"return_std"` // of the population of episodes
 	Returns    []run.Float `json:"returns"`
 	Episodes   int         `json:"episodes"`
+	Explored   *Explored   `json:"explored,omitempty"` // means over the episodes
+}
+
+// Explored is how an episode in a maze went, beside its return; of several episodes the mean.
+type Explored struct {
+	Goals run.Float `json:"goals"` // reached
+	Cells run.Float `json:"cells"` // of the maze that were entered, where an action ended
+	Moved run.Float `json:"moved"` // displacements of the actions, over those at top speed: 0 where it turns on the spot, fires or stands at a wall
 }
 
 // Dormant is the share of dormant neurons of the policy, after Sokar et al. 2023
@@ -90,9 +98,10 @@ type Latents struct {
 
 // Episode is a finished training episode.
 type Episode struct {
-	Return run.Float `json:"return"`
-	Length int       `json:"length"`
-	Copy   int       `json:"copy,omitempty"` // of the environment, where the agent trains in several
+	Return   run.Float `json:"return"`
+	Length   int       `json:"length"`
+	Copy     int       `json:"copy,omitempty"`     // of the environment, where the agent trains in several
+	Explored *Explored `json:"explored,omitempty"` // in a maze
 }
 
 // Refit is a finished refit with its generation, or a generation alone: then

@@ -111,6 +111,9 @@ func TestPPOOfFramesOnTwoWorkers(t *testing.T) {
 		return folder.canonical(t)
 	}
 	one := journal(1, mazeTask(t))
+	if !strings.Contains(one, `"explored":{"goals":`) {
+		t.Error("evaluations do not say how the mazes were explored")
+	}
 	if journal(2, mazeTask(t)) != one {
 		t.Error("the journals differ")
 	}

@@ -198,7 +198,7 @@ func (r *Replica) keepActions() {
 func (r *Replica) endEpisode(i int) {
 	c, e := &r.Copies[i], &r.envs[i]
 	if c.Step > 0 { // else it was lost before it began
-		r.emit(event.TypeEpisode, event.Episode{Return: run.Float(c.Return), Length: c.Step, Copy: i})
+		r.emit(event.TypeEpisode, event.Episode{Return: run.Float(c.Return), Length: c.Step, Copy: i, Explored: exploredIn(e.env)})
 	}
 	*c = Copy{Episode: c.Episode + uint64(len(r.envs))}
 	clear(r.row(r.PolicyState, i))

@@ -140,7 +140,7 @@ func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 	r.LastReturn = &mean
 	r.emit(event.TypeEvaluated, event.Evaluated{
 		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
-		Returns: run.Floats(t.returns), Episodes: len(t.returns),
+		Returns: run.Floats(t.returns), Episodes: len(t.returns), Explored: exploredBy(r.evalEnv),
 	})
 	r.reportBias(t)
 	if err := r.reportDormant(number); err != nil {

@@ -52,6 +52,19 @@ type VecEnv interface {
 	Close() error
 }
 
+// Explored is an Env that can say how an episode goes beside its rewards: what is asked of
+// whoever looks for something.
+type Explored interface {
+	// Exploration is of the episode so far: goals that were reached, cells that were
+	// entered, and how far the agent moved, over what the highest speed allows.
+	Exploration() (goals, cells int, moved float64)
+}
+
+// ExploredVec is a VecEnv that can say it of each copy.
+type ExploredVec interface {
+	ExplorationOf(copy int) (goals, cells int, moved float64)
+}
+
 // Televised is an Env or a VecEnv whose TV can be switched: what covers a part of what is seen,
 // one of Task.TVs. It is in force from the next step or reset on, and saved with the state.
 type Televised interface {

@@ -2,6 +2,8 @@ package maze
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 )
 
 // The task.
@@ -34,7 +36,8 @@ type episode struct {
 	layout layout
 	look   look
 	tv     TV
-	moved  bool // by the last action, from the goal to another start
+	walked float64 // cells, in the episode: the sum of its actions' displacements
+	moved  bool    // by the last action, from the goal to another start
 	state
 }
 
@@ -44,7 +47,7 @@ func newEpisode(t *Task, split Split, seed uint64) *episode {
 
 // reset begins an episode.
 func (e *episode) reset(number uint64) {
-	e.state, e.moved = state{world: world{e.split, e.seed, number}}, false
+	e.state, e.moved, e.walked = state{world: world{e.split, e.seed, number}}, false, 0
 	e.enter()
 	e.start()
 	e.explored()
@@ -111,16 +114,38 @@ func (e *episode) move(action int) (reward float64) {
 	if action == fire {
 		e.Shots++
 	}
+	from := e.body
 	for range framesPerAction {
 		e.frame(&e.layout, action)
 		if e.touches(e.layout.goal) {
+			e.walked += e.from(from)
 			e.start()
 			e.moved = true
 			return goalReward
 		}
 	}
+	e.walked += e.from(from)
 	e.visit()
 	return 0
+}
+
+// from is how far a body is from another place, in cells.
+func (b *body) from(o body) float64 {
+	x, y := b.X-o.X, b.Y-o.Y
+	return math.Sqrt(float64(x*x) + float64(y*y))
+}
+
+// Exploration is of the episode so far: goals reached, cells entered by the end of an action, and the sum of
+// the actions' displacements over that at top speed, NaN where the episode goes on from a state that
+// was saved before this was counted.
+func (e *episode) Exploration() (goals, cells int, moved float64) {
+	for _, word := range e.Visited {
+		cells += bits.OnesCount64(word)
+	}
+	if e.Step > 0 {
+		moved = e.walked / (float64(e.Step) * framesPerAction * topSpeed / frameRate)
+	}
+	return max(0, int(e.Starts)-1), cells, moved
 }
 
 func (e *episode) over() bool { return e.Step == notStarted || e.Step >= EpisodeSteps }

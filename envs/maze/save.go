@@ -8,11 +8,9 @@ import (
 	"math"
 )
 
-// stateMagic opens a saved state; its last byte is the version of the layout.
-const stateMagic = "pgr-maze\x02"
-
-// firstMagic opens one that does not know its TV: it has that of the task.
-const firstMagic = "pgr-maze\x01"
+// stateMagic opens a saved state; its last byte is the version of the layout. Version 1 does
+// not know the TV, which is the task's then; version 2 not how far the player walked.
+const stateMagic = "pgr-maze\x03"
 
 // header says whose state follows.
 type header struct {
@@ -26,10 +24,15 @@ func (e *episode) header() (h header) {
 	return h
 }
 
-func (e *episode) firstHeader() header {
-	h := e.header()
-	copy(h.Magic[:], firstMagic)
-	return h
+// version is that of the layout which begins with h; 0: none that this program reads.
+func (e *episode) version(h header) byte {
+	version := h.Magic[len(h.Magic)-1]
+	of := e.header()
+	of.Magic[len(of.Magic)-1] = version
+	if h != of || version > stateMagic[len(stateMagic)-1] {
+		return 0
+	}
+	return version
 }
 
 // Save writes the whole state: another Env of the same task that loads it goes on byte for byte,
@@ -41,6 +44,7 @@ func (e *episode) Save(w io.Writer) error {
 	binary.Write(&b, binary.LittleEndian, e.seed)
 	binary.Write(&b, binary.LittleEndian, e.state)
 	binary.Write(&b, binary.LittleEndian, int32(e.tv))
+	binary.Write(&b, binary.LittleEndian, e.walked)
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("save %s: %w", e.task.Name, err)
 	}
@@ -53,17 +57,20 @@ func (e *episode) Load(r io.Reader) error {
 	var split Split
 	var seed uint64
 	var s state
-	tv := int32(e.task.tv)
+	tv, walked := int32(e.task.tv), math.NaN()
 	for _, part := range []any{&h, &split, &seed, &s} {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return fmt.Errorf("load %s: %w", e.task.Name, err)
 		}
-		if h != e.header() && h != e.firstHeader() {
+		if e.version(h) == 0 {
 			return fmt.Errorf("load %s: not a state of this task, or of another version", e.task.Name)
 		}
 	}
-	if h == e.header() {
-		if err := binary.Read(r, binary.LittleEndian, &tv); err != nil {
+	for i, part := range []any{&tv, &walked} {
+		if int(e.version(h)) < i+2 {
+			break
+		}
+		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return fmt.Errorf("load %s: %w", e.task.Name, err)
 		}
 	}
@@ -73,7 +80,7 @@ func (e *episode) Load(r io.Reader) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("load %s: %w", e.task.Name, err)
 	}
-	e.split, e.seed, e.state, e.tv = split, seed, s, TV(tv)
+	e.split, e.seed, e.state, e.tv, e.walked = split, seed, s, TV(tv), walked
 	if s.Step != notStarted {
 		e.enter()
 	}

@@ -178,14 +178,27 @@ func TestATVIsSwitchedInMidEpisode(t *testing.T) {
 	}
 	var saved bytes.Buffer
 	e.Save(&saved)
-	first := bytes.Clone(saved.Bytes()[:saved.Len()-4])
-	first[len(firstMagic)-1] = 1
+	first := bytes.Clone(saved.Bytes()[:saved.Len()-8-4])
+	first[len(stateMagic)-1] = 1
+	second := bytes.Clone(saved.Bytes()[:saved.Len()-8])
+	second[len(stateMagic)-1] = 2
 	again, before := made(t, "maze-sparse", "off"), made(t, "maze-sparse", "off")
 	if err := again.Load(&saved); err != nil || again.tv != TVNoise {
 		t.Errorf("saved with noise it has %s, %v", again.tv, err)
 	}
 	if err := before.Load(bytes.NewReader(first)); err != nil || before.tv != TVOff || before.state != e.state {
 		t.Errorf("of an earlier state it has %s, %v", before.tv, err)
+	}
+	later := made(t, "maze-sparse", "off")
+	if err := later.Load(bytes.NewReader(second)); err != nil || later.tv != TVNoise || !math.IsNaN(later.walked) || later.state != e.state {
+		t.Errorf("of a later one it has %s, walked %v, %v", later.tv, later.walked, err)
+	}
+	second[len(stateMagic)-1] = 4
+	if later.Load(bytes.NewReader(second)) == nil {
+		t.Error("a state of a version that is to come is read")
+	}
+	if pose := e.Pose(nil); TV(pose[8]) != TVNoise {
+		t.Error("its pose has no TV")
 	}
 	if e.Televise("snow") == nil {
 		t.Error("a TV shows snow")

@@ -100,6 +100,11 @@ func (v *VecEnv) Televise(tv string) (err error) {
 	return err
 }
 
+// ExplorationOf is Exploration of a copy.
+func (v *VecEnv) ExplorationOf(copy int) (goals, cells int, moved float64) {
+	return v.episodes[copy].Exploration()
+}
+
 // Save writes the state of all copies, one after the other; see Env.Save.
 func (v *VecEnv) Save(w io.Writer) error {
 	for _, e := range v.episodes {

@@ -40,7 +40,7 @@ func (e *episode) Pose(dst []float64) []float64 {
 	}
 	dst = append(dst, float64(e.Split))
 	halves(e.Seed, e.Episode)
-	dst = append(dst, e.X, e.Y, float64(e.Heading), float64(e.task.tv), float64(e.Step), float64(e.Shots))
+	dst = append(dst, e.X, e.Y, float64(e.Heading), float64(e.tv), float64(e.Step), float64(e.Shots))
 	halves(e.Visited[:]...)
 	return dst
 }

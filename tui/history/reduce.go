@@ -97,6 +97,12 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 			measure(CurveEntries, Optional(of.Entries))
 		}
 		h.Touch(topic.Losses)
+	case event.Episode:
+		if of := b.Explored; of != nil {
+			measure(CurveGoalsTrained, float64(of.Goals))
+			measure(CurveCellsTrained, float64(of.Cells))
+			measure(CurveMovedTrained, float64(of.Moved))
+		}
 	case event.Perf:
 		measure(CurveSpeed, float64(b.StepsPerSec))
 	case event.QBias:
@@ -136,6 +142,11 @@ func (h *History) eventText(e event.Event, wall float64) (kind, text string, war
 func (h *History) takeEvaluated(e event.Event, wall float64, b event.Evaluated) string {
 	v := Evaluation{Step: e.Step, Episodes: b.Episodes, wall: wall, Mean: float64(b.ReturnMean), Std: float64(b.ReturnStd)}
 	h.measure(CurveReturn, max(0, e.Member), e.Step, wall, v.Mean)
+	if of := b.Explored; of != nil {
+		for name, y := range map[CurveName]run.Float{CurveGoals: of.Goals, CurveCells: of.Cells, CurveMoved: of.Moved} {
+			h.measure(name, max(0, e.Member), e.Step, wall, float64(y))
+		}
+	}
 	return h.evaluated(v, h.cohort).text()
 }
 

@@ -41,6 +41,9 @@ var Quantities = []quantity{
 	{ID: "drift", title: "LATENT DRIFT", about: "since the last refit", Lines: []line{{history.CurveDrift, "drift"}, {history.CurveAligned, "aligned"}, {history.CurveLatent, "mean |z|"}}, include: []float64{0, 1}, empty: "measured at each evaluation, of latents of frames"},
 	{ID: "rnetwork", title: "R-NETWORK", about: "of episodic curiosity", Lines: []line{{history.CurveAccuracy, "accuracy"}, {history.CurveP90, "P90"}}, include: []float64{0.5, 1}, empty: "measured at each evaluation, of episodic curiosity"},
 	{ID: "memory", title: "EPISODIC MEMORY", Lines: []line{{history.CurveEntries, "entries"}}, include: []float64{0}, empty: "measured at each evaluation, of episodic curiosity"},
+	{ID: "goals", title: "GOALS", about: "an episode", Lines: []line{{history.CurveGoals, "evaluation"}, {history.CurveGoalsTrained, "training"}}, include: []float64{0}, empty: "counted at each episode's end, in mazes"},
+	{ID: "cells", title: "CELLS ENTERED", about: "an episode", Lines: []line{{history.CurveCells, "evaluation"}, {history.CurveCellsTrained, "training"}}, include: []float64{0}, empty: "counted at each episode's end, in mazes"},
+	{ID: "moved", title: "MOVED", about: "1 = top speed", Lines: []line{{history.CurveMoved, "evaluation"}, {history.CurveMovedTrained, "training"}}, include: []float64{0, 1}, empty: "measured at each episode's end, in mazes"},
 	{ID: "speed", title: "STEPS/S", Lines: []line{{history.CurveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
 

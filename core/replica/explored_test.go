@@ -1,0 +1,45 @@
+package replica
+
+import (
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/task"
+	"pgrlab/envs/maze"
+)
+
+// unexplored is an environment that does not say how its episodes go.
+type unexplored struct{ task.Env }
+
+// An episode says what its maze does, an evaluation the mean of its copies, and what says
+// nothing has nothing in the journal.
+func TestExplored(t *testing.T) {
+	m, _ := maze.Find("maze-sparse")
+	env := m.New(maze.Training, 5)
+	vec, err := m.NewVec(2, maze.Training, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	obs, act := make([]float32, 2*maze.ObsSize), make([]float32, 2*maze.ActSize)
+	act[0], act[maze.ActSize+8] = 1, 1 // the first copy goes forward, the second fires
+	vec.Reset(0, obs)
+	env.Reset(0, obs[:maze.ObsSize])
+	for range 12 {
+		if _, _, _, err := env.Step(act[:maze.ActSize], obs[:maze.ObsSize]); err != nil {
+			t.Fatal(err)
+		}
+		if err := vec.Step(act, obs, make([]float64, 2), make([]bool, 2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := exploredIn(env)
+	if one == nil || one.Cells < 2 || !(one.Moved > 0.2 && one.Moved < 1) {
+		t.Fatalf("an episode says %+v", one)
+	}
+	if got, want := exploredBy(vec), (event.Explored{Goals: one.Goals / 2, Cells: (one.Cells + 1) / 2, Moved: one.Moved / 2}); got == nil || *got != want {
+		t.Errorf("the evaluation says %+v, want %+v", got, want)
+	}
+	if got := exploredIn(unexplored{env}); got != nil {
+		t.Errorf("one that does not say has %+v", got)
+	}
+}
