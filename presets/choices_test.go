@@ -1,6 +1,9 @@
 package presets
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // Where an agent chooses among actions, methods that say they can have PPO, with a generator of
 // its latents; other methods stay what they are, and so do these elsewhere.
@@ -10,6 +13,7 @@ func TestMethodsWhereAnAgentChooses(t *testing.T) {
 		{"maze-very-sparse", "pgr-curiosity", "ppo", "transition"},
 		{"maze-sparse", "synther", "ppo", "transition"},
 		{"maze-sparse", "ppo", "ppo", "pair"},
+		{"maze-sparse", "pgr-eco", "ppo", "transition"},
 		{"maze-sparse", "pgr-reward", "sac", "pair"},
 		{"cheetah-run", "pgr-rnd", "sac", "pair"},
 	} {
@@ -21,16 +25,34 @@ func TestMethodsWhereAnAgentChooses(t *testing.T) {
 		}
 	}
 	for _, scale := range scaleNames {
-		got, err := Resolve(Choice{Task: "maze-sparse", Method: "pgr-rnd", Scale: scale})
-		if err != nil {
-			t.Fatal(err)
+		for _, method := range []string{"pgr-rnd", "pgr-eco"} {
+			got, err := Resolve(Choice{Task: "maze-sparse", Method: method, Scale: scale})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := got.Validate(); err != nil {
+				t.Errorf("%s, scale %s: %v", method, scale, err)
+			}
+			rounds := got.Knobs.RefitEvery % 256
+			if share := float64(got.Knobs.RefitEvery) / float64(got.Steps); rounds != 0 || share < 0.049 || share > 0.052 {
+				t.Errorf("%s, scale %s: a refit every %d of %d env steps", method, scale, got.Knobs.RefitEvery, got.Steps)
+			}
 		}
-		if err := got.Validate(); err != nil {
-			t.Errorf("scale %s: %v", scale, err)
+	}
+}
+
+// What was chosen is said of the methods that are reconstructions in mazes, and of no others.
+func TestWhatWasChosen(t *testing.T) {
+	for _, m := range Methods() {
+		chosen, want := Chosen(m.Name), ""
+		switch c, err := Resolve(Choice{Task: "maze-sparse", Method: m.Name, Scale: "demo"}); {
+		case err != nil:
+			continue // not for mazes
+		case c.Agent.Learner == "ppo" && c.Generates():
+			want = "D_real is"
 		}
-		rounds := got.Knobs.RefitEvery % 256
-		if share := float64(got.Knobs.RefitEvery) / float64(got.Steps); rounds != 0 || share < 0.049 || share > 0.052 {
-			t.Errorf("scale %s: a refit every %d of %d env steps", scale, got.Knobs.RefitEvery, got.Steps)
+		if !strings.HasPrefix(chosen, want) || (chosen == "") != (want == "") {
+			t.Errorf("%s: chosen is %q, want %q", m.Name, chosen, want)
 		}
 	}
 }

@@ -36,6 +36,9 @@ type layer struct {
 	// Choices says of tasks that the agent chooses among actions, and of methods that they can be
 	// learned with such choices as well.
 	Choices bool `toml:"choices"`
+	// Chosen is, of methods that the paper describes in a few sentences, what they leave open and
+	// was chosen here; of action/choices.toml that of methods with Choices.
+	Chosen string `toml:"chosen"`
 	// Reported is what was reported of this very run: "returns", "measures" or nothing.
 	Reported string `toml:"reported"`
 	config.Config
@@ -84,6 +87,25 @@ func methodUses() []knob.Method {
 
 // Methods are the methods there are.
 func Methods() []Entry { return entries("method", methodNames) }
+
+// Chosen is what was chosen here of a method of which the paper has a few sentences; "" where it
+// was described whole. Of methods that are another one where an agent chooses among actions it is
+// of that one.
+func Chosen(method string) string {
+	var l layer
+	file := "method/" + method + ".toml"
+	if err := decode(file, read(file), &l); err != nil {
+		return ""
+	}
+	if l.Chosen != "" || !l.Choices {
+		return l.Chosen
+	}
+	file = "action/choices.toml"
+	if err := decode(file, read(file), &l); err != nil {
+		return ""
+	}
+	return l.Chosen
+}
 
 // Learner is the learner that a method is made with, by its name in package agent; ""
 // where there is no such method.

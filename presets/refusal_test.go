@@ -66,7 +66,7 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"redq-curiosity", func(c *config.Config) { c.Bonus.Scale = "big" }, `bonus.scale is "big"`, `"paper"`},
 		{"ppo-eco", func(c *config.Config) { c.Bonus.Scale = "returns" }, "has either sign", `want "paper"`},
 		{"redq-curiosity", func(c *config.Config) { c.Bonus.Function, c.Bonus.Scale = "eco", "paper" }, "as they are met", "a learner of rollouts"},
-		{"pgr-curiosity", func(c *config.Config) { c.Knobs.Relevance = "eco" }, "relevance: eco", "curiosity"},
+		{"pgr-curiosity", func(c *config.Config) { c.Knobs.Relevance = "eco" }, "as they are met", "a learner of rollouts"},
 		{"redq-curiosity", func(c *config.Config) {
 			c.Relevance = c.Relevance.With("curiosity", relevance.ICMConfig{Cadence: relevance.Cadence{Every: -1}})
 		}, "curiosity.every is -1", "0 for one update per env step"},

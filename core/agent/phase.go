@@ -16,15 +16,22 @@ type Experience struct {
 	// Respawned [Copies] says where Next does not follow from Obs and Actions: see
 	// replay.Note.
 	Respawned []bool
+	// F [Copies] is relevance of the transitions that was told as they were met; nil where
+	// nothing was.
+	F []float32
 	// State [Copies,StateSize] is what the policy remembered before it chose the
 	// actions.
 	State []float32
 }
 
 // Note is that of the transition of a copy.
-func (e *Experience) Note(i int) (n replay.Note) {
+func (e *Experience) Note(i int) replay.Note {
+	n := replay.Note{Met: true}
 	if e.Respawned != nil {
 		n.Respawned = e.Respawned[i]
+	}
+	if e.F != nil {
+		n.F = e.F[i]
 	}
 	return n
 }

@@ -144,13 +144,13 @@ func (c *Config) Frames(steps int) int {
 // relevance chooses among them at any time, and those of bonus and priorities.
 func (c *Config) Functions() []string {
 	if c.Prompted() {
-		return relevance.Choices()
+		return slices.DeleteFunc(relevance.Names(), func(name string) bool { return c.CanMeet(name) != nil })
 	}
 	return c.FixedFunctions()
 }
 
-// canMeet says why F of that name is not for the run's learner; nil: it is.
-func (c *Config) canMeet(name string) error {
+// CanMeet says why F of that name is not for the run's learner; nil: it is.
+func (c *Config) CanMeet(name string) error {
 	spec, err := relevance.Find(name)
 	learner, _ := c.Agent.Spec() // Validate has looked at the error
 	switch {
@@ -162,6 +162,14 @@ func (c *Config) canMeet(name string) error {
 		return fmt.Errorf("relevance %q is of episodes as they are met, and learner %s of method %s learns from transitions in any order: want another function, or a method with a learner of rollouts, as ppo", name, learner.Name, c.Method)
 	}
 	return nil
+}
+
+// Offered is a knob of a run of c, with those of its choices that the run can take.
+func (c *Config) Offered(k knob.Knob) knob.Knob {
+	if k.Name == "relevance" {
+		k.Choices = slices.DeleteFunc(slices.Clone(k.Choices), func(name string) bool { return c.CanMeet(name) != nil })
+	}
+	return k
 }
 
 // Learner is the run's learner, and what one is made from on a task.

@@ -90,8 +90,8 @@ func (c *Config) validateParts() error {
 	if err := c.Bonus.validate(); err != nil {
 		return err
 	}
-	for _, name := range c.FixedFunctions() {
-		if err := c.canMeet(name); err != nil {
+	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) {
+		if err := c.CanMeet(name); err != nil {
 			return fmt.Errorf("configuration: %w", err)
 		}
 	}

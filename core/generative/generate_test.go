@@ -217,3 +217,26 @@ func TestFitsToARing(t *testing.T) {
 		t.Error("a ring of the same transitions fits otherwise")
 	}
 }
+
+// Scores as small as those of episodic curiosity, of either sign, are conditions from −1 to 1,
+// whose largest are asked for and come back as scores.
+func TestPromptsOfSmallScoresOfEitherSign(t *testing.T) {
+	scores := []float32{0.002, -0.015, -0.005, 0.015}
+	for _, conditionRange := range []string{ConditionFilled, ConditionPadded} {
+		c, err := conditions(scores, conditionRange)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low, high, _ := extremes(scores, conditionRange)
+		s := serving{conditions: c, low: low, high: high}
+		top := prompts(c, 0.5)
+		if len(top) != 2 || top[0] != c[0] || top[1] != c[3] || c[1] != -1 || math.Abs(float64(c[3])-1) > 1e-3 {
+			t.Errorf("%s: conditions %v, prompts %v", conditionRange, c, top)
+		}
+		for i, f := range scores {
+			if math.Abs(float64(s.score(c[i])-f)) > 1e-8 {
+				t.Errorf("%s: condition %v stands for F %v, want %v", conditionRange, c[i], s.score(c[i]), f)
+			}
+		}
+	}
+}

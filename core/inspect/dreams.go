@@ -116,8 +116,8 @@ func (d *Dreams) sort(v View) error {
 	return nil
 }
 
-// scores are F of rows of D_syn, or what they were asked for with where F sees frames, which
-// they have none of: the first rows then. It is nil where neither is known.
+// scores are F of rows of D_syn, or what they were asked for with where F cannot tell of
+// generated rows: the first rows then. It is nil where neither is known.
 func (d *Dreams) scores(v View, slots *[]int) ([]float32, error) {
 	if v.F.Name() == none || !v.Learned {
 		return nil, nil

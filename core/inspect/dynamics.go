@@ -123,7 +123,7 @@ func (e *examiner) relevant(s analysis.Simulated) (some analysis.Simulated, know
 		slots[i] = i
 	}
 	f, err := e.scores(e.F, truth, slots)
-	if err != nil {
+	if err != nil || f == nil {
 		return some, false, err
 	}
 	quarter := analysis.Quantile(real, 0.75)

@@ -159,6 +159,9 @@ func (e *examiner) compareWith(other *View, own *scored) (*event.ReferenceF, err
 	if other.F.Name() == none || !other.Learned {
 		return nil, fmt.Errorf("relevance of another run: it has learned none")
 	}
+	if _, told := other.F.(relevance.Episodic); told {
+		return nil, fmt.Errorf("relevance of another run: %s is of the episodes that the other run met", other.F.Name())
+	}
 	s, err := e.scoreBoth(other.F)
 	if err != nil {
 		return nil, err

@@ -126,10 +126,14 @@ func (e *examiner) promptFidelity(rows []float32, g *event.Generated) (pairs [][
 	if err != nil {
 		return nil, err
 	}
+	g.Relevance, g.Asked = e.F.Name(), quantiles(asked)
+	if achieved == nil {
+		return nil, nil // F cannot tell of what was generated
+	}
 	for i := range min(len(asked), pairedRows) {
 		pairs = append(pairs, [2]run.Float{run.Float(asked[i]), run.Float(achieved[i])})
 	}
 	correlation := run.Float(analysis.Spearman(asked, achieved))
-	g.Relevance, g.Asked, g.Achieved, g.RankCorrelation = e.F.Name(), quantiles(asked), quantiles(achieved), &correlation
+	g.Achieved, g.RankCorrelation = quantiles(achieved), &correlation
 	return pairs, nil
 }

@@ -230,8 +230,8 @@ func (p *preview) describe() error {
 			batch.Put(i, shape, p.rows[i*shape.Width():])
 		}
 		made = make([]float32, p.Samples)
-		if _, sees := p.f.(relevance.Sighted); sees {
-			made = nil // what is generated has no frames
+		if !relevance.Tells(p.f, batch, p.Samples) {
+			made = nil // what is generated has no frames, and no episode met it
 		} else if err := p.f.Score(made, batch, p.Samples); err != nil {
 			return err
 		}

@@ -42,6 +42,8 @@ func (p *preview) price(name string) error {
 			return err
 		}
 		p.sayPrice(fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, knob.FormatCount(owed)), took+looks)
+	case relevance.Episodic:
+		p.Cost = fmt.Sprintf("%s: its model is built and told of what is met from then on; before its first round fits are without conditions", name)
 	case relevance.Trained:
 		update, err := p.timeUpdate(made)
 		if err != nil {

@@ -117,7 +117,9 @@ func (o *Offline) judgeAt(gen Fitter, omega float64) (*RefitGeneration, error) {
 			if err != nil {
 				return err
 			}
-			out.Asked, out.Achieved = quantiles(wanted), quantiles(achieved)
+			if out.Asked = quantiles(wanted); achieved != nil {
+				out.Achieved = quantiles(achieved)
+			}
 		}
 		return o.judge(made, out)
 	})

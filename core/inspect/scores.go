@@ -29,11 +29,12 @@ func sampleSlots(from *replay.Ring, n int, intn func(int) int) []int {
 	return slots
 }
 
-// scoresOf is f of the transitions in up to ScoreRows slots of a ring. It is nil where f sees
-// frames and there are none: of generated transitions, or of real ones that were forgotten.
+// scoresOf is f of the transitions in up to ScoreRows slots of a ring. It is nil where f
+// cannot tell: of frames of generated transitions, or of real ones that were forgotten, and of
+// episodes that met no generated ones.
 func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
 	from.Gather(v.Scratch, 0, slots)
-	if _, sees := f.(relevance.Sighted); sees && v.Scratch.Unseen != nil {
+	if !relevance.Tells(f, v.Scratch, len(slots)) {
 		return nil, nil
 	}
 	scores := make([]float32, len(slots))
@@ -46,7 +47,7 @@ type Relevances struct{ Real, Synthetic, Asked *event.Histogram }
 // Compare makes the histograms of F over D_real, over D_syn and over what the prompts of
 // D_syn asked for. intn chooses the samples.
 func Compare(v View, intn func(int) int) (out Relevances, err error) {
-	if v.Settings.Relevance == none || v.Syn.Len() == 0 {
+	if v.Settings.Relevance == none || !v.Learned || v.Syn.Len() == 0 {
 		return out, nil
 	}
 	real, err := v.Sample(v.Real, intn)

@@ -45,13 +45,13 @@ func TestKnobTableIsComplete(t *testing.T) {
 		t.Errorf("settings without a knob: %v", fields)
 	}
 	k, _ := Find("relevance")
-	for _, name := range relevance.Choices() {
+	for _, name := range relevance.Names() {
 		if err := k.Check(Choice(name)); err != nil {
 			t.Error(err)
 		}
 	}
-	if len(k.Choices) != len(relevance.Choices()) {
-		t.Errorf("choices %v, functions %v", k.Choices, relevance.Choices())
+	if len(k.Choices) != len(relevance.Names()) {
+		t.Errorf("choices %v, functions %v", k.Choices, relevance.Names())
 	}
 }
 

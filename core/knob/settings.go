@@ -160,7 +160,7 @@ func (k Knob) pick(field func(*Settings) *string) Knob {
 // table lists all knobs in the order in which they are shown.
 var table = []Knob{
 	Knob{Name: "relevance", Symbol: "F", Class: ClassRefit, Previewable: true, Use: UsePrompts,
-		Choices: relevance.Choices(),
+		Choices: relevance.Names(),
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
 	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Previewable: true, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,

@@ -69,11 +69,24 @@ func (f *refit) updateRelevance() phase {
 func (f *refit) startScoring(rows int) {
 	f.changes.Begins(redo.Scoring)
 	name := f.settings.Relevance
-	f.scored = name != relevance.None
+	f.scored = name != relevance.None && f.known(name)
 	f.place.total = f.members[0].Owed(name) + rows
 	for _, m := range f.members {
 		m.StartScoring(name)
 	}
+}
+
+// known says whether F of D_real is known: of episodes it is not before every member has learned
+// from some. The generator is fitted without conditions then, which a line says.
+func (f *refit) known(name string) bool {
+	known := true
+	for _, m := range f.members {
+		if !m.Tells(name) {
+			known = false
+			f.journal.emit(event.TypeNote, m.Index, event.Noted{Text: fmt.Sprintf("relevance %s has learned nothing yet: this fit is without conditions", name)})
+		}
+	}
+	return known
 }
 
 // scoreSlice does the units from done on, of which the model owes the first; it returns

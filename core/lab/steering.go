@@ -72,6 +72,9 @@ func (s *steering) check(name, text string) (knob.Knob, knob.Value, error) {
 		return knob.Knob{}, knob.Value{}, err
 	}
 	v, err := k.Parse(text)
+	if err == nil && k.Name == "relevance" {
+		err = s.config.CanMeet(v.Text)
+	}
 	return k, v, err
 }
 

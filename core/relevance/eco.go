@@ -29,7 +29,7 @@ type ECOConfig struct {
 }
 
 var _ = register(Spec{
-	Name: "eco", Doc: "episodic curiosity, a bonus only: how far what is reached is from what the episode has met", Equation: "α(β − P90 of C(E(s′), E(mᵢ)))",
+	Name: "eco", Doc: "episodic curiosity, where a learner meets episodes: how far what is reached is from what the episode has met", Equation: "α(β − P90 of C(E(s′), E(mᵢ)))",
 	Source:   "Wang et al. 2025, appendix on mazes; Savinov et al. 2019",
 	Learning: LearnsInRounds,
 	Config:   DefaultECO(),
@@ -150,13 +150,20 @@ func NewECO(c ECOConfig, shape replay.Shape, copies int, dev device.Device, seed
 // Name is "eco".
 func (*ECO) Name() string { return "eco" }
 
-// Score is an error: F of a transition is known when it is met.
-func (*ECO) Score([]float32, *replay.Batch, int) error {
-	return errors.New("relevance eco: F is of a transition as it is met, and cannot be asked of rows later")
+// Score writes what the notes of rows transitions have: what was told when they were met, by the
+// network and the memory of that time.
+func (m *ECO) Score(dst []float32, b *replay.Batch, rows int) error {
+	if !Tells(m, b, rows) {
+		return fmt.Errorf("relevance eco: %w", ErrUnmet)
+	}
+	for i, n := range b.Notes[:rows] {
+		dst[i] = n.F
+	}
+	return nil
 }
 
-// learned says whether the network has learned anything.
-func (m *ECO) learned() bool { return m.programs.optimiser.T > 0 }
+// Learned says whether the network has learned anything.
+func (m *ECO) Learned() bool { return m.programs.optimiser.T > 0 }
 
 // Familiarity is what the last env step told.
 func (m *ECO) Familiarity() Familiarity { return m.met }

@@ -333,7 +333,7 @@ func TestNoFBeforeTheFirstRound(t *testing.T) {
 // Episodes too short for distant pairs make a round without updates, and F stays 0.
 func TestARoundWithoutPairs(t *testing.T) {
 	m, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 1}
-	if f := meet(t, m, s, 45); f[0] != 0 || m.rounds != 1 || m.learned() {
+	if f := meet(t, m, s, 45); f[0] != 0 || m.rounds != 1 || m.Learned() {
 		t.Errorf("F is %v after %d rounds", f, m.rounds)
 	}
 }

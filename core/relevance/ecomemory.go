@@ -49,7 +49,7 @@ func (s *memories) set(i, slot int, obs, key []float32) {
 // Meet takes the next env step and writes F of its transitions to dst [K].
 func (m *ECO) Meet(dst []float32, step *Met) error {
 	m.history.add(step)
-	if !m.learned() {
+	if !m.Learned() {
 		clear(dst[:m.copies])
 		return nil
 	}

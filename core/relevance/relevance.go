@@ -1,7 +1,9 @@
 package relevance
 
 import (
+	"errors"
 	"io"
+	"slices"
 
 	"pgrlab/core/replay"
 )
@@ -55,8 +57,8 @@ type Counted interface {
 }
 
 // Episodic is a Model whose F of a transition depends on what its episode has met before: it
-// is told of every env step, in order, and says F of its transitions then. Score is an error:
-// who keeps rows keeps their F with them.
+// is told of every env step, in order, and says F of its transitions then. Who keeps rows keeps
+// it in their notes, from where Score has it; Score of a row that was not met fails with ErrUnmet.
 //
 // It learns in rounds between two env steps, in slices. It is made only where all copies of the
 // environment step together and every env step is met.
@@ -66,6 +68,8 @@ type Episodic interface {
 	Meet(dst []float32, step *Met) error
 	// Familiarity is what the last env step told.
 	Familiarity() Familiarity
+	// Learned says whether there was a round in which it learned; F is 0 before.
+	Learned() bool
 	// RoundDue says whether a round is to be made before the next env step, or is under way.
 	RoundDue() bool
 	// RoundUnits is how many units it has, at least one.
@@ -74,6 +78,21 @@ type Episodic interface {
 	// the model was saved; the last one ends it. loss is that of an update, or NaN where the
 	// unit is none.
 	LearnSlice(done int) (loss float64, err error)
+}
+
+// ErrUnmet is why F of a transition is not known: it was generated, and no episode met it.
+var ErrUnmet = errors.New("F is of a transition as it is met, and generated ones were not")
+
+// Tells says whether f can be asked of the first rows transitions of b: one of frames needs
+// these, one that is told of env steps that they were met.
+func Tells(f Function, b *replay.Batch, rows int) bool {
+	if _, sees := f.(Sighted); sees && (b.Unseen != nil || len(b.Frames) < rows) {
+		return false
+	}
+	if _, told := f.(Episodic); told {
+		return b.Notes != nil && !slices.ContainsFunc(b.Notes[:rows], func(n replay.Note) bool { return !n.Met })
+	}
+	return true
 }
 
 // Scaled is a function whose paper gives its values another scale than Score.

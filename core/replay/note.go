@@ -8,12 +8,17 @@ import (
 
 // Note is what is known of a transition beside its row, from when it was met.
 type Note struct {
+	// Met says that an env step gave it. A generated row has not been met.
+	Met bool
 	// Respawned says that s' is where the environment put the agent within its episode, at a
 	// goal: it does not follow from s and a.
 	Respawned bool
+	// F is relevance that was told of it as it was met: see relevance.Episodic. 0 where nothing
+	// was.
+	F float32
 }
 
-// Annotate has the ring keep notes of what is added from here on.
+// Annotate has the ring keep notes of what is added from here on, of transitions that were met.
 func (r *Ring) Annotate() { r.noted = true }
 
 // Note is that of the row in slot i; zero where there is none, as of generated rows.
@@ -54,7 +59,8 @@ func (r *Ring) saveNotes(w io.Writer) error {
 	return nil
 }
 
-// loadNotes reads what saveNotes wrote of so many rows; those of a file without notes have none.
+// loadNotes reads what saveNotes wrote of so many rows; of a
+// file without notes it is known that its rows were met.
 func (r *Ring) loadNotes(src io.Reader, length int, saved bool) error {
 	r.notes = r.notes[:0]
 	if saved {
@@ -65,6 +71,9 @@ func (r *Ring) loadNotes(src io.Reader, length int, saved bool) error {
 	}
 	r.notes = append(r.notes, make([]Note, length)...)
 	if !saved {
+		for i := range r.notes {
+			r.notes[i].Met = true
+		}
 		return nil
 	}
 	return binary.Read(src, binary.LittleEndian, r.notes)

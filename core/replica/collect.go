@@ -18,13 +18,13 @@ func (r *Replica) EnvStep(now Now) error {
 		return err
 	}
 	r.Stepped = now.Step
+	if err := r.Rounds.meet(now); err != nil {
+		return err
+	}
 	if !r.Parts.Fills {
 		r.store()
 	}
 	r.keepFrames()
-	if err := r.Rounds.meet(now); err != nil {
-		return err
-	}
 	if err := r.observe(now); err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (r *Replica) EnvStep(now Now) error {
 // store adds the transitions of the env step to D_real.
 func (r *Replica) store() {
 	for i, end := range r.ends {
-		r.Real.Add(replay.Transition{Obs: r.row(r.Obs, i), Act: r.row(r.Action, i), Reward: r.rewards[i], Next: r.row(r.next, i), Done: end == agent.Terminated, Note: replay.Note{Respawned: r.respawned[i]}})
+		r.Real.Add(replay.Transition{Obs: r.row(r.Obs, i), Act: r.row(r.Action, i), Reward: r.rewards[i], Next: r.row(r.next, i), Done: end == agent.Terminated, Note: r.Rounds.note(i)})
 		if r.priorities != nil {
 			r.priorities.Added(r.Real.Newest(0))
 		}
@@ -90,7 +90,7 @@ func (r *Replica) observe(now Now) error {
 	}
 	r.experience = agent.Experience{
 		Copies: len(r.envs), Step: uint64(now.Step), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
-		Rewards: rewards, Ends: r.ends, Respawned: r.respawned,
+		Rewards: rewards, Ends: r.ends, Respawned: r.respawned, F: r.Rounds.f,
 	}
 	if r.sight != nil {
 		r.experience.Seen, r.experience.NextSeen = r.sight.pass()

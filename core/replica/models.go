@@ -41,8 +41,15 @@ func (s *State) stateOf(name string) *modelState {
 // Built says whether the replica has what the function of that name needs: no model, or one
 // that has learned something.
 func (r *Replica) Built(name string) bool {
-	c, counts := r.models[name].(relevance.Counted)
-	return !learns(name) || r.models[name] != nil && !(counts && c.Seen() == 0)
+	switch m := r.models[name].(type) {
+	case nil:
+		return !learns(name)
+	case relevance.Counted:
+		return m.Seen() > 0
+	case relevance.Episodic:
+		return m.Learned()
+	}
+	return true
 }
 
 // usesModel says whether F, a bonus or priorities come from the model of that name.

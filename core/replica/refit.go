@@ -19,6 +19,13 @@ func (r *Replica) StartScoring(name string) {
 	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
 }
 
+// Tells says whether the function of that name, which is built, has F of D_real to tell: one that
+// learns in rounds has none before the first.
+func (r *Replica) Tells(name string) bool {
+	m, told := r.models[name].(relevance.Episodic)
+	return !told || m.Learned()
+}
+
 // ScoreSlice is how many of so many transitions Score takes at a time.
 func (r *Replica) ScoreSlice(rows int) int {
 	return min(rows, relevance.Slice(r.scorer, inspect.ScoreRows))

@@ -13,7 +13,7 @@ import (
 type Rounds struct {
 	of  *Replica
 	met relevance.Met // the env step
-	f   []float32     // F of it, [K]
+	f   []float32     // F of it, [K]; nil where there is no such function
 }
 
 // episodicNames are the relevance functions that are told of every env step.
@@ -33,6 +33,7 @@ func (o *Rounds) function() relevance.Episodic {
 func (o *Rounds) meet(now Now) error {
 	f, r := o.function(), o.of
 	if f == nil {
+		o.f = nil
 		return nil
 	}
 	o.f, o.met.Ended = resized(o.f, len(r.envs)), o.met.Ended[:0]
@@ -45,6 +46,15 @@ func (o *Rounds) meet(now Now) error {
 	}
 	r.Losses.addFamiliarity(f.Familiarity())
 	return nil
+}
+
+// note is what is known of the transition of a copy.
+func (o *Rounds) note(i int) replay.Note {
+	n := replay.Note{Met: true, Respawned: o.of.respawned[i]}
+	if o.f != nil {
+		n.F = o.f[i]
+	}
+	return n
 }
 
 // score writes F of a batch to dst: of the env step as it was met, where f is told of them.

@@ -21,27 +21,28 @@ type list struct {
 	heading     []string
 	rows        func(cli.Deps) [][]string
 	values      func(cli.Deps) any
+	foot        func() []string // lines behind the rows; nil: none
 }
 
 var lists = []list{
 	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", "FROM", "CAMERA", "REPEAT", ""}, taskRows,
-		func(d cli.Deps) any { return taskValues(d) }},
+		func(d cli.Deps) any { return taskValues(d) }, nil},
 	{"methods", "methods: who learns, and from what", []string{"METHOD", "LEARNER", "FROM", ""}, methodRows,
-		func(cli.Deps) any { return methodValues() }},
+		func(cli.Deps) any { return methodValues() }, methodFoot},
 	{"learners", "learners: who acts and how it learns", []string{"LEARNER", "KNOBS", ""}, learnerRows,
-		func(cli.Deps) any { return learnerValues() }},
+		func(cli.Deps) any { return learnerValues() }, nil},
 	{"relevance", "relevance functions F", []string{"F", "OF A TRANSITION", ""}, relevanceRows,
-		func(cli.Deps) any { return relevanceValues() }},
+		func(cli.Deps) any { return relevanceValues() }, nil},
 	{"scales", "scales: how much of everything", []string{"SCALE", ""},
-		func(cli.Deps) [][]string { return entryRows(presets.Scales()) }, func(cli.Deps) any { return presets.Scales() }},
+		func(cli.Deps) [][]string { return entryRows(presets.Scales()) }, func(cli.Deps) any { return presets.Scales() }, nil},
 	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
-		func(cli.Deps) any { return presets.Figures() }},
+		func(cli.Deps) any { return presets.Figures() }, nil},
 	{"measured", "returns that runs of this program reached", []string{"TASK", "METHOD", "FROM", "SCALE", "STEPS", "RETURN", "RUNS", "WRITTEN DOWN IN"}, measuredRows,
-		func(cli.Deps) any { return presets.Measured() }},
+		func(cli.Deps) any { return presets.Measured() }, nil},
 	{"knobs", "what can be turned while a run goes on", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
-		func(cli.Deps) any { return knobValues() }},
+		func(cli.Deps) any { return knobValues() }, nil},
 	{"devices", "devices to compute on", []string{"DEVICE", "USABLE", ""}, deviceRows,
-		func(d cli.Deps) any { return machine.DeviceValues(d) }},
+		func(d cli.Deps) any { return machine.DeviceValues(d) }, nil},
 }
 
 func listCommand(d cli.Deps) *cobra.Command {
@@ -72,7 +73,11 @@ func listCommand(d cli.Deps) *cobra.Command {
 				if asJSON {
 					return cli.WriteJSON(c.OutOrStdout(), l.values(d))
 				}
-				return cli.WriteTable(c.OutOrStdout(), l.heading, l.rows(d))
+				if err := cli.WriteTable(c.OutOrStdout(), l.heading, l.rows(d)); err != nil || l.foot == nil {
+					return err
+				}
+				_, err := fmt.Fprintf(c.OutOrStdout(), "\n%s\n", strings.Join(l.foot(), "\n"))
+				return err
 			},
 		})
 	}
@@ -195,13 +200,14 @@ func actions(t task.Task) string {
 type methodValue struct {
 	presets.Entry
 	Learner     string `json:"learner"`
-	Observation string `json:"observation"` // what it takes of a task
+	Observation string `json:"observation"`      // what it takes of a task
+	Chosen      string `json:"chosen,omitempty"` // in mazes: what the paper leaves open, and what is done here
 }
 
 func methodValues() []methodValue {
 	var all []methodValue
 	for _, m := range presets.Methods() {
-		all = append(all, methodValue{m, presets.Learner(m.Name), strings.Join(presets.Observations(m.Name), ", ")})
+		all = append(all, methodValue{m, presets.Learner(m.Name), strings.Join(presets.Observations(m.Name), ", "), presets.Chosen(m.Name)})
 	}
 	return all
 }
@@ -212,6 +218,30 @@ func methodRows(cli.Deps) [][]string {
 		rows = append(rows, []string{m.Name, m.Learner, m.Observation, m.Doc})
 	}
 	return rows
+}
+
+// methodFoot says of which methods the paper has but a few sentences, and what was chosen for
+// them, those that share it together.
+func methodFoot() []string {
+	lines := []string{"In mazes these are reconstructions: the paper has a few sentences of them, and no code of it was released. What was chosen here:"}
+	var chosen []string
+	of := map[string][]string{}
+	for _, m := range methodValues() {
+		if m.Chosen == "" {
+			continue
+		}
+		if of[m.Chosen] == nil {
+			chosen = append(chosen, m.Chosen)
+		}
+		of[m.Chosen] = append(of[m.Chosen], m.Name)
+	}
+	for _, text := range chosen {
+		lines = append(lines, "", strings.Join(of[text], ", ")+":")
+		for _, choice := range strings.Split(text, "; ") {
+			lines = append(lines, "  "+choice)
+		}
+	}
+	return append(lines, "", "docs/mazes.md says more.")
 }
 
 // learnerValue is a learner as JSON.

@@ -189,6 +189,9 @@ func (r *Run) SortKnobs() {
 		return 0
 	}
 	slices.SortStableFunc(r.KnobList, func(a, b knob.Knob) int { return rank(a) - rank(b) })
+	for i, k := range r.KnobList {
+		r.KnobList[i] = r.About.Config.Offered(k)
+	}
 }
 
 // Waiting is a pane without data: why it is empty, dim, in its middle.
@@ -276,7 +279,7 @@ type Other struct {
 // FindKnob finds a knob by its name or its symbol.
 func (r *Run) FindKnob(name string) (knob.Knob, error) {
 	for _, k := range r.KnobList {
-		if k.Symbol == name {
+		if k.Symbol == name || k.Name == name {
 			return k, nil
 		}
 	}

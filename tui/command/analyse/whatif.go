@@ -17,6 +17,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/offline"
 	"pgrlab/core/printable"
+	"pgrlab/core/relevance"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/core/whatif"
@@ -108,11 +109,7 @@ func eachOnce(name string, values []float64) error {
 
 // RelevanceNames are the relevance functions that prioritize.
 func RelevanceNames() []string {
-	k, err := knob.Find("relevance")
-	if err != nil {
-		panic(err) // the table of knobs has it
-	}
-	return slices.DeleteFunc(slices.Clone(k.Choices), func(name string) bool { return name == whatif.None })
+	return slices.DeleteFunc(relevance.Choices(), func(name string) bool { return name == whatif.None })
 }
 
 // whatIf makes the table of one run after the other.

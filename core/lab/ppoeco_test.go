@@ -1,0 +1,144 @@
+package lab
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/config"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+)
+
+// ppoRelevantConfig is a run of prioritized generative replay on PPO with episodic curiosity,
+// which learns behind every eighth env step.
+func ppoRelevantConfig() config.Config {
+	c := ppoLatentConfig()
+	c.Method, c.Knobs.Relevance = "pgr-eco", "eco"
+	c.Relevance = c.Relevance.With("eco", ppoConfig("eco").Relevance["eco"])
+	return c
+}
+
+// told keeps F of what its learner observes.
+type told struct {
+	*ppo.Latent
+	f *[]float32
+}
+
+func (o told) Observe(e *agent.Experience) error {
+	*o.f = append(*o.f, e.F...)
+	return o.Latent.Observe(e)
+}
+
+// F of D_real is what was told when its rows were met, also where its own network has learned
+// since; before the first round the generator is fitted without conditions, and a line says so.
+func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
+	var journals []string
+	for threads := range 2 {
+		c := ppoRelevantConfig()
+		c.Knobs.RefitEvery = 5 // the first refit is before the first round
+		own := c.Agent.Own["ppo"].(ppo.Settings)
+		own.KeepRewarded = 0
+		c.Agent.Own = agent.Own{"ppo": own}
+		dev, err := cpu.New(cpu.Options{Threads: threads + 1, Family: "go", LeastShare: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dev.Close()
+		p, err := newParts(&c, mazeTask(t), dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f []float32
+		plain := p.Learner
+		p.Learner = func(seed uint64) (agent.Learner, error) {
+			a, err := plain(seed)
+			if err != nil {
+				return nil, err
+			}
+			return told{a.(*ppo.Latent), &f}, nil
+		}
+		folder := &memoryFolder{}
+		l, err := newLab(c, mazeTask(t), folder, p, dev.Name(), clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.OnFault(FaultFail)
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		journals = append(journals, folder.canonical(t))
+
+		m := l.x.first()
+		_, refits := bodies[event.Refit](l)
+		last := refits[len(refits)-1] * 3
+		want := f[last-m.Real.Len() : last]
+		for i, v := range want {
+			if n := m.Real.Note(i); n.F != v || !n.Met {
+				t.Fatalf("row %d of D_real has note %+v, told was F %v", i, n, v)
+			}
+		}
+		scores, _ := m.Scores()
+		if !slices.Equal(scores, want) {
+			t.Errorf("the last fit was to F\n%v\ntold was\n%v", scores, want)
+		}
+		if slices.Min(scores) == slices.Max(scores) {
+			t.Errorf("F is %v everywhere", scores[0])
+		}
+		notes, at := bodies[event.Noted](l)
+		if len(notes) != 1 || at[0] != 5 || !strings.Contains(notes[0].Text, "without conditions") {
+			t.Errorf("notes %+v at %v", notes, at)
+		}
+		if m.FReal == nil || m.FAsked == nil || m.FSyn != nil {
+			t.Errorf("histograms of real rows %v, asked %v, generated %v: of generated rows nothing can be told", m.FReal, m.FAsked, m.FSyn)
+		}
+	}
+	if journals[0] != journals[1] {
+		t.Errorf("one worker writes\n%s\ntwo write\n%s", journals[0], journals[1])
+	}
+}
+
+// A run goes on from every border, a round's among them, and where F turns to episodic curiosity
+// and back in its midst.
+func TestRelevanceOfEpisodesGoesOnFromEveryBorder(t *testing.T) {
+	for _, start := range []string{"eco", "rnd"} {
+		phases := resumeEverywhere(t, 1, func(r record) *Lab {
+			c := ppoRelevantConfig()
+			c.Knobs.Relevance = start
+			c.Schedule = []string{"9:relevance=eco", "17:relevance=rnd!", "18:relevance=eco"}
+			if start == "eco" {
+				c.Schedule = []string{"9:guidance=3", "16/reach:2:relevance=curiosity", "18:relevance=eco!", "20:top_fraction=0.5!"}
+			}
+			return ppoLatentLab(t, c, 1, r)
+		})
+		for phase, least := range map[knob.Phase]int{knob.Reach: 6, knob.Learn: 10, knob.Encode: 3, knob.Score: 2, knob.Fit: 5, knob.Generate: 3} {
+			if phases[phase] < least {
+				t.Errorf("%s: %d borders in phase %s, want at least %d: %v", start, phases[phase], phase, least, phases)
+			}
+		}
+	}
+}
+
+// Who cannot meet episodes is told so in a line, in a configuration, a schedule and a command.
+func TestRelevanceOfEpisodesIsRefused(t *testing.T) {
+	c := ppoRelevantConfig()
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld()
+	c = w.config()
+	c.Schedule = []string{"3:relevance=eco"}
+	_, err := newLab(c, w.task(), nil, w.parts(), "cpu", clock())
+	if err == nil || !strings.Contains(err.Error(), `relevance "eco" is of episodes as they are met`) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a schedule: %v", err)
+	}
+	k, _ := knob.Find("relevance")
+	of := ppoRelevantConfig()
+	if with, without := of.Offered(k).Choices, c.Offered(k).Choices; !slices.Contains(with, "eco") || slices.Contains(without, "eco") || len(with) != len(without)+1 {
+		t.Errorf("offered are %v and %v", with, without)
+	}
+}
