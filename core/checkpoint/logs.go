@@ -71,7 +71,7 @@ func LoadReal(ring *replay.Ring, state []byte, log io.Reader, d run.Data) error 
 	for _, p := range d.Pieces {
 		all += p.Bytes
 	}
-	if older := all - int64(s.Len)*int64(ring.RowBytes()); older > 0 {
+	if older := all - int64(s.Len)*int64(ring.RowBytesIn(s)); older > 0 {
 		if _, err := io.CopyN(io.Discard, log, older); err != nil {
 			return err
 		}

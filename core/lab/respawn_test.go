@@ -2,13 +2,22 @@ package lab
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/ppo"
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
 	"pgrlab/core/relevance"
+	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/envs/maze"
 )
@@ -16,15 +25,26 @@ import (
 // respawning says of every fifth env step that it ended elsewhere.
 type respawning struct {
 	*maze.Env
-	t int
+	t  int32
+	at func(t int) // nil: nobody waits for an env step
 }
 
 func (e *respawning) Step(action, obs []float32) (float64, bool, bool, error) {
-	e.t++
+	if e.t++; e.at != nil {
+		e.at(int(e.t))
+	}
 	return e.Env.Step(action, obs)
 }
 
 func (e *respawning) Respawned() bool { return e.t%5 == 0 }
+
+func (e *respawning) Save(w io.Writer) error {
+	return errors.Join(binary.Write(w, binary.LittleEndian, e.t), e.Env.Save(w))
+}
+
+func (e *respawning) Load(r io.Reader) error {
+	return errors.Join(binary.Read(r, binary.LittleEndian, &e.t), e.Env.Load(r))
+}
 
 // observing keeps how many rewards it observed that have a bonus, of respawns and of others.
 type observing struct {
@@ -115,4 +135,93 @@ func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 	}
 	l.OnFault(FaultFail)
 	return l, raised
+}
+
+// On the disk, where D_real is a log of rows, notes come back with them: PPO with a bonus and
+// prioritized generative replay on it go on from a stop, and in a fork.
+func TestNotesOfARunThatIsResumedAndForked(t *testing.T) {
+	for _, c := range []config.Config{ppoConfig("curiosity"), ppoRelevantConfig()} {
+		c.Schedule = nil
+		m, _ := maze.Find("maze-sparse")
+		var at func(int)
+		mazes := mazeTask(t)
+		mazes.New = func(seed uint64) (task.Env, error) {
+			return &respawning{Env: m.New(maze.Training, seed), at: func(t int) {
+				if at != nil {
+					at(t)
+				}
+			}}, nil
+		}
+		dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go", LeastShare: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dev.Close()
+		p, err := newParts(&c, mazes, dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := func(folder record) *Lab {
+			l, err := newLab(c, mazes, folder, p, dev.Name(), clock())
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.OnFault(FaultFail)
+			return l
+		}
+		whole, top := &memoryFolder{}, t.TempDir()
+		if err := begin(whole).Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		parent, fork := filepath.Join(top, "parent"), filepath.Join(top, "fork")
+		folder, err := run.Create(parent, []byte("seed = 7\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := begin(folder)
+		at = func(t int) {
+			if t == 19 {
+				l.Send(event.Stop{})
+			}
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		at = nil
+		found, err := run.Checkpoints(parent)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("checkpoints %+v, %v", found, err)
+		}
+		stopped := l.x.first().Real
+		goOn := func(dir string) string {
+			folder, err := run.Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, _, err := restore(c, mazes, folder, p, dev.Name(), clock(), Resumption{Saving: Saving{Every: time.Hour}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range stopped.Len() {
+				if got, want := l.x.first().Real.Note(i), stopped.Note(i); got != want || !got.Met {
+					t.Errorf("%s: row %d comes back with note %+v, want %+v", c.Method, i, got, want)
+				}
+			}
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			return journalOf(t, dir)
+		}
+		if _, err := checkpoint.Fork(c, []byte("seed = 7\n"), found[0], nil, fork); err != nil {
+			t.Fatal(err)
+		}
+		forked := goOn(fork)
+		from := strings.Index(forked, `{"type":"note"`)
+		forked = forked[:from] + forked[from+strings.Index(forked[from:], "\n")+1:]
+		if want := whole.canonical(t); forked != want {
+			t.Errorf("%s: a fork writes\n%s\nwant\n%s", c.Method, forked, want)
+		} else if got := goOn(parent); got != want {
+			t.Errorf("%s: resumed it writes\n%s\nwant\n%s", c.Method, got, want)
+		}
+	}
 }

@@ -12,13 +12,14 @@ import (
 type State struct {
 	Len, Next int    // rows held, slot of the next one
 	Total     uint64 // rows ever added
+	Noted     bool   // each row in the log has its note behind it
 }
 
 // State is where the ring stands.
-func (r *Ring) State() State { return State{r.length, r.next, r.total} }
+func (r *Ring) State() State { return State{r.length, r.next, r.total, r.noted} }
 
 // AppendSince appends the rows that were added after the first total ones, as
-// little-endian float32, oldest first. Rows that have been overwritten since are
+// little-endian float32, oldest first, each with its note where the ring keeps some. Rows that have been overwritten since are
 // missing: what is appended is then all that the ring holds.
 func (r *Ring) AppendSince(dst []byte, total uint64) []byte {
 	fresh := min(r.total-min(total, r.total), uint64(r.length))
@@ -26,16 +27,27 @@ func (r *Ring) AppendSince(dst []byte, total uint64) []byte {
 		for _, v := range r.slot(r.Newest(age)) {
 			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
 		}
+		if r.noted {
+			dst, _ = binary.Append(dst, binary.LittleEndian, r.Note(r.Newest(age))) // of a fixed size
+		}
 	}
 	return dst
 }
 
 // RowBytes is the size of a row in a log.
-func (r *Ring) RowBytes() int { return 4 * r.width }
+func (r *Ring) RowBytes() int { return r.RowBytesIn(r.State()) }
+
+// RowBytesIn is that in the log of a ring of the same shape in state s.
+func (r *Ring) RowBytesIn(s State) int {
+	if s.Noted {
+		return 4*r.width + binary.Size(Note{})
+	}
+	return 4 * r.width
+}
 
 // LoadLog makes the ring, of the same shape and capacity, what it was in state s,
-// from the rows that it held then, as AppendSince writes them. On an error the
-// ring is empty.
+// from the rows that it held then, as AppendSince writes them. A ring that kept no notes keeps
+// none from here on: all rows of a log are alike. On an error the ring is empty.
 func (r *Ring) LoadLog(src io.Reader, s State) (err error) {
 	defer func() {
 		if err != nil {
@@ -46,6 +58,7 @@ func (r *Ring) LoadLog(src io.Reader, s State) (err error) {
 	if s.Len < 0 || s.Len > r.capacity || s.Next < 0 || s.Next >= r.capacity || s.Total < uint64(s.Len) || s.Len < r.capacity && s.Next != s.Len {
 		return fmt.Errorf("%d rows of %d, next slot %d, %d in all: that is no state of this ring", s.Len, r.capacity, s.Next, s.Total)
 	}
+	r.noted, r.notes = s.Noted, r.notes[:0]
 	raw := make([]byte, r.RowBytes())
 	for i := range s.Len {
 		if _, err := io.ReadFull(src, raw); err != nil {
@@ -59,6 +72,13 @@ func (r *Ring) LoadLog(src io.Reader, s State) (err error) {
 		row := r.slot(slot)
 		for j := range row {
 			row[j] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*j:]))
+		}
+		if r.noted {
+			var n Note
+			if _, err := binary.Decode(raw[4*r.width:], binary.LittleEndian, &n); err != nil {
+				return fmt.Errorf("transition %d: its note: %w", i, err)
+			}
+			r.note(slot, n)
 		}
 	}
 	r.length, r.next, r.total = s.Len, s.Next, s.Total

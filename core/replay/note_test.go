@@ -88,3 +88,27 @@ func TestWithoutRespawns(t *testing.T) {
 		t.Errorf("%v, row %v", err, b.Obs[0])
 	}
 }
+
+// A log has the notes of its rows, and one from before notes is of rows without.
+func TestNotesInALog(t *testing.T) {
+	for n := range 12 {
+		r, back := noted(n), noted(3)
+		log := r.AppendSince(nil, 0)
+		if len(log) != r.Len()*r.RowBytes() {
+			t.Fatalf("%d bytes of %d rows of %d", len(log), r.Len(), r.RowBytes())
+		}
+		if err := back.LoadLog(bytes.NewReader(log), r.State()); err != nil {
+			t.Fatal(err)
+		}
+		checkNotes(t, back)
+		if !slices.Equal(back.notes, r.notes) {
+			t.Errorf("notes %v, want %v", back.notes, r.notes)
+		}
+	}
+	old := NewRing(Shape{2, 1}, 5)
+	old.Add(Transition{Obs: []float32{1, 0}, Act: []float32{0}, Next: []float32{0, 0}})
+	into := noted(5)
+	if err := into.LoadLog(bytes.NewReader(old.AppendSince(nil, 0)), old.State()); err != nil || into.Note(0).Respawned || into.RowBytes() != old.RowBytes() {
+		t.Errorf("%v, note %v, rows of %d bytes, want %d", err, into.Note(0), into.RowBytes(), old.RowBytes())
+	}
+}
