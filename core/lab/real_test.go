@@ -68,7 +68,7 @@ func everyFunction(t *testing.T) config.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range chosen.Choices {
+	for i, name := range c.Offered(chosen).Choices {
 		c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance=%s!", 12+2*i, name))
 	}
 	c.Schedule = append(c.Schedule, "25:ratio=0.75", "12/fit:4:guidance=3")

@@ -162,7 +162,7 @@ func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range chosen.Choices {
+	for i, name := range c.Offered(chosen).Choices {
 		c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance=%s!", 12+i, name))
 	}
 	nth := 5

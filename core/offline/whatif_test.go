@@ -14,7 +14,6 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
-	"pgrlab/core/knob"
 	"pgrlab/core/lab"
 	"pgrlab/core/offline"
 	"pgrlab/core/relevance"
@@ -93,11 +92,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	saved, task := savedOf(t, tiny.Config(), dev)
 	before := contents(t, saved.Dir)
 	p := smallWhatIf()
-	f, err := knob.Find("relevance")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Relevance = slices.DeleteFunc(slices.Clone(f.Choices), func(name string) bool { return name == relevance.None })
+	p.Relevance = slices.DeleteFunc(relevance.Choices(), func(name string) bool { return name == relevance.None })
 	p.Guidance = []float64{2}
 	total := 0
 	table := func() (*whatif.Table, string) {
