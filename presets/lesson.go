@@ -11,7 +11,7 @@ import (
 var lessons embed.FS
 
 // lessonNames are the lessons in the order in which lists show them.
-var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "worth"}
+var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "worth", "couch"}
 
 // A Lesson explains one thing by what a running lab shows of it. Nothing that it
 // concludes is written down beforehand: what its steps measure decides.
@@ -66,7 +66,7 @@ type Keep struct {
 // constant has on the same rows, are those of the newest generation; returns of forks those
 // of the last ones that are done, of the children that were changed and of the others.
 var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside",
-	"reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control"}
+	"moved", "bonus", "reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control"}
 
 // A Reveal compares two kept numbers with a claim.
 type Reveal struct {

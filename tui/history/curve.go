@@ -50,6 +50,7 @@ const (
 	CurveCellsTrained CurveName = "cells in training"
 	CurveMoved        CurveName = "moved"
 	CurveMovedTrained CurveName = "moved in training"
+	CurveBonus        CurveName = "bonus"
 	CurveSpeed        CurveName = "speed"
 )
 

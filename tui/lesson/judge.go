@@ -81,7 +81,8 @@ func labelOf(d *event.Dynamics, name string) float64 {
 
 // curveOf are the curves that a lesson can measure.
 var curveOf = map[string]history.CurveName{"return": history.CurveReturn, "dormant": history.CurveSokar, "critic": history.CurveCritic, "q_mean": history.CurveQMean,
-	"bias": history.CurveQBias, "dynamics": history.CurveDynamics}
+	"bias": history.CurveQBias, "dynamics": history.CurveDynamics,
+	"moved": history.CurveMoved, "bonus": history.CurveBonus}
 
 // meanOf is the mean of measurements and its standard error; 0 of a single one, NaN of
 // none.
