@@ -81,7 +81,7 @@ func (f *refit) startScoring(rows int) {
 func (f *refit) known(name string) bool {
 	known := true
 	for _, m := range f.members {
-		if !m.Tells(name) {
+		if !replica.Tells(m, name) {
 			known = false
 			f.journal.emit(event.TypeNote, m.Index, event.Noted{Text: fmt.Sprintf("relevance %s has learned nothing yet: this fit is without conditions", name)})
 		}

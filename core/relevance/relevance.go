@@ -81,7 +81,7 @@ type Episodic interface {
 }
 
 // ErrUnmet is why F of a transition is not known: it was generated, and no episode met it.
-var ErrUnmet = errors.New("F is of a transition as it is met, and generated ones were not")
+var ErrUnmet = errors.New("it is told of a transition as it is met, and generated ones were not")
 
 // Tells says whether f can be asked of the first rows transitions of b: one of frames needs
 // these, one that is told of env steps that they were met.

@@ -19,9 +19,9 @@ func (r *Replica) StartScoring(name string) {
 	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
 }
 
-// Tells says whether the function of that name, which is built, has F of D_real to tell: one that
+// Tells says whether the function of that name, which r has built, has F of D_real to tell: one that
 // learns in rounds has none before the first.
-func (r *Replica) Tells(name string) bool {
+func Tells(r *Replica, name string) bool {
 	m, told := r.models[name].(relevance.Episodic)
 	return !told || m.Learned()
 }

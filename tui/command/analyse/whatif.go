@@ -14,13 +14,14 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"pgrlab/core/config"
 	"pgrlab/core/knob"
 	"pgrlab/core/offline"
 	"pgrlab/core/printable"
-	"pgrlab/core/relevance"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/core/whatif"
+	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/terminal"
 )
@@ -107,9 +108,18 @@ func eachOnce(name string, values []float64) error {
 	return nil
 }
 
-// RelevanceNames are the relevance functions that prioritize.
+// RelevanceNames are the relevance functions that prioritize rows of a learner of transitions,
+// which what-ifs are for.
 func RelevanceNames() []string {
-	return slices.DeleteFunc(relevance.Choices(), func(name string) bool { return name == whatif.None })
+	k, err := knob.Find("relevance")
+	if err != nil {
+		panic(err) // the table of knobs has it
+	}
+	c, err := presets.Resolve(presets.Choice{Method: config.MethodSynthER})
+	if err != nil {
+		panic(err) // embedded
+	}
+	return slices.DeleteFunc(c.Offered(k).Choices, func(name string) bool { return name == whatif.None })
 }
 
 // whatIf makes the table of one run after the other.
