@@ -34,7 +34,7 @@ var allowed = map[string][]string{
 	"tui/command/sweep":    {"tui", "tui/command/results", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run"}, // tui: settings
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/policy", "core/report", "core/run", "core/task", "core/printable"},
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/config", "core/run"},
-	"tui/command/watch":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/run", "core/printable"},
+	"tui/command/watch":    {"tui", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/run", "core/printable"},
 	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
 	"tui/command/machine":  {"tui/command/cli", "presets", "core/bench"},
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run", "core/task"},
@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	// A pane imports no other pane, and nothing of the screen but what all panes see.
 	"tui/pane/...":    {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob"},
 	"tui/pane/whatif": {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"}, // run: its numbers
-	"tui/pane":        {"tui/history", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif"},
+	"tui/pane":        {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif"},
 	"tui/steer":       {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
 	"tui/history":     {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/lesson":      {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"tui/sshd":    {"tui", "tui/remote", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},
+	"tui/query":   {"tui/picture"}, // whose protocols a terminal is asked for
 	"tui/svg":     {},
 
 	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table", "core/task"},

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"image"
 	"os"
 	"testing"
 	"time"
@@ -27,9 +28,10 @@ func TestLook(t *testing.T) {
 	f.start = time.Now()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	o := Options{About: pane.About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/look", References: []pane.Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}}},
+	o := Options{About: pane.About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/look", References: []pane.Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}}, Draw: stripes},
 		Start: func() (pane.Lab, error) {
 			f.advance(24_000)
+			f.snapshot.Pose = []float64{0}
 			go f.play(ctx)
 			return f, nil
 		}}
@@ -70,4 +72,15 @@ func (f *fakeLab) play(ctx context.Context) {
 		}
 		f.setPhase(knob.Collect, 0, 0)
 	}
+}
+
+// stripes draws a body as bright above dark in every cell of half blocks.
+func stripes(_ []float64, w, h int) (*image.RGBA, error) {
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	for i := range img.Pix {
+		if i/img.Stride%2 == 0 || i%4 == 3 {
+			img.Pix[i] = 255
+		}
+	}
+	return img, nil
 }

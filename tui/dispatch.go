@@ -22,6 +22,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.Batch(m.tick(), m.takeLater(), m.runs.ReadJournals())
 	case started:
 		return m, m.begin(msg)
+	case PicturesAnswered:
+		if m.pictures.Take(msg) {
+			m.Relayout()
+		}
 	case picked:
 		return m, m.take(msg)
 	case picker.Tried:

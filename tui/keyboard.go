@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 	"unicode/utf8"
+
+	"pgrlab/tui/query"
 )
 
 // escapeWait is how long the rest of a key may take to come. A key of several bytes
@@ -17,11 +19,13 @@ const escapeWait = 50 * time.Millisecond
 // screenInput is the keyboard of this process; the end of the file is a hang-up.
 type screenInput struct {
 	*os.File
-	lost func(error)
+	lost  func(error)
+	asker *query.Asker
 }
 
 func (i *screenInput) Read(p []byte) (int, error) {
-	return readKeys(i.File, func() bool { return hasInput(i.File, escapeWait) }, p, i.lost)
+	n, err := readKeys(i.File, func() bool { return hasInput(i.File, escapeWait) }, p, i.lost)
+	return i.asker.Keys(p[:n]), err
 }
 
 // keyboard is a keyboard somewhere else.
@@ -30,6 +34,7 @@ type keyboard struct {
 	rest   []byte
 	err    error
 	lost   func(error)
+	asker  *query.Asker
 }
 
 // piece is what one read of a keyboard gave.
@@ -39,7 +44,7 @@ type piece struct {
 }
 
 // newKeyboard reads from a keyboard until that ends or ctx does.
-func newKeyboard(ctx context.Context, from io.Reader, lost func(error)) *keyboard {
+func newKeyboard(ctx context.Context, from io.Reader, asker *query.Asker, lost func(error)) *keyboard {
 	pieces := make(chan piece)
 	go func() {
 		defer close(pieces)
@@ -56,12 +61,13 @@ func newKeyboard(ctx context.Context, from io.Reader, lost func(error)) *keyboar
 			}
 		}
 	}()
-	return &keyboard{pieces: pieces, lost: lost}
+	return &keyboard{pieces: pieces, lost: lost, asker: asker}
 }
 
 // Read reads whole keys.
 func (k *keyboard) Read(p []byte) (int, error) {
-	return readKeys(readerFunc(k.next), k.more, p, k.lost)
+	n, err := readKeys(readerFunc(k.next), k.more, p, k.lost)
+	return k.asker.Keys(p[:n]), err
 }
 
 type readerFunc func(p []byte) (int, error)
@@ -86,6 +92,29 @@ func (k *keyboard) next(p []byte) (int, error) {
 func (k *keyboard) take(p piece, open bool) {
 	if k.rest, k.err = p.bytes, p.err; !open {
 		k.err = io.EOF
+	}
+}
+
+// settle waits for answers of a terminal that is given back before they have come. A reader
+// of the keyboard may still be there; either of them may get the answers.
+func (k *keyboard) settle() {
+	left := k.asker.Open()
+	if left == 0 {
+		return
+	}
+	patience := time.NewTimer(left)
+	defer patience.Stop()
+	for {
+		select {
+		case p, open := <-k.pieces:
+			if k.asker.Keys(p.bytes); !open {
+				return
+			}
+		case <-k.asker.Answered():
+			return
+		case <-patience.C:
+			return
+		}
 	}
 }
 
@@ -130,9 +159,10 @@ func readKeys(from io.Reader, more func() bool, p []byte, lost func(error)) (int
 const escape = 0x1b
 
 // unfinished says whether b ends inside a key: in a character of several bytes, or in
-// an escape sequence (ECMA-48: CSI with its parameters, SS3, alt with a character).
+// an escape sequence (ECMA-48: CSI with its parameters, SS3, alt with a character, and the
+// strings that a terminal answers with).
 func unfinished(b []byte) bool {
-	const longest = 32 // of an escape sequence
+	const longest = 128 // of an escape sequence
 	for i := len(b) - 1; i >= 0 && i >= len(b)-longest; i-- {
 		if b[i] == escape {
 			return unfinishedSequence(b[i+1:])
@@ -149,6 +179,8 @@ func unfinishedSequence(tail []byte) bool {
 	switch tail[0] {
 	case 'O':
 		return len(tail) == 1 || unfinishedCharacter(tail[2:])
+	case 'P', '_': // a name or an answer to an image, which ends with an escape sequence of its own; else a key
+		return begins(tail, "P>|") || begins(tail, "_G")
 	case '[':
 	default:
 		return unfinishedCharacter(tail)
@@ -166,6 +198,12 @@ func unfinishedSequence(tail []byte) bool {
 		}
 	}
 	return true
+}
+
+// begins says whether b begins with text, as far as both go.
+func begins(b []byte, text string) bool {
+	n := min(len(b), len(text))
+	return string(b[:n]) == text[:n]
 }
 
 // unfinishedCharacter says whether b ends inside a character.

@@ -149,6 +149,25 @@ func TestUnfinishedKeys(t *testing.T) {
 	}
 }
 
+// What a terminal answers is whole, too, before it is taken out of the keys.
+func TestUnfinishedAnswers(t *testing.T) {
+	for _, a := range []string{"\x1bP>|XTerm(379)\x1b\\", "\x1b_Gi=31;OK\x1b\\", "\x1b[?62;4;22c", "\x1b[6;20;10t"} {
+		for n := 1; n < len(a); n++ {
+			if !unfinished([]byte("j" + a[:n])) {
+				t.Errorf("%q of %q is the beginning of an answer", a[:n], a)
+			}
+		}
+		if unfinished([]byte(a)) {
+			t.Errorf("%q is a whole answer", a)
+		}
+	}
+	for _, k := range []string{"\x1bPx", "\x1b_x", "\x1bP>x", "\x1b_Hi"} {
+		if unfinished([]byte(k)) {
+			t.Errorf("%q are keys", k)
+		}
+	}
+}
+
 func TestBurstsAreKeys(t *testing.T) {
 	s := running(t, 120, 36, 24_000)
 	burst := func(text string) {
@@ -226,14 +245,14 @@ func TestProposalIsReplacedByTyping(t *testing.T) {
 // The keyboard of a served screen ends with its input, and with its context.
 func TestServedKeyboardEnds(t *testing.T) {
 	lost := newOnce()
-	k := newKeyboard(context.Background(), strings.NewReader("jé"), lost.do)
+	k := newKeyboard(context.Background(), strings.NewReader("jé"), nil, lost.do)
 	got, err := io.ReadAll(k)
 	if string(got) != "jé" || err != nil || !lost.happened() {
 		t.Errorf("%q, %v, hung up %v", got, err, lost.happened())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r, w := io.Pipe()
-	k = newKeyboard(ctx, r, func(error) {})
+	k = newKeyboard(ctx, r, nil, func(error) {})
 	cancel()
 	if _, err := w.Write([]byte("x")); err != nil { // read, though nobody asks for it any more
 		t.Fatal(err)

@@ -22,10 +22,12 @@ import (
 // the runView. All its methods run on the event loop.
 type Model struct {
 	*pane.Run
-	options  Options
-	settings Settings
-	environ  termenv.Environ               // of the person at this screen
-	stderr   interface{ lines() []string } // nil: stderr is not caught
+	options     Options
+	settings    Settings
+	pictures    *Pictures // nil: all are characters
+	askPictures tea.Cmd
+	environ     termenv.Environ               // of the person at this screen
+	stderr      interface{ lines() []string } // nil: stderr is not caught
 
 	panes []pane.Pane // in the order of the focus and the tabs
 	screenParts
@@ -105,7 +107,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.mouse {
 		mouse = tea.EnableMouseCellMotion
 	}
-	return tea.Batch(m.start(), m.tick(), m.forecast(), mouse)
+	return tea.Batch(m.start(), m.tick(), m.forecast(), mouse, m.askPictures)
 }
 
 // started delivers the lab, or why there is none.
@@ -168,6 +170,7 @@ func (m *Model) begin(msg started) tea.Cmd {
 
 func (m *Model) resize(w, h int) {
 	m.w, m.h = w, h
+	m.pictures.Resized()
 	m.Relayout()
 }
 
@@ -200,6 +203,9 @@ func (m *Model) poll() {
 	}
 	if m.headline.link.changedPace() {
 		m.Changed()
+	}
+	if m.pictures.Lost() {
+		m.Relayout()
 	}
 	m.CheckDriver()
 	if m.Lab == nil {

@@ -32,6 +32,8 @@ type Options struct {
 	// Refresh is how often a second the screen looks at the run at most; 0: as the
 	// settings say.
 	Refresh float64
+	// Pictures is one of PictureChoices; "": as the settings say.
+	Pictures string
 	// Home is the folder of the user's settings; "" reads and keeps none.
 	Home string
 

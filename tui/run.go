@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"os"
 	"os/signal"
@@ -87,16 +88,19 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	m := New(o)
 	m.setLink(&link{})
 	m.applySettings()
+	frames := &frames{to: out, lost: hangup.do, link: m.headline.link}
+	m.showPictures(ctx, frames, os.Getenv("TERM"), func() image.Point { return cellOf(out) })
 	if c, err := startCapture(capturePath(o)); err == nil { // without it, stderr stays on the terminal
 		m.stderr = c
 		defer c.stop()
 	}
-	program := newProgram(m, &screenInput{in, hangup.do},
-		&screenOutput{out, &frames{to: out, lost: hangup.do, link: m.headline.link}})
+	program := newProgram(m, &screenInput{in, hangup.do, m.pictures.asker}, &screenOutput{out, frames})
 	defer leaveOn(program, o.Leave)()
 	outcome, err := m.outcome(hangup.happened, ctx, runUntil(ctx, program, hangup), out)
 	if outcome == HungUp {
 		signal.Ignore(syscall.SIGHUP)
+	} else {
+		m.pictures.Settle(in)
 	}
 	return outcome, err
 }

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"cmp"
+	"context"
+	"image"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -67,6 +70,13 @@ func (m *Model) Open(e *pane.Entry) {
 	m.steering.Message = ""
 	m.Touch(topic.Staged)
 	m.Changed()
+}
+
+// showPictures has the screen draw pictures as its terminal shows them.
+func (m *Model) showPictures(ctx context.Context, out *frames, term string, cell func() image.Point) {
+	m.pictures = newPictures(cmp.Or(m.options.Pictures, m.settings.Pictures), m.Theme.Set, term, m.options, cell)
+	m.pictures.out, m.askPictures = out, m.pictures.Ask(ctx)
+	m.Images, out.images = m.pictures.images, m.pictures.images
 }
 
 // setLink has the screen watch the line to its terminal.

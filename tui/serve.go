@@ -44,13 +44,19 @@ func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
 	m.steering.Session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
 	m.applySettings()
 	hangup := newOnce()
-	program := newProgram(m, newKeyboard(ctx, v.Input, hangup.do), &frames{to: v.Output, lost: hangup.do, link: m.headline.link}, tea.WithFilter(dropSuspend))
+	frames := &frames{to: v.Output, lost: hangup.do, link: m.headline.link}
+	m.showPictures(ctx, frames, v.Environ.Getenv("TERM"), nil)
+	keys := newKeyboard(ctx, v.Input, m.pictures.asker, hangup.do)
+	program := newProgram(m, keys, frames, tea.WithFilter(dropSuspend))
 	sized := make(chan struct{})
 	go func() {
 		defer close(sized)
 		resize(ctx, program, v.Sizes)
 	}()
 	outcome, err := m.outcome(hangup.happened, ctx, runUntil(ctx, program, hangup), v.Output)
+	if !hangup.happened() {
+		keys.settle()
+	}
 	cancel()
 	<-sized
 	return outcome, err

@@ -20,15 +20,16 @@ import (
 // Settings are what a person likes, whatever the run: they come from a file and
 // outlive the screen.
 type Settings struct {
-	Theme   string              `toml:"theme" comment:"auto, dark or light"`
-	Glyphs  string              `toml:"glyphs" comment:"auto, unicode, console or ascii"`
-	Layout  string              `toml:"layout" comment:"focus, full or present"`
-	Charts  string              `toml:"charts" comment:"what draws the charts' lines: lines, or braille (2 by 4 dots a character; not every font has them)"`
-	Axis    string              `toml:"axis" comment:"what the charts count: steps, updates or wall"`
-	Refresh float64             `toml:"refresh" comment:"looks at the run per second, 0.2 to 10"`
-	Mouse   bool                `toml:"mouse" comment:"take the mouse from the start; M toggles it"`
-	Keys    map[string][]string `toml:"keys,omitempty" comment:"other keys for a command of the palette, as undo = [\"u\"]"`
-	Profile map[string]Profile  `toml:"profile,omitempty" comment:"what a cluster wants, for sweep --profile NAME, as sbatch = [\"--partition=gpu\"]"`
+	Theme    string              `toml:"theme" comment:"auto, dark or light"`
+	Glyphs   string              `toml:"glyphs" comment:"auto, unicode, console or ascii"`
+	Pictures string              `toml:"pictures" comment:"what frames and scenes are drawn with: auto (what the terminal answers that it shows), kitty, sixel or blocks"`
+	Layout   string              `toml:"layout" comment:"focus, full or present"`
+	Charts   string              `toml:"charts" comment:"what draws the charts' lines: lines, or braille (2 by 4 dots a character; not every font has them)"`
+	Axis     string              `toml:"axis" comment:"what the charts count: steps, updates or wall"`
+	Refresh  float64             `toml:"refresh" comment:"looks at the run per second, 0.2 to 10"`
+	Mouse    bool                `toml:"mouse" comment:"take the mouse from the start; M toggles it"`
+	Keys     map[string][]string `toml:"keys,omitempty" comment:"other keys for a command of the palette, as undo = [\"u\"]"`
+	Profile  map[string]Profile  `toml:"profile,omitempty" comment:"what a cluster wants, for sweep --profile NAME, as sbatch = [\"--partition=gpu\"]"`
 }
 
 // Profile is what a cluster wants of those who submit to it.
@@ -38,7 +39,7 @@ type Profile struct {
 
 // DefaultSettings are those of a person without a file.
 func DefaultSettings() Settings {
-	return Settings{Theme: "auto", Glyphs: "auto", Layout: focusView.String(), Charts: charts.ChartStyles[0], Axis: charts.AxisSteps.String(), Refresh: 5}
+	return Settings{Theme: "auto", Glyphs: "auto", Pictures: PictureChoices[0], Layout: focusView.String(), Charts: charts.ChartStyles[0], Axis: charts.AxisSteps.String(), Refresh: 5}
 }
 
 // memory is what the screen remembers by itself between runs.
@@ -102,6 +103,7 @@ func (s Settings) validate() error {
 	}{
 		{"theme", s.Theme, []string{"auto", "dark", "light"}},
 		{"glyphs", s.Glyphs, []string{"auto", "unicode", "console", "ascii"}},
+		{"pictures", s.Pictures, PictureChoices},
 		{"layout", s.Layout, viewNames[:]},
 		{"axis", s.Axis, charts.AxisNames[:]},
 		{"charts", s.Charts, charts.ChartStyles},

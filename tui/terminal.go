@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"pgrlab/tui/picture"
 )
 
 // The escape sequences of synchronized output: a terminal that knows mode 2026
@@ -14,20 +16,21 @@ const (
 	endUpdate   = "\x1b[?2026l"
 )
 
-// frames makes every write, which is one frame, one synchronized update. It only
-// adds bytes.
+// frames makes every write, which is one frame, one synchronized update, and sees to the
+// images in it.
 type frames struct {
-	to   io.Writer
-	lost func(error)
-	link *link
-	mu   sync.Mutex
-	buf  []byte
+	to     io.Writer
+	lost   func(error)
+	link   *link           // nil: how long writing takes does not matter
+	images *picture.Images // nil: there are none
+	mu     sync.Mutex
+	buf    []byte
 }
 
 func (o *frames) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.buf = append(append(append(o.buf[:0], beginUpdate...), p...), endUpdate...)
+	o.buf = append(append(append(o.buf[:0], beginUpdate...), o.images.Frame(p)...), endUpdate...)
 	begin := time.Now()
 	if _, err := o.to.Write(o.buf); err != nil {
 		o.lost(err)

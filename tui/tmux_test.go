@@ -65,3 +65,20 @@ func TestNoColorEmitsNoColours(t *testing.T) {
 		}
 	}
 }
+
+// tmux is asked, and gets half blocks; neither the question nor the answer is seen anywhere.
+func TestTmuxGetsBlocks(t *testing.T) {
+	s := openLook(t, "tmux-256color", 120, 40, "COLORTERM=truecolor")
+	title := s.Do("display-message", "-p", "#{pane_title}")
+	s.Await("RETURN")
+	s.Press("▀", "v")
+	if now := s.Do("display-message", "-p", "#{pane_title}"); now != title {
+		t.Errorf("the title %q became %q", title, now)
+	}
+	s.Press("leave it training", "q")
+	s.Keys("d")
+	s.Await("detached")
+	if shown := s.Await("ENDED"); strings.Contains(shown, "[?1;2c") || strings.Contains(shown, ">|tmux") {
+		t.Errorf("answers are seen:\n%s", shown)
+	}
+}

@@ -31,13 +31,13 @@ func Shows(r rune) bool {
 }
 
 // Line is s as one line: newlines and tabs are spaces.
-func Line(s string) string { return clean(s, ' ', ' ') }
+func Line(s string) string { return clean(s, Shows, ' ', ' ') }
 
 // Text is s with its lines and tabs.
-func Text(s string) string { return clean(s, '\n', '\t') }
+func Text(s string) string { return clean(s, Shows, '\n', '\t') }
 
-func clean(s string, newline, tab rune) string {
-	dirty := strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !Shows(r) })
+func clean(s string, shows func(rune) bool, newline, tab rune) string {
+	dirty := strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !shows(r) })
 	if dirty < 0 {
 		return s
 	}
@@ -46,7 +46,10 @@ func clean(s string, newline, tab rune) string {
 	b.WriteString(s[:dirty])
 	for rest := s[dirty:]; rest != ""; {
 		r, n := utf8.DecodeRuneInString(rest)
-		b.WriteRune(shown(r, n, newline, tab))
+		if r == utf8.RuneError || !shows(r) {
+			r = shown(r, n, newline, tab)
+		}
+		b.WriteRune(r)
 		rest = rest[n:]
 	}
 	return b.String()
@@ -97,17 +100,21 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Placeholder is kitty's character for a cell of an image, which a frame may hold. What others
+// wrote does not get that far with it; there it could only repeat an image of the frame.
+const Placeholder = '\U0010eeee'
+
 // Styled is a frame of a screen: Text, in which the sequences that choose colours and
-// styles (ESC [ … m) stay.
+// styles (ESC [ … m) stay, and the cells of images.
 func Styled(s string) string {
 	if !strings.ContainsRune(s, escape) {
-		return Text(s)
+		return styledText(s)
 	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for {
 		before, rest, found := strings.Cut(s, string(escape))
-		b.WriteString(Text(before))
+		b.WriteString(styledText(before))
 		if !found {
 			return b.String()
 		}
@@ -120,6 +127,10 @@ func Styled(s string) string {
 		b.WriteString(rest[:n])
 		s = rest[n:]
 	}
+}
+
+func styledText(s string) string {
+	return clean(s, func(r rune) bool { return r == Placeholder || Shows(r) }, '\n', '\t')
 }
 
 const escape = '\x1b'

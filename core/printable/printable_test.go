@@ -51,6 +51,9 @@ func TestAttacksAreShownAsQuestionMarks(t *testing.T) {
 	if got := Line("a\nb\tc"); got != "a b c" {
 		t.Errorf("%q", got)
 	}
+	if got := Line("\U0010eeee"); got != "?" {
+		t.Errorf("a cell of an image in a line is %q", got)
+	}
 	if got := Text("a\nb\tc\x1b"); got != "a\nb\tc?" {
 		t.Errorf("%q", got)
 	}
@@ -64,6 +67,7 @@ func TestColoursOfAFrameStay(t *testing.T) {
 		"\x1b[2J\x1b[":                  "?[2J?[",
 		"\x1b[?25lm":                    "?[?25lm",
 		"\x1b\x1b[m":                    "?\x1b[m",
+		"\U0010eeee\u0305\U0010eeef":    "\U0010eeee\u0305?", // a cell of an image
 	} {
 		if got := Styled(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)

@@ -33,6 +33,7 @@ func TestWatchRefuses(t *testing.T) {
 		{[]string{"--task", "cheetah-run", "--fps", "0"}, cli.StatusUsage, "watch: --fps 0: want 1 to 60"},
 		{[]string{"--task", "cheetah-run", "--episodes", "-1"}, cli.StatusUsage, "watch: --episodes -1: want at least 1"},
 		{[]string{"--task", "cheetah-run", "--size", "big"}, cli.StatusUsage, `watch: --size is "big": want WxH pixels, for example 320x240, at most 4096x4096`},
+		{[]string{"--task", "cheetah-run", "--pictures", "svg"}, cli.StatusUsage, `watch: --pictures is "svg": want one of auto, kitty, sixel, blocks`},
 		{[]string{"--frames", "x", "--task", "cheetah-run", "--observation", "touch"}, cli.StatusUsage, `watch: --observation is "touch": want "pixels", or leave it out for the scene`},
 		{[]string{"--frames", "x", "--task", "cheetah-run", "--observation", "pixels"}, cli.StatusUsage, "watch: --observation pixels shows what a policy sees: give a --policy"},
 		{[]string{"--frames", "x", "--policy", "latest"}, cli.StatusUsage, "look for runs in runs: no such file or directory"},

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/tui/history"
+	"pgrlab/tui/picture"
 	"pgrlab/tui/theme"
 	"pgrlab/tui/topic"
 )
@@ -22,6 +23,7 @@ type Run struct {
 	Screen
 	About    *About
 	Theme    *theme.Theme
+	Images   *picture.Images // of the terminal; nil: it shows characters alone
 	Now      func() time.Time
 	KnobList []knob.Knob // those that the method uses first
 	Boxed    bool        // the layout draws panes in boxes
@@ -30,6 +32,11 @@ type Run struct {
 	Snap     *event.Snapshot
 	History  history.History
 	Others   []Other // runs that the charts show beside this one
+}
+
+// Canvas is what pictures are drawn on.
+func (r *Run) Canvas() picture.Canvas {
+	return r.Images.Canvas(picture.For(r.Theme.Renderer.ColorProfile(), r.Theme.Set != theme.ASCII))
 }
 
 // Touch has the panes that show a topic drawn again.

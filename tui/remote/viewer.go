@@ -45,6 +45,7 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 	o := s.o.Screen()
 	if h.Want == wantWatch {
 		o.About.Fork, o.About.WhatIf, o.Home, o.Refresh = nil, nil, "", watchRefresh
+		o.Pictures = "blocks" // one drawing may be for several terminals, and nobody answers for them
 	}
 	o.Viewer, o.Characters, o.Plain, o.Remote = viewer, h.Characters, h.Plain, true
 	o.Start = func() (pane.Lab, error) { return viewer.Lab(s.o.Lab), nil }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/presets"
+	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/command/terminal"
@@ -34,6 +36,7 @@ type watchFlags struct {
 	fps      int
 	episodes int
 	frames   string
+	pictures string
 	size     string
 }
 
@@ -44,8 +47,9 @@ func Command(d cli.Deps) *cobra.Command {
 		Use:   "watch [--task T] [--policy PATH]",
 		Short: "see the agent of a task, with random or learned actions",
 		Long: `Shows a task as MuJoCo would draw it, or a maze as the agent sees it with the map
-beside it, in the terminal and in real time: in half blocks of as many colours as
-the terminal has, or in ASCII characters by brightness without colours or UTF-8. Actions are random, or those of a policy
+beside it, in the terminal and in real time: in pixels where the terminal answers
+that it shows them (kitty's graphics protocol, sixel), else in half blocks of as many
+colours as it has, or in ASCII characters by brightness without colours or UTF-8. Actions are random, or those of a policy
 that a run has saved: its policy.bin, its folder, or latest for the run that was
 written last below $PGRLAB_RUNS or ./runs. The task is then the run's own, unless
 --task names another one of the same sizes.
@@ -76,6 +80,7 @@ With --frames the pictures go to numbered PNG files and no terminal is needed.`,
 	cli.CountIn(f, &w.fps, "fps", w.fps, 1, maxFPS, "`N` pictures a second, at most 60; time runs as it does in the task")
 	cli.CountVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; with --frames 1)")
 	f.StringVar(&w.frames, "frames", "", "`DIR` write the pictures as PNG files into this folder")
+	f.StringVar(&w.pictures, "pictures", "", "`HOW` what pictures are drawn with: auto, kitty, sixel or blocks (default: as the settings say)")
 	f.StringVar(&w.size, "size", w.size, "`WxH` pixels of the pictures in files")
 	return c
 }
@@ -97,7 +102,7 @@ func (w *watchFlags) run(ctx context.Context, d cli.Deps, in io.Reader, out, err
 		return err
 	}
 	if onScreen {
-		err = p.onScreen(ctx, in.(*os.File), cli.Raw(out).(*os.File), w.fps, w.episodes)
+		err = p.onScreen(ctx, in.(*os.File), cli.Raw(out).(*os.File), w.drawnWith(), w.fps, w.episodes)
 	} else {
 		err = p.toFiles(ctx, w.frames, width, height, w.fps, max(w.episodes, 1))
 	}
@@ -106,6 +111,16 @@ func (w *watchFlags) run(ctx context.Context, d cli.Deps, in io.Reader, out, err
 	}
 	fmt.Fprintln(errs, p.summary())
 	return nil
+}
+
+// drawnWith is how pictures are drawn on the screen: as --pictures says, or the settings;
+// those that cannot be read are the defaults.
+func (w *watchFlags) drawnWith() string {
+	if w.pictures != "" {
+		return w.pictures
+	}
+	s, _ := tui.LoadSettings(tui.Home())
+	return s.Pictures
 }
 
 // check finds what is wrong with the flags by themselves.
@@ -118,6 +133,8 @@ func (w *watchFlags) check() (width, height int, err error) {
 		return 0, 0, cli.Usagef("watch: --size is %q: want WxH pixels, for example 320x240, at most %dx%d", w.size, maxSide, maxSide)
 	}
 	switch {
+	case w.pictures != "" && !slices.Contains(tui.PictureChoices, w.pictures):
+		return 0, 0, cli.Usagef("watch: --pictures is %q: want one of %s", w.pictures, strings.Join(tui.PictureChoices, ", "))
 	case w.shows != "" && w.shows != task.ObservationPixels:
 		return 0, 0, cli.Usagef("watch: --observation is %q: want %q, or leave it out for the scene", w.shows, task.ObservationPixels)
 	case w.shows != "" && w.policy == "":

@@ -254,8 +254,8 @@ func TestWatchTakesBursts(t *testing.T) {
 		single.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
 	}
 	burst.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("..n")})
-	if single.paused != burst.paused || single.ask != burst.ask {
-		t.Errorf("in one burst paused %v, asked %+v; one by one %v, %+v", burst.paused, burst.ask, single.paused, single.ask)
+	if single.paused != burst.paused || single.wanted != burst.wanted {
+		t.Errorf("in one burst paused %v, asked %+v; one by one %v, %+v", burst.paused, burst.wanted, single.paused, single.wanted)
 	}
 	burst.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q"), Paste: true})
 	if burst.ended {

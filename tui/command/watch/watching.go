@@ -13,6 +13,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/printable"
+	"pgrlab/tui"
 	"pgrlab/tui/command/terminal"
 	"pgrlab/tui/picture"
 	"pgrlab/tui/theme"
@@ -23,6 +24,7 @@ import (
 // one is asked for when it is shown: a slow terminal or machine gets fewer.
 type watching struct {
 	player   *player
+	pictures *tui.Pictures // nil: characters alone
 	style    picture.Style
 	colours  termenv.Profile
 	period   time.Duration
@@ -32,9 +34,10 @@ type watching struct {
 	due    time.Time // of the next picture
 	paused bool
 	busy   bool // a picture is being made
-	ask    asked
+	wanted asked
 	shown  frameMsg
-	wake   int // number of the wake-up that counts
+	ask    tea.Cmd // what the terminal shows; nil: it is not asked
+	wake   int     // number of the wake-up that counts
 	err    error
 }
 
@@ -52,13 +55,20 @@ type frameMsg struct {
 // wakeMsg says that the next picture is due, unless a later wake-up was set.
 type wakeMsg int
 
-func (p *player) onScreen(ctx context.Context, in, out *os.File, fps, episodes int) error {
+func (p *player) onScreen(ctx context.Context, in, out *os.File, pictures string, fps, episodes int) error {
 	profile := termenv.NewOutput(out, termenv.WithTTY(true)).EnvColorProfile()
+	characters := terminal.Characters()
 	m := &watching{
-		player: p, colours: profile, style: picture.For(profile, terminal.Characters() == theme.Unicode),
-		period: time.Second / time.Duration(fps), episodes: episodes,
+		player: p, colours: profile, style: picture.For(profile, characters == theme.Unicode),
+		pictures: tui.TerminalPictures(pictures, characters, out),
+		period:   time.Second / time.Duration(fps), episodes: episodes,
 	}
-	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(in), tea.WithOutput(out), tea.WithFPS(maxFPS)).Run()
+	keys, screen := m.pictures.Streams(in, out)
+	asking, enough := context.WithCancel(ctx)
+	defer enough()
+	m.ask = m.pictures.Ask(asking)
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(keys), tea.WithOutput(screen), tea.WithFPS(maxFPS)).Run()
+	m.pictures.Settle(in)
 	if m.err != nil {
 		return m.err
 	}
@@ -68,15 +78,20 @@ func (p *player) onScreen(ctx context.Context, in, out *os.File, fps, episodes i
 	return nil
 }
 
-// Init waits for the size of the terminal.
-func (v *watching) Init() tea.Cmd { return nil }
+// Init waits for the size of the terminal, and asks what it shows.
+func (v *watching) Init() tea.Cmd { return v.ask }
 
 // Update takes keys, sizes and finished pictures.
 func (v *watching) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		v.w, v.h = msg.Width, msg.Height
+		v.pictures.Resized()
 		return v, v.again()
+	case tui.PicturesAnswered:
+		if v.pictures.Take(msg) {
+			return v, v.again()
+		}
 	case tea.KeyMsg:
 		return v, v.keys(msg)
 	case frameMsg:
@@ -101,12 +116,12 @@ func (v *watching) show(f frameMsg) tea.Cmd {
 		if v.episodes > 0 && f.episode+1 >= v.episodes {
 			return tea.Quit
 		}
-		v.ask.next = true
+		v.wanted.next = true
 	}
 	if f.w != v.w || f.h != v.h-2 { // the size has changed meanwhile
 		return v.again()
 	}
-	if v.paused && v.ask == (asked{}) {
+	if v.paused && v.wanted == (asked{}) {
 		return nil
 	}
 	v.wake++
@@ -139,9 +154,9 @@ func (v *watching) key(msg tea.KeyMsg) tea.Cmd {
 	case " ":
 		v.paused = !v.paused
 	case ".":
-		v.paused, v.ask.step = true, true
+		v.paused, v.wanted.step = true, true
 	case "n":
-		v.ask.next = true
+		v.wanted.next = true
 	default:
 		return nil
 	}
@@ -155,7 +170,7 @@ func (v *watching) again() tea.Cmd {
 		return nil
 	}
 	now := time.Now()
-	wanted, passed := v.ask, v.period
+	wanted, passed := v.wanted, v.period
 	switch {
 	case wanted.step:
 		passed = v.player.view.StepTime()
@@ -168,8 +183,9 @@ func (v *watching) again() tea.Cmd {
 			v.due = now.Add(v.period)
 		}
 	}
-	v.busy, v.ask = true, asked{}
-	style, p := v.style, v.player
+	v.busy, v.wanted = true, asked{}
+	canvas, p := v.pictures.Canvas(v.style), v.player
+	v.pictures.Lost() // all is drawn again as it is
 	return func() tea.Msg {
 		if wanted.next {
 			if err := p.next(); err != nil {
@@ -180,11 +196,12 @@ func (v *watching) again() tea.Cmd {
 		if err != nil {
 			return frameMsg{err: err}
 		}
-		img, err := p.picture(w, 2*h)
+		size := canvas.Scene(w, h)
+		img, err := p.picture(size.X, size.Y)
 		if err != nil {
 			return frameMsg{err: err}
 		}
-		return frameMsg{scene: s, w: w, h: h, lines: picture.Lines(img, w, h, style)}
+		return frameMsg{scene: s, w: w, h: h, lines: canvas.Lines(img, w, h)}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
-	"pgrlab/tui/picture"
 	"pgrlab/tui/theme"
 	"pgrlab/tui/topic"
 )
@@ -44,7 +43,7 @@ func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} 
 
 // Body is the task as it stands, and what the agent makes of it.
 func (p *Pane) Body(w, h int) []string {
-	t, s := p.Theme, p.Snap
+	s := p.Snap
 	sees := s.Moment != nil && len(s.Moment.Seen) > 0
 	switch {
 	case sees:
@@ -64,16 +63,17 @@ func (p *Pane) Body(w, h int) []string {
 	if pictureW < 8 || pictureH < 3 {
 		return facts
 	}
-	style := picture.For(t.Renderer.ColorProfile(), t.Set != theme.ASCII)
+	canvas := p.Canvas()
 	var out []string
 	if sees {
-		out = p.seenLines(pictureW, pictureH, style)
+		out = p.seenLines(pictureW, pictureH, canvas)
 	} else {
-		img, err := p.About.Draw(s.Pose, pictureW, 2*pictureH)
+		size := canvas.Scene(pictureW, pictureH)
+		img, err := p.About.Draw(s.Pose, size.X, size.Y)
 		if err != nil {
 			return p.Waiting(err.Error(), w, h)
 		}
-		out = picture.Lines(img, pictureW, pictureH, style)
+		out = canvas.Lines(img, pictureW, pictureH)
 	}
 	if !beside {
 		return append(facts, out...)

@@ -14,17 +14,17 @@ const leastCrop = 10
 
 // seenLines are what a learner sees in w by h cells: the stack that its next action answers,
 // and below it frames of the last batch beside what their random shift made of them.
-func (p *Pane) seenLines(w, h int, style picture.Style) []string {
+func (p *Pane) seenLines(w, h int, canvas picture.Canvas) []string {
 	t, m := p.Theme, p.Snap.Moment
-	below := p.cropLines(m, w, max(h/4, min(h/3, 7)), style)
-	stack := sheet(m, w, 2*(h-len(below)))
-	lines := t.Fill(picture.Lines(stack, stack.Rect.Dx(), (stack.Rect.Dy()+1)/2, style), w, min(h-len(below), (stack.Rect.Dy()+1)/2))
+	below := p.cropLines(m, w, max(h/4, min(h/3, 7)), canvas)
+	stack, cells := sheet(m, w, h-len(below), canvas)
+	lines := t.Fill(canvas.Lines(stack, cells.X, cells.Y), w, min(h-len(below), cells.Y))
 	return t.Fill(append(lines, below...), w, h)
 }
 
 // cropLines are pairs of a frame of the last batch and its crop, with a title above: as many
 // as there is room for in w cells, in h rows.
-func (p *Pane) cropLines(m *event.Moment, w, h int, style picture.Style) []string {
+func (p *Pane) cropLines(m *event.Moment, w, h int, canvas picture.Canvas) []string {
 	t := p.Theme
 	side := 2 * (h - 1)
 	const gap = 2
@@ -35,7 +35,7 @@ func (p *Pane) cropLines(m *event.Moment, w, h int, style picture.Style) []strin
 	lines := make([]string, h)
 	for i, c := range m.Crops[:n] {
 		pair := []string{t.Fit(t.Dim.On("shifted ")+shiftText(c), 2*side+1)}
-		before, behind := picture.Lines(square(c.Frame, m.Side, side), side, side/2, style), picture.Lines(square(c.Cropped, m.Side, side), side, side/2, style)
+		before, behind := canvas.Square(c.Frame, m.Side, side), canvas.Square(c.Cropped, m.Side, side)
 		for y := range before {
 			pair = append(pair, before[y]+" "+behind[y])
 		}
@@ -68,17 +68,12 @@ func shiftText(c event.Crop) string {
 	return along(c.Down, "down", "up") + " " + along(c.Across, "right", "left")
 }
 
-// square is a frame in a square of n pixels.
-func square(frame []byte, side, n int) *image.RGBA {
-	img := image.NewRGBA(image.Rect(0, 0, n, n))
-	picture.Frame(img, frame, side, img.Rect)
-	return img
-}
-
-// sheet is what a learner sees in at most w by h pixels: the newest frame, and in a column
-// beside it the others, the newer ones above. A picture of another size is as wide as it
-// can be.
-func sheet(m *event.Moment, w, h int) *image.RGBA {
+// sheet is what a learner sees in at most w by h cells, and in how many: the newest frame, and
+// in a column beside it the others, the newer ones above. A picture of another size is as
+// wide as it can be.
+func sheet(m *event.Moment, w, h int, canvas picture.Canvas) (img *image.RGBA, cells image.Point) {
+	size := canvas.Size(w, h)
+	w, h = size.X, size.Y
 	others := len(m.Seen) - 1
 	side := min(w, h)
 	small := 0
@@ -86,10 +81,10 @@ func sheet(m *event.Moment, w, h int) *image.RGBA {
 		side = min(h, w*others/(others+1))
 		small = side / others
 	}
-	img := image.NewRGBA(image.Rect(0, 0, side+small, side))
+	img, cells = canvas.Blank(side+small, side)
 	picture.Frame(img, m.Seen[others], m.Side, image.Rect(0, 0, side, side))
 	for i := range others {
 		picture.Frame(img, m.Seen[others-1-i], m.Side, image.Rect(side, i*small, side+small, (i+1)*small))
 	}
-	return img
+	return img, cells
 }

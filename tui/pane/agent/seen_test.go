@@ -25,23 +25,25 @@ func TestSheet(t *testing.T) {
 		m.Seen = append(m.Seen, bytes.Repeat([]byte{grey, 0, 255}, side*side))
 	}
 	copy(m.Seen[2], bytes.Repeat([]byte{0, 0, 255}, 1)) // one pixel of the first 2 by 2
-	img := sheet(m, 30, 2)
-	if img.Rect != image.Rect(0, 0, 3, 2) {
-		t.Fatalf("%v", img.Rect)
+	canvas := picture.On(picture.ASCII)
+	img, cells := sheet(m, 30, 1, canvas)
+	if img.Rect != image.Rect(0, 0, 3, 2) || cells != image.Pt(3, 1) {
+		t.Fatalf("%v in %v cells", img.Rect, cells)
 	}
 	for at, red := range map[image.Point]uint8{{0, 0}: 150, {1, 0}: 200, {1, 1}: 200, {2, 0}: 100, {2, 1}: 10} {
 		if c := img.RGBAAt(at.X, at.Y); c.R != red || c.G != 0 || c.B != 255 || c.A != 255 {
 			t.Errorf("%v is %v, want red %d", at, c, red)
 		}
 	}
-	for _, size := range []image.Point{{48, 32}, {9, 40}, {100, 70}, {3, 1}, {8, 6}} {
-		if got := sheet(m, size.X, size.Y).Rect; got.Dx() > size.X || got.Dy() > size.Y || got.Dy() == 0 {
+	for _, size := range []image.Point{{48, 32}, {9, 40}, {100, 70}, {3, 2}, {8, 6}} {
+		img, _ := sheet(m, size.X, size.Y/2, canvas)
+		if got := img.Rect; got.Dx() > size.X || got.Dy() > size.Y || got.Dy() == 0 {
 			t.Errorf("in %v there are %v", size, got)
 		}
 	}
 	m.Seen = m.Seen[2:]
-	if got := sheet(m, 8, 12).Rect; got != image.Rect(0, 0, 8, 8) {
-		t.Errorf("one frame has %v", got)
+	if img, _ := sheet(m, 8, 6, canvas); img.Rect != image.Rect(0, 0, 8, 8) {
+		t.Errorf("one frame has %v", img.Rect)
 	}
 }
 
@@ -58,7 +60,7 @@ func TestCropsBesideTheirFrames(t *testing.T) {
 		})
 	}
 	for _, room := range []struct{ w, h, pairs int }{{200, 7, 4}, {54, 7, 2}, {53, 7, 2}, {51, 7, 1}, {24, 7, 0}, {200, 5, 0}} {
-		lines := p.cropLines(m, room.w, room.h, picture.ASCII)
+		lines := p.cropLines(m, room.w, room.h, picture.On(picture.ASCII))
 		if room.pairs == 0 {
 			if lines != nil {
 				t.Errorf("%+v has %d lines", room, len(lines))

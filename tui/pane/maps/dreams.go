@@ -2,7 +2,6 @@ package maps
 
 import (
 	"fmt"
-	"image"
 	"math"
 	"slices"
 	"strings"
@@ -31,6 +30,7 @@ type dreams struct {
 	asked time.Time
 	fit   int // that there was room for
 	drawn *event.Dreamt
+	on    picture.Canvas
 	w, h  int
 	lines []string
 }
@@ -55,9 +55,9 @@ func (m *Pane) dreamsBody(w, h int) []string {
 	case d.Unknown != "":
 		return m.Waiting(d.Unknown, w, h)
 	}
-	k := &m.dreams
-	if k.drawn != d || k.w != w || k.h != h {
-		k.drawn, k.w, k.h = d, w, h
+	k, canvas := &m.dreams, m.Canvas()
+	if k.drawn != d || k.on != canvas || k.w != w || k.h != h {
+		k.drawn, k.on, k.w, k.h = d, canvas, w, h
 		k.lines = append([]string{m.dreamsHead(d, w)}, m.dreamLines(d, g, w, h-1)...)
 	}
 	return k.lines
@@ -209,9 +209,7 @@ func (m *Pane) nearest(d *event.Dreamt, n event.NearestFrame, side int) []string
 		}
 		return t.Fill(m.Waiting(why, side, side/2), side, side/2)
 	}
-	img := image.NewRGBA(image.Rect(0, 0, side, side))
-	picture.Frame(img, n.Frame, d.Side, img.Rect)
-	return picture.Lines(img, side, side/2, picture.For(t.Renderer.ColorProfile(), t.Set != theme.ASCII))
+	return m.Canvas().Square(n.Frame, d.Side, side)
 }
 
 // dreamsNote says when the rows were looked at.

@@ -1,0 +1,171 @@
+package picture
+
+import (
+	"hash/maphash"
+	"image"
+	"math/rand/v2"
+	"sync"
+)
+
+// Images are those that one terminal shows, or may be asked to show again. The parts of a
+// screen draw them into lines of cells with Lines of a Canvas; Frame turns what is written to
+// the terminal into what shows them. Both may be called from any goroutine. nil has none.
+type Images struct {
+	mu       sync.Mutex
+	protocol Protocol
+	cell     image.Point // pixels of a cell
+	epoch    int         // of what was drawn: older lines may name images that are forgotten
+	lost     bool        // such lines were written
+	newest   uint32
+	frame    int // number of the newest one
+	bytes    int // of all images
+	all      map[uint32]*kept
+	same     map[content]uint32
+
+	rows [][]run         // what the terminal shows in each line
+	sent map[uint32]bool // kitty: images that the terminal has
+}
+
+// kept is an image in w by h cells.
+type kept struct {
+	content
+	img  *image.RGBA
+	used int // in which frame
+}
+
+// content tells images apart.
+type content struct {
+	hash uint64
+	w, h int // cells
+}
+
+// mostKept is how many bytes of images are kept that are not shown.
+const mostKept = 64 << 20
+
+// VT340Cell is the cell of the terminal that sixels were made for, in pixels: it stands for
+// that of a terminal that does not tell.
+var VT340Cell = image.Pt(10, 20)
+
+// NewImages has no image yet, and draws characters.
+func NewImages() *Images {
+	return &Images{all: map[uint32]*kept{}, same: map[content]uint32{}, sent: map[uint32]bool{}, newest: rand.Uint32()}
+}
+
+var seed = maphash.MakeSeed()
+
+// Use chooses protocol and size of a cell from now on, and says whether that changes
+// anything. What was drawn before must be drawn again then.
+func (m *Images) Use(p Protocol, cell image.Point) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if cell.X < 1 || cell.Y < 1 {
+		cell = VT340Cell
+	}
+	if p == m.protocol && cell == m.cell {
+		return false
+	}
+	m.protocol, m.cell = p, cell
+	m.epoch++
+	return true
+}
+
+// Resize is Use with a new size of a cell; 0 by 0 is unknown, and changes nothing.
+func (m *Images) Resize(cell image.Point) bool {
+	m.mu.Lock()
+	p := m.protocol
+	m.mu.Unlock()
+	return p != Characters && cell.X > 0 && cell.Y > 0 && m.Use(p, cell)
+}
+
+// Canvas is what to draw on at present; s is the style where images are characters.
+func (m *Images) Canvas(s Style) Canvas {
+	if m == nil {
+		return On(s)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.protocol == Characters || s == ASCII { // without UTF-8 there are no placeholders
+		c := On(s)
+		c.epoch = m.epoch
+		return c
+	}
+	return Canvas{style: s, images: m, cell: m.cell, epoch: m.epoch}
+}
+
+// Lost says, once, that lines were written whose images are forgotten: all must be drawn again.
+func (m *Images) Lost() bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	lost := m.lost
+	if m.lost = false; lost {
+		m.epoch++
+	}
+	return lost
+}
+
+// lines are those of an image in w by h cells. The same image has the same lines for as long
+// as it is kept.
+func (m *Images) lines(img *image.RGBA, w, h int) []string {
+	var sum maphash.Hash
+	sum.SetSeed(seed)
+	size := img.Rect.Size()
+	sum.Write([]byte{byte(size.X), byte(size.X >> 8), byte(size.Y), byte(size.Y >> 8)})
+	for y := range size.Y {
+		from := img.PixOffset(img.Rect.Min.X, img.Rect.Min.Y+y)
+		sum.Write(img.Pix[from : from+4*size.X])
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := content{sum.Sum64(), w, h}
+	id, known := m.same[c]
+	if !known {
+		m.forget()
+		id = m.name()
+		m.all[id], m.same[c] = &kept{content: c, img: copied(img)}, id
+		m.bytes += len(m.all[id].img.Pix)
+	}
+	m.all[id].used = m.frame
+	return placeholders(id, w, h)
+}
+
+// name is a number that no image has: of 24 bits, as many as a colour has, and not 0.
+func (m *Images) name() uint32 {
+	for {
+		m.newest = (m.newest + 1) & 0xffffff
+		if m.newest != 0 && m.all[m.newest] == nil {
+			return m.newest
+		}
+	}
+}
+
+// forget makes room for one more image: those that were shown longest ago go, but none that
+// the terminal shows.
+func (m *Images) forget() {
+	for m.bytes > mostKept {
+		var oldest uint32
+		for id, k := range m.all {
+			if k.used < m.frame && (oldest == 0 || k.used < m.all[oldest].used) {
+				oldest = id
+			}
+		}
+		if oldest == 0 {
+			return
+		}
+		m.bytes -= len(m.all[oldest].img.Pix)
+		delete(m.same, m.all[oldest].content)
+		delete(m.all, oldest)
+	}
+}
+
+// copied is an image of its own with its corner at 0.
+func copied(img *image.RGBA) *image.RGBA {
+	to := image.NewRGBA(image.Rectangle{Max: img.Rect.Size()})
+	for y := range to.Rect.Dy() {
+		from := img.PixOffset(img.Rect.Min.X, img.Rect.Min.Y+y)
+		copy(to.Pix[y*to.Stride:(y+1)*to.Stride], img.Pix[from:])
+	}
+	return to
+}

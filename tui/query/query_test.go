@@ -1,0 +1,184 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"image"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/tui/picture"
+)
+
+// terminals answer as they were recorded (xterm 379 with and without -ti vt340, kitty 0.26.5,
+// tmux 3.3a), and others as their documentation and code say.
+var terminals = []struct {
+	name string
+	says map[string]string // by question
+	cell image.Point       // that the system knows
+	want picture.Protocol
+	size image.Point
+}{
+	{"kitty 0.39", map[string]string{
+		">0q": "\x1bP>|kitty(0.39.1)\x1b\\", "c": "\x1b[?62;52;c", "16t": "\x1b[6;18;9t", "_G": "\x1b_Gi=31;OK\x1b\\",
+	}, image.Point{}, picture.Kitty, image.Pt(9, 18)},
+	{"kitty without placeholders", map[string]string{
+		">0q": "\x1bP>|kitty(0.26.5)\x1b\\", "c": "\x1b[?62;c", "16t": "\x1b[6;18;9t", "_G": "\x1b_Gi=31;OK\x1b\\",
+	}, image.Point{}, picture.Characters, image.Point{}},
+	{"kitty that takes no image", map[string]string{
+		">0q": "\x1bP>|kitty(1.0.0)\x1b\\", "c": "\x1b[?62;c", "16t": "\x1b[6;18;9t", "_G": "\x1b_Gi=31;ENOTSUPPORTED:no\x1b\\",
+	}, image.Point{}, picture.Characters, image.Pt(9, 18)},
+	{"ghostty", map[string]string{
+		">0q": "\x1bP>|ghostty 1.1.3\x1b\\", "c": "\x1b[?62;22;52c", "16t": "\x1b[6;20;10t", "_G": "\x1b_Gi=31;OK\x1b\\",
+	}, image.Pt(11, 22), picture.Kitty, image.Pt(11, 22)},
+	{"WezTerm", map[string]string{
+		">0q": "\x1bP>|WezTerm 20240203-110809-5046fc22\x1b\\", "c": "\x1b[?65;4;6;18;22c", "16t": "\x1b[6;17;8t", "?1;1;0S": "\x1b[?1;0;65536S", "_G": "\x1b_Gi=31;OK\x1b\\",
+	}, image.Point{}, picture.Sixel, image.Pt(8, 17)},
+	{"foot", map[string]string{
+		">0q": "\x1bP>|foot(1.13.1)\x1b\\", "c": "\x1b[?62;4;22c", "16t": "\x1b[6;20;10t", "?1;1;0S": "\x1b[?1;0;1024S",
+	}, image.Point{}, picture.Sixel, image.Pt(10, 20)},
+	{"xterm", map[string]string{
+		">0q": "\x1bP>|XTerm(379)\x1b\\", "c": "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c", "?1;1;0S": "\x1b[?1;3S",
+	}, image.Pt(6, 13), picture.Characters, image.Pt(6, 13)},
+	{"xterm -ti vt340", map[string]string{
+		">0q": "\x1bP>|XTerm(379)\x1b\\", "c": "\x1b[?63;1;2;4;6;9;15;16;22;28c", "?1;1;0S": "\x1b[?1;0;1024S",
+	}, image.Pt(6, 13), picture.Sixel, image.Pt(6, 13)},
+	{"xterm -ti vt340 far away", map[string]string{ // neither it nor the system tells the size of a cell
+		">0q": "\x1bP>|XTerm(379)\x1b\\", "c": "\x1b[?63;1;2;4;6;9;15;16;22;28c", "?1;1;0S": "\x1b[?1;0;1024S",
+	}, image.Point{}, picture.Characters, image.Point{}},
+	{"a VT340", map[string]string{
+		"c": "\x1b[?63;1;2;4;6;9;15c", "16t": "\x1b[6;20;10t", "?1;1;0S": "\x1b[?1;0;16S",
+	}, image.Point{}, picture.Characters, image.Pt(10, 20)},
+	{"tmux", map[string]string{">0q": "\x1bP>|tmux 3.3a\x1b\\", "c": "\x1b[?1;2c"}, image.Point{}, picture.Characters, image.Point{}},
+	{"tmux with sixels", map[string]string{
+		">0q": "\x1bP>|tmux 3.4\x1b\\", "c": "\x1b[?1;2;4c", "16t": "\x1b[6;20;10t",
+	}, image.Pt(10, 20), picture.Characters, image.Pt(10, 20)},
+	{"VT100", map[string]string{"c": "\x1b[?1;2c"}, image.Point{}, picture.Characters, image.Point{}},
+}
+
+// keyboard is a terminal that answers what is asked, in pieces, with keys between them.
+type keyboard struct {
+	says   map[string]string
+	asker  *Asker
+	typed  string // a key at a time, before each answer
+	heard  strings.Builder
+	all    strings.Builder // that it was asked
+	pieces *rand.Rand
+}
+
+func (k *keyboard) Write(p []byte) (int, error) {
+	k.all.Write(p)
+	var answers []byte
+	for _, question := range strings.Split(string(p), "\x1b")[1:] {
+		for q, a := range k.says {
+			if strings.HasPrefix(strings.TrimPrefix(question, "["), q) {
+				if k.typed != "" {
+					answers, k.typed = append(answers, k.typed[0]), k.typed[1:]
+				}
+				answers = append(answers, a...)
+			}
+		}
+	}
+	k.send(answers)
+	return len(p), nil
+}
+
+// send gives bytes as they may be read: an answer is cut where it can be no key any more.
+func (k *keyboard) send(all []byte) {
+	for len(all) > 0 {
+		n := 1 + k.pieces.IntN(len(all))
+		for n < len(all) && key(all[:n]) {
+			n++
+		}
+		p := slices.Clone(all[:n])
+		k.heard.Write(p[:k.asker.Keys(p)])
+		all = all[n:]
+	}
+}
+
+// key says whether what b ends with may be a key: the reader of the keyboard waits there.
+func key(b []byte) bool {
+	i := strings.LastIndexByte(string(b), 0x1b)
+	if i < 0 {
+		return false
+	}
+	for _, answers := range []string{"\x1b[?", "\x1bP>|", "\x1b_G"} {
+		if strings.HasPrefix(string(b[i:]), answers) {
+			return false
+		}
+	}
+	return b[len(b)-1] != 't' && b[len(b)-1] != '\\'
+}
+
+func TestWhatTerminalsShow(t *testing.T) {
+	for _, c := range terminals {
+		for seed := range uint64(20) {
+			a := New(time.Now)
+			k := &keyboard{says: c.says, asker: a, typed: "jkl", pieces: rand.New(rand.NewPCG(seed, 0))}
+			got, err := a.Ask(context.Background(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			protocol, cell := got.Protocol(c.cell)
+			if protocol != c.want || c.want != picture.Characters && cell != c.size {
+				t.Errorf("%s: %v with cells of %v, want %v with %v; it said %+v", c.name, protocol, cell, c.want, c.size, got)
+			}
+			if heard := k.heard.String(); heard != "jkl"[:len(heard)] || len(heard) == 0 || a.Open() != 0 {
+				t.Errorf("%s: as keys %q, still open %v", c.name, heard, a.Open())
+			}
+			if strings.HasPrefix(c.name, "tmux") && strings.Contains(k.all.String(), "\x1b_") {
+				t.Errorf("%s is sent %q, which it shows as a title", c.name, k.all.String())
+			}
+		}
+	}
+}
+
+// A terminal that says nothing is waited for until the end, and its answer is none of the
+// keys however late it is.
+func TestSilence(t *testing.T) {
+	now := time.Unix(1, 0)
+	a := New(func() time.Time { return now })
+	ctx, cancel := context.WithCancel(context.Background())
+	asked := make(chan struct{})
+	ended := make(chan error)
+	go func() {
+		_, err := a.Ask(ctx, writer(func() { close(asked) }))
+		ended <- err
+	}()
+	<-asked
+	if a.Open() != Patience {
+		t.Errorf("%v is left", a.Open())
+	}
+	for _, keys := range []string{"j", "\x1b[A", "\x1b", "\x1bP", "\x1b[200~text\x1b[201~", "\x1b[6~", "\x1b_", "é"} {
+		p := []byte(keys)
+		if got := string(p[:a.Keys(p)]); got != keys {
+			t.Errorf("of the keys %q there are %q", keys, got)
+		}
+	}
+	now = now.Add(Patience)
+	if a.Open() != 0 {
+		t.Errorf("%v is left", a.Open())
+	}
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	late := []byte("x\x1bP>|XTerm(379)\x1b\\\x1b[?64;1cy")
+	if got := string(late[:a.Keys(late)]); got != "xy" {
+		t.Errorf("a late answer is the keys %q", got)
+	}
+	var none *Asker
+	if none.Open() != 0 || none.Keys([]byte("abc")) != 3 {
+		t.Error("who asks nothing takes keys")
+	}
+}
+
+type writer func()
+
+func (w writer) Write(p []byte) (int, error) {
+	w()
+	return len(p), nil
+}
