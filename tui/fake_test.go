@@ -73,6 +73,9 @@ func (f *fakeLab) emit(kind string, body any) {
 	f.events = append(f.events, event.Event{Index: len(f.events), Wall: f.now(), Type: kind, Step: f.step, Member: event.NoMember, Body: body})
 }
 
+// explored is of every episode, as if the task were a maze.
+var explored = &event.Explored{Goals: 1.5, Cells: 40, Moved: 0.6}
+
 // advance makes n env steps, in the order of the phases.
 func (f *fakeLab) advance(n int) {
 	f.mu.Lock()
@@ -86,7 +89,7 @@ func (f *fakeLab) advance(n int) {
 		pull := 0.3 + 0.7*f.values["ratio"].Number*math.Min(2, f.values["guidance"].Number)
 		f.policy += (1 - f.policy) * pull / 40_000
 		if f.step%1000 == 0 {
-			f.emit(event.TypeEpisode, event.Episode{Return: run.Float(800 * f.policy), Length: 1000})
+			f.emit(event.TypeEpisode, event.Episode{Return: run.Float(800 * f.policy), Length: 1000, Explored: explored})
 			f.evaluate()
 		}
 		if every := int(f.values["refit_every"].Number); f.step%every == 0 || f.redo {
@@ -103,7 +106,7 @@ func (f *fakeLab) advance(n int) {
 func (f *fakeLab) evaluate() {
 	x := float64(f.step)
 	mean := 850*f.policy + 25*math.Sin(x/1700) + 18*math.Sin(x/410)
-	f.emit(event.TypeEvaluated, event.Evaluated{ReturnMean: run.Float(mean), ReturnStd: run.Float(22 + 8*math.Cos(x/900)), Episodes: 10})
+	f.emit(event.TypeEvaluated, event.Evaluated{ReturnMean: run.Float(mean), ReturnStd: run.Float(22 + 8*math.Cos(x/900)), Episodes: 10, Explored: explored})
 	f.emit(event.TypeQBias, event.QBias{Bias: run.Float(4 * math.Sin(x/4000))})
 	sokar := 0.02 + 0.16*math.Exp(-math.Pow((x-30_000)/18_000, 2)) + 0.008*math.Sin(x/1300)
 	f.emit(event.TypeDormant, event.Dormant{Ratio: run.Float(sokar), RatioDrM: run.Float(0.7*sokar + 0.01), Tau: 0.025})

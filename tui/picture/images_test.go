@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -32,8 +33,9 @@ type shown struct {
 	images  *Images
 	on      *screen
 	program *tea.Program
-	drawn   chan struct{}
-	written int // bytes
+	drawn   chan struct{} // something was written
+	mu      sync.Mutex    // of all that Write changes; the test has it, but while it waits
+	written int           // bytes
 }
 
 type drawing []string
@@ -50,10 +52,15 @@ func (d *drawer) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 func (s *shown) Write(p []byte) (int, error) {
+	s.mu.Lock()
 	out := s.images.Frame(p)
 	s.written += len(out)
 	s.on.Write(out)
-	s.drawn <- struct{}{}
+	s.mu.Unlock()
+	select {
+	case s.drawn <- struct{}{}:
+	default:
+	}
 	return len(p), nil
 }
 
@@ -67,34 +74,37 @@ func (s *shown) show(n int, lines ...string) {
 	foot := fmt.Sprintf("%-*d", s.on.w, n)
 	s.written = 0
 	go s.program.Send(drawing(append(lines, foot)))
-	for range s.drawn {
-		if strings.Join(s.on.text[s.on.h-1], "") == foot {
-			return
-		}
+	for strings.Join(s.on.text[s.on.h-1], "") != foot {
+		s.mu.Unlock()
+		<-s.drawn
+		s.mu.Lock()
 	}
 }
 
+// send gives the program a message.
+func (s *shown) send(msg tea.Msg) {
+	s.mu.Unlock()
+	s.program.Send(msg)
+	s.mu.Lock()
+}
+
 func start(t *testing.T, p Protocol, w, h int) *shown {
-	s := &shown{t: t, images: NewImages(), on: newTestScreen(t, w, h, testCell), drawn: make(chan struct{})}
+	s := &shown{t: t, images: NewImages(), on: newTestScreen(t, w, h, testCell), drawn: make(chan struct{}, 1)}
 	s.images.Use(p, testCell)
 	s.program = tea.NewProgram(&drawer{lines: []string{"start"}}, tea.WithAltScreen(), tea.WithFPS(60), tea.WithInput(nil), tea.WithOutput(s), tea.WithoutSignalHandler())
 	ended := make(chan struct{})
+	s.mu.Lock()
 	go func() {
 		defer close(ended)
 		s.program.Run()
 	}()
 	go s.program.Send(tea.WindowSizeMsg{Width: w, Height: h})
 	t.Cleanup(func() {
-		go s.program.Quit()
-		for {
-			select {
-			case <-s.drawn:
-			case <-ended:
-				if len(s.on.images) > 0 {
-					t.Errorf("%d images are left behind", len(s.on.images))
-				}
-				return
-			}
+		s.mu.Unlock()
+		s.program.Quit()
+		<-ended
+		if len(s.on.images) > 0 {
+			t.Errorf("%d images are left behind", len(s.on.images))
 		}
 	})
 	return s
@@ -180,7 +190,7 @@ func TestImagesAmongCells(t *testing.T) {
 			}
 			s.show(8, beside(two, "text")...) // the lines as they were drawn before
 			s.cells(two, 1, 0, all)
-			s.program.Send(tea.WindowSizeMsg{Width: w, Height: h}) // all is written again
+			s.send(tea.WindowSizeMsg{Width: w, Height: h}) // all is written again
 			s.show(9, beside(one, "text")...)
 			s.cells(one, 1, 0, all)
 		})
