@@ -1,0 +1,148 @@
+package relevance
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"pgrlab/core/op"
+	"pgrlab/core/rng"
+)
+
+// referenceECO is the mean cross-entropy of pairs, with the statistics of the batch: the
+// comparator's first layer acts on [E(x), E(y)] as a whole.
+func referenceECO(n *ecoNet, x, y matrix, labels matrix) float64 {
+	relu := func(x matrix) matrix {
+		out := make(matrix, len(x))
+		for r := range x {
+			for _, v := range x[r] {
+				out[r] = append(out[r], max(0, v))
+			}
+		}
+		return out
+	}
+	normed := func(b batchNorm, z matrix) matrix {
+		mean, variance, _ := statistics(z)
+		return relu(normalise(b, z, mean, variance))
+	}
+	embedding := func(x matrix) matrix {
+		for i, l := range n.embedding.Layers {
+			if i > 0 {
+				x = relu(x)
+			}
+			x = linear(l, x)
+		}
+		return x
+	}
+	z := sum(linear(n.first[0], normed(n.halves[0], embedding(x))), linear(n.first[1], normed(n.halves[1], embedding(y))))
+	for i, l := range n.rest {
+		z = linear(l, normed(n.norms[i], z))
+	}
+	loss := 0.0
+	for r := range z {
+		most := math.Log(math.Exp(z[r][0]) + math.Exp(z[r][1]))
+		loss -= (labels[r][0]*(z[r][0]-most) + labels[r][1]*(z[r][1]-most)) / float64(len(z))
+	}
+	return loss
+}
+
+// Loss and gradient of the R-network's update against difference quotients of the reference, on
+// the TapeMachine and as a plan.
+func TestRNetworkAgainstTheReference(t *testing.T) {
+	c := smallECO()
+	c.Batch = 7
+	n := newECONet(c, 3, rng.New(2, "eco test"))
+	x, y, labels := make([]float32, 3*c.Batch), make([]float32, 3*c.Batch), make([]float32, 2*c.Batch)
+	rng.New(1, "eco pairs").FillNormal(x, 0, 0)
+	rng.New(1, "eco pairs").FillNormal(y, 1, 0)
+	for i := range c.Batch {
+		labels[2*i+i%2] = 1
+	}
+	reference := func() float64 { return referenceECO(n, rowsOf(x, 3), rowsOf(y, 3), rowsOf(labels, 2)) }
+	for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){"tape machine": onTapeMachine, "plan": onPlan} {
+		built, err := n.build(3, c.Batch) // each machine adds gradients to a graph of its own
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(built.graph.Tensor(built.x).Data, x)
+		copy(built.graph.Tensor(built.y).Data, y)
+		copy(built.graph.Tensor(built.labels).Data, labels)
+		as := icmGraph{graph: built.graph, loss: built.loss}
+		loss, grads := evaluate(t, as, n.params())
+		near(t, machine+": loss", loss, reference(), 1e-5*reference())
+		for i, p := range n.params() {
+			for j := range p.Data {
+				got, want := float64(grads[i][j]), quotient(&p.Data[j], reference)
+				if math.Abs(got-want) > 5e-4*(0.1+math.Abs(want)) {
+					t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+// In evaluation the network has the running statistics, and what it says of a pair does not
+// depend on which rows it is computed with.
+func TestComparedInParts(t *testing.T) {
+	m := newECO(t, smallECO(), 2)
+	meet(t, m, &strolls{copies: 2, length: 13}, 90)
+	width := m.memories.width
+	halves := func(obs []float32) (x, y []float32) {
+		if err := m.embed(obs); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(m.programs.halves[0][:width]), slices.Clone(m.programs.halves[1][:width])
+	}
+	compare := func(x, y []float32, before int) float32 {
+		dst := make([]float32, before+1)
+		c := comparison{programs: &m.programs, dst: dst}
+		for range before {
+			if err := c.add(y, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := c.add(x, y); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.run(); err != nil {
+			t.Fatal(err)
+		}
+		return dst[before]
+	}
+	x, _ := halves([]float32{0.2, 0, 0})
+	_, y := halves([]float32{0.9, 0, 0})
+	first := compare(x, y, 0)
+	for _, before := range []int{1, comparedRows - 1, comparedRows, comparedRows + 3} {
+		if got := compare(x, y, before); got != first {
+			t.Errorf("behind %d rows: %v, alone %v", before, got, first)
+		}
+	}
+	// The same by the reference, with running statistics.
+	relu := func(row []float64) matrix {
+		for i, v := range row {
+			row[i] = max(0, v)
+		}
+		return matrix{row}
+	}
+	n := m.net
+	running := func(b batchNorm, z matrix) matrix {
+		all := floats(b.running.Data)
+		width := len(b.gamma.Data)
+		return relu(normalise(b, z, all[:width], all[op.StatsUnbiased*width:])[0])
+	}
+	embedding := func(obs ...float64) matrix {
+		z := matrix{obs}
+		for i, l := range n.embedding.Layers {
+			if i > 0 {
+				z = relu(z[0])
+			}
+			z = linear(l, z)
+		}
+		return z
+	}
+	z := sum(linear(n.first[0], running(n.halves[0], embedding(0.2, 0, 0))), linear(n.first[1], running(n.halves[1], embedding(0.9, 0, 0))))
+	for i, l := range n.rest {
+		z = linear(l, running(n.norms[i], z))
+	}
+	near(t, "logit of close less that of distant", float64(first), z[0][closeLogit]-z[0][farLogit], 1e-4)
+}
