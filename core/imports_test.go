@@ -78,7 +78,7 @@ var allowed = map[string][]string{
 	"core/replica":        {"core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng"}, // run: numbers of the events
 	"core/checkpoint":     {"core/replica", "core/config", "core/task", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay"},
 	"core/offline":        {"core/checkpoint", "core/replica", "core/config", "core/task", "core/inspect", "core/whatif", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng"},
-	"core/lab":            {"core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device"},
+	"core/lab":            {"core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run"},
@@ -106,7 +106,8 @@ var allowed = map[string][]string{
 	"core/window": {}, // how windows move over images: a graph says it, devices do it
 
 	"core/device":                {"core/window", "core/rng"},
-	"core/device/cpu":            {"core/device", "core/device/cpu/kernel", "core/window", "core/rng"},
+	"core/device/adapt":          {},
+	"core/device/cpu":            {"core/device", "core/device/adapt", "core/device/cpu/kernel", "core/window", "core/rng"},
 	"core/device/cpu/kernel":     {"core/rng"},
 	"core/device/cpu/kernel/gen": {},
 

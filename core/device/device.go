@@ -52,6 +52,18 @@ type Sharer interface {
 	Share(work func(part, parts int)) func()
 }
 
+// Divider is a Device whose workers can be divided among programs that run at the same time.
+type Divider interface {
+	// Divide makes n devices that have a share of the workers each, and give the same
+	// numbers; nil: there are fewer than n workers. They are closed with it.
+	Divide(n int) []Device
+	// Lend says whether programs of the parts have all workers from now on, as long as one
+	// of them runs at a time, or those of their part. It is called while none runs.
+	Lend(all bool)
+	// Workers is how many there are.
+	Workers() int
+}
+
 // Profiler is an Executable that can say where its time goes.
 type Profiler interface {
 	// Profile runs the program a number of times, at occasions from occasion on,

@@ -3,10 +3,15 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -72,7 +77,7 @@ func TestMembersThatSeeFramesAreRunsOfTheirSeeds(t *testing.T) {
 		c := tiny.Pixels()
 		c.Members, c.Seed = members, seed
 		folder := &memoryFolder{}
-		l := framesLab(t, c, 1, folder)
+		l := framesLab(t, c, members, folder)
 		if err := l.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -83,5 +88,85 @@ func TestMembersThatSeeFramesAreRunsOfTheirSeeds(t *testing.T) {
 		if got, want := linesAbout(t, both, i), linesAbout(t, play(1, 40+uint64(i)), -1); got != want || got == "" {
 			t.Errorf("member %d writes\n%s\nby itself\n%s", i, got, want)
 		}
+	}
+}
+
+// sideBySide is a lab of scripted members, each of a world of its own, in turns of so many.
+func sideBySide(t *testing.T, folder record, turns []int, worlds ...*world) *Lab {
+	t.Helper()
+	c, p := worlds[0].config(), worlds[0].parts()
+	c.Members, p.turns = len(worlds), turns
+	for _, w := range worlds {
+		p.shared = append(p.shared, w.parts().Parts)
+	}
+	l, err := newLab(c, worlds[0].task(), folder, p, "cpu test, 2 threads", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Two of three members diverge in the same slice: the journal and the members that go on are
+// the same, whoever computed beside whom.
+func TestMembersDivergeSideBySide(t *testing.T) {
+	for call, doing := range map[string]string{"update": "train agent", "train curiosity": "train curiosity", "fit to 4": "fit model", "generate 2": "generate"} {
+		var first string
+		for _, turns := range [][]int{{1, 1, 1}, {3}, {2, 1}} {
+			synctest.Test(t, func(t *testing.T) {
+				worlds, folder := []*world{newWorld(), newWorld(), newWorld()}, &memoryFolder{}
+				worlds[0].on("evaluate episodes 1", func() { worlds[1].fail[call], worlds[2].fail[call] = notFinite(), notFinite() })
+				l := sideBySide(t, folder, turns, worlds...)
+				ended := make(chan error, 1)
+				go func() { ended <- l.Run(t.Context()) }()
+				synctest.Wait()
+				if s := l.Snapshot(); s.State != event.PausedState || !strings.Contains(s.Err, doing+": critic: step 3") {
+					t.Fatalf("%s, turns of %v: it is %s: %q", call, turns, s.State, s.Err)
+				}
+				for _, w := range worlds[1:] {
+					delete(w.fail, call)
+				}
+				l.Send(event.Resume{})
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				journal := folder.canonical(t)
+				if first == "" {
+					first = journal
+				}
+				if journal != first || strings.Count(journal, `"type":"diverged"`) != 1 || !strings.Contains(journal, `"member":1,"doing":"`+doing) {
+					t.Errorf("%s, turns of %v:\n%s\none by one:\n%s", call, turns, journal, first)
+				}
+			})
+		}
+	}
+}
+
+func TestAPanicOfAMemberBesideAnother(t *testing.T) {
+	worlds := []*world{newWorld(), newWorld()}
+	worlds[1].on("fit to 4", func() { panic("index out of range") })
+	err := sideBySide(t, nil, []int{2}, worlds...).Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "step 20: fit: panic: index out of range (cohort_test.go:") {
+		t.Errorf("%v", err)
+	}
+}
+
+// On a device of several workers members go side by side, and what one of them may still use
+// is divided among those that are left.
+func TestTurnsOfMembers(t *testing.T) {
+	for _, d := range []struct {
+		members, threads int
+		turns            []int
+	}{{1, 2, nil}, {4, 1, nil}, {4, 2, []int{2, 2}}, {3, 2, []int{2, 1}}, {2, 8, []int{2}}, {6, 4, []int{4, 2}}} {
+		dev, err := cpu.New(cpu.Options{Threads: d.threads, Family: "go"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := realConfig()
+		c.Members = d.members
+		p, err := newParts(&c, newWorld().task(), dev)
+		if err != nil || !slices.Equal(p.turns, d.turns) {
+			t.Errorf("%d members on %d threads: turns of %v, %v, want %v", d.members, d.threads, p.turns, err, d.turns)
+		}
+		dev.Close()
 	}
 }

@@ -1,6 +1,9 @@
 package lab
 
 import (
+	"time"
+
+	"pgrlab/core/knob"
 	"pgrlab/core/meter"
 	"pgrlab/core/replica"
 )
@@ -22,49 +25,76 @@ func (x *experiment) collect() error {
 	return nil
 }
 
+// updates are those of an env step.
+type updates struct {
+	now    func() time.Time
+	at     replica.Now
+	n      int     // that are made at once
+	spent  []spent // by member
+	member func(*replica.Replica) error
+}
+
+// spent is where the time of a member's updates went.
+type spent struct{ agent, models time.Duration }
+
 // trainAgents makes the updates of the env step on every member (line 4), all at once
 // where the agent's device can. A member makes all of its own before the next one begins:
 // what its updates work with stays in the caches.
 func (x *experiment) trainAgents() error {
-	n := 1
-	if x.first().Fused() {
-		n = x.Settings.UTD
+	if !x.first().Enough() {
+		return nil
 	}
-	for _, m := range x.members {
-		if !m.Enough() {
-			continue
-		}
-		for i := 0; i < x.Settings.UTD; i += n {
-			if err := x.trainAgent(m, n, i+n == x.Settings.UTD); err != nil {
-				return err
-			}
+	u, begin := &x.updates, x.now()
+	if u.member == nil {
+		u.now, u.spent, u.member = x.now, make([]spent, len(x.members)), u.train
+	}
+	u.at, u.n = x.at(), 1
+	if x.first().Fused() {
+		u.n = x.Settings.UTD
+	}
+	clear(u.spent)
+	_, err := x.cohort.each(knob.Collect, u.member)
+	var all spent
+	for _, s := range u.spent {
+		all.agent, all.models = all.agent+s.agent, all.models+s.models
+	}
+	x.meter.Together(begin, meter.Share{Part: meter.Agent, Own: all.agent}, meter.Share{Part: meter.Models, Own: all.models})
+	return err
+}
+
+// train makes a member's.
+func (u *updates) train(m *replica.Replica) error {
+	for i := 0; i < u.at.Settings.UTD; i += u.n {
+		if err := u.some(m, i+u.n == u.at.Settings.UTD); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// trainAgent makes n updates of a member (lines 7 and 3): each a batch mixed by r, one
+// some makes n updates of a member (lines 7 and 3): each a batch mixed by r, one
 // critic update, and the others where the agent's schedule has them. Models that are
 // trained beside the agent take their steps between its updates, or behind them where
 // these are one launch, which see nothing of them. last says that the updates end the
 // env step.
-func (x *experiment) trainAgent(m *replica.Replica, n int, last bool) error {
-	begin := x.now()
-	made, err := m.Update(x.at(), n, last)
+func (u *updates) some(m *replica.Replica, last bool) error {
+	begin := u.now()
+	made, err := m.Update(u.at, u.n, last)
 	if err != nil {
 		return err
 	}
-	begin = x.meter.On(meter.Agent, begin)
-	for i := range n {
+	trained := u.now()
+	for i := range u.n {
 		if i < len(made) {
 			if err := m.Learned(&made[i]); err != nil {
 				return err
 			}
 		}
-		if err := m.TrainModels(x.at(), last && i == n-1); err != nil {
+		if err := m.TrainModels(u.at, last && i == u.n-1); err != nil {
 			return err
 		}
 	}
-	x.meter.On(meter.Models, begin)
+	s := &u.spent[m.Index]
+	s.agent, s.models = s.agent+trained.Sub(begin), s.models+u.now().Sub(trained)
 	return nil
 }

@@ -35,3 +35,10 @@ func wayBack(o *event.DivergedObs) string {
 	}
 	return fmt.Sprintf(": resume goes on; back to before: train --resume %s@%s", filepath.Dir(filepath.Dir(o.Checkpoint)), o.Position)
 }
+
+// faulted takes the error of an environment that can do nothing more.
+func (x *experiment) faulted(who int, doing string, err error) {
+	obs := x.checkpoints.keepLast()
+	x.emit(event.TypeDiverged, who, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
+	x.gate.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, wayBack(obs)))
+}

@@ -24,6 +24,8 @@ type experiment struct {
 	task    task.Task
 	parts   parts
 	members []*replica.Replica
+	cohort  cohort // of the members
+	updates updates
 	now     func() time.Time // the clock of all roles but the meter
 
 	place
@@ -82,7 +84,7 @@ func (x *experiment) wireMembers() {
 	}
 	x.refit = refit{
 		config: x.config, place: &x.place, journal: &x.journal, meter: &x.meter, settings: &x.Settings, changes: &x.changes,
-		made: &x.synthesis, views: &x.views, asides: &x.asides, members: x.members,
+		made: &x.synthesis, views: &x.views, asides: &x.asides, members: x.members, each: x.cohort.each,
 		lean: x.checkpoints.lean, diverged: x.diverged,
 		slice: max(1, x.config.Generator.Slice),
 	}

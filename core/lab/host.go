@@ -1,22 +1,53 @@
 package lab
 
 import (
-	"fmt"
+	"errors"
 	"math"
 
-	"pgrlab/core/event"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
+	"pgrlab/core/replica"
 )
 
-// host is the run as its members see it.
-type host struct{ x *experiment }
+// host is the run as one of its members sees it. What a member says while it computes beside
+// another one waits for the end of their turn: lines are in the order of the members.
+type host struct {
+	x      *experiment
+	member *replica.Replica
+	aside  bool     // it computes beside the first of its turn
+	said   []func() // meanwhile
+}
 
-func (h host) Emit(kind string, who int, body any) { h.x.emit(kind, who, body) }
+// say does what belongs to the training goroutine.
+func (h *host) say(what func()) {
+	if h.aside {
+		h.said = append(h.said, what)
+		return
+	}
+	what()
+}
 
-func (h host) Diverged(who int, doing string, err error) error { return h.x.diverged(who, doing, err) }
+// back ends the member's time beside another one.
+func (h *host) back() {
+	h.aside = false
+	for _, what := range h.said {
+		what()
+	}
+	h.said = h.said[:0]
+}
+
+func (h *host) Emit(kind string, who int, body any) { h.say(func() { h.x.emit(kind, who, body) }) }
+
+func (h *host) Diverged(who int, doing string, err error) error {
+	if where := (*plan.NotFinite)(nil); !errors.As(err, &where) {
+		return err
+	}
+	h.say(func() { h.x.diverged(who, doing, err) }) // which returns other errors only
+	return nil
+}
 
 // Sampled writes down which changes a batch of the first member contains for the first time.
-func (h host) Sampled(who int, mix replay.Mix) {
+func (h *host) Sampled(who int, mix replay.Mix) {
 	if x := h.x; who == 0 {
 		x.inForce(x.changes.Sampled(mix, x.config.Mix(&x.Settings, math.MaxInt)))
 	}
@@ -24,9 +55,6 @@ func (h host) Sampled(who int, mix replay.Mix) {
 
 // Fault writes the line and makes training wait: what could not be done is tried again, or
 // left out, when training goes on.
-func (h host) Fault(who int, doing string, err error) {
-	x := h.x
-	obs := x.checkpoints.keepLast()
-	x.emit(event.TypeDiverged, who, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
-	x.gate.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, wayBack(obs)))
+func (h *host) Fault(who int, doing string, err error) {
+	h.say(func() { h.x.faulted(who, doing, err) })
 }

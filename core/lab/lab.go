@@ -56,7 +56,8 @@ func New(c config.Config, task task.Task, dev device.Device, folder *run.Folder)
 }
 
 func newLab(c config.Config, task task.Task, folder record, p parts, deviceName string, now func() time.Time) (*Lab, error) {
-	if err := c.Validate(); err != nil {
+	var err error
+	if err = c.Validate(); err != nil {
 		return nil, err
 	}
 	if err := c.FitsInto(config.ThisMachine(), task); err != nil {
@@ -72,15 +73,17 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	if err := x.steering.read(c.Schedule); err != nil {
 		return nil, err
 	}
-	cohort := replica.Cohort{Config: x.config, Task: task, Parts: p.Parts, Host: host{x}}
+	var hosts []*host
 	for i := range c.Members {
-		m, err := replica.New(cohort, i)
-		if err != nil {
+		h := &host{x: x}
+		hosts = append(hosts, h)
+		if h.member, err = replica.New(replica.Cohort{Config: x.config, Task: task, Parts: p.of(i), Host: h}, i); err != nil {
 			x.close()
 			return nil, err
 		}
-		x.members = append(x.members, m)
+		x.members = append(x.members, h.member)
 	}
+	x.cohort = newCohort(&x.place, x.members, hosts, &p)
 	if _, _, err := x.first().LearnerPhases(); err != nil {
 		x.close()
 		return nil, err

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -29,6 +30,7 @@ type refit struct {
 	views    *views
 	asides   *asides
 	members  []*replica.Replica
+	each     eachMember // of the members, some of them side by side
 
 	lean     func() bool                                  // checkpoints have of D_syn what it is made from
 	diverged func(who int, doing string, err error) error // takes what met a number that is not finite
@@ -94,22 +96,19 @@ func (f *refit) known(name string) bool {
 func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	if done < owed {
 		defer f.meter.MeasureWarming(&n)()
-		for _, m := range f.members {
-			if n, err = m.Warm(f.settings.Relevance, done, owed); err != nil {
-				return 0, err
-			}
-		}
-		return n, nil
+		made := make([]int, len(f.members)) // equally many
+		_, err = f.each(knob.Score, func(m *replica.Replica) (err error) {
+			made[m.Index], err = m.Warm(f.settings.Relevance, done, owed)
+			return err
+		})
+		n = made[0]
+		return n, err
 	}
 	defer f.meter.Measure(knob.Score, &n)()
 	first := done - owed
 	n = f.members[0].ScoreSlice(rows - first)
-	for _, m := range f.members {
-		if err := m.Score(first, n); err != nil {
-			return 0, err
-		}
-	}
-	return n, nil
+	_, err = f.each(knob.Score, func(m *replica.Replica) error { return m.Score(first, n) })
+	return n, err
 }
 
 // fitModel fits a new generator to the real transitions. Without relevance it is fitted
@@ -162,15 +161,14 @@ func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 	if n = min(f.slice, f.place.total-done); n < 1 {
 		return 0, false, fmt.Errorf("the generator's fit goes on behind its %d steps", f.place.total)
 	}
-	complete = true
-	for _, m := range f.members {
-		ended, err := m.FitSteps(done, n)
-		if err != nil {
-			return 0, false, f.abandon(m, "fit model", err)
-		}
-		complete = complete && ended
+	ended := make([]bool, len(f.members))
+	if m, err := f.each(knob.Fit, func(m *replica.Replica) (err error) {
+		ended[m.Index], err = m.FitSteps(done, n)
+		return err
+	}); err != nil {
+		return 0, false, f.abandon(m, "fit model", err)
 	}
-	return n, complete, nil
+	return n, !slices.Contains(ended, false), nil
 }
 
 // cancel abandons what the generators have under way. D_syn stays as it is.
@@ -234,19 +232,19 @@ func (f *refit) startGenerate() error {
 }
 
 func (f *refit) generateSlice() (n int, complete bool, err error) {
-	n, complete = 1, true
+	n = 1
 	defer f.meter.Measure(knob.Generate, &n)()
-	for _, m := range f.members {
-		ended, total, err := m.GenerateSlice()
-		if err != nil {
-			return 0, false, f.abandon(m, "generate", err)
-		}
-		if total > 0 {
-			f.place.total = max(f.place.total, total+f.describing())
-		}
-		complete = complete && ended
+	ended, totals := make([]bool, len(f.members)), make([]int, len(f.members))
+	if m, err := f.each(knob.Generate, func(m *replica.Replica) (err error) {
+		ended[m.Index], totals[m.Index], err = m.GenerateSlice()
+		return err
+	}); err != nil {
+		return 0, false, f.abandon(m, "generate", err)
 	}
-	return n, complete, nil
+	if total := slices.Max(totals); total > 0 { // 0 of those that have ended
+		f.place.total = max(f.place.total, total+f.describing())
+	}
+	return n, !slices.Contains(ended, false), nil
 }
 
 // finishGeneration puts the new transitions into force and writes the lines.

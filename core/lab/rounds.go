@@ -18,16 +18,18 @@ func (x *experiment) rounds() phase {
 		Phase: knob.Reach, doing: "learn what is within reach", due: due,
 		slice: func(done int) (n int, complete bool, err error) {
 			defer x.meter.Measure(knob.Reach, &n)()
-			n, x.total = 1, 0
-			for _, m := range x.members {
+			n = 1
+			units := make([]int, len(x.members))
+			if _, err := x.cohort.each(knob.Reach, func(m *replica.Replica) error {
 				if !m.Rounds.Due() {
-					continue
+					return nil
 				}
-				x.total = max(x.total, m.Rounds.Units())
-				if err := m.Rounds.Learn(done); err != nil {
-					return 0, false, err
-				}
+				units[m.Index] = m.Rounds.Units()
+				return m.Rounds.Learn(done)
+			}); err != nil {
+				return 0, false, err
 			}
+			x.total = slices.Max(units)
 			return n, !due(), nil
 		},
 		end: func() error { return nil },

@@ -67,6 +67,28 @@ func (m *Meter) On(p Part, begin time.Time) time.Time {
 	return now
 }
 
+// Share is what a part takes of some time in which several went on, by its own clock.
+type Share struct {
+	Part
+	Own time.Duration
+}
+
+// Together divides the time since begin among parts that took turns in it, or went on side by
+// side, as their own times are to each other.
+func (m *Meter) Together(begin time.Time, shares ...Share) {
+	var own time.Duration
+	for _, s := range shares {
+		own += s.Own
+	}
+	if own <= 0 {
+		return
+	}
+	took := m.now().Sub(begin).Seconds() / own.Seconds()
+	for _, s := range shares {
+		m.parts[s.Part] += seconds(took * s.Own.Seconds())
+	}
+}
+
 // spentOn is what the parts took since it was called last.
 func (m *Meter) spentOn() event.SpentOn {
 	s := func(p Part) run.Float { return run.Float(m.parts[p].Seconds()) }

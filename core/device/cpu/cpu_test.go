@@ -16,7 +16,7 @@ import (
 // them and however long that took; runs of all parts and of one take turns.
 func TestSegmentsAreBarriers(t *testing.T) {
 	for workers, runs := range map[int]int{2: 200, 3: 20, 5: 5, 8: 5} { // that wait long for cores that are not there
-		p := newPool(workers)
+		p := newPool(workers, 0)
 		const segments = 40
 		most := p.mostParts()
 		shares := Lanes // of the present run
@@ -66,7 +66,7 @@ func TestSegmentsAreBarriers(t *testing.T) {
 // Jobs of different lengths in turn, from several goroutines: a late helper of
 // one must not take a lane of another.
 func TestJobsOfManyCallers(t *testing.T) {
-	p := newPool(6)
+	p := newPool(6, 0)
 	defer p.close()
 	var callers sync.WaitGroup
 	for c := range 3 {
@@ -119,7 +119,7 @@ func TestSharedWork(t *testing.T) {
 }
 
 func TestHelpersSleepAndWake(t *testing.T) {
-	p := newPool(2)
+	p := newPool(2, 0)
 	defer p.close()
 	ran := 0
 	j := &job{segments: [][]stage{{{run: func(s share) {

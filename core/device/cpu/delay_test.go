@@ -23,7 +23,7 @@ func (d delayed) Compile(p *device.Program) (device.Executable, error) {
 		return nil, err
 	}
 	x := e.(*executable)
-	x.small, x.adaptive.every = false, 1<<30
+	x.small, x.choice.Fixed = false, true
 	for _, segment := range x.job.segments {
 		for i := range segment {
 			run := segment[i].run

@@ -23,14 +23,16 @@ type Options struct {
 // Device runs programs on this machine's cores. It may be used by several
 // goroutines; programs that run at the same time share the workers.
 type Device struct {
-	kernels    *kernel.Family
-	pool       *pool
+	kernels *kernel.Family
+	crew
 	leastShare int
+	divisions  divisions
 }
 
 var _ interface {
 	device.Device
 	device.Sharer
+	device.Divider
 } = (*Device)(nil)
 
 // New starts a device's workers.
@@ -45,7 +47,7 @@ func New(o Options) (*Device, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cpu: %w", err)
 	}
-	return &Device{kernels: k, pool: newPool(o.Threads), leastShare: cmp.Or(o.LeastShare, leastShare)}, nil
+	return &Device{kernels: k, crew: crew{pool: newPool(o.Threads, 0)}, leastShare: cmp.Or(o.LeastShare, leastShare)}, nil
 }
 
 // Name says which kernels and how many threads.
@@ -65,12 +67,12 @@ func (d *Device) Threads() int { return d.pool.workers }
 // Close ends the workers. Programs still run afterwards, on one core.
 func (d *Device) Close() error {
 	d.pool.close()
-	return nil
+	return d.divisions.close()
 }
 
 // Share is device.Sharer's.
 func (d *Device) Share(work func(part, parts int)) func() {
-	t := &task{pool: d.pool, job: &job{segments: [][]stage{{{name: "shared", run: func(s share) { work(s.place(), Lanes*s.parts) }}}}}, parts: d.pool.mostParts()}
+	t := &task{crew: d.crew, job: &job{segments: [][]stage{{{name: "shared", run: func(s share) { work(s.place(), Lanes*s.parts) }}}}}, parts: d.mostParts()}
 	return t.run
 }
 
@@ -89,7 +91,7 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 		return nil, fmt.Errorf("cpu: program %s: %w", p.Name, err)
 	}
 	x := &executable{
-		data: c.data, task: task{pool: d.pool, parts: c.parts, job: &job{segments: memberMajor(c.schedule.segments)}}, stages: c.schedule.segments,
+		data: c.data, task: task{crew: d.crew, parts: c.parts, job: &job{segments: memberMajor(c.schedule.segments)}}, stages: c.schedule.segments,
 		before: c.before, after: c.after, occasion: c.occasion, guard: &c.guard, copies: c.copies,
 	}
 	if c.gate > 0 {
@@ -108,7 +110,7 @@ const leastShare = 1_000_000
 
 // partsOf is into how many parts lanes are cut for a program of so much work.
 func (d *Device) partsOf(p *device.Program, flops int) int {
-	return max(1, min(d.pool.mostParts(), flops/(max(1, len(p.Instrs))*Lanes*d.leastShare)))
+	return max(1, min(d.mostParts(), flops/(max(1, len(p.Instrs))*Lanes*d.leastShare)))
 }
 
 type executable struct {

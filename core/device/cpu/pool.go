@@ -89,9 +89,10 @@ const over = 1<<24 - 1
 
 func unpack(state uint64) (run uint64, segment int) { return state >> 24, int(state & over) }
 
-func newPool(workers int) *pool {
+// newPool starts workers, for jobs whose lanes are cut into at least so many parts.
+func newPool(workers, parts int) *pool {
 	p := &pool{workers: workers}
-	p.taken = make([]taken, Lanes*p.mostParts())
+	p.taken = make([]taken, Lanes*max(parts, p.mostParts()))
 	for i := 1; i < p.workers; i++ {
 		h := &helper{place: i, wake: make(chan struct{}, 1)}
 		p.helpers = append(p.helpers, h)

@@ -1,82 +1,46 @@
-package cpu
+// Package adapt chooses among several ways to do the same work by what each took lately.
+package adapt
 
-import (
-	"runtime"
-	"time"
-)
+import "time"
 
-// task is a job that the pool does again and again.
-type task struct {
-	pool     *pool
-	job      *job
-	parts    int  // of a lane, at most
-	small    bool // not worth a helper
-	adaptive adaptive
-}
-
-// run keeps its thread: Go takes a goroutine off every ten milliseconds and lets it go
-// on wherever a thread is free, which is another core as like as not, whose caches
-// hold nothing of it. One worker gains an eighth.
-func (t *task) run() {
-	if t.small {
-		t.job.alone()
-		return
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if t.pool.workers == 1 {
-		t.job.alone()
-		return
-	}
-	t.adaptive.pairs = t.parts > 1
-	start := time.Now()
-	switch t.adaptive.choose() {
-	case alone:
-		t.job.alone()
-	case pair:
-		t.pool.run(t.job, 1)
-	default:
-		t.pool.run(t.job, t.parts)
-	}
-	t.adaptive.record(time.Since(start))
-}
-
-// adaptive chooses, for one task, whether the caller works with all of its helpers, with
-// one, or alone, by what each took lately. On a machine whose cores are busy with
+// Choice is that of one piece of work that is done again and again: together by all
+// workers, with one helper, or by each worker alone. On a machine whose cores are busy with
 // other things two workers that wait for each other can be slower than one: a
 // thread that loses its core in the middle of a lane is waited for. The choice
-// never shows in the numbers.
+// never shows in the numbers. The zero value is ready.
 //
 // The way that lost is tried again from time to time, several runs in a row of
 // which the first does not count: after a stretch of the other way the helper is
 // asleep and half of the weights are in the other core's cache, which a single
 // run pays for and a stretch does not. Only where runs are long is one enough.
-type adaptive struct {
+type Choice struct {
+	Pairs bool // Pair is another way than Together
+	Fixed bool // it is always Together
+
 	ways   [3]average // by way
-	way    way        // the one that is preferred
-	pairs  bool       // pair is another way than together
+	way    Way        // the one that is preferred
 	trying bool       // a trial of another one is under way
-	tried  way        // that is tried, or was last
+	tried  Way        // that is tried, or was last
 	since  int        // runs since the last trial began or ended
 	every  int        // how many runs pass between trials now
 	start  float64    // seconds of the preferred way after the last trial
 }
 
-// way is how a program's lanes are worked on.
-type way int
+// Way is one to do the work.
+type Way int
 
 const (
-	together way = iota // by all workers
-	alone               // by the caller
-	pair                // by two workers, a lane each
+	Together Way = iota // by all workers
+	Alone               // by as few as can
+	Pair                // by two
 )
 
 // fewer says whether w takes fewer workers than v.
-func (w way) fewer(v way) bool { return w != v && (w == alone || v == together) }
+func (w Way) fewer(v Way) bool { return w != v && (w == Alone || v == Together) }
 
 // next is the way that is tried after the one that was tried last.
-func (a *adaptive) next() way {
-	if !a.pairs {
+func (a *Choice) next() Way {
+	if !a.Pairs {
 		return 1 - a.way
 	}
 	w := (a.tried + 1) % 3
@@ -126,8 +90,11 @@ func (a *average) add(d time.Duration, weight float64) {
 	a.seconds += max(weight, 1/float64(a.seen)) * (s - a.seconds)
 }
 
-// choose says how the next run is to be done.
-func (a *adaptive) choose() way {
+// Choose says how the next run is to be done.
+func (a *Choice) Choose() Way {
+	if a.Fixed {
+		return Together
+	}
 	if a.every == 0 { // the first run: see how it goes together, then try alone
 		a.every, a.since = coldRuns+trialRuns, 0
 	}
@@ -137,8 +104,8 @@ func (a *adaptive) choose() way {
 	return a.way
 }
 
-// record takes in what the run took that choose was asked for last.
-func (a *adaptive) record(took time.Duration) {
+// Record takes in what the run took that Choose was asked for last.
+func (a *Choice) Record(took time.Duration) {
 	a.since++
 	tried, cold := &a.ways[a.tried], a.start == 0 && a.since <= coldRuns
 	switch {
@@ -163,7 +130,7 @@ func (a *adaptive) record(took time.Duration) {
 // upset reports whether the preferred way takes so much longer than it did that
 // the other one should be tried at once: the machine has changed. After a first
 // run that was long enough nothing is waited for either.
-func (a *adaptive) upset(took time.Duration) bool {
+func (a *Choice) upset(took time.Duration) bool {
 	if a.start == 0 {
 		return took >= long
 	}
@@ -171,7 +138,7 @@ func (a *adaptive) upset(took time.Duration) bool {
 }
 
 // decide ends a trial.
-func (a *adaptive) decide() {
+func (a *Choice) decide() {
 	best, rest := a.way, a.tried
 	if best.fewer(rest) {
 		best, rest = rest, best
@@ -183,11 +150,11 @@ func (a *adaptive) decide() {
 		a.every = min(2*a.every, latest)
 	} else {
 		a.every = soonest
-		if best == alone && a.ways[alone].seconds >= long.Seconds() {
+		if best == Alone && a.ways[Alone].seconds >= long.Seconds() {
 			a.every = soonestLong
 		}
 	}
-	if best == alone {
+	if best == Alone {
 		a.every = min(a.every, latestAlone)
 	}
 	a.way, a.start = best, a.ways[best].seconds

@@ -1,0 +1,33 @@
+package cpu
+
+import (
+	"runtime"
+	"testing"
+)
+
+// Parts of a device have all of its workers between them, the same for all who ask, and end
+// with it.
+func TestWorkersAreDivided(t *testing.T) {
+	before := runtime.NumGoroutine()
+	d, err := New(Options{Threads: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int][]int{1: {7}, 2: {4, 3}, 3: {3, 2, 2}, 7: {1, 1, 1, 1, 1, 1, 1}, 8: nil, 0: nil} {
+		parts := d.Divide(n)
+		if len(parts) != len(want) {
+			t.Fatalf("%d parts: %d", n, len(parts))
+		}
+		for i, p := range parts {
+			if p.(*Device).Workers() != want[i] || p != d.Divide(n)[i] {
+				t.Errorf("part %d of %d has %d workers, want %d", i, n, p.(*Device).Workers(), want[i])
+			}
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	for runtime.NumGoroutine() > before { // they end when they are scheduled
+		runtime.Gosched()
+	}
+}
