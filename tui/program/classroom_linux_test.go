@@ -5,20 +5,30 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/tui/remote"
 )
 
 // Every command of docs/classroom.md does what the page says, as it stands there.
 func TestTheCommandsOfTheClassroom(t *testing.T) {
+	if _, err := exec.LookPath("ssh"); err != nil {
+		t.Skip("ssh is not there: apt install openssh-client")
+	}
 	lines := commandsOf(t, "classroom.md")
-	c := openClass(t)
-	done := map[string]int{}
+	setUp(t)
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	writeKeys(t, "class.keys")
+	c, done := &class{training: &training{t: t, status: make(chan int, 1)}}, map[string]int{}
 	for _, line := range lines {
 		words := strings.Fields(line)
 		switch {
-		case words[0] == "pgrlab": // those of this class have other names, and are there already
-			hasFlags(t, line)
+		case words[0] == "pgrlab" && words[1] == "train":
+			c.train(words[1:])
+		case words[0] == "pgrlab": // at a port that is free
+			c.serve(strings.Fields(strings.Replace(line, ":2222", ":0", 1))[1:]...)
 		case words[0] == "ssh" && words[1] == "-t":
 			c.screen(line)
 		case words[0] == "ssh":
@@ -31,9 +41,23 @@ func TestTheCommandsOfTheClassroom(t *testing.T) {
 		}
 		done[words[0]]++
 	}
-	if done["pgrlab"] < 2 || done["ssh"] < 7 {
+	c.stop()
+	if done["pgrlab"] != 2 || done["ssh"] < 7 {
 		t.Errorf("only %v lines were found", done)
 	}
+}
+
+// train starts the run of the lesson, whose folder is what stands behind --out.
+func (c *class) train(words []string) {
+	c.t.Helper()
+	p := sitDown(c.t, nil, words...)
+	go func() { <-p.ended; c.status <- p.command.ProcessState.ExitCode() }()
+	c.dir = words[slices.Index(words, "--out")+1]
+	c.until("it listens", func() bool {
+		var err error
+		c.socket, err = remote.Find(c.dir)
+		return err == nil
+	})
 }
 
 // commandsOf are the lines of commands on a page of the documentation.

@@ -35,6 +35,15 @@ func openClass(t *testing.T) *class {
 	}
 	c := &class{training: startTraining(t)}
 	t.Cleanup(c.stop)
+	writeKeys(t, "keys")
+	c.serve("serve", "--keys", "keys", "--ssh", "127.0.0.1:0", "--idle", "1h", c.dir) // of this user others may run
+	return c
+}
+
+// writeKeys makes the keys of alice, who may drive, bob, who may look, and eve, of whom the
+// file does not say anything.
+func writeKeys(t *testing.T, file string) {
+	t.Helper()
 	var keys strings.Builder
 	for _, name := range []string{"alice", "bob", "eve"} {
 		public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -60,20 +69,24 @@ func openClass(t *testing.T) *class {
 			keys.WriteString(line)
 		}
 	}
-	if err := os.WriteFile("keys", []byte(keys.String()), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(keys.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c.server = sitDown(t, nil, "serve", "--keys", "keys", "--ssh", "127.0.0.1:0", "--idle", "1h", c.dir) // of this user others may run
+}
+
+// serve starts the server.
+func (c *class) serve(args ...string) {
+	c.t.Helper()
+	c.server = sitDown(c.t, nil, args...)
 	c.server.await("host key SHA256:")
 	c.server.mu.Lock()
 	at := regexp.MustCompile(`serving at (\S+)`).FindSubmatch(c.server.text)
 	c.server.mu.Unlock()
 	_, port, err := net.SplitHostPort(string(at[1]))
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	c.port = port
-	return c
 }
 
 // options are those of a client that knows nothing but a key.
