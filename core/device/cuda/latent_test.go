@@ -1,0 +1,219 @@
+package cuda
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/drqv2"
+	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+	"pgrlab/core/testing/emulator"
+)
+
+// latents is DrQ-v2 beside a generator with all that it has: parts of a batch, alignment,
+// an encoder that freezes in the end.
+func latents() drqv2.Config {
+	c := drqv2.DefaultConfig(2)
+	c.Pixels = agent.Pixels{Side: 16, Stack: 2, Pad: 2, Channels: 4, Strides: []int{2, 1}, Feature: 4}
+	c.Hidden, c.Slice, c.AlignEvery, c.FreezeAt = []int{8, 8}, 6, 5, 20
+	return c
+}
+
+// dreamer is an agent beside a generator and what it learns from. Its D_syn is the same
+// on all devices.
+type dreamer struct {
+	*drqv2.Latent
+	config drqv2.Config
+	work   agent.Work
+}
+
+func newDreamer(t testing.TB, c drqv2.Config, dev device.Device) *dreamer {
+	t.Helper()
+	x, err := drqv2.NewLatent(c, dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	shape := replay.Shape{Obs: 2 * c.Pixels.Feature, Act: c.Act}
+	d := &dreamer{Latent: x, config: c, work: agent.Work{Enough: true, Rates: agent.Rates{LRActor: 3e-3, LRCritic: 3e-3, Tau: 0.1}, Source: agent.BatchSource{
+		Mixer: replay.NewMixer(rng.New(7, "mixer")), Frames: replay.FrameSampler{Frames: reel(c), Stream: rng.New(8, "windows")},
+		Real: replay.NewRing(shape, 50), Synthetic: replay.NewRing(shape, 20), Mix: replay.Mix{Real: 10, Synthetic: 4},
+	}}}
+	for i := range uint64(20) { // some beyond what a tanh can say, some ends
+		row := make([]float32, shape.Width())
+		rng.New(6, "dreams").FillUniform(row, i, 0)
+		for j := range row {
+			row[j] = 2.2*row[j] - 1.1
+		}
+		row[len(row)-1] = float32((i + 3) % 4 / 3)
+		d.work.Source.Synthetic.AddRows(row)
+	}
+	return d
+}
+
+// reel is a memory of two episodes.
+func reel(c drqv2.Config) *replay.Frames {
+	f, pictures := replay.NewFrames(c.Pixels.Side*c.Pixels.Side*agent.Colours, c.Act, 100, 1), snow(28, c.Pixels.Side)
+	for episode := range 2 {
+		f.Begin(0, pictures[14*episode])
+		for i := range 13 {
+			f.Add(0, []float32{float32(i) / 13, -0.5}, float32(i%4), pictures[14*episode+i+1], episode == 0 && i == 12)
+		}
+	}
+	return f
+}
+
+// phase makes all units of a phase at an env step: 0 is an update, 1 a pass over D_real.
+func (d *dreamer) phase(t testing.TB, s *said, number, step int) {
+	t.Helper()
+	phase := d.Phases()[number]
+	d.work.Step = step
+	if !phase.Due(&d.work) {
+		t.Fatalf("%s is not due at env step %d", phase.Name, step)
+	}
+	total, err := phase.Start(&d.work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for done, n := 0, 0; done < total; done += n {
+		var made []agent.UpdateResult
+		if n, made, err = phase.Slice(&d.work, done); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range made {
+			if m.Err != nil {
+				t.Fatal(m.Err)
+			}
+			s.say(fmt.Sprintf("the update of env step %d", step), 10, float32(m.Losses.Critic), float32(m.Losses.QMean), float32(m.Losses.Actor))
+		}
+	}
+}
+
+// encode makes D_real anew, as before a refit.
+func (d *dreamer) encode(t testing.TB, s *said) {
+	t.Helper()
+	d.work.Refit = true
+	d.phase(t, s, 1, 2)
+	d.work.Refit = false
+	real := d.work.Source.Real
+	if real.Len() != 13+11 { // windows of 3 env steps, shorter ones before a true end
+		t.Fatalf("D_real has %d rows", real.Len())
+	}
+	for i := range real.Len() {
+		s.say(fmt.Sprintf("row %d of D_real", i), 10, real.Row(i)...)
+	}
+}
+
+// align looks at D_real anew, and says how the rows of D_syn are read then.
+func (d *dreamer) align(t testing.TB, s *said) {
+	t.Helper()
+	d.phase(t, s, 1, 15)
+	z := slices.Clone(d.work.Source.Synthetic.Row(1)[:2*d.config.Pixels.Feature])
+	if slices.Equal(d.Align(z), z) {
+		t.Error("the alignment is the identity")
+	}
+	s.say("an aligned row", 1000, d.Align(z)...)
+}
+
+// values says what relevance functions ask for.
+func (d *dreamer) values(t testing.TB, s *said) {
+	t.Helper()
+	from, shape := d.work.Source.Synthetic, replay.Shape{Obs: 2 * d.config.Pixels.Feature, Act: d.config.Act}
+	b := replay.NewBatch(shape, from.Len())
+	from.GatherRange(b, 0, from.Len())
+	dst := make([]float32, b.Size)
+	if err := d.Q(dst, b.Obs, b.Size); err != nil {
+		t.Fatal(err)
+	}
+	s.say("values", 30, dst...)
+	if err := d.TDError(dst, b, b.Size); err != nil {
+		t.Fatal(err)
+	}
+	s.say("errors", 30, dst...)
+}
+
+// dreaming is a story of such an agent: updates before there is a generation, D_real, mixed
+// updates, an alignment, mixed updates behind it, and updates of the heads alone.
+func dreaming(t *testing.T, dev device.Device) (d *dreamer, s said) {
+	t.Helper()
+	d = newDreamer(t, latents(), dev)
+	mix := d.work.Source.Mix
+	d.work.Source.Mix = replay.Mix{Real: 10}
+	d.phase(t, &s, 0, 2)
+	d.work.Source.Mix = mix
+	d.encode(t, &s)
+	d.phase(t, &s, 0, 4)
+	d.phase(t, &s, 0, 6)
+	d.align(t, &s)
+	d.phase(t, &s, 0, 16)
+	d.phase(t, &s, 0, 20) // frozen
+	d.work.Source.Mix = replay.Mix{Synthetic: 6}
+	d.phase(t, &s, 0, 22)
+	d.work.Source.Mix = mix
+	d.values(t, &s)
+	saved(t, &s, d)
+	return d, s
+}
+
+// DrQ-v2 beside a generator says on the device what it says on the CPU, and what the device
+// has saved goes on there, and on the CPU, as if it had not been saved.
+func TestLatents(t *testing.T) {
+	dev, on := unchecked(t, Options{}), onCPU(t)
+	got, s := dreaming(t, dev)
+	_, want := dreaming(t, on)
+	agree(t, s, want, 1e-5)
+
+	var file bytes.Buffer
+	if err := got.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	goOn := func(d *dreamer) (s said) {
+		d.phase(t, &s, 0, 18)
+		saved(t, &s, d)
+		return s
+	}
+	want = goOn(got)
+	for name, there := range map[string]device.Device{"device": dev, "cpu": on} {
+		t.Run("loaded on the "+name, func(t *testing.T) {
+			again := newDreamer(t, latents(), there)
+			again.phase(t, new(said), 0, 2) // other weights are there already
+			if err := again.Load(bytes.NewReader(file.Bytes())); err != nil {
+				t.Fatal(err)
+			}
+			agree(t, goOn(again), want, 1e-5)
+		})
+	}
+}
+
+// A mixed update allocates nothing above the driver.
+func TestAMixedUpdateDoesNotAllocate(t *testing.T) {
+	machine, does := emulator.New(emulator.Options{Unchecked: true}), false
+	dev := deviceOf(t, func() (driver.Context, error) {
+		c, err := machine.Open(0)
+		return idle{c, &does}, err
+	}, Options{})
+	d := newDreamer(t, latents(), dev)
+	update := func() {
+		phase := d.Phases()[0]
+		total, err := phase.Start(&d.work)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for done := range total {
+			if _, _, err := phase.Slice(&d.work, done); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	update()
+	before := testing.AllocsPerRun(20, func() { d.Phases() })
+	does = true
+	if n := testing.AllocsPerRun(20, update); n > before {
+		t.Errorf("%g allocations in a mixed update, %g of them for the list of phases", n, before)
+	}
+}
