@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -172,5 +173,54 @@ func iterating(t *testing.T, c ppo.Config, dev device.Device) (s said) {
 	}
 	s.say("actions", 10, look.Actions...)
 	saved(t, &s, x)
+	return s
+}
+
+// RND of frames: updates on stacks, whitened with statistics that the host keeps, and
+// scores of more rows than a run of the networks takes; behind a file it goes on as before.
+func TestFrameRND(t *testing.T) {
+	c := relevance.DefaultRND()
+	c.Hidden, c.Features, c.Batch, c.ScoreRows = 8, 6, 3, 2
+	dev, on := unchecked(t, Options{}), onCPU(t)
+	made := func(dev device.Device, seed uint64) *relevance.FrameRND {
+		m, err := relevance.NewFrameRND(c, shape, relevance.Frames{Side: 36, Stack: 2}, dev, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { m.Close() })
+		return m
+	}
+	here, there := made(dev, 3), made(on, 3)
+	agree(t, distilling(t, here, 0), distilling(t, there, 0), 1e-5)
+	var file bytes.Buffer
+	if err := here.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	again := made(dev, 4)
+	if err := again.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	agree(t, distilling(t, again, 5), distilling(t, there, 5), 1e-5)
+}
+
+// distilling is an update of RND of frames, and the scores behind it.
+func distilling(t *testing.T, m *relevance.FrameRND, from int) (s said) {
+	t.Helper()
+	pictures, b := snow(12, 36), m.Batch()
+	for i := range b.Frames {
+		for k := range b.Frames[i].Next {
+			b.Frames[i].Next[k] = pictures[(from+i+k)%len(pictures)]
+		}
+	}
+	loss, err := m.Train()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.say("loss", 10, float32(loss))
+	scores := make([]float32, b.Size)
+	if err := m.Score(scores, b, b.Size); err != nil {
+		t.Fatal(err)
+	}
+	s.say("scores", 100, scores...)
 	return s
 }
