@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"reflect"
@@ -102,8 +103,19 @@ func borders(t testing.TB, l *Lab, folder *memoryFolder, nth int) map[knob.Posit
 	return all
 }
 
+// inOrder compares places of a run.
+func inOrder(a, b knob.Position) int {
+	switch {
+	case a.Before(b):
+		return -1
+	case b.Before(a):
+		return 1
+	}
+	return 0
+}
+
 // resumeEverywhere holds a run that goes on from every border to the one that was
-// never interrupted. It returns how many there were in each phase.
+// never interrupted, from every resumedOf-th. It returns how many there were in each phase.
 func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) (phases map[knob.Phase]int) {
 	t.Helper()
 	whole := &memoryFolder{}
@@ -111,8 +123,11 @@ func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) (phases ma
 	all := borders(t, l, whole, nth)
 	want := strings.SplitAfter(whole.canonical(t), "\n")
 	phases = map[knob.Phase]int{}
-	for p, m := range all {
-		phases[p.Phase]++
+	for i, p := range slices.SortedFunc(maps.Keys(all), inOrder) {
+		m := all[p]
+		if phases[p.Phase]++; i%resumedOf != 0 {
+			continue
+		}
 		rest := &memoryFolder{}
 		second := begin(rest)
 		if err := m.load(second.x); err != nil {

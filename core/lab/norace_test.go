@@ -1,0 +1,6 @@
+//go:build !race
+
+package lab
+
+// resumedOf is of how many borders one is gone on from.
+const resumedOf = 1
