@@ -107,7 +107,9 @@ type Preparer interface {
 
 // Uses are what a learner is about to be used for, in rows.
 type Uses struct {
-	Batch     int         // of updates
+	// Mixes are of updates' batches, as they follow each other: without synthetic rows, and
+	// with them.
+	Mixes     []replay.Mix
 	Source    *SourceSize // of UpdateN; nil: Update is called
 	Copies    int         // that act in training
 	Evaluated int         // copies that act in an evaluation; 0: none

@@ -37,7 +37,7 @@ func TestTheSizeOfACheckpointIsKnownBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	var most int64
-	for _, m := range borders(t, l, folder, 1) {
+	for _, m := range borders(t, l, folder, eachNth(1)) {
 		var bytes int64
 		for name, part := range m.parts {
 			if !strings.HasSuffix(name, "/"+replica.SectionReal) && !strings.HasSuffix(name, "/"+replica.SectionSynthetic) {

@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
+	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -28,6 +29,12 @@ func framesLabOf(t *testing.T, c config.Config, of task.Task, threads int, folde
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { dev.Close() })
+	return framesOn(t, c, of, dev, folder)
+}
+
+// framesOn is a run on a task that is seen, on a device.
+func framesOn(t *testing.T, c config.Config, of task.Task, dev device.Device, folder record) *Lab {
+	t.Helper()
 	p, err := newParts(&c, of, dev)
 	if err != nil {
 		t.Fatal(err)

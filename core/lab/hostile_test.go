@@ -110,7 +110,7 @@ func FuzzSavedLoop(f *testing.F) {
 	c.Schedule = busySchedule
 	folder := &memoryFolder{}
 	var all []memory
-	for _, m := range borders(f, w.lab(f, c, folder), folder, 5) {
+	for _, m := range borders(f, w.lab(f, c, folder), folder, eachNth(5)) {
 		all = append(all, m)
 	}
 	slices.SortFunc(all, func(a, b memory) int {
@@ -165,7 +165,7 @@ func FuzzSavedSections(f *testing.F) {
 		return l
 	}
 	var all []memory
-	for _, m := range borders(f, build(f), folder, 9) {
+	for _, m := range borders(f, build(f), folder, eachNth(9)) {
 		all = append(all, m)
 	}
 	slices.SortFunc(all, func(a, b memory) int {

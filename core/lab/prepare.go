@@ -20,8 +20,11 @@ func (l *Lab) Prepare() (said []string, err error) {
 			continue
 		}
 		size, fused := m.SourceSize(&x.Settings), x.first().Fused()
-		batch := x.config.Mix(&x.Settings, x.Settings.Samples).Size()
-		if err := a.Prepare(agent.Uses{Batch: batch, Source: size, Copies: x.config.Environment.InLockstep(), Evaluated: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}); err != nil {
+		uses := agent.Uses{Source: size, Copies: x.config.Environment.InLockstep(), Evaluated: x.config.Evaluation.Episodes, Probed: x.config.Evaluation.DormantStates}
+		for _, samples := range []int{0, x.Settings.Samples} {
+			uses.Mixes = append(uses.Mixes, x.config.Mix(&x.Settings, samples))
+		}
+		if err := a.Prepare(uses); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
 		if fused && !x.first().Fused() && m.Index == 0 {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"reflect"
@@ -76,9 +75,14 @@ func (m memory) load(x *experiment) error {
 	return err
 }
 
-// borders plays l to its end and saves it at every place between two slices inside
-// of an env step, and at some between two of them; of these at each nth.
-func borders(t testing.TB, l *Lab, folder *memoryFolder, nth int) map[knob.Position]memory {
+// eachNth chooses each nth border.
+func eachNth(n int) func(int, knob.Position) bool {
+	return func(i int, _ knob.Position) bool { return i%n == 0 }
+}
+
+// borders plays l to its end and saves it at places between two slices inside of an env
+// step, and at some between two of them: at those chosen, of which i were seen before.
+func borders(t testing.TB, l *Lab, folder *memoryFolder, chosen func(i int, p knob.Position) bool) map[knob.Position]memory {
 	t.Helper()
 	all := map[knob.Position]memory{}
 	x, now := l.x, l.x.now
@@ -86,7 +90,7 @@ func borders(t testing.TB, l *Lab, folder *memoryFolder, nth int) map[knob.Posit
 	x.now = func() time.Time {
 		if p := x.position; !x.inSlice && (p.Phase != knob.AfterStep || p.Step%7 == 0) {
 			if p != last {
-				if last = p; seen%nth == 0 {
+				if last = p; chosen(seen, p) {
 					m := saved(t, x)
 					m.lines, m.state = strings.Count(folder.canonical(t), "\n"), counters(*x.snapshot(time.Time{}))
 					all[p] = m
@@ -103,31 +107,23 @@ func borders(t testing.TB, l *Lab, folder *memoryFolder, nth int) map[knob.Posit
 	return all
 }
 
-// inOrder compares places of a run.
-func inOrder(a, b knob.Position) int {
-	switch {
-	case a.Before(b):
-		return -1
-	case b.Before(a):
-		return 1
-	}
-	return 0
+// resumeEverywhere holds a run that goes on from each nth border to the one that was
+// never interrupted. It returns how many there were in each phase.
+func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) (phases map[knob.Phase]int) {
+	t.Helper()
+	return resumeFrom(t, eachNth(nth), begin)
 }
 
-// resumeEverywhere holds a run that goes on from every border to the one that was
-// never interrupted, from every resumedOf-th. It returns how many there were in each phase.
-func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) (phases map[knob.Phase]int) {
+// resumeFrom is resumeEverywhere of the borders that are chosen.
+func resumeFrom(t *testing.T, chosen func(i int, p knob.Position) bool, begin func(record) *Lab) (phases map[knob.Phase]int) {
 	t.Helper()
 	whole := &memoryFolder{}
 	l := begin(whole)
-	all := borders(t, l, whole, nth)
+	all := borders(t, l, whole, chosen)
 	want := strings.SplitAfter(whole.canonical(t), "\n")
 	phases = map[knob.Phase]int{}
-	for i, p := range slices.SortedFunc(maps.Keys(all), inOrder) {
-		m := all[p]
-		if phases[p.Phase]++; i%resumedOf != 0 {
-			continue
-		}
+	for p, m := range all {
+		phases[p.Phase]++
 		rest := &memoryFolder{}
 		second := begin(rest)
 		if err := m.load(second.x); err != nil {

@@ -9,7 +9,6 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
-	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/core/window"
 )
@@ -88,8 +87,8 @@ func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 
 // Prepare compiles what these uses need, which otherwise happens at the first of each.
 func (x *Agent) Prepare(u agent.Uses) error {
-	if u.Batch > 0 {
-		if _, err := x.updater(kind{mix: replay.Mix{Real: u.Batch}}); err != nil {
+	for _, m := range u.Mixes {
+		if _, err := x.updater(kind{mix: m}); err != nil {
 			return err
 		}
 	}

@@ -53,12 +53,20 @@ func (l *Latent) Phases() []agent.Phase {
 // Encoded says which windows of frames D_real was made from.
 func (l *Latent) Encoded() *replay.Windows { return &l.encoded }
 
-// Prepare compiles what these uses need, and what they will need for a refit.
+// Prepare compiles what these uses need, and what they will need for a refit with any
+// relevance function.
 func (l *Latent) Prepare(u agent.Uses) error {
-	if err := l.Agent.Prepare(u); err != nil || l.encoder != nil {
-		return err
+	err := l.Agent.Prepare(u)
+	if err == nil && l.encoder == nil {
+		err = l.compileEncoder()
 	}
-	return l.compileEncoder()
+	if err == nil && l.returns == nil {
+		err = l.compileReturns()
+	}
+	if err == nil && l.errors == nil {
+		err = l.compileErrors()
+	}
+	return err
 }
 
 // Save writes everything that learning depends on, and which frames D_real was made from.

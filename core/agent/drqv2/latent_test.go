@@ -351,7 +351,7 @@ func TestMemoryBesideAGeneratorIsForecast(t *testing.T) {
 	c.Hidden, c.Slice = []int{128, 128}, 16
 	before := heap()
 	l := newLatent(t, c, newDevice(t, 1))
-	if err := l.Prepare(agent.Uses{Batch: 64, Copies: 1, Evaluated: 10}); err != nil {
+	if err := l.Prepare(agent.Uses{Mixes: []replay.Mix{{Real: 64}}, Copies: 1, Evaluated: 10}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.updater(kind{mix: replay.Mix{Real: 32, Synthetic: 32}}); err != nil {

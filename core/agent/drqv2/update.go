@@ -59,15 +59,15 @@ func (x *Agent) updater(k kind) (*updater, error) {
 	if k.mix.Size() < 1 || k.mix.Real < 0 || k.mix.Synthetic < 0 {
 		return nil, fmt.Errorf("agent: a batch of %d real and %d synthetic rows, want at least 1", k.mix.Real, k.mix.Synthetic)
 	}
-	u, err := x.newUpdater(k)
-	if err != nil {
-		return nil, errors.Join(err, u.close())
-	}
-	if len(x.updaters) == keptKinds {
+	if len(x.updaters) == keptKinds { // first: there may be no memory for one more
 		if err := x.updaters[keptKinds-1].close(); err != nil {
 			return nil, err
 		}
 		x.updaters = x.updaters[:keptKinds-1]
+	}
+	u, err := x.newUpdater(k)
+	if err != nil {
+		return nil, errors.Join(err, u.close())
 	}
 	x.updaters = append([]*updater{u}, x.updaters...)
 	return u, nil
@@ -84,6 +84,9 @@ func (x *Agent) newUpdater(k kind) (*updater, error) {
 	}
 	if u.parts > 1 {
 		u.sums = plan.NewGradients(x.criticStep(k).Params)
+		if err := plan.Push(x.dev, u.features); err != nil { // what writes them is the host
+			return u, fmt.Errorf("agent: %w", err)
+		}
 	}
 	for part := range u.parts {
 		if err := x.compileCritic(u, u.role(part)); err != nil {

@@ -153,7 +153,7 @@ func TestMemoryIsForecast(t *testing.T) {
 		c.Hidden, c.Slice = []int{128, 128}, slice
 		before := heap()
 		x := newAgent(t, c, newDevice(t, 1))
-		if err := x.Prepare(agent.Uses{Batch: 64, Copies: 1, Evaluated: 10}); err != nil {
+		if err := x.Prepare(agent.Uses{Mixes: []replay.Mix{{Real: 64}}, Copies: 1, Evaluated: 10}); err != nil {
 			t.Fatal(err)
 		}
 		took, said := heap()-before, c.Memory(64, 10)

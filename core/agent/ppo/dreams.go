@@ -78,8 +78,15 @@ func (x *Agent) newDreamt(into rows, n int) (*dreamt, error) {
 // synthetic is how many synthetic rows the steps of now have: for each real one as many as a
 // batch of the run has by the knob ratio.
 func (x *Agent) synthetic(w *agent.Work) int {
-	mix, syn := w.Source.Mix, w.Source.Synthetic
-	if x.heads == nil || mix.Real == 0 || mix.Synthetic == 0 || syn == nil || syn.Len() == 0 {
+	if syn := w.Source.Synthetic; syn == nil || syn.Len() == 0 {
+		return 0
+	}
+	return x.syntheticOf(w.Source.Mix)
+}
+
+// syntheticOf is how many synthetic rows a step has for such batches, when there are any.
+func (x *Agent) syntheticOf(mix replay.Mix) int {
+	if x.heads == nil || mix.Real == 0 || mix.Synthetic == 0 {
 		return 0
 	}
 	share := min(MostSynthetic, float64(mix.Synthetic)/float64(mix.Real))

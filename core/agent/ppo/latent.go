@@ -225,6 +225,11 @@ func (l *Latent) Prepare(u agent.Uses) error {
 	if err := l.Agent.Prepare(u); err != nil {
 		return err
 	}
+	for _, m := range u.Mixes {
+		if _, err := l.learningOf(l.syntheticOf(m)); err != nil {
+			return err
+		}
+	}
 	return l.prepareEncoder()
 }
 

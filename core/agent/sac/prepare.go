@@ -28,21 +28,29 @@ func (s *Agent) Prepare(u agent.Uses) error {
 
 // prepareUpdates compiles the updates, one by one or all of an env step as one.
 func (s *Agent) prepareUpdates(u agent.Uses) error {
-	if u.Source == nil {
-		_, err := s.updater(u.Batch, false)
+	if u.Source != nil {
+		if err := s.reserve(u.Source); err != nil {
+			return err
+		}
+	}
+	for _, m := range u.Mixes {
+		if err := s.prepareUpdate(m.Size(), u.Source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepareUpdate compiles the updates on batches of a size.
+func (s *Agent) prepareUpdate(size int, from *agent.SourceSize) error {
+	up, err := s.updater(size, from != nil)
+	if err != nil || from == nil || !s.Fused() {
 		return err
 	}
-	if err := s.reserve(u.Source); err != nil {
+	if err := s.sampleFrom(up, agent.BatchSource{Mixer: from.Mixer}); err != nil {
 		return err
 	}
-	up, err := s.updater(u.Batch, true)
-	if err != nil || !s.Fused() {
-		return err
-	}
-	if err := s.sampleFrom(up, agent.BatchSource{Mixer: u.Source.Mixer}); err != nil {
-		return err
-	}
-	_, err = s.fusedSchedule(up, u.Source.Updates)
+	_, err = s.fusedSchedule(up, from.Updates)
 	return err
 }
 

@@ -158,7 +158,7 @@ func TestAnEnvStepWithARejection(t *testing.T) {
 func TestEnvStepsWithoutRoom(t *testing.T) {
 	tell := func(dev device.Device) said {
 		s := newStory(t, storied(), dev, 40)
-		if err := s.agent.Prepare(agent.Uses{Batch: storyBatch, Source: &agent.SourceSize{Updates: storyUpdates, Mixer: s.mixer, Real: 1_000_000, Synthetic: 10}}); err != nil {
+		if err := s.agent.Prepare(agent.Uses{Mixes: []replay.Mix{{Real: storyBatch}}, Source: &agent.SourceSize{Updates: storyUpdates, Mixer: s.mixer, Real: 1_000_000, Synthetic: 10}}); err != nil {
 			t.Fatal(err)
 		}
 		if s.agent.Fused() {

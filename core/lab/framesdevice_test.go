@@ -1,0 +1,151 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"pgrlab/core/config"
+	"pgrlab/core/device"
+	"pgrlab/core/device/cuda"
+	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/task"
+	"pgrlab/core/testing/emulator"
+	"pgrlab/core/testing/tiny"
+)
+
+// interpreted is a GPU that is interpreted.
+func interpreted(t *testing.T, o cuda.Options) *cuda.Device {
+	t.Helper()
+	machine := emulator.New(emulator.Options{Unchecked: true})
+	dev, err := cuda.New(func() (driver.Context, error) { return machine.Open(0) }, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+// brief makes a run one of few steps, which an interpreted GPU can afford: it is refitted
+// at its 12th, aligned at its 15th.
+func brief(c config.Config) config.Config {
+	c.Steps, c.Evaluation.Every, c.Evaluation.Episodes = 16, 16, 1
+	c.Knobs.Samples, c.Knobs.GeneratorSteps, c.Knobs.SamplerSteps = 16, 2, 2
+	return c
+}
+
+// RND of frames on such a GPU is seconds for each update.
+func distilled() config.Config {
+	c := brief(looking("rnd"))
+	rnd := c.Relevance.Of("rnd").(relevance.RNDConfig)
+	rnd.Every, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = 12, 8, 4, 2, 2
+	c.Relevance = c.Relevance.With("rnd", rnd)
+	return c
+}
+
+// A run from frames on a GPU that is interpreted says what the CPU's run says, and takes no
+// memory that it has not taken before it begins: with one byte less it does not begin, and
+// says so in one line.
+func TestRunsFromFramesOnADevice(t *testing.T) {
+	grown := brief(tiny.Latents())
+	grown.Knobs.Hold, grown.Knobs.Relevance = knob.HoldReal, "return"
+	maze := ppoOfFrames()
+	maze.Steps, maze.Evaluation.Every, maze.Evaluation.Episodes, maze.Schedule = 10, 10, 1, nil
+	all := map[string]config.Config{"drqv2": brief(tiny.Pixels()), "latents": brief(tiny.Latents()), "hold real": grown, "ppo": maze}
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		all["rnd"] = distilled()
+	}
+	for name, c := range all {
+		t.Run(name, func(t *testing.T) {
+			of := tiny.Task()
+			if name == "ppo" {
+				of = mazeTask(t)
+			}
+			dev := interpreted(t, cuda.Options{})
+			got, want := framesOn(t, c, of, dev, nil), framesLabOf(t, c, of, 1, nil)
+			if _, err := got.Prepare(); err != nil {
+				t.Fatal(err)
+			}
+			taken := dev.Memory()
+			for _, l := range []*Lab{got, want} {
+				if err := l.x.run(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+			}
+			if now := dev.Memory(); now.Total() > taken.Total() {
+				t.Errorf("before the run it takes %s, in the end %s", taken, now)
+			}
+			sameRuns(t, got, want)
+			short(t, c, of, taken.Total()-1)
+		})
+	}
+}
+
+// sameRuns holds what two runs say of their learning against each other.
+func sameRuns(t *testing.T, got, want *Lab) {
+	t.Helper()
+	if a, b := sequence(got), sequence(want); a != b {
+		t.Errorf("on the device\n%s\non the CPU\n%s", a, b)
+	}
+	a, b := got.Snapshot(), want.Snapshot()
+	near := func(what string, a, b float64) {
+		t.Helper()
+		if math.IsNaN(a) != math.IsNaN(b) || math.Abs(a-b) > 1e-3*max(1e-2, math.Abs(b)) {
+			t.Errorf("%s is %v, want %v", what, a, b)
+		}
+	}
+	near("the critics' loss", a.Losses.Critic, b.Losses.Critic)
+	near("the policy's loss", a.Losses.Actor, b.Losses.Actor)
+	near("the mean of Q", a.Losses.QMean, b.Losses.QMean)
+	near("the curiosity's loss", a.Losses.Curiosity, b.Losses.Curiosity)
+	if a.MixSynthetic != b.MixSynthetic || a.Updates != b.Updates || a.Updates == 0 {
+		t.Errorf("%d synthetic rows after %d updates, want %d after %d", a.MixSynthetic, a.Updates, b.MixSynthetic, b.Updates)
+	}
+	one, _ := bodies[event.Evaluated](got)
+	other, _ := bodies[event.Evaluated](want)
+	if len(one) != len(other) || len(one) == 0 {
+		t.Fatalf("%d evaluations, want %d", len(one), len(other))
+	}
+	for i := range one {
+		near("the return", float64(one[i].ReturnMean), float64(other[i].ReturnMean))
+	}
+}
+
+// short holds that a run which needs more memory than there is does not begin.
+func short(t *testing.T, c config.Config, of task.Task, memory uint64) {
+	t.Helper()
+	dev := interpreted(t, cuda.Options{Memory: memory})
+	l, err := New(c, of, dev, nil)
+	if err == nil {
+		defer l.Close()
+		_, err = l.Prepare()
+	}
+	var full *device.OutOfMemory
+	if !errors.As(err, &full) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("with %d bytes: %v", memory, err)
+	}
+}
+
+// A run from frames on a device goes on as if it had not been interrupted: in the middle of
+// a mixed update, of D_real being made, of an alignment.
+func TestRunsFromFramesOnADeviceGoOn(t *testing.T) {
+	c, dev := brief(tiny.Latents()), interpreted(t, cuda.Options{})
+	c.Schedule = []string{"12/encode:0:tau=0.5", "14/learn:1:lr_actor=0.01"}
+	chosen := func(_ int, p knob.Position) bool {
+		return p.String() == "14/learn:1" || p.Phase == knob.Encode && p.I > 0
+	}
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		chosen = eachNth(1)
+	}
+	phases := resumeFrom(t, chosen, func(r record) *Lab { return framesOn(t, c, tiny.Task(), dev, r) })
+	if phases[knob.Learn] < 1 || phases[knob.Encode] < 2 {
+		t.Errorf("too few borders: %v", phases)
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !race
-
-package lab
-
-// resumedOf is of how many borders one is gone on from.
-const resumedOf = 1
