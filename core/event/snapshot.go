@@ -41,6 +41,28 @@ type Moment struct {
 	// Crops are frames of the last batch beside what its random shift made of them; none
 	// where the learner makes no shifts, or has had no batch.
 	Crops []Crop
+	// Memory is what the first copy's episode remembers, and Episode, EpisodeStep, EpisodeReturn
+	// and Pose are that episode's as of then (see Snapshot); nil, and without them, where the
+	// run has no function that remembers.
+	Memory        *Memory
+	Episode       int
+	EpisodeStep   int
+	EpisodeReturn float64
+	Pose          []float64
+}
+
+// Memory is the memory of an episode, of episodic curiosity.
+type Memory struct {
+	Entries []Remembered
+	P90     float64 // the percentile of their similarities that F is made of; NaN: none yet
+	Unknown string  // why nothing can be said of it
+}
+
+// Remembered is an entry of a Memory.
+type Remembered struct {
+	X, Y       float64 // where it was met, in units of the environment's; NaN: unknown
+	Similarity float64 // to what is seen now, by the R-network: from 0, far, to 1, a few actions away
+	Newest     bool    // it was made of what is seen now
 }
 
 // Crop is a frame, [Side,Side,3] bytes, that was shifted at random: what stands in a place

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"errors"
+	"math"
 	"time"
 
 	"pgrlab/core/agent"
@@ -39,6 +40,7 @@ func (a *asides) showMoment() {
 				a.moment.Crops = append(a.moment.Crops, event.Crop(c))
 			}
 		}
+		a.showMemory(m)
 	}()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
 		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, replica.Shown(m), nil)
@@ -54,6 +56,22 @@ func (a *asides) showMoment() {
 		a.moment = inspect.Moment(a.views.of(m), copies, replica.Shown(m), value)
 		return nil
 	})
+}
+
+// showMemory adds what a member remembers of its episode to the moment, with that episode.
+func (a *asides) showMemory(m *replica.Replica) {
+	if !m.Rounds.Remember() {
+		return
+	}
+	now, c := a.moment, m.Copies[0]
+	now.Episode, now.EpisodeStep, now.EpisodeReturn, now.Pose = int(c.Episode), c.Step, c.Return, m.Pose()
+	err := a.gate.absent()
+	if err == nil {
+		err = a.place.guarded(func() (err error) { now.Memory, err = m.Rounds.Recall(); return err })
+	}
+	if err != nil {
+		now.Memory = &event.Memory{P90: math.NaN(), Unknown: err.Error()}
+	}
 }
 
 // showDreams answers a Dreams. Between a new D_real and the D_syn that is generated from it

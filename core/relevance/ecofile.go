@@ -11,8 +11,11 @@ import (
 	"pgrlab/core/replay"
 )
 
-// ecoMagic begins a saved ECO.
-const ecoMagic = 0x314f4345_524750 // "PGRECO1"
+// ecoMagic begins a saved ECO. The first version does not know where entries were met.
+const (
+	ecoMagic  = 0x324f4345_524750 // "PGRECO2"
+	ecoMagic1 = 0x314f4345_524750 // "PGRECO1"
+)
 
 // Save writes the networks, the history and the memories.
 func (m *ECO) Save(w io.Writer) error {
@@ -38,7 +41,7 @@ func (m *ECO) save(w io.Writer) error {
 	rows := h.filled() * h.copies
 	parts := []any{h.seen[:rows*h.obs], h.last[:rows]}
 	for i, n := range s.n {
-		parts = append(parts, uint32(n), s.seenOf(i), s.keysOf(i))
+		parts = append(parts, uint32(n), s.seenOf(i), s.keysOf(i), s.placesOf(i), s.joined[i])
 	}
 	for _, part := range parts {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
@@ -62,7 +65,7 @@ func (m *ECO) load(r io.Reader) error {
 	if err := readAll(r, &magic); err != nil {
 		return err
 	}
-	if magic != ecoMagic {
+	if magic != ecoMagic && magic != ecoMagic1 {
 		return errors.New("not episodic curiosity, or of another version")
 	}
 	if err := readAll(r, &m.rounds, &m.accuracy, &m.met, &m.history.met); err != nil {
@@ -81,17 +84,38 @@ func (m *ECO) load(r io.Reader) error {
 		return err
 	}
 	for i := range s.n {
-		var n uint32
-		if err := readAll(r, &n); err != nil {
+		if err := s.load(r, i, magic); err != nil {
 			return err
 		}
-		if int64(n) > int64(s.size) {
-			return fmt.Errorf("a memory of %d observations, the most are %d", n, s.size)
+	}
+	return nil
+}
+
+// load reads a copy's memory from a file that begins with magic.
+func (s *memories) load(r io.Reader, i int, magic uint64) error {
+	var n uint32
+	if err := readAll(r, &n); err != nil {
+		return err
+	}
+	if int64(n) > int64(s.size) {
+		return fmt.Errorf("a memory of %d observations, the most are %d", n, s.size)
+	}
+	s.n[i] = int(n)
+	if err := readAll(r, s.seenOf(i), s.keysOf(i)); err != nil {
+		return err
+	}
+	if magic == ecoMagic1 {
+		s.joined[i] = -1
+		for k := range s.placesOf(i) {
+			s.placesOf(i)[k] = nan32
 		}
-		s.n[i] = int(n)
-		if err := readAll(r, s.seenOf(i), s.keysOf(i)); err != nil {
-			return err
-		}
+		return nil
+	}
+	if err := readAll(r, s.placesOf(i), &s.joined[i]); err != nil {
+		return err
+	}
+	if s.joined[i] < -1 || int64(s.joined[i]) >= int64(n) {
+		return fmt.Errorf("the last env step made entry %d of %d", s.joined[i], n)
 	}
 	return nil
 }
@@ -106,7 +130,7 @@ func (c ECOConfig) MemoryIn(shape replay.Shape, copies int) float64 {
 		units += 2 * float64(w)
 	}
 	numbers := 4*parameters + (4*float64(c.Batch)+embeddedRows+comparedRows)*units
-	numbers += float64(copies) * float64(c.Entries) * (obs + width)
+	numbers += float64(copies) * float64(c.Entries) * (obs + width + 2)
 	numbers += float64(c.History) * (obs + 0.25 + 1) // a pair for every two transitions at most: 12 bytes, and its place in an order
 	return 4 * numbers
 }

@@ -10,23 +10,29 @@ type Met struct {
 	Step      uint64    // from 1 on
 	Obs, Next []float32 // [K,O]; Next is what was reached, before any reset
 	Ended     []bool    // [K], the episode, for whatever reason
+	// From and Place are where the copies were at Obs and at Next, [K,2] in units of the
+	// environment's; nil where it does not say. They are remembered with what is seen there,
+	// for whoever looks, and F does not depend on them.
+	From, Place []float32
 }
 
 // memories are what each copy's episode has met and found new: of each entry the observation,
-// and what the comparator's first layer makes of it in the second place.
+// what the comparator's first layer makes of it in the second place, and where it was met.
 type memories struct {
 	size, obs, width int
 	n                []int     // entries of each copy
+	joined           []int32   // of each copy, the entry that the last env step made; -1: none
 	seen             []float32 // [K,size,O]
 	keys             []float32 // [K,size,H]
+	places           []float32 // [K,size,2]; NaN: unknown
 	alike            []float32 // [embeddedRows·size], of copies that are compared together: how much likelier close than distant, ln
 }
 
 func newMemories(c ECOConfig, copies, obs int) memories {
 	width := c.Comparator[0]
 	return memories{
-		size: c.Entries, obs: obs, width: width, n: make([]int, copies),
-		seen: make([]float32, copies*c.Entries*obs), keys: make([]float32, copies*c.Entries*width), alike: make([]float32, min(copies, embeddedRows)*c.Entries),
+		size: c.Entries, obs: obs, width: width, n: make([]int, copies), joined: slices.Repeat([]int32{-1}, copies),
+		seen: make([]float32, copies*c.Entries*obs), keys: make([]float32, copies*c.Entries*width), places: make([]float32, 2*copies*c.Entries), alike: make([]float32, min(copies, embeddedRows)*c.Entries),
 	}
 }
 
@@ -40,11 +46,22 @@ func (s *memories) seenOf(i int) []float32 {
 	return s.seen[i*s.size*s.obs:][:s.n[i]*s.obs]
 }
 
-// set makes slot of a copy's memory an observation.
-func (s *memories) set(i, slot int, obs, key []float32) {
+// placesOf are where a copy's entries were met.
+func (s *memories) placesOf(i int) []float32 {
+	return s.places[i*s.size*2:][:s.n[i]*2]
+}
+
+// set makes slot of a copy's memory an observation, met at places[2i:].
+func (s *memories) set(i, slot int, obs, key, places []float32) {
+	at := s.places[(i*s.size+slot)*2:][:2]
+	if at[0], at[1] = nan32, nan32; places != nil {
+		copy(at, places[2*i:])
+	}
 	copy(s.seen[(i*s.size+slot)*s.obs:][:s.obs], obs)
 	copy(s.keys[(i*s.size+slot)*s.width:][:s.width], key)
 }
+
+var nan32 = float32(math.NaN())
 
 // Meet takes the next env step and writes F of its transitions to dst [K].
 func (m *ECO) Meet(dst []float32, step *Met) error {
@@ -71,7 +88,7 @@ func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 		}
 		for i := range n {
 			if s.n[first+i] == 0 { // an episode begins
-				s.set(first+i, 0, step.Obs[(first+i)*o:(first+i+1)*o], p.halves[1][i*s.width:(i+1)*s.width])
+				s.set(first+i, 0, step.Obs[(first+i)*o:(first+i+1)*o], p.halves[1][i*s.width:(i+1)*s.width], step.From)
 				s.n[first+i] = 1
 			}
 		}
@@ -91,6 +108,7 @@ func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 		p90 := percentile(own, m.config.Percentile)
 		dst[at] = float32(m.config.Alpha * (m.config.Beta - p90))
 		m.met.P90 += p90 / float64(m.copies)
+		s.joined[at] = -1
 		m.met.Entries += float64(s.n[at]) / float64(m.copies)
 		switch {
 		case step.Ended[at]:
@@ -111,7 +129,8 @@ func (m *ECO) remember(i int, step *Met, key []float32) {
 	} else {
 		s.n[i]++
 	}
-	s.set(i, slot, step.Next[i*m.obs:(i+1)*m.obs], key)
+	s.set(i, slot, step.Next[i*m.obs:(i+1)*m.obs], key, step.Place)
+	s.joined[i] = int32(slot)
 }
 
 // embed computes what the comparator's first layer makes of at most embeddedRows observations.

@@ -14,6 +14,9 @@ func (r *Replica) EnvStep(now Now) error {
 	if r.Stepped == now.Step {
 		return nil
 	}
+	if r.Rounds.Remember() && r.Places == nil {
+		r.Places = r.Rounds.locate(nil)
+	}
 	if err := r.stepEnvs(now); err != nil {
 		return err
 	}
@@ -30,6 +33,7 @@ func (r *Replica) EnvStep(now Now) error {
 	}
 	copy(r.Obs, r.next)
 	copy(r.PolicyState, r.nextState)
+	copy(r.Places, r.Rounds.met.Place)
 	for i, end := range r.ends {
 		if end != agent.Continues {
 			r.endEpisode(i)

@@ -208,6 +208,7 @@ func (r *Replica) endEpisode(i int) {
 	if e.failed != nil {
 		e.failed = fmt.Errorf("reset: %w", e.failed)
 	}
+	r.Rounds.locateOne(r.Places, i)
 }
 
 // Failed is why one of the copies can do nothing before it is made anew; nil: all can go on.

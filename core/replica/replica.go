@@ -107,6 +107,7 @@ type State struct {
 	Obs         []float32 // [K,O] of K copies, the observations that the next actions answer
 	PolicyState []float32 // [K,S], what the policy remembers of the episodes; empty for one without a memory
 	Copies      []Copy
+	Places      []float32 // [K,2], where the copies are; nil where nothing remembers it, or the environment does not say
 	Half        *halfStep // nil: no env step is half made
 	LastReturn  *float64  // of the last evaluation
 	Updates     uint64    // critic updates

@@ -41,6 +41,10 @@ func (o *Rounds) meet(now Now) error {
 		o.met.Ended = append(o.met.Ended, end != agent.Continues)
 	}
 	o.met.Step, o.met.Obs, o.met.Next = uint64(now.Step), r.Obs, r.next
+	o.met.From, o.met.Place = r.Places, o.locate(o.met.Place)
+	if len(o.met.From) != len(o.met.Place) {
+		o.met.From = nil // of a checkpoint that does not know them
+	}
 	if err := f.Meet(o.f, &o.met); err != nil {
 		return r.diverged("meet an env step", err)
 	}

@@ -29,6 +29,13 @@ type Posed interface {
 	Pose(dst []float64) []float64
 }
 
+// Placed is an Env whose agent is somewhere on a plane, which pictures show from above.
+type Placed interface {
+	// Place is where the agent is, in units of the environment's own, which its picture's
+	// ground is measured in. It changes nothing.
+	Place() (x, y float64)
+}
+
 // Respawning is an Env that may put the agent elsewhere within an episode, as a maze does at its
 // goal. What Step writes is where the agent was put then: no action leads there.
 type Respawning interface {

@@ -148,6 +148,9 @@ func (e *episode) Exploration() (goals, cells int, moved float64) {
 	return max(0, int(e.Starts)-1), cells, moved
 }
 
+// Place is where the player is, in cells to the east and to the south.
+func (e *episode) Place() (x, y float64) { return e.X, e.Y }
+
 func (e *episode) over() bool { return e.Step == notStarted || e.Step >= EpisodeSteps }
 
 // scene is what there is to see now.

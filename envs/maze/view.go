@@ -71,8 +71,7 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 			v.picture.Pix[i] = 255
 		}
 	}
-	side := min(w/2, h)
-	left, top := (w-2*side)/2, (h-side)/2
+	side, left, top := place(w, h)
 	if len(v.frame) != 3*side*side {
 		v.frame = make([]byte, 3*side*side)
 	}
@@ -93,6 +92,20 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 		}
 	}
 	return v.picture, nil
+}
+
+// place is where a picture of w by h pixels has what the player sees, a square, to the right of
+// which the maze from above is another one.
+func place(w, h int) (side, left, top int) {
+	side = min(w/2, h)
+	return side, (w - 2*side) / 2, (h - side) / 2
+}
+
+// Ground is the part of a picture of w by h pixels that shows the maze from above, so many cells
+// to each side.
+func Ground(w, h int) (part image.Rectangle, cells float64) {
+	side, left, top := place(w, h)
+	return image.Rect(left+side, top, left+2*side, top+side), Side
 }
 
 // The colours of the maze from above.

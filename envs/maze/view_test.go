@@ -5,6 +5,33 @@ import (
 	"testing"
 )
 
+// The ground of a picture is the maze from above, and a place of the player is on it.
+func TestGround(t *testing.T) {
+	task, _ := Find("maze-sparse")
+	e, v := task.New(Training, 5), task.View()
+	e.reset(3)
+	for _, size := range [][2]int{{400, 170}, {200, 340}} {
+		img, err := v.Draw(e.Pose(nil), size[0], size[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		part, cells := Ground(size[0], size[1])
+		if !part.In(img.Rect) || part.Dx() != part.Dy() {
+			t.Fatalf("%v of %v", part, img.Rect)
+		}
+		x, y := e.Place()
+		scale := float64(part.Dx()) / cells
+		at := func(x, y float64) color.RGBA { return img.RGBAAt(part.Min.X+int(x*scale), part.Min.Y+int(y*scale)) }
+		cos, sin := compass[e.Heading][0], compass[e.Heading][1]
+		if at(x-0.3*cos, y-0.3*sin) != playerAbove || at(x+0.3*cos, y+0.3*sin) != headingAbove {
+			t.Errorf("at the player's place (%v, %v) of %v is %v", x, y, size, at(x, y))
+		}
+		if goal := e.layout.goal; at(centre(goal)) != goalAbove {
+			t.Errorf("no goal in %v", size)
+		}
+	}
+}
+
 // A View shows of a pose what the environment shows, on the left, and on the right the maze with
 // the player, the goal and the cells that were entered.
 func TestView(t *testing.T) {

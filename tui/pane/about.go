@@ -76,6 +76,9 @@ type About struct {
 	// a second. An error is of the kind that stays. nil: nothing can be drawn.
 	Draw func(pose []float64, w, h int) (*image.RGBA, error)
 
+	// Ground is where those pictures show the ground; nil: they do not.
+	Ground Ground
+
 	// GPU is what the GPU of the run did last; nil, or a function that returns nil:
 	// there is none, or nothing is known of it.
 	GPU func() *GPU
@@ -84,6 +87,10 @@ type About struct {
 	// only one.
 	Viewer Viewer
 }
+
+// Ground is the part of a picture of w by h pixels that shows the ground from above: a square,
+// size by size units of task.Placed, from (0,0) in its upper left corner on.
+type Ground func(w, h int) (part image.Rectangle, size float64)
 
 // Viewer is a screen among several of one run, of which one drives:
 // only what it sends is carried out.

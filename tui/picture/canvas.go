@@ -33,6 +33,9 @@ func On(s Style) Canvas { return Canvas{style: s, cell: image.Pt(1, 2)} }
 // Pixels says whether the terminal shows images as they are.
 func (c Canvas) Pixels() bool { return c.images != nil }
 
+// Colours says whether images have colours here.
+func (c Canvas) Colours() bool { return c.Pixels() || c.style != ASCII }
+
 // Lines writes img as h lines of w cells each. It wants an image of the size of the cells;
 // another one is stretched. No cells give no lines.
 func (c Canvas) Lines(img *image.RGBA, w, h int) []string {

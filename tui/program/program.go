@@ -39,6 +39,7 @@ func deps() cli.Deps {
 		Screen:  tui.Run,
 		Trace:   trace,
 		View:    view,
+		Ground:  ground,
 		Kernels: kernels,
 		Physics: physics,
 	}

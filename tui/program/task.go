@@ -12,6 +12,7 @@ import (
 	"pgrlab/envs"
 	"pgrlab/envs/maze"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/pane"
 )
 
 // tasks are the environments in the form that the lab asks for.
@@ -75,6 +76,14 @@ func view(name string) (cli.View, error) {
 		return nil, err
 	}
 	return v, nil
+}
+
+// ground is what part of a view's pictures shows a task's ground from above.
+func ground(name string) pane.Ground {
+	if _, ok := maze.Find(name); ok {
+		return maze.Ground
+	}
+	return nil
 }
 
 func trace(ctx context.Context, w io.Writer, r cli.TraceRequest) error {

@@ -4,6 +4,7 @@
 package theme
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -47,6 +48,7 @@ type Theme struct {
 	Series                     [6]Ink // of the runs, then of a quantity's further lines
 	Real, Synthetic, Reference Ink
 	marker, MarkerNumber       Ink
+	Ramp                       [len(ramp)]Ink // of a share from 0 to 1: see RampAt
 }
 
 // glyphs are the characters outside the charts, each one column wide.
@@ -141,6 +143,9 @@ func New(r *lipgloss.Renderer, set CharacterSet) *Theme {
 		Series: [6]Ink{mk(colour("sky")), mk(colour("orange")), mk(colour("green")), mk(colour("purple")), mk(colour("violet")), mk(colour("grey"))},
 		Real:   mk(colour("sky")), Synthetic: mk(colour("orange")), Reference: mk(colour("purple")),
 		marker: mk(colour("faint")), MarkerNumber: mk(colour("yellow").Bold(true)),
+	}
+	for i, c := range ramp {
+		t.Ramp[i] = mk(r.NewStyle().Foreground(lipgloss.Color(fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B))))
 	}
 	switch set {
 	case ASCII:

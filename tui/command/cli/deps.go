@@ -38,6 +38,9 @@ type Deps struct {
 	Trace func(ctx context.Context, w io.Writer, r TraceRequest) error
 	// View makes what draws a task.
 	View func(task string) (View, error)
+	// Ground says what part of a View's pictures shows a task's ground: see pane.Ground. It
+	// gives nil where none does.
+	Ground func(task string) pane.Ground
 	// Kernels and Physics say what was found on this machine; Physics tries it.
 	Kernels func() Kernels
 	Physics func(ctx context.Context) Physics

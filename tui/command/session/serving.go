@@ -72,11 +72,19 @@ func (s *session) shown() tui.Options {
 		About: pane.About{
 			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Untrained: replay.Untrained(s.config), Draw: s.draw, Device: s.device(),
 			Fork: s.fork, Beside: func() int { return forks.RoomBeside(s.threads) },
-			WhatIf: s.whatIf,
-			Names:  s.task.Names, GPU: s.use.Load,
+			WhatIf: s.whatIf, Ground: s.ground(),
+			Names: s.task.Names, GPU: s.use.Load,
 		},
 		Home: tui.Home(),
 	}
+}
+
+// ground is where pictures of the task show its ground; nil: they do not.
+func (s *session) ground() pane.Ground {
+	if s.deps.Ground == nil {
+		return nil
+	}
+	return s.deps.Ground(s.config.Task)
 }
 
 // device is the device with its kernels.

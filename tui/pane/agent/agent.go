@@ -14,8 +14,11 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// agentColumns are those beside the picture.
-const agentColumns = 28
+// Columns of the numbers beside the picture, and of their names.
+const (
+	agentColumns = 28
+	labelColumns = 9
+)
 
 // Pane is the task as it stands, drawn, and the numbers of the moment.
 type Pane struct {
@@ -51,7 +54,7 @@ func (p *Pane) Body(w, h int) []string {
 		return p.Waiting("a journal holds no frames: what an agent sees is shown while a run goes on", w, h)
 	case p.About.Draw == nil:
 		return p.Waiting("nothing can be drawn here", w, h)
-	case s.Pose == nil:
+	case p.pose() == nil:
 		return p.Waiting("no pose of the body yet", w, h)
 	}
 	facts := p.agentFacts()
@@ -69,11 +72,11 @@ func (p *Pane) Body(w, h int) []string {
 		out = p.seenLines(pictureW, pictureH, canvas)
 	} else {
 		size := canvas.Scene(pictureW, pictureH)
-		img, err := p.About.Draw(s.Pose, size.X, size.Y)
+		img, err := p.About.Draw(p.pose(), size.X, size.Y)
 		if err != nil {
 			return p.Waiting(err.Error(), w, h)
 		}
-		out = canvas.Lines(img, pictureW, pictureH)
+		out = p.remembered(img, pictureW, pictureH, canvas)
 	}
 	if !beside {
 		return append(facts, out...)
@@ -89,12 +92,16 @@ func (p *Pane) Body(w, h int) []string {
 // agentFacts are the numbers of the moment.
 func (p *Pane) agentFacts() []string {
 	t, s := p.Theme, p.Snap
-	label := func(name string) string { return t.Dim.On(t.Fit(name, 9)) }
-	out := []string{
-		label("episode") + fmt.Sprintf("%s step %s", format.Count(s.Episode), format.Count(s.EpisodeStep)),
-		label("return") + format.Number(s.EpisodeReturn) + t.Dim.On(" so far"),
-	}
+	label := func(name string) string { return t.Dim.On(t.Fit(name, labelColumns)) }
 	now := s.Moment
+	episode, step, earned := s.Episode, s.EpisodeStep, s.EpisodeReturn
+	if p.remembers() {
+		episode, step, earned = now.Episode, now.EpisodeStep, now.EpisodeReturn
+	}
+	out := []string{
+		label("episode") + fmt.Sprintf("%s step %s", format.Count(episode), format.Count(step)),
+		label("return") + format.Number(earned) + t.Dim.On(" so far"),
+	}
 	if now == nil {
 		return out
 	}
@@ -102,6 +109,7 @@ func (p *Pane) agentFacts() []string {
 		out = append(out, label("sees")+fmt.Sprintf("%d×%d", now.Side, now.Side)+t.Dim.On(fmt.Sprintf(", %d %s", len(now.Seen), format.Plural("frame", len(now.Seen)))))
 	}
 	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F))
+	out = append(out, p.memoryFacts()...)
 	if p.About.Config.Chooses() {
 		return append(out, label("action")+choice(now.Action))
 	}

@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/config"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
+	"pgrlab/envs/maze"
+)
+
+// watched asks for the moment before every action.
+type watched struct {
+	*ppo.Agent
+	asks func()
+}
+
+func (w watched) Act(a *agent.Acting) error {
+	w.asks()
+	return w.Agent.Act(a)
+}
+
+// watchedLatent is watched beside a generator.
+type watchedLatent struct {
+	*ppo.Latent
+	asks func()
+}
+
+func (w watchedLatent) Act(a *agent.Acting) error {
+	w.asks()
+	return w.Latent.Act(a)
+}
+
+// Who looks at the memory of the first copy's episode changes nothing of the run. What is there
+// lies where the episode was, and the newest entry where the player is.
+func TestLookingAtAMemoryChangesNothing(t *testing.T) {
+	for name, c := range map[string]config.Config{"bonus": ppoConfig("eco"), "F": ppoRelevantConfig()} {
+		var quiet string
+		for _, looks := range []bool{false, true} {
+			dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dev.Close()
+			mazes := mazeTask(t)
+			p, err := newParts(&c, mazes, dev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var l *Lab
+			var moments []*event.Moment
+			asks := func() {
+				if looks {
+					l.x.asides.showMoment()
+					moments = append(moments, l.x.asides.moment)
+				}
+			}
+			plain := p.Learner
+			p.Learner = func(seed uint64) (agent.Learner, error) {
+				a, err := plain(seed)
+				if latent, is := a.(*ppo.Latent); is {
+					return watchedLatent{latent, asks}, err
+				}
+				return watched{a.(*ppo.Agent), asks}, err
+			}
+			folder := &memoryFolder{}
+			if l, err = newLab(c, mazes, folder, p, dev.Name(), clock()); err != nil {
+				t.Fatal(err)
+			}
+			l.OnFault(FaultFail)
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if !looks {
+				quiet = folder.canonical(t)
+				continue
+			}
+			if folder.canonical(t) != quiet {
+				t.Errorf("%s: the journal differs", name)
+			}
+			checkMemories(t, name, moments)
+		}
+	}
+}
+
+func checkMemories(t *testing.T, name string, moments []*event.Moment) {
+	t.Helper()
+	unknown, entries, newest := 0, 0, 0
+	for _, m := range moments {
+		switch {
+		case m.Memory == nil || len(m.Pose) == 0:
+			t.Fatalf("%s: no memory in %+v", name, m)
+		case m.Memory.Unknown != "":
+			unknown++
+			continue
+		}
+		for _, e := range m.Memory.Entries {
+			entries++
+			if !(e.X > 1 && e.X < maze.Side-1 && e.Y > 1 && e.Y < maze.Side-1) || !(e.Similarity >= 0 && e.Similarity <= 1) {
+				t.Errorf("%s: entry %+v", name, e)
+			}
+			if x, y := m.Pose[5], m.Pose[6]; e.Newest {
+				newest++
+				if math.Abs(e.X-x) > 1e-5 || math.Abs(e.Y-y) > 1e-5 {
+					t.Errorf("%s: the newest entry is of (%v, %v), the player at (%v, %v)", name, e.X, e.Y, x, y)
+				}
+			}
+		}
+	}
+	if unknown == 0 || entries == 0 || newest == 0 {
+		t.Errorf("%s: %d moments before the first round, %d entries, %d newest ones", name, unknown, entries, newest)
+	}
+}

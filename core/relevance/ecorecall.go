@@ -1,0 +1,69 @@
+package relevance
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Recollection is what a copy of the environment remembers of its episode, beside an
+// observation.
+type Recollection struct {
+	Entries []RecalledEntry
+	// Percentile is that of the similarities, NaN without any: without the entry that the last
+	// env step made of the observation itself, as F has it. (Where that took the place of another
+	// one in a full memory, F had that one still.)
+	Percentile float64
+}
+
+// RecalledEntry is one that is remembered.
+type RecalledEntry struct {
+	X, Y       float64 // where it was met, in units of the environment's; NaN: unknown
+	Similarity float64 // the R-network's C(E(obs), E(entry)), from 0, far, to 1, a few actions away
+	Newest     bool    // the last env step made it
+}
+
+// Recall says what a copy remembers, and how similar what it sees now is to that. Entries are
+// embedded by the network as it is now, which in a round is ahead of the keys that they are
+// remembered by.
+func (m *ECO) Recall(copied int, obs []float32) (Recollection, error) {
+	out := Recollection{Percentile: math.NaN()}
+	s, p := &m.memories, &m.programs
+	n := s.n[copied]
+	if n == 0 {
+		return out, nil
+	}
+	if err := m.embed(obs); err != nil {
+		return out, fmt.Errorf("recall: %w", err)
+	}
+	query := slices.Clone(p.halves[0][:s.width])
+	alike := make([]float32, n)
+	c := comparison{programs: p, dst: alike}
+	seen := s.seenOf(copied)
+	for first := 0; first < n; first += embeddedRows {
+		rows := min(embeddedRows, n-first)
+		if err := m.embed(seen[first*m.obs : (first+rows)*m.obs]); err != nil {
+			return out, fmt.Errorf("recall: %w", err)
+		}
+		for i := range rows {
+			if err := c.add(query, p.halves[1][i*s.width:(i+1)*s.width]); err != nil {
+				return out, fmt.Errorf("recall: %w", err)
+			}
+		}
+	}
+	if err := c.run(); err != nil {
+		return out, fmt.Errorf("recall: %w", err)
+	}
+	places, joined := s.placesOf(copied), int(s.joined[copied])
+	for i, logit := range alike {
+		out.Entries = append(out.Entries, RecalledEntry{float64(places[2*i]), float64(places[2*i+1]), similarity(logit), i == joined})
+	}
+	if joined >= 0 {
+		alike = slices.Delete(alike, joined, joined+1)
+	}
+	if len(alike) > 0 {
+		slices.Sort(alike)
+		out.Percentile = percentile(alike, m.config.Percentile)
+	}
+	return out, nil
+}

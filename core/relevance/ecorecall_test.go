@@ -1,0 +1,167 @@
+package relevance
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+)
+
+// placed says where a stroll's copies are: at what they see.
+func placed(m *Met) *Met {
+	for i := range m.Ended {
+		m.From, m.Place = append(m.From, m.Obs[3*i:3*i+2]...), append(m.Place, m.Next[3*i:3*i+2]...)
+	}
+	return m
+}
+
+// remembering is episodic curiosity behind its first round, in the midst of episodes.
+func remembering(t *testing.T) (m *ECO, s *strolls) {
+	t.Helper()
+	c := smallECO()
+	c.Entries, c.Beta = 40, 1 // more than are embedded together, and all that is reached joins them
+	m, s = newECO(t, c, 2), &strolls{copies: 2, length: 45}
+	meet(t, m, s, 40)
+	if !m.Learned() {
+		t.Fatal("the round is not behind it")
+	}
+	return m, s
+}
+
+// What is recalled are the entries, where they were met; F of what was reached is made of
+// the percentile.
+func TestRecallIsWhatFIsMadeOf(t *testing.T) {
+	m, s := remembering(t)
+	f := make([]float32, 2)
+	joined := 0
+	for range 60 {
+		step := placed(s.next())
+		if err := m.Meet(f, step); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 2 {
+			obs := step.Next[3*i : 3*i+3]
+			got, err := m.Recall(i, obs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if step.Ended[i] {
+				if len(got.Entries) != 0 || !math.IsNaN(got.Percentile) {
+					t.Fatalf("behind an episode's end %+v", got)
+				}
+				continue
+			}
+			if len(got.Entries) < m.config.Entries { // else the newest has the place of another one
+				near(t, "F", float64(f[i]), m.config.Alpha*(m.config.Beta-got.Percentile), 1e-7)
+			}
+			if len(got.Entries) != m.memories.n[i] {
+				t.Fatalf("%d entries, want %d", len(got.Entries), m.memories.n[i])
+			}
+			for k, e := range got.Entries {
+				seen := m.memories.seenOf(i)[3*k : 3*k+3]
+				if s.step > 46 && (e.X != float64(seen[0]) || e.Y != float64(seen[1])) {
+					t.Fatalf("entry %d of copy %d was met at (%v, %v), is of %v", k, i, e.X, e.Y, seen)
+				}
+				if e.Newest != (f[i] > 0 && slices.Equal(seen, obs)) {
+					t.Errorf("entry %d of copy %d, F %v: newest %v", k, i, f[i], e.Newest)
+				}
+				if e.Newest {
+					joined++
+				}
+			}
+		}
+	}
+	if joined < 10 {
+		t.Errorf("%d entries joined, want more", joined)
+	}
+}
+
+// Looking changes nothing, in the midst of a round too.
+func TestRecallChangesNothing(t *testing.T) {
+	saved := func(look func(m *ECO, obs []float32)) []byte {
+		m, s := remembering(t)
+		for range 50 {
+			step := placed(s.next())
+			if err := m.Meet(make([]float32, 2), step); err != nil {
+				t.Fatal(err)
+			}
+			look(m, step.Next[:3])
+			for done := 0; m.RoundDue(); done++ {
+				if _, err := m.LearnSlice(done); err != nil {
+					t.Fatal(err)
+				}
+				look(m, step.Next[:3])
+			}
+		}
+		var b bytes.Buffer
+		if err := m.Save(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	quiet := saved(func(*ECO, []float32) {})
+	if !bytes.Equal(quiet, saved(func(m *ECO, obs []float32) {
+		if _, err := m.Recall(0, obs); err != nil {
+			t.Fatal(err)
+		}
+	})) {
+		t.Error("who was looked at goes on otherwise")
+	}
+}
+
+// Places are saved with the entries; from a file of the first version they are unknown.
+func TestPlacesAreSaved(t *testing.T) {
+	m, s := remembering(t)
+	var step *Met
+	for range 30 {
+		step = placed(s.next())
+		if err := m.Meet(make([]float32, 2), step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	recall := func(m *ECO) Recollection {
+		got, err := m.Recall(1, step.Next[3:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	want := recall(m)
+	if n := len(want.Entries); n < 2 || math.IsNaN(want.Entries[n-1].X) {
+		t.Fatalf("%+v", want)
+	}
+	var file bytes.Buffer
+	if err := m.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	again := newECO(t, m.config, 2)
+	if err := again.Load(bytes.NewReader(file.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	if got := recall(again); !slices.Equal(got.Entries, want.Entries) || got.Percentile != want.Percentile {
+		t.Errorf("behind a file\n%+v\nwant\n%+v", got, want)
+	}
+
+	// The first version ended each memory behind its keys.
+	old := slices.Clone(file.Bytes())
+	binary.LittleEndian.PutUint64(old, ecoMagic1)
+	last := 8*m.memories.n[1] + 4
+	old = old[:len(old)-last]
+	memory := 4 + 4*m.memories.n[1]*(m.memories.obs+m.memories.width)
+	first := len(old) - memory - (8*m.memories.n[0] + 4)
+	old = slices.Delete(old, first, first+8*m.memories.n[0]+4)
+	before := newECO(t, m.config, 2)
+	if err := before.Load(bytes.NewReader(old)); err != nil {
+		t.Fatal(err)
+	}
+	got := recall(before)
+	for i, e := range got.Entries {
+		if !math.IsNaN(e.X) || !math.IsNaN(e.Y) || e.Similarity != want.Entries[i].Similarity {
+			t.Errorf("entry %d is %+v, want %+v without a place", i, e, want.Entries[i])
+		}
+	}
+	if len(got.Entries) != len(want.Entries) {
+		t.Errorf("%d entries, want %d", len(got.Entries), len(want.Entries))
+	}
+}

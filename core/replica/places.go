@@ -1,0 +1,51 @@
+package replica
+
+import (
+	"math"
+
+	"pgrlab/core/event"
+	"pgrlab/core/task"
+)
+
+// locate writes where the copies are to dst [K,2], which it returns; nil where the environment
+// does not say.
+func (o *Rounds) locate(dst []float32) []float32 {
+	r := o.of
+	if _, says := r.envs[0].env.(task.Placed); !says {
+		return nil
+	}
+	dst = resized(dst, 2*len(r.envs))
+	for i := range r.envs {
+		o.locateOne(dst, i)
+	}
+	return dst
+}
+
+// locateOne writes where copy i is to places of all, if there are any.
+func (o *Rounds) locateOne(places []float32, i int) {
+	if placed, says := o.of.envs[i].env.(task.Placed); says && places != nil {
+		x, y := placed.Place()
+		places[2*i], places[2*i+1] = float32(x), float32(y)
+	}
+}
+
+// Remember says whether there is something that remembers episodes.
+func (o *Rounds) Remember() bool { return o.function() != nil }
+
+// Recall is what the first copy's episode remembers, beside what its next action answers.
+// There is something that remembers: see Remember. It changes nothing.
+func (o *Rounds) Recall() (*event.Memory, error) {
+	f, r := o.function(), o.of
+	if !f.Learned() {
+		return &event.Memory{P90: math.NaN(), Unknown: "nothing is remembered before the R-network's first round"}, nil
+	}
+	found, err := f.Recall(0, r.row(r.Obs, 0))
+	if err != nil {
+		return nil, err
+	}
+	m := &event.Memory{P90: found.Percentile}
+	for _, e := range found.Entries {
+		m.Entries = append(m.Entries, event.Remembered(e))
+	}
+	return m, nil
+}
