@@ -3,11 +3,11 @@ package bench
 import (
 	"fmt"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
-	"pgrlab/core/plan"
 	"pgrlab/core/rng"
 )
 
@@ -33,22 +33,27 @@ const (
 var roundings = map[kernel.Precision]float64{kernel.FP32: productBound, kernel.TF32: 4e-3, kernel.BF16: 3.2e-2}
 
 // Agree has two devices do the same small work and says where they differ: the
-// losses of three training steps of a small network, a layer large enough for a
-// GPU's matrix units, whose factors these round, and of a device that is Tiled a
-// layer in each of its tiles, two tiles a dimension, whose factors need no rounding.
+// losses of three training steps of a small network and of convolutions, a layer large
+// enough for a GPU's matrix units, whose factors these round, and of a device that is
+// Tiled a layer in each of its tiles, two tiles a dimension, whose factors need no rounding.
 // It is how a device that has never been seen is tried before somebody's run is
 // given to it.
 func Agree(dev, reference device.Device) error {
-	want, err := smallLosses(reference)
-	if err != nil {
-		return err
-	}
-	got, err := smallLosses(dev)
-	if err != nil {
-		return fmt.Errorf("a small network: %w", err)
-	}
-	if err := near("the losses of a small network", got, want, lossBound); err != nil {
-		return err
+	for _, small := range []struct {
+		what   string
+		losses func(device.Device) ([]float32, error)
+	}{{"a small network", networkLosses}, {"small images", imageLosses}} {
+		want, err := small.losses(reference)
+		if err != nil {
+			return err
+		}
+		got, err := small.losses(dev)
+		if err != nil {
+			return fmt.Errorf("%s: %w", small.what, err)
+		}
+		if err := near("the losses of "+small.what, got, want, lossBound); err != nil {
+			return err
+		}
 	}
 	tiled, ok := dev.(Tiled)
 	precision := kernel.FP32
@@ -89,28 +94,40 @@ func BoundOf(p kernel.Precision) float64 {
 	return tensorBound
 }
 
-// smallLosses are those of three steps of Adam.
-func smallLosses(dev device.Device) ([]float32, error) {
+// networkLosses are those of three steps of Adam of a small network.
+func networkLosses(dev device.Device) ([]float32, error) {
 	const batch, inputs = 64, 24
 	net := nn.NewEnsembleMLP("agree", 2, []int{inputs, 64, 64, 1}, nn.XavierUniform, nn.ReLU, rng.New(1, "agree"))
-	x, y, rate := random("x", batch, inputs), random("y", batch, 1), op.NewTensor("rate", 1)
-	rate.Data[0] = 3e-3
-	var loss *op.Node
-	g, err := op.Build("agree", func(g *op.Graph) { loss = g.SquaredError(net.Apply(g, g.Bind(x)), g.Bind(y), batch) })
-	if err != nil {
-		return nil, err
+	x, y := random("x", batch, inputs), random("y", batch, 1)
+	return losses(dev, net.Params(), func(g *op.Graph) *op.Node { return g.SquaredError(net.Apply(g, g.Bind(x)), g.Bind(y), batch) })
+}
+
+// imageLosses are those of convolutions of small images.
+func imageLosses(dev device.Device) ([]float32, error) {
+	const batch = 6
+	layers, flat := pixels{agent.Pixels{Side: 16, Stack: 3, Channels: 8, Strides: []int{2, 1}}, batch}.encoder()
+	x, y := random("x", batch, layers[0].Over.Size()), random("y", batch, flat)
+	var params []*op.Tensor
+	for _, l := range layers {
+		params = append(params, l.Params()...)
 	}
-	p, err := plan.Compile(g, plan.Spec{Loss: loss, Optimiser: plan.NewAdam(net.Params(), plan.DefaultAdam, rate)}, dev)
+	return losses(dev, params, func(g *op.Graph) *op.Node {
+		return g.SquaredError(encode(g, layers, g.Bind(x)), g.Bind(y), float64(batch*flat))
+	})
+}
+
+// losses are those of three steps of Adam.
+func losses(dev device.Device, params []*op.Tensor, build func(*op.Graph) *op.Node) (said []float32, err error) {
+	p, err := fitAt(3e-3, dev, "agree", params, nil, build)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	var losses []float32
 	for i := range uint64(3) {
 		if err := p.Run(i); err != nil {
 			return nil, err
 		}
-		losses = append(losses, float32(p.Loss()))
+		said = append(said, float32(p.Loss()))
 	}
-	return losses, nil
+	return said, nil
 }

@@ -63,6 +63,17 @@ func TestTheEmulatedGPUAgrees(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "a layer of 64×64×64: its result: off by") {
 		t.Errorf("TF32 within a float32's rounding: %v", err)
 	}
+	got, err := imageLosses(dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := imageLosses(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := near("images", got, want, 1e-5); err != nil || want[0] == want[2] {
+		t.Errorf("losses %v, want %v: %v", got, want, err)
+	}
 	if os.Getenv("PGRLAB_SOAK") == "" {
 		return
 	}

@@ -55,13 +55,18 @@ type maker func(dev device.Device) (*plan.Program, float64, error)
 
 // fit is a program that fits net to random numbers, which stay on the device.
 func fit(dev device.Device, name string, params, data []*op.Tensor, build func(g *op.Graph) *op.Node) (*plan.Program, error) {
+	return fitAt(3e-4, dev, name, params, data, build)
+}
+
+// fitAt is fit with another learning rate.
+func fitAt(lr float32, dev device.Device, name string, params, data []*op.Tensor, build func(g *op.Graph) *op.Node) (*plan.Program, error) {
 	var loss *op.Node
 	g, err := op.Build(name, func(g *op.Graph) { loss = build(g) })
 	if err != nil {
 		return nil, err
 	}
 	rate := op.NewTensor("rate", 1)
-	rate.Data[0] = 3e-4
+	rate.Data[0] = lr
 	p, err := plan.Compile(g, plan.Spec{Loss: loss, Optimiser: plan.NewAdam(params, plan.DefaultAdam, rate)}, dev)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func interpreted(d cli.Deps, o emulator.Options) cli.Deps {
 		if r.GPU == nil {
 			return newDevice(r)
 		}
-		g, err := cuda.New(func() (driver.Context, error) { return machine.Open(r.GPU.Index) }, cuda.Options{Precision: precisions[r.Precision]})
+		g, err := cuda.New(func() (driver.Context, error) { return machine.Open(r.GPU.Index) }, cuda.Options{Precision: precisions[r.Precision], Memory: uint64(r.Memory)})
 		if err != nil {
 			return nil, err
 		}
@@ -136,6 +136,63 @@ func TestTrainOnAGPU(t *testing.T) {
 	journal, err := os.ReadFile(filepath.Join(out, "events.jsonl"))
 	if err != nil || !strings.Contains(string(journal), `"device":"cuda emulated GPU fp32","precision":"fp32"`) || !strings.Contains(string(journal), `"type":"done"`) {
 		t.Errorf("events.jsonl: %v\n%s", err, journal)
+	}
+}
+
+// briefFrames is a run from frames that an interpreted GPU can afford.
+const briefFrames = `
+task = "cartpole-swingup"
+method = "drqv2"
+scale = "demo"
+steps = 26
+start_steps = 20
+[pixels]
+side = 12
+channels = 3
+strides = [2, 1]
+feature = 4
+[agent]
+hidden = [8]
+[agent.drqv2]
+slice = 4
+[evaluation]
+every = 0
+[knobs]
+batch = 8
+`
+
+// A run from frames on a GPU that is interpreted: on none by auto, which says how to choose
+// one; on one that is named, with a warning, from where it goes on; and not at all where
+// there is no memory for it, in one line.
+func TestTrainFromFramesOnAGPU(t *testing.T) {
+	d := interpreted(setUp(t), emulator.Options{})
+	if err := os.WriteFile("frames.toml", []byte(briefFrames), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	train := func(args ...string) (int, string) {
+		var stderr bytes.Buffer
+		status, _ := pgrlab(t, d, &stderr, append([]string{"train"}, args...)...)
+		return status, stderr.String()
+	}
+	if status, said := train("--preset", "frames.toml", "--out", "cpu"); status != cli.StatusDone || !strings.Contains(said, "computes on the CPU: learner drqv2 sees frames") || !strings.Contains(said, "--device cuda") {
+		t.Errorf("by auto: status %d\n%s", status, said)
+	}
+	cuda := []string{"--preset", "frames.toml", "--device", "cuda", "--precision", "fp32"}
+	status, said := train(append(cuda, "--out", "run")...)
+	if status != cli.StatusDone || !strings.Contains(said, "computes on cuda:0") || !strings.Contains(said, "never on a card") || !strings.Contains(said, " of GPU memory: networks ") {
+		t.Fatalf("status %d\n%s", status, said)
+	}
+	if status, said = train("--resume", "run", "--steps", "30"); status != cli.StatusDone || !strings.Contains(said, "computes on cuda:0") {
+		t.Errorf("gone on: status %d\n%s", status, said)
+	}
+	journal, err := os.ReadFile(filepath.Join("run", "events.jsonl"))
+	if err != nil || !strings.Contains(string(journal), `"device":"cuda emulated GPU fp32"`) || !strings.Contains(string(journal), `"step":30`) {
+		t.Errorf("%v\n%s", err, journal)
+	}
+	status, said = train(append(cuda, "--gpu-mem", "64KiB", "--out", "none")...)
+	last := said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
+	if status != cli.StatusFailed || !strings.Contains(last, "asked, and the limit of 64 KiB leaves") || isThere("none") {
+		t.Errorf("without memory: status %d\n%s", status, said)
 	}
 }
 

@@ -56,6 +56,12 @@
 // the agent (curiosity, RND) have their batches sampled on the host, a graph for each, after the
 // agent's sequence.
 //
+// # Frames
+//
+// Frames stay in the host's memory. The host draws, shifts and scales a batch of them, and
+// each update is a graph for each part of its batch, whose copy up has the images in
+// float32: 130 MB for 256 rows of s and s′ of 84×84×9.
+//
 // # Stop
 //
 // The kernels of package kernel that end a program check gradients and losses, and
@@ -75,9 +81,10 @@
 // GPU yet, and no time on one is known. What is known is what the PTX interpreter
 // (package ptx) makes of the committed PTX: every operation, and agents, generators,
 // curiosity and RND as whole programs, agree with the CPU, in fp32, and in tf32 and
-// bf16 within their roundings; DrQ-v2 and PPO from frames in fp32. The interpreter proves arithmetic, addresses, races and
-// barriers; it proves nothing about a real compiler of PTX, about time, or about the
-// rounding of sums within a tensor core.
+// bf16 within their roundings; of frames DrQ-v2, alone and beside a generator, PPO and RND,
+// in fp32, and small whole runs of them (package lab). The interpreter proves arithmetic,
+// addresses, races and barriers; it proves nothing about a real compiler of PTX, about
+// time, or about the rounding of sums within a tensor core.
 //
 // `make gpu-bundle` and `make gpu-check` run the same tests on a card, every tile and
 // whole gradient steps at their true sizes, and time the workloads of core/bench beside
@@ -93,4 +100,5 @@
 //	memory, parking, checking mode          none    never
 //	batches, subsets, α, env steps as one   none    never
 //	a whole run                             none    never
+//	a whole run from frames                 none    never
 package cuda

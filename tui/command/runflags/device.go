@@ -25,8 +25,9 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	if err := machine.DeviceFlag(name); err != nil {
 		return err
 	}
-	if c.Sees() && name != "cpu" {
-		return r.settleOnCPU(c, name)
+	if c.Sees() && name == "auto" {
+		r.settleOnCPU(c)
+		return nil
 	}
 	precision := cmp.Or(r.precision, c.Precision, machine.Precisions[0])
 	where, err := machine.FindDevice(d, name, precision)
@@ -41,20 +42,18 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	switch {
 	case where.GPU != nil:
 		c.Device, c.Precision = "cuda", precision
+		if c.Sees() {
+			r.Place.Said += ": beware: learning from frames was tried on interpreted GPUs only, never on a card"
+		}
 	case name == "cpu" && (r.precision != "" || r.GPUMem != ""):
 		return fmt.Errorf("--precision and --gpu-mem are for GPUs: without --device cpu")
 	}
 	return nil
 }
 
-// settleOnCPU is settleDevice for a learner that sees frames: whole runs of
-// those have not been tried on GPUs, though operations on images have kernels.
-func (r *Flags) settleOnCPU(c *config.Config, name string) error {
-	why := fmt.Sprintf("learner %s sees frames, and learning from frames runs on CPUs only", c.Agent.Learner)
-	if name != "auto" {
-		return fmt.Errorf("device %s: %s: use --device cpu", name, why)
-	}
-	r.Place = machine.Place{Said: "computes on the CPU: " + why}
+// settleOnCPU is settleDevice by auto for a learner that sees frames: how fast a GPU learns
+// from them has not been measured.
+func (r *Flags) settleOnCPU(c *config.Config) {
+	r.Place = machine.Place{Said: fmt.Sprintf("computes on the CPU: learner %s sees frames, and no GPU was timed with frames: choose one by --device cuda", c.Agent.Learner)}
 	c.Device, c.Precision = "cpu", ""
-	return nil
 }

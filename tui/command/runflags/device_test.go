@@ -17,6 +17,8 @@ func TestSettleDevice(t *testing.T) {
 		return func(name string) bool { return strings.Contains(" "+strings.Join(names, " ")+" ", " "+name+" ") }
 	}
 	sees := config.Config{Device: "auto", Agent: agent.Config{Learner: "drqv2"}}
+	sawOnGPU := sees
+	sawOnGPU.Device, sawOnGPU.Precision = "cuda", "fp32"
 	for _, c := range []struct {
 		about           string
 		flags           Flags
@@ -41,7 +43,10 @@ func TestSettleDevice(t *testing.T) {
 		{"odd index", Flags{Device: "cuda:x", Changed: given("device")}, config.Config{}, nil, "", "", "want cuda:0, cuda:1"},
 		{"frames, nothing said", Flags{Device: "auto"}, sees, nil, "cpu", "", "computes on the CPU: learner drqv2 sees frames"},
 		{"frames on the CPU", Flags{Device: "cpu", Changed: given("device")}, sees, nil, "cpu", "", ""},
-		{"frames on a GPU", Flags{Device: "cuda", Changed: given("device")}, sees, nil, "", "", "use --device cpu"},
+		{"frames on a GPU", Flags{Device: "cuda", Changed: given("device")}, sees, nil, "cuda", "tf32", "79 GiB free: beware: learning from frames"},
+		{"frames on a GPU that is not there", Flags{Device: "cuda", Changed: given("device")}, sees, commandtest.ErrNoDriver, "", "", "no CUDA driver"},
+		{"frames on the GPU of a run before", Flags{Device: "auto", Resume: "x"}, sawOnGPU, nil, "cuda", "fp32", "beware"},
+		{"and without it", Flags{Device: "auto", Resume: "x"}, sawOnGPU, commandtest.ErrNoDriver, "cpu", "", "goes on with the CPU"},
 		{"odd name", Flags{Device: "gpu", Changed: given("device")}, config.Config{}, nil, "", "", "unknown device"},
 	} {
 		r, config := c.flags, c.config

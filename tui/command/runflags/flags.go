@@ -54,7 +54,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.Float64Var(&r.Environment.NoiseShare, "noise-share", 0, "`P` share of the training observations that get Gaussian noise, 0 to 1")
 	f.Float64SliceVar(&r.Environment.NoiseSigma, "noise-sigma", nil, "`S[,S…]` its standard deviation: one, or one for each coordinate")
 	f.StringVar(&r.Environment.TV, "tv", "", cli.TVUsage)
-	f.StringVar(&r.Device, "device", "auto", cli.DeviceUsage)
+	f.StringVar(&r.Device, "device", "auto", cli.DeviceUsage+", as always for learners of frames")
 	f.StringVar(&r.precision, "precision", "", "`fp32|tf32|bf16` what a GPU rounds the factors of large products to (default tf32)")
 	f.StringVar(&r.GPUMem, "gpu-mem", "", "`SIZE` most of a GPU's memory to use, as 4GiB (default what is free)")
 	cli.CountIn(f, &r.Threads, "threads", 0, 0, cli.MaxThreads, cli.ThreadsUsage)

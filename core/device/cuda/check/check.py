@@ -15,7 +15,8 @@ CUDA toolkit. What matters most comes first:
      them has launched;
   3. the times of pgrlab's workloads and of PyTorch's in a CUDA graph, tf32 and bf16, and
      where the time of the large ones goes;
-  4. two short runs of pgr-curiosity on cheetah-run, and what a whole one would take;
+  4. two short runs of pgr-curiosity on cheetah-run, and what a whole one would take, and
+     one from frames;
   5. compute-sanitizer on a few tests; the times in fp32, and of PyTorch without a graph.
 
 Each step is a process of its own with a time limit, so that one that fails, crashes or
@@ -48,15 +49,20 @@ TENSOR = ["128x256", "128x128", "64x64"]
 TILES = [f"fp32/{t}" for t in SIMT] + [f"{p}/{p.upper()}_{t}" for p in ("tf32", "bf16") for t in TENSOR]
 STEPS = [f"{p}/{w}" for w in ("redq10", "denoiser-2048", "denoiser-1024") for p in ("tf32", "bf16", "fp32")]
 LARGE = ["TestTiles", "TestSteps", "TestKernelsCompile"]  # tests that have steps of their own
-SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestDraw|TestASequence|TestSumsOfManyBlocks)$"
+SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestDraw|TestASequence|TestSumsOfManyBlocks|TestDrQ)$"
 
-# What is trained: short forms of scales, and what a whole run has of each part. start is
-# the scale's start_steps.
+# What is trained: short forms of scales, what a whole run has of each part, and a run from
+# frames. start is the scale's start_steps.
+FRAMES = {"scale": "demo", "flags": ["--task", "cartpole-swingup", "--observation", "pixels"], "start": 499, "generator_steps": 300}
 RUNS = {
     "cpu": {"steps": 6_000, "start": 5_000, "refit_every": 5_500, "generator_steps": 5_000, "samples": 50_000, "limit": 60, "whole_fit": 20_000, "whole_samples": 100_000},
+    "frames": {**FRAMES, "steps": 750, "refit_every": 650, "samples": 10_000, "limit": 60},
     "release": {"steps": 6_000, "start": 5_000, "refit_every": 5_500, "generator_steps": 3_000, "samples": 100_000, "limit": 75, "whole_fit": 100_000, "whole_samples": 1_000_000},
 }
-REHEARSED = {"demo": {"steps": 2_000, "start": 1_000, "utd": 1, "refit_every": 1_500, "generator_steps": 20, "samples": 256, "sampler_steps": 4, "limit": 120, "whole_fit": 3_000, "whole_samples": 10_000}}
+REHEARSED = {
+    "demo": {"steps": 2_000, "start": 1_000, "utd": 1, "refit_every": 1_500, "generator_steps": 20, "samples": 256, "sampler_steps": 4, "limit": 120, "whole_fit": 3_000, "whole_samples": 10_000},
+    "frames": {**FRAMES, "steps": 512, "refit_every": 506, "generator_steps": 20, "samples": 256, "sampler_steps": 4, "limit": 120},
+}
 INJECTED = {"tile fp32/32x32": "fail", "test TestTemperature": "hang", "bench cpu critic": "crash"}
 
 
@@ -139,15 +145,16 @@ def peer(check, device, how, precision, workloads, round):
         left, attempt = left[left.index(stuck) + 1:], attempt + 1
 
 
-def training(check, device, precision, scale, sets):
+def training(check, device, precision, name, sets):
     """A short run with one refit: what each part takes, and a whole run by that."""
+    flags = sets.get("flags", ["--task", "cheetah-run"])
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(folder, "run")
-        command = [at("pgrlab"), "train", "--task", "cheetah-run", "--method", "pgr-curiosity", "--scale", scale, "--out", out, "--steps", str(sets["steps"]), *on(device, precision)]
+        command = [at("pgrlab"), "train", *flags, "--method", "pgr-curiosity", "--scale", sets.get("scale", name), "--out", out, "--steps", str(sets["steps"]), *on(device, precision)]
         for knob in ("utd", "refit_every", "generator_steps", "samples", "sampler_steps"):
             if knob in sets:
                 command += ["--set", f"{knob}={sets[knob]}"]
-        r = check.step(f"train {scale} {precision}", command, sets["limit"])
+        r = check.step(f"train {name} {precision}", command, sets["limit"])
         if "seconds" not in r:
             return
         events = []
@@ -179,7 +186,7 @@ def parts(events, sets):
     counts = {"agent": step - sets["start"], "models": step - sets["start"], "fit": refits * sets["generator_steps"], "generate": refits * sets["samples"], "evaluate": evaluations, "act": step}
     each = {k: spent[k] / n for k, n in counts.items() if n > 0 and spent.get(k)}
     found = {"spent": spent, "each": each}
-    if "fit" in each and "generate" in each:
+    if "fit" in each and "generate" in each and "whole_fit" in sets:
         whole = {"agent": 95_000, "models": 95_000, "fit": 10 * sets["whole_fit"], "generate": 10 * sets["whole_samples"], "evaluate": 100, "act": 100_000}
         found["hours_of"] = {k: v * whole[k] / 3600 for k, v in each.items()}
         found["hours"] = sum(found["hours_of"].values())
@@ -216,8 +223,8 @@ def on_gpu(check, args):
     ours(check, device, "bf16", WORKLOADS, 0.3)
     peer(check, device, "graph", "bf16", WORKLOADS, 0.3)
     check.step("profile", [at("pgrlab"), "bench", "--profile", *on(device, "tf32"), "denoiser-2048", "redq10", "sample-2048x4096", "nop"], 30, read=lambda said: {"profile": said})
-    for scale, sets in RUNS.items():
-        training(check, device, "tf32", scale, sets)
+    for name, sets in RUNS.items():
+        training(check, device, "tf32", name, sets)
     sanitize(check)
     ours(check, device, "fp32", WORKLOADS, 0.3)
     for how, precision in [("graph", "fp32")] + [(how, p) for how in ["eager"] + ["compile"] * args.compile for p in ("tf32", "bf16", "fp32")]:
@@ -231,8 +238,8 @@ def rehearsal(check):
     ours(check, "cpu", "fp32", small, 0.05)
     peer(check, "cpu", "eager", "fp32", small, 0.05)
     check.step("profile", [at("pgrlab"), "bench", "--profile", "critic", "nop"], 60, read=lambda said: {"profile": said})
-    for scale, sets in REHEARSED.items():
-        training(check, "cpu", "fp32", scale, sets)
+    for name, sets in REHEARSED.items():
+        training(check, "cpu", "fp32", name, sets)
 
 
 def main():

@@ -99,7 +99,7 @@ func TestRehearsal(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
-	for _, name := range []string{"compile", "tile bf16/BF16_64x64", "test TestOdd", "bench cpu act", "profile", "train demo fp32"} {
+	for _, name := range []string{"compile", "tile bf16/BF16_64x64", "test TestOdd", "bench cpu act", "profile", "train demo fp32", "train frames fp32"} {
 		if !r.Steps[name].OK {
 			t.Errorf("%s: %+v", name, r.Steps[name])
 		}
