@@ -57,7 +57,9 @@ func TestRunsFromFramesOnADevice(t *testing.T) {
 	grown.Knobs.Hold, grown.Knobs.Relevance = knob.HoldReal, "return"
 	maze := ppoOfFrames()
 	maze.Steps, maze.Evaluation.Every, maze.Evaluation.Episodes, maze.Schedule = 10, 10, 1, nil
-	all := map[string]config.Config{"drqv2": brief(tiny.Pixels()), "latents": brief(tiny.Latents()), "hold real": grown, "ppo": maze}
+	agents := brief(tiny.Pixels())
+	agents.Members = 2
+	all := map[string]config.Config{"drqv2": agents, "latents": brief(tiny.Latents()), "hold real": grown, "ppo": maze}
 	if os.Getenv("PGRLAB_SOAK") != "" {
 		all["rnd"] = distilled()
 	}

@@ -28,8 +28,9 @@ func latents() drqv2.Config {
 // on all devices.
 type dreamer struct {
 	*drqv2.Latent
-	config drqv2.Config
-	work   agent.Work
+	config  drqv2.Config
+	work    agent.Work
+	between func() error // called once, behind the next slice
 }
 
 func newDreamer(t testing.TB, c drqv2.Config, dev device.Device) *dreamer {
@@ -40,7 +41,7 @@ func newDreamer(t testing.TB, c drqv2.Config, dev device.Device) *dreamer {
 	}
 	t.Cleanup(func() { x.Close() })
 	shape := replay.Shape{Obs: 2 * c.Pixels.Feature, Act: c.Act}
-	d := &dreamer{Latent: x, config: c, work: agent.Work{Enough: true, Rates: agent.Rates{LRActor: 3e-3, LRCritic: 3e-3, Tau: 0.1}, Source: agent.BatchSource{
+	d := &dreamer{Latent: x, config: c, between: func() error { return nil }, work: agent.Work{Enough: true, Rates: agent.Rates{LRActor: 3e-3, LRCritic: 3e-3, Tau: 0.1}, Source: agent.BatchSource{
 		Mixer: replay.NewMixer(rng.New(7, "mixer")), Frames: replay.FrameSampler{Frames: reel(c), Stream: rng.New(8, "windows")},
 		Real: replay.NewRing(shape, 50), Synthetic: replay.NewRing(shape, 20), Mix: replay.Mix{Real: 10, Synthetic: 4},
 	}}}
@@ -83,6 +84,11 @@ func (d *dreamer) phase(t testing.TB, s *said, number, step int) {
 	for done, n := 0, 0; done < total; done += n {
 		var made []agent.UpdateResult
 		if n, made, err = phase.Slice(&d.work, done); err != nil {
+			t.Fatal(err)
+		}
+		between := d.between
+		d.between = func() error { return nil }
+		if err := between(); err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range made {
@@ -138,7 +144,8 @@ func (d *dreamer) values(t testing.TB, s *said) {
 }
 
 // dreaming is a story of such an agent: updates before there is a generation, D_real, mixed
-// updates, an alignment, mixed updates behind it, and updates of the heads alone.
+// updates, an alignment, mixed updates behind it, and updates of the heads alone. A GPU is
+// given back and taken again within the update behind the alignment.
 func dreaming(t *testing.T, dev device.Device) (d *dreamer, s said) {
 	t.Helper()
 	d = newDreamer(t, latents(), dev)
@@ -150,6 +157,9 @@ func dreaming(t *testing.T, dev device.Device) (d *dreamer, s said) {
 	d.phase(t, &s, 0, 4)
 	d.phase(t, &s, 0, 6)
 	d.align(t, &s)
+	if gpu, is := dev.(*Device); is {
+		d.between = gpu.Park
+	}
 	d.phase(t, &s, 0, 16)
 	d.phase(t, &s, 0, 20) // frozen
 	d.work.Source.Mix = replay.Mix{Synthetic: 6}
@@ -187,6 +197,27 @@ func TestLatents(t *testing.T) {
 			}
 			agree(t, goOn(again), want, 1e-5)
 		})
+	}
+}
+
+// What is forecast of an agent's memory on the host bounds what it takes of a GPU, at the
+// sizes of scale demo.
+func TestMemoryOfFramesIsForecast(t *testing.T) {
+	c := drqv2.DefaultConfig(6)
+	c.Pixels = agent.Pixels{Side: 64, Stack: 3, Pad: 4, Channels: 32, Strides: []int{2, 2, 1, 1}, Feature: 50}
+	c.Hidden, c.Slice = []int{256, 256}, 64
+	uses := agent.Uses{Mixes: []replay.Mix{{Real: 128}}, Copies: 1, Evaluated: 10, Probed: 256}
+	dev := card(t, Options{})
+	x, err := drqv2.New(c, dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := x.Prepare(uses); err != nil {
+		t.Fatal(err)
+	}
+	if took, said := float64(dev.Taken()), c.Memory(128, uses.Probed); took > said || took < said/4 {
+		t.Errorf("%s are taken, %.1f MB forecast", dev.Memory(), said/1e6)
 	}
 }
 

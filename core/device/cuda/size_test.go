@@ -74,7 +74,7 @@ func TestTiles(t *testing.T) {
 }
 
 // Whole gradient steps at their true sizes, as the shapes divide them: ten critics, the
-// denoisers, a sampler's call, in every precision.
+// denoisers, the encoders of frames of 64×64 and 84×84, in every precision.
 func TestSteps(t *testing.T) {
 	if !onGPU {
 		t.Skip("the interpreter would take an hour for networks of their true sizes: PGRLAB_GPU=0 where there is a GPU; TestTiles has every tile on small ones")
@@ -82,7 +82,7 @@ func TestSteps(t *testing.T) {
 	on := quick(t)
 	bounds := map[kernel.Precision]float64{kernel.FP32: 1e-4, kernel.TF32: 2e-3, kernel.BF16: 1.6e-2}
 	eachPrecision(t, func(t *testing.T, dev *Device, _ []kernel.Tile) {
-		for _, name := range []string{"redq10", "denoiser-1024", "denoiser-2048"} {
+		for _, name := range []string{"redq10", "denoiser-1024", "denoiser-2048", "encoder-demo", "encoder-fit"} {
 			t.Run(name, func(t *testing.T) {
 				agree(t, steps(t, name, dev), steps(t, name, on), bounds[dev.Precision()])
 			})

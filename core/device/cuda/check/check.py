@@ -47,7 +47,7 @@ PAPER_HOURS = 4.35  # of a run of 100,000 steps, PGR (Wang et al. 2025), appendi
 SIMT = ["128x128", "64x64", "32x32", "16x32"]
 TENSOR = ["128x256", "128x128", "64x64"]
 TILES = [f"fp32/{t}" for t in SIMT] + [f"{p}/{p.upper()}_{t}" for p in ("tf32", "bf16") for t in TENSOR]
-STEPS = [f"{p}/{w}" for w in ("redq10", "denoiser-2048", "denoiser-1024") for p in ("tf32", "bf16", "fp32")]
+STEPS = [f"{p}/{w}" for w in ("redq10", "denoiser-2048", "denoiser-1024", "encoder-demo", "encoder-fit") for p in ("tf32", "bf16", "fp32")]
 LARGE = ["TestTiles", "TestSteps", "TestKernelsCompile"]  # tests that have steps of their own
 SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestDraw|TestASequence|TestSumsOfManyBlocks|TestDrQ)$"
 
