@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/config"
+	"pgrlab/core/relevance"
 )
 
 // sighted are the methods that can be given pixels.
@@ -61,7 +62,7 @@ func TestMethodsFromPixels(t *testing.T) {
 }
 
 // choosing are methods whose own learner sees frames, in mazes.
-var choosing = []string{"ppo", "ppo-oracle"}
+var choosing = []string{"ppo", "ppo-oracle", "ppo-rnd"}
 
 // PPO sees one frame, as it is, with its own learner's numbers and those of the scale's layer
 // for it.
@@ -88,10 +89,22 @@ func TestPPOFromPixels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bonus.Bonus.Function = "rnd"
-	if err := bonus.Validate(); err == nil || !strings.Contains(err.Error(), "its bonus would be of states") {
-		t.Errorf("a bonus of states beside frames: %v", err)
+	if bonus.Bonus.Function = "curiosity"; !refusesStates(bonus) {
+		t.Error("a bonus of states beside frames is not refused")
 	}
+	if bonus.Bonus.Function = "rnd"; bonus.Validate() != nil {
+		t.Errorf("a bonus of frames: %v", bonus.Validate())
+	}
+	rnd := bonus.Relevance.Of("rnd").(relevance.RNDConfig)
+	rnd.On = relevance.RNDOnLatents
+	if bonus.Relevance = bonus.Relevance.With("rnd", rnd); !refusesStates(bonus) {
+		t.Error("RND of latents, which are states here, is not refused beside frames")
+	}
+}
+
+func refusesStates(c config.Config) bool {
+	err := c.Validate()
+	return err != nil && strings.Contains(err.Error(), "that bonus would be of states")
 }
 
 // A file of such a run is the same run; on it other methods keep its pixels, and who cannot

@@ -181,9 +181,9 @@ func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	}
 }
 
-// Sight is what D_real is made from where that are frames; else it is zero.
+// Sight is what the run sees of its task where that are frames; else it is zero.
 func (c *Config) Sight() relevance.Frames {
-	if !c.Sees() || !c.Fills() {
+	if !c.Sees() {
 		return relevance.Frames{}
 	}
 	return relevance.Frames{Side: c.Pixels.Side, Stack: c.Pixels.Stack}

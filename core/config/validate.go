@@ -126,8 +126,9 @@ func (c *Config) validateLearner() error {
 	case c.Fills() && c.Bonus.Given():
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	}
-	if s.Takes == agent.TakesEither && c.Sees() && c.Bonus.Given() {
-		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and its bonus would be of states: want %q, or environment.observation %q", c.Bonus.Function, s.Name, FunctionNone, task.ObservationState)
+	if s.Takes == agent.TakesEither && c.Sees() && c.Bonus.Given() && !relevance.Looks(c.Relevance.Of(c.Bonus.Function), c.Sight()) {
+		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, %q, or environment.observation %q",
+			c.Bonus.Function, s.Name, relevance.RNDOnFrames, FunctionNone, task.ObservationState)
 	}
 	return nil
 }

@@ -36,6 +36,13 @@ type ConfigOfFrames interface {
 	MemoryOfFrames(shape replay.Shape, f Frames) float64
 }
 
+// Looks says whether the function of these settings, one that learns in steps, looks at such
+// frames and not at numbers beside them.
+func Looks(c Config, f Frames) bool {
+	seeing, can := c.(RNDConfig)
+	return can && seeing.looks(f)
+}
+
 // Slice is how many of rows transitions f takes at a time.
 func Slice(f Function, rows int) int {
 	if s, is := f.(Sighted); is {

@@ -150,7 +150,7 @@ func (m *FrameRND) Train() (loss float64, err error) {
 }
 
 // Score writes F = ‖f̂(s′) − f(s′)‖²/K, the mean as the original's code has it. The
-// paper writes ½‖·‖², which is PaperScale times that.
+// paper writes ½‖·‖², which is PaperScale times that. Of respawns it is 0: see Respawns.
 func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
 	frames, err := framesOf(m.name, b, rows)
 	if err != nil {
@@ -165,6 +165,7 @@ func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
 		}
 		copy(dst[first:first+n], m.scores.program.Data(m.scores.out))
 	}
+	m.config.mask(dst, b, rows)
 	return nil
 }
 

@@ -92,6 +92,16 @@ func (f *Frames) Newest(copy int, dst [][]byte) {
 	r.stack(f, dst, r.total-1)
 }
 
+// Latest writes the env step that gave the newest frame of a copy to dst. It panics where the
+// newest frame is the first of its episode.
+func (f *Frames) Latest(copy int, dst *FrameRow) {
+	r := &f.reels[copy]
+	if r.total < 2 || !r.shots[r.slot(r.total-2)].Acted {
+		panic("replay: no env step gave the newest frame")
+	}
+	r.draw(f, dst, r.total-2, 1, 1)
+}
+
 func (r *reel) slot(frame uint64) int { return int(frame % uint64(r.capacity)) }
 
 // follow takes what was done behind the newest frame.

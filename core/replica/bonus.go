@@ -16,7 +16,8 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 	if !r.Config.Bonus.Given() || strength == 0 {
 		return nil
 	}
-	if r.Config.Bonus.Scale == config.ScaleReturns {
+	follows := r.Config.Bonus.Scale == config.ScaleReturns
+	if follows && b.Frames == nil {
 		if err := r.followBonus(); err != nil {
 			return err
 		}
@@ -27,6 +28,11 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 		return err
 	}
 	scale := relevance.PaperScale(f)
+	if follows && b.Frames != nil { // of the env step: those before it are not kept with their rows
+		for i, v := range r.curious {
+			r.BonusReturn.add(uint64(i), r.Config.Agent.Gamma, scale*float64(v))
+		}
+	}
 	switch r.Config.Bonus.Scale {
 	case config.ScaleCode:
 		scale = 1
@@ -61,6 +67,12 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 		copy(b.Reward, r.rewards)
 	case b == nil || !r.Enough() || r.Real.Len() < b.Size:
 		return r.rewards, nil
+	case b.Frames != nil:
+		copy(b.Reward, r.rewards)
+		for i := range b.Frames {
+			r.sight.frames.Latest(i, &b.Frames[i])
+			b.Notes[i] = r.Rounds.note(i)
+		}
 	default:
 		r.Real.Gather(b, 0, r.Real.Oldest(r.Real.Len()-b.Size, b.Size))
 	}
@@ -81,6 +93,9 @@ func (r *Replica) prepareBonus() error {
 			r.Config.Bonus.Function, r.Config.Agent.Learner, config.FunctionNone)
 	}
 	r.newest = replay.NewBatch(r.Parts.Shape, len(r.envs))
+	if _, sees := r.models[r.Config.Bonus.Function].(relevance.Sighted); sees {
+		r.newest.Frames, r.newest.Notes = replay.NewFrameRows(len(r.envs), r.Config.Pixels.Stack), make([]replay.Note, len(r.envs))
+	}
 	return nil
 }
 

@@ -32,6 +32,13 @@ func (b *bonusReturn) of(i uint64) *float64 {
 	return &b.Others[i-1]
 }
 
+// add takes the F of the next env step of a copy.
+func (b *bonusReturn) add(i uint64, gamma, f float64) {
+	sum := b.of(i)
+	*sum = gamma**sum + f
+	b.Of.add(*sum)
+}
+
 // followBonus scores what was collected since the last time, in blocks, with the
 // model of the bonus as it is now. A rest that does not fill a block waits, but for the
 // first.
@@ -47,9 +54,8 @@ func (r *Replica) followBonus() error {
 			return err
 		}
 		for i, f := range r.curious { // transitions of an env step lie in the order of its copies
-			sum := state.of((r.Real.Total() - uint64(state.Pending-i)) % uint64(len(r.envs)))
-			*sum = r.Config.Agent.Gamma**sum + relevance.PaperScale(model)*float64(f)
-			state.Of.add(*sum)
+			copy := (r.Real.Total() - uint64(state.Pending-i)) % uint64(len(r.envs))
+			state.add(copy, r.Config.Agent.Gamma, relevance.PaperScale(model)*float64(f))
 		}
 		state.Pending -= n
 	}
