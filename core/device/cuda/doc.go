@@ -81,8 +81,8 @@
 // GPU yet, and no time on one is known. What is known is what the PTX interpreter
 // (package ptx) makes of the committed PTX: every operation, and agents, generators,
 // curiosity and RND as whole programs, agree with the CPU, in fp32, and in tf32 and
-// bf16 within their roundings; of frames DrQ-v2, alone and beside a generator, PPO and RND,
-// in fp32, and small whole runs of them (package lab). The interpreter proves arithmetic,
+// bf16 within their roundings; of frames DrQ-v2, alone in each precision, and beside a
+// generator, PPO and RND in fp32, and small whole runs of them (package lab). The interpreter proves arithmetic,
 // addresses, races and barriers; it proves nothing about a real compiler of PTX, about
 // time, or about the rounding of sums within a tensor core.
 //

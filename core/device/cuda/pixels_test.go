@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/kernel"
 	"pgrlab/core/nn"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -89,35 +90,61 @@ func saved(t *testing.T, s *said, l agent.Learner) {
 	}
 }
 
-// Updates of DrQ-v2 from frames, in parts of a batch, and the actions that follow.
-func TestDrQ(t *testing.T) {
+// sighted is a small DrQ-v2.
+func sighted() drqv2.Config {
 	c := drqv2.DefaultConfig(2)
 	c.Pixels = agent.Pixels{Side: 16, Stack: 2, Pad: 2, Channels: 4, Strides: []int{2, 1}, Feature: 5}
 	c.Hidden, c.Slice = []int{8, 8}, 6
-	frames := snow(30, c.Pixels.Side)
-	learning := func(dev device.Device) (s said) {
-		x, err := drqv2.New(c, dev, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer x.Close()
-		const rows = 10
-		for u := range 3 {
-			w := &agent.Work{
-				Step: (u + 1) * c.UpdateEvery, Enough: true, Rates: drqv2.DefaultRates,
-				Source: agent.BatchSource{Frames: &film{frames: frames, act: c.Act}, Mix: replay.Mix{Real: rows}},
-			}
-			worked(t, &s, fmt.Sprintf("update %d", u), x.Phases()[0], w)
-		}
-		action := make([]float32, c.Act)
-		if err := x.Act(&agent.Acting{Copies: 1, Stacks: [][][]byte{frames[:c.Pixels.Stack]}, Actions: action, Mode: agent.Mean}); err != nil {
-			t.Fatal(err)
-		}
-		s.say("an action", 10, action...)
-		saved(t, &s, x)
-		return s
+	return c
+}
+
+// watching makes updates of DrQ-v2 on batches of so many rows, acts, and is saved.
+func watching(t *testing.T, c drqv2.Config, dev device.Device, updates, rows int) (s said) {
+	t.Helper()
+	x, err := drqv2.New(c, dev, 1)
+	if err != nil {
+		t.Fatal(err)
 	}
-	agree(t, learning(unchecked(t, Options{})), learning(onCPU(t)), 1e-5)
+	defer x.Close()
+	frames := snow(30, c.Pixels.Side)
+	for u := range updates {
+		w := &agent.Work{
+			Step: (u + 1) * c.UpdateEvery, Enough: true, Rates: drqv2.DefaultRates,
+			Source: agent.BatchSource{Frames: &film{frames: frames, act: c.Act}, Mix: replay.Mix{Real: rows}},
+		}
+		worked(t, &s, fmt.Sprintf("update %d", u), x.Phases()[0], w)
+	}
+	action := make([]float32, c.Act)
+	if err := x.Act(&agent.Acting{Copies: 1, Stacks: [][][]byte{frames[:c.Pixels.Stack]}, Actions: action, Mode: agent.Mean}); err != nil {
+		t.Fatal(err)
+	}
+	s.say("an action", 10, action...)
+	saved(t, &s, x)
+	return s
+}
+
+// Updates of DrQ-v2 from frames, in parts of a batch, and the actions that follow.
+func TestDrQ(t *testing.T) {
+	agree(t, watching(t, sighted(), unchecked(t, Options{}), 3, 10), watching(t, sighted(), onCPU(t), 3, 10), 1e-5)
+}
+
+// The same with heads that go to the tensor cores: losses differ by what a precision rounds
+// away, and by something.
+func TestDrQInPrecisions(t *testing.T) {
+	if !soak && !onGPU {
+		t.Skip("interpreting the tensor cores takes minutes: PGRLAB_SOAK=1, or PGRLAB_GPU=0 where there is a GPU")
+	}
+	c := sighted()
+	c.Hidden, c.Critics, c.Slice = []int{512, 512}, 1, 256
+	const updates = 2
+	want := watching(t, c, onCPU(t), updates, 256)[:updates]
+	for precision, tolerance := range map[kernel.Precision]float64{kernel.TF32: 1e-4, kernel.BF16: 8e-4} {
+		got := watching(t, c, unchecked(t, Options{Precision: precision}), updates, 256)[:updates]
+		agree(t, got, want, tolerance)
+		if got[1].numbers[1] == want[1].numbers[1] {
+			t.Errorf("%v rounds nothing", precision)
+		}
+	}
 }
 
 // An iteration of PPO from observations and from frames: acting, a rollout, its minibatches.
