@@ -78,7 +78,9 @@ func (a *asides) showMemory(m *replica.Replica) {
 // the last answer stays: their latents are of two encoders.
 func (a *asides) showDreams(c event.Dreams) {
 	err := a.gate.absent()
-	a.dreams.Frames = a.views.config.Sight()
+	if a.dreams.Frames = (relevance.Frames{}); a.views.config.Fills() {
+		a.dreams.Frames = a.views.config.Sight()
+	}
 	switch p := a.place.position.Phase; {
 	case err != nil:
 	case a.dreams.Frames.Side == 0:
