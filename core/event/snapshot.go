@@ -49,7 +49,24 @@ type Moment struct {
 	EpisodeStep   int
 	EpisodeReturn float64
 	Pose          []float64
+	// Course is what the first copy was told with its newest env steps; nil where it is told
+	// nothing.
+	Course *Course
 }
+
+// Course is a bonus or an F along env steps.
+type Course struct {
+	Of    string    // CourseOfBonus or CourseOfF
+	Step  int       // the newest env step
+	Told  []float64 // of each env step, the newest last
+	Ended []bool    // whether an episode ended with it
+}
+
+// The choices of Course.Of.
+const (
+	CourseOfBonus = "bonus" // what was added to the reward that the learner observed
+	CourseOfF     = "F"     // relevance, told as the step was made
+)
 
 // Memory is the memory of an episode, of episodic curiosity.
 type Memory struct {

@@ -13,10 +13,16 @@ import (
 	"pgrlab/envs/maze"
 )
 
-// watched asks for the moment before every action.
+// watched asks for the moment before every action, and keeps F of what it observes.
 type watched struct {
 	*ppo.Agent
 	asks func()
+	f    *[]float32
+}
+
+func (w watched) Observe(e *agent.Experience) error {
+	*w.f = append(*w.f, e.F[0])
+	return w.Agent.Observe(e)
 }
 
 func (w watched) Act(a *agent.Acting) error {
@@ -28,6 +34,12 @@ func (w watched) Act(a *agent.Acting) error {
 type watchedLatent struct {
 	*ppo.Latent
 	asks func()
+	f    *[]float32
+}
+
+func (w watchedLatent) Observe(e *agent.Experience) error {
+	*w.f = append(*w.f, e.F[0])
+	return w.Latent.Observe(e)
 }
 
 func (w watchedLatent) Act(a *agent.Acting) error {
@@ -35,7 +47,7 @@ func (w watchedLatent) Act(a *agent.Acting) error {
 	return w.Latent.Act(a)
 }
 
-// Who looks at the memory of the first copy's episode changes nothing of the run. What is there
+// Who looks at the memory of the first copy's episode, and at what it was told, changes nothing of the run. What is there
 // lies where the episode was, and the newest entry where the player is.
 func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 	for name, c := range map[string]config.Config{"bonus": ppoConfig("eco"), "F": ppoRelevantConfig()} {
@@ -53,6 +65,7 @@ func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 			}
 			var l *Lab
 			var moments []*event.Moment
+			var f []float32
 			asks := func() {
 				if looks {
 					l.x.asides.showMoment()
@@ -63,9 +76,9 @@ func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 			p.Learner = func(seed uint64) (agent.Learner, error) {
 				a, err := plain(seed)
 				if latent, is := a.(*ppo.Latent); is {
-					return watchedLatent{latent, asks}, err
+					return watchedLatent{latent, asks, &f}, err
 				}
-				return watched{a.(*ppo.Agent), asks}, err
+				return watched{a.(*ppo.Agent), asks, &f}, err
 			}
 			folder := &memoryFolder{}
 			if l, err = newLab(c, mazes, folder, p, dev.Name(), clock()); err != nil {
@@ -83,6 +96,7 @@ func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 				t.Errorf("%s: the journal differs", name)
 			}
 			checkMemories(t, name, moments)
+			checkCourses(t, name, moments, f)
 		}
 	}
 }
@@ -113,5 +127,35 @@ func checkMemories(t *testing.T, name string, moments []*event.Moment) {
 	}
 	if unknown == 0 || entries == 0 || newest == 0 {
 		t.Errorf("%s: %d moments before the first round, %d entries, %d newest ones", name, unknown, entries, newest)
+	}
+}
+
+// checkCourses holds what the first copy was told to F of its env steps: the bonus is 0.25 of it,
+// from env step 17 on 0.5.
+func checkCourses(t *testing.T, name string, moments []*event.Moment, f []float32) {
+	t.Helper()
+	if moments[0].Course != nil {
+		t.Errorf("%s: before the first env step %+v", name, moments[0].Course)
+	}
+	some := false
+	for _, m := range moments[1:] {
+		if m.Course == nil || len(m.Course.Told) != m.Course.Step || len(m.Course.Ended) != m.Course.Step || m.Course.Of != name {
+			t.Fatalf("%s: at env step %d the course is %+v", name, m.Step, m.Course)
+		}
+		for i, told := range m.Course.Told {
+			want := float64(f[i])
+			if name == event.CourseOfBonus && i < 16 {
+				want *= 0.25
+			} else if name == event.CourseOfBonus {
+				want *= 0.5
+			}
+			if math.Abs(told-want) > 1e-6 {
+				t.Fatalf("%s: env step %d told %v, want %v", name, i+1, told, want)
+			}
+			some = some || told != 0
+		}
+	}
+	if !some {
+		t.Errorf("%s: nothing was told", name)
 	}
 }

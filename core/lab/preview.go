@@ -41,6 +41,7 @@ func (a *asides) showMoment() {
 			}
 		}
 		a.showMemory(m)
+		a.moment.Course = replica.Course(m)
 	}()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
 		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, replica.Shown(m), nil)

@@ -99,6 +99,7 @@ type Replica struct {
 	evaluation *evaluation // the evaluation under way
 	simulator  inspect.Simulator
 	sight      *sight // nil: the learner sees no frames
+	course     course
 }
 
 // State are the counters of a replica; with the states of its parts they are all that a

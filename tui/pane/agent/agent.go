@@ -63,6 +63,8 @@ func (p *Pane) Body(w, h int) []string {
 	if beside {
 		pictureW, pictureH = w-agentColumns-2, h
 	}
+	below := p.courseLines(pictureW, pictureH)
+	pictureH -= len(below)
 	if pictureW < 8 || pictureH < 3 {
 		return facts
 	}
@@ -78,6 +80,7 @@ func (p *Pane) Body(w, h int) []string {
 		}
 		out = p.remembered(img, pictureW, pictureH, canvas)
 	}
+	out = append(out, below...)
 	if !beside {
 		return append(facts, out...)
 	}
