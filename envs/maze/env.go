@@ -38,16 +38,18 @@ type episode struct {
 	tv     TV
 	walked float64 // cells, in the episode: the sum of its actions' displacements
 	moved  bool    // by the last action, from the goal to another start
+	trail  trail   // of the episode; it begins where a state was loaded that has none
 	state
 }
 
 func newEpisode(t *Task, split Split, seed uint64) *episode {
-	return &episode{task: t, split: split, seed: seed, draw: newDraw(), tv: t.tv, state: state{Step: notStarted}}
+	return &episode{task: t, split: split, seed: seed, draw: newDraw(), tv: t.tv, trail: newTrail(), state: state{Step: notStarted}}
 }
 
 // reset begins an episode.
 func (e *episode) reset(number uint64) {
 	e.state, e.moved, e.walked = state{world: world{e.split, e.seed, number}}, false, 0
+	e.trail.begin()
 	e.enter()
 	e.start()
 	e.explored()
@@ -71,6 +73,7 @@ func (e *episode) start() {
 	cell := e.layout.start(e.draw, e.task.farStart)
 	e.body = body{Heading: int32(e.draw.IntN(headings))}
 	e.X, e.Y = centre(cell)
+	e.trail.add(e.X, e.Y)
 	e.visit()
 }
 
@@ -119,12 +122,14 @@ func (e *episode) move(action int) (reward float64) {
 		e.frame(&e.layout, action)
 		if e.touches(e.layout.goal) {
 			e.walked += e.from(from)
+			e.trail.reach(e.X, e.Y)
 			e.start()
 			e.moved = true
 			return goalReward
 		}
 	}
 	e.walked += e.from(from)
+	e.trail.walk(e.X, e.Y)
 	e.visit()
 	return 0
 }

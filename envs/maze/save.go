@@ -9,8 +9,9 @@ import (
 )
 
 // stateMagic opens a saved state; its last byte is the version of the layout. Version 1 does
-// not know the TV, which is the task's then; version 2 not how far the player walked.
-const stateMagic = "pgr-maze\x03"
+// not know the TV, which is the task's then; version 2 not how far the player walked,
+// version 3 not the trail.
+const stateMagic = "pgr-maze\x04"
 
 // header says whose state follows.
 type header struct {
@@ -45,6 +46,7 @@ func (e *episode) Save(w io.Writer) error {
 	binary.Write(&b, binary.LittleEndian, e.state)
 	binary.Write(&b, binary.LittleEndian, int32(e.tv))
 	binary.Write(&b, binary.LittleEndian, e.walked)
+	e.trail.save(&b)
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("save %s: %w", e.task.Name, err)
 	}
@@ -74,13 +76,19 @@ func (e *episode) Load(r io.Reader) error {
 			return fmt.Errorf("load %s: %w", e.task.Name, err)
 		}
 	}
+	walkedOn := newTrail()
+	if e.version(h) >= 4 {
+		if err := walkedOn.load(r); err != nil {
+			return fmt.Errorf("load %s: %w", e.task.Name, err)
+		}
+	}
 	if tv < 0 || int(tv) >= len(TVs) {
 		return fmt.Errorf("load %s: TV %d of %d", e.task.Name, tv, len(TVs))
 	}
 	if err := s.check(); err != nil {
 		return fmt.Errorf("load %s: %w", e.task.Name, err)
 	}
-	e.split, e.seed, e.state, e.tv, e.walked = split, seed, s, TV(tv), walked
+	e.split, e.seed, e.state, e.tv, e.walked, e.trail = split, seed, s, TV(tv), walked, walkedOn
 	if s.Step != notStarted {
 		e.enter()
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // View draws a maze in any pose: what the player sees on the left, TV included, and the maze from
-// above on the right, with where the player has been. It belongs to one goroutine, which need not
+// above on the right, with the way that the player took. It belongs to one goroutine, which need not
 // be that of the Env whose pose it draws.
 type View struct {
 	task    Task
@@ -28,10 +28,10 @@ func (t Task) View() *View { return &View{task: t, draw: newDraw()} }
 // StepTime is the simulated time of an action.
 func (v *View) StepTime() time.Duration { return StepTime }
 
-const poseSize = 11 + 2*len(state{}.Visited)
+const poseSize = 11 // without the trail
 
 // Pose appends what a View draws: the maze by its split, seed and episode, place and heading of
-// the player, the TV, and the cells of the episode that were entered. It changes nothing.
+// the player, the TV, and the episode's trail. It changes nothing.
 func (e *episode) Pose(dst []float64) []float64 {
 	halves := func(all ...uint64) {
 		for _, n := range all {
@@ -41,7 +41,9 @@ func (e *episode) Pose(dst []float64) []float64 {
 	dst = append(dst, float64(e.Split))
 	halves(e.Seed, e.Episode)
 	dst = append(dst, e.X, e.Y, float64(e.Heading), float64(e.tv), float64(e.Step), float64(e.Shots))
-	halves(e.Visited[:]...)
+	for _, v := range e.trail {
+		dst = append(dst, float64(v))
+	}
 	return dst
 }
 
@@ -49,8 +51,8 @@ func (e *episode) Pose(dst []float64) []float64 {
 // until the next call.
 func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 	switch {
-	case len(pose) != poseSize:
-		return nil, fmt.Errorf("draw %s: a pose of %d numbers, want %d", v.task.Name, len(pose), poseSize)
+	case len(pose) < poseSize || (len(pose)-poseSize)%2 != 0:
+		return nil, fmt.Errorf("draw %s: a pose of %d numbers, want %d and two for each place of the trail", v.task.Name, len(pose), poseSize)
 	case w < 4 || h < 2:
 		return nil, fmt.Errorf("draw %s: %d by %d pixels", v.task.Name, w, h)
 	}
@@ -82,15 +84,7 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 			v.picture.SetRGBA(left+x, top+y, color.RGBA{c[0], c[1], c[2], 255})
 		}
 	}
-	var visited [len(state{}.Visited)]uint64
-	for i := range visited {
-		visited[i] = whole(11 + 2*i)
-	}
-	for y := range side {
-		for x := range side {
-			v.picture.SetRGBA(left+side+x, top+y, v.above(&b, visited[:], (float64(x)+0.5)*Side/float64(side), (float64(y)+0.5)*Side/float64(side)))
-		}
-	}
+	v.above(&b, pose[poseSize:], image.Rect(left+side, top, left+2*side, top+side))
 	return v.picture, nil
 }
 
@@ -112,29 +106,46 @@ func Ground(w, h int) (part image.Rectangle, cells float64) {
 var (
 	wallAbove    = color.RGBA{40, 44, 52, 255}
 	openAbove    = color.RGBA{120, 124, 132, 255}
-	trailAbove   = color.RGBA{90, 150, 210, 255}
 	goalAbove    = color.RGBA{255, 200, 0, 255}
 	playerAbove  = color.RGBA{230, 60, 60, 255}
 	headingAbove = color.RGBA{255, 255, 255, 255}
 )
 
-// above is the colour of a place of the maze from above.
-func (v *View) above(b *body, visited []uint64, x, y float64) color.RGBA {
-	const reach = 0.6 // the player is shown larger than it is
+// above draws the maze from above: the ground, on it the trail, and the player over both.
+func (v *View) above(b *body, places []float64, part image.Rectangle) {
+	each := func(colour func(x, y float64) (color.RGBA, bool)) {
+		for y := part.Min.Y; y < part.Max.Y; y++ {
+			for x := part.Min.X; x < part.Max.X; x++ {
+				at := func(i, first int) float64 { return (float64(i-first) + 0.5) * Side / float64(part.Dx()) }
+				if c, paints := colour(at(x, part.Min.X), at(y, part.Min.Y)); paints {
+					v.picture.SetRGBA(x, y, c)
+				}
+			}
+		}
+	}
+	each(v.ground)
+	drawTrail(v.picture, part, places, b)
+	each(b.above)
+}
+
+// ground is the colour of a place without the player.
+func (v *View) ground(x, y float64) (color.RGBA, bool) {
+	switch cell := int(y)*Side + int(x); {
+	case v.layout.at[cell] == wall:
+		return wallAbove, true
+	case cell == v.layout.goal:
+		return goalAbove, true
+	}
+	return openAbove, true
+}
+
+// above is the colour of the player at a place, if it is there: it is shown larger than it is.
+func (b *body) above(x, y float64) (c color.RGBA, there bool) {
+	const reach = 0.6
 	cos, sin := compass[b.Heading][0], compass[b.Heading][1]
 	dx, dy := x-b.X, y-b.Y
-	cell := int(y)*Side + int(x)
-	switch along, across := dx*cos+dy*sin, dy*cos-dx*sin; {
-	case along > 0 && along < 2*reach && across*across < 0.06:
-		return headingAbove
-	case dx*dx+dy*dy < reach*reach:
-		return playerAbove
-	case v.layout.at[cell] == wall:
-		return wallAbove
-	case cell == v.layout.goal:
-		return goalAbove
-	case visited[cell/64]>>(cell%64)&1 == 1:
-		return trailAbove
+	if along, across := dx*cos+dy*sin, dy*cos-dx*sin; along > 0 && along < 2*reach && across*across < 0.06 {
+		return headingAbove, true
 	}
-	return openAbove
+	return playerAbove, dx*dx+dy*dy < reach*reach
 }

@@ -1,6 +1,7 @@
 package maze
 
 import (
+	"image"
 	"image/color"
 	"testing"
 )
@@ -33,7 +34,7 @@ func TestGround(t *testing.T) {
 }
 
 // A View shows of a pose what the environment shows, on the left, and on the right the maze with
-// the player, the goal and the cells that were entered.
+// the player, the goal and its trail.
 func TestView(t *testing.T) {
 	task, _ := Find("maze-sparse")
 	task, _ = task.With(Options{TV: "noise"})
@@ -43,9 +44,11 @@ func TestView(t *testing.T) {
 	for _, number := range []uint64{7, 1<<33 + 1} {
 		e.reset(number)
 		entered := map[int]bool{e.cell(): true}
+		at := [][2]float64{{e.X, e.Y}}
 		for range 60 {
 			e.act(oracle(e.episode))
 			entered[e.cell()] = true
+			at = append(at, [2]float64{e.X, e.Y})
 		}
 		before := e.state
 		img, err := v.Draw(e.Pose(nil), 2*side+10, side)
@@ -77,15 +80,21 @@ func TestView(t *testing.T) {
 				want = wallAbove
 			case cell == e.layout.goal:
 				want = goalAbove
-			case entered[cell]:
-				want = trailAbove
 			}
-			if got := img.RGBAAt(5+side+cell%Side*6+3, cell/Side*6+3); got != want {
+			if got := img.RGBAAt(5+side+cell%Side*6+3, cell/Side*6+3); got != want && !(entered[cell] && onTrail(got)) {
 				t.Errorf("episode %d, cell %d: %v, want %v", number, cell, got, want)
 			}
 		}
+		for i, p := range at {
+			if (p[0]-px)*(p[0]-px)+(p[1]-py)*(p[1]-py) < 4 {
+				continue
+			}
+			if got := trailNear(img, 5+side+int(p[0]*6), int(p[1]*6)); !onTrail(got) {
+				t.Errorf("episode %d: no trail where it was after %d actions, but %v", number, i, got)
+			}
+		}
 	}
-	for name, pose := range map[string][]float64{"short": {1, 2}, "zero": make([]float64, poseSize)} {
+	for name, pose := range map[string][]float64{"odd": append(e.Pose(nil), 1), "short": {1, 2}, "zero": make([]float64, poseSize)} {
 		if _, err := v.Draw(pose, 20, 10); err == nil {
 			t.Errorf("a %s pose is drawn", name)
 		}
@@ -93,4 +102,19 @@ func TestView(t *testing.T) {
 	if _, err := v.Draw(e.Pose(nil), 3, 1); err == nil {
 		t.Error("drawn into three pixels")
 	}
+}
+
+// onTrail says whether a colour is one of a trail's.
+func onTrail(c color.RGBA) bool {
+	return c.R >= oldTrail.R && c.R <= nowTrail.R && c.G >= oldTrail.G && c.G <= nowTrail.G && c.B >= oldTrail.B && c.B > c.R && c != openAbove || c == goalAbove
+}
+
+// trailNear is a colour of a trail at a pixel or beside it; else that of the pixel.
+func trailNear(img *image.RGBA, x, y int) color.RGBA {
+	for _, d := range [][2]int{{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1}} {
+		if c := img.RGBAAt(x+d[0], y+d[1]); onTrail(c) && c != wallAbove {
+			return c
+		}
+	}
+	return img.RGBAAt(x, y)
 }
