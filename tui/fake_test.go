@@ -74,7 +74,9 @@ func (f *fakeLab) emit(kind string, body any) {
 }
 
 // explored is of every episode, as if the task were a maze.
-var explored = &event.Explored{Goals: 1.5, Cells: 40, Moved: 0.6}
+var explored = &event.Explored{Goals: 1.5, Cells: 40, Moved: 0.6, OnSpot: &onSpot}
+
+var onSpot = run.Float(0.3)
 
 // advance makes n env steps, in the order of the phases.
 func (f *fakeLab) advance(n int) {

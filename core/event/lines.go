@@ -75,9 +75,10 @@ type Evaluated struct {
 
 // Explored is how an episode in a maze went, beside its return; of several episodes the mean.
 type Explored struct {
-	Goals run.Float `json:"goals"` // reached
-	Cells run.Float `json:"cells"` // of the maze that were entered, where an action ended
-	Moved run.Float `json:"moved"` // displacements of the actions, over those at top speed: 0 where it turns on the spot, fires or stands at a wall
+	Goals  run.Float  `json:"goals"`             // reached
+	Cells  run.Float  `json:"cells"`             // of the maze that were entered, where an action ended
+	Moved  run.Float  `json:"moved"`             // displacements of the actions, over those at top speed: 0 where it turns on the spot, fires or stands at a wall
+	OnSpot *run.Float `json:"on_spot,omitempty"` // share of actions that look to a side or fire
 }
 
 // Dormant is the share of dormant neurons of the policy, after Sokar et al. 2023

@@ -12,8 +12,9 @@ func exploredIn(env task.Env) *event.Explored {
 	if !says {
 		return nil
 	}
-	goals, cells, moved := e.Exploration()
-	return &event.Explored{Goals: run.Float(goals), Cells: run.Float(cells), Moved: run.Float(moved)}
+	goals, cells, moved, onSpot := e.Exploration()
+	share := run.Float(onSpot)
+	return &event.Explored{Goals: run.Float(goals), Cells: run.Float(cells), Moved: run.Float(moved), OnSpot: &share}
 }
 
 // exploredBy is how the episodes of an evaluation went, in the mean; nil where they do not say.
@@ -22,12 +23,13 @@ func exploredBy(env task.VecEnv) *event.Explored {
 	if !says {
 		return nil
 	}
-	sum, of := event.Explored{}, run.Float(env.Size())
+	sum, of := event.Explored{OnSpot: new(run.Float)}, run.Float(env.Size())
 	for i := range env.Size() {
-		goals, cells, moved := e.ExplorationOf(i)
+		goals, cells, moved, onSpot := e.ExplorationOf(i)
 		sum.Goals += run.Float(goals) / of
 		sum.Cells += run.Float(cells) / of
 		sum.Moved += run.Float(moved) / of
+		*sum.OnSpot += run.Float(onSpot) / of
 	}
 	return &sum
 }

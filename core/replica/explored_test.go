@@ -1,9 +1,11 @@
 package replica
 
 import (
+	"reflect"
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/envs/maze"
 )
@@ -36,7 +38,11 @@ func TestExplored(t *testing.T) {
 	if one == nil || one.Cells < 2 || !(one.Moved > 0.2 && one.Moved < 1) {
 		t.Fatalf("an episode says %+v", one)
 	}
-	if got, want := exploredBy(vec), (event.Explored{Goals: one.Goals / 2, Cells: (one.Cells + 1) / 2, Moved: one.Moved / 2}); got == nil || *got != want {
+	half := run.Float(0.5)
+	if *one.OnSpot != 0 {
+		t.Errorf("who walks is on the spot in %v of its actions", *one.OnSpot)
+	}
+	if got, want := exploredBy(vec), (&event.Explored{Goals: one.Goals / 2, Cells: (one.Cells + 1) / 2, Moved: one.Moved / 2, OnSpot: &half}); !reflect.DeepEqual(got, want) {
 		t.Errorf("the evaluation says %+v, want %+v", got, want)
 	}
 	if got := exploredIn(unexplored{env}); got != nil {

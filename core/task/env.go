@@ -63,13 +63,14 @@ type VecEnv interface {
 // whoever looks for something.
 type Explored interface {
 	// Exploration is of the episode so far: goals that were reached, cells that were
-	// entered, and how far the agent moved, over what the highest speed allows.
-	Exploration() (goals, cells int, moved float64)
+	// entered, how far the agent moved, over what the highest speed allows, and the share of its
+	// actions that only turned it or did nothing to where it is; NaN: unknown.
+	Exploration() (goals, cells int, moved, onSpot float64)
 }
 
 // ExploredVec is a VecEnv that can say it of each copy.
 type ExploredVec interface {
-	ExplorationOf(copy int) (goals, cells int, moved float64)
+	ExplorationOf(copy int) (goals, cells int, moved, onSpot float64)
 }
 
 // Televised is an Env or a VecEnv whose TV can be switched: what covers a part of what is seen,

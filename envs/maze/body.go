@@ -9,7 +9,11 @@ var Actions = []string{
 	"look left and forward", "look right and forward", "fire",
 }
 
-const fire = 8
+const (
+	lookLeft  = 4
+	lookRight = 5
+	fire      = 8
+)
 
 // The body, per frame of 1/60 s, in cells of 100 units of the original engine.
 const (

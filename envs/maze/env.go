@@ -37,6 +37,7 @@ type episode struct {
 	look   look
 	tv     TV
 	walked float64 // cells, in the episode: the sum of its actions' displacements
+	looks  float64 // actions that looked to a side and did no more
 	moved  bool    // by the last action, from the goal to another start
 	trail  trail   // of the episode; it begins where a state was loaded that has none
 	state
@@ -48,7 +49,7 @@ func newEpisode(t *Task, split Split, seed uint64) *episode {
 
 // reset begins an episode.
 func (e *episode) reset(number uint64) {
-	e.state, e.moved, e.walked = state{world: world{e.split, e.seed, number}}, false, 0
+	e.state, e.moved, e.walked, e.looks = state{world: world{e.split, e.seed, number}}, false, 0, 0
 	e.trail.begin()
 	e.enter()
 	e.start()
@@ -114,8 +115,11 @@ func (e *episode) act(action int) (reward float64) {
 func (e *episode) move(action int) (reward float64) {
 	e.Step++
 	e.moved = false
-	if action == fire {
+	switch action {
+	case fire:
 		e.Shots++
+	case lookLeft, lookRight:
+		e.looks++
 	}
 	from := e.body
 	for range framesPerAction {
@@ -140,17 +144,18 @@ func (b *body) from(o body) float64 {
 	return math.Sqrt(float64(x*x) + float64(y*y))
 }
 
-// Exploration is of the episode so far: goals reached, cells entered by the end of an action, and the sum of
-// the actions' displacements over that at top speed, NaN where the episode goes on from a state that
-// was saved before this was counted.
-func (e *episode) Exploration() (goals, cells int, moved float64) {
+// Exploration is of the episode so far: goals reached, cells entered by the end of an action, the sum of
+// the actions' displacements over that at top speed, and the share of actions that look to a side or
+// fire; the last two NaN where the episode goes on from a state that was saved before they were counted.
+func (e *episode) Exploration() (goals, cells int, moved, onSpot float64) {
 	for _, word := range e.Visited {
 		cells += bits.OnesCount64(word)
 	}
 	if e.Step > 0 {
 		moved = e.walked / (float64(e.Step) * framesPerAction * topSpeed / frameRate)
+		onSpot = (e.looks + float64(e.Shots)) / float64(e.Step)
 	}
-	return max(0, int(e.Starts)-1), cells, moved
+	return max(0, int(e.Starts)-1), cells, moved, onSpot
 }
 
 // Place is where the player is, in cells to the east and to the south.

@@ -14,22 +14,29 @@ func TestExploration(t *testing.T) {
 	for _, action := range []int{4, 5, fire, 4} { // look left, look right, fire
 		e.act(action)
 	}
-	if goals, cells, moved := e.Exploration(); goals != 0 || cells != 1 || moved != 0 {
-		t.Errorf("on the spot: %d goals, %d cells, moved %v", goals, cells, moved)
+	if goals, cells, moved, onSpot := e.Exploration(); goals != 0 || cells != 1 || moved != 0 || onSpot != 1 {
+		t.Errorf("on the spot: %d goals, %d cells, moved %v, on the spot %v", goals, cells, moved, onSpot)
 	}
 	e.reset(3)
-	returned, entered, walked := 0.0, map[int]bool{e.cell(): true}, 0.0
+	looks, returned, entered, walked := 0, 0.0, map[int]bool{e.cell(): true}, 0.0
 	for e.Step < 600 {
 		before, starts := e.body, e.Starts
-		returned += e.act(oracle(e))
+		action := oracle(e)
+		if action == lookLeft || action == lookRight {
+			looks++
+		}
+		returned += e.act(action)
 		entered[e.cell()] = true
 		if e.Starts == starts {
 			walked += math.Hypot(e.X-before.X, e.Y-before.Y)
 		}
 	}
-	goals, cells, moved := e.Exploration()
+	goals, cells, moved, onSpot := e.Exploration()
 	if float64(goals)*goalReward != returned || goals < 2 || cells != len(entered) {
 		t.Errorf("return %v with %d goals, %d cells of %d", returned, goals, cells, len(entered))
+	}
+	if want := float64(looks) / 600; onSpot != want || looks == 0 {
+		t.Errorf("on the spot %v, want %v", onSpot, want)
 	}
 	// an action that reaches a goal has up to four frames, of which the sum here has none
 	least := walked / (600 * 4 * topSpeed / frameRate)
@@ -42,8 +49,8 @@ func TestExploration(t *testing.T) {
 	if err := again.Load(&saved); err != nil {
 		t.Fatal(err)
 	}
-	if g, c, m := again.Exploration(); g != goals || c != cells || m != moved {
-		t.Errorf("loaded it has %d, %d, %v; before %d, %d, %v", g, c, m, goals, cells, moved)
+	if g, c, m, o := again.Exploration(); g != goals || c != cells || m != moved || o != onSpot {
+		t.Errorf("loaded it has %d, %d, %v, %v; before %d, %d, %v, %v", g, c, m, o, goals, cells, moved, onSpot)
 	}
 	for range 300 { // up to a wall, and on against it
 		e.act(0)

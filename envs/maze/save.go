@@ -10,8 +10,8 @@ import (
 
 // stateMagic opens a saved state; its last byte is the version of the layout. Version 1 does
 // not know the TV, which is the task's then; version 2 not how far the player walked,
-// version 3 not the trail.
-const stateMagic = "pgr-maze\x04"
+// version 3 not the trail, version 4 not how often it looked to a side.
+const stateMagic = "pgr-maze\x05"
 
 // header says whose state follows.
 type header struct {
@@ -47,6 +47,7 @@ func (e *episode) Save(w io.Writer) error {
 	binary.Write(&b, binary.LittleEndian, int32(e.tv))
 	binary.Write(&b, binary.LittleEndian, e.walked)
 	e.trail.save(&b)
+	binary.Write(&b, binary.LittleEndian, e.looks)
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("save %s: %w", e.task.Name, err)
 	}
@@ -77,8 +78,14 @@ func (e *episode) Load(r io.Reader) error {
 		}
 	}
 	walkedOn := newTrail()
+	looks := math.NaN()
 	if e.version(h) >= 4 {
 		if err := walkedOn.load(r); err != nil {
+			return fmt.Errorf("load %s: %w", e.task.Name, err)
+		}
+	}
+	if e.version(h) >= 5 {
+		if err := binary.Read(r, binary.LittleEndian, &looks); err != nil {
 			return fmt.Errorf("load %s: %w", e.task.Name, err)
 		}
 	}
@@ -88,7 +95,7 @@ func (e *episode) Load(r io.Reader) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("load %s: %w", e.task.Name, err)
 	}
-	e.split, e.seed, e.state, e.tv, e.walked, e.trail = split, seed, s, TV(tv), walked, walkedOn
+	e.split, e.seed, e.state, e.tv, e.walked, e.trail, e.looks = split, seed, s, TV(tv), walked, walkedOn, looks
 	if s.Step != notStarted {
 		e.enter()
 	}

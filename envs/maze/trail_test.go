@@ -55,7 +55,7 @@ func TestTrail(t *testing.T) {
 			t.Fatalf("loaded its pose has %v at %d, want %v", b[i], i, a[i])
 		}
 	}
-	binary.LittleEndian.PutUint32(whole[len(whole)-4-4*len(e.trail):], trailMost+2)
+	binary.LittleEndian.PutUint32(whole[len(whole)-8-4-4*len(e.trail):], trailMost+2)
 	if again.Load(bytes.NewReader(whole)) == nil {
 		t.Error("a trail longer than an episode is read")
 	}

@@ -178,11 +178,17 @@ func TestATVIsSwitchedInMidEpisode(t *testing.T) {
 	}
 	var saved bytes.Buffer
 	e.Save(&saved)
-	withTrail := saved.Len() - 4 - 4*len(e.trail)
+	withTrail := saved.Len() - 8 - 4 - 4*len(e.trail)
 	first := bytes.Clone(saved.Bytes()[:withTrail-8-4])
 	first[len(stateMagic)-1] = 1
 	second := bytes.Clone(saved.Bytes()[:withTrail-8])
 	second[len(stateMagic)-1] = 2
+	fourth := bytes.Clone(saved.Bytes()[:saved.Len()-8])
+	fourth[len(stateMagic)-1] = 4
+	fourthly := made(t, "maze-sparse", "off")
+	if err := fourthly.Load(bytes.NewReader(fourth)); err != nil || !math.IsNaN(fourthly.looks) || len(fourthly.trail) != len(e.trail) {
+		t.Errorf("of the fourth version it has looks %v, a trail of %v, %v", fourthly.looks, fourthly.trail, err)
+	}
 	again, before := made(t, "maze-sparse", "off"), made(t, "maze-sparse", "off")
 	if err := again.Load(&saved); err != nil || again.tv != TVNoise {
 		t.Errorf("saved with noise it has %s, %v", again.tv, err)
@@ -194,7 +200,7 @@ func TestATVIsSwitchedInMidEpisode(t *testing.T) {
 	if err := later.Load(bytes.NewReader(second)); err != nil || later.tv != TVNoise || !math.IsNaN(later.walked) || later.state != e.state {
 		t.Errorf("of a later one it has %s, walked %v, %v", later.tv, later.walked, err)
 	}
-	second[len(stateMagic)-1] = 5
+	second[len(stateMagic)-1] = 6
 	if later.Load(bytes.NewReader(second)) == nil {
 		t.Error("a state of a version that is to come is read")
 	}

@@ -101,7 +101,7 @@ func (v *VecEnv) Televise(tv string) (err error) {
 }
 
 // ExplorationOf is Exploration of a copy.
-func (v *VecEnv) ExplorationOf(copy int) (goals, cells int, moved float64) {
+func (v *VecEnv) ExplorationOf(copy int) (goals, cells int, moved, onSpot float64) {
 	return v.episodes[copy].Exploration()
 }
 

@@ -14,6 +14,7 @@ var Definitions = []pane.Definition{
 	{Name: "GOALS", Text: "of an episode in a maze: how often the goal was reached, each worth 10. evaluation: the mean over an evaluation's episodes, in mazes that training never has; training: each episode of a copy of the maze as it ends.", Shown: []string{"evaluation", "training"}},
 	{Name: "CELLS ENTERED", Text: "of an episode in a maze: its cells in which an action ended, of about 147 open ones. Evaluation and training as under GOALS.", Shown: nil},
 	{Name: "MOVED", Text: "of an episode in a maze: Σ |displacement of an action| / (actions × 0.213 cells, an action at top speed), the way to the next start behind a goal not counted. 0 where the agent turns on the spot, fires, or stands at a wall. Evaluation and training as under GOALS.", Shown: nil},
+	{Name: "ON THE SPOT", Text: "of an episode in a maze: the share of its actions that look left, look right or fire, 3 of 9: what a couch potato does before a TV that fire changes. Walking while it looks is none of these. Evaluation and training as under GOALS.", Shown: nil},
 	{Name: "ω guidance", Text: "D = D(∅) + ω (D(c) − D(∅)) at every denoising step (classifier-free guidance, Ho and Salimans 2021). 1 is the conditional model alone.", Shown: nil},
 	{Name: "r ratio", Text: "share of synthetic rows in a batch, n_syn = int(B·r); all rows are real while D_syn holds fewer than n_syn.", Shown: nil},
 	{Name: "steps/s, updates/s", Text: "environment steps and critic updates per second, over the last seconds; the curve begins with the first update.", Shown: nil},

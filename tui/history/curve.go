@@ -50,6 +50,8 @@ const (
 	CurveCellsTrained CurveName = "cells in training"
 	CurveMoved        CurveName = "moved"
 	CurveMovedTrained CurveName = "moved in training"
+	CurveSpot         CurveName = "on the spot"
+	CurveSpotTrained  CurveName = "on the spot in training"
 	CurveBonus        CurveName = "bonus"
 	CurveSpeed        CurveName = "speed"
 )

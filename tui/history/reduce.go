@@ -102,6 +102,7 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 			measure(CurveGoalsTrained, float64(of.Goals))
 			measure(CurveCellsTrained, float64(of.Cells))
 			measure(CurveMovedTrained, float64(of.Moved))
+			measure(CurveSpotTrained, Optional(of.OnSpot))
 		}
 	case event.Perf:
 		measure(CurveSpeed, float64(b.StepsPerSec))
@@ -146,6 +147,7 @@ func (h *History) takeEvaluated(e event.Event, wall float64, b event.Evaluated) 
 		for name, y := range map[CurveName]run.Float{CurveGoals: of.Goals, CurveCells: of.Cells, CurveMoved: of.Moved} {
 			h.measure(name, max(0, e.Member), e.Step, wall, float64(y))
 		}
+		h.measure(CurveSpot, max(0, e.Member), e.Step, wall, Optional(of.OnSpot))
 	}
 	return h.evaluated(v, h.cohort).text()
 }

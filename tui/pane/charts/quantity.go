@@ -44,6 +44,7 @@ var Quantities = []quantity{
 	{ID: "goals", title: "GOALS", about: "an episode", Lines: []line{{history.CurveGoals, "evaluation"}, {history.CurveGoalsTrained, "training"}}, include: []float64{0}, empty: "counted at each episode's end, in mazes"},
 	{ID: "cells", title: "CELLS ENTERED", about: "an episode", Lines: []line{{history.CurveCells, "evaluation"}, {history.CurveCellsTrained, "training"}}, include: []float64{0}, empty: "counted at each episode's end, in mazes"},
 	{ID: "moved", title: "MOVED", about: "1 = top speed", Lines: []line{{history.CurveMoved, "evaluation"}, {history.CurveMovedTrained, "training"}}, include: []float64{0, 1}, empty: "measured at each episode's end, in mazes"},
+	{ID: "spot", title: "ON THE SPOT", about: "share of actions", Lines: []line{{history.CurveSpot, "evaluation"}, {history.CurveSpotTrained, "training"}}, include: []float64{0, 1}, empty: "counted at each episode's end, in mazes"},
 	{ID: "speed", title: "STEPS/S", Lines: []line{{history.CurveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
 
