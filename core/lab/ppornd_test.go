@@ -19,7 +19,7 @@ func ppoRNDOfFrames(copies int) config.Config {
 	c.Method, c.Bonus, c.Knobs.Bonus = "ppo-rnd", config.Bonus{Function: "rnd", Scale: config.ScaleReturns}, 0.25
 	c.Pixels.Side, c.Buffer = 36, 24
 	rnd := c.Relevance.Of("rnd").(relevance.RNDConfig)
-	rnd.On = relevance.RNDOnFrames
+	rnd.On, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = relevance.RNDOnFrames, 16, 8, 4, 8
 	c.Relevance = c.Relevance.With("rnd", rnd)
 	return c
 }

@@ -103,11 +103,15 @@ func (m *RND) compile() error {
 	if err != nil {
 		return err
 	}
-	m.scores, err = newScorer("rnd score", c.ScoreRows, m.device, func(g *op.Graph) (inputs, *op.Node) {
-		in, told, guess := m.build(g, c.ScoreRows)
+	m.scores, err = m.compileScore(c.ScoreRows)
+	return err
+}
+
+func (m *RND) compileScore(rows int) (*scorer, error) {
+	return newScorer("rnd score", rows, m.device, func(g *op.Graph) (inputs, *op.Node) {
+		in, told, guess := m.build(g, rows)
 		return inputs{next: in}, g.RowMeanSquare(guess, told)
 	})
-	return err
 }
 
 // build is f(s') and f̂(s') [rows,K].
@@ -128,14 +132,18 @@ func (m *RND) Train() (loss float64, err error) {
 // Score writes F = ‖f̂(s') − f(s')‖²/K, the mean as the original's code has it. The
 // paper writes ½‖·‖², which is PaperScale times that.
 func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
+	s, err := m.scorer(rows, m.compileScore)
+	if err != nil {
+		return fmt.Errorf("relevance rnd: %w", err)
+	}
 	o := m.width
-	for first := 0; first < rows; first += m.config.ScoreRows {
-		n := min(m.config.ScoreRows, rows-first)
-		m.whitener.whiten(m.scores.program.Data(m.scores.in.next), b.Next[first*o:], n)
-		if err := m.scores.program.Run(0); err != nil {
+	for first := 0; first < rows; first += s.rows {
+		n := min(s.rows, rows-first)
+		m.whitener.whiten(s.program.Data(s.in.next), b.Next[first*o:], n)
+		if err := s.program.Run(0); err != nil {
 			return fmt.Errorf("relevance rnd: %w", err)
 		}
-		copy(dst[first:first+n], m.scores.program.Data(m.scores.out))
+		copy(dst[first:first+n], s.program.Data(s.out))
 	}
 	m.config.mask(dst, b, rows)
 	return nil

@@ -25,7 +25,7 @@ type FrameRND struct {
 	target, predictor frameNet
 	whitener          *frameWhitener
 
-	stepNext, scoreNext *op.Node // whitened s′ [rows, Side·Side·Stack·3]
+	stepNext *op.Node // whitened s′ [rows, Side·Side·Stack·3]
 }
 
 // frameNet is one of the two networks.
@@ -121,12 +121,15 @@ func (m *FrameRND) compile() error {
 	if err != nil {
 		return err
 	}
-	m.scores, err = newScorer("rnd score", m.rows, m.device, func(g *op.Graph) (inputs, *op.Node) {
-		in, told, guess := m.build(g, m.rows)
-		m.scoreNext = in
-		return inputs{}, g.RowMeanSquare(guess, told)
-	})
+	m.scores, err = m.compileScore(m.rows)
 	return err
+}
+
+func (m *FrameRND) compileScore(rows int) (*scorer, error) {
+	return newScorer("rnd score", rows, m.device, func(g *op.Graph) (inputs, *op.Node) {
+		in, told, guess := m.build(g, rows)
+		return inputs{next: in}, g.RowMeanSquare(guess, told)
+	})
 }
 
 // build is f(s′) and f̂(s′) [rows,K].
@@ -156,17 +159,27 @@ func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
 	if err != nil {
 		return err
 	}
+	s, err := m.scorer(rows, m.compileScore)
+	if err != nil {
+		return fmt.Errorf("relevance rnd: %w", err)
+	}
 	m.whitener.prepare()
-	for first := 0; first < rows; first += m.rows {
-		n := min(m.rows, rows-first)
-		m.whitener.whiten(m.scores.program.Data(m.scoreNext), frames[first:first+n])
-		if err := m.scores.program.Run(0); err != nil {
+	for first := 0; first < rows; first += s.rows {
+		n := min(s.rows, rows-first)
+		m.whitener.whiten(s.program.Data(s.in.next), frames[first:first+n])
+		if err := s.program.Run(0); err != nil {
 			return fmt.Errorf("relevance rnd: %w", err)
 		}
-		copy(dst[first:first+n], m.scores.program.Data(m.scores.out))
+		copy(dst[first:first+n], s.program.Data(s.out))
 	}
 	m.config.mask(dst, b, rows)
 	return nil
+}
+
+// Prepare compiles what scores so many rows, which otherwise happens at the first of them.
+func (m *FrameRND) Prepare(rows int) error {
+	_, err := m.scorer(rows, m.compileScore)
+	return err
 }
 
 // Slice is a run of the networks.

@@ -3,6 +3,7 @@ package relevance
 import (
 	"fmt"
 	"io"
+	"math/bits"
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
@@ -19,7 +20,8 @@ type trainer struct {
 	step      *plan.Program
 	optimiser *plan.Adam
 	scores    *scorer
-	state     []*op.Tensor // weights and statistics
+	few       map[int]*scorer // for fewer rows than scores, by how many
+	state     []*op.Tensor    // weights and statistics
 }
 
 // Name is the function's name in the registry.
@@ -62,10 +64,34 @@ func (t *trainer) Score(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
+// scorer is the program for so many rows: that for as many as can be, which compile made
+// before, or one for fewer. A bonus is of single env steps.
+func (t *trainer) scorer(rows int, compile func(rows int) (*scorer, error)) (*scorer, error) {
+	if rows < 1 || 2*rows > t.scores.rows {
+		return t.scores, nil
+	}
+	n := 1 << bits.Len(uint(rows-1))
+	if s, made := t.few[n]; made {
+		return s, nil
+	}
+	s, err := compile(n)
+	if err != nil {
+		return nil, err
+	}
+	if t.few == nil {
+		t.few = map[int]*scorer{}
+	}
+	t.few[n] = s
+	return s, nil
+}
+
 // Close releases the compiled programs.
 func (t *trainer) Close() error {
 	if t.scores != nil {
 		t.scores.program.Close()
+	}
+	for _, s := range t.few {
+		s.program.Close()
 	}
 	return closed(t.step)
 }

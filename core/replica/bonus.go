@@ -96,6 +96,9 @@ func (r *Replica) prepareBonus() error {
 	if _, sees := r.models[r.Config.Bonus.Function].(relevance.Sighted); sees {
 		r.newest.Frames, r.newest.Notes = replay.NewFrameRows(len(r.envs), r.Config.Pixels.Stack), make([]replay.Note, len(r.envs))
 	}
+	if p, can := r.models[r.Config.Bonus.Function].(interface{ Prepare(rows int) error }); can {
+		return p.Prepare(len(r.envs))
+	}
 	return nil
 }
 

@@ -1,0 +1,47 @@
+package relevance
+
+import (
+	"slices"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/device/cpu/kernel"
+)
+
+// F of a few rows is what the same rows have among many, bit for bit, and the program for the
+// few is kept.
+func TestFewRowsScoreAsAmongMany(t *testing.T) {
+	for _, family := range kernel.Available() {
+		c := smallFrameRND()
+		c.ScoreRows = 40
+		frames := newFrameRND(t, c, 36, cpu.Options{Threads: 1, Family: family})
+		numbers, err := NewRND(c, little, frames.device, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer numbers.Close()
+		b := filmed(33, 36, 5)
+		fillBatch(b, 5)
+		for name, f := range map[string]interface {
+			Function
+			scorer(int, func(int) (*scorer, error)) (*scorer, error)
+		}{"numbers": numbers, "frames": frames} {
+			all := make([]float32, 33)
+			if err := f.Score(all, b, 33); err != nil {
+				t.Fatal(err)
+			}
+			for _, rows := range []int{1, 3, 8, 3, 16} {
+				few := make([]float32, rows)
+				if err := f.Score(few, b, rows); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(few, all[:rows]) {
+					t.Errorf("%s, %s: %d rows score %v, among 33 %v", family, name, rows, few, all[:rows])
+				}
+			}
+		}
+		if len(numbers.few) != 4 || len(frames.few) != 4 || numbers.few[4].rows != 4 {
+			t.Errorf("%d and %d programs for few rows, want 4", len(numbers.few), len(frames.few))
+		}
+	}
+}
