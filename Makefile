@@ -34,7 +34,8 @@ PACKAGE  := node_modules/@mujoco/mujoco/mujoco.wasm
 CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binary.go)
 # Of the emulated GPU the parts with goroutines: the rest takes minutes under the
 # detector and has one. Not the binary's tests: they wait for processes, most of them
-# without the detector, and take eight minutes with it.
+# without the detector, and take eight minutes with it. Nor the seeds of fuzz tests, which
+# read files on one goroutine.
 RACE     := ./core/lab/... ./core/replica ./core/checkpoint ./core/offline ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
             ./core/device/cuda/driver ./core/testing/emulator ./core/testing/ptx
 
@@ -60,7 +61,7 @@ test: physics
 
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race $(TESTFLAGS) $$($(GO) list $(RACE) | grep -v /tui/program)
+	CGO_ENABLED=1 $(GO) test -race -skip '^Fuzz' $(TESTFLAGS) $$($(GO) list $(RACE) | grep -v /tui/program)
 
 # Slurm's own daemons, two nodes on this machine; needs root, slurm-wlm and munge. With
 # PGRLAB_SLURM=slow time limits pass, nodes are taken, and workers, nodes and controllers die too.

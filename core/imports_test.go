@@ -124,6 +124,7 @@ var allowed = map[string][]string{
 	"core/testing/mirrortest": {"core/device"},                                                                                                                                    // a device with memory of its own
 	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                                             // the cases that every implementation of an operation is tested by
 	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/agent/drqv2", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds
+	"core/testing/racing":     {},                                                                                                                                                 // whether the race detector watches
 	"core/testing/pace":       {},                                                                                                                                                 // makes work slow or quick
 	"core/testing/ptx":        {},                                                                                                                                                 // the interpreter
 	"tui/testing/commandtest": {"tui/command/cli", "core/task"},                                                                                                                   // what tests give to commands

@@ -99,15 +99,7 @@ func TestPositionsOnlyGoForward(t *testing.T) {
 	for seed := range uint64(20) {
 		l, _ := busy(t, newWorld().config(), 1000+seed)
 		found := changesIn(l)
-		if !slices.IsSortedFunc(found, func(a, b event.KnobChanged) int {
-			switch {
-			case a.Position.Before(b.Position):
-				return -1
-			case b.Position.Before(a.Position):
-				return 1
-			}
-			return 0
-		}) {
+		if !slices.IsSortedFunc(found, func(a, b event.KnobChanged) int { return inOrder(a.Position, b.Position) }) {
 			t.Fatalf("seed %d: %+v", seed, found)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/racing"
 )
 
 // delayed is a device whose shares dawdle at random before every stage, and whose programs
@@ -74,7 +75,7 @@ func TestDelaysDoNotChangeBits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range uint64(60) {
+			for i := range uint64(racing.Few(60, 6)) {
 				if err := p.Run(i); err != nil {
 					t.Fatal(err)
 				}

@@ -1,0 +1,6 @@
+//go:build race
+
+package racing
+
+// On says whether the race detector watches.
+const On = true
