@@ -53,7 +53,8 @@
 // themselves in registries; table makes one document of a configuration and of the
 // settings that they bring along. agent/sac, relevance and generative build
 // their networks with nn from the operations in op, compile them with plan, and run them
-// on a device: device/cpu, or device/cuda, which launches the kernels of
+// on a device: device/cpu, whose programs and whose lab's members choose how they share
+// workers by device/adapt, or device/cuda, which launches the kernels of
 // device/cuda/kernel through device/cuda/driver. rng is at the bottom. printable makes
 // text of others safe to show. report makes tables and figures from run folders; it knows
 // run and the random numbers of its bootstrap.

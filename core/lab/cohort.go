@@ -40,6 +40,9 @@ func newCohort(place *place, members []*replica.Replica, hosts []*host, p *parts
 		c.turns = append(c.turns, members[:n:n])
 		members = members[n:]
 	}
+	if c.lend != nil {
+		c.lend(true)
+	}
 	return c
 }
 

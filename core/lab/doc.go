@@ -23,6 +23,7 @@
 //	place         where the run is; the driver moves it
 //	journal       what the run says, in memory and on the disk
 //	meter.Meter   what its parts take
+//	cohort        the members by when they compute: side by side, or in turn
 //	gate          whether training goes on: pause, fault, disk, device
 //	redo.Changes  what must be redone after a change, and what it waits for
 //	steering      knobs, and the schedule of their changes
@@ -40,8 +41,9 @@
 //
 // # Goroutines
 //
-// Run is the training goroutine. Everything else sees three things of a Lab, and
-// none of them makes training wait: Snapshot (the latest state, an atomic
+// Run is the training goroutine. Members of a cohort may compute beside it, each on workers
+// of its own; it waits for them, and says what they have to say (host). Everything else
+// sees three things of a Lab, and none of them makes training wait: Snapshot (the latest state, an atomic
 // pointer), Events (the log of what must not be lost) and Send (a bounded
 // mailbox). Commands are taken out of the mailbox between slices only, so what
 // they change, changes at a Position that can be written down and repeated.
