@@ -62,7 +62,8 @@
 // What is below testing serves tests only: a CUDA driver that interprets kernels (emulator,
 // ptx), a device with memory of its own (mirrortest), the cases of every operation (optest)
 // and of every driver (drivertest), power cuts (cut), slow and quick work (pace), numbers of
-// other programs (golden), a run that takes milliseconds (tiny).
+// other programs (golden), a run that takes milliseconds (tiny), less of what
+// takes minutes under the race detector (racing).
 //
 // imports_test.go holds the map; who needs something from a neighbour declares a small
 // interface on its own side.

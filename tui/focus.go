@@ -63,16 +63,23 @@ func (m *Model) setView(v view) tea.Cmd {
 	return nil
 }
 
-// toggle is a key that goes to a pane and back.
+// toggle is a key that goes to a pane, which then has the screen for itself, and back.
 func (m *Model) toggle(id pane.ID) func() tea.Cmd {
 	return func() tea.Cmd {
-		if m.focus == id {
+		large := m.layout.kind == tabbed || m.view == presentView
+		if m.focus == id && large {
+			m.zoomed = m.returned
 			return m.GoTo(m.returnTo)
 		}
-		if m.focus != pane.Agent && m.focus != pane.WhatIfs { // from one of these to the other
-			m.returnTo = m.focus
+		if fromOther := large && (m.focus == pane.Agent || m.focus == pane.WhatIfs); !fromOther {
+			m.returnTo, m.returned = m.focus, m.zoomed
 		}
-		return m.GoTo(id)
+		cmd := m.GoTo(id)
+		if m.layout.kind < tabbed && m.view != presentView {
+			m.zoomed = true
+			m.Relayout()
+		}
+		return cmd
 	}
 }
 

@@ -53,6 +53,9 @@ type division struct {
 	zoomed bool
 	chart  pane.ID // the chart of the present view
 	panel  pane.ID // its panel
+	// scores is what stands in the place of the distributions of F: those, or where there is
+	// no generator, and so no such thing, the agent. There it takes the generator's place too.
+	scores pane.ID
 }
 
 // divide lays out a screen; a zoomed pane takes the body for itself, and so does
@@ -72,13 +75,13 @@ func divide(d division) layout {
 	case d.view == presentView:
 		l.kind, l.places = boxed, presentPlaces(d)
 	case d.view == fullView && d.w >= pane.FullWidth && d.h >= pane.FullHeight:
-		l.kind, l.places = boxed, fullPlaces(d.w, d.h)
+		l.kind, l.places = boxed, fullPlaces(d)
 	case d.view == fullView:
 		l.kind = tabbed
 	case d.w < pane.BoxedWidth || d.h < pane.BoxedHeight:
-		l.kind, l.places = ruled, ruledPlaces(d.w, d.h)
+		l.kind, l.places = ruled, ruledPlaces(d)
 	default:
-		l.kind, l.places = boxed, boxedPlaces(d.w, d.h)
+		l.kind, l.places = boxed, boxedPlaces(d)
 	}
 	if l.kind != tabbed && !l.visible(d.focus) {
 		l.kind = tabbed
@@ -109,7 +112,8 @@ func rows(id pane.ID, h int) place { return place{id: id, h: h} }
 
 // boxedPlaces: charts and events left, knobs, F and phase right; header above, keys
 // below.
-func boxedPlaces(w, h int) []place {
+func boxedPlaces(d division) []place {
+	w, h := d.w, d.h
 	right := min(64, max(48, w*3/8))
 	left := w - right
 	body := h - 2
@@ -129,11 +133,12 @@ func boxedPlaces(w, h int) []place {
 	extra := max(0, min(16-scores, knobs-roomyKnobs)) // a high one has rows to spare
 	scores, knobs = scores+extra, knobs-extra
 	out := stack(nil, 0, 1, left, rows(pane.Chart1, body-events-dormant), rows(pane.Chart2, dormant), rows(pane.Events, events))
-	return stack(out, left, 1, right, rows(pane.Knobs, knobs), rows(pane.Scores, scores), rows(pane.Phase, phase))
+	return stack(out, left, 1, right, rows(pane.Knobs, knobs), rows(d.scores, scores), rows(pane.Phase, phase))
 }
 
 // fullPlaces: three columns with everything that is measured while a run goes on.
-func fullPlaces(w, h int) []place {
+func fullPlaces(d division) []place {
+	w, h := d.w, d.h
 	body := h - 2
 	right := min(58, max(48, w*34/100))
 	middle := (w - right) * 42 / 100
@@ -147,8 +152,11 @@ func fullPlaces(w, h int) []place {
 	out = stack(out, left, 1, middle, rows(pane.Chart3, third), rows(pane.Chart4, third),
 		rows(pane.Map, body-2*third-system), rows(pane.System, system))
 	scores, generator, phase := 8, 8, 6
+	if d.scores == pane.Agent {
+		scores, generator = scores+generator, 0
+	}
 	return stack(out, left+middle, 1, right, rows(pane.Knobs, body-scores-generator-phase),
-		rows(pane.Scores, scores), rows(pane.Generator, generator), rows(pane.Phase, phase))
+		rows(d.scores, scores), rows(pane.Generator, generator), rows(pane.Phase, phase))
 }
 
 // presentPlaces: one chart, one sentence, one panel.
@@ -165,7 +173,8 @@ func presentPlaces(d division) []place {
 
 // ruledPlaces: the same as boxedPlaces without boxes; every pane has one line of
 // title. The column between left and right holds the rule.
-func ruledPlaces(w, h int) []place {
+func ruledPlaces(d division) []place {
+	w, h := d.w, d.h
 	right := max(27, w*34/100)
 	left := w - right - 2
 	events := max(4, h*18/100)
@@ -181,7 +190,7 @@ func ruledPlaces(w, h int) []place {
 		{pane.Chart2, 0, 1 + body - dormant, left, dormant},
 		{pane.Events, 0, 1 + body, w, events},
 		{pane.Knobs, left + 2, 1, right, knobs},
-		{pane.Scores, left + 2, 1 + knobs, right, scores},
+		{d.scores, left + 2, 1 + knobs, right, scores},
 		{pane.Phase, left + 2, 1 + knobs + scores, right, phase},
 	}
 }

@@ -38,6 +38,7 @@ type Model struct {
 	view     view
 	focus    pane.ID
 	returnTo pane.ID // where the keys that go to a pane go back to
+	returned bool    // to a pane that had the screen for itself
 	zoomed   bool
 
 	told     string // one line at the foot, until the next key
@@ -186,13 +187,22 @@ func (m *Model) Relayout() {
 // division is what the layout depends on.
 func (m *Model) division() division {
 	n := m.lessons.Rows(m.w, m.h)
-	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: pane.Chart1, panel: pane.Scores}
+	d := division{w: m.w, h: m.h - n, lesson: n, view: m.view, focus: m.focus, zoomed: m.zoomed, chart: pane.Chart1, panel: m.scoresOr()}
+	d.scores = d.panel
 	if charts.IsChart(m.focus) {
 		d.chart = m.focus
 	} else if m.focus != pane.Sentence {
 		d.panel = m.focus
 	}
 	return d
+}
+
+// scoresOr is the pane of F, or that of the agent where nothing is generated.
+func (m *Model) scoresOr() pane.ID {
+	if m.Snap != nil && !m.Generates() && (m.About.Draw != nil || m.About.Config.Sees()) && !m.About.Replay {
+		return pane.Agent
+	}
+	return pane.Scores
 }
 
 // poll looks at the lab: its newest snapshot, and the events since the last look.
@@ -223,7 +233,11 @@ func (m *Model) poll() {
 		m.Changed()
 	}
 	if s := m.Lab.Snapshot(); s != m.Snap {
+		first := m.Snap == nil
 		m.Snap = s
+		if first {
+			m.Relayout() // which panes there are depends on what the run does
+		}
 		m.observe(s)
 		m.Touch(topic.Snapshot)
 		m.Changed()

@@ -70,7 +70,7 @@ func TestLayoutsFitAndDoNotOverlap(t *testing.T) {
 		for h := 1 + w%3; h <= 200; h += 3 {
 			for v := range viewCount {
 				for _, focus := range []pane.ID{pane.Knobs, pane.Chart3, pane.Map} {
-					d := division{w: w, h: h, view: v, focus: focus, chart: pane.Chart1, panel: pane.Scores}
+					d := division{w: w, h: h, view: v, focus: focus, chart: pane.Chart1, panel: pane.Scores, scores: []pane.ID{pane.Scores, pane.Agent}[w%2]}
 					checkLayout(t, d, divide(d))
 				}
 			}

@@ -34,6 +34,11 @@ type Moment struct {
 	Action []float32 // each in [-1,1]
 	Q      float64   // Q(s, π(s)) of its observation, the mean over critics; NaN: unknown
 	F      float64   // its relevance; NaN: unknown
+	// Chances are π(a|s) of each action, and V is V(s), in units of the rewards that are
+	// learned from, where the learner chooses one of a few: of the choice of Action. nil, and
+	// NaN: unknown.
+	Chances []float32
+	V       float64
 	// Seen is the stack of frames that the learner answers next, the newest last, each
 	// [Side,Side,3] bytes of red, green and blue; nil where it sees none.
 	Seen [][]byte

@@ -109,7 +109,7 @@ func (v *View) scoreMap(out *event.Mapped) error {
 // yet. What cannot be computed stays
 // unknown; of a View without transitions that is everything else.
 func Moment(v View, copies int, action []float32, value func(dst, obs []float32, rows int) error) *event.Moment {
-	out := &event.Moment{Step: v.Step, Q: math.NaN(), F: math.NaN(), Action: append([]float32(nil), action...)}
+	out := &event.Moment{Step: v.Step, Q: math.NaN(), F: math.NaN(), V: math.NaN(), Action: append([]float32(nil), action...)}
 	if v.Real == nil || v.Real.Len() < copies {
 		return out
 	}

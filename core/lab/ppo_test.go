@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -193,6 +194,13 @@ func TestTheShownActionIsOfTheFirstCopy(t *testing.T) {
 	all, shown := l.x.first().Action, l.x.asides.moment.Action
 	if len(all) != 3*maze.ActSize || !slices.Equal(shown, all[:maze.ActSize]) {
 		t.Errorf("of %v it shows %v", all, shown)
+	}
+	sum := float32(0)
+	for _, chance := range l.x.asides.moment.Chances {
+		sum += chance
+	}
+	if m := l.x.asides.moment; len(m.Chances) != maze.ActSize || sum < 0.999 || sum > 1.001 || math.IsNaN(m.V) {
+		t.Errorf("chances %v, V %g", m.Chances, m.V)
 	}
 }
 

@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"pgrlab/core/agent"
@@ -39,6 +40,10 @@ func (a *asides) showMoment() {
 			for _, c := range shifter.Crops() {
 				a.moment.Crops = append(a.moment.Crops, event.Crop(c))
 			}
+		}
+		if chooser, chooses := m.Agent.(agent.Chooser); chooses {
+			chances, v := chooser.Chances()
+			a.moment.Chances, a.moment.V = slices.Clone(chances), v
 		}
 		a.showMemory(m)
 		a.moment.Course = replica.Course(m)

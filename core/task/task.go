@@ -15,8 +15,9 @@ type Task struct {
 	// Discrete says that an action is a choice among ActSize ones: a row with 1 at the
 	// chosen one and 0 elsewhere. An environment takes the largest for the chosen one.
 	Discrete     bool
-	EpisodeSteps int  // time limit
-	Terminates   bool // whether episodes can end before the time limit
+	Choices      []string // names of these, in their order; nil: unknown
+	EpisodeSteps int      // time limit
+	Terminates   bool     // whether episodes can end before the time limit
 	// Ends says whether a transition ends an episode by itself; nil: none does, or it is
 	// unknown.
 	Ends func(obs, act, next []float32) bool

@@ -47,6 +47,9 @@ type About struct {
 
 	// Names are those of the numbers of an observation, for the map; nil: unknown.
 	Names []string
+	// Choices are the names of the actions that the agent chooses from; nil: unknown, or it
+	// does not choose.
+	Choices []string
 
 	// Replay says that Start gives a *Replay: nothing can be changed.
 	Replay bool

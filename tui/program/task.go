@@ -32,7 +32,7 @@ func tasks() []task.Task {
 // another.
 func mazeOf(t maze.Task) task.Task {
 	return task.Task{
-		Name: t.Name, Doc: t.Doc, ObsSize: maze.ObsSize, ActSize: maze.ActSize, Discrete: true,
+		Name: t.Name, Doc: t.Doc, ObsSize: maze.ObsSize, ActSize: maze.ActSize, Discrete: true, Choices: maze.Actions,
 		EpisodeSteps: maze.EpisodeSteps, Hidden: maze.Hidden, Names: maze.Names(), Seen: true, Camera: maze.Camera, TVs: maze.TVs,
 		New:    func(seed uint64) (task.Env, error) { return t.New(maze.Training, seed), nil },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, maze.Test, seed) },

@@ -3,16 +3,17 @@ package ppo
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
 
-// look is the policy for a fixed number of observations.
+// look is policy and value for a fixed number of observations.
 type look struct {
-	program     *plan.Program
-	obs, logits []float32 // [rows,O], [rows,A]
+	program        *plan.Program
+	obs, logits, v []float32 // [rows,O], [rows,A], [rows]
 }
 
 // look is the one for so many observations.
@@ -21,16 +22,17 @@ func (x *Agent) look(copies int) (*look, error) {
 	if l, ok := x.looks[rows]; ok {
 		return l, nil
 	}
-	var in, logits *op.Node
+	var in, logits, v *op.Node
 	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
 		in = g.Input("s", rows, x.config.input())
-		logits = x.nets.policy.Apply(g, x.nets.latent(g, in))
-		return plan.Spec{Outputs: []*op.Node{logits}}
+		z := x.nets.latent(g, in)
+		logits, v = x.nets.policy.Apply(g, z), x.nets.value.Apply(g, z)
+		return plan.Spec{Outputs: []*op.Node{logits, v}}
 	})
 	if err != nil {
 		return nil, err
 	}
-	l := &look{program: program, obs: program.Data(in), logits: program.Data(logits)}
+	l := &look{program: program, obs: program.Data(in), logits: program.Data(logits), v: program.Data(v)}
 	x.looks[rows] = l
 	return l, nil
 }
@@ -62,12 +64,38 @@ func (x *Agent) Act(a *agent.Acting) error {
 	scores := l.logits[:len(a.Actions)]
 	switch a.Mode {
 	case agent.Explore:
+		x.found.logits, x.found.v = append(x.found.logits[:0], scores[:shape.Act]...), l.v[0]
 		scores = x.shaken(scores, func(dst []float32) { x.streams.explore.FillUniform(dst, a.Step, 0) })
 	case agent.Sample:
 		scores = x.shaken(scores, func(dst []float32) { x.streams.sample.FillUniform(dst, a.Step, 0) })
 	}
 	choose(a.Actions, scores, shape.Act)
 	return nil
+}
+
+// found is what the newest Act in training made of the first copy.
+type found struct {
+	logits  []float32 // none before
+	v       float32
+	chances []float32
+}
+
+// Chances are π(a|s) and V(s) of the first copy at the newest Act in training.
+func (x *Agent) Chances() (chances []float32, value float64) {
+	f := &x.found
+	if len(f.logits) == 0 {
+		return nil, math.NaN()
+	}
+	highest, sum := float64(slices.Max(f.logits)), 0.0
+	f.chances = f.chances[:0]
+	for _, v := range f.logits {
+		e := math.Exp(float64(v) - highest)
+		f.chances, sum = append(f.chances, float32(e)), sum+e
+	}
+	for i := range f.chances {
+		f.chances[i] = float32(float64(f.chances[i]) / sum)
+	}
+	return f.chances, float64(f.v) / x.config.RewardScale
 }
 
 // shaken are logits with Gumbel noise, of which the largest is a sample.

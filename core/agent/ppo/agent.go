@@ -34,9 +34,10 @@ type Agent struct {
 	looks     map[int]*look // by rows
 	probes    *probe.Probes
 	noise     []float32 // of choices
-	heads     *heads    // of the iteration, for synthetic rows; nil without a generator
-	aligned   *aligned  // latents of these, likewise
-	gathered  []int     // rows that gather writes for the program of a step, from a rollout's
+	found     found
+	heads     *heads   // of the iteration, for synthetic rows; nil without a generator
+	aligned   *aligned // latents of these, likewise
+	gathered  []int    // rows that gather writes for the program of a step, from a rollout's
 	from      observed
 	into      []float32
 	gather    func()
@@ -51,6 +52,7 @@ var (
 	_ agent.Observer = (*Agent)(nil)
 	_ agent.Phased   = (*Agent)(nil)
 	_ agent.Preparer = (*Agent)(nil)
+	_ agent.Chooser  = (*Agent)(nil)
 )
 
 // adamOf is openai/baselines' Adam.

@@ -73,7 +73,7 @@ func (s *session) shown() tui.Options {
 			Config: s.config, Folder: s.folder.Dir(), References: replay.References(s.config), Untrained: replay.Untrained(s.config), Draw: s.draw, Device: s.device(),
 			Fork: s.fork, Beside: func() int { return forks.RoomBeside(s.threads) },
 			WhatIf: s.whatIf, Ground: s.ground(),
-			Names: s.task.Names, GPU: s.use.Load,
+			Names: s.task.Names, Choices: s.task.Choices, GPU: s.use.Load,
 		},
 		Home: tui.Home(),
 	}

@@ -18,6 +18,7 @@ import (
 const (
 	agentColumns = 28
 	labelColumns = 9
+	besideWidth  = 48 // of the pane: below, the numbers stand above the picture
 )
 
 // Pane is the task as it stands, drawn, and the numbers of the moment.
@@ -57,8 +58,8 @@ func (p *Pane) Body(w, h int) []string {
 	case p.pose() == nil:
 		return p.Waiting("no pose of the body yet", w, h)
 	}
-	facts := p.agentFacts()
-	beside := w >= 60
+	facts := p.agentFacts(h)
+	beside := w >= besideWidth
 	pictureW, pictureH := w, h-len(facts)
 	if beside {
 		pictureW, pictureH = w-agentColumns-2, h
@@ -92,8 +93,8 @@ func (p *Pane) Body(w, h int) []string {
 	return out
 }
 
-// agentFacts are the numbers of the moment.
-func (p *Pane) agentFacts() []string {
+// agentFacts are the numbers of the moment, for so many lines.
+func (p *Pane) agentFacts(h int) []string {
 	t, s := p.Theme, p.Snap
 	label := func(name string) string { return t.Dim.On(t.Fit(name, labelColumns)) }
 	now := s.Moment
@@ -111,26 +112,16 @@ func (p *Pane) agentFacts() []string {
 	if len(now.Seen) > 0 {
 		out = append(out, label("sees")+fmt.Sprintf("%d×%d", now.Side, now.Side)+t.Dim.On(fmt.Sprintf(", %d %s", len(now.Seen), format.Plural("frame", len(now.Seen)))))
 	}
-	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F))
-	out = append(out, p.memoryFacts()...)
 	if p.About.Config.Chooses() {
-		return append(out, label("action")+choice(now.Action))
+		out = append(out, p.memoryFacts()...)
+		return append(out, p.choiceFacts(now, h-len(out))...)
 	}
-	out = append(out, label("action"))
+	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F))
+	out = append(append(out, p.memoryFacts()...), label("action"))
 	for _, a := range now.Action {
 		out = append(out, " "+p.slider(float64(a), 15)+fmt.Sprintf(" %+.2f", a))
 	}
 	return out
-}
-
-// choice says which action a row with 1 at the chosen one stands for.
-func choice(row []float32) string {
-	for i, v := range row {
-		if v == 1 {
-			return fmt.Sprintf("%d of %d", i+1, len(row))
-		}
-	}
-	return "-"
 }
 
 // unknown is a number, or that there is none yet.
@@ -173,15 +164,24 @@ func (p *Pane) slider(v float64, w int) string {
 	return b.String()
 }
 
-// agentNote says where the picture comes from.
+// agentNote says where the picture comes from, and what key v does.
 func (p *Pane) agentNote(w int) string {
-	if p.About.Config.Sees() && !p.About.Replay {
-		return theme.Longest([]string{p.Theme.Dim.On("what the agent sees, the newest frame large " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " v back"), p.Theme.Dim.On("v back")}, w)
+	key := "v back"
+	if p.Screen != nil && p.Screen.Visible(pane.Knobs) { // it stands among others
+		key = "v large"
 	}
-	if p.About.Replay {
-		return p.Theme.Dim.On("v back")
+	notes := []string{key}
+	switch dot := " " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " "; {
+	case p.About.Replay:
+	case p.About.Config.Sees():
+		notes = append(notes, "what the agent sees, the newest frame large"+dot+key)
+	default:
+		notes = append(notes, "the training environment"+dot+key)
 	}
-	return theme.Longest([]string{p.Theme.Dim.On("the training environment " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " v back"), p.Theme.Dim.On("v back")}, w)
+	for i, note := range notes {
+		notes[i] = p.Theme.Dim.On(note)
+	}
+	return theme.Longest(notes, w)
 }
 
 // watchEvery is the least time between two questions for the newest transition: each

@@ -14,6 +14,7 @@ import (
 const (
 	leastCourse = 3
 	mostCourse  = 9
+	aboveCourse = 16 // of the picture, the fewest: below a smaller one there is none
 )
 
 // courseLines are the bonus, or F, along the newest env steps, with a line of numbers above it: as high
@@ -21,7 +22,7 @@ const (
 // nothing is told, or there is no room.
 func (p *Pane) courseLines(w, h int) []string {
 	now := p.Snap.Moment
-	if now == nil || now.Course == nil || len(now.Course.Told) == 0 || h < 3*leastCourse {
+	if now == nil || now.Course == nil || len(now.Course.Told) == 0 || h < aboveCourse+leastCourse {
 		return nil
 	}
 	c, t := now.Course, p.Theme

@@ -32,10 +32,10 @@ func TestCourse(t *testing.T) {
 	for h := range 40 {
 		lines := p.Body(100, h)
 		below := p.courseLines(100-agentColumns-2, h)
-		if h >= 3*leastCourse && len(below) < leastCourse || h < 3*leastCourse && below != nil {
+		if h >= aboveCourse+leastCourse && len(below) < leastCourse || h < aboveCourse+leastCourse && below != nil {
 			t.Errorf("%d lines below of %d", len(below), h)
 		}
-		if len(lines) > max(h, len(p.agentFacts())) {
+		if len(lines) > max(h, len(p.agentFacts(40))) {
 			t.Errorf("%d lines of %d", len(lines), h)
 		}
 	}

@@ -3,6 +3,7 @@ package phase
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,38 @@ var phases = []struct {
 	{knob.Score, "score"}, {knob.Fit, "fit"}, {knob.Generate, "generate"}, {knob.Evaluate, "evaluate"}, {knob.Analyse, "analyse"},
 }
 
-// rare says whether most runs do not have the phase: it is shown only while it lasts.
-func rare(p knob.Phase) bool { return p >= knob.Analyse }
+// rare says whether runs as this one do not have the phase, or seldom: it is shown only while
+// it lasts.
+func (v *Pane) rare(p knob.Phase) bool {
+	switch p {
+	case knob.Score, knob.Fit, knob.Generate:
+		return !v.Generates()
+	case knob.Learn:
+		return v.offPolicy()
+	}
+	return p >= knob.Analyse
+}
+
+// offPolicy says whether the learner makes its updates as a part of collecting.
+func (v *Pane) offPolicy() bool {
+	s, err := v.About.Config.Agent.Spec()
+	return err != nil || s.OffPolicy
+}
+
+// batches says whether the learner makes its updates on batches as the knob says; else on parts
+// of a rollout.
+func (v *Pane) batches() bool {
+	s, err := v.About.Config.Agent.Spec()
+	return err != nil || slices.Contains(s.Knobs, "batch")
+}
+
+// nameOf is what the strip calls a phase.
+func (v *Pane) nameOf(p knob.Phase, name string) string {
+	if p == knob.Collect && !v.offPolicy() {
+		return "collect"
+	}
+	return name
+}
 
 // Pane is what the run is doing now, and how far that is.
 type Pane struct {
@@ -58,13 +89,12 @@ func (v *Pane) Body(w, h int) []string {
 	}
 	var strip []string
 	for _, p := range phases {
-		if rare(p.phase) && p.phase != v.Phase() {
-			continue // most runs have none
-		}
-		if p.phase == v.Phase() {
-			strip = append(strip, t.Accent.On(t.Glyphs.Dot+" ")+t.Bold.On(p.name))
-		} else {
-			strip = append(strip, t.Faint.On(t.Glyphs.Ring+" "+p.name))
+		name := v.nameOf(p.phase, p.name)
+		switch {
+		case p.phase == v.Phase():
+			strip = append(strip, t.Accent.On(t.Glyphs.Dot+" ")+t.Bold.On(name))
+		case !v.rare(p.phase):
+			strip = append(strip, t.Faint.On(t.Glyphs.Ring+" "+name))
 		}
 	}
 	line := strings.Join(strip, " ")
@@ -74,7 +104,14 @@ func (v *Pane) Body(w, h int) []string {
 	if theme.Width(line) > w {
 		line = v.phaseShort(w)
 	}
-	return []string{line, v.phaseProgress(w), v.refitLine(w), v.batchLine(w), v.buffersLine(w)}[:min(5, max(1, h))]
+	lines := []string{line, v.phaseProgress(w)}
+	if v.Generates() {
+		lines = append(lines, v.refitLine(w))
+	}
+	if v.Generates() || v.batches() {
+		lines = append(lines, v.batchLine(w))
+	}
+	return append(lines, v.buffersLine(w))[:min(len(lines)+1, max(1, h))]
 }
 
 // endLines are a run that is over: why it ended, what came of it, and what can be done
@@ -118,9 +155,9 @@ func (v *Pane) phaseShort(w int) string {
 	for _, p := range phases {
 		switch {
 		case p.phase == v.Phase():
-			name = t.Accent.On(t.Glyphs.Dot+" ") + t.Bold.On(p.name)
+			name = t.Accent.On(t.Glyphs.Dot+" ") + t.Bold.On(v.nameOf(p.phase, p.name))
 			line += " " + name
-		case !rare(p.phase):
+		case !v.rare(p.phase):
 			line += " " + t.Faint.On(t.Glyphs.Ring)
 		}
 	}
@@ -179,8 +216,13 @@ func (v *Pane) batchLine(w int) string {
 	if all == 0 {
 		return t.Dim.On("batch  no update yet")
 	}
-	parts := t.Real.On(format.Count(s.MixReal)+" real") + " + " + t.Synthetic.On(format.Count(s.MixSynthetic)+" synthetic")
-	text := theme.Longest([]string{t.Dim.On("batch ") + format.Count(all) + " = " + parts, parts}, w)
+	name, share := t.Dim.On("batch ")+format.Count(all)+" = ", format.Count
+	if !v.batches() { // whatever a minibatch has, its shares are these
+		name = t.Dim.On("minibatches of ")
+		share = func(n int) string { return format.Percent(float64(n) / float64(all)) }
+	}
+	parts := t.Real.On(share(s.MixReal)+" real") + " + " + t.Synthetic.On(share(s.MixSynthetic)+" synthetic")
+	text := theme.Longest([]string{name + parts, parts}, w)
 	if room := min(24, w-theme.Width(text)-2); room >= 8 {
 		n := (s.MixReal*room + all/2) / all
 		text += "  " + t.Real.On(strings.Repeat(t.Glyphs.Full, n)) + t.Synthetic.On(strings.Repeat(t.Glyphs.Blocks[3], room-n))
@@ -190,7 +232,10 @@ func (v *Pane) batchLine(w int) string {
 
 func (v *Pane) buffersLine(w int) string {
 	t, s := v.Theme, v.Snap
-	data := t.Dim.On("D_real ") + format.Count(s.Real) + t.Dim.On("  D_syn ") + format.Count(s.Synthetic)
+	data := t.Dim.On("D_real ") + format.Count(s.Real)
+	if v.Generates() {
+		data += t.Dim.On("  D_syn ") + format.Count(s.Synthetic)
+	}
 	updates := t.Dim.On("updates ") + format.Count(int(s.Updates))
 	return theme.Longest([]string{data, data + " " + updates, data + "  " + updates}, w)
 }
