@@ -35,6 +35,8 @@ type shot struct {
 	Reward float32 // of the action behind it
 	Acted  bool    // there is one: false of the last frame of an episode, and of the newest
 	Ended  bool    // it is behind a true end
+	// Respawned: whom it shows was put where it is, no action led there.
+	Respawned bool
 }
 
 // FrameRow is a row of a batch of frames: n env steps. The lengths of Stack and Next say how
@@ -45,6 +47,7 @@ type FrameRow struct {
 	Action      []float32 // [A], behind s
 	Return      float32   // Σ γⁱ·r over the n steps
 	Discount    float32   // γⁿ; 0 where the episode came to a true end
+	Respawned   bool      // one of the steps put the agent elsewhere
 }
 
 // NewFrames returns an empty memory for capacity frames of size bytes, of the given number
@@ -84,6 +87,15 @@ func (f *Frames) Add(copy int, action []float32, reward float32, next []byte, en
 	}
 	r.follow(f, action, reward)
 	r.add(f, next, shot{First: r.shots[r.slot(r.total-1)].First, Since: f.total, Ended: ended})
+}
+
+// Respawn notes that the agent of a copy was put where the newest frame shows it, an env step's
+// that is no true end.
+func (f *Frames) Respawn(copy int) {
+	r := &f.reels[copy]
+	if s := &r.shots[r.slot(r.total-1)]; s.First < r.total-1 && !s.Ended {
+		s.Respawned = true
+	}
 }
 
 // Newest writes the stack of a copy's newest frames, len(dst) of them.
@@ -173,11 +185,29 @@ func (r *reel) window(at uint64, n, stack int) int {
 	return n
 }
 
+// respawned says whether an agent was put elsewhere in so many env steps from a frame on.
+func (r *reel) respawned(at uint64, steps int) bool {
+	for i := range steps {
+		if r.shots[r.slot(at+uint64(i)+1)].Respawned {
+			return true
+		}
+	}
+	return false
+}
+
 // A FrameSampler draws rows of batches from frames, uniformly and with replacement. Which a
 // row gets is a function of occasion, row, and how many frames there are.
 type FrameSampler struct {
 	Frames *Frames
 	Stream rng.Stream
+	led    bool // no env step is drawn that put its agent elsewhere
+}
+
+// WithoutRespawns is s that draws other env steps in the place of those whose agent was put
+// elsewhere: for who learns what actions lead to.
+func (s FrameSampler) WithoutRespawns() FrameSampler {
+	s.led = true
+	return s
 }
 
 // tries is how many frames are drawn for a row before it is given up: of a window's
@@ -195,7 +225,7 @@ func (s FrameSampler) Draw(dst *FrameRow, n int, gamma float64, occasion uint64,
 		}
 		words := s.Stream.Block(occasion, uint64(row)*tries+try)
 		r, at := s.Frames.at(int((uint64(words[0])<<32 | uint64(words[1])) % uint64(held)))
-		if steps := r.window(at, n, len(dst.Stack)); steps > 0 {
+		if steps := r.window(at, n, len(dst.Stack)); steps > 0 && !(s.led && try < mostDraws && r.respawned(at, steps)) {
 			r.draw(s.Frames, dst, at, steps, gamma)
 			return nil
 		}
@@ -228,7 +258,7 @@ func (r *reel) draw(f *Frames, dst *FrameRow, at uint64, steps int, gamma float6
 	if r.shots[r.slot(last)].Ended {
 		weight = 0
 	}
-	dst.Return, dst.Discount = float32(sum), float32(weight)
+	dst.Return, dst.Discount, dst.Respawned = float32(sum), float32(weight), r.respawned(at, steps)
 	r.stack(f, dst.Stack, at)
 	r.stack(f, dst.Next, last)
 }

@@ -8,8 +8,13 @@ import (
 	"io"
 )
 
-// framesMagic begins saved frames; the digit is the version of the format.
-const framesMagic = "PGRF1\n"
+// framesMagic begins saved frames; the digit is the version of the format. Those of the first
+// one do not know of respawns.
+const (
+	framesMagic    = "PGRF2\n"
+	unledMagic     = "PGRF1\n"
+	respawnedBytes = 1 // of a shot, its last
+)
 
 // framesHead are the sizes of saved frames; of each copy follow its capacity, the frames
 // ever added and those held, and of these, the oldest first, what is known of a frame, its
@@ -58,7 +63,12 @@ func (f *Frames) load(src io.Reader) error {
 	if _, err := io.ReadFull(src, magic); err != nil {
 		return err
 	}
-	if string(magic) != framesMagic {
+	known := binary.Size(shot{})
+	switch string(magic) {
+	case framesMagic:
+	case unledMagic:
+		known -= respawnedBytes
+	default:
 		return errors.New("not a file of frames, or of another version")
 	}
 	var head framesHead
@@ -70,7 +80,7 @@ func (f *Frames) load(src io.Reader) error {
 	}
 	total := uint64(0)
 	for i := range f.reels {
-		if err := f.reels[i].load(f, src); err != nil {
+		if err := f.reels[i].load(f, src, known); err != nil {
 			return fmt.Errorf("copy %d: %w", i, err)
 		}
 		total += f.reels[i].total
@@ -88,8 +98,8 @@ func (f *Frames) clear() {
 }
 
 // load reads a copy's frames, one by one, so that a short file takes little memory whatever
-// it claims.
-func (r *reel) load(f *Frames, src io.Reader) error {
+// it claims; known bytes are saved of what is known of one.
+func (r *reel) load(f *Frames, src io.Reader, known int) error {
 	var head reelHead
 	if err := binary.Read(src, binary.LittleEndian, &head); err != nil {
 		return err
@@ -101,13 +111,16 @@ func (r *reel) load(f *Frames, src io.Reader) error {
 		return fmt.Errorf("its counts contradict each other: %d frames of %d, %d in all", head.Held, head.Capacity, head.Total)
 	}
 	r.startAt(f, head.Total-head.Held)
-	frame, action := make([]byte, f.size), make([]float32, f.act)
+	frame, action, about := make([]byte, f.size), make([]float32, f.act), make([]byte, binary.Size(shot{}))
 	for range head.Held {
-		var s shot
-		for _, part := range []any{&s, action, frame} {
+		for _, part := range []any{about[:known], action, frame} {
 			if err := binary.Read(src, binary.LittleEndian, part); err != nil {
 				return fmt.Errorf("frame %d: %w", r.total, err)
 			}
+		}
+		var s shot
+		if _, err := binary.Decode(about, binary.LittleEndian, &s); err != nil {
+			return fmt.Errorf("frame %d: %w", r.total, err)
 		}
 		if s.First > r.total {
 			return fmt.Errorf("frame %d belongs to an episode that begins with frame %d", r.total, s.First)

@@ -25,9 +25,10 @@ const rowHead = 2*4 + 3*8 + 4
 
 // The kinds of rows.
 const (
-	rowBegins  = iota // an episode
-	rowFollows        // an env step
-	rowEnds           // an env step to a true end
+	rowBegins   = iota // an episode
+	rowFollows         // an env step
+	rowEnds            // an env step to a true end
+	rowRespawns        // an env step that put the agent elsewhere
 )
 
 // State is where the frames stand.
@@ -73,8 +74,11 @@ func (f *Frames) appendRow(dst []byte, copy int, at uint64) []byte {
 	s := &r.shots[slot]
 	kind, reward, action := uint32(rowBegins), float32(0), []float32(nil)
 	if s.First < at {
-		if kind = rowFollows; s.Ended {
+		switch kind = rowFollows; {
+		case s.Ended:
 			kind = rowEnds
+		case s.Respawned:
+			kind = rowRespawns
 		}
 		if at > r.oldest() { // else what led to it is forgotten, and not needed
 			before := r.slot(at - 1)
@@ -155,7 +159,7 @@ func (f *Frames) addRow(row []byte, s FramesState) error {
 		return nil
 	case at != r.total || at >= is.Total:
 		return fmt.Errorf("frame %d of copy %d, want %d of %d", at, copies, r.total, is.Total)
-	case kind > rowEnds || first > at || (kind == rowBegins) != (first == at):
+	case kind > rowRespawns || first > at || (kind == rowBegins) != (first == at):
 		return fmt.Errorf("frame %d of copy %d, of kind %d, in an episode from %d on", at, copies, kind, first)
 	case kind != rowBegins && at > oldest && r.shots[r.slot(at-1)].First != first:
 		return fmt.Errorf("frame %d of copy %d is of another episode than the one before", at, copies)
@@ -167,7 +171,7 @@ func (f *Frames) addRow(row []byte, s FramesState) error {
 		}
 		r.follow(f, action, math.Float32frombits(binary.LittleEndian.Uint32(row[rowHead-4:])))
 	}
-	r.add(f, row[rowHead+4*f.act:], shot{First: first, Since: since, Ended: kind == rowEnds})
+	r.add(f, row[rowHead+4*f.act:], shot{First: first, Since: since, Ended: kind == rowEnds, Respawned: kind == rowRespawns})
 	return nil
 }
 

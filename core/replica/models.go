@@ -113,7 +113,11 @@ func (r *Replica) UpdateModel(name string) error {
 	b, s := t.Batch(), r.stateOf(name)
 	var err error
 	if b.Frames != nil {
-		err = r.sight.fill(b, r.streams.models.Sub(name), s.Updates)
+		from := replay.FrameSampler{Frames: r.sight.frames, Stream: r.streams.models.Sub(name).Sub("frames")}
+		if r.Config.Relevance.SkipsRespawns(name) {
+			from = from.WithoutRespawns()
+		}
+		err = fill(b, from, s.Updates)
 	} else {
 		err = r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, r.Real, nil, s.Updates)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/replay"
-	"pgrlab/core/rng"
 	"pgrlab/core/task"
 )
 
@@ -93,6 +92,9 @@ func (r *Replica) keepFrames() {
 	}
 	for i, end := range r.ends {
 		r.sight.frames.Add(i, r.row(r.Action, i), r.rewards[i], r.sight.nextOf(i), end == agent.Terminated)
+		if r.respawned[i] {
+			r.sight.frames.Respawn(i)
+		}
 	}
 }
 
@@ -143,9 +145,8 @@ func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 }
 
 // fill fills the batch of an update of a model that learns from frames: single env steps of
-// all that there are, the newest ones included, from the stream of the model.
-func (s *sight) fill(b *replay.Batch, model rng.Stream, update uint64) error {
-	from := replay.FrameSampler{Frames: s.frames, Stream: model.Sub("frames")}
+// all that from draws from, the newest ones included.
+func fill(b *replay.Batch, from replay.FrameSampler, update uint64) error {
 	b.Unseen = nil
 	for i := range b.Frames {
 		if err := from.Draw(&b.Frames[i], 1, 0, update, i); err != nil {

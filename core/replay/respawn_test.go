@@ -1,0 +1,130 @@
+package replay_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// moved are two copies whose agents are put elsewhere by every third env step of an episode,
+// but for a true end.
+func moved(episodes, length int) *replay.Frames {
+	f := replay.NewFrames(4, 1, 100, 2)
+	for e := range episodes {
+		for c := range 2 {
+			f.Begin(c, picture(c, e, 0))
+			f.Respawn(c) // of no env step
+			for t := range length {
+				f.Add(c, []float32{float32(t)}, 0, picture(c, e, t+1), e%2 == 1 && t+1 == length)
+				if t%3 == 2 {
+					f.Respawn(c)
+				}
+			}
+		}
+	}
+	return f
+}
+
+// led are the env steps that are drawn where those that put the agent elsewhere are not.
+func led(t *testing.T, f *replay.Frames, n int) map[[3]byte]bool {
+	t.Helper()
+	sampler, seen := replay.FrameSampler{Frames: f, Stream: rng.New(8, "respawns")}.WithoutRespawns(), map[[3]byte]bool{}
+	for i := range 2000 {
+		r := row(2)
+		if err := sampler.Draw(r, n, 0.9, 1, i); err != nil {
+			t.Fatal(err)
+		}
+		if seen[[3]byte(r.Stack[1])] = true; r.Respawned && f.Len() > 2 {
+			t.Errorf("%v says that its agent was put elsewhere", r.Stack[1])
+		}
+	}
+	return seen
+}
+
+// No env step is drawn that put its agent elsewhere, and every other one is; also behind a file
+// and a log. Of frames that know nothing else some are drawn.
+func TestDrawingWithoutRespawns(t *testing.T) {
+	const episodes, length = 2, 9
+	whole := moved(episodes, length)
+	var file bytes.Buffer
+	if err := whole.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	filed, logged := replay.NewFrames(4, 1, 100, 2), replay.NewFrames(4, 1, 100, 2)
+	if err := filed.Load(bytes.NewReader(file.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	if err := logged.LoadLog(bytes.NewReader(whole.AppendSince(nil, 0)), whole.State()); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{1, 2} {
+		want := map[[3]byte]bool{}
+		for c := range byte(2) {
+			for e := range byte(episodes) {
+				for step := range length {
+					ended, there := e == 1, step+n <= length
+					put := false
+					for k := step; k < min(step+n, length); k++ {
+						put = put || k%3 == 2 && !(ended && k+1 == length)
+					}
+					if (there || ended) && !put {
+						want[[3]byte{c, e, byte(step)}] = true
+					}
+				}
+			}
+		}
+		for name, f := range map[string]*replay.Frames{"made": whole, "of a file": filed, "of a log": logged} {
+			got := led(t, f, n)
+			for at := range want {
+				if !got[at] {
+					t.Errorf("%s, %d steps: %v is never drawn", name, n, at)
+				}
+			}
+			for at := range got {
+				if !want[at] {
+					t.Errorf("%s, %d steps: %v is drawn", name, n, at)
+				}
+			}
+		}
+	}
+	only := replay.NewFrames(4, 1, 10, 1)
+	only.Begin(0, picture(0, 0, 0))
+	only.Add(0, []float32{1}, 0, picture(0, 0, 1), false)
+	only.Respawn(0)
+	if seen := led(t, only, 1); len(seen) != 1 {
+		t.Errorf("of frames with one respawn %v are drawn", seen)
+	}
+	if r := row(2); (replay.FrameSampler{Frames: only}).Draw(r, 1, 0.9, 0, 0) != nil || !r.Respawned {
+		t.Error("a row does not say that its agent was put elsewhere")
+	}
+}
+
+// A file from before respawns were known is read, and written as it would be now.
+func TestFramesOfAFileWithoutRespawns(t *testing.T) {
+	var now bytes.Buffer
+	if err := filmed(60, 2, 3, 5).Save(&now); err != nil {
+		t.Fatal(err)
+	}
+	const head, copyHead, known, beside = 6 + 3*8, 3 * 8, 8 + 8 + 4 + 3, 4 + 4 // bytes; beside are an action and a frame
+	rest := bytes.Replace(now.Bytes(), []byte("PGRF2\n"), []byte("PGRF1\n"), 1)
+	before := slices.Clone(rest[:head])
+	for rest = rest[head:]; len(rest) > 0; {
+		frames := rest[2*8]
+		before, rest = append(before, rest[:copyHead]...), rest[copyHead:]
+		for range frames {
+			before = append(append(before, rest[:known-1]...), rest[known:known+beside]...)
+			rest = rest[known+beside:]
+		}
+	}
+	f := replay.NewFrames(4, 1, 60, 2)
+	if err := f.Load(bytes.NewReader(before)); err != nil {
+		t.Fatal(err)
+	}
+	var again bytes.Buffer
+	if err := f.Save(&again); err != nil || !bytes.Equal(again.Bytes(), now.Bytes()) {
+		t.Errorf("it comes back otherwise: %v", err)
+	}
+}
