@@ -62,7 +62,7 @@ func TestMethodsFromPixels(t *testing.T) {
 }
 
 // choosing are methods whose own learner sees frames, in mazes.
-var choosing = []string{"ppo", "ppo-oracle", "ppo-rnd"}
+var choosing = []string{"ppo", "ppo-curiosity", "ppo-oracle", "ppo-rnd"}
 
 // PPO sees one frame, as it is, with its own learner's numbers and those of the scale's layer
 // for it.
@@ -92,6 +92,11 @@ func TestPPOFromPixels(t *testing.T) {
 	if bonus.Bonus.Function = "curiosity"; !refusesStates(bonus) {
 		t.Error("a bonus of states beside frames is not refused")
 	}
+	icm := bonus.Relevance.Of("curiosity").(relevance.ICMConfig)
+	icm.On = relevance.ICMOnFrames
+	if bonus.Relevance = bonus.Relevance.With("curiosity", icm); bonus.Validate() != nil {
+		t.Errorf("curiosity of frames: %v", bonus.Validate())
+	}
 	if bonus.Bonus.Function = "rnd"; bonus.Validate() != nil {
 		t.Errorf("a bonus of frames: %v", bonus.Validate())
 	}
@@ -99,6 +104,20 @@ func TestPPOFromPixels(t *testing.T) {
 	rnd.On = relevance.RNDOnLatents
 	if bonus.Relevance = bonus.Relevance.With("rnd", rnd); !refusesStates(bonus) {
 		t.Error("RND of latents, which are states here, is not refused beside frames")
+	}
+}
+
+// Curiosity of frames is of choices between single env steps: other learners have it of latents.
+func TestCuriosityOfFramesIsOfBonuses(t *testing.T) {
+	c, err := Resolve(Choice{Task: "walker-walk", Method: "pgr-curiosity", Scale: "demo", Observation: "pixels"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	icm := c.Relevance.Of("curiosity").(relevance.ICMConfig)
+	icm.On = relevance.ICMOnFrames
+	c.Relevance = c.Relevance.With("curiosity", icm)
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `want "latents"`) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("curiosity of frames in generative replay: %v", err)
 	}
 }
 

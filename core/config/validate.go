@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"pgrlab/core/agent"
@@ -127,8 +128,11 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	}
 	if s.Takes == agent.TakesEither && c.Sees() && c.Bonus.Given() && !relevance.Looks(c.Relevance.Of(c.Bonus.Function), c.Sight()) {
-		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, %q, or environment.observation %q",
-			c.Bonus.Function, s.Name, relevance.RNDOnFrames, FunctionNone, task.ObservationState)
+		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, \"curiosity\" with curiosity.on %q, %q, or environment.observation %q",
+			c.Bonus.Function, s.Name, relevance.RNDOnFrames, relevance.ICMOnFrames, FunctionNone, task.ObservationState)
+	}
+	if icm := c.Relevance.Of("curiosity"); relevance.Looks(icm, c.Sight()) && slices.Contains(c.Functions(), "curiosity") && (c.Fills() || !s.Discrete) {
+		return fmt.Errorf("curiosity.on is %q, which is of the bonus of a learner that chooses among actions, and learner %s makes D_real of what it sees, or acts with numbers: want %q", relevance.ICMOnFrames, s.Name, relevance.ICMOnLatents)
 	}
 	return nil
 }

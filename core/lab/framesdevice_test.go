@@ -78,6 +78,7 @@ func TestRunsFromFramesOnADevice(t *testing.T) {
 	if os.Getenv("PGRLAB_SOAK") != "" {
 		all["rnd"] = distilled(brief(looking("rnd")))
 		all["ppo with a bonus"] = inAMaze(distilled(ppoRNDOfFrames(1)))
+		all["ppo with curiosity"] = inAMaze(ppoCuriosityOfFrames(1))
 	}
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -15,26 +16,45 @@ import (
 
 // ppoRNDOfFrames is a run of PPO that sees frames, with a bonus of what it sees.
 func ppoRNDOfFrames(copies int) config.Config {
-	c := withCopies(ppoOfFrames(), copies)
-	c.Method, c.Bonus, c.Knobs.Bonus = "ppo-rnd", config.Bonus{Function: "rnd", Scale: config.ScaleReturns}, 0.25
-	c.Pixels.Side, c.Buffer = 36, 24
+	c := ppoBonusOfFrames("rnd", copies)
 	rnd := c.Relevance.Of("rnd").(relevance.RNDConfig)
 	rnd.On, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = relevance.RNDOnFrames, 16, 8, 4, 8
 	c.Relevance = c.Relevance.With("rnd", rnd)
 	return c
 }
 
-// The bonus of an env step is of the frame that it led to, over the deviation of its
-// discounted return so far.
+// ppoCuriosityOfFrames likewise, with a bonus of the frames between which it acts.
+func ppoCuriosityOfFrames(copies int) config.Config {
+	c := ppoBonusOfFrames("curiosity", copies)
+	icm := c.Relevance.Of("curiosity").(relevance.ICMConfig)
+	icm.On, icm.Hidden, icm.Batch, icm.ScoreRows, icm.Every = relevance.ICMOnFrames, 16, 2, 8, 5
+	c.Relevance = c.Relevance.With("curiosity", icm)
+	return c
+}
+
+func ppoBonusOfFrames(function string, copies int) config.Config {
+	c := withCopies(ppoOfFrames(), copies)
+	c.Method, c.Bonus, c.Knobs.Bonus = "ppo-"+function, config.Bonus{Function: function, Scale: config.ScaleReturns}, 0.25
+	c.Pixels.Side, c.Buffer = 36, 24
+	return c
+}
+
+// The bonus of an env step is of the frame that it led to, and of what led there, over the
+// deviation of its discounted return so far.
 func TestABonusOfFramesByHand(t *testing.T) {
-	c := ppoRNDOfFrames(1)
+	for _, c := range []config.Config{ppoRNDOfFrames(1), ppoCuriosityOfFrames(1)} {
+		t.Run(c.Bonus.Function, func(t *testing.T) { bonusByHand(t, c) })
+	}
+}
+
+func bonusByHand(t *testing.T, c config.Config) {
 	own := c.Agent.Own["ppo"].(ppo.Settings)
 	own.Minibatches = 2
 	c.Agent.Own = agent.Own{"ppo": own}
 	l := framesLabOf(t, c, mazeTask(t), 1, nil)
 	defer l.Close()
 	x, m := l.x, l.x.first()
-	f, err := m.Function("rnd")
+	f, err := m.Function(c.Bonus.Function)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +64,20 @@ func TestABonusOfFramesByHand(t *testing.T) {
 	var all []float64
 	returned, bonuses := 0.0, 0.0
 	for step := range 7 {
+		before, _ := replica.Looks(m)
 		x.begin(step + 1)
 		if err := x.collect(); err != nil {
 			t.Fatal(err)
 		}
-		stack, _ := replica.Looks(m)
+		after, _ := replica.Looks(m)
 		b, score := replay.NewBatch(m.Real.Shape(), 1), make([]float32, 1)
-		b.Frames = []replay.FrameRow{{Next: stack}}
+		b.Frames = []replay.FrameRow{{Stack: before, Next: after, Action: m.Action}}
+		if step == 0 { // the only env step that there is
+			b.Frames = replay.NewFrameRows(1, 1)
+			if err := m.Frames().Draw(&b.Frames[0], 1, 0, 0, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := f.Score(score, b, 1); err != nil {
 			t.Fatal(err)
 		}
@@ -78,19 +105,28 @@ func meanAndStd(all []float64) (mean, std float64) {
 
 // Such a run goes on from borders, and writes the same with one worker and with two.
 func TestABonusOfFramesGoesOnFromBorders(t *testing.T) {
-	c := ppoRNDOfFrames(3)
-	phases := resumeEverywhere(t, 9, func(r record) *Lab { return framesLabOf(t, c, mazeTask(t), 1, r) })
-	if phases[knob.Learn] == 0 || phases[knob.AfterStep] == 0 {
-		t.Errorf("borders: %v", phases)
-	}
-	journal := func(threads int) string {
-		folder := &memoryFolder{}
-		if err := framesLabOf(t, c, mazeTask(t), threads, folder).Run(t.Context()); err != nil {
-			t.Fatal(err)
+	for function, c := range map[string]config.Config{"rnd": ppoRNDOfFrames(3), "curiosity": ppoCuriosityOfFrames(3)} {
+		nth := 9
+		if function == "curiosity" {
+			c.Steps, c.Evaluation.Every, nth = 17, 17, 13
 		}
-		return folder.canonical(t)
-	}
-	if one, two := journal(1), journal(2); one != two {
-		t.Errorf("one worker writes\n%s\ntwo write\n%s", one, two)
+		phases := resumeEverywhere(t, nth, func(r record) *Lab { return framesLabOf(t, c, mazeTask(t), 1, r) })
+		if phases[knob.Learn] == 0 || phases[knob.AfterStep] == 0 {
+			t.Errorf("%s: borders: %v", function, phases)
+		}
+		journal := func(threads int) string {
+			folder := &memoryFolder{}
+			if err := framesLabOf(t, c, mazeTask(t), threads, folder).Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return folder.canonical(t)
+		}
+		one, two := journal(1), journal(2)
+		if one != two {
+			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", function, one, two)
+		}
+		if function == "curiosity" && !strings.Contains(one, `"curiosity":{`) && !strings.Contains(one, `"curiosity":`) {
+			t.Errorf("no loss of the model in\n%s", one)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/envs/maze"
@@ -67,43 +69,55 @@ func (o observing) Observe(e *agent.Experience) error {
 
 // A bonus is not of respawns unless it is asked for, and its model does not learn from them.
 func TestNoBonusForRespawns(t *testing.T) {
-	for _, function := range []string{"curiosity", "rnd"} {
+	for _, c := range []config.Config{ppoConfig("curiosity"), ppoConfig("rnd"), ppoCuriosityOfFrames(3), ppoRNDOfFrames(3)} {
 		for _, respawns := range []string{relevance.RespawnsMasked, relevance.RespawnsUsed} {
-			c := ppoConfig(function)
-			c.Bonus.Scale = config.ScalePaper
-			own := relevance.Respawns{Respawns: respawns}
+			function, own := c.Bonus.Function, relevance.Respawns{Respawns: respawns}
 			switch f := c.Relevance.Of(function).(type) {
 			case relevance.ICMConfig:
 				f.Respawns = own
 				c.Relevance = c.Relevance.With(function, f)
 			case relevance.RNDConfig:
-				f.Respawns = own
+				if f.Respawns = own; c.Sees() {
+					f.Batch, f.Every = 16, 8
+				}
 				c.Relevance = c.Relevance.With(function, f)
 			}
+			name := fmt.Sprintf("%s, %s, %s", function, c.Observation(), respawns)
+			c.Bonus.Scale = config.ScalePaper
 			l, raised := respawningLab(t, c)
 			if err := l.Run(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 			used := respawns == relevance.RespawnsUsed
 			if raised[0] == 0 || raised[1] > 0 != used {
-				t.Errorf("%s, %s: %d bonuses of respawns, %d of others", function, respawns, raised[1], raised[0])
+				t.Errorf("%s: %d bonuses of respawns, %d of others", name, raised[1], raised[0])
 			}
-			m, seen := l.x.first(), 0
-			f, err := m.Function(function)
+			f, err := l.x.first().Function(function)
 			if err != nil {
 				t.Fatal(err)
 			}
 			learned := f.(relevance.Trained).Batch() // of the last update
-			for _, n := range learned.Notes {
-				if n.Respawned {
-					seen++
-				}
-			}
-			if learned.Notes == nil || seen > 0 != used {
-				t.Errorf("%s, %s: the last update was on %d respawns of %d rows", function, respawns, seen, len(learned.Notes))
+			seen, rows := respawnsIn(learned)
+			if rows == 0 || seen > 0 && !used || seen == 0 && used && rows > 2 {
+				t.Errorf("%s: the last update was on %d respawns of %d rows", name, seen, rows)
 			}
 		}
 	}
+}
+
+// respawnsIn is how many rows of a batch say that their agent was put elsewhere.
+func respawnsIn(b *replay.Batch) (seen, rows int) {
+	for _, n := range b.Notes {
+		if n.Respawned {
+			seen++
+		}
+	}
+	for _, f := range b.Frames {
+		if f.Respawned {
+			seen++
+		}
+	}
+	return seen, max(len(b.Notes), len(b.Frames))
 }
 
 // respawningLab is such a run in mazes, with what its learner observes.

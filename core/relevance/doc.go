@@ -21,7 +21,8 @@
 // Equation 5 is computed by ICM.Score (curiosity.go) with the networks of icmnet.go,
 // equation 6 by RND.Score (rnd.go), equation 7 by Count.Score (count.go). The generator scales
 // scores, so constant factors change nothing there; in bonuses and priorities they do, see
-// PaperScale.
+// PaperScale. Of frames they are FrameICM.Score (icmframes.go), FrameRND.Score (rndframes.go) and
+// FrameCount.Score (countframes.go).
 //
 // A function is a file that declares itself in the registry: see Spec, and
 // docs/recipes/relevance.md for a whole one with a network.

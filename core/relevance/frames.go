@@ -36,10 +36,10 @@ type ConfigOfFrames interface {
 	MemoryOfFrames(shape replay.Shape, f Frames) float64
 }
 
-// Looks says whether the function of these settings, one that learns in steps, looks at such
-// frames and not at numbers beside them.
+// Looks says whether the function of these settings looks at such frames and not at numbers
+// beside them.
 func Looks(c Config, f Frames) bool {
-	seeing, can := c.(RNDConfig)
+	seeing, can := c.(interface{ looks(f Frames) bool })
 	return can && seeing.looks(f)
 }
 

@@ -41,7 +41,12 @@ type ICMConfig struct {
 	Batch     int     `toml:"batch"`      // real transitions of an update
 	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
 	Momentum  float64 `toml:"momentum"`   // of the running statistics of the batch norms
-	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network
+	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network; of frames 128 at most
+
+	// A learner of choices may have a model of the frames that it sees: see FrameICM. Of the
+	// settings above Residual and Momentum are not its.
+	On           string  `toml:"on"`            // "frames", or "latents", as is the empty one: of numbers, those that a learner made of frames included
+	ForwardShare float64 `toml:"forward_share"` // of frames: the forward model's share of the loss
 
 	// Noise in the observations and next observations of a part of each update's
 	// batch: how robust the method is against a bad dynamics model (Wang et al. 2025,
@@ -57,14 +62,21 @@ var _ = register(Spec{
 	Learning: LearnsInSteps,
 	Config:   DefaultICM(),
 	New: func(d Deps) (Function, error) {
+		if c := d.Config.(ICMConfig); c.looks(d.Frames) {
+			return NewFrameICM(c, d.Shape, d.Frames, d.Device, d.Seed)
+		}
 		return NewICM(d.Config.(ICMConfig), d.Shape, d.Device, d.Seed)
 	},
 })
 
 // DefaultICM is the released configuration (renwang435/pgr:
-// config/online/sac_cond_synther_dmc.gin).
+// config/online/sac_cond_synther_dmc.gin). ForwardShare is google-research/episodic-curiosity's:
+// episodic_curiosity/train_policy.py, forward_inverse_ratio.
 func DefaultICM() ICMConfig {
-	return ICMConfig{Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024}
+	return ICMConfig{
+		Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024,
+		On: ICMOnLatents, ForwardShare: 0.2,
+	}
 }
 
 // Validate says in one line what is wrong with c, or returns nil.
@@ -80,6 +92,10 @@ func (c ICMConfig) Validate() error {
 		return fmt.Errorf("curiosity: lr is %g and momentum %g, want a positive rate and a momentum in (0,1]", c.LR, c.Momentum)
 	case !(c.NoiseShare >= 0 && c.NoiseShare <= 1) || !(c.NoiseStd >= 0) || math.IsInf(c.NoiseStd, 0):
 		return fmt.Errorf("curiosity: noise_share is %g and noise_std %g, want a share from 0 to 1 and a number of at least 0", c.NoiseShare, c.NoiseStd)
+	case c.On != "" && c.On != ICMOnFrames && c.On != ICMOnLatents:
+		return fmt.Errorf("curiosity: on is %q, want %q or %q", c.On, ICMOnFrames, ICMOnLatents)
+	case c.On == ICMOnFrames && !(c.ForwardShare > 0 && c.ForwardShare < 1):
+		return fmt.Errorf("curiosity: forward_share is %g, want a share between 0 and 1: each model needs its own", c.ForwardShare)
 	case c.NoiseKind != "" && c.NoiseKind != NoiseIsotropic && c.NoiseKind != NoiseDimension:
 		return fmt.Errorf("curiosity: noise_kind is %q, want %q or %q", c.NoiseKind, NoiseIsotropic, NoiseDimension)
 	}

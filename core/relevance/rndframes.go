@@ -9,7 +9,6 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
-	"pgrlab/core/window"
 )
 
 // FrameRND is RND of frames: both networks look at the stack of s′ as it was seen, whitened
@@ -30,12 +29,12 @@ type FrameRND struct {
 
 // frameNet is one of the two networks.
 type frameNet struct {
-	convs  []nn.Conv
+	convs  convs
 	layers nn.MLP
 }
 
 // frameConvs are their convolutions.
-var frameConvs = []struct{ out, kernel, stride int }{{32, 8, 4}, {64, 4, 2}, {64, 3, 1}}
+var frameConvs = []convLayer{{32, 8, 4, 0}, {64, 4, 2, 0}, {64, 3, 1, 0}}
 
 const (
 	leak         = 0.2 // of LeakyReLU, TensorFlow's
@@ -86,30 +85,18 @@ func NewFrameRND(c RNDConfig, shape replay.Shape, f Frames, dev device.Device, s
 
 func newFrameNet(name string, c RNDConfig, f Frames, s rng.Stream) (n frameNet) {
 	init := nn.Orthogonal(math.Sqrt2)
-	over := window.Geometry{Height: f.Side, Width: f.Side, Channels: f.Stack * colours}
-	for i, l := range frameConvs {
-		over.Kernel, over.Stride = l.kernel, l.stride
-		conv := nn.NewConv(fmt.Sprintf("%s.conv%d", name, i+1), over, l.out, init, s)
-		n.convs, over = append(n.convs, conv), conv.Next(0, 0, 0)
-	}
-	n.layers = nn.NewMLP(name, []int{over.Size(), c.Hidden, c.Hidden, c.Features}, init, nn.ReLU, s)
+	over, seen := windows(frameConvs, f, f.Side)
+	n.convs = newConvs(name, frameConvs, over, init, s)
+	n.layers = nn.NewMLP(name, []int{seen.Size(), c.Hidden, c.Hidden, c.Features}, init, nn.ReLU, s)
 	return n
 }
 
 // apply is the features [rows,K] of images.
 func (n frameNet) apply(g *op.Graph, x *op.Node) *op.Node {
-	for _, l := range n.convs {
-		x = g.LeakyReLU(l.Apply(g, x), leak)
-	}
-	return n.layers.Apply(g, x)
+	return n.layers.Apply(g, n.convs.apply(g, x, func(g *op.Graph, z *op.Node) *op.Node { return g.LeakyReLU(z, leak) }))
 }
 
-func (n frameNet) params() (all []*op.Tensor) {
-	for _, l := range n.convs {
-		all = append(all, l.Params()...)
-	}
-	return append(all, n.layers.Params()...)
-}
+func (n frameNet) params() []*op.Tensor { return append(n.convs.params(), n.layers.Params()...) }
 
 func (m *FrameRND) compile() error {
 	c := m.config
@@ -196,14 +183,10 @@ func (c RNDConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
 	if !c.looks(f) {
 		return c.Memory(shape)
 	}
-	side, channels, weights, made := float64(f.Side), float64(f.Stack*colours), 0.0, 0.0
-	image := side * side * channels
-	for _, l := range frameConvs {
-		weights += (float64(l.kernel*l.kernel)*channels + 1) * float64(l.out)
-		side, channels = math.Floor((side-float64(l.kernel))/float64(l.stride))+1, float64(l.out)
-		made += side * side * channels
-	}
-	weights += nn.Parameters(int(side*side*channels), c.Hidden, c.Hidden, c.Features)
+	over, seen := windows(frameConvs, f, f.Side)
+	weights, made := convNumbers(frameConvs, over)
+	weights += nn.Parameters(seen.Size(), c.Hidden, c.Hidden, c.Features)
+	image := float64(over[0].Size())
 	rows := float64(c.Batch) + float64(min(c.ScoreRows, mostRows))
 	return 4 * (5*weights + 8*image + rows*(image+2*made+4*float64(c.Hidden)))
 }

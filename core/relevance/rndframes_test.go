@@ -237,6 +237,8 @@ func TestFunctionsOfFrames(t *testing.T) {
 	}
 	latents, deep := smallFrameRND(), DefaultCount()
 	latents.On, deep.Depth = RNDOnLatents, 5
+	curious, noised, all := smallFrameICM(), smallFrameICM(), smallFrameICM()
+	noised.NoiseShare, all.ForwardShare = 0.2, 1
 	for _, c := range []struct {
 		name   string
 		config Config
@@ -247,6 +249,8 @@ func TestFunctionsOfFrames(t *testing.T) {
 		{"rnd", latents, seen, "*relevance.RND"}, {"rnd", latents, Frames{Side: 9, Stack: 2}, "*relevance.RND"},
 		{"count", DefaultCount(), seen, "*relevance.FrameCount"}, {"count", DefaultCount(), Frames{Side: 9, Stack: 2}, "*relevance.FrameCount"},
 		{"count", deep, Frames{}, "*relevance.Count"},
+		{"curiosity", curious, Frames{Side: 9, Stack: 2}, "*relevance.FrameICM"}, {"curiosity", curious, Frames{}, "*relevance.ICM"},
+		{"curiosity", DefaultICM(), seen, "*relevance.ICM"}, {"curiosity", noised, Frames{}, "*relevance.ICM"},
 	} {
 		f, err := of(c.name, c.config, c.frames)
 		if got := fmt.Sprintf("%T", f); err != nil || got != c.want {
@@ -274,7 +278,16 @@ func TestFunctionsOfFrames(t *testing.T) {
 	if _, err := of("count", deep, seen); err == nil || !strings.Contains(err.Error(), "want 0 to 4") {
 		t.Errorf("a context beyond the neighbours: %v", err)
 	}
-	for _, c := range []ConfigOfFrames{smallFrameRND(), DefaultRND(), latents, DefaultCount()} {
+	if _, err := of("curiosity", noised, seen); err == nil || !strings.Contains(err.Error(), `want 0 with curiosity.on "frames"`) {
+		t.Errorf("noise in frames: %v", err)
+	}
+	if _, err := of("curiosity", all, seen); err == nil || !strings.Contains(err.Error(), "want a share between 0 and 1") {
+		t.Errorf("an inverse model that does not learn: %v", err)
+	}
+	if all.On = "walls"; all.Validate() == nil {
+		t.Error("curiosity on walls is let pass")
+	}
+	for _, c := range []ConfigOfFrames{smallFrameRND(), DefaultRND(), latents, DefaultCount(), curious, DefaultICM()} {
 		small, large := c.MemoryOfFrames(little, Frames{Side: 36, Stack: 3}), c.MemoryOfFrames(little, Frames{Side: 84, Stack: 3})
 		if none := c.MemoryOfFrames(little, Frames{}); none != c.Memory(little) || !(small > 0) || !(large >= small) {
 			t.Errorf("%T: memory of %g bytes without frames, %g and %g with", c, none, small, large)

@@ -1,0 +1,217 @@
+package relevance
+
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// FrameICM is the intrinsic curiosity model of frames (Pathak et al. 2017) as
+// google-research/episodic-curiosity has it beside PPO (third_party/baselines/ppo2: ppo2.py,
+// pathak_utils.py): an encoder φ of four convolutions of 32 channels on pictures of 42×42 with
+// ELU behind each, 288 numbers; a forward model of one hidden layer that guesses φ(s′) from φ(s)
+// and the action, and an inverse model of one that guesses the action from both. It learns by
+//
+//	share·½‖g(φ(s),a) − φ(s′)‖² + (1−share)·CE(inverse(φ(s),φ(s′)), a)
+//
+// the mean over the rows, where nothing stops the gradient: what is guessed moves towards the
+// guess as well. The model has an optimiser of its own, Adam without a bound on gradients, so
+// that the factors of the whole loss there (curiosity_loss_strength, and 20) have no place here:
+// Adam's steps do not depend on them. There pictures are made smaller by taking every second
+// pixel of 84×84, here by their means.
+//
+// Actions are choices, [A] with one 1. Of single frames an update of 256 rows is 5.9 GFLOP, a score 8 MFLOP. A
+// FrameICM belongs to one goroutine.
+type FrameICM struct {
+	trainer
+	config   ICMConfig
+	rows     int // scored by one run of the networks
+	acts     int
+	net      frameICMNet
+	pictures *pictures
+	in       inputs // of the update
+}
+
+// ICMOnFrames and ICMOnLatents are the choices of ICMConfig.On.
+const (
+	ICMOnFrames  = "frames"
+	ICMOnLatents = "latents"
+)
+
+// curiousConvs are φ.
+//
+// Their windows begin one pixel outside of an image and end on its last one where its side is
+// even; TensorFlow's SAME, which the original has, has the same at the other end. Pictures are
+// turned by 180° for that: see pictures. Where a side is odd both are symmetric.
+var curiousConvs = []convLayer{{32, 3, 2, 1}, {32, 3, 2, 1}, {32, 3, 2, 1}, {32, 3, 2, 1}}
+
+// looks says whether the model is one of the frames that there are.
+func (c ICMConfig) looks(f Frames) bool { return f.Side > 0 && c.On == ICMOnFrames }
+
+// ValidateFrames refuses what there is of numbers only.
+func (c ICMConfig) ValidateFrames(f Frames) error {
+	if c.looks(f) && c.NoiseShare > 0 {
+		return fmt.Errorf("curiosity: noise_share is %g, and noise is of numbers: want 0 with curiosity.on %q", c.NoiseShare, ICMOnFrames)
+	}
+	return nil
+}
+
+// NewFrameICM samples the weights and compiles the update and the score.
+func NewFrameICM(c ICMConfig, shape replay.Shape, f Frames, dev device.Device, seed uint64) (*FrameICM, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := c.ValidateFrames(f); err != nil {
+		return nil, err
+	}
+	m := &FrameICM{
+		trainer: trainer{name: "curiosity", device: dev, batch: replay.NewBatch(shape, c.Batch)},
+		config:  c, rows: min(c.ScoreRows, mostRows), acts: shape.Act,
+		net: newFrameICMNet(c, shape.Act, f, rng.New(seed, "curiosity")), pictures: newPictures(f, dev),
+	}
+	m.batch.Frames = replay.NewFrameRows(c.Batch, f.Stack)
+	m.state = m.net.params()
+	if err := m.compile(); err != nil {
+		m.Close()
+		return nil, fmt.Errorf("curiosity: %w", err)
+	}
+	return m, nil
+}
+
+func (m *FrameICM) compile() error {
+	err := m.learn(m.state, m.state, m.config.LR, func(g *op.Graph) (loss *op.Node) {
+		m.in, loss = m.net.loss(g, m.config)
+		return loss
+	})
+	if err != nil {
+		return err
+	}
+	m.scores, err = m.compileScore(m.rows)
+	return err
+}
+
+func (m *FrameICM) compileScore(rows int) (*scorer, error) {
+	return newScorer("curiosity score", rows, m.device, func(g *op.Graph) (inputs, *op.Node) {
+		in, now, next := m.net.seen(g, rows)
+		return in, g.RowMeanSquare(m.net.forward.Apply(g, g.Concat(now, in.act)), next)
+	})
+}
+
+// Train makes one Adam step on the frames and actions of Batch and returns its loss.
+func (m *FrameICM) Train() (loss float64, err error) {
+	rows, err := m.framesOf(m.batch, m.config.Batch)
+	if err != nil {
+		return 0, err
+	}
+	m.pictures.write(m.in.of(m.step), rows)
+	return m.trainer.Train()
+}
+
+// Score writes F = ‖g(φ(s),a) − φ(s′)‖²/288, the mean as that of ICM. The original's bonus is
+// ½‖·‖², which is PaperScale times that. Of respawns it is 0: see Respawns.
+func (m *FrameICM) Score(dst []float32, b *replay.Batch, rows int) error {
+	frames, err := m.framesOf(b, rows)
+	if err != nil {
+		return err
+	}
+	s, err := m.scorer(rows, m.compileScore)
+	if err != nil {
+		return fmt.Errorf("relevance curiosity: %w", err)
+	}
+	for first := 0; first < rows; first += s.rows {
+		n := min(s.rows, rows-first)
+		m.pictures.write(s.in.of(s.program), frames[first:first+n])
+		if err := s.program.Run(0); err != nil {
+			return fmt.Errorf("relevance curiosity: %w", err)
+		}
+		copy(dst[first:first+n], s.program.Data(s.out))
+	}
+	m.config.mask(dst, b, rows)
+	return nil
+}
+
+// framesOf are the frames of the first rows transitions of a batch, each with its action.
+func (m *FrameICM) framesOf(b *replay.Batch, rows int) ([]replay.FrameRow, error) {
+	frames, err := framesOf(m.name, b, rows)
+	if err != nil {
+		return nil, err
+	}
+	for i := range frames {
+		if len(frames[i].Action) != m.acts {
+			return nil, fmt.Errorf("relevance curiosity: row %d of frames has %d actions, want %d", i, len(frames[i].Action), m.acts)
+		}
+	}
+	return frames, nil
+}
+
+// Prepare compiles what scores so many rows, which otherwise happens at the first of them.
+func (m *FrameICM) Prepare(rows int) error {
+	_, err := m.scorer(rows, m.compileScore)
+	return err
+}
+
+// Slice is a run of the networks.
+func (m *FrameICM) Slice() int { return m.rows }
+
+// PaperScale is 288/2, the original's ½‖·‖² over the mean of Score.
+func (m *FrameICM) PaperScale() float64 { return float64(m.net.features) / 2 }
+
+// frameICMNet are the networks.
+type frameICMNet struct {
+	image, features, acts int // sizes
+	encoder               convs
+	forward, inverse      nn.MLP
+}
+
+// newFrameICMNet samples weights as the original does: convolutions by Glorot's rule, whose
+// fan-out is that of a whole window, and the other layers almost 0.
+func newFrameICMNet(c ICMConfig, acts int, f Frames, s rng.Stream) (n frameICMNet) {
+	over, seen := windows(curiousConvs, f, pictureSide)
+	n.image, n.features, n.acts = over[0].Size(), seen.Size(), acts
+	n.encoder = newConvs("curiosity.encoder", curiousConvs, over, func(w, b []float32, in, out int, s rng.Stream) {
+		taps := over[0].Kernel * over[0].Kernel
+		nn.XavierUniform(w, b, in, taps*out, s)
+	}, s)
+	small := nn.Columns(0.01)
+	n.forward = nn.NewMLP("curiosity.forward", []int{n.features + acts, c.Hidden, n.features}, small, nn.ReLU, s)
+	n.inverse = nn.NewMLP("curiosity.inverse", []int{2 * n.features, c.Hidden, acts}, small, nn.ReLU, s)
+	return n
+}
+
+func (n frameICMNet) params() []*op.Tensor {
+	return append(n.encoder.params(), append(n.forward.Params(), n.inverse.Params()...)...)
+}
+
+// seen are s, a and s′ of so many rows, and φ(s) and φ(s′) [rows,288].
+func (n frameICMNet) seen(g *op.Graph, rows int) (in inputs, now, next *op.Node) {
+	in = inputs{obs: g.Input("s", rows, n.image), act: g.Input("a", rows, n.acts), next: g.Input("s'", rows, n.image)}
+	return in, n.encoder.apply(g, in.obs, nn.ELU), n.encoder.apply(g, in.next, nn.ELU)
+}
+
+// loss is that of an update. SquaredError would stop the gradient at what is guessed.
+func (n frameICMNet) loss(g *op.Graph, c ICMConfig) (inputs, *op.Node) {
+	in, now, next := n.seen(g, c.Batch)
+	missed, rows := g.Sub(n.forward.Apply(g, g.Concat(now, in.act)), next), float64(c.Batch)
+	return in, g.AddScalars(
+		g.Sum(g.Square(missed), 2*rows/c.ForwardShare),
+		g.CrossEntropy(n.inverse.Apply(g, g.Concat(now, next)), in.act, rows/(1-c.ForwardShare)))
+}
+
+// MemoryOfFrames is about how many bytes the networks take beside the images that they look at:
+// never much more than they will. It does not overflow.
+func (c ICMConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
+	if !c.looks(f) {
+		return c.Memory(shape)
+	}
+	over, seen := windows(curiousConvs, f, pictureSide)
+	weights, made := convNumbers(curiousConvs, over)
+	weights += nn.Parameters(seen.Size()+shape.Act, c.Hidden, seen.Size()) + nn.Parameters(2*seen.Size(), c.Hidden, shape.Act)
+	images, hidden := 2*float64(over[0].Size()), 4*float64(c.Hidden)
+	updated, scored := float64(c.Batch), math.Min(float64(c.ScoreRows), mostRows)
+	return 4 * (4*weights + updated*(images+4*made+hidden) + scored*(images+2*made+hidden))
+}
