@@ -70,7 +70,8 @@ func (t *Task) markdown(b *bufio.Writer) {
 			fmt.Fprintf(b, "\n%s: %d more %s did not get to step %s.\n", r.Label, r.Missing, plural(r.Missing, "seed"), Count(t.Step))
 		}
 	}
-	t.generated(b)
+	t.measured(b, generatedMeasures, func(r *Row) []Measured { return r.Generated })
+	t.measured(b, exploredMeasures, func(r *Row) []Measured { return r.Explored })
 	t.matrix(b)
 	t.differences(b)
 }

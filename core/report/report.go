@@ -83,6 +83,7 @@ type Row struct {
 	Changed []string  `json:"changed,omitempty"` // those whose journal is not what the run wrote
 
 	Generated []Measured `json:"generated,omitempty"` // what its generators made
+	Explored  []Measured `json:"explored,omitempty"`  // how it went in mazes
 
 	Reported []Reported `json:"reported,omitempty"` // the paper's first
 	cell     *Cell
@@ -214,7 +215,7 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		in := Bootstrap(bootstrap.Sub("iqm "+c.Task+" "+r.Label), [][]float64{r.Points}, func(s [][]float64) float64 { return IQM(s...) })
 		r.IQMIn = &in
 	}
-	r.Generated = r.generations(t.Step)
+	r.Generated, r.Explored = r.measured(generatedMeasures, t.Step), r.measured(exploredMeasures, t.Step)
 	for _, report := range o.Reported {
 		if report.Task == c.Task && report.Method == c.Method && report.Pixels == (r.Frames > 0) {
 			r.Reported = append(r.Reported, report)

@@ -43,6 +43,20 @@ var resultQuantities = []string{
 	"generated/dynamics/change", "generated/dynamics/reward_relative", "generated/coverage", "generated/copies",
 }
 
+// exploredQuantities are kept too where one of the runs has some.
+var exploredQuantities = []string{
+	"evaluated/explored/goals", "evaluated/explored/cells", "evaluated/explored/moved", "evaluated/explored/on_spot",
+	"losses/bonus", "losses/episodes/entries", "losses/episodes/p90", "losses/episodes/accuracy",
+}
+
+// quantitiesOf are the quantities that a file of such runs keeps.
+func quantitiesOf(runs []*Run) []string {
+	has := func(name string) bool {
+		return slices.ContainsFunc(runs, func(r *Run) bool { return len(r.Members[0].Series[name]) > 0 })
+	}
+	return append(slices.Clone(resultQuantities), slices.DeleteFunc(slices.Clone(exploredQuantities), func(name string) bool { return !has(name) })...)
+}
+
 // maxResults bounds a results file, in bytes.
 const maxResults = 256 << 20
 
@@ -217,19 +231,20 @@ func formatResults(runs []*Run) []byte {
 	})
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	w.Write(slices.Concat(resultColumns, resultQuantities, []string{framesColumn}))
+	quantities := quantitiesOf(runs)
+	w.Write(slices.Concat(resultColumns, quantities, []string{framesColumn}))
 	for _, r := range runs {
-		w.WriteAll(r.resultRows())
+		w.WriteAll(r.resultRows(quantities))
 	}
 	w.Flush()
 	return text.Bytes()
 }
 
-// resultRows are the rows of a run of one seed.
-func (r *Run) resultRows() [][]string {
+// resultRows are the rows of a run of one seed, with these quantities.
+func (r *Run) resultRows(quantities []string) [][]string {
 	series := r.Members[0].Series
 	walls := map[int]float64{} // by step at which something was measured
-	for _, name := range resultQuantities {
+	for _, name := range quantities {
 		for _, p := range series[name] {
 			walls[p.Step] = max(walls[p.Step], p.WallS)
 		}
@@ -240,7 +255,7 @@ func (r *Run) resultRows() [][]string {
 			r.Task, r.Method, r.Scale, r.Variant, r.Fingerprint, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Step), r.Device, r.Version,
 			strconv.Itoa(step), strconv.FormatFloat(walls[step], 'f', 1, 64),
 		}
-		for _, name := range resultQuantities {
+		for _, name := range quantities {
 			text := ""
 			for _, p := range series[name] {
 				if p.Step == step && !math.IsNaN(p.Value) {
