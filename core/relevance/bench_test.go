@@ -67,9 +67,9 @@ func TestNoAllocations(t *testing.T) {
 // Functions of frames at the sizes of the small scales and of the paper's, by one thread:
 // RND at the widths that presets use.
 func BenchmarkFrames(b *testing.B) {
-	for _, side := range []int{64, 84} {
+	for _, side := range []int{42, 64, 84} {
 		c := DefaultRND()
-		if side == 64 {
+		if side < 84 {
 			c.Hidden, c.Features, c.Batch = 64, 64, 128
 		}
 		m := newFrameRND(b, c, side, cpu.Options{Threads: 1})
@@ -89,6 +89,7 @@ func BenchmarkFrames(b *testing.B) {
 				}
 			}
 		})
+		benchmarkFrameICM(b, side)
 		count := newFrameCount(b, DefaultCount(), side, 1)
 		b.Run(fmt.Sprintf("count observes 128/%d", side), func(b *testing.B) {
 			for b.Loop() {
@@ -100,6 +101,31 @@ func BenchmarkFrames(b *testing.B) {
 		b.Run(fmt.Sprintf("count scores 128/%d", side), func(b *testing.B) {
 			for b.Loop() {
 				if err := count.Score(dst, rows, 128); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func benchmarkFrameICM(b *testing.B, side int) {
+	c, f := DefaultICM(), Frames{Side: side, Stack: 1}
+	c.On = ICMOnFrames
+	m := newFrameICM(b, c, f, cpu.Options{Threads: 1})
+	film(m.Batch(), side, 1)
+	act(m.Batch())
+	b.Run(fmt.Sprintf("curiosity update of %d/%d", c.Batch, side), func(b *testing.B) {
+		for b.Loop() {
+			if _, err := m.Train(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	for _, n := range []int{12, 16, 128} {
+		rows, dst := acted(n, f, 2), make([]float32, n)
+		b.Run(fmt.Sprintf("curiosity score of %d/%d", n, side), func(b *testing.B) {
+			for b.Loop() {
+				if err := m.Score(dst, rows, n); err != nil {
 					b.Fatal(err)
 				}
 			}

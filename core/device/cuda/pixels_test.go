@@ -230,14 +230,43 @@ func TestFrameRND(t *testing.T) {
 	agree(t, distilling(t, again, 5), distilling(t, there, 5), 1e-5)
 }
 
-// distilling is an update of RND of frames, and the scores behind it.
-func distilling(t *testing.T, m *relevance.FrameRND, from int) (s said) {
+// Curiosity of frames likewise, of the actions between them.
+func TestFrameICM(t *testing.T) {
+	c := relevance.DefaultICM()
+	c.On, c.Hidden, c.Batch, c.ScoreRows = relevance.ICMOnFrames, 8, 2, 2
+	dev, on := unchecked(t, Options{}), onCPU(t)
+	made := func(dev device.Device, seed uint64) *relevance.FrameICM {
+		m, err := relevance.NewFrameICM(c, shape, relevance.Frames{Side: 36, Stack: 1}, dev, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { m.Close() })
+		return m
+	}
+	here, there := made(dev, 3), made(on, 3)
+	agree(t, distilling(t, here, 0), distilling(t, there, 0), 1e-5)
+	var file bytes.Buffer
+	if err := here.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	again := made(dev, 4)
+	if err := again.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	agree(t, distilling(t, again, 5), distilling(t, there, 5), 1e-5)
+}
+
+// distilling is an update of a model of frames, and the scores behind it.
+func distilling(t *testing.T, m relevance.Trained, from int) (s said) {
 	t.Helper()
 	pictures, b := snow(12, 36), m.Batch()
 	for i := range b.Frames {
-		for k := range b.Frames[i].Next {
-			b.Frames[i].Next[k] = pictures[(from+i+k)%len(pictures)]
+		f := &b.Frames[i]
+		for k := range f.Next {
+			f.Stack[k], f.Next[k] = pictures[(from+i+k+1)%len(pictures)], pictures[(from+i+k)%len(pictures)]
 		}
+		f.Action = make([]float32, shape.Act)
+		f.Action[i%shape.Act] = 1
 	}
 	loss, err := m.Train()
 	if err != nil {
