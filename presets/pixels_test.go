@@ -62,7 +62,7 @@ func TestMethodsFromPixels(t *testing.T) {
 }
 
 // choosing are methods whose own learner sees frames, in mazes.
-var choosing = []string{"ppo", "ppo-curiosity", "ppo-oracle", "ppo-rnd"}
+var choosing = []string{"ppo", "ppo-curiosity", "ppo-oracle", "ppo-rnd", "ppo-eco"}
 
 // PPO sees one frame, as it is, with its own learner's numbers and those of the scale's layer
 // for it.

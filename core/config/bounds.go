@@ -39,7 +39,7 @@ var bounds = map[string][2]int{
 var lists = map[string]int{
 	"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000, "pixels.strides": 16,
 	"agent.ppo.kernels": 16, "agent.ppo.strides": 16, "agent.ppo.channels": 16,
-	"eco.hidden": 16, "eco.comparator": 16,
+	"eco.hidden": 16, "eco.comparator": 16, "eco.channels": 16,
 }
 
 // largest is the largest size of a number with a fraction: its square is finite as a

@@ -156,8 +156,6 @@ func (c *Config) CanMeet(name string) error {
 	switch {
 	case err != nil || spec.Learning != relevance.LearnsInRounds:
 		return err
-	case c.Sees():
-		return fmt.Errorf("relevance %q compares observations, and learner %s of method %s sees frames: want another function, or environment.observation %q", name, learner.Name, c.Method, task.ObservationState)
 	case learner.OffPolicy:
 		return fmt.Errorf("relevance %q is of episodes as they are met, and learner %s of method %s learns from transitions in any order: want another function, or a method with a learner of rollouts, as ppo", name, learner.Name, c.Method)
 	}

@@ -107,11 +107,11 @@ func (c *Config) FramesMemory(task task.Task) float64 {
 
 // functionMemory is about what a relevance function takes.
 func (c *Config) functionMemory(settings relevance.Config, shape replay.Shape) float64 {
+	if met, is := settings.(relevance.ConfigOfEpisodes); is {
+		return met.MemoryIn(shape, c.Sight(), c.Environment.InLockstep())
+	}
 	if seeing, can := settings.(relevance.ConfigOfFrames); can {
 		return seeing.MemoryOfFrames(shape, c.Sight())
-	}
-	if met, is := settings.(relevance.ConfigOfEpisodes); is {
-		return met.MemoryIn(shape, c.Environment.InLockstep())
 	}
 	return settings.Memory(shape)
 }

@@ -128,7 +128,7 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	}
 	if s.Takes == agent.TakesEither && c.Sees() && c.Bonus.Given() && !relevance.Looks(c.Relevance.Of(c.Bonus.Function), c.Sight()) {
-		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, \"curiosity\" with curiosity.on %q, %q, or environment.observation %q",
+		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, \"curiosity\" with curiosity.on %q, \"eco\", %q, or environment.observation %q",
 			c.Bonus.Function, s.Name, relevance.RNDOnFrames, relevance.ICMOnFrames, FunctionNone, task.ObservationState)
 	}
 	if icm := c.Relevance.Of("curiosity"); relevance.Looks(icm, c.Sight()) && slices.Contains(c.Functions(), "curiosity") && (c.Fills() || !s.Discrete) {

@@ -144,7 +144,7 @@ func BenchmarkECO(b *testing.B) {
 	defer dev.Close()
 	c := DefaultECO()
 	c.History = 16 * 1000
-	m, err := NewECO(c, shape, 16, dev, 1)
+	m, err := NewECO(c, shape, Frames{}, 16, dev, 1)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,12 +7,15 @@ import (
 
 	"pgrlab/core/device"
 	"pgrlab/core/replay"
+	"pgrlab/core/window"
 )
 
 // ECOConfig describes episodic curiosity: its R-network, the memory of an episode, and the
 // rounds in which the network learns.
 type ECOConfig struct {
-	Hidden     []int   `toml:"hidden"`     // widths of the embedding's hidden layers
+	Embedding  string  `toml:"embedding"`  // of frames: "small", as is the empty one
+	Channels   []int   `toml:"channels"`   // of its convolutions; none: its own
+	Hidden     []int   `toml:"hidden"`     // widths of the embedding's hidden layers, of numbers
 	Features   int     `toml:"features"`   // width of an embedding
 	Comparator []int   `toml:"comparator"` // widths of the comparator's layers before its two logits
 	Entries    int     `toml:"entries"`    // observations of an episode that are remembered, the most
@@ -34,15 +37,15 @@ var _ = register(Spec{
 	Learning: LearnsInRounds,
 	Config:   DefaultECO(),
 	New: func(d Deps) (Function, error) {
-		return NewECO(d.Config.(ECOConfig), d.Met, d.Copies, d.Device, d.Seed)
+		return NewECO(d.Config.(ECOConfig), d.Met, d.Frames, d.Copies, d.Device, d.Seed)
 	},
 })
 
-// DefaultECO is google-research/episodic-curiosity's with smaller networks and a shorter history,
-// for observations that are not pictures.
+// DefaultECO is google-research/episodic-curiosity's with smaller networks and a shorter history.
 func DefaultECO() ECOConfig {
 	return ECOConfig{
-		Hidden: []int{128, 128}, Features: 64, Comparator: []int{64, 64}, Entries: 200, Alpha: 0.03, Beta: 0.5, Percentile: 0.9,
+		Embedding: EmbeddingSmall,
+		Hidden:    []int{128, 128}, Features: 64, Comparator: []int{64, 64}, Entries: 200, Alpha: 0.03, Beta: 0.5, Percentile: 0.9,
 		Near: 5, Far: 25, History: 120_000, Epochs: 3, Batch: 256, LR: 1e-3, Momentum: 0.1,
 	}
 }
@@ -58,6 +61,9 @@ func (c ECOConfig) Validate() error {
 				return fmt.Errorf("eco: hidden is %v and comparator %v, want widths of at least 1", c.Hidden, c.Comparator)
 			}
 		}
+	}
+	if err := c.validateEmbedding(); err != nil {
+		return err
 	}
 	switch {
 	case c.Features < 1:
@@ -93,13 +99,16 @@ func (c ECOConfig) Validate() error {
 // memory where F is above 0, in the place of any one where it is full; the memory is cleared
 // at an episode's end, and begins with the next one's first observation.
 //
+// Where the learner sees frames these are compared, each as bytes until E is given it.
+//
 // The network learns in rounds, each as soon as the history of what was met is new as a whole:
 // from pairs of observations of an episode, those at most Near actions apart being close, those
 // more than Far distant. What the memories hold is embedded anew behind a round. An ECO belongs
 // to one goroutine.
 type ECO struct {
 	config   ECOConfig
-	obs      int // width of an observation
+	width    int          // of an observation, of numbers or a frame's bytes
+	tone     *window.Tone // that bytes become
 	copies   int
 	device   device.Device
 	net      *ecoNet
@@ -121,10 +130,13 @@ type Familiarity struct {
 	Accuracy float64 // of the R-network's choice on the pairs that the last round left out; NaN before the first
 }
 
-// NewECO samples the weights and compiles the programs, for observations of shape.Obs numbers
-// in so many copies of the environment.
-func NewECO(c ECOConfig, shape replay.Shape, copies int, dev device.Device, seed uint64) (*ECO, error) {
+// NewECO samples the weights and compiles the programs, for observations of shape.Obs numbers,
+// or for frames where there are some, in so many copies of the environment.
+func NewECO(c ECOConfig, shape replay.Shape, f Frames, copies int, dev device.Device, seed uint64) (*ECO, error) {
 	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if err := c.ValidateFrames(f); err != nil {
 		return nil, err
 	}
 	if copies < 1 || shape.Obs < 1 {
@@ -133,12 +145,13 @@ func NewECO(c ECOConfig, shape replay.Shape, copies int, dev device.Device, seed
 	if c.History/copies < 1 {
 		return nil, fmt.Errorf("eco: history is %d, want at least a transition of each of %d copies", c.History, copies)
 	}
-	s := newECOStreams(seed)
+	s, steps := newECOStreams(seed), c.History/copies
 	m := &ECO{
-		config: c, obs: shape.Obs, copies: copies, device: dev, net: newECONet(c, shape.Obs, s.weights), streams: s,
-		history: newHistory(c.History/copies, copies, shape.Obs), memories: newMemories(c, copies, shape.Obs),
+		config: c, tone: c.tone(), copies: copies, device: dev, net: newECONet(c, shape.Obs, f, s.weights), streams: s,
+		history: newHistory(steps, copies, newShelf(steps*copies, shape.Obs, f)), memories: newMemories(c, copies, newShelf(copies*c.Entries, shape.Obs, f)),
 		accuracy: math.NaN(),
 	}
+	m.width, m.programs.rows = m.history.seen.width, c.embedded(f, copies)
 	m.met = Familiarity{P90: math.NaN(), Accuracy: math.NaN()}
 	if err := m.compile(); err != nil {
 		m.Close()

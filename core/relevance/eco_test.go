@@ -21,7 +21,13 @@ func smallECO() ECOConfig {
 
 func newECO(t testing.TB, c ECOConfig, copies int) *ECO {
 	t.Helper()
-	m, err := NewECO(c, three, copies, newDevice(t), 5)
+	return newECOOf(t, c, Frames{}, copies)
+}
+
+// newECOOf is of frames.
+func newECOOf(t testing.TB, c ECOConfig, f Frames, copies int) *ECO {
+	t.Helper()
+	m, err := NewECO(c, three, f, copies, newDevice(t), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +40,7 @@ func newECO(t testing.TB, c ECOConfig, copies int) *ECO {
 type strolls struct {
 	copies, length int
 	step           uint64
+	side           int // of frames that they see; 0: none
 }
 
 func (s *strolls) next() *Met {
@@ -44,9 +51,23 @@ func (s *strolls) next() *Met {
 			copy(obs[3*i:], []float32{float32(at+j) / 10, float32(episode) / 7, float32(i)})
 		}
 		m.Ended[i] = at == s.length+i-1
+		if s.side > 0 {
+			m.Seen, m.NextSeen = append(m.Seen, s.frame(at, episode)), append(m.NextSeen, s.frame(at+1, episode))
+		}
 	}
 	s.step++
 	return m
+}
+
+// frame is a light line where the copy is, before the colour of its episode.
+func (s *strolls) frame(at, episode int) []byte {
+	all := make([]byte, s.side*s.side*colours)
+	for i := range all {
+		if all[i] = byte(40 + 20*(episode%3)*(i%colours)); i/colours%s.side == at/2%s.side {
+			all[i] = byte(150 + 100*(at%2))
+		}
+	}
+	return all
 }
 
 // meet lets m meet so many env steps, with the rounds behind them.
@@ -113,7 +134,7 @@ func TestMemoryOfAnEpisode(t *testing.T) {
 		}
 		return at
 	}
-	entries := func(i int) []float32 { return m.memories.seenOf(i) }
+	entries := func(i int) []float32 { return m.memories.seenOf(i).numbers }
 
 	say(float32(math.Log(0.25 / 0.75))) // a similarity of 0.25: novel
 	first := step()
@@ -221,21 +242,25 @@ func TestRNetworkLearns(t *testing.T) {
 // A run that was saved between any two units of a round, or anywhere else, goes on as if it had
 // not been.
 func TestECOGoesOnFromAnywhere(t *testing.T) {
-	const steps = 130
-	whole, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 13}
+	t.Run("numbers", func(t *testing.T) { goesOnFromAnywhere(t, smallECO(), Frames{}, 130) })
+	t.Run("frames", func(t *testing.T) { goesOnFromAnywhere(t, smallECOOfFrames(), smallFrames, 60) })
+}
+
+func goesOnFromAnywhere(t *testing.T, c ECOConfig, f Frames, steps int) {
+	whole, s := newECOOf(t, c, f, 2), &strolls{copies: 2, length: 13, side: f.Side}
 	meet(t, whole, s, steps)
 	var want bytes.Buffer
 	if err := whole.Save(&want); err != nil {
 		t.Fatal(err)
 	}
-	m, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 13}
+	m, s := newECOOf(t, c, f, 2), &strolls{copies: 2, length: 13, side: f.Side}
 	borders := 0
 	again := func() {
 		var file bytes.Buffer
 		if err := m.Save(&file); err != nil {
 			t.Fatal(err)
 		}
-		other := newECO(t, smallECO(), 2)
+		other := newECOOf(t, c, f, 2)
 		file.WriteString("behind")
 		if err := other.Load(&file); err != nil {
 			t.Fatal(err)
@@ -246,9 +271,9 @@ func TestECOGoesOnFromAnywhere(t *testing.T) {
 		m = other
 		borders++
 	}
-	f := make([]float32, 2)
+	said := make([]float32, 2)
 	for range steps {
-		if err := m.Meet(f, s.next()); err != nil {
+		if err := m.Meet(said, s.next()); err != nil {
 			t.Fatal(err)
 		}
 		again()
@@ -263,14 +288,19 @@ func TestECOGoesOnFromAnywhere(t *testing.T) {
 	if err := m.Save(&got); err != nil {
 		t.Fatal(err)
 	}
-	if borders < steps+3*4 || !bytes.Equal(got.Bytes(), want.Bytes()) {
+	if borders < steps+4*int(whole.rounds) || whole.rounds == 0 || !bytes.Equal(got.Bytes(), want.Bytes()) {
 		t.Errorf("after %d borders it is another one", borders)
 	}
 }
 
 // Steady env steps and updates allocate nothing.
 func TestECOAllocatesNothing(t *testing.T) {
-	m, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 13}
+	t.Run("numbers", func(t *testing.T) { allocatesNothing(t, smallECO(), Frames{}) })
+	t.Run("frames", func(t *testing.T) { allocatesNothing(t, smallECOOfFrames(), smallFrames) })
+}
+
+func allocatesNothing(t *testing.T, c ECOConfig, of Frames) {
+	m, s := newECOOf(t, c, of, 2), &strolls{copies: 2, length: 13, side: of.Side}
 	meet(t, m, s, 45)
 	steps, f, i := []*Met{}, make([]float32, 2), 0
 	for range 20 {
@@ -323,7 +353,7 @@ func TestRefusedSettingsOfECO(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := NewECO(DefaultECO(), three, 200_000, newDevice(t), 1); err == nil || !strings.Contains(err.Error(), "200000 copies") {
+	if _, err := NewECO(DefaultECO(), three, Frames{}, 200_000, newDevice(t), 1); err == nil || !strings.Contains(err.Error(), "200000 copies") {
 		t.Errorf("%v", err)
 	}
 }

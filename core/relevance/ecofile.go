@@ -26,10 +26,8 @@ func (m *ECO) Save(w io.Writer) error {
 }
 
 func (m *ECO) save(w io.Writer) error {
-	for _, part := range []any{uint64(ecoMagic), m.rounds, m.accuracy, m.met, m.history.met} {
-		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
-			return err
-		}
+	if err := writeAll(w, uint64(ecoMagic), m.rounds, m.accuracy, m.met, m.history.met); err != nil {
+		return err
 	}
 	if err := plan.Save(m.device, w, m.net.state()); err != nil {
 		return err
@@ -39,12 +37,25 @@ func (m *ECO) save(w io.Writer) error {
 	}
 	h, s := &m.history, &m.memories
 	rows := h.filled() * h.copies
-	parts := []any{h.seen[:rows*h.obs], h.last[:rows]}
-	for i, n := range s.n {
-		parts = append(parts, uint32(n), s.seenOf(i), s.keysOf(i), s.placesOf(i), s.joined[i])
+	if err := writeAll(w, h.seen.part(0, rows), h.last[:rows]); err != nil {
+		return err
 	}
+	for i, n := range s.n {
+		if err := writeAll(w, uint32(n), s.seenOf(i), s.keysOf(i), s.placesOf(i), s.joined[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeAll writes numbers, and observations as they save themselves.
+func writeAll(w io.Writer, parts ...any) error {
 	for _, part := range parts {
-		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+		write := func() error { return binary.Write(w, binary.LittleEndian, part) }
+		if s, seen := part.(shelf); seen {
+			write = func() error { return s.save(w) }
+		}
+		if err := write(); err != nil {
 			return err
 		}
 	}
@@ -80,7 +91,10 @@ func (m *ECO) load(r io.Reader) error {
 	}
 	h, s := &m.history, &m.memories
 	rows := h.filled() * h.copies
-	if err := readAll(r, h.seen[:rows*h.obs], h.last[:rows]); err != nil {
+	if err := h.seen.part(0, rows).load(r); err != nil {
+		return err
+	}
+	if err := readAll(r, h.last[:rows]); err != nil {
 		return err
 	}
 	for i := range s.n {
@@ -101,7 +115,10 @@ func (s *memories) load(r io.Reader, i int, magic uint64) error {
 		return fmt.Errorf("a memory of %d observations, the most are %d", n, s.size)
 	}
 	s.n[i] = int(n)
-	if err := readAll(r, s.seenOf(i), s.keysOf(i)); err != nil {
+	if err := s.seenOf(i).load(r); err != nil {
+		return err
+	}
+	if err := readAll(r, s.keysOf(i)); err != nil {
 		return err
 	}
 	if magic == ecoMagic1 {
@@ -120,20 +137,40 @@ func (s *memories) load(r io.Reader, i int, magic uint64) error {
 	return nil
 }
 
-// MemoryIn is about how many bytes it takes in so many copies of the environment: never much more
-// than it will. It does not overflow.
-func (c ECOConfig) MemoryIn(shape replay.Shape, copies int) float64 {
-	width, obs := float64(c.Comparator[0]), float64(shape.Obs)
-	parameters := nn.Parameters(append(append([]int{shape.Obs}, c.Hidden...), c.Features)...) + nn.Parameters(append([]int{2 * c.Features}, c.Comparator...)...)
-	units := 2 * obs
-	for _, w := range append(append([]int{c.Features}, c.Hidden...), c.Comparator...) {
-		units += 2 * float64(w)
+// MemoryIn is about how many bytes it takes in so many copies of the environment, of frames where
+// there are some: never much more than it will. It does not overflow.
+func (c ECOConfig) MemoryIn(shape replay.Shape, f Frames, copies int) float64 {
+	width, obs, kept := float64(c.Comparator[0]), float64(shape.Obs), 4*float64(shape.Obs)
+	embedding, made := c.embeddingSize(shape.Obs, f)
+	if f.Side > 0 {
+		obs = float64(f.size())
+		kept = 2 * obs // as bytes, and once more on their way into a checkpoint
 	}
-	numbers := 4*parameters + (4*float64(c.Batch)+embeddedRows+comparedRows)*units
-	numbers += float64(copies) * float64(c.Entries) * (obs + width + 2)
-	numbers += float64(c.History) * (obs + 0.25 + 1) // a pair for every two transitions at most: 12 bytes, and its place in an order
-	return 4 * numbers
+	parameters := embedding + nn.Parameters(append([]int{2 * c.Features}, c.Comparator...)...)
+	compared := 0.0
+	for _, w := range append([]int{c.Features}, c.Comparator...) {
+		compared += 2 * float64(w)
+	}
+	numbers := 4*parameters + (4*float64(c.Batch)+float64(c.embedded(f, copies)))*(2*(obs+made)+compared) + comparedRows*compared
+	numbers += float64(copies) * float64(c.Entries) * (width + 2)
+	numbers += float64(c.History) * (0.25 + 1) // a pair for every two transitions at most: 12 bytes, and its place in an order
+	return 4*numbers + kept*(float64(c.History)+float64(copies)*float64(c.Entries))
 }
 
 // Memory is MemoryIn one copy.
-func (c ECOConfig) Memory(shape replay.Shape) float64 { return c.MemoryIn(shape, 1) }
+func (c ECOConfig) Memory(shape replay.Shape) float64 { return c.MemoryIn(shape, Frames{}, 1) }
+
+// MemoryOfFrames is MemoryIn one copy.
+func (c ECOConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
+	return c.MemoryIn(shape, f, 1)
+}
+
+// Unfilled is how many bytes of frames a checkpoint will hold of the history beside what it does
+// now, so many env steps later and before compression.
+func (m *ECO) Unfilled(steps int) int64 {
+	h := &m.history
+	if h.seen.frames == nil {
+		return 0
+	}
+	return int64(min(steps, h.steps-h.filled())) * int64(h.copies) * int64(m.width)
+}

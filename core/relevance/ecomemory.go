@@ -9,7 +9,10 @@ import (
 type Met struct {
 	Step      uint64    // from 1 on
 	Obs, Next []float32 // [K,O]; Next is what was reached, before any reset
-	Ended     []bool    // [K], the episode, for whatever reason
+	// Seen and NextSeen are the frames of Obs and Next, one of each copy, where these are
+	// compared instead.
+	Seen, NextSeen [][]byte
+	Ended          []bool // [K], the episode, for whatever reason
 	// From and Place are where the copies were at Obs and at Next, [K,2] in units of the
 	// environment's; nil where it does not say. They are remembered with what is seen there,
 	// for whoever looks, and F does not depend on them.
@@ -19,20 +22,20 @@ type Met struct {
 // memories are what each copy's episode has met and found new: of each entry the observation,
 // what the comparator's first layer makes of it in the second place, and where it was met.
 type memories struct {
-	size, obs, width int
-	n                []int     // entries of each copy
-	joined           []int32   // of each copy, the entry that the last env step made; -1: none
-	seen             []float32 // [K,size,O]
-	keys             []float32 // [K,size,H]
-	places           []float32 // [K,size,2]; NaN: unknown
-	alike            []float32 // [embeddedRows·size], of copies that are compared together: how much likelier close than distant, ln
+	size, width int
+	n           []int     // entries of each copy
+	joined      []int32   // of each copy, the entry that the last env step made; -1: none
+	seen        shelf     // [K,size], frames as bytes
+	keys        []float32 // [K,size,H]
+	places      []float32 // [K,size,2]; NaN: unknown
+	alike       []float32 // [embeddedRows·size], of copies that are compared together: how much likelier close than distant, ln
 }
 
-func newMemories(c ECOConfig, copies, obs int) memories {
+func newMemories(c ECOConfig, copies int, seen shelf) memories {
 	width := c.Comparator[0]
 	return memories{
-		size: c.Entries, obs: obs, width: width, n: make([]int, copies), joined: slices.Repeat([]int32{-1}, copies),
-		seen: make([]float32, copies*c.Entries*obs), keys: make([]float32, copies*c.Entries*width), places: make([]float32, 2*copies*c.Entries), alike: make([]float32, min(copies, embeddedRows)*c.Entries),
+		size: c.Entries, width: width, n: make([]int, copies), joined: slices.Repeat([]int32{-1}, copies), seen: seen,
+		keys: make([]float32, copies*c.Entries*width), places: make([]float32, 2*copies*c.Entries), alike: make([]float32, min(copies, embeddedRows)*c.Entries),
 	}
 }
 
@@ -42,9 +45,7 @@ func (s *memories) keysOf(i int) []float32 {
 }
 
 // seenOf are a copy's entries.
-func (s *memories) seenOf(i int) []float32 {
-	return s.seen[i*s.size*s.obs:][:s.n[i]*s.obs]
-}
+func (s *memories) seenOf(i int) shelf { return s.seen.part(i*s.size, s.n[i]) }
 
 // placesOf are where a copy's entries were met.
 func (s *memories) placesOf(i int) []float32 {
@@ -52,12 +53,12 @@ func (s *memories) placesOf(i int) []float32 {
 }
 
 // set makes slot of a copy's memory an observation, met at places[2i:].
-func (s *memories) set(i, slot int, obs, key, places []float32) {
+func (s *memories) set(i, slot int, o Observation, key, places []float32) {
 	at := s.places[(i*s.size+slot)*2:][:2]
 	if at[0], at[1] = nan32, nan32; places != nil {
 		copy(at, places[2*i:])
 	}
-	copy(s.seen[(i*s.size+slot)*s.obs:][:s.obs], obs)
+	s.seen.put(i*s.size+slot, o)
 	copy(s.keys[(i*s.size+slot)*s.width:][:s.width], key)
 }
 
@@ -71,8 +72,8 @@ func (m *ECO) Meet(dst []float32, step *Met) error {
 		return nil
 	}
 	m.met = Familiarity{Accuracy: m.accuracy}
-	for first := 0; first < m.copies; first += embeddedRows {
-		if err := m.meetSome(dst, step, first, min(embeddedRows, m.copies-first)); err != nil {
+	for first := 0; first < m.copies; first += m.programs.rows {
+		if err := m.meetSome(dst, step, first, min(m.programs.rows, m.copies-first)); err != nil {
 			return err
 		}
 	}
@@ -81,19 +82,19 @@ func (m *ECO) Meet(dst []float32, step *Met) error {
 
 // meetSome is Meet of n copies from first on.
 func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
-	s, p, o := &m.memories, &m.programs, m.obs
+	s, p := &m.memories, &m.programs
 	if slices.Contains(s.n[first:first+n], 0) {
-		if err := m.embed(step.Obs[first*o : (first+n)*o]); err != nil {
+		if err := m.embed(n, func(i int) Observation { return step.before(first + i) }); err != nil {
 			return err
 		}
 		for i := range n {
 			if s.n[first+i] == 0 { // an episode begins
-				s.set(first+i, 0, step.Obs[(first+i)*o:(first+i+1)*o], p.halves[1][i*s.width:(i+1)*s.width], step.From)
+				s.set(first+i, 0, step.before(first+i), p.halves[1][i*s.width:(i+1)*s.width], step.From)
 				s.n[first+i] = 1
 			}
 		}
 	}
-	if err := m.embed(step.Next[first*o : (first+n)*o]); err != nil {
+	if err := m.embed(n, func(i int) Observation { return step.behind(first + i) }); err != nil {
 		return err
 	}
 	if err := m.compareAll(first, n); err != nil {
@@ -129,13 +130,16 @@ func (m *ECO) remember(i int, step *Met, key []float32) {
 	} else {
 		s.n[i]++
 	}
-	s.set(i, slot, step.Next[i*m.obs:(i+1)*m.obs], key, step.Place)
+	s.set(i, slot, step.behind(i), key, step.Place)
 	s.joined[i] = int32(slot)
 }
 
-// embed computes what the comparator's first layer makes of at most embeddedRows observations.
-func (m *ECO) embed(obs []float32) error {
-	copy(m.programs.obs, obs)
+// embed computes what the comparator's first layer makes of n observations, as many as are
+// embedded together at most.
+func (m *ECO) embed(n int, at func(i int) Observation) error {
+	for i := range n {
+		m.show(m.programs.obs[i*m.width:], at(i))
+	}
 	return m.programs.embed.Run(0)
 }
 

@@ -2,6 +2,7 @@ package relevance
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
@@ -13,7 +14,7 @@ import (
 // behind a batch norm and ReLU, both of which act on columns: it is the sum of a layer of each
 // half, so that what it makes of a remembered observation need not be computed again.
 type ecoNet struct {
-	embedding nn.MLP
+	embedding ecoEmbedding
 	halves    [2]batchNorm // of E(x) and of E(y)
 	first     [2]nn.Linear // of the halves
 	norms     []batchNorm  // behind the first layer and those of rest but the last
@@ -27,9 +28,8 @@ const (
 	ecoLogits
 )
 
-func newECONet(c ECOConfig, obs int, s rng.Stream) *ecoNet {
-	sizes := append(append([]int{obs}, c.Hidden...), c.Features)
-	n := &ecoNet{embedding: nn.NewMLP("eco.embedding", sizes, nn.TorchDefault, nn.ReLU, s)}
+func newECONet(c ECOConfig, numbers int, f Frames, s rng.Stream) *ecoNet {
+	n := &ecoNet{embedding: c.newEmbedding(numbers, f, s)}
 	whole := nn.NewLinear("eco.comparator0", 2*c.Features, c.Comparator[0], nn.TorchDefault, s)
 	for i := range 2 {
 		name := fmt.Sprintf("eco.comparator0.%d", i)
@@ -48,7 +48,7 @@ func newECONet(c ECOConfig, obs int, s rng.Stream) *ecoNet {
 
 // params are the trained tensors.
 func (n *ecoNet) params() []*op.Tensor {
-	all := append(n.embedding.Params(), append(n.first[0].Params(), n.first[1].Params()...)...)
+	all := append(n.embedding.params(), append(n.first[0].Params(), n.first[1].Params()...)...)
 	for _, l := range n.rest {
 		all = append(all, l.Params()...)
 	}
@@ -58,8 +58,10 @@ func (n *ecoNet) params() []*op.Tensor {
 	return all
 }
 
-// allNorms are the batch norms in the order in which ecoGraph.stats has their statistics.
-func (n *ecoNet) allNorms() []batchNorm { return append(n.halves[:], n.norms...) }
+// allNorms are the batch norms.
+func (n *ecoNet) allNorms() []batchNorm {
+	return slices.Concat(n.halves[:], n.norms, n.embedding.norms())
+}
 
 // state is params and the running statistics.
 func (n *ecoNet) state() []*op.Tensor {
@@ -97,25 +99,33 @@ type ecoGraph struct {
 	graph        *op.Graph
 	x, y, labels *op.Node // [B,O], [B,O], [B,2]
 	loss         *op.Node
-	stats        []*op.Node // of the batch, as allNorms
+	stats        []normed // of the batch
 }
 
-// build makes the mean cross-entropy of so many pairs, with the statistics of the batch.
-func (n *ecoNet) build(obs, rows int) (p ecoGraph, err error) {
+// normed are the statistics that a batch norm had of the batch.
+type normed struct {
+	by    batchNorm
+	stats *op.Node
+}
+
+// build makes the mean cross-entropy of so many pairs of observations of width numbers, with the
+// statistics of the batch: those of x and those of y, as the original's two branches have it.
+func (n *ecoNet) build(width, rows int) (p ecoGraph, err error) {
 	p.graph, err = op.Build("eco update", func(g *op.Graph) {
-		p.x, p.y, p.labels = g.Input("x", rows, obs), g.Input("y", rows, obs), g.Input("close", rows, ecoLogits)
+		p.x, p.y, p.labels = g.Input("x", rows, width), g.Input("y", rows, width), g.Input("close", rows, ecoLogits)
 		norm := func(g *op.Graph, z *op.Node, b batchNorm) *op.Node {
 			stats := g.BatchStats(z)
-			p.stats = append(p.stats, stats)
+			p.stats = append(p.stats, normed{b, stats})
 			return g.BatchNorm(z, g.Bind(b.gamma), g.Bind(b.beta), stats)
 		}
-		z := g.Add(n.half(g, n.embedding.Apply(g, p.x), 0, norm), n.half(g, n.embedding.Apply(g, p.y), 1, norm))
+		z := g.Add(n.half(g, n.embedding.apply(g, p.x, norm), 0, norm), n.half(g, n.embedding.apply(g, p.y, norm), 1, norm))
 		p.loss = g.CrossEntropy(n.logits(g, z, norm), p.labels, float64(rows))
 	})
 	return p, err
 }
 
-// Rows of the programs that compare.
+// Rows of the programs that compare; of frames are embedded as many as there are copies, but
+// for that at most.
 const (
 	embeddedRows = 32
 	comparedRows = 256
@@ -129,8 +139,9 @@ type ecoPrograms struct {
 	labels    []float32
 
 	embed   *plan.Program // what both halves of the first layer make of observations
-	obs     []float32     // of embed, [embeddedRows,O]
-	halves  [2][]float32  // [embeddedRows,H]
+	rows    int           // that are embedded together, at most embeddedRows
+	obs     []float32     // of embed, [rows,O]
+	halves  [2][]float32  // [rows,H]
 	compare *plan.Program
 	sums    []float32 // of compare, [comparedRows,H]
 	logits  []float32 // [comparedRows,2]
@@ -144,7 +155,7 @@ func (m *ECO) compile() error {
 	if err := plan.Push(m.device, n.state()...); err != nil {
 		return err
 	}
-	update, err := n.build(m.obs, c.Batch)
+	update, err := n.build(m.width, c.Batch)
 	if err != nil {
 		return err
 	}
@@ -152,8 +163,8 @@ func (m *ECO) compile() error {
 	rate.Data[0], momentum.Data[0] = float32(c.LR), float32(c.Momentum)
 	p.optimiser = plan.NewAdam(n.params(), plan.DefaultAdam, rate)
 	var lerps []plan.Lerp
-	for i, norm := range n.allNorms() {
-		lerps = append(lerps, plan.Lerp{Dst: norm.running, Node: update.stats[i], Rate: momentum})
+	for _, n := range update.stats {
+		lerps = append(lerps, plan.Lerp{Dst: n.by.running, Node: n.stats, Rate: momentum})
 	}
 	if p.step, err = plan.Compile(update.graph, plan.Spec{Loss: update.loss, Optimiser: p.optimiser, Lerps: lerps}, m.device); err != nil {
 		return err
@@ -168,8 +179,8 @@ func (m *ECO) compileEvaluation() (err error) {
 	var in, sums, logits *op.Node
 	var halves [2]*op.Node
 	p.embed, err = plan.Build("eco embed", m.device, func(g *op.Graph) plan.Spec {
-		in = g.Input("s", embeddedRows, m.obs)
-		e := n.embedding.Apply(g, in)
+		in = g.Input("s", p.rows, m.width)
+		e := n.embedding.apply(g, in, byRunning)
 		halves = [2]*op.Node{n.half(g, e, 0, byRunning), n.half(g, e, 1, byRunning)}
 		return plan.Spec{Outputs: halves[:]}
 	})

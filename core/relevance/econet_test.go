@@ -9,30 +9,36 @@ import (
 	"pgrlab/core/rng"
 )
 
-// referenceECO is the mean cross-entropy of pairs, with the statistics of the batch: the
-// comparator's first layer acts on [E(x), E(y)] as a whole.
-func referenceECO(n *ecoNet, x, y matrix, labels matrix) float64 {
-	relu := func(x matrix) matrix {
-		out := make(matrix, len(x))
-		for r := range x {
-			for _, v := range x[r] {
-				out[r] = append(out[r], max(0, v))
-			}
-		}
-		return out
-	}
-	normed := func(b batchNorm, z matrix) matrix {
-		mean, variance, _ := statistics(z)
-		return relu(normalise(b, z, mean, variance))
-	}
-	embedding := func(x matrix) matrix {
-		for i, l := range n.embedding.Layers {
+// referenceEmbedding is the perceptron of numbers.
+func referenceEmbedding(n *ecoNet) func(x matrix) matrix {
+	return func(x matrix) matrix {
+		for i, l := range n.embedding.(numberEmbedding).layers.Layers {
 			if i > 0 {
-				x = relu(x)
+				x = positive(x)
 			}
 			x = linear(l, x)
 		}
 		return x
+	}
+}
+
+// positive is max(0, x).
+func positive(x matrix) matrix {
+	out := make(matrix, len(x))
+	for r := range x {
+		for _, v := range x[r] {
+			out[r] = append(out[r], max(0, v))
+		}
+	}
+	return out
+}
+
+// referenceOf is the mean cross-entropy of pairs, with the statistics of the batch: the
+// comparator's first layer acts on [E(x), E(y)] as a whole.
+func referenceOf(n *ecoNet, embedding func(x matrix) matrix, x, y matrix, labels matrix) float64 {
+	normed := func(b batchNorm, z matrix) matrix {
+		mean, variance, _ := statistics(z)
+		return positive(normalise(b, z, mean, variance))
 	}
 	z := sum(linear(n.first[0], normed(n.halves[0], embedding(x))), linear(n.first[1], normed(n.halves[1], embedding(y))))
 	for i, l := range n.rest {
@@ -51,16 +57,25 @@ func referenceECO(n *ecoNet, x, y matrix, labels matrix) float64 {
 func TestRNetworkAgainstTheReference(t *testing.T) {
 	c := smallECO()
 	c.Batch = 7
-	n := newECONet(c, 3, rng.New(2, "eco test"))
-	x, y, labels := make([]float32, 3*c.Batch), make([]float32, 3*c.Batch), make([]float32, 2*c.Batch)
+	n := newECONet(c, 3, Frames{}, rng.New(2, "eco test"))
+	againstTheReference(t, n, referenceEmbedding(n), 3, c.Batch, 5e-4)
+}
+
+// againstTheReference holds an update on batches of observations of width numbers to difference
+// quotients.
+func againstTheReference(t *testing.T, n *ecoNet, embedding func(x matrix) matrix, width, batch int, tolerance float64) {
+	t.Helper()
+	x, y, labels := make([]float32, width*batch), make([]float32, width*batch), make([]float32, 2*batch)
 	rng.New(1, "eco pairs").FillNormal(x, 0, 0)
 	rng.New(1, "eco pairs").FillNormal(y, 1, 0)
-	for i := range c.Batch {
+	for i := range batch {
 		labels[2*i+i%2] = 1
 	}
-	reference := func() float64 { return referenceECO(n, rowsOf(x, 3), rowsOf(y, 3), rowsOf(labels, 2)) }
+	reference := func() float64 {
+		return referenceOf(n, embedding, rowsOf(x, width), rowsOf(y, width), rowsOf(labels, 2))
+	}
 	for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){"tape machine": onTapeMachine, "plan": onPlan} {
-		built, err := n.build(3, c.Batch) // each machine adds gradients to a graph of its own
+		built, err := n.build(width, batch) // each machine adds gradients to a graph of its own
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +88,7 @@ func TestRNetworkAgainstTheReference(t *testing.T) {
 		for i, p := range n.params() {
 			for j := range p.Data {
 				got, want := float64(grads[i][j]), quotient(&p.Data[j], reference)
-				if math.Abs(got-want) > 5e-4*(0.1+math.Abs(want)) {
+				if math.Abs(got-want) > tolerance*(0.1+math.Abs(want)) {
 					t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
 				}
 			}
@@ -88,7 +103,7 @@ func TestComparedInParts(t *testing.T) {
 	meet(t, m, &strolls{copies: 2, length: 13}, 90)
 	width := m.memories.width
 	halves := func(obs []float32) (x, y []float32) {
-		if err := m.embed(obs); err != nil {
+		if err := m.embed(1, func(int) Observation { return Observation{Numbers: obs} }); err != nil {
 			t.Fatal(err)
 		}
 		return slices.Clone(m.programs.halves[0][:width]), slices.Clone(m.programs.halves[1][:width])
@@ -132,7 +147,7 @@ func TestComparedInParts(t *testing.T) {
 	}
 	embedding := func(obs ...float64) matrix {
 		z := matrix{obs}
-		for i, l := range n.embedding.Layers {
+		for i, l := range n.embedding.(numberEmbedding).layers.Layers {
 			if i > 0 {
 				z = relu(z[0])
 			}

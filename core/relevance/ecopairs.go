@@ -22,20 +22,23 @@ func newECOStreams(seed uint64) ecoStreams {
 
 // history are the observations that actions answered in the newest env steps, a ring.
 type history struct {
-	steps, copies, obs int       // its room: env steps of so many copies
-	seen               []float32 // [steps,K,O]
-	last               []bool    // [steps,K], of their episode
-	met                uint64    // env steps, all there were
+	steps, copies int    // its room: env steps of so many copies
+	seen          shelf  // [steps,K], frames as bytes
+	last          []bool // [steps,K], of their episode
+	met           uint64 // env steps, all there were
 }
 
-func newHistory(steps, copies, obs int) history {
-	return history{steps: steps, copies: copies, obs: obs, seen: make([]float32, steps*copies*obs), last: make([]bool, steps*copies)}
+// newHistory has the room of a shelf for so many env steps.
+func newHistory(steps, copies int, seen shelf) history {
+	return history{steps: steps, copies: copies, seen: seen, last: make([]bool, steps*copies)}
 }
 
 // add adds an env step.
 func (h *history) add(step *Met) {
 	slot := int(h.met % uint64(h.steps))
-	copy(h.seen[slot*h.copies*h.obs:], step.Obs)
+	for i := range h.copies {
+		h.seen.put(slot*h.copies+i, step.before(i))
+	}
 	copy(h.last[slot*h.copies:], step.Ended)
 	h.met++
 }
@@ -50,7 +53,7 @@ func (h *history) row(i, copied int) int {
 }
 
 // at is an observation.
-func (h *history) at(row int32) []float32 { return h.seen[int(row)*h.obs:][:h.obs] }
+func (h *history) at(row int32) Observation { return h.seen.at(int(row)) }
 
 // pair are two observations of an episode, rows of the history.
 type pair struct {
@@ -168,8 +171,8 @@ func (m *ECO) LearnSlice(done int) (loss float64, err error) {
 	clear(p.labels)
 	for i, at := range order {
 		pair := m.pairs.all[at]
-		copy(p.x[i*m.obs:], m.history.at(pair.x))
-		copy(p.y[i*m.obs:], m.history.at(pair.y))
+		m.show(p.x[i*m.width:], m.history.at(pair.x))
+		m.show(p.y[i*m.width:], m.history.at(pair.y))
 		if pair.close {
 			p.labels[i*ecoLogits+closeLogit] = 1
 		} else {
@@ -190,9 +193,9 @@ func (m *ECO) endRound() error {
 	m.rounds++
 	s := &m.memories
 	for i, n := range s.n {
-		for first := 0; first < n; first += embeddedRows {
-			rows, at := min(embeddedRows, n-first), i*s.size+first
-			if err := m.embed(s.seen[at*s.obs : (at+rows)*s.obs]); err != nil {
+		for first := 0; first < n; first += m.programs.rows {
+			rows, at := min(m.programs.rows, n-first), i*s.size+first
+			if err := m.embed(rows, s.seen.part(at, rows).at); err != nil {
 				return fmt.Errorf("eco: %w", err)
 			}
 			copy(s.keys[at*s.width:(at+rows)*s.width], m.programs.halves[1])
@@ -206,12 +209,12 @@ func (m *ECO) judge(held []pair) error {
 	p, width := &m.programs, m.memories.width
 	alike := make([]float32, len(held))
 	c := comparison{programs: p, dst: alike}
-	const each = embeddedRows / 2
+	each := p.rows / 2
 	for first := 0; first < len(held); first += each {
 		some := held[first:min(first+each, len(held))]
 		for i, pair := range some {
-			copy(p.obs[2*i*m.obs:], m.history.at(pair.x))
-			copy(p.obs[(2*i+1)*m.obs:], m.history.at(pair.y))
+			m.show(p.obs[2*i*m.width:], m.history.at(pair.x))
+			m.show(p.obs[(2*i+1)*m.width:], m.history.at(pair.y))
 		}
 		if err := p.embed.Run(0); err != nil {
 			return err

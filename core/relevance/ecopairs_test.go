@@ -13,7 +13,7 @@ import (
 func TestPairs(t *testing.T) {
 	c := smallECO()
 	c.Near, c.Far = 5, 25
-	h := newHistory(2000, 3, 3)
+	h := newHistory(2000, 3, newShelf(6000, 3, Frames{}))
 	type place struct{ copied, episode, at int }
 	where := make([]place, 2000*3)
 	s := &strolls{copies: 3, length: 300}

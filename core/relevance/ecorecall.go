@@ -26,23 +26,23 @@ type RecalledEntry struct {
 // Recall says what a copy remembers, and how similar what it sees now is to that. Entries are
 // embedded by the network as it is now, which in a round is ahead of the keys that they are
 // remembered by.
-func (m *ECO) Recall(copied int, obs []float32) (Recollection, error) {
+func (m *ECO) Recall(copied int, seen Observation) (Recollection, error) {
 	out := Recollection{Percentile: math.NaN()}
 	s, p := &m.memories, &m.programs
 	n := s.n[copied]
 	if n == 0 {
 		return out, nil
 	}
-	if err := m.embed(obs); err != nil {
+	if err := m.embed(1, func(int) Observation { return seen }); err != nil {
 		return out, fmt.Errorf("recall: %w", err)
 	}
 	query := slices.Clone(p.halves[0][:s.width])
 	alike := make([]float32, n)
 	c := comparison{programs: p, dst: alike}
-	seen := s.seenOf(copied)
-	for first := 0; first < n; first += embeddedRows {
-		rows := min(embeddedRows, n-first)
-		if err := m.embed(seen[first*m.obs : (first+rows)*m.obs]); err != nil {
+	entries := s.seenOf(copied)
+	for first := 0; first < n; first += p.rows {
+		rows := min(p.rows, n-first)
+		if err := m.embed(rows, entries.part(first, rows).at); err != nil {
 			return out, fmt.Errorf("recall: %w", err)
 		}
 		for i := range rows {

@@ -42,7 +42,7 @@ func TestRecallIsWhatFIsMadeOf(t *testing.T) {
 		}
 		for i := range 2 {
 			obs := step.Next[3*i : 3*i+3]
-			got, err := m.Recall(i, obs)
+			got, err := m.Recall(i, Observation{Numbers: obs})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestRecallIsWhatFIsMadeOf(t *testing.T) {
 				t.Fatalf("%d entries, want %d", len(got.Entries), m.memories.n[i])
 			}
 			for k, e := range got.Entries {
-				seen := m.memories.seenOf(i)[3*k : 3*k+3]
+				seen := m.memories.seenOf(i).numbers[3*k : 3*k+3]
 				if s.step > 46 && (e.X != float64(seen[0]) || e.Y != float64(seen[1])) {
 					t.Fatalf("entry %d of copy %d was met at (%v, %v), is of %v", k, i, e.X, e.Y, seen)
 				}
@@ -102,7 +102,7 @@ func TestRecallChangesNothing(t *testing.T) {
 	}
 	quiet := saved(func(*ECO, []float32) {})
 	if !bytes.Equal(quiet, saved(func(m *ECO, obs []float32) {
-		if _, err := m.Recall(0, obs); err != nil {
+		if _, err := m.Recall(0, Observation{Numbers: obs}); err != nil {
 			t.Fatal(err)
 		}
 	})) {
@@ -121,7 +121,7 @@ func TestPlacesAreSaved(t *testing.T) {
 		}
 	}
 	recall := func(m *ECO) Recollection {
-		got, err := m.Recall(1, step.Next[3:])
+		got, err := m.Recall(1, Observation{Numbers: step.Next[3:]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestPlacesAreSaved(t *testing.T) {
 	binary.LittleEndian.PutUint64(old, ecoMagic1)
 	last := 8*m.memories.n[1] + 4
 	old = old[:len(old)-last]
-	memory := 4 + 4*m.memories.n[1]*(m.memories.obs+m.memories.width)
+	memory := 4 + 4*m.memories.n[1]*(m.width+m.memories.width)
 	first := len(old) - memory - (8*m.memories.n[0] + 4)
 	old = slices.Delete(old, first, first+8*m.memories.n[0]+4)
 	before := newECO(t, m.config, 2)

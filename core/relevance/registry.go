@@ -71,8 +71,9 @@ type Paced interface {
 // ConfigOfEpisodes is a Config of an Episodic.
 type ConfigOfEpisodes interface {
 	Config
-	// MemoryIn is Memory where so many copies of the environment step together.
-	MemoryIn(shape replay.Shape, copies int) float64
+	// MemoryIn is Memory where so many copies of the environment step together, of frames where
+	// there are some.
+	MemoryIn(shape replay.Shape, f Frames, copies int) float64
 }
 
 // Deps is what New may use.

@@ -68,9 +68,9 @@ type Episodic interface {
 	Meet(dst []float32, step *Met) error
 	// Familiarity is what the last env step told.
 	Familiarity() Familiarity
-	// Recall says what a copy remembers of its episode, and how familiar an observation [O] is
+	// Recall says what a copy remembers of its episode, and how familiar an observation is
 	// to it. It changes nothing, and may be asked between two slices of a round.
-	Recall(copied int, obs []float32) (Recollection, error)
+	Recall(copied int, seen Observation) (Recollection, error)
 	// Learned says whether there was a round in which it learned; F is 0 before.
 	Learned() bool
 	// RoundDue says whether a round is to be made before the next env step, or is under way.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"pgrlab/core/event"
+	"pgrlab/core/relevance"
 	"pgrlab/core/task"
 )
 
@@ -32,14 +33,25 @@ func (o *Rounds) locateOne(places []float32, i int) {
 // Remember says whether there is something that remembers episodes.
 func (o *Rounds) Remember() bool { return o.function() != nil }
 
+// shown is what the next action of copy i answers, a stack's newest frame where there are some.
+func (o *Rounds) shown(i int) relevance.Observation {
+	r := o.of
+	if r.sight == nil {
+		return relevance.Observation{Numbers: r.row(r.Obs, i)}
+	}
+	var newest [1][]byte
+	r.sight.frames.Newest(i, newest[:])
+	return relevance.Observation{Frame: newest[0]}
+}
+
 // Recall is what the first copy's episode remembers, beside what its next action answers.
 // There is something that remembers: see Remember. It changes nothing.
 func (o *Rounds) Recall() (*event.Memory, error) {
-	f, r := o.function(), o.of
+	f := o.function()
 	if !f.Learned() {
 		return &event.Memory{P90: math.NaN(), Unknown: "nothing is remembered before the R-network's first round"}, nil
 	}
-	found, err := f.Recall(0, r.row(r.Obs, 0))
+	found, err := f.Recall(0, o.shown(0))
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func (o *Rounds) meet(now Now) error {
 		o.met.Ended = append(o.met.Ended, end != agent.Continues)
 	}
 	o.met.Step, o.met.Obs, o.met.Next = uint64(now.Step), r.Obs, r.next
+	if r.sight != nil {
+		o.met.Seen, o.met.NextSeen = r.sight.pass()
+	}
 	o.met.From, o.met.Place = r.Places, o.locate(o.met.Place)
 	if len(o.met.From) != len(o.met.Place) {
 		o.met.From = nil // of a checkpoint that does not know them
@@ -50,6 +53,16 @@ func (o *Rounds) meet(now Now) error {
 	}
 	r.Losses.addFamiliarity(f.Familiarity())
 	return nil
+}
+
+// Unfilled is about how many bytes of frames that a relevance function keeps will be in a
+// checkpoint at the end of the run beside those that there are, before compression.
+func (o *Rounds) Unfilled() (bytes int64) {
+	keeps, some := o.function().(interface{ Unfilled(steps int) int64 })
+	if !some {
+		return 0
+	}
+	return keeps.Unfilled(o.of.Config.Steps - o.of.Stepped)
 }
 
 // note is what is known of the transition of a copy.

@@ -1,0 +1,127 @@
+package lab
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/config"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/run"
+)
+
+// ppoECOOfFrames is a run of PPO that sees frames, with episodic curiosity of what it sees and a
+// round behind every eighth env step.
+func ppoECOOfFrames() config.Config {
+	c, rays := ppoOfFrames(), ppoConfig("eco")
+	c.Method, c.Bonus, c.Knobs.Bonus = rays.Method, rays.Bonus, rays.Knobs.Bonus
+	eco := rays.Relevance.Of("eco").(relevance.ECOConfig)
+	eco.Channels = []int{2, 3, 2}
+	c.Relevance, c.Pixels.Side, c.Buffer = c.Relevance.With("eco", eco), 18, 24
+	return c
+}
+
+// Such a run goes on from borders, those in a round among them, and writes the same with one
+// worker and with two.
+func TestEpisodicCuriosityOfFramesGoesOnFromBorders(t *testing.T) {
+	c := ppoECOOfFrames()
+	phases := resumeEverywhere(t, 7, func(r record) *Lab { return framesLabOf(t, c, mazeTask(t), 1, r) })
+	if phases[knob.Learn] == 0 || phases[knob.AfterStep] == 0 || phases[knob.Reach] == 0 {
+		t.Errorf("borders: %v", phases)
+	}
+	journal := func(threads int) string {
+		folder := &memoryFolder{}
+		if err := framesLabOf(t, c, mazeTask(t), threads, folder).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return folder.canonical(t)
+	}
+	one := journal(1)
+	if two := journal(2); one != two {
+		t.Errorf("one worker writes\n%s\ntwo write\n%s", one, two)
+	}
+	if !strings.Contains(one, `"episodes":{`) {
+		t.Errorf("nothing is said of episodes:\n%s", one)
+	}
+}
+
+// The bonus of an env step is F of the frame that it led to, and what is shown of the memory is
+// what F is made of, with the places on the map.
+func TestEpisodicCuriosityOfFramesByHand(t *testing.T) {
+	c := withCopies(ppoECOOfFrames(), 1)
+	own, eco := c.Agent.Own["ppo"].(ppo.Settings), c.Relevance.Of("eco").(relevance.ECOConfig)
+	own.Steps, own.Minibatches, c.Schedule = 16, 2, nil
+	c.Agent.Own = agent.Own{"ppo": own}
+	eco.History, eco.Entries = 8, 20
+	c.Relevance = c.Relevance.With("eco", eco)
+	l := framesLabOf(t, c, mazeTask(t), 1, nil)
+	defer l.Close()
+	x, m := l.x, l.x.first()
+	for step := 1; step <= 14; step++ {
+		x.begin(step)
+		before := m.Losses.Bonus.Sum
+		if err := x.collect(); err != nil {
+			t.Fatal(err)
+		}
+		if step > 8 {
+			shown, err := m.Rounds.Recall()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(shown.Entries) == 0 || math.IsNaN(shown.Entries[0].X) {
+				t.Fatalf("step %d: %+v", step, shown)
+			}
+			want := c.Knobs.Bonus * eco.Alpha * (eco.Beta - shown.P90)
+			if got := m.Losses.Bonus.Sum - before; math.Abs(got-want) > 1e-9 {
+				t.Errorf("step %d: a bonus of %v, want %v", step, got, want)
+			}
+		}
+		for done := 0; m.Rounds.Due(); done++ {
+			if err := m.Rounds.Learn(done); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The forecast of a checkpoint has the frames that the history will hold, packed.
+func TestACheckpointWithAHistoryIsForecast(t *testing.T) {
+	need := func(history int) int64 {
+		c := ppoECOOfFrames()
+		eco := c.Relevance.Of("eco").(relevance.ECOConfig)
+		eco.History = history
+		c.Relevance = c.Relevance.With("eco", eco)
+		l := framesLabOf(t, c, mazeTask(t), 1, nil)
+		defer l.Close()
+		d, err := l.DiskNeed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Checkpoint
+	}
+	const frame = 18 * 18 * 3
+	if got := need(48) - need(24); got != 24*frame/config.FramesPacked {
+		t.Errorf("24 transitions more are %d bytes of a checkpoint", got)
+	}
+	if need(3*26) != need(3000) {
+		t.Error("a run of 26 env steps fills a history of more")
+	}
+}
+
+// A machine whose memory the history does not fit is told so in a line that names it.
+func TestAHistoryOfFramesThatDoesNotFit(t *testing.T) {
+	c := ppoECOOfFrames()
+	eco := c.Relevance.Of("eco").(relevance.ECOConfig)
+	eco.History, c.Pixels.Side = 720_000, 84
+	c.Relevance = c.Relevance.With("eco", eco)
+	err := c.FitsInto(config.Machine{Memory: 16 << 30}, mazeTask(t))
+	if err == nil || !strings.Contains(err.Error(), "history 720000") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v", err)
+	}
+	if limit := c.Limit(mazeTask(t)); limit < run.Limit(720_000*84*84*3) {
+		t.Errorf("a checkpoint may hold %d bytes", limit)
+	}
+}
