@@ -251,7 +251,7 @@ const (
 	EntropyGradLogp               // In logp alpha dloss
 	EntropyGradQ                  // In q dloss
 	AddScalars                    // In a b
-	BatchStats                    // In x: rows mean, biased variance, unbiased variance
+	BatchStats                    // In x: rows mean, biased variance, unbiased variance; I channels of images, whose places are rows then, or 0: so all of batch norm
 	BatchNorm                     // In x gamma beta stats
 	BatchNormDX                   // In x gamma stats dy
 	BatchNormDGamma               // In x stats dy

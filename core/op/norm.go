@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"pgrlab/core/window"
+
 	"gorgonia.org/tensor"
 )
 
@@ -36,13 +38,58 @@ func (g *Graph) BatchNormEval(x, gamma, beta, running *Node) *Node {
 	return g.apply(BatchNormEval, Attr{}, x, gamma, beta, running)
 }
 
-func normShape(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-	x, gamma, beta, stats := in[0], in[1], in[2], in[3]
-	err := each(matrix(x), columnsOf("gamma", gamma, x), columnsOf("beta", beta, x))
+// ChannelStats is BatchStats of images, the rows of x [B, places·channels] in NHWC order: of
+// every channel over rows and places, [3,channels].
+func (g *Graph) ChannelStats(x *Node, channels int) *Node {
+	return g.apply(BatchStats, channelled(channels), x)
+}
+
+// ChannelNorm is BatchNorm of images, with a gamma and a beta for each channel.
+func (g *Graph) ChannelNorm(x, gamma, beta, stats *Node) *Node {
+	return g.apply(BatchNorm, channelled(gamma.Shape().TotalSize()), x, gamma, beta, stats)
+}
+
+// ChannelNormEval is BatchNormEval of images, with a gamma and a beta for each channel.
+func (g *Graph) ChannelNormEval(x, gamma, beta, running *Node) *Node {
+	return g.apply(BatchNormEval, channelled(gamma.Shape().TotalSize()), x, gamma, beta, running)
+}
+
+// channelled are the constants of a batch norm of images.
+func channelled(channels int) Attr { return Attr{I: [2]int{channels}} }
+
+// byPlace is x as a batch norm sees it: of images a row for each place.
+func byPlace(a Attr, x tensor.Shape) (tensor.Shape, error) {
+	channels := a.I[0]
+	switch {
+	case channels == 0:
+		return x, matrix(x)
+	case len(x) != 2 || channels < 1 || x[1]%channels != 0:
+		return nil, fmt.Errorf("want images of %d channels without members, [B,places·channels]", channels)
+	}
+	return tensor.Shape{x[0] * x[1] / channels, channels}, nil
+}
+
+func normShape(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+	whole, gamma, beta, stats := in[0], in[1], in[2], in[3]
+	x, err := byPlace(a, whole)
+	if err != nil {
+		return nil, err
+	}
+	err = each(columnsOf("gamma", gamma, x), columnsOf("beta", beta, x))
 	if err == nil && !stats.Eq(statsShape(x)) {
 		err = fmt.Errorf("statistics must be %v", statsShape(x))
 	}
-	return x.Clone(), err
+	return whole.Clone(), err
+}
+
+// betaSum is the sum over rows of dy, over places too where they are images.
+func betaSum(d derivation) *Node {
+	channels := d.attr.I[0]
+	if channels == 0 {
+		return d.apply(ColSum, Attr{}, d.dout)
+	}
+	over := window.Geometry{Height: d.in[0].Shape()[1] / channels, Width: 1, Channels: channels, Kernel: 1, Stride: 1}
+	return d.apply(ConvDB, Attr{Window: over}, d.dout)
 }
 
 // statsShape is that of the statistics of x.
@@ -54,28 +101,33 @@ func statsShape(x tensor.Shape) tensor.Shape {
 
 func init() {
 	rules[BatchStats] = rule{name: "BatchStats", wrt: []bool{false},
-		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			if _, rows, _ := dims(in[0]); matrix(in[0]) != nil || rows < 2 {
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			x, err := byPlace(a, in[0])
+			if err != nil && a.I[0] != 0 {
+				return nil, err
+			}
+			if _, rows, _ := dims(x); err != nil || rows < 2 {
 				return nil, errors.New("want at least two rows, [B,C] or [N,B,C]")
 			}
-			return statsShape(in[0]), nil
+			return statsShape(x), nil
 		}, do32: batchStats[float32], do64: batchStats[float64]}
 	rules[BatchNorm] = rule{name: "BatchNorm", wrt: []bool{true, true, true, false}, shape: normShape,
 		do32: func(c call[float32]) { batchNorm(c, StatsVar) }, do64: func(c call[float64]) { batchNorm(c, StatsVar) },
 		grad: func(d derivation) []*Node {
 			x, gamma, stats := d.in[0], d.in[1], d.in[3]
 			return []*Node{
-				d.apply(BatchNormDX, Attr{}, x, gamma, stats, d.dout),
-				d.apply(BatchNormDGamma, Attr{}, x, stats, d.dout),
-				d.apply(ColSum, Attr{}, d.dout), nil,
+				d.apply(BatchNormDX, d.attr, x, gamma, stats, d.dout),
+				d.apply(BatchNormDGamma, d.attr, x, stats, d.dout),
+				betaSum(d), nil,
 			}
 		}}
 	rules[BatchNormEval] = rule{name: "BatchNormEval", shape: normShape,
 		do32: func(c call[float32]) { batchNorm(c, StatsUnbiased) }, do64: func(c call[float64]) { batchNorm(c, StatsUnbiased) }}
 	rules[BatchNormDX] = rule{name: "BatchNormDX", shape: first, do32: batchNormDX[float32], do64: batchNormDX[float64]}
 	rules[BatchNormDGamma] = rule{name: "BatchNormDGamma",
-		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
-			return append(in[0][:len(in[0])-2].Clone(), in[0][len(in[0])-1]), nil
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			x, err := byPlace(a, in[0])
+			return append(x[:len(x)-2].Clone(), x[len(x)-1]), err
 		},
 		do32: batchNormDGamma[float32], do64: batchNormDGamma[float64]}
 }
@@ -83,7 +135,8 @@ func init() {
 // columnwise calls visit for each column of each member: the element at which it
 // begins, and where the member's numbers for it stand among [N,C] and [N,3,C].
 func columnwise[T float](c call[T], visit func(rows, cols, at, column, stats int)) {
-	n, rows, cols := dims(c.ins[0])
+	x, _ := byPlace(c.a, c.ins[0])
+	n, rows, cols := dims(x)
 	for e := range n {
 		for j := range cols {
 			visit(rows, cols, e*rows*cols+j, e*cols+j, e*StatsRows*cols+j)

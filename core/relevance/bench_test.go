@@ -179,3 +179,44 @@ func BenchmarkECO(b *testing.B) {
 		}
 	})
 }
+
+// The same of the frames that a scale's copies see: an update, and the frames of an env step
+// embedded, by one thread.
+func BenchmarkECOOfFrames(b *testing.B) {
+	dev, err := cpu.New(cpu.Options{Threads: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dev.Close()
+	resnet := DefaultECO()
+	resnet.Embedding, resnet.Features, resnet.Comparator, resnet.Batch = EmbeddingResNet, 512, []int{512, 512, 512, 512}, 64
+	for _, of := range []struct {
+		c            ECOConfig
+		side, copies int
+	}{{DefaultECO(), 42, 16}, {resnet, 84, 12}} {
+		of.c.History = of.copies
+		m, err := NewECO(of.c, three, Frames{Side: of.side, Stack: 1}, of.copies, dev, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		m.programs.labels[0] = 1
+		b.Run(fmt.Sprintf("%s/update of %d", of.c.Embedding, of.c.Batch), func(b *testing.B) {
+			for b.Loop() {
+				if err := m.programs.step.Run(0); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		frame := Observation{Frame: make([]byte, m.width)}
+		b.Run(fmt.Sprintf("%s/embed %d", of.c.Embedding, of.copies), func(b *testing.B) {
+			for b.Loop() {
+				if err := m.embed(of.copies, func(int) Observation { return frame }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		if err := m.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

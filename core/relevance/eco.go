@@ -13,8 +13,8 @@ import (
 // ECOConfig describes episodic curiosity: its R-network, the memory of an episode, and the
 // rounds in which the network learns.
 type ECOConfig struct {
-	Embedding  string  `toml:"embedding"`  // of frames: "small", as is the empty one
-	Channels   []int   `toml:"channels"`   // of its convolutions; none: its own
+	Embedding  string  `toml:"embedding"`  // of frames: "small", as is the empty one, or "resnet18"
+	Channels   []int   `toml:"channels"`   // of its convolutions or stages; none: its own
 	Hidden     []int   `toml:"hidden"`     // widths of the embedding's hidden layers, of numbers
 	Features   int     `toml:"features"`   // width of an embedding
 	Comparator []int   `toml:"comparator"` // widths of the comparator's layers before its two logits

@@ -33,11 +33,27 @@ func (c ECOConfig) newEmbedding(numbers int, f Frames, s rng.Stream) ecoEmbeddin
 	if f.Side == 0 {
 		return numberEmbedding{nn.NewMLP("eco.embedding", append(append([]int{numbers}, c.Hidden...), c.Features), nn.TorchDefault, nn.ReLU, s)}
 	}
+	if c.Embedding == EmbeddingResNet {
+		return c.newResnet(f, s)
+	}
 	return c.newSmallEmbedding(f, s)
 }
 
 // tone is what the bytes of frames are given to E as.
-func (c ECOConfig) tone() *window.Tone { return window.NewTone(0) }
+func (c ECOConfig) tone() *window.Tone {
+	if c.Embedding == EmbeddingResNet {
+		return levels()
+	}
+	return window.NewTone(0)
+}
+
+// init samples the weights of the comparator.
+func (c ECOConfig) init(f Frames) nn.Init {
+	if f.Side > 0 && c.Embedding == EmbeddingResNet {
+		return heNormal
+	}
+	return nn.TorchDefault
+}
 
 // numberEmbedding is a perceptron.
 type numberEmbedding struct{ layers nn.MLP }
@@ -114,6 +130,9 @@ func (c ECOConfig) embeddingSize(numbers int, f Frames) (parameters, made float6
 		}
 		return nn.Parameters(append(append([]int{numbers}, c.Hidden...), c.Features)...), made
 	}
+	if c.Embedding == EmbeddingResNet {
+		return c.resnetSize(f)
+	}
 	over, channels, err := c.smallOver(f)
 	if err != nil {
 		return 0, 0
@@ -137,11 +156,16 @@ func (c ECOConfig) embedded(f Frames, copies int) int {
 
 // validateEmbedding says in one line what is wrong with the settings of E.
 func (c ECOConfig) validateEmbedding() error {
-	if c.Embedding != "" && c.Embedding != EmbeddingSmall {
-		return fmt.Errorf("eco: embedding is %q, want %q", c.Embedding, EmbeddingSmall)
+	want := len(smallConvs)
+	switch c.Embedding {
+	case "", EmbeddingSmall:
+	case EmbeddingResNet:
+		want = resnetStages
+	default:
+		return fmt.Errorf("eco: embedding is %q, want %q or %q", c.Embedding, EmbeddingSmall, EmbeddingResNet)
 	}
-	if want := len(smallConvs); len(c.Channels) != 0 && len(c.Channels) != want {
-		return fmt.Errorf("eco: channels are %v, want those of %d convolutions, or none for embedding %q's own", c.Channels, want, EmbeddingSmall)
+	if n := len(c.Channels); n != 0 && n != want {
+		return fmt.Errorf("eco: channels are %v, want those of %d convolutions (%q) or %d stages (%q), or none for the embedding's own", c.Channels, len(smallConvs), EmbeddingSmall, resnetStages, EmbeddingResNet)
 	}
 	for _, n := range c.Channels {
 		if n < 1 {
@@ -158,6 +182,9 @@ func (c ECOConfig) ValidateFrames(f Frames) error {
 	}
 	if f.Stack != 1 {
 		return fmt.Errorf("eco: pixels.stack is %d, want 1: single frames are compared", f.Stack)
+	}
+	if c.Embedding == EmbeddingResNet { // which leaves a place of any frame
+		return nil
 	}
 	_, _, err := c.smallOver(f)
 	return err

@@ -142,16 +142,19 @@ func (s *memories) load(r io.Reader, i int, magic uint64) error {
 func (c ECOConfig) MemoryIn(shape replay.Shape, f Frames, copies int) float64 {
 	width, obs, kept := float64(c.Comparator[0]), float64(shape.Obs), 4*float64(shape.Obs)
 	embedding, made := c.embeddingSize(shape.Obs, f)
-	if f.Side > 0 {
+	rows := float64(c.embedded(f, copies))
+	looked := (8*float64(c.Batch) + 2*rows) * (obs + made)
+	if f.Side > 0 { // what the convolutions make is kept once on the way and once back
 		obs = float64(f.size())
 		kept = 2 * obs // as bytes, and once more on their way into a checkpoint
+		looked = (2*float64(c.Batch) + rows) * (obs + 2*made)
 	}
 	parameters := embedding + nn.Parameters(append([]int{2 * c.Features}, c.Comparator...)...)
 	compared := 0.0
 	for _, w := range append([]int{c.Features}, c.Comparator...) {
 		compared += 2 * float64(w)
 	}
-	numbers := 4*parameters + (4*float64(c.Batch)+float64(c.embedded(f, copies)))*(2*(obs+made)+compared) + comparedRows*compared
+	numbers := 6*parameters + looked + (4*float64(c.Batch)+rows+comparedRows)*compared
 	numbers += float64(copies) * float64(c.Entries) * (width + 2)
 	numbers += float64(c.History) * (0.25 + 1) // a pair for every two transitions at most: 12 bytes, and its place in an order
 	return 4*numbers + kept*(float64(c.History)+float64(copies)*float64(c.Entries))

@@ -30,7 +30,7 @@ const (
 
 func newECONet(c ECOConfig, numbers int, f Frames, s rng.Stream) *ecoNet {
 	n := &ecoNet{embedding: c.newEmbedding(numbers, f, s)}
-	whole := nn.NewLinear("eco.comparator0", 2*c.Features, c.Comparator[0], nn.TorchDefault, s)
+	whole := nn.NewLinear("eco.comparator0", 2*c.Features, c.Comparator[0], c.init(f), s)
 	for i := range 2 {
 		name := fmt.Sprintf("eco.comparator0.%d", i)
 		n.halves[i] = newBatchNorm(fmt.Sprintf("eco.norm.half%d", i), c.Features)
@@ -41,7 +41,7 @@ func newECONet(c ECOConfig, numbers int, f Frames, s rng.Stream) *ecoNet {
 	widths := append(append([]int{}, c.Comparator...), ecoLogits)
 	for i, width := range c.Comparator {
 		n.norms = append(n.norms, newBatchNorm(fmt.Sprintf("eco.norm%d", i), width))
-		n.rest = append(n.rest, nn.NewLinear(fmt.Sprintf("eco.comparator%d", i+1), width, widths[i+1], nn.TorchDefault, s))
+		n.rest = append(n.rest, nn.NewLinear(fmt.Sprintf("eco.comparator%d", i+1), width, widths[i+1], c.init(f), s))
 	}
 	return n
 }
@@ -77,7 +77,23 @@ type norming func(g *op.Graph, z *op.Node, b batchNorm) *op.Node
 
 // byRunning normalises with the running statistics.
 func byRunning(g *op.Graph, z *op.Node, b batchNorm) *op.Node {
+	if b.ofChannels(z) {
+		return g.ChannelNormEval(z, g.Bind(b.gamma), g.Bind(b.beta), g.Bind(b.running))
+	}
 	return g.BatchNormEval(z, g.Bind(b.gamma), g.Bind(b.beta), g.Bind(b.running))
+}
+
+// ofChannels says whether z are images, rows of several places with a number for each column of b.
+func (b batchNorm) ofChannels(z *op.Node) bool { return z.Shape()[1] != b.gamma.Shape[0] }
+
+// byBatch normalises with the statistics of the batch, which it returns too.
+func (b batchNorm) byBatch(g *op.Graph, z *op.Node) (out, stats *op.Node) {
+	if b.ofChannels(z) {
+		stats = g.ChannelStats(z, b.gamma.Shape[0])
+		return g.ChannelNorm(z, g.Bind(b.gamma), g.Bind(b.beta), stats), stats
+	}
+	stats = g.BatchStats(z)
+	return g.BatchNorm(z, g.Bind(b.gamma), g.Bind(b.beta), stats), stats
 }
 
 // half is what the comparator's first layer makes of embeddings [B,F] in the first or in the
@@ -109,17 +125,22 @@ type normed struct {
 }
 
 // build makes the mean cross-entropy of so many pairs of observations of width numbers, with the
-// statistics of the batch: those of x and those of y, as the original's two branches have it.
+// statistics of the batch: those of x and those of y, as the original's two branches have it. The
+// decay of weights comes on top.
 func (n *ecoNet) build(width, rows int) (p ecoGraph, err error) {
 	p.graph, err = op.Build("eco update", func(g *op.Graph) {
 		p.x, p.y, p.labels = g.Input("x", rows, width), g.Input("y", rows, width), g.Input("close", rows, ecoLogits)
 		norm := func(g *op.Graph, z *op.Node, b batchNorm) *op.Node {
-			stats := g.BatchStats(z)
+			out, stats := b.byBatch(g, z)
 			p.stats = append(p.stats, normed{b, stats})
-			return g.BatchNorm(z, g.Bind(b.gamma), g.Bind(b.beta), stats)
+			return out
 		}
 		z := g.Add(n.half(g, n.embedding.apply(g, p.x, norm), 0, norm), n.half(g, n.embedding.apply(g, p.y, norm), 1, norm))
-		p.loss = g.CrossEntropy(n.logits(g, z, norm), p.labels, float64(rows))
+		losses := []*op.Node{g.CrossEntropy(n.logits(g, z, norm), p.labels, float64(rows))}
+		for _, w := range n.embedding.decayed() {
+			losses = append(losses, g.Sum(g.Square(g.Bind(w)), 1/weightDecay))
+		}
+		p.loss = g.AddScalars(losses...)
 	})
 	return p, err
 }

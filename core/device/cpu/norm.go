@@ -49,11 +49,20 @@ func (c *compiler) columnSums(name string, rows, cols int, uses []access, row fu
 	}
 }
 
+// normed is the shape of x as a batch norm sees it: of images a row for each place.
+func (c *compiler) normed(in device.Instr, x device.Ref) (members, rows, cols int) {
+	members, rows, cols = c.shape(x)
+	if channels := in.I[0]; channels > 0 {
+		rows, cols = rows*cols/channels, channels
+	}
+	return members, rows, cols
+}
+
 // memberColumns emits a sum over the rows of each member of x: one number for
 // each of the per·cols columns of the member, in float64. row adds those of row i
 // (of all rows) of member e to the member's sums.
-func (c *compiler) memberColumns(name string, x device.Ref, per int, uses []access, row func(sums []float64, e, i int)) (id int, total func(e, j int) float64) {
-	members, rows, cols := c.shape(x)
+func (c *compiler) memberColumns(name string, in device.Instr, x device.Ref, per int, uses []access, row func(sums []float64, e, i int)) (id int, total func(e, j int) float64) {
+	members, rows, cols := c.normed(in, x)
 	width := per * cols
 	id, all := c.columnSums(name, rows, members*width, uses, func(sums []float64, i int) {
 		for e := range members {
@@ -67,15 +76,15 @@ func (c *compiler) memberColumns(name string, x device.Ref, per int, uses []acce
 // mean: two passes, for the variance of numbers far from zero needs it first.
 func (c *compiler) deviations(in device.Instr, r device.Ref) (ids [2]int, sum, square func(e, j int) float64) {
 	x := c.data[r]
-	_, rows, cols := c.shape(r)
+	_, rows, cols := c.normed(in, r)
 	byRow := split{by: byRows, n: rows}
-	ids[0], sum = c.memberColumns(in.Code.String()+": mean", r, 1, reads(byRow, r), func(sums []float64, _, i int) {
+	ids[0], sum = c.memberColumns(in.Code.String()+": mean", in, r, 1, reads(byRow, r), func(sums []float64, _, i int) {
 		for j, v := range x[i*cols : (i+1)*cols] {
 			sums[j] += float64(v)
 		}
 	})
 	uses := append(reads(byRow, r), access{buf: ids[0], split: split{by: whole}})
-	ids[1], square = c.memberColumns(in.Code.String()+": variance", r, 1, uses, func(sums []float64, e, i int) {
+	ids[1], square = c.memberColumns(in.Code.String()+": variance", in, r, 1, uses, func(sums []float64, e, i int) {
 		for j, v := range x[i*cols : (i+1)*cols] {
 			d := float64(v) - sum(e, j)/float64(rows)
 			sums[j] += d * d
@@ -86,7 +95,7 @@ func (c *compiler) deviations(in device.Instr, r device.Ref) (ids [2]int, sum, s
 
 // onceFor emits a stage that one lane does for each column of each member of x.
 func (c *compiler) onceFor(in device.Instr, x device.Ref, uses []access, visit func(e, j int)) {
-	members, _, cols := c.shape(x)
+	members, _, cols := c.normed(in, x)
 	first := split{by: byFirst}
 	c.schedule.add(stage{name: in.Code.String(), uses: append(uses, writes(first, in.Out)), run: ofLanes(func(lane int) {
 		for k := 0; lane == 0 && k < members*cols; k++ {
@@ -97,7 +106,7 @@ func (c *compiler) onceFor(in device.Instr, x device.Ref, uses []access, visit f
 
 func batchStats(c *compiler, in device.Instr) {
 	stats := c.data[in.Out]
-	_, rows, cols := c.shape(in.In[0])
+	_, rows, cols := c.normed(in, in.In[0])
 	ids, sum, square := c.deviations(in, in.In[0])
 	first := split{by: byFirst}
 	c.onceFor(in, in.In[0], []access{{buf: ids[0], split: first}, {buf: ids[1], split: first}}, func(e, j int) {
@@ -111,7 +120,7 @@ func batchStats(c *compiler, in device.Instr) {
 // batchNorm normalises by the given row of the statistics as variance.
 func batchNorm(c *compiler, in device.Instr, variance int) {
 	x, gamma, beta, stats, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
-	members, rows, cols := c.shape(in.Out)
+	members, rows, cols := c.normed(in, in.Out)
 	// Each share folds γ, β and the statistics into one scale and one shift.
 	scales, shifts := c.perShare(cols), c.perShare(cols)
 	c.rowwiseShare(in, rows, in.In[1:], func(s share, lo, hi int) {
@@ -142,10 +151,10 @@ func (c *compiler) perShare(n int) (copies [][]float32) {
 // batchNormDX is γ/√(v+ε)·(dy − mean(dy) − x̂·mean(dy·x̂)).
 func batchNormDX(c *compiler, in device.Instr) {
 	x, gamma, stats, dy, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
-	members, rows, cols := c.shape(in.Out)
+	members, rows, cols := c.normed(in, in.Out)
 	s := split{by: byRows, n: rows}
 	uses := append(reads(s, in.In[0], in.In[3]), reads(split{by: whole}, in.In[2])...)
-	id, total := c.memberColumns("batch norm sums", in.In[0], 2, uses, func(sums []float64, e, i int) {
+	id, total := c.memberColumns("batch norm sums", in, in.In[0], 2, uses, func(sums []float64, e, i int) {
 		mean := stats[3*e*cols+statsMean*cols:]
 		for j := range cols {
 			g := float64(dy[i*cols+j])
@@ -186,7 +195,7 @@ func batchNormDX(c *compiler, in device.Instr) {
 
 func batchNormDGamma(c *compiler, in device.Instr) {
 	x, stats, dy := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]]
-	members, rows, cols := c.shape(in.In[0])
+	members, rows, cols := c.normed(in, in.In[0])
 	c.overRows(in, rows, in.In[1:2], func(out []float32, lo, hi int) {
 		clear(out)
 		for e := range members {

@@ -25,7 +25,7 @@ var windows = []window.Geometry{
 
 // Images are the operations on images; C of the shape decides on channels.
 func Images() []Case {
-	var all []Case
+	all := channelNorms()
 	for _, over := range windows {
 		all = append(all, Case{Name: fmt.Sprintf("Conv %s", named(over)), Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
 			x, over := image(d, over)
@@ -71,4 +71,19 @@ func convolved(d *Builder, x *op.Node, over window.Geometry, layer int) *op.Node
 	out := outputs(over.Channels)
 	scale := Wide(1 / float64(over.Kernel*over.Kernel))
 	return d.Conv(x, d.Param(fmt.Sprint("w", layer), scale, over.Patch(), out), d.Param(fmt.Sprint("b", layer), Normal, out), over)
+}
+
+// channelNorms are batch norms of images of three by two.
+func channelNorms() []Case {
+	const places = 6
+	return []Case{
+		{Name: "ChannelNorm", Flat: true, Tolerance: 3e-5, Build: func(d *Builder) *op.Node {
+			x := d.Param("x", Normal, d.Rows(places*d.C)...)
+			return d.ChannelNorm(x, d.Param("gamma", Normal, d.C), d.Param("beta", Normal, d.C), d.ChannelStats(x, d.C))
+		}},
+		{Name: "ChannelNormEval", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+			x := d.Given("x", Normal, d.Rows(places*d.C)...)
+			return d.ChannelNormEval(x, d.Given("gamma", Normal, d.C), d.Given("beta", Normal, d.C), d.Given("running", Positive, op.StatsRows, d.C))
+		}},
+	}
 }

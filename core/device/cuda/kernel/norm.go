@@ -25,10 +25,28 @@ const (
 	columnParts   = 64   // at most
 )
 
+// normed is the shape of x as a norm sees it: for a batch norm of images a row for each place.
+func (b *builder) normed(x device.Ref) (members, rows, cols int) {
+	members, rows, cols = b.shape(x)
+	if ofImages(b.in) {
+		rows, cols = rows*cols/b.in.I[0], b.in.I[0]
+	}
+	return members, rows, cols
+}
+
+// ofImages says whether an instruction is part of a batch norm of images.
+func ofImages(in device.Instr) bool {
+	switch in.Code {
+	case device.BatchStats, device.BatchNorm, device.BatchNormDX, device.BatchNormDGamma, device.BatchNormEval:
+		return in.I[0] > 0
+	}
+	return false
+}
+
 // columns is the geometry of a sum over the rows of each member of a buffer: how
 // many parts the rows are in, and the grid.
 func (b *builder) columns(x device.Ref) (parts, n int, grid [3]uint32, err error) {
-	members, rows, cols := b.shape(x)
+	members, rows, cols := b.normed(x)
 	if _, err = index(b.size(x)); err != nil {
 		return 0, 0, grid, err
 	}
@@ -56,7 +74,7 @@ func (b *builder) ends(kernel string, parts, n int, args ...any) {
 
 // columnStats are the statistics of x; with running ones, what they become.
 func (b *builder) columnStats(x device.Ref, running any) error {
-	_, rows, cols := b.shape(x)
+	_, rows, cols := b.normed(x)
 	parts, n, grid, err := b.columns(x)
 	if err != nil {
 		return err
@@ -70,7 +88,7 @@ func (b *builder) columnStats(x device.Ref, running any) error {
 // columnSum launches a kernel that takes the result, room for parts, what is given,
 // rows and columns.
 func (b *builder) columnSum(kernel string, x device.Ref, args ...any) error {
-	_, rows, cols := b.shape(x)
+	_, rows, cols := b.normed(x)
 	parts, n, grid, err := b.columns(x)
 	if err != nil {
 		return err
@@ -84,14 +102,14 @@ func (b *builder) columnSum(kernel string, x device.Ref, args ...any) error {
 // batchNorm normalises by the given row of the statistics as variance.
 func batchNorm(variance uint32) lowering {
 	return func(b *builder) error {
-		_, rows, cols := b.shape(b.in.Out)
+		_, rows, cols := b.normed(b.in.Out)
 		return b.counted("batch_norm", b.size(b.in.Out), b.operands(), variance, uint32(cols), uint32(rows*cols))
 	}
 }
 
 func batchNormDX(b *builder) error {
 	x, gamma, stats, dy := at(b.in.In[0], 0), at(b.in.In[1], 0), at(b.in.In[2], 0), at(b.in.In[3], 0)
-	_, rows, cols := b.shape(b.in.Out)
+	_, rows, cols := b.normed(b.in.Out)
 	if b.size(b.in.Out) == 0 {
 		return nil
 	}
