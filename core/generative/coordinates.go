@@ -73,7 +73,7 @@ func secondMoments(rows Rows, n normaliser) (mean []float64, covariance *mat.Sym
 	every := (rows.Len() + covarianceRows - 1) / covarianceRows
 	x, mean, count := make([]float32, width), make([]float64, width), 0.0
 	for i := 0; i < rows.Len(); i += every {
-		n.normalise(x, rows.Row(i))
+		n.normalise(x, rows.Row(oneOf(i, every, rows.Len())))
 		for j, v := range x {
 			mean[j] += float64(v)
 		}
@@ -85,7 +85,7 @@ func secondMoments(rows Rows, n normaliser) (mean []float64, covariance *mat.Sym
 	sums := make([]float64, width*width)
 	deviation := make([]float64, width)
 	for i := 0; i < rows.Len(); i += every {
-		n.normalise(x, rows.Row(i))
+		n.normalise(x, rows.Row(oneOf(i, every, rows.Len())))
 		for j, v := range x {
 			deviation[j] = float64(v) - mean[j]
 		}
@@ -102,6 +102,14 @@ func secondMoments(rows Rows, n normaliser) (mean []float64, covariance *mat.Sym
 		}
 	}
 	return mean, covariance
+}
+
+// oneOf is the row that stands for those from i, a multiple of every, to i+every−1. Its place among
+// them follows no period: of several copies of an environment, whose transitions stand in turn, the
+// same place would leave out half or more.
+func oneOf(i, every, rows int) int {
+	scattered := uint64(i/every) * 0x9e3779b97f4a7c15 >> 32 // by the golden ratio (Knuth, volume 3, §6.4)
+	return min(rows-1, i+int(scattered%uint64(every)))
 }
 
 // leave returns the normalised vector at x.

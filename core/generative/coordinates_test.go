@@ -145,3 +145,27 @@ func TestPrincipalAxesOfConstants(t *testing.T) {
 		}
 	}
 }
+
+// Where there are more rows than the covariance is taken over, every copy of an environment whose
+// transitions stand in turn has an equal part in it.
+func TestCovarianceLeavesOutNoCopy(t *testing.T) {
+	const copies, each = 16, 4096
+	for every := 1; every <= 20; every++ {
+		var of [copies]int
+		for i := 0; i < each*every; i += every {
+			row := oneOf(i, every, each*every)
+			if row < i || row >= i+every {
+				t.Fatalf("row %d stands for those from %d to %d", row, i, i+every-1)
+			}
+			of[row%copies]++
+		}
+		for copied, n := range of {
+			if n < each/copies*3/4 || n > each/copies*5/4 {
+				t.Errorf("one of %d: %d rows of copy %d, want about %d", every, n, copied, each/copies)
+			}
+		}
+	}
+	if row := oneOf(8, 4, 9); row != 8 {
+		t.Errorf("of 9 rows the last ones are stood for by row %d", row)
+	}
+}
