@@ -17,7 +17,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 	x := l.x
 	err = x.saveSections(func(_ string, save func(io.Writer) error) error { return save((*counted)(&d.Checkpoint)) })
 	for _, m := range x.members {
-		d.Checkpoint += m.Rounds.Unfilled() / config.FramesPacked
+		d.Checkpoint += m.Rounds.Unfilled() / config.HistoryPacked
 		row := int64(m.Real.RowBytes())
 		d.Checkpoint -= int64(m.Real.Len()) * row
 		d.Real += int64(x.config.Stored(&x.Settings)) * row

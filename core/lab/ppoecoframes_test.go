@@ -103,7 +103,7 @@ func TestACheckpointWithAHistoryIsForecast(t *testing.T) {
 		return d.Checkpoint
 	}
 	const frame = 18 * 18 * 3
-	if got := need(48) - need(24); got != 24*frame/config.FramesPacked {
+	if got := need(48) - need(24); got != 24*frame/config.HistoryPacked {
 		t.Errorf("24 transitions more are %d bytes of a checkpoint", got)
 	}
 	if need(3*26) != need(3000) {
