@@ -13,7 +13,7 @@ import (
 )
 
 // sighted are the methods that can be given pixels.
-var sighted = []string{"drqv2", "synther", "pgr-curiosity", "pgr-reward", "pgr-return", "pgr-td", "pgr-rnd", "pgr-count"}
+var sighted = []string{"drqv2", "synther", "pgr-curiosity", "pgr-reward", "pgr-return", "pgr-td", "pgr-rnd", "pgr-count", "resample", "pgr-resample"}
 
 // A method with pixels is DrQ-v2 with its generator and its relevance: the learner, its task's
 // and its scale's numbers are DrQ-v2's, those of the generator the scale's of latents.

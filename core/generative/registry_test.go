@@ -33,10 +33,10 @@ func TestRegistry(t *testing.T) {
 		}
 		g.Close()
 	}
-	if got := strings.Join(kinds, " "); got != "diffusion vae" {
+	if got := strings.Join(kinds, " "); got != "diffusion resample vae" {
 		t.Errorf("kinds: %s", got)
 	}
-	if _, err := Find("gan"); err == nil || !strings.Contains(err.Error(), `want "diffusion", "vae" or "none"`) {
+	if _, err := Find("gan"); err == nil || !strings.Contains(err.Error(), `want "diffusion", "resample", "vae" or "none"`) {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }

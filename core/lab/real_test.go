@@ -112,6 +112,7 @@ var plainMethods = map[string]func(*config.Config){
 	},
 	config.MethodSynthER: func(c *config.Config) { c.Generator.Architecture = generative.ArchitectureSynthER },
 	"vae":                func(c *config.Config) { c.Generator.Kind = "vae" },
+	"resample":           func(c *config.Config) { c.Generator.Kind = "resample" },
 }
 
 // withoutGenerator makes a configuration one of plain SAC.
