@@ -117,10 +117,12 @@ type Crop struct {
 // frames.
 type Encoder interface {
 	Sighted
-	// Encoded says which windows of Frames D_real was made from last: row i of D_real is
-	// that of window i. It has none before, and stays as it is until D_real is made anew;
-	// frames of it may be forgotten meanwhile. It is part of what Save writes.
-	Encoded() *replay.Windows
+	// Recall writes the env steps and the frames that the row in a slot of D_real was made from
+	// to dst, whose Stack and Next have room for an observation's: from the frames of the run, or
+	// from what the learner has kept of them. An error says that they have been forgotten, or
+	// that D_real has not been made yet. What it goes by is part of what Save writes. It
+	// changes nothing.
+	Recall(dst *replay.FrameRow, from Frames, slot int) error
 	// Encode returns what rows of D_real would have as z of stacks of frames if they were
 	// made now, [stacks,O].
 	Encode(stacks [][][]byte) (z []float32, err error)

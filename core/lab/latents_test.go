@@ -74,14 +74,17 @@ func TestDRealIsMadeOfTheFrames(t *testing.T) {
 	}
 	m := l.x.first()
 	learner := m.Agent.(*drqv2.Latent)
-	encoded, frames := learner.Encoded(), m.Frames()
-	if encoded.Len() != m.Real.Len() || encoded.Len() != 22 {
+	encoded, frames := m.Frames().Windows(3, 3, 100), m.Frames() // an env step later
+	if encoded.Len() != m.Real.Len()+1 || m.Real.Len() != 22 {
 		t.Fatalf("%d windows, D_real has %d rows", encoded.Len(), m.Real.Len())
 	}
-	row := replay.FrameRow{Stack: make([][]byte, 3), Next: make([][]byte, 3)}
-	for i := range encoded.Len() {
-		if err := frames.Window(&row, encoded, i, c.Agent.Gamma); err != nil {
+	row, recalled := replay.NewFrameRows(1, 3)[0], replay.NewFrameRows(1, 3)[0]
+	for i := range m.Real.Len() {
+		if err := frames.Window(&row, &encoded, i, c.Agent.Gamma); err != nil {
 			t.Fatal(err)
+		}
+		if err := learner.Recall(&recalled, frames, i); err != nil || fmt.Sprint(recalled) != fmt.Sprint(row) {
+			t.Fatalf("row %d is recalled as %v, %v", i, recalled, err)
 		}
 		z, err := learner.Encode([][][]byte{row.Stack, row.Next})
 		if err != nil {

@@ -17,16 +17,15 @@ const driftRows = 256
 // ones; known is false where it has none.
 func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.Latents, known bool, err error) {
 	encoder, is := learner.(agent.Encoder)
-	if !is || real.Len() == 0 || encoder.Encoded().Len() != real.Len() {
+	if !is || real.Len() == 0 {
 		return found, false, nil
 	}
-	windows, size := encoder.Encoded(), real.Shape().Obs
-	row := replay.FrameRow{Next: make([][]byte, windows.Stack)}
+	row, size := replay.FrameRow{Next: make([][]byte, s.stack)}, real.Shape().Obs
 	var stacks [][][]byte
 	var then []float32
 	for _, slot := range real.Spread(driftRows) {
-		row.Stack = make([][]byte, windows.Stack)
-		if s.frames.Window(&row, windows, slot, 0) != nil {
+		row.Stack = make([][]byte, s.stack)
+		if encoder.Recall(&row, s.sampler, slot) != nil {
 			continue // its frames have been forgotten
 		}
 		stacks, then = append(stacks, row.Stack), append(then, real.Row(slot)[:size]...)

@@ -141,7 +141,7 @@ func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 	if !encodes {
 		return replay.ErrUnseen
 	}
-	return r.sight.sampler.Window(dst, learner.Encoded(), slot, r.Config.Agent.Gamma)
+	return learner.Recall(dst, r.sight.sampler, slot)
 }
 
 // fill fills the batch of an update of a model that learns from frames: single env steps of

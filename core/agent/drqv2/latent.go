@@ -1,7 +1,6 @@
 package drqv2
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -50,8 +49,10 @@ func (l *Latent) Phases() []agent.Phase {
 	return append(l.Agent.Phases(), agent.Phase{Name: "encode", Due: due, Start: l.startEncode, Slice: l.encodeSlice})
 }
 
-// Encoded says which windows of frames D_real was made from.
-func (l *Latent) Encoded() *replay.Windows { return &l.encoded }
+// Recall writes the frames that a row of D_real was made from.
+func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error {
+	return from.Window(dst, &l.encoded, slot, l.config.Gamma)
+}
 
 // Prepare compiles what these uses need, and what they will need for a refit with any
 // relevance function.
@@ -74,7 +75,7 @@ func (l *Latent) Save(w io.Writer) error {
 	if err := l.Agent.Save(w); err != nil {
 		return err
 	}
-	err := l.saveEncoded(w)
+	err := l.encoded.Save(w)
 	if err == nil {
 		err = l.saveAlignment(w)
 	}
@@ -84,32 +85,13 @@ func (l *Latent) Save(w io.Writer) error {
 	return nil
 }
 
-// windowsHead says how many runs of windows follow.
-type windowsHead struct{ Steps, Stack, Runs uint32 }
-
-// windowRun is a replay.WindowRun in a file; those before it follow from the others.
-type windowRun struct{ Copy, First, Count uint64 }
-
-func (l *Latent) saveEncoded(w io.Writer) error {
-	e := &l.encoded
-	if err := binary.Write(w, binary.LittleEndian, windowsHead{uint32(e.Steps), uint32(e.Stack), uint32(len(e.Runs))}); err != nil {
-		return err
-	}
-	for _, r := range e.Runs {
-		if err := binary.Write(w, binary.LittleEndian, windowRun{uint64(r.Copy), r.First, uint64(r.Count)}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Load reads what Save wrote.
 func (l *Latent) Load(r io.Reader) error {
 	if err := l.Agent.Load(r); err != nil {
 		return err
 	}
-	err := l.loadEncoded(r)
-	if err == nil {
+	var err error
+	if l.encoded, err = replay.LoadWindows(r, l.config.NStep, l.config.Pixels.Stack); err == nil {
 		err = l.loadAlignment(r)
 	}
 	if err != nil {
@@ -117,32 +99,6 @@ func (l *Latent) Load(r io.Reader) error {
 	}
 	return nil
 }
-
-func (l *Latent) loadEncoded(r io.Reader) error {
-	var head windowsHead
-	if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
-		return err
-	}
-	if head.Runs > 0 && (int(head.Steps) != l.config.NStep || int(head.Stack) != l.config.Pixels.Stack) {
-		return fmt.Errorf("rows of %d env steps and stacks of %d frames are saved, the run's have %d and %d", head.Steps, head.Stack, l.config.NStep, l.config.Pixels.Stack)
-	}
-	l.encoded = replay.Windows{Steps: int(head.Steps), Stack: int(head.Stack)}
-	for range head.Runs {
-		var run windowRun
-		if err := binary.Read(r, binary.LittleEndian, &run); err != nil {
-			return err
-		}
-		if run.Copy >= maxCopies || run.Count < 1 || run.Count > maxRow || l.encoded.Len() > maxRow {
-			return fmt.Errorf("a run of %d windows of copy %d is saved", run.Count, run.Copy)
-		}
-		l.encoded.Runs = append(l.encoded.Runs, replay.WindowRun{Copy: int(run.Copy), First: run.First, Before: l.encoded.Len(), Count: int(run.Count)})
-	}
-	return nil
-}
-
-// maxCopies and maxRow bound what a file says of windows: a checksum can be made for
-// anything.
-const maxCopies, maxRow = 1 << 16, 1 << 40
 
 // Close frees the compiled programs.
 func (l *Latent) Close() error {

@@ -228,7 +228,7 @@ func slowRows(t *testing.T, l *Latent, real *replay.Ring, f *replay.Frames) {
 	row := replay.FrameRow{Stack: make([][]byte, c.Pixels.Stack), Next: make([][]byte, c.Pixels.Stack)}
 	ended := 0
 	for i := range real.Len() {
-		if err := f.Window(&row, l.Encoded(), i, c.Gamma); err != nil {
+		if err := f.Window(&row, &l.encoded, i, c.Gamma); err != nil {
 			t.Fatal(err)
 		}
 		z, err := l.Encode([][][]byte{row.Stack})
