@@ -43,6 +43,10 @@ type Spec struct {
 	// Activations gets and those of package relevance's values. nil, or no shape: D_real
 	// holds the transitions of the environment.
 	Rows func(Deps) replay.Shape
+	// Keeps is how many transitions of the environment D_real is made of at most by a learner that
+	// fills it; nil, or 0: as many as it has room for. Of who sees frames the run keeps those of
+	// as many env steps.
+	Keeps func(Deps) int
 	// Mixes says in one line why it cannot learn from batches of such a mix; nil: it can from
 	// all.
 	Mixes func(replay.Mix) error

@@ -54,7 +54,7 @@ func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
 	}
 	refit := u.FitStep*float64(s.GeneratorSteps) + u.Sample*float64(s.Samples) + u.Warm*float64(c.owed(s))
 	for i := step/s.RefitEvery + 1; i*s.RefitEvery < c.Steps; i++ { // none in the last env step
-		total += refit + u.Score*float64(min(i*s.RefitEvery*c.Environment.InLockstep(), c.Buffer))
+		total += refit + u.Score*float64(c.CollectedBy(i*s.RefitEvery))
 	}
 	return time.Duration(total * float64(time.Second))
 }
@@ -62,20 +62,19 @@ func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
 // Stored is how many rows D_real gets in the whole run, under s: where the learner makes it
 // anew, all of them at each refit.
 func (c *Config) Stored(s *knob.Settings) (rows int) {
-	copies := c.Environment.InLockstep()
 	if !c.Fills() {
-		return c.Steps * copies
+		return c.Steps * c.Environment.InLockstep()
 	}
 	for step := s.RefitEvery; step < c.Steps; step += s.RefitEvery {
-		rows += min(step*copies, c.Buffer)
+		rows += c.CollectedBy(step)
 	}
 	return rows
 }
 
 // owed is how much work F's model has to make up for at each refit: where the learner makes
-// D_real anew then, all of its updates.
+// D_real anew then, all of its updates. Models of frames learn as these are seen.
 func (c *Config) owed(s *knob.Settings) int {
-	if !c.Fills() || !slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), s.Relevance) {
+	if !c.Fills() || !slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), s.Relevance) || relevance.Looks(c.Relevance.Of(s.Relevance), c.Sight()) {
 		return 0
 	}
 	pace := c.Relevance.Pace(s.Relevance)

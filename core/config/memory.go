@@ -85,9 +85,26 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	return all
 }
 
-// FrameCapacity is the most frames that a member keeps: at least a stack of each copy.
-func (c *Config) FrameCapacity() int {
-	return max(c.Buffer, (c.Pixels.Stack+1)*c.Environment.InLockstep())
+// FrameCapacity is the most frames that a member keeps: those of the env steps that its learner
+// makes D_real of where it says how many they are, else as many as buffer says, and at least a
+// stack of each copy.
+func (c *Config) FrameCapacity(task task.Task) int {
+	copies := c.Environment.InLockstep()
+	if kept := c.keeps(); kept > 0 {
+		steps := (kept + copies - 1) / copies
+		return copies * (steps + steps/max(1, task.EpisodeSteps) + 2) // an episode has one more than env steps, and begins anywhere
+	}
+	return max(c.Buffer, (c.Pixels.Stack+1)*copies)
+}
+
+// keeps is how many transitions of the environment D_real is made of at most; 0: as many as it
+// has room for.
+func (c *Config) keeps() int {
+	s, d := c.Learner(task.Task{})
+	if s.Keeps == nil {
+		return 0
+	}
+	return s.Keeps(d)
 }
 
 // FramesSeen is about how many frames a member sees in the whole run: an episode has one more
@@ -100,9 +117,8 @@ func (c *Config) FramesSeen(task task.Task) int {
 // FramesMemory is about what the frames take that a member keeps.
 func (c *Config) FramesMemory(task task.Task) float64 {
 	const beside = 32 // bytes that are known of a frame
-	side, collected := float64(c.Pixels.Side), c.Collected()
-	episodes := collected/max(1, task.EpisodeSteps) + c.Environment.InLockstep() // each has a frame more than env steps
-	return float64(min(collected+episodes, c.FrameCapacity())) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
+	side := float64(c.Pixels.Side)
+	return float64(min(c.FramesSeen(task), c.FrameCapacity(task))) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
 }
 
 // functionMemory is about what a relevance function takes.
@@ -117,7 +133,16 @@ func (c *Config) functionMemory(settings relevance.Config, shape replay.Shape) f
 }
 
 // Collected is the most transitions of the environment that D_real comes to hold.
-func (c *Config) Collected() int { return min(c.Buffer, c.Steps*c.Environment.InLockstep()) }
+func (c *Config) Collected() int { return c.CollectedBy(c.Steps) }
+
+// CollectedBy is how many it can hold behind an env step.
+func (c *Config) CollectedBy(step int) int {
+	rows := min(c.Buffer, step*c.Environment.InLockstep())
+	if kept := c.keeps(); kept > 0 {
+		rows = min(rows, kept)
+	}
+	return rows
+}
 
 // learnerMemory is about what a learner takes that makes updates on batches of so many
 // rows, and is looked at that many rows at a time.

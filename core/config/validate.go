@@ -131,8 +131,8 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, \"curiosity\" with curiosity.on %q, \"eco\", %q, or environment.observation %q",
 			c.Bonus.Function, s.Name, relevance.RNDOnFrames, relevance.ICMOnFrames, FunctionNone, task.ObservationState)
 	}
-	if icm := c.Relevance.Of("curiosity"); relevance.Looks(icm, c.Sight()) && slices.Contains(c.Functions(), "curiosity") && (c.Fills() || !s.Discrete) {
-		return fmt.Errorf("curiosity.on is %q, which is of the bonus of a learner that chooses among actions, and learner %s makes D_real of what it sees, or acts with numbers: want %q", relevance.ICMOnFrames, s.Name, relevance.ICMOnLatents)
+	if icm := c.Relevance.Of("curiosity"); relevance.Looks(icm, c.Sight()) && slices.Contains(c.Functions(), "curiosity") && !s.Discrete {
+		return fmt.Errorf("curiosity.on is %q, which is of actions to choose from, and learner %s acts with numbers: want %q", relevance.ICMOnFrames, s.Name, relevance.ICMOnLatents)
 	}
 	return nil
 }

@@ -49,7 +49,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 func refitTakes(measured *meter.Meter, s *knob.Settings, r *replica.Replica) time.Duration {
 	rows := r.Real.Len()
 	if r.Parts.Fills { // with more than it has by now
-		rows = min(r.Stepped*r.Config.Environment.InLockstep(), r.Config.Buffer)
+		rows = r.Config.CollectedBy(r.Stepped)
 	}
 	return measured.RefitTakes(s, rows, r.Owed(s.Relevance))
 }

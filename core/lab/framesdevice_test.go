@@ -79,6 +79,9 @@ func TestRunsFromFramesOnADevice(t *testing.T) {
 		all["rnd"] = distilled(brief(looking("rnd")))
 		all["ppo with a bonus"] = inAMaze(distilled(ppoRNDOfFrames(1)))
 		all["ppo with curiosity"] = inAMaze(ppoCuriosityOfFrames(1))
+		beside := inAMaze(brief(ppoLatentOfFrames("none")))
+		beside.Steps, beside.Evaluation.Every = 17, 17 // steps 9 to 16 are with synthetic rows
+		all["ppo beside a generator"] = beside
 	}
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {

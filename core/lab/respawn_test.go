@@ -154,7 +154,7 @@ func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 // On the disk, where D_real is a log of rows, notes come back with them: PPO with a bonus and
 // prioritized generative replay on it go on from a stop, and in a fork.
 func TestNotesOfARunThatIsResumedAndForked(t *testing.T) {
-	for _, c := range []config.Config{ppoConfig("curiosity"), ppoRelevantConfig()} {
+	for _, c := range []config.Config{ppoConfig("curiosity"), ppoRelevantConfig(), ppoLatentOfFrames("eco")} {
 		c.Schedule = nil
 		m, _ := maze.Find("maze-sparse")
 		var at func(int)

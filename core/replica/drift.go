@@ -14,10 +14,10 @@ import (
 const driftRows = 256
 
 // latents measures how far what a learner makes of frames is from what D_real has of the same
-// ones; known is false where it has none.
+// ones; known is false where it has none, or sees none.
 func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.Latents, known bool, err error) {
 	encoder, is := learner.(agent.Encoder)
-	if !is || real.Len() == 0 {
+	if !is || s == nil || real.Len() == 0 {
 		return found, false, nil
 	}
 	row, size := replay.FrameRow{Next: make([][]byte, s.stack)}, real.Shape().Obs

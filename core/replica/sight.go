@@ -26,7 +26,7 @@ type sight struct {
 func (r *Replica) newSight() (*sight, error) {
 	copies, p := len(r.envs), r.Config.Pixels
 	s := &sight{side: p.Side, stack: p.Stack}
-	s.frames = replay.NewFrames(s.size(), r.envs[0].env.ActSize(), r.Config.FrameCapacity(), copies)
+	s.frames = replay.NewFrames(s.size(), r.envs[0].env.ActSize(), r.Config.FrameCapacity(r.Task), copies)
 	s.sampler = replay.FrameSampler{Frames: s.frames, Stream: r.streams.replay.Sub("frames")}
 	s.probes = replay.FrameSampler{Frames: s.frames, Stream: r.streams.dormant.Sub("frames")}
 	s.stacks, s.next = newStacks(copies, s.stack), make([]byte, copies*s.size())

@@ -37,3 +37,27 @@ func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
 	l.Heads = []probe.Head{{Name: "logits", Node: x.nets.policy.Apply(g, z)}}
 	return l
 }
+
+// layers are the trunk's last one, and what is behind it.
+func (l *Latent) layers(g *op.Graph, rows int) probe.Layers {
+	in := g.Input("z", rows, l.config.latents().Obs)
+	z := g.Scale(in, 1) // the trunk's last layer is given: it stands for what was computed of it
+	return probe.Layers{In: in, Pre: []*op.Node{z}, Post: []*op.Node{z}, Heads: []probe.Head{{Name: "logits", Node: l.nets.policy.Apply(g, z)}}}
+}
+
+// Activations returns the policy's layers for latents: these, and the logits. Beside frames it
+// shows none: see ActivationsOf.
+func (l *Latent) Activations(z []float32, rows int) ([]agent.Layer, error) {
+	if l.config.Side > 0 {
+		return nil, nil
+	}
+	p, err := l.probes.Of(rows)
+	if err != nil {
+		return nil, err
+	}
+	if h := l.config.latents().Obs; len(z) != rows*h {
+		return nil, fmt.Errorf("activations: %d numbers for %d latents of %d", len(z), rows, h)
+	}
+	copy(p.In, z)
+	return p.Run(rows)
+}

@@ -16,7 +16,7 @@ import (
 // present one, whose heads learn from them.
 type aligned struct {
 	begun, now *align.Map
-	obs        []float32 // [n,O], of rows of D_real
+	obs        observed  // n, of rows of D_real
 	then       []float32 // [n,H], what the trunk said of them when D_real was made
 }
 
@@ -32,13 +32,13 @@ func (l *Latent) resetAligned() error {
 	a := l.aligned
 	a.begun.Reset()
 	a.now.Reset()
-	a.obs, a.then = a.obs[:0], a.then[:0]
+	a.obs, a.then = observed{a.obs.numbers[:0], a.obs.frames[:0]}, a.then[:0]
 	return plan.Push(l.dev, a.params()...)
 }
 
 // watch keeps rows of D_real to align by: those of total, done behind its first, that are spread
 // evenly over it.
-func (l *Latent) watch(rows [][]float32, z []float32, done, total int) {
+func (l *Latent) watch(rows []met, z []float32, done, total int) {
 	a, n := l.aligned, l.config.AlignRows
 	if n == 0 {
 		return
@@ -46,7 +46,7 @@ func (l *Latent) watch(rows [][]float32, z []float32, done, total int) {
 	every, size := max(1, total/n), l.config.latents().Obs
 	for i, row := range rows {
 		if (done+i)%every == 0 && len(a.then) < n*size {
-			a.obs = append(a.obs, row[:l.config.Shape.Obs]...)
+			a.obs.numbers, a.obs.frames = append(a.obs.numbers, row.seen.numbers...), append(a.obs.frames, row.seen.frames...)
 			a.then = append(a.then, z[i*size:(i+1)*size]...)
 		}
 	}
@@ -62,15 +62,9 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 	if err := l.prepareEncoder(); err != nil {
 		return err
 	}
-	now, o := make([]float32, 0, len(a.then)), l.config.Shape.Obs
-	for first := 0; first < rows; first += l.config.valueRows() {
-		n := min(l.config.valueRows(), rows-first)
-		copy(l.encoder.obs, a.obs[first*o:(first+n)*o])
-		z, err := l.encoded(n)
-		if err != nil {
-			return err
-		}
-		now = append(now, z...)
+	now, err := l.encode(rows, a.seen)
+	if err != nil {
+		return err
 	}
 	if err := a.now.Fit(a.then, now); err != nil {
 		return fmt.Errorf("agent: %w", err)
@@ -82,12 +76,19 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 	return plan.Push(l.dev, a.params()...)
 }
 
+// seen is observation i of those to align by.
+func (a *aligned) seen(i int) observed {
+	n := len(a.then) / a.now.Size()
+	o, f := len(a.obs.numbers)/n, len(a.obs.frames)/n
+	return observed{a.obs.numbers[i*o : (i+1)*o], a.obs.frames[i*f : (i+1)*f]}
+}
+
 func (l *Latent) saveAligned(w io.Writer) error {
 	a := l.aligned
 	if err := binary.Write(w, binary.LittleEndian, uint32(len(a.then)/l.config.latents().Obs)); err != nil {
 		return err
 	}
-	for _, part := range [][]float32{a.obs, a.then} {
+	for _, part := range []any{a.obs.numbers, a.obs.frames, a.then} {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 			return err
 		}
@@ -104,8 +105,9 @@ func (l *Latent) loadAligned(r io.Reader) error {
 	if int64(rows) > int64(l.config.AlignRows) {
 		return fmt.Errorf("%d rows to align by are saved, want at most %d", rows, l.config.AlignRows)
 	}
-	a.obs, a.then = make([]float32, int(rows)*l.config.Shape.Obs), make([]float32, int(rows)*l.config.latents().Obs)
-	for _, part := range [][]float32{a.obs, a.then} {
+	n := int(rows)
+	a.obs, a.then = observed{make([]float32, n*l.config.numbers()), make([]byte, n*l.config.frame())}, make([]float32, n*l.config.latents().Obs)
+	for _, part := range []any{a.obs.numbers, a.obs.frames, a.then} {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return err
 		}

@@ -10,7 +10,10 @@ import (
 // Before each epoch generated latents become those of the present trunk, which learns from them;
 // they are judged as those of the trunk that the iteration began with.
 func TestGeneratedLatentsFollowTheTrunk(t *testing.T) {
-	c := smallLatent()
+	bothLatent(t, latentsFollow)
+}
+
+func latentsFollow(t *testing.T, c Config) {
 	l := newLatentAgent(t, c, newDevice(t, 1))
 	s := latentSession(l, dreamtRows(c, 40))
 	for l.iterations < 2 {
@@ -28,15 +31,11 @@ func TestGeneratedLatentsFollowTheTrunk(t *testing.T) {
 	if _, err := learn.Start(&w); err != nil {
 		t.Fatal(err)
 	}
-	var rows [][]float32
-	for from := l.aligned.obs; len(from) > 0; from = from[c.Shape.Obs:] {
-		rows = append(rows, from[:c.Shape.Obs])
-	}
 	then := slices.Clone(l.aligned.then)
 	var begun []float32
 	for unit := range c.Epochs * c.Minibatches {
 		if unit%c.Minibatches == 0 {
-			now, err := l.encode(rows, 0)
+			now, err := l.encode(len(then)/l.aligned.now.Size(), l.aligned.seen)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,11 +55,11 @@ func TestGeneratedLatentsFollowTheTrunk(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := l.learnings[0].dreamt
-		if want := l.aligned.now.Apply(d.columns.Obs); apart(told(want), d.into.in) > 1e-9 {
+		if want := l.aligned.now.Apply(d.columns.Obs); apart(told(c, want), d.into.in) > 1e-9 {
 			t.Fatalf("unit %d: %v is read as %v", unit, want, d.into.in)
 		}
 		v, h := l.heads.value.B.Data[0], c.latents().Obs
-		for j, z := range told(l.aligned.begun.Apply(d.columns.Obs[:h])) {
+		for j, z := range told(c, l.aligned.begun.Apply(d.columns.Obs[:h])) {
 			v += z * l.heads.value.W.Data[j]
 		}
 		if off := v - d.v[0]; off > 1e-5 || off < -1e-5 || !slices.Equal(begun, l.aligned.begun.W.Data) {
@@ -90,7 +89,7 @@ func TestLatentsStayWithoutAlignment(t *testing.T) {
 	for l.iterations < 4 || s.done < 2 {
 		s.unit(t)
 	}
-	if d := l.learnings[0].dreamt; !slices.Equal(told(d.columns.Obs), d.into.in) {
+	if d := l.learnings[0].dreamt; !slices.Equal(told(c, d.columns.Obs), d.into.in) {
 		t.Errorf("%v are read as %v", d.columns.Obs, d.into.in)
 	}
 }

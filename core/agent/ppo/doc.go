@@ -40,12 +40,17 @@
 // sentences of it in an appendix on mazes, and nothing of it was released. D_real is made anew
 // before each refit, of the transitions of the last Settings.Window iterations: [z, a, r, z′],
 // where z is what the trunk says of s at that time, so that no two trunks meet in it. Of those
-// with a reward that have left the window Settings.KeepRewarded stay. F and G see these rows.
+// with a reward that have left the window Settings.KeepRewarded stay. G sees these rows, and F
+// too, or the observations of the time.
+//
+// Where frames are seen the run keeps those of the window, each once, and the learner those of
+// transitions with a reward: a row of D_real says what it was made from (Latent.Recall), and F
+// may look at the frames themselves. Their trunk ends with a ReLU, so that z has no upper bound.
 //
 // A step then has, beside its part of the rollout, for each row as many synthetic ones as the
 // knob ratio has it in a batch. Of a generated row the action is its largest number, z is held
-// to [-1,1], and the reward is 0 or the largest of D_real (Settings.DreamtReward). With
-// π_old and V_old, which are the heads as the iteration found them,
+// to [-1,1], or of frames to what is not negative, and the reward is 0 or the largest of D_real
+// (Settings.DreamtReward). With π_old and V_old, which are the heads as the iteration found them,
 //
 //	y = r + γV_old(z′), A = y − V_old(z), ρ = π(a|z)/π_old(a|z)
 //

@@ -55,7 +55,7 @@ type dreamt struct {
 func (x *Agent) newDreamt(into rows, n int) (*dreamt, error) {
 	shape := x.config.latents()
 	var z, act, next, now, logp, v, after *op.Node
-	latent := func(g *op.Graph, m *align.Map, z *op.Node) *op.Node { return g.Clamp(m.Of(g, z), -1, 1) } // a tanh says no more
+	latent := func(g *op.Graph, m *align.Map, z *op.Node) *op.Node { return x.nets.within(g, m.Of(g, z)) }
 	program, err := x.compile("judge synthetic rows", func(g *op.Graph) plan.Spec {
 		z, act, next = g.Input("z", n, shape.Obs), g.Input("a", n, shape.Act), g.Input("z'", n, shape.Obs)
 		now = latent(g, x.aligned.now, z)

@@ -2,8 +2,10 @@ package ppo
 
 import (
 	"fmt"
+	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/replay"
 	"pgrlab/core/window"
 )
 
@@ -99,4 +101,39 @@ func (x *Agent) show(dst []float32, stacks [][][]byte) error {
 		x.read(dst[i*size:(i+1)*size], observed{frames: stack[0]}, 0)
 	}
 	return nil
+}
+
+// Recall writes the frames that a row of D_real was made from: those of the run's, or of a
+// transition that was kept longer. Of observations there are none.
+func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error {
+	h, sees := l.history.(*filmed)
+	if !sees {
+		return replay.ErrUnseen
+	}
+	return h.recall(dst, from, slot)
+}
+
+// Encode returns what the trunk says of frames, each a stack of one, [stacks,H].
+func (l *Latent) Encode(stacks [][][]byte) ([]float32, error) {
+	if err := l.prepareEncoder(); err != nil {
+		return nil, err
+	}
+	return l.encode(len(stacks), func(i int) observed { return observed{frames: stacks[i][0]} })
+}
+
+// Align returns latents of D_real, or of D_syn, as the heads learn from those of D_syn: as the
+// present trunk would say them, as far as is known.
+func (l *Latent) Align(z []float32) []float32 {
+	if l.config.AlignRows == 0 {
+		return z
+	}
+	least, most := float32(-1), float32(1)
+	if l.config.Side > 0 {
+		least, most = 0, math.MaxFloat32
+	}
+	z = l.aligned.now.Apply(z)
+	for i, v := range z {
+		z[i] = min(max(v, least), most)
+	}
+	return z
 }

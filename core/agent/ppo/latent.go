@@ -20,14 +20,13 @@ import (
 // says of s at that time.
 type Latent struct {
 	*Agent
-	met      *replay.Ring // the newest transitions, as the environment has them
-	rewarded *replay.Ring // those with a reward that have left it; nil where none are kept
-
+	history history
 	encoder *encoder // nil before it is needed
 }
 
 var (
 	_ agent.Learner  = (*Latent)(nil)
+	_ agent.Encoder  = (*Latent)(nil)
 	_ agent.Observer = (*Latent)(nil)
 	_ agent.Phased   = (*Latent)(nil)
 	_ agent.Preparer = (*Latent)(nil)
@@ -47,13 +46,11 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	if err := plan.Push(dev, x.aligned.params()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	l := &Latent{Agent: x, met: replay.NewRing(c.Shape, c.Window*c.rows())}
-	l.met.Annotate()
-	x.probes = probe.New(dev, l.layers)
-	if c.KeepRewarded > 0 {
-		l.rewarded = replay.NewRing(c.Shape, c.KeepRewarded)
-		l.rewarded.Annotate()
+	if c.Side > 0 {
+		return &Latent{Agent: x, history: newFilmed(c)}, nil
 	}
+	l := &Latent{Agent: x, history: newRowHistory(c)}
+	x.probes = probe.New(dev, l.layers)
 	return l, nil
 }
 
@@ -62,18 +59,7 @@ func (l *Latent) Observe(e *agent.Experience) error {
 	if err := l.Agent.Observe(e); err != nil {
 		return err
 	}
-	o, a := l.config.Shape.Obs, l.config.Shape.Act
-	for i := range e.Copies {
-		if l.rewarded != nil && l.met.Len() == l.met.Cap() {
-			if oldest := l.met.Newest(l.met.Len() - 1); l.met.Row(oldest)[o+a] > 0 {
-				l.rewarded.AddFrom(l.met, oldest)
-			}
-		}
-		l.met.Add(replay.Transition{
-			Obs: e.Obs[i*o : (i+1)*o], Act: e.Actions[i*a : (i+1)*a], Reward: e.Rewards[i], Next: e.Next[i*o : (i+1)*o],
-			Note: e.Note(i),
-		})
-	}
+	l.history.observe(e)
 	return nil
 }
 
@@ -100,7 +86,7 @@ func (l *Latent) learnSlice(w *agent.Work, done int) (int, []agent.UpdateResult,
 // encoder is the trunk for a fixed number of rows.
 type encoder struct {
 	program *plan.Program
-	obs, z  []float32 // [valueRows(),O], [valueRows(),H]
+	obs, z  []float32 // [valueRows(),O] or [valueRows(),Side·Side·3], [valueRows(),H]
 }
 
 func (l *Latent) prepareEncoder() error {
@@ -109,7 +95,7 @@ func (l *Latent) prepareEncoder() error {
 	}
 	var in, out *op.Node
 	program, err := l.compile("encode", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", l.config.valueRows(), l.config.Shape.Obs)
+		in = g.Input("s", l.config.valueRows(), l.config.input())
 		out = l.nets.latent(g, in)
 		return plan.Spec{Outputs: []*op.Node{out}}
 	})
@@ -122,39 +108,22 @@ func (l *Latent) prepareEncoder() error {
 // startEncode forgets what D_real has: latents of an older trunk say something else. A unit
 // is a row of the new one.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
-	from, _ := l.sources(w.Source.Real.Cap())
+	if total, err = l.history.list(&w.Source); err != nil {
+		return 0, fmt.Errorf("agent: %w", err)
+	}
 	l.heads.peak = 0
-	for _, row := range from {
-		l.heads.peak = max(l.heads.peak, row[l.config.Shape.Obs+l.config.Shape.Act])
+	for i := range total {
+		row, err := l.history.read(i, &w.Source)
+		if err != nil {
+			return 0, fmt.Errorf("agent: %w", err)
+		}
+		l.heads.peak = max(l.heads.peak, row.reward)
 	}
 	w.Source.Real.Clear()
 	if err := l.resetAligned(); err != nil {
 		return 0, fmt.Errorf("agent: %w", err)
 	}
-	return len(from), nil
-}
-
-// sources are the transitions that D_real is made of with their notes, at most so many: the newest ones, and
-// those with a reward from before them in the place of the oldest without one, so that there
-// are equally many whatever was met.
-func (l *Latent) sources(most int) (rows [][]float32, notes []replay.Note) {
-	reward := l.config.Shape.Obs + l.config.Shape.Act
-	n := min(most, l.met.Len())
-	if l.rewarded != nil {
-		for _, slot := range l.rewarded.Oldest(0, min(n, l.rewarded.Len())) {
-			rows, notes = append(rows, l.rewarded.Row(slot)), append(notes, l.rewarded.Note(slot))
-		}
-	}
-	left := len(rows) // of those without a reward that make room
-	for _, slot := range l.met.Oldest(l.met.Len()-n, n) {
-		row := l.met.Row(slot)
-		if left > 0 && row[reward] <= 0 {
-			left--
-			continue
-		}
-		rows, notes = append(rows, row), append(notes, l.met.Note(slot))
-	}
-	return rows[len(rows)-n:], notes[len(rows)-n:]
+	return total, nil
 }
 
 // encodeSlice makes the rows behind the first done.
@@ -162,33 +131,44 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	if err := l.prepareEncoder(); err != nil {
 		return 0, nil, err
 	}
-	all, notes := l.sources(w.Source.Real.Cap())
-	from, notes := all[done:min(done+l.config.valueRows(), len(all))], notes[done:]
-	o, a, h := l.config.Shape.Obs, l.config.Shape.Act, l.config.latents().Obs
-	z, err := l.encode(from, 0)
+	total := l.history.listed(&w.Source)
+	rows := make([]met, min(l.config.valueRows(), total-done))
+	for i := range rows {
+		if rows[i], err = l.history.read(done+i, &w.Source); err != nil {
+			return 0, nil, fmt.Errorf("agent: encode: %w", err)
+		}
+	}
+	h := l.config.latents().Obs
+	z, err := l.encode(len(rows), func(i int) observed { return rows[i].seen })
 	if err != nil {
 		return 0, nil, err
 	}
-	next, err := l.encode(from, o+a+1)
+	next, err := l.encode(len(rows), func(i int) observed { return rows[i].next })
 	if err != nil {
 		return 0, nil, err
 	}
-	l.watch(from, z, done, len(all))
-	for i, row := range from {
-		w.Source.Real.Add(replay.Transition{Obs: z[i*h : (i+1)*h], Act: row[o : o+a], Reward: row[o+a], Next: next[i*h : (i+1)*h], Note: notes[i]})
+	l.watch(rows, z, done, total)
+	for i, row := range rows {
+		w.Source.Real.Add(replay.Transition{Obs: z[i*h : (i+1)*h], Act: row.action, Reward: row.reward, Next: next[i*h : (i+1)*h], Note: row.note})
 	}
-	return len(from), nil, nil
+	return len(rows), nil, nil
 }
 
-// encode is what the trunk says of the observations that begin at a number of rows, at most
-// valueRows.
-func (l *Latent) encode(rows [][]float32, first int) ([]float32, error) {
-	o := l.config.Shape.Obs
-	for i, row := range rows {
-		copy(l.encoder.obs[i*o:(i+1)*o], row[first:])
+// encode is what the trunk says of so many observations, [n,H].
+func (l *Latent) encode(n int, of func(i int) observed) (z []float32, err error) {
+	o := l.config.input()
+	for first := 0; first < n; first += l.config.valueRows() {
+		rows := min(l.config.valueRows(), n-first)
+		for i := range rows {
+			l.read(l.encoder.obs[i*o:(i+1)*o], of(first+i), 0)
+		}
+		some, err := l.encoded(rows)
+		if err != nil {
+			return nil, err
+		}
+		z = append(z, some...)
 	}
-	z, err := l.encoded(len(rows))
-	return append([]float32(nil), z...), err
+	return z, nil
 }
 
 // encoded is what the trunk says of the first observations that the program was given, until it is
@@ -198,26 +178,6 @@ func (l *Latent) encoded(rows int) ([]float32, error) {
 		return nil, fmt.Errorf("agent: encode: %w", err)
 	}
 	return l.encoder.z[:rows*l.config.latents().Obs], nil
-}
-
-// layers are the trunk's last one, and what is behind it.
-func (l *Latent) layers(g *op.Graph, rows int) probe.Layers {
-	in := g.Input("z", rows, l.config.latents().Obs)
-	z := g.Scale(in, 1) // the trunk's last layer is given: it stands for what was computed of it
-	return probe.Layers{In: in, Pre: []*op.Node{z}, Post: []*op.Node{z}, Heads: []probe.Head{{Name: "logits", Node: l.nets.policy.Apply(g, z)}}}
-}
-
-// Activations returns the policy's layers for latents: these, and the logits.
-func (l *Latent) Activations(z []float32, rows int) ([]agent.Layer, error) {
-	p, err := l.probes.Of(rows)
-	if err != nil {
-		return nil, err
-	}
-	if h := l.config.latents().Obs; len(z) != rows*h {
-		return nil, fmt.Errorf("activations: %d numbers for %d latents of %d", len(z), rows, h)
-	}
-	copy(p.In, z)
-	return p.Run(rows)
 }
 
 // Prepare compiles what these uses need, and what they will need for a refit.
@@ -233,14 +193,6 @@ func (l *Latent) Prepare(u agent.Uses) error {
 	return l.prepareEncoder()
 }
 
-// rings are the transitions that it keeps.
-func (l *Latent) rings() []*replay.Ring {
-	if l.rewarded == nil {
-		return []*replay.Ring{l.met}
-	}
-	return []*replay.Ring{l.met, l.rewarded}
-}
-
 // Save writes everything that learning depends on, and what D_real is made from.
 func (l *Latent) Save(w io.Writer) error {
 	if err := l.Agent.Save(w); err != nil {
@@ -253,10 +205,8 @@ func (l *Latent) Save(w io.Writer) error {
 	if err == nil {
 		err = l.saveAligned(w)
 	}
-	for _, r := range l.rings() {
-		if err == nil {
-			err = r.Save(w)
-		}
+	if err == nil {
+		err = l.history.save(w)
 	}
 	if err != nil {
 		return fmt.Errorf("save agent: %w", err)
@@ -276,10 +226,8 @@ func (l *Latent) Load(r io.Reader) error {
 	if err == nil {
 		err = l.loadAligned(r)
 	}
-	for _, ring := range l.rings() {
-		if err == nil {
-			err = ring.Load(r)
-		}
+	if err == nil {
+		err = l.history.load(r)
 	}
 	if err != nil {
 		return fmt.Errorf("load agent: %w", err)

@@ -49,6 +49,10 @@ func latentSession(l *Latent, dreams *replay.Ring) *session {
 		Mix: replay.Mix{Real: 6, Synthetic: 4},
 	}
 	s.source.Real.Annotate()
+	if c := l.config; c.Side > 0 {
+		s.film = replay.NewFrames(c.frame(), c.Shape.Act, c.Copies*2*c.Window*c.Steps, c.Copies)
+		s.source.Frames = replay.FrameSampler{Frames: s.film, Stream: rng.New(3, "film")}
+	}
 	return s
 }
 
@@ -194,11 +198,13 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 	}
 }
 
-// told is z within what a tanh can say.
-func told(z []float32) []float32 {
+// told is z within what a tanh can say, or where frames are seen a ReLU.
+func told(c Config, z []float32) []float32 {
 	z = slices.Clone(z)
 	for i, v := range z {
-		z[i] = min(max(v, -1), 1)
+		if z[i] = max(v, 0); c.Side == 0 {
+			z[i] = min(max(v, -1), 1)
+		}
 	}
 	return z
 }
@@ -206,7 +212,10 @@ func told(z []float32) []float32 {
 // Synthetic rows are judged by the heads that the iteration began with, and read as what the
 // agent could have met.
 func TestSyntheticRowsAreJudgedByTheOldHeads(t *testing.T) {
-	c := smallLatent()
+	bothLatent(t, judgedByTheOldHeads)
+}
+
+func judgedByTheOldHeads(t *testing.T, c Config) {
 	l := newLatentAgent(t, c, newDevice(t, 1))
 	s := latentSession(l, dreamtRows(c, 40))
 	l.heads.peak = 1
@@ -224,7 +233,7 @@ func TestSyntheticRowsAreJudgedByTheOldHeads(t *testing.T) {
 	ones := 0
 	sum, square := 0.0, 0.0
 	for i := range d.columns.Size {
-		z, next := told(d.columns.Obs[i*h:(i+1)*h]), told(d.columns.Next[i*h:(i+1)*h])
+		z, next := told(c, d.columns.Obs[i*h:(i+1)*h]), told(c, d.columns.Next[i*h:(i+1)*h])
 		if !slices.Equal(z, d.z[i*h:(i+1)*h]) || !slices.Equal(z, d.into.in[i*h:(i+1)*h]) {
 			t.Errorf("row %d is read as %v, want %v", i, d.into.in[i*h:(i+1)*h], z)
 		}
@@ -257,8 +266,11 @@ func TestSyntheticRowsAreJudgedByTheOldHeads(t *testing.T) {
 
 // Without synthetic rows it is a PPO that has no generator, bit for bit; with them it is not.
 func TestWithoutSyntheticRowsItIsPlain(t *testing.T) {
+	bothLatent(t, plainWithoutSynthetic)
+}
+
+func plainWithoutSynthetic(t *testing.T, c Config) {
 	dev := newDevice(t, 1)
-	c := smallLatent()
 	plain := newAgent(t, c, dev)
 	a := newSession(plain)
 	a.rates.Entropy = 0.01
@@ -309,9 +321,10 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 	if total != c.Window*c.rows() {
 		t.Fatal(total)
 	}
-	real, h, o, a := s.source.Real, c.latents().Obs, c.Shape.Obs, c.Shape.Act
-	if real.Len() != total || l.rewarded.Len() != 5 || l.heads.peak != 1 {
-		t.Fatalf("%d rows of %d, %d kept, the largest reward is %v", real.Len(), total, l.rewarded.Len(), l.heads.peak)
+	history := l.history.(*rowHistory)
+	real, h, a := s.source.Real, c.latents().Obs, c.Shape.Act
+	if real.Len() != total || history.rewarded.Len() != 5 || l.heads.peak != 1 {
+		t.Fatalf("%d rows of %d, %d kept, the largest reward is %v", real.Len(), total, history.rewarded.Len(), l.heads.peak)
 	}
 	latent := func(s []float32) []float64 {
 		in := make([]float64, len(s))
@@ -332,22 +345,25 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 		return in
 	}
 	kept := 0
-	rows, notes := l.sources(1000)
-	for i, from := range rows {
-		row := real.Row(i)
-		if real.Note(i) != notes[i] || notes[i].Respawned != (from[o+a] == 1) {
-			t.Errorf("row %d with reward %v has note %v, want %v", i, from[o+a], real.Note(i), notes[i])
+	for i := range total {
+		from, err := l.history.read(i, &s.source)
+		if err != nil {
+			t.Fatal(err)
 		}
-		z, next := latent(from[:o]), latent(from[o+a+1:][:o])
+		row := real.Row(i)
+		if real.Note(i) != from.note || from.note.Respawned != (from.reward == 1) {
+			t.Errorf("row %d with reward %v has note %v, want %v", i, from.reward, real.Note(i), from.note)
+		}
+		z, next := latent(from.seen.numbers), latent(from.next.numbers)
 		for j := range h {
 			if math.Abs(z[j]-float64(row[j])) > 1e-5 || math.Abs(next[j]-float64(row[h+a+1+j])) > 1e-5 {
 				t.Fatalf("row %d is %v and %v, want %v and %v", i, row[:h], row[h+a+1:], z, next)
 			}
 		}
-		if !slices.Equal(row[h:h+a+1], from[o:o+a+1]) || row[2*h+a+1] != 0 {
+		if !slices.Equal(row[h:h+a], from.action) || row[h+a] != from.reward || row[2*h+a+1] != 0 {
 			t.Errorf("row %d has action and reward %v, end %v", i, row[h:h+a+1], row[2*h+a+1])
 		}
-		if i < 5 && from[o+a] == 1 {
+		if i < 5 && from.reward == 1 {
 			kept++
 		}
 	}
@@ -359,7 +375,11 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 // It goes on from every place of an iteration with synthetic rows as if it had not stopped, and
 // one worker makes the bits of two.
 func TestMixedItGoesOnFromEveryPlace(t *testing.T) {
-	dev, c := newDevice(t, 1), smallLatent()
+	bothLatent(t, goesOnMixed)
+}
+
+func goesOnMixed(t *testing.T, c Config) {
+	dev := newDevice(t, 1)
 	dreams := dreamtRows(c, 40)
 	const units, refit = 40, 18 // of which the generated rows are aligned from then on
 	var whole [2]*Latent
@@ -395,9 +415,7 @@ func TestMixedItGoesOnFromEveryPlace(t *testing.T) {
 		s.x, s.learner = second.Agent, second
 		goOn(s, second, cut, units)
 		sameBits(t, whole[0].Agent, second.Agent)
-		if !slices.Equal(whole[0].met.Row(7), second.met.Row(7)) || whole[0].met.Total() != second.met.Total() {
-			t.Fatalf("cut at %d: other transitions", cut)
-		}
+		sameHistories(t, whole[0], second)
 	}
 }
 

@@ -62,6 +62,15 @@ func (n networks) active(g *op.Graph, h *op.Node) *op.Node {
 	return g.Tanh(h)
 }
 
+// within is what the trunk could say instead of z: active gives no number that is less than 0, or
+// none beyond 1.
+func (n networks) within(g *op.Graph, z *op.Node) *op.Node {
+	if len(n.encoder) > 0 {
+		return g.ReLU(z)
+	}
+	return g.Clamp(z, -1, 1)
+}
+
 // params are all parameters, in the order of a file; those of the policy come first.
 func (n networks) params() []*op.Tensor { return append(n.policyParams(), n.value.Params()...) }
 

@@ -67,6 +67,7 @@ type session struct {
 
 	learner learner           // x, or what x is a part of
 	source  agent.BatchSource // of iterations
+	film    *replay.Frames    // of a run that keeps frames; else nil
 }
 
 // learner observes env steps and learns from them.
@@ -143,10 +144,37 @@ func (s *session) collect(t testing.TB) {
 		e.Respawned[i] = e.Rewards[i] == 1
 		s.earned += float64(e.Rewards[i])
 	}
+	s.keep(&e)
 	if err := s.learner.Observe(&e); err != nil {
 		t.Fatal(err)
 	}
+	s.begin(&e)
 	s.step++
+}
+
+// keep takes the frames of an env step, and begin those of the episodes that begin behind it.
+func (s *session) keep(e *agent.Experience) {
+	for i := range e.Copies {
+		if s.film == nil {
+			return
+		}
+		if s.step == 0 {
+			s.film.Begin(i, e.Seen[i])
+		}
+		a := len(e.Actions) / e.Copies
+		s.film.Add(i, e.Actions[i*a:(i+1)*a], e.Rewards[i], e.NextSeen[i], e.Ends[i] == agent.Terminated)
+		if e.Respawned[i] {
+			s.film.Respawn(i)
+		}
+	}
+}
+
+func (s *session) begin(e *agent.Experience) {
+	for i, end := range e.Ends {
+		if s.film != nil && end != agent.Continues {
+			s.film.Begin(i, e.NextSeen[i])
+		}
+	}
 }
 
 // unit makes an env step, or the next unit of an iteration where one is due.

@@ -1,7 +1,6 @@
 package ppo
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -30,6 +29,13 @@ func init() {
 			}
 			return configOf(d).latents()
 		},
+		Keeps: func(d agent.Deps) int {
+			if !d.Generates {
+				return 0
+			}
+			c := configOf(d)
+			return c.Window * c.rows()
+		},
 		Memory: func(d agent.Deps, _, looked int) float64 {
 			if !d.Generates {
 				return configOf(d).Memory(looked)
@@ -48,8 +54,6 @@ func init() {
 // check says in one line what it cannot do.
 func check(d agent.Deps) error {
 	switch {
-	case d.Sees && d.Generates:
-		return errors.New("environment.observation is \"pixels\", but beside a generator PPO takes states: want \"state\", or generator.kind \"none\"")
 	case d.Sees && d.Pixels.Stack != 1:
 		return fmt.Errorf("pixels.stack is %d, want 1: the policy of PPO sees one frame", d.Pixels.Stack)
 	case d.Sees && d.Pixels.Pad != 0:
@@ -110,19 +114,28 @@ func (c Config) convolved() (made, weights float64, flat int) {
 	return made, weights, flat
 }
 
-// latentMemory is Memory beside a generator: the transitions that D_real is made from, the
-// program that does, rows to align by, and the programs of steps with synthetic rows, a part's
-// worth twice over, as at the ratio 1/2.
+// latentMemory is Memory beside a generator: the transitions that D_real is made from, or of who
+// sees frames those that it keeps longer than the run, the program that does, rows to align by,
+// and the programs of steps with synthetic rows, a part's worth twice over, as at the ratio 1/2.
 func (c Config) latentMemory(looked int) float64 {
-	o, a, h := float64(c.Shape.Obs), float64(c.Shape.Act), float64(c.latents().Obs)
-	rows := float64(c.Steps) * float64(c.Copies)
+	o, a, h := float64(c.input()), float64(c.Shape.Act), float64(c.latents().Obs)
+	rows, seen := float64(c.Steps)*float64(c.Copies), float64(c.numbers())+float64(c.frame())/4
 	units := h
 	for _, width := range c.Hidden {
 		units += float64(width)
 	}
-	numbers := (float64(c.Window)*rows + float64(c.KeepRewarded)) * (2*o + a + 2)
+	if c.Side > 0 && c.validateFrames() == nil {
+		made, _, _ := c.convolved()
+		units += made
+	}
+	kept := float64(c.KeepRewarded)
+	numbers := float64(c.Window) * rows
+	if c.Side == 0 {
+		kept, numbers = kept+numbers, 0
+	}
+	numbers += kept * (2*seen + a + 2)
 	numbers += float64(c.valueRows()) * (o + 2*units)
-	numbers += float64(c.AlignRows)*(o+3*h) + 8*h*h
+	numbers += float64(c.AlignRows)*(seen+3*h) + 8*h*h
 	numbers += (keptLearnings - 1) * rows / float64(c.Minibatches) * (o + 3*a + 4*h + 48 + 4*units)
 	return c.Memory(looked) + 4*numbers
 }

@@ -1,0 +1,235 @@
+package ppo
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+// sightedLatent is small with frames, beside a generator.
+func sightedLatent() Config {
+	c := sighted()
+	c.Window, c.KeepRewarded, c.MaxNorm = 2, 5, 0.3
+	return c
+}
+
+// bothLatent tests agents beside a generator, of observations and of frames.
+func bothLatent(t *testing.T, test func(t *testing.T, c Config)) {
+	for name, c := range map[string]Config{"observations": smallLatent(), "frames": sightedLatent()} {
+		t.Run(name, func(t *testing.T) { test(t, c) })
+	}
+}
+
+// twin are histories of observations and of frames that are told of the same env steps.
+type twin struct {
+	c      Config
+	rows   *rowHistory
+	filmed *filmed
+	film   *replay.Frames
+	step   uint64
+}
+
+func newTwin(window, keep int) *twin {
+	c := sightedLatent()
+	c.Window, c.KeepRewarded = window, keep
+	film := replay.NewFrames(c.frame(), c.Shape.Act, c.Copies*(window*c.Steps+4), c.Copies)
+	return &twin{c: c, rows: newRowHistory(c), filmed: newFilmed(c), film: film}
+}
+
+// frame is one that says where it is from.
+func (w *twin) frame(copied int, number byte) []byte {
+	return bytes.Repeat([]byte{byte(w.step), byte(w.step >> 8), byte(copied), number}, w.c.frame())[:w.c.frame()]
+}
+
+// make makes an env step; of so many in a hundred a copy's has a reward, and episodes end by
+// their limit every eleventh step.
+func (w *twin) make(rewarded int) {
+	c := w.c
+	e := agent.Experience{
+		Copies: c.Copies, Step: w.step, Obs: make([]float32, c.Copies*c.Shape.Obs), Next: make([]float32, c.Copies*c.Shape.Obs),
+		Actions: make([]float32, c.Copies*c.Shape.Act), Rewards: make([]float32, c.Copies), Ends: make([]agent.End, c.Copies),
+		Respawned: make([]bool, c.Copies), F: make([]float32, c.Copies),
+	}
+	for i := range c.Copies {
+		q := rng.New(6, "twin").At(w.step*uint64(c.Copies) + uint64(i))
+		e.Actions[i*c.Shape.Act+q.IntN(c.Shape.Act)] = 1
+		if e.F[i] = float32(q.Float64()); q.IntN(100) < rewarded {
+			e.Rewards[i] = 1 + e.F[i]
+		}
+		e.Respawned[i] = q.IntN(4) == 0
+		if w.step%11 == 10 {
+			e.Ends[i] = agent.Truncated
+		}
+		if e.Seen = append(e.Seen, w.frame(i, 0)); w.step%11 == 0 {
+			w.film.Begin(i, e.Seen[i])
+		} else {
+			var newest [1][]byte
+			w.film.Newest(i, newest[:])
+			e.Seen[i] = slices.Clone(newest[0])
+		}
+		e.NextSeen = append(e.NextSeen, w.frame(i, 1))
+		w.film.Add(i, e.Actions[i*c.Shape.Act:(i+1)*c.Shape.Act], e.Rewards[i], e.NextSeen[i], false)
+		if e.Respawned[i] {
+			w.film.Respawn(i)
+		}
+		copy(e.Obs[i*c.Shape.Obs:], stamp(e.Seen[i]))
+		copy(e.Next[i*c.Shape.Obs:], stamp(e.NextSeen[i]))
+	}
+	w.rows.observe(&e)
+	w.filmed.observe(&e)
+	w.step++
+}
+
+// stamp are a frame's numbers.
+func stamp(frame []byte) (numbers []float32) {
+	for _, b := range frame[:4] {
+		numbers = append(numbers, float32(b))
+	}
+	return numbers
+}
+
+// D_real of frames is of the transitions, in the order, with the notes that that of observations
+// has: whatever was met, and behind a file.
+func TestFramesHaveTheHistoryOfObservations(t *testing.T) {
+	for _, size := range []struct{ window, keep, most, rewarded int }{
+		{2, 5, 1000, 10}, {1, 3, 1000, 40}, {3, 0, 1000, 10}, {2, 1000, 1000, 50}, {2, 5, 30, 20}, {1, 40, 1000, 100},
+	} {
+		w := newTwin(size.window, size.keep)
+		from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), size.most), Frames: replay.FrameSampler{Frames: w.film}}
+		for w.step < uint64(5*size.window*w.c.Steps) {
+			if w.make(size.rewarded); w.step%7 != 0 {
+				continue
+			}
+			var file bytes.Buffer
+			if err := w.filmed.save(&file); err != nil {
+				t.Fatal(err)
+			}
+			w.filmed = newFilmed(w.c)
+			if err := w.filmed.load(&file); err != nil || file.Len() > 0 {
+				t.Fatal(err, file.Len())
+			}
+			n, err := w.filmed.list(&from)
+			want, _ := w.rows.list(&from)
+			if err != nil || n != want || n != w.filmed.listed(&from) {
+				t.Fatalf("%+v, step %d: %d rows, %v, want %d", size, w.step, n, err, want)
+			}
+			for i := range n {
+				a, err := w.filmed.read(i, &from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, _ := w.rows.read(i, &from)
+				if got, want := fmt.Sprint(stamp(a.seen.frames), stamp(a.next.frames), a.action, a.reward, a.note), fmt.Sprint(b.seen.numbers, b.next.numbers, b.action, b.reward, b.note); got != want {
+					t.Fatalf("%+v, step %d, row %d: %s, want %s", size, w.step, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// What D_real was made from is recalled while its frames are there.
+func TestWhatRowsWereMadeFromIsRecalled(t *testing.T) {
+	c := sightedLatent()
+	l := newLatentAgent(t, c, newDevice(t, 1))
+	s := latentSession(l, nil)
+	s.source.Mix = replay.Mix{Real: 6}
+	row := replay.NewFrameRows(1, 1)[0]
+	if err := l.Recall(&row, s.source.Frames, 0); err == nil {
+		t.Error("there is something before D_real was made")
+	}
+	for l.iterations < 4 {
+		s.unit(t)
+	}
+	total, real, h := encodeAll(t, l, s.source), s.source.Real, c.latents().Obs
+	if total != c.Window*c.rows() || l.history.(*filmed).made.kept != 5 {
+		t.Fatalf("%d rows, %d of them kept", total, l.history.(*filmed).made.kept)
+	}
+	for i := range total {
+		if err := l.Recall(&row, s.source.Frames, i); err != nil {
+			t.Fatal(err)
+		}
+		has := real.Row(i)
+		if !slices.Equal(row.Action, has[h:][:c.Shape.Act]) || row.Return != has[h+c.Shape.Act] || row.Respawned != real.Note(i).Respawned {
+			t.Fatalf("row %d is %v, recalled as %+v", i, has, row)
+		}
+		// V of a latent, by hand, is that of the frame as who acts on it has it.
+		for k, frame := range [][]byte{row.Stack[0], row.Next[0]} {
+			v, z := float64(l.nets.value.B.Data[0]), has[k*(h+c.Shape.Act+1):][:h]
+			for j, w := range l.nets.value.W.Data {
+				v += float64(w) * float64(z[j])
+			}
+			acting := agent.Acting{Copies: 1, Obs: make([]float32, 4), Stacks: [][][]byte{{frame}}, Actions: make([]float32, 3), Episodes: []uint64{0}, Mode: agent.Explore}
+			if err := l.Act(&acting); err != nil {
+				t.Fatal(err)
+			}
+			if _, want := l.Chances(); math.Abs(v-want) > 1e-5 {
+				t.Fatalf("row %d: V of its latents is %v, of its frames %v", i, v, want)
+			}
+		}
+	}
+	z, err := l.Encode([][][]byte{row.Stack, row.Next})
+	if last := real.Row(total - 1); err != nil || !slices.Equal(z[:h], last[:h]) || !slices.Equal(z[h:], last[h+c.Shape.Act+1:][:h]) {
+		t.Errorf("made now they are %v, %v", z, err)
+	}
+	for l.iterations < 9 {
+		s.unit(t)
+	}
+	for _, slot := range []int{0, total - 1, total} {
+		if err := l.Recall(&row, s.source.Frames, slot); err == nil {
+			t.Errorf("row %d is recalled for ever", slot)
+		}
+	}
+	if err := newLatentAgent(t, smallLatent(), newDevice(t, 1)).Recall(&row, s.source.Frames, 0); err != replay.ErrUnseen {
+		t.Errorf("of observations: %v", err)
+	}
+}
+
+// A file is read whole or not at all, and one that contradicts itself is refused.
+func TestFilesOfHistoriesOfFrames(t *testing.T) {
+	w := newTwin(2, 5)
+	from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), 1000), Frames: replay.FrameSampler{Frames: w.film}}
+	for w.step < 40 {
+		w.make(20)
+	}
+	if _, err := w.filmed.list(&from); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := w.filmed.save(&file); err != nil {
+		t.Fatal(err)
+	}
+	whole := file.Bytes()
+	for length := 0; length < len(whole); length += 97 {
+		if err := newFilmed(w.c).load(bytes.NewReader(whole[:length])); err == nil {
+			t.Errorf("%d bytes of %d are a history", length, len(whole))
+		}
+	}
+	for at, want := range map[int]string{16: "want at most", 24: "D_real is of transition", 32: "want at most"} {
+		bad := slices.Clone(whole)
+		bad[at+3] = 1 // 16 million more
+		if err := newFilmed(w.c).load(bytes.NewReader(bad)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("byte %d: %v, want %q", at, err, want)
+		}
+	}
+}
+
+// sameHistories holds that two of them save the same.
+func sameHistories(t *testing.T, a, b *Latent) {
+	t.Helper()
+	var files [2]bytes.Buffer
+	for i, l := range []*Latent{a, b} {
+		if err := l.history.save(&files[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(files[0].Bytes(), files[1].Bytes()) {
+		t.Fatal("other transitions")
+	}
+}

@@ -1,0 +1,80 @@
+package ppo
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"pgrlab/core/replay"
+)
+
+// filmedHead is what a file has of a filmed before what it was told, its keepsakes, and what
+// D_real was made from.
+type filmedHead struct {
+	Steps, First, Kept uint64
+	MadeFirst          uint64
+	MadeKept, Windows  uint32 // rows of D_real
+}
+
+// keptHead is what a file has of a keepsake before its action and its frames.
+type keptHead struct {
+	Step   uint64
+	Reward float32
+	Note   replay.Note
+}
+
+func (h *filmed) save(w io.Writer) error {
+	m := &h.made
+	head := filmedHead{h.steps, h.first, uint64(len(h.kept)), m.first, uint32(m.kept), uint32(len(m.numbered))}
+	parts := []any{head, h.told}
+	for _, k := range h.kept {
+		parts = append(parts, keptHead{k.step, k.reward, k.note}, k.action, k.seen, k.next)
+	}
+	for _, part := range append(parts, m.numbered) {
+		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+			return err
+		}
+	}
+	return m.windows.Save(w)
+}
+
+func (h *filmed) load(r io.Reader) error {
+	var head filmedHead
+	for _, part := range []any{&head, h.told} {
+		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
+			return err
+		}
+	}
+	c, m := h.config, &h.made
+	if most := c.Window*c.rows() + c.KeepRewarded; head.Kept > uint64(most) || int64(head.MadeKept)+int64(head.Windows) > int64(most) {
+		return fmt.Errorf("%d transitions with a reward and %d rows of D_real are saved, want at most %d", head.Kept, int64(head.MadeKept)+int64(head.Windows), most)
+	}
+	if head.MadeFirst+uint64(head.MadeKept) > head.First+head.Kept {
+		return fmt.Errorf("a row of D_real is of transition %d with a reward, of %d", head.MadeFirst+uint64(head.MadeKept), head.First+head.Kept)
+	}
+	h.steps, h.first, h.kept = head.Steps, head.First, nil
+	for range head.Kept {
+		var k keptHead
+		action, frames := make([]float32, c.Shape.Act), make([]byte, 2*c.frame())
+		for _, part := range []any{&k, action, frames} {
+			if err := binary.Read(r, binary.LittleEndian, part); err != nil {
+				return err
+			}
+		}
+		h.kept = append(h.kept, keepsake{k.Step, frames[:c.frame()], frames[c.frame():], action, k.Reward, k.Note})
+	}
+	*m = made{first: head.MadeFirst, kept: int(head.MadeKept), numbered: make([]uint32, head.Windows)}
+	if err := binary.Read(r, binary.LittleEndian, m.numbered); err != nil {
+		return err
+	}
+	var err error
+	if m.windows, err = replay.LoadWindows(r, 1, 1); err != nil {
+		return err
+	}
+	for _, number := range m.numbered {
+		if int(number) >= m.windows.Len() {
+			return fmt.Errorf("a row of D_real is of window %d, of %d", number, m.windows.Len())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package lab
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/config"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replay"
+	"pgrlab/core/task"
+	"pgrlab/envs/maze"
+)
+
+// ppoLatentOfFrames is a run of prioritized generative replay on PPO that sees frames, with F of
+// that name.
+func ppoLatentOfFrames(function string) config.Config {
+	c, seen := ppoLatentConfig(), ppoOfFrames()
+	own := c.Agent.Own["ppo"].(ppo.Settings)
+	sees := seen.Agent.Own["ppo"].(ppo.Settings)
+	own.Kernels, own.Strides, own.Channels = sees.Kernels, sees.Strides, sees.Channels
+	c.Agent.Own = agent.Own{"ppo": own}
+	c.Environment.Observation, c.Pixels, c.Pixels.Side = seen.Environment.Observation, seen.Pixels, 36
+	rnd, icm := ppoRNDOfFrames(3).Relevance.Of("rnd").(relevance.RNDConfig), ppoCuriosityOfFrames(3).Relevance.Of("curiosity").(relevance.ICMConfig)
+	rnd.Every, icm.Every = 12, 12
+	c.Relevance = c.Relevance.With("rnd", rnd).With("curiosity", icm).With("eco", ppoECOOfFrames().Relevance.Of("eco"))
+	c.Knobs.Relevance, c.Generator.Conditional = function, function != relevance.None
+	return c
+}
+
+// quick is the CPU with the best kernels that it has: convolutions take the plain ones long.
+func quick(t *testing.T, threads int) *cpu.Device {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+// Prioritized generative replay on PPO from frames: D_real is of the trunk's latents of what the
+// window and the transitions with a reward have, F of the frames behind its rows, and one worker
+// writes what two write.
+func TestGenerativeReplayOnPPOOfFrames(t *testing.T) {
+	for _, relevant := range []string{"none", "eco", "rnd", "curiosity"} {
+		var journals []string
+		for threads := range 2 {
+			folder := &memoryFolder{}
+			l := framesOn(t, ppoLatentOfFrames(relevant), mazeTask(t), quick(t, threads+1), folder)
+			if err := l.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			journals = append(journals, folder.canonical(t))
+			m, want := l.x.first(), replay.Shape{Obs: 6, Act: maze.ActSize}
+			if m.Real.Shape() != want || m.Synthetic == nil || m.Synthetic.Shape() != want || m.Real.Len() != 2*8*3 || m.Mix != (replay.Mix{Real: 4, Synthetic: 4}) {
+				t.Fatalf("%s: D_real of %v with %d rows, D_syn %v, the last mix %+v", relevant, m.Real.Shape(), m.Real.Len(), m.Synthetic, m.Mix)
+			}
+			if found, _ := bodies[event.Latents](l); len(found) == 0 || math.IsNaN(float64(found[0].Drift)) {
+				t.Errorf("%s: nothing is said of how latents drift: %+v", relevant, found)
+			}
+		}
+		if journals[0] != journals[1] {
+			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", relevant, journals[0], journals[1])
+		}
+	}
+}
+
+// filming keeps what its learner observes.
+type filming struct {
+	*ppo.Latent
+	film *[]replay.FrameRow
+}
+
+func (o filming) Observe(e *agent.Experience) error {
+	for i := range e.Copies {
+		*o.film = append(*o.film, replay.FrameRow{
+			Stack: [][]byte{bytes.Clone(e.Seen[i])}, Next: [][]byte{bytes.Clone(e.NextSeen[i])},
+			Action: slices.Clone(e.Actions[i*maze.ActSize : (i+1)*maze.ActSize]), Respawned: e.Respawned[i],
+		})
+	}
+	return o.Latent.Observe(e)
+}
+
+// F of D_real is of the frames that its rows were made from, by a model that learns as they are
+// seen; of steps that end elsewhere it is 0.
+func TestFOfTheFramesBehindDReal(t *testing.T) {
+	for _, function := range []string{"rnd", "curiosity"} {
+		c := ppoLatentOfFrames(function)
+		c.Steps, c.Evaluation.Every = 25, 25 // one behind the last refit, in which no model learns
+		m, _ := maze.Find("maze-sparse")
+		mazes := mazeTask(t)
+		mazes.New = func(seed uint64) (task.Env, error) { return &respawning{Env: m.New(maze.Training, seed)}, nil }
+		dev := quick(t, 1)
+		p, err := newParts(&c, mazes, dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var film []replay.FrameRow
+		plain := p.Learner
+		p.Learner = func(seed uint64) (agent.Learner, error) {
+			a, err := plain(seed)
+			if err != nil {
+				return nil, err
+			}
+			return filming{a.(*ppo.Latent), &film}, nil
+		}
+		l, err := newLab(c, mazes, nil, p, dev.Name(), clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.OnFault(FaultFail)
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		checkFOfFrames(t, l, function, film[8*3:24*3])
+	}
+}
+
+// checkFOfFrames holds D_real's F against that of the frames.
+func checkFOfFrames(t *testing.T, l *Lab, function string, film []replay.FrameRow) {
+	t.Helper()
+	r := l.x.first()
+	if r.Real.Len() != len(film) || r.Models[0].Updates != 2 || r.Models[0].Missed != 0 {
+		t.Fatalf("%s: D_real has %d rows, want %d; models %+v", function, r.Real.Len(), len(film), r.Models)
+	}
+	f, err := r.Function(function)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, want := replay.NewBatch(r.Real.Shape(), len(film)), make([]float32, len(film))
+	b.Frames = film
+	for _, row := range film {
+		b.Notes = append(b.Notes, replay.Note{Met: true, Respawned: row.Respawned})
+	}
+	if err := f.Score(want, b, len(film)); err != nil {
+		t.Fatal(err)
+	}
+	scores, _ := r.Scores()
+	none := 0
+	for i, v := range scores {
+		if seen := replay.NewFrameRows(1, 1)[0]; r.Real.Seen(&seen, i) != nil || !bytes.Equal(seen.Stack[0], film[i].Stack[0]) || !bytes.Equal(seen.Next[0], film[i].Next[0]) {
+			t.Fatalf("%s: row %d was made from other frames", function, i)
+		}
+		if math.Abs(float64(v-want[i])) > 1e-5*math.Abs(float64(want[i])) || (v == 0) != film[i].Respawned {
+			t.Errorf("%s: F of row %d is %v, want %v; respawned: %v", function, i, v, want[i], film[i].Respawned)
+		}
+		if v == 0 {
+			none++
+		}
+	}
+	if none == 0 || none == len(scores) || slices.Max(scores) == slices.Min(scores) {
+		t.Errorf("%s: F is 0 of %d rows of %d", function, none, len(scores))
+	}
+}
+
+// It goes on from borders, in the middle of a rollout, an iteration, the making of D_real, a
+// round of the R-network, a scoring, a fit and a generation, with F that turns there, and with
+// members.
+func TestGenerativeReplayOnPPOOfFramesGoesOn(t *testing.T) {
+	sparse, dev := 11, quick(t, 1)
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		sparse = 1
+	}
+	for members, nth := range map[int]int{1: sparse, 2: 5 * sparse} {
+		phases := resumeEverywhere(t, nth, func(r record) *Lab {
+			c := ppoLatentOfFrames("eco")
+			c.Members = members
+			c.Schedule = []string{"9:relevance=curiosity", "10:guidance=3", "16/learn:2:ratio=0.25", "17:relevance=rnd!", "18:tv=noise", "24/encode:0:relevance=eco"}
+			return framesOn(t, c, mazeTask(t), dev, r)
+		})
+		for phase, least := range map[knob.Phase]int{knob.AfterStep: 4, knob.Learn: 10, knob.Encode: 3, knob.Score: 2, knob.Fit: 5, knob.Generate: 3, knob.Evaluate: 1} {
+			if nth == 1 && phases[phase] < least {
+				t.Errorf("%d borders in phase %s, want at least %d: %v", phases[phase], phase, least, phases)
+			}
+		}
+	}
+}
