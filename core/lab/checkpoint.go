@@ -88,7 +88,7 @@ func (k *checkpointer) begin(w *run.Writer, s Saving) {
 		s.Disk = run.Free(w.Folder().Dir()) / 10
 	}
 	w.Keep(s.Disk)
-	k.writer, k.saving, k.totals = w, s, make([]uint64, len(w.Totals()))
+	k.writer, k.saving, k.totals = w, s, w.Totals()
 }
 
 // lean says whether checkpoints have of D_syn only what it is made from.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/event"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
@@ -96,6 +97,40 @@ func framesOnDisk(t *testing.T, dir string) []string {
 		t.Fatal(names, err)
 	}
 	return names
+}
+
+// Frames that are all still held are not written again where a run goes on: it goes on from
+// there as often as it is stopped.
+func TestARunFromFramesGoesOnMoreThanOnce(t *testing.T) {
+	c, top := pixelsOnDisk(), t.TempDir()
+	c.Buffer = 200
+	whole, dir := filepath.Join(top, "whole"), filepath.Join(top, "run")
+	playPixels(t, c, whole, func(*Lab) {})
+	steps := 0
+	playPixels(t, c, dir, func(l *Lab) {
+		if steps++; steps == 25 {
+			l.Send(event.Stop{})
+		}
+	})
+	for again := range 3 {
+		l, said, err := restoredPixels(t, c, dir)
+		if err != nil || strings.Contains(strings.Join(said, "\n"), "cannot be used") {
+			t.Fatal(err, said)
+		}
+		if again < 2 {
+			l.Close()
+			continue
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := journalOf(t, dir), journalOf(t, whole); got != want {
+		t.Errorf("it writes\n%s\nwant\n%s", got, want)
+	}
+	if n := len(framesOnDisk(t, dir)); n > 2 {
+		t.Errorf("the frames are in %d files", n)
+	}
 }
 
 // Whenever a run from frames is killed or loses its power, what is found goes on to the
