@@ -62,7 +62,7 @@ func TestMethodsFromPixels(t *testing.T) {
 }
 
 // choosing are methods whose own learner sees frames, in mazes.
-var choosing = []string{"ppo", "ppo-curiosity", "ppo-oracle", "ppo-rnd", "ppo-eco"}
+var choosing = []string{"ppo", "ppo-curiosity", "ppo-oracle", "ppo-rnd", "ppo-eco", "synther", "pgr-eco", "pgr-curiosity", "pgr-rnd"}
 
 // PPO sees one frame, as it is, with its own learner's numbers and those of the scale's layer
 // for it.
@@ -83,16 +83,25 @@ func TestPPOFromPixels(t *testing.T) {
 			if !c.Sees() || states.Sees() || c.Agent.Learner != "ppo" || c.Pixels.Stack != 1 || c.Pixels.Pad != 0 || len(c.Agent.Hidden) != 1 || c.Steps != states.Steps {
 				t.Errorf("%s at scale %s: %+v of %+v", method, scale, c.Pixels, c.Agent)
 			}
+			if c.Generates() && (c.Generator.Vector != "transition" || c.Knobs.RefitEvery != states.Knobs.RefitEvery || c.Buffer != states.Buffer || c.Generator.Head.Enabled()) {
+				t.Errorf("%s at scale %s: a generator %+v with a buffer of %d", method, scale, c.Generator, c.Buffer)
+			}
+			for _, f := range []string{"curiosity", "rnd"} {
+				if !relevance.Looks(c.Relevance.Of(f), c.Sight()) {
+					t.Errorf("%s at scale %s: %s is not of frames", method, scale, f)
+				}
+			}
 		}
 	}
 	bonus, err := Resolve(Choice{Task: "maze-sparse", Method: "ppo", Scale: "demo", Observation: "pixels"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if bonus.Bonus.Function = "curiosity"; !refusesStates(bonus) {
+	icm := bonus.Relevance.Of("curiosity").(relevance.ICMConfig)
+	icm.On, bonus.Bonus.Function = relevance.ICMOnLatents, "curiosity"
+	if bonus.Relevance = bonus.Relevance.With("curiosity", icm); !refusesStates(bonus) {
 		t.Error("a bonus of states beside frames is not refused")
 	}
-	icm := bonus.Relevance.Of("curiosity").(relevance.ICMConfig)
 	icm.On = relevance.ICMOnFrames
 	if bonus.Relevance = bonus.Relevance.With("curiosity", icm); bonus.Validate() != nil {
 		t.Errorf("curiosity of frames: %v", bonus.Validate())
@@ -108,7 +117,7 @@ func TestPPOFromPixels(t *testing.T) {
 }
 
 // Curiosity of frames is of choices between single env steps: other learners have it of latents.
-func TestCuriosityOfFramesIsOfBonuses(t *testing.T) {
+func TestCuriosityOfFramesIsOfChoices(t *testing.T) {
 	c, err := Resolve(Choice{Task: "walker-walk", Method: "pgr-curiosity", Scale: "demo", Observation: "pixels"})
 	if err != nil {
 		t.Fatal(err)

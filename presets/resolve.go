@@ -12,7 +12,6 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/printable"
-	"pgrlab/core/task"
 )
 
 // A Choice says what to run. Axes that are empty are the preset's, or those of
@@ -38,13 +37,14 @@ const (
 
 // Resolve lays the layers of a choice over each other, later over earlier:
 //
-//	base · task · method · observation · action · task/learner · scale · scale/learner · scale/latents · scale/layer · method@scale · task@scale · preset
+//	base · task · method · action · observation · task/learner · scale · scale/learner · scale/latents · scale/layer · method@scale · task@scale · preset
 //
 // Where a method is given pixels, observation/pixels.toml says what it learns from them with:
 // a learner of its own and that one's numbers. A learner that sees frames itself has a document
 // of its own, observation/pixels/NAME.toml. What a scale says of runs whose learner fills
 // D_real with latents stands in scale/short/latents.toml, or for one learner in
-// scale/short/LEARNER/latents.toml.
+// scale/short/LEARNER/latents.toml; for those that ask for a layer beside that in
+// scale/short/LAYER/latents.toml.
 //
 // Where the agent of a task chooses among actions, a method that says it can has
 // action/choices.toml, with a learner of choices.
@@ -137,10 +137,10 @@ func layAxes(a axes) (*stack, error) {
 	for _, file := range []string{"base.toml", "task/" + a.task + ".toml", "method/" + a.method + ".toml"} {
 		s.lay(file, read(file))
 	}
+	s.choose(a)
 	if err := s.observe(a.method, observed(a.method, a.observation)); err != nil {
 		return nil, err
 	}
-	s.choose(a)
 	for _, file := range []string{"task/" + a.task + "/" + s.config.Agent.Learner + ".toml", "scale/" + a.scale + ".toml"} {
 		s.lay(file, read(file))
 	}
@@ -150,6 +150,9 @@ func layAxes(a axes) (*stack, error) {
 	}
 	for _, layer := range s.layers {
 		files = append(files, "scale/"+a.scale+"/"+layer+".toml")
+		if s.config.Fills() {
+			files = append(files, "scale/"+a.scale+"/"+layer+"/latents.toml")
+		}
 	}
 	files = append(files, "pair/"+family(a.method)+"@"+a.scale+".toml")
 	if a.method != family(a.method) {
@@ -193,7 +196,7 @@ func (s *stack) observe(method, observation string) error {
 // choose lays what learns where the agent chooses among actions, for a task and a method that
 // say so: the learner of a method is one of numbers else, which such tasks refuse.
 func (s *stack) choose(a axes) {
-	if s.err != nil || observed(a.method, a.observation) != task.ObservationState {
+	if s.err != nil {
 		return
 	}
 	for _, file := range []string{"task/" + a.task + ".toml", "method/" + a.method + ".toml"} {
