@@ -18,6 +18,12 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 	err = x.saveSections(func(_ string, save func(io.Writer) error) error { return save((*counted)(&d.Checkpoint)) })
 	for _, m := range x.members {
 		d.Checkpoint += m.Rounds.Unfilled() / config.HistoryPacked
+		if keeps, some := m.Agent.(interface {
+			Unfilled() (numbers, frames int64)
+		}); some {
+			numbers, frames := keeps.Unfilled()
+			d.Checkpoint += numbers + frames/config.HistoryPacked
+		}
 		row := int64(m.Real.RowBytes())
 		d.Checkpoint -= int64(m.Real.Len()) * row
 		d.Real += int64(x.config.Stored(&x.Settings)) * row

@@ -161,6 +161,57 @@ func checkFOfFrames(t *testing.T, l *Lab, function string, film []replay.FrameRo
 	}
 }
 
+// The forecast of a checkpoint has the frames of transitions that stay, packed, and those that
+// generated latents are aligned by; the forecast of memory the frames of the window and the rows
+// of D_real that it makes.
+func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
+	const frame = 36 * 36 * 3
+	with := func(change func(*ppo.Settings)) config.Config {
+		c := ppoLatentOfFrames("none")
+		c.Steps, c.Buffer = 1000, 100_000
+		own := c.Agent.Own["ppo"].(ppo.Settings)
+		change(&own)
+		c.Agent.Own = agent.Own{"ppo": own}
+		return c
+	}
+	disk := func(change func(*ppo.Settings)) int64 {
+		l := framesOn(t, with(change), mazeTask(t), quick(t, 1), nil)
+		defer l.Close()
+		d, err := l.DiskNeed()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Checkpoint
+	}
+	least := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 0 })
+	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 10, 0 }) - least; got != 10*(2*frame/config.HistoryPacked+4*maze.ActSize) {
+		t.Errorf("10 transitions that stay are %d bytes of a checkpoint", got)
+	}
+	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 10 }) - least; got != 10*(frame/config.HistoryPacked+4*6) {
+		t.Errorf("10 rows to align by are %d bytes of a checkpoint", got)
+	}
+	memory := func(window int) (bytes float64) {
+		c := with(func(s *ppo.Settings) { s.Window = window })
+		for _, part := range c.Memory(mazeTask(t)) {
+			bytes += part.Bytes
+		}
+		return bytes
+	}
+	if got, more := memory(12)-memory(2), float64(10*8*3*frame); got < more || got > 1.1*more {
+		t.Errorf("ten iterations more in the window are %g bytes, their frames %g", got, more)
+	}
+	c := with(func(*ppo.Settings) {})
+	if rows := c.Collected(); rows != 2*8*3 || c.Stored(&c.Knobs) != 24+123*rows {
+		t.Errorf("D_real has %d rows, %d are stored", rows, c.Stored(&c.Knobs))
+	}
+	for _, function := range []string{"curiosity", "rnd"} { // they learn as frames are seen
+		c.Knobs.Relevance, c.Knobs.RefitEvery = function, 24
+		if c.Lasts(config.Costs{Sample: 1, Warm: 1}) != c.Lasts(config.Costs{Sample: 1}) {
+			t.Errorf("%s: the time of a refit has that of its model", function)
+		}
+	}
+}
+
 // It goes on from borders, in the middle of a rollout, an iteration, the making of D_real, a
 // round of the R-network, a scoring, a fit and a generation, with F that turns there, and with
 // members.

@@ -178,3 +178,9 @@ func (h *filmed) recall(dst *replay.FrameRow, from agent.Frames, row int) error 
 	dst.Action, dst.Return, dst.Discount, dst.Respawned = k.action, k.reward, float32(h.config.Gamma), k.note.Respawned
 	return nil
 }
+
+func (h *filmed) unfilled() (numbers, frames int64) {
+	c := h.config
+	rows := int64(min(c.KeepRewarded, c.Length*c.Copies) - len(h.kept))
+	return max(0, 4*rows*int64(c.Shape.Act)), max(0, 2*rows*int64(c.frame()))
+}

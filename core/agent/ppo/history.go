@@ -20,6 +20,9 @@ type history interface {
 	read(i int, from *agent.BatchSource) (met, error)
 	save(w io.Writer) error
 	load(r io.Reader) error
+	// unfilled are the bytes of numbers, and those of frames, that a file has beside those of now
+	// in the end.
+	unfilled() (numbers, frames int64)
 }
 
 // met is a transition.
@@ -134,4 +137,21 @@ func (h *rowHistory) load(r io.Reader) error {
 		}
 	}
 	return nil
+}
+
+// unfilled is of no more transitions than the run makes.
+func (h *rowHistory) unfilled() (numbers, frames int64) {
+	for _, r := range h.rings() {
+		numbers += int64(min(r.Cap(), h.config.Length*h.config.Copies)-r.Len()) * int64(r.RowBytes())
+	}
+	return max(0, numbers), 0
+}
+
+// Unfilled is about how many bytes of numbers, and of frames before compression, a checkpoint at
+// the end of the run has of the learner beside those that it has now.
+func (l *Latent) Unfilled() (numbers, frames int64) {
+	c := l.config
+	numbers, frames = l.history.unfilled()
+	rows := int64(min(c.AlignRows, c.Window*c.rows()) - len(l.aligned.then)/l.aligned.now.Size())
+	return numbers + 4*rows*int64(c.numbers()+c.latents().Obs), frames + rows*int64(c.frame())
 }
