@@ -112,6 +112,7 @@ type Config struct {
 	EMAAfter    int     `toml:"ema_after"` // averages are plain copies up to this step
 
 	Preconditioning string `toml:"preconditioning"` // "scalar" or "covariance"
+	CovarianceRows  int    `toml:"covariance_rows"` // transitions that the covariance is taken over, spread over all ("covariance" only); 0: 16,384
 
 	PMean     float64 `toml:"p_mean"`     // mean of ln σ while fitting
 	PStd      float64 `toml:"p_std"`      // standard deviation of ln σ while fitting
@@ -170,7 +171,7 @@ func (c Config) Validate() error {
 		value, min int
 	}{
 		{"width", c.Width, 2}, {"blocks", c.Blocks, 1}, {"embedding", c.Embedding, 1}, {"fourier", c.Fourier, 1},
-		{"batch", c.Batch, 1}, {"ema_every", c.EMAEvery, 1}, {"ema_after", c.EMAAfter, 0}, {"chunk", c.Chunk, 1},
+		{"batch", c.Batch, 1}, {"ema_every", c.EMAEvery, 1}, {"ema_after", c.EMAAfter, 0}, {"chunk", c.Chunk, 1}, {"covariance_rows", c.CovarianceRows, 0},
 	} {
 		if least.value < least.min {
 			return fmt.Errorf("generator: %s is %d, want at least %d", least.name, least.value, least.min)

@@ -1,6 +1,7 @@
 package generative
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -31,8 +32,9 @@ type coordinates struct {
 	basis  []float64 // [D,D], axis k is column k; nil likewise
 }
 
-// covarianceRows limits how many transitions the covariance is taken over: its
-// error falls with the root of their number, its time grows with it.
+// covarianceRows is the default of Config.CovarianceRows: the covariance's error falls with the
+// root of their number, its time grows with it. Features that are 0 of nearly all transitions want
+// all: where those taken have none, the others are far outside of what the spread says.
 const covarianceRows = 16_384
 
 // minSpread keeps axes along which the data do not vary off zero: estimates
@@ -49,7 +51,7 @@ func fitCoordinates(c Config, rows Rows, n normaliser) (coordinates, error) {
 		}
 		return same, nil
 	}
-	mean, covariance := secondMoments(rows, n)
+	mean, covariance := secondMoments(rows, n, cmp.Or(c.CovarianceRows, covarianceRows))
 	var eigen mat.EigenSym
 	if !eigen.Factorize(covariance, true) {
 		return coordinates{}, errors.New("the covariance of the real transitions has no principal axes")
@@ -67,10 +69,10 @@ func fitCoordinates(c Config, rows Rows, n normaliser) (coordinates, error) {
 }
 
 // secondMoments are the mean and the covariance of the normalised transitions, of every
-// few of them where there are many.
-func secondMoments(rows Rows, n normaliser) (mean []float64, covariance *mat.SymDense) {
+// few of them where there are more than most.
+func secondMoments(rows Rows, n normaliser, most int) (mean []float64, covariance *mat.SymDense) {
 	width := len(n.centre)
-	every := (rows.Len() + covarianceRows - 1) / covarianceRows
+	every := (rows.Len() + most - 1) / most
 	x, mean, count := make([]float32, width), make([]float64, width), 0.0
 	for i := 0; i < rows.Len(); i += every {
 		n.normalise(x, rows.Row(oneOf(i, every, rows.Len())))

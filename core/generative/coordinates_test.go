@@ -3,6 +3,7 @@ package generative
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -91,7 +92,7 @@ func TestSilentNetworkIsTheGaussianEstimate(t *testing.T) {
 	}
 	estimate := estimator(t, d.calls, withPrompt, make([]float32, count))
 
-	mean, covariance := secondMoments(rows, n)
+	mean, covariance := secondMoments(rows, n, covarianceRows)
 	for _, sigma := range []float64{0.01, 0.3, 5} {
 		normalised := make([]float32, count*width)
 		rng.New(6, "noisy").FillNormal(normalised, 0, 0)
@@ -167,5 +168,41 @@ func TestCovarianceLeavesOutNoCopy(t *testing.T) {
 	}
 	if row := oneOf(8, 4, 9); row != 8 {
 		t.Errorf("of 9 rows the last ones are stood for by row %d", row)
+	}
+}
+
+// The covariance is over as many transitions as the setting says: one that is not among few has a
+// spread of nothing where a feature is 0 of all others, and one that is has its own.
+func TestTheCovarianceIsOfAsManyRowsAsItIsTold(t *testing.T) {
+	c, rows := turned(tiny()), correlated(500)
+	for _, row := range rows {
+		row[3] = 0
+	}
+	for i := range 10 { // of each ten one is taken: of the last one it is another
+		if i != oneOf(490, 10, 500)-490 {
+			rows[490+i][3] = 1
+			break
+		}
+	}
+	spreads := func(most int) []float64 {
+		c.CovarianceRows = most
+		n, err := fitNormaliser(c, rows, newLayout(c, replay.Shape{Obs: 1, Act: 1}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.coordinates.spread
+	}
+	if got := spreads(50); slices.Min(got) != minSpread {
+		t.Errorf("without the transition spreads are %g", got)
+	}
+	want := 2 * math.Sqrt(1/500.0*(1-1/500.0)) // one of 500 is 2 away
+	for _, most := range []int{0, 500} {
+		if got := spreads(most); !slices.ContainsFunc(got, func(v float64) bool { return math.Abs(v-want) < 0.01*want }) || slices.Min(got) == minSpread {
+			t.Errorf("over %d transitions spreads are %g, want one of %g", most, got, want)
+		}
+	}
+	c.CovarianceRows = -1
+	if err := c.Validate(); err == nil {
+		t.Error("−1 transitions are let pass")
 	}
 }
