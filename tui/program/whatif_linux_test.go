@@ -103,6 +103,7 @@ func standsBack(t *testing.T, pid int) {
 		nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
 		return err == nil && 20-nice == 19 // the kernel's answer is 20 less
 	})
+	comeForward(pid)
 	file := fmt.Sprintf("/proc/%d/autogroup", pid)
 	if _, err := os.ReadFile(file); err != nil {
 		return // this kernel has none
@@ -112,6 +113,17 @@ func standsBack(t *testing.T, pid int) {
 		return strings.HasSuffix(strings.TrimSpace(string(text)), " nice 10")
 	})
 	eventually(t, "its session is as all others", func() bool { return os.WriteFile(file, []byte("0"), 0) == nil })
+}
+
+// comeForward gives the threads of a process the nice value 0 where the test may do so: where
+// the kernel has no groups of sessions, 19 alone keeps them behind all others.
+func comeForward(pid int) {
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, thread := range threads {
+		if id, err := strconv.Atoi(thread.Name()); err == nil {
+			_ = syscall.Setpriority(syscall.PRIO_PROCESS, id, 0) // only root may
+		}
+	}
 }
 
 // goOn lets a process that was stopped go on, and waits for its end.
