@@ -30,8 +30,8 @@ func TestLook(t *testing.T) {
 	defer cancel()
 	o := Options{About: pane.About{Config: fakeConfig(), Device: "cpu avx2", Folder: "runs/look", References: []pane.Reference{{Source: "paper", Mean: 817, Std: 36, Step: 100_000}}, Draw: stripes},
 		Start: func() (pane.Lab, error) {
+			f.pose = []float64{0}
 			f.advance(24_000)
-			f.snapshot.Pose = []float64{0}
 			go f.play(ctx)
 			return f, nil
 		}}

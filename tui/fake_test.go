@@ -40,6 +40,7 @@ type fakeLab struct {
 	mapped   *event.Mapped
 	moment   *event.Moment
 	dreamt   *event.Dreamt
+	pose     []float64
 	sees     bool    // frames
 	policy   float64 // how good the policy is, 0..1
 }
@@ -183,7 +184,7 @@ func (f *fakeLab) publish() {
 		}
 		s.MixReal = rows - s.MixSynthetic
 	}
-	s.Map, s.Moment, s.Dreamt = f.mapped, f.moment, f.dreamt
+	s.Map, s.Moment, s.Dreamt, s.Pose = f.mapped, f.moment, f.dreamt, f.pose
 	f.snapshot = s
 }
 
