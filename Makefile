@@ -34,10 +34,15 @@ PACKAGE  := node_modules/@mujoco/mujoco/mujoco.wasm
 CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binary.go)
 # Of the emulated GPU the parts with goroutines: the rest takes minutes under the
 # detector and has one. Not the binary's tests: they wait for processes, most of them
-# without the detector, and take eight minutes with it. Nor the seeds of fuzz tests, which
-# read files on one goroutine.
+# without the detector, and take eight minutes with it. Nor charts and the kernels of the
+# CPU, which begin no goroutines: package cpu has the kernels' in workers. Nor the seeds of
+# fuzz tests, which read files on one goroutine.
 RACE     := ./core/lab/... ./core/replica ./core/checkpoint ./core/offline ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
             ./core/device/cuda/driver ./core/testing/emulator ./core/testing/ptx
+
+# What go vet has seen is not seen again, package for package, by go test. A machine that
+# does much else may take longer than the ten minutes that go test gives a package.
+ONCE     := -vet=off -timeout 30m
 
 # Packages whose tests take longest. They begin first, so that none of them is left alone
 # with one core at the end.
@@ -57,11 +62,11 @@ run: build
 
 test: physics
 	$(GO) vet ./...
-	$(GO) test $(TESTFLAGS) $(LONGEST) ./...
+	$(GO) test $(ONCE) $(TESTFLAGS) $(LONGEST) ./...
 
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -skip '^Fuzz' $(TESTFLAGS) $$($(GO) list $(RACE) | grep -v /tui/program)
+	CGO_ENABLED=1 $(GO) test -race -skip '^Fuzz' $(ONCE) $(TESTFLAGS) $$($(GO) list $(RACE) | grep -vE '/tui/(program|chart)$$|/cpu/kernel')
 
 # Slurm's own daemons, two nodes on this machine; needs root, slurm-wlm and munge. With
 # PGRLAB_SLURM=slow time limits pass, nodes are taken, and workers, nodes and controllers die too.
