@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/racing"
 )
 
 // fresh plays a run of c in a new folder on disk, to its end.
@@ -107,6 +108,9 @@ func TestALongerRunIsOneThatWasSoLongFromTheStart(t *testing.T) {
 		if name == "plain" || name == "turned" {
 			ends = []int{1, 5, 7, 37, 40, 45, 60, 74}
 		}
+		if racing.On {
+			ends = []int{40}
+		}
 		for _, steps := range ends {
 			at := filepath.Join(dir, fmt.Sprint(steps))
 			c.Steps = steps
@@ -195,6 +199,9 @@ func copies(t *testing.T, l *Lab, dir string, from, nth, first int) map[string]s
 // if it had not been, as long as it was meant to be; and longer.
 func TestKilledAroundTheEndAndBeyond(t *testing.T) {
 	nth, turn := 10, 0
+	if racing.On {
+		nth = 40
+	}
 	if os.Getenv("PGRLAB_SOAK") != "" {
 		nth = 1
 	}

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/testing/racing"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -30,6 +31,9 @@ func TestRelevanceOfFrames(t *testing.T) {
 	for _, relevant := range []string{"rnd", "count"} {
 		var journals []string
 		for threads := range 2 {
+			if racing.On && threads == 0 {
+				continue // one worker has nobody to race with
+			}
 			c := looking(relevant)
 			c.Environment.Copies = 2
 			folder := &memoryFolder{}
@@ -47,8 +51,8 @@ func TestRelevanceOfFrames(t *testing.T) {
 				t.Errorf("%s: histograms of F %v of real and %v of generated rows", relevant, m.FReal, m.FSyn)
 			}
 		}
-		if journals[0] != journals[1] {
-			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", relevant, journals[0], journals[1])
+		if last := len(journals) - 1; journals[0] != journals[last] {
+			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", relevant, journals[0], journals[last])
 		}
 		if learned := strings.Contains(journals[0], `"rnd":`); learned != (relevant == "rnd") {
 			t.Errorf("%s: losses of rnd %v:\n%s", relevant, learned, journals[0])

@@ -110,18 +110,23 @@ func TestABonusOfFramesGoesOnFromBorders(t *testing.T) {
 		if function == "curiosity" {
 			c.Steps, c.Evaluation.Every, nth = 17, 17, 13
 		}
-		phases := resumeEverywhere(t, nth, func(r record) *Lab { return framesLabOf(t, c, mazeTask(t), 1, r) })
+		var whole *memoryFolder // of the run that is not interrupted
+		phases := resumeEverywhere(t, nth, func(r record) *Lab {
+			if whole == nil {
+				whole = r.(*memoryFolder)
+			}
+			return framesLabOf(t, c, mazeTask(t), 1, r)
+		})
 		if phases[knob.Learn] == 0 || phases[knob.AfterStep] == 0 {
 			t.Errorf("%s: borders: %v", function, phases)
 		}
-		journal := func(threads int) string {
-			folder := &memoryFolder{}
-			if err := framesLabOf(t, c, mazeTask(t), threads, folder).Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			return folder.canonical(t)
+		folder := &memoryFolder{}
+		workers := framesLabOf(t, c, mazeTask(t), 2, folder)
+		if err := workers.x.run(t.Context()); err != nil {
+			t.Fatal(err)
 		}
-		one, two := journal(1), journal(2)
+		workers.Close()
+		one, two := whole.canonical(t), folder.canonical(t)
 		if one != two {
 			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", function, one, two)
 		}
