@@ -14,6 +14,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"pgrlab/core/knob"
+	"pgrlab/core/testing/racing"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
 )
@@ -45,7 +46,8 @@ func TestGoldenFrames(t *testing.T) {
 	golden(t, "quit-80x24", quit.View())
 }
 
-// Every width and every height once, in every state, without panic and exact.
+// Every width and every height once, in every state, without panic and exact; each three
+// times in the long form, and some for the race detector, which has one goroutine to see.
 func TestEverySize(t *testing.T) {
 	states := map[string]*screen{
 		"starting": newScreen(t, 80, 24, nil),
@@ -59,9 +61,17 @@ func TestEverySize(t *testing.T) {
 	states["dialog"].press("q")
 	states["help"].press("?")
 	states["zoom"].press("tab", "+")
+	turns, step := 1, 1
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		turns = 3
+	}
+	if racing.On {
+		step = 9
+	}
 	for name, s := range states {
-		for w := 1; w <= 200; w++ {
-			for h := 1 + w*7%67; h <= 200; h += 67 {
+		for w := 1; w <= 200; w += step {
+			for turn := range turns {
+				h := 1 + (w*67+turn*71)%200 // 67 and 200 have no common divisor
 				s.Update(tea.WindowSizeMsg{Width: w, Height: h})
 				exact(t, name, s.View(), w, h)
 			}
@@ -130,6 +140,9 @@ func TestPausedScreenIsNotDrawn(t *testing.T) {
 func TestFramesDoNotDependOnTheLocale(t *testing.T) {
 	if os.Getenv("PGRLAB_LOCALE") != "" {
 		t.Skip("this is such a process")
+	}
+	if racing.On {
+		t.Skip("the detector sees these tests in this process")
 	}
 	for _, locale := range []string{"C", "ja_JP.UTF-8", "zh_CN.UTF-8"} {
 		c := exec.Command(os.Args[0], "-test.run", "^(TestGolden|TestPanes|TestPicker|TestEntr|TestPalette|TestLesson)")

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/testing/racing"
 	"pgrlab/tui/pane"
 )
 
@@ -102,10 +104,15 @@ func quits(cmd tea.Cmd) bool {
 	return false
 }
 
-// Keys do the same however the line cuts them into reads.
+// Keys do the same however the line cuts them into reads: 75 lines of keys, each cut four
+// times, and 300 in the long form.
 func TestKeysDoNotDependOnReads(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
-	for trial := range 300 {
+	trials := racing.Few(75, 5)
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		trials = 300
+	}
+	for trial := range trials {
 		var keys []string
 		for range 1 + r.IntN(12) {
 			keys = append(keys, keyBytes[r.IntN(len(keyBytes))])

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -39,10 +40,14 @@ func (d delayed) Compile(p *device.Program) (device.Executable, error) {
 	return e, nil
 }
 
-// Sixty updates by one worker, and by more that are delayed at random, end in
-// the same weights, bit for bit: by rows, by members, by parts of large weights.
+// Twenty updates by one worker, and by more that are delayed at random, end in the same
+// weights, bit for bit: by rows, by members, by parts of large weights. The long form makes
+// sixty.
 func TestDelaysDoNotChangeBits(t *testing.T) {
-	seed := rng.New(1, "delays")
+	seed, updates := rng.New(1, "delays"), racing.Few(20, 5)
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		updates = 60
+	}
 	weights := func(threads int, wrap func(*Device) device.Device) (all [][]float32) {
 		dev, err := New(Options{Threads: threads, LeastShare: 1})
 		if err != nil {
@@ -75,7 +80,7 @@ func TestDelaysDoNotChangeBits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i := range uint64(racing.Few(60, 6)) {
+			for i := range uint64(updates) {
 				if err := p.Run(i); err != nil {
 					t.Fatal(err)
 				}
