@@ -46,6 +46,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case leaveNow:
 		return m, m.leaving.suspend()
 	case tea.ResumeMsg:
+		m.pictures.Resumed()
 		if m.mouse { // the program forgets it
 			return m, tea.EnableMouseCellMotion
 		}

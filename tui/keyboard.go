@@ -24,7 +24,7 @@ type screenInput struct {
 }
 
 func (i *screenInput) Read(p []byte) (int, error) {
-	n, err := readKeys(i.File, func() bool { return hasInput(i.File, escapeWait) }, p, i.lost)
+	n, err := readKeys(i.File, func() bool { return HasInput(i.File, escapeWait) }, p, i.lost)
 	return i.asker.Keys(p[:n]), err
 }
 

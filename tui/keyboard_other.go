@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// canWait says whether hasInput can wait.
+// canWait says whether HasInput can wait.
 const canWait = false
 
-// hasInput says whether there is something to read from a file; it cannot be known here.
-func hasInput(*os.File, time.Duration) bool { return false }
+// HasInput says whether there is something to read from a file; it cannot be known here.
+func HasInput(*os.File, time.Duration) bool { return false }
 
 // windowSize is the size of a terminal, in cells and in pixels; it is not known here.
 func windowSize(*os.File) (columns, rows, w, h int) { return 0, 0, 0, 0 }

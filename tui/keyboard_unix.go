@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// canWait says whether hasInput can wait.
+// canWait says whether HasInput can wait.
 const canWait = true
 
-// hasInput says whether there is something to read from a file, now or within a time.
-func hasInput(f *os.File, within time.Duration) bool {
+// HasInput says whether there is something to read from a file, now or within a time.
+func HasInput(f *os.File, within time.Duration) bool {
 	fds := []unix.PollFd{{Fd: int32(f.Fd()), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, int(within.Milliseconds()))
 	return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0

@@ -28,6 +28,7 @@ type leaving struct {
 	whatIf   *whatif.Pane
 	picking  func() bool // whether the first screen is open
 	closeAll func()      // closes help and text entry
+	stopped  tea.Cmd     // stops this process for its shell
 
 	interruptAt   time.Time
 	stopRequested bool
@@ -189,7 +190,7 @@ func (l *leaving) suspend() tea.Cmd {
 	case l.About.Remote: // nothing of this process is on that terminal
 		return l.leave()
 	case l.picking() || l.About.Replay || l.Ended() && l.runs.Unfinished() == 0:
-		return tea.Suspend
+		return l.stopped
 	case l.Lab == nil:
 		l.soon = true
 		l.Changed()

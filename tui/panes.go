@@ -1,6 +1,8 @@
 package tui
 
 import (
+	tea "github.com/charmbracelet/bubbletea"
+
 	"pgrlab/tui/help"
 	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
@@ -54,6 +56,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, m.charts.Inspecting, m.runs)
 	m.help = help.New(m, r.Theme, m.helpContents)
 	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, whatIf: m.whatIf, picking: func() bool { return m.picker != nil },
+		stopped: func() tea.Msg { return m.pictures.Suspend() },
 		closeAll: func() {
 			m.help.Close()
 			m.entry = nil

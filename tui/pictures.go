@@ -113,12 +113,27 @@ func (p *Pictures) Settle(in *os.File) {
 	}
 	defer term.Restore(int(in.Fd()), before)
 	var buf [256]byte
-	for left := p.asker.Open(); left > 0 && hasInput(in, left); left = p.asker.Open() {
+	for left := p.asker.Open(); left > 0 && HasInput(in, left); left = p.asker.Open() {
 		n, err := in.Read(buf[:])
 		if err != nil {
 			return
 		}
 		p.asker.Keys(buf[:n])
+	}
+}
+
+// Suspend stops this process for its shell, when the terminal has answered.
+func (p *Pictures) Suspend() tea.Msg {
+	if p != nil && !p.asker.Rest() { // it is being stopped
+		return nil
+	}
+	return tea.SuspendMsg{}
+}
+
+// Resumed is for when the process has its terminal back.
+func (p *Pictures) Resumed() {
+	if p != nil {
+		p.asker.Wake()
 	}
 }
 

@@ -96,6 +96,42 @@ func TestCtrlZWithoutARun(t *testing.T) {
 	}
 }
 
+// A terminal that is stopped before it has answered what it can show keeps the answer from
+// the shell; with fg come the questions that are left, and the pictures.
+func TestCtrlZBeforeTheTerminalHasAnswered(t *testing.T) {
+	setUp(t)
+	private(t)
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("there is no bash here")
+	}
+	const (
+		who, details = "\x1b[>0q\x1b[c", "\x1b[16t\x1b[?1;1;0S\x1b[c"
+		is           = "\x1bP>|foot(1.21.0)\x1b\\\x1b[?62;4;22;28;29c"
+		can          = "\x1b[6;14;7t\x1b[?1;0;1024S\x1b[?62;4;22;28;29c"
+		sixels       = "\x1bP0;1q"
+	)
+	for name, c := range map[string]struct{ typed, asked string }{
+		"at once": {"\x1a" + is, details}, "never": {"\x1a", who},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sitDownAt(t, []string{"PS1=prompt> "}, bash, "--norc", "--noprofile", "-i")
+			p.press(os.Args[0]+" watch --task cartpole-balance --pictures auto\n", who)
+			p.press(c.typed, "Stopped")
+			p.press("echo of=$((1+1))\n", "of=2")
+			p.press("fg\n", c.asked)
+			if c.asked == who {
+				p.press(is, details)
+			}
+			p.press(can, sixels)
+			p.press("\x1a", "Stopped")
+			p.press("fg\n", sixels)
+			p.press("q", "prompt> ")
+		})
+	}
+}
+
 // The screen of somebody who is attached stays when the run ends, and says what can be
 // done next; ctrl-z stops the one who looks, and not the run.
 func TestTheAttachedScreenStays(t *testing.T) {

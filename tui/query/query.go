@@ -30,12 +30,18 @@ type Asker struct {
 	now     func() time.Time
 	asked   time.Time     // the last question
 	due     chan struct{} // closed when its end has come; nil: there is none
+	resting bool          // nothing is asked
+	awake   chan struct{} // closed by the next Wake
 	answers Answers
 	held    []byte // the beginning of an answer
+
+	patience time.Duration
 }
 
 // New has not asked yet; now is the clock.
-func New(now func() time.Time) *Asker { return &Asker{now: now} }
+func New(now func() time.Time) *Asker {
+	return &Asker{now: now, awake: make(chan struct{}), patience: Patience}
+}
 
 // Ask asks the terminal behind w, and waits for its answers until ctx ends.
 func (a *Asker) Ask(ctx context.Context, w io.Writer) (Answers, error) {
@@ -50,22 +56,71 @@ func (a *Asker) Ask(ctx context.Context, w io.Writer) (Answers, error) {
 	return a.ask(ctx, w, second)
 }
 
+// ask asks once, and again where another has had the terminal since, who may have got the
+// answer.
 func (a *Asker) ask(ctx context.Context, w io.Writer, question string) (Answers, error) {
+	for {
+		due, awake := a.begin()
+		if due != nil {
+			if _, err := io.WriteString(w, question); err != nil {
+				return Answers{}, err
+			}
+		}
+		select {
+		case <-due:
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			return a.answers, nil
+		case <-awake:
+		case <-ctx.Done():
+			return Answers{}, ctx.Err()
+		}
+	}
+}
+
+// begin is the end of a question that may be asked now, nil: none may, and the end of the
+// next rest.
+func (a *Asker) begin() (due, awake chan struct{}) {
 	a.mu.Lock()
-	due := make(chan struct{})
-	a.asked, a.due = a.now(), due
+	defer a.mu.Unlock()
+	if !a.resting {
+		due = make(chan struct{})
+		a.asked, a.due = a.now(), due
+	}
+	return due, a.awake
+}
+
+// Rest keeps questions back until Wake, for a terminal that another is to have: who has it
+// gets the answers. It waits until no answer is due, as long as Patience at most, and says
+// whether it is the first since Wake.
+func (a *Asker) Rest() (first bool) {
+	if a == nil {
+		return true
+	}
+	a.mu.Lock()
+	first, a.resting = !a.resting, true
 	a.mu.Unlock()
-	if _, err := io.WriteString(w, question); err != nil {
-		return Answers{}, err
-	}
+	patience := time.NewTimer(a.Open())
+	defer patience.Stop()
 	select {
-	case <-due:
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		return a.answers, nil
-	case <-ctx.Done():
-		return Answers{}, ctx.Err()
+	case <-a.Answered():
+	case <-patience.C:
 	}
+	return first
+}
+
+// Wake lets questions through again. What is not answered by then is asked again.
+func (a *Asker) Wake() {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.resting {
+		return
+	}
+	close(a.awake)
+	a.resting, a.awake, a.held = false, make(chan struct{}), nil
 }
 
 // Open is how much longer an answer is to be waited for; 0: none is due.
@@ -78,7 +133,7 @@ func (a *Asker) Open() time.Duration {
 	if a.due == nil {
 		return 0
 	}
-	return max(0, Patience-a.now().Sub(a.asked))
+	return max(0, a.patience-a.now().Sub(a.asked))
 }
 
 // Answered is closed when no answer is due any more.

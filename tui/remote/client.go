@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sort"
 	"sync"
 	"syscall"
@@ -138,6 +139,8 @@ type Terminal struct {
 
 	Ended   func() // hears that the run is over, which closes the screen; may be nil
 	Suspend func() // stops this process for its shell; nil: SuspendKey is a key like others
+
+	More func(within time.Duration) bool // whether there are keys to read, now or within a time; nil: it is not known
 }
 
 // DetachKey leaves a screen at once, whatever the lab does: ctrl+\.
@@ -177,9 +180,10 @@ func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said stri
 		defer mu.Unlock()
 		writeFrame(conn, kind, content) // what is wrong with the line shows in reading
 	}
-	go typeOn(t, send, cancel)
+	screen := newGate(t.Output)
+	go typeOn(t, screen, send, cancel)
 	go sizeOn(ctx, t.Sizes, send)
-	out := t.Output
+	var out io.Writer = screen
 	if t.Plain {
 		out = printable.NewWriter(out) // lines; a screen has to draw
 	}
@@ -201,23 +205,21 @@ func Left(dir string) string { return LeftBy + dir }
 const LeftBy = "detached; training goes on: pgrlab attach "
 
 // typeOn sends keys until there are no more; the detach key ends the screen.
-func typeOn(t Terminal, send func(byte, []byte), leave context.CancelCauseFunc) {
+func typeOn(t Terminal, screen *gate, send func(byte, []byte), leave context.CancelCauseFunc) {
 	var buf [1024]byte
 	for {
 		n, err := t.Keys.Read(buf[:])
-		for _, key := range buf[:n] {
-			if key == DetachKey && !t.Plain {
-				leave(errLeft)
-				return
-			}
-			if key == SuspendKey && t.Suspend != nil {
-				t.Suspend()
-				n = 0
-				break
-			}
-		}
-		if n > 0 {
-			send(frameKeys, buf[:n])
+		keys := buf[:n]
+		screen.line.Heard(keys)
+		switch {
+		case !t.Plain && slices.Contains(keys, DetachKey):
+			screen.late(t) // but not longer: the lab may be stuck in a write
+			leave(errLeft)
+			return
+		case t.Suspend != nil && slices.Contains(keys, SuspendKey):
+			screen.closed(t, keys, send, t.Suspend)
+		case n > 0:
+			send(frameKeys, keys)
 		}
 		if err != nil {
 			leave(errLeft)

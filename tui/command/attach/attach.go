@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -129,6 +130,7 @@ func attach(parent context.Context, dial remote.Dial, dir string, t remote.Termi
 	}
 	defer keys.End()
 	t.Keys = keys
+	t.More = func(within time.Duration) bool { return tui.HasInput(in, within) }
 	t.Suspend = func() {
 		fmt.Fprint(out, tui.RestoreSequence)
 		term.Restore(int(in.Fd()), before)

@@ -94,6 +94,8 @@ func (v *watching) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyMsg:
 		return v, v.keys(msg)
+	case tea.ResumeMsg:
+		v.pictures.Resumed()
 	case frameMsg:
 		return v, v.show(msg)
 	case wakeMsg:
@@ -151,6 +153,8 @@ func (v *watching) key(msg tea.KeyMsg) tea.Cmd {
 	switch msg.String() {
 	case "q", "esc", "ctrl+c":
 		return tea.Quit
+	case "ctrl+z":
+		return v.pictures.Suspend
 	case " ":
 		v.paused = !v.paused
 	case ".":
