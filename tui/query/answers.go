@@ -79,7 +79,13 @@ func (a Answers) placeholders() bool {
 	return strings.HasPrefix(a.Name, "ghostty ")
 }
 
-func (a Answers) sixels() bool { return slices.Contains(a.Attributes, sixelGraphics) }
+// sixels says whether the terminal shows them where they belong. Konsole says that it does,
+// but makes an image higher than it is, to whole rows of sixels, and scrolls where that is
+// beyond the last line; and text wipes an image out where it is in its first line, else it
+// does not.
+func (a Answers) sixels() bool {
+	return slices.Contains(a.Attributes, sixelGraphics) && !strings.HasPrefix(a.Name, "Konsole ")
+}
 
 func (a Answers) worthAsking() bool { return !a.multiplexed() && (a.placeholders() || a.sixels()) }
 

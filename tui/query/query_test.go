@@ -13,7 +13,8 @@ import (
 	"pgrlab/tui/picture"
 )
 
-// terminals answer as they were recorded (xterm 379 with and without -ti vt340, kitty 0.26.5,
+// terminals answer as they were recorded (xterm 379 with and without -ti vt340 and 398 with it,
+// kitty 0.26.5 and 0.41.1, foot 1.13.1 and 1.21.0, mlterm 3.9.0, Konsole 22.12.3 and 25.04.2,
 // tmux 3.3a), and others as their documentation and code say.
 var terminals = []struct {
 	name string
@@ -22,6 +23,9 @@ var terminals = []struct {
 	want picture.Protocol
 	size image.Point
 }{
+	{"kitty 0.41", map[string]string{
+		">0q": "\x1bP>|kitty(0.41.1)\x1b\\", "c": "\x1b[?62;c", "16t": "\x1b[6;18;9t", "_G": "\x1b_Gi=31;OK\x1b\\",
+	}, image.Pt(9, 18), picture.Kitty, image.Pt(9, 18)},
 	{"kitty 0.39", map[string]string{
 		">0q": "\x1bP>|kitty(0.39.1)\x1b\\", "c": "\x1b[?62;52;c", "16t": "\x1b[6;18;9t", "_G": "\x1b_Gi=31;OK\x1b\\",
 	}, image.Point{}, picture.Kitty, image.Pt(9, 18)},
@@ -37,12 +41,27 @@ var terminals = []struct {
 	{"WezTerm", map[string]string{
 		">0q": "\x1bP>|WezTerm 20240203-110809-5046fc22\x1b\\", "c": "\x1b[?65;4;6;18;22c", "16t": "\x1b[6;17;8t", "?1;1;0S": "\x1b[?1;0;65536S", "_G": "\x1b_Gi=31;OK\x1b\\",
 	}, image.Point{}, picture.Sixel, image.Pt(8, 17)},
-	{"foot", map[string]string{
-		">0q": "\x1bP>|foot(1.13.1)\x1b\\", "c": "\x1b[?62;4;22c", "16t": "\x1b[6;20;10t", "?1;1;0S": "\x1b[?1;0;1024S",
-	}, image.Point{}, picture.Sixel, image.Pt(10, 20)},
+	{"foot 1.13", map[string]string{
+		">0q": "\x1bP>|foot(1.13.1)\x1b\\", "c": "\x1b[?62;4;22c", "16t": "\x1b[6;14;7t", "?1;1;0S": "\x1b[?1;0;1024S",
+	}, image.Pt(7, 14), picture.Sixel, image.Pt(7, 14)},
+	{"foot 1.21", map[string]string{
+		">0q": "\x1bP>|foot(1.21.0)\x1b\\", "c": "\x1b[?62;4;22;28c", "16t": "\x1b[6;13;6t", "?1;1;0S": "\x1b[?1;0;1024S",
+	}, image.Pt(6, 13), picture.Sixel, image.Pt(6, 13)},
+	{"mlterm", map[string]string{ // has no name
+		"c": "\x1b[?63;1;2;3;4;6;7;15;18;22;29c", "16t": "\x1b[6;19;10t", "?1;1;0S": "\x1b[?1;0;1024S",
+	}, image.Pt(10, 19), picture.Sixel, image.Pt(10, 19)},
+	{"Konsole 22.12", map[string]string{
+		">0q": "\x1bP>|Konsole 22.12.3\x1b\\", "c": "\x1b[?62;1;4c", "16t": "\x1b[6;17;8t", "?1;1;0S": "\x1b[?1;0;256S", "_G": "\x1b_Gi=31;OK\x1b\\",
+	}, image.Pt(8, 17), picture.Characters, image.Pt(8, 17)},
+	{"Konsole 25.04", map[string]string{
+		">0q": "\x1bP>|Konsole 25.04.2\x1b\\", "c": "\x1b[?62;1;4c", "16t": "\x1b[6;14;7t", "?1;1;0S": "\x1b[?1;0;256S", "_G": "\x1b_Gi=31;OK\x1b\\",
+	}, image.Pt(7, 14), picture.Characters, image.Pt(7, 14)},
 	{"xterm", map[string]string{
 		">0q": "\x1bP>|XTerm(379)\x1b\\", "c": "\x1b[?64;1;2;6;9;15;16;17;18;21;22;28c", "?1;1;0S": "\x1b[?1;3S",
 	}, image.Pt(6, 13), picture.Characters, image.Pt(6, 13)},
+	{"xterm 398 -ti vt340", map[string]string{
+		">0q": "\x1bP>|XTerm(398)\x1b\\", "c": "\x1b[?63;1;2;4;6;9;15;16;22;28c", "?1;1;0S": "\x1b[?1;0;1024S",
+	}, image.Pt(8, 15), picture.Sixel, image.Pt(8, 15)},
 	{"xterm -ti vt340", map[string]string{
 		">0q": "\x1bP>|XTerm(379)\x1b\\", "c": "\x1b[?63;1;2;4;6;9;15;16;22;28c", "?1;1;0S": "\x1b[?1;0;1024S",
 	}, image.Pt(6, 13), picture.Sixel, image.Pt(6, 13)},
