@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"image"
 	"io"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/muesli/termenv"
 
+	"pgrlab/tui/picture"
 	"pgrlab/tui/theme"
 )
 
@@ -25,6 +27,21 @@ func TestOutputIsSynchronized(t *testing.T) {
 	got, err := io.ReadAll(r)
 	if want := "\x1b[?2026hframe\x1b[?2026l\x1b[?2026hs\x1b[?2026l"; err != nil || string(got) != want {
 		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}
+
+// kitty 0.41 shows black cells where placeholders and their image come in one update.
+func TestPlaceholdersAreNotSynchronized(t *testing.T) {
+	for protocol, want := range map[picture.Protocol]string{
+		picture.Kitty: "\x1b[Hframe", picture.Sixel: "\x1b[?2026h\x1b[Hframe\x1b[?2026l",
+	} {
+		var got strings.Builder
+		images := picture.NewImages()
+		images.Use(protocol, image.Pt(9, 18))
+		o := &frames{to: &got, lost: func(error) {}, images: images}
+		if _, err := o.Write([]byte("\x1b[Hframe")); err != nil || got.String() != want {
+			t.Errorf("%v: %q, %v; want %q", protocol, got.String(), err, want)
+		}
 	}
 }
 

@@ -77,6 +77,16 @@ func (m *Images) Resize(cell image.Point) bool {
 	return p != Characters && cell.X > 0 && cell.Y > 0 && m.Use(p, cell)
 }
 
+// Placeholders says whether images are cells of kitty's.
+func (m *Images) Placeholders() bool {
+	if m == nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.protocol == Kitty
+}
+
 // Canvas is what to draw on at present; s is the style where images are characters.
 func (m *Images) Canvas(s Style) Canvas {
 	if m == nil {
