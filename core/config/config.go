@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -100,8 +101,12 @@ func (c *Config) Has() (has knob.Use) {
 	if c.Prompted() {
 		has |= knob.UsePrompts
 	}
-	if kind, err := generative.Find(c.Generator.Kind); err == nil && kind.Denoises || c.Generator.Kind == "" {
+	kind, err := generative.Find(cmp.Or(c.Generator.Kind, "diffusion"))
+	if err == nil && kind.Denoises {
 		has |= knob.UseDiffusion
+	}
+	if err == nil && kind.Learns {
+		has |= knob.UseFit
 	}
 	if c.Bonus.Given() {
 		has |= knob.UseBonus

@@ -105,8 +105,8 @@ type Episode struct {
 	Explored *Explored `json:"explored,omitempty"` // in a maze
 }
 
-// Refit is a finished refit with its generation, or a generation alone: then
-// Steps is 0 and Loss is missing.
+// Refit is a finished refit with its generation, or a generation alone, or by a generator
+// that learns nothing: then Steps is 0 and Loss is missing.
 type Refit struct {
 	Loss      *run.Float `json:"loss,omitempty"` // mean of the last tenth of the fit
 	Steps     int        `json:"steps"`          // generator steps

@@ -14,7 +14,7 @@ import (
 var _ = register(Spec{
 	Kind: "diffusion", Doc: "diffusion model with classifier-free guidance",
 	Source:   "Karras et al. 2022, Ho and Salimans 2021; Lu et al. 2023",
-	Denoises: true,
+	Denoises: true, Learns: true,
 	New: func(d Deps) (Generator, error) {
 		return New(d.Config, d.Shape, d.Device, d.Seed, d.Turning...)
 	},

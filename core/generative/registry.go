@@ -20,6 +20,8 @@ type Spec struct {
 	// Denoises says that it samples step by step from noise, by an estimate with and one
 	// without the condition: guidance, p_uncond, sampler_steps and s_churn act on it.
 	Denoises bool
+	// Learns says that a fit makes gradient steps: generator_steps and lr_generator act on it.
+	Learns bool
 	// Settings are the defaults of its own settings, a struct with toml tags in the table
 	// generator.KIND; nil where the shared ones are all.
 	Settings Settings

@@ -14,7 +14,7 @@ import (
 var _ = register(Spec{
 	Kind: "vae", Doc: "variational autoencoder, with F as a further input",
 	Source:   "Kingma and Welling 2014, Sohn et al. 2015; Wang et al. 2025, appendix",
-	Settings: DefaultVAE(),
+	Settings: DefaultVAE(), Learns: true,
 	Check: func(c Config) error {
 		if c.Init == InitPrevious {
 			return fmt.Errorf("generator.init is %q, but a vae starts every refit from fresh weights: want %q", c.Init, InitScratch)

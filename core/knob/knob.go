@@ -103,6 +103,7 @@ const (
 	UseGenerator Use = 1 << iota // synthetic transitions
 	UsePrompts                   // a generator that is told what to generate
 	UseDiffusion                 // a generator that denoises step by step
+	UseFit                       // one that is fitted by gradient steps
 	UseBonus                     // curiosity added to the reward
 	UseUpdates                   // a learner that makes updates in every env step
 	UseBatches                   // one that samples batches

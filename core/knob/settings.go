@@ -202,10 +202,10 @@ var table = []Knob{
 	Knob{Name: "s_churn", Symbol: "S", Class: ClassGeneration, Previewable: true, Use: UseGenerator | UseDiffusion, Min: 0, Max: 1000, Step: 10,
 		Doc: "noise that the sampler adds on the way; 0 is deterministic"}.
 		number(func(s *Settings) *float64 { return &s.SChurn }),
-	Knob{Name: "generator_steps", Symbol: "T", Unit: "steps", Class: ClassRefit, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
+	Knob{Name: "generator_steps", Symbol: "T", Unit: "steps", Class: ClassRefit, Use: UseGenerator | UseFit, Min: 1, Max: 1e8, Scale: ScaleLog,
 		Doc: "gradient steps of a refit"}.
 		count(func(s *Settings) *int { return &s.GeneratorSteps }),
-	Knob{Name: "lr_generator", Symbol: "λG", Class: ClassRefit, Use: UseGenerator, Min: 0, Above: true, Max: 1, Scale: ScaleLog,
+	Knob{Name: "lr_generator", Symbol: "λG", Class: ClassRefit, Use: UseGenerator | UseFit, Min: 0, Above: true, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the generator at the start of a refit"}.
 		number(func(s *Settings) *float64 { return &s.LRGenerator }),
 	Knob{Name: "p_uncond", Symbol: "p", Class: ClassRefit, Use: UsePrompts | UseDiffusion, Min: 0, Max: 1, Step: 0.05,

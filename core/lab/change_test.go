@@ -153,14 +153,15 @@ func TestAbandonedWorkIsCancelledAndKeepsOldTransitions(t *testing.T) {
 
 // init stands in for package presets, which knows the methods.
 func init() {
-	generated := knob.UseGenerator | knob.UseDiffusion
+	fitted := knob.UseGenerator | knob.UseFit
+	generated := fitted | knob.UseDiffusion
 	prompted := generated | knob.UsePrompts
 	knob.SetMethods(func() []knob.Method {
 		return []knob.Method{
 			{Name: "sac"}, {Name: "synther", Has: generated}, {Name: "pgr-reward", Has: prompted}, {Name: "pgr-return", Has: prompted},
 			{Name: "pgr-td", Has: prompted}, {Name: "pgr-curiosity", Has: prompted}, {Name: "pgr-rnd", Has: prompted}, {Name: "pgr-count", Has: prompted},
 			{Name: "redq-curiosity", Has: knob.UseBonus}, {Name: "synther-curiosity", Has: generated | knob.UseBonus},
-			{Name: "vae", Has: knob.UseGenerator}, {Name: "pgr-vae", Has: knob.UseGenerator | knob.UsePrompts},
+			{Name: "vae", Has: fitted}, {Name: "pgr-vae", Has: fitted | knob.UsePrompts}, {Name: "resample", Has: knob.UseGenerator},
 		}
 	})
 }
@@ -170,6 +171,7 @@ func TestKnobsOfOtherMethodsAreRefused(t *testing.T) {
 	for _, c := range []struct{ method, kind, knob, value, want string }{
 		{config.MethodSAC, config.GeneratorNone, "ratio", "1", "ratio: not used by sac: synther, pgr-reward, pgr-return, pgr-td, pgr-curiosity and "},
 		{config.MethodSynthER, "diffusion", "guidance", "1", "guidance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
+		{"resample", "resample", "generator_steps", "50", "generator_steps: not used by resample: synther, pgr-reward, pgr-return, pgr-td, pgr-curiosity and "},
 		{config.MethodSynthER, "diffusion", "bonus", "0.2", "bonus: not used by synther: redq-curiosity, synther-curiosity use it"},
 		{config.MethodSynthER, "diffusion", "relevance", "td", "relevance: not used by synther: pgr-reward, pgr-return, pgr-td, pgr-curiosity, pgr-rnd and "},
 	} {

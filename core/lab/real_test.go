@@ -138,6 +138,11 @@ func TestMethodsOfRealParts(t *testing.T) {
 		if refits, _ := bodies[event.Refit](l); (len(refits) > 0) != (c.Generator.Kind != config.GeneratorNone) {
 			t.Errorf("%s: %d refits", method, len(refits))
 		}
+		if refits, _ := bodies[event.Refit](l); len(refits) > 0 {
+			if learns := refits[0].Steps > 0 && refits[0].Loss != nil; learns != (method != "resample") {
+				t.Errorf("%s: %+v", method, refits[0])
+			}
+		}
 		if n := strings.Count(journal, `"type":"evaluated"`); n != 2 {
 			t.Errorf("%s: %d evaluations", method, n)
 		}

@@ -256,7 +256,7 @@ func (f *refit) finishGeneration(found []*event.Generated) error {
 			return err
 		}
 		line := event.Refit{Generated: m.Synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(f.meter.Spent().Seconds())}}
-		if f.fitted {
+		if f.fitted && f.config.Has()&knob.UseFit != 0 {
 			line.Loss, line.Steps = m.Fit.Mean(), m.Fit.Steps
 		}
 		f.journal.emit(event.TypeRefit, m.Index, line)
