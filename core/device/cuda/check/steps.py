@@ -52,9 +52,12 @@ class Check:
             self.save()
             self.say(f"{name}: left out, there is no time")
             return result
+        begins = at_once
         if name in self.injected:
-            command, limit = injection(self.injected[name]), min(limit, 2)
-        result, output = run(command, min(limit, max(1, self.left())), {**self.environment, **(environment or {})})
+            command = injection(self.injected[name])
+            if self.injected[name] == "hang":
+                limit, begins = 2, at_first_output
+        result, output = run(command, min(limit, max(1, self.left())), {**self.environment, **(environment or {})}, begins)
         self.log.write(f"\n==== {name}: {' '.join(command)}\n{output}\n")
         if read:
             try:
@@ -87,8 +90,19 @@ def verdict(result):
     return "ok"
 
 
-def run(command, seconds, environment):
-    """A process in a session of its own, which is killed with all that it has started."""
+def at_once(p, said):
+    """When the time of a step begins."""
+
+
+def at_first_output(p, said):
+    """However long the process takes to start, what it prints before it hangs is to be reported."""
+    while p.poll() is None and os.fstat(said.fileno()).st_size == 0:
+        time.sleep(0.01)
+
+
+def run(command, seconds, environment, begins=at_once):
+    """A process in a session of its own, which is killed with all that it has started. BEGINS
+    returns when its SECONDS begin."""
     start = time.monotonic()
     result = {"status": None, "seconds": 0.0}
     with tempfile.TemporaryFile() as said:
@@ -97,6 +111,7 @@ def run(command, seconds, environment):
         except OSError as e:
             return {"status": 127, "seconds": 0.0}, str(e)
         try:
+            begins(p, said)
             status = p.wait(seconds)
             result["status"] = status if status >= 0 else None
             if status < 0:
