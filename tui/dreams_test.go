@@ -160,4 +160,14 @@ func TestNoDreams(t *testing.T) {
 	s.fake.snapshot.Dreamt = &event.Dreamt{Unknown: "no synthetic rows yet"}
 	s.TouchPane(pane.Map)
 	s.contains(t, "no synthetic rows yet")
+	for kind, s := range map[string]*screen{"dreams": s, "map": states} {
+		s.typeLine(kind)
+		for state, want := range map[event.State]string{event.Running: "asking the run", event.Finished: "the run has ended: this is seen while it goes on"} {
+			unanswered := *s.fake.snapshot
+			unanswered.State, unanswered.Dreamt, unanswered.Map = state, nil, nil
+			s.fake.snapshot = &unanswered
+			s.Update(polled{})
+			s.contains(t, want)
+		}
+	}
 }

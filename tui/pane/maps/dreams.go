@@ -51,7 +51,7 @@ func (m *Pane) dreamsBody(w, h int) []string {
 	m.dreams.fit = g.across * g.down
 	switch {
 	case d == nil:
-		return m.Waiting("asking the run", w, h)
+		return m.Waiting(m.asking(), w, h)
 	case d.Unknown != "":
 		return m.Waiting(d.Unknown, w, h)
 	}

@@ -95,6 +95,14 @@ func (m *Pane) Verbs() []pane.Verb {
 // DependsOn are the topics that it shows.
 func (m *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
+// asking says why the run has not answered yet, or why it will not.
+func (m *Pane) asking() string {
+	if m.Ended() {
+		return "the run has ended: this is seen while it goes on"
+	}
+	return "asking the run"
+}
+
 // Body is where D_real and D_syn lie, over two dimensions of the observation.
 func (m *Pane) Body(w, h int) []string {
 	t, p := m.Theme, m.Plane
@@ -106,7 +114,7 @@ func (m *Pane) Body(w, h int) []string {
 	case len(m.About.Names) < 2:
 		return m.Waiting("the numbers of this observation have no names", w, h)
 	case m.Snap.Map == nil:
-		return m.Waiting("asking the run", w, h)
+		return m.Waiting(m.asking(), w, h)
 	case m.Snap.Map.Unknown != "":
 		return m.Waiting(m.Snap.Map.Unknown, w, h)
 	}
