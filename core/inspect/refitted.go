@@ -18,7 +18,7 @@ type Refitted struct {
 	Relevance string             `json:"relevance"`
 	Fitted    int                `json:"fitted_to"` // real transitions
 	HeldOut   int                `json:"held_out"`  // real transitions that the fit did not see
-	Steps     int                `json:"steps"`     // gradient steps
+	Steps     int                `json:"steps"`     // gradient steps; 0 of a kind that makes none
 	Loss      *run.Float         `json:"loss"`      // mean of the last tenth of them
 	CPUs      run.Float          `json:"fit_cpu_s"` // processor time of the fit, in seconds
 	Gaussian  *event.Dynamics    `json:"gaussian"`  // of a Gaussian fitted to the same rows: what a generator has to beat

@@ -50,6 +50,9 @@ func Refit(ctx context.Context, saved []Run, task task.Task, dev device.Device, 
 		if err != nil {
 			return fmt.Errorf("refit %s: %w", s.Dir, err)
 		}
+		if kind, err := generative.Find(r.Generator.Kind); err == nil && !kind.Learns {
+			one.Steps, one.Loss = 0, nil
+		}
 		one.Dir = s.Dir
 		if err := found(one); err != nil {
 			return err

@@ -199,10 +199,17 @@ func TestAnalyseRefits(t *testing.T) {
 	} else if err := json.Unmarshal([]byte(out), &f); err != nil || len(f.Made) != 1 || f.Made[0].Relevant != nil {
 		t.Errorf("%v: %s", err, out)
 	}
+	f = inspect.Refitted{}
+	if status, out = pgrlab(t, d, &said, "analyse", "synther", "--refit", "--rows", "20", "--set", "generator.kind=resample"); status != 0 {
+		t.Fatalf("status %d: %s", status, &said)
+	} else if err := json.Unmarshal([]byte(out), &f); err != nil || len(f.Made) != 1 || f.Steps != 0 || f.Loss != nil {
+		t.Errorf("%v: %s", err, out)
+	}
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
+		{[]string{"--set", "generator.kind=resample", "--set", "generator_steps=5"}, "makes no gradient steps"},
 		{[]string{"--set", "generator.widht=5"}, `did you mean "generator.width"`},
 		{[]string{"--set", "guidance=1"}, "for ω --guidance"},
 		{[]string{"--set", "utd=1"}, "a refit does not use it"},

@@ -106,6 +106,12 @@ func (r *refitFlags) of(c config.Config) (offline.RefitRequest, error) {
 			return none, cli.Usagef("analyse: --set %s: %w", text, err)
 		}
 	}
+	for _, text := range r.set {
+		key, _, _ := strings.Cut(text, "=")
+		if k, err := knob.Find(key); err == nil && k.Use&knob.UseFit != 0 && c.Has()&knob.UseFit == 0 {
+			return none, cli.Usagef("analyse: --set %s: generator %s makes no gradient steps", text, c.Generator.Kind)
+		}
+	}
 	guidances := r.guidances
 	if c.Knobs.Relevance == "none" {
 		guidances = []float64{0} // nothing can be asked for
@@ -199,12 +205,15 @@ func (p *refitProgress) show(now inspect.OfflineProgress, at time.Time) {
 
 // writeRefit is a table of the measures, a column for each generation.
 func writeRefit(w io.Writer, f *inspect.Refitted) error {
-	loss := run.Float(0)
-	if f.Loss != nil {
-		loss = *f.Loss
+	steps, loss := "a fit without gradient steps", ""
+	if f.Steps > 0 {
+		steps = fmt.Sprintf("%d steps", f.Steps)
 	}
-	fmt.Fprintf(w, "%s at step %d: %d steps on %d real transitions, %d held out; loss %.3g, %.1f s of processor time\n",
-		printable.Line(f.Task), f.Step, f.Steps, f.Fitted, f.HeldOut, loss, f.CPUs)
+	if f.Loss != nil {
+		loss = fmt.Sprintf("loss %.3g, ", *f.Loss)
+	}
+	fmt.Fprintf(w, "%s at step %d: %s on %d real transitions, %d held out; %s%.1f s of processor time\n",
+		printable.Line(f.Task), f.Step, steps, f.Fitted, f.HeldOut, loss, f.CPUs)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(t, "\tGaussian\t")
 	for _, g := range f.Made {
