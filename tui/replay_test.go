@@ -61,7 +61,7 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	s.contains(t, "12,000/100,000")
 	s.clock = s.clock.Add(time.Minute)
 	s.Update(polled{})
-	s.contains(t, "DONE", "▲1 r 0.5→0.75")
+	s.contains(t, "DONE", "▲1 r 0.5→0.75", "10th to 90th percentile", "med 0.600 p90 0.840", "med 0.550 p90 0.810", "medians so far of real")
 	want, got := live.History.Curve(history.CurveReturn, 0).Samples, s.History.Curve(history.CurveReturn, 0).Samples
 	if len(want) != len(got) || want[len(want)-1].Y != got[len(got)-1].Y {
 		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])

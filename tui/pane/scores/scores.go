@@ -105,11 +105,7 @@ func (v *Pane) Body(w, h int) []string {
 	if text = v.askedText(w); text != "" && len(out) < h {
 		out = append(out, text)
 	}
-	if medians := v.History.Main(history.CurveF50).From(v.History.ScoredFrom); len(out) < h && len(medians) > 1 {
-		name := t.Dim.On("medians so far of real ")
-		out = append(out, name+t.Real.On(t.Trend(medians, w-theme.Width(name))))
-	}
-	return out
+	return append(out, v.mediansSoFar(w, h-len(out))...)
 }
 
 // beyond is the largest share of a distribution that lies outside the bins.
@@ -127,7 +123,7 @@ func beyond(all []histogramRow) float64 {
 	return highest
 }
 
-// scoresSoFar stands for the histograms before the first generation.
+// scoresSoFar stands for the histograms before the first generation, and in a replay.
 func (v *Pane) scoresSoFar(w, h int) []string {
 	t := v.Theme
 	text := "histograms come with the first generation"
@@ -135,15 +131,14 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 		text = v.About.Config.Method + " has no generator: there is no F of generated transitions"
 	}
 	if v.About.Replay {
-		text = "a journal keeps the quantiles of F, not its histograms"
+		text = "10th to 90th percentile: a journal keeps no histograms"
 	}
 	if why := v.PreviewText(); why != "" {
 		text = why
 	}
 	var out []string
-	if median, ok := v.History.Main(history.CurveF50).Last(); ok {
-		high, _ := v.History.Main(history.CurveF90).Last()
-		out = append(out, t.Real.On("real")+t.Dim.On("  med ")+format.Number(median.Y)+t.Dim.On(" p90 ")+format.Number(high.Y))
+	if all := v.spans(); len(all) > 0 {
+		out = v.spanLines(all, w, max(1, h-1))
 	}
 	lines := theme.Wrap(v.Spelled(text), w)
 	if room := max(1, h-len(out)); len(lines) > room {
@@ -152,7 +147,17 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 	for _, l := range lines {
 		out = append(out, t.Dim.On(l))
 	}
-	return out
+	return append(out, v.mediansSoFar(w, h-len(out))...)
+}
+
+// mediansSoFar is how the median of real transitions went, where there is a line for it.
+func (v *Pane) mediansSoFar(w, h int) []string {
+	medians := v.History.Main(history.CurveF50).From(v.History.ScoredFrom)
+	if h < 1 || len(medians) < 2 {
+		return nil
+	}
+	name := v.Theme.Dim.On("medians so far of real ")
+	return []string{name + v.Theme.Real.On(v.Theme.Trend(medians, w-theme.Width(name)))}
 }
 
 // histogramView is how histograms are drawn: how high, columns of a bin, width of

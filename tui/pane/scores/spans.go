@@ -1,0 +1,128 @@
+package scores
+
+import (
+	"math"
+	"strings"
+
+	"pgrlab/core/event"
+	"pgrlab/tui/format"
+	"pgrlab/tui/history"
+	"pgrlab/tui/theme"
+)
+
+// spanNumbers is the room for the numbers behind a span, as " med 5.3e-4 p90 0.0015".
+const spanNumbers = 24
+
+// span is what a journal keeps of a distribution of F.
+type span struct {
+	name, letter     string
+	q10, median, q90 float64
+	colour           theme.Ink
+}
+
+// spans are those of the real transitions, of what the last prompts asked for and of what
+// came of them.
+func (v *Pane) spans() []span {
+	t, h := v.Theme, v.History
+	var out []span
+	low, known := h.Main(history.CurveF10).Last()
+	if median, ok := h.Main(history.CurveF50).Last(); ok && known {
+		high, _ := h.Main(history.CurveF90).Last()
+		out = append(out, span{"real", "r", low.Y, median.Y, high.Y, t.Real})
+	}
+	add := func(name, letter string, q *event.Quantiles, colour theme.Ink) {
+		if q != nil {
+			out = append(out, span{name, letter, float64(q.Q10), float64(q.Median), float64(q.Q90), colour})
+		}
+	}
+	if g := h.Generated; g != nil && len(out) > 0 {
+		add("asked", "a", g.Asked, t.Reference)
+		add("D_syn", "s", g.Achieved, t.Synthetic)
+	}
+	return out
+}
+
+// spanLines draws each from its 10th to its 90th percentile with its median on it, over one
+// axis, and the axis below where there is a line for it.
+func (v *Pane) spanLines(all []span, w, h int) []string {
+	t := v.Theme
+	label := 5
+	if w < label+event.Bins+5 {
+		label = 1
+	}
+	across := min(2*event.Bins, w-label-1-spanNumbers)
+	on := axisOf(all)
+	var out []string
+	for _, s := range all[:min(len(all), h)] {
+		name := s.name
+		if label == 1 {
+			name = s.letter
+		}
+		numbers := theme.Longest([]string{
+			t.Dim.On(" med ") + format.Number(s.median) + t.Dim.On(" p90 ") + format.Number(s.q90),
+			t.Dim.On(" med ") + format.Number(s.median),
+			" " + short(s.median),
+		}, w-label-1-max(0, across))
+		line := s.colour.On(t.Fit(name, label)) + " "
+		if across >= event.Bins/2 {
+			line += v.spanIn(s, on, across)
+		}
+		out = append(out, t.Clip(line+numbers, w))
+	}
+	if across >= event.Bins/2 && len(out) < h {
+		lo, hi := format.Number(on.low), format.Number(on.high)
+		text := lo + strings.Repeat(" ", max(1, across-theme.Width(lo)-theme.Width(hi))) + hi
+		if on.log {
+			text = theme.Longest([]string{text, text + "  log"}, w-label-1)
+		}
+		out = append(out, t.Fit("", label+1)+t.Dim.On(t.Clip(text, w-label-1)))
+	}
+	return out
+}
+
+// axis is what the spans are drawn over.
+type axis struct {
+	low, high float64
+	log       bool
+}
+
+// axisOf reaches from the lowest 10th percentile to the highest 90th, by logarithms where
+// all are above 0.
+func axisOf(all []span) axis {
+	a := axis{math.Inf(1), math.Inf(-1), true}
+	for _, s := range all {
+		a.low, a.high = min(a.low, s.q10), max(a.high, s.q90)
+		a.log = a.log && s.q10 > 0
+	}
+	return a
+}
+
+// column is where a value lies among w.
+func (a axis) column(value float64, w int) int {
+	lo, hi := a.low, a.high
+	if a.log {
+		lo, hi, value = math.Log(lo), math.Log(hi), math.Log(value)
+	}
+	at := (value - lo) / (hi - lo) * float64(w-1)
+	if !(at >= 0) { // no spread, or not a number
+		return 0
+	}
+	return min(w-1, int(math.Round(at)))
+}
+
+func (v *Pane) spanIn(s span, on axis, w int) string {
+	g := v.Theme.Glyphs
+	from, median, to := on.column(s.q10, w), on.column(s.median, w), on.column(s.q90, w)
+	var b strings.Builder
+	for i := range w {
+		switch {
+		case i == median:
+			b.WriteString(g.Dot)
+		case i >= from && i <= to:
+			b.WriteString(g.Horizontal)
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return s.colour.On(b.String())
+}
