@@ -138,8 +138,11 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 	}
 	var out []string
 	if all := v.spans(); len(all) > 0 {
-		out = v.spanLines(all, w, max(1, h-1))
+		if out = v.spanLines(all, w, h); len(out) == h && v.PreviewText() == "" {
+			return out
+		}
 	}
+	out = out[:max(0, min(len(out), h-1))]
 	lines := theme.Wrap(v.Spelled(text), w)
 	if room := max(1, h-len(out)); len(lines) > room {
 		lines = append(lines[:room-1], t.Clip(strings.Join(lines[room-1:], " "), w))

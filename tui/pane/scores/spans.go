@@ -2,6 +2,7 @@ package scores
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"pgrlab/core/event"
@@ -46,6 +47,9 @@ func (v *Pane) spans() []span {
 // axis, and the axis below where there is a line for it.
 func (v *Pane) spanLines(all []span, w, h int) []string {
 	t := v.Theme
+	if len(all) > h { // what came matters more than what was asked for
+		all = slices.DeleteFunc(all, func(s span) bool { return s.letter == "a" })
+	}
 	label := 5
 	if w < label+event.Bins+5 {
 		label = 1
