@@ -98,11 +98,11 @@ func TestPPOFromPixels(t *testing.T) {
 		t.Fatal(err)
 	}
 	icm := bonus.Relevance.Of("curiosity").(relevance.ICMConfig)
-	icm.On, bonus.Bonus.Function = relevance.ICMOnLatents, "curiosity"
+	icm.On, bonus.Bonus.Function = relevance.OnLatents, "curiosity"
 	if bonus.Relevance = bonus.Relevance.With("curiosity", icm); !refusesStates(bonus) {
 		t.Error("a bonus of states beside frames is not refused")
 	}
-	icm.On = relevance.ICMOnFrames
+	icm.On = relevance.OnFrames
 	if bonus.Relevance = bonus.Relevance.With("curiosity", icm); bonus.Validate() != nil {
 		t.Errorf("curiosity of frames: %v", bonus.Validate())
 	}
@@ -110,7 +110,7 @@ func TestPPOFromPixels(t *testing.T) {
 		t.Errorf("a bonus of frames: %v", bonus.Validate())
 	}
 	rnd := bonus.Relevance.Of("rnd").(relevance.RNDConfig)
-	rnd.On = relevance.RNDOnLatents
+	rnd.On = relevance.OnLatents
 	if bonus.Relevance = bonus.Relevance.With("rnd", rnd); !refusesStates(bonus) {
 		t.Error("RND of latents, which are states here, is not refused beside frames")
 	}
@@ -123,7 +123,7 @@ func TestCuriosityOfFramesIsOfChoices(t *testing.T) {
 		t.Fatal(err)
 	}
 	icm := c.Relevance.Of("curiosity").(relevance.ICMConfig)
-	icm.On = relevance.ICMOnFrames
+	icm.On = relevance.OnFrames
 	c.Relevance = c.Relevance.With("curiosity", icm)
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `want "latents"`) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("curiosity of frames in generative replay: %v", err)

@@ -113,15 +113,15 @@ type Crop struct {
 	Down, Across int
 }
 
-// Encoder is a learner whose Spec has Rows and which fills D_real with what it makes of
-// frames.
+// Encoder is a learner whose Spec has Rows and which fills D_real with what it makes of what
+// was seen, frames or numbers.
 type Encoder interface {
 	Sighted
 	// Recall writes the env steps and the frames that the row in a slot of D_real was made from
 	// to dst, whose Stack and Next have room for an observation's: from the frames of the run, or
-	// from what the learner has kept of them. An error says that they have been forgotten, or
-	// that D_real has not been made yet. What it goes by is part of what Save writes. It
-	// changes nothing.
+	// from what the learner has kept of them. Of numbers it writes Obs and NextObs. An error says
+	// that they have been forgotten, or that D_real has not been made yet. What it goes by is
+	// part of what Save writes. It changes nothing.
 	Recall(dst *replay.FrameRow, from Frames, slot int) error
 	// Encode returns what rows of D_real would have as z of stacks of frames if they were
 	// made now, [stacks,O].
@@ -130,4 +130,12 @@ type Encoder interface {
 	// D_syn: the same, or what the learner knows of how they would be if they were made
 	// now.
 	Align(z []float32) []float32
+}
+
+// Rememberer is an Encoder of numbers that keeps the transitions of observations which it makes
+// D_real from.
+type Rememberer interface {
+	Encoder
+	// Met are the newest of them with their notes, which stay the learner's; nil: it sees frames.
+	Met() *replay.Ring
 }

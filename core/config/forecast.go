@@ -72,9 +72,9 @@ func (c *Config) Stored(s *knob.Settings) (rows int) {
 }
 
 // owed is how much work F's model has to make up for at each refit: where the learner makes
-// D_real anew then, all of its updates. Models of frames learn as these are seen.
+// D_real anew then, all of its updates. Models of what was seen learn as it is.
 func (c *Config) owed(s *knob.Settings) int {
-	if !c.Fills() || !slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), s.Relevance) || relevance.Looks(c.Relevance.Of(s.Relevance), c.Sight()) {
+	if !c.Fills() || !slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), s.Relevance) || relevance.Observes(c.Relevance.Of(s.Relevance), c.Sight()) {
 		return 0
 	}
 	pace := c.Relevance.Pace(s.Relevance)

@@ -78,7 +78,11 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	}
 	for _, name := range c.Functions() {
 		if settings := c.Relevance.Of(name); settings != nil {
-			add(c.functionMemory(settings, shape), "%s", sizesOf(name, settings))
+			scored := shape
+			if c.Fills() && !c.Sees() && relevance.Observes(settings, c.Sight()) {
+				scored = replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
+			}
+			add(c.functionMemory(settings, scored), "%s", sizesOf(name, settings))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b MemoryPart) int { return cmp.Compare(b.Bytes, a.Bytes) })

@@ -129,10 +129,10 @@ func (c *Config) validateLearner() error {
 	}
 	if s.Takes == agent.TakesEither && c.Sees() && c.Bonus.Given() && !relevance.Looks(c.Relevance.Of(c.Bonus.Function), c.Sight()) {
 		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, \"curiosity\" with curiosity.on %q, \"eco\", %q, or environment.observation %q",
-			c.Bonus.Function, s.Name, relevance.RNDOnFrames, relevance.ICMOnFrames, FunctionNone, task.ObservationState)
+			c.Bonus.Function, s.Name, relevance.OnObservations, relevance.OnObservations, FunctionNone, task.ObservationState)
 	}
 	if icm := c.Relevance.Of("curiosity"); relevance.Looks(icm, c.Sight()) && slices.Contains(c.Functions(), "curiosity") && !s.Discrete {
-		return fmt.Errorf("curiosity.on is %q, which is of actions to choose from, and learner %s acts with numbers: want %q", relevance.ICMOnFrames, s.Name, relevance.ICMOnLatents)
+		return fmt.Errorf("curiosity.on is %q, which is of actions to choose from, and learner %s acts with numbers: want %q", icm.(relevance.ICMConfig).On, s.Name, relevance.OnLatents)
 	}
 	return nil
 }

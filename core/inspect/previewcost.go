@@ -74,7 +74,7 @@ func (p *preview) timeLooks(f relevance.Function) (time.Duration, error) {
 // addFrames adds to the cost what a function of frames takes to score all transitions, which
 // took that long for some of them. Pseudo-counts see all of them as well, in about the time.
 func (p *preview) addFrames(f relevance.Function, took time.Duration, rows int) {
-	if _, sees := f.(relevance.Sighted); !sees || p.Cost == "" {
+	if _, sees := f.(relevance.Sighted); !sees || relevance.LearnsFromMet(f) || p.Cost == "" {
 		return
 	}
 	took = took * time.Duration(p.View.Real.Len()) / time.Duration(rows)
@@ -88,7 +88,10 @@ func (p *preview) addFrames(f relevance.Function, took time.Duration, rows int) 
 // timeUpdate makes two updates of a model that is not the run's and returns what the
 // second one took: the first builds what is built once.
 func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err error) {
-	mixer, batch := replay.NewMixer(p.Stream), model.Batch()
+	mixer, batch, from := replay.NewMixer(p.Stream), model.Batch(), p.View.Real
+	if relevance.LearnsFromMet(model) {
+		from = p.View.Met
+	}
 	for made := range uint64(2) {
 		begin := p.Now()
 		if batch.Frames != nil { // any will do, if there are fewer again and again
@@ -97,7 +100,7 @@ func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err e
 				p.View.Real.Gather(batch, at, slots)
 				at += len(slots)
 			}
-		} else if err := mixer.Sample(batch, replay.Mix{Real: batch.Size}, p.View.Real, nil, made); err != nil {
+		} else if err := mixer.Sample(batch, replay.Mix{Real: batch.Size}, from, nil, made); err != nil {
 			return 0, err
 		}
 		if _, err := model.Train(); err != nil {

@@ -66,6 +66,9 @@ func (o *Offline) Refit(gen Fitter) (*Refitted, error) {
 	if _, err := o.spent("score", func() (err error) {
 		if o.Knobs.Relevance != none {
 			scores, err = o.scores(o.F, o.Real, o.train.slots)
+			if err == nil && scores == nil {
+				err = fmt.Errorf("relevance of these real transitions is not known any more, for what they were made from has been forgotten: set relevance to %s, or to another function", none)
+			}
 		}
 		return err
 	}); err != nil {

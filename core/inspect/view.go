@@ -29,6 +29,7 @@ type View struct {
 	Task     Task
 
 	Real    *replay.Ring
+	Met     *replay.Ring // the environment's transitions that the learner makes Real from; nil: none are kept
 	Syn     *replay.Ring // nil: there are no synthetic transitions
 	Prompts Prompts      // of Syn
 

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/testing/tiny"
 	"pgrlab/envs/maze"
@@ -27,6 +28,17 @@ func ppoLatentConfig() config.Config {
 	c.Agent.Own = agent.Own{"ppo": own}
 	c.Knobs.Relevance, c.Knobs.Hold, c.Knobs.Ratio, c.Knobs.Batch, c.Knobs.RefitEvery = "rnd", knob.HoldReal, 0.5, 8, 8
 	c.Evaluation.Actions, c.Evaluation.Every = config.ActionsSample, 17
+	return c
+}
+
+// ppoLatentOfObservations is such a run whose F looks at what the policy sees.
+func ppoLatentOfObservations(function string) config.Config {
+	c := ppoLatentConfig()
+	rnd, icm := c.Relevance.Of("rnd").(relevance.RNDConfig), c.Relevance.Of("curiosity").(relevance.ICMConfig)
+	rnd.On, icm.On = relevance.OnObservations, relevance.OnObservations
+	rnd.Every, icm.Every, icm.ForwardShare = 12, 12, 0.2
+	c.Relevance = c.Relevance.With("rnd", rnd).With("curiosity", icm)
+	c.Knobs.Relevance = function
 	return c
 }
 
@@ -54,11 +66,15 @@ func ppoLatentLab(t *testing.T, c config.Config, threads int, folder record) *La
 // Prioritized generative replay on PPO: D_real is of the trunk's latents, D_syn of its shape,
 // and one worker writes what two write, with every relevance function that can be.
 func TestGenerativeReplayOnPPO(t *testing.T) {
-	for _, relevant := range []string{"rnd", "curiosity", "reward", "none"} {
+	for _, relevant := range []string{"rnd", "curiosity", "reward", "none", "observed rnd", "observed curiosity"} {
 		var journals []string
 		for threads := range 2 {
 			c := ppoLatentConfig()
-			c.Knobs.Relevance = relevant
+			function, observed := strings.CutPrefix(relevant, "observed ")
+			if observed {
+				c = ppoLatentOfObservations(function)
+			}
+			c.Knobs.Relevance = function
 			c.Generator.Conditional = relevant != "none"
 			folder := &memoryFolder{}
 			l := ppoLatentLab(t, c, threads+1, folder)
@@ -90,7 +106,7 @@ func TestGenerativeReplayOnPPOGoesOnFromEveryBorder(t *testing.T) {
 	}
 	for members, nth := range map[int]int{1: sparse, 2: 2 * sparse} {
 		phases := resumeEverywhere(t, nth, func(r record) *Lab {
-			c := ppoLatentConfig()
+			c := ppoLatentOfObservations("rnd")
 			c.Members = members
 			c.Schedule = []string{
 				"9:relevance=curiosity", "10:guidance=3", "16/learn:2:ratio=0.25", "17:ratio=0.75", "18:relevance=reward!", "24/encode:0:lr_actor=0.001",

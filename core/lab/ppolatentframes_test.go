@@ -81,19 +81,25 @@ type filming struct {
 
 func (o filming) Observe(e *agent.Experience) error {
 	for i := range e.Copies {
-		*o.film = append(*o.film, replay.FrameRow{
-			Stack: [][]byte{bytes.Clone(e.Seen[i])}, Next: [][]byte{bytes.Clone(e.NextSeen[i])},
-			Action: slices.Clone(e.Actions[i*maze.ActSize : (i+1)*maze.ActSize]), Respawned: e.Respawned[i],
-		})
+		row := replay.FrameRow{Action: slices.Clone(e.Actions[i*maze.ActSize : (i+1)*maze.ActSize]), Respawned: e.Respawned[i]}
+		if e.Seen != nil {
+			row.Stack, row.Next = [][]byte{bytes.Clone(e.Seen[i])}, [][]byte{bytes.Clone(e.NextSeen[i])}
+		} else {
+			size := len(e.Obs) / e.Copies
+			row.Obs, row.NextObs = slices.Clone(e.Obs[i*size:(i+1)*size]), slices.Clone(e.Next[i*size:(i+1)*size])
+		}
+		*o.film = append(*o.film, row)
 	}
 	return o.Latent.Observe(e)
 }
 
-// F of D_real is of the frames that its rows were made from, by a model that learns as they are
-// seen; of steps that end elsewhere it is 0.
-func TestFOfTheFramesBehindDReal(t *testing.T) {
-	for _, function := range []string{"rnd", "curiosity"} {
-		c := ppoLatentOfFrames(function)
+// F of D_real is of the frames that its rows were made from, or of the observations, by a model
+// that learns as they are seen; of steps that end elsewhere it is 0.
+func TestFOfWhatIsBehindDReal(t *testing.T) {
+	for name, c := range map[string]config.Config{
+		"rnd of frames": ppoLatentOfFrames("rnd"), "curiosity of frames": ppoLatentOfFrames("curiosity"),
+		"rnd of observations": ppoLatentOfObservations("rnd"), "curiosity of observations": ppoLatentOfObservations("curiosity"),
+	} {
 		c.Steps, c.Evaluation.Every = 25, 25 // one behind the last refit, in which no model learns
 		m, _ := maze.Find("maze-sparse")
 		mazes := mazeTask(t)
@@ -120,44 +126,54 @@ func TestFOfTheFramesBehindDReal(t *testing.T) {
 		if err := l.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		checkFOfFrames(t, l, function, film[8*3:24*3])
+		checkF(t, l, name, film[8*3:24*3])
 	}
 }
 
-// checkFOfFrames holds D_real's F against that of the frames.
-func checkFOfFrames(t *testing.T, l *Lab, function string, film []replay.FrameRow) {
+// scoresOf is the run's F of what was seen.
+func scoresOf(t *testing.T, l *Lab, film []replay.FrameRow) []float32 {
 	t.Helper()
 	r := l.x.first()
-	if r.Real.Len() != len(film) || r.Models[0].Updates != 2 || r.Models[0].Missed != 0 {
-		t.Fatalf("%s: D_real has %d rows, want %d; models %+v", function, r.Real.Len(), len(film), r.Models)
-	}
-	f, err := r.Function(function)
+	f, err := r.Function(l.config.Knobs.Relevance)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, want := replay.NewBatch(r.Real.Shape(), len(film)), make([]float32, len(film))
+	b, all := replay.NewBatch(r.Real.Shape(), len(film)), make([]float32, len(film))
 	b.Frames = film
 	for _, row := range film {
 		b.Notes = append(b.Notes, replay.Note{Met: true, Respawned: row.Respawned})
 	}
-	if err := f.Score(want, b, len(film)); err != nil {
+	if err := f.Score(all, b, len(film)); err != nil {
 		t.Fatal(err)
 	}
+	return all
+}
+
+// checkF holds D_real's F against that of what was seen.
+func checkF(t *testing.T, l *Lab, name string, film []replay.FrameRow) {
+	t.Helper()
+	r := l.x.first()
+	if r.Real.Len() != len(film) || r.Models[0].Updates != 2 || r.Models[0].Missed != 0 {
+		t.Fatalf("%s: D_real has %d rows, want %d; models %+v", name, r.Real.Len(), len(film), r.Models)
+	}
+	want := scoresOf(t, l, film)
 	scores, _ := r.Scores()
 	none := 0
 	for i, v := range scores {
-		if seen := replay.NewFrameRows(1, 1)[0]; r.Real.Seen(&seen, i) != nil || !bytes.Equal(seen.Stack[0], film[i].Stack[0]) || !bytes.Equal(seen.Next[0], film[i].Next[0]) {
-			t.Fatalf("%s: row %d was made from other frames", function, i)
+		seen := replay.NewFrameRows(1, len(film[i].Stack))[0]
+		same := r.Real.Seen(&seen, i) == nil && slices.Equal(seen.Obs, film[i].Obs) && slices.Equal(seen.NextObs, film[i].NextObs)
+		if !same || !slices.EqualFunc(seen.Stack, film[i].Stack, bytes.Equal) || !slices.EqualFunc(seen.Next, film[i].Next, bytes.Equal) {
+			t.Fatalf("%s: row %d was made from something else", name, i)
 		}
 		if math.Abs(float64(v-want[i])) > 1e-5*math.Abs(float64(want[i])) || (v == 0) != film[i].Respawned {
-			t.Errorf("%s: F of row %d is %v, want %v; respawned: %v", function, i, v, want[i], film[i].Respawned)
+			t.Errorf("%s: F of row %d is %v, want %v; respawned: %v", name, i, v, want[i], film[i].Respawned)
 		}
 		if v == 0 {
 			none++
 		}
 	}
 	if none == 0 || none == len(scores) || slices.Max(scores) == slices.Min(scores) {
-		t.Errorf("%s: F is 0 of %d rows of %d", function, none, len(scores))
+		t.Errorf("%s: F is 0 of %d rows of %d", name, none, len(scores))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 func ppoRNDOfFrames(copies int) config.Config {
 	c := ppoBonusOfFrames("rnd", copies)
 	rnd := c.Relevance.Of("rnd").(relevance.RNDConfig)
-	rnd.On, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = relevance.RNDOnFrames, 16, 8, 4, 8
+	rnd.On, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = relevance.OnFrames, 16, 8, 4, 8
 	c.Relevance = c.Relevance.With("rnd", rnd)
 	return c
 }
@@ -27,7 +27,7 @@ func ppoRNDOfFrames(copies int) config.Config {
 func ppoCuriosityOfFrames(copies int) config.Config {
 	c := ppoBonusOfFrames("curiosity", copies)
 	icm := c.Relevance.Of("curiosity").(relevance.ICMConfig)
-	icm.On, icm.Hidden, icm.Batch, icm.ScoreRows, icm.Every = relevance.ICMOnFrames, 16, 2, 8, 5
+	icm.On, icm.Hidden, icm.Batch, icm.ScoreRows, icm.Every = relevance.OnFrames, 16, 2, 8, 5
 	c.Relevance = c.Relevance.With("curiosity", icm)
 	return c
 }

@@ -110,7 +110,7 @@ func BenchmarkFrames(b *testing.B) {
 
 func benchmarkFrameICM(b *testing.B, side int) {
 	c, f := DefaultICM(), Frames{Side: side, Stack: 1}
-	c.On = ICMOnFrames
+	c.On = OnFrames
 	m := newFrameICM(b, c, f, cpu.Options{Threads: 1})
 	film(m.Batch(), side, 1)
 	act(m.Batch())

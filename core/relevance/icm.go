@@ -45,7 +45,7 @@ type ICMConfig struct {
 
 	// A learner of choices may have a model of the frames that it sees: see FrameICM. Of the
 	// settings above Residual and Momentum are not its.
-	On           string  `toml:"on"`            // "frames", or "latents", as is the empty one: of numbers, those that a learner made of frames included
+	On           string  `toml:"on"`            // "observations", "frames" or "latents", as is the empty one: see OnObservations
 	ForwardShare float64 `toml:"forward_share"` // of frames: the forward model's share of the loss
 
 	// Noise in the observations and next observations of a part of each update's
@@ -65,7 +65,9 @@ var _ = register(Spec{
 		if c := d.Config.(ICMConfig); c.looks(d.Frames) {
 			return NewFrameICM(c, d.Shape, d.Frames, d.Device, d.Seed)
 		}
-		return NewICM(d.Config.(ICMConfig), d.Shape, d.Device, d.Seed)
+		return d.made(func(shape replay.Shape) (Trained, error) {
+			return NewICM(d.Config.(ICMConfig), shape, d.Device, d.Seed)
+		})
 	},
 })
 
@@ -75,7 +77,7 @@ var _ = register(Spec{
 func DefaultICM() ICMConfig {
 	return ICMConfig{
 		Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024,
-		On: ICMOnLatents, ForwardShare: 0.2,
+		On: OnLatents, ForwardShare: 0.2,
 	}
 }
 
@@ -92,9 +94,9 @@ func (c ICMConfig) Validate() error {
 		return fmt.Errorf("curiosity: lr is %g and momentum %g, want a positive rate and a momentum in (0,1]", c.LR, c.Momentum)
 	case !(c.NoiseShare >= 0 && c.NoiseShare <= 1) || !(c.NoiseStd >= 0) || math.IsInf(c.NoiseStd, 0):
 		return fmt.Errorf("curiosity: noise_share is %g and noise_std %g, want a share from 0 to 1 and a number of at least 0", c.NoiseShare, c.NoiseStd)
-	case c.On != "" && c.On != ICMOnFrames && c.On != ICMOnLatents:
-		return fmt.Errorf("curiosity: on is %q, want %q or %q", c.On, ICMOnFrames, ICMOnLatents)
-	case c.On == ICMOnFrames && !(c.ForwardShare > 0 && c.ForwardShare < 1):
+	case c.On != "" && c.On != OnObservations && c.On != OnFrames && c.On != OnLatents:
+		return fmt.Errorf("curiosity: on is %q, want %q, %q or %q", c.On, OnObservations, OnFrames, OnLatents)
+	case (c.On == OnFrames || c.On == OnObservations) && !(c.ForwardShare > 0 && c.ForwardShare < 1):
 		return fmt.Errorf("curiosity: forward_share is %g, want a share between 0 and 1: each model needs its own", c.ForwardShare)
 	case c.NoiseKind != "" && c.NoiseKind != NoiseIsotropic && c.NoiseKind != NoiseDimension:
 		return fmt.Errorf("curiosity: noise_kind is %q, want %q or %q", c.NoiseKind, NoiseIsotropic, NoiseDimension)

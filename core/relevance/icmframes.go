@@ -37,12 +37,6 @@ type FrameICM struct {
 	in       inputs // of the update
 }
 
-// ICMOnFrames and ICMOnLatents are the choices of ICMConfig.On.
-const (
-	ICMOnFrames  = "frames"
-	ICMOnLatents = "latents"
-)
-
 // curiousConvs are φ.
 //
 // Their windows begin one pixel outside of an image and end on its last one where its side is
@@ -51,12 +45,17 @@ const (
 var curiousConvs = []convLayer{{32, 3, 2, 1}, {32, 3, 2, 1}, {32, 3, 2, 1}, {32, 3, 2, 1}}
 
 // looks says whether the model is one of the frames that there are.
-func (c ICMConfig) looks(f Frames) bool { return f.Side > 0 && c.On == ICMOnFrames }
+func (c ICMConfig) looks(f Frames) bool {
+	return f.Side > 0 && (c.On == OnFrames || c.On == OnObservations)
+}
+
+// observes says whether the model is one of observations beside the rows that are made of them.
+func (c ICMConfig) observes() bool { return c.On == OnObservations }
 
 // ValidateFrames refuses what there is of numbers only.
 func (c ICMConfig) ValidateFrames(f Frames) error {
 	if c.looks(f) && c.NoiseShare > 0 {
-		return fmt.Errorf("curiosity: noise_share is %g, and noise is of numbers: want 0 with curiosity.on %q", c.NoiseShare, ICMOnFrames)
+		return fmt.Errorf("curiosity: noise_share is %g, and noise is of numbers: want 0 with curiosity.on %q", c.NoiseShare, c.On)
 	}
 	return nil
 }

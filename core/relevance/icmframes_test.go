@@ -24,7 +24,7 @@ var choosing = replay.Shape{Obs: 4, Act: 3}
 
 func smallFrameICM() ICMConfig {
 	c := DefaultICM()
-	c.On, c.Hidden, c.Batch, c.LR, c.ScoreRows = ICMOnFrames, 16, 4, 1e-3, 3
+	c.On, c.Hidden, c.Batch, c.LR, c.ScoreRows = OnFrames, 16, 4, 1e-3, 3
 	return c
 }
 

@@ -83,7 +83,8 @@ type Deps struct {
 	Shape  replay.Shape
 	Met    replay.Shape // of the environment's own transitions
 	Copies int          // of the environment, that step together
-	Frames Frames       // what the transitions were made from; zero: they are the environment's own
+	Frames Frames       // what the transitions were made from; zero: numbers, or they are the environment's own
+	Made   bool         // the transitions are made by the learner from the environment's own
 	Device device.Device
 	Seed   uint64 // of the run; functions draw from streams of their own name
 }

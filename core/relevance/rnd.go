@@ -20,7 +20,7 @@ type RNDConfig struct {
 	Batch     int     `toml:"batch"`      // real transitions of an update
 	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
 	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks; of frames 128 at most
-	On        string  `toml:"on"`         // where a learner makes D_real from frames: "frames", or "latents" for the s′ that it made of them
+	On        string  `toml:"on"`         // "observations", "frames" or "latents": see OnObservations
 }
 
 var _ = register(Spec{
@@ -32,7 +32,9 @@ var _ = register(Spec{
 		if c := d.Config.(RNDConfig); c.looks(d.Frames) {
 			return NewFrameRND(c, d.Shape, d.Frames, d.Device, d.Seed)
 		}
-		return NewRND(d.Config.(RNDConfig), d.Shape, d.Device, d.Seed)
+		return d.made(func(shape replay.Shape) (Trained, error) {
+			return NewRND(d.Config.(RNDConfig), shape, d.Device, d.Seed)
+		})
 	},
 })
 
@@ -40,7 +42,7 @@ var _ = register(Spec{
 // (two layers of 512, 512 features), and the learning rate of
 // openai/random-network-distillation: run_atari.py.
 func DefaultRND() RNDConfig {
-	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: RNDOnFrames}
+	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: OnFrames}
 }
 
 // Validate says in one line what is wrong with c, or returns nil.
@@ -50,8 +52,8 @@ func (c RNDConfig) Validate() error {
 		return fmt.Errorf("rnd: hidden is %d, features %d, batch %d and score_rows %d, want at least 1", c.Hidden, c.Features, c.Batch, c.ScoreRows)
 	case !(c.LR > 0):
 		return fmt.Errorf("rnd: lr is %g, want a positive number", c.LR)
-	case c.On != "" && c.On != RNDOnFrames && c.On != RNDOnLatents:
-		return fmt.Errorf("rnd: on is %q, want %q or %q", c.On, RNDOnFrames, RNDOnLatents)
+	case c.On != "" && c.On != OnObservations && c.On != OnFrames && c.On != OnLatents:
+		return fmt.Errorf("rnd: on is %q, want %q, %q or %q", c.On, OnObservations, OnFrames, OnLatents)
 	}
 	return c.Respawns.validate("rnd")
 }

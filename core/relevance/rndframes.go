@@ -42,19 +42,16 @@ const (
 	mostRows     = 128 // most stacks that the networks look at at a time: 7 GFLOP
 )
 
-// RNDOnFrames and RNDOnLatents are the choices of RNDConfig.On.
-const (
-	RNDOnFrames  = "frames"
-	RNDOnLatents = "latents"
-)
-
 // looks says whether the function is one of the frames that there are.
-func (c RNDConfig) looks(f Frames) bool { return f.Side > 0 && c.On != RNDOnLatents }
+func (c RNDConfig) looks(f Frames) bool { return f.Side > 0 && c.On != OnLatents }
+
+// observes says whether the function is one of observations beside the rows that are made of them.
+func (c RNDConfig) observes() bool { return c.On == OnObservations }
 
 // ValidateFrames refuses frames that the convolutions leave nothing of.
 func (c RNDConfig) ValidateFrames(f Frames) error {
 	if c.looks(f) && f.Side < minFrameSide {
-		return fmt.Errorf("rnd: its convolutions leave nothing of frames of %d×%d: want pixels.side %d or more, or rnd.on %q", f.Side, f.Side, minFrameSide, RNDOnLatents)
+		return fmt.Errorf("rnd: its convolutions leave nothing of frames of %d×%d: want pixels.side %d or more, or rnd.on %q", f.Side, f.Side, minFrameSide, OnLatents)
 	}
 	return nil
 }

@@ -236,7 +236,7 @@ func TestFunctionsOfFrames(t *testing.T) {
 		return made, err
 	}
 	latents, deep := smallFrameRND(), DefaultCount()
-	latents.On, deep.Depth = RNDOnLatents, 5
+	latents.On, deep.Depth = OnLatents, 5
 	curious, noised, all := smallFrameICM(), smallFrameICM(), smallFrameICM()
 	noised.NoiseShare, all.ForwardShare = 0.2, 1
 	for _, c := range []struct {

@@ -39,7 +39,7 @@ type shot struct {
 	Respawned bool
 }
 
-// FrameRow is a row of a batch of frames: n env steps. The lengths of Stack and Next say how
+// FrameRow is a row of a batch of frames, or what a row was made from: n env steps. The lengths of Stack and Next say how
 // many frames an observation has; at the beginning of an episode its first frame is
 // repeated. Frames and actions stay the memory of their owner.
 type FrameRow struct {
@@ -48,6 +48,8 @@ type FrameRow struct {
 	Return      float32   // Σ γⁱ·r over the n steps
 	Discount    float32   // γⁿ; 0 where the episode came to a true end
 	Respawned   bool      // one of the steps put the agent elsewhere
+	// Of a learner that sees numbers, [O] each: Stack and Next are empty then.
+	Obs, NextObs []float32
 }
 
 // NewFrames returns an empty memory for capacity frames of size bytes, of the given number

@@ -63,7 +63,7 @@ func (r *Replica) usesModel(now Now, name string) bool {
 // learner that makes no such updates, env steps count in their place. Where D_real is made
 // anew before a refit they are missed until then, and made up for on the new rows: those of
 // the last refit are what the learner made of its experience then, and know nothing since.
-// Models of frames need not wait: frames stay what they are.
+// Models of frames, or of observations, need not wait: these stay what they are.
 func (r *Replica) TrainModels(now Now, last bool) error {
 	updates := r.Updates
 	if _, takesBatches := r.Agent.(agent.OffPolicy); !takesBatches {
@@ -119,7 +119,7 @@ func (r *Replica) UpdateModel(name string) error {
 		}
 		err = fill(b, from, s.Updates)
 	} else {
-		err = r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, r.Real, nil, s.Updates)
+		err = r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, r.metBy(name), nil, s.Updates)
 	}
 	if err != nil {
 		return err
@@ -160,8 +160,8 @@ func (r *Replica) Owed(name string) int {
 	return 0
 }
 
-// modelUpdates is a slice of a trained model's warm-up. Of a model of frames it is one: that
-// may be 25 GFLOP.
+// modelUpdates is a slice of a trained model's warm-up. Of a model of what was seen it is one: of
+// frames that may be 25 GFLOP.
 const modelUpdates = 4
 
 // Warm does units that the model of that name owes, from done on; it returns how many.

@@ -63,7 +63,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		},
 		Relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
 			return relevance.New(name, relevance.Deps{
-				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Frames: c.Sight(), Device: dev, Seed: seed,
+				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Frames: c.Sight(), Made: fills, Device: dev, Seed: seed,
 			})
 		},
 	}, nil

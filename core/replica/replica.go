@@ -214,10 +214,10 @@ func (r *Replica) build() (err error) {
 			return err
 		}
 		r.own(SectionFrames, r.sight.frames)
-		if r.Parts.Fills {
-			r.Real.See(recalled{r})
-			r.scratch.Frames = replay.NewFrameRows(r.scratch.Size, r.sight.stack)
-		}
+	}
+	if r.Parts.Fills {
+		r.Real.See(recalled{r})
+		r.scratch.Frames = replay.NewFrameRows(r.scratch.Size, r.stack())
 	}
 	states := len(r.envs) * r.Agent.StateSize()
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)

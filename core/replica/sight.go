@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/task"
 )
@@ -132,7 +133,15 @@ func (r *Replica) Frames() agent.Frames {
 	return r.sight.sampler
 }
 
-// recalled are the frames that the learner made the rows of D_real from.
+// stack is how many frames an observation has; 0 where none are seen.
+func (r *Replica) stack() int {
+	if r.sight == nil {
+		return 0
+	}
+	return r.sight.stack
+}
+
+// recalled is what the learner made the rows of D_real from.
 type recalled struct{ *Replica }
 
 // Seen is replay.Sight's.
@@ -141,7 +150,17 @@ func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 	if !encodes {
 		return replay.ErrUnseen
 	}
-	return learner.Recall(dst, r.sight.sampler, slot)
+	return learner.Recall(dst, r.Frames(), slot)
+}
+
+// metBy are the transitions that a trained model learns from: D_real, or those of the environment
+// that it is made from.
+func (r *Replica) metBy(name string) *replay.Ring {
+	learner, keeps := r.Agent.(agent.Rememberer)
+	if keeps && relevance.LearnsFromMet(r.models[name]) {
+		return learner.Met()
+	}
+	return r.Real
 }
 
 // fill fills the batch of an update of a model that learns from frames: single env steps of

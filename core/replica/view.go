@@ -3,6 +3,7 @@ package replica
 import (
 	"io"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 )
@@ -14,6 +15,9 @@ func (r *Replica) View(now Now, fitted bool, prompts inspect.Prompts) inspect.Vi
 		Step: now.Step, Settings: *now.Settings, Task: inspect.Task{Name: r.Config.Task, Terminates: r.Task.Terminates},
 		Real: r.Real, Syn: r.Synthetic, Prompts: prompts, F: r.F, Learned: r.Built(r.F.Name()),
 		Gen: r.Generator, Fitted: fitted, Scratch: r.scratch, Stream: r.streams.preview, Simulator: &r.simulator,
+	}
+	if learner, keeps := r.Agent.(agent.Rememberer); keeps {
+		v.Met = learner.Met()
 	}
 	if r.Config.Has()&knob.UseDiffusion != 0 {
 		v.Chunk = max(1, r.Config.Generator.Chunk)

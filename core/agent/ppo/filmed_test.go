@@ -186,9 +186,6 @@ func TestWhatRowsWereMadeFromIsRecalled(t *testing.T) {
 			t.Errorf("row %d is recalled for ever", slot)
 		}
 	}
-	if err := newLatentAgent(t, smallLatent(), newDevice(t, 1)).Recall(&row, s.source.Frames, 0); err != replay.ErrUnseen {
-		t.Errorf("of observations: %v", err)
-	}
 }
 
 // A file is read whole or not at all, and one that contradicts itself is refused.

@@ -104,13 +104,17 @@ func (x *Agent) show(dst []float32, stacks [][][]byte) error {
 }
 
 // Recall writes the frames that a row of D_real was made from: those of the run's, or of a
-// transition that was kept longer. Of observations there are none.
+// transition that was kept longer. Observations are kept until D_real is made anew.
 func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error {
-	h, sees := l.history.(*filmed)
-	if !sees {
-		return replay.ErrUnseen
+	return l.history.recall(dst, from, slot)
+}
+
+// Met are the newest transitions of observations; nil where frames are seen.
+func (l *Latent) Met() *replay.Ring {
+	if h, keeps := l.history.(*rowHistory); keeps {
+		return h.met
 	}
-	return h.recall(dst, from, slot)
+	return nil
 }
 
 // Encode returns what the trunk says of frames, each a stack of one, [stacks,H].

@@ -1,6 +1,8 @@
 package ppo
 
 import (
+	"errors"
+	"fmt"
 	"io"
 
 	"pgrlab/core/agent"
@@ -18,6 +20,9 @@ type history interface {
 	// listed is how many were chosen last. read is one of them, until the next read.
 	listed(from *agent.BatchSource) int
 	read(i int, from *agent.BatchSource) (met, error)
+	// recall writes what row number i of D_real was made from; an error says that it is not known
+	// any more.
+	recall(dst *replay.FrameRow, from agent.Frames, i int) error
 	save(w io.Writer) error
 	load(r io.Reader) error
 	// unfilled are the bytes of numbers, and those of frames, that a file has beside those of now
@@ -38,27 +43,21 @@ type rowHistory struct {
 	config   Config
 	met      *replay.Ring // the newest
 	rewarded *replay.Ring // those with a reward that have left it; nil where none are kept
-	chosen   []place      // nil: not known any more
-}
-
-// place is where a transition is.
-type place struct {
-	ring *replay.Ring
-	slot int
+	behind   *replay.Ring // those that D_real was made from last, in its slots
 }
 
 func newRowHistory(c Config) *rowHistory {
-	h := &rowHistory{config: c, met: replay.NewRing(c.Shape, c.Window*c.rows())}
-	h.met.Annotate()
+	h := &rowHistory{config: c, met: replay.NewRing(c.Shape, c.Window*c.rows()), behind: replay.NewRing(c.Shape, c.Window*c.rows())}
 	if c.KeepRewarded > 0 {
 		h.rewarded = replay.NewRing(c.Shape, c.KeepRewarded)
-		h.rewarded.Annotate()
+	}
+	for _, r := range h.rings() {
+		r.Annotate()
 	}
 	return h
 }
 
 func (h *rowHistory) observe(e *agent.Experience) {
-	h.chosen = nil
 	o, a := h.config.Shape.Obs, h.config.Shape.Act
 	for i := range e.Copies {
 		if h.rewarded != nil && h.met.Len() == h.met.Cap() {
@@ -76,48 +75,67 @@ func (h *rowHistory) observe(e *agent.Experience) {
 func (h *rowHistory) list(from *agent.BatchSource) (int, error) {
 	reward := h.config.Shape.Obs + h.config.Shape.Act
 	n := min(from.Real.Cap(), h.met.Len())
-	h.chosen = make([]place, 0, n+h.config.KeepRewarded)
+	var kept, newest []int // slots
 	if h.rewarded != nil {
-		kept := min(n, h.rewarded.Len())
-		for _, slot := range h.rewarded.Oldest(h.rewarded.Len()-kept, kept) {
-			h.chosen = append(h.chosen, place{h.rewarded, slot})
-		}
+		all := min(n, h.rewarded.Len())
+		kept = h.rewarded.Oldest(h.rewarded.Len()-all, all)
 	}
-	left := len(h.chosen) // of those without a reward that make room
+	left := len(kept) // of those without a reward that make room
 	for _, slot := range h.met.Oldest(h.met.Len()-n, n) {
 		if left > 0 && h.met.Row(slot)[reward] <= 0 {
 			left--
 			continue
 		}
-		h.chosen = append(h.chosen, place{h.met, slot})
+		newest = append(newest, slot)
 	}
-	h.chosen = h.chosen[len(h.chosen)-n:]
-	return n, nil
+	h.behind.Clear()
+	for _, slot := range kept[left:] { // where all of the newest have a reward fewer fit beside them
+		h.behind.AddFrom(h.rewarded, slot)
+	}
+	for _, slot := range newest {
+		h.behind.AddFrom(h.met, slot)
+	}
+	return h.behind.Len(), nil
 }
 
-// listed lists them anew behind a file: nothing was observed since.
+// listed lists them where a file from before there was a ring of them ends amid the making of
+// D_real: nothing was observed since it began.
 func (h *rowHistory) listed(from *agent.BatchSource) int {
-	if h.chosen == nil {
+	if h.behind.Len() == 0 {
 		h.list(from)
 	}
-	return len(h.chosen)
+	return h.behind.Len()
 }
 
 func (h *rowHistory) read(i int, _ *agent.BatchSource) (met, error) {
-	at := h.chosen[i]
-	row, o, a := at.ring.Row(at.slot), h.config.Shape.Obs, h.config.Shape.Act
+	row, o, a := h.behind.Row(i), h.config.Shape.Obs, h.config.Shape.Act
 	return met{
 		seen: observed{numbers: row[:o]}, next: observed{numbers: row[o+a+1:][:o]},
-		action: row[o : o+a], reward: row[o+a], note: at.ring.Note(at.slot),
+		action: row[o : o+a], reward: row[o+a], note: h.behind.Note(i),
 	}, nil
 }
 
-// rings are the transitions that it keeps.
-func (h *rowHistory) rings() []*replay.Ring {
-	if h.rewarded == nil {
-		return []*replay.Ring{h.met}
+func (h *rowHistory) recall(dst *replay.FrameRow, _ agent.Frames, i int) error {
+	if i < 0 || i >= h.behind.Len() {
+		return fmt.Errorf("row %d of %d that were made from observations", i, h.behind.Len())
 	}
-	return []*replay.Ring{h.met, h.rewarded}
+	m, err := h.read(i, nil)
+	if err != nil {
+		return err
+	}
+	dst.Obs, dst.NextObs = m.seen.numbers, m.next.numbers
+	dst.Action, dst.Return, dst.Discount, dst.Respawned = m.action, m.reward, float32(h.config.Gamma), m.note.Respawned
+	return nil
+}
+
+// rings are the transitions that it keeps, in the order of a file.
+func (h *rowHistory) rings() (all []*replay.Ring) {
+	for _, r := range []*replay.Ring{h.met, h.rewarded, h.behind} {
+		if r != nil {
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 func (h *rowHistory) save(w io.Writer) error {
@@ -130,9 +148,12 @@ func (h *rowHistory) save(w io.Writer) error {
 }
 
 func (h *rowHistory) load(r io.Reader) error {
-	h.chosen = nil
 	for _, ring := range h.rings() {
-		if err := ring.Load(r); err != nil {
+		switch err := ring.Load(r); {
+		case ring == h.behind && errors.Is(err, io.EOF): // a file from before it was kept ends here
+			h.behind.Clear()
+			return nil
+		case err != nil:
 			return err
 		}
 	}

@@ -25,11 +25,11 @@ type Latent struct {
 }
 
 var (
-	_ agent.Learner  = (*Latent)(nil)
-	_ agent.Encoder  = (*Latent)(nil)
-	_ agent.Observer = (*Latent)(nil)
-	_ agent.Phased   = (*Latent)(nil)
-	_ agent.Preparer = (*Latent)(nil)
+	_ agent.Learner    = (*Latent)(nil)
+	_ agent.Rememberer = (*Latent)(nil)
+	_ agent.Observer   = (*Latent)(nil)
+	_ agent.Phased     = (*Latent)(nil)
+	_ agent.Preparer   = (*Latent)(nil)
 )
 
 // NewLatent is New of an agent beside a generator.

@@ -114,8 +114,8 @@ func (c Config) convolved() (made, weights float64, flat int) {
 	return made, weights, flat
 }
 
-// latentMemory is Memory beside a generator: the transitions that D_real is made from, or of who
-// sees frames those that it keeps longer than the run, the program that does, rows to align by,
+// latentMemory is Memory beside a generator: the transitions that D_real was made from and those that it
+// will be, or of who sees frames those that it keeps longer than the run, the program that does, rows to align by,
 // and the programs of steps with synthetic rows, a part's worth twice over, as at the ratio 1/2.
 func (c Config) latentMemory(looked int) float64 {
 	o, a, h := float64(c.input()), float64(c.Shape.Act), float64(c.latents().Obs)
@@ -131,7 +131,7 @@ func (c Config) latentMemory(looked int) float64 {
 	kept := float64(c.KeepRewarded)
 	numbers := float64(c.Window) * rows
 	if c.Side == 0 {
-		kept, numbers = kept+numbers, 0
+		kept, numbers = kept+2*numbers, 0
 	}
 	numbers += kept * (2*seen + a + 2)
 	numbers += float64(c.valueRows()) * (o + 2*units)

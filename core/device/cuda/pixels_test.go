@@ -233,7 +233,7 @@ func TestFrameRND(t *testing.T) {
 // Curiosity of frames likewise, of the actions between them.
 func TestFrameICM(t *testing.T) {
 	c := relevance.DefaultICM()
-	c.On, c.Hidden, c.Batch, c.ScoreRows = relevance.ICMOnFrames, 8, 2, 2
+	c.On, c.Hidden, c.Batch, c.ScoreRows = relevance.OnFrames, 8, 2, 2
 	dev, on := unchecked(t, Options{}), onCPU(t)
 	made := func(dev device.Device, seed uint64) *relevance.FrameICM {
 		m, err := relevance.NewFrameICM(c, shape, relevance.Frames{Side: 36, Stack: 1}, dev, seed)

@@ -1,0 +1,75 @@
+package ppo
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgrlab/core/replay"
+)
+
+// What a row was made from is recalled until D_real is made anew, also behind a file. A file from
+// before that was kept is read; what D_real was made from is listed once more then.
+func TestObservationsBehindDRealAreRecalled(t *testing.T) {
+	l := newLatentAgent(t, smallLatent(), newDevice(t, 1))
+	s := latentSession(l, nil)
+	s.source.Mix = replay.Mix{Real: 6}
+	for l.iterations < 4 {
+		s.unit(t)
+	}
+	var row replay.FrameRow
+	if err := l.Recall(&row, nil, 0); err == nil {
+		t.Error("a row is recalled before D_real was made")
+	}
+	h := l.history.(*rowHistory)
+	var older, file bytes.Buffer
+	for _, r := range []*replay.Ring{h.met, h.rewarded} {
+		if err := r.Save(&older); err != nil {
+			t.Fatal(err)
+		}
+	}
+	total := encodeAll(t, l, s.source)
+	var want []met
+	for i := range total {
+		m, err := h.read(i, &s.source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.seen.numbers, m.next.numbers, m.action = slices.Clone(m.seen.numbers), slices.Clone(m.next.numbers), slices.Clone(m.action)
+		want = append(want, m)
+	}
+	for l.iterations < 9 {
+		s.unit(t)
+	}
+	if err := h.save(&file); err != nil {
+		t.Fatal(err)
+	}
+	read := func(file []byte) *rowHistory {
+		h := newRowHistory(l.config)
+		if err := h.load(bytes.NewReader(file)); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	again := read(older.Bytes())
+	if again.behind.Len() != 0 || again.listed(&s.source) != total {
+		t.Errorf("of an older file %d rows are listed, want %d", again.behind.Len(), total)
+	}
+	for name, h := range map[string]*rowHistory{"now": h, "behind a file": read(file.Bytes()), "listed again": again} {
+		for i, m := range want {
+			if err := h.recall(&row, nil, i); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(row.Obs, m.seen.numbers) || !slices.Equal(row.NextObs, m.next.numbers) || !slices.Equal(row.Action, m.action) ||
+				row.Return != m.reward || row.Respawned != m.note.Respawned {
+				t.Fatalf("row %d, %s: made from %+v, recalled as %+v", i, name, m, row)
+			}
+		}
+	}
+	if err := newRowHistory(l.config).load(bytes.NewReader(file.Bytes()[:file.Len()-4])); err == nil {
+		t.Error("a file that was cut off is read")
+	}
+	if err := l.Recall(&row, nil, total); err == nil {
+		t.Error("a row behind the last is recalled")
+	}
+}
