@@ -9,17 +9,37 @@ import (
 // dormantRatio is the share of the policy's neurons that are dormant (Sokar et al. 2023).
 const dormantRatio = "dormant/ratio"
 
-// Differences compares the interquartile means of a quantity between rows.
+// Differences compares a quantity between rows by a statistic over their seeds.
 type Differences struct {
-	Quantity string `json:"quantity"`
+	Quantity  string    `json:"quantity"`
+	Statistic Statistic `json:"statistic"`
 	// Of[i][j] is that of row i less that of row j; nil where i is j, and where either
-	// has fewer than MinSeeds seeds.
+	// has fewer seeds than the statistic takes.
 	Of [][]*Difference `json:"of"`
 }
 
-// Difference is that of two interquartile means, with its bootstrap interval: the seeds of
-// either are drawn from on their own. The same seed in two methods shares the first random
-// actions and little else, so seeds are not paired.
+// Statistic is what stands for the seeds of a row.
+type Statistic string
+
+const (
+	// OfInterquartileMeans takes MinSeeds seeds of both rows. Its interval is a bootstrap's,
+	// which draws from the seeds of either on their own.
+	OfInterquartileMeans Statistic = "interquartile mean"
+	// OfMeans takes MinPairs seeds of both rows. Its interval is Welch's (1947), which takes
+	// points for normal: of so few seeds a bootstrap's is too narrow.
+	OfMeans Statistic = "mean"
+)
+
+// takes is how many seeds of both rows a statistic takes.
+func (s Statistic) takes() int {
+	if s == OfMeans {
+		return MinPairs
+	}
+	return MinSeeds
+}
+
+// Difference is that of two rows with its 95 % interval. The same seed in two methods shares
+// the first random actions and little else, so seeds are not paired.
 type Difference struct {
 	Value    float64  `json:"value"`
 	Interval Interval `json:"interval"`
@@ -52,36 +72,47 @@ func (t *Task) score(s Series) (v float64, ok bool) {
 	return s.at(t.Step)
 }
 
-// differences are those of the quantities that two rows at least have seeds enough of.
+// differences are those of the quantities that two rows at least have seeds enough of: by
+// interquartile means, and by means where they compare rows that the others do not.
 func differences(t *Task) (all []Differences) {
 	for _, q := range compared {
-		d, found := Differences{Quantity: q.name}, false
-		for i, a := range t.Rows {
-			d.Of = append(d.Of, make([]*Difference, len(t.Rows)))
-			for j, b := range t.Rows {
-				if x, y := q.points(a), q.points(b); i != j && min(len(x), len(y)) >= MinSeeds {
-					d.Of[i][j] = difference(x, y, fmt.Sprintf("difference %s %s %s %s", q.name, t.Task, a.Label, b.Label))
-					found = true
+		pairs := 0
+		for _, s := range []Statistic{OfInterquartileMeans, OfMeans} {
+			d, found := Differences{Quantity: q.name, Statistic: s}, 0
+			for i, a := range t.Rows {
+				d.Of = append(d.Of, make([]*Difference, len(t.Rows)))
+				for j, b := range t.Rows {
+					if x, y := q.points(a), q.points(b); i != j && min(len(x), len(y)) >= s.takes() {
+						d.Of[i][j] = s.difference(x, y, fmt.Sprintf("difference %s %s %s %s", q.name, t.Task, a.Label, b.Label))
+						found++
+					}
 				}
 			}
-		}
-		if found {
-			all = append(all, d)
+			if found > pairs {
+				all, pairs = append(all, d), found
+			}
 		}
 	}
 	return all
 }
 
-func difference(a, b []float64, stream string) *Difference {
+func (s Statistic) difference(a, b []float64, stream string) *Difference {
+	d := &Difference{N: [2]int{len(a), len(b)}}
+	if s == OfMeans {
+		d.Value, d.Interval = Mean(a)-Mean(b), Welch(a, b)
+		return d
+	}
 	less := func(s [][]float64) float64 { return IQM(s[0]) - IQM(s[1]) }
 	strata := [][]float64{a, b}
-	return &Difference{Value: less(strata), Interval: Bootstrap(bootstrap.Sub(stream), strata, less), N: [2]int{len(a), len(b)}}
+	d.Value, d.Interval = less(strata), Bootstrap(bootstrap.Sub(stream), strata, less)
+	return d
 }
 
 // differences writes a matrix for each quantity.
 func (t *Task) differences(b *bufio.Writer) {
 	for _, d := range t.Differences {
-		fmt.Fprintf(b, "\nInterquartile mean of the %s, that of the row less that of the column, with the 95 %% bootstrap interval of the difference, seeds unpaired; it takes %d seeds of both:\n", d.Quantity, MinSeeds)
+		fmt.Fprintf(b, "\n%s of the %s, that of the row less that of the column, with %s of the difference, seeds unpaired; it takes %d seeds of both:\n",
+			d.Statistic.heading(), d.Quantity, d.Statistic.interval(), d.Statistic.takes())
 		t.square(b, func(i, j int) string {
 			v := d.Of[i][j]
 			if v == nil {
@@ -90,6 +121,17 @@ func (t *Task) differences(b *bufio.Writer) {
 			return fmt.Sprintf("%s [%s, %s]", signed(v.Value), signed(v.Interval.Low), signed(v.Interval.High))
 		})
 	}
+}
+
+// heading begins a sentence.
+func (s Statistic) heading() string { return strings.ToUpper(string(s[:1])) + string(s[1:]) }
+
+// interval names that of a difference.
+func (s Statistic) interval() string {
+	if s == OfMeans {
+		return "Welch's 95 % interval"
+	}
+	return "the 95 % bootstrap interval"
 }
 
 // square writes a table of rows by rows, with nothing on the diagonal.

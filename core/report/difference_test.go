@@ -99,3 +99,41 @@ func TestDifferencesOfReturnsAlone(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// Of two to four seeds the means are compared, also with rows of many; of one nothing is. Where
+// interquartile means say it all, means are left out.
+func TestDifferencesOfFewSeeds(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for method, seeds := range map[string]int{"redq": 6, "pgr": 3, "sac": 1} {
+		for seed := range seeds {
+			runs = append(runs, journal(t, root, "t", method, seed, []float64{float64(len(method) * seed)}))
+		}
+	}
+	r, err := New(runs, Options{Methods: []string{"redq", "pgr", "sac"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := r.Tasks[0].Differences
+	if len(all) != 1 || all[0].Statistic != OfMeans {
+		t.Fatalf("%+v", all)
+	}
+	d := all[0].Of[0][1]
+	near(t, "difference", d.Value, 10-3)
+	if d.Interval != Welch([]float64{0, 4, 8, 12, 16, 20}, []float64{0, 3, 6}) || d.N != [2]int{6, 3} || all[0].Of[0][2] != nil || all[0].Of[2][1] != nil {
+		t.Errorf("%+v", all[0])
+	}
+	var text bytes.Buffer
+	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "Mean of the return, that of the row less that of the column, with Welch's 95 % interval of the difference, seeds unpaired; it takes 2 seeds of both:") {
+		t.Errorf("%v: %s", err, &text)
+	}
+	for seed := 3; seed < 5; seed++ {
+		runs = append(runs, journal(t, root, "t", "pgr", seed, []float64{1}))
+	}
+	if r, err = New(runs, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if all := r.Tasks[0].Differences; len(all) != 1 || all[0].Statistic != OfInterquartileMeans {
+		t.Errorf("%+v", all)
+	}
+}

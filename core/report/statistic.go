@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"pgrlab/core/rng"
 )
 
@@ -18,7 +20,7 @@ const MinPairs = 2
 // resamples is the number of bootstrap resamples of an interval.
 const resamples = 5_000
 
-// Interval is a 95 % bootstrap interval.
+// Interval is a 95 % interval.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
@@ -44,6 +46,21 @@ func Deviation(x []float64) float64 {
 		sum += (v - mean) * (v - mean)
 	}
 	return math.Sqrt(sum / float64(len(x)-1))
+}
+
+// Welch is the 95 % interval of the difference of the means of a and b, taken for normal with
+// variances of their own (Welch 1947; scipy.stats.ttest_ind with equal_var=False). Both want two
+// values; where both have no spread it is the difference alone.
+func Welch(a, b []float64) Interval {
+	part := func(x []float64) float64 { d := Deviation(x); return d * d / float64(len(x)) }
+	p, q := part(a), part(b)
+	mid := Mean(a) - Mean(b)
+	if p+q == 0 {
+		return Interval{mid, mid}
+	}
+	nu := (p + q) * (p + q) / (p*p/float64(len(a)-1) + q*q/float64(len(b)-1))
+	half := distuv.StudentsT{Sigma: 1, Nu: nu}.Quantile(0.975) * math.Sqrt(p+q)
+	return Interval{mid - half, mid + half}
 }
 
 // IQM is the interquartile mean over all of the strata together: the mean of what

@@ -83,3 +83,16 @@ func TestBootstrap(t *testing.T) {
 		t.Errorf("strata were mixed: %v", constant)
 	}
 }
+
+// By hand, with the quantile of Student's t at 4.0755 degrees of freedom from the integral of
+// its density by Simpson's rule: 2.7562849.
+func TestWelch(t *testing.T) {
+	in := Welch([]float64{1, 2, 3}, []float64{2, 4, 6, 8})
+	near(t, "low", in.Low, -6.897975451083177)
+	near(t, "high", in.High, 0.8979754510831772)
+	if same := Welch([]float64{4, 4}, []float64{1, 1, 1}); same != (Interval{3, 3}) {
+		t.Errorf("of values without a spread: %v", same)
+	}
+	back := Welch([]float64{2, 4, 6, 8}, []float64{1, 2, 3})
+	near(t, "back", back.High, -in.Low)
+}

@@ -36,8 +36,9 @@ func Command(d cli.Deps) *cobra.Command {
 		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with
 a bootstrap interval, the area under the learning curve, steps to a threshold, the
 probability that one is better than another (Agarwal et al. 2021) and by how much,
-beside what the paper and others report. Of fewer than five seeds the single points are shown. A
-folder stands for the runs in it, a file for the results in it.
+beside what the paper and others report. Of fewer than five seeds the single points are
+shown, and of two to four the difference of their means with Welch's interval. A folder
+stands for the runs in it, a file for the results in it.
 
 --results FILE.csv keeps what was measured of the runs that have ended, one row for
 each step of each seed, behind what stands there: the runs themselves may go then. A
