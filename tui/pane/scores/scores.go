@@ -75,7 +75,7 @@ func (v *Pane) Body(w, h int) []string {
 		out = append(out, v.histogram(row, d)...)
 	}
 	if n == 1 && h > d.rows {
-		out = append(out, t.Dim.On("no synthetic rows yet"))
+		out = append(out, t.Dim.On(t.Clip(v.withoutSynthetic(), w)))
 	}
 	if len(out) < h {
 		lo, hi := format.Number(all[0].data.Low), format.Number(all[0].data.High)
@@ -106,6 +106,14 @@ func (v *Pane) Body(w, h int) []string {
 		out = append(out, text)
 	}
 	return append(out, v.mediansSoFar(w, h-len(out))...)
+}
+
+// withoutSynthetic says why there is no F of D_syn.
+func (v *Pane) withoutSynthetic() string {
+	if v.Snap.Synthetic > 0 {
+		return "F is of what was seen: synthetic rows have none"
+	}
+	return "no synthetic rows yet"
 }
 
 // beyond is the largest share of a distribution that lies outside the bins.
