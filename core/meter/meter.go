@@ -110,11 +110,17 @@ type moment struct {
 // span is how far back the rates look.
 const span = 5 * time.Second
 
-// average is an exponentially weighted mean; the first values count in full.
+// average is an exponentially weighted mean; the first values count in full. A value that stands
+// out counts as outlier times the mean: one unit in which the machine was lent to somebody else,
+// or asleep, says nothing of those to come, and a pace that has changed is followed within
+// some twenty units all the same.
 type average struct{ value, weight float64 }
 
 func (a *average) add(v float64) {
-	const memory = 0.95
+	const memory, outlier = 0.95, 4
+	if a.weight > outlier && a.value > 0 {
+		v = min(v, outlier*a.value)
+	}
 	a.weight = memory*a.weight + 1
 	a.value += (v - a.value) / a.weight
 }

@@ -123,3 +123,25 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 	older.Restore(kept)
 	near("of an older build's", older.Costs(&s, b, 1).Step, 0.42)
 }
+
+// One slice that stood still for an hour moves what others are expected to take by a part, and
+// ten times as long from now on is found out.
+func TestASliceThatStoodStill(t *testing.T) {
+	at := time.Unix(0, 0)
+	m := meter.New(func() time.Time { return at })
+	fit := func(times int, d time.Duration) float64 {
+		for range times {
+			n := 1
+			end := m.Measure(knob.Fit, &n)
+			at = at.Add(d)
+			end()
+		}
+		return m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1).Seconds()
+	}
+	if fit(100, time.Second); fit(1, time.Hour) > 1.2 {
+		t.Errorf("behind an hour a second is expected to take %s", m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit}, 1))
+	}
+	if s := fit(60, 10*time.Second); s < 9 || s > 10 {
+		t.Errorf("behind sixty slices of 10 s one is expected to take %g s", s)
+	}
+}
