@@ -119,7 +119,7 @@ func (r *Replica) UpdateModel(name string) error {
 		}
 		err = fill(b, from, s.Updates)
 	} else {
-		err = r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, r.metBy(name), nil, s.Updates)
+		err = r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, metBy(r, name), nil, s.Updates)
 	}
 	if err != nil {
 		return err

@@ -217,7 +217,7 @@ func (r *Replica) build() (err error) {
 	}
 	if r.Parts.Fills {
 		r.Real.See(recalled{r})
-		r.scratch.Frames = replay.NewFrameRows(r.scratch.Size, r.stack())
+		r.scratch.Frames = replay.NewFrameRows(r.scratch.Size, r.sight.depth())
 	}
 	states := len(r.envs) * r.Agent.StateSize()
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)

@@ -133,12 +133,12 @@ func (r *Replica) Frames() agent.Frames {
 	return r.sight.sampler
 }
 
-// stack is how many frames an observation has; 0 where none are seen.
-func (r *Replica) stack() int {
-	if r.sight == nil {
+// depth is how many frames an observation has; 0 where none are seen.
+func (s *sight) depth() int {
+	if s == nil {
 		return 0
 	}
-	return r.sight.stack
+	return s.stack
 }
 
 // recalled is what the learner made the rows of D_real from.
@@ -155,7 +155,7 @@ func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 
 // metBy are the transitions that a trained model learns from: D_real, or those of the environment
 // that it is made from.
-func (r *Replica) metBy(name string) *replay.Ring {
+func metBy(r *Replica, name string) *replay.Ring {
 	learner, keeps := r.Agent.(agent.Rememberer)
 	if keeps && relevance.LearnsFromMet(r.models[name]) {
 		return learner.Met()
