@@ -25,7 +25,8 @@
 //	Observer     keeps experience of its own: rollouts, sequences
 //	Sighted      acts on stacks of frames, and draws its batches from Frames
 //	Shifter      shows what it makes of the frames of a batch
-//	Encoder      fills D_real with what it makes of frames
+//	Encoder      fills D_real with what it makes of frames or numbers
+//	Rememberer   an Encoder of numbers that keeps the transitions behind D_real
 //	Phased       works in slices between env steps, in phases that it names
 //	Preparer     takes a device's memory before the run begins
 //
@@ -55,6 +56,7 @@
 // D_real holds the environment's transitions, unless the learner's Spec has Rows: then it
 // holds rows of that shape, and the learner fills it itself in its phases, as DrQ-v2 and
 // PPO do in "encode" when a refit is due. Everything of prioritized generative replay,
-// F, the prompts, G and D_syn, sees nothing else. What is about observations of the
+// the prompts, G and D_syn, sees nothing else; F may look at the frames or numbers behind a
+// row (Encoder.Recall). What is about observations of the
 // environment, the critics' bias and the error of generated dynamics, is left out then.
 package agent

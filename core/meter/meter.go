@@ -117,8 +117,8 @@ const span = 5 * time.Second
 type average struct{ value, weight float64 }
 
 func (a *average) add(v float64) {
-	const memory, outlier = 0.95, 4
-	if a.weight > outlier && a.value > 0 {
+	const memory, outlier, few = 0.95, 4, 4
+	if a.weight > few && a.value > 0 {
 		v = min(v, outlier*a.value)
 	}
 	a.weight = memory*a.weight + 1
