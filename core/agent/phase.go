@@ -12,6 +12,7 @@ type Experience struct {
 	Seen, NextSeen [][]byte
 	Actions        []float32 // [Copies,A]
 	Rewards        []float32 // [Copies], with the bonus on them where there is one
+	Earned         []float32 // [Copies], the task's own; nil: Rewards are
 	Ends           []End     // [Copies]
 	// Respawned [Copies] says where Next does not follow from Obs and Actions: see
 	// replay.Note.
@@ -34,6 +35,14 @@ func (e *Experience) Note(i int) replay.Note {
 		n.F = e.F[i]
 	}
 	return n
+}
+
+// EarnedBy is the task's own reward of a copy.
+func (e *Experience) EarnedBy(i int) float32 {
+	if e.Earned != nil {
+		return e.Earned[i]
+	}
+	return e.Rewards[i]
 }
 
 // End is how a copy's episode stands after an env step. A time limit is no true end:

@@ -88,6 +88,7 @@ type Deps struct {
 	Weighted bool         // each row of a batch counts by replay.Batch.Weight
 	// Generates says that there is a generator, and so synthetic transitions.
 	Generates bool
+	Bonus     bool          // rewards are observed with one on them
 	Device    device.Device // nil where only sizes are asked for
 	Seed      uint64        // of the run; learners draw from streams of their own names
 }

@@ -124,15 +124,29 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
 	case c.Fills() && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
-	case c.Fills() && c.Bonus.Given():
-		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	}
-	if s.Takes == agent.TakesEither && c.Sees() && c.Bonus.Given() && !relevance.Looks(c.Relevance.Of(c.Bonus.Function), c.Sight()) {
-		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, \"curiosity\" with curiosity.on %q, \"eco\", %q, or environment.observation %q",
-			c.Bonus.Function, s.Name, relevance.OnObservations, relevance.OnObservations, FunctionNone, task.ObservationState)
+	if err := c.validateBonus(s); err != nil {
+		return err
 	}
 	if icm := c.Relevance.Of("curiosity"); relevance.Looks(icm, c.Sight()) && slices.Contains(c.Functions(), "curiosity") && !s.Discrete {
 		return fmt.Errorf("curiosity.on is %q, which is of actions to choose from, and learner %s acts with numbers: want %q", icm.(relevance.ICMConfig).On, s.Name, relevance.OnLatents)
+	}
+	return nil
+}
+
+// validateBonus says whether there is what the bonus is of.
+func (c *Config) validateBonus(s agent.Spec) error {
+	b := c.Bonus.Function
+	switch {
+	case !c.Bonus.Given():
+		return nil
+	case c.Fills() && s.OffPolicy:
+		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", b, s.Name, FunctionNone)
+	case s.Takes == agent.TakesEither && c.Sees() && !relevance.Looks(c.Relevance.Of(b), c.Sight()):
+		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, \"curiosity\" with curiosity.on %q, \"eco\", %q, or environment.observation %q",
+			b, s.Name, relevance.OnObservations, relevance.OnObservations, FunctionNone, task.ObservationState)
+	case c.Fills() && !relevance.Observes(c.Relevance.Of(b), c.Sight()) && slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), b):
+		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own, which come too late for a bonus: want %s.on %q, or %q", b, s.Name, b, relevance.OnObservations, FunctionNone)
 	}
 	return nil
 }

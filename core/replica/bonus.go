@@ -65,14 +65,11 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	switch {
 	case b != nil && met:
 		copy(b.Reward, r.rewards)
-	case b == nil || !r.Enough() || r.Real.Len() < b.Size:
+	case b == nil || !r.Enough() || !r.Parts.Fills && r.Real.Len() < b.Size:
 		return r.rewards, nil
 	case b.Frames != nil:
 		copy(b.Reward, r.rewards)
-		for i := range b.Frames {
-			r.sight.frames.Latest(i, &b.Frames[i])
-			b.Notes[i] = r.Rounds.note(i)
-		}
+		showNewest(r, b)
 	default:
 		r.Real.Gather(b, 0, r.Real.Oldest(r.Real.Len()-b.Size, b.Size))
 	}
@@ -80,6 +77,19 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 		return r.rewards, r.diverged("add the bonus", err)
 	}
 	return b.Reward, nil
+}
+
+// showNewest writes what was seen in the env step: frames, or the numbers that rows are made of.
+func showNewest(r *Replica, b *replay.Batch) {
+	for i := range b.Frames {
+		row := &b.Frames[i]
+		if r.sight != nil {
+			r.sight.frames.Latest(i, row)
+		} else {
+			row.Obs, row.Action, row.NextObs = r.row(r.Obs, i), r.row(r.Action, i), r.row(r.next, i)
+		}
+		b.Notes[i] = r.Rounds.note(i)
+	}
 }
 
 // prepareBonus makes memory for the transitions of an env step, for a learner that is given

@@ -112,7 +112,8 @@ type Config struct {
 	Copies int          // of the environment
 	Hidden []int        // widths of the trunk
 	Gamma  float64
-	Length int // of the run, env steps
+	Length int  // of the run, env steps
+	Bonus  bool // rewards are observed with a bonus on them
 }
 
 // left is the share of rate and ε in an iteration whose last env step is step: 1 in the first

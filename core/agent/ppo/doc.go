@@ -47,6 +47,9 @@
 // transitions with a reward: a row of D_real says what it was made from (Latent.Recall), and F
 // may look at the frames themselves. Their trunk ends with a ReLU, so that z has no upper bound.
 //
+// Rewards of D_real are as they were observed, where a bonus is on them with it: V is of that sum.
+// What has a reward, to be kept longer, goes by the task's own.
+//
 // A step then has, beside its part of the rollout, for each row as many synthetic ones as the
 // knob ratio has it in a batch. Of a generated row the action is its largest number, z is held
 // to [-1,1], or of frames to what is not negative, and the reward is 0 or the largest of D_real

@@ -14,12 +14,14 @@ import (
 // those with a reward, which stay when the run has forgotten them.
 type filmed struct {
 	config Config
-	steps  uint64     // observed
-	told   []float32  // [Window·Steps,Copies], F of the newest as it was told; env step t is at t modulo Window·Steps
-	kept   []keepsake // the oldest first: of the window, and at most KeepRewarded that have left it
-	first  uint64     // the number of the first of these among all that ever were
-	made   made
-	row    replay.FrameRow // of read
+	steps  uint64    // observed
+	told   []float32 // [Window·Steps,Copies], F of the newest as it was told; env step t is at t modulo Window·Steps
+	// [Window·Steps,Copies], the rewards of the newest as they were observed; nil: there is no bonus.
+	rewards []float32
+	kept    []keepsake // the oldest first: of the window, and at most KeepRewarded that have left it
+	first   uint64     // the number of the first of these among all that ever were
+	made    made
+	row     replay.FrameRow // of read
 }
 
 // keepsake is a transition with its frames.
@@ -27,7 +29,8 @@ type keepsake struct {
 	step       uint64 // that had been observed before it
 	seen, next []byte
 	action     []float32
-	reward     float32
+	earned     float32 // the task's reward
+	reward     float32 // as it was observed
 	note       replay.Note
 }
 
@@ -41,19 +44,27 @@ type made struct {
 }
 
 func newFilmed(c Config) *filmed {
-	return &filmed{config: c, told: make([]float32, c.Window*c.rows()), row: replay.NewFrameRows(1, 1)[0]}
+	h := &filmed{config: c, told: make([]float32, c.Window*c.rows()), row: replay.NewFrameRows(1, 1)[0]}
+	if c.Bonus {
+		h.rewards = make([]float32, c.Window*c.rows())
+	}
+	return h
 }
 
 func (h *filmed) observe(e *agent.Experience) {
 	c := h.config
-	told := h.told[h.steps%uint64(c.Window*c.Steps)*uint64(c.Copies):][:c.Copies]
+	at := h.steps % uint64(c.Window*c.Steps) * uint64(c.Copies)
+	if h.rewards != nil {
+		copy(h.rewards[at:], e.Rewards)
+	}
+	told := h.told[at:][:c.Copies]
 	for i := range told {
 		note := e.Note(i)
 		told[i] = note.F
-		if c.KeepRewarded > 0 && e.Rewards[i] > 0 {
+		if earned := e.EarnedBy(i); c.KeepRewarded > 0 && earned > 0 {
 			h.kept = append(h.kept, keepsake{
 				step: h.steps, seen: append([]byte(nil), e.Seen[i]...), next: append([]byte(nil), e.NextSeen[i]...),
-				action: append([]float32(nil), e.Actions[i*c.Shape.Act:(i+1)*c.Shape.Act]...), reward: e.Rewards[i], note: note,
+				action: append([]float32(nil), e.Actions[i*c.Shape.Act:(i+1)*c.Shape.Act]...), earned: earned, reward: e.Rewards[i], note: note,
 			})
 		}
 	}
@@ -128,18 +139,24 @@ func (h *filmed) read(i int, from *agent.BatchSource) (met, error) {
 	if err := h.recall(&h.row, from.Frames, i); err != nil {
 		return met{}, err
 	}
-	r, note := &h.row, replay.Note{}
+	r := &h.row
+	m := met{seen: observed{frames: r.Stack[0]}, next: observed{frames: r.Next[0]}, action: r.Action, earned: r.Return, reward: r.Return}
 	if i < h.made.kept {
-		note = h.keepsake(i).note
-	} else {
-		note = replay.Note{Met: true, Respawned: r.Respawned, F: h.toldOf(h.made.numbered[i-h.made.kept])}
+		k := h.keepsake(i)
+		m.reward, m.note = k.reward, k.note
+		return m, nil
 	}
-	return met{seen: observed{frames: r.Stack[0]}, next: observed{frames: r.Next[0]}, action: r.Action, reward: r.Return, note: note}, nil
+	at := h.toldAt(h.made.numbered[i-h.made.kept])
+	m.note = replay.Note{Met: true, Respawned: r.Respawned, F: h.told[at]}
+	if h.rewards != nil {
+		m.reward = h.rewards[at]
+	}
+	return m, nil
 }
 
-// toldOf is F of a window as it was told. It is asked while the windows are listed, before
+// toldAt is where what was told of a window stands. It is asked while the windows are listed, before
 // another env step.
-func (h *filmed) toldOf(window uint32) float32 {
+func (h *filmed) toldAt(window uint32) uint64 {
 	w := &h.made.windows
 	copied, age := 0, uint64(0)
 	for _, r := range w.Runs {
@@ -150,7 +167,7 @@ func (h *filmed) toldOf(window uint32) float32 {
 		}
 	}
 	c := h.config
-	return h.told[(h.steps-age)%uint64(c.Window*c.Steps)*uint64(c.Copies)+uint64(copied)]
+	return (h.steps-age)%uint64(c.Window*c.Steps)*uint64(c.Copies) + uint64(copied)
 }
 
 // keepsake is that of a row of D_real; nil where it has been forgotten.
@@ -175,7 +192,7 @@ func (h *filmed) recall(dst *replay.FrameRow, from agent.Frames, row int) error 
 		return fmt.Errorf("row %d: its frames have been forgotten: a larger agent.ppo.keep_rewarded keeps them longer", row)
 	}
 	dst.Stack[0], dst.Next[0] = k.seen, k.next
-	dst.Action, dst.Return, dst.Discount, dst.Respawned = k.action, k.reward, float32(h.config.Gamma), k.note.Respawned
+	dst.Action, dst.Return, dst.Discount, dst.Respawned = k.action, k.earned, float32(h.config.Gamma), k.note.Respawned
 	return nil
 }
 

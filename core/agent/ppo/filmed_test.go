@@ -34,13 +34,14 @@ type twin struct {
 	filmed *filmed
 	film   *replay.Frames
 	step   uint64
+	bonus  float32 // the largest that is observed with a reward
 }
 
-func newTwin(window, keep int) *twin {
+func newTwin(window, keep int, bonus float32) *twin {
 	c := sightedLatent()
-	c.Window, c.KeepRewarded = window, keep
+	c.Window, c.KeepRewarded, c.Bonus = window, keep, bonus > 0
 	film := replay.NewFrames(c.frame(), c.Shape.Act, c.Copies*(window*c.Steps+4), c.Copies)
-	return &twin{c: c, rows: newRowHistory(c), filmed: newFilmed(c), film: film}
+	return &twin{c: c, rows: newRowHistory(c), filmed: newFilmed(c), film: film, bonus: bonus}
 }
 
 // frame is one that says where it is from.
@@ -55,13 +56,17 @@ func (w *twin) make(rewarded int) {
 	e := agent.Experience{
 		Copies: c.Copies, Step: w.step, Obs: make([]float32, c.Copies*c.Shape.Obs), Next: make([]float32, c.Copies*c.Shape.Obs),
 		Actions: make([]float32, c.Copies*c.Shape.Act), Rewards: make([]float32, c.Copies), Ends: make([]agent.End, c.Copies),
-		Respawned: make([]bool, c.Copies), F: make([]float32, c.Copies),
+		Respawned: make([]bool, c.Copies), F: make([]float32, c.Copies), Earned: make([]float32, c.Copies),
 	}
 	for i := range c.Copies {
 		q := rng.New(6, "twin").At(w.step*uint64(c.Copies) + uint64(i))
 		e.Actions[i*c.Shape.Act+q.IntN(c.Shape.Act)] = 1
 		if e.F[i] = float32(q.Float64()); q.IntN(100) < rewarded {
-			e.Rewards[i] = 1 + e.F[i]
+			e.Earned[i] = 1 + e.F[i]
+		}
+		e.Rewards[i] = e.Earned[i]
+		if w.bonus > 0 {
+			e.Rewards[i] += w.bonus * float32(q.Float64())
 		}
 		e.Respawned[i] = q.IntN(4) == 0
 		if w.step%11 == 10 {
@@ -75,7 +80,7 @@ func (w *twin) make(rewarded int) {
 			e.Seen[i] = slices.Clone(newest[0])
 		}
 		e.NextSeen = append(e.NextSeen, w.frame(i, 1))
-		w.film.Add(i, e.Actions[i*c.Shape.Act:(i+1)*c.Shape.Act], e.Rewards[i], e.NextSeen[i], false)
+		w.film.Add(i, e.Actions[i*c.Shape.Act:(i+1)*c.Shape.Act], e.Earned[i], e.NextSeen[i], false)
 		if e.Respawned[i] {
 			w.film.Respawn(i)
 		}
@@ -95,13 +100,17 @@ func stamp(frame []byte) (numbers []float32) {
 	return numbers
 }
 
-// D_real of frames is of the transitions, in the order, with the notes that that of observations
-// has: whatever was met, and behind a file.
+// D_real of frames is of the transitions, in the order, with the notes and the rewards that that of
+// observations has: whatever was met, with a bonus and without, and behind a file.
 func TestFramesHaveTheHistoryOfObservations(t *testing.T) {
-	for _, size := range []struct{ window, keep, most, rewarded int }{
-		{2, 5, 1000, 10}, {1, 3, 1000, 40}, {3, 0, 1000, 10}, {2, 1000, 1000, 50}, {2, 5, 30, 20}, {1, 40, 1000, 100},
+	for _, size := range []struct {
+		window, keep, most, rewarded int
+		bonus                        float32
+	}{
+		{2, 5, 1000, 10, 0}, {1, 3, 1000, 40, 0}, {3, 0, 1000, 10, 0}, {2, 1000, 1000, 50, 0}, {2, 5, 30, 20, 0}, {1, 40, 1000, 100, 0},
+		{2, 5, 1000, 10, 0.25}, {2, 5, 30, 20, 0.25}, {3, 0, 1000, 10, 0.25},
 	} {
-		w := newTwin(size.window, size.keep)
+		w := newTwin(size.window, size.keep, size.bonus)
 		from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), size.most), Frames: replay.FrameSampler{Frames: w.film}}
 		for w.step < uint64(5*size.window*w.c.Steps) {
 			if w.make(size.rewarded); w.step%7 != 0 {
@@ -115,6 +124,13 @@ func TestFramesHaveTheHistoryOfObservations(t *testing.T) {
 			if err := w.filmed.load(&file); err != nil || file.Len() > 0 {
 				t.Fatal(err, file.Len())
 			}
+			if err := w.rows.save(&file); err != nil {
+				t.Fatal(err)
+			}
+			w.rows = newRowHistory(w.c)
+			if err := w.rows.load(&file); err != nil || file.Len() > 0 {
+				t.Fatal(err, file.Len())
+			}
 			n, err := w.filmed.list(&from)
 			want, _ := w.rows.list(&from)
 			if err != nil || n != want || n != w.filmed.listed(&from) {
@@ -126,8 +142,11 @@ func TestFramesHaveTheHistoryOfObservations(t *testing.T) {
 					t.Fatal(err)
 				}
 				b, _ := w.rows.read(i, &from)
-				if got, want := fmt.Sprint(stamp(a.seen.frames), stamp(a.next.frames), a.action, a.reward, a.note), fmt.Sprint(b.seen.numbers, b.next.numbers, b.action, b.reward, b.note); got != want {
+				if got, want := fmt.Sprint(stamp(a.seen.frames), stamp(a.next.frames), a.action, a.earned, a.reward, a.note), fmt.Sprint(b.seen.numbers, b.next.numbers, b.action, b.earned, b.reward, b.note); got != want {
 					t.Fatalf("%+v, step %d, row %d: %s, want %s", size, w.step, i, got, want)
+				}
+				if more := a.reward - a.earned; more < 0 || more > size.bonus || (size.bonus > 0) != (more > 0) {
+					t.Fatalf("%+v, step %d, row %d: a reward of %v is observed as %v", size, w.step, i, a.earned, a.reward)
 				}
 			}
 		}
@@ -190,7 +209,7 @@ func TestWhatRowsWereMadeFromIsRecalled(t *testing.T) {
 
 // A file is read whole or not at all, and one that contradicts itself is refused.
 func TestFilesOfHistoriesOfFrames(t *testing.T) {
-	w := newTwin(2, 5)
+	w := newTwin(2, 5, 0.25)
 	from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), 1000), Frames: replay.FrameSampler{Frames: w.film}}
 	for w.step < 40 {
 		w.make(20)

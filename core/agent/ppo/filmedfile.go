@@ -16,19 +16,24 @@ type filmedHead struct {
 	MadeKept, Windows  uint32 // rows of D_real
 }
 
-// keptHead is what a file has of a keepsake before its action and its frames.
+// keptHead is what a file has of a keepsake before its action and its frames, and before these its
+// reward as it was observed, where there is a bonus.
 type keptHead struct {
 	Step   uint64
-	Reward float32
+	Earned float32
 	Note   replay.Note
 }
 
 func (h *filmed) save(w io.Writer) error {
 	m := &h.made
 	head := filmedHead{h.steps, h.first, uint64(len(h.kept)), m.first, uint32(m.kept), uint32(len(m.numbered))}
-	parts := []any{head, h.told}
+	parts := []any{head, h.told, h.rewards}
 	for _, k := range h.kept {
-		parts = append(parts, keptHead{k.step, k.reward, k.note}, k.action, k.seen, k.next)
+		parts = append(parts, keptHead{k.step, k.earned, k.note})
+		if h.rewards != nil {
+			parts = append(parts, k.reward)
+		}
+		parts = append(parts, k.action, k.seen, k.next)
 	}
 	for _, part := range append(parts, m.numbered) {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
@@ -40,7 +45,7 @@ func (h *filmed) save(w io.Writer) error {
 
 func (h *filmed) load(r io.Reader) error {
 	var head filmedHead
-	for _, part := range []any{&head, h.told} {
+	for _, part := range []any{&head, h.told, h.rewards} {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return err
 		}
@@ -54,14 +59,11 @@ func (h *filmed) load(r io.Reader) error {
 	}
 	h.steps, h.first, h.kept = head.Steps, head.First, nil
 	for range head.Kept {
-		var k keptHead
-		action, frames := make([]float32, c.Shape.Act), make([]byte, 2*c.frame())
-		for _, part := range []any{&k, action, frames} {
-			if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-				return err
-			}
+		k, err := h.loadKept(r)
+		if err != nil {
+			return err
 		}
-		h.kept = append(h.kept, keepsake{k.Step, frames[:c.frame()], frames[c.frame():], action, k.Reward, k.Note})
+		h.kept = append(h.kept, k)
 	}
 	*m = made{first: head.MadeFirst, kept: int(head.MadeKept), numbered: make([]uint32, head.Windows)}
 	if err := binary.Read(r, binary.LittleEndian, m.numbered); err != nil {
@@ -77,4 +79,23 @@ func (h *filmed) load(r io.Reader) error {
 		}
 	}
 	return nil
+}
+
+func (h *filmed) loadKept(r io.Reader) (keepsake, error) {
+	c, reward := h.config, float32(0)
+	var head keptHead
+	action, frames := make([]float32, c.Shape.Act), make([]byte, 2*c.frame())
+	parts := []any{&head}
+	if h.rewards != nil {
+		parts = append(parts, &reward)
+	}
+	for _, part := range append(parts, action, frames) {
+		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
+			return keepsake{}, err
+		}
+	}
+	if h.rewards == nil {
+		reward = head.Earned
+	}
+	return keepsake{head.Step, frames[:c.frame()], frames[c.frame():], action, head.Earned, reward, head.Note}, nil
 }

@@ -112,7 +112,7 @@ func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error
 // Met are the newest transitions of observations; nil where frames are seen.
 func (l *Latent) Met() *replay.Ring {
 	if h, keeps := l.history.(*rowHistory); keeps {
-		return h.met
+		return h.met.Ring
 	}
 	return nil
 }

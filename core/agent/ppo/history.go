@@ -34,25 +34,23 @@ type history interface {
 type met struct {
 	seen, next observed // one each
 	action     []float32
-	reward     float32
+	earned     float32 // the task's reward
+	reward     float32 // as it was observed, with the bonus where there is one
 	note       replay.Note
 }
 
 // rowHistory keeps transitions of observations as rows.
 type rowHistory struct {
 	config   Config
-	met      *replay.Ring // the newest
-	rewarded *replay.Ring // those with a reward that have left it; nil where none are kept
-	behind   *replay.Ring // those that D_real was made from last, in its slots
+	met      *observedRing // the newest
+	rewarded *observedRing // those with a reward that have left it; nil where none are kept
+	behind   *observedRing // those that D_real was made from last, in its slots
 }
 
 func newRowHistory(c Config) *rowHistory {
-	h := &rowHistory{config: c, met: replay.NewRing(c.Shape, c.Window*c.rows()), behind: replay.NewRing(c.Shape, c.Window*c.rows())}
+	h := &rowHistory{config: c, met: newObservedRing(c, c.Window*c.rows()), behind: newObservedRing(c, c.Window*c.rows())}
 	if c.KeepRewarded > 0 {
-		h.rewarded = replay.NewRing(c.Shape, c.KeepRewarded)
-	}
-	for _, r := range h.rings() {
-		r.Annotate()
+		h.rewarded = newObservedRing(c, c.KeepRewarded)
 	}
 	return h
 }
@@ -62,13 +60,13 @@ func (h *rowHistory) observe(e *agent.Experience) {
 	for i := range e.Copies {
 		if h.rewarded != nil && h.met.Len() == h.met.Cap() {
 			if oldest := h.met.Newest(h.met.Len() - 1); h.met.Row(oldest)[o+a] > 0 {
-				h.rewarded.AddFrom(h.met, oldest)
+				h.rewarded.addFrom(h.met, oldest)
 			}
 		}
-		h.met.Add(replay.Transition{
-			Obs: e.Obs[i*o : (i+1)*o], Act: e.Actions[i*a : (i+1)*a], Reward: e.Rewards[i], Next: e.Next[i*o : (i+1)*o],
+		h.met.add(replay.Transition{
+			Obs: e.Obs[i*o : (i+1)*o], Act: e.Actions[i*a : (i+1)*a], Reward: e.EarnedBy(i), Next: e.Next[i*o : (i+1)*o],
 			Note: e.Note(i),
-		})
+		}, e.Rewards[i])
 	}
 }
 
@@ -90,10 +88,10 @@ func (h *rowHistory) list(from *agent.BatchSource) (int, error) {
 	}
 	h.behind.Clear()
 	for _, slot := range kept[left:] { // where all of the newest have a reward fewer fit beside them
-		h.behind.AddFrom(h.rewarded, slot)
+		h.behind.addFrom(h.rewarded, slot)
 	}
 	for _, slot := range newest {
-		h.behind.AddFrom(h.met, slot)
+		h.behind.addFrom(h.met, slot)
 	}
 	return h.behind.Len(), nil
 }
@@ -111,7 +109,7 @@ func (h *rowHistory) read(i int, _ *agent.BatchSource) (met, error) {
 	row, o, a := h.behind.Row(i), h.config.Shape.Obs, h.config.Shape.Act
 	return met{
 		seen: observed{numbers: row[:o]}, next: observed{numbers: row[o+a+1:][:o]},
-		action: row[o : o+a], reward: row[o+a], note: h.behind.Note(i),
+		action: row[o : o+a], earned: row[o+a], reward: h.behind.observedReward(i), note: h.behind.Note(i),
 	}, nil
 }
 
@@ -124,13 +122,13 @@ func (h *rowHistory) recall(dst *replay.FrameRow, _ agent.Frames, i int) error {
 		return err
 	}
 	dst.Obs, dst.NextObs = m.seen.numbers, m.next.numbers
-	dst.Action, dst.Return, dst.Discount, dst.Respawned = m.action, m.reward, float32(h.config.Gamma), m.note.Respawned
+	dst.Action, dst.Return, dst.Discount, dst.Respawned = m.action, m.earned, float32(h.config.Gamma), m.note.Respawned
 	return nil
 }
 
 // rings are the transitions that it keeps, in the order of a file.
-func (h *rowHistory) rings() (all []*replay.Ring) {
-	for _, r := range []*replay.Ring{h.met, h.rewarded, h.behind} {
+func (h *rowHistory) rings() (all []*observedRing) {
+	for _, r := range []*observedRing{h.met, h.rewarded, h.behind} {
 		if r != nil {
 			all = append(all, r)
 		}
@@ -140,7 +138,7 @@ func (h *rowHistory) rings() (all []*replay.Ring) {
 
 func (h *rowHistory) save(w io.Writer) error {
 	for _, r := range h.rings() {
-		if err := r.Save(w); err != nil {
+		if err := r.save(w); err != nil {
 			return err
 		}
 	}
@@ -149,7 +147,7 @@ func (h *rowHistory) save(w io.Writer) error {
 
 func (h *rowHistory) load(r io.Reader) error {
 	for _, ring := range h.rings() {
-		switch err := ring.Load(r); {
+		switch err := ring.load(r); {
 		case ring == h.behind && errors.Is(err, io.EOF): // a file from before it was kept ends here
 			h.behind.Clear()
 			return nil
@@ -163,7 +161,7 @@ func (h *rowHistory) load(r io.Reader) error {
 // unfilled is of no more transitions than the run makes.
 func (h *rowHistory) unfilled() (numbers, frames int64) {
 	for _, r := range h.rings() {
-		numbers += int64(min(r.Cap(), h.config.Length*h.config.Copies)-r.Len()) * int64(r.RowBytes())
+		numbers += int64(min(r.Cap(), h.config.Length*h.config.Copies)-r.Len()) * int64(r.rowBytes())
 	}
 	return max(0, numbers), 0
 }

@@ -23,7 +23,7 @@ func TestObservationsBehindDRealAreRecalled(t *testing.T) {
 	}
 	h := l.history.(*rowHistory)
 	var older, file bytes.Buffer
-	for _, r := range []*replay.Ring{h.met, h.rewarded} {
+	for _, r := range []*replay.Ring{h.met.Ring, h.rewarded.Ring} {
 		if err := r.Save(&older); err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,11 @@ func check(d agent.Deps) error {
 	case d.Sees && d.Pixels.Pad != 0:
 		return fmt.Errorf("pixels.pad is %d, want 0: PPO shifts no frames", d.Pixels.Pad)
 	}
-	return configOf(d).Validate()
+	c := configOf(d)
+	if c.Bonus && d.Generates && c.DreamtReward == DreamtThreshold {
+		return fmt.Errorf("agent.ppo.dreamt_reward is %q, which knows two rewards, and with bonus.function there are others: want %q", DreamtThreshold, DreamtRaw)
+	}
+	return c.Validate()
 }
 
 // mixes says what of a batch cannot be: a step learns from all of its part of the rollout.
@@ -74,7 +78,7 @@ func mixes(m replay.Mix) error {
 // configOf is the agent that a configuration describes.
 func configOf(d agent.Deps) Config {
 	own, _ := d.Settings.(Settings)
-	c := Config{Settings: own, Shape: d.Shape, Copies: d.Copies, Hidden: d.Config.Hidden, Gamma: d.Config.Gamma, Length: d.Length}
+	c := Config{Settings: own, Shape: d.Shape, Copies: d.Copies, Hidden: d.Config.Hidden, Gamma: d.Config.Gamma, Length: d.Length, Bonus: d.Bonus}
 	if d.Sees {
 		c.Side = d.Pixels.Side
 	}
@@ -133,7 +137,10 @@ func (c Config) latentMemory(looked int) float64 {
 	if c.Side == 0 {
 		kept, numbers = kept+2*numbers, 0
 	}
-	numbers += kept * (2*seen + a + 2)
+	numbers += kept * (2*seen + a + 3)
+	if c.Side > 0 && c.Bonus {
+		numbers += float64(c.Window) * rows
+	}
 	numbers += float64(c.valueRows()) * (o + 2*units)
 	numbers += float64(c.AlignRows)*(seen+3*h) + 8*h*h
 	numbers += (keptLearnings - 1) * rows / float64(c.Minibatches) * (o + 3*a + 4*h + 48 + 4*units)

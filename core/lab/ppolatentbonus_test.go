@@ -1,0 +1,158 @@
+package lab
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/relevance"
+)
+
+// besideABonus is a run of prioritized generative replay on PPO whose rewards are observed with a
+// bonus of that function, from rays or from frames.
+func besideABonus(function, observation string) config.Config {
+	c := ppoLatentOfObservations("rnd")
+	if observation == "frames" {
+		c = ppoLatentOfFrames("rnd")
+	}
+	own := c.Agent.Own["ppo"].(ppo.Settings)
+	own.DreamtReward = ppo.DreamtRaw
+	c.Agent.Own = agent.Own{"ppo": own}
+	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: function, Scale: config.ScaleStd}, 0.25
+	if function == "eco" {
+		c.Bonus.Scale, c.Relevance = config.ScalePaper, c.Relevance.With("eco", ppoConfig("eco").Relevance.Of("eco"))
+		if observation == "frames" {
+			c.Relevance = c.Relevance.With("eco", ppoECOOfFrames().Relevance.Of("eco"))
+		}
+	}
+	return c
+}
+
+var bonusesBesideAGenerator = map[string]config.Config{
+	"rnd of rays": besideABonus("rnd", "rays"), "curiosity of rays": besideABonus("curiosity", "rays"), "eco of rays": besideABonus("eco", "rays"),
+	"rnd of frames": besideABonus("rnd", "frames"), "eco of frames": besideABonus("eco", "frames"),
+}
+
+// With r = 0 a bonus beside a generator is what it is without one: what the agent earns, and the
+// bonus and the losses of its model.
+func TestABonusBesideAGeneratorIsThatWithoutOne(t *testing.T) {
+	lines := func(c config.Config) (all []string) {
+		folder := &memoryFolder{}
+		l := framesOn(t, c, mazeTask(t), quick(t, 1), folder)
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(folder.canonical(t), "\n") {
+			for _, kind := range []string{event.TypeEpisode, event.TypeEvaluated, event.TypeLosses} {
+				if strings.Contains(line, `"type":"`+kind+`"`) {
+					all = append(all, line[strings.Index(line, `"type"`):])
+				}
+			}
+		}
+		return all
+	}
+	for name, c := range bonusesBesideAGenerator {
+		own := c.Agent.Own["ppo"].(ppo.Settings)
+		own.Window = c.Steps // all is kept that is met, as alone
+		c.Agent.Own = agent.Own{"ppo": own}
+		c.Knobs.Ratio, c.Knobs.Relevance, c.Generator.Conditional = 0, relevance.None, false
+		beside := lines(c)
+		withoutGenerator(&c)
+		alone := lines(c)
+		if !strings.Contains(strings.Join(alone, "\n"), `"bonus":`) || strings.Join(alone, "\n") != strings.Join(beside, "\n") {
+			t.Errorf("%s: beside a generator\n%s\nalone\n%s", name, strings.Join(beside, "\n"), strings.Join(alone, "\n"))
+		}
+	}
+}
+
+// D_real has the rewards that were learned from, with the bonus of their time.
+func TestDRealHasRewardsWithTheBonus(t *testing.T) {
+	for name, c := range bonusesBesideAGenerator {
+		l := framesOn(t, c, mazeTask(t), quick(t, 1), &memoryFolder{})
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m := l.x.first()
+		real, some := m.Real, map[float32]bool{}
+		for i := range real.Len() {
+			reward := real.Row(i)[real.Shape().Obs+real.Shape().Act]
+			if bonus := math.Mod(math.Abs(float64(reward)), 10); bonus > 0 && bonus < 5 {
+				some[reward] = true
+			}
+		}
+		if m.Synthetic == nil || len(some) < real.Len()/2 {
+			t.Errorf("%s: rewards of D_real with a bonus: %v, of %d rows", name, slices.Collect(maps.Keys(some)), real.Len())
+		}
+	}
+}
+
+// Such a run goes on from borders as if it had not stopped, and writes the same with one worker
+// and with two.
+func TestABonusBesideAGeneratorGoesOnFromBorders(t *testing.T) {
+	for name, c := range bonusesBesideAGenerator {
+		c.Schedule = []string{"9:bonus=0.5", "10:ratio=0.75", "17:bonus=0"}
+		nth := 11
+		if strings.HasSuffix(name, "frames") {
+			nth = 23
+		}
+		var whole *memoryFolder
+		resumeEverywhere(t, nth, func(r record) *Lab {
+			if whole == nil {
+				whole = r.(*memoryFolder)
+			}
+			return framesOn(t, c, mazeTask(t), quick(t, 1), r)
+		})
+		two := &memoryFolder{}
+		workers := framesOn(t, c, mazeTask(t), quick(t, 2), two)
+		if err := workers.x.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		workers.Close()
+		if two.canonical(t) != whole.canonical(t) {
+			t.Errorf("%s: two workers write something else", name)
+		}
+	}
+}
+
+// What cannot be is refused before anything is built, in a line that says what can.
+func TestWhatABonusBesideAGeneratorCannot(t *testing.T) {
+	rays, frames, off := besideABonus("rnd", "rays"), besideABonus("rnd", "frames"), besideABonus("curiosity", "rays")
+	rnd := rays.Relevance.Of("rnd").(relevance.RNDConfig)
+	rnd.On = relevance.OnLatents
+	rays.Relevance, frames.Relevance = rays.Relevance.With("rnd", rnd), frames.Relevance.With("rnd", rnd)
+	own := off.Agent.Own["ppo"].(ppo.Settings)
+	own.DreamtReward = ppo.DreamtThreshold
+	off.Agent.Own = agent.Own{"ppo": own}
+	for want, c := range map[string]config.Config{
+		`want rnd.on "observations"`:             rays,
+		`want "rnd" with rnd.on "observations"`:  frames,
+		`agent.ppo.dreamt_reward is "threshold"`: off,
+	} {
+		err := c.Validate()
+		if err == nil {
+			_, err = newParts(&c, mazeTask(t), quick(t, 1))
+		}
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A change of the bonus is in force when the first iteration is made of env steps with it.
+func TestALiveBonusBesideAGenerator(t *testing.T) {
+	c := besideABonus("rnd", "rays")
+	c.Schedule = []string{"10:bonus=0"}
+	l := framesOn(t, c, mazeTask(t), quick(t, 1), &memoryFolder{})
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if forces, at := bodies[event.InForce](l); len(forces) != 1 || forces[0].Knob != "bonus" || at[0] != 16 {
+		t.Errorf("in force: %+v at %v", forces, at)
+	}
+}
