@@ -2,6 +2,8 @@ package presets
 
 import (
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,12 +16,12 @@ func TestSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := c
-	for _, s := range [][2]string{{"generator.width", "512"}, {"generator.activation", "silu"}, {"generator.clamp", `"none"`}, {"generator.vae.beta", "0.5"}, {"seed", "9"}} {
+	for _, s := range [][2]string{{"generator.width", "512"}, {"generator.activation", "silu"}, {"generator.clamp", `"none"`}, {"generator.vae.beta", "0.5"}, {"seed", "9"}, {"agent.hidden", "64, 32"}, {"buffer", "20k"}} {
 		if err := Set(&c, s[0], s[1]); err != nil {
 			t.Error(err)
 		}
 	}
-	if g := c.Generator; g.Width != 512 || g.Activation != "silu" || g.Clamp != "none" || g.Kinds.Of("vae").(generative.VAEConfig).Beta != 0.5 || c.Seed != 9 {
+	if g := c.Generator; g.Width != 512 || g.Activation != "silu" || g.Clamp != "none" || g.Kinds.Of("vae").(generative.VAEConfig).Beta != 0.5 || c.Seed != 9 || c.Buffer != 20000 || !slices.Equal(c.Agent.Hidden, []int{64, 32}) {
 		t.Errorf("%+v", c.Generator)
 	}
 	if g := c.Generator; g.Blocks != before.Generator.Blocks || g.PMean != before.Generator.PMean || c.Task != before.Task {
@@ -28,7 +30,12 @@ func TestSet(t *testing.T) {
 	good := c.Generator
 	for _, s := range []struct{ key, value, want string }{
 		{"generator.widht", "512", `did you mean "generator.width"`},
-		{"generator.width", "wide", "set generator.width=wide"},
+		{"generator.width", "wide", "set generator.width=wide: want a whole number"},
+		{"generator.width", "0.5", "want a whole number"},
+		{"generator.p_mean", "low", "want a number"},
+		{"generator.conditional", "yes", "want true or false"},
+		{"agent.hidden", "64,wide", "want a whole number, or several with commas"},
+		{"generator", "5", "set generator=5: want a key and not a table"},
 		{"generator.width", "5\nblocks = 7", "one value"},
 		{"", "5", "set =5"},
 	} {
@@ -38,5 +45,36 @@ func TestSet(t *testing.T) {
 	}
 	if !reflect.DeepEqual(c.Generator, good) {
 		t.Errorf("a refused change changed %+v", c.Generator)
+	}
+}
+
+func TestParseAssignment(t *testing.T) {
+	for text, want := range map[string]Assignment{
+		"guidance=3": {"knobs.guidance", "3"}, "ω = 3": {"knobs.guidance", " 3"}, "knobs.ω=3": {"knobs.guidance", "3"},
+		"relevance==td": {"knobs.relevance", "=td"}, "generator.width= 512": {"generator.width", "512"}, "buffer=1": {"buffer", "1"},
+	} {
+		if a, err := ParseAssignment(text); err != nil || a != want {
+			t.Errorf("%s: %+v, %v", text, a, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"guidance": "want KNOB=VALUE or KEY=VALUE", "=3": "want KNOB=VALUE", "guidnce=3": `did you mean "guidance"`, "knobs.nope=3": "unknown knob",
+	} {
+		if a, err := ParseAssignment(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %+v, %v", text, a, err)
+		}
+	}
+}
+
+// What is assigned stands in what is shown, with where it comes from.
+func TestShowAssigned(t *testing.T) {
+	doc, err := Show(Choice{Preset: "demo"}, Assignment{"generator.width", "77"}, Assignment{"knobs.guidance", "2.5"})
+	if err != nil || !regexp.MustCompile(`(?m)^width = 77 +# --set$`).Match(doc) || !regexp.MustCompile(`(?m)^guidance = 2.5 +# --set$`).Match(doc) {
+		t.Errorf("%v\n%s", err, doc)
+	}
+	for _, a := range []Assignment{{"knobs.guidance", "99"}, {"generator.widht", "5"}} {
+		if _, err := Show(Choice{Preset: "demo"}, a); err == nil {
+			t.Errorf("%+v is shown", a)
+		}
 	}
 }

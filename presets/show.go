@@ -10,11 +10,16 @@ import (
 
 // Show is the resolved choice as TOML to copy, edit and give back with
 // --preset FILE: every key with its value, and behind it the comment of the
-// layer that set it, or that the method has no use for the knob.
-func Show(c Choice) ([]byte, error) {
+// layer that set it, or that the method has no use for the knob. What is assigned is set on top.
+func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 	s, err := resolve(c)
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range assigned {
+		if err := s.assign(a); err != nil {
+			return nil, err
+		}
 	}
 	doc, err := Encode(s.config)
 	if err != nil {
@@ -38,6 +43,18 @@ func Show(c Choice) ([]byte, error) {
 		b.WriteByte('\n')
 	}
 	return b.Bytes(), nil
+}
+
+// assign sets one value on top of all layers.
+func (s *stack) assign(a Assignment) error {
+	s.notes[a.Key] = "--set"
+	if name, is := a.Knob(); is {
+		if err := s.config.Knobs.Set(name, a.Value); err != nil {
+			return fmt.Errorf("set %s=%s: %w", name, a.Value, err)
+		}
+		return nil
+	}
+	return Set(&s.config, a.Key, a.Value)
 }
 
 // annotate notes the comment behind every value of a document; a value without

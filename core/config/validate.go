@@ -222,6 +222,24 @@ func (c *Config) Played() task.Environment {
 	return e
 }
 
+// CanMake says whether the parts of the run can be made for the task, as far as that is known before
+// they are. c must be valid.
+func (c *Config) CanMake(t task.Task) error {
+	if err := c.CanPlay(t); err != nil {
+		return err
+	}
+	s, d := c.Learner(t)
+	if err := s.RowShape(d).Validate(); err != nil {
+		return fmt.Errorf("learner %s: D_real: %w", s.Name, err)
+	}
+	if s.Check != nil {
+		if err := s.Check(d); err != nil {
+			return err
+		}
+	}
+	return c.ValidateSettings()
+}
+
 // ValidateSettings looks into what Validate leaves out: the settings of the generator and
 // of the relevance functions that the run may come to use.
 func (c *Config) ValidateSettings() error {

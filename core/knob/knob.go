@@ -160,6 +160,9 @@ func Find(name string) (Knob, error) {
 			return k, nil
 		}
 	}
+	if strings.Contains(name, ".") {
+		return Knob{}, fmt.Errorf("%q is no knob: keys of config.toml are set where a run begins", name)
+	}
 	names := make([]string, len(table))
 	for i, k := range table {
 		names[i] = k.Name

@@ -1,8 +1,6 @@
 package replica
 
 import (
-	"fmt"
-
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
@@ -29,28 +27,17 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 	if err := c.Validate(); err != nil {
 		return Parts{}, err
 	}
-	if err := c.CanPlay(task); err != nil {
+	if err := c.CanMake(task); err != nil {
 		return Parts{}, err
 	}
 	learner, deps := c.Learner(task)
 	shape := learner.RowShape(deps)
-	if err := shape.Validate(); err != nil {
-		return Parts{}, fmt.Errorf("learner %s: D_real: %w", learner.Name, err)
-	}
 	seen := task // as the generator sees it
 	fills := learner.Fills(deps)
 	if fills {
 		seen.Ends, seen.Turning = nil, nil // of observations
 	}
-	if learner.Check != nil {
-		if err := learner.Check(deps); err != nil {
-			return Parts{}, err
-		}
-	}
 	deps.Device = dev
-	if err := c.ValidateSettings(); err != nil {
-		return Parts{}, err
-	}
 	return Parts{
 		Shape: shape, Fills: fills,
 		Learner: func(seed uint64) (agent.Learner, error) {

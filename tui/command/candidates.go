@@ -22,6 +22,7 @@ import (
 	"pgrlab/tui/command/machine"
 	"pgrlab/tui/command/report"
 	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/command/sweep"
 	"pgrlab/tui/remote"
 )
@@ -40,7 +41,7 @@ const (
 var ofFlags = map[string]completer{
 	"task": taskNames, "method": entries(presets.Methods), "scale": entries(presets.Scales), "preset": presetNames,
 	"sweep --task": several(taskNames), "sweep --method": several(entries(presets.Methods)),
-	"set": assignments, "at": scheduled, "schedule": runFolders, "resume": places, "relevance-from": places,
+	"set": settings, "fork --set": assignments, "at": scheduled, "schedule": runFolders, "resume": places, "relevance-from": places,
 	"device": deviceNames, "precision": glossed("fp32", "exact", "tf32", "quick, the default", "bf16", "quickest"),
 	"figure": figures, "format": glossed("csv", "to stdout", "tensorboard", "a file of events"),
 	"buffer": glossed("real", "collected", "syn", "generated"), "controls": oneOf(controlNames...), "policy": policies,
@@ -323,11 +324,26 @@ func labs(_ cli.Deps, args []string, word string) ([]cobra.Completion, cobra.She
 	return all, orFiles
 }
 
+// settings complete KEY=VALUE of a run that begins: knobs, and keys of config.toml once
+// something of them is there.
+func settings(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	name, _, valued := strings.Cut(word, "=")
+	if valued && strings.Contains(name, ".") {
+		return nil, plainWords
+	}
+	all, directive := assignments(d, args, word)
+	if valued || word == "" {
+		return all, directive
+	}
+	return append(all, settingKeys(word)...), directive
+}
+
 // refitAssignments complete KEY=VALUE of analyse --set.
 func refitAssignments(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	const generator = "generator."
 	all, directive := assignments(d, args, word)
 	name, _, valued := strings.Cut(word, "=")
-	if strings.HasPrefix(name, "generator.") && valued {
+	if strings.HasPrefix(name, generator) && valued {
 		return nil, plainWords
 	}
 	if valued {
@@ -339,18 +355,23 @@ func refitAssignments(d cli.Deps, args []string, word string) ([]cobra.Completio
 			fit = append(fit, one)
 		}
 	}
+	return append(fit, settingKeys(generator)...), directive
+}
+
+// settingKeys are keys of config.toml that begin like that and can be set, each with its =.
+func settingKeys(prefix string) (all []cobra.Completion) {
 	c, err := presets.Resolve(presets.Choice{})
 	if err != nil {
-		return fit, directive
+		return nil
 	}
 	settings, err := presets.Settings(c)
 	if err != nil {
-		return fit, directive
+		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
-		if strings.HasPrefix(key, "generator.") {
-			fit = append(fit, key+"=")
+		if _, err := runflags.Assignments([]string{key + "=0"}); err == nil && strings.HasPrefix(key, prefix) && !strings.HasPrefix(key, "knobs.") {
+			all = append(all, cobra.CompletionWithDesc(key+"=", settings[key]))
 		}
 	}
-	return fit, directive
+	return all
 }

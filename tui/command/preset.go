@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/runflags"
 )
 
 func presetCommand(d cli.Deps) *cobra.Command {
@@ -15,6 +16,7 @@ func presetCommand(d cli.Deps) *cobra.Command {
 		RunE:  cli.NeedsSubcommand,
 	}
 	var choice presets.Choice
+	var set []string
 	show := &cobra.Command{
 		Use:   "show [NAME|FILE]",
 		Short: "print a resolved preset as TOML, to copy and edit",
@@ -24,6 +26,7 @@ file need not be complete; what it leaves out comes from its task, method and
 scale.`,
 		Example: `  pgrlab preset show demo > mine.toml
   pgrlab preset show --task cheetah-run --method pgr-curiosity --scale release
+  pgrlab preset show demo --set generator.width=512 > wide.toml
   pgrlab --preset mine.toml`,
 		Args: cli.RangeArgs(0, 1, "at most one preset"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -37,7 +40,11 @@ scale.`,
 				}
 				choice.Task = task.Name
 			}
-			doc, err := presets.Show(choice)
+			assigned, err := runflags.Assignments(set)
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			doc, err := presets.Show(choice, assigned...)
 			if err != nil {
 				return cli.AsUsage(err)
 			}
@@ -51,6 +58,7 @@ scale.`,
 	f.StringVar(&choice.Method, "method", "", "`M` method (pgrlab list methods)")
 	f.StringVar(&choice.Scale, "scale", "", "`S` scale (pgrlab list scales)")
 	f.StringVar(&choice.Observation, "observation", "", "`state|pixels` what the agent is given of the task (default: what the method takes)")
+	f.StringArrayVar(&set, "set", nil, "`KEY=VALUE` another value of a key, as generator.width=512, or of a knob; repeatable")
 	c.AddCommand(show)
 	return c
 }

@@ -7,11 +7,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -118,9 +118,8 @@ func origin(c config.Config) (presets.Choice, []presets.Difference, error) {
 	return axes, all, err
 }
 
-// commandLine is what makes the run again without its folder; ok is false where
-// settings differ that no flag sets.
-func commandLine(c config.Config, from presets.Choice, differences []presets.Difference) (line string, ok bool) {
+// commandLine is what makes the run again without its folder.
+func commandLine(c config.Config, from presets.Choice, differences []presets.Difference) string {
 	words := []string{"pgrlab train"}
 	if from.Preset != "" {
 		words = append(words, "--preset "+from.Preset)
@@ -151,11 +150,26 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 			}
 		case d.Key == "device" || d.Key == "precision":
 			words = append(words, "--"+d.Key+" "+value)
+		case d.Key == "members":
+			words = append(words, "--members "+value)
 		case d.Key != "seed" && d.Key != "generator.slice":
-			return "", false
+			words = append(words, "--set "+d.Key+"="+assignable(value))
 		}
 	}
-	return strings.Join(words, " "), true
+	return strings.Join(words, " ")
+}
+
+// assignable is a value, as TOML writes it, as a word for --set.
+func assignable(value string) string {
+	if strings.HasPrefix(value, "[") && !strings.ContainsAny(value, `"'`) {
+		return strings.ReplaceAll(strings.Trim(value, "[]"), " ", "")
+	}
+	if strings.IndexFunc(value, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._,:+-", r)
+	}) < 0 {
+		return value
+	}
+	return "'" + strings.ReplaceAll(value, "'", `"`) + "'"
 }
 
 // repeat says how to make the run once more.
@@ -165,17 +179,11 @@ func repeat(w io.Writer, r *report.Run, c config.Config, from presets.Choice, di
 	if byHand {
 		c.Schedule = nil // --schedule repeats these changes too
 	}
-	line, ok := commandLine(c, from, differences)
-	if !ok {
-		line = "pgrlab train --preset " + filepath.Join(dir, run.ConfigName)
-	}
+	line := commandLine(c, from, differences)
 	if byHand {
 		line += " --schedule " + dir
 	}
 	fmt.Fprintf(w, "## Again\n\n```\n%s\n```\n", line)
-	if !ok {
-		fmt.Fprintf(w, "\nSome settings have no flag: %s is needed.\n", run.ConfigName)
-	}
 	if r.Forked != "" {
 		fmt.Fprint(w, "\nThat begins at step 0; this run began as a fork.\n")
 	}

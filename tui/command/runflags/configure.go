@@ -3,7 +3,6 @@ package runflags
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -39,7 +38,7 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 		err = c.Validate()
 	}
 	if err == nil {
-		err = c.CanPlay(task)
+		err = c.CanMake(task)
 	}
 	if err == nil {
 		c.Device = r.deviceName(&c)
@@ -60,6 +59,9 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	}
 	c, err := presets.Resolve(choice)
 	if err != nil {
+		return config.Config{}, task.Task{}, err
+	}
+	if err := r.assign(&c); err != nil {
 		return config.Config{}, task.Task{}, err
 	}
 	found, err := d.Task(c.Task)
@@ -97,16 +99,17 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	return c, found, nil
 }
 
-// turn applies --set and --at.
+// turn applies the knobs of --set, and --at.
 func (r *Flags) turn(c *config.Config) error {
-	for _, text := range r.Set {
-		name, value, ok := strings.Cut(text, "=")
-		name = strings.TrimSpace(name)
-		if !ok || name == "" {
-			return fmt.Errorf("--set %s: want knob=value, for example --set guidance=3", text)
-		}
-		if err := turnKnob(c, name, value); err != nil {
-			return fmt.Errorf("--set %s: %w", text, err)
+	all, err := Assignments(r.Set)
+	if err != nil {
+		return err
+	}
+	for i, a := range all {
+		if name, is := a.Knob(); is {
+			if err := turnKnob(c, name, a.Value); err != nil {
+				return fmt.Errorf("--set %s: %w", r.Set[i], err)
+			}
 		}
 	}
 	if r.schedule != "" {

@@ -42,7 +42,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.StringVar(&r.Task, "task", "", "`T` task to learn (pgrlab list tasks)")
 	f.StringVar(&r.Method, "method", "", "`M` method to learn it with (pgrlab list methods)")
 	f.StringVar(&r.Scale, "scale", "", "`S` scale: how much of everything (pgrlab list scales)")
-	f.StringArrayVar(&r.Set, "set", nil, "`KNOB=VALUE` start with a knob turned, by its name or symbol; repeatable (pgrlab list knobs)")
+	f.StringArrayVar(&r.Set, "set", nil, SetUsage)
 	f.StringArrayVar(&r.At, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable; VALUE! redoes at once what depends on the knob")
 	f.StringVar(&r.schedule, "schedule", "", "`DIR|FILE` turn the knobs as in the journal of another run")
 	cli.SetGroup(f, cli.WhatToRun, "preset", "task", "method", "scale", "set", "at", "schedule")

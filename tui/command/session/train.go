@@ -42,7 +42,8 @@ training instead.`,
   pgrlab train --preset demo --steps 5000 --out /tmp/try
   pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1
   pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1 --steps 200k
-  pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at 15000:relevance=td!`,
+  pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at 15000:relevance=td!
+  pgrlab train --preset demo --set generator.width=512 --set agent.hidden=128,128`,
 		Args: d.BareNames,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			var h *heir // of the run that another process hands over; nil: none does

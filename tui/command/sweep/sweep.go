@@ -124,7 +124,7 @@ to machine, and loses at most the runs that have not ended.`,
 	cli.CountIn(flags, &f.steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps of each run, as 20000, 20k or 1.5M (default: the scale's)")
 	flags.StringVar(&f.observation, "observation", "", "`state|pixels` what the agents are given of the task (default: what the method takes)")
 	flags.StringVar(&f.tv, "tv", "", cli.TVUsage)
-	flags.StringArrayVar(&f.set, "set", nil, "`KNOB=VALUE` start all of them with a knob turned; repeatable (pgrlab list knobs)")
+	flags.StringArrayVar(&f.set, "set", nil, runflags.SetUsage)
 	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
 	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda|all|cuda:0,cuda:2` where to compute: as each job finds it, or divided between all GPUs or some of this machine")
 	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
