@@ -12,15 +12,15 @@ type Pace struct {
 }
 
 // ETA estimates how long the rest takes with so many workers: what running jobs
-// reckon themselves, and for the others the median pace of jobs of their task and
-// method, else of all, so that one which stood still for hours does not count for
+// reckon themselves, and for the others the median pace of jobs of their task, method
+// and variant, else of all, so that one which stood still for hours does not count for
 // many. 0: unknown.
 func (g *Grid) ETA(workers int, running map[int]Pace) time.Duration {
-	type kind struct{ task, method string }
+	type kind struct{ task, method, variant string }
 	paces := map[kind][]float64{} // seconds a step
 	count := func(j Job, seconds float64, steps int) {
 		if seconds > 0 && steps > 0 {
-			for _, k := range []kind{{j.Task, j.Method}, {}} {
+			for _, k := range []kind{{j.Task, j.Method, j.Variant}, {}} {
 				paces[k] = append(paces[k], seconds/float64(steps))
 			}
 		}
@@ -43,7 +43,7 @@ func (g *Grid) ETA(workers int, running map[int]Pace) time.Duration {
 		p := running[j.Index]
 		left := p.Left.Seconds()
 		if left == 0 {
-			like := paces[kind{j.Task, j.Method}]
+			like := paces[kind{j.Task, j.Method, j.Variant}]
 			if len(like) == 0 {
 				like = paces[kind{}]
 			}

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"pgrlab/core/run"
 )
@@ -22,7 +24,8 @@ const (
 
 const (
 	gridName     = "grid.json"
-	version      = 1
+	version      = 2 // of a grid with variants
+	plainVersion = 1 // of any other
 	jobName      = "job.toml"
 	runName      = "run"
 	resultName   = "result.json"
@@ -39,10 +42,37 @@ type Job struct {
 	Method string `json:"method"`
 	Seed   uint64 `json:"seed"`
 	Steps  int    `json:"steps"`
+	// Variant is in what it differs from others of its task and method, as guidance=3; empty: in
+	// nothing.
+	Variant string `json:"variant,omitempty"`
 }
 
 // Name is that of the job's folder.
-func (j Job) Name() string { return fmt.Sprintf("%04d-%s-%s-s%d", j.Index, j.Task, j.Method, j.Seed) }
+func (j Job) Name() string {
+	name := fmt.Sprintf("%04d-%s-%s-s%d", j.Index, j.Task, j.Method, j.Seed)
+	if j.Variant != "" {
+		name += "-" + named(j.Variant)
+	}
+	return name
+}
+
+// named is a text as part of a file's name, short enough for one.
+func named(text string) string {
+	const most = 80
+	var b strings.Builder
+	for _, r := range text {
+		if r == '[' || r == ']' {
+			continue
+		}
+		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("=.+-", r) {
+			r = '_'
+		}
+		if b.Len() < most {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
 
 // Grid is what a sweep consists of.
 type Grid struct {
@@ -64,7 +94,10 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	g = &Grid{Version: version, Made: time.Now().UTC().Truncate(time.Second), Jobs: jobs, dir: dir}
+	g = &Grid{Version: plainVersion, Made: time.Now().UTC().Truncate(time.Second), Jobs: jobs, dir: dir}
+	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Variant != "" }) {
+		g.Version = version
+	}
 	if err := g.write(configs); err != nil {
 		if other, e := Open(dir); e == nil { // another process was quicker
 			return other, other.same(jobs, configs)

@@ -41,7 +41,7 @@ const (
 var ofFlags = map[string]completer{
 	"task": taskNames, "method": entries(presets.Methods), "scale": entries(presets.Scales), "preset": presetNames,
 	"sweep --task": several(taskNames), "sweep --method": several(entries(presets.Methods)),
-	"set": settings, "fork --set": assignments, "at": scheduled, "schedule": runFolders, "resume": places, "relevance-from": places,
+	"set": settings, "vary": settings, "fork --set": assignments, "at": scheduled, "schedule": runFolders, "resume": places, "relevance-from": places,
 	"device": deviceNames, "precision": glossed("fp32", "exact", "tf32", "quick, the default", "bf16", "quickest"),
 	"figure": figures, "format": glossed("csv", "to stdout", "tensorboard", "a file of events"),
 	"buffer": glossed("real", "collected", "syn", "generated"), "controls": oneOf(controlNames...), "policy": policies,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/config"
+	"pgrlab/core/knob"
 	"pgrlab/presets"
 )
 
@@ -20,16 +21,22 @@ var flagged = map[string]string{
 // Assignments reads the values of --set.
 func Assignments(texts []string) (all []presets.Assignment, err error) {
 	for _, text := range texts {
-		a, err := presets.ParseAssignment(text)
+		a, err := ParseAssignment(text)
 		if err != nil {
 			return nil, fmt.Errorf("--set %s: %w", text, err)
-		}
-		if flag, has := flagged[a.Key]; has {
-			return nil, fmt.Errorf("--set %s: use --%s", text, flag)
 		}
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// ParseAssignment is presets.ParseAssignment of a key that has no flag of its own.
+func ParseAssignment(text string) (presets.Assignment, error) {
+	a, err := presets.ParseAssignment(text)
+	if flag, has := flagged[a.Key]; err == nil && has {
+		err = fmt.Errorf("use --%s", flag)
+	}
+	return a, err
 }
 
 // assign sets the keys of --set that are no knobs. It comes before what the task makes of its
@@ -48,4 +55,15 @@ func (r *Flags) assign(c *config.Config) error {
 		}
 	}
 	return nil
+}
+
+// Uses says whether a run can use what is assigned; of a key that is no knob it is not known, and
+// taken for granted.
+func Uses(c *config.Config, a presets.Assignment) bool {
+	name, is := a.Knob()
+	if !is {
+		return true
+	}
+	k, err := knob.Find(name)
+	return err == nil && c.Uses(k) == nil
 }

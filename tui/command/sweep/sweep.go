@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,7 +31,7 @@ type sweepFlags struct {
 	tasks, methods       []string
 	seeds                string
 	steps, threads, jobs int
-	set, at              []string
+	set, at, vary        []string
 	out, disk, device    string
 	results              string
 	on                   string
@@ -52,8 +53,9 @@ func Command(d cli.Deps, root func() *cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep --task T,… --method M,… --seeds 0-4 --out DIR",
 		Short: "a grid of runs, on this machine or a cluster",
-		Long: `Trains every task with every method and seed, several at a time, each in a process
-of its own with its own run folder below DIR. Ctrl-C and SIGTERM save them all and
+		Long: `Trains every task with every method and seed, and with --vary every combination of
+some values of knobs and keys, several at a time, each in a process of its own with its
+own run folder below DIR. Ctrl-C and SIGTERM save them all and
 end; started again, with the same flags or with --out alone, it goes on with what is
 missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save them all.
 
@@ -89,6 +91,7 @@ to machine, and loses at most the runs that have not ended.`,
   pgrlab sweep --out sweeps/a --on ssh:box1,box2:4
   pgrlab sweep --task cartpole-swingup --method synther,pgr-curiosity --scale demo --observation pixels --out sweeps/c
   pgrlab sweep --task maze-sparse,maze-very-sparse --method ppo,ppo-rnd --scale short --tv noise --seeds 0-2 --out sweeps/d
+  pgrlab sweep --task walker-walk --method pgr-curiosity --vary guidance=0.5,1,2 --vary generator.width=128,256 --seeds 0-2 --out sweeps/e
   pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -101,7 +104,7 @@ to machine, and loses at most the runs that have not ended.`,
 			if err := f.findDevices(d); err != nil {
 				return err
 			}
-			g, err := f.grid(d)
+			g, err := f.grid(d, c.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -125,6 +128,7 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringVar(&f.observation, "observation", "", "`state|pixels` what the agents are given of the task (default: what the method takes)")
 	flags.StringVar(&f.tv, "tv", "", cli.TVUsage)
 	flags.StringArrayVar(&f.set, "set", nil, runflags.SetUsage)
+	flags.StringArrayVar(&f.vary, "vary", nil, "`KEY=V,V,…` all of them with each of these values of a knob or key, a list in brackets; repeatable: every combination")
 	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
 	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda|all|cuda:0,cuda:2` where to compute: as each job finds it, or divided between all GPUs or some of this machine")
 	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
@@ -185,7 +189,7 @@ func (f *sweepFlags) checkPlace() error {
 }
 
 // grid makes the grid that the flags ask for, or finds the one to go on with.
-func (f *sweepFlags) grid(d cli.Deps) (*sweep.Grid, error) {
+func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 	if f.out == "" {
 		return nil, cli.Usagef("sweep: where to: give --out DIR")
 	}
@@ -196,7 +200,7 @@ func (f *sweepFlags) grid(d cli.Deps) (*sweep.Grid, error) {
 		}
 		return g, err
 	}
-	jobs, configs, err := f.expand(d)
+	jobs, configs, err := f.expand(d, stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -208,8 +212,12 @@ func (f *sweepFlags) grid(d cli.Deps) (*sweep.Grid, error) {
 }
 
 // expand lists the jobs with their whole configurations, every one checked.
-func (f *sweepFlags) expand(d cli.Deps) (jobs []sweep.Job, configs [][]byte, err error) {
+func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, configs [][]byte, err error) {
 	seeds, err := parseSeeds(f.seeds)
+	if err != nil {
+		return nil, nil, err
+	}
+	varied, err := parseVaried(f.vary)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -221,28 +229,42 @@ func (f *sweepFlags) expand(d cli.Deps) (jobs []sweep.Job, configs [][]byte, err
 	}
 	for _, problem := range orNone(f.tasks) {
 		for _, method := range orNone(f.methods) {
-			for _, seed := range seeds {
-				r := runflags.Flags{Preset: f.preset, Task: problem, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
-					Set: f.set, At: f.at, Device: f.device,
-					Changed: func(name string) bool { return name == "seed" || (name == "steps" || name == "tv") && f.changed(name) }}
-				r.Environment.Observation, r.Environment.TV = f.observation, f.tv
-				c, _, err := r.ConfigureElsewhere(d)
-				if err != nil {
-					return nil, nil, fmt.Errorf("sweep %s %s: %w", problem, method, err)
+			for _, variant := range f.variants(d, problem, method, varied, stderr) {
+				for _, seed := range seeds {
+					j, doc, err := f.job(d, problem, method, variant, seed)
+					if err != nil {
+						return nil, nil, err
+					}
+					j.Index = len(jobs)
+					jobs, configs = append(jobs, j), append(configs, doc)
 				}
-				if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
-					return nil, nil, cli.Usagef("sweep: device %s of the preset: choose GPUs with --device", c.Device)
-				}
-				doc, err := presets.Encode(c)
-				if err != nil {
-					return nil, nil, err
-				}
-				jobs = append(jobs, sweep.Job{Index: len(jobs), Task: c.Task, Method: c.Method, Seed: seed, Steps: c.Steps})
-				configs = append(configs, doc)
 			}
 		}
 	}
 	return jobs, configs, nil
+}
+
+// job is a job without its index, and its configuration.
+func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uint64) (sweep.Job, []byte, error) {
+	r := f.flags(problem, method, v, seed)
+	c, _, err := r.ConfigureElsewhere(d)
+	if err != nil {
+		return sweep.Job{}, nil, fmt.Errorf("sweep %s %s: %w", problem, method, err)
+	}
+	if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
+		return sweep.Job{}, nil, cli.Usagef("sweep: device %s of the preset: choose GPUs with --device", c.Device)
+	}
+	doc, err := presets.Encode(c)
+	return sweep.Job{Task: c.Task, Method: c.Method, Seed: seed, Steps: c.Steps, Variant: v.String()}, doc, err
+}
+
+// flags are those of a run of the grid.
+func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runflags.Flags {
+	r := runflags.Flags{Preset: f.preset, Task: problem, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
+		Set: slices.Concat(f.set, v), At: f.at, Device: f.device,
+		Changed: func(name string) bool { return name == "seed" || (name == "steps" || name == "tv") && f.changed(name) }}
+	r.Environment.Observation, r.Environment.TV = f.observation, f.tv
+	return r
 }
 
 // maxSeeds is how many a range may hold.

@@ -1,0 +1,71 @@
+package sweep
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/sweep"
+	"pgrlab/presets"
+	"pgrlab/tui/testing/commandtest"
+)
+
+// Every combination is a job of its own for each seed, with its values in its configuration; a
+// knob is not varied with a method that has no use for it, and a line says so.
+func TestEveryCombinationIsAJob(t *testing.T) {
+	var said bytes.Buffer
+	f := sweepFlags{
+		tasks: []string{"cheetah-run"}, methods: []string{"sac", "pgr-curiosity"}, seeds: "0-1", scale: "demo", set: []string{"buffer=20k"},
+		vary: []string{"ω=1,3", "agent.hidden=[32],[16,8]"}, device: "cpu", changed: func(string) bool { return false },
+	}
+	jobs, docs, err := f.expand(commandtest.Deps(), &said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, j := range jobs {
+		c, err := presets.Decode("job.toml", docs[i])
+		if err != nil || j.Index != i || c.Seed != j.Seed || c.Buffer != 20_000 || c.Method != j.Method {
+			t.Fatalf("%+v, %v: %+v", j, err, c)
+		}
+		if wide := strings.Contains(j.Variant, "[32]"); !slices.Equal(c.Agent.Hidden, map[bool][]int{true: {32}, false: {16, 8}}[wide]) {
+			t.Errorf("%s has hidden layers %v", j.Name(), c.Agent.Hidden)
+		}
+		if three := strings.Contains(j.Variant, "guidance=3"); j.Method != "sac" && (c.Knobs.Guidance == 3) != three {
+			t.Errorf("%s has guidance %v", j.Name(), c.Knobs.Guidance)
+		}
+		got = append(got, j.Name())
+	}
+	want := []string{
+		"0000-cheetah-run-sac-s0-agent.hidden=32", "0001-cheetah-run-sac-s1-agent.hidden=32",
+		"0002-cheetah-run-sac-s0-agent.hidden=16_8", "0003-cheetah-run-sac-s1-agent.hidden=16_8",
+		"0004-cheetah-run-pgr-curiosity-s0-guidance=1_agent.hidden=32", "0005-cheetah-run-pgr-curiosity-s1-guidance=1_agent.hidden=32",
+		"0006-cheetah-run-pgr-curiosity-s0-guidance=1_agent.hidden=16_8", "0007-cheetah-run-pgr-curiosity-s1-guidance=1_agent.hidden=16_8",
+		"0008-cheetah-run-pgr-curiosity-s0-guidance=3_agent.hidden=32", "0009-cheetah-run-pgr-curiosity-s1-guidance=3_agent.hidden=32",
+		"0010-cheetah-run-pgr-curiosity-s0-guidance=3_agent.hidden=16_8", "0011-cheetah-run-pgr-curiosity-s1-guidance=3_agent.hidden=16_8",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("jobs:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if said.String() != "guidance is not varied with sac on cheetah-run, which has no use for it\n" {
+		t.Errorf("said: %q", said.String())
+	}
+	dir := t.TempDir()
+	for range 2 { // made, and found again
+		if _, err := sweep.Create(dir, jobs, docs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g, err := sweep.Open(dir)
+	if err != nil || g.Version != 2 || !slices.Equal(g.Jobs, jobs) {
+		t.Errorf("%+v, %v", g, err)
+	}
+	f.vary = nil
+	if jobs, docs, err = f.expand(commandtest.Deps(), &said); err != nil || len(jobs) != 4 {
+		t.Fatalf("%d jobs, %v", len(jobs), err)
+	}
+	if g, err := sweep.Create(t.TempDir(), jobs, docs); err != nil || g.Version != 1 {
+		t.Errorf("a grid without variants: %+v, %v", g, err)
+	}
+}
