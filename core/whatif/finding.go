@@ -29,25 +29,25 @@ const (
 	Unknown      = "not known"
 )
 
-// Finding answers a question by two cells of the table.
+// Finding answers a question by comparing two cells of the table.
 type Finding struct {
 	Question string      `json:"question"`
-	Cells    [2]string   `json:"cells,omitempty"` // the first less the second is what follows
+	Cells    [2]string   `json:"cells,omitempty"` // the differences below are the first less the second
 	Verdict  string      `json:"verdict"`
 	Value    *Difference `json:"value_error,omitempty"`
 	Scatter  *Difference `json:"scatter,omitempty"`
 	Return   *Difference `json:"return,omitempty"`
-	Why      string      `json:"why,omitempty"` // it is not known
+	Why      string      `json:"why,omitempty"` // why the verdict is not known
 }
 
-// Difference is that of two cells within repeats.
+// Difference is the difference of two cells, taken within repeats.
 type Difference struct {
 	Mean run.Float `json:"mean"`
 	Half run.Float `json:"half_width"` // of the 90 % interval of the mean by Student's t; "Inf" for one repeat
 	Of   run.Float `json:"of"`         // mean of the second cell
 }
 
-// sign is 1 or −1 where the interval lies on one side of 0, else 0.
+// sign is 1 or −1 if the interval lies on one side of 0, else 0.
 func (d *Difference) sign() int {
 	switch {
 	case float64(d.Mean) > float64(d.Half):
@@ -71,7 +71,7 @@ func difference(a, b []run.Float) *Difference {
 	return out
 }
 
-// Spread is the mean of the repeats and their standard deviation, which is 0 for one.
+// Spread returns the mean of the repeats and their standard deviation, which is 0 for one repeat.
 func Spread(v []run.Float) (mean, deviation float64) {
 	all := make([]float64, len(v))
 	for i, x := range v {
@@ -83,8 +83,8 @@ func Spread(v []run.Float) (mean, deviation float64) {
 	return stat.MeanStdDev(all, nil)
 }
 
-// conclude answers the questions of the table, about the rows of the run's own knobs
-// where they are among them, else about the last of the first F.
+// conclude answers the questions of the table. They are about the rows of the run's own knobs if
+// the table has them, else about the last rows of the first F.
 func (t *Table) conclude() {
 	chosen := t.Plan.chosen()
 	free := Rows{Relevance: None, TopFraction: 1}
@@ -99,11 +99,14 @@ func (t *Table) conclude() {
 	t.Findings = append(t.Findings, t.find(QuestionMadeFree, freeMade, freeOracle), t.find(QuestionFreeReal, freeMade, real))
 }
 
-// chosen are the rows that findings are about; without a relevance function those that
-// are unprioritized.
+// chosen returns the rows that findings are about; without a relevance function these are the
+// unprioritized ones.
 func (p Plan) chosen() (chosen Rows) {
+	if len(p.Relevance) == 0 {
+		return Rows{Relevance: None, TopFraction: 1}
+	}
 	for _, r := range p.rows() {
-		if len(p.Relevance) > 0 && r.Relevance != p.Relevance[0] {
+		if r.Relevance != p.Relevance[0] {
 			continue
 		}
 		chosen = r
@@ -114,7 +117,7 @@ func (p Plan) chosen() (chosen Rows) {
 	return chosen
 }
 
-// cell finds a cell of the table; nil: there is none.
+// cell finds a cell of the table; nil if there is none.
 func (t *Table) cell(r Rows, by string) *Arm {
 	for i, a := range t.Arms {
 		if a.Rows == r && a.MadeBy == by {

@@ -8,23 +8,23 @@ import (
 	"pgrlab/core/rng"
 )
 
-// heldOut are episodes that the checkpoint's policy has played, and what follows from
-// them about its values.
+// heldOut holds episodes that the checkpoint's policy has played, and the returns that follow from
+// them.
 type heldOut struct {
 	rows           int
 	obs, act       []float32 // [rows,O], [rows,A]
 	next, nextAct  []float32 // s' and the action that was taken there
 	reward         []float32
 	done, cut      []bool    // the episode ended with the row, by itself or by its time limit
-	entropy        []float64 // −α·log π of the action taken in s'; 0 behind the last row
-	judged         []int     // rows whose future is as good as whole
-	returns        []float64 // of these, G
+	entropy        []float64 // −α·log π of the action taken in s'; 0 in an episode's last row
+	judged         []int     // rows whose future is practically complete
+	returns        []float64 // G of the judged rows
 	spread         float64   // standard deviation of G
 	undiscounted   []float64 // return of each episode, without entropy
 	episodes, ends int
 }
 
-// horizon is how many steps from now on count for all but 1 % of a discounted sum.
+// horizon is how many steps account for all but 1 % of a discounted sum.
 func horizon(gamma float64) int {
 	if gamma == 0 {
 		return 1
@@ -36,8 +36,8 @@ func horizon(gamma float64) int {
 type step struct {
 	obs, act, logp, next []float32
 	reward               []float64
-	over                 []bool // before the step
-	end                  []bool // with it, before the time limit
+	over                 []bool // the episode was over before the step
+	end                  []bool // the episode ended with the step, before the time limit
 }
 
 // hold plays the held-out episodes with the stochastic policy of the checkpoint.
@@ -86,12 +86,12 @@ func (x *study) hold() (*heldOut, error) {
 	return h, nil
 }
 
-// follow takes the returns of what was played.
+// follow collects the rows of what was played and computes their returns.
 func (x *study) follow(steps []step, alpha float64) *heldOut {
 	n := x.plan.Episodes
 	o, a := len(steps[0].obs)/n, len(steps[0].act)/n
 	h := &heldOut{episodes: n, undiscounted: make([]float64, n)}
-	last := max(0, x.EpisodeSteps-horizon(x.Gamma)) // the latest with a whole future before the time limit
+	last := max(0, x.EpisodeSteps-horizon(x.Gamma)) // the latest step with a complete future before the time limit
 	for i := range n {
 		first, ended := h.rows, false
 		for t, s := range steps {
@@ -120,7 +120,7 @@ func (x *study) follow(steps []step, alpha float64) *heldOut {
 	return h
 }
 
-// sum goes back through the episode that begins with row first.
+// sum computes G backwards through the episode that begins with row first.
 func (h *heldOut) sum(first, last int, ended bool, gamma float64) {
 	returns := make([]float64, h.rows-first)
 	ahead := 0.0
@@ -135,7 +135,7 @@ func (h *heldOut) sum(first, last int, ended bool, gamma float64) {
 	}
 }
 
-// measure are the TD error, the value error and its mean of a learner's critics.
+// measure returns the TD error, the value error and the bias of a learner's critics.
 func (h *heldOut) measure(l Learner, gamma float64) (td, value, bias float64, err error) {
 	q, ahead := make([]float32, h.rows), make([]float32, h.rows)
 	if err := l.Value(q, h.obs, h.act, h.rows); err != nil {
@@ -147,7 +147,7 @@ func (h *heldOut) measure(l Learner, gamma float64) (td, value, bias float64, er
 	known := 0
 	for i := range h.rows {
 		if h.cut[i] {
-			continue // what would have been done next is not known
+			continue // the next action is not known
 		}
 		target := float64(h.reward[i])
 		if !h.done[i] {

@@ -8,12 +8,12 @@ import (
 	"pgrlab/core/run"
 )
 
-// simulatedPiece is how many rows are a piece of work.
+// simulatedPiece is how many rows make a piece of work.
 const simulatedPiece = 128
 
-// oracle splits synthetic rows into those that the simulator took and their twins: the
-// same s and a with the s', r and end of the task. Where it takes none, there will be no
-// rows of the simulator in the table.
+// oracle returns the synthetic rows that the simulator took, and their twins: the same s and a with
+// the s', r and end of the task. If it took too few for a batch, the table will have no rows of the
+// simulator.
 func (x *study) oracle(syn *replay.Ring, made *Arm) (told, truth *replay.Ring, err error) {
 	shape := x.Real.Shape()
 	var s analysis.Simulated
@@ -49,8 +49,7 @@ func (x *study) oracle(syn *replay.Ring, made *Arm) (told, truth *replay.Ring, e
 	return told, truth, x.relevant(truth, made)
 }
 
-// relevant notes how many of the rows are as relevant as the upper quarter of the real
-// ones.
+// relevant records the share of rows that are as relevant as the upper quarter of the real ones.
 func (x *study) relevant(truth *replay.Ring, made *Arm) error {
 	if x.Score == nil {
 		return nil

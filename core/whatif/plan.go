@@ -9,7 +9,7 @@ import (
 // None is the relevance function of unprioritized rows.
 const None = "none"
 
-// Plan is what is compared.
+// Plan says what a study compares.
 type Plan struct {
 	Relevance   []string            `json:"relevance"`    // prioritized rows of each of these F
 	Guidance    []float64           `json:"guidance"`     // with each of these ω
@@ -39,19 +39,19 @@ func (p Plan) Validate() error {
 	return nil
 }
 
-// Rows are rows that are asked for.
+// Rows is one kind of rows that are asked for.
 type Rows struct {
 	Relevance   string  `json:"relevance"` // "": real rows only
 	Guidance    float64 `json:"guidance"`
 	TopFraction float64 `json:"top_fraction"`
 }
 
-// real says whether no synthetic rows are asked for, and unprioritized whether they are
+// real reports whether no synthetic rows are asked for, unprioritized whether they are asked for
 // without a relevance function.
 func (r Rows) real() bool          { return r.Relevance == "" }
 func (r Rows) unprioritized() bool { return r.Relevance == None }
 
-// String is how a table names them.
+// String is the name of the rows in a table.
 func (r Rows) String() string {
 	switch {
 	case r.real():
@@ -64,15 +64,15 @@ func (r Rows) String() string {
 	return fmt.Sprintf("%s ω %g k %g", r.Relevance, r.Guidance, r.TopFraction)
 }
 
-// knobs are those of a generation of the rows.
+// knobs are the knobs of a generation of the rows.
 func (r Rows) knobs(p Plan) generative.GenKnobs {
 	k := p.Sampling
 	k.Guidance, k.TopFraction = r.Guidance, r.TopFraction
 	return k
 }
 
-// rows are all that are compared, those of one generator together. Without guidance the
-// share of prompts makes no difference.
+// rows are all kinds of rows that are compared, grouped by generator. Without guidance the share of
+// prompts makes no difference.
 func (p Plan) rows() []Rows {
 	all := []Rows{{TopFraction: 1}, {Relevance: None, TopFraction: 1}}
 	for _, f := range p.Relevance {

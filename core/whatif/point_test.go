@@ -17,8 +17,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// point is a task on a line: an action moves the point by a quarter of itself, and it
-// earns what it is near to 0.
+// point is a task on a line: an action moves the point by a quarter of itself, and the reward falls
+// with the distance from 0.
 type point struct {
 	x    []float32
 	step int
@@ -54,7 +54,7 @@ func (p *point) Step(actions, obs []float32, rewards []float64, ended []bool) er
 	return nil
 }
 
-// placed is the task that can be set to a state.
+// placed is the same task in a form that can be set to a state.
 type placed struct{ x float32 }
 
 func (p *placed) Place(obs []float32) error { p.x = obs[0]; return nil }
@@ -64,8 +64,7 @@ func (p *placed) Step(action, obs []float32) (float64, bool, bool, error) {
 	return reward, false, false, nil
 }
 
-// teller "generates" real rows, the generation's own choice of them, with what spoil
-// makes of their rewards.
+// teller "generates" real rows, drawn for each generation, with rewards changed by spoil.
 type teller struct {
 	real     *replay.Ring
 	spoil    func(reward []float32)
@@ -92,7 +91,7 @@ func (g *teller) GenerateSlice() (rows []float32, done, total int, err error) {
 	return rows, 1, 1, nil
 }
 
-// reversed deals the rewards out anew, each to another row.
+// reversed reassigns the rewards to other rows.
 func reversed(rewards []float32) { slices.Sort(rewards) }
 
 func asTheyAre([]float32) {}
@@ -103,7 +102,7 @@ var pointConfig, pointRates = func() sac.Config {
 	return c
 }(), agent.Rates{LRActor: 1e-3, LRCritic: 1e-3, Tau: 0.02}
 
-// learned are random transitions, and an agent as it was saved that has learned from them
+// learned returns random transitions, and the saved state of an agent that has learned from them
 // for a while.
 var learned = sync.OnceValues(func() (*replay.Ring, []byte) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
@@ -130,8 +129,8 @@ var learned = sync.OnceValues(func() (*replay.Ring, []byte) {
 	return real, saved.Bytes()
 })
 
-// subject is the agent that has learned a little, and its task. Generators tell the truth
-// but for the one with relevance "reward".
+// subject is the agent that has learned a little, with its task. Its generators return true rows,
+// except the one with relevance "reward".
 func subject(t *testing.T) Subject {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
@@ -166,7 +165,7 @@ func subject(t *testing.T) Subject {
 	}
 }
 
-// trainOn makes updates of 64 real rows as a run does.
+// trainOn makes updates of 64 real rows, like a run.
 func trainOn(l Learner, real *replay.Ring, rates agent.Rates, m replay.Mixer, updates int) error {
 	b, err := l.Batch(64)
 	if err != nil {

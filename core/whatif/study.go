@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// Progress is how far a study is. Done and Total are in thousandths of a critic update,
-// other work by about what it takes of its time.
+// Progress is how far a study is. Done and Total are in thousandths of a critic update; other work
+// counts by about the time it takes.
 type Progress struct {
 	Doing string `json:"doing"`
 	Done  int    `json:"done"`
@@ -26,8 +26,8 @@ const (
 	MadeBySimulator = "simulator"
 )
 
-// Arm is what became of the agent that was trained with one kind of rows: a line of the
-// table and one of its two columns. The slices have a number for each repeat.
+// Arm is the result for the agent that was trained with one kind of rows: a line of the table in
+// one of its two columns. The slices have a number for each repeat.
 type Arm struct {
 	Rows   Rows   `json:"rows"`
 	MadeBy string `json:"made_by,omitempty"`
@@ -40,15 +40,16 @@ type Arm struct {
 	Scatter    []run.Float `json:"scatter"` // its standard deviation: value error² = bias² + scatter²
 	Return     []run.Float `json:"return"`
 
-	// Of rows that a generator made, beside the simulator's: in units of the variance of
-	// real s' − s and of real rewards (see analysis.DynamicsError).
+	// Change and Reward are the errors of rows that a generator made, compared with the
+	// simulator's, in units of the variance of real s' − s and of real rewards (see
+	// analysis.DynamicsError).
 	Change []run.Float `json:"change_error,omitempty"`
 	Reward []run.Float `json:"reward_error,omitempty"`
-	// What the best constant guess of each has on these rows.
+	// ConstantChange and ConstantReward are the errors of the best constant guess on these rows.
 	ConstantChange []run.Float `json:"constant_change,omitempty"`
 	ConstantReward []run.Float `json:"constant_reward,omitempty"`
-	// Relevant is the share of the simulator's rows whose F is in the upper quarter of
-	// the real ones: whether more relevant rows are asked for.
+	// Relevant is the share of the simulator's rows whose F is in the upper quarter of the real
+	// ones. It shows whether more relevant rows are asked for.
 	Relevant []run.Float `json:"relevant,omitempty"`
 }
 
@@ -57,8 +58,8 @@ type Table struct {
 	Plan     Plan      `json:"plan"`
 	Real     int       `json:"real"`                // rows of D_real
 	HeldOut  int       `json:"held_out"`            // rows
-	Judged   int       `json:"judged"`              // of them with a whole future
-	Spread   run.Float `json:"return_spread"`       // standard deviation of their G: a constant guess has this value error
+	Judged   int       `json:"judged"`              // held-out rows with a complete future
+	Spread   run.Float `json:"return_spread"`       // standard deviation of the judged rows' G: a constant guess has this value error
 	NoOracle string    `json:"no_oracle,omitempty"` // why there are no rows of the simulator; "": there are
 
 	Saved Arm   `json:"saved"` // the checkpoint's agent as it was; its return has one evaluation for each repeat
@@ -67,7 +68,7 @@ type Table struct {
 	Findings []Finding `json:"findings"`
 }
 
-// study is one under way.
+// study is a study under way.
 type study struct {
 	Subject
 	plan    Plan
@@ -80,16 +81,16 @@ type study struct {
 	table *Table
 }
 
-// What work takes, as Progress counts it.
+// The cost of work, as Progress counts it.
 const (
 	costUpdate   = 1000
 	costStep     = 60  // an env step with its action
 	costSample   = 200 // a row of D_syn
-	costSimulate = 60  // and its twin of the simulator
+	costSimulate = 60  // the simulator's twin of such a row
 )
 
-// Run makes the table. Between two pieces of work it breathes; an error of that ends
-// it. The same subject and plan give the same table.
+// Run makes the table. It calls breathe between pieces of work; an error of breathe ends it. The
+// same subject and plan give the same table.
 func Run(s Subject, p Plan, breathe func(Progress) error) (*Table, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -113,13 +114,13 @@ func Run(s Subject, p Plan, breathe func(Progress) error) (*Table, error) {
 	return x.table, nil
 }
 
-// Cost is about what a plan takes, in critic updates, where an episode has at most so many
-// steps and fit says as much of fitting the generator of an F.
+// Cost estimates what a plan takes, in critic updates. An episode has at most episodeSteps steps;
+// fit is the same estimate for fitting the generator of an F.
 func (p Plan) Cost(episodeSteps int, fit func(relevance string) int) int {
 	return p.cost(episodeSteps, fit) / costUpdate
 }
 
-// cost is Cost as Progress counts.
+// cost is Cost in the unit of Progress.
 func (p Plan) cost(episodeSteps int, fit func(relevance string) int) (all int) {
 	rows := p.rows()
 	evaluation := p.Episodes * episodeSteps * costStep
@@ -134,13 +135,13 @@ func (p Plan) cost(episodeSteps int, fit func(relevance string) int) (all int) {
 	return all
 }
 
-// count notes a piece of work and breathes.
+// count records a piece of work and calls breathe.
 func (x *study) count(cost int) error {
 	x.Done = min(x.Done+cost, x.Total)
 	return x.breathe(x.Progress)
 }
 
-// prepare plays the held-out episodes and finds out what can be simulated.
+// prepare plays the held-out episodes and takes the statistics of the real rows.
 func (x *study) prepare() (err error) {
 	x.Doing = "held-out episodes"
 	if x.held, err = x.hold(); err != nil {
@@ -189,7 +190,7 @@ func (x *study) all() error {
 	return nil
 }
 
-// generators are the relevance functions that rows need a generator of, each once.
+// generators are the relevance functions whose generators the rows need, each once.
 func generators(rows []Rows) (all []string) {
 	for _, r := range rows {
 		if !r.real() && (len(all) == 0 || all[len(all)-1] != r.Relevance) {
@@ -199,7 +200,7 @@ func generators(rows []Rows) (all []string) {
 	return all
 }
 
-// generator makes all rows of one F.
+// generator makes all rows of one F and trains with them.
 func (x *study) generator(relevance string, rows []Rows) error {
 	x.Doing = "fit a generator, relevance " + relevance
 	begun, cost := x.Done, float64(x.FitCost(relevance)*costUpdate)
@@ -233,7 +234,7 @@ func (x *study) generator(relevance string, rows []Rows) error {
 	return nil
 }
 
-// repeat makes a D_syn and its twin of the simulator, and trains with each.
+// repeat makes a D_syn and the simulator's twin of it, and trains with each.
 func (x *study) repeat(g Generator, i int, made, oracle *Arm) error {
 	x.Doing = made.Rows.String()
 	syn, err := x.generate(g, made.Rows.knobs(x.plan), i)
@@ -247,7 +248,7 @@ func (x *study) repeat(g Generator, i int, made, oracle *Arm) error {
 	if err != nil {
 		return err
 	}
-	if x.sim == nil { // it took none of the rows
+	if x.sim == nil { // it took too few of the rows
 		return x.train(made, i, syn)
 	}
 	oracle.Left = made.Left
@@ -257,7 +258,7 @@ func (x *study) repeat(g Generator, i int, made, oracle *Arm) error {
 	return x.train(oracle, i, true_)
 }
 
-// firstOccasion is that of the first repeat's generation: no run has as many.
+// firstOccasion is the occasion of the first repeat's generation: no run has as many generations.
 const firstOccasion = 1 << 30
 
 // generate makes a D_syn. Generations of one repeat share their noise.
@@ -283,7 +284,7 @@ func (x *study) generate(g Generator, knobs generative.GenKnobs, i int) (*replay
 	}
 }
 
-// streams are the random numbers of a repeat.
+// stream returns the random numbers of a repeat.
 func (x *study) stream(i int) rng.Stream {
 	return rng.New(x.plan.Seed, "what-if").Sub(fmt.Sprintf("repeat %d", i))
 }

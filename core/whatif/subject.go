@@ -7,32 +7,32 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Subject is a run at a checkpoint: what it has, and how more of it is made. Run
-// changes none of it.
+// Subject is a run at a checkpoint: what it has, and functions that make more from it. Run does not
+// change it.
 type Subject struct {
 	Real  *replay.Ring
 	Gamma float64
 	Rates agent.Rates
-	UTD   int // updates of an env step: the policy steps with its last
-	// Mix splits a batch where so many synthetic rows are there.
+	UTD   int // updates per env step: the policy steps with the last of them
+	// Mix splits a batch if that many synthetic rows are available.
 	Mix func(available int) replay.Mix
 
-	// Learner makes an agent that is what the checkpoint's was, with random numbers of
-	// its own. It is closed after use.
+	// Learner makes an agent in the state of the checkpoint's, with random numbers of its own. It
+	// is closed after use.
 	Learner func(seed uint64) (Learner, error)
-	// Generator is one that is fitted to Real with a relevance function, or without for
-	// "none"; release is called after use. breathe is called between pieces of the work,
-	// of which a share is done.
+	// Generator returns a generator that is fitted to Real with a relevance function, or without
+	// one for "none"; release is called after use. breathe is called between pieces of work with
+	// the share that is done.
 	Generator func(relevance string, breathe func(share float64) error) (g Generator, release func(), err error)
-	// FitCost is about what Generator takes, in critic updates.
+	// FitCost estimates what Generator takes, in critic updates.
 	FitCost func(relevance string) int
-	// Score writes F of the run of all rows to dst; nil: it has none.
+	// Score writes the run's F of all rows to dst; nil: the run has no F.
 	Score func(dst []float32, rows *replay.Ring) error
 
 	EpisodeSteps int
 	Episodes     func(n int, seed uint64) (VecEnv, error) // n copies in lockstep
-	// Simulator is the task as it can be set to states; close is called after use. The
-	// error says why it cannot.
+	// Simulator returns the task in a form that can be set to states; close is called after use.
+	// The error says why the task cannot be set.
 	Simulator func() (s analysis.Simulator, close func() error, err error)
 }
 
@@ -53,8 +53,8 @@ type Generator interface {
 	GenerateSlice() (rows []float32, done, total int, err error)
 }
 
-// VecEnv steps copies of an environment in lockstep. A copy whose episode is over stays
-// as it is and earns nothing.
+// VecEnv steps copies of an environment in lockstep. A copy whose episode is over stays as it is
+// and gets no reward.
 type VecEnv interface {
 	Size() int
 	ObsSize() int

@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// train trains with D_real and syn, twice from the checkpoint: critics alone, for the
-// errors, and the whole agent, for the return. syn is nil for real rows only.
+// train trains with D_real and syn twice from the checkpoint: the critics alone, for the errors,
+// and the whole agent, for the return. syn is nil for real rows only.
 func (x *study) train(a *Arm, i int, syn *replay.Ring) error {
 	mix := replay.Mix{Real: x.Mix(x.plan.Sampling.Samples).Size()}
 	if syn != nil {
@@ -39,17 +39,17 @@ func (x *study) train(a *Arm, i int, syn *replay.Ring) error {
 	})
 }
 
-// judge notes the errors of a repeat.
+// judge records the errors of a repeat.
 func (a *Arm) judge(td, value, bias float64) {
 	scatter := math.Sqrt(max(0, value*value-bias*bias))
 	a.TDError, a.ValueError = append(a.TDError, run.Float(td)), append(a.ValueError, run.Float(value))
 	a.Bias, a.Scatter = append(a.Bias, run.Float(bias)), append(a.Scatter, run.Float(scatter))
 }
 
-// updatesPiece is how many updates are a piece of work.
+// updatesPiece is how many updates make a piece of work.
 const updatesPiece = 25
 
-// updated makes the updates of a repeat from the checkpoint, and measures.
+// updated makes the updates of a repeat from the checkpoint and then calls measure.
 func (x *study) updated(i int, mix replay.Mix, syn *replay.Ring, rates agent.Rates, measure func(Learner) error) error {
 	s := x.stream(i)
 	l, err := x.Learner(s.Sub("learner").At(0).Uint64())

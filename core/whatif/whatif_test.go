@@ -35,8 +35,8 @@ func finding(t *testing.T, found *Table, question string) Finding {
 	return Finding{}
 }
 
-// True rows are their own twins, rewards that were dealt out anew are worse than none of
-// them, and the simulator puts them right again.
+// True rows equal the rows that the simulator makes. Shuffled rewards are worse than no synthetic
+// rows, and the simulator corrects them.
 func TestTrueRowsAndShuffledRewards(t *testing.T) {
 	found := table(t, subject(t), pointPlan())
 	free, asked := Rows{Relevance: None, TopFraction: 1}, Rows{"reward", 2, 0.25}
@@ -71,7 +71,7 @@ func TestTrueRowsAndShuffledRewards(t *testing.T) {
 	}
 }
 
-// Real rows only is what comes of training on.
+// The arm of real rows only equals further training.
 func TestRealOnlyIsTrainingOn(t *testing.T) {
 	s, p := subject(t), pointPlan()
 	found := table(t, s, p)
@@ -142,7 +142,7 @@ func TestTheSameSeedGivesTheSameTable(t *testing.T) {
 	}
 }
 
-// What is done adds up to all there is, and an error of breathe ends the work.
+// Progress adds up to the total, and an error from breathe ends the work.
 func TestProgressAndItsEnd(t *testing.T) {
 	s, p := subject(t), pointPlan()
 	p.Updates, p.Repeats = 50, 2
@@ -171,12 +171,12 @@ func TestProgressAndItsEnd(t *testing.T) {
 			t.Fatalf("ended after piece %d of %d: %+v, %v", stop, pieces, found, err)
 		}
 		if stop > 20 {
-			break // they are alike
+			break // the later pieces are alike
 		}
 	}
 }
 
-// A checkpoint from before the first step has nothing to learn from.
+// A checkpoint from before the first step has nothing to learn from and is refused.
 func TestWithoutRealRows(t *testing.T) {
 	s := subject(t)
 	s.Real = replay.NewRing(s.Real.Shape(), 10)
@@ -185,8 +185,8 @@ func TestWithoutRealRows(t *testing.T) {
 	}
 }
 
-// A task that cannot be set to a state has a table of one column, and questions that
-// need the other are not answered.
+// If a task cannot be set to a state, the table has one column, and questions that need the other
+// column are not answered.
 func TestWithoutASimulator(t *testing.T) {
 	for name, simulator := range map[string]func() (analysis.Simulator, func() error, error){
 		"none":  func() (analysis.Simulator, func() error, error) { return nil, nil, errors.New("half of it is hidden") },
@@ -214,7 +214,8 @@ type blind struct{ placed }
 
 func (blind) Place([]float32) error { return errors.New("half of it is hidden") }
 
-// Returns by hand: two episodes of three steps with γ ½, α 2; the first ends by itself.
+// Returns are computed by hand for two episodes of three steps with γ ½ and α 2; the first ends by
+// itself.
 func TestReturnsByHand(t *testing.T) {
 	x := &study{Subject: Subject{Gamma: 0.5, EpisodeSteps: 10}, plan: Plan{Episodes: 2}}
 	at := func(v float32) []float32 { return []float32{v, v + 10} }
@@ -229,11 +230,12 @@ func TestReturnsByHand(t *testing.T) {
 	if h.rows != 13 || h.ends != 1 || h.undiscounted[0] != 3 || h.undiscounted[1] != 45 {
 		t.Fatalf("%+v", h)
 	}
-	// 1 at the end; before it 1 + ½(−2·1 + 1) = ½; before that 1 + ½(−2 + ½) = ¼.
+	// The return is 1 at the end, 1 + ½(−2·1 + 1) = ½ one step earlier, and 1 + ½(−2 + ½) = ¼
+	// before that.
 	if got := h.returns[:3]; !slices.Equal(got, []float64{0.25, 0.5, 1}) {
 		t.Errorf("the episode that ends returns %v", got)
 	}
-	// ½⁷ < 0.01: of ten steps 0 to 3 have a whole future.
+	// ½⁷ < 0.01, so that in ten steps 0 to 3 have a complete future.
 	if want := []int{0, 1, 2, 3, 4, 5, 6}; !slices.Equal(h.judged, want) {
 		t.Errorf("judged are %v, want %v", h.judged, want)
 	}
@@ -249,7 +251,7 @@ func TestReturnsByHand(t *testing.T) {
 	}
 }
 
-// With Q = 0 the TD error is the size of r − γα·log π', the value error that of G.
+// With Q = 0 the TD error is the size of r − γα·log π', and the value error is that of G.
 func TestMeasuresByHand(t *testing.T) {
 	h := &heldOut{
 		rows: 3, obs: make([]float32, 3), act: make([]float32, 3), next: make([]float32, 3), nextAct: make([]float32, 3),
@@ -266,7 +268,7 @@ type nothing struct{ Learner }
 
 func (nothing) Value(dst, _, _ []float32, rows int) error { clear(dst[:rows]); return nil }
 
-// Three differences of mean 2 and deviation 1: t is 2.92 at two degrees of freedom.
+// For three differences with mean 2 and deviation 1, t is 2.92 at two degrees of freedom.
 func TestDifferencesOfRepeats(t *testing.T) {
 	d := difference([]run.Float{2, 3, 4}, []run.Float{1, 1, 1})
 	if math.Abs(float64(d.Half)-2.91999/math.Sqrt(3)) > 1e-4 || d.Mean != 2 || d.Of != 1 || d.sign() != 1 {
@@ -316,6 +318,11 @@ func TestRowsOfAPlan(t *testing.T) {
 	p.Sampling.Guidance = 1
 	if c := p.chosen(); c != (Rows{"td", 1, 0.25}) {
 		t.Errorf("findings are about %v, want the run's own", c)
+	}
+	plain := p
+	plain.Relevance, plain.Sampling.Guidance, plain.Sampling.TopFraction = nil, 0, 1
+	if c := plain.chosen(); !c.unprioritized() {
+		t.Errorf("without a relevance function findings are about %v", c)
 	}
 	p.Guidance = []float64{-1}
 	if p.Validate() == nil {
