@@ -15,7 +15,7 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// goOn presses what the lesson asks for, or lets the run go on.
+// goOn presses what the lesson asks for, or lets the run continue.
 func (s *screen) goOn() {
 	switch l := s.lessons.Lesson; {
 	case l.Part == lesson.Awaiting:
@@ -28,8 +28,8 @@ func (s *screen) goOn() {
 	}
 }
 
-// forkWhereAsked forks two pairs where the lesson waits for that. The control children end
-// with returns of 100 and 120, the changed ones with 40 and 50.
+// forkWhereAsked forks two pairs where the lesson waits for a fork. The control children end with
+// returns of 100 and 120, the changed ones with 40 and 50.
 func (s *screen) forkWhereAsked(n *nursery) {
 	l := s.lessons.Lesson
 	if l == nil || l.Part != lesson.Awaiting || l.Step().Wait == nil || l.Step().Wait.For != "forked" {
@@ -44,8 +44,8 @@ func (s *screen) forkWhereAsked(n *nursery) {
 	s.settleForks()
 }
 
-// goThrough presses what the lesson asks for and lets the run go on until the lesson
-// is over; it returns the frames at the ends of its steps.
+// goThrough presses what the lesson asks for and lets the run continue until the lesson is over; it
+// returns the frames at the ends of its steps.
 func (s *screen) goThrough(t *testing.T) (frames []string) {
 	t.Helper()
 	for range 400 {
@@ -62,8 +62,8 @@ func (s *screen) goThrough(t *testing.T) (frames []string) {
 	return nil
 }
 
-// Every lesson can be gone through, its whole text leaves the panes of 80x24 fifteen
-// rows, and the knobs are as they were.
+// Every lesson can be completed, its full text leaves fifteen rows to the panes of an 80x24 screen,
+// and at its end the knobs are as they were.
 func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 	for _, l := range presets.Lessons() {
 		t.Run(l.Name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 	}
 }
 
-// A reveal is said with the numbers of the run, beside what was predicted.
+// A reveal shows the numbers of the run beside the prediction.
 func TestRevealIsComputed(t *testing.T) {
 	s := running(t, 160, 45, 21_000)
 	s.typeLine("lesson guidance")
@@ -113,7 +113,7 @@ func TestRevealIsComputed(t *testing.T) {
 	}
 }
 
-// The errors of D_syn stand beside a constant's, and forks say whether it helped.
+// The errors of D_syn are shown beside those of a constant, and forks show whether D_syn helped.
 func TestLessonOnWhatSyntheticRowsAreWorth(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.typeLine("lesson worth")
@@ -140,9 +140,9 @@ func TestLessonOnWhatSyntheticRowsAreWorth(t *testing.T) {
 		t.Error("the last step takes more than one key")
 	}
 	for _, want := range []string{
-		"Error of s' − s: 0.283, a constant's 1.00. The next states say something. You said: a tenth or less.",
-		"Error of r: 0.106, a constant's 1.00. The rewards say something.",
-		"Return 110 (standard error 10.0) with D_syn, 45.0 (standard error 5.00) without: here it helped. You said: rises.",
+		"The error of s' − s is 0.283, a constant's 1.00. The next states carry information. You said: a tenth or less.",
+		"The error of r is 0.106, a constant's 1.00. The rewards carry information.",
+		"The return is 110 (standard error 10.0) with D_syn and 45.0 (standard error 5.00) without: here D_syn helped. You said: rises.",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(all), " "), want) {
 			t.Errorf("no %q in\n%s", want, all)
@@ -169,8 +169,8 @@ func TestGoldenLesson(t *testing.T) {
 	}
 }
 
-// At every size a lesson shows what to press, and what it leaves of a screen that is
-// high enough the panes fill.
+// At every size a lesson shows what to press, and on a screen that is high enough the panes fill
+// the rest.
 func TestALessonAtEverySize(t *testing.T) {
 	s := running(t, 80, 24, 24_000)
 	s.still()

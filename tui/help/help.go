@@ -1,5 +1,4 @@
-// Package help is the page that explains every key, command, knob and number of the
-// screen.
+// Package help is the page that explains every key, command, knob and number on the screen.
 package help
 
 import (
@@ -12,25 +11,25 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// inShort is what a person who sees the screen for the first time wants to know.
+// inShort is what a person who sees the screen for the first time needs to know.
 var inShort = []string{
-	"change ω: tab to KNOBS, arrows to ω guidance and to a value, enter; z takes it back",
+	"to change ω: tab to KNOBS, choose ω guidance and then a value with the arrows, and press enter; z takes it back",
 	"a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note",
-	"get out: q, then d leaves the run training and s stops and saves it; esc closes what is open",
+	"to get out: press q, then d to leave the run training or s to stop and save it; esc closes what is open",
 }
 
 // Contents is what the help explains.
 type Contents struct {
-	Here    []pane.Binding // of the screen that is open instead of the panes; nil: the panes are
-	Keys    []pane.Binding // of the panes
+	Here    []pane.Binding // keys of the screen open in place of the panes; nil: the panes are shown
+	Keys    []pane.Binding // keys of the panes
 	Focus   pane.ID
 	Verbs   []pane.Verb
 	Knobs   []knob.Knob
 	Numbers []pane.Definition
 }
 
-// Lines is the help in w columns: the keys of the pane in focus first, then what
-// helps at once, then everything.
+// Lines is the help in w columns: the keys of the pane in focus first, then what helps at once,
+// then everything.
 func (p *Page) Lines(w int) []string {
 	t := p.theme
 	var out []string
@@ -41,8 +40,8 @@ func (p *Page) Lines(w int) []string {
 	if c.Here != nil {
 		section("KEYS on this screen", p.keyLines(c.Here, w)...)
 	}
-	keys := append(slices.Clone(c.Keys), pane.Binding{Label: "ctrl+c", Help: "as q; a second one within 5 s stops and saves at once"},
-		pane.Binding{Label: "ctrl+g", Help: "as esc, everywhere: dialogs, text, help"})
+	keys := append(slices.Clone(c.Keys), pane.Binding{Label: "ctrl+c", Help: "like q; a second one within 5 s stops and saves at once"},
+		pane.Binding{Label: "ctrl+g", Help: "like esc, everywhere: in dialogs, text and help"})
 	here, elsewhere := helpGroups(keys, c.Focus)
 	if c.Here == nil {
 		for _, group := range here {
@@ -68,10 +67,11 @@ func (p *Page) Lines(w int) []string {
 	return out[:len(out)-1]
 }
 
-// helpName is the width of the names of keys and commands.
+// helpName is the width of the column with the names of keys and commands.
 const helpName = 16
 
-// keyLines are keys with what they do; of several with one help the first says it.
+// keyLines are keys with their effect; of several keys with the same help only the first has the
+// text.
 func (p *Page) keyLines(keys []pane.Binding, w int) []string {
 	t := p.theme
 	var out []string
@@ -118,14 +118,14 @@ func (p *Page) definitionLines(definitions []pane.Definition, w int) []string {
 	return out
 }
 
-// keyGroup are the keys that work in the same panes.
+// keyGroup is a group of keys that work in the same panes.
 type keyGroup struct {
 	title string
 	keys  []pane.Binding
 }
 
-// helpGroups are the keys by the panes in which they work: those of the pane in focus,
-// and the others, with those of all panes first.
+// helpGroups groups the keys by the panes in which they work: those of the pane in focus, and the
+// others, with the keys of all panes first.
 func helpGroups(keys []pane.Binding, focused pane.ID) (here, elsewhere []keyGroup) {
 	out := []keyGroup{{title: "everywhere"}}
 	at := map[string]int{}

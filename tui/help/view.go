@@ -12,8 +12,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Page is the help over the whole screen: how far it is scrolled, and what is
-// looked for in it.
+// Page is the help over the whole screen, with its scroll position and search text.
 type Page struct {
 	pane.Screen
 	theme    *theme.Theme
@@ -21,16 +20,16 @@ type Page struct {
 	w, h     int // of the screen
 	shown    bool
 	top      int
-	find     string // in small letters; "": nothing
-	At       int    // the line that was found last
+	find     string // in lower case; "": no search
+	At       int    // the line found last
 }
 
-// New is the help about what contents says.
+// New is the help page for the given contents.
 func New(s pane.Screen, t *theme.Theme, contents func() Contents) *Page {
 	return &Page{Screen: s, theme: t, contents: contents, At: -1}
 }
 
-// Resize fits it to a screen of w by h.
+// Resize adapts the page to a screen of w by h.
 func (p *Page) Resize(w, h int) { p.w, p.h = w, h }
 
 // IsOpen says whether the help is shown.
@@ -39,7 +38,7 @@ func (p *Page) IsOpen() bool { return p.shown }
 // Close closes the help.
 func (p *Page) Close() { p.shown = false }
 
-// Keys are those of the help: dispatch, its foot and its own explanation.
+// Keys are the keys of the help, for dispatch, footer and the help itself.
 func (p *Page) Keys() []pane.Binding {
 	scroll := func(by int) func() tea.Cmd {
 		return func() tea.Cmd { p.top += by; return nil }
@@ -48,14 +47,14 @@ func (p *Page) Keys() []pane.Binding {
 	return []pane.Binding{
 		{Name: "help-find", Keys: []string{"/"}, Does: "find", Help: "look for a text in this help", Action: p.openFind},
 		{Name: "help-next", Keys: []string{"n"}, Hint: "n N", Does: "next, previous", Help: "the next line with the text", Action: func() tea.Cmd { return p.findNext(1) }},
-		{Name: "help-previous", Keys: []string{"N"}, Help: "the line with the text before", Action: func() tea.Cmd { return p.findNext(-1) }},
+		{Name: "help-previous", Keys: []string{"N"}, Help: "the previous line with the text", Action: func() tea.Cmd { return p.findNext(-1) }},
 		{Name: "help-down", Keys: []string{"down", "j"}, Label: "down j", Hint: "up down", Does: "scroll", Help: "a line down", Action: scroll(1)},
 		{Name: "help-up", Keys: []string{"up", "k"}, Label: "up k", Help: "a line up", Action: scroll(-1)},
 		{Name: "help-page-down", Keys: []string{"pgdown", " ", "f"}, Label: "pgdown space f", Help: "a page down", Action: scroll(page)},
 		{Name: "help-page-up", Keys: []string{"pgup", "b"}, Label: "pgup b", Help: "a page up", Action: scroll(-page)},
 		{Name: "help-top", Keys: []string{"home", "g"}, Label: "home g", Help: "to the beginning", Action: func() tea.Cmd { p.top = 0; return nil }},
 		{Name: "help-end", Keys: []string{"end", "G"}, Label: "end G", Help: "to the end", Action: func() tea.Cmd { p.top = len(p.Text()); return nil }},
-		{Name: "help-close", Keys: []string{"esc", "q", "?", "f1", "enter", "backspace"}, Label: "esc q ?", Hint: "esc", Does: "close", Help: "end the search; again: close the help", Action: p.back},
+		{Name: "help-close", Keys: []string{"esc", "q", "?", "f1", "enter", "backspace"}, Label: "esc q ?", Hint: "esc", Does: "close", Help: "end the search; pressed again, close the help", Action: p.back},
 	}
 }
 
@@ -65,7 +64,7 @@ func (p *Page) Show() tea.Cmd {
 	return nil
 }
 
-// back peels one layer: the search, then the help.
+// back undoes one layer: the search, then the help.
 func (p *Page) back() tea.Cmd {
 	if p.find != "" {
 		p.find, p.At = "", -1
@@ -75,7 +74,7 @@ func (p *Page) back() tea.Cmd {
 	return nil
 }
 
-// Key is a key while the help is open.
+// Key handles a key while the help is open.
 func (p *Page) Key(key string) tea.Cmd {
 	if pane.Escapes(key) {
 		key = "esc"
@@ -89,7 +88,7 @@ func (p *Page) Key(key string) tea.Cmd {
 	return nil
 }
 
-// openFind asks what to look for.
+// openFind asks for the text to find.
 func (p *Page) openFind() tea.Cmd {
 	e := pane.NewEntry("/", "enter find  esc cancel", func(text string) tea.Cmd {
 		p.find, p.At = strings.ToLower(text), p.top-1
@@ -100,7 +99,8 @@ func (p *Page) openFind() tea.Cmd {
 	return nil
 }
 
-// findNext goes to the next line with the text in a direction, round the ends.
+// findNext goes to the next line that contains the text, in a direction, and wraps around at the
+// ends.
 func (p *Page) findNext(by int) tea.Cmd {
 	found := p.FoundLines(p.Text())
 	if len(found) == 0 {
@@ -120,12 +120,12 @@ func (p *Page) findNext(by int) tea.Cmd {
 		next = (next + len(found)) % len(found)
 	}
 	p.At = found[next]
-	p.top = p.At - (p.h-2)/3 // what stands before it explains it
+	p.top = p.At - (p.h-2)/3 // the lines before it explain it
 	p.Changed()
 	return nil
 }
 
-// FoundLines are the numbers of the lines with the text that is looked for.
+// FoundLines are the numbers of the lines that contain the search text.
 func (p *Page) FoundLines(lines []string) []int {
 	if p.find == "" {
 		return nil
@@ -139,10 +139,10 @@ func (p *Page) FoundLines(lines []string) []int {
 	return out
 }
 
-// Text is the help as wide as the screen has it.
+// Text is the help at the width of the screen.
 func (p *Page) Text() []string { return p.Lines(min(p.w-4, 110)) }
 
-// View is the help over the whole screen, scrolled.
+// View draws the help over the whole screen, scrolled.
 func (p *Page) View() []string {
 	t, w, h := p.theme, p.w, p.h
 	lines := p.Text()
@@ -168,7 +168,7 @@ func (p *Page) View() []string {
 	return out
 }
 
-// note is what was found, and the keys.
+// note is the result of the search, and the keys.
 func (p *Page) note(found []int, end, all int) string {
 	t := p.theme
 	note := ""
