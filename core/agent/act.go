@@ -10,35 +10,35 @@ type Mode int
 
 // The modes.
 const (
-	Explore Mode = iota // as in training, with whatever makes it try things
-	Mean                // without noise, as most evaluations do
-	Sample              // a sample of the policy without what only exploring adds
+	Explore Mode = iota // as in training, with the learner's exploration
+	Mean                // without noise, as in most evaluations
+	Sample              // a sample of the policy, without what only exploration adds
 )
 
 // String is the mode's name: explore, mean, sample.
 func (m Mode) String() string { return [...]string{"explore", "mean", "sample"}[m] }
 
-// Acting is one call of a policy for copies of the environment that step together. The
-// memory is the caller's, who may use it again for the next step.
+// Acting is one call of a policy for copies of the environment that step together. Its
+// memory belongs to the caller, who may reuse it for the next step.
 type Acting struct {
 	Copies int
 	Obs    []float32 // [Copies,O]
-	// Stacks are what a learner that sees frames answers instead of Obs: of each copy
-	// the newest frames, the oldest first (see replay.FrameRow). nil where there are none.
+	// Stacks replace Obs for a learner that sees frames: each copy's newest frames, the
+	// oldest first (see replay.FrameRow). nil if there are no frames.
 	Stacks  [][][]byte
-	Actions []float32 // [Copies,A], written
-	// State [Copies,StateSize] is what the policy remembers of each copy's episode. It
-	// is replaced by what it remembers after this step. The caller zeroes a row where
-	// an episode begins.
+	Actions []float32 // [Copies,A], written by Act
+	// State [Copies,StateSize] is what the policy remembers of each copy's episode. Act
+	// replaces it by what the policy remembers after this step. The caller zeroes a row
+	// when an episode begins.
 	State []float32
 	// Episodes are the numbers of the copies' episodes. Only Explore needs them.
 	Episodes []uint64
-	Step     uint64 // the same step has the same noise
+	Step     uint64 // the same step draws the same noise
 	Mode     Mode
 }
 
-// Check says whether slices have the sizes that a policy of obs observations, act
-// actions and state numbers of memory needs.
+// Check returns an error unless the slices have the sizes that a policy needs whose
+// observations have obs numbers, actions act numbers, and memory state numbers.
 func (a *Acting) Check(obs, act, state int) error {
 	n := a.Copies
 	switch {
@@ -54,27 +54,28 @@ func (a *Acting) Check(obs, act, state int) error {
 	return nil
 }
 
-// Policy acts.
+// Policy chooses actions.
 type Policy interface {
-	// StateSize is how many numbers the policy remembers within an episode; 0: none.
+	// StateSize is how many numbers the policy remembers within an episode; it may be 0.
 	StateSize() int
 	// Act writes the actions, each in [-1,1], and the states.
 	Act(a *Acting) error
 }
 
-// Layer is what one layer of a network gave for a batch of states.
+// Layer is the output of one layer of a network for a batch of states.
 type Layer struct {
 	Name        string
 	Pre         []float32 // [Rows,Units], the layer's own output
-	Post        []float32 // [Rows,Units], behind the activation; nil for an output
+	Post        []float32 // [Rows,Units], after the activation; nil for an output
 	Rows, Units int
 	Output      bool // a head of the policy
 }
 
-// MaxRows is the most observations of one Act that is not Mean, and of one call of
-// Activations.
+// MaxRows is the most observations that one Act in a mode other than Mean, or one call of
+// Activations, may have.
 const MaxRows = 4096
 
-// Padded is the number of rows of the program that serves rows, 1 or more: a power of two, so
-// that few programs serve all. What stands in the rows beyond does not matter.
+// Padded returns how many rows the program for the given number of rows, 1 or more, has: a
+// power of two, so that few programs serve all sizes. The contents of the extra rows do not
+// matter.
 func Padded(rows int) int { return 1 << bits.Len(uint(rows-1)) }

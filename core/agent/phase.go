@@ -2,30 +2,30 @@ package agent
 
 import "pgrlab/core/replay"
 
-// Experience is what an env step of all copies gave. The memory is the caller's.
+// Experience is the outcome of one env step of all copies. Its memory belongs to the caller.
 type Experience struct {
 	Copies    int
 	Step      uint64
 	Obs, Next []float32 // [Copies,O]; Next is before any reset
-	// Seen and NextSeen are each copy's newest frame, [Side,Side,3], as Obs and Next; nil
-	// where the learner sees none.
+	// Seen and NextSeen are each copy's newest frame, [Side,Side,3], before and after the
+	// env step, like Obs and Next; nil if the learner sees no frames.
 	Seen, NextSeen [][]byte
 	Actions        []float32 // [Copies,A]
-	Rewards        []float32 // [Copies], with the bonus on them where there is one
-	Earned         []float32 // [Copies], the task's own; nil: Rewards are
+	Rewards        []float32 // [Copies], including the bonus if there is one
+	Earned         []float32 // [Copies], the task's own rewards; nil if they are Rewards
 	Ends           []End     // [Copies]
 	// Respawned [Copies] says where Next does not follow from Obs and Actions: see
 	// replay.Note.
 	Respawned []bool
-	// F [Copies] is relevance of the transitions that was told as they were met; nil where
-	// nothing was.
+	// F [Copies] is the relevance that was assigned to the transitions as they were met; nil
+	// if none was.
 	F []float32
 	// State [Copies,StateSize] is what the policy remembered before it chose the
 	// actions.
 	State []float32
 }
 
-// Note is that of the transition of a copy.
+// Note returns the note of copy i's transition.
 func (e *Experience) Note(i int) replay.Note {
 	n := replay.Note{Met: true}
 	if e.Respawned != nil {
@@ -37,7 +37,7 @@ func (e *Experience) Note(i int) replay.Note {
 	return n
 }
 
-// EarnedBy is the task's own reward of a copy.
+// EarnedBy returns the task's own reward of copy i.
 func (e *Experience) EarnedBy(i int) float32 {
 	if e.Earned != nil {
 		return e.Earned[i]
@@ -45,8 +45,8 @@ func (e *Experience) EarnedBy(i int) float32 {
 	return e.Rewards[i]
 }
 
-// End is how a copy's episode stands after an env step. A time limit is no true end:
-// the values behind it count.
+// End is the state of a copy's episode after an env step. A time limit is no true end: the
+// value of the state after it counts.
 type End int
 
 // The ends.
@@ -57,46 +57,46 @@ const (
 )
 
 // Observer is a learner that keeps experience of its own, in whatever shape it learns
-// from: a rollout, sequences, frames. It is part of what Save writes.
+// from: a rollout, sequences, frames. Save writes that experience too.
 type Observer interface {
-	// Observe is told every env step, random ones too, before anything else happens.
+	// Observe receives every env step, including random ones, before anything else happens.
 	Observe(e *Experience) error
 }
 
 // Phased is a learner that works between env steps.
 type Phased interface {
-	// Phases are in the order of an env step. They are the same at every call.
+	// Phases returns the phases in the order in which they run in an env step. Every call
+	// returns the same ones.
 	Phases() []Phase
 }
 
-// Phase is work of a learner between env steps. It is cut into slices, between which
-// settings change, a pause waits and a run is saved: its positions are STEP/name:i with
-// i units done.
+// Phase is work that a learner does between env steps. It is cut into slices; between two
+// slices settings may change, and the run may pause or be saved. Its positions are
+// STEP/name:i, with i units done.
 type Phase struct {
 	Name string // "rollout", "learn" or "encode": they come in this order
-	// Due says whether there is such work in the env step, which was collected.
+	// Due says whether there is such work in the env step, which has been collected.
 	Due func(w *Work) bool
-	// Start begins the work and returns how many units it has. Where a run is loaded in
-	// the middle of the phase Start is not called: Load has brought it back.
+	// Start begins the work and returns how many units it has. It is not called if a run is
+	// loaded in the middle of the phase: Load has restored the work.
 	Start func(w *Work) (total int, err error)
-	// Slice does the units that follow the done ones and returns how many those were,
-	// at least 1, with what the updates among them made.
+	// Slice does the units that follow the done ones and returns how many it did, at least
+	// 1, with the results of the updates among them.
 	Slice func(w *Work, done int) (n int, made []UpdateResult, err error)
 }
 
-// Work is what a phase works with. It is good for one call.
+// Work is the input of a phase. It is valid for one call.
 type Work struct {
 	Step int // the env step
-	// Refit says that the generator is fitted to D_real in this env step, behind the
-	// phases of the learner.
+	// Refit says that the generator is fitted to D_real in this env step, after the
+	// learner's phases.
 	Refit bool
-	// Enough says that there are more transitions than the run's random start: before, a
-	// learner of batches makes no updates.
+	// Enough says that there are more transitions than the run's random start has. Until
+	// then a learner that learns from batches makes no updates.
 	Enough bool
 	Rates  Rates
-	// Source is what batches are sampled from: D_real and D_syn, how many rows of each
-	// by the knobs batch, ratio and hold, and as First the number of updates made. A
-	// learner whose Spec has Rows writes D_real, which nothing else does; all others
-	// only read it.
+	// Source is what batches are sampled from: D_real and D_syn, with as many rows of each
+	// as the knobs batch, ratio and hold say. Its First is the number of updates made. Only
+	// a learner whose Spec has Rows writes D_real; all others only read it.
 	Source BatchSource
 }

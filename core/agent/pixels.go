@@ -7,21 +7,21 @@ import (
 	"pgrlab/core/window"
 )
 
-// Pixels is what a learner sees that sees frames, and the convolutions that look at it:
-// the table [pixels] of a configuration.
+// Pixels describes the observations of a learner that sees frames, and the convolutions that
+// read them: the table [pixels] of a configuration.
 type Pixels struct {
 	Side     int   `toml:"side"`     // of a frame, in pixels
 	Stack    int   `toml:"stack"`    // frames of an observation, the newest last
 	Pad      int   `toml:"pad"`      // largest random shift of a batch's images to each side, in pixels; 0: none
 	Channels int   `toml:"channels"` // of each convolution
 	Strides  []int `toml:"strides"`  // of the convolutions of 3×3, one each
-	Feature  int   `toml:"feature"`  // width of what follows the convolutions
+	Feature  int   `toml:"feature"`  // width of the layer after the convolutions
 }
 
 // DefaultPixels are DrQ-v2's (facebookresearch/drqv2: cfgs/config.yaml, drqv2.py).
 var DefaultPixels = Pixels{Side: 84, Stack: 3, Pad: 4, Channels: 32, Strides: []int{2, 1, 1, 1}, Feature: 50}
 
-// Colours are the numbers of a pixel of a frame: red, green, blue.
+// Colours is how many numbers a pixel of a frame has: red, green, blue.
 const Colours = 3
 
 // Validate says in one line what is wrong, or returns nil.
@@ -57,8 +57,8 @@ func (p Pixels) Validate() error {
 // kernel is the side of the convolutions' windows.
 const kernel = 3
 
-// Layers are the convolutions' windows, and how many numbers the last of them makes of an
-// image. p must be valid.
+// Layers returns the convolutions' windows, and how many numbers the last convolution
+// outputs for an image. p must be valid.
 func (p Pixels) Layers() (over []window.Geometry, flat int) {
 	g := window.Geometry{Height: p.Side, Width: p.Side, Channels: p.Stack * Colours, Kernel: kernel}
 	for _, stride := range p.Strides {
@@ -73,14 +73,15 @@ func (p Pixels) Layers() (over []window.Geometry, flat int) {
 // Frames are the frames that a learner's batches are made from, with the actions and
 // rewards between them: replay.FrameSampler.
 type Frames interface {
-	// Draw writes row number row of the batch of an occasion to dst: n env steps that
-	// follow each other in one episode, or as many as there are before a true end,
-	// uniformly from all there are; an error where there are none. While nothing is added
-	// the same occasion and row give the same. Several goroutines may call it at once.
+	// Draw writes row number row of the batch of an occasion to dst: n consecutive env steps
+	// of one episode, or fewer if a true end comes before, drawn uniformly from all there
+	// are. It is an error if there are none. As long as nothing is added, the same occasion
+	// and row give the same env steps. Several goroutines may call it at once.
 	Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error
-	// Windows lists all rows that Draw draws from, the newest most of them, in an order that
-	// is the same while nothing is added; Window writes one of them, an error where its
-	// frames have been forgotten since. Several goroutines may call Window at once.
+	// Windows lists the rows that Draw draws from, only the newest if they are more than
+	// most, in an order that stays the same as long as nothing is added. Window writes one
+	// of them to dst; it is an error if its frames have been forgotten since. Several
+	// goroutines may call Window at once.
 	Windows(n, stack, most int) replay.Windows
 	Window(dst *replay.FrameRow, w *replay.Windows, i int, gamma float64) error
 }
@@ -94,48 +95,49 @@ type Sighted interface {
 	ActivationsOf(stacks [][][]byte) ([]Layer, error)
 }
 
-// MostCrops is how many rows of a batch a Shifter keeps what it has done to.
+// MostCrops is the number of rows of a batch whose crops a Shifter keeps.
 const MostCrops = 4
 
-// Shifter is a Sighted whose batches hold frames that were shifted at random.
+// Shifter is a Sighted whose batches hold randomly shifted frames.
 type Shifter interface {
 	Sighted
-	// Crops are of the last batch's first rows; none before there was one. They are the
-	// caller's.
+	// Crops returns those of the last batch's first rows, none before the first batch. They
+	// belong to the caller.
 	Crops() []Crop
 }
 
-// Crop is a frame that was shifted.
+// Crop is a shifted frame.
 type Crop struct {
 	Frame, Cropped []byte // [Side,Side,3]
-	// What stands in a place of Cropped comes from that many pixels below it and to the
-	// right, or from the edge.
+	// Each pixel of Cropped comes from Frame's pixel Down below it and Across to its right, or
+	// from the edge.
 	Down, Across int
 }
 
-// Encoder is a learner whose Spec has Rows and which fills D_real with what it makes of what
-// was seen, frames or numbers.
+// Encoder is a learner whose Spec has Rows and which fills D_real with its encoding of the
+// observed frames or numbers.
 type Encoder interface {
 	Sighted
 	// Recall writes the env steps and the frames that the row in a slot of D_real was made from
-	// to dst, whose Stack and Next have room for an observation's: from the frames of the run, or
-	// from what the learner has kept of them. Of numbers it writes Obs and NextObs. An error says
-	// that they have been forgotten, or that D_real has not been made yet. What it goes by is
-	// part of what Save writes. It changes nothing.
+	// to dst, whose Stack and Next have room for an observation's frames. They come from the
+	// frames of the run, or from those that the learner has kept. A learner of numbers writes Obs
+	// and NextObs instead. An error says that they have been forgotten, or that D_real has not
+	// been made yet. Save writes what Recall depends on. Recall changes nothing.
 	Recall(dst *replay.FrameRow, from Frames, slot int) error
-	// Encode returns what rows of D_real would have as z of stacks of frames if they were
-	// made now, [stacks,O].
+	// Encode returns the z [stacks,O] that rows of D_real would have for stacks of frames if
+	// they were made now.
 	Encode(stacks [][][]byte) (z []float32, err error)
-	// Align returns latents as they stand in D_real or D_syn as updates read those of
-	// D_syn: the same, or what the learner knows of how they would be if they were made
+	// Align maps latents of D_real or D_syn to the form in which updates read those of
+	// D_syn: unchanged, or the learner's estimate of what they would be if they were made
 	// now.
 	Align(z []float32) []float32
 }
 
-// Rememberer is an Encoder of numbers that keeps the transitions of observations which it makes
-// D_real from.
+// Rememberer is an Encoder of numbers that keeps the transitions of observations from which it
+// makes D_real.
 type Rememberer interface {
 	Encoder
-	// Met are the newest of them with their notes, which stay the learner's; nil: it sees frames.
+	// Met returns the newest of these transitions with their notes; the ring stays the
+	// learner's. It is nil if the learner sees frames.
 	Met() *replay.Ring
 }

@@ -6,14 +6,14 @@ import (
 	"pgrlab/core/agent"
 )
 
-// The numbers that DrQ-v2 flattens (facebookresearch/drqv2: drqv2.py, repr_dim), and what
-// smaller pictures come to.
+// The first cases are the sizes that DrQ-v2 flattens (facebookresearch/drqv2: drqv2.py, repr_dim);
+// the others are those of smaller images.
 func TestLayersOfPixels(t *testing.T) {
 	small := agent.DefaultPixels
 	small.Side, small.Strides = 64, []int{2, 2, 1, 1}
 	for _, c := range []struct {
 		pixels agent.Pixels
-		first  int // numbers of an image
+		first  int // numbers that one image gives
 		flat   int
 	}{
 		{agent.DefaultPixels, 84 * 84 * 9, 32 * 35 * 35},

@@ -11,66 +11,66 @@ import (
 	"pgrlab/core/spelling"
 )
 
-// Spec is a learner in the registry: all that configurations, lists and the lab know of
-// it before one is made. A learner is a package below this one that declares itself,
-// func init() { agent.Register(agent.Spec{…}) }, and that package learners imports.
+// Spec describes a learner in the registry: all that configurations, lists and the lab know
+// about the learner before one is made. A learner is a package below this one that declares
+// itself with func init() { agent.Register(agent.Spec{…}) }; package learners imports it.
 type Spec struct {
-	Name   string // of agent.learner, its own settings and the layers of a scale that are its own
+	Name   string // the value of agent.learner, and of the learner's own settings and layers of a scale
 	Doc    string // one line
 	Source string
-	// OffPolicy says that it is an OffPolicy: batches of D_real and priorities of
-	// transitions are for such learners.
+	// OffPolicy says that the learner is an OffPolicy: only such learners have batches of
+	// D_real and priorities of transitions.
 	OffPolicy bool
-	// Synthetic says that it learns from synthetic transitions as well, where there are
-	// some.
+	// Synthetic says that the learner also learns from synthetic transitions, if there are
+	// any.
 	Synthetic bool
 	// Knobs are those of the knobs utd, batch, lr_actor, lr_critic and tau that act on
-	// it; a run refuses the others.
+	// the learner; a run refuses the others.
 	Knobs []string
-	// Settings are the defaults of its own settings, a struct with toml tags in the table
-	// agent.NAME; nil where those of Config are all.
+	// Settings are the defaults of the learner's own settings, a struct with toml tags for
+	// the table agent.NAME; nil if it has none besides Config.
 	Settings Settings
-	// Discrete says that it chooses among actions, of a task.Task that is Discrete; else its
-	// actions are numbers.
+	// Discrete says that the learner chooses among the actions of a task.Task that is
+	// Discrete; otherwise its actions are numbers.
 	Discrete bool
-	// Takes is what it is given of a task.
+	// Takes is what a task gives the learner to observe.
 	Takes Takes
-	// Check says in one line what it cannot do of Config; nil where it can do all.
+	// Check says in one line what the learner cannot do of Config; nil if it can do all.
 	Check func(Deps) error
 	// Rows is the shape of the transitions in D_real, which the learner then fills itself
-	// in its phases (Work.Source), before a refit at the latest: with latents, or the
-	// newest rollouts. F, G and D_syn are of the same shape, and so are the states that
-	// Activations gets and those of package relevance's values. nil, or no shape: D_real
-	// holds the transitions of the environment.
+	// in its phases (Work.Source), before a refit at the latest, with latents or the newest
+	// rollouts. F, G and D_syn use the same shape, and so do the states given to Activations
+	// and to package relevance's values. nil, or no shape: D_real holds the transitions of
+	// the environment.
 	Rows func(Deps) replay.Shape
-	// Keeps is how many transitions of the environment D_real is made of at most by a learner that
-	// fills it; nil, or 0: as many as it has room for. Of who sees frames the run keeps those of
-	// as many env steps.
+	// Keeps is the most transitions of the environment that a learner makes D_real from if it
+	// fills D_real itself; nil, or 0: as many as D_real has room for. If the learner sees frames,
+	// the run keeps the frames of as many transitions.
 	Keeps func(Deps) int
-	// Mixes says in one line why it cannot learn from batches of such a mix; nil: it can from
-	// all.
+	// Mixes says in one line why the learner cannot learn from batches of such a mix; nil if
+	// it can learn from all.
 	Mixes func(replay.Mix) error
-	// Follows says what of the learner follows the length of the run, so that the run cannot be
-	// made longer; nil, or "": nothing does.
+	// Follows names what of the learner depends on the length of the run, which therefore
+	// cannot be made longer; nil, or "": nothing does.
 	Follows func(Deps) string
-	// Memory is about how many bytes it takes that makes updates on batches of so many
-	// rows and is looked at that many rows at a time: never much more than it will. It
-	// does not overflow. nil: next to nothing.
+	// Memory is roughly how many bytes the learner takes if it makes updates on batches of
+	// batch rows and its Activations are asked for looked rows at a time: never much more
+	// than it will take. It does not overflow. nil: next to nothing.
 	Memory func(d Deps, batch, looked int) float64
 	New    func(Deps) (Learner, error)
 }
 
-// Takes is what a learner is given of a task.
+// Takes is what a task gives a learner to observe.
 type Takes int
 
-// What there is to take. Who takes frames is Sighted.
+// The values of Takes. A learner that takes frames is Sighted.
 const (
 	TakesStates Takes = iota // observations
 	TakesPixels              // frames
-	TakesEither              // observations, or frames where a run's environment.observation says so
+	TakesEither              // observations, or frames if a run's environment.observation says so
 )
 
-// Settings are those that one learner has for itself.
+// Settings are one learner's own settings.
 type Settings interface {
 	// Validate says in one line what is wrong, or returns nil.
 	Validate() error
@@ -81,15 +81,15 @@ type Deps struct {
 	Config   Config
 	Settings Settings     // as Spec.Settings
 	Shape    replay.Shape // of the environment's transitions
-	Sees     bool         // it is given frames: what a Spec is told that takes either
-	Pixels   Pixels       // what there is to see, for who sees frames
-	Copies   int          // of the environment, that it acts in at once
+	Sees     bool         // the learner is given frames; decides for a Spec with TakesEither
+	Pixels   Pixels       // the frames, for a learner that sees them
+	Copies   int          // of the environment, in which it acts at once
 	Length   int          // env steps of the run
 	Weighted bool         // each row of a batch counts by replay.Batch.Weight
 	// Generates says that there is a generator, and so synthetic transitions.
 	Generates bool
-	Bonus     bool          // rewards are observed with one on them
-	Device    device.Device // nil where only sizes are asked for
+	Bonus     bool          // the observed rewards include a bonus
+	Device    device.Device // nil if only sizes are asked for
 	Seed      uint64        // of the run; learners draw from streams of their own names
 }
 
@@ -105,20 +105,19 @@ type Config struct {
 	TargetEntropy float64 `toml:"target_entropy"` // 0: −dim(A)
 	InitialAlpha  float64 `toml:"initial_alpha"`  // α before its first update
 	Exploration   string  `toml:"exploration"`    // "policy", "noisy" or "bootstrap": see package sac
-	NoisySigma    float64 `toml:"noisy_sigma"`    // of "noisy": deviations start at this over √inputs
-	Candidates    int     `toml:"candidates"`     // of "bootstrap": policy samples that a critic chooses from
-	// Own are the settings of each learner for itself: in a document the table
-	// agent.LEARNER.
+	NoisySigma    float64 `toml:"noisy_sigma"`    // for "noisy": deviations start at this over √inputs
+	Candidates    int     `toml:"candidates"`     // for "bootstrap": policy samples that a critic chooses from
+	// Own are the learners' own settings: the table agent.LEARNER of a document.
 	Own Own `toml:"-"`
 }
 
 // DefaultLearner is the learner of configurations that name none.
 const DefaultLearner = "sac"
 
-// Spec is the learner that c names, or an error that names those there are.
+// Spec returns the learner that c names, or an error that lists the registered ones.
 func (c Config) Spec() (Spec, error) { return Find(cmp.Or(c.Learner, DefaultLearner)) }
 
-// Own are settings by the names of their learners: a table.Set. A learner that it lacks
+// Own maps the names of learners to their settings: a table.Set. A learner without an entry
 // has its defaults.
 type Own map[string]Settings
 
@@ -133,7 +132,7 @@ func (Own) Defaults() map[string]any {
 	return all
 }
 
-// Of are the own settings of a learner, nil where it has none.
+// Of returns a learner's own settings, nil if it has none.
 func (o Own) Of(s Spec) Settings {
 	if own, ok := o[s.Name]; ok {
 		return own
@@ -144,8 +143,8 @@ func (o Own) Of(s Spec) Settings {
 // specs are sorted by name, DefaultLearner first.
 var specs []Spec
 
-// Register adds a learner. It is for func init of the learner's package, and panics where
-// a learner is not whole.
+// Register adds a learner; its package calls Register in func init. It panics if the name is
+// taken or if name, doc or New is missing.
 func Register(s Spec) {
 	at, taken := slices.BinarySearchFunc(specs, s, func(a, b Spec) int {
 		return cmp.Compare(placed(a.Name), placed(b.Name))
@@ -159,7 +158,7 @@ func Register(s Spec) {
 	specs = slices.Insert(specs, at, s)
 }
 
-// placed is a name by which DefaultLearner comes first.
+// placed returns the key that sorts a name, with DefaultLearner first.
 func placed(name string) string {
 	if name == DefaultLearner {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// registered makes the registry hold those learners alone.
+// registered makes the registry hold exactly the given learners.
 func registered(t *testing.T, all ...Spec) {
 	t.Helper()
 	before := specs
@@ -24,8 +24,7 @@ type width struct{ Width int }
 
 func (width) Validate() error { return nil }
 
-// Learners are listed by name behind the one that is meant where none is named, in
-// whatever order they register.
+// Specs lists the default learner first and the others by name, in whatever order they register.
 func TestRegistry(t *testing.T) {
 	registered(t, Spec{Name: "ppo", Doc: "b", New: made, Settings: width{8}}, Spec{Name: "sac", Doc: "a", New: made}, Spec{Name: "drqv2", Doc: "c", New: made})
 	var names []string
@@ -55,7 +54,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// A learner that is not whole is found where the program starts.
+// Register refuses an incomplete learner, when the program starts.
 func TestRegisterRefuses(t *testing.T) {
 	for name, s := range map[string]Spec{"twice": {Name: "sac", Doc: "a", New: made}, "no doc": {Name: "x", New: made}, "no New": {Name: "x", Doc: "a"}} {
 		t.Run(name, func(t *testing.T) {

@@ -11,15 +11,15 @@ import (
 
 // Rollout keeps the env steps of all copies from which an on-policy learner learns next:
 // Steps·Copies rows, those of an env step in the order of the copies. Its slices may be
-// the inputs of a program; Obs [Rows,O] and Actions [Rows,A] are the caller's to choose.
+// the inputs of a program; the caller may choose Obs [Rows,O] and Actions [Rows,A].
 type Rollout struct {
 	Steps, Copies         int
 	Obs, Actions          []float32
-	Rewards, Last, Return []float32 // [Rows]; Last is 1 where an episode ended, for whatever reason
+	Rewards, Last, Return []float32 // [Rows]; Last is 1 where an episode ended for any reason
 	Filled                int       // rows
 }
 
-// NewRollout returns an empty rollout of so many env steps, with memory of its own.
+// NewRollout returns an empty rollout of the given number of env steps, with memory of its own.
 func NewRollout(shape replay.Shape, copies, steps int) *Rollout {
 	n := steps * copies
 	return &Rollout{
@@ -28,14 +28,14 @@ func NewRollout(shape replay.Shape, copies, steps int) *Rollout {
 	}
 }
 
-// Rows is how many rows it has room for.
+// Rows is how many rows the rollout has room for.
 func (r *Rollout) Rows() int { return r.Steps * r.Copies }
 
-// Full says whether all of its env steps were made: then it wants to be learned from, and
-// Clear.
+// Full says whether all its env steps were made. A full rollout is to be learned from, then
+// cleared.
 func (r *Rollout) Full() bool { return r.Filled == r.Rows() }
 
-// Clear begins a new one.
+// Clear begins a new rollout.
 func (r *Rollout) Clear() { r.Filled = 0 }
 
 // Observe adds an env step of all copies.
@@ -57,8 +57,8 @@ func (r *Rollout) Observe(e *Experience) error {
 	return nil
 }
 
-// Discount writes to Return what follows each row within its episode and the rollout,
-// Σ γᵏ·r: without values nothing is known of what is behind.
+// Discount writes each row's discounted return Σ γᵏ·r to Return. The sum ends with the
+// episode or with the rollout: without values nothing is known of the rewards after it.
 func (r *Rollout) Discount(gamma float64) {
 	for i := r.Filled - 1; i >= 0; i-- {
 		r.Return[i] = r.Rewards[i]
@@ -68,7 +68,8 @@ func (r *Rollout) Discount(gamma float64) {
 	}
 }
 
-// Standardise takes the mean from Return and divides it by the deviation: a baseline.
+// Standardise subtracts the mean from Return and divides it by the standard deviation, as a
+// baseline.
 func (r *Rollout) Standardise() {
 	mean, square, n := 0.0, 0.0, float64(r.Filled)
 	for _, v := range r.Return[:r.Filled] {
@@ -92,7 +93,7 @@ func (r *Rollout) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote of a rollout of the same sizes, and no byte beyond.
+// Load reads what Save wrote for a rollout of the same sizes, and no byte beyond.
 func (r *Rollout) Load(in io.Reader) error {
 	var filled int64
 	for _, part := range []any{&filled, r.Obs, r.Actions, r.Rewards, r.Last, r.Return} {

@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// A rollout of two copies: returns stop at ends and follow each copy by itself, and what
+// A rollout of two copies: returns stop at ends and follow each copy separately, and a rollout that
 // is saved in the middle goes on.
 func TestRollout(t *testing.T) {
 	r := NewRollout(replay.Shape{Obs: 2, Act: 1}, 2, 3)

@@ -19,8 +19,8 @@ type generator interface {
 	Close() error
 }
 
-// tale is all that can be heard of a generator that is saved in the middle of a fit
-// and of a generation, goes on, and goes on once more from there.
+// tale returns every result of a generator that is saved in the middle of a fit and of a
+// generation, goes on, and goes on once more from the saved state.
 func tale(t *testing.T, d generator) (said [][]float32) {
 	t.Helper()
 	rows, scores := randomRows(40)
@@ -47,7 +47,7 @@ func tale(t *testing.T, d generator) (said [][]float32) {
 	finishFit(t, d, 3)
 	load(fitting, rows)
 	d.Cancel()
-	said = append(said, generateAll(t, d, tinyGenerate, 3)) // by the fit before
+	said = append(said, generateAll(t, d, tinyGenerate, 3)) // by the previous fit
 	load(fitting, rows)
 	finishFit(t, d, 20)
 	if err := d.StartGenerate(tinyGenerate, 2); err != nil {

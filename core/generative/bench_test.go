@@ -7,8 +7,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// benchmarked are the sizes that presets use, on cheetah-run's vectors of 41
-// dimensions.
+// benchmarked are the sizes that presets use, for cheetah-run's vectors of 41 dimensions.
 var benchmarked = []struct {
 	name                     string
 	width, blocks, embedding int

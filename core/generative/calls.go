@@ -10,8 +10,8 @@ import (
 )
 
 // calls evaluates the served network for a sampler. It keeps the memory of one
-// chunk and one program for each evaluation that generations of that many rows
-// have needed.
+// chunk, and one program for each kind of evaluation that generations with chunks
+// of that size have needed.
 type calls struct {
 	network *network
 	width   int
@@ -35,13 +35,13 @@ func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls
 	}
 }
 
-// serve takes the coordinates of the served network.
+// serve sets the coordinates of the served network.
 func (c *calls) serve(at coordinates) error {
 	c.spread = at.spread
 	return c.frame.set(c.device, at)
 }
 
-// at sets the noise level that the next evaluations denoise.
+// at sets the noise level of the next evaluations.
 func (c *calls) at(sigma float64) {
 	for j, spread := range c.spread {
 		skip, scale, in := precondition(sigma, spread)
@@ -50,7 +50,7 @@ func (c *calls) at(sigma float64) {
 	c.t.Data[0] = float32(noiseInput(sigma))
 }
 
-// of returns the memory of a chunk of so many rows.
+// of returns the memory of a chunk with that number of rows.
 func (c *calls) of(rows int) (*chunk, error) {
 	if c.chunk == nil || c.chunk.rows != rows {
 		c.close()
@@ -60,7 +60,8 @@ func (c *calls) of(rows int) (*chunk, error) {
 	return c.chunk, nil
 }
 
-// program compiles an evaluation of the present chunk when it is first asked for.
+// program returns the program of an evaluation for the present chunk, and compiles it
+// on first use.
 func (c *calls) program(e evaluation) (*plan.Program, error) {
 	if p, ok := c.programs[e]; ok {
 		return p, nil
@@ -81,7 +82,7 @@ func (c *calls) program(e evaluation) (*plan.Program, error) {
 	return p, err
 }
 
-// close ends the programs and forgets the chunk that they work on.
+// close closes the programs and drops their chunk.
 func (c *calls) close() {
 	for e, p := range c.programs {
 		p.Close()
@@ -90,25 +91,24 @@ func (c *calls) close() {
 	c.chunk = nil
 }
 
-// estimates builds the estimates of the served network for the rows of a chunk,
-// which share their noise level, into one graph: what the embedding of the time and
-// the layer of x come to is the same in both. The embedding of the time, and for
-// the null condition all that the blocks are told besides x, is one row that serves
-// all.
+// estimates builds the estimates of the served network for the rows of a chunk into
+// one graph. Both estimates share the layer of x and the embedding of the time. All
+// rows have the same noise level, so the embedding of the time is a single row; for
+// the null condition, so is the whole context of the blocks.
 type estimates struct {
 	calls        *calls
 	layer, timed *op.Node   // of x, [R,·]; of the noise level, [1,E]
-	finite       []*op.Node // must be so before they are clamped
+	finite       []*op.Node // outputs that must be finite before they are clamped
 }
 
-// With estimates with the prompts of the rows.
+// With builds the estimate under the prompts of the rows.
 func (e *estimates) With(g *op.Graph, x *op.Node) *op.Node {
 	n := e.calls.network
 	e.share(g, x)
 	return e.estimate(g, x, n.context(g, e.everywhere(g, e.timed), n.conditioned(g, g.Bind(e.calls.chunk.prompts))))
 }
 
-// Without estimates with the null condition.
+// Without builds the estimate under the null condition.
 func (e *estimates) Without(g *op.Graph, x *op.Node) *op.Node {
 	n := e.calls.network
 	e.share(g, x)
@@ -127,13 +127,13 @@ func (e *estimates) share(g *op.Graph, x *op.Node) {
 	}
 }
 
-// everywhere repeats a single row for all of the chunk.
+// everywhere repeats a single row for every row of the chunk.
 func (e *estimates) everywhere(g *op.Graph, row *op.Node) *op.Node {
 	return g.Gather(row, g.Bind(e.calls.chunk.first))
 }
 
 // estimate builds D(x; σ) = c_skip·x + c_out·F(c_in·x, ln σ/4) (Karras et al. 2022,
-// equation 7), kept within [-1,1] where the normaliser bounds the data.
+// equation 7), clamped to [-1,1] if the configuration clamps estimates.
 func (e *estimates) estimate(g *op.Graph, x, context *op.Node) *op.Node {
 	c := e.calls
 	f := c.network.body(g, e.layer, context)

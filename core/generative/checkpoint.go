@@ -13,11 +13,11 @@ import (
 	"pgrlab/core/plan"
 )
 
-// A checkpoint is little-endian: the header, then for each part that the header
-// names its arrays and tensors. Programs are not saved, they follow from Config.
+// A checkpoint is little-endian. It holds the header, then the arrays and tensors of
+// each part that the header names. Programs are not saved: they follow from Config.
 const checkpointMagic = 0x324d4644_52474750 // "PGGRDFM2"
 
-// header is everything of fixed size. Knobs are stored as numbers of 8 bytes.
+// header holds everything of fixed size. Knobs are stored as 8-byte numbers.
 type header struct {
 	Magic, Width                       uint64
 	Served, Fit, Generation            uint8
@@ -29,8 +29,8 @@ type header struct {
 	Correcting                         uint8
 }
 
-// Save writes the state, also in the middle of a fit or of a generation. The real
-// transitions of a fit are not part of it.
+// Save writes the state, even in the middle of a fit or of a generation. The state
+// does not include the real transitions of a fit.
 func (d *Diffusion) Save(w io.Writer) error {
 	if err := d.save(w); err != nil {
 		return fmt.Errorf("save generator: %w", err)
@@ -38,7 +38,7 @@ func (d *Diffusion) Save(w io.Writer) error {
 	return nil
 }
 
-// header describes what is under way.
+// header describes the fit or the generation under way.
 func (d *Diffusion) header() header {
 	h := header{Magic: checkpointMagic, Width: uint64(d.layout.width())}
 	if d.serving != nil {
@@ -88,9 +88,9 @@ func (d *Diffusion) save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote for the same Config and shape, and goes on from
-// there bit for bit. real are the transitions of a fit that was under way; they
-// must be those that it began with. On an error d must not be used any further.
+// Load reads what Save wrote for the same Config and shape; d then continues
+// bit for bit. real must hold the transitions that a fit under way began with.
+// After an error d must not be used any further.
 func (d *Diffusion) Load(r io.Reader, real Rows) error {
 	if err := d.load(r, real); err != nil {
 		return fmt.Errorf("load generator: %w", err)
@@ -135,7 +135,7 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 	return nil
 }
 
-// loadFit reads a fit under way: its statistics, the tensors that it trains, and their
+// loadFit reads a fit under way: its statistics, the tensors that it trains, and its
 // optimiser.
 func loadFit(dev device.Device, r io.Reader, h header, real Rows, c Config, width int, tensors []*op.Tensor, optimiser *plan.Adam) (*fit, error) {
 	if real == nil || uint64(real.Len()) != h.Rows {
@@ -172,14 +172,14 @@ func (f *fit) save(dev device.Device, w io.Writer, tensors []*op.Tensor, optimis
 	return optimiser.Save(w)
 }
 
-// describe writes a fit into the header.
+// describe writes the fit into the header.
 func (f *fit) describe(h *header) {
 	h.Fit, h.Rows, h.Refit = 1, uint64(f.rows.Len()), f.refit
 	h.FitStep, h.FitSteps = uint64(f.step), uint64(f.knobs.Steps)
 	h.LR, h.PUncond = f.knobs.LR, f.knobs.PUncond
 }
 
-// describe writes the knobs of a generation into the header; knobs reads them.
+// describe writes the knobs of a generation into the header; header.knobs reads them.
 func (k GenKnobs) describe(h *header) {
 	h.Samples, h.GenSteps = uint64(k.Samples), uint64(k.Steps)
 	h.Guidance, h.TopFraction, h.SChurn = k.Guidance, k.TopFraction, k.SChurn
@@ -215,12 +215,12 @@ func (d *Diffusion) loadGeneration(r io.Reader, h header) error {
 	return plan.Push(d.calls.device, g.sampler.state()...)
 }
 
-// state are the tensors that a sample needs to go on.
+// state returns the tensors that a sample needs to continue.
 func (s *sampler) state() []*op.Tensor {
 	return []*op.Tensor{s.chunk.x, s.chunk.hat, s.chunk.slope}
 }
 
-// newNormaliser has room for what a checkpoint holds.
+// newNormaliser returns a normaliser with room for the arrays of a checkpoint.
 func newNormaliser(c Config, width int) normaliser {
 	n := normaliser{centre: make([]float64, width), scale: make([]float64, width)}
 	n.coordinates.spread = make([]float64, width)
@@ -230,14 +230,14 @@ func newNormaliser(c Config, width int) normaliser {
 	return n
 }
 
-// parts are the arrays of n; those that it does not have are empty.
+// parts returns the arrays of n; an array that n does not have is empty.
 func (n normaliser) parts() []any {
 	c := n.coordinates
 	return []any{n.centre, n.scale, c.spread, c.mean, c.basis}
 }
 
-// save writes the normaliser, the scores at the ends of the conditions, and the
-// conditions with their number; the number is −1 without conditions.
+// save writes the normaliser, the lowest and highest score, the number of conditions
+// (−1 without conditions), and the conditions.
 func (s serving) save(w io.Writer) error {
 	count := int64(len(s.conditions))
 	if s.conditions == nil {
@@ -267,7 +267,7 @@ func loadServing(r io.Reader, c Config, width int) (s serving, err error) {
 		return s, fmt.Errorf("%d conditions", count)
 	}
 	s.conditions = []float32{}
-	for left := int(count); left > 0; { // memory grows with what there is, whatever count claims
+	for left := int(count); left > 0; { // memory grows with the data, whatever count claims
 		block := make([]float32, min(left, 1<<16))
 		if err := readFloats(r, block); err != nil {
 			return s, err

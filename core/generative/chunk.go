@@ -6,16 +6,16 @@ import (
 	"pgrlab/core/rng"
 )
 
-// chunk is the memory of a sampler and of its programs: samples under way, and the
-// numbers of the present level. What is [D] holds one number for each column, all
-// alike.
+// chunk is the memory of a sampler and of its programs: the samples under way, and the
+// numbers of the present level. A tensor of shape [D] holds the same number for each
+// column.
 type chunk struct {
 	rows, width int
 
 	x     *op.Tensor // [R,D], the sample at σ_level; while correcting, its Euler step to σ_{level+1}
 	hat   *op.Tensor // [R,D], x̂, the sample with churn
 	slope *op.Tensor // [R,D], d = (x̂ − D(x̂; σ̂))/σ̂
-	noise *op.Tensor // [R,D], of the churn
+	noise *op.Tensor // [R,D], noise of the churn
 
 	raise   *op.Tensor // [D], √(σ̂²−σ²)·S_noise
 	inverse *op.Tensor // [D], 1/σ of the evaluation
@@ -23,9 +23,9 @@ type chunk struct {
 	omega   *op.Tensor // [D], ω
 
 	prompts *op.Tensor // [R,1], the condition of each row
-	first   *op.Tensor // [R,1], zeros: the row of what all rows share
+	first   *op.Tensor // [R,1], zeros: the index of a row that all rows share
 
-	items plan.Items // of the churn
+	items plan.Items // of the churn's noise
 }
 
 func newChunk(rows, width int) *chunk {
@@ -38,7 +38,7 @@ func newChunk(rows, width int) *chunk {
 	}
 }
 
-// begin makes the chunk the samples from first on.
+// begin makes the chunk hold the samples from first on.
 func (c *chunk) begin(first int) { c.items.First = uint64(first * c.width) }
 
 // part is one of the two evaluations of a Heun step.
@@ -49,14 +49,14 @@ const (
 	correction
 )
 
-// evaluation is what a program of a chunk does.
+// evaluation identifies a program of a chunk.
 type evaluation struct {
 	part  part
 	blend blend
 }
 
-// build makes the graph of one evaluation of the denoiser with all that the sampler does about
-// it. The state moves only if what must be finite is.
+// build builds the graph of one evaluation of the denoiser and of the sampler's arithmetic around
+// it. The state advances only if everything that must be finite is finite.
 func (c *chunk) build(g *op.Graph, p part, d Denoiser, noise rng.Stream) plan.Spec {
 	if p == correction {
 		return c.buildCorrection(g, d)
@@ -83,7 +83,7 @@ func (c *chunk) buildCorrection(g *op.Graph, d Denoiser) plan.Spec {
 	return plan.Spec{Lerps: []plan.Lerp{{Dst: c.x, Node: next}}}
 }
 
-// buildSlope is (x − D(x; σ))/σ.
+// buildSlope builds (x − D(x; σ))/σ.
 func (c *chunk) buildSlope(g *op.Graph, x *op.Node, d Denoiser) *op.Node {
 	return g.ColScale(g.Sub(x, d.Denoise(g, x)), g.Bind(c.inverse))
 }

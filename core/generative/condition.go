@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// conditions turns relevance scores into conditions c = 2(F − min)/(max + 1e-5 −
+// conditions maps relevance scores to conditions c = 2(F − min)/(max + 1e-5 −
 // min) − 1, without clipping (renwang435/pgr: CondDistri in
 // synther/diffusion/elucidated_diffusion.py).
 func conditions(scores []float32, conditionRange string) ([]float32, error) {
@@ -23,7 +23,7 @@ func conditions(scores []float32, conditionRange string) ([]float32, error) {
 	return out, nil
 }
 
-// extremes are the scores that become −1 and, but for the slack, 1.
+// extremes returns the scores that map to −1 and, apart from the slack, to 1.
 func extremes(scores []float32, conditionRange string) (low, high float64, err error) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for i, f := range scores {
@@ -39,19 +39,19 @@ func extremes(scores []float32, conditionRange string) (low, high float64, err e
 	return low, high, nil
 }
 
-// score is the relevance whose condition is c.
+// score returns the relevance whose condition is c.
 func (s *serving) score(c float32) float32 {
 	return float32((float64(c)+1)/2*(s.high+slack-s.low) + s.low)
 }
 
-// prompt is the condition that sample i of a generation is asked for. The numbers
-// belong to the sample, not to a chunk.
+// prompt returns the condition that prompts sample i of a generation. The random
+// numbers belong to the sample, not to a chunk.
 func prompt(from []float32, s rng.Stream, generation uint64, i int) float32 {
 	return from[s.At(occasion(generation, i)).IntN(len(from))]
 }
 
-// asked are the scores that the first n samples of a generation are asked for; nil
-// where the fit had none.
+// asked returns the scores that the first n samples of a generation are prompted with;
+// nil if the fit had no scores.
 func (s *serving) asked(k GenKnobs, stream rng.Stream, generation uint64, n int) []float32 {
 	if s == nil || s.conditions == nil {
 		return nil
@@ -64,8 +64,8 @@ func (s *serving) asked(k GenKnobs, stream rng.Stream, generation uint64, n int)
 }
 
 // prompts returns the k = int(fraction·size) largest conditions, at least one, in
-// rising order. Only real transitions take part, never the empty slots of the
-// buffer, which would win wherever all scores are negative.
+// rising order. Only real transitions take part: the empty slots of the buffer would
+// come first if all scores were negative.
 func prompts(conditions []float32, fraction float64) []float32 {
 	k := max(1, int(fraction*float64(len(conditions))))
 	sorted := slices.Clone(conditions)

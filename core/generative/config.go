@@ -5,17 +5,17 @@ import "fmt"
 // The choices of Config's text fields.
 const (
 	// ArchitectureSynthER adds the time embedding to the projected vector
-	// (conglu1997/SynthER: synther/diffusion/denoiser_network.py). With a
-	// condition its embedding is added likewise, which is what the text of the
-	// PGR paper describes.
+	// (conglu1997/SynthER: synther/diffusion/denoiser_network.py). The embedding of
+	// a condition is added in the same way, as the text of the PGR paper describes.
 	ArchitectureSynthER = "synther"
-	// ArchitecturePGR is the trunk of the released code: projected vector and
-	// projected embeddings side by side, each half of the width
+	// ArchitecturePGR is the trunk of the released code: the projected vector and
+	// the projected embeddings side by side, each with half of the width
 	// (renwang435/pgr: synther/diffusion/denoiser_network_cond.py).
 	ArchitecturePGR = "pgr"
 
-	// NormaliserMinMax maps every dimension to [-1,1] and makes the sampler
-	// clamp every estimate, as the released PGR configuration does.
+	// NormaliserMinMax maps every dimension to [-1,1], as the released PGR
+	// configuration does; by default (ClampAuto) the sampler then clamps every
+	// estimate.
 	NormaliserMinMax = "minmax"
 	// NormaliserStandard maps every dimension to mean 0 and variance 1, without
 	// clamping, as SynthER does.
@@ -25,8 +25,8 @@ const (
 	// and no correlation (Karras et al. 2022), as PGR and SynthER do.
 	PreconditioningScalar = "scalar"
 	// PreconditioningCovariance works on the principal axes of the data, each with
-	// its own spread: the network learns what a Gaussian fitted to the data leaves
-	// over (see coordinates). Where steps are few, this is most of the accuracy.
+	// its own spread: the network learns the difference from a Gaussian fitted to the
+	// data (see coordinates). With few steps, this gives most of the accuracy.
 	PreconditioningCovariance = "covariance"
 
 	// CorrectorConditional evaluates the Heun corrector with the condition and
@@ -36,51 +36,51 @@ const (
 	// CorrectorFull guides the corrector like the predictor.
 	CorrectorFull = "full"
 
-	// TerminalsThreshold makes of a modelled terminal flag 1 above one half, else 0.
+	// TerminalsThreshold rounds a modelled terminal flag: 1 above one half, else 0.
 	TerminalsThreshold = "threshold"
-	// TerminalsRaw stores the number that the network made, as SynthER's online code does
-	// on Gym's tasks (conglu1997/SynthER: config/online/sac_synther_openai.gin sets no
-	// threshold): it scales the bootstrap by 1 − d, which may be above 1 or below 0.
+	// TerminalsRaw stores the network's output d, as SynthER's online code does on Gym's
+	// tasks (conglu1997/SynthER: config/online/sac_synther_openai.gin sets no threshold).
+	// The bootstrap is then scaled by 1 − d, which may be above 1 or below 0.
 	TerminalsRaw = "raw"
 
 	// VectorTransition models whole transitions [s, a, r, s'(, d)], as the papers do.
 	VectorTransition = "transition"
-	// VectorPair models [s, a], for heads that tell the rest (HeadTransition): all of
-	// the network is left for where transitions begin.
+	// VectorPair models [s, a], for heads that predict the rest (HeadTransition). The
+	// whole network then models where transitions begin.
 	VectorPair = "pair"
 
-	// AnglesRaw models an angle as the number that it is, as the papers do.
+	// AnglesRaw models an angle as a plain number, as the papers do.
 	AnglesRaw = "raw"
-	// AnglesPhase models, beside an angle without limits, its sine and cosine, and takes
-	// a sample's phase from them. Of an angle that has made tens of turns a phase is a
-	// small part of the range, and everything that hangs on it would be lost. Whole
-	// transitions have raw angles all the same.
+	// AnglesPhase models the sine and cosine of an angle without limits beside the angle
+	// itself, and takes a sample's phase from them. If the angle has made tens of turns,
+	// one turn is a small part of its range, and everything that depends on the phase
+	// would be lost. Whole transitions (VectorTransition) have raw angles in any case.
 	AnglesPhase = "phase"
 
-	// ClampAuto keeps every estimate and the sample within [-1,1] where the normaliser
-	// maps the data there, as the released code does, and nothing elsewhere.
+	// ClampAuto clamps every estimate and the sample to [-1,1] if the normaliser maps
+	// the data to that range, as the released code does, and clamps nothing otherwise.
 	ClampAuto = "auto"
-	// ClampEnd keeps finished samples there, estimates on the way go where they go.
+	// ClampEnd clamps finished samples to [-1,1], but no estimate on the way.
 	ClampEnd = "end"
-	// ClampNone keeps nothing there: actions, too, may leave [-1,1].
+	// ClampNone clamps nothing: actions, too, may leave [-1,1].
 	ClampNone = "none"
 
 	// InitScratch starts every refit from fresh weights, as the papers do.
 	InitScratch = "scratch"
-	// InitPrevious starts a refit from the weights that the one before left, its
-	// average; the optimiser and the schedule begin anew.
+	// InitPrevious starts a refit from the averaged weights of the previous one; the
+	// optimiser and the schedule start afresh.
 	InitPrevious = "previous"
 
 	// ConditionPadded scales relevance between the extremes of an array padded
-	// with zeros, as the released code does with a buffer that is not full: the
-	// smallest condition of a positive relevance stands for F = 0.
+	// with zeros, as the released code does with a buffer that is not full. If the
+	// relevance is positive, the smallest condition stands for F = 0.
 	ConditionPadded = "padded"
 	// ConditionFilled scales relevance between the true extremes.
 	ConditionFilled = "filled"
 )
 
-// Config describes a generator. It is fixed for a run; what may change while it
-// runs is in FitKnobs and GenKnobs.
+// Config describes a generator. It is fixed for a run; FitKnobs and GenKnobs hold
+// the numbers that may change during a run.
 type Config struct {
 	Architecture string `toml:"architecture"` // "synther" or "pgr"
 	Width        int    `toml:"width"`        // of the residual trunk
@@ -90,16 +90,16 @@ type Config struct {
 	Fourier      int    `toml:"fourier"`      // fixed random frequencies of the time features
 	Conditional  bool   `toml:"conditional"`  // whether the network has a condition input
 
-	Vector         string `toml:"vector"`          // "transition", as is the empty one, or "pair"
-	Angles         string `toml:"angles"`          // "raw", as is the empty one, or "phase", of vector "pair" only
+	Vector         string `toml:"vector"`          // "transition" (also if empty) or "pair"
+	Angles         string `toml:"angles"`          // "raw" (also if empty) or "phase" (vector "pair" only)
 	Normaliser     string `toml:"normaliser"`      // "minmax" or "standard"
-	SkipReward     bool   `toml:"skip_reward"`     // leave the reward as it is ("standard" only)
+	SkipReward     bool   `toml:"skip_reward"`     // do not normalise the reward ("standard" only)
 	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
-	Terminals      string `toml:"terminals"`       // "threshold", as is the empty one, or "raw", where they are modelled
+	Terminals      string `toml:"terminals"`       // "threshold" (also if empty) or "raw", for modelled terminal flags
 	ConditionRange string `toml:"condition_range"` // "padded" or "filled"
 	Corrector      string `toml:"corrector"`       // "conditional" or "full"
-	Clamp          string `toml:"clamp"`           // "auto", as is the empty one, "end" or "none"
-	Init           string `toml:"init"`            // "scratch", as is the empty one, or "previous"
+	Clamp          string `toml:"clamp"`           // "auto" (also if empty), "end" or "none"
+	Init           string `toml:"init"`            // "scratch" (also if empty) or "previous"
 
 	Batch       int     `toml:"batch"` // rows of a gradient step
 	Beta1       float64 `toml:"beta1"` // of AdamW
@@ -107,12 +107,12 @@ type Config struct {
 	Epsilon     float64 `toml:"epsilon"`
 	WeightDecay float64 `toml:"weight_decay"`
 	ClipNorm    float64 `toml:"clip_norm"` // of the global gradient norm; 0: none
-	EMADecay    float64 `toml:"ema_decay"` // its limit; the warm-up is in emaDecay
+	EMADecay    float64 `toml:"ema_decay"` // limit of the decay; emaDecay adds the warm-up
 	EMAEvery    int     `toml:"ema_every"` // gradient steps between averages
-	EMAAfter    int     `toml:"ema_after"` // averages are plain copies up to this step
+	EMAAfter    int     `toml:"ema_after"` // up to this step the average is a plain copy
 
 	Preconditioning string `toml:"preconditioning"` // "scalar" or "covariance"
-	CovarianceRows  int    `toml:"covariance_rows"` // transitions that the covariance is taken over, spread over all ("covariance" only); 0: 16,384
+	CovarianceRows  int    `toml:"covariance_rows"` // transitions of which the covariance is taken, spread over all ("covariance" only); 0: 16,384
 
 	PMean     float64 `toml:"p_mean"`     // mean of ln σ while fitting
 	PStd      float64 `toml:"p_std"`      // standard deviation of ln σ while fitting
@@ -124,7 +124,7 @@ type Config struct {
 	STmax     float64 `toml:"s_tmax"`     // … to here
 	SNoise    float64 `toml:"s_noise"`    // scale of the noise that churn adds
 
-	Chunk int `toml:"chunk"` // transitions denoised together; two rows of a network call each where guidance needs both estimates
+	Chunk int `toml:"chunk"` // transitions denoised together; each takes two rows of a network call if guidance needs both estimates
 }
 
 // Default is the generator of the released PGR configuration (renwang435/pgr:
@@ -185,7 +185,7 @@ func (c Config) validateNumbers() error {
 	case c.Architecture == ArchitecturePGR && c.Width%2 != 0:
 		return fmt.Errorf("generator: width is %d, want an even number: the trunk of %q has two halves", c.Width, c.Architecture)
 	case c.SkipReward && c.Normaliser == NormaliserMinMax:
-		// The released code accepts the flag and ignores it there.
+		// The released code accepts the flag with this normaliser and ignores it.
 		return fmt.Errorf("generator: skip_reward goes with normaliser %q only: %q clamps to [-1,1]", NormaliserStandard, NormaliserMinMax)
 	case c.SkipReward && c.Vector == VectorPair:
 		return fmt.Errorf("generator: skip_reward is about the reward in the vector: vector %q has none", c.Vector)
@@ -212,15 +212,15 @@ func contains(known []string, value string) bool {
 	return false
 }
 
-// FitKnobs are the numbers of one fit; they are read when it starts.
+// FitKnobs are the numbers of one fit, read when it starts.
 type FitKnobs struct {
 	Steps   int     // gradient steps, and the horizon of the cosine schedule
 	LR      float64 // learning rate of the first step
-	PUncond float64 // probability that a row of a fit loses its condition
+	PUncond float64 // probability that a row of a batch loses its condition
 }
 
-// maxSteps are the most gradient steps, and maxLevels the most noise levels; they bound
-// what a damaged file can ask for, the knobs have narrower ranges.
+// maxSteps limits the gradient steps and maxLevels the noise levels. They bound what a
+// damaged file can ask for; the knobs have narrower ranges.
 const (
 	maxSteps  = 1_000_000_000
 	maxLevels = 100_000
@@ -238,13 +238,13 @@ func (k FitKnobs) validate() error {
 	return nil
 }
 
-// GenKnobs are the numbers of one generation; they are read when it starts.
+// GenKnobs are the numbers of one generation, read when it starts.
 type GenKnobs struct {
 	Samples     int     // transitions to make
 	Steps       int     // noise levels N of the sampler
 	Guidance    float64 // ω; 0 unconditional, 1 conditional, above 1 stronger than the data
 	TopFraction float64 // share of the real transitions whose relevance serves as prompts, in (0,1]
-	SChurn      float64 // noise added on the way; γ = min(SChurn/N, √2−1)
+	SChurn      float64 // noise added while sampling; γ = min(SChurn/N, √2−1)
 }
 
 func (k GenKnobs) validate() error {
@@ -263,8 +263,8 @@ func (k GenKnobs) validate() error {
 	return nil
 }
 
-// Check says whether k are the knobs of a generation of at most limit samples, or of
-// none yet, which are all 0.
+// Check validates the knobs of a generation of at most limit samples. Knobs that are
+// all 0, before the first generation, are valid.
 func (k GenKnobs) Check(limit int) error {
 	if k == (GenKnobs{}) {
 		return nil

@@ -13,35 +13,36 @@ import (
 	"pgrlab/core/plan"
 )
 
-// coordinates are those in which noise is added and the network works: the
-// normalised dimensions as they are, or turned into the principal axes of the
-// normalised data. Turning leaves noise of equal strength in all directions what
-// it is, so noise levels mean the same in both.
+// coordinates are the coordinates in which noise is added and the network works:
+// either the normalised dimensions themselves, or the principal axes of the normalised
+// data. A rotation does not change noise of equal strength in all directions, so noise
+// levels mean the same in both.
 //
-// Spread is σ_d of each coordinate. EDM has one for all, so that c_skip·x is the
-// best estimate of data without correlations, and the network must learn the
-// covariance, which in transitions is nearly everything: s' is nearly linear in s
-// and a, along directions of small spread. On the principal axes with the
-// spread of each, c_skip·x is the best linear estimate (the Wiener filter), so the
-// network starts from a Gaussian fitted to the data and learns what is not
-// linear; with λ = 1/c_out² of each axis, directions of small spread count as
-// much as those of large.
+// Spread is σ_d of each coordinate. EDM has one σ_d for all of them. Then c_skip·x is
+// the best estimate of data without correlations, and the network must learn the
+// covariance. In transitions the covariance is nearly everything: s' is nearly linear
+// in s and a, along directions of small spread. On the principal axes, each with its
+// own spread, c_skip·x is the best linear estimate (the Wiener filter), so the network
+// starts from a Gaussian fitted to the data and learns what is not linear. With
+// λ = 1/c_out² per axis, directions of small spread count as much as directions of
+// large spread.
 type coordinates struct {
 	spread []float64 // [D]
-	mean   []float64 // [D], of the normalised data; nil: coordinates are not turned
-	basis  []float64 // [D,D], axis k is column k; nil likewise
+	mean   []float64 // [D], of the normalised data; nil: coordinates are not rotated
+	basis  []float64 // [D,D], axis k is column k; nil as mean is
 }
 
-// covarianceRows is the default of Config.CovarianceRows: the covariance's error falls with the
-// root of their number, its time grows with it. Features that are 0 of nearly all transitions want
-// all: where those taken have none, the others are far outside of what the spread says.
+// covarianceRows is the default of Config.CovarianceRows. The error of the covariance falls with
+// the square root of the number of rows, and its time grows with the number. Features that are 0
+// in nearly all transitions need all rows: if the sampled rows never have the feature, the rows
+// that have it lie far outside the estimated spread.
 const covarianceRows = 16_384
 
-// minSpread keeps axes along which the data do not vary off zero: estimates
-// along them stay the mean.
+// minSpread keeps the spread above zero for axes along which the data do not vary;
+// estimates along these axes stay at the mean.
 const minSpread = 1e-4
 
-// fitCoordinates takes the coordinates for data that n normalises.
+// fitCoordinates returns the coordinates for data that n normalises.
 func fitCoordinates(c Config, rows Rows, n normaliser) (coordinates, error) {
 	width := len(n.centre)
 	if c.Preconditioning != PreconditioningCovariance {
@@ -68,8 +69,8 @@ func fitCoordinates(c Config, rows Rows, n normaliser) (coordinates, error) {
 	return turned, nil
 }
 
-// secondMoments are the mean and the covariance of the normalised transitions, of every
-// few of them where there are more than most.
+// secondMoments returns the mean and the covariance of the normalised transitions. It
+// uses at most most of them, evenly spread (see oneOf).
 func secondMoments(rows Rows, n normaliser, most int) (mean []float64, covariance *mat.SymDense) {
 	width := len(n.centre)
 	every := (rows.Len() + most - 1) / most
@@ -106,15 +107,15 @@ func secondMoments(rows Rows, n normaliser, most int) (mean []float64, covarianc
 	return mean, covariance
 }
 
-// oneOf is the row that stands for those from i, a multiple of every, to i+every−1. Its place among
-// them follows no period: of several copies of an environment, whose transitions stand in turn, the
-// same place would leave out half or more.
+// oneOf returns the row that stands for the rows i to i+every−1, where i is a multiple of every.
+// Its place among them follows no period: several copies of an environment store their transitions
+// in turn, so a fixed place would leave out half of the copies or more.
 func oneOf(i, every, rows int) int {
 	scattered := uint64(i/every) * 0x9e3779b97f4a7c15 >> 32 // by the golden ratio (Knuth, volume 3, §6.4)
 	return min(rows-1, i+int(scattered%uint64(every)))
 }
 
-// leave returns the normalised vector at x.
+// leave writes the normalised vector whose coordinates are x.
 func (c coordinates) leave(dst, x []float32) {
 	if c.basis == nil {
 		copy(dst, x)
@@ -130,10 +131,10 @@ func (c coordinates) leave(dst, x []float32) {
 	}
 }
 
-// frame is what graphs bind of coordinates.
+// frame holds the tensors through which graphs use coordinates.
 type frame struct {
 	spread       *op.Tensor // [D]
-	enter, leave *nn.Linear // between normalised vectors and the axes, [D,D] and [D]; nil: the same
+	enter, leave *nn.Linear // between normalised vectors and the axes, [D,D] and [D]; nil: not rotated
 }
 
 func newFrame(c Config, name string, width int) *frame {
@@ -147,7 +148,7 @@ func newFrame(c Config, name string, width int) *frame {
 	return f
 }
 
-// set writes the numbers of coordinates of the same kind, for programs of that
+// set writes coordinates of the same kind into the frame, for programs of that
 // device.
 func (f *frame) set(dev device.Device, c coordinates) error {
 	for j, s := range c.spread {
@@ -171,7 +172,7 @@ func (f *frame) set(dev device.Device, c coordinates) error {
 	return plan.Push(dev, f.spread, f.enter.W, f.enter.B, f.leave.W, f.leave.B)
 }
 
-// entered is the normalised x [B,D] in these coordinates.
+// entered builds the normalised x [B,D] in these coordinates.
 func (f *frame) entered(g *op.Graph, x *op.Node) *op.Node {
 	if f.enter == nil {
 		return x
@@ -179,7 +180,7 @@ func (f *frame) entered(g *op.Graph, x *op.Node) *op.Node {
 	return f.enter.Apply(g, x)
 }
 
-// clamped limits the normalised vectors at x [B,D] to [-1,1].
+// clamped limits the normalised vectors whose coordinates are x [B,D] to [-1,1].
 func (f *frame) clamped(g *op.Graph, x *op.Node) *op.Node {
 	if f.enter == nil {
 		return g.Clamp(x, -1, 1)

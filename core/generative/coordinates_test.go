@@ -12,8 +12,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// correlated are n transitions of one observation and one action whose s' and r
-// are linear in s and a, up to a little noise.
+// correlated makes n transitions of one observation and one action, with s' and r linear in s and a
+// up to a little noise.
 func correlated(n int) table {
 	rows, z := make(table, n), make([]float32, 4)
 	for i := range rows {
@@ -35,8 +35,8 @@ func fitTurned(t *testing.T, kind string) (Config, normaliser, table) {
 	return c, n, rows
 }
 
-// On the principal axes the data have no correlation left and the spread that
-// the coordinates say, and leaving gives the vector back.
+// On the principal axes the data are uncorrelated and have the spread given by the coordinates, and
+// leave inverts the transform.
 func TestPrincipalAxes(t *testing.T) {
 	for _, kind := range []string{NormaliserMinMax, NormaliserStandard} {
 		t.Run(kind, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestPrincipalAxes(t *testing.T) {
 	}
 }
 
-// A network that says nothing is the best linear estimate of the data, μ +
-// Σ(Σ+σ²)⁻¹(x−μ): the Gaussian is where learning starts from.
+// With a network of zeros the estimate is the best linear one, μ + Σ(Σ+σ²)⁻¹(x−μ): learning starts
+// from the Gaussian.
 func TestSilentNetworkIsTheGaussianEstimate(t *testing.T) {
 	c, n, rows := fitTurned(t, NormaliserStandard)
 	const width, count = 4, 6
@@ -124,8 +124,7 @@ func TestSilentNetworkIsTheGaussianEstimate(t *testing.T) {
 	}
 }
 
-// What cannot vary does not: a constant column comes back as it was, and no
-// sample leaves the bounds of min-max data.
+// A constant column stays exactly constant, and no sample leaves the bounds of min-max data.
 func TestPrincipalAxesOfConstants(t *testing.T) {
 	c, rows := turned(tiny()), correlated(60)
 	for _, row := range rows {
@@ -147,8 +146,8 @@ func TestPrincipalAxesOfConstants(t *testing.T) {
 	}
 }
 
-// Where there are more rows than the covariance is taken over, every copy of an environment whose
-// transitions stand in turn has an equal part in it.
+// If there are more rows than the covariance uses, it uses about equally many from every copy of an
+// environment, whose transitions take turns.
 func TestCovarianceLeavesOutNoCopy(t *testing.T) {
 	const copies, each = 16, 4096
 	for every := 1; every <= 20; every++ {
@@ -171,14 +170,14 @@ func TestCovarianceLeavesOutNoCopy(t *testing.T) {
 	}
 }
 
-// The covariance is over as many transitions as the setting says: one that is not among few has a
-// spread of nothing where a feature is 0 of all others, and one that is has its own.
+// The covariance is taken over as many transitions as the setting says. A feature that is 0 in all
+// transitions but one has no spread if that one is left out, and its own spread if it is included.
 func TestTheCovarianceIsOfAsManyRowsAsItIsTold(t *testing.T) {
 	c, rows := turned(tiny()), correlated(500)
 	for _, row := range rows {
 		row[3] = 0
 	}
-	for i := range 10 { // of each ten one is taken: of the last one it is another
+	for i := range 10 { // a row that is not the one taken from the last ten
 		if i != oneOf(490, 10, 500)-490 {
 			rows[490+i][3] = 1
 			break
@@ -195,7 +194,7 @@ func TestTheCovarianceIsOfAsManyRowsAsItIsTold(t *testing.T) {
 	if got := spreads(50); slices.Min(got) != minSpread {
 		t.Errorf("without the transition spreads are %g", got)
 	}
-	want := 2 * math.Sqrt(1/500.0*(1-1/500.0)) // one of 500 is 2 away
+	want := 2 * math.Sqrt(1/500.0*(1-1/500.0)) // one row of 500 is 2 away
 	for _, most := range []int{0, 500} {
 		if got := spreads(most); !slices.ContainsFunc(got, func(v float64) bool { return math.Abs(v-want) < 0.01*want }) || slices.Min(got) == minSpread {
 			t.Errorf("over %d transitions spreads are %g, want one of %g", most, got, want)

@@ -2,13 +2,13 @@ package generative
 
 import "pgrlab/core/op"
 
-// Denoiser builds the estimate D(x; σ) [R,D] of the clean vectors behind noisy ones
-// x [R,D]; σ is live, all rows share it.
+// Denoiser builds the estimate D(x; σ) [R,D] of the clean vectors behind the noisy
+// vectors x [R,D]. All rows share σ, which can change between runs of the graph.
 type Denoiser interface {
 	Denoise(g *op.Graph, x *op.Node) *op.Node
 }
 
-// ConditionalDenoiser estimates with the prompts of its rows and without.
+// ConditionalDenoiser builds estimates with and without the prompts of its rows.
 type ConditionalDenoiser interface {
 	With(g *op.Graph, x *op.Node) *op.Node
 	Without(g *op.Graph, x *op.Node) *op.Node
@@ -18,12 +18,12 @@ type ConditionalDenoiser interface {
 //
 //	D = D_∅ + ω(D_c − D_∅)
 //
-// (Ho and Salimans 2021), so that samplers never hear of guidance. The released
-// code mixes the slopes (x − D)/σ, which is the same. The strength ω is live:
-// omega [D] holds it once for each column.
+// (Ho and Salimans 2021), so that samplers need not know about guidance. The
+// released code mixes the slopes (x − D)/σ, which is equivalent. The strength ω can
+// change between runs of the graph: omega [D] holds it once for each column.
 //
-// Estimates are clamped before they are mixed where the normaliser clamps, as the
-// released code does: the blend may leave [-1,1] until the last step.
+// If estimates are clamped, they are clamped before they are mixed, as in the
+// released code: the blend may leave [-1,1] until the last step.
 func Guided(d ConditionalDenoiser, omega *op.Tensor) Denoiser { return guided{d, omega} }
 
 type guided struct {
@@ -45,8 +45,8 @@ type unconditioned struct{ denoiser ConditionalDenoiser }
 
 func (d unconditioned) Denoise(g *op.Graph, x *op.Node) *op.Node { return d.denoiser.Without(g, x) }
 
-// blend is which of the two estimates an evaluation needs: ω = 0 and ω = 1 need
-// one of them only.
+// blend says which of the two estimates an evaluation needs: ω = 0 and ω = 1 need
+// only one of them.
 type blend int
 
 const (
@@ -55,7 +55,7 @@ const (
 	both
 )
 
-// mixing returns the blend of a strength.
+// blending returns the blend of a strength.
 func blending(omega float64) blend {
 	switch omega {
 	case 0:
@@ -66,7 +66,7 @@ func blending(omega float64) blend {
 	return both
 }
 
-// correcting returns what the second evaluation of a Heun step uses.
+// correcting returns the blend of the second evaluation of a Heun step.
 func correcting(kind string, omega float64) blend {
 	if kind == CorrectorConditional && omega != 0 {
 		return withPrompt

@@ -20,10 +20,10 @@ var _ = register(Spec{
 	},
 })
 
-// Diffusion is a generator of transitions. Each refit trains a new network from
-// scratch; the average of its weights serves generations once the fit is complete,
-// so an abandoned fit leaves the generator of the fit before. A Diffusion belongs
-// to one goroutine.
+// Diffusion is a generator of transitions. Each refit trains a network; the average
+// of its weights serves generations once the fit is complete, so an abandoned fit
+// leaves the generator of the previous fit in place. A Diffusion belongs to one
+// goroutine.
 type Diffusion struct {
 	config Config
 	layout layout
@@ -35,23 +35,23 @@ type Diffusion struct {
 	program *fitProgram
 	calls   *calls
 
-	sketches *calls // of Sketch; nil before the first
+	sketches *calls // for Sketch; nil before the first sketch
 
 	fit        *fit        // nil: none under way
 	serving    *serving    // nil: no fit is complete yet
 	generation *generation // nil: none under way
 }
 
-// serving is what belongs to a network besides its weights.
+// serving holds what belongs to a fitted network besides its weights.
 type serving struct {
 	normaliser normaliser
-	conditions []float32 // of every real transition at that fit; nil: fitted without
-	low, high  float64   // scores that became −1 and, but for the slack, 1
+	conditions []float32 // of every real transition of that fit; nil: fitted without
+	low, high  float64   // scores that map to −1 and, apart from the slack, to 1
 }
 
 // New builds the networks and compiles the gradient step for transitions of that
-// shape. Its random numbers come from streams of seed. turning are the coordinates of an
-// observation that are angles without limits.
+// shape. The generator's random numbers come from streams of seed. turning lists the
+// coordinates of an observation that are angles without limits.
 func New(c Config, shape replay.Shape, dev device.Device, seed uint64, turning ...int) (*Diffusion, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -94,10 +94,10 @@ func (d *Diffusion) Parameters() int {
 	return n
 }
 
-// Fitted says whether a fit has been completed, so that StartGenerate can work.
+// Fitted says whether a fit is complete, so that StartGenerate can work.
 func (d *Diffusion) Fitted() bool { return d.serving != nil }
 
-// Stage is what a Diffusion has under way.
+// Stage says what a Diffusion has under way.
 type Stage int
 
 // The stages.
@@ -107,14 +107,14 @@ const (
 	Generating
 )
 
-// Progress is how far the stage is: gradient steps of a fit, network calls of a
-// generation.
+// Progress says how far the stage has got, in gradient steps of a fit or network
+// calls of a generation.
 type Progress struct {
 	Stage       Stage
 	Done, Total int
 }
 
-// Progress reports what is under way.
+// Progress reports the stage and its progress.
 func (d *Diffusion) Progress() Progress {
 	switch {
 	case d.fit != nil:
@@ -126,18 +126,18 @@ func (d *Diffusion) Progress() Progress {
 	return Progress{}
 }
 
-// Cancel abandons the fit or the generation under way, if there is one. The
-// generator of the last complete fit stays.
+// Cancel abandons the fit or the generation under way, if any. The generator of the
+// last complete fit stays.
 func (d *Diffusion) Cancel() { d.fit, d.generation = nil, nil }
 
 var errBusy = errors.New("a fit or a generation is under way")
 
-// StartFit begins to fit a new network to the real transitions: statistics of the
-// normaliser, conditions from the scores (one for each transition, raw; nil for a
-// fit without conditions), fresh weights (or, by Config.Init, those of the generator
-// that is served), a fresh optimiser. refit numbers the fit
-// within the run: the same number gives the same random numbers. real must not
-// change until the fit is complete.
+// StartFit begins to fit a network to the real transitions. It takes the statistics of
+// the normaliser, turns the scores into conditions (one raw score for each transition;
+// nil for a fit without conditions), and starts from fresh weights (or, by Config.Init,
+// those of the served generator) with a fresh optimiser. refit numbers the fit within
+// the run: the same number gives the same random numbers. real must not change until
+// the fit is complete.
 func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
 	if d.fit != nil || d.generation != nil {
 		return fmt.Errorf("fit model: %w", errBusy)
@@ -157,7 +157,7 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 	return nil
 }
 
-// startProgram sets the program back to the weights of first.
+// startProgram resets the program to the weights of first.
 func (d *Diffusion) startProgram(first *network, at coordinates) error {
 	dev := d.calls.device
 	for _, n := range []*network{d.model, d.average} {
@@ -171,7 +171,7 @@ func (d *Diffusion) startProgram(first *network, at coordinates) error {
 	return d.program.frame.set(dev, at)
 }
 
-// newFit takes the statistics of a fit that has made no step.
+// newFit returns a fit with its statistics, before its first step.
 func newFit(c Config, l layout, real Rows, scores []float32, knobs FitKnobs, refit uint64) (*fit, error) {
 	if err := knobs.validate(); err != nil {
 		return nil, err
@@ -196,9 +196,9 @@ func newFit(c Config, l layout, real Rows, scores []float32, knobs FitKnobs, ref
 }
 
 // FitSteps makes up to n gradient steps. It returns their mean loss and whether
-// the fit is complete, which makes its network the one that is served. A step
-// whose loss or gradient is not finite is not made: the error wraps a
-// *plan.NotFinite, and the fit had better be cancelled.
+// the fit is complete; a complete fit's network becomes the served one. If a loss or
+// a gradient is not finite, the step changes nothing, the error wraps a
+// *plan.NotFinite, and the caller should cancel the fit.
 func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 	f := d.fit
 	loss, done, err = f.steps(n, d.fitStep)
@@ -214,8 +214,8 @@ func (d *Diffusion) FitSteps(n int) (loss float64, done bool, err error) {
 	return loss, true, nil
 }
 
-// occasion indexes the random numbers of one step of a refit, or of one sample or
-// level of a generation.
+// occasion is the index of the random numbers of one step of a refit, or of one
+// sample or level of a generation.
 func occasion(major uint64, minor int) uint64 { return major<<32 | uint64(uint32(minor)) }
 
 func (d *Diffusion) fitStep(f *fit) (float64, error) {
@@ -235,8 +235,8 @@ func (d *Diffusion) fitStep(f *fit) (float64, error) {
 	return loss, p.average.Run(0)
 }
 
-// gather writes the batch of one step: rows sampled uniformly with replacement, and
-// which of them keep their condition.
+// gather writes the batch of one step: rows sampled uniformly with replacement, their
+// conditions, and which of them keep it.
 func (d *Diffusion) gather(f *fit, at uint64) {
 	p, width := d.program, d.layout.width()
 	rows := d.stream.Sub("rows").At(at)

@@ -14,8 +14,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// newDevice has one worker in tests, whose programs are too small to share and
-// whose machine is busy, and what the machine offers in benchmarks.
+// newDevice has one worker in tests, because their programs are too small to share and the machine
+// is busy; in benchmarks it has all that the machine offers.
 func newDevice(t testing.TB) device.Device {
 	t.Helper()
 	threads := 1
@@ -54,7 +54,7 @@ func tiny() Config {
 	return c
 }
 
-// randomRows are n transitions of tinyShape and positive scores.
+// randomRows makes n transitions of tinyShape with positive scores.
 func randomRows(n int) (table, []float32) {
 	rows, scores := make(table, n), make([]float32, n)
 	s := rng.New(9, "rows")
@@ -83,7 +83,7 @@ func startFit(t testing.TB, d fitted, rows Rows, scores []float32, knobs FitKnob
 	}
 }
 
-// finishFit runs the rest of a fit in slices and returns their losses.
+// finishFit runs the rest of a fit in slices and returns the losses of the slices.
 func finishFit(t testing.TB, d fitted, slice int) (losses []float64) {
 	t.Helper()
 	for {
@@ -126,8 +126,8 @@ var (
 	tinyGenerate = GenKnobs{Samples: 20, Steps: 4, Guidance: 2, TopFraction: 0.25, SChurn: 2}
 )
 
-// However a fit is sliced, and whatever was fitted before it, the same refit of
-// the same data gives the same generator; another number gives another.
+// However a fit is sliced, and whatever was fitted before it, the same refit of the same data gives
+// the same generator, and another refit number gives another.
 func TestFitDependsOnItsNumberAlone(t *testing.T) {
 	rows, scores := randomRows(40)
 	a, b := newDiffusion(t, tiny(), tinyShape), newDiffusion(t, tiny(), tinyShape)
@@ -158,7 +158,7 @@ func TestFitDependsOnItsNumberAlone(t *testing.T) {
 	}
 }
 
-// A sample's noise and prompt belong to it, not to its chunk.
+// A sample's noise and prompt depend on the sample, not on its chunk.
 func TestChunksDoNotChangeSamples(t *testing.T) {
 	rows, scores := randomRows(40)
 	var first []float32
@@ -182,8 +182,8 @@ func TestChunksDoNotChangeSamples(t *testing.T) {
 	}
 }
 
-// Saved in the middle of a fit and of a generation and loaded into a new object,
-// both go on bit for bit.
+// A fit and a generation that are saved in the middle and loaded into a new object go on bit for
+// bit.
 func TestSavedHalfway(t *testing.T) {
 	rows, scores := randomRows(40)
 	turned := tiny()
@@ -213,7 +213,7 @@ func TestSavedHalfway(t *testing.T) {
 			if err := d.StartGenerate(tinyGenerate, 1); err != nil {
 				t.Fatal(err)
 			}
-			// 7 calls a chunk; 5 + 4 end in the second chunk, at a corrector.
+			// A chunk takes 7 calls; 5 + 4 end in the second chunk, at a corrector.
 			var before []float32
 			for range 9 {
 				made, _, _, err := d.GenerateSlice()
@@ -289,8 +289,8 @@ func TestDamagedCheckpoints(t *testing.T) {
 	}
 }
 
-// estimator returns D(x; σ) for the present chunk's memory, by the program that a
-// sampler would run but for the sampler's own arithmetic.
+// estimator returns D(x; σ) for the present chunk's memory, by the program that a sampler runs,
+// without the sampler's own arithmetic.
 func estimator(t *testing.T, c *calls, m blend, prompts []float32) func(x []float32, sigma float64) []float32 {
 	t.Helper()
 	memory, err := c.of(len(prompts))
@@ -320,8 +320,8 @@ func estimator(t *testing.T, c *calls, m blend, prompts []float32) func(x []floa
 	}
 }
 
-// The model's estimates are those of the reference, the mixture of two in one call
-// included, and the prompts matter.
+// The model's estimates agree with the reference, including the mixture of two in one call, and
+// prompts make a difference.
 func TestEstimatesAgainstTheReference(t *testing.T) {
 	rows, scores := randomRows(40)
 	for _, architecture := range []string{ArchitecturePGR, ArchitectureSynthER} {

@@ -1,5 +1,5 @@
-// Package generative is G of prioritized generative replay (Wang et al., ICLR
-// 2025, Algorithm 1, lines 5 and 6): a diffusion model of transitions that is
+// Package generative implements G of prioritized generative replay (Wang et al.,
+// ICLR 2025, Algorithm 1, lines 5 and 6): a diffusion model of transitions that is
 // fitted to the real replay buffer, conditioned on the relevance of each
 // transition, and then sampled with relevant conditions as prompts.
 //
@@ -23,29 +23,29 @@
 //
 // # Kinds
 //
-// Generator is what a training loop asks of any G, and the registry (Spec) has the kinds:
-// this diffusion model, and a variational autoencoder. docs/recipes/generator.md makes
-// another one.
+// Generator is the interface of a training loop to any G. The registry (Spec) holds the
+// kinds: this diffusion model, a variational autoencoder, and a control that resamples
+// real transitions. docs/recipes/generator.md shows how to add another one.
 //
 // # Slices
 //
 // A fit is cut into gradient steps and a generation into network calls, so that
-// the caller can stop between any two. Random numbers are indexed by
+// the caller can stop between any two of them. Random numbers are indexed by
 // (refit, step, item) and (generation, level, sample), not by the order in which
-// they are sampled: neither the cut nor the size of a chunk changes them.
+// they are sampled, so neither the cut nor the size of a chunk changes them.
 //
 // # Heads
 //
-// Beside either kind of generator, regressions on the same real rows can label what is
-// generated (HeadConfig):
+// Regressions that are fitted to the same real rows beside a generator can label the
+// generated rows (HeadConfig):
 //
 //	change    ŝ' = s + μ(s, a), μ fitted to s' − s by squared error
 //	outcome   r̂ (and d̂) = ν(s, a, ŝ'), within the range of the real r
 //
-// In a task without noise these are functions. A model of the joint distribution spends
-// most of its work on them, and blurs a sharp r. What is asked for, and how strongly, is
-// decided in (s, a): guidance is the generator's affair. An angle without limits is seen
-// as its sine and cosine.
+// In a task without noise, s' and r are functions of s and a. A model of the joint
+// distribution spends most of its work on these functions, and blurs a sharp r. The
+// condition and the strength of guidance act on (s, a), through the generator alone.
+// The heads see an angle without limits as its sine and cosine.
 //
 // # The loss as one squared error
 //

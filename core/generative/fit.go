@@ -7,16 +7,16 @@ import (
 
 // fit is a fit under way.
 type fit struct {
-	serving // to be; without conditions every row loses its own
+	serving // becomes the served one when the fit is complete
 	rows    Rows
 	knobs   FitKnobs
 	refit   uint64
 	step    int // gradient steps made
 }
 
-// steps makes up to n of the gradient steps that the fit still wants, each by step. It
-// returns their mean loss and whether the fit is complete. An error ends it, and the step
-// that failed is not counted. No fit is under way where f is nil.
+// steps calls step for up to n of the remaining gradient steps. It returns their mean loss
+// and whether the fit is complete. It stops at an error and does not count the failed step.
+// f may be nil, which means that no fit is under way and is an error.
 func (f *fit) steps(n int, step func(*fit) (float64, error)) (loss float64, done bool, err error) {
 	if f == nil {
 		return 0, false, errors.New("fit model: no fit is under way")

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The average follows the model as the reference does, step by step, and is what
-// a complete fit serves.
+// The average follows the model like the reference, step by step, and a complete fit serves it.
 func TestAverageIsServed(t *testing.T) {
 	rows, scores := randomRows(40)
 	c := tiny() // copies up to step 5, averages every second step
@@ -49,8 +48,8 @@ func TestAverageIsServed(t *testing.T) {
 	}
 }
 
-// A batch's rows are normalised transitions, each with its own condition, of which
-// the share PUncond is dropped; without scores all are.
+// A batch's rows are normalised transitions, each with its own condition. The share PUncond of the
+// conditions is dropped, and without scores all of them.
 func TestBatches(t *testing.T) {
 	rows, scores := randomRows(40)
 	for name, relevance := range map[string][]float32{"with scores": scores, "without scores": nil} {
@@ -90,13 +89,13 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// The first steps of a fit against AdamW with global clipping and the cosine
-// schedule written out in float64 (Loshchilov and Hutter 2019, Algorithm 2), on
-// the difference quotients of the reference's loss.
+// The first steps of a fit agree with AdamW with global clipping and the cosine schedule, written
+// out in float64 (Loshchilov and Hutter 2019, Algorithm 2), on difference quotients of the
+// reference's loss.
 func TestOptimiserSteps(t *testing.T) {
 	rows, scores := randomRows(40)
 	c := tiny()
-	c.Batch, c.ClipNorm = 6, 0.3 // below the norm of these gradients
+	c.Batch, c.ClipNorm = 6, 0.3 // below the norm of the gradients here
 	d := newDiffusion(t, c, tinyShape)
 	const steps, lr = 4, 1e-2
 	startFit(t, d, rows, scores, FitKnobs{Steps: steps, LR: lr, PUncond: 0.25}, 1)
@@ -144,7 +143,7 @@ func TestOptimiserSteps(t *testing.T) {
 				v[i][j] = 0.99*v[i][j] + 0.01*g*g
 				corrected := math.Sqrt(v[i][j]/(1-math.Pow(0.99, float64(step+1)))) + 1e-8
 				move := rate * m[i][j] / (1 - math.Pow(0.9, float64(step+1))) / corrected
-				// Where a gradient is next to nothing its sign is rounding.
+				// The sign of a gradient close to 0 is rounding.
 				if math.Abs(g) > 1e-5 && math.Abs(float64(after[i][j]-before[i][j])+move) > 2e-2*lr {
 					t.Errorf("step %d moves %s[%d] by %g, want %g", step, p.Name, j, after[i][j]-before[i][j], -move)
 				}

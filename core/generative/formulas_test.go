@@ -12,7 +12,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// The released sampler: N = 128, S_churn = 80. Levels by hand from equation 5.
+// The settings are those of the released sampler, N = 128 and S_churn = 80; the levels are computed
+// by hand from equation 5.
 func TestNoiseLevels(t *testing.T) {
 	c := Default()
 	levels := noiseLevels(c, 128)
@@ -67,7 +68,7 @@ func TestCosineEndsAtZero(t *testing.T) {
 	near(t, "last rate", cosine(3e-4, 999, 1000), 3e-4/2*(1-math.Cos(math.Pi/1000)), 1e-18)
 }
 
-// Values of ema_pytorch's warm-up at its own step counter.
+// The values are those of ema_pytorch's warm-up at its own step counter.
 func TestAverageWarmUp(t *testing.T) {
 	c := Default()
 	for _, want := range []struct {

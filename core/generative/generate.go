@@ -9,14 +9,14 @@ import (
 	"pgrlab/core/rng"
 )
 
-// generation is a generation under way: one chunk of samples after the other.
+// generation is a generation under way. It makes one chunk of samples after another.
 type generation struct {
 	knobs    GenKnobs
 	occasion uint64
 	prompts  []float32 // the conditions to sample from; nil: without condition
 
 	first   int // samples in finished chunks
-	rows    int // samples of a chunk; the last chunk may not need all of its own
+	rows    int // samples of a chunk; the last chunk may need fewer
 	sampler *sampler
 	out     []float32
 }
@@ -29,7 +29,7 @@ func (g *generation) progress() (done, total int) {
 }
 
 // StartGenerate begins a generation with the network of the last complete fit.
-// occasion numbers the generation within the run: the same number gives the same
+// occasion numbers the generation within the run; the same number gives the same
 // random numbers.
 func (d *Diffusion) StartGenerate(knobs GenKnobs, occasion uint64) error {
 	if d.fit != nil || d.generation != nil {
@@ -80,18 +80,18 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation,
 	return g, nil
 }
 
-// clampsEstimates says whether every estimate is kept within [-1,1].
+// clampsEstimates says whether every estimate is clamped to [-1,1].
 func (c Config) clampsEstimates() bool {
 	return c.Normaliser == NormaliserMinMax && (c.Clamp == ClampAuto || c.Clamp == "")
 }
 
-// clampsSamples says whether finished samples and their actions are.
+// clampsSamples says whether finished samples and their actions are clamped to [-1,1].
 func (c Config) clampsSamples() bool {
 	return c.Normaliser == NormaliserMinMax && c.Clamp != ClampNone
 }
 
-// startChunk samples the prompts and the initial noise of the next chunk. Both
-// belong to the sample, not to the chunk.
+// startChunk samples the prompts and the initial noise of the next chunk. The random
+// numbers of both belong to the sample, not to the chunk.
 func (d *Diffusion) startChunk(g *generation) error {
 	if err := d.address(g); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (d *Diffusion) startChunk(g *generation) error {
 	return plan.Push(d.calls.device, g.sampler.chunk.x)
 }
 
-// address says which samples the chunk holds, and samples their prompts.
+// address sets which samples the chunk holds, and samples their prompts.
 func (d *Diffusion) address(g *generation) error {
 	memory := g.sampler.chunk
 	memory.begin(g.first)
@@ -119,8 +119,8 @@ func (d *Diffusion) promptStream() rng.Stream { return d.stream.Sub("prompts") }
 // GenerateSlice makes one network call. It returns the transitions that this call
 // finished, as rows of the replay buffer [s, a, r, s', d] that are valid until the
 // next call, and the number of calls made and needed; the generation is complete
-// when they are equal. Where the network's estimate is not finite the error wraps
-// a *plan.NotFinite, and the generation had better be cancelled.
+// when they are equal. If the network's estimate is not finite, the error wraps
+// a *plan.NotFinite, and the caller should cancel the generation.
 func (d *Diffusion) GenerateSlice() (rows []float32, done, total int, err error) {
 	g := d.generation
 	if g == nil {

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Min-max generators stay within the real range, also when they have learned
-// nothing; standard ones do not care. Terminals come out as 0 or 1.
+// Min-max generators stay within the real range, even if they have learned nothing; standard ones
+// need not. Terminals are 0 or 1.
 func TestSamplesPerNormaliserAndArchitecture(t *testing.T) {
 	rows, scores := randomRows(40)
 	for i := range rows {
@@ -72,8 +72,8 @@ func checkSamples(t *testing.T, d *Diffusion, rows table, samples []float32) {
 	}
 }
 
-// Fitted without scores, a conditional network generates without condition
-// whatever the guidance; fitted with them, guidance and prompts matter.
+// A conditional network that is fitted without scores generates unconditionally, whatever the
+// guidance. Fitted with scores, it depends on guidance and prompts.
 func TestKnobsOfAGenerationMatter(t *testing.T) {
 	rows, scores := randomRows(40)
 	for name, relevance := range map[string][]float32{"with scores": scores, "without scores": nil} {
@@ -94,8 +94,8 @@ func TestKnobsOfAGenerationMatter(t *testing.T) {
 	}
 }
 
-// Where all scores are negative, the padding of the released range counts for the
-// scale only: prompts are conditions of real transitions.
+// If all scores are negative, the padding of the released range affects the scale only: prompts are
+// conditions of real transitions.
 func TestPromptsOfNegativeScores(t *testing.T) {
 	c, err := conditions([]float32{-3, -1, -2, -4}, ConditionPadded)
 	if err != nil {
@@ -159,8 +159,8 @@ func TestSlicesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Progress counts network calls over all chunks, the last one included though it
-// needs only a part of its rows.
+// Progress counts network calls over all chunks, including the last one, which needs only a part of
+// its rows.
 func TestProgressOfAGeneration(t *testing.T) {
 	rows, scores := randomRows(40)
 	d := newDiffusion(t, tiny(), tinyShape)
@@ -175,7 +175,7 @@ func TestProgressOfAGeneration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// 20 samples in chunks of 8; 4 levels cost 7 calls each.
+		// 20 samples take chunks of 8, and 4 levels cost 7 calls each.
 		if done != call || total != 21 {
 			t.Fatalf("call %d reports %d of %d, want %d of 21", call, done, total, call)
 		}
@@ -197,7 +197,7 @@ func TestProgressOfAGeneration(t *testing.T) {
 	}
 }
 
-// The real replay buffer is Rows, in the column order of the vectors.
+// The real replay buffer implements Rows, in the column order of the vectors.
 func TestFitsToARing(t *testing.T) {
 	rows, scores := randomRows(40)
 	ring := replay.NewRing(tinyShape, 64)
@@ -218,8 +218,8 @@ func TestFitsToARing(t *testing.T) {
 	}
 }
 
-// Scores as small as those of episodic curiosity, of either sign, are conditions from −1 to 1,
-// whose largest are asked for and come back as scores.
+// Scores as small as those of episodic curiosity, of either sign, become conditions from −1 to 1.
+// The largest of these are the prompts, and convert back to the scores.
 func TestPromptsOfSmallScoresOfEitherSign(t *testing.T) {
 	scores := []float32{0.002, -0.015, -0.005, 0.015}
 	for _, conditionRange := range []string{ConditionFilled, ConditionPadded} {

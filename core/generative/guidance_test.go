@@ -7,10 +7,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// overlapping are two Gaussians of (s, a) that cannot be told apart everywhere: label
-// 1, a third of all, around (0.5, 0.2), and label 0 around (−0.5, −0.2), both with
-// deviations 0.5 and 0.2. s' = s + 0.3a, so that the data have directions of little
-// spread.
+// overlapping is a mixture of two Gaussians of (s, a) that overlap: label 1, a third of all, around
+// (0.5, 0.2), and label 0 around (−0.5, −0.2), both with deviations 0.5 and 0.2. s' = s + 0.3a, so
+// that the data have directions of little spread.
 type overlapping struct {
 	rows   table
 	scores []float32
@@ -31,14 +30,13 @@ func newOverlapping(n int) overlapping {
 	return m
 }
 
-// belongs is the exact probability that (s, a) has label 1: the ratio of the two
-// densities is exp(4s + 10a), that of the labels ½.
+// belongs is the exact probability that (s, a) has label 1: the ratio of the two densities is
+// exp(4s + 10a), and that of the labels is ½.
 func belongs(s, a float32) float64 {
 	return 1 / (1 + 2*math.Exp(-4*float64(s)-10*float64(a)))
 }
 
-// ask generates towards label 1 and returns the mean of s and the mean probability of
-// label 1.
+// ask generates towards label 1 and returns the mean of s and the mean probability of label 1.
 func (overlapping) ask(t *testing.T, d *Diffusion, omega float64) (mean, share float64) {
 	t.Helper()
 	const n = 1500
@@ -49,12 +47,12 @@ func (overlapping) ask(t *testing.T, d *Diffusion, omega float64) (mean, share f
 	return mean, share
 }
 
-// What is known: without the condition a third of the samples are of label 1, and the
-// mean of s is −1/6; with it, at ω = 1, they are the Gaussian of label 1. In between
-// and beyond, each larger ω moves samples further to the label that was asked for.
+// The exact answers are known. Without the condition a third of the samples have label 1, and the
+// mean of s is −1/6; with it, at ω = 1, the samples follow the Gaussian of label 1. In between and
+// beyond, a larger ω moves samples further towards that label.
 func TestGuidanceMovesToTheLabel(t *testing.T) {
 	data := newOverlapping(3000)
-	known, n := 0.0, 0.0 // mean probability of label 1 where it is the label
+	known, n := 0.0, 0.0 // mean probability of label 1 among samples with that label
 	for i, row := range data.rows {
 		known += belongs(row[0], row[1]) * float64(data.scores[i])
 		n += float64(data.scores[i])

@@ -16,27 +16,27 @@ import (
 const (
 	// HeadNone leaves transitions as the generator made them, as the papers do.
 	HeadNone = "none"
-	// HeadReward takes r, and d where it is modelled, from a regression on (s, a, s').
+	// HeadReward takes r, and d if it is modelled, from a regression on (s, a, s').
 	HeadReward = "reward"
 	// HeadTransition takes s' from a regression of s' − s on (s, a), and then r and d as
-	// HeadReward does: of a generated row the generator gives s and a.
+	// HeadReward does. Only s and a of a row come from the generator.
 	HeadTransition = "transition"
 )
 
-// HeadConfig describes networks that are fitted beside a generator, by squared error to
+// HeadConfig describes networks that are fitted beside a generator, by squared error on
 // the same real transitions, and that label its rows. In a task without noise s' and r
-// are functions of s and a; a regression learns them with a small part of the work that
-// a model of the joint distribution takes, and a sharp r stays sharp.
+// are functions of s and a. A regression learns them with a small part of the work that
+// a model of the joint distribution needs, and a sharp r stays sharp.
 type HeadConfig struct {
-	Kind   string  `toml:"kind"`   // "none", as is the empty one, "reward" or "transition"
+	Kind   string  `toml:"kind"`   // "none" (also if empty), "reward" or "transition"
 	Width  int     `toml:"width"`  // of the hidden layers; 0: 128
 	Layers int     `toml:"layers"` // hidden layers; 0: 2
 	Batch  int     `toml:"batch"`  // rows of a gradient step; 0: 128
-	LR     float64 `toml:"lr"`     // of the first gradient step, it falls as the generator's; 0: 4e-3
+	LR     float64 `toml:"lr"`     // of the first gradient step; it falls as the generator's does; 0: 4e-3
 }
 
-// filled has numbers for those that a configuration does not have: those of builds
-// without heads have none.
+// filled replaces zeros by defaults: configurations written by builds without heads have
+// no numbers for them.
 func (h HeadConfig) filled() HeadConfig {
 	if h.Width == 0 {
 		h.Width = 128
@@ -53,7 +53,7 @@ func (h HeadConfig) filled() HeadConfig {
 	return h
 }
 
-// Enabled says whether there are heads.
+// Enabled says whether h asks for heads.
 func (h HeadConfig) Enabled() bool { return h.Kind != HeadNone && h.Kind != "" }
 
 // Validate says in one line what is wrong with h, or returns nil.
@@ -72,27 +72,27 @@ func (h HeadConfig) Validate() error {
 	return nil
 }
 
-// Memory is about how many bytes the heads take for transitions of that shape.
+// Memory estimates how many bytes the heads take for transitions of that shape.
 func (h HeadConfig) Memory(obs, act int) float64 {
 	if !h.Enabled() {
 		return 0
 	}
 	h = h.filled()
-	in := 4*obs + act // each coordinate at most as sine and cosine, of s and of s'
+	in := 4*obs + act // at most a sine and a cosine for each coordinate of s and s'
 	hidden := (float64(h.Layers)-1)*nn.Parameters(h.Width, h.Width) + nn.Parameters(in, h.Width) + nn.Parameters(h.Width, obs+2)
 	return 4 * 2 * (5*hidden + float64(max(h.Batch, headRows))*(float64(h.Layers)*float64(h.Width)+float64(in)))
 }
 
-// headRows is how many rows one run of the heads labels.
+// headRows is how many rows the heads label in one run.
 const headRows = 256
 
-// scaling maps numbers to mean 0 and deviation 1.
+// scaling maps numbers to mean 0 and standard deviation 1.
 type scaling struct{ mean, scale []float64 }
 
 func newScaling(n int) scaling { return scaling{make([]float64, n), make([]float64, n)} }
 
-// fit takes the scaling of rows vectors; at writes vector i. A number that is always the
-// same stays at 0.
+// fit takes the scaling of a number of vectors; at writes vector i. A constant number maps
+// to 0.
 func (s scaling) fit(rows int, at func(dst []float64, i int)) {
 	x := make([]float64, len(s.mean))
 	clear(s.mean)
@@ -116,13 +116,13 @@ func (s scaling) fit(rows int, at func(dst []float64, i int)) {
 	}
 }
 
-// headLayout says what the heads read and write of a row.
+// headLayout says which parts of a row the heads read and write.
 type headLayout struct {
 	layout
 	turning []bool // coordinates of s that are angles without limits
 }
 
-// observed is how many numbers describe an observation: two for an angle.
+// observed is how many numbers describe an observation: two for an angle without limits.
 func (l headLayout) observed() int {
 	n := l.obs
 	for _, is := range l.turning {
@@ -133,7 +133,7 @@ func (l headLayout) observed() int {
 	return n
 }
 
-// describe writes the observation at obs; whole turns of angles do not show.
+// describe writes the description of an observation, which hides whole turns of angles.
 func (l headLayout) describe(dst []float64, obs []float32) {
 	n := 0
 	for j, v := range obs[:l.obs] {
@@ -147,7 +147,7 @@ func (l headLayout) describe(dst []float64, obs []float32) {
 	}
 }
 
-// before writes what s' is told from: s and a.
+// before writes the inputs that predict s': s and a.
 func (l headLayout) before(dst []float64, row []float32) {
 	l.describe(dst, row)
 	for j, v := range row[l.obs : l.obs+l.act] {
@@ -155,7 +155,7 @@ func (l headLayout) before(dst []float64, row []float32) {
 	}
 }
 
-// both writes what r is told from: s, a and s'.
+// both writes the inputs that predict r: s, a and s'.
 func (l headLayout) both(dst []float64, row []float32) {
 	l.before(dst, row)
 	l.describe(dst[l.observed()+l.act:], row[l.reward()+1:])
@@ -168,7 +168,7 @@ func (l headLayout) change(dst []float64, row []float32) {
 	}
 }
 
-// outcome writes r, and d where it is modelled.
+// outcome writes r, and d if it is modelled.
 func (l headLayout) outcome(dst []float64, row []float32) {
 	dst[0] = float64(row[l.reward()])
 	if l.terminals {
@@ -184,13 +184,13 @@ func (l headLayout) outcomes() int {
 	return 1
 }
 
-// head is one regression: its statistics, its network while it is fitted and as it
-// serves, and its programs.
+// head is one regression: its statistics, its network under fit, its served network, and
+// its programs.
 type head struct {
 	in, out        int
 	read, want     func(dst []float64, row []float32)
-	reads, writes  scaling // while fitted
-	served         [2]scaling
+	reads, writes  scaling    // of the network under fit
+	served         [2]scaling // of the served network
 	model, serving nn.MLP
 
 	x, y    *op.Node // of a gradient step, [B,in] and [B,out]
@@ -213,13 +213,13 @@ func newHead(name string, c HeadConfig, in, out int, read, want func([]float64, 
 	return h
 }
 
-// draw is the squared error of a batch.
+// draw builds the squared error of a batch.
 func (h *head) draw(g *op.Graph, name string, batch int) *op.Node {
 	h.x, h.y = g.Input(name+".x", batch, h.in), g.Input(name+".y", batch, h.out)
 	return g.SquaredError(h.model.Apply(g, h.x), h.y, float64(batch*h.out))
 }
 
-// compile makes the program that labels rows.
+// compile compiles the program that labels rows.
 func (h *head) compile(name string, dev device.Device) error {
 	g, err := op.Build(name, func(g *op.Graph) {
 		h.labelX = g.Input("x", headRows, h.in)
@@ -246,7 +246,7 @@ func (h *head) fit(rows Rows) error {
 	return nil
 }
 
-// put writes a scaled vector of a row.
+// put writes the scaled vector that write takes from a row.
 func (h *head) put(dst []float32, s scaling, write func([]float64, []float32), row []float32) {
 	x := h.scratch[:len(s.mean)]
 	write(x, row)
@@ -261,7 +261,7 @@ func (h *head) batch(p *plan.Program, i int, row []float32) {
 	h.put(p.Data(h.y)[i*h.out:(i+1)*h.out], h.writes, h.want, row)
 }
 
-// label gives each of up to headRows rows to set, with what the served network says.
+// label calls set for each of up to headRows rows, with the output of the served network.
 func (h *head) label(rows []float32, width int, set func(row []float32, y []float64)) error {
 	n := len(rows) / width
 	x := h.labels.Data(h.labelX)
@@ -284,7 +284,7 @@ func (h *head) label(rows []float32, width int, set func(row []float32, y []floa
 	return nil
 }
 
-// serve makes what was fitted what labels rows.
+// serve makes the fitted network the served one, which labels rows.
 func (h *head) serve(dev device.Device) error {
 	for i, s := range []scaling{h.reads, h.writes} {
 		copy(h.served[i].mean, s.mean)

@@ -33,7 +33,7 @@ func tinyHeaded(t testing.TB, change func(*Config)) *Headed {
 	return newHeaded(t, newDiffusion(t, c, tinyShape), tinyHead, c, tinyShape, 1)
 }
 
-// plainMLP is a network with SiLU in plain arithmetic.
+// plainMLP evaluates a network with SiLU in plain arithmetic.
 func plainMLP(m nn.MLP, x vector) vector {
 	for i, l := range m.Layers {
 		if i > 0 {
@@ -44,8 +44,9 @@ func plainMLP(m nn.MLP, x vector) vector {
 	return x
 }
 
-// plainHeads is the loss of both heads on rows, written out: squares of standardised
-// s' − s and (r, d), from s, a and from s, a, s', with the sine and cosine of the angle.
+// plainHeads is the loss of both heads on rows, written out: the squared errors of standardised s'
+// − s, predicted from s and a, and of (r, d), predicted from s, a and s', with the sine and cosine
+// of the angle.
 func plainHeads(d *Headed, rows [][]float32) (loss float64) {
 	standard := func(x vector, s scaling) (out vector) {
 		for j, v := range x {
@@ -69,8 +70,8 @@ func plainHeads(d *Headed, rows [][]float32) (loss float64) {
 	return loss
 }
 
-// Loss and gradient of the first step against plain arithmetic and its difference
-// quotients; the first moment of Adam is a tenth of the gradient.
+// Loss and gradient of the first step agree with plain arithmetic and its difference quotients; the
+// first moment of Adam is a tenth of the gradient.
 func TestHeadStepAgainstTheReference(t *testing.T) {
 	d := tinyHeaded(t, func(c *Config) { c.ModelTerminals, c.ClipNorm = true, 0 })
 	rows, scores := randomRows(30)
@@ -96,8 +97,8 @@ func TestHeadStepAgainstTheReference(t *testing.T) {
 	}
 }
 
-// A head labels what the generator made: s and a stay bit for bit, s' too where it is
-// not asked for; labels are those of plain arithmetic, rewards within the real ones.
+// A head labels what the generator made. s and a stay bit for bit, and so does s' unless the head
+// predicts it. The labels agree with plain arithmetic, and rewards stay within the real ones.
 func TestHeadsLabelWhatIsGenerated(t *testing.T) {
 	rows, scores := randomRows(60)
 	for _, kind := range []string{HeadReward, HeadTransition} {
@@ -116,7 +117,7 @@ func TestHeadsLabelWhatIsGenerated(t *testing.T) {
 				finishFit(t, g, 3)
 			}
 			knobs := tinyGenerate
-			knobs.Samples = headRows + 44 // a whole piece and a part of one, in several chunks
+			knobs.Samples = headRows + 44 // one whole piece and a part of another, in several chunks
 			want, got := generateAll(t, bare, knobs, 1), generateAll(t, d, knobs, 1)
 			width, least, most := tinyShape.Width(), float32(math.Inf(1)), float32(math.Inf(-1))
 			for _, row := range rows {
@@ -147,8 +148,8 @@ func TestHeadsLabelWhatIsGenerated(t *testing.T) {
 	}
 }
 
-// A sharp reward and a dynamics with an angle are learned within a second: better by far
-// than the best constant on transitions that were not fitted to, at any number of turns.
+// A sharp reward and a dynamics with an angle are learned within a second: on unseen transitions,
+// at any number of turns, the heads are far better than the best constant.
 func TestHeadsLearn(t *testing.T) {
 	shape := replay.Shape{Obs: 2, Act: 1}
 	q := rng.New(3, "turns").At(0)
@@ -189,7 +190,7 @@ func TestHeadsLearn(t *testing.T) {
 	}
 }
 
-// What never changes is told exactly, and what is not finite is an error.
+// Constant outcomes are predicted exactly, and values that are not finite are an error.
 func TestHeadsOfConstants(t *testing.T) {
 	rows, _ := randomRows(20)
 	for _, row := range rows {
@@ -212,8 +213,8 @@ func TestHeadsOfConstants(t *testing.T) {
 	}
 }
 
-// However it is cut, saved and loaded, a headed generator goes on bit for bit; what was
-// served before stays until the next fit is complete.
+// A headed generator goes on bit for bit, however it is sliced, saved and loaded. What it serves
+// stays the same until the next fit is complete.
 func TestHeadsSavedHalfway(t *testing.T) {
 	rows, scores := randomRows(40)
 	again := func(d *Headed) *Headed {
@@ -281,8 +282,8 @@ func TestHeadsSavedHalfway(t *testing.T) {
 	}
 }
 
-// A refit starts from the heads that are served where the generator does, and sketches
-// leave no trace.
+// A refit starts from the served heads if the generator starts from its served weights, and
+// sketches leave no trace.
 func TestHeadsStartAndAreSketched(t *testing.T) {
 	rows, scores := randomRows(40)
 	for _, init := range []string{InitScratch, InitPrevious} {
@@ -298,8 +299,8 @@ func TestHeadsStartAndAreSketched(t *testing.T) {
 	sketchesLeaveNoTrace(t, rows, scores, tinyGenerate, func() fitted { return tinyHeaded(t, nil) })
 }
 
-// A vector of s and a alone leaves the rest to heads: nothing of it is modelled, and what
-// is labelled does not depend on what stood there.
+// A vector of s and a leaves everything else to heads: the generator does not model it, and labels
+// do not depend on the values that were in its place.
 func TestPairsOfStateAndAction(t *testing.T) {
 	rows, scores := randomRows(40)
 	for _, normaliser := range []string{NormaliserMinMax, NormaliserStandard} {

@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Model is a Generator with what a run asks beside the contract; Diffusion and VAE are.
+// Model is a Generator with the further methods that a run uses; Diffusion and VAE are Models.
 type Model interface {
 	Generator
 	// Prepare compiles what a generation with these knobs will need, and returns the size
@@ -22,7 +22,8 @@ type Model interface {
 	Parameters() int
 }
 
-// modelOf is g as a Model; one that is none has nothing to prepare and no weights.
+// modelOf returns g as a Model. A Generator that is no Model has nothing to prepare and no
+// weights.
 func modelOf(g Generator, chunk int) Model {
 	if m, is := g.(Model); is {
 		return m
@@ -38,10 +39,10 @@ type weightless struct {
 func (w weightless) Prepare(GenKnobs) (chunk int, err error) { return w.chunk, nil }
 func (w weightless) Parameters() int                         { return 0 }
 
-// Headed is a generator with heads: regressions that are fitted in step with it, one
-// gradient step for each of its own on a batch of their own, and label its rows. What
-// it is asked for, and with which guidance, is the generator's affair: heads look at s
-// and a of what came out. A Headed belongs to one goroutine.
+// Headed is a generator with heads: regressions that label its rows. The heads are fitted
+// in step with the generator: for each of its gradient steps they make one, on a batch of
+// their own. Prompts and guidance concern the generator alone: the heads read the rows
+// that it generated. A Headed belongs to one goroutine.
 type Headed struct {
 	Model
 	config  HeadConfig
@@ -57,7 +58,7 @@ type Headed struct {
 
 	fit    *headFit
 	served bool
-	bounds [2]float64 // of real rewards, of the fit that is served
+	bounds [2]float64 // range of the real rewards of the served fit
 }
 
 // headFit is a fit under way.
@@ -69,8 +70,9 @@ type headFit struct {
 	bounds [2]float64
 }
 
-// WithHeads puts heads on a generator of transitions of that shape. c is the
-// generator's configuration, of which the optimiser, Init and the terminals count; turning are the coordinates of an observation that are angles without limits.
+// WithHeads puts heads on a generator of transitions of that shape. c is the generator's
+// configuration; the heads use its optimiser, Init and terminals. turning lists the
+// coordinates of an observation that are angles without limits.
 func WithHeads(g Generator, h HeadConfig, c Config, shape replay.Shape, turning []int, dev device.Device, seed uint64) (*Headed, error) {
 	if err := h.Validate(); err != nil {
 		return nil, err
@@ -147,7 +149,7 @@ func (d *Headed) closeHeads() {
 	}
 }
 
-// Parameters is the number of trained weights, those of the heads included.
+// Parameters is the number of trained weights, including those of the heads.
 func (d *Headed) Parameters() int {
 	n := d.Model.Parameters()
 	for _, p := range d.params() {
@@ -156,7 +158,7 @@ func (d *Headed) Parameters() int {
 	return n
 }
 
-// params are those that are fitted.
+// params returns the weights under fit.
 func (d *Headed) params() (all []*op.Tensor) {
 	for _, h := range d.heads {
 		all = append(all, h.model.Params()...)
@@ -248,13 +250,13 @@ func (d *Headed) headStep(f *headFit) error {
 	return nil
 }
 
-// GenerateSlice makes one network call of the generator, and labels the rows that it
-// finished.
+// GenerateSlice makes one slice of the generator and labels the rows that it finished.
 func (d *Headed) GenerateSlice() (rows []float32, done, total int, err error) {
 	return d.labelled(d.Model.GenerateSlice())
 }
 
-// Sketch begins a small generation beside all others, as the generator's own does.
+// Sketch begins a small generation beside all others and labels its rows; see
+// Generator.Sketch.
 func (d *Headed) Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error) {
 	inner, err := d.Model.Sketch(knobs, occasion)
 	if err != nil {
@@ -276,7 +278,7 @@ func (d *Headed) labelled(rows []float32, done, total int, err error) ([]float32
 	return rows, done, total, nil
 }
 
-// label gives rows their s', where there is a head for it, and then their r and d.
+// label sets s' of the rows, if there is a head for it, and then their r and d.
 func (d *Headed) label(rows []float32) error {
 	l, width := d.layout, d.layout.row()
 	for _, h := range d.heads[:len(d.heads)-1] {

@@ -9,17 +9,17 @@ import (
 	"pgrlab/core/plan"
 )
 
-// headHeader is everything of fixed size that a checkpoint has of heads.
+// headHeader holds everything of fixed size that a checkpoint stores of the heads.
 type headHeader struct {
 	Magic                  uint64
 	Served, Fit            uint8
-	Low, High              float64 // of the fit that is served
+	Low, High              float64 // range of rewards of the served fit
 	FitLow, FitHigh        float64
 	Refit, Step, Steps, Of uint64
 	LR, PUncond            float64
 }
 
-// Save writes the generator and then its heads, also in the middle of a fit.
+// Save writes the generator and then its heads, even in the middle of a fit.
 func (d *Headed) Save(w io.Writer) error {
 	if err := d.Model.Save(w); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (d *Headed) save(w io.Writer) error {
 	return d.optimiser.Save(w)
 }
 
-// statistics are the numbers of a head that are not weights.
+// statistics returns the numbers of a head that are not weights.
 func (h *head) statistics() (parts []any) {
 	for _, s := range []scaling{h.reads, h.writes, h.served[0], h.served[1]} {
 		parts = append(parts, s.mean, s.scale)

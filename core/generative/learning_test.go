@@ -10,9 +10,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// mixture is a distribution of transitions with one observation and one action:
-// mode 1, a quarter of all, and mode 0. In both, (s, a) lies on an arc, r is
-// bound to it and s' = s + 0.3a + noise, so that neither is Gaussian.
+// mixture is a distribution of transitions with one observation and one action, in two modes: mode
+// 1, a quarter of all, and mode 0. In both, (s, a) lies on an arc, r is a function of it and s' = s
+// + 0.3a + noise, so that neither mode is Gaussian.
 type mixture struct {
 	rows   table
 	scores []float32 // the mode
@@ -39,7 +39,7 @@ func newMixture(n int, stream string) mixture {
 	return m
 }
 
-// of are the vectors of the rows with that score, as many as limit.
+// of returns at most limit vectors of the rows with that score.
 func (m mixture) of(mode float32, limit int) (points [][]float32) {
 	for i, row := range m.rows {
 		if m.scores[i] == mode && len(points) < limit {
@@ -49,7 +49,7 @@ func (m mixture) of(mode float32, limit int) (points [][]float32) {
 	return points
 }
 
-// share is how many of the points lie nearest to a row of mode 1.
+// share is the fraction of the points that lie nearest to a row of mode 1.
 func (m mixture) share(points [][]float32) (share float64) {
 	for _, p := range points {
 		best, mode := math.Inf(1), float32(0)
@@ -92,7 +92,7 @@ func energy(x, y [][]float32) float64 {
 	return 2*mean(x, y) - mean(x, x) - mean(y, y)
 }
 
-// gaussianFit is mean and Cholesky factor of the covariance of points.
+// gaussianFit holds the mean and the Cholesky factor of the covariance of points.
 type gaussianFit struct {
 	mean   []float64
 	factor [][]float64
@@ -150,7 +150,7 @@ func column(points [][]float32, k int) (x []float32) {
 	return x
 }
 
-// learner is a generator that learns the mixture within seconds.
+// learner configures a generator that learns the mixture within seconds.
 func learner(normaliser string) Config {
 	c := Default()
 	c.Width, c.Blocks, c.Embedding, c.Batch, c.Chunk = 64, 3, 16, 128, 1000
@@ -158,9 +158,9 @@ func learner(normaliser string) Config {
 	return c
 }
 
-// The generator learns a distribution that no Gaussian comes near; the condition
-// selects the mode; without condition the modes come in their true shares. A
-// Gaussian fitted to the same data fails each bound by a factor.
+// The generator learns a distribution that is far from Gaussian. The condition selects the mode,
+// and without it the modes have their true shares. A Gaussian fitted to the same data misses each
+// bound by a factor.
 func TestLearnsADistributionAndItsCondition(t *testing.T) {
 	data, fresh := newMixture(4000, "train"), newMixture(8000, "test")
 	everything := func(m mixture) (points [][]float32) {
@@ -199,7 +199,7 @@ func TestLearnsADistributionAndItsCondition(t *testing.T) {
 					mean, deviation := moments(column[0])
 					wantMean, wantDeviation := moments(column[1])
 					near(t, c.name+": mean", mean, wantMean, 0.2*wantDeviation)
-					if k != 2 { // the reward's deviation is small beside its mean
+					if k != 2 { // the reward's deviation is small compared with its mean
 						near(t, c.name+": deviation", deviation, wantDeviation, 0.2*wantDeviation)
 					}
 				}
@@ -236,8 +236,8 @@ func pendulumRows(n int) table {
 	return rows
 }
 
-// dynamicsError is the mean of ½(mean Δs'² + Δr²) where a generated (s, a) is
-// stepped by the true system (the measure of the dynamics experiments).
+// dynamicsError is the mean of ½(mean Δs'² + Δr²) between the generated outcome and a step of the
+// true system from the generated (s, a) (the measure of the dynamics experiments).
 func dynamicsError(points [][]float32) (mean float64) {
 	for _, p := range points {
 		theta, speed, reward := pendulum(math.Atan2(float64(p[1]), float64(p[0])), 4*float64(p[2]), math.Max(-1, math.Min(1, float64(p[3]))))
@@ -250,8 +250,8 @@ func dynamicsError(points [][]float32) (mean float64) {
 	return mean
 }
 
-// At the size of the demo, transitions of a known system must obey it at least
-// five times better than samples of a Gaussian fitted to the same data.
+// At the size of the demo, transitions of a known system obey it at least five times better than
+// samples of a Gaussian fitted to the same data.
 func TestDynamicsErrorAtDemoSize(t *testing.T) {
 	if os.Getenv("PGRLAB_SOAK") == "" {
 		t.Skip("a minute of fitting at width 256; PGRLAB_SOAK=1 runs it")

@@ -2,8 +2,9 @@ package generative
 
 import "pgrlab/core/nn"
 
-// Memory is about how many bytes a generator takes for vectors of that width, beside the
-// transitions that it makes: never much more than it will. It does not overflow.
+// Memory estimates how many bytes a generator takes for vectors of that width, without the
+// transitions that it makes. The estimate never exceeds the use by much, and it does not
+// overflow.
 func (c Config) Memory(width int) float64 {
 	e, half := c.Embedding, c.Width
 	hidden := 4 * float64(e)
@@ -21,9 +22,9 @@ func (c Config) Memory(width int) float64 {
 	return c.bytes(parameters, float64(c.Blocks)*float64(c.Width)+hidden, float64(c.Width)+hidden, width)
 }
 
-// bytes are those of a generator with so many parameters: the weights that are trained,
-// their average, those that are served, gradients and Adam's two moments; units of a row
-// that a fit keeps for its gradients, and that a sample needs at least.
+// bytes estimates the memory of a generator with that many parameters. It counts the trained,
+// averaged and served weights, the gradients and Adam's two moments. fitted is how many units
+// of a row a fit keeps for its gradients, and sampled how many a sample needs at least.
 func (c Config) bytes(parameters, fitted, sampled float64, width int) float64 {
 	numbers := 6 * parameters
 	numbers += float64(c.Batch) * (fitted + float64(width))
@@ -34,7 +35,7 @@ func (c Config) bytes(parameters, fitted, sampled float64, width int) float64 {
 	return 4 * numbers
 }
 
-// Memory is that of a variational autoencoder, as Config.Memory of a diffusion model.
+// Memory is for a variational autoencoder what Config.Memory is for a diffusion model.
 func (v VAEConfig) Memory(c Config, width int) float64 {
 	block := nn.Parameters(v.Width, v.Bottleneck, v.Width)
 	blocks := float64(v.EncoderBlocks) + float64(v.DecoderBlocks)

@@ -62,7 +62,7 @@ func TestMisuseIsAnError(t *testing.T) {
 	expect("no action", err, "no action")
 }
 
-// A fit that diverges must fail, not fill the buffer with it.
+// A fit that diverges fails, and does not fill the buffer with its samples.
 func TestDivergenceIsAnError(t *testing.T) {
 	rows, scores := randomRows(40)
 	c := tiny()

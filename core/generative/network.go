@@ -8,9 +8,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// network is F(x, t, c), a residual MLP without layer norm; the two kinds are
-// described at ArchitectureSynthER and ArchitecturePGR. A block is h ← h +
-// Linear(act(h)), the head Linear(act(h)); layers start as PyTorch's.
+// network is F(x, t, c), a residual MLP without layer norm. ArchitectureSynthER and
+// ArchitecturePGR describe its two kinds. A block is h ← h + Linear(act(h)), and the
+// head is Linear(act(h)). Layers are initialised as in PyTorch.
 type network struct {
 	config  Config
 	fourier *op.Tensor // fixed frequencies of the time features, [F]
@@ -53,7 +53,7 @@ func newNetwork(c Config, name string, width int, s rng.Stream) *network {
 	return n
 }
 
-// params are the trained tensors, in a fixed order.
+// params returns the trained tensors, in a fixed order.
 func (n *network) params() []*op.Tensor {
 	layers := []nn.Linear{n.time[0], n.time[1]}
 	if n.config.Conditional {
@@ -69,12 +69,12 @@ func (n *network) params() []*op.Tensor {
 	return params
 }
 
-// state is everything that a copy of the network needs.
+// state returns all tensors that a copy of the network needs.
 func (n *network) state() []*op.Tensor { return append(n.params(), n.fourier) }
 
 // apply builds F(x, t, keep·c) for x [B,D], t [B,1] and, in a conditional network,
 // condition and keep [B,1]. keep is 1 or 0 for each row and scales the embedding
-// of the condition: the null condition is the zero vector. Result [B,D].
+// of the condition: the null condition is the zero vector. The result is [B,D].
 func (n *network) apply(g *op.Graph, x, t, condition, keep *op.Node) *op.Node {
 	var conditioned *op.Node
 	if n.config.Conditional {

@@ -13,8 +13,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// The networks and the loss once more, row by row in float64 and in the form of
-// the papers: what the graphs are held to.
+// The networks and the loss are written again row by row in float64, in the form of the papers; the
+// graphs are compared with them.
 
 type vector []float64
 
@@ -88,8 +88,8 @@ func referenceNetwork(n *network, x vector, t, condition, keep float64) vector {
 	return linear(n.head, h.each(act))
 }
 
-// referenceLoss is mean λ(σ)(D(x+σn) − x)² (Karras et al. 2022, equation 8),
-// without the rearrangement of package doc, x being in the coordinates of the noise.
+// referenceLoss is mean λ(σ)(D(x+σn) − x)² (Karras et al. 2022, equation 8), without the
+// rearrangement of the package doc; x is in the coordinates of the noise.
 func referenceLoss(n *network, within coordinates, x []float64, noise, level, condition, keep []float32, width int) float64 {
 	c, loss := n.config, 0.0
 	for i := range level {
@@ -125,8 +125,8 @@ func turned(c Config) Config {
 	return c
 }
 
-// threeAxes are coordinates of three dimensions; turned ones are those of a
-// rotation by hand.
+// threeAxes returns coordinates of three dimensions; if they are turned, they are those of a
+// rotation written by hand.
 func threeAxes(c Config) coordinates {
 	if c.Preconditioning == PreconditioningScalar {
 		return coordinates{spread: []float64{c.SigmaData, c.SigmaData, c.SigmaData}}
@@ -153,8 +153,8 @@ func (c coordinates) enter(x []float32, width int) []float64 {
 	return out
 }
 
-// The graph's loss is EDM's weighted loss, and its gradient the difference
-// quotient of that, for every weight of both architectures.
+// The graph's loss is EDM's weighted loss, and its gradient agrees with that loss's difference
+// quotient for every weight of both architectures.
 func TestLossAndGradientAgainstTheReference(t *testing.T) {
 	for _, c := range []Config{
 		small(ArchitecturePGR, "mish", true), small(ArchitecturePGR, "tanh", false),
@@ -253,8 +253,8 @@ func onPlan(t *testing.T, built fitGraph, params []*op.Tensor) (loss float64, gr
 	return p.Loss(), grads
 }
 
-// quotient is the central difference quotient of f by one weight; the step is the
-// one that float32 can represent.
+// quotient is the central difference quotient of f by one weight, with the step that float32 can
+// represent.
 func quotient(w *float32, f func() float64) float64 {
 	at := *w
 	high, low := at+1e-4, at-1e-4
@@ -266,7 +266,7 @@ func quotient(w *float32, f func() float64) float64 {
 	return (up - down) / (float64(high) - float64(low))
 }
 
-// Sizes of the published networks; the sums are by hand from their layer sizes.
+// The sizes are those of the published networks; the sums are by hand from their layer sizes.
 func TestParameterCounts(t *testing.T) {
 	count := func(c Config, width int) int {
 		sum := 0

@@ -5,14 +5,14 @@ import (
 	"math"
 )
 
-// Rows are the real transitions, each as a row [s, a, r, s', d]; replay.Ring is
-// one. They must not change between the start of a fit and its end.
+// Rows are the real transitions, each as a row [s, a, r, s', d]; replay.Ring
+// implements it. They must not change between the start of a fit and its end.
 type Rows interface {
 	Len() int
 	Row(i int) []float32
 }
 
-// slack keeps the scale of a constant dimension off zero; both reference
+// slack keeps the scale of a constant dimension above zero. Both reference
 // normalisers use this number (renwang435/pgr and conglu1997/SynthER:
 // synther/diffusion/norm.py).
 const slack = 1e-5
@@ -21,13 +21,13 @@ const slack = 1e-5
 // float64: in float32 the slack would vanish beside a constant of 1,000.
 type normaliser struct {
 	centre, scale []float64
-	coordinates   coordinates // of the normalised vectors; where the noise is added
+	coordinates   coordinates // of the normalised vectors; noise is added in them
 }
 
-// fitNormaliser takes the statistics of the first width columns of rows. With mean
-// and deviation a modelled terminal flag stays 0 or 1 (conglu1997/SynthER:
-// synther/online/utils.py leaves that column out); rare ends would otherwise stand
-// many deviations away from all else.
+// fitNormaliser takes the statistics of the first l.width() columns of rows. With
+// NormaliserStandard a modelled terminal flag stays 0 or 1 (conglu1997/SynthER:
+// synther/online/utils.py leaves that column out); otherwise rare ends would lie
+// many deviations away from everything else.
 func fitNormaliser(c Config, rows Rows, l layout) (normaliser, error) {
 	least := 1
 	if c.Normaliser == NormaliserStandard {
@@ -77,8 +77,8 @@ func (n normaliser) fitMinMax(rows Rows) {
 	}
 }
 
-// fitStandard maps to mean 0 and deviation 1; the deviation is the unbiased one
-// + 1e-5, as torch.std.
+// fitStandard maps to mean 0 and deviation 1. The deviation is the unbiased one, as
+// in torch.std, plus 1e-5.
 func (n normaliser) fitStandard(rows Rows) {
 	count := float64(rows.Len())
 	for i := range rows.Len() {

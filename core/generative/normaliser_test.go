@@ -8,13 +8,13 @@ import (
 	"pgrlab/core/replay"
 )
 
-// table is Rows of literal numbers.
+// table implements Rows with literal numbers.
 type table [][]float32
 
 func (t table) Len() int            { return len(t) }
 func (t table) Row(i int) []float32 { return t[i] }
 
-// Rows [s, a, r, s', d] of one observation and one action; s' is constant.
+// fourRows are rows [s, a, r, s', d] of one observation and one action, with a constant s'.
 var fourRows = table{{0, -1, 10, 1000, 0}, {2, 1, 20, 1000, 0}, {4, 0.5, 40, 1000, 1}, {6, 0, 10, 1000, 0}}
 
 func TestMinMaxNormaliser(t *testing.T) {
@@ -44,12 +44,12 @@ func TestStandardNormaliser(t *testing.T) {
 	}
 	x := make([]float32, l.width())
 	n.normalise(x, fourRows[2])
-	// Deviations with n−1, as torch.std: of {0,2,4,6} √(20/3).
+	// Deviations use n−1, as torch.std does: that of {0,2,4,6} is √(20/3).
 	for j, want := range []float64{1 / (math.Sqrt(20.0/3) + 1e-5), 0.375 / (math.Sqrt(2.1875/3) + 1e-5), 40, 0, 1} {
 		near(t, "normalised", float64(x[j]), want, 1e-5)
 	}
 	checkRestored(t, n, l)
-	// What the generator makes around a constant stays beside it.
+	// Values generated around a constant stay next to it.
 	restored := make([]float32, l.width())
 	n.restore(restored, []float32{0, 0, 0, 3, 0})
 	near(t, "constant dimension", float64(restored[3]), 1000, 1e-4)

@@ -15,8 +15,8 @@ func numbers(tensors []*op.Tensor) (all []float32) {
 	return all
 }
 
-// A refit starts from fresh weights, or from those that are served; an abandoned
-// fit in between leaves no trace.
+// A refit starts from fresh weights or from the served ones; an abandoned fit in between leaves no
+// trace.
 func TestRefitsStartWhereTheyAreTold(t *testing.T) {
 	rows, scores := randomRows(40)
 	for _, init := range []string{"", InitScratch, InitPrevious} {
@@ -46,8 +46,8 @@ func TestRefitsStartWhereTheyAreTold(t *testing.T) {
 	}
 }
 
-// Estimates are bounded by default; with "end" only samples are, with "none"
-// nothing is. Weights after a few steps are bad enough to tell.
+// By default estimates are bounded; with "end" only samples are, and with "none" nothing is.
+// Weights after a few steps are bad enough to show the difference.
 func TestClampsAreOptions(t *testing.T) {
 	rows, scores := randomRows(40)
 	samples := map[string][]float32{}
@@ -76,8 +76,8 @@ func TestClampsAreOptions(t *testing.T) {
 	}
 }
 
-// A modelled terminal is thresholded at one half, or stays the number that it is; one
-// that is not modelled is 0.
+// A modelled terminal is thresholded at one half, or stays the number that was sampled; one that is
+// not modelled is 0.
 func TestTerminalsByHand(t *testing.T) {
 	shape := replay.Shape{Obs: 1, Act: 1}
 	for _, c := range []struct {

@@ -16,7 +16,7 @@ func phasedConfig() Config {
 	return c
 }
 
-// phasedDiffusion takes the second coordinate of tinyShape for an angle without limits.
+// phasedDiffusion treats the second coordinate of tinyShape as an angle without limits.
 func phasedDiffusion(t *testing.T, c Config) *Diffusion {
 	t.Helper()
 	d, err := New(c, tinyShape, newDevice(t), 11, 1)
@@ -27,7 +27,7 @@ func phasedDiffusion(t *testing.T, c Config) *Diffusion {
 	return d
 }
 
-// The vector has sine and cosine of the angle behind s and a, and nothing else changes.
+// The vector has the angle's sine and cosine after s and a, and nothing else changes.
 func TestVectorsHavePhases(t *testing.T) {
 	rows := table{{1, 100, 0.5, 9, 9, 9, 0}, {-1, -0.25, 0.25, 9, 9, 9, 0}}
 	l := newLayout(phasedConfig(), tinyShape, 1)
@@ -58,7 +58,7 @@ func TestVectorsHavePhases(t *testing.T) {
 	}
 }
 
-// A finished angle is the nearest to what was sampled that has the sampled phase.
+// A finished angle is the one nearest to the sampled angle that has the sampled phase.
 func TestFinishedAngles(t *testing.T) {
 	l := newLayout(phasedConfig(), tinyShape, 1)
 	for _, c := range []struct{ sampled, phase, want float64 }{
@@ -80,7 +80,7 @@ func TestFinishedAngles(t *testing.T) {
 	}
 }
 
-// spinning is an angle over many turns, and where it points: s = (cos θ + noise, θ).
+// spinning makes an angle over many turns, and its direction: s = (cos θ + noise, θ).
 func spinning(n int) (rows table) {
 	draw := rng.New(3, "spinning").At(0)
 	for range n {
@@ -90,8 +90,8 @@ func spinning(n int) (rows table) {
 	return rows
 }
 
-// What hangs on the phase of an angle with many turns is kept where the phase is
-// modelled, and is lost where it is not.
+// A coordinate that depends on the phase of an angle with many turns keeps this dependence if the
+// phase is modelled, and loses it otherwise.
 func TestPhasesKeepWhatHangsOnThem(t *testing.T) {
 	rows := spinning(3000)
 	apart := map[string]float64{}
@@ -120,7 +120,7 @@ func TestPhasesKeepWhatHangsOnThem(t *testing.T) {
 	}
 }
 
-// A fit with phases is resumed bit for bit, in both kinds of generators.
+// A fit with phases is resumed bit for bit, for both kinds of generators.
 func TestPhasesResume(t *testing.T) {
 	rows, scores := randomRows(40)
 	c := phasedConfig()

@@ -6,17 +6,17 @@ import (
 	"pgrlab/core/device"
 )
 
-// minChunk is the smallest chunk that Prepare makes of a larger one: below, the
-// work of a call is too little for a GPU.
+// minChunk is the smallest chunk to which Prepare shrinks a larger one: a smaller
+// call has too little work for a GPU.
 const minChunk = 256
 
-// Prepare compiles what a generation with these knobs will need. Where the device
-// has not the memory for a chunk of Config.Chunk transitions, chunks become smaller,
-// down to 256, which changes when samples are made and not which. It returns the
+// Prepare compiles what a generation with these knobs will need. If the device lacks
+// the memory for a chunk of Config.Chunk transitions, chunks become smaller, down to
+// 256. This changes when samples are made, but not the samples. Prepare returns the
 // size of the chunks, or a *device.OutOfMemory.
 func (d *Diffusion) Prepare(knobs GenKnobs) (chunk int, err error) {
 	if d.generation != nil || d.fit != nil {
-		return d.config.Chunk, nil // what is under way has its programs
+		return d.config.Chunk, nil // a fit or a generation under way has its programs
 	}
 	err = shrink(&d.config.Chunk, func(chunk int) error {
 		_, err := d.calls.prepare(d.config, knobs, min(chunk, knobs.Samples))
@@ -25,7 +25,7 @@ func (d *Diffusion) Prepare(knobs GenKnobs) (chunk int, err error) {
 	return d.config.Chunk, err
 }
 
-// Prepare is Diffusion's.
+// Prepare compiles the decoder for a generation with these knobs; see Diffusion.Prepare.
 func (v *VAE) Prepare(knobs GenKnobs) (chunk int, err error) {
 	if v.generation != nil {
 		return v.config.Chunk, nil
@@ -49,7 +49,7 @@ func shrink(chunk *int, compile func(chunk int) error) error {
 	}
 }
 
-// prepare compiles both evaluations of a Heun step for chunks of so many rows.
+// prepare compiles both evaluations of a Heun step for chunks with that number of rows.
 func (c *calls) prepare(config Config, knobs GenKnobs, rows int) (*chunk, error) {
 	memory, err := c.of(rows)
 	if err != nil {

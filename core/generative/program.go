@@ -18,7 +18,7 @@ type fitGraph struct {
 	loss            *op.Node
 }
 
-// buildFit builds the loss of package doc: the mean of (F − target)².
+// buildFit builds the loss of the package documentation: the mean of (F − target)².
 func buildFit(n *network, within *frame, width int) (fitGraph, error) {
 	c, f := n.config, fitGraph{}
 	var err error
@@ -94,7 +94,7 @@ func fill(dst []float32, v float32) {
 	}
 }
 
-// finite says whether every element is a number.
+// finite says whether every element is a finite number.
 func finite(x []float32) bool {
 	for _, v := range x {
 		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {

@@ -10,36 +10,38 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Spec is a kind of generator in the registry: all that the rest of the program knows of
-// it before one is made. A kind is one file of this package that declares itself,
-// var _ = register(Spec{…}).
+// Spec describes a kind of generator in the registry: everything that the rest of the
+// program knows of it before one is made. A kind is one file of this package that
+// registers itself with var _ = register(Spec{…}).
 type Spec struct {
-	Kind   string // of generator.kind, and of its own settings
+	Kind   string // value of generator.kind, and name of the table of its own settings
 	Doc    string // one line
 	Source string
-	// Denoises says that it samples step by step from noise, by an estimate with and one
-	// without the condition: guidance, p_uncond, sampler_steps and s_churn act on it.
+	// Denoises says that the kind samples step by step from noise, with one estimate under
+	// the condition and one without: guidance, p_uncond, sampler_steps and s_churn act on it.
 	Denoises bool
 	// Learns says that a fit makes gradient steps: generator_steps and lr_generator act on it.
 	Learns bool
-	// Settings are the defaults of its own settings, a struct with toml tags in the table
-	// generator.KIND; nil where the shared ones are all.
+	// Settings are the defaults of the kind's own settings, a struct with toml tags in the
+	// table generator.KIND; nil if it has only the shared ones.
 	Settings Settings
-	// Check says what it cannot do of the shared settings; nil where it can do all.
+	// Check returns an error for shared settings that the kind does not support; nil: it
+	// supports all.
 	Check func(Config) error
 	New   func(Deps) (Generator, error)
 }
 
-// Settings are those of one kind of generator.
+// Settings are the own settings of one kind of generator.
 type Settings interface {
 	// Validate says in one line what is wrong, or returns nil.
 	Validate() error
-	// Memory is about how many bytes it takes for rows of that width, beside the
-	// transitions that it makes: never much more than it will. It does not overflow.
+	// Memory estimates how many bytes the generator takes for rows of that width, without
+	// the transitions that it makes. The estimate never exceeds the use by much, and it
+	// does not overflow.
 	Memory(shared Config, width int) float64
 }
 
-// Deps is what New may use.
+// Deps are the arguments of Spec.New.
 type Deps struct {
 	Config   Config
 	Settings Settings // as Spec.Settings
@@ -48,8 +50,8 @@ type Deps struct {
 	Seed     uint64
 	Turning  []int // coordinates of an observation that are angles without limits
 	// Policy and Ends are for generators that roll out a model. Ends says whether a
-	// transition ends an episode by itself; nil: none does. Policy may be nil where no
-	// agent is.
+	// transition ends an episode by itself; nil: none does. Policy may be nil if there is
+	// no agent.
 	Policy Policy
 	Ends   func(obs, act, next []float32) bool
 }
@@ -72,7 +74,7 @@ func register(s Spec) Spec {
 // Specs lists the kinds of generators.
 func Specs() []Spec { return slices.Clone(specs) }
 
-// Find returns the kind of that name.
+// Find returns the Spec of a kind.
 func Find(kind string) (Spec, error) {
 	var kinds []string
 	for _, s := range specs {
@@ -84,11 +86,11 @@ func Find(kind string) (Spec, error) {
 	return Spec{}, fmt.Errorf("generator.kind is %q, want %s or \"none\"", kind, strings.Join(kinds, ", "))
 }
 
-// Kinds are the own settings of kinds of generators: a table.Set. A kind that it lacks
-// has its defaults.
+// Kinds maps kinds of generators to their own settings. It is a table.Set: a missing kind
+// has its default settings.
 type Kinds map[string]Settings
 
-// Defaults are the default settings of every kind that has its own.
+// Defaults returns the default settings of every kind that has settings of its own.
 func (Kinds) Defaults() map[string]any {
 	all := map[string]any{}
 	for _, s := range specs {
@@ -99,7 +101,7 @@ func (Kinds) Defaults() map[string]any {
 	return all
 }
 
-// Of are the own settings of a kind, nil where it has none.
+// Of returns the own settings of a kind, nil if it has none.
 func (k Kinds) Of(kind string) Settings {
 	if own, ok := k[kind]; ok {
 		return own

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// The registry has every kind, what it says of one is right, and a kind is made of it.
+// The registry has every kind, describes each truthfully, and can make a generator of each.
 func TestRegistry(t *testing.T) {
 	var kinds []string
 	for _, s := range Specs() {

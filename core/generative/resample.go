@@ -11,7 +11,7 @@ import (
 )
 
 var _ = register(Spec{
-	Kind: "resample", Doc: "real transitions once more, those of high F where F is given: what generating adds stands beside it",
+	Kind: "resample", Doc: "control that repeats real transitions, those of high F if F is given, to show what generating adds",
 	Source:   "our control; with F it is prioritized replay without a model",
 	Settings: DefaultResample(),
 	Check: func(c Config) error {
@@ -25,9 +25,9 @@ var _ = register(Spec{
 	},
 })
 
-// ResampleConfig are the settings of a Resample, the table generator.resample.
+// ResampleConfig holds the settings of a Resample, the table generator.resample.
 type ResampleConfig struct {
-	Rows int `toml:"rows"` // transitions that a fit keeps, at most: a random choice where there are more
+	Rows int `toml:"rows"` // most transitions that a fit keeps; it chooses randomly if there are more
 }
 
 // DefaultResample keeps all of D_real at the scales demo and short.
@@ -41,17 +41,17 @@ func (c ResampleConfig) Validate() error {
 	return nil
 }
 
-// Memory is of the rows that serve, of those of a fit, and of pieces under way.
+// Memory covers the rows that serve, the rows of a fit, and pieces under way.
 func (c ResampleConfig) Memory(shared Config, width int) float64 {
 	return 4 * (2*float64(c.Rows)*float64(width+3) + 3*float64(shared.Chunk)*float64(width+1))
 }
 
-// Resample is the control beside generators: D_syn is real transitions, drawn with
-// replacement from those of the last fit, equally or, where the fit had scores, among
-// the share of them that is most relevant. So rows are as a perfect model of the data
-// would make them, and nothing is new in them: the difference to a diffusion is what
-// generating is worth, the difference between the two ways to draw what F is worth. Of
-// the knobs it uses Samples and TopFraction; there is no guidance.
+// Resample is the control for generators. Its D_syn holds real transitions, drawn with
+// replacement from those of the last fit: uniformly or, if the fit had scores, among the
+// most relevant share of them. The rows are what a perfect model of the data would make,
+// and contain nothing new. So the difference to a diffusion shows what generating is
+// worth, and the difference between the two ways of drawing shows what F is worth. A
+// Resample uses the knobs Samples and TopFraction; there is no guidance.
 type Resample struct {
 	config ResampleConfig
 	chunk  int
@@ -62,7 +62,8 @@ type Resample struct {
 	generation   *redrawing // nil: none under way
 }
 
-// pool is what a fit keeps: rows [n,width], and F of each by falling F, or nil.
+// pool is what a fit keeps: rows [n,width] and their scores, sorted by falling F; scores
+// is nil for a fit without scores.
 type pool struct {
 	rows   []float32
 	scores []float32
@@ -78,7 +79,7 @@ type redrawing struct {
 	out      []float32
 }
 
-// NewResample is a Resample of transitions of that shape.
+// NewResample returns a Resample of transitions of that shape.
 func NewResample(c Config, own ResampleConfig, shape replay.Shape, seed uint64) (*Resample, error) {
 	if err := errors.Join(c.Validate(), own.Validate()); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func NewResample(c Config, own ResampleConfig, shape replay.Shape, seed uint64) 
 	return &Resample{config: own, chunk: c.Chunk, width: shape.Width(), stream: rng.New(seed, "resample")}, nil
 }
 
-// StartFit keeps rows. Of the knobs it uses none.
+// StartFit chooses and keeps rows. It uses none of the knobs.
 func (g *Resample) StartFit(real Rows, scores []float32, _ FitKnobs, refit uint64) error {
 	switch n := real.Len(); {
 	case g.fit != nil || g.generation != nil:
@@ -110,8 +111,8 @@ func (g *Resample) StartFit(real Rows, scores []float32, _ FitKnobs, refit uint6
 	}
 }
 
-// chosen are at most so many of n rows, each as likely as any other, in rising order
-// (Knuth 1997, algorithm S).
+// chosen returns the indices of min(n, most) of n rows in rising order, each with equal
+// probability (Knuth 1997, algorithm S).
 func chosen(n, most int, intN func(int) int) []int {
 	kept := make([]int, 0, min(n, most))
 	for i := range n {
@@ -191,7 +192,8 @@ func (r *redrawing) slice(chunk, width int) (rows []float32, done, total int) {
 	return r.out, (last + chunk - 1) / chunk, (r.knobs.Samples + chunk - 1) / chunk
 }
 
-// draw is the row that becomes sample i. The numbers belong to the sample, not to a piece.
+// draw returns the row that becomes sample i. The random numbers belong to the sample, not
+// to a piece.
 func (p *pool) draw(fraction float64, width int, s rng.Stream, generation uint64, i int) int {
 	n := len(p.rows) / width
 	if p.scores != nil {
@@ -200,10 +202,11 @@ func (p *pool) draw(fraction float64, width int, s rng.Stream, generation uint64
 	return s.At(occasion(generation, i)).IntN(n)
 }
 
-// Cancel abandons what is under way. The rows of the last complete fit stay.
+// Cancel abandons the fit or the generation under way. The rows of the last complete fit stay.
 func (g *Resample) Cancel() { g.fit, g.generation = nil, nil }
 
-// PromptScores are F of the rows that the first n samples of a generation are.
+// PromptScores returns F of the rows that the first n samples of a generation repeat, nil
+// without scores.
 func (g *Resample) PromptScores(knobs GenKnobs, occasion uint64, n int) []float32 {
 	if g.serving == nil || g.serving.scores == nil {
 		return nil
@@ -215,7 +218,7 @@ func (g *Resample) PromptScores(knobs GenKnobs, occasion uint64, n int) []float3
 	return out
 }
 
-// Sketch draws beside what is under way.
+// Sketch draws rows beside a fit or a generation under way.
 func (g *Resample) Sketch(knobs GenKnobs, occasion uint64) (next func() ([]float32, int, int, error), err error) {
 	made, err := g.redraw(knobs, occasion, g.stream.Sub("sketch"))
 	if err != nil {
@@ -230,5 +233,5 @@ func (g *Resample) Sketch(knobs GenKnobs, occasion uint64) (next func() ([]float
 	}, nil
 }
 
-// Close frees nothing.
+// Close does nothing.
 func (g *Resample) Close() error { return nil }

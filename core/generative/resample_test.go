@@ -20,7 +20,7 @@ func newResample(t testing.TB, rows int) *Resample {
 	return g
 }
 
-// counted is how often each of rows is among what was made; what is none of them is an error.
+// counted returns how often each of rows is in made; any other row is an error.
 func counted(t *testing.T, rows table, made []float32) []int {
 	t.Helper()
 	n := make([]int, len(rows))
@@ -34,8 +34,8 @@ func counted(t *testing.T, rows table, made []float32) []int {
 	return n
 }
 
-// With scores the rows of the top share come, each as often as any other, and what was asked
-// for is their F; without, all do.
+// With scores, the rows of the top share are drawn, each equally often, and PromptScores returns
+// their F. Without scores, all rows are drawn.
 func TestResampleDrawsWhatIsRelevant(t *testing.T) {
 	rows, scores := randomRows(40)
 	knobs := tinyGenerate
@@ -78,7 +78,7 @@ func TestResampleDrawsWhatIsRelevant(t *testing.T) {
 	}
 }
 
-// A fit keeps no more rows than it may, each as likely as any other.
+// A fit keeps at most as many rows as it may, each row with equal probability.
 func TestResampleKeepsAnyRow(t *testing.T) {
 	rows, scores := randomRows(40)
 	g, n := newResample(t, 10), make([]int, len(rows))
@@ -104,7 +104,7 @@ func TestResampleKeepsAnyRow(t *testing.T) {
 	}
 }
 
-// One that is saved between any two slices and loaded into a new one goes on bit for bit.
+// A Resample that is saved between any two slices and loaded into a new one goes on bit for bit.
 func TestAResampleGoesOnFromEverywhere(t *testing.T) {
 	rows, scores := randomRows(40)
 	knobs := tinyGenerate

@@ -7,12 +7,11 @@ import (
 	"io"
 )
 
-// resampleMagic begins the checkpoint of a Resample: the header of a diffusion's, then the
-// rows that serve, then those of a fit under way.
+// resampleMagic begins the checkpoint of a Resample: the header of a Diffusion's checkpoint,
+// the rows that serve, and the rows of a fit under way.
 const resampleMagic = 0x31504d53_52474750 // "PGGRSMP1"
 
-// Save writes the state, also in the middle of a fit or of a generation, with the rows
-// that were kept.
+// Save writes the state with the kept rows, even in the middle of a fit or of a generation.
 func (g *Resample) Save(w io.Writer) error {
 	h := header{Magic: resampleMagic, Width: uint64(g.width)}
 	if g.serving != nil {
@@ -46,8 +45,8 @@ func (p *pool) save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote for the same settings and shape, and goes on from there bit
-// for bit. On an error g must not be used any further.
+// Load reads what Save wrote for the same settings and shape; g then continues bit for
+// bit. After an error g must not be used any further.
 func (g *Resample) Load(r io.Reader, _ Rows) error {
 	if err := g.load(r); err != nil {
 		return fmt.Errorf("load generator: %w", err)

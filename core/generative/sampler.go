@@ -9,9 +9,9 @@ import (
 )
 
 // sampler is the stochastic Heun sampler of Karras et al. 2022 (Algorithm 2), cut
-// into single evaluations of the denoiser so that it can stop between any two.
-// Each is one run of a program that does the rest of the step as well. Its state is
-// x, hat, slope of the chunk, level and correcting.
+// into single evaluations of the denoiser so that it can stop between any two of them.
+// Each evaluation is one run of a program that does the rest of the step as well. The
+// state of the sampler is x, hat and slope of the chunk, level and correcting.
 type sampler struct {
 	config     Config
 	sChurn     float64
@@ -22,7 +22,7 @@ type sampler struct {
 	noise      rng.Stream
 	generation uint64 // indexes the noise
 
-	level      int  // next to be left
+	level      int  // index of the present noise level
 	correcting bool // whether the next evaluation is the corrector of this level
 }
 
@@ -30,8 +30,8 @@ func newSampler(c Config, knobs GenKnobs, memory *chunk) *sampler {
 	return &sampler{config: c, sChurn: knobs.SChurn, levels: noiseLevels(c, knobs.Steps), chunk: memory}
 }
 
-// calls is the number of evaluations of one whole sample: two a level, one at the
-// last.
+// calls is the number of evaluations of one whole sample: two for each level, one for
+// the last.
 func (s *sampler) calls() int { return 2*(len(s.levels)-1) - 1 }
 
 // made is the number of evaluations of this sample so far.
@@ -108,5 +108,5 @@ func (s *sampler) evaluate(p part, sigma float64) error {
 // noiseOccasion indexes the noise of one level; level −1 is the start.
 func noiseOccasion(generation uint64, level int) uint64 { return occasion(generation, level+1) }
 
-// set writes one number to all of a tensor.
+// set fills a tensor with one number.
 func set(t *op.Tensor, v float64) { fill(t.Data, float32(v)) }

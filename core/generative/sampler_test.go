@@ -17,14 +17,14 @@ type affine struct {
 	keep, give func(sigma float64) float64
 }
 
-// gaussian is the exact denoiser of N(mean, deviation²): with it the sampler
-// must produce that distribution.
+// gaussian is the exact denoiser of N(mean, deviation²); with it the sampler must produce that
+// distribution.
 func gaussian(mean, deviation float64) affine {
 	keep := func(sigma float64) float64 { return deviation * deviation / (deviation*deviation + sigma*sigma) }
 	return affine{keep, func(sigma float64) float64 { return mean * (1 - keep(sigma)) }}
 }
 
-// live is an affine denoiser in a graph, with numbers that follow σ.
+// live is an affine denoiser in a graph, with coefficients that follow σ.
 type live struct {
 	affine
 	k, b *op.Tensor
@@ -34,8 +34,8 @@ func (d live) Denoise(g *op.Graph, x *op.Node) *op.Node {
 	return g.ColAdd(g.ColScale(x, g.Bind(d.k)), g.Bind(d.b))
 }
 
-// samplerOf prepares a sampler whose evaluations are compiled from a denoiser.
-// sigmas receives the noise levels that it asks for.
+// samplerOf prepares a sampler whose evaluations are compiled from a denoiser. sigmas receives the
+// noise levels of the evaluations.
 func samplerOf(t *testing.T, knobs GenKnobs, rows, width int, a affine, sigmas *[]float64) *sampler {
 	t.Helper()
 	memory := newChunk(rows, width)
@@ -75,8 +75,8 @@ func sampleWith(t *testing.T, knobs GenKnobs, rows, width int, a affine) (s *sam
 	return s, sigmas
 }
 
-// heun is Algorithm 2 of Karras et al. 2022 once more, number by number in plain
-// Go: what the programs are held to, bit for bit.
+// heun is Algorithm 2 of Karras et al. 2022 again, number by number in plain Go; the programs are
+// compared with it bit for bit.
 func heun(s *sampler, a affine, size int) []float32 {
 	x, hat, slope := make([]float32, size), make([]float32, size), make([]float32, size)
 	s.noise.FillNormal(x, noiseOccasion(s.generation, -1), s.chunk.items.First)
@@ -124,7 +124,7 @@ func TestSamplerReproducesAGaussian(t *testing.T) {
 	for _, c := range []struct {
 		steps     int
 		churn     float64
-		tolerance float64 // five standard errors, and the discretisation
+		tolerance float64 // five standard errors and the discretisation error
 	}{{32, 0, 0.012}, {128, 0, 0.01}, {128, 80, 0.015}} {
 		t.Run(fmt.Sprint(c.steps, " levels, churn ", c.churn), func(t *testing.T) {
 			s, _ := sampleWith(t, GenKnobs{Steps: c.steps, SChurn: c.churn}, rows, width, gaussian(0.5, 0.3))
@@ -138,8 +138,8 @@ func TestSamplerReproducesAGaussian(t *testing.T) {
 	}
 }
 
-// The noise belongs to the sample: a chunk that begins later goes on where the one
-// before ended.
+// The noise depends on the sample: a chunk that begins later continues where the previous one
+// ended.
 func TestChunksGoOn(t *testing.T) {
 	knobs := GenKnobs{Steps: 8, SChurn: 80}
 	whole, _ := sampleWith(t, knobs, 7, 3, gaussian(0, 1))
@@ -156,8 +156,8 @@ func TestChunksGoOn(t *testing.T) {
 	}
 }
 
-// A level costs two evaluations, the last one; the predictor sees σ̂, the
-// corrector the next level.
+// A level costs two evaluations, and the last level one. The predictor evaluates at σ̂, the
+// corrector at the next level.
 func TestSamplerEvaluations(t *testing.T) {
 	s, sigmas := sampleWith(t, GenKnobs{Steps: 128, SChurn: 80}, 2, 2, gaussian(0, 1))
 	if len(sigmas) != 255 || s.calls() != 255 {
@@ -172,7 +172,7 @@ func TestSamplerEvaluations(t *testing.T) {
 	}
 }
 
-// One Heun step by hand: σ from 2 to 1 for x = 3 and D = x/2.
+// The test makes one Heun step by hand: σ from 2 to 1 for x = 3 and D = x/2.
 func TestHeunStepByHand(t *testing.T) {
 	half := affine{func(float64) float64 { return 0.5 }, func(float64) float64 { return 0 }}
 	var sigmas []float64
@@ -194,7 +194,7 @@ func TestHeunStepByHand(t *testing.T) {
 	}
 }
 
-// twoEstimates answers 2 with a condition and 1 without, and counts.
+// twoEstimates answers 2 with a condition and 1 without, and counts both.
 type twoEstimates struct {
 	one, two      *op.Tensor
 	with, without int
@@ -217,7 +217,7 @@ func (d *twoEstimates) Without(g *op.Graph, _ *op.Node) *op.Node {
 	return g.Bind(d.one)
 }
 
-// mixed is what a denoiser says of anything.
+// mixed returns the estimate of a denoiser.
 func mixed(d Denoiser) (float32, error) {
 	dev, err := cpu.New(cpu.Options{Threads: 1})
 	if err != nil {
@@ -274,8 +274,7 @@ func TestGuidance(t *testing.T) {
 	}
 }
 
-// ExampleGuided extrapolates from the estimate without condition, 1, through the
-// one with it, 2.
+// ExampleGuided extrapolates from the unconditional estimate, 1, through the conditional one, 2.
 func ExampleGuided() {
 	omega := op.NewTensor("ω", 1)
 	for _, strength := range []float64{0, 1, 2} {

@@ -42,13 +42,13 @@ func cosine(base float64, step, steps int) float64 {
 	return base / 2 * (1 + math.Cos(math.Pi*float64(step)/float64(steps)))
 }
 
-// emaDecay returns how much of the average survives the update that follows
+// emaDecay returns the weight of the old average in the update that follows
 // gradient step number step ≥ 1; 0 means a plain copy. It is the warm-up of
 // lucidrains/ema-pytorch (ema_pytorch/ema_pytorch.py) with its defaults inv_gamma
-// 1 and power 2/3: without it the random initial weights would stay visible in
+// 1 and power 2/3. Without it the random initial weights would stay visible in
 // the average for thousands of steps.
 func emaDecay(c Config, step int) float64 {
-	// Copies up to EMAAfter, and once more as the first average begins.
+	// The average is a copy up to EMAAfter, and once more at the first update after it.
 	if step-1-c.EMAEvery <= c.EMAAfter {
 		return 0
 	}
@@ -56,6 +56,6 @@ func emaDecay(c Config, step int) float64 {
 	return math.Min(c.EMADecay, 1-math.Pow(1+epoch, -2.0/3))
 }
 
-// emaDue says whether an average follows gradient step number step ≥ 1. The
-// reference counts from 0 before it compares: steps 1, 11, 21, … at every 10.
+// emaDue says whether gradient step number step ≥ 1 is followed by an update of the
+// average. The reference counts from 0: with EMAEvery = 10 these are steps 1, 11, 21, …
 func emaDue(c Config, step int) bool { return (step-1)%c.EMAEvery == 0 }

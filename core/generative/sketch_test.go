@@ -23,8 +23,8 @@ func sketchAll(t *testing.T, d fitted, knobs GenKnobs, occasion uint64) (all []f
 	return all
 }
 
-// A fit and a generation with sketches between their slices end in the same bits as
-// without; a sketch depends on its occasion, its knobs and the last complete fit.
+// A fit and a generation with sketches between their slices end in the same bits as without
+// sketches. A sketch depends on its occasion, its knobs and the last complete fit.
 func TestSketchesLeaveNoTrace(t *testing.T) {
 	rows, scores := randomRows(40)
 	knobs := tinyGenerate
@@ -106,8 +106,8 @@ func TestSketchesFollowTheirKnobs(t *testing.T) {
 	}
 }
 
-// What is said to have been asked for is what was asked for: scores of the top share
-// of the data, and for a generator that obeys, those that come out.
+// PromptScores returns the scores that were asked for. They come from the top share of the data,
+// and a generator that obeys returns rows with these scores.
 func TestAskedScores(t *testing.T) {
 	rows, scores := randomRows(40)
 	d := newDiffusion(t, tiny(), tinyShape)

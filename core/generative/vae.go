@@ -12,7 +12,7 @@ import (
 )
 
 var _ = register(Spec{
-	Kind: "vae", Doc: "variational autoencoder, with F as a further input",
+	Kind: "vae", Doc: "variational autoencoder with F as an additional input",
 	Source:   "Kingma and Welling 2014, Sohn et al. 2015; Wang et al. 2025, appendix",
 	Settings: DefaultVAE(), Learns: true,
 	Check: func(c Config) error {
@@ -29,17 +29,17 @@ var _ = register(Spec{
 	},
 })
 
-// VAE is a generator of transitions like Diffusion, but a variational autoencoder
-// (Kingma and Welling 2014; its conditional form is Sohn et al. 2015): the weaker
-// generator of the paper's appendix. A fit minimises
+// VAE is a generator of transitions that is a variational autoencoder (Kingma and
+// Welling 2014; the conditional form is by Sohn et al. 2015): the weaker generator of
+// the paper's appendix. A fit minimises
 //
 //	(½|x − x̂|² + β·KL(N(μ, σ²) ‖ N(0, 1)))/D,  z = μ + σ·ε, x̂ = decoder(z, c)
 //
-// over normalised vectors x with the same batches, optimiser and schedule as a
-// diffusion's; the weights at its end serve generations, which are decodings of z ~
-// N(0, 1) with the conditions of relevant transitions as prompts. There is neither
-// guidance nor a null condition: a fit without scores has the condition 0
-// everywhere. A VAE belongs to one goroutine.
+// over normalised vectors x, with the batches, optimiser and schedule of a Diffusion.
+// The weights at the end of a fit serve generations, which decode z ~ N(0, 1) with the
+// conditions of relevant transitions as prompts. There is neither guidance nor a null
+// condition: a fit without scores has the condition 0 everywhere. A VAE belongs to one
+// goroutine.
 type VAE struct {
 	config Config
 	sizes  VAEConfig
@@ -57,8 +57,8 @@ type VAE struct {
 }
 
 // NewVAE builds the networks and compiles the gradient step for transitions of that
-// shape. Of c it uses what a diffusion's vector, batches, optimiser and chunks use,
-// and the activation.
+// shape. It uses the settings of c for the vector, batches, optimiser, chunks and
+// activation.
 func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, seed uint64, turning ...int) (*VAE, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 	if err := shape.Validate(); err != nil {
 		return nil, fmt.Errorf("generator: %w", err)
 	}
-	c.Preconditioning = PreconditioningScalar // of a diffusion's noise; there is none here
+	c.Preconditioning = PreconditioningScalar // there is no diffusion noise to precondition
 	v := &VAE{config: c, sizes: sizes, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
 	v.model, v.served = v.network("model", "initial"), v.network("served", "initial")
 	var err error
@@ -82,7 +82,7 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 	return v, nil
 }
 
-// network is a network with initial weights of that stream.
+// network returns a network with initial weights from that stream.
 func (v *VAE) network(name, stream string) *vaeNetwork {
 	return newVAENetwork(v.config, v.sizes, name, v.layout.width(), v.stream.Sub(stream))
 }
@@ -106,11 +106,11 @@ func (v *VAE) Parameters() int {
 	return n
 }
 
-// Fitted says whether a fit has been completed, so that StartGenerate can work.
+// Fitted says whether a fit is complete, so that StartGenerate can work.
 func (v *VAE) Fitted() bool { return v.serving != nil }
 
-// Cancel abandons the fit or the generation under way, if there is one. The
-// generator of the last complete fit stays.
+// Cancel abandons the fit or the generation under way, if any. The generator of the
+// last complete fit stays.
 func (v *VAE) Cancel() { v.fit, v.generation = nil, nil }
 
 // vaeFit is the compiled gradient step.
@@ -149,7 +149,7 @@ func (v *VAE) compileFit() (vaeFit, error) {
 }
 
 // StartFit begins to fit a new network to the real transitions; see
-// Diffusion.StartFit. PUncond plays no part.
+// Diffusion.StartFit. PUncond has no effect.
 func (v *VAE) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
 	if v.fit != nil || v.generation != nil {
 		return fmt.Errorf("fit model: %w", errBusy)
@@ -169,7 +169,7 @@ func (v *VAE) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64
 }
 
 // FitSteps makes up to n gradient steps. It returns their mean loss and whether the
-// fit is complete, which makes its network the one that is served.
+// fit is complete; a complete fit's network becomes the served one.
 func (v *VAE) FitSteps(n int) (loss float64, done bool, err error) {
 	f := v.fit
 	loss, done, err = f.steps(n, v.fitStep)

@@ -26,7 +26,7 @@ func sizedVAE(t testing.TB, c Config, sizes VAEConfig, shape replay.Shape) *VAE 
 	return v
 }
 
-// plain is the trunk in plain arithmetic.
+// plain evaluates the trunk in plain arithmetic.
 func (k trunk) plain(x vector) vector {
 	act := nonlinear[k.act]
 	h := linear(k.in, x)
@@ -36,7 +36,7 @@ func (k trunk) plain(x vector) vector {
 	return linear(k.out, h.each(act))
 }
 
-// referenceVAELoss is the loss of package doc on one batch, written out.
+// referenceVAELoss is the loss of the package doc on one batch, written out.
 func referenceVAELoss(n *vaeNetwork, beta float64, x, condition, noise []vector) (loss float64) {
 	for i := range x {
 		posterior := n.encoder.plain(append(slices.Clone(x[i]), condition[i]...))
@@ -55,8 +55,8 @@ func referenceVAELoss(n *vaeNetwork, beta float64, x, condition, noise []vector)
 	return loss
 }
 
-// Loss and gradient of the first step against the reference's loss and its difference
-// quotients; the first moment of Adam is a tenth of the gradient.
+// Loss and gradient of the first step agree with the reference's loss and its difference quotients;
+// the first moment of Adam is a tenth of the gradient.
 func TestVAEStepAgainstTheReference(t *testing.T) {
 	for _, conditional := range []bool{true, false} {
 		c := tiny()
@@ -119,13 +119,13 @@ func TestVAESizesOfThePaper(t *testing.T) {
 		}
 		return weights
 	}
-	// Wang et al. 2025, appendix: 2.6 and 5.3 million.
+	// Wang et al. 2025, appendix, give 2.6 and 5.3 million.
 	if e, d := count(n.encoder), count(n.decoder); e != 2_621_440 || d != 5_242_880 {
 		t.Errorf("blocks of encoder and decoder have %d and %d weights", e, d)
 	}
 }
 
-// Neither slices of a fit nor chunks of a generation change anything; a state that is
+// Neither the slices of a fit nor the chunks of a generation change the result; a state that is
 // saved in the middle goes on bit for bit.
 func TestVAESlicesChunksAndSaves(t *testing.T) {
 	rows, scores := randomRows(40)
@@ -211,8 +211,8 @@ func TestVAEMisuseIsAnError(t *testing.T) {
 	}
 }
 
-// The condition selects the mode and without conditions the modes come in their true
-// shares: mode 1, a quarter of the data, has s above 1 nearly always.
+// The condition selects the mode, and without conditions the modes have their true shares: mode 1,
+// a quarter of the data, has s above 1 nearly always.
 func TestVAELearnsTheCondition(t *testing.T) {
 	data := newMixture(4000, "train")
 	share := func(samples [][]float32) (ones float64) {
@@ -241,7 +241,7 @@ func TestVAELearnsTheCondition(t *testing.T) {
 		}
 		samples := split(generateAll(t, v, GenKnobs{Samples: 1000, Steps: 2, Guidance: 1, TopFraction: c.fraction}, 1), planar.Width())
 		got := share(samples)
-		error := 0.0 // of s' = s + 0.3a, which holds to ±0.02
+		error := 0.0 // the error of s' = s + 0.3a, which holds to ±0.02
 		for _, p := range samples {
 			error += math.Abs(float64(p[3]-p[0]-0.3*p[1])) / 1000
 		}

@@ -9,12 +9,12 @@ import (
 	"pgrlab/core/plan"
 )
 
-// vaeMagic begins the checkpoint of a VAE: the header of a diffusion's, then the
-// parts that it names.
+// vaeMagic begins the checkpoint of a VAE: the header of a Diffusion's checkpoint, then
+// the parts that the header names.
 const vaeMagic = 0x31454156_52474750 // "PGGRVAE1"
 
-// Save writes the state, also in the middle of a fit or of a generation. The real
-// transitions of a fit are not part of it.
+// Save writes the state, even in the middle of a fit or of a generation. The state
+// does not include the real transitions of a fit.
 func (v *VAE) Save(w io.Writer) error {
 	if err := v.save(w); err != nil {
 		return fmt.Errorf("save generator: %w", err)
@@ -51,9 +51,9 @@ func (v *VAE) save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote for the same configuration and shape, and goes on from
-// there bit for bit. real are the transitions of a fit that was under way; they must
-// be those that it began with. On an error v must not be used any further.
+// Load reads what Save wrote for the same configuration and shape; v then continues
+// bit for bit. real must hold the transitions that a fit under way began with. After an
+// error v must not be used any further.
 func (v *VAE) Load(r io.Reader, real Rows) error {
 	if err := v.load(r, real); err != nil {
 		return fmt.Errorf("load generator: %w", err)

@@ -20,13 +20,13 @@ type decoding struct {
 	out      []float32
 }
 
-// decoder is the served decoder on a fixed number of rows.
+// decoder is the served decoder, compiled for a fixed number of rows.
 type decoder struct {
 	program           *plan.Program
 	z, condition, out *op.Node // [R,L], [R,1] or nil, [R,D]
 }
 
-// decoderOf compiles the decoder for a number of rows, and keeps it.
+// decoderOf returns the decoder for a number of rows, and compiles it on first use.
 func (v *VAE) decoderOf(rows int) (*decoder, error) {
 	if d, ok := v.decoders[rows]; ok {
 		return d, nil
@@ -49,9 +49,8 @@ func (v *VAE) decoderOf(rows int) (*decoder, error) {
 	return d, nil
 }
 
-// StartGenerate begins a generation with the network of the last complete fit. Of the
-// knobs it uses Samples and TopFraction. The same occasion gives the same random
-// numbers.
+// StartGenerate begins a generation with the network of the last complete fit. It uses
+// the knobs Samples and TopFraction. The same occasion gives the same random numbers.
 func (v *VAE) StartGenerate(knobs GenKnobs, occasion uint64) error {
 	if v.fit != nil || v.generation != nil {
 		return fmt.Errorf("generate: %w", errBusy)
@@ -102,7 +101,8 @@ func (v *VAE) GenerateSlice() (rows []float32, done, total int, err error) {
 	return rows, done, total, nil
 }
 
-// decode makes the next chunk. Prompts and z belong to the sample, not to the chunk.
+// decode makes the next chunk. The random numbers of prompts and z belong to the sample,
+// not to the chunk.
 func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 	d, err := v.decoderOf(g.rows)
 	if err != nil {
@@ -140,8 +140,8 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 	return g.out[:count*row], g.first / g.rows, total, nil
 }
 
-// PromptScores are the scores that the first n samples of a generation are asked for; see
-// Diffusion.PromptScores.
+// PromptScores returns the scores that the first n samples of a generation are prompted
+// with; see Diffusion.PromptScores.
 func (v *VAE) PromptScores(knobs GenKnobs, occasion uint64, n int) []float32 {
 	return v.serving.asked(knobs, v.stream.Sub("prompts"), occasion, n)
 }

@@ -15,12 +15,13 @@ type VAEConfig struct {
 	Bottleneck    int     `toml:"bottleneck"`     // inner width of a block
 	EncoderBlocks int     `toml:"encoder_blocks"` // residual blocks of the encoder
 	DecoderBlocks int     `toml:"decoder_blocks"` // residual blocks of the decoder
-	Beta          float64 `toml:"beta"`           // β, weight of the divergence
+	Beta          float64 `toml:"beta"`           // β, weight of the KL divergence
 }
 
 // DefaultVAE has the sizes of the paper's appendix: latent 32, four and eight layers
-// with a bottleneck of 128. The width follows from the numbers of parameters there,
-// 2.6 and 5.3 million; β is not said, 1 is the bound on the likelihood.
+// with a bottleneck of 128. The width follows from the numbers of parameters given
+// there, 2.6 and 5.3 million. The paper does not give β; β = 1 is the bound on the
+// likelihood.
 func DefaultVAE() VAEConfig {
 	return VAEConfig{Latent: 32, Width: 2560, Bottleneck: 128, EncoderBlocks: 4, DecoderBlocks: 8, Beta: 1}
 }
@@ -81,8 +82,8 @@ func (t trunk) apply(g *op.Graph, x *op.Node) *op.Node {
 	return t.out.Apply(g, act(g, h))
 }
 
-// vaeNetwork is encoder and decoder. In a conditional one the condition is a further
-// input of both.
+// vaeNetwork is an encoder and a decoder. In a conditional network the condition is a
+// further input of both.
 type vaeNetwork struct {
 	latent           int
 	encoder, decoder trunk
@@ -100,7 +101,7 @@ func newVAENetwork(c Config, sizes VAEConfig, name string, width int, s rng.Stre
 	}
 }
 
-// params are the trained tensors, in a fixed order.
+// params returns the trained tensors, in a fixed order.
 func (n *vaeNetwork) params() []*op.Tensor { return append(n.encoder.params(), n.decoder.params()...) }
 
 // encode builds [μ | ln σ²] [B,2L] of normalised vectors x [B,D]; condition [B,1] is

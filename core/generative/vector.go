@@ -6,19 +6,19 @@ import (
 	"pgrlab/core/replay"
 )
 
-// layout says where the parts of a transition stand in the vector of the
+// layout says where the parts of a transition are in the vector of the
 // diffusion, [s, a, r, s'(, d)], and in a row of the replay buffer,
-// [s, a, r, s', d]: the same places, the row always with its terminal flag.
+// [s, a, r, s', d]. The places are the same, but a row always has a terminal flag.
 type layout struct {
 	obs, act  int
 	terminals bool
-	raw       bool  // and stored as the number that they come out as
-	pairs     bool  // only s and a are in the vector, and the phases
-	phases    []int // coordinates of s whose sine and cosine stand behind a, two numbers each
+	raw       bool  // terminal flags are stored as the network outputs them
+	pairs     bool  // the vector holds only s, a and the phases
+	phases    []int // coordinates of s whose sine and cosine follow a, two numbers each
 }
 
-// newLayout is that of transitions of a shape. turning are the coordinates of an
-// observation that are angles without limits.
+// newLayout returns the layout for transitions of a shape. turning lists the coordinates
+// of an observation that are angles without limits.
 func newLayout(c Config, shape replay.Shape, turning ...int) layout {
 	l := layout{obs: shape.Obs, act: shape.Act, terminals: c.ModelTerminals, raw: c.Terminals == TerminalsRaw, pairs: c.Vector == VectorPair}
 	if c.Angles == AnglesPhase && l.pairs {
@@ -27,8 +27,8 @@ func newLayout(c Config, shape replay.Shape, turning ...int) layout {
 	return l
 }
 
-// vectors are the vectors of real transitions as they are modelled, not normalised, each
-// with what more there is in the row. A row is valid until the next one is asked for.
+// vectors returns the modelled vectors of real transitions, not normalised; a row may have
+// further columns behind the vector. A row is valid until the next one is asked for.
 func (l layout) vectors(real Rows) Rows {
 	if len(l.phases) == 0 || real == nil {
 		return real
@@ -36,7 +36,7 @@ func (l layout) vectors(real Rows) Rows {
 	return phased{real, l, make([]float32, l.width())}
 }
 
-// phased are pairs with the phases of their angles.
+// phased appends the phases of the angles to pairs (s, a).
 type phased struct {
 	Rows
 	layout layout
@@ -53,8 +53,8 @@ func (p phased) Row(i int) []float32 {
 	return p.vector
 }
 
-// turn gives the angles of a vector the phases that stand behind a: each becomes the
-// nearest number to what it was that has its phase.
+// turn gives the angles of a vector the phases that follow a: each angle moves to the
+// nearest number that has its phase.
 func (l layout) turn(vector []float32) {
 	for k, j := range l.phases {
 		behind := vector[l.obs+l.act+2*k:]
@@ -66,7 +66,7 @@ func (l layout) turn(vector []float32) {
 	}
 }
 
-// width is that of the vector.
+// width is the width of the vector.
 func (l layout) width() int {
 	switch {
 	case l.pairs:
@@ -86,9 +86,9 @@ func (l layout) reward() int { return l.obs + l.act }
 // terminal is the column of the terminal flag.
 func (l layout) terminal() int { return l.row() - 1 }
 
-// finish turns an un-normalised vector in row[:width] into a transition. The
-// terminal flag is 0 when it is not modelled, as is all that is not in the vector. Actions go back into [-1,1] where the
-// normaliser clamps; rounding can leave it.
+// finish turns an un-normalised vector in row[:width] into a transition. Everything that
+// the vector does not model, such as the terminal flag, becomes 0. With clampActions,
+// actions are clamped to [-1,1], which rounding can leave.
 func (l layout) finish(row []float32, clampActions bool) {
 	switch {
 	case l.pairs:
@@ -104,8 +104,8 @@ func (l layout) finish(row []float32, clampActions bool) {
 	}
 }
 
-// end makes a modelled terminal flag 1 above one half and else 0, or leaves it the
-// number that it is.
+// end sets a modelled terminal flag to 1 above one half and to 0 otherwise, or leaves a
+// raw one as it is.
 func (l layout) end(row []float32) {
 	last := l.terminal()
 	switch {

@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Settings are the values of all knobs.
+// Settings holds the values of all knobs.
 type Settings struct {
 	Relevance   string  `toml:"relevance"`
 	Guidance    float64 `toml:"guidance"`
@@ -39,21 +39,21 @@ type Settings struct {
 const (
 	// HoldBatch keeps the size of the batch: a share r of it is synthetic.
 	HoldBatch = "batch"
-	// HoldReal keeps the real rows of a batch at r = 0.5 and lets the batch grow
-	// with r, as the paper's scaling does: 0.5/256, 0.75/512, 0.875/1024.
+	// HoldReal keeps the number of real rows of a batch as at r = 0.5 and lets the batch
+	// grow with r, as the paper's scaling does: 0.5/256, 0.75/512, 0.875/1024.
 	HoldReal = "real"
 )
 
 // TVOff is the choice of tv that shows nothing.
 const TVOff = "off"
 
-// TVs are the choices of tv.
+// TVs returns the choices of tv.
 func TVs() []string { return []string{TVOff, "noise", "noise-action", "images-action"} }
 
-// Televised is tv, TVOff where nothing was said of it.
+// Televised is the value of tv, or TVOff if it is not set.
 func (s *Settings) Televised() string { return cmp.Or(s.TV, TVOff) }
 
-// Get is the value of the knob of that name; an unknown name has none.
+// Get returns the value of the knob of that name; false for an unknown name.
 func (s *Settings) Get(name string) (Value, bool) {
 	for _, k := range table {
 		if k.Name == name {
@@ -63,7 +63,7 @@ func (s *Settings) Get(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// Set reads a value as --set does. The error names the nearest knob, or the range.
+// Set parses a value like --set does. The error names the nearest knob or the range.
 func (s *Settings) Set(name, text string) error {
 	k, err := Find(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Settings) Set(name, text string) error {
 	return nil
 }
 
-// Values are all values by name.
+// Values returns all values by name.
 func (s *Settings) Values() map[string]Value {
 	m := make(map[string]Value, len(table))
 	for _, k := range table {
@@ -86,8 +86,8 @@ func (s *Settings) Values() map[string]Value {
 	return m
 }
 
-// Validate says what is wrong with the first value that is out of range, or
-// returns nil.
+// Validate returns an error for the first value that is out of range, and for a
+// combination that CheckMix refuses.
 func (s *Settings) Validate() error {
 	for _, k := range table {
 		if err := k.Check(k.read(s)); err != nil {
@@ -97,7 +97,7 @@ func (s *Settings) Validate() error {
 	return s.CheckMix()
 }
 
-// MaxRows bounds the batch that hold=real makes.
+// MaxRows is the largest size of a batch with hold=real.
 const MaxRows = 16384
 
 // Mix splits a batch into real and synthetic rows by ratio, batch and hold; available is
@@ -109,8 +109,8 @@ func (s *Settings) Mix(available int) replay.Mix {
 	return replay.HoldBatch(s.Batch, s.Ratio, available)
 }
 
-// CheckMix says what is wrong with a combination of values that are in range one by
-// one: whether hold=real makes a batch of a sensible size.
+// CheckMix checks the combination of values that are each in range: it returns an error if
+// hold=real would make a batch of more than MaxRows.
 func (s *Settings) CheckMix() error {
 	if s.Hold != HoldReal || s.Ratio < 1 && s.Mix(math.MaxInt).Size() <= MaxRows {
 		return nil
@@ -133,12 +133,12 @@ func choice(field func(*Settings) *string) (func(*Settings) Value, func(*Setting
 		func(s *Settings, v Value) { *field(s) = v.Text }
 }
 
-// Generation are the knobs that the generator reads when a generation begins.
+// Generation returns the knobs that the generator reads when a generation begins.
 func (s *Settings) Generation() generative.GenKnobs {
 	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
 }
 
-// number, count and pick complete a knob with its field of Settings.
+// number, count and pick bind a knob to its field of Settings.
 func (k Knob) number(field func(*Settings) *float64) Knob {
 	k.Kind = KindFloat
 	k.read, k.write = number(field)
@@ -170,16 +170,16 @@ var table = []Knob{
 		Doc: "share of synthetic transitions in a batch"}.
 		number(func(s *Settings) *float64 { return &s.Ratio }),
 	Knob{Name: "hold", Class: ClassBatch, Use: UseGenerator, Choices: []string{HoldBatch, HoldReal},
-		Doc: "what r leaves alone: the size of the batch, or its real rows (the batch grows)"}.
+		Doc: "what r leaves unchanged: the size of the batch, or its real rows (the batch grows)"}.
 		pick(func(s *Settings) *string { return &s.Hold }),
 	Knob{Name: "top_fraction", Symbol: "k", Class: ClassGeneration, Previewable: true, Use: UsePrompts, Min: 0, Above: true, Max: 1, Step: 0.05,
-		Doc: "share of the real transitions, the most relevant, that serve as prompts"}.
+		Doc: "share of the real transitions that serve as prompts: the most relevant ones"}.
 		number(func(s *Settings) *float64 { return &s.TopFraction }),
 	Knob{Name: "utd", Symbol: "UTD", Unit: "updates/step", Class: ClassBatch, Use: UseUpdates, Min: 1, Max: 40, Step: 1,
 		Doc: "critic updates per env step"}.
 		count(func(s *Settings) *int { return &s.UTD }),
 	Knob{Name: "batch", Symbol: "B", Unit: "rows", Class: ClassBatch, Use: UseBatches, Min: 2, Max: 4096, Scale: ScaleLog, Step: 1,
-		Doc: "transitions of an update; with hold=real at r = 0.5"}.
+		Doc: "transitions in an update; with hold=real, those at r = 0.5"}.
 		count(func(s *Settings) *int { return &s.Batch }),
 	Knob{Name: "lr_actor", Symbol: "λπ", Class: ClassBatch, Use: UseActor, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the policy and of α"}.
@@ -194,7 +194,7 @@ var table = []Knob{
 		Doc: "env steps between refits of the generator"}.
 		count(func(s *Settings) *int { return &s.RefitEvery }),
 	Knob{Name: "samples", Unit: "rows", Class: ClassGeneration, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
-		Doc: "transitions of a generation, the size of D_syn"}.
+		Doc: "transitions in a generation: the size of D_syn"}.
 		count(func(s *Settings) *int { return &s.Samples }),
 	Knob{Name: "sampler_steps", Symbol: "N", Class: ClassGeneration, Previewable: true, Use: UseGenerator | UseDiffusion, Min: 2, Max: 1000, Step: 1, Scale: ScaleLog,
 		Doc: "noise levels of the sampler"}.
@@ -218,7 +218,7 @@ var table = []Knob{
 		Doc: "weight of the policy's entropy in the loss of PPO"}.
 		number(func(s *Settings) *float64 { return &s.Entropy }),
 	{Name: "tv", Class: ClassBatch, Use: UseTV, Choices: TVs(), Kind: KindChoice,
-		Doc:  "what covers a quarter of what is seen in a maze, from the next env step on",
+		Doc:  "what covers a quarter of the agent's view in a maze, from the next env step on",
 		read: func(s *Settings) Value { return Choice(s.Televised()) }, write: func(s *Settings, v Value) { s.TV = v.Text }},
 }
 

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/testing/mirrortest"
 )
 
-// tale is all that can be heard of a model that is saved, goes on, and goes on once
-// more from where it was saved.
+// tale returns every result of a model that is saved, goes on, and goes on once more from the saved
+// state.
 func tale(t *testing.T, m Trained) (said []float32, files [][]byte) {
 	t.Helper()
 	train := func(from, to uint64) {
@@ -25,7 +25,7 @@ func tale(t *testing.T, m Trained) (said []float32, files [][]byte) {
 			t.Fatal(err)
 		}
 		said = append(said, scores...)
-		if icm, ok := m.(*ICM); ok { // the running statistics of the batch norms
+		if icm, ok := m.(*ICM); ok { // its predictions read the running statistics of the batch norms
 			actions := make([]float32, len(scores)*icm.shape.Act)
 			if err := icm.PredictActions(actions, m.Batch(), len(scores)); err != nil {
 				t.Fatal(err)

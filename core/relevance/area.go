@@ -1,12 +1,12 @@
 package relevance
 
-// areaMean makes square pictures of another size: a pixel is the mean of the given picture over
-// its area. Weights are whole numbers, so that no value depends on how sums are rounded; those
-// of a pixel add up to from·from.
+// areaMean resizes square pictures: each pixel is the mean of the given picture over the pixel's
+// area. Weights are integers, so that no value depends on how sums are rounded; the weights of a
+// pixel add up to from·from.
 type areaMean struct {
 	from, to int       // sides
-	first    []int     // line or column that each one made begins in, [to]
-	share    [][]int64 // weights of it and of the following ones
+	first    []int     // given line or column in which each new one begins, [to]
+	share    [][]int64 // weights of that line or column and of the following ones
 }
 
 func newAreaMean(from, to int) areaMean {

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Updates and scores on cheetah-run's 17 observations and 6 actions, at the widths
-// that presets use.
+// BenchmarkICM times updates and scores on cheetah-run's 17 observations and 6 actions, at the
+// widths that presets use.
 func BenchmarkICM(b *testing.B) {
 	for _, hidden := range []int{64, 128, 256} {
 		c := DefaultICM()
@@ -64,8 +64,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// Functions of frames at the sizes of the small scales and of the paper's, by one thread:
-// RND at the widths that presets use.
+// BenchmarkFrames times functions of frames at the sizes of the small scales and of the paper's, on
+// one thread: RND at the widths that presets use.
 func BenchmarkFrames(b *testing.B) {
 	for _, side := range []int{42, 64, 84} {
 		c := DefaultRND()
@@ -133,8 +133,8 @@ func benchmarkFrameICM(b *testing.B, side int) {
 	}
 }
 
-// An env step of 16 copies that remember 200 observations of a maze's rays each, and an update,
-// at the widths that presets use, by one thread.
+// BenchmarkECO times an env step of 16 copies that remember 200 observations of a maze's rays each,
+// and an update, at the widths that presets use, on one thread.
 func BenchmarkECO(b *testing.B) {
 	shape := replay.Shape{Obs: 160, Act: 9}
 	dev, err := cpu.New(cpu.Options{Threads: 1})
@@ -169,7 +169,7 @@ func BenchmarkECO(b *testing.B) {
 	for i := range m.memories.n {
 		m.memories.n[i] = c.Entries
 	}
-	m.config.Beta = 0 // nothing joins
+	m.config.Beta = 0 // nothing joins the memory
 	b.Run("env step", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -180,8 +180,8 @@ func BenchmarkECO(b *testing.B) {
 	})
 }
 
-// The same of the frames that a scale's copies see: an update, and the frames of an env step
-// embedded, by one thread.
+// BenchmarkECOOfFrames times an update on the frames that a scale's copies see, and the embedding
+// of an env step's frames, on one thread.
 func BenchmarkECOOfFrames(b *testing.B) {
 	dev, err := cpu.New(cpu.Options{Threads: 1})
 	if err != nil {

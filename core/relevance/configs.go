@@ -2,11 +2,11 @@ package relevance
 
 import "maps"
 
-// Configs are the settings of relevance functions by name: a table.Set. It is a value;
-// With makes another one. A function that it lacks has its default settings.
+// Configs holds the settings of relevance functions by name; it is a table.Set. It is a value: With
+// returns another one. A function without an entry has its default settings.
 type Configs map[string]Config
 
-// Defaults are the default settings of every function that has some.
+// Defaults returns the default settings of every function that has settings.
 func (Configs) Defaults() map[string]any {
 	all := map[string]any{}
 	for _, s := range specs {
@@ -17,7 +17,7 @@ func (Configs) Defaults() map[string]any {
 	return all
 }
 
-// Of are the settings of the function of that name, nil where it has none.
+// Of returns the settings of the function of that name, nil if it has none.
 func (c Configs) Of(name string) Config {
 	if own, ok := c[name]; ok {
 		return own
@@ -29,7 +29,7 @@ func (c Configs) Of(name string) Config {
 	return s.Config
 }
 
-// Pace is the cadence of the function of that name; zero where it makes no steps.
+// Pace is the cadence of the function of that name; zero if it makes no steps.
 func (c Configs) Pace(name string) Cadence {
 	if p, ok := c.Of(name).(Paced); ok {
 		return p.Pace()
@@ -37,17 +37,17 @@ func (c Configs) Pace(name string) Cadence {
 	return Cadence{}
 }
 
-// skipsRespawns is a Config of a function that may have no part in respawns.
+// skipsRespawns is a Config of a function that can ignore respawns.
 type skipsRespawns interface{ SkipsRespawns() bool }
 
-// SkipsRespawns says whether the function of that name learns nothing from transitions whose
-// note says Respawned, and says 0 of them.
+// SkipsRespawns reports whether the function of that name learns nothing from transitions whose
+// note says Respawned, and scores them 0.
 func (c Configs) SkipsRespawns(name string) bool {
 	s, may := c.Of(name).(skipsRespawns)
 	return may && s.SkipsRespawns()
 }
 
-// With is c with other settings of a function.
+// With returns c with other settings for the function of that name.
 func (c Configs) With(name string, settings Config) Configs {
 	other := maps.Clone(c)
 	if other == nil {

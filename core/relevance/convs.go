@@ -9,11 +9,11 @@ import (
 	"pgrlab/core/window"
 )
 
-// convLayer is a convolution of a function of frames: its channels and its window.
+// convLayer is a convolution in a function of frames: its channels and its window.
 type convLayer struct{ out, kernel, stride, pad int }
 
-// windows are the windows of layers behind each other, the first one over stacks of frames of
-// f's length whose sides are side pixels, and the images that the last one makes.
+// windows returns the windows of consecutive layers and the size of the images that the last layer
+// makes. The first layer looks at stacks of f.Stack frames whose sides are side pixels.
 func windows(layers []convLayer, f Frames, side int) (over []window.Geometry, made window.Geometry) {
 	made = window.Geometry{Height: side, Width: side, Channels: f.Stack * colours}
 	for _, l := range layers {
@@ -25,10 +25,10 @@ func windows(layers []convLayer, f Frames, side int) (over []window.Geometry, ma
 	return over, made
 }
 
-// convs are convolutions behind each other.
+// convs are consecutive convolutions.
 type convs []nn.Conv
 
-// newConvs samples the weights of layers over such windows.
+// newConvs samples the weights of layers over the given windows.
 func newConvs(name string, layers []convLayer, over []window.Geometry, init nn.Init, s rng.Stream) (all convs) {
 	for i, l := range layers {
 		all = append(all, nn.NewConv(fmt.Sprintf("%s.conv%d", name, i+1), over[i], l.out, init, s))
@@ -36,7 +36,7 @@ func newConvs(name string, layers []convLayer, over []window.Geometry, init nn.I
 	return all
 }
 
-// apply is what they make of images, the activation behind each of them.
+// apply returns the output of the convolutions for images, with the activation after each of them.
 func (all convs) apply(g *op.Graph, x *op.Node, act nn.Activation) *op.Node {
 	for _, l := range all {
 		x = act(g, l.Apply(g, x))
@@ -51,8 +51,8 @@ func (all convs) params() (tensors []*op.Tensor) {
 	return tensors
 }
 
-// convNumbers is how many numbers layers over such windows have to learn, and how many they
-// make of an image.
+// convNumbers counts the parameters of layers over the given windows, and the numbers that they
+// compute for an image.
 func convNumbers(layers []convLayer, over []window.Geometry) (parameters, made float64) {
 	for i, l := range layers {
 		height, width := over[i].Out()

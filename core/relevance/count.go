@@ -10,7 +10,7 @@ import (
 
 // CountConfig describes a density of states and actions for pseudo-counts.
 type CountConfig struct {
-	Bins  int `toml:"bins"`  // of each dimension, as the paper's images have 8 greys
+	Bins  int `toml:"bins"`  // of each dimension; the paper's images have 8 greys
 	Depth int `toml:"depth"` // neighbours that a dimension may depend on
 }
 
@@ -19,7 +19,7 @@ type CountConfig struct {
 func DefaultCount() CountConfig { return CountConfig{Bins: 8, Depth: 4} }
 
 var _ = register(Spec{
-	Name: "count", Doc: "rarity by pseudo-counts, of a density made by context-tree switching", Equation: "(N̂(s,a) + 0.01)^(−1/2)",
+	Name: "count", Doc: "rarity by pseudo-counts, from a density model by context-tree switching", Equation: "(N̂(s,a) + 0.01)^(−1/2)",
 	Source:   "Wang et al. 2025, equation 7; Bellemare et al. 2016",
 	Learning: LearnsAnew,
 	Config:   DefaultCount(),
@@ -42,22 +42,22 @@ func (c CountConfig) Validate() error {
 	return nil
 }
 
-// Memory is that of the trees at first: they grow with what they see, up to a node for
-// each context that occurs.
+// Memory is the initial size of the trees. They grow with what they see, up to a node for each
+// context that occurs.
 func (c CountConfig) Memory(shape replay.Shape) float64 {
 	return float64(shape.Obs+shape.Act) * (8*float64(c.Bins) + 12)
 }
 
-// Count is F = (N̂ + 0.01)^{−1/2}, where N̂ is the pseudo-count of (s, a) under a
-// density ρ of the real transitions (Bellemare et al. 2016, equations 2 and 4):
+// Count is F = (N̂ + 0.01)^{−1/2}, where N̂ is the pseudo-count of (s, a) under a density ρ of the
+// real transitions (Bellemare et al. 2016, equations 2 and 4):
 //
 //	N̂ = ρ(1−ρ')/(ρ'−ρ), ρ' = ρ after one more observation of (s, a)
 //
-// ρ is a product over the dimensions of [s, a], each binned, of a contextTree whose
-// context are the dimensions to the left; dimensions that are missing count as bin 0.
-// The paper has images of 42 × 42 pixels in the place of s, as FrameCount has, and computes
-// N̂ when a transition arrives. On states it is cheap to ask again: the density is made anew from all real transitions before each refit, with bins that
-// fit them, and F is asked of each afterwards. A Count belongs to one goroutine.
+// ρ is a product over the binned dimensions of [s, a]. Each has a contextTree whose context is the
+// dimensions to the left; missing dimensions count as bin 0. The paper has images of 42 × 42 pixels
+// in place of s, as FrameCount does, and computes N̂ when a transition arrives. For states it is
+// cheap to compute N̂ again: the density is rebuilt from all real transitions before each refit,
+// with bins that fit them, and then gives F of each. A Count belongs to one goroutine.
 type Count struct {
 	config    CountConfig
 	shape     replay.Shape
@@ -88,9 +88,9 @@ func (m *Count) Seen() uint64 { return m.seen }
 // Close releases nothing.
 func (*Count) Close() error { return nil }
 
-// Begin forgets everything and fits the bins to rows transitions: of equal width
-// between the 1 % and the 99 % quantile of each observation, the outer ones open; of
-// actions between −1 and 1.
+// Begin forgets everything and fits the bins to rows transitions. The bins have equal width between
+// the 1 % and the 99 % quantile of each observation, or between −1 and 1 for actions; the outer
+// bins are open.
 func (m *Count) Begin(sample *replay.Batch, rows int) {
 	m.seen = 0
 	m.trees = m.trees[:0]
@@ -120,7 +120,7 @@ func (m *Count) bin(k int, v float32) uint8 {
 	return uint8(min(place, float64(m.config.Bins-1)))
 }
 
-// read writes the symbols of a transition behind Depth missing ones.
+// read writes the symbols of a transition after Depth missing ones.
 func (m *Count) read(b *replay.Batch, i int) []uint8 {
 	o, a, missing := m.shape.Obs, m.shape.Act, m.config.Depth
 	for k := range o {
@@ -140,7 +140,7 @@ func (m *Count) before(symbols []uint8, k int) []uint8 {
 	return m.context
 }
 
-// Observe lets the density see rows transitions, in their order.
+// Observe updates the density with rows transitions, in their order.
 func (m *Count) Observe(b *replay.Batch, rows int) error {
 	for i := range rows {
 		m.seen++
@@ -152,7 +152,7 @@ func (m *Count) Observe(b *replay.Batch, rows int) error {
 	return nil
 }
 
-// Score writes F of transitions, without letting the density see them.
+// Score writes F of transitions without updating the density.
 func (m *Count) Score(dst []float32, b *replay.Batch, rows int) error {
 	for i := range rows {
 		dst[i] = float32(1 / math.Sqrt(m.pseudoCount(b, i)+0.01))
@@ -172,8 +172,8 @@ func (m *Count) pseudoCount(b *replay.Batch, i int) float64 {
 	return pseudoCount(logNow, logAfter)
 }
 
-// pseudoCount is N̂ of ln ρ and ln ρ'. Probabilities of a whole vector are as small as
-// e^{−1000}: N̂ = (1−ρ')/(ρ'/ρ − 1) needs only their quotient.
+// pseudoCount computes N̂ from ln ρ and ln ρ'. Probabilities of a whole vector are as small as
+// e^{−1000}, but N̂ = (1−ρ')/(ρ'/ρ − 1) needs only their quotient.
 func pseudoCount(logNow, logAfter float64) float64 {
 	return -math.Expm1(logAfter) / math.Max(math.Expm1(logAfter-logNow), 1e-10)
 }

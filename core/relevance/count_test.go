@@ -10,9 +10,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// treeNode is context-tree switching as the reference writes it: unnormalised
-// logarithms, a node for each context (mgbellemare/SkipCTS: python/cts/model.py), but
-// for the old weight of stay in the update of split.
+// treeNode is context-tree switching as the reference writes it, with unnormalised logarithms and a
+// node for each context (mgbellemare/SkipCTS: python/cts/model.py). The one difference is that the
+// update of split uses the old weight of stay.
 type treeNode struct {
 	counts      []float64
 	stay, split float64
@@ -98,8 +98,8 @@ func TestContextTreeAgainstTheReference(t *testing.T) {
 	near(t, "sum over symbols", sum, 1, 1e-12)
 }
 
-// Of a Dirichlet estimator alone N̂ is the number of observations plus the prior, by
-// hand: ρ = (n+a)/(N+1), ρ' = (n+1+a)/(N+2).
+// For a single Dirichlet estimator, N̂ is the number of observations plus the prior. By hand: ρ =
+// (n+a)/(N+1), ρ' = (n+1+a)/(N+2).
 func TestPseudoCountOfAnEstimatorIsItsCount(t *testing.T) {
 	tree := newContextTree(4, 0)
 	for i := range 50 {
@@ -115,7 +115,7 @@ func TestPseudoCountOfAnEstimatorIsItsCount(t *testing.T) {
 	}
 }
 
-// A vector of many dimensions has a probability that no float64 holds.
+// The probability of a vector of many dimensions underflows float64.
 func TestPseudoCountInLogSpace(t *testing.T) {
 	near(t, "pseudo-count at e^−2000", pseudoCount(-2000, -2000+1e-3), 1/math.Expm1(1e-3), 1e-6)
 	if n := pseudoCount(-2000, -2000); n != 1e10 {
@@ -154,8 +154,8 @@ func newCount(t *testing.T) *Count {
 	return m
 }
 
-// What was seen often is less relevant than what was seen once, and that less than
-// what was never seen; a density that has seen nothing finds all alike.
+// A point that was seen often is less relevant than one seen once, and that one less than one never
+// seen; a density that has seen nothing finds all of them equally relevant.
 func TestCountRanksByVisits(t *testing.T) {
 	points := [][4]float32{{-0.9, -0.9, 0.9, 0.9}, {0.9, 0.9, -0.9, 0.1}, {-0.9, 0.9, 0.9, -0.9}, {0.9, -0.9, -0.9, -0.3}}
 	seen, ask := countBatch(points[:3], []int{500, 20, 1}), countBatch(points, []int{1, 1, 1, 1})
@@ -174,15 +174,15 @@ func TestCountRanksByVisits(t *testing.T) {
 	if !slices.IsSorted(scores) || !(scores[0] < 0.1) || !(scores[3] > 2) {
 		t.Errorf("F is %v of points seen 500, 20, 1 and 0 times; want it to rise from below 0.1 to above 2", scores)
 	}
-	// Behind its bins it is still a number: the outer bins are open.
+	// Outside the bins F is still a number: the outer bins are open.
 	far := countBatch([][4]float32{{1e30, float32(math.NaN()), -1e30, 7}}, []int{1})
 	if err := m.Score(scores, far, 1); err != nil || !(scores[0] > 0 && scores[0] <= 10) {
 		t.Errorf("far away F is %v, %v", scores[0], err)
 	}
 }
 
-// The left neighbour is the first split: where each dimension repeats the one to its
-// left, a depth of 1 is enough to know it, and nothing else is.
+// The left neighbour is the first split: where each dimension repeats the one to its left, a depth
+// of 1 is enough to predict it, and the first dimension stays unpredictable.
 func TestLeftNeighbourIsTheFirstSplit(t *testing.T) {
 	m, err := NewCount(CountConfig{Bins: 8, Depth: 1}, countShape)
 	if err != nil {

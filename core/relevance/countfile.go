@@ -23,8 +23,8 @@ func (m *Count) Load(r io.Reader) (err error) {
 	return err
 }
 
-// saveTrees writes what a density of so many observations consists of: numbers of its own,
-// and a tree for each dimension.
+// saveTrees writes a density that has seen that many observations: its own numbers, and a tree for
+// each dimension.
 func saveTrees(w io.Writer, magic uint64, c CountConfig, seen uint64, trees []*contextTree, own ...any) error {
 	parts := append([]any{magic, uint64(len(trees)), uint64(c.Bins), uint64(c.Depth), seen}, own...)
 	for _, t := range trees {
@@ -70,13 +70,13 @@ func readTrees(r io.Reader, magic uint64, c CountConfig, trees []*contextTree, o
 	return head[4], nil
 }
 
-// readTree reads and checks one tree that saw so many symbols.
+// readTree reads and checks one tree that has seen that many symbols.
 func readTree(r io.Reader, c CountConfig, seen uint64) (*contextTree, error) {
 	var nodes uint64
 	if err := binary.Read(r, binary.LittleEndian, &nodes); err != nil {
 		return nil, err
 	}
-	most, level := 1.0, 1.0 // a whole tree
+	most, level := 1.0, 1.0 // nodes of a complete tree
 	for range c.Depth {
 		level *= float64(c.Bins)
 		most += level

@@ -9,16 +9,16 @@ import (
 	"pgrlab/core/replay"
 )
 
-// FrameCount is Count of frames, as Bellemare et al. 2016 have it: s is the newest frame, in
-// grey, 42 × 42 pixels of CountConfig.Bins values. ρ is a product over the pixels, each with a
-// contextTree of its own whose context are its neighbours on the left, above, above left and
-// above right, in this order of importance, and over the dimensions of a as Count has them.
-// What is missing beside the picture counts as 0.
+// FrameCount is Count for frames, as in Bellemare et al. 2016: s is the newest frame, in grey, 42 ×
+// 42 pixels of CountConfig.Bins values. ρ is a product over the pixels and over the dimensions of
+// a. Each pixel has a contextTree of its own whose context is the neighbours on the left, above,
+// above left and above right, in this order of importance; the dimensions of a have theirs as in
+// Count. Neighbours outside the picture count as 0.
 //
-// A frame is observed and asked within 0.1 to 0.2 ms, a few hundredths of what encoding it
-// takes: so the density is made anew from all real transitions before each refit, as on
-// states. Positions are divided between the device's workers; a tree sees the frames in their
-// order. A FrameCount belongs to one goroutine.
+// Observing or scoring a frame takes 0.1 to 0.2 ms, a few hundredths of the time that encoding it
+// takes, so the density is rebuilt from all real transitions before each refit, as for states.
+// Positions are divided among the device's workers; each tree sees the frames in their order. A
+// FrameCount belongs to one goroutine.
 type FrameCount struct {
 	config CountConfig
 	act    int
@@ -26,7 +26,7 @@ type FrameCount struct {
 	trees  []*contextTree // of pixels, line by line, and of the dimensions of a
 	seen   uint64
 
-	batch          *replay.Batch // of the work under way: its rows from first on, rows of them
+	batch          *replay.Batch // of the work under way, which covers rows transitions from first on
 	first, rows    int
 	symbols        []uint8   // [sliceRows, pixels+A]
 	logs           []float64 // ln ρ and ln ρ′ of blocks of positions, [blocks, sliceRows, 2]
@@ -35,11 +35,11 @@ type FrameCount struct {
 
 const (
 	pixels    = greySide * greySide
-	sliceRows = 128 // transitions that are looked at together: a tree is near while it sees them
-	// blockSize is how many positions a product is made over before its logarithm is taken:
-	// a factor is at least a billionth.
+	sliceRows = 128 // transitions that are processed together: a tree stays in cache while it sees them
+	// blockSize is how many positions are multiplied before the logarithm is taken: a factor is at
+	// least a billionth.
 	blockSize = 21
-	nearest   = 4 // neighbours of a pixel that there are
+	nearest   = 4 // most neighbours in a pixel's context
 )
 
 // NewFrameCount returns a density that has seen nothing.
@@ -78,13 +78,14 @@ func (*FrameCount) Name() string { return "count" }
 // Seen is how many transitions the density has seen since Begin.
 func (m *FrameCount) Seen() uint64 { return m.seen }
 
-// Slice is how many transitions are looked at together.
+// Slice is how many transitions are processed together.
 func (*FrameCount) Slice() int { return sliceRows }
 
 // Close releases nothing.
 func (*FrameCount) Close() error { return nil }
 
-// Begin forgets everything: bins are those of bytes, and of actions between −1 and 1.
+// Begin forgets everything. The bins are fixed: those of bytes for pixels, and between −1 and 1 for
+// actions.
 func (m *FrameCount) Begin(*replay.Batch, int) {
 	m.seen, m.trees = 0, make([]*contextTree, m.positions())
 	for i := range m.trees {
@@ -92,7 +93,7 @@ func (m *FrameCount) Begin(*replay.Batch, int) {
 	}
 }
 
-// Observe lets the density see rows transitions, in their order.
+// Observe updates the density with rows transitions, in their order.
 func (m *FrameCount) Observe(b *replay.Batch, rows int) error {
 	if _, err := framesOf(m.Name(), b, rows); err != nil {
 		return err
@@ -105,7 +106,7 @@ func (m *FrameCount) Observe(b *replay.Batch, rows int) error {
 	return nil
 }
 
-// Score writes F of transitions, without letting the density see them.
+// Score writes F of transitions without updating the density.
 func (m *FrameCount) Score(dst []float32, b *replay.Batch, rows int) error {
 	if _, err := framesOf(m.Name(), b, rows); err != nil {
 		return err
@@ -164,8 +165,8 @@ func (m *FrameCount) before(dst []uint8, symbols []uint8, position int) []uint8 
 	return dst
 }
 
-// neighbour is the position that comes i-th in another one's context, -1 where it is missing:
-// left, above, above left and above right of a pixel, the dimensions to the left of one of an
+// neighbour is the i-th position in the context of another position, -1 if it is missing: left,
+// above, above left and above right for a pixel, the dimensions to the left for a dimension of an
 // action.
 func neighbour(position, i int) int {
 	if position >= pixels {
@@ -191,7 +192,7 @@ func neighbour(position, i int) int {
 	return y*greySide + x
 }
 
-// seePart lets a part of the trees see all rows.
+// seePart updates a part of the trees with all rows.
 func (m *FrameCount) seePart(part, parts int) {
 	var room [nearest]uint8
 	n := m.positions()
@@ -204,7 +205,7 @@ func (m *FrameCount) seePart(part, parts int) {
 	}
 }
 
-// askPart asks a part of the blocks about all rows.
+// askPart computes ln ρ and ln ρ′ of all rows for a part of the blocks.
 func (m *FrameCount) askPart(part, parts int) {
 	blocks := m.blocks()
 	for block := blocks * part / parts; block < blocks*(part+1)/parts; block++ {
@@ -221,8 +222,8 @@ func (m *FrameCount) askPart(part, parts int) {
 	}
 }
 
-// multiply multiplies what a position's tree says now, and would say after one more
-// observation, into the products of all rows.
+// multiply multiplies the products of all rows by the probabilities that a position's tree gives
+// now, and would give after one more observation.
 func (m *FrameCount) multiply(products []float64, position int) {
 	var room [nearest]uint8
 	n, alpha, tree := m.positions(), switching(m.seen+1), m.trees[position]
@@ -237,8 +238,8 @@ func (m *FrameCount) multiply(products []float64, position int) {
 // frameNodes is about how many nodes a pixel's tree has in the end, over pictures of a task.
 const frameNodes = 40
 
-// MemoryOfFrames is about what the trees take: they grow with what they see, most of all
-// where the picture moves.
+// MemoryOfFrames estimates the size of the trees. They grow with what they see, most of all if the
+// picture moves.
 func (c CountConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
 	if f.Side == 0 {
 		return c.Memory(shape)

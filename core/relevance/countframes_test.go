@@ -25,7 +25,8 @@ func newFrameCount(t testing.TB, c CountConfig, side, threads int) *FrameCount {
 	return m
 }
 
-// A pixel of the picture against its frame cut into 42 × 42 pieces a pixel.
+// A pixel of the grey picture is compared with its area in a frame of which each pixel is divided
+// into 42 × 42 pieces.
 func TestGreyIsTheMeanOfItsArea(t *testing.T) {
 	for _, side := range []int{9, 42, 64, 84, 100} {
 		frame := filmed(1, side, 5).Frames[0].Stack[2]
@@ -53,7 +54,7 @@ func TestGreyIsTheMeanOfItsArea(t *testing.T) {
 	}
 }
 
-// plainFrameCount is a FrameCount as it is written down: one observation after the other, and
+// plainFrameCount is FrameCount written out directly: one observation after the other, with
 // logarithms.
 type plainFrameCount struct {
 	side  int
@@ -82,10 +83,10 @@ func (m *plainFrameCount) visit(b *replay.Batch, i int, tree func(t *contextTree
 	tree(m.trees[pixels+1], []uint8{first, 0, 0, 0}, second)
 }
 
-// Two workers, trees in parts, rows in slices and products of factors against the plain
-// version; and behind a file.
+// FrameCount, with one and two workers, trees in parts, rows in slices and products of factors,
+// agrees with the plain version, also after loading from a file.
 func TestFrameCountAgainstThePlainOne(t *testing.T) {
-	const side, rows = 20, 150 // more than a slice
+	const side, rows = 20, 150 // more rows than a slice has
 	seen, strange := filmed(rows, side, 1), filmed(5, side, 2)
 	plain := plainFrameCount{side: side}
 	for i := range plain.trees {
@@ -152,7 +153,7 @@ func TestFrameCountAgainstThePlainOne(t *testing.T) {
 	}
 }
 
-// In a world of two frames, without contexts, ρ is a product of what Dirichlet estimators say.
+// In a world of two frames without contexts, ρ is a product of Dirichlet estimators.
 func TestFrameCountOfTwoFrames(t *testing.T) {
 	c := DefaultCount()
 	c.Depth = 0
@@ -180,7 +181,7 @@ func TestFrameCountOfTwoFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	same := float64(pixels-differ) + 2 // and the action's dimensions
+	same := float64(pixels-differ) + 2 // and the dimensions of the action
 	n := float64(ones + twos)
 	for count, b := range map[float64]*replay.Batch{ones: one, twos: two} {
 		logs := func(more float64) float64 {
@@ -196,9 +197,9 @@ func TestFrameCountOfTwoFrames(t *testing.T) {
 	}
 }
 
-// A frame that is seen again and again with the same action becomes less rare; other actions
-// and frames are rarer. ρ is a product of 1,766 factors, so that N̂ stays near 0 for the first
-// times: F falls from about the tenth on.
+// A frame that is seen again and again with the same action becomes less novel; with other actions,
+// and for other frames, F stays higher. ρ is a product of 1,766 factors, so N̂ stays near 0 the
+// first few times, and F falls only from about the tenth on.
 func TestARepeatedFrameBecomesLessNovel(t *testing.T) {
 	m := newFrameCount(t, DefaultCount(), 42, 1)
 	b := filmed(2, 42, 1)

@@ -50,14 +50,14 @@ func (t *contextTree) estimate(node int32, symbol uint8) (now, after float64) {
 	return (own + prior) / (all + 1), (own + 1 + prior) / (all + 2)
 }
 
-// fresh is what a node that was never visited says.
+// fresh is the estimate of a node that was never visited.
 func (t *contextTree) fresh() (now, after float64) {
 	prior := 1 / float64(t.symbols)
 	return prior, (1 + prior) / 2
 }
 
-// look is the probability of symbol behind context, nearest neighbour first, and what
-// it would be after one more observation with that α. Nothing is changed.
+// look returns the probability of symbol after context, nearest neighbour first, and what it would
+// be after one more observation with that α. It changes nothing.
 func (t *contextTree) look(context []uint8, symbol uint8, alpha float64) (now, after float64) {
 	return t.lookAt(0, 0, context, symbol, alpha)
 }
@@ -82,7 +82,7 @@ func mixed(stay, own, below, alpha float64) (now, after float64) {
 	return now, ((1-alpha)*stay*own + alpha*(1-stay)*below) / now
 }
 
-// update observes symbol behind context and returns its probability before.
+// update observes symbol after context and returns the probability that it had before.
 func (t *contextTree) update(context []uint8, symbol uint8, alpha float64) float64 {
 	return t.updateAt(0, 0, context, symbol, alpha)
 }

@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Score writes F of equation 5 (Wang et al. 2025) as ‖g(h(s), a) − h(s')‖²/H, like the
-// released code. The paper writes ½‖·‖², which is PaperScale times that: the same condition after the
-// generator's scaling, but 128 times the bonus or priority at H = 256. Of respawns it is 0: see
+// Score writes F of equation 5 (Wang et al. 2025) as ‖g(h(s), a) − h(s')‖²/H, like the released
+// code. The paper writes ½‖·‖², which is PaperScale times that: the same condition after the
+// generator's scaling, but 128 times the bonus or priority at H = 256. F of respawns is 0: see
 // Respawns.
 func (m *ICM) Score(dst []float32, b *replay.Batch, rows int) error {
 	if err := m.scoreRows(dst, b, rows); err != nil {
@@ -32,8 +32,8 @@ func (m *ICM) scoreRows(dst []float32, b *replay.Batch, rows int) error {
 	return m.inChunks(s.program, s.graph, s.rows, dst, 1, b, rows)
 }
 
-// smallScore is a program for fewer rows than ScoreRows: bonuses and priorities are
-// taken of single batches.
+// smallScore is a program for fewer rows than ScoreRows: bonuses and priorities are computed for
+// single batches.
 type smallScore struct {
 	graph   icmGraph
 	program *plan.Program
@@ -56,7 +56,7 @@ func (m *ICM) smallScore(rows int) (*smallScore, error) {
 	return s, nil
 }
 
-// PaperScale is H/2, the paper's ½‖·‖² over the mean of Score.
+// PaperScale is H/2, the ratio of the paper's ½‖·‖² to the mean that Score writes.
 func (m *ICM) PaperScale() float64 { return float64(m.config.Hidden) / 2 }
 
 // PredictActions writes the inverse model's actions [rows, Act] for the
@@ -69,8 +69,8 @@ func (m *ICM) PredictActions(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
-// inChunks runs a program over transitions, as many at a time as it takes; width is
-// that of its output. Rows behind the last transition keep what they held.
+// inChunks runs a program over transitions, chunk of them at a time; width is that of its output.
+// Input rows after the last transition keep their previous contents.
 func (m *ICM) inChunks(p *plan.Program, g icmGraph, chunk int, dst []float32, width int, b *replay.Batch, rows int) error {
 	o, a := m.shape.Obs, m.shape.Act
 	for first := 0; first < rows; first += chunk {

@@ -13,18 +13,18 @@ import (
 // ECOConfig describes episodic curiosity: its R-network, the memory of an episode, and the
 // rounds in which the network learns.
 type ECOConfig struct {
-	Embedding  string  `toml:"embedding"`  // of frames: "small", as is the empty one, or "resnet18"
-	Channels   []int   `toml:"channels"`   // of its convolutions or stages; none: its own
-	Hidden     []int   `toml:"hidden"`     // widths of the embedding's hidden layers, of numbers
+	Embedding  string  `toml:"embedding"`  // for frames: "small" (also if empty) or "resnet18"
+	Channels   []int   `toml:"channels"`   // of the embedding's convolutions or stages; none: its defaults
+	Hidden     []int   `toml:"hidden"`     // widths of the embedding's hidden layers, for numbers
 	Features   int     `toml:"features"`   // width of an embedding
 	Comparator []int   `toml:"comparator"` // widths of the comparator's layers before its two logits
-	Entries    int     `toml:"entries"`    // observations of an episode that are remembered, the most
+	Entries    int     `toml:"entries"`    // most observations of an episode that are remembered
 	Alpha      float64 `toml:"alpha"`      // of F
 	Beta       float64 `toml:"beta"`       // of F
 	Percentile float64 `toml:"percentile"` // of the similarities to the memory
-	Near       int     `toml:"near"`       // actions between the observations of a close pair, the most
-	Far        int     `toml:"far"`        // actions between those of a distant pair are more
-	History    int     `toml:"history"`    // transitions, of all copies, that a round learns from; there is one as often
+	Near       int     `toml:"near"`       // most actions between the observations of a close pair
+	Far        int     `toml:"far"`        // observations of a distant pair are more than so many actions apart
+	History    int     `toml:"history"`    // transitions, of all copies, that a round learns from; each round waits for as many new ones
 	Epochs     int     `toml:"epochs"`     // of a round
 	Batch      int     `toml:"batch"`      // pairs of an update
 	LR         float64 `toml:"lr"`         // of Adam(0.9, 0.999)
@@ -32,7 +32,7 @@ type ECOConfig struct {
 }
 
 var _ = register(Spec{
-	Name: "eco", Doc: "episodic curiosity, where a learner meets episodes: how far what is reached is from what the episode has met", Equation: "α(β − P90 of C(E(s′), E(mᵢ)))",
+	Name: "eco", Doc: "episodic curiosity, for learners that meet episodes: how far the observation reached is from those that the episode has met", Equation: "α(β − P90 of C(E(s′), E(mᵢ)))",
 	Source:   "Wang et al. 2025, appendix on mazes; Savinov et al. 2019",
 	Learning: LearnsInRounds,
 	Config:   DefaultECO(),
@@ -41,7 +41,8 @@ var _ = register(Spec{
 	},
 })
 
-// DefaultECO is google-research/episodic-curiosity's with smaller networks and a shorter history.
+// DefaultECO is the configuration of google-research/episodic-curiosity with smaller networks and a
+// shorter history.
 func DefaultECO() ECOConfig {
 	return ECOConfig{
 		Embedding: EmbeddingSmall,
@@ -88,27 +89,27 @@ func (c ECOConfig) Validate() error {
 	return nil
 }
 
-// ECO is episodic curiosity (Savinov et al. 2019; google-research/episodic-curiosity): an
-// embedding E and a comparator C, together the R-network, which says how likely it is that two
-// observations are few actions apart, and for each copy of the environment a memory of
-// observations of its episode. F of a transition is
+// ECO is episodic curiosity (Savinov et al. 2019; google-research/episodic-curiosity). Its
+// R-network, an embedding E and a comparator C, says how likely it is that two observations are few
+// actions apart. For each copy of the environment it has a memory of observations of the present
+// episode. F of a transition is
 //
 //	α(β − P90 over the memory of C(E(s′), E(mᵢ))),
 //
-// 0 before the network has learned anything, and of an episode's last transition. s′ joins the
-// memory where F is above 0, in the place of any one where it is full; the memory is cleared
-// at an episode's end, and begins with the next one's first observation.
+// but 0 before the network has learned anything, and 0 for an episode's last transition. s′ joins
+// the memory if F is above 0; in a full memory it replaces a random entry. The memory is cleared at
+// an episode's end, and begins with the first observation of the next episode.
 //
-// Where the learner sees frames these are compared, each as bytes until E is given it.
+// If the learner sees frames, these are compared; each is kept as bytes until E reads it.
 //
-// The network learns in rounds, each as soon as the history of what was met is new as a whole:
-// from pairs of observations of an episode, those at most Near actions apart being close, those
-// more than Far distant. What the memories hold is embedded anew behind a round. An ECO belongs
-// to one goroutine.
+// The network learns in rounds, each as soon as the whole history of met transitions has been
+// renewed. It learns from pairs of observations of one episode: those at most Near actions apart
+// are close, those more than Far apart are distant. After a round the entries of the memories are
+// embedded again. An ECO belongs to one goroutine.
 type ECO struct {
 	config   ECOConfig
-	width    int          // of an observation, of numbers or a frame's bytes
-	tone     *window.Tone // that bytes become
+	width    int          // of an observation: its numbers, or a frame's bytes
+	tone     *window.Tone // that maps bytes to numbers
 	copies   int
 	device   device.Device
 	net      *ecoNet
@@ -118,20 +119,20 @@ type ECO struct {
 	history  history
 	memories memories
 	pairs    pairs
-	rounds   uint64  // that were made
-	accuracy float64 // of the last one; NaN before the first
+	rounds   uint64  // that have ended
+	accuracy float64 // of the last round; NaN before the first
 	met      Familiarity
 }
 
-// Familiarity is what an env step told, means over the copies.
+// Familiarity is what an env step measured, as means over the copies.
 type Familiarity struct {
-	Entries  float64 // of a memory, before what was reached joined it
+	Entries  float64 // of a memory, before the observation that was reached joined it
 	P90      float64 // NaN before the first round
-	Accuracy float64 // of the R-network's choice on the pairs that the last round left out; NaN before the first
+	Accuracy float64 // of the R-network on the pairs that the last round held back; NaN before the first
 }
 
-// NewECO samples the weights and compiles the programs, for observations of shape.Obs numbers,
-// or for frames where there are some, in so many copies of the environment.
+// NewECO samples the weights and compiles the programs, for observations of shape.Obs numbers, or
+// for frames if f is not zero, in that many copies of the environment.
 func NewECO(c ECOConfig, shape replay.Shape, f Frames, copies int, dev device.Device, seed uint64) (*ECO, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -163,7 +164,7 @@ func NewECO(c ECOConfig, shape replay.Shape, f Frames, copies int, dev device.De
 // Name is "eco".
 func (*ECO) Name() string { return "eco" }
 
-// Score writes what the notes of rows transitions have: what was told when they were met, by the
+// Score writes F from the notes of rows transitions. It was computed when they were met, with the
 // network and the memory of that time.
 func (m *ECO) Score(dst []float32, b *replay.Batch, rows int) error {
 	if !Tells(m, b, rows) {
@@ -175,10 +176,10 @@ func (m *ECO) Score(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
-// Learned says whether the network has learned anything.
+// Learned reports whether the network has learned anything.
 func (m *ECO) Learned() bool { return m.programs.optimiser.T > 0 }
 
-// Familiarity is what the last env step told.
+// Familiarity is what the last env step measured.
 func (m *ECO) Familiarity() Familiarity { return m.met }
 
 // Close releases the compiled programs.

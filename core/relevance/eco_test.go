@@ -11,7 +11,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// smallECO is episodic curiosity of three numbers whose rounds take milliseconds.
+// smallECO configures episodic curiosity on three numbers, with rounds that take milliseconds.
 func smallECO() ECOConfig {
 	return ECOConfig{
 		Hidden: []int{5}, Features: 4, Comparator: []int{4, 3}, Entries: 6, Alpha: 0.03, Beta: 0.5, Percentile: 0.9,
@@ -24,7 +24,7 @@ func newECO(t testing.TB, c ECOConfig, copies int) *ECO {
 	return newECOOf(t, c, Frames{}, copies)
 }
 
-// newECOOf is of frames.
+// newECOOf makes episodic curiosity of frames.
 func newECOOf(t testing.TB, c ECOConfig, f Frames, copies int) *ECO {
 	t.Helper()
 	m, err := NewECO(c, three, f, copies, newDevice(t), 5)
@@ -35,12 +35,12 @@ func newECOOf(t testing.TB, c ECOConfig, f Frames, copies int) *ECO {
 	return m
 }
 
-// strolls are env steps of copies that walk on lines, each episode of a copy on another one;
+// strolls makes the env steps of copies that walk on lines, each episode of a copy on another line;
 // copy i's episodes have length+i steps.
 type strolls struct {
 	copies, length int
 	step           uint64
-	side           int // of frames that they see; 0: none
+	side           int // side of the frames that the copies see; 0: no frames
 }
 
 func (s *strolls) next() *Met {
@@ -59,7 +59,7 @@ func (s *strolls) next() *Met {
 	return m
 }
 
-// frame is a light line where the copy is, before the colour of its episode.
+// frame draws a light line at the copy's position, on the colour of its episode.
 func (s *strolls) frame(at, episode int) []byte {
 	all := make([]byte, s.side*s.side*colours)
 	for i := range all {
@@ -70,7 +70,7 @@ func (s *strolls) frame(at, episode int) []byte {
 	return all
 }
 
-// meet lets m meet so many env steps, with the rounds behind them.
+// meet feeds m so many env steps, and runs the rounds that follow them.
 func meet(t testing.TB, m *ECO, s *strolls, steps int) (f []float32) {
 	t.Helper()
 	f = make([]float32, s.copies)
@@ -83,7 +83,7 @@ func meet(t testing.TB, m *ECO, s *strolls, steps int) (f []float32) {
 	return f
 }
 
-// learn makes the rest of the round that is due.
+// learn makes the remaining units of the round that is due.
 func learn(t testing.TB, m *ECO, done int) {
 	t.Helper()
 	for ; m.RoundDue(); done++ {
@@ -96,7 +96,7 @@ func learn(t testing.TB, m *ECO, done int) {
 	}
 }
 
-// The percentile is numpy's: linear between two neighbours.
+// The percentile is numpy's: linear interpolation between two neighbours.
 func TestPercentile(t *testing.T) {
 	logit := func(p float64) float32 { return float32(math.Log(p / (1 - p))) }
 	one := []float32{logit(0.25)}
@@ -110,14 +110,14 @@ func TestPercentile(t *testing.T) {
 	near(t, "median of four", percentile(eleven[:4], 0.5), 0.05+0.08*1.5, 1e-7)
 }
 
-// F by hand numbers, what joins the memory, that a full one stays full, and that an episode's
-// end clears it.
+// F agrees with a computation by hand. The test also checks what joins the memory, that a full
+// memory stays full, and that an episode's end clears it.
 func TestMemoryOfAnEpisode(t *testing.T) {
 	c := smallECO()
 	c.Comparator = []int{4}
 	m := newECO(t, c, 2)
-	m.programs.optimiser.T = 1   // it counts as learned
-	say := func(close float32) { // of every pair alike
+	m.programs.optimiser.T = 1   // the network counts as trained
+	say := func(close float32) { // the network's output for every pair
 		last := m.net.rest[len(m.net.rest)-1]
 		clear(last.W.Data)
 		copy(last.B.Data, []float32{0, close})
@@ -202,7 +202,7 @@ func TestNoFBeforeTheFirstRound(t *testing.T) {
 			t.Fatalf("step %d: F is %v, entries %v", s.step, f, m.memories.n)
 		}
 	}
-	meet(t, m, s, 1) // the round is behind it
+	meet(t, m, s, 1) // the round is over
 	if m.rounds != 1 || math.IsNaN(m.accuracy) {
 		t.Errorf("%d rounds, accuracy %v", m.rounds, m.accuracy)
 	}
@@ -211,7 +211,7 @@ func TestNoFBeforeTheFirstRound(t *testing.T) {
 	}
 }
 
-// Episodes too short for distant pairs make a round without updates, and F stays 0.
+// If episodes are too short for distant pairs, a round makes no updates and F stays 0.
 func TestARoundWithoutPairs(t *testing.T) {
 	m, s := newECO(t, smallECO(), 2), &strolls{copies: 2, length: 1}
 	if f := meet(t, m, s, 45); f[0] != 0 || m.rounds != 1 || m.Learned() {
@@ -219,7 +219,7 @@ func TestARoundWithoutPairs(t *testing.T) {
 	}
 }
 
-// Score cannot be asked later.
+// Score refuses to compute F of episodes after the fact.
 func TestFOfEpisodesIsNotAskedLater(t *testing.T) {
 	m := newECO(t, smallECO(), 1)
 	if err := m.Score(make([]float32, 1), replay.NewBatch(three, 1), 1); err == nil || !strings.Contains(err.Error(), "as it is met") {
@@ -227,7 +227,7 @@ func TestFOfEpisodesIsNotAskedLater(t *testing.T) {
 	}
 }
 
-// The network tells near from far on lines, which is all there is to learn there.
+// The network learns to tell near from far on lines; there is nothing else to learn there.
 func TestRNetworkLearns(t *testing.T) {
 	c := smallECO()
 	c.Hidden, c.Features, c.Comparator = []int{32}, 16, []int{32, 16}
@@ -239,8 +239,8 @@ func TestRNetworkLearns(t *testing.T) {
 	}
 }
 
-// A run that was saved between any two units of a round, or anywhere else, goes on as if it had
-// not been.
+// A run that is saved between any two units of a round, or anywhere else, goes on as if it had not
+// been interrupted.
 func TestECOGoesOnFromAnywhere(t *testing.T) {
 	t.Run("numbers", func(t *testing.T) { goesOnFromAnywhere(t, smallECO(), Frames{}, 130) })
 	t.Run("frames", func(t *testing.T) { goesOnFromAnywhere(t, smallECOOfFrames(), smallFrames, 60) })
@@ -332,7 +332,7 @@ func allocatesNothing(t *testing.T, c ECOConfig, of Frames) {
 	}
 }
 
-// Settings that cannot be are refused in a line.
+// Invalid settings are refused in one line.
 func TestRefusedSettingsOfECO(t *testing.T) {
 	for want, set := range map[string]func(c *ECOConfig){
 		"1 to 16 layers":       func(c *ECOConfig) { c.Comparator = nil },

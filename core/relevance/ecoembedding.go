@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/window"
 )
 
-// ecoEmbedding is E of the R-network.
+// ecoEmbedding is the embedding E of the R-network.
 type ecoEmbedding interface {
-	// apply is E of observations [B,O], [B,F].
+	// apply returns E [B,F] of observations [B,O].
 	apply(g *op.Graph, x *op.Node, norm norming) *op.Node
 	params() []*op.Tensor // without those of norms
 	norms() []batchNorm
@@ -21,14 +21,14 @@ type ecoEmbedding interface {
 
 // The choices of ECOConfig.Embedding.
 const (
-	// EmbeddingSmall is three convolutions, of 16, 32 and 32 channels unless said otherwise,
-	// and a linear layer, of frames as bytes/255.
+	// EmbeddingSmall is three convolutions, of 16, 32 and 32 channels by default, and a linear
+	// layer, on frames as bytes/255.
 	EmbeddingSmall = "small"
 	// EmbeddingResNet is that of google-research/episodic-curiosity: see resnet.
 	EmbeddingResNet = "resnet18"
 )
 
-// newEmbedding samples E of so many numbers, or of frames where there are some.
+// newEmbedding samples E for that many numbers, or for frames if f is not zero.
 func (c ECOConfig) newEmbedding(numbers int, f Frames, s rng.Stream) ecoEmbedding {
 	if f.Side == 0 {
 		return numberEmbedding{nn.NewMLP("eco.embedding", append(append([]int{numbers}, c.Hidden...), c.Features), nn.TorchDefault, nn.ReLU, s)}
@@ -39,7 +39,7 @@ func (c ECOConfig) newEmbedding(numbers int, f Frames, s rng.Stream) ecoEmbeddin
 	return c.newSmallEmbedding(f, s)
 }
 
-// tone is what the bytes of frames are given to E as.
+// tone maps the bytes of frames to the numbers that E is given.
 func (c ECOConfig) tone() *window.Tone {
 	if c.Embedding == EmbeddingResNet {
 		return levels()
@@ -55,7 +55,7 @@ func (c ECOConfig) init(f Frames) nn.Init {
 	return nn.TorchDefault
 }
 
-// numberEmbedding is a perceptron.
+// numberEmbedding is a multilayer perceptron for numbers.
 type numberEmbedding struct{ layers nn.MLP }
 
 func (e numberEmbedding) apply(g *op.Graph, x *op.Node, _ norming) *op.Node {
@@ -65,17 +65,17 @@ func (e numberEmbedding) params() []*op.Tensor { return e.layers.Params() }
 func (numberEmbedding) norms() []batchNorm     { return nil }
 func (numberEmbedding) decayed() []*op.Tensor  { return nil }
 
-// smallEmbedding is a few convolutions behind each other.
+// smallEmbedding is a few consecutive convolutions and a linear layer.
 type smallEmbedding struct {
 	convs []nn.Conv
 	out   nn.Linear
 }
 
-// smallConvs are its windows; their channels are those of the settings.
+// smallConvs are the windows of smallEmbedding, and its channels unless the settings give others.
 var smallConvs = []struct{ out, kernel, stride int }{{16, 4, 2}, {32, 4, 2}, {32, 3, 2}}
 
-// smallOver are its convolutions over frames and their channels; an error says that nothing is
-// left of them.
+// smallOver returns the convolutions of smallEmbedding over frames and their channels, or an error
+// if they leave nothing of the frames.
 func (c ECOConfig) smallOver(f Frames) (over []window.Geometry, channels []int, err error) {
 	at := window.Geometry{Height: f.Side, Width: f.Side, Channels: colours}
 	for i, l := range smallConvs {
@@ -94,7 +94,7 @@ func (c ECOConfig) smallOver(f Frames) (over []window.Geometry, channels []int, 
 	return over, channels, nil
 }
 
-// newSmallEmbedding is of frames that ValidateFrames has let pass.
+// newSmallEmbedding samples a smallEmbedding for frames that ValidateFrames accepts.
 func (c ECOConfig) newSmallEmbedding(f Frames, s rng.Stream) (e smallEmbedding) {
 	over, channels, _ := c.smallOver(f)
 	for i, o := range over {
@@ -121,8 +121,8 @@ func (e smallEmbedding) params() (all []*op.Tensor) {
 func (smallEmbedding) norms() []batchNorm    { return nil }
 func (smallEmbedding) decayed() []*op.Tensor { return nil }
 
-// embeddingSize is how many numbers E has to learn, and how many it makes of an observation on
-// the way.
+// embeddingSize counts the parameters of E, and the intermediate numbers that E computes for an
+// observation.
 func (c ECOConfig) embeddingSize(numbers int, f Frames) (parameters, made float64) {
 	if f.Side == 0 {
 		for _, w := range c.Hidden {
@@ -146,12 +146,12 @@ func (c ECOConfig) embeddingSize(numbers int, f Frames) (parameters, made float6
 	return parameters + nn.Parameters(last, c.Features), made
 }
 
-// embedded is how many observations are embedded together, in so many copies.
+// embedded is how many observations are embedded together, given the number of copies.
 func (c ECOConfig) embedded(f Frames, copies int) int {
 	if f.Side == 0 {
 		return embeddedRows
 	}
-	return min(embeddedRows, max(2, copies)) // an accuracy is of pairs
+	return min(embeddedRows, max(2, copies)) // accuracy is measured on pairs
 }
 
 // validateEmbedding says in one line what is wrong with the settings of E.
@@ -175,7 +175,7 @@ func (c ECOConfig) validateEmbedding() error {
 	return nil
 }
 
-// ValidateFrames refuses frames that E cannot be of.
+// ValidateFrames refuses frames that E cannot embed.
 func (c ECOConfig) ValidateFrames(f Frames) error {
 	if f.Side == 0 {
 		return nil
@@ -183,12 +183,12 @@ func (c ECOConfig) ValidateFrames(f Frames) error {
 	if f.Stack != 1 {
 		return fmt.Errorf("eco: pixels.stack is %d, want 1: single frames are compared", f.Stack)
 	}
-	if c.Embedding == EmbeddingResNet { // which leaves a place of any frame
+	if c.Embedding == EmbeddingResNet { // it leaves a place of any frame
 		return nil
 	}
 	_, _, err := c.smallOver(f)
 	return err
 }
 
-// looks says whether frames are compared.
+// looks reports whether frames are compared.
 func (ECOConfig) looks(f Frames) bool { return f.Side > 0 }

@@ -11,7 +11,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// ecoMagic begins a saved ECO. The first version does not know where entries were met.
+// ecoMagic begins a saved ECO. The first version of the format lacks the places where entries were
+// met.
 const (
 	ecoMagic  = 0x324f4345_524750 // "PGRECO2"
 	ecoMagic1 = 0x314f4345_524750 // "PGRECO1"
@@ -48,7 +49,7 @@ func (m *ECO) save(w io.Writer) error {
 	return nil
 }
 
-// writeAll writes numbers, and observations as they save themselves.
+// writeAll writes numbers, and shelves with their own save.
 func writeAll(w io.Writer, parts ...any) error {
 	for _, part := range parts {
 		write := func() error { return binary.Write(w, binary.LittleEndian, part) }
@@ -62,7 +63,7 @@ func writeAll(w io.Writer, parts ...any) error {
 	return nil
 }
 
-// Load reads what Save wrote for the same settings; a round that was under way goes on. On an
+// Load reads what Save wrote for the same settings; a round that was under way continues. On an
 // error m must not be used any further.
 func (m *ECO) Load(r io.Reader) error {
 	if err := m.load(r); err != nil {
@@ -137,16 +138,16 @@ func (s *memories) load(r io.Reader, i int, magic uint64) error {
 	return nil
 }
 
-// MemoryIn is about how many bytes it takes in so many copies of the environment, of frames where
-// there are some: never much more than it will. It does not overflow.
+// MemoryIn estimates how many bytes an ECO takes for that many copies of the environment, with
+// frames if f is not zero; the estimate is never much too high. It does not overflow.
 func (c ECOConfig) MemoryIn(shape replay.Shape, f Frames, copies int) float64 {
 	width, obs, kept := float64(c.Comparator[0]), float64(shape.Obs), 4*float64(shape.Obs)
 	embedding, made := c.embeddingSize(shape.Obs, f)
 	rows := float64(c.embedded(f, copies))
 	looked := (8*float64(c.Batch) + 2*rows) * (obs + made)
-	if f.Side > 0 { // what the convolutions make is kept once on the way and once back
+	if f.Side > 0 { // the convolutions' outputs are kept once for the forward and once for the backward pass
 		obs = float64(f.size())
-		kept = 2 * obs // as bytes, and once more on their way into a checkpoint
+		kept = 2 * obs // as bytes, and once more while they are written to a checkpoint
 		looked = (2*float64(c.Batch) + rows) * (obs + 2*made)
 	}
 	parameters := embedding + nn.Parameters(append([]int{2 * c.Features}, c.Comparator...)...)
@@ -160,16 +161,16 @@ func (c ECOConfig) MemoryIn(shape replay.Shape, f Frames, copies int) float64 {
 	return 4*numbers + kept*(float64(c.History)+float64(copies)*float64(c.Entries))
 }
 
-// Memory is MemoryIn one copy.
+// Memory is MemoryIn for one copy, without frames.
 func (c ECOConfig) Memory(shape replay.Shape) float64 { return c.MemoryIn(shape, Frames{}, 1) }
 
-// MemoryOfFrames is MemoryIn one copy.
+// MemoryOfFrames is MemoryIn for one copy.
 func (c ECOConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
 	return c.MemoryIn(shape, f, 1)
 }
 
-// Unfilled is how many bytes of frames a checkpoint will hold of the history beside what it does
-// now, so many env steps later and before compression.
+// Unfilled is how many more bytes of the history's frames a checkpoint will hold after that many
+// further env steps, before compression.
 func (m *ECO) Unfilled(steps int) int64 {
 	h := &m.history
 	if h.seen.frames == nil {

@@ -11,17 +11,17 @@ import (
 	"pgrlab/core/rng"
 )
 
-// smallFrames are the smallest that the convolutions leave something of.
+// smallFrames are the smallest frames that survive the convolutions.
 var smallFrames = Frames{Side: 18, Stack: 1}
 
-// smallECOOfFrames is episodic curiosity of them whose rounds take milliseconds.
+// smallECOOfFrames configures episodic curiosity on them, with rounds that take milliseconds.
 func smallECOOfFrames() ECOConfig {
 	c := smallECO()
 	c.Embedding, c.Channels = EmbeddingSmall, []int{2, 3, 2}
 	return c
 }
 
-// convolved is a convolution pixel by pixel, of images as rows.
+// convolved computes a convolution pixel by pixel, on images as rows.
 func convolved(l nn.Conv, x matrix) matrix {
 	g, out := l.Over, len(l.B.Data)
 	_, width := g.Out()
@@ -46,7 +46,7 @@ func convolved(l nn.Conv, x matrix) matrix {
 	return all
 }
 
-// The update from frames is that of convolutions in front.
+// The update from frames agrees with a reference that has convolutions in front.
 func TestRNetworkOfFramesAgainstTheReference(t *testing.T) {
 	c := smallECOOfFrames()
 	n := newECONet(c, 3, smallFrames, rng.New(2, "eco test"))
@@ -56,11 +56,11 @@ func TestRNetworkOfFramesAgainstTheReference(t *testing.T) {
 			x = positive(convolved(l, x))
 		}
 		return linear(e.out, x)
-	}, smallFrames.size(), 4, 3e-3) // a quotient of 1e-3 meets corners of ReLU
+	}, smallFrames.size(), 4, 3e-3) // a difference quotient with a step of 1e-3 crosses kinks of ReLU
 }
 
-// F of frames is of what was seen, each frame as bytes/255: that of the comparator for two
-// embeddings that are computed on their own.
+// F of frames is computed from the observed frames, each as bytes/255: it is the comparator's F for
+// embeddings that are computed one by one.
 func TestFOfFrames(t *testing.T) {
 	m, s := newECOOf(t, smallECOOfFrames(), smallFrames, 2), &strolls{copies: 2, length: 13, side: smallFrames.Side}
 	meet(t, m, s, 40)
@@ -99,7 +99,8 @@ func TestFOfFrames(t *testing.T) {
 	}
 }
 
-// From frames too it tells near from far, and what is recalled is what F is made of.
+// From frames, too, the network tells near from far, and F is computed from the entries that Recall
+// returns.
 func TestRNetworkLearnsFromFrames(t *testing.T) {
 	c := smallECOOfFrames()
 	c.Channels, c.Features, c.Comparator = []int{8, 8, 8}, 16, []int{16}
@@ -125,7 +126,7 @@ func TestRNetworkLearnsFromFrames(t *testing.T) {
 	}
 }
 
-// What is kept of frames stands in the forecast: a byte for each of theirs in the history, and
+// The memory forecast includes the frames: a byte for each of their numbers in the history, and
 // once more for a checkpoint.
 func TestMemoryOfFramesIsForecast(t *testing.T) {
 	c := DefaultECO()
@@ -148,7 +149,7 @@ func TestMemoryOfFramesIsForecast(t *testing.T) {
 	}
 }
 
-// Frames that cannot be compared are refused in a line.
+// Frames that cannot be compared are refused in one line.
 func TestRefusedFramesOfECO(t *testing.T) {
 	for want, of := range map[string]struct {
 		set    func(c *ECOConfig)

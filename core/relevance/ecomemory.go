@@ -5,22 +5,23 @@ import (
 	"slices"
 )
 
-// Met is an env step of all copies of the environment, K of them.
+// Met is an env step of all K copies of the environment.
 type Met struct {
 	Step      uint64    // from 1 on
 	Obs, Next []float32 // [K,O]; Next is what was reached, before any reset
-	// Seen and NextSeen are the frames of Obs and Next, one of each copy, where these are
-	// compared instead.
+	// Seen and NextSeen are the frames of Obs and Next, one for each copy, if frames are compared
+	// instead of numbers.
 	Seen, NextSeen [][]byte
-	Ended          []bool // [K], the episode, for whatever reason
-	// From and Place are where the copies were at Obs and at Next, [K,2] in units of the
-	// environment's; nil where it does not say. They are remembered with what is seen there,
-	// for whoever looks, and F does not depend on them.
+	Ended          []bool // [K], whether the episode ended, for whatever reason
+	// From and Place are where the copies were at Obs and at Next, [K,2] in the environment's
+	// units; nil if the environment does not say. They are remembered with the observations for
+	// display only: F does not depend on them.
 	From, Place []float32
 }
 
-// memories are what each copy's episode has met and found new: of each entry the observation,
-// what the comparator's first layer makes of it in the second place, and where it was met.
+// memories hold the observations that each copy's episode has met and found new. An entry is an
+// observation, the output of the comparator's first layer for it in the second place, and the place
+// where it was met.
 type memories struct {
 	size, width int
 	n           []int     // entries of each copy
@@ -28,7 +29,7 @@ type memories struct {
 	seen        shelf     // [K,size], frames as bytes
 	keys        []float32 // [K,size,H]
 	places      []float32 // [K,size,2]; NaN: unknown
-	alike       []float32 // [embeddedRows·size], of copies that are compared together: how much likelier close than distant, ln
+	alike       []float32 // [embeddedRows·size], of copies that are compared together: ln of the odds of close against distant
 }
 
 func newMemories(c ECOConfig, copies int, seen shelf) memories {
@@ -39,7 +40,7 @@ func newMemories(c ECOConfig, copies int, seen shelf) memories {
 	}
 }
 
-// keysOf are those of a copy's entries.
+// keysOf are the keys of a copy's entries.
 func (s *memories) keysOf(i int) []float32 {
 	return s.keys[i*s.size*s.width:][:s.n[i]*s.width]
 }
@@ -52,7 +53,7 @@ func (s *memories) placesOf(i int) []float32 {
 	return s.places[i*s.size*2:][:s.n[i]*2]
 }
 
-// set makes slot of a copy's memory an observation, met at places[2i:].
+// set writes an observation, met at places[2i:], to a slot of a copy's memory.
 func (s *memories) set(i, slot int, o Observation, key, places []float32) {
 	at := s.places[(i*s.size+slot)*2:][:2]
 	if at[0], at[1] = nan32, nan32; places != nil {
@@ -80,7 +81,7 @@ func (m *ECO) Meet(dst []float32, step *Met) error {
 	return nil
 }
 
-// meetSome is Meet of n copies from first on.
+// meetSome is Meet for n copies from first on.
 func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 	s, p := &m.memories, &m.programs
 	if slices.Contains(s.n[first:first+n], 0) {
@@ -121,7 +122,7 @@ func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 	return nil
 }
 
-// remember lets what a copy has reached join its memory.
+// remember adds the observation that a copy has reached to its memory.
 func (m *ECO) remember(i int, step *Met, key []float32) {
 	s, slot := &m.memories, m.memories.n[i]
 	if slot == s.size {
@@ -134,8 +135,8 @@ func (m *ECO) remember(i int, step *Met, key []float32) {
 	s.joined[i] = int32(slot)
 }
 
-// embed computes what the comparator's first layer makes of n observations, as many as are
-// embedded together at most.
+// embed computes the output of the comparator's first layer for n observations, at most as many as
+// are embedded together.
 func (m *ECO) embed(n int, at func(i int) Observation) error {
 	for i := range n {
 		m.show(m.programs.obs[i*m.width:], at(i))
@@ -143,8 +144,8 @@ func (m *ECO) embed(n int, at func(i int) Observation) error {
 	return m.programs.embed.Run(0)
 }
 
-// compareAll compares n copies' embedded observations with all that each remembers: in alike
-// copy by copy.
+// compareAll compares the embedded observations of n copies with all entries that each remembers,
+// and writes the results to alike, copy by copy.
 func (m *ECO) compareAll(first, n int) error {
 	s := &m.memories
 	c := comparison{programs: &m.programs, dst: s.alike}
@@ -159,15 +160,15 @@ func (m *ECO) compareAll(first, n int) error {
 	return c.run()
 }
 
-// comparison collects pairs for the program that compares, and writes how much likelier close
-// than distant each is, ln, in their order.
+// comparison collects pairs for the program that compares, and writes ln of the odds of close
+// against distant of each, in their order.
 type comparison struct {
 	programs *ecoPrograms
-	dst      []float32 // of pairs that are not compared yet
+	dst      []float32 // for the pairs that are not compared yet
 	rows     int       // that wait
 }
 
-// add adds a pair: what the comparator's first layer makes of both.
+// add adds a pair, given as the outputs of the comparator's first layer for both.
 func (c *comparison) add(x, y []float32) error {
 	sum := c.programs.sums[c.rows*len(x):][:len(x)]
 	for k, v := range x {
@@ -195,8 +196,8 @@ func (c *comparison) run() error {
 	return nil
 }
 
-// percentile is that of the similarities whose logits are sorted, with linear interpolation
-// between two of them.
+// percentile is the percentile of the similarities whose logits are sorted, with linear
+// interpolation between two of them.
 func percentile(sorted []float32, share float64) float64 {
 	place := share * float64(len(sorted)-1)
 	below := math.Floor(place)

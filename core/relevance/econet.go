@@ -10,14 +10,14 @@ import (
 	"pgrlab/core/rng"
 )
 
-// ecoNet are the weights of the R-network. The comparator's first layer takes [E(x), E(y)],
-// behind a batch norm and ReLU, both of which act on columns: it is the sum of a layer of each
-// half, so that what it makes of a remembered observation need not be computed again.
+// ecoNet holds the weights of the R-network. The comparator's first layer takes [E(x), E(y)] after
+// a batch norm and ReLU, both of which act on columns. It is therefore the sum of one layer for
+// each half, so that the output for a remembered observation need not be computed again.
 type ecoNet struct {
 	embedding ecoEmbedding
 	halves    [2]batchNorm // of E(x) and of E(y)
 	first     [2]nn.Linear // of the halves
-	norms     []batchNorm  // behind the first layer and those of rest but the last
+	norms     []batchNorm  // after the first layer and those of rest but the last
 	rest      []nn.Linear  // the last gives the logits: distant, close
 }
 
@@ -72,7 +72,7 @@ func (n *ecoNet) state() []*op.Tensor {
 	return all
 }
 
-// norming is how a graph has a batch norm.
+// norming adds a batch norm to a graph.
 type norming func(g *op.Graph, z *op.Node, b batchNorm) *op.Node
 
 // byRunning normalises with the running statistics.
@@ -83,7 +83,8 @@ func byRunning(g *op.Graph, z *op.Node, b batchNorm) *op.Node {
 	return g.BatchNormEval(z, g.Bind(b.gamma), g.Bind(b.beta), g.Bind(b.running))
 }
 
-// ofChannels says whether z are images, rows of several places with a number for each column of b.
+// ofChannels reports whether z are images: rows of several places with a number for each column of
+// b.
 func (b batchNorm) ofChannels(z *op.Node) bool { return z.Shape()[1] != b.gamma.Shape[0] }
 
 // byBatch normalises with the statistics of the batch, which it returns too.
@@ -96,13 +97,13 @@ func (b batchNorm) byBatch(g *op.Graph, z *op.Node) (out, stats *op.Node) {
 	return g.BatchNorm(z, g.Bind(b.gamma), g.Bind(b.beta), stats), stats
 }
 
-// half is what the comparator's first layer makes of embeddings [B,F] in the first or in the
-// second place, [B,H].
+// half is the output [B,H] of the comparator's first layer for embeddings [B,F] in the first or in
+// the second place.
 func (n *ecoNet) half(g *op.Graph, e *op.Node, place int, norm norming) *op.Node {
 	return n.first[place].Apply(g, g.ReLU(norm(g, e, n.halves[place])))
 }
 
-// logits are those of the sum of two halves [B,H], [B,2].
+// logits returns the logits [B,2] of the sum of two halves [B,H].
 func (n *ecoNet) logits(g *op.Graph, z *op.Node, norm norming) *op.Node {
 	for i, l := range n.rest {
 		z = l.Apply(g, g.ReLU(norm(g, z, n.norms[i])))
@@ -118,15 +119,15 @@ type ecoGraph struct {
 	stats        []normed // of the batch
 }
 
-// normed are the statistics that a batch norm had of the batch.
+// normed is a batch norm and the statistics that it took from the batch.
 type normed struct {
 	by    batchNorm
 	stats *op.Node
 }
 
-// build makes the mean cross-entropy of so many pairs of observations of width numbers, with the
-// statistics of the batch: those of x and those of y, as the original's two branches have it. The
-// decay of weights comes on top.
+// build builds the mean cross-entropy of that many pairs of observations of width numbers. Batch
+// norms use the statistics of the batch, of x and of y separately, like the two branches of the
+// original. Weight decay is added to the loss.
 func (n *ecoNet) build(width, rows int) (p ecoGraph, err error) {
 	p.graph, err = op.Build("eco update", func(g *op.Graph) {
 		p.x, p.y, p.labels = g.Input("x", rows, width), g.Input("y", rows, width), g.Input("close", rows, ecoLogits)
@@ -145,21 +146,21 @@ func (n *ecoNet) build(width, rows int) (p ecoGraph, err error) {
 	return p, err
 }
 
-// Rows of the programs that compare; of frames are embedded as many as there are copies, but
-// for that at most.
+// Rows of the programs that embed and compare. For frames as many rows are embedded as there are
+// copies, but at most embeddedRows.
 const (
 	embeddedRows = 32
 	comparedRows = 256
 )
 
-// ecoPrograms are the compiled R-network.
+// ecoPrograms are the compiled programs of the R-network.
 type ecoPrograms struct {
 	step      *plan.Program
 	optimiser *plan.Adam
 	x, y      []float32 // of step
 	labels    []float32
 
-	embed   *plan.Program // what both halves of the first layer make of observations
+	embed   *plan.Program // outputs of both halves of the first layer for observations
 	rows    int           // that are embedded together, at most embeddedRows
 	obs     []float32     // of embed, [rows,O]
 	halves  [2][]float32  // [rows,H]

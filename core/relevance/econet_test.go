@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// referenceEmbedding is the perceptron of numbers.
+// referenceEmbedding returns the perceptron that embeds numbers.
 func referenceEmbedding(n *ecoNet) func(x matrix) matrix {
 	return func(x matrix) matrix {
 		for i, l := range n.embedding.(numberEmbedding).layers.Layers {
@@ -33,8 +33,8 @@ func positive(x matrix) matrix {
 	return out
 }
 
-// referenceOf is the mean cross-entropy of pairs, with the statistics of the batch: the
-// comparator's first layer acts on [E(x), E(y)] as a whole.
+// referenceOf is the mean cross-entropy of pairs, with the batch's statistics; the comparator's
+// first layer acts on [E(x), E(y)] as a whole.
 func referenceOf(n *ecoNet, embedding func(x matrix) matrix, x, y matrix, labels matrix) float64 {
 	normed := func(b batchNorm, z matrix) matrix {
 		mean, variance, _ := statistics(z)
@@ -52,7 +52,7 @@ func referenceOf(n *ecoNet, embedding func(x matrix) matrix, x, y matrix, labels
 	return loss
 }
 
-// Loss and gradient of the R-network's update against difference quotients of the reference, on
+// Loss and gradient of the R-network's update agree with difference quotients of the reference, on
 // the TapeMachine and as a plan.
 func TestRNetworkAgainstTheReference(t *testing.T) {
 	c := smallECO()
@@ -61,8 +61,8 @@ func TestRNetworkAgainstTheReference(t *testing.T) {
 	againstTheReference(t, n, referenceEmbedding(n), 3, c.Batch, 5e-4)
 }
 
-// againstTheReference holds an update on batches of observations of width numbers to difference
-// quotients.
+// againstTheReference compares an update on batches of observations of width numbers with
+// difference quotients.
 func againstTheReference(t *testing.T, n *ecoNet, embedding func(x matrix) matrix, width, batch int, tolerance float64) {
 	t.Helper()
 	x, y, labels := make([]float32, width*batch), make([]float32, width*batch), make([]float32, 2*batch)
@@ -75,7 +75,7 @@ func againstTheReference(t *testing.T, n *ecoNet, embedding func(x matrix) matri
 		return referenceOf(n, embedding, rowsOf(x, width), rowsOf(y, width), rowsOf(labels, 2))
 	}
 	for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){"tape machine": onTapeMachine, "plan": onPlan} {
-		built, err := n.build(width, batch) // each machine adds gradients to a graph of its own
+		built, err := n.build(width, batch) // each machine adds gradients to its own graph
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,8 +96,8 @@ func againstTheReference(t *testing.T, n *ecoNet, embedding func(x matrix) matri
 	}
 }
 
-// In evaluation the network has the running statistics, and what it says of a pair does not
-// depend on which rows it is computed with.
+// In evaluation the network uses the running statistics, and its output for a pair does not depend
+// on the other rows of the computation.
 func TestComparedInParts(t *testing.T) {
 	m := newECO(t, smallECO(), 2)
 	meet(t, m, &strolls{copies: 2, length: 13}, 90)
@@ -132,7 +132,7 @@ func TestComparedInParts(t *testing.T) {
 			t.Errorf("behind %d rows: %v, alone %v", before, got, first)
 		}
 	}
-	// The same by the reference, with running statistics.
+	// The reference computes the same with running statistics.
 	relu := func(row []float64) matrix {
 		for i, v := range row {
 			row[i] = max(0, v)

@@ -10,7 +10,7 @@ import (
 // ecoStreams are the random numbers of episodic curiosity.
 type ecoStreams struct {
 	weights rng.Stream
-	places  rng.Stream // in memories that are full, by env step and copy
+	places  rng.Stream // of entries in full memories, by env step and copy
 	pairs   rng.Stream // by round
 	orders  rng.Stream // of pairs, by round and epoch
 }
@@ -20,15 +20,15 @@ func newECOStreams(seed uint64) ecoStreams {
 	return ecoStreams{weights: s, places: s.Sub("places"), pairs: s.Sub("pairs"), orders: s.Sub("orders")}
 }
 
-// history are the observations that actions answered in the newest env steps, a ring.
+// history is a ring of the observations in which the actions of the newest env steps were taken.
 type history struct {
-	steps, copies int    // its room: env steps of so many copies
+	steps, copies int    // capacity: env steps of that many copies
 	seen          shelf  // [steps,K], frames as bytes
-	last          []bool // [steps,K], of their episode
-	met           uint64 // env steps, all there were
+	last          []bool // [steps,K], whether the observation is the last of its episode
+	met           uint64 // env steps ever added
 }
 
-// newHistory has the room of a shelf for so many env steps.
+// newHistory returns an empty history of that many env steps, which are kept in seen.
 func newHistory(steps, copies int, seen shelf) history {
 	return history{steps: steps, copies: copies, seen: seen, last: make([]bool, steps*copies)}
 }
@@ -46,13 +46,13 @@ func (h *history) add(step *Met) {
 // filled is how many env steps it holds.
 func (h *history) filled() int { return int(min(h.met, uint64(h.steps))) }
 
-// row is the place of the observation of a copy, i env steps behind the oldest.
+// row is the place of a copy's observation, i env steps after the oldest.
 func (h *history) row(i, copied int) int {
 	oldest := h.met - uint64(h.filled())
 	return int((oldest+uint64(i))%uint64(h.steps))*h.copies + copied
 }
 
-// at is an observation.
+// at returns the observation at a place.
 func (h *history) at(row int32) Observation { return h.seen.at(int(row)) }
 
 // pair are two observations of an episode, rows of the history.
@@ -61,19 +61,19 @@ type pair struct {
 	close bool
 }
 
-// pairs are those of a round: a function of the seed, its number and the history.
+// pairs are the pairs of a round. They depend on the seed, the round's number and the history only.
 type pairs struct {
-	all   []pair // of which the last heldOut are not learned from
+	all   []pair // the last held of them are not learned from
 	held  int
-	order []int32 // of the others, in an epoch
-	epoch uint64  // of order, of all rounds, and one more; 0: there is none
-	of    uint64  // number of the round and one more; 0: there is none
+	order []int32 // of the learned pairs, in an epoch
+	epoch uint64  // number of order's epoch, over all rounds, plus one; 0: there is no order
+	of    uint64  // number of the round plus one; 0: there is none
 }
 
-// heldOut is the share of a round's pairs that its accuracy is taken of.
+// heldOut is the share of a round's pairs on which its accuracy is measured.
 const heldOut = 0.05
 
-// draw makes the pairs of a round: walks through each copy's episodes.
+// draw draws the pairs of a round by walking through each copy's episodes.
 func (p *pairs) draw(h *history, c ECOConfig, s rng.Stream, round uint64) {
 	if p.of == round+1 {
 		return
@@ -96,9 +96,9 @@ func (p *pairs) draw(h *history, c ECOConfig, s rng.Stream, round uint64) {
 	p.held = int(heldOut * float64(len(p.all)))
 }
 
-// walk adds pairs of the observations from first to last of a copy's episode: one begins a few
-// actions behind the one before, close and distant ones are as likely. Where no other observation is far
-// enough it ends.
+// walk adds pairs of the observations from first up to last of a copy's episode. Each pair begins a
+// few actions after the one before; close and distant pairs are equally likely. The walk ends if a
+// close pair would reach beyond last, or if no observation is far enough for a distant one.
 func (p *pairs) walk(h *history, c ECOConfig, q *rng.Sequence, copied, first, last int) {
 	for i := first; i < last; i += 2 + q.IntN(c.Near) {
 		if q.IntN(2) == 0 {
@@ -129,7 +129,7 @@ func (p *pairs) walk(h *history, c ECOConfig, q *rng.Sequence, copied, first, la
 func (p *pairs) learned() []pair  { return p.all[:len(p.all)-p.held] }
 func (p *pairs) heldBack() []pair { return p.all[len(p.all)-p.held:] }
 
-// ordered is the order of the learned pairs in an epoch.
+// ordered returns the order of the learned pairs in an epoch.
 func (p *pairs) ordered(s rng.Stream, epoch uint64) []int32 {
 	if p.epoch == epoch+1 {
 		return p.order
@@ -146,21 +146,22 @@ func (p *pairs) ordered(s rng.Stream, epoch uint64) []int32 {
 	return p.order
 }
 
-// RoundDue says whether the history was filled anew since the last round.
+// RoundDue reports whether the whole history was renewed since the last round.
 func (m *ECO) RoundDue() bool { return m.history.met/uint64(m.history.steps) > m.rounds }
 
-// RoundUnits is how many units the round that is due has: updates, and one that takes its
-// accuracy and embeds what is remembered anew.
+// RoundUnits is the number of units in the round that is due: its updates, and one that measures
+// the accuracy and embeds the entries of the memories again.
 func (m *ECO) RoundUnits() int { return m.updates() + 1 }
 
-// updates are those of the round that is due; none where it has fewer pairs than a batch.
+// updates is the number of updates in the round that is due; 0 if it has fewer pairs to learn from
+// than a batch.
 func (m *ECO) updates() int {
 	m.pairs.draw(&m.history, m.config, m.streams.pairs, m.rounds)
 	return m.config.Epochs * (len(m.pairs.learned()) / m.config.Batch)
 }
 
-// LearnSlice does the unit of a round behind the done ones; loss is that of an update, or NaN
-// of the last unit.
+// LearnSlice does the unit of a round that follows the done ones; loss is that of an update, or NaN
+// for the last unit.
 func (m *ECO) LearnSlice(done int) (loss float64, err error) {
 	if done == m.updates() {
 		return math.NaN(), m.endRound()
@@ -185,7 +186,7 @@ func (m *ECO) LearnSlice(done int) (loss float64, err error) {
 	return p.step.Loss(), nil
 }
 
-// endRound takes the accuracy and embeds what is remembered anew.
+// endRound measures the accuracy and embeds the entries of the memories again.
 func (m *ECO) endRound() error {
 	if err := m.judge(m.pairs.heldBack()); err != nil {
 		return fmt.Errorf("eco: %w", err)
@@ -204,7 +205,8 @@ func (m *ECO) endRound() error {
 	return nil
 }
 
-// judge takes the accuracy of pairs: the share whose kind the network finds likelier.
+// judge measures the accuracy on held-back pairs: the share whose kind the network finds more
+// likely.
 func (m *ECO) judge(held []pair) error {
 	p, width := &m.programs, m.memories.width
 	alike := make([]float32, len(held))

@@ -7,9 +7,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Pairs are of one episode of one copy, close ones at most Near actions apart, distant ones more
-// than Far; both orders and both sides occur, as many of each kind, about one pair for four
-// observations; also where the ring has gone round.
+// Both observations of a pair are from one episode of one copy. Close ones are at most Near actions
+// apart, distant ones more than Far. Both orders and both kinds occur about equally often, with
+// about one pair for four observations, also after the ring has wrapped round.
 func TestPairs(t *testing.T) {
 	c := smallECO()
 	c.Near, c.Far = 5, 25
@@ -17,7 +17,7 @@ func TestPairs(t *testing.T) {
 	type place struct{ copied, episode, at int }
 	where := make([]place, 2000*3)
 	s := &strolls{copies: 3, length: 300}
-	for i := range 3100 { // the ring goes round in the middle of episodes
+	for i := range 3100 { // the ring wraps round in the middle of episodes
 		h.add(s.next())
 		for k := range 3 {
 			where[(i%2000)*3+k] = place{k, i / (300 + k), i % (300 + k)}
@@ -69,7 +69,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// The order of an epoch has each learned pair once, and another one in each epoch.
+// An epoch's order contains each learned pair once, and differs from epoch to epoch.
 func TestOrdersOfPairs(t *testing.T) {
 	p := pairs{all: make([]pair, 50), held: 10}
 	var orders [2][]int32

@@ -6,26 +6,25 @@ import (
 	"slices"
 )
 
-// Recollection is what a copy of the environment remembers of its episode, beside an
+// Recollection is what a copy of the environment remembers of its episode, compared with an
 // observation.
 type Recollection struct {
 	Entries []RecalledEntry
-	// Percentile is that of the similarities, NaN without any: without the entry that the last
-	// env step made of the observation itself, as F has it. (Where that took the place of another
-	// one in a full memory, F had that one still.)
+	// Percentile is the percentile of the similarities, NaN if there are none. Like F, it leaves
+	// out the entry that the last env step made from the observation itself. (If that entry
+	// replaced another one in a full memory, F still counted the other one.)
 	Percentile float64
 }
 
-// RecalledEntry is one that is remembered.
+// RecalledEntry is a remembered observation.
 type RecalledEntry struct {
-	X, Y       float64 // where it was met, in units of the environment's; NaN: unknown
+	X, Y       float64 // where it was met, in the environment's units; NaN: unknown
 	Similarity float64 // the R-network's C(E(obs), E(entry)), from 0, far, to 1, a few actions away
 	Newest     bool    // the last env step made it
 }
 
-// Recall says what a copy remembers, and how similar what it sees now is to that. Entries are
-// embedded by the network as it is now, which in a round is ahead of the keys that they are
-// remembered by.
+// Recall returns what a copy remembers, and how similar the observation seen is to it. Entries are
+// embedded with the present network, which during a round is ahead of their remembered keys.
 func (m *ECO) Recall(copied int, seen Observation) (Recollection, error) {
 	out := Recollection{Percentile: math.NaN()}
 	s, p := &m.memories, &m.programs

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// placed says where a stroll's copies are: at what they see.
+// placed adds the copies' positions to a stroll: what they see is where they are.
 func placed(m *Met) *Met {
 	for i := range m.Ended {
 		m.From, m.Place = append(m.From, m.Obs[3*i:3*i+2]...), append(m.Place, m.Next[3*i:3*i+2]...)
@@ -16,11 +16,11 @@ func placed(m *Met) *Met {
 	return m
 }
 
-// remembering is episodic curiosity behind its first round, in the midst of episodes.
+// remembering returns episodic curiosity after its first round, in the middle of episodes.
 func remembering(t *testing.T) (m *ECO, s *strolls) {
 	t.Helper()
 	c := smallECO()
-	c.Entries, c.Beta = 40, 1 // more than are embedded together, and all that is reached joins them
+	c.Entries, c.Beta = 40, 1 // more entries than are embedded together; everything that is reached joins them
 	m, s = newECO(t, c, 2), &strolls{copies: 2, length: 45}
 	meet(t, m, s, 40)
 	if !m.Learned() {
@@ -29,8 +29,8 @@ func remembering(t *testing.T) (m *ECO, s *strolls) {
 	return m, s
 }
 
-// What is recalled are the entries, where they were met; F of what was reached is made of
-// the percentile.
+// Recall returns the entries with the places where they were met, and the percentile from which F
+// of the observation was computed.
 func TestRecallIsWhatFIsMadeOf(t *testing.T) {
 	m, s := remembering(t)
 	f := make([]float32, 2)
@@ -52,7 +52,7 @@ func TestRecallIsWhatFIsMadeOf(t *testing.T) {
 				}
 				continue
 			}
-			if len(got.Entries) < m.config.Entries { // else the newest has the place of another one
+			if len(got.Entries) < m.config.Entries { // a full memory has replaced an entry by the newest
 				near(t, "F", float64(f[i]), m.config.Alpha*(m.config.Beta-got.Percentile), 1e-7)
 			}
 			if len(got.Entries) != m.memories.n[i] {
@@ -77,7 +77,7 @@ func TestRecallIsWhatFIsMadeOf(t *testing.T) {
 	}
 }
 
-// Looking changes nothing, in the midst of a round too.
+// Recall changes nothing, also in the middle of a round.
 func TestRecallChangesNothing(t *testing.T) {
 	saved := func(look func(m *ECO, obs []float32)) []byte {
 		m, s := remembering(t)
@@ -110,7 +110,7 @@ func TestRecallChangesNothing(t *testing.T) {
 	}
 }
 
-// Places are saved with the entries; from a file of the first version they are unknown.
+// Places are saved with the entries; after loading a file of the first version they are unknown.
 func TestPlacesAreSaved(t *testing.T) {
 	m, s := remembering(t)
 	var step *Met
@@ -143,7 +143,7 @@ func TestPlacesAreSaved(t *testing.T) {
 		t.Errorf("behind a file\n%+v\nwant\n%+v", got, want)
 	}
 
-	// The first version ended each memory behind its keys.
+	// In the first version each memory ended after its keys.
 	old := slices.Clone(file.Bytes())
 	binary.LittleEndian.PutUint64(old, ecoMagic1)
 	last := 8*m.memories.n[1] + 4

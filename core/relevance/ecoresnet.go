@@ -11,12 +11,12 @@ import (
 )
 
 // resnet is the embedding of google-research/episodic-curiosity
-// (third_party/keras_resnet/models.py), a ResNet-18 whose norms stand before the convolutions
-// (He et al. 2016, Identity mappings): a convolution of 7×7 with stride 2, norm, ReLU, the
-// largest of 3×3 with stride 2; four stages of two blocks, all but the first with half the side;
-// norm, ReLU, the mean over places, a linear layer. Norms are of channels, over rows and places.
-// Bytes come as they are. All convolutions are padded alike on each side, where TensorFlow's
-// SAME pads an even side by one pixel more at its end.
+// (third_party/keras_resnet/models.py), a ResNet-18 with norms before the convolutions (He et al.
+// 2016, Identity mappings): a convolution of 7×7 with stride 2, norm, ReLU, a max pool of 3×3 with
+// stride 2; four stages of two blocks, all but the first halving the side; norm, ReLU, the mean
+// over places, a linear layer. Norms are per channel, over rows and places. Bytes are not scaled.
+// All convolutions are padded alike on each side, whereas TensorFlow's SAME pads an even side by
+// one pixel more at its end.
 type resnet struct {
 	stem     nn.Conv
 	stemNorm batchNorm
@@ -29,21 +29,21 @@ type resnet struct {
 
 // resnetBlock is x + second(relu(norm(first(relu(norm(x)))))).
 type resnetBlock struct {
-	before  *batchNorm // nil in the very first, which comes behind norm, ReLU and the pool
+	before  *batchNorm // nil in the very first block, which follows norm, ReLU and the pool
 	first   nn.Conv
 	between batchNorm
 	second  nn.Conv
-	past    *nn.Conv // of one pixel, in the place of x where the shape changes; else nil
+	past    *nn.Conv // of one pixel, applied to x if the shape changes; else nil
 }
 
 const (
 	resnetStages      = 4
 	resnetStageBlocks = 2
-	// weightDecay is what the squares of the convolutions' weights are multiplied by in the loss.
+	// weightDecay is the factor of the convolutions' squared weights in the loss.
 	weightDecay = 1e-4
 )
 
-// resnetChannels are those of its stages.
+// resnetChannels are the default channels of the stages.
 var resnetChannels = []int{64, 128, 256, 512}
 
 // heNormal samples weights with a variance of 2/in and sets biases to zero (He et al. 2015).
@@ -56,7 +56,7 @@ func heNormal(w, b []float32, in, _ int, s rng.Stream) {
 	clear(b)
 }
 
-// newResnet is of frames that ValidateFrames has let pass.
+// newResnet samples a resnet for frames that ValidateFrames accepts.
 func (c ECOConfig) newResnet(f Frames, s rng.Stream) *resnet {
 	channels := c.Channels
 	if len(channels) == 0 {
@@ -118,7 +118,7 @@ func (b resnetBlock) apply(g *op.Graph, x *op.Node, norm norming) *op.Node {
 	return g.Add(x, z)
 }
 
-// meanOfPlaces is the mean of each channel of images [B,places·C], [B,C].
+// meanOfPlaces is the mean [B,C] of each channel of images [B,places·C].
 func meanOfPlaces(g *op.Graph, x *op.Node, places int) *op.Node {
 	channels := x.Shape()[1] / places
 	sum := g.Slice(x, 0, channels)
@@ -128,7 +128,7 @@ func meanOfPlaces(g *op.Graph, x *op.Node, places int) *op.Node {
 	return g.Scale(sum, 1/float64(places))
 }
 
-// convs are the convolutions, in the order of a file.
+// convs are the convolutions, in the order in which they are saved.
 func (e *resnet) convs() []nn.Conv {
 	all := []nn.Conv{e.stem}
 	for _, b := range e.blocks {
@@ -165,7 +165,7 @@ func (e *resnet) decayed() (all []*op.Tensor) {
 	return all
 }
 
-// resnetSize is embeddingSize of a resnet. Norms and ReLUs keep numbers of their own.
+// resnetSize is embeddingSize for a resnet. Norms and ReLUs keep outputs of their own.
 func (c ECOConfig) resnetSize(f Frames) (parameters, made float64) {
 	channels := c.Channels
 	if len(channels) == 0 {
@@ -194,7 +194,7 @@ func (c ECOConfig) resnetSize(f Frames) (parameters, made float64) {
 	return parameters + nn.Parameters(before, c.Features), made
 }
 
-// levels are bytes as they are.
+// levels maps bytes to their own values.
 func levels() *window.Tone {
 	t := new(window.Tone)
 	for b := range t {

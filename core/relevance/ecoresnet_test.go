@@ -19,7 +19,7 @@ func smallResnet() ECOConfig {
 	return c
 }
 
-// resnetFrame is one of testdata/ecoresnet.py.
+// resnetFrame is one of the frames in testdata/ecoresnet.py.
 func resnetFrame(f Frames, row, which int) []byte {
 	frame := make([]byte, f.size())
 	for i := range frame {
@@ -28,7 +28,7 @@ func resnetFrame(f Frames, row, which int) []byte {
 	return frame
 }
 
-// resnetWeights are those of testdata/ecoresnet.py.
+// resnetWeights sets the weights of testdata/ecoresnet.py.
 func resnetWeights(n *ecoNet) {
 	for number, p := range n.params() {
 		goldenWeights(p, number)
@@ -44,9 +44,9 @@ func resnetWeights(n *ecoNet) {
 	}
 }
 
-// An update, what it leaves of running statistics, and a comparison by these, against PyTorch
+// An update, the running statistics after it, and a comparison that uses them agree with PyTorch
 // 1.13 in float64; testdata/ecoresnet.py made the numbers. The tolerances are those of float32
-// behind nineteen norms of four rows, as shares of a tensor's largest number.
+// after nineteen norms of four rows, as shares of a tensor's largest number.
 func TestResnetAgreesWithPyTorch(t *testing.T) {
 	var said struct {
 		Loss               float64
@@ -128,7 +128,8 @@ func TestResnetAgreesWithPyTorch(t *testing.T) {
 	alike("likelier", got, said.Likelier, 1e-4)
 }
 
-// A run with it goes on from anywhere, allocates nothing, and takes what is forecast.
+// A run with the ResNet goes on from anywhere, allocates nothing, and takes as much memory as
+// forecast.
 func TestResnetOfFrames(t *testing.T) {
 	c, f := smallResnet(), Frames{Side: 9, Stack: 1}
 	c.Batch, c.Epochs, c.Channels = 8, 1, []int{2, 2, 2, 2}
@@ -156,7 +157,7 @@ func TestResnetOfFrames(t *testing.T) {
 	}
 }
 
-// With one worker and two it learns the same.
+// One worker and two learn the same.
 func TestResnetOnTwoWorkers(t *testing.T) {
 	saved := func(threads int) []byte {
 		dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})

@@ -5,21 +5,21 @@ import (
 	"io"
 )
 
-// Observation is what a copy of the environment shows: numbers [O], or where frames are
-// compared the bytes of one.
+// Observation is what a copy of the environment shows: numbers [O], or the bytes of a frame if
+// frames are compared.
 type Observation struct {
 	Numbers []float32
 	Frame   []byte
 }
 
-// shelf are observations of one kind in a row, width numbers or bytes each.
+// shelf is an array of observations of one kind, width numbers or bytes each.
 type shelf struct {
 	width   int
 	numbers []float32 // [n,width]; nil: they are frames
 	frames  []byte    // [n,width]
 }
 
-// newShelf has room for n observations of so many numbers, or of frames where there are some.
+// newShelf returns a shelf for n observations of that many numbers, or of frames if f is not zero.
 func newShelf(n, numbers int, f Frames) shelf {
 	if f.Side > 0 {
 		return shelf{width: f.size(), frames: make([]byte, n*f.size())}
@@ -27,7 +27,7 @@ func newShelf(n, numbers int, f Frames) shelf {
 	return shelf{width: numbers, numbers: make([]float32, n*numbers)}
 }
 
-// at is an observation.
+// at returns observation i.
 func (s shelf) at(i int) Observation {
 	lo, hi := i*s.width, (i+1)*s.width
 	if s.numbers == nil {
@@ -43,7 +43,7 @@ func (s shelf) put(i int, o Observation) {
 	copy(to.Frame, o.Frame)
 }
 
-// part are the n observations from first on.
+// part returns the n observations from first on.
 func (s shelf) part(first, n int) shelf {
 	lo, hi := first*s.width, (first+n)*s.width
 	if s.numbers == nil {
@@ -70,7 +70,7 @@ func (s shelf) load(r io.Reader) error {
 	return readAll(r, s.numbers)
 }
 
-// before and behind are what copy i of an env step has shown, and what it has reached.
+// before and behind are the observations of copy i before and after the env step.
 func (s *Met) before(i int) Observation { return ofCopy(s.Obs, s.Seen, i, len(s.Ended)) }
 func (s *Met) behind(i int) Observation { return ofCopy(s.Next, s.NextSeen, i, len(s.Ended)) }
 
@@ -82,7 +82,7 @@ func ofCopy(numbers []float32, frames [][]byte, i, copies int) Observation {
 	return Observation{Numbers: numbers[i*o : (i+1)*o]}
 }
 
-// show writes an observation as the embedding is given it.
+// show writes an observation in the form that the embedding is given.
 func (m *ECO) show(dst []float32, o Observation) {
 	if o.Frame == nil {
 		copy(dst, o.Numbers)

@@ -7,26 +7,26 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Frames says what a learner sees that makes D_real from frames: pictures of Side × Side
-// pixels, Stack of them an observation, the newest last. It is zero where there are none.
+// Frames describes the frames of a learner that makes D_real from them: pictures of Side × Side
+// pixels, of which Stack form an observation, the newest last. It is zero if there are no frames.
 type Frames struct{ Side, Stack int }
 
-// colours are the numbers of a pixel: red, green, blue.
+// colours is how many numbers a pixel has: red, green, blue.
 const colours = 3
 
 // size is how many bytes a frame has.
 func (f Frames) size() int { return f.Side * f.Side * colours }
 
-// Sighted is a Function of the frames that transitions were made from. It scores batches
-// with replay.Batch.Frames, and fails on others as they say: with replay.ErrUnseen on
-// generated transitions, which have none.
+// Sighted is a Function of the frames that transitions were made from. It scores batches with
+// replay.Batch.Frames and fails on others with the error in replay.Batch.Unseen, or with
+// replay.ErrUnseen: generated transitions have no frames.
 type Sighted interface {
 	Function
 	// Slice is how many transitions are observed or scored in a few hundredths of a second.
 	Slice() int
 }
 
-// ConfigOfFrames are settings of a function that is another one where there are frames.
+// ConfigOfFrames are settings of a function that takes a different form for frames.
 type ConfigOfFrames interface {
 	Config
 	// ValidateFrames says in one line why the function cannot be made for such frames, or
@@ -36,14 +36,14 @@ type ConfigOfFrames interface {
 	MemoryOfFrames(shape replay.Shape, f Frames) float64
 }
 
-// Looks says whether the function of these settings looks at such frames and not at numbers
-// beside them.
+// Looks reports whether the function with these settings looks at such frames and not at the
+// numbers beside them.
 func Looks(c Config, f Frames) bool {
 	seeing, can := c.(interface{ looks(f Frames) bool })
 	return can && seeing.looks(f)
 }
 
-// Slice is how many of rows transitions f takes at a time.
+// Slice is how many of rows transitions f processes at a time.
 func Slice(f Function, rows int) int {
 	if s, is := f.(Sighted); is {
 		return min(rows, s.Slice())
@@ -62,8 +62,8 @@ func framesOf(name string, b *replay.Batch, rows int) ([]replay.FrameRow, error)
 	return b.Frames[:rows], nil
 }
 
-// shared makes a function that does all parts of some work, on the device's workers where
-// it lends them.
+// shared returns a function that does all parts of some work, on the device's workers if the device
+// lends them.
 func shared(dev device.Device, work func(part, parts int)) func() {
 	if s, lends := dev.(device.Sharer); lends {
 		return s.Share(work)

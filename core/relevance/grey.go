@@ -1,11 +1,11 @@
 package relevance
 
-// greySide is the side of the pictures that pseudo-counts are made of (Bellemare et al. 2016,
+// greySide is the side of the pictures that pseudo-counts are computed from (Bellemare et al. 2016,
 // section 5).
 const greySide = 42
 
-// grey makes pictures of frames: 42 × 42 symbols, which are grey values in bins of equal
-// width. A pixel is the mean of the frame over its area. All numbers are whole, so that no
+// grey turns frames into pictures of 42 × 42 symbols, which are grey values in bins of equal width.
+// A pixel is the mean of the frame over the pixel's area. All numbers are integers, so that no
 // value depends on how sums are rounded.
 type grey struct {
 	area areaMean

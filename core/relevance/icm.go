@@ -25,11 +25,11 @@ const (
 	// NoiseIsotropic has the same deviation in all dimensions, as the paper says:
 	// NoiseStd times the root of their mean variance.
 	NoiseIsotropic = "isotropic"
-	// NoiseDimension has in each dimension NoiseStd times its own deviation.
+	// NoiseDimension has in each dimension a deviation of NoiseStd times the dimension's own.
 	NoiseDimension = "dimension"
 )
 
-// rounds of two residual blocks each.
+// rounds is the number of rounds in the forward model, of two residual blocks each.
 const rounds = 4
 
 // ICMConfig describes an intrinsic curiosity model.
@@ -41,19 +41,19 @@ type ICMConfig struct {
 	Batch     int     `toml:"batch"`      // real transitions of an update
 	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
 	Momentum  float64 `toml:"momentum"`   // of the running statistics of the batch norms
-	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network; of frames 128 at most
+	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network; at most 128 for frames
 
-	// A learner of choices may have a model of the frames that it sees: see FrameICM. Of the
-	// settings above Residual and Momentum are not its.
-	On           string  `toml:"on"`            // "observations", "frames" or "latents", as is the empty one: see OnObservations
-	ForwardShare float64 `toml:"forward_share"` // of frames: the forward model's share of the loss
+	// A learner with discrete actions may have a model of the frames that it sees: see FrameICM,
+	// which has no Residual and no Momentum.
+	On           string  `toml:"on"`            // "observations", "frames" or "latents" (also if empty): see OnObservations
+	ForwardShare float64 `toml:"forward_share"` // for frames: the forward model's share of the loss
 
-	// Noise in the observations and next observations of a part of each update's
-	// batch: how robust the method is against a bad dynamics model (Wang et al. 2025,
-	// appendix: 20 % of the transitions; the size of the noise is not said there).
+	// Noise is added to the observations and next observations of a part of each update's batch. It
+	// shows how robust the method is against a bad dynamics model (Wang et al. 2025, appendix: 20 %
+	// of the transitions; the paper does not give the size of the noise).
 	NoiseShare float64 `toml:"noise_share"` // of the rows; 0: none
-	NoiseStd   float64 `toml:"noise_std"`   // in units of what NoiseKind says
-	NoiseKind  string  `toml:"noise_kind"`  // "isotropic", or "dimension", as is the empty one
+	NoiseStd   float64 `toml:"noise_std"`   // in the units that NoiseKind selects
+	NoiseKind  string  `toml:"noise_kind"`  // "isotropic" or "dimension" (also if empty)
 }
 
 var _ = register(Spec{
@@ -72,8 +72,8 @@ var _ = register(Spec{
 })
 
 // DefaultICM is the released configuration (renwang435/pgr:
-// config/online/sac_cond_synther_dmc.gin). ForwardShare is google-research/episodic-curiosity's:
-// episodic_curiosity/train_policy.py, forward_inverse_ratio.
+// config/online/sac_cond_synther_dmc.gin). ForwardShare is that of
+// google-research/episodic-curiosity: episodic_curiosity/train_policy.py, forward_inverse_ratio.
 func DefaultICM() ICMConfig {
 	return ICMConfig{
 		Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024,
@@ -104,11 +104,10 @@ func (c ICMConfig) Validate() error {
 	return c.Respawns.validate("curiosity")
 }
 
-// ICM is an intrinsic curiosity model (Pathak et al. 2017, as changed by
-// renwang435/pgr: synther/online/conditional_nets.py) and the relevance function
-// of its name: an encoder h, a forward model g that predicts h(s') from h(s) and
-// a, and an inverse model that predicts a from h(s) and h(s') and keeps h from
-// collapsing. An ICM belongs to one goroutine.
+// ICM is the relevance function "curiosity", an intrinsic curiosity model (Pathak et al. 2017, as
+// changed by renwang435/pgr: synther/online/conditional_nets.py). It has an encoder h, a forward
+// model g that predicts h(s') from h(s) and a, and an inverse model that predicts a from h(s) and
+// h(s') and keeps h from collapsing. An ICM belongs to one goroutine.
 type ICM struct {
 	trainer
 	config  ICMConfig
@@ -180,9 +179,9 @@ func (m *ICM) Close() error {
 	return closed(m.step, m.scoreProgram, m.inverseProgram)
 }
 
-// Train makes one Adam step on Batch and returns its loss, the sum of the mean
-// squared errors of the forward and the inverse model. The batch norms use the
-// statistics of the batch and average them for later.
+// Train makes one Adam step on Batch and returns its loss, the sum of the mean squared errors of
+// the forward and the inverse model. The batch norms use the statistics of the batch and average
+// them into the running ones.
 func (m *ICM) Train() (loss float64, err error) {
 	m.disturb()
 	return m.trainer.Train()

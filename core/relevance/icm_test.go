@@ -36,9 +36,8 @@ func fillBatch(b *replay.Batch, stream uint64) {
 	}
 }
 
-// Loss and gradient of the update against the reference, where h(s') of the
-// forward term is a constant: if a gradient flowed through it, the encoder's would
-// differ.
+// Loss and gradient of the update agree with the reference, where h(s') in the forward term is a
+// constant: if a gradient flowed through it, the encoder's gradient would differ.
 func TestUpdateAgainstTheReference(t *testing.T) {
 	for _, residual := range []string{ResidualShared, ResidualSeparate} {
 		t.Run(residual, func(t *testing.T) {
@@ -107,8 +106,8 @@ func onPlan(t *testing.T, g icmGraph, params []*op.Tensor) (loss float64, grads 
 	return p.Loss(), grads
 }
 
-// quotient is the central difference quotient of f by one weight; the step is the
-// one that float32 can represent.
+// quotient is the central difference quotient of f by one weight, with the step that float32 can
+// represent.
 func quotient(w *float32, f func() float64) float64 {
 	at := *w
 	high, low := at+1e-4, at-1e-4
@@ -120,8 +119,8 @@ func quotient(w *float32, f func() float64) float64 {
 	return (up - down) / (float64(high) - float64(low))
 }
 
-// newDevice has one worker in tests, whose programs are too small to share and
-// whose machine is busy, and what the machine offers in benchmarks.
+// newDevice has one worker in tests, because their programs are too small to share and the machine
+// is busy; in benchmarks it has all that the machine offers.
 func newDevice(t testing.TB) device.Device {
 	t.Helper()
 	threads := 1
@@ -136,7 +135,7 @@ func newDevice(t testing.TB) device.Device {
 	return dev
 }
 
-// three observations and two actions are the shape of most tests.
+// three is the shape of most tests: three observations and two actions.
 var three = replay.Shape{Obs: 3, Act: 2}
 
 func newICM(t testing.TB, c ICMConfig) *ICM { return newICMFor(t, c, three) }
@@ -151,8 +150,8 @@ func newICMFor(t testing.TB, c ICMConfig, shape replay.Shape) *ICM {
 	return m
 }
 
-// Scores and predicted actions, also of more rows than one run takes, and not a
-// multiple of it.
+// The test covers scores and predicted actions of more rows than one run takes, with a number that
+// is not a multiple of it.
 func TestScoreIsTheMeanSquaredError(t *testing.T) {
 	c := smallICM(ResidualShared)
 	m := newICM(t, c)
@@ -175,7 +174,7 @@ func TestScoreIsTheMeanSquaredError(t *testing.T) {
 			near(t, "score", float64(scores[i]), want, 1e-5*want)
 		}
 	}
-	for i, b := range m.net.norms { // other statistics than the first ones
+	for i, b := range m.net.norms { // statistics that differ from the initial ones
 		for j := range b.running.Data {
 			b.running.Data[j] += 0.1 * float32(i+j)
 		}
@@ -198,15 +197,15 @@ func defaultScale() float64 {
 	return (&ICM{config: c}).PaperScale()
 }
 
-// running ← running + 0.1·(batch − running) with the unbiased variance, as
-// PyTorch's BatchNorm1d.
+// The running statistics follow running ← running + 0.1·(batch − running) with the unbiased
+// variance, like PyTorch's BatchNorm1d.
 func TestRunningStatistics(t *testing.T) {
 	m := newICM(t, smallICM(ResidualShared))
 	width := m.config.Hidden
 	wantMean, wantVariance := make([]float64, width), slices.Repeat([]float64{1}, width)
 	for update := range 3 {
 		fillBatch(m.Batch(), uint64(update))
-		// Before the step: the batch is seen by the old weights.
+		// This runs before the step: the batch is seen by the old weights.
 		h := layers(m.net.encoder, rowsOf(m.Batch().Obs, 3))
 		next := layers(m.net.encoder, rowsOf(m.Batch().Next, 3))
 		mean, _, unbiased := statistics(linear(m.net.inverse[0], beside(h, next)))
@@ -222,7 +221,8 @@ func TestRunningStatistics(t *testing.T) {
 	}
 }
 
-// Trained, saved and loaded into a new object, both go on bit for bit.
+// A model that is trained, saved and loaded into a new object goes on bit for bit, and so does the
+// loaded one.
 func TestSavedHalfway(t *testing.T) {
 	m, c := newICM(t, smallICM(ResidualSeparate)), smallICM(ResidualSeparate)
 	train := func(m *ICM, from, to uint64) (losses []float64) {
@@ -288,7 +288,7 @@ func TestICMConfigIsChecked(t *testing.T) {
 	}
 }
 
-// Sizes of the released model at quadruped-walk, 78 observations and 12 actions:
+// The sizes are those of the released model at quadruped-walk, with 78 observations and 12 actions:
 // 1.15 million at H = 256, 0.297 million at 128. The shared block counts once.
 func TestParameterCount(t *testing.T) {
 	count := func(hidden int, residual string) (n int) {
@@ -307,7 +307,7 @@ func TestParameterCount(t *testing.T) {
 	}
 }
 
-// Few rows are scored by a program of their own, to the same numbers.
+// A program of its own scores few rows, with the same results.
 func TestScoresOfSmallBatches(t *testing.T) {
 	c := smallICM(ResidualShared)
 	c.ScoreRows = 64

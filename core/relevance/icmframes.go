@@ -11,22 +11,23 @@ import (
 	"pgrlab/core/rng"
 )
 
-// FrameICM is the intrinsic curiosity model of frames (Pathak et al. 2017) as
-// google-research/episodic-curiosity has it beside PPO (third_party/baselines/ppo2: ppo2.py,
-// pathak_utils.py): an encoder φ of four convolutions of 32 channels on pictures of 42×42 with
-// ELU behind each, 288 numbers; a forward model of one hidden layer that guesses φ(s′) from φ(s)
-// and the action, and an inverse model of one that guesses the action from both. It learns by
+// FrameICM is the intrinsic curiosity model for frames (Pathak et al. 2017), as
+// google-research/episodic-curiosity uses it with PPO (third_party/baselines/ppo2: ppo2.py,
+// pathak_utils.py). The encoder φ has four convolutions of 32 channels on pictures of 42×42, each
+// followed by ELU, and gives 288 numbers. A forward model with one hidden layer predicts φ(s′) from
+// φ(s) and the action; an inverse model with one hidden layer predicts the action from φ(s) and
+// φ(s′). The loss is
 //
 //	share·½‖g(φ(s),a) − φ(s′)‖² + (1−share)·CE(inverse(φ(s),φ(s′)), a)
 //
-// the mean over the rows, where nothing stops the gradient: what is guessed moves towards the
-// guess as well. The model has an optimiser of its own, Adam without a bound on gradients, so
-// that the factors of the whole loss there (curiosity_loss_strength, and 20) have no place here:
-// Adam's steps do not depend on them. There pictures are made smaller by taking every second
-// pixel of 84×84, here by their means.
+// averaged over the rows. No gradient is stopped, so the target φ(s′) moves towards the prediction
+// as well. The model has its own optimiser, Adam without gradient clipping. Adam's steps do not
+// depend on factors of the whole loss, so those of the original (curiosity_loss_strength, and 20)
+// are left out. The original reduces pictures by taking every second pixel of 84×84; here a pixel
+// is the mean over its area.
 //
-// Actions are choices, [A] with one 1. Of single frames an update of 256 rows is 5.9 GFLOP, a score 8 MFLOP. A
-// FrameICM belongs to one goroutine.
+// Actions are discrete, [A] with one 1. For single frames an update of 256 rows takes 5.9 GFLOP, a
+// score 8 MFLOP. A FrameICM belongs to one goroutine.
 type FrameICM struct {
 	trainer
 	config   ICMConfig
@@ -37,22 +38,23 @@ type FrameICM struct {
 	in       inputs // of the update
 }
 
-// curiousConvs are φ.
+// curiousConvs are the convolutions of φ.
 //
-// Their windows begin one pixel outside of an image and end on its last one where its side is
-// even; TensorFlow's SAME, which the original has, has the same at the other end. Pictures are
-// turned by 180° for that: see pictures. Where a side is odd both are symmetric.
+// If a side is even, their windows begin one pixel outside the image and end on its last pixel;
+// those of TensorFlow's SAME, which the original uses, do the same from the other end. Pictures are
+// therefore rotated by 180°: see pictures. If a side is odd, both are symmetric.
 var curiousConvs = []convLayer{{32, 3, 2, 1}, {32, 3, 2, 1}, {32, 3, 2, 1}, {32, 3, 2, 1}}
 
-// looks says whether the model is one of the frames that there are.
+// looks reports whether the model looks at the frames, if there are any.
 func (c ICMConfig) looks(f Frames) bool {
 	return f.Side > 0 && (c.On == OnFrames || c.On == OnObservations)
 }
 
-// observes says whether the model is one of observations beside the rows that are made of them.
+// observes reports whether the model looks at observations and not at the rows that are made from
+// them.
 func (c ICMConfig) observes() bool { return c.On == OnObservations }
 
-// ValidateFrames refuses what there is of numbers only.
+// ValidateFrames refuses settings that exist for numbers only.
 func (c ICMConfig) ValidateFrames(f Frames) error {
 	if c.looks(f) && c.NoiseShare > 0 {
 		return fmt.Errorf("curiosity: noise_share is %g, and noise is of numbers: want 0 with curiosity.on %q", c.NoiseShare, c.On)
@@ -111,8 +113,8 @@ func (m *FrameICM) Train() (loss float64, err error) {
 	return m.trainer.Train()
 }
 
-// Score writes F = ‖g(φ(s),a) − φ(s′)‖²/288, the mean as that of ICM. The original's bonus is
-// ½‖·‖², which is PaperScale times that. Of respawns it is 0: see Respawns.
+// Score writes F = ‖g(φ(s),a) − φ(s′)‖²/288, a mean like that of ICM. The original's bonus is
+// ½‖·‖², which is PaperScale times that. F of respawns is 0: see Respawns.
 func (m *FrameICM) Score(dst []float32, b *replay.Batch, rows int) error {
 	frames, err := m.framesOf(b, rows)
 	if err != nil {
@@ -148,27 +150,28 @@ func (m *FrameICM) framesOf(b *replay.Batch, rows int) ([]replay.FrameRow, error
 	return frames, nil
 }
 
-// Prepare compiles what scores so many rows, which otherwise happens at the first of them.
+// Prepare compiles the program that scores that many rows, which otherwise happens when they are
+// first scored.
 func (m *FrameICM) Prepare(rows int) error {
 	_, err := m.scorer(rows, m.compileScore)
 	return err
 }
 
-// Slice is a run of the networks.
+// Slice is how many transitions one run of the networks scores.
 func (m *FrameICM) Slice() int { return m.rows }
 
-// PaperScale is 288/2, the original's ½‖·‖² over the mean of Score.
+// PaperScale is 288/2, the ratio of the original's ½‖·‖² to the mean that Score writes.
 func (m *FrameICM) PaperScale() float64 { return float64(m.net.features) / 2 }
 
-// frameICMNet are the networks.
+// frameICMNet holds the networks of a FrameICM.
 type frameICMNet struct {
 	image, features, acts int // sizes
 	encoder               convs
 	forward, inverse      nn.MLP
 }
 
-// newFrameICMNet samples weights as the original does: convolutions by Glorot's rule, whose
-// fan-out is that of a whole window, and the other layers almost 0.
+// newFrameICMNet samples weights as the original does: those of convolutions by Glorot's rule, with
+// the fan-out of a whole window, and those of the other layers close to 0.
 func newFrameICMNet(c ICMConfig, acts int, f Frames, s rng.Stream) (n frameICMNet) {
 	over, seen := windows(curiousConvs, f, pictureSide)
 	n.image, n.features, n.acts = over[0].Size(), seen.Size(), acts
@@ -186,13 +189,14 @@ func (n frameICMNet) params() []*op.Tensor {
 	return append(n.encoder.params(), append(n.forward.Params(), n.inverse.Params()...)...)
 }
 
-// seen are s, a and s′ of so many rows, and φ(s) and φ(s′) [rows,288].
+// seen returns s, a and s′ of that many rows, and φ(s) and φ(s′) [rows,288].
 func (n frameICMNet) seen(g *op.Graph, rows int) (in inputs, now, next *op.Node) {
 	in = inputs{obs: g.Input("s", rows, n.image), act: g.Input("a", rows, n.acts), next: g.Input("s'", rows, n.image)}
 	return in, n.encoder.apply(g, in.obs, nn.ELU), n.encoder.apply(g, in.next, nn.ELU)
 }
 
-// loss is that of an update. SquaredError would stop the gradient at what is guessed.
+// loss is that of an update. It does not use SquaredError, which would stop the gradient at the
+// target.
 func (n frameICMNet) loss(g *op.Graph, c ICMConfig) (inputs, *op.Node) {
 	in, now, next := n.seen(g, c.Batch)
 	missed, rows := g.Sub(n.forward.Apply(g, g.Concat(now, in.act)), next), float64(c.Batch)
@@ -201,8 +205,8 @@ func (n frameICMNet) loss(g *op.Graph, c ICMConfig) (inputs, *op.Node) {
 		g.CrossEntropy(n.inverse.Apply(g, g.Concat(now, next)), in.act, rows/(1-c.ForwardShare)))
 }
 
-// MemoryOfFrames is about how many bytes the networks take beside the images that they look at:
-// never much more than they will. It does not overflow.
+// MemoryOfFrames estimates how many bytes the networks and the images that they look at take; the
+// estimate is never much too high. It does not overflow.
 func (c ICMConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
 	if !c.looks(f) {
 		return c.Memory(shape)

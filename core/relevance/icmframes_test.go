@@ -19,7 +19,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// choosing has three actions of which one is chosen.
+// choosing has three actions, of which one is chosen.
 var choosing = replay.Shape{Obs: 4, Act: 3}
 
 func smallFrameICM() ICMConfig {
@@ -43,7 +43,7 @@ func newFrameICM(t testing.TB, c ICMConfig, f Frames, o cpu.Options) *FrameICM {
 	return m
 }
 
-// acted is a batch of rows with stacks of frames and an action each.
+// acted makes a batch of rows, each with stacks of frames and an action.
 func acted(rows int, f Frames, stream uint64) *replay.Batch {
 	b := replay.NewBatch(choosing, rows)
 	b.Frames = replay.NewFrameRows(rows, f.Stack)
@@ -60,7 +60,7 @@ func act(b *replay.Batch) {
 	}
 }
 
-// goldenFrames are those of testdata/icm.py.
+// goldenFrames writes the frames of testdata/icm.py.
 func goldenFrames(stack [][]byte, side, row int) {
 	for k := range stack {
 		stack[k] = make([]byte, side*side*3)
@@ -71,8 +71,8 @@ func goldenFrames(stack [][]byte, side, row int) {
 	}
 }
 
-// Scores, the loss, its gradients and updates as PyTorch has them, of images that stand upright
-// and are padded as TensorFlow's SAME does. The tolerances are those of sums in float32.
+// Scores, the loss, its gradients and updates agree with PyTorch's, for upright images with
+// TensorFlow's SAME padding. The tolerances allow for sums in float32.
 func TestFrameICMAgainstPyTorch(t *testing.T) {
 	file, err := os.ReadFile("testdata/icm.json")
 	if err != nil {
@@ -128,7 +128,7 @@ func TestFrameICMAgainstPyTorch(t *testing.T) {
 	}
 }
 
-// gradients are those of an update on a batch, by weight.
+// gradients returns the gradients of an update on a batch, by weight.
 func gradients(t *testing.T, m *FrameICM, b *replay.Batch) (all [][]float32) {
 	t.Helper()
 	var in inputs
@@ -156,8 +156,8 @@ func gradients(t *testing.T, m *FrameICM, b *replay.Batch) (all [][]float32) {
 	return all
 }
 
-// Weights begin as the original's: convolutions within Glorot's bound, no bias, and columns of
-// norm 0.01 behind them.
+// Weights are initialised as in the original: convolutions within Glorot's bound, no bias, and
+// columns of norm 0.01 in the layers that follow them.
 func TestFrameICMBeginsAsTheOriginal(t *testing.T) {
 	m := newFrameICM(t, smallFrameICM(), Frames{Side: 42, Stack: 1}, cpu.Options{Threads: 1})
 	if m.net.features != 288 || m.PaperScale() != 144 {
@@ -188,8 +188,8 @@ func TestFrameICMBeginsAsTheOriginal(t *testing.T) {
 	}
 }
 
-// Networks and optimiser do not depend on workers: the same bits by one and by two, and behind a
-// file, from which both go on alike.
+// Networks and optimiser do not depend on the workers: one and two compute the same bits, and a
+// model loaded from a file goes on like the one saved.
 func TestFrameICMIsTheSameByAnyWorkers(t *testing.T) {
 	f := Frames{Side: 50, Stack: 1}
 	for _, family := range kernel.Available() {
@@ -233,8 +233,8 @@ func TestFrameICMIsTheSameByAnyWorkers(t *testing.T) {
 	}
 }
 
-// A few rows are scored by a program for a few. Wide products of few rows are summed in another
-// order, so that F is the same but for rounding.
+// A program for few rows scores them. Wide products of few rows are summed in another order, so
+// that F is the same up to rounding.
 func TestFewFramesScoreAsAmongMany(t *testing.T) {
 	c, f := smallFrameICM(), Frames{Side: 42, Stack: 1}
 	c.ScoreRows = 40
@@ -260,7 +260,8 @@ func TestFewFramesScoreAsAmongMany(t *testing.T) {
 	}
 }
 
-// F of respawns is 0, unless it is asked for; rows without frames or actions have none.
+// F of respawns is 0, unless the settings use them; F of rows without frames or actions is an
+// error.
 func TestFrameICMOfOddRows(t *testing.T) {
 	f := Frames{Side: 42, Stack: 1}
 	for _, respawns := range []string{RespawnsMasked, RespawnsUsed} {
@@ -305,7 +306,7 @@ func TestFrameICMDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// slide is a picture of stripes at a place.
+// slide draws stripes, shifted by at.
 func slide(side, at int) []byte {
 	frame := make([]byte, side*side*3)
 	for i := range frame {
@@ -316,7 +317,7 @@ func slide(side, at int) []byte {
 	return frame
 }
 
-// stripes fill rows whose action says how far stripes move, or where it does not, another way.
+// stripes fills rows whose action says how far the stripes move; other is added to that distance.
 func stripes(b *replay.Batch, side int, stream uint64, other int) {
 	q := rng.New(stream, "stripes").At(0)
 	act(b)
@@ -326,8 +327,8 @@ func stripes(b *replay.Batch, side int, stream uint64, other int) {
 	}
 }
 
-// Once it knows where actions lead, F of what they do not lead to is far above that of what they
-// do, which has fallen.
+// Once the model knows where actions lead, F of transitions that the action explains has fallen,
+// and F of those that it does not explain is far higher.
 func TestFrameICMTellsWhatActionsExplain(t *testing.T) {
 	f, c := Frames{Side: 42, Stack: 1}, smallFrameICM()
 	c.Hidden, c.Batch, c.ScoreRows, c.LR = 64, 18, 24, 2e-3

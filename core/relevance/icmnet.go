@@ -9,13 +9,13 @@ import (
 	"pgrlab/core/rng"
 )
 
-// icmNet holds the weights of the curiosity model. Swish is SiLU; all layers start
-// as PyTorch's.
+// icmNet holds the weights of the curiosity model. Swish is SiLU; all layers are initialised as in
+// PyTorch.
 type icmNet struct {
 	config  ICMConfig
 	shape   replay.Shape
 	encoder []nn.Linear    // h: O → H → H → H
-	inverse []nn.Linear    // 2H → H → H → A, batch norm and Swish behind the first two
+	inverse []nn.Linear    // 2H → H → H → A, batch norm and Swish after the first two
 	norms   []batchNorm    // of inverse
 	forward [2][]nn.Linear // H+A → H → H → H → H → H each, before and after the residual rounds
 	blocks  [][]nn.Linear  // R: H+A → H → H; one, or two for each round
@@ -54,8 +54,8 @@ func newICMNet(c ICMConfig, shape replay.Shape, s rng.Stream) *icmNet {
 	return n
 }
 
-// newBatchNorm starts as PyTorch's BatchNorm1d: gamma 1, beta 0, running mean 0
-// and variance 1.
+// newBatchNorm is initialised like PyTorch's BatchNorm1d: gamma 1, beta 0, running mean 0 and
+// variance 1.
 func newBatchNorm(name string, width int) batchNorm {
 	b := batchNorm{op.NewTensor(name+".gamma", width), op.NewTensor(name+".beta", width), op.NewTensor(name+".running", op.StatsRows, width)}
 	for i := range width {
@@ -90,7 +90,7 @@ func (n *icmNet) state() []*op.Tensor {
 	return state
 }
 
-// block is the residual block of place 0 ≤ i < 2·rounds.
+// block is the residual block at place 0 ≤ i < 2·rounds.
 func (n *icmNet) block(i int) []nn.Linear { return n.blocks[i%len(n.blocks)] }
 
 // icmGraph is one program of the model; nodes that it does not use are nil.
@@ -114,8 +114,8 @@ func buildICM(name string, n *icmNet, rows int, build func(p *icmGraph, g *op.Gr
 	return p, err
 }
 
-// buildLoss is MSE(g(h(s), a), h(s')) without gradient to h(s'), plus MSE of the
-// predicted action, one to one.
+// buildLoss is MSE(g(h(s), a), h(s')) without a gradient to h(s'), plus the MSE of the predicted
+// action with equal weight.
 func (p *icmGraph) buildLoss(g *op.Graph, rows int) {
 	c := p.net.config
 	p.act = g.Input("act", rows, p.net.shape.Act)

@@ -11,8 +11,8 @@ import (
 // plane has two observations and two actions.
 var plane = replay.Shape{Obs: 2, Act: 2}
 
-// transitions of s' = s + 0.4·tanh(a + s) per dimension where it is known. Where it
-// is not, s lies elsewhere and the action pushes the other way.
+// transitions makes transitions s' = s + 0.4·tanh(a + s) per dimension in the known region. In the
+// unknown region s lies elsewhere and the action pushes the other way.
 func transitions(b *replay.Batch, known bool, stream string, occasion uint64) {
 	q := rng.New(61, stream).At(occasion)
 	for i := range b.Size {
@@ -40,9 +40,9 @@ func meanScore(t *testing.T, m *ICM, b *replay.Batch) (mean float64) {
 	return mean
 }
 
-// Trained on one region, the model finds it ever less curious, another region much
-// more so, and it can tell the action from the observations. A model that learned
-// nothing about the forward dynamics would score both regions alike.
+// A model that is trained on one region finds it ever less curious and another region much more so,
+// and can tell the action from the observations. A model that had learned nothing about the forward
+// dynamics would score both regions alike.
 func TestCuriosityFallsOnWhatIsKnown(t *testing.T) {
 	c := DefaultICM()
 	c.Hidden, c.Batch, c.LR = 32, 128, 1e-3

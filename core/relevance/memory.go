@@ -5,8 +5,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Memory is about how many bytes the model takes: never much more than it will. It does
-// not overflow.
+// Memory estimates how many bytes the model takes; the estimate is never much too high. It does not
+// overflow.
 func (c ICMConfig) Memory(shape replay.Shape) float64 {
 	h := c.Hidden
 	blocks := 1.0
@@ -19,8 +19,8 @@ func (c ICMConfig) Memory(shape replay.Shape) float64 {
 	return 4 * (4*parameters + rows*(2*float64(shape.Obs)+float64(shape.Act)+4*float64(h)))
 }
 
-// Memory is about how many bytes both networks take: never much more than they will. It
-// does not overflow.
+// Memory estimates how many bytes both networks take; the estimate is never much too high. It does
+// not overflow.
 func (c RNDConfig) Memory(shape replay.Shape) float64 {
 	h := c.Hidden
 	target, predictor := nn.Parameters(shape.Obs, h, h, c.Features), nn.Parameters(shape.Obs, h, h, h, h, c.Features)

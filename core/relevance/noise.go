@@ -10,9 +10,9 @@ func (c ICMConfig) noisyRows() int {
 	return int(math.Round(c.NoiseShare * float64(c.Batch)))
 }
 
-// disturb adds Gaussian noise to the observations and next observations of the first
-// rows of the batch; rows are a random sample, so that any will do. Its size follows
-// the batch's observations. An update's noise is indexed by its number.
+// disturb adds Gaussian noise to the observations and next observations of the first rows of the
+// batch; any rows will do, because they are a random sample. The size of the noise follows the
+// batch's observations. The noise of an update is indexed by the update's number.
 func (m *ICM) disturb() {
 	rows, o := m.config.noisyRows(), m.shape.Obs
 	if rows == 0 {

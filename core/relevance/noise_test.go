@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A fifth of the rows is disturbed by noise of the size that was asked for; the rest,
-// the actions, and a model without noise are not. The same update draws the same.
+// A fifth of the rows is disturbed by noise of the configured size. The other rows, the actions,
+// and a model without noise are not disturbed. The same update draws the same noise.
 func TestNoisedBatches(t *testing.T) {
 	// The observations have deviations 1, 2 and 3.
 	for kind, sizes := range map[string][3]float64{

@@ -6,23 +6,23 @@ import (
 	"pgrlab/core/replay"
 )
 
-// The choices of what curiosity and RND look at where a learner makes the rows of D_real from
-// what it saw. Elsewhere the rows are what it saw, and all are alike.
+// The choices of what curiosity and RND look at if the learner makes the rows of D_real from what
+// it saw. For other learners the rows are what they saw, and all choices mean the same.
 const (
-	// OnObservations is what was seen: the frames, or where there are none the numbers.
+	// OnObservations is what was seen: the frames, or the numbers if there are no frames.
 	OnObservations = "observations"
-	// OnFrames is the frames; where there are none it is OnLatents.
+	// OnFrames is the frames; without frames it is OnLatents.
 	OnFrames = "frames"
-	// OnLatents is the rows.
+	// OnLatents is the rows of D_real.
 	OnLatents = "latents"
 )
 
-// observing is a function of the environment's own transitions that scores those rows which a
-// learner made from them. Its Batch is for the environment's own.
+// observing is a function of the environment's own transitions that scores the rows which a learner
+// made from them. Its Batch holds the environment's own transitions.
 type observing struct {
 	Trained
-	shape replay.Shape  // of them
-	seen  *replay.Batch // to score
+	shape replay.Shape  // of the environment's own transitions
+	seen  *replay.Batch // the transitions to score
 }
 
 var (
@@ -30,8 +30,8 @@ var (
 	_ Scaled  = (*observing)(nil)
 )
 
-// made makes a function of the environment's own transitions, or of the rows that a learner made
-// from them, as the settings say.
+// made makes a function of the environment's own transitions or of the rows that a learner made
+// from them, depending on the settings.
 func (d Deps) made(of func(replay.Shape) (Trained, error)) (Function, error) {
 	if !d.Made || !Observes(d.Config, d.Frames) {
 		return of(d.Shape)
@@ -46,21 +46,22 @@ func (d Deps) made(of func(replay.Shape) (Trained, error)) (Function, error) {
 // observed is how many transitions are scored at a time.
 const observed = 256
 
-// Observes says whether the function of these settings looks at what was seen and not at the
-// rows that a learner made of it, where it makes some. f are the frames that it sees.
+// Observes reports whether the function with these settings looks at what the learner saw and not
+// at the rows that the learner made from it, if it makes any. f are the frames that the learner
+// sees.
 func Observes(c Config, f Frames) bool {
 	of, can := c.(interface{ observes() bool })
 	return can && of.observes() || Looks(c, f)
 }
 
-// LearnsFromMet says whether the Batch of f is of the environment's own transitions where a
-// learner makes rows of D_real from them.
+// LearnsFromMet reports whether the learner makes rows of D_real from the environment's own
+// transitions, but the Batch of f holds the latter.
 func LearnsFromMet(f Function) bool {
 	_, is := f.(*observing)
 	return is
 }
 
-// Score writes F of the transitions that rows were made from.
+// Score writes F of the transitions that the rows of b were made from.
 func (m *observing) Score(dst []float32, b *replay.Batch, rows int) error {
 	from, err := framesOf(m.Name(), b, rows)
 	if err != nil {
@@ -82,7 +83,7 @@ func (m *observing) Score(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
-// show writes transitions as those to score.
+// show copies transitions into the batch to score.
 func (m *observing) show(from []replay.FrameRow) error {
 	o, a := m.shape.Obs, m.shape.Act
 	for i, r := range from {
@@ -99,5 +100,5 @@ func (m *observing) show(from []replay.FrameRow) error {
 // Slice is how many transitions are scored at a time.
 func (m *observing) Slice() int { return observed }
 
-// PaperScale is that of the function.
+// PaperScale is that of the wrapped function.
 func (m *observing) PaperScale() float64 { return PaperScale(m.Trained) }

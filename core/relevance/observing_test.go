@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// F of rows that a learner made is that of the observations behind them; of generated rows
-// there is none, and rows made from something else are refused.
+// F of rows that a learner made is F of the observations behind them. Generated rows have no F, and
+// rows made from something else are refused.
 func TestFOfObservations(t *testing.T) {
 	latent := replay.Shape{Obs: 5, Act: three.Act}
 	icm, rnd := smallICM(ResidualShared), smallRND()
@@ -60,7 +60,7 @@ func TestFOfObservations(t *testing.T) {
 	}
 }
 
-// Where rows are what was met, and where latents are asked for, F is of the rows.
+// F is of the rows themselves if they are transitions as met, or if the settings ask for latents.
 func TestFOfRowsThatNobodyMade(t *testing.T) {
 	rnd := smallRND()
 	for on, made := range map[string]bool{OnObservations: false, OnFrames: true, OnLatents: true} {

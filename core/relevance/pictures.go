@@ -9,23 +9,23 @@ import (
 // pictureSide is the side of the pictures that FrameICM sees.
 const pictureSide = 42
 
-// pictures writes stacks of frames as FrameICM is given them, images of 42×42 in NHWC order whose
-// numbers are from 0 to 1, and the actions between them. A pixel is the mean of the frame over
-// its area. Images are turned by 180°: see curiousConvs.
+// pictures writes the inputs of FrameICM: stacks of frames as images of 42×42 in NHWC order with
+// numbers from 0 to 1, and the actions between them. A pixel is the mean of the frame over the
+// pixel's area. Images are rotated by 180°: see curiousConvs.
 type pictures struct {
 	area   areaMean
 	stack  int
-	factor float32 // of a sum over an area
+	factor float32 // by which a sum over an area is multiplied
 
 	rows  []replay.FrameRow // of the work under way
 	to    transition
 	share func()
 }
 
-// transition is the memory of inputs.
+// transition is the memory of a program's inputs.
 type transition struct{ obs, act, next []float32 }
 
-// of is their memory in a program.
+// of returns the memory of the inputs in p.
 func (in inputs) of(p *plan.Program) transition {
 	return transition{p.Data(in.obs), p.Data(in.act), p.Data(in.next)}
 }
@@ -36,7 +36,7 @@ func newPictures(f Frames, dev device.Device) *pictures {
 	return p
 }
 
-// write writes rows to the first places of to.
+// write writes rows to the beginning of to.
 func (p *pictures) write(to transition, rows []replay.FrameRow) {
 	p.to, p.rows = to, rows
 	p.share()

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// The model once more, in float64: what the graphs are held to.
+// The reference is the model once more, in float64; the graphs are compared with it.
 
 type matrix [][]float64
 
@@ -73,7 +73,7 @@ func meanSquare(x, y matrix) (mean float64) {
 	return mean
 }
 
-// statistics are mean, biased and unbiased variance of each column.
+// statistics returns mean, biased and unbiased variance of each column.
 func statistics(x matrix) (mean, biased, unbiased []float64) {
 	n := float64(len(x))
 	for c := range x[0] {
@@ -121,8 +121,8 @@ func referencePrediction(n *icmNet, h, act matrix) matrix {
 	return layers(n.forward[1], beside(z, act))
 }
 
-// referenceActions is the inverse model in eval mode, or by the batch's own
-// statistics in train mode.
+// referenceActions is the inverse model in eval mode, or with the batch's own statistics in train
+// mode.
 func referenceActions(n *icmNet, h, next matrix, train bool) matrix {
 	z := linear(n.inverse[0], beside(h, next))
 	for i, b := range n.norms {
@@ -137,8 +137,8 @@ func referenceActions(n *icmNet, h, next matrix, train bool) matrix {
 	return z
 }
 
-// referenceLoss is the update's loss; target stands for h(s') in its forward term,
-// through which no gradient flows.
+// referenceLoss is the update's loss; target stands for h(s') in the forward term, through which no
+// gradient flows.
 func referenceLoss(n *icmNet, b *replay.Batch, target matrix) float64 {
 	obs, act, next := rowsOf(b.Obs, n.shape.Obs), rowsOf(b.Act, n.shape.Act), rowsOf(b.Next, n.shape.Obs)
 	h := layers(n.encoder, obs)

@@ -11,18 +11,18 @@ import (
 	"pgrlab/core/spelling"
 )
 
-// Spec is a relevance function in the registry: all that lists, knobs, presets and
-// the training loop know of it. A function is one file of this package that declares
-// itself, var _ = register(Spec{…}).
+// Spec is a relevance function in the registry: everything that lists, knobs, presets and the
+// training loop know about it. A function is one file of this package that registers itself with
+// var _ = register(Spec{…}).
 type Spec struct {
-	Name     string // of the knob's value, the table of settings and the saved model
+	Name     string // in the knob's value, the table of settings and the saved model
 	Doc      string // one line
 	Equation string // F of a transition (s, a, r, s′)
 	Source   string // where it comes from
 	Learning Learning
-	// Config are the default settings, a struct with toml tags, which stand in the
-	// table Name of a configuration; nil where there is nothing to set. Of a function
-	// that learns in steps it embeds a Cadence.
+	// Config holds the default settings, a struct with toml tags that a configuration has
+	// in its table Name; nil if there is nothing to set. For a function that learns in
+	// steps it embeds a Cadence.
 	Config Config
 	// New makes the function.
 	New func(Deps) (Function, error)
@@ -32,34 +32,35 @@ type Spec struct {
 type Learning int
 
 const (
-	// LearnsNothing is a function of the transition and the agent; it has no state.
+	// LearnsNothing marks a function of the transition and the agent alone; it has no state.
 	LearnsNothing Learning = iota
-	// LearnsInSteps makes gradient steps while the run goes on: a Trained.
+	// LearnsInSteps marks a function that makes gradient steps during the run: a Trained.
 	LearnsInSteps
-	// LearnsAnew is made from all real transitions before each scoring: a Counted.
+	// LearnsAnew marks a function that is rebuilt from all real transitions before each scoring: a
+	// Counted.
 	LearnsAnew
-	// LearnsInRounds is told of every env step of a learner that keeps rollouts, and learns
-	// now and then from what it was told: an Episodic.
+	// LearnsInRounds marks a function that is given every env step of a learner that keeps
+	// rollouts, and learns from them in rounds: an Episodic.
 	LearnsInRounds
 )
 
-// Config are settings of a function.
+// Config holds the settings of a function.
 type Config interface {
 	// Validate says in one line what is wrong, beginning with the function's name,
 	// or returns nil.
 	Validate() error
-	// Memory is about how many bytes the function takes for transitions of that
-	// shape, never much more than it will. It does not overflow.
+	// Memory estimates how many bytes the function takes for transitions of that shape; the
+	// estimate is never much too high. It does not overflow.
 	Memory(shape replay.Shape) float64
 }
 
-// Cadence is how often a function that learns in steps makes one.
+// Cadence is how often a function that learns in steps makes a step.
 type Cadence struct {
 	Every  int `toml:"every"`  // critic updates between updates of the model; 0: one per env step, after its last critic update
-	Warmup int `toml:"warmup"` // most updates that it makes up for when it was not in use before a refit
+	Warmup int `toml:"warmup"` // most updates that are made up for before a refit if the model was not in use
 }
 
-// Pace is the cadence, for who has a Config that embeds it.
+// Pace returns c, so that a Config that embeds a Cadence is Paced.
 func (c Cadence) Pace() Cadence { return c }
 
 // Paced is a Config with a Cadence.
@@ -71,25 +72,25 @@ type Paced interface {
 // ConfigOfEpisodes is a Config of an Episodic.
 type ConfigOfEpisodes interface {
 	Config
-	// MemoryIn is Memory where so many copies of the environment step together, of frames where
-	// there are some.
+	// MemoryIn is Memory for that many copies of the environment that step together, with frames if
+	// f is not zero.
 	MemoryIn(shape replay.Shape, f Frames, copies int) float64
 }
 
 // Deps is what New may use.
 type Deps struct {
-	Config Config // as Spec.Config; nil: that one
-	Values Values // of the agent; nil where there is none
+	Config Config // of the same type as Spec.Config; nil: Spec.Config itself
+	Values Values // of the agent; nil if it has none
 	Shape  replay.Shape
 	Met    replay.Shape // of the environment's own transitions
-	Copies int          // of the environment, that step together
-	Frames Frames       // what the transitions were made from; zero: numbers, or they are the environment's own
-	Made   bool         // the transitions are made by the learner from the environment's own
+	Copies int          // of the environment that step together
+	Frames Frames       // that the transitions were made from; zero: numbers, or the environment's own transitions
+	Made   bool         // the learner makes the transitions from the environment's own
 	Device device.Device
 	Seed   uint64 // of the run; functions draw from streams of their own name
 }
 
-// None is the function without relevance.
+// None is the name of the function without relevance.
 const None = "none"
 
 // specs are in the order in which lists show them: functions that learn in steps, those
@@ -140,13 +141,13 @@ func Names() []string {
 	return names
 }
 
-// Choices are the names of the functions that can be asked of any rows: all but those that are
-// told of env steps.
+// Choices are the names of the functions that can score any rows: all but those that learn in
+// rounds.
 func Choices() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { return slices.Contains(NamesOf(LearnsInRounds), name) })
 }
 
-// NamesOf are the names of the functions that learn like that.
+// NamesOf are the names of the functions that learn in that way.
 func NamesOf(how Learning) (names []string) {
 	for _, s := range specs {
 		if s.Learning == how {
@@ -182,7 +183,7 @@ func New(name string, d Deps) (Function, error) {
 	return s.New(d)
 }
 
-// valued makes a function of the agent's estimates.
+// valued returns a Spec.New for a function that is computed from the agent's estimates.
 func valued(name string, of func(Values) Function) func(Deps) (Function, error) {
 	return func(d Deps) (Function, error) {
 		if d.Values == nil {

@@ -16,17 +16,17 @@ type Function interface {
 	Score(dst []float32, b *replay.Batch, rows int) error
 }
 
-// Values are a learner's estimates that some functions need; not every learner has them.
+// Values are a learner's value estimates, which some functions need. Not every learner has them.
 type Values interface {
-	// Q writes Q(s, π(s)) of rows observations.
+	// Q writes Q(s, π(s)) for rows observations.
 	Q(dst, obs []float32, rows int) error
-	// TDError writes r + γ(1−d)·Q̄(s', π(s')) − Q(s,a) of rows transitions.
+	// TDError writes r + γ(1−d)·Q̄(s', π(s')) − Q(s,a) for rows transitions.
 	TDError(dst []float32, b *replay.Batch, rows int) error
 }
 
-// Model is a function that learns from real transitions. It is made when the function
-// is chosen for the first time, and is part of every checkpoint from then on: Load
-// reads what Save wrote for the same settings, and no byte beyond.
+// Model is a function that learns from real transitions. It is created when the function is chosen
+// for the first time and is part of every checkpoint from then on: Load reads what Save wrote for
+// the same settings, and no byte beyond.
 type Model interface {
 	Function
 	Save(w io.Writer) error
@@ -44,50 +44,51 @@ type Trained interface {
 	Train() (loss float64, err error)
 }
 
-// Counted is a Model that is made anew from all real transitions before each scoring.
+// Counted is a Model that is rebuilt from all real transitions before each scoring.
 type Counted interface {
 	Model
-	// Begin forgets everything; the first rows transitions of sample say where
-	// transitions are.
+	// Begin forgets everything. The first rows transitions of sample show where transitions lie.
 	Begin(sample *replay.Batch, rows int)
-	// Observe takes rows transitions, in their order.
+	// Observe adds rows transitions, in their order.
 	Observe(b *replay.Batch, rows int) error
-	// Seen is how many transitions it was made from.
+	// Seen is the number of transitions that the model was built from.
 	Seen() uint64
 }
 
-// Episodic is a Model whose F of a transition depends on what its episode has met before: it
-// is told of every env step, in order, and says F of its transitions then. Who keeps rows keeps
-// it in their notes, from where Score has it; Score of a row that was not met fails with ErrUnmet.
+// Episodic is a Model whose F of a transition depends on what the transition's episode has met
+// before. It is given every env step, in order, and returns F of its transitions then. A caller
+// that keeps rows keeps F in their notes, where Score reads it; Score fails with ErrUnmet on a row
+// that was not met.
 //
-// It learns in rounds between two env steps, in slices. It is made only where all copies of the
-// environment step together and every env step is met.
+// The model learns in rounds between two env steps, in slices. It is created only where all copies
+// of the environment step together and every env step is met.
 type Episodic interface {
 	Model
-	// Meet takes the next env step and writes F of its transitions, one of each copy.
+	// Meet takes the next env step and writes F of its transitions, one for each copy.
 	Meet(dst []float32, step *Met) error
-	// Familiarity is what the last env step told.
+	// Familiarity is what was measured at the last env step.
 	Familiarity() Familiarity
-	// Recall says what a copy remembers of its episode, and how familiar an observation is
-	// to it. It changes nothing, and may be asked between two slices of a round.
+	// Recall returns what a copy remembers of its episode, and how familiar the observation seen is
+	// to it. It changes nothing and may be called between two slices of a round.
 	Recall(copied int, seen Observation) (Recollection, error)
-	// Learned says whether there was a round in which it learned; F is 0 before.
+	// Learned reports whether the model has learned in any round; until then F is 0.
 	Learned() bool
-	// RoundDue says whether a round is to be made before the next env step, or is under way.
+	// RoundDue reports whether a round is due before the next env step, or is under way.
 	RoundDue() bool
-	// RoundUnits is how many units it has, at least one.
+	// RoundUnits is the number of units of a round, at least one.
 	RoundUnits() int
-	// LearnSlice does the unit behind the done ones, also of a round that was under way when
-	// the model was saved; the last one ends it. loss is that of an update, or NaN where the
-	// unit is none.
+	// LearnSlice does the unit that follows the done ones, also in a round that was under way when
+	// the model was saved. The last unit ends the round. loss is that of an update, or NaN for a
+	// unit that is not an update.
 	LearnSlice(done int) (loss float64, err error)
 }
 
-// ErrUnmet is why F of a transition is not known: it was generated, and no episode met it.
+// ErrUnmet is the error for a transition whose F is unknown because the transition was generated:
+// no episode met it.
 var ErrUnmet = errors.New("it is told of a transition as it is met, and generated ones were not")
 
-// Tells says whether f can be asked of the first rows transitions of b: one of frames needs
-// these, one that is told of env steps that they were met.
+// Tells reports whether f can score the first rows transitions of b. A Sighted function needs their
+// frames; an Episodic one needs transitions that were met.
 func Tells(f Function, b *replay.Batch, rows int) bool {
 	if _, sees := f.(Sighted); sees && (b.Unseen != nil || len(b.Frames) < rows) {
 		return false
@@ -98,13 +99,13 @@ func Tells(f Function, b *replay.Batch, rows int) bool {
 	return true
 }
 
-// Scaled is a function whose paper gives its values another scale than Score.
+// Scaled is a function whose paper scales F differently from Score.
 type Scaled interface {
-	// PaperScale is the paper's F over that of Score.
+	// PaperScale is the ratio of the paper's F to that of Score.
 	PaperScale() float64
 }
 
-// PaperScale is the paper's F over that of f's Score; 1 where f is no Scaled.
+// PaperScale is the ratio of the paper's F to that of f.Score; it is 1 if f is not Scaled.
 func PaperScale(f Function) float64 {
 	if s, ok := f.(Scaled); ok {
 		return s.PaperScale()

@@ -84,7 +84,7 @@ func TestUnknownNamesNameTheNearest(t *testing.T) {
 	}
 }
 
-// The registry is in its order, and what it says of a function is what the function is.
+// The registry keeps its order, and its description of a function is true.
 func TestRegistry(t *testing.T) {
 	want := []string{"curiosity", "rnd", "count", "eco", "return", "reward", "td", "td-signed", "none"}
 	if got := Names(); !slices.Equal(got, want) {

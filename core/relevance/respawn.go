@@ -8,17 +8,18 @@ import (
 
 // The choices of Respawns.
 const (
-	// RespawnsMasked leaves out of learning, and gives F = 0, what no action leads to.
+	// RespawnsMasked leaves transitions that no action leads to out of learning, and sets their F
+	// to 0.
 	RespawnsMasked = "masked"
-	// RespawnsUsed takes them like any other, as google-research/episodic-curiosity does in
-	// third_party/baselines/ppo2/ppo2.py.
+	// RespawnsUsed treats them like any other transition, as google-research/episodic-curiosity
+	// does in third_party/baselines/ppo2/ppo2.py.
 	RespawnsUsed = "used"
 )
 
-// Respawns is what a function makes of a transition whose agent was put where it is, as its note
-// says. Of others it is as if it were not there.
+// Respawns is how a function treats respawns, the transitions whose note says that the environment
+// put the agent elsewhere. It does not affect other transitions.
 type Respawns struct {
-	Respawns string `toml:"respawns"` // "masked", as is the empty one, or "used"
+	Respawns string `toml:"respawns"` // "masked" (also if empty) or "used"
 }
 
 func (r Respawns) validate(name string) error {
@@ -28,10 +29,10 @@ func (r Respawns) validate(name string) error {
 	return nil
 }
 
-// SkipsRespawns says whether the function has no part in them.
+// SkipsRespawns reports whether the function ignores respawns.
 func (r Respawns) SkipsRespawns() bool { return r.Respawns != RespawnsUsed }
 
-// mask makes F of the first rows of b 0 where it has no part in them.
+// mask sets F of the respawns among the first rows of b to 0, if the function ignores respawns.
 func (r Respawns) mask(dst []float32, b *replay.Batch, rows int) {
 	if !r.SkipsRespawns() || b.Notes == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Where the agent was put elsewhere F is 0, unless it is asked for as of any other transition.
+// F of a respawn is 0, unless the settings treat it like any other transition.
 func TestFOfRespawns(t *testing.T) {
 	for _, respawns := range []string{RespawnsMasked, "", RespawnsUsed} {
 		icm, rnd := smallICM(ResidualShared), smallRND()

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = register(Spec{
-	Name: "return", Doc: "what the critics expect from the state", Equation: "Q(s, π(s))",
+	Name: "return", Doc: "return that the critics expect from the state", Equation: "Q(s, π(s))",
 	Source: "Wang et al. 2025, section 4",
 	New:    valued("return", func(v Values) Function { return expectedReturn{v} }),
 })

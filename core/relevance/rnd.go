@@ -19,12 +19,12 @@ type RNDConfig struct {
 	Features  int     `toml:"features"`   // K, outputs of both networks
 	Batch     int     `toml:"batch"`      // real transitions of an update
 	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
-	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks; of frames 128 at most
+	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks; at most 128 for frames
 	On        string  `toml:"on"`         // "observations", "frames" or "latents": see OnObservations
 }
 
 var _ = register(Spec{
-	Name: "rnd", Doc: "distance of a trained network to a random one", Equation: "½‖f̂(s′) − f(s′)‖²",
+	Name: "rnd", Doc: "distance between a trained network and a random one", Equation: "½‖f̂(s′) − f(s′)‖²",
 	Source:   "Wang et al. 2025, equation 6; Burda et al. 2018",
 	Learning: LearnsInSteps,
 	Config:   DefaultRND(),
@@ -38,9 +38,9 @@ var _ = register(Spec{
 	},
 })
 
-// DefaultRND has the sizes that the paper gives for images behind their convolutions
-// (two layers of 512, 512 features), and the learning rate of
-// openai/random-network-distillation: run_atari.py.
+// DefaultRND has the sizes that the paper gives for the layers after the convolutions on images
+// (two layers of 512, 512 features), and the learning rate of openai/random-network-distillation:
+// run_atari.py.
 func DefaultRND() RNDConfig {
 	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: OnFrames}
 }
@@ -58,11 +58,11 @@ func (c RNDConfig) Validate() error {
 	return c.Respawns.validate("rnd")
 }
 
-// RND is random network distillation (Burda et al. 2018) of the next observation: a
-// target network f whose weights stay as they were initialised, a predictor f̂ that learns to agree with it on
-// real transitions, and as relevance how far they are apart. Here both are MLPs on
-// the whitened s', where the original has convolutions in front; the predictor is two
-// layers deeper, as there; FrameRND is the one of frames. An RND belongs to one goroutine.
+// RND is random network distillation (Burda et al. 2018) of the next observation. A predictor f̂
+// learns on real transitions to match a target network f, whose weights stay as they were
+// initialised; relevance is the distance between the two. Here both are MLPs on the whitened s',
+// where the original begins with convolutions; as there, the predictor is two layers deeper.
+// FrameRND is the variant for frames. An RND belongs to one goroutine.
 type RND struct {
 	trainer
 	config            RNDConfig
@@ -87,7 +87,7 @@ func NewRND(c RNDConfig, shape replay.Shape, dev device.Device, seed uint64) (*R
 		predictor: nn.NewMLP("rnd.predictor", []int{shape.Obs, h, h, h, h, c.Features}, init, nn.ReLU, s),
 		whitener:  newWhitener("rnd.whitener", shape.Obs),
 	}
-	m.state = append(m.networks(), m.whitener.state()...) // whose tensors are the host's alone
+	m.state = append(m.networks(), m.whitener.state()...) // the whitener's tensors are on the host only
 	if err := m.compile(); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("rnd: %w", err)
@@ -116,7 +116,7 @@ func (m *RND) compileScore(rows int) (*scorer, error) {
 	})
 }
 
-// build is f(s') and f̂(s') [rows,K].
+// build returns the input s', f(s') and f̂(s') [rows,K].
 func (m *RND) build(g *op.Graph, rows int) (in, told, guess *op.Node) {
 	in = g.Input("s'", rows, m.width)
 	return in, m.target.Apply(g, in), m.predictor.Apply(g, in)
@@ -131,8 +131,8 @@ func (m *RND) Train() (loss float64, err error) {
 	return m.trainer.Train()
 }
 
-// Score writes F = ‖f̂(s') − f(s')‖²/K, the mean as the original's code has it. The
-// paper writes ½‖·‖², which is PaperScale times that.
+// Score writes F = ‖f̂(s') − f(s')‖²/K, a mean as in the original's code. The paper writes ½‖·‖²,
+// which is PaperScale times that. F of respawns is 0: see Respawns.
 func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
 	s, err := m.scorer(rows, m.compileScore)
 	if err != nil {
@@ -151,7 +151,7 @@ func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
-// PaperScale is K/2, the paper's ½‖·‖² over the mean of Score.
+// PaperScale is K/2, the ratio of the paper's ½‖·‖² to the mean that Score writes.
 func (m *RND) PaperScale() float64 { return float64(m.config.Features) / 2 }
 
 func (m *RND) networks() []*op.Tensor { return append(m.target.Params(), m.predictor.Params()...) }

@@ -26,7 +26,7 @@ func smallRND() RNDConfig {
 	return RNDConfig{Hidden: 5, Features: 4, Batch: 6, LR: 1e-3, ScoreRows: 4}
 }
 
-// plainMLP is a network in plain arithmetic.
+// plainMLP evaluates a network in plain arithmetic.
 func plainMLP(m nn.MLP, x []float64) []float64 {
 	for i, l := range m.Layers {
 		out := make([]float64, l.B.Shape[0])
@@ -44,7 +44,7 @@ func plainMLP(m nn.MLP, x []float64) []float64 {
 	return x
 }
 
-// Score and loss against plain arithmetic, whitening included.
+// Score and loss agree with plain arithmetic, whitening included.
 func TestRNDAgainstTheFormula(t *testing.T) {
 	m := newRND(t, smallRND())
 	fillBatch(m.Batch(), 1)
@@ -77,7 +77,7 @@ func TestRNDAgainstTheFormula(t *testing.T) {
 	for i := range 6 {
 		want += value(m.Batch().Next[3*i:]) / 6
 	}
-	m.whitener.setCount(0) // Train sees them itself
+	m.whitener.setCount(0) // Train shows them to the whitener itself
 	clear(m.whitener.mean.Data)
 	clear(m.whitener.m2.Data)
 	loss, err := m.Train()
@@ -98,7 +98,7 @@ func TestRNDAgainstTheFormula(t *testing.T) {
 	near(t, "paper's scale", m.PaperScale(), 2, 0)
 }
 
-// The statistics of many batches are those of all their vectors.
+// The statistics of many batches equal those of all their vectors together.
 func TestWhitenerAddsBatches(t *testing.T) {
 	one, many := newWhitener("one", 2), newWhitener("many", 2)
 	x := make([]float32, 2*60)
@@ -119,7 +119,7 @@ func TestWhitenerAddsBatches(t *testing.T) {
 	}
 }
 
-// What it was trained on becomes less relevant, something else does not.
+// Vectors that it was trained on become less relevant, others do not.
 func TestRNDFallsOnWhatIsKnown(t *testing.T) {
 	c := DefaultRND()
 	c.Hidden, c.Features, c.Batch, c.LR = 32, 16, 128, 1e-3

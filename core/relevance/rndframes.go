@@ -11,11 +11,11 @@ import (
 	"pgrlab/core/rng"
 )
 
-// FrameRND is RND of frames: both networks look at the stack of s′ as it was seen, whitened
-// pixel by pixel, with the convolutions of openai/random-network-distillation
-// (policies/cnn_policy_param_matched.py) in front. Behind them both are alike, as Wang et al.
-// 2025 describe them: 512 features and two layers of 512. An update of 256 stacks of 84×84
-// is 24.8 GFLOP, a score 56 MFLOP. A FrameRND belongs to one goroutine.
+// FrameRND is RND for frames. Both networks look at the stack of s′ as it was seen, whitened pixel
+// by pixel, through the convolutions of openai/random-network-distillation
+// (policies/cnn_policy_param_matched.py). The layers after the convolutions are the same in both,
+// as Wang et al. 2025 describe them: two layers of 512 and 512 features. An update of 256 stacks of
+// 84×84 takes 24.8 GFLOP, a score 56 MFLOP. A FrameRND belongs to one goroutine.
 type FrameRND struct {
 	trainer
 	config            RNDConfig
@@ -33,22 +33,23 @@ type frameNet struct {
 	layers nn.MLP
 }
 
-// frameConvs are their convolutions.
+// frameConvs are the convolutions of both networks.
 var frameConvs = []convLayer{{32, 8, 4, 0}, {64, 4, 2, 0}, {64, 3, 1, 0}}
 
 const (
-	leak         = 0.2 // of LeakyReLU, TensorFlow's
+	leak         = 0.2 // slope of LeakyReLU, as in TensorFlow
 	minFrameSide = 36  // the least side that leaves something for every convolution
-	mostRows     = 128 // most stacks that the networks look at at a time: 7 GFLOP
+	mostRows     = 128 // most stacks in one run of the networks: 7 GFLOP
 )
 
-// looks says whether the function is one of the frames that there are.
+// looks reports whether the function looks at the frames, if there are any.
 func (c RNDConfig) looks(f Frames) bool { return f.Side > 0 && c.On != OnLatents }
 
-// observes says whether the function is one of observations beside the rows that are made of them.
+// observes reports whether the function looks at observations and not at the rows that are made
+// from them.
 func (c RNDConfig) observes() bool { return c.On == OnObservations }
 
-// ValidateFrames refuses frames that the convolutions leave nothing of.
+// ValidateFrames refuses frames that are too small for the convolutions.
 func (c RNDConfig) ValidateFrames(f Frames) error {
 	if c.looks(f) && f.Side < minFrameSide {
 		return fmt.Errorf("rnd: its convolutions leave nothing of frames of %d×%d: want pixels.side %d or more, or rnd.on %q", f.Side, f.Side, minFrameSide, OnLatents)
@@ -72,7 +73,7 @@ func NewFrameRND(c RNDConfig, shape replay.Shape, f Frames, dev device.Device, s
 		whitener: newFrameWhitener("rnd.whitener", f, dev),
 	}
 	m.batch.Frames = replay.NewFrameRows(c.Batch, f.Stack)
-	m.state = append(m.networks(), m.whitener.state()...) // whose tensors are the host's alone
+	m.state = append(m.networks(), m.whitener.state()...) // the whitener's tensors are on the host only
 	if err := m.compile(); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("rnd: %w", err)
@@ -88,7 +89,7 @@ func newFrameNet(name string, c RNDConfig, f Frames, s rng.Stream) (n frameNet) 
 	return n
 }
 
-// apply is the features [rows,K] of images.
+// apply returns the features [rows,K] of images.
 func (n frameNet) apply(g *op.Graph, x *op.Node) *op.Node {
 	return n.layers.Apply(g, n.convs.apply(g, x, func(g *op.Graph, z *op.Node) *op.Node { return g.LeakyReLU(z, leak) }))
 }
@@ -116,7 +117,7 @@ func (m *FrameRND) compileScore(rows int) (*scorer, error) {
 	})
 }
 
-// build is f(s′) and f̂(s′) [rows,K].
+// build returns the input s′, f(s′) and f̂(s′) [rows,K].
 func (m *FrameRND) build(g *op.Graph, rows int) (in, told, guess *op.Node) {
 	in = g.Input("s'", rows, m.whitener.width)
 	return in, m.target.apply(g, in), m.predictor.apply(g, in)
@@ -136,8 +137,8 @@ func (m *FrameRND) Train() (loss float64, err error) {
 	return m.trainer.Train()
 }
 
-// Score writes F = ‖f̂(s′) − f(s′)‖²/K, the mean as the original's code has it. The
-// paper writes ½‖·‖², which is PaperScale times that. Of respawns it is 0: see Respawns.
+// Score writes F = ‖f̂(s′) − f(s′)‖²/K, a mean as in the original's code. The paper writes ½‖·‖²,
+// which is PaperScale times that. F of respawns is 0: see Respawns.
 func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
 	frames, err := framesOf(m.name, b, rows)
 	if err != nil {
@@ -160,22 +161,23 @@ func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
-// Prepare compiles what scores so many rows, which otherwise happens at the first of them.
+// Prepare compiles the program that scores that many rows, which otherwise happens when they are
+// first scored.
 func (m *FrameRND) Prepare(rows int) error {
 	_, err := m.scorer(rows, m.compileScore)
 	return err
 }
 
-// Slice is a run of the networks.
+// Slice is how many transitions one run of the networks scores.
 func (m *FrameRND) Slice() int { return m.rows }
 
-// PaperScale is K/2, as that of RND.
+// PaperScale is K/2, as for RND.
 func (m *FrameRND) PaperScale() float64 { return float64(m.config.Features) / 2 }
 
 func (m *FrameRND) networks() []*op.Tensor { return append(m.target.params(), m.predictor.params()...) }
 
-// MemoryOfFrames is about how many bytes both networks take beside the images that they look
-// at: never much more than they will. It does not overflow.
+// MemoryOfFrames estimates how many bytes both networks and the images that they look at take; the
+// estimate is never much too high. It does not overflow.
 func (c RNDConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
 	if !c.looks(f) {
 		return c.Memory(shape)

@@ -39,7 +39,7 @@ func newFrameRND(t testing.TB, c RNDConfig, side int, o cpu.Options) *FrameRND {
 	return m
 }
 
-// filmed is a batch of rows of frames of their own.
+// filmed makes a batch of rows with frames of their own.
 func filmed(rows, side int, stream uint64) *replay.Batch {
 	b := replay.NewBatch(little, rows)
 	b.Frames = replay.NewFrameRows(rows, 3)
@@ -47,8 +47,8 @@ func filmed(rows, side int, stream uint64) *replay.Batch {
 	return b
 }
 
-// film gives a batch other frames and actions: noise around a picture of half of the rows, so
-// that pixels have something to tell.
+// film gives a batch new frames and actions: noise around one picture in half of the rows and
+// around a brighter one in the others, so that pixels carry information.
 func film(b *replay.Batch, side int, stream uint64) {
 	s := rng.New(stream, "film")
 	for i := range b.Frames {
@@ -67,7 +67,7 @@ func film(b *replay.Batch, side int, stream uint64) {
 	}
 }
 
-// Scores of the networks and the whitening as PyTorch has them.
+// The networks' scores and the whitening agree with PyTorch.
 func TestFrameRNDAgainstPyTorch(t *testing.T) {
 	file, err := os.ReadFile("testdata/rnd.json")
 	if err != nil {
@@ -104,9 +104,9 @@ func TestFrameRNDAgainstPyTorch(t *testing.T) {
 	}
 }
 
-// goldenWeights are those of testdata/rnd.py.
+// goldenWeights sets the weights of testdata/rnd.py.
 func goldenWeights(p *op.Tensor, number int) {
-	fan := 3000.0 // of biases
+	fan := 3000.0 // for biases
 	if len(p.Shape) == 2 {
 		fan = float64(p.Shape[0])
 	}
@@ -115,7 +115,7 @@ func goldenWeights(p *op.Tensor, number int) {
 	}
 }
 
-// The whitening of frames is that of vectors with a number for each byte.
+// The whitener of frames agrees with a whitener of vectors that have a number for each byte.
 func TestFrameWhitenerAgainstWhitener(t *testing.T) {
 	const side, rows = 5, 6
 	m := newFrameWhitener("frames", Frames{Side: side, Stack: 3}, newDevice(t))
@@ -143,8 +143,8 @@ func TestFrameWhitenerAgainstWhitener(t *testing.T) {
 	near(t, "count", m.count(), 18, 0)
 }
 
-// Networks, whitening and optimiser do not depend on workers and kernels' sharing: the same
-// bits by one worker and by two, and behind a file.
+// Networks, whitening and optimiser do not depend on the workers or on how kernels share their
+// work: one worker and two compute the same bits, also after loading from a file.
 func TestFrameRNDIsTheSameByAnyWorkers(t *testing.T) {
 	for _, family := range kernel.Available() {
 		var said [2][]float32
@@ -181,7 +181,7 @@ func TestFrameRNDIsTheSameByAnyWorkers(t *testing.T) {
 	}
 }
 
-// What it was trained on becomes less relevant, and stays below what it never saw.
+// Frames that it was trained on become less relevant, and stay below frames that it never saw.
 func TestFrameRNDForgetsWhatItKnows(t *testing.T) {
 	m := newFrameRND(t, smallFrameRND(), 36, cpu.Options{Threads: 1})
 	known, before, after := filmed(4, 36, 1), make([]float32, 4), make([]float32, 4)
@@ -225,7 +225,7 @@ func TestFrameRNDDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Which function a setting and frames give, and what is refused.
+// The cases list which function a setting and frames give, and what is refused.
 func TestFunctionsOfFrames(t *testing.T) {
 	seen := Frames{Side: 36, Stack: 3}
 	of := func(name string, c Config, f Frames) (Function, error) {

@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// inputs are the nodes [rows, …] of a graph that parts of transitions are copied to; nil
-// where the graph does without.
+// inputs are the nodes [rows, …] of a graph into which parts of transitions are copied; a part that
+// the graph does not use has a nil node.
 type inputs struct{ obs, act, reward, next *op.Node }
 
 // column is a part of a batch and its node.
@@ -17,7 +17,7 @@ type column struct {
 	data *[]float32
 }
 
-// columns are the parts of b that there are nodes for.
+// columns returns the parts of b that have a node.
 func (in inputs) columns(b *replay.Batch) (all []column) {
 	for _, c := range []column{{in.obs, &b.Obs}, {in.act, &b.Act}, {in.reward, &b.Reward}, {in.next, &b.Next}} {
 		if c.node != nil {
@@ -27,7 +27,7 @@ func (in inputs) columns(b *replay.Batch) (all []column) {
 	return all
 }
 
-// batch is a batch of rows transitions whose parts are the inputs of p.
+// batch returns a batch of rows transitions whose parts are the memory of p's inputs.
 func (in inputs) batch(p *plan.Program, shape replay.Shape, rows int) *replay.Batch {
 	b := replay.NewBatch(shape, rows)
 	for _, c := range in.columns(b) {
@@ -36,7 +36,7 @@ func (in inputs) batch(p *plan.Program, shape replay.Shape, rows int) *replay.Ba
 	return b
 }
 
-// scorer is a program that computes some numbers of each transition, of so many rows at
+// scorer is a program that computes some numbers for each transition, for a fixed number of rows at
 // a time.
 type scorer struct {
 	program *plan.Program
@@ -45,7 +45,7 @@ type scorer struct {
 	rows    int
 }
 
-// newScorer compiles the graph that build returns for so many rows.
+// newScorer compiles the graph that build returns for that many rows.
 func newScorer(name string, rows int, dev device.Device, build func(g *op.Graph) (in inputs, out *op.Node)) (*scorer, error) {
 	s := &scorer{rows: rows}
 	g, err := op.Build(name, func(g *op.Graph) { s.in, s.out = build(g) })
@@ -56,7 +56,7 @@ func newScorer(name string, rows int, dev device.Device, build func(g *op.Graph)
 	return s, err
 }
 
-// run writes the numbers of the first rows transitions of b.
+// run writes the numbers of the first rows transitions of b to dst.
 func (s *scorer) run(dst []float32, b *replay.Batch, rows int) error {
 	made := s.program.Data(s.out)
 	width := len(made) / s.rows

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 )
 
-// F of a few rows is what the same rows have among many, bit for bit, and the program for the
-// few is kept.
+// F of a few rows equals F of the same rows among many, bit for bit, and the program for few rows
+// is kept.
 func TestFewRowsScoreAsAmongMany(t *testing.T) {
 	for _, family := range kernel.Available() {
 		c := smallFrameRND()

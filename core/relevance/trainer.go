@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// trainer is what functions that learn in steps have in common: a batch, the program
-// of an update with its optimiser, a program that scores, and what is saved of them.
+// trainer is what functions that learn in steps have in common: a batch, the program of an update
+// with its optimiser, a program that scores, and the state that is saved.
 type trainer struct {
 	name      string // the function's
 	device    device.Device
@@ -20,15 +20,15 @@ type trainer struct {
 	step      *plan.Program
 	optimiser *plan.Adam
 	scores    *scorer
-	few       map[int]*scorer // for fewer rows than scores, by how many
+	few       map[int]*scorer // scorers for fewer rows than scores, by number of rows
 	state     []*op.Tensor    // weights and statistics
 }
 
 // Name is the function's name in the registry.
 func (t *trainer) Name() string { return t.name }
 
-// learn compiles the update, an Adam step of the trained tensors by the loss that build
-// returns; weights are all that its graph binds.
+// learn compiles the update, an Adam step of the trained tensors on the loss that build returns;
+// weights are all tensors that its graph binds.
 func (t *trainer) learn(weights, trained []*op.Tensor, lr float64, build func(g *op.Graph) (loss *op.Node)) error {
 	if err := plan.Push(t.device, weights...); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (t *trainer) Score(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
-// scorer is the program for so many rows: that for as many as can be, which compile made
-// before, or one for fewer. A bonus is of single env steps.
+// scorer returns a program for that many rows: the one for the most rows, or a smaller one, which
+// compile makes when it is first needed. Bonuses are computed for single env steps.
 func (t *trainer) scorer(rows int, compile func(rows int) (*scorer, error)) (*scorer, error) {
 	if rows < 1 || 2*rows > t.scores.rows {
 		return t.scores, nil

@@ -6,24 +6,23 @@ import (
 	"pgrlab/core/op"
 )
 
-// whitener keeps mean and variance of every vector that it saw, per dimension
-// (openai/random-network-distillation: mpi_util.py, RunningMeanStd), and scales
-// vectors by them.
+// whitener keeps the mean and variance of all vectors that it has seen, per dimension
+// (openai/random-network-distillation: mpi_util.py, RunningMeanStd), and scales vectors by them.
 type whitener struct {
 	width       int
 	mean, m2, n *op.Tensor // [width], sum of squared deviations [width], count in two halves [2]
 }
 
-// whitenedBound is where whitened inputs are cut off (Burda et al. 2018, section
-// 2.4).
+// whitenedBound is the absolute value at which whitened inputs are clipped (Burda et al. 2018,
+// section 2.4).
 const whitenedBound = 5
 
 func newWhitener(name string, width int) whitener {
 	return whitener{width: width, mean: op.NewTensor(name+".mean", width), m2: op.NewTensor(name+".m2", width), n: op.NewTensor(name+".count", 2)}
 }
 
-// countBase splits counts, so that a float32 holds them exactly: 2^24 vectors of the
-// lower half make one of the upper.
+// countBase splits counts into two parts that a float32 holds exactly: 2^24 vectors in the lower
+// part make one in the upper part.
 const countBase = 1 << 24
 
 func (w whitener) count() float64 { return float64(w.n.Data[1])*countBase + float64(w.n.Data[0]) }
@@ -50,7 +49,8 @@ func (w whitener) see(x []float32, rows int) {
 	w.setCount(before + added)
 }
 
-// merge adds to dimension k, of which before numbers are known, so many more.
+// merge adds a batch of added numbers, with their mean and sum of squared deviations, to dimension
+// k, which has seen before numbers.
 func (w whitener) merge(k int, mean, m2, before, added float64) {
 	total := before + added
 	shift := mean - float64(w.mean.Data[k])
@@ -58,8 +58,8 @@ func (w whitener) merge(k int, mean, m2, before, added float64) {
 	w.mean.Data[k] = float32(float64(w.mean.Data[k]) + shift*added/total)
 }
 
-// whiten writes rows scaled vectors, cut off at ±5. A dimension that never moved
-// stays at 0; before the first vector nothing is scaled.
+// whiten writes rows scaled vectors, clipped to ±5. A dimension that has never varied stays at 0;
+// before the first vector nothing is scaled.
 func (w whitener) whiten(dst, x []float32, rows int) {
 	n := w.count()
 	for k := range w.width {

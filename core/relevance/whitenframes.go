@@ -7,15 +7,14 @@ import (
 	"pgrlab/core/replay"
 )
 
-// frameWhitener is a whitener of stacks of frames: a dimension is a byte of one of the
-// frames, frame by frame. Sums over a batch are whole numbers, so their order does not
-// matter.
+// frameWhitener is a whitener of stacks of frames: a dimension is a byte of one of the frames,
+// frame by frame. Sums over a batch are integers, so their order does not matter.
 type frameWhitener struct {
 	whitener
 	frames       Frames
 	sums         []uint64 // of a batch, [width]
 	squares      []uint64
-	less, factor []float32 // what whitening takes from a byte, and what it multiplies the rest by
+	less, factor []float32 // what whitening subtracts from a byte, and the factor of the difference
 
 	rows              []replay.FrameRow // of the work under way
 	dst               []float32
@@ -61,7 +60,7 @@ func (w *frameWhitener) addPart(part, parts int) {
 	}
 }
 
-// prepare makes whiten's numbers of the statistics.
+// prepare computes less and factor from the statistics.
 func (w *frameWhitener) prepare() { w.shift() }
 
 func (w *frameWhitener) shiftPart(part, parts int) {
@@ -75,8 +74,8 @@ func (w *frameWhitener) shiftPart(part, parts int) {
 	}
 }
 
-// whiten writes the stacks of s′ of rows as images in NHWC order, scaled and cut off at ±5:
-// [rows, Side·Side·Stack·3]. The statistics are those of the last call of prepare.
+// whiten writes the stacks of s′ of rows as images in NHWC order, scaled and clipped to ±5: [rows,
+// Side·Side·Stack·3]. It uses the statistics as of the last call of prepare.
 func (w *frameWhitener) whiten(dst []float32, rows []replay.FrameRow) {
 	w.dst, w.rows = dst, rows
 	w.write()

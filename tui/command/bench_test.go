@@ -16,7 +16,7 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// partial is a CPU that cannot do one kind of program.
+// partial is a CPU that cannot run one kind of program.
 type partial struct {
 	*cpu.Device
 	without string
@@ -39,7 +39,7 @@ func partialDeps(t *testing.T, without string) cli.Deps {
 	return d
 }
 
-// A workload that fails is said and counted; the others are timed all the same.
+// A workload that fails is reported and counted; the others are timed nevertheless.
 func TestBenchGoesOn(t *testing.T) {
 	d := partialDeps(t, "critics")
 	run := func(args ...string) (int, string, string) {
@@ -80,7 +80,7 @@ func TestBenchGoesOn(t *testing.T) {
 	}
 }
 
-// Products are a list of their own.
+// Products have a list of their own.
 func TestBenchProductsAreAListOfTheirOwn(t *testing.T) {
 	var out, stderr bytes.Buffer
 	status := Main(context.Background(), partialDeps(t, ""), []string{"bench", "--products", "act"}, strings.NewReader(""), &out, &stderr)
@@ -89,7 +89,7 @@ func TestBenchProductsAreAListOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A profile names the parts of a program; of several programs there is none.
+// A profile names the parts of a program; several programs together have no profile.
 func TestBenchProfiles(t *testing.T) {
 	var out, stderr bytes.Buffer
 	status := Main(context.Background(), partialDeps(t, ""), []string{"bench", "--profile", "nop", "act"}, strings.NewReader(""), &out, &stderr)

@@ -27,17 +27,17 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// What a shell does with candidates.
+// Directives for the shell, and how long labs may take.
 const (
 	plainWords  = cobra.ShellCompDirectiveNoFileComp
 	inOrder     = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	orFiles     = cobra.ShellCompDirectiveDefault
 	orFolders   = cobra.ShellCompDirectiveFilterDirs
 	unfinished  = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-	labPatience = 300 * time.Millisecond // a key waits for it
+	labPatience = 300 * time.Millisecond // a key press waits for it
 )
 
-// ofFlags complete the values of flags by their names, or by their command and name.
+// ofFlags complete the values of flags, by flag name, or by command and flag name.
 var ofFlags = map[string]completer{
 	"task": taskNames, "method": entries(presets.Methods), "scale": entries(presets.Scales), "preset": presetNames,
 	"sweep --task": several(taskNames), "sweep --method": several(entries(presets.Methods)),
@@ -95,7 +95,7 @@ func oneOf(names ...string) completer {
 	}
 }
 
-// glossed completes words that are followed by what they mean.
+// glossed completes words that are listed with their meaning.
 func glossed(pairs ...string) completer {
 	var all []cobra.Completion
 	for pair := range slices.Chunk(pairs, 2) {
@@ -114,7 +114,7 @@ func onlyFirst(complete completer) completer {
 	}
 }
 
-// several completes the last part of a list with commas.
+// several completes the last element of a comma-separated list.
 func several(complete completer) completer {
 	return func(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		done := word[:strings.LastIndexByte(word, ',')+1]
@@ -144,7 +144,7 @@ func taskNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.Shel
 	return all, inOrder
 }
 
-// presetNames are those that are built in; a preset may be a file as well.
+// presetNames are the built-in presets; a preset may also be a file.
 func presetNames(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	all, _ := entries(presets.Presets)(d, args, word)
 	return all, orFiles
@@ -166,7 +166,7 @@ func deviceNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.Sh
 	return all, inOrder
 }
 
-// profiles are those of the settings.
+// profiles are the profiles in the settings.
 func profiles(cli.Deps, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return sweep.Profiles(), plainWords
 }
@@ -179,7 +179,7 @@ func workloadNames(d cli.Deps, _ []string, _ string) ([]cobra.Completion, cobra.
 	return all, inOrder
 }
 
-// counts complete a number by the thousands that it may count.
+// counts complete a number with the suffixes for thousands and more.
 func counts(_ cli.Deps, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if _, err := strconv.Atoi(word); err != nil {
 		return cobra.AppendActiveHelp(nil, "a count, for example 20000, 20k or 1.5M"), plainWords
@@ -224,7 +224,7 @@ func assignments(_ cli.Deps, _ []string, word string) ([]cobra.Completion, cobra
 	return all, inOrder
 }
 
-// scheduled completes STEP:KNOB=VALUE, behind the step.
+// scheduled completes STEP:KNOB=VALUE after the step.
 func scheduled(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	left, _, _ := strings.Cut(word, "=")
 	i := strings.LastIndexByte(left, ':')
@@ -243,10 +243,10 @@ func scheduled(d cli.Deps, args []string, word string) ([]cobra.Completion, cobr
 	return all, directive
 }
 
-// activeHelp begins a completion that is a hint.
+// activeHelp is the prefix of a completion that is a hint.
 var activeHelp = strings.TrimSuffix(string(cobra.AppendActiveHelp(nil, "-")[0]), "-")
 
-// runFolders are the runs below the folder that new ones go to, the latest first.
+// runFolders are the runs below the folder for new runs, the latest first.
 func runFolders(_ cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	dirs := rundir.All()
 	slices.Reverse(dirs)
@@ -259,7 +259,7 @@ func runFolders(_ cli.Deps, args []string, word string) ([]cobra.Completion, cob
 	return append(all, cobra.CompletionWithDesc(rundir.Latest, "the run that was written last")), orFiles
 }
 
-// begun is a path in the form in which a word has begun it.
+// begun writes a path in the form in which a word has begun it.
 func begun(word, path string) string {
 	switch {
 	case filepath.IsAbs(word):
@@ -270,7 +270,7 @@ func begun(word, path string) string {
 	return rundir.Near(rundir.Absolute(path))
 }
 
-// places are runs, and behind an @ the steps that were saved.
+// places are runs and, after an @, the saved steps.
 func places(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	dir, _, at := strings.Cut(word, "@")
 	if !at {
@@ -293,7 +293,7 @@ func places(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.S
 	return all, inOrder
 }
 
-// policies are the runs that have saved one.
+// policies are the runs that have saved a policy.
 func policies(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	runs, directive := runFolders(d, args, word)
 	var all []cobra.Completion
@@ -305,7 +305,7 @@ func policies(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra
 	return all, directive
 }
 
-// labs are those that run, by their processes and their folders.
+// labs are the running labs, by their processes and their folders.
 func labs(_ cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, plainWords
@@ -324,8 +324,8 @@ func labs(_ cli.Deps, args []string, word string) ([]cobra.Completion, cobra.She
 	return all, orFiles
 }
 
-// settings complete KEY=VALUE of a run that begins: knobs, and keys of config.toml once
-// something of them is there.
+// settings complete KEY=VALUE of a new run: knobs, and keys of config.toml once the word is not
+// empty.
 func settings(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	name, _, valued := strings.Cut(word, "=")
 	if valued && strings.Contains(name, ".") {
@@ -358,7 +358,7 @@ func refitAssignments(d cli.Deps, args []string, word string) ([]cobra.Completio
 	return append(fit, settingKeys(generator)...), directive
 }
 
-// settingKeys are keys of config.toml that begin like that and can be set, each with its =.
+// settingKeys are the keys of config.toml that begin with prefix and can be set, each with its =.
 func settingKeys(prefix string) (all []cobra.Completion) {
 	c, err := presets.Resolve(presets.Choice{})
 	if err != nil {

@@ -33,8 +33,8 @@ func savedFolder(t *testing.T, dir string, returns []float64) {
 	}
 }
 
-// A journal in which anything was edited, or whose end is gone, is reported as such;
-// what was added behind the checkpoint is the run's own.
+// A journal that was edited anywhere, or whose end is missing, is reported as such. Lines after the
+// checkpoint were added by the run itself and are not reported.
 func TestAChangedJournalIsSaid(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(journal []byte) []byte

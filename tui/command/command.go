@@ -25,7 +25,7 @@ import (
 func Main(ctx context.Context, d cli.Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out, errs := cli.NewConsole(stdout), cli.NewConsole(stderr)
 	root := newRoot(d)
-	root.SetArgs(append([]string{}, args...)) // nil would mean those of the process
+	root.SetArgs(append([]string{}, args...)) // nil would mean the arguments of the process
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(errs)
@@ -34,7 +34,7 @@ func Main(ctx context.Context, d cli.Deps, args []string, stdin io.Reader, stdou
 	var s cli.Signalled
 	switch {
 	case err == nil, errors.As(err, &differ), errors.As(err, &s):
-	case isBrokenPipe(err): // pgrlab list tasks | head -1
+	case isBrokenPipe(err): // as in: pgrlab list tasks | head -1
 		return cli.StatusDone
 	default:
 		fmt.Fprintln(errs, "pgrlab: "+cli.Line(err))

@@ -32,8 +32,8 @@ func command(args ...string) (status int, stdout, stderr string) {
 	return status, out.String(), err.String()
 }
 
-// TestLines holds what people see who type something wrong: one line on stderr,
-// nothing on stdout, and the status.
+// TestLines checks what people see when they type something wrong: one line on stderr, nothing on
+// stdout, and the status.
 func TestLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "typo.toml", "task = \"cheetah-run\"\n\n[knobs]\nguidence = 3.0\n")
@@ -116,7 +116,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// golden compares with a file below testdata; -update writes it.
+// golden compares got with a file below testdata; -update writes the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join(sources, "testdata", name)
@@ -148,7 +148,8 @@ func at(lines []string, i int) string {
 	return "(end)"
 }
 
-// sources is the folder of this package: tests change the working directory.
+// sources is the folder of this package; it is fixed here because tests change the working
+// directory.
 var sources = func() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -167,7 +168,7 @@ func write(t *testing.T, name, content string) {
 	}
 }
 
-// list alone says what can be listed; with --json a list of lists.
+// list without arguments says what can be listed; with --json it prints a list of lists.
 func TestList(t *testing.T) {
 	status, plain, stderr := command("list")
 	if status != cli.StatusDone || stderr != "" {
@@ -185,7 +186,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// What is said in several ways is the same.
+// Spellings that mean the same give the same output.
 func TestAliases(t *testing.T) {
 	for _, pair := range [][2]string{
 		{"--version", "version"}, {"help", "--help"}, {"help train", "train --help"}, {"help journal diff", "journal diff --help"},
@@ -200,7 +201,7 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// Every command has help that ends within the width of a page, in aligned columns.
+// Every command has help in aligned columns that fits the width of a page.
 func TestHelpOfEveryCommand(t *testing.T) {
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
@@ -242,7 +243,7 @@ func TestListJSON(t *testing.T) {
 		for i, entry := range all {
 			name, _ := entry["name"].(string)
 			doc := entry["doc"]
-			if l.name == "measured" { // its entries have no name of their own
+			if l.name == "measured" { // its entries have no names of their own
 				name, _ = entry["source"].(string)
 				doc = entry["mean"]
 			}
@@ -297,7 +298,7 @@ func TestDoctorJSON(t *testing.T) {
 	}
 }
 
-// A machine that cannot run anything is status 1, after the report.
+// On a machine that cannot run anything, doctor ends with status 1 after its report.
 func TestDoctorMissing(t *testing.T) {
 	d := commandtest.Deps()
 	d.Physics = func(context.Context) cli.Physics { return cli.Physics{Error: "mujoco.wasm not found"} }
@@ -311,7 +312,7 @@ func TestDoctorMissing(t *testing.T) {
 	}
 }
 
-// preset show prints what train would run.
+// preset show prints the configuration that train would run.
 func TestPresetShow(t *testing.T) {
 	t.Chdir(t.TempDir())
 	status, stdout, _ := command("preset", "show", "--task", "CHEETAH_run", "--method", "synther", "--scale", "release")

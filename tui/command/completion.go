@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// shells are those that completion writes a script for.
+// shells are the shells for which completion writes a script.
 var shells = []struct {
 	name, install string
 	write         func(root *cobra.Command, w io.Writer) error
@@ -38,10 +38,11 @@ func completionCommand() *cobra.Command {
 	}
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(names, "|"),
-		Short: "tab completion for your shell: commands, flags, tasks, knobs, runs",
-		Long: `Prints what a shell needs to complete the words of a command line by tab: commands and
-flags, and also tasks, methods, scales, presets, knobs with their values (--set F=…),
-devices, figures, the run folders and the labs that run. Each line is enough.
+		Short: "print the script that completes commands, flags, tasks, knobs and runs by tab",
+		Long: `Prints the script that a shell needs to complete the words of a command line by tab:
+commands and flags, and also tasks, methods, scales, presets, knobs with their values
+(--set F=…), devices, figures, run folders and running labs. Either line for your shell
+is enough.
 
 ` + strings.Join(install, "\n\n"),
 		Args:      cli.ExactArgs(1, "one of "+strings.Join(names, ", ")),
@@ -57,9 +58,9 @@ devices, figures, the run folders and the labs that run. Each line is enough.
 	}
 }
 
-// writeBash is cobra's script, but for words that bash breaks at more than one kind of
-// character, as 10k:relevance=td: cobra takes away what stands before the last colon,
-// and then does not find what stands before the last equals sign any more.
+// writeBash writes cobra's script with one change, for words that bash breaks at more than one kind
+// of character, such as 10k:relevance=td: cobra removes what precedes the last colon, and then no
+// longer finds what precedes the last equals sign.
 func writeBash(root *cobra.Command, w io.Writer) error {
 	var b bytes.Buffer
 	if err := root.GenBashCompletionV2(&b, true); err != nil {
@@ -81,17 +82,16 @@ const (
 `
 )
 
-// A completer lists what a word may become; without any, a shell completes files
-// unless the directive says otherwise.
+// A completer lists the completions of a word; if it lists none, a shell completes files unless the
+// directive says otherwise.
 type completer func(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 
-// addCompletions gives the flags and arguments of a command, and of those below it,
-// what completes them.
+// addCompletions gives the flags and arguments of a command and its subcommands their completers.
 func addCompletions(d cli.Deps, c *cobra.Command) {
 	bind := func(complete completer) cobra.CompletionFunc {
 		return func(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			all, directive := complete(d, args, word)
-			var fit []cobra.Completion // of a slice that is not ours
+			var fit []cobra.Completion // a copy: the slice belongs to the completer
 			for _, s := range all {
 				if strings.HasPrefix(s, word) || strings.HasPrefix(s, activeHelp) {
 					fit = append(fit, s)
@@ -109,7 +109,7 @@ func addCompletions(d cli.Deps, c *cobra.Command) {
 			return
 		}
 		if err := c.RegisterFlagCompletionFunc(f.Name, bind(complete)); err != nil {
-			panic(err) // a name that is not a flag: a slip in this package
+			panic(err) // not the name of a flag: a mistake in this package
 		}
 	}
 	c.LocalNonPersistentFlags().VisitAll(add)

@@ -19,7 +19,7 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// completions are what tab offers at the end of a line, without what they mean.
+// completions returns what tab offers at the end of a line, without the descriptions.
 func completions(t *testing.T, line ...string) []string {
 	t.Helper()
 	status, stdout, _ := command(append([]string{cobra.ShellCompRequestCmd}, line...)...)
@@ -34,7 +34,7 @@ func completions(t *testing.T, line ...string) []string {
 	return all[:len(all)-1] // the last line is for the shell
 }
 
-// Tab knows what a value of every flag can be, or that no file is wanted.
+// Tab knows the values of every flag, or that the flag wants no file.
 func TestEveryFlagCompletes(t *testing.T) {
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
@@ -53,7 +53,7 @@ func TestEveryFlagCompletes(t *testing.T) {
 	visit(newRoot(commandtest.Deps()))
 }
 
-// Whatever tab offers is accepted where it was offered.
+// Whatever tab offers is accepted in the place where it was offered.
 func TestCompletionsAreAccepted(t *testing.T) {
 	t.Chdir(t.TempDir())
 	accepted := func(args ...string) {
@@ -125,7 +125,7 @@ func TestCompletionsAreAccepted(t *testing.T) {
 	}
 }
 
-// What tab makes of a word.
+// These are the completions that tab offers for a word.
 func TestCompletions(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(cli.RunsVariable, "")
@@ -186,8 +186,8 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// In bash a word behind a colon, or behind a colon and an equals sign, is completed to
-// what was offered, once.
+// In bash a word after a colon, or after a colon and an equals sign, is completed to the offered
+// text exactly once.
 func TestBashCompletesWordsWithSigns(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -204,7 +204,7 @@ func TestBashCompletesWordsWithSigns(t *testing.T) {
 		{"rel", "relevance=", "relevance="}, {"relevance=cu", "relevance=curiosity", "curiosity"}, {"10k:", "10k:relevance=", "relevance="},
 		{"10k:relevance=cu", "10k:relevance=curiosity", "curiosity"}, {"5/fit:3:F=t", "5/fit:3:F=td", "td"}, {"chee", "cheetah-run", "cheetah-run"},
 	} {
-		// bash-completion's part, and what pgrlab answers
+		// The stub stands for bash-completion and for pgrlab's answer.
 		main := script.String() + `
 _init_completion() { cur=$WORD prev=--set words=(pgrlab train --set "$WORD") cword=3; }
 pgrlab() { printf '%s\n:6\n' "$OFFERED"; }

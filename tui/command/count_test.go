@@ -17,15 +17,15 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// A run is the same however its flags are spelled: counts as people write them,
-// knobs by name or by symbol.
+// A run is the same however its flags are spelled: counts as people write them, and knobs by name
+// or by symbol.
 func TestSpellings(t *testing.T) {
 	config := func(flags ...string) config.Config {
 		t.Helper()
 		t.Chdir(t.TempDir())
 		d := commandtest.Deps()
 		var doc []byte
-		d.Device = func(cli.DeviceRequest) (cli.Device, error) { // the folder is there while the device starts
+		d.Device = func(cli.DeviceRequest) (cli.Device, error) { // the folder exists while the device starts
 			var err error
 			if doc, err = os.ReadFile(filepath.Join("run", run.ConfigName)); err != nil {
 				t.Error(err)
@@ -59,7 +59,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// Every symbol that the screen takes is one that --set takes.
+// Every symbol that the screen accepts is also accepted by --set.
 func TestSymbols(t *testing.T) {
 	for _, k := range knob.All() {
 		if k.Symbol == "" {

@@ -1,5 +1,5 @@
-// Package command puts the command line together. Data goes to stdout, everything else to
-// stderr; an error is one line that says what was being done, what was wrong and what to do.
+// Package command assembles the command line. Data goes to stdout, everything else to stderr; an
+// error is one line that says what was being done, what was wrong and what to do.
 //
 // # Where a command is
 //
@@ -16,9 +16,8 @@
 //	completion, man, licences,
 //	version                          here, each in a file of its name
 //
-// A command's file has its name. Below the commands are cli (arguments, help, errors),
+// A command's file has the name of the command. All commands use cli (arguments, help, errors),
 // terminal, rundir (which run folder is meant), runflags and results.
 //
-// The commands know tasks, devices and the screen only through cli.Deps, which the program
-// fills.
+// The commands know tasks, devices and the screen only through cli.Deps, which the program fills.
 package command

@@ -16,9 +16,9 @@ func journalCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "journal",
 		Short: "compare and canonicalise journals",
-		Long: `A journal (events.jsonl of a run) holds what was computed and what was observed
-on the way: times, pauses, paths. Two runs are the same when their journals are
-equal byte for byte after the observed part is dropped.`,
+		Long: `A journal (events.jsonl of a run) holds what was computed, and what was observed on the
+way: times, pauses, paths. Two runs are the same if their journals, without the observed
+part, are equal byte for byte.`,
 		Args: cli.NoArgs,
 		RunE: cli.NeedsSubcommand,
 	}
@@ -41,7 +41,7 @@ equal byte for byte after the observed part is dropped.`,
 		},
 	}, &cobra.Command{
 		Use:   "diff A B",
-		Short: "print the first difference of two journals (status 1 if there is one)",
+		Short: "print the first difference between two journals (status 1 if there is one)",
 		Long: `Compares the deterministic parts of two journals. Prints nothing and returns 0
 when they are the same; otherwise prints the first differing line of each and
 returns 1. The line number counts canonical lines.`,
@@ -54,7 +54,7 @@ returns 1. The line number counts canonical lines.`,
 	return c
 }
 
-// errDiffer makes diff's status 1 without a further line on stderr.
+// errDiffer gives diff status 1 without a further line on stderr.
 type errDiffer struct{}
 
 func (errDiffer) Error() string { return "journals differ" }

@@ -16,9 +16,9 @@ func licencesCommand() *cobra.Command {
 	var list, asJSON bool
 	c := &cobra.Command{
 		Use:   "licences",
-		Short: "the licences of everything inside this program",
-		Long: `Prints the licences of this program and of all that is inside it, with their notices:
-Go's runtime, the modules that are linked, fonts, MuJoCo with the libraries in it.`,
+		Short: "print the licences of everything inside this program",
+		Long: `Prints the licences of this program and of everything inside it, with their notices:
+Go's runtime, the linked modules, fonts, and MuJoCo with its libraries.`,
 		Example: `  pgrlab licences | less
   pgrlab licences --list`,
 		Args: cli.NoArgs,
@@ -40,8 +40,8 @@ Go's runtime, the modules that are linked, fonts, MuJoCo with the libraries in i
 			return cli.WriteTable(c.OutOrStdout(), []string{"PART", "VERSION", "LICENCE"}, rows)
 		},
 	}
-	c.Flags().BoolVar(&list, "list", false, "one line for each: name, version, licence")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the texts")
+	c.Flags().BoolVar(&list, "list", false, "print one line for each part: name, version, licence")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, including the texts")
 	return c
 }
 

@@ -8,7 +8,7 @@ import (
 	"pgrlab/tui/command/licence"
 )
 
-// Every part is listed in a line, and every text printed.
+// Every part is listed in one line, and every text is printed.
 func TestLicences(t *testing.T) {
 	parts, err := licence.Parts()
 	if err != nil {

@@ -15,31 +15,31 @@ import (
 	"pgrlab/tui/command/machine"
 )
 
-// A list is one thing that can be listed: rows for people, values for JSON.
+// A list is one kind of thing that can be listed: rows for people, values for JSON.
 type list struct {
 	name, short string
 	heading     []string
 	rows        func(cli.Deps) [][]string
 	values      func(cli.Deps) any
-	foot        func() []string // lines behind the rows; nil: none
+	foot        func() []string // lines after the rows; nil: none
 }
 
 var lists = []list{
 	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", "FROM", "CAMERA", "REPEAT", ""}, taskRows,
 		func(d cli.Deps) any { return taskValues(d) }, nil},
-	{"methods", "methods: who learns, and from what", []string{"METHOD", "LEARNER", "FROM", ""}, methodRows,
+	{"methods", "methods: which learner, and what it learns from", []string{"METHOD", "LEARNER", "FROM", ""}, methodRows,
 		func(cli.Deps) any { return methodValues() }, methodFoot},
-	{"learners", "learners: who acts and how it learns", []string{"LEARNER", "KNOBS", ""}, learnerRows,
+	{"learners", "learners: how each of them acts and learns", []string{"LEARNER", "KNOBS", ""}, learnerRows,
 		func(cli.Deps) any { return learnerValues() }, nil},
 	{"relevance", "relevance functions F", []string{"F", "OF A TRANSITION", ""}, relevanceRows,
 		func(cli.Deps) any { return relevanceValues() }, nil},
-	{"scales", "scales: how much of everything", []string{"SCALE", ""},
+	{"scales", "scales: the sizes of everything in a run", []string{"SCALE", ""},
 		func(cli.Deps) [][]string { return entryRows(presets.Scales()) }, func(cli.Deps) any { return presets.Scales() }, nil},
 	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
 		func(cli.Deps) any { return presets.Figures() }, nil},
 	{"measured", "returns that runs of this program reached", []string{"TASK", "METHOD", "FROM", "SCALE", "STEPS", "RETURN", "RUNS", "WRITTEN DOWN IN"}, measuredRows,
 		func(cli.Deps) any { return presets.Measured() }, nil},
-	{"knobs", "what can be turned while a run goes on", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
+	{"knobs", "knobs that can be turned during a run", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
 		func(cli.Deps) any { return knobValues() }, nil},
 	{"devices", "devices to compute on", []string{"DEVICE", "USABLE", ""}, deviceRows,
 		func(d cli.Deps) any { return machine.DeviceValues(d) }, nil},
@@ -49,7 +49,7 @@ func listCommand(d cli.Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "tasks, methods, learners, relevance, scales, presets, measured, knobs, devices",
+		Short: "list tasks, methods, learners, relevance, scales, presets, measured, knobs, devices",
 		Example: `  pgrlab list
   pgrlab list tasks
   pgrlab list knobs --json`,
@@ -101,8 +101,8 @@ func entryRows(entries []presets.Entry) [][]string {
 	return rows
 }
 
-// presetRows shows the paper's return of the preset's own method, for people; the
-// rest of its figure is in JSON.
+// presetRows shows, for people, the paper's return of the preset's own method; the rest of its
+// figure is in JSON.
 func presetRows(cli.Deps) [][]string {
 	var rows [][]string
 	for _, p := range presets.Figures() {
@@ -117,7 +117,7 @@ func presetRows(cli.Deps) [][]string {
 	return rows
 }
 
-// measuredRows shows what to expect of a run.
+// measuredRows shows what to expect from a run.
 func measuredRows(cli.Deps) [][]string {
 	var rows [][]string
 	for _, e := range presets.Measured() {
@@ -130,22 +130,22 @@ func measuredRows(cli.Deps) [][]string {
 	return rows
 }
 
-// taskValue is a task with the paper's results on it.
+// taskValue is a task with the results that the paper reports on it.
 type taskValue struct {
 	Name         string           `json:"name"`
 	Doc          string           `json:"doc"`
 	Obs          int              `json:"obs"`
 	Act          int              `json:"act"`
-	Discrete     bool             `json:"discrete"` // an action is a choice among act ones
-	TVs          []string         `json:"tvs"`      // what --tv can be
+	Discrete     bool             `json:"discrete"` // an action is a choice among act actions
+	TVs          []string         `json:"tvs"`      // values of --tv
 	EpisodeSteps int              `json:"episode_steps"`
 	Terminates   bool             `json:"terminates"`
-	Observations []string         `json:"observations"` // what a learner can be given: state, pixels
+	Observations []string         `json:"observations"` // what a learner can observe: state, pixels
 	Camera       string           `json:"camera,omitempty"`
-	Repeat       int              `json:"action_repeat,omitempty"` // of an env step from pixels at scale paper
-	Hidden       string           `json:"hidden"`                  // what an observation does not tell of the state
+	Repeat       int              `json:"action_repeat,omitempty"` // of an env step from pixels, at scale paper
+	Hidden       string           `json:"hidden"`                  // the part of the state that an observation does not show
 	Paper        []presets.Result `json:"paper"`
-	Independent  []presets.Result `json:"independent"` // what others measured
+	Independent  []presets.Result `json:"independent"` // measured by others
 }
 
 func taskValues(d cli.Deps) []taskValue {
@@ -170,8 +170,8 @@ func taskRows(d cli.Deps) [][]string {
 	return rows
 }
 
-// repeatOf is how many control steps of a task an env step from pixels is at scale paper; 0
-// where nothing is learned from its pixels there.
+// repeatOf is the number of a task's control steps in an env step from pixels, at scale paper; 0 if
+// nothing is learned from the task's pixels.
 func repeatOf(t task.Task) int {
 	c, err := presets.Resolve(presets.Choice{Task: t.Name, Method: "drqv2", Scale: "paper"})
 	if err != nil || t.Discrete || !t.Seen {
@@ -180,7 +180,7 @@ func repeatOf(t task.Task) int {
 	return c.Environment.ActionRepeat
 }
 
-// dash is a text, or a dash for none.
+// dash is a text, or a dash for an empty one.
 func dash(text string) string {
 	if text == "" {
 		return "-"
@@ -188,7 +188,7 @@ func dash(text string) string {
 	return text
 }
 
-// actions are how many numbers an action has, or of how many it is one.
+// actions is how many numbers an action has, or how many actions there are to choose from.
 func actions(t task.Task) string {
 	if t.Discrete {
 		return fmt.Sprintf("1 of %d", t.ActSize)
@@ -200,8 +200,8 @@ func actions(t task.Task) string {
 type methodValue struct {
 	presets.Entry
 	Learner     string `json:"learner"`
-	Observation string `json:"observation"`      // what it takes of a task
-	Chosen      string `json:"chosen,omitempty"` // in mazes: what the paper leaves open, and what is done here
+	Observation string `json:"observation"`      // which observation of a task it uses
+	Chosen      string `json:"chosen,omitempty"` // in mazes: what the paper leaves open, and what was chosen here
 }
 
 func methodValues() []methodValue {
@@ -220,8 +220,8 @@ func methodRows(cli.Deps) [][]string {
 	return rows
 }
 
-// methodFoot says of which methods the paper has but a few sentences, and what was chosen for
-// them, those that share it together.
+// methodFoot says which methods the paper describes in only a few sentences, and what was chosen
+// for them; methods that share a choice are listed together.
 func methodFoot() []string {
 	lines := []string{"In mazes these are reconstructions: the paper has a few sentences of them, and no code of it was released. What was chosen here:"}
 	var chosen []string
@@ -249,8 +249,8 @@ type learnerValue struct {
 	Name    string   `json:"name"`
 	Doc     string   `json:"doc"`
 	Source  string   `json:"source"`
-	Knobs   []string `json:"knobs"`   // of those that only some learners have
-	Methods []string `json:"methods"` // that are made with it
+	Knobs   []string `json:"knobs"`   // among those that only some learners have
+	Methods []string `json:"methods"` // those that use it
 }
 
 func learnerValues() []learnerValue {

@@ -19,8 +19,8 @@ func manCommand(d cli.Deps) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "write manual pages, one for each command",
-		Long: `Writes a manual page for each command into a folder, as pgrlab.1, pgrlab-train.1 and
-so on; pages that are there are replaced. man finds those in a folder man1 of its path.`,
+		Long: `Writes a manual page for each command into a folder, as pgrlab.1, pgrlab-train.1 and so
+on, and replaces existing pages. man finds the pages in a folder man1 on its path.`,
 		Example: `  pgrlab man ~/.local/share/man/man1 && man pgrlab-train
   pgrlab man /tmp/man && man -l /tmp/man/pgrlab.1`,
 		Args: cli.ExactArgs(1, "the folder to write to"),
@@ -43,7 +43,7 @@ so on; pages that are there are replaced. man finds those in a folder man1 of it
 	}
 }
 
-// manPages are the commands that have a page.
+// manPages are the commands that have a manual page.
 func manPages(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
@@ -54,7 +54,7 @@ func manPages(c *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// reasonOf is an error without the path, which is said already.
+// reasonOf is an error without its path, which the message already contains.
 func reasonOf(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -65,7 +65,7 @@ func reasonOf(err error) error {
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
-// writeMan writes the page of a command: the words of its help in the form of man(7).
+// writeMan writes the manual page of a command: the text of its help in the form of man(7).
 func writeMan(out io.Writer, d cli.Deps, c *cobra.Command) error {
 	c.InitDefaultHelpFlag()
 	c.InitDefaultVersionFlag()
@@ -123,7 +123,7 @@ func writeMan(out io.Writer, d cli.Deps, c *cobra.Command) error {
 	return err
 }
 
-// roff is a manual page that is being written.
+// roff is a manual page being written.
 type roff struct{ bytes.Buffer }
 
 func (w *roff) section(title string) { fmt.Fprintf(w, ".SH %s\n", title) }
@@ -134,7 +134,7 @@ func (w *roff) item(name, text string) {
 	fmt.Fprintf(w, ".TP\n.B %s\n%s\n", escape(name), escape(text))
 }
 
-// literal writes lines as they are, without what all of them are indented by.
+// literal writes lines unchanged, without their common indentation.
 func (w *roff) literal(lines []string) {
 	fmt.Fprint(w, ".PP\n.nf\n.RS\n")
 	for _, l := range lines {
@@ -143,7 +143,7 @@ func (w *roff) literal(lines []string) {
 	fmt.Fprint(w, ".RE\n.fi\n")
 }
 
-// paragraphs writes a long text: indented lines stay as they are.
+// paragraphs writes a long text; indented lines stay unchanged.
 func (w *roff) paragraphs(long string) {
 	var kept []string
 	flush := func() {
@@ -172,8 +172,8 @@ func (w *roff) paragraphs(long string) {
 	flush()
 }
 
-// escape writes text so that a formatter shows it as it is: hyphens that can be copied,
-// letters that are not ASCII by their numbers, no line that looks like a request.
+// escape writes text so that a formatter shows it unchanged: hyphens that can be copied, non-ASCII
+// letters by their numbers, no line that looks like a request.
 func escape(text string) string {
 	var b strings.Builder
 	for i, r := range text {

@@ -13,10 +13,10 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// requests are what the pages consist of beside text.
+// requests are the requests that a page may contain beside text.
 var requests = regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|nf|fi|RS|RE)( |$)`)
 
-// Every command has a page of its own, with all of its flags, in ASCII.
+// Every command has a man page with all of its flags, in ASCII.
 func TestManPages(t *testing.T) {
 	t.Chdir(t.TempDir())
 	status, stdout, stderr := command("man", "man/man1")
@@ -59,7 +59,7 @@ func TestManPages(t *testing.T) {
 	}
 }
 
-// A formatter has nothing to say against the pages.
+// A formatter does not complain about the pages.
 func TestManPagesFormat(t *testing.T) {
 	groff, err := exec.LookPath("groff")
 	if err != nil {
@@ -78,7 +78,7 @@ func TestManPagesFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"--steps N", "as 20000, 20k or 1.5M", "S[,S…]", "pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at"} {
+	for _, want := range []string{"--steps N", "20k or 1.5M", "S[,S…]", "pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the page does not show %q:\n%s", want, out)
 		}

@@ -11,8 +11,8 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// A command is found by its name: the file that begins with its name, in this folder or in
-// one below it, makes it.
+// The file that makes a command can be found by the command's name: its name begins with that of
+// the command, and it lies in this folder or in one below it.
 func TestACommandIsInTheFileOfItsName(t *testing.T) {
 	elsewhere := map[string]string{
 		"train-forks": "forks/trainforks.go", "help": "cli/help.go",

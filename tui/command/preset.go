@@ -11,7 +11,7 @@ import (
 func presetCommand(d cli.Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preset",
-		Short: "the numbers that a run is made from",
+		Short: "show the numbers that a run is made from",
 		Args:  cli.NoArgs,
 		RunE:  cli.NeedsSubcommand,
 	}
@@ -20,10 +20,9 @@ func presetCommand(d cli.Deps) *cobra.Command {
 	show := &cobra.Command{
 		Use:   "show [NAME|FILE]",
 		Short: "print a resolved preset as TOML, to copy and edit",
-		Long: `Prints every number of a preset, or of task, method and scale, with its source.
-The output is a preset file: edit a copy and give it back with --preset FILE. A
-file need not be complete; what it leaves out comes from its task, method and
-scale.`,
+		Long: `Prints every number of a preset, or of a task, method and scale, with its source. The
+output is a preset file: edit a copy and pass it with --preset FILE. A file need not be
+complete; what it leaves out comes from its task, method and scale.`,
 		Example: `  pgrlab preset show demo > mine.toml
   pgrlab preset show --task cheetah-run --method pgr-curiosity --scale release
   pgrlab preset show demo --set generator.width=512 > wide.toml
@@ -57,8 +56,8 @@ scale.`,
 	f.StringVar(&choice.Task, "task", "", "`T` task (pgrlab list tasks)")
 	f.StringVar(&choice.Method, "method", "", "`M` method (pgrlab list methods)")
 	f.StringVar(&choice.Scale, "scale", "", "`S` scale (pgrlab list scales)")
-	f.StringVar(&choice.Observation, "observation", "", "`state|pixels` what the agent is given of the task (default: what the method takes)")
-	f.StringArrayVar(&set, "set", nil, "`KEY=VALUE` another value of a key, as generator.width=512, or of a knob; repeatable")
+	f.StringVar(&choice.Observation, "observation", "", "`state|pixels` what the agent observes of the task (default: what the method takes)")
+	f.StringArrayVar(&set, "set", nil, "`KEY=VALUE` another value of a key, such as generator.width=512, or of a knob; repeatable")
 	c.AddCommand(show)
 	return c
 }

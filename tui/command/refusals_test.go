@@ -19,10 +19,10 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// refusals are command lines that cannot be what was meant: with the status, and words
+// refusals are command lines that cannot be meant as they are, each with the status and with words
 // of the answer that say what to do.
 var refusals = []struct {
-	line   string // words; '' is an empty one
+	line   string // '' is an empty word
 	status int
 	says   string
 }{
@@ -59,7 +59,7 @@ var refusals = []struct {
 	{"train --method drqv2 --action-repeat 1 --observation state", 2, "method drqv2 takes pixels: want that"},
 	{"train --observation touch", 2, `want "state" or "pixels"`},
 	{"train --method drqv2 --action-repeat 1", 2, "has no camera"},
-	// what is empty, because a variable is not set
+	// empty values, because a variable is not set
 	{"--task ''", 2, "--task is empty"},
 	{"train --task ''", 2, "--task is empty"},
 	{"train --method=", 2, "--method is empty"},
@@ -136,7 +136,7 @@ var refusals = []struct {
 	{"train --disk -1GiB", 2, "want a size"},
 	{"train --gpu-mem NaN", 2, "want a size"},
 	{"train --precision fp8", 2, "fp32"},
-	// what is run
+	// what to run
 	{"train --task cheeta", 2, `did you mean "cheetah-run"?`},
 	{"train --method pgr-curiousity", 2, `did you mean "pgr-curiosity"?`},
 	{"train --scale tiny", 2, "pgrlab list scales"},
@@ -214,7 +214,7 @@ var refusals = []struct {
 	{"sweep --out s --task cheetah-run --method synther --observation picture", 2, `want "state" or "pixels"`},
 	{"sweep job s 0", 2, "s"},
 	{"sweep job", 2, "needs the folder of a sweep and an index"},
-	// running labs
+	// labs that are running
 	{"attach", 1, "pgrlab train begins one"},
 	{"attach nosuch", 2, "no such run"},
 	{"serve", 2, "give the public keys with --keys FILE"},
@@ -236,7 +236,7 @@ var refusals = []struct {
 	{"pause one two", 2, "needs at most one run"},
 	{"resume --timeout soon", 2, "want a time"},
 
-	// what was run
+	// runs that exist already
 	{"report", 2, "needs one run folder or file of results, or more"},
 	{"report nosuch", 2, "give a run folder"},
 	{"report latest", 2, "look for runs in runs"},
@@ -302,10 +302,10 @@ var refusals = []struct {
 	{"--task cheetah-run", 2, "pgrlab train, or --plain"},
 }
 
-// programmers are words that mean something to programmers of this program only.
+// programmers matches words that mean something only to programmers of this program.
 var programmers = regexp.MustCompile(`strconv|invalid syntax|parsing|%!|panic|\.go:|0x[0-9a-f]{4}|<nil>|pgrlab: pgrlab|pflag|cobra|invalid argument`)
 
-// What cannot be meant is answered with one line that says what to do; nothing is
+// A command line that cannot be meant is answered with one line that says what to do. Nothing is
 // written anywhere, and no run begins.
 func TestRefusals(t *testing.T) {
 	dir := t.TempDir()
@@ -346,9 +346,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A run from pixels that cannot be is refused in a line before anything is written: where
-// the frames do not fit the convolutions or the machine, the task has no camera,
-// or the method does not see.
+// A run from pixels that is impossible is refused with one line before anything is written: the
+// frames do not fit the convolutions or the machine, the task has no camera, or the method does not
+// take pixels.
 func TestRefusalsFromPixels(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -397,7 +397,7 @@ func TestRefusalsFromPixels(t *testing.T) {
 	}
 }
 
-// Every command is among them.
+// Every command occurs in the table.
 func TestRefusalsOfEveryCommand(t *testing.T) {
 	root := newRoot(commandtest.Deps())
 	for _, c := range root.Commands() {
@@ -442,7 +442,7 @@ func tree(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// preset is what preset show prints.
+// preset returns the output of preset show.
 func preset(t *testing.T, flags ...string) string {
 	t.Helper()
 	status, stdout, stderr := command(append([]string{"preset", "show"}, flags...)...)

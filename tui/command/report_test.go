@@ -14,14 +14,14 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// folder writes a run folder of that method and seed on cheetah-run: a start, and an
-// evaluation for each return, 1,000 steps apart, then more lines.
+// folder writes a run folder for a method and a seed on cheetah-run: a start, an evaluation for
+// each return, 1,000 steps apart, and then more lines.
 func folder(t *testing.T, dir, method string, seed uint64, returns []float64, more ...run.Line) {
 	t.Helper()
 	folderOf(t, dir, presets.Choice{Task: "cheetah-run", Method: method, Scale: "demo"}, seed, returns, more...)
 }
 
-// folderOf writes such a run folder of any choice.
+// folderOf writes such a run folder for any choice.
 func folderOf(t *testing.T, dir string, choice presets.Choice, seed uint64, returns []float64, more ...run.Line) {
 	t.Helper()
 	c, err := presets.Resolve(choice)
@@ -89,7 +89,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What people see who point it at the wrong thing: one line, nothing on stdout.
+// Pointed at the wrong thing, report prints one line to stderr and nothing to stdout.
 func TestReportLines(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "plain", "not a folder\n")
@@ -165,8 +165,8 @@ func TestExport(t *testing.T) {
 	golden(t, "export-lines.txt", got.String())
 }
 
-// What was learned from pixels has frames beside env steps, and is never mixed with what
-// the same method learned from states.
+// A run from pixels is reported in frames beside env steps, and is never mixed with a run of the
+// same method from states.
 func TestReportFromPixels(t *testing.T) {
 	t.Chdir(t.TempDir())
 	choice := presets.Choice{Task: "walker-walk", Method: "synther", Scale: "paper"}

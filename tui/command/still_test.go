@@ -12,8 +12,8 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// The picture of the README is what this program shows of the run in docs/demo: after a
-// change of the screen, make picture draws it anew.
+// The picture in the README is what this program shows of the run in docs/demo. After a change of
+// the screen, make picture draws it again.
 func TestThePictureIsUpToDate(t *testing.T) {
 	want, err := os.ReadFile("../../docs/screen.svg")
 	if err != nil {

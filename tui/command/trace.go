@@ -18,7 +18,7 @@ func traceCommand(d cli.Deps) *cobra.Command {
 	r := cli.TraceRequest{Steps: 200, Controls: "triangle"}
 	c := &cobra.Command{
 		Use:   "trace --task T",
-		Short: "observations and rewards of a task under given controls, as JSON lines",
+		Short: "print observations and rewards of a task under given controls, as JSON lines",
 		Long: `Steps a task under given controls and prints a JSON object per line: the start of
 every episode with its physical state, then each control step with action,
 observation and reward. The same task, seed and controls give the same lines on

@@ -8,7 +8,7 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// What people see who ask for something that cannot be watched.
+// These are the refusals that people see when they ask for something that cannot be watched.
 func TestWatchRefuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(cli.RunsVariable, "runs")

@@ -1,7 +1,7 @@
-// Package align keeps generated latents up to date. A generator makes the latents of the network
-// that its data was encoded with; that network learns on, and what reads latents then expects
-// others. An affine map, fitted on rows that are encoded both ways, takes the old ones to those of
-// the present network.
+// Package align keeps generated latents up to date. A generator produces latents of the network
+// that encoded its training data. That network keeps learning, so that the readers of its latents
+// come to expect different ones. An affine map, fitted on rows that were encoded both ways, takes
+// the old latents to those of the present network.
 package align
 
 import (
@@ -17,20 +17,20 @@ type Map struct {
 	W, B *op.Tensor // [D,D], [D]
 }
 
-// New is the identity on latents of that size.
+// New returns the identity on latents of that size.
 func New(name string, size int) *Map {
 	m := &Map{W: op.NewTensor(name+".w", size, size), B: op.NewTensor(name+".b", size)}
 	m.Reset()
 	return m
 }
 
-// Size is that of a latent.
+// Size is how many numbers a latent has.
 func (m *Map) Size() int { return len(m.B.Data) }
 
-// Params are the map's tensors, in the order of a file.
+// Params returns the map's tensors, in the order of a file.
 func (m *Map) Params() []*op.Tensor { return []*op.Tensor{m.W, m.B} }
 
-// Reset makes it the identity.
+// Reset makes m the identity.
 func (m *Map) Reset() {
 	clear(m.W.Data)
 	clear(m.B.Data)
@@ -39,12 +39,12 @@ func (m *Map) Reset() {
 	}
 }
 
-// LeastRows is how many rows a fit needs: as many as there are weights for one number.
+// LeastRows is how many rows a fit needs: as many as one number of the output has weights.
 func (m *Map) LeastRows() int { return m.Size() + 1 }
 
-// Fit makes it the map of then to now, rows [n,D], by least squares. Its difference from the
-// identity is shrunk as if a thousandth of the rows more had shown none, along every direction
-// that latents have: they vary along a few only.
+// Fit makes m the least-squares map from then to now, rows [n,D] each. Because latents vary along
+// a few directions only, the difference from the identity is shrunk in every direction, as if a
+// thousandth more rows had shown no difference.
 func (m *Map) Fit(then, now []float32) error {
 	d := m.Size()
 	n := len(then) / d
@@ -80,7 +80,7 @@ func (m *Map) Fit(then, now []float32) error {
 	return nil
 }
 
-// Apply is the map of rows [n,D].
+// Apply returns the map of rows [n,D].
 func (m *Map) Apply(z []float32) []float32 {
 	d := m.Size()
 	out := make([]float32, len(z))
@@ -96,5 +96,5 @@ func (m *Map) Apply(z []float32) []float32 {
 	return out
 }
 
-// Of is the map of z [B,D] in a graph.
+// Of returns the map of z [B,D] as a node of g.
 func (m *Map) Of(g *op.Graph, z *op.Node) *op.Node { return g.Linear(z, g.Bind(m.W), g.Bind(m.B)) }

@@ -7,9 +7,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// An affine map is found from latents that vary along few directions, as those of frames do,
-// and holds for others of the kind; across them it is the identity, and it is where nothing
-// has moved.
+// Fit finds an affine map from latents that vary along few directions, as those of frames do. The
+// map holds for other latents of the same kind. Perpendicular to these directions it is the
+// identity, and where nothing has moved it is the identity altogether.
 func TestAnAffineMapIsFound(t *testing.T) {
 	const size, along, rows = 8, 3, 60
 	normal := func(name string, n int) []float32 {

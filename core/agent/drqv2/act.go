@@ -8,11 +8,11 @@ import (
 	"pgrlab/core/plan"
 )
 
-// lookRows is the most stacks that are looked at with one call: their activations still
-// fit a cache.
+// lookRows is the most stacks that one call of a program takes: their activations still fit
+// a cache.
 const lookRows = 16
 
-// look is E, T_a and π of a fixed number of stacks.
+// look computes E, T_a and π of a fixed number of stacks.
 type look struct {
 	program      *plan.Program
 	rows         int
@@ -20,7 +20,7 @@ type look struct {
 	latent, mean []float32 // T_a [rows,F] and π [rows,A]
 }
 
-// look is the one for so many stacks, or for as many as are looked at with one call.
+// look returns the look for that many stacks, or for lookRows if they are more.
 func (x *Agent) look(stacks int) (*look, error) {
 	rows := agent.Padded(min(stacks, lookRows))
 	if l, ok := x.looks[rows]; ok {
@@ -41,11 +41,11 @@ func (x *Agent) look(stacks int) (*look, error) {
 	return l, nil
 }
 
-// imageSize is how many numbers an image has: the stacked frames of an observation.
+// imageSize is how many numbers an image, the stacked frames of an observation, has.
 func (x *Agent) imageSize() int { return x.config.Pixels.Stack * x.frames.Size() }
 
-// eachLook looks at stacks, unshifted, and hands over what came of some of them, from row
-// first on.
+// eachLook runs a look on stacks, unshifted, a group at a time, and calls take with the
+// results of each group of n stacks, the first of which is stack number first.
 func (x *Agent) eachLook(stacks [][][]byte, take func(l *look, first, n int)) error {
 	l, err := x.look(len(stacks))
 	if err != nil {
@@ -68,12 +68,12 @@ func (x *Agent) eachLook(stacks [][][]byte, take func(l *look, first, n int)) er
 	return nil
 }
 
-// StateSize is 0: what there is to see of the past is in the stack.
+// StateSize is 0: the stack holds all that the policy sees of the past.
 func (x *Agent) StateSize() int { return 0 }
 
-// Act writes an action for each copy: π(s), and where it explores with noise of the
-// deviation σ(Step−1), which is that of the env steps made before. A sample is the mean:
-// noise is there for exploring.
+// Act writes an action for each copy: π(s), and when it explores also noise. The noise has
+// the deviation σ(Step−1), since Step−1 env steps were made before. A sample is the mean,
+// because noise only serves exploration.
 func (x *Agent) Act(a *agent.Acting) error {
 	n, act := a.Copies, x.config.Act
 	switch {
@@ -91,7 +91,7 @@ func (x *Agent) Act(a *agent.Acting) error {
 	return nil
 }
 
-// explore adds the noise of an env step to actions.
+// explore adds an env step's noise to the actions.
 func (x *Agent) explore(a *agent.Acting) {
 	if cap(x.noise) < len(a.Actions) {
 		x.noise = make([]float32, len(a.Actions))

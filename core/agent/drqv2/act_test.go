@@ -18,13 +18,13 @@ func act(t *testing.T, x *Agent, stacks [][][]byte, mode agent.Mode, step uint64
 	return a.Actions
 }
 
-// The noise of acting is σ(t)·ε around the mean, not clipped but by the action's bounds;
-// t counts the env steps made before.
+// The action is the mean plus σ(t)·ε, clipped by nothing but the action's bounds; t counts the env
+// steps made before.
 func TestExploringAddsNoise(t *testing.T) {
 	c := small()
 	c.NoiseClip, c.NoiseSteps = 0, 10
 	x := newAgent(t, c, newDevice(t, 1))
-	stacks := newFilm(c, 60).stacks(c, 50) // of several calls
+	stacks := newFilm(c, 60).stacks(c, 50) // more than one call acts on
 	mean := act(t, x, stacks, agent.Mean, 1)
 	if !slices.Equal(mean, act(t, x, stacks, agent.Sample, 7)) || !slices.Equal(mean, act(t, x, stacks, agent.Mean, 2)) {
 		t.Error("the mean is another one at another step, or sampled")
@@ -49,7 +49,7 @@ func TestExploringAddsNoise(t *testing.T) {
 	}
 }
 
-// An action does not depend on who else acts.
+// An action does not depend on the other copies.
 func TestCopiesActAsOneDoes(t *testing.T) {
 	c := small()
 	x := newAgent(t, c, newDevice(t, 2))
@@ -80,7 +80,7 @@ func TestActingOnWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// The layers are those by which the policy acts.
+// The activations belong to the layers by which the policy acts.
 func TestActivationsAreThePolicys(t *testing.T) {
 	c := small()
 	x := newAgent(t, c, newDevice(t, 1))

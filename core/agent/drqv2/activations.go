@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/op"
 )
 
-// Activations are none: the policy does not see what D_real has. See ActivationsOf.
+// Activations returns none: the policy does not see what D_real holds. See ActivationsOf.
 func (x *Agent) Activations([]float32, int) ([]agent.Layer, error) { return nil, nil }
 
 // ActivationsOf returns the layers of the policy's head for stacks of frames, at most
@@ -27,7 +27,7 @@ func (x *Agent) ActivationsOf(stacks [][][]byte) ([]agent.Layer, error) {
 	return p.Run(len(stacks))
 }
 
-// layers are those of the policy's head.
+// layers returns those of the policy's head.
 func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
 	l := probe.Layers{In: g.Input("z", rows, x.config.Pixels.Feature)}
 	z, hidden := l.In, len(x.nets.policy.Layers)-1

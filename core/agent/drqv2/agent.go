@@ -22,16 +22,16 @@ type Agent struct {
 	frames window.Frames
 	tone   *window.Tone
 
-	criticAdam, actorAdam *plan.Adam // the first one's are E's as well
+	criticAdam, actorAdam *plan.Adam // criticAdam also steps E
 	rateCritic, rateActor *op.Tensor // [1], learning rates
 	tau                   *op.Tensor // [1]
 	sigma                 *op.Tensor // [A], σ for every action
-	alignment             *alignment // of generated latents; nil without
+	alignment             *alignment // of generated latents; nil if there is none
 	streams               streams
 
 	updates  uint64     // made; the occasion of the next one
 	now      progress   // of the update under way
-	updaters []*updater // the last kinds used, newest first
+	updaters []*updater // of the kinds used last, newest first
 	result   [1]agent.UpdateResult
 
 	looks  map[int]*look // by rows
@@ -40,8 +40,8 @@ type Agent struct {
 	crops  [agent.MostCrops]cropped
 }
 
-// streams are an agent's random numbers: of batches, by update and row; of the noise of
-// acting, by env step.
+// streams are an agent's random numbers: those of batches are indexed by update and row,
+// those of the noise of acting by env step.
 type streams struct{ shift, target, actor, act rng.Stream }
 
 var (
@@ -76,7 +76,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 // Updates is the number of updates made.
 func (x *Agent) Updates() uint64 { return x.updates }
 
-// compile builds a graph and compiles it; build returns what the program is for.
+// compile builds a graph and compiles it; build returns the program's spec.
 func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
 	p, err := plan.Build(name, x.dev, build)
 	if err != nil {
@@ -85,7 +85,7 @@ func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 	return p, nil
 }
 
-// Prepare compiles what these uses need, which otherwise happens at the first of each.
+// Prepare compiles what these uses need, instead of compiling it at the first use.
 func (x *Agent) Prepare(u agent.Uses) error {
 	for _, m := range u.Mixes {
 		if _, err := x.updater(kind{mix: m}); err != nil {

@@ -12,27 +12,27 @@ import (
 	"pgrlab/core/replay"
 )
 
-// alignRows is how many rows of D_real are looked at anew for an alignment, spread evenly.
+// alignRows is how many rows of D_real, spread evenly, an alignment encodes anew.
 const alignRows = 2048
 
-// alignment takes latents of the encoder that D_real was made with, which a generator was
-// fitted to, to those of the present one. Generated rows pass it where an update reads them;
+// alignment maps latents of the encoder that made D_real, to which a generator was fitted, to
+// those of the present encoder. An update applies it to the generated rows that it reads;
 // D_syn stays as it is.
 type alignment struct {
 	*align.Map
-	seen []float32 // [rows,2F], of a pass under way: latents of the first rows as they are now
-	pass bool      // one is under way
+	seen []float32 // [rows,2F], the present latents of the first rows of a pass under way
+	pass bool      // a pass is under way
 }
 
 func newAlignment(size int) *alignment { return &alignment{Map: align.New("alignment", size)} }
 
-// reset makes it the identity: D_real is of the present encoder.
+// reset makes a the identity: D_real is of the present encoder.
 func (a *alignment) reset() {
 	a.Reset()
 	a.seen, a.pass = nil, false
 }
 
-// present are generated latents as the present encoder would say them.
+// present maps generated latents to those that the present encoder would give.
 func (x *Agent) present(g *op.Graph, z *op.Node) *op.Node {
 	if x.alignment == nil {
 		return z
@@ -40,8 +40,8 @@ func (x *Agent) present(g *op.Graph, z *op.Node) *op.Node {
 	return x.alignment.Of(g, z)
 }
 
-// Align returns rows of D_real, or of D_syn, as updates read generated ones: as the present
-// encoder would say them, where the learner keeps account of that; else z itself.
+// Align returns latents of D_real or D_syn in the form in which updates read generated ones:
+// as the present encoder would give them if the learner has an alignment, otherwise z itself.
 func (l *Latent) Align(z []float32) []float32 {
 	if l.alignment == nil {
 		return z
@@ -49,14 +49,15 @@ func (l *Latent) Align(z []float32) []float32 {
 	return l.alignment.Apply(z)
 }
 
-// aligns says whether the env step looks at D_real anew, to align D_syn with the present
-// encoder.
+// aligns says whether the env step encodes rows of D_real anew, to align D_syn with the
+// present encoder.
 func (l *Latent) aligns(w *agent.Work) bool {
 	return l.alignment != nil && !w.Refit && w.Step%l.config.AlignEvery == 0 && w.Source.Synthetic != nil && w.Source.Synthetic.Len() > 0 &&
 		w.Source.Real.Len() == l.encoded.Len() && len(l.held(w)) >= l.alignment.LeastRows()
 }
 
-// held are the slots of D_real that an alignment looks at: those whose frames are there.
+// held returns the slots of D_real that an alignment encodes: those whose frames are still
+// held.
 func (l *Latent) held(w *agent.Work) (slots []int) {
 	row := replay.FrameRow{Stack: make([][]byte, l.encoded.Stack), Next: make([][]byte, l.encoded.Stack)}
 	for _, slot := range w.Source.Real.Spread(alignRows) {
@@ -67,7 +68,7 @@ func (l *Latent) held(w *agent.Work) (slots []int) {
 	return slots
 }
 
-// alignSlice looks at the rows behind the first done; behind the last one it fits the map.
+// alignSlice encodes rows that follow the first done ones; after the last one it fits the map.
 func (l *Latent) alignSlice(w *agent.Work, done int) (n int, err error) {
 	slots := l.held(w)
 	n = min(encodeRows*l.config.Slice, len(slots)-done)
@@ -99,7 +100,7 @@ func (l *Latent) alignSlice(w *agent.Work, done int) (n int, err error) {
 	return n, plan.Push(l.dev, a.Params()...)
 }
 
-// alignmentHead says how far a pass is.
+// alignmentHead is the saved progress of a pass.
 type alignmentHead struct {
 	Pass bool
 	Rows uint32

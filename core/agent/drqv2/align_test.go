@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// An update reads generated rows as if D_syn held them aligned.
+// An update reads generated rows as if D_syn held the aligned rows.
 func TestUpdatesReadAlignedRows(t *testing.T) {
 	plain, aligned := small(), small()
 	aligned.AlignEvery = 10

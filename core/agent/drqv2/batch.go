@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// batch is a part of a batch as programs read it: rows rows from row first on.
+// batch is a part of a batch as programs read it: rows rows, from row number first on.
 type batch struct {
 	rows                  int
 	images, next          *op.Tensor // [rows,size] of s and s′, shifted
@@ -19,12 +19,12 @@ type batch struct {
 	frames   agent.Frames
 	first    int
 	occasion uint64
-	drawn    []replay.FrameRow // a row of each worker
+	drawn    []replay.FrameRow // a row for each worker
 	failed   []error           // of each worker
 	gather   func()
 }
 
-// workers bounds how many parts a device has the rows copied in.
+// workers bounds the number of parts in which a device has the rows copied.
 const workers = 128
 
 func (x *Agent) newBatch(rows int) *batch {
@@ -91,7 +91,7 @@ func (b *batch) row(i int, r *replay.FrameRow) error {
 	return nil
 }
 
-// shifts are those of a row of an update's batch: down and across, of s and of s′.
+// shifts returns the shifts of a row of an update's batch: down and across, of s and of s′.
 func (x *Agent) shifts(occasion uint64, row int) (all [4]int) {
 	for i, word := range x.streams.shift.Block(occasion, uint64(row)) {
 		all[i] = int(uint64(word) * uint64(x.frames.Shifts()) >> 32)

@@ -6,7 +6,8 @@ import (
 	"pgrlab/core/agent"
 )
 
-// A whole update on frames of 64×64, a batch of 128: at once, and in parts.
+// BenchmarkUpdate times a whole update on frames of 64×64 with a batch of 128, at once and in
+// parts.
 func BenchmarkUpdate(b *testing.B) {
 	for name, slice := range map[string]int{"at once": 128, "in two parts": 64} {
 		b.Run(name, func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// magic begins a saved agent; the digit is the version of the format. The second one has
-// what else there is of an update in which rows are synthetic or nothing but heads moves.
+// magic begins a saved agent; the digit is the version of the format. Version 2 adds more,
+// for an update under way that has synthetic rows or moves the heads alone.
 const (
 	magic     = "PGRD1\n"
 	magicMore = "PGRD2\n"
@@ -27,15 +27,15 @@ type counters struct {
 	QMean   float64
 }
 
-// more follow the counters of the second version.
+// more follows the counters in version 2.
 type more struct {
-	Synthetic uint64 // of the rows of Size
+	Synthetic uint64 // how many of the Size rows
 	Frozen    bool
 }
 
-// Save writes everything that learning depends on. In the middle of an update that is also
-// what the encoder said of the batch, if it has stepped since; else Load's agent does again
-// what was done of the update.
+// Save writes everything that learning depends on. In the middle of an update this includes
+// the encoder's output for the batch if the encoder has stepped since; otherwise the agent
+// that loads the file repeats the part of the update that was done.
 func (x *Agent) Save(w io.Writer) error {
 	if err := x.save(w); err != nil {
 		return fmt.Errorf("save agent: %w", err)
@@ -82,7 +82,7 @@ func (x *Agent) save(w io.Writer) error {
 	return plan.Save(x.dev, w, features)
 }
 
-// kept are the features of an update whose critics have stepped.
+// kept returns the features of an update whose critics have stepped.
 func (u *updater) kept() []*op.Tensor {
 	if u.features == nil {
 		return nil
@@ -99,7 +99,8 @@ func (x *Agent) Load(r io.Reader) error {
 	return nil
 }
 
-// maxSize bounds the batch of a saved update: a checksum can be made for anything.
+// maxSize bounds the batch of a saved update: a file can hold any size and still have a valid
+// checksum.
 const maxSize = 1 << 14
 
 func (x *Agent) load(r io.Reader) error {
@@ -161,7 +162,7 @@ func (x *Agent) SavePolicy(w io.Writer) error {
 	return nil
 }
 
-// LoadPolicy reads what SavePolicy wrote; the rest of the agent stays as it is.
+// LoadPolicy reads what SavePolicy wrote and leaves the rest of the agent unchanged.
 func (x *Agent) LoadPolicy(r io.Reader) error {
 	if err := plan.Load(x.dev, r, x.nets.policyParams()); err != nil {
 		return fmt.Errorf("load policy: %w", err)

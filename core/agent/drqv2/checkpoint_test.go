@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/testing/mirrortest"
 )
 
-// saved is what Save writes.
+// saved returns what Save writes.
 func saved(t *testing.T, x *Agent) *bytes.Buffer {
 	t.Helper()
 	var file bytes.Buffer
@@ -19,8 +19,8 @@ func saved(t *testing.T, x *Agent) *bytes.Buffer {
 	return &file
 }
 
-// An agent that was saved behind any slice of an update goes on bit for bit, losses
-// included, and can be saved anew before it goes on.
+// An agent that was saved after any slice of an update goes on bit for bit, losses included, and
+// can be saved again before it goes on.
 func TestALoadedAgentGoesOnBitForBit(t *testing.T) {
 	c := small()
 	c.Slice = 3 // two parts, and the policy's step
@@ -41,7 +41,7 @@ func TestALoadedAgentGoesOnBitForBit(t *testing.T) {
 		b := newAgent(t, c, dev)
 		again := newSession(b, f, 6)
 		for range 3 {
-			again.update(t) // something to be overwritten
+			again.update(t) // a state for Load to overwrite
 		}
 		if _, err := again.slice(); err != nil {
 			t.Fatal(err)
@@ -66,7 +66,7 @@ func TestALoadedAgentGoesOnBitForBit(t *testing.T) {
 	}
 }
 
-// Half a file, or one of another agent, is an error.
+// A truncated file, or one of another agent, is an error.
 func TestAFileThatDoesNotFit(t *testing.T) {
 	c := small()
 	dev := newDevice(t, 1)
@@ -83,7 +83,7 @@ func TestAFileThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// A policy alone acts as the agent that it was saved from.
+// A policy saved alone acts as its agent does.
 func TestAPolicyIsSavedAlone(t *testing.T) {
 	c := small()
 	dev, f := newDevice(t, 1), newFilm(c, 30)
@@ -111,7 +111,7 @@ func TestAPolicyIsSavedAlone(t *testing.T) {
 	}
 }
 
-// On a device with memory of its own the same numbers come about.
+// A device with memory of its own computes the same numbers.
 func TestAnAgentApart(t *testing.T) {
 	for _, slice := range []int{3, 6} {
 		c := small()

@@ -15,14 +15,14 @@ type Settings struct {
 	NoiseTo    float64 `toml:"noise_to"`    // σ from env step NoiseSteps on
 	NoiseSteps int     `toml:"noise_steps"` // env steps over which σ goes from one to the other
 	NoiseClip  float64 `toml:"noise_clip"`  // bound of the noise in both losses
-	// Preactivation is what the square of u costs in the policy's loss, where π(s) = tanh u: a
-	// policy that is saturated everywhere has no gradient to leave it (Andrychowicz et al. 2017,
-	// appendix A; DrQ-v2 has none).
+	// Preactivation is the weight of u² in the policy's loss, where π(s) = tanh u: a policy that
+	// is saturated everywhere has no other gradient by which to leave saturation (Andrychowicz et
+	// al. 2017, appendix A; DrQ-v2 has no such term).
 	Preactivation float64 `toml:"preactivation"`
-	UpdateEvery   int     `toml:"update_every"` // env steps of an update
-	Slice         int     `toml:"slice"`        // rows of a batch between which a command need not wait: it belongs to the numbers
-	FreezeAt      int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: none
-	AlignEvery    int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: none
+	UpdateEvery   int     `toml:"update_every"` // env steps per update
+	Slice         int     `toml:"slice"`        // most rows of a batch for which a command has to wait; the results depend on it
+	FreezeAt      int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: never
+	AlignEvery    int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: never
 }
 
 // DefaultSettings are those of tasks of medium difficulty
@@ -61,7 +61,7 @@ func (s Settings) Validate() error {
 // Frozen says whether encoder and trunks stay as they are in an env step.
 func (s Settings) Frozen(step int) bool { return s.FreezeAt > 0 && step >= s.FreezeAt }
 
-// Sigma is σ(t) of the noise when t env steps are made.
+// Sigma is σ(t) of the noise after t env steps.
 func (s Settings) Sigma(t uint64) float64 {
 	if t >= uint64(s.NoiseSteps) {
 		return s.NoiseTo
@@ -69,7 +69,8 @@ func (s Settings) Sigma(t uint64) float64 {
 	return s.NoiseFrom + float64(t)/float64(s.NoiseSteps)*(s.NoiseTo-s.NoiseFrom)
 }
 
-// Config describes an agent. What may change while it learns is in agent.Rates.
+// Config describes an agent. The settings that may change while it learns are in
+// agent.Rates.
 type Config struct {
 	Settings
 	Pixels  agent.Pixels
@@ -113,15 +114,15 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// latents is the shape of the rows that are made of frames, [z, a, R, z′, d] with T_c(h) and
-// T_a(h) side by side as z.
+// latents is the shape of the rows that are made from frames, [z, a, R, z′, d], with T_c(h)
+// and T_a(h) side by side as z.
 func (c Config) latents() replay.Shape { return replay.Shape{Obs: 2 * c.Pixels.Feature, Act: c.Act} }
 
-// bootstrap is γⁿ, what the value behind a row of n env steps counts.
+// bootstrap is γⁿ, the weight of the value after a row of n env steps.
 func (c Config) bootstrap() float64 { return math.Pow(c.Gamma, float64(c.NStep)) }
 
-// parts is into how many equal parts a batch of that size is cut: as few as leave none
-// with more than Slice rows.
+// parts is how many equal parts a batch of that size is cut into: as few as possible, with
+// at most Slice rows each.
 func (c Config) parts(size int) int {
 	parts := max(1, (size+c.Slice-1)/c.Slice)
 	for size%parts != 0 {

@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/window"
 )
 
-// cropped is what is kept of a row of the last batch, for who looks: the newest frame of s,
-// which stays the memory of its owner, and its shift.
+// cropped is what is kept of a row of the last batch for display: the newest frame of s,
+// whose memory stays its owner's, and its shift.
 type cropped struct {
 	frame        []byte
 	down, across int
@@ -16,7 +16,7 @@ type cropped struct {
 
 var _ agent.Shifter = (*Agent)(nil)
 
-// Crops are the newest frames of s of the first rows of the last batch, before and behind
+// Crops returns the newest frames of s of the last batch's first rows, before and after
 // their shift.
 func (x *Agent) Crops() (all []agent.Crop) {
 	tone, numbers := new(window.Tone), make([]float32, x.frames.Size())

@@ -8,11 +8,11 @@ import (
 	"pgrlab/core/agent"
 )
 
-// What is shown of a batch is what its programs were given, row by row, and where it was
-// shifted from; before the first batch there is nothing.
+// Crops shows what the batch's programs were given, row by row, and by how much each row was
+// shifted. Before the first batch there is nothing to show.
 func TestCropsAreWhatABatchHolds(t *testing.T) {
 	c := small()
-	c.Slice = 6 // of two parts the last one's rows are still there
+	c.Slice = 6 // after two parts the rows of the last one are still held
 	x := newAgent(t, c, newDevice(t, 2))
 	s := newSession(x, newFilm(c, 40), 6)
 	if got := x.Crops(); len(got) != 0 {

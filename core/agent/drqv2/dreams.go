@@ -10,7 +10,7 @@ import (
 )
 
 // dreams are the synthetic rows of a batch as programs read them: latents, which enter
-// behind the trunks, and so move the heads alone.
+// after the trunks and so move the heads alone.
 type dreams struct {
 	rows           int
 	z, next        *op.Tensor // [S,2F] of s and s′: T_c(h) and T_a(h) side by side
@@ -42,16 +42,16 @@ func (d *dreams) fill(c *Config, from *agent.BatchSource, occasion uint64) error
 	return nil
 }
 
-// halves are T_c and T_a of latents [S,2F], within what a tanh can say: a generator knows no
-// such bounds.
+// halves returns T_c and T_a of latents [S,2F], clamped to the range of tanh: a generator
+// knows no such bounds.
 func (x *Agent) halves(g *op.Graph, z *op.Node) (critic, actor *op.Node) {
 	f := x.config.Pixels.Feature
 	z = g.Clamp(z, -largest, largest)
 	return g.Slice(z, 0, f), g.Slice(z, f, 2*f)
 }
 
-// dreamtCritic is what synthetic rows add to the critics' loss. What the critics' trunk said
-// of s′ stands in for its average.
+// dreamtCritic returns what synthetic rows add to the critics' loss. The output of the critics'
+// trunk for s′ stands in for that of the target's trunk.
 func (x *Agent) dreamtCritic(g *op.Graph, u *updater, spec *plan.Spec, items *plan.Items) (q, loss *op.Node) {
 	d := u.dreams
 	noise := g.Input("dreamt noise", d.rows, x.config.Act)
@@ -64,7 +64,7 @@ func (x *Agent) dreamtCritic(g *op.Graph, u *updater, spec *plan.Spec, items *pl
 	return q, g.SquaredError(q, y, float64(u.mix.Size()))
 }
 
-// dreamtActor is what synthetic rows add to what the policy's step raises.
+// dreamtActor returns what synthetic rows add to the policy's objective.
 func (x *Agent) dreamtActor(g *op.Graph, u *updater, spec *plan.Spec) *op.Node {
 	d := u.dreams
 	noise := g.Input("dreamt noise", d.rows, x.config.Act)

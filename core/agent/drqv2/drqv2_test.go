@@ -14,7 +14,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// small is an agent that learns in milliseconds.
+// small configures an agent that learns in milliseconds.
 func small() Config {
 	c := DefaultConfig(2)
 	c.Pixels = agent.Pixels{Side: 16, Stack: 2, Pad: 2, Channels: 4, Strides: []int{2, 1}, Feature: 5}
@@ -25,7 +25,7 @@ func small() Config {
 
 // film is one long episode of random frames, actions and rewards.
 type film struct {
-	agent.Frames // of which an update wants Draw alone
+	agent.Frames // an update needs only Draw
 	frames       [][]byte
 	actions      [][]float32
 	rewards      []float32
@@ -50,7 +50,7 @@ func newFilm(c Config, steps int) *film {
 	return f
 }
 
-// Draw is agent.Frames's.
+// Draw does what agent.Frames asks.
 func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error {
 	words := f.stream.Block(occasion, uint64(row))
 	t := int(words[0] % uint32(len(f.frames)-n))
@@ -61,7 +61,7 @@ func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64,
 		dst.Return += dst.Discount * f.rewards[t+i]
 		dst.Discount *= float32(gamma)
 	}
-	if words[1]%4 == 0 { // came to a true end
+	if words[1]%4 == 0 { // a true end
 		dst.Discount = 0
 	}
 	return nil
@@ -73,7 +73,7 @@ func (f *film) stack(dst [][]byte, t int) {
 	}
 }
 
-// stacks are the first n of the film's.
+// stacks returns the film's first n stacks.
 func (f *film) stacks(c Config, n int) [][][]byte {
 	all := make([][][]byte, n)
 	for i := range all {
@@ -108,7 +108,7 @@ type session struct {
 	x     *Agent
 	work  agent.Work
 	total int
-	done  int // of the update under way
+	done  int // slices of the update under way
 }
 
 func newSession(x *Agent, frames agent.Frames, rows int) *session {
@@ -117,8 +117,8 @@ func newSession(x *Agent, frames agent.Frames, rows int) *session {
 	return &session{x: x, work: agent.Work{Enough: true, Rates: rates, Source: agent.BatchSource{Frames: frames, Mix: replay.Mix{Real: rows}}}}
 }
 
-// dream adds so many synthetic rows to each batch: of any latents, some beyond what a tanh
-// can say, and some behind a true end.
+// dream adds so many synthetic rows to each batch. Some of their latents lie beyond the range of
+// tanh, and some rows have a true end.
 func (s *session) dream(rows int) {
 	if rows == 0 {
 		return
@@ -140,7 +140,7 @@ func (s *session) dream(rows int) {
 	s.work.Source.Synthetic, s.work.Source.Mixer, s.work.Source.Mix.Synthetic = ring, replay.NewMixer(rng.New(7, "mixer")), rows
 }
 
-// slice makes the next slice; made is not nil behind the last one of an update.
+// slice makes the next slice; made is nil except after the last slice of an update.
 func (s *session) slice() (made *agent.UpdateResult, err error) {
 	phase := s.x.Phases()[0]
 	if s.done == 0 {
@@ -163,7 +163,7 @@ func (s *session) slice() (made *agent.UpdateResult, err error) {
 	return &all[0], all[0].Err
 }
 
-// update makes the rest of an update.
+// update makes the remaining slices of an update.
 func (s *session) update(t testing.TB) *agent.UpdateResult {
 	t.Helper()
 	for {
@@ -175,7 +175,7 @@ func (s *session) update(t testing.TB) *agent.UpdateResult {
 	}
 }
 
-// learned is everything that an agent learns.
+// learned returns all tensors that an agent learns.
 func learned(x *Agent) (all []*op.Tensor) {
 	for _, some := range [][]*op.Tensor{x.nets.state(), x.criticAdam.M, x.criticAdam.V, x.actorAdam.M, x.actorAdam.V} {
 		all = append(all, some...)

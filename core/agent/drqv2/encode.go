@@ -10,19 +10,19 @@ import (
 	"pgrlab/core/replay"
 )
 
-// encoder makes latents of a fixed number of stacks.
+// encoder computes the latents of a fixed number of stacks.
 type encoder struct {
 	program *plan.Program
 	images  []float32
 	z       []float32 // [lookRows,2F]
 }
 
-// encodeRows is how many rows of D_real are made while an update has a row done: that takes
-// about as long.
+// encodeRows is how many rows of D_real are encoded in about the time that an update takes
+// for one row.
 const encodeRows = 4
 
-// startEncode forgets what D_real has; a unit is a row of the new one. Without a refit
-// D_real stays, and a unit is a row of it that is looked at.
+// startEncode clears D_real; a unit is a row of the new D_real. Without a refit D_real stays,
+// and a unit is one of its rows that is encoded anew.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	from := w.Source
 	if from.Frames == nil {
@@ -43,8 +43,8 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	return l.encoded.Len(), nil
 }
 
-// encodeSlice makes the rows behind the first done. The shifts of training are left out: each
-// stack is looked at once, also where it is the s′ of one row and the s of another.
+// encodeSlice builds rows that follow the first done ones, without the shifts of training.
+// Each stack is encoded once, even if it is the s′ of one row and the s of another.
 func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
 	if l.alignment != nil && l.alignment.pass {
 		n, err = l.alignSlice(w, done)
@@ -74,8 +74,8 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	return n, nil, nil
 }
 
-// stacksSeen are stacks, each once. A stack is known by its newest frame, which is in no
-// other one.
+// stacksSeen holds stacks, each once. A stack is identified by its newest frame, which is the
+// newest of no other stack.
 type stacksSeen struct {
 	stacks [][][]byte
 	at     map[*byte]int

@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/testing/golden"
 )
 
-// given is an agent's start and what it learns from: everything that PyTorch needs for the
-// same updates.
+// given holds an agent's initial weights and its data: everything that PyTorch needs for the same
+// updates.
 type given struct {
 	Side, Stack, Pad, Channels, Feature int
 	Strides, Hidden                     []int
@@ -51,7 +51,7 @@ type goldenRow struct {
 	TargetNoise, ActorNoise []float32
 }
 
-// said is what PyTorch made of it.
+// said holds PyTorch's results.
 type said struct {
 	Critic, Actor, QMean []float64 // of each update
 	After                map[string][][]float32
@@ -59,7 +59,7 @@ type said struct {
 
 const goldenRows, goldenUpdates = 6, 10
 
-// goldenInput describes the first updates of an agent on a film, and on what is dreamt.
+// goldenInput describes the first updates of an agent on a film and on synthetic rows.
 func goldenInput(t *testing.T, x *Agent, f *film, work *agent.Work) given {
 	c, rates := x.config, work.Rates
 	in := given{
@@ -97,7 +97,7 @@ func goldenInput(t *testing.T, x *Agent, f *film, work *agent.Work) given {
 	return in
 }
 
-// goldenDreams are the synthetic rows of an update.
+// goldenDreams returns the synthetic rows of an update.
 func goldenDreams(t *testing.T, x *Agent, from *agent.BatchSource, update uint64) (all []goldenDream) {
 	n, c := from.Mix.Synthetic, x.config
 	if n == 0 {
@@ -121,12 +121,12 @@ func goldenDreams(t *testing.T, x *Agent, from *agent.BatchSource, update uint64
 	return all
 }
 
-// Losses of ten updates and all weights after the first and the last of them, against
-// PyTorch 1.13 from the same weights, bytes, shifts and noise: with the batch at once and
-// in parts, of real rows alone and with synthetic ones, some of which a tanh could not have
-// said, and a cost of preactivations. testdata/golden.py made the numbers, with the augmentation as DrQ-v2 has it, by
-// bilinear sampling. The tolerance of 1e-4 is float32's in another order of sums; a step
-// moves a weight by ten times as much.
+// TestUpdatesAgreeWithPyTorch compares the losses of ten updates, and all weights after the first
+// and the last of them, with PyTorch 1.13 from the same weights, bytes, shifts and noise. It covers
+// the batch at once and in parts, real rows alone and with synthetic ones, of which some lie beyond
+// the range of tanh, and a cost of preactivations. testdata/golden.py made the numbers, with
+// DrQ-v2's augmentation by bilinear sampling. The tolerance of 1e-4 allows for float32 sums in
+// another order; a step moves a weight by ten times as much.
 func TestUpdatesAgreeWithPyTorch(t *testing.T) {
 	for kind, dreamt := range map[string]int{"": 0, "mixed-": 5} {
 		var want said

@@ -11,14 +11,14 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Latent is an Agent beside a generator: D_real holds what E and the trunks say of the
-// frames, rows [z, a, R, z′, d] of n env steps with z = [T_c(h), T_a(h)], made anew before
-// each refit.
+// Latent is an Agent that learns beside a generator. D_real holds the outputs of E and the
+// trunks for the frames, as rows [z, a, R, z′, d] of n env steps with z = [T_c(h), T_a(h)],
+// and is remade before each refit.
 type Latent struct {
 	*Agent
 	encoded replay.Windows // what D_real was made from last, or is being made from
 
-	encoder *encoder // nil before it is needed, as are these
+	encoder *encoder // nil before it is needed, like the two below
 	returns *valuing
 	errors  *erring
 }
@@ -28,7 +28,7 @@ var (
 	_ agent.Phased  = (*Latent)(nil)
 )
 
-// NewLatent is New of an agent beside a generator.
+// NewLatent is New for an agent that learns beside a generator.
 func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	x, err := New(c, dev, seed)
 	if err != nil {
@@ -43,7 +43,8 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	return &Latent{Agent: x}, nil
 }
 
-// Phases are an update, and D_real made anew before a refit, or looked at to align D_syn.
+// Phases returns two phases: an update, and encoding, which remakes D_real before a refit or
+// aligns D_syn with the present encoder.
 func (l *Latent) Phases() []agent.Phase {
 	due := func(w *agent.Work) bool { return w.Refit || l.aligns(w) }
 	return append(l.Agent.Phases(), agent.Phase{Name: "encode", Due: due, Start: l.startEncode, Slice: l.encodeSlice})
@@ -54,8 +55,8 @@ func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error
 	return from.Window(dst, &l.encoded, slot, l.config.Gamma)
 }
 
-// Prepare compiles what these uses need, and what they will need for a refit with any
-// relevance function.
+// Prepare compiles what these uses need, and what a refit with any relevance function will
+// need.
 func (l *Latent) Prepare(u agent.Uses) error {
 	err := l.Agent.Prepare(u)
 	if err == nil && l.encoder == nil {

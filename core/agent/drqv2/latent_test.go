@@ -29,7 +29,7 @@ func newLatent(t testing.TB, c Config, dev device.Device) *Latent {
 	return x
 }
 
-// numbers are the numbers of tensors.
+// numbers returns the numbers of all tensors.
 func numbers(all []*op.Tensor) (out []float32) {
 	for _, p := range all {
 		out = append(out, p.Data...)
@@ -37,8 +37,8 @@ func numbers(all []*op.Tensor) (out []float32) {
 	return out
 }
 
-// Synthetic rows alone move the heads and nothing else; with real ones beside them
-// everything moves.
+// Synthetic rows alone move the heads and nothing else; with real rows beside them everything
+// moves.
 func TestSyntheticRowsMoveTheHeadsAlone(t *testing.T) {
 	for _, real := range []int{0, 6} {
 		x := newAgent(t, small(), newDevice(t, 1))
@@ -55,8 +55,8 @@ func TestSyntheticRowsMoveTheHeadsAlone(t *testing.T) {
 	}
 }
 
-// From the env step on at which they freeze, encoder and trunks stay bit for bit, the
-// target's is the critics', and the heads go on learning, in parts too.
+// From the env step FreezeAt on, encoder and trunks stay bit for bit, the target uses the critics'
+// trunk, and the heads go on learning, also in parts.
 func TestEncoderAndTrunksFreeze(t *testing.T) {
 	for _, slice := range []int{3, 6} {
 		c := small()
@@ -82,7 +82,7 @@ func TestEncoderAndTrunksFreeze(t *testing.T) {
 	}
 }
 
-// What synthetic rows do is no affair of workers, and a steady update allocates nothing.
+// Mixed updates do not depend on the number of workers, and a steady one allocates nothing.
 func TestMixedUpdates(t *testing.T) {
 	for _, slice := range []int{4, 12} {
 		c := small()
@@ -117,7 +117,7 @@ func TestMixedUpdates(t *testing.T) {
 	}
 }
 
-// reel is a memory of frames in which episodes have been played, one of them to a true end.
+// reel returns a memory of frames with several episodes, one of which has a true end.
 func reel(c Config, episodes, length int) *replay.Frames {
 	size := c.Pixels.Side * c.Pixels.Side * agent.Colours
 	f, stream := replay.NewFrames(size, c.Act, 1000, 2), rng.New(9, "reel")
@@ -143,7 +143,7 @@ func reel(c Config, episodes, length int) *replay.Frames {
 	return f
 }
 
-// encodes drives phase encode from one of its borders on.
+// encodes runs phase encode from one of its borders on.
 func encodes(t *testing.T, l *Latent, w *agent.Work, done, total int) {
 	t.Helper()
 	for done < total {
@@ -155,8 +155,8 @@ func encodes(t *testing.T, l *Latent, w *agent.Work, done, total int) {
 	}
 }
 
-// D_real is the same whether it is made at once, by two workers, on a device with memory of
-// its own, or by an agent that was loaded in the middle; its rows are those of the slow way,
+// D_real is the same whether it is made at once, by two workers, on a device with memory of its
+// own, or by an agent that was loaded in the middle. Its rows equal those of a slow computation,
 // one stack at a time.
 func TestDRealOfLatents(t *testing.T) {
 	c := small()
@@ -174,7 +174,7 @@ func TestDRealOfLatents(t *testing.T) {
 	}
 	dev := newDevice(t, 1)
 	l, w := newLatent(t, c, dev), work()
-	w.Source.Real.Add(replay.Transition{Obs: make([]float32, 10), Act: make([]float32, 2), Next: make([]float32, 10)}) // of another refit
+	w.Source.Real.Add(replay.Transition{Obs: make([]float32, 10), Act: make([]float32, 2), Next: make([]float32, 10)}) // from another refit
 	total := phase(l, w)
 	if encodes(t, l, w, 0, total); total != 2*(12+2*10) || w.Source.Real.Len() != total {
 		t.Fatalf("%d rows, D_real has %d", total, w.Source.Real.Len())
@@ -221,7 +221,7 @@ func sameRows(t *testing.T, what string, a, b *replay.Ring) {
 	}
 }
 
-// slowRows holds D_real to windows that are looked at one by one.
+// slowRows compares D_real with windows that are read one by one.
 func slowRows(t *testing.T, l *Latent, real *replay.Ring, f *replay.Frames) {
 	t.Helper()
 	c := l.config
@@ -253,8 +253,8 @@ func slowRows(t *testing.T, l *Latent, real *replay.Ring, f *replay.Frames) {
 	}
 }
 
-// Values of latents are what the update would make of them: of a row of D_real the critics
-// with the policy's mean, averaged; behind a true end nothing follows.
+// The values of latents are those that the update would compute for a row of D_real: the critics'
+// average at the policy's mean. After a true end the value of the next state counts nothing.
 func TestValuesOfLatents(t *testing.T) {
 	c := small()
 	l := newLatent(t, c, newDevice(t, 1))
@@ -288,7 +288,7 @@ func TestValuesOfLatents(t *testing.T) {
 	}
 }
 
-// slowPolicy is tanh μ of z_a, slowValue the mean over critics of z_c, each in float64.
+// slowPolicy computes tanh μ of z_a, slowValue the mean over critics of z_c, both in float64.
 func slowPolicy(l *Latent, z []float32) (action []float32) {
 	for _, v := range slowMLP(l, "policy", 0, clamped(z[5:])) {
 		action = append(action, float32(math.Tanh(v)))
@@ -314,7 +314,7 @@ func clamped(z []float32) (out []float64) {
 	return out
 }
 
-// slowMLP is one member of a network, by the names of its parameters.
+// slowMLP evaluates one member of a network, by the names of its parameters.
 func slowMLP(l *Latent, net string, member int, x []float64) []float64 {
 	named := map[string]*op.Tensor{}
 	for _, p := range l.nets.state() {
@@ -342,9 +342,9 @@ func slowMLP(l *Latent, net string, member int, x []float64) []float64 {
 	}
 }
 
-// The forecast of memory of an agent beside a generator is never much less than what is
-// taken, when it has made updates before and behind the first generation and was asked for
-// all it can say.
+// The memory forecast of an agent beside a generator is never much less than what the agent takes,
+// once it has made updates before and after the first generation and has answered every kind of
+// question.
 func TestMemoryBesideAGeneratorIsForecast(t *testing.T) {
 	c := small()
 	c.Pixels = agent.Pixels{Side: 64, Stack: 3, Pad: 4, Channels: 32, Strides: []int{2, 2, 1, 1}, Feature: 50}

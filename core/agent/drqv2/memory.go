@@ -7,12 +7,12 @@ import (
 	"pgrlab/core/nn"
 )
 
-// Memory is about how many bytes an agent takes that is trained on batches of so many
-// rows, and looks at so many stacks at a time: never much more than it will. It does not
-// overflow.
+// Memory is roughly how many bytes an agent takes that trains on batches of batch rows and
+// shows the layers of looked stacks at a time: never much more than it will take. It does
+// not overflow.
 func (c Config) Memory(batch, looked int) float64 {
 	layers, flat := c.Pixels.Layers()
-	images, made, encoder := 0.0, 0.0, 0.0 // numbers of an image, of what E makes of one, of E's weights
+	images, made, encoder := 0.0, 0.0, 0.0 // numbers of an image, of E's activations for one, of E's weights
 	for i, over := range layers {
 		if i == 0 {
 			images = float64(over.Size())
@@ -41,9 +41,9 @@ func (c Config) Memory(batch, looked int) float64 {
 	return 4 * numbers
 }
 
-// latentMemory is Memory beside a generator: before the first generation an update has a
-// program of all rows, behind it one that is mixed, and both stay; D_real is encoded by a
-// program of its own, and F looks at latents.
+// latentMemory is Memory for an agent beside a generator. Its updates have programs for
+// batches of real rows alone, used before the first generation, and for mixed ones, used
+// after it, and both stay. D_real is encoded by a program of its own, and F reads latents.
 func (c Config) latentMemory(batch, looked int) float64 {
 	total := c.Memory(batch, looked)
 	if batch > 0 {

@@ -10,10 +10,10 @@ import (
 	"pgrlab/core/rng"
 )
 
-// networks are E, π, Q and Q̄. Images are in NHWC order, so that rows of a trunk's weights
-// are in the order (y, x, channel); PyTorch's are (channel, y, x).
+// networks are E, π, Q and Q̄. Images are in NHWC order, so that the rows of a trunk's weights
+// are in the order (y, x, channel); in PyTorch their order is (channel, y, x).
 type networks struct {
-	flat                  int // numbers that E makes of an image
+	flat                  int // numbers that E outputs for an image
 	encoder               []nn.Conv
 	actor, critic, target trunk
 	policy                nn.MLP // [B,F] → [B,A]
@@ -41,7 +41,7 @@ func newNetworks(c Config, s rng.Stream) networks {
 	return n
 }
 
-// normEps is of PyTorch's nn.LayerNorm.
+// normEps is the ε of PyTorch's nn.LayerNorm.
 const normEps = 1e-5
 
 func newTrunk(name string, flat, feature int, s rng.Stream) trunk {
@@ -77,8 +77,7 @@ func (n networks) values(g *op.Graph, latent, action *op.Node) *op.Node {
 	return n.q.Apply(g, g.Concat(latent, action))
 }
 
-// targets are Q̄ₖ of what the target's trunk says of h, or the critics' of generated rows,
-// and actions, [N,B,1].
+// targets are Q̄ₖ of T̄_c(h) [B,F], or of z_c for generated rows, and actions, [N,B,1].
 func (n networks) targets(g *op.Graph, latent, action *op.Node) *op.Node {
 	return n.qTarget.Apply(g, g.Concat(latent, action))
 }
@@ -87,7 +86,7 @@ func (n networks) targets(g *op.Graph, latent, action *op.Node) *op.Node {
 // (facebookresearch/drqv2: utils.py, TruncatedNormal).
 const largest = 1 - 1e-6
 
-// bounded clamps actions to ±largest and lets the gradient pass as if it did not.
+// bounded clamps actions to ±largest and lets the gradient pass unclamped.
 func bounded(g *op.Graph, action *op.Node) *op.Node {
 	clamped := g.StopGradient(g.Clamp(action, -largest, largest))
 	return g.Add(g.Sub(action, g.StopGradient(action)), clamped)
@@ -100,21 +99,21 @@ func (n networks) encoderParams() (all []*op.Tensor) {
 	return all
 }
 
-// headParams are those of the critics behind their trunk, and policyHead the policy's:
-// what learns from latents.
+// headParams are the parameters of the critics after their trunk, and policyHead those of the
+// policy: the ones that learn from latents.
 func (n networks) headParams() []*op.Tensor { return n.q.Params() }
 func (n networks) policyHead() []*op.Tensor { return n.policy.Params() }
 
-// valueParams are those that targetParams follow, in the same order.
+// valueParams are the parameters that targetParams follow, in the same order.
 func (n networks) valueParams() []*op.Tensor { return append(n.critic.params(), n.q.Params()...) }
 func (n networks) targetParams() []*op.Tensor {
 	return append(n.target.params(), n.qTarget.Params()...)
 }
 
-// actorParams are what the policy's step moves.
+// actorParams are the parameters that the policy's step moves.
 func (n networks) actorParams() []*op.Tensor { return append(n.actor.params(), n.policy.Params()...) }
 
-// policyParams are what acting needs.
+// policyParams are the parameters that acting needs.
 func (n networks) policyParams() []*op.Tensor { return append(n.encoderParams(), n.actorParams()...) }
 
 // state are all parameters, in the order of a file.

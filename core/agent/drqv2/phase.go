@@ -12,13 +12,13 @@ import (
 // progress is how far the update under way is.
 type progress struct {
 	kind
-	done   int // slices that were made here, or need not be made again; of a run that goes on perhaps fewer than were made
+	done   int // slices made here, or not to be made again; after Load perhaps fewer than the run had made
 	loss   float64
 	qMean  float64
 	dreamt bool // its synthetic rows are drawn
 }
 
-// Phases are one: an update, where one is due.
+// Phases returns one phase: an update, when one is due.
 func (x *Agent) Phases() []agent.Phase {
 	return []agent.Phase{{Name: "learn", Due: x.due, Start: x.start, Slice: x.slice}}
 }
@@ -36,15 +36,15 @@ func (x *Agent) start(w *agent.Work) (total int, err error) {
 	return u.parts + 1, nil
 }
 
-// slice makes one unit. A unit that meets a number that is not finite is without effect,
-// and ends the update.
+// slice makes one unit. A unit that meets a non-finite number is without effect and ends the
+// update.
 func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
 	u, err := x.updater(x.now.kind)
 	if err != nil {
 		return 0, nil, err
 	}
 	x.set(w)
-	for x.now.done < done { // what a run that goes on has lost: no parameter has moved yet
+	for x.now.done < done { // repeat what a loaded run has lost: no parameter has moved yet
 		if err := x.unit(u, w); err != nil {
 			return 0, nil, err
 		}
@@ -73,7 +73,7 @@ func stopped(err error) bool {
 	return errors.As(err, &where)
 }
 
-// set gives the programs the settings as they are now.
+// set gives the programs the present settings.
 func (x *Agent) set(w *agent.Work) {
 	x.rateCritic.Data[0], x.rateActor.Data[0], x.tau.Data[0] = float32(w.Rates.LRCritic), float32(w.Rates.LRActor), float32(w.Rates.Tau)
 	sigma := float32(x.config.Sigma(uint64(w.Step)))
@@ -82,7 +82,7 @@ func (x *Agent) set(w *agent.Work) {
 	}
 }
 
-// unit makes the unit behind those that are done.
+// unit makes the unit that follows the done ones.
 func (x *Agent) unit(u *updater, w *agent.Work) error {
 	if err := x.dream(u, w); err != nil {
 		return err

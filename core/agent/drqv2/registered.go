@@ -9,7 +9,7 @@ import (
 
 func init() {
 	agent.Register(agent.Spec{
-		Name: "drqv2", Doc: "DrQ-v2: a deterministic policy with twin critics, on frames that are shifted at random",
+		Name: "drqv2", Doc: "DrQ-v2: a deterministic policy with twin critics, on randomly shifted frames",
 		Source: "Yarats et al. 2022",
 		Takes:  agent.TakesPixels, Synthetic: true, Knobs: []string{"batch", "lr_actor", "lr_critic", "tau"},
 		Settings: DefaultSettings,
@@ -17,7 +17,7 @@ func init() {
 		Memory: func(d agent.Deps, batch, looked int) float64 {
 			c := configOf(d)
 			if c.Pixels.Validate() != nil {
-				return 0 // which is said elsewhere
+				return 0 // check reports the error
 			}
 			if !d.Generates {
 				return c.Memory(batch, looked)
@@ -39,7 +39,7 @@ func init() {
 	})
 }
 
-// check says what the learner cannot do of a configuration.
+// check says what the learner does not support of a configuration.
 func check(d agent.Deps) error {
 	if c := d.Config; c.Critics != c.Subset {
 		return fmt.Errorf("agent: subset is %d of %d critics: learner drqv2 has all of them in the target", c.Subset, c.Critics)
@@ -47,7 +47,7 @@ func check(d agent.Deps) error {
 	return configOf(d).Validate()
 }
 
-// configOf is the agent that a configuration describes.
+// configOf returns the Config that a configuration describes.
 func configOf(d agent.Deps) Config {
 	own, _ := d.Settings.(Settings)
 	return Config{Settings: own, Pixels: d.Pixels, Act: d.Shape.Act, Hidden: d.Config.Hidden, Critics: d.Config.Critics, Gamma: d.Config.Gamma}

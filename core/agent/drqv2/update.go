@@ -9,18 +9,18 @@ import (
 	"pgrlab/core/replay"
 )
 
-// keptKinds is how many kinds of updates stay compiled: someone who turns a knob goes back
+// keptKinds is how many kinds of updates stay compiled: a user who turns a knob goes back
 // and forth between a few.
 const keptKinds = 2
 
-// kind is what an update's programs follow from.
+// kind is what an update's programs depend on.
 type kind struct {
 	mix    replay.Mix // of its batch
 	frozen bool       // encoder and trunks stay as they are
 }
 
-// heads says whether the update moves the heads alone: there is nothing else that it would
-// move, or no row which tells where to.
+// heads says whether the update moves the heads alone: all else is frozen, or there is no
+// real row to move it by.
 func (k kind) heads() bool { return k.frozen || k.mix.Real == 0 }
 
 // updater holds the programs of a kind.
@@ -29,25 +29,26 @@ type updater struct {
 	parts    int
 	batch    *batch     // a part of the real rows; nil without such rows
 	dreams   *dreams    // the synthetic rows, which go with the first part; nil without such rows
-	features *op.Tensor // [Real,flat], E of s before its step: what the policy learns from
+	features *op.Tensor // [Real,flat], E(s) before E's step: the input of the policy's step
 	sums     *plan.Gradients
 	critics  map[role]*critic
 	actor    *plan.Program
 }
 
-// role is what a part's program does with the gradients of the parts beside it.
+// role is a part's place in its batch, which decides what its program does with gradients:
+// every part but the first adds those of the parts before, and the last makes the step.
 type role struct{ first, last bool }
 
-// critic is the program of a part: target, forward, backward, and behind the last part the
+// critic is the program of a part: target, forward, backward, and after the last part the
 // step of the critics and of E.
 type critic struct {
 	program       *plan.Program
-	noise, asleep *plan.Items // of the target's actions, of real and of synthetic rows
-	q             [][]float32 // Q(s,a) before the step, of the rows of either kind
-	features      []float32   // E(s), nil where the program itself keeps it
+	noise, asleep *plan.Items // of the target's actions, for real and for synthetic rows
+	q             [][]float32 // Q(s,a) before the step, for the rows of either kind
+	features      []float32   // E(s); nil if the program itself stores it
 }
 
-// updater is that of a kind.
+// updater returns the updater of a kind.
 func (x *Agent) updater(k kind) (*updater, error) {
 	for i, u := range x.updaters {
 		if u.kind == k {
@@ -59,7 +60,7 @@ func (x *Agent) updater(k kind) (*updater, error) {
 	if k.mix.Size() < 1 || k.mix.Real < 0 || k.mix.Synthetic < 0 {
 		return nil, fmt.Errorf("agent: a batch of %d real and %d synthetic rows, want at least 1", k.mix.Real, k.mix.Synthetic)
 	}
-	if len(x.updaters) == keptKinds { // first: there may be no memory for one more
+	if len(x.updaters) == keptKinds { // before compiling: there may be no memory for one more
 		if err := x.updaters[keptKinds-1].close(); err != nil {
 			return nil, err
 		}
@@ -84,7 +85,7 @@ func (x *Agent) newUpdater(k kind) (*updater, error) {
 	}
 	if u.parts > 1 {
 		u.sums = plan.NewGradients(x.criticStep(k).Params)
-		if err := plan.Push(x.dev, u.features); err != nil { // what writes them is the host
+		if err := plan.Push(x.dev, u.features); err != nil { // the host writes them
 			return u, fmt.Errorf("agent: %w", err)
 		}
 	}
@@ -156,8 +157,8 @@ func (x *Agent) compileCritic(u *updater, r role) (err error) {
 	return nil
 }
 
-// buildCritic: Σₖ mean over the whole batch of (Qₖ(T_c(h), a) − y)², for the rows of a part;
-// h is nil where they are no real ones.
+// buildCritic builds Σₖ mean over the whole batch of (Qₖ(T_c(h), a) − y)², for the rows of a
+// part; h is nil if the batch has no real rows.
 func (x *Agent) buildCritic(g *op.Graph, u *updater, r role, c *critic) (spec plan.Spec, h *op.Node, q []*op.Node) {
 	if u.batch != nil {
 		var of *op.Node
@@ -175,11 +176,11 @@ func (x *Agent) buildCritic(g *op.Graph, u *updater, r role, c *critic) (spec pl
 	return spec, h, q
 }
 
-// realCritic is the part of it of a part's real rows: E(s), Q(s,a) and the loss.
+// realCritic returns E(s), Q(s,a) and the loss for a part's real rows.
 func (x *Agent) realCritic(g *op.Graph, u *updater, spec *plan.Spec, items *plan.Items) (h, q, loss *op.Node) {
 	b, target := u.batch, x.nets.target
 	if u.frozen {
-		target = x.nets.critic // they are one from then on
+		target = x.nets.critic // the target's trunk is the critics' once frozen
 	}
 	noise := g.Input("noise", b.rows, x.config.Act)
 	spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.target, Items: items})
@@ -196,14 +197,14 @@ func (x *Agent) noisy(g *op.Graph, latent, noise *op.Node) *op.Node {
 	return x.shaken(g, x.nets.mean(g, latent), noise)
 }
 
-// shaken is an action of the policy with clipped noise.
+// shaken is mean, an action of the policy, with clipped noise.
 func (x *Agent) shaken(g *op.Graph, mean, noise *op.Node) *op.Node {
 	clip := x.config.NoiseClip
 	return bounded(g, g.Add(mean, g.Clamp(g.ColScale(noise, g.Bind(x.sigma)), -clip, clip)))
 }
 
 // objective is what the policy's step raises: the sum over rows of min over k of
-// Qₖ(z_c, ã(z_a)), less what preactivations cost, divided by size.
+// Qₖ(z_c, ã(z_a)), less the cost of preactivations, divided by size.
 func (x *Agent) objective(g *op.Graph, critic, actor, noise *op.Node, size float64) *op.Node {
 	u := x.nets.preactivation(g, actor)
 	sum := g.Sum(g.MinMembers(x.nets.values(g, critic, x.shaken(g, g.Tanh(u), noise))), size)
@@ -213,8 +214,8 @@ func (x *Agent) objective(g *op.Graph, critic, actor, noise *op.Node, size float
 	return sum
 }
 
-// buildActor: −mean over the batch of min over k of Qₖ(z_c, ã(z_a)), and what
-// preactivations cost, differentiated by policy and T_a, and the move of the targets.
+// buildActor builds −mean over the batch of min over k of Qₖ(z_c, ã(z_a)), plus the cost of
+// preactivations, differentiated with respect to policy and T_a, and the move of the targets.
 func (x *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec) {
 	size, sum := float64(u.mix.Size()), (*op.Node)(nil)
 	if u.batch != nil {

@@ -11,7 +11,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// One worker and two make the same bits, in parts of a batch and at once.
+// One worker and two compute the same bits, in parts of a batch and at once.
 func TestWorkersDoNotChangeTheNumbers(t *testing.T) {
 	for _, slice := range []int{3, 12} {
 		c := small()
@@ -30,7 +30,7 @@ func TestWorkersDoNotChangeTheNumbers(t *testing.T) {
 	}
 }
 
-// Parts are equal, and none has more rows than a slice.
+// The parts of a batch are equal, and none has more rows than a slice.
 func TestPartsOfABatch(t *testing.T) {
 	for _, x := range []struct{ size, slice, parts int }{{256, 64, 4}, {256, 256, 1}, {128, 256, 1}, {96, 40, 3}, {100, 30, 4}, {7, 3, 7}, {1, 1, 1}} {
 		c := small()
@@ -82,7 +82,7 @@ func TestUpdatesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A number that is not finite ends the update without effect, and the next one follows.
+// A number that is not finite ends the update without effect, and the next update can be made.
 func TestUpdatesThatAreNotFinite(t *testing.T) {
 	for _, slice := range []int{3, 6} {
 		c := small()
@@ -106,20 +106,20 @@ func TestUpdatesThatAreNotFinite(t *testing.T) {
 			}
 		}
 		f.rewards = rewards
-		other.updates++ // it counts as made
+		other.updates++ // the failed update counts
 		sameBits(t, x, other)
 		s.update(t)
 	}
 }
 
-// What an update learns brings values to returns: with a discount of nothing and the same
-// reward everywhere the critics' loss falls to nothing.
+// Critics learn values that match the returns: with a discount of 0 and rewards that depend on the
+// action alone, their loss falls to 0.
 func TestCriticsLearn(t *testing.T) {
 	c := small()
 	c.Gamma, c.NStep = 0, 1
 	x := newAgent(t, c, newDevice(t, 2))
 	f := newFilm(c, 30)
-	for i, a := range f.actions { // what an action is worth
+	for i, a := range f.actions { // each action has its reward
 		f.rewards[i] = a[0]
 	}
 	s := newSession(x, f, 12)
@@ -145,7 +145,7 @@ func TestCriticsLearn(t *testing.T) {
 	}
 }
 
-// The forecast of memory is never much less than what is taken.
+// The memory forecast is never much less than what is taken.
 func TestMemoryIsForecast(t *testing.T) {
 	for _, slice := range []int{16, 64} {
 		c := small()

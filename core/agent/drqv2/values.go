@@ -8,17 +8,17 @@ import (
 	"pgrlab/core/replay"
 )
 
-// valueRows is how many rows the programs of Q and TDError take at a time: the
-// activations of that many still fit a cache.
+// valueRows is how many rows the programs of Q and TDError take at a time: their
+// activations still fit a cache.
 const valueRows = 512
 
-// valuing computes Q of latents and the policy's action.
+// valuing computes Q of latents with the policy's action.
 type valuing struct {
 	program *plan.Program
 	z, q    []float32
 }
 
-// Q writes the mean over critics of Q(z_c, π(z_a)) of rows latents [rows,2F] to dst [rows]:
+// Q writes the mean over critics of Q(z_c, π(z_a)) for rows latents [rows,2F] to dst [rows]:
 // the relevance function "return".
 func (l *Latent) Q(dst, z []float32, rows int) error {
 	o := l.config.latents().Obs
@@ -57,16 +57,16 @@ func (l *Latent) compileReturns() error {
 	return nil
 }
 
-// erring computes the error of temporal differences.
+// erring computes the temporal-difference error.
 type erring struct {
 	program         *plan.Program
 	batch           replay.Batch
 	discount, delta []float32
 }
 
-// TDError writes R + γⁿ(1−d)·mean Q̄(z′_c, π(z′_a)) − mean Q(z_c,a) of the first rows
-// transitions of b to dst [rows]: the relevance function "td" before its absolute value.
-// Means are over the critics.
+// TDError writes R + γⁿ(1−d)·mean Q̄(z′_c, π(z′_a)) − mean Q(z_c,a) for the first rows
+// transitions of b to dst [rows]: the relevance function "td" before its absolute value is
+// taken. Means are over the critics.
 func (l *Latent) TDError(dst []float32, b *replay.Batch, rows int) error {
 	shape := l.config.latents()
 	o, a := shape.Obs, shape.Act

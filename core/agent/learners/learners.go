@@ -1,5 +1,5 @@
-// Package learners is the list of learners that the program has: importing it registers
-// them. A new learner is a package beside these and a line here.
+// Package learners lists the learners of the program: importing it registers them. A new
+// learner is a package beside these and a line here.
 package learners
 
 import (

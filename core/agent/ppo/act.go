@@ -10,13 +10,13 @@ import (
 	"pgrlab/core/plan"
 )
 
-// look is policy and value for a fixed number of observations.
+// look computes policy and value for a fixed number of observations.
 type look struct {
 	program        *plan.Program
 	obs, logits, v []float32 // [rows,O], [rows,A], [rows]
 }
 
-// look is the one for so many observations.
+// look returns the look for that many observations.
 func (x *Agent) look(copies int) (*look, error) {
 	rows := agent.Padded(copies)
 	if l, ok := x.looks[rows]; ok {
@@ -73,14 +73,14 @@ func (x *Agent) Act(a *agent.Acting) error {
 	return nil
 }
 
-// found is what the newest Act in training made of the first copy.
+// found is the output of the newest Act in training for the first copy.
 type found struct {
-	logits  []float32 // none before
+	logits  []float32 // empty before the first such Act
 	v       float32
 	chances []float32
 }
 
-// Chances are π(a|s) and V(s) of the first copy at the newest Act in training.
+// Chances returns π(a|s) and V(s) of the first copy at the newest Act in training.
 func (x *Agent) Chances() (chances []float32, value float64) {
 	f := &x.found
 	if len(f.logits) == 0 {
@@ -98,7 +98,7 @@ func (x *Agent) Chances() (chances []float32, value float64) {
 	return f.chances, float64(f.v) / x.config.RewardScale
 }
 
-// shaken are logits with Gumbel noise, of which the largest is a sample.
+// shaken returns logits with Gumbel noise; the largest one marks a sample of the policy.
 func (x *Agent) shaken(logits []float32, fill func(dst []float32)) []float32 {
 	if cap(x.noise) < len(logits) {
 		x.noise = make([]float32, len(logits))
@@ -106,14 +106,14 @@ func (x *Agent) shaken(logits []float32, fill func(dst []float32)) []float32 {
 	noise := x.noise[:len(logits)]
 	fill(noise)
 	for i, u := range noise {
-		const least = 1.0 / (1 << 25) // half of the distance between two of them
+		const least = 1.0 / (1 << 25) // half of the distance between two uniform numbers
 		noise[i] = logits[i] - float32(math.Log(-math.Log(float64(u)+least)))
 	}
 	return noise
 }
 
-// choose writes a row with 1 at the largest score of each row, the first of equal ones; the
-// scores may be in the place of the actions.
+// choose writes to each row of actions a 1 at the row's largest score, the first of equal ones.
+// actions and scores may be the same slice.
 func choose(actions, scores []float32, size int) {
 	for first := 0; first < len(actions); first += size {
 		best := 0

@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/agent"
 )
 
-// Chances are the policy's of the first copy, as often as they are asked for, and V is its value
-// in units of rewards; a look of another kind changes neither.
+// Chances returns the policy's probabilities for the first copy, however often it is called, and V
+// in units of rewards. Acting in another mode changes neither.
 func TestChancesAreThoseOfTheNewestAct(t *testing.T) {
 	c := small()
 	c.RewardScale = 0.25
@@ -17,7 +17,7 @@ func TestChancesAreThoseOfTheNewestAct(t *testing.T) {
 		t.Fatalf("before any act: %v, V %g", chances, v)
 	}
 	s := newSession(x)
-	for x.updates < 30 { // that the policy prefers something
+	for x.updates < 30 { // until the policy has a preference
 		s.unit(t)
 	}
 	s.done, s.total = 0, 0

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/op"
 )
 
-// Activations returns the policy's layers: those of the trunk, and the logits. Of frames it
-// shows none: see ActivationsOf.
+// Activations returns the policy's layers: those of the trunk, and the logits. It returns none
+// if frames are seen: see ActivationsOf.
 func (x *Agent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
 	if x.config.Side > 0 {
 		return nil, nil
@@ -25,7 +25,7 @@ func (x *Agent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
 	return p.Run(rows)
 }
 
-// layers are those of the policy.
+// layers returns those of the policy.
 func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
 	l := probe.Layers{In: g.Input("s", rows, x.config.input())}
 	z := x.nets.encode(g, l.In)
@@ -38,15 +38,15 @@ func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
 	return l
 }
 
-// layers are the trunk's last one, and what is behind it.
+// layers returns the trunk's last one and the logits after it.
 func (l *Latent) layers(g *op.Graph, rows int) probe.Layers {
 	in := g.Input("z", rows, l.config.latents().Obs)
-	z := g.Scale(in, 1) // the trunk's last layer is given: it stands for what was computed of it
+	z := g.Scale(in, 1) // the trunk's last layer is given: this node stands in for its computation
 	return probe.Layers{In: in, Pre: []*op.Node{z}, Post: []*op.Node{z}, Heads: []probe.Head{{Name: "logits", Node: l.nets.policy.Apply(g, z)}}}
 }
 
-// Activations returns the policy's layers for latents: these, and the logits. Beside frames it
-// shows none: see ActivationsOf.
+// Activations returns the policy's layers for latents: the latents themselves, and the logits.
+// It returns none if frames are seen: see ActivationsOf.
 func (l *Latent) Activations(z []float32, rows int) ([]agent.Layer, error) {
 	if l.config.Side > 0 {
 		return nil, nil

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Advantages are Σ (γλ)ᵏ·δ up to the end of the episode, or of the rollout, with what a limit
-// is by both choices.
+// Advantages are Σ (γλ)ᵏ·δ up to the end of the episode or of the rollout, with a time limit
+// counted in both ways that Limits offers.
 func TestAdvantages(t *testing.T) {
 	for _, limits := range []string{LimitsEnd, LimitsValue} {
 		c := small()
@@ -40,7 +40,7 @@ func TestAdvantages(t *testing.T) {
 		for i := range ends {
 			want, weight := 0.0, 1.0
 			for j := i; ; j += c.Copies {
-				next := worth[j] // 0 where nothing is behind an end
+				next := worth[j] // 0 after an end without a value
 				switch {
 				case ends[j] == agent.Continues && j+c.Copies < r.Rows():
 					next = float64(r.values[j+c.Copies])

@@ -24,27 +24,28 @@ type Agent struct {
 	streams streams
 
 	rollout    *rollout
-	iterations uint64 // learned from; the occasion of the next orders
+	iterations uint64 // rollouts learned from; the occasion of the next orders
 	updates    uint64 // steps made
 	order      order
 	result     [1]agent.UpdateResult
 
-	learnings []*learning   // the last kinds used, newest first
+	learnings []*learning   // of the kinds used last, newest first
 	values    *values       // nil before it is needed
 	looks     map[int]*look // by rows
 	probes    *probe.Probes
 	noise     []float32 // of choices
 	found     found
 	heads     *heads   // of the iteration, for synthetic rows; nil without a generator
-	aligned   *aligned // latents of these, likewise
-	gathered  []int    // rows that gather writes for the program of a step, from a rollout's
+	aligned   *aligned // maps the latents of synthetic rows; nil without a generator
+	gathered  []int    // the rows of the rollout that gather writes for a step's program
 	from      observed
 	into      []float32
 	gather    func()
 	tone      *window.Tone // of frames
 }
 
-// streams are an agent's random numbers: of choices by env step; of orders by iteration.
+// streams are an agent's random numbers: those of choices are indexed by env step, those of
+// orders by iteration.
 type streams struct{ explore, sample, order rng.Stream }
 
 var (
@@ -55,7 +56,7 @@ var (
 	_ agent.Chooser  = (*Agent)(nil)
 )
 
-// adamOf is openai/baselines' Adam.
+// adamOf is the Adam of openai/baselines.
 func adamOf(c Config) plan.AdamConfig {
 	a := plan.DefaultAdam
 	a.Eps, a.ClipNorm = 1e-5, c.MaxNorm
@@ -89,7 +90,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 // Updates is the number of steps made.
 func (x *Agent) Updates() uint64 { return x.updates }
 
-// compile builds a graph and compiles it; build returns what the program is for.
+// compile builds a graph and compiles it; build returns the program's spec.
 func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
 	p, err := plan.Build(name, x.dev, build)
 	if err != nil {
@@ -98,7 +99,7 @@ func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 	return p, nil
 }
 
-// Prepare compiles what these uses need, which otherwise happens at the first of each.
+// Prepare compiles what these uses need, instead of compiling it at the first use.
 func (x *Agent) Prepare(u agent.Uses) error {
 	if err := x.prepareLearning(); err != nil {
 		return err

@@ -11,13 +11,13 @@ import (
 	"pgrlab/core/plan"
 )
 
-// aligned keeps generated latents up to date: those of the trunk that D_real was made with become
-// those of the trunk at the beginning of the iteration, whose heads judge them, and those of the
-// present one, whose heads learn from them.
+// aligned keeps generated latents up to date. It maps latents of the trunk that D_real was made
+// with to those of the trunk at the beginning of the iteration (begun), whose heads judge them,
+// and to those of the present trunk (now), whose heads learn from them.
 type aligned struct {
 	begun, now *align.Map
-	obs        observed  // n, of rows of D_real
-	then       []float32 // [n,H], what the trunk said of them when D_real was made
+	obs        observed  // of n rows of D_real
+	then       []float32 // [n,H], the trunk's output for obs when D_real was made
 }
 
 func newAligned(c Config) *aligned {
@@ -27,7 +27,7 @@ func newAligned(c Config) *aligned {
 
 func (a *aligned) params() []*op.Tensor { return append(a.begun.Params(), a.now.Params()...) }
 
-// reset makes the maps the identity: D_real is of the present trunk.
+// resetAligned makes both maps the identity: D_real is of the present trunk.
 func (l *Latent) resetAligned() error {
 	a := l.aligned
 	a.begun.Reset()
@@ -36,8 +36,8 @@ func (l *Latent) resetAligned() error {
 	return plan.Push(l.dev, a.params()...)
 }
 
-// watch keeps rows of D_real to align by: those of total, done behind its first, that are spread
-// evenly over it.
+// watch keeps rows of D_real to align by, spread evenly over its total rows. rows are those that
+// follow the first done ones.
 func (l *Latent) watch(rows []met, z []float32, done, total int) {
 	a, n := l.aligned, l.config.AlignRows
 	if n == 0 {
@@ -52,7 +52,7 @@ func (l *Latent) watch(rows []met, z []float32, done, total int) {
 	}
 }
 
-// align fits the maps before an epoch, where there are generated rows and enough to fit them by.
+// align fits the maps before an epoch if there are generated rows, and enough rows to fit by.
 func (l *Latent) align(w *agent.Work, epoch int) error {
 	a, syn := l.aligned, w.Source.Synthetic
 	rows := len(a.then) / l.config.latents().Obs
@@ -76,7 +76,7 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 	return plan.Push(l.dev, a.params()...)
 }
 
-// seen is observation i of those to align by.
+// seen returns observation i of those to align by.
 func (a *aligned) seen(i int) observed {
 	n := len(a.then) / a.now.Size()
 	o, f := len(a.obs.numbers)/n, len(a.obs.frames)/n

@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/agent"
 )
 
-// Before each epoch generated latents become those of the present trunk, which learns from them;
-// they are judged as those of the trunk that the iteration began with.
+// Before each epoch the generated latents are mapped to the present trunk, and the step learns from
+// these. Their old values are those of latents mapped to the trunk that the iteration began with.
 func TestGeneratedLatentsFollowTheTrunk(t *testing.T) {
 	bothLatent(t, latentsFollow)
 }
@@ -68,7 +68,7 @@ func latentsFollow(t *testing.T, c Config) {
 	}
 }
 
-// apart is the sum of the squares of what lies between.
+// apart is the sum of the squared differences.
 func apart(a, b []float32) (sum float64) {
 	for i, v := range a {
 		sum += float64((v - b[i]) * (v - b[i]))
@@ -76,7 +76,7 @@ func apart(a, b []float32) (sum float64) {
 	return sum
 }
 
-// Without rows to align by, latents stay what they are.
+// Without rows to align by, latents are not changed.
 func TestLatentsStayWithoutAlignment(t *testing.T) {
 	c := smallLatent()
 	c.AlignRows = 0

@@ -12,7 +12,7 @@ import (
 // magic begins a saved agent; the digit is the version of the format.
 const magic = "PGRP1\n"
 
-// counters are what random numbers depend on, and how many limits follow.
+// counters are what random numbers depend on, and the number of limits that follow.
 type counters struct {
 	Updates, Iterations uint64
 	Limits              uint32
@@ -67,7 +67,7 @@ func (x *Agent) save(w io.Writer) error {
 	return nil
 }
 
-// computed is what a file has of a rollout beside its rows.
+// computed returns what a file has of a rollout besides its rows, frames and limits.
 func (r *rollout) computed() [][]float32 {
 	return [][]float32{r.next, r.values, r.logp, r.advantages}
 }
@@ -154,7 +154,7 @@ func (x *Agent) SavePolicy(w io.Writer) error {
 	return nil
 }
 
-// LoadPolicy reads what SavePolicy wrote; the rest of the agent stays as it is.
+// LoadPolicy reads what SavePolicy wrote and leaves the rest of the agent unchanged.
 func (x *Agent) LoadPolicy(r io.Reader) error {
 	if err := plan.Load(x.dev, r, x.nets.policyParams()); err != nil {
 		return fmt.Errorf("load policy: %w", err)

@@ -12,45 +12,45 @@ import (
 type Settings struct {
 	Steps       int     `toml:"steps"`        // env steps of a rollout, in each copy of the environment
 	Epochs      int     `toml:"epochs"`       // times that a rollout is learned from
-	Minibatches int     `toml:"minibatches"`  // parts of an epoch, a step on each
+	Minibatches int     `toml:"minibatches"`  // parts of an epoch, with a step on each
 	Lambda      float64 `toml:"lambda"`       // λ of generalised advantages
 	Clip        float64 `toml:"clip"`         // ε at first
-	ValueClip   float64 `toml:"value_clip"`   // how far a value moves before its error counts as if it had not, in ε; 0: it always counts
+	ValueClip   float64 `toml:"value_clip"`   // how far, in ε, a value moves before moving on no longer lowers its error; 0: no limit
 	ValueWeight float64 `toml:"value_weight"` // w, weight of the value's loss
 	MaxNorm     float64 `toml:"max_norm"`     // bound of the gradient's norm; 0: none
-	Anneal      float64 `toml:"anneal"`       // times the run's length, after which rate and ε have fallen to 0; 0: they stay
-	RewardScale float64 `toml:"reward_scale"` // of rewards as they are learned from
-	Limits      string  `toml:"limits"`       // what a time limit is: see LimitsEnd
-	// The convolutions in front of the trunk where frames are seen: side of a window, stride
-	// and channels of each.
+	Anneal      float64 `toml:"anneal"`       // multiple of the run's length after which rate and ε have fallen to 0; 0: they stay
+	RewardScale float64 `toml:"reward_scale"` // factor of the rewards that are learned from
+	Limits      string  `toml:"limits"`       // how a time limit counts: see LimitsEnd
+	// The convolutions before the trunk if frames are seen: window side, stride and channels
+	// of each.
 	Kernels  []int `toml:"kernels"`
 	Strides  []int `toml:"strides"`
 	Channels []int `toml:"channels"`
 
 	// Beside a generator:
-	Window       int    `toml:"window"`        // iterations whose rows are D_real
-	KeepRewarded int    `toml:"keep_rewarded"` // rows with a reward that stay in D_real when their iteration has left it, in place of the oldest without one
-	Synthetic    string `toml:"synthetic"`     // what synthetic rows are learned from for: see SyntheticBoth
-	DreamtReward string `toml:"dreamt_reward"` // what a generated reward is: see DreamtThreshold
-	AlignRows    int    `toml:"align_rows"`    // rows of D_real that generated latents are aligned by with the present trunk, before each epoch; 0: they stay as they are
+	Window       int    `toml:"window"`        // iterations whose rows make up D_real
+	KeepRewarded int    `toml:"keep_rewarded"` // rows with a reward that stay in D_real after their iteration has left it, in place of the oldest without one
+	Synthetic    string `toml:"synthetic"`     // what learns from synthetic rows: see SyntheticBoth
+	DreamtReward string `toml:"dreamt_reward"` // how a generated reward is read: see DreamtThreshold
+	AlignRows    int    `toml:"align_rows"`    // rows of D_real by which generated latents are aligned with the present trunk before each epoch; 0: the latents stay as they are
 }
 
 // The choices of Settings.Synthetic.
 const (
-	SyntheticBoth  = "value+policy" // V, and the policy by the advantage of a step
-	SyntheticValue = "value"        // V alone: the data's actions stay what they were
+	SyntheticBoth  = "value+policy" // V, and the policy by the advantage of one step
+	SyntheticValue = "value"        // V alone: the policy learns from the rollout's actions only
 )
 
 // The choices of Settings.DreamtReward.
 const (
-	DreamtThreshold = "threshold" // the largest of D_real where it is above half of that, else 0
-	DreamtRaw       = "raw"       // what the generator says
+	DreamtThreshold = "threshold" // the largest reward of D_real if the generated one is above half of that, else 0
+	DreamtRaw       = "raw"       // the generator's output
 )
 
 // The choices of Settings.Limits.
 const (
-	LimitsEnd   = "end"   // an end: what is behind it counts as nothing, as openai/baselines has it
-	LimitsValue = "value" // no end of the task: the value of what is behind it counts
+	LimitsEnd   = "end"   // an end: what comes after it counts as nothing, as in openai/baselines
+	LimitsValue = "value" // no end of the task: the value of the state after it counts
 )
 
 // DefaultSettings are those of google-research/episodic-curiosity for PPO without a bonus
@@ -108,16 +108,16 @@ func (s Settings) Validate() error {
 type Config struct {
 	Settings
 	Shape  replay.Shape // observations, and actions to choose from
-	Side   int          // of the frames that are seen instead of observations; 0: none are
+	Side   int          // of the frames that are seen instead of observations; 0: no frames are seen
 	Copies int          // of the environment
 	Hidden []int        // widths of the trunk
 	Gamma  float64
 	Length int  // of the run, env steps
-	Bonus  bool // rewards are observed with a bonus on them
+	Bonus  bool // the observed rewards include a bonus
 }
 
-// left is the share of rate and ε in an iteration whose last env step is step: 1 in the first
-// one.
+// left is the share of rate and ε that is left in an iteration whose last env step is step: 1 in
+// the first iteration.
 func (c Config) left(step int) float64 {
 	if c.Anneal == 0 {
 		return 1
@@ -125,7 +125,7 @@ func (c Config) left(step int) float64 {
 	return max(0, 1-float64(max(0, step-c.Steps))/(c.Anneal*float64(c.Length)))
 }
 
-// DefaultConfig is an agent in so many copies of an environment.
+// DefaultConfig describes an agent that acts in that many copies of an environment.
 func DefaultConfig(shape replay.Shape, copies int) Config {
 	return Config{Settings: DefaultSettings, Shape: shape, Copies: copies, Hidden: []int{128, 64}, Gamma: 0.99}
 }
@@ -133,7 +133,7 @@ func DefaultConfig(shape replay.Shape, copies int) Config {
 // DefaultRates are those of google-research/episodic-curiosity for PPO without a bonus.
 var DefaultRates = agent.Rates{LRActor: 1.93e-4, Entropy: 1.094e-3}
 
-// rows is how many a rollout has, and part how many a step learns from.
+// rows is how many rows a rollout has, and part how many of them a step learns from.
 func (c Config) rows() int { return c.Steps * c.Copies }
 func (c Config) part() int { return c.rows() / c.Minibatches }
 

@@ -13,11 +13,11 @@ import (
 	"pgrlab/core/rng"
 )
 
-// MostSynthetic is how many synthetic rows a step learns from at most, for each real one.
+// MostSynthetic is the most synthetic rows that a step learns from, for each real one.
 const MostSynthetic = 15
 
-// heads are policy and value as an iteration found them, π_old and V_old of synthetic rows:
-// these have no row of the rollout that says it.
+// heads are the heads of policy and value at the beginning of an iteration. They give π_old and
+// V_old of synthetic rows, for which no row of the rollout holds them.
 type heads struct {
 	policy, value nn.Linear
 	peak          float32 // the largest reward of D_real when it was made
@@ -33,7 +33,7 @@ func newHeads(c Config, s rng.Stream) *heads {
 
 func (h *heads) params() []*op.Tensor { return append(h.policy.Params(), h.value.Params()...) }
 
-// take makes them what they are now.
+// take copies the present heads to h.
 func (h *heads) take(x *Agent) error {
 	now := append(x.nets.policy.Params(), x.nets.value.Params()...)
 	if err := plan.Copy(x.dev, h.params(), now); err != nil {
@@ -43,11 +43,11 @@ func (h *heads) take(x *Agent) error {
 }
 
 // dreamt are the synthetic rows of a step: the program that judges them by the heads of the
-// iteration, and what the step's own reads.
+// iteration, and the inputs (into) of the step's own program.
 type dreamt struct {
 	program       *plan.Program
 	columns       replay.Batch // z, a, r, z′, as the program reads them
-	z             []float32    // [S,H], as the present trunk would say it
+	z             []float32    // [S,H], as the present trunk would give it
 	logp, v, next []float32    // log π_old(a|z), V_old(z), V_old(z′), [S]
 	into          rows
 }
@@ -75,7 +75,7 @@ func (x *Agent) newDreamt(into rows, n int) (*dreamt, error) {
 	}, nil
 }
 
-// synthetic is how many synthetic rows the steps of now have: for each real one as many as a
+// synthetic is how many synthetic rows the present steps have: for each real row as many as a
 // batch of the run has by the knob ratio.
 func (x *Agent) synthetic(w *agent.Work) int {
 	if syn := w.Source.Synthetic; syn == nil || syn.Len() == 0 {
@@ -84,7 +84,7 @@ func (x *Agent) synthetic(w *agent.Work) int {
 	return x.syntheticOf(w.Source.Mix)
 }
 
-// syntheticOf is how many synthetic rows a step has for such batches, when there are any.
+// syntheticOf is how many synthetic rows a step has for batches of a mix, when there are any.
 func (x *Agent) syntheticOf(mix replay.Mix) int {
 	if x.heads == nil || mix.Real == 0 || mix.Synthetic == 0 {
 		return 0
@@ -128,8 +128,8 @@ func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
 	return nil
 }
 
-// read makes of generated rows what the agent could have met: the likeliest action alone, and the
-// rewards of Settings.DreamtReward.
+// read turns generated rows into rows that the agent could have met: with the likeliest action
+// alone, and the rewards of Settings.DreamtReward.
 func (h *heads) read(b *replay.Batch, c Config) {
 	choose(b.Act, b.Act, c.Shape.Act)
 	if c.DreamtReward == DreamtRaw {

@@ -9,38 +9,38 @@ import (
 	"pgrlab/core/replay"
 )
 
-// filmed is the history of who sees frames. These are kept by the run, as many as the window
-// has (see agent.Spec.Keeps): of them it knows what a replay.FrameRow does not say, and keeps
-// those with a reward, which stay when the run has forgotten them.
+// filmed is the history of a learner that sees frames. The run itself keeps the frames of the
+// window (see agent.Spec.Keeps); filmed adds what a replay.FrameRow does not hold, and keeps
+// whole transitions with a reward, which outlive the run's frames.
 type filmed struct {
 	config Config
 	steps  uint64    // observed
-	told   []float32 // [Window·Steps,Copies], F of the newest as it was told; env step t is at t modulo Window·Steps
-	// [Window·Steps,Copies], the rewards of the newest as they were observed; nil: there is no bonus.
+	told   []float32 // [Window·Steps,Copies], the F that was assigned to the newest transitions; env step t is at t modulo Window·Steps
+	// [Window·Steps,Copies], the observed rewards of the newest transitions; nil if there is no bonus.
 	rewards []float32
-	kept    []keepsake // the oldest first: of the window, and at most KeepRewarded that have left it
-	first   uint64     // the number of the first of these among all that ever were
+	kept    []keepsake // the oldest first: those of the window, and at most KeepRewarded that have left it
+	first   uint64     // the number of kept[0] among all keepsakes that there ever were
 	made    made
-	row     replay.FrameRow // of read
+	row     replay.FrameRow // memory for the rows that are read
 }
 
 // keepsake is a transition with its frames.
 type keepsake struct {
-	step       uint64 // that had been observed before it
+	step       uint64 // how many env steps had been observed before it
 	seen, next []byte
 	action     []float32
 	earned     float32 // the task's reward
-	reward     float32 // as it was observed
+	reward     float32 // the observed reward
 	note       replay.Note
 }
 
-// made is what D_real was made from last: its first rows from keepsakes, the others from windows
+// made is what D_real was last made from: its first rows from keepsakes, the others from windows
 // of the run's frames.
 type made struct {
 	first    uint64 // the number of the first keepsake
 	kept     int
 	windows  replay.Windows
-	numbered []uint32 // the window of each row behind those of keepsakes
+	numbered []uint32 // the window of each row after those of keepsakes
 }
 
 func newFilmed(c Config) *filmed {
@@ -83,8 +83,8 @@ func (h *filmed) gone() (n int) {
 	return n
 }
 
-// list lists windows by their env steps, those of one in the order of the copies. Each copy has
-// made one transition in every env step, so that its newest windows are of the newest env steps.
+// list lists windows by env step, and those of one env step in the order of the copies. Each copy
+// makes one transition in every env step, so that its newest windows are of the newest env steps.
 func (h *filmed) list(from *agent.BatchSource) (int, error) {
 	if from.Frames == nil {
 		return 0, errors.New("latents of frames, but the run keeps none")
@@ -109,7 +109,7 @@ func (h *filmed) list(from *agent.BatchSource) (int, error) {
 	return h.choose(all, from)
 }
 
-// choose has keepsakes that have left the window in the place of the oldest windows without a
+// choose puts keepsakes that have left the window in the place of the oldest windows without a
 // reward.
 func (h *filmed) choose(windows []uint32, from *agent.BatchSource) (int, error) {
 	m, n := &h.made, min(from.Real.Cap(), len(windows))
@@ -129,7 +129,7 @@ func (h *filmed) choose(windows []uint32, from *agent.BatchSource) (int, error) 
 		}
 		m.numbered = append(m.numbered, number)
 	}
-	m.first, m.kept = m.first+uint64(left), m.kept-left // where all have one
+	m.first, m.kept = m.first+uint64(left), m.kept-left // too few windows are without a reward
 	return h.listed(from), nil
 }
 
@@ -154,8 +154,8 @@ func (h *filmed) read(i int, from *agent.BatchSource) (met, error) {
 	return m, nil
 }
 
-// toldAt is where what was told of a window stands. It is asked while the windows are listed, before
-// another env step.
+// toldAt is the index in told and rewards of a window's transition. It is valid from the listing
+// of the windows until another env step is observed.
 func (h *filmed) toldAt(window uint32) uint64 {
 	w := &h.made.windows
 	copied, age := 0, uint64(0)
@@ -170,7 +170,7 @@ func (h *filmed) toldAt(window uint32) uint64 {
 	return (h.steps-age)%uint64(c.Window*c.Steps)*uint64(c.Copies) + uint64(copied)
 }
 
-// keepsake is that of a row of D_real; nil where it has been forgotten.
+// keepsake returns the keepsake of a row of D_real; nil if it has been forgotten.
 func (h *filmed) keepsake(row int) *keepsake {
 	if number := h.made.first + uint64(row); number >= h.first {
 		return &h.kept[number-h.first]

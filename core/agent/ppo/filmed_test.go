@@ -13,28 +13,29 @@ import (
 	"pgrlab/core/rng"
 )
 
-// sightedLatent is small with frames, beside a generator.
+// sightedLatent configures a small agent that learns from frames beside a generator.
 func sightedLatent() Config {
 	c := sighted()
 	c.Window, c.KeepRewarded, c.MaxNorm = 2, 5, 0.3
 	return c
 }
 
-// bothLatent tests agents beside a generator, of observations and of frames.
+// bothLatent runs a test for an agent beside a generator, once with observations and once with
+// frames.
 func bothLatent(t *testing.T, test func(t *testing.T, c Config)) {
 	for name, c := range map[string]Config{"observations": smallLatent(), "frames": sightedLatent()} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
 	}
 }
 
-// twin are histories of observations and of frames that are told of the same env steps.
+// twin is a history of observations and one of frames that observe the same env steps.
 type twin struct {
 	c      Config
 	rows   *rowHistory
 	filmed *filmed
 	film   *replay.Frames
 	step   uint64
-	bonus  float32 // the largest that is observed with a reward
+	bonus  float32 // the largest bonus that is observed with a reward
 }
 
 func newTwin(window, keep int, bonus float32) *twin {
@@ -44,13 +45,13 @@ func newTwin(window, keep int, bonus float32) *twin {
 	return &twin{c: c, rows: newRowHistory(c), filmed: newFilmed(c), film: film, bonus: bonus}
 }
 
-// frame is one that says where it is from.
+// frame makes a frame that tells its step, its copy and its number.
 func (w *twin) frame(copied int, number byte) []byte {
 	return bytes.Repeat([]byte{byte(w.step), byte(w.step >> 8), byte(copied), number}, w.c.frame())[:w.c.frame()]
 }
 
-// make makes an env step; of so many in a hundred a copy's has a reward, and episodes end by
-// their limit every eleventh step.
+// make makes an env step. In rewarded of a hundred env steps a copy has a reward; episodes meet
+// their time limit every eleventh step.
 func (w *twin) make(rewarded int) {
 	c := w.c
 	e := agent.Experience{
@@ -92,7 +93,7 @@ func (w *twin) make(rewarded int) {
 	w.step++
 }
 
-// stamp are a frame's numbers.
+// stamp returns the numbers that frame wrote.
 func stamp(frame []byte) (numbers []float32) {
 	for _, b := range frame[:4] {
 		numbers = append(numbers, float32(b))
@@ -100,8 +101,9 @@ func stamp(frame []byte) (numbers []float32) {
 	return numbers
 }
 
-// D_real of frames is of the transitions, in the order, with the notes and the rewards that that of
-// observations has: whatever was met, with a bonus and without, and behind a file.
+// From frames, D_real has the same transitions, in the same order and with the same notes and
+// rewards, as from observations: for any experience, with and without a bonus, and after loading
+// from a file.
 func TestFramesHaveTheHistoryOfObservations(t *testing.T) {
 	for _, size := range []struct {
 		window, keep, most, rewarded int
@@ -153,7 +155,7 @@ func TestFramesHaveTheHistoryOfObservations(t *testing.T) {
 	}
 }
 
-// What D_real was made from is recalled while its frames are there.
+// The frames that a row of D_real was made from can be recalled while they are held.
 func TestWhatRowsWereMadeFromIsRecalled(t *testing.T) {
 	c := sightedLatent()
 	l := newLatentAgent(t, c, newDevice(t, 1))
@@ -178,7 +180,7 @@ func TestWhatRowsWereMadeFromIsRecalled(t *testing.T) {
 		if !slices.Equal(row.Action, has[h:][:c.Shape.Act]) || row.Return != has[h+c.Shape.Act] || row.Respawned != real.Note(i).Respawned {
 			t.Fatalf("row %d is %v, recalled as %+v", i, has, row)
 		}
-		// V of a latent, by hand, is that of the frame as who acts on it has it.
+		// V of a latent, computed by hand, equals V of its frame when the agent acts on it.
 		for k, frame := range [][]byte{row.Stack[0], row.Next[0]} {
 			v, z := float64(l.nets.value.B.Data[0]), has[k*(h+c.Shape.Act+1):][:h]
 			for j, w := range l.nets.value.W.Data {
@@ -207,7 +209,7 @@ func TestWhatRowsWereMadeFromIsRecalled(t *testing.T) {
 	}
 }
 
-// A file is read whole or not at all, and one that contradicts itself is refused.
+// A file is read whole or not at all, and a file that contradicts itself is refused.
 func TestFilesOfHistoriesOfFrames(t *testing.T) {
 	w := newTwin(2, 5, 0.25)
 	from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), 1000), Frames: replay.FrameSampler{Frames: w.film}}
@@ -236,7 +238,7 @@ func TestFilesOfHistoriesOfFrames(t *testing.T) {
 	}
 }
 
-// sameHistories holds that two of them save the same.
+// sameHistories checks that two agents save the same history.
 func sameHistories(t *testing.T, a, b *Latent) {
 	t.Helper()
 	var files [2]bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// filmedHead is what a file has of a filmed before what it was told, its keepsakes, and what
+// filmedHead begins a saved filmed. It is followed by told and rewards, the keepsakes, and what
 // D_real was made from.
 type filmedHead struct {
 	Steps, First, Kept uint64
@@ -16,8 +16,8 @@ type filmedHead struct {
 	MadeKept, Windows  uint32 // rows of D_real
 }
 
-// keptHead is what a file has of a keepsake before its action and its frames, and before these its
-// reward as it was observed, where there is a bonus.
+// keptHead begins a saved keepsake. It is followed by the observed reward if there is a bonus, then
+// by the action and the frames.
 type keptHead struct {
 	Step   uint64
 	Earned float32

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/window"
 )
 
-// layers are the windows of the convolutions over frames, and how many numbers the last of
-// them makes of one. The configuration must be valid.
+// layers returns the windows of the convolutions over frames, and how many numbers the last
+// convolution outputs for a frame. The configuration must be valid.
 func (c Config) layers() (over []window.Geometry, flat int) {
 	g := window.Geometry{Height: c.Side, Width: c.Side, Channels: agent.Colours}
 	for i, kernel := range c.Kernels {
@@ -22,7 +22,7 @@ func (c Config) layers() (over []window.Geometry, flat int) {
 	return over, g.Size()
 }
 
-// validateFrames says whether the convolutions fit the frames.
+// validateFrames returns an error unless the convolutions fit the frames.
 func (c Config) validateFrames() error {
 	side := c.Side
 	if side == 0 {
@@ -40,11 +40,10 @@ func (c Config) validateFrames() error {
 	return nil
 }
 
-// input is how many numbers the networks are given of what is observed: those of an
-// observation, or a frame's.
+// input is how many numbers the networks read: those of an observation, or of a frame.
 func (c Config) input() int { return c.numbers() + c.frame() }
 
-// numbers are those of an observation; 0: frames are seen instead.
+// numbers is how many numbers an observation has; 0 if frames are seen instead.
 func (c Config) numbers() int {
 	if c.Side > 0 {
 		return 0
@@ -52,16 +51,16 @@ func (c Config) numbers() int {
 	return c.Shape.Obs
 }
 
-// frame is how many bytes a frame has; 0: none are seen.
+// frame is how many bytes a frame has; 0 if none are seen.
 func (c Config) frame() int { return c.Side * c.Side * agent.Colours }
 
-// observed are observations in a row, or the frames that are seen instead.
+// observed are observations one after the other, or the frames that are seen instead.
 type observed struct {
 	numbers []float32 // [n,O]
 	frames  []byte    // [n,Side,Side,3]
 }
 
-// read writes row number row as the networks are given it, a frame as byte/255.
+// read writes row number row to dst as the networks read it, a frame as byte/255.
 func (x *Agent) read(dst []float32, from observed, row int) {
 	if x.config.Side == 0 {
 		copy(dst, from.numbers[row*len(dst):(row+1)*len(dst)])
@@ -72,7 +71,7 @@ func (x *Agent) read(dst []float32, from observed, row int) {
 	}
 }
 
-// keep puts frames behind each other, from frame first on.
+// keep writes frames to dst one after the other, from frame number first on.
 func keep(dst []byte, first int, frames [][]byte) {
 	for i, frame := range frames {
 		copy(dst[(first+i)*len(frame):], frame)
@@ -91,7 +90,7 @@ func (x *Agent) ActivationsOf(stacks [][][]byte) ([]agent.Layer, error) {
 	return p.Run(len(stacks))
 }
 
-// show writes what copies see, stacks of one frame, as the networks are given it.
+// show writes what copies see, stacks of one frame, to dst as the networks read it.
 func (x *Agent) show(dst []float32, stacks [][][]byte) error {
 	size := x.config.frame()
 	for i, stack := range stacks {
@@ -103,13 +102,13 @@ func (x *Agent) show(dst []float32, stacks [][][]byte) error {
 	return nil
 }
 
-// Recall writes the frames that a row of D_real was made from: those of the run's, or of a
-// transition that was kept longer. Observations are kept until D_real is made anew.
+// Recall writes the frames that a row of D_real was made from: the run's, or those of a
+// transition that was kept longer. Observations are kept until D_real is remade.
 func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error {
 	return l.history.recall(dst, from, slot)
 }
 
-// Met are the newest transitions of observations; nil where frames are seen.
+// Met returns the newest transitions of observations; nil if frames are seen.
 func (l *Latent) Met() *replay.Ring {
 	if h, keeps := l.history.(*rowHistory); keeps {
 		return h.met.Ring
@@ -117,7 +116,7 @@ func (l *Latent) Met() *replay.Ring {
 	return nil
 }
 
-// Encode returns what the trunk says of frames, each a stack of one, [stacks,H].
+// Encode returns the trunk's output [stacks,H] for frames, each a stack of one.
 func (l *Latent) Encode(stacks [][][]byte) ([]float32, error) {
 	if err := l.prepareEncoder(); err != nil {
 		return nil, err
@@ -125,8 +124,8 @@ func (l *Latent) Encode(stacks [][][]byte) ([]float32, error) {
 	return l.encode(len(stacks), func(i int) observed { return observed{frames: stacks[i][0]} })
 }
 
-// Align returns latents of D_real, or of D_syn, as the heads learn from those of D_syn: as the
-// present trunk would say them, as far as is known.
+// Align returns latents of D_real or D_syn in the form in which the heads learn from those of
+// D_syn: an estimate of what the present trunk would give.
 func (l *Latent) Align(z []float32) []float32 {
 	if l.config.AlignRows == 0 {
 		return z

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/testing/golden"
 )
 
-// given is an agent's start, a rollout and the orders in which it is learned from: everything
+// given holds an agent's initial weights, a rollout and the orders of its minibatches: everything
 // that PyTorch needs for the same iterations.
 type given struct {
 	Settings         Settings
@@ -21,7 +21,7 @@ type given struct {
 	Actions, Rewards []float32
 	Ends             []int // 0 goes on, 1 ended, 2 met its limit
 	Behind           [][]float32
-	// Where frames are seen, instead of States, Next and Behind; their side is Side.
+	// Frames replace States, Next and Behind for an agent that sees them; Side is their side.
 	Side                             int
 	Frames, NextFrames, BehindFrames []byte
 	Orders                           [][]int // of each epoch
@@ -34,16 +34,17 @@ type weights struct {
 	Data  []float32
 }
 
-// said is what PyTorch made of it.
+// said holds PyTorch's results.
 type said struct {
 	Policy, Value, Mean []float64 // of each step
 	After               [][]float32
 }
 
-// An iteration, advantages and eight steps, against PyTorch 1.13 from the same weights, rows
-// and orders, with a time limit as an end and as what it is, values held back and not, and
-// values that an earlier iteration has moved, from observations and from frames. testdata/golden.py made the numbers. The
-// tolerance of 1e-5 is float32's in another order of sums; a step moves a weight by some 1e-3.
+// TestAnIterationAgreesWithPyTorch compares an iteration, its advantages and eight steps, with
+// PyTorch 1.13 from the same weights, rows and orders. It covers time limits that count as an end
+// and by their value, clipped and unclipped values, and values that an earlier iteration has moved,
+// from observations and from frames. testdata/golden.py made the numbers. The tolerance of 1e-5
+// allows for float32 sums in another order; a step moves a weight by some 1e-3.
 func TestAnIterationAgreesWithPyTorch(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"baselines": func(c *Config) { c.Limits = LimitsEnd },
@@ -87,13 +88,13 @@ func TestAnIterationAgreesWithPyTorch(t *testing.T) {
 	}
 }
 
-// next makes the next unit of an iteration that is due or under way.
+// next makes the next unit of the iteration that is due or under way.
 func (s *session) next(t *testing.T) agent.UpdateResult {
 	s.unit(t)
 	return s.x.result[0]
 }
 
-// goldenInput describes an agent whose rollout is full. Its optimiser begins anew.
+// goldenInput describes an agent whose rollout is full. Its optimiser starts afresh.
 func goldenInput(x *Agent, s *session) given {
 	if err := x.adam.Reset(); err != nil {
 		panic(err)

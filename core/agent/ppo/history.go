@@ -9,24 +9,24 @@ import (
 	"pgrlab/core/replay"
 )
 
-// history is what D_real is made of: transitions as the environment had them.
+// history holds the transitions that D_real is made from, as the environment gave them.
 type history interface {
 	// observe adds an env step.
 	observe(e *agent.Experience)
-	// list chooses what D_real is made of: the newest transitions, and those with a reward from
-	// before them in the place of the oldest without one, so that there are equally many whatever
-	// was met. It returns how many they are.
+	// list chooses the transitions that D_real is made from: the newest, but with earlier ones
+	// that have a reward in the place of the oldest without one, so that their number does not
+	// depend on what was met. It returns that number.
 	list(from *agent.BatchSource) (int, error)
-	// listed is how many were chosen last. read is one of them, until the next read.
+	// listed is how many were chosen last. read returns one of them, valid until the next read.
 	listed(from *agent.BatchSource) int
 	read(i int, from *agent.BatchSource) (met, error)
-	// recall writes what row number i of D_real was made from; an error says that it is not known
-	// any more.
+	// recall writes what row number i of D_real was made from; an error says that it is no longer
+	// known.
 	recall(dst *replay.FrameRow, from agent.Frames, i int) error
 	save(w io.Writer) error
 	load(r io.Reader) error
-	// unfilled are the bytes of numbers, and those of frames, that a file has beside those of now
-	// in the end.
+	// unfilled is how many bytes of numbers, and of frames, a file at the end of the run has in
+	// addition to those of now.
 	unfilled() (numbers, frames int64)
 }
 
@@ -35,7 +35,7 @@ type met struct {
 	seen, next observed // one each
 	action     []float32
 	earned     float32 // the task's reward
-	reward     float32 // as it was observed, with the bonus where there is one
+	reward     float32 // the observed reward, including the bonus if there is one
 	note       replay.Note
 }
 
@@ -43,8 +43,8 @@ type met struct {
 type rowHistory struct {
 	config   Config
 	met      *observedRing // the newest
-	rewarded *observedRing // those with a reward that have left it; nil where none are kept
-	behind   *observedRing // those that D_real was made from last, in its slots
+	rewarded *observedRing // those with a reward that have left met; nil if none are kept
+	behind   *observedRing // those that D_real was last made from, in its slots
 }
 
 func newRowHistory(c Config) *rowHistory {
@@ -78,7 +78,7 @@ func (h *rowHistory) list(from *agent.BatchSource) (int, error) {
 		all := min(n, h.rewarded.Len())
 		kept = h.rewarded.Oldest(h.rewarded.Len()-all, all)
 	}
-	left := len(kept) // of those without a reward that make room
+	left := len(kept) // how many without a reward have to make room
 	for _, slot := range h.met.Oldest(h.met.Len()-n, n) {
 		if left > 0 && h.met.Row(slot)[reward] <= 0 {
 			left--
@@ -87,7 +87,7 @@ func (h *rowHistory) list(from *agent.BatchSource) (int, error) {
 		newest = append(newest, slot)
 	}
 	h.behind.Clear()
-	for _, slot := range kept[left:] { // where all of the newest have a reward fewer fit beside them
+	for _, slot := range kept[left:] { // fewer fit if too few of the newest are without a reward
 		h.behind.addFrom(h.rewarded, slot)
 	}
 	for _, slot := range newest {
@@ -96,8 +96,9 @@ func (h *rowHistory) list(from *agent.BatchSource) (int, error) {
 	return h.behind.Len(), nil
 }
 
-// listed lists them where a file from before there was a ring of them ends amid the making of
-// D_real: nothing was observed since it began.
+// listed calls list again if behind is empty. That happens after a file of an older version,
+// which lacks that ring, was saved while D_real was being made. Nothing was observed since the
+// making began, so that the choice is the same.
 func (h *rowHistory) listed(from *agent.BatchSource) int {
 	if h.behind.Len() == 0 {
 		h.list(from)
@@ -126,7 +127,7 @@ func (h *rowHistory) recall(dst *replay.FrameRow, _ agent.Frames, i int) error {
 	return nil
 }
 
-// rings are the transitions that it keeps, in the order of a file.
+// rings returns the rings of transitions, in the order of a file.
 func (h *rowHistory) rings() (all []*observedRing) {
 	for _, r := range []*observedRing{h.met, h.rewarded, h.behind} {
 		if r != nil {
@@ -148,7 +149,7 @@ func (h *rowHistory) save(w io.Writer) error {
 func (h *rowHistory) load(r io.Reader) error {
 	for _, ring := range h.rings() {
 		switch err := ring.load(r); {
-		case ring == h.behind && errors.Is(err, io.EOF): // a file from before it was kept ends here
+		case ring == h.behind && errors.Is(err, io.EOF): // a file of an older version ends here
 			h.behind.Clear()
 			return nil
 		case err != nil:
@@ -158,7 +159,7 @@ func (h *rowHistory) load(r io.Reader) error {
 	return nil
 }
 
-// unfilled is of no more transitions than the run makes.
+// unfilled counts no more transitions than the run makes.
 func (h *rowHistory) unfilled() (numbers, frames int64) {
 	for _, r := range h.rings() {
 		numbers += int64(min(r.Cap(), h.config.Length*h.config.Copies)-r.Len()) * int64(r.rowBytes())
@@ -166,8 +167,8 @@ func (h *rowHistory) unfilled() (numbers, frames int64) {
 	return max(0, numbers), 0
 }
 
-// Unfilled is about how many bytes of numbers, and of frames before compression, a checkpoint at
-// the end of the run has of the learner beside those that it has now.
+// Unfilled is roughly how many bytes of numbers, and of frames before compression, the learner has
+// in a checkpoint at the end of the run in addition to those that it has now.
 func (l *Latent) Unfilled() (numbers, frames int64) {
 	c := l.config
 	numbers, frames = l.history.unfilled()

@@ -15,9 +15,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Latent is an Agent beside a generator. It keeps the transitions of its last iterations, and
-// makes D_real of them before each refit: rows [z, a, r, z′, 0], where z is what the trunk
-// says of s at that time.
+// Latent is an Agent that learns beside a generator. It keeps the transitions of its last
+// iterations and builds D_real from them before each refit, as rows [z, a, r, z′, 0], where z is
+// the trunk's output for s at that moment.
 type Latent struct {
 	*Agent
 	history history
@@ -32,7 +32,7 @@ var (
 	_ agent.Preparer   = (*Latent)(nil)
 )
 
-// NewLatent is New of an agent beside a generator.
+// NewLatent is New for an agent that learns beside a generator.
 func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	x, err := New(c, dev, seed)
 	if err != nil {
@@ -63,7 +63,7 @@ func (l *Latent) Observe(e *agent.Experience) error {
 	return nil
 }
 
-// Phases are an iteration, and D_real made anew before a refit.
+// Phases returns two phases: an iteration, and encoding, which remakes D_real before a refit.
 func (l *Latent) Phases() []agent.Phase {
 	phases := l.Agent.Phases()
 	phases[0].Slice = l.learnSlice
@@ -72,8 +72,8 @@ func (l *Latent) Phases() []agent.Phase {
 	})
 }
 
-// learnSlice makes a step, before the first of an epoch with generated latents as the present
-// trunk would say them.
+// learnSlice makes a step. Before the first step of an epoch it aligns generated latents with the
+// present trunk.
 func (l *Latent) learnSlice(w *agent.Work, done int) (int, []agent.UpdateResult, error) {
 	if done%l.config.Minibatches == 0 {
 		if err := l.align(w, done/l.config.Minibatches); err != nil {
@@ -105,8 +105,8 @@ func (l *Latent) prepareEncoder() error {
 	return err
 }
 
-// startEncode forgets what D_real has: latents of an older trunk say something else. A unit
-// is a row of the new one.
+// startEncode clears D_real, because its latents are those of an older trunk. A unit is a row of
+// the new D_real.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	if total, err = l.history.list(&w.Source); err != nil {
 		return 0, fmt.Errorf("agent: %w", err)
@@ -126,7 +126,7 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	return total, nil
 }
 
-// encodeSlice makes the rows behind the first done.
+// encodeSlice builds the rows that follow the first done ones.
 func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
 	if err := l.prepareEncoder(); err != nil {
 		return 0, nil, err
@@ -154,7 +154,7 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	return len(rows), nil, nil
 }
 
-// encode is what the trunk says of so many observations, [n,H].
+// encode returns the trunk's output [n,H] for n observations.
 func (l *Latent) encode(n int, of func(i int) observed) (z []float32, err error) {
 	o := l.config.input()
 	for first := 0; first < n; first += l.config.valueRows() {
@@ -171,8 +171,8 @@ func (l *Latent) encode(n int, of func(i int) observed) (z []float32, err error)
 	return z, nil
 }
 
-// encoded is what the trunk says of the first observations that the program was given, until it is
-// given others.
+// encoded returns the trunk's output for the first rows observations that the program was given.
+// It is valid until the program runs again.
 func (l *Latent) encoded(rows int) ([]float32, error) {
 	if err := l.encoder.program.Run(0); err != nil {
 		return nil, fmt.Errorf("agent: encode: %w", err)
@@ -180,7 +180,7 @@ func (l *Latent) encoded(rows int) ([]float32, error) {
 	return l.encoder.z[:rows*l.config.latents().Obs], nil
 }
 
-// Prepare compiles what these uses need, and what they will need for a refit.
+// Prepare compiles what these uses need, and what a refit will need.
 func (l *Latent) Prepare(u agent.Uses) error {
 	if err := l.Agent.Prepare(u); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// smallLatent is small beside a generator.
+// smallLatent configures a small agent beside a generator.
 func smallLatent() Config {
 	c := small()
 	c.Window, c.KeepRewarded, c.MaxNorm = 2, 5, 0.3
@@ -29,8 +29,8 @@ func newLatentAgent(t testing.TB, c Config, dev device.Device) *Latent {
 	return l
 }
 
-// dreamtRows are rows as a generator makes them: latents beyond 1, actions that are none,
-// rewards in between.
+// dreamtRows are rows as a generator makes them: latents beyond 1, invalid actions, and rewards
+// between the real ones.
 func dreamtRows(c Config, n int) *replay.Ring {
 	shape := c.latents()
 	ring := replay.NewRing(shape, n)
@@ -40,7 +40,7 @@ func dreamtRows(c Config, n int) *replay.Ring {
 	return ring
 }
 
-// latentSession drives one; its steps have two synthetic rows for three real ones.
+// latentSession drives an agent whose steps have two synthetic rows for three real ones.
 func latentSession(l *Latent, dreams *replay.Ring) *session {
 	s := newSession(l.Agent)
 	s.learner, s.rates.Entropy = l, 0.01
@@ -56,8 +56,8 @@ func latentSession(l *Latent, dreams *replay.Ring) *session {
 	return s
 }
 
-// slowly are policy and value loss, and the loss, of the rows that a step has, by loops over
-// the formulas of the package in float64.
+// slowly computes the policy loss, the value loss and the total loss of a step's rows, by loops
+// over the package's formulas in float64.
 func slowly(x *Agent, l *learning, weights [][]float64) (policy, value, loss float64) {
 	c := x.config
 	layer := func(in []float64, k int, squash bool) []float64 {
@@ -124,8 +124,8 @@ func slowly(x *Agent, l *learning, weights [][]float64) (policy, value, loss flo
 	return policy, value, policy + c.ValueWeight*value - 0.01*chance
 }
 
-// A step with synthetic rows is Adam's on the gradient of the formulas, which central
-// differences find in float64: with both uses of them, and values held back and not.
+// A step with synthetic rows is Adam's step on the gradient of the formulas, taken by central
+// differences in float64: for both uses of synthetic rows, and with clipped and unclipped values.
 func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"both":  func(c *Config) {},
@@ -137,7 +137,7 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 			change(&c)
 			l := newLatentAgent(t, c, newDevice(t, 2))
 			s := latentSession(l, dreamtRows(c, 40))
-			for l.iterations < 2 || s.done != 3 { // in the middle of the third: π is no longer π_old
+			for l.iterations < 2 || s.done != 3 { // in the middle of the third iteration: π is no longer π_old
 				s.unit(t)
 			}
 			if err := l.adam.Reset(); err != nil {
@@ -182,7 +182,7 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 				for i, v := range p.Data {
 					g := clip * gradient[k][i]
 					if math.Abs(g) < 1e-4 {
-						continue // of the sign of less float32 knows little, and a first step is hardly more
+						continue // float32 hardly knows the sign of a smaller gradient, and a first step is little more than the sign
 					}
 					moved++
 					want := weights[k][i] - s.rates.LRActor*g/(math.Abs(g)+1e-5)
@@ -198,7 +198,7 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 	}
 }
 
-// told is z within what a tanh can say, or where frames are seen a ReLU.
+// told limits z to the range of the trunk's activation: tanh, or ReLU where the agent sees frames.
 func told(c Config, z []float32) []float32 {
 	z = slices.Clone(z)
 	for i, v := range z {
@@ -209,8 +209,8 @@ func told(c Config, z []float32) []float32 {
 	return z
 }
 
-// Synthetic rows are judged by the heads that the iteration began with, and read as what the
-// agent could have met.
+// Synthetic rows are judged by the heads that the iteration began with, and are first limited to
+// what the agent could have met.
 func TestSyntheticRowsAreJudgedByTheOldHeads(t *testing.T) {
 	bothLatent(t, judgedByTheOldHeads)
 }
@@ -264,7 +264,7 @@ func judgedByTheOldHeads(t *testing.T, c Config) {
 	}
 }
 
-// Without synthetic rows it is a PPO that has no generator, bit for bit; with them it is not.
+// Without synthetic rows the agent is plain PPO, bit for bit; with them it is not.
 func TestWithoutSyntheticRowsItIsPlain(t *testing.T) {
 	bothLatent(t, plainWithoutSynthetic)
 }
@@ -291,7 +291,7 @@ func plainWithoutSynthetic(t *testing.T, c Config) {
 	}
 }
 
-// encodeAll makes D_real anew, and returns how many rows were to be made.
+// encodeAll makes D_real anew and returns how many rows that are.
 func encodeAll(t testing.TB, l *Latent, source agent.BatchSource) int {
 	t.Helper()
 	w := agent.Work{Refit: true, Source: source}
@@ -307,8 +307,8 @@ func encodeAll(t testing.TB, l *Latent, source agent.BatchSource) int {
 	return total
 }
 
-// D_real is what the trunk says now of the newest transitions, those with a reward that have
-// left the window in the place of the oldest without one.
+// D_real holds the present trunk's latents of the newest transitions. Rewarded transitions that
+// have left the window replace the oldest ones without a reward.
 func TestDRealIsOfThePresentTrunk(t *testing.T) {
 	c := smallLatent()
 	l := newLatentAgent(t, c, newDevice(t, 1))
@@ -372,8 +372,8 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 	}
 }
 
-// It goes on from every place of an iteration with synthetic rows as if it had not stopped, and
-// one worker makes the bits of two.
+// An agent goes on from every place of an iteration with synthetic rows as if it had not stopped,
+// and one worker computes the same bits as two.
 func TestMixedItGoesOnFromEveryPlace(t *testing.T) {
 	bothLatent(t, goesOnMixed)
 }
@@ -381,7 +381,7 @@ func TestMixedItGoesOnFromEveryPlace(t *testing.T) {
 func goesOnMixed(t *testing.T, c Config) {
 	dev := newDevice(t, 1)
 	dreams := dreamtRows(c, 40)
-	const units, refit = 40, 18 // of which the generated rows are aligned from then on
+	const units, refit = 40, 18 // from the refit on the generated rows are aligned
 	var whole [2]*Latent
 	goOn := func(s *session, l *Latent, from, to int) {
 		for unit := from; unit < to; unit++ {
@@ -429,7 +429,7 @@ func TestMixedUpdatesDoNotAllocate(t *testing.T) {
 	}
 	w, phase, unit := agent.Work{Step: s.step, Rates: s.rates, Source: s.source}, l.Phases()[0], 0
 	n := testing.AllocsPerRun(6, func() {
-		unit = (unit + 1) % (s.total - 1) // never the last one
+		unit = (unit + 1) % (s.total - 1) // never the last unit
 		if _, _, err := phase.Slice(&w, unit); err != nil {
 			t.Fatal(err)
 		}

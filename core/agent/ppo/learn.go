@@ -10,12 +10,12 @@ import (
 	"pgrlab/core/plan"
 )
 
-// learning is the program of a step, on a part of the rows and so many synthetic ones.
+// learning is the program of a step, on a part of the rollout's rows and some synthetic ones.
 type learning struct {
 	program                *plan.Program
 	real                   rows
 	dreamt                 *dreamt   // nil without synthetic rows
-	policy, value, entropy []float32 // [1], of the loss
+	policy, value, entropy []float32 // [1], the terms of the loss
 	mean                   []float32 // V of the real rows [part]
 	weight                 []float32 // c
 }
@@ -23,12 +23,12 @@ type learning struct {
 // rows are those of a step as its program reads them.
 type rows struct {
 	in, action           []float32 // [n,O] or [n,H], [n,A]; what the loss does not read is nil
-	advantage, logp, ret []float32 // [n], as all that follow
+	advantage, logp, ret []float32 // [n], like all that follow
 	high, low            []float32 // 1+ε, 1−ε
-	old, reach           []float32 // V_old and how far V moves from it
+	old, reach           []float32 // V_old, and how far V may move from it
 }
 
-// rowNodes are the inputs of rows. Those that a loss reads are made when it does.
+// rowNodes are the input nodes of rows. An input is created when a loss first reads it.
 type rowNodes struct {
 	prefix     string // of the names
 	n          int
@@ -55,7 +55,7 @@ func (n *rowNodes) input(g *op.Graph, i int) *op.Node {
 	return n.of[i]
 }
 
-// data is the memory of the inputs that there are.
+// data returns the memory of the inputs that were created.
 func (n *rowNodes) data(p *plan.Program) (r rows) {
 	r.in = p.Data(n.in)
 	if n.action != nil {
@@ -69,8 +69,8 @@ func (n *rowNodes) data(p *plan.Program) (r rows) {
 	return r
 }
 
-// newLearning compiles a step on a part of the rows and so many synthetic ones. What the
-// latter add enters behind the trunk, which they do not move.
+// newLearning compiles a step on a part of the rollout's rows and that many synthetic ones. The
+// synthetic rows enter after the trunk, which they do not move.
 func (x *Agent) newLearning(synthetic int) (*learning, error) {
 	c, n := x.config, x.config.part()
 	real := rowNodes{n: n}
@@ -83,7 +83,7 @@ func (x *Agent) newLearning(synthetic int) (*learning, error) {
 		logits := x.nets.policy.Apply(g, z)
 		v = x.nets.value.Apply(g, z)
 		all := float64(n + synthetic)
-		chosen := all // rows that say something of the policy
+		chosen := all // rows that count in the policy's loss
 		if c.Synthetic == SyntheticValue {
 			chosen = float64(n)
 		}
@@ -120,7 +120,7 @@ func (x *Agent) newLearning(synthetic int) (*learning, error) {
 	return l, nil
 }
 
-// surrogate is −Σ min(ρA, clip(ρ, low, high)A) over that many rows.
+// surrogate is −Σ min(ρA, clip(ρ, low, high)A), divided by over, a number of rows.
 func (n *rowNodes) surrogate(g *op.Graph, logits *op.Node, over float64) *op.Node {
 	advantage := n.input(g, advantageOf)
 	ratio := g.Exp(g.Sub(logProbability(g, logits, n.action), n.input(g, logpOf)))
@@ -128,7 +128,8 @@ func (n *rowNodes) surrogate(g *op.Graph, logits *op.Node, over float64) *op.Nod
 	return g.Scale(g.Sum(g.Minimum(g.Mul(ratio, advantage), g.Mul(clipped, advantage)), over), -1)
 }
 
-// valueLoss is ½·Σ max((V−R)², (V_old + clip(V−V_old, ±reach) − R)²) over that many rows.
+// valueLoss is ½·Σ max((V−R)², (V_old + clip(V−V_old, ±reach) − R)²), divided by over, a number
+// of rows.
 func (c Config) valueLoss(g *op.Graph, v *op.Node, n *rowNodes, over float64) *op.Node {
 	ret := n.input(g, returnOf)
 	square := g.Square(g.Sub(v, ret))
@@ -140,11 +141,11 @@ func (c Config) valueLoss(g *op.Graph, v *op.Node, n *rowNodes, over float64) *o
 	return g.Scale(g.Sum(square, over), 0.5)
 }
 
-// keptLearnings is how many programs stay compiled: without synthetic rows, and of the last two
-// values of the knob ratio.
+// keptLearnings is how many programs stay compiled: the one without synthetic rows, and those for
+// the last two values of the knob ratio.
 const keptLearnings = 3
 
-// learningOf is the program with so many synthetic rows.
+// learningOf returns the program with that many synthetic rows.
 func (x *Agent) learningOf(synthetic int) (*learning, error) {
 	for i, l := range x.learnings {
 		if l.synthetic() == synthetic {
@@ -167,7 +168,7 @@ func (x *Agent) learningOf(synthetic int) (*learning, error) {
 	return l, nil
 }
 
-// synthetic is how many rows of the program are.
+// synthetic is how many of the program's rows are synthetic.
 func (l *learning) synthetic() int {
 	if l.dreamt == nil {
 		return 0
@@ -194,7 +195,8 @@ func (x *Agent) prepareLearning() (err error) {
 	return err
 }
 
-// Phases are one: an iteration, where a rollout is full. A unit is a step on a part of it.
+// Phases returns one phase: an iteration, when the rollout is full. A unit is a step on a part of
+// the rollout.
 func (x *Agent) Phases() []agent.Phase {
 	return []agent.Phase{{Name: "learn", Due: func(*agent.Work) bool { return x.rollout.Full() }, Start: x.start, Slice: x.slice}}
 }
@@ -211,7 +213,7 @@ func (x *Agent) start(*agent.Work) (total int, err error) {
 	return x.config.Epochs * x.config.Minibatches, x.judge()
 }
 
-// slice makes the step behind the done ones.
+// slice makes the step that follows the done ones.
 func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
 	c, left := x.config, x.config.left(w.Step)
 	l, err := x.learningOf(x.synthetic(w))
@@ -273,7 +275,7 @@ func (x *Agent) fill(l *learning, unit int, clip float64) {
 	into.bound(c, clip)
 }
 
-// share writes what was observed in one of several parts of the gathered rows.
+// share writes the observations of one of several parts of the gathered rows.
 func (x *Agent) share(part, parts int) {
 	o, n := x.config.input(), len(x.gathered)
 	for i := n * part / parts; i < n*(part+1)/parts; i++ {
@@ -281,7 +283,7 @@ func (x *Agent) share(part, parts int) {
 	}
 }
 
-// standardise takes the mean from advantages and divides them by their deviation.
+// standardise subtracts the mean from advantages and divides them by their standard deviation.
 func standardise(advantages []float32) {
 	mean, square, n := 0.0, 0.0, float64(len(advantages))
 	for _, v := range advantages {
@@ -297,7 +299,7 @@ func standardise(advantages []float32) {
 	}
 }
 
-// bound says how far the ratio and V may move.
+// bound sets how far the ratio and V may move.
 func (r *rows) bound(c Config, clip float64) {
 	for i := range r.high {
 		r.high[i], r.low[i] = float32(1+clip), float32(1-clip)
@@ -311,7 +313,7 @@ func (r *rows) bound(c Config, clip float64) {
 // and the epoch.
 type order struct {
 	rows  []int
-	epoch uint64 // of all iterations, and one more; 0: there is none yet
+	epoch uint64 // counted over all iterations from 1 on; 0 if there is no order yet
 }
 
 func (o *order) of(x *Agent, epoch int) []int {

@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// networks are the convolutions where frames are seen, the trunk, and a layer each for logits
+// networks are the convolutions if frames are seen, the trunk, and one layer each for logits
 // and value.
 type networks struct {
 	encoder       []nn.Conv
@@ -36,7 +36,7 @@ func newNetworks(c Config, s rng.Stream) networks {
 	return n
 }
 
-// latent is the trunk's last layer of s [B,O], or of images [B,Side·Side·3]; [B,H].
+// latent is the trunk's output [B,H] for s [B,O], or for images [B,Side·Side·3].
 func (n networks) latent(g *op.Graph, s *op.Node) *op.Node {
 	s = n.encode(g, s)
 	for _, l := range n.trunk {
@@ -45,7 +45,7 @@ func (n networks) latent(g *op.Graph, s *op.Node) *op.Node {
 	return s
 }
 
-// encode is what the convolutions make of images; of observations it is those.
+// encode is the convolutions' output for images; observations it returns unchanged.
 func (n networks) encode(g *op.Graph, s *op.Node) *op.Node {
 	for _, l := range n.encoder {
 		s = g.ReLU(l.Apply(g, s))
@@ -53,8 +53,8 @@ func (n networks) encode(g *op.Graph, s *op.Node) *op.Node {
 	return s
 }
 
-// active is the trunk's activation: behind convolutions it is theirs, as openai/baselines has
-// it, and else tanh.
+// active is the trunk's activation: after convolutions the same as theirs, as in
+// openai/baselines, otherwise tanh.
 func (n networks) active(g *op.Graph, h *op.Node) *op.Node {
 	if len(n.encoder) > 0 {
 		return g.ReLU(h)
@@ -62,8 +62,7 @@ func (n networks) active(g *op.Graph, h *op.Node) *op.Node {
 	return g.Tanh(h)
 }
 
-// within is what the trunk could say instead of z: active gives no number that is less than 0, or
-// none beyond 1.
+// within clamps z to the range of active: no number is below 0, or none is beyond ±1.
 func (n networks) within(g *op.Graph, z *op.Node) *op.Node {
 	if len(n.encoder) > 0 {
 		return g.ReLU(z)
@@ -74,7 +73,7 @@ func (n networks) within(g *op.Graph, z *op.Node) *op.Node {
 // params are all parameters, in the order of a file; those of the policy come first.
 func (n networks) params() []*op.Tensor { return append(n.policyParams(), n.value.Params()...) }
 
-// policyParams are what acting needs.
+// policyParams are the parameters that acting needs.
 func (n networks) policyParams() (all []*op.Tensor) {
 	for _, l := range n.encoder {
 		all = append(all, l.Params()...)
@@ -85,20 +84,20 @@ func (n networks) policyParams() (all []*op.Tensor) {
 	return append(all, n.policy.Params()...)
 }
 
-// logProbability is log π(a|s) of logits [B,A] and actions [B,A], rows with a 1; [B,1].
+// logProbability is log π(a|s) [B,1] for logits [B,A] and actions [B,A], rows with a single 1.
 func logProbability(g *op.Graph, logits, action *op.Node) *op.Node {
 	return g.Sub(g.SumColumns(g.Mul(action, logits)), g.LogSumExp(logits))
 }
 
-// entropy is that of the choice by logits [B,A], [B,1].
+// entropy is the entropy [B,1] of the choice by logits [B,A].
 func entropy(g *op.Graph, logits *op.Node) *op.Node {
 	return g.Sub(g.LogSumExp(logits), g.SumColumns(g.Mul(g.Softmax(logits), logits)))
 }
 
-// Operations are the floating-point ones of a row of a step: forward, and backward for weights
-// and, behind the first layer, for what it is given.
+// Operations is the number of floating-point operations that a step takes for a row: forward,
+// backward for the weights and, except in the first layer, backward for the layer's input.
 func (c Config) Operations() (n float64) {
-	passes, in := 4.0, c.numbers() // nobody asks for the gradient of what is observed
+	passes, in := 4.0, c.numbers() // the gradient of the observation is not needed
 	add := func(products int) { n, passes = n+passes*float64(products), 6 }
 	if c.Side > 0 {
 		over, flat := c.layers()

@@ -8,11 +8,11 @@ import (
 	"pgrlab/core/replay"
 )
 
-// observedRing are transitions with the task's rewards, and beside them the rewards as they were
-// observed where these have a bonus on them.
+// observedRing holds transitions with the task's rewards and, if there is a bonus, also the
+// observed rewards, which include it.
 type observedRing struct {
 	*replay.Ring
-	rewards []float32 // as observed, by slots; nil: there is no bonus
+	rewards []float32 // the observed ones, by slot; nil if there is no bonus
 }
 
 func newObservedRing(c Config, capacity int) *observedRing {
@@ -31,7 +31,7 @@ func (r *observedRing) add(t replay.Transition, observed float32) {
 	}
 }
 
-// addFrom adds what another ring has in a slot.
+// addFrom adds the transition in a slot of another ring.
 func (r *observedRing) addFrom(from *observedRing, slot int) {
 	r.AddFrom(from.Ring, slot)
 	if r.rewards != nil {
@@ -39,7 +39,7 @@ func (r *observedRing) addFrom(from *observedRing, slot int) {
 	}
 }
 
-// observedReward is that of the transition in a slot.
+// observedReward is the observed reward of the transition in a slot.
 func (r *observedRing) observedReward(slot int) float32 {
 	if r.rewards != nil {
 		return r.rewards[slot]
@@ -47,7 +47,7 @@ func (r *observedRing) observedReward(slot int) float32 {
 	return r.Row(slot)[r.Shape().Obs+r.Shape().Act]
 }
 
-// rowBytes is how many bytes a transition has in a file.
+// rowBytes is how many bytes a transition takes in a file.
 func (r *observedRing) rowBytes() int {
 	if r.rewards != nil {
 		return r.RowBytes() + 4
@@ -55,7 +55,7 @@ func (r *observedRing) rowBytes() int {
 	return r.RowBytes()
 }
 
-// save writes the ring, and behind it the rewards as observed.
+// save writes the ring, then the observed rewards if there is a bonus.
 func (r *observedRing) save(w io.Writer) error {
 	if err := r.Save(w); err != nil || r.rewards == nil {
 		return err

@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// small is an agent that learns in milliseconds.
+// small configures an agent that learns in milliseconds.
 func small() Config {
 	c := DefaultConfig(replay.Shape{Obs: 4, Act: 3}, 3)
 	c.Hidden, c.Steps, c.Minibatches, c.Epochs, c.Limits = []int{8, 6}, 8, 4, 2, LimitsValue
@@ -27,7 +27,7 @@ func sighted() Config {
 	return c
 }
 
-// bothObserved tests agents of observations and of frames.
+// bothObserved runs a test for an agent of observations and for one of frames.
 func bothObserved(t *testing.T, test func(t *testing.T, c Config)) {
 	for name, c := range map[string]Config{"observations": small(), "frames": sighted()} {
 		t.Run(name, func(t *testing.T) { test(t, c) })
@@ -54,20 +54,20 @@ func newAgent(t testing.TB, c Config, dev device.Device) *Agent {
 	return x
 }
 
-// session drives an agent in copies of a task as an experiment does. The context is a
-// function of the copy and the env step alone; the right choice earns 1. An episode of a
-// copy ends by its limit every eighth step, or by itself every fifth.
+// session drives an agent in copies of a task as an experiment does. The context is a function of
+// the copy and the env step alone; the right choice earns 1. A copy's episode meets its time limit
+// every eighth step, or ends by itself every fifth.
 type session struct {
 	x      *Agent
 	rates  agent.Rates
 	step   int
 	done   int // units of the iteration under way
-	total  int // of it; 0: there is none
+	total  int // units in the iteration; 0: no iteration is under way
 	earned float64
 
-	learner learner           // x, or what x is a part of
+	learner learner           // x, or the agent that x is a part of
 	source  agent.BatchSource // of iterations
-	film    *replay.Frames    // of a run that keeps frames; else nil
+	film    *replay.Frames    // of a run that keeps frames; otherwise nil
 }
 
 // learner observes env steps and learns from them.
@@ -80,7 +80,7 @@ func newSession(x *Agent) *session {
 	return &session{x: x, learner: x, rates: agent.Rates{LRActor: 3e-3}}
 }
 
-// context writes what a copy observes.
+// context writes a copy's observation.
 func (s *session) context(dst []float32, copied, step int) (right int) {
 	clear(dst)
 	at := int(rng.New(4, "contexts").Block(uint64(step), uint64(copied))[0] % uint32(len(dst)))
@@ -88,7 +88,7 @@ func (s *session) context(dst []float32, copied, step int) (right int) {
 	return at % s.x.config.Shape.Act
 }
 
-// see draws what a copy observes: some noise, and a bright line at the height that says what.
+// see draws a copy's frame: some noise, and a bright line whose height tells the context.
 func (s *session) see(copied, step int) []byte {
 	frame := make([]byte, s.x.config.frame())
 	for i := range frame {
@@ -152,7 +152,7 @@ func (s *session) collect(t testing.TB) {
 	s.step++
 }
 
-// keep takes the frames of an env step, and begin those of the episodes that begin behind it.
+// keep stores the frames of an env step, and begin the first frames of the episodes that follow it.
 func (s *session) keep(e *agent.Experience) {
 	for i := range e.Copies {
 		if s.film == nil {
@@ -177,7 +177,7 @@ func (s *session) begin(e *agent.Experience) {
 	}
 }
 
-// unit makes an env step, or the next unit of an iteration where one is due.
+// unit makes an env step, or the next unit of an iteration if one is due.
 func (s *session) unit(t testing.TB) {
 	t.Helper()
 	phase := s.learner.Phases()[0]
@@ -218,7 +218,7 @@ func sameBits(t *testing.T, a, b *Agent) {
 	}
 }
 
-// One worker and two make the same bits.
+// One worker and two compute the same bits.
 func TestWorkersDoNotChangeTheNumbers(t *testing.T) {
 	bothObserved(t, func(t *testing.T, c Config) {
 		var agents []*Agent
@@ -237,7 +237,7 @@ func TestWorkersDoNotChangeTheNumbers(t *testing.T) {
 	})
 }
 
-// It goes on from every place in a rollout and in an iteration as if it had not stopped.
+// An agent goes on from every place in a rollout and in an iteration as if it had not stopped.
 func TestItGoesOnFromEveryPlace(t *testing.T) {
 	bothObserved(t, func(t *testing.T, c Config) {
 		dev := newDevice(t, 1)
@@ -281,7 +281,7 @@ func TestUpdatesDoNotAllocate(t *testing.T) {
 		}
 		w, phase, unit := agent.Work{Step: s.step, Rates: s.rates}, x.Phases()[0], 0
 		n := testing.AllocsPerRun(6, func() {
-			unit = (unit + 1) % (s.total - 1) // never the last one
+			unit = (unit + 1) % (s.total - 1) // never the last unit
 			if _, _, err := phase.Slice(&w, unit); err != nil {
 				t.Fatal(err)
 			}
@@ -292,7 +292,7 @@ func TestUpdatesDoNotAllocate(t *testing.T) {
 	})
 }
 
-// It learns which choice a context wants.
+// The agent learns which choice a context wants.
 func TestItLearns(t *testing.T) {
 	bothObserved(t, func(t *testing.T, c Config) {
 		c.Hidden = []int{32, 32}
@@ -313,7 +313,7 @@ func TestItLearns(t *testing.T) {
 	})
 }
 
-// Choices follow the policy's probabilities; the mean is the likeliest one.
+// Choices follow the policy's probabilities; in mode Mean the likeliest one is chosen.
 func TestChoicesFollowTheirProbabilities(t *testing.T) {
 	x := newAgent(t, small(), newDevice(t, 1))
 	logits := []float32{1, 0, -1.5}
@@ -351,7 +351,7 @@ func TestChoicesFollowTheirProbabilities(t *testing.T) {
 	}
 }
 
-// Rates and ε fall linearly and are 0 where they were said to be.
+// Rates and ε fall linearly and reach 0 at the configured env step.
 func TestRatesFall(t *testing.T) {
 	s := small()
 	s.Steps, s.Anneal, s.Length = 10, 0.5, 80

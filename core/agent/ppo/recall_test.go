@@ -8,8 +8,9 @@ import (
 	"pgrlab/core/replay"
 )
 
-// What a row was made from is recalled until D_real is made anew, also behind a file. A file from
-// before that was kept is read; what D_real was made from is listed once more then.
+// The observations that a row was made from can be recalled until D_real is made anew, also after
+// loading. A file from before they were saved can still be read; the rows of D_real are then listed
+// once more.
 func TestObservationsBehindDRealAreRecalled(t *testing.T) {
 	l := newLatentAgent(t, smallLatent(), newDevice(t, 1))
 	s := latentSession(l, nil)

@@ -11,7 +11,7 @@ import (
 
 func init() {
 	agent.Register(agent.Spec{
-		Name: "ppo", Doc: "PPO: a policy that chooses among actions, from rollouts that it learns from a few times",
+		Name: "ppo", Doc: "PPO: a policy that chooses among actions and learns from each rollout a few times",
 		Source:   "Schulman et al. 2017",
 		Discrete: true, Synthetic: true, Takes: agent.TakesEither, Knobs: []string{"lr_actor", "entropy", "tv"},
 		Settings: DefaultSettings,
@@ -51,7 +51,7 @@ func init() {
 	})
 }
 
-// check says in one line what it cannot do.
+// check says in one line what the learner does not support.
 func check(d agent.Deps) error {
 	switch {
 	case d.Sees && d.Pixels.Stack != 1:
@@ -66,7 +66,8 @@ func check(d agent.Deps) error {
 	return c.Validate()
 }
 
-// mixes says what of a batch cannot be: a step learns from all of its part of the rollout.
+// mixes says why a mix of a batch is impossible: a step learns from all rows of its part of the
+// rollout.
 func mixes(m replay.Mix) error {
 	if m.Synthetic > MostSynthetic*m.Real {
 		return fmt.Errorf("ratio: %d synthetic rows to %d real ones: learner ppo learns from at most %d for each row of its rollout: want at most %g",
@@ -75,7 +76,7 @@ func mixes(m replay.Mix) error {
 	return nil
 }
 
-// configOf is the agent that a configuration describes.
+// configOf returns the Config that a configuration describes.
 func configOf(d agent.Deps) Config {
 	own, _ := d.Settings.(Settings)
 	c := Config{Settings: own, Shape: d.Shape, Copies: d.Copies, Hidden: d.Config.Hidden, Gamma: d.Config.Gamma, Length: d.Length, Bonus: d.Bonus}
@@ -85,8 +86,8 @@ func configOf(d agent.Deps) Config {
 	return c
 }
 
-// Memory is about how many bytes an agent takes that looks at so many observations at a time:
-// never much more than it will. It does not overflow.
+// Memory is roughly how many bytes an agent takes that shows the layers of looked observations at
+// a time: never much more than it will take. It does not overflow.
 func (c Config) Memory(looked int) float64 {
 	o, a := float64(c.input()), float64(c.Shape.Act)
 	units, widths := a+1, slices.Concat([]int{c.numbers()}, c.Hidden)
@@ -107,8 +108,8 @@ func (c Config) Memory(looked int) float64 {
 	return 4 * numbers
 }
 
-// convolved is how many numbers the convolutions make of a frame, how many weights they have,
-// and what the last one makes.
+// convolved returns how many numbers the convolutions output for a frame, how many weights they
+// have, and how many of those numbers are the last one's.
 func (c Config) convolved() (made, weights float64, flat int) {
 	over, flat := c.layers()
 	for i, g := range over {
@@ -118,9 +119,10 @@ func (c Config) convolved() (made, weights float64, flat int) {
 	return made, weights, flat
 }
 
-// latentMemory is Memory beside a generator: the transitions that D_real was made from and those that it
-// will be, or of who sees frames those that it keeps longer than the run, the program that does, rows to align by,
-// and the programs of steps with synthetic rows, a part's worth twice over, as at the ratio 1/2.
+// latentMemory is Memory for an agent beside a generator. It adds the transitions that D_real was
+// made from and those that it will be made from, or, if frames are seen, those that the learner
+// keeps longer than the run does; the program that makes D_real; the rows to align by; and two
+// programs of steps with synthetic rows, each with as many of them as at the ratio 1/2.
 func (c Config) latentMemory(looked int) float64 {
 	o, a, h := float64(c.input()), float64(c.Shape.Act), float64(c.latents().Obs)
 	rows, seen := float64(c.Steps)*float64(c.Copies), float64(c.numbers())+float64(c.frame())/4

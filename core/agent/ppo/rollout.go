@@ -9,18 +9,18 @@ import (
 )
 
 // rollout is what an iteration learns from: rows, those of an env step in the order of the
-// copies, and what was computed of them.
+// copies, and what was computed from them.
 type rollout struct {
 	*agent.Rollout
-	next []float32 // [Copies,O], behind the newest env step, before any reset
-	// Where frames are seen there are no observations but these, [Rows,frame] and [Copies,frame].
+	next []float32 // [Copies,O], after the newest env step, before any reset
+	// If frames are seen, these replace the observations, [Rows,frame] and [Copies,frame].
 	frames, nextFrames []byte
-	limits             []limit // rows whose episode met its time limit, where what is behind it counts
-	// Of a full one, when it is learned from, [Rows]; Return is A + V_old.
+	limits             []limit // rows whose episode met its time limit, if the value after it counts
+	// Computed when a full rollout is learned from, [Rows]; Return is then A + V_old.
 	values, logp, advantages []float32
 }
 
-// limit is what is behind a row.
+// limit is what was observed after a row.
 type limit struct {
 	row   int
 	obs   []float32 // [O]
@@ -64,11 +64,12 @@ func (x *Agent) Observe(e *agent.Experience) error {
 	return nil
 }
 
-// rows are what was observed in its rows, and behind what is behind the newest env step.
+// rows returns what was observed in the rollout's rows, and behind what was observed after the
+// newest env step.
 func (r *rollout) rows() observed   { return observed{r.Obs, r.frames} }
 func (r *rollout) behind() observed { return observed{r.next, r.nextFrames} }
 
-// beyond is what is behind limits.
+// beyond returns what was observed after limits.
 func (r *rollout) beyond() (all observed) {
 	for _, l := range r.limits {
 		all.numbers, all.frames = append(all.numbers, l.obs...), append(all.frames, l.frame...)
@@ -76,11 +77,11 @@ func (r *rollout) beyond() (all observed) {
 	return all
 }
 
-// advantage computes A and R from values, those behind the newest env step [Copies] and
-// those behind limits.
+// advantage computes A and R from the rows' values, the values last [Copies] after the newest
+// env step, and the values behind after limits.
 func (r *rollout) advantage(c Config, last, behind []float32) {
-	after := make([]float64, r.Copies) // A of the env step behind, of each copy
-	next := make([]float64, r.Copies)  // V_old of it
+	after := make([]float64, r.Copies) // A of each copy's next env step
+	next := make([]float64, r.Copies)  // V_old of each copy's next env step
 	for i, v := range last {
 		next[i] = float64(v)
 	}
@@ -101,7 +102,7 @@ func (r *rollout) advantage(c Config, last, behind []float32) {
 	}
 }
 
-// clear begins a new one.
+// clear begins a new rollout.
 func (r *rollout) clear() {
 	r.Clear()
 	r.limits = r.limits[:0]

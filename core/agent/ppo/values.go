@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/plan"
 )
 
-// valueRows is how many rows log π and V are computed of with one call: of frames as many as
-// have activations that fit a cache.
+// valueRows is the number of rows for which one call computes log π and V: for frames, as many
+// as have activations that fit a cache.
 func (c Config) valueRows() int {
 	if c.Side > 0 {
 		return 32
@@ -38,7 +38,7 @@ func (x *Agent) newValues() (*values, error) {
 	return &values{program: program, obs: program.Data(obs), action: program.Data(action), logp: program.Data(logp), v: program.Data(v)}, nil
 }
 
-// of writes log π and V of what was observed; without actions it leaves logp.
+// of writes log π and V of what was observed; without actions it leaves logp unchanged.
 func (e *values) of(x *Agent, seen observed, actions, logp, v []float32) error {
 	rows := x.config.valueRows()
 	o, a := len(e.obs)/rows, len(e.action)/rows
@@ -61,7 +61,7 @@ func (e *values) of(x *Agent, seen observed, actions, logp, v []float32) error {
 	return nil
 }
 
-// judge computes what an iteration learns from of a full rollout.
+// judge computes values, log π, advantages and returns of a full rollout.
 func (x *Agent) judge() error {
 	r, e := x.rollout, x.values
 	if err := e.of(x, r.rows(), r.Actions, r.logp, r.values); err != nil {

@@ -1,4 +1,4 @@
-// Package probe runs the layers of a policy and keeps everything in between, for learners to
+// Package probe runs the layers of a policy and keeps all intermediate results, for learners to
 // show (agent.Learner, Activations).
 package probe
 
@@ -12,8 +12,8 @@ import (
 	"pgrlab/core/plan"
 )
 
-// Layers are the nodes of a policy: In [R,·], a hidden layer's output and what is behind its
-// activation, and the heads by their names.
+// Layers are the nodes of a policy: its input In [R,·], each hidden layer's output before (Pre)
+// and after (Post) the activation, and the named heads.
 type Layers struct {
 	In        *op.Node
 	Pre, Post []*op.Node
@@ -26,7 +26,8 @@ type Head struct {
 	Node *op.Node
 }
 
-// Probes are those of one policy, by rows. They are compiled when they are first needed.
+// Probes are the probes of one policy, by number of rows. Each is compiled when it is first
+// needed.
 type Probes struct {
 	dev    device.Device
 	build  func(g *op.Graph, rows int) Layers
@@ -40,12 +41,12 @@ func New(dev device.Device, build func(g *op.Graph, rows int) Layers) *Probes {
 
 // Probe is a policy for a number of rows.
 type Probe struct {
-	In      []float32 // what the policy is given, of which Run's rows are read
+	In      []float32 // the policy's input, of which Run reads the first rows
 	program *plan.Program
-	layers  []agent.Layer // of as many rows as the program has
+	layers  []agent.Layer // with as many rows as the program has
 }
 
-// Of is the probe for so many rows, 1 to agent.MaxRows.
+// Of returns a probe for that many rows, 1 to agent.MaxRows.
 func (all *Probes) Of(rows int) (*Probe, error) {
 	if rows < 1 || rows > agent.MaxRows {
 		return nil, fmt.Errorf("activations: %d rows, want 1 to %d", rows, agent.MaxRows)

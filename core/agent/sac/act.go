@@ -15,7 +15,7 @@ type actor struct {
 	obs, action []float32
 }
 
-// actorKey is what there is an actor for.
+// actorKey identifies an actor.
 type actorKey struct {
 	mode agent.Mode
 	rows int
@@ -24,9 +24,9 @@ type actorKey struct {
 // StateSize is 0: the policy sees the whole state in one observation.
 func (s *Agent) StateSize() int { return 0 }
 
-// Act writes an action for each copy: tanh μ(s) under agent.Mean, else a ~ π(s), or
-// where ExploreBootstrap explores the one of several samples that the critic of the
-// copy's episode values most.
+// Act writes an action for each copy: tanh μ(s) under agent.Mean, otherwise a ~ π(s). When
+// it explores under ExploreBootstrap, it takes the one of several samples that the critic
+// of the copy's episode values most.
 func (s *Agent) Act(a *agent.Acting) error {
 	if err := a.Check(s.config.Obs, s.config.Act, 0); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (s *Agent) Act(a *agent.Acting) error {
 	return nil
 }
 
-// actor is the one for so many copies, which may have room for more.
+// actor returns the actor for that many copies, which may have room for more.
 func (s *Agent) actor(mode agent.Mode, copies int) (*actor, error) {
 	key := actorKey{mode, agent.Padded(copies)}
 	if x, ok := s.actors[key]; ok {
@@ -84,7 +84,7 @@ func (s *Agent) actor(mode agent.Mode, copies int) (*actor, error) {
 	return x, nil
 }
 
-// noiseOf is the stream of a mode's samples: evaluations have one of their own.
+// noiseOf returns the stream of a mode's samples: evaluations have one of their own.
 func (s *Agent) noiseOf(mode agent.Mode) rng.Stream {
 	if mode == agent.Sample {
 		return s.sampleNoise
@@ -92,7 +92,7 @@ func (s *Agent) noiseOf(mode agent.Mode) rng.Stream {
 	return s.actNoise
 }
 
-// size is a slice that must hold a number of columns for each row.
+// size describes a slice that must hold a number of columns for each row.
 type size struct {
 	what      string
 	have, row int

@@ -76,7 +76,7 @@ func TestMeanActionsOfAnyNumberOfRows(t *testing.T) {
 }
 
 func TestValuesEqualTheReference(t *testing.T) {
-	const n = valueRows + 9 // more than one run, and not a whole one
+	const n = valueRows + 9 // more than one run, and the last one is not full
 	c := small()
 	c.Critics, c.Subset = 3, 2
 	s := newAgent(t, c, 1)
@@ -165,8 +165,8 @@ func relu(z []float64) (h []float64) {
 	return h
 }
 
-// Copies act together as each does alone: row i of the noise is copy i's. Samples of an
-// evaluation have noise of their own.
+// Copies act together as each does alone: row i of the noise belongs to copy i. Evaluations that
+// sample have noise of their own.
 func TestCopiesAndModes(t *testing.T) {
 	const copies = 3
 	s := newAgent(t, small(), 1)

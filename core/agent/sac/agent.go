@@ -24,7 +24,7 @@ type Agent struct {
 	policyAdam, criticAdam  *plan.Adam
 	rateActor, rateCritic   *op.Tensor // [1], learning rates
 	tau, gamma              *op.Tensor // [1]
-	chosen                  *op.Tensor // [M], the critics of the present target; nil for all
+	chosen                  *op.Tensor // [M], the critics of the present target; nil if all are
 	subset                  []int      // the same on the host
 	subsets                 rng.Stream
 	targetNoise, actorNoise rng.Stream
@@ -35,11 +35,11 @@ type Agent struct {
 	updates uint64 // critic updates made; the occasion of the next one
 	since   int    // critic updates made in this env step
 
-	choose  stage                // of an update: it chooses its critics; nil: all are in the target
-	rings   *rings               // where the device samples batches itself; else nil
+	choose  stage                // chooses an update's critics; nil if all are in the target
+	rings   *rings               // nil unless the device samples batches itself
 	results []agent.UpdateResult // of the last updates
 
-	updaters []*updater // the last sizes used, newest first
+	updaters []*updater // of the sizes used last, newest first
 	actors   map[actorKey]*actor
 	choosing *choosing
 	probes   *probe.Probes
@@ -88,7 +88,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	return s, nil
 }
 
-// leave leaves to the device what else the host does between gradient steps.
+// leave hands the device the work that the host otherwise does between gradient steps.
 func (s *Agent) leave(dev device.Sequencer) (err error) {
 	if err := s.temp.push(); err != nil {
 		return fmt.Errorf("agent: %w", err)
@@ -109,7 +109,7 @@ func (s *Agent) Updates() uint64 { return s.updates }
 // Alpha is the present α.
 func (s *Agent) Alpha() float64 { return float64(s.temp.alpha.Data[0]) }
 
-// compile builds a graph and compiles it; build returns what the program is for.
+// compile builds a graph and compiles it; build returns the program's spec.
 func (s *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.Program, error) {
 	p, err := plan.Build(name, s.dev, build)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"pgrlab/core/agent"
 )
 
-// One env step's updates at the sizes of the paper: cheetah-run and
-// quadruped-walk, UTD 20, batch 256. Reported is the time of one critic update
-// with its share of the policy's.
+// BenchmarkUpdate makes one env step's updates at the sizes of the paper: cheetah-run and
+// quadruped-walk, UTD 20, batch 256. It reports the time of one critic update with its share of the
+// policy's.
 func BenchmarkUpdate(b *testing.B) {
 	for _, c := range []struct {
 		name                     string
@@ -58,7 +58,7 @@ func BenchmarkAct(b *testing.B) {
 	})
 }
 
-// What the variants cost beside plain REDQ: ten critics on cheetah-run.
+// BenchmarkVariants compares the variants with plain REDQ: ten critics on cheetah-run.
 func BenchmarkVariants(b *testing.B) {
 	for _, name := range []string{ExplorePolicy, ExploreNoisy, "weighted"} {
 		b.Run(name, func(b *testing.B) {

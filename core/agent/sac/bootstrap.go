@@ -8,14 +8,14 @@ import (
 	"pgrlab/core/plan"
 )
 
-// choosing takes several policy samples for one observation and values each by one
-// critic.
+// choosing draws several policy samples for one observation and computes the value that one
+// critic gives each.
 type choosing struct {
 	program *plan.Program
 	obs     []float32   // [Candidates,O], the same row everywhere
 	actions []float32   // [Candidates,A]
 	values  []float32   // [Candidates,1]
-	items   *plan.Items // which numbers of the step the samples are made with
+	items   *plan.Items // which of the step's random numbers the samples use
 }
 
 // Head is the critic that acts in an episode under ExploreBootstrap, chosen

@@ -13,8 +13,8 @@ func bootstrapped(critics int) Config {
 	return c
 }
 
-// A copy's action is the one of its ten samples that the critic of its episode values
-// most, by the reference's policy and critics.
+// Of its ten samples a copy takes the action that its episode's critic values most, according to
+// the reference's policy and critics.
 func TestAHeadActsByItsOwnValue(t *testing.T) {
 	s := newAgent(t, bootstrapped(4), 1)
 	r := sac64Of(s)
@@ -66,7 +66,7 @@ func TestEveryCriticHasItsEpisodes(t *testing.T) {
 	}
 }
 
-// Learning is REDQ's: the way of acting changes nothing in an update.
+// Learning is REDQ's: the head that acts changes nothing in an update.
 func TestHeadsLearnAsREDQ(t *testing.T) {
 	plain := bootstrapped(4)
 	plain.Exploration = ExplorePolicy

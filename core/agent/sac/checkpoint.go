@@ -78,8 +78,8 @@ func (s *Agent) load(r io.Reader) error {
 	return s.criticAdam.Load(r)
 }
 
-// SavePolicy writes the policy's weights alone, in the format of nn.Save: what
-// acting needs.
+// SavePolicy writes the policy's weights alone, which is what acting needs, in the
+// format of nn.Save.
 func (s *Agent) SavePolicy(w io.Writer) error {
 	if err := plan.Save(s.dev, w, s.nets.policy.Params()); err != nil {
 		return fmt.Errorf("save policy: %w", err)
@@ -87,7 +87,7 @@ func (s *Agent) SavePolicy(w io.Writer) error {
 	return nil
 }
 
-// LoadPolicy reads what SavePolicy wrote; the rest of the agent stays as it is.
+// LoadPolicy reads what SavePolicy wrote and leaves the rest of the agent unchanged.
 func (s *Agent) LoadPolicy(r io.Reader) error {
 	if err := plan.Load(s.dev, r, s.nets.policy.Params()); err != nil {
 		return fmt.Errorf("load policy: %w", err)

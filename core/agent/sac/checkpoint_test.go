@@ -20,7 +20,7 @@ func train(t *testing.T, s *Agent, first, last int) {
 	}
 }
 
-// learned is everything that an agent learns.
+// learned returns everything that an agent learns.
 func learned(s *Agent) (all []float32) {
 	all = flat(s.nets.state(), 0, 1)
 	all = append(all, flat(s.policyAdam.M, 0, 1)...)
@@ -56,7 +56,7 @@ func TestALoadedAgentGoesOnBitForBit(t *testing.T) {
 	}
 	file.WriteString("more")
 	b := newAgent(t, c, 1)
-	train(t, b, 0, 10) // something to be overwritten
+	train(t, b, 0, 10) // a state for Load to overwrite
 	if err := b.Load(&file); err != nil {
 		t.Fatal(err)
 	}

@@ -5,22 +5,23 @@ import (
 	"math"
 )
 
-// The choices of Config.Exploration: what makes the agent try things, beside the
-// entropy of its policy, which is always there.
+// The choices of Config.Exploration: what drives exploration in addition to the policy's
+// entropy, which always does.
 const (
-	// ExplorePolicy is nothing else: SAC and REDQ.
+	// ExplorePolicy adds nothing: SAC and REDQ.
 	ExplorePolicy = "policy"
 	// ExploreNoisy perturbs every layer of the critics, anew for each update, with
-	// noise of learned strength (Fortunato et al. 2018): what the policy climbs
-	// changes with it.
+	// noise of learned strength (Fortunato et al. 2018), and so changes the objective
+	// that the policy climbs.
 	ExploreNoisy = "noisy"
-	// ExploreBootstrap lets one critic of the ensemble act for a whole episode: of
-	// Candidates policy samples the agent takes the one that this critic values most
-	// (Osband et al. 2016, with the mask that is one everywhere).
+	// ExploreBootstrap lets one critic of the ensemble act for a whole episode: the agent
+	// draws Candidates samples of the policy and takes the one that this critic values
+	// most (Osband et al. 2016, with a mask that is one everywhere).
 	ExploreBootstrap = "bootstrap"
 )
 
-// Config describes an agent. What may change while it learns is in Rates.
+// Config describes an agent. The settings that may change while it learns are in
+// agent.Rates.
 type Config struct {
 	Obs, Act      int     // sizes of observations and actions
 	Hidden        []int   // widths of the hidden layers of policy and critics
@@ -29,8 +30,8 @@ type Config struct {
 	Gamma         float64 // γ
 	PolicyDelay   int     // critic updates between policy updates within an env step
 	TargetEntropy float64 // H̄; 0 stands for −dim(A)
-	// InitialAlpha is α before its first update, which always starts from
-	// log α = 0. The released constructor leaves 0.2 there (watchernyu/REDQ:
+	// InitialAlpha is α before its first update; the update itself always starts from
+	// log α = 0. The released constructor leaves α at 0.2 until then (watchernyu/REDQ:
 	// redq/algos/redq_sac.py); 1 is consistent with log α.
 	InitialAlpha float64
 	Exploration  string  // "" stands for ExplorePolicy

@@ -13,10 +13,10 @@ import (
 type critics struct {
 	layers nn.MLP
 	noisy  []nn.Noisy // under ExploreNoisy the same layers with their deviations
-	noise  rng.Stream // of these, by update
+	noise  rng.Stream // of the noisy layers, by update
 }
 
-// weights are what the layers of critics compute with in one graph.
+// weights are the weights and biases that the layers of critics use in one graph.
 type weights []struct{ w, b *op.Node } // [N,in,out] and [N,out]
 
 func newCritics(name string, c Config, s rng.Stream) critics {
@@ -32,9 +32,9 @@ func newCritics(name string, c Config, s rng.Stream) critics {
 	return q
 }
 
-// perturbed are the weights with which updates compute: with a sample of the noise
-// where the networks are noisy. All programs get the same one for the same update; the
-// fills are for the program's spec.
+// perturbed returns the weights that updates use: with a sample of the noise if the networks
+// are noisy. All programs get the same sample for the same update. The fills are for the
+// program's spec.
 func (q critics) perturbed(g *op.Graph) (weights, []plan.Fill) {
 	all := q.unperturbed(g)
 	var fills []plan.Fill
@@ -47,7 +47,7 @@ func (q critics) perturbed(g *op.Graph) (weights, []plan.Fill) {
 	return all, fills
 }
 
-// unperturbed are the weights without noise: for values that something is judged by.
+// unperturbed returns the weights without noise, for values that serve as judgements.
 func (q critics) unperturbed(g *op.Graph) weights {
 	all := make(weights, len(q.layers.Layers))
 	for i, l := range q.layers.Layers {
@@ -68,7 +68,7 @@ func (q critics) apply(g *op.Graph, pair *op.Node, all weights) *op.Node {
 	return x
 }
 
-// applyAt is Q of the members whose indices stand in members [M], as [M,B,1].
+// applyAt is Q of the members whose indices are in members [M], as [M,B,1].
 func (q critics) applyAt(g *op.Graph, pair, members *op.Node, all weights) *op.Node {
 	x := pair
 	for i, layer := range all {

@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/plan"
 )
 
-// A learning rate that is far too high: the agent keeps the weights of the last
-// good update, and goes on where the numbers allow it.
+// With a learning rate that is far too high, the agent keeps the weights of the last good update,
+// and goes on once the numbers allow it.
 func TestAnUpdateThatDivergesLeavesTheWeights(t *testing.T) {
 	s := newAgent(t, small(), 3)
 	fill(t, s, 8, 0)

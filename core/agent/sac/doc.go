@@ -1,7 +1,7 @@
 // Package sac is a learner: soft actor-critic (Haarnoja et al. 2018)
-// with an ensemble of N critics. REDQ (Chen et al. 2021) is two numbers of it, N
-// and the size M of the subset in the target; the SAC that SynthER and PGR train
-// has N = M = 2.
+// with an ensemble of N critics. REDQ (Chen et al. 2021) is a choice of two of its
+// numbers, N and the size M of the subset in the target; the SAC that SynthER and
+// PGR train has N = M = 2.
 //
 // # One update
 //
@@ -11,25 +11,25 @@
 //
 //  1. y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')), a' ~ π(s'), with
 //     K a fresh subset of M critics, one for the whole batch.
-//  2. Where it is due, the policy steps along mean(α·log π(ã|s) − mean over N of
+//  2. If its step is due, the policy steps along mean(α·log π(ã|s) − mean over N of
 //     Qⱼ(s,ã)); the critics that it reads have not stepped yet.
-//  3. With it α steps: loss −log α·mean(log π + H̄).
+//  3. α steps with the policy: loss −log α·mean(log π + H̄).
 //  4. The critics step along Σⱼ mean (Qⱼ(s,a) − y)².
 //  5. The target critics move by τ towards the critics.
 //
 // y was fixed before the policy moved, and the critics' loss does not depend on
-// the policy once y is fixed: therefore steps 2 and 4 may follow each other where
+// the policy once y is fixed. Steps 2 and 4 may therefore follow each other, although
 // the authors compute all gradients first.
 //
 // # One env step
 //
-// The stages of an update stand once, in newSchedule: batch, subset, then target, actor,
-// α and critic, or target and critic in one program where the policy is not due. A stage
-// is a program; where the device has none (on the CPU: batch, subset and α) it is what
-// the host does. UpdateN runs the stages one after the other, or where the device can
-// (device.Sequencer) those of all updates of an env step as one launch. The rows are the
-// same, and so is what happens where something is not finite: that update is without
-// effect, the others are made.
+// newSchedule is the only place that lists the stages of an update: batch, subset, then
+// target, actor, α and critic, or target and critic in one program if the policy's step is
+// not due. A stage is a program, or work of the host if the device has no program for it
+// (on the CPU: batch, subset and α). UpdateN runs the stages one after the other, or, if
+// the device can (device.Sequencer), those of all updates of an env step in one launch.
+// Both ways use the same rows, and treat a number that is not finite alike: that update stops
+// there, the others are made.
 //
 // # Variants
 //
@@ -40,6 +40,6 @@
 //
 // # State
 //
-// Random numbers are indexed by the number of the update, so that the state is
+// Random numbers are indexed by the number of the update, so that the state consists of
 // parameters, moments and counters; Save writes all of it.
 package sac

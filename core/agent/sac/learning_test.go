@@ -36,7 +36,7 @@ func (p *pointMass) step(action []float32) (reward float64) {
 	return math.Max(0, 1-math.Hypot(p.at[0]-goal[0], p.at[1]-goal[1]))
 }
 
-// meanReturn is the mean return of 20 episodes of a behaviour.
+// meanReturn is the mean return of 20 episodes in which act chooses the actions.
 func meanReturn(t *testing.T, act func(action, obs []float32)) float64 {
 	t.Helper()
 	total := 0.0
@@ -51,7 +51,7 @@ func meanReturn(t *testing.T, act func(action, obs []float32)) float64 {
 	return total / 20
 }
 
-// learnPointMass is the loop of an env step without a generator.
+// learnPointMass is the training loop without a generator.
 func learnPointMass(t *testing.T, s *Agent, steps int) {
 	t.Helper()
 	const batch, start = 64, 200
@@ -91,7 +91,8 @@ func learnPointMass(t *testing.T, s *Agent, steps int) {
 	}
 }
 
-// A share of 0 is a random policy, 1 the straight way to the goal.
+// share places the policy's return between that of a random policy, 0, and that of the straight way
+// to the goal, 1.
 func TestSACLearnsAPointMass(t *testing.T) {
 	c := DefaultConfig(2, 2)
 	c.Hidden, c.Gamma = []int{32, 32}, 0.9

@@ -5,7 +5,7 @@ import (
 	"pgrlab/core/plan"
 )
 
-// buildTarget: y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')).
+// buildTarget builds y = r + γ(1−d)(min over K of Q̄ₖ(s',a') − α·log π(a'|s')).
 func (s *Agent) buildTarget(g *op.Graph, u *updater) (spec plan.Spec, y *op.Node) {
 	next := g.Bind(u.next)
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
@@ -26,8 +26,8 @@ func (s *Agent) buildTarget(g *op.Graph, u *updater) (spec plan.Spec, y *op.Node
 	}, y
 }
 
-// buildActor: mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated by the
-// policy alone.
+// buildActor builds mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated with respect
+// to the policy alone.
 func (s *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.Node) {
 	obs := g.Bind(u.obs)
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
@@ -46,7 +46,7 @@ func (s *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.No
 	return spec, logp
 }
 
-// buildCritic: Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
+// buildCritic builds Σⱼ mean w(Qⱼ(s,a) − y)², and the move of the targets.
 func (s *Agent) buildCritic(g *op.Graph, u *updater, y *op.Node) (spec plan.Spec, q *op.Node) {
 	all, fills := s.nets.critics.perturbed(g)
 	q = s.nets.critics.apply(g, g.Concat(g.Bind(u.obs), g.Bind(u.act)), all)

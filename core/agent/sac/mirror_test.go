@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/testing/mirrortest"
 )
 
-// tale is all that can be heard of an agent that learns, is saved, goes on, and goes
-// on once more from where it was saved, on one device.
+// tale returns every result of an agent that learns, is saved, goes on, and goes on once more from
+// the saved state, all on one device.
 func tale(t *testing.T, dev device.Device) (said []float32, files [][]byte) {
 	t.Helper()
 	c := small()
@@ -45,7 +45,7 @@ func tale(t *testing.T, dev device.Device) (said []float32, files [][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range b.Weight { // without weight critics learn nothing
+	for i := range b.Weight { // with weights of 0 critics learn nothing
 		b.Weight[i] = 1
 	}
 	train(t, s, 0, 20)

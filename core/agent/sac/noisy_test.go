@@ -16,8 +16,8 @@ func noisyConfig() Config {
 	return c
 }
 
-// noiseOf are the factors εw of layer l of member k in an update, and εb, by the
-// definition of factorised noise.
+// noiseOf returns the factors εw and εb of layer l of member k in an update, by the definition of
+// factorised noise.
 func noiseOf(q critics, l, k int, update uint64) (w [][]float64, b []float64) {
 	shape := q.noisy[l].Mean.W.Shape
 	n, in, out := shape[0], shape[1], shape[2]
@@ -62,8 +62,7 @@ func perturbed(q critics, k int, update uint64) (net net64, eps []float64) {
 	return net, eps
 }
 
-// layersOf picks, of tensors in the order of critics.params, those of the means or
-// those of the deviations.
+// layersOf picks the means or the deviations from tensors in the order of critics.params.
 func layersOf(all []*op.Tensor, first int) (some []*op.Tensor) {
 	for i := first; i < len(all); i += 4 {
 		some = append(some, all[i], all[i+1])
@@ -71,9 +70,9 @@ func layersOf(all []*op.Tensor, first int) (some []*op.Tensor) {
 	return some
 }
 
-// An update is SAC's on the weights μ + σ⊙ε: with the gradient dW of these, that of
-// μ is dW and that of σ is dW⊙ε. Critics and targets have noise of their own, the
-// policy climbs the critics of the same sample of the noise.
+// An update is SAC's on the weights μ + σ⊙ε: if dW is their gradient, that of μ is dW and that of σ
+// is dW⊙ε. Critics and targets have noise of their own; the policy climbs the critics under the
+// critics' sample of the noise.
 func TestNoisyUpdatesEqualTheReference(t *testing.T) {
 	const size = 8
 	s := newAgent(t, noisyConfig(), 3)
@@ -91,7 +90,7 @@ func TestNoisyUpdatesEqualTheReference(t *testing.T) {
 			r.target[k], _ = perturbed(s.nets.target, k, step)
 			eps = append(eps, e)
 		}
-		var before [2][][]float32 // means and deviations, moments of the members
+		var before [2][][]float32 // means and deviations, and moments of the members
 		for part := range before {
 			for k := range n {
 				before[part] = append(before[part], flat(layersOf(s.criticAdam.M, 2*part), k, n))
@@ -126,8 +125,8 @@ func TestNoisyUpdatesEqualTheReference(t *testing.T) {
 	}
 }
 
-// What something is judged by has no noise: Q is that of the means, whatever the
-// update; and targets follow means and deviations.
+// Judgements have no noise: Q is computed with the means, whatever the update, and targets follow
+// means and deviations.
 func TestJudgementsHaveNoNoise(t *testing.T) {
 	s := newAgent(t, noisyConfig(), 3)
 	train(t, s, 0, 5)
@@ -161,8 +160,8 @@ func TestJudgementsHaveNoNoise(t *testing.T) {
 	}
 }
 
-// The same update has the same noise in every program and every batch size; another
-// one has other noise.
+// The same update has the same noise in every program and for every batch size; another update has
+// other noise.
 func TestNoiseIsSampledByUpdate(t *testing.T) {
 	s := newAgent(t, noisyConfig(), 3)
 	live := agent.Rates{} // nothing moves
@@ -209,7 +208,7 @@ func TestANoisyAgentGoesOnBitForBit(t *testing.T) {
 	}
 }
 
-// The workers do not show in the noise either.
+// The number of workers does not change the noise either.
 func TestNoisyThreadsGiveTheSameBits(t *testing.T) {
 	final := func(threads int) []float32 {
 		c := noisyConfig()

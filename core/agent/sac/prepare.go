@@ -8,9 +8,8 @@ import (
 	"pgrlab/core/device"
 )
 
-// Prepare compiles what these uses need, which otherwise happens at the first of
-// each: on a device with memory of its own the memory is taken now, or found to be
-// too little.
+// Prepare compiles what these uses need, instead of compiling it at the first use. On a
+// device with memory of its own it takes that memory now, or finds that there is too little.
 func (s *Agent) Prepare(u agent.Uses) error {
 	if err := s.prepareUpdates(u); err != nil {
 		return err
@@ -26,7 +25,7 @@ func (s *Agent) Prepare(u agent.Uses) error {
 	return nil
 }
 
-// prepareUpdates compiles the updates, one by one or all of an env step as one.
+// prepareUpdates compiles the updates, singly or all those of an env step as one launch.
 func (s *Agent) prepareUpdates(u agent.Uses) error {
 	if u.Source != nil {
 		if err := s.reserve(u.Source); err != nil {
@@ -54,9 +53,9 @@ func (s *Agent) prepareUpdate(size int, from *agent.SourceSize) error {
 	return err
 }
 
-// reserve takes the device's memory for rings: not for all that the host's may hold, but
-// for what will be in them. Where there is not enough the host samples the batches, and
-// Fused says so from then on.
+// reserve takes the device's memory for rings: for the rows that they will come to hold,
+// not for the capacity of the host's rings. If there is not enough memory, the host samples
+// the batches, and Fused says so from then on.
 func (s *Agent) reserve(d *agent.SourceSize) error {
 	if !s.Fused() {
 		return nil
@@ -82,7 +81,7 @@ func (s *Agent) reserve(d *agent.SourceSize) error {
 	return nil
 }
 
-// prepareActing compiles what one exploring copy and an evaluation by means need.
+// prepareActing compiles what the exploring copies and an evaluation by means need.
 func (s *Agent) prepareActing(u agent.Uses) error {
 	var err error
 	if s.config.Exploration == ExploreBootstrap {

@@ -8,9 +8,9 @@ import (
 	"pgrlab/core/plan"
 )
 
-// The reference: SAC written out slowly in float64, with gradients by central
-// differences of the losses themselves. It shares nothing with the programs but
-// the first weights, the batch and the noise.
+// The reference is SAC written out slowly in float64, with gradients by central differences of the
+// losses themselves. It shares nothing with the programs but the first weights, the batch and the
+// noise.
 
 // layer64 is a fully connected layer: y = x·w + b, w[i][j] from input i to output j.
 type layer64 struct {
@@ -76,7 +76,7 @@ func (n net64) forward(x []float64) []float64 {
 	return x
 }
 
-// policy64 is a ~ π(s) and its log π, from noise eps.
+// policy64 returns a ~ π(s) and log π(a|s), from noise eps.
 func policy64(pi net64, s, eps []float64) (action []float64, logp float64) {
 	h := pi.forward(s)
 	n := len(eps)
@@ -150,7 +150,7 @@ type sac64 struct {
 	piGrad            []float64
 	qGrad             [][]float64
 	y                 []float64
-	weight            []float64 // of each row in the critics' loss; nil: 1
+	weight            []float64 // of each row in the critics' loss; nil: all 1
 }
 
 func sac64Of(s *Agent) *sac64 {

@@ -6,7 +6,7 @@ import (
 
 func init() {
 	agent.Register(agent.Spec{
-		Name: "sac", Doc: "soft actor-critic with an ensemble of N critics of which M are in the target: SAC, REDQ",
+		Name: "sac", Doc: "soft actor-critic with an ensemble of N critics, M of which form the target: SAC, REDQ",
 		Source:    "Haarnoja et al. 2018; Chen et al. 2021",
 		OffPolicy: true, Synthetic: true,
 		Knobs: []string{"utd", "batch", "lr_actor", "lr_critic", "tau"},
@@ -22,7 +22,7 @@ func init() {
 	})
 }
 
-// configOf is the agent that a configuration describes.
+// configOf returns the Config that a configuration describes.
 func configOf(d agent.Deps) Config {
 	c := d.Config
 	return Config{

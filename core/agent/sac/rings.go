@@ -9,28 +9,28 @@ import (
 	"pgrlab/core/replay"
 )
 
-// rings are copies of D_real and D_syn in a device's memory, that it samples batches
-// from.
+// rings are copies of D_real and D_syn in a device's memory, from which the device samples
+// batches.
 type rings struct {
 	dev    device.Sequencer
 	shape  replay.Shape
 	copies [2]copied
 	mix    device.Mix
-	// changed counts the stores that were taken: programs that sample from another one
-	// than there is now are compiled anew.
+	// changed counts the stores that were allocated. A program that samples from a store
+	// that has been replaced since is compiled anew.
 	changed int
 }
 
 // copied is a ring in a device's memory.
 type copied struct {
-	store device.Store // nil: none yet
-	rows  int          // that it has room for
-	ring  *replay.Ring // that it holds
-	total uint64       // of the ring's rows when it was last looked at
-	lost  int          // of the store, then
+	store device.Store // nil before there is one
+	rows  int          // that the store has room for
+	ring  *replay.Ring // whose rows the store holds
+	total uint64       // ring.Total() when the store last followed the ring
+	lost  int          // store.Lost() at that time
 }
 
-// reserve makes sure that a store has room for so many rows.
+// reserve makes sure that a store has room for that many rows.
 func (r *rings) reserve(i, rows int) error {
 	c := &r.copies[i]
 	if c.rows >= rows {
@@ -51,7 +51,7 @@ func (r *rings) reserve(i, rows int) error {
 	return nil
 }
 
-// follow brings the device what was added to the rings of a source, and sets its mix.
+// follow copies to the device what was added to the rings of a source, and sets its mix.
 func (r *rings) follow(from agent.BatchSource) error {
 	for i, ring := range []*replay.Ring{from.Real, from.Synthetic} {
 		if err := r.followRing(i, ring); err != nil {
@@ -62,8 +62,8 @@ func (r *rings) follow(from agent.BatchSource) error {
 	return checkMix(from.Mix, r.mix.Held[0], r.mix.Held[1])
 }
 
-// followRing brings the device what was added to a ring; everything, if it is another
-// ring or the device has lost the rows.
+// followRing copies to the device what was added to a ring, or the whole ring if the device
+// holds another one or has lost the rows.
 func (r *rings) followRing(i int, ring *replay.Ring) error {
 	r.mix.Held[i] = 0
 	if ring == nil || ring.Len() == 0 {
@@ -98,7 +98,7 @@ func (r *rings) followRing(i int, ring *replay.Ring) error {
 	return nil
 }
 
-// checkMix says whether there is something to sample batches of a mix from.
+// checkMix returns an error unless there are rows to sample batches of a mix from.
 func checkMix(mix replay.Mix, real, synthetic int) error {
 	switch {
 	case mix.Real < 0 || mix.Synthetic < 0:
@@ -109,7 +109,7 @@ func checkMix(mix replay.Mix, real, synthetic int) error {
 	return nil
 }
 
-// program samples batches for an updater.
+// program compiles the program that samples batches for an updater.
 func (r *rings) program(u *updater, m replay.Mixer) (*plan.Program, error) {
 	o, a := r.shape.Obs, r.shape.Act
 	d := plan.SampleBatch{

@@ -9,26 +9,26 @@ import (
 	"pgrlab/core/plan"
 )
 
-// stage is one part of an update: a program, or what the host does where the device has
-// no program for it.
+// stage is one part of an update: a program, or work of the host if the device has no
+// program for it.
 type stage interface{ Run(occasion uint64) error }
 
 // schedule is the stages of one update, or of several that follow each other.
 type schedule struct {
 	stages    []stage
-	update    []int  // that each stage belongs to
-	samples   []bool // stages whose occasion is that of a batch
+	update    []int  // the update that each stage belongs to
+	samples   []bool // whether a stage's occasion is that of a batch
 	occasions []uint64
 	places    []places       // of each update
-	fused     *plan.Sequence // all stages as one launch; nil: they run one after the other
+	fused     *plan.Sequence // all stages as one launch; nil if they run one after the other
 }
 
-// places are those of an update's stages that have something to say.
-type places struct{ actor, alpha, critic int } // actor and alpha are −1 where the policy is not stepped
+// places are the indices of an update's stages that have results.
+type places struct{ actor, alpha, critic int } // actor and alpha are −1 if the policy is not stepped
 
-// newSchedule is the order of an update on every device; policy says of each update
-// whether the policy is stepped. The policy learns from the critics before their step,
-// and targets are made with the policy before its own.
+// newSchedule returns the stages in the order that an update has on every device; policy says
+// for each update whether the policy is stepped. The policy learns from the critics before
+// their step, and targets are computed with the policy before its step.
 func (s *Agent) newSchedule(u *updater, policy ...bool) *schedule {
 	l := &schedule{}
 	for i, stepped := range policy {
@@ -58,8 +58,8 @@ func (s *Agent) newSchedule(u *updater, policy ...bool) *schedule {
 	return l
 }
 
-// run runs all stages. It returns a *plan.Stopped where one met a number that is not
-// finite: what came before it is done.
+// run runs all stages. It returns a *plan.Stopped if one met a number that is not finite;
+// the stages before that one are done.
 func (l *schedule) run() error {
 	if l.fused != nil {
 		return l.fused.Run(l.occasions)
@@ -76,7 +76,7 @@ func (l *schedule) run() error {
 	return nil
 }
 
-// loss is that of the program at stage i.
+// loss returns the loss of the program at stage i.
 func (l *schedule) loss(i int) float64 {
 	if l.fused != nil {
 		return l.fused.Loss(i)
@@ -94,16 +94,16 @@ func (l *schedule) close() error {
 	return nil
 }
 
-// policyDue says whether the policy is stepped in the since-th update of an env step: at
-// every PolicyDelay-th and at the last.
+// policyDue says whether the policy is stepped in the since-th update of an env step: it is
+// in every PolicyDelay-th and in the last.
 func (s *Agent) policyDue(since int, last bool) bool {
 	return last || since%s.config.PolicyDelay == 0
 }
 
-// execute runs a schedule of updates, whose batches are of the occasions from first on,
-// into made, and counts them; last says that they end the env step. It returns how many
-// were made: one that met a number that is not finite is among them, those after it are
-// not.
+// execute runs a schedule of updates, whose batches are those of the occasions from first on,
+// writes their results to made, and counts them; last says that they end the env step. It
+// returns how many updates were made: one that met a number that is not finite is among
+// them, those after it are not.
 func (s *Agent) execute(u *updater, l *schedule, first uint64, rates agent.Rates, last bool, made []agent.UpdateResult) (n int, err error) {
 	s.set(rates)
 	for i, update := range l.update {
@@ -139,7 +139,7 @@ func (s *Agent) execute(u *updater, l *schedule, first uint64, rates agent.Rates
 	return n, nil
 }
 
-// result is what update i of a schedule made.
+// result returns the result of update i of a schedule.
 func (s *Agent) result(u *updater, l *schedule, i int) (m agent.UpdateResult) {
 	at := l.places[i]
 	m.Losses.Actor, m.Losses.Alpha = math.NaN(), math.NaN()
@@ -151,7 +151,8 @@ func (s *Agent) result(u *updater, l *schedule, i int) (m agent.UpdateResult) {
 	return m
 }
 
-// alphaLoss is the loss of α's step at stage i, whose α it takes over.
+// alphaLoss returns the loss of α's step at stage i. If a program made the step, alphaLoss
+// also takes over its α.
 func (s *Agent) alphaLoss(l *schedule, i int) float64 {
 	switch x := l.stages[i].(type) {
 	case *hostAlpha:
@@ -165,7 +166,7 @@ func (s *Agent) alphaLoss(l *schedule, i int) float64 {
 	return math.NaN()
 }
 
-// set gives the programs what may change between updates.
+// set gives the programs the rates, which may change between updates.
 func (s *Agent) set(rates agent.Rates) {
 	s.rateActor.Data[0], s.rateCritic.Data[0] = float32(rates.LRActor), float32(rates.LRCritic)
 	s.tau.Data[0] = float32(rates.Tau)

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/plan"
 )
 
-// soft computes what the value of the stochastic policy is made of: samples of it with
-// their log π, and Q of given pairs.
+// soft computes the parts of the stochastic policy's value: samples of the policy with their
+// log π, and Q of given pairs.
 type soft struct {
 	sample            *plan.Program
 	obs, action, logp []float32 // of sample
@@ -20,8 +20,8 @@ type soft struct {
 }
 
 // Sample writes a ~ π(s) for rows observations obs [rows,O] into dst [rows,A], with
-// log π(a|s) in logp [rows]. The same occasion has the same noise, and no
-// other call of the agent has it.
+// log π(a|s) in logp [rows]. The same occasion has the same noise, which no other
+// method of the agent uses.
 func (s *Agent) Sample(dst, logp, obs []float32, rows int, occasion uint64) error {
 	o, a := s.config.Obs, s.config.Act
 	if err := enough("sample", rows, size{"observations", len(obs), o}, size{"actions", len(dst), a}, size{"log π", len(logp), 1}); err != nil {
@@ -42,7 +42,7 @@ func (s *Agent) Sample(dst, logp, obs []float32, rows int, occasion uint64) erro
 	return nil
 }
 
-// Value writes the mean over critics of Q(s,a) of rows observations obs [rows,O] and
+// Value writes the mean over critics of Q(s,a) for rows observations obs [rows,O] and
 // actions act [rows,A] to dst [rows].
 func (s *Agent) Value(dst, obs, act []float32, rows int) error {
 	o, a := s.config.Obs, s.config.Act

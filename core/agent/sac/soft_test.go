@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// The values of the mean actions are what Q says, row by row and across programs' sizes.
+// The values of the mean actions are those of Q, row by row and for every program size.
 func TestValueOfMeanActionsIsQ(t *testing.T) {
 	s := newAgent(t, small(), 3)
 	const rows = valueRows + 37
@@ -31,8 +31,8 @@ func TestValueOfMeanActionsIsQ(t *testing.T) {
 	}
 }
 
-// 1/π(a|s) of samples that fall into an interval averages to the interval's length:
-// samples and log π belong to the same density. Other draws stay as they are.
+// 1/π(a|s) of samples that fall into an interval averages to the interval's length: samples and log
+// π belong to the same density. Other draws are not affected.
 func TestSamplesHaveTheirDensity(t *testing.T) {
 	c := small()
 	c.Act = 1

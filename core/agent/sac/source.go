@@ -6,11 +6,11 @@ import (
 	"pgrlab/core/agent"
 )
 
-// source is what an updater's sampler samples from: on the host all of it, on a device
-// that has copies of the rings what its program was compiled with.
+// source is what an updater's sampler samples from. On the host the whole BatchSource is set;
+// on a device, which has copies of the rings, only what its program was compiled with.
 type source struct {
 	agent.BatchSource
-	stores int // the rings' changed when the program was compiled
+	stores int // rings.changed at the time when the program was compiled
 }
 
 // hostSampler fills an updater's batch on the host.
@@ -23,10 +23,10 @@ func (x hostSampler) Run(occasion uint64) error {
 }
 
 // Fused says whether the device samples the batches itself and makes all updates of an
-// env step in one launch. Prepare may find that it has not the memory for that.
+// env step in one launch. Prepare may find that the device lacks the memory for that.
 func (s *Agent) Fused() bool { return s.rings != nil }
 
-// updaterFrom is the updater for batches of a source.
+// updaterFrom returns the updater for batches of a source.
 func (s *Agent) updaterFrom(from agent.BatchSource) (*updater, error) {
 	if s.rings != nil {
 		if err := s.rings.follow(from); err != nil {
@@ -40,7 +40,7 @@ func (s *Agent) updaterFrom(from agent.BatchSource) (*updater, error) {
 	return u, s.sampleFrom(u, from)
 }
 
-// sampleFrom makes an updater's sampler one of that source.
+// sampleFrom makes an updater's sampler sample from that source.
 func (s *Agent) sampleFrom(u *updater, from agent.BatchSource) error {
 	if s.rings == nil {
 		u.from.BatchSource = from

@@ -12,7 +12,7 @@ import (
 )
 
 // temperature is α with its Adam on log α (Haarnoja et al. 2018b, equation 18).
-// It is one number: its step is written out here instead of built as a graph.
+// Since α is one number, its step is written out here instead of built as a graph.
 type temperature struct {
 	alpha  *op.Tensor // [1], α as the programs read it
 	target float64    // H̄
@@ -20,9 +20,9 @@ type temperature struct {
 	rate   float64 // of the next step
 	adamState
 
-	// Where the device makes the steps it has the state, and adamState is as old as
-	// the last save or load.
-	dev   device.Sequencer // nil: the host makes them
+	// If the device makes the steps, it holds the state, and adamState is as old as the
+	// last save or load.
+	dev   device.Sequencer // nil if the host makes the steps
 	state *op.Tensor       // [8], log α, m, v and T as words of 64 bits
 }
 
@@ -45,7 +45,7 @@ func newTemperature(c Config, dev device.Device) *temperature {
 	return t
 }
 
-// program makes steps on the log π [B,1] of batches.
+// program compiles the program that makes steps on the log π [B,1] of batches.
 func (t *temperature) program(logp *op.Tensor) (*plan.Program, error) {
 	p, err := plan.CompileRoutine("temperature", plan.Temperature{
 		LogP: logp, State: t.state, Alpha: t.alpha, Rate: &t.rate, Target: t.target, AdamConfig: t.adam,
@@ -56,13 +56,13 @@ func (t *temperature) program(logp *op.Tensor) (*plan.Program, error) {
 	return p, nil
 }
 
-// read takes what a step of the device's says.
+// read takes over α from the result of a step on the device and returns its loss.
 func (t *temperature) read(result []float32) (loss float64) {
 	t.alpha.Data[0] = result[1]
 	return float64(result[0])
 }
 
-// step is one step on the log π of a batch; it returns the loss before it.
+// step makes one step on the log π of a batch; it returns the loss before the step.
 func (t *temperature) step(logp []float32) (loss float64) {
 	sum := 0.0
 	for _, v := range logp {
@@ -96,7 +96,7 @@ func (t *temperature) load(r io.Reader) error {
 	return t.push()
 }
 
-// fetch makes adamState what the device has.
+// fetch copies the device's state to adamState.
 func (t *temperature) fetch() error {
 	if t.dev == nil {
 		return nil
@@ -111,7 +111,7 @@ func (t *temperature) fetch() error {
 	return nil
 }
 
-// push is the way back.
+// push copies adamState to the device.
 func (t *temperature) push() error {
 	if t.dev == nil {
 		return nil

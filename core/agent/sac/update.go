@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// keptSizes is how many batch sizes stay compiled: someone who turns a knob goes
-// back and forth between a few.
+// keptSizes is how many batch sizes stay compiled: a user who turns a knob goes back
+// and forth between a few.
 const keptSizes = 4
 
 // updater holds the programs of one batch size. They share the batch's memory and
@@ -20,17 +20,17 @@ const keptSizes = 4
 type updater struct {
 	batch                        *replay.Batch
 	obs, act, reward, next, done *op.Tensor
-	weight                       *op.Tensor // importance of each row; nil where all count alike
+	weight                       *op.Tensor // importance of each row; nil if all count alike
 	targets                      *op.Tensor // y of the last update
 
-	sampled bool   // batches are sampled from rings; else the caller fills them
-	sampler stage  // that does it; nil: none
-	from    source // what it samples from
+	sampled bool   // batches are sampled from rings; otherwise the caller fills them
+	sampler stage  // samples the batches; nil if the caller fills them
+	from    source // what sampler samples from
 
 	learn                 *plan.Program // target and critic in one
 	target, actor, critic *plan.Program
 	alpha                 stage      // α's step
-	logp                  *op.Tensor // [B,1], of actor for a device's step; else nil
+	logp                  *op.Tensor // [B,1], output of actor for α's step on a device; else nil
 	learnQ, criticQ       *op.Node   // Q(s,a) of learn and critic
 	q                     []float32  // of the last update
 
@@ -38,9 +38,8 @@ type updater struct {
 	fused *schedule    // of all updates of an env step; nil: not compiled
 }
 
-// Batch is the memory that an update of that size reads. The programs of a size
-// are compiled when it is first asked for; the memory stays valid until several
-// other sizes were used.
+// Batch returns the memory that an update of that size reads. The first call for a size
+// compiles its programs. The memory stays valid until several other sizes were used.
 func (s *Agent) Batch(size int) (*replay.Batch, error) {
 	u, err := s.updater(size, false)
 	if err != nil {
@@ -49,13 +48,13 @@ func (s *Agent) Batch(size int) (*replay.Batch, error) {
 	return u.batch, nil
 }
 
-// Update makes one critic update on what Batch(size) holds, and where it is due
-// one of the policy and of α: at each PolicyDelay-th update of an env step and at
-// its last, which the caller names. It reports whether the policy was stepped. It
-// does not allocate.
+// Update makes one critic update on the contents of Batch(size). At every PolicyDelay-th
+// update of an env step, and at its last, which the caller names, it also updates the
+// policy and α. It reports whether the policy was stepped. It does not allocate.
 //
-// Where a target, a loss or a gradient is not finite the error wraps a
-// *plan.NotFinite: the networks keep the weights that they had, the update counts
+// If a target, a loss or a gradient is not finite, the error wraps a *plan.NotFinite. The
+// network that met it, and those whose turn comes after it, keep their weights; a policy
+// that was stepped before that, which Update then reports, stays stepped. The update counts
 // as made, and the agent can go on with the next one.
 func (s *Agent) Update(size int, rates agent.Rates, last bool) (losses agent.Losses, stepped bool, err error) {
 	u, err := s.updater(size, false)
@@ -71,9 +70,10 @@ func (s *Agent) Update(size int, rates agent.Rates, last bool) (losses agent.Los
 }
 
 // UpdateN makes n updates, each on a batch of the source; ends says that they end the env
-// step. Where they are all of it and the device can (Fused) they are one launch; else they
-// follow each other, as they do after one that stopped. What it returns is valid until
-// the next call. It does not allocate once it has made an env step of the same sizes.
+// step. If they are all of the env step's updates and the device can (Fused), they are one
+// launch. Otherwise, and after an update that stopped the launch, they run one by one. The
+// results are valid until the next call. UpdateN does not allocate once it has made an env
+// step of the same sizes.
 func (s *Agent) UpdateN(n int, from agent.BatchSource, rates agent.Rates, ends bool) ([]agent.UpdateResult, error) {
 	u, err := s.updaterFrom(from)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Agent) reserveResults(n int) {
 	s.results = s.results[:n]
 }
 
-// next is the schedule of the next update alone.
+// next returns the schedule of the next update alone.
 func (s *Agent) next(u *updater, last bool) *schedule {
 	policy, i := s.policyDue(s.since+1, last), 0
 	if policy {
@@ -118,7 +118,7 @@ func (s *Agent) next(u *updater, last bool) *schedule {
 	return u.ones[i]
 }
 
-// fusedSchedule is that of the n updates of an env step.
+// fusedSchedule returns the schedule of the n updates of an env step, as one launch.
 func (s *Agent) fusedSchedule(u *updater, n int) (*schedule, error) {
 	if u.fused != nil && len(u.fused.places) == n {
 		return u.fused, nil
@@ -143,8 +143,8 @@ func (s *Agent) fusedSchedule(u *updater, n int) (*schedule, error) {
 	return l, nil
 }
 
-// updater is that of a size, for batches that are sampled or that the caller fills: what
-// a device has sampled is not what the host has.
+// updater returns the updater for batches of a size, which are either sampled or filled by
+// the caller. The two are separate, because the host does not have what a device sampled.
 func (s *Agent) updater(size int, sampled bool) (*updater, error) {
 	for i, u := range s.updaters {
 		if u.batch.Size == size && u.sampled == sampled {
@@ -233,7 +233,7 @@ func (s *Agent) compileUpdater(u *updater) (err error) {
 	return err
 }
 
-// values are Q(s,a) of the critic's step at stage i, from before that step.
+// values returns Q(s,a) of the critic's step at stage i, from before that step.
 func (u *updater) values(l *schedule, i int) []float32 {
 	q := u.criticQ
 	if l.stages[i] == stage(u.learn) {
@@ -254,7 +254,7 @@ func (u *updater) close() error {
 	return err
 }
 
-// closeSampler closes what samples batches, and what contains it.
+// closeSampler closes the sampler and the schedules that contain it.
 func (u *updater) closeSampler() error {
 	if err := u.closeFused(); err != nil {
 		return err
@@ -270,9 +270,9 @@ func (u *updater) closeFused() error {
 	return l.close()
 }
 
-// Errors writes |mean over critics of Qⱼ(s,a) − y| of the rows of the last update of
-// that size to dst [size], with the critics before their step: the priorities of
-// prioritized sampling.
+// Errors writes |mean over critics of Qⱼ(s,a) − y| for the rows of the last update, which
+// must have had that size, to dst [size]. The critics are those before their step. These
+// are the priorities of prioritized sampling.
 func (s *Agent) Errors(dst []float32, size int) error {
 	if len(s.updaters) == 0 || s.updaters[0].batch.Size != size || len(dst) < size {
 		return fmt.Errorf("errors of a batch: the last update was not one of %d rows", size)

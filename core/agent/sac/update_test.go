@@ -32,18 +32,18 @@ func newAgent(t testing.TB, c Config, seed uint64) *Agent {
 	return s
 }
 
-// act chooses a copy's action as in training.
+// act chooses a copy's action as during training.
 func act(s *Agent, dst, obs []float32, step, episode uint64) error {
 	return s.Act(&agent.Acting{Copies: 1, Obs: obs, Actions: dst, Episodes: []uint64{episode}, Step: step})
 }
 
-// actMean chooses the actions of so many copies without noise.
+// actMean chooses the noiseless actions of so many copies.
 func actMean(s *Agent, dst, obs []float32, copies int) error {
 	o, a := min(len(obs), copies*s.config.Obs), min(len(dst), copies*s.config.Act)
 	return s.Act(&agent.Acting{Copies: copies, Obs: obs[:o], Actions: dst[:a], Mode: agent.Mean})
 }
 
-// small is the agent that is held to the reference.
+// small configures the agent that is compared with the reference.
 func small() Config {
 	return Config{Obs: 5, Act: 2, Hidden: []int{16, 16}, Critics: 2, Subset: 2, Gamma: 0.9, PolicyDelay: 1, InitialAlpha: 0.2}
 }
@@ -87,7 +87,7 @@ func wide(x []float32) (out []float64) {
 	return out
 }
 
-// batchOf is what the agent's next update of that size reads, noise included.
+// batchOf returns what the agent's next update of that size reads, noise included.
 func batchOf(t testing.TB, s *Agent, size int) (b batch64, reward, done []float64) {
 	t.Helper()
 	have, err := s.Batch(size)
@@ -103,7 +103,7 @@ func batchOf(t testing.TB, s *Agent, size int) (b batch64, reward, done []float6
 	return b, wide(have.Reward), wide(have.Done)
 }
 
-// near compares numbers by the largest magnitude among them.
+// near compares numbers with a tolerance relative to the largest magnitude among them.
 func near(t *testing.T, what string, got []float32, want []float64, tolerance float64) {
 	t.Helper()
 	scale := 0.0
@@ -134,7 +134,7 @@ func values(params []*float64) (out []float64) {
 	return out
 }
 
-// flat is member e of tensors that have n members, one tensor behind the other.
+// flat returns member e of tensors that have n members, one tensor after the other.
 func flat(tensors []*op.Tensor, e, n int) (out []float32) {
 	for _, t := range tensors {
 		size := len(t.Data) / n
@@ -143,7 +143,7 @@ func flat(tensors []*op.Tensor, e, n int) (out []float32) {
 	return out
 }
 
-// checkAgainst compares everything that an agent has with the reference.
+// checkAgainst compares everything that an agent learns with the reference.
 func checkAgainst(t *testing.T, s *Agent, r *sac64, tolerance float64) {
 	t.Helper()
 	n := s.config.Critics
@@ -166,8 +166,8 @@ func subsetOf(s *Agent) []int {
 	return all
 }
 
-// The tolerances are those of float32 sums of some hundred terms; differences in
-// float64 contribute about 1e-9.
+// The tolerances allow for float32 sums of some hundred terms; the differences in float64
+// contribute about 1e-9.
 func TestUpdatesEqualTheReference(t *testing.T) {
 	redq := small()
 	redq.Critics, redq.Subset = 5, 2
@@ -209,9 +209,8 @@ func TestUpdatesEqualTheReference(t *testing.T) {
 	}
 }
 
-// The moment of the first step is a tenth of the gradient, so that the gradient
-// itself is compared; and the policy's must be that of the critics before their
-// step.
+// The moment of the first step is a tenth of the gradient, so that the test compares the gradient
+// itself. The policy's gradient must come from the critics before their step.
 func TestActorReadsCriticsBeforeTheirStep(t *testing.T) {
 	const size = 8
 	s := newAgent(t, small(), 5)
@@ -232,7 +231,7 @@ func TestActorReadsCriticsBeforeTheirStep(t *testing.T) {
 	}
 	near(t, "policy's moment", flat(s.policyAdam.M, 0, 1), wide(gradient(r.piGrad)), 2e-5)
 
-	// The wrong order, which the tolerance must be able to tell from the right one.
+	// The tolerance must be able to tell this wrong order from the right one.
 	late.q = r.q
 	late.alpha = 0.2
 	wrong := differences(late.pi.params(), func() float64 { return late.actorLoss(b) })
@@ -336,8 +335,8 @@ func TestUpdateDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// The numbers do not depend on the number of threads, and two batch sizes in turn
-// work on the same parameters.
+// The numbers do not depend on the number of threads, and two batch sizes in turn work on the same
+// parameters.
 func TestThreadsGiveTheSameBits(t *testing.T) {
 	final := func(threads int) []float32 {
 		c := small()

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// valueRows is how many rows the programs of Q and TDError take at a time: the
-// activations of that many still fit a cache.
+// valueRows is how many rows the programs of Q and TDError take at a time: their
+// activations still fit a cache.
 const valueRows = 512
 
 // valuing computes Q(s, π(s)).
@@ -18,7 +18,7 @@ type valuing struct {
 	obs, q  []float32
 }
 
-// Q writes the mean over critics of Q(s, tanh μ(s)) of rows observations
+// Q writes the mean over critics of Q(s, tanh μ(s)) for rows observations
 // [rows,O] to dst [rows]: the relevance function "return".
 func (s *Agent) Q(dst, obs []float32, rows int) error {
 	o := s.config.Obs
@@ -56,16 +56,16 @@ func (s *Agent) compileReturns() error {
 	return nil
 }
 
-// erring computes the error of temporal differences.
+// erring computes the temporal-difference error.
 type erring struct {
 	program *plan.Program
 	batch   replay.Batch
 	delta   []float32
 }
 
-// TDError writes r + γ(1−d)·mean Q̄(s', tanh μ(s')) − mean Q(s,a) of the first
+// TDError writes r + γ(1−d)·mean Q̄(s', tanh μ(s')) − mean Q(s,a) for the first
 // rows transitions of b to dst [rows]: the relevance function "td" before its
-// absolute value. Means are over all critics; there is no entropy term.
+// absolute value is taken. Means are over all critics; there is no entropy term.
 func (s *Agent) TDError(dst []float32, b *replay.Batch, rows int) error {
 	o, a := s.config.Obs, s.config.Act
 	if err := enough("td error", rows, size{"observations", len(b.Obs), o}, size{"actions", len(b.Act), a}, size{"rewards", len(b.Reward), 1},
@@ -99,7 +99,7 @@ func (s *Agent) compileErrors() error {
 		obs, act = g.Input("s", valueRows, s.config.Obs), g.Input("a", valueRows, s.config.Act)
 		next = g.Input("s'", valueRows, s.config.Obs)
 		reward, done = g.Input("r", valueRows, 1), g.Input("d", valueRows, 1)
-		// The target's entropy term with α = 0 and log π = 0 vanishes.
+		// With α = 0 and log π = 0 the target's entropy term vanishes.
 		none, cold := g.Input("no log π", valueRows, 1), g.Input("no α", 1)
 		future := s.nets.target.value(g, next, s.nets.mean(g, next), s.nets.target.unperturbed(g))
 		y := g.TDTarget(reward, done, future, none, g.Bind(s.gamma), cold)

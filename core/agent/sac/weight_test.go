@@ -26,8 +26,7 @@ func (r *sac64) errors(b batch64) (all []float64) {
 	return all
 }
 
-// Importance weights change the critics' loss, and nothing of the policy's and of
-// α's.
+// Importance weights change the critics' loss and leave the policy's and α's alone.
 func TestWeightedUpdatesEqualTheReference(t *testing.T) {
 	const size = 8
 	s := newAgent(t, weightedConfig(), 3)

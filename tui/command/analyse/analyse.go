@@ -25,7 +25,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// analyseRequest is what the flags of analyse say.
+// analyseRequest holds the flags of analyse.
 type analyseRequest struct {
 	step, threads   int
 	referenceF, out string
@@ -43,41 +43,41 @@ func Command(d cli.Deps) *cobra.Command {
 	r := analyseRequest{Examination: inspect.DefaultExamination(), timeout: 10 * time.Minute}
 	c := &cobra.Command{
 		Use:   "analyse DIR[@STEP] [DIR[@STEP]]",
-		Short: "look into a saved run: F, dynamics error, projections; or compare two runs' generations",
-		Long: `Loads a checkpoint of a run and prints what it finds, in a terminal as text, elsewhere
-as one JSON object per member with all points and histograms: the distribution of F
-over real and synthetic transitions; how far synthetic ones are from what the task
-would have done, beside a Gaussian fitted to the real ones; what F was asked for and
-what came out; how many leave the real range, and how near they are to real rows;
-generations with and without guidance in one plane (PCA) with their overlap. The run
-is not changed; it may go on meanwhile.
+		Short: "examine a saved run: F, dynamics error, projections; or compare two runs' generations",
+		Long: `Loads a checkpoint of a run and prints its findings, as text in a terminal, elsewhere as
+one JSON object per member with all points and histograms. The findings are: the
+distribution of F over real and synthetic transitions; how far synthetic transitions are
+from what the task would have done, beside a Gaussian fitted to the real ones; the F
+that was asked for and the F that came out; how many synthetic transitions leave the
+real range, and how near they are to real rows; generations with and without guidance in
+one plane (PCA), with their overlap. The run is not changed and may go on meanwhile.
 
-Of two runs, or of one at two steps, it prints their synthetic transitions in one
+For two runs, or one run at two steps, it prints their synthetic transitions in one
 plane, with the overlap of the two.
 
-With --journal the findings become lines of the run's journal, too. Where a lab runs
-in the folder, it is asked to look at itself as it is now: its training waits some
-seconds for that, its screen does not. Such lines are no part of a canonical journal.
+With --journal the findings also become lines of the run's journal. If a lab runs in the
+folder, it is asked to examine itself as it is now: its training waits some seconds for
+that, its screen does not. Such lines are not part of a canonical journal.
 
-With --out, the same as pictures, SVG and PNG, in a folder. With --tsne, t-SNE of at
-most 1,000 and 1,000 generations besides, half a minute.
+--out also draws the findings, as SVG and PNG, into a folder. --tsne adds t-SNE of at
+most 1,000 generations of each kind, which takes half a minute.
 
-With --refit it fits a generator of its own to the run's real transitions, a part of
-them held back, with the run's settings or others (--set), and prints how good its
-generations are at each --guidance: a table, or one JSON object per run folder. Of
-several checkpoints it is one generator that is refitted, as in a run.
+With --refit it fits a generator of its own to the run's real transitions, with a part
+of them held out and with the run's settings or others (--set). It prints how good the
+generations are at each --guidance: a table, or one JSON object per run folder. If there
+are several checkpoints, it refits one generator to all of them in turn, as a run does.
 
-With --what-if it says whether the rows that D_syn is asked for help, and how much is
-lost by how they are made: from the checkpoint it trains the agent with real rows only,
-with unprioritized and with prioritized D_syn, and with the same states and actions
-with the simulator's s', r and end. A table has TD error and value error (against
-Monte-Carlo returns) on real rows that nothing has seen, and the return of the policy
-that follows; sentences below it say what differs by more than chance between repeats.
-With --set, with another generator than the run's. It takes minutes.
+With --what-if it tells whether the rows that D_syn is asked for help, and how much is
+lost by how they are made. From the checkpoint it trains the agent with real rows only,
+with unprioritized and with prioritized D_syn, and with the same states and actions but
+the simulator's s', r and end. A table shows the TD error and the value error (against
+Monte-Carlo returns) on real rows that nothing has seen, and the return of the resulting
+policy; sentences below it say what differs by more than chance between repeats. --set
+chooses another generator than the run's. It takes minutes.
 
-With --relevance-from, F as another run has learned it is laid beside; the same run
-at an earlier step is a reference that stays the same while the data changes. The checkpoints
-of evaluation.keep_every, the last three and the best are there to be looked at.`,
+With --relevance-from it compares F with F as another run has learned it. The same run
+at an earlier step is a reference that stays the same while the data changes. The
+checkpoints of evaluation.keep_every, the last three and the best can be examined.`,
 		Example: `  pgrlab analyse runs/a | jq .generated.dynamics
   pgrlab analyse runs/a --out pictures > analyses.json
   pgrlab analyse runs/a --journal
@@ -108,22 +108,22 @@ of evaluation.keep_every, the last three and the best are there to be looked at.
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	cli.CountVar(f, &r.step, "step", -1, 0, "`N` step of the checkpoint, as DIR@N (default: the latest)")
-	f.StringVar(&r.referenceF, "relevance-from", "", "`DIR[@STEP]` another run, whose F is laid beside")
+	cli.CountVar(f, &r.step, "step", -1, 0, "`N` step of the checkpoint, like DIR@N (default: the latest)")
+	f.StringVar(&r.referenceF, "relevance-from", "", "`DIR[@STEP]` another run, to compare F with its F")
 	f.BoolVar(&r.journal, "journal", false, "write the findings into the run's journal")
-	cli.CountVar(f, &r.Rows, "rows", r.Rows, 3, "`N` real and as many synthetic transitions to look at")
+	cli.CountVar(f, &r.Rows, "rows", r.Rows, 3, "`N` real transitions to examine, and as many synthetic ones; with --refit 4096 unless it is given")
 	cli.CountVar(f, &r.Points, "points", r.Points, 0, "`N` points of each kind in the projection; 0: none")
-	f.BoolVar(&r.Embed, "tsne", false, "t-SNE of at most 1,000 + 1,000 generations beside the projection")
+	f.BoolVar(&r.Embed, "tsne", false, "add t-SNE of at most 1,000 + 1,000 generations to the projection")
 	r.refit.bind(f, &r.refits)
 	r.whatIf.bind(f, &r.whatIfs)
-	f.BoolVar(&r.json, "json", false, "JSON in a terminal, too")
+	f.BoolVar(&r.json, "json", false, "print JSON in a terminal too")
 	f.StringVar(&r.out, "out", "", "`DIR` write pictures, SVG and PNG, into this folder")
 	cli.CountIn(f, &r.threads, "threads", 0, 0, cli.MaxThreads, cli.ThreadsUsage)
-	f.DurationVar(&r.timeout, "timeout", r.timeout, "`TIME` how long to wait for a lab that runs")
+	f.DurationVar(&r.timeout, "timeout", r.timeout, "`TIME` how long to wait for a running lab")
 	return c
 }
 
-// modes refuses combinations of flags that mean nothing.
+// modes refuses combinations of flags that make no sense.
 func (r *analyseRequest) modes(f *pflag.FlagSet) error {
 	if err := r.whatIf.flags(f, r.whatIfs); err != nil || r.whatIfs {
 		return err
@@ -156,7 +156,7 @@ func (r *analyseRequest) run(ctx context.Context, d cli.Deps, args []string, std
 	return r.analyse(d, all[0], stdout, stderr)
 }
 
-// analyse looks at a checkpoint.
+// analyse analyses a checkpoint.
 func (r *analyseRequest) analyse(d cli.Deps, saved offline.Run, stdout, stderr io.Writer) error {
 	task, err := d.Task(saved.Config.Task)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *analyseRequest) analyse(d cli.Deps, saved offline.Run, stdout, stderr i
 	return r.print(saved, found, stdout, stderr)
 }
 
-// live asks the lab that runs in the folder, and reads what it wrote.
+// live asks the lab that runs in the folder for an analysis, and reads what it wrote.
 func (r *analyseRequest) live(ctx context.Context, s offline.Run, socket string, stdout, stderr io.Writer) error {
 	if plain := inspect.DefaultExamination(); r.Examination != plain || r.referenceF != "" || s.Step >= 0 {
 		return cli.Usagef("analyse: a lab runs in %s and looks at itself as it is: leave out @STEP, --step, --rows, --points, --tsne and --relevance-from, or --journal to look at a checkpoint", s.Dir)
@@ -217,7 +217,7 @@ func (r *analyseRequest) live(ctx context.Context, s offline.Run, socket string,
 	}
 }
 
-// written are the findings that stand in the journal for one who asked.
+// written are the findings in the journal that answer the request of by.
 func written(s offline.Run, by string) ([]*event.Examined, error) {
 	file, err := run.OpenFile(s.Dir, run.JournalName)
 	if err != nil {
@@ -242,7 +242,7 @@ func written(s offline.Run, by string) ([]*event.Examined, error) {
 	}
 }
 
-// print writes the findings about each member, and draws them.
+// print writes the findings for each member and draws them.
 func (r *analyseRequest) print(s offline.Run, found []*event.Examined, stdout, stderr io.Writer) error {
 	write := func(e *event.Examined) error { return writeFindings(stdout, e) }
 	if r.json || !terminal.IsTerminal(stdout) {
@@ -273,7 +273,7 @@ func (r *analyseRequest) print(s offline.Run, found []*event.Examined, stdout, s
 	return nil
 }
 
-// together lays the generations of two runs into one plane.
+// together projects the generations of two runs into one plane.
 func (r *analyseRequest) together(d cli.Deps, runs [2]offline.Run, stdout, stderr io.Writer) error {
 	if r.journal || r.referenceF != "" {
 		return cli.Usagef("analyse: --journal and --relevance-from are about one run: leave them out, or give one run folder")
@@ -306,7 +306,7 @@ func (r *analyseRequest) together(d cli.Deps, runs [2]offline.Run, stdout, stder
 	return cli.WriteJSON(stdout, found)
 }
 
-// saved reads DIR or DIR@STEP; doing is for what is said.
+// saved reads DIR or DIR@STEP; doing is for messages.
 func (r *analyseRequest) saved(arg, doing string) (offline.Run, error) {
 	dir, step, err := rundir.SplitStep(arg)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// writeFindings is what an analysis found, for a person who reads it in a terminal: the
-// numbers of the JSON without its histograms and points.
+// writeFindings writes the findings of an analysis for a reader at a terminal: the numbers of the
+// JSON without its histograms and points.
 func writeFindings(w io.Writer, e *event.Examined) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	line := func(name, format string, values ...any) {
@@ -54,11 +54,11 @@ func writeGenerated(line func(name, format string, values ...any), g *event.Gene
 	}
 }
 
-// writeLabels holds the labels of D_syn to the best constant.
+// writeLabels compares the labels of D_syn with the best constant.
 func writeLabels(line func(name, format string, values ...any), d *event.Dynamics) {
 	constant := func(v *run.Float) run.Float {
 		if v == nil {
-			return 1 // as of rows that are spread as the real ones
+			return 1 // its value on rows distributed like the real ones
 		}
 		return *v
 	}

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// In a terminal an analysis is a few lines, with the Gaussian beside the generator and
-// what was asked beside what came.
+// In a terminal an analysis is a few lines, which show the Gaussian beside the generator and the
+// requested F beside the measured one.
 func TestFindingsAsText(t *testing.T) {
 	correlation := run.Float(0.66)
 	value := func(v run.Float) *run.Float { return &v }

@@ -35,19 +35,19 @@ const (
 	pictureHeight = 10 * vg.Centimeter
 )
 
-// portrait is one of an examination, with the name of its file.
+// portrait is one picture of an analysis, with the name of its file.
 type portrait struct {
 	name string
 	plot *plot.Plot
 }
 
-// drawPictures writes pictures into a folder, and their names to said.
+// drawPictures writes pictures into a folder, and their file names to said.
 func drawPictures(dir string, all []portrait, said io.Writer) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("write pictures: %w", err)
 	}
 	for _, p := range all {
-		// Room for the legend above what is drawn.
+		// Leave room for the legend above the plot.
 		p.plot.Y.Max += 0.15 * (p.plot.Y.Max - p.plot.Y.Min)
 		for kind, canvas := range map[string]vg.CanvasWriterTo{
 			"svg": vgsvg.New(pictureWidth, pictureHeight),
@@ -158,8 +158,8 @@ func newPlot(title, x, y string) *plot.Plot {
 	return p
 }
 
-// bars adds a histogram as shares of its rows, so that samples of different size
-// compare; nil: nothing.
+// bars adds a histogram as shares of its rows, so that samples of different size can be compared;
+// nil adds nothing.
 func bars(p *plot.Plot, name string, h *event.Histogram, ink color.NRGBA) {
 	if h == nil || h.Rows == 0 {
 		return
@@ -180,7 +180,7 @@ func bars(p *plot.Plot, name string, h *event.Histogram, ink color.NRGBA) {
 	p.Y.Min = 0
 }
 
-// points adds a cloud; none: nothing.
+// points adds a cloud of points; without points it adds nothing.
 func points(p *plot.Plot, name string, at [][2]run.Float, ink color.NRGBA) {
 	cloud := make(plotter.XYs, 0, len(at))
 	for _, q := range at {
@@ -201,7 +201,7 @@ func points(p *plot.Plot, name string, at [][2]run.Float, ink color.NRGBA) {
 	p.Legend.Add(name, &thumb)
 }
 
-// promptFidelity is F that came out over F that was asked for, with the line of both alike.
+// promptFidelity plots the achieved F over the requested F, with the line where both are equal.
 func promptFidelity(title string, e *event.Examined) *plot.Plot {
 	p := newPlot(title, "F asked for ("+e.Relevance+", as of the last refit)", "F that came out, as of now")
 	if g := e.Generated; g != nil && g.RankCorrelation != nil {
@@ -220,10 +220,10 @@ func promptFidelity(title string, e *event.Examined) *plot.Plot {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// powersOfTen marks an axis of decimal logarithms by the numbers themselves.
+// powersOfTen labels an axis of decimal logarithms with the numbers themselves.
 type powersOfTen struct{}
 
-// Ticks marks the whole powers, every other one where there are many.
+// Ticks marks the whole powers, or every other one if there are many.
 func (powersOfTen) Ticks(low, high float64) (ticks []plot.Tick) {
 	every := max(1, int(math.Ceil((high-low)/8)))
 	for p := int(math.Ceil(low)); float64(p) <= high; p++ {

@@ -28,29 +28,28 @@ import (
 	"pgrlab/tui/pane/system"
 )
 
-// refitFlags are those of analyse --refit.
+// refitFlags are the flags of analyse --refit.
 type refitFlags struct {
 	set       []string
 	guidances []float64
 	heldOut   float64
-	rows      int // --rows, where it was given
+	rows      int // --rows, if given
 }
 
-// refitRows is how many transitions a generation of analyse --refit has, where --rows
-// does not say.
+// refitRows is how many transitions a generation of analyse --refit has without --rows.
 const refitRows = 4096
 
-// RefitKnobs are the knobs that a refit and its generations have.
+// RefitKnobs are the knobs that affect a refit and its generations.
 var RefitKnobs = []string{"relevance", "top_fraction", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond"}
 
 func (r *refitFlags) bind(f *pflag.FlagSet, refits *bool) {
-	f.BoolVar(refits, "refit", false, "fit a generator to the real transitions, and judge it")
-	f.StringArrayVar(&r.set, "set", nil, "`KEY=VALUE` with --refit or --what-if: a knob of refits, or a key of config.toml as generator.width; repeatable")
+	f.BoolVar(refits, "refit", false, "fit a generator to the real transitions, and evaluate it")
+	f.StringArrayVar(&r.set, "set", nil, "`KEY=VALUE` with --refit or --what-if: a knob of refits, or a key of config.toml such as generator.width; repeatable")
 	f.Float64SliceVar(&r.guidances, "guidance", []float64{0, 1, 2}, "`ω[,ω…]` with --refit or --what-if: guidance of the generations")
-	f.Float64Var(&r.heldOut, "held-out", 0.1, "`SHARE` with --refit: of the real transitions, not fitted to")
+	f.Float64Var(&r.heldOut, "held-out", 0.1, "`SHARE` with --refit: share of the real transitions to hold out of the fit")
 }
 
-// flags refuses combinations that mean nothing.
+// flags refuses combinations that make no sense.
 func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
 	own, others := []string{"set", "guidance", "held-out"}, []string{"relevance-from", "journal", "points", "tsne", "out", "timeout"}
 	if !refits {
@@ -81,7 +80,7 @@ func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
 	return nil
 }
 
-// of is the refit of a run with that configuration.
+// of is the request for the refit of a run with the given configuration.
 func (r *refitFlags) of(c config.Config) (offline.RefitRequest, error) {
 	var none offline.RefitRequest
 	for _, text := range r.set {
@@ -114,14 +113,14 @@ func (r *refitFlags) of(c config.Config) (offline.RefitRequest, error) {
 	}
 	guidances := r.guidances
 	if c.Knobs.Relevance == "none" {
-		guidances = []float64{0} // nothing can be asked for
+		guidances = []float64{0} // the generator takes no requested F
 	}
 	return offline.RefitRequest{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{
 		Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: system.ProcessTime,
 	}}, nil
 }
 
-// refitAll refits a generator to one run folder after the other.
+// refitAll refits a generator to each run folder in turn.
 func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string, stdout, stderr io.Writer) error {
 	saved := make([]offline.Run, len(args))
 	for i, arg := range args {
@@ -156,7 +155,7 @@ func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string
 	})
 }
 
-// untilSignal is a context that a signal ends.
+// untilSignal returns a context that a signal ends.
 func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 4)
@@ -171,7 +170,7 @@ func untilSignal(parent context.Context) (ctx context.Context, stop func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// refitProgress shows how far a refit is.
+// refitProgress shows the progress of a refit.
 type refitProgress struct {
 	*terminal.Progress
 	saved int
@@ -203,7 +202,7 @@ func (p *refitProgress) show(now inspect.OfflineProgress, at time.Time) {
 	p.Rewrite(text)
 }
 
-// writeRefit is a table of the measures, a column for each generation.
+// writeRefit writes a table of the measures, with a column for each generation.
 func writeRefit(w io.Writer, f *inspect.Refitted) error {
 	steps, loss := "a fit without gradient steps", ""
 	if f.Steps > 0 {

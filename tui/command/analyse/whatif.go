@@ -26,33 +26,33 @@ import (
 	"pgrlab/tui/command/terminal"
 )
 
-// whatIfFlags are those of analyse --what-if.
+// whatIfFlags are the flags of analyse --what-if.
 type whatIfFlags struct {
 	whatif.Plan
 	samples  int
 	untilEOF bool
 }
 
-// untilEOF is the flag of a screen that shows a what-if: the table is nobody's when the
-// screen has gone, however it went.
+// untilEOF is the flag for a screen that shows a what-if: nobody wants the table when the screen
+// has gone, however it ended.
 const untilEOF = "until-eof"
 
-// whatIfOnly are the flags that mean something with --what-if only.
+// whatIfOnly are the flags that apply only with --what-if.
 var whatIfOnly = []string{"relevance", "top-fraction", "updates", "episodes", "seeds", "samples", untilEOF}
 
 func (w *whatIfFlags) bind(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "what-if", false, "train the agent from the checkpoint with different rows, and compare")
-	f.StringSliceVar(&w.Relevance, "relevance", nil, "`F[,F…]` with --what-if: prioritized rows of these relevance functions (default the run's)")
+	f.StringSliceVar(&w.Relevance, "relevance", nil, "`F[,F…]` with --what-if: relevance functions to prioritize rows by (default the run's)")
 	f.Float64SliceVar(&w.TopFraction, "top-fraction", nil, "`k[,k…]` with --what-if: shares of real rows that serve as prompts (default the run's)")
 	cli.CountVar(f, &w.Updates, "updates", 2000, 1, "`N` with --what-if: critic updates from the checkpoint")
-	cli.CountVar(f, &w.Episodes, "episodes", 10, 1, "`N` with --what-if: held-out episodes, and those of each evaluation")
-	cli.CountVar(f, &w.Repeats, "seeds", 3, 1, "`N` with --what-if: repeats, each with random numbers of its own")
+	cli.CountVar(f, &w.Episodes, "episodes", 10, 1, "`N` with --what-if: held-out episodes, and episodes of each evaluation")
+	cli.CountVar(f, &w.Repeats, "seeds", 3, 1, "`N` with --what-if: repeats, each with its own random numbers")
 	cli.CountVar(f, &w.samples, "samples", 10_000, 1, "`N` with --what-if: synthetic transitions of each kind")
-	f.BoolVar(&w.untilEOF, untilEOF, false, "with --what-if, for a process that waits for it: end with the end of stdin, progress as JSON")
-	_ = f.MarkHidden(untilEOF) // it exists
+	f.BoolVar(&w.untilEOF, untilEOF, false, "with --what-if, for a process that waits for it: end when stdin ends, and print progress as JSON")
+	_ = f.MarkHidden(untilEOF) // the flag exists
 }
 
-// flags refuses combinations that mean nothing.
+// flags refuses combinations that make no sense.
 func (w *whatIfFlags) flags(f *pflag.FlagSet, asked bool) error {
 	if !asked {
 		for _, name := range whatIfOnly {
@@ -91,7 +91,7 @@ func (w *whatIfFlags) flags(f *pflag.FlagSet, asked bool) error {
 	return nil
 }
 
-// eachOnce says what is wrong with values of a knob that are compared.
+// eachOnce checks the values of a knob that are to be compared.
 func eachOnce(name string, values []float64) error {
 	k, err := knob.Find(name)
 	if err != nil {
@@ -108,8 +108,8 @@ func eachOnce(name string, values []float64) error {
 	return nil
 }
 
-// RelevanceNames are the relevance functions that prioritize rows of a learner of transitions,
-// which what-ifs are for.
+// RelevanceNames are the relevance functions that can prioritize the rows of a learner of
+// transitions, the kind of learner that what-ifs are for.
 func RelevanceNames() []string {
 	k, err := knob.Find("relevance")
 	if err != nil {
@@ -122,7 +122,7 @@ func RelevanceNames() []string {
 	return slices.DeleteFunc(c.Offered(k).Choices, func(name string) bool { return name == whatif.None })
 }
 
-// whatIf makes the table of one run after the other.
+// whatIfAll makes the tables of the runs, one after another.
 func (r *analyseRequest) whatIfAll(ctx context.Context, d cli.Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	ctx, stop := untilSignal(ctx)
 	defer stop()
@@ -130,7 +130,7 @@ func (r *analyseRequest) whatIfAll(ctx context.Context, d cli.Deps, args []strin
 		var end context.CancelCauseFunc
 		ctx, end = context.WithCancelCause(ctx)
 		go func() {
-			_, _ = io.Copy(io.Discard, stdin) // however it ends
+			_, _ = io.Copy(io.Discard, stdin) // whatever ends it
 			end(errAlone)
 		}()
 	}
@@ -146,7 +146,7 @@ func (r *analyseRequest) whatIfAll(ctx context.Context, d cli.Deps, args []strin
 	return nil
 }
 
-// errAlone is why a table with --until-eof is not finished.
+// errAlone is the reason why a table with --until-eof is not finished.
 var errAlone = errors.New("the process that waited for it has gone")
 
 func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved offline.Run, stdout, stderr io.Writer) error {
@@ -192,7 +192,7 @@ func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved offlin
 	return writeWhatIf(stdout, found)
 }
 
-// whatIfProgress shows how far a table is.
+// whatIfProgress shows the progress of a table.
 type whatIfProgress struct {
 	*terminal.Progress
 	begun, shown time.Time
@@ -212,7 +212,7 @@ func (p *whatIfProgress) show(at whatif.Progress, now time.Time) error {
 	return nil
 }
 
-// progressLines writes how far a table is for another program, a JSON object a line.
+// progressLines writes the progress of a table for another program, one JSON object a line.
 type progressLines struct {
 	to    *json.Encoder
 	shown time.Time
@@ -227,7 +227,7 @@ func (p *progressLines) show(at whatif.Progress, now time.Time) error {
 	return p.to.Encode(at)
 }
 
-// writeWhatIf is the table in words: a line for each kind of rows and who made them.
+// writeWhatIf writes the table: a line for each kind of rows and who made them.
 func writeWhatIf(w io.Writer, t *whatif.Table) error {
 	out := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(out, "rows asked for\tmade by\tvalue error\tbias\tscatter\tTD error\treturn")
@@ -269,7 +269,7 @@ of value error or return: one in five is chance where there is no difference.
 	return nil
 }
 
-// writeQuality holds the rows of a generator to the simulator's.
+// writeQuality compares the rows of a generator with the simulator's.
 func writeQuality(w io.Writer, a *whatif.Arm) {
 	fmt.Fprintf(w, "%s: error of s' %s of the variance of real s' - s,\n  of r %s of its own; the best constants have %s and %s on these rows",
 		a.Rows, mean(a.Change), mean(a.Reward), mean(a.ConstantChange), mean(a.ConstantReward))
@@ -285,13 +285,13 @@ func writeArm(w io.Writer, name, by string, a *whatif.Arm) {
 		mean(a.Scatter), mean(a.TDError), meanOf(a.Return))
 }
 
-// mean is that of the repeats.
+// mean is the mean of the repeats.
 func mean(v []run.Float) string {
 	mean, _ := whatif.Spread(v)
 	return digits(mean, 3)
 }
 
-// meanOf is their mean with their standard deviation.
+// meanOf is the mean of the repeats with their standard deviation.
 func meanOf(v []run.Float) string {
 	if len(v) < 2 {
 		return mean(v)
@@ -300,7 +300,7 @@ func meanOf(v []run.Float) string {
 	return mean(v) + " ±" + digits(deviation, 2)
 }
 
-// digits writes a number with so many significant digits, or all before its point.
+// digits writes a number with n significant digits, or with all digits before its point.
 func digits(v float64, n int) string {
 	if math.Abs(v) >= math.Pow10(n) {
 		return fmt.Sprintf("%.0f", v)
@@ -308,7 +308,7 @@ func digits(v float64, n int) string {
 	return fmt.Sprintf("%.*g", n, v)
 }
 
-// writeFinding says a finding in words.
+// writeFinding writes a finding in words.
 func writeFinding(w io.Writer, f whatif.Finding) {
 	fmt.Fprintf(w, "%s: %s\n", f.Question, f.Verdict)
 	if f.Why != "" {

@@ -24,19 +24,19 @@ func Command(d cli.Deps) *cobra.Command {
 	var lines, stream bool
 	c := &cobra.Command{
 		Use:   "attach [RUN]",
-		Short: "open the screen of a run that goes on elsewhere",
-		Long: `Opens the screen of a run of yours that goes on in another process on this machine:
-one on another terminal, or one that train began.
+		Short: "open the screen of a run in another process",
+		Long: `Opens the screen of one of your runs in another process on this machine: a run on
+another terminal, or one that train began.
 
 ` + whichRun + `
 
-Several screens may show the same run. One drives, which is the first one; at the
-others D takes over. q leaves, and the run goes on, whatever becomes of this
-terminal; ctrl+\ leaves at once even where the run does not answer, and ctrl-z
-suspends the screen, not the run. When the run ends the screen stays.
+Several screens may show the same run. The first one drives; at the others D takes over.
+q leaves, and the run goes on, whatever becomes of this terminal; ctrl+\ leaves at once
+even if the run does not answer, and ctrl-z suspends the screen, not the run. When the
+run ends the screen stays.
 
-A run in a job of Slurm on another machine is reached by a step of that job (srun
---overlap), where this program and the run's folder are on a disk that both see.`,
+A run in a Slurm job on another machine is reached by a step of that job (srun
+--overlap), if this program and the run's folder are on a disk that both machines see.`,
 		Example: `  pgrlab attach
   pgrlab attach 4242
   pgrlab attach cheetah
@@ -78,12 +78,12 @@ A run in a job of Slurm on another machine is reached by a step of that job (sru
 			return showEnd(c, d, dir)
 		},
 	}
-	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
-	c.Flags().BoolVar(&stream, "stream", false, "copy between the run and standard input and output: what attach on another machine starts here")
+	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
+	c.Flags().BoolVar(&stream, "stream", false, "copy between the run and standard input and output; attach on another machine starts this here")
 	return c
 }
 
-// bridge is the end of a stream at a run's machine.
+// bridge is the end of a stream on a run's machine.
 func bridge(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 0 {
 		return cli.Usagef("attach: --stream needs the folder of a run")
@@ -98,7 +98,7 @@ func bridge(ctx context.Context, args []string, in io.Reader, out io.Writer) err
 	return nil
 }
 
-// attach shows the screen on this process's terminal and leaves it as it was.
+// attach shows the screen on this process's terminal, and restores the terminal afterwards.
 func attach(parent context.Context, dial remote.Dial, dir string, t remote.Terminal) (string, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -146,7 +146,7 @@ func attach(parent context.Context, dial remote.Dial, dir string, t remote.Termi
 				return
 			case s := <-resized:
 				if s == syscall.SIGCONT { // a shell had stopped this process and taken its terminal
-					term.MakeRaw(int(in.Fd())) // fails where the shell still has it: it says so again
+					term.MakeRaw(int(in.Fd())) // fails while the shell still has it: the signal will come again
 					fmt.Fprint(out, tui.EnterSequence)
 				}
 			}
@@ -157,7 +157,7 @@ func attach(parent context.Context, dial remote.Dial, dir string, t remote.Termi
 		}
 	}()
 	said, err := remote.AttachBy(ctx, dial, dir, t)
-	if err != nil || said == remote.Left(dir) { // the lab could not tidy up
+	if err != nil || said == remote.Left(dir) { // the lab could not restore the terminal
 		fmt.Fprint(out, tui.RestoreSequence)
 	}
 	return said, err

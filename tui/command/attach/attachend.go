@@ -17,8 +17,8 @@ import (
 	"pgrlab/tui/history"
 )
 
-// showEnd shows how a run ended that a person was attached to, until the person leaves,
-// and does what is wanted next.
+// showEnd shows the end of a run that a person was attached to until the person leaves, and then
+// does what the person wants next.
 func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
 	o, err := replay.Options(dir, replay.AtOnce)
 	if err != nil {
@@ -50,7 +50,7 @@ func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
 	return nil
 }
 
-// afterEnd says what a run has reached that is over, and what can be done with it.
+// afterEnd says what a finished run has reached, and what can be done with it.
 func afterEnd(dir string, w io.Writer) error {
 	r, err := report.Load(dir)
 	if err != nil {

@@ -16,22 +16,22 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// A chooser asks on a terminal which of several labs is meant: arrows move, typing
-// leaves those whose line contains every word of it.
+// A chooser asks on a terminal which of several labs is meant: arrows move, and typing keeps the
+// labs whose line contains every word typed.
 type chooser struct {
 	question string
 	all      []remote.Status
 	rows     []string
-	cursor   string // before the line that enter takes
+	cursor   string // marks the line that enter takes
 
 	filter string
-	at     int // among those that are left
+	at     int // index among the labs left
 	w, h   int
 	chosen *remote.Status
 	over   bool
 }
 
-// chooseLab shows the question below what stands on the terminal, and takes it away.
+// chooseLab shows the question below the present output, and removes it afterwards.
 func chooseLab(ctx context.Context, question string, all []remote.Status, in, out *os.File) (remote.Status, error) {
 	m := newChooser(question, all)
 	if terminal.Characters() != theme.Unicode {
@@ -40,7 +40,7 @@ func chooseLab(ctx context.Context, question string, all []remote.Status, in, ou
 	return m.run(ctx, tea.WithInput(in), tea.WithOutput(out))
 }
 
-// run asks until something is chosen.
+// run asks until a lab is chosen.
 func (c *chooser) run(ctx context.Context, options ...tea.ProgramOption) (remote.Status, error) {
 	if _, err := tea.NewProgram(c, append(options, tea.WithContext(ctx))...).Run(); err != nil && ctx.Err() != nil {
 		return remote.Status{}, context.Cause(ctx)
@@ -84,7 +84,7 @@ func (c *chooser) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			c.filter, c.at = "", 0
 		case tea.KeySpace:
 			c.filter += " "
-		case tea.KeyRunes: // several come in one message where the line is slow
+		case tea.KeyRunes: // on a slow line several come in one message
 			c.filter, c.at = c.filter+string(msg.Runes), 0
 		}
 		if c.over {
@@ -94,7 +94,7 @@ func (c *chooser) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return c, nil
 }
 
-// left are the labs that the filter leaves.
+// left are the labs that pass the filter.
 func (c *chooser) left() []int {
 	var left []int
 	for i, row := range c.rows {
@@ -109,7 +109,7 @@ func (c *chooser) left() []int {
 	return left
 }
 
-// View is the question, the labs that are left and what is typed.
+// View is the question, the labs left and the typed text.
 func (c *chooser) View() string {
 	if c.over {
 		return ""

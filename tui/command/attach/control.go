@@ -15,41 +15,41 @@ import (
 // StopCommand is stop.
 func StopCommand() *cobra.Command {
 	return controlCommand("stop", "save a running lab and end it",
-		`Saves a run of yours that goes on in another process on this machine, ends it, and
-waits until it has given its folder back: train --resume can go on with it at once.`)
+		`Saves one of your runs in another process on this machine, ends it, and waits until it
+has released its folder: train --resume can continue it at once.`)
 }
 
 // PauseCommand is pause.
 func PauseCommand() *cobra.Command {
-	return controlCommand("pause", "pause a running lab after the slice that it is in",
-		`Pauses a run of yours that goes on in another process on this machine, and waits
-until it stands still. pgrlab resume, or space on its screen, lets it go on.`)
+	return controlCommand("pause", "pause a running lab after its current slice",
+		`Pauses one of your runs in another process on this machine, and waits until it stands
+still. pgrlab resume, or space on its screen, continues it.`)
 }
 
 // ParkCommand is park.
 func ParkCommand() *cobra.Command {
-	return controlCommand("park", "save a running lab, pause it and give its GPU back",
-		`Saves a run of yours that goes on in another process on this machine, pauses it and
-gives all that it has of a GPU back, for others to use; it waits until that is free.
-pgrlab resume, or P on its screen, takes the GPU again and lets the run go on. On the
-CPU it saves and pauses.`)
+	return controlCommand("park", "save a running lab, pause it and release its GPU",
+		`Saves one of your runs in another process on this machine, pauses it and releases all
+that it holds of a GPU, for others to use; it waits until that is free. pgrlab resume,
+or P on its screen, takes the GPU again and continues the run. A run on the CPU is only
+saved and paused.`)
 }
 
 // ResumeCommand is resume.
 func ResumeCommand() *cobra.Command {
-	return controlCommand("resume", "let a paused lab go on",
-		`Lets a paused run of yours go on. A run that has ended is gone on with by
-pgrlab train --resume DIR.`)
+	return controlCommand("resume", "continue a paused lab",
+		`Continues one of your paused runs. pgrlab train --resume DIR continues a run that has
+ended.`)
 }
 
 // CheckpointCommand is checkpoint.
 func CheckpointCommand() *cobra.Command {
-	return controlCommand("checkpoint", "save a running lab where it is",
-		`Saves a run of yours that goes on in another process on this machine, and waits
-until the checkpoint is on the disk.`)
+	return controlCommand("checkpoint", "save a running lab now",
+		`Saves one of your runs in another process on this machine, and waits until the
+checkpoint is on the disk.`)
 }
 
-// controlCommand asks a running lab for what a key does, and waits for the answer.
+// controlCommand asks a running lab to do what a key does, and waits for the answer.
 func controlCommand(verb, short, long string) *cobra.Command {
 	timeout := time.Minute
 	c := &cobra.Command{
@@ -68,7 +68,7 @@ func controlCommand(verb, short, long string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, stop := context.WithTimeout(c.Context(), timeout) // of the answer, not of the choice
+			ctx, stop := context.WithTimeout(c.Context(), timeout) // limits the answer, not the choice
 			defer stop()
 			said, err := remote.AskBy(ctx, dial, dir, verb, fmt.Sprintf("pgrlab %s (pid %d)", verb, os.Getpid()))
 			if err != nil {

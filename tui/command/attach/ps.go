@@ -18,7 +18,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// psPatience is how long a lab may take to say how it is.
+// psPatience is how long a lab may take to report its status.
 const psPatience = 2 * time.Second
 
 // PsCommand is ps.
@@ -26,10 +26,10 @@ func PsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "ps",
-		Short: "list your labs that run on this machine",
-		Long: `Lists the labs of yours that run on this machine, with a screen or without, the
-oldest first: where they are, the return of their last evaluation, the memory of
-their process. Nothing is asked of the training.`,
+		Short: "list your running labs on this machine",
+		Long: `Lists your labs that run on this machine, with or without a screen, the oldest first:
+where they are, the return of their last evaluation, the memory of their process. It
+asks nothing of the training.`,
 		Example: `  pgrlab ps
   pgrlab ps --json | jq -r '.[] | select(.state == "paused").dir'`,
 		Args: cli.NoArgs,
@@ -47,7 +47,7 @@ their process. Nothing is asked of the training.`,
 			return psTable(c.OutOrStdout(), all)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as a JSON array")
+	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return c
 }
 

@@ -23,7 +23,7 @@ import (
 	"pgrlab/tui/sshd"
 )
 
-// serveRequest is what the flags of serve say.
+// serveRequest holds the flags of serve.
 type serveRequest struct {
 	address, keys, hostKey string
 	sessions               int
@@ -36,43 +36,44 @@ func ServeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --keys FILE [RUN...]",
 		Short: "show your runs over SSH to people who have no account here",
-		Long: `Serves the screens of your runs on this machine over SSH, for a class or for those
-who work with you: with keys alone, and with nothing behind them but pgrlab. Without
-RUN it shows all runs, also those that begin later.
+		Long: `Serves the screens of your runs on this machine over SSH, for a class or for people who
+work with you. It accepts keys only, and a key gives access to nothing but pgrlab.
+Without RUN it shows all runs, including those that begin later.
 
-FILE has a line for each public key, as in a .pub file. In front of it may stand what
-it may do: watch (look, which is what a key may do without a word) or drive (all that
-attach can: turn knobs, fork, stop). The file is read again when it has changed.
+FILE has a line for each public key, as in a .pub file. A word before the key says what
+it may do: watch (look only; so does a key without a word) or drive (all that attach can
+do: turn knobs, fork, stop). The file is read again when it has changed.
 
   drive ssh-ed25519 AAAAC3Nza… alice@laptop
   ssh-ed25519 AAAAC3Nza… bob
 
-Screens that only look and are alike, in size and colours, share one that is drawn twice
-a second; a key gives its viewer one of their own (q leaves). Without a terminal there
-is text, and for those who drive what scripts want: see the last examples.
+Viewers who only watch, with screens of the same size and colours, share one screen that
+is drawn twice a second; pressing a key gives a viewer a screen of their own (q leaves).
+Without a terminal there is the status as text and, for those who drive, the commands
+that scripts need: see the last examples.
 
-It listens on this machine alone unless --ssh says otherwise. ctrl-c ends it; the runs
+It listens on this machine only, unless --ssh says otherwise. ctrl-c ends it; the runs
 go on.`,
 		Example: `  pgrlab serve --keys class.keys
   pgrlab serve --ssh 0.0.0.0:2222 --keys class.keys runs/demo
-  ssh -p 2222 HOST                      the screen; of several runs it asks which
-  ssh -t -p 2222 HOST cheetah           the run that has this in its name
-  ssh -p 2222 HOST status [--json]      as pgrlab ps
+  ssh -p 2222 HOST                      the screen; it asks which if there are several runs
+  ssh -t -p 2222 HOST cheetah           the run with this in its name
+  ssh -p 2222 HOST status [--json]      like pgrlab ps
   ssh -p 2222 HOST pause [RUN]          pause, resume, checkpoint, park or stop`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return r.serve(c, args) },
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&r.address, "ssh", r.address, "`ADDRESS` to listen on, as HOST:PORT or a port of this machine alone")
-	f.StringVar(&r.keys, "keys", "", "`FILE` of the public keys that may come in")
-	f.StringVar(&r.hostKey, "host-key", "", "`FILE` of the server's own key, made if it is not there (default: in the state folder)")
-	f.IntVar(&r.sessions, "sessions", r.sessions, "`N` sessions at a time")
-	f.DurationVar(&r.idle, "idle", 0, "`TIME` without a key after which a session ends (default: never)")
+	f.StringVar(&r.address, "ssh", r.address, "`ADDRESS` to listen on: HOST:PORT, or a port for this machine only")
+	f.StringVar(&r.keys, "keys", "", "`FILE` with the public keys that may log in")
+	f.StringVar(&r.hostKey, "host-key", "", "`FILE` with the server's own key, made if it does not exist (default: in the state folder)")
+	f.IntVar(&r.sessions, "sessions", r.sessions, "`N` most sessions at a time")
+	f.DurationVar(&r.idle, "idle", 0, "`TIME` without a key press after which a session ends (default: never)")
 	return c
 }
 
-// serve serves until a signal comes.
+// serve serves until a signal arrives.
 func (r *serveRequest) serve(c *cobra.Command, runs []string) error {
 	if err := r.check(); err != nil {
 		return err
@@ -130,7 +131,7 @@ func (r *serveRequest) check() error {
 	return nil
 }
 
-// stateDir is the folder for what this machine keeps from one process to the next.
+// stateDir is the folder for data that this machine keeps between processes.
 func stateDir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "pgrlab"), nil
@@ -142,7 +143,7 @@ func stateDir() (string, error) {
 	return filepath.Join(home, ".local", "state", "pgrlab"), nil
 }
 
-// untilSignal serves until a signal, or the end of ctx.
+// untilSignal serves until a signal arrives or ctx ends.
 func untilSignal(ctx context.Context, server *sshd.Server) error {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -163,13 +164,13 @@ func untilSignal(ctx context.Context, server *sshd.Server) error {
 	}
 }
 
-// reception shows visitors to the runs that they may see.
+// reception shows visitors the runs that they may see.
 type reception struct {
-	dirs    map[string]bool // of runs; nil: all
+	dirs    map[string]bool // run folders; nil: all
 	gallery *sshd.Gallery
 }
 
-// newReception finds the runs that are named.
+// newReception finds the named runs.
 func newReception(c *cobra.Command, runs []string) (*reception, error) {
 	d := &reception{gallery: sshd.NewGallery()}
 	if len(runs) == 0 {
@@ -191,7 +192,7 @@ func newReception(c *cobra.Command, runs []string) (*reception, error) {
 	return d, nil
 }
 
-// runs are those that are shown and go on.
+// runs are the shown runs that are still going on.
 func (d *reception) runs(ctx context.Context) []remote.Status {
 	short, stop := context.WithTimeout(ctx, psPatience)
 	defer stop()
@@ -204,7 +205,7 @@ func (d *reception) runs(ctx context.Context) []remote.Status {
 	return shown
 }
 
-// status writes what ps does.
+// status writes the same as ps.
 func (d *reception) status(ctx context.Context, w io.Writer, args []string) error {
 	all := d.runs(ctx)
 	switch {

@@ -20,10 +20,10 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// errNoRun is what visitors are told where nothing is to be seen.
+// errNoRun is what visitors are told if there is nothing to see.
 var errNoRun = errors.New("no run that is shown here goes on at the moment")
 
-// requests are the words of visitors who drive, besides status.
+// requests are the words allowed to visitors who drive, besides status.
 var requests = map[string]bool{"pause": true, "resume": true, "checkpoint": true, "park": true, "stop": true}
 
 // visit serves one visitor: words as scripts use them, or a screen.
@@ -62,7 +62,7 @@ func (d *reception) visit(ctx context.Context, v *sshd.Visit) (said string, err 
 	}
 	l := &looking{ctx: ctx, keys: keys, sizes: v.Terminal.Sizes, attach: attach}
 	said, err = l.show(d.gallery, s.Dir, t)
-	said, _, _ = strings.Cut(said, ": ") // behind it are paths and commands of this machine
+	said, _, _ = strings.Cut(said, ": ") // what follows are paths and commands of this machine
 	return said, err
 }
 
@@ -85,7 +85,7 @@ func (d *reception) ask(ctx context.Context, v *sshd.Visit, verb string, args []
 	return remote.Ask(ctx, socket, rundir.Near(s.Dir), verb, v.Name+" over ssh")
 }
 
-// only is the one run that a name means.
+// only is the one run that a name matches.
 func only(all []remote.Status, name string) (remote.Status, error) {
 	found := matching(all, name)
 	switch {
@@ -99,7 +99,7 @@ func only(all []remote.Status, name string) (remote.Status, error) {
 	return found[0], nil
 }
 
-// choose finds the run to show, and asks where there are several.
+// choose finds the run to show, and asks if there are several.
 func (d *reception) choose(ctx context.Context, v *sshd.Visit, keys *keyboard, words []string) (remote.Status, error) {
 	name := append(words, "")[0]
 	all := d.runs(ctx)
@@ -110,11 +110,11 @@ func (d *reception) choose(ctx context.Context, v *sshd.Visit, keys *keyboard, w
 	c := newChooser("which run?", found)
 	c.w, c.h = max(20, v.Terminal.Size.Columns), max(5, v.Terminal.Size.Rows)
 	asking, answered := context.WithCancel(ctx)
-	defer answered() // a key that is typed then belongs to the screen
+	defer answered() // keys typed after that belong to the screen
 	return c.run(ctx, tea.WithInput(keys.until(asking)), tea.WithOutput(v.Output), tea.WithoutSignalHandler())
 }
 
-// looking is one visitor's look at a run.
+// looking is one visitor's view of a run.
 type looking struct {
 	ctx    context.Context
 	keys   *keyboard
@@ -122,14 +122,15 @@ type looking struct {
 	attach sshd.Attach
 }
 
-// What ends a look at a shared screen.
+// What ends the view of a shared screen.
 var (
 	errKey     = errors.New("a key")
 	errResized = errors.New("another size")
 	errLeft    = errors.New("left; training goes on")
 )
 
-// show shows a run: who may only look shares screens until a key asks for one of their own.
+// show shows a run. Visitors who may only watch share screens until a key asks for a screen of
+// their own.
 func (l *looking) show(g *sshd.Gallery, run string, t remote.Terminal) (said string, err error) {
 	for t.Watch {
 		ctx, cancel := context.WithCancelCause(l.ctx)
@@ -159,7 +160,7 @@ func (l *looking) show(g *sshd.Gallery, run string, t remote.Terminal) (said str
 // leaving are the keys that leave a shared screen: q, ctrl+c, ctrl+d, ctrl+z, ctrl+\.
 const leaving = "q\x03\x04\x1a\x1c"
 
-// listen waits for what ends a look at a shared screen; a new size is put where size says.
+// listen waits for what ends the view of a shared screen; it puts a new size into size.
 func (l *looking) listen(ctx context.Context, size *tui.Size) error {
 	select {
 	case b, open := <-l.keys.typed:
@@ -179,17 +180,17 @@ func (l *looking) listen(ctx context.Context, size *tui.Size) error {
 func (l *looking) own(t remote.Terminal) (said string, err error) {
 	t.Keys, t.Sizes = l.keys.until(l.ctx), l.sizes
 	said, err = l.attach(l.ctx, t)
-	if err != nil || strings.HasPrefix(said, remote.LeftBy) { // the run could not tidy up
+	if err != nil || strings.HasPrefix(said, remote.LeftBy) { // the run could not restore the terminal
 		fmt.Fprint(t.Output, tui.RestoreSequence)
 	}
 	return said, err
 }
 
-// keyboard is a visitor's, read by one reader after another: none takes a key that is typed
-// for the next.
+// keyboard is a visitor's keyboard, read by several readers in turn: none takes a key that was
+// typed for the next one.
 type keyboard struct {
 	typed chan []byte // closed at the hang-up
-	back  []byte      // taken, and given back
+	back  []byte      // read, and given back for the next reader
 }
 
 func newKeyboard(ctx context.Context, in io.Reader) *keyboard {
@@ -214,7 +215,7 @@ func newKeyboard(ctx context.Context, in io.Reader) *keyboard {
 	return k
 }
 
-// until is a reader of the keys whose end is that of ctx.
+// until is a reader of the keys that ends with ctx.
 func (k *keyboard) until(ctx context.Context) io.Reader { return &keyReader{k, ctx} }
 
 type keyReader struct {

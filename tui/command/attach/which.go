@@ -24,12 +24,13 @@ import (
 )
 
 // whichRun is the help of an argument that names a running lab.
-const whichRun = `Without RUN it is the only lab that runs; of several it asks on a terminal, and lists
-them elsewhere. RUN is a folder, a process as pgrlab ps prints it, latest for the lab
-that was started last, or a part of a folder's name that no other lab has.`
+const whichRun = `Without RUN the command takes the only lab that runs. If several run, it asks which on a
+terminal, and lists them elsewhere. RUN is a folder, a process ID as pgrlab ps prints
+it, latest for the lab that was started last, or a part of a folder's name that no other
+lab has.`
 
-// runningLab finds the lab that a command is about, and how to get to it. What is wrong is
-// said whole, the command's name before it.
+// runningLab finds the lab that a command is about, and how to connect to it. Its errors are
+// complete, with the command's name at the beginning.
 func runningLab(ctx context.Context, c *cobra.Command, args []string) (dir string, dial remote.Dial, err error) {
 	dir, err = labFolder(ctx, c, args)
 	if err != nil {
@@ -48,8 +49,8 @@ func runningLab(ctx context.Context, c *cobra.Command, args []string) (dir strin
 	return "", nil, fmt.Errorf("%s %w", c.Name(), err)
 }
 
-// byStep gets to a lab in a job of Slurm by a step of that job, which shares what the job
-// has been given: nothing listens, and the step ends with the connection.
+// byStep connects to a lab in a Slurm job by a step of that job, which shares the job's resources:
+// nothing listens, and the step ends with the connection.
 func byStep(far remote.Elsewhere) remote.Dial {
 	step := slurm.Step(far.Job, far.Node, cli.Self().Path, "attach", "--stream", rundir.Absolute(far.Dir))
 	return remote.Through(far.Dir, step[0], step[1:]...)
@@ -64,7 +65,7 @@ func labFolder(ctx context.Context, c *cobra.Command, args []string) (string, er
 	if name != "" && rundir.Exists(filepath.Join(name, run.ConfigName)) {
 		return name, nil
 	}
-	short, stop := context.WithTimeout(ctx, psPatience) // one that is stopped does not answer
+	short, stop := context.WithTimeout(ctx, psPatience) // a stopped lab does not answer
 	defer stop()
 	all := remote.List(short)
 	found := matching(all, name)
@@ -90,7 +91,7 @@ func labFolder(ctx context.Context, c *cobra.Command, args []string) (string, er
 	return "", cli.Usagef("%s %s: %d labs have that in their names: say which, as in the lines above", c.Name(), name, len(found))
 }
 
-// terminals are keyboard and screen where a command can ask.
+// terminals are the keyboard and screen on which a command can ask, if there are any.
 func terminals(c *cobra.Command) (in, out *os.File, ok bool) {
 	if !terminal.IsTerminal(c.InOrStdin()) || !terminal.IsTerminal(c.ErrOrStderr()) || os.Getenv("TERM") == "dumb" {
 		return nil, nil, false
@@ -106,9 +107,9 @@ func labOf(c *cobra.Command, s remote.Status) (string, error) {
 	return rundir.Near(s.Dir), nil
 }
 
-// matching are the labs that a name means: all for none, else those of the first of
-// these meanings that any has: latest, the process, a folder and what is in it, an
-// element of the path, a part of the run's name, a part of the path.
+// matching are the labs that a name means: all labs without a name, else those of the first of
+// these meanings that fits any lab: latest, the process, a folder and its contents, an element of
+// the path, a part of the run's name, a part of the path.
 func matching(all []remote.Status, name string) []remote.Status {
 	if name == "" {
 		return all
@@ -145,7 +146,7 @@ func matching(all []remote.Status, name string) []remote.Status {
 	return nil
 }
 
-// notRunning says that a name means no lab that runs: it may be one that did.
+// notRunning says that a name matches no running lab; it may match one that has ended.
 func notRunning(c *cobra.Command, name string, all []remote.Status) error {
 	if _, err := strconv.Atoi(name); err == nil {
 		return cli.Usagef("%s: no lab of yours has process %s: pgrlab ps lists them", c.Name(), name)
@@ -170,7 +171,7 @@ func notRunning(c *cobra.Command, name string, all []remote.Status) error {
 	return cli.Usagef("%s %s: no such run: pgrlab ps lists those that run", c.Name(), name)
 }
 
-// over says that a run has made all its steps; nil: it has not, as far as can be seen.
+// over says that a run has made all its steps; nil: it has not, as far as is known.
 func over(dir string) error {
 	file := filepath.Join(dir, run.ConfigName)
 	doc, err := run.ReadFile(dir, run.ConfigName)
@@ -184,7 +185,7 @@ func over(dir string) error {
 	return fmt.Errorf("%s: it has made all its %s steps and does not run: pgrlab replay %s shows it, pgrlab train --resume %s --steps N makes more", dir, report.Count(c.Steps), dir, dir)
 }
 
-// offerLines writes the lines to type, one for each lab.
+// offerLines writes the commands to type, one for each lab.
 func offerLines(w io.Writer, verb string, all []remote.Status) {
 	rows := LabRows(all)
 	for i, s := range all {
@@ -192,5 +193,5 @@ func offerLines(w io.Writer, verb string, all []remote.Status) {
 	}
 }
 
-// errNoChoice ends a command at whose question the person chose nothing.
+// errNoChoice ends a command if the person chose nothing.
 var errNoChoice = errors.New("nothing was chosen")

@@ -15,7 +15,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// running are four labs, the last one of them stopped by a shell.
+// running has four labs, the last of which was stopped by a shell.
 func running(here string) []remote.Status {
 	at := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	lab := func(pid int, dir, task, method string, minute int) remote.Status {
@@ -30,7 +30,7 @@ func running(here string) []remote.Status {
 	}
 }
 
-// What people type means the labs that they mean.
+// A line that people type selects the labs that it means.
 func TestMatching(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)
@@ -50,7 +50,7 @@ func TestMatching(t *testing.T) {
 		for _, s := range matching(all, name) {
 			got = append(got, s.PID)
 		}
-		if name == "/" { // a folder that holds all that have one
+		if name == "/" { // a folder that holds all labs with a folder
 			want = []int{4242, 4243, 5242}
 		}
 		if !slices.Equal(got, want) {
@@ -62,7 +62,7 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// Every lab can be named by the line that offers it, by its folder and by a part of it.
+// Every lab can be named by the line that offers it, by its folder and by a part of that line.
 func TestOfferedLines(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)
@@ -84,7 +84,7 @@ func TestOfferedLines(t *testing.T) {
 	}
 }
 
-// press sends keys to a chooser, in one message each.
+// press sends each key to a chooser in a message of its own.
 func press(m *chooser, keys ...tea.KeyMsg) *chooser {
 	for _, k := range keys {
 		next, _ := m.Update(k)
@@ -123,7 +123,7 @@ func TestChooser(t *testing.T) {
 	}
 }
 
-// The question fits every terminal, and shows the lab that enter takes.
+// The question fits every terminal, and shows the lab that enter would choose.
 func TestChooserFits(t *testing.T) {
 	var all []remote.Status
 	for i := range 40 {

@@ -10,7 +10,7 @@ import (
 	"pgrlab/presets"
 )
 
-// NoArgs refuses all arguments; one that looks like a subcommand is told the nearest.
+// NoArgs refuses all arguments; for one that looks like a subcommand it suggests the nearest.
 func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -21,10 +21,10 @@ func NoArgs(c *cobra.Command, args []string) error {
 	return Usagef("%sunexpected argument %q: see %s --help", PrefixOf(c), args[0], c.CommandPath())
 }
 
-// ExactArgs wants n arguments; what names them in the error.
+// ExactArgs requires n arguments; what names them in the error.
 func ExactArgs(n int, what string) cobra.PositionalArgs { return RangeArgs(n, n, what) }
 
-// RangeArgs wants from atLeast to atMost arguments; what names them in the error.
+// RangeArgs requires from atLeast to atMost arguments; what names them in the error.
 func RangeArgs(atLeast, atMost int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) >= atLeast && len(args) <= atMost {
@@ -39,8 +39,8 @@ func NeedsSubcommand(c *cobra.Command, _ []string) error {
 	return Usagef("%sneeds one of %s: see %s --help", PrefixOf(c), strings.Join(subcommands(c), ", "), c.CommandPath())
 }
 
-// PrefixOf begins an error about a command: "sweep job: "; nothing for the program
-// itself, whose name stands before every error.
+// PrefixOf is the prefix of an error about a command: "sweep job: "; empty for the program itself,
+// whose name precedes every error.
 func PrefixOf(c *cobra.Command) string {
 	_, name, sub := strings.Cut(c.CommandPath(), " ")
 	if !sub {
@@ -49,7 +49,7 @@ func PrefixOf(c *cobra.Command) string {
 	return name + ": "
 }
 
-// wants say what a flag of a type takes, in place of the words of Go's parsers.
+// wants says for a type of flag which value it takes, in place of the messages of Go's parsers.
 var wants = map[string]string{
 	"uint64":       "want a whole number from 0",
 	"int":          "want a whole number",
@@ -59,7 +59,7 @@ var wants = map[string]string{
 	"bool":         "want true or false, or no value",
 }
 
-// FlagError is what is wrong with a flag, in a line.
+// FlagError describes an error in a flag in one line.
 func FlagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -96,8 +96,8 @@ func emptyFlag(c *cobra.Command, f *pflag.Flag) error {
 	return Usagef("%s--%s is empty: give --%s %s, or leave it out", PrefixOf(c), f.Name, f.Name, name)
 }
 
-// RefuseEmpty refuses flags and arguments without a value: they come from variables
-// that are not set, and a run that was not meant would begin.
+// RefuseEmpty refuses flags and arguments without a value: they come from unset variables, and
+// would begin a run that was not intended.
 func RefuseEmpty(c *cobra.Command, args []string) error {
 	if completing(c) {
 		return nil
@@ -127,8 +127,8 @@ func RefuseEmpty(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// completing says whether a command asks for completions: its arguments are an
-// unfinished line.
+// completing says whether a command asks for completions; its arguments are then an unfinished
+// line.
 func completing(c *cobra.Command) bool {
 	return c.Name() == cobra.ShellCompRequestCmd || c.Name() == cobra.ShellCompNoDescRequestCmd
 }

@@ -11,8 +11,8 @@ import (
 	"pgrlab/presets"
 )
 
-// BareNames refuses arguments of a command that begins runs as noArgs does, but where
-// one is the value of a flag it says which.
+// BareNames refuses arguments of a command that begins runs, as NoArgs does; if an argument is the
+// value of a flag, it names that flag.
 func (d Deps) BareNames(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func (d Deps) BareNames(c *cobra.Command, args []string) error {
 	return NoArgs(c, args)
 }
 
-// flagOf is the flag that a value was probably meant for, empty for none.
+// flagOf is the flag that a value was probably meant for; "": none.
 func (d Deps) flagOf(value string) string {
 	if strings.HasSuffix(value, ".toml") {
 		return "preset"

@@ -15,33 +15,33 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Deps is what the commands need from outside.
+// Deps is what the commands need from the rest of the program.
 type Deps struct {
 	Version string
 	Tasks   []task.Task
 	// Device starts a device. The caller closes it.
 	Device func(r DeviceRequest) (Device, error)
-	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says
-	// why that one. nil, as in the rest of these: there are none.
+	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says why it chose
+	// that one. nil, here and below: there are no GPUs.
 	ChooseGPU func(name string) (gpu GPU, why string, err error)
-	// CheckGPU tries whether one does what the CPU does, in a process of its own.
+	// CheckGPU checks in a process of its own whether a GPU computes the same as the CPU.
 	CheckGPU func(g GPU, precision string) error
 	// GPUs looks for all GPUs.
 	GPUs func() GPUs
-	// TryGPU compiles the kernels for one and says in a line how that went.
+	// TryGPU compiles the kernels for a GPU and reports the result in a line.
 	TryGPU func(g GPU) (string, error)
-	// WatchGPU says what one is doing; the error stays where it cannot be known.
+	// WatchGPU says what a GPU is doing; the error is permanent if that cannot be known.
 	WatchGPU func(uuid string) (pane.GPU, error)
 	// Screen shows a lab on the terminal until the person leaves: tui.Run.
 	Screen func(ctx context.Context, o tui.Options) (tui.Outcome, error)
 	// Trace writes a task's observations and rewards as JSON lines.
 	Trace func(ctx context.Context, w io.Writer, r TraceRequest) error
-	// View makes what draws a task.
+	// View makes a View that draws a task.
 	View func(task string) (View, error)
-	// Ground says what part of a View's pictures shows a task's ground: see pane.Ground. It
-	// gives nil where none does.
+	// Ground says what part of a View's pictures shows a task's ground: see pane.Ground. It returns
+	// nil if no part does.
 	Ground func(task string) pane.Ground
-	// Kernels and Physics say what was found on this machine; Physics tries it.
+	// Kernels and Physics say what was found on this machine; Physics also tries it.
 	Kernels func() Kernels
 	Physics func(ctx context.Context) Physics
 }
@@ -55,15 +55,15 @@ type Device interface {
 
 // View draws a task. It belongs to one goroutine.
 type View interface {
-	// Draw paints a pose of the task's task.Posed environment, w by h pixels; the
-	// picture is good until the next call.
+	// Draw paints a pose of the task's task.Posed environment, w by h pixels; the picture is valid
+	// until the next call.
 	Draw(pose []float64, w, h int) (*image.RGBA, error)
 	// StepTime is the simulated time of an env step.
 	StepTime() time.Duration
 }
 
-// Drawing is the drawing function of a screen. The view is made when the first
-// picture is wanted, which most screens never do.
+// Drawing is the drawing function of a screen. It makes the view when the first picture is wanted,
+// which on most screens never happens.
 func (d Deps) Drawing(task string) func(pose []float64, w, h int) (*image.RGBA, error) {
 	if d.View == nil {
 		return nil
@@ -91,15 +91,15 @@ func (d Deps) Task(name string) (task.Task, error) {
 	return task.Task{}, AsUsage(presets.Unknown("task", name, names, "pgrlab list tasks"))
 }
 
-// Kernels says which compute kernels there are and which were chosen.
+// Kernels says which compute kernels there are and which of them was chosen.
 type Kernels struct {
-	Family    string   `json:"family"`    // the chosen one, "" where choosing failed
+	Family    string   `json:"family"`    // the chosen one; "" if choosing failed
 	Available []string `json:"available"` // those that this CPU can run
 	Why       string   `json:"why"`
 	Error     string   `json:"error,omitempty"`
 }
 
-// Physics says what was found of MuJoCo, and how fast a first use was.
+// Physics says which MuJoCo was found, and how long its first use took.
 type Physics struct {
 	Found          string  `json:"found"` // embedded, or a path
 	Version        string  `json:"version,omitempty"`

@@ -13,17 +13,17 @@ type GPU struct {
 	Capability string `json:"capability"` // "9.0"
 	Memory     uint64 `json:"memory"`     // bytes
 	Free       uint64 `json:"free"`       // bytes
-	// What NVML knows; nil where it knows nothing.
+	// Known to NVML; nil if unknown.
 	Compute     *float64 `json:"compute,omitempty"`     // share of time in which a kernel ran, 0 to 1
 	Temperature *float64 `json:"temperature,omitempty"` // °C
 	Power       *float64 `json:"power,omitempty"`       // W
 	Others      *int     `json:"others,omitempty"`      // other processes that compute on it
 }
 
-// Device is its name for --device.
+// Device is the GPU's name for --device.
 func (g GPU) Device() string { return "cuda:" + strconv.Itoa(g.Index) }
 
-// Describe says what it is and how much of it is free.
+// Describe says what the GPU is and how much of it is free.
 func (g GPU) Describe() string {
 	text := fmt.Sprintf("%s, %s, compute capability %s, %s of %s free", g.Name, g.UUID, g.Capability, Size(int64(g.Free)), Size(int64(g.Memory)))
 	if g.Others != nil && *g.Others > 0 {
@@ -32,28 +32,28 @@ func (g GPU) Describe() string {
 	return text
 }
 
-// GPUs is what was found of GPUs.
+// GPUs is what was found out about GPUs.
 type GPUs struct {
-	CUDA   string `json:"cuda,omitempty"`   // what the driver has: "12.4"
-	Driver string `json:"driver,omitempty"` // its version, where it is known
+	CUDA   string `json:"cuda,omitempty"`   // the driver's CUDA version: "12.4"
+	Driver string `json:"driver,omitempty"` // its version, if known
 	Least  string `json:"least_driver"`     // the first driver that can run the kernels
-	NVML   string `json:"nvml,omitempty"`   // why it says nothing; "": it does
+	NVML   string `json:"nvml,omitempty"`   // why NVML says nothing; "": it works
 	Found  []GPU  `json:"devices"`
-	Error  string `json:"error,omitempty"` // why there is none
+	Error  string `json:"error,omitempty"` // why there is no GPU
 }
 
 // DeviceRequest asks for a device.
 type DeviceRequest struct {
-	Threads int  // workers of the CPU; 0: all that are allowed
+	Threads int  // workers of the CPU; 0: as many as are allowed
 	GPU     *GPU // nil: the CPU
 	// Precision of a GPU's large products: fp32, tf32 or bf16.
 	Precision string
-	// Memory is how many bytes of a GPU may be used; 0: what is free.
+	// Memory is how many bytes of a GPU may be used; 0: all that is free.
 	Memory int64
-	Said   func(line string) // is told what takes long; may be nil
+	Said   func(line string) // reports what takes long; may be nil
 }
 
-// Load is what NVML knows of a GPU.
+// Load is what NVML knows about a GPU's load.
 func (g GPU) Load() string {
 	text := ""
 	for _, part := range []struct {

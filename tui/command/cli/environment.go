@@ -1,20 +1,20 @@
 package cli
 
-// Variables of the environment that the program looks at, for help and the manual.
+// Variables are the environment variables that the program reads, for help and the manual.
 var Variables = []FlagText{
-	{RunsVariable, "the folder that new runs go below, and that latest looks in (default ./runs)"},
-	{"PGRLAB_KERNELS", "the kernels to compute with: amx, avx512, avx2 or go (default the quickest that the CPU runs)"},
-	{"PGRLAB_MUJOCO_WASM", "another file with MuJoCo's WebAssembly build than the one inside"},
+	{RunsVariable, "the folder below which new runs go, and in which latest looks (default ./runs)"},
+	{"PGRLAB_KERNELS", "the kernels to compute with: amx, avx512, avx2 or go (default the fastest that the CPU runs)"},
+	{"PGRLAB_MUJOCO_WASM", "a file with MuJoCo's WebAssembly build, in place of the one inside"},
 	{"XDG_CONFIG_HOME", "pgrlab/settings.toml below it holds the settings of the screen (default ~/.config)"},
 	{"XDG_RUNTIME_DIR", "pgrlab below it holds the sockets of running labs (default a folder in /tmp)"},
 	{"CUDA_VISIBLE_DEVICES", "the GPUs that may be used"},
-	{"NO_COLOR", "no colours, if it is set"},
+	{"NO_COLOR", "if it is set, there are no colours"},
 }
 
-// RunsVariable names the folder that default run folders go into.
+// RunsVariable names the variable with the folder for default run folders.
 const RunsVariable = "PGRLAB_RUNS"
 
-// ExitStatuses are the exit statuses.
+// ExitStatuses are the exit statuses, for help and the manual.
 var ExitStatuses = []FlagText{
 	{"0", "done"}, {"1", "failed, or journal diff has found a difference"}, {"2", "wrong usage"}, {"75", "sweep job: another process works at the job"},
 	{"85", "sweep job: saved, not done: run it again"}, {"130", "interrupted, after saving"}, {"143", "terminated, after saving"},

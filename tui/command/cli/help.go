@@ -14,33 +14,33 @@ import (
 	"pgrlab/presets"
 )
 
-// group is a flag's annotation: the heading it stands under in --help.
+// group is a flag's annotation: the heading under which --help lists the flag.
 const group = "group"
 
-// Headings of the flags of a run.
+// The headings of the flags of a run.
 const (
 	WhatToRun   = "What to run"
 	HowToRun    = "How to run it"
 	WhereToKeep = "Where to keep it"
 )
 
-// groups are the headings in the order shown.
+// groups are the headings in the order in which they are shown.
 var groups = []string{WhatToRun, HowToRun, WhereToKeep}
 
 // SetGroup puts flags under a heading of --help.
 func SetGroup(f *pflag.FlagSet, heading string, names ...string) {
 	for _, name := range names {
 		if err := f.SetAnnotation(name, group, []string{heading}); err != nil {
-			panic(err) // a name that is not a flag: a slip in this package
+			panic(err) // not the name of a flag: a mistake in this package
 		}
 	}
 }
 
-// HelpCommand is --help in other words: pgrlab help journal diff.
+// HelpCommand gives the same help as --help: pgrlab help journal diff.
 func HelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
-		Short: "say more about a command",
+		Short: "show the help of a command",
 		Example: `  pgrlab help train
   pgrlab help journal diff`,
 		ValidArgsFunction: func(c *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -65,7 +65,7 @@ func HelpCommand() *cobra.Command {
 				}
 				at = sub
 			}
-			at.InitDefaultHelpFlag() // they are listed, too
+			at.InitDefaultHelpFlag() // to list it as well
 			at.InitDefaultVersionFlag()
 			at.SetOut(c.OutOrStdout())
 			return at.Help()
@@ -73,7 +73,7 @@ func HelpCommand() *cobra.Command {
 	}
 }
 
-// subcommand finds a command of that name below another one; nil: there is none.
+// subcommand finds a command by name below another one; nil: there is none.
 func subcommand(c *cobra.Command, name string) *cobra.Command {
 	for _, sub := range c.Commands() {
 		if sub.Name() == name {
@@ -83,7 +83,7 @@ func subcommand(c *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// subcommands are the names of the commands below one that help shows.
+// subcommands are the names of the commands below c that help shows.
 func subcommands(c *cobra.Command) []string {
 	var names []string
 	for _, sub := range c.Commands() {
@@ -136,8 +136,7 @@ type FlagSection struct {
 // A FlagText is a flag as help shows it.
 type FlagText struct{ Name, Text string }
 
-// FlagSections are the flags of a command by their headings; those that a command
-// takes from the one above are among them.
+// FlagSections are the flags of a command by their headings, including the flags that it inherits.
 func FlagSections(c *cobra.Command) []FlagSection {
 	rest := "Flags"
 	if c.LocalFlags().Lookup("preset") != nil {
@@ -172,8 +171,8 @@ func FlagSections(c *cobra.Command) []FlagSection {
 	return all
 }
 
-// describe is a flag with the name of its value, and what it does. A usage that
-// begins with the value's name, in backquotes, does not repeat it.
+// describe is a flag with the name of its value, and what it does. It does not repeat a value's
+// name with which the usage begins, in backquotes.
 func describe(f *pflag.Flag) FlagText {
 	value, text := pflag.UnquoteUsage(f)
 	if strings.HasPrefix(f.Usage, "`") {
@@ -196,8 +195,8 @@ func describe(f *pflag.Flag) FlagText {
 	return FlagText{name, text}
 }
 
-// Write writes the flags in two columns, measured in cells of a terminal; from w
-// cells on, 0 for never, lines are broken.
+// Write writes the flags in two columns, measured in terminal cells; lines longer than w cells are
+// broken, with w = 0 none.
 func (s FlagSection) Write(out io.Writer, w int) {
 	column := 0
 	for _, f := range s.Flags {
@@ -213,7 +212,7 @@ func (s FlagSection) Write(out io.Writer, w int) {
 	}
 }
 
-// widthOf is the width of a terminal; 0: it is none.
+// widthOf is the width of a terminal; 0: w is not a terminal.
 func widthOf(w io.Writer) int {
 	f, ok := Raw(w).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

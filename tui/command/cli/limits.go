@@ -1,15 +1,15 @@
 package cli
 
 // TVUsage is the help of --tv.
-const TVUsage = "`KIND` TV that covers a quarter of what is seen in a maze: off, noise, noise-action, images-action (default off)"
+const TVUsage = "`KIND` TV that covers a quarter of the agent's view in a maze: off, noise, noise-action, images-action (default off)"
 
 // DeviceUsage is the help of --device.
-const DeviceUsage = "`cpu|auto|cuda…` where to compute: cuda, cuda:INDEX or GPU-UUID is a GPU; auto a free GPU, else the CPU"
+const DeviceUsage = "`cpu|auto|cuda…` where to compute: cuda, cuda:INDEX or GPU-UUID is a GPU; auto is a free GPU, else the CPU"
 
-// MaxSteps is more than any run makes.
+// MaxSteps is more than any run needs.
 const MaxSteps = 1_000_000_000
 
-// MaxThreads is what a device takes, and ThreadsUsage the help of --threads.
+// MaxThreads is the most threads that a device takes, and ThreadsUsage the help of --threads.
 const (
 	MaxThreads   = 64
 	ThreadsUsage = "`N` threads to use; the results stay the same (default: all allowed, at most 8)"

@@ -28,15 +28,15 @@ func WriteTable(w io.Writer, heading []string, rows [][]string) error {
 	return t.Flush()
 }
 
-// WriteFile writes a file at once: never a part of it, and none after an error.
+// WriteFile writes a file in one step: never a part of it, and nothing after an error.
 func WriteFile(path string, write func(io.Writer) error) error {
 	f, err := temporary(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer f.Close() // which lets others write there: the name is another's by then
+	defer f.Close() // which lets others write there: by then the name belongs to path
 	if err = write(f); err == nil {
-		err = f.Sync() // a disk that is full may say so only now
+		err = f.Sync() // a full disk may report it only now
 	}
 	if err == nil {
 		err = os.Rename(f.Name(), path)
@@ -47,9 +47,9 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return err
 }
 
-// temporary opens the empty file that path is written into. Its name is the same each
-// time, so that what a killed process left is used up by the next one, but where another
-// process writes it now, or something else has that name.
+// temporary opens the empty file that path's contents are written into. It has the same name each
+// time, so that the next process reuses what a killed one left, unless another process is writing
+// it or something else has that name.
 func temporary(path string) (*os.File, error) {
 	const flags = os.O_CREATE | os.O_WRONLY
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
@@ -59,11 +59,11 @@ func temporary(path string) (*os.File, error) {
 		}
 		f.Close()
 	}
-	return os.OpenFile(fmt.Sprintf("%s-%08x", name, rand.Uint32()), flags|os.O_EXCL, 0o666) // os.CreateTemp knows no umask
+	return os.OpenFile(fmt.Sprintf("%s-%08x", name, rand.Uint32()), flags|os.O_EXCL, 0o666) // os.CreateTemp ignores the umask
 }
 
-// ours says whether an open file is one, has that name still, and no other process writes it;
-// it stays so until the file is closed.
+// ours says whether an open file is a regular file that still has its name and that no other
+// process writes; this stays so until the file is closed.
 func ours(f *os.File, name string) bool {
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 		return false

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// A file is whole or as it was, whatever stands where it is made: what a killed process
-// left, a link to something else, a folder, a pipe, a file that another process writes
-// just now. What was left is used up, and the rest is not touched.
+// A file is either complete or as it was, whatever stands at the place of its temporary file: the
+// rest of a killed process, a link, a folder, a pipe, or a file that another process is writing.
+// Such a rest is used up; everything else is left untouched.
 func TestFilesAreWrittenAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		name string

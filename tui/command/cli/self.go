@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// runningProgram is this program as the kernel holds it, also where the file that it was
-// started from has been replaced or removed since.
+// runningProgram is this program as the kernel holds it, even if its file has been replaced or
+// removed since the start.
 const runningProgram = "/proc/self/exe"
 
-// Self is a command line of this very program, for a process of its own.
+// Self is a command line of this program, for a process of its own.
 func Self(args ...string) *exec.Cmd {
 	path, err := os.Executable()
 	if now, e := os.Stat(runningProgram); e == nil {
@@ -26,14 +26,15 @@ func Self(args ...string) *exec.Cmd {
 	return c
 }
 
-// StartBehind starts a process that stands back behind this one by a nice value, in a
-// session of its own: neither ctrl+c on the terminal nor its end is for it.
+// StartBehind starts a process with a lower priority, by a nice value, in a session of its own:
+// neither ctrl+c on the terminal nor the terminal's end reaches it.
 func StartBehind(c *exec.Cmd, nice int) error {
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := c.Start(); err != nil {
 		return err
 	}
-	// Of all its threads: on Linux each has a nice value. It helps, but need not be allowed.
+	// This applies to all its threads: on Linux each has a nice value. It helps, but may be
+	// forbidden.
 	_ = syscall.Setpriority(syscall.PRIO_PGRP, c.Process.Pid, nice)
 	return nil
 }

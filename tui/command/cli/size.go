@@ -30,7 +30,7 @@ func ParseSize(text string) (int64, error) {
 	return 0, fmt.Errorf("%q is no size", text)
 }
 
-// Size writes a number of bytes for people.
+// Size writes a number of bytes in readable form.
 func Size(bytes int64) string {
 	for _, s := range sizes[:4] {
 		if float64(bytes) >= s.bytes {

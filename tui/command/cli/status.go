@@ -10,27 +10,27 @@ import (
 	"pgrlab/core/sweep"
 )
 
-// Exit statuses of the program.
+// The exit statuses of the program.
 const (
 	StatusDone        = 0
 	StatusFailed      = 1
 	StatusUsage       = 2
 	StatusElsewhere   = sweep.StatusElsewhere
-	StatusAgain       = sweep.StatusAgain // saved, not done: run me again
+	StatusAgain       = sweep.StatusAgain // saved, but not done: run it again
 	StatusInterrupted = 130               // 128 + SIGINT, after saving
 	StatusTerminated  = 143               // 128 + SIGTERM, after saving
 )
 
-// A usageError is the user's to mend: a wrong flag, name or value.
+// A usageError is one that the user can fix: a wrong flag, name or value.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// Usagef makes an error that is the user's to mend: a wrong flag, name or value.
+// Usagef makes an error that the user can fix: a wrong flag, name or value.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// AsUsage marks an error as the user's to mend; nil stays nil.
+// AsUsage marks an error as one that the user can fix; nil stays nil.
 func AsUsage(err error) error {
 	if err == nil {
 		return nil
@@ -38,7 +38,7 @@ func AsUsage(err error) error {
 	return usageError{err}
 }
 
-// A Signalled ends a run that was asked to end by a signal, after saving.
+// A Signalled is the error of a run that a signal ended, after saving.
 type Signalled struct{ Signal os.Signal }
 
 func (s Signalled) Error() string { return "ended by " + s.Signal.String() }
@@ -70,7 +70,7 @@ func ExitStatus(err error) int {
 	return StatusFailed
 }
 
-// Line makes an error one line: libraries below write some over several.
+// Line turns an error into one line: some libraries write several.
 func Line(err error) string {
 	return strings.TrimSpace(strings.ReplaceAll(err.Error(), "\n", " "))
 }

@@ -1,4 +1,4 @@
-// Package forks trains the children of a run: fork makes their folders, Group trains them
-// beside their parent in processes of their own, and train-forks goes on with those that wait
-// when the parent's process has gone.
+// Package forks trains the children of a run: fork makes their folders, Group trains them beside
+// their parent in processes of their own, and train-forks takes over the waiting ones when the
+// parent's process has ended.
 package forks

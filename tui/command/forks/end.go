@@ -13,12 +13,12 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// End stops the children that train, waits until they have saved themselves, and begins
-// no other one. It says what became of each.
+// End stops the children that train, waits until they have saved themselves, and begins no others.
+// It says what became of each.
 func (b *Group) End() (said []string) {
 	training, waiting := b.close(false)
 	for cmd := range training {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended by itself
+		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended on its own
 	}
 	b.working.Wait()
 	for _, c := range sorted(training) {
@@ -34,9 +34,8 @@ func (b *Group) End() (said []string) {
 	return said
 }
 
-// Release lets the children that train go on without this process, and leaves those that
-// wait for their turn to a process of their own, which begins makes. It says how to get to
-// each.
+// Release lets the training children go on without this process, and leaves the waiting ones to a
+// process of their own, which begin makes. It says how to reach each.
 func (b *Group) Release(begin func(args ...string) *exec.Cmd) (said []string) {
 	room := 2
 	if b.room != nil {
@@ -69,7 +68,7 @@ func (b *Group) Release(begin func(args ...string) *exec.Cmd) (said []string) {
 	return said
 }
 
-// close begins no more children and takes those that are left.
+// close stops beginning children and returns those that are left.
 func (b *Group) close(free bool) (training map[*exec.Cmd]trainingChild, waiting []*Child) {
 	b.making.Wait()
 	b.mu.Lock()
@@ -79,7 +78,7 @@ func (b *Group) close(free bool) (training map[*exec.Cmd]trainingChild, waiting 
 	for cmd, c := range b.running {
 		if cmd.Process != nil {
 			training[cmd] = trainingChild{c, cmd}
-		} else { // it is about to be started, and will not be
+		} else { // it was about to start, and no longer will
 			waiting = append(waiting, c)
 		}
 	}
@@ -96,7 +95,7 @@ type trainingChild struct {
 	command *exec.Cmd
 }
 
-// sorted are the children by their folders.
+// sorted are the children in the order of their folders.
 func sorted(training map[*exec.Cmd]trainingChild) []trainingChild {
 	var all []trainingChild
 	for _, c := range training {
@@ -106,14 +105,14 @@ func sorted(training map[*exec.Cmd]trainingChild) []trainingChild {
 	return all
 }
 
-// lives says whether a process is there and has not ended.
+// lives says whether a process exists and has not ended.
 func lives(pid int) bool {
 	if syscall.Kill(pid, 0) == syscall.ESRCH {
 		return false
 	}
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return true // no Linux
+		return true // not Linux
 	}
 	name := bytes.LastIndexByte(text, ')')
 	return !bytes.HasPrefix(text[name+1:], []byte(" Z"))

@@ -13,8 +13,8 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// sleepers is a group whose children do nothing for long: asked names them as they are
-// about to begin, began has their processes.
+// sleepers is a group whose children do nothing for a long time: asked names the children that are
+// about to begin, and began has their processes.
 func sleepers(room int) (b *Group, asked chan string, began chan *os.Process) {
 	b, asked, began = &Group{room: func() int { return room }}, make(chan string, 8), make(chan *os.Process, 8)
 	b.Begin = func(dir string) *exec.Cmd {
@@ -25,8 +25,8 @@ func sleepers(room int) (b *Group, asked chan string, began chan *os.Process) {
 	return b, asked, began
 }
 
-// Children that are released go on, those that wait get a process of their own that is
-// told whom to wait for, and each is named with what leads to it.
+// When children are released, those that train go on, and those that wait get a process of their
+// own that is told whom to wait for. For each child a line says how to reach it.
 func TestChildrenOutliveTheirParent(t *testing.T) {
 	b, begun, began := sleepers(2)
 	var all []*Child
@@ -74,8 +74,8 @@ func TestChildrenOutliveTheirParent(t *testing.T) {
 	}
 }
 
-// Children that end with their parent have ended when that is said, and each is named
-// with what goes on with it.
+// When children end with their parent, they have ended before this is reported, and for each child
+// a line has the command that continues it.
 func TestChildrenEndConsciously(t *testing.T) {
 	b, _, began := sleepers(1)
 	first, second := &Child{dir: filepath.Join(t.TempDir(), "first")}, &Child{dir: filepath.Join(t.TempDir(), "second")}
@@ -98,7 +98,7 @@ func TestChildrenEndConsciously(t *testing.T) {
 	}
 }
 
-// What is told to end begins nothing more.
+// A queue whose context is cancelled begins no further fork.
 func TestNoForkBeginsAtTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -21,15 +21,16 @@ func Command() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "fork DIR[@STEP] --set KNOB=VALUE",
-		Short: "go on from a checkpoint with a knob turned",
-		Long: `Makes the folder of a new run that goes on from the last checkpoint of a run, or
-from the last one at or before STEP, with knobs turned there; KNOB=VALUE! redoes at
-once what depends on it. Its path is printed: train --resume begins it. Forks share
-what their parent has collected on the disk. A fork ends where its parent does, or at
---steps, which a fork of a run that is over needs.
+		Short: "continue from a checkpoint with a knob turned",
+		Long: `Makes the folder of a new run that continues from the last checkpoint of a run, or from
+the last one at or before STEP, with knobs turned there; KNOB=VALUE! redoes at once what
+depends on the knob. It prints the path of the folder; train --resume begins the run. On
+the disk, forks share what their parent has collected. A fork ends where its parent
+does, or at --steps, which a fork of a run that has ended needs.
 
 With --pairs it makes pairs of runs, one with the knobs turned and one without, each
-pair with a seed of its own from there on: what came of turning them, over seeds.`,
+pair with a seed of its own from there on. They show, over seeds, what turning the knobs
+did.`,
 		Example: `  pgrlab fork runs/a@20000 --set guidance=3!
   pgrlab fork runs/a --set guidance=3! --steps 60000
   pgrlab fork runs/a@20000 --set relevance=td --pairs 4 | xargs -n 1 pgrlab train --resume`,
@@ -44,18 +45,18 @@ pair with a seed of its own from there on: what came of turning them, over seeds
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&set, "set", nil, "`KNOB=VALUE` turn a knob there, by its name or symbol; repeatable")
-	cli.CountIn(f, &pairs, "pairs", 0, 1, maxPairs, "`N` pairs of runs, with and without --set, each with its seed")
-	cli.CountIn(f, &steps, "steps", 0, 1, cli.MaxSteps, "`N` env steps of a fork, those before it included (default: as many as its parent)")
-	f.StringVar(&out, "out", "", "`DIR` run folder (default beside the parent); with --pairs what the names begin with")
+	f.StringArrayVar(&set, "set", nil, "`KNOB=VALUE` turn a knob there, given by its name or symbol; repeatable")
+	cli.CountIn(f, &pairs, "pairs", 0, 1, maxPairs, "`N` pairs of runs, with and without --set, each with its own seed")
+	cli.CountIn(f, &steps, "steps", 0, 1, cli.MaxSteps, "`N` env steps of a fork, including those before it (default: as many as its parent)")
+	f.StringVar(&out, "out", "", "`DIR` run folder (default beside the parent); with --pairs the beginning of the names")
 	return c
 }
 
-// maxPairs bounds what one slip of a finger can make.
+// maxPairs limits the effect of a typing error.
 const maxPairs = 1_000
 
-// forks makes the folders of forks; steps is their length, 0 that of their parent. say
-// hears what a person should know.
+// forks makes the folders of forks; steps is their length, 0 means the length of their parent. say
+// gets messages for the person.
 func forks(name string, set []string, pairs, steps int, out string, say func(string)) (made []string, err error) {
 	from, err := rundir.Checkpoint(name)
 	if err != nil {
@@ -111,8 +112,8 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 	return made, nil
 }
 
-// length is that of a fork at a step of a run that has whole steps; asked is what
-// the person wants instead, 0 if nothing.
+// length is the length of a fork at a step of a run that has whole steps in all; asked is the
+// length that the person wants, 0 if none was given.
 func length(name string, at, whole, asked int) (int, error) {
 	switch {
 	case asked == 0 && at < whole:

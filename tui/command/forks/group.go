@@ -14,33 +14,33 @@ import (
 	"pgrlab/tui/pane/system"
 )
 
-// childNice is how much a child stands back behind the run that it was forked from.
+// childNice is the nice value by which a child stands back behind the run that it was forked from.
 const childNice = 10
 
-// A Group is the children of a run that a person forked on the screen. They are
-// trained side by side, as many as there is room for, by processes of their own, so
-// that a child that fails or runs out of memory takes nothing with it.
+// A Group is the children of a run that a person forked on the screen. They are trained side by
+// side, as many as there is room for, in processes of their own, so that a child that fails or runs
+// out of memory harms nothing else.
 type Group struct {
 	Begin func(dir string) *exec.Cmd // makes the process that trains a child; nil: this program does
-	room  func() int                 // how many may train at a time; nil: two
-	began func(*os.Process)          // is told of each process that was started; nil: it need not be
+	room  func() int                 // how many may train at the same time; nil: two
+	began func(*os.Process)          // is given each process that was started; may be nil
 
-	making  sync.WaitGroup // of plans whose children are being made
-	working sync.WaitGroup // of goroutines that train
+	making  sync.WaitGroup // counts plans whose children are being made
+	working sync.WaitGroup // counts goroutines that train
 
 	mu      sync.Mutex
 	waiting []*Child
-	busy    int // how many are being trained
+	busy    int // number of children in training
 	running map[*exec.Cmd]*Child
 	over    bool
-	set     bool // free: what runs goes on without this process
+	set     bool // free: running children go on without this process
 }
 
-// RoomBeside is how many children train at a time beside a run on so many threads:
-// one for each core that it leaves, and two in any case, so that the children of a
-// pair go on together. These stand back behind the run, and its workers wait for each
-// other: two children, one on each of two cores, hold it up no longer than one does.
-// Where memory is short, each needing about as much as the run itself, it is one.
+// RoomBeside is how many children train at the same time beside a run with so many threads: one for
+// each core that the run leaves free, and at least two, so that the children of a pair advance
+// together. The children have lower priority than the run, and the run's workers wait for each
+// other: two children, one on each of two cores, hold the run up no longer than one does. If memory
+// is short, each child needing about as much as the run itself, there may be only one.
 func RoomBeside(threads int) int {
 	n := max(2, runtime.NumCPU()-max(2, threads))
 	if own, free := system.Resident(), system.FreeMemory(); own > 0 && free >= 0 {
@@ -69,13 +69,13 @@ func (c *Child) fail(err error) {
 	c.err = err
 }
 
-// trainChild is this program, going on with a run folder on one thread.
+// trainChild is this program, resuming a run folder on one thread.
 func trainChild(dir string) *exec.Cmd {
 	return cli.Self("train", "--resume", dir, "--threads", "1")
 }
 
-// Add has children made by plan and lets them wait for their turn; room says how many may
-// train at a time. What could be made comes with an error.
+// Add has plan make children and queues them; room says how many may train at the same time. With
+// an error it returns the children that could be made.
 func (b *Group) Add(room func() int, plan func() ([]pane.Child, error)) ([]pane.Child, error) {
 	b.making.Add(1)
 	defer b.making.Done()
@@ -89,10 +89,10 @@ func (b *Group) Add(room func() int, plan func() ([]pane.Child, error)) ([]pane.
 	return made, err
 }
 
-// Wait waits until no child trains or waits for its turn any more.
+// Wait waits until no child trains or waits any longer.
 func (b *Group) Wait() { b.working.Wait() }
 
-// add lets a child wait for its turn.
+// add queues a child.
 func (b *Group) add(c *Child) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -107,7 +107,7 @@ func (b *Group) add(c *Child) {
 	}
 }
 
-// train trains children that wait, one after another; several do so side by side.
+// train trains waiting children one after another; several goroutines do so side by side.
 func (b *Group) train() {
 	for c, cmd := b.next(); c != nil; c, cmd = b.next() {
 		out, err := run.AppendFile(c.dir, "train.log")
@@ -131,8 +131,7 @@ func (b *Group) train() {
 	}
 }
 
-// next takes the first child that waits, and makes its process; nil when none
-// waits any more.
+// next takes the first waiting child and makes its process; nil when no child waits.
 func (b *Group) next() (*Child, *exec.Cmd) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -158,7 +157,7 @@ func (b *Group) next() (*Child, *exec.Cmd) {
 	return c, cmd
 }
 
-// start starts a process behind the run; a group that is over starts none.
+// start starts a process with lower priority than the run; a closed group starts none.
 func (b *Group) start(cmd *exec.Cmd) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// As many children train at a time as there is room for; one that ends makes room
-// for the next.
+// As many children train at a time as there is room for; when one ends, the next begins.
 func TestChildrenTrainSideBySide(t *testing.T) {
 	b := Group{room: func() int { return 2 }}
 	input, end, err := os.Pipe()
@@ -55,14 +54,14 @@ func TestChildrenTrainSideBySide(t *testing.T) {
 	input.Close()
 }
 
-// With room for one child there is always one, two or more with more memory and cores.
+// There is always room for one child, and for two or more with more memory and cores.
 func TestThereIsRoomForAChild(t *testing.T) {
 	if n := RoomBeside(1 << 20); n < 1 || n > 2 {
 		t.Errorf("%d children beside a run that takes all cores", n)
 	}
 }
 
-// The end of a run ends the child that trains and begins no other.
+// The end of a run ends the child that is training and begins no other.
 func TestChildrenEndWithTheirParent(t *testing.T) {
 	b := Group{room: func() int { return 1 }}
 	begun := make(chan string, 4)

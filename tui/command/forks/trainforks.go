@@ -12,11 +12,11 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// TrainName is the command that trains forks whose parent's process has gone.
+// TrainName is the command that trains forks whose parent's process has ended.
 const TrainName = "train-forks"
 
-// TrainCommand trains run folders, several side by side: the process that a run
-// leaves its forks to which wait for their turn.
+// TrainCommand trains run folders, several side by side: it is the process to which a run leaves
+// its waiting forks.
 func TrainCommand() *cobra.Command {
 	var after []int
 	beside := 2
@@ -34,17 +34,17 @@ func TrainCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().IntVar(&beside, "beside", beside, "so many at a time")
-	c.Flags().IntSliceVar(&after, "after", nil, "processes that count among them")
+	c.Flags().IntVar(&beside, "beside", beside, "number of forks to train at a time")
+	c.Flags().IntSliceVar(&after, "after", nil, "processes that count among these")
 	for _, name := range []string{"beside", "after"} {
-		_ = c.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // it exists
+		_ = c.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // the flag exists
 	}
 	return c
 }
 
-// trainInTurn begins the runs in dirs one after another, so that with the processes after
-// no more than beside train at a time, and waits for those that it has begun. At the end
-// of ctx it begins no other one; those that train go on.
+// trainInTurn begins the runs in dirs one after another, so that together with the processes in
+// after no more than beside train at the same time, and waits for those that it has begun. When ctx
+// ends it begins no others; those that train go on.
 func trainInTurn(ctx context.Context, dirs []string, after []int, beside int) {
 	turn := make(chan struct{}, max(1, beside))
 	var busy sync.WaitGroup
@@ -55,7 +55,7 @@ func trainInTurn(ctx context.Context, dirs []string, after []int, beside int) {
 				awaitProcess(ctx, pid)
 				<-turn
 			})
-		default: // more than may: the first ones make room
+		default: // more than may train: the first ones make room
 		}
 	}
 	for _, dir := range dirs {
@@ -82,7 +82,7 @@ func trainInTurn(ctx context.Context, dirs []string, after []int, beside int) {
 	}
 }
 
-// awaitProcess waits for the end of a process that is no child of this one.
+// awaitProcess waits for the end of a process that is not a child of this one.
 func awaitProcess(ctx context.Context, pid int) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -1,10 +1,10 @@
-// Package licence holds the licences of everything that is inside the binary: this
-// program, Go's runtime and library, the modules that are linked, fonts, and MuJoCo
-// with the libraries in it. texts.json.zst is written by
+// Package licence holds the licences of everything inside the binary: this program, Go's runtime
+// and library, the linked modules, fonts, and MuJoCo with its libraries. The file texts.json.zst is
+// written by
 //
 //	go run ./tui/command/licence/gen
 //
-// and the test of that command holds that nothing linked is missing.
+// and that command's test checks that no linked part is missing.
 package licence
 
 import (
@@ -19,14 +19,14 @@ import (
 
 // A Part is something inside the binary that has a licence.
 type Part struct {
-	Name    string `json:"name"`         // a module path, or what it is called
-	Version string `json:"version"`      // "" where there is none
-	In      string `json:"in,omitempty"` // the part that it is inside of
+	Name    string `json:"name"`         // a module path, or another name
+	Version string `json:"version"`      // "" if it has none
+	In      string `json:"in,omitempty"` // the part that contains it
 	Licence string `json:"licence"`      // an SPDX expression
 	Texts   []Text `json:"texts"`
 }
 
-// Title is name and version, and what it is inside of.
+// Title is name and version, and the part that contains it.
 func (p Part) Title() string {
 	title := p.Name
 	if p.Version != "" {
@@ -47,8 +47,8 @@ type Text struct {
 //go:embed texts.json.zst
 var packed []byte
 
-// Parts are all parts: this program first, then Go, the modules by their paths, then
-// MuJoCo. They belong to the package.
+// Parts are all parts: this program first, then Go, the modules in the order of their paths, then
+// MuJoCo. They belong to the package: do not change them.
 var Parts = sync.OnceValues(func() ([]Part, error) {
 	d, err := zstd.NewReader(nil)
 	if err != nil {

@@ -23,17 +23,18 @@ func BenchCommand(d cli.Deps) *cobra.Command {
 	var round time.Duration
 	c := &cobra.Command{
 		Use:   "bench [WORKLOAD...]",
-		Short: "how fast the core's training steps are on this machine",
-		Long: `bench times training steps and network calls at the sizes of quadruped-walk, batch
-256: the median over rounds, and the best. A machine that does other things at the
-same time shows in the distance between the two; where a host gives its processors to
-other machines, a line says how much of them.
+		Short: "time the core's training steps on this machine",
+		Long: `Times training steps and network calls at the sizes of quadruped-walk with batch 256,
+and prints the median over rounds and the best. The two lie far apart if the machine
+does other things at the same time. If the host gives 2 % or more of the
+processor time to other machines, a line says how much.
 
-On the CPU it also says what the kernels reach in a product of 256×256×256 and in
-multiply-adds on registers alone, times the threads that compute, and which share of
-the latter each workload is (of the former where the kernels have no loop on registers).
---products has workloads of its own: forward-RxIxO, dx-RxIxO and dw-RxIxO of layers of
-R rows, I inputs and O outputs, from 256x1024x1024 to 4096x2048x2048.
+On the CPU it also prints the rates that the kernels reach in a product of 256×256×256
+and in multiply-adds on registers alone, each times the number of threads that compute,
+and the share of the latter that each workload reaches (of the former if the kernels
+have no loop on registers). --products has workloads of its own: forward-RxIxO, dx-RxIxO
+and dw-RxIxO for layers of R rows, I inputs and O outputs, from 256x1024x1024 to
+4096x2048x2048.
 
 ` + workloadList(Workloads(d)),
 		Example: `  pgrlab bench
@@ -60,7 +61,7 @@ R rows, I inputs and O outputs, from 256x1024x1024 to 4096x2048x2048.
 			if err := DeviceFlag(name); err != nil {
 				return cli.AsUsage(err)
 			}
-			find := chooseDevice // who asks for a GPU's times gets them
+			find := chooseDevice // a request for a GPU's times is carried out as given
 			if name == "auto" {
 				find = FindDevice
 			}
@@ -94,12 +95,12 @@ R rows, I inputs and O outputs, from 256x1024x1024 to 4096x2048x2048.
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&asJSON, "json", false, "print one JSON object a line")
-	f.BoolVar(&profile, "profile", false, "say instead where the time of each workload's program goes")
-	f.BoolVar(&products, "products", false, "time matrix products of large layers instead, forward and backward: as forward-256x1024x1024, dx-, dw-")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
+	f.BoolVar(&profile, "profile", false, "show where the time of each workload's program goes instead")
+	f.BoolVar(&products, "products", false, "time matrix products of large layers instead, forward and backward, such as forward-256x1024x1024, dx-, dw-")
 	cli.CountIn(f, &threads, "threads", 0, 0, cli.MaxThreads, "`N` threads to use (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", cli.DeviceUsage)
-	f.StringVar(&precision, "precision", Precisions[0], "`fp32|tf32|bf16` what a GPU rounds the factors of large products to")
+	f.StringVar(&precision, "precision", Precisions[0], "`fp32|tf32|bf16` precision to which a GPU rounds the factors of large products")
 	cli.CountVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")
 	f.DurationVar(&round, "round", time.Second, "`TIME` length of a round")
 	return c
@@ -135,8 +136,8 @@ func (b *benching) begin(ctx context.Context) error {
 	return err
 }
 
-// each does something with all workloads. One that fails is said and counted: it must
-// not hide the others.
+// each calls do with all workloads. It reports and counts a workload that fails: that must not hide
+// the others.
 func (b *benching) each(ctx context.Context, chosen []bench.Workload, do func(context.Context, bench.Workload) error) error {
 	failed := 0
 	for _, w := range chosen {
@@ -162,7 +163,7 @@ func (b *benching) each(ctx context.Context, chosen []bench.Workload, do func(co
 	return nil
 }
 
-// time writes what one workload took.
+// time writes how long one workload took.
 func (b *benching) time(ctx context.Context, w bench.Workload) error {
 	r, err := bench.Run(ctx, w, b.dev, b.dev.Threads(), b.options)
 	if err != nil {
@@ -182,10 +183,10 @@ func (b *benching) time(ctx context.Context, w bench.Workload) error {
 	return err
 }
 
-// nameColumn is the width of the column of names.
+// nameColumn is the width of the column with the names.
 const nameColumn = 24
 
-// profileRuns is of how many runs a profile has the shortest of each part.
+// profileRuns is the number of runs from which a profile takes the shortest time of each part.
 const profileRuns = 20
 
 // profile writes where the time of one workload goes.
@@ -204,7 +205,7 @@ type broken struct {
 	Error    string `json:"error"`
 }
 
-// rate is empty for workloads whose operations are not counted.
+// rate is "-" for workloads whose operations are not counted.
 func rate(gflops float64) string {
 	if gflops == 0 {
 		return "-"
@@ -212,10 +213,10 @@ func rate(gflops float64) string {
 	return fmt.Sprintf("%.1f", gflops)
 }
 
-// benchTask is the task whose steps are timed, where there is such a task.
+// benchTask is the task whose steps are timed, if it exists.
 const benchTask = "cheetah-run"
 
-// Workloads are those of the core and a step of the environment.
+// Workloads are the workloads of the core and a step of the environment.
 func Workloads(d cli.Deps) []bench.Workload {
 	all := append([]bench.Workload(nil), bench.Workloads...)
 	for _, t := range d.Tasks {

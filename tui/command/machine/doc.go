@@ -1,3 +1,3 @@
-// Package machine is about the machine that pgrlab runs on: doctor and bench, and which
-// device --device means.
+// Package machine is about the machine that pgrlab runs on: doctor and bench, and the meaning of
+// --device.
 package machine

@@ -36,15 +36,15 @@ type cpuReport struct {
 	Threads  int      `json:"threads"` // after cgroup limits and $GOMAXPROCS
 }
 
-// gpuReport is what was found of GPUs and what a run with --device auto would do.
+// gpuReport is what was found out about GPUs, and what a run with --device auto would do.
 type gpuReport struct {
-	Supported bool   `json:"supported"` // there is one
+	Supported bool   `json:"supported"` // there is a usable one
 	Note      string `json:"note"`
 	cli.GPUs
-	// Kernels says how compiling the kernels went for the GPU that auto takes; ""
-	// where it takes none: others' GPUs are left alone.
+	// Kernels says how compiling the kernels went for the GPU that auto takes; "" if it takes none:
+	// GPUs in use by others are left alone.
 	Kernels string `json:"kernels,omitempty"`
-	Failed  string `json:"failed,omitempty"` // why they cannot be used
+	Failed  string `json:"failed,omitempty"` // why the kernels cannot be used
 }
 
 type terminalReport struct {
@@ -61,10 +61,11 @@ func DoctorCommand(d cli.Deps) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "what was found: CPU, kernels, MuJoCo, GPU, terminal",
-		Long: `Looks at this machine as a run would: CPU features and the kernels chosen for
-them, threads allowed, where MuJoCo was found and how fast it steps, GPUs and whether
-their driver can run the kernels, the terminal. Status 1 when something that a run needs is missing.`,
+		Short: "report on this machine: CPU, kernels, MuJoCo, GPU, terminal",
+		Long: `Examines this machine as a run would: the CPU's features and the kernels chosen for
+them, the threads allowed, where MuJoCo was found and how fast it steps, the GPUs and
+whether their driver can run the kernels, and the terminal. The status is 1 if something
+that a run needs is missing.`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			r := examine(c.Context(), d)
@@ -99,7 +100,7 @@ func examine(ctx context.Context, d cli.Deps) diagnosis {
 	return r
 }
 
-// missing is the error for what a run cannot do without.
+// missing is the error for something that a run cannot do without.
 func (r diagnosis) missing() error {
 	if r.Kernels.Error != "" {
 		return fmt.Errorf("doctor: kernels: %s", r.Kernels.Error)
@@ -128,7 +129,7 @@ func examineCPU() cpuReport {
 	return r
 }
 
-// cpuModel is the CPU's name where Linux tells it, else the architecture.
+// cpuModel is the CPU's name if Linux tells it, else the architecture.
 func cpuModel() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

@@ -17,10 +17,10 @@ var Precisions = []string{"tf32", "fp32", "bf16"}
 type Place struct {
 	GPU       *cli.GPU // nil: the CPU
 	Precision string
-	Said      string // how that came, for people; "": it was asked for
+	Said      string // how it was chosen, for people; "": it was asked for
 }
 
-// DeviceFlag checks --device as far as that can be done without looking for one.
+// DeviceFlag checks --device as far as is possible without looking for a device.
 func DeviceFlag(name string) error {
 	_, uuid := cutPrefix(name, "GPU-", "MIG-")
 	index, numbered := strings.CutPrefix(name, "cuda:")
@@ -36,7 +36,7 @@ func DeviceFlag(name string) error {
 	return presets.Unknown("device", name, []string{"cpu", "auto", "cuda"}, "pgrlab list devices")
 }
 
-// cutPrefix cuts the first of several prefixes, large or small letters.
+// cutPrefix cuts off the first matching prefix, in upper or lower case.
 func cutPrefix(text string, prefixes ...string) (string, bool) {
 	for _, p := range prefixes {
 		if len(text) > len(p) && strings.EqualFold(text[:len(p)], p) {
@@ -46,9 +46,9 @@ func cutPrefix(text string, prefixes ...string) (string, bool) {
 	return text, false
 }
 
-// FindDevice finds the device of that name and tries it. auto is the CPU where there is no
-// GPU for us, or one that does not do what the CPU does, and says so; one that was
-// asked for is taken all the same.
+// FindDevice finds the device of that name and tests it. auto means the CPU if there is no GPU for
+// us, or if the GPU does not compute the same as the CPU; FindDevice then says so. A GPU that was
+// asked for by name is used all the same.
 func FindDevice(d cli.Deps, name, precision string) (Place, error) {
 	where, err := chooseDevice(d, name, precision)
 	if err != nil || where.GPU == nil || d.CheckGPU == nil {
@@ -90,7 +90,8 @@ func chooseDevice(d cli.Deps, name, precision string) (Place, error) {
 	return Place{GPU: &gpu, Precision: precision, Said: fmt.Sprintf("computes on %s, %s (%s), %s: %s", gpu.Device(), gpu.Name, gpu.UUID, precision, why)}, nil
 }
 
-// firstPart is what was wrong, without what to do: that is what happens anyway.
+// firstPart is the part of an error that says what was wrong, without the advice: that is followed
+// anyway.
 func firstPart(err error) string {
 	text := cli.Line(err)
 	if i := strings.LastIndex(text, ": "); i > 0 {

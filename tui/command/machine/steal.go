@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// A demand is the processor time that this machine has asked for since it started, in
-// ticks, and what of it a host gave to other machines.
+// A demand is the processor time that this machine has asked for since it started, in ticks, and
+// the part of it that the host gave to other machines.
 type demand struct{ asked, stolen uint64 }
 
-// demanded is the demand so far; zero where the system does not tell.
+// demanded is the demand so far; zero if the system does not tell.
 func demanded() demand {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -20,8 +20,8 @@ func demanded() demand {
 	return parseDemand(string(text))
 }
 
-// parseDemand reads Linux's /proc/stat, whose first line is of all CPUs: user nice
-// system idle iowait irq softirq steal, and guests, who are in user.
+// parseDemand reads Linux's /proc/stat, whose first line covers all CPUs: user nice system idle
+// iowait irq softirq steal, and the guests' times, which user includes.
 func parseDemand(text string) (d demand) {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(line)
@@ -34,7 +34,7 @@ func parseDemand(text string) (d demand) {
 			return demand{}
 		}
 		switch i {
-		case 3, 4: // idle, and idle until a disk answers
+		case 3, 4: // idle, and idle while waiting for a disk
 		case 7:
 			d.stolen = n
 			fallthrough
@@ -45,11 +45,11 @@ func parseDemand(text string) (d demand) {
 	return d
 }
 
-// muchStolen is the share that is worth a line.
+// muchStolen is the share from which on a line is worthwhile.
 const muchStolen = 0.02
 
-// since is a line about what the host gave to others since an earlier demand; empty
-// where that is little.
+// since is a line about the time that the host gave to other machines since an earlier demand;
+// empty if that is little.
 func (d demand) since(earlier demand) string {
 	asked, stolen := d.asked-earlier.asked, d.stolen-earlier.stolen
 	if asked == 0 || float64(stolen) < muchStolen*float64(asked) {

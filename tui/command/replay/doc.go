@@ -1,3 +1,3 @@
-// Package replay is the command replay: a run of the past on the screen, or one frame of it as
-// a picture.
+// Package replay is the command replay: it shows a past run on the screen, or one frame of it as a
+// picture.
 package replay

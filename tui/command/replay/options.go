@@ -15,10 +15,10 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// AtOnce is a speed at which a run is over before it is seen.
+// AtOnce is a speed so high that a run is over at once.
 const AtOnce = 1e6
 
-// Options describe a run of the past to the screen.
+// Options describe a past run to the screen.
 func Options(dir string, speed float64) (tui.Options, error) {
 	file := filepath.Join(dir, run.ConfigName)
 	doc, err := run.ReadFile(dir, run.ConfigName)
@@ -48,9 +48,9 @@ func Options(dir string, speed float64) (tui.Options, error) {
 	}, nil
 }
 
-// References are the results to compare a run with: what runs of this program with its
-// settings reached, then the paper's for its task and method, then what others measured
-// with the authors' code.
+// References are the results to compare a run with: first those of this program's runs with the
+// same settings, then the paper's for its task and method, then those that others measured with the
+// authors' code.
 func References(c config.Config) []pane.Reference {
 	var all []pane.Reference
 	if own, _ := presets.Expect(c); own != nil {
@@ -59,7 +59,7 @@ func References(c config.Config) []pane.Reference {
 	add := func(source string, r presets.Result) {
 		step := r.Steps
 		if same := max(r.Frames, r.Actions); same > 0 {
-			step = same / c.Frames(1) // the same frames or actions, in env steps of this run
+			step = same / c.Frames(1) // the same number of frames or actions, in env steps of this run
 		}
 		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: step, Frames: r.Frames, Where: r.Where, OtherScale: c.Scale != "paper" && c.Scale != "release"})
 	}
@@ -74,7 +74,8 @@ func References(c config.Config) []pane.Reference {
 	return all
 }
 
-// framesOf are the frames of so many env steps of a run that sees frames; else 0.
+// framesOf is the number of frames in so many env steps of a run that sees frames; 0 for other
+// runs.
 func framesOf(c config.Config, steps int) int {
 	if !c.Sees() {
 		return 0
@@ -82,7 +83,7 @@ func framesOf(c config.Config, steps int) int {
 	return c.Frames(steps)
 }
 
-// Untrained is what a policy that has learned nothing has on a run's task; nil: unknown.
+// Untrained is the return of a policy that has learned nothing on a run's task; nil: unknown.
 func Untrained(c config.Config) *float64 {
 	if v, known := presets.Untrained(c.Task, c.Observation()); known {
 		return &v
@@ -90,8 +91,8 @@ func Untrained(c config.Config) *float64 {
 	return nil
 }
 
-// SettingsHome is the user's folder of settings; wrong settings are the user's to
-// mend before the screen covers the terminal.
+// SettingsHome is the user's folder of settings; errors in the settings are reported to the user
+// before the screen covers the terminal.
 func SettingsHome(io.Writer) (string, error) {
 	home := tui.Home()
 	if home == "" {

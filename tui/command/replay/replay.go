@@ -20,11 +20,12 @@ func Command(d cli.Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "play a run's journal through the screen",
-		Long: `Plays the journal of a run folder through the same screen that the run had: space
-pauses, < and > wind, ( and ) change the speed. Nothing can be changed and nothing is
-written.
+		Long: `Plays the journal of a run folder through the screen that the run had: space pauses,
+< and > go back and forth, ( and ) change the speed. Nothing can be changed and nothing
+is written.
 
-With --picture the screen after a step becomes an SVG file instead; no terminal is needed.`,
+With --picture it draws the screen after a step into an SVG file instead, and needs no
+terminal.`,
 		Example: `  pgrlab replay runs/2026-11-21-cheetah-run-pgr-curiosity-s0
   pgrlab replay runs/first --speed 600
   pgrlab replay runs/first --picture screen.svg --step 20000 --size 120x36`,
@@ -58,10 +59,10 @@ With --picture the screen after a step becomes an SVG file instead; no terminal 
 			return err
 		},
 	}
-	c.Flags().Float64Var(&speed, "speed", 60, "`N` seconds of the run in a second")
-	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	c.Flags().Float64Var(&speed, "speed", 60, "`N` seconds of the run per second")
+	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
 	c.Flags().StringVar(&still.path, "picture", "", "draw the screen into an SVG `FILE` instead")
-	c.Flags().IntVar(&still.step, "step", still.step, "after env step `STEP`, with --picture; the last without it")
-	c.Flags().StringVar(&still.size, "size", still.size, "`WxH` columns and lines, with --picture")
+	c.Flags().IntVar(&still.step, "step", still.step, "with --picture: draw the screen after env step `STEP` (default: the last)")
+	c.Flags().StringVar(&still.size, "size", still.size, "`WxH` with --picture: columns and lines of the screen")
 	return c
 }

@@ -13,14 +13,14 @@ import (
 	"pgrlab/tui/svg"
 )
 
-// stillFlags are those of a picture of the screen.
+// stillFlags are the flags for a picture of the screen.
 type stillFlags struct {
 	path string
 	step int // -1: the last step
 	size string
 }
 
-// draw writes the picture of a run.
+// draw writes a picture of a run's screen.
 func (f stillFlags) draw(name string) error {
 	w, h, err := f.cells()
 	if err != nil {

@@ -28,11 +28,11 @@ import (
 func CardCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "card DIR",
-		Short: "one page that makes a run reproducible",
-		Long: `Prints one page about a run, as Markdown: the command line that makes it again, the
-settings in which it differs from its preset, versions, host, device and kernels,
-what was changed while it ran, its results beside those of the paper and of others,
-and checksums by which a repetition can be told to be the same.`,
+		Short: "print one page that makes a run reproducible",
+		Long: `Prints one page about a run, as Markdown: the command line that repeats the run, the
+settings in which it differs from its preset, versions, host, device and kernels, what
+was changed while it ran, its results beside those of the paper and of others, and
+checksums that show whether a repetition is the same.`,
 		Example: "  pgrlab card runs/a > card.md",
 		Args:    cli.ExactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -82,7 +82,7 @@ func card(w io.Writer, dir string) error {
 	return checksums(w, dir)
 }
 
-// state says how far the run has got.
+// state says how far the run has come.
 func state(r *report.Run, c config.Config) string {
 	text := fmt.Sprintf("%s of %s env steps", report.Count(r.Step), report.Count(c.Steps))
 	if c.Sees() {
@@ -106,8 +106,8 @@ func state(r *report.Run, c config.Config) string {
 	return text + "."
 }
 
-// origin is what the run was made from, its preset if that is a named one, and in
-// what it differs from that.
+// origin is what the run was made from, with its preset if that is a named one, and how the run
+// differs from that.
 func origin(c config.Config) (presets.Choice, []presets.Difference, error) {
 	axes := presets.Choice{Task: c.Task, Method: c.Method, Scale: c.Scale, Observation: c.Environment.Observation}
 	named := slices.ContainsFunc(presets.Presets(), func(e presets.Entry) bool { return e.Name == c.Preset })
@@ -118,7 +118,7 @@ func origin(c config.Config) (presets.Choice, []presets.Difference, error) {
 	return axes, all, err
 }
 
-// commandLine is what makes the run again without its folder.
+// commandLine is the command that makes the run again without its folder.
 func commandLine(c config.Config, from presets.Choice, differences []presets.Difference) string {
 	words := []string{"pgrlab train"}
 	if from.Preset != "" {
@@ -159,7 +159,7 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 	return strings.Join(words, " ")
 }
 
-// assignable is a value, as TOML writes it, as a word for --set.
+// assignable writes a TOML value as a word for --set.
 func assignable(value string) string {
 	if strings.HasPrefix(value, "[") && !strings.ContainsAny(value, `"'`) {
 		return strings.ReplaceAll(strings.Trim(value, "[]"), " ", "")
@@ -172,12 +172,12 @@ func assignable(value string) string {
 	return "'" + strings.ReplaceAll(value, "'", `"`) + "'"
 }
 
-// repeat says how to make the run once more.
+// repeat says how to repeat the run.
 func repeat(w io.Writer, r *report.Run, c config.Config, from presets.Choice, differences []presets.Difference) {
 	dir := r.Dir
 	byHand := len(r.ByHand()) > 0
 	if byHand {
-		c.Schedule = nil // --schedule repeats these changes too
+		c.Schedule = nil // --schedule repeats these changes as well
 	}
 	line := commandLine(c, from, differences)
 	if byHand {
@@ -232,7 +232,7 @@ func writeChanges(w io.Writer, r *report.Run) {
 	}
 }
 
-// writeResults says what came out.
+// writeResults writes the results.
 func writeResults(w io.Writer, r *report.Run, c config.Config) {
 	fmt.Fprint(w, "\n## Results\n\n| seed | evaluations | last return | best return | area under the curve | dormant ratio |\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, m := range r.Members {
@@ -259,7 +259,7 @@ func writeResults(w io.Writer, r *report.Run, c config.Config) {
 	}
 }
 
-// checksums tell whether a repetition is the same.
+// checksums writes the checksums that tell whether a repetition is the same.
 func checksums(w io.Writer, dir string) error {
 	doc, err := run.ReadFile(dir, run.ConfigName)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// The command line of a card makes the same configuration again.
+// The command line on a card makes the same configuration again.
 func TestTheCommandLineOfACardMakesTheRunAgain(t *testing.T) {
 	c, err := presets.Resolve(presets.Choice{Preset: "demo"})
 	if err != nil {

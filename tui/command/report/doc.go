@@ -1,3 +1,3 @@
-// Package report has the commands that make documents of runs: report compares them, card
-// describes one, export hands its numbers, policy and transitions to other programs.
+// Package report has the commands that make documents from runs: report compares runs, card
+// describes one, and export gives its numbers, policy and transitions to other programs.
 package report

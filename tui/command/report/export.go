@@ -22,14 +22,14 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// exportRequest is what the flags of export say.
+// exportRequest holds the flags of export.
 type exportRequest struct {
 	format, buffer, out string
 	weights, loader     bool
 	member, step        int
 }
 
-// loader reads exported weights back.
+// loader is a Python program that reads exported weights.
 const loader = `# Reads a policy that pgrlab exported with --weights; needs NumPy only.
 # The names are those of watchernyu/REDQ's TanhGaussianPolicy: with PyTorch,
 # policy.load_state_dict(safetensors.torch.load_file("policy.safetensors")).
@@ -58,7 +58,7 @@ if __name__ == "__main__":
     print(meta, act(w, np.zeros(w["hidden_layers.0.weight"].shape[1])))
 `
 
-// What --format and --buffer take.
+// The values of --format and --buffer.
 var (
 	formats = []string{"csv", "tensorboard"}
 	buffers = []string{"real", "syn"}
@@ -69,10 +69,10 @@ func ExportCommand(d cli.Deps) *cobra.Command {
 	var r exportRequest
 	c := &cobra.Command{
 		Use:   "export DIR",
-		Short: "a run's numbers, weights or transitions for other programs",
+		Short: "write a run's numbers, weights or transitions for other programs",
 		Long: `Writes one of these:
   --format csv           every number of the journal, one a row, to stdout or --out FILE
-  --format tensorboard   the same as a file of events in folder --out
+  --format tensorboard   the same as an event file in the folder --out
   --weights              the policy as safetensors, in PyTorch's layout [out,in];
                          --show-loader prints a short Python program that reads it
   --buffer real|syn      transitions of the last checkpoint, or that of --step, as npz`,
@@ -88,13 +88,13 @@ func ExportCommand(d cli.Deps) *cobra.Command {
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&r.format, "format", "", "`csv|tensorboard` the journal's numbers")
-	f.BoolVar(&r.weights, "weights", false, "the policy's weights")
-	f.BoolVar(&r.loader, "show-loader", false, "print a program that reads weights")
-	f.StringVar(&r.buffer, "buffer", "", "`real|syn` transitions")
+	f.StringVar(&r.format, "format", "", "`csv|tensorboard` export the journal's numbers")
+	f.BoolVar(&r.weights, "weights", false, "export the policy's weights")
+	f.BoolVar(&r.loader, "show-loader", false, "print a program that reads the exported weights")
+	f.StringVar(&r.buffer, "buffer", "", "`real|syn` export real or synthetic transitions")
 	cli.CountVar(f, &r.member, "member", 0, 0, "`I` member of a cohort, from 0")
 	cli.CountVar(f, &r.step, "step", -1, 0, "`N` with --buffer: step of the checkpoint (default: the latest)")
-	f.StringVar(&r.out, "out", "", "`PATH` where to write (default: stdout for csv, else a name after the run's, here)")
+	f.StringVar(&r.out, "out", "", "`PATH` where to write (default: stdout for csv, else a name made from the run's, in this folder)")
 	return c
 }
 
@@ -135,7 +135,7 @@ func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writ
 	return nil
 }
 
-// write writes what was asked for.
+// write writes what the flags ask for.
 func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writer) error {
 	base := rundir.Name(of.Dir)
 	switch {
@@ -163,7 +163,7 @@ func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writ
 	return r.put(cmp.Or(r.out, base+"-"+r.buffer+".npz"), stderr, func(w io.Writer) error { return report.NPZ(w, rows) })
 }
 
-// put writes a file and says where it is.
+// put writes a file and reports its path.
 func (r *exportRequest) put(path string, stderr io.Writer, write func(io.Writer) error) error {
 	if err := cli.WriteFile(path, write); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (r *exportRequest) put(path string, stderr io.Writer, write func(io.Writer)
 	return err
 }
 
-// policy reads the weights that the run left.
+// policy reads the weights that the run saved.
 func (r *exportRequest) policy(of *report.Run) ([]report.Tensor, map[string]string, error) {
 	if r.member < 0 || r.member >= len(of.Members) {
 		return nil, nil, cli.Usagef("%s: it has no member %d, but %d of them, from 0", of.Dir, r.member, len(of.Members))
@@ -205,7 +205,7 @@ func (r *exportRequest) policy(of *report.Run) ([]report.Tensor, map[string]stri
 	}, nil
 }
 
-// transitions reads a buffer of a checkpoint.
+// transitions reads a buffer from a checkpoint.
 func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transitions, error) {
 	saved, err := rundir.Saved(of.Dir, r.step)
 	if err != nil {

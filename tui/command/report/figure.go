@@ -17,7 +17,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// A wantedFigure is a figure to draw: a kind, and the preset that it is about.
+// A wantedFigure is a figure to draw: its kind, and the preset that it belongs to.
 type wantedFigure struct {
 	name, kind string
 	preset     *presets.Preset
@@ -31,16 +31,16 @@ func figureHelp() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// figureOfAnalyse is the preset whose figure journals do not hold.
+// figureOfAnalyse is the preset whose figure cannot be drawn from journals.
 const figureOfAnalyse = "fig-projection"
 
-// figureKinds are the figures that stand for presets, by the beginning of their names.
+// figureKinds are the kinds of figures for presets, by the beginning of the preset's name.
 var figureKinds = []struct{ prefix, kind string }{
 	{"fig-dormant", "dormant"}, {"fig-dynamics", "dynamics"}, {"fig-cadence", "cadence"}, {"fig-scaling", "final"},
 	{"fig-time", "time"}, {"fig-histograms", "relevance"}, {"fig-", "curves"},
 }
 
-// wanted finds the figures that were asked for.
+// wanted finds the figures that the flags ask for.
 func (r *reportRequest) wanted() ([]wantedFigure, error) {
 	var all []wantedFigure
 	var names []string
@@ -74,7 +74,7 @@ next:
 	return all, nil
 }
 
-// draw writes figures, and with --out the report itself.
+// draw writes the figures and, with --out, the report itself.
 func (r *reportRequest) draw(all *report.Report, runs []*report.Run, o report.Options, figures []wantedFigure, stderr io.Writer) error {
 	dir := cmp.Or(r.out, ".")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -112,7 +112,7 @@ func (r *reportRequest) draw(all *report.Report, runs []*report.Run, o report.Op
 	return nil
 }
 
-// belongs says whether a cell is one of a preset's figure.
+// belongs says whether a cell belongs to a preset's figure.
 func belongs(c *report.Cell, p *presets.Preset) bool {
 	if c.Task != p.Task || (c.Seeds[0].Run.Frames > 0) != (p.Observation == task.ObservationPixels) {
 		return false

@@ -9,7 +9,7 @@ import (
 	"pgrlab/presets"
 )
 
-// What people are told to expect is what the files of evaluations say.
+// The results that people are told to expect agree with the files of evaluations.
 func TestMeasuredIsWhatWasWrittenDown(t *testing.T) {
 	files := map[string][]*report.Run{}
 	for _, e := range presets.Measured() {
@@ -38,7 +38,7 @@ func TestMeasuredIsWhatWasWrittenDown(t *testing.T) {
 	}
 }
 
-// score is the mean return of a run's evaluations at those steps.
+// score is the mean return of a run's evaluations between two steps.
 func score(r *report.Run, from, to int) float64 {
 	sum, n := 0.0, 0.0
 	for _, p := range r.Members[0].Series[report.Return] {
@@ -49,7 +49,7 @@ func score(r *report.Run, from, to int) float64 {
 	return sum / n
 }
 
-// meanStd are the mean and the deviation of a sample.
+// meanStd returns the mean and the standard deviation of a sample.
 func meanStd(all []float64) (mean, std float64) {
 	for _, v := range all {
 		mean += v / float64(len(all))

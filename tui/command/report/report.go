@@ -16,7 +16,7 @@ import (
 	"pgrlab/tui/command/results"
 )
 
-// reportRequest is what the flags of report say.
+// reportRequest holds the flags of report.
 type reportRequest struct {
 	json      bool
 	step      int
@@ -32,24 +32,24 @@ func Command(d cli.Deps) *cobra.Command {
 	var r reportRequest
 	c := &cobra.Command{
 		Use:   "report DIR|FILE.csv…",
-		Short: "tables and figures from runs",
-		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with
-a bootstrap interval, the area under the learning curve, steps to a threshold, the
+		Short: "compare runs in tables and figures",
+		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with a
+bootstrap interval, the area under the learning curve, the steps to a threshold, and the
 probability that one is better than another (Agarwal et al. 2021) and by how much,
-beside what the paper and others report. Of fewer than five seeds the single points are
-shown, and of two to four the difference of their means with Welch's interval. A folder
-stands for the runs in it, a file for the results in it.
+beside the results that the paper and others report. With fewer than five seeds it shows
+the single points, and with two to four the difference of their means with Welch's
+interval. A folder stands for the runs in it, a file for the results in it.
 
---results FILE.csv keeps what was measured of the runs that have ended, one row for
-each step of each seed, behind what stands there: the runs themselves may go then. A
-report of the file shows the same numbers, to six digits.
+--results FILE.csv adds the measurements of the runs that have ended to a file, one row
+for each step of each seed. The runs themselves may then be deleted: a report of the
+file shows the same numbers, to six digits.
 
-Runs are compared at the last step at which all of a task were evaluated, or at
---step; with --score-from N each counts with the mean of its evaluations from step N on,
-which varies less than a single one. Runs with other settings, and runs whose knobs
-were turned by hand, have rows of their own. The same seed twice counts once.
+Runs are compared at the last step at which all runs of a task were evaluated, or at
+--step. With --score-from N each run counts with the mean of its evaluations from step N
+on, which varies less than a single evaluation. Runs with other settings, and runs whose
+knobs were turned by hand, have rows of their own. A seed that occurs twice counts once.
 
---figure draws NAME.svg and NAME.png into --out:
+--figure NAME draws NAME.svg and NAME.png into --out. The figures are:
 ` + figureHelp(),
 		Example: `  pgrlab report runs
   pgrlab report runs/a runs/b --json | jq '.tasks[].rows[]'
@@ -67,11 +67,11 @@ were turned by hand, have rows of their own. The same seed twice counts once.
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.BoolVar(&r.json, "json", false, "JSON instead of Markdown")
+	f.BoolVar(&r.json, "json", false, "print JSON instead of Markdown")
 	cli.CountVar(f, &r.step, "step", 0, 1, "`N` step to compare at (default: the last one that all reached)")
-	cli.CountVar(f, &r.scoreFrom, "score-from", 0, 1, "`N` a run counts with the mean of its evaluations from this step on (default: with the one at --step)")
+	cli.CountVar(f, &r.scoreFrom, "score-from", 0, 1, "`N` score a run by the mean of its evaluations from this step on (default: by the one at --step)")
 	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean)")
-	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or that of a preset fig-…; repeatable")
+	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or a preset fig-… whose figure to draw; repeatable")
 	f.StringVar(&r.results, "results", "", "`FILE.csv` add the runs that have ended to this file")
 	f.StringVar(&r.out, "out", "", "`DIR` write report.md, report.json and figures into this folder")
 	return c
@@ -116,7 +116,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 	return all.Markdown(stdout)
 }
 
-// reported is what the paper and others report on the runs' tasks.
+// reported are the results of the paper and of others on the runs' tasks.
 func reported(runs []*report.Run) []report.Reported {
 	var all []report.Reported
 	seen := map[string]bool{}
@@ -126,7 +126,7 @@ func reported(runs []*report.Run) []report.Reported {
 		}
 		seen[r.Task] = true
 		type column struct{ method, observation string }
-		first := map[column]bool{} // when a method stands in several tables, the first one counts
+		first := map[column]bool{} // if a method is in several tables, the first one counts
 		for _, p := range append(presets.References(r.Task), presets.Independent(r.Task)...) {
 			for _, observation := range []string{task.ObservationState, task.ObservationPixels} {
 				of := column{p.Method, observation}
@@ -144,8 +144,8 @@ func reported(runs []*report.Run) []report.Reported {
 	return all
 }
 
-// fullMarks are the returns of the control suite that nothing exceeds: 1,000 steps
-// of a reward of at most 1. Gym's tasks have none.
+// fullMarks are the upper bounds on the returns of the control suite: 1,000 steps with a reward of
+// at most 1. Gym's tasks have none.
 func fullMarks(runs []*report.Run) map[string]float64 {
 	full := map[string]float64{}
 	for _, r := range runs {

@@ -14,11 +14,11 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// resultsEnding is that of the names of results files.
+// resultsEnding is the ending of a results file's name.
 const resultsEnding = ".csv"
 
-// fingerprint is a hash of settings, without names and what changes only what is known of
-// a run.
+// fingerprint is a hash of the settings, without names and without settings that only affect what
+// is known about a run.
 func fingerprint(settings map[string]string) string {
 	var lines []string
 	for key, value := range settings {
@@ -31,13 +31,13 @@ func fingerprint(settings map[string]string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// ResultKey is the one that a run of the configuration will have.
+// ResultKey is the key that a run with the configuration will have.
 func ResultKey(c config.Config) (report.ResultKey, error) {
 	settings, err := presets.Settings(c)
 	return report.ResultKey{Task: c.Task, Method: c.Method, Scale: c.Scale, Fingerprint: fingerprint(settings), Seed: c.Seed, Steps: c.Steps}, err
 }
 
-// KeepResults adds those runs to a file that are results, and says what became of them.
+// KeepResults adds the runs that are results to a file, and says what became of them.
 func KeepResults(path string, runs []*report.Run, w io.Writer) error {
 	if !strings.HasSuffix(path, resultsEnding) {
 		return cli.Usagef("--results %s: want a name that ends in %s", path, resultsEnding)

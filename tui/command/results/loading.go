@@ -15,7 +15,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// LoadRuns reads the runs that paths mean.
+// LoadRuns reads the runs that the paths refer to.
 func LoadRuns(paths []string) ([]*report.Run, error) {
 	var all []*report.Run
 	for _, path := range paths {
@@ -80,13 +80,13 @@ func LoadRun(dir string) (*report.Run, error) {
 	}
 	r.Variant = variant(differences)
 	if c.Sees() && slices.Contains(presets.Observations(c.Method), task.ObservationState) {
-		r.Variant = strings.TrimSuffix("pixels, "+r.Variant, ", ") // the method learns from states as well
+		r.Variant = strings.TrimSuffix("pixels, "+r.Variant, ", ") // the method also learns from states
 	}
 	r.Fingerprint = fingerprint(r.Settings)
 	return r, nil
 }
 
-// notEnded says where a run stands that has not ended.
+// notEnded says how far a run that has not ended has come.
 func notEnded(dir string, steps int) string {
 	if _, err := remote.Find(dir); err == nil {
 		return fmt.Sprintf(" of %s, goes on: pgrlab attach %s", report.Count(steps), rundir.Near(dir))
@@ -94,8 +94,7 @@ func notEnded(dir string, steps int) string {
 	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), rundir.Near(dir))
 }
 
-// variant names the settings in which a run differs from its task, method and
-// scale.
+// variant names the settings in which a run differs from its task, method and scale.
 func variant(all []presets.Difference) string {
 	var parts []string
 	for _, d := range all {

@@ -1,2 +1,2 @@
-// Package rundir finds run folders: by path, as latest, as DIR@STEP, and where a new one goes.
+// Package rundir finds run folders: by path, as latest, as DIR@STEP; and it names new ones.
 package rundir

@@ -20,7 +20,7 @@ import (
 // Latest names the run folder whose journal was written last.
 const Latest = "latest"
 
-// Find is the run folder that a person means: a path, or latest.
+// Find is the run folder that a name refers to: a path, or latest.
 func Find(name string) (string, error) {
 	if name != Latest || Exists(name) {
 		return name, nil
@@ -29,7 +29,7 @@ func Find(name string) (string, error) {
 	return dir, cli.AsUsage(err)
 }
 
-// WrittenPreset is the preset that a config.toml names as its own.
+// WrittenPreset is the preset that a config.toml gives as its own.
 func WrittenPreset(path string) (string, error) {
 	doc, err := run.ReadFile(filepath.Split(path))
 	if err != nil {
@@ -46,7 +46,7 @@ func Complete(dir string, steps int) bool {
 		return false
 	}
 	defer file.Close()
-	// The line done is short and the last one.
+	// The line done is short, and is the last one.
 	const maxTail = 4096
 	info, err := file.Stat()
 	if err != nil {
@@ -63,13 +63,13 @@ func Complete(dir string, steps int) bool {
 	return err == nil && e.Type == event.TypeDone && e.Step >= steps
 }
 
-// All are the run folders below the one that new ones go to; there may be none yet.
+// All are the run folders below the folder for new runs; there may be none yet.
 func All() []string {
 	dirs, _ := report.Find(Root())
 	return dirs
 }
 
-// Near is a path as people here would write it.
+// Near is a path in the form that people in this folder would write.
 func Near(path string) string {
 	here, err := os.Getwd()
 	if err != nil {
@@ -81,7 +81,7 @@ func Near(path string) string {
 	return path
 }
 
-// Absolute is a path whose last part is the folder's own name.
+// Absolute is an absolute path whose last part is the folder's own name.
 func Absolute(dir string) string {
 	if path, err := filepath.Abs(dir); err == nil {
 		return path
@@ -89,7 +89,7 @@ func Absolute(dir string) string {
 	return strings.TrimRight(dir, "/")
 }
 
-// Free is dir, with a number behind it where that exists already.
+// Free is dir, with a number appended if dir exists already.
 func Free(dir string) string {
 	name := dir
 	for n := 2; Exists(dir); n++ {
@@ -98,8 +98,8 @@ func Free(dir string) string {
 	return dir
 }
 
-// Checkpoint finds the checkpoint that DIR or DIR@STEP means, of those from which a run
-// goes on beyond it.
+// Checkpoint finds the checkpoint that DIR or DIR@STEP refers to, among those from which a run
+// continues beyond it.
 func Checkpoint(name string) (run.Found, error) {
 	dir, at, err := SplitPosition(name)
 	if err != nil {
@@ -121,7 +121,7 @@ func Checkpoint(name string) (run.Found, error) {
 	return run.Found{}, cli.Usagef("%s: there is no checkpoint at or before that step", name)
 }
 
-// SplitPosition splits DIR@STEP or DIR@STEP/PHASE:I; without @ the place is nil.
+// SplitPosition splits DIR@STEP or DIR@STEP/PHASE:I; without @ the position is nil.
 func SplitPosition(name string) (dir string, at *knob.Position, err error) {
 	i := strings.LastIndexByte(name, '@')
 	if i < 0 || Exists(name) {
@@ -134,7 +134,7 @@ func SplitPosition(name string) (dir string, at *knob.Position, err error) {
 	return name[:i], &p, nil
 }
 
-// Standing is how far the run in a folder has come, as its journal says.
+// Standing is how far the run in a folder has come according to its journal.
 func Standing(dir string) (where string, done bool) {
 	step, steps := 0, 0
 	if text, err := run.ReadFile(dir, run.JournalName); err == nil {
@@ -164,7 +164,7 @@ func Saved(dir string, step int) (offline.Run, error) {
 	return offline.Run{Config: c, Dir: dir, Step: step}, err
 }
 
-// SplitStep reads DIR or DIR@STEP; without a step it is negative.
+// SplitStep reads DIR or DIR@STEP; without a step the step is negative.
 func SplitStep(text string) (dir string, step int, err error) {
 	i := strings.LastIndexByte(text, '@')
 	if i < 0 {
@@ -176,8 +176,8 @@ func SplitStep(text string) (dir string, step int, err error) {
 	return text[:i], step, nil
 }
 
-// Name is what a run is called among others: the name of its folder, or of the one
-// around it where a sweep has made them.
+// Name is the name of a run among others: the name of its folder or, for a run of a sweep, of the
+// folder around it.
 func Name(dir string) string {
 	dir = Absolute(dir)
 	if name := filepath.Base(dir); name != "run" {
@@ -189,7 +189,7 @@ func Name(dir string) string {
 	return "run"
 }
 
-// OpenJournal opens a journal by its own path or by its run folder's.
+// OpenJournal opens a journal by its own path or by the path of its run folder.
 func OpenJournal(path string) (io.ReadCloser, error) {
 	path, err := Find(path)
 	if err != nil {
@@ -203,7 +203,7 @@ func OpenJournal(path string) (io.ReadCloser, error) {
 	if info.IsDir() {
 		f, err = run.OpenFile(path, run.JournalName)
 	} else {
-		f, err = os.Open(path) // by its name, whatever it is
+		f, err = os.Open(path) // by its name, whatever kind of file it is
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A run of a sweep is called as its job: the folders of runs are all called run.
+// A run of a sweep is named after its job, since the folders of such runs are all called run.
 func TestRunsHaveNamesAmongOthers(t *testing.T) {
 	dir := t.TempDir()
 	job := filepath.Join(dir, "0002-cheetah-run-sac-s1")

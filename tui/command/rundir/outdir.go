@@ -9,7 +9,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// Root is the folder below which runs are looked for, and made.
+// Root is the folder below which runs are looked for and made.
 func Root() string {
 	if root := os.Getenv(cli.RunsVariable); root != "" {
 		return root
@@ -17,9 +17,9 @@ func Root() string {
 	return "runs"
 }
 
-// Default is where a run goes that was not told: a new folder below
-// $PGRLAB_RUNS or ./runs, named by day, task, method and seed, with a number
-// behind it when such a run exists already.
+// Default is the folder of a run without an explicit one: a new folder below $PGRLAB_RUNS or
+// ./runs, named after day, task, method and seed, with a number appended if such a run exists
+// already.
 func Default(now time.Time, task, method string, seed uint64) string {
 	name := filepath.Join(Root(), fmt.Sprintf("%s-%s-%s-s%d", now.Format("2006-01-02"), task, method, seed))
 	if !filepath.IsAbs(name) {
@@ -32,7 +32,7 @@ func Default(now time.Time, task, method string, seed uint64) string {
 	return dir
 }
 
-// Exists says whether there is anything at path, a broken link included.
+// Exists says whether there is anything at path, including a broken link.
 func Exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

@@ -8,17 +8,17 @@ import (
 	"pgrlab/presets"
 )
 
-// SetUsage is of flags --set that take keys of config.toml too.
-const SetUsage = "`KEY=VALUE` start with another value of a knob, by its name or symbol, or of a key of config.toml, as generator.width=512; repeatable (pgrlab list knobs, pgrlab preset show)"
+// SetUsage is the help of flags --set that also take keys of config.toml.
+const SetUsage = "`KEY=VALUE` start with another value of a knob, given by its name or symbol, or of a key of config.toml, such as generator.width=512; repeatable (pgrlab list knobs, pgrlab preset show)"
 
-// flagged are keys that have flags of their own, and these.
+// flagged are the keys that have flags of their own, with these flags.
 var flagged = map[string]string{
 	"task": "task", "method": "method", "scale": "scale", "preset": "preset", "seed": "seed", "members": "members", "steps": "steps",
 	"device": "device", "precision": "precision", "schedule": "at", "environment.observation": "observation",
 	"environment.action_repeat": "action-repeat", "environment.noise_share": "noise-share", "environment.noise_sigma": "noise-sigma", "environment.tv": "tv",
 }
 
-// Assignments reads the values of --set.
+// Assignments parses the values of --set.
 func Assignments(texts []string) (all []presets.Assignment, err error) {
 	for _, text := range texts {
 		a, err := ParseAssignment(text)
@@ -30,7 +30,7 @@ func Assignments(texts []string) (all []presets.Assignment, err error) {
 	return all, nil
 }
 
-// ParseAssignment is presets.ParseAssignment of a key that has no flag of its own.
+// ParseAssignment is presets.ParseAssignment for a key that has no flag of its own.
 func ParseAssignment(text string) (presets.Assignment, error) {
 	a, err := presets.ParseAssignment(text)
 	if flag, has := flagged[a.Key]; err == nil && has {
@@ -39,8 +39,8 @@ func ParseAssignment(text string) (presets.Assignment, error) {
 	return a, err
 }
 
-// assign sets the keys of --set that are no knobs. It comes before what the task makes of its
-// configuration; knobs are turned behind that, when it is known whether the run uses them.
+// assign sets the keys of --set that are not knobs. It comes before the task adapts its
+// configuration; knobs are set after that, when it is known whether the run uses them.
 func (r *Flags) assign(c *config.Config) error {
 	all, err := Assignments(r.Set)
 	if err != nil {
@@ -57,8 +57,8 @@ func (r *Flags) assign(c *config.Config) error {
 	return nil
 }
 
-// Uses says whether a run can use what is assigned; of a key that is no knob it is not known, and
-// taken for granted.
+// Uses says whether a run can use an assignment; for a key that is not a knob this is unknown, and
+// Uses assumes so.
 func Uses(c *config.Config, a presets.Assignment) bool {
 	name, is := a.Knob()
 	if !is {

@@ -14,8 +14,8 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// Configure makes the configuration that the flags ask for, complete and checked,
-// and finds its task and device. Every error is the user's to mend.
+// Configure makes the configuration that the flags ask for, complete and checked, and finds its
+// task and device. The user can fix every error that it returns.
 func (r *Flags) Configure(d cli.Deps) (config.Config, task.Task, error) {
 	c, task, err := r.ConfigureElsewhere(d)
 	if err == nil {
@@ -27,8 +27,8 @@ func (r *Flags) Configure(d cli.Deps) (config.Config, task.Task, error) {
 	return c, task, err
 }
 
-// ConfigureElsewhere is configure for a run that another machine may make: which device
-// it finds is not known yet.
+// ConfigureElsewhere is Configure for a run that may be made on another machine: its device is not
+// known yet.
 func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error) {
 	c, task, err := r.resolve(d)
 	if err == nil {
@@ -47,11 +47,11 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 	return c, task, cli.AsUsage(err)
 }
 
-// resolve is configure without the knobs.
+// resolve is Configure without the knobs.
 func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: r.Environment.Observation}
 	if choice.Task != "" {
-		named, err := d.Task(choice.Task) // its own spelling, for the preset of that name
+		named, err := d.Task(choice.Task) // in the task's own spelling, to find the preset of that name
 		if err != nil {
 			return config.Config{}, task.Task{}, err
 		}
@@ -90,7 +90,7 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if r.Changed("tv") {
 		c.Knobs.TV = cmp.Or(r.Environment.TV, knob.TVOff)
 	}
-	if err := c.CanPlay(found); err != nil { // before what an environment says of a learner's numbers
+	if err := c.CanPlay(found); err != nil { // before an environment complains about a learner's numbers
 		return c, found, err
 	}
 	if found, err = found.Played(c.Played()); err != nil {
@@ -99,7 +99,7 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	return c, found, nil
 }
 
-// turn applies the knobs of --set, and --at.
+// turn applies the knobs of --set and --at.
 func (r *Flags) turn(c *config.Config) error {
 	all, err := Assignments(r.Set)
 	if err != nil {
@@ -130,7 +130,7 @@ func (r *Flags) turn(c *config.Config) error {
 		if err != nil {
 			return fmt.Errorf("--at: %w", err)
 		}
-		copied := *c // only to check the value
+		copied := *c // a copy, only to check the value
 		if err := turnKnob(&copied, s.Knob, s.Value); err != nil {
 			return fmt.Errorf("--at %s: %w", text, err)
 		}
@@ -142,7 +142,7 @@ func (r *Flags) turn(c *config.Config) error {
 	return nil
 }
 
-// turnKnob sets a knob, if the run uses it.
+// turnKnob sets a knob if the run uses it.
 func turnKnob(c *config.Config, name, value string) error {
 	k, err := knob.Find(name)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"pgrlab/tui/command/machine"
 )
 
-// deviceName is what was asked for: by a flag, else by the configuration, which
-// says auto if neither a preset nor an earlier run says more.
+// deviceName is the requested device: from a flag, else from the configuration, which says auto
+// unless a preset or an earlier run says otherwise.
 func (r *Flags) deviceName(c *config.Config) string {
 	if r.Changed("device") || r.Device != "" && r.Device != "auto" {
 		return r.Device
@@ -18,8 +18,8 @@ func (r *Flags) deviceName(c *config.Config) string {
 	return cmp.Or(c.Device, "auto")
 }
 
-// settleDevice chooses where the run computes and writes it into the configuration:
-// cpu or cuda, and the precision of the latter.
+// settleDevice chooses where the run computes and writes it into the configuration: cpu or cuda
+// and, for cuda, the precision.
 func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	name := r.deviceName(c)
 	if err := machine.DeviceFlag(name); err != nil {
@@ -51,8 +51,8 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	return nil
 }
 
-// settleOnCPU is settleDevice by auto for a learner that sees frames: how fast a GPU learns
-// from them has not been measured.
+// settleOnCPU is settleDevice for auto and a learner that sees frames: how fast a GPU learns from
+// frames has not been measured.
 func (r *Flags) settleOnCPU(c *config.Config) {
 	r.Place = machine.Place{Said: fmt.Sprintf("computes on the CPU: learner %s sees frames, and no GPU was timed with frames: choose one by --device cuda", c.Agent.Learner)}
 	c.Device, c.Precision = "cpu", ""

@@ -67,9 +67,8 @@ func TestSettleDevice(t *testing.T) {
 	}
 }
 
-// A GPU that auto would take is tried, in the precision that was asked for; one that is
-// wrong is left, and where it was asked for it is taken with a warning. Who times one is
-// told nothing.
+// Before a GPU is taken, it is checked in the requested precision. If its results are wrong, auto
+// computes on the CPU, and a GPU that was asked for is taken with a warning.
 func TestAWrongGPU(t *testing.T) {
 	var tried []string
 	d := commandtest.DepsWithGPU(nil)

@@ -1,3 +1,3 @@
-// Package runflags has the flags of a run, which pgrlab and train share, and makes its
-// configuration of them.
+// Package runflags has the flags of a run, which pgrlab and train share, and makes the run's
+// configuration from them.
 package runflags

@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/command/machine"
 )
 
-// Flags are the flags of a run, as given: the screen and train share them.
+// Flags are the values of a run's flags: the screen and train share them.
 type Flags struct {
 	Preset, Task, Method, Scale string
 	Seed                        uint64
@@ -29,42 +29,42 @@ type Flags struct {
 	Lean                        bool
 
 	Changed func(name string) bool // whether a flag was given
-	Stderr  func() io.Writer       // for what is said before a run is there; nil: nothing is
+	Stderr  func() io.Writer       // for messages before the run exists; nil: there are none
 
-	Place machine.Place // where it computes, once settled
+	Place machine.Place // where the run computes, once settled
 }
 
-// Bind gives a command the flags.
+// Bind adds the flags to a command.
 func (r *Flags) Bind(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&r.Preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
 	f.StringVar(&r.Task, "task", "", "`T` task to learn (pgrlab list tasks)")
 	f.StringVar(&r.Method, "method", "", "`M` method to learn it with (pgrlab list methods)")
-	f.StringVar(&r.Scale, "scale", "", "`S` scale: how much of everything (pgrlab list scales)")
+	f.StringVar(&r.Scale, "scale", "", "`S` scale: the sizes of everything in a run (pgrlab list scales)")
 	f.StringArrayVar(&r.Set, "set", nil, SetUsage)
 	f.StringArrayVar(&r.At, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable; VALUE! redoes at once what depends on the knob")
 	f.StringVar(&r.schedule, "schedule", "", "`DIR|FILE` turn the knobs as in the journal of another run")
 	cli.SetGroup(f, cli.WhatToRun, "preset", "task", "method", "scale", "set", "at", "schedule")
 	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed: the same seed gives the same run")
-	cli.CountIn(f, &r.members, "members", 1, 1, 1000, "`K` agents to train in lockstep, with seeds N, N+1, …; every change is for all of them")
-	cli.CountIn(f, &r.Steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps, as 20000, 20k or 1.5M (default: the scale's); with --resume: more of them")
-	f.StringVar(&r.Environment.Observation, "observation", "", "`state|pixels` what the agent is given of the task (default: what the method takes)")
-	cli.CountVar(f, &r.Environment.ActionRepeat, "action-repeat", 1, 1, "`N` control steps that one env step makes with its action")
+	cli.CountIn(f, &r.members, "members", 1, 1, 1000, "`K` agents to train in lockstep, with seeds N, N+1, …; every change applies to all of them")
+	cli.CountIn(f, &r.Steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps, such as 20000, 20k or 1.5M (default: the scale's); with --resume: a larger number")
+	f.StringVar(&r.Environment.Observation, "observation", "", "`state|pixels` what the agent observes of the task (default: what the method takes)")
+	cli.CountVar(f, &r.Environment.ActionRepeat, "action-repeat", 1, 1, "`N` control steps that one env step makes with the same action")
 	f.Float64Var(&r.Environment.NoiseShare, "noise-share", 0, "`P` share of the training observations that get Gaussian noise, 0 to 1")
-	f.Float64SliceVar(&r.Environment.NoiseSigma, "noise-sigma", nil, "`S[,S…]` its standard deviation: one, or one for each coordinate")
+	f.Float64SliceVar(&r.Environment.NoiseSigma, "noise-sigma", nil, "`S[,S…]` standard deviation of that noise: one, or one for each coordinate")
 	f.StringVar(&r.Environment.TV, "tv", "", cli.TVUsage)
-	f.StringVar(&r.Device, "device", "auto", cli.DeviceUsage+", as always for learners of frames")
-	f.StringVar(&r.precision, "precision", "", "`fp32|tf32|bf16` what a GPU rounds the factors of large products to (default tf32)")
-	f.StringVar(&r.GPUMem, "gpu-mem", "", "`SIZE` most of a GPU's memory to use, as 4GiB (default what is free)")
+	f.StringVar(&r.Device, "device", "auto", cli.DeviceUsage+"; for learners that see frames auto is the CPU")
+	f.StringVar(&r.precision, "precision", "", "`fp32|tf32|bf16` precision to which a GPU rounds the factors of large products (default tf32)")
+	f.StringVar(&r.GPUMem, "gpu-mem", "", "`SIZE` most GPU memory to use, such as 4GiB (default what is free)")
 	cli.CountIn(f, &r.Threads, "threads", 0, 0, cli.MaxThreads, cli.ThreadsUsage)
 	cli.SetGroup(f, cli.HowToRun, "seed", "members", "steps", "observation", "action-repeat", "noise-share", "noise-sigma", "tv", "device", "precision", "gpu-mem", "threads")
 	f.StringVar(&r.Out, "out", "", "`DIR` run folder (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
-	f.StringVar(&r.Resume, "resume", "", "`DIR|latest` go on with a run where it was saved last; DIR@STEP: where it was saved last up to that step")
-	f.BoolVar(&r.DropTail, "drop-tail", false, "with --resume: forget the changes and notes that were made after that")
+	f.StringVar(&r.Resume, "resume", "", "`DIR|latest` continue a run from its last checkpoint; DIR@STEP: from the last one up to that step")
+	f.BoolVar(&r.DropTail, "drop-tail", false, "with --resume: forget the changes and notes that were made after the checkpoint")
 	f.DurationVar(&r.Every, "checkpoint-every", 0, "`TIME` least time between checkpoints (default 5m)")
-	f.StringVar(&r.Disk, "disk", "", "`SIZE` most that the run's checkpoints may take, as 5GiB (default a tenth of what is free)")
-	f.BoolVar(&r.Lean, "lean", false, "save only how D_syn was made, not D_syn: small checkpoints, and a resume generates it again")
+	f.StringVar(&r.Disk, "disk", "", "`SIZE` most disk space for the run's checkpoints, such as 5GiB (default a tenth of what is free)")
+	f.BoolVar(&r.Lean, "lean", false, "save only how D_syn was made, not D_syn itself: checkpoints are small, and a resume generates D_syn again")
 	cli.SetGroup(f, cli.WhereToKeep, "out", "resume", "drop-tail", "checkpoint-every", "disk", "lean")
 	r.Changed, r.Stderr = f.Changed, c.ErrOrStderr
 }

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// A beginning starts a run at most once, from the screen's goroutine, and tells
-// what came of it after the screen is gone, however early that was.
+// A beginning starts a run at most once, from the screen's goroutine, and reports the result after
+// the screen is gone, however early that was.
 type beginning struct {
 	start func() error
 	mu    sync.Mutex
 	begun bool
-	over  bool // the screen is gone: do not begin any more
+	over  bool // the screen is gone: do not start any more
 	err   error
 }
 
@@ -30,7 +30,7 @@ func (b *beginning) do() error {
 	return b.err
 }
 
-// end waits for a start that is going on and lets no other one begin.
+// end waits for a start in progress and prevents any other.
 func (b *beginning) end() (err error, begun bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The screen may be gone before, while or after the run begins.
+// The screen may end before, while or after the run begins.
 func TestBeginning(t *testing.T) {
 	starts := 0
 	b := newBeginning(func() error { starts++; return nil })

@@ -14,13 +14,13 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// fork makes the children of a plan and lets them wait for their turn. What could be
-// made comes with an error.
+// fork makes the children of a plan and queues them. With an error it returns the children that
+// could be made.
 func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
 	return s.forks.Add(func() int { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) { return s.children(p) })
 }
 
-// children makes the folders of a plan's children.
+// children makes the folders of the children of a plan.
 func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
 	if p.Confirm {
 		return s.confirmation(p)
@@ -43,20 +43,20 @@ func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
 		if changed {
 			name, set = kind[1], p.Set
 			if len(p.Set) == 0 {
-				config.Seed += 1_000 // nothing differs but this
+				config.Seed += 1_000 // the only difference
 			}
 		}
 		c.Dir = rundir.Free(fmt.Sprintf("%s-fork-%d-%s-s%d", filepath.Clean(s.folder.Dir()), from.Step, name, config.Seed))
 		doc, err := presets.Encode(config)
 		if err == nil {
-			_, err = checkpoint.Fork(config, doc, from, set, c.Dir) // the parent is this run, which can be written to
+			_, err = checkpoint.Fork(config, doc, from, set, c.Dir) // the parent is this run, whose folder can be written to
 		}
 		return c, err
 	})
 }
 
-// confirmation writes the changes of the run into a preset, and makes runs with it
-// and runs without, from the beginning and on seeds that the run did not have.
+// confirmation writes the changes of the run into a preset, and makes runs with and without the
+// preset, from step 0 and on seeds that the run did not use.
 func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
 	schedule, err := event.ReadSchedule(s.folder.Dir())
 	if err != nil {
@@ -95,8 +95,8 @@ func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
 	})
 }
 
-// pairs makes two children a pair, in the order in which they are trained: a pair is
-// whole before the next one begins.
+// pairs makes two children for each pair, in the order in which they are trained: one pair is
+// completed before the next one begins.
 func (s *session) pairs(p pane.ForkPlan, one func(pair int, changed bool) (pane.Child, error)) (made []pane.Child, err error) {
 	for pair := range p.Pairs {
 		for _, changed := range []bool{false, true} {

@@ -12,8 +12,8 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// A run whose changes are confirmed gets a preset with them, and pairs of runs on
-// fresh seeds: one with the schedule, one without. A child that fails is said to.
+// Confirming the changes of a run makes a preset with these changes and pairs of runs on fresh
+// seeds, one with the schedule and one without. A child that fails is reported.
 func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 	config, err := presets.Resolve(presets.Choice{Preset: "demo"})
 	if err != nil {

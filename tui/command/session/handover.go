@@ -19,40 +19,39 @@ import (
 	"pgrlab/tui/command/terminal"
 )
 
-// A run is handed over to a process of its own, which no terminal and no shell owns: a Go
-// process cannot put itself into the background. The new process, started first, checks
-// all that it can without the folder; then this one saves between two slices, ends the
-// run and closes its socket and its device; the new one adopts the lock, which it has
-// inherited, goes on from the checkpoint, listens, and says so. Until then this process
-// can take the run back.
+// A run is handed over to a process of its own, which belongs to no terminal and no shell: a Go
+// process cannot put itself into the background. The new process, started first, checks all that it
+// can without the folder. Then this process saves between two slices, ends the run and closes its
+// socket and its device. The new process adopts the lock, which it has inherited, resumes from the
+// checkpoint, listens, and reports that. Until then this process can take the run back.
 
-// successorLog is what the new process says, in the run folder.
+// successorLog is the file in the run folder for the output of the new process.
 const successorLog = "train.log"
 
-// The inherited files of a successor.
+// The files that a successor inherits.
 const (
-	successorLock    = 3 // the lock of the run folder; /dev/null where it is a lease
-	successorOrders  = 4 // a handoverOrder comes from here; its end means: do not begin
-	successorAnswers = 5 // handoverAnswers go there
+	successorLock    = 3 // the lock of the run folder; /dev/null if the lock is a lease
+	successorOrders  = 4 // a handoverOrder comes from here; end of file means: do not begin
+	successorAnswers = 5 // handoverAnswers are written here
 )
 
 // handoverOrder tells a successor to begin.
 type handoverOrder struct {
-	From   int    `json:"from"`             // the process that has the run
+	From   int    `json:"from"`             // the process that has the run now
 	Lease  bool   `json:"lease,omitempty"`  // the folder is locked by a lease
-	Paused bool   `json:"paused,omitempty"` // it begins with a pause, as the run was left
-	Reason string `json:"reason,omitempty"` // of the pause
+	Paused bool   `json:"paused,omitempty"` // begin with a pause, as the run was paused
+	Reason string `json:"reason,omitempty"` // reason for the pause
 }
 
-// handoverAnswer is what a successor says.
+// handoverAnswer is a message from a successor.
 type handoverAnswer struct {
-	Ready   bool   `json:"ready,omitempty"`   // everything is checked that can be before it begins
+	Ready   bool   `json:"ready,omitempty"`   // everything that can be checked beforehand is checked
 	Started bool   `json:"started,omitempty"` // it has the run, and listens
-	Said    string `json:"said,omitempty"`    // what takes its time
-	Error   string `json:"error,omitempty"`   // why it gives up
+	Said    string `json:"said,omitempty"`    // what takes time
+	Error   string `json:"error,omitempty"`   // why it has given up
 }
 
-// successor is the process that is to go on with a run, seen from the one that has it.
+// successor is the process that is to continue a run, as seen from the process that has the run.
 type successor struct {
 	command *exec.Cmd
 	hold    *run.Hold
@@ -61,11 +60,11 @@ type successor struct {
 	decoder *json.Decoder
 }
 
-// errEndedBefore: the run ended by itself before it could be handed over.
+// errEndedBefore says that the run ended on its own before it could be handed over.
 var errEndedBefore = errors.New("the run has ended")
 
-// handOver gives the run to a process of its own and says which. On an error the run goes
-// on in this process, or has ended: see over. say hears what takes its time.
+// handOver gives the run to a process of its own and returns that process's pid. After an error the
+// run goes on in this process, or has ended: see over. say reports what takes time.
 func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err error) {
 	next, err := s.newSuccessor()
 	if err != nil {
@@ -98,7 +97,7 @@ func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err 
 		return next.command.Process.Pid, nil
 	}
 	next.end()
-	if ctx.Err() != nil { // it is saved, and this process is to end
+	if ctx.Err() != nil { // the run is saved, and this process is to end
 		return 0, err
 	}
 	if again := s.takeBack(ctx, next.hold, order); again != nil {
@@ -108,14 +107,14 @@ func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err 
 	return 0, err
 }
 
-// newSuccessor starts a process that is to go on with the run and waits for an order.
+// newSuccessor starts a process that is to continue the run and waits for an order.
 func (s *session) newSuccessor() (*successor, error) {
 	dir, err := filepath.Abs(s.folder.Dir())
 	if err != nil {
 		return nil, fmt.Errorf("leave the run: %w", err)
 	}
 	next := &successor{command: s.process(s.successorArgs(dir)...)}
-	next.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, no shell's job
+	next.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal, not a job of a shell
 	if next.hold, err = s.folder.Hold(); err != nil {
 		return nil, err
 	}
@@ -131,8 +130,8 @@ func (s *session) newSuccessor() (*successor, error) {
 	return next, nil
 }
 
-// successorArgs is the command line that goes on with the run as it is: what of it is not
-// in the run folder.
+// successorArgs is the command line that continues the run unchanged: the settings that are not in
+// the run folder.
 func (s *session) successorArgs(dir string) []string {
 	args := []string{"train", "--resume", dir, "--handover", "--device", "cpu"}
 	if g := s.place.GPU; g != nil {
@@ -182,7 +181,7 @@ func (n *successor) start(log *os.File) error {
 	return n.command.Start()
 }
 
-// await hears answers until one is the wanted one.
+// await reads answers until the wanted one comes.
 func (n *successor) await(ctx context.Context, wanted func(handoverAnswer) bool, say func(string)) error {
 	defer context.AfterFunc(ctx, func() { n.answers.SetReadDeadline(time.Unix(1, 0)) })()
 	for {
@@ -204,14 +203,14 @@ func (n *successor) await(ctx context.Context, wanted func(handoverAnswer) bool,
 	}
 }
 
-// end ends a process that could not go on with the run, and waits until it is gone.
+// end ends a process that could not continue the run, and waits until it has exited.
 func (n *successor) end() {
 	n.orders.Close()
-	_ = n.command.Process.Signal(syscall.SIGTERM) // it may be gone; where it began, it saves
+	_ = n.command.Process.Signal(syscall.SIGTERM) // it may have exited; if it began, it saves
 	_ = n.command.Wait()
 }
 
-// close lets go of the process, which ends where it was given no order, and of the hold.
+// close releases the hold and the process, which ends if it was given no order.
 func (n *successor) close() {
 	for _, f := range []*os.File{n.orders, n.answers} {
 		if f != nil {
@@ -221,8 +220,8 @@ func (n *successor) close() {
 	n.hold.Close()
 }
 
-// saveToHandOver ends the run in this process, saved where it is. An error means that it
-// goes on here, errEndedBefore that it had ended.
+// saveToHandOver ends the run in this process after saving it. After an error the run goes on here;
+// after errEndedBefore it had ended.
 func (s *session) saveToHandOver(say func(string)) error {
 	ref := fmt.Sprintf("leave %d", time.Now().UnixNano())
 	from, asked := len(s.lab.Events(0)), false
@@ -258,8 +257,8 @@ func (s *session) saveToHandOver(say func(string)) error {
 	}
 }
 
-// takeBack goes on in this process with a run that its successor could not go on with.
-// On an error it has ended.
+// takeBack continues in this process a run that its successor could not continue. After an error
+// the run has ended.
 func (s *session) takeBack(ctx context.Context, hold *run.Hold, order handoverOrder) error {
 	folder, err := hold.Reopen()
 	if err != nil {
@@ -276,7 +275,7 @@ func (s *session) takeBack(ctx context.Context, hold *run.Hold, order handoverOr
 	return nil
 }
 
-// paused has the run begin with a pause where it was left in one.
+// paused makes the run begin with a pause if it was paused before.
 func (s *session) paused(order handoverOrder) {
 	if order.Paused {
 		s.pause = &event.Pause{Reason: order.Reason, By: "as it was left"}

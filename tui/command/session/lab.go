@@ -30,12 +30,12 @@ func LabCommand(d cli.Deps) *cobra.Command {
 2025) and lets you steer them while they train. An agent collects transitions; a
 diffusion model learns them, guided towards those that a relevance function F
 finds interesting, and generates more; the agent learns from both. On the screen
-you switch F, the guidance ω and the synthetic share r, and see at once what that
+you change F, the guidance ω and the synthetic share r, and see at once what that
 does to the return and to the dormant neurons.
 
-Without flags it asks what to run, with preset demo under the cursor: something to
-see within minutes.`,
-		Example: `  pgrlab                                              choose, or enter for the demo
+Without flags it asks what to run. The cursor starts on preset demo, which has something
+to show within minutes.`,
+		Example: `  pgrlab                                              choose what to run; enter starts the demo
   pgrlab --task cheetah-run --method pgr-curiosity --scale cpu
   pgrlab --preset demo --method sac                   the same without synthetic data
   pgrlab --preset demo --at 10000:relevance=td!       F changes by itself at step 10,000
@@ -61,15 +61,15 @@ see within minutes.`,
 		},
 	}
 	r.Bind(c)
-	c.Flags().BoolVar(&lines, "plain", false, "lines instead of a screen: for screen readers and logs")
+	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
 	return c
 }
 
-// onScreen shows a session on the terminal. When the screen closes and the run
-// goes on, it goes on in this process, without a screen.
+// onScreen shows a session on the terminal. If the run goes on after the screen has closed, it goes
+// on in this process, without a screen.
 func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
-	ctx, stop := terminal.StartWatch(parent, func() {}, s.save, func(text string) { terminal.Offer(say, text) }) // the screen minds hang-ups
+	ctx, stop := terminal.StartWatch(parent, func() {}, s.save, func(text string) { terminal.Offer(say, text) }) // the screen handles hang-ups
 	defer stop()
 	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
 	defer s.onSuspend()()
@@ -77,8 +77,8 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	return s.afterScreen(ctx, begin, outcome, err, w, say)
 }
 
-// afterScreen goes on with a run whose screen has closed: in a process of its own, here
-// without a screen, or to its end.
+// afterScreen continues a run whose screen has closed: in a process of its own, here without a
+// screen, or to its end.
 func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui.Outcome, err error, w io.Writer, say <-chan string) error {
 	s.viewer.Leave()
 	s.heard = say
@@ -93,7 +93,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		return err
 	}
 	p := terminal.NewProgress(w)
-	p.Skip(len(s.lab.Events(0))) // these were on the screen
+	p.Skip(len(s.lab.Events(0))) // the screen has shown these
 	for err == nil && outcome == tui.Detached && !s.over() {
 		pid, why := s.handOver(ctx, p.Say)
 		if why == nil {
@@ -107,14 +107,14 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 			break
 		}
 		o := s.options(begin)
-		o.Start = func() (pane.Lab, error) { return s.viewer.Lab(s.lab), nil } // it has begun
+		o.Start = func() (pane.Lab, error) { return s.viewer.Lab(s.lab), nil } // the run has begun already
 		o.Told = fmt.Sprintf("the run stays here: %s", cli.Line(why))
 		outcome, err = s.deps.Screen(ctx, o)
 		s.viewer.Leave()
 		p.Skip(len(s.lab.Events(0)))
 	}
 	if err != nil {
-		p.Say(cli.Line(err)) // the screen is gone; the run is not
+		p.Say(cli.Line(err)) // the screen failed, but the run goes on
 	}
 	s.endChildren = outcome == tui.StopAllRequested
 	if s.over() {
@@ -124,14 +124,14 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 	case tui.StopRequested, tui.StopAllRequested, tui.Cancelled:
 		p.Say("saving")
 	default:
-		s.lab.Send(event.Detach{By: "screen", Reason: outcome.String()}) // a full mailbox loses the note only
+		s.lab.Send(event.Detach{By: "screen", Reason: outcome.String()}) // if the mailbox is full only the note is lost
 		p.Say(fmt.Sprintf("training goes on in %s; ctrl-c saves and ends it", s.folder.Dir()))
 	}
 	s.follow(p, say)
 	return s.leave(ctx, p)
 }
 
-// goesOn says where a run is that was left, and how to get to it.
+// goesOn says where a run goes on after its screen was left, and how to reach it.
 func (s *session) goesOn(pid int, p *terminal.Progress) {
 	snapshot, dir := s.lab.Snapshot(), rundir.Near(rundir.Absolute(s.folder.Dir()))
 	how := "goes on"
@@ -152,7 +152,7 @@ func (s *session) over() bool {
 	}
 }
 
-// options describe the session to the screen.
+// options are the session's options for the screen.
 func (s *session) options(begin *beginning) tui.Options {
 	s.viewer = s.viewers.Join(terminal.Name())
 	o := s.shown()

@@ -21,14 +21,14 @@ import (
 	"pgrlab/tui/picker"
 )
 
-// An opener makes the run that the picker of the screen chooses, at most one.
+// An opener makes at most one run: the one chosen on the first screen.
 type opener struct {
 	deps cli.Deps
-	ctx  context.Context // of the run
+	ctx  context.Context // context of the run
 
 	leaving chan struct{} // asks the screen to leave
 
-	trying sync.Mutex // held by a trial
+	trying sync.Mutex // held during a trial
 
 	mu    sync.Mutex
 	over  bool // the screen is gone: open nothing any more
@@ -36,7 +36,7 @@ type opener struct {
 	begin *beginning
 }
 
-// PickOnScreen lets a person choose what to run, and shows it.
+// PickOnScreen lets a person choose a run, and shows it.
 func PickOnScreen(parent context.Context, d cli.Deps, w io.Writer) error {
 	say := make(chan string, 8)
 	o := &opener{deps: d}
@@ -74,7 +74,7 @@ func (o *opener) save(by string) {
 	}
 }
 
-// end is what was opened; nothing is opened afterwards.
+// end returns what was opened, and prevents any further opening.
 func (o *opener) end() (*session, *beginning) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -128,7 +128,7 @@ func (o *opener) devices() []picker.Item {
 	return all
 }
 
-// pickFlags are the flags that mean what was picked.
+// pickFlags are the flags that correspond to what was picked.
 func pickFlags(c picker.Picks) *runflags.Flags {
 	return &runflags.Flags{Preset: c.Preset, Task: c.Task, Method: c.Method, Scale: c.Scale, Environment: task.Environment{Observation: c.Observation}, Device: c.Device, Seed: c.Seed, Steps: c.Steps,
 		Changed: func(name string) bool {
@@ -136,10 +136,10 @@ func pickFlags(c picker.Picks) *runflags.Flags {
 		}}
 }
 
-// try finds out what a run takes on this machine. A GPU is not taken for that: of a run
-// on one only what it writes is known before.
+// try finds out what a run would take on this machine. It uses no GPU for that: for a run on a GPU,
+// only its disk use is known beforehand.
 func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, err error) {
-	o.trying.Lock() // two at a time would measure each other
+	o.trying.Lock() // two trials at the same time would distort each other's measurements
 	defer o.trying.Unlock()
 	if err := ctx.Err(); err != nil {
 		return f, err
@@ -171,7 +171,7 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 	return f, err
 }
 
-// open makes the session that was picked, or the replay of an earlier run.
+// open makes the session that was picked, or the replay of a past run.
 func (o *opener) open(c picker.Picks) (tui.Options, error) {
 	if c.Reopen != "" && !c.Resume {
 		return replay.Options(c.Reopen, replay.AtOnce)

@@ -15,8 +15,8 @@ import (
 	"pgrlab/tui/command/runflags"
 )
 
-// reopen goes on with a run instead of beginning one. What it is made of is fixed;
-// only where and how it is computed may be chosen.
+// reopen resumes a run instead of beginning one. The run's configuration is fixed; only where and
+// how it is computed may be chosen.
 func reopen(d cli.Deps, r *runflags.Flags, h *heir) (*session, error) {
 	for _, name := range []string{"preset", "task", "method", "scale", "set", "at", "seed", "out", "schedule"} {
 		if r.Changed(name) {
@@ -78,8 +78,8 @@ func reopen(d cli.Deps, r *runflags.Flags, h *heir) (*session, error) {
 	return s, nil
 }
 
-// longer is what config.toml of the run in dir is to hold where --steps makes it longer;
-// nil: it stays as it is.
+// longer is the new content of config.toml for the run in dir if --steps makes the run longer; nil:
+// the file stays unchanged.
 func longer(r *runflags.Flags, dir string) ([]byte, error) {
 	if !r.Changed("steps") {
 		return nil, nil
@@ -88,7 +88,7 @@ func longer(r *runflags.Flags, dir string) ([]byte, error) {
 	if err != nil {
 		return nil, cli.AsUsage(err)
 	}
-	if r.Steps == c.Steps && !rundir.Complete(dir, c.Steps) { // asked for once more, after a break
+	if r.Steps == c.Steps && !rundir.Complete(dir, c.Steps) { // the same length was asked for again, after an interruption
 		return nil, nil
 	}
 	if r.Steps <= c.Steps {
@@ -103,14 +103,14 @@ func longer(r *runflags.Flags, dir string) ([]byte, error) {
 	return presets.Encode(c)
 }
 
-// completed says that there is nothing to resume: no failure.
+// completed says that there is nothing to resume; that is not a failure.
 type completed struct{ dir string }
 
 func (c completed) Error() string {
 	return fmt.Sprintf("%s has made all its steps: --steps N, with a larger N, goes on beyond them", c.dir)
 }
 
-// orComplete says so and forgets the error if a run was complete already.
+// orComplete reports that a run was complete already and drops that error.
 func orComplete(err error, w io.Writer) error {
 	var c completed
 	if errors.As(err, &c) {
@@ -120,7 +120,7 @@ func orComplete(err error, w io.Writer) error {
 	return err
 }
 
-// restore makes the lab of a session, new or gone on with.
+// restore makes the lab of a session, new or resumed.
 func (s *session) restore(device cli.Device) (*lab.Lab, error) {
 	if s.resumption == nil {
 		l, err := lab.New(s.config, s.task, device, s.folder)
@@ -139,11 +139,11 @@ func (s *session) restore(device cli.Device) (*lab.Lab, error) {
 	return l, err
 }
 
-// room says what the run will take on the disk, and what there is.
+// room says how much disk space the run will take, and how much there is.
 func (s *session) room(l *lab.Lab) []string {
 	need, err := l.DiskNeed()
 	if err != nil {
-		return nil // it cannot be saved: the first checkpoint says so
+		return nil // the run cannot be saved: the first checkpoint reports that
 	}
 	text := fmt.Sprintf("on the disk: about %s for a checkpoint", cli.Size(need.Checkpoint))
 	if need.Generation > 0 {

@@ -14,16 +14,16 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// serving is what a session does for screens of other processes.
+// serving is what a session does for the screens of other processes.
 type serving struct {
 	viewers *remote.Viewers
-	viewer  *remote.Viewer // of the screen of this process; nil: there is none
+	viewer  *remote.Viewer // the screen of this process; nil: there is none
 	server  *remote.Server
 	draw    func(pose []float64, w, h int) (*image.RGBA, error) // shared by all screens
 	whatIf  *whatIf                                             // the same
 }
 
-// newServing prepares a session for screens, its own and others.
+// newServing prepares a session for screens, its own and those of others.
 func (s *session) newServing() {
 	s.viewers = remote.NewViewers(s.watched)
 	s.whatIf = newWhatIf(s)
@@ -32,8 +32,8 @@ func (s *session) newServing() {
 	}
 }
 
-// watched hears how many screens show the run: with one, a fault waits for the
-// person to look at it.
+// watched is told how many screens show the run: if there is one, a fault waits for the person to
+// look at it.
 func (s *session) watched(screens int) {
 	l := s.live.Load()
 	switch {
@@ -45,8 +45,7 @@ func (s *session) watched(screens int) {
 	}
 }
 
-// listen lets other processes get to the run; where that cannot be, the run goes on
-// without.
+// listen lets other processes connect to the run; if that is impossible, the run goes on without.
 func (s *session) listen() {
 	server, err := remote.Listen(remote.Options{
 		Dir: s.folder.Dir(), Device: s.device(), Lab: s.lab, Viewers: s.viewers, Config: s.config, Ended: s.ended,
@@ -59,14 +58,14 @@ func (s *session) listen() {
 	s.server = server
 }
 
-// stopServing ends the serving, when the run is over.
+// stopServing stops serving when the run is over.
 func (s *session) stopServing() {
 	if s.server != nil {
 		s.server.Close("the run has ended")
 	}
 }
 
-// shown describes the run to one screen.
+// shown are the options of the run for one screen.
 func (s *session) shown() tui.Options {
 	return tui.Options{
 		About: pane.About{
@@ -79,7 +78,7 @@ func (s *session) shown() tui.Options {
 	}
 }
 
-// ground is where pictures of the task show its ground; nil: they do not.
+// ground is the part of the task's pictures that shows its ground; nil: no part.
 func (s *session) ground() pane.Ground {
 	if s.deps.Ground == nil {
 		return nil
@@ -87,7 +86,7 @@ func (s *session) ground() pane.Ground {
 	return s.deps.Ground(s.config.Task)
 }
 
-// device is the device with its kernels.
+// device names the device with its kernels.
 func (s *session) device() string {
 	if g := s.place.GPU; g != nil {
 		return fmt.Sprintf("%s %s %s", g.Device(), g.Name, s.place.Precision)
@@ -98,8 +97,7 @@ func (s *session) device() string {
 	return s.config.Device + " " + s.deps.Kernels().Family
 }
 
-// sharedDrawing lets several screens draw with one view, each into a picture of its
-// own.
+// sharedDrawing lets several screens draw with one view, each into its own picture.
 func sharedDrawing(draw func([]float64, int, int) (*image.RGBA, error)) func([]float64, int, int) (*image.RGBA, error) {
 	var mu sync.Mutex
 	return func(pose []float64, w, h int) (*image.RGBA, error) {

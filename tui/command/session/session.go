@@ -31,40 +31,40 @@ type session struct {
 	task    task.Task
 	threads int
 	place   machine.Place
-	memory  int64             // most of a GPU; 0: what is free
-	tell    func(line string) // what takes long at the start; nil: it waits in said
+	memory  int64             // limit on a GPU's memory; 0: what is free
+	tell    func(line string) // reports what takes long at the start; nil: it is kept in said
 	use     atomic.Pointer[pane.GPU]
-	home    string // of the user's settings
+	home    string // folder of the user's settings
 	lines   bool   // lines instead of a screen
 	folder  *run.Folder
 
 	saving     lab.Saving
-	resumption *lab.Resumption // how a run is gone on with; nil: it is new
-	said       []string        // about that
-	history    int             // events from before that
+	resumption *lab.Resumption // how a run is resumed; nil: it is new
+	said       []string        // messages about that
+	history    int             // number of earlier events
 
 	tensorboard string  // folder of event files; "": none
-	stream      *stream // into one of them
+	stream      *stream // writes one of them
 
-	forks forks.Group // children that were forked on the screen
+	forks forks.Group // children forked on the screen
 
-	endChildren bool // its forks end with it, as the person asked
+	endChildren bool // the forks end with the run, as the person wants
 
-	begin   func(args ...string) *exec.Cmd // a process of this program; nil: self
-	heir    *heir                          // this process goes on with the run of another one; nil: it does not
-	pause   *event.Pause                   // the run begins with it; nil: it trains
-	heard   <-chan string                  // what signals have to say; nil: nothing
+	begin   func(args ...string) *exec.Cmd // makes a process of this program; nil: cli.Self
+	heir    *heir                          // set if this process continues another one's run
+	pause   *event.Pause                   // the run begins with this pause; nil: it trains
+	heard   <-chan string                  // messages about signals; nil: none
 	leaving chan struct{}                  // asks the screen to leave the run
 	serving
 
 	lab   *lab.Lab                // once started
-	live  atomic.Pointer[lab.Lab] // the same, for the goroutine that watches signals
+	live  atomic.Pointer[lab.Lab] // the same, for the goroutine that watches for signals
 	ended chan struct{}           // closed when the run is over
 	err   error                   // of the run, after ended
 }
 
-// openRun checks the flags and makes the run folder: what can be wrong is found
-// before anything slow begins.
+// openRun checks the flags and makes the run folder, so that errors show before anything slow
+// begins.
 func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, error) {
 	if r.Resume != "" {
 		return reopen(d, r, h)
@@ -108,8 +108,8 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 	return s, nil
 }
 
-// start makes device and lab and sets the run going; ctx ends it. It is called
-// once; after an error there is no run.
+// start makes device and lab and starts the run; ctx ends it. It is called once; after an error
+// there is no run.
 func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	if s.place.Said != "" {
 		s.said = append(s.said, s.place.Said)
@@ -118,7 +118,7 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	if err != nil {
 		s.folder.Close()
 		err = fmt.Errorf("start device %s: %w", s.config.Device, err)
-		if s.threads > 0 { // the one thing about it that was chosen
+		if s.threads > 0 { // the only detail of the device that was chosen
 			err = cli.AsUsage(err)
 		}
 		return err
@@ -135,13 +135,13 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	l.Version(s.deps.Version)
 	l.OnFault(onFault)
 	if s.pause != nil {
-		l.Send(*s.pause) // nothing is in its mailbox yet
+		l.Send(*s.pause) // its mailbox is still empty
 		s.pause = nil
 	}
 	s.lab = l
 	s.live.Store(l)
 	s.watchGPU()
-	ended := s.ended // a run that is taken back has another one
+	ended := s.ended // a run that is taken back has another channel
 	go func() {
 		defer close(ended)
 		s.err = l.Run(ctx)
@@ -153,8 +153,8 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	return nil
 }
 
-// prepare has a GPU compile what the run will use, so that its memory is known,
-// announced and taken before the run begins, or refused.
+// prepare makes a GPU compile what the run will use, so that its memory is known, announced and
+// reserved before the run begins, or refused.
 func (s *session) prepare(l *lab.Lab, device cli.Device) error {
 	if s.place.GPU == nil {
 		return nil
@@ -167,7 +167,7 @@ func (s *session) prepare(l *lab.Lab, device cli.Device) error {
 	return err
 }
 
-// note says what takes long while the run starts.
+// note reports what takes long while the run starts.
 func (s *session) note(text string) {
 	if s.tell != nil {
 		s.tell(text)
@@ -176,8 +176,8 @@ func (s *session) note(text string) {
 	s.said = append(s.said, text)
 }
 
-// watchGPU looks at the GPU from time to time while the run goes on, so that
-// screens need not: the question takes some milliseconds.
+// watchGPU reads the state of the GPU from time to time during the run, so that screens need not: a
+// reading takes some milliseconds.
 func (s *session) watchGPU() {
 	if s.place.GPU == nil || s.deps.WatchGPU == nil {
 		return
@@ -201,8 +201,8 @@ func (s *session) watchGPU() {
 	}()
 }
 
-// discard removes the folder of a run that never began, so that the same --out
-// can be used again. Only what this process wrote goes.
+// discard removes the folder of a run that never began, so that the same --out can be used again.
+// It removes only what this process wrote.
 func (s *session) discard() {
 	if s.resumption != nil {
 		return
@@ -210,10 +210,10 @@ func (s *session) discard() {
 	for _, name := range []string{run.ConfigName, run.JournalName, "lock"} {
 		os.Remove(s.folder.Path(name))
 	}
-	os.Remove(s.folder.Dir()) // stays when something else is in it
+	os.Remove(s.folder.Dir()) // stays if it contains anything else
 }
 
-// result is the error to leave with: the signal, where a signal ended the run.
+// result is the final error: the signal, if a signal ended the run.
 func (s *session) result(ctx context.Context) error {
 	var signal cli.Signalled
 	if (errors.Is(s.err, lab.ErrInterrupted) || errors.Is(s.err, lab.ErrHandedOver)) && errors.As(context.Cause(ctx), &signal) {
@@ -225,7 +225,7 @@ func (s *session) result(ctx context.Context) error {
 	return nil
 }
 
-// summary says on leaving what was reached and where it is.
+// summary says at the end what was reached and where the run folder is.
 func (s *session) summary() []string {
 	snapshot := s.lab.Snapshot()
 	said := fmt.Sprintf("%s on %s, %s: %d of %d steps", s.config.Method, s.config.Task, Seeds(s.config.Seed, s.config.Members), snapshot.Step, s.config.Steps)
@@ -257,7 +257,7 @@ func (s *session) summary() []string {
 	}, next...)
 }
 
-// process is this program in a process of its own.
+// process is a process of this program.
 func (s *session) process(args ...string) *exec.Cmd {
 	if s.begin != nil {
 		return s.begin(args...)

@@ -11,16 +11,16 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// A stream writes the numbers of a run into a file of events while it goes on, for
-// a TensorBoard that watches the folder.
+// A stream writes the numbers of a run into an event file while the run goes on, for a TensorBoard
+// that watches the folder.
 type stream struct {
 	file    *os.File
 	events  *report.EventWriter
-	next    int // event of the lab
+	next    int // index of the lab's next event
 	members int
 }
 
-// newStream begins a file of events of a run in a folder of its name below root.
+// newStream begins an event file for a run, in a folder of the run's name below root.
 func newStream(root, run string, members int, now time.Time) (*stream, error) {
 	dir := filepath.Join(root, rundir.Name(run))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -44,7 +44,7 @@ func newStream(root, run string, members int, now time.Time) (*stream, error) {
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
 
-// take writes what has happened since the last time; nil takes nothing.
+// take writes what has happened since the last call; a nil stream writes nothing.
 func (s *stream) take(l *lab.Lab) error {
 	if s == nil {
 		return nil
@@ -68,7 +68,7 @@ func (s *stream) take(l *lab.Lab) error {
 	return nil
 }
 
-// close takes the rest and ends the file.
+// close writes the rest and ends the file.
 func (s *stream) close(l *lab.Lab) error {
 	if s == nil {
 		return nil

@@ -14,17 +14,16 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// heir is this process where it goes on with a run that another one hands over; see
-// handover.go.
+// heir is this process when it continues a run that another one hands over; see handover.go.
 type heir struct {
 	lock    *os.File
 	orders  *os.File
 	order   handoverOrder
 	mu      sync.Mutex
-	answers *os.File // nil: all is said
+	answers *os.File // nil: the last answer has been given
 }
 
-// newHeir takes the files that the process before has given.
+// newHeir takes over the files that the previous process has passed on.
 func newHeir() (*heir, error) {
 	h := &heir{}
 	for fd, at := range map[uintptr]**os.File{successorLock: &h.lock, successorOrders: &h.orders, successorAnswers: &h.answers} {
@@ -41,8 +40,8 @@ func newHeir() (*heir, error) {
 	return h, nil
 }
 
-// open is run.Open for the folder that is handed over: it says that all is checked, waits
-// for the order and adopts the lock.
+// open is run.Open for a folder that is handed over: it reports that all is checked, waits for the
+// order and adopts the lock.
 func (h *heir) open(dir string) (*run.Folder, error) {
 	h.tell(handoverAnswer{Ready: true})
 	if err := json.NewDecoder(h.orders).Decode(&h.order); err != nil {
@@ -60,7 +59,7 @@ func (h *heir) open(dir string) (*run.Folder, error) {
 	return run.Adopt(dir, lock, h.order.From)
 }
 
-// tell answers; it does no harm if the answer is not read.
+// tell sends an answer; it does no harm if nobody reads it.
 func (h *heir) tell(a handoverAnswer) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,7 +68,7 @@ func (h *heir) tell(a handoverAnswer) {
 	}
 }
 
-// settled says how the beginning went; it counts once.
+// settled reports how the start went; only the first call has an effect.
 func (h *heir) settled(err error) {
 	if h.answers == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"pgrlab/tui/history"
 )
 
-// Badge says whether people changed knobs while the run went on.
+// Badge says whether people changed knobs during the run.
 func Badge(events []event.Event) string {
 	n := 0
 	for _, e := range events {
@@ -22,8 +22,8 @@ func Badge(events []event.Event) string {
 	return fmt.Sprintf("TOUCHED ×%d: knobs were changed while it ran", n)
 }
 
-// Reached says what the evaluations of a run have reached, behind its name: ", return 312.4,
-// best 340.0", or "" before the first. Of several seeds it is their mean.
+// Reached says what the evaluations of a run have reached, to follow its name: ", return 312.4,
+// best 340.0", or "" before the first. For several seeds it uses their mean.
 func Reached(events []event.Event) string {
 	h := history.New(0, 0)
 	for _, e := range events {

@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// What a run has reached is its last return and its best; of several seeds their mean, with
-// each of them.
+// The result of a run is its last and its best return; for several seeds it is their mean, with the
+// value of each seed.
 func TestReached(t *testing.T) {
 	at := func(step, member int, r float64) event.Event {
 		return event.Event{Step: step, Member: member, Body: event.Evaluated{ReturnMean: run.Float(r), Episodes: 2}}

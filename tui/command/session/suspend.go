@@ -8,10 +8,10 @@ import (
 	"pgrlab/core/event"
 )
 
-// onSuspend minds SIGTSTP, which a terminal sends where it reads the keyboard itself, and
-// kill at any time: where there is a run to leave, leaving is asked for, as ctrl+z on the
-// screen does; else the process stops, as the shell expects. A run that is being handed
-// over is not stopped in the middle of that. stop ends it.
+// onSuspend handles SIGTSTP, which comes from a terminal that reads the keyboard itself, and at any
+// time from kill. If there is a run to leave it asks for that, as ctrl+z on the screen does;
+// otherwise it stops the process, as the shell expects. A run that is being handed over is not
+// stopped halfway. stop ends the handling.
 func onSuspend(leaving chan<- struct{}, leaves func() bool) (stop func()) {
 	signals, quit, done := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTSTP)
@@ -26,11 +26,11 @@ func onSuspend(leaving chan<- struct{}, leaves func() bool) (stop func()) {
 			if leaves() {
 				select {
 				case leaving <- struct{}{}:
-				default: // asked already
+				default: // already asked for
 				}
 				continue
 			}
-			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // Go cannot give SIGTSTP its own meaning back
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // Go cannot restore SIGTSTP's default action
 		}
 	}()
 	return func() {
@@ -40,11 +40,11 @@ func onSuspend(leaving chan<- struct{}, leaves func() bool) (stop func()) {
 	}
 }
 
-// onSuspend minds SIGTSTP while the session has a screen.
+// onSuspend handles SIGTSTP while the session has a screen.
 func (s *session) onSuspend() (stop func()) { return onSuspend(s.leaving, s.leaves) }
 
-// leaves says whether there is a run that goes on when its screen is left, or that will
-// when it has started.
+// leaves says whether there is a run that goes on when its screen is left, or will once it has
+// started.
 func (s *session) leaves() bool {
 	l := s.live.Load()
 	if l == nil {

@@ -24,19 +24,19 @@ func TrainCommand(d cli.Deps) *cobra.Command {
 	var handover bool
 	c := &cobra.Command{
 		Use:   "train [flags]",
-		Short: "the same run without a screen",
+		Short: "train without a screen",
 		Long: `Trains without a screen. Progress goes to stderr: on a terminal as one line that is
-rewritten, else as a plain line now and then; evaluations, refits and knob changes
-as lines of their own. The journal is in the run folder.
+rewritten, elsewhere as a plain line now and then; evaluations, refits and knob changes
+have lines of their own. The journal is in the run folder.
 
 The run is saved now and then (--checkpoint-every), at SIGUSR1 and SIGUSR2, before
-changes that a generation or a refit depends on, and at its end; --resume goes on
-with the last checkpoint as if there had been no break. With more --steps it goes on
-beyond the end of a run, as if it had had them from the start.
+changes that a generation or a refit depends on, and at its end. --resume continues from
+the last checkpoint as if there had been no break. With more --steps it continues beyond
+the end of a run, as if the run had had those steps from the start.
 
 Ctrl-C saves and ends with status 130, SIGTERM with 143; a second one within five
-seconds ends at once. A terminal that goes away does not end the run. Ctrl-Z stops
-it as it stops any program, until fg or bg; the screen's ctrl-z leaves the run
+seconds ends at once. A terminal that goes away does not end the run. Ctrl-Z stops the
+run as it stops any program, until fg or bg; on the screen, ctrl-z leaves the run
 training instead.`,
 		Example: `  pgrlab train --task cheetah-run --method pgr-curiosity --scale cpu --seed 1
   pgrlab train --preset demo --steps 5000 --out /tmp/try
@@ -46,7 +46,7 @@ training instead.`,
   pgrlab train --preset demo --set generator.width=512 --set agent.hidden=128,128`,
 		Args: d.BareNames,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
-			var h *heir // of the run that another process hands over; nil: none does
+			var h *heir // the run that another process hands over; nil: none
 			if handover {
 				if h, err = newHeir(); err != nil {
 					return cli.Usagef("--handover is what a lab starts its successor with: %v", err)
@@ -67,7 +67,7 @@ training instead.`,
 	c.Flags().StringVar(&tensorboard, "tensorboard", "", "`DIR` write event files for TensorBoard below this folder")
 	cli.SetGroup(c.Flags(), cli.WhereToKeep, "tensorboard")
 	c.Flags().BoolVar(&handover, "handover", false, "take the run over from the process that has it")
-	_ = c.Flags().MarkHidden("handover") // it exists
+	_ = c.Flags().MarkHidden("handover") // the flag exists
 	return c
 }
 
@@ -115,7 +115,7 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	return s.leave(ctx, p)
 }
 
-// follow writes progress until the run is over.
+// follow writes progress until the run has ended.
 func (s *session) follow(p *terminal.Progress, say <-chan string) {
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
@@ -135,7 +135,7 @@ func (s *session) follow(p *terminal.Progress, say <-chan string) {
 	}
 }
 
-// leave says what became of a run that is over.
+// leave reports the end of a run.
 func (s *session) leave(ctx context.Context, p *terminal.Progress) error {
 	s.stopServing()
 	p.Drain(s.lab)
@@ -155,13 +155,13 @@ func (s *session) leave(ctx context.Context, p *terminal.Progress) error {
 // hungUp notes in the journal that no screen shows the run any more.
 func (s *session) hungUp() {
 	if l := s.live.Load(); l != nil {
-		l.Send(event.Detach{By: "terminal", Reason: "hung up"}) // a full mailbox loses the note only
+		l.Send(event.Detach{By: "terminal", Reason: "hung up"}) // if the mailbox is full only the note is lost
 	}
 }
 
 // save asks for a checkpoint.
 func (s *session) save(by string) {
 	if l := s.live.Load(); l != nil {
-		l.Send(event.Checkpoint{By: by}) // a full mailbox loses it; another signal asks again
+		l.Send(event.Checkpoint{By: by}) // lost if the mailbox is full; another signal asks again
 	}
 }

@@ -26,85 +26,86 @@ import (
 	"pgrlab/tui/pane/system"
 )
 
-// How much a what-if stands back behind the run: as far as it goes. Where Linux shares
-// processors among sessions first (sched_autogroup), nice values count within one only; its
-// session then has a tenth of the run's weight, so that it ends beside a run that takes all
-// cores, too.
+// How far a what-if stands back behind the run: as far as possible. If Linux first divides
+// processors among sessions (sched_autogroup), nice values count only within one. The what-if's
+// session then has a tenth of the run's weight, so that the what-if finishes even beside a run that
+// takes all cores.
 const (
 	whatIfNice    = 19
 	whatIfSession = 10
 )
 
-// smallWhatIf is what a screen's what-if compares: real rows, unprioritized ones, and those
-// of the run's F, ω and k. It is a look; pgrlab analyse --what-if has more of everything.
+// smallWhatIf is the comparison that a screen's what-if makes: real rows, unprioritized rows, and
+// rows of the run's F, ω and k. It gives an impression; pgrlab analyse --what-if has more of
+// everything.
 func smallWhatIf() whatif.Plan {
 	p := whatif.Plan{Updates: 500, Episodes: 5, Repeats: 3}
 	p.Sampling.Samples = 2_000
 	return p
 }
 
-// whatIf is the what-if of a run, computed by a process of its own: it takes nothing with
-// it where it fails, and it ends with the process of the run.
+// whatIf is the what-if of a run, computed by a process of its own: its failure harms nothing else,
+// and it ends with the run's process.
 type whatIf struct {
 	config config.Config
 	task   task.Task
 	dir    string
-	knobs  func() knob.Settings // of the run, now
+	knobs  func() knob.Settings // of the run, at present
 	begin  func(args ...string) *exec.Cmd
 
 	mu    sync.Mutex
 	state *pane.WhatIfState
-	input io.Closer // of the process, which ends with it; nil: there is none
+	input io.Closer // of the process, which ends when it is closed; nil: there is no process
 
-	followed sync.WaitGroup // of goroutines that follow processes
+	followed sync.WaitGroup // counts goroutines that follow processes
 }
 
-// newWhatIf makes that of a session.
+// newWhatIf makes the what-if of a session.
 func newWhatIf(s *session) *whatIf {
 	return &whatIf{config: s.config, task: s.task, dir: s.folder.Dir(), begin: s.process, state: &pane.WhatIfState{}, knobs: s.knobs}
 }
 
-// knobs are the values that hold now.
+// knobs are the present values of the knobs.
 func (s *session) knobs() knob.Settings {
 	now := s.config.Knobs
 	if l := s.live.Load(); l != nil {
 		for name, v := range l.Snapshot().Knobs {
-			_ = now.Set(name, v.String()) // it is of the same table
+			_ = now.Set(name, v.String()) // the value comes from the same table
 		}
 	}
 	return now
 }
 
-// Check says why there is none of this run, or returns nil.
+// Check says why this run cannot have a what-if, or returns nil.
 func (w *whatIf) Check() error { return w.config.CheckWhatIf() }
 
-// Plan is what one would compare now, and about how many critic updates that takes.
+// Plan is the comparison that Begin would make now, with an estimate of its critic updates.
 func (w *whatIf) Plan() (whatif.Plan, int) {
 	now := w.knobs()
 	p := smallWhatIf()
 	p.Guidance = []float64{now.Guidance}
 	updates, err := offline.WhatIfUpdates(&w.config, now, w.task, p)
 	if err != nil {
-		return p, 0 // the process will say it
+		return p, 0 // the process will report it
 	}
 	return p, updates
 }
 
-// State is where it stands.
+// State is the state of the what-if.
 func (w *whatIf) State() *pane.WhatIfState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.state
 }
 
-// change puts another state in the place of the present one.
+// change replaces the present state by a changed copy.
 func (w *whatIf) change(how func(s *pane.WhatIfState)) {
 	next := *w.state
 	how(&next)
 	w.state = &next
 }
 
-// Begin starts the process, with the run's last checkpoint, unless there is one.
+// Begin starts the process with the run's last checkpoint, unless a process is running.
 func (w *whatIf) Begin() {
 	at, err := w.checkpoint()
 	w.mu.Lock()
@@ -120,7 +121,7 @@ func (w *whatIf) Begin() {
 	}
 }
 
-// start starts the process, with the checkpoint of a step.
+// start starts the process with the checkpoint of a step.
 func (w *whatIf) start(at int) error {
 	if own, free := system.Resident(), system.FreeMemory(); own > 0 && free >= 0 && own > free {
 		return errors.New("it needs about as much memory as the run, and the machine has not: end another program first")
@@ -135,7 +136,7 @@ func (w *whatIf) start(at int) error {
 	if err := cli.StartBehind(command, whatIfNice); err != nil {
 		return fmt.Errorf("start a process: %w", err)
 	}
-	// It helps where there is such a file.
+	// This helps if the file exists.
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", command.Process.Pid), []byte(strconv.Itoa(whatIfSession)), 0)
 	w.input = input
 	w.change(func(s *pane.WhatIfState) {
@@ -145,7 +146,7 @@ func (w *whatIf) start(at int) error {
 	return nil
 }
 
-// checkpoint is the step of the run's last one.
+// checkpoint is the step of the run's last checkpoint.
 func (w *whatIf) checkpoint() (step int, err error) {
 	found, err := run.Checkpoints(w.dir)
 	if err != nil {
@@ -159,7 +160,7 @@ func (w *whatIf) checkpoint() (step int, err error) {
 	return 0, fmt.Errorf("%s has no checkpoint that can be read: save the run with c first", w.dir)
 }
 
-// command is the process for a checkpoint.
+// command is the process for the checkpoint of a step.
 func (w *whatIf) command(step int) *exec.Cmd {
 	p, _ := w.Plan()
 	return w.begin("analyse", fmt.Sprintf("%s@%d", w.dir, step), "--what-if", "--json", "--until-eof", "--threads", "1",
@@ -167,7 +168,7 @@ func (w *whatIf) command(step int) *exec.Cmd {
 		"--samples", strconv.Itoa(p.Sampling.Samples), "--episodes", strconv.Itoa(p.Episodes))
 }
 
-// pipes are what a process says, and what holds it.
+// pipes are the output of a process, and the input that keeps it going.
 func pipes(c *exec.Cmd) (said io.Reader, input io.Closer, err error) {
 	if said, err = c.StderrPipe(); err == nil {
 		input, err = c.StdinPipe()
@@ -175,7 +176,7 @@ func pipes(c *exec.Cmd) (said io.Reader, input io.Closer, err error) {
 	return said, input, err
 }
 
-// follow hears what a process says until it has ended, and takes what it found.
+// follow reads the output of a process until it has ended, and takes its result.
 func (w *whatIf) follow(c *exec.Cmd, input io.Closer, said io.Reader, table *bytes.Buffer) {
 	last := ""
 	for lines := bufio.NewScanner(said); lines.Scan(); {
@@ -194,7 +195,7 @@ func (w *whatIf) follow(c *exec.Cmd, input io.Closer, said io.Reader, table *byt
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.input != input {
-		return // it was stopped
+		return // the process was stopped
 	}
 	w.input = nil
 	w.change(func(s *pane.WhatIfState) {
@@ -210,7 +211,7 @@ func (w *whatIf) follow(c *exec.Cmd, input io.Closer, said io.Reader, table *byt
 	})
 }
 
-// heard takes how far the process with an input is.
+// heard takes the progress of the process with the given input.
 func (w *whatIf) heard(input io.Closer, at whatif.Progress) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -225,19 +226,19 @@ func (w *whatIf) heard(input io.Closer, at whatif.Progress) {
 	})
 }
 
-// Stop ends the one under way.
+// Stop ends the current process.
 func (w *whatIf) Stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.input == nil {
 		return
 	}
-	w.input.Close() // the process ends at its next piece of work
+	w.input.Close() // the process ends after its current piece of work
 	w.input = nil
 	w.change(func(s *pane.WhatIfState) { s.Under = false })
 }
 
-// end stops it with the process of the run; it says so where there was one.
+// end stops the what-if with the run's process; it says so if there was one.
 func (w *whatIf) end() (said []string) {
 	if w.State().Under {
 		w.Stop()

@@ -12,8 +12,8 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// beside is the what-if of a run with a checkpoint, made by a script of the shell; asked are
-// its arguments.
+// beside returns the what-if of a run with a checkpoint, computed by a shell script; asked receives
+// the arguments of its process.
 func beside(t *testing.T, script string) (w *whatIf, asked *[]string) {
 	t.Helper()
 	config, err := presets.Resolve(presets.Choice{Preset: "demo"})
@@ -45,13 +45,13 @@ func beside(t *testing.T, script string) (w *whatIf, asked *[]string) {
 	return w, asked
 }
 
-// settled is where a what-if stands when its process has ended.
+// settled returns the state of a what-if after its process has ended.
 func settled(w *whatIf) *pane.WhatIfState {
 	w.followed.Wait()
 	return w.State()
 }
 
-// The process says how far it is, and then its table.
+// The process reports its progress, and then its table.
 func TestWhatIfIsComputedByAProcess(t *testing.T) {
 	w, asked := beside(t, `echo '{"doing":"real only","done":1,"total":4}' >&2; echo '{"real":4000,"findings":[]}'`)
 	if p, updates := w.Plan(); updates < 2*p.Updates*p.Repeats || len(p.Guidance) != 1 {
@@ -69,7 +69,8 @@ func TestWhatIfIsComputedByAProcess(t *testing.T) {
 	}
 }
 
-// What the process says at its end is why there is no table; the one of before stays.
+// The last words of a process that fails are the reason why there is no table; the previous result
+// stays.
 func TestWhatIfThatFails(t *testing.T) {
 	w, _ := beside(t, `echo '{"doing":"real only","done":1,"total":4}' >&2; echo 'pgrlab: analyse a: what if: no luck' >&2; exit 1`)
 	before := &pane.WhatIfState{Table: nil, Of: 3000}
@@ -86,9 +87,10 @@ func TestWhatIfThatFails(t *testing.T) {
 	}
 }
 
-// One that is stopped is no longer heard, and a second one does not begin beside it.
+// The output of a what-if that was stopped is ignored, and a second what-if does not begin beside a
+// running one.
 func TestWhatIfIsStopped(t *testing.T) {
-	w, asked := beside(t, `cat >&2; echo '{"real":1}'`) // until its input ends
+	w, asked := beside(t, `cat >&2; echo '{"real":1}'`) // runs until its input ends
 	w.Begin()
 	*asked = nil
 	w.Begin()
@@ -99,7 +101,7 @@ func TestWhatIfIsStopped(t *testing.T) {
 	if s := w.State(); s.Under || s.Err != nil {
 		t.Errorf("%+v", s)
 	}
-	w.followed.Wait() // the process has ended, for its input has
+	w.followed.Wait() // the process has ended, because its input has
 	if s := w.State(); s.Under || s.Table != nil || s.Err != nil {
 		t.Errorf("%+v", s)
 	}

@@ -7,11 +7,11 @@ import (
 	"pgrlab/tui/command/machine"
 )
 
-// allGPUs are those of this machine, as --device names them.
+// allGPUs stands for all GPUs of this machine, in --device.
 const allGPUs = "all"
 
-// findDevices finds the GPUs that --device names. The grid says cuda for all jobs, so that
-// the sweep can go on with others, or elsewhere.
+// findDevices finds the GPUs that --device names. The grid says cuda for all jobs, so that the
+// sweep can continue with other GPUs, or elsewhere.
 func (f *sweepFlags) findDevices(d cli.Deps) error {
 	if f.pack && (f.device != allGPUs || f.changed("jobs")) {
 		return cli.Usagef("sweep: --pack is for --device all, and says how many run at a time itself: without --jobs")

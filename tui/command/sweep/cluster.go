@@ -21,8 +21,8 @@ import (
 	"pgrlab/tui/command/terminal"
 )
 
-// The times between two questions to Slurm: a short one while something changes, longer
-// and longer ones while nothing does.
+// The times between two questions to Slurm: a short one while something changes, and increasingly
+// longer ones while nothing does.
 const (
 	pollFirst = 2 * time.Second
 	pollLast  = 30 * time.Second
@@ -33,14 +33,14 @@ type cluster struct {
 	grid  *sweep.Grid
 	array *slurm.Array
 	out   string
-	ended func(sweep.Job) // hears of jobs that are done
+	ended func(sweep.Job) // is told of jobs that are done
 
 	queued  map[int]slurm.Element
-	known   bool // whether the queue has answered at all
+	known   bool // whether the queue has ever answered
 	trouble string
 	done    map[int]bool
-	failed  map[int]bool // left the queue without a result
-	given   map[int]bool // failed in elements that still do others
+	failed  map[int]bool // those that left the queue without a result
+	given   map[int]bool // those that failed in elements with other jobs to do
 }
 
 func newCluster(g *sweep.Grid, out string) (*cluster, error) {
@@ -51,8 +51,8 @@ func newCluster(g *sweep.Grid, out string) (*cluster, error) {
 	return &cluster{grid: g, array: array, out: out, ended: func(sweep.Job) {}, done: map[int]bool{}, failed: map[int]bool{}}, nil
 }
 
-// submit submits the jobs that are missing and not in the queue. Two submits of one sweep
-// take turns, so that none is submitted twice.
+// submit submits the jobs that are missing and not in the queue. Two submits of one sweep take
+// turns, so that no job is submitted twice.
 func (c *cluster) submit(ctx context.Context, how slurm.How, say func(string)) error {
 	lock, err := run.AppendFile(c.out, "slurm.lock")
 	if err != nil {
@@ -88,8 +88,8 @@ func (c *cluster) submit(ctx context.Context, how slurm.How, say func(string)) e
 	return nil
 }
 
-// settled is what is queued when no job is just ending, as those do that were cancelled
-// and save themselves.
+// settled is the queue at a time when no job is just ending, as cancelled jobs do while they save
+// themselves.
 func (c *cluster) settled(ctx context.Context, say func(string)) (map[int]slurm.Element, error) {
 	for said := false; ; said = true {
 		queued, err := c.array.Queued(ctx)
@@ -133,8 +133,8 @@ func (f *sweepFlags) how() (slurm.How, error) {
 	return slurm.How{Script: s, Beside: f.jobs, Runs: f.runsPerJob, Options: f.sbatch}, nil
 }
 
-// look asks the disk what is done, and the queue about the rest. What the queue does not
-// answer changes nothing.
+// look checks the disk for finished jobs, and the queue for the rest. If the queue does not answer,
+// nothing changes.
 func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 	queued, err := c.array.Queued(ctx)
 	if c.trouble = ""; err != nil {
@@ -145,7 +145,7 @@ func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 		if r, done := c.grid.Result(j); done && !c.done[j.Index] {
 			c.done[j.Index], changed = true, true
 			c.ended(j)
-			if c.known { // else it was done before
+			if c.known { // otherwise it was done before
 				said = append(said, sweep.Said(r))
 			}
 		}
@@ -174,7 +174,7 @@ func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 	return changed, said
 }
 
-// over says whether nothing is to come any more, and what became of it.
+// over says whether nothing more will come, and with what result.
 func (c *cluster) over() (bool, error) {
 	missing := c.grid.Missing()
 	switch {
@@ -186,7 +186,7 @@ func (c *cluster) over() (bool, error) {
 	return true, fmt.Errorf("%d of %d jobs left the queue without a result: start the sweep again to submit them again", len(missing), len(c.grid.Jobs))
 }
 
-// follow shows the sweep until all is done, or the person has enough.
+// follow shows the sweep until all is done, or the person leaves.
 func (c *cluster) follow(ctx context.Context, progress *terminal.Progress) error {
 	for wait := pollFirst; ; {
 		changed, said := c.look(ctx)
@@ -212,13 +212,13 @@ func (c *cluster) follow(ctx context.Context, progress *terminal.Progress) error
 	}
 }
 
-// lines show how the jobs get on, asked for once.
+// lines show the progress of the jobs once, on request.
 func (c *cluster) lines(ctx context.Context) []string {
 	c.look(ctx)
 	return c.standing()
 }
 
-// standing are a line for each job that runs, and the summary.
+// standing are a line for each running job, and the summary.
 func (c *cluster) standing() []string {
 	var all []string
 	for _, j := range c.grid.Missing() {
@@ -236,7 +236,8 @@ func (c *cluster) standing() []string {
 	return append(all, c.summary())
 }
 
-// stateOf is that of a job: Slurm's of its element, unless the element has given it up.
+// stateOf is the state of a job: Slurm's state of its element, unless the element has given the job
+// up.
 func (c *cluster) stateOf(job int, e slurm.Element) string {
 	if c.given[job] {
 		return "given up"
@@ -281,7 +282,7 @@ func (c *cluster) summary() string {
 	return text
 }
 
-// runOnCluster submits what is missing and shows how it gets on.
+// runOnCluster submits what is missing and shows its progress.
 func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Writer) error {
 	return f.shown(parent, g, w, func(ctx context.Context, progress *terminal.Progress, ended func(sweep.Job)) error {
 		c, err := newCluster(g, f.out)
@@ -300,7 +301,7 @@ func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Wr
 	})
 }
 
-// shown has a sweep done elsewhere, and shows what it has found when follow is over. Signals
+// shown runs a sweep that is done elsewhere, and shows its results when follow has ended. Signals
 // end the context of follow, which is only a view.
 func (f *sweepFlags) shown(parent context.Context, g *sweep.Grid, w io.Writer, follow func(context.Context, *terminal.Progress, func(sweep.Job)) error) error {
 	file := &sweepResultsFile{path: f.results, grid: g}

@@ -9,7 +9,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// cancel takes all jobs out of the queue.
+// cancel removes all jobs from the queue.
 func (c *cluster) cancel(ctx context.Context) (string, error) {
 	queued, err := c.unfinished(ctx)
 	if err == nil {
@@ -21,8 +21,8 @@ func (c *cluster) cancel(ctx context.Context) (string, error) {
 	return fmt.Sprintf("%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them", len(queued), c.out), nil
 }
 
-// unfinished is what is queued of the jobs that are not done: of several in an element some
-// may be.
+// unfinished are the queued elements of jobs that are not done: some of several jobs in an element
+// may be done.
 func (c *cluster) unfinished(ctx context.Context) (map[int]slurm.Element, error) {
 	queued, err := c.array.Queued(ctx)
 	maps.DeleteFunc(queued, func(i int, _ slurm.Element) bool {
@@ -33,7 +33,7 @@ func (c *cluster) unfinished(ctx context.Context) (map[int]slurm.Element, error)
 	return queued, err
 }
 
-// givenUp are the jobs that failed in elements which still do others.
+// givenUp are the jobs that failed in elements with other jobs to do.
 func (c *cluster) givenUp(queued map[int]slurm.Element) map[int]bool {
 	all := map[int]bool{}
 	for _, w := range c.grid.Workers() {
@@ -47,8 +47,8 @@ func (c *cluster) givenUp(queued map[int]slurm.Element) map[int]bool {
 	return all
 }
 
-// requeue submits what is missing and left the queue, as it was submitted before, and lets
-// those run that Slurm holds.
+// requeue submits the jobs that are missing and left the queue, in the same way as before, and
+// releases those that Slurm holds.
 func (c *cluster) requeue(ctx context.Context, say func(string)) error {
 	last := c.array.Submissions[len(c.array.Submissions)-1]
 	if last.How.Script.Program == "" {
@@ -74,7 +74,7 @@ func (c *cluster) requeue(ctx context.Context, say func(string)) error {
 	return nil
 }
 
-// poke has the jobs that run save themselves.
+// poke makes the running jobs save themselves.
 func (c *cluster) poke(ctx context.Context) (string, error) {
 	queued, err := c.unfinished(ctx)
 	if err != nil {

@@ -21,27 +21,27 @@ import (
 )
 
 const (
-	lookEvery = time.Second // at the disk
-	// silence is how long a worker may show no sign of life before the view takes it for
-	// gone. Clocks of other machines are not believed: what counts is what changes.
+	lookEvery = time.Second // time between two looks at the disk
+	// silence is how long a worker may show no sign of life before the view considers it gone.
+	// Clocks of other machines are not trusted: only changes count.
 	silence = 20 * time.Second
 )
 
-// pulse is when a worker was seen to live.
+// pulse is when a worker last showed a sign of life.
 type pulse struct {
 	beats int
 	at    time.Time
 }
 
-// hosts is a sweep whose jobs machines do that share the disk.
+// hosts is a sweep whose jobs run on machines that share the disk.
 type hosts struct {
 	grid   *sweep.Grid
 	out    string
 	record ssh.Record
-	ended  func(sweep.Job) // hears of jobs that are done
+	ended  func(sweep.Job) // is told of jobs that are done
 	pulses map[string]pulse
 	done   map[int]bool
-	gone   map[string]string // how workers ended, of those of which it was said
+	gone   map[string]string // how workers ended, where that was reported
 }
 
 func newHosts(g *sweep.Grid, out string, r ssh.Record) *hosts {
@@ -52,8 +52,8 @@ func newHosts(g *sweep.Grid, out string, r ssh.Record) *hosts {
 	return h
 }
 
-// begin checks the hosts and starts workers where none is at work. A host that cannot take
-// part is said. The first time nothing begins without it; later the others go on.
+// begin checks the hosts and starts workers where none is at work. It reports a host that cannot
+// take part. The first time, nothing begins without that host; later the others go on.
 func (h *hosts) begin(ctx context.Context, say func(string)) error {
 	client, err := ssh.NewClient(h.record)
 	if err != nil {
@@ -107,7 +107,7 @@ func check(ctx context.Context, client *ssh.Client, host ssh.Host, dir string, t
 	return token.Shared(seen.Seen)
 }
 
-// start starts a worker on a host, and says what came of it.
+// start starts a worker on a host, and reports the result.
 func (h *hosts) start(ctx context.Context, client *ssh.Client, host ssh.Host) string {
 	words := append([]string{"sweep", "worker", h.record.Dir, "--name", host.Name, "--detach"}, h.record.Flags...)
 	if host.Jobs > 0 {
@@ -129,7 +129,7 @@ func (h *hosts) start(ctx context.Context, client *ssh.Client, host ssh.Host) st
 	return cli.Line(err)
 }
 
-// look sees what has changed on the disk.
+// look reads what has changed on the disk.
 func (h *hosts) look(now time.Time) (said []string) {
 	for _, j := range h.grid.Jobs {
 		r, done := h.grid.Result(j)
@@ -161,7 +161,7 @@ func (h *hosts) look(now time.Time) (said []string) {
 	return said
 }
 
-// over says whether nothing is to come any more, and what became of it.
+// over says whether nothing more will come, and with what result.
 func (h *hosts) over() (bool, error) {
 	missing := len(h.grid.Missing())
 	if missing == 0 {
@@ -175,7 +175,7 @@ func (h *hosts) over() (bool, error) {
 	return true, fmt.Errorf("%d of %d jobs are missing and no host is at work: start the sweep again", missing, len(h.grid.Jobs))
 }
 
-// follow shows the sweep until all is done, or the person has enough.
+// follow shows the sweep until all is done, or the person leaves.
 func (h *hosts) follow(ctx context.Context, progress *terminal.Progress) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -199,12 +199,12 @@ func (h *hosts) follow(ctx context.Context, progress *terminal.Progress) error {
 	}
 }
 
-// workerLines are one for each worker and each job that it does, and the summary.
+// workerLines are a line for each worker and for each of its jobs, and the summary.
 func workerLines(g *sweep.Grid) []string {
 	var all []string
 	for _, w := range g.Workers() {
 		if w.Element != "" {
-			continue // Slurm's queue tells of it
+			continue // Slurm's queue reports it
 		}
 		text := fmt.Sprintf("%s  %d of %d at work", w.Name, len(w.Running), w.Jobs)
 		if len(w.Failed) > 0 {
@@ -214,7 +214,7 @@ func workerLines(g *sweep.Grid) []string {
 			all = append(all, fmt.Sprintf("%s  ended: %s", w.Name, w.Ended))
 			continue
 		}
-		if age := time.Since(w.Beat).Round(time.Second); age > silence { // clocks may differ: only for people
+		if age := time.Since(w.Beat).Round(time.Second); age > silence { // clocks may differ: this is only for people
 			text += fmt.Sprintf("; last sign of life %v ago", age)
 		}
 		all = append(all, text)
@@ -228,7 +228,7 @@ func workerLines(g *sweep.Grid) []string {
 	return append(all, summaryOf(g))
 }
 
-// summaryOf counts the jobs of a sweep whose workers say how they get on.
+// summaryOf counts the jobs of a sweep whose workers report their progress.
 func summaryOf(g *sweep.Grid) string {
 	done, left := 0, 0
 	for _, j := range g.Jobs {
@@ -248,7 +248,7 @@ func summaryOf(g *sweep.Grid) string {
 	return text
 }
 
-// sshRecord is how a sweep is begun on hosts.
+// sshRecord records how a sweep was begun on hosts.
 func (f *sweepFlags) sshRecord() (ssh.Record, error) {
 	all, err := ssh.Hosts(strings.TrimPrefix(f.on, onSSH), f.jobs)
 	if err != nil {
@@ -269,7 +269,7 @@ func (f *sweepFlags) sshRecord() (ssh.Record, error) {
 	return r, nil
 }
 
-// runOnHosts starts workers where none is at work and shows how they get on.
+// runOnHosts starts workers where none is at work and shows their progress.
 func (f *sweepFlags) runOnHosts(parent context.Context, g *sweep.Grid, w io.Writer) error {
 	record, err := f.sshRecord()
 	if err != nil {

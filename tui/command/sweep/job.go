@@ -19,7 +19,7 @@ import (
 	"pgrlab/tui/command/rundir"
 )
 
-// runAgain ends an attempt that saved itself and is not done.
+// runAgain is the end of an attempt that saved itself and is not done.
 type runAgain struct{ job string }
 
 // ExitStatus tells a scheduler to run the job again.
@@ -27,7 +27,7 @@ func (a runAgain) ExitStatus() int { return cli.StatusAgain }
 
 func (a runAgain) Error() string { return a.job + ": saved, not done: run me again" }
 
-// elsewhere ends an attempt at a job that another process works at.
+// elsewhere is the end of an attempt at a job that another process works on.
 type elsewhere struct{ job string }
 
 // ExitStatus tells a scheduler that another process has the job.
@@ -39,13 +39,13 @@ func sweepJobCommand(root func() *cobra.Command) *cobra.Command {
 	var f jobFlags
 	c := &cobra.Command{
 		Use:   "job DIR INDEX…",
-		Short: "make an attempt at one job of a sweep, or at several beside each other",
-		Long: `Trains one job of the sweep in DIR, or goes on with it where it was saved last. What
-it says goes to attempts/N/log in the job's folder. Status 0: done, result.json is
-there; 85: it was told to end and has saved itself, run me again; 75: another process
-works at it; 130: stopped by hand; else failed.
+		Short: "make an attempt at one job of a sweep, or at several side by side",
+		Long: `Trains one job of the sweep in DIR, or continues it from where it was saved last. Its
+output goes to attempts/N/log in the job's folder. Status 0: done, result.json is there;
+85: it was told to end and has saved itself, to be run again; 75: another process works
+on it; 130: stopped by hand; any other: failed.
 
-With several indexes each is trained in a process of its own, all beside each other; one
+With several indexes each job is trained in a process of its own, all side by side; one
 that fails does not end the others.`,
 		Example: `  exec pgrlab sweep job sweeps/a "$SLURM_ARRAY_TASK_ID"`,
 		Args:    cli.RangeArgs(2, 1+maxRunsPerJob, "the folder of a sweep and an index, or several"),
@@ -59,7 +59,7 @@ that fails does not end the others.`,
 			if f.untilEOF {
 				go func() {
 					io.Copy(io.Discard, c.InOrStdin())
-					cancel(cli.Signalled{Signal: syscall.SIGTERM}) // the process that started this is gone
+					cancel(cli.Signalled{Signal: syscall.SIGTERM}) // the process that started this one has ended
 				}()
 			}
 			id := ""
@@ -79,21 +79,21 @@ that fails does not end the others.`,
 		},
 	}
 	cli.CountIn(c.Flags(), &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
-	c.Flags().StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
+	c.Flags().StringVar(&f.disk, "disk", "", "`SIZE` most disk space for the checkpoints of each run, such as 5GiB")
 	c.Flags().StringVar(&f.device, "device", "", cli.DeviceUsage)
-	c.Flags().BoolVar(&f.requeue, "requeue", false, "as an element of a job array of Slurm: on SIGUSR2 save, and queue again")
+	c.Flags().BoolVar(&f.requeue, "requeue", false, "as an element of a Slurm job array: on SIGUSR2, save and queue again")
 	c.Flags().BoolVar(&f.untilEOF, "until-eof", false, "save and end at the end of standard input")
 	return c
 }
 
-// jobFlags say how attempts are made.
+// jobFlags say how to make attempts.
 type jobFlags struct {
 	threads           int
 	disk, device      string
 	untilEOF, requeue bool
 }
 
-// words are the flags of training.
+// words are the flags for training.
 func (f *jobFlags) words() []string {
 	all := []string{"--threads", strconv.Itoa(f.threads)}
 	if f.disk != "" {
@@ -127,10 +127,10 @@ func openJobs(args []string) (g *sweep.Grid, jobs []sweep.Job, err error) {
 	return g, jobs, nil
 }
 
-// several makes attempts at jobs beside each other, until each is done or has failed. It is a
-// worker of the sweep, so that others see which of them failed and can have them tried again.
+// several makes attempts at jobs side by side, until each is done or has failed. It is a worker of
+// the sweep, so that others see which jobs failed and can have them tried again.
 func (f *jobFlags) several(ctx context.Context, dir, element string, jobs []sweep.Job, w io.Writer) error {
-	g, err := sweep.Open(dir) // of its own: the other jobs are left out
+	g, err := sweep.Open(dir) // its own copy: the other jobs are left out
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (f *jobFlags) several(ctx context.Context, dir, element string, jobs []swee
 	return err
 }
 
-// attempt trains a job, or goes on with it.
+// attempt trains a job, or resumes it.
 func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Job, how []string) (err error) {
 	if _, done := g.Result(j); done {
 		return nil
@@ -186,7 +186,7 @@ func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Jo
 	dir := g.Run(j)
 	args := append([]string{"train", "--resume", dir}, how...)
 	if !run.Holds(dir) {
-		os.Remove(filepath.Join(dir, run.ConfigName)) // of an attempt that was killed before there was a run
+		os.Remove(filepath.Join(dir, run.ConfigName)) // left by an attempt that was killed before its run began
 		args = append([]string{"train", "--preset", g.Config(j), "--out", dir}, how...)
 	}
 	root.SetArgs(args)
@@ -195,7 +195,7 @@ func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Jo
 	err = root.ExecuteContext(ctx)
 	var s cli.Signalled
 	switch {
-	case run.IsInUse(err): // where the file system knows no locks, only this tells
+	case run.IsInUse(err): // if the file system has no locks, only this reveals it
 		withdrawn = true
 		return elsewhere{j.Name()}
 	case errors.As(err, &s):
@@ -204,7 +204,7 @@ func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Jo
 		fmt.Fprintln(log, cli.Line(err))
 		return fmt.Errorf("%s: %w", j.Name(), err)
 	case !rundir.Complete(dir, j.Steps):
-		return cli.Signalled{Signal: syscall.SIGINT} // by hand, as with pgrlab stop
+		return cli.Signalled{Signal: syscall.SIGINT} // stopped by hand, as with pgrlab stop
 	}
 	return a.Done()
 }

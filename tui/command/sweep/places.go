@@ -17,20 +17,20 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// place is where the jobs of a sweep are done.
+// place is where the jobs of a sweep run.
 type place interface {
-	// lines show how they get on.
+	// lines show the progress of the jobs.
 	lines(ctx context.Context) []string
-	// cancel ends those that run, which save themselves, and lets no more begin. It says
-	// what it has done.
+	// cancel ends the running jobs, which save themselves, and lets no more begin. It says what it
+	// has done.
 	cancel(ctx context.Context) (string, error)
-	// poke has those that run write a checkpoint now.
+	// poke makes the running jobs write a checkpoint now.
 	poke(ctx context.Context) (string, error)
-	// requeue has those run again that failed or were given up.
+	// requeue runs the jobs again that failed or were given up.
 	requeue(ctx context.Context, say func(string)) error
 }
 
-// placesOf finds where a sweep is done.
+// placesOf finds the places where a sweep runs.
 func placesOf(c *cobra.Command, dir string) (all []place, err error) {
 	g, err := sweep.Open(dir)
 	if err != nil {
@@ -57,14 +57,14 @@ func placesOf(c *cobra.Command, dir string) (all []place, err error) {
 	return all, nil
 }
 
-// workers are those of a sweep: on hosts, and sweeps on this machine.
+// workers are the workers of a sweep: on hosts, and sweeps on this machine.
 type workers struct {
 	grid   *sweep.Grid
 	out    string
 	record ssh.Record
 }
 
-// here are the sweeps at work on this machine that were started by hand.
+// here are the workers on this machine that were started by hand.
 func (w *workers) here() (all []sweep.Worker) {
 	host, _ := os.Hostname()
 	remote := map[string]bool{}
@@ -91,7 +91,7 @@ func (w *workers) poke(ctx context.Context) (string, error) {
 	return fmt.Sprintf("the jobs of %d workers save themselves", n), err
 }
 
-// requeue has workers try again what failed, and starts those on hosts that have ended.
+// requeue makes workers try again what failed, and restarts the workers on hosts that have ended.
 func (w *workers) requeue(ctx context.Context, say func(string)) error {
 	failed := w.grid.FailedJobs()
 	if err := w.grid.AskAgain(); err != nil {
@@ -104,7 +104,7 @@ func (w *workers) requeue(ctx context.Context, say func(string)) error {
 	return newHosts(w.grid, w.out, w.record).begin(ctx, say)
 }
 
-// signal sends a signal to all workers and says how many got it.
+// signal sends a signal to all workers and returns how many got it.
 func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n int, err error) {
 	for _, one := range w.here() {
 		if e := w.grid.SignalWorker(one.Name, s); e != nil {
@@ -135,7 +135,7 @@ func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n 
 	return n, err
 }
 
-// inAll has something done in all places of the sweep of a command, and says it.
+// inAll calls do for all places of a command's sweep, and writes the results.
 func inAll(cmd *cobra.Command, dir string, do func(place) (string, error)) error {
 	all, err := placesOf(cmd, dir)
 	if err != nil {
@@ -157,7 +157,7 @@ func inAll(cmd *cobra.Command, dir string, do func(place) (string, error)) error
 func statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "status DIR",
-		Short:   "how the jobs of a sweep get on",
+		Short:   "show the progress of a sweep",
 		Long:    `Shows once what the sweep in DIR has done and what its jobs do, wherever they run.`,
 		Example: `  pgrlab sweep status sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
@@ -182,9 +182,9 @@ func cancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel DIR",
 		Short: "end the jobs of a sweep",
-		Long: `Takes all jobs of the sweep in DIR out of Slurm's queue, and ends the workers on hosts
-and sweeps on this machine; jobs that run save themselves first. Started again, the sweep
-goes on where they were.`,
+		Long: `Removes all jobs of the sweep in DIR from Slurm's queue, and ends the workers on hosts
+and the sweeps on this machine; running jobs save themselves first. Started again, the
+sweep continues where they were.`,
 		Example: `  pgrlab sweep cancel sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -196,11 +196,11 @@ goes on where they were.`,
 func requeueCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "requeue DIR",
-		Short: "have the jobs of a sweep that failed run again",
-		Long: `Has the jobs of the sweep in DIR run again that failed or were given up, from where they
-were saved: workers, and a sweep on this machine, try them again within seconds, workers
-that have ended begin again, and what left Slurm's queue without a result is submitted as it
-was before.`,
+		Short: "run the failed jobs of a sweep again",
+		Long: `Tries the jobs of the sweep in DIR that failed or were given up once more, from where
+they were saved. Workers, and a sweep on this machine, try them again within seconds;
+workers that have ended are started again; jobs that left Slurm's queue without a result
+are submitted as before.`,
 		Example: `  pgrlab sweep requeue sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -214,9 +214,9 @@ was before.`,
 func pokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "poke DIR",
-		Short: "have the running jobs of a sweep write a checkpoint now",
-		Long: `Has all jobs of the sweep in DIR that run write a checkpoint, wherever they run, and go
-on: what the disk says of them is then of now, and a machine that is taken down costs nothing.`,
+		Short: "make the running jobs of a sweep write a checkpoint now",
+		Long: `Makes all running jobs of the sweep in DIR write a checkpoint, wherever they run, and go
+on. The disk then holds their present state, and taking a machine down loses nothing.`,
 		Example: `  pgrlab sweep poke sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -11,8 +11,8 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// readProfile puts the options of a profile before those of the command line: sbatch takes
-// the last of several.
+// readProfile puts the options of a profile before those of the command line: if an option is
+// repeated, sbatch takes the last.
 func (f *sweepFlags) readProfile(home string) error {
 	if f.profile == "" {
 		return nil
@@ -39,11 +39,11 @@ func (f *sweepFlags) readProfile(home string) error {
 	return nil
 }
 
-// Profiles are the names of those in the settings.
+// Profiles are the names of the profiles in the settings.
 func Profiles() []string {
 	s, err := tui.LoadSettings(tui.Home())
 	if err != nil {
-		return nil // who uses one hears of it
+		return nil // using a profile reports the error
 	}
 	return slices.Sorted(maps.Keys(s.Profile))
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A profile of the settings stands before the options of the command line; one that is not
-// there is refused with those that are.
+// The options of a profile in the settings come before those of the command line. An unknown
+// profile is refused, and the refusal lists the known ones.
 func TestProfile(t *testing.T) {
 	home := t.TempDir()
 	f := sweepFlags{on: onSlurm, profile: "gpu", sbatch: []string{"--time=1:00:00"}}

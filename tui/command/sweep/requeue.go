@@ -16,11 +16,11 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// errStandstill ends an attempt that would be made again for ever.
+// errStandstill ends an attempt that would be repeated for ever.
 var errStandstill = errors.New("saved no step within its time: not queued again; give the jobs more time (--sbatch --time=…)")
 
-// warned ends an attempt that Slurm warns: its time is nearly over, or another job wants
-// the node. SIGTERM, which follows, or comes alone with scancel, is heard by training itself.
+// warned ends an attempt that Slurm warns: its time is nearly over, or another job wants the node.
+// Training itself handles SIGTERM, which follows, or comes alone with scancel.
 func warned(parent context.Context) (ctx context.Context, was func() bool, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 1)
@@ -45,7 +45,7 @@ func warned(parent context.Context) (ctx context.Context, was func() bool, stop 
 	return ctx, was, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// element is the one of a job array that this process is, as ARRAY_ELEMENT.
+// element is the element of a job array that this process is, as ARRAY_ELEMENT.
 func element() (string, error) {
 	id := os.Getenv("SLURM_ARRAY_JOB_ID") + "_" + os.Getenv("SLURM_ARRAY_TASK_ID")
 	if id == "_" {
@@ -54,8 +54,8 @@ func element() (string, error) {
 	return id, nil
 }
 
-// attemptAndRequeue makes an attempt at jobs as an element of a job array: one that was warned
-// gives itself back to the queue, if a job has come further.
+// attemptAndRequeue makes an attempt at jobs as an element of a job array. An attempt that was
+// warned requeues itself if a job has advanced.
 func attemptAndRequeue(parent context.Context, g *sweep.Grid, element string, jobs []sweep.Job, attempt func(context.Context) error) error {
 	before := progress(g, jobs)
 	ctx, was, stop := warned(parent)
@@ -73,7 +73,7 @@ func attemptAndRequeue(parent context.Context, g *sweep.Grid, element string, jo
 	return errors.Join(err, slurm.Requeue(short, slurm.Run, element))
 }
 
-// progress is how far each of the jobs is on the disk.
+// progress is how far each of the jobs has come on the disk.
 func progress(g *sweep.Grid, jobs []sweep.Job) (all []int) {
 	for _, j := range jobs {
 		if _, done := g.Result(j); done {
@@ -85,7 +85,7 @@ func progress(g *sweep.Grid, jobs []sweep.Job) (all []int) {
 	return all
 }
 
-// savedStep is the step of a run's latest checkpoint, −1 before there is one.
+// savedStep is the step of a run's latest checkpoint; −1 before the first.
 func savedStep(dir string) int {
 	all, err := run.Checkpoints(dir)
 	if err != nil || len(all) == 0 {

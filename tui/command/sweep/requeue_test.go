@@ -13,8 +13,8 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// An attempt that is warned and has come no further is not queued again, for it would be
-// for ever; one that is not warned never is.
+// An attempt that is warned but has made no progress is not queued again, since it would repeat for
+// ever. An attempt that is not warned is never queued again.
 func TestWhatIsQueuedAgain(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
@@ -52,7 +52,7 @@ func TestWhatIsQueuedAgain(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(dir, "called")); err == nil {
 		t.Errorf("it was queued again: %s", text)
 	}
-	// One of the jobs has been done meanwhile: that is further.
+	// One of the jobs has been done meanwhile, which counts as progress.
 	done := func(ctx context.Context) error {
 		if err := os.WriteFile(filepath.Join(g.Dir(g.Jobs[1]), "result.json"), []byte(`{"index":1}`), 0o644); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestWhatIsQueuedAgain(t *testing.T) {
 	}
 }
 
-// Outside of Slurm there is nothing to give back to.
+// Outside of Slurm there is no job to requeue.
 func TestElement(t *testing.T) {
 	t.Setenv("SLURM_ARRAY_JOB_ID", "71")
 	t.Setenv("SLURM_ARRAY_TASK_ID", "3")

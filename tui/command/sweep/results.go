@@ -15,17 +15,17 @@ import (
 	"pgrlab/tui/command/results"
 )
 
-// sweepResultsFile is where a sweep keeps what its jobs measured, and finds what need not
-// be done again. Without a path it does nothing.
+// sweepResultsFile is the file in which a sweep keeps the results of its jobs, and finds which need
+// not be done again. Without a path it does nothing.
 type sweepResultsFile struct {
 	path string
 	grid *sweep.Grid
-	// standing are the results in the file of the jobs that were left out.
+	// standing are the file's results of the jobs that were left out.
 	standing []*report.Run
 }
 
-// leave takes jobs out of the sweep whose results stand in the file, and adds those that
-// are done and do not stand there.
+// leave removes the jobs from the sweep whose results are in the file, and adds the results of
+// finished jobs that are missing there.
 func (f *sweepResultsFile) leave(w io.Writer) error {
 	if f.path == "" {
 		return nil
@@ -69,7 +69,7 @@ func (f *sweepResultsFile) key(j sweep.Job) (report.ResultKey, error) {
 	return results.ResultKey(c)
 }
 
-// keep adds those jobs to the file that are done.
+// keep adds the results of finished jobs to the file.
 func (f *sweepResultsFile) keep(jobs []sweep.Job, w io.Writer) error {
 	if f.path == "" {
 		return nil
@@ -81,7 +81,7 @@ func (f *sweepResultsFile) keep(jobs []sweep.Job, w io.Writer) error {
 		}
 		r, err := results.LoadRun(f.grid.Run(j))
 		if err != nil {
-			fmt.Fprintf(w, "not kept: %v\n", err) // the run of a job that is done may have been removed
+			fmt.Fprintf(w, "not kept: %v\n", err) // the run of a finished job may have been removed
 			continue
 		}
 		runs = append(runs, r)

@@ -11,21 +11,21 @@ import (
 	"pgrlab/core/sweep"
 )
 
-// processMemory is what a process is counted with on a GPU beside what its programs take: the
+// processMemory is what a process is assumed to use on a GPU in addition to its programs: the
 // driver's context and the kernels.
 const processMemory = 512 << 20
 
-// room is how many runs have room on the GPUs of a sweep, by what those before have taken.
+// room is how many runs fit on the GPUs of a sweep, judging by what earlier runs used.
 type room struct {
 	grid *sweep.Grid
-	free []uint64 // of each GPU when the sweep began, bytes
+	free []uint64 // of each GPU at the start of the sweep, bytes
 	mu   sync.Mutex
 	read map[int]int64 // of the jobs' journals, bytes
-	most uint64        // that a run has taken, bytes; 0: none has said
+	most uint64        // the most that a run has used, bytes; 0: not known yet
 }
 
-// runs is how many may run at a time: one on each GPU until a run has evaluated, which says
-// what it has taken; then as many on each as the smallest has room for, with a tenth to spare.
+// runs is how many runs may be going at the same time: one on each GPU until a run has evaluated,
+// which tells its memory; then as many on each GPU as fit on the smallest, with a tenth to spare.
 func (r *room) runs() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,11 +42,11 @@ func (r *room) runs() int {
 	return len(r.free) * max(1, int((least-least/10)/(r.most+processMemory)))
 }
 
-// look reads on in the journal of a job.
+// look reads the new lines in the journal of a job.
 func (r *room) look(j sweep.Job) {
 	f, err := run.OpenFile(r.grid.Run(j), run.JournalName)
 	if err != nil {
-		return // it has not begun
+		return // not begun yet
 	}
 	defer f.Close()
 	if _, err := f.Seek(r.read[j.Index], io.SeekStart); err != nil {

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/sweep"
 )
 
-// A GPU gets one run until one has said what it takes; then as many as the smallest has room
-// for, by the largest. Lines that are not whole yet are read later.
+// A GPU gets one run until a run has reported its memory. Then the GPUs get as many runs as the
+// smallest of them has room for, at the size of the largest run. An incomplete line is read later.
 func TestRoom(t *testing.T) {
 	g, err := sweep.Create(filepath.Join(t.TempDir(), "sweep"), []sweep.Job{{Task: "t", Method: "m"}, {Index: 1, Task: "t", Method: "m"}}, [][]byte{nil, nil})
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"pgrlab/tui/command/terminal"
 )
 
-// sweepFlags say what the grid is made of.
+// sweepFlags say what the grid consists of.
 type sweepFlags struct {
 	preset, scale        string
 	observation, tv      string
@@ -37,54 +37,56 @@ type sweepFlags struct {
 	on                   string
 	sbatch, ssh          []string
 	profile              string
-	devices              []string // of this machine, between which the jobs are divided
-	free                 []uint64 // of their memory, bytes
+	devices              []string // devices of this machine, among which the jobs are divided
+	free                 []uint64 // their free memory, bytes
 	pack                 bool
-	worker               string // the name of this engine among those of the sweep; empty: of host and process
-	element              string // of a job array of Slurm, that this engine is
+	worker               string // the name of this engine among the sweep's engines; empty: made from host and process
+	element              string // the element of a Slurm job array that this engine is
 	runsPerJob           int
 	changed              func(string) bool
 }
 
-// Command makes the command; root makes the whole command line, of which a job is
-// one.
+// Command makes the command; root makes the whole command line, of which a job is one call.
 func Command(d cli.Deps, root func() *cobra.Command) *cobra.Command {
 	var f sweepFlags
 	c := &cobra.Command{
 		Use:   "sweep --task T,… --method M,… --seeds 0-4 --out DIR",
-		Short: "a grid of runs, on this machine or a cluster",
-		Long: `Trains every task with every method and seed, and with --vary every combination of
-some values of knobs and keys, several at a time, each in a process of its own with its
-own run folder below DIR. Ctrl-C and SIGTERM save them all and
-end; started again, with the same flags or with --out alone, it goes on with what is
-missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save them all.
+		Short: "train a grid of runs, on this machine or a cluster",
+		Long: `Trains every task with every method and seed, and with --vary every combination of some
+values of knobs and keys. Several runs train at a time, each in a process of its own
+with its own run folder below DIR. Ctrl-C and SIGTERM save all runs and end the sweep.
+Started again, with the same flags or with --out alone, it continues with what is
+missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save all runs.
 
 DIR/grid.json numbers the jobs. pgrlab sweep job DIR INDEX makes an attempt at one of
-them: status 0 means done, 85 saved but not done, run me again. Several sweeps over one
-DIR divide the work between them. --device all, or a list as cuda:0,cuda:2, gives each
-GPU one of them at a time, or as many as --jobs is divided among them, or with --pack as
-many as its memory has room for, by what the first have taken, and there are processors.
+them: status 0 means done, 85 means saved but not done, to be run again. Several sweeps
+over one DIR divide the work between them. --device all, or a list such as
+cuda:0,cuda:2, gives each GPU one job at a time, or divides --jobs among the GPUs. With
+--pack each GPU gets as many jobs as its memory has room for, judging by what the first
+ones took, and as there are processors.
 
 --on slurm submits the jobs as a job array instead, of which --jobs run at a time, and
-shows how they get on (--profile NAME takes its options from the settings); DIR, and this
-program, are on a disk that the nodes see. --runs-per-job N has each element do N runs beside
-each other. Jobs whose time is nearly over save themselves and queue again. Ctrl-C closes the view
-alone: the same command opens it again, and submits what is missing and not queued;
-sweep status DIR shows it once, sweep cancel DIR ends it.
+shows their progress (--profile NAME takes options of sbatch from the settings). DIR and
+this program must be on a disk that the nodes see. --runs-per-job N lets each element do
+N runs side by side. Jobs whose time is nearly over save themselves and queue again.
+Ctrl-C closes only the view: the same command opens it again, and submits what is
+missing and not queued; sweep status DIR shows the progress once, sweep cancel DIR ends
+the jobs.
 
---on ssh:HOST,HOST:N has machines do the jobs that share the disk DIR and this program are
-on, --jobs of them at a time on each, or N. It takes the system's ssh and keys that ask
-nothing; on each host a worker is started that goes on without this view and takes from
-the grid what is missing, also what a host was doing that died.
+--on ssh:HOST,HOST:N runs the jobs on machines that share the disk with DIR and this
+program, --jobs of them at a time on each machine, or N. It uses the system's ssh, with
+keys that work without a prompt. On each host it starts a worker that goes on without
+this view and takes missing jobs from the grid, including those of a host that died.
 
---results FILE.csv keeps what each run measured as soon as it ends, as pgrlab report
---results does, and leaves out what stands there with the same settings, seed and
-length, on whatever machine it ran: with the file in version control a study goes on from machine
-to machine, and loses at most the runs that have not ended.`,
+--results FILE.csv keeps what each run measured as soon as the run ends, as pgrlab
+report --results does. It leaves out runs that the file already has with the same
+settings, seed and length, whatever machine they ran on. With the file in version
+control a study goes on from machine to machine, and loses at most the runs that have
+not ended.`,
 		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
-  pgrlab sweep --out sweeps/a                          go on
-  pgrlab sweep --out sweeps/a --device all             go on, on all GPUs of this machine
-  pgrlab attach sweeps/a/0003-*/run                    look at one of them
+  pgrlab sweep --out sweeps/a                          continue
+  pgrlab sweep --out sweeps/a --device all             continue on all GPUs of this machine
+  pgrlab attach sweeps/a/0003-*/run                    look at one of the runs
   pgrlab report sweeps/a/*/run
   pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
   pgrlab sweep --out sweeps/a --on slurm --runs-per-job 4 --sbatch --gres=gpu:1 --sbatch --cpus-per-task=4
@@ -123,41 +125,41 @@ to machine, and loses at most the runs that have not ended.`,
 	flags.StringSliceVar(&f.methods, "method", nil, "`M,…` methods (pgrlab list methods)")
 	flags.StringVar(&f.seeds, "seeds", "0-4", "`N,A-B,…` seeds")
 	flags.StringVar(&f.preset, "preset", "", "`NAME|FILE` preset to start from (pgrlab list presets)")
-	flags.StringVar(&f.scale, "scale", "", "`S` scale: how much of everything (pgrlab list scales)")
-	cli.CountIn(flags, &f.steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps of each run, as 20000, 20k or 1.5M (default: the scale's)")
-	flags.StringVar(&f.observation, "observation", "", "`state|pixels` what the agents are given of the task (default: what the method takes)")
+	flags.StringVar(&f.scale, "scale", "", "`S` scale: the sizes of everything in a run (pgrlab list scales)")
+	cli.CountIn(flags, &f.steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps of each run, such as 20000, 20k or 1.5M (default: the scale's)")
+	flags.StringVar(&f.observation, "observation", "", "`state|pixels` what the agents observe of the task (default: what the method takes)")
 	flags.StringVar(&f.tv, "tv", "", cli.TVUsage)
 	flags.StringArrayVar(&f.set, "set", nil, runflags.SetUsage)
-	flags.StringArrayVar(&f.vary, "vary", nil, "`KEY=V,V,…` all of them with each of these values of a knob or key, a list in brackets; repeatable: every combination")
+	flags.StringArrayVar(&f.vary, "vary", nil, "`KEY=V,V,…` run the grid with each of these values of a knob or key, lists in brackets; repeatable, for every combination")
 	flags.StringArrayVar(&f.at, "at", nil, "`STEP:KNOB=VALUE` turn a knob after that step; repeatable")
-	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda|all|cuda:0,cuda:2` where to compute: as each job finds it, or divided between all GPUs or some of this machine")
+	flags.StringVar(&f.device, "device", "auto", "`cpu|auto|cuda|all|cuda:0,cuda:2` where to compute: each job chooses for itself, or the jobs are divided among all or some GPUs of this machine")
 	flags.StringVar(&f.out, "out", "", "`DIR` folder of the sweep")
-	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
-	flags.BoolVar(&f.pack, "pack", false, "with --device all: as many runs on each GPU as its memory has room for, by what the first have taken")
+	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` most runs at a time (default: one per processor, or per GPU of --device)")
+	flags.BoolVar(&f.pack, "pack", false, "with --device all: do as many runs on each GPU as its memory has room for, judging by what the first ones took")
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
-	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results there, and leave out what stands there already")
-	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
+	flags.StringVar(&f.results, "results", "", "`FILE.csv` keep the results in this file, and leave out runs that it already has")
+	flags.StringVar(&f.disk, "disk", "", "`SIZE` most disk space for the checkpoints of each run, such as 5GiB")
 	flags.StringVar(&f.on, "on", onHere, "`here|slurm|ssh:HOST,HOST:N` where the jobs run: on this machine, on a cluster as a job array, or on machines that share a disk")
-	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, as --time=4:00:00 or --gres=gpu:1; repeatable")
-	cli.CountIn(flags, &f.runsPerJob, "runs-per-job", 1, 1, maxRunsPerJob, "`N` runs in each job of Slurm, beside each other on what it is given, as one GPU")
-	flags.StringVar(&f.profile, "profile", "", "`NAME` options of sbatch in the settings, before those of --sbatch: [profile.NAME] of settings.toml")
-	flags.StringArrayVar(&f.ssh, "ssh", nil, "`OPTION` for ssh with --on ssh:…, in one word, as -oProxyJump=gate; repeatable")
+	flags.StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch with --on slurm, such as --time=4:00:00 or --gres=gpu:1; repeatable")
+	cli.CountIn(flags, &f.runsPerJob, "runs-per-job", 1, 1, maxRunsPerJob, "`N` runs in each Slurm job, side by side on what the job is given, such as one GPU")
+	flags.StringVar(&f.profile, "profile", "", "`NAME` profile with options of sbatch, which come before those of --sbatch: [profile.NAME] in settings.toml")
+	flags.StringArrayVar(&f.ssh, "ssh", nil, "`OPTION` for ssh with --on ssh:…, in one word, such as -oProxyJump=gate; repeatable")
 	f.changed = flags.Changed
 	c.AddCommand(sweepJobCommand(root), workerCommand(), statusCommand(), cancelCommand(), requeueCommand(), pokeCommand())
 	return c
 }
 
-// maxRunsPerJob is more than a node has processors.
+// maxRunsPerJob is more than the processors of a node.
 const maxRunsPerJob = 1024
 
 // Where the jobs of a sweep run.
 const (
 	onHere  = "here"
 	onSlurm = "slurm"
-	onSSH   = "ssh:" // and hosts
+	onSSH   = "ssh:" // followed by the hosts
 )
 
-// checkPlace checks what says where the jobs run.
+// checkPlace checks the flags that say where the jobs run.
 func (f *sweepFlags) checkPlace() error {
 	names, hosts := strings.CutPrefix(f.on, onSSH)
 	switch {
@@ -175,7 +177,7 @@ func (f *sweepFlags) checkPlace() error {
 			return cli.Usagef("sweep: --on %s: %w", f.on, err)
 		}
 	}
-	for _, o := range f.sbatch { // also those of the profile
+	for _, o := range f.sbatch { // including those of the profile
 		if !strings.HasPrefix(o, "-") {
 			return cli.Usagef("sweep: --sbatch %s: want an option of sbatch in one word, as --time=4:00:00", o)
 		}
@@ -188,7 +190,7 @@ func (f *sweepFlags) checkPlace() error {
 	return nil
 }
 
-// grid makes the grid that the flags ask for, or finds the one to go on with.
+// grid makes the grid that the flags ask for, or finds the one to continue.
 func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 	if f.out == "" {
 		return nil, cli.Usagef("sweep: where to: give --out DIR")
@@ -211,7 +213,7 @@ func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 	return g, nil
 }
 
-// expand lists the jobs with their whole configurations, every one checked.
+// expand lists the jobs with their whole configurations, each of them checked.
 func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, configs [][]byte, err error) {
 	seeds, err := parseSeeds(f.seeds)
 	if err != nil {
@@ -244,7 +246,7 @@ func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, con
 	return jobs, configs, nil
 }
 
-// job is a job without its index, and its configuration.
+// job is a job without its index, with its configuration.
 func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uint64) (sweep.Job, []byte, error) {
 	r := f.flags(problem, method, v, seed)
 	c, _, err := r.ConfigureElsewhere(d)
@@ -258,7 +260,7 @@ func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uin
 	return sweep.Job{Task: c.Task, Method: c.Method, Seed: seed, Steps: c.Steps, Variant: v.String()}, doc, err
 }
 
-// flags are those of a run of the grid.
+// flags are the flags of a run of the grid.
 func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runflags.Flags {
 	r := runflags.Flags{Preset: f.preset, Task: problem, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
 		Set: slices.Concat(f.set, v), At: f.at, Device: f.device,
@@ -267,7 +269,7 @@ func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runfl
 	return r
 }
 
-// maxSeeds is how many a range may hold.
+// maxSeeds is how many seeds a range may hold.
 const maxSeeds = 10_000
 
 // parseSeeds reads "0-4,7".
@@ -298,7 +300,7 @@ func parseSeeds(text string) ([]uint64, error) {
 	return all, nil
 }
 
-// run does the work, with a view of it on w; ready is called when it has its name.
+// run does the work and shows it on w; ready is called when the engine has its name.
 func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, ready func()) error {
 	file := &sweepResultsFile{path: f.results, grid: g}
 	if err := file.leave(w); err != nil {
@@ -336,7 +338,7 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	v := &sweepView{engine: e, progress: terminal.NewProgress(w)}
 	err = v.follow(ctx, say, ended)
 	unregister(err)
-	if f.element == "" && err == nil { // else it is a part of the sweep
+	if f.element == "" && err == nil { // otherwise it is only a part of the sweep
 		err = errors.Join(file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing))
 	}
 	var s cli.Signalled

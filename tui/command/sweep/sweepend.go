@@ -12,15 +12,14 @@ import (
 	"pgrlab/tui/command/results"
 )
 
-// sweepResults writes what a sweep has found so far, and what says more. A sweep in
-// which nothing was evaluated yet has no table. Results of jobs that were left out are
-// those that stand elsewhere.
+// sweepResults writes what a sweep has found so far, and which commands tell more. A sweep without
+// any evaluation yet has no table. For the jobs that were left out it uses the results in standing.
 func sweepResults(w io.Writer, g *sweep.Grid, out string, standing []*report.Run) error {
 	runs := slices.Clone(standing)
 	for _, j := range g.Jobs {
 		r, err := results.LoadRun(g.Run(j))
 		if err != nil {
-			continue // not begun, or not to be read: the report says so
+			continue // not begun, or unreadable: the report says so
 		}
 		runs = append(runs, r)
 	}

@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// sweepView shows how a sweep gets on.
+// sweepView shows the progress of a sweep.
 type sweepView struct {
 	engine   *sweep.Engine
 	progress *terminal.Progress
@@ -39,7 +39,7 @@ func (v *sweepView) follow(ctx context.Context, say <-chan string, ended <-chan 
 	}
 }
 
-// lines are one for each job that is worked at, and the summary.
+// lines are a line for each job in progress, and the summary.
 func (v *sweepView) lines(ctx context.Context) []string {
 	ctx, stop := context.WithTimeout(ctx, time.Second)
 	defer stop()
@@ -94,7 +94,7 @@ func (v *sweepView) summary(states []sweep.State) string {
 	return text
 }
 
-// bar draws a share as characters that every terminal has.
+// bar draws a share with characters that every terminal has.
 func bar(done, all, w int) string {
 	n := min(w, w*done/max(1, all))
 	return "[" + strings.Repeat("#", n) + strings.Repeat(".", w-n) + "]"

@@ -11,16 +11,16 @@ import (
 	"pgrlab/tui/command/runflags"
 )
 
-// varied is a knob or a key whose values are gone through.
+// varied is a knob or key that takes several values.
 type varied struct {
-	presets.Assignment          // its value is all of the values
+	presets.Assignment          // its value holds all of the values
 	values             []string // each as NAME=VALUE
 }
 
-// variant is one combination of values, each as NAME=VALUE; none: there is nothing to vary.
+// variant is one combination of values, each as NAME=VALUE; empty: nothing is varied.
 type variant []string
 
-// String is the variant as it is shown.
+// String is the variant as shown to people.
 func (v variant) String() string { return strings.Join(v, " ") }
 
 // parseVaried reads the values of --vary.
@@ -53,7 +53,7 @@ func parseVaried(texts []string) (all []varied, err error) {
 	return all, nil
 }
 
-// splitValues splits at commas outside of brackets.
+// splitValues splits at commas that are not inside brackets.
 func splitValues(text string) (all []string) {
 	depth, from := 0, 0
 	for i, r := range text {
@@ -69,8 +69,9 @@ func splitValues(text string) (all []string) {
 	return append(all, strings.TrimSpace(text[from:]))
 }
 
-// variants are the combinations for a method of the grid. A knob that one of several methods has no
-// use for is not varied with it, and a line says so; what else cannot be is found with the job.
+// variants are the combinations for a method of the grid. A knob that one of several methods does
+// not use is not varied with that method, and a line says so; other errors show when the job is
+// made.
 func (f *sweepFlags) variants(d cli.Deps, problem, method string, all []varied, stderr io.Writer) []variant {
 	r := f.flags(problem, method, nil, 0)
 	plain, _, err := r.ConfigureElsewhere(d)

@@ -11,8 +11,8 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// Every combination is a job of its own for each seed, with its values in its configuration; a
-// knob is not varied with a method that has no use for it, and a line says so.
+// Every combination of values is a job for each seed, with the values in its configuration. A knob
+// is not varied with a method that does not use it, and a line says so.
 func TestEveryCombinationIsAJob(t *testing.T) {
 	var said bytes.Buffer
 	f := sweepFlags{
@@ -52,7 +52,7 @@ func TestEveryCombinationIsAJob(t *testing.T) {
 		t.Errorf("said: %q", said.String())
 	}
 	dir := t.TempDir()
-	for range 2 { // made, and found again
+	for range 2 { // once made, once found again
 		if _, err := sweep.Create(dir, jobs, docs); err != nil {
 			t.Fatal(err)
 		}

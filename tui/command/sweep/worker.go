@@ -22,8 +22,8 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// register gives an engine a name among those of its sweep, under which others see how it
-// gets on; end gives it back, with how the work ended.
+// register gives an engine a name among the engines of its sweep, under which others see its
+// progress; end returns the name, and records how the work ended.
 func (f *sweepFlags) register(e *sweep.Engine) (end func(error), err error) {
 	name := f.worker
 	if name == "" {
@@ -40,7 +40,7 @@ func (f *sweepFlags) register(e *sweep.Engine) (end func(error), err error) {
 	r.Keep(e)
 	return func(err error) {
 		if f.worker == "" {
-			r.Leave() // who started it knows how it ended
+			r.Leave() // whoever started it knows how it ended
 			return
 		}
 		how := "done"
@@ -51,10 +51,10 @@ func (f *sweepFlags) register(e *sweep.Engine) (end func(error), err error) {
 	}, nil
 }
 
-// atWork is what a worker prints when it has its name.
+// atWork is what a worker prints once it has its name.
 const atWork = "at work"
 
-// workerFlags say what one call of sweep worker is to do.
+// workerFlags say what one call of sweep worker does.
 type workerFlags struct {
 	sweepFlags
 	look, signal string
@@ -66,10 +66,11 @@ func workerCommand() *cobra.Command {
 	var f workerFlags
 	c := &cobra.Command{
 		Use:   "worker DIR --name NAME",
-		Short: "work at a sweep under a name; what --on ssh starts on each host",
-		Long: `Does what is missing of the sweep in DIR, beside all others who work at it. How it gets
-on stands in workers/NAME there; status 75: a worker of that name is at work already.
---look, --signal and --detach are for sweep --on ssh, which calls this on the hosts.`,
+		Short: "do jobs of a sweep under a name; --on ssh starts this on each host",
+		Long: `Does the missing jobs of the sweep in DIR, beside all other workers of the sweep. Its
+progress is in workers/NAME there. Status 75 means that a worker of that name is already
+at work. --look, --signal and --detach are for sweep --on ssh, which calls this on the
+hosts.`,
 		Example: `  pgrlab sweep worker sweeps/a --name box2 --jobs 4`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -102,22 +103,22 @@ on stands in workers/NAME there; status 75: a worker of that name is at work alr
 	}
 	flags := c.Flags()
 	flags.StringVar(&f.worker, "name", "", "`NAME` of the worker")
-	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` runs at a time, at most (default: as many as there are processors)")
+	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` most runs at a time (default: as many as there are processors)")
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
-	flags.StringVar(&f.disk, "disk", "", "`SIZE` most that the checkpoints of each run may take, as 5GiB")
+	flags.StringVar(&f.disk, "disk", "", "`SIZE` most disk space for the checkpoints of each run, such as 5GiB")
 	flags.IntSliceVar(&f.leave, "leave", nil, "`N,…` jobs to leave out")
-	flags.StringVar(&f.look, "look", "", "`TOKEN` print what is seen here of a token file, and of which build this is")
-	flags.StringVar(&f.signal, "signal", "", "`TERM|USR1` have the worker of that name on this machine save and end, or save")
+	flags.StringVar(&f.look, "look", "", "`TOKEN` print what this machine sees of a token file, and which build of the program it has")
+	flags.StringVar(&f.signal, "signal", "", "`TERM|USR1` make the worker of that name on this machine save and end, or only save")
 	flags.BoolVar(&f.detach, "detach", false, "start the worker as a process of its own, and return when it is at work")
 	return c
 }
 
-// printableName says whether a name can be that of a folder.
+// printableName says whether a name can be the name of a folder.
 func printableName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\x00\n")
 }
 
-// looked is what a host is asked before it gets work.
+// looked is what a host reports before it gets work.
 type looked struct {
 	sweep.Seen
 	Build string `json:"build"` // SHA-256 of the program
@@ -135,7 +136,7 @@ func look(w io.Writer, dir, token string) error {
 	return cli.WriteJSON(w, looked{seen, build})
 }
 
-// buildSum tells this build of the program from all others.
+// buildSum identifies this build of the program.
 func buildSum() (string, error) {
 	file, err := os.Open(cli.Self().Path)
 	if err != nil {
@@ -149,7 +150,7 @@ func buildSum() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// signalled is what is printed when a signal was sent; nothing where the worker is gone.
+// signalled is printed when a signal was sent; nothing is printed if the worker is gone.
 const signalled = "signalled"
 
 // tell sends a signal to the worker of that name.
@@ -169,8 +170,8 @@ func (f *workerFlags) tell(w io.Writer, g *sweep.Grid) error {
 	return err
 }
 
-// start starts the worker in a session of its own, so that it outlives the connection by
-// which it was asked for.
+// start starts the worker in a session of its own, so that it outlives the connection over which it
+// was requested.
 func (f *workerFlags) start(ctx context.Context, g *sweep.Grid) error {
 	if g.IsAtWork(f.worker) {
 		return elsewhere{"worker " + f.worker}
@@ -218,7 +219,7 @@ func (f *workerFlags) words() []string {
 	return all
 }
 
-// openLog opens the log of a worker, whose folder may not be there yet.
+// openLog opens the log of a worker, whose folder may not exist yet.
 func openLog(path string) (*os.File, error) {
 	dir, name := filepath.Split(path)
 	if err := os.MkdirAll(dir, 0o777); err != nil {

@@ -1,3 +1,3 @@
-// Package terminal is the terminal of this process: what it can show, its keys, the signals
-// that it sends, and progress in lines.
+// Package terminal is the terminal of this process: what it can show, its keys, its signals, and
+// progress in lines.
 package terminal

@@ -8,8 +8,8 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// eventLine is an event of a run of that many members as a line of progress, or
-// "" for one that says nothing to a reader.
+// eventLine is an event, in a run of that many members, as a line of progress; "" for an event that
+// means nothing to a reader.
 func eventLine(e event.Event, members int) string {
 	text := eventText(e)
 	if text == "" {

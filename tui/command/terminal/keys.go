@@ -7,12 +7,11 @@ import (
 	"github.com/muesli/cancelreader"
 )
 
-// Keys are read from a keyboard until they end: the next reader gets every key that
-// is pressed from then on.
+// Keys are read from a keyboard until End: the next reader gets every key pressed from then on.
 type Keys struct {
 	from cancelreader.CancelReader
 
-	mu    sync.Mutex // held while it reads
+	mu    sync.Mutex // held during a read
 	ended bool
 }
 
@@ -25,7 +24,7 @@ func NewKeys(from io.Reader) (*Keys, error) {
 	return &Keys{from: r}, nil
 }
 
-// Read waits for keys; after end there are none.
+// Read waits for keys; after End there are none.
 func (k *Keys) Read(p []byte) (int, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -35,12 +34,12 @@ func (k *Keys) Read(p []byte) (int, error) {
 	return k.from.Read(p)
 }
 
-// End ends a read that waits, and all later ones.
+// End ends a waiting read, and all later ones.
 func (k *Keys) End() {
 	if !k.from.Cancel() {
-		return // this kind of keyboard cannot be left
+		return // this kind of keyboard cannot be interrupted
 	}
-	k.mu.Lock() // closing it under a read would leave that waiting for the next key
+	k.mu.Lock() // closing during a read would leave the read waiting for the next key
 	defer k.mu.Unlock()
 	k.ended = true
 	k.from.Close()

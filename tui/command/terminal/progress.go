@@ -14,17 +14,17 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// A Progress writes what a headless run does to stderr: one line per
-// evaluation and other event, and between them, on a terminal, one line that is
-// rewritten. Without a terminal that line is a plain one every half minute.
+// A Progress writes what a headless run does to stderr: one line per evaluation and other event. On
+// a terminal there is also one line that is rewritten; elsewhere a plain status line is written
+// every half minute.
 type Progress struct {
 	w      io.Writer
-	screen io.Writer // w where it is a terminal, as it is; else nil
-	width  int       // of the terminal; 0 unknown
-	last   time.Time // of the plain line
-	open   bool      // a rewritten line stands
-	block  int       // so many rewritten lines stand
-	events int       // events already written
+	screen io.Writer // the raw w if it is a terminal; else nil
+	width  int       // of the terminal; 0: unknown
+	last   time.Time // time of the last plain line
+	open   bool      // a rewritten line is shown
+	block  int       // number of rewritten lines shown
+	events int       // number of events written so far
 }
 
 const plainEvery = 30 * time.Second
@@ -35,7 +35,7 @@ type watched interface {
 	Events(from int) []event.Event
 }
 
-// Tick shows the present state; called a few times a second at most.
+// Tick shows the present state; it is called a few times a second at most.
 func (p *Progress) Tick(l watched, now time.Time) {
 	p.Drain(l)
 	s := l.Snapshot()
@@ -44,8 +44,8 @@ func (p *Progress) Tick(l watched, now time.Time) {
 	}
 }
 
-// Due says whether it is time to show where work stands: on a terminal always, elsewhere
-// when the last plain line is long enough ago.
+// Due says whether it is time to show the progress of work: on a terminal always, elsewhere when
+// the last plain line is old enough.
 func (p *Progress) Due(now time.Time) bool {
 	if p.screen == nil && now.Sub(p.last) < plainEvery {
 		return false
@@ -54,10 +54,10 @@ func (p *Progress) Due(now time.Time) bool {
 	return true
 }
 
-// screenEvery is the least time between two rewritten lines of work that is faster.
+// screenEvery is the shortest time between two rewritten lines of fast work.
 const screenEvery = 200 * time.Millisecond
 
-// Every is the least time between two lines of such work.
+// Every is the shortest time between two lines of such work.
 func (p *Progress) Every() time.Duration {
 	if p.screen != nil {
 		return screenEvery
@@ -65,8 +65,7 @@ func (p *Progress) Every() time.Duration {
 	return plainEvery
 }
 
-// Rewrite shows where work stands: in place on a terminal, as a line of its own
-// elsewhere.
+// Rewrite shows the progress of work: in place on a terminal, as a line of its own elsewhere.
 func (p *Progress) Rewrite(text string) {
 	if p.screen == nil {
 		fmt.Fprintln(p.w, printable.Line(text))
@@ -79,8 +78,8 @@ func (p *Progress) Rewrite(text string) {
 	p.open = true
 }
 
-// RewriteAll shows a block of lines in place on a terminal, and the last of them as a line
-// of its own elsewhere.
+// RewriteAll shows a block of lines in place on a terminal; elsewhere it writes only the last of
+// them, as a line of its own.
 func (p *Progress) RewriteAll(lines []string) {
 	if p.screen == nil {
 		fmt.Fprintln(p.w, printable.Line(lines[len(lines)-1]))
@@ -96,7 +95,7 @@ func (p *Progress) RewriteAll(lines []string) {
 	p.block = len(lines)
 }
 
-// Clear takes the rewritten lines away.
+// Clear removes the rewritten lines.
 func (p *Progress) Clear() {
 	if p.block > 0 {
 		fmt.Fprintf(p.screen, "\r\x1b[%dA\x1b[J", p.block)
@@ -108,13 +107,13 @@ func (p *Progress) Clear() {
 	}
 }
 
-// Say writes a line of its own, clear of the rewritten one.
+// Say writes a line of its own, after removing the rewritten one.
 func (p *Progress) Say(text string) {
 	p.Clear()
 	fmt.Fprintln(p.w, printable.Line(text))
 }
 
-// Skip leaves out the events before n: they were shown already.
+// Skip leaves out the events before n, which were shown already.
 func (p *Progress) Skip(n int) { p.events = n }
 
 // Drain writes the events that have come since the last call.
@@ -128,7 +127,7 @@ func (p *Progress) Drain(l watched) {
 	}
 }
 
-// statusLine is where a run stands, most important first: it may be cut.
+// statusLine is the state of a run, the most important part first: it may be cut.
 func statusLine(s *event.Snapshot) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "step %d/%d", s.Step, s.Steps)
@@ -167,8 +166,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%ds", s)
 }
 
-// Offer hands a line to the reader that follows, if there is room: never wait for a
-// terminal.
+// Offer hands a line to the reader if there is room: it never waits for a terminal.
 func Offer(c chan<- string, text string) {
 	select {
 	case c <- text:
@@ -176,7 +174,7 @@ func Offer(c chan<- string, text string) {
 	}
 }
 
-// NewProgress writes to w, in place where that is a terminal.
+// NewProgress writes to w, in place if w is a terminal.
 func NewProgress(w io.Writer) *Progress {
 	p := &Progress{w: w}
 	if f, ok := cli.Raw(w).(*os.File); ok && term.IsTerminal(int(f.Fd())) {

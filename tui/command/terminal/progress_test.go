@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// scriptedRun is what progress sees of a lab.
+// scriptedRun is the part of a lab that progress sees.
 type scriptedRun struct {
 	snapshot *event.Snapshot
 	events   []event.Event
@@ -34,7 +34,7 @@ func TestPlainProgress(t *testing.T) {
 	r.add(0, event.Start{})
 	r.add(1000, event.Evaluated{ReturnMean: 12.34, ReturnStd: 1.5, Episodes: 10})
 	r.add(1000, event.Dormant{Ratio: 0.0625})
-	r.events[2].Member = 0 // the only one: not worth a word
+	r.events[2].Member = 0 // the only member, which is not worth mentioning
 	r.add(1000, event.Episode{Return: 3, Length: 1000})
 	r.add(2500, event.Refit{Loss: &loss, Steps: 3000, Generated: 20000, Obs: event.RefitObs{Seconds: 6.04}})
 	var out bytes.Buffer
@@ -62,8 +62,7 @@ step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
 	}
 }
 
-// On a terminal one line is rewritten, never longer than the terminal is wide,
-// and events push it down.
+// On a terminal one line is rewritten and never exceeds the terminal's width; events push it down.
 func TestRewrittenProgress(t *testing.T) {
 	r := &scriptedRun{snapshot: &event.Snapshot{Step: 5, Steps: 10, Phase: knob.Collect, StepsPerSec: 100}}
 	var out bytes.Buffer

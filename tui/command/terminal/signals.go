@@ -15,25 +15,23 @@ import (
 // again is the time within which a second signal ends the program at once.
 const again = 5 * time.Second
 
-// A watch turns signals into the end of a run: the first SIGINT or SIGTERM
-// cancels the run's context with the signal as its cause, so that it saves and
-// ends; a second one within five seconds ends the process at once. SIGUSR1 and
-// SIGUSR2 save and go on, as the schedulers of clusters expect. SIGHUP, the
-// terminal hanging up, only calls hangup, and SIGPIPE, a reader gone, does
-// nothing: a terminal is a view, never the owner of a run.
+// A watch turns signals into the end of a run. The first SIGINT or SIGTERM cancels the run's
+// context with the signal as its cause, so that the run saves and ends; a second one within five
+// seconds ends the process at once. SIGUSR1 and SIGUSR2 save and go on, as the schedulers of
+// clusters expect. SIGHUP, the terminal hanging up, only calls hangup, and SIGPIPE, a reader that
+// is gone, does nothing: a terminal is a view, never the owner of a run.
 type watch struct {
 	signals chan os.Signal
 	cancel  context.CancelCauseFunc
 	now     func() time.Time
 	exit    func(status int) // os.Exit
 	hangup  func()           // must not block
-	save    func(by string)  // a checkpoint; must not block
+	save    func(by string)  // requests a checkpoint; must not block
 	say     func(string)
 	stopped chan struct{}
 }
 
-// StartWatch watches until the returned stop is called. The context it returns
-// is for the run.
+// StartWatch watches until stop is called. The context that it returns is for the run.
 func StartWatch(parent context.Context, hangup func(), save, say func(string)) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	w := &watch{
@@ -75,7 +73,7 @@ func (w *watch) loop() {
 				return
 			}
 			asked = now
-			w.cancel(cli.Signalled{Signal: s}) // first, so that what is said is true
+			w.cancel(cli.Signalled{Signal: s}) // first, so that the message is true
 			w.say("saving and ending; once more within 5 s ends at once")
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// scripted is a watch whose signals and clock the test gives.
+// scripted is a watch whose signals and clock come from the test.
 type scripted struct {
 	*watch
 	ctx     context.Context
@@ -70,7 +70,7 @@ func TestLateSecondSignalStartsAnew(t *testing.T) {
 	<-s.said
 	s.clock = s.clock.Add(6 * time.Second)
 	s.signals <- os.Interrupt
-	<-s.said // asked again instead of exiting
+	<-s.said // it asks again instead of exiting
 	s.clock = s.clock.Add(time.Second)
 	s.signals <- os.Interrupt
 	if got := <-s.exits; got != cli.StatusInterrupted {
@@ -78,7 +78,7 @@ func TestLateSecondSignalStartsAnew(t *testing.T) {
 	}
 }
 
-// A terminal that goes away, or a reader of the output, does not end a run.
+// The loss of the terminal or of the reader of the output does not end a run.
 func TestHangupDoesNotEndTheRun(t *testing.T) {
 	s := newScripted(t)
 	s.signals <- syscall.SIGPIPE

@@ -21,7 +21,7 @@ func IsTerminal(stream any) bool {
 // Characters is the set that the locale and the terminal can show.
 func Characters() theme.CharacterSet { return CharactersOf(os.Getenv) }
 
-// CharactersOf is the set that a terminal with these variables can show.
+// CharactersOf is the character set of a terminal with these variables.
 func CharactersOf(getenv func(name string) string) theme.CharacterSet {
 	if set := localeCharacters(getenv); set == theme.ASCII || getenv("TERM") != "linux" {
 		return set
@@ -41,7 +41,7 @@ func localeCharacters(getenv func(name string) string) theme.CharacterSet {
 	return theme.ASCII
 }
 
-// Name names the terminal of this process for the people at the others.
+// Name names the terminal of this process for people at other terminals.
 func Name() string {
 	name := "pgrlab"
 	if tty, err := os.Readlink("/proc/self/fd/0"); err == nil && strings.HasPrefix(tty, "/dev/") {
@@ -65,7 +65,7 @@ func SizeOf(f *os.File, otherwise tui.Size) tui.Size {
 	return tui.Size{Columns: w, Rows: h}
 }
 
-// Variables are those that say what this terminal can do.
+// Variables are the variables that say what this terminal can do.
 func Variables() map[string]string {
 	all := map[string]string{}
 	for _, name := range []string{"TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORFGBG", "TERM_PROGRAM", "GOOGLE_CLOUD_SHELL"} {

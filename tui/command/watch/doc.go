@@ -1,2 +1,3 @@
-// Package watch is the command watch: a task under a policy, in the terminal or as PNG files.
+// Package watch is the command watch: it shows a task under a policy, in the terminal or as PNG
+// files.
 package watch

@@ -9,16 +9,16 @@ import (
 	"pgrlab/core/task"
 )
 
-// eye is what a policy sees that acts on frames.
+// eye is the input of a policy that acts on frames.
 type eye struct {
 	policy policy.Sighted
 	env    task.Seen
 	frame  []byte
-	fresh  bool // it has seen what is in front of its next action
+	fresh  bool // it has seen the frame before its next action
 	shown  *image.RGBA
 }
 
-// newEye is that of a policy in an environment; nil where the policy acts on observations.
+// newEye is the eye of a policy in an environment; nil if the policy acts on observations.
 func newEye(p policy.Policy, env task.Env, name string) (*eye, error) {
 	sighted, sees := p.(policy.Sighted)
 	if !sees {
@@ -31,7 +31,7 @@ func newEye(p policy.Policy, env task.Env, name string) (*eye, error) {
 	return &eye{policy: sighted, env: seen, frame: make([]byte, sighted.Side()*sighted.Side()*3)}, nil
 }
 
-// look lets the policy see what is in front of its next action, once.
+// look lets the policy see, once, the frame before its next action.
 func (e *eye) look() error {
 	if e.fresh {
 		return nil
@@ -44,8 +44,8 @@ func (e *eye) look() error {
 	return nil
 }
 
-// picture is what the policy saw last: its frames side by side, the oldest first, as large as
-// fits into w by h pixels and in the middle of them. It is good until the next call.
+// picture is what the policy saw last: its frames side by side, the oldest first, as large as fits
+// into w by h pixels and centred there. It is valid until the next call.
 func (e *eye) picture(w, h int) *image.RGBA {
 	if e.shown == nil || e.shown.Rect.Dx() != w || e.shown.Rect.Dy() != h {
 		e.shown = image.NewRGBA(image.Rect(0, 0, w, h))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// paintedEnv is a lineEnv that a camera shows: all pixels are as bright as steps were made.
+// paintedEnv is a lineEnv with a camera: the brightness of all pixels is the number of steps made.
 type paintedEnv struct {
 	*lineEnv
 	drawn int
@@ -21,7 +21,7 @@ func (e *paintedEnv) Frame(dst []byte, side int) error {
 	return nil
 }
 
-// framesPolicy notes what it acts on.
+// framesPolicy records the frames that it acts on.
 type framesPolicy struct {
 	frames [][]byte
 	acted  [][]byte // the newest frame of each action
@@ -39,8 +39,8 @@ func (p *framesPolicy) Side() int        { return 2 }
 func (p *framesPolicy) Seen() [][]byte   { return p.frames }
 func (p *framesPolicy) See(frame []byte) { p.frames = append(p.frames, bytes.Clone(frame)) }
 
-// A policy sees each frame that it acts on once, with the run's action repeat, whatever
-// pictures are made in between; the picture is what it saw, side by side.
+// A policy sees each frame that it acts on once, with the run's action repeat, however many
+// pictures are made in between. The picture shows the frames that it saw, side by side.
 func TestWhatAPolicySees(t *testing.T) {
 	p, line := newPlayer(t)
 	env, sees := &paintedEnv{lineEnv: line}, &framesPolicy{}
@@ -55,7 +55,7 @@ func TestWhatAPolicySees(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := len(sees.frames)
-		for i, frame := range sees.frames { // each 10 wide, or less where they do not fit
+		for i, frame := range sees.frames { // each is 10 wide, or less where they do not fit
 			width := min(40, 10*n)
 			at := (40-width)/2 + i*width/n + width/n/2
 			if got, want := img.RGBAAt(at, 5), (color.RGBA{frame[0], frame[0], frame[0], 255}); got != want {

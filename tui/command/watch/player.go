@@ -21,33 +21,33 @@ import (
 // called from any goroutine.
 type player struct {
 	task   task.Task
-	who    string // acts
+	who    string // name of the policy
 	policy policy.Policy
 	env    task.Env
 	view   cli.View
 	device cli.Device // nil: none is needed
 	eye    *eye       // nil: the policy sees no frames
-	acts   uint64     // of the policy, over all episodes
-	repeat int        // steps that the policy makes with an action
+	acts   uint64     // number of the policy's actions, over all episodes
+	repeat int        // number of steps for which the policy repeats an action
 	shows  string     // what a picture shows: task.ObservationPixels, or else the scene
 
 	mu          sync.Mutex
 	closed      bool
 	obs, action []float32
 	pose        []float64
-	owed        time.Duration // simulated time that is due
+	owed        time.Duration // simulated time that is still to be played
 	scene
-	returns []float64 // of the episodes that ended
+	returns []float64 // of the episodes that have ended
 }
 
-// scene is where a player is.
+// scene is the state of a player.
 type scene struct {
 	episode, step   int
 	reward, returns float64
 	over            bool // the episode has ended
 }
 
-// build makes what the player plays with.
+// build makes what the player needs.
 func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) {
 	p.repeat = 1
 	if p.view, err = d.View(p.task.Name); err != nil {
@@ -59,7 +59,7 @@ func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) 
 			return err
 		}
 		if p.policy, err = saved.load(p.task, p.device); err != nil {
-			p.policy = policy.Random(p.task, seed) // there is always one to close
+			p.policy = policy.Random(p.task, seed) // there must be one to close
 			return err
 		}
 	}
@@ -96,14 +96,14 @@ func (p *player) close() error {
 
 var errClosed = errors.New("closed")
 
-// play lets d of simulated time pass, but not beyond the end of the episode.
+// play lets d of simulated time pass, up to the end of the episode.
 func (p *player) play(d time.Duration) (scene, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return p.scene, errClosed
 	}
-	// Half a step would make the picture jump: what is missing is taken from the next one.
+	// Half a step would make the picture jump: a remainder is carried over to the next picture.
 	for p.owed += d; p.owed >= p.view.StepTime()/2 && !p.over; p.owed -= p.view.StepTime() {
 		if err := p.advance(); err != nil {
 			return p.scene, err
@@ -160,7 +160,7 @@ func (p *player) next() error {
 	return p.env.Reset(uint64(p.episode), p.obs)
 }
 
-// picture is what can be seen now, w by h pixels, good until the next call.
+// picture is the present view, w by h pixels, valid until the next call.
 func (p *player) picture(w, h int) (*image.RGBA, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -216,7 +216,7 @@ func (p *player) toFiles(ctx context.Context, dir string, w, h, fps, episodes in
 	}
 }
 
-// summary says on leaving what was seen.
+// summary says at the end what was seen.
 func (p *player) summary() string {
 	said := fmt.Sprintf("%s, %s: ", p.task.Name, p.who)
 	if len(p.returns) == 0 {

@@ -26,7 +26,7 @@ import (
 	"pgrlab/tui/command/terminal"
 )
 
-// watchFlags say what to watch, and how.
+// watchFlags say what to watch and how.
 type watchFlags struct {
 	task     string
 	policy   string
@@ -45,21 +45,23 @@ func Command(d cli.Deps) *cobra.Command {
 	w := watchFlags{fps: 25, size: "320x240"}
 	c := &cobra.Command{
 		Use:   "watch [--task T] [--policy PATH]",
-		Short: "see the agent of a task, with random or learned actions",
-		Long: `Shows a task as MuJoCo would draw it, or a maze as the agent sees it with the map
-beside it, in the terminal and in real time: in pixels where the terminal answers
-that it shows them (kitty's graphics protocol, sixel), else in half blocks of as many
-colours as it has, or in ASCII characters by brightness without colours or UTF-8. Actions are random, or those of a policy
-that a run has saved: its policy.bin, its folder, or latest for the run that was
-written last below $PGRLAB_RUNS or ./runs. The task is then the run's own, unless
---task names another one of the same sizes.
+		Short: "show the agent of a task, with random or learned actions",
+		Long: `Shows a task in the terminal, in real time: as MuJoCo would draw it, or a maze as the
+agent sees it, with the map beside it. It draws pixels if the terminal answers that it
+shows them (kitty's graphics protocol, sixel). Otherwise it draws half blocks in as many
+colours as the terminal has, or, without colours or UTF-8, ASCII characters by
+brightness.
+
+The actions are random, or those of a policy that a run has saved: its policy.bin, its
+folder, or latest for the run that was written last below $PGRLAB_RUNS or ./runs. The
+task is then the run's own, unless --task names another one of the same sizes.
 
 Keys: space pauses, . makes one step, n begins the next episode, q leaves.
 
-A policy that acts on pixels is given them. With --observation pixels the picture is
-what it acts on: its newest frames, the oldest first.
+A policy that acts on pixels gets pixels. With --observation pixels the picture shows
+what such a policy acts on: its newest frames, the oldest first.
 
-With --frames the pictures go to numbered PNG files and no terminal is needed.`,
+With --frames the pictures go to numbered PNG files, and no terminal is needed.`,
 		Example: `  pgrlab watch --task cheetah-run
   pgrlab watch --task maze-sparse --tv noise
   pgrlab watch --policy latest
@@ -73,19 +75,19 @@ With --frames the pictures go to numbered PNG files and no terminal is needed.`,
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&w.task, "task", "", "`T` task (pgrlab list tasks)")
-	f.StringVar(&w.policy, "policy", "", "`PATH` policy to act as: policy.bin, a run folder, or latest (default: random actions)")
-	f.StringVar(&w.shows, "observation", "", "`pixels` show what a policy sees that acts on pixels (default: the scene)")
+	f.StringVar(&w.policy, "policy", "", "`PATH` policy that chooses the actions: policy.bin, a run folder, or latest (default: random actions)")
+	f.StringVar(&w.shows, "observation", "", "`pixels` show what a policy that acts on pixels sees (default: the scene)")
 	f.StringVar(&w.tv, "tv", "", cli.TVUsage)
 	f.Uint64Var(&w.seed, "seed", 0, "`N` seed of the start states and of random actions")
-	cli.CountIn(f, &w.fps, "fps", w.fps, 1, maxFPS, "`N` pictures a second, at most 60; time runs as it does in the task")
-	cli.CountVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; with --frames 1)")
+	cli.CountIn(f, &w.fps, "fps", w.fps, 1, maxFPS, "`N` pictures per second, at most 60; time passes as in the task")
+	cli.CountVar(f, &w.episodes, "episodes", 0, 1, "`N` episodes to show (default: until you leave; 1 with --frames)")
 	f.StringVar(&w.frames, "frames", "", "`DIR` write the pictures as PNG files into this folder")
-	f.StringVar(&w.pictures, "pictures", "", "`HOW` what pictures are drawn with: auto, kitty, sixel or blocks (default: as the settings say)")
-	f.StringVar(&w.size, "size", w.size, "`WxH` pixels of the pictures in files")
+	f.StringVar(&w.pictures, "pictures", "", "`HOW` how to draw pictures: auto, kitty, sixel or blocks (default: as the settings say)")
+	f.StringVar(&w.size, "size", w.size, "`WxH` size of the pictures in files, in pixels")
 	return c
 }
 
-// maxFPS is what the screen's own timer can do.
+// maxFPS is the limit of the screen's own timer.
 const maxFPS = 60
 
 func (w *watchFlags) run(ctx context.Context, d cli.Deps, in io.Reader, out, errs io.Writer) error {
@@ -113,8 +115,8 @@ func (w *watchFlags) run(ctx context.Context, d cli.Deps, in io.Reader, out, err
 	return nil
 }
 
-// drawnWith is how pictures are drawn on the screen: as --pictures says, or the settings;
-// those that cannot be read are the defaults.
+// drawnWith is how to draw pictures on the screen: as --pictures says, or the settings; unreadable
+// settings count as the defaults.
 func (w *watchFlags) drawnWith() string {
 	if w.pictures != "" {
 		return w.pictures
@@ -123,7 +125,7 @@ func (w *watchFlags) drawnWith() string {
 	return s.Pictures
 }
 
-// check finds what is wrong with the flags by themselves.
+// check finds errors in the flags alone.
 func (w *watchFlags) check() (width, height int, err error) {
 	const maxSide = 4096
 	ws, hs, _ := strings.Cut(w.size, "x")
@@ -145,8 +147,7 @@ func (w *watchFlags) check() (width, height int, err error) {
 	return width, height, nil
 }
 
-// open makes task, actions and pictures. What is wrong with a name or path is the
-// user's to mend.
+// open makes the task, its actions and its pictures. The user can fix an error in a name or path.
 func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	var saved *savedPolicy
 	name, who := w.task, "random actions"
@@ -175,13 +176,13 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	return p, nil
 }
 
-// savedPolicy is a policy.bin and what its networks look like.
+// savedPolicy is a policy.bin and the shape of its networks.
 type savedPolicy struct {
 	path   string
 	config config.Config
 }
 
-// findPolicy finds the file that a person means, and the configuration beside it.
+// findPolicy finds the file that a path refers to, and the configuration beside it.
 func findPolicy(path string) (*savedPolicy, error) {
 	if path == "latest" && !rundir.Exists(path) {
 		var err error

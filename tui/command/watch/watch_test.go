@@ -20,8 +20,8 @@ import (
 	"pgrlab/tui/testing/commandtest"
 )
 
-// lineEnv is a task in which a point moves along a line by its action, two numbers
-// are its pose, and an episode has ten steps of 0.1 s.
+// lineEnv is a task in which the action moves a point along a line. Its pose has two numbers, and
+// an episode has ten steps of 0.1 s.
 type lineEnv struct {
 	at   float32
 	step int
@@ -46,7 +46,7 @@ func (e *lineEnv) Save(io.Writer) error         { return errors.ErrUnsupported }
 func (e *lineEnv) Load(io.Reader) error         { return errors.ErrUnsupported }
 func (e *lineEnv) Close() error                 { return nil }
 
-// lineView paints as many columns white as there were steps.
+// lineView paints one column white for each step made.
 type lineView struct{}
 
 func (lineView) StepTime() time.Duration { return 100 * time.Millisecond }
@@ -73,8 +73,8 @@ func newPlayer(t *testing.T) (*player, *lineEnv) {
 	return p, env
 }
 
-// Time runs as in the task, whatever the pictures a second: nothing is lost by
-// rounding, and an episode is not left by itself.
+// Time runs as in the task, at any number of pictures per second: rounding loses nothing, and an
+// episode does not end by itself.
 func TestPlayerKeepsTime(t *testing.T) {
 	for _, period := range []time.Duration{40 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond} {
 		p, _ := newPlayer(t)
@@ -103,7 +103,7 @@ func TestPlayerKeepsTime(t *testing.T) {
 	}
 }
 
-// screen is a watching screen whose commands are run by hand.
+// screen is a watching screen whose commands the test runs.
 type screen struct {
 	*watching
 	t     *testing.T
@@ -114,8 +114,8 @@ func newScreen(t *testing.T, p *player) *screen {
 	return &screen{watching: &watching{player: p, style: picture.ASCII, colours: termenv.Ascii, period: 100 * time.Millisecond}, t: t}
 }
 
-// send gives a message to the screen and runs what comes of it, but does not wait
-// for wake-ups.
+// send gives a message to the screen and runs the commands that follow, but does not wait for
+// wake-ups.
 func (s *screen) send(msg tea.Msg) {
 	s.t.Helper()
 	_, cmd := s.Update(msg)
@@ -137,7 +137,7 @@ func key(s string) tea.KeyMsg {
 	return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(s)}
 }
 
-// due lets the time of the next picture come.
+// wakeUp makes the next picture due and wakes the screen.
 func (s *screen) wakeUp() {
 	s.due = time.Time{}
 	s.send(wakeMsg(s.wake))
@@ -199,7 +199,7 @@ func TestWatchingShowsTheTask(t *testing.T) {
 	}
 }
 
-// The next episode begins by itself, and the screen ends after those asked for.
+// The next episode begins by itself, and the screen ends after the requested number of episodes.
 func TestWatchingEndsAfterItsEpisodes(t *testing.T) {
 	p, _ := newPlayer(t)
 	s := newScreen(t, p)
@@ -227,8 +227,7 @@ func TestWatchingIsLeft(t *testing.T) {
 	}
 }
 
-// An error of the task ends the screen, and so does a picture that is asked for
-// after the end.
+// An error of the task ends the screen, and so does a picture that is requested after the end.
 func TestWatchingStopsAtAnError(t *testing.T) {
 	p, env := newPlayer(t)
 	s := newScreen(t, p)
@@ -245,7 +244,7 @@ func TestWatchingStopsAtAnError(t *testing.T) {
 	}
 }
 
-// Keys that arrive together are keys one by one, and pasted text is none.
+// Keys that arrive together are handled one by one, and pasted text is not taken for keys.
 func TestWatchTakesBursts(t *testing.T) {
 	one, _ := newPlayer(t)
 	two, _ := newPlayer(t)

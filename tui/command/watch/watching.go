@@ -19,29 +19,29 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// watching is the screen of a player: a line above, a line below, the picture
-// between. One picture is made at a time, outside the event loop, and the next
-// one is asked for when it is shown: a slow terminal or machine gets fewer.
+// watching is the screen of a player: a line above, a line below, the picture between. One picture
+// is made at a time, outside the event loop, and the next one is requested when it is shown: a slow
+// terminal or machine gets fewer pictures.
 type watching struct {
 	player   *player
-	pictures *tui.Pictures // nil: characters alone
+	pictures *tui.Pictures // nil: only characters
 	style    picture.Style
 	colours  termenv.Profile
 	period   time.Duration
 	episodes int // 0: endless
 
 	w, h   int
-	due    time.Time // of the next picture
+	due    time.Time // when to show the next picture
 	paused bool
 	busy   bool // a picture is being made
 	wanted asked
 	shown  frameMsg
-	ask    tea.Cmd // what the terminal shows; nil: it is not asked
-	wake   int     // number of the wake-up that counts
+	ask    tea.Cmd // asks the terminal what it can show; nil: no question
+	wake   int     // number of the wake-up that is valid
 	err    error
 }
 
-// asked is what keys want of the next picture.
+// asked is what keys request of the next picture.
 type asked struct{ step, next bool }
 
 // frameMsg is a finished picture.
@@ -78,7 +78,7 @@ func (p *player) onScreen(ctx context.Context, in, out *os.File, pictures string
 	return nil
 }
 
-// Init waits for the size of the terminal, and asks what it shows.
+// Init waits for the size of the terminal, and asks what the terminal can show.
 func (v *watching) Init() tea.Cmd { return v.ask }
 
 // Update takes keys, sizes and finished pictures.
@@ -106,7 +106,7 @@ func (v *watching) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return v, nil
 }
 
-// show takes a finished picture and sees to the next one.
+// show takes a finished picture and arranges for the next one.
 func (v *watching) show(f frameMsg) tea.Cmd {
 	v.busy = false
 	if f.err != nil {
@@ -131,7 +131,7 @@ func (v *watching) show(f frameMsg) tea.Cmd {
 	return tea.Tick(time.Until(v.due), func(time.Time) tea.Msg { return number })
 }
 
-// keys takes what the terminal sent at once: keys, one by one; pasted text is none.
+// keys takes what the terminal sent at once: keys, one by one; it ignores pasted text.
 func (v *watching) keys(msg tea.KeyMsg) tea.Cmd {
 	switch {
 	case msg.Paste:
@@ -167,7 +167,7 @@ func (v *watching) key(msg tea.KeyMsg) tea.Cmd {
 	return v.again()
 }
 
-// again asks for the next picture, unless one is being made.
+// again requests the next picture, unless one is being made.
 func (v *watching) again() tea.Cmd {
 	w, h := v.w, v.h-2
 	if v.busy || w < 1 || h < 1 {
@@ -182,14 +182,14 @@ func (v *watching) again() tea.Cmd {
 		passed = 0
 	}
 	if passed > 0 || wanted.next {
-		// A late picture does not hasten the next ones.
+		// A late picture does not speed up the next ones.
 		if v.due = v.due.Add(v.period); v.due.Before(now) {
 			v.due = now.Add(v.period)
 		}
 	}
 	v.busy, v.wanted = true, asked{}
 	canvas, p := v.pictures.Canvas(v.style), v.player
-	v.pictures.Lost() // all is drawn again as it is
+	v.pictures.Lost() // everything is drawn again anyway
 	return func() tea.Msg {
 		if wanted.next {
 			if err := p.next(); err != nil {
@@ -209,8 +209,8 @@ func (v *watching) again() tea.Cmd {
 	}
 }
 
-// View is the screen. After a change of size the last picture stands until the
-// next one is made, cut to the new size.
+// View is the screen. After a change of size the last picture stays, cut to the new size, until the
+// next one is made.
 func (v *watching) View() string {
 	if v.w < 1 || v.h < 1 {
 		return ""
@@ -249,7 +249,7 @@ func (v *watching) header() string {
 	return v.fit(name+"  "+numbers, termenv.Style.Bold)
 }
 
-// fit cuts a line of text to the screen and gives it a style, where there are any.
+// fit cuts a line of text to the width of the screen and applies a style, if there are styles.
 func (v *watching) fit(text string, style func(termenv.Style) termenv.Style) string {
 	text = ansi.Truncate(text, v.w, "")
 	return style(v.colours.String(text)).String()

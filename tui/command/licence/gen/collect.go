@@ -17,7 +17,7 @@ import (
 	"pgrlab/tui/command/licence"
 )
 
-// listed is what go list says of a package.
+// listed is what go list says about a package.
 type listed struct {
 	Dir      string
 	Standard bool
@@ -27,8 +27,8 @@ type listed struct {
 	}
 }
 
-// collect lists this program, Go, and the modules that are linked, with their texts.
-// What is linked on Linux is a superset of what is elsewhere.
+// collect lists this program, Go, and the linked modules, with their licence texts. What is linked
+// on Linux includes everything linked elsewhere.
 func collect(root string) ([]licence.Part, error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Standard,Module", ".")
 	cmd.Dir = root
@@ -41,7 +41,7 @@ func collect(root string) ([]licence.Part, error) {
 	type module struct {
 		part licence.Part
 		dir  string
-		dirs map[string]bool // of linked packages, and above them in the module
+		dirs map[string]bool // folders of linked packages, and those above them in the module
 	}
 	modules := map[string]*module{}
 	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
@@ -93,11 +93,11 @@ func collect(root string) ([]licence.Part, error) {
 	return all, nil
 }
 
-// legal are the names of files that must go with a work. The GPL, which freetype
-// offers as an alternative to its own licence, is not chosen.
+// legal matches the names of files that must accompany a work. The GPL, which freetype offers as an
+// alternative to its own licence, is not chosen.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|copyright|unlicense|ofl|bsd-licen[cs]e|ftl)([.-].*)?$`)
 
-// part reads the texts of a part in some of the folders below its own.
+// part reads the texts of a part in its own folder and in dirs below it.
 func part(name, version, root string, dirs map[string]bool) (licence.Part, error) {
 	p := licence.Part{Name: name, Version: version}
 	if sub := filepath.Join(root, "licenses"); isDir(sub) {
@@ -110,7 +110,7 @@ func part(name, version, root string, dirs map[string]bool) (licence.Part, error
 			return p, err
 		}
 		for _, e := range entries {
-			own := name == "pgrlab" && e.Name() == noticeFile // which is made from this
+			own := name == "pgrlab" && e.Name() == noticeFile // the notice is made from this list
 			if !e.IsDir() && legal.MatchString(e.Name()) && filepath.Ext(e.Name()) != ".go" && !own {
 				files = append(files, filepath.Join(dir, e.Name()))
 			}
@@ -144,7 +144,7 @@ func part(name, version, root string, dirs map[string]bool) (licence.Part, error
 	return p, nil
 }
 
-// decode reads UTF-8, or Latin-1 where it is none.
+// decode reads text as UTF-8, or as Latin-1 if it is not valid UTF-8.
 func decode(text []byte) string {
 	if utf8.Valid(text) {
 		return string(text)
@@ -161,7 +161,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// marks are phrases by which licences are known, with the spaces of a line of text.
+// marks are phrases that identify licences, with the spacing of a single line.
 var marks = []struct{ id, phrase string }{
 	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy"},
 	{"Apache-2.0", "apache license version 2.0"},
@@ -198,8 +198,8 @@ func kindsOf(text string) []string {
 // mujoco is the npm package that the physics comes from.
 const mujoco = "node_modules/@mujoco/mujoco"
 
-// ofPhysics are MuJoCo and the libraries in its WebAssembly build: from a folder, or
-// those that are embedded if they are of the version that package-lock.json pins.
+// ofPhysics are MuJoCo and the libraries in its WebAssembly build: read from a folder, or the
+// embedded ones if they have the version that package-lock.json pins.
 func ofPhysics(root, dir string) ([]licence.Part, error) {
 	doc, err := os.ReadFile(filepath.Join(root, "package-lock.json"))
 	if err != nil {

@@ -3,10 +3,10 @@
 //
 //	go run ./tui/command/licence/gen
 //
-// Modules and their versions come from the module graph, their texts from the module
-// cache. MuJoCo's npm package holds no licence, nor do the libraries inside it: their
-// texts stay as they are while the version of MuJoCo does. For another version give a
-// folder with a folder for each of them, named NAME@VERSION, with its texts:
+// Modules and their versions come from the module graph, their texts from the module cache. Neither
+// MuJoCo's npm package nor the libraries inside it hold a licence: their texts stay the same as
+// long as MuJoCo's version does. For another version give a folder that has a folder for each of
+// them, named NAME@VERSION, with its texts:
 //
 //	go run ./tui/command/licence/gen -physics DIR
 package main
@@ -23,7 +23,7 @@ import (
 	"pgrlab/tui/command/licence"
 )
 
-// The files that are written.
+// The files to write.
 const (
 	packedFile = "tui/command/licence/texts.json.zst"
 	noticeFile = "NOTICE"
@@ -65,7 +65,7 @@ func run(physics string) error {
 	return os.WriteFile(noticeFile, notice(parts), 0o644)
 }
 
-// notice names the parts.
+// notice lists the parts.
 func notice(parts []licence.Part) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "pgrlab\nCopyright (c) 2026 The pgrlab authors\n\n"+

@@ -11,11 +11,11 @@ import (
 	"pgrlab/tui/command/licence"
 )
 
-// root is the repository's, from this folder.
+// root is the path of the repository's root from this folder.
 const root = "../../../.."
 
-// The binary carries the texts of exactly what is linked into it, in the versions that
-// are linked, and NOTICE names them.
+// The binary carries exactly the texts of what is linked into it, in the linked versions, and
+// NOTICE names them.
 func TestLicencesAreOfWhatIsLinked(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the go command is not there: ", err)
@@ -64,7 +64,7 @@ func TestLicencesAreOfWhatIsLinked(t *testing.T) {
 	}
 }
 
-// Licences are told apart by their words.
+// Licences are recognised by their words.
 func TestKindsOf(t *testing.T) {
 	for text, want := range map[string]string{
 		"Permission is hereby granted, free\nof charge, to any person obtaining a copy":  "MIT",
