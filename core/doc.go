@@ -32,46 +32,48 @@
 //
 // # Where to begin
 //
-// Algorithm 1 of the paper is lab/algorithm.go. docs/key-press.md follows a change of ω from
-// the keyboard to the sampler and to the first batch that contains it. docs/recipes have a
-// whole relevance function with a network, and other parts.
+// Algorithm 1 of the paper is lab/algorithm.go. docs/key-press.md follows a change of ω from the
+// keyboard to the sampler and to the first batch that contains it. docs/recipes has a complete
+// relevance function with a network, and other parts.
 //
 // # Imports
 //
-// Imports point down. config is what a run is made from, task the problem that it learns.
-// knob has the table of what can be changed while a run goes on,
-// and the positions at which it is; event has what a run says and what can be asked of
-// it. redo is what a change of a knob asks for and waits for, meter what the parts of a run
-// take. whatif trains a saved agent with other rows; it knows a run by what offline hands it.
+// Imports point down. config holds what a run is made from, task the problem that it learns.
+// knob has the table of what can be changed while a run goes on, and the positions at which it
+// changes. event has what a run reports and what can be asked of it. redo tracks what a change
+// of a knob requires and what it waits for; meter measures what the parts of a run take. whatif
+// trains a saved agent with other rows; it knows a run only through what offline hands it.
 // policy writes and reads the file of a policy, and acts with it.
-// replica is one agent with its world and its data: it composes agent (the contract of who
-// acts and learns; agent/sac is one), relevance (F), generative (G) and replay (what is
-// learned from). lab runs Algorithm 1 on a cohort of them and owns the goroutine; it lets
-// inspect look at a run with the numbers of analysis, and writes through run (the folder of
-// a run). checkpoint is what of a run is saved and how it comes back, offline looks at saved
-// runs; neither needs lab. Relevance functions and generators declare
-// themselves in registries; table makes one document of a configuration and of the
-// settings that they bring along. agent/sac, relevance and generative build
-// their networks with nn from the operations in op, compile them with plan, and run them
-// on a device: device/cpu, whose programs and whose lab's members choose how they share
-// workers by device/adapt, or device/cuda, which launches the kernels of
-// device/cuda/kernel through device/cuda/driver. rng is at the bottom. printable makes
-// text of others safe to show. report makes tables and figures from run folders; it knows
-// run and the random numbers of its bootstrap.
 //
-// What is below testing serves tests only: a CUDA driver that interprets kernels (emulator,
-// ptx), a device with memory of its own (mirrortest), the cases of every operation (optest)
-// and of every driver (drivertest), power cuts (cut), slow and quick work (pace), numbers of
-// other programs (golden), a run that takes milliseconds (tiny), less of what
-// takes minutes under the race detector (racing).
+// replica is one agent with its world and its data: it composes agent (the contract of what acts
+// and learns; agent/sac is one implementation), relevance (F), generative (G) and replay (the
+// data that is learned from). lab runs Algorithm 1 on a cohort of replicas and owns the training
+// goroutine; it lets inspect look at a run with the numbers of analysis, and writes through run
+// (the folder of a run). checkpoint defines what is saved of a run and how it is restored,
+// offline looks at saved runs; neither needs lab.
 //
-// imports_test.go holds the map; who needs something from a neighbour declares a small
-// interface on its own side.
+// Relevance functions and generators declare themselves in registries; table makes one document
+// from a configuration and the settings that they bring along. agent/sac, relevance and
+// generative build their networks with nn from the operations in op, compile them with plan, and
+// run them on a device: device/cpu, where programs and lab's members choose through device/adapt
+// how they share workers, or device/cuda, which launches the kernels of device/cuda/kernel
+// through device/cuda/driver. rng is at the bottom. printable makes text from elsewhere safe to
+// show. report makes tables and figures from run folders; it knows run, and the random numbers
+// of its bootstrap.
+//
+// The packages below testing serve tests only: a CUDA driver that interprets kernels (emulator,
+// ptx), a device with memory of its own (mirrortest), the cases of every operation (optest) and
+// of every driver (drivertest), power cuts (cut), slow and quick work (pace), numbers from other
+// programs (golden), a run that takes milliseconds (tiny), and smaller versions of what takes
+// minutes under the race detector (racing).
+//
+// imports_test.go holds the map. A package that needs something from a neighbour declares a
+// small interface on its own side.
 //
 // # Why
 //
-// Random numbers are indexed by place, not drawn in order (rng); batches are
-// split into lanes, not workers (device/cpu); work is cut into slices by count,
-// never by time (lab). Together: the same preset, seed and device write the same
-// journal, watched or not, paused and resumed or not, on one core or two.
+// Random numbers are indexed by place, not drawn in order (rng); batches are split into lanes,
+// not workers (device/cpu); work is cut into slices by count, never by time (lab). Together
+// these ensure that the same preset, seed and device write the same journal, whether or not the
+// run is watched, or paused and resumed, and on one core or two.
 package core

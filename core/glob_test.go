@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// The name of a folder is not a pattern: a run in a[12] has nothing to do with those in
-// a1 and a2. So no file of the program, tests aside, calls what reads patterns.
+// The name of a folder is not a pattern: a run in a[12] has nothing to do with those in a1 and a2.
+// Therefore no file of the program, except for tests, calls a function that reads patterns.
 func TestNoPathIsAPattern(t *testing.T) {
 	patterns := map[string][]string{
 		"path/filepath": {"Glob", "Match"},
@@ -36,7 +36,7 @@ func TestNoPathIsAPattern(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		forbidden := map[string][]string{} // by the name that the file gives the package
+		forbidden := map[string][]string{} // by the name that the file gives to the package
 		for _, spec := range parsed.Imports {
 			target, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {

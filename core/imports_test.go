@@ -12,10 +12,9 @@ import (
 	"testing"
 )
 
-// allowed is the import map: for each package of the project, the packages of
-// the project that it may import. Imports point down; a layer may be skipped,
-// never climbed. Tests may import what they like. What is below a folder testing is for
-// them alone.
+// allowed is the import map: for each package of the project, the packages of the project that it
+// may import. Imports point down; a layer may be skipped, never climbed. Tests may import anything.
+// Packages below a folder named testing are for tests only.
 var allowed = map[string][]string{
 	"":     {"tui/program"},
 	"core": {},
@@ -25,8 +24,8 @@ var allowed = map[string][]string{
 	"tui":         {"tui/...", "core/config", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/knob", "core/run"}, // puts the commands together
 
-	// The commands, and below them what they share. Of the whole screen session alone starts
-	// runs, with core/lab; the others look at those on disk.
+	// The commands come first, and below them the packages that they share. Of the whole screen,
+	// only session starts runs, with core/lab; the others look at runs on disk.
 	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/offline", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
 	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/sshd", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/sweep/slurm", "core/printable"},
 	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run"},
@@ -45,7 +44,7 @@ var allowed = map[string][]string{
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},
 
-	// A pane imports no other pane, and nothing of the screen but what all panes see.
+	// A pane imports no other pane, and of the screen only what all panes see.
 	"tui/pane/...":    {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob"},
 	"tui/pane/whatif": {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"}, // run: its numbers
 	"tui/pane":        {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif"},
@@ -62,7 +61,7 @@ var allowed = map[string][]string{
 	"tui/sshd":    {"tui", "tui/remote", "core/printable"},
 	"tui/chart":   {},
 	"tui/picture": {},
-	"tui/query":   {"tui/picture"}, // whose protocols a terminal is asked for
+	"tui/query":   {"tui/picture"}, // the protocols that a terminal is asked about
 	"tui/svg":     {},
 
 	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table", "core/task"},
@@ -85,7 +84,7 @@ var allowed = map[string][]string{
 	"core/sweep/slurm":    {"core/run"},
 	"core/sweep/ssh":      {"core/run"},
 	"core/report":         {"core/run", "core/printable", "core/rng"},                                                                                                         // rng: the bootstrap's random numbers
-	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                                                                     // contract and registry; window: what convolutions leave of a frame
+	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                                                                     // contract and registry; window: the size of a frame after convolutions
 	"core/agent/...":      {"core/agent", "core/agent/probe", "core/agent/align", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
 	"core/agent/learners": {"core/agent/..."},                                                                                                                                 // the list of them
 	"core/relevance":      {"core/replay", "core/window", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
@@ -103,7 +102,7 @@ var allowed = map[string][]string{
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},
 	"core/op":   {"core/window"},
 
-	"core/window": {}, // how windows move over images: a graph says it, devices do it
+	"core/window": {}, // how windows move over images, for graphs and devices
 
 	"core/device":                {"core/window", "core/rng"},
 	"core/device/adapt":          {},
@@ -116,13 +115,13 @@ var allowed = map[string][]string{
 	"core/device/cuda/kernel/gen": {},
 	"core/device/cuda/driver":     {},
 
-	// Only tests, and packages like these, import what is below a folder testing.
+	// Only tests, and packages like these, import packages below a folder named testing.
 	"core/testing/cut":        {"core/run/files"},                                                                                                                                 // kills and power cuts
-	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                        // what every CUDA driver is tested by
+	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                        // the tests that every CUDA driver must pass
 	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                                    // a CUDA driver that interprets kernels
 	"core/testing/golden":     {},                                                                                                                                                 // numbers of another program
 	"core/testing/mirrortest": {"core/device"},                                                                                                                                    // a device with memory of its own
-	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                                             // the cases that every implementation of an operation is tested by
+	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                                             // the cases with which every implementation of an operation is tested
 	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/agent/drqv2", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds
 	"core/testing/racing":     {},                                                                                                                                                 // whether the race detector watches
 	"core/testing/pace":       {},                                                                                                                                                 // makes work slow or quick
@@ -191,8 +190,8 @@ func TestImportsFollowTheMap(t *testing.T) {
 // forTests says whether a package is for tests only.
 func forTests(name string) bool { return slices.Contains(strings.Split(name, "/"), "testing") }
 
-// permitted is what a package may import: its own line of the map, or the one of all
-// packages below a folder.
+// permitted returns what a package may import: its own line of the map, or the line of all packages
+// below a folder.
 func permitted(from string) (may []string, known bool) {
 	if may, known = allowed[from]; known {
 		return may, true

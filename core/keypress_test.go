@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// maxFiles is how many files the way from a key press to the sampler goes through.
+// maxFiles is the largest number of files on the way from a key press to the sampler.
 const maxFiles = 12
 
-// docs/key-press.md follows the code: its functions are there, in an item each calls the next
-// where an arrow says so, and the way to the sampler is short.
+// docs/key-press.md agrees with the code: its functions exist, in an item each function calls the
+// next where an arrow says so, and the way to the sampler is short.
 func TestTheWayOfAKeyPress(t *testing.T) {
 	text, err := os.ReadFile("../docs/key-press.md")
 	if err != nil {
@@ -55,13 +55,13 @@ func TestTheWayOfAKeyPress(t *testing.T) {
 	}
 }
 
-// function is where a function is, and the names in its body.
+// function has the file of a function, and the names in its body.
 type function struct {
 	file     string
 	mentions map[string]bool
 }
 
-// functionsOf are the functions of packages, by package, type and name.
+// functionsOf returns the functions of packages, by package, type and name.
 func functionsOf(t *testing.T, dirs ...string) map[string]function {
 	t.Helper()
 	all := map[string]function{}
@@ -101,7 +101,7 @@ func functionsOf(t *testing.T, dirs ...string) map[string]function {
 	return all
 }
 
-// receiver is the type of a method and a dot; "" of a function.
+// receiver returns the type of a method and a dot; "" for a function.
 func receiver(f *ast.FuncDecl) string {
 	if f.Recv == nil {
 		return ""

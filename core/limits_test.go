@@ -14,20 +14,20 @@ import (
 	"testing"
 )
 
-// Sizes beyond which a package, a type or a file is to be taken apart. Tests, generated
-// files and packages that are for tests only have none.
+// These are the sizes beyond which a package, a type or a file is to be split. They do not apply to
+// tests, generated files and packages that are for tests only.
 const (
 	maxPackageLines = 6000
 	maxMethods      = 100
 	maxFileLines    = 400
 )
 
-// beyond are the packages and types that are larger, each with a size which it may not
-// exceed. Who makes one smaller writes down the new size, or takes it out.
+// beyond has the packages and types that are larger, each with a size that it may not exceed.
+// Whoever makes one smaller writes down the new size, or removes the entry.
 var beyond = map[string]int{}
 
-// builders have a method for each thing that they build: an operation of a graph, a kernel
-// in assembly.
+// builders are types with a method for each thing that they build: an operation of a graph, a
+// kernel in assembly.
 var builders = []string{"core/op.Graph", "core/device/cpu/kernel/gen.gen"}
 
 func TestNothingGrowsTooLarge(t *testing.T) {
@@ -97,7 +97,7 @@ func TestNothingGrowsTooLarge(t *testing.T) {
 	}
 }
 
-// typeName is the name of the type of a receiver.
+// typeName returns the name of the type of a receiver.
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

@@ -11,12 +11,12 @@ import (
 // Constants of dm_control/suite/ball_in_cup.py and ball_in_cup.xml.
 const (
 	ballRadius     = 0.025 // m
-	ballCupHalf    = 0.05  // m, half the inside of the cup, both ways
-	ballMaxDraws   = 1000  // of a start in which nothing touches
-	ballStartAside = 0.2   // m, how far aside the ball may start
-	ballStartLow   = 0.2   // m, above its place at rest
-	ballStartHigh  = 0.5   // m
-	ballCupJoints  = 2     // of the cup, before those of the ball
+	ballCupHalf    = 0.05  // m, half the inner size of the cup in both directions
+	ballMaxDraws   = 1000  // largest number of draws for a start in which nothing touches
+	ballStartAside = 0.2   // m, largest sideways offset of the ball at the start
+	ballStartLow   = 0.2   // m, lowest start above its rest position
+	ballStartHigh  = 0.5   // m, highest start above its rest position
+	ballCupJoints  = 2     // number of joints of the cup, which precede those of the ball
 )
 
 var ballInCupCatch = register(Task{
@@ -32,7 +32,7 @@ var ballInCupCatch = register(Task{
 		"cup speed x", "cup speed z", "ball speed x", "ball speed z"},
 })
 
-// ballInCupModel has the figures of dm_control/suite/ball_in_cup.xml: metres,
+// ballInCupModel has the numbers of dm_control/suite/ball_in_cup.xml: metres,
 // density 1000.
 const ballInCupModel = `<mujoco model="ball in cup">` + suiteLook + `
   <size memory="1M"/>
@@ -73,20 +73,20 @@ const ballInCupModel = `<mujoco model="ball in cup">` + suiteLook + `
   <actuator><motor name="x" joint="cup_x"/><motor name="z" joint="cup_z"/></actuator>
 </mujoco>`
 
-// ballInCup measures.
+// ballInCup provides the measurements of the body.
 type ballInCup struct {
 	*physics
 	target int // the site that fills the cup
-	ball   int // its body
+	ball   int // body of the ball
 }
 
-// toTarget is the way from the ball to the middle of the cup in the plane, metres.
+// toTarget is the vector from the ball to the middle of the cup in the plane, metres.
 func (b ballInCup) toTarget() (x, z float64) {
 	target, ball := b.SiteXPos[3*b.target:], b.XPos[3*b.ball:]
 	return target[0] - ball[0], target[2] - ball[2]
 }
 
-// ballInCupTask catches.
+// ballInCupTask is the task of catching the ball.
 type ballInCupTask struct{ ballInCup }
 
 func bindBallInCup(p *physics) (behaviour, error) {
@@ -98,7 +98,7 @@ func bindBallInCup(p *physics) (behaviour, error) {
 	return ballInCupTask{ballInCup{p, target, ball}}, err
 }
 
-// start draws a place of the ball at which it touches nothing.
+// start draws a position of the ball at which it touches nothing.
 func (t ballInCupTask) start(r *rand.Rand) error {
 	for range ballMaxDraws {
 		t.QPos[ballCupJoints] = span{-ballStartAside, ballStartAside}.draw(r)

@@ -6,7 +6,7 @@ import (
 	"pgrlab/envs/render"
 )
 
-// The camera that is named is the one that frames are drawn through.
+// Frames are drawn through the camera that is named.
 func TestCamerasByTheirNames(t *testing.T) {
 	for _, task := range Tasks() {
 		name := task.Camera()

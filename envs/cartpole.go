@@ -10,12 +10,12 @@ import (
 // Constants of dm_control/suite/cartpole.py.
 const (
 	cartpoleNoise        = 0.01  // m, radians, m/s, radians/s: spread of the start
-	cartpoleNear         = 0.1   // m, how far from the centre balancing may start
-	cartpoleUpright      = 0.034 // radians, and how far from upright
+	cartpoleNear         = 0.1   // m, largest distance from the centre at the start of balancing
+	cartpoleUpright      = 0.034 // radians, largest angle from upright at the start of balancing
 	cartpoleCentre       = 2     // m, margin of the cart's reward
-	cartpoleAngleSpeed   = 5     // radians/s, margin of the pole's
-	cartpoleSparseCart   = 0.25  // m from the centre, within which the sparse reward is 1
-	cartpoleSparseCosine = 0.995 // of the pole's angle, from where it is 1
+	cartpoleAngleSpeed   = 5     // radians/s, margin of the pole's reward
+	cartpoleSparseCart   = 0.25  // m from the centre, within which the sparse reward can be 1
+	cartpoleSparseCosine = 0.995 // cosine of the pole's angle from which the sparse reward can be 1
 )
 
 var (
@@ -40,8 +40,8 @@ func cartpoleAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 	})
 }
 
-// cartpoleModel has the figures of dm_control/suite/cartpole.xml: metres, kg.
-// Nothing collides. The energy, which nobody reads, is left out.
+// cartpoleModel has the numbers of dm_control/suite/cartpole.xml: metres, kg.
+// Nothing collides. The computation of the energy, which is not used, is left out.
 const cartpoleModel = `<mujoco model="cartpole">` + suiteLook + `
   <size memory="1M"/>
   <option timestep="0.01" integrator="RK4"><flag contact="disable"/></option>
@@ -64,28 +64,28 @@ const cartpoleModel = `<mujoco model="cartpole">` + suiteLook + `
   <actuator><motor name="slide" joint="slider" gear="10" ctrllimited="true" ctrlrange="-1 1"/></actuator>
 </mujoco>`
 
-// cartpole measures.
+// cartpole provides the measurements of the body.
 type cartpole struct {
 	*physics
-	pole int // its body
+	pole int // body of the pole
 }
 
-// position is that of the cart on its rail, metres.
+// position is the position of the cart on its rail, metres.
 func (c cartpole) position() float64 { return c.QPos[0] }
 
-// angle gives cosine and sine of the pole's angle from upright.
+// angle returns cosine and sine of the pole's angle from upright.
 func (c cartpole) angle() (cos, sin float64) { return c.XMat[9*c.pole+8], c.XMat[9*c.pole+2] }
 
 // angleSpeed is how fast the pole turns, radians/s.
 func (c cartpole) angleSpeed() float64 { return c.QVel[1] }
 
-// nearUpright is the start of balancing.
+// nearUpright draws the start of balancing.
 func (c cartpole) nearUpright(r *rand.Rand) {
 	c.QPos[0] = span{-cartpoleNear, cartpoleNear}.draw(r)
 	c.QPos[1] = span{-cartpoleUpright, cartpoleUpright}.draw(r)
 }
 
-// hanging is the start of swinging up, with a little noise to break the symmetry.
+// hanging draws the start of swinging up, with a little noise to break the symmetry.
 func (c cartpole) hanging(r *rand.Rand) {
 	c.QPos[0] = cartpoleNoise * r.NormFloat64()
 	c.QPos[1] = math.Pi + cartpoleNoise*r.NormFloat64()
@@ -98,8 +98,8 @@ var (
 	cartpoleOnTop   = tolerance{lower: cartpoleSparseCosine, upper: 1}
 )
 
-// smooth is the reward of an upright pole, a cart near the centre, small controls
-// and a pole that rests.
+// smooth is the reward for an upright pole, a cart near the centre, small controls
+// and a pole at rest.
 func (c cartpole) smooth() float64 {
 	cos, _ := c.angle()
 	upright := (cos + 1) / 2
@@ -109,13 +109,13 @@ func (c cartpole) smooth() float64 {
 	return upright * gentle * steady * centred
 }
 
-// sparse is the reward of balance alone.
+// sparse is the reward for balance alone.
 func (c cartpole) sparse() float64 {
 	cos, _ := c.angle()
 	return cartpoleInside.of(c.position()) * cartpoleOnTop.of(cos)
 }
 
-// cartpoleTask balances.
+// cartpoleTask is the task of balancing the pole.
 type cartpoleTask struct {
 	cartpole
 	begin func(cartpole, *rand.Rand)

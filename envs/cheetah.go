@@ -13,7 +13,7 @@ const (
 var cheetahRun = register(Task{
 	Name:         "cheetah-run",
 	Doc:          "a planar half cheetah runs; 10 m/s is full reward",
-	ObsSize:      17, // positions but x (8), velocities (9)
+	ObsSize:      17, // positions except x (8), velocities (9)
 	ActSize:      6,
 	Turning:      []int{1},     // the pitch
 	EpisodeSteps: controlSteps, // 10 s of 0.01 s
@@ -23,9 +23,9 @@ var cheetahRun = register(Task{
 	names:        alongLine("back thigh", "back shin", "back foot", "front thigh", "front shin", "front foot"),
 })
 
-// cheetahModel has the figures of dm_control/suite/cheetah.xml: metres,
-// degrees; masses are scaled so that they sum to 14 kg. The hindmost ranges
-// (-230 and 0.4 degrees) are the suite's, however odd.
+// cheetahModel has the numbers of dm_control/suite/cheetah.xml: metres,
+// degrees; masses are scaled so that they sum to 14 kg. The odd ranges of the hindmost
+// joints (-230 and 0.4 degrees) are those of the suite.
 const cheetahModel = `<mujoco model="cheetah">` + suiteLook + `
   <size memory="1M"/>
   <compiler settotalmass="14"/>
@@ -89,13 +89,13 @@ const cheetahModel = `<mujoco model="cheetah">` + suiteLook + `
   </actuator>
 </mujoco>`
 
-// cheetah measures.
+// cheetah provides the measurements of the body.
 type cheetah struct{ *physics }
 
 // speed is the forward velocity of the centre of mass, m/s.
 func (c cheetah) speed() float64 { return c.SensorData[0] }
 
-// cheetahTask runs.
+// cheetahTask is the task of running.
 type cheetahTask struct{ cheetah }
 
 var cheetahReward = tolerance{lower: cheetahSpeed, upper: infinity, margin: cheetahSpeed, atMargin: 0, sigmoid: linear}
@@ -116,13 +116,13 @@ func (t cheetahTask) start(r *rand.Rand) error {
 	return t.SetTime(0)
 }
 
-// observe leaves the horizontal position out: running is the same everywhere.
+// observe leaves out the horizontal position, on which running does not depend.
 func (t cheetahTask) observe(obs []float64) {
 	n := copy(obs, t.QPos[1:])
 	copy(obs[n:], t.QVel)
 }
 
-// place puts the body at the origin: running is the same everywhere.
+// place puts the body at the origin, because running does not depend on the position.
 func (t cheetahTask) place(obs []float64) error {
 	n := copy(t.QPos[1:], obs)
 	copy(t.QVel, obs[n:])

@@ -16,7 +16,7 @@ type cord struct {
 	shape    *render.Shape
 }
 
-// addCords adds the tendons that run through sites; those of joints have no place.
+// addCords adds the tendons that run through sites. Tendons of joints are not visible.
 func (v *View) addCords(s *render.Scene, m *mujoco.Model) error {
 	if n, err := m.Int("ntendon"); n == 0 {
 		return err
@@ -37,13 +37,13 @@ func (v *View) addCords(s *render.Scene, m *mujoco.Model) error {
 			s.Shapes = append(s.Shapes, shapeOf(render.Capsule, "", render.Vec{X: width}, [4]float32(colours[4*i:])))
 		}
 	}
-	for i := range v.cords { // the shapes stay where they are from here on
+	for i := range v.cords { // from here on the slice of shapes does not move
 		v.cords[i].shape = &s.Shapes[len(s.Shapes)-len(v.cords)+i]
 	}
 	return nil
 }
 
-// span stretches the cord between two places.
+// span stretches the cord between two points.
 func (c *cord) span(from, to render.Vec) render.Frame {
 	d := minus(to, from)
 	length := math.Sqrt(d.X*d.X + d.Y*d.Y + d.Z*d.Z)
@@ -55,7 +55,7 @@ func (c *cord) span(from, to render.Vec) render.Frame {
 	if length == 0 {
 		return f
 	}
-	// Any two directions across the cord will do: it is round.
+	// Any two directions across the cord will do, because it is round.
 	z := render.Vec{X: d.X / length, Y: d.Y / length, Z: d.Z / length}
 	x := render.Vec{X: 1}
 	if flat := math.Hypot(z.X, z.Z); flat > 1e-9 {

@@ -5,19 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// crew shares out a job's parts between the goroutine that calls and some helpers.
-// Whoever is free takes the next part: where a helper's thread is slow to wake, or
-// its core busy with other things, the caller does more and waits for nobody who
-// has not begun. The caller takes parts from the first on and helpers from the last,
-// so that on an idle machine a part stays with a core and its cache.
+// crew divides the parts of a job between the calling goroutine and some helpers. A
+// goroutine that is free takes the next part: if a helper's thread is slow to wake or its
+// core is busy, the caller does more and does not wait for helpers that have not begun.
+// The caller takes parts from the front and helpers from the back, so that on an idle
+// machine a part stays with a core and its cache.
 type crew struct {
 	work    func(part int)
 	parts   int
 	helpers []*helper
 
-	round atomic.Uint64 // of the present job
+	round atomic.Uint64 // number of the present job
 	taken atomic.Uint64 // its round and how many parts are taken from either end, packed
-	done  atomic.Int64  // parts of it that are complete
+	done  atomic.Int64  // number of its parts that are complete
 	over  atomic.Bool
 }
 
@@ -28,10 +28,10 @@ type helper struct {
 
 const (
 	// patience is how many times a helper looks for a job before it sleeps: some
-	// 200 µs, in which a policy chooses its actions. Waking it costs the time of
+	// 200 µs, the time in which a policy chooses its actions. Waking it costs the time of
 	// several steps.
 	patience = 1 << 16
-	// yieldEvery is how often a waiting caller lets other goroutines run, in looks.
+	// yieldEvery is after how many looks a waiting caller lets other goroutines run.
 	yieldEvery = 1 << 10
 )
 
@@ -71,7 +71,7 @@ func (c *crew) rouse() {
 	}
 }
 
-// end is from where a goroutine takes parts.
+// end is the end of the job from which a goroutine takes parts.
 type end uint
 
 const (
@@ -111,7 +111,7 @@ func (c *crew) help(h *helper) {
 			continue
 		}
 		h.asleep.Store(true)
-		if c.round.Load() == seen && !c.over.Load() { // nothing came in between
+		if c.round.Load() == seen && !c.over.Load() { // no new job meanwhile
 			<-h.wake
 		}
 		h.asleep.Store(false)
@@ -125,7 +125,7 @@ func (c *crew) close() {
 	c.rouse()
 }
 
-// look waits a moment. It is an ordinary function, where Go can preempt.
+// look waits a moment. It is not inlined, so that Go can preempt it.
 //
 //go:noinline
 func look(looks int) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Every part of every job is done once, and before run returns, with helpers that
-// keep up, sleep in between, and are more than there is work for.
+// Every part of every job is done once, before run returns, with helpers that keep up, that sleep
+// in between, and that outnumber the parts.
 func TestACrewDoesEveryPartOnce(t *testing.T) {
 	for _, helpers := range []int{0, 1, 3} {
 		for _, parts := range []int{1, 2, 7} {

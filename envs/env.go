@@ -50,13 +50,13 @@ func (e *Env) Reset(episode uint64, obs []float32) error {
 }
 
 // Step takes an action [ActSize] in [-1,1] and writes the observation [ObsSize]
-// that follows. The reward of a control step is in [0,1], but for Gym's tasks;
-// with action repeat it is their sum. Terminated is a true end, truncated the time
-// limit; both can come together, and after either the environment wants a Reset.
+// that follows. The reward of a control step is in [0,1], except for Gym's tasks;
+// with action repeat the rewards are summed. Terminated is a true end, truncated the
+// time limit; both can occur together, and after either the environment needs a Reset.
 //
-// An action of another length, beyond [-1,1] or not finite is an error that
-// changes nothing, and so is a Step when there is nothing to go on with. An error
-// that is a *Diverged ends the episode, with obs as it was.
+// An action that has another length, is beyond [-1,1] or is not finite is an error that
+// changes nothing, and so is a Step without a running episode. An error that is a
+// *Diverged ends the episode and leaves obs as it was.
 func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated bool, err error) {
 	switch {
 	case len(action) != e.ActSize():
@@ -75,7 +75,7 @@ func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated
 	return reward, e.sim.over, e.sim.timeout(), nil
 }
 
-// Observation writes the observation last returned [ObsSize]; after Load, the
+// Observation writes the observation that was returned last [ObsSize]; after Load, the
 // one that the saved environment returned last.
 func (e *Env) Observation(obs []float32) { e.sim.narrow(obs) }
 

@@ -11,19 +11,19 @@ import (
 // Constants of dm_control/suite/finger.py and finger.xml.
 const (
 	fingerBigTarget   = 0.07        // m, radius of the target of turn_easy
-	fingerSmallTarget = 0.03        // m, and of turn_hard
-	fingerSpinSpeed   = 15          // radians/s, backwards, from here on the spinner spins
-	fingerSpinDamping = 0.03        // N·m·s, of the hinge while spinning
-	fingerHingeX      = 0.2         // m, of the spinner's hinge
+	fingerSmallTarget = 0.03        // m, radius of the target of turn_hard
+	fingerSpinSpeed   = 15          // radians/s, backwards, from which the spinner counts as spinning
+	fingerSpinDamping = 0.03        // N·m·s, damping of the hinge in the spin task
+	fingerHingeX      = 0.2         // m, position of the spinner's hinge
 	fingerHingeZ      = 0.4         // m
 	fingerReach       = 0.04 + 0.09 // m, from the hinge to the target: the spinner's length
-	fingerMaxDraws    = 1000        // of a pose in which nothing touches
+	fingerMaxDraws    = 1000        // largest number of draws for a pose in which nothing touches
 )
 
 var (
 	_ = fingerAs("finger-spin", "a finger spins a free spinner backwards", 9, // positions (4), velocities (3), touch (2)
 		bindFingerSpin)
-	_ = fingerAs("finger-turn-easy", "a finger turns a free spinner until its tip is on a big target", 12, // and target (2), distance (1)
+	_ = fingerAs("finger-turn-easy", "a finger turns a free spinner until its tip is on a big target", 12, // the same, target (2), distance (1)
 		bindFingerTurn(fingerBigTarget))
 	fingerTurnHard = fingerAs("finger-turn-hard", "a finger turns a free spinner until its tip is on a small target", 12,
 		bindFingerTurn(fingerSmallTarget))
@@ -42,7 +42,7 @@ func fingerAs(name, doc string, observations int, bind func(*physics) (behaviour
 	})
 }
 
-// fingerModel has the figures of dm_control/suite/finger.xml: metres, degrees,
+// fingerModel has the numbers of dm_control/suite/finger.xml: metres, degrees,
 // density 1000, no gravity.
 const fingerModel = `<mujoco model="finger">` + suiteLook + `
   <size memory="1M"/>
@@ -102,17 +102,18 @@ const fingerModel = `<mujoco model="finger">` + suiteLook + `
   </sensor>
 </mujoco>`
 
-// finger measures, by sensors in the order of the model's text.
+// finger provides the measurements of the body, from sensors in the order of the model's
+// text.
 type finger struct{ *physics }
 
-// angles are those of the two finger joints, radians.
+// angles are the angles of the two finger joints, radians.
 func (f finger) angles() []float64 { return f.SensorData[0:2] }
 
-// velocities are those of the finger joints and the hinge, radians/s.
+// velocities are the velocities of the finger joints and the hinge, radians/s.
 func (f finger) velocities() []float64 { return f.SensorData[2:5] }
 
-// fromHinge is a place in the plane, seen from the spinner's hinge, metres; at
-// is the place's sensor.
+// fromHinge is a position in the plane relative to the spinner's hinge, metres; at is the
+// sensor of the position.
 func (f finger) fromHinge(at int) (x, z float64) {
 	const spinner = 11
 	return f.SensorData[at] - f.SensorData[spinner], f.SensorData[at+2] - f.SensorData[spinner+2]
@@ -140,7 +141,7 @@ func (f finger) drawPose(r *rand.Rand) error {
 	return fmt.Errorf("no pose without contacts in %d draws", fingerMaxDraws)
 }
 
-// observe gives what all tasks see: positions (4), velocities (3), touch (2).
+// observe writes the common part of the observation: positions (4), velocities (3), touch (2).
 func (f finger) observe(obs []float64) {
 	copy(obs, f.angles())
 	obs[2], obs[3] = f.tip()
@@ -148,8 +149,9 @@ func (f finger) observe(obs []float64) {
 	obs[7], obs[8] = f.touch()
 }
 
-// place takes the hinge's angle from where the tip is seen: at rest straight
-// above, and turning about -y. Touch is the physics' answer to the rest.
+// place computes the hinge's angle from the observed position of the tip, which is straight
+// above at rest and turns about -y. It ignores touch, which the physics computes from the
+// rest.
 func (f finger) place(obs []float64) error {
 	copy(f.QPos, obs[:2])
 	f.QPos[2] = math.Atan2(-obs[2], obs[3])
@@ -157,7 +159,7 @@ func (f finger) place(obs []float64) error {
 	return nil
 }
 
-// fingerSpinTask spins.
+// fingerSpinTask is the task of spinning.
 type fingerSpinTask struct{ finger }
 
 // bindFingerSpin makes the spinner turn easily.
@@ -182,11 +184,11 @@ func (t fingerSpinTask) reward() float64 {
 
 func (t fingerSpinTask) written() []float64 { return nil }
 
-// fingerTurnTask turns.
+// fingerTurnTask is the task of turning the spinner to a target.
 type fingerTurnTask struct {
 	finger
-	target int     // its site
-	radius float64 // of the target, metres
+	target int     // site of the target
+	radius float64 // radius of the target, metres
 }
 
 func bindFingerTurn(radius float64) func(*physics) (behaviour, error) {
@@ -204,20 +206,20 @@ func bindFingerTurn(radius float64) func(*physics) (behaviour, error) {
 	}
 }
 
-// start puts the target somewhere around the hinge.
+// start puts the target at a random angle around the hinge.
 func (t fingerTurnTask) start(r *rand.Rand) error {
 	angle := span{-math.Pi, math.Pi}.draw(r)
 	t.aim(fingerReach*math.Sin(angle), fingerReach*math.Cos(angle))
 	return t.drawPose(r)
 }
 
-// aim puts the target at a place in the plane, seen from the hinge.
+// aim puts the target at a position in the plane relative to the hinge.
 func (t fingerTurnTask) aim(x, z float64) {
 	at := t.written()
 	at[0], at[2] = fingerHingeX+x, fingerHingeZ+z
 }
 
-// distance is that from the spinner's tip to the target's edge, negative inside.
+// distance is the distance from the spinner's tip to the target's edge, negative inside.
 func (t fingerTurnTask) distance() float64 {
 	x, z := t.tip()
 	tx, tz := t.targetPosition()
@@ -242,6 +244,6 @@ func (t fingerTurnTask) reward() float64 { return fingerReward.of(t.distance()) 
 // written is the position of the target, which belongs to the model.
 func (t fingerTurnTask) written() []float64 { return t.model.SitePos[3*t.target : 3*t.target+3] }
 
-// fingerNames begin with those of spinning, which observes no target.
+// fingerNames begins with the names of the spin task, which observes no target.
 var fingerNames = []string{"proximal", "distal", "tip x", "tip z", "proximal speed", "distal speed", "hinge speed", "touch top", "touch bottom",
 	"target x", "target z", "distance"}

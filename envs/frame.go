@@ -5,13 +5,13 @@ import (
 	"image"
 )
 
-// eye draws what the bodies of a task look like. It is made when it is first used.
+// eye draws the bodies of a task. It is made when it is first used.
 type eye struct {
 	view *View
 	pose []float64
 }
 
-// frame draws a simulation as it is: dst is [side,side,3].
+// frame draws the present state of a simulation: dst is [side,side,3].
 func (e *eye) frame(s *simulation, dst []byte, side int) (err error) {
 	if len(dst) != side*side*3 || side < 1 {
 		return fmt.Errorf("draw %s: %d bytes for a frame of %d by %d pixels", s.task.Name, len(dst), side, side)
@@ -42,12 +42,12 @@ func colours(dst []byte, from *image.RGBA) {
 	}
 }
 
-// Frame draws what the environment looks like now, through the camera that DrQ-v2 has for
-// the task: dst is [side,side,3], red, green and blue, the upper line first. The same
-// state has the same bytes. It changes nothing.
+// Frame draws the present state of the environment, through the camera that DrQ-v2 uses for
+// the task: dst is [side,side,3], red, green and blue, the top line first. Equal states give
+// equal bytes. It changes nothing.
 func (e *Env) Frame(dst []byte, side int) error { return e.eye.frame(e.sim, dst, side) }
 
-// Frames is Frame of all copies, [Size,side,side,3].
+// Frames draws the frames of all copies, [Size,side,side,3].
 func (v *VecEnv) Frames(dst []byte, side int) error {
 	if want := len(v.sims) * side * side * 3; len(dst) != want || side < 1 {
 		return fmt.Errorf("draw %s: %d bytes for %d frames of %d by %d pixels", v.task.Name, len(dst), len(v.sims), side, side)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A frame is the picture that a View draws of the same pose, and what was saved and loaded
-// looks as it did.
+// A frame is the picture that a View draws of the same pose, and a state looks the same after it
+// was saved and loaded.
 func TestFramesAreThePicturesOfTheirState(t *testing.T) {
 	const side = 24
 	for _, name := range []string{"cartpole-balance", "quadruped-walk", "hopper-hop"} {
@@ -69,7 +69,8 @@ func TestFramesAreThePicturesOfTheirState(t *testing.T) {
 	}
 }
 
-// Copies look as one environment does in the same episode, however many draw them.
+// The frames of copies are those of single environments in the same episodes, however many workers
+// draw them.
 func TestFramesOfCopies(t *testing.T) {
 	const side, copies = 16, 5
 	task, err := Find("cartpole-swingup")

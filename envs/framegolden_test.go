@@ -15,8 +15,8 @@ var writeFrames = flag.Bool("frames", false, "write testdata/frames.txt")
 
 const framesFile = "testdata/frames.txt"
 
-// framesOf are the sums of three frames of a task: of the sides that learners use, at the
-// beginning of an episode and behind some steps of it.
+// framesOf returns the checksums of three frames of a task, with the sides that learners use, at
+// the beginning of an episode and after some of its steps.
 func framesOf(t *testing.T, task Task) string {
 	t.Helper()
 	env := makeEnv(t, task, 5)
@@ -48,9 +48,9 @@ func framesOf(t *testing.T, task Task) string {
 	return line + "\n"
 }
 
-// What learners see is the same, byte for byte, on every machine and in every version: else
-// runs from frames could not be repeated. Where a compiler fuses products and sums, as on
-// other processors than amd64, single bytes may differ.
+// What learners see is the same, byte for byte, on every machine and in every version, since
+// otherwise runs from frames could not be repeated. Where a compiler fuses products and sums, as on
+// processors other than amd64, single bytes may differ.
 func TestFramesStayWhatTheyAre(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the sums are of amd64, whose products and sums are rounded one by one")

@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 )
 
-// What the -v2 tasks of OpenAI Gym 0.23 share (gym/envs/mujoco): a planar body
-// that runs along x. An observation is positions but x, then velocities; the
-// reward is the speed along x, more or less a bonus for being alive and a price
-// of controls.
+// The common part of the -v2 tasks of OpenAI Gym 0.23 (gym/envs/mujoco): a planar body
+// that runs along x. An observation consists of the positions except x, then the
+// velocities. The reward is the speed along x, plus a bonus for being alive, minus a cost
+// of the controls.
 
 // Constants of gym/envs/mujoco/{hopper,walker2d,half_cheetah}.py.
 const (
@@ -20,9 +20,9 @@ const (
 // runner is the body of such a task.
 type runner struct {
 	*physics
-	duration float64 // of a control step, seconds
-	price    float64 // of the sum of squared controls
-	bonus    float64 // of every step alive
+	duration float64 // duration of a control step, seconds
+	price    float64 // weight of the sum of squared controls
+	bonus    float64 // bonus of every step alive
 	from     *float64
 }
 
@@ -32,7 +32,7 @@ func newRunner(p *physics, substeps int, price, bonus float64) (runner, error) {
 	return runner{p, dt * float64(substeps), price, bonus, new(float64)}, err
 }
 
-// depart notes where the control step begins.
+// depart records where the control step begins.
 func (r runner) depart() { *r.from = r.QPos[0] }
 
 func (r runner) reward() float64 {
@@ -45,7 +45,7 @@ func (r runner) reward() float64 {
 
 func (r runner) written() []float64 { return nil }
 
-// shake starts near the drawn pose.
+// shake adds noise to the start pose.
 func (r runner) shake(source *rand.Rand) error {
 	for _, part := range [][]float64{r.QPos, r.QVel} {
 		for i := range part {
@@ -55,7 +55,7 @@ func (r runner) shake(source *rand.Rand) error {
 	return nil
 }
 
-// observeClipped shows velocities up to gymSpeedClip.
+// observeClipped clips velocities at gymSpeedClip.
 func (r runner) observeClipped(obs []float64) {
 	n := copy(obs, r.QPos[1:])
 	for i, v := range r.QVel {
@@ -63,15 +63,15 @@ func (r runner) observeClipped(obs []float64) {
 	}
 }
 
-// place puts the body at x = 0: running is the same everywhere.
+// place puts the body at x = 0, because running does not depend on the position.
 func (r runner) place(obs []float64) error {
 	n := copy(r.QPos[1:], obs)
 	copy(r.QVel, obs[n:])
 	return nil
 }
 
-// placeClipped is place for observeClipped: a velocity at its bound may have been
-// any beyond.
+// placeClipped is place for observeClipped. A velocity at its bound is an error, because it
+// may have been any value beyond.
 func (r runner) placeClipped(obs []float64) error {
 	for i, v := range obs[len(r.QPos)-1:] {
 		if math.Abs(v) >= gymSpeedClip {
@@ -88,7 +88,6 @@ const gymLook = `
     <material name="geom" rgba=".8 .6 .4 1"/>
   </asset>`
 
-// gymScene is the light and the camera's name that all of them have; the camera
-// belongs to the torso.
+// gymLight is the light that all of them have.
 const gymLight = `
     <light cutoff="100" diffuse="1 1 1" dir="0 0 -1.3" directional="true" exponent="1" pos="0 0 1.3" specular=".1 .1 .1"/>`

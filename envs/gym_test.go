@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGymRewards works the rewards out from the positions before and after, as
-// gym/envs/mujoco/{hopper,walker2d,half_cheetah}.py have them.
+// TestGymRewards compares the rewards with those computed from the positions before and after, as
+// gym/envs/mujoco/{hopper,walker2d,half_cheetah}.py compute them.
 func TestGymRewards(t *testing.T) {
 	for _, c := range []struct {
 		task                   Task
@@ -36,8 +36,7 @@ func TestGymRewards(t *testing.T) {
 	}
 }
 
-// TestGymEnds puts the bodies just inside and just outside of what ends an
-// episode.
+// TestGymEnds puts the bodies just inside and just outside the bounds that end an episode.
 func TestGymEnds(t *testing.T) {
 	type state struct{ height, angle, speed float64 }
 	for _, c := range []struct {
@@ -68,8 +67,8 @@ func TestGymEnds(t *testing.T) {
 	}
 }
 
-// TestFallingEndsAnEpisode: Hopper-v2 without controls falls; the end is a
-// termination, and it is saved as such.
+// TestFallingEndsAnEpisode lets Hopper-v2 fall without controls. The end is a termination, and it
+// is saved as one.
 func TestFallingEndsAnEpisode(t *testing.T) {
 	e := makeEnv(t, gymHopper, 0)
 	v, err := gymHopper.newVec(2, 0, 1)
@@ -106,8 +105,8 @@ func TestFallingEndsAnEpisode(t *testing.T) {
 	}
 }
 
-// Ends says of every transition what the environment says of it, over whole episodes
-// of random actions; tasks that never end have no Ends.
+// Ends agrees with the environment about every transition, over whole episodes of random actions.
+// Tasks that never end have no Ends.
 func TestEndsAreThoseOfTheEnvironment(t *testing.T) {
 	for _, task := range Tasks() {
 		if task.Terminates != (task.Ends != nil) {

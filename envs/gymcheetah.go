@@ -5,7 +5,7 @@ import "math/rand/v2"
 // Constants of gym/envs/mujoco/half_cheetah.py.
 const (
 	gymCheetahSkip          = 5   // physics steps in a control step
-	gymCheetahPrice         = 0.1 // of the sum of squared controls
+	gymCheetahPrice         = 0.1 // weight of the sum of squared controls
 	gymCheetahPositionNoise = 0.1 // m, radians: half the width of the start
 	gymCheetahVelocityNoise = 0.1 // m/s, radians/s: spread of the start
 )
@@ -13,7 +13,7 @@ const (
 var gymHalfCheetah = register(Task{
 	Name:         "HalfCheetah-v2",
 	Doc:          "OpenAI Gym's planar half cheetah runs as fast as it can",
-	ObsSize:      17, // positions but x (8), velocities (9)
+	ObsSize:      17, // positions except x (8), velocities (9)
 	ActSize:      6,
 	Turning:      []int{1},     // the pitch
 	EpisodeSteps: controlSteps, // of 0.05 s
@@ -24,7 +24,7 @@ var gymHalfCheetah = register(Task{
 	names:        cheetahRun.names,
 })
 
-// gymCheetahModel has the figures of gym/envs/mujoco/assets/half_cheetah.xml:
+// gymCheetahModel has the numbers of gym/envs/mujoco/assets/half_cheetah.xml:
 // metres, radians; masses are scaled so that they sum to 14 kg. Only the floor
 // collides with the body.
 const gymCheetahModel = `<mujoco model="half cheetah">` + gymLook + `
@@ -88,7 +88,8 @@ const gymCheetahModel = `<mujoco model="half cheetah">` + gymLook + `
   </actuator>
 </mujoco>`
 
-// gymCheetahTask runs. Its velocities are shown as they are, and nothing ends it.
+// gymCheetahTask is the task of running. Its velocities are not clipped, and it never
+// terminates.
 type gymCheetahTask struct{ runner }
 
 func bindGymCheetah(p *physics) (behaviour, error) {

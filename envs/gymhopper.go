@@ -8,17 +8,17 @@ import (
 // Constants of gym/envs/mujoco/hopper.py.
 const (
 	gymHopperSkip   = 4     // physics steps in a control step
-	gymHopperPrice  = 0.001 // of the sum of squared controls
-	gymHopperBonus  = 1     // of every step
-	gymHopperHeight = 0.7   // m, at which it has fallen
+	gymHopperPrice  = 0.001 // weight of the sum of squared controls
+	gymHopperBonus  = 1     // bonus of every step
+	gymHopperHeight = 0.7   // m, height at which it has fallen
 	gymHopperAngle  = 0.2   // radians from upright, at which it has fallen
-	gymHopperBound  = 100   // m, radians, m/s, radians/s: at which the state is hopeless
+	gymHopperBound  = 100   // m, radians, m/s, radians/s: magnitude at which the episode ends
 )
 
 var gymHopper = register(Task{
 	Name:         "Hopper-v2",
 	Doc:          "OpenAI Gym's planar body of one leg hops forward without falling",
-	ObsSize:      11, // positions but x (5), velocities up to 10 (6)
+	ObsSize:      11, // positions except x (5), velocities clipped at 10 (6)
 	ActSize:      3,
 	EpisodeSteps: controlSteps, // of 0.008 s
 	Terminates:   true,
@@ -30,10 +30,10 @@ var gymHopper = register(Task{
 	Ends:         gymHopperEnds,
 })
 
-// gymHopperModel has the figures of gym/envs/mujoco/assets/hopper.xml: metres,
-// degrees, density 1000; places are local to each body, where the original has
-// them in the world. The original's margin of 0.001 m is that of a contact; this
-// release of MuJoCo adds up those of both geoms.
+// gymHopperModel has the numbers of gym/envs/mujoco/assets/hopper.xml: metres,
+// degrees, density 1000. Positions are local to each body, while those of the original
+// are in world coordinates. The original's margin of 0.001 m is the margin of a contact;
+// this release of MuJoCo adds up the margins of both geoms.
 const gymHopperModel = `<mujoco model="hopper">` + gymLook + `
   <size memory="1M"/>
   <option timestep="0.002" integrator="RK4"/>
@@ -77,7 +77,7 @@ const gymHopperModel = `<mujoco model="hopper">` + gymLook + `
   </actuator>
 </mujoco>`
 
-// gymHopperTask hops.
+// gymHopperTask is the task of hopping.
 type gymHopperTask struct{ runner }
 
 func bindGymHopper(p *physics) (behaviour, error) {
@@ -89,8 +89,8 @@ func (t gymHopperTask) start(r *rand.Rand) error  { return t.shake(r) }
 func (t gymHopperTask) observe(obs []float64)     { t.observeClipped(obs) }
 func (t gymHopperTask) place(obs []float64) error { return t.placeClipped(obs) }
 
-// fallen says that it stoops or leans too far, or that any number but x and
-// height is beyond bounds.
+// fallen says whether the body is too low or leans too far, or whether any number except x
+// and height is out of bounds.
 func (t gymHopperTask) fallen() bool {
 	for _, part := range [][]float64{t.QPos[2:], t.QVel} {
 		for _, x := range part {
@@ -102,8 +102,8 @@ func (t gymHopperTask) fallen() bool {
 	return !(t.QPos[1] > gymHopperHeight && math.Abs(t.QPos[2]) < gymHopperAngle)
 }
 
-// gymHopperEnds is fallen of an observation. Its velocities are clipped, so that
-// they never reach the bound.
+// gymHopperEnds is fallen, computed from an observation. The velocities in it are clipped
+// and so never reach the bound.
 func gymHopperEnds(_, _, next []float32) bool {
 	for _, x := range next[1:] {
 		if !(math.Abs(float64(x)) < gymHopperBound) {

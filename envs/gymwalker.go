@@ -5,17 +5,17 @@ import "math/rand/v2"
 // Constants of gym/envs/mujoco/walker2d.py.
 const (
 	gymWalkerSkip  = 4     // physics steps in a control step
-	gymWalkerPrice = 0.001 // of the sum of squared controls
-	gymWalkerBonus = 1     // of every step
-	gymWalkerLow   = 0.8   // m, at which it has fallen
-	gymWalkerHigh  = 2.0   // m, at which it has taken off
+	gymWalkerPrice = 0.001 // weight of the sum of squared controls
+	gymWalkerBonus = 1     // bonus of every step
+	gymWalkerLow   = 0.8   // m, height at which it has fallen
+	gymWalkerHigh  = 2.0   // m, height at which it has taken off
 	gymWalkerAngle = 1     // radians from upright, at which it has fallen
 )
 
 var gymWalker = register(Task{
 	Name:         "Walker2d-v2",
 	Doc:          "OpenAI Gym's planar biped walks forward without falling",
-	ObsSize:      17, // positions but x (8), velocities up to 10 (9)
+	ObsSize:      17, // positions except x (8), velocities clipped at 10 (9)
 	ActSize:      6,
 	EpisodeSteps: controlSteps, // of 0.008 s
 	Terminates:   true,
@@ -27,9 +27,9 @@ var gymWalker = register(Task{
 	Ends:         gymWalkerEnds,
 })
 
-// gymWalkerModel has the figures of gym/envs/mujoco/assets/walker2d.xml: metres,
-// degrees, density 1000; places are local to each body, where the original has
-// them in the world. Only the floor collides with the body. Both legs are at
+// gymWalkerModel has the numbers of gym/envs/mujoco/assets/walker2d.xml: metres,
+// degrees, density 1000. Positions are local to each body, while those of the original
+// are in world coordinates. Only the floor collides with the body. Both legs are at
 // y = 0; only their feet differ, in friction.
 const gymWalkerModel = `<mujoco model="walker2d">` + gymLook + `
   <size memory="1M"/>
@@ -90,7 +90,7 @@ const gymWalkerModel = `<mujoco model="walker2d">` + gymLook + `
   </actuator>
 </mujoco>`
 
-// gymWalkerTask walks.
+// gymWalkerTask is the task of walking.
 type gymWalkerTask struct{ runner }
 
 func bindGymWalker(p *physics) (behaviour, error) {
@@ -102,13 +102,13 @@ func (t gymWalkerTask) start(r *rand.Rand) error  { return t.shake(r) }
 func (t gymWalkerTask) observe(obs []float64)     { t.observeClipped(obs) }
 func (t gymWalkerTask) place(obs []float64) error { return t.placeClipped(obs) }
 
-// fallen says that it stoops, leans too far or flies.
+// fallen says whether the body is too low, leans too far or is too high.
 func (t gymWalkerTask) fallen() bool {
 	height, angle := t.QPos[1], t.QPos[2]
 	return !(height > gymWalkerLow && height < gymWalkerHigh && angle > -gymWalkerAngle && angle < gymWalkerAngle)
 }
 
-// gymWalkerEnds is fallen of an observation.
+// gymWalkerEnds is fallen, computed from an observation.
 func gymWalkerEnds(_, _, next []float32) bool {
 	height, angle := next[0], next[1]
 	return !(height > gymWalkerLow && height < gymWalkerHigh && angle > -gymWalkerAngle && angle < gymWalkerAngle)

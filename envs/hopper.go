@@ -9,8 +9,8 @@ import (
 
 // Constants of dm_control/suite/hopper.py.
 const (
-	hopperStandHeight = 0.6 // m, of the torso above the foot, from here on it stands
-	hopperMaxHeight   = 2   // m, no longer
+	hopperStandHeight = 0.6 // m, height of the torso above the foot from which it stands
+	hopperMaxHeight   = 2   // m, height above which it no longer stands
 	hopperSpeed       = 2   // m/s, from here on the reward is full
 )
 
@@ -22,7 +22,7 @@ var (
 func hopperAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 	return register(Task{
 		Name: name, Doc: doc,
-		ObsSize:      15, // positions but x (6), velocities (7), touch (2)
+		ObsSize:      15, // positions except x (6), velocities (7), touch (2)
 		ActSize:      4,
 		Turning:      []int{1},     // the pitch
 		EpisodeSteps: controlSteps, // 20 s of 0.02 s
@@ -33,9 +33,9 @@ func hopperAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 	})
 }
 
-// hopperModel has the figures of dm_control/suite/hopper.xml: metres, degrees,
-// density 1000. The parts collide with each other. The knee's rest is outside
-// its range, which the start draws from.
+// hopperModel has the numbers of dm_control/suite/hopper.xml: metres, degrees,
+// density 1000. The parts collide with each other. The knee's rest position is outside
+// its range, from which the start is drawn.
 const hopperModel = `<mujoco model="hopper">` + suiteLook + `
   <size memory="1M"/>
   <option timestep="0.005"/>
@@ -95,13 +95,13 @@ const hopperModel = `<mujoco model="hopper">` + suiteLook + `
   </actuator>
 </mujoco>`
 
-// hopper measures.
+// hopper provides the measurements of the body.
 type hopper struct {
 	*physics
 	torso, foot int // bodies
 }
 
-// height is that of the torso's centre of mass above the foot's, metres.
+// height is the height of the torso's centre of mass above the foot's, metres.
 func (h hopper) height() float64 { return h.XIPos[3*h.torso+2] - h.XIPos[3*h.foot+2] }
 
 // speed is the forward velocity of the centre of mass, m/s.
@@ -112,7 +112,7 @@ func (h hopper) touch() (toe, heel float64) {
 	return math.Log1p(h.SensorData[3]), math.Log1p(h.SensorData[4])
 }
 
-// hopperTask is what hopping and standing share.
+// hopperTask is the common part of hopping and standing.
 type hopperTask struct{ hopper }
 
 func bindHopper(p *physics) (hopperTask, error) {
@@ -124,21 +124,21 @@ func bindHopper(p *physics) (hopperTask, error) {
 	return hopperTask{hopper{p, torso, foot}}, err
 }
 
-// start draws pose and pitch; the body may begin inside the floor, and is
-// pushed out.
+// start draws pose and pitch. The body may begin inside the floor and is then pushed
+// out.
 func (t hopperTask) start(r *rand.Rand) error {
 	t.drawJoints(r)
 	return nil
 }
 
-// observe leaves the horizontal position out: hopping is the same everywhere.
+// observe leaves out the horizontal position, on which hopping does not depend.
 func (t hopperTask) observe(obs []float64) {
 	n := copy(obs, t.QPos[1:])
 	n += copy(obs[n:], t.QVel)
 	obs[n], obs[n+1] = t.touch()
 }
 
-// place leaves touch out: it is the physics' answer to the rest.
+// place ignores touch, which the physics computes from the rest.
 func (t hopperTask) place(obs []float64) error {
 	n := copy(t.QPos[1:], obs)
 	copy(t.QVel, obs[n:])
@@ -152,7 +152,7 @@ var (
 	hopperHopping  = tolerance{lower: hopperSpeed, upper: infinity, margin: hopperSpeed / 2., atMargin: 0.5, sigmoid: linear}
 )
 
-// hopperHopTask hops.
+// hopperHopTask is the task of hopping.
 type hopperHopTask struct{ hopperTask }
 
 func bindHopperHop(p *physics) (behaviour, error) {
@@ -164,7 +164,7 @@ func (t hopperHopTask) reward() float64 {
 	return hopperStanding.of(t.height()) * hopperHopping.of(t.speed())
 }
 
-// hopperStandTask stands.
+// hopperStandTask is the task of standing.
 type hopperStandTask struct{ hopperTask }
 
 func bindHopperStand(p *physics) (behaviour, error) {

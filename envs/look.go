@@ -3,7 +3,7 @@ package envs
 // suiteLook holds the materials that the models of the DeepMind Control Suite
 // share (dm_control/suite/common/materials.xml): names and colours, without the
 // textures, which a renderer draws by itself ("grid" is a chequered floor of
-// (.1, .2, .3) and (.2, .3, .4)). Nothing here moves anything.
+// (.1, .2, .3) and (.2, .3, .4)). It does not affect the physics.
 const suiteLook = `
   <asset>
     <material name="grid" rgba=".15 .25 .35 1" texuniform="true" reflectance=".2"/>

@@ -33,9 +33,9 @@ func TestStepsDoNotAllocate(t *testing.T) {
 	})
 }
 
-// TestMemoryStaysPut resets and steps a lot: in its long form 100,000 resets and
-// 10 million steps, spread over all tasks by what they cost, while neither the
-// engine's memory nor Go's grows.
+// TestMemoryStaysPut checks that neither the engine's memory nor Go's grows over many resets and
+// steps. The long form makes 100,000 resets and 10 million steps, spread over all tasks by their
+// cost.
 func TestMemoryStaysPut(t *testing.T) {
 	share := func(Task) float64 { return 0 }
 	resets, least, total := 5, 50, 0.0
@@ -80,7 +80,7 @@ func TestMemoryStaysPut(t *testing.T) {
 	})
 }
 
-// equalTimes gives each task the share of all steps that takes the same time.
+// equalTimes gives each task a share of all steps such that all tasks take the same time.
 func equalTimes(t *testing.T) func(Task) float64 {
 	rates, all := map[string]float64{}, 0.0
 	for _, task := range Tasks() {

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// Names are short names of the numbers of an observation, in their order.
+// Names returns short names of the numbers of an observation, in their order.
 func (t Task) Names() []string { return slices.Clone(t.names) }
 
 // alongLine names the observation of a body that runs along x: height and pitch of
-// its root and the joints, then their velocities and that along x.
+// its root and the joints, then their velocities and the velocity along x.
 func alongLine(joints ...string) []string {
 	names := append([]string{"height", "pitch"}, joints...)
 	names = append(names, "speed x", "speed z", "pitch speed")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Every number of every task's observation has a name of its own, and no task falls
-// back on numbers alone.
+// Every number of every task's observation has a name of its own, and no task falls back on bare
+// numbers.
 func TestEveryNumberHasAName(t *testing.T) {
 	for _, task := range Tasks() {
 		names, seen := task.Names(), map[string]bool{}

@@ -9,17 +9,17 @@ import (
 // Options change how a task is played, not what it is. The zero value is the
 // task as it is defined.
 type Options struct {
-	// Repeat is the number of control steps that a Step makes with its action,
-	// rewards summed, up to the end of the episode; 0 means 1. An episode keeps its
-	// control steps, so it has fewer Steps.
+	// Repeat is the number of control steps that a Step makes with its action, up to the
+	// end of the episode; the rewards are summed; 0 means 1. An episode has the same
+	// number of control steps as without it, and so fewer Steps.
 	Repeat int
-	// NoiseShare is the share of an Env's observations, from 0 to 1, that Gaussian
-	// noise is added to: those are drawn one by one, first ones of an episode
-	// included. Rewards and ends stay those of the physics, and the copies of a
-	// VecEnv, which judge, see clearly.
+	// NoiseShare is the share of an Env's observations, from 0 to 1, to which Gaussian
+	// noise is added. They are drawn one by one, and the first observation of an episode
+	// may be among them. Rewards and ends are not affected, and neither are the copies of
+	// a VecEnv, which serve for evaluation.
 	NoiseShare float64
 	// NoiseSigma is the standard deviation of that noise, in the unit of each
-	// coordinate: one for all, or one for each [ObsSize].
+	// coordinate: one number for all, or one for each [ObsSize].
 	NoiseSigma []float64
 }
 
@@ -48,8 +48,8 @@ func (t Task) With(o Options) (Task, error) {
 // repeat is the number of control steps in a Step.
 func (o *Options) repeat() int { return max(o.Repeat, 1) }
 
-// noise adds Gaussian noise to observations. What it adds is a function of seed,
-// episode and step, so that nothing needs to be saved.
+// noise adds Gaussian noise to observations. The noise is a function of seed, episode
+// and step, so that nothing needs to be saved.
 type noise struct {
 	share  float64
 	sigma  []float64 // [1] or [ObsSize]
@@ -66,7 +66,7 @@ func newNoise(o Options) *noise {
 	return n
 }
 
-// noiseStream sets the noise apart from the start states of the same seed.
+// noiseStream separates the noise from the start states of the same seed.
 const noiseStream = 0x6e6f697365 // "noise"
 
 func (n *noise) add(obs []float32, seed, episode uint64, step int) {

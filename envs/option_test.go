@@ -27,8 +27,8 @@ func with(t *testing.T, task Task, o Options) Task {
 	return changed
 }
 
-// TestRepeatIsManySteps: one step with action repeat is as many steps of the same
-// action, rewards summed, and stops at the end of the episode.
+// TestRepeatIsManySteps checks that one step with action repeat equals as many steps of the same
+// action, with the rewards summed, and that it stops at the end of the episode.
 func TestRepeatIsManySteps(t *testing.T) {
 	for _, base := range []Task{cheetahRun, gymHopper} {
 		const repeat = 3
@@ -73,9 +73,9 @@ func TestRepeatIsManySteps(t *testing.T) {
 	}
 }
 
-// TestNoise: the wanted share of observations carries noise of the wanted size;
-// rewards and physics do not; a restored environment sees the same noise, and the
-// copies that judge see none.
+// TestNoise checks that the requested share of observations has noise of the requested size, and
+// that rewards and physics have none. A restored environment sees the same noise, and the copies
+// for evaluation see none.
 func TestNoise(t *testing.T) {
 	sigma := make([]float64, 17)
 	for i := range sigma {

@@ -23,8 +23,8 @@ var pendulumSwingup = register(Task{
 	names:        []string{"cos", "sin", "speed"},
 })
 
-// pendulumModel has the figures of dm_control/suite/pendulum.xml: metres, kg.
-// Nothing collides. The energy, which nobody reads, is left out.
+// pendulumModel has the numbers of dm_control/suite/pendulum.xml: metres, kg.
+// Nothing collides. The computation of the energy, which is not used, is left out.
 const pendulumModel = `<mujoco model="pendulum">` + suiteLook + `
   <size memory="1M"/>
   <option timestep="0.02"><flag contact="disable"/></option>
@@ -43,16 +43,16 @@ const pendulumModel = `<mujoco model="pendulum">` + suiteLook + `
   <actuator><motor name="torque" joint="hinge" gear="1" ctrllimited="true" ctrlrange="-1 1"/></actuator>
 </mujoco>`
 
-// pendulum measures.
+// pendulum provides the measurements of the body.
 type pendulum struct {
 	*physics
-	pole int // its body
+	pole int // body of the pole
 }
 
-// angle gives cosine and sine of the pole's angle from upright.
+// angle returns cosine and sine of the pole's angle from upright.
 func (p pendulum) angle() (cos, sin float64) { return p.XMat[9*p.pole+8], p.XMat[9*p.pole+2] }
 
-// pendulumTask swings up and holds.
+// pendulumTask is the task of swinging the pole up and holding it.
 type pendulumTask struct{ pendulum }
 
 var pendulumUpright = tolerance{lower: math.Cos(pendulumAngle * math.Pi / 180), upper: 1}

@@ -16,8 +16,8 @@ const (
 	integratorRK4   = 1
 )
 
-// order is in which parts a collection of tasks has the physics stepped. What a
-// task observes after a step depends on it.
+// order is how a collection of tasks divides a step of the physics. The observations
+// after a step depend on it.
 type order int
 
 const (
@@ -31,11 +31,11 @@ const (
 	gymOrder
 )
 
-// skipped are parts of the engine that change no result beyond rounding and cost
-// up to a quarter of a step of these small bodies: the search for contacts by
-// trees of boxes, of use for bodies of many geoms, and the solution by groups of
-// bodies that touch, of use for many bodies. A state that is not finite is an
-// error here and no reason to start anew.
+// skipped are parts of the engine that are switched off. The search for contacts by trees of
+// boxes, useful for bodies with many geoms, and the solution by groups of bodies that touch,
+// useful for many bodies, change no result beyond rounding and cost up to a quarter of a step
+// of these small bodies. The automatic reset is off because a state that is not finite is an
+// error here.
 const skipped = mujoco.DisableMidphase | mujoco.DisableIsland | mujoco.DisableAutoReset
 
 // physics is a body in the simulator.
@@ -44,7 +44,7 @@ type physics struct {
 	model    *mujoco.Model
 	order    order
 	halves   bool   // whether a control step begins with the second half of a physics step
-	flags    int    // what is switched off (mjtDisableBit)
+	flags    int    // parts that are switched off (mjtDisableBit)
 	controls []span // [nu] ranges of the actuators
 	joints   []joint
 }
@@ -54,8 +54,8 @@ type span struct{ low, high float64 }
 
 func (s span) draw(r *rand.Rand) float64 { return s.low + (s.high-s.low)*r.Float64() }
 
-// nearest adds whole turns to an angle until it is as near to the middle of the
-// span as it can be: the only one that a joint with such limits can have.
+// nearest adds whole turns to an angle to bring it as near as possible to the middle of the
+// span. A joint with such limits can have no other of these angles.
 func (s span) nearest(angle float64) float64 {
 	middle := (s.low + s.high) / 2
 	return angle - 2*math.Pi*math.Round((angle-middle)/(2*math.Pi))
@@ -124,8 +124,8 @@ func (p *physics) describeJoints() error {
 	return nil
 }
 
-// step makes a control step of n physics steps under the present controls.
-// Sensors are read in the last one only: nobody sees what they show before.
+// step makes a control step of n physics steps under the present controls. Sensors are
+// computed only in the last one, because earlier values are not read.
 func (p *physics) step(n int) error {
 	if n > 1 && p.model.NSensorData > 0 {
 		if err := p.model.Disable(p.flags | mujoco.DisableSensor); err != nil {
@@ -157,8 +157,8 @@ func (p *physics) substep(k int) error {
 	return p.Step()
 }
 
-// forward computes everything from the state, with the actuators switched off,
-// as around the start of an episode.
+// forward computes everything from the state with the actuators switched off, as needed
+// around the start of an episode.
 func (p *physics) forward() error {
 	if err := p.model.Disable(p.flags | mujoco.DisableActuation); err != nil {
 		return err
@@ -166,7 +166,7 @@ func (p *physics) forward() error {
 	return errors.Join(p.Forward(), p.model.Disable(p.flags))
 }
 
-// prepare computes what the next control step builds upon, after a state was
+// prepare computes the quantities that the next control step builds on, after a state was
 // written.
 func (p *physics) prepare() error {
 	if p.order == gymOrder {
@@ -175,11 +175,11 @@ func (p *physics) prepare() error {
 	return p.Step1()
 }
 
-// limit is where MuJoCo calls a number bad (mjMAXVAL).
+// limit is the magnitude from which MuJoCo calls a number bad (mjMAXVAL).
 const limit = 1e10
 
-// diverged reports a simulation that ran away: a number of the state that is not
-// finite or beyond MuJoCo's limit, or anything that the engine warned of.
+// diverged returns an error for a simulation that has diverged: a number of the state is
+// not finite or beyond MuJoCo's limit, or the engine has warned of something.
 func (p *physics) diverged() error {
 	for _, part := range [...]struct {
 		name string
@@ -197,13 +197,13 @@ func (p *physics) diverged() error {
 	return nil
 }
 
-// Diverged is the error of a simulation that ran away, wrapped by what was being
-// done. The episode is over; a Reset starts the next one as if nothing had been.
+// Diverged is the error of a simulation that has diverged, wrapped by a description of the
+// failed operation. The episode is over; a Reset starts the next one as usual.
 type Diverged struct{ Reason string }
 
 func (d *Diverged) Error() string { return "the simulation diverged: " + d.Reason }
 
-// EpisodeLost says that nothing but the episode is.
+// EpisodeLost says that only the episode is lost.
 func (d *Diverged) EpisodeLost() bool { return true }
 
 // drawJoints draws every limited joint from its range and every free hinge from

@@ -19,26 +19,25 @@ const (
 	lightFromAfar  = 1
 )
 
-// preferredCamera is the one to look through, by the beginning of a task's name,
-// where it is not the model's first: DrQ-v2 (Yarats et al. 2021) has quadrupeds
-// from the side.
+// preferredCamera is the camera to use, by the prefix of a task's name, if it is not the
+// model's first: DrQ-v2 (Yarats et al. 2021) shows quadrupeds from the side.
 var preferredCamera = map[string]string{"quadruped-": "y"}
 
-// endlessPlane is half the width that a plane of size 0 is given, metres.
+// endlessPlane is half the width that a plane of size 0 gets, metres.
 const endlessPlane = 100
 
-// hiddenGroup is the first of the groups that MuJoCo does not show unasked.
+// hiddenGroup is the first of the groups that MuJoCo does not show by default.
 const hiddenGroup = 3
 
 var geomKinds = map[int32]render.Kind{ // mjtGeom
 	0: render.Plane, 2: render.Sphere, 3: render.Capsule, 4: render.Ellipsoid, 5: render.Cylinder, 6: render.Box,
 }
 
-// plainColour is what a geom has of which nothing is said.
+// plainColour is the default colour of a geom.
 var plainColour = [4]float32{.5, .5, .5, 1}
 
-// scene collects what the model shows, and notes which geoms and sites that are.
-// The body is in its reference pose.
+// scene collects everything that the model shows, and records which geoms and sites are
+// shown. The body is in its reference pose.
 func (v *View) scene(p *physics) (*render.Scene, error) {
 	s := &render.Scene{}
 	for _, kind := range []mujoco.Object{mujoco.Geom, mujoco.Site} {
@@ -81,7 +80,7 @@ func (f *figures) names(kind mujoco.Object) []string {
 	return keep(f, x, err)
 }
 
-// keep copies, because the next reading may move the memory.
+// keep copies x, because the next reading may move the memory.
 func keep[T any](f *figures, x []T, err error) []T {
 	if f.err == nil {
 		f.err = err
@@ -89,7 +88,7 @@ func keep[T any](f *figures, x []T, err error) []T {
 	return slices.Clone(x)
 }
 
-// shapes adds the geoms or the sites that are shown.
+// shapes adds the geoms or sites that are shown.
 func (v *View) shapes(s *render.Scene, m *mujoco.Model, kind mujoco.Object) error {
 	f := figures{model: m}
 	of := string(kind)
@@ -134,7 +133,7 @@ func shapeOf(form render.Kind, name string, size render.Vec, c [4]float32) rende
 	return shape
 }
 
-// addLights takes over the lights, which all shine straight down.
+// addLights adds the lights of the model, which all shine straight down.
 func addLights(s *render.Scene, p *physics) error {
 	f := figures{model: p.model}
 	modes, kinds := f.whole("light_mode"), f.whole("light_type")
@@ -153,8 +152,8 @@ func addLights(s *render.Scene, p *physics) error {
 	return f.err
 }
 
-// setCamera chooses the camera of that name, which keeps its direction, or of none the first
-// that does.
+// setCamera chooses the camera with the preferred name, which must have a fixed direction, or,
+// without a name, the first one with a fixed direction.
 func setCamera(s *render.Scene, p *physics, preferred string) error {
 	f := figures{model: p.model}
 	names, modes, bodies := f.names(mujoco.Camera), f.whole("cam_mode"), f.whole("cam_bodyid")
@@ -171,7 +170,7 @@ func setCamera(s *render.Scene, p *physics, preferred string) error {
 		switch {
 		case mode == followsCoM:
 			c.Pos, c.Tracks = vec(offsets[3*i:]), true
-		case mode == followsBody: // the centre of mass is never far from it
+		case mode == followsBody: // the centre of mass is never far from that body
 			c.Pos, c.Tracks = minus(vec(places[3*i:]), vec(p.SubtreeCoM[3:])), true
 		case mode == followsNothing && bodies[i] == 0:
 			c.Pos = vec(places[3*i:])
@@ -186,7 +185,7 @@ func setCamera(s *render.Scene, p *physics, preferred string) error {
 	return fmt.Errorf("the model has no camera that keeps its direction")
 }
 
-// cameraOf is the name of the camera that a task prefers; "": the first that keeps its
+// cameraOf is the name of the camera that a task prefers; "" means the first one with a fixed
 // direction.
 func cameraOf(task string) string {
 	for beginning, name := range preferredCamera {
@@ -197,10 +196,10 @@ func cameraOf(task string) string {
 	return ""
 }
 
-// namedCamera is a camera in a model.
+// namedCamera matches a camera in a model.
 var namedCamera = regexp.MustCompile(`<camera name="([^"]*)"`)
 
-// Camera is the name of the camera that the task is seen through.
+// Camera is the name of the camera that shows the task.
 func (t Task) Camera() string {
 	if name := cameraOf(t.Name); name != "" {
 		return name

@@ -5,19 +5,19 @@ import (
 	"math"
 )
 
-// placer is a behaviour whose observation determines the state, up to what no
-// observation and no reward depends on.
+// placer is a behaviour whose observation determines the state, except for parts on which
+// no observation and no reward depends.
 type placer interface {
 	// place writes the state that an observation describes into the physics, which
 	// is in its reference state.
 	place(obs []float64) error
 }
 
-// Place starts a new episode in the state that an observation describes, so that
-// a transition that somebody made up can be held to the physics. Where an
-// observation does not determine the state the error says why: for every
-// observation of tasks with Hidden, and for velocities at the clip of Gym's.
-// Step wants actions in [-1,1] then as ever: clip those that were made up.
+// Place starts a new episode in the state that an observation describes, so that a
+// generated transition can be compared with the physics. If the observation does not
+// determine the state, the error says why: this is so for every observation of tasks with
+// Hidden, and for velocities at the clip of Gym's tasks. Step still requires actions in
+// [-1,1]: clip generated ones.
 func (e *Env) Place(obs []float32) error {
 	if err := e.sim.placeAt(obs); err != nil {
 		return fmt.Errorf("place %s: %w", e.sim.task.Name, err)

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// contacts amplify the rounding of observations to 32 bits; by how much depends
-// on the body: stiff ones throw a limb far within one control step.
+// contacts amplify the rounding of observations to 32 bits. The amount depends on the body: stiff
+// bodies throw a limb far within one control step.
 const (
 	placedReward = 1e-3
 	placedState  = 0.05
 )
 
-// TestPlacedStatesStepAsTheRealOnes: an observation is put back into the physics
-// and stepped; on the median step nothing differs but rounding, and hardly ever
-// more than contacts make of it.
+// TestPlacedStatesStepAsTheRealOnes puts an observation back into the physics and makes a step. In
+// the median step nothing differs but rounding, and hardly any step differs by more than contacts
+// can explain.
 func TestPlacedStatesStepAsTheRealOnes(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
 		if task.Hidden != "" {
@@ -72,8 +72,8 @@ func TestPlacedStatesStepAsTheRealOnes(t *testing.T) {
 	})
 }
 
-// TestPlaceRefusesWhatItCannotKnow: too few numbers, numbers that are none, tasks
-// that show too little, velocities at the clip.
+// TestPlaceRefusesWhatItCannotKnow gives Place too few numbers, values that are not numbers, tasks
+// that show too little, and velocities at the clip.
 func TestPlaceRefusesWhatItCannotKnow(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
 		env := makeEnv(t, task, 0)

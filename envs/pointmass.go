@@ -22,8 +22,8 @@ var pointMassEasy = register(Task{
 	names:        []string{"x", "y", "speed x", "speed y"},
 })
 
-// pointMassModel has the figures of dm_control/suite/point_mass.xml: metres, kg.
-// Nothing collides. Its motors pull by tendons, so that a harder task can mix
+// pointMassModel has the numbers of dm_control/suite/point_mass.xml: metres, kg.
+// Nothing collides. Its motors pull on tendons, so that a harder task can mix
 // their directions; here each pulls along one axis.
 const pointMassModel = `<mujoco model="point mass">` + suiteLook + `
   <size memory="1M"/>
@@ -56,13 +56,13 @@ const pointMassModel = `<mujoco model="point mass">` + suiteLook + `
   <actuator><motor name="t1" tendon="t1"/><motor name="t2" tendon="t2"/></actuator>
 </mujoco>`
 
-// pointMass measures.
+// pointMass provides the measurements of the body.
 type pointMass struct {
 	*physics
 	target, mass int // geoms
 }
 
-// distance is that from the mass to the target's centre, metres.
+// distance is the distance from the mass to the target's centre, metres.
 func (m pointMass) distance() float64 {
 	sum := 0.0
 	for i := range 3 {
@@ -72,7 +72,7 @@ func (m pointMass) distance() float64 {
 	return math.Sqrt(sum)
 }
 
-// pointMassTask slides.
+// pointMassTask is the task of moving the mass to the target.
 type pointMassTask struct{ pointMass }
 
 var pointMassNear = tolerance{lower: 0, upper: pointMassTarget, margin: pointMassTarget, atMargin: 0.1, sigmoid: gaussian}

@@ -15,8 +15,8 @@ import (
 const (
 	quadrupedWalkSpeed = 0.5    // m/s, from here on the reward is full
 	quadrupedRunSpeed  = 5      // m/s, the same for running
-	quadrupedTime      = 20     // s, of an episode: the floor reaches as far as it takes
-	quadrupedLift      = 0.01   // m, how the start is raised until nothing touches
+	quadrupedTime      = 20     // s, length of an episode; determines the size of the floor
+	quadrupedLift      = 0.01   // m, step by which the start is raised until nothing touches
 	quadrupedMaxLifts  = 10_000 // tries, after which something is wrong
 	quadrupedLegJoints = 16
 )
@@ -40,10 +40,10 @@ func quadrupedAs(name, doc string, speed float64) Task {
 	})
 }
 
-// quadrupedModel writes the model with the figures of
+// quadrupedModel returns the model with the numbers of
 // dm_control/suite/quadruped.xml as the moving tasks use it (no terrain, walls,
 // ball or range finders; a floor of twice the given size): metres, degrees. The
-// four legs differ in place and direction only.
+// four legs differ only in position and direction.
 func quadrupedModel(floor float64) string {
 	legs := []struct{ name, place, direction string }{
 		{"front_left", ".2 .2 0", "45"},
@@ -149,13 +149,13 @@ const quadrupedActuators = `
 <general name="lift_LEG" tendon="lift_LEG" ctrlrange="-1 1.1"/>
 <general name="extend_LEG" tendon="extend_LEG" ctrlrange="-.8 .8"/>`
 
-// quadruped measures.
+// quadruped provides the measurements of the body.
 type quadruped struct {
 	*physics
-	torso int // its body
+	torso int // body of the torso
 }
 
-// Where the sensors stand: the order of the model's text.
+// The ranges of the sensors, in the order of the model's text.
 var (
 	quadrupedIMU      = [2]int{0, 6}  // accelerometer (m/s²), gyro (radians/s)
 	quadrupedVelocity = [2]int{6, 9}  // of the torso in its own frame, m/s
@@ -167,15 +167,15 @@ func (q quadruped) sensors(at [2]int) []float64 { return q.SensorData[at[0]:at[1
 // upright is the cosine between the torso's axis and the vertical.
 func (q quadruped) upright() float64 { return q.XMat[9*q.torso+8] }
 
-// legs and legVelocities are positions and velocities of the legs' joints,
+// legs and legVelocities are the positions and velocities of the legs' joints,
 // radians and radians/s; the free joint of the torso precedes them.
 func (q quadruped) legs() []float64          { return q.QPos[7 : 7+quadrupedLegJoints] }
 func (q quadruped) legVelocities() []float64 { return q.QVel[6 : 6+quadrupedLegJoints] }
 
-// quadrupedTask walks or runs.
+// quadrupedTask is the task of walking or running.
 type quadrupedTask struct {
 	quadruped
-	moving tolerance // of the speed
+	moving tolerance // reward of the speed
 }
 
 var quadrupedUpright = tolerance{lower: 1, upper: infinity, margin: 2, atMargin: 0, sigmoid: linear}
@@ -188,8 +188,8 @@ func bindQuadruped(speed float64) func(*physics) (behaviour, error) {
 	}
 }
 
-// start turns the body at random, legs straight, and puts it just above the
-// height at which it touches nothing.
+// start turns the body at random, with straight legs, and raises it until it touches
+// nothing.
 func (t quadrupedTask) start(r *rand.Rand) error {
 	orientation := [4]float64{r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
 	norm := 0.0

@@ -9,11 +9,11 @@ import (
 
 // Constants of dm_control/suite/reacher.py and reacher.xml.
 const (
-	reacherBigTarget   = 0.05  // m, radius of the target of easy
-	reacherSmallTarget = 0.015 // m, and of hard
+	reacherBigTarget   = 0.05  // m, radius of the target of the easy task
+	reacherSmallTarget = 0.015 // m, radius of the target of the hard task
 	reacherFinger      = 0.01  // m, radius of the finger
-	reacherNear        = 0.05  // m, how near to the centre the target may lie
-	reacherFar         = 0.20  // m, and how far
+	reacherNear        = 0.05  // m, smallest distance of the target from the centre
+	reacherFar         = 0.20  // m, largest distance of the target from the centre
 )
 
 var (
@@ -35,7 +35,7 @@ func reacherAs(name, doc string, target float64) Task {
 	})
 }
 
-// reacherModel has the figures of dm_control/suite/reacher.xml: metres, degrees,
+// reacherModel has the numbers of dm_control/suite/reacher.xml: metres, degrees,
 // density 1000. Nothing collides. The task sets the target's size.
 const reacherModel = `<mujoco model="reacher">` + suiteLook + `
   <size memory="1M"/>
@@ -74,22 +74,22 @@ const reacherModel = `<mujoco model="reacher">` + suiteLook + `
   </actuator>
 </mujoco>`
 
-// reacher measures.
+// reacher provides the measurements of the body.
 type reacher struct {
 	*physics
 	target, finger int // geoms
 }
 
-// toTarget is the way from the finger to the target in the plane, metres.
+// toTarget is the vector from the finger to the target in the plane, metres.
 func (b reacher) toTarget() (x, y float64) {
 	target, finger := b.GeomXPos[3*b.target:], b.GeomXPos[3*b.finger:]
 	return target[0] - finger[0], target[1] - finger[1]
 }
 
-// reacherTask reaches.
+// reacherTask is the task of reaching the target.
 type reacherTask struct {
 	reacher
-	near tolerance // of the distance between the centres
+	near tolerance // reward of the distance between the centres
 }
 
 func bindReacher(radius float64) func(*physics) (behaviour, error) {
@@ -128,11 +128,11 @@ func (t reacherTask) observe(obs []float64) {
 	copy(obs[4:], t.QVel)
 }
 
-// place puts the target where it is seen from the finger.
+// place puts the target at its observed position relative to the finger.
 func (t reacherTask) place(obs []float64) error {
 	copy(t.QPos, obs[:2])
 	copy(t.QVel, obs[4:])
-	if err := t.prepare(); err != nil { // the finger's place
+	if err := t.prepare(); err != nil { // computes the finger's position
 		return err
 	}
 	finger := t.GeomXPos[3*t.finger:]

@@ -22,7 +22,7 @@ func readJSON(t *testing.T, name string, into any) {
 	}
 }
 
-// distance is the largest difference of two arrays.
+// distance returns the largest difference between two arrays.
 func distance(a, b []float64) float64 {
 	if len(a) != len(b) {
 		return math.Inf(1)
@@ -65,15 +65,15 @@ var bodies = map[string]Task{
 	"walker": walkerWalk,
 }
 
-// recorded says what there is of a body in testdata.
+// recorded says whether testdata has a recording of a body by an engine.
 func recorded(body, engine string) bool {
 	_, err := os.Stat(filepath.Join("testdata", body+"_"+engine+".json"))
 	return err == nil
 }
 
-// TestTrajectories holds the models against recorded motion: of the original
-// files where this release of MuJoCo reads them. The same engine must agree to
-// rounding, other ones differ in the order of a few operations.
+// TestTrajectories compares the models with recorded motion, which is that of the original files if
+// this release of MuJoCo reads them. The same engine must agree to rounding; other engines differ
+// in the order of a few operations.
 func TestTrajectories(t *testing.T) {
 	compared := 0
 	for body, task := range bodies {
@@ -122,14 +122,14 @@ func TestTrajectories(t *testing.T) {
 			})
 		}
 	}
-	// All but walker2d, whose original this release refuses; five of them natively.
+	// walker2d is left out, since this release refuses its original; five were also recorded
+	// natively.
 	if want := len(bodies) - 1 + 5; compared != want {
 		t.Errorf("compared %d recordings, want %d", compared, want)
 	}
 }
 
-// TestModelFigures holds every array of the compiled models against those of the
-// original files.
+// TestModelFigures compares every array of the compiled models with those of the original files.
 func TestModelFigures(t *testing.T) {
 	for body, task := range bodies {
 		var ref map[string]json.RawMessage
@@ -199,8 +199,8 @@ func floats(t *testing.T, m *mujoco.Model, field string) []float64 {
 
 func largest(x []float64) float64 { return distance(x, make([]float64, len(x))) }
 
-// TestTaskSequences holds observations and rewards against recorded control
-// steps of the same engine.
+// TestTaskSequences compares observations and rewards with recorded control steps of the same
+// engine.
 func TestTaskSequences(t *testing.T) {
 	for _, task := range []Task{cheetahRun, quadrupedWalk, reacherHard, walkerWalk} {
 		t.Run(task.Name, func(t *testing.T) {
@@ -241,9 +241,9 @@ func TestTaskSequences(t *testing.T) {
 	}
 }
 
-// TestCartpoleEquations holds the cart-pole against its equations of motion,
-// integrated here by the same classical Runge-Kutta method and step. They are
-// smooth while the cart keeps off its limits, so only rounding differs.
+// TestCartpoleEquations compares the cart-pole with its equations of motion, integrated here by the
+// same classical Runge-Kutta method and step. They are smooth while the cart stays away from its
+// limits, so only rounding differs.
 func TestCartpoleEquations(t *testing.T) {
 	const (
 		cart, pole                = 1.0, 0.1 // kg
@@ -252,15 +252,15 @@ func TestCartpoleEquations(t *testing.T) {
 		railDamping, hingeDamping = 5e-4, 2e-6
 		centre                    = length / 2 // of the pole's mass, from the hinge
 	)
-	// A capsule's moment about its centre, across: a cylinder and two half balls
-	// of the same density.
+	// This is a capsule's moment across, about its centre: a cylinder and two half balls of the
+	// same density.
 	cylinder := math.Pi * radius * radius * length
 	ball := 4. / 3 * math.Pi * radius * radius * radius
 	rod, ends := pole*cylinder/(cylinder+ball), pole*ball/(cylinder+ball)
 	inertia := rod*(length*length/12+radius*radius/4) +
 		ends*(2./5*radius*radius+length*length/4+3./8*length*radius)
 
-	// state is x, angle from upright, and their velocities.
+	// The state is x, the angle from upright, and their velocities.
 	slope := func(s [4]float64, control float64) [4]float64 {
 		sin, cos := math.Sincos(s[1])
 		a, b, c := cart+pole, pole*centre*cos, inertia+pole*centre*centre

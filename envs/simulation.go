@@ -19,8 +19,8 @@ type simulation struct {
 	episode   uint64
 	step      int       // control steps in the episode; notStarted before the first
 	over      bool      // whether the episode ended by itself
-	obs       []float64 // last observation, as the physics has it
-	noise     *noise    // what a learner sees instead of it; nil: nothing
+	obs       []float64 // last observation, in the precision of the physics
+	noise     *noise    // added to what a learner sees; nil: none
 }
 
 const notStarted = -1
@@ -51,9 +51,8 @@ func (s *simulation) reset(episode uint64) error {
 	return nil
 }
 
-// restart goes in dm_control's order: reset, forward, the task's start, forward.
-// What the first forward computes matters to tasks that settle in their start;
-// Gym has none.
+// restart follows dm_control's order: reset, forward, the task's start, forward. The
+// first forward matters to tasks that settle in their start; Gym does not have it.
 func (s *simulation) restart(episode uint64) error {
 	s.step, s.over = notStarted, false
 	if err := s.body.Reset(); err != nil {
@@ -77,7 +76,7 @@ func (s *simulation) restart(episode uint64) error {
 }
 
 // advance makes one step of the environment, which is one control step or, with
-// action repeat, several. The observation is then in s.obs.
+// action repeat, several. Afterwards the observation is in s.obs.
 func (s *simulation) advance(action []float64) (reward float64, err error) {
 	k := s.step + 1
 	if reward, err = s.act(action); err != nil {
@@ -86,8 +85,8 @@ func (s *simulation) advance(action []float64) (reward float64, err error) {
 	return reward, nil
 }
 
-// rounding is how far beyond [-1,1] an action may lie, and is clipped: what
-// arithmetic in 32 bits does to a bound.
+// rounding is how far beyond [-1,1] an action may lie because of 32-bit arithmetic. Such
+// an action is clipped.
 const rounding = 1e-6
 
 func (s *simulation) act(action []float64) (float64, error) {
@@ -120,8 +119,8 @@ func (s *simulation) act(action []float64) (float64, error) {
 	return sum, nil
 }
 
-// control makes one control step. Where the simulation diverges, the observation
-// stays the last one that made sense.
+// control makes one control step. If the simulation diverges, the last valid observation
+// stays.
 func (s *simulation) control() (float64, error) {
 	if t, ok := s.behaviour.(traveller); ok {
 		t.depart()

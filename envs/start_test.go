@@ -28,8 +28,8 @@ func (m *moments) add(x float64) {
 func (m *moments) mean() float64   { return m.sum / m.n }
 func (m *moments) spread() float64 { return math.Sqrt(m.squares/m.n - m.mean()*m.mean()) }
 
-// uniform fails unless the values look uniform over a span: mean and standard
-// deviation within five standard errors, all inside, the ends nearly reached.
+// uniform fails unless the values look uniform over a span: mean and standard deviation within five
+// standard errors, all values inside, and the ends nearly reached.
 func (m *moments) uniform(t *testing.T, what string, s span) {
 	t.Helper()
 	width := s.high - s.low
@@ -131,8 +131,8 @@ func TestQuadrupedStarts(t *testing.T) {
 	upright.uniform(t, "upright", span{-1, 1})
 }
 
-// TestCheetahStarts: after two seconds of settling the body lies still on its
-// feet or back, at the limits of its joints or within.
+// TestCheetahStarts checks that after two seconds of settling the body lies still on its feet or
+// back, with its joints at or within their limits.
 func TestCheetahStarts(t *testing.T) {
 	heights := moments{}
 	starts(t, cheetahRun, 40, func(p *physics) {
@@ -151,8 +151,8 @@ func TestCheetahStarts(t *testing.T) {
 	}
 }
 
-// TestCheetahSettles writes dm_control's order out: the first physics step still
-// moves by what was computed before the joints were drawn.
+// TestCheetahSettles follows dm_control's order: the first physics step still moves by what was
+// computed before the joints were drawn.
 func TestCheetahSettles(t *testing.T) {
 	s, byHand := simulate(t, cheetahRun, 12), simulate(t, cheetahRun, 12).body
 	if err := s.reset(7); err != nil {
@@ -177,7 +177,7 @@ func TestCheetahSettles(t *testing.T) {
 	}
 }
 
-// TestForwardIgnoresControls: around a start the actuators are off.
+// TestForwardIgnoresControls checks that the actuators are off around a start.
 func TestForwardIgnoresControls(t *testing.T) {
 	s := simulate(t, walkerWalk, 0)
 	if err := s.reset(0); err != nil {
@@ -205,8 +205,8 @@ func TestCartpoleStarts(t *testing.T) {
 	}
 }
 
-// TestJointStarts: tasks that draw all joints, limited ones from their ranges,
-// free hinges from the whole turn.
+// TestJointStarts checks the tasks that draw all joints: limited ones from their ranges, free
+// hinges from the whole turn.
 func TestJointStarts(t *testing.T) {
 	for _, task := range []Task{hopperHop, pendulumSwingup, pointMassEasy} {
 		var joints []moments

@@ -23,9 +23,9 @@ type header struct {
 	Time    float64 // simulated seconds
 }
 
-// arrays returns what the rest of a state consists of: that from which the
-// physics computes all else. The solver's warm start belongs to it; without,
-// the copies part within a few hundred steps.
+// arrays returns the arrays of a state, from which the physics computes everything else.
+// The solver's warm start is one of them; without it, a restored copy deviates within a
+// few hundred steps.
 func (s *simulation) arrays() [7][]float64 {
 	b := s.body
 	return [7][]float64{b.QPos, b.QVel, b.Act, b.QAccWarmstart, b.Ctrl, s.behaviour.written(), s.obs}
@@ -100,8 +100,8 @@ func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, err e
 	return saved, values, nil
 }
 
-// restore writes a state and computes what depends on position and velocity,
-// which the next step builds upon.
+// restore writes a state and computes the quantities that depend on position and velocity,
+// on which the next step builds.
 func (s *simulation) restore(saved header, values [7][]float64) error {
 	if err := s.body.SetTime(saved.Time); err != nil {
 		return err

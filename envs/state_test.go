@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestSaveAndLoad saves in the middle of an episode and lets another
-// environment, itself in the middle of another one, go on: to the end of the
-// episode and into the next.
+// TestSaveAndLoad saves in the middle of an episode and loads into another environment, which is
+// itself in the middle of an episode; this one continues to the end of the episode and into the
+// next.
 func TestSaveAndLoad(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
 		n := 40
@@ -74,8 +74,8 @@ func TestBadStatesAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzLoad feeds arbitrary bytes to Load: it refuses them and changes nothing,
-// or takes them and can save the same again.
+// FuzzLoad feeds arbitrary bytes to Load, which either refuses them and changes nothing, or accepts
+// them and can save the same bytes again.
 func FuzzLoad(f *testing.F) {
 	e := makeEnv(f, reacherHard, 1)
 	play(f, e, rand.New(rand.NewPCG(1, 1)), 3)

@@ -34,8 +34,8 @@ func makeEnv(t testing.TB, task Task, seed uint64) *Env {
 	return e
 }
 
-// play takes n random actions, the same for the same source, and returns all
-// observations and rewards; over episodes if need be.
+// play takes n random actions, which depend only on the source, and returns all observations and
+// rewards, over several episodes if need be.
 func play(t testing.TB, e *Env, r *rand.Rand, n int) (history []float64) {
 	t.Helper()
 	action, obs := make([]float32, e.ActSize()), make([]float32, e.ObsSize())
@@ -65,8 +65,8 @@ func appendWide(dst []float64, x []float32) []float64 {
 	return dst
 }
 
-// TestEpisode plays whole episodes under two kinds of actions: random ones, and
-// full ones that now and then change their signs.
+// TestEpisode plays whole episodes with two kinds of actions: random ones, and full ones that
+// change their signs now and then.
 func TestEpisode(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
 		if task.EpisodeSteps != 1000 || task.Doc == "" {
@@ -102,8 +102,8 @@ func TestEpisode(t *testing.T) {
 				}
 			})
 		}
-		// What rests in one episode, such as a target or an untouched sensor, moves
-		// in one of the next.
+		// What does not move in one episode, such as a target or an untouched sensor, moves in one
+		// of the next.
 		for episode := 2 * episodes; episode < 60 && seen.constant() >= 0; episode++ {
 			obs := make([]float32, task.ObsSize)
 			if err := e.Reset(episode, obs); err != nil {
@@ -120,7 +120,7 @@ func TestEpisode(t *testing.T) {
 	})
 }
 
-// spread notes the range of each observation.
+// spread records the range of each observation.
 type spread struct {
 	low, high []float32
 	n         int
@@ -148,8 +148,7 @@ func (s *spread) constant() int {
 	return -1
 }
 
-// playEpisode plays an episode to its end and holds every step to what the task
-// says of itself.
+// playEpisode plays an episode to its end and checks every step against the task's own description.
 func playEpisode(t *testing.T, e *Env, episode uint64, seen *spread, act func(action []float32, k int)) {
 	t.Helper()
 	task := e.sim.task
@@ -231,7 +230,7 @@ func TestWrongActionsAreErrors(t *testing.T) {
 	}
 }
 
-// TestDivergenceEndsTheEpisode: a state that runs away, and whatever else the
+// TestDivergenceEndsTheEpisode checks that a state that runs away, and anything else that the
 // engine warns of, is an error that ends the episode and leaves no garbage.
 func TestDivergenceEndsTheEpisode(t *testing.T) {
 	eachTask(t, func(t *testing.T, task Task) {
@@ -281,7 +280,7 @@ func TestStartIsAFunctionOfSeedAndEpisode(t *testing.T) {
 			return obs
 		}
 		five := start(a, 5)
-		play(t, a, rand.New(rand.NewPCG(3, 4)), 50) // leaves traces in a, not in the next start
+		play(t, a, rand.New(rand.NewPCG(3, 4)), 50) // leaves traces in a, but not in the next start
 		start(b, 4)
 		if again := start(a, 5); !slices.Equal(again, five) {
 			t.Errorf("episode 5 starts at %v after steps, at %v before", again, five)

@@ -11,43 +11,43 @@ import (
 	"pgrlab/envs/mujoco"
 )
 
-// Task is a body and what it is to do.
+// Task is a body with its goal.
 type Task struct {
-	Name         string // as its makers write it, with hyphens: cheetah-run, Hopper-v2
+	Name         string // as its authors write it, with hyphens: cheetah-run, Hopper-v2
 	Doc          string // one line
 	ObsSize      int    // length of an observation
 	ActSize      int    // length of an action, each coordinate in [-1,1]
-	EpisodeSteps int    // steps until an episode is cut
+	EpisodeSteps int    // steps until an episode is truncated
 	Terminates   bool   // whether an episode can end by itself
-	// Hidden says what an observation does not tell of the state, so that Env.Place
-	// refuses; "" where it tells all that later observations and rewards depend on.
+	// Hidden says which part of the state an observation does not contain, so that
+	// Env.Place fails; "" if an observation determines all later observations and rewards.
 	Hidden string
-	// Ends says whether a transition from obs by act to next [ObsSize] ends an episode
-	// that terminates, as far as next shows it, so that a learned model can tell where
-	// its rollouts end; nil where the task never ends by itself.
+	// Ends says whether a transition from obs by act to next [ObsSize] terminates the
+	// episode, as far as next shows it, so that a learned model can tell where its
+	// rollouts end; nil if the task never ends by itself.
 	Ends func(obs, act, next []float32) bool
-	// Turning are the coordinates of an observation that are angles without limits, in
-	// radians: a whole turn more or less leaves the body where it is.
+	// Turning lists the coordinates of an observation that are angles without limits, in
+	// radians: adding a whole turn does not change the body's state.
 	Turning []int
 
 	mjcf     string
 	order    order
 	substeps int                               // physics steps in a control step
-	bind     func(*physics) (behaviour, error) // what the task does with a body
-	names    []string                          // of the numbers of an observation
+	bind     func(*physics) (behaviour, error) // binds the task to a body
+	names    []string                          // names of the numbers of an observation
 	options  Options
 }
 
 // behaviour is a task bound to one copy of its body.
 type behaviour interface {
-	// start draws the start state into the physics, which is in its reference
-	// state and computed; what it leaves is computed again.
+	// start draws the start state into the physics, which is in its reference state with
+	// all derived quantities computed. They are computed again afterwards.
 	start(r *rand.Rand) error
 	// observe writes the observation.
 	observe(obs []float64)
 	// reward judges the control step that led to the state.
 	reward() float64
-	// written returns what start wrote into the model, for saving; or nil.
+	// written returns the numbers that start wrote into the model, for saving; or nil.
 	written() []float64
 }
 
@@ -59,15 +59,15 @@ type traveller interface {
 
 // mortal is a behaviour whose episode can end by itself.
 type mortal interface {
-	// fallen says whether the state reached is such an end.
+	// fallen says whether the present state ends the episode.
 	fallen() bool
 }
 
-// controlSteps is the length of every episode here in control steps: dm_control's
-// time limits over its control steps, and Gym's max_episode_steps.
+// controlSteps is the length of every episode in control steps: dm_control's time limits
+// divided by its control step, and Gym's max_episode_steps.
 const controlSteps = 1000
 
-// tasks are sorted by name, case aside. A task enters itself: see register.
+// tasks are sorted by name, ignoring case. Each task adds itself with register.
 var tasks []Task
 
 // register adds a task to Tasks and returns it. A task that is declared as a
@@ -99,8 +99,8 @@ func Find(name string) (Task, error) {
 	return Task{}, fmt.Errorf("find task: no task %q: there are %s", name, strings.Join(names, ", "))
 }
 
-// Load compiles the physics, once per process. Making an environment does it
-// too; calling it early, in a goroutine of its own, hides the second it takes.
+// Load compiles the physics, once per process. Making an environment does this too;
+// calling Load early, in a goroutine of its own, hides the second it takes.
 func Load(ctx context.Context) error {
 	_, err := mujoco.Load(ctx)
 	return err

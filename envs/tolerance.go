@@ -8,7 +8,7 @@ import "math"
 type tolerance struct {
 	lower, upper float64
 	margin       float64
-	atMargin     float64 // (0,1); 0 too for linear, quadratic and cosine
+	atMargin     float64 // (0,1); also 0 for linear, quadratic and cosine
 	sigmoid      sigmoid
 }
 
@@ -26,7 +26,7 @@ const (
 	tanhSquared                // 1−tanh²(d·artanh√(1−v))
 )
 
-// gentle is dm_control's reward of small controls.
+// gentle is dm_control's reward for small controls.
 var gentle = tolerance{margin: 1, atMargin: 0, sigmoid: quadratic}
 
 // gentleness is the mean of gentle over all controls.
@@ -38,7 +38,7 @@ func gentleness(controls []float64) float64 {
 	return sum / float64(len(controls))
 }
 
-// infinity is an upper bound for "the more the better".
+// infinity is the upper bound if more is always better.
 var infinity = math.Inf(1)
 
 // of returns the reward of x, in [0,1].

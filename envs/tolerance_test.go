@@ -24,7 +24,7 @@ func TestToleranceAtBoundsAndMargin(t *testing.T) {
 	}
 }
 
-// TestToleranceValues: numbers worked out by hand from the formulas.
+// TestToleranceValues compares with numbers computed by hand from the formulas.
 func TestToleranceValues(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -9,10 +9,10 @@ import (
 	"math/rand/v2"
 )
 
-// TraceOptions say what to trace.
+// TraceOptions says what to trace.
 type TraceOptions struct {
 	Task     string
-	Steps    int    // control steps; beyond an episode's end the next one follows
+	Steps    int    // control steps; after the end of an episode the next one follows
 	Controls string // triangle, zero or random
 	Seed     uint64 // of the start states and of random controls
 }
@@ -109,8 +109,8 @@ func newControl(name string, seed uint64) (control, error) {
 }
 
 // triangle is a wave of period 80/3 steps between -1 and 1, each coordinate 11/80
-// of a period behind the last. All its values are exact up to one rounding,
-// whatever computes them, so that traces of different programs can be compared.
+// of a period behind the last. All its values are exact up to one rounding in any
+// implementation, so that traces of different programs can be compared.
 func triangle(action []float64, k int) {
 	for i := range action {
 		t := float64((3*k+11*i)%80) / 40

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A whole turn of an angle without limits changes neither what follows nor the reward.
+// A whole turn of an angle without limits changes neither the next state nor the reward.
 func TestTurningAngles(t *testing.T) {
 	turning := 0
 	for _, task := range Tasks() {

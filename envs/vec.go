@@ -14,16 +14,16 @@ import (
 // maxGroups bounds the physics instances of a VecEnv; each holds 16 MB.
 const maxGroups = 8
 
-// VecEnv is n copies of a task that are stepped together, in groups that share a
-// physics instance, by a few goroutines. Which of them steps a copy changes
-// nothing. It belongs to one goroutine at a time.
+// VecEnv is n copies of a task that are stepped together, in groups that share a physics
+// instance, by a few goroutines. The results do not depend on which goroutine steps a
+// copy. A VecEnv belongs to one goroutine at a time.
 type VecEnv struct {
 	task   Task
 	sims   []*simulation
 	groups []*group
 	crew   *crew
 
-	// What the present job works on, per copy.
+	// The data of the present job, per copy.
 	job     job
 	episode uint64
 	actions []float32
@@ -31,7 +31,7 @@ type VecEnv struct {
 	rewards []float64
 	ended   []bool
 	frames  []byte
-	side    int // of a frame
+	side    int // side of a frame
 }
 
 // group is a run of copies.
@@ -40,12 +40,12 @@ type group struct {
 	first    int
 	sims     []*simulation
 	action   []float64
-	err      error // the first of the present job
+	err      error // the first error of the present job
 	failed   int   // copies that failed in it
 	eye      eye
 }
 
-// job is what is to be done with all copies.
+// job is an operation on all copies.
 type job int
 
 const (
@@ -59,13 +59,13 @@ func (t Task) NewVec(n int, seed uint64) (*VecEnv, error) {
 	return t.newVec(n, seed, processors)
 }
 
-// processors is how many this process may use. A program may let Go run more
-// threads later, for the sake of what must not wait for a computation; as many
-// environments at once would only take turns.
+// processors is how many processors this process may use. A program may later let Go run
+// more threads, for work that must not wait for a computation; with as many environments
+// at once, they would only take turns.
 var processors = runtime.GOMAXPROCS(0)
 
-// newVec makes n copies for that many goroutines: in four times as many groups, so that
-// one who is held up leaves some to the others.
+// newVec makes n copies for that many goroutines, in four times as many groups, so that a
+// goroutine that is delayed leaves some groups to the others.
 func (t Task) newVec(n int, seed uint64, workers int) (*VecEnv, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("make %s: %d copies", t.Name, n)
@@ -80,7 +80,7 @@ func (t Task) newVec(n int, seed uint64, workers int) (*VecEnv, error) {
 	first := 0
 	for i := range count {
 		size := n / count
-		if place := min(2*i, 2*(count-1-i)+1); place < n%count { // the larger ones are taken first
+		if place := min(2*i, 2*(count-1-i)+1); place < n%count { // the larger groups are taken first
 			size++
 		}
 		g := &group{first: first, sims: v.sims[first : first+size], action: make([]float64, t.ActSize)}
@@ -193,7 +193,7 @@ func (v *VecEnv) Reset(episode uint64, obs []float32) error {
 // Step takes actions [Size, ActSize] in [-1,1] and writes observations [Size,
 // ObsSize], rewards [Size] and whether each episode is over [Size]. A copy whose
 // episode was over before stays as it is, with reward 0. An error of one copy,
-// such as *Diverged, stops none of the others; the first one is returned.
+// such as *Diverged, does not stop the others; the first error is returned.
 func (v *VecEnv) Step(actions, obs []float32, rewards []float64, ended []bool) error {
 	n := v.Size()
 	if len(actions) != n*v.ActSize() || len(obs) != n*v.ObsSize() || len(rewards) != n || len(ended) != n {
@@ -214,8 +214,8 @@ func (v *VecEnv) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote for the same number of copies. After an error the
-// copies are of no defined state.
+// Load reads what Save wrote for the same number of copies. After an error the state of
+// the copies is undefined.
 func (v *VecEnv) Load(r io.Reader) error {
 	for _, s := range v.sims {
 		if err := s.load(r); err != nil {

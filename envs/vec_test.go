@@ -131,8 +131,8 @@ func benchmarkVecStep(b *testing.B, n int) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "steps/s")
 }
 
-// What the lab asks of environments, in built-in types, so that neither package
-// needs the other.
+// These are the methods that the lab wants of environments, in built-in types, so that neither
+// package needs the other.
 var (
 	_ interface {
 		ObsSize() int

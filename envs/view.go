@@ -11,18 +11,18 @@ import (
 )
 
 // View draws the body of a task in any pose. It belongs to one goroutine, which
-// need not be that of the Env whose pose it draws.
+// need not be the goroutine of the Env whose pose it draws.
 type View struct {
 	task     string
 	step     time.Duration
-	shown    []bool // of the geoms, then of the sites
+	shown    []bool // for the geoms, then for the sites
 	geoms    int
 	cords    []cord
 	frames   []render.Frame // of the geoms and sites that are shown, then of the cords
 	renderer *render.Renderer
 }
 
-// Pose appends where everything is that a View draws: position and orientation
+// Pose appends the positions of everything that a View draws: position and orientation
 // [ngeom, 12] of the geoms, positions [nsite, 3] of the sites, the centre of mass
 // of the body [3]. It changes nothing.
 func (e *Env) Pose(dst []float64) []float64 { return e.sim.body.pose(dst) }
@@ -36,8 +36,7 @@ func (p *physics) pose(dst []float64) []float64 {
 	return append(dst, p.SubtreeCoM[3:6]...) // body 0 is the world
 }
 
-// View makes what draws the task. It compiles the model once more and keeps
-// nothing of it.
+// View makes a View of the task. It compiles the model once more and keeps nothing of it.
 func (t Task) View() (*View, error) {
 	in, err := instance()
 	if err != nil {
@@ -81,8 +80,8 @@ func (t Task) view(in *mujoco.Instance) (*View, error) {
 // StepTime is the simulated time of a control step.
 func (v *View) StepTime() time.Duration { return v.step }
 
-// Draw paints a pose of an Env of the same task, w by h pixels. The picture is
-// the View's own, good until the next call.
+// Draw paints a pose of an Env of the same task, w by h pixels. The picture belongs to
+// the View and is valid until the next call.
 func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 	if want := 12*v.geoms + 3*(len(v.shown)-v.geoms) + 3; len(pose) != want {
 		return nil, fmt.Errorf("draw %s: a pose of %d numbers, want %d", v.task, len(pose), want)
@@ -113,7 +112,7 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 
 var upright = [9]float64{1, 0, 0, 0, 1, 0, 0, 0, 1}
 
-// frame reads a position and an orientation by rows, as MuJoCo keeps them.
+// frame converts a position and an orientation, which MuJoCo stores by rows.
 func frame(pos, mat []float64) render.Frame {
 	return render.Frame{
 		Pos: vec(pos),

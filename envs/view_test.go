@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// rest is the pose of a task's body as it is drawn in the model.
+// rest returns the pose in which a task's body is drawn in the model.
 func rest(t testing.TB, e *Env) []float64 {
 	t.Helper()
 	if err := e.sim.body.Reset(); err != nil {
@@ -54,9 +54,9 @@ func readPNG(t testing.TB, name string) image.Image {
 	return img
 }
 
-// The frames are MuJoCo 2.2.2's own, by OSMesa, with the models of dm_control in
-// their reference pose. What differs is the stars, whose places are ours, and the
-// pixels at borders; mean absolute differences were 3.0 and 2.5 of 255.
+// The frames are MuJoCo 2.2.2's own, by OSMesa, with the models of dm_control in their reference
+// pose. The differences are the stars, whose places are ours, and the pixels at borders; mean
+// absolute differences were 3.0 and 2.5 of 255.
 func TestPicturesAreLikeMuJoCos(t *testing.T) {
 	const bound = 4
 	for task, file := range map[string]string{"cheetah-run": "cheetah_a.png", "walker-walk": "walker_a.png"} {
@@ -83,7 +83,7 @@ func TestPicturesAreLikeMuJoCos(t *testing.T) {
 	}
 }
 
-// Every task has something to see that moves, and looking changes nothing.
+// Every task shows something that moves, and drawing it changes nothing.
 func TestEveryTaskCanBeSeen(t *testing.T) {
 	const w, h = 60, 40
 	for _, task := range Tasks() {

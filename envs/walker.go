@@ -9,10 +9,10 @@ import (
 
 // Constants of dm_control/suite/walker.py.
 const (
-	walkerStandHeight = 1.2 // m, of the torso, from here on it stands
+	walkerStandHeight = 1.2 // m, height of the torso from which it stands
 	walkerWalkSpeed   = 1   // m/s, from here on the reward is full
 	walkerRunSpeed    = 8   // m/s, the same for running
-	walkerTorsoHeight = 1.3 // m, where the model has the torso at rest
+	walkerTorsoHeight = 1.3 // m, height of the torso in the model's rest position
 )
 
 var (
@@ -34,7 +34,7 @@ func walkerAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 	})
 }
 
-// walkerModel has the figures of dm_control/suite/walker.xml: metres, degrees,
+// walkerModel has the numbers of dm_control/suite/walker.xml: metres, degrees,
 // density 1000. Only the floor collides with the body.
 const walkerModel = `<mujoco model="walker">` + suiteLook + `
   <size memory="1M"/>
@@ -99,13 +99,13 @@ const walkerModel = `<mujoco model="walker">` + suiteLook + `
   </actuator>
 </mujoco>`
 
-// walker measures.
+// walker provides the measurements of the body.
 type walker struct {
 	*physics
-	torso int // its body
+	torso int // body of the torso
 }
 
-// height is that of the torso, metres.
+// height is the height of the torso, metres.
 func (w walker) height() float64 { return w.XPos[3*w.torso+2] }
 
 // upright is the cosine between the torso's axis and the vertical.
@@ -114,7 +114,7 @@ func (w walker) upright() float64 { return w.XMat[9*w.torso+8] }
 // speed is the forward velocity of the centre of mass, m/s.
 func (w walker) speed() float64 { return w.SensorData[0] }
 
-// walkerTask is what standing and moving share.
+// walkerTask is the common part of standing and moving.
 type walkerTask struct{ walker }
 
 func bindWalker(p *physics) (walkerTask, error) {
@@ -122,14 +122,14 @@ func bindWalker(p *physics) (walkerTask, error) {
 	return walkerTask{walker{p, torso}}, err
 }
 
-// start draws pose and pitch; the body may begin inside the floor, and is
-// pushed out.
+// start draws pose and pitch. The body may begin inside the floor and is then pushed
+// out.
 func (t walkerTask) start(r *rand.Rand) error {
 	t.drawJoints(r)
 	return nil
 }
 
-// observe gives the orientations of all bodies in the plane (xx and xz of their
+// observe writes the orientations of all bodies in the plane (xx and xz of their
 // frames), the height and the velocities.
 func (t walkerTask) observe(obs []float64) {
 	i := 0
@@ -141,9 +141,9 @@ func (t walkerTask) observe(obs []float64) {
 	copy(obs[i+1:], t.QVel)
 }
 
-// place takes the bodies' angles apart into the joints': the slides z and x come
-// first in the model, then the pitch, then three joints of each leg, which turn
-// the other way. Walking is the same everywhere along x.
+// place computes the joints' angles from those of the bodies. The slides z and x come
+// first in the model, then the pitch, then three joints of each leg, which turn the other
+// way. Walking does not depend on the position along x.
 func (t walkerTask) place(obs []float64) error {
 	const root, bodies, legJoints = 2, 7, 3
 	t.QPos[0] = obs[2*bodies] - walkerTorsoHeight
@@ -152,7 +152,7 @@ func (t walkerTask) place(obs []float64) error {
 	above := pitch
 	for body := 1; body < bodies; body++ {
 		if body%legJoints == 1 {
-			above = pitch // a thigh hangs on the torso
+			above = pitch // a thigh is attached to the torso
 		}
 		angle := math.Atan2(obs[2*body+1], obs[2*body])
 		j := t.joints[root+body]
@@ -168,12 +168,12 @@ func (t walkerTask) written() []float64 { return nil }
 var walkerStanding = tolerance{lower: walkerStandHeight, upper: infinity,
 	margin: walkerStandHeight / 2, atMargin: 0.1, sigmoid: gaussian}
 
-// standing is the reward of a high torso, upright.
+// standing is the reward for a torso that is high and upright.
 func (t walkerTask) standing() float64 {
 	return (3*walkerStanding.of(t.height()) + (1+t.upright())/2) / 4
 }
 
-// walkerStandTask stands.
+// walkerStandTask is the task of standing.
 type walkerStandTask struct{ walkerTask }
 
 func bindWalkerStand(p *physics) (behaviour, error) {
@@ -183,10 +183,10 @@ func bindWalkerStand(p *physics) (behaviour, error) {
 
 func (t walkerStandTask) reward() float64 { return t.standing() }
 
-// walkerMoveTask walks or runs.
+// walkerMoveTask is the task of walking or running.
 type walkerMoveTask struct {
 	walkerTask
-	moving tolerance // of the speed
+	moving tolerance // reward of the speed
 }
 
 func bindWalkerMove(speed float64) func(*physics) (behaviour, error) {
@@ -196,7 +196,7 @@ func bindWalkerMove(speed float64) func(*physics) (behaviour, error) {
 	}
 }
 
-// walkerMoving is the reward of a speed up to the one that is wanted.
+// walkerMoving is the reward of a speed, which is full from the given speed on.
 func walkerMoving(speed float64) tolerance {
 	return tolerance{lower: speed, upper: infinity, margin: speed / 2, atMargin: 0.5, sigmoid: linear}
 }
@@ -214,7 +214,7 @@ var (
 func walkerNames() []string {
 	var names []string
 	for _, b := range walkerBodies {
-		names = append(names, b+" xx", b+" xz") // of the body's orientation
+		names = append(names, b+" xx", b+" xz") // orientation of the body
 	}
 	names = append(names, "height", "speed z", "speed x", "pitch speed")
 	return append(names, each(walkerJoints, "%s speed")...)

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// Where an agent chooses among actions, methods that say they can have PPO, with a generator of
-// its latents; other methods stay what they are, and so do these elsewhere.
+// On a task whose agent chooses among actions, the methods that declare PPO as their learner get
+// it, with a generator of its latents. Other methods are unchanged there, and all methods are
+// unchanged on other tasks.
 func TestMethodsWhereAnAgentChooses(t *testing.T) {
 	for _, c := range []struct{ task, method, learner, vector string }{
 		{"maze-sparse", "pgr-rnd", "ppo", "transition"},
@@ -41,7 +42,8 @@ func TestMethodsWhereAnAgentChooses(t *testing.T) {
 	}
 }
 
-// What was chosen is said of the methods that are reconstructions in mazes, and of no others.
+// Chosen says what was chosen for the methods that are reconstructions in mazes, and nothing for
+// others.
 func TestWhatWasChosen(t *testing.T) {
 	for _, m := range Methods() {
 		chosen, want := Chosen(m.Name), ""

@@ -14,13 +14,12 @@ import (
 	"pgrlab/core/table"
 )
 
-// structField is where go-toml names a Go field, which is no use to a reader.
+// structField matches the Go field that go-toml names, which is of no use to a reader.
 var structField = regexp.MustCompile(`struct field .+ of type `)
 
-// decode lays one TOML document over what into holds: keys that the document
-// does not name keep their values. A key that into does not have is an error
-// with file, line and the nearest key. into is a pointer to a struct, in the place of
-// whose sets stand their tables.
+// decode lays one TOML document over the contents of into: keys that the document does not name
+// keep their values. A key that into does not have is an error with file, line and the nearest key.
+// into is a pointer to a struct; each of its sets is written as a table.
 func decode(file string, doc string, into any) error {
 	whole := table.Of(into)
 	err := decodeDocument(file, doc, whole)
@@ -61,8 +60,8 @@ func decodeDocument(file, doc string, into any) error {
 	return nil
 }
 
-// unknownKey says where the key stands and what it was probably meant to be.
-// The nearest key is looked for in its own table first, then in all tables.
+// unknownKey says where an unknown key stands and what it was probably meant to be. It looks for
+// the nearest key in the key's own table first, then in all tables.
 func unknownKey(file string, e *toml.DecodeError, into any) error {
 	line, _ := e.Position()
 	key := e.Key()
@@ -101,8 +100,7 @@ func nearestKey(key []string, all []string) string {
 	return spelling.Nearest(strings.Join(key, "."), all)
 }
 
-// keys are the dotted names of everything a document for t may set, tables
-// included.
+// keys are the dotted names of everything that a document for t may set, including tables.
 func keys(t reflect.Type, prefix string) []string {
 	var all []string
 	for i := range t.NumField() {

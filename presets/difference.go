@@ -10,16 +10,15 @@ import (
 	"pgrlab/core/config"
 )
 
-// A Difference is a setting that is not what a choice gives. Values are as TOML
-// writes them.
+// A Difference is a setting that differs from what a choice gives. Its values are in TOML form.
 type Difference struct {
 	Key  string `json:"key"` // dotted: "knobs.guidance"
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// Differences are the settings of c that are not what the choice gives, sorted by
-// key; the axes and the preset's name are none.
+// Differences are the settings of c that differ from what the choice gives, sorted by key; the axes
+// and the preset's name do not count.
 func Differences(from Choice, c config.Config) ([]Difference, error) {
 	base, err := Resolve(from)
 	if err != nil {
@@ -43,18 +42,18 @@ func Differences(from Choice, c config.Config) ([]Difference, error) {
 	return all, nil
 }
 
-// judging are settings that change what is known of a run, not what it does.
+// judging are settings that affect what is known about a run, not what it does.
 var judging = []string{
-	"environment.observation", // the learner says it
+	"environment.observation", // follows from the learner
 	"seed", "members", "steps", "device", "precision", "lanes", "generator.slice",
 	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
 	"evaluation.analyse_every", "evaluation.keep_every",
 }
 
-// Judges says whether a setting changes what is known of a run, and not what it does.
+// Judges says whether a setting affects only what is known about a run, not what it does.
 func Judges(key string) bool { return slices.Contains(judging, key) }
 
-// Settings are all settings of a configuration by their dotted keys.
+// Settings are all settings of a configuration, by their dotted keys.
 func Settings(c config.Config) (map[string]string, error) {
 	t, err := tree(c)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"pgrlab/core/agent/drqv2"
 )
 
-// DrQ-v2's own numbers hold at scale paper, those of a task with them
-// (facebookresearch/drqv2: cfgs/config.yaml and cfgs/task); a smaller scale has its own
-// batch and noise on every task, and keeps the task's n.
+// At scale paper DrQ-v2 has its own numbers, with those of the task (facebookresearch/drqv2:
+// cfgs/config.yaml and cfgs/task). A smaller scale has its own batch and noise on every task, and
+// keeps the task's n.
 func TestDrQv2OfTasks(t *testing.T) {
 	for _, c := range []struct {
 		task, scale              string

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/config"
 )
 
-// edits returns the part of a preset that differs from what its own axes give,
-// as a document of its own.
+// edits returns, as a document, the part of a preset that differs from what the preset's own axes
+// give.
 func edits(own axes, file, doc string) (string, error) {
 	below, err := layAxes(own)
 	if err != nil {
@@ -52,7 +52,7 @@ func tree(c config.Config) (map[string]any, error) {
 	return t, nil
 }
 
-// differing is the part of b that is not the same in a.
+// differing is the part of b that is missing or different in a.
 func differing(a, b map[string]any) map[string]any {
 	d := map[string]any{}
 	for key, value := range b {

@@ -2,7 +2,7 @@ package presets
 
 import "slices"
 
-// A Preset is a named preset: a run, and what of the paper it belongs to.
+// A Preset is a named preset: a run, and the part of the paper that it belongs to.
 type Preset struct {
 	Name   string `json:"name"`
 	Doc    string `json:"doc"`
@@ -10,21 +10,20 @@ type Preset struct {
 	Task   string `json:"task"`
 	Method string `json:"method"`
 	Scale  string `json:"scale"`
-	// Observation is what the learner is given of the task: "state" or "pixels".
+	// Observation is what the learner gets from the task: "state" or "pixels".
 	Observation string `json:"observation"`
 	// Compare are the other methods of the figure, to run with --method.
 	Compare []string `json:"compare,omitempty"`
-	// Results are the returns that were reported for all methods of the figure, the
-	// paper's first; Measures likewise of other numbers. Both are empty where nobody
-	// printed numbers of such a run.
+	// Results are the reported returns of all methods of the figure, the paper's first; Measures
+	// are other reported numbers. Both are empty if nobody has published numbers of such a run.
 	Results  []Result  `json:"results"`
 	Measures []Measure `json:"measures"`
 }
 
-// Presets are the named presets there are.
+// Presets are all named presets.
 func Presets() []Entry { return entries("preset", presetNames) }
 
-// Figures are the named presets with all that is said about them.
+// Figures are all named presets, with everything known about them.
 func Figures() []Preset {
 	all := make([]Preset, len(presetNames))
 	for i, name := range presetNames {
@@ -43,7 +42,7 @@ func Figures() []Preset {
 	return all
 }
 
-// report looks up what was reported.
+// report looks up the reported numbers.
 func (p *Preset) report(what string) {
 	methods := append([]string{p.Method}, p.Compare...)
 	if what == "returns" {

@@ -17,7 +17,7 @@ func named(t *testing.T, name string) Preset {
 	return Preset{}
 }
 
-// Every preset is a run with every method of its figure, at every scale.
+// Every preset resolves to a run with every method of its figure, at every scale.
 func TestPresetsAreRuns(t *testing.T) {
 	for _, p := range Figures() {
 		if p.Doc == "" || strings.Contains(p.Doc, "\n") {
@@ -40,8 +40,7 @@ func TestPresetsAreRuns(t *testing.T) {
 	}
 }
 
-// What a preset says holds against any scale, also where it is what its own scale
-// would say anyway.
+// What a preset sets holds at any scale, even where its own scale sets the same value.
 func TestPresetsHoldAtOtherScales(t *testing.T) {
 	c, err := Resolve(Choice{Preset: "fig-cadence-10000", Scale: "demo"})
 	if err != nil {
@@ -52,7 +51,7 @@ func TestPresetsHoldAtOtherScales(t *testing.T) {
 	}
 }
 
-// The scaling of the paper: real rows stay, synthetic ones grow.
+// The paper's scaling keeps the number of real rows and grows the number of synthetic ones.
 func TestScalingPresets(t *testing.T) {
 	for name, want := range map[string]struct {
 		hidden, batch, utd, delay, samples int
@@ -77,7 +76,7 @@ func TestScalingPresets(t *testing.T) {
 	}
 }
 
-// What is shown beside a run was reported of that run.
+// The results shown beside a run were reported for that run.
 func TestPresetsShowWhatWasReported(t *testing.T) {
 	per := named(t, "fig-per")
 	var methods []string

@@ -18,28 +18,28 @@ import (
 //go:embed data
 var embedded embed.FS
 
-// data are the documents; a test puts others in their place.
+// data are the documents; a test replaces them by others.
 var data fs.FS = embedded
 
-// A layer is one TOML document: a configuration that says only what it changes,
-// and a line about itself.
+// A layer is one TOML document: a configuration that contains only what it changes, and a line
+// about itself.
 type layer struct {
 	Doc     string   `toml:"doc"`
-	Figure  string   `toml:"figure"`  // of presets: what of the paper it belongs to
-	Compare []string `toml:"compare"` // of presets: the other methods of the figure
-	// Layers are, of methods and tasks, the further layers of a scale that are meant for
-	// them: of learner and observations.
+	Figure  string   `toml:"figure"`  // for presets: the part of the paper that the preset belongs to
+	Compare []string `toml:"compare"` // for presets: the other methods of the figure
+	// Layers are, for methods and tasks, the further layers of a scale that are meant for them: for
+	// a learner or for observations.
 	Layers []string `toml:"layers"`
-	// Observations are, of methods, what they can be given of a task, first what they are
-	// where nothing is said; none: states.
+	// Observations are, for methods, the observations of a task that the method can use, the
+	// default first; none: states.
 	Observations []string `toml:"observations"`
-	// Choices says of tasks that the agent chooses among actions, and of methods that they can be
-	// learned with such choices as well.
+	// Choices says of a task that the agent chooses among actions, and of a method that it can be
+	// used with such choices as well.
 	Choices bool `toml:"choices"`
-	// Chosen is, of methods that the paper describes in a few sentences, what they leave open and
-	// was chosen here; of action/choices.toml that of methods with Choices.
+	// Chosen is, for methods that the paper describes in a few sentences, what these leave open and
+	// what we chose; in action/choices.toml it applies to methods with Choices.
 	Chosen string `toml:"chosen"`
-	// Reported is what was reported of this very run: "returns", "measures" or nothing.
+	// Reported is what was reported about this very run: "returns", "measures" or nothing.
 	Reported string `toml:"reported"`
 	config.Config
 }
@@ -50,13 +50,13 @@ type Entry struct {
 	Doc  string `json:"doc"`
 }
 
-// The names in the order in which lists show them: every one is a file, order.toml says
-// which come first, and the others follow by name.
+// The names in the order in which lists show them: every name is a file, order.toml says which come
+// first, and the others follow by name.
 var methodNames, scaleNames, presetNames = names("method"), names("scale"), names("preset")
 
 func init() { knob.SetMethods(methodUses) }
 
-// names are those of the documents of an axis.
+// names are the names of the documents of an axis.
 func names(axis string) []string {
 	var order map[string][]string
 	if err := toml.Unmarshal([]byte(read("order.toml")), &order); err != nil {
@@ -72,7 +72,7 @@ func names(axis string) []string {
 	return all
 }
 
-// methodUses says what the runs of each method have: that follows from its parts.
+// methodUses says what the runs of each method have, which follows from the method's parts.
 func methodUses() []knob.Method {
 	all := make([]knob.Method, len(methodNames))
 	for i, name := range methodNames {
@@ -85,12 +85,12 @@ func methodUses() []knob.Method {
 	return all
 }
 
-// Methods are the methods there are.
+// Methods are all methods.
 func Methods() []Entry { return entries("method", methodNames) }
 
-// Chosen is what was chosen here of a method of which the paper has a few sentences; "" where it
-// was described whole. Of methods that are another one where an agent chooses among actions it is
-// of that one.
+// Chosen is what we chose for a method that the paper describes in a few sentences; "" if the paper
+// describes it completely. For a method that becomes another one where an agent chooses among
+// actions, it is the text for that one.
 func Chosen(method string) string {
 	var l layer
 	file := "method/" + method + ".toml"
@@ -107,8 +107,8 @@ func Chosen(method string) string {
 	return l.Chosen
 }
 
-// Learner is the learner that a method is made with, by its name in package agent; ""
-// where there is no such method.
+// Learner is the learner that a method uses, by its name in package agent; "" if there is no such
+// method.
 func Learner(method string) string {
 	s, err := layAxes(axes{task: defaultTask, method: method, scale: defaultScale})
 	if err != nil {
@@ -117,8 +117,7 @@ func Learner(method string) string {
 	return s.config.Agent.Learner
 }
 
-// Observations are what a method can be given of a task, first what it is where nothing is
-// said.
+// Observations are the observations of a task that a method can use, the default first.
 func Observations(method string) []string {
 	var l layer
 	file := "method/" + method + ".toml"
@@ -128,7 +127,7 @@ func Observations(method string) []string {
 	return l.Observations
 }
 
-// observed is the observation of a choice, or that of the method where it has none.
+// observed is the observation of a choice, or the method's default if the choice has none.
 func observed(method, observation string) string {
 	if observation == "" {
 		return Observations(method)[0]
@@ -136,7 +135,8 @@ func observed(method, observation string) string {
 	return observation
 }
 
-// canObserve says whether a method can be given such observations, and which ones can.
+// canObserve returns an error if a method cannot use such observations; it names the methods that
+// can.
 func canObserve(method, observation string) error {
 	if observation != task.ObservationState && observation != task.ObservationPixels {
 		return fmt.Errorf("observation is %q, want %q or %q", observation, task.ObservationState, task.ObservationPixels)
@@ -156,10 +156,10 @@ func canObserve(method, observation string) error {
 	return fmt.Errorf("observation is %q, but method %s takes %s: want that, or a method that takes %s: %s", observation, method, Observations(method)[0], observation, strings.Join(can, ", "))
 }
 
-// mostNamed is how many methods a line names.
+// mostNamed is how many methods a line names at most.
 const mostNamed = 10
 
-// Scales are the scales there are.
+// Scales are all scales.
 func Scales() []Entry { return entries("scale", scaleNames) }
 
 func entries(axis string, names []string) []Entry {
@@ -175,7 +175,7 @@ func entries(axis string, names []string) []Entry {
 	return all
 }
 
-// read returns an embedded document, "" where there is none.
+// read returns an embedded document; "" if it does not exist.
 func read(file string) string {
 	b, err := fs.ReadFile(data, path.Join("data", file))
 	if err != nil {
@@ -191,8 +191,8 @@ func known(kind, name string, names []string) error {
 	return Unknown(kind, name, names, "pgrlab list "+kind+"s")
 }
 
-// family is the part of a method's name that pair and task layers may be
-// written for: pgr for pgr-curiosity.
+// family is the part of a method's name for which pair and task layers may be written: pgr for
+// pgr-curiosity.
 func family(method string) string {
 	f, _, _ := strings.Cut(method, "-")
 	return f

@@ -10,12 +10,12 @@ import (
 	"pgrlab/core/knob"
 )
 
-// isNoLayer names the documents that are not laid over others.
+// isNoLayer says whether a document is not laid over others.
 func isNoLayer(path string) bool {
 	return slices.Contains([]string{"data/reference.toml", "data/measured.toml", "data/order.toml"}, path)
 }
 
-// Every embedded document decodes strictly, and every one is used by a name.
+// Every embedded document decodes strictly, and every one is used under some name.
 func TestLayers(t *testing.T) {
 	err := fs.WalkDir(data, "data", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || isNoLayer(path) {
@@ -46,7 +46,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// What nothing says is as in the demo.
+// A value that nothing sets is that of the demo.
 func TestDefaultsAreThoseOfDemo(t *testing.T) {
 	c, err := Resolve(Choice{})
 	if err != nil {
@@ -99,7 +99,7 @@ func TestBaseIsComplete(t *testing.T) {
 	}
 }
 
-// The methods that the knob table knows are the methods there are.
+// The knob table knows exactly the methods that exist.
 func TestMethodsOfKnobs(t *testing.T) {
 	for _, k := range knob.All() {
 		if len(k.Methods()) == 0 {
@@ -122,8 +122,7 @@ func TestMethodsOfKnobs(t *testing.T) {
 	}
 }
 
-// Whatever is decoded is either refused with one line, or encodes and decodes to
-// itself.
+// Whatever is decoded is either refused with one line, or encodes and decodes to itself.
 func FuzzDecode(f *testing.F) {
 	for _, name := range []string{"base.toml", "scale/demo.toml", "method/redq.toml", "preset/demo.toml", "pair/synther@release.toml"} {
 		f.Add(read(name))
@@ -157,7 +156,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// A pair is of a family of methods, or of one method.
+// A pair belongs to a family of methods or to one method.
 func TestPairsOfMethodAndScale(t *testing.T) {
 	steps := func(method string) int {
 		c, err := Resolve(Choice{Task: "cheetah-run", Method: method, Scale: "short"})
@@ -174,7 +173,7 @@ func TestPairsOfMethodAndScale(t *testing.T) {
 	}
 }
 
-// overlaid are the embedded documents with others over them.
+// overlaid is the embedded documents with others laid over them.
 type overlaid struct{ over fstest.MapFS }
 
 func (o overlaid) Open(name string) (fs.File, error) {
@@ -184,9 +183,9 @@ func (o overlaid) Open(name string) (fs.File, error) {
 	return embedded.Open(name)
 }
 
-// Of a scale's further layers those are laid that are of the method's learner, and over
-// them those that method and task ask for, over the scale and below what is said of the
-// method at that scale.
+// Of a scale's further layers, those of the method's learner apply, and over them those that the
+// method and the task ask for. All of them lie over the scale and below what is set for the method
+// at that scale.
 func TestLayersOfAScale(t *testing.T) {
 	file := func(doc string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(doc)} }
 	data = overlaid{fstest.MapFS{

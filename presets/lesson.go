@@ -13,58 +13,58 @@ var lessons embed.FS
 // lessonNames are the lessons in the order in which lists show them.
 var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "worth", "couch"}
 
-// A Lesson explains one thing by what a running lab shows of it. Nothing that it
-// concludes is written down beforehand: what its steps measure decides.
+// A Lesson explains one thing by what a running lab shows of it. None of its conclusions is written
+// down beforehand: the measurements of its steps decide.
 type Lesson struct {
 	Name    string `toml:"-"`
 	Title   string `toml:"title"`
 	Doc     string `toml:"doc"`     // one line
-	Minutes int    `toml:"minutes"` // about, on two cores with preset demo
+	Minutes int    `toml:"minutes"` // approximately, on two cores with preset demo
 	Needs   string `toml:"needs"`   // a knob that the run's method must use; "": any run
 	Steps   []Step `toml:"step"`
 }
 
-// A Step of a lesson: it says, focuses, asks for a prediction, sets, waits, keeps
-// numbers, and reveals, in this order; each part may be missing.
+// A Step of a lesson says something, focuses, asks for a prediction, sets, waits, keeps numbers,
+// and reveals, in this order; each part may be missing.
 type Step struct {
 	Say     string   `toml:"say"`
 	Focus   string   `toml:"focus"`   // a quantity or a pane of the screen
-	Ask     string   `toml:"ask"`     // for a prediction
-	Answers []string `toml:"answers"` // missing: rises, falls, stays the same
+	Ask     string   `toml:"ask"`     // the question that asks for a prediction
+	Answers []string `toml:"answers"` // if missing: rises, falls, stays the same
 	Set     []string `toml:"set"`     // "knob=value", with ! redone at once
-	Stage   string   `toml:"stage"`   // "knob=value", staged for its preview only
+	Stage   string   `toml:"stage"`   // "knob=value", staged only for its preview
 	Wait    *Wait    `toml:"wait"`
 	Keep    []Keep   `toml:"keep"`
 	Reveal  *Reveal  `toml:"reveal"`
-	Restore bool     `toml:"restore"` // puts the knobs back that the lesson has set
+	Restore bool     `toml:"restore"` // restores the knobs that the lesson has set
 }
 
-// Does says whether the step does more than saying something.
+// Does says whether the step does more than show a text.
 func (s *Step) Does() bool {
 	return s.Ask != "" || len(s.Set) > 0 || s.Stage != "" || s.Wait != nil || s.Restore
 }
 
-// A Wait lasts until so many things of a kind have happened since the step began.
+// A Wait lasts until Count events of a kind have happened since the step began.
 type Wait struct {
 	For   string `toml:"for"`   // a kind in WaitKinds
 	Count int    `toml:"count"` // 0: one
-	Ever  bool   `toml:"ever"`  // what happened before the step counts too
+	Ever  bool   `toml:"ever"`  // events before the step count too
 }
 
-// WaitKinds are the things that a lesson can wait for.
+// WaitKinds are the kinds of events that a lesson can wait for.
 var WaitKinds = []string{"evaluated", "generated", "previewed", "in_force", "forked"}
 
-// A Keep remembers a number under a name: the mean of the last measurements of a
-// quantity, or one that is described once at a time.
+// A Keep remembers a number under a name: the mean of the last measurements of a quantity, or a
+// quantity that is described once at a time.
 type Keep struct {
 	Name string `toml:"name"`
 	Of   string `toml:"of"`   // one in Measurable
-	Last int    `toml:"last"` // measurements; 0: one
+	Last int    `toml:"last"` // number of measurements; 0: one
 }
 
-// Measurable are the quantities that a lesson can keep. Errors of D_syn, and what a
-// constant has on the same rows, are those of the newest generation; returns of forks those
-// of the last ones that are done, of the children that were changed and of the others.
+// Measurable are the quantities that a lesson can keep. Errors of D_syn, and the error of a
+// constant on the same rows, are those of the newest generation. Returns of forks are those of the
+// last forks that are done, for the changed children and for the others.
 var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside",
 	"moved", "bonus", "reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control"}
 
@@ -73,14 +73,14 @@ type Reveal struct {
 	From   string  `toml:"from"`
 	To     string  `toml:"to"`
 	Claim  string  `toml:"claim"`  // rises or falls
-	Margin float64 `toml:"margin"` // the least difference that says anything, as a share of From
-	Held   string  `toml:"held"`   // what to say when the claim held; {name} is a kept number
+	Margin float64 `toml:"margin"` // the smallest meaningful difference, as a share of From
+	Held   string  `toml:"held"`   // the text if the claim held; {name} is a kept number
 	Failed string  `toml:"failed"`
 	Unsure string  `toml:"unsure"`
-	Paper  string  `toml:"paper"` // what the paper found
+	Paper  string  `toml:"paper"` // the paper's finding
 }
 
-// Lessons are the lessons there are, whole and checked.
+// Lessons are all lessons, complete and checked.
 func Lessons() []Lesson {
 	all := make([]Lesson, len(lessonNames))
 	for i, name := range lessonNames {
@@ -95,7 +95,7 @@ func Lessons() []Lesson {
 	return all
 }
 
-// decodeLesson reads a lesson and checks that its parts go together.
+// decodeLesson reads a lesson and checks that its parts fit together.
 func decodeLesson(name, doc string) (Lesson, error) {
 	l := Lesson{Name: name}
 	file := "lessons/" + name + ".toml"

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/knob"
 )
 
-// Every lesson decodes strictly, and what it sets are knobs with values that they take.
+// Every lesson decodes strictly, and it sets only knobs, with values that they take.
 func TestLessonsAreWhole(t *testing.T) {
 	files, err := lessons.ReadDir("lessons")
 	if err != nil || len(files) != len(lessonNames) {

@@ -15,31 +15,30 @@ import (
 //go:embed data/measured.toml
 var measuredTOML string
 
-// Expected is what runs of this program reached with a method on a task at a scale, as
-// mean and standard deviation of their scores: what to expect of such a run.
+// Expected is the result of this program's runs of a method on a task at a scale, as mean and
+// standard deviation of their scores: what to expect from such a run.
 type Expected struct {
 	Task        string  `json:"task"`
 	Method      string  `json:"method"`
 	Observation string  `json:"observation"`
 	Scale       string  `json:"scale"`
-	Preset      string  `json:"preset,omitempty"` // of settings that are not the scale's
+	Preset      string  `json:"preset,omitempty"` // the preset of settings that differ from the scale's
 	Mean        float64 `json:"mean"`
 	Std         float64 `json:"std"`
 	Runs        int     `json:"runs"`
-	From        int     `json:"from"`  // env step of the first evaluation of a score
-	Steps       int     `json:"steps"` // of the last one: the end of the runs
+	From        int     `json:"from"`  // env step of the first evaluation in a score
+	Steps       int     `json:"steps"` // env step of the last one: the end of the runs
 	Source      string  `json:"source"`
-	// Results is the file of all their evaluations, "" where it has another form than
-	// that of sweeps.
+	// Results is the file with all their evaluations; "" if its form differs from that of sweeps.
 	Results string `json:"results,omitempty"`
 }
 
-// Spread is the result as people read it: "307 ± 98".
+// Spread is the result in readable form: "307 ± 98".
 func (e Expected) Spread() string {
 	return fmt.Sprintf("%.0f ± %.0f", math.Round(e.Mean), math.Round(e.Std))
 }
 
-// measuredFile is the form of data/measured.toml.
+// measuredFile is the structure of data/measured.toml.
 type measuredFile struct {
 	Table []struct {
 		Source, Results, Scale, Preset, Observation string
@@ -55,7 +54,7 @@ type measuredFile struct {
 	}
 }
 
-// Measured is everything that runs of this program reached, in the order of the evidence.
+// Measured are all results of this program's runs, in the order of the evidence.
 var Measured = sync.OnceValue(func() (all []Expected) {
 	var f measuredFile
 	d := toml.NewDecoder(strings.NewReader(measuredTOML)).DisallowUnknownFields()
@@ -76,14 +75,14 @@ var Measured = sync.OnceValue(func() (all []Expected) {
 	return all
 })
 
-// Choice is what such a run is started with.
+// Choice is the choice with which such a run is started.
 func (e Expected) Choice() Choice {
 	return Choice{Preset: e.Preset, Task: e.Task, Method: e.Method, Scale: e.Scale, Observation: e.Observation}
 }
 
-// Expect is what was measured on the task of a run at its scale: own is the run's own
-// method with just its settings, and beside are other methods with what they would have
-// there. Settings that change what is known of a run, and not what it does, do not count.
+// Expect is what was measured on the task of a run at its scale: own for the run's own method with
+// exactly its settings, beside for other methods with their default settings there. Settings that
+// affect only what is known about a run, not what it does, are ignored.
 func Expect(c config.Config) (own *Expected, beside []Expected) {
 	for _, e := range Measured() {
 		if e.Task != c.Task || e.Scale != c.Scale || e.Observation != c.Observation() {
@@ -99,7 +98,7 @@ func Expect(c config.Config) (own *Expected, beside []Expected) {
 	return own, beside
 }
 
-// same says whether runs of the choice do what runs of c do.
+// same says whether runs of the choice do the same as runs of c.
 func same(of Choice, c config.Config) bool {
 	all, err := Differences(of, c)
 	for _, d := range all {

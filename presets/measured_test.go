@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every row is whole, and is what a run that can be started is told to expect.
+// Every row is complete, and is what a run that can be started is told to expect.
 func TestMeasured(t *testing.T) {
 	if len(Measured()) == 0 {
 		t.Fatal("nothing was measured")
@@ -34,7 +34,7 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// Methods beside a run's own are those of the same task, scale and observations.
+// The other methods shown beside a run have its task, scale and observations.
 func TestExpectBeside(t *testing.T) {
 	c, err := Resolve(Choice{Task: "cheetah-run", Method: "per-td", Scale: "short"})
 	if err != nil {

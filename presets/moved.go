@@ -6,13 +6,13 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// moved are keys of earlier configurations and what they are called now.
+// moved maps keys of earlier configurations to their present names.
 var moved = map[string]string{
 	"agent.ppo.entropy": "knobs.entropy",
 	"environment.tv":    "knobs.tv",
 }
 
-// move writes a document anew that has keys which moved; some says whether it has.
+// move rewrites a document with moved keys; some says whether there were any.
 func move(doc string) (now string, some bool) {
 	var all map[string]any
 	if toml.Unmarshal([]byte(doc), &all) != nil {

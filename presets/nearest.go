@@ -6,8 +6,8 @@ import (
 	"pgrlab/core/spelling"
 )
 
-// Unknown is the error for a name that is not in a list: it names the nearest
-// one, or where to see the list.
+// Unknown is the error for a name that is not in a list: it suggests the nearest name, or says
+// where to see the list.
 func Unknown(kind, name string, candidates []string, list string) error {
 	if near := spelling.Nearest(name, candidates); near != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q? (%s)", kind, name, near, list)

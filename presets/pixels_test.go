@@ -15,8 +15,9 @@ import (
 // sighted are the methods that can be given pixels.
 var sighted = []string{"drqv2", "synther", "pgr-curiosity", "pgr-reward", "pgr-return", "pgr-td", "pgr-rnd", "pgr-count", "resample", "pgr-resample"}
 
-// A method with pixels is DrQ-v2 with its generator and its relevance: the learner, its task's
-// and its scale's numbers are DrQ-v2's, those of the generator the scale's of latents.
+// A method with pixels is DrQ-v2 with the method's generator and relevance. The numbers of the
+// learner, its task and its scale are those of DrQ-v2; the generator's are the scale's numbers for
+// latents.
 func TestMethodsFromPixels(t *testing.T) {
 	for _, method := range sighted {
 		for _, scale := range scaleNames {
@@ -64,7 +65,7 @@ func TestMethodsFromPixels(t *testing.T) {
 // choosing are methods whose own learner sees frames, in mazes.
 var choosing = []string{"ppo", "ppo-curiosity", "ppo-oracle", "ppo-rnd", "ppo-eco", "synther", "pgr-eco", "pgr-curiosity", "pgr-rnd"}
 
-// PPO sees one frame, as it is, with its own learner's numbers and those of the scale's layer
+// PPO sees a single frame, unchanged, with its learner's own numbers and those of the scale's layer
 // for it.
 func TestPPOFromPixels(t *testing.T) {
 	for _, method := range choosing {
@@ -116,7 +117,7 @@ func TestPPOFromPixels(t *testing.T) {
 	}
 }
 
-// Curiosity of frames is of choices between single env steps: other learners have it of latents.
+// Curiosity on frames needs choices between single env steps; other learners compute it on latents.
 func TestCuriosityOfFramesIsOfChoices(t *testing.T) {
 	c, err := Resolve(Choice{Task: "walker-walk", Method: "pgr-curiosity", Scale: "demo", Observation: "pixels"})
 	if err != nil {
@@ -135,8 +136,9 @@ func refusesStates(c config.Config) bool {
 	return err != nil && strings.Contains(err.Error(), "that bonus would be of states")
 }
 
-// A file of such a run is the same run; on it other methods keep its pixels, and who cannot
-// take them is told so. Without pixels it is what it is without the file.
+// A file of a run from pixels resolves to the same run. Another method laid over it keeps its
+// pixels, and a method that cannot take them is refused. Without pixels the run is what it is
+// without the file.
 func TestAFileOfARunFromPixels(t *testing.T) {
 	of := func(c Choice) config.Config {
 		t.Helper()

@@ -17,8 +17,8 @@ import (
 //go:embed data/reference.toml
 var referenceTOML string
 
-// A Result is the evaluation return at the final step that somebody reported, as
-// mean and standard deviation over seeds.
+// A Result is a reported evaluation return at the final step, as mean and standard deviation over
+// seeds.
 type Result struct {
 	Task        string  `json:"task"`
 	Method      string  `json:"method"`
@@ -26,27 +26,26 @@ type Result struct {
 	Mean        float64 `json:"mean"`
 	Std         float64 `json:"std"`
 	Steps       int     `json:"steps"` // environment steps of the run
-	// Frames is how many frames of the task these are, of learners that see them; 0 where
-	// it is not known.
+	// Frames is the same number in frames of the task, for learners that see frames; 0 if unknown.
 	Frames int `json:"frames,omitempty"`
-	// Actions are those of the agent in all copies of the environment that it trained in,
-	// where there were several: Steps are of scale paper, which has as many.
+	// Actions are the agent's actions in all copies of the environment, if it trained in several:
+	// Steps are then those of scale paper, which has as many copies.
 	Actions int    `json:"actions,omitempty"`
-	TV      string `json:"tv,omitempty"` // knob tv of the runs; "": there is no TV, or any
-	// Where is said with the number: what was not as it is in the runs that it stands beside.
+	TV      string `json:"tv,omitempty"` // knob tv of the runs; "": no TV, or any
+	// Where is a remark on the number: how its runs differ from the runs that it is compared with.
 	Where  string `json:"where,omitempty"`
-	Seeds  int    `json:"seeds"` // 0 where it is not said
+	Seeds  int    `json:"seeds"` // 0 if not stated
 	Source string `json:"source"`
-	// Independent results are not the paper's: others measured them, with the
-	// released code or with their own.
+	// Independent results are not the paper's: others measured them, with the released code or with
+	// their own.
 	Independent bool   `json:"independent,omitempty"`
 	Note        string `json:"note,omitempty"`
 
-	also string // other observations of runs that it stands beside
+	also string // another observation of runs that it is compared with
 }
 
-// String is the result as it stands beside a curve: "paper 817 ± 36 at 100K", or
-// "independent 411 ± 57 at 100K". Small ones have a decimal.
+// String is the result as shown beside a curve: "paper 817 ± 36 at 100K", or "independent 411 ± 57
+// at 100K". Small results have a decimal.
 func (r Result) String() string {
 	who := "paper"
 	if r.Independent {
@@ -68,7 +67,7 @@ func (r Result) String() string {
 // fewDigits is the mean below which a result has a decimal.
 const fewDigits = 100
 
-// Spread is mean and deviation, "817 ± 36" or "16.3 ± 3.6".
+// Spread is the mean and the deviation, "817 ± 36" or "16.3 ± 3.6".
 func (r Result) Spread() string {
 	if r.Actions > 0 && r.Mean < fewDigits {
 		return fmt.Sprintf("%.1f ± %.1f", r.Mean, r.Std)
@@ -76,25 +75,25 @@ func (r Result) Spread() string {
 	return fmt.Sprintf("%.0f ± %.0f", math.Round(r.Mean), math.Round(r.Std))
 }
 
-// Of is what a result and a run have in common where one stands beside the other.
+// Of is what a result and a run must have in common to be compared.
 type Of struct{ Task, Method, Observation, TV string }
 
-// OfRun is what a run has of it.
+// OfRun is the Of of a run.
 func OfRun(c config.Config) Of {
 	return Of{c.Task, c.Method, c.Observation(), c.Knobs.Televised()}
 }
 
-// Of says whether a result is of such runs.
+// Of says whether a result is one of such runs.
 func (r Result) Of(run Of) bool {
 	return r.Task == run.Task && r.Method == run.Method && r.Sees(run.Observation) && (r.TV == "" || r.TV == run.TV)
 }
 
-// Sees says whether a result stands beside runs with such observations.
+// Sees says whether a result can be compared with runs with such observations.
 func (r Result) Sees(observation string) bool {
 	return observation == r.Observation || observation == r.also && r.also != ""
 }
 
-// Reference is the paper's result for such runs; ok is false where the paper has none.
+// Reference is the paper's result for such runs; ok is false if the paper has none.
 func Reference(run Of) (r Result, ok bool) {
 	for _, r := range References(run.Task) {
 		if r.Of(run) {
@@ -104,9 +103,9 @@ func Reference(run Of) (r Result, ok bool) {
 	return Result{}, false
 }
 
-// Beside is what stands beside such a run:
-// "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K", or "". From pixels frames stand
-// beside env steps, and last what an untrained policy has where that is known.
+// Beside is the line of results to compare such a run with: "paper 817 ± 36 at 100K; independent
+// 411 ± 57 at 100K", or "". From pixels, frames are given beside env steps, and the return of an
+// untrained policy comes last if it is known.
 func Beside(run Of) string {
 	var all []string
 	if r, ok := Reference(run); ok {
@@ -123,8 +122,8 @@ func Beside(run Of) string {
 	return strings.Join(all, "; ")
 }
 
-// Untrained is the return of a policy on such observations that has learned nothing, as others
-// measured it.
+// Untrained is the return, as measured by others, of a policy on such observations that has learned
+// nothing.
 func Untrained(of, observation string) (value float64, known bool) {
 	for _, m := range Measures(of) {
 		if m.What == untrained && observation == task.ObservationPixels {
@@ -134,14 +133,14 @@ func Untrained(of, observation string) (value float64, known bool) {
 	return 0, false
 }
 
-// untrained is the measure of a policy from pixels that has learned nothing.
+// untrained is the name of the measure for a policy from pixels that has learned nothing.
 const untrained = "return of the untrained policy from pixels"
 
-// References are all results of the paper for a task, in the order of its
-// tables: also those of methods that this program does not have.
+// References are all results of the paper for a task, in the order of its tables, including those
+// of methods that this program does not have.
 func References(task string) []Result { return results(task, false) }
 
-// Independent are the results of others for a task.
+// Independent are the results that others have measured for a task.
 func Independent(task string) []Result { return results(task, true) }
 
 func results(task string, independent bool) []Result {
@@ -154,7 +153,7 @@ func results(task string, independent bool) []Result {
 	return found
 }
 
-// A Measure is a number that is no return: a size, a time, an error.
+// A Measure is a number that is not a return: a size, a time, an error.
 type Measure struct {
 	What        string  `json:"what"`
 	Unit        string  `json:"unit,omitempty"`
@@ -166,7 +165,7 @@ type Measure struct {
 	Note        string  `json:"note,omitempty"`
 }
 
-// Measures are those of a task.
+// Measures are the measures for a task.
 func Measures(task string) []Measure {
 	var found []Measure
 	for _, m := range references().measures {
@@ -177,8 +176,8 @@ func Measures(task string) []Measure {
 	return found
 }
 
-// referenceFile is the form of data/reference.toml: tables, each a list of columns,
-// and measures, each a row of values.
+// referenceFile is the structure of data/reference.toml: tables, each a list of columns, and
+// measures, each a row of values.
 type referenceFile struct {
 	Table []struct {
 		Source      string
@@ -186,7 +185,7 @@ type referenceFile struct {
 		Steps       int
 		Seeds       int
 		Observation string
-		Also        string // other observations that it stands beside
+		Also        string // another observation that it is compared with
 		TV          string
 		Where       string
 		Actions     int
@@ -194,7 +193,7 @@ type referenceFile struct {
 		Note        string
 		Task        []struct {
 			Name    string
-			Steps   int // where it differs from the table's
+			Steps   int // if different from the table's
 			Results []struct {
 				Method string
 				Mean   float64
@@ -214,7 +213,7 @@ type referenceFile struct {
 	}
 }
 
-// reported is everything that data/reference.toml holds.
+// reported is everything in data/reference.toml.
 type reported struct {
 	results  []Result
 	measures []Measure
@@ -253,7 +252,7 @@ var references = sync.OnceValue(func() (all reported) {
 	return all
 })
 
-// thousands writes a count of steps as the paper does: 100000 as 100K.
+// thousands writes a number of steps as the paper does: 100000 as 100K.
 func thousands(n int) string {
 	switch {
 	case n >= 1_000_000 && n%1_000_000 == 0:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Table 1 of the paper, state observations.
+// These are the results of Table 1 of the paper for state observations.
 func TestReference(t *testing.T) {
 	tests := []struct {
 		task, method string
@@ -44,7 +44,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// A lost row shows here.
+// A lost row fails here.
 func TestReferencesComplete(t *testing.T) {
 	count, measures := map[string]int{}, map[string]int{}
 	for _, r := range references().results {
@@ -84,8 +84,8 @@ func TestReferencesComplete(t *testing.T) {
 	}
 }
 
-// A run at 600 on cheetah-run must not look broken: what others found is there, and
-// is never taken for the paper's.
+// A run at 600 on cheetah-run must not look broken: the independent results are listed, and are
+// never taken for the paper's.
 func TestIndependentResultsAreMarked(t *testing.T) {
 	found := Independent("cheetah-run")
 	if len(found) != 4+2 {
@@ -145,8 +145,8 @@ func TestEveryStateCellIsARun(t *testing.T) {
 	}
 }
 
-// Beside a run from pixels stands what was reported from pixels, in env steps and frames,
-// and what a policy that has learned nothing has: those of the task, whoever learns.
+// A run from pixels is shown beside the results reported from pixels, in env steps and frames, and
+// beside the return of an untrained policy, which depends on the task and not on the method.
 func TestReferencesFromPixels(t *testing.T) {
 	for _, tt := range []struct{ task, method, want string }{
 		{"cheetah-run", "drqv2", "paper 489 ± 69 at 100K (200K frames); independent 273 ± 130 at 50K (100K frames); independent 479 ± 49 at 100K (200K frames); untrained 0"},
@@ -182,9 +182,9 @@ func TestReferencesFromPixels(t *testing.T) {
 	}
 }
 
-// The table of mazes stands beside runs with the noisy TV, from rays as from frames, with where
-// it was measured; without the TV there is nothing to compare with. Its presets have every cell
-// that is a run here.
+// The table of mazes stands beside runs with the noisy TV, from rays as well as from frames, and
+// says where it was measured. Without the TV there is nothing to compare with. Its presets have
+// every cell that is a run here.
 func TestTheTableOfMazes(t *testing.T) {
 	for _, tt := range []struct {
 		run  Of

@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/relevance"
 )
 
-// Every method at every scale uses a knob, or says which methods do: what the list in
-// core/lab says of methods is what their presets make of them.
+// Every method at every scale uses a knob, or the knob's refusal says which methods do: the list of
+// methods in core/lab agrees with their presets.
 func TestMethodsAndKnobs(t *testing.T) {
 	for _, method := range methodNames {
 		for _, scale := range scaleNames {
@@ -91,8 +91,8 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 	}
 }
 
-// Every result of the paper on state observations is that of a run that can be made
-// here, of as many steps; MBPO, DreamerV3 and MAX are other people's programs.
+// Every result of the paper on state observations belongs to a run that can be made here, with as
+// many steps. MBPO, DreamerV3 and MAX are other people's programs.
 func TestEveryCellOfThePaperIsARun(t *testing.T) {
 	others := []string{"mbpo", "dreamerv3", "max"}
 	cells := 0
@@ -116,8 +116,8 @@ func TestEveryCellOfThePaperIsARun(t *testing.T) {
 	}
 }
 
-// What the released code does otherwise than the paper says is an option with its
-// reason at scale release, and shown.
+// Where the released code differs from the paper, scale release has an option with its reason, and
+// shows it.
 func TestQuirksOfTheReleasedCodeAreShown(t *testing.T) {
 	for _, quirk := range []struct{ method, task, line, reason string }{
 		{"pgr-curiosity", "cheetah-run", `residual = 'shared'`, "one block times eight"},

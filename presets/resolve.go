@@ -14,54 +14,53 @@ import (
 	"pgrlab/core/printable"
 )
 
-// A Choice says what to run. Axes that are empty are the preset's, or those of
-// DefaultPreset.
+// A Choice says what to run. An empty axis is that of the preset, or else of DefaultPreset.
 type Choice struct {
 	Preset string // a named preset or a file
 	Task   string
 	Method string
 	Scale  string
-	// Observation is "state" or "pixels"; empty: what the method takes first.
+	// Observation is "state" or "pixels"; empty: the method's default.
 	Observation string
 }
 
-// DefaultPreset is what an empty Choice means.
+// DefaultPreset is the preset of an empty Choice.
 const DefaultPreset = "demo"
 
-// The axes of DefaultPreset, for what neither a preset nor the choice gives.
+// The axes of DefaultPreset, for axes that neither a preset nor the choice gives.
 const (
 	defaultTask   = "cheetah-run"
 	defaultMethod = "pgr-curiosity"
 	defaultScale  = "demo"
 )
 
-// Resolve lays the layers of a choice over each other, later over earlier:
+// Resolve lays the layers of a choice over each other, later ones over earlier ones:
 //
 //	base · task · method · action · observation · task/learner · scale · scale/learner · scale/latents · scale/layer · method@scale · task@scale · preset
 //
-// Where a method is given pixels, observation/pixels.toml says what it learns from them with:
-// a learner of its own and that one's numbers. A learner that sees frames itself has a document
-// of its own, observation/pixels/NAME.toml. What a scale says of runs whose learner fills
-// D_real with latents stands in scale/short/latents.toml, or for one learner in
-// scale/short/LEARNER/latents.toml; for those that ask for a layer beside that in
+// For a method that is given pixels, observation/pixels.toml says how it learns from them: with a
+// learner of its own and that learner's numbers. A learner that sees frames itself has a document
+// of its own, observation/pixels/NAME.toml. What a scale says about runs whose learner fills D_real
+// with latents is in scale/short/latents.toml, or for one learner in
+// scale/short/LEARNER/latents.toml; for runs that in addition ask for a layer it is in
 // scale/short/LAYER/latents.toml.
 //
-// Where the agent of a task chooses among actions, a method that says it can has
+// If the agent of a task chooses among actions, a method that supports this gets
 // action/choices.toml, with a learner of choices.
 //
-// What a task says of one learner only stands in a layer of that learner's name,
+// What a task says about one learner only is in a layer of that learner's name,
 // task/walker-walk/NAME.toml.
 //
-// A scale says how much there is of everything, for every task and method, so that it
-// is laid over what those say. What it says of one learner only stands in a layer of that
-// learner's name, scale/short/NAME.toml, which methods that name it, agent.learner, have
-// over the scale's own. What it says of one kind of observations only stands in further
-// ones, which a method or a task asks for: layers = ["pixels"].
+// A scale says how much there is of everything, for every task and method, so it is laid over tasks
+// and methods. What it says about one learner only is in a layer of that learner's name,
+// scale/short/NAME.toml, which is laid over the scale for methods that name the learner,
+// agent.learner. What it says about one kind of observations only is in further layers, which a
+// method or a task asks for: layers = ["pixels"].
 //
-// Where an axis is chosen against a file, of the file only what it changes on its
-// own axes is laid over the chosen ones: --method sac on a complete file means SAC
-// with the edits of that file. Named presets say only what they are about, and that
-// is laid over any axes. Whether the task exists is not known here.
+// If an axis is chosen that differs from a file's, only what the file changes on its own axes is
+// laid over the chosen axes: --method sac on a complete file means SAC with the edits of that file.
+// Named presets contain only what they are about, and that is laid over any axes. Resolve does not
+// know whether the task exists.
 func Resolve(c Choice) (config.Config, error) {
 	s, err := resolve(c)
 	if err != nil {
@@ -70,19 +69,18 @@ func Resolve(c Choice) (config.Config, error) {
 	return s.config, nil
 }
 
-// complete says whether a document of its own is a whole configuration, as that of a
-// run folder is. Keys that it lacks are younger than it is: they have the values of the
-// base, which leave everything as it was before there were such keys, whatever the
-// scale has today.
+// complete says whether a file is a whole configuration, such as that of a run folder. Keys that it
+// lacks were introduced after it. They get the values of the base, which leave everything as it was
+// before these keys existed, whatever the scale says today.
 func complete(c *config.Config) bool {
 	return c.Members > 0 && c.Steps > 0 && c.Buffer > 0 && c.Lanes > 0 && len(c.Agent.Hidden) > 0 && c.Agent.Critics > 0 &&
 		c.Knobs.Batch > 0 && c.Knobs.UTD > 0 && c.Knobs.RefitEvery > 0 && c.Generator.Width > 0
 }
 
-// axes name one of each; an observation that is empty is the method's.
+// axes names one of each axis; an empty observation is the method's default.
 type axes struct{ task, method, scale, observation string }
 
-// resolve is Resolve with its traces: which layer set what.
+// resolve is Resolve with a record of which layer set what.
 func resolve(c Choice) (*stack, error) {
 	if c == (Choice{}) {
 		c.Preset = DefaultPreset
@@ -92,7 +90,7 @@ func resolve(c Choice) (*stack, error) {
 		return nil, err
 	}
 	named := doc != "" && file != c.Preset
-	var top layer // the preset alone, for its axes
+	var top layer // the preset alone, to read its axes
 	if err := decode(file, doc, &top); err != nil {
 		return nil, err
 	}
@@ -125,7 +123,7 @@ func resolve(c Choice) (*stack, error) {
 	return s, s.err
 }
 
-// layAxes lays everything below a preset.
+// layAxes lays all layers below the preset.
 func layAxes(a axes) (*stack, error) {
 	if err := known("method", a.method, methodNames); err != nil {
 		return nil, err
@@ -166,15 +164,15 @@ func layAxes(a axes) (*stack, error) {
 	return s, s.err
 }
 
-// A stack is what the layers laid so far amount to.
+// A stack is the result of the layers laid so far.
 type stack struct {
 	config config.Config
-	layers []string          // of the scale, that method and task ask for
-	notes  map[string]string // dotted key → the comment behind the value that holds
+	layers []string          // of the scale, requested by method and task
+	notes  map[string]string // dotted key → the comment beside the value in force
 	err    error
 }
 
-// observe lays what a method does with observations, where it is more than to take them.
+// observe lays the layer for a method's observations, if the method does more than take them.
 func (s *stack) observe(method, observation string) error {
 	if s.err != nil {
 		return nil
@@ -184,7 +182,7 @@ func (s *stack) observe(method, observation string) error {
 	}
 	file := "observation/" + observation + "/" + s.config.Agent.Learner + ".toml"
 	if read(file) == "" {
-		file = "observation/" + observation + ".toml" // another learner takes them
+		file = "observation/" + observation + ".toml" // another learner handles them
 	}
 	s.lay(file, read(file))
 	if observation != observed(method, "") {
@@ -193,8 +191,8 @@ func (s *stack) observe(method, observation string) error {
 	return nil
 }
 
-// choose lays what learns where the agent chooses among actions, for a task and a method that
-// say so: the learner of a method is one of numbers else, which such tasks refuse.
+// choose lays the layer for choosing among actions if both the task and the method ask for it: the
+// method's own learner handles numeric actions, which such tasks refuse.
 func (s *stack) choose(a axes) {
 	if s.err != nil {
 		return
@@ -208,8 +206,8 @@ func (s *stack) choose(a axes) {
 	s.lay("action/choices.toml", read("action/choices.toml"))
 }
 
-// latentLayer is what a scale says of runs whose learner fills D_real with latents: of that
-// learner, or of all.
+// latentLayer is the file with what a scale says about runs whose learner fills D_real with
+// latents: for that learner, or for all.
 func latentLayer(scale, learner string) string {
 	if own := "scale/" + scale + "/" + learner + "/latents.toml"; read(own) != "" {
 		return own
@@ -217,7 +215,7 @@ func latentLayer(scale, learner string) string {
 	return "scale/" + scale + "/latents.toml"
 }
 
-// lay puts a document over what is there; an empty one changes nothing.
+// lay lays a document over the present configuration; an empty one changes nothing.
 func (s *stack) lay(file, doc string) {
 	if s.err != nil || doc == "" {
 		return
@@ -230,8 +228,8 @@ func (s *stack) lay(file, doc string) {
 	annotate(s.notes, printable.Line(file), doc)
 }
 
-// preset returns a named preset or the file of that name. What looks like a
-// path is a file, everything else a name.
+// preset returns a named preset or the file of that name. A name that looks like a path is a file,
+// everything else a preset.
 func preset(name string) (file, doc string, err error) {
 	if name == "" {
 		return "", "", nil

@@ -24,7 +24,7 @@ func every(t *testing.T, f func(t *testing.T, c Choice)) {
 	}
 }
 
-// What config.toml says is what the run was made from.
+// config.toml decodes to the configuration that the run was made from.
 func TestRoundTrip(t *testing.T) {
 	every(t, func(t *testing.T, c Choice) {
 		config, err := Resolve(c)
@@ -48,7 +48,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// What a method has no use for is shown as such, and what it has with where it is from.
+// A knob that the method does not use is shown as unused; every other knob is shown with the source
+// of its value.
 func TestShownKnobsThatAreNotUsed(t *testing.T) {
 	for method, unused := range map[string][]string{
 		"drqv2":   {"relevance", "guidance", "top_fraction", "ratio", "hold", "utd", "bonus", "refit_every", "samples", "sampler_steps", "s_churn", "generator_steps", "lr_generator", "p_uncond", "entropy", "tv"},
@@ -139,8 +140,7 @@ func TestResolveNumbers(t *testing.T) {
 	}
 }
 
-// An axis chosen against a complete file brings its own numbers; what was edited
-// in the file stays.
+// An axis chosen against a complete file brings its own numbers; values edited in the file stay.
 func TestAxisAgainstFile(t *testing.T) {
 	doc, err := Show(Choice{Task: "quadruped-walk", Method: "pgr-curiosity", Scale: "demo"})
 	if err != nil {
@@ -173,7 +173,7 @@ func TestAxisAgainstFile(t *testing.T) {
 	}
 }
 
-// Lines that people see.
+// These are the lines that people see.
 func TestErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := func(doc string) string {
@@ -225,7 +225,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A whole configuration of a time when a key was not there yet means what it meant then.
+// A complete configuration from before a key existed means what it meant then.
 func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
 	now, err := Resolve(Choice{Task: "cheetah-run", Method: "pgr-curiosity", Scale: "short"})
 	if err != nil || now.Generator.Head.Kind != "transition" {
@@ -257,8 +257,8 @@ func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
 	}
 }
 
-// A configuration from before entropy and TV were knobs is read as one with them; a key that is
-// nowhere is refused as ever.
+// A configuration from before entropy and TV became knobs is read as one with these knobs; a key
+// that exists nowhere is still refused.
 func TestKeysThatMoved(t *testing.T) {
 	c, err := Decode("config.toml", []byte("steps = 7\n[agent.ppo]\nentropy = 0.5\nepochs = 3\n[environment]\ntv = 'noise'\n"))
 	if err != nil || c.Knobs.Entropy != 0.5 || c.Knobs.TV != "noise" || c.Steps != 7 {

@@ -14,13 +14,13 @@ import (
 
 // An Assignment is a value for one key of a configuration.
 type Assignment struct {
-	Key   string // dotted, as in config.toml; of a knob knobs.NAME
+	Key   string // dotted, as in config.toml; for a knob knobs.NAME
 	Value string
 }
 
 const knobs = "knobs."
 
-// ParseAssignment reads KEY=VALUE, where a knob may go by its name alone or by its symbol.
+// ParseAssignment reads KEY=VALUE; a knob may be given by its name alone or by its symbol.
 func ParseAssignment(text string) (Assignment, error) {
 	key, value, given := strings.Cut(text, "=")
 	key = strings.TrimSpace(key)
@@ -37,10 +37,10 @@ func ParseAssignment(text string) (Assignment, error) {
 	return Assignment{key, strings.TrimSpace(value)}, nil
 }
 
-// Knob is the name of the knob that is assigned to, if one is.
+// Knob is the name of the knob in the assignment, if its key is a knob.
 func (a Assignment) Knob() (name string, is bool) { return strings.CutPrefix(a.Key, knobs) }
 
-// Set changes one key of a configuration, by its dotted name as in config.toml:
+// Set changes one key of a configuration, given by its dotted name as in config.toml: for instance
 // generator.width to 512. Text needs no quotes, a list no brackets.
 func Set(c *config.Config, key, value string) error {
 	if strings.ContainsAny(key+value, "\n\r") {
@@ -75,10 +75,10 @@ func Set(c *config.Config, key, value string) error {
 	return nil
 }
 
-// place is where an error stands in a document.
+// place matches the position of an error in a document.
 var place = regexp.MustCompile(`^read preset: (:\d+: )?`)
 
-// kindOf says what can be written in the place of a value other than text.
+// kindOf says what kind of value, other than text, can replace the present one.
 func kindOf(present any) string {
 	switch v := present.(type) {
 	case int64:
@@ -96,11 +96,11 @@ func kindOf(present any) string {
 	return ""
 }
 
-// written is a value as TOML writes it in the place of another one.
+// written writes a value in the TOML form of the value that it replaces.
 func written(value string, present any) string {
 	switch present.(type) {
 	case int64:
-		if n, err := knob.ParseCount(value); err == nil { // 20k
+		if n, err := knob.ParseCount(value); err == nil { // such as 20k
 			return strconv.Itoa(n)
 		}
 	case string:

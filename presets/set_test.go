@@ -66,7 +66,7 @@ func TestParseAssignment(t *testing.T) {
 	}
 }
 
-// What is assigned stands in what is shown, with where it comes from.
+// A value that was assigned is shown, with where it comes from.
 func TestShowAssigned(t *testing.T) {
 	doc, err := Show(Choice{Preset: "demo"}, Assignment{"generator.width", "77"}, Assignment{"knobs.guidance", "2.5"})
 	if err != nil || !regexp.MustCompile(`(?m)^width = 77 +# --set$`).Match(doc) || !regexp.MustCompile(`(?m)^guidance = 2.5 +# --set$`).Match(doc) {

@@ -8,9 +8,9 @@ import (
 	"pgrlab/core/knob"
 )
 
-// Show is the resolved choice as TOML to copy, edit and give back with
-// --preset FILE: every key with its value, and behind it the comment of the
-// layer that set it, or that the method has no use for the knob. What is assigned is set on top.
+// Show is the resolved choice as TOML to copy, edit and pass back with --preset FILE: every key
+// with its value, followed by the comment of the layer that set it, or by a note that the method
+// does not use the knob. Assignments are applied on top.
 func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 	s, err := resolve(c)
 	if err != nil {
@@ -57,9 +57,9 @@ func (s *stack) assign(a Assignment) error {
 	return Set(&s.config, a.Key, a.Value)
 }
 
-// annotate notes the comment behind every value of a document; a value without
-// one is noted with the file it stands in. Documents that are not written one
-// value a line lose comments, nothing else.
+// annotate records the comment beside every value of a document; for a value without a comment it
+// records the file. Documents with several values on a line, or a value on several lines, lose
+// comments but nothing else.
 func annotate(notes map[string]string, file, doc string) {
 	for l := range lines(doc) {
 		if l.key == "" {
@@ -73,10 +73,10 @@ func annotate(notes map[string]string, file, doc string) {
 	}
 }
 
-// A docLine is a line of a TOML document written one value a line.
+// A docLine is a line of a TOML document that has one value per line.
 type docLine struct {
 	text    string
-	key     string // dotted, "" where no value starts
+	key     string // dotted; "" if no value starts here
 	comment string
 }
 

@@ -8,8 +8,8 @@ import (
 	"pgrlab/tui/history"
 )
 
-// capturePath is where stderr goes while the screen is up: beside the run, or into
-// the folder for temporary files where there is no run yet.
+// capturePath is the file for stderr while the screen is up: beside the run, or in the folder for
+// temporary files if there is no run yet.
 func capturePath(o Options) string {
 	if o.Folder != "" && !o.Replay {
 		return filepath.Join(o.Folder, "stderr.log")
@@ -17,7 +17,7 @@ func capturePath(o Options) string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("pgrlab-stderr-%d.log", os.Getpid()))
 }
 
-// drain takes what was written to stderr into the events.
+// drain turns what was written to stderr into events.
 func (m *Model) drain() {
 	if m.stderr == nil {
 		return

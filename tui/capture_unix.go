@@ -10,17 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// capture keeps what anything in the process writes to stderr away from the screen:
-// it goes into a file, whose new lines the events show. A crash of the runtime is
-// written to the terminal as well.
+// capture keeps everything that the process writes to stderr away from the screen: it goes into a
+// file whose new lines the events show. A crash of the runtime is also written to the terminal.
 type capture struct {
 	file  *os.File
 	read  int64
 	rest  []byte
-	saved *os.File // the terminal's stderr; held, or its finalizer would close a number that another file has by then
+	saved *os.File // the terminal's stderr; kept referenced, or its finalizer would close a number that another file has by then
 }
 
-// startCapture redirects stderr to a file; an error means that it stays as it is.
+// startCapture redirects stderr to a file; after an error stderr stays as it was.
 func startCapture(path string) (*capture, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
@@ -38,7 +37,7 @@ func startCapture(path string) (*capture, error) {
 	}
 	unix.CloseOnExec(saved)
 	terminal := os.NewFile(uintptr(saved), "stderr")
-	_ = debug.SetCrashOutput(terminal, debug.CrashOptions{}) // without it the file alone has it
+	_ = debug.SetCrashOutput(terminal, debug.CrashOptions{}) // if it fails, a crash is written to the file alone
 	if err := unix.Dup2(int(f.Fd()), unix.Stderr); err != nil {
 		f.Close()
 		terminal.Close()
@@ -47,7 +46,7 @@ func startCapture(path string) (*capture, error) {
 	return &capture{file: f, read: info.Size(), saved: terminal}, nil
 }
 
-// lines are those written since the last call.
+// lines returns the lines written since the last call.
 func (c *capture) lines() []string {
 	var out []string
 	buf := make([]byte, 4096)
@@ -69,7 +68,7 @@ func (c *capture) lines() []string {
 	}
 }
 
-// stop gives stderr back to the terminal; a file that stayed empty goes.
+// stop gives stderr back to the terminal; it removes the file if that is still empty.
 func (c *capture) stop() {
 	_ = debug.SetCrashOutput(nil, debug.CrashOptions{})
 	_ = unix.Dup2(int(c.saved.Fd()), unix.Stderr)

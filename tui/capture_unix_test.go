@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Giving stderr back touches no other file, also after collections: the number of
-// the terminal's descriptor must not be free for another file meanwhile.
+// Giving stderr back touches no other file, even after garbage collections: meanwhile, no other
+// file may get the number of the terminal's descriptor.
 func TestStderrGoesBackToTheTerminal(t *testing.T) {
 	var before, after unix.Stat_t
 	if err := unix.Fstat(unix.Stderr, &before); err != nil {

@@ -9,8 +9,8 @@ import (
 	"pgrlab/tui/pane/charts"
 )
 
-// commandPane goes to a pane by its name or by what its tab says; a quantity that no
-// chart shows comes into the first one.
+// commandPane goes to a pane by its name or its tab's text; a quantity that no chart shows goes
+// into the first chart.
 func (m *Model) commandPane(text string) error {
 	for _, name := range []func(pane.Pane) string{pane.Pane.Tab, func(p pane.Pane) string { return string(p.ID()) }} {
 		for _, p := range m.tabs() {
@@ -27,7 +27,7 @@ func (m *Model) commandPane(text string) error {
 	return fmt.Errorf("pane: want one of %s", strings.Join(m.tabNames(), ", "))
 }
 
-// tabNames are the panes as their tabs say.
+// tabNames are the names of the panes on their tabs.
 func (m *Model) tabNames() []string {
 	var out []string
 	for _, p := range m.tabs() {

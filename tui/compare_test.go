@@ -45,8 +45,8 @@ func TestGoldenComparison(t *testing.T) {
 	}
 }
 
-// A stroke and a colour belong to one run in all charts and in the list of runs, and
-// those of a quantity's further lines to no run.
+// A stroke and a colour belong to one run in all charts and in the list of runs; the strokes and
+// colours of a quantity's further lines belong to no run.
 func TestLooksHaveOneMeaning(t *testing.T) {
 	s := comparing(t, 160, 45)
 	meaning := map[int]string{}
@@ -63,7 +63,7 @@ func TestLooksHaveOneMeaning(t *testing.T) {
 			}
 			meaning[series.Look] = means
 		}
-		if len(labels) != 3 && q.ID != "speed" { // which the other journals do not have
+		if len(labels) != 3 && q.ID != "speed" { // speed is missing in the other journals
 			t.Errorf("%s: runs %v are named, want A, B and C", q.ID, labels)
 		}
 	}
@@ -80,7 +80,7 @@ func TestLooksHaveOneMeaning(t *testing.T) {
 	}
 }
 
-// The list of runs tells apart what the charts tell apart, also where it is narrow.
+// The list distinguishes the same runs as the charts do, even where it is narrow.
 func TestComparedRunsAreNamed(t *testing.T) {
 	for _, size := range [][2]int{{220, 60}, {160, 45}, {80, 24}, {60, 20}, {40, 10}} {
 		s := comparing(t, size[0], size[1])
@@ -96,8 +96,8 @@ func TestComparedRunsAreNamed(t *testing.T) {
 	}
 }
 
-// Whatever is smoothed says so in its title, at any width, with and without a paper's
-// value, and has what was measured as dots; nothing is smoothed from the start.
+// A smoothed chart says so in its title, at any width, with and without the paper's value, and
+// shows the measurements as dots. No chart is smoothed at the start.
 func TestSmoothingIsSaid(t *testing.T) {
 	for _, s := range []*screen{running(t, 160, 45, 30_000), comparing(t, 160, 45)} {
 		for _, q := range charts.Quantities {
@@ -129,7 +129,7 @@ func TestSmoothingIsSaid(t *testing.T) {
 	}
 }
 
-// Values of another F are of another unit: what is drawn over time begins anew.
+// The values of another F have another unit, so the curve over time begins again.
 func TestMediansRestartWithF(t *testing.T) {
 	s := running(t, 160, 45, 0)
 	score := func(step int, f string, median float64) {

@@ -9,7 +9,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// candidates are the commands that a text may become, the best first.
+// candidates are the commands that text can be completed to, the best first.
 func (p *palette) candidates(text string) []pane.Candidate {
 	name, argument, spaced := strings.Cut(text, " ")
 	if spaced {
@@ -32,7 +32,7 @@ func (p *palette) candidates(text string) []pane.Candidate {
 	return pane.Best(all, name)
 }
 
-// argumentCandidates complete the argument of a verb or the value of a knob.
+// argumentCandidates complete a verb's argument or a knob's value.
 func (p *palette) argumentCandidates(name, argument string) []pane.Candidate {
 	for _, v := range p.verbs {
 		if v.Name != name || v.Arguments == nil {
@@ -58,7 +58,7 @@ func (p *palette) argumentCandidates(name, argument string) []pane.Candidate {
 	return pane.Prefixed(name+" ", pane.Best(all, argument))
 }
 
-// view is the candidates above the line that is being typed, on a screen of w by h.
+// view draws the candidates above the line that is being typed, on a screen of w by h.
 func (p *palette) view(w, h int) []string {
 	t, e := p.Theme, p.Typed()
 	all := e.Candidates()

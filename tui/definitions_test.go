@@ -19,25 +19,25 @@ import (
 )
 
 var (
-	// shownNumber is a number with its sign and its unit, as they stand together.
+	// shownNumber is a number with its sign and its unit, as drawn on the screen.
 	shownNumber = regexp.MustCompile(`[-+±×#]?\d[\d,.]*(e-?\d+)?([hmskM%]\d*)*`)
 	// shownWord is a word that may name a number.
 	shownWord = regexp.MustCompile(`[\pL_][\pL\pM_'/]*`)
-	// cellBorder parts what stands beside each other.
+	// cellBorder separates texts that stand side by side.
 	cellBorder = regexp.MustCompile(`[│┤├╭╮╰╯]`)
 	// eventStamp begins a line of EVENTS: the time, the step and the kind.
 	eventStamp = regexp.MustCompile(`^[ │]*\d\d:\d\d:\d\d +[\d,]* *`)
 )
 
-// joining are words that stand between a name and its number, or between a number and
-// another one of the same name.
+// joining are the words that may stand between a name and its number, or between two numbers of the
+// same name.
 var joining = []string{"of", "at", "to", "in", "by", "from", "over", "and", "than", "about", "up", "is", "are", "the", "a", "s", "now", "so", "after", "kb", "mb", "gb", "ms", "w", "c", "was", "or", "with", "for", "not", "below", "above", "only"}
 
-// label are the words that may name a number: the last one before it, else the first
-// one behind it and the last one of the lines above, whose text goes on.
+// label holds the words that may name a number: the last word before it, or else the first word
+// after it and the last word of the lines above, if their text continues.
 type label struct {
 	names  []string // in small letters
-	within string   // the number with both its neighbours, as it stands where it is explained
+	within string   // the number with both its neighbours, as a text that explains it would have it
 	cell   string
 }
 
@@ -48,7 +48,7 @@ var (
 	clauseEnd    = regexp.MustCompile(`[.;] `)
 )
 
-// labelsOf are the labels of all numbers of some lines.
+// labelsOf returns the labels of all numbers in some lines.
 func labelsOf(lines []string) (labels []label) {
 	above := ""
 	for _, line := range lines {
@@ -57,7 +57,7 @@ func labelsOf(lines []string) (labels []label) {
 			for _, at := range shownNumber.FindAllStringIndex(cell, -1) {
 				before, behind := cell[:at[0]], cell[at[1]:]
 				if endsInLetter.MatchString(before) {
-					continue // of a name, as s0
+					continue // part of a name, such as s0
 				}
 				within := lastWord.FindString(before) + cell[at[0]:at[1]] + firstWord.FindString(behind)
 				if ends := clauseEnd.FindAllStringIndex(before, -1); ends != nil {
@@ -79,15 +79,15 @@ func labelsOf(lines []string) (labels []label) {
 	return labels
 }
 
-// namesIn are the words of a text that may name a number.
+// namesIn returns the words of a text that may name a number.
 func namesIn(text string) []string {
 	words := shownWord.FindAllString(strings.ToLower(text), -1)
 	return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(joining, w) })
 }
 
-// Every number on the screen stands beside a word that the help defines, by name: of a
-// definition, of a knob, of one of its choices. A number that is drawn somewhere new, or
-// under a new name, fails here until it is defined.
+// Every number on the screen stands beside a word that the help defines as the name of a number, of
+// a knob or of one of a knob's choices. A number that is drawn somewhere new, or under a new name,
+// fails here until it is defined.
 func TestEveryNumberIsDefined(t *testing.T) {
 	defined := definedWords(t)
 	text := strings.Join(running(t, 160, 45, 1).help.Lines(10_000), "\n")
@@ -108,7 +108,7 @@ func TestEveryNumberIsDefined(t *testing.T) {
 	for name, where := range missing {
 		t.Errorf("%q has no definition (%s)", name, where)
 	}
-	// What nothing shows any more needs no definition either.
+	// A number that is no longer shown must not have a definition either.
 	for _, d := range running(t, 80, 24, 1).helpContents().Numbers {
 		for _, words := range d.Shown {
 			if !slices.ContainsFunc(shownWord.FindAllString(strings.ToLower(words), -1), func(w string) bool { return seen[w] }) {
@@ -118,7 +118,7 @@ func TestEveryNumberIsDefined(t *testing.T) {
 	}
 }
 
-// definedWords are the words beside which a defined number may stand.
+// definedWords returns the words beside which a defined number may stand.
 func definedWords(t *testing.T) map[string]bool {
 	words := map[string]bool{}
 	add := func(text string) {
@@ -142,8 +142,8 @@ func definedWords(t *testing.T) map[string]bool {
 	return words
 }
 
-// definedNames are words that are names on this screen: of the run, of what the task
-// observes, of the pane with numbers that stand alone.
+// definedNames returns words that are names on this screen: of the run, and of what the task
+// observes.
 func definedNames(s *screen) map[string]bool {
 	words := map[string]bool{}
 	for _, text := range append([]string{s.options.Config.Task, s.options.Config.Method, s.options.Config.Scale, s.options.Folder}, s.options.Names...) {
@@ -154,7 +154,7 @@ func definedNames(s *screen) map[string]bool {
 	return words
 }
 
-// everything shows all panes, full of data, at every size, and what lies over them.
+// everything shows all panes, full of data, at every size, and the dialogs that lie over them.
 func everything(t *testing.T, look func(s *screen, where string, lines []string)) {
 	for _, size := range [][2]int{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
 		w, h := size[0], size[1]
@@ -212,7 +212,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		show("forks done")
 		s.press("tab", "left")
 		show("inspected")
-		for i := range charts.Quantities { // the charts of other quantities
+		for i := range charts.Quantities { // one chart for each quantity
 			s.charts.Quantity[pane.Chart1] = i
 			title, note := s.titleOf(pane.Chart1, w)
 			look(s, charts.Quantities[i].ID, []string{title + "  " + note})

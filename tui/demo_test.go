@@ -74,7 +74,7 @@ func (f *fakeLab) play(ctx context.Context) {
 	}
 }
 
-// stripes draws a body as bright above dark in every cell of half blocks.
+// stripes draws a body in every cell of half blocks, bright above and dark below.
 func stripes(_ []float64, w, h int) (*image.RGBA, error) {
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
 	for i := range img.Pix {

@@ -11,8 +11,7 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Update takes one message; it does no input or output except Send, which does not
-// block.
+// Update takes one message. Send is its only input or output, and Send does not block.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -47,16 +46,16 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.leaving.suspend()
 	case tea.ResumeMsg:
 		m.pictures.Resumed()
-		if m.mouse { // the program forgets it
+		if m.mouse { // the program forgets the mouse on a suspend
 			return m, tea.EnableMouseCellMotion
 		}
 	}
 	return m, nil
 }
 
-// keystrokes takes what the terminal sent at once. Letters that were typed over a slow
-// line, or that a held key repeats, arrive together: they are keys, one by one, until
-// one of them leaves the screen. Text that was pasted is no key.
+// keystrokes takes what the terminal sent at once. Letters typed over a slow line, or repeated by a
+// held key, arrive together; keystrokes handles them one by one until one of them leaves the
+// screen. Pasted text is not a key.
 func (m *Model) keystrokes(msg tea.KeyMsg) tea.Cmd {
 	switch {
 	case m.leaving.closed:
@@ -75,8 +74,7 @@ func (m *Model) keystrokes(msg tea.KeyMsg) tea.Cmd {
 	return tea.Batch(all...)
 }
 
-// pasted takes text that was pasted: in a text entry it is text, elsewhere it does
-// nothing.
+// pasted takes pasted text: a text entry inserts it, anything else ignores it.
 func (m *Model) pasted(msg tea.KeyMsg) tea.Cmd {
 	switch {
 	case m.entry != nil:
@@ -129,7 +127,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
-// act does what a binding says, by key or by name.
+// act runs the action of a binding, whether it was called by key or by name.
 func (m *Model) act(b pane.Binding) tea.Cmd {
 	m.events.Used(b.Name)
 	cmd := b.Action()
@@ -137,7 +135,7 @@ func (m *Model) act(b pane.Binding) tea.Cmd {
 	return cmd
 }
 
-// entryKey is a key or a pasted text while an entry is open.
+// entryKey takes a key or pasted text while an entry is open.
 func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 	e := m.entry
 	defer func() {

@@ -75,14 +75,14 @@ func (m *Model) dashboard() []string {
 	return lines
 }
 
-// segment is one line of a pane, w columns wide, from column x on.
+// segment is one line of a pane, w columns wide, starting at column x.
 type segment struct {
 	x, w int
 	text string
 }
 
-// row joins the segments of one line; a gap of two columns between them holds the
-// rule of the layout without boxes.
+// row joins the segments of one line; in the layout without boxes, a gap of two columns between
+// them holds the rule.
 func (m *Model) row(segments []segment) string {
 	t := m.Theme
 	if len(segments) > 1 {
@@ -100,7 +100,7 @@ func (m *Model) row(segments []segment) string {
 	return b.String()
 }
 
-// paneAt draws one pane, or takes it from the cache when nothing it shows changed.
+// paneAt draws one pane, or takes it from the cache if nothing that it shows has changed.
 func (m *Model) paneAt(p place) []string {
 	on := m.pane(p.id)
 	version := m.History.Sum(append(on.DependsOn(), topic.Topic(p.id))...)
@@ -137,7 +137,7 @@ func (m *Model) frameOf(on pane.Pane, p place, focused bool) []string {
 	return append([]string{t.Fit(head, w)}, t.Fill(body, w, h)...)
 }
 
-// tabBar names all panes; the one in focus is marked.
+// tabBar names all panes and marks the one in focus.
 func (m *Model) tabBar(w int) string {
 	t := m.Theme
 	var names []string
@@ -157,8 +157,8 @@ func (m *Model) tabBar(w int) string {
 	if total <= w {
 		return strings.Join(names, "")
 	}
-	// Too narrow for all: the tab in focus second, so that both neighbours show, and
-	// whole names only.
+	// Too narrow for all: show whole names only, with the tab in focus second, so that both
+	// neighbours show.
 	var b strings.Builder
 	first := (focus + len(names) - 1) % len(names)
 	more := " " + t.Dim.On(t.Glyphs.Ellipsis)
@@ -173,7 +173,7 @@ func (m *Model) tabBar(w int) string {
 	return b.String() + more
 }
 
-// startingView stands until the lab exists.
+// startingView is shown until the lab exists.
 func (m *Model) startingView() []string {
 	t := m.Theme
 	o := m.options
@@ -200,12 +200,12 @@ func (m *Model) startingView() []string {
 	return out
 }
 
-// framed is a frame of lines as the terminal gets it. What others wrote, names of folders
-// and errors among it, is quoted in many places; here none is forgotten.
+// framed is a frame of lines as the terminal gets it. Text from outside, such as names of folders
+// and errors, is quoted in many places; cleaning it here forgets none of them.
 func (m *Model) framed(lines []string) string {
 	drawn := strings.Join(lines, "\n")
 	frame := printable.Styled(drawn)
-	if frame != drawn { // what is seen now may be wider than what was not
+	if frame != drawn { // what is seen now may be wider than what was hidden
 		frame = strings.Join(m.Theme.Fill(strings.Split(frame, "\n"), m.w, m.h), "\n")
 	}
 	return frame

@@ -33,8 +33,8 @@ func describePixels(o *Options) {
 	o.References = []pane.Reference{{Source: "paper", Mean: 530, Std: 28, Step: 100_000, Frames: 200_000}}
 }
 
-// Frames stand beside env steps wherever a run from pixels says how far it is, and what an
-// untrained policy has stands in the chart.
+// A run from pixels shows frames beside env steps wherever it shows its progress, and the chart
+// shows the return of an untrained policy.
 func TestGoldenPixels(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {120, 36}, {80, 24}, {60, 15}} {
 		golden(t, fmt.Sprintf("pixels-%dx%d", size.w, size.h), dreaming(t, size.w, size.h, nil).View())
@@ -51,8 +51,8 @@ func TestGoldenPixels(t *testing.T) {
 	}
 }
 
-// What an agent sees that learns from pixels: its stack, and what shifts made of frames of a
-// batch where there is room for it.
+// The pane of an agent that learns from pixels shows its stack and, where there is room, how shifts
+// changed frames of a batch.
 func TestGoldenSeen(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
 		s := dreaming(t, size.w, size.h, nil)
@@ -69,8 +69,8 @@ func TestGoldenDreams(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
 		s := dreaming(t, size.w, size.h, nil)
 		s.typeLine("dreams")
-		s.View()      // which says how many there is room for
-		for range 2 { // it asks, and is answered
+		s.View()      // the view says how many dreams there is room for
+		for range 2 { // the screen asks, and gets an answer
 			s.clock = s.clock.Add(time.Second)
 			s.Update(polled{})
 		}
@@ -83,7 +83,7 @@ func TestGoldenDreams(t *testing.T) {
 	}
 }
 
-// dreamsAsked counts the questions for dreams.
+// dreamsAsked counts the requests for dreams and returns the last one.
 func (s *screen) dreamsAsked() (n int, last event.Dreams) {
 	for _, c := range s.fake.commands {
 		if d, is := c.(event.Dreams); is {
@@ -93,8 +93,8 @@ func (s *screen) dreamsAsked() (n int, last event.Dreams) {
 	return n, last
 }
 
-// Dreams are asked for while they can be seen, as many as there is room for and at most
-// twice a second, and a map never is.
+// Dreams are requested while they can be seen, as many as there is room for and at most twice a
+// second; a map is never requested.
 func TestDreamsAreAskedForWhileTheyAreSeen(t *testing.T) {
 	s := dreaming(t, 160, 45, nil)
 	look := func(times int) {
@@ -135,7 +135,7 @@ func TestDreamsAreAskedForWhileTheyAreSeen(t *testing.T) {
 	s.contains(t, "no dimensions with names")
 }
 
-// Where there are none, the pane says why, and so does the command.
+// Without dreams, the pane and the command say why.
 func TestNoDreams(t *testing.T) {
 	replay := dreaming(t, 160, 45, func(o *Options) { o.Replay = true })
 	replay.typeLine("pane dreams")

@@ -8,20 +8,20 @@ import (
 	"pgrlab/tui/format"
 )
 
-// countdown is when the run will end, by estimates that jump: a refit or an evaluation
-// shifts the mean costs that they are made from. What is shown follows them slowly, so
+// countdown is the time at which the run will end, from estimates that jump: a refit or an
+// evaluation shifts the mean costs behind them. The time shown follows the estimates slowly, so
 // that it counts down.
 type countdown struct {
-	end, at time.Time // at: of the newest estimate
-	began   time.Time // of the first
+	end, at time.Time // at: time of the newest estimate
+	began   time.Time // time of the first estimate
 }
 
-// etaLag is the time in which the shown end follows about two thirds of a lasting change
-// of the estimates. In the beginning, where they are made from a few env steps of which the
-// first ones are slow, it is half of the time since the first of them.
+// etaLag is the time in which the end shown follows about two thirds of a lasting change of the
+// estimates. At first, when the estimates rest on a few env steps, the first of them slow, the lag
+// is half of the time since the first estimate.
 const etaLag = 45 * time.Second
 
-// take takes an estimate of the time to go; 0: unknown.
+// take takes an estimate of the remaining time; 0: unknown.
 func (c *countdown) take(now time.Time, left time.Duration) {
 	if left <= 0 {
 		*c = countdown{}
@@ -41,7 +41,7 @@ func (c *countdown) take(now time.Time, left time.Duration) {
 	c.end = c.end.Add(time.Duration((1 - math.Exp(-passed.Seconds()/lag)) * float64(end.Sub(c.end))))
 }
 
-// text is the time to go with as many digits as an estimate has; "" where it is unknown.
+// text is the remaining time, with as many digits as an estimate deserves; "": unknown.
 func (c *countdown) text() string {
 	if c.at.IsZero() {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Estimates that jump between 3 and 13 minutes do not make the shown time jump, and a
-// true one is shown as it is, once there are estimates of more than a few steps.
+// Estimates that jump between 3 and 13 minutes do not make the shown time jump. A correct estimate
+// is shown unchanged, once there are estimates over more than a few steps.
 func TestCountdownCountsDown(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	begin := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -34,7 +34,7 @@ func TestCountdownCountsDown(t *testing.T) {
 			}
 		}
 	}
-	var first countdown // steps that are slow at first: 10 hours, which are 20 minutes ten seconds later
+	var first countdown // the first steps are slow: an estimate of 10 hours becomes 20 minutes ten seconds later
 	for at := range 60 {
 		hours := 600 * math.Pow(0.7, float64(at))
 		first.take(begin.Add(time.Duration(at)*time.Second), all+time.Duration(hours*float64(time.Minute))-time.Duration(at)*time.Second)
@@ -44,7 +44,7 @@ func TestCountdownCountsDown(t *testing.T) {
 	}
 	var c countdown
 	c.take(begin, time.Hour)
-	for at := range 300 { // it has become much shorter for good
+	for at := range 300 { // the estimate has fallen for good
 		c.take(begin.Add(time.Duration(at)*time.Second), 10*time.Minute-time.Duration(at)*time.Second)
 	}
 	if left := c.end.Sub(c.at); left > 5*time.Minute+30*time.Second {

@@ -15,8 +15,8 @@ import (
 	"pgrlab/core/testing/pace"
 )
 
-// fakeLab is a scripted run: a function of the number of advanced env steps and of
-// the commands, with nothing behind it. It answers as the lab does.
+// fakeLab is a scripted run: its state is a function of the number of env steps made and of the
+// commands. It answers as the lab does.
 type fakeLab struct {
 	mu       sync.Mutex
 	start    time.Time
@@ -30,22 +30,22 @@ type fakeLab struct {
 	undo     map[int][2]knob.Value
 	waiting  []event.KnobChanged
 	refits   int
-	redo     bool // a refit was asked for now
+	redo     bool // a refit was requested now
 	events   []event.Event
 	snapshot *event.Snapshot
 	sendErr  error
-	refuses  string // previews, and why
-	busy     int    // answers to previews that there will be one later
+	refuses  string // why previews are refused
+	busy     int    // how many previews are answered with a promise of a later one
 	commands []event.Command
 	mapped   *event.Mapped
 	moment   *event.Moment
 	dreamt   *event.Dreamt
 	pose     []float64
-	sees     bool    // frames
+	sees     bool    // the run learns from frames
 	policy   float64 // how good the policy is, 0..1
 }
 
-// fakeConfig is a PGR run as the screen gets it.
+// fakeConfig is the configuration of a PGR run as the screen gets it.
 func fakeConfig() config.Config {
 	c := config.Config{
 		Task: "cheetah-run", Method: "pgr-curiosity", Scale: "cpu", Device: "cpu", Seed: 3, Members: 1, Steps: 100_000,
@@ -74,7 +74,7 @@ func (f *fakeLab) emit(kind string, body any) {
 	f.events = append(f.events, event.Event{Index: len(f.events), Wall: f.now(), Type: kind, Step: f.step, Member: event.NoMember, Body: body})
 }
 
-// explored is of every episode, as if the task were a maze.
+// explored is reported for every episode, as if the task were a maze.
 var explored = &event.Explored{Goals: 1.5, Cells: 40, Moved: 0.6, OnSpot: &onSpot}
 
 var onSpot = run.Float(0.3)
@@ -150,7 +150,7 @@ func (f *fakeLab) inForce(class knob.Class) {
 	f.waiting = rest
 }
 
-// updates are those that were made up to a step.
+// updates returns the number of updates made up to a step.
 func (f *fakeLab) updates(step int) uint64 { return uint64(max(0, step-5000) * 20) }
 
 // publish makes a new snapshot.
@@ -188,8 +188,8 @@ func (f *fakeLab) publish() {
 	f.snapshot = s
 }
 
-// fakeDreamt are rows whose frames grow brighter from left to right, and of z′ from above to
-// below, of which one has none.
+// fakeDreamt returns rows whose frames grow brighter from left to right, and whose frames of z′
+// grow brighter from top to bottom. One row has no frames.
 func fakeDreamt(rows, step int) *event.Dreamt {
 	const side = 8
 	d := &event.Dreamt{Step: step, Order: event.DreamsByF, Relevance: "curiosity", Looked: 256, Real: 23_900, Usual: 0.31, Side: side}
@@ -207,8 +207,8 @@ func fakeDreamt(rows, step int) *event.Dreamt {
 	return d
 }
 
-// fakeSeen are a stack of frames, each brighter than the one before, and frames with a bright
-// upper half that were shifted.
+// fakeSeen returns a stack of frames, each brighter than the one before, and shifted frames whose
+// upper half is bright.
 func fakeSeen() (stack [][]byte, side int, crops []event.Crop) {
 	side = 8
 	frame := func(bright func(x, y int) int) []byte {
@@ -235,7 +235,7 @@ func fakeSeen() (stack [][]byte, side int, crops []event.Crop) {
 	return stack, side, crops
 }
 
-// fakePixels is fakeConfig of a run that learns from pixels.
+// fakePixels is fakeConfig for a run that learns from pixels.
 func fakePixels() config.Config {
 	c := fakeConfig()
 	c.Agent.Learner, c.Environment.Observation, c.Environment.ActionRepeat, c.Environment.Copies = "drqv2", "pixels", 2, 1
@@ -243,7 +243,7 @@ func fakePixels() config.Config {
 	return c
 }
 
-// fakeMap lies D_real around one place and D_syn around another.
+// fakeMap places D_real around one point and D_syn around another.
 func fakeMap(x, y, step int) *event.Mapped {
 	d := &event.Mapped{X: x, Y: y, Step: step, Low: [2]float64{-1, -3}, High: [2]float64{1, 3}, RealN: 8192, SynN: 8192, Relevance: "curiosity", FLow: 0.05, FHigh: 0.95}
 	for j := range event.MapRows {

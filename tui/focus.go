@@ -37,8 +37,8 @@ func (m *Model) moveFocus(by int) tea.Cmd {
 	return nil
 }
 
-// GoTo moves the focus to a pane; one that the view does not show fills the screen
-// until the focus goes elsewhere.
+// GoTo moves the focus to a pane; a pane that the view does not show fills the screen until the
+// focus goes elsewhere.
 func (m *Model) GoTo(id pane.ID) tea.Cmd {
 	m.focus = id
 	m.Relayout()
@@ -63,7 +63,7 @@ func (m *Model) setView(v view) tea.Cmd {
 	return nil
 }
 
-// toggle is a key that goes to a pane, which then has the screen for itself, and back.
+// toggle is a key that goes to a pane, which then fills the screen, and back again.
 func (m *Model) toggle(id pane.ID) func() tea.Cmd {
 	return func() tea.Cmd {
 		large := m.layout.kind == tabbed || m.view == presentView
@@ -83,8 +83,8 @@ func (m *Model) toggle(id pane.ID) func() tea.Cmd {
 	}
 }
 
-// back peels one layer: inspection, staged values, zoom, filter, a pane that the
-// view does not show.
+// back undoes one layer: inspection, staged values, zoom, filter, a pane that the view does not
+// show.
 func (m *Model) back() tea.Cmd {
 	for _, peel := range []func() bool{
 		m.steering.Dismiss, m.charts.LeaveCursor, m.steering.DropAll, m.unzoom,
@@ -101,7 +101,7 @@ func (m *Model) back() tea.Cmd {
 	return nil
 }
 
-// unzoom gives the screen back to the other panes; it says whether one had it.
+// unzoom gives the screen back to the other panes; it says whether a pane was zoomed.
 func (m *Model) unzoom() bool {
 	if !m.zoomed {
 		return false
@@ -110,7 +110,7 @@ func (m *Model) unzoom() bool {
 	return true
 }
 
-// follow shows the newest: of the events while they are in focus, else of the charts.
+// follow shows the newest data: of the events while they are in focus, else of the charts.
 func (m *Model) follow() tea.Cmd {
 	if m.focus == pane.Events {
 		m.events.Follow()
@@ -126,8 +126,8 @@ func (m *Model) redraw() tea.Cmd {
 	return tea.ClearScreen
 }
 
-// toggleMouse takes the mouse, or gives it back: a terminal whose mouse is taken
-// cannot select text.
+// toggleMouse captures the mouse, or releases it: a terminal cannot select text while its mouse is
+// captured.
 func (m *Model) toggleMouse() tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {
@@ -138,7 +138,7 @@ func (m *Model) toggleMouse() tea.Cmd {
 	return tea.DisableMouse
 }
 
-// mouseEvent is a click or the wheel; the layout that was drawn says where.
+// mouseEvent handles a click or the wheel; the layout as drawn says which pane is meant.
 func (m *Model) mouseEvent(msg tea.MouseMsg) tea.Cmd {
 	if !m.mouse || m.dialog != nil || m.help.IsOpen() || m.entry != nil || m.picker != nil || m.Lab == nil {
 		return nil

@@ -5,8 +5,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// footer lists the keys of the pane in focus as far as they fit; help and quit
-// always do.
+// footer lists the keys of the pane in focus as far as they fit; help and quit are always there.
 func (m *Model) footer(w int) string {
 	if m.entry != nil && m.entry.Pane == "" {
 		return m.entry.Line(m.Theme, w)
@@ -18,7 +17,7 @@ func (m *Model) footer(w int) string {
 		return m.WatchingLine(w)
 	}
 	var hints, last []string
-	for _, own := range []bool{true, false} { // those of the pane first
+	for _, own := range []bool{true, false} { // the pane's own keys first
 		for _, b := range m.palette.keys {
 			if b.Does == "" || !b.Works(m.focus) || (b.Panes != nil) != own || b.Of == m.otherKind() || b.Of == pane.OfStates && m.About.Config.Sees() || b.Steers() && m.Ended() && !m.About.Replay {
 				continue
@@ -36,7 +35,7 @@ func (m *Model) footer(w int) string {
 	return m.Theme.Spread(start, end, w)
 }
 
-// otherKind is the kind of run that this one is not.
+// otherKind is the kind that this run is not.
 func (m *Model) otherKind() pane.RunKind {
 	if m.About.Replay {
 		return pane.LiveRun
@@ -44,7 +43,7 @@ func (m *Model) otherKind() pane.RunKind {
 	return pane.Replayed
 }
 
-// doing is what a key does now.
+// doing is what a key does at present.
 func (m *Model) doing(b pane.Binding) string {
 	if b.Name == "pause" && m.Paused() {
 		return "resume"

@@ -15,10 +15,10 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// attack is what a journal, a folder or another process may try on a terminal.
+// attack is text by which a journal, a folder or another process may try to control a terminal.
 const attack = "\x1b]0;title\x07\x1b]52;c;QQ==\x1b\\\u009b2J\u202egnp\u2066\u2028\x7f\r\nnext"
 
-// foreignLab tells lies in every text that a lab tells.
+// foreignLab puts the attack into every text that a lab reports.
 func foreignLab(steps int) *fakeLab {
 	f := newFake()
 	f.emit(event.TypeStart, event.Start{Task: attack, Method: attack, Scale: attack, Device: attack, Obs: event.StartObs{Host: attack, Version: attack}})
@@ -36,8 +36,8 @@ func foreignLab(steps int) *fakeLab {
 	return f
 }
 
-// Whatever a run says of itself and whatever its folder is called, a frame holds lines,
-// colours and what can be seen, and is as large as the screen.
+// Whatever a run reports and whatever its folder is called, a frame contains only lines, colours
+// and visible characters, and is exactly as large as the screen.
 func TestFramesHoldNothingForeign(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
 		s := newScreen(t, size.w, size.h, func(o *Options) {
@@ -61,7 +61,7 @@ func TestFramesHoldNothingForeign(t *testing.T) {
 	}
 }
 
-// check looks at a frame; quoted says whether it quotes the attack.
+// check looks at a frame; quoted says whether the frame quotes the attack.
 func (s *screen) check(t *testing.T, w, h int) (quoted bool) {
 	t.Helper()
 	frame := s.View()

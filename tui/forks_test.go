@@ -12,7 +12,7 @@ import (
 	"pgrlab/tui/pane/runs"
 )
 
-// nursery makes children whose journals say what the test wants.
+// nursery makes children whose journals the test writes.
 type nursery struct {
 	plans    []pane.ForkPlan
 	children []pane.Child
@@ -40,9 +40,9 @@ func (n *nursery) load(dir string) ([]event.Event, error) {
 	return nil, errors.New("no such folder")
 }
 
-// live gives a child its evaluations behind the fork, and its end.
+// live gives a child its evaluations after the fork, and its end.
 func (n *nursery) live(c pane.Child, returns ...float64) {
-	events := []event.Event{{Type: event.TypeEvaluated, Step: 20_000, Body: event.Evaluated{ReturnMean: 1e6}}} // the parent's
+	events := []event.Event{{Type: event.TypeEvaluated, Step: 20_000, Body: event.Evaluated{ReturnMean: 1e6}}} // the parent's evaluation
 	for i, r := range returns {
 		events = append(events, event.Event{Type: event.TypeEvaluated, Step: c.From + 1000*(i+1), Body: event.Evaluated{ReturnMean: run.Float(r)}})
 	}
@@ -61,7 +61,7 @@ func forking(t *testing.T, w, h int) (*screen, *nursery) {
 	return s, n
 }
 
-// settle runs what the model has to do outside its loop, until it asks for nothing.
+// settleForks runs what the model has to do outside its loop, until nothing is left.
 func (s *screen) settleForks() {
 	s.clock = s.clock.Add(runs.ForkEvery)
 	s.poll()
@@ -79,8 +79,8 @@ func (s *screen) settleForks() {
 	}
 }
 
-// A fork asks how many env steps its children make, and a child whose sibling still
-// trains stays in the list.
+// A fork asks for the number of env steps of its children, and a child stays in the list while its
+// sibling still trains.
 func TestForkSteps(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.typeLine("stage guidance 3")
@@ -190,7 +190,8 @@ func TestFailedChildrenAreSaid(t *testing.T) {
 	s.contains(t, "pair 1, unchanged, 1-0-false: exit status 1", "no pair is done yet")
 }
 
-// A single pair that is done is two runs to look at, and is said wherever one looks.
+// A single pair that is done is reported as two runs to look at, in the list of runs and outside of
+// it.
 func TestASinglePairIsReported(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.typeLine("ratio 0.75")

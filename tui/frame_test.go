@@ -46,8 +46,9 @@ func TestGoldenFrames(t *testing.T) {
 	golden(t, "quit-80x24", quit.View())
 }
 
-// Every width and every height once, in every state, without panic and exact; each three
-// times in the long form, and some for the race detector, which has one goroutine to see.
+// Every width and every height is drawn once, in every state, without a panic and with the exact
+// size. The long form draws each three times; under the race detector, which has only one goroutine
+// to watch, only some are drawn.
 func TestEverySize(t *testing.T) {
 	states := map[string]*screen{
 		"starting": newScreen(t, 80, 24, nil),
@@ -116,13 +117,13 @@ func TestFrameIsKept(t *testing.T) {
 	}
 }
 
-// A paused run gives no reason to draw, in any layout, however long it lasts.
+// A paused run causes no drawing, in any layout, however long it stays paused.
 func TestPausedScreenIsNotDrawn(t *testing.T) {
 	for v := range viewCount {
 		s := running(t, 160, 45, 30_000)
 		s.setView(v)
 		s.press(" ")
-		s.Update(polled{}) // the last answers to what was asked while it ran
+		s.Update(polled{}) // the last answers to questions asked while it ran
 		s.View()
 		for range 100 {
 			s.clock = s.clock.Add(time.Second)
@@ -134,9 +135,9 @@ func TestPausedScreenIsNotDrawn(t *testing.T) {
 	}
 }
 
-// Frames are the same in every locale, also where characters of ambiguous width have
-// two columns for other programs: the golden frames, drawn by a process of each. C
-// stands for a locale without UTF-8.
+// Frames are the same in every locale, even where other programs give characters of ambiguous width
+// two columns. A separate process draws the golden frames for each locale. C stands for a locale
+// without UTF-8.
 func TestFramesDoNotDependOnTheLocale(t *testing.T) {
 	if os.Getenv("PGRLAB_LOCALE") != "" {
 		t.Skip("this is such a process")

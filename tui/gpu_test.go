@@ -9,7 +9,7 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// What NVML does not know is left out, and what there is no room for.
+// The pane leaves out what NVML does not know and what there is no room for.
 func TestSystemPaneShowsTheGPU(t *testing.T) {
 	m := New(Options{About: pane.About{Config: fakeConfig()}})
 	m.system.Machine.At, m.system.Machine.BusyPast = m.Now(), []float64{1}
@@ -25,7 +25,7 @@ func TestSystemPaneShowsTheGPU(t *testing.T) {
 		{pane.GPU{Busy: -1, Used: -1, Temperature: -1, Power: -1}, 60, "busy -"},
 	} {
 		m.options.GPU = func() *pane.GPU { return &c.g }
-		text := ansi.Strip(strings.Join(m.system.Body(c.w+7, 10), "\n")) // behind the line's label
+		text := ansi.Strip(strings.Join(m.system.Body(c.w+7, 10), "\n")) // without the line's label
 		_, line, found := strings.Cut(text, "GPU")
 		line, _, _ = strings.Cut(line, "\n")
 		if got := strings.TrimSpace(line); !found || got != c.want {

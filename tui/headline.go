@@ -8,14 +8,14 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// headline is the first line of the screen: what runs, how far it is, how fast.
+// headline is the first line of the screen: what runs, how far it has come, how fast.
 type headline struct {
 	*pane.Run
 	link *link     // nil: nothing is known of the line to the terminal
 	eta  countdown // to the end of the run
 }
 
-// line is it in w columns.
+// line is the headline in w columns.
 func (p *headline) line(w int) string {
 	t, s, o := p.Theme, p.Snap, p.About
 	state := p.StateText()
@@ -41,7 +41,7 @@ func (p *headline) line(w int) string {
 		state += " " + t.Warn.On("slow line: a look every "+fmt.Sprintf("%.1f s", pace.Seconds()))
 	}
 	badge := dot + p.Badge(&p.History)
-	brief := badge // a clean run need not say so where room is short
+	brief := badge // a clean run can omit it where room is short
 	if p.History.Touched() == 0 {
 		brief = ""
 	}
@@ -56,12 +56,12 @@ func (p *headline) line(w int) string {
 	lefts := []string{state + "  " + name + dot + seed + badge + dot + t.Dim.On(p.Device()), state + "  " + name + dot + seed + badge, state + "  " + name + dot + seed + brief,
 		state + "  " + name + brief, state + "  " + task + brief}
 	where := t.Dim.On("step ") + done + " "
-	if frames := p.frames(); frames != "" { // they matter more than the bar
+	if frames := p.frames(); frames != "" { // frames matter more than the bar
 		where, done = where+frames+" ", done+" "+frames
 	}
 	for _, right := range []struct {
 		parts    []string
-		from, to int // the lefts that it may stand beside
+		from, to int // indices of the left parts that it may stand beside
 	}{
 		{[]string{where + t.Bar(p.Fraction(), 24) + " " + percent, speeds, eta}, 0, 2},
 		{[]string{where + t.Bar(p.Fraction(), 12) + " " + percent, speeds, eta}, 0, 3},
@@ -88,8 +88,8 @@ func (p *headline) line(w int) string {
 	return theme.Join(w, "  ", parts...)
 }
 
-// frames are those of the task so far, where a run learns from pixels: what is published about
-// these is counted so.
+// frames are the task's frames so far, where a run learns from pixels: published results of such
+// runs count in frames.
 func (p *headline) frames() string {
 	c := &p.About.Config
 	if !c.Sees() {
@@ -98,7 +98,7 @@ func (p *headline) frames() string {
 	return format.Count(c.Frames(p.Snap.Step)) + p.Theme.Dim.On(" frames")
 }
 
-// short is all there is below 40x10.
+// short is the whole screen below 40x10.
 func (p *headline) short(w int) string {
 	s, h := p.Snap, &p.History
 	parts := []string{p.StateText(), fmt.Sprintf("%s/%s", format.Count(s.Step), format.Count(s.Steps))}

@@ -11,12 +11,12 @@ import (
 	"pgrlab/tui/query"
 )
 
-// escapeWait is how long the rest of a key may take to come. A key of several bytes
-// can arrive in pieces on a slow line, and the bytes of most begin with what the key
-// esc sends, so that a lone esc is known for one only when nothing follows.
+// escapeWait is how long the rest of a key may take to come. A key of several bytes can arrive in
+// pieces on a slow line. Most such keys begin with the byte that the key esc sends, so a lone esc
+// can be recognised only when nothing follows.
 const escapeWait = 50 * time.Millisecond
 
-// screenInput is the keyboard of this process; the end of the file is a hang-up.
+// screenInput is the keyboard of this process; the end of its file is a hang-up.
 type screenInput struct {
 	*os.File
 	lost  func(error)
@@ -28,7 +28,7 @@ func (i *screenInput) Read(p []byte) (int, error) {
 	return i.asker.Keys(p[:n]), err
 }
 
-// keyboard is a keyboard somewhere else.
+// keyboard is a keyboard that does not belong to this process.
 type keyboard struct {
 	pieces <-chan piece
 	rest   []byte
@@ -37,13 +37,13 @@ type keyboard struct {
 	asker  *query.Asker
 }
 
-// piece is what one read of a keyboard gave.
+// piece is the result of one read of a keyboard.
 type piece struct {
 	bytes []byte
 	err   error
 }
 
-// newKeyboard reads from a keyboard until that ends or ctx does.
+// newKeyboard reads from a keyboard until its input or ctx ends.
 func newKeyboard(ctx context.Context, from io.Reader, asker *query.Asker, lost func(error)) *keyboard {
 	pieces := make(chan piece)
 	go func() {
@@ -74,7 +74,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// next reads what has come, or waits for it.
+// next returns what has come, or waits for it.
 func (k *keyboard) next(p []byte) (int, error) {
 	if len(k.rest) == 0 && k.err == nil {
 		p, open := <-k.pieces
@@ -88,15 +88,15 @@ func (k *keyboard) next(p []byte) (int, error) {
 	return n, nil
 }
 
-// take keeps a piece, unless there are none any more.
+// take keeps a piece; open is false when there are no more pieces.
 func (k *keyboard) take(p piece, open bool) {
 	if k.rest, k.err = p.bytes, p.err; !open {
 		k.err = io.EOF
 	}
 }
 
-// settle waits for answers of a terminal that is given back before they have come. A reader
-// of the keyboard may still be there; either of them may get the answers.
+// settle waits for answers that are still due when the terminal is given back. Another reader of
+// the keyboard may still be running; either may get the answers.
 func (k *keyboard) settle() {
 	left := k.asker.Open()
 	if left == 0 {
@@ -134,11 +134,11 @@ func (k *keyboard) more() bool {
 	}
 }
 
-// readKeys reads from a keyboard, and tells when there is none any more. What it
-// reads ends with a whole key as long as more says that the rest of one is coming:
-// the program takes the end of a read for the end of a key.
+// readKeys reads from a keyboard, and calls lost at its end. The result ends with a whole key as
+// long as more says that the rest of one is coming, because the program takes the end of a read for
+// the end of a key.
 func readKeys(from io.Reader, more func() bool, p []byte, lost func(error)) (int, error) {
-	n, err := from.Read(p[:(len(p)+1)/2]) // the rest of p has room for the rest of a key
+	n, err := from.Read(p[:(len(p)+1)/2]) // the second half of p has room for the rest of a key
 	for err == nil && n < len(p)-1 && unfinished(p[:n]) && more() {
 		var k int
 		k, err = from.Read(p[n : n+1])
@@ -158,9 +158,9 @@ func readKeys(from io.Reader, more func() bool, p []byte, lost func(error)) (int
 
 const escape = 0x1b
 
-// unfinished says whether b ends inside a key: in a character of several bytes, or in
-// an escape sequence (ECMA-48: CSI with its parameters, SS3, alt with a character, and the
-// strings that a terminal answers with).
+// unfinished says whether b ends inside a key: in a character of several bytes, or in an escape
+// sequence (ECMA-48: CSI with its parameters, SS3, alt with a character, and the strings that a
+// terminal answers with).
 func unfinished(b []byte) bool {
 	const longest = 128 // of an escape sequence
 	for i := len(b) - 1; i >= 0 && i >= len(b)-longest; i-- {
@@ -171,7 +171,7 @@ func unfinished(b []byte) bool {
 	return unfinishedCharacter(b)
 }
 
-// unfinishedSequence says whether something is to come behind an escape and tail.
+// unfinishedSequence says whether more must follow an escape and tail.
 func unfinishedSequence(tail []byte) bool {
 	if len(tail) == 0 {
 		return true
@@ -179,7 +179,7 @@ func unfinishedSequence(tail []byte) bool {
 	switch tail[0] {
 	case 'O':
 		return len(tail) == 1 || unfinishedCharacter(tail[2:])
-	case 'P', '_': // a name or an answer to an image, which ends with an escape sequence of its own; else a key
+	case 'P', '_': // a name or an answer to an image, which ends with an escape sequence of its own; otherwise a key
 		return begins(tail, "P>|") || begins(tail, "_G")
 	case '[':
 	default:
@@ -187,14 +187,14 @@ func unfinishedSequence(tail []byte) bool {
 	}
 	for i, c := range tail[1:] {
 		switch {
-		case i == 0 && c == '[': // of the Linux console: one letter more
+		case i == 0 && c == '[': // a key of the Linux console: one more letter follows
 			return len(tail) == 2 || unfinishedCharacter(tail[3:])
-		case i == 0 && c == 'M': // a mouse of X10: three bytes more
+		case i == 0 && c == 'M': // an X10 mouse event: three more bytes follow
 			return len(tail) < 5 || unfinishedCharacter(tail[5:])
 		case c >= 0x40 && c <= 0x7e:
 			return unfinishedCharacter(tail[i+2:])
 		case c < 0x20 || c > 0x7e:
-			return false // no escape sequence
+			return false // not an escape sequence
 		}
 	}
 	return true

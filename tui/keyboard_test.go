@@ -25,7 +25,7 @@ var keyBytes = []string{
 	"\x1b[200~some text\npasted\x1b[201~",
 }
 
-// pieces are what a terminal's bytes come in, a piece a read.
+// pieces are the bytes of a terminal, one piece for each read.
 type pieces struct{ left [][]byte }
 
 func (p *pieces) Read(b []byte) (int, error) {
@@ -57,8 +57,8 @@ func (l *listener) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return l, nil
 }
 
-// heard is what the screen's program makes of pieces; more says whether the rest of a
-// key is waited for.
+// heard returns the messages that the screen's program makes of pieces; more says whether it waits
+// for the rest of a key.
 func heard(t *testing.T, in []string, more func(left int) bool) []tea.Msg {
 	t.Helper()
 	p := &pieces{}
@@ -75,7 +75,7 @@ func heard(t *testing.T, in []string, more func(left int) bool) []tea.Msg {
 	return l.heard
 }
 
-// after is the state of a screen that heard messages, as text.
+// after returns the state of a screen after the messages, as text.
 func after(t *testing.T, messages []tea.Msg) string {
 	t.Helper()
 	s := running(t, 120, 36, 24_000)
@@ -104,8 +104,8 @@ func quits(cmd tea.Cmd) bool {
 	return false
 }
 
-// Keys do the same however the line cuts them into reads: 75 lines of keys, each cut four
-// times, and 300 in the long form.
+// Keys have the same effect however the line cuts them into reads. The test cuts 75 lines of keys
+// four times each, and 300 in the long form.
 func TestKeysDoNotDependOnReads(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	trials := racing.Few(75, 5)
@@ -117,7 +117,7 @@ func TestKeysDoNotDependOnReads(t *testing.T) {
 		for range 1 + r.IntN(12) {
 			keys = append(keys, keyBytes[r.IntN(len(keyBytes))])
 		}
-		var single []string // characters that need no neighbours are keys of their own
+		var single []string // characters outside of escape sequences are keys of their own
 		for _, k := range keys {
 			if k[0] == escape {
 				single = append(single, k)
@@ -156,7 +156,7 @@ func TestUnfinishedKeys(t *testing.T) {
 	}
 }
 
-// What a terminal answers is whole, too, before it is taken out of the keys.
+// Answers of a terminal are completed too, before they are separated from the keys.
 func TestUnfinishedAnswers(t *testing.T) {
 	for _, a := range []string{"\x1bP>|XTerm(379)\x1b\\", "\x1b_Gi=31;OK\x1b\\", "\x1b[?62;4;22c", "\x1b[6;20;10t"} {
 		for n := 1; n < len(a); n++ {
@@ -222,7 +222,7 @@ func TestPastedText(t *testing.T) {
 	p.contains(t, "pasted text is not taken for keys")
 }
 
-// What a prompt proposes is replaced by what is typed, as in a selected field.
+// Typing replaces what a prompt proposes, as in a selected field.
 func TestProposalIsReplacedByTyping(t *testing.T) {
 	proposal := func() *screen {
 		s := running(t, 120, 36, 24_000)
@@ -261,7 +261,7 @@ func TestServedKeyboardEnds(t *testing.T) {
 	r, w := io.Pipe()
 	k = newKeyboard(ctx, r, nil, func(error) {})
 	cancel()
-	if _, err := w.Write([]byte("x")); err != nil { // read, though nobody asks for it any more
+	if _, err := w.Write([]byte("x")); err != nil { // it is read, though nobody waits for it any more
 		t.Fatal(err)
 	}
 	w.Close()

@@ -19,7 +19,7 @@ func HasInput(f *os.File, within time.Duration) bool {
 	return err == nil && n > 0 && fds[0].Revents&unix.POLLIN != 0
 }
 
-// windowSize is the size of a terminal, in cells and in pixels; 0: it is not known.
+// windowSize is the size of a terminal, in cells and in pixels; 0: unknown.
 func windowSize(f *os.File) (columns, rows, w, h int) {
 	s, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {

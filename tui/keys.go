@@ -9,8 +9,8 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// keysTable lists every key; the footer shows them in this order while they fit. A key
-// that several panes have is one binding.
+// keysTable lists every key; the footer shows them in this order while they fit. A key that several
+// panes share is one binding.
 func (m *Model) keysTable() []pane.Binding {
 	keys := m.runKeys()
 	at := map[string]int{}
@@ -28,7 +28,7 @@ func (m *Model) keysTable() []pane.Binding {
 	return append(keys, m.screenKeys()...)
 }
 
-// runKeys are about the run, whatever pane is in focus.
+// runKeys act on the run, whichever pane is in focus.
 func (m *Model) runKeys() []pane.Binding {
 	s := m.steering
 	return []pane.Binding{
@@ -41,7 +41,7 @@ func (m *Model) runKeys() []pane.Binding {
 	}
 }
 
-// screenKeys are about the screen, and what opens over it.
+// screenKeys act on the screen and on what opens over it.
 func (m *Model) screenKeys() []pane.Binding {
 	keys := []pane.Binding{
 		{Name: "next-pane", Keys: []string{"tab"}, Does: "pane", Help: "move the focus to the next pane", Action: m.focusNext},
@@ -79,11 +79,11 @@ func (m *Model) screenKeys() []pane.Binding {
 // numberedPanes are the first panes of the table, which have the keys 1 to 9.
 const numberedPanes = 9
 
-// reserved are keys that terminals and their multiplexers keep: screen and tmux
-// their prefix, the line its flow control, the shell its suspension.
+// reserved are keys that terminals and their multiplexers keep: screen and tmux their prefix, the
+// line discipline its flow control, the shell its suspend key.
 var reserved = []string{"ctrl+a", "ctrl+b", "ctrl+q", "ctrl+s", "ctrl+z"}
 
-// rebind gives commands other keys; the keys of a command that is not named stay.
+// rebind gives commands other keys; a command that other does not name keeps its keys.
 func rebind(table []pane.Binding, other map[string][]string) ([]pane.Binding, error) {
 	for name, keys := range other {
 		at := -1

@@ -53,7 +53,7 @@ func TestPendingUntilTheLabAnswers(t *testing.T) {
 	}
 }
 
-// mute takes commands and never answers.
+// mute accepts commands and never answers.
 type mute struct{ *fakeLab }
 
 func (mute) Send(event.Command) error { return nil }
@@ -112,7 +112,7 @@ func TestUnusedKnobNamesTheMethods(t *testing.T) {
 		t.Errorf("the cursor begins on a knob that is not used: %v", err)
 	}
 	s.contains(t, "redq has no generator")
-	unused := false // those that are used come first
+	unused := false // the knobs in use come first
 	for s.press("up"); ; s.press("down") {
 		is := s.KnobUse(s.KnobList[s.knobs.Selected]) != nil
 		if unused && !is {
@@ -151,7 +151,7 @@ func TestChangesOfOthersAreShown(t *testing.T) {
 	s.contains(t, "#1 UTD 20 → 10")
 }
 
-// The panel names the rows that the lab draws, whatever r, batch and hold are.
+// The panel shows the numbers of rows that the lab draws, for any r, batch and hold.
 func TestMixIsThatOfTheLab(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	c := &s.options.Config
@@ -160,7 +160,7 @@ func TestMixIsThatOfTheLab(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.knobs.Selected = slices.IndexFunc(s.KnobList, func(k knob.Knob) bool { return k.Name == ratio.Name })
-	said := func() string { // about the batch
+	said := func() string { // the line about the batch
 		for _, l := range s.knobs.Body(200, 60) {
 			if l = ansi.Strip(l); strings.Contains(l, " batch ") && strings.Contains(l, " synthetic") {
 				return strings.TrimSpace(l)

@@ -2,14 +2,14 @@ package tui
 
 import "pgrlab/tui/pane"
 
-// place is where a pane stands: columns x..x+w-1 of the rows y..y+h-1, counted from
-// the upper left corner of the screen.
+// place is a pane's position: columns x..x+w-1 of rows y..y+h-1, counted from the upper left corner
+// of the screen.
 type place struct {
 	id         pane.ID
 	x, y, w, h int
 }
 
-// frameKind is how the screen is divided, by its size.
+// frameKind is how the screen is divided, depending on its size.
 type frameKind int
 
 // The kinds, from large to small.
@@ -17,11 +17,11 @@ const (
 	boxed   frameKind = iota // from 110x34: every pane in a box
 	ruled                    // from 80x24: no boxes, a rule between columns
 	tabbed                   // from 40x10: one pane at a time, the others are tabs
-	oneLine                  // below
+	oneLine                  // anything smaller
 )
 
-// view is what the person wants to see: the few things that matter, everything, or
-// what can be read from the back of a room.
+// view is what the person wants to see: the few things that matter, everything, or what can be read
+// from the back of a room.
 type view int
 
 // The views.
@@ -37,7 +37,7 @@ var viewNames = [viewCount]string{"focus", "full", "present"}
 // String is focus, full or present.
 func (v view) String() string { return viewNames[v] }
 
-// layout is a division of the screen; drawing, focus and mouse use the same one.
+// layout is a division of the screen; drawing, focus and mouse use the same layout.
 type layout struct {
 	kind   frameKind
 	w, h   int
@@ -52,14 +52,14 @@ type division struct {
 	focus  pane.ID
 	zoomed bool
 	chart  pane.ID // the chart of the present view
-	panel  pane.ID // its panel
-	// scores is what stands in the place of the distributions of F: those, or where there is
-	// no generator, and so no such thing, the agent. There it takes the generator's place too.
+	panel  pane.ID // the panel of the present view
+	// scores is the pane in the place of the distributions of F: the scores, or the agent if there
+	// is no generator and so no F. The agent then takes the generator's place too.
 	scores pane.ID
 }
 
-// divide lays out a screen; a zoomed pane takes the body for itself, and so does
-// one that the view does not show.
+// divide lays out a screen. A zoomed pane takes the whole body, and so does a pane in focus that
+// the view does not show.
 func divide(d division) layout {
 	l := layout{w: d.w, h: d.h}
 	least := pane.TabbedHeight
@@ -95,7 +95,7 @@ func divide(d division) layout {
 // roomyKnobs is the height at which the knobs show whole, with their explanation.
 const roomyKnobs = 27
 
-// stack puts panes below each other from row y on.
+// stack puts panes below each other, from row y on.
 func stack(to []place, x, y, w int, panes ...place) []place {
 	for _, p := range panes {
 		if p.h <= 0 {
@@ -107,10 +107,10 @@ func stack(to []place, x, y, w int, panes ...place) []place {
 	return to
 }
 
-// rows names a pane and its height, for stack.
+// rows is a pane and its height, for stack.
 func rows(id pane.ID, h int) place { return place{id: id, h: h} }
 
-// boxedPlaces: charts and events left, knobs, F and phase right; header above, keys
+// boxedPlaces puts charts and events left, knobs, F and phase right, the header above and the keys
 // below.
 func boxedPlaces(d division) []place {
 	w, h := d.w, d.h
@@ -122,7 +122,7 @@ func boxedPlaces(d division) []place {
 
 	phase, scores := 7, 9
 	knobs := body - phase - scores
-	for knobs < 17 && (scores > 6 || phase > 5) { // a low screen keeps the knobs usable
+	for knobs < 17 && (scores > 6 || phase > 5) { // on a low screen keep the knobs usable
 		if scores > 6 {
 			scores--
 		} else {
@@ -130,13 +130,13 @@ func boxedPlaces(d division) []place {
 		}
 		knobs = body - phase - scores
 	}
-	extra := max(0, min(16-scores, knobs-roomyKnobs)) // a high one has rows to spare
+	extra := max(0, min(16-scores, knobs-roomyKnobs)) // a high screen has rows to spare
 	scores, knobs = scores+extra, knobs-extra
 	out := stack(nil, 0, 1, left, rows(pane.Chart1, body-events-dormant), rows(pane.Chart2, dormant), rows(pane.Events, events))
 	return stack(out, left, 1, right, rows(pane.Knobs, knobs), rows(d.scores, scores), rows(pane.Phase, phase))
 }
 
-// fullPlaces: three columns with everything that is measured while a run goes on.
+// fullPlaces are three columns with everything that is measured during a run.
 func fullPlaces(d division) []place {
 	w, h := d.w, d.h
 	body := h - 2
@@ -159,20 +159,20 @@ func fullPlaces(d division) []place {
 		rows(d.scores, scores), rows(pane.Generator, generator), rows(pane.Phase, phase))
 }
 
-// presentPlaces: one chart, one sentence, one panel.
+// presentPlaces are one chart, one sentence and one panel.
 func presentPlaces(d division) []place {
 	body := d.h - 2
 	panel := max(7, body*34/100)
 	sentence := 4
-	if d.w < 120 { // it takes more lines there
+	if d.w < 120 { // the sentence takes more lines there
 		sentence = 5
 	}
 	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-sentence), rows(pane.Sentence, sentence), rows(d.panel, panel))
 	return out
 }
 
-// ruledPlaces: the same as boxedPlaces without boxes; every pane has one line of
-// title. The column between left and right holds the rule.
+// ruledPlaces are those of boxedPlaces without boxes; every pane has one line of title. The column
+// between left and right holds the rule.
 func ruledPlaces(d division) []place {
 	w, h := d.w, d.h
 	right := max(27, w*34/100)
@@ -201,7 +201,7 @@ func (l layout) visible(id pane.ID) bool {
 	return ok
 }
 
-// placeOf is where a pane stands.
+// placeOf is the place of a pane.
 func (l layout) placeOf(id pane.ID) (place, bool) {
 	for _, p := range l.places {
 		if p.id == id {
@@ -211,7 +211,7 @@ func (l layout) placeOf(id pane.ID) (place, bool) {
 	return place{}, false
 }
 
-// under is the pane at a column and a row of the screen.
+// under is the pane at a column and row of the screen.
 func (l layout) under(x, y int) (place, bool) {
 	for _, p := range l.places {
 		if x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h {

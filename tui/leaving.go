@@ -20,7 +20,7 @@ type leaveNow struct{}
 // secondInterrupt is the time in which a second ctrl+c means stop and save at once.
 const secondInterrupt = 5 * time.Second
 
-// leaving is how the person leaves the screen, and what becomes of the run.
+// leaving handles how the person leaves the screen, and what becomes of the run.
 type leaving struct {
 	*pane.Run
 	steering *steer.Steering
@@ -38,7 +38,7 @@ type leaving struct {
 	closed        bool    // a key has closed the screen
 }
 
-// leave closes the screen; keys that were typed after the one that does it do nothing.
+// leave closes the screen; it makes keys typed after the closing one do nothing.
 func (l *leaving) leave() tea.Cmd {
 	l.closed = true
 	return tea.Quit
@@ -47,7 +47,7 @@ func (l *leaving) leave() tea.Cmd {
 // openQuit asks how to leave.
 func (l *leaving) openQuit() tea.Cmd {
 	children := l.runs.Unfinished()
-	if l.About.Remote { // they are not this screen's to end
+	if l.About.Remote { // the children are not this screen's to end
 		children = 0
 	}
 	if l.Ended() && children > 0 {
@@ -95,7 +95,7 @@ func (l *leaving) openQuit() tea.Cmd {
 	return nil
 }
 
-// askForChildren asks what becomes of the children of a run that is over.
+// askForChildren asks what to do with the children of a run that is over.
 func (l *leaving) askForChildren(n int) tea.Cmd {
 	l.Question(&pane.Dialog{
 		Title: "quit", Lines: []string{fmt.Sprintf("The run is over; of its forks, %s still to be trained.", format.Counted(n, "child is", "children are"))},
@@ -108,7 +108,7 @@ func (l *leaving) askForChildren(n int) tea.Cmd {
 	return nil
 }
 
-// lostWithThis says what ends with the process of the run; "": nothing.
+// lostWithThis says what would end with the run's process; "": nothing.
 func (l *leaving) lostWithThis() string {
 	share, under := l.whatIf.Under()
 	if !under {
@@ -143,7 +143,7 @@ func (l *leaving) askWhatNext() tea.Cmd {
 	return nil
 }
 
-// interrupt is ctrl+c: the quit dialog; the second one in time stops at once.
+// interrupt handles ctrl+c: it opens the quit dialog; a second ctrl+c in time stops at once.
 func (l *leaving) interrupt() tea.Cmd {
 	now := l.Now()
 	if !l.interruptAt.IsZero() && now.Sub(l.interruptAt) < secondInterrupt {
@@ -155,8 +155,8 @@ func (l *leaving) interrupt() tea.Cmd {
 	return l.openQuit()
 }
 
-// stop asks the lab to save and end. If the lab is too busy to be asked, the caller of
-// Run ends it on StopRequested.
+// stop asks the lab to save and end. If the lab is too busy to take the request, the caller of Run
+// ends it on StopRequested.
 func (l *leaving) stop() tea.Cmd {
 	if l.Watching() {
 		return l.leave()
@@ -182,12 +182,11 @@ func (l *leaving) stopAllOf() tea.Cmd {
 	return l.stop()
 }
 
-// suspend is ctrl+z, the shell's key for having its terminal back: the run goes on
-// without this screen. Where there is no run that could, the process is stopped, as the
-// shell expects.
+// suspend handles ctrl+z, the key by which a shell gets its terminal back: the run goes on without
+// this screen. If there is no run that could go on, the process is stopped, as the shell expects.
 func (l *leaving) suspend() tea.Cmd {
 	switch {
-	case l.About.Remote: // nothing of this process is on that terminal
+	case l.About.Remote: // this process does not run on that terminal
 		return l.leave()
 	case l.picking() || l.About.Replay || l.Ended() && l.runs.Unfinished() == 0:
 		return l.stopped
@@ -201,8 +200,8 @@ func (l *leaving) suspend() tea.Cmd {
 	return l.detach()
 }
 
-// detach leaves the run training. The caller of Run hands it over to a process of its
-// own, or notes that no screen watches it any more.
+// detach leaves the run training. The caller of Run hands the run over to a process of its own, or
+// notes that no screen watches it any more.
 func (l *leaving) detach() tea.Cmd {
 	switch {
 	case l.About.Remote:

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// slow is how long writing one frame may take on average before the screen looks at
-// the run less often.
+// slow is how long writing one frame may take on average before the screen polls the run less
+// often.
 const slow = 60 * time.Millisecond
 
-// link is what is known of the line to the terminal: how long writing to it takes.
-// A terminal, or a connection, that is full makes writes wait.
+// link is what is known of the line to the terminal: how long writing to it takes. A terminal or a
+// connection whose buffers are full makes writes wait.
 type link struct {
 	mu    sync.Mutex
-	took  time.Duration // of a write, averaged
+	took  time.Duration // average time of a write
 	bytes int64
-	shown time.Duration // pace when it was last asked for
+	shown time.Duration // pace at the last call of changedPace
 }
 
 // wrote notes one write.
@@ -29,8 +29,8 @@ func (l *link) wrote(n int, took time.Duration) {
 // longestPace is the longest time between two frames, however slow the line is.
 const longestPace = 3 * time.Second
 
-// pace is the least time between two looks that the line carries: three times what
-// a frame takes to write, so that keys find it free.
+// pace is the shortest time between two polls that the line can carry: three times what a frame
+// takes to write, so that keys find the line free.
 func (l *link) pace() time.Duration {
 	if l == nil {
 		return 0
@@ -43,7 +43,7 @@ func (l *link) pace() time.Duration {
 	return min(longestPace, 3*l.took)
 }
 
-// changedPace says whether the pace is no longer the one of the last time.
+// changedPace says whether the pace has changed since the last call.
 func (l *link) changedPace() bool {
 	if l == nil {
 		return false
@@ -56,7 +56,7 @@ func (l *link) changedPace() bool {
 	return changed
 }
 
-// used is how many bytes were written, and how long a write takes.
+// used returns how many bytes were written and how long a write takes.
 func (l *link) used() (bytes int64, took time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

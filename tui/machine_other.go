@@ -4,5 +4,5 @@ package tui
 
 import "time"
 
-// ProcessTime is not known here: −1.
+// ProcessTime is −1: it is unknown on this system.
 func ProcessTime() time.Duration { return -1 }

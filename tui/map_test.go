@@ -32,8 +32,7 @@ func TestGoldenMapAndAgent(t *testing.T) {
 	}
 }
 
-// The map asks for the dimensions that were chosen, and not again while the run
-// stands still.
+// The map asks for the chosen dimensions, and does not ask again while the run stands still.
 func TestMapAsksForItsDimensions(t *testing.T) {
 	s := running(t, 80, 24, 24_000)
 	s.typeLine("map speed x, pitch")
@@ -59,7 +58,7 @@ func TestMapAsksForItsDimensions(t *testing.T) {
 	s.contains(t, `no dimension "colour"`)
 }
 
-// Whatever is in a map, its picture is as large as it was to be.
+// Whatever a map contains, its picture has the requested size.
 func TestMapPictureHasItsSize(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	empty := &event.Mapped{}
@@ -98,7 +97,7 @@ func TestMapCommand(t *testing.T) {
 	}
 	for _, id := range []string{"return", "dormant", "runs", "F", "bias", "chart2"} {
 		s.typeLine("pane " + id)
-		s.typeLine("pane " + id) // with and without its being shown
+		s.typeLine("pane " + id) // both while it is shown and while it is not
 		if name := s.tabName(s.focus); name != id && string(s.focus) != id {
 			t.Errorf(":pane %s goes to %s", id, name)
 		}

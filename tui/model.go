@@ -17,41 +17,41 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Model is the screen: one Bubble Tea model that divides the terminal among the panes
-// and routes messages to them. What a pane shows is its own; what all of them see is in
-// the runView. All its methods run on the event loop.
+// Model is the screen: one Bubble Tea model that divides the terminal among the panes and routes
+// messages to them. Each pane decides what it shows; what all panes read is in the embedded
+// pane.Run. All methods run on the event loop.
 type Model struct {
 	*pane.Run
 	options     Options
 	settings    Settings
-	pictures    *Pictures // nil: all are characters
+	pictures    *Pictures // nil: everything is drawn with characters
 	askPictures tea.Cmd
-	environ     termenv.Environ               // of the person at this screen
-	stderr      interface{ lines() []string } // nil: stderr is not caught
+	environ     termenv.Environ               // the environment of the person at this screen
+	stderr      interface{ lines() []string } // nil: stderr is not captured
 
 	panes []pane.Pane // in the order of the focus and the tabs
 	screenParts
-	watchers []pane.Watcher // of events
+	watchers []pane.Watcher // those that receive events
 
 	w, h     int
 	layout   layout
 	view     view
 	focus    pane.ID
-	returnTo pane.ID // where the keys that go to a pane go back to
-	returned bool    // to a pane that had the screen for itself
+	returnTo pane.ID // where a key that goes to a pane leads back to
+	returned bool    // the focus came back to a pane that fills the screen
 	zoomed   bool
 
-	told     string // one line at the foot, until the next key
+	told     string // one line at the foot, shown until the next key
 	entry    *pane.Entry
 	dialog   *pane.Dialog
 	mouse    bool
-	later    tea.Cmd // to be started after this message
+	later    tea.Cmd // started after the current message
 	startErr error
 
 	drawn
 }
 
-// drawn is what was drawn last, and whether it still holds.
+// drawn holds what was drawn last and whether it is still valid.
 type drawn struct {
 	cache  map[pane.ID]paneCache
 	frame  string
@@ -59,14 +59,14 @@ type drawn struct {
 	second int // the second the starting line was drawn for
 }
 
-// paneCache is a pane as drawn, and for what.
+// paneCache is a pane as last drawn, with the state it was drawn for.
 type paneCache struct {
 	version, w, h int
 	focused       bool
 	lines         []string
 }
 
-// New makes the screen of a run that Options describe; Run shows it.
+// New makes the screen of the run that o describes; Run shows it.
 func New(o Options) *Model {
 	r := o.Renderer
 	if r == nil {
@@ -90,7 +90,7 @@ func New(o Options) *Model {
 	return m
 }
 
-// describe takes what options say of a run.
+// describe takes over the description of a run from the options.
 func (m *Model) describe(about pane.About, start func() (pane.Lab, error)) {
 	m.options.About, m.options.Start = about, start
 	m.About = &m.options.About
@@ -102,7 +102,7 @@ func (m *Model) describe(about pane.About, start func() (pane.Lab, error)) {
 	m.knobs.Selected, m.knobs.Top = 0, 0
 }
 
-// Init starts the lab, if it is not running yet, and the polling.
+// Init starts the lab, unless it is running already, and the polling.
 func (m *Model) Init() tea.Cmd {
 	var mouse tea.Cmd
 	if m.mouse {
@@ -111,7 +111,7 @@ func (m *Model) Init() tea.Cmd {
 	return tea.Batch(m.start(), m.tick(), m.forecast(), mouse, m.askPictures)
 }
 
-// started delivers the lab, or why there is none.
+// started delivers the lab, or the reason why there is none.
 type started struct {
 	lab pane.Lab
 	err error
@@ -135,14 +135,14 @@ func (m *Model) start() tea.Cmd {
 
 type polled struct{}
 
-// tick waits until the next look at the lab. The lab is never asked to push:
-// measured, a Send per step to a slow terminal holds up the training.
+// tick waits until the next poll of the lab. The lab is never asked to push: measurements showed
+// that a Send per step to a slow terminal holds up the training.
 func (m *Model) tick() tea.Cmd {
 	return tea.Tick(m.pollEvery(), func(time.Time) tea.Msg { return polled{} })
 }
 
-// pollEvery is the time between two looks: as the settings say, and longer on a
-// line that does not carry so many frames.
+// pollEvery is the time between two polls: what the settings say, or longer on a line that cannot
+// carry so many frames.
 func (m *Model) pollEvery() time.Duration {
 	often := m.settings.Refresh
 	if m.options.Refresh > 0 {
@@ -197,7 +197,7 @@ func (m *Model) division() division {
 	return d
 }
 
-// scoresOr is the pane of F, or that of the agent where nothing is generated.
+// scoresOr is the pane of F, or the agent's pane where nothing is generated.
 func (m *Model) scoresOr() pane.ID {
 	if m.Snap != nil && !m.Generates() && (m.About.Draw != nil || m.About.Config.Sees()) && !m.About.Replay {
 		return pane.Agent
@@ -205,7 +205,7 @@ func (m *Model) scoresOr() pane.ID {
 	return pane.Scores
 }
 
-// poll looks at the lab: its newest snapshot, and the events since the last look.
+// poll looks at the lab: it takes the newest snapshot and the events since the last poll.
 func (m *Model) poll() {
 	if s := int(m.Now().Unix()); m.Lab == nil && s != m.second && m.picker == nil {
 		m.second = s // the starting line counts seconds
@@ -236,7 +236,7 @@ func (m *Model) poll() {
 		first := m.Snap == nil
 		m.Snap = s
 		if first {
-			m.Relayout() // which panes there are depends on what the run does
+			m.Relayout() // what the run does decides which panes there are
 		}
 		m.observe(s)
 		m.Touch(topic.Snapshot)
@@ -252,7 +252,7 @@ func (m *Model) poll() {
 	}
 }
 
-// observe keeps what only a snapshot tells: speed over time.
+// observe records what only a snapshot tells: speed over time.
 func (m *Model) observe(s *event.Snapshot) {
 	m.headline.eta.take(s.Time, s.ETA)
 	speed := m.History.Main(history.CurveSpeed)

@@ -61,8 +61,8 @@ func TestStartFailureCloses(t *testing.T) {
 	}
 }
 
-// The help explains every key of the table as the table has it, and nothing that is
-// not there; so does that of the first screen.
+// The help explains every key of the table as the table has it, and nothing else; so does the help
+// of the first screen.
 func TestHelpHasEverything(t *testing.T) {
 	keysOf := func(s *screen, title string) map[string]bool {
 		got, inside := map[string]bool{}, false
@@ -140,7 +140,7 @@ func TestFocusVisitsEveryPane(t *testing.T) {
 			}
 			s.press("tab")
 		}
-		want := 6 // of the focus view
+		want := 6 // those of the focus view
 		if s.layout.kind == tabbed {
 			want = len(s.tabIDs())
 		}
@@ -190,7 +190,7 @@ func TestHelpBeginsWithThePaneInFocus(t *testing.T) {
 	}
 }
 
-// Every line with the text is found, in order, round the end and back again.
+// The search finds every line with the text, in order, wraps round at the end, and goes back again.
 func TestHelpIsSearched(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
 		s := running(t, size[0], size[1], 1000)

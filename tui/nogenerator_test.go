@@ -23,9 +23,9 @@ func drawnWithout(t *testing.T, w, h int) *screen {
 	return s
 }
 
-// Where nothing is generated the agent stands in the place of the distributions of F, in every
-// layout that has such a place, and phases of refits are not listed; a key gives it the whole
-// screen and the pane in focus its place back.
+// Without a generator the agent takes the place of the distributions of F in every layout that has
+// such a place, and the phases of refits are not listed. A key gives the agent the whole screen and
+// then returns its place to the pane in focus.
 func TestWithoutAGeneratorTheAgentIsShown(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{200, 60}, {160, 45}, {110, 34}, {80, 24}} {
 		for _, v := range []view{focusView, fullView} {
@@ -52,7 +52,7 @@ func TestWithoutAGeneratorTheAgentIsShown(t *testing.T) {
 	}
 }
 
-// A pane that had the screen for itself has it again behind a look at the agent.
+// A pane that was zoomed is zoomed again after a look at the agent.
 func TestBackFromTheAgentToAZoomedPane(t *testing.T) {
 	s := drawnWithout(t, 160, 45)
 	s.GoTo(pane.Chart1)

@@ -10,31 +10,30 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Options describe the run that the screen shows, and the screen. Start is the only
-// field without a usable zero value.
+// Options describe the run that the screen shows, and the screen itself. Start is the only field
+// without a usable zero value.
 type Options struct {
 	pane.About
 
-	// Start makes the lab and sets it running; it is called once, from a goroutine of
-	// its own, while the screen shows that the run is starting. An error closes the
-	// screen and is what Run returns.
+	// Start makes the lab and sets it running. It is called once, from a goroutine of its own,
+	// while the screen shows that the run is starting. An error closes the screen and is returned
+	// by Run.
 	Start func() (pane.Lab, error)
 
-	// Picker, when there is one, is shown first: what it picks becomes the run.
+	// Picker, if not nil, is shown first: what it picks becomes the run.
 	Picker *Picker
-	// Plain writes lines instead of a screen, and reads commands line by line: for
-	// screen readers and logs.
+	// Plain writes lines instead of a screen and reads commands line by line, for screen readers
+	// and logs.
 	Plain bool
-	// Leave, when it delivers, closes the screen as ctrl+z does; nil: it never does.
+	// Leave closes the screen, as ctrl+z does, when it delivers; nil: it never does.
 	Leave <-chan struct{}
 	// Told stands at the foot of the first frame.
 	Told string
-	// Refresh is how often a second the screen looks at the run at most; 0: as the
-	// settings say.
+	// Refresh is the most times a second that the screen polls the run; 0: as the settings say.
 	Refresh float64
 	// Pictures is one of PictureChoices; "": as the settings say.
 	Pictures string
-	// Home is the folder of the user's settings; "" reads and keeps none.
+	// Home is the folder of the user's settings; "": none are read or kept.
 	Home string
 
 	Characters theme.CharacterSet
@@ -44,8 +43,8 @@ type Options struct {
 	Clock      func() time.Time   // nil: time.Now
 }
 
-// settings are those of the user's folder; a file that is wrong counts as none, and
-// the caller has said so before the screen opened.
+// settings are those of the user's folder. A file with an error counts as none; the caller has
+// reported it before the screen opened.
 func (o Options) settings() Settings {
 	if o.Home == "" {
 		return DefaultSettings()
@@ -75,11 +74,11 @@ func (o Options) clock() func() time.Time {
 	return o.Clock
 }
 
-// environment is the process's environment as termenv asks for it.
+// environment gives the process's environment to termenv.
 type environment struct{}
 
 // Environ lists the environment.
 func (environment) Environ() []string { return os.Environ() }
 
-// Getenv is one variable of it.
+// Getenv returns one variable of the environment.
 func (environment) Getenv(key string) string { return os.Getenv(key) }

@@ -12,8 +12,7 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// verbs are the commands with an argument: those of the run and the screen, and those of
-// the panes.
+// verbs are the commands with an argument: those of the run and the screen, and those of the panes.
 func (m *Model) verbs() []pane.Verb {
 	var verbs []pane.Verb
 	for _, p := range m.panes {
@@ -34,18 +33,17 @@ func (m *Model) verbs() []pane.Verb {
 	}...)
 }
 
-// palette runs commands that are typed: verbs with an argument, keys by their name, and
-// knobs with a value.
+// palette runs typed commands: verbs with an argument, keys by their name, and knobs with a value.
 type palette struct {
 	*pane.Run
 	memory *memory
 	keys   []pane.Binding
 	verbs  []pane.Verb
 	act    func(b pane.Binding) tea.Cmd
-	set    func(text string) error // of a line that is a knob and a value
+	set    func(text string) error // runs a line that is a knob and a value
 }
 
-// errQuit is how a verb leaves the screen.
+// errQuit is returned by a verb that leaves the screen.
 var errQuit = errors.New("quit")
 
 // openPalette asks for a command.
@@ -76,7 +74,7 @@ func (p *palette) command(text string) tea.Cmd {
 			if argument != "" {
 				return p.Report(fmt.Errorf("%s takes nothing: %q is too much", name, argument))
 			}
-			if !b.Works(p.Focused()) { // a command about a pane means that pane
+			if !b.Works(p.Focused()) { // a command about a pane implies that pane
 				p.GoTo(b.Panes[0])
 			}
 			return p.act(b)
@@ -90,7 +88,7 @@ func (p *palette) bound(name string) bool {
 	return slices.ContainsFunc(p.keys, func(b pane.Binding) bool { return b.Name == name })
 }
 
-// keepCommand remembers a line; one that was given before moves to the end.
+// keepCommand remembers a line; a repeated line moves to the end.
 func (p *palette) keepCommand(text string) {
 	kept := slices.DeleteFunc(slices.Clone(p.memory.Commands), func(c string) bool { return c == text })
 	kept = append(kept, text)

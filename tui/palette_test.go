@@ -62,7 +62,7 @@ func TestPaletteCompletesAndRemembers(t *testing.T) {
 	}
 }
 
-// Whatever the palette offers, it knows.
+// Every command that the palette offers is one that it accepts.
 func TestEveryCandidateIsACommand(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	for _, c := range s.palette.candidates("") {

@@ -66,8 +66,8 @@ func assemble(r *pane.Run, s Settings) *Model {
 	return m
 }
 
-// table lists the panes in the order of the focus, the tabs and, for the first nine, the
-// number keys. Another pane is another line, before the sentence.
+// table lists the panes in the order of the focus, the tabs and, for the first nine, the number
+// keys. Add a new pane as a line before the sentence.
 func (m *Model) table() []pane.Pane {
 	r := m.Run
 	return []pane.Pane{
@@ -90,7 +90,7 @@ func (m *Model) table() []pane.Pane {
 	}
 }
 
-// helpContents is what the help explains now.
+// helpContents is what the help explains at present.
 func (m *Model) helpContents() help.Contents {
 	c := help.Contents{Keys: m.palette.keys, Focus: m.focus, Verbs: m.palette.verbs, Knobs: m.KnobList, Numbers: help.Definitions}
 	if m.picker != nil {
@@ -104,7 +104,7 @@ func (m *Model) helpContents() help.Contents {
 	return c
 }
 
-// screenParts are what the model gives messages to.
+// screenParts are the parts that the model gives messages to.
 type screenParts struct {
 	steering *steer.Steering
 	charts   *charts.Charts

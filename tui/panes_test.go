@@ -22,7 +22,7 @@ func (s *screen) still() {
 	s.system.Machine = system.Machine{At: s.clock, CPUs: 2, Cores: 1.52, Busy: 0.8, Resident: 412e6, Heap: 96e6, Total: 8e9, Free: 5e9, BusyPast: []float64{1, 1.5, 1.2}}
 }
 
-// Every pane by itself at every size.
+// Every pane is drawn alone at every size.
 func TestGoldenPanes(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
 		s := running(t, size.w, size.h, 24_000)
@@ -64,7 +64,7 @@ func TestGoldenViews(t *testing.T) {
 	golden(t, "palette-80x24", palette.View())
 }
 
-// Every layout of every size is inside the screen, and no two panes overlap.
+// Every layout of every size fits the screen, and no two panes overlap.
 func TestLayoutsFitAndDoNotOverlap(t *testing.T) {
 	for w := 1; w <= 200; w++ {
 		for h := 1 + w%3; h <= 200; h += 3 {
@@ -315,7 +315,7 @@ func TestMouseOnlyWhenAskedFor(t *testing.T) {
 	}
 }
 
-// Every quantity of the charts has its definition in the help.
+// The help defines every quantity of the charts.
 func TestQuantitiesAreDefined(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	text := strings.ReplaceAll(strings.ToLower(strings.Join(s.help.Lines(1000), " ")), "−", "-")
@@ -328,8 +328,8 @@ func TestQuantitiesAreDefined(t *testing.T) {
 	}
 }
 
-// A run that is over shows what came of it, no phase and no refit to come, and only keys
-// that do something.
+// A run that is over shows its result, no phase and no future refit, and only keys that do
+// something.
 func TestEndedRun(t *testing.T) {
 	for _, size := range [][2]int{{160, 45}, {120, 36}, {80, 24}} {
 		s := running(t, size[0], size[1], 100_000)
@@ -344,7 +344,7 @@ func TestEndedRun(t *testing.T) {
 	}
 }
 
-// A run that was stopped before its end does not say that it has made all its steps.
+// A run that was stopped early does not claim to have made all its steps.
 func TestStoppedRun(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.fake.state = event.Finished
@@ -356,7 +356,7 @@ func TestStoppedRun(t *testing.T) {
 	}
 }
 
-// The header keeps task, method and seed before speed and time to go, at every width.
+// At every width the header drops speed and time to go before it drops task, method and seed.
 func TestHeaderKeepsWhatRuns(t *testing.T) {
 	for w, want := range map[int][]string{220: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"}, 160: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"},
 		80: {"cheetah-run", "pgr-curiosity", "seed 3", "24%", "eta"}, 60: {"cheetah-run", "24%", "eta"}, 40: {"cheetah-run", "24%"}} {
@@ -378,8 +378,8 @@ func TestHeaderKeepsWhatRuns(t *testing.T) {
 	}
 }
 
-// A description of D_syn has its numbers in one line: from 80 columns on what its labels
-// and its prompts are worth, in a wide pane all.
+// A description of D_syn puts its numbers in one line: from 80 columns on, what its labels and its
+// prompts are worth; in a wide pane, all of them.
 func TestEventsKeepTheNumbersOfDsyn(t *testing.T) {
 	for _, size := range [][2]int{{220, 60}, {160, 45}, {80, 24}} {
 		s := running(t, size[0], size[1], 24_000)
@@ -401,7 +401,7 @@ func TestEventsKeepTheNumbersOfDsyn(t *testing.T) {
 	}
 }
 
-// What a change waits for is said as it is: also while it is being made.
+// A change shows what it waits for, and shows as under way while that is being made.
 func TestChangeUnderWay(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.press("down", "right", "!")
@@ -413,7 +413,7 @@ func TestChangeUnderWay(t *testing.T) {
 	}
 }
 
-// A learner's own updates have a bar only where they take long enough to watch.
+// A learner's own updates have a bar only if they take long enough to watch.
 func TestPhaseOfQuickUpdates(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.fake.setPhase(knob.Learn, 2, 3)

@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/steer"
 )
 
-// P parks and resumes; a run on a GPU that is only paused is parked by it.
+// P parks and resumes; a run on a GPU that is only paused is parked by P.
 func TestParkKey(t *testing.T) {
 	press := func(device string, state event.State, parked bool) event.Command {
 		f := newFake()

@@ -70,7 +70,7 @@ func TestPickerStartsWhatWasPicked(t *testing.T) {
 	}
 }
 
-// An answer is found by a part of its name, and the seed is typed.
+// An answer is found by part of its name, and the seed is typed.
 func TestPickerSearch(t *testing.T) {
 	s := newPickerScreen(t, 80, 24)
 	s.press("down", "/", "h", "a", "r", "d")
@@ -79,7 +79,7 @@ func TestPickerSearch(t *testing.T) {
 	if p := s.picker.Picks(); p.Task != "reacher-hard" {
 		t.Errorf("took %q", p.Task)
 	}
-	s.press("/", "enter") // nothing typed: as it was
+	s.press("/", "enter") // nothing was typed, so nothing changes
 	if p := s.picker.Picks(); p.Task != "reacher-hard" {
 		t.Errorf("took %q", p.Task)
 	}
@@ -96,8 +96,8 @@ func TestPickerSearch(t *testing.T) {
 	s.contains(t, "KEYS on this screen", "type a part of an answer")
 }
 
-// The steps are those of the preset until others are typed or turned; what is typed
-// replaces what stands there.
+// The steps are the preset's until others are typed or selected; typing replaces the number that is
+// shown.
 func TestPickerSteps(t *testing.T) {
 	s := newPickerScreen(t, 80, 24)
 	s.press("down", "down", "down", "down", "4", "2", "down")
@@ -120,8 +120,8 @@ func TestPickerSteps(t *testing.T) {
 	}
 }
 
-// Another preset brings its own task, method, scale and steps; an earlier run shows those
-// that it was made with.
+// Another preset brings its own task, method, scale and steps; an earlier run shows those that it
+// was made with.
 func TestPickerShowsWhatTheChoiceSays(t *testing.T) {
 	s := newPickerScreen(t, 80, 24)
 	s.picker.Presets = append(s.picker.Presets, picker.Item{Name: "other", Doc: "another one"})
@@ -143,13 +143,13 @@ func TestPickerShowsWhatTheChoiceSays(t *testing.T) {
 	if strings.Contains(s.View(), "cheetah-run") {
 		t.Errorf("the preset's task stands beside an earlier run:\n%s", s.View())
 	}
-	s.press("right") // one whose configuration cannot be read
+	s.press("right") // an earlier run with an unreadable configuration
 	if strings.Contains(s.View(), "cheetah-run") || strings.Contains(s.View(), "12,345") {
 		t.Errorf("an unreadable run shows another's answers:\n%s", s.View())
 	}
 }
 
-// An earlier run can be looked at, or gone on with.
+// An earlier run can be looked at or resumed.
 func TestPickerResumesAnEarlierRun(t *testing.T) {
 	var opened []picker.Picks
 	s := newScreen(t, 80, 24, func(o *Options) {
@@ -183,8 +183,8 @@ func TestPickerResumesAnEarlierRun(t *testing.T) {
 	}
 }
 
-// What a run takes is tried when a choice has rested under the cursor, once for every
-// seed, and given up when somebody passes by.
+// The picker measures what a run takes once a choice has rested under the cursor, once for all
+// seeds, and gives up when the cursor moves on.
 func TestPickerSaysWhatARunTakes(t *testing.T) {
 	tried := 0
 	s := newPickerScreen(t, 120, 30)
@@ -228,8 +228,8 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	}
 }
 
-// What runs of just these settings reached stands below what they take, and what other
-// methods reached there.
+// Below what a run takes, the picker shows the results of runs with exactly these settings, and
+// those of other methods.
 func TestPickerSaysWhatToExpect(t *testing.T) {
 	short, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: "synther", Scale: "short"})
 	if err != nil {
@@ -252,8 +252,8 @@ func TestPickerSaysWhatToExpect(t *testing.T) {
 	s.contains(t, "no runs of these settings were measured; synther 307 ± 98")
 }
 
-// What an agent is given of the task is a choice, and of a run from pixels is said how many
-// frames it has, how large, and what they take in memory.
+// The observations of the agent can be chosen. For a run from pixels the picker says how many
+// frames it has, how large they are, and how much memory they take.
 func TestPickingPixels(t *testing.T) {
 	var asked []picker.Picks
 	s := newScreen(t, 160, 45, func(o *Options) {

@@ -8,12 +8,12 @@ import (
 	"pgrlab/tui/picker"
 )
 
-// Picker is the first screen, and how what is chosen on it begins.
+// Picker is the first screen, and says how a choice made there begins.
 type Picker struct {
 	picker.Choices
 
-	// Open makes what Options describe from a choice: the run, its folder, Start.
-	// It is called from a goroutine of its own.
+	// Open turns a choice into Options: the run, its folder, Start. It is called from a goroutine
+	// of its own.
 	Open func(picker.Picks) (Options, error)
 }
 
@@ -37,7 +37,7 @@ func (m *Model) openPicked(c picker.Picks) tea.Cmd {
 	}
 }
 
-// forecast has the first screen's choice tried, while it is open.
+// forecast runs trials for the first screen's choice while that screen is open.
 func (m *Model) forecast() tea.Cmd {
 	if m.picker == nil {
 		return nil

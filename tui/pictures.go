@@ -15,19 +15,19 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// PictureChoices are how pictures may be drawn: as the terminal answers that it can, by
-// kitty's protocol, as sixels, or in half blocks. The first is the default.
+// PictureChoices are the ways to draw pictures: what the terminal says it can show, kitty's
+// protocol, sixels, or half blocks. The first is the default.
 var PictureChoices = []string{"auto", picture.Kitty.String(), picture.Sixel.String(), "blocks"}
 
-// Pictures are those of one terminal: how it shows them, which it is asked, and which it has.
+// Pictures are the pictures on one terminal: its protocol, the questions put to it and its images.
 type Pictures struct {
 	images *picture.Images
-	asker  *query.Asker       // nil: it is not asked
-	cell   func() image.Point // nil: the system does not know it
+	asker  *query.Asker       // nil: the terminal is not asked
+	cell   func() image.Point // nil: the system does not know the cell's size
 	out    io.Writer
 }
 
-// newPictures are drawn as a person wants; auto asks a terminal that may be asked.
+// newPictures draws by the protocol wanted; auto asks the terminal, if it may be asked.
 func newPictures(want string, set theme.CharacterSet, term string, o Options, cell func() image.Point) *Pictures {
 	p := &Pictures{images: picture.NewImages(), cell: cell}
 	for _, protocol := range []picture.Protocol{picture.Kitty, picture.Sixel} {
@@ -35,14 +35,14 @@ func newPictures(want string, set theme.CharacterSet, term string, o Options, ce
 			p.images.Use(protocol, p.systemCell())
 		}
 	}
-	// Consoles print what they do not know.
+	// Consoles print sequences that they do not know.
 	if want == PictureChoices[0] && set == theme.Unicode && canWait && !slices.Contains([]string{"", "dumb", "linux"}, term) {
 		p.asker = query.New(o.clock())
 	}
 	return p
 }
 
-// TerminalPictures are those of the terminal behind a file of this process.
+// TerminalPictures are the pictures on the terminal behind a file of this process.
 func TerminalPictures(want string, set theme.CharacterSet, out *os.File) *Pictures {
 	return newPictures(want, set, os.Getenv("TERM"), Options{}, func() image.Point { return cellOf(out) })
 }
@@ -57,32 +57,31 @@ func (p *Pictures) systemCell() image.Point {
 // PicturesAnswered is what a terminal has said about pictures.
 type PicturesAnswered struct{ answers query.Answers }
 
-// Ask asks the terminal, and delivers PicturesAnswered when it has answered, however long
-// that takes. It wants a terminal that passes on bytes as they come, as that of a running
-// program does.
+// Ask asks the terminal, and delivers PicturesAnswered when it has answered, however long that
+// takes. The terminal must pass bytes on as they come, as it does while a program runs.
 func (p *Pictures) Ask(ctx context.Context) tea.Cmd {
 	if p == nil || p.asker == nil {
 		return nil
 	}
 	return func() tea.Msg {
 		got, err := p.asker.Ask(ctx, p.out)
-		if err != nil { // the terminal is gone, which others see as well
+		if err != nil { // the terminal is gone, which other parts see as well
 			return nil
 		}
 		return PicturesAnswered{got}
 	}
 }
 
-// Take draws as the terminal has answered, and says whether that changes anything.
+// Take switches to the protocol of the terminal's answer, and says whether that changes anything.
 func (p *Pictures) Take(msg PicturesAnswered) bool {
 	return p.images.Use(msg.answers.Protocol(p.systemCell()))
 }
 
-// Resized takes the size of a cell, which may be another one, and says whether it is. It is
-// for after each change of the terminal's size.
+// Resized reads the size of a cell anew and says whether it has changed. Call it after each change
+// of the terminal's size.
 func (p *Pictures) Resized() bool { return p != nil && p.images.Resize(p.systemCell()) }
 
-// Canvas is what to draw on.
+// Canvas returns what pictures are drawn on.
 func (p *Pictures) Canvas(s picture.Style) picture.Canvas {
 	if p == nil {
 		return picture.On(s)
@@ -90,19 +89,19 @@ func (p *Pictures) Canvas(s picture.Style) picture.Canvas {
 	return p.images.Canvas(s)
 }
 
-// Streams are the terminal of this process as a program with pictures reads and writes it.
+// Streams are this process's terminal, as a program with pictures reads and writes it.
 func (p *Pictures) Streams(in, out *os.File) (io.Reader, io.Writer) {
-	gone := func(error) {} // the program sees it as well
+	gone := func(error) {} // the program notices this as well
 	frames := &frames{to: out, lost: gone, images: p.images}
 	p.out = frames
 	return &screenInput{in, gone, p.asker}, &screenOutput{out, frames}
 }
 
-// Lost says, once, that all must be drawn again.
+// Lost says, once, that everything must be drawn again.
 func (p *Pictures) Lost() bool { return p != nil && p.images.Lost() }
 
-// Settle waits for answers of a terminal that is given back before they have come: they
-// would be typed into the shell.
+// Settle waits for answers that are still due when the terminal is given back: they would be typed
+// into the shell.
 func (p *Pictures) Settle(in *os.File) {
 	if p.asker.Open() == 0 {
 		return
@@ -122,23 +121,22 @@ func (p *Pictures) Settle(in *os.File) {
 	}
 }
 
-// Suspend stops this process for its shell, when the terminal has answered.
+// Suspend stops this process for its shell, once the terminal has answered.
 func (p *Pictures) Suspend() tea.Msg {
-	if p != nil && !p.asker.Rest() { // it is being stopped
+	if p != nil && !p.asker.Rest() { // the process is being stopped already
 		return nil
 	}
 	return tea.SuspendMsg{}
 }
 
-// Resumed is for when the process has its terminal back.
+// Resumed is called when the process has its terminal back.
 func (p *Pictures) Resumed() {
 	if p != nil {
 		p.asker.Wake()
 	}
 }
 
-// cellOf is the size of a cell of a terminal in pixels, as the system knows it; 0 by 0: it
-// does not.
+// cellOf is the size in pixels of a terminal's cell as the system knows it; 0 by 0: unknown.
 func cellOf(f *os.File) image.Point {
 	columns, rows, w, h := windowSize(f)
 	if columns < 1 || rows < 1 {

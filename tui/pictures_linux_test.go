@@ -15,7 +15,7 @@ import (
 	"pgrlab/tui/testing/pty"
 )
 
-// What a kitty and an xterm with sixels answer.
+// These are the answers of a kitty and of an xterm with sixels.
 const (
 	kittyIs   = "\x1bP>|kitty(0.39.1)\x1b\\\x1b[?62;52c"
 	kittyCan  = "\x1b_Gi=31;OK\x1b\\\x1b[6;20;10t\x1b[?62;52c"
@@ -25,7 +25,7 @@ const (
 	details   = "\x1b[16t\x1b[?1;1;0S\x1b[c"
 )
 
-// newPictured is a session of a screen that can draw its task, on a terminal of its own name.
+// newPictured is a session of a screen that can draw its task, on a terminal with the given name.
 func newPictured(t *testing.T, name, pictures string) (s *session, program *os.File) {
 	t.Helper()
 	t.Setenv("TERM", name)
@@ -56,8 +56,8 @@ func newPictured(t *testing.T, name, pictures string) (s *session, program *os.F
 	return s, program
 }
 
-// A terminal is asked while its screen is shown; as it answers, pictures become pixels, and
-// its answers are no keys.
+// The terminal is queried while its screen is shown. After its answers, pictures are drawn as
+// pixels; the answers are not taken for keys.
 func TestPicturesAsTheTerminalAnswers(t *testing.T) {
 	for _, c := range []struct{ is, can, image, gone string }{
 		{kittyIs, kittyCan, "\x1b_Gf=100,q=2,", "\x1b_Gq=2,"},
@@ -83,7 +83,7 @@ func TestPicturesAsTheTerminalAnswers(t *testing.T) {
 	}
 }
 
-// What a person wants is not asked, and neither is a terminal that would print the question.
+// No query is sent when the user has chosen a protocol, or to a terminal that would print it.
 func TestTerminalsThatAreNotAsked(t *testing.T) {
 	for _, c := range []struct{ term, pictures, want string }{
 		{"xterm-256color", "blocks", "▀"}, {"linux", "auto", "▀"}, {"xterm-256color", "sixel", "\x1bP0;1q\"1;1;"},
@@ -114,10 +114,10 @@ func TestTerminalsThatAreNotAsked(t *testing.T) {
 	}
 }
 
-// A screen that is left before its terminal has answered keeps the answer from the shell.
+// When a screen is left before its terminal has answered, the answer does not reach the shell.
 func TestAnswersDoNotReachTheShell(t *testing.T) {
 	s, program := newPictured(t, "xterm-256color", "")
-	if _, err := term.MakeRaw(int(program.Fd())); err != nil { // what is typed can be counted
+	if _, err := term.MakeRaw(int(program.Fd())); err != nil { // so that the test can count what is typed
 		t.Fatal(err)
 	}
 	s.await(t, "KNOBS")

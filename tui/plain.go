@@ -22,22 +22,22 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// plainEvery is the time between two status lines that were not asked for.
+// plainEvery is the time between two unrequested status lines.
 const plainEvery = time.Minute
 
-// plain is the screen as lines, for screen readers, for logs and for terminals
-// without a cursor: what happens is written once, below what was written before,
-// and commands are those of the palette, one a line.
+// plain is the screen as lines, for screen readers, for logs and for terminals without a cursor. It
+// writes each thing that happens once, below what was written before. Its commands are those of the
+// palette, one a line.
 type plain struct {
 	*Model
 	out     io.Writer
 	printed int                                     // event lines written
-	states  map[*history.Change]history.ChangeState // of changes, as written
-	said    time.Time                               // of the last status
-	asked   *pane.Dialog                            // as written
-	taught  teaching                                // of the lesson, as written
-	seen    string                                  // the question whose answer was written
-	staging string                                  // what is staged, as written
+	states  map[*history.Change]history.ChangeState // states of changes, as written
+	said    time.Time                               // when the last status was written
+	asked   *pane.Dialog                            // the open dialog, as written
+	taught  teaching                                // the lesson's state, as written
+	seen    string                                  // the question whose answer was written last
+	staging string                                  // the staged values, as written
 	quit    bool
 }
 
@@ -48,7 +48,7 @@ type teaching struct {
 	part   lesson.LessonPart
 }
 
-// runPlain shows a run as lines until input ends, a command leaves or ctx ends.
+// runPlain shows a run as lines until the input ends, a command leaves or ctx ends.
 func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outcome, error) {
 	out = printable.NewWriter(out)
 	r := lipgloss.NewRenderer(out)
@@ -74,7 +74,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 				return HungUp, nil
 			}
 			p.do(ctx, p.typed(line), messages)
-			p.poll() // what the lab answered at once stands below the command
+			p.poll() // what the lab answers at once stands below the command
 		case msg := <-messages:
 			if _, ok := msg.(tea.QuitMsg); ok {
 				p.quit = true
@@ -84,7 +84,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 			p.do(ctx, cmd, messages)
 		case <-tick.C:
 			p.poll()
-			p.do(ctx, p.takeLater(), messages) // children that a checkpoint was made for
+			p.do(ctx, p.takeLater(), messages) // starts the children that a checkpoint was made for
 			p.do(ctx, p.runs.ReadJournals(), messages)
 		}
 		p.write()
@@ -101,7 +101,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 	}
 }
 
-// readLines delivers the lines of in; the channel closes at its end.
+// readLines delivers the lines of in and closes the channel at the end.
 func readLines(ctx context.Context, in io.Reader) <-chan string {
 	out := make(chan string)
 	go func() {
@@ -118,7 +118,7 @@ func readLines(ctx context.Context, in io.Reader) <-chan string {
 	return out
 }
 
-// do runs a command of the model beside the loop.
+// do runs a command of the model outside the loop.
 func (p *plain) do(ctx context.Context, cmd tea.Cmd, messages chan<- tea.Msg) {
 	if cmd == nil {
 		return
@@ -139,7 +139,7 @@ func (p *plain) do(ctx context.Context, cmd tea.Cmd, messages chan<- tea.Msg) {
 	}()
 }
 
-// typed is a line of input: the answer to an open question, or a command.
+// typed takes a line of input: the answer to an open question, or a command.
 func (p *plain) typed(line string) tea.Cmd {
 	line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), ":"))
 	if p.dialog != nil {
@@ -149,7 +149,7 @@ func (p *plain) typed(line string) tea.Cmd {
 		}
 	}
 	if p.inform(line) {
-		p.asked = nil // an open question is asked again below
+		p.asked = nil // a question still open is asked again below
 		return nil
 	}
 	if p.dialog != nil {
@@ -175,7 +175,7 @@ func (p *plain) typed(line string) tea.Cmd {
 	return tea.Batch(cmd, p.takeLater())
 }
 
-// inform answers what may be asked at any time, also while a question is open.
+// inform answers commands that are allowed at any time, also while a question is open.
 func (p *plain) inform(line string) bool {
 	switch line {
 	case "status", "s":
@@ -195,13 +195,13 @@ func (p *plain) inform(line string) bool {
 	return true
 }
 
-// spoken are words for keys that answer questions, the one that is advised first.
+// spoken are words for the keys that answer questions, the recommended one first.
 var spoken = []struct {
 	key   string
 	words []string
 }{{"enter", []string{"yes", "apply", ""}}, {"!", []string{"now"}}, {"esc", []string{"no", "drop", "cancel"}}}
 
-// meant is the key that a line answers a question by.
+// meant is the key that a line stands for as the answer to a question.
 func meant(d *pane.Dialog, line string) (key string, is bool) {
 	if d.Has(line) {
 		return line, true
@@ -214,7 +214,7 @@ func meant(d *pane.Dialog, line string) (key string, is bool) {
 	return "", false
 }
 
-// spelled is what may be typed.
+// spelled lists the answers that may be typed.
 func spelled(d *pane.Dialog) string {
 	var all []string
 	for _, c := range d.Choices {
@@ -223,7 +223,7 @@ func spelled(d *pane.Dialog) string {
 	return strings.Join(all, ", ")
 }
 
-// typed is how an answer is typed, in a word where its key has one.
+// typed is what to type for an answer: a word, if its key has one.
 func typed(c pane.Choice) string {
 	for _, s := range spoken {
 		if s.key == c.Key {
@@ -233,14 +233,14 @@ func typed(c pane.Choice) string {
 	return c.Key
 }
 
-// lines writes lines as they are, without the spaces at their ends.
+// lines writes lines without the spaces at their ends.
 func (p *plain) lines(lines []string) {
 	for _, l := range lines {
 		fmt.Fprintln(p.out, strings.TrimRight(l, " "))
 	}
 }
 
-// writeLesson writes what a lesson says now, if it says something else than before.
+// writeLesson writes what a lesson says now, unless it was written already.
 func (p *plain) writeLesson() {
 	now := teaching{}
 	if p.lessons.Lesson != nil {
@@ -258,7 +258,7 @@ func (p *plain) writeLesson() {
 	text := p.lessons.Text(98)
 	if now.lesson != before.lesson || now.at != before.at {
 		fmt.Fprintf(p.out, "lesson %s, step %d of %d\n", p.Spelled(p.lessons.Lesson.Title), p.lessons.Lesson.At+1, len(p.lessons.Lesson.Steps))
-	} else if said := p.lessons.Lesson.Step().Say; said != "" { // a moment ago
+	} else if said := p.lessons.Lesson.Step().Say; said != "" { // it was written a moment ago
 		text = text[len(theme.Wrap(p.Spelled(said), 98)):]
 	}
 	for _, l := range text {
@@ -267,9 +267,9 @@ func (p *plain) writeLesson() {
 	fmt.Fprintln(p.out, "  type "+p.lessons.KeyHints(90))
 }
 
-// writePreview writes what a staged value would make, once that is known.
+// writePreview writes the effect of a staged value once it is known.
 func (p *plain) writePreview() {
-	if p.steering.Preview.Answer == nil { // a new question; the old one's answer may come again
+	if p.steering.Preview.Answer == nil { // a new question; the answer to the old one may come again
 		p.seen = ""
 		return
 	}
@@ -323,7 +323,7 @@ func (p *plain) write() {
 	}
 }
 
-// status is where the run stands, in a line.
+// status writes in one line where the run stands.
 func (p *plain) status() {
 	p.said = p.Now()
 	if p.Snap == nil {
@@ -347,5 +347,5 @@ func (p *plain) status() {
 	fmt.Fprintln(p.out, text)
 }
 
-// errNoTerminal says that there is nothing to show a screen on.
+// errNoTerminal says that there is no terminal to show a screen on.
 var errNoTerminal = errors.New("open the screen: standard input is no terminal; use pgrlab train, or --plain")

@@ -13,8 +13,8 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// longEnough is how long a screen may take to show something, on a machine that is busy
-// with other things.
+// longEnough is how long a screen may take to show something on a machine that is busy with other
+// things.
 const longEnough = 5 * time.Minute
 
 // shared is a writer that a test may look at while something writes.
@@ -40,13 +40,13 @@ func (s *shared) text() string {
 	return s.buf.String()
 }
 
-// talk is a run shown as lines, with somebody who types.
+// talk is a run shown as lines, and somebody who types.
 type talk struct {
 	t      *testing.T
 	out    *shared
 	person *io.PipeWriter
 	ended  chan Outcome
-	seen   int // of the output, by what was waited for
+	seen   int // how much of the output has been waited for
 }
 
 func newTalk(t *testing.T, f *fakeLab) *talk {
@@ -104,8 +104,8 @@ func (k *talk) leave() {
 	}
 }
 
-// An open question takes nothing for an answer that is none: help is given, what
-// is not understood is said to be so, and it is asked again.
+// An open question takes only answers for an answer: it gives help, reports what it does not
+// understand, and is asked again.
 func TestPlainQuestionStaysOpen(t *testing.T) {
 	f := newFake()
 	f.advance(24_000)
@@ -129,7 +129,7 @@ func TestPlainQuestionStaysOpen(t *testing.T) {
 	}
 }
 
-// A what-if in lines: what it would be, its end, and its table.
+// A what-if in lines shows its plan, its end and its table.
 func TestPlainWhatIf(t *testing.T) {
 	f := newFake()
 	f.advance(24_000)
@@ -145,7 +145,7 @@ func TestPlainWhatIf(t *testing.T) {
 	k.leave()
 }
 
-// Everything that a line advises to type is taken.
+// Every line that the program advises to type is accepted.
 func TestPlainTakesWhatItAdvises(t *testing.T) {
 	for _, d := range []*pane.Dialog{
 		{Choices: []pane.Choice{{Key: "enter"}, {Key: "!"}, {Key: "esc"}}}, {Choices: []pane.Choice{{Key: "d"}, {Key: "s"}, {Key: "esc"}}},
@@ -163,7 +163,7 @@ func TestPlainTakesWhatItAdvises(t *testing.T) {
 	}
 }
 
-// A change that waits for a refit is not left to one that never comes.
+// A change that would wait for a refit after the end of the run is announced as such.
 func TestRefitThatNeverComes(t *testing.T) {
 	f := newFake()
 	f.advance(f.steps - 500)

@@ -6,9 +6,9 @@ import (
 	"pgrlab/core/event"
 )
 
-// What training has seen since a change is counted from the change, however late a screen
-// comes: with the run, in its middle, or when it is gone on with; and also from journals
-// that do not say how many updates there had been.
+// The data and updates since a change are counted from the change, whenever the screen opens: with
+// the run, in its middle, or after a resume. This also holds for journals that do not say how many
+// updates had been made.
 func TestExposureDoesNotDependOnTheScreen(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		first := newScreen(t, 160, 45, func(o *Options) { o.Config.StartSteps = 5000 })
@@ -31,7 +31,7 @@ func TestExposureDoesNotDependOnTheScreen(t *testing.T) {
 			want        string
 		}{
 			{"lr_critic", "0.001", 2000, "since #1: 22% of D_real, 0% of D_syn, 40,000 updates"},
-			{"utd", "10", 1000, "since #2: 10% of D_real, 100% of D_syn, 20,000 updates"}, // the script makes 20 whatever it is told
+			{"utd", "10", 1000, "since #2: 10% of D_real, 100% of D_syn, 20,000 updates"}, // the script makes 20 updates a step, whatever the knob says
 			{"tau", "0.01", 1, "since #3: 0% of D_real, 100% of D_syn, 20 updates"},
 		} {
 			if turn.knob == "lr_critic" {

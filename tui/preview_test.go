@@ -59,7 +59,7 @@ func TestPreviewIsAskedForAndShown(t *testing.T) {
 	}
 }
 
-// A lab that is busy with something else is asked again, until it answers.
+// A lab that is busy with something else is asked again until it answers.
 func TestPreviewOfABusyLab(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.fake.busy = 2
@@ -84,7 +84,7 @@ func TestPreviewOfABusyLab(t *testing.T) {
 	s.contains(t, "256 samples in 0.4 s")
 }
 
-// Before the first fit the lab says why there is no preview, and when there will be.
+// Before the first fit the lab says why there is no preview, and when there will be one.
 func TestPreviewBeforeTheFirstFit(t *testing.T) {
 	s := running(t, 160, 45, 500)
 	s.fake.refuses = "no generator is fitted before step 10,000"

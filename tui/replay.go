@@ -13,8 +13,8 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Replay plays the events of a run through the screen, as fast as it is told. It
-// answers like a lab that can only be paused.
+// Replay plays the events of a run through the screen at the speed it is told. It behaves like a
+// lab that can only be paused.
 type Replay struct {
 	mu     sync.Mutex
 	config config.Config
@@ -22,17 +22,17 @@ type Replay struct {
 	all    []event.Event
 	length time.Duration // from the first event to the last
 
-	speed   float64 // seconds of the run in a second
+	speed   float64 // seconds of the run per second of the screen
 	at      time.Duration
-	since   time.Time // when at was true; zero while paused
+	since   time.Time // when at was valid; zero while paused
 	now     func() time.Time
-	rewinds int // how often at moved back
-	shown   int // events up to at
+	rewinds int // how often at has moved back
+	shown   int // events up to at, as last shown
 	last    *event.Snapshot
 }
 
-// NewReplay plays events of a run of config; speed is seconds of the run in a
-// second of the screen, and events must not be empty.
+// NewReplay plays the events of a run with the given config; speed is in seconds of the run per
+// second of the screen. events must not be empty.
 func NewReplay(config config.Config, dir string, events []event.Event, speed float64, now func() time.Time) (*Replay, error) {
 	if len(events) == 0 {
 		return nil, fmt.Errorf("replay %s: its journal is empty", dir)
@@ -47,7 +47,7 @@ func NewReplay(config config.Config, dir string, events []event.Event, speed flo
 		length: events[len(events)-1].Wall.Sub(events[0].Wall)}, nil
 }
 
-// position is how far the replay is; the lock is held.
+// position is how far the replay has come; the caller holds the lock.
 func (r *Replay) position() time.Duration {
 	at := r.at
 	if !r.since.IsZero() {
@@ -56,13 +56,13 @@ func (r *Replay) position() time.Duration {
 	return min(at, r.length)
 }
 
-// count is the number of events up to the position; the lock is held.
+// count is the number of events up to the position; the caller holds the lock.
 func (r *Replay) count() int {
 	end := r.all[0].Wall.Add(r.position())
 	return sort.Search(len(r.all), func(i int) bool { return r.all[i].Wall.After(end) })
 }
 
-// Seek moves by a share of the whole run, back or forth.
+// Seek moves forward, or back, by a share of the whole run.
 func (r *Replay) Seek(by float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +90,7 @@ func (r *Replay) Faster(by float64) float64 {
 	return r.speed
 }
 
-// Rewinds counts how often events that were shown were taken back.
+// Rewinds counts how often the replay has gone back behind events already shown.
 func (r *Replay) Rewinds() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *Replay) Events(from int) []event.Event {
 	return r.all[from:n:n]
 }
 
-// Send pauses and resumes; anything else is ErrReplay.
+// Send pauses and resumes; any other command is ErrReplay.
 func (r *Replay) Send(c event.Command) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *Replay) Send(c event.Command) error {
 	case event.Pause, event.Park:
 		r.at, r.since = r.position(), time.Time{}
 	case event.Resume:
-		if r.at >= r.length { // from the beginning
+		if r.at >= r.length { // start again from the beginning
 			r.at = 0
 			r.rewinds++
 		}
@@ -130,8 +130,8 @@ func (r *Replay) Send(c event.Command) error {
 	return nil
 }
 
-// Snapshot is the run at the position, as far as its journal tells. Between two
-// events the step is where it would be if the run went evenly.
+// Snapshot is the run at the position, as far as its journal tells. Between two events it
+// interpolates the step as if the run went at an even speed.
 func (r *Replay) Snapshot() *event.Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,7 +159,7 @@ func (r *Replay) Snapshot() *event.Snapshot {
 	return s
 }
 
-// build is a snapshot from the first n events; the lock is held.
+// build makes a snapshot from the first n events; the caller holds the lock.
 func (r *Replay) build(n int) *event.Snapshot {
 	c := r.config
 	settings := c.Knobs

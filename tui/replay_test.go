@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/history"
 )
 
-// journal writes the fake's events as a run folder has them.
+// journalOf writes the fake's events as a run folder has them.
 func journalOf(t *testing.T, f *fakeLab) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,10 +12,10 @@ import (
 type player struct {
 	*pane.Run
 	poll    func() // looks at the run at once
-	rewinds int    // of the replay, as far as the history has them
+	rewinds int    // of the replay, as far as the history reflects them
 }
 
-// rewound starts the history anew when the replay went back; it says whether it did.
+// rewound starts the history anew if the replay went back; it says whether it did.
 func (p *player) rewound() bool {
 	r, ok := p.Lab.(*Replay)
 	if !ok || r.Rewinds() == p.rewinds {
@@ -30,7 +30,7 @@ func (p *player) rewound() bool {
 	return true
 }
 
-// scrub moves a replay by a share of it.
+// scrub moves a replay by a share of its length.
 func (p *player) scrub(by float64) tea.Cmd {
 	if r, ok := p.Lab.(*Replay); ok {
 		r.Seek(by)

@@ -18,15 +18,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Outcome says how the screen ended. Except where the person asked for a stop the
-// run goes on: the terminal is a view, never the owner.
+// Outcome says how the screen ended. The run goes on unless the person asked for a stop: the
+// terminal is a view, never the owner.
 type Outcome int
 
-// The ways a screen ends.
+// The ways in which a screen ends.
 const (
 	Detached             Outcome = iota // the person left; the run goes on, or had ended
-	StopRequested                       // the person asked to stop and save; lab.Stop was sent if the lab had a place for it
-	StopAllRequested                    // the same, and the children of its forks too
+	StopRequested                       // the person asked to stop and save; lab.Stop was sent if the lab had room for it
+	StopAllRequested                    // the same, including the children of the run's forks
 	FirstScreenRequested                // the run is over, and the person wants to choose another one
 	ReportRequested                     // the run is over, and the person wants its report
 	HungUp                              // the terminal went away; the run goes on
@@ -66,10 +66,9 @@ const framesPerSecond = 20
 // without it: a stalled terminal blocks its last write for ever.
 const grace = 2 * time.Second
 
-// Run shows the screen on the terminal until the person leaves, the terminal hangs
-// up or ctx ends, and restores the terminal, also after a panic of the screen.
-// After HungUp further hang-up signals are ignored, so that the process can train
-// on.
+// Run shows the screen on the terminal until the person leaves, the terminal hangs up or ctx ends.
+// It restores the terminal, also after a panic of the screen. After HungUp it ignores further
+// hang-up signals, so that the process can go on training.
 func Run(ctx context.Context, o Options) (Outcome, error) {
 	in, out := o.terminal()
 	if o.Plain || os.Getenv("TERM") == "dumb" {
@@ -90,7 +89,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	m.applySettings()
 	frames := &frames{to: out, lost: hangup.do, link: m.headline.link}
 	m.showPictures(ctx, frames, os.Getenv("TERM"), func() image.Point { return cellOf(out) })
-	if c, err := startCapture(capturePath(o)); err == nil { // without it, stderr stays on the terminal
+	if c, err := startCapture(capturePath(o)); err == nil { // on an error stderr stays on the terminal
 		m.stderr = c
 		defer c.stop()
 	}
@@ -105,7 +104,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	return outcome, err
 }
 
-// newProgram is the program of a screen on any terminal.
+// newProgram is the Bubble Tea program of a screen on any terminal.
 func newProgram(m *Model, in io.Reader, out io.Writer, more ...tea.ProgramOption) *tea.Program {
 	return tea.NewProgram(m, append([]tea.ProgramOption{
 		tea.WithAltScreen(), tea.WithFPS(framesPerSecond),
@@ -113,15 +112,14 @@ func newProgram(m *Model, in io.Reader, out io.Writer, more ...tea.ProgramOption
 		tea.WithInput(in), tea.WithOutput(out)}, more...)...)
 }
 
-// leaveOn has a program leave whenever asked delivers, until the returned function is
-// called.
+// leaveOn makes a program leave whenever asked delivers, until stop is called.
 func leaveOn(program *tea.Program, asked <-chan struct{}) (stop func()) {
 	quit := make(chan struct{})
 	go func() {
 		for {
 			select {
 			case <-asked:
-				program.Send(leaveNow{}) // gives up when the program has ended
+				program.Send(leaveNow{}) // returns at once when the program has ended
 			case <-quit:
 				return
 			}
@@ -143,8 +141,8 @@ func runUntil(ctx context.Context, program *tea.Program, hangup *once) error {
 	return quit(program, ended)
 }
 
-// runProgram turns a panic inside the event loop into an error; commands of this
-// screen catch their own.
+// runProgram turns a panic inside the event loop into an error; the commands of this screen catch
+// their own panics.
 func runProgram(p *tea.Program) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -160,7 +158,7 @@ func runProgram(p *tea.Program) (err error) {
 type panicError struct {
 	value any
 	stack []byte
-	saved string // where the run was saved last; "": not yet
+	saved string // where the run was last saved; "": nowhere yet
 	trace string // the file that the stack was written to; "": none
 }
 
@@ -175,7 +173,7 @@ func (e *panicError) Error() string {
 	return text + "; the stack is in " + e.trace
 }
 
-// keep writes the stack into the run folder, for the person who will mend it.
+// keep writes the stack into the run folder, for the person who will fix the bug.
 func (e *panicError) keep(folder string) {
 	if folder == "" {
 		return
@@ -186,16 +184,16 @@ func (e *panicError) keep(folder string) {
 	}
 }
 
-// RestoreSequence undoes what the screen did to a terminal whose program cannot do
-// it any more: synchronized output, alternate screen, hidden cursor, pasting.
+// RestoreSequence undoes what the screen did to a terminal whose program can no longer do so:
+// synchronized output, alternate screen, hidden cursor, bracketed paste.
 const RestoreSequence = endUpdate + "\x1b[?1002l\x1b[?1006l\x1b[?1049l\x1b[?25h\x1b[?2004l\x1b[0m"
 
-// EnterSequence takes a terminal for a screen again that RestoreSequence has given back:
-// alternate screen, no cursor, pasting.
+// EnterSequence sets up a terminal for a screen again after RestoreSequence: alternate screen, no
+// cursor, bracketed paste.
 const EnterSequence = "\x1b[?1049h\x1b[?25l\x1b[?2004h"
 
-// outcome reads the end of the program. After a hang-up or the end of ctx the
-// program may still hold the model, so that nothing of it is read.
+// outcome derives the Outcome from the end of the program. After a hang-up or the end of ctx the
+// program may still use the model, so outcome does not read it then.
 func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out io.Writer) (Outcome, error) {
 	var p *panicError
 	switch {
@@ -223,7 +221,7 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 	}
 }
 
-// savedLast is where the run was saved last, as far as the screen was told.
+// savedLast is where the run was last saved, as far as the screen knows.
 func (m *Model) savedLast() string {
 	if m.History.Saved == "" {
 		return ""
@@ -231,10 +229,10 @@ func (m *Model) savedLast() string {
 	return filepath.Join(m.About.Folder, m.History.Saved)
 }
 
-// quit ends the program in order, but does not wait for ever: a stalled terminal
-// holds up its last write.
+// quit ends the program in order, but does not wait for ever: a stalled terminal blocks the last
+// write.
 func quit(program *tea.Program, ended <-chan error) error {
-	go program.Quit() // blocks while the event loop does
+	go program.Quit() // blocks as long as the event loop does
 	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {
@@ -246,7 +244,7 @@ func quit(program *tea.Program, ended <-chan error) error {
 	}
 }
 
-// onHangup calls once on SIGHUP until the returned function is called.
+// onHangup calls o.do on SIGHUP until stop is called.
 func onHangup(o *once) (stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
@@ -264,7 +262,7 @@ func onHangup(o *once) (stop func()) {
 	}
 }
 
-// once remembers the first hang-up, from whichever side it is seen.
+// once remembers the first hang-up, whichever part sees it.
 type once struct {
 	first sync.Once
 	done  chan struct{}

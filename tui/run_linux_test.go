@@ -17,8 +17,8 @@ import (
 	"pgrlab/tui/testing/pty"
 )
 
-// terminalPair opens a pseudo terminal: what the person sees, and what the program
-// has.
+// terminalPair opens a pseudo terminal: person is the side of the user, program that of the
+// program.
 func terminalPair(t *testing.T) (person, program *os.File) {
 	t.Helper()
 	person, program, err := pty.Open(80, 24)
@@ -65,7 +65,7 @@ func newSession(t *testing.T, ctx context.Context) *session {
 	return s
 }
 
-// await reads until the terminal was sent text.
+// await reads until text has been sent to the terminal.
 func (s *session) await(t *testing.T, text string) {
 	t.Helper()
 	limit := time.After(longEnough)
@@ -139,7 +139,7 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	s.end(t, Cancelled)
 }
 
-// panicking is a model that fails at its first message.
+// panicking is a model that panics at its first message.
 type panicking struct{}
 
 func (panicking) Init() tea.Cmd                       { return func() tea.Msg { return polled{} } }

@@ -2,8 +2,8 @@ package tui
 
 import "testing"
 
-// Where only real transitions have an F the pane says why: there are no others, or F is of what
-// was seen.
+// If only real transitions have an F, the pane says why: there are no synthetic ones, or F is
+// computed from frames.
 func TestFWithoutThatOfSyntheticRows(t *testing.T) {
 	for rows, want := range map[int]string{0: "no synthetic rows yet", 5_000: "F is of what was seen: synthetic rows have none"} {
 		s := running(t, 160, 45, 24_000)

@@ -12,7 +12,7 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// What the parts of the screen ask of it: see host.
+// The methods of pane.Host: what the parts of the screen ask of the screen.
 
 func (m *Model) Changed() { m.stale = true }
 
@@ -43,14 +43,14 @@ func (m *Model) Visible(id pane.ID) bool { return m.layout.visible(id) }
 
 func (m *Model) StartLater(cmd tea.Cmd) { m.later = cmd }
 
-// takeLater is the command that startLater was given.
+// takeLater returns the command that startLater was given, once.
 func (m *Model) takeLater() tea.Cmd {
 	cmd := m.later
 	m.later = nil
 	return cmd
 }
 
-// pane is the pane of an ID; nil: there is none.
+// pane returns the pane of an ID; nil: there is none.
 func (m *Model) pane(id pane.ID) pane.Pane {
 	i := slices.IndexFunc(m.panes, func(p pane.Pane) bool { return p.ID() == id })
 	if i < 0 {
@@ -59,12 +59,12 @@ func (m *Model) pane(id pane.ID) pane.Pane {
 	return m.panes[i]
 }
 
-// tabs are the panes that the tab bar names: all but the one of the layout present.
+// tabs are the panes that the tab bar names: all but the sentence of the present layout.
 func (m *Model) tabs() []pane.Pane {
 	return slices.DeleteFunc(slices.Clone(m.panes), func(p pane.Pane) bool { return p.ID() == pane.Sentence })
 }
 
-// Open starts typing.
+// Open opens a text entry.
 func (m *Model) Open(e *pane.Entry) {
 	m.entry = e
 	m.steering.Message = ""
@@ -72,12 +72,12 @@ func (m *Model) Open(e *pane.Entry) {
 	m.Changed()
 }
 
-// showPictures has the screen draw pictures as its terminal shows them.
+// showPictures makes the screen draw pictures in the way its terminal can show them.
 func (m *Model) showPictures(ctx context.Context, out *frames, term string, cell func() image.Point) {
 	m.pictures = newPictures(cmp.Or(m.options.Pictures, m.settings.Pictures), m.Theme.Set, term, m.options, cell)
 	m.pictures.out, m.askPictures = out, m.pictures.Ask(ctx)
 	m.Images, out.images = m.pictures.images, m.pictures.images
 }
 
-// setLink has the screen watch the line to its terminal.
+// setLink makes the screen watch the line to its terminal.
 func (m *Model) setLink(l *link) { m.headline.link, m.system.Line = l, l.used }

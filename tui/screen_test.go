@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden frames")
 
-// screen is a model with a fake lab, a clock that stands still and no colours.
+// screen is a model with a fake lab, a stopped clock and no colours.
 type screen struct {
 	*Model
 	fake  *fakeLab
@@ -128,7 +128,7 @@ func exact(t *testing.T, name, frame string, w, h int) {
 	}
 }
 
-// paneIDs are all panes, in their order; tabIDs those that have a tab.
+// paneIDs returns all panes in their order; tabIDs returns those that have a tab.
 func (m *Model) paneIDs() []pane.ID { return idsOf(m.panes) }
 func (m *Model) tabIDs() []pane.ID  { return idsOf(m.tabs()) }
 
@@ -139,14 +139,14 @@ func idsOf(panes []pane.Pane) (out []pane.ID) {
 	return out
 }
 
-// titleOf is the title of a pane and its note.
+// titleOf returns the title of a pane and its note.
 func (m *Model) titleOf(id pane.ID, w int) (title, note string) { return m.pane(id).Title(w) }
 
 func (m *Model) tabName(id pane.ID) string { return m.pane(id).Tab() }
 
 func (m *Model) mapPane() *maps.Pane { return m.pane(pane.Map).(*maps.Pane) }
 
-// chartVersion is how often something has changed that the charts show.
+// chartVersion counts the changes that affect the charts.
 func (m *Model) chartVersion() int {
 	return m.History.Sum(m.pane(pane.Chart1).DependsOn()...)
 }

@@ -11,26 +11,26 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Viewer is a terminal of another process, as this process gets to it.
+// Viewer is a terminal of another process, as this process reaches it.
 type Viewer struct {
 	Input  io.Reader   // the keys, as the terminal sends them; its end is a hang-up
 	Output io.Writer   // a write may block: only this screen waits for it
 	Sizes  <-chan Size // the first one is known before the first frame
-	// Environ are the variables that say what the terminal can do (TERM, COLORTERM,
-	// NO_COLOR, COLORFGBG, …).
+	// Environ has the variables that say what the terminal can do (TERM, COLORTERM, NO_COLOR,
+	// COLORFGBG, …).
 	Environ termenv.Environ
 }
 
-// Size is that of a terminal, in columns and rows.
+// Size is the size of a terminal in columns and rows.
 type Size struct{ Columns, Rows int }
 
-// sessions numbers the screens of this process that are served.
+// sessions numbers the screens that this process serves.
 var sessions atomic.Int64
 
-// Serve shows the screen to a viewer until the person leaves, the line breaks or ctx
-// ends. Colours and characters are the viewer's own; signals, stderr and the
-// terminal of this process are not touched. When it returns, Input and Output may
-// still be in use until they are closed.
+// Serve shows the screen to a viewer until the person leaves, the line breaks or ctx ends. Colours
+// and characters are those of the viewer's terminal; the signals, stderr and terminal of this
+// process are not touched. After the return, Input and Output may remain in use until they are
+// closed.
 func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
 	o.Renderer = theme.NewRenderer(v.Output, v.Environ)
 	ctx, cancel := context.WithCancel(ctx)
@@ -62,7 +62,7 @@ func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
 	return outcome, err
 }
 
-// resize tells the program the viewer's sizes until ctx ends.
+// resize passes the viewer's sizes to the program until ctx ends.
 func resize(ctx context.Context, program *tea.Program, sizes <-chan Size) {
 	for {
 		select {
@@ -72,13 +72,12 @@ func resize(ctx context.Context, program *tea.Program, sizes <-chan Size) {
 			if !open {
 				return
 			}
-			program.Send(tea.WindowSizeMsg{Width: s.Columns, Height: s.Rows}) // gives up when the program has ended
+			program.Send(tea.WindowSizeMsg{Width: s.Columns, Height: s.Rows}) // returns at once when the program has ended
 		}
 	}
 }
 
-// dropSuspend keeps a screen on another terminal from suspending this process, which
-// trains.
+// dropSuspend keeps a screen on another terminal from suspending this process, which trains.
 func dropSuspend(_ tea.Model, msg tea.Msg) tea.Msg {
 	if _, ok := msg.(tea.SuspendMsg); ok {
 		return nil

@@ -17,8 +17,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Settings are what a person likes, whatever the run: they come from a file and
-// outlive the screen.
+// Settings are a person's preferences for every run: they come from a file and outlive the screen.
 type Settings struct {
 	Theme    string              `toml:"theme" comment:"auto, dark or light"`
 	Glyphs   string              `toml:"glyphs" comment:"auto, unicode, console or ascii"`
@@ -32,21 +31,21 @@ type Settings struct {
 	Profile  map[string]Profile  `toml:"profile,omitempty" comment:"what a cluster wants, for sweep --profile NAME, as sbatch = [\"--partition=gpu\"]"`
 }
 
-// Profile is what a cluster wants of those who submit to it.
+// Profile is what a cluster requires of those who submit jobs to it.
 type Profile struct {
 	Sbatch []string `toml:"sbatch" comment:"options of sbatch, each in one word"`
 }
 
-// DefaultSettings are those of a person without a file.
+// DefaultSettings are the settings of a person without a file.
 func DefaultSettings() Settings {
 	return Settings{Theme: "auto", Glyphs: "auto", Pictures: PictureChoices[0], Layout: focusView.String(), Charts: charts.ChartStyles[0], Axis: charts.AxisSteps.String(), Refresh: 5}
 }
 
-// memory is what the screen remembers by itself between runs.
+// memory is what the screen itself remembers between runs.
 type memory struct {
 	home     string   // "": nothing is kept
-	Used     []string `toml:"used"`     // hints that are not needed any more
-	Commands []string `toml:"commands"` // of the palette, newest last
+	Used     []string `toml:"used"`     // hints that are no longer needed
+	Commands []string `toml:"commands"` // those given in the palette, newest last
 }
 
 // Knows says whether a hint was used.
@@ -58,17 +57,17 @@ func (m *memory) Learn(hint string) {
 	m.keep()
 }
 
-// keep writes it; a file that cannot be written is no reason to disturb a run.
+// keep writes the memory; a file that cannot be written is no reason to disturb a run.
 func (m *memory) keep() {
 	if m.home != "" {
 		_ = writeTOML(filepath.Join(m.home, rememberedFile), m)
 	}
 }
 
-// rememberedCommands is how much of the palette's history is kept.
+// rememberedCommands is how many commands of the palette are kept.
 const rememberedCommands = 100
 
-// Home is the folder of the user's settings, "" where the system has none.
+// Home is the folder of the user's settings, "" if the system has none.
 func Home() string {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -82,8 +81,8 @@ const (
 	rememberedFile = "remembered.toml"
 )
 
-// LoadSettings reads the settings of a folder; a file that is not there means the
-// defaults. An unknown or wrong setting is an error that names file and line.
+// LoadSettings reads the settings of a folder; a missing file means the defaults. For an unknown or
+// wrong setting the error names file and line.
 func LoadSettings(dir string) (Settings, error) {
 	s := DefaultSettings()
 	err := readTOML(filepath.Join(dir, settingsFile), &s)
@@ -119,7 +118,7 @@ func (s Settings) validate() error {
 	return err
 }
 
-// SaveSettings writes the settings with a word about each.
+// SaveSettings writes the settings, each with a short explanation.
 func SaveSettings(dir string, s Settings) error {
 	return writeTOML(filepath.Join(dir, settingsFile), s)
 }
@@ -127,7 +126,7 @@ func SaveSettings(dir string, s Settings) error {
 func loadMemory(home string) *memory {
 	m := &memory{home: home}
 	if home != "" {
-		_ = readTOML(filepath.Join(home, rememberedFile), m) // nothing depends on it
+		_ = readTOML(filepath.Join(home, rememberedFile), m) // nothing depends on the result
 	}
 	return m
 }
@@ -158,7 +157,7 @@ func readTOML(path string, into any) error {
 // written counts the files written by this process.
 var written atomic.Int64
 
-// writeTOML replaces a file at once, so that two screens leave one whole one.
+// writeTOML replaces a file in one step, so that two screens that write leave one whole file.
 func writeTOML(path string, v any) error {
 	doc, err := toml.Marshal(v)
 	if err != nil {
@@ -174,7 +173,7 @@ func writeTOML(path string, v any) error {
 	return os.Rename(temporary, path)
 }
 
-// applySettings takes the colours and glyphs of the settings.
+// applySettings applies the colours and glyphs of the settings.
 func (m *Model) applySettings() {
 	switch m.settings.Glyphs {
 	case "ascii":
@@ -188,7 +187,7 @@ func (m *Model) applySettings() {
 	m.retheme()
 }
 
-// retheme takes the colours of the settings' theme.
+// retheme applies the colours of the settings' theme.
 func (m *Model) retheme() {
 	r := m.Theme.Renderer
 	switch m.settings.Theme {

@@ -14,9 +14,9 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Still is the screen of w columns and h lines that a replay of events shows after env step
-// at: lines of text with escape sequences for 24-bit colours on a dark ground. The same
-// events make the same text, in every time zone.
+// Still is the screen, w columns by h lines, that a replay of events shows after env step at: lines
+// of text with escape sequences for 24-bit colours on a dark ground. The same events give the same
+// text in every time zone.
 func Still(about pane.About, events []event.Event, at, w, h int) (string, error) {
 	shown, err := stillOf(about.Config, about.Folder, events, at)
 	if err != nil {
@@ -32,7 +32,7 @@ func Still(about pane.About, events []event.Event, at, w, h int) (string, error)
 	return m.View(), nil
 }
 
-// stillOf is a replay that stands, as if it went on, behind the last event of a step.
+// stillOf is a replay that stands behind the last event up to a step, as if it went on.
 func stillOf(config config.Config, dir string, events []event.Event, at int) (*Replay, error) {
 	if len(events) == 0 || at < events[0].Step || at > events[len(events)-1].Step {
 		return nil, fmt.Errorf("show step %d of %s: its journal does not have it", at, dir)
@@ -52,7 +52,7 @@ func stillOf(config config.Config, dir string, events []event.Event, at int) (*R
 	return r, nil
 }
 
-// inUTC are events whose times are shown alike everywhere.
+// inUTC returns the events with their times in UTC, so that they look the same everywhere.
 func inUTC(events []event.Event) []event.Event {
 	all := make([]event.Event, len(events))
 	for i, e := range events {

@@ -9,20 +9,20 @@ import (
 	"pgrlab/tui/picture"
 )
 
-// The escape sequences of synchronized output: a terminal that knows mode 2026
-// shows what is written between them at once; others ignore them.
+// The escape sequences of synchronized output: a terminal that knows mode 2026 shows everything
+// between them at once; others ignore them.
 const (
 	beginUpdate = "\x1b[?2026h"
 	endUpdate   = "\x1b[?2026l"
 )
 
-// frames makes every write, which is one frame, one synchronized update, and sees to the
-// images in it. Those of kitty's placeholders are better off without: kitty 0.41 shows cells
-// whose image came in one as black, one frame in four of a scene that moves.
+// frames makes every write, which is one frame, a synchronized update, and handles the images in
+// it. Frames with kitty's placeholders are not synchronized: kitty 0.41 shows the cells of an image
+// that came in a synchronized update as black, in one frame in four of a moving scene.
 type frames struct {
 	to     io.Writer
 	lost   func(error)
-	link   *link           // nil: how long writing takes does not matter
+	link   *link           // nil: the time that writing takes is not measured
 	images *picture.Images // nil: there are none
 	mu     sync.Mutex
 	buf    []byte
@@ -48,8 +48,8 @@ func (o *frames) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// screenOutput is the terminal of this process as the screen writes to it. The
-// embedded file lets the program find the terminal's size and modes.
+// screenOutput is this process's terminal as the screen writes to it. The embedded file lets the
+// program find the terminal's size and modes.
 type screenOutput struct {
 	*os.File
 	frames *frames
@@ -57,5 +57,5 @@ type screenOutput struct {
 
 func (o *screenOutput) Write(p []byte) (int, error) { return o.frames.Write(p) }
 
-// WriteString keeps io.WriteString from reaching the file past Write.
+// WriteString goes through Write: io.WriteString must not reach the file directly.
 func (o *screenOutput) WriteString(s string) (int, error) { return o.Write([]byte(s)) }

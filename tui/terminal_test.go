@@ -30,7 +30,7 @@ func TestOutputIsSynchronized(t *testing.T) {
 	}
 }
 
-// kitty 0.41 shows black cells where placeholders and their image come in one update.
+// kitty 0.41 shows black cells if placeholders and their image come in one update.
 func TestPlaceholdersAreNotSynchronized(t *testing.T) {
 	for protocol, want := range map[picture.Protocol]string{
 		picture.Kitty: "\x1b[Hframe", picture.Sixel: "\x1b[?2026h\x1b[Hframe\x1b[?2026l",
@@ -96,7 +96,7 @@ func TestRunNeedsATerminal(t *testing.T) {
 	}
 }
 
-// variables is an environment.
+// variables is a set of environment variables.
 type variables map[string]string
 
 func (v variables) Getenv(key string) string { return v[key] }

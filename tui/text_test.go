@@ -10,7 +10,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Text that does not fit ends behind a clause or a word, never inside a number.
+// Text that does not fit is cut after a clause or a word, never inside a number.
 func TestClipEndsBehindAWord(t *testing.T) {
 	th := theme.New(theme.NewRenderer(io.Discard, environment{}), theme.Unicode)
 	const text = "dynamics error 0.017, asked and achieved F correlate 0.61, 3% of states outside"
@@ -34,7 +34,7 @@ func TestClipEndsBehindAWord(t *testing.T) {
 	}
 }
 
-// No tab is shown in part.
+// No tab is shown partially.
 func TestTabBarHasWholeNames(t *testing.T) {
 	s := running(t, 80, 24, 24_000)
 	s.toggleZoom()
@@ -58,7 +58,7 @@ func TestTabBarHasWholeNames(t *testing.T) {
 	}
 }
 
-// Hands that were in a run show in the header of any width from 40 on.
+// The header shows that a run was touched, at every width from 40 on.
 func TestTouchedIsShownAtEveryWidth(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.press("down", "down", "right", "enter")
@@ -69,7 +69,7 @@ func TestTouchedIsShownAtEveryWidth(t *testing.T) {
 	}
 }
 
-// Where there is room an event shows whole, and one can scroll to the oldest.
+// Where there is room an event is shown in full, and one can scroll to the oldest.
 func TestAllOfAnEventIsShownInARoomyPane(t *testing.T) {
 	s := running(t, 80, 24, 24_000)
 	s.GoTo(pane.Events)

@@ -10,8 +10,8 @@ import (
 	"pgrlab/tui/testing/tmux"
 )
 
-// openLook runs the screen of a scripted run under tmux: the program is this test
-// binary, which runs TestLook.
+// openLook runs the screen of a scripted run under tmux: the program is this test binary, which
+// runs TestLook.
 func openLook(t *testing.T, term string, w, h int, environment ...string) *tmux.Window {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
@@ -19,8 +19,8 @@ func openLook(t *testing.T, term string, w, h int, environment ...string) *tmux.
 		term, log, strings.Join(environment, " "), os.Args[0], log))
 }
 
-// The screen on the terminals that people have: start, change, preview, undo,
-// palette, resize in the middle of a dialog, leaving.
+// The screen works on the terminals that people have: start, change, preview, undo, palette, a
+// resize while a dialog is open, leaving.
 func TestFlowsUnderTmux(t *testing.T) {
 	terms := []string{"tmux-256color"}
 	if os.Getenv("PGRLAB_SOAK") != "" {
@@ -66,7 +66,7 @@ func TestNoColorEmitsNoColours(t *testing.T) {
 	}
 }
 
-// tmux is asked, and gets half blocks; neither the question nor the answer is seen anywhere.
+// tmux is asked, and gets half blocks; neither the question nor the answer becomes visible.
 func TestTmuxGetsBlocks(t *testing.T) {
 	s := openLook(t, "tmux-256color", 120, 40, "COLORTERM=truecolor")
 	title := s.Do("display-message", "-p", "#{pane_title}")

@@ -22,7 +22,7 @@ type fakeWhatIf struct {
 	at      *pane.WhatIfState
 	refuses error
 	begun   int
-	onBegin func() // called in it; nil: nothing is
+	onBegin func() // called by Begin if it is not nil
 	mu      sync.Mutex
 }
 
@@ -56,12 +56,12 @@ func (f *fakeWhatIf) State() *pane.WhatIfState {
 	return f.at
 }
 
-// finish ends it with a table.
+// finish ends the what-if with a table.
 func (f *fakeWhatIf) finish() {
 	f.set(func(s *pane.WhatIfState) { s.Under, s.Table, s.Of = false, fakeTable(), 24_000 })
 }
 
-// fakeTable has a finding of each kind.
+// fakeTable returns a table with a finding of each kind.
 func fakeTable() *whatif.Table {
 	free, asked := whatif.Rows{Relevance: whatif.None, TopFraction: 1}, whatif.Rows{Relevance: "curiosity", Guidance: 2, TopFraction: 0.25}
 	arm := func(r whatif.Rows, by string, value, gain run.Float) whatif.Arm {
@@ -96,7 +96,7 @@ func fakeTable() *whatif.Table {
 	}
 }
 
-// withWhatIf is a screen of a run that has a what-if.
+// withWhatIf returns a screen of a run that has a what-if.
 func withWhatIf(t *testing.T, w, h int) (*screen, *fakeWhatIf) {
 	t.Helper()
 	f := &fakeWhatIf{at: &pane.WhatIfState{}}
@@ -106,7 +106,7 @@ func withWhatIf(t *testing.T, w, h int) (*screen, *fakeWhatIf) {
 	return s, f
 }
 
-// look polls the run and does what is to be done outside the loop.
+// look polls the run and does the work outside the loop.
 func (s *screen) look() {
 	s.poll()
 	if later := s.later; later != nil {
@@ -116,7 +116,7 @@ func (s *screen) look() {
 	}
 }
 
-// begin presses enter and lets a what-if begin.
+// beginWhatIf presses enter and lets a what-if begin.
 func (s *screen) beginWhatIf() {
 	if _, cmd := s.Update(keyMsg("enter")); cmd != nil {
 		cmd()
@@ -124,8 +124,8 @@ func (s *screen) beginWhatIf() {
 	s.look()
 }
 
-// The key w opens the pane, enter has the run saved and begins with that, progress and the
-// table follow; closed and opened again it is as it was.
+// The key w opens the pane. Enter saves the run and begins with this checkpoint; progress and the
+// table follow. Closed and opened again, the pane is unchanged.
 func TestWhatIfFromKeyToTable(t *testing.T) {
 	s, f := withWhatIf(t, 160, 45)
 	s.press("w")
@@ -162,17 +162,17 @@ func TestWhatIfFromKeyToTable(t *testing.T) {
 	if f.begun != 1 {
 		t.Errorf("begun %d times", f.begun)
 	}
-	s.beginWhatIf() // another one, beside the table of the last
+	s.beginWhatIf() // another one, beside the previous table
 	s.contains(t, "reading the checkpoint", "curiosity ω 2 k 0.25")
 }
 
-// It can be stopped, before its checkpoint and behind.
+// A what-if can be stopped, before and after its checkpoint.
 func TestWhatIfStops(t *testing.T) {
 	s, f := withWhatIf(t, 80, 24)
 	s.press("w", "s")
 	s.contains(t, "no what-if is under way")
 	s.Update(keyMsg("enter"))
-	s.Update(keyMsg("s")) // the event of the checkpoint is not read yet
+	s.Update(keyMsg("s")) // the event of the checkpoint has not been read yet
 	s.look()
 	if f.begun != 0 {
 		t.Fatal("it began all the same")
@@ -185,7 +185,7 @@ func TestWhatIfStops(t *testing.T) {
 	s.contains(t, "the what-if is stopped: enter begins another")
 }
 
-// What went wrong is a line in the pane, or at the foot where that is not shown.
+// An error is a line in the pane, or at the foot of the screen while the pane is not shown.
 func TestWhatIfFails(t *testing.T) {
 	s, f := withWhatIf(t, 160, 45)
 	s.press("w")
@@ -206,7 +206,7 @@ func TestWhatIfFails(t *testing.T) {
 	s.contains(t, why)
 }
 
-// Runs that have none say so, and so do those that are too young, replayed or driven by
+// Runs without a what-if say so, and so do those that are too young, replayed, or driven by
 // somebody else.
 func TestWhatIfIsRefused(t *testing.T) {
 	s, f := withWhatIf(t, 160, 45)
@@ -252,8 +252,8 @@ func TestWhatIfOfARunThatHasEnded(t *testing.T) {
 	}
 }
 
-// Leaving says that a what-if ends with the screen; on a terminal of another process, that
-// it ends with the run.
+// On leaving, the screen says that a what-if ends with the screen; on a terminal of another process
+// it says that the what-if ends with the run.
 func TestLeavingAWhatIf(t *testing.T) {
 	for _, remote := range []bool{false, true} {
 		s, f := withWhatIf(t, 80, 24)

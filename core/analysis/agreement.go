@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Spearman is the rank correlation of two scores of the same rows: Pearson's
+// Spearman returns the rank correlation of two scores of the same rows: Pearson's
 // correlation of their ranks, where equal values share the mean of their ranks
-// (Spearman 1904). It is NaN for fewer than two rows, where one of the scores is
-// constant, and where a score is NaN.
+// (Spearman 1904). It is NaN for fewer than two rows, if one of the scores is
+// constant, and if a score is NaN.
 func Spearman(a, b []float32) float64 {
 	if len(a) != len(b) || len(a) < 2 || hasNaN(a) || hasNaN(b) {
 		return math.NaN()
@@ -26,7 +26,7 @@ func Spearman(a, b []float32) float64 {
 	return xy / math.Sqrt(xx*yy)
 }
 
-// ranks counts from 0; equal values share the mean of theirs.
+// ranks returns the ranks of v from 0; equal values share the mean of their ranks.
 func ranks(v []float32) []float64 {
 	order := rising(v)
 	out := make([]float64, len(v))
@@ -43,7 +43,7 @@ func ranks(v []float32) []float64 {
 	return out
 }
 
-// rising lists the places of v in the order of its values; equal ones keep theirs.
+// rising lists the indices of v in the order of its values; equal values keep their order.
 func rising(v []float32) []int {
 	order := make([]int, len(v))
 	for i := range order {
@@ -61,10 +61,9 @@ func rising(v []float32) []int {
 	return order
 }
 
-// TopOverlap is the share of the k = int(fraction·rows) rows with the largest a, at
-// least one, that are among the k with the largest b. Two scores that have nothing to
-// do with each other have about fraction. It is NaN without rows and where a score is
-// NaN.
+// TopOverlap returns the share of the k = int(fraction·rows) rows with the largest a, at
+// least one, that are among the k rows with the largest b. Two unrelated scores have an
+// overlap of about fraction. It is NaN without rows and if a score is NaN.
 func TopOverlap(a, b []float32, fraction float64) float64 {
 	if len(a) != len(b) || len(a) == 0 || hasNaN(a) || hasNaN(b) {
 		return math.NaN()

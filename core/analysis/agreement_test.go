@@ -14,9 +14,9 @@ func TestSpearman(t *testing.T) {
 	}{
 		{"the same order", []float32{1, 2, 30}, []float32{-5, 0, 0.1}, 1},
 		{"the reverse", []float32{1, 2, 30}, []float32{3, 2, 1}, -1},
-		// By hand, without ties: 1 − 6Σd²/(n(n²−1)), d = 0 1 −1 0.
+		// The value by hand, without ties, is 1 − 6Σd²/(n(n²−1)) with d = 0 1 −1 0.
 		{"one swap of four", []float32{1, 2, 3, 4}, []float32{1, 3, 2, 4}, 0.8},
-		// Ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3: 4.5/√(4.5·5).
+		// The ranks are 0, 1.5, 1.5, 3 and 0, 1, 2, 3, which gives 4.5/√(4.5·5).
 		{"a tie", []float32{1, 2, 2, 3}, []float32{1, 2, 3, 4}, 4.5 / math.Sqrt(4.5*5)},
 		{"a constant", []float32{1, 1}, []float32{1, 2}, math.NaN()},
 		{"one row", []float32{1}, []float32{2}, math.NaN()},

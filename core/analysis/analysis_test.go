@@ -42,13 +42,13 @@ func TestDormantRatios(t *testing.T) {
 	}
 }
 
-// The two definitions differ on a layer that gives nothing, and at the bound.
+// The two definitions differ for a layer that outputs zeros, and at the bound.
 func TestDefinitionsDifferAtTheirEdges(t *testing.T) {
 	dead := []Layer{{Rows: 1, Units: 3, Pre: make([]float32, 3), Post: make([]float32, 3)}}
 	if s, d := DormantSokar(dead, 0.025), DormantDrM(dead, 0.025); s != 1 || d != 0 {
 		t.Errorf("a layer of zeros: Sokar %v, DrM %v; want 1 and 0", s, d)
 	}
-	// The mean is 1; unit 0 has exactly half of it.
+	// The mean is 1, and unit 0 has exactly half of it.
 	bound := []Layer{{Rows: 1, Units: 2, Pre: []float32{0.5, 1.5}, Post: []float32{0.5, 1.5}}}
 	if s, d := DormantSokar(bound, 0.5), DormantDrM(bound, 0.5); s != 0.5 || d != 0 {
 		t.Errorf("a unit at the bound: Sokar %v, DrM %v; want 0.5 and 0", s, d)
@@ -60,12 +60,12 @@ func TestDefinitionsDifferAtTheirEdges(t *testing.T) {
 
 func TestSummaries(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	// By hand: of 0 … 10, place q·10.
+	// By hand, the quantile q of 0 … 10 is q·10.
 	s := Summarise([]float32{10, 3, 7, nan, 0, 1, 2, 9, 4, 5, 6, 8})
 	if want := (Summary{Count: 11, Min: 0, Q10: 1, Median: 5, Q90: 9, Max: 10, Mean: 5}); s != want {
 		t.Errorf("0 to 10: %+v, want %+v", s, want)
 	}
-	// Of 1 and 2: 1 + q.
+	// The quantile q of 1 and 2 is 1 + q.
 	s = Summarise([]float32{2, 1})
 	if want := (Summary{Count: 2, Min: 1, Q10: 1.1, Median: 1.5, Q90: 1.9, Max: 2, Mean: 1.5}); s != want {
 		t.Errorf("1 and 2: %+v, want %+v", s, want)
@@ -115,9 +115,9 @@ func TestHistograms(t *testing.T) {
 	}
 }
 
-// A few extreme values do not decide the edges of the body: of 0, 1, …, 100 and
-// 1,000 copies of a second sample's 50 the percentiles are 1 and 99, whatever the
-// last values are.
+// A few extreme values do not determine the edges of the body. For 0, 1, …, 100, and a second
+// sample with equally many copies of 50, the percentiles are 1 and 99, whatever the last values
+// are.
 func TestEdgesOfTheBody(t *testing.T) {
 	var spread, still []float32
 	for i := range 101 {
@@ -130,7 +130,7 @@ func TestEdgesOfTheBody(t *testing.T) {
 	}
 }
 
-// Skewed positive values are spread over the bins; others keep even edges.
+// Skewed positive values are spread over the bins; for other values the edges stay even.
 func TestBodyEdgesOfSkewedValues(t *testing.T) {
 	fullest := func(values []float32) float64 {
 		most, all := 0, 0

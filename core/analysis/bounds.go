@@ -2,11 +2,10 @@ package analysis
 
 import "math"
 
-// Bounds are the least and the largest value of each column of rows that were
-// added.
+// Bounds hold the least and the largest value of each column of the added rows.
 type Bounds struct{ Low, High []float32 }
 
-// NewBounds holds nothing: every row is outside.
+// NewBounds returns empty bounds: every row is outside.
 func NewBounds(width int) Bounds {
 	b := Bounds{Low: make([]float32, width), High: make([]float32, width)}
 	for i := range width {
@@ -15,12 +14,12 @@ func NewBounds(width int) Bounds {
 	return b
 }
 
-// Add widens the bounds to hold a row, whose further columns do not count.
+// Add widens the bounds to hold a row. Columns beyond the width do not count.
 func (b Bounds) Add(row []float32) {
 	low, high := b.Low, b.High[:len(b.Low)]
 	for i, v := range row[:len(low)] {
-		// Comparisons, not min and max, which look for NaNs and signed zeros: rows come
-		// by the hundred thousand.
+		// Comparisons are faster than min and max, which check for NaNs and signed zeros;
+		// rows come by the hundred thousand.
 		if v < low[i] {
 			low[i] = v
 		}
@@ -31,8 +30,9 @@ func (b Bounds) Add(row []float32) {
 }
 
 // Outside says whether one of the columns first ≤ i < end of a row leaves the
-// bounds, by more than a generator's normalisation rounds: min-max maps the largest
-// value + 1e-5 to 1 (renwang435/pgr: synther/diffusion/norm.py). A NaN is outside.
+// bounds by more than the rounding of a generator's normalisation: min-max maps the
+// largest value + 1e-5 to 1 (renwang435/pgr: synther/diffusion/norm.py). A NaN is
+// outside.
 func (b Bounds) Outside(row []float32, first, end int) bool {
 	for i := first; i < end; i++ {
 		v, low, high := float64(row[i]), float64(b.Low[i]), float64(b.High[i])

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// coverageNeighbours is k of Coverage. With as many generated rows as real ones, rows
-// of the same distribution cover 1 − 2⁻ᵏ of them.
+// coverageNeighbours is k of Coverage. As many generated rows as real ones, from the
+// same distribution, cover 1 − 2⁻ᵏ of the real ones.
 const coverageNeighbours = 5
 
-// Coverage is the share of real rows that have a generated one within the distance to
-// their fifth nearest real neighbour (Naeem et al. 2020, Reliable fidelity and
-// diversity metrics for generative models, §3.2). Generated rows that copy says are
-// copies do not count, so that repeating the training data covers nothing. Distances
-// are as in Nearest.
+// Coverage returns the share of real rows that have a generated row within the distance
+// to their fifth nearest real neighbour (Naeem et al. 2020, Reliable fidelity and
+// diversity metrics for generative models, §3.2). Generated rows for which copied is true
+// do not count, so that repeating the training data covers nothing. Distances are as in
+// Nearest.
 func Coverage(generated, real [][]float32, s Scatter, copied func(i int) bool) float64 {
 	columns, scale := measured(s)
 	place := func(rows [][]float32) [][]float32 {
@@ -48,12 +48,13 @@ func Coverage(generated, real [][]float32, s Scatter, copied func(i int) bool) f
 	return float64(covered) / float64(len(others))
 }
 
-// copyShare is what of the usual distance between real neighbours a copy may keep.
+// copyShare is the share of the usual distance between real neighbours below which a
+// generated row is a copy.
 const copyShare = 0.05
 
-// Copies says which generated rows are copies: nearer to a real row than a twentieth
-// of the median distance between real neighbours. nearest are the distances of
-// generated rows to all real ones.
+// Copies says which generated rows are copies: those nearer to a real row than a
+// twentieth of usual, the median distance between real neighbours. nearest holds the
+// distances of the generated rows to their nearest real rows.
 func Copies(nearest []float32, usual float64) []bool {
 	out := make([]bool, len(nearest))
 	for i, d := range nearest {

@@ -6,13 +6,12 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Detection says how well generated transitions tell an event from its absence, as
-// the true system has it.
+// Detection says how well generated transitions detect an event of the true system.
 type Detection struct {
-	True      int     // rows of which it is true
-	Told      int     // rows which say so
-	Precision float64 // share of those told that are true; NaN where none is told
-	Recall    float64 // share of those true that are told; NaN where none is true
+	True      int     // rows for which the event happens in the true system
+	Told      int     // rows that claim the event
+	Precision float64 // share of the told rows that are true; NaN if none is told
+	Recall    float64 // share of the true rows that are told; NaN if none is true
 }
 
 // RareRewards is the detection of rewards above ref.Rare.
@@ -21,7 +20,7 @@ func (s Simulated) RareRewards(shape replay.Shape, ref Reference) Detection {
 	return s.detect(shape, func(row []float32) bool { return float64(row[reward]) > ref.Rare })
 }
 
-// Ends is the detection of terminal transitions; a raw terminal counts above one half.
+// Ends is the detection of terminal transitions; a raw terminal flag counts above one half.
 func (s Simulated) Ends(shape replay.Shape) Detection {
 	last := shape.Width() - 1
 	return s.detect(shape, func(row []float32) bool { return row[last] > 0.5 })

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Summary are the quantiles of a sample. All are NaN for a sample without a
+// Summary holds the quantiles of a sample. All are NaN for a sample without a
 // number.
 type Summary struct {
 	Count                      int // numbers; NaNs do not count
@@ -13,7 +13,7 @@ type Summary struct {
 	Mean                       float64
 }
 
-// Summarise sorts a copy of the values. NaNs are left out; infinities count.
+// Summarise returns the summary of the values. NaNs are left out; infinities count.
 func Summarise(values []float32) Summary {
 	sorted := make([]float32, 0, len(values))
 	sum := 0.0
@@ -31,8 +31,8 @@ func Summarise(values []float32) Summary {
 	}
 }
 
-// Quantile is the q-quantile of the values, 0 ≤ q ≤ 1. NaNs are left out; NaN where
-// nothing is left.
+// Quantile returns the q-quantile of the values, 0 ≤ q ≤ 1. NaNs are left out; it is NaN
+// if nothing is left.
 func Quantile(values []float32, q float64) float64 {
 	sorted := slices.DeleteFunc(slices.Clone(values), func(v float32) bool { return v != v })
 	slices.Sort(sorted)
@@ -51,16 +51,15 @@ func quantile(sorted []float32, q float64) float64 {
 		return float64(sorted[low])
 	}
 	a, b := float64(sorted[low]), float64(sorted[low+1])
-	if a == b { // also for infinities, which have no difference
+	if a == b { // equal infinities have no difference
 		return a
 	}
 	return a + (place-float64(low))*(b-a)
 }
 
-// CommonEdges are bins+1 evenly spaced edges from the least to the largest finite
-// value of all samples, so that their histograms can stand side by side. A range
-// without a width is widened to one that holds its value in the middle; samples
-// without a finite value have the edges of [0,1].
+// CommonEdges returns bins+1 evenly spaced edges from the least to the largest finite
+// value of all samples, so that their histograms can be compared. A range of zero width
+// is widened around its value; samples without a finite value have the edges of [0,1].
 func CommonEdges(bins int, samples ...[]float32) []float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, sample := range samples {
@@ -85,11 +84,11 @@ func CommonEdges(bins int, samples ...[]float32) []float64 {
 	return edges
 }
 
-// BodyEdges are CommonEdges of the bodies of the samples, from the least of their
-// first percentiles to the largest of their 99th: a few extreme values would squeeze
-// all others into one bin. What lies outside is for Histogram to leave out. Where the
+// BodyEdges returns CommonEdges of the bodies of the samples, from the least of their
+// first percentiles to the largest of their 99th: a few extreme values would otherwise
+// squeeze all others into one bin. Histogram leaves out values beyond these edges. If the
 // bodies are positive and so skewed that half of a sample would still lie in the first
-// tenth of the range, the edges rise by a factor instead.
+// tenth of the range, the edges rise by a constant factor instead.
 func BodyEdges(bins int, samples ...[]float32) []float64 {
 	var ends []float32
 	least := math.Inf(1) // of the medians
@@ -117,11 +116,11 @@ func BodyEdges(bins int, samples ...[]float32) []float64 {
 	return edges
 }
 
-// minDecades is the least factor between the ends of a logarithmic axis.
+// minDecades is the least ratio of the ends of a logarithmic axis.
 const minDecades = 30
 
-// Histogram counts values by bins between edges, which must rise: bin i holds
-// edges[i] ≤ v < edges[i+1], and the last bin its upper edge too. Values outside
+// Histogram counts values in the bins between edges, which must rise. Bin i holds
+// edges[i] ≤ v < edges[i+1]; the last bin also holds its upper edge. Values outside
 // and NaNs are not counted.
 func Histogram(values []float32, edges []float64) []int {
 	bins := len(edges) - 1

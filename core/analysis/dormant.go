@@ -2,21 +2,21 @@ package analysis
 
 import "math"
 
-// Layer is what one linear layer of a network gave for a batch of states. It has
+// Layer is the output of one linear layer of a network for a batch of states. It has
 // the fields of agent.Layer.
 type Layer struct {
 	Name        string
 	Pre         []float32 // [Rows,Units], the layer's own output
-	Post        []float32 // [Rows,Units], behind the activation; nil for an output
+	Post        []float32 // [Rows,Units], after the activation; nil for an output
 	Rows, Units int
 	Output      bool // a layer without an activation: a head
 }
 
-// DormantSokar is the share of dormant neurons after Sokar et al. 2023, equation
-// 1: neuron i of a hidden layer has the score E|hᵢ| / (meanₖ E|hₖ| + 1e-9) of its
-// activations, and is dormant if the score is at most tau. Outputs do not count
-// (google/dopamine: dopamine/labs/redo/weight_recyclers.py). Without a neuron that
-// counts it is NaN.
+// DormantSokar returns the share of dormant neurons as defined by Sokar et al. 2023,
+// equation 1: neuron i of a hidden layer has the score E|hᵢ| / (meanₖ E|hₖ| + 1e-9) of
+// its activations, and is dormant if the score is at most tau. Outputs do not count
+// (google/dopamine: dopamine/labs/redo/weight_recyclers.py). The share is NaN if no
+// neuron counts.
 func DormantSokar(layers []Layer, tau float64) float64 {
 	const slack = 1e-9
 	var c count
@@ -32,11 +32,11 @@ func DormantSokar(layers []Layer, tau float64) float64 {
 	return c.share()
 }
 
-// DormantDrM is the share of dormant neurons after Xu et al. 2023 (DrM): neuron i
-// of any linear layer, outputs included, is dormant if E|zᵢ| < tau·meanₖ E|zₖ| of
-// the layer's own outputs, before the activation (XuGW-Kevin/DrM: utils.py,
-// cal_dormant_ratio). A layer that gives zeros only has no dormant neuron by this
-// definition. Without a neuron it is NaN.
+// DormantDrM returns the share of dormant neurons as defined by Xu et al. 2023 (DrM):
+// neuron i of any linear layer, outputs included, is dormant if E|zᵢ| < tau·meanₖ E|zₖ|
+// of the layer's own outputs, before the activation (XuGW-Kevin/DrM: utils.py,
+// cal_dormant_ratio). By this definition a layer that outputs only zeros has no dormant
+// neuron. The share is NaN without neurons.
 func DormantDrM(layers []Layer, tau float64) float64 {
 	var c count
 	for _, l := range layers {
@@ -48,7 +48,7 @@ func DormantDrM(layers []Layer, tau float64) float64 {
 	return c.share()
 }
 
-// magnitudes are E|x| over rows for each unit, and their mean over units.
+// magnitudes returns E|x| over rows for each unit, and the mean over units.
 func magnitudes(x []float32, rows, units int) (each []float64, mean float64) {
 	each = make([]float64, units)
 	for row := range rows {

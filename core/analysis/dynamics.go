@@ -7,23 +7,23 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Simulator is the true system: it can be set to the state that an observation
+// Simulator is the true system. It can be set to the state that an observation
 // describes, and stepped.
 type Simulator interface {
 	Place(obs []float32) error
 	Step(action, obs []float32) (reward float64, terminated, truncated bool, err error)
 }
 
-// Simulated are transitions beside what the true system does from the same s by the
-// same a, cut off at ±1: rows [s, a, r, s', d] of the same s and a in both, one behind
-// the other.
+// Simulated pairs transitions with what the true system does from the same s by the
+// same a, clipped to ±1. Both lists hold consecutive rows [s, a, r, s', d] with the same s
+// and a.
 type Simulated struct {
 	Told, True []float32
 	Failed     int // rows left out: the simulator did not take their state or action
 }
 
-// Simulate steps the simulator from each row's s by its a. A true d is 1 where the
-// task ends there.
+// Simulate steps the simulator from each row's s by its a. A true d is 1 if the task ends
+// there.
 func Simulate(sim Simulator, shape replay.Shape, rows []float32) (Simulated, error) {
 	width := shape.Width()
 	if len(rows)%width != 0 {
@@ -59,15 +59,15 @@ func flag(b bool) float32 {
 	return 0
 }
 
-// With are these transitions and others.
+// With returns the transitions of s and of o.
 func (s Simulated) With(o Simulated) Simulated {
 	return Simulated{Told: append(s.Told, o.Told...), True: append(s.True, o.True...), Failed: s.Failed + o.Failed}
 }
 
-// Rows is how many could be compared.
+// Rows is how many transitions could be compared.
 func (s Simulated) Rows(shape replay.Shape) int { return len(s.Told) / shape.Width() }
 
-// Where are the transitions for which keep says so.
+// Where returns the transitions for which keep is true.
 func (s Simulated) Where(shape replay.Shape, keep func(i int) bool) (kept Simulated) {
 	w := shape.Width()
 	for i := range s.Rows(shape) {
@@ -80,21 +80,21 @@ func (s Simulated) Where(shape replay.Shape, keep func(i int) bool) (kept Simula
 }
 
 // DynamicsError says how far transitions are from what the true system does (Wang et
-// al. 2025, section on the quality of generations; the way in which state and reward
-// are put together is that of son9ih/pgr: synther/online/online_cond_ddpm_ori.py).
-// Everything that is divided by a variance is NaN where that is 0. The best constant
-// guess scores 1 on rows that are spread as the real ones; what it scores on these rows,
-// which may have been asked for because they are hard, is said beside.
+// al. 2025, section on the quality of generations; state and reward are combined as in
+// son9ih/pgr: synther/online/online_cond_ddpm_ori.py). A number divided by a variance of
+// 0 is NaN. The best constant guess scores 1 on rows that are spread like the real ones.
+// ConstantChange and ConstantReward are its scores on these rows, which prompts may have
+// asked for because they are hard.
 type DynamicsError struct {
-	Rows     int     // that could be compared
-	Failed   int     // whose state or action the simulator did not take
+	Rows     int     // rows that could be compared
+	Failed   int     // rows whose state or action the simulator did not take
 	State    float64 // mean over rows and dimensions of (s' − ŝ')²
 	Reward   float64 // mean over rows of (r − r̂)²
 	Combined float64 // ½(State + Reward)
 
 	Relative       float64   // State with each dimension in units of its variance in real s'
 	Change         float64   // State with each dimension in units of the variance of real s' − s, the mean over dimensions that change
-	EachChange     []float64 // the same of each dimension
+	EachChange     []float64 // Change of each dimension
 	RewardRelative float64   // Reward in units of the variance of real r
 	ConstantChange float64   // Change of the constant guess
 	ConstantReward float64   // RewardRelative of the constant guess
@@ -102,12 +102,12 @@ type DynamicsError struct {
 	Each []float32 // ½(mean Δs'² + Δr²) of each row
 }
 
-// Error holds the told transitions to the true ones.
+// Error compares the told transitions with the true ones.
 func (s Simulated) Error(shape replay.Shape, ref Reference) DynamicsError {
 	o, width, reward := shape.Obs, shape.Width(), shape.Obs+shape.Act
 	n := s.Rows(shape)
 	e := DynamicsError{Rows: n, Failed: s.Failed, Each: make([]float32, n)}
-	squares, guessed := make([]float64, o), make([]float64, o) // mean of Δs'² by dimension, and that of the constant guess
+	squares, guessed := make([]float64, o), make([]float64, o) // mean of Δs'² by dimension, and the same of the constant guess
 	reward2 := 0.0                                             // mean of Δr² of the constant guess
 	for i := range n {
 		told, truth := s.Told[i*width:], s.True[i*width:]
@@ -154,11 +154,11 @@ func over(x, by float64) float64 {
 	return x / by
 }
 
-// Scatter is how rows lie: mean and variance of each column.
+// Scatter holds the mean and the variance of each column of rows.
 type Scatter struct{ Mean, Variance []float64 }
 
-// Spread takes the scatter of the first width columns of n rows. A column of equal
-// numbers has variance 0, also where their mean is rounded.
+// Spread returns the scatter of the first width columns of n rows. A column of equal
+// numbers has variance 0, even if their mean is rounded.
 func Spread(n, width int, row func(i int) []float32) Scatter {
 	s := Scatter{Mean: make([]float64, width), Variance: make([]float64, width)}
 	for i := range n {
@@ -172,7 +172,7 @@ func Spread(n, width int, row func(i int) []float32) Scatter {
 			s.Variance[k] += d * d / float64(n)
 		}
 	}
-	const rounding = 1e-10 // float32 that differ do so by more of their size, over fewer than 10⁵ rows
+	const rounding = 1e-10 // float32 that differ have a larger relative deviation, over fewer than 10⁵ rows
 	for k, v := range s.Variance {
 		if v < rounding*rounding*s.Mean[k]*s.Mean[k] {
 			s.Variance[k] = 0

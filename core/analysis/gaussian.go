@@ -6,15 +6,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Gaussian is the normal distribution that fits rows best: the least that a generator
+// Gaussian is the normal distribution that fits rows best: the baseline that a generator
 // has to beat.
 type Gaussian struct {
 	mean   []float64
 	factor [][]float64 // rows of L, the lower triangle with covariance LLᵀ
 }
 
-// FitGaussian takes mean and covariance of the first width columns. breathe is called
-// after every piece of the work; its error ends it.
+// FitGaussian fits the mean and covariance of the first width columns. breathe is called
+// after every piece of the work; its error ends the work.
 func FitGaussian(rows [][]float32, width int, breathe func() error) (*Gaussian, error) {
 	g := &Gaussian{mean: Spread(len(rows), width, func(i int) []float32 { return rows[i] }).Mean}
 	if err := breathe(); err != nil {
@@ -47,11 +47,11 @@ func FitGaussian(rows [][]float32, width int, breathe func() error) (*Gaussian, 
 	return g, breathe()
 }
 
-// ErrSingular is the error of FitGaussian where the rows lie in fewer dimensions than
-// they have columns.
+// ErrSingular is the error of FitGaussian if the covariance cannot be factorised in spite of
+// the small ridge on its diagonal.
 var ErrSingular = errors.New("fit a Gaussian: the covariance of the rows is singular")
 
-// Sample makes a row of width numbers N(0,1).
+// Sample turns width numbers from N(0,1) into a row.
 func (g *Gaussian) Sample(normal []float32) []float32 {
 	out := make([]float32, len(normal))
 	for i, row := range g.factor {

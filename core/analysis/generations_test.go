@@ -16,7 +16,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// rail is s' = s + a on two coordinates, r = s₀; it does not take s₀ above 100.
+// rail is s' = s + a in two coordinates with r = s₀; it refuses states with s₀ above 100.
 type rail struct{ at [2]float32 }
 
 func (r *rail) Place(obs []float32) error {
@@ -35,8 +35,8 @@ func (r *rail) Step(action, obs []float32) (float64, bool, bool, error) {
 	return reward, false, false, nil
 }
 
-// known are rows of a rail: as the system does; r off by 2 and s' by (0, 3); no
-// state; an action that is cut off at 1.
+// known holds four rows of a rail: a correct one; one with r off by 2 and s' by (0, 3); one with an
+// invalid state; one with an action that is clipped at 1.
 var known = []float32{
 	1, 2, 0.5, 1, 1.5, 2.5, 0,
 	0, 0, 1, 2, 1, 4, 0,
@@ -51,7 +51,7 @@ func TestDynamicsErrorOfKnownRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := s.Error(shape, Reference{Next: []float64{1, 9}, Change: []float64{0, 3}, Reward: 4})
-	// By hand: Δs'² = 9/2 and Δr² = 4 in one of three rows.
+	// By hand, Δs'² = 9/2 and Δr² = 4 in one of three rows.
 	if e.Rows != 3 || e.Failed != 1 || len(e.Each) != 3 {
 		t.Errorf("%+v", e)
 	}
@@ -59,7 +59,7 @@ func TestDynamicsErrorOfKnownRows(t *testing.T) {
 	near(t, "reward", e.Reward, 4.0/3, 1e-12)
 	near(t, "combined", e.Combined, (4.5+4)/3/2, 1e-12)
 	near(t, "relative", e.Relative, 0.5/3, 1e-12)
-	near(t, "change", e.Change, 1, 1e-12) // 9/3 rows/3, of the only dimension that changes
+	near(t, "change", e.Change, 1, 1e-12) // 9 over 3 rows and the variance 3, in the only dimension that changes
 	near(t, "change of the second dimension", e.EachChange[1], 1, 1e-12)
 	near(t, "reward in units of its variance", e.RewardRelative, 1.0/3, 1e-12)
 	near(t, "second row", float64(e.Each[1]), (4.5+4)/2, 1e-6)
@@ -100,7 +100,7 @@ func TestNearestIsInDeviations(t *testing.T) {
 	near(t, "distance to another", float64(got[0]), math.Sqrt(4.0/2), 1e-6) // two deviations either way
 }
 
-// Whole blocks of dimensions and the rest of them, against the plain sum.
+// The distance over whole blocks of dimensions and a rest agrees with the plain sum.
 func TestNearestInManyDimensions(t *testing.T) {
 	const width = 21
 	row := func(i int) []float32 {
@@ -131,7 +131,7 @@ func TestNearestInManyDimensions(t *testing.T) {
 	}
 }
 
-// Two dimensions of correlation 0.6 lie along the diagonal, with (1 ± 0.6)/2 of the
+// Two dimensions with correlation 0.6 have their axes along the diagonals, with (1 ± 0.6)/2 of the
 // variance, whatever their units.
 func TestPCAOfACorrelation(t *testing.T) {
 	var rows [][]float32
@@ -165,8 +165,8 @@ func TestOverlapOfClouds(t *testing.T) {
 	}
 }
 
-// Rows that are sampled have the mean, the variances and the covariance of those that
-// were fitted; columns may depend on each other.
+// Sampled rows have the mean, the variances and the covariance of the fitted ones; columns may
+// depend on each other.
 func TestGaussianOfRows(t *testing.T) {
 	var rows [][]float32
 	for i := range 400 {
@@ -179,7 +179,7 @@ func TestGaussianOfRows(t *testing.T) {
 	}
 	at := g.Sample([]float32{0, 0, 0, 0})
 	near(t, "mean", float64(at[1]), 19, 1e-5)
-	// One deviation of a (33.33 with n−1) moves a + b and 2a along.
+	// One deviation of a (33.33 with n−1) also moves a + b and 2a.
 	one := g.Sample([]float32{1, 0, 0, 0})
 	near(t, "deviation", float64(one[0]-at[0]), 5.7735, 0.01)
 	near(t, "a + b", float64(one[1]-at[1]), float64(one[0]-at[0]), 1e-3)
@@ -187,5 +187,5 @@ func TestGaussianOfRows(t *testing.T) {
 	near(t, "constant", float64(one[2]), 7, 1e-4)
 }
 
-// onward is the breath of work that nobody waits for.
+// onward is a breathe function that never stops the work.
 func onward() error { return nil }

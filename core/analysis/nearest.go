@@ -2,11 +2,12 @@ package analysis
 
 import "math"
 
-// Nearest is, for each of some points, the distance to the nearest of the others, per
-// dimension in units of its standard deviation and divided by the root of their
-// number, so that it does not grow with them. Dimensions without variance do not
-// count. itself says which of the others is point i itself, −1 if none; nil: none
-// is. Points are rows whose first columns count.
+// Nearest returns, for each point, the distance to the nearest of the others. Each
+// dimension is in units of its standard deviation, and the distance is divided by the
+// square root of the number of dimensions, so that it does not grow with them. Dimensions
+// without variance do not count. itself says which of the others is point i itself, −1 if
+// none; a nil itself means none for all points. Points are rows of which the first columns
+// count, as many as s has.
 func Nearest(points, others [][]float32, s Scatter, itself func(i int) int) []float32 {
 	columns, scale := measured(s)
 	width := len(columns)
@@ -32,7 +33,7 @@ func Nearest(points, others [][]float32, s Scatter, itself func(i int) int) []fl
 	return out
 }
 
-// measured are the columns with variance, and one over the deviation of each.
+// measured returns the columns with variance, and 1/deviation of each.
 func measured(s Scatter) (columns []int, scale []float32) {
 	for k, v := range s.Variance {
 		if v > 0 {
@@ -49,8 +50,9 @@ func appendScaled(dst, row []float32, columns []int, scale []float32) []float32 
 	return dst
 }
 
-// squareWithin is the squared distance, or anything above limit. It looks at the limit
-// after every eight dimensions: a branch at each costs more than it saves.
+// squareWithin returns the squared distance, or any number above limit if the distance
+// exceeds it. It checks the limit after every eight dimensions: a branch at each one costs
+// more than it saves.
 func squareWithin(p, q []float32, limit float32) (sum float32) {
 	for len(p) >= 8 && len(q) >= 8 {
 		a, b := (*[8]float32)(p), (*[8]float32)(q)

@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Projection maps rows onto the plane in which some of them lie widest, with every
-// dimension in units of its standard deviation.
+// Projection maps rows onto the plane of the largest variance of the rows that it was
+// fitted to, with every dimension in units of its standard deviation.
 type Projection struct {
 	scatter    Scatter
 	directions [2][]float64
 	Explained  [2]float64 // share of the variance along each direction
 }
 
-// PCA fits the plane to rows (Pearson 1901), whose first width columns count. Signs
-// are such that the largest component of a direction is positive. breathe is called
-// after every piece of the work; its error ends it.
+// PCA fits the plane to the first width columns of rows (Pearson 1901). The largest
+// component of each direction is positive. breathe is called after every piece of the
+// work; its error ends the work.
 func PCA(rows [][]float32, width int, breathe func() error) (*Projection, error) {
 	if len(rows) < 3 || width < 2 {
 		return nil, fmt.Errorf("projection: %d rows of %d columns, want at least 3 of 2", len(rows), width)
@@ -58,10 +58,10 @@ func PCA(rows [][]float32, width int, breathe func() error) (*Projection, error)
 	return p, breathe()
 }
 
-// PieceRows is how many rows PCA and FitGaussian take between two breaths.
+// PieceRows is how many rows PCA and FitGaussian take between two calls of breathe.
 const PieceRows = 256
 
-// covarianceOf is Σ z zᵀ / (n − 1) of n centred rows, which row writes.
+// covarianceOf returns Σ z zᵀ / (n − 1) of n centred rows, which row writes.
 func covarianceOf(n, width int, row func(z []float64, i int), breathe func() error) (*mat.SymDense, error) {
 	sum := mat.NewSymDense(width, nil)
 	for first := 0; first < n; first += PieceRows {
@@ -80,8 +80,8 @@ func covarianceOf(n, width int, row func(z []float64, i int), breathe func() err
 	return sum, nil
 }
 
-// standard writes a row in units of the standard deviations; a dimension without one
-// is 0.
+// standard writes a centred row in units of the standard deviations; a dimension without
+// variance is 0.
 func (p *Projection) standard(z []float64, row []float32) {
 	for k, v := range p.scatter.Variance {
 		if z[k] = 0; v > 0 {
@@ -90,7 +90,7 @@ func (p *Projection) standard(z []float64, row []float32) {
 	}
 }
 
-// At is where a row lies.
+// At returns where a row lies in the plane.
 func (p *Projection) At(row []float32) [2]float64 {
 	z, at := make([]float64, len(p.scatter.Mean)), [2]float64{}
 	p.standard(z, row)
@@ -102,10 +102,9 @@ func (p *Projection) At(row []float32) [2]float64 {
 	return at
 }
 
-// Overlap is how much of two clouds of points is in the same places: Σ min(p, q) over
-// the cells of a cells × cells grid that spans both, where p and q are the clouds'
-// shares of a cell. It is 1 for equal clouds, 0 for separate ones, and NaN where one
-// is empty.
+// Overlap returns how much two clouds of points overlap: Σ min(p, q) over the cells of a
+// cells × cells grid that spans both, where p and q are the shares of the clouds in a
+// cell. It is 1 for equal clouds, 0 for separate ones, and NaN if one is empty.
 func Overlap(a, b [][2]float64, cells int) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return math.NaN()

@@ -9,8 +9,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// pit is s' = s + a in one coordinate, with reward 1 in a narrow place and an end
-// below 0.
+// pit is s' = s + a in one coordinate, with a reward of 1 in a narrow interval and an end below 0.
 type pit struct{ at float32 }
 
 func (p *pit) Place(obs []float32) error { p.at = obs[0]; return nil }
@@ -23,7 +22,7 @@ func (p *pit) Step(action, obs []float32) (float64, bool, bool, error) {
 
 var pitShape = replay.Shape{Obs: 1, Act: 1}
 
-// pitRows are n true transitions, one behind the other.
+// pitRows makes n true transitions, concatenated.
 func pitRows(seed uint64, n int) (rows []float32) {
 	draw := rand.New(rand.NewPCG(seed, 0))
 	p, next := &pit{}, make([]float32, 1)
@@ -48,9 +47,9 @@ func slicesOf(rows []float32) (all [][]float32) {
 	return all
 }
 
-// Real rows have no error and full precision and recall; with their rewards shuffled
-// the error is twice the variance, precision and recall are the share of rare ones;
-// with the mean for every reward, as with a constant, the error is the variance.
+// Real rows have no error and full precision and recall. With shuffled rewards the error is twice
+// the variance, and precision and recall are the share of rare rewards. With the mean as every
+// reward the error is that of the constant guess, the variance.
 func TestRewardLabelsOfKnownRows(t *testing.T) {
 	real := pitRows(1, 20_000)
 	ref := NewReference(pitShape, len(real)/5, rowsOf(real))
@@ -98,8 +97,8 @@ func TestRewardLabelsOfKnownRows(t *testing.T) {
 	}
 }
 
-// No change scores the second moment of the change over its variance, whatever the
-// range of the states is; the mean change scores 1.
+// Predicting no change scores the change's second moment divided by its variance, whatever the
+// range of the states; predicting the mean change scores 1.
 func TestErrorOfAConstantChangeIsOne(t *testing.T) {
 	real := pitRows(4, 20_000)
 	ref := NewReference(pitShape, len(real)/5, rowsOf(real))
@@ -123,7 +122,7 @@ func TestErrorOfAConstantChangeIsOne(t *testing.T) {
 	}
 }
 
-// Rare rewards of a dense task are the upper ones; of equal rewards none is rare.
+// In a dense task the largest rewards are rare; among equal rewards none is rare.
 func TestRareRewards(t *testing.T) {
 	dense := make([]float32, 1001)
 	for i := range dense {
@@ -135,8 +134,8 @@ func TestRareRewards(t *testing.T) {
 	}
 }
 
-// Fresh real rows cover nearly all; copies cover nothing, also beside one fresh row;
-// rows of one place cover little.
+// Fresh real rows cover nearly everything. Copies cover nothing, even beside one fresh row, and
+// rows from one place cover little.
 func TestCoverageOfKnownRows(t *testing.T) {
 	all := slicesOf(pitRows(6, 4000))
 	real := all[:500]

@@ -6,24 +6,24 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Reference is what the errors of generated transitions are measured against: how
-// widely real ones are spread, and which of their rewards are rare.
+// Reference holds what the errors of generated transitions are measured against: how
+// widely the real transitions are spread, and which of their rewards are rare.
 type Reference struct {
 	Next   []float64 // variance of each dimension of s'
 	Change []float64 // variance of each dimension of s' − s
 	Reward float64   // variance of r
 
 	MeanChange []float64 // the best constant guess of s' − s
-	MeanReward float64   // and of r
+	MeanReward float64   // the best constant guess of r
 
-	// Rare is the reward above which one is rare: half way between the ninth decile of
-	// the real rewards and the mean of those above it. It tells the 1 of a sparse task
-	// from a 0 that a generator blurs, and is some 95th percentile of a dense one. NaN
-	// where no reward is above the ninth decile.
+	// Rare is the reward above which a reward is rare: half way between the ninth decile
+	// of the real rewards and the mean of the rewards above it. In a sparse task it
+	// separates the 1 from a 0 that a generator blurs; in a dense task it is about the
+	// 95th percentile. It is NaN if no reward is above the ninth decile.
 	Rare float64
 }
 
-// NewReference takes the reference of n real rows [s, a, r, s', d].
+// NewReference computes the reference of n real rows [s, a, r, s', d].
 func NewReference(shape replay.Shape, n int, row func(i int) []float32) Reference {
 	o, reward := shape.Obs, shape.Obs+shape.Act
 	change, rewards := make([]float32, o), make([]float32, n)
@@ -47,7 +47,7 @@ func NewReference(shape replay.Shape, n int, row func(i int) []float32) Referenc
 	return ref
 }
 
-// rareAbove sorts the rewards; see Reference.Rare.
+// rareAbove returns Reference.Rare of the rewards, which it sorts.
 func rareAbove(rewards []float32) float64 {
 	slices.Sort(rewards)
 	decile := quantile(rewards, 0.9)
@@ -57,5 +57,5 @@ func rareAbove(rewards []float32) float64 {
 			sum, n = sum+float64(r), n+1
 		}
 	}
-	return (decile + sum/float64(n)) / 2 // NaN without one above
+	return (decile + sum/float64(n)) / 2 // NaN if none is above
 }

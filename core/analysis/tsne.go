@@ -9,26 +9,26 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// MaxEmbedded is how many rows Embed takes: it holds n × n matrices and its time
-// grows with their number.
+// MaxEmbedded is the largest number n of rows that Embed takes: it holds n × n matrices,
+// and its time grows with their size.
 const MaxEmbedded = 2000
 
-// The numbers of t-SNE: perplexity, momentum and early exaggeration as in van der
-// Maaten and Hinton 2008, the learning rate as a share of the rows as in Belkina et al.
-// 2019.
+// The parameters of t-SNE. Perplexity, momentum and early exaggeration are as in van der
+// Maaten and Hinton 2008; the learning rate is a share of the number of rows, as in
+// Belkina et al. 2019.
 const (
 	perplexity     = 30
 	embeddingSteps = 500
 	exaggerated    = 125 // steps with exaggeration
 	exaggeration   = 12
-	minPerplexity  = 3 * perplexity // rows that a perplexity asks for
+	minPerplexity  = 3 * perplexity // least number of rows for this perplexity
 )
 
-// Embed lays rows, whose first width columns count, into a plane in which neighbours
-// stay neighbours (t-SNE, van der Maaten and Hinton 2008). Columns are scaled to
-// [0,1]. The search starts from the principal components (Kobak and Berens 2019), so
-// that it gives the same picture each time. Distances between far groups mean nothing.
-// breathe is called after each step; its error ends the search.
+// Embed maps the first width columns of rows into a plane in which neighbours stay
+// neighbours (t-SNE, van der Maaten and Hinton 2008). Columns are scaled to [0,1]. The
+// search starts from the principal components (Kobak and Berens 2019), so that it gives
+// the same picture each time. Distances between far groups mean nothing. breathe is called
+// after each step; its error ends the search.
 func Embed(rows [][]float32, width int, breathe func() error) ([][2]float64, error) {
 	n := len(rows)
 	if n < minPerplexity || n > MaxEmbedded {
@@ -55,7 +55,7 @@ func Embed(rows [][]float32, width int, breathe func() error) ([][2]float64, err
 		pull(forces, weights, near, y, strength)
 		for i := range y {
 			for d := range 2 {
-				// Gains rise while the direction stays, as in the authors' code.
+				// Gains rise while the direction stays the same, as in the authors' code.
 				if (forces[i][d] > 0) != (velocity[i][d] > 0) {
 					gain[i][d] += 0.2
 				} else {
@@ -72,8 +72,8 @@ func Embed(rows [][]float32, width int, breathe func() error) ([][2]float64, err
 	return y, nil
 }
 
-// affinities are the joint probabilities of rows to be neighbours [n,n]. The library
-// only finds them: its own descent starts from the program's shared random numbers.
+// affinities returns the joint probabilities [n,n] that rows are neighbours. We use the
+// library for these only: its own descent starts from the program's shared random numbers.
 func affinities(rows [][]float32, width int) ([]float64, error) {
 	bounds := NewBounds(width)
 	for _, row := range rows {
@@ -98,7 +98,7 @@ func affinities(rows [][]float32, width int) ([]float64, error) {
 	return p, nil
 }
 
-// beginning are the principal components with deviation 10⁻⁴ along the first.
+// beginning returns the principal components, scaled to deviation 10⁻⁴ along the first.
 func beginning(rows [][]float32, width int) ([][2]float64, error) {
 	plane, err := PCA(rows, width, func() error { return nil })
 	if err != nil {
@@ -116,8 +116,8 @@ func beginning(rows [][]float32, width int) ([][2]float64, error) {
 	return y, nil
 }
 
-// pull writes the gradient of the divergence, 4Σⱼ(pᵢⱼ − qᵢⱼ)(yᵢ − yⱼ)/(1 + |yᵢ − yⱼ|²)
-// with p times strength; weights is [n,n] of room.
+// pull writes the gradient of the divergence, 4Σⱼ(pᵢⱼ − qᵢⱼ)(yᵢ − yⱼ)/(1 + |yᵢ − yⱼ|²),
+// with p multiplied by strength; weights is scratch space [n,n].
 func pull(forces [][2]float64, weights, near []float64, y [][2]float64, strength float64) {
 	n, sum := len(y), 0.0
 	for i, a := range y {

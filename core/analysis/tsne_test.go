@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// clouds are two groups far apart in five dimensions.
+// clouds makes two groups that are far apart in five dimensions.
 func clouds(n int) (rows [][]float32) {
 	for i := range n {
 		row := make([]float32, 6)
@@ -32,7 +32,7 @@ func TestEmbeddingKeepsGroupsApart(t *testing.T) {
 	if breaths != embeddingSteps {
 		t.Errorf("%d steps", breaths)
 	}
-	// The nearest of every point is of its own group.
+	// The nearest neighbour of every point is in its own group.
 	for i, a := range y {
 		best, group := math.Inf(1), -1
 		for j, b := range y {
@@ -59,7 +59,7 @@ func TestEmbeddingKeepsGroupsApart(t *testing.T) {
 	}
 }
 
-// The gradient against differences of the divergence Σ p ln(p/q).
+// The gradient agrees with differences of the divergence Σ p ln(p/q).
 func TestEmbeddingFollowsItsGradient(t *testing.T) {
 	const n = 6
 	y, near := make([][2]float64, n), make([]float64, n*n)

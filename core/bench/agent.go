@@ -13,10 +13,11 @@ func newAgent(dev device.Device) (*sac.Agent, error) {
 	return sac.New(sac.DefaultConfig(obs, act), dev, 1)
 }
 
-// delay is the critic updates of an env step, the last of which has one of the policy.
+// delay is the number of critic updates in an env step; the last of them comes with a policy
+// update.
 const delay = 20
 
-// lived are so many transitions.
+// lived returns a ring of n transitions.
 func lived(n uint64) *replay.Ring {
 	shape := replay.Shape{Obs: obs, Act: act}
 	ring := replay.NewRing(shape, int(n))
@@ -24,14 +25,14 @@ func lived(n uint64) *replay.Ring {
 	row := make([]float32, shape.Width())
 	for i := range n {
 		numbers.FillUniform(row, i, 0)
-		row[len(row)-1] = 0 // no true ends
+		row[len(row)-1] = 0 // no terminal transitions
 		ring.AddRows(row)
 	}
 	return ring
 }
 
-// update is a whole update at UTD 20: a batch sampled from 100,000 transitions, target,
-// critics, Polyak, and policy and temperature at every 20th.
+// update is a whole update at UTD 20: a batch sampled from 100,000 transitions, target, critics and
+// Polyak averages, with policy and temperature at every 20th update.
 func update(dev device.Device) (func(uint64) error, float64, error) {
 	return updateOf(dev, 100_000)
 }
@@ -57,7 +58,7 @@ func updateOf(dev device.Device, transitions uint64) (func(uint64) error, float6
 	return step, sacFLOPs(), nil
 }
 
-// envStep is all updates of an env step, after a transition was added.
+// envStep is all updates of an env step after a transition was added.
 func envStep(dev device.Device) (func(uint64) error, float64, error) {
 	return envStepOf(dev, 100_000)
 }
@@ -79,7 +80,8 @@ func envStepOf(dev device.Device, transitions uint64) (func(uint64) error, float
 	return step, delay * sacFLOPs(), nil
 }
 
-// sacFLOPs are the floating-point operations of an update, with the policy's share.
+// sacFLOPs is the number of floating-point operations of an update, including its share of the
+// policy's.
 func sacFLOPs() float64 {
 	policy := float64(obs*256 + 256*256 + 256*2*act)
 	critic, first := float64((obs+act)*256+256*256+256), float64((obs+act)*256)
@@ -100,7 +102,7 @@ func acting(dev device.Device) (func(uint64) error, float64, error) {
 	return func(i uint64) error { a.Step = i; return s.Act(a) }, 2 * float64(obs*256+256*256+256*2*act), nil
 }
 
-// icm is an update of the curiosity model, as PGR's: width 256, batch 256.
+// icm is an update of the curiosity model in PGR's sizes: width 256, batch 256.
 func icm(dev device.Device) (func(uint64) error, float64, error) {
 	m, err := relevance.NewICM(relevance.DefaultICM(), replay.Shape{Obs: obs, Act: act}, dev, 1)
 	if err != nil {

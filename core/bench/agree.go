@@ -11,33 +11,32 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Tiled is a device that divides products into tiles of several sizes and can be told
-// into which.
+// Tiled is a device that divides products into tiles and can be told which of several tile sizes to
+// use.
 type Tiled interface {
 	device.Device
 	Precision() kernel.Precision
 	Tiles() []kernel.Tile
-	// UseTile is for programs that are compiled from now on; "": the best one again.
+	// UseTile selects the tile for programs compiled from now on; "" selects the best one again.
 	UseTile(name string)
 }
 
-// What devices may differ by, in parts of the largest number.
+// Bounds on how far devices may differ, relative to the largest number.
 const (
 	lossBound    = 1e-3 // losses after steps of Adam
 	productBound = 2e-5 // sums of thousands of terms in float32, in another order
-	tensorBound  = 2e-4 // sums in tensor cores, which cut off instead of rounding
+	tensorBound  = 2e-4 // sums in tensor cores, which truncate instead of rounding
 )
 
-// roundings are what products of normal numbers may differ by, whose factors one of
-// the two devices rounds.
+// roundings bounds how far products of normal numbers may differ if one of the two devices rounds
+// their factors.
 var roundings = map[kernel.Precision]float64{kernel.FP32: productBound, kernel.TF32: 4e-3, kernel.BF16: 3.2e-2}
 
-// Agree has two devices do the same small work and says where they differ: the
-// losses of three training steps of a small network and of convolutions, a layer large
-// enough for a GPU's matrix units, whose factors these round, and of a device that is
-// Tiled a layer in each of its tiles, two tiles a dimension, whose factors need no rounding.
-// It is how a device that has never been seen is tried before somebody's run is
-// given to it.
+// Agree has two devices do the same small work and says where their results differ. The work is
+// three training steps of a small network and of convolutions, of which it compares the losses, and
+// a layer large enough for a GPU's matrix units, whose factors these units round. On a Tiled device
+// it adds a layer for each tile, two tiles in each dimension, whose factors need no rounding. Agree
+// tries out a device that has not been seen before, so that no run is given to an untested device.
 func Agree(dev, reference device.Device) error {
 	for _, small := range []struct {
 		what   string
@@ -75,7 +74,7 @@ func Agree(dev, reference device.Device) error {
 	return nil
 }
 
-// AgreeTile is Agree of one tile, so many of them a dimension.
+// AgreeTile is the part of Agree for one tile, with the given number of tiles in each dimension.
 func AgreeTile(dev Tiled, reference device.Device, t kernel.Tile, tiles int) error {
 	dev.UseTile(t.Name)
 	l := Layer{1, tiles * t.M, tiles * t.N, tiles * t.N}
@@ -85,8 +84,8 @@ func AgreeTile(dev Tiled, reference device.Device, t kernel.Tile, tiles int) err
 	return nil
 }
 
-// BoundOf is what results of products may differ by, in parts of the largest, where
-// the factors need no rounding.
+// BoundOf bounds how far results of products may differ, relative to the largest, if the factors
+// need no rounding.
 func BoundOf(p kernel.Precision) float64 {
 	if p == kernel.FP32 {
 		return productBound
@@ -94,7 +93,7 @@ func BoundOf(p kernel.Precision) float64 {
 	return tensorBound
 }
 
-// networkLosses are those of three steps of Adam of a small network.
+// networkLosses returns the losses of three Adam steps of a small network.
 func networkLosses(dev device.Device) ([]float32, error) {
 	const batch, inputs = 64, 24
 	net := nn.NewEnsembleMLP("agree", 2, []int{inputs, 64, 64, 1}, nn.XavierUniform, nn.ReLU, rng.New(1, "agree"))
@@ -102,7 +101,7 @@ func networkLosses(dev device.Device) ([]float32, error) {
 	return losses(dev, net.Params(), func(g *op.Graph) *op.Node { return g.SquaredError(net.Apply(g, g.Bind(x)), g.Bind(y), batch) })
 }
 
-// imageLosses are those of convolutions of small images.
+// imageLosses returns the losses of three Adam steps of convolutions of small images.
 func imageLosses(dev device.Device) ([]float32, error) {
 	const batch = 6
 	layers, flat := pixels{agent.Pixels{Side: 16, Stack: 3, Channels: 8, Strides: []int{2, 1}}, batch}.encoder()
@@ -116,7 +115,7 @@ func imageLosses(dev device.Device) ([]float32, error) {
 	})
 }
 
-// losses are those of three steps of Adam.
+// losses returns the losses of three Adam steps.
 func losses(dev device.Device, params []*op.Tensor, build func(*op.Graph) *op.Node) (said []float32, err error) {
 	p, err := fitAt(3e-3, dev, "agree", params, nil, build)
 	if err != nil {

@@ -25,7 +25,7 @@ func reference(t *testing.T) *cpu.Device {
 
 var _ Tiled = (*cuda.Device)(nil)
 
-// emulated is a GPU that is interpreted.
+// emulated returns an interpreted GPU.
 func emulated(t *testing.T, precision kernel.Precision) *cuda.Device {
 	t.Helper()
 	machine := emulator.New(emulator.Options{Unchecked: true})
@@ -37,9 +37,9 @@ func emulated(t *testing.T, precision kernel.Precision) *cuda.Device {
 	return dev
 }
 
-// The emulated GPU agrees with the CPU within what TF32 rounds away, and not
-// without it; the tiles are all that there are, and a wrong one is found. The large
-// ones are interpreted with PGRLAB_SOAK=1, and in the tests of package cuda.
+// The emulated GPU agrees with the CPU within the rounding of TF32, but not within less. All tiles
+// are compared, and a wrong one is detected. The large ones are interpreted with PGRLAB_SOAK=1, and
+// in the tests of package cuda.
 func TestTheEmulatedGPUAgrees(t *testing.T) {
 	dev, on := emulated(t, kernel.TF32), reference(t)
 	tiles := dev.Tiles()
@@ -82,7 +82,7 @@ func TestTheEmulatedGPUAgrees(t *testing.T) {
 	}
 }
 
-// bentTile is a GPU with one wrong number in every result.
+// bentTile is a GPU whose results each contain one wrong number.
 type bentTile struct{ *cuda.Device }
 
 func (b bentTile) Compile(p *device.Program) (device.Executable, error) {
@@ -90,7 +90,7 @@ func (b bentTile) Compile(p *device.Program) (device.Executable, error) {
 	return bent{x}, err
 }
 
-// crooked is a CPU with one wrong number in every result.
+// crooked is a CPU whose results each contain one wrong number.
 type crooked struct{ *cpu.Device }
 
 type bent struct{ device.Executable }

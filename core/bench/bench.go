@@ -1,5 +1,5 @@
-// Package bench times the core's parts on this machine: the training steps and
-// network calls that a run consists of, on data that has their shapes.
+// Package bench times the core's parts on this machine: the training steps and network calls of a
+// run, on data of the same shapes.
 package bench
 
 import (
@@ -17,18 +17,18 @@ import (
 type Workload struct {
 	Name string
 	Doc  string
-	// Large workloads take a CPU minutes, or, those on images, run on CPUs alone: they are
-	// timed where they are named.
+	// Large workloads are timed only if they are named: they take a CPU minutes or, if they are on
+	// images, run on CPUs only.
 	Large bool
-	// Make prepares the workload on a device. step is what is timed; flops is
-	// its count of floating-point operations, 0 where that says nothing. nil: it is
+	// Make prepares the workload on a device. step is the function to time; flops is its number of
+	// floating-point operations, or 0 if that number says nothing. If Make is nil, the workload is
 	// the runs of Program.
 	Make func(dev device.Device) (step func(i uint64) error, flops float64, err error)
-	// Program is what a workload of one program runs; nil: it is several.
+	// Program builds a workload that is one program; nil if it is several programs.
 	Program func(dev device.Device) (p *plan.Program, flops float64, err error)
 }
 
-// make prepares the workload; done gives back what can be given back.
+// make prepares the workload; done releases what can be released.
 func (w Workload) make(dev device.Device) (step func(i uint64) error, flops float64, done func() error, err error) {
 	if w.Program == nil {
 		step, flops, err = w.Make(dev)
@@ -41,8 +41,8 @@ func (w Workload) make(dev device.Device) (step func(i uint64) error, flops floa
 	return p.Run, flops, p.Close, nil
 }
 
-// Profile says where the time of the workload's program goes, on the shortest of some
-// runs of each part.
+// Profile says where the time of the workload's program goes, using each part's shortest time over
+// a number of runs.
 func (w Workload) Profile(dev device.Device, runs int) (text string, err error) {
 	if w.Program == nil {
 		return "", fmt.Errorf("profile %s: it is several programs: profile critic, denoiser-1024 or another of one", w.Name)
@@ -55,21 +55,21 @@ func (w Workload) Profile(dev device.Device, runs int) (text string, err error) 
 	return p.Profile(0, runs)
 }
 
-// Result is what one workload took.
+// Result is the outcome of timing one workload.
 type Result struct {
 	Workload string  `json:"workload"`
 	MS       float64 `json:"ms"`      // median over rounds of a step's mean
-	BestMS   float64 `json:"best_ms"` // of the fastest round
+	BestMS   float64 `json:"best_ms"` // mean step time of the fastest round
 	GFLOPS   float64 `json:"gflops"`  // at the median
-	// Peak is that of the CPU and Share what GFLOPS is of the most it can do; nil and 0 of
-	// other devices and of workloads whose operations are not counted.
+	// Peak is the peak of the CPU, and Share is GFLOPS as a fraction of that peak. They are nil and
+	// 0 on other devices and for workloads whose operations are not counted.
 	Peak    *Peak   `json:"peak,omitempty"`
 	Share   float64 `json:"share,omitempty"`
 	Threads int     `json:"threads"`
 	Device  string  `json:"device"`
 }
 
-// Against adds what the workload reached of a CPU's peak.
+// Against adds the share of a CPU's peak that the workload reached.
 func (r Result) Against(p *Peak) Result {
 	if p != nil && p.Most() > 0 {
 		r.Peak, r.Share = p, r.GFLOPS/p.Most()
@@ -77,13 +77,13 @@ func (r Result) Against(p *Peak) Result {
 	return r
 }
 
-// Options say how long to measure.
+// Options says how long to measure.
 type Options struct {
 	Rounds int           // 0: 5
 	Round  time.Duration // 0: one second
 }
 
-// Find returns the workload of that name among some.
+// Find returns the workload with the given name.
 func Find(all []Workload, name string) (Workload, bool) {
 	i := slices.IndexFunc(all, func(w Workload) bool { return w.Name == name })
 	if i < 0 {
@@ -92,8 +92,8 @@ func Find(all []Workload, name string) (Workload, bool) {
 	return all[i], true
 }
 
-// Run times a workload: a round to warm up, in which a device finds out how many
-// threads are best, then rounds of steps.
+// Run times a workload: one warm-up round, in which a device finds out how many threads are best,
+// then o.Rounds rounds of steps.
 func Run(ctx context.Context, w Workload, dev device.Device, threads int, o Options) (r Result, err error) {
 	if o.Rounds == 0 {
 		o.Rounds = 5

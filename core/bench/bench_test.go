@@ -22,10 +22,10 @@ func TestWorkloadsRun(t *testing.T) {
 	defer dev.Close()
 	for _, w := range Workloads {
 		if w.Large && !strings.HasSuffix(w.Name, "-demo") {
-			continue // minutes
+			continue // this takes minutes
 		}
 		if large := strings.Contains(w.Name, "1024") || strings.Contains(w.Name, "2048") || strings.Contains(w.Name, "512"); large && os.Getenv("PGRLAB_SOAK") == "" {
-			continue // tens of seconds on a busy machine
+			continue // this takes tens of seconds on a busy machine
 		}
 		r, err := Run(context.Background(), w, dev, 1, Options{Rounds: 1, Round: time.Microsecond})
 		if err != nil {
@@ -44,7 +44,7 @@ func TestWorkloadsRun(t *testing.T) {
 	}
 }
 
-// oneStep is a world of one number whose episodes are three steps long.
+// oneStep is an environment of one number whose episodes are three steps long.
 type oneStep struct{ resets, steps int }
 
 func (e *oneStep) ObsSize() int                  { return 1 }

@@ -16,7 +16,7 @@ type frameUpdate struct {
 	hidden, slice int
 }
 
-// config is that of its agent.
+// config is the agent's configuration.
 func (d frameUpdate) config() drqv2.Config {
 	c := drqv2.DefaultConfig(6)
 	c.Pixels = d.pixels.Pixels
@@ -24,9 +24,9 @@ func (d frameUpdate) config() drqv2.Config {
 	return c
 }
 
-// film is a few stacks of frames, which rows take in turn.
+// film is a few stacks of frames, which the rows of a batch use in turn.
 type film struct {
-	agent.Frames // of which an update wants Draw alone
+	agent.Frames // an update calls only Draw
 	stacks       [][][]byte
 	action       []float32
 }
@@ -47,7 +47,7 @@ func newFilm(c drqv2.Config, stacks int) *film {
 	return f
 }
 
-// Draw is agent.Frames's.
+// Draw implements agent.Frames.
 func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error {
 	at := (int(occasion)*7 + row) % len(f.stacks)
 	copy(dst.Stack, f.stacks[at])
@@ -56,8 +56,8 @@ func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64,
 	return nil
 }
 
-// flops are those of an update: the encoder on s and s′, and backwards on s; eight passes
-// of a trunk; the heads.
+// flops is the number of floating-point operations of an update: the encoder on s and s′, and
+// backwards on s; eight passes of a trunk; the heads.
 func (d frameUpdate) flops() float64 {
 	layers, flat := d.encoder()
 	c := d.config()
@@ -66,7 +66,7 @@ func (d frameUpdate) flops() float64 {
 	return float64(d.batch) * (4*e - flops(layers[:1]) + 16*float64(flat)*feature + 12*q + 4*policy)
 }
 
-// update is a whole update, frames to averages, without choosing them.
+// update is a whole update, from frames to averages; choosing the frames is not included.
 func (d frameUpdate) update(dev device.Device) (func(uint64) error, float64, error) {
 	c := d.config()
 	x, err := drqv2.New(c, dev, 1)

@@ -12,8 +12,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// pixels is a shape of DrQ-v2's encoder (Yarats et al. 2022): convolutions of 3×3 on three
-// colours of three frames.
+// pixels is a shape of DrQ-v2's encoder (Yarats et al. 2022): 3×3 convolutions on three colours of
+// three frames.
 type pixels struct {
 	agent.Pixels
 	batch int
@@ -24,7 +24,7 @@ var (
 	demoPixels  = pixels{agent.Pixels{Side: 64, Stack: 3, Pad: 4, Channels: 32, Strides: []int{2, 2, 1, 1}, Feature: 50}, 128}
 )
 
-// encoder are its layers, and how many numbers come out for an image.
+// encoder returns the encoder's layers and the number of its outputs per image.
 func (p pixels) encoder() (layers []nn.Conv, flat int) {
 	windows, flat := p.Layers()
 	for i, over := range windows {
@@ -41,7 +41,7 @@ func encode(g *op.Graph, layers []nn.Conv, x *op.Node) *op.Node {
 	return x
 }
 
-// flops are those of the convolutions of one image, forward.
+// flops is the number of floating-point operations of the convolutions of one image, forward.
 func flops(layers []nn.Conv) (n float64) {
 	for _, l := range layers {
 		n += 2 * float64(l.Over.Places()*l.Over.Patch()*l.B.Shape[0])

@@ -8,9 +8,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Layer is the shape of a linear layer: x [rows, in] times w [in, out] and a bias, for
-// each member. Forward and backward it has a matrix product of each of the three
-// layouts.
+// Layer is the shape of a linear layer: for each member, x [rows, in] times w [in, out] plus a
+// bias. Its forward and backward passes have one matrix product in each of the three layouts.
 type Layer struct{ Members, Rows, In, Out int }
 
 func (l Layer) String() string {
@@ -21,7 +20,7 @@ func (l Layer) String() string {
 	return text
 }
 
-// program are the three products on random numbers, which round makes of normal ones.
+// program returns the three products on normal random numbers, rounded by round.
 func (l Layer) program(round func(float32) float32) *device.Program {
 	p := &device.Program{Name: "layer"}
 	numbers := rng.New(1, "layer")
@@ -50,7 +49,7 @@ func (l Layer) program(round func(float32) float32) *device.Program {
 	return p
 }
 
-// results are what a device makes of the layer.
+// results returns a device's results for the layer's three products.
 func (l Layer) results(dev device.Device, round func(float32) float32) ([3][]float32, error) {
 	var all [3][]float32
 	p := l.program(round)
@@ -68,8 +67,8 @@ func (l Layer) results(dev device.Device, round func(float32) float32) ([3][]flo
 	return all, x.Close()
 }
 
-// Agree has two devices compute the layer, its operands rounded, and says where they
-// differ by more than bound, in parts of the largest number.
+// Agree has two devices compute the layer on rounded operands and says where the results differ by
+// more than bound, relative to the largest number.
 func (l Layer) Agree(dev, reference device.Device, round func(float32) float32, bound float64) error {
 	want, err := l.results(reference, round)
 	if err != nil {
@@ -87,7 +86,7 @@ func (l Layer) Agree(dev, reference device.Device, round func(float32) float32, 
 	return nil
 }
 
-// near says where numbers differ by more than bound, in parts of the largest.
+// near says where numbers differ by more than bound, relative to the largest.
 func near(what string, got, want []float32, bound float64) error {
 	if len(got) != len(want) {
 		return fmt.Errorf("%s: %d numbers, %d were expected", what, len(got), len(want))
@@ -95,7 +94,7 @@ func near(what string, got, want []float32, bound float64) error {
 	largest, worst, at := 0.0, 0.0, 0
 	for i, w := range want {
 		largest = max(largest, math.Abs(float64(w)))
-		if d := math.Abs(float64(got[i] - w)); !(d <= worst) { // NaN is the worst
+		if d := math.Abs(float64(got[i] - w)); !(d <= worst) { // NaN counts as the worst
 			worst, at = d, i
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 const gib = 1 << 30
 
-// resident is this process's resident memory in bytes.
+// resident returns this process's resident memory in bytes.
 func resident(t *testing.T) float64 {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/self/status")
@@ -30,9 +30,9 @@ func resident(t *testing.T) float64 {
 	return 0
 }
 
-// SAC with a million transitions of 78 observed numbers stays below 1.5 GiB. The
-// short form counts what a few transitions take on the heap and reckons; with
-// PGRLAB_SOAK=1 they are all there.
+// SAC with a million transitions of 78 observed numbers stays below 1.5 GiB. The short form
+// measures what a few transitions take on the heap and extrapolates; with PGRLAB_SOAK=1 all of them
+// exist.
 func TestMemoryOfSAC(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1})
 	if err != nil {
@@ -75,7 +75,7 @@ func TestMemoryOfSAC(t *testing.T) {
 	}
 }
 
-// A run with generator at scale cpu, 100,000 real and as many synthetic transitions, stays
+// A run with a generator at scale cpu, with 100,000 real and as many synthetic transitions, stays
 // below 2.5 GiB.
 func TestMemoryOfAWholeRun(t *testing.T) {
 	if os.Getenv("PGRLAB_SOAK") == "" {

@@ -10,19 +10,19 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Peak is what a CPU can do at most, with as many threads as compute.
+// Peak is the highest arithmetic rate of a CPU, on as many threads as compute.
 type Peak struct {
-	// Product is the rate of the kernels' best product of 256×256×256, in GFLOP/s, of one
-	// thread times the threads.
+	// Product is the rate, in GFLOP/s, of the kernels' best product of 256×256×256 on one thread,
+	// times the number of threads.
 	Product float64 `json:"product_gflops"`
-	// Registers is that of multiply-adds on registers alone, likewise; 0: the kernels
-	// have no such loop.
+	// Registers is likewise the rate of multiply-adds on registers alone; 0 if the kernels have no
+	// such loop.
 	Registers float64 `json:"register_gflops,omitempty"`
 	Threads   int     `json:"threads"`
 }
 
-// Most is what workloads are measured against: multiply-adds on registers, or where the
-// kernels have no such loop their best product.
+// Most is the rate that workloads are measured against: multiply-adds on registers or, if the
+// kernels have no such loop, their best product.
 func (p *Peak) Most() float64 {
 	if p.Registers > 0 {
 		return p.Registers
@@ -30,7 +30,8 @@ func (p *Peak) Most() float64 {
 	return p.Product
 }
 
-// PeakOf measures a CPU's kernels for about so long each; nil of other devices.
+// PeakOf measures a CPU's kernels, for about the time each per kernel. It returns nil for other
+// devices.
 func PeakOf(ctx context.Context, dev device.Device, each time.Duration) (*Peak, error) {
 	cpu, ok := dev.(interface {
 		Kernels() *kernel.Family
@@ -56,8 +57,8 @@ func PeakOf(ctx context.Context, dev device.Device, each time.Duration) (*Peak, 
 	return &Peak{Product: product * float64(threads), Registers: registers * float64(threads), Threads: threads}, err
 }
 
-// best is the highest rate, in GFLOP/s, of calls that say how many operations they had:
-// on a machine that others use too the mean would be theirs.
+// best returns the highest rate, in GFLOP/s, of calls that return their number of operations. The
+// mean would include the load of other users of the machine.
 func best(ctx context.Context, each time.Duration, call func() (flops float64)) (rate float64, err error) {
 	call()
 	for start, i := time.Now(), 0; i < 3 || time.Since(start) < each; i++ {

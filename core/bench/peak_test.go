@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/testing/mirrortest"
 )
 
-// The peak is of the threads that compute, of every family, and ends when it is told to;
-// a device that is no CPU has none.
+// The peak is measured on the threads that compute, for every family, and stops when it is told to.
+// A device that is not a CPU has no peak.
 func TestPeak(t *testing.T) {
 	for _, family := range kernel.Available() {
 		dev, err := cpu.New(cpu.Options{Threads: 2, Family: family})

@@ -9,12 +9,13 @@ import (
 	"pgrlab/core/replay"
 )
 
-// raysShape are a maze's rays and actions, raysCopies how many mazes are acted in at once.
+// raysShape is the shape of a maze's rays and actions; raysCopies is the number of mazes acted in
+// at once.
 var raysShape = replay.Shape{Obs: 160, Act: 9}
 
 const raysCopies = 16
 
-// raysPPO is PPO as it learns from rays, framesPPO as from the paper's frames.
+// raysPPO is the PPO that learns from rays, framesPPO the one that learns from the paper's frames.
 func raysPPO() ppo.Config { return ppo.DefaultConfig(raysShape, raysCopies) }
 
 func framesPPO() ppo.Config {
@@ -23,8 +24,8 @@ func framesPPO() ppo.Config {
 	return c
 }
 
-// minibatch is a step of PPO on a quarter of a rollout, standardised advantages and gathered
-// rows included.
+// minibatch is a step of PPO on a quarter of a rollout, including standardising advantages and
+// gathering rows.
 func minibatch(of func() ppo.Config) func(dev device.Device) (func(uint64) error, float64, error) {
 	return func(dev device.Device) (func(uint64) error, float64, error) { return stepOf(of(), dev) }
 }
@@ -67,7 +68,7 @@ func stepOf(c ppo.Config, dev device.Device) (func(uint64) error, float64, error
 	}, float64(c.Steps*n/c.Minibatches) * c.Operations(), nil
 }
 
-// snow are frames of noise.
+// snow returns frames of noise.
 func snow(n, side int) (frames [][]byte) {
 	numbers := random("frames", n, side*side*agent.Colours).Data
 	for i := range n {
@@ -80,7 +81,7 @@ func snow(n, side int) (frames [][]byte) {
 	return frames
 }
 
-// choosing is one choice in each maze.
+// choosing is one choice of action in each maze.
 func choosing(dev device.Device) (func(uint64) error, float64, error) {
 	c := raysPPO()
 	x, err := ppo.New(c, dev, 1)

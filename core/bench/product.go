@@ -11,8 +11,8 @@ import (
 // smaller denoiser to a chunk of the larger one's sampling.
 var productLayers = []Layer{{1, 256, 1024, 1024}, {1, 256, 2048, 2048}, {1, 1024, 1024, 1024}, {1, 4096, 1024, 1024}, {1, 4096, 2048, 2048}}
 
-// Products lists the products of large layers, one workload for each of the three
-// layouts that a layer has forward and backward.
+// Products lists the products of large layers, one workload for each of the three layouts of a
+// layer's forward and backward passes.
 var Products = products()
 
 func products() (all []Workload) {
@@ -32,12 +32,12 @@ func products() (all []Workload) {
 	return all
 }
 
-// apart is how many numbers the operands of a step's products take at least: more than
-// caches hold, so that they come from memory as those of a network do.
+// apart is the minimum number of numbers in the operands of a step's products. It exceeds what
+// caches hold, so that the operands come from memory as those of a network do.
 const apart = 1 << 24
 
-// product is the layer's instruction number i alone, so often on operands of its own
-// that these come from memory.
+// product is the layer's instruction number i alone, repeated on different operands so often that
+// the operands come from memory.
 func (l Layer) product(dev device.Device, i int) (func(uint64) error, float64, error) {
 	one := Layer{l.Members, 1, 1, 1}.program(func(x float32) float32 { return x })
 	p := &device.Program{Name: "product"}

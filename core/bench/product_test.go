@@ -4,7 +4,8 @@ import (
 	"testing"
 )
 
-// Each product of a layer is timed alone, on operands of its own, and counted right.
+// Each product of a layer is timed alone, on operands of its own, and its operations are counted
+// correctly.
 func TestProductsOfALayer(t *testing.T) {
 	dev := reference(t)
 	if len(Products) != 3*len(productLayers) {

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// table are transitions of random numbers.
+// table holds transitions of random numbers.
 type table [][]float32
 
 func (t table) Len() int            { return len(t) }
@@ -48,6 +48,6 @@ func samplerOf(dev device.Device, samples, levels int) (func(uint64) error, floa
 			}
 		}
 	}
-	// Two halves of rows, with and without the prompt, in each call.
+	// Each call has two halves of rows, with and without the prompt.
 	return step, 2 * float64(d.Parameters()) * 2 * float64(samples*(2*levels-1)), nil
 }

@@ -11,12 +11,11 @@ import (
 	"pgrlab/core/device/cpu"
 )
 
-// Go cannot preempt assembly: with kernels called in a loop that never passes
-// through an ordinary function, other goroutines waited for 4 to 54 seconds. A
-// ticker and the garbage collector must get their turn while a large program
-// trains. How soon they get it is up to the machine and what else it does: only
-// PGRLAB_SOAK=1, on a machine that does nothing else, asks for what a screen needs. That
-// no call of assembly is long is held by TestCallsOfAssemblyAreShort.
+// Go cannot preempt assembly: with kernels called in a loop that never passes through an ordinary
+// function, other goroutines waited for 4 to 54 seconds. A ticker and the garbage collector must
+// get their turn while a large program trains. How soon they get it depends on the machine and its
+// load, so only PGRLAB_SOAK=1, on a machine that does nothing else, requires what a screen needs.
+// TestCallsOfAssemblyAreShort checks that no call of assembly is long.
 func TestTrainingLetsOthersRun(t *testing.T) {
 	lateP99, longestGC, ticks := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64), 30
 	if os.Getenv("PGRLAB_SOAK") != "" {
@@ -49,7 +48,7 @@ func TestTrainingLetsOthersRun(t *testing.T) {
 		}
 	}()
 	collect, collected := make(chan struct{}, 1), make(chan time.Duration)
-	go func() { // on its own: it must not hold up the ticks
+	go func() { // on its own goroutine, so that it does not delay the ticks
 		longest := time.Duration(0)
 		for range collect {
 			start := time.Now()
@@ -67,7 +66,7 @@ func TestTrainingLetsOthersRun(t *testing.T) {
 		if i%10 == 0 {
 			select {
 			case collect <- struct{}{}:
-			default: // the last one is not done
+			default: // the previous collection is not done
 			}
 		}
 	}

@@ -49,16 +49,16 @@ func random(name string, shape ...int) *op.Tensor {
 	return t
 }
 
-// maker prepares a workload that is one program, and says how many floating-point
-// operations a run has.
+// maker prepares a workload that is one program and returns the number of floating-point operations
+// of a run.
 type maker func(dev device.Device) (*plan.Program, float64, error)
 
-// fit is a program that fits net to random numbers, which stay on the device.
+// fit returns a program that fits a network to random numbers, which stay on the device.
 func fit(dev device.Device, name string, params, data []*op.Tensor, build func(g *op.Graph) *op.Node) (*plan.Program, error) {
 	return fitAt(3e-4, dev, name, params, data, build)
 }
 
-// fitAt is fit with another learning rate.
+// fitAt is fit with a given learning rate.
 func fitAt(lr float32, dev device.Device, name string, params, data []*op.Tensor, build func(g *op.Graph) *op.Node) (*plan.Program, error) {
 	var loss *op.Node
 	g, err := op.Build(name, func(g *op.Graph) { loss = build(g) })
@@ -137,7 +137,7 @@ func sample(dim, n int, act nn.Activation) maker {
 	return func(dev device.Device) (*plan.Program, float64, error) {
 		in, out, blocks, params := layers(dim)
 		x := random("x", n, width)
-		var y *op.Node // a column: what all rows come to would take a GPU longer to send than to compute
+		var y *op.Node // one column: a GPU would take longer to send the result of all rows than to compute it
 		g, err := op.Build("sample", func(g *op.Graph) { y = g.Slice(residual(g, g.Bind(x), in, out, blocks, act), 0, 1) })
 		if err != nil {
 			return nil, 0, err

@@ -1,9 +1,9 @@
-// Package checkpoint is what a checkpoint of a run holds and how it comes back: the section
-// of the loop (Loop), those of the members of the cohort (package replica), the log of D_real
-// and a D_syn or what it is made from. Load brings the members of a run to where one was
-// taken; Fork makes the folder of another run that goes on from there. Files and folders are
-// package run's, and when checkpoints are taken is package lab's affair.
+// Package checkpoint defines the content of a checkpoint of a run and restores it: the section
+// of the loop (Loop), the sections of the members of the cohort (package replica), the log of
+// D_real, and D_syn or its recipe. Load brings the members of a run to the position of a
+// checkpoint; Fork makes the folder of another run that goes on from there. Package run handles
+// files and folders, and package lab decides when checkpoints are taken.
 //
-// A file that somebody else made must not harm: everything that is read is held to what the
-// configuration has room for before it is used.
+// A file from somebody else must not do harm: everything that is read is checked against the
+// limits of the configuration before it is used.
 package checkpoint

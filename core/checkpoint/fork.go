@@ -13,12 +13,12 @@ import (
 	"pgrlab/core/run"
 )
 
-// Fork makes the folder of a new run that goes on from a checkpoint of another one,
-// with knobs changed there: set are "knob=value" or "knob=value!". c is the new
-// run's configuration, the parent's but for the seed, and doc what config.toml is to
-// hold. lab.Restore begins it. The folder shares the parent's data on disk, and is there
-// whole or not at all, whatever ends the process. The checkpoint is kept for as long as
-// the parent is; said is why not, where the parent cannot be written to.
+// Fork makes the folder of a new run that goes on from a checkpoint of another one, with
+// knobs changed there; the elements of set are "knob=value" or "knob=value!". c is the new
+// run's configuration, equal to the parent's except for the seed, and doc is the content of
+// config.toml. lab.Restore begins the run. The folder shares the parent's data on disk, and
+// exists completely or not at all, whatever ends the process. The checkpoint is kept as long
+// as the parent exists; if the parent cannot be written to, said is the reason why it is not.
 func Fork(c config.Config, doc []byte, from run.Found, set []string, dir string) (said string, err error) {
 	if err := fork(c, doc, from, set, dir); err != nil {
 		return "", fmt.Errorf("fork %s: %w", from.Path, err)
@@ -53,7 +53,7 @@ func fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 	return folder.Publish()
 }
 
-// ForkedAt begins the note of a run that goes on from another one's checkpoint.
+// ForkedAt begins the note in a run that goes on from a checkpoint of another run.
 const ForkedAt = "forked at "
 
 // branch schedules the changes at the position of the checkpoint.

@@ -14,19 +14,19 @@ import (
 	"pgrlab/core/task"
 )
 
-// Into is what a checkpoint is loaded into: a run that has not begun, or the members of one
-// that somebody looks at. On an error nothing of it must be used any further.
+// Into is the target into which a checkpoint is loaded: a run that has not begun, or the
+// members of a run that is only inspected. After an error no part of it may be used.
 type Into struct {
 	Config  *config.Config // of the run
 	Task    task.Task
 	Members []*replica.Replica
-	Loop    func(*Loop)       // takes what is no member's, which is valid
-	Tell    func(text string) // hears what takes its time; nil: nobody does
+	Loop    func(*Loop)       // receives the validated state that belongs to no member
+	Tell    func(text string) // reports a step that takes long; may be nil
 
 	at knob.Position // where the run was saved
 }
 
-// Load loads the checkpoint at path, of the run in folder dir. remarks are for people.
+// Load loads the checkpoint at path, of the run in folder dir. remarks are for the user.
 func (i Into) Load(path, dir string) (remarks []string, err error) {
 	err = Contained(func() error {
 		c, err := run.LoadCheckpoint(path, i.Config.Limit(i.Task))
@@ -99,8 +99,8 @@ func (i *Into) load(dir string, c *run.Checkpoint) (remarks []string, err error)
 	return remarks, err
 }
 
-// LoadSections loads the sections that get loads. names are those that were saved; all must
-// be there and none be left.
+// LoadSections loads all sections with get. names lists the saved sections: every section
+// that is needed must be among them, and none may be left over.
 func (i *Into) LoadSections(names []string, get func(name string, load func(r io.Reader) error) error) error {
 	left := slices.Clone(names)
 	load := func(name string, part func(io.Reader) error) error {
@@ -133,8 +133,8 @@ func (i *Into) LoadSections(names []string, get func(name string, load func(r io
 	return nil
 }
 
-// loadLoop brings the members into the shape that they were saved in, for their own sections
-// to follow.
+// loadLoop gives the members the shape that they had when they were saved, so that their own
+// sections can be loaded next.
 func (i *Into) loadLoop(r io.Reader) error {
 	s, err := ReadLoop(r)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"pgrlab/core/run"
 )
 
-// saved is a log of which a part is loaded.
+// saved is a log from which a part is loaded.
 type saved struct {
-	limit run.Limit // of what it can hold
+	limit run.Limit // the most that it can hold
 	load  func(state []byte, log io.Reader, d run.Data) error
 }
 
-// logs are those of all members, by the names of their sections.
+// logs returns the logs of all members, by the names of their sections.
 func (i *Into) logs() map[string]saved {
 	all := map[string]saved{}
 	for _, m := range i.Members {
@@ -39,8 +39,8 @@ func (i *Into) logs() map[string]saved {
 	return all
 }
 
-// framesLimit is the most that a log of frames holds: those that were overwritten are in it as
-// well, and an env step may begin some episodes.
+// framesLimit is the most that a log of frames can hold. The log also contains the frames that
+// were overwritten, and an env step may begin several episodes.
 func (i *Into) framesLimit(f *replay.Frames) run.Limit {
 	rows := 4 * float64(i.Config.Steps+1) * float64(i.Config.Environment.InLockstep())
 	return run.Limit(min(rows*float64(f.RowBytes()), math.MaxInt64/2))
@@ -52,7 +52,7 @@ func loadFrames(f *replay.Frames, state []byte, log io.Reader, d run.Data) error
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return errors.New("the state of the frames cannot be read")
 	}
-	if len(d.Pieces) == 0 { // every episode begins with one
+	if len(d.Pieces) == 0 { // every episode begins with a frame
 		return fmt.Errorf("%s has no pieces", d.Name)
 	}
 	return f.LoadLog(log, s)

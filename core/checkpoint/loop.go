@@ -16,18 +16,18 @@ import (
 	"pgrlab/core/replica"
 )
 
-// Loop is the section of the loop: all of a run that is no part with Save and Load.
-// Checkpoints have the names of its fields.
+// Loop is the section of the loop: the state of a run that is in no part with Save and Load.
+// The names of its fields are stored in checkpoints.
 type Loop struct {
 	Loop     Counters
 	Schedule []knob.Scheduled
 	Position knob.Position
 	Total    int        // units of the phase
 	Todo     knob.Class // what the env step still has to do
-	Bound    int        // stage of the work under way, as an index of boundStages
+	Bound    int        // stage of the work under way, as an index into boundStages
 	Scored   bool       // the fit of the present env step has scores
-	Fitted   bool       // in the present env step
-	Ended    bool       // behind the place where a longer run goes on
+	Fitted   bool       // a fit has been done in the present env step
+	Ended    bool       // it is past the position from which a longer run goes on
 	Meter    meter.State
 	Members  []replica.Saved
 }
@@ -47,19 +47,20 @@ type Counters struct {
 	Waiting     []redo.Waiting
 }
 
-// boundStages are the stages that the work of an env step may have reached, by their numbers in checkpoints.
+// boundStages lists the stages that the work of an env step may have reached, by their numbers
+// in checkpoints.
 var boundStages = []redo.Stage{redo.Score, redo.Scoring, redo.Fitting, redo.Generating}
 
-// Bound is the number of a stage of work under way, for the field of that name.
+// Bound returns the number of a stage of the work under way, for the field of that name.
 func Bound(s redo.Stage) int { return slices.Index(boundStages, s) }
 
-// Stage is what Bound numbers.
+// Stage returns the stage whose number is in the field Bound.
 func (l *Loop) Stage() redo.Stage { return boundStages[l.Bound] }
 
 // SectionLoop is the name of the loop's section.
 const SectionLoop = "loop"
 
-// ReadLoop reads the section of the loop; what it says has to be validated.
+// ReadLoop reads the section of the loop. The caller has to validate the result.
 func ReadLoop(r io.Reader) (*Loop, error) {
 	text, err := io.ReadAll(r) // gob reads ahead
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"pgrlab/core/run"
 )
 
-// RebuildSuffix is how the names end of data that is the recipe of what they name.
+// RebuildSuffix is the suffix of the name of data that is the recipe of what the rest of the
+// name denotes.
 const RebuildSuffix = "-recipe"
 
-// remake makes the D_syn of that name from its recipe in the run folder dir, or the
-// one that is being generated as far as it was.
+// remake generates the D_syn of that name again from its recipe in the run folder dir. A
+// D_syn that was still being generated is made as far as it was.
 func (i *Into) remake(name string, d run.Data, dir string) (remarks []string, err error) {
 	m := i.remade(name)
 	if m == nil {
@@ -46,7 +47,7 @@ func (i *Into) remake(name string, d run.Data, dir string) (remarks []string, er
 	return remarks, nil
 }
 
-// remade finds the member that a recipe of that name is for.
+// remade returns the member to which a recipe of that name belongs.
 func (i *Into) remade(name string) *replica.Replica {
 	for _, m := range i.Members {
 		if name == m.Named(replica.SectionSynthetic) && m.Synthetic != nil || name == m.Named(replica.SectionFresh) && m.Fresh != nil {

@@ -14,11 +14,11 @@ import (
 	"pgrlab/core/task"
 )
 
-// anyTask is larger than a task that there is, for a limit where the task is not known.
+// anyTask is larger than any existing task. It gives the limit when the task is not known.
 var anyTask = task.Task{ObsSize: 4096, ActSize: 256}
 
-// Contained turns a panic of load into an error: what a checkpoint holds is checked
-// where it is read, and this is for what was not thought of.
+// Contained turns a panic of load into an error. The content of a checkpoint is checked as it
+// is read; this covers faults that those checks do not foresee.
 func Contained(load func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -29,8 +29,8 @@ func Contained(load func() error) (err error) {
 	return load()
 }
 
-// validate says what in a loop cannot be true of the run: a checksum can be made for
-// anything, and who goes on from it must come to an end.
+// validate returns an error for values of a loop that are impossible in the run. A correct
+// checksum can be made for anything, and a run that goes on from here must terminate.
 func (i *Into) validate(s *Loop) error {
 	c := i.Config
 	err := cmp.Or(
@@ -83,7 +83,7 @@ func (i *Into) validate(s *Loop) error {
 	return nil
 }
 
-// validateChanges is validate for what was changed, waits and is planned.
+// validateChanges is validate for the changes that were made, wait or are planned.
 func (s *Loop) validateChanges(c *config.Config) error {
 	changes := slices.Clone(s.Loop.Changes)
 	for _, w := range s.Loop.Waiting {
@@ -118,13 +118,13 @@ func (s *Loop) validateChanges(c *config.Config) error {
 	return nil
 }
 
-// validPosition says whether p is a place of a run of so many steps.
+// validPosition returns an error if p is not a position in a run of that many steps.
 func validPosition(p knob.Position, steps int) error {
 	return cmp.Or(config.Between("phase", int(p.Phase), int(knob.Collect), int(knob.Phases)-1), config.Between("step", p.Step, 0, steps), config.Between("place in a phase", p.I, 0, math.MaxInt))
 }
 
-// checkLoaded says whether what was loaded goes together: the place of the loop and what the
-// members have.
+// checkLoaded returns an error if the loaded parts are inconsistent: the position of the loop
+// and the content of the members.
 func (i *Into) checkLoaded(p knob.Position) error {
 	for _, m := range i.Members {
 		scores, bound := m.Scores()

@@ -10,13 +10,14 @@ import (
 	"pgrlab/core/knob"
 )
 
-// MaxCount is the largest count of a configuration, but for those in bounds: what is counted
-// by env steps is part of the names of checkpoints, which have nine digits, and products
-// of two counts stay far from what an int holds. What such counts take of memory is
-// another question; see Config.Memory.
+// MaxCount is the largest count of a configuration, except for those in bounds. Counts of env
+// steps are part of the names of checkpoints, which have nine digits, and products of two counts
+// stay far below the largest int. How much memory such counts need is another question; see
+// Config.Memory.
 const MaxCount = 999_999_999
 
-// bounds are the ranges of counts that are narrower, at the lower end or at both.
+// bounds are the ranges of counts that are narrower than 0 to MaxCount, at the lower end or at
+// both.
 var bounds = map[string][2]int{
 	"members":                      {1, 1_000},
 	"steps":                        {1, MaxCount},
@@ -35,19 +36,19 @@ var bounds = map[string][2]int{
 	"generator.vae.decoder_blocks": {0, 1_000},
 }
 
-// lists are the most elements of lists.
+// lists are the most elements that lists may have.
 var lists = map[string]int{
 	"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000, "pixels.strides": 16,
 	"agent.ppo.kernels": 16, "agent.ppo.strides": 16, "agent.ppo.channels": 16,
 	"eco.hidden": 16, "eco.comparator": 16, "eco.channels": 16,
 }
 
-// largest is the largest size of a number with a fraction: its square is finite as a
+// largest is the largest magnitude of a number with a fraction: its square is finite as a
 // float32.
 const largest = 1e18
 
-// validateNumbers holds every number of a configuration to a range, those included that
-// nobody has thought of.
+// validateNumbers checks that every number of a configuration is in a range, including those
+// that have no entry in bounds.
 func (c *Config) validateNumbers() error {
 	if c.Seed > math.MaxInt64 {
 		return fmt.Errorf("configuration: seed is %d, want at most %d: larger ones have no place in a file of TOML", c.Seed, uint64(math.MaxInt64))
@@ -101,7 +102,7 @@ func bounded(key string, v reflect.Value) error {
 	return nil
 }
 
-// Between is an error where n, which was read from somewhere, is not from low to high.
+// Between returns an error if n, which was read from somewhere, is not from low to high.
 func Between(name string, n, low, high int) error {
 	if n < low || n > high {
 		return fmt.Errorf("%s: %d, which is not from %d to %d", name, n, low, high)

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"pgrlab/core/agent"
-	_ "pgrlab/core/agent/learners" // those that agent.learner chooses from
+	_ "pgrlab/core/agent/learners" // the learners that agent.learner chooses from
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
@@ -42,8 +42,8 @@ type Config struct {
 	Agent       agent.Config     `toml:"agent"`
 	Replay      Replay           `toml:"replay"`
 	Bonus       Bonus            `toml:"bonus"`
-	// Relevance are the settings of relevance functions: in a document a table each, of
-	// the function's name; see Document.
+	// Relevance are the settings of relevance functions; in a document, each has a table of the
+	// function's name (see Document).
 	Relevance relevance.Configs `toml:"-"`
 	Generator Generator         `toml:"generator"`
 	Knobs     knob.Settings     `toml:"knobs"`
@@ -57,20 +57,20 @@ type Config struct {
 // those of package generative.
 const GeneratorNone = "none"
 
-// Methods that are built in, for lines that name the methods which use a knob.
+// Built-in methods, for messages that name the methods which use a knob.
 const (
 	MethodSAC     = "sac"
 	MethodREDQ    = "redq"
 	MethodSynthER = "synther"
 )
 
-// Document returns a pointer to c as one struct, with a field for the table of each
-// part that brings settings along: what files of configurations hold. Take of package
-// table writes it back.
+// Document returns a pointer to c as one struct, with a field for the table of each part that
+// brings settings along. This is what configuration files hold. Take of package table writes it
+// back.
 func (c *Config) Document() any { return table.Of(c) }
 
-// FixedFunctions are the relevance functions that the run needs whatever the knob says: that of
-// the bonus and that of the priorities.
+// FixedFunctions are the relevance functions that the run needs whatever the knob relevance
+// says: those of the bonus and of the priorities.
 func (c *Config) FixedFunctions() (names []string) {
 	if c.Bonus.Given() {
 		names = append(names, c.Bonus.Function)
@@ -93,7 +93,7 @@ func (c *Config) Analyses() bool { return c.Evaluation.AnalysedRows > 0 }
 // Uses says whether a run of c uses the knob; the error names the methods which do.
 func (c *Config) Uses(k knob.Knob) error { return k.UsedBy(c.Method, c.Has()) }
 
-// Has is what knobs of a run of c can act on.
+// Has returns what the knobs of a run of c can act on.
 func (c *Config) Has() (has knob.Use) {
 	if c.Generates() {
 		has |= knob.UseGenerator
@@ -119,7 +119,7 @@ func (c *Config) Has() (has knob.Use) {
 	return has
 }
 
-// Chooses says whether the learner chooses among actions; else its actions are numbers.
+// Chooses says whether the learner chooses among actions; otherwise its actions are numbers.
 func (c *Config) Chooses() bool {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s.Discrete
@@ -139,14 +139,15 @@ func (c *Config) Observation() string {
 	return task.ObservationState
 }
 
-// Frames is how many control steps of the task so many env steps are, in all copies of a
-// member: what publications about pixels call frames.
+// Frames converts env steps to control steps of the task, in all copies of a member.
+// Publications on learning from pixels call these frames.
 func (c *Config) Frames(steps int) int {
 	return steps * max(1, c.Environment.ActionRepeat) * c.Environment.InLockstep()
 }
 
-// Functions are the relevance functions that the run may come to use: all where the knob
-// relevance chooses among them at any time, and those of bonus and priorities.
+// Functions are the relevance functions that the run may come to use: all that its learner can
+// use if the knob relevance chooses among them at any time, and otherwise those of bonus and
+// priorities.
 func (c *Config) Functions() []string {
 	if c.Prompted() {
 		return slices.DeleteFunc(relevance.Names(), func(name string) bool { return c.CanMeet(name) != nil })
@@ -154,7 +155,7 @@ func (c *Config) Functions() []string {
 	return c.FixedFunctions()
 }
 
-// CanMeet says why F of that name is not for the run's learner; nil: it is.
+// CanMeet returns why the run's learner cannot use F of that name; nil: it can.
 func (c *Config) CanMeet(name string) error {
 	spec, err := relevance.Find(name)
 	learner, _ := c.Agent.Spec() // Validate has looked at the error
@@ -167,7 +168,7 @@ func (c *Config) CanMeet(name string) error {
 	return nil
 }
 
-// Offered is a knob of a run of c, with those of its choices that the run can take.
+// Offered is the knob k of a run of c, with only those choices that the run can take.
 func (c *Config) Offered(k knob.Knob) knob.Knob {
 	if k.Name == "relevance" {
 		k.Choices = slices.DeleteFunc(slices.Clone(k.Choices), func(name string) bool { return c.CanMeet(name) != nil })
@@ -175,7 +176,7 @@ func (c *Config) Offered(k knob.Knob) knob.Knob {
 	return k
 }
 
-// Learner is the run's learner, and what one is made from on a task.
+// Learner returns the run's learner, and what a learner is made from on a task.
 func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
@@ -184,7 +185,7 @@ func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	}
 }
 
-// Sight is what the run sees of its task where that are frames; else it is zero.
+// Sight describes the frames that the run sees of its task; it is zero if the run sees none.
 func (c *Config) Sight() relevance.Frames {
 	if !c.Sees() {
 		return relevance.Frames{}
@@ -213,9 +214,9 @@ func (c *Config) Mix(s *knob.Settings, available int) replay.Mix {
 	return s.Mix(available)
 }
 
-// Longer is c with more steps, for a run of c that goes on beyond its end as if it had
-// had them from the start. Where something follows a schedule over the whole run, no
-// run goes on like that; the error says what.
+// Longer returns c with more steps, for a run of c that goes on beyond its end as if it had had
+// them from the start. No run can if something follows a schedule over its whole length; the
+// error says what.
 func (c Config) Longer(steps int) (Config, error) {
 	if steps <= c.Steps {
 		return c, fmt.Errorf("%s steps are not more than the %s that it has", knob.FormatCount(steps), knob.FormatCount(c.Steps))

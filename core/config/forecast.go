@@ -16,26 +16,27 @@ import (
 type Forecast struct {
 	Costs  Costs
 	Disk   DiskNeed
-	Frames int64 // bytes of memory that frames take in the end; 0 where none are seen
+	Frames int64 // bytes of memory that frames take at the end; 0 if none are seen
 }
 
-// Costs are what the parts of a run take on a machine, in seconds; 0 where that is not
-// known or the run has none of it.
+// Costs are the times that the parts of a run take on a machine, in seconds; 0 if a time is not
+// known or the run has no such part.
 type Costs struct {
-	Step       float64 // an env step with its updates, of a method with a generator on real and synthetic rows
+	Step       float64 // an env step with its updates; if the method has a generator, on real and synthetic rows
 	First      float64 // one before the first generation, on real rows alone; 0: as Step
-	Score      float64 // F of a real transition, and to make it where the learner makes it anew before a refit
-	Warm       float64 // a unit of work that F's model owes before that
+	Score      float64 // F of a real transition, and making that transition if the learner makes it anew before a refit
+	Warm       float64 // a unit of work that F's model owes before scoring
 	FitStep    float64 // a generator step
 	Sample     float64 // a synthetic transition
 	Evaluation float64
 }
 
-// Lasts is about how long a run of c takes from its beginning. Random steps before the
-// first update and analyses count nothing.
+// Lasts estimates how long a run of c takes from its beginning. Random steps before the first
+// update, and analyses, are not counted.
 func (c *Config) Lasts(u Costs) time.Duration { return c.LastsFrom(&c.Knobs, 0, u) }
 
-// LastsFrom is about how long what follows a step takes, with the knobs as they are.
+// LastsFrom estimates how long the rest of the run takes after a step, with the knobs as they
+// are.
 func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
 	from := min(c.Steps, max(step, c.StartSteps/c.Environment.InLockstep()))
 	total := u.Step * float64(c.Steps-from)
@@ -59,8 +60,8 @@ func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
 	return time.Duration(total * float64(time.Second))
 }
 
-// Stored is how many rows D_real gets in the whole run, under s: where the learner makes it
-// anew, all of them at each refit.
+// Stored is how many rows D_real gets in the whole run, under s: if the learner makes D_real
+// anew, all of its rows at each refit.
 func (c *Config) Stored(s *knob.Settings) (rows int) {
 	if !c.Fills() {
 		return c.Steps * c.Environment.InLockstep()
@@ -71,8 +72,9 @@ func (c *Config) Stored(s *knob.Settings) (rows int) {
 	return rows
 }
 
-// owed is how much work F's model has to make up for at each refit: where the learner makes
-// D_real anew then, all of its updates. Models of what was seen learn as it is.
+// owed is how much work F's model has to make up for at each refit: if the learner makes D_real
+// anew then, all of its updates, up to a limit. Models that learn from what was seen owe
+// nothing.
 func (c *Config) owed(s *knob.Settings) int {
 	if !c.Fills() || !slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), s.Relevance) || relevance.Observes(c.Relevance.Of(s.Relevance), c.Sight()) {
 		return 0
@@ -81,9 +83,9 @@ func (c *Config) owed(s *knob.Settings) int {
 	return min(pace.Warmup, s.RefitEvery/max(1, pace.Every))
 }
 
-// Weighs is what the rows of a batch come to, as long as an update takes by them: where a
-// learner sees frames, synthetic rows are a tenth of the work of real ones, which have to be
-// looked at. It is 0 where all rows are alike.
+// Weighs weighs the rows of a batch by the time that an update takes for them: if a learner sees
+// frames, a synthetic row is a tenth of the work of a real one, whose frames have to be
+// processed. The result is 0 if all rows are alike.
 func (c *Config) Weighs(m replay.Mix) float64 {
 	const synthetic = 0.1
 	if !c.Sees() || !c.Generates() {
@@ -96,29 +98,29 @@ func (c *Config) Weighs(m replay.Mix) float64 {
 // and the best.
 const checkpointsKept = 4
 
-// DiskNeed is about how many bytes a run takes on the disk, before it has begun.
+// DiskNeed estimates how many bytes a run takes on the disk, before it has begun.
 type DiskNeed struct {
 	Checkpoint int64 // of one checkpoint, without what it shares
 	Generation int64 // of a D_syn; there are as many as checkpoints at most
-	Real       int64 // of D_real in the end
+	Real       int64 // of D_real at the end
 }
 
 // Total is the whole run folder.
 func (d DiskNeed) Total() int64 { return checkpointsKept*(d.Checkpoint+d.Generation) + d.Real }
 
-// FramesPacked is how many bytes of frames a byte on the disk holds at least: 5.1 to 5.6 were
-// measured of quadruped and walker, 15 of cheetah, about 90 of cartpole and reacher.
+// FramesPacked is how many bytes of frames a byte on the disk holds at least. We measured 5.1 to
+// 5.6 for quadruped and walker, 15 for cheetah, about 90 for cartpole and reacher.
 const FramesPacked = 4
 
-// HistoryPacked is the same of frames in a checkpoint, which are packed faster: about 2 was measured
-// of mazes with a noisy TV, a quarter of which is noise.
+// HistoryPacked is the same for frames in a checkpoint, which are compressed faster. We measured
+// about 2 for mazes with a noisy TV, a quarter of which is noise.
 const HistoryPacked = 2
 
-// framesPackedBest is how many it holds at most.
+// framesPackedBest is how many bytes of frames a byte on the disk holds at most.
 const framesPackedBest = 100
 
-// FilmFits says in a line that a run's frames cannot fit on a disk with so many bytes free,
-// whatever they show; 0: it is not known how many. Those that perhaps do not are for Try.
+// FilmFits returns a one-line error if a run's frames cannot fit on a disk with free bytes free,
+// whatever they show; free is 0 if it is unknown. Frames that may not fit are left to Try.
 func (c *Config) FilmFits(free int64, t task.Task) error {
 	if !c.Sees() || free <= 0 {
 		return nil

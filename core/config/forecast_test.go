@@ -33,7 +33,7 @@ func TestALengthIsTheSumOfItsParts(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
-	c.Steps, c.StartSteps, c.Knobs.RefitEvery = 10, 1, 4 // steps 2 to 4 are on real rows alone
+	c.Steps, c.StartSteps, c.Knobs.RefitEvery = 10, 1, 4 // steps 2 to 4 train on real rows alone
 	for step, want := range map[int]time.Duration{0: 3*3 + 6, 2: 2*3 + 6, 4: 6, 9: 1} {
 		if got := c.LastsFrom(&c.Knobs, step, Costs{Step: 1, First: 3}); got != want*time.Second {
 			t.Errorf("behind step %d it lasts %s, want %d s", step, got, want)
@@ -45,8 +45,8 @@ func TestALengthIsTheSumOfItsParts(t *testing.T) {
 	}
 }
 
-// Where the learner makes D_real anew at each refit, its model has missed all updates by
-// then, as many as it makes up for, and each of them stores all rows.
+// If the learner makes D_real anew at each refit, the relevance model has missed all updates by
+// then and makes up for as many as it may; each refit stores all rows again.
 func TestRefitsThatMakeDRealAnew(t *testing.T) {
 	c := Config{Steps: 10, StartSteps: 4, Buffer: 8, Knobs: knob.Settings{RefitEvery: 3, Samples: 1, Relevance: "curiosity"}}
 	c.Generator.Kind, c.Agent.Learner, c.Pixels = "diffusion", "drqv2", agent.DefaultPixels
@@ -70,8 +70,7 @@ func TestRefitsThatMakeDRealAnew(t *testing.T) {
 	}
 }
 
-// A disk on which the frames of a run cannot be kept refuses it, one on which they perhaps
-// can does not.
+// A run is refused if its frames cannot fit on the disk, and not if they may fit.
 func TestFramesThatFitOnNoDisk(t *testing.T) {
 	c := Config{Steps: 1_000_000, Members: 1}
 	c.Agent.Learner, c.Pixels = "drqv2", agent.DefaultPixels

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Machine is what a process may have.
+// Machine says how much memory a process may use.
 type Machine struct {
 	Memory  float64 // bytes; 0: not known
 	Says    string  // who grants it: "this machine has", …
@@ -19,8 +19,8 @@ type Machine struct {
 // String says how much memory there is.
 func (m Machine) String() string { return m.Says + " " + bytesText(m.Memory) }
 
-// ThisMachine is what this process may have: the machine's memory, or less where its
-// control group allows less.
+// ThisMachine is what this process may have: the machine's memory, or less if its control group
+// allows less.
 func ThisMachine() Machine {
 	m := Machine{Memory: total(), Says: "this machine has", Address: addressSpace()}
 	if bytes := controlled(); bytes > 0 && (m.Memory == 0 || bytes < m.Memory) {
@@ -44,8 +44,8 @@ func total() float64 {
 	return 0
 }
 
-// controlled is the least that the process's control group and those above it allow; 0
-// where none says.
+// controlled is the smallest limit of the process's control group and those above it; 0 if none
+// sets one.
 func controlled() (least float64) {
 	doc, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

@@ -15,27 +15,27 @@ import (
 	"pgrlab/core/task"
 )
 
-// MemoryPart is what a part of a run takes, and the settings that it follows from.
+// MemoryPart is the memory that a part of a run takes, and the settings that it follows from.
 type MemoryPart struct {
 	Settings string
 	Bytes    float64
 }
 
 const (
-	// physics is what an instance of the simulator takes, in bytes; copies of a task
-	// share up to maxPhysics of them.
+	// Physics is what an instance of the simulator takes, in bytes; copies of a task share up to
+	// maxPhysics of them.
 	Physics    = 16 << 20
 	maxPhysics = 8
-	// copied is about what a copy of a task takes beside that.
+	// copied is about what a copy of a task takes in addition.
 	copied = 64 << 10
-	// reserved is the address space that the Go runtime and the simulator take beside
-	// their memory; the heap may double before it is collected. Measured with ulimit -v:
-	// scale demo on two threads takes 2.6 GiB.
+	// reserved is the address space that the Go runtime and the simulator take in addition to
+	// their memory; the heap may double before it is collected. Measured with ulimit -v: scale
+	// demo on two threads takes 2.6 GiB.
 	reserved = 2.3 * (1 << 30)
 )
 
-// Memory is about what a run of c on a task takes in the end, part by part, the largest
-// first: never much more than it will. It does not overflow.
+// Memory estimates what a run of c on a task takes at its end, part by part, the largest first.
+// The estimate is never much more than the run will take. It does not overflow.
 func (c *Config) Memory(task task.Task) []MemoryPart {
 	shape := c.Rows(task)
 	members, row := float64(c.Members), 4*float64(shape.Width())
@@ -89,20 +89,20 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	return all
 }
 
-// FrameCapacity is the most frames that a member keeps: those of the env steps that its learner
-// makes D_real of where it says how many they are, else as many as buffer says, and at least a
-// stack of each copy.
+// FrameCapacity is the most frames that a member keeps. If the learner says how many transitions
+// it makes D_real of, it is the frames of their env steps; else as many as buffer says, and at
+// least a stack of each copy.
 func (c *Config) FrameCapacity(task task.Task) int {
 	copies := c.Environment.InLockstep()
 	if kept := c.keeps(); kept > 0 {
 		steps := (kept + copies - 1) / copies
-		return copies * (steps + steps/max(1, task.EpisodeSteps) + 2) // an episode has one more than env steps, and begins anywhere
+		return copies * (steps + steps/max(1, task.EpisodeSteps) + 2) // an episode has one more frame than env steps, and begins anywhere
 	}
 	return max(c.Buffer, (c.Pixels.Stack+1)*copies)
 }
 
-// keeps is how many transitions of the environment D_real is made of at most; 0: as many as it
-// has room for.
+// keeps is the most transitions of the environment that D_real is made of; 0: as many as it has
+// room for.
 func (c *Config) keeps() int {
 	s, d := c.Learner(task.Task{})
 	if s.Keeps == nil {
@@ -112,20 +112,20 @@ func (c *Config) keeps() int {
 }
 
 // FramesSeen is about how many frames a member sees in the whole run: an episode has one more
-// than env steps.
+// frame than env steps.
 func (c *Config) FramesSeen(task task.Task) int {
 	steps := c.Steps * c.Environment.InLockstep()
 	return steps + steps/max(1, task.EpisodeSteps) + c.Environment.InLockstep()
 }
 
-// FramesMemory is about what the frames take that a member keeps.
+// FramesMemory estimates the memory of the frames that a member keeps.
 func (c *Config) FramesMemory(task task.Task) float64 {
-	const beside = 32 // bytes that are known of a frame
+	const beside = 32 // bytes that are kept with a frame
 	side := float64(c.Pixels.Side)
 	return float64(min(c.FramesSeen(task), c.FrameCapacity(task))) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
 }
 
-// functionMemory is about what a relevance function takes.
+// functionMemory estimates the memory of a relevance function.
 func (c *Config) functionMemory(settings relevance.Config, shape replay.Shape) float64 {
 	if met, is := settings.(relevance.ConfigOfEpisodes); is {
 		return met.MemoryIn(shape, c.Sight(), c.Environment.InLockstep())
@@ -136,10 +136,10 @@ func (c *Config) functionMemory(settings relevance.Config, shape replay.Shape) f
 	return settings.Memory(shape)
 }
 
-// Collected is the most transitions of the environment that D_real comes to hold.
+// Collected is the most transitions of the environment that D_real comes to hold in the run.
 func (c *Config) Collected() int { return c.CollectedBy(c.Steps) }
 
-// CollectedBy is how many it can hold behind an env step.
+// CollectedBy is the most transitions of the environment that D_real can hold after an env step.
 func (c *Config) CollectedBy(step int) int {
 	rows := min(c.Buffer, step*c.Environment.InLockstep())
 	if kept := c.keeps(); kept > 0 {
@@ -148,8 +148,8 @@ func (c *Config) CollectedBy(step int) int {
 	return rows
 }
 
-// learnerMemory is about what a learner takes that makes updates on batches of so many
-// rows, and is looked at that many rows at a time.
+// learnerMemory estimates the memory of a learner that makes updates on batches of batch rows,
+// and is looked at looked rows at a time.
 func (c *Config) learnerMemory(task task.Task, batch, looked int) float64 {
 	s, d := c.Learner(task)
 	if s.Memory == nil {
@@ -158,8 +158,8 @@ func (c *Config) learnerMemory(task task.Task, batch, looked int) float64 {
 	return s.Memory(d, batch, looked)
 }
 
-// sizesOf names the sizes among the settings of a table, which the memory of what they
-// describe follows from.
+// sizesOf names the sizes among the settings of a table; the memory of what the table describes
+// follows from them.
 func sizesOf(name string, settings any) string {
 	var sizes []string
 	v := reflect.ValueOf(settings)
@@ -174,8 +174,8 @@ func sizesOf(name string, settings any) string {
 	return name + "." + strings.Join(sizes, ", ")
 }
 
-// FitsInto says in one line what a run would take and which settings make it so, where
-// that is more than the machine has.
+// FitsInto returns an error if a run would take more than the machine has. It says in one line
+// what the run would take, and which settings make it so.
 func (c *Config) FitsInto(m Machine, task task.Task) error {
 	need, parts := 0.0, c.Memory(task)
 	for _, p := range parts {
@@ -202,8 +202,8 @@ func bytesText(bytes float64) string {
 	return fmt.Sprintf("%.4g %s", bytes, units[n])
 }
 
-// savingBeside is what the sections of a checkpoint may take beside the parts of a run, in
-// bytes: counters, environments, half of an evaluation.
+// savingBeside is what the sections of a checkpoint may take in addition to the parts of a run,
+// in bytes: counters, environments, half of an evaluation.
 const savingBeside = 256 << 20
 
 // Limit is how much a checkpoint of a run of c can hold: no part is larger on the disk

@@ -10,15 +10,15 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Evaluation is how and when a run is judged.
+// Evaluation says how and when a run is evaluated.
 type Evaluation struct {
 	Every         int     `toml:"every"`             // env steps; 0: never
 	Episodes      int     `toml:"episodes"`          // in lockstep
-	Actions       string  `toml:"actions,omitempty"` // of the policy: "mean", as is the empty one, or "sample"
+	Actions       string  `toml:"actions,omitempty"` // of the policy: "mean" or "sample"; empty: "mean"
 	DormantStates int     `toml:"dormant_states"`    // real states on which the dormant ratio is taken
 	DormantTau    float64 `toml:"dormant_tau"`       // its threshold
-	AnalysedRows  int     `toml:"analysed_rows"`     // synthetic transitions that are held to the real ones after each generation; 0: no analyses
-	AnalyseEvery  int     `toml:"analyse_every"`     // env steps between the analyses of pgrlab analyse, as lines of the journal; 0: never
+	AnalysedRows  int     `toml:"analysed_rows"`     // synthetic transitions that are compared with the real ones after each generation; 0: no analyses
+	AnalyseEvery  int     `toml:"analyse_every"`     // env steps between analyses like those of pgrlab analyse, as lines of the journal; 0: never
 	KeepEvery     int     `toml:"keep_every"`        // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
 }
 
@@ -39,12 +39,12 @@ func (e Evaluation) Mode() (agent.Mode, error) {
 	return 0, fmt.Errorf("configuration: evaluation.actions is %q, want %q or %q", e.Actions, ActionsMean, ActionsSample)
 }
 
-// Replay is how batches of real transitions are sampled.
+// Replay says how batches of real transitions are sampled.
 type Replay struct {
-	// Priority is "none" or empty, all transitions alike; "td", by the size of their error
-	// |mean Q(s,a) − y| when they were last trained on; or a relevance
-	// function that learns in steps, by F as its paper has it at that time (Schaul et
-	// al. 2016).
+	// Priority is "none" or empty if all transitions are drawn alike; "td" for priorities by the
+	// size of the error |mean Q(s,a) − y| when a transition was last trained on; or a relevance
+	// function that learns in steps, for priorities by F at that time, as its paper defines it
+	// (Schaul et al. 2016).
 	Priority string  `toml:"priority"`
 	Alpha    float64 `toml:"alpha"`   // exponent of priorities
 	Epsilon  float64 `toml:"epsilon"` // added to each
@@ -77,36 +77,35 @@ func (r Replay) Priorities() replay.PriorityConfig {
 	return replay.PriorityConfig{Alpha: r.Alpha, Epsilon: r.Epsilon}
 }
 
-// Bonus is relevance that is added to the reward which the agent learns from:
-// r + bonus·F, with the strength of the knob bonus, for any F that learns in steps or in
-// rounds. It is
-// computed when a batch is sampled, by the model as it is then, also for synthetic
-// transitions; for a learner that takes no batches, when it observes an env step.
-// Stored rewards, evaluations and every relevance function stay without it.
+// Bonus is relevance that is added to the reward which the agent learns from: r + bonus·F, with
+// the strength of the knob bonus, for any F that learns in steps or in rounds. It is computed by
+// the model as it is when a batch is sampled, for synthetic transitions too; for a learner that
+// takes no batches, when it observes an env step. Stored rewards, evaluations and relevance
+// functions do not include it.
 type Bonus struct {
-	Function string `toml:"function"` // "none", as is the empty one, or a relevance function that learns in steps or in rounds
+	Function string `toml:"function"` // "none" or empty, or a relevance function that learns in steps or in rounds
 	Scale    string `toml:"scale"`    // of F: "returns", "std", "paper" or "code"
 }
 
-// Choices of Bonus.Function and of Replay.Priority beside relevance functions.
+// Choices of Bonus.Function and of Replay.Priority other than relevance functions.
 const (
 	FunctionNone = "none" // of both
 	PriorityTD   = "td"   // of Replay.Priority
 )
 
-// The choices of Bonus.Scale. The paper gives a strength of 0.1 and no scale; what
-// its text and its code call F differ by a factor of 128.
+// The choices of Bonus.Scale. The paper gives a strength of 0.1 and no scale; what its text and
+// its code call F differs by a factor of 128.
 const (
-	// ScaleReturns divides the paper's F by the standard deviation of its discounted
-	// return along the collected transitions, as random network distillation does
-	// with its bonus (Burda et al. 2019, §2.4). See bonusReturn.
+	// ScaleReturns divides the paper's F by the standard deviation of its discounted return
+	// along the collected transitions, as random network distillation does with its bonus (Burda
+	// et al. 2019, §2.4). See bonusReturn in package replica.
 	ScaleReturns = "returns"
-	// ScaleStd divides it by the standard deviation of F itself, of all values so far
-	// over real transitions: a bonus several times as large.
+	// ScaleStd divides it by the standard deviation of F itself, of all values so far on real
+	// transitions. That makes the bonus several times as large.
 	ScaleStd = "std"
-	// ScalePaper is F as its paper has it, of curiosity ½‖g(h(s),a) − h(s')‖².
+	// ScalePaper takes F as its paper defines it, for curiosity ½‖g(h(s),a) − h(s')‖².
 	ScalePaper = "paper"
-	// ScaleCode is F as relevance.Function scores it, of curiosity the mean of squares of
+	// ScaleCode takes F as relevance.Function scores it, for curiosity the mean of squares in
 	// the released code, 2/H of the paper's.
 	ScaleCode = "code"
 )
@@ -135,13 +134,13 @@ func (b Bonus) Given() bool { return b.Function != "" && b.Function != FunctionN
 // generative.Config are keys of the same table.
 type Generator struct {
 	Kind   string `toml:"kind"`   // one of package generative, or "none" for methods on real data only
-	Slice  int    `toml:"slice"`  // gradient steps of a slice of a fit: how long a command may have to wait; 0: one
+	Slice  int    `toml:"slice"`  // gradient steps in a slice of a fit, which set how long a command may have to wait; 0: one
 	Retain int    `toml:"retain"` // generations that D_syn holds, the newest; 0: one
 
 	generative.Config
-	// Kinds are the own settings of each kind: in a document the table generator.KIND.
+	// Kinds are the settings of each kind, in a document the table generator.KIND.
 	Kinds generative.Kinds      `toml:"-"`
-	Head  generative.HeadConfig `toml:"head"` // of any kind
+	Head  generative.HeadConfig `toml:"head"` // for any kind
 }
 
 // Generations is how many generations D_syn holds.

@@ -14,7 +14,7 @@ func init() {
 	}
 }
 
-// Who chooses among actions plays where one is chosen, and nobody else does.
+// A learner that chooses among actions can play a task of choices, and no other learner can.
 func TestWhoCanPlayATask(t *testing.T) {
 	for learner, chooses := range map[string]bool{"chooser": true, "mover": false} {
 		for _, discrete := range []bool{true, false} {

@@ -14,8 +14,8 @@ import (
 	"pgrlab/core/task"
 )
 
-// Validate says in one line what is wrong with c, or returns nil. What it leaves to
-// ValidateSettings are the settings of single parts.
+// Validate returns a one-line error that says what is wrong with c, or nil. It leaves the
+// settings of single parts to ValidateSettings.
 func (c *Config) Validate() error {
 	if c.Lanes != device.Lanes {
 		return fmt.Errorf("configuration: lanes is %d: this version computes with %d", c.Lanes, device.Lanes)
@@ -102,8 +102,8 @@ func (c *Config) validateParts() error {
 	return nil
 }
 
-// validateLearner says what is wrong with the choice of the learner, and with other parts
-// together with it.
+// validateLearner says what is wrong with the choice of the learner, or with its combination
+// with other parts.
 func (c *Config) validateLearner() error {
 	s, err := c.Agent.Spec()
 	if err != nil {
@@ -134,7 +134,7 @@ func (c *Config) validateLearner() error {
 	return nil
 }
 
-// validateBonus says whether there is what the bonus is of.
+// validateBonus says whether the run has what the bonus is computed from.
 func (c *Config) validateBonus(s agent.Spec) error {
 	b := c.Bonus.Function
 	switch {
@@ -173,9 +173,9 @@ func (c *Config) validateObservation(s agent.Spec) error {
 	return nil
 }
 
-// CanPlay says whether the learner can be given what it takes of the task, and the task what
-// the learner does. Members go in lockstep, so that their D_real must be as large: with rows of several env steps episodes
-// that end by themselves make that differ.
+// CanPlay says whether the task offers the observations that the learner takes, and takes the
+// actions that the learner chooses. Members go in lockstep, so their D_real must be equally
+// large; if rows span several env steps, episodes that end by themselves make the sizes differ.
 func (c *Config) CanPlay(t task.Task) error {
 	if s, _ := c.Learner(t); s.Discrete != t.Discrete {
 		does, wants := "acts with numbers", "chooses among actions"
@@ -199,7 +199,8 @@ func (c *Config) CanPlay(t task.Task) error {
 	return nil
 }
 
-// Fits says whether settings that are in range go together, and with what is fixed.
+// Fits says whether settings that are in range go together, with each other and with what is
+// fixed.
 func (c *Config) Fits(s *knob.Settings) error {
 	if c.Generates() && s.Samples > c.Buffer {
 		return fmt.Errorf("samples: %s do not fit: D_syn has room for %s transitions (buffer)", knob.FormatCount(s.Samples), knob.FormatCount(c.Buffer))
@@ -213,7 +214,7 @@ func (c *Config) Fits(s *knob.Settings) error {
 	return nil
 }
 
-// Played is how the run plays its task at first.
+// Played is how the run plays its task at its beginning.
 func (c *Config) Played() task.Environment {
 	e := c.Environment
 	if tv := c.Knobs.Televised(); tv != knob.TVOff {
@@ -222,8 +223,8 @@ func (c *Config) Played() task.Environment {
 	return e
 }
 
-// CanMake says whether the parts of the run can be made for the task, as far as that is known before
-// they are. c must be valid.
+// CanMake says whether the parts of the run can be made for the task, as far as that is known
+// before they are made. c must be valid.
 func (c *Config) CanMake(t task.Task) error {
 	if err := c.CanPlay(t); err != nil {
 		return err
@@ -240,8 +241,8 @@ func (c *Config) CanMake(t task.Task) error {
 	return c.ValidateSettings()
 }
 
-// ValidateSettings looks into what Validate leaves out: the settings of the generator and
-// of the relevance functions that the run may come to use.
+// ValidateSettings checks what Validate leaves out: the settings of the generator and of the
+// relevance functions that the run may come to use.
 func (c *Config) ValidateSettings() error {
 	for _, name := range c.Functions() {
 		if settings := c.Relevance.Of(name); settings != nil {

@@ -6,8 +6,8 @@ import (
 	"pgrlab/core/agent"
 )
 
-// CheckWhatIf says why a checkpoint of the run cannot be trained on with other rows (see
-// package whatif), or returns nil.
+// CheckWhatIf returns why a checkpoint of the run cannot be trained further with other rows (see
+// package whatif), or nil.
 func (c *Config) CheckWhatIf() error {
 	learner, _ := c.Agent.Spec() // Validate has looked at it
 	switch {

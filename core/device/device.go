@@ -1,10 +1,10 @@
-// Package device says what a machine must do to run plans: take a Program of
-// instructions over named buffers, and make something of it that runs again and
-// again on the same memory.
+// Package device defines what a machine must provide to run plans: it takes a Program of
+// instructions over named buffers and makes an Executable that runs again and again on the same
+// memory.
 //
-// The instruction set is small and typed by its documentation: shapes are
-// members × rows × columns, and every instruction is a function of its operands
-// alone. How a device spreads work over cores or threads does not change the numbers.
+// The instruction set is small, and its documentation defines its types: shapes are members × rows
+// × columns, and every instruction is a function of its operands alone. How a device spreads work
+// over cores or threads does not change the numbers.
 package device
 
 import (
@@ -15,87 +15,85 @@ import (
 	"pgrlab/core/window"
 )
 
-// Lanes is the fixed number of parts that reductions over rows are split into.
-// It belongs to the numbers: another value gives other last bits, so that a run
-// keeps it in its configuration.
+// Lanes is the fixed number of parts that reductions over rows are split into. The results depend
+// on it: another value changes the last bits, so a run keeps it in its configuration.
 const Lanes = 2
 
-// Device turns programs into something that runs.
+// Device compiles programs into executables.
 type Device interface {
-	// Name says what it is, for people: "cpu avx2, 2 threads".
+	// Name describes the device for people: "cpu avx2, 2 threads".
 	Name() string
-	// Compile checks a program and prepares its run. Programs of one device may
-	// be compiled at any time, but run one at a time.
+	// Compile checks a program and prepares its execution. Programs of one device may be compiled
+	// at any time, but run one at a time.
 	Compile(p *Program) (Executable, error)
 }
 
 // Executable is a compiled program. It belongs to one goroutine.
 type Executable interface {
-	// Run executes the program once; occasion indexes its random fills. Where the
-	// program finds a number that is not finite before it changes any state, it
-	// returns a *NotFinite and has changed nothing.
+	// Run executes the program once; occasion indexes its random fills. If the program finds a
+	// number that is not finite before it changes any state, Run returns a *NotFinite and nothing
+	// has changed.
 	Run(occasion uint64) error
-	// GradientNorm is the global norm of the last run's gradients; 0 without an
-	// optimiser.
+	// GradientNorm returns the global norm of the last run's gradients, or 0 without an optimiser.
 	GradientNorm() float64
-	// Data is the host's view of a buffer, valid between runs.
+	// Data returns the host's view of a buffer, valid between runs.
 	Data(r Ref) []float32
 	// Close frees what the program holds.
 	Close() error
 }
 
-// Sharer is a Device whose workers do something of the host's between two programs.
+// Sharer is a Device whose workers can do work of the host between two programs.
 type Sharer interface {
-	// Share makes a function that has all parts of some work done, on the workers that
-	// are free, and waits for them. It runs as programs do, one at a time, and does not
-	// allocate.
+	// Share returns a function that has the free workers do all parts of some work and waits for
+	// them. Like programs, such functions run one at a time. The function does not allocate.
 	Share(work func(part, parts int)) func()
 }
 
 // Divider is a Device whose workers can be divided among programs that run at the same time.
 type Divider interface {
-	// Divide makes n devices that have a share of the workers each, and give the same
-	// numbers; nil: there are fewer than n workers. They are closed with it.
+	// Divide returns n devices, each with a share of the workers, that compute the same numbers, or
+	// nil if there are fewer than n workers. They are closed together with the whole device.
 	Divide(n int) []Device
-	// Lend says whether programs of the parts have all workers from now on, as long as one
-	// of them runs at a time, or those of their part. It is called while none runs.
+	// Lend says whether programs of the parts use all workers from now on, as long as only one of
+	// them runs at a time, or the workers of their own part. It must be called while no program
+	// runs.
 	Lend(all bool)
-	// Workers is how many there are.
+	// Workers returns the number of workers.
 	Workers() int
 }
 
 // Profiler is an Executable that can say where its time goes.
 type Profiler interface {
-	// Profile runs the program a number of times, at occasions from occasion on,
-	// and returns the shortest time of each of its parts.
+	// Profile runs the program a number of times, starting at the given occasion, and returns the
+	// shortest time of each of its parts.
 	Profile(occasion uint64, runs int) ([]Timing, error)
 }
 
-// Outliner is an Executable that can say how it was laid out.
+// Outliner is an Executable that can report how it was laid out.
 type Outliner interface {
 	Outline() Outline
 }
 
-// Outline is what a device made of a program.
+// Outline describes what a device made of a program.
 type Outline struct {
-	// Segments is how many parts barriers cut the program into, the optimiser and
-	// the averages included.
+	// Segments is the number of parts that barriers cut the program into, including the optimiser
+	// and the averages.
 	Segments int
-	// Segment and Lanes say of each instruction which part it is in, and by what
-	// its lanes divide the result ("rows", "members", …).
+	// Segment and Lanes give for each instruction the part that contains it, and how its lanes
+	// divide the result ("rows", "members", …).
 	Segment []int
 	Lanes   []string
-	// Into is the instruction that does the work of each: itself, or another that
-	// was made to do both. nil: each does its own.
+	// Into gives for each instruction the one that does its work: itself, or another one that was
+	// made to do both. If Into is nil, each instruction does its own work.
 	Into []int
-	// Owner is, of each buffer, the one whose memory it has: itself, or one that
-	// is no longer needed.
+	// Owner gives for each buffer the one whose memory it uses: itself, or a buffer that is no
+	// longer needed.
 	Owner []Ref
-	// Own is how many bytes the program has made for itself.
+	// Own is the number of bytes that the program has allocated for itself.
 	Own int
 }
 
-// Timing is what one part of a run took: an instruction, or what a device adds.
+// Timing is the time that one part of a run took: an instruction, or something that a device adds.
 type Timing struct {
 	Instr int // −1: it belongs to no instruction
 	Name  string
@@ -113,16 +111,16 @@ type Buffer struct {
 	Name string
 	// Members, Rows and Cols give the shape [N,B,C]; a vector is 1×1×C.
 	Members, Rows, Cols int
-	// Host is memory that outlives the program (inputs, parameters); nil for
-	// what the program makes and uses itself.
+	// Host is memory that outlives the program (inputs, parameters); nil for buffers that the
+	// program makes and uses itself.
 	Host []float32
 }
 
 // Len is the number of elements.
 func (b Buffer) Len() int { return b.Members * b.Rows * b.Cols }
 
-// Instr is one instruction. F and I are constants; its Code says which of the
-// fields it reads.
+// Instr is one instruction. F and I are constants; the Code determines which of the fields are
+// read.
 type Instr struct {
 	Code Code
 	Out  Ref
@@ -132,23 +130,21 @@ type Instr struct {
 	ReLU bool       // Linear, LinearAt, LinearJoined, Conv: max(0,·) on the result
 	Mask Ref        // LinearDX, ConvDX: zero where the mask is not positive
 	Fill rng.Stream // FillNormal, FillUniform
-	// Window is how windows move over the images that rows are: Conv and MaxPool.
+	// Window is the geometry of windows over the images in the rows, for Conv and MaxPool.
 	Window window.Geometry
-	// Items says which numbers of the occasion a fill takes; nil: from 0 on.
+	// Items says which numbers of the occasion a fill takes; nil: the numbers from 0 on.
 	Items *Items
 }
 
-// Items are those of an occasion that a fill takes. Both fields may change between
-// runs.
+// Items selects the numbers of an occasion that a fill takes. Both fields may change between runs.
 type Items struct {
-	First uint64 // the item that element 0 is
-	Idle  bool   // the fill takes nothing and leaves what it took last
+	First uint64 // the number that element 0 takes
+	Idle  bool   // the fill takes nothing and leaves the previous numbers
 }
 
-// Program is a straight line of instructions, then an optimiser step, then the
-// moves of averages. Only these two change what outlives a run, and they come to
-// pass only if all of Finite and, with an optimiser, the norm of all gradients
-// are finite.
+// Program is a straight line of instructions, then an optimiser step, then updates of averages.
+// Only the step and the updates change state that outlives a run, and they happen only if all of
+// Finite and, with an optimiser, the norm of all gradients are finite.
 type Program struct {
 	Name    string
 	Buffers []Buffer
@@ -159,19 +155,19 @@ type Program struct {
 	Keep []Ref
 	// Finite are the buffers that are checked before state changes.
 	Finite []Ref
-	// Routine is what a program without instructions, optimiser and averages does; nil
-	// where it has them.
+	// Routine is the work of a program without instructions, optimiser and averages; nil if the
+	// program has any of these.
 	Routine Routine
 }
 
-// MaxGradientNorm is the largest norm that an optimiser takes for finite: beyond
-// it the second moments, which hold squares, would overflow float32.
+// MaxGradientNorm is the largest norm that an optimiser accepts as finite: beyond it the second
+// moments, which hold squares, would overflow float32.
 const MaxGradientNorm = 1.8e19
 
 // NotFinite says where a run met the first number that is not finite.
 type NotFinite struct {
-	// Instr is the instruction that made it; −1: it was there before the run;
-	// Nowhere: every element is finite, but the norm of the gradients too large.
+	// Instr is the instruction that made the number; −1: the number was there before the run;
+	// Nowhere: every element is finite, but the norm of the gradients is too large.
 	Instr  int
 	Buffer Ref
 	Index  int // of the element in the buffer
@@ -179,7 +175,7 @@ type NotFinite struct {
 	Norm   float64 // of the gradients, NaN if it is not known
 }
 
-// Nowhere is NotFinite.Instr where no single instruction is to blame.
+// Nowhere is the value of NotFinite.Instr if no single instruction is to blame.
 const Nowhere = -2
 
 func (e *NotFinite) Error() string {
@@ -189,9 +185,9 @@ func (e *NotFinite) Error() string {
 	return fmt.Sprintf("instruction %d: element %d of buffer %d is %g", e.Instr, e.Index, e.Buffer, e.Value)
 }
 
-// Adam is one step of Adam or AdamW (Kingma and Ba 2015; Loshchilov and Hutter
-// 2019) over all parameters, in PyTorch's order of operations, after the clip of
-// the gradient's global norm to ClipNorm (0: no clip).
+// Adam is one step of Adam or AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019) over all
+// parameters, in PyTorch's order of operations, after clipping the gradient's global norm to
+// ClipNorm (0: no clipping).
 type Adam struct {
 	Params, Grads, M, V                      []Ref
 	Rate                                     Ref // [1]
@@ -199,12 +195,12 @@ type Adam struct {
 	T                                        *uint64 // steps taken; each run adds one
 }
 
-// Lerp moves Dst by Rate·(Src−Dst): Polyak's average, an exponential moving
-// average, a running statistic. Without a Rate (None) Dst becomes Src, bit for bit.
+// Lerp moves Dst by Rate·(Src−Dst): a Polyak average, an exponential moving average or a running
+// statistic. Without a Rate (None), Dst becomes a copy of Src, bit for bit.
 type Lerp struct{ Dst, Src, Rate Ref }
 
-// Code names an instruction. Shapes are [members,rows,columns]; an operand that
-// has one member where the result has several serves all of them.
+// Code names an instruction. Shapes are [members,rows,columns]; an operand with one member is
+// shared by all members of the result.
 type Code int
 
 const (
@@ -212,9 +208,9 @@ const (
 	FillNormal                    // Out ← N(0,1)
 	FillUniform                   // Out ← U[0,1)
 	Linear                        // In x w b: x·w+b for each member
-	LinearAt                      // In x w b members: by the members that the indices name
-	LinearDX                      // In dz w: dz·wᵀ; where Out has one member, summed over members
-	LinearDXPart                  // In dz w: columns I[0] to I[1] of that
+	LinearAt                      // In x w b members: Linear with the members that the indices name
+	LinearDX                      // In dz w: dz·wᵀ; if Out has one member, summed over members
+	LinearDXPart                  // In dz w: columns I[0] to I[1] of LinearDX
 	LinearJoined                  // In x1 x2 w b: Linear of x1 and x2 side by side
 	LinearJoinedDW                // In x1 x2 dz: LinearDW of x1 and x2 side by side
 	LinearDW                      // In x dz: xᵀ·dz for each member
@@ -251,7 +247,7 @@ const (
 	EntropyGradLogp               // In logp alpha dloss
 	EntropyGradQ                  // In q dloss
 	AddScalars                    // In a b
-	BatchStats                    // In x: rows mean, biased variance, unbiased variance; I channels of images, whose places are rows then, or 0: so all of batch norm
+	BatchStats                    // In x: rows mean, biased variance, unbiased variance; I[0] channels of images, whose places then count as rows, or 0; so for all of batch norm
 	BatchNorm                     // In x gamma beta stats
 	BatchNormDX                   // In x gamma stats dy
 	BatchNormDGamma               // In x stats dy
@@ -279,11 +275,11 @@ const (
 	Div                           // In a b
 	Keep                          // In dy a b: dy where a ≤ b, with I[0] = 1 where a < b, else 0
 	ColScale                      // In x s: s holds [1,N,C]
-	ColAdd                        // In x b: likewise
+	ColAdd                        // In x b: b holds [1,N,C]
 	Members                       // In x: repeated for I[0] members
 	SumMembers                    // In x
 	SumColumns                    // In x; F[0] factor
-	SpreadColumns                 // In x: its column I[0] times; F[0] factor
+	SpreadColumns                 // In x: its one column I[0] times; F[0] factor
 	Sum                           // In x; F[0] norm
 	SumGrad                       // In x dsum; F[0]
 	BCE                           // In z t [w]; F[0] norm
@@ -303,14 +299,14 @@ const (
 	CrossEntropy                  // In z t [w]; F[0] norm
 	CrossEntropyGrad              // In z t [w] dloss; F[0]
 	TwoHot                        // In x; F lo hi, I[0] bins
-	MergeStats                    // In running x: mean, variance and count with the rows of x
+	MergeStats                    // In running x: mean, variance and count updated with the rows of x
 	Conv                          // In x w b; Window
-	ConvDX                        // In dz w; Window, of the result
+	ConvDX                        // In dz w; Window of the result
 	ConvDW                        // In x dz; Window
 	ConvDB                        // In dz; Window: sum over rows and places
 	MaxPool                       // In x; Window
 	MaxPoolGrad                   // In x dy; Window
-	Codes                         // how many there are
+	Codes                         // the number of codes
 )
 
 var codeNames = [Codes]string{
@@ -339,9 +335,8 @@ func (c Code) String() string {
 	return codeNames[c]
 }
 
-// FLOPs is the number of floating-point operations of an instruction, a
-// multiplication and an addition counted as two; elementwise work counts one an
-// element.
+// FLOPs returns the number of floating-point operations of an instruction. A multiplication and an
+// addition count as two; elementwise work counts one per element.
 func (p *Program) FLOPs(in Instr) int {
 	out := p.Buffers[in.Out]
 	switch in.Code {

@@ -22,7 +22,7 @@ func TestEveryCodeHasAName(t *testing.T) {
 	}
 }
 
-// The operations of a layer and of its gradients, counted by hand: three members,
+// The operations of a layer and of its gradients are compared with a count by hand: three members,
 // five rows, four inputs, two outputs.
 func TestFLOPs(t *testing.T) {
 	p := &Program{Buffers: []Buffer{

@@ -2,9 +2,9 @@ package device
 
 import "fmt"
 
-// OutOfMemory says that a device has not the memory that a program needs. Asked,
-// Free and Total are in bytes. A caller that has a choice, such as the rows of a chunk,
-// tries again with less.
+// OutOfMemory reports that a device does not have the memory that a program needs. Asked, Free and
+// Total are in bytes. A caller that has a choice, such as the number of rows in a chunk, tries
+// again with less.
 type OutOfMemory struct {
 	Asked, Free, Total uint64
 	Err                error // in the device's words

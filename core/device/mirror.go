@@ -1,22 +1,20 @@
 package device
 
-// Mirror is a Device with memory of its own, on which it keeps tensors that
-// outlive a run: those that any of its programs changes (parameters, moments,
-// averages), and those that were pushed. The host's memory of a kept tensor is
-// only a copy, brought up to date by Fetch. Everything else that a program reads
-// from the host (batches, learning rates) the device reads at each run.
+// Mirror is a Device with its own memory, where it keeps tensors that outlive a run: those that any
+// of its programs changes (parameters, moments, averages), and those that were pushed. The host's
+// memory of a kept tensor is only a copy, which Fetch updates. The device reads everything else
+// that a program needs from the host (batches, learning rates) at each run.
 type Mirror interface {
 	Device
-	// Fetch brings the device's numbers to a kept tensor's memory on the host. The
-	// tensor is named by that memory, from its first element on.
+	// Fetch copies the device's numbers of a kept tensor to the host. The tensor is identified by
+	// its memory on the host, from its first element on.
 	Fetch(tensor []float32) error
-	// Push brings the host's numbers to the device, which from then on keeps the
-	// tensor: after a later change of the host's memory it must be pushed again.
+	// Push copies the host's numbers to the device, which keeps the tensor from then on: after a
+	// later change of the host's memory it must be pushed again.
 	Push(tensor []float32) error
 }
 
-// Written are the buffers with memory on the host that a run changes, in the order
-// of the program.
+// Written returns the buffers with host memory that a run changes, in program order.
 func (p *Program) Written() []Ref {
 	var all []Ref
 	seen := map[Ref]bool{}

@@ -6,30 +6,29 @@ import (
 	"weak"
 )
 
-// Memory is a device's own memory as Residents need it; P is an address there.
+// Memory is the device memory that Residents needs; P is an address in it.
 type Memory[P any] interface {
 	Alloc(elements int) (P, error)
 	Free(p P, elements int) error
-	// Upload and Download are done when they return.
+	// Upload and Download are complete when they return.
 	Upload(to P, from []float32) error
 	Download(to []float32, from P) error
 }
 
-// Residents is the book that a Mirror keeps: which of the host's tensors it holds,
-// where, and which side has the newer numbers. Its owner sees to it that one
-// goroutine uses it at a time.
+// Residents is a Mirror's record of the host's tensors that it holds: where each one is, and which
+// side has the newer numbers. Its owner ensures that only one goroutine uses it at a time.
 //
-// A tensor is held while a program uses it. When the last such program is closed,
-// the host gets the numbers back.
+// A tensor is held while a program uses it. When the last such program is closed, the host gets the
+// numbers back.
 type Residents[P any] struct {
 	memory Memory[P]
 	held   map[*float32]*Resident[P]
-	// marked are the tensors that are held as soon as a program uses them, by weak
-	// pointers: a dead tensor's memory may become another one's.
+	// marked holds the tensors that become held as soon as a program uses them, as weak pointers,
+	// because the memory of a dead tensor may be reused for another one.
 	marked map[weak.Pointer[float32]]struct{}
 	parked bool // nothing is in the device's memory
-	// Version grows whenever a tensor becomes held that programs might have been
-	// reading from the host until then.
+	// Version increases whenever a tensor becomes marked that programs may have read from the host
+	// until then.
 	Version int
 }
 
@@ -41,12 +40,12 @@ type Resident[P any] struct {
 	users   int
 }
 
-// NewResidents returns an empty book.
+// NewResidents returns an empty Residents.
 func NewResidents[P any](m Memory[P]) *Residents[P] {
 	return &Residents[P]{memory: m, held: map[*float32]*Resident[P]{}, marked: map[weak.Pointer[float32]]struct{}{}}
 }
 
-// Keeps says whether a tensor is held, or is to be once a program uses it.
+// Keeps reports whether a tensor is marked: it is held, or will be once a program uses it.
 func (r *Residents[P]) Keeps(host []float32) bool {
 	if len(host) == 0 {
 		return false
@@ -55,7 +54,7 @@ func (r *Residents[P]) Keeps(host []float32) bool {
 	return marked
 }
 
-// Mark makes a tensor one that is held.
+// Mark makes a tensor one that is held when a program uses it.
 func (r *Residents[P]) Mark(host []float32) {
 	if len(host) == 0 || r.Keeps(host) {
 		return
@@ -69,7 +68,7 @@ func (r *Residents[P]) Mark(host []float32) {
 	r.Version++
 }
 
-// Use is a marked tensor in the device's memory for one more program.
+// Use returns a marked tensor in the device's memory for one more program.
 func (r *Residents[P]) Use(host []float32) (*Resident[P], error) {
 	if x, ok := r.held[&host[0]]; ok {
 		if len(x.Host) != len(host) {
@@ -91,7 +90,7 @@ func (r *Residents[P]) Use(host []float32) (*Resident[P], error) {
 	return x, nil
 }
 
-// Leave is the end of one program's use.
+// Leave ends one program's use of a tensor.
 func (r *Residents[P]) Leave(x *Resident[P]) error {
 	if x.users--; x.users > 0 {
 		return nil
@@ -107,7 +106,7 @@ func (r *Residents[P]) Leave(x *Resident[P]) error {
 	return err
 }
 
-// Fetch brings the newer numbers of a tensor to the host.
+// Fetch copies the device's numbers of a tensor to the host if they are newer.
 func (r *Residents[P]) Fetch(host []float32) error {
 	if len(host) == 0 {
 		return nil
@@ -129,7 +128,7 @@ func (r *Residents[P]) bring(x *Resident[P]) error {
 	return nil
 }
 
-// Push brings the host's numbers to the device and marks the tensor.
+// Push copies the host's numbers to the device and marks the tensor.
 func (r *Residents[P]) Push(host []float32) error {
 	r.Mark(host)
 	if len(host) == 0 {
@@ -137,14 +136,14 @@ func (r *Residents[P]) Push(host []float32) error {
 	}
 	x, ok := r.held[&host[0]]
 	if !ok || r.parked {
-		return nil // who needs it next takes the host's numbers
+		return nil // the next user takes the host's numbers
 	}
 	x.Changed = false
 	return r.memory.Upload(x.At, x.Host)
 }
 
-// Park brings all numbers to the host and frees the device's memory. Tensors stay
-// in the book; those that are used after Wake have new addresses.
+// Park copies all numbers to the host and frees the device's memory. Tensors remain recorded; those
+// that are used after Wake have new addresses.
 func (r *Residents[P]) Park() error {
 	var err error
 	for _, x := range r.held {
@@ -156,7 +155,7 @@ func (r *Residents[P]) Park() error {
 	return r.Drop()
 }
 
-// Drop frees the device's memory and leaves the host what it has.
+// Drop frees the device's memory and leaves the host's numbers as they are.
 func (r *Residents[P]) Drop() error {
 	var err error
 	if !r.parked {
@@ -169,8 +168,7 @@ func (r *Residents[P]) Drop() error {
 	return err
 }
 
-// Wake is the end of Park: every held tensor has memory again, with the host's
-// numbers.
+// Wake ends Park: every held tensor has memory again, filled with the host's numbers.
 func (r *Residents[P]) Wake() error {
 	if !r.parked {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// shelf is a device's memory: numbers by address.
+// shelf is the memory of a device: numbers by address.
 type shelf struct {
 	at   map[int][]float32
 	next int
@@ -32,7 +32,7 @@ func TestATensorIsHeldWhileAProgramUsesIt(t *testing.T) {
 	if err := r.Push(host); err != nil || len(s.at) > 0 || !r.Keeps(host) || r.Keeps([]float32{1, 2}) {
 		t.Fatalf("pushed without a program: %v, %d in memory", err, len(s.at))
 	}
-	host[0] = 3 // before the first program: it takes what is there then
+	host[0] = 3 // before the first program, which takes the value present then
 	first, err := r.Use(host)
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// KnobChanged confirms a change: it is set, at Position. When it shows in
-// training is said by InForce.
+// KnobChanged confirms that a change was made at Position. InForce says when it
+// begins to show in training.
 type KnobChanged struct {
 	ID       int           `json:"id"` // numbers the changes of a run from 1
 	Knob     string        `json:"knob"`
@@ -19,7 +19,8 @@ type KnobChanged struct {
 	Obs      KnobObs       `json:"obs"`
 }
 
-// Why says why the change has no effect yet, or has none any more; "": it has one.
+// Why says why the change has no effect yet, or no longer has one; it is "" if the
+// change has an effect.
 func (k KnobChanged) Why() string {
 	if k.Obs.Hint != "" {
 		return k.Obs.Hint
@@ -33,20 +34,20 @@ type KnobObs struct {
 	Ref    string         `json:"ref,omitempty"`     // SetKnob.ID
 	Undoes int            `json:"undoes,omitempty"`  // the change whose inverse this is
 	AskedS run.Float      `json:"asked_s,omitempty"` // when it was asked for, as wall_s
-	Sum    string         `json:"sum,omitempty"`     // of position, knob, value and now, of a change; of position and text, of a note
+	Sum    string         `json:"sum,omitempty"`     // checksum: for a change, of position, knob, value and now; for a note, of position and text
 	At     *knob.Position `json:"at,omitempty"`      // where a note was written
-	Hint   string         `json:"hint,omitempty"`    // why a change has no effect before the run ends, which may be made longer
+	Hint   string         `json:"hint,omitempty"`    // why a change has no effect before the end of the run, which may be extended
 }
 
-// InForce says that a training batch contains, for the first time, data made with
-// the change; its step is that of the event.
+// InForce says that a training batch contains data made with the change for the
+// first time; its step is the step of the event.
 type InForce struct {
 	ID   int         `json:"id"`
 	Knob string      `json:"knob"`
-	Obs  *InForceObs `json:"obs,omitempty"` // nil: in journals from before there was one
+	Obs  *InForceObs `json:"obs,omitempty"` // nil in journals written before this field existed
 }
 
-// InForceObs is where training was.
+// InForceObs says how far training had got.
 type InForceObs struct {
 	Updates uint64 `json:"updates"` // critic updates made before that batch
 }
@@ -60,13 +61,13 @@ type Refused struct {
 	By     string
 }
 
-// Scheduled is the change as one that can be made again.
+// Scheduled returns the change in a form that can be applied again.
 func (k KnobChanged) Scheduled() knob.Scheduled {
 	return knob.Scheduled{At: k.Position, Knob: k.Knob, Value: k.To.String(), Now: k.Now}
 }
 
-// Planned is a change that was put on the schedule. Its line is observed: the
-// change itself is a line of its own when it is made.
+// Planned is a change that was put on the schedule. Its line is observed: when the
+// change is made, it is written as a line of its own.
 type Planned struct {
 	At    knob.Position `json:"at"`
 	Knob  string        `json:"knob"`
@@ -76,7 +77,7 @@ type Planned struct {
 	Sum   string        `json:"sum"`
 }
 
-// Scheduled is the change.
+// Scheduled returns the planned change.
 func (p Planned) Scheduled() knob.Scheduled {
 	return knob.Scheduled{At: p.At, Knob: p.Knob, Value: p.Value, Now: p.Now}
 }

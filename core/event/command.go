@@ -7,27 +7,27 @@ import (
 	"pgrlab/core/knob"
 )
 
-// Command is what can be asked of a running lab; see Send.
+// Command is a request to a running lab; see Send.
 type Command interface{ command() }
 
-// SetKnob changes a knob, at the next place between two slices or at a given
-// one. The answer is an event: KnobChanged or Refused.
+// SetKnob changes a knob, at the next boundary between two slices or at a given
+// position. The answer is an event: KnobChanged or Refused.
 type SetKnob struct {
-	// ID is the sender's own, to recognise the answer by (KnobObs.Ref,
+	// ID is chosen by the sender, who recognises the answer by it (KnobObs.Ref,
 	// Refused.Ref).
 	ID    string
 	Knob  string
-	Value string // as Knob.Parse reads it
+	Value string // in the syntax of Knob.Parse
 	// Now redoes at once what depends on the knob: a generation, or a refit.
 	Now bool
-	By  string // who asks
-	// At is where to change it; nil: at once. A position that has passed is
-	// refused.
+	By  string // who sent it
+	// At is where to change the knob; nil means at once. A position that has passed
+	// is refused.
 	At *knob.Position
 }
 
-// Undo sets a knob back to what it was before change ID, as a new change. It does
-// not bring back weights.
+// Undo sets a knob back to its value before change ID, as a new change. It does not
+// restore weights.
 type Undo struct {
 	ID  int // KnobChanged.ID
 	Ref string
@@ -37,7 +37,7 @@ type Undo struct {
 
 // Pause makes training wait between two slices until Resume.
 type Pause struct {
-	Reason string // empty: it was asked for by hand
+	Reason string // empty if a person asked for it
 	By     string
 }
 
@@ -47,14 +47,14 @@ type Resume struct{ By string }
 // Stop saves and ends the run; Run returns nil.
 type Stop struct{ By string }
 
-// Checkpoint saves the run where it is; the answer is the event Checkpointed, when
-// it is on the disk.
+// Checkpoint saves the run where it is. The answer is the event Checkpointed, sent
+// when the checkpoint is on the disk.
 type Checkpoint struct{ By string }
 
 // Note writes a line into the journal.
 type Note struct{ Text, By string }
 
-// Attach and Detach note that a screen came or went; training does not care.
+// Attach notes that a screen came. Attach and Detach do not affect training.
 type Attach struct{ By string }
 
 // Detach notes that a screen went away.
@@ -80,18 +80,18 @@ func (Detach) command() {}
 
 // Errors of Send.
 var (
-	// ErrBusy: the mailbox is full; nothing was asked. Try again.
+	// ErrBusy: the mailbox is full and the command was not accepted. Try again.
 	ErrBusy = errors.New("the lab is busy: its mailbox is full")
 	// ErrEnded: the run is over.
 	ErrEnded = errors.New("the run has ended")
 )
 
-// HandOver saves the run and ends it for another process to go on with: nothing is
-// written behind the checkpoint, so that the journal becomes that of a run without a
-// break. Run returns ErrHandedOver. Where the run cannot be saved it goes on, and the
-// answer is the event Refused with Knob HandedOver.
+// HandOver saves the run and ends it so that another process can continue it. Nothing
+// is written after the checkpoint, so the journal reads like that of an uninterrupted
+// run. Run returns ErrHandedOver. If the run cannot be saved, it goes on, and the answer
+// is the event Refused with Knob HandedOver.
 type HandOver struct {
-	Ref string // the sender's own, as SetKnob.ID
+	Ref string // chosen by the sender, as SetKnob.ID
 	By  string
 }
 
@@ -101,41 +101,42 @@ func (HandOver) command() {}
 const HandedOver = "hand over"
 
 // AnalyseNow asks for the expensive analyses of the run as it is. Training waits until they
-// are made; commands are obeyed between two pieces of them. The answer is an event of
+// are done; commands are obeyed between two pieces of them. The answer is an event of
 // type TypeExamined for each member with By in its Obs, or a Refused whose Knob is
-// "analyse". Nothing else of a run depends on it: canonical journals are without.
+// "analyse". Nothing else in a run depends on it, and canonical journals leave it out.
 type AnalyseNow struct{ By string }
 
 func (AnalyseNow) command() {}
 
 // Map asks where the transitions lie, over two dimensions of the observation. The
-// answer is Snapshot.Map, some slices later; nothing of a run depends on it.
+// answer is Snapshot.Map, some slices later; nothing in a run depends on it.
 type Map struct{ X, Y int }
 
-// Watch asks for the transition that was made last. The answer is Snapshot.Moment.
+// Watch asks for the newest transition. The answer is Snapshot.Moment.
 type Watch struct{}
 
 func (Map) command() {}
 
 func (Watch) command() {}
 
-// Park is Pause that also saves the run and gives back what it holds of a GPU, for
-// others to use, until Resume. On the CPU there is nothing to give back.
+// Park is a Pause that also saves the run and releases its GPU memory for others until
+// Resume. On the CPU there is nothing to release.
 type Park struct{ By string }
 
 func (Park) command() {}
 
-// Preview asks what a value of a knob would make of generated transitions, before
-// anything is touched. The answer is an event of type TypePreviewed. A later Preview
-// takes the place of one that is not answered yet. Guidance, top_fraction,
-// sampler_steps, s_churn and relevance can be previewed.
+// Preview asks how a value of a knob would affect generated transitions, without
+// changing anything. The answer is an event of type TypePreviewed. A later Preview
+// replaces one that is not answered yet. Guidance, top_fraction, sampler_steps, s_churn
+// and relevance can be previewed.
 type Preview struct {
-	ID    string // the sender's own, to recognise the answer by: SENDER-NUMBER
+	ID    string // chosen by the sender, who recognises the answer by it: SENDER-NUMBER
 	Knob  string
-	Value string // as Knob.Parse reads it
+	Value string // in the syntax of Knob.Parse
 }
 
-// Sender is who asks: of one sender the last preview counts, of several each has its turn.
+// Sender is the SENDER part of ID. Only the last preview of one sender counts; several
+// senders take turns.
 func (p Preview) Sender() string { return p.ID[:max(0, strings.LastIndexByte(p.ID, '-'))] }
 
 func (Preview) command() {}

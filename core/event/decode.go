@@ -4,7 +4,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// decoders decodes the lines of a journal, by type.
+// decoders holds the decoder of each type of journal line.
 var decoders = map[string]func(fields func(any) error) (any, error){
 	TypeStart: decode[Start], TypeEvaluated: decode[Evaluated], TypeExamined: decode[*Examined], TypeDormant: decode[Dormant], TypeLatents: decode[Latents], TypeEpisode: decode[Episode],
 	TypeRefit: decode[Refit], TypeKnob: decode[KnobChanged], TypeInForce: decode[InForce], TypeScores: decode[Scores],
@@ -20,12 +20,13 @@ func decode[T any](fields func(any) error) (any, error) {
 	return body, err
 }
 
-// Decode makes the event that a line of the journal was written for; its time
-// is not set. A line that is of no known type, or that no event can be made of, has
-// none. Its texts are fit to be shown.
+// Decode returns the event that a line of the journal was written for, without its
+// time. It returns false for a line of an unknown type and for one that cannot be
+// decoded. The texts of the event are safe to display.
 func Decode(e run.Entry) (Event, bool) { return decodeEvent(e, e.Fields) }
 
-// DecodeRaw is Decode with texts as they were written, for lines that are written again.
+// DecodeRaw is Decode with texts exactly as they were written, for lines that are to be
+// written again.
 func DecodeRaw(e run.Entry) (Event, bool) { return decodeEvent(e, e.Raw) }
 
 func decodeEvent(e run.Entry, fields func(any) error) (Event, bool) {

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// Every type of line can be read back: a type that resume does not know would be
-// taken for damage.
+// Every type of line can be read back, since resume would take an unknown type for damage.
 func TestEveryTypeOfLineCanBeReadBack(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package event is the language between a running lab and everything around it: what
-// a run says (Event with its bodies, most of them lines of the journal), how it stands
-// (Snapshot) and what can be asked of it (Command). It computes nothing; the lab writes
+// Package event defines the messages between a running lab and everything around it: what
+// a run reports (Event with its bodies, most of them lines of the journal), its state
+// (Snapshot) and the requests to it (Command). The package computes nothing; the lab writes
 // events, and screen, journal and reports read them.
 package event
 
@@ -17,7 +17,7 @@ type Event struct {
 	Wall   time.Time
 	Type   string
 	Step   int
-	Member int // NoMember in a cohort of one, and where the event is about the whole cohort
+	Member int // NoMember in a cohort of one, and if the event is about the whole cohort
 	Body   any // one of the structs below, by Type
 }
 

@@ -7,19 +7,19 @@ import (
 // TypeExamined is the type of a line with an Examined.
 const TypeExamined = "examined"
 
-// Examined is what the analyses found of one member at one place of a run.
+// Examined holds the results of the analyses of one member at one position of a run.
 type Examined struct {
-	Step      int        `json:"-"`         // that of its line
-	Relevance string     `json:"relevance"` // F of what follows
+	Step      int        `json:"-"`         // the step of its line
+	Relevance string     `json:"relevance"` // name of F in the fields below
 	Real      *Histogram `json:"real,omitempty"`
 	Synthetic *Histogram `json:"synthetic,omitempty"` // over the same edges
 	Generated *Generated `json:"generated,omitempty"`
-	// AskedAchieved are pairs for the first 500 generated rows: F asked for, as of the last
-	// refit, and F of the row, as of now. An F that learns has moved between the two.
+	// AskedAchieved holds pairs for the first 500 generated rows: the F asked for, as of the
+	// last refit, and the F of the row, as of now. An F that learns has changed between the two.
 	AskedAchieved [][2]run.Float `json:"obeyed,omitempty"`
-	// Gaussian is the dynamics error of as many rows of a Gaussian that was fitted to the
-	// real ones: what a generator has to beat. The histograms are of the decimal logarithm
-	// of the error of each row, both over the same edges.
+	// Gaussian is the dynamics error of the same number of rows sampled from a Gaussian fitted
+	// to the real rows: the baseline that a generator has to beat. The histograms show the
+	// decimal logarithm of each row's error, both over the same edges.
 	Gaussian       *Dynamics  `json:"gaussian,omitempty"`
 	DynamicsErrors *Histogram `json:"log10_dynamics_errors,omitempty"`
 	GaussianErrors *Histogram `json:"log10_gaussian_errors,omitempty"`
@@ -30,26 +30,26 @@ type Examined struct {
 	Obs *ExaminedObs `json:"obs,omitempty"` // of an analysis that was asked for
 }
 
-// ReferenceF is F as another run, or this one at another place, has learned it, of this
-// run's real transitions: a reference that stays the same while the data changes.
+// ReferenceF is the F that another run, or this run at another position, has learned, evaluated
+// on this run's real transitions: a reference that stays the same while the data changes.
 type ReferenceF struct {
 	Relevance       string     `json:"relevance"`
 	Step            int        `json:"step"` // at which that F was learned
 	Real            *Histogram `json:"real"`
 	Synthetic       *Histogram `json:"synthetic,omitempty"`
 	RankCorrelation run.Float  `json:"rank_correlation"` // with this run's own F
-	TopOverlap      run.Float  `json:"top_overlap"`      // of the top_fraction rows of largest F
+	TopOverlap      run.Float  `json:"top_overlap"`      // overlap of the top_fraction rows of largest F
 }
 
-// ExaminedObs says who asked for the analysis, and what it took.
+// ExaminedObs says who asked for the analysis and how long it took.
 type ExaminedObs struct {
-	OnDemand bool      `json:"on_demand"` // such a line is no part of a canonical journal
+	OnDemand bool      `json:"on_demand"` // such a line is not part of a canonical journal
 	By       string    `json:"by,omitempty"`
 	Seconds  run.Float `json:"seconds,omitempty"`
 }
 
-// Answers is what an event says to an analysis that by asked for: the findings about a
-// member, or why there are none.
+// Answers returns what an event answers to an analysis that by asked for: the findings about
+// a member, or the reason why there are none.
 func Answers(e Event, by string) (found *Examined, refused string) {
 	switch b := e.Body.(type) {
 	case *Examined:
@@ -64,12 +64,12 @@ func Answers(e Event, by string) (found *Examined, refused string) {
 	return nil, ""
 }
 
-// Projected are generations with and without guidance in the plane in which the real
-// transitions and both of them lie widest (PCA of all rows, each dimension in units of
-// its deviation).
+// Projected holds generations with and without guidance, projected onto the plane in which
+// they and the real transitions vary most (PCA of all rows, each dimension in units of its
+// standard deviation).
 type Projected struct {
 	Explained [2]run.Float   `json:"explained"` // share of the variance along each axis
-	Overlap   run.Float      `json:"overlap"`   // of guided and unconditional points: 1 equal, 0 apart
+	Overlap   run.Float      `json:"overlap"`   // overlap of guided and unconditional points: 1 equal, 0 apart
 	Real      [][2]run.Float `json:"real"`
 	Guided    [][2]run.Float `json:"guided"`
 	Free      [][2]run.Float `json:"free"` // without guidance
@@ -77,8 +77,8 @@ type Projected struct {
 	Embedded *Embedded `json:"tsne,omitempty"`
 }
 
-// Embedded are the first generations of a Projected in a plane in which neighbours
-// stay neighbours (t-SNE); distances between groups mean nothing there.
+// Embedded holds the first generations of a Projected, embedded in a plane by t-SNE, which
+// preserves neighbourhoods; distances between groups mean nothing there.
 type Embedded struct {
 	Guided [][2]run.Float `json:"guided"`
 	Free   [][2]run.Float `json:"free"`

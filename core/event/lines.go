@@ -11,32 +11,33 @@ type Checkpointed struct {
 	Obs CheckpointObs `json:"obs"`
 }
 
-// CheckpointObs is all of it: checkpoints leave no trace in what is computed.
+// CheckpointObs holds all fields of a checkpoint line: checkpoints do not affect what is
+// computed.
 type CheckpointObs struct {
 	Path     string        `json:"path,omitempty"`
 	Position knob.Position `json:"position"`
-	Bytes    int64         `json:"bytes,omitempty"`   // of the file, without the data that it shares
-	Seconds  run.Float     `json:"seconds,omitempty"` // until it was on the disk
-	StallS   run.Float     `json:"stall_s,omitempty"` // of these, training stood still
+	Bytes    int64         `json:"bytes,omitempty"`   // size of the file, without shared data
+	Seconds  run.Float     `json:"seconds,omitempty"` // time until it was on the disk
+	StallS   run.Float     `json:"stall_s,omitempty"` // the part of these seconds in which training stood still
 	By       string        `json:"by,omitempty"`
 	Error    string        `json:"error,omitempty"`
 }
 
-// Diverged says that something that learns met a number that is not finite, or that
-// the simulation of an environment failed. What learns keeps its last good weights:
-// what was not finite is not done. Training waits until a knob is changed and the run
-// resumed, or taken back to the checkpoint, which is kept from then on.
+// Diverged says that a learning step met a number that is not finite, or that the
+// simulation of an environment failed. The learner keeps its last good weights: the step
+// that was not finite is not applied. Training waits until a knob is changed and the run
+// is resumed, or until the run is taken back to the checkpoint, which is kept from then on.
 type Diverged struct {
 	Doing    string        `json:"doing"` // what was not done
 	Position knob.Position `json:"position"`
-	Program  string        `json:"program,omitempty"` // that computed it
+	Program  string        `json:"program,omitempty"` // the program that computed it
 	Op       string        `json:"op,omitempty"`
 	Tensor   string        `json:"tensor,omitempty"`
 	Error    string        `json:"error"` // where the first such number appeared, or what the simulation said
 	Obs      *DivergedObs  `json:"obs,omitempty"`
 }
 
-// DivergedObs is the way back.
+// DivergedObs names the checkpoint to go back to.
 type DivergedObs struct {
 	Checkpoint string        `json:"checkpoint"` // path of the last one before
 	Position   knob.Position `json:"position"`   // where it was taken
@@ -49,13 +50,13 @@ type Start struct {
 	Scale  string `json:"scale"`
 	Seed   uint64 `json:"seed"`
 	Device string `json:"device"` // kind and kernels, without the number of threads
-	// Precision is what a GPU rounds the factors of large products to; "" on the CPU.
+	// Precision is the format to which a GPU rounds the factors of large products; "" on the CPU.
 	Precision string   `json:"precision,omitempty"`
 	Members   int      `json:"members,omitempty"`
 	Obs       StartObs `json:"obs"`
 }
 
-// StartObs is where a run was started.
+// StartObs says where and when a run was started.
 type StartObs struct {
 	Version string `json:"version"`
 	Host    string `json:"host"`
@@ -63,8 +64,8 @@ type StartObs struct {
 	Time    string `json:"time"`
 }
 
-// Evaluated is the result of an evaluation: undiscounted returns of whole
-// episodes with the policy's mean action.
+// Evaluated is the result of an evaluation: undiscounted returns of whole episodes
+// played with the policy's mean action.
 type Evaluated struct {
 	ReturnMean run.Float   `json:"return_mean"`
 	ReturnStd  run.Float   `json:"return_std"` // of the population of episodes
@@ -73,11 +74,12 @@ type Evaluated struct {
 	Explored   *Explored   `json:"explored,omitempty"` // means over the episodes
 }
 
-// Explored is how an episode in a maze went, beside its return; of several episodes the mean.
+// Explored describes an episode in a maze beyond its return; for several episodes it holds
+// means.
 type Explored struct {
-	Goals  run.Float  `json:"goals"`             // reached
-	Cells  run.Float  `json:"cells"`             // of the maze that were entered, where an action ended
-	Moved  run.Float  `json:"moved"`             // displacements of the actions, over those at top speed: 0 where it turns on the spot, fires or stands at a wall
+	Goals  run.Float  `json:"goals"`             // goals reached
+	Cells  run.Float  `json:"cells"`             // cells of the maze in which an action ended
+	Moved  run.Float  `json:"moved"`             // displacement of the actions relative to top speed: 0 if the agent turns on the spot, fires or stands at a wall
 	OnSpot *run.Float `json:"on_spot,omitempty"` // share of actions that look to a side or fire
 }
 
@@ -89,28 +91,28 @@ type Dormant struct {
 	Tau      run.Float `json:"tau"`
 }
 
-// Latents says how far a learner that fills D_real with what it makes of frames has moved
-// since, over 256 of its rows.
+// Latents says how far a learner that fills D_real with its own latents of frames has moved
+// since then, over 256 of its rows.
 type Latents struct {
-	Drift   run.Float `json:"drift"`             // mean of |z − z_refit|² over mean of |z_refit − z̄|²: 0 right after a refit, 1 where z is as far from what it was as a row is from the mean one
-	Aligned run.Float `json:"aligned,omitempty"` // the same of z_refit as updates read D_syn's latents, where those are aligned with the present encoder (agent.drqv2.align_every)
-	Size    run.Float `json:"size"`              // mean of |z| over rows and dimensions, as they are now; 1 where all are saturated
+	Drift   run.Float `json:"drift"`             // mean of |z − z_refit|² over mean of |z_refit − z̄|²: 0 right after a refit, 1 if z is as far from its value at the refit as a row is from the mean row
+	Aligned run.Float `json:"aligned,omitempty"` // the same for z_refit as updates read D_syn's latents, if these are aligned with the present encoder (agent.drqv2.align_every)
+	Size    run.Float `json:"size"`              // present mean of |z| over rows and dimensions; 1 if all are saturated
 }
 
 // Episode is a finished training episode.
 type Episode struct {
 	Return   run.Float `json:"return"`
 	Length   int       `json:"length"`
-	Copy     int       `json:"copy,omitempty"`     // of the environment, where the agent trains in several
-	Explored *Explored `json:"explored,omitempty"` // in a maze
+	Copy     int       `json:"copy,omitempty"`     // copy of the environment, if the agent trains in several
+	Explored *Explored `json:"explored,omitempty"` // only in a maze
 }
 
-// Refit is a finished refit with its generation, or a generation alone, or by a generator
-// that learns nothing: then Steps is 0 and Loss is missing.
+// Refit is a finished refit with its generation. For a generation alone, and for a generator
+// that does not learn, Steps is 0 and Loss is missing.
 type Refit struct {
 	Loss      *run.Float `json:"loss,omitempty"` // mean of the last tenth of the fit
 	Steps     int        `json:"steps"`          // generator steps
-	Generated int        `json:"generated"`      // transitions
+	Generated int        `json:"generated"`      // transitions generated
 	Obs       RefitObs   `json:"obs"`
 }
 
@@ -128,8 +130,8 @@ type Scores struct {
 	Quantiles []run.Float `json:"quantiles"` // 0.1, 0.5, 0.9
 }
 
-// Losses are means over the updates since the last line; what was not computed is
-// missing.
+// Losses holds means over the updates since the last line. A loss that was not computed
+// is missing.
 type Losses struct {
 	Critic    *run.Float `json:"critic,omitempty"`
 	Actor     *run.Float `json:"actor,omitempty"`
@@ -137,49 +139,50 @@ type Losses struct {
 	QMean     *run.Float `json:"q_mean,omitempty"`
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`
-	Bonus     *run.Float `json:"bonus,omitempty"` // added to the reward, the mean of a batch
-	// Models are the losses of the other relevance functions that learn in steps, by name.
+	Bonus     *run.Float `json:"bonus,omitempty"` // bonus added to the reward, mean over a batch
+	// Models holds the losses of the other relevance functions that learn in steps, by name.
 	Models map[string]run.Float `json:"models,omitempty"`
-	// Episodes is of runs whose F is of what an episode has met before.
+	// Episodes is set in runs whose F depends on what an episode has met before.
 	Episodes *Episodes `json:"episodes,omitempty"`
 }
 
-// Episodes are means over env steps and copies since the last line, and the network's accuracy.
+// Episodes holds means over env steps and copies since the last line, and the network's
+// accuracy.
 type Episodes struct {
-	Entries  *run.Float `json:"entries,omitempty"`  // of an episode's memory
-	P90      *run.Float `json:"p90,omitempty"`      // of the similarities of what is reached to the memory
-	Accuracy *run.Float `json:"accuracy,omitempty"` // on the pairs that the last round left out
+	Entries  *run.Float `json:"entries,omitempty"`  // entries in an episode's memory
+	P90      *run.Float `json:"p90,omitempty"`      // 90th percentile of the similarities of an observation to the memory
+	Accuracy *run.Float `json:"accuracy,omitempty"` // accuracy on the pairs that the last round left out
 }
 
-// Noted is what a person wrote down, or, without Obs.At, what the run did.
+// Noted is a note that a person wrote, or, without Obs.At, a remark of the run itself.
 type Noted struct {
 	Text string  `json:"text"`
 	Obs  KnobObs `json:"obs"`
 }
 
-// Failed ends a run that could not go on.
+// Failed ends the journal of a run that could not go on.
 type Failed struct {
 	Error string `json:"error"`
 }
 
-// Done ends a run that was told to stop or made all its steps.
+// Done ends the journal of a run that was told to stop or has made all its steps.
 type Done struct {
 	Steps int `json:"steps"`
 }
 
-// Perf is how fast a run is.
+// Perf says how fast a run is.
 type Perf struct {
 	StepsPerSec   run.Float `json:"steps_per_s"`
 	UpdatesPerSec run.Float `json:"updates_per_s"`
-	StepS         run.Float `json:"step_s"`     // seconds of an env step with its updates
-	FitStepS      run.Float `json:"fit_step_s"` // seconds of a generator step; 0: none yet
-	SampleS       run.Float `json:"sample_s"`   // seconds of a generated transition; 0: none yet
+	StepS         run.Float `json:"step_s"`     // seconds per env step with its updates
+	FitStepS      run.Float `json:"fit_step_s"` // seconds per generator step; 0: none yet
+	SampleS       run.Float `json:"sample_s"`   // seconds per generated transition; 0: none yet
 	MemoryBytes   uint64    `json:"memory_bytes"`
-	DeviceBytes   uint64    `json:"device_bytes,omitempty"` // of a GPU's memory, what the run's programs take
+	DeviceBytes   uint64    `json:"device_bytes,omitempty"` // GPU memory that the run's programs take
 	Spent         SpentOn   `json:"spent_s"`
 }
 
-// SpentOn is where the time since the line before went, in seconds: acting and the
+// SpentOn says where the time since the previous line went, in seconds: acting and the
 // environment, updates of the agent and of relevance models, the phases of refits,
 // evaluation, analyses.
 type SpentOn struct {
@@ -195,14 +198,14 @@ type SpentOn struct {
 
 // Paused says why training waits.
 type Paused struct {
-	Reason string `json:"reason,omitempty"` // empty: it was asked for by hand
+	Reason string `json:"reason,omitempty"` // empty if a person asked for it
 	By     string `json:"by,omitempty"`
 }
 
 // Resumed ends a pause.
 type Resumed struct {
 	By   string `json:"by,omitempty"`
-	From string `json:"from,omitempty"` // position of the checkpoint that the run goes on from
+	From string `json:"from,omitempty"` // position of the checkpoint from which the run goes on
 }
 
 // View is a screen that came or went.

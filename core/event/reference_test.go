@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "write docs/journal.md")
 
-// The reference of the journal is made from this package: the types of lines, their
-// structs, and their comments. Examples are lines of the run in docs/demo.
+// The reference of the journal is generated from this package: the types of lines, their structs,
+// and their comments. The examples are lines of the run in docs/demo.
 func TestTheReferenceIsUpToDate(t *testing.T) {
 	const path = "../../docs/journal.md"
 	got := newReference(t).write()
@@ -54,9 +54,9 @@ Two runs with the same preset, seed and device write the same journal but for wh
 |---|---|
 `
 
-// reference is what the source says of the lines.
+// reference is the description of the lines in the source.
 type reference struct {
-	bodies   map[string]string // struct by type of line
+	bodies   map[string]string // the struct of each type of line
 	structs  map[string]*ast.StructType
 	docs     map[string]string
 	examples map[string]string
@@ -101,7 +101,7 @@ func newReference(t *testing.T) *reference {
 	return r
 }
 
-// examples are the last line of each type in the run of docs/demo.
+// examples returns the last line of each type in the run of docs/demo.
 func examples(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := os.Open("../../docs/demo/" + run.JournalName)
@@ -158,11 +158,11 @@ func (r *reference) write() string {
 var (
 	copula    = regexp.MustCompile(`^(is|are) `)
 	goField   = regexp.MustCompile(`\b(Obs\.)?[A-Z][A-Za-z]*\b`)
-	sentences = regexp.MustCompile(`^(.*?[^l][.]) [A-Z]`) // "et al." ends none
+	sentences = regexp.MustCompile(`^(.*?[^l][.]) [A-Z]`) // the point of "et al." does not end a sentence
 )
 
-// said is the comment of a struct as a sentence about the line, with its fields as the
-// journal calls them.
+// said returns the comment of a struct as a sentence about the line, with the journal's names of
+// its fields.
 func (r *reference) said(kind string) string {
 	name := r.bodies[kind]
 	names := map[string]string{}
@@ -177,7 +177,7 @@ func (r *reference) said(kind string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// names collects what the journal calls the fields of a struct.
+// names collects the journal's names of the fields of a struct.
 func (r *reference) names(name, prefix string, all map[string]string) {
 	for _, f := range r.structs[name].Fields.List {
 		if len(f.Names) == 0 || f.Tag == nil {
@@ -192,7 +192,7 @@ func (r *reference) names(name, prefix string, all map[string]string) {
 	}
 }
 
-// fields writes those of a struct, and of the structs in it, a row each.
+// fields writes one row for each field of a struct, and of the structs in it.
 func (r *reference) fields(b *strings.Builder, name, prefix string) {
 	for _, f := range r.structs[name].Fields.List {
 		tag := ""
@@ -220,7 +220,8 @@ func (r *reference) fields(b *strings.Builder, name, prefix string) {
 	}
 }
 
-// structName is the struct of this package that a field holds, alone or many; "" is none.
+// structName returns the struct of this package that a field holds, alone or in a collection; ""
+// stands for none.
 func structName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -235,7 +236,7 @@ func structName(e ast.Expr) string {
 	return ""
 }
 
-// worded is a type as JSON has it.
+// worded describes a type as it appears in JSON.
 func worded(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
@@ -267,7 +268,7 @@ func worded(e ast.Expr) string {
 	return "object"
 }
 
-// isObserved says whether no canonical journal has a line of that type.
+// isObserved says whether canonical journals leave out lines of that type.
 func isObserved(kind string) bool {
 	var b strings.Builder
 	if err := run.Canonical(strings.NewReader(fmt.Sprintf(`{"type":%q,"step":1}`+"\n", kind)), &b); err != nil {
@@ -278,7 +279,7 @@ func isObserved(kind string) bool {
 
 func code(s string) string { return "`" + s + "`" }
 
-// flat is a comment in one line.
+// flat joins the lines of a comment.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func firstSentence(s string) string {

@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// ReadSchedule lists the changes of a journal, for a run that repeats them.
+// ReadSchedule lists the knob changes of a journal, for a run that repeats them.
 func ReadSchedule(path string) ([]knob.Scheduled, error) {
 	file, err := openSchedule(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadSchedule(path string) ([]knob.Scheduled, error) {
 	}
 }
 
-// openSchedule opens the journal of a run folder, or what somebody names.
+// openSchedule opens the journal of a run folder, or path itself if it is a file.
 func openSchedule(path string) (io.ReadCloser, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return run.OpenFile(path, run.JournalName)

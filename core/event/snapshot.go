@@ -7,15 +7,15 @@ import (
 	"pgrlab/core/knob"
 )
 
-// MapColumns and MapRows are the cells of a Mapped.
+// MapColumns and MapRows are the numbers of cells of a Mapped in each direction.
 const (
 	MapColumns = 40
 	MapRows    = 20
 )
 
-// Mapped says where transitions lie: counts of samples, spread evenly over the
-// buffers, of D_real and of D_syn in the cells of a plane, row by row from the
-// smallest Y, and the mean F of real ones; NaN where none was scored.
+// Mapped says where transitions lie. Samples of D_real and D_syn, spread evenly over the
+// buffers, are counted in the cells of a plane, row by row from the smallest Y. Each cell
+// also has the mean F of its real samples; NaN if none of them was scored.
 type Mapped struct {
 	X, Y        int // dimensions of the observation
 	Low, High   [2]float64
@@ -23,7 +23,7 @@ type Mapped struct {
 	Real, Syn   [MapColumns * MapRows]int
 	RealN, SynN int // transitions counted
 	F           [MapColumns * MapRows]float64
-	Relevance   string // the F; "": none
+	Relevance   string // name of F; "" if there is none
 	FLow, FHigh float64
 	Unknown     string // why there is no map
 }
@@ -32,30 +32,30 @@ type Mapped struct {
 type Moment struct {
 	Step   int
 	Action []float32 // each in [-1,1]
-	Q      float64   // Q(s, π(s)) of its observation, the mean over critics; NaN: unknown
-	F      float64   // its relevance; NaN: unknown
-	// Chances are π(a|s) of each action, and V is V(s), in units of the rewards that are
-	// learned from, where the learner chooses one of a few: of the choice of Action. nil, and
-	// NaN: unknown.
+	Q      float64   // Q(s, π(s)) of its observation, the mean over critics; NaN if unknown
+	F      float64   // its relevance; NaN if unknown
+	// Chances and V are set if the learner chooses one of a few actions, and belong to the
+	// choice of Action. Chances holds π(a|s) of each action; nil if unknown. V is V(s), in
+	// units of the rewards that are learned from; NaN if unknown.
 	Chances []float32
 	V       float64
-	// Seen is the stack of frames that the learner answers next, the newest last, each
-	// [Side,Side,3] bytes of red, green and blue; nil where it sees none.
+	// Seen is the stack of frames for which the learner chooses its next action, the newest
+	// last, each [Side,Side,3] bytes of red, green and blue; nil if it sees no frames.
 	Seen [][]byte
 	Side int
-	// Crops are frames of the last batch beside what its random shift made of them; none
-	// where the learner makes no shifts, or has had no batch.
+	// Crops holds frames of the last batch before and after their random shift; none if the
+	// learner makes no shifts or has had no batch.
 	Crops []Crop
-	// Memory is what the first copy's episode remembers, and Episode, EpisodeStep, EpisodeReturn
-	// and Pose are that episode's as of then (see Snapshot); nil, and without them, where the
-	// run has no function that remembers.
+	// Memory is the memory of the first copy's episode. Episode, EpisodeStep, EpisodeReturn and
+	// Pose describe that episode at the same moment (see Snapshot). Memory is nil and the others
+	// are unset if the run has no function with a memory.
 	Memory        *Memory
 	Episode       int
 	EpisodeStep   int
 	EpisodeReturn float64
 	Pose          []float64
-	// Course is what the first copy was told with its newest env steps; nil where it is told
-	// nothing.
+	// Course is the bonus or F that the first copy received with its newest env steps; nil if
+	// it receives none.
 	Course *Course
 }
 
@@ -63,38 +63,38 @@ type Moment struct {
 type Course struct {
 	Of    string    // CourseOfBonus or CourseOfF
 	Step  int       // the newest env step
-	Told  []float64 // of each env step, the newest last
+	Told  []float64 // one value for each env step, the newest last
 	Ended []bool    // whether an episode ended with it
 }
 
-// The choices of Course.Of.
+// The values of Course.Of.
 const (
-	CourseOfBonus = "bonus" // what was added to the reward that the learner observed
-	CourseOfF     = "F"     // relevance, told as the step was made
+	CourseOfBonus = "bonus" // the bonus added to the reward that the learner observed
+	CourseOfF     = "F"     // relevance, computed as the step was made
 )
 
-// Memory is the memory of an episode, of episodic curiosity.
+// Memory is the episodic memory of episodic curiosity.
 type Memory struct {
 	Entries []Remembered
-	P90     float64 // the percentile of their similarities that F is made of; NaN: none yet
-	Unknown string  // why nothing can be said of it
+	P90     float64 // the percentile of their similarities from which F is computed; NaN: none yet
+	Unknown string  // why nothing is known about it
 }
 
 // Remembered is an entry of a Memory.
 type Remembered struct {
-	X, Y       float64 // where it was met, in units of the environment's; NaN: unknown
-	Similarity float64 // to what is seen now, by the R-network: from 0, far, to 1, a few actions away
-	Newest     bool    // it was made of what is seen now
+	X, Y       float64 // where it was met, in the environment's units; NaN if unknown
+	Similarity float64 // to the present observation, by the R-network: from 0, far, to 1, a few actions away
+	Newest     bool    // it was made from the present observation
 }
 
-// Crop is a frame, [Side,Side,3] bytes, that was shifted at random: what stands in a place
-// of Cropped comes from so many pixels below it and to the right, or from the edge.
+// Crop is a frame, [Side,Side,3] bytes, that was shifted at random: a pixel of Cropped comes
+// from Down pixels below and Across pixels to the right of its place, or from the edge.
 type Crop struct {
 	Frame, Cropped []byte
 	Down, Across   int
 }
 
-// State is whether a run goes on.
+// State is the state of a run.
 type State int
 
 // The states.
@@ -111,7 +111,7 @@ var stateNames = [...]string{"starting", "running", "paused", "finished", "faile
 // String is starting, running, paused, finished or failed.
 func (s State) String() string { return stateNames[s] }
 
-// Snapshot is a run as it was a moment ago. It never changes.
+// Snapshot is the state of a run a moment ago. It is immutable.
 type Snapshot struct {
 	Time         time.Time
 	Task, Method string
@@ -121,27 +121,27 @@ type Snapshot struct {
 
 	Step, Steps int
 	State       State
-	Parked      bool // paused, and the device's memory is given back
-	HandedOver  bool // another process goes on with the run
+	Parked      bool // paused, with the device's memory released
+	HandedOver  bool // another process continues the run
 	Phase       knob.Phase
 	PhaseDone   int // units of the phase, as in Position.I
 	PhaseTotal  int
 	PhaseETA    time.Duration // 0: unknown
 	ETA         time.Duration // of the run; 0: unknown
-	StepTime    time.Duration // an env step with its updates, at its mean so far; 0: unknown
+	StepTime    time.Duration // mean time of an env step with its updates so far; 0: unknown
 	Position    knob.Position
 
 	StepsPerSec   float64 // env steps, over the last seconds, refits and evaluations included
 	UpdatesPerSec float64 // critic updates
-	// CostRefit and CostGenerate are estimates of "now"; 0: unknown.
+	// CostRefit and CostGenerate are estimates of what "now" takes; 0: unknown.
 	CostRefit    time.Duration
 	CostGenerate time.Duration
 
 	// Knobs are the effective values by name.
 	Knobs map[string]knob.Value
-	// Waiting are changes that are set and not yet in force.
+	// Waiting holds the changes that are made but not yet in force.
 	Waiting []KnobChanged
-	// Scheduled are changes still to come, in order.
+	// Scheduled holds the changes still to come, in order.
 	Scheduled []knob.Scheduled
 
 	// The rest is about member 0.
@@ -150,19 +150,19 @@ type Snapshot struct {
 	Episode         int
 	EpisodeStep     int
 	EpisodeReturn   float64
-	// Pose is that of the training environment's body, for the program's drawing
-	// function; nil where the environment has none (see Posed).
+	// Pose is the pose of the training environment's body, for the program's drawing
+	// function; nil if the environment has none (see Posed).
 	Pose      []float64
-	NextRefit int // env steps to go; 0: none comes any more
+	NextRefit int // env steps until the next refit; 0: there is none to come
 	Refits    int
 	FitLoss   float64 // of the last slice of a fit
-	// FReal and FSyn describe relevance of real and synthetic transitions after
-	// the last generation, FAsked that which its prompts asked for, over the same
-	// edges; nil before it, and FAsked where nothing was asked for.
+	// FReal and FSyn describe the relevance of real and synthetic transitions after the
+	// last generation, FAsked the relevance that its prompts asked for, over the same
+	// edges. All are nil before it; FAsked is also nil if the prompts asked for none.
 	FReal, FSyn, FAsked *Histogram
-	// Losses are those of the last update; nil before it.
+	// Losses holds the losses of the last update; nil before it.
 	Losses *UpdateLosses
-	// MixReal and MixSynthetic are the rows of the last batch.
+	// MixReal and MixSynthetic are the numbers of real and synthetic rows in the last batch.
 	MixReal, MixSynthetic int
 
 	Map    *Mapped // the newest answer to a Map; nil: none
@@ -172,10 +172,11 @@ type Snapshot struct {
 	Err string // why it failed or waits
 }
 
-// ETALeast says whether ETA is without refits that are to come, because none has been made.
+// ETALeast says whether ETA leaves out refits that are still to come, because none has been
+// made yet.
 func (s *Snapshot) ETALeast() bool { return s.NextRefit > 0 && s.CostRefit == 0 }
 
-// UpdateLosses are the numbers of one update. What the learner does not have is NaN.
+// UpdateLosses holds the losses of one update. A loss that the learner does not have is NaN.
 type UpdateLosses struct {
 	Critic, Actor, Alpha, QMean float64
 	Curiosity                   float64 // of the relevance function that learned last; NaN without one
@@ -184,8 +185,8 @@ type UpdateLosses struct {
 // Bins is the number of bins of a Histogram.
 const Bins = 20
 
-// Histogram describes a distribution of relevance; what lies outside its edges is
-// not counted.
+// Histogram describes a distribution of relevance. Values outside its edges are not
+// counted.
 type Histogram struct {
 	Rows   int       `json:"rows"`
 	Min    float64   `json:"min"`
@@ -194,12 +195,12 @@ type Histogram struct {
 	Q90    float64   `json:"q90"`
 	Max    float64   `json:"max"`
 	Low    float64   `json:"low"`  // lower edge of the first bin
-	High   float64   `json:"high"` // upper edge of the last
+	High   float64   `json:"high"` // upper edge of the last bin
 	Counts [Bins]int `json:"counts"`
-	Log    bool      `json:"log,omitempty"` // the edges rise by a factor, not by a difference
+	Log    bool      `json:"log,omitempty"` // the edges grow by a constant factor, not by a constant difference
 }
 
-// Edge is the lower edge of bin i; that of Bins is the upper edge of the last.
+// Edge is the lower edge of bin i; Edge(Bins) is the upper edge of the last bin.
 func (h *Histogram) Edge(i int) float64 {
 	part := float64(i) / Bins
 	if h.Log {

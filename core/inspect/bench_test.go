@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// BenchmarkDescribe is what describing a generation of a run of 100,000 steps takes,
-// beside the simulator and F, in all and in its longest piece, which a key may wait for.
+// BenchmarkDescribe times the description of a generation of a run of 100,000 steps, besides the
+// simulator and F, as a whole and in its longest piece, which a key may have to wait for.
 func BenchmarkDescribe(b *testing.B) {
 	for _, shape := range []replay.Shape{{Obs: 17, Act: 6}, {Obs: 78, Act: 12}} {
 		for _, n := range []int{100_000, 1_000_000} {

@@ -15,30 +15,30 @@ import (
 
 const (
 	sortedDreams = 256 // rows of D_syn that are sorted
-	usualRows    = 15  // real rows whose nearest other one is looked for
-	// searchedNumbers is how many numbers of real latents a look compares, some milliseconds:
-	// at least those that one row needs, and more where there are few real rows.
+	usualRows    = 15  // real rows whose nearest other row is searched
+	// searchedNumbers is how many numbers of real latents one Look compares, which takes some
+	// milliseconds. A Look serves at least one row, and several if there are few real rows.
 	searchedNumbers = 4 << 20
 )
 
-// Dreams are rows of D_syn beside the real frames whose latents are nearest to theirs. What
-// was found holds until D_syn is made anew or F is another one; each Look goes on with it by
-// a bounded part.
+// Dreams finds, for rows of D_syn, the real frames whose latents are nearest to theirs. The
+// results hold until D_syn is made anew or F changes; each Look continues the search by a
+// bounded amount of work.
 type Dreams struct {
-	Frames relevance.Frames // that D_real is made from
+	Frames relevance.Frames // the frames that D_real is made from
 
-	made, syn uint64 // the generation that was sorted, and the rows that D_syn had ever held
+	made, syn uint64 // the generation that was sorted, and v.Syn.Total() at that time
 	relevance string
 	slots     []int               // of D_syn, sorted
-	f         []float64           // of each of them, as the answer's order says
+	f         []float64           // F of each slot, of the kind that answer.Order says
 	found     map[int]event.Dream // by rank
 	usual     []float32
 	answer    event.Dreamt // without rows
 	last      *event.Dreamt
 }
 
-// Look goes on until n rows are found, and says what there is. D_real must be the one that
-// D_syn was generated from.
+// Look continues the search, which ends when n rows are found, and returns the results so
+// far. D_real must be the one from which D_syn was generated.
 func (d *Dreams) Look(v View, n int) (*event.Dreamt, error) {
 	if v.Syn == nil || v.Syn.Len() == 0 || v.Real.Len() == 0 {
 		return nil, errors.New("no synthetic rows yet")
@@ -83,7 +83,7 @@ func (d *Dreams) Look(v View, n int) (*event.Dreamt, error) {
 	return d.last, nil
 }
 
-// sort takes rows of D_syn and puts those of the largest F first.
+// sort takes rows of D_syn and sorts them by falling F.
 func (d *Dreams) sort(v View) error {
 	d.made, d.syn, d.relevance = v.Prompts.Occasion, v.Syn.Total(), v.F.Name()
 	d.found, d.usual, d.last = map[int]event.Dream{}, nil, nil
@@ -116,8 +116,8 @@ func (d *Dreams) sort(v View) error {
 	return nil
 }
 
-// scores are F of rows of D_syn, or what they were asked for with where F cannot tell of
-// generated rows: the first rows then. It is nil where neither is known.
+// scores returns F of rows of D_syn. If F has no value for generated rows, it returns the
+// scores of their prompts and changes slots to the first rows. It is nil if neither is known.
 func (d *Dreams) scores(v View, slots *[]int) ([]float32, error) {
 	if v.F.Name() == none || !v.Learned {
 		return nil, nil
@@ -141,7 +141,8 @@ func (d *Dreams) scores(v View, slots *[]int) ([]float32, error) {
 	return asked, nil
 }
 
-// ranks are n places among the sorted rows: the first, the last, and others between them.
+// ranks returns n places among the sorted rows: the first, the last, and others evenly
+// between them.
 func (d *Dreams) ranks(n int) []int {
 	n = min(n, len(d.slots))
 	ranks := make([]int, max(0, n))
@@ -151,7 +152,7 @@ func (d *Dreams) ranks(n int) []int {
 	return ranks
 }
 
-// dream finds the frames nearest to the row of a rank.
+// dream finds the frames nearest to the row at a rank.
 func (d *Dreams) dream(v View, rank int) event.Dream {
 	shape, row := v.Syn.Shape(), v.Syn.Row(d.slots[rank])
 	next := shape.Obs + shape.Act + 1
@@ -168,9 +169,9 @@ func (d *Dreams) dream(v View, rank int) event.Dream {
 	return out
 }
 
-// nearestLatent is the slot of the row of a ring, other than one, whose numbers from column
-// at on are nearest to z, and their distance; −1 and NaN where z is not finite or there is
-// no other row.
+// nearestLatent returns the slot of the row in a ring, other than slot but, whose numbers
+// from column at on are nearest to z, and their distance. It returns −1 and NaN if z is not
+// finite or there is no other row.
 func nearestLatent(from *replay.Ring, at int, z []float32, but int) (slot int, distance float64) {
 	width, slot, best := from.Shape().Width(), -1, float32(math.Inf(1))
 	for i := 0; i < from.Len(); {
@@ -187,8 +188,8 @@ func nearestLatent(from *replay.Ring, at int, z []float32, but int) (slot int, d
 	return slot, math.Sqrt(float64(best))
 }
 
-// squaredWithin is the squared distance of two vectors; of one beyond a bound only that it
-// is: most rows are far away.
+// squaredWithin returns the squared distance of two vectors, or some number above bound if
+// the distance exceeds it: most rows are far away.
 func squaredWithin(a, b []float32, bound float32) (sum float32) {
 	const block = 8
 	b = b[:len(a)]

@@ -12,8 +12,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// numbered are frames of a real row whose bytes are its slot; those of the last row have
-// been forgotten.
+// numbered returns frames of a real row whose bytes are its slot; the frames of the last row are
+// forgotten.
 type numbered struct{ rows int }
 
 var errForgotten = errors.New("forgotten")
@@ -28,7 +28,7 @@ func (n numbered) Seen(dst *replay.FrameRow, slot int) error {
 	return nil
 }
 
-// firstNumber is F: the first number of z. It sees what says so.
+// firstNumber is a relevance function: F is the first number of z.
 type firstNumber struct{ relevance.Function }
 
 func (firstNumber) Name() string { return "reward" }
@@ -40,12 +40,12 @@ func (firstNumber) Score(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
-// noF says nothing.
+// noF is the relevance function "none".
 type noF struct{ relevance.Function }
 
 func (noF) Name() string { return none }
 
-// dreamView is a view of random latents of 20 numbers.
+// dreamView makes a view of random latents of 20 numbers.
 func dreamView(real, syn int) View {
 	shape := replay.Shape{Obs: 20, Act: 2}
 	ring := func(n int, name string) *replay.Ring {
@@ -61,8 +61,8 @@ func dreamView(real, syn int) View {
 	return v
 }
 
-// What is shown is the nearest real frame exactly, of z among all s and of z′ among all s′,
-// for rows that are sorted by F; the newest frame of each stack.
+// A look finds the exactly nearest real frame, for z among all s and for z′ among all s′, of rows
+// sorted by F. It shows the newest frame of each stack.
 func TestDreamsAreBesideTheNearestRealFrames(t *testing.T) {
 	v := dreamView(200, 90)
 	d := Dreams{Frames: relevance.Frames{Side: 1, Stack: 3}}
@@ -123,8 +123,8 @@ func TestDreamsAreBesideTheNearestRealFrames(t *testing.T) {
 	}
 }
 
-// A latent that is nearest to the row whose frames were forgotten has a distance and no
-// frame; one that is not finite has neither.
+// A latent nearest to the row with forgotten frames has a distance and no frame; a latent that is
+// not finite has neither.
 func TestDreamsWithoutAFrame(t *testing.T) {
 	v := dreamView(50, 3)
 	copy(v.Syn.Row(0), v.Real.Row(49))
@@ -152,8 +152,8 @@ func TestDreamsWithoutAFrame(t *testing.T) {
 	}
 }
 
-// A look searches a bounded part, and others go on with it; D_syn made anew or another F
-// begins anew.
+// A look searches a bounded part, and later looks continue it. A new D_syn or another F starts
+// again.
 func TestDreamsAreFoundInParts(t *testing.T) {
 	v := dreamView(searchedNumbers/(20*2*2)+1, 40) // two rows a look
 	d := Dreams{Frames: relevance.Frames{Side: 1, Stack: 1}}
@@ -177,7 +177,7 @@ func TestDreamsAreFoundInParts(t *testing.T) {
 	}
 }
 
-// BenchmarkDreams is what a look takes at the paper's size, and of how many rows of it.
+// BenchmarkDreams times a look at the paper's size, and reports how many rows it searches.
 func BenchmarkDreams(b *testing.B) {
 	for _, rows := range []int{2_000, 10_000, 100_000} {
 		shape := replay.Shape{Obs: 100, Act: 6}

@@ -9,11 +9,11 @@ import (
 	"pgrlab/core/run"
 )
 
-// simulatedRows is how many rows are held to the task between two pauses.
+// simulatedRows is how many rows the task simulates between two pauses.
 const simulatedRows = 32
 
-// simulate sets the task to the state of each row and steps it; there are none where it
-// cannot be set to a state.
+// simulate sets the task to the state of each row and steps it. The result is empty if the
+// task cannot be set to a state.
 func (e *examiner) simulate(rows []float32) (all analysis.Simulated, err error) {
 	sim, err := e.Simulator.open()
 	if sim == nil || err != nil {
@@ -33,13 +33,13 @@ func (e *examiner) simulate(rows []float32) (all analysis.Simulated, err error) 
 	return all, nil
 }
 
-// reference is what errors are measured against.
+// reference returns the reference against which errors are measured.
 func (e *examiner) reference() analysis.Reference {
 	slots := e.Real.Spread(min(boundedRows, e.Real.Len()))
 	return analysis.NewReference(e.Real.Shape(), len(slots), func(i int) []float32 { return e.Real.Row(slots[i]) })
 }
 
-// holdToTask fills g.Dynamics with what became of rows under the task; each is ½(mean
+// holdToTask fills g.Dynamics with the errors of rows against the task. each is ½(mean
 // Δs'² + Δr²) of every row that could be compared.
 func (e *examiner) holdToTask(rows []float32, g *event.Generated) (each []float32, err error) {
 	s, err := e.simulate(rows)
@@ -54,7 +54,7 @@ func (e *examiner) holdToTask(rows []float32, g *event.Generated) (each []float3
 	return each, e.holdRelevant(s, ref, g.Dynamics)
 }
 
-// detect fills in how rows tell rare rewards, and ends where the task has some.
+// detect fills in how well rows detect rare rewards, and ends if the task has them.
 func detect(d *event.Dynamics, s analysis.Simulated, shape replay.Shape, ref analysis.Reference, terminates bool) {
 	if !math.IsNaN(ref.Rare) {
 		d.RareRewards = detection(s.RareRewards(shape, ref))
@@ -65,7 +65,8 @@ func detect(d *event.Dynamics, s analysis.Simulated, shape replay.Shape, ref ana
 	}
 }
 
-// dynamicsOf is the line of an error; nil where nothing could be compared.
+// dynamicsOf returns the error of s, as in a journal line, and the error of each row; nil if
+// nothing could be compared.
 func dynamicsOf(s analysis.Simulated, shape replay.Shape, ref analysis.Reference) (*event.Dynamics, []float32) {
 	e := s.Error(shape, ref)
 	if e.Rows == 0 {
@@ -88,11 +89,11 @@ func detection(d analysis.Detection) *event.Detection {
 	return &event.Detection{True: d.True, Told: d.Told, Precision: run.Float(d.Precision), Recall: run.Float(d.Recall)}
 }
 
-// minRelevant is how many relevant rows it takes to speak of their error.
+// minRelevant is how many relevant rows are needed to report their error.
 const minRelevant = 8
 
-// holdRelevant takes the error of the relevant rows. An error of all rows also grows
-// where the prompts ask for harder ones.
+// holdRelevant fills in the error of the relevant rows. The error of all rows also grows
+// when the prompts ask for harder rows.
 func (e *examiner) holdRelevant(s analysis.Simulated, ref analysis.Reference, d *event.Dynamics) error {
 	some, known, err := e.relevant(s)
 	if err != nil || !known {
@@ -105,8 +106,9 @@ func (e *examiner) holdRelevant(s analysis.Simulated, ref analysis.Reference, d 
 	return nil
 }
 
-// relevant are the rows whose F, with what the task really does, is in the upper quarter
-// of the real transitions: those that a prompt may ask for. Nothing is known without F.
+// relevant returns the rows whose F, computed with what the task really does, is in the upper
+// quarter of the real transitions: the rows that a prompt may ask for. known is false without
+// F.
 func (e *examiner) relevant(s analysis.Simulated) (some analysis.Simulated, known bool, err error) {
 	if e.F.Name() == none || !e.Learned {
 		return some, false, nil

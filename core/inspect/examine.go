@@ -13,34 +13,35 @@ import (
 
 // Examination asks for the analyses that are too expensive for every evaluation.
 type Examination struct {
-	// Rows are looked at of the real and of the synthetic transitions; the paper
+	// Rows is how many real and how many synthetic transitions are examined; the paper
 	// has 10,000.
 	Rows int
-	// Points are drawn from the present generator with its guidance, and as many
-	// without, for the projection.
+	// Points is how many transitions the present generator makes with guidance, and how
+	// many without, for the projection.
 	Points int
-	// Embed asks for t-SNE of at most MaxEmbedded of each beside the projection. It
+	// Embed adds t-SNE of at most MaxEmbedded points of each kind to the projection. It
 	// takes tens of seconds.
 	Embed bool
 }
 
-// DefaultExamination has the paper's rows, and as many points as a picture shows.
+// DefaultExamination has the paper's number of rows, and as many points as a picture can
+// show.
 func DefaultExamination() Examination { return Examination{Rows: 10_000, Points: 1_000} }
 
 // MaxEmbedded is how many guided generations, and how many without guidance, go into
 // t-SNE.
 const MaxEmbedded = analysis.MaxEmbedded / 2
 
-// Examine makes all analyses of v and writes them into out, which is whole when the
+// Examine makes all analyses of v and writes them into out, which is complete when the
 // sequence has ended without an error. reference is another run, or this one at another
-// place, whose F is laid beside; nil: none.
+// position, whose F is compared with the run's; nil: none.
 func Examine(v View, e Examination, reference *View, out *event.Examined) Pieces {
 	return inPieces(func(yield func() error) error {
 		return (&examiner{View: v, Examination: e, yield: yield}).all(reference, out)
 	})
 }
 
-// ExaminePieces is about how many pieces Examine has.
+// ExaminePieces estimates how many pieces Examine has.
 func ExaminePieces(v View, e Examination) int {
 	n := pieces(min(e.Rows, v.Real.Len()), ScoreRows)
 	if v.hasSynthetic() {
@@ -83,10 +84,11 @@ func (e *examiner) all(reference *View, out *event.Examined) error {
 	return err
 }
 
-// scored are F of real and of synthetic transitions.
+// scored holds F of real and of synthetic transitions.
 type scored struct{ real, synthetic []float32 }
 
-// scoreBoth is nil for a function that says nothing.
+// scoreBoth returns f of real and of synthetic transitions; nil without a relevance
+// function, and if f has no value for the real ones.
 func (e *examiner) scoreBoth(f relevance.Function) (s *scored, err error) {
 	if f.Name() == none {
 		return nil, nil
@@ -108,7 +110,7 @@ func (e *examiner) scoreBoth(f relevance.Function) (s *scored, err error) {
 // hasSynthetic says whether there are synthetic transitions.
 func (v *View) hasSynthetic() bool { return v.Syn != nil && v.Syn.Len() > 0 }
 
-// looked are the slots of the synthetic transitions that are looked at.
+// looked returns the slots of the synthetic transitions that are examined.
 func (e *examiner) looked() []int {
 	slots := make([]int, min(e.Rows, e.Syn.Len()))
 	for i := range slots {
@@ -117,7 +119,7 @@ func (e *examiner) looked() []int {
 	return slots
 }
 
-// synthetic are those transitions, one behind the other.
+// synthetic returns the transitions in these slots, one after another.
 func (e *examiner) synthetic() (rows []float32) {
 	for _, slot := range e.looked() {
 		rows = append(rows, e.Syn.Row(slot)...)
@@ -125,7 +127,7 @@ func (e *examiner) synthetic() (rows []float32) {
 	return rows
 }
 
-// scores is f of the transitions in slots of a ring.
+// scores returns f of the transitions in slots of a ring; nil if f has no value for them.
 func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
 	all := make([]float32, 0, len(slots))
 	slice := relevance.Slice(f, ScoreRows)
@@ -151,7 +153,7 @@ func (s *scored) histograms() (real, synthetic *event.Histogram) {
 	return real, synthetic
 }
 
-// compareWith measures this run's transitions with another's F.
+// compareWith scores this run's transitions with another run's F.
 func (e *examiner) compareWith(other *View, own *scored) (*event.ReferenceF, error) {
 	if other.Real.Shape() != e.Real.Shape() {
 		return nil, fmt.Errorf("relevance of another run: its task %s has other transitions than %s", other.Task.Name, e.Task.Name)
@@ -178,7 +180,8 @@ func (e *examiner) compareWith(other *View, own *scored) (*event.ReferenceF, err
 	return out, nil
 }
 
-// generated holds synthetic rows to the real ones and to the task, beside a Gaussian's.
+// generated compares synthetic rows, and the rows of a Gaussian, with the real ones and with
+// the task.
 func (e *examiner) generated(out *event.Examined) error {
 	rows := e.synthetic()
 	g, err := e.describe(rows)
@@ -211,7 +214,7 @@ func (e *examiner) generated(out *event.Examined) error {
 	return nil
 }
 
-// logarithms are decimal; an error of 0 counts as 1e-12.
+// logarithms returns the decimal logarithms of errors; an error of 0 counts as 1e-12.
 func logarithms(errors []float32) []float32 {
 	out := make([]float32, len(errors))
 	for i, v := range errors {

@@ -16,17 +16,17 @@ func quantiles(values []float32) *event.Quantiles {
 }
 
 const (
-	// neighbours is how many generated rows, and how many real ones, are held to the real
-	// rows next to them.
+	// neighbours is how many generated rows, and how many real ones, are compared with the
+	// nearest real rows.
 	neighbours = 1024
-	// boundedRows is how many real rows, evenly spread, stand for all where their range
-	// is taken: all of a run of 100,000 steps.
+	// boundedRows is how many real rows, evenly spread, represent all rows when their range
+	// is taken: all rows of a run of 100,000 steps.
 	boundedRows = 131_072
 )
 
-// Describe holds up to rows of v.Syn, from the first on, to the real transitions, to what
-// they were asked for and to the task. out is whole when the sequence has ended without
-// an error.
+// Describe compares the rows of v.Syn, from the first on and up to that number, with the
+// real transitions, with their prompts and with the task. out is complete when the sequence
+// has ended without an error.
 func Describe(v View, rows int, out *event.Generated) Pieces {
 	return inPieces(func(yield func() error) error {
 		e := &examiner{View: v, Examination: Examination{Rows: rows}, yield: yield}
@@ -46,15 +46,15 @@ func Describe(v View, rows int, out *event.Generated) Pieces {
 	})
 }
 
-// DescribePieces is about how many pieces a description of rows of syn synthetic
-// transitions beside real ones has.
+// DescribePieces estimates how many pieces Describe has for that number of rows, when D_syn
+// and D_real hold syn and real transitions.
 func DescribePieces(rows, syn, real int) int {
 	return pieces(min(boundedRows, real), boundRows) + pieces(min(boundedRows, syn), boundRows) +
 		2*pieces(min(boundedRows, real), searchedRows)*pieces(min(rows, neighbours), describedRows) + 1 +
 		3*pieces(rows, ScoreRows) + pieces(rows, simulatedRows)
 }
 
-// describedRows is how many rows are held to the real ones between two pauses.
+// describedRows is how many rows are compared with real ones between two pauses.
 const describedRows = 128
 
 // describe compares generated rows with the real transitions.
@@ -73,8 +73,8 @@ func (e *examiner) describe(rows []float32) (event.Generated, error) {
 	return g, e.neighbourhood(rows, &g)
 }
 
-// terminal is the share of terminal rows among those of a ring, which see is shown: a
-// raw terminal counts above one half.
+// terminal returns the share of terminal rows in a ring and calls see for each row that it
+// looks at. A raw terminal flag counts if it is above one half.
 func (e *examiner) terminal(of *replay.Ring, see func(row []float32)) (share run.Float, err error) {
 	looked, last, ends := min(boundedRows, of.Len()), of.Shape().Width()-1, 0
 	for i := range looked {
@@ -92,7 +92,7 @@ func (e *examiner) terminal(of *replay.Ring, see func(row []float32)) (share run
 	return run.Float(ends) / run.Float(looked), nil
 }
 
-// outside counts the rows that leave the range of the real ones.
+// outside fills in the shares of rows outside the range of the real ones.
 func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds analysis.Bounds) {
 	one, width := 1/run.Float(g.Rows), shape.Width()
 	act, reward := shape.Obs, shape.Obs+shape.Act
@@ -109,14 +109,14 @@ func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds anal
 	}
 }
 
-// pairedRows is how many pairs promptFidelity returns.
+// pairedRows is how many pairs promptFidelity returns at most.
 const pairedRows = 500
 
-// promptFidelity compares the F that was asked for with that of the rows; it returns pairs of
-// both.
+// promptFidelity compares the F that the prompts asked for with F of the rows, and returns
+// pairs of the two.
 func (e *examiner) promptFidelity(rows []float32, g *event.Generated) (pairs [][2]run.Float, err error) {
 	if !e.Prompts.Known || e.Settings.Relevance == none || e.Syn.Cap() < e.Prompts.Knobs.Samples {
-		return nil, nil // nothing was asked for, or the first samples have been overwritten
+		return nil, nil // there were no prompts, or the first samples have been overwritten
 	}
 	asked := e.Gen.PromptScores(e.Prompts.Knobs, e.Prompts.Occasion, g.Rows)
 	if asked == nil {
@@ -128,7 +128,7 @@ func (e *examiner) promptFidelity(rows []float32, g *event.Generated) (pairs [][
 	}
 	g.Relevance, g.Asked = e.F.Name(), quantiles(asked)
 	if achieved == nil {
-		return nil, nil // F cannot tell of what was generated
+		return nil, nil // F has no value for generated rows
 	}
 	for i := range min(len(asked), pairedRows) {
 		pairs = append(pairs, [2]run.Float{run.Float(asked[i]), run.Float(achieved[i])})

@@ -10,7 +10,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// ringOf is a ring of rows of two numbers of an observation and one of an action: s, a, r, s', d.
+// ringOf makes a ring of rows of a two-dimensional observation and a one-dimensional action: s, a,
+// r, s', d.
 func ringOf(rows ...[]float32) *replay.Ring {
 	r := replay.NewRing(replay.Shape{Obs: 2, Act: 1}, len(rows))
 	for _, row := range rows {
@@ -19,7 +20,7 @@ func ringOf(rows ...[]float32) *replay.Ring {
 	return r
 }
 
-// described holds rows to real ones; all of them are D_syn.
+// described compares rows with real ones; D_syn consists of these rows.
 func described(rows []float32, real *replay.Ring) (event.Generated, error) {
 	syn := replay.NewRing(real.Shape(), max(1, len(rows)/real.Shape().Width()))
 	syn.AddRows(rows)
@@ -32,7 +33,7 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 		[]float32{0, 4, -1, 0, 2, 0, 0}, []float32{2, 0, 1, 8, 0, 4, 0},
 	)
 	rows := slices.Concat(
-		[]float32{0, 0, -1, 0, 0, 0, 0},  // a real one
+		[]float32{0, 0, -1, 0, 0, 0, 0},  // a real row
 		[]float32{3, 0, 0, 4, 0, 0, 0},   // s outside
 		[]float32{0, 0, 1.5, 9, 0, 0, 1}, // a and r outside
 		[]float32{0, 0, 0, 4, 0, 4.5, 0}, // s' outside
@@ -47,8 +48,8 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	if g.Terminal != 0.25 || g.TerminalReal != 0.25 {
 		t.Errorf("terminal %v of %v real", g.Terminal, g.TerminalReal)
 	}
-	// Every dimension has two values at one deviation from their mean: real rows
-	// differ by two deviations in at least two of six dimensions.
+	// Every dimension has two values, one deviation from their mean. Real rows differ by two
+	// deviations in at least two of six dimensions.
 	near := func(what string, got, want float64) {
 		if math.Abs(got-want) > 1e-5 {
 			t.Errorf("%s is %g, want %g", what, got, want)
@@ -63,8 +64,8 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	}
 }
 
-// countingEnv can be set to a state; its physics adds the action to the first number and 1
-// to the second, and the reward is the first.
+// countingEnv can be set to a state. Its physics adds the action to the first number and 1 to the
+// second; the reward is the first number.
 type countingEnv struct {
 	at     []float32
 	closed *int
@@ -99,9 +100,9 @@ func TestDynamicsOfRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, _ := dynamicsOf(told, v.Real.Shape(), e.reference())
-		// By hand: the first row obeys; the second is off by 2 in s'₀, of variance 1,
-		// and by 2 in r, which never varies. Of the real rows' changes, 1 and 3 in s'₀
-		// and 0 in s'₁, the variances are 1 and 0.
+		// By hand, the first row obeys. The second is off by 2 in s'₀, which has variance 1, and by
+		// 2 in r, which never varies. The real rows' changes are 1 and 3 in s'₀, with variance 1,
+		// and 0 in s'₁, with variance 0.
 		if d.Rows != 2 || d.State != 1 || d.Reward != 2 || d.Combined != 1.5 || d.Relative != 1 || *d.Change != 2 || d.EachChange[0] != 2 {
 			t.Errorf("%+v", d)
 		}

@@ -5,17 +5,17 @@ import (
 	"pgrlab/core/run"
 )
 
-// Joint are the generations of two runs, or of one at two places, in one plane: that
-// in which all of them lie widest (PCA, each dimension in units of its deviation).
+// Joint holds the generations of two runs, or of one run at two positions, in one plane: the
+// plane of their largest variance (PCA, each dimension in units of its deviation).
 type Joint struct {
 	Runs      [2]JointRun  `json:"runs"`
 	Explained [2]run.Float `json:"explained"` // share of the variance along each axis
 	Overlap   run.Float    `json:"overlap"`   // of the two clouds: 1 equal, 0 apart
-	// Embedded are the first MaxEmbedded generations of each by t-SNE; nil: not asked for.
+	// Embedded holds the first MaxEmbedded generations of each run by t-SNE; nil: not asked for.
 	Embedded *[2][][2]run.Float `json:"tsne,omitempty"`
 }
 
-// JointRun is one of the two.
+// JointRun is one of the two runs.
 type JointRun struct {
 	Dir    string         `json:"dir"`
 	Method string         `json:"method"`
@@ -24,8 +24,8 @@ type JointRun struct {
 	Points [][2]run.Float `json:"points"`
 }
 
-// Together lays clouds of transitions of two runs of the same task into one plane and
-// fills out, whose runs are named already; embed asks for t-SNE besides.
+// Together projects clouds of transitions of two runs of the same task into one plane and
+// fills out, in which the runs are already named; embed asks for t-SNE as well.
 func Together(clouds [2][][]float32, embed bool, out *Joint) error {
 	width := len(clouds[0][0]) - 1
 	all := append(append([][]float32(nil), clouds[0]...), clouds[1]...)

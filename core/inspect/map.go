@@ -12,11 +12,11 @@ import (
 
 const (
 	mapDensity = 8_192 // transitions of D_real, and of D_syn, that are counted
-	mapScored  = 1_024 // of D_real that are scored
+	mapScored  = 1_024 // transitions of D_real that are scored
 )
 
-// Map says where transitions lie over dimensions x and y of the observation, and what F
-// says of the real ones there. Real transitions must be there.
+// Map counts the transitions in each cell over dimensions x and y of the observation, and
+// adds F of the real ones there. It fails without real transitions.
 func Map(v View, x, y int) (*event.Mapped, error) {
 	out := &event.Mapped{X: x, Y: y, Step: v.Step, FLow: math.NaN(), FHigh: math.NaN()}
 	size := v.Real.Shape().Obs
@@ -45,7 +45,7 @@ func Map(v View, x, y int) (*event.Mapped, error) {
 	return out, v.scoreMap(out)
 }
 
-// widen widens the plane to rows of a buffer.
+// widen widens the plane to hold rows of a buffer.
 func widen(p *event.Mapped, r *replay.Ring, slots []int) {
 	for _, slot := range slots {
 		for k, v := range place(p, r.Row(slot)) {
@@ -54,12 +54,12 @@ func widen(p *event.Mapped, r *replay.Ring, slots []int) {
 	}
 }
 
-// place is where a row [s, a, r, s', d] lies.
+// place returns where a row [s, a, r, s', d] lies in the plane.
 func place(p *event.Mapped, row []float32) [2]float64 {
 	return [2]float64{float64(row[p.X]), float64(row[p.Y])}
 }
 
-// cellOf is the cell that a row lies in.
+// cellOf returns the cell of a row.
 func cellOf(p *event.Mapped, row []float32) int {
 	at := place(p, row)
 	index := func(k, n int) int {
@@ -71,7 +71,7 @@ func cellOf(p *event.Mapped, row []float32) int {
 	return index(1, event.MapRows)*event.MapColumns + index(0, event.MapColumns)
 }
 
-// scoreMap adds the mean F of real transitions.
+// scoreMap adds the mean F of the real transitions in each cell.
 func (v *View) scoreMap(out *event.Mapped) error {
 	for i := range out.F {
 		out.F[i] = math.NaN()
@@ -104,10 +104,10 @@ func (v *View) scoreMap(out *event.Mapped) error {
 	return nil
 }
 
-// Moment is the newest transition of the first of so many copies of the environment, as the
-// agent sees it: action is what it did, value takes Q(s, π(s)) and is nil where there is none
-// yet. What cannot be computed stays
-// unknown; of a View without transitions that is everything else.
+// Moment describes the newest transition of the first copy of the environment, as the agent
+// sees it; copies is the number of copies. action is what the agent did. value computes
+// Q(s, π(s)) and is nil if there is none yet. What cannot be computed stays unknown; for a View
+// without transitions that is everything except the step and the action.
 func Moment(v View, copies int, action []float32, value func(dst, obs []float32, rows int) error) *event.Moment {
 	out := &event.Moment{Step: v.Step, Q: math.NaN(), F: math.NaN(), V: math.NaN(), Action: append([]float32(nil), action...)}
 	if v.Real == nil || v.Real.Len() < copies {

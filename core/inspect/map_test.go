@@ -6,7 +6,7 @@ import (
 	"pgrlab/core/event"
 )
 
-// A map counts every row once, and the cells lie where the observations do.
+// A map counts every row once, in the cell of its observation.
 func TestMapCountsRowsWhereTheyLie(t *testing.T) {
 	p := &event.Mapped{X: 0, Y: 1, Low: [2]float64{-1, 0}, High: [2]float64{1, 10}}
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// rewarding is F = r.
+// rewarding is the relevance function F = r.
 type rewarding struct{ relevance.Function }
 
 func (rewarding) Name() string { return "reward" }
@@ -17,8 +17,8 @@ func (rewarding) Score(dst []float32, b *replay.Batch, rows int) error {
 	return nil
 }
 
-// The moment is that of the first copy, whose picture is shown, among the transitions of the
-// newest env step.
+// The moment is that of the first copy, whose picture is shown; its transition is found among those
+// of the newest env step.
 func TestTheMomentIsTheFirstCopys(t *testing.T) {
 	shape := replay.Shape{Obs: 1, Act: 1}
 	v := View{Real: replay.NewRing(shape, 10), F: rewarding{}, Learned: true, Scratch: replay.NewBatch(shape, 1)}

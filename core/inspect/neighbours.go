@@ -9,11 +9,12 @@ import (
 	"pgrlab/core/run"
 )
 
-// searchedRows is how many real rows describedRows are held to between two pauses.
+// searchedRows is how many real rows describedRows are compared with between two pauses.
 const searchedRows = 4096
 
-// neighbourhood holds generated rows, one behind the other, to the real ones next to
-// them: how far they are, how many are copies, and how many real rows have one nearby.
+// neighbourhood compares consecutive generated rows with the nearest real rows: how far
+// away these are, how many generated rows are copies, and how many real rows have a
+// generated one nearby.
 func (e *examiner) neighbourhood(rows []float32, g *event.Generated) error {
 	real, width := e.Real, e.Real.Shape().Width()
 	points := make([][]float32, min(len(rows)/width, neighbours))
@@ -52,8 +53,8 @@ func (e *examiner) neighbourhood(rows []float32, g *event.Generated) error {
 	return e.yield()
 }
 
-// nearest is the distance of each point to the nearest of the real rows in slots; itself
-// is the place of point i among them, −1 for a point that is none of them.
+// nearest returns the distance of each point to the nearest real row in slots. itself
+// returns the place of point i among the slots, −1 if it is not one of them.
 func (e *examiner) nearest(points [][]float32, slots []int, scatter analysis.Scatter, itself func(i int) int) ([]float32, error) {
 	all := slices.Repeat([]float32{float32(math.Inf(1))}, len(points))
 	rows := make([][]float32, 0, searchedRows)

@@ -13,27 +13,27 @@ import (
 	"pgrlab/core/run"
 )
 
-// OfflineRefit asks for a generator to be fitted to the real transitions of a run,
-// beside the run's own: what another generator would have made of the same data.
+// OfflineRefit asks for a generator to be fitted to the real transitions of a run, beside
+// the run's own generator. It shows what another generator would have made of the same data.
 type OfflineRefit struct {
-	Knobs     knob.Settings // relevance, and those of a fit and of a generation
+	Knobs     knob.Settings // relevance, and the knobs of a fit and of a generation
 	Guidances []float64     // ω of the generations
 	Rows      int           // transitions of each generation
 	HeldOut   float64       // share of the real transitions that the fit does not see, in (0,1)
 	Slice     int           // gradient steps between two calls of Progress; 0: one
 
-	// Clock is the processor time that this process has used. Nil: none is reported.
+	// Clock returns the processor time that this process has used; nil: none is reported.
 	Clock func() time.Duration
 	// Progress is called between slices; nil: not called. Its error ends the refit.
 	Progress func(OfflineProgress) error
 }
 
-// OfflineProgress is how far an offline refit is.
+// OfflineProgress says how far an offline refit has got.
 type OfflineProgress struct {
 	Saved    int    // which of the saved runs, from 0
 	Step     int    // env step of its checkpoint
 	Doing    string // "score", "fit", "generate ω 1", "measure ω 1"
-	Done, Of int    // units of that; Of 0: not known
+	Done, Of int    // units of what Doing says; Of 0: not known
 }
 
 // Fitter is a generator that can be fitted; see package generative.
@@ -49,12 +49,12 @@ type Fitter interface {
 
 // FitLoss averages the loss over the last tenth of a fit.
 type FitLoss struct {
-	Steps, N  int // of the whole fit; averaged
+	Steps, N  int // gradient steps of the whole fit; steps averaged
 	Sum, Last float64
 	Ended     bool
 }
 
-// Add takes the mean loss of n steps behind the first done.
+// Add adds the mean loss of the n steps that follow the first done steps.
 func (f *FitLoss) Add(done, n int, loss float64) {
 	f.Last = loss
 	if done+n > f.Steps-(f.Steps+9)/10 {
@@ -63,8 +63,8 @@ func (f *FitLoss) Add(done, n int, loss float64) {
 	}
 }
 
-// End says that the fit is complete after so many steps. Of one that ended before its
-// last tenth the latest loss stands for all.
+// End records that the fit is complete after made steps. If it ended before its last tenth,
+// the latest loss is its mean.
 func (f *FitLoss) End(made int) {
 	f.Ended = true
 	if made >= f.Steps {
@@ -76,7 +76,7 @@ func (f *FitLoss) End(made int) {
 	}
 }
 
-// Mean is nil before the last tenth.
+// Mean returns the mean loss of the last tenth; nil before it.
 func (f *FitLoss) Mean() *run.Float {
 	if f.N == 0 {
 		return nil
@@ -85,17 +85,17 @@ func (f *FitLoss) Mean() *run.Float {
 	return &v
 }
 
-// Offline is a refit beside a run under way.
+// Offline is an offline refit under way.
 type Offline struct {
 	*examiner
 	OfflineRefit
 	at         OfflineProgress
-	train, out subset // fitted to, and held out
+	train, out subset // transitions for the fit, and held-out ones
 }
 
-// NewOffline divides the real transitions of v, whose F is that of r.Knobs; seed decides
-// which are held out, index says which of several runs it is, from 0. yield is called
-// between pieces, before r.Progress.
+// NewOffline divides the real transitions of v, whose F must be that of r.Knobs. seed decides
+// which transitions are held out, and index is the number of the run among several, from 0.
+// yield is called between pieces, before r.Progress.
 func NewOffline(v View, r OfflineRefit, seed uint64, index int, yield func() error) (*Offline, error) {
 	o := &Offline{OfflineRefit: r, at: OfflineProgress{Saved: index, Step: v.Step}}
 	if !(r.HeldOut > 0 && r.HeldOut < 1) {
@@ -114,9 +114,9 @@ func NewOffline(v View, r OfflineRefit, seed uint64, index int, yield func() err
 	return o, nil
 }
 
-// divide draws the transitions that are held out, each with that probability: the
-// held-out ones are of the same distribution as the others, so that a generator as
-// good as fresh real data covers them as the others do.
+// divide holds out each transition with probability share. The held-out transitions have
+// the same distribution as the others, so that a generator as good as fresh real data
+// covers them as well as the others do.
 func divide(of *replay.Ring, share float64, s rng.Stream) (train, out subset) {
 	train.ring, out.ring = of, of
 	u := make([]float32, of.Len())
@@ -143,7 +143,7 @@ func (s subset) Len() int { return len(s.slots) }
 // Row implements generative.Rows.
 func (s subset) Row(i int) []float32 { return s.ring.Row(s.slots[i]) }
 
-// some are up to n of them at even distances.
+// some returns up to n slots of s at even distances.
 func (s subset) some(n int) (slots []int) {
 	n = min(n, len(s.slots))
 	for i := range n {
@@ -152,7 +152,7 @@ func (s subset) some(n int) (slots []int) {
 	return slots
 }
 
-// rows are the transitions in slots.
+// rows returns the transitions in slots.
 func (s subset) rows(slots []int) (rows [][]float32) {
 	for _, slot := range slots {
 		rows = append(rows, s.ring.Row(slot))
@@ -174,7 +174,7 @@ func (o *Offline) spent(doing string, stage func() error) (time.Duration, error)
 	return o.Clock() - before, err
 }
 
-// fit makes one refit of gen and returns the mean loss of its last tenth.
+// fit makes one refit of gen and returns its loss.
 func (o *Offline) fit(gen Fitter, scores []float32) (FitLoss, error) {
 	return Fit(gen, o.train, scores, &o.Knobs, uint64(o.at.Saved), max(1, o.Slice), func(done, of int) error {
 		o.at.Done, o.at.Of = done, of
@@ -183,7 +183,7 @@ func (o *Offline) fit(gen Fitter, scores []float32) (FitLoss, error) {
 }
 
 // Fit fits a generator to transitions outside of any run, slice steps at a time. yield is
-// called after each slice; its error ends the fit, and gen has nothing under way then.
+// called after each slice; its error ends the fit, and the fit of gen is cancelled.
 func Fit(gen Fitter, real generative.Rows, scores []float32, s *knob.Settings, refit uint64, slice int, yield func(done, of int) error) (loss FitLoss, err error) {
 	k := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	if err := gen.StartFit(real, scores, k, refit); err != nil {
@@ -206,7 +206,7 @@ func Fit(gen Fitter, real generative.Rows, scores []float32, s *knob.Settings, r
 	return loss, nil
 }
 
-// generation makes transitions with guidance omega into a ring.
+// generation generates transitions with guidance omega into a ring.
 func (o *Offline) generation(gen Fitter, omega float64) (*replay.Ring, Prompts, error) {
 	k := o.Knobs.Generation()
 	k.Guidance, k.Samples = omega, o.Rows

@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// The real transitions are divided without rest, and the same way for the same seed.
+// Every real transition is in exactly one part, and the same seed divides the same way.
 func TestDivide(t *testing.T) {
 	ring := replay.NewRing(replay.Shape{Obs: 1, Act: 1}, 4000)
 	for range 4000 {
@@ -32,8 +32,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// linear is a system that can be set to what it shows: s' = 0.9s + a in the first
-// dimension, and time in the second; the reward is the first of s'.
+// linear is a system that can be set to its observation: s' = 0.9s + a in the first dimension, time
+// in the second; the reward is the first number of s'.
 type linear struct{ now []float32 }
 
 func (e *linear) Place(obs []float32) error {
@@ -49,8 +49,8 @@ func (e *linear) Step(action, obs []float32) (float64, bool, bool, error) {
 
 func (e *linear) Close() error { return nil }
 
-// What is known is found: real rows have no error and tell every event, and real rows of
-// the fit are copies, which cover nothing.
+// For real rows the results are known: they have no error and predict every event, and as copies of
+// rows in the fit they cover nothing.
 func TestJudgeOfRealRows(t *testing.T) {
 	env, next, action := &linear{}, make([]float32, 2), make([]float32, 1)
 	v := View{

@@ -21,32 +21,32 @@ const (
 	boundRows = 16_384
 )
 
-// Source is what a preview asks of the run beside its View.
+// Source is what a preview needs from the run besides its View.
 type Source interface {
-	// Function makes the relevance function of that name from what the replica has.
+	// Function makes the relevance function of that name from the replica's models.
 	Function(name string) (relevance.Function, error)
-	// Learned says whether it has all that the function needs.
+	// Learned says whether the replica has everything that the function needs.
 	Learned(name string) bool
-	// NewModel makes the function's model, beside everything.
+	// NewModel makes a model of the function that is not the run's.
 	NewModel(name string) (relevance.Model, error)
 	// Owed is how many units of work a model has to do before it can score: updates that
 	// it missed, or transitions to count.
 	Owed(name string) int
 	// NextRefit is the env step of the next refit.
 	NextRefit() int
-	// CostRefit is about what a refit takes; 0: unknown.
+	// CostRefit estimates the time of a refit; 0: unknown.
 	CostRefit() time.Duration
 	Now() time.Time
 }
 
-// preview is one under way. It reads the run and writes to itself alone; nothing of a
-// run depends on how far it is.
+// preview is a preview under way. It reads the run and writes only to itself; nothing in
+// a run depends on its progress.
 type preview struct {
 	View
 	Source
 	*event.Previewed
 	occasion uint64
-	settings knob.Settings // with the value
+	settings knob.Settings // with the previewed value
 	yield    func() error
 
 	f         relevance.Function // of the histograms
@@ -54,8 +54,8 @@ type preview struct {
 	rows      []float32
 }
 
-// Preview says what a value of a knob would make of generated transitions, in out, which
-// is whole when the sequence has ended; an error says why there is no answer. occasion
+// Preview shows in out how a value of a knob would change generated transitions. out is
+// complete when the sequence has ended; an error says why there is no answer. occasion
 // numbers the previews of a run from 1: each has random numbers of its own.
 func Preview(v View, s Source, k knob.Knob, value knob.Value, occasion uint64, out *event.Previewed) (Pieces, error) {
 	out.Value = k.Format(value)
@@ -71,12 +71,12 @@ func Preview(v View, s Source, k knob.Knob, value knob.Value, occasion uint64, o
 	}), nil
 }
 
-// Unknown are the numbers of a Previewed that nothing has been found of.
+// Unknown returns a Previewed without any results.
 func Unknown() event.Previewed {
 	return event.Previewed{Outside: math.NaN(), RankCorrelation: math.NaN(), TopOverlap: math.NaN(), CostSeconds: math.NaN()}
 }
 
-// plan checks whether there can be an answer and returns the work that makes it.
+// plan checks whether there can be an answer and returns the work that finds it.
 func (p *preview) plan(k knob.Knob) (work func() error, err error) {
 	now, then := p.View.Settings.Relevance, p.settings.Relevance
 	switch {
@@ -97,7 +97,7 @@ func (p *preview) plan(k knob.Knob) (work func() error, err error) {
 	}
 	p.Relevance = then
 	if then == none {
-		p.Relevance = now // what becomes of the old F without a condition
+		p.Relevance = now // the preview shows the old F without a condition
 	}
 	if p.Relevance != none {
 		if p.f, err = p.Function(p.Relevance); err != nil {
@@ -119,7 +119,8 @@ func previewable() string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// make scores real and synthetic transitions, makes a few with the value, and compares.
+// make scores real and synthetic transitions, generates a few with the previewed value, and
+// compares them.
 func (p *preview) make() error {
 	if p.f != nil {
 		if err := p.score(); err != nil {
@@ -137,7 +138,7 @@ func (p *preview) make() error {
 	return p.describe()
 }
 
-// score takes F of samples of real and of synthetic transitions.
+// score computes F of samples of real and of synthetic transitions.
 func (p *preview) score() (err error) {
 	now, intn := p.View.Settings.Relevance, p.Stream.At(p.occasion).IntN
 	rows := min(relevance.Slice(p.f, sampleRows), relevance.Slice(p.F, sampleRows))
@@ -166,12 +167,12 @@ func (p *preview) score() (err error) {
 	return p.yield()
 }
 
-// sketch makes transitions with the value, one network call at a time.
+// sketch generates transitions with the previewed value, one network call at a time.
 func (p *preview) sketch() error {
 	k := p.settings.Generation()
 	k.Samples = previewRows
 	if p.settings.Relevance == none {
-		k.Guidance = 0 // the generator that training without a condition would give
+		k.Guidance = 0 // as a generator fitted without a condition
 	}
 	next, err := p.Gen.Sketch(k, p.occasion)
 	if err != nil {
@@ -190,7 +191,7 @@ func (p *preview) sketch() error {
 	return nil
 }
 
-// countOutside counts the made transitions that leave the range of the real ones.
+// countOutside takes the share of generated transitions outside the range of the real ones.
 func (p *preview) countOutside() error {
 	shape := p.View.Real.Shape()
 	width := shape.Width() - 1
@@ -231,7 +232,7 @@ func (p *preview) describe() error {
 		}
 		made = make([]float32, p.Samples)
 		if !relevance.Tells(p.f, batch, p.Samples) {
-			made = nil // what is generated has no frames, and no episode met it
+			made = nil // generated transitions have no frames, and no episode met them
 		} else if err := p.f.Score(made, batch, p.Samples); err != nil {
 			return err
 		}

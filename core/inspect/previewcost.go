@@ -10,9 +10,9 @@ import (
 	"pgrlab/core/replay"
 )
 
-// price finds out what switching to a function costs whose model does not exist: such
-// a model is built beside everything, does a unit or two of its work on real transitions
-// against the clock, and is thrown away.
+// price estimates the cost of switching to a function whose model does not exist yet. It
+// builds such a model beside the run, times a unit or two of its work on real transitions,
+// and discards it.
 func (p *preview) price(name string) error {
 	made, err := p.NewModel(name)
 	if err != nil {
@@ -58,8 +58,9 @@ func (p *preview) price(name string) error {
 	return p.yield()
 }
 
-// timeLooks is about what it takes to score all frames by a function of frames, which costs a
-// hundred times as much as by one of transitions: what a refit took says nothing of it.
+// timeLooks estimates the time in which a function of frames scores all transitions; it is 0 for
+// other functions. Scoring frames costs a hundred times as much as scoring transitions, so the
+// time of past refits says nothing about it.
 func (p *preview) timeLooks(f relevance.Function) (time.Duration, error) {
 	if _, sees := f.(relevance.Sighted); !sees {
 		return 0, nil
@@ -71,8 +72,9 @@ func (p *preview) timeLooks(f relevance.Function) (time.Duration, error) {
 	return p.Now().Sub(begin) * time.Duration(p.View.Real.Len()) / time.Duration(len(slots)), p.yield()
 }
 
-// addFrames adds to the cost what a function of frames takes to score all transitions, which
-// took that long for some of them. Pseudo-counts see all of them as well, in about the time.
+// addFrames adds to the cost the estimated time in which a function of frames scores all
+// transitions; took is the time in which it scored rows of them. Pseudo-counts must also observe
+// all transitions, which takes about as long again.
 func (p *preview) addFrames(f relevance.Function, took time.Duration, rows int) {
 	if _, sees := f.(relevance.Sighted); !sees || relevance.LearnsFromMet(f) || p.Cost == "" {
 		return
@@ -85,8 +87,8 @@ func (p *preview) addFrames(f relevance.Function, took time.Duration, rows int) 
 	p.CostSeconds += took.Seconds()
 }
 
-// timeUpdate makes two updates of a model that is not the run's and returns what the
-// second one took: the first builds what is built once.
+// timeUpdate makes two updates of a model that is not the run's and returns the time of the
+// second one: the first update includes work that is done only once.
 func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err error) {
 	mixer, batch, from := replay.NewMixer(p.Stream), model.Batch(), p.View.Real
 	if relevance.LearnsFromMet(model) {
@@ -94,7 +96,7 @@ func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err e
 	}
 	for made := range uint64(2) {
 		begin := p.Now()
-		if batch.Frames != nil { // any will do, if there are fewer again and again
+		if batch.Frames != nil { // any transitions will do, repeated if there are too few
 			for at := 0; at < batch.Size; {
 				slots := p.View.Real.Spread(batch.Size - at)
 				p.View.Real.Gather(batch, at, slots)
@@ -116,20 +118,20 @@ func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err e
 	return took, nil
 }
 
-// sayPrice puts the cost of a switch into words.
+// sayPrice sets the cost of a switch.
 func (p *preview) sayPrice(what string, took time.Duration) {
 	p.Cost = fmt.Sprintf("%s, about %s", what, roughly(took))
 	p.CostSeconds = took.Seconds()
 	p.addRefit()
 }
 
-// priceReady is the cost of switching to a function that has all that it needs.
+// priceReady sets the cost of switching to a function that has everything it needs.
 func (p *preview) priceReady(name string) {
 	p.Cost, p.CostSeconds = fmt.Sprintf("%s is ready", name), 0
 	p.addRefit()
 }
 
-// addRefit adds what scoring, fit and generation take with "now".
+// addRefit adds the time of scoring, fit and generation, which a switch with "now" takes.
 func (p *preview) addRefit() {
 	if refit := p.CostRefit(); refit > 0 {
 		p.Cost += fmt.Sprintf("; a refit takes about %s", roughly(refit))
@@ -140,7 +142,7 @@ func (p *preview) addRefit() {
 	p.CostSeconds = math.NaN()
 }
 
-// roughly is a duration as people say it.
+// roughly returns a rounded duration as text.
 func roughly(d time.Duration) string {
 	switch {
 	case d < time.Second:

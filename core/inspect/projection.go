@@ -10,11 +10,11 @@ import (
 	"pgrlab/core/run"
 )
 
-// fittedRows is how many rows a Gaussian and a projection take between two pauses.
+// fittedRows is how many rows the fits of a Gaussian and of a projection take between two
+// pauses.
 const fittedRows = analysis.PieceRows
 
-// gaussian are rows of a Gaussian that was fitted to the real ones, beside what the task
-// does.
+// gaussian samples rows of a Gaussian fitted to the real ones, and simulates them.
 func (e *examiner) gaussian(rows int) (analysis.Simulated, error) {
 	width := e.Real.Shape().Width() - 1
 	var real [][]float32
@@ -23,7 +23,7 @@ func (e *examiner) gaussian(rows int) (analysis.Simulated, error) {
 	}
 	fitted, err := analysis.FitGaussian(real, width, e.yield)
 	if errors.Is(err, analysis.ErrSingular) {
-		return analysis.Simulated{}, nil // too few or too narrow: there is nothing to compare with
+		return analysis.Simulated{}, nil // too few or too narrow rows: there is nothing to compare with
 	}
 	if err != nil {
 		return analysis.Simulated{}, err
@@ -42,7 +42,7 @@ func (e *examiner) gaussian(rows int) (analysis.Simulated, error) {
 	return e.simulate(sampled)
 }
 
-// project samples with and without guidance and lays both into one plane.
+// project samples with and without guidance and projects both into one plane.
 func (e *examiner) project() (*event.Projected, error) {
 	k := e.Settings.Generation()
 	k.Samples = e.Points
@@ -89,8 +89,8 @@ func (e *examiner) embed(guided, free [][]float32) (*event.Embedded, error) {
 	return &event.Embedded{Guided: shown(at[:len(guided)]), Free: shown(at[len(guided):])}, nil
 }
 
-// shown are points with four decimals: no picture shows more, and a journal has
-// thousands of them.
+// shown rounds points to four decimals: no picture shows more, and a journal holds
+// thousands of points.
 func shown(points [][2]float64) (out [][2]run.Float) {
 	round := func(v float64) run.Float { return run.Float(math.Round(v*1e4) / 1e4) }
 	for _, p := range points {
@@ -99,8 +99,8 @@ func shown(points [][2]float64) (out [][2]run.Float) {
 	return out
 }
 
-// examined is the occasion of an examination's sketches, apart from those of previews,
-// which count from 1.
+// examined is the occasion of an examination's sketches. The occasions of previews count
+// from 1.
 const examined = 0
 
 func (e *examiner) sketch(k generative.GenKnobs) (points [][]float32, err error) {

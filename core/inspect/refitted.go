@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// Refitted is what an offline refit found.
+// Refitted is the result of an offline refit.
 type Refitted struct {
 	Dir       string             `json:"dir"`
 	Task      string             `json:"task"`
@@ -18,34 +18,34 @@ type Refitted struct {
 	Relevance string             `json:"relevance"`
 	Fitted    int                `json:"fitted_to"` // real transitions
 	HeldOut   int                `json:"held_out"`  // real transitions that the fit did not see
-	Steps     int                `json:"steps"`     // gradient steps; 0 of a kind that makes none
-	Loss      *run.Float         `json:"loss"`      // mean of the last tenth of them
+	Steps     int                `json:"steps"`     // gradient steps; 0 for a kind of generator that makes none
+	Loss      *run.Float         `json:"loss"`      // mean of the last tenth of the steps
 	CPUs      run.Float          `json:"fit_cpu_s"` // processor time of the fit, in seconds
-	Gaussian  *event.Dynamics    `json:"gaussian"`  // of a Gaussian fitted to the same rows: what a generator has to beat
+	Gaussian  *event.Dynamics    `json:"gaussian"`  // of a Gaussian fitted to the real transitions: the baseline of a generator
 	Covering  run.Float          `json:"coverage_real"`
 	Made      []*RefitGeneration `json:"generations"`
 }
 
-// RefitGeneration is one generation of an offline refit, held to the task and to real
-// transitions that the fit did not see.
+// RefitGeneration is one generation of an offline refit, compared with the task and with
+// real transitions that the fit did not see.
 type RefitGeneration struct {
 	Guidance run.Float        `json:"guidance"` // ω
 	Rows     int              `json:"rows"`
 	CPUs     run.Float        `json:"cpu_s"` // processor time of the generation, in seconds
 	Dynamics *event.Dynamics  `json:"dynamics,omitempty"`
-	Relevant *RefitUpper      `json:"relevant,omitempty"` // missing without F or where the task cannot be set to a state
+	Relevant *RefitUpper      `json:"relevant,omitempty"` // missing without F, or if the task cannot be set to a state
 	Asked    *event.Quantiles `json:"asked,omitempty"`    // F that the prompts asked for
-	Achieved *event.Quantiles `json:"achieved,omitempty"` // F of what came out
+	Achieved *event.Quantiles `json:"achieved,omitempty"` // F of the generated rows
 
 	Nearest     run.Float `json:"nearest"`          // median distance to the nearest row of the fit
 	NearestReal run.Float `json:"nearest_held_out"` // the same of held-out real rows
-	Copies      run.Float `json:"copies"`           // share of rows nearer to a row of the fit than a twentieth of that
-	Coverage    run.Float `json:"coverage"`         // share of held-out real rows with one that is no copy in their neighbourhood
+	Copies      run.Float `json:"copies"`           // share of rows nearer to a row of the fit than a twentieth of NearestReal
+	Coverage    run.Float `json:"coverage"`         // share of held-out real rows with a row that is no copy in their neighbourhood
 }
 
-// RefitUpper is about the rows whose F, with what the task really does from their s by
-// their a, is in the upper quarter of the real transitions: composition apart, the
-// rows that a prompt may ask for. Errors are over variances of all real transitions.
+// RefitUpper is about the rows whose F, computed with what the task really does from their
+// s by their a, is in the upper quarter of the real transitions: composition apart, the
+// rows that a prompt may ask for. Errors are divided by variances of all real transitions.
 type RefitUpper struct {
 	Share          run.Float `json:"share"` // of all rows
 	Rows           int       `json:"rows"`
@@ -56,7 +56,8 @@ type RefitUpper struct {
 	ConstantReward run.Float `json:"constant_reward"` // of the best constant reward
 }
 
-// Refit fits gen to the transitions that are not held out, generates and judges.
+// Refit fits gen to the transitions that are not held out, makes a generation for each
+// guidance, and evaluates them.
 func (o *Offline) Refit(gen Fitter) (*Refitted, error) {
 	out := &Refitted{
 		Task: o.Task.Name, Step: o.Step, Relevance: o.Knobs.Relevance,
@@ -96,7 +97,7 @@ func (o *Offline) Refit(gen Fitter) (*Refitted, error) {
 	return out, nil
 }
 
-// judgeAt makes one generation and judges it.
+// judgeAt makes one generation with guidance omega and evaluates it.
 func (o *Offline) judgeAt(gen Fitter, omega float64) (*RefitGeneration, error) {
 	out := &RefitGeneration{Guidance: run.Float(omega)}
 	var made *replay.Ring
@@ -129,7 +130,7 @@ func (o *Offline) judgeAt(gen Fitter, omega float64) (*RefitGeneration, error) {
 	return out, err
 }
 
-// judge holds the generation to the task and to the real transitions.
+// judge compares the generation with the task and with the real transitions.
 func (o *Offline) judge(made *replay.Ring, out *RefitGeneration) error {
 	var rows []float32
 	var points [][]float32
@@ -152,7 +153,7 @@ func (o *Offline) judge(made *replay.Ring, out *RefitGeneration) error {
 	return o.neighbours(points, out)
 }
 
-// dynamics is the line of an error with what rows tell of events; nil where nothing
+// dynamics returns the error of s and how well its rows detect events; nil if nothing
 // could be compared.
 func (o *Offline) dynamics(s analysis.Simulated, ref analysis.Reference) *event.Dynamics {
 	d, _ := dynamicsOf(s, o.Real.Shape(), ref)
@@ -162,7 +163,7 @@ func (o *Offline) dynamics(s analysis.Simulated, ref analysis.Reference) *event.
 	return d
 }
 
-// counting is the examiner with pauses that count up to n pieces.
+// counting returns the examiner with a yield that counts up to n pieces.
 func (o *Offline) counting(n int) *examiner {
 	o.at.Done, o.at.Of = 0, n
 	e := *o.examiner
@@ -173,7 +174,7 @@ func (o *Offline) counting(n int) *examiner {
 	return &e
 }
 
-// upper judges the rows of the upper quarter of true F.
+// upper evaluates the rows in the upper quarter of true F; see RefitUpper.
 func (o *Offline) upper(s analysis.Simulated, ref analysis.Reference, out *RefitGeneration) error {
 	some, known, err := o.relevant(s)
 	if err != nil || !known {
@@ -191,13 +192,13 @@ func (o *Offline) upper(s analysis.Simulated, ref analysis.Reference, out *Refit
 	return nil
 }
 
-// scatter is how the real transitions lie.
+// scatter returns the scatter of the rows of the fit.
 func (o *Offline) scatter() analysis.Scatter {
 	rows := o.train.rows(o.train.some(neighbours))
 	return analysis.Spread(len(rows), o.Real.Shape().Width()-1, func(i int) []float32 { return rows[i] })
 }
 
-// neighbours holds generated rows to the rows of the fit and to those held out.
+// neighbours compares generated rows with the rows of the fit and with the held-out rows.
 func (o *Offline) neighbours(points [][]float32, out *RefitGeneration) error {
 	scatter, apart := o.scatter(), func(int) int { return -1 }
 	trained := o.train.some(boundedRows)
@@ -224,7 +225,7 @@ func (o *Offline) neighbours(points [][]float32, out *RefitGeneration) error {
 	return o.yield()
 }
 
-// baselines judges a Gaussian, and as many rows of the fit as are judged of a generation.
+// baselines evaluates a Gaussian, and as many rows of the fit as of a generation.
 func (o *Offline) baselines(out *Refitted) error {
 	held, rows := o.train.rows(o.out.some(neighbours)), o.train.rows(o.train.some(min(o.Rows, neighbours)))
 	out.Covering = run.Float(analysis.Coverage(rows, held, o.scatter(), func(int) bool { return false }))

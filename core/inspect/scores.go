@@ -7,17 +7,19 @@ import (
 	"pgrlab/core/replay"
 )
 
-// sampleRows are the transitions of a sample of scores: of a line, of a histogram.
+// sampleRows is how many transitions a sample of scores has, for a journal line or a
+// histogram.
 const sampleRows = 1024
 
-// Sample is F of up to sampleRows transitions of a ring, or of a slice where that is less;
-// intn chooses them. It is nil where F cannot tell: see scoresOf.
+// Sample returns F of up to sampleRows transitions of a ring, or of as many as F takes at a
+// time if those are fewer; intn chooses them. It is nil if F has no value for them: see
+// scoresOf.
 func (v *View) Sample(from *replay.Ring, intn func(int) int) ([]float32, error) {
 	return v.scoresOf(v.F, from, sampleSlots(from, relevance.Slice(v.F, sampleRows), intn))
 }
 
-// sampleSlots are up to n slots of a ring, drawn with replacement unless it holds no more
-// than that.
+// sampleSlots returns n slots of a ring, drawn with replacement, or all slots if the ring
+// holds no more than n.
 func sampleSlots(from *replay.Ring, n int, intn func(int) int) []int {
 	slots := make([]int, min(n, from.Len()))
 	for i := range slots {
@@ -29,9 +31,10 @@ func sampleSlots(from *replay.Ring, n int, intn func(int) int) []int {
 	return slots
 }
 
-// scoresOf is f of the transitions in up to ScoreRows slots of a ring. It is nil where f
-// cannot tell: of frames of generated transitions, or of real ones that were forgotten, and of
-// episodes that met no generated ones.
+// scoresOf returns f of the transitions in up to ScoreRows slots of a ring. It is nil if f has
+// no value for them: a function of frames has none for generated transitions and for real ones
+// whose frames were forgotten, and a function of episodes has none for generated transitions,
+// which no episode met.
 func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
 	from.Gather(v.Scratch, 0, slots)
 	if !relevance.Tells(f, v.Scratch, len(slots)) {
@@ -41,11 +44,11 @@ func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([
 	return scores, f.Score(scores, v.Scratch, len(slots))
 }
 
-// Relevances are histograms of F over the same edges; nil: there is nothing to count.
+// Relevances are histograms of F over common edges; nil: there is nothing to count.
 type Relevances struct{ Real, Synthetic, Asked *event.Histogram }
 
-// Compare makes the histograms of F over D_real, over D_syn and over what the prompts of
-// D_syn asked for. intn chooses the samples.
+// Compare returns the histograms of F over D_real, of F over D_syn, and of the scores that
+// the prompts of D_syn asked for. intn chooses the samples.
 func Compare(v View, intn func(int) int) (out Relevances, err error) {
 	if v.Settings.Relevance == none || !v.Learned || v.Syn.Len() == 0 {
 		return out, nil

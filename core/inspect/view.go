@@ -1,10 +1,11 @@
-// Package inspect looks at a run: what F says of its transitions, how generated
-// transitions lie among the real ones and hold against the task, what a guided
-// generation looks like beside a free one, and what a knob would change. It reads a
-// View and changes nothing that a run depends on.
+// Package inspect analyses a run: F of its transitions, how generated transitions compare
+// with the real ones and with the task, how a guided generation differs from an unguided
+// one, and what a knob would change. It reads a View and changes nothing that a run
+// depends on.
 //
-// What takes longer than a command may wait is a sequence of Pieces: the loop that drives it
-// does what it likes between two of them, training goroutine and command line alike.
+// Work that takes longer than a command may wait is a sequence of Pieces. The loop that
+// drives it can do other work between two pieces, in the training goroutine and on the
+// command line alike.
 package inspect
 
 import (
@@ -21,64 +22,64 @@ import (
 	"pgrlab/core/rng"
 )
 
-// View is one replica of a run at one place. The rings, the generator and the model
-// of F must not change while something looks at them.
+// View is one replica of a run at one position. The rings, the generator and the model
+// of F must not change while an analysis reads them.
 type View struct {
 	Step     int
 	Settings knob.Settings
 	Task     Task
 
 	Real    *replay.Ring
-	Met     *replay.Ring // the environment's transitions that the learner makes Real from; nil: none are kept
+	Met     *replay.Ring // the environment's transitions from which the learner makes Real; nil: none are kept
 	Syn     *replay.Ring // nil: there are no synthetic transitions
 	Prompts Prompts      // of Syn
 
 	F       relevance.Function // of Settings.Relevance
-	Learned bool               // F has no model, or one that has learned something
+	Learned bool               // F has no model, or its model has learned something
 
 	Gen    Generator // nil: the method has none
 	Fitted bool      // it has been fitted
-	Chunk  int       // transitions of a network call, for generators that make several; 0: one call makes all
+	Chunk  int       // transitions of a network call, for generators that make several calls; 0: one call makes all
 
-	Scratch   *replay.Batch // memory of ScoreRows transitions to score
-	Stream    rng.Stream    // random numbers of its own
+	Scratch   *replay.Batch // memory for ScoreRows transitions to score
+	Stream    rng.Stream    // random numbers for analyses alone
 	Simulator *Simulator
 }
 
-// Task is what has to be known of the task.
+// Task is what the analyses need to know about the task.
 type Task struct {
 	Name       string
 	Terminates bool // episodes can end before the time limit
 }
 
-// Generator is G as far as it is looked at; see package generative.
+// Generator is the part of G that the analyses use; see generative.Generator.
 type Generator interface {
-	// PromptScores are the scores that the first n samples of a generation were asked for;
-	// nil: none.
+	// PromptScores returns the scores that the first n samples of a generation were prompted
+	// with; nil: none.
 	PromptScores(knobs generative.GenKnobs, occasion uint64, n int) []float32
-	// Sketch makes a few transitions beside a fit or a generation under way.
+	// Sketch begins to make a few transitions beside a fit or a generation under way.
 	Sketch(knobs generative.GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error)
 }
 
-// Prompts are what the transitions of D_syn were asked for with.
+// Prompts identify the prompts of the transitions in D_syn.
 type Prompts struct {
 	Knobs    generative.GenKnobs
 	Occasion uint64
-	Known    bool // the generator still holds them: no later fit is complete
+	Known    bool // the generator still knows the prompts: no later fit is complete
 }
 
-// Simulator is an environment of its own that transitions are held to. It is started
-// when it is needed for the first time.
+// Simulator is a separate environment against which transitions are checked. It starts on
+// first use.
 type Simulator struct {
-	// Start makes the environment; one that is no analysis.Simulator cannot be set to a
-	// state, and nothing is held to it.
+	// Start makes the environment. If it is no analysis.Simulator it cannot be set to a
+	// state, and nothing is checked against it.
 	Start func() (io.Closer, error)
 
 	env io.Closer
 	sim analysis.Simulator
 }
 
-// open returns the environment, or nil where it cannot be set to a state.
+// open returns the environment, or nil if it cannot be set to a state.
 func (s *Simulator) open() (analysis.Simulator, error) {
 	if s.env == nil {
 		env, err := s.Start()
@@ -91,7 +92,7 @@ func (s *Simulator) open() (analysis.Simulator, error) {
 	return s.sim, nil
 }
 
-// Close ends the environment, if it was started.
+// Close closes the environment if it was started.
 func (s *Simulator) Close() {
 	if s.env != nil {
 		s.env.Close()
@@ -99,13 +100,13 @@ func (s *Simulator) Close() {
 	}
 }
 
-// Pieces is work in pieces: an error ends it, and so does a loop that breaks off.
+// Pieces is work in pieces. An error ends it, and so does breaking out of the loop.
 type Pieces = iter.Seq[error]
 
-// errLeft ends work whose loop was broken off.
+// errLeft ends work whose loop was left early.
 var errLeft = errors.New("the work was left")
 
-// inPieces makes Pieces of a function that calls yield between two of them and returns
+// inPieces makes Pieces of a function that calls yield between two pieces and returns
 // yield's errors.
 func inPieces(work func(yield func() error) error) Pieces {
 	return func(next func(error) bool) {
@@ -121,10 +122,10 @@ func inPieces(work func(yield func() error) error) Pieces {
 	}
 }
 
-// atOnce does work without a pause.
+// atOnce is a yield for work without pauses.
 func atOnce() error { return nil }
 
-// Finish does work to its end.
+// Finish runs p to its end and returns the first error.
 func Finish(p Pieces) error {
 	for err := range p {
 		if err != nil {
@@ -134,17 +135,17 @@ func Finish(p Pieces) error {
 	return nil
 }
 
-// pieces is how many pieces of a size a count makes.
+// pieces is how many pieces of size items are needed for n.
 func pieces(n, size int) int { return (n + size - 1) / size }
 
 // ScoreRows is how many transitions are scored in one piece.
 const ScoreRows = 4096
 
-// none is the relevance function that says nothing.
+// none is the relevance function without values.
 const none = relevance.None
 
-// examiner is an examination under way. Between two of its pieces it yields; what
-// happens meanwhile does not change what it finds.
+// examiner is an examination under way. It yields between two pieces; what happens
+// meanwhile does not change its results.
 type examiner struct {
 	View
 	Examination

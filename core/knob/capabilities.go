@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// Method is a built-in method and what its runs have, for lines that name the methods
-// which use a knob. What a run has is said by its configuration.
+// Method is a built-in method with the features of its runs, for messages that name the
+// methods which use a knob. The features of an actual run follow from its configuration.
 type Method struct {
 	Name string
 	Has  Use
 }
 
-// methods are the built-in ones; see SetMethods.
+// methods returns the built-in methods; see SetMethods.
 var methods = func() []Method { return nil }
 
-// SetMethods says what the built-in methods are, in the order in which lists show them:
-// package presets has them, and what each has follows from its configuration. list is
+// SetMethods sets the built-in methods, in the order in which lists show them. Package
+// presets defines them, and the features of each follow from its configuration. list is
 // called when it is first needed.
 func SetMethods(list func() []Method) { methods = sync.OnceValue(list) }
 
@@ -32,8 +32,8 @@ func (k Knob) Methods() []string {
 	return names
 }
 
-// UsedBy says whether a run that has these uses the knob; the error names the methods
-// which do. method is that of the run.
+// UsedBy returns an error if a run with the features has does not use the knob; the error
+// names the methods that do. method is the run's own.
 func (k Knob) UsedBy(method string, has Use) error {
 	if has&k.Use == k.Use {
 		return nil
@@ -45,7 +45,7 @@ func (k Knob) UsedBy(method string, has Use) error {
 	return fmt.Errorf("%s: not used by %s: %s use it", k.Name, method, someOf(names))
 }
 
-// someOf names a few and counts the rest, so that a refusal stays one line.
+// someOf names a few of names and counts the rest, so that an error stays one line.
 func someOf(names []string) string {
 	const few = 5
 	if len(names) <= few {

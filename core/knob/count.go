@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// counts are the forms of a whole number: 20000, 20_000, 20,000, 20k, 1.5M, 1e6.
+// counts matches the forms of a whole number: 20000, 20_000, 20,000, 20k, 1.5M, 1e6.
 var counts = regexp.MustCompile(`^([0-9][0-9_]*|[0-9]{1,3}(?:,[0-9]{3})+)(\.[0-9]+)?(?:[eE]\+?([0-9]{1,2}))?(?: ?([kKmMgG]))?$`)
 
-// powers are the powers of ten that letters stand for.
+// powers holds the power of ten for each letter.
 var powers = map[string]string{"": "0", "k": "3", "m": "6", "g": "9"}
 
-// ParseCount reads a number of things as people write it and as the charts do:
+// ParseCount reads a count in the forms that people and the charts write:
 // 20000, 20_000, 20,000, 20k, 1.5M, 1e6. It must be whole and not negative.
 func ParseCount(text string) (int, error) {
 	parts := counts.FindStringSubmatch(strings.TrimSpace(text))
@@ -27,7 +27,7 @@ func ParseCount(text string) (int, error) {
 	if parts[3] != "" {
 		exponents = append(exponents, parts[3])
 	}
-	for _, e := range exponents { // two digits at most: no number is too long to be made
+	for _, e := range exponents { // two digits at most, so the number stays short
 		power, _ := new(big.Rat).SetString("1e" + e)
 		x.Mul(x, power)
 	}

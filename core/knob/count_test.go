@@ -28,8 +28,7 @@ func TestParseCount(t *testing.T) {
 	}
 }
 
-// Where a step is named it may be written as a count, and every knob by its symbol;
-// both are kept by their plain names.
+// A step may be written as a count, and a knob as its symbol; both are stored in their plain form.
 func TestScheduledSpellings(t *testing.T) {
 	for text, want := range map[string]string{
 		"20k:guidance=3": "20000:guidance=3", "1.5M/fit:2k:ω=3!": "1500000/fit:2000:guidance=3!", "1e3:UTD=4": "1000:utd=4", "5:F=td": "5:relevance=td",

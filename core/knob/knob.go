@@ -1,6 +1,6 @@
-// Package knob is about what can be changed while a run goes on: the table of knobs
-// with their ranges (All), their values in a run (Settings), the places at which they
-// may change (Position) and the changes that are planned (Scheduled).
+// Package knob defines the values that can be changed while a run goes on: the table of
+// knobs with their ranges (All), their values in a run (Settings), the positions at which
+// they may change (Position) and the changes that are planned (Scheduled).
 package knob
 
 import (
@@ -19,14 +19,14 @@ type Class int
 
 // The classes.
 const (
-	// ClassBatch: nothing; the next update uses it.
+	// ClassBatch: nothing; the next update uses the new value.
 	ClassBatch Class = iota
-	// ClassGeneration: D_syn is made anew, from the generator as it is.
+	// ClassGeneration: D_syn is made anew from the generator as it is.
 	ClassGeneration
-	// ClassRefit: real transitions are scored, the generator is fitted, D_syn is
+	// ClassRefit: real transitions are scored, the generator is fitted, and D_syn is
 	// made anew.
 	ClassRefit
-	// ClassRun: it is fixed for a run.
+	// ClassRun: the value is fixed for a run.
 	ClassRun
 )
 
@@ -94,24 +94,24 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return run.Float(v.Number).MarshalJSON()
 }
 
-// Use is the set of what a method must have for a knob to do something.
+// Use is the set of features that a method must have for a knob to have an effect.
 type Use uint16
 
-// The uses; a knob without any is used by every method. The last seven are of learners:
-// each is that of one knob.
+// The uses. A knob without any is used by every method. The last seven are features of
+// learners, each for one knob.
 const (
 	UseGenerator Use = 1 << iota // synthetic transitions
 	UsePrompts                   // a generator that is told what to generate
 	UseDiffusion                 // a generator that denoises step by step
-	UseFit                       // one that is fitted by gradient steps
+	UseFit                       // a generator that is fitted by gradient steps
 	UseBonus                     // curiosity added to the reward
 	UseUpdates                   // a learner that makes updates in every env step
-	UseBatches                   // one that samples batches
-	UseActor                     // one whose policy has a learning rate
-	UseCritics                   // and whose values have one
-	UseTargets                   // one whose targets move towards what they follow
-	UseEntropy                   // one whose loss weighs the entropy of its policy
-	UseTV                        // one that chooses among actions, as tasks with a TV want
+	UseBatches                   // a learner that samples batches
+	UseActor                     // a learner whose policy has a learning rate
+	UseCritics                   // a learner whose critics have a learning rate
+	UseTargets                   // a learner whose target networks follow its networks
+	UseEntropy                   // a learner whose loss weighs the entropy of its policy
+	UseTV                        // a learner with discrete actions, as tasks with a TV require
 )
 
 // UseAlways is the use of knobs that every method has.
@@ -120,27 +120,27 @@ const UseAlways Use = 0
 // Knob describes one value that can be changed while a run goes on. The screen,
 // --set, --at, presets and the documentation are made from All.
 type Knob struct {
-	Name     string // as in commands and files: "guidance"
-	Symbol   string // as in the paper: "ω"
+	Name     string // in commands and files: "guidance"
+	Symbol   string // in the paper: "ω"
 	Unit     string
 	Doc      string // one line
 	Class    Class
 	Kind     Kind
-	Min, Max float64  // of numbers and counts, inclusive unless Above
+	Min, Max float64  // range of numbers and counts, inclusive unless Above
 	Above    bool     // Min itself is not allowed
-	Choices  []string // of choices
+	Choices  []string // the values of a choice
 	Scale    Scale
-	Step     float64 // between neighbours of a linear scale
+	Step     float64 // distance between neighbours on a linear scale
 	Use      Use
-	// Previewable says that a preview can tell what a value would make of generated
-	// transitions, before anything is touched.
+	// Previewable says that a preview can show how a value would affect generated
+	// transitions, before anything is changed.
 	Previewable bool
 
 	read  func(*Settings) Value
 	write func(*Settings, Value)
 }
 
-// Title is the knob's symbol, or its name where it has none.
+// Title is the knob's symbol, or its name if it has none.
 func (k Knob) Title() string {
 	if k.Symbol == "" {
 		return k.Name
@@ -148,12 +148,12 @@ func (k Knob) Title() string {
 	return k.Symbol
 }
 
-// All lists all knobs in the order in which they are shown. The slice is the
-// caller's.
+// All lists all knobs in the order in which they are shown. The slice belongs to the
+// caller.
 func All() []Knob { return append([]Knob(nil), table...) }
 
-// Find returns the knob of that name or symbol; an unknown one is an error that
-// names the nearest one.
+// Find returns the knob of that name or symbol. For an unknown name, the error suggests
+// the nearest one.
 func Find(name string) (Knob, error) {
 	for _, k := range table {
 		if k.Name == name || k.Symbol == name && name != "" {
@@ -232,7 +232,8 @@ func (k Knob) Range() string {
 // Format writes a value for people.
 func (k Knob) Format(v Value) string { return v.String() }
 
-// Next is the neighbour of v in the direction of by, +1 or −1, kept in range.
+// Next is the neighbour of v in the direction of by, kept in range; by is +1 or −1, or a
+// number of steps.
 func (k Knob) Next(v Value, by int) Value {
 	if k.Kind == KindChoice {
 		for i, c := range k.Choices {
@@ -276,7 +277,7 @@ func nextLinear(x, step float64, up bool) float64 {
 	return tidy(n * step)
 }
 
-// nextLog is the next of …, 1, 2, 5, 10, 20, …
+// nextLog is the next number of the series …, 1, 2, 5, 10, 20, …
 func nextLog(x, _ float64, up bool) float64 {
 	const slack = 1e-9
 	if x <= 0 {
@@ -298,7 +299,7 @@ func nextLog(x, _ float64, up bool) float64 {
 	return best
 }
 
-// tidy removes the dust of a computation from a number of few digits.
+// tidy removes rounding errors of a computation from a number of few digits.
 func tidy(x float64) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 12, 64), 64)
 	if err != nil {

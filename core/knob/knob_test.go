@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/relevance"
 )
 
-// valid are settings that every method could have.
+// valid returns settings that every method could have.
 func valid() Settings {
 	return Settings{
 		Relevance: "none", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: HoldBatch, UTD: 2, Batch: 8,
@@ -55,7 +55,8 @@ func TestKnobTableIsComplete(t *testing.T) {
 	}
 }
 
-// From any value, walking a knob in one direction stays in range, moves, and ends.
+// From any value, repeated steps of a knob in one direction stay in range, change the value, and
+// end.
 func TestNextWalksThroughTheRange(t *testing.T) {
 	for _, k := range All() {
 		s := valid()

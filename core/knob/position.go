@@ -8,36 +8,36 @@ import (
 	"strings"
 )
 
-// Phase is what the training goroutine is doing. The order is that of an env
-// step.
+// Phase is the present activity of the training goroutine.
 type Phase int
 
-// The phases of an env step.
+// The phases of an env step. Their order in time is given by Before, not by their numbers.
 const (
 	Collect  Phase = iota // act, step, store, the updates
 	Score                 // relevance of every real transition
 	Fit                   // the generator
 	Generate              // synthetic transitions
 	Evaluate
-	Analyse // F, dynamics and projections of what there is; takes seconds
-	// AfterStep is the place between two env steps.
+	Analyse // F, dynamics and projections of the present data; takes seconds
+	// AfterStep is the position between two env steps.
 	AfterStep
 
-	// The phases of learners that work between env steps, behind Collect. They stand
-	// here because checkpoints hold the numbers of the phases above.
+	// The phases of learners that work between env steps, after Collect. They are listed
+	// last because checkpoints hold the numbers of the phases above.
 
 	Rollout // imagined, or with the environment
 	Learn   // updates that are not part of collecting
-	Encode  // what D_real is made of anew
-	// Reach is a round in which F of what is met learns, behind the learner's own phases.
+	Encode  // D_real is encoded anew
+	// Reach is a round of learning for an F that depends on what an episode has met. It
+	// follows the learner's own phases.
 	Reach
-	// Phases is how many there are.
+	// Phases is the number of phases.
 	Phases
 )
 
 var phaseNames = [Phases]string{"collect", "score", "fit", "generate", "evaluate", "analyse", "after step", "rollout", "learn", "encode", "reach"}
 
-// phaseOrder is that of an env step.
+// phaseOrder is the order of the phases in an env step.
 var phaseOrder = [Phases]int{Collect: 0, Rollout: 1, Learn: 2, Encode: 3, Reach: 4, Score: 5, Fit: 6, Generate: 7, Evaluate: 8, Analyse: 9, AfterStep: 10}
 
 // String is the phase's name: collect, rollout, learn, encode, reach, score, fit, generate,
@@ -47,7 +47,7 @@ func (p Phase) String() string { return phaseNames[p] }
 // Before says whether p comes before q in an env step.
 func (p Phase) Before(q Phase) bool { return phaseOrder[p] < phaseOrder[q] }
 
-// LearnerPhase is the phase of that name that a learner may have.
+// LearnerPhase returns the phase of that name, which must be one that a learner may have.
 func LearnerPhase(name string) (Phase, error) {
 	for p := Rollout; p <= Encode; p++ {
 		if phaseNames[p] == name {
@@ -57,25 +57,25 @@ func LearnerPhase(name string) (Phase, error) {
 	return 0, fmt.Errorf("phase %q of a learner, want %q", name, phaseNames[Rollout:Encode+1])
 }
 
-// Position is a place between two slices: where a command may take effect.
+// Position is a position between two slices, at which a command may take effect.
 // Positions of a run are totally ordered.
 type Position struct {
-	// Step counts env steps from 1; position {Step: 0} is before the first one.
+	// Step counts env steps from 1; step 0 is before the first one.
 	Step int
-	// Phase is AfterStep for the place after everything that belongs to Step, or
+	// Phase is AfterStep for the position after everything that belongs to Step, or
 	// the phase of Step in which I units of work are done: scored transitions,
 	// generator steps, network calls, evaluation steps, pieces of an analysis.
 	Phase Phase
 	I     int
 }
 
-// After is the place after everything that belongs to env step step.
+// After is the position after everything that belongs to env step step.
 func After(step int) Position { return Position{Step: step, Phase: AfterStep} }
 
-// At is the place inside of a phase of env step step, where i units of it are done.
+// At is the position inside a phase of env step step at which i units of it are done.
 func At(step int, phase Phase, i int) Position { return Position{Step: step, Phase: phase, I: i} }
 
-// String is what --at takes: "10000", "10000/fit:37".
+// String writes p in the syntax of --at: "10000", "10000/fit:37".
 func (p Position) String() string {
 	if p.Phase == AfterStep {
 		return strconv.Itoa(p.Step)
@@ -107,8 +107,8 @@ func (p Position) Before(q Position) bool {
 	return p.I < q.I
 }
 
-// ParsePosition reads "10000" or "10000/fit:37": where something can be asked for.
-// Nothing can in the phase collect, which is one slice.
+// ParsePosition reads "10000" or "10000/fit:37", a position at which a change can be
+// requested. The phase collect has none, because it is one slice.
 func ParsePosition(text string) (Position, error) {
 	p, err := parsePosition(text)
 	if err == nil && p.Phase == Collect {
@@ -117,13 +117,13 @@ func ParsePosition(text string) (Position, error) {
 	return p, err
 }
 
-// phasesInOrder are the names of the phases in which something can be asked for.
+// phasesInOrder returns the names of the phases in which a change can be requested.
 func phasesInOrder() []string {
 	names := make([]string, Phases)
 	for p, i := range phaseOrder {
 		names[i] = phaseNames[p]
 	}
-	return names[1 : Phases-1] // without collect and the place behind all
+	return names[1 : Phases-1] // without collect and AfterStep
 }
 
 func badPosition(text string) (Position, error) {
@@ -158,11 +158,11 @@ type Scheduled struct {
 	Knob  string
 	Value string
 	Now   bool   // redo at once what depends on the knob
-	By    string // who made the change, or wrote the note, before a resume does it again; else ""
-	Note  string // the note; "": it is a change
+	By    string // if a resume repeats it, who first made the change or wrote the note; else ""
+	Note  string // the note; "" for a change
 }
 
-// String is what --at takes: "10000:guidance=3!".
+// String writes s in the syntax of --at: "10000:guidance=3!".
 func (s Scheduled) String() string {
 	if s.Note != "" {
 		return fmt.Sprintf("%s: %s", s.At, s.Note)
@@ -174,9 +174,9 @@ func (s Scheduled) String() string {
 	return text
 }
 
-// ParseScheduled reads "STEP:knob=value" or "STEP/PHASE:i:knob=value", as
-// "20000/fit:37:ratio=0.75", each with a "!" at the end for "now". It does not
-// look at knob and value; see Find.
+// ParseScheduled reads "STEP:knob=value" or "STEP/PHASE:i:knob=value", for example
+// "20000/fit:37:ratio=0.75", each with an optional "!" at the end for "now". It does not
+// check knob and value; see Find.
 func ParseScheduled(text string) (Scheduled, error) {
 	left, value, found := strings.Cut(text, "=")
 	colon := strings.LastIndexByte(left, ':')
@@ -192,13 +192,13 @@ func ParseScheduled(text string) (Scheduled, error) {
 	if s.Knob == "" || s.Value == "" {
 		return Scheduled{}, fmt.Errorf("schedule %q: knob or value is missing: want STEP:knob=value", text)
 	}
-	if k, err := Find(s.Knob); err == nil { // a symbol is written as its name
+	if k, err := Find(s.Knob); err == nil { // replace a symbol by the knob's name
 		s.Knob = k.Name
 	}
 	return s, nil
 }
 
-// SortSchedule orders by position; changes at the same one keep their order.
+// SortSchedule sorts by position. Changes at the same position keep their order.
 func SortSchedule(s []Scheduled) {
 	slices.SortStableFunc(s, func(a, b Scheduled) int {
 		switch {
@@ -211,7 +211,8 @@ func SortSchedule(s []Scheduled) {
 	})
 }
 
-// Sum protects what a resume does again: a journal has no checksums otherwise.
+// Sum is a checksum of s. It protects the changes and notes that a resume repeats, because
+// the journal has no other checksums.
 func (s Scheduled) Sum() string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(s.String())))
 }

@@ -5,28 +5,28 @@ import (
 	"pgrlab/core/knob"
 )
 
-// algorithm is what a run does in every env step: first what makes the step, in one
-// slice, then phases of many. Another learner is another list.
+// algorithm is what a run does in every env step: first the work that makes the step, in one
+// slice, then phases of many slices. Another learner is another list.
 type algorithm struct {
 	step    []work
-	learner []phase // its own, and those of F that is told of env steps
+	learner []phase // the learner's own, and that of an F that is told of env steps
 	phases  []phase
 }
 
-// pgr is Algorithm 1 of Wang et al. (ICLR 2025), for every env step (line 1); the numbers
-// are its lines. The paper puts lines 5 and 6 into every inner iteration; here they run
-// when a refit is due, behind the env step's updates, as in the authors' code
-// (renwang435/pgr: synther/online/online_cond.py). Line 3 is in two places for the same
-// reason: a relevance function that learns takes its step inside of line 7's updates, and
-// real transitions are scored before the generator is fitted to them.
+// pgr is Algorithm 1 of Wang et al. (ICLR 2025), for every env step (line 1); the numbers are
+// its lines. The paper puts lines 5 and 6 into every inner iteration; here they run when a refit
+// is due, after the env step's updates, as in the authors' code (renwang435/pgr:
+// synther/online/online_cond.py). Line 3 is in two places for the same reason: a relevance
+// function that learns takes its step within line 7's updates, and real transitions are scored
+// before the generator is fitted to them.
 func (x *experiment) pgr() algorithm {
 	return algorithm{
 		step: []work{
 			{"collect", x.collect},         // 2: act, step, store in D_real
 			{"train agent", x.trainAgents}, // 4, 7: batches of D_real and D_syn, mixed by r
 		},
-		// 7, of a learner that works behind the step: none of SAC's; and 3, where F learns in
-		// rounds from what was met.
+		// 7, for a learner that works after the step, unlike SAC; and 3, for an F that learns in
+		// rounds from the env steps it met.
 		learner: append(x.learnerPhases(), x.rounds()),
 		phases: []phase{
 			x.refit.updateRelevance(), // 3: F of every transition in D_real
@@ -44,23 +44,24 @@ type work struct {
 	do    func() error
 }
 
-// phase is work that is done in slices, as data: the driver decides when it is due,
-// makes its slices and applies commands between them.
+// phase describes work that is done in slices: the driver decides when it is due, runs its
+// slices and applies commands between them.
 type phase struct {
 	knob.Phase
 	doing string // for errors
-	// due says whether the present env step has it.
+	// due says whether the present env step has the phase.
 	due func() bool
-	// begin prepares it, before commands are applied for the first time; nil: nothing.
+	// begin prepares the phase, before commands are applied for the first time; nil: nothing to
+	// prepare.
 	begin func() error
-	// slice does work behind the first done units and returns how many units it did.
+	// slice does the work that follows the first done units, and returns how many units it did.
 	slice func(done int) (n int, complete bool, err error)
-	// pieces are work behind the slices that comes as a sequence; behind says how many
-	// units the slices were. nil: there are none.
+	// pieces returns work that follows the slices and comes as a sequence; nil: there is none.
+	// behind returns how many units the slices had.
 	pieces func() inspect.Pieces
 	behind func() int
-	// cancel gives it up where a command took the work away; nil: none does.
+	// cancel gives the phase up when a command has taken its work away; nil: no command does.
 	cancel func()
-	// end is what follows the last slice.
+	// end is called after the last slice.
 	end func() error
 }

@@ -15,7 +15,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// play runs a configuration of w to its end; the journal is in the folder.
+// play runs a configuration of w to its end and returns the lab and the folder with the journal.
 func play(t *testing.T, w *world, c config.Config) (*Lab, *memoryFolder) {
 	t.Helper()
 	folder := &memoryFolder{}
@@ -26,7 +26,7 @@ func play(t *testing.T, w *world, c config.Config) (*Lab, *memoryFolder) {
 	return l, folder
 }
 
-// bodies are the bodies of type T of a log, and the steps of their events.
+// bodies returns the bodies of type T in a log, and the steps of their events.
 func bodies[T any](l *Lab) (found []T, steps []int) {
 	for _, e := range l.Events(0) {
 		if b, ok := e.Body.(T); ok {
@@ -72,8 +72,8 @@ func TestFirstActionsAreRandomAndFirstUpdatesFollow(t *testing.T) {
 	c := w.config()
 	c.Steps, c.StartSteps, c.Evaluation.Every = 8, 5, 0
 	play(t, w, c)
-	// As the authors: random while the buffer holds at most 5, which is 6 times,
-	// and the first updates behind the 6th transition.
+	// As in the authors' code, actions are random while the buffer holds at most 5 transitions,
+	// which is 6 times, and the first updates follow the 6th transition.
 	want := "reset 0, build curiosity, step, step, step, step, step, step, update, update, update, update, train curiosity, act, step"
 	w.log = slices.DeleteFunc(w.log, func(s string) bool { return s == "save policy" })
 	if w.log[0] != "reset 0" {
@@ -88,7 +88,7 @@ func TestRefitsAreDueAtMultiplesOfTheirInterval(t *testing.T) {
 	w := newWorld()
 	l, _ := play(t, w, w.config())
 	refits, steps := bodies[event.Refit](l)
-	if !slices.Equal(steps, []int{20, 40}) { // that of the last step would be for nothing
+	if !slices.Equal(steps, []int{20, 40}) { // a refit in the last step would be useless
 		t.Errorf("refits at %v", steps)
 	}
 	for i, r := range refits {
@@ -143,7 +143,7 @@ func TestOnlyTrueEndsAreStoredAsEnds(t *testing.T) {
 	for _, c := range []struct {
 		terminal int
 		want     float32
-	}{{0, 0}, {7, 1}, {worldEpisode, 0}} { // both at once count as the time limit
+	}{{0, 0}, {7, 1}, {worldEpisode, 0}} { // an end at the time limit counts as the time limit
 		w := newWorld()
 		w.terminal = c.terminal
 		config := w.config()

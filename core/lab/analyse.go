@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/replica"
 )
 
-// analyses are the examinations of a run on their cadence. They read the members and write
-// lines; work beside training gives way to them.
+// analyses are the examinations that a run makes on their cadence. They read the members and
+// write lines; work that was asked for beside training is dropped for them.
 type analyses struct {
 	place   *place
 	journal *journal
@@ -23,9 +23,9 @@ func (a *analyses) due() bool {
 	return every > 0 && a.place.Step%every == 0 && a.members[0].Real.Len() >= inspect.MinRows
 }
 
-// examine looks at every member, in pieces that a command does not wait for long, and
-// writes the lines. Knobs that change meanwhile are for what comes after: the parts that
-// are looked at stay as they are.
+// examine examines every member, in pieces short enough that a command does not wait long, and
+// writes the lines. Knobs that change meanwhile take effect afterwards: the examined parts stay
+// as they are.
 func (a *analyses) examine() phase {
 	var found []*event.Examined
 	return phase{
@@ -40,14 +40,14 @@ func (a *analyses) examine() phase {
 			a.asides.drop(errAnalysing)
 			return nil
 		},
-		slice: func(int) (n int, complete bool, err error) { return 0, true, nil }, // all of it are pieces
+		slice: func(int) (n int, complete bool, err error) { return 0, true, nil }, // all the work is in pieces
 		pieces: func() inspect.Pieces {
 			found = make([]*event.Examined, len(a.members))
 			return a.examineAll(found)
 		},
 		behind: func() int { return 0 },
 		end: func() error {
-			for i, m := range a.members { // together: a run that is saved before has written none
+			for i, m := range a.members { // all at once: a run that is saved before has written none
 				a.journal.emit(event.TypeExamined, m.Index, found[i])
 			}
 			return nil

@@ -25,8 +25,8 @@ func (e *placedEnv) Step(action, obs []float32) (float64, bool, bool, error) {
 	return float64(e.now[0]), false, false, nil
 }
 
-// Every generation and every evaluation is described, and a run that is described
-// does nothing else.
+// Every generation and every evaluation is described, and apart from these lines the run is the
+// same.
 func TestAnalysesAreLinesOfTheJournal(t *testing.T) {
 	c := newWorld().config()
 	_, plain := play(t, newWorld(), c)
@@ -68,7 +68,7 @@ func TestAnalysesAreLinesOfTheJournal(t *testing.T) {
 	}
 }
 
-// replayed plays the plain run again, for its events.
+// replayed plays the plain run again and returns the lab with its events.
 func replayed(t *testing.T, plain *memoryFolder) *Lab {
 	t.Helper()
 	l, folder := play(t, newWorld(), newWorld().config())

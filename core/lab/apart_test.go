@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/testing/mirrortest"
 )
 
-// aparts are small runs that together use all programs of a lab.
+// aparts returns small runs that together use all programs of a lab.
 func aparts(t *testing.T) map[string]config.Config {
 	t.Helper()
 	all := map[string]config.Config{"every relevance function": everyFunction(t)}
@@ -29,12 +29,12 @@ func aparts(t *testing.T) map[string]config.Config {
 	return all
 }
 
-// weight is how tensors are named that layers compute with, and optimisers.
+// weight matches the names of tensors that layers and optimisers compute with.
 var weight = regexp.MustCompile(`(\.w|\.b|\.W|\.m|\.v|\.gamma|\.beta|\.running|\.fourier)$`)
 
-// A device that has memory of its own writes the journal that the CPU writes, so
-// that host code nowhere reads what it has not fetched, nor changes what it does
-// not push. The host's weights are read never, but for the first time.
+// A device with memory of its own writes the same journal as the CPU. So host code nowhere reads
+// what it has not fetched, nor changes what it does not push. After their initialisation the host's
+// weights are never read.
 func TestADeviceApartWritesTheSameJournal(t *testing.T) {
 	for name, c := range aparts(t) {
 		_, want := realRun(t, c, 1)
@@ -55,7 +55,7 @@ func TestADeviceApartWritesTheSameJournal(t *testing.T) {
 	}
 }
 
-// Checkpoints have the device's numbers, and a device takes theirs.
+// Checkpoints hold the device's numbers, and loading puts them on the device.
 func TestARunApartGoesOnFromBorders(t *testing.T) {
 	inner, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {

@@ -15,29 +15,29 @@ import (
 	"pgrlab/core/run"
 )
 
-// previewShare is how long a preview may hold up training between two slices of it.
-// Commands are handled between the preview's own pieces too.
+// previewShare is how long a preview may hold up training between two of its slices. Commands
+// are handled between the preview's own pieces too.
 const previewShare = 200 * time.Millisecond
 
-// aside is work that was asked for beside training: a preview, or an analysis, which
-// training waits for. It reads the run between two slices and changes nothing of it.
+// aside is work that was asked for beside training: a preview, or an analysis, which training
+// waits for. It reads the run between two slices and changes nothing in it.
 type aside struct {
 	preview *event.Preview // nil: it is an analysis
 	next    func() (error, bool)
 	stop    func()
-	answer  func(error) // nil: the work is done
+	answer  func(error) // called at the end; a nil error: the work is done
 }
 
-// newAside begins work; what it answers with is said when it is done, or dropped.
+// newAside begins work; answer is called when the work is done or dropped.
 func newAside(work inspect.Pieces, answer func(error)) *aside {
 	a := &aside{answer: answer}
 	a.next, a.stop = iter.Pull(work)
 	return a
 }
 
-// asides are what is asked for beside training: one piece of work at a time, and what a
-// map, a moment and dreams were answered with. They read the members between two slices; lines and
-// snapshots have what they find.
+// asides do what is asked for beside training: one piece of work at a time, and the answers to
+// Map, Watch and Dreams. They read the members between two slices; lines and snapshots carry the
+// results.
 type asides struct {
 	place    *place
 	journal  *journal
@@ -53,10 +53,10 @@ type asides struct {
 	moment   *event.Moment // and to the last Watch
 	dreamt   *event.Dreamt // and to the last Dreams
 	dreams   inspect.Dreams
-	previews uint64 // begun
+	previews uint64 // how many were begun
 }
 
-// errAnalysing answers previews: both draw from the generator.
+// errAnalysing answers previews during an analysis: both draw from the generator.
 var errAnalysing = errors.New("an analysis is under way: ask again when it is done")
 
 // analysing says whether an analysis is under way.
@@ -64,8 +64,8 @@ func (a *asides) analysing() bool {
 	return a.work != nil && a.work.preview == nil || a.place.position.Phase == knob.Analyse
 }
 
-// advance makes one piece of the work under way; more says whether another one may
-// follow before training goes on, which began to wait at since.
+// advance does one piece of the work under way. more says whether another piece may follow
+// before training goes on; since is when training began to wait.
 func (a *asides) advance(ctx context.Context, since time.Time) (more bool) {
 	w := a.work
 	if w == nil || ctx.Err() != nil {
@@ -86,7 +86,7 @@ func (a *asides) advance(ctx context.Context, since time.Time) (more bool) {
 	return a.gate.waits(ctx) || a.work != nil
 }
 
-// drop ends the work under way, if there is any, and says why.
+// drop ends the work under way, if there is any, and answers with why.
 func (a *asides) drop(why error) {
 	if w := a.work; w != nil {
 		a.work = nil
@@ -95,12 +95,12 @@ func (a *asides) drop(why error) {
 	}
 }
 
-// errPreviewing answers a preview while that of another sender is under way, which would
-// wait for ever for its own if it were dropped.
+// errPreviewing answers a preview while another sender's is under way. If that one were dropped,
+// its sender would wait for it for ever.
 var errPreviewing = errors.New("a preview of another screen is under way: ask again when it is done")
 
-// preview begins a preview, or answers why there is none. It takes the place of one of
-// the same sender that is not answered yet.
+// preview begins a preview, or answers why it cannot. It replaces one of the same sender that is
+// not answered yet.
 func (a *asides) preview(c event.Preview) {
 	out, began := inspect.Unknown(), a.now()
 	out.ID, out.Knob, out.Value = c.ID, c.Knob, c.Value
@@ -144,8 +144,8 @@ func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pie
 	return inspect.Preview(a.views.of(m), source{m, a}, k, v, a.previews, out)
 }
 
-// restartPreview makes a preview's transitions anew where a fit was completed
-// meanwhile: they would be of two generators.
+// restartPreview begins the preview under way anew. After a fit, for example, its transitions
+// would otherwise come from two generators.
 func (a *asides) restartPreview() {
 	if a.work != nil && a.work.preview != nil {
 		a.preview(*a.work.preview)
@@ -166,7 +166,7 @@ func (a *asides) analyseNow(by string) {
 		for _, m := range a.members {
 			v := a.views.of(m)
 			if a.place.position.Phase == knob.Generate {
-				v.Prompts.Known = false // they are those of the generation under way
+				v.Prompts.Known = false // they belong to the generation under way
 			}
 			one := &event.Examined{}
 			for err := range inspect.Examine(v, inspect.DefaultExamination(), nil, one) {

@@ -8,8 +8,7 @@ import (
 	"pgrlab/core/event"
 )
 
-// Analyses that somebody asks for are answered wherever the run is, and the run does
-// nothing else because of them.
+// Analyses on demand are answered wherever the run is, and do not change it.
 func TestAnalysesOnDemandChangeNothing(t *testing.T) {
 	c := newWorld().config()
 	c.Evaluation.AnalysedRows, c.Evaluation.AnalyseEvery = 8, 45
@@ -51,8 +50,8 @@ func TestAnalysesOnDemandChangeNothing(t *testing.T) {
 	}
 }
 
-// A paused run is analysed and stays paused; a second question is refused while the
-// first is under way, and so is one before there is anything to look at.
+// A paused run is analysed and stays paused. A second request is refused while the first is under
+// way, and so is a request before there is anything to analyse.
 func TestAnalysesOfAPausedRun(t *testing.T) {
 	w := newWorld()
 	c := w.config()

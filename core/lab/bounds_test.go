@@ -26,8 +26,8 @@ func testDevice(t testing.TB) device.Device {
 	return dev
 }
 
-// What no machine has is refused in a line that names the setting and, where it is a
-// question of memory, what it would take and what there is.
+// A configuration that no machine can run is refused in one line. The line names the setting and,
+// where memory is the problem, how much the run would take and how much there is.
 func TestHostileConfigurations(t *testing.T) {
 	dev := testDevice(t)
 	for _, c := range []struct {
@@ -88,8 +88,7 @@ func TestHostileConfigurations(t *testing.T) {
 	}
 }
 
-// What a process may have is the least of what the machine, its control group and
-// ulimit -v allow.
+// The limit of a process is the least of what the machine, its control group and ulimit -v allow.
 func TestMachinesRefuse(t *testing.T) {
 	c, task := realConfig(), newWorld().task()
 	for _, m := range []struct {
@@ -111,8 +110,8 @@ func TestMachinesRefuse(t *testing.T) {
 	}
 }
 
-// The forecast is what a run takes: neither much more, or runs would be refused that
-// fit, nor a small part of it.
+// The forecast matches what a run takes: it is not much more, or runs that fit would be refused,
+// and not a small part of it.
 func TestMemoryForecast(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1})
 	if err != nil {
@@ -160,7 +159,7 @@ func TestMemoryForecast(t *testing.T) {
 			for _, p := range c.Memory(newWorld().task()) {
 				forecast += p.Bytes
 			}
-			simulator := float64(c.Members) * config.Physics * 4 // this world has none
+			simulator := float64(c.Members) * config.Physics * 4 // the scripted world has no simulator
 			forecast -= simulator
 			if share := forecast / taken; share < 0.35 || share > 1.3 {
 				t.Errorf("forecast %.4g MiB, taken %.4g MiB", forecast/(1<<20), taken/(1<<20))
@@ -179,7 +178,7 @@ func heap() float64 {
 	return float64(s.HeapAlloc)
 }
 
-// numbersOf are the numbers of a configuration that can be set.
+// numbersOf returns the numbers of a configuration that can be set.
 func numbersOf(v reflect.Value) (all []reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -196,8 +195,8 @@ func numbersOf(v reflect.Value) (all []reflect.Value) {
 	return all
 }
 
-// Whatever numbers a configuration holds, it is refused in one line or it builds, and
-// what builds takes no more memory than was said.
+// Whatever numbers a configuration holds, either it is refused in one line or it can be built, and
+// then takes no more memory than forecast.
 func FuzzConfiguration(f *testing.F) {
 	count := len(numbersOf(reflect.ValueOf(new(config.Config).Document()).Elem()))
 	for i := range count {
@@ -235,7 +234,7 @@ func FuzzConfiguration(f *testing.F) {
 			err = c.FitsInto(config.Machine{Memory: room + 4*config.Physics*float64(c.Members) + config.Physics*float64(c.Members), Says: "this machine has"}, task)
 		}
 		if c.Members > 20 && err == nil {
-			return // they only take time
+			return // such runs only take time
 		}
 		if err == nil {
 			var before, after runtime.MemStats

@@ -9,8 +9,7 @@ import (
 	"pgrlab/core/task"
 )
 
-// A run with an examination every so many steps writes them, and beside them what it
-// writes without.
+// A run with regular examinations writes them in addition to what it writes without them.
 func TestExaminationsByCadence(t *testing.T) {
 	c := newWorld().config()
 	plain, _ := play(t, newWorld(), c)
@@ -38,8 +37,8 @@ func TestExaminationsByCadence(t *testing.T) {
 	}
 }
 
-// Knobs that are turned inside of an examination, and a run that goes on from inside of
-// one, do not change what it finds.
+// The result of an examination does not depend on knobs that are turned during it, or on whether
+// the run was interrupted in the middle of it.
 func TestAnExaminedRunGoesOnFromEveryBorder(t *testing.T) {
 	resumeEverywhere(t, 23, func(r record) *Lab {
 		w := newWorld()
@@ -50,7 +49,7 @@ func TestAnExaminedRunGoesOnFromEveryBorder(t *testing.T) {
 	})
 }
 
-// twoWorlds is the scripted world, and a physics that can be set to a state.
+// twoWorlds is the scripted world with a physics that can be set to a state.
 type twoWorlds struct {
 	worldEnv
 	placed []float32

@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// logs are those of all members, of each as many.
+// logs returns the logs of all members; every member has equally many.
 func (x *experiment) logs() (all []replica.Log) {
 	for _, m := range x.members {
 		all = append(all, replica.Logs(m)...)
@@ -20,8 +20,8 @@ func (x *experiment) logs() (all []replica.Log) {
 	return all
 }
 
-// copyTo copies what the run is; totals are the rows of each of its logs that are on the
-// disk already.
+// copyTo copies the state of the run to c; totals says how many rows of each log are on the disk
+// already.
 func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 	for _, m := range x.members {
 		if err := m.Failed(); err != nil {
@@ -29,7 +29,7 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 		}
 	}
 	c.Program, c.Device, c.Return = x.version, x.kernels(), x.lastReturn()
-	instead := map[string]func(io.Writer) error{} // of large parts
+	instead := map[string]func(io.Writer) error{} // what is written in place of large parts
 	for _, l := range x.logs() {
 		instead[l.Name] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(l.State) }
 		c.Logs = append(c.Logs, run.LogRows{Name: l.Name, File: l.File, New: l.New, Rows: l.Rows.AppendSince(nil, totals[len(c.Logs)]), Total: l.Rows.Total()})
@@ -54,8 +54,8 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 	})
 }
 
-// shared are the large parts of a member that checkpoints share, beside D_real: D_syn as
-// it is or as its recipe, and the recipe of the one being generated.
+// shared returns the large parts of a member, apart from D_real, that checkpoints share: D_syn
+// itself or its recipe, and the recipe of the D_syn being generated.
 func shared(m *replica.Replica) (all []run.Shared) {
 	if made := m.Synthetic; made != nil {
 		s := run.Shared{Slot: m.Named(replica.SectionSynthetic), Of: made, Name: m.Named(replica.SectionSynthetic), File: replica.SectionSynthetic, Write: made.Save}
@@ -84,8 +84,7 @@ func (x *experiment) lastReturn() *run.Float {
 	return &mean
 }
 
-// kernels is the device without its number of threads, which is no part of the
-// numbers.
+// kernels names the device without its number of threads, which does not affect the numbers.
 func (x *experiment) kernels() string {
 	name, _, _ := strings.Cut(x.device, ",")
 	return name

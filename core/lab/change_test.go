@@ -14,7 +14,7 @@ import (
 	"pgrlab/core/relevance"
 )
 
-// send asks l for something from inside the training goroutine.
+// send returns a function that sends l a command from the training goroutine.
 func send(t *testing.T, l **Lab, c event.Command) func() {
 	return func() {
 		if err := (*l).Send(c); err != nil {
@@ -23,7 +23,7 @@ func send(t *testing.T, l **Lab, c event.Command) func() {
 	}
 }
 
-// sequence is what happened to knobs and refits, in order.
+// sequence returns what happened to knobs and refits, in order.
 func sequence(l *Lab) string {
 	var s []string
 	for _, e := range l.Events(0) {
@@ -47,7 +47,7 @@ func sequence(l *Lab) string {
 
 func TestTransactions(t *testing.T) {
 	type asked struct {
-		during string // the call during which it is asked for
+		during string // the call during which the change is sent
 		knob   string
 		value  string
 		now    bool
@@ -151,7 +151,7 @@ func TestAbandonedWorkIsCancelledAndKeepsOldTransitions(t *testing.T) {
 	}
 }
 
-// init stands in for package presets, which knows the methods.
+// init stands in for package presets, which registers the methods.
 func init() {
 	fitted := knob.UseGenerator | knob.UseFit
 	generated := fitted | knob.UseDiffusion
@@ -202,7 +202,7 @@ func TestSchedules(t *testing.T) {
 	c := w.config()
 	c.Schedule = []string{
 		"20/generate:2:guidance=5!", "20/fit:3:samples=9", "25:utd=2", "0:tau=0.01",
-		"30/fit:1:batch=16", // step 30 has no fit: after it
+		"30/fit:1:batch=16", // step 30 has no fit, so the change comes after the step
 		"20:guidance=1", "20:guidance=2",
 	}
 	l, _ := play(t, w, c)
@@ -268,8 +268,8 @@ func TestUndoIsAChangeOfItsOwn(t *testing.T) {
 	}
 }
 
-// Switching to curiosity in the middle of a run builds its model and lets it make
-// up for what it missed.
+// Switching to curiosity in the middle of a run builds its model and makes up for the updates that
+// it missed.
 func TestSwitchingRelevanceBuildsWhatIsMissing(t *testing.T) {
 	w := newWorld()
 	c := w.config()
@@ -281,7 +281,7 @@ func TestSwitchingRelevanceBuildsWhatIsMissing(t *testing.T) {
 		t.Fatal("no model was built at the switch")
 	}
 	scored := slices.Index(w.log[built:], "score curiosity 21")
-	// One update of step 21 itself, and three to make up for.
+	// One update belongs to step 21 itself, three make up for missed ones.
 	if n := count(w.log[built:built+scored], "train curiosity"); scored < 0 || n != 4 {
 		t.Errorf("%d updates of the model before it scores, want 4", n)
 	}
@@ -309,7 +309,7 @@ func TestHoldingRealRows(t *testing.T) {
 	}
 }
 
-// A fit sees the scores of one function, whenever another one is chosen.
+// All scores of a fit come from one function, whenever another one is chosen.
 func TestRelevanceIsBoundWhenScoringBegins(t *testing.T) {
 	w := newWorld()
 	c := w.config()

@@ -11,12 +11,12 @@ import (
 	"pgrlab/core/run"
 )
 
-// Saving says when checkpoints are taken, beside those that are asked for, those
-// before changes of a generation or a refit, and the one at the end.
+// Saving says when checkpoints are taken, in addition to those that are asked for, those before
+// changes that affect a generation or a refit, and the one at the end.
 type Saving struct {
 	Every time.Duration // the least time between two; 0: DefaultEvery
 	Disk  int64         // most bytes of checkpoints and their data; 0: a tenth of what is free
-	Lean  bool          // of each D_syn only its recipe: a resume makes it again, which takes its time
+	Lean  bool          // save only the recipe of each D_syn: a resume makes it again, which takes its time
 }
 
 // DefaultEvery is the time between two checkpoints.
@@ -25,14 +25,15 @@ const DefaultEvery = 5 * time.Minute
 const (
 	// pauseAge is how old the last checkpoint may be when somebody pauses.
 	pauseAge = time.Minute
-	// changeAge is how old it may be when a change of a generation or a refit is
-	// made: a person who tries out values gets one, not one for each.
+	// changeAge is how old the last checkpoint may be when a change is made that affects a
+	// generation or a refit: a person who tries out values gets one checkpoint, not one for each
+	// value.
 	changeAge = 10 * time.Second
-	// failedAge is how long after one that could not be written the next is taken.
+	// failedAge is how long after a checkpoint that could not be written the next one is taken.
 	failedAge = time.Minute
 )
 
-// Who takes the checkpoints that nobody asks for.
+// The authors of checkpoints that nobody asks for.
 const (
 	byCadence  = "cadence"
 	byLastStep = "last step"
@@ -48,29 +49,28 @@ type capture struct {
 	stall    time.Duration
 }
 
-// byKeeping takes the checkpoints that stay.
+// byKeeping is the author of the checkpoints that stay on the disk.
 const byKeeping = "keep_every"
 
-// checkpointer takes checkpoints: when one is due, it has the run copied and hands the
-// copy to the writer, which compresses and writes it in a goroutine of its own. What
-// becomes of it is a line of the journal; a disk without room closes the gate. Of the run
-// it changes nothing.
+// checkpointer takes checkpoints: when one is due, it has the run copied and hands the copy to
+// the writer, which compresses and writes it in a goroutine of its own. The result becomes a
+// line of the journal; a full disk closes the gate. The checkpointer changes nothing in the run.
 type checkpointer struct {
 	place   *place
 	journal *journal
 	gate    *gate
 	now     func() time.Time
 	config  *config.Config                              // of the run
-	copyTo  func(c *run.Capture, totals []uint64) error // what the run is
+	copyTo  func(c *run.Capture, totals []uint64) error // copies the state of the run
 
 	writer *run.Writer // nil: nothing is saved
 	saving Saving
 	totals []uint64      // rows of each log that are on the disk
 	busy   *capture      // under way; nil: none
-	due    string        // who wants one as soon as the writer is free
-	asked  string        // who asked for the one that failed for want of room
+	due    string        // the author of one to be taken as soon as the writer is free
+	asked  string        // the author of the one that failed for want of room
 	failed string        // what was wrong with the last one, if it could not be written
-	last   time.Time     // when the last one was taken; zero before the writer is set going
+	last   time.Time     // when the last one was taken; zero before the writer is started
 	at     knob.Position // and where
 	path   string        // the last one on the disk
 	saved  knob.Position // and where it was taken
@@ -91,10 +91,10 @@ func (k *checkpointer) begin(w *run.Writer, s Saving) {
 	k.writer, k.saving, k.totals = w, s, w.Totals()
 }
 
-// lean says whether checkpoints have of D_syn only what it is made from.
+// lean says whether checkpoints hold only the recipe of D_syn.
 func (k *checkpointer) lean() bool { return k.writer != nil && k.saving.Lean }
 
-// start sets the writer going.
+// start starts the writer.
 func (k *checkpointer) start() {
 	if k.writer != nil {
 		k.last = k.now()
@@ -102,9 +102,9 @@ func (k *checkpointer) start() {
 	}
 }
 
-// close waits until nothing is written any more.
+// close waits until the writer has written everything, and closes it.
 func (k *checkpointer) close() {
-	if k.writer == nil || k.last.IsZero() { // it was never set going
+	if k.writer == nil || k.last.IsZero() { // it was never started
 		return
 	}
 	if k.busy != nil {
@@ -122,7 +122,7 @@ func (k *checkpointer) results() <-chan run.Written {
 	return k.writer.Results()
 }
 
-// written hears that the journal has new lines on the disk.
+// written tells the writer that the journal has new lines on the disk.
 func (k *checkpointer) written() {
 	if k.writer != nil {
 		k.writer.Dirty()
@@ -143,7 +143,7 @@ func (k *checkpointer) consider() {
 	default:
 	}
 	if k.keepsHere() {
-		k.settle() // the one before may still be being written
+		k.settle() // the previous one may still be under way
 		k.due = byKeeping
 	}
 	if k.due == "" && k.now().Sub(k.last) >= k.saving.Every {
@@ -173,23 +173,23 @@ func (k *checkpointer) inPause() {
 	}
 }
 
-// before takes a checkpoint before a change that a generation or a refit depends on, so
-// that one can come back to what was before.
+// before takes a checkpoint before a change that a generation or a refit depends on, so that the
+// run can go back to its state before the change.
 func (k *checkpointer) before(class knob.Class) {
 	if k.writer != nil && (class == knob.ClassGeneration || class == knob.ClassRefit) && k.busy == nil && k.now().Sub(k.last) >= changeAge {
 		k.take("change")
 	}
 }
 
-// here takes a checkpoint of this place, if there is none.
+// here takes a checkpoint of this place, if there is none yet.
 func (k *checkpointer) here(by string) {
 	if k.writer != nil && k.at != k.place.position {
 		k.take(by)
 	}
 }
 
-// take copies the state and hands it to the writer; where that is busy, it does so at the
-// first place between two slices at which it is not.
+// take copies the state and hands it to the writer. If the writer is busy, or the journal has a
+// backlog, that happens at a later place between two slices.
 func (k *checkpointer) take(by string) {
 	at := k.place.position
 	if k.lastStep.onDisk(at) {
@@ -237,7 +237,7 @@ func (k *checkpointer) settle() {
 	}
 }
 
-// report hears what became of the capture under way.
+// report handles the result of the capture under way.
 func (k *checkpointer) report(r run.Written) {
 	c := k.busy
 	k.busy, k.totals = nil, r.Totals
@@ -270,7 +270,7 @@ func (k *checkpointer) report(r run.Written) {
 	k.last = k.now().Add(min(failedAge, k.saving.Every) - k.saving.Every)
 }
 
-// onDemand takes a checkpoint because somebody wants one.
+// onDemand takes a checkpoint because somebody asked for one.
 func (k *checkpointer) onDemand(by string) {
 	if by == "" {
 		by = "command"
@@ -286,7 +286,8 @@ func (k *checkpointer) onDemand(by string) {
 	}
 }
 
-// keepLast marks the last checkpoint as one that stays; nil where there is none.
+// keepLast marks the last checkpoint as one that stays on the disk; it returns nil if there is
+// none.
 func (k *checkpointer) keepLast() *event.DivergedObs {
 	if k.path == "" {
 		return nil
@@ -306,7 +307,7 @@ func (k *checkpointer) atEnd() error {
 		return nil
 	}
 	k.settle()
-	if k.lastStep.marked && k.place.position == knob.After(k.place.Step) { // where a longer run goes on is on the disk
+	if k.lastStep.marked && k.place.position == knob.After(k.place.Step) { // the place where a longer run goes on is on the disk
 		return k.lastStep.unsaved
 	}
 	k.take(byEnd)
@@ -318,8 +319,8 @@ func (k *checkpointer) atEnd() error {
 	return r.Err
 }
 
-// handOver puts a checkpoint on the disk that another process goes on from, behind a line
-// that says so; an error means that the run is as it was.
+// handOver writes a checkpoint from which another process goes on, after a line that says so. An
+// error means that the run is as it was.
 func (k *checkpointer) handOver(by string) error {
 	switch {
 	case k.writer == nil:

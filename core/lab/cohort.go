@@ -9,23 +9,23 @@ import (
 	"pgrlab/core/replica"
 )
 
-// cohort are the members by when they compute: those of a turn side by side, each on workers
-// of its own, or one after another on all workers, whichever was quicker lately for the work
-// at hand. Side by side nobody waits for another worker, but each works with the caches that
-// the others leave it. It changes the time alone.
+// cohort decides when the members compute. The members of a turn compute side by side, each on
+// workers of its own, or one after another on all workers, whichever was quicker lately for the
+// work at hand. Side by side, no worker waits for that of another member, but each has only the
+// caches that the others leave it. The choice affects the time alone.
 type cohort struct {
 	place   *place
 	turns   [][]*replica.Replica
 	hosts   []*host         // by member
-	lend    func(all bool)  // the workers to one member at a time; nil: each has only its own
+	lend    func(all bool)  // gives all workers to one member at a time, or each its own; nil: each always has its own
 	choices []*adapt.Choice // by phase
-	errs    []error         // of the members, in a turn
+	errs    []error         // by member
 }
 
-// eachMember is cohort.each.
+// eachMember is the type of cohort.each.
 type eachMember func(p knob.Phase, work func(*replica.Replica) error) (failed *replica.Replica, err error)
 
-// newCohort puts the members into turns of so many.
+// newCohort divides the members into the turns of p.
 func newCohort(place *place, members []*replica.Replica, hosts []*host, p *parts) cohort {
 	c := cohort{place: place, hosts: hosts, lend: p.lend, errs: make([]error, len(members))}
 	for range knob.Phases {
@@ -46,9 +46,9 @@ func newCohort(place *place, members []*replica.Replica, hosts []*host, p *parts
 	return c
 }
 
-// each does some work of a phase with every member; it returns the first of them that has an
-// error, and that: those behind it have done the work all the same. The work must not touch
-// what belongs to the training goroutine but through the member's host.
+// each does some work of a phase with every member. It returns the first member that failed, and
+// its error; the members after it have done the work all the same. The work may touch what
+// belongs to the training goroutine only through the member's host.
 func (c *cohort) each(p knob.Phase, work func(*replica.Replica) error) (failed *replica.Replica, err error) {
 	abreast := true
 	if c.lend != nil {
@@ -57,7 +57,7 @@ func (c *cohort) each(p knob.Phase, work func(*replica.Replica) error) (failed *
 		c.lend(!abreast)
 		defer func() {
 			choice.Record(time.Since(begin))
-			c.lend(true) // for what members do but here
+			c.lend(true) // for what members do elsewhere
 		}()
 	}
 	clear(c.errs)
@@ -79,7 +79,7 @@ func (c *cohort) each(p knob.Phase, work func(*replica.Replica) error) (failed *
 }
 
 // sideBySide does some work with the members of a turn, the first of them on the training
-// goroutine. What the others have to say is said behind it.
+// goroutine. What the others report meanwhile is passed on when all are done.
 func (c *cohort) sideBySide(turn []*replica.Replica, work func(*replica.Replica) error) {
 	do := func(m *replica.Replica) { c.errs[m.Index] = c.place.guarded(func() error { return work(m) }) }
 	var beside sync.WaitGroup

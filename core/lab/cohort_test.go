@@ -15,8 +15,8 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// Each member of a cohort is the run of its seed, bit for bit: its lines are those that the
-// run by itself writes, and changes of knobs are for all.
+// Each member of a cohort is the run of its seed, bit for bit: its lines are those that a run of
+// that seed alone writes, and changes of knobs apply to all members.
 func TestMembersAreRunsOfTheirSeeds(t *testing.T) {
 	cohort := func(members int) config.Config {
 		c := realConfig()
@@ -44,8 +44,8 @@ func TestMembersAreRunsOfTheirSeeds(t *testing.T) {
 	}
 }
 
-// linesAbout are those lines of a canonical journal that are about a member; of a run of one
-// seed, those that a cohort writes for each.
+// linesAbout returns the lines of a canonical journal about one member. From the journal of a run
+// of one seed it returns the lines that a cohort writes for each member.
 func linesAbout(t *testing.T, journal string, member int) string {
 	t.Helper()
 	var out strings.Builder
@@ -56,7 +56,7 @@ func linesAbout(t *testing.T, journal string, member int) string {
 		}
 		switch l["type"] {
 		case "start", "knob", "in_force", "note", "done":
-			continue // of the whole run
+			continue // about the whole run
 		}
 		of, has := l["member"]
 		if has != (member >= 0) {
@@ -71,7 +71,7 @@ func linesAbout(t *testing.T, journal string, member int) string {
 	return out.String()
 }
 
-// The same of learners that see frames.
+// The same holds for learners that see frames.
 func TestMembersThatSeeFramesAreRunsOfTheirSeeds(t *testing.T) {
 	play := func(members int, seed uint64) string {
 		c := tiny.Pixels()
@@ -91,7 +91,8 @@ func TestMembersThatSeeFramesAreRunsOfTheirSeeds(t *testing.T) {
 	}
 }
 
-// sideBySide is a lab of scripted members, each of a world of its own, in turns of so many.
+// sideBySide makes a lab of scripted members, each in a world of its own, that run in turns of the
+// given sizes.
 func sideBySide(t *testing.T, folder record, turns []int, worlds ...*world) *Lab {
 	t.Helper()
 	c, p := worlds[0].config(), worlds[0].parts()
@@ -106,8 +107,8 @@ func sideBySide(t *testing.T, folder record, turns []int, worlds ...*world) *Lab
 	return l
 }
 
-// Two of three members diverge in the same slice: the journal and the members that go on are
-// the same, whoever computed beside whom.
+// If two of three members diverge in the same slice, the journal and the members that go on are the
+// same, whichever members compute side by side.
 func TestMembersDivergeSideBySide(t *testing.T) {
 	for call, doing := range map[string]string{"update": "train agent", "train curiosity": "train curiosity", "fit to 4": "fit model", "generate 2": "generate"} {
 		var first string
@@ -150,8 +151,8 @@ func TestAPanicOfAMemberBesideAnother(t *testing.T) {
 	}
 }
 
-// On a device of several workers members go side by side, and what one of them may still use
-// is divided among those that are left.
+// On a device of several workers, as many members as workers run side by side. A last turn of
+// fewer members divides all workers among them.
 func TestTurnsOfMembers(t *testing.T) {
 	for _, d := range []struct {
 		members, threads int

@@ -8,12 +8,12 @@ import (
 	"pgrlab/core/replica"
 )
 
-// at is what the members look at of the run.
+// at returns what the members read of the run.
 func (x *experiment) at() replica.Now { return replica.Now{Step: x.Step, Settings: &x.Settings} }
 
-// collect makes one env step of every member, in all its copies of the environment: act,
-// step, store. Where an environment fails the error is replica.ErrEnvironment; members that
-// have made their step by then do not make it twice.
+// collect makes one env step of every member, in all its copies of the environment: act, step,
+// store. If an environment fails, the error is replica.ErrEnvironment; members that have made
+// their step by then do not make it twice.
 func (x *experiment) collect() error {
 	begin := x.now()
 	for _, m := range x.members {
@@ -25,11 +25,11 @@ func (x *experiment) collect() error {
 	return nil
 }
 
-// updates are those of an env step.
+// updates makes the updates of an env step.
 type updates struct {
 	now    func() time.Time
 	at     replica.Now
-	n      int     // that are made at once
+	n      int     // how many are made at once
 	spent  []spent // by member
 	member func(*replica.Replica) error
 }
@@ -37,9 +37,9 @@ type updates struct {
 // spent is where the time of a member's updates went.
 type spent struct{ agent, models time.Duration }
 
-// trainAgents makes the updates of the env step on every member (line 4), all at once
-// where the agent's device can. A member makes all of its own before the next one begins:
-// what its updates work with stays in the caches.
+// trainAgents makes the updates of the env step on every member (line 4), all at once if the
+// agent's device can. A member makes all of its updates before the next one begins, so that
+// their data stays in the caches.
 func (x *experiment) trainAgents() error {
 	if !x.first().Enough() {
 		return nil
@@ -62,7 +62,7 @@ func (x *experiment) trainAgents() error {
 	return err
 }
 
-// train makes a member's.
+// train makes the updates of a member.
 func (u *updates) train(m *replica.Replica) error {
 	for i := 0; i < u.at.Settings.UTD; i += u.n {
 		if err := u.some(m, i+u.n == u.at.Settings.UTD); err != nil {
@@ -72,11 +72,10 @@ func (u *updates) train(m *replica.Replica) error {
 	return nil
 }
 
-// some makes n updates of a member (lines 7 and 3): each a batch mixed by r, one
-// critic update, and the others where the agent's schedule has them. Models that are
-// trained beside the agent take their steps between its updates, or behind them where
-// these are one launch, which see nothing of them. last says that the updates end the
-// env step.
+// some makes n updates of a member (lines 7 and 3). Each is one critic update on a batch mixed
+// by r, and the other updates where the agent's schedule has them. Models that are trained
+// beside the agent take their steps between its updates, or after them if these are one launch;
+// the updates do not depend on the models. last says that the updates end the env step.
 func (u *updates) some(m *replica.Replica, last bool) error {
 	begin := u.now()
 	made, err := m.Update(u.at, u.n, last)

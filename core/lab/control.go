@@ -10,15 +10,14 @@ import (
 	"pgrlab/core/run"
 )
 
-// The ends of a run that are no errors, all of them errEnd.
+// The ends of a run that are not failures. Both wrap errEnd.
 var (
 	errStop      = fmt.Errorf("stopped: %w", errEnd)
 	errInterrupt = fmt.Errorf("interrupted: %w", errEnd)
 )
 
-// control carries out what was scheduled and what is asked for, at the places between two
-// slices, and waits there while the gate is closed. Commands meet here the roles that they
-// are for; what they change is these roles' alone.
+// control carries out scheduled changes and commands, between two slices, and waits there while
+// the gate is closed. It passes each command to the roles that it is for; only these change.
 type control struct {
 	place       *place
 	journal     *journal
@@ -31,9 +30,8 @@ type control struct {
 	mailbox     chan sent
 }
 
-// between is the place between two slices of a phase, behind done units: knobs turn
-// here, a pause waits here, the run can be saved and can end here. over says that the
-// phase goes no further.
+// between is called between two slices of a phase, after done units. Here knobs change, a pause
+// waits, and the run can be saved or can end. over says that the phase goes no further.
 func (x *experiment) between(ctx context.Context, p phase, done int) (over bool, err error) {
 	if err := x.control.applyPending(ctx, knob.At(x.Step, p.Phase, done)); err != nil {
 		return true, err
@@ -45,9 +43,9 @@ func (x *experiment) between(ctx context.Context, p phase, done int) (over bool,
 	return false, nil
 }
 
-// applyPending is the place between two slices: position p. It carries out what was
-// scheduled for p or before and what has been asked for, waits while the run is
-// paused, and returns errStop or errInterrupt where the run is to end.
+// applyPending is called between two slices, at position p. It carries out what was scheduled
+// for p or before and the commands that have arrived, waits while the run is paused, and returns
+// errStop or errInterrupt if the run is to end.
 func (ctl *control) applyPending(ctx context.Context, p knob.Position) error {
 	ctl.place.position, ctl.place.inSlice = p, false
 	ctl.publish(ctl.now())
@@ -81,8 +79,7 @@ func (ctl *control) applyPending(ctx context.Context, p knob.Position) error {
 	return ctl.gate.broken
 }
 
-// receive takes a command out of the mailbox; while the run is paused it waits for
-// one.
+// receive takes a command out of the mailbox; while the run is paused it waits for one.
 func (ctl *control) receive(ctx context.Context) (c sent, more bool) {
 	if ctl.gate.waits(ctx) && ctl.asides.work == nil {
 		return ctl.awaitCommand(ctx)
@@ -95,8 +92,8 @@ func (ctl *control) receive(ctx context.Context) (c sent, more bool) {
 	}
 }
 
-// awaitCommand waits for a command, or for anything else that may end a pause: then
-// the command is empty.
+// awaitCommand waits for a command, or for anything else that may end a pause, in which case the
+// command is empty.
 func (ctl *control) awaitCommand(ctx context.Context) (c sent, more bool) {
 	ctl.checkpoints.inPause()
 	ctl.publish(time.Time{})
@@ -121,8 +118,8 @@ func (ctl *control) awaitCommand(ctx context.Context) (c sent, more bool) {
 	}
 }
 
-// tryDisk tries again what the disk did not take, and training goes on if it takes
-// it and nothing else makes it wait.
+// tryDisk tries again what the disk did not take. If that succeeds and nothing else makes
+// training wait, training goes on.
 func (ctl *control) tryDisk() {
 	if len(ctl.journal.backlog) > 0 {
 		ctl.journal.flush()
@@ -133,7 +130,7 @@ func (ctl *control) tryDisk() {
 		ctl.gate.losePatience()
 	case k.busy != nil:
 	case k.asked != "":
-		k.take(k.asked) // the next look sees what became of it
+		k.take(k.asked) // the next look sees the result
 	case ctl.gate.pause == d.pause:
 		by := "the disk takes it again"
 		if run.IsFull(d.err) {
@@ -204,7 +201,7 @@ func (ctl *control) resume(c event.Resume) {
 	ctl.gate.open(c.By)
 }
 
-// setKnob is the transaction of a change: checked, set, confirmed. What is refused
+// setKnob makes a change as a transaction: it is checked, set and confirmed. A refused change
 // leaves the run untouched.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
 	k, v, err := ctl.steering.prepare(c)
@@ -230,7 +227,7 @@ func (ctl *control) undo(c event.Undo, a asked) {
 	ctl.setKnob(back, a)
 }
 
-// answerRest refuses what was asked too late.
+// answerRest refuses the commands that came too late.
 func (ctl *control) answerRest() {
 	for {
 		select {
@@ -250,7 +247,7 @@ func (ctl *control) answerRest() {
 	}
 }
 
-// choose builds the relevance function of that name for every member, or changes
+// choose builds the relevance function of that name for every member, or on an error changes
 // nothing.
 func (x *experiment) choose(name string) error {
 	chosen := make([]func(), 0, len(x.members))
@@ -267,8 +264,8 @@ func (x *experiment) choose(name string) error {
 	return nil
 }
 
-// Send asks for something. It never blocks: ErrBusy when too much was asked
-// already, ErrEnded after the run.
+// Send asks the run for something. It never blocks: it returns ErrBusy if too much was asked for
+// already, and ErrEnded after the run.
 func (l *Lab) Send(c event.Command) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,8 +12,7 @@ import (
 	"pgrlab/core/knob"
 )
 
-// unevenCopies is a run in three copies of the environment whose episodes end at
-// different steps.
+// unevenCopies is a run in three copies of the environment whose episodes end at different steps.
 func unevenCopies() (*world, config.Config) {
 	w, c := newWorld(), newWorld().config()
 	w.terminal, w.spread = 17, 5
@@ -21,9 +20,9 @@ func unevenCopies() (*world, config.Config) {
 	return w, c
 }
 
-// Each copy begins its next episode by itself, all episodes have numbers of their own,
-// and D_real holds the transitions of each env step in the order of the copies: those of
-// a copy follow one another.
+// Each copy starts its next episode by itself, and every episode has its own number. D_real holds
+// the transitions of each env step in the order of the copies, and the transitions of a copy are
+// consecutive states.
 func TestCopiesRestartByThemselves(t *testing.T) {
 	w, c := unevenCopies()
 	l, folder := play(t, w, c)
@@ -36,7 +35,7 @@ func TestCopiesRestartByThemselves(t *testing.T) {
 			t.Errorf("episode %d of copy %d ends at step %d, want %d", len(lengths[e.Copy]), e.Copy, steps[i], want)
 		}
 	}
-	for i := range 3 { // copy i has the episodes i, i+3, i+6
+	for i := range 3 { // copy i plays the episodes i, i+3, i+6
 		want := []int{17 + i, 17 + (i+3)%5, 17 + (i+6)%5}
 		if got := lengths[i]; !slices.Equal(got, want[:len(got)]) || len(got) < 2 {
 			t.Errorf("copy %d has episodes of %v steps, want %v", i, got, want)
@@ -50,7 +49,7 @@ func TestCopiesRestartByThemselves(t *testing.T) {
 	}
 }
 
-// checkCopies holds D_real to what the environments gave.
+// checkCopies compares D_real with what the environments returned.
 func checkCopies(t *testing.T, l *Lab, w *world) {
 	t.Helper()
 	m, n := l.x.first(), len(l.x.first().Copies)
@@ -84,12 +83,12 @@ func TestARunInCopiesGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// Where one copy fails, those that have made the env step do not make it twice: neither
-// when training goes on nor when what was saved meanwhile does.
+// If one copy fails, the copies that have already made the env step do not make it twice, neither
+// when training goes on nor in a run that was saved in between.
 func TestACopyFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := unevenCopies()
-		w.failing("step", 3*29+2, errSimulation) // the second copy's at step 30
+		w.failing("step", 3*29+2, errSimulation) // the second copy fails at step 30
 		folder := &memoryFolder{}
 		l := w.lab(t, c, folder)
 		r := w.start(t, t.Context(), l, folder)
@@ -126,7 +125,7 @@ func TestACopyFails(t *testing.T) {
 	})
 }
 
-// A checkpoint of other copies than the run's is refused in a line.
+// A checkpoint with another number of copies is refused in one line.
 func TestACheckpointOfOtherCopies(t *testing.T) {
 	w, c := unevenCopies()
 	l := w.lab(t, c, nil)

@@ -20,20 +20,20 @@ import (
 	"pgrlab/core/testing/cut"
 )
 
-// scheduled is a run whose changes are all planned before: what its journal has to be does
-// not depend on which lines of it outlived a power cut.
+// scheduled is a run whose changes are all planned in advance, so that its journal does not depend
+// on which lines survive a power cut.
 func scheduled() config.Config {
 	c := newWorld().config()
 	c.Schedule = busySchedule
 	return c
 }
 
-// savedRun plays a run in dir to its end, with checkpoints, and notes on the tape which of
-// them it heard to be on the disk.
+// savedRun plays a run in dir to its end, with checkpoints, and marks on the tape each checkpoint
+// that was reported to be on disk.
 func savedRun(t *testing.T, l *Lab, w *world, tape *cut.Tape) {
 	t.Helper()
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
-	written := func() { // this world is quicker than a disk
+	written := func() { // the scripted world is quicker than a disk
 		l.x.checkpoints.settle()
 		if k := &l.x.checkpoints; tape != nil && k.path != "" && k.failed == "" {
 			tape.Promise(k.saved.String())
@@ -50,16 +50,16 @@ func savedRun(t *testing.T, l *Lab, w *world, tape *cut.Tape) {
 	}
 }
 
-// goesOn holds what is found in dir after a cut of a run in the scripted world: see ranOn.
+// goesOn checks what is found in dir after a cut of a run in the scripted world: see ranOn.
 func goesOn(t *testing.T, c config.Config, dir, want, where string, promised []string) (refused bool) {
 	t.Helper()
 	l, said, err := restored(t, c, dir)
 	return ranOn(t, l, said, err, dir, want, where, promised)
 }
 
-// ranOn holds what was found in dir after a cut, and restored: it is a run whose journal
-// becomes want, from a checkpoint at or behind the last that was promised, or it is refused in
-// a line, if nothing was promised.
+// ranOn checks the lab that was restored from dir after a cut. Either it goes on from the last
+// promised checkpoint or a later one and its journal becomes want, or, if nothing was promised, it
+// is refused in one line.
 func ranOn(t *testing.T, l *Lab, said []string, err error, dir, want, where string, promised []string) (refused bool) {
 	t.Helper()
 	if err != nil {
@@ -87,9 +87,8 @@ func ranOn(t *testing.T, l *Lab, said []string, err error, dir, want, where stri
 
 var outcomes = []cut.Outcome{cut.Killed, cut.Torn, cut.Lost, cut.Names, cut.Contents, cut.Some}
 
-// cuts calls see with every folder that is found after a cut at some place of the tape:
-// with PGRLAB_SOAK at every place, else at some of those where something is put on the
-// disk.
+// cuts calls see with every folder that a cut can leave: at every place of the tape with
+// PGRLAB_SOAK, otherwise at some of the places where something is put on the disk.
 func cuts(t *testing.T, tape *cut.Tape, nth int, see func(root, where string, promised []string)) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 7))
@@ -121,9 +120,8 @@ func cuts(t *testing.T, tape *cut.Tape, nth int, see func(root, where string, pr
 	t.Logf("%d of %d cuts", made, found)
 }
 
-// Whenever a run is killed or loses its power, from its first file to its last line, what
-// is found goes on to the journal that it would have had, from the last checkpoint that
-// somebody was told of.
+// If a run is killed or loses power at any time, from its first file to its last line, the files
+// that are left continue to the same journal, from the last checkpoint that was reported.
 func TestASavedRunOutlivesItsPower(t *testing.T) {
 	c, root := scheduled(), t.TempDir()
 	whole := filepath.Join(t.TempDir(), "whole")
@@ -157,7 +155,7 @@ func TestASavedRunOutlivesItsPower(t *testing.T) {
 	}
 }
 
-// The same of a run that is gone on with, whose journal is cut and whose checkpoint is
+// The same holds for a run that is resumed, whose journal is truncated and whose checkpoint is
 // written anew.
 func TestAResumeOutlivesItsPower(t *testing.T) {
 	c, root := scheduled(), t.TempDir()
@@ -171,7 +169,7 @@ func TestAResumeOutlivesItsPower(t *testing.T) {
 	}
 	for _, at := range []*knob.Position{nil, new(knob.Position)} {
 		if at != nil {
-			if err := at.UnmarshalText([]byte(found[len(found)-1].Position)); err != nil { // the first
+			if err := at.UnmarshalText([]byte(found[len(found)-1].Position)); err != nil { // the first checkpoint
 				t.Fatal(err)
 			}
 		}
@@ -188,7 +186,7 @@ func TestAResumeOutlivesItsPower(t *testing.T) {
 		l.Close()
 		stop()
 		cuts(t, tape, 3, func(root, where string, promised []string) {
-			if at != nil { // what was saved behind it is set aside
+			if at != nil { // checkpoints saved after it are set aside
 				promised = []string{at.String()}
 			}
 			goesOn(t, c, filepath.Join(root, "run"), want, where, promised)
@@ -196,8 +194,8 @@ func TestAResumeOutlivesItsPower(t *testing.T) {
 	}
 }
 
-// forked is a parent with a checkpoint to fork from, and the journal that the fork comes
-// to. top holds parent and forks.
+// forked returns a parent with a checkpoint to fork from, and the journal that the fork has to end
+// with. top holds parent and forks.
 func forked(t *testing.T) (c config.Config, top string, from run.Found, set []string, want string) {
 	t.Helper()
 	c, top = scheduled(), t.TempDir()
@@ -222,7 +220,7 @@ func forked(t *testing.T) (c config.Config, top string, from run.Found, set []st
 	return c, top, from, set, journalOf(t, twin)
 }
 
-// unfinished are the forks that were begun below dir.
+// unfinished returns the names of forks below dir that were begun and not finished.
 func unfinished(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -237,8 +235,8 @@ func unfinished(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Wherever a fork is killed or loses its power there is a whole fork or none, nobody takes
-// what it left for a run, and the next fork removes that.
+// Wherever a fork is killed or loses power, there is a whole fork or none. What it left is never
+// taken for a run, and the next fork removes it.
 func TestAForkIsWholeOrNotThere(t *testing.T) {
 	c, top, from, set, want := forked(t)
 	tape, stop, err := cut.Record(top)
@@ -280,8 +278,8 @@ func TestAForkIsWholeOrNotThere(t *testing.T) {
 	}
 }
 
-// A disk that refuses any one change of a fork leaves a whole one or nothing, and says why
-// in a line.
+// A disk that refuses any one operation of a fork leaves a whole fork or nothing, and the error is
+// one line.
 func TestAForkThatCannotBeMade(t *testing.T) {
 	c, top, from, set, want := forked(t)
 	for n := 0; ; n++ {
@@ -316,7 +314,7 @@ func TestAForkThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// What an older version left of a fork that was killed is not begun from nothing, and
+// A folder that an older version left when a fork was killed is not started from the beginning, and
 // neither is a run whose checkpoints are gone.
 func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
 	c, top, from, set, _ := forked(t)
@@ -343,8 +341,8 @@ func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
 	}
 }
 
-// The parent of a fork need not be writable: that the checkpoint cannot be kept for it is
-// said, and the fork goes on as ever.
+// The parent of a fork may be read-only. A note then says that the parent cannot be told to keep
+// the checkpoint, and the fork goes on as usual.
 func TestAForkOfAParentThatIsReadOnly(t *testing.T) {
 	c, top, from, set, want := forked(t)
 	parent, child := filepath.Join(top, "parent"), filepath.Join(top, "child")

@@ -17,7 +17,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// hands are changes that somebody makes while a run goes on.
+// hands are changes that a user makes during a run.
 var hands = []event.Command{
 	event.Note{Text: "it stumbles", By: "ana"},
 	event.SetKnob{Knob: "ratio", Value: "0.75", By: "ana"},
@@ -25,9 +25,9 @@ var hands = []event.Command{
 	event.SetKnob{Knob: "guidance", Value: "4", At: &knob.Position{Step: 40, Phase: knob.Fit, I: 3}, By: "ana"},
 }
 
-// diskRun plays a scripted run in a folder on disk until it is stopped at step, or
-// to its end if that is 0, with a checkpoint asked for at several places and
-// changes made by hand behind the last of them.
+// diskRun plays a scripted run in a folder on disk until it is stopped at step, or to its end if
+// step is 0. It asks for checkpoints at several places, and makes changes by hand after the last of
+// them.
 func diskRun(t *testing.T, c config.Config, dir string, step int, byHand ...event.Command) {
 	t.Helper()
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
@@ -37,7 +37,7 @@ func diskRun(t *testing.T, c config.Config, dir string, step int, byHand ...even
 	w := newWorld()
 	l := w.lab(t, c, folder)
 	save := func() { l.Send(event.Checkpoint{By: "test"}) }
-	written := func() { // this world is quicker than a disk
+	written := func() { // the scripted world is quicker than a disk
 		l.x.checkpoints.settle()
 	}
 	for _, call := range []string{"step", "evaluation step", "fit to 8", "generate 3"} {
@@ -63,7 +63,7 @@ func diskRun(t *testing.T, c config.Config, dir string, step int, byHand ...even
 	}
 }
 
-// restored is a lab that goes on in dir.
+// restored returns a lab that resumes the run in dir.
 func restored(t *testing.T, c config.Config, dir string) (*Lab, []string, error) {
 	t.Helper()
 	return restoredAs(t, c, dir, Resumption{Saving: Saving{Every: time.Hour}})
@@ -96,8 +96,8 @@ func journalOf(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// The changes that were made, and planned, behind the last checkpoint are made
-// again; what was written there is kept; the screen has its history.
+// Changes that were made or planned after the last checkpoint are made again. The lines written
+// there are kept, and the screen has its history.
 func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = busySchedule
@@ -142,8 +142,8 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 	}
 }
 
-// A run that was complete goes back to an earlier checkpoint, with what was done
-// behind it or without. What lay behind is set aside, and nothing of it is lost.
+// A finished run goes back to an earlier checkpoint, with or without the changes that were made
+// after it. The rest is set aside, and none of it is lost.
 func TestARunGoesBack(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = busySchedule
@@ -161,7 +161,7 @@ func TestARunGoesBack(t *testing.T) {
 	if err := early.UnmarshalText([]byte(first.Position)); err != nil {
 		t.Fatal(err)
 	}
-	early.I++ // or before
+	early.I++ // or to before the changes
 	complete, _, err := restored(t, c, whole)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestARunGoesBack(t *testing.T) {
 		if tails, _ := filepath.Glob(filepath.Join(dir, "events.tail-*.jsonl")); len(tails) != 2 {
 			t.Errorf("tails %q", tails)
 		}
-		again, said, err := restored(t, c, dir) // and nothing is there that cannot be used
+		again, said, err := restored(t, c, dir) // resumed again, with nothing in the folder that cannot be used
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,8 +224,9 @@ func TestARunGoesBack(t *testing.T) {
 	}
 }
 
-// Bits flip and files end too early, at 200 places (fewer without PGRLAB_SOAK) of everything that a run has on
-// disk: it is refused in one line, or goes on to the journal that it would have had.
+// Bits flip and files end too early, at 200 places (fewer without PGRLAB_SOAK) of everything that a
+// run has on disk. The run is refused in one line, or goes on to the same journal as without
+// damage.
 func TestDamageIsSaidOrMended(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = busySchedule
@@ -282,8 +283,7 @@ func TestDamageIsSaidOrMended(t *testing.T) {
 		if err := l.Run(context.Background()); err != nil {
 			t.Fatalf("%s %s at %d: %v", name, how, place, err)
 		}
-		// What was cut off the end of a journal cannot be told from what was never
-		// written.
+		// Lines cut off the end of a journal cannot be told from lines that were never written.
 		lost := strings.Contains(strings.Join(said, "\n"), "a change may be missing")
 		if got := journalOf(t, dir); got != want && !lost && !(how == "cut" && name == run.JournalName) {
 			t.Errorf("%s %s at %d: said %q; the journal is\n%s\nwant\n%s", name, how, place, said, got, want)

@@ -15,7 +15,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// moods are what an impatient person might do, over and over.
+// moods draws what an impatient user might do.
 func moods(r *rand.Rand) event.Command {
 	pick := func(values ...string) string { return values[r.IntN(len(values))] }
 	now := r.IntN(2) == 0
@@ -68,8 +68,8 @@ func busy(t *testing.T, c config.Config, seed uint64) (*Lab, *memoryFolder) {
 	return l, folder
 }
 
-// A run in which somebody turned knobs is the same as one where a schedule turns
-// them at the positions that were written down; pauses and looks leave no trace.
+// A run in which a user turned knobs is the same as one where a schedule turns them at the recorded
+// positions; pauses and looks leave no trace.
 func TestARunCanBeRepeatedFromItsJournal(t *testing.T) {
 	turned, inside := 0, 0
 	for seed := range uint64(30) {
@@ -105,8 +105,8 @@ func TestPositionsOnlyGoForward(t *testing.T) {
 	}
 }
 
-// Every change is in force once, in vain because the next one came first, or
-// still waiting at the end; and never before it was set.
+// Every change comes into force once, is replaced by the next one, or is still waiting at the end;
+// and none comes into force before it was set.
 func TestEveryChangeIsInForceAtMostOnce(t *testing.T) {
 	for seed := range uint64(20) {
 		l, _ := busy(t, newWorld().config(), 2000+seed)
@@ -131,7 +131,7 @@ func TestEveryChangeIsInForceAtMostOnce(t *testing.T) {
 	}
 }
 
-// The canonical journal of a run, as it is written.
+// The test compares the canonical journal of a run as it is written.
 func TestJournalOfARun(t *testing.T) {
 	c := newWorld().config()
 	c.Steps, c.Evaluation.Every = 22, 20

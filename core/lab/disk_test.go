@@ -18,9 +18,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// Whatever keeps the disk from taking a line, training waits, says what it is, goes
-// on by itself, and no line is lost or out of its order. Only a lack of room is
-// called one.
+// Whatever keeps the disk from taking a line, training pauses, says what the fault is, and goes on
+// by itself, and no line is lost or out of order. Only a lack of room is called one.
 func TestADiskThatFailsLosesNothing(t *testing.T) {
 	const again = ": training tries again every 5s"
 	for fault, then := range map[syscall.Errno]string{
@@ -61,8 +60,8 @@ func TestADiskThatFailsLosesNothing(t *testing.T) {
 	}
 }
 
-// What is wrong with a disk changes; the pause says what it is now. A pause that
-// somebody asked for outlasts it.
+// When the fault of a disk changes, the pause shows the present one. A pause that a user asked for
+// outlasts it.
 func TestADisksFaultsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -108,8 +107,8 @@ func TestADisksFaultsChange(t *testing.T) {
 	})
 }
 
-// A run that nobody watches waits for room as long as it takes, for a broken disk
-// ten minutes.
+// A run without a watching user waits for room as long as it takes, and for a broken disk ten
+// minutes.
 func TestADiskThatStaysAsItIs(t *testing.T) {
 	for fault, ends := range map[syscall.Errno]bool{syscall.ENOSPC: false, syscall.EIO: true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -147,8 +146,8 @@ func TestADiskThatStaysAsItIs(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be written for another reason than room is said, and
-// training goes on: the one before is whole. The next one is written.
+// If a checkpoint cannot be written for another reason than room, the run says so and training goes
+// on: the checkpoint before is whole. The next one is written.
 func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
@@ -227,8 +226,8 @@ func (f *takenFolder) Save(name string, write func(io.Writer) error) error {
 
 func (f *takenFolder) Sync() error { return f.err() }
 
-// A run whose folder another process has taken over ends, whether somebody watches it or
-// not, waits for nothing and says who has it.
+// A run whose folder another process has taken over ends, whether a user watches it or not. It does
+// not wait, and says which process has the folder.
 func TestARunThatLosesItsFolderEnds(t *testing.T) {
 	for _, fault := range []Fault{FaultPause, FaultFail} {
 		w := newWorld()

@@ -9,9 +9,8 @@ import (
 	"pgrlab/core/plan"
 )
 
-// diverged takes the error of something that met a number that is not finite:
-// the first one until somebody resumes is an event, and training waits. Other
-// errors are returned.
+// diverged handles the error of work that met a number that is not finite: the first such error
+// until somebody resumes is an event, and training waits. It returns all other errors.
 func (x *experiment) diverged(who int, doing string, err error) error {
 	var where *plan.NotFinite
 	if !errors.As(err, &where) {
@@ -28,7 +27,7 @@ func (x *experiment) diverged(who int, doing string, err error) error {
 	return nil
 }
 
-// wayBack says, for the person, how to get back to before.
+// wayBack tells the user how to return to the state before the fault.
 func wayBack(o *event.DivergedObs) string {
 	if o == nil {
 		return ""
@@ -36,7 +35,7 @@ func wayBack(o *event.DivergedObs) string {
 	return fmt.Sprintf(": resume goes on; back to before: train --resume %s@%s", filepath.Dir(filepath.Dir(o.Checkpoint)), o.Position)
 }
 
-// faulted takes the error of an environment that can do nothing more.
+// faulted handles the error of an environment that cannot go on.
 func (x *experiment) faulted(who int, doing string, err error) {
 	obs := x.checkpoints.keepLast()
 	x.emit(event.TypeDiverged, who, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})

@@ -19,8 +19,8 @@ func notFinite() error {
 
 var zero float64
 
-// Training waits at a number that is not finite, each time until somebody
-// resumes, and goes on with what the part has kept.
+// Training pauses at every number that is not finite, until a user resumes it, and goes on with the
+// state that the part has kept.
 func TestDivergencePausesUntilResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -64,8 +64,8 @@ func TestNobodyWatchingADivergenceEndsTheRun(t *testing.T) {
 	}
 }
 
-// A fit or a generation that diverges is given up: the data that there was stays,
-// and a knob set "now" does it again.
+// A fit or a generation that diverges is given up. The data from before stays, and a knob set "now"
+// makes it again.
 func TestARefitThatDivergesIsGivenUp(t *testing.T) {
 	for call, doing := range map[string]string{"fit to 4": "fit model", "generate 2": "generate", "train curiosity": "train curiosity"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -91,8 +91,8 @@ func TestARefitThatDivergesIsGivenUp(t *testing.T) {
 	}
 }
 
-// The real parts with knobs that make them diverge: critics at the highest
-// learning rate that there is, that learn from themselves.
+// The knobs make the real parts diverge: critics at the highest learning rate, learning from their
+// own values.
 func TestAKnobThatDiverges(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1})
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// A run in latent space shows rows of its D_syn beside the frames that the nearest rows of
-// D_real were made from, with every F that scores latents and with one that sees frames; who
-// looks changes nothing.
+// A run in latent space shows rows of its D_syn beside the frames that the nearest rows of D_real
+// were made from, with every kind of F on latents and with one on frames. Looking at them changes
+// nothing.
 func TestDreamsOfARun(t *testing.T) {
 	for relevant, order := range map[string]string{"curiosity": event.DreamsByF, "reward": event.DreamsByF, "count": event.DreamsByAsked, "none": event.DreamsByReturn} {
 		var journals []string
@@ -45,7 +45,7 @@ func TestDreamsOfARun(t *testing.T) {
 	}
 }
 
-// at is publish behind a look.
+// at returns publish with look called before it.
 func at[T any](publish func(T), look func()) func(T) {
 	return func(now T) {
 		look()
@@ -62,7 +62,7 @@ func checkDreams(t *testing.T, l *Lab, order string) {
 	for _, r := range got.Rows {
 		nearest, frame := math.Inf(1), []byte(nil)
 		var row []float32
-		for i := range m.Synthetic.Len() { // the row is known by its distance: rewards may be alike
+		for i := range m.Synthetic.Len() { // the row is found by its distance, since rewards may be equal
 			z := m.Synthetic.Row(i)
 			slot, d := -1, math.Inf(1)
 			for k := range m.Real.Len() {
@@ -88,7 +88,8 @@ func checkDreams(t *testing.T, l *Lab, order string) {
 	}
 }
 
-// While D_real is of another encoder than D_syn there is no answer, or the one before stays.
+// While D_real comes from a newer encoder than D_syn, there is no answer, or the previous one
+// stays.
 func TestNoDreamsInARefit(t *testing.T) {
 	l := framesLab(t, tiny.Latents(), 1, nil)
 	asked := func(p knob.Phase) *event.Dreamt {

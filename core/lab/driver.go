@@ -41,15 +41,15 @@ func (x *experiment) run(ctx context.Context) error {
 				return x.failed(p.doing, err)
 			}
 		}
-		x.entry = knob.Position{} // a place in no phase of this run is behind all of them
+		x.entry = knob.Position{} // a place in no phase of this run is after all of them
 	}
 	err := x.control.applyPending(ctx, knob.After(x.Step))
 	x.inSlice = false
 	return err
 }
 
-// makeStep begins the next env step and does its work. replica.ErrEnvironment: it could not be made,
-// and is made again when training goes on.
+// makeStep begins the next env step and does its work. It returns replica.ErrEnvironment if the
+// step could not be made; it is made again when training goes on.
 func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	if err := x.control.applyPending(ctx, knob.After(x.Step)); err != nil {
 		return err
@@ -68,11 +68,11 @@ func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	return nil
 }
 
-// drive does a phase if it is due: from its beginning, or from where the run was saved.
-// Pieces that were made before it was saved are made again, without a break.
+// drive does a phase if it is due: from its beginning, or from where the run was saved. Pieces
+// that were done before the run was saved are done again, without a break.
 func (x *experiment) drive(ctx context.Context, p phase) error {
 	if x.entered() && x.entry.Phase != p.Phase {
-		return nil // it has been done, or the place that is entered is in a later one
+		return nil // the run was saved in a later phase
 	}
 	first := x.enter(p.Phase)
 	if !p.due() {
@@ -122,7 +122,8 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 	return err
 }
 
-// unlessSaid is nil for replica.ErrEnvironment: the phase is given up, and that was said.
+// unlessSaid returns nil for replica.ErrEnvironment, because the phase is given up and that has
+// been reported, and every other error as it is.
 func unlessSaid(err error) error {
 	if errors.Is(err, replica.ErrEnvironment) {
 		return nil
@@ -130,7 +131,8 @@ func unlessSaid(err error) error {
 	return err
 }
 
-// failed says where an error happened. The ends that applyPending reports are no errors.
+// failed adds to an error where it happened. The ends that applyPending reports are not
+// failures.
 func (x *experiment) failed(doing string, err error) error {
 	if errors.Is(err, errEnd) {
 		return err
@@ -138,5 +140,5 @@ func (x *experiment) failed(doing string, err error) error {
 	return fmt.Errorf("step %d: %s: %w", x.Step, doing, err)
 }
 
-// errEnd is in every error of applyPending: the run ends between two slices.
+// errEnd is wrapped by errStop and errInterrupt: the run ends between two slices.
 var errEnd = errors.New("the run ends here")

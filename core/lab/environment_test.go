@@ -14,9 +14,9 @@ type brokenPhysics struct{}
 func (brokenPhysics) Error() string     { return "the simulation diverged" }
 func (brokenPhysics) EpisodeLost() bool { return true }
 
-// An episode whose simulation breaks down is noted and given up, and the run goes
-// on with the next one; its last step is not stored but made again. Any other error ends a run that nobody
-// watches.
+// An episode whose simulation breaks down is noted and abandoned, and the run goes on with the next
+// episode. The last step of the abandoned episode is not stored and is made again. Any other error
+// ends a run without a watching user.
 func TestALostEpisodeIsNoted(t *testing.T) {
 	for _, c := range []struct {
 		err  error

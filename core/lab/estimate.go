@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/replica"
 )
 
-// DiskNeed measures what there is and adds what the run will have; nothing but frames is
-// assumed to be compressible. It is called before Run.
+// DiskNeed measures what the run has now and adds what it will have. Only frames are assumed to
+// be compressible. It must be called before Run.
 func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 	x := l.x
 	err = x.saveSections(func(_ string, save func(io.Writer) error) error { return save((*counted)(&d.Checkpoint)) })
@@ -41,7 +41,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 		}
 		g, ok := m.Generator.(interface{ Parameters() int })
 		if ok && x.checkpoints.lean() {
-			d.Generation = 4 * int64(g.Parameters()+x.config.Steps) // weights, and a condition of each real transition
+			d.Generation = 4 * int64(g.Parameters()+x.config.Steps) // weights, and one condition per real transition
 		}
 		if ok && !x.synthesis.Fitted {
 			// Trained, average and served weights and Adam's two moments, once there is a fit.
@@ -51,10 +51,10 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 	return d, err
 }
 
-// refitTakes estimates a refit of a member now; 0 where that is not known yet.
+// refitTakes estimates how long a refit of a member would take now; 0 if that is not known yet.
 func refitTakes(measured *meter.Meter, s *knob.Settings, r *replica.Replica) time.Duration {
 	rows := r.Real.Len()
-	if r.Parts.Fills { // with more than it has by now
+	if r.Parts.Fills { // the refit will have more rows than there are now
 		rows = r.Config.CollectedBy(r.Stepped)
 	}
 	return measured.RefitTakes(s, rows, r.Owed(s.Relevance))

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/replica"
 )
 
-// What is said before a run is at least what a checkpoint needs at any border, and
-// not more than twice that.
+// The estimate before a run is at least the size of a checkpoint at any border, and at most twice
+// that.
 func TestTheSizeOfACheckpointIsKnownBefore(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"pgrlab/core/replica"
 )
 
-// A slice of an evaluation, in lockstep steps: fewer where every copy is drawn at each.
+// The length of a slice of an evaluation, in lockstep steps: fewer if every copy is drawn at
+// each step.
 const (
 	evaluationSteps = 25
 	drawnSteps      = 5
@@ -22,11 +23,11 @@ func (x *experiment) evaluationSlice() int {
 	return evaluationSteps
 }
 
-// evaluate plays whole episodes with the policy's mean action, in an environment
-// of its own, and writes the lines of the step. The episodes are numbered by the
-// evaluation, so that the same evaluation of two runs starts in the same states. The
-// one at the end of a run that is not on the cadence has the number of the next one
-// that is, which such a run does not have.
+// evaluate plays whole episodes with the policy's mean action, or as the configuration has it,
+// in a separate environment, and writes the lines of the step. The episodes are numbered by the
+// evaluation, so that the same evaluation of two runs starts in the same states. An evaluation
+// at the end of a run that is off the cadence has the number of the next one on the cadence,
+// which such a run does not reach.
 func (x *experiment) evaluate() phase {
 	return phase{
 		Phase: knob.Evaluate, doing: "evaluate",
@@ -56,7 +57,7 @@ func (x *experiment) evaluate() phase {
 	}
 }
 
-// perf is how fast the run is and what it takes.
+// perf returns how fast the run is and what it takes.
 func (x *experiment) perf() event.Perf {
 	p := x.meter.Perf(&x.Settings)
 	if d, has := x.parts.device.(interface{ Taken() uint64 }); has { // a GPU
@@ -71,8 +72,8 @@ func (x *experiment) evaluationNumber() uint64 {
 	return uint64((x.Step + every - 1) / every)
 }
 
-// evaluateSlice makes a slice of lockstep steps of every member; over says that all
-// episodes are.
+// evaluateSlice makes a slice of lockstep steps with every member; over says that all episodes
+// have ended.
 func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 	defer x.meter.Measure(knob.Evaluate, &n)()
 	over, n = true, min(x.evaluationSlice(), left)
@@ -86,8 +87,8 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 	return n, over, nil
 }
 
-// orNone gives up the evaluation of all members where the environment of one has failed:
-// their lines are missing.
+// orNone gives up the evaluation of all members if the environment of one has failed. No
+// member's lines are then written.
 func (x *experiment) orNone(err error) error {
 	if errors.Is(err, replica.ErrEnvironment) {
 		for _, m := range x.members {

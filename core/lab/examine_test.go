@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/task"
 )
 
-// played is a run of real parts at its end, still open.
+// played returns a run of real parts at its end, still open.
 func played(t *testing.T, c config.Config) *experiment {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
@@ -34,7 +34,7 @@ func played(t *testing.T, c config.Config) *experiment {
 	return l.x
 }
 
-// examine is the examination of the first member, beside that of a reference.
+// examine examines the first member against a reference.
 func examine(x *experiment, e inspect.Examination, reference *experiment) (*event.Examined, error) {
 	var other *inspect.View
 	if reference != nil {
@@ -66,7 +66,8 @@ func TestExaminationOfARun(t *testing.T) {
 	if r := got.ReferenceF; r == nil || r.Relevance != "curiosity" || r.Step != 26 || *r.Real == *got.Real || !(r.TopOverlap >= 0) {
 		t.Errorf("ruler %+v", got.ReferenceF)
 	}
-	// The ruler of the run itself agrees with it, and nothing was changed by looking.
+	// The run itself, taken as the reference, agrees with itself, and the examination has changed
+	// nothing.
 	again, err := examine(x, inspect.Examination{Rows: 20}, x)
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ type experiment struct {
 	now     func() time.Time // the clock of all roles but the meter
 
 	place
-	Settings  knob.Settings // as they are; steering turns them
-	synthesis synthesis     // of refit
+	Settings  knob.Settings // current values; steering changes them
+	synthesis synthesis     // written by refit
 	changes   redo.Changes
 
 	journal     journal
@@ -44,15 +44,15 @@ type experiment struct {
 	analyses    analyses
 	control     control
 
-	resumed   *run.Header   // the checkpoint that the run goes on from; nil: from its beginning
-	elapsed   time.Duration // of the run before this process
-	tell      func(string)  // hears what takes its time while it is; nil: nothing does
-	published time.Time     // the last snapshot
+	resumed   *run.Header   // the checkpoint from which the run goes on; nil: the run starts from its beginning
+	elapsed   time.Duration // what the run took before this process
+	tell      func(string)  // is told what takes time, while it does; nil: nobody is told
+	published time.Time     // when the last snapshot was made
 	version   string
 	device    string // its name
 }
 
-// wire connects the roles of the run: each knows only what stands here.
+// wire connects the roles of the run: each knows only what it is given here.
 func (x *experiment) wire(log func(event.Event), folder record) {
 	clock := func() time.Time { return x.now() }
 	x.journal = journal{
@@ -76,7 +76,7 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	}
 }
 
-// wireMembers connects what works with the members, when there are all of them.
+// wireMembers connects the roles that work with the members, once there are all of them.
 func (x *experiment) wireMembers() {
 	x.asides = asides{
 		place: &x.place, journal: &x.journal, gate: &x.gate, meter: &x.meter, steering: &x.steering, views: &x.views,
@@ -94,19 +94,19 @@ func (x *experiment) wireMembers() {
 // emit writes a line of the journal.
 func (x *experiment) emit(kind string, member int, body any) { x.journal.emit(kind, member, body) }
 
-// synthesis is what D_syn was made from, as checkpoints have it.
+// synthesis says what D_syn was made from, as checkpoints keep it.
 type synthesis struct {
 	Refits      uint64              // fits begun, abandoned ones included
 	Generations uint64              // generations begun
-	Generating  generative.GenKnobs // of the last of them
+	Generating  generative.GenKnobs // of the last generation begun
 	Fitted      bool                // a fit is complete
-	Asked       inspect.Prompts     // of D_syn
+	Asked       inspect.Prompts     // what D_syn was prompted with
 	Analysing   knob.Settings       // of the analysis under way
 }
 
-// begin starts env step step. A refit is due when (t+1) mod refit_every is 0,
-// where t counts from 0 and step from 1; what "now" asked for is done in the same
-// place, so that every position is reached once and in order.
+// begin starts env step step. A refit is due when (t+1) mod refit_every is 0, where t counts
+// from 0 and step from 1; what was asked for with "now" is done in the same place, so that every
+// position is reached once and in order.
 func (x *experiment) begin(step int) {
 	x.meter.Weigh(x.config.Weighs(x.first().Mix))
 	x.meter.Begin(x.first().Enough())
@@ -131,8 +131,8 @@ func (x *experiment) takeBackStep() {
 	x.publish(time.Time{})
 }
 
-// reenter gives up what had been given up already when the run was saved, and the
-// evaluation at what was its end, so that what remains of the env step follows.
+// reenter gives up again what had been given up when the run was saved. It also gives up an
+// evaluation that was due only at the run's former end. The rest of the env step then follows.
 func (x *experiment) reenter(ctx context.Context) error {
 	p := x.entry
 	if !x.entered() {
@@ -167,8 +167,8 @@ func (x *experiment) evaluationDue() bool {
 	return every > 0 && (x.Step%every == 0 || x.lastStep()) && !x.entersAt(knob.Analyse)
 }
 
-// nextRefit is the env step of the next refit behind a step, if the run gets beyond it; 0
-// where there is none.
+// nextRefit returns the env step of the next refit after step, if the run gets beyond it; 0 if
+// the method has none.
 func nextRefit(c *config.Config, s *knob.Settings, step int) int {
 	if !c.Generates() {
 		return 0
@@ -176,7 +176,7 @@ func nextRefit(c *config.Config, s *knob.Settings, step int) int {
 	return (step/s.RefitEvery + 1) * s.RefitEvery
 }
 
-// outlook is what the effect of a change depends on now.
+// outlook returns what the effect of a change depends on now.
 func (x *experiment) outlook() redo.Outlook {
 	m := x.first()
 	next := nextRefit(x.config, &x.Settings, x.Step)
@@ -191,5 +191,5 @@ func (x *experiment) outlook() redo.Outlook {
 // lockstep work, and the flat fields of a snapshot.
 func (x *experiment) first() *replica.Replica { return x.members[0] }
 
-// checkPosition is an error where the run has no such place.
+// checkPosition returns an error if the run has no such place.
 func (x *experiment) checkPosition(p knob.Position) error { return x.first().CheckPosition(p) }

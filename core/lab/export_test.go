@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// What is exported of a run's buffers is what the run held.
+// The buffers exported from a saved run are those that the run held.
 func TestBuffersOfASavedRun(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
@@ -21,7 +21,7 @@ func TestBuffersOfASavedRun(t *testing.T) {
 	}
 	defer dev.Close()
 	c := realConfig()
-	c.Buffer = 24 // D_real overflows: its oldest rows are gone
+	c.Buffer = 24 // D_real overflows, so that its oldest rows are gone
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {

@@ -9,16 +9,16 @@ import (
 // lastStep says whether the present env step is the run's last one.
 func (x *experiment) lastStep() bool { return x.Step >= x.config.Steps }
 
-// leaveOut drops what the last env step would do for those behind it: a refit or a
-// generation that no training step would use. A run that is made longer has to go on
-// as if its end had never been: before what only the end has, or lacks, the run is
-// saved. What such an end writes, the evaluation off the cadence among it, moves to the
-// tail then, and the refit that was due is made.
+// leaveOut drops what the last env step would do for later ones: a refit or a generation that no
+// training step would use. A run that is made longer has to go on as if it had never ended, so
+// the run is saved before anything that only the end does or omits. When the longer run goes on,
+// what the end wrote, such as an evaluation off the cadence, moves to the tail, and the refit
+// that was due is made.
 func (x *experiment) leaveOut(ctx context.Context) error {
 	every := x.config.Evaluation.Every
 	last := &x.checkpoints.lastStep
 	if last.marked || x.changes.Abandoned() && (every == 0 || x.Step%every == 0) {
-		return nil // a longer run has the same, up to the place behind this env step
+		return nil // a longer run does the same up to the end of this env step
 	}
 	p := x.entry
 	if !x.entered() {
@@ -41,7 +41,7 @@ func (x *experiment) leaveOut(ctx context.Context) error {
 	return nil
 }
 
-// rest is where the present env step goes on behind its updates.
+// rest is where the present env step goes on after its updates.
 func (x *experiment) rest() knob.Position {
 	switch x.changes.Todo() {
 	case knob.ClassRefit:

@@ -10,9 +10,9 @@ import (
 	"pgrlab/core/task"
 )
 
-// Try measures on dev what a run of c will take: it makes a few env steps with all their
-// parts, refit and evaluation included, and keeps nothing of them. That takes about a
-// second at scale demo, some seconds at the largest, besides what a task takes to
+// Try measures on dev what a run of c will take: it makes a few env steps with all their parts,
+// refit and evaluation included, and keeps nothing of them. That takes about a second at scale
+// demo and some seconds at the largest scale, in addition to the time that a task takes to
 // start.
 func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device) (f config.Forecast, err error) {
 	l, err := New(c, task, dev, nil)
@@ -26,7 +26,7 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 	x, episode := l.x, l.x.task.EpisodeSteps
 	x.shorten()
 	err = x.guarded(func() error {
-		// What is built and compiled at its first use is not the cost of the second.
+		// Building and compiling at the first use is not part of the cost of the second.
 		if err := x.goTo(ctx, triedStart+triedSteps); err != nil {
 			return err
 		}
@@ -49,8 +49,8 @@ const (
 	triedLevels  = 8   // noise levels: the last one costs less than the others
 )
 
-// goTo trains up to a step that has an evaluation; the one before has a refit. They
-// are the only ones.
+// goTo trains up to a step that has an evaluation; the step before it has a refit. There are no
+// other evaluations and refits.
 func (x *experiment) goTo(ctx context.Context, step int) error {
 	x.config.Steps, x.Settings.RefitEvery = step, step-1
 	if x.config.Evaluation.Every > 0 {
@@ -59,7 +59,7 @@ func (x *experiment) goTo(ctx context.Context, step int) error {
 	return x.run(ctx)
 }
 
-// shorten makes the parts of a run small that do not have to be large to be measured.
+// shorten makes small those parts of a run that do not have to be large to be measured.
 func (x *experiment) shorten() {
 	c, s := x.config, &x.Settings
 	c.StartSteps = triedStart

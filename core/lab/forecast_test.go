@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// A trial of a real run finds what each of its parts takes, and says the same of the
-// disk as the run itself.
+// A trial of a real run measures each of its parts, and its disk estimate is that of the run
+// itself.
 func TestATrialMeasuresEveryPart(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {

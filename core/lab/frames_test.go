@@ -15,13 +15,13 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// framesLab is a run of DrQ-v2, in a folder or in memory.
+// framesLab makes a run of DrQ-v2, in a folder or in memory.
 func framesLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
 	t.Helper()
 	return framesLabOf(t, c, tiny.Task(), threads, folder)
 }
 
-// framesLabOf is a run on a task that is seen.
+// framesLabOf makes a run on a task with frames.
 func framesLabOf(t *testing.T, c config.Config, of task.Task, threads int, folder record) *Lab {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
@@ -32,7 +32,7 @@ func framesLabOf(t *testing.T, c config.Config, of task.Task, threads int, folde
 	return framesOn(t, c, of, dev, folder)
 }
 
-// framesOn is a run on a task that is seen, on a device.
+// framesOn makes a run on a task with frames, on a device.
 func framesOn(t *testing.T, c config.Config, of task.Task, dev device.Device, folder record) *Lab {
 	t.Helper()
 	p, err := newParts(&c, of, dev)
@@ -47,8 +47,8 @@ func framesOn(t *testing.T, c config.Config, of task.Task, dev device.Device, fo
 	return l
 }
 
-// A run from frames writes the same with one worker and with more, in one copy of the
-// environment and in three; it learns behind the random start, and says what SAC's say.
+// A run from frames writes the same with one worker and with more, in one copy of the environment
+// and in three. It learns after the random start, and writes the same kinds of lines as SAC.
 func TestARunFromFrames(t *testing.T) {
 	for _, copies := range []int{1, 3} {
 		var journals []string
@@ -74,7 +74,7 @@ func TestARunFromFrames(t *testing.T) {
 			if len(losses) != 2 || losses[0].Critic == nil || losses[0].Actor == nil || losses[0].Alpha != nil || len(dormant) != 2 || len(evaluated) != 2 {
 				t.Fatalf("losses %+v, dormant %+v, evaluated %+v", losses, dormant, evaluated)
 			}
-			// An update at every second env step behind 8 transitions.
+			// An update is made at every second env step after 8 transitions.
 			if want := uint64((26 - 8/copies) / 2); l.x.first().Updates != want {
 				t.Errorf("in %d copies %d updates, want %d", copies, l.x.first().Updates, want)
 			}
@@ -88,7 +88,7 @@ func TestARunFromFrames(t *testing.T) {
 }
 
 // A run from frames goes on from every border, also from the middle of an update and of an
-// evaluation, and knobs turn there.
+// evaluation, with knobs that turn there.
 func TestARunFromFramesGoesOnFromEveryBorder(t *testing.T) {
 	c := tiny.Pixels()
 	c.Environment.Copies = 2
@@ -99,14 +99,15 @@ func TestARunFromFramesGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// Frames that the memory has lost to newer ones are lost to a run that goes on as well.
+// Frames that newer ones have replaced stay lost in a resumed run.
 func TestARunFromFewFramesGoesOn(t *testing.T) {
 	c := tiny.Pixels()
 	c.Buffer, c.Members = 12, 2
 	resumeEverywhere(t, 5, func(r record) *Lab { return framesLab(t, c, 1, r) })
 }
 
-// What frames cannot be seen from, or does not go with them, is one line before the run.
+// Settings that make frames impossible, or that do not go with frames, are refused in one line
+// before the run.
 func TestFramesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(*config.Config){
 		"environment.observation is \"state\", but learner drqv2":  func(c *config.Config) { c.Environment.Observation = "state" },

@@ -23,7 +23,7 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// interpreted is a GPU that is interpreted.
+// interpreted makes an interpreted GPU.
 func interpreted(t *testing.T, o cuda.Options) *cuda.Device {
 	t.Helper()
 	machine := emulator.New(emulator.Options{Unchecked: true})
@@ -35,16 +35,16 @@ func interpreted(t *testing.T, o cuda.Options) *cuda.Device {
 	return dev
 }
 
-// brief makes a run one of few steps, which an interpreted GPU can afford: it is refitted
-// at its 12th, aligned at its 15th.
+// brief shortens a run to what an interpreted GPU can afford. The refit is at step 12, the
+// alignment at step 15.
 func brief(c config.Config) config.Config {
 	c.Steps, c.Evaluation.Every, c.Evaluation.Episodes = 16, 16, 1
 	c.Knobs.Samples, c.Knobs.GeneratorSteps, c.Knobs.SamplerSteps = 16, 2, 2
 	return c
 }
 
-// distilled makes RND of frames, of which an update on such a GPU takes seconds, as small as
-// it can be.
+// distilled makes RND of frames as small as possible, since one of its updates takes seconds on
+// such a GPU.
 func distilled(c config.Config) config.Config {
 	rnd := c.Relevance.Of("rnd").(relevance.RNDConfig)
 	rnd.Every, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = 12, 8, 4, 2, 2
@@ -52,7 +52,7 @@ func distilled(c config.Config) config.Config {
 	return c
 }
 
-// inAMaze is brief of PPO.
+// inAMaze does the same as brief for PPO.
 func inAMaze(c config.Config) config.Config {
 	c.Steps, c.Evaluation.Every, c.Evaluation.Episodes, c.Schedule = 10, 10, 1, nil
 	own := c.Agent.Own["ppo"].(ppo.Settings)
@@ -61,9 +61,9 @@ func inAMaze(c config.Config) config.Config {
 	return c
 }
 
-// A run from frames on a GPU that is interpreted says what the CPU's run says, and needs no
-// memory that it has not taken before it begins, also where its encoder freezes: there is
-// no more. With one byte less it does not begin, and says so in one line.
+// A run from frames on an interpreted GPU writes what the CPU's run writes. All the device memory
+// that it needs is taken before it begins, also if its encoder freezes later: the device has no
+// more. With one byte less the run does not begin, and says so in one line.
 func TestRunsFromFramesOnADevice(t *testing.T) {
 	if racing.On {
 		t.Skip("the detector sees the interpreter in tests of its own")
@@ -80,7 +80,7 @@ func TestRunsFromFramesOnADevice(t *testing.T) {
 		all["ppo with a bonus"] = inAMaze(distilled(ppoRNDOfFrames(1)))
 		all["ppo with curiosity"] = inAMaze(ppoCuriosityOfFrames(1))
 		beside := inAMaze(brief(ppoLatentOfFrames("none")))
-		beside.Steps, beside.Evaluation.Every = 17, 17 // steps 9 to 16 are with synthetic rows
+		beside.Steps, beside.Evaluation.Every = 17, 17 // steps 9 to 16 have synthetic rows
 		all["ppo beside a generator"] = beside
 	}
 	for name, c := range all {
@@ -107,7 +107,7 @@ func TestRunsFromFramesOnADevice(t *testing.T) {
 	}
 }
 
-// needed is what a run takes of a device before it begins, in bytes.
+// needed returns how many bytes of a device a run takes before it begins.
 func needed(t *testing.T, c config.Config, of task.Task) uint64 {
 	t.Helper()
 	dev := interpreted(t, cuda.Options{})
@@ -119,7 +119,7 @@ func needed(t *testing.T, c config.Config, of task.Task) uint64 {
 	return dev.Taken()
 }
 
-// sameRuns holds what two runs say of their learning against each other.
+// sameRuns compares what two runs write about their learning.
 func sameRuns(t *testing.T, got, want *Lab) {
 	t.Helper()
 	if a, b := sequence(got), sequence(want); a != b {
@@ -152,7 +152,7 @@ func sameRuns(t *testing.T, got, want *Lab) {
 	}
 }
 
-// short holds that a run which needs more memory than there is does not begin.
+// short checks that a run which needs more memory than there is does not begin.
 func short(t *testing.T, c config.Config, of task.Task, memory uint64) {
 	t.Helper()
 	dev := interpreted(t, cuda.Options{Memory: memory})
@@ -167,8 +167,8 @@ func short(t *testing.T, c config.Config, of task.Task, memory uint64) {
 	}
 }
 
-// A run from frames on a device goes on as if it had not been interrupted: in the middle of
-// a mixed update, of D_real being made, of an alignment.
+// A run from frames on a device goes on as if it had not been interrupted: in the middle of a mixed
+// update, of making D_real, and of an alignment.
 func TestRunsFromFramesOnADeviceGoOn(t *testing.T) {
 	if racing.On {
 		t.Skip("the detector sees the interpreter in tests of its own")

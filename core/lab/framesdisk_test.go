@@ -17,8 +17,8 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// pixelsOnDisk is a run from frames whose journal does not depend on where it was cut: its
-// memory forgets frames, and checkpoints are taken at every third env step.
+// pixelsOnDisk is a run from frames whose journal does not depend on where it was cut. Its memory
+// forgets frames, and checkpoints are taken at every third env step.
 func pixelsOnDisk() config.Config {
 	c := tiny.Pixels()
 	c.Environment.Copies, c.Buffer = 2, 30
@@ -26,7 +26,7 @@ func pixelsOnDisk() config.Config {
 	return c
 }
 
-// watchedTask is tiny's task, whose training environments say when they are stepped.
+// watchedTask is tiny's task with training environments that call stepped before each step.
 func watchedTask(stepped func()) task.Task {
 	t := tiny.Task()
 	make := t.New
@@ -48,7 +48,7 @@ func (e watchedEnv) Step(action, obs []float32) (float64, bool, bool, error) {
 	return e.Env.Step(action, obs)
 }
 
-// playPixels plays a run from frames in a new folder; stepped is told before every step of a
+// playPixels plays a run from frames in a new folder; stepped is called before every step of a
 // copy.
 func playPixels(t *testing.T, c config.Config, dir string, stepped func(*Lab)) {
 	t.Helper()
@@ -89,7 +89,7 @@ func restoredPixels(t *testing.T, c config.Config, dir string) (*Lab, []string, 
 	return l, said, err
 }
 
-// framesOnDisk are the files of the log of frames.
+// framesOnDisk lists the files of the log of frames.
 func framesOnDisk(t *testing.T, dir string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, run.DataName, "frames-*"))
@@ -99,8 +99,8 @@ func framesOnDisk(t *testing.T, dir string) []string {
 	return names
 }
 
-// Frames that are all still held are not written again where a run goes on: it goes on from
-// there as often as it is stopped.
+// A resumed run does not write frames again that are all still held. It can be stopped and resumed
+// repeatedly.
 func TestARunFromFramesGoesOnMoreThanOnce(t *testing.T) {
 	c, top := pixelsOnDisk(), t.TempDir()
 	c.Buffer = 200
@@ -133,8 +133,8 @@ func TestARunFromFramesGoesOnMoreThanOnce(t *testing.T) {
 	}
 }
 
-// Whenever a run from frames is killed or loses its power, what is found goes on to the
-// journal that it would have had, from the last checkpoint that somebody was told of.
+// If a run from frames is killed or loses power at any time, the files that are left continue to
+// the same journal, from the last checkpoint that was reported.
 func TestARunFromFramesOutlivesItsPower(t *testing.T) {
 	c, root := pixelsOnDisk(), t.TempDir()
 	whole := filepath.Join(t.TempDir(), "whole")
@@ -169,8 +169,8 @@ func TestARunFromFramesOutlivesItsPower(t *testing.T) {
 	}
 }
 
-// Checkpoints share the log of frames, and a log that was damaged is refused in a line: a run
-// goes on from an older checkpoint whose part of it is whole, or not at all.
+// Checkpoints share the log of frames, and a damaged log is refused in one line. The run goes on
+// from an older checkpoint whose part of the log is whole, or not at all.
 func TestADamagedLogOfFrames(t *testing.T) {
 	c := pixelsOnDisk()
 	for name, damage := range map[string]func(text []byte) []byte{
@@ -218,7 +218,7 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// A checkpoint holds none of the frames, and the forecast knows the log.
+// A checkpoint holds none of the frames, and the forecast includes the log.
 func TestCheckpointsDoNotHoldFrames(t *testing.T) {
 	c, dir := pixelsOnDisk(), filepath.Join(t.TempDir(), "run")
 	playPixels(t, c, dir, func(*Lab) {})

@@ -10,9 +10,9 @@ import (
 	"pgrlab/core/testing/racing"
 )
 
-// A run whose env steps are one launch each, on a GPU that is interpreted, says what
-// the CPU's run says: the same lines, with losses that differ by roundings. Curiosity
-// learns beside the agent, synthetic transitions come and are mixed in.
+// A run whose env steps are one launch each, on an interpreted GPU, writes the same lines as the
+// CPU's run, with losses that differ by rounding. Curiosity learns beside the agent, and synthetic
+// transitions are generated and mixed in.
 func TestARunOfWholeEnvSteps(t *testing.T) {
 	if racing.On {
 		t.Skip("the detector sees the interpreter in tests of its own")

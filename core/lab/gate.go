@@ -12,16 +12,15 @@ import (
 	"pgrlab/core/run"
 )
 
-// gate says whether training goes on behind a slice: what it waits for, be it a person, a
-// disk or a device, or why it ends. Anything may close it; it opens by a command, or when
-// what it waits for is there again. It writes the lines of that and changes nothing else
-// of the run.
+// gate says whether training goes on after a slice, what it waits for (a person, a disk or a
+// device), or why it ends. Anything may close the gate; a command opens it, or the return of
+// what it waits for. It writes the lines about this and changes nothing else in the run.
 type gate struct {
 	place   *place
 	journal *journal
 	meter   *meter.Meter
 	now     func() time.Time
-	device  parker // that can be given back; nil: there is no need
+	device  parker // to be given back while the run waits; nil: there is no need
 
 	pause    *event.Paused   // why training waits; nil: it does not
 	blamed   map[string]bool // faults that training has waited for already
@@ -30,10 +29,10 @@ type gate struct {
 	parked   bool            // the device is given back
 	gone     *DeviceGone     // the device cannot be used any more
 	stopping bool
-	ending   bool  // the last lines are written: nothing waits any more
+	ending   bool  // the last lines are being written: nothing waits any more
 	broken   error // why the run cannot go on
 
-	handedOver bool // another process goes on: nothing is written behind the checkpoint
+	handedOver bool // another process goes on: nothing is written after the checkpoint
 }
 
 // waits says whether training has to wait here.
@@ -48,7 +47,7 @@ func (g *gate) wait(p event.Paused) {
 	g.meter.Pause()
 }
 
-// open ends a wait. What was a fault is tried again from now on.
+// open ends a wait. From now on every kind of fault can make training wait again.
 func (g *gate) open(by string) {
 	g.pause, g.disk = nil, nil
 	clear(g.blamed)
@@ -56,7 +55,7 @@ func (g *gate) open(by string) {
 	g.journal.flush()
 }
 
-// absent is why the device cannot be used now; nil: it can.
+// absent returns why the device cannot be used now, or nil.
 func (g *gate) absent() error {
 	switch {
 	case g.gone != nil:
@@ -95,8 +94,8 @@ func (g *gate) fault(kind, reason string) {
 const (
 	// diskEvery is how often a run tries again what the disk did not take.
 	diskEvery = 5 * time.Second
-	// diskPatience is how long a run that nobody watches does so where the disk is
-	// not full but broken, gone or read-only, before it ends.
+	// diskPatience is how long a run that nobody watches keeps trying if the disk is not full
+	// but broken, gone or read-only, before the run ends.
 	diskPatience = 10 * time.Minute
 )
 
@@ -108,8 +107,8 @@ type diskWait struct {
 	pause *event.Paused // the pause that it made; nil: there was one already
 }
 
-// waitForDisk makes training wait until the disk takes what it did not. Nothing is
-// computed meanwhile and the lines stay in their order.
+// waitForDisk makes training wait until the disk takes what it refused. Nothing is computed
+// meanwhile, and the lines stay in order.
 func (g *gate) waitForDisk(err error) {
 	if errors.Is(err, run.ErrLost) { // for good
 		g.broken, g.pause = fmt.Errorf("step %d: %w", g.place.Step, err), nil
@@ -129,15 +128,15 @@ func (g *gate) waitForDisk(err error) {
 	}
 	switch {
 	case g.pause == nil:
-		g.wait(event.Paused{Reason: reason}) // whose line is refused as well, and waits behind the others
+		g.wait(event.Paused{Reason: reason}) // its line is refused as well, and waits after the others
 		d.pause = g.pause
-	case g.pause == d.pause: // the disk may have something else now
+	case g.pause == d.pause: // the disk may fail for another reason now
 		d.pause.Reason = reason
 	}
 }
 
-// losePatience ends a run that nobody watches: a full disk is somebody's to clear, a
-// broken one will not mend itself for ever.
+// losePatience ends, after diskPatience, a run that nobody watches. A full disk is waited for
+// without limit, because somebody can make room; a broken one will not repair itself.
 func (g *gate) losePatience() {
 	d := g.disk
 	if run.IsFull(d.err) || !g.failsOnFault() || g.now().Sub(d.since) < diskPatience {

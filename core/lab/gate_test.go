@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/meter"
 )
 
-// alone are the roles that a run's gate needs, without a run.
+// alone makes the roles that a run's gate needs, without a run.
 func alone(folder *memoryFolder) (*gate, *[]event.Event) {
 	var log []event.Event
 	now := clock()
@@ -31,7 +31,7 @@ func types(log []event.Event) string {
 	return strings.Join(all, " ")
 }
 
-// Training waits once for a kind of fault, and again when it was resumed.
+// Training pauses once for a kind of fault, and again after it was resumed.
 func TestAFaultClosesTheGateOnce(t *testing.T) {
 	g, log := alone(&memoryFolder{})
 	g.fault(faultLoss, "a loss")
@@ -54,8 +54,8 @@ func TestAFaultClosesTheGateOnce(t *testing.T) {
 	}
 }
 
-// A disk that takes no line closes the gate; the lines keep their order, and one that was
-// refused is not tried again before it is flushed.
+// A disk that takes no line closes the gate. The lines keep their order, and a refused line is not
+// tried again before the backlog is flushed.
 func TestLinesWaitForTheDiskInTheirOrder(t *testing.T) {
 	folder := &memoryFolder{}
 	g, log := alone(folder)
@@ -84,13 +84,13 @@ func TestLinesWaitForTheDiskInTheirOrder(t *testing.T) {
 	}
 }
 
-// failingDevice can be given back, and then cannot be had.
+// failingDevice can be parked but not woken.
 type failingDevice struct{ parks int }
 
 func (d *failingDevice) Park() error { d.parks++; return nil }
 func (d *failingDevice) Wake() error { return errors.New("taken") }
 
-// A device that cannot be had again leaves the gate closed.
+// A device that cannot be woken leaves the gate closed.
 func TestAParkedRunStaysParkedWithoutItsDevice(t *testing.T) {
 	g, _ := alone(&memoryFolder{})
 	d := &failingDevice{}

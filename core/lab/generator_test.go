@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/generative"
 )
 
-// earlyGenerator finds that a few steps are enough, and notes what it generates.
+// earlyGenerator ends its fits after a few steps, and notes what it generates.
 type earlyGenerator struct {
 	worldGenerator
 	enough int
@@ -32,8 +32,8 @@ func (g *earlyGenerator) GenerateSlice() ([]float32, int, int, error) {
 	return rows, done, total, err
 }
 
-// Where the fit of one agent of a cohort ends early, the phase goes on until all have
-// ended, and every line says how many steps its own had. It goes on from every border.
+// If the fit of one agent of a cohort ends early, the phase goes on until all fits have ended, and
+// every line says how many steps its own fit had. The run goes on from every border.
 func TestFitsMayEndEarly(t *testing.T) {
 	begin := func(r record) *Lab {
 		w := newWorld()

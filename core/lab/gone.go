@@ -10,10 +10,10 @@ import (
 	"pgrlab/core/knob"
 )
 
-// DeviceGone ends a run whose device was lost, or has not the memory that it asks for:
-// what it has computed since the last checkpoint cannot be read any more. Nothing is
-// saved after it; the run goes on from that checkpoint, on the same device when it is
-// well again or on another one.
+// DeviceGone ends a run whose device was lost, or lacks the memory that the run asks for. What
+// the run has computed since the last checkpoint can no longer be read, so nothing more is
+// saved. The run goes on from that checkpoint, on the same device once it works again, or on
+// another one.
 type DeviceGone struct {
 	Err    error
 	Saved  bool // there is a checkpoint
@@ -29,15 +29,15 @@ func (e *DeviceGone) Error() string {
 
 func (e *DeviceGone) Unwrap() error { return e.Err }
 
-// deviceFailed is what an error says of itself where a device cannot go on.
+// deviceFailed is an error that says whether the device cannot go on.
 type deviceFailed interface {
 	error
 	DeviceFailed() bool
 }
 
-// withoutDevice takes the error that ended the run. Where it is the device's, the last
-// checkpoint stays, and where somebody may be watching, the run waits to be left: what
-// it has found until then can be looked at, and nothing else can be done.
+// withoutDevice handles the error that ended the run. If the device failed, the last checkpoint
+// is kept; and if somebody may be watching, the run waits to be left: its results so far can be
+// looked at, and nothing else can be done.
 func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 	if d := deviceFailed(nil); !errors.As(err, &d) || !d.DeviceFailed() {
 		return err
@@ -63,7 +63,7 @@ func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 	return gone
 }
 
-// reason says first, for the person, what to do: a line on a screen may be cut off.
+// reason tells the user first what to do, because a line on a screen may be cut off.
 func (e *DeviceGone) reason() string {
 	if !e.Saved {
 		return fmt.Sprintf("the device is gone: leave and begin again, elsewhere with --device cpu: %v", e.Err)
@@ -71,7 +71,7 @@ func (e *DeviceGone) reason() string {
 	return fmt.Sprintf("the device is gone, saved at %s: leave; --resume goes on, elsewhere with --device cpu: %v", e.Before, e.Err)
 }
 
-// handleWithout carries out what can be done without a device.
+// handleWithout carries out the commands that can be carried out without a device.
 func (ctl *control) handleWithout(c sent) {
 	refuse := func(ref, knob, value, by string) { ctl.journal.refuse(ref, knob, value, by, ctl.gate.gone) }
 	switch c := c.Command.(type) {

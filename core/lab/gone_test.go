@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/event"
 )
 
-// lostDevice is the error of a device that is gone.
+// lostDevice is the error of a lost device.
 type lostDevice struct{}
 
 func (lostDevice) Error() string {
@@ -20,11 +20,11 @@ func (lostDevice) Error() string {
 }
 func (lostDevice) DeviceFailed() bool { return true }
 
-// parts of a run that ask a device for something.
+// deviceCalls are the parts of a run that use the device.
 var deviceCalls = []string{"act", "update", "train curiosity", "score curiosity 20", "fit to 4", "generate 2"}
 
-// Wherever the device is lost, a run that somebody may watch waits, says why and what
-// to do, refuses what needs the device, and saves nothing more; leaving it is a failure.
+// Wherever the device is lost, a run that a user may watch pauses, says why and what to do, refuses
+// what needs the device, and saves nothing more. Leaving it counts as a failure.
 func TestALostDevicePausesTheRun(t *testing.T) {
 	for _, call := range deviceCalls {
 		synctest.Test(t, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestALostDevicePausesTheRun(t *testing.T) {
 	}
 }
 
-// Nobody watches: the run ends at once, with the same words.
+// A run without a watching user ends at once, with the same message.
 func TestALostDeviceEndsARunThatNobodyWatches(t *testing.T) {
 	for _, call := range deviceCalls {
 		w := newWorld()

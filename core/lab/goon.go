@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/run"
 )
 
-// goOn gives the lab its folder: its events become the lab's, the changes behind
-// the checkpoint are scheduled, a new checkpoint holds that, and only then the
-// journal is cut. Whenever it is interrupted, it can be done again.
+// goOn gives the lab its folder: the folder's events become the lab's, the changes after the
+// checkpoint are scheduled, a new checkpoint records that, and only then is the journal cut. It
+// can be interrupted at any point and done again.
 func (r *resuming) goOn(l *Lab, how Resumption) error {
 	x, mark := l.x, r.from.Journal
 	r.readHistory(l, mark)
@@ -69,7 +69,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	return nil
 }
 
-// readHistory makes what the journal says up to mark the lab's events.
+// readHistory turns the journal's lines up to mark into the lab's events.
 func (r *resuming) readHistory(l *Lab, mark run.Mark) {
 	err := r.folder.History(mark, func(e run.Entry) error {
 		if past, ok := event.Decode(e); ok {
@@ -94,8 +94,8 @@ func (r *resuming) appendLines(l *Lab, lines []run.Line) error {
 	return nil
 }
 
-// looked are the analyses behind mark that somebody asked for of the run as it was at
-// the checkpoint or before: they hold for the run that goes on.
+// looked returns the analyses after mark that somebody asked for and that are of the run at the
+// checkpoint or before: they hold for the run that goes on.
 func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err error) {
 	err = r.folder.Tail(mark, func(e run.Entry) {
 		if e.Type != event.TypeExamined || e.Step > x.Step {

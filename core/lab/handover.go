@@ -6,7 +6,7 @@ import (
 	"pgrlab/core/event"
 )
 
-// ErrHandedOver: Run saved and ended because of a HandOver.
+// ErrHandedOver says that Run saved and ended because of a HandOver.
 var ErrHandedOver = errors.New("handed over to another process")
 
 // handOver takes the last checkpoint of this process and waits until it is on the disk.

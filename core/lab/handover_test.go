@@ -15,8 +15,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// relay plays a run to its end, in which each process hands it over to the next one at a
-// slice that r draws; it returns how often.
+// relay plays a run to its end. Each process hands it over to the next one at a slice that r draws;
+// relay returns how many times.
 func relay(t *testing.T, c config.Config, dir string, r *rand.Rand) (handed int) {
 	t.Helper()
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
@@ -58,8 +58,8 @@ func relay(t *testing.T, c config.Config, dir string, r *rand.Rand) (handed int)
 	}
 }
 
-// Wherever a run is handed over, its journal is that of a run without a break, and
-// nothing of it was written twice.
+// Wherever a run is handed over, its journal is that of an uninterrupted run, and no line was
+// written twice.
 func TestARunIsHandedOver(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = busySchedule
@@ -88,7 +88,7 @@ func TestARunIsHandedOver(t *testing.T) {
 	}
 }
 
-// A run that cannot be saved is not handed over: it says why and goes on.
+// A run that cannot be saved is not handed over. It says why and goes on.
 func TestARunThatCannotBeSavedStays(t *testing.T) {
 	c := newWorld().config()
 	whole := filepath.Join(t.TempDir(), "whole")

@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// The events that a resumed run begins with are those that were written.
+// A resumed run begins with the events that were written.
 func TestHistoryIsWhatWasWritten(t *testing.T) {
 	w := newWorld()
 	c := w.config()
@@ -45,8 +45,8 @@ func TestHistoryIsWhatWasWritten(t *testing.T) {
 	}
 }
 
-// Two forks of one checkpoint, one of them with a knob turned: the other one goes on
-// as its parent did, and a schedule read from a journal repeats its changes.
+// Two forks are made from one checkpoint, one of them with a knob turned. The other one goes on as
+// its parent did, and a schedule read from a journal repeats its changes.
 func TestFork(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = busySchedule

@@ -9,16 +9,18 @@ import (
 	"pgrlab/core/replica"
 )
 
-// host is the run as one of its members sees it. What a member says while it computes beside
-// another one waits for the end of their turn: lines are in the order of the members.
+// host is the run as one of its members sees it. What a member reports while it computes beside
+// another one is held back until the end of their turn, so that lines are in the order of the
+// members.
 type host struct {
 	x      *experiment
 	member *replica.Replica
 	aside  bool     // it computes beside the first of its turn
-	said   []func() // meanwhile
+	said   []func() // held back meanwhile
 }
 
-// say does what belongs to the training goroutine.
+// say does work of the training goroutine: at once, or when the member is back from computing
+// beside another one.
 func (h *host) say(what func()) {
 	if h.aside {
 		h.said = append(h.said, what)
@@ -42,7 +44,7 @@ func (h *host) Diverged(who int, doing string, err error) error {
 	if where := (*plan.NotFinite)(nil); !errors.As(err, &where) {
 		return err
 	}
-	h.say(func() { h.x.diverged(who, doing, err) }) // which returns other errors only
+	h.say(func() { h.x.diverged(who, doing, err) }) // the error that is dropped here is nil
 	return nil
 }
 
@@ -53,8 +55,8 @@ func (h *host) Sampled(who int, mix replay.Mix) {
 	}
 }
 
-// Fault writes the line and makes training wait: what could not be done is tried again, or
-// left out, when training goes on.
+// Fault writes the line and makes training wait. What could not be done is tried again, or left
+// out, when training goes on.
 func (h *host) Fault(who int, doing string, err error) {
 	h.say(func() { h.x.faulted(who, doing, err) })
 }

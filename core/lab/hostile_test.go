@@ -23,8 +23,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// leaves are the values inside of v that a stranger can choose: numbers, flags, texts and
-// the lengths of lists.
+// leaves returns the values inside v that a stranger can choose: numbers, flags, texts and the
+// lengths of lists.
 func leaves(v reflect.Value) (all []reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -52,7 +52,7 @@ func leaves(v reflect.Value) (all []reflect.Value) {
 	return all
 }
 
-// choose sets a leaf to what n stands for.
+// choose sets a leaf to the value that n selects.
 func choose(v reflect.Value, n int64) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -75,10 +75,10 @@ func choose(v reflect.Value, n int64) {
 	}
 }
 
-// maxLooks is more often than any run of the scripted world looks at the clock.
+// maxLooks is more often than any run of the scripted world reads the clock.
 const maxLooks = 200_000
 
-// goOnFrom loads a saved run, whoever wrote it, and plays it to its end.
+// goOnFrom loads a saved run from any source and plays it to its end.
 func goOnFrom(t *testing.T, c config.Config, m memory) {
 	t.Helper()
 	l := newWorld().lab(t, c, &memoryFolder{})
@@ -99,11 +99,11 @@ func goOnFrom(t *testing.T, c config.Config, m memory) {
 		return now()
 	}
 	l.OnFault(FaultFail)
-	_ = l.x.run(ctx) // an error is an end, too
+	_ = l.x.run(ctx) // an error also ends the run
 }
 
-// What a checkpoint says of the loop is believed only where a run can go on from it: with
-// any of its values changed it is refused in a line, or the run comes to an end.
+// A checkpoint's values of the loop are accepted only if a run can go on from them: if any of them
+// is changed, the checkpoint is refused in one line or the run comes to an end.
 func FuzzSavedLoop(f *testing.F) {
 	w := newWorld()
 	c := w.config()
@@ -145,8 +145,8 @@ func FuzzSavedLoop(f *testing.F) {
 	})
 }
 
-// The same of the bytes of every section, those of the real parts included: weights,
-// optimisers, transitions, priorities, a generator in the middle of its work.
+// The same holds for the bytes of every section, including the real parts: weights, optimisers,
+// transitions, priorities, and a generator in the middle of its work.
 func FuzzSavedSections(f *testing.F) {
 	c := realConfig()
 	c.Replay.Priority = config.FunctionNone
@@ -198,8 +198,7 @@ func FuzzSavedSections(f *testing.F) {
 	})
 }
 
-// rewritten puts a changed checkpoint in the place of the latest one, with checksums that
-// fit.
+// rewritten replaces the latest checkpoint by a changed one with valid checksums.
 func rewritten(t *testing.T, dir string, change func(c *run.Checkpoint)) string {
 	t.Helper()
 	found, err := run.Checkpoints(dir)
@@ -224,7 +223,7 @@ func rewritten(t *testing.T, dir string, change func(c *run.Checkpoint)) string 
 	return found[0].Path
 }
 
-// Checkpoints whose checksums fit and whose content does not are refused in a line.
+// Checkpoints with valid checksums and invalid content are refused in one line.
 func TestHostileCheckpoints(t *testing.T) {
 	loop := func(change func(*checkpoint.Loop)) func(*run.Checkpoint) {
 		return func(c *run.Checkpoint) {
@@ -294,7 +293,7 @@ func TestHostileCheckpoints(t *testing.T) {
 	}
 }
 
-// A file that unpacks to more than the run can have made is not unpacked.
+// A file that unpacks to more than the run can have written is not unpacked.
 func TestBombsAreNotUnpacked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	config := newWorld().config()
@@ -312,7 +311,7 @@ func TestBombsAreNotUnpacked(t *testing.T) {
 	}
 }
 
-// A panic while a checkpoint is loaded is an error in one line.
+// A panic during the loading of a checkpoint becomes an error of one line.
 func TestAPanicOfLoadingIsContained(t *testing.T) {
 	err := checkpoint.Contained(func() error { panic("first\nsecond") })
 	if err == nil || err.Error() != "is damaged: it cannot be loaded: first" {

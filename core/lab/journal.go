@@ -17,27 +17,27 @@ type record interface {
 	Close() error
 }
 
-// journal is where events go: the log in memory, and the run folder. Lines that the disk
-// does not take are kept in their order.
+// journal is where events go: the log in memory, and the run folder. Lines that the disk does
+// not take are kept in order.
 type journal struct {
-	place   *place // of the run: the step of a line
-	members int    // of the run
+	place   *place // gives the step of a line
+	members int    // how many the run has
 	now     func() time.Time
 	log     func(event.Event)
-	refused func(error) // hears why the disk does not take a line
-	written func()      // hears of lines that it took
+	refused func(error) // is told why the disk does not take a line
+	written func()      // is called after each line that it took
 
 	folder  record // nil: memory only
 	start   time.Time
-	backlog []run.Line // lines that the disk did not take, in their order
-	stuck   bool       // the first of them is tried when flush is called, not before
+	backlog []run.Line // lines that the disk did not take, in order
+	stuck   bool       // the first of them was refused: only flush tries it again
 }
 
-// seconds is a time as wall_s.
+// seconds converts a time to wall_s.
 func (j *journal) seconds(at time.Time) float64 { return at.Sub(j.start).Seconds() }
 
-// emit is how everything that must not be lost leaves the training goroutine. The
-// line of a member carries it when there are several; the event always does.
+// emit is how everything that must not be lost leaves the training goroutine. In a cohort of
+// one, neither the event nor its line names the member.
 func (j *journal) emit(kind string, member int, body any) {
 	now := j.now()
 	if j.members == 1 {
@@ -50,7 +50,7 @@ func (j *journal) emit(kind string, member int, body any) {
 	j.backlog = append(j.backlog, run.Line{
 		Type: kind, Step: j.place.Step, Member: member, Body: body, WallS: j.seconds(now),
 	})
-	if !j.stuck { // else it would be refused as the others
+	if !j.stuck { // else it would be refused like the others
 		j.flush()
 	}
 }

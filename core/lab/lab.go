@@ -21,15 +21,15 @@ import (
 	"pgrlab/core/task"
 )
 
-// Lab is one running experiment. Run is called once; all other methods may be
-// called by anybody at any time.
+// Lab is one running experiment. Run is called once; all other methods may be called from any
+// goroutine at any time.
 type Lab struct {
 	config   config.Config
-	x        *experiment // of the training goroutine
+	x        *experiment // belongs to the training goroutine
 	mailbox  chan sent
 	snapshot atomic.Pointer[event.Snapshot]
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards what follows
 	events []event.Event
 	ended  bool
 }
@@ -37,8 +37,8 @@ type Lab struct {
 // mailboxSize is how many commands may wait for the end of a slice.
 const mailboxSize = 64
 
-// New builds everything that a run of c needs. The folder belongs to the lab from
-// now on; nil writes nothing. Run must be called, or Close.
+// New builds everything that a run of c needs. The lab owns folder from then on; with a nil
+// folder it writes nothing. The caller must call Run or Close.
 func New(c config.Config, task task.Task, dev device.Device, folder *run.Folder) (*Lab, error) {
 	task, err := task.Played(c.Played())
 	if err != nil {
@@ -103,11 +103,11 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	return l, nil
 }
 
-// Run trains until all steps are made, Stop, the end of ctx or an error. It saves
-// before it returns, and the lab holds nothing afterwards but what Snapshot and
-// Events return. After Stop or the last step the result is nil; after the end of
-// ctx it is ErrInterrupted, wrapped with the context's cause, after HandOver
-// ErrHandedOver. A panic of the training goroutine is an error like any other.
+// Run trains until all steps are made, a Stop arrives, ctx ends or an error occurs. It saves
+// before it returns; afterwards the lab holds only what Snapshot and Events return. After Stop
+// or the last step the result is nil; after the end of ctx it is ErrInterrupted, wrapped with
+// the context's cause; after HandOver it is ErrHandedOver. A panic of the training goroutine is
+// returned as an error like any other.
 func (l *Lab) Run(ctx context.Context) error {
 	defer l.Close()
 	x := l.x
@@ -118,18 +118,18 @@ func (l *Lab) Run(ctx context.Context) error {
 	return x.end(ctx, x.control.withoutDevice(ctx, err))
 }
 
-// ErrInterrupted: Run saved and ended because its context did. The context's cause is
-// wrapped beside it.
+// ErrInterrupted says that Run saved and ended because its context ended. The context's cause is
+// wrapped with it.
 var ErrInterrupted = errors.New("interrupted")
 
-// start writes the first line.
+// start writes the first line of this process.
 func (x *experiment) start() {
 	if x.resumed != nil && x.resumed.Journal.Size > 0 {
 		x.emit(event.TypeResume, event.NoMember, event.Resumed{By: "checkpoint", From: x.resumed.Position})
 		x.meter.Pause()
 		return
 	}
-	host, _ := os.Hostname() // only for people
+	host, _ := os.Hostname() // for people only
 	c := x.config
 	s := event.Start{
 		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed,
@@ -148,7 +148,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	x.gate.ending = true
 	if x.gate.handedOver && errors.Is(err, errStop) {
 		x.publish(time.Time{})
-		return ErrHandedOver // the last line is in front of the checkpoint
+		return ErrHandedOver // the last line was written before the checkpoint
 	}
 	cause := err
 	switch {
@@ -158,7 +158,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 		cause = fmt.Errorf("%w: %w", ErrInterrupted, context.Cause(ctx))
 	}
 	if x.gate.gone != nil {
-		// what is on the disk is all that there is
+		// nothing more can be saved
 	} else if saveErr := x.guarded(x.save); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
 		cause = saveErr
 	}
@@ -215,7 +215,8 @@ func (x *experiment) save() error {
 	return folder.Sync()
 }
 
-// Close releases what the lab holds. Run does it; it is for labs that never ran.
+// Close releases what the lab holds. Run calls it; callers need it only for a lab that never
+// ran.
 func (l *Lab) Close() {
 	l.mu.Lock()
 	was := l.ended
@@ -238,10 +239,10 @@ func (x *experiment) close() {
 	}
 }
 
-// Config is what the run was made from.
+// Config returns the configuration that the run was made from.
 func (l *Lab) Config() config.Config { return l.config }
 
-// Snapshot is the latest state. It is never nil and costs nothing.
+// Snapshot returns the latest state. It is never nil and costs nothing.
 func (l *Lab) Snapshot() *event.Snapshot { return l.snapshot.Load() }
 
 // Events returns the events from index from on. The slice must not be changed.
@@ -262,29 +263,27 @@ func (l *Lab) log(e event.Event) {
 	l.events = append(l.events, e)
 }
 
-// Fault says what becomes of a run that meets a loss that is not a number, or a
-// full disk.
+// Fault says what happens to a run that meets a loss that is not a number, or a full disk.
 type Fault int
 
 // The choices of OnFault.
 const (
-	// FaultPause waits for somebody to look at it.
+	// FaultPause makes the run wait for somebody to look at it.
 	FaultPause Fault = iota
 	// FaultFail ends the run: for runs that nobody watches.
 	FaultFail
 )
 
-// OnFault chooses what becomes of the run, from the next fault on. The default is
-// FaultPause.
+// OnFault chooses what happens to the run, from the next fault on. The default is FaultPause.
 func (l *Lab) OnFault(f Fault) { l.x.gate.onFault.Store(int32(f)) }
 
-// Saving says when checkpoints are taken; it is called before Run. Restore has its
-// own.
+// Saving sets when checkpoints are taken. It must be called before Run. Restore takes its own
+// Saving.
 func (l *Lab) Saving(s Saving) {
 	if k := &l.x.checkpoints; k.writer != nil {
 		k.begin(k.writer, s)
 	}
 }
 
-// Version names the program in the journal's first line; it is called before Run.
+// Version names the program in the journal's first line. It must be called before Run.
 func (l *Lab) Version(v string) { l.x.version = v }

@@ -2,26 +2,27 @@ package lab
 
 import "pgrlab/core/knob"
 
-// lastStep is what a checkpointer knows of the place where a longer run goes on: the last
-// env step, before what only the end of a run has or lacks.
+// lastStep is what a checkpointer knows about the place from which a longer run goes on: in the
+// last env step, before anything that only the end of a run does or omits.
 type lastStep struct {
 	marking  bool          // the run is to be saved there
-	marked   bool          // it was
-	markedAt knob.Position // and there; zero: by an earlier process
-	unsaved  error         // why it could not be; nil: it could
+	marked   bool          // the run was saved there, or could not be: see unsaved
+	markedAt knob.Position // where that was; zero: an earlier process did it
+	unsaved  error         // why it could not be saved; nil: it could
 }
 
-// onDisk says whether at is that place and on the disk: saving it once more there would
-// only take away from what a longer run has.
+// onDisk says whether at is that place and is on the disk. Saving the run there again would only
+// lose what a longer run needs.
 func (l *lastStep) onDisk(at knob.Position) bool {
 	return l.marked && at == l.markedAt && l.unsaved == nil
 }
 
-// behind says whether a run at that place has, or lacks, what only its end does.
+// behind says whether a run at position at is past that place, so that it has done or omitted
+// what only the end of a run does or omits.
 func (l *lastStep) behind(at knob.Position) bool { return l.marked && at != l.markedAt }
 
-// mark saves the run where a longer one goes on and waits until that is on the disk. A
-// run that was resumed here is on the disk.
+// mark saves the run where a longer one goes on, and waits until the checkpoint is on the disk.
+// A run that was resumed at this place is on the disk already.
 func (k *checkpointer) mark() {
 	if at := k.place.position; k.writer != nil && k.saved != at {
 		k.settle()
@@ -32,14 +33,14 @@ func (k *checkpointer) mark() {
 	k.lastStep.marking = false
 }
 
-// saveLastStep takes that checkpoint; false: it waits for room on the disk.
+// saveLastStep takes that checkpoint. It returns false while it waits for room on the disk.
 func (k *checkpointer) saveLastStep() bool {
 	if k.gate.disk != nil || len(k.journal.backlog) > 0 {
 		return false
 	}
 	k.take(byLastStep)
 	if k.busy == nil {
-		return true // it was said what is wrong
+		return true // what went wrong has been reported
 	}
 	r := <-k.writer.Results()
 	k.report(r)

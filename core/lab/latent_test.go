@@ -21,11 +21,11 @@ import (
 	"pgrlab/core/run"
 )
 
-// latentShape is that of the rows that the latent learner fills D_real with.
+// latentShape is the shape of the rows that the latent learner puts into D_real.
 var latentShape = replay.Shape{Obs: recurrentUnits, Act: worldAct}
 
-// latent is the recurrent learner whose D_real holds latents: before each refit it makes
-// D_real anew of all that it has observed, with the policy as it is then.
+// latent is the recurrent learner with latents in D_real. Before each refit it makes D_real anew
+// from all its observations, with the policy of that moment.
 type latent struct {
 	*recurrent
 	Seen []replay.Transition
@@ -45,7 +45,7 @@ func init() {
 	})
 }
 
-// learnsOnLatents makes w's runs those of the latent learner.
+// learnsOnLatents gives w's runs the latent learner.
 func learnsOnLatents(w *world) *world {
 	w.terminal, w.rows = 23, latentShape
 	w.learner = func(seed uint64) agent.Learner { return newLatent(w, seed) }
@@ -74,7 +74,7 @@ func (l *latent) Phases() []agent.Phase {
 	})
 }
 
-// encode makes seven rows.
+// encode makes up to seven rows.
 func (l *latent) encode(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
 	n = min(7, len(l.Seen)-done)
 	for _, t := range l.Seen[done : done+n] {
@@ -84,7 +84,7 @@ func (l *latent) encode(w *agent.Work, done int) (n int, _ []agent.UpdateResult,
 	return n, nil, l.w.call("encode behind %d", done)
 }
 
-// latent is that of one observation: it changes with the policy.
+// latent returns the latent of one observation, which changes with the policy.
 func (l *latent) latent(obs []float32) []float32 {
 	z := make([]float32, recurrentUnits)
 	for i, h := range l.remember(make([]float32, recurrentUnits), obs) {
@@ -93,7 +93,7 @@ func (l *latent) latent(obs []float32) []float32 {
 	return z
 }
 
-// latentState is what it saves beside what a recurrent learner does.
+// latentState is the state that it saves.
 type latentState struct {
 	Policy recurrentState
 	Seen   []replay.Transition
@@ -110,7 +110,7 @@ func (l *latent) Load(r io.Reader) error {
 	return err
 }
 
-// latentConfig is a run of it whose refits, previews and evaluations see latents.
+// latentConfig is a run of the latent learner whose refits, previews and evaluations see latents.
 func latentConfig() config.Config {
 	c := newWorld().config()
 	c.Steps, c.Knobs.RefitEvery, c.Agent.Learner = 55, 20, "latent"
@@ -118,9 +118,9 @@ func latentConfig() config.Config {
 	return c
 }
 
-// What F scores and G is fitted to is what the learner fills D_real with, whole and made
-// anew at each refit; the environment's transitions are not among it, and the agent's
-// first random actions are as many as the environment's transitions.
+// F scores, and G is fitted to, what the learner puts into D_real, whole and made anew at each
+// refit. The environment's transitions are not in D_real; their number still decides how many first
+// actions of the agent are random.
 func TestDRealHoldsWhatTheLearnerFillsItWith(t *testing.T) {
 	w := learnsOnLatents(newWorld())
 	l, folder := play(t, w, latentConfig())
@@ -149,7 +149,7 @@ func TestDRealHoldsWhatTheLearnerFillsItWith(t *testing.T) {
 	}
 }
 
-// A run of it goes on from every border, in the middle of D_real being made anew too.
+// A run of the latent learner goes on from every border, also in the middle of making D_real anew.
 func TestARunOnLatentsGoesOnFromEveryBorder(t *testing.T) {
 	for _, members := range []int{1, 2} {
 		phases := resumeEverywhere(t, 1, func(r record) *Lab {
@@ -165,8 +165,8 @@ func TestARunOnLatentsGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// On the disk, where D_real is a log of rows, one that was cleared and half made anew
-// comes back as it was: resumed, and forked.
+// On disk, where D_real is a log of rows, a D_real that was cleared and half made anew is restored
+// as it was, in a resumed run and in a fork.
 func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
 	c, top := latentConfig(), t.TempDir()
 	_, whole := play(t, learnsOnLatents(newWorld()), c)
@@ -177,7 +177,7 @@ func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
 	}
 	w := learnsOnLatents(newWorld())
 	l := w.lab(t, c, folder)
-	l.Saving(Saving{Every: time.Nanosecond}) // D_real as it was before is on the disk as well
+	l.Saving(Saving{Every: time.Nanosecond}) // so that the previous D_real is on the disk as well
 	for done, hook := range map[string]func(){"encode behind 14": send(t, &l, event.Checkpoint{By: "ana"}), "encode 40": func() { w.on("encode behind 21", send(t, &l, event.Stop{})) }} {
 		w.on(done, hook)
 	}
@@ -219,8 +219,8 @@ func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
 	}
 }
 
-// The real relevance functions and the real generator work on its rows, chosen by the
-// configuration's name of the learner.
+// The real relevance functions and the real generator work on the learner's rows; the configuration
+// names the learner.
 func TestRealPartsOnLatents(t *testing.T) {
 	c := realConfig()
 	c.Agent.Learner = "latent"
@@ -245,7 +245,7 @@ func TestRealPartsOnLatents(t *testing.T) {
 	}
 }
 
-// Settings that ask more of a learner than it can do are refused in a line.
+// Settings that ask more of a learner than it can do are refused in one line.
 func TestWhatALearnerCannotDo(t *testing.T) {
 	onReal := func(c *config.Config) {
 		c.Generator = config.Generator{Kind: config.GeneratorNone}

@@ -19,17 +19,16 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// frozen are the learner's settings of the tests with encoder and trunks that stay as they
-// are from an env step on.
+// frozen returns settings of the learner whose encoder and trunks freeze at an env step.
 func frozen(at int) drqv2.Settings {
 	own := tiny.Latents().Agent.Own["drqv2"].(drqv2.Settings)
 	own.FreezeAt = at
 	return own
 }
 
-// Prioritized generative replay in DrQ-v2's latent space: D_real is made of all windows of
-// frames there are, in their order, D_syn is of its shape, batches hold both, and one worker
-// writes what two write, with every relevance function.
+// Prioritized generative replay runs in DrQ-v2's latent space with every relevance function. D_real
+// is made from all windows of frames, in their order, D_syn has its shape, batches mix both, and
+// one worker writes the same as two.
 func TestARunInTheLatentSpaceOfFrames(t *testing.T) {
 	for _, relevant := range []string{"curiosity", "reward", "return", "td", "none"} {
 		var journals []string
@@ -46,7 +45,7 @@ func TestARunInTheLatentSpaceOfFrames(t *testing.T) {
 			}
 			journals = append(journals, folder.canonical(t))
 			m := l.x.first()
-			// Of each copy's 24 env steps the last two begin no window of three.
+			// In each copy's 24 env steps the last two begin no window of three.
 			if want := (replay.Shape{Obs: 8, Act: 1}); m.Real.Shape() != want || m.Synthetic.Shape() != want || m.Real.Len() != 2*22 || m.Synthetic.Len() != c.Knobs.Samples {
 				t.Fatalf("D_real of %v with %d rows, D_syn of %v with %d", m.Real.Shape(), m.Real.Len(), m.Synthetic.Shape(), m.Synthetic.Len())
 			}
@@ -63,18 +62,18 @@ func TestARunInTheLatentSpaceOfFrames(t *testing.T) {
 	}
 }
 
-// Row i of D_real is what the learner says of window i of the frames: the latents of s and
-// s′ as the frames stand unshifted, the action, the n-step return, and no true end.
+// Row i of D_real is the learner's encoding of window i of the frames: the latents of s and s′ from
+// unshifted frames, the action, the n-step return, and no true end.
 func TestDRealIsMadeOfTheFrames(t *testing.T) {
 	c := tiny.Latents()
-	c.Steps, c.Schedule = 25, []string{"24:batch=2"} // the last refit is the second, no update follows it
+	c.Steps, c.Schedule = 25, []string{"24:batch=2"} // the last refit is the second, and no update follows it
 	l := framesLab(t, c, 1, nil)
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	m := l.x.first()
 	learner := m.Agent.(*drqv2.Latent)
-	encoded, frames := m.Frames().Windows(3, 3, 100), m.Frames() // an env step later
+	encoded, frames := m.Frames().Windows(3, 3, 100), m.Frames() // one env step later
 	if encoded.Len() != m.Real.Len()+1 || m.Real.Len() != 22 {
 		t.Fatalf("%d windows, D_real has %d rows", encoded.Len(), m.Real.Len())
 	}
@@ -98,9 +97,9 @@ func TestDRealIsMadeOfTheFrames(t *testing.T) {
 	}
 }
 
-// A run of it goes on from every border, in the middle of an update with synthetic rows, of
-// the encoding, of an update with nothing but heads; knobs turn there, and with members and
-// copies it is the same.
+// A run in latent space goes on from every border: in the middle of an update with synthetic rows,
+// of the encoding, and of an update of the heads alone. Knobs turn there, and it also holds with
+// members and copies.
 func TestARunInLatentSpaceGoesOnFromEveryBorder(t *testing.T) {
 	sparse := 4
 	if os.Getenv("PGRLAB_SOAK") != "" {
@@ -123,7 +122,7 @@ func TestARunInLatentSpaceGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// Frames that were overwritten are no rows of D_real any more.
+// Frames that were overwritten no longer give rows of D_real.
 func TestARunInLatentSpaceOfFewFrames(t *testing.T) {
 	c := tiny.Latents()
 	c.Buffer, c.Knobs.Samples = 16, 16
@@ -137,8 +136,8 @@ func TestARunInLatentSpaceOfFewFrames(t *testing.T) {
 	}
 }
 
-// Latents drift from a refit to the next: not at all once encoder and trunks are frozen, and
-// right behind a refit as far as the updates since; aligned ones less.
+// Latents drift between refits. Once encoder and trunks are frozen the drift is 0; right after a
+// refit it is 0 as well, and then grows with the updates. Aligned latents drift less.
 func TestLatentsDrift(t *testing.T) {
 	for _, freeze := range []int{0, 11} {
 		c := tiny.Latents()
@@ -158,7 +157,7 @@ func TestLatentsDrift(t *testing.T) {
 			if freeze > 0 {
 				continue
 			}
-			// Where an alignment was fitted, it was right before, to the very rows.
+			// A fitted alignment was fitted just before, to these very rows.
 			if refit, fitted := steps[i]%12 == 0, steps[i]%3 == 0; refit && b.Aligned != 0 || !refit && fitted && !(b.Aligned < b.Drift/2) || !fitted && b.Aligned == 0 {
 				t.Errorf("step %d: aligned latents are off by %v, others by %v", steps[i], b.Aligned, b.Drift)
 			}
@@ -166,7 +165,7 @@ func TestLatentsDrift(t *testing.T) {
 	}
 }
 
-// hooked is a learner that says which slice of D_real is made next.
+// hooked is a learner that reports which slice of D_real is made next.
 type hooked struct {
 	*drqv2.Latent
 	on func(w *agent.Work, done int)
@@ -185,8 +184,8 @@ func (h hooked) Phases() []agent.Phase {
 	return all
 }
 
-// On the disk, where D_real and the frames are logs, a run is resumed, and forked, in the
-// middle of D_real being made anew, and writes what it would have.
+// On disk, where D_real and the frames are logs, a run is resumed, and forked, in the middle of
+// making D_real anew, and writes the same journal as without the interruption.
 func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
 	c, top := tiny.Latents(), t.TempDir()
 	whole := &memoryFolder{}
@@ -221,7 +220,7 @@ func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
 	if l, err = newLab(c, tiny.Task(), folder, p, dev.Name(), clock()); err != nil {
 		t.Fatal(err)
 	}
-	l.Saving(Saving{Every: time.Nanosecond}) // D_real as it was before is on the disk as well
+	l.Saving(Saving{Every: time.Nanosecond}) // so that the previous D_real is on the disk as well
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

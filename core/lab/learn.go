@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/replica"
 )
 
-// learnerPhases are those of the run's learner. Members go in lockstep: theirs have
-// equally many units.
+// learnerPhases returns the phases of the run's learner. Members go in lockstep, so their phases
+// have equally many units.
 func (x *experiment) learnerPhases() (all []phase) {
 	phases, at, _ := x.first().LearnerPhases() // newLab has looked at the error
 	for i, p := range phases {
@@ -44,7 +44,7 @@ func (x *experiment) startLearning(phase int) error {
 	return alike(totals)
 }
 
-// learnSlice does the units from done on; it returns how many.
+// learnSlice does some units from done on and returns how many.
 func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err error) {
 	defer x.meter.Measure(at, &n)()
 	work, units := x.work(), make([]int, len(x.members))
@@ -58,7 +58,7 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 	return n, alike(units)
 }
 
-// learnUnits does some units of a member's phase from done on; it returns how many.
+// learnUnits does some units of a member's phase from done on and returns how many.
 func learnUnits(m *replica.Replica, phase int, w *agent.Work, done int) (int, error) {
 	units, made, err := m.Agent.(agent.Phased).Phases()[phase].Slice(w, done)
 	if err != nil {
@@ -78,7 +78,7 @@ func learnUnits(m *replica.Replica, phase int, w *agent.Work, done int) (int, er
 	return units, nil
 }
 
-// alike is an error where a member has not as many units of work as the first one.
+// alike returns an error if a member does not have as many units of work as the first one.
 func alike(units []int) error {
 	for i, n := range units {
 		if n != units[0] {
@@ -88,7 +88,7 @@ func alike(units []int) error {
 	return nil
 }
 
-// work is what the phases of a member's learner work with now.
+// work returns what the phases of a member's learner work with now.
 func (x *experiment) work() func(*replica.Replica) *agent.Work {
 	now, refit := x.at(), x.changes.Todo() == knob.ClassRefit
 	return func(m *replica.Replica) *agent.Work { return m.Work(now, refit) }

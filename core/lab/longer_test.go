@@ -18,7 +18,7 @@ import (
 	"pgrlab/core/testing/racing"
 )
 
-// fresh plays a run of c in a new folder on disk, to its end.
+// fresh plays a run of c to its end in a new folder on disk.
 func fresh(t *testing.T, c config.Config, dir string) {
 	t.Helper()
 	folder, err := run.Create(dir, docOf(c))
@@ -33,7 +33,7 @@ func fresh(t *testing.T, c config.Config, dir string) {
 // docOf stands for the config.toml of c.
 func docOf(c config.Config) []byte { return fmt.Appendf(nil, "seed = 7\nsteps = %d\n", c.Steps) }
 
-// longer is a lab that takes the run of c in dir beyond its end.
+// longer returns a lab that takes the run of c in dir beyond its end.
 func longer(t *testing.T, c config.Config, steps int, dir string) *Lab {
 	t.Helper()
 	c, err := c.Longer(steps)
@@ -47,7 +47,7 @@ func longer(t *testing.T, c config.Config, steps int, dir string) *Lab {
 	return l
 }
 
-// differ says where the journal in dir is not the wanted one.
+// differ reports where the journal in dir differs from the wanted one.
 func differ(t *testing.T, what, dir, want string) {
 	t.Helper()
 	if got := journalOf(t, dir); got != want {
@@ -56,7 +56,7 @@ func differ(t *testing.T, what, dir, want string) {
 	}
 }
 
-// extendable are runs of which each may end in a way of its own.
+// extendable returns runs, each of which may end in a way of its own.
 func extendable() map[string]config.Config {
 	all := map[string]config.Config{}
 	add := func(name string, change func(c *config.Config)) {
@@ -93,9 +93,9 @@ func extendable() map[string]config.Config {
 	return all
 }
 
-// A run that is made longer, once or twice, has the journal of one that was so long
-// from the start, whatever its end had or lacked: a refit that is due in the last env
-// step, one asked for there, an evaluation off the cadence.
+// A run that is made longer, once or twice, has the journal of a run that was so long from the
+// start. That holds for whatever happens at its end: a refit that is due in the last env step, one
+// asked for there, an evaluation off the cadence.
 func TestALongerRunIsOneThatWasSoLongFromTheStart(t *testing.T) {
 	const whole = 75
 	for name, c := range extendable() {
@@ -140,8 +140,8 @@ func TestALongerRunIsOneThatWasSoLongFromTheStart(t *testing.T) {
 	}
 }
 
-// The last env step is evaluated, off the cadence as well, in states of its own, and
-// makes no refit; the journal is else that of a longer run.
+// The last env step is evaluated, also off the cadence, in states of its own, and makes no refit.
+// Otherwise the journal is that of a longer run.
 func TestTheLastStepIsEvaluatedAndNotRefitted(t *testing.T) {
 	c := newWorld().config()
 	c.Steps = 75
@@ -170,8 +170,8 @@ func TestTheLastStepIsEvaluatedAndNotRefitted(t *testing.T) {
 	}
 }
 
-// copies are the folder of l's run as a kill would leave it at places between two
-// slices from an env step on, by position: at each nth, the first of which is chosen.
+// copies returns copies of the folder of l's run, by position, as a kill would leave it between two
+// slices from an env step on. It copies at each nth place, beginning with first.
 func copies(t *testing.T, l *Lab, dir string, from, nth, first int) map[string]string {
 	t.Helper()
 	all, seen := map[string]string{}, map[string]bool{}
@@ -195,8 +195,8 @@ func copies(t *testing.T, l *Lab, dir string, from, nth, first int) map[string]s
 	return all
 }
 
-// A run that is killed anywhere around its end, or in what makes it longer, goes on as
-// if it had not been, as long as it was meant to be; and longer.
+// A run that is killed anywhere around its end, or while it is made longer, goes on to its planned
+// length, or beyond it, as if it had not been killed.
 func TestKilledAroundTheEndAndBeyond(t *testing.T) {
 	nth, turn := 10, 0
 	if racing.On {
@@ -237,7 +237,7 @@ func TestKilledAroundTheEndAndBeyond(t *testing.T) {
 				differ(t, what, at, want)
 			}
 			l := newWorld().lab(t, c, folder)
-			l.Saving(Saving{Every: 200 * time.Millisecond}) // of a clock that only looks move on
+			l.Saving(Saving{Every: 200 * time.Millisecond}) // by a clock that moves only when it is read
 			for p, at := range copies(t, l, dir("killed"), steps-2, nth, turn) {
 				again := at + "-longer"
 				if err := os.CopyFS(again, os.DirFS(at)); err != nil {
@@ -255,7 +255,7 @@ func TestKilledAroundTheEndAndBeyond(t *testing.T) {
 			if err := os.CopyFS(dir("begun"), os.DirFS(dir("killed"))); err != nil {
 				t.Fatal(err)
 			}
-			if folder, err = run.Open(dir("begun")); err != nil { // killed as soon as it is to be longer
+			if folder, err = run.Open(dir("begun")); err != nil { // killed right after it was made longer
 				t.Fatal(err)
 			}
 			if err := folder.Reconfigure(docOf(long)); err != nil {
@@ -270,8 +270,8 @@ func TestKilledAroundTheEndAndBeyond(t *testing.T) {
 	}
 }
 
-// What a person did at the end of a run is done again by a longer one, in the same
-// order: it is a run that a schedule steers so.
+// A longer run repeats what a user did at the end of the shorter one, in the same order. It equals
+// a run with a schedule of these changes.
 func TestALongerRunRepeatsWhatWasDoneAtItsEnd(t *testing.T) {
 	for _, steps := range []int{37, 40, 45} {
 		c := newWorld().config()
@@ -324,8 +324,8 @@ func TestALongerRunRepeatsWhatWasDoneAtItsEnd(t *testing.T) {
 	}
 }
 
-// A run whose weights of importance follow its length is not made longer, nor is one
-// made shorter.
+// A run whose importance weights depend on its length cannot be made longer, and no run can be made
+// shorter.
 func TestRunsThatCannotBeMadeLonger(t *testing.T) {
 	c := newWorld().config()
 	if _, err := c.Longer(c.Steps); err == nil || !strings.Contains(err.Error(), "60 steps are not more than the 60") {
@@ -337,7 +337,7 @@ func TestRunsThatCannotBeMadeLonger(t *testing.T) {
 	}
 }
 
-// A fork of a run that is over goes on like the run that is made longer.
+// A fork of a finished run goes on like the run that is made longer.
 func TestAForkOfAFinishedRunGoesOn(t *testing.T) {
 	for _, steps := range []int{37, 40, 60} {
 		c := newWorld().config()
@@ -368,8 +368,8 @@ func TestAForkOfAFinishedRunGoesOn(t *testing.T) {
 	}
 }
 
-// Runs of the real parts, of every method that differs by a part: as long as they get at
-// once, or in two goes.
+// Runs of the real parts, of every method that differs by a part, reach the same journal at once or
+// in two goes.
 func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// looking is a run in latent space whose relevance function looks at the frames behind them.
+// looking is a run in latent space whose relevance function reads the frames behind the latents.
 func looking(relevant string) config.Config {
 	c := tiny.Latents()
 	c.Pixels.Side, c.Knobs.Relevance = 36, relevant
 	own := frozen(0)
-	own.AlignEvery = 0 // other tests have its borders
+	own.AlignEvery = 0 // other tests cover its borders
 	c.Agent.Own = agent.Own{"drqv2": own}
 	return c
 }
 
-// RND and pseudo-counts of frames in a run: one worker writes what two write, real rows have
-// a histogram of F, generated ones, which have no frames, none; RND learns from frames between
-// refits, pseudo-counts see all rows before each.
+// TestRelevanceOfFrames runs RND and pseudo-counts of frames. One worker writes the same as two.
+// Real rows have a histogram of F; generated rows have no frames and so no histogram. RND learns
+// from frames between refits, and pseudo-counts see all rows before each refit.
 func TestRelevanceOfFrames(t *testing.T) {
 	for _, relevant := range []string{"rnd", "count"} {
 		var journals []string
 		for threads := range 2 {
 			if racing.On && threads == 0 {
-				continue // one worker has nobody to race with
+				continue // one worker has nothing to race with
 			}
 			c := looking(relevant)
 			c.Environment.Copies = 2
@@ -60,9 +60,8 @@ func TestRelevanceOfFrames(t *testing.T) {
 	}
 }
 
-// F turns to functions of frames and back while a run goes on, and the run goes on from every
-// border: in the middle of the updates that RND makes up for, of what pseudo-counts see, and of
-// scoring.
+// F changes to functions of frames and back during a run, and the run goes on from every border: in
+// the middle of the updates that RND makes up for, of what pseudo-counts see, and of scoring.
 func TestARunWithRelevanceOfFramesGoesOnFromEveryBorder(t *testing.T) {
 	c := looking("curiosity")
 	c.Environment.Copies, c.Knobs.RefitEvery = 2, 6
@@ -77,8 +76,8 @@ func TestARunWithRelevanceOfFramesGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// A side that RND's convolutions leave nothing of is refused where it is asked for: before the
-// run begins, or by the knob in one that goes on with what it has.
+// A side too small for RND's convolutions is refused: in the configuration before the run begins,
+// or as a knob of a run, which then goes on unchanged.
 func TestRNDOfFramesThatAreTooSmall(t *testing.T) {
 	c := looking("rnd")
 	c.Pixels.Side = 35

@@ -7,8 +7,8 @@ import (
 	"pgrlab/core/event"
 )
 
-// Asking for maps and moments in the middle of a run changes nothing of it, and the
-// answers are in the snapshot.
+// Maps and moments that are asked for in the middle of a run do not change it, and the answers are
+// in the snapshot.
 func TestLookingChangesNothing(t *testing.T) {
 	c := newWorld().config()
 	_, quiet := previewed(t, newWorld(), c, nil)

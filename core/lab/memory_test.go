@@ -13,7 +13,7 @@ import (
 	"pgrlab/envs/maze"
 )
 
-// watched asks for the moment before every action, and keeps F of what it observes.
+// watched asks for the moment before every action, and keeps the F that it observes.
 type watched struct {
 	*ppo.Agent
 	asks func()
@@ -30,7 +30,7 @@ func (w watched) Act(a *agent.Acting) error {
 	return w.Agent.Act(a)
 }
 
-// watchedLatent is watched beside a generator.
+// watchedLatent is the same for a learner beside a generator.
 type watchedLatent struct {
 	*ppo.Latent
 	asks func()
@@ -47,8 +47,8 @@ func (w watchedLatent) Act(a *agent.Acting) error {
 	return w.Latent.Act(a)
 }
 
-// Who looks at the memory of the first copy's episode, and at what it was told, changes nothing of the run. What is there
-// lies where the episode was, and the newest entry where the player is.
+// Looking at the memory of the first copy's episode, and at the learner's F, does not change the
+// run. The entries lie where the episode was, and the newest entry where the player is.
 func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 	for name, c := range map[string]config.Config{"bonus": ppoConfig("eco"), "F": ppoRelevantConfig()} {
 		var quiet string
@@ -130,8 +130,8 @@ func checkMemories(t *testing.T, name string, moments []*event.Moment) {
 	}
 }
 
-// checkCourses holds what the first copy was told to F of its env steps: the bonus is 0.25 of it,
-// from env step 17 on 0.5.
+// checkCourses compares the course of what the first copy was told with F of its env steps. The
+// bonus is 0.25 of F, and from env step 17 on 0.5 of it.
 func checkCourses(t *testing.T, name string, moments []*event.Moment, f []float32) {
 	t.Helper()
 	if moments[0].Course != nil {

@@ -34,7 +34,7 @@ func filesOf(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// mixups are what can happen to the files of a folder, by what is said of it.
+// mixups returns what can happen to the files of a folder, by description.
 func mixups(names []string) map[string]func(dir string) error {
 	all := map[string]func(dir string) error{}
 	replace := func(to string, content []byte) error { return os.WriteFile(to, content, 0o666) }
@@ -82,15 +82,15 @@ func mixups(names []string) map[string]func(dir string) error {
 	return all
 }
 
-// Files of a run folder are lost, cut, doubled, mixed up in pairs, or stand for something
-// else: resuming it, and forking from it, goes right or is refused in one line.
+// Files of a run folder are lost, truncated, duplicated, swapped, or replaced by something else.
+// Resuming the run, and forking from it, works or is refused in one line.
 func TestFilesAreMixedUp(t *testing.T) {
 	c := scheduled()
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	diskRun(t, c, whole, 0)
 	diskRun(t, c, broken, 38)
 	want := journalOf(t, whole)
-	l, _, err := restored(t, c, broken) // which leaves a tail
+	l, _, err := restored(t, c, broken) // restoring leaves a tail
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestFilesAreMixedUp(t *testing.T) {
 	}
 }
 
-// standsInTheWay says whether a folder has the name of a file that a run writes at its end.
+// standsInTheWay reports whether a folder has the name of a file that a run writes at its end.
 func standsInTheWay(dir string) bool {
 	info, err := os.Lstat(filepath.Join(dir, run.PolicyName))
 	return err == nil && info.IsDir()

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/relevance"
 )
 
-// A switch to a function without a model builds it once, warms it on real data
-// before the next scoring, and then trains it along.
+// A switch to a function without a model builds the model once, warms it up on real data before the
+// next scoring, and then trains it regularly.
 func TestSwitchBuildsAndWarmsAModel(t *testing.T) {
 	w := newWorld()
 	c := w.config()
@@ -18,13 +18,13 @@ func TestSwitchBuildsAndWarmsAModel(t *testing.T) {
 	if n := count(w.log, "build rnd"); n != 1 {
 		t.Errorf("built %d times", n)
 	}
-	// Of 25 updates missed until step 30 it makes up for 5, in slices of at most 4.
+	// It makes up for 5 of the 25 updates missed until step 30, in slices of at most 4.
 	refit := slices.Index(w.log, "start fit 1 of 31 rows, 31 scores, lr 0.0003")
 	built := slices.Index(w.log, "build rnd")
 	if refit < 0 || built < 0 || built > refit {
 		t.Fatalf("no refit at step 31: %s", sequence(l))
 	}
-	if n := count(w.log[built:refit], "train rnd"); n != 1+5 { // one of step 31
+	if n := count(w.log[built:refit], "train rnd"); n != 1+5 { // one update belongs to step 31
 		t.Errorf("%d updates before the first fit to its scores", n)
 	}
 	if count(w.log[:built], "train curiosity")+count(w.log[built:], "train curiosity") != 0 {
@@ -39,8 +39,8 @@ func TestSwitchBuildsAndWarmsAModel(t *testing.T) {
 	}
 }
 
-// Without a cadence of their own, models make one update per env step, whatever the
-// update-to-data ratio is and becomes.
+// Without a cadence of their own, models make one update per env step, whatever the update-to-data
+// ratio is or becomes.
 func TestModelsLearnOncePerEnvStep(t *testing.T) {
 	for _, utd := range []int{1, 3, 20} {
 		w := newWorld()
@@ -58,8 +58,8 @@ func TestModelsLearnOncePerEnvStep(t *testing.T) {
 	}
 }
 
-// Pseudo-counts are made from all real transitions, the oldest first, before each
-// scoring; before the first there is nothing to say about F.
+// Pseudo-counts are made from all real transitions, the oldest first, before each scoring. Before
+// the first scoring there is no F to report.
 func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	w := newWorld()
 	c := w.config()
@@ -78,7 +78,7 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	}
 }
 
-// learning is how often a model has learned, and how often it was not asked to.
+// learning is how many updates a model has made, and how many it has missed.
 type learning struct {
 	updates uint64
 	missed  int

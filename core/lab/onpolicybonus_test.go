@@ -24,8 +24,8 @@ func (r watchedRecurrent) Observe(e *agent.Experience) error {
 	return r.recurrent.Observe(e)
 }
 
-// recurrentBonusConfig is a run of the recurrent learner with a bonus, of a model that
-// learns in every env step.
+// recurrentBonusConfig is a run of the recurrent learner with a bonus from a model that learns in
+// every env step.
 func recurrentBonusConfig(copies int) config.Config {
 	c := recurrentConfig()
 	c.Steps, c.StartSteps, c.Environment.Copies = 35, 4, copies
@@ -34,8 +34,8 @@ func recurrentBonusConfig(copies int) config.Config {
 	return c
 }
 
-// A learner of rollouts has the bonus in the rewards that it observes, of the transition
-// that it has just met, from where the model learns on; D_real keeps the task's.
+// A learner of rollouts observes rewards that include the bonus of the transition just met, from
+// the step on at which the model learns. D_real keeps the task's rewards.
 func TestABonusForALearnerOfRollouts(t *testing.T) {
 	for _, copies := range []int{1, 3} {
 		w := learnsRecurrently(newWorld())
@@ -47,11 +47,11 @@ func TestABonusForALearnerOfRollouts(t *testing.T) {
 		if len(rewards) != real.Len() {
 			t.Fatalf("%d rewards observed, %d stored", len(rewards), real.Len())
 		}
-		updates := 0 // of the model, before the first bonus
+		updates := 0 // updates of the model before the first bonus
 		for i, got := range rewards {
 			row, step := real.Row(i), 1+i/copies
 			reward, bonus := row[worldObs+worldAct], 0.0
-			if first := 1 + 4/copies; step == first { // more than StartSteps are stored now
+			if first := 1 + 4/copies; step == first { // from here on more than StartSteps are stored
 				bonus = 0.1 * 32 * blend(float64(row[0]), float64(updates))
 			} else if step > first && step <= 30 {
 				if got <= reward {
@@ -73,7 +73,7 @@ func TestABonusForALearnerOfRollouts(t *testing.T) {
 	}
 }
 
-// A run with such a bonus goes on from every border, for each scale of it.
+// A run with such a bonus goes on from every border, with every scale of the bonus.
 func TestABonusOfRolloutsGoesOnFromEveryBorder(t *testing.T) {
 	for _, scale := range []string{config.ScaleReturns, config.ScaleStd} {
 		phases := resumeEverywhere(t, 1, func(r record) *Lab {
@@ -87,7 +87,7 @@ func TestABonusOfRolloutsGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// A learner that takes rewards neither in batches nor as it meets them is refused a bonus.
+// A bonus is refused if the learner takes rewards neither in batches nor as it meets them.
 func TestABonusThatALearnerWouldNotSee(t *testing.T) {
 	w := learnsRecurrently(newWorld())
 	plain := w.learner

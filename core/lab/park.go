@@ -9,23 +9,23 @@ import (
 
 // parker is a device that can be given back while its programs wait.
 type parker interface {
-	// Park brings everything home and gives the device's memory back.
+	// Park copies everything to the host and gives the device's memory back.
 	Park() error
-	// Wake takes it again; the error says why it cannot be had.
+	// Wake takes the memory again; the error says why it cannot be had.
 	Wake() error
 }
 
-// parkerOf is the device's parker; nil: it holds nothing that others wait for.
+// parkerOf returns the device as a parker; nil: it holds nothing that others wait for.
 func parkerOf(dev device.Device) parker {
 	p, _ := dev.(parker)
 	return p
 }
 
-// errParked answers what would take the device again.
+// errParked answers commands that would take the device again.
 var errParked = errors.New("the run is parked: resume it first")
 
-// park saves the run, gives the device back and pauses. What cannot be given back
-// is said in the pause's reason.
+// park saves the run, gives the device back and pauses. If the device cannot be given back, the
+// pause's reason says so.
 func (ctl *control) park(c event.Park) {
 	if ctl.gate.parked {
 		return
@@ -50,8 +50,7 @@ func (g *gate) park(by string) {
 	}
 }
 
-// unpark takes the device again. Where it cannot be had, the run stays parked and
-// says so.
+// unpark takes the device again. If it cannot be had, the run stays parked and says so.
 func (g *gate) unpark() bool {
 	if !g.parked {
 		return true

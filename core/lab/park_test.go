@@ -13,7 +13,7 @@ import (
 // garage is a device that can be parked.
 type garage struct {
 	did  []string
-	fail error // of the next call
+	fail error // result of the next call
 }
 
 func (g *garage) call(what string) error {
@@ -26,8 +26,8 @@ func (g *garage) call(what string) error {
 func (g *garage) Park() error { return g.call("park") }
 func (g *garage) Wake() error { return g.call("wake") }
 
-// A parked run has given its device back, stays parked while the device cannot be
-// had, and goes on as if nothing had been.
+// A parked run has given its device back. It stays parked while the device is not available, and
+// then goes on as if nothing had happened.
 func TestParkGivesTheDeviceBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := newWorld(), &garage{}
@@ -48,7 +48,7 @@ func TestParkGivesTheDeviceBack(t *testing.T) {
 			t.Errorf("%s, parked %t, at %s: %q", s.State, s.Parked, s.Position, s.Err)
 		}
 		for _, c := range []event.Command{event.Park{}, event.Preview{ID: "p", Knob: "guidance", Value: "3"}, event.AnalyseNow{By: "bo"}, event.Map{X: 0, Y: 0}} {
-			if err := l.Send(c); err != nil { // nothing of this may take the device
+			if err := l.Send(c); err != nil { // none of these may take the device
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -81,7 +81,7 @@ func TestParkGivesTheDeviceBack(t *testing.T) {
 	})
 }
 
-// Where there is nothing to give back, and where that fails, Park is a pause.
+// Park is a plain pause if there is nothing to give back or giving it back fails.
 func TestParkPauses(t *testing.T) {
 	for name, device := range map[string]parker{"cpu": nil, "lost": &garage{fail: errors.New("lost")}} {
 		synctest.Test(t, func(t *testing.T) {

@@ -7,17 +7,18 @@ import (
 	"pgrlab/core/task"
 )
 
-// parts makes what a run consists of. New uses the real ones, tests a scripted world.
+// parts makes what a run consists of. New uses the real ones; tests use a scripted world.
 type parts struct {
-	replica.Parts                 // of members that have the device to themselves
-	shared        []replica.Parts // of each member, where some compute side by side; else nil
-	turns         []int           // how many members have each turn; nil: each member has its own
-	lend          func(all bool)  // device.Divider's; nil: shared have workers of their own for ever
-	device        parker          // can be given back while the run waits; nil: there is no need
+	replica.Parts                 // for members that have the device to themselves
+	shared        []replica.Parts // by member, if some compute side by side; else nil
+	turns         []int           // how many members each turn has; nil: one each
+	lend          func(all bool)  // Lend of a device.Divider; nil: the shared parts keep workers of their own
+	device        parker          // to be given back while the run waits; nil: there is no need
 }
 
-// newParts are the real ones, on a device. Where it has several workers, so many members may
-// compute side by side, on one each; members that are left have more of them.
+// newParts returns the real parts, on a device. If the device has several workers, as many
+// members may compute side by side, one worker each; a last turn of fewer members has more
+// workers each.
 func newParts(c *config.Config, task task.Task, dev device.Device) (parts, error) {
 	whole, err := replica.NewParts(c, task, dev)
 	p := parts{Parts: whole, device: parkerOf(dev)}
@@ -41,7 +42,7 @@ func newParts(c *config.Config, task task.Task, dev device.Device) (parts, error
 	return p, nil
 }
 
-// of are those of a member.
+// of returns the parts of a member.
 func (p *parts) of(member int) replica.Parts {
 	if p.shared == nil {
 		return p.Parts

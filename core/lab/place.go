@@ -8,23 +8,23 @@ import (
 	"pgrlab/core/knob"
 )
 
-// place is where a run is. The driver moves it from place to place, and the phases say how
-// much of their work there is; everything else only reads it.
+// place is where a run is. The driver moves it, and the phases set how many units they have;
+// everything else only reads it.
 type place struct {
 	Step     int // env steps made, the present one included
 	position knob.Position
 	total    int           // units of the phase
-	inSlice  bool          // work is being done: the state is no whole one
-	entry    knob.Position // where a loaded run goes on, if inside of an env step; else zero
+	inSlice  bool          // work is being done: the state is not consistent
+	entry    knob.Position // where a loaded run goes on, if within an env step; else zero
 }
 
-// entered says whether the run goes on inside of an env step, where it was saved.
+// entered says whether the run goes on within an env step, where it was saved.
 func (p *place) entered() bool { return p.entry.Step > 0 }
 
-// entersAt says whether it goes on in that phase.
+// entersAt says whether the run goes on in that phase.
 func (p *place) entersAt(phase knob.Phase) bool { return p.entered() && p.entry.Phase == phase }
 
-// enter is where a phase begins: at 0, or where the run was saved.
+// enter returns the unit at which a phase begins: 0, or where the run was saved.
 func (p *place) enter(phase knob.Phase) int {
 	if !p.entersAt(phase) {
 		return 0
@@ -34,7 +34,7 @@ func (p *place) enter(phase knob.Phase) int {
 	return i
 }
 
-// load puts a run that has not begun where it was saved.
+// load puts a run that has not begun at the place where it was saved.
 func (p *place) load(step int, at knob.Position, total int) {
 	*p = place{Step: step, position: at, total: total}
 	if at.Phase != knob.AfterStep {

@@ -16,7 +16,7 @@ import (
 	"pgrlab/envs/maze"
 )
 
-// mazeTask is a maze with a TV and a bonus for new places.
+// mazeTask returns a maze with a TV and a bonus for new places.
 func mazeTask(t *testing.T) task.Task {
 	t.Helper()
 	m, _ := maze.Find("maze-sparse")
@@ -26,14 +26,14 @@ func mazeTask(t *testing.T) task.Task {
 	}
 	return task.Task{
 		Name: m.Name, ObsSize: maze.ObsSize, ActSize: maze.ActSize, Discrete: true, Seen: true,
-		EpisodeSteps: 100, // all that is evaluated of an episode
+		EpisodeSteps: 100, // evaluations play only that much of an episode
 		New:          func(seed uint64) (task.Env, error) { return m.New(maze.Training, seed), nil },
 		NewVec:       func(n int, seed uint64) (task.VecEnv, error) { return m.NewVec(n, maze.Test, seed) },
 	}
 }
 
-// ppoConfig is a run of PPO in three copies of a maze, with a bonus of a model that learns beside
-// it.
+// ppoConfig is a run of PPO in three copies of a maze, with a bonus from a model that learns during
+// the run.
 func ppoConfig(function string) config.Config {
 	c := withCopies(tiny.Config(), 3)
 	withoutGenerator(&c)
@@ -43,7 +43,7 @@ func ppoConfig(function string) config.Config {
 	own.Steps, own.Epochs, own.Minibatches, own.Anneal = 8, 2, 3, 1
 	c.Agent.Own = agent.Own{"ppo": own}
 	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: function, Scale: config.ScaleReturns}, 0.25
-	if function == "eco" { // a round behind every eighth env step
+	if function == "eco" { // a round follows every eighth env step
 		e := relevance.DefaultECO()
 		e.Hidden, e.Features, e.Comparator, e.Entries, e.Near, e.Far, e.History, e.Batch, e.Epochs = []int{8}, 4, []int{4}, 3, 1, 2, 24, 2, 2
 		c.Relevance = c.Relevance.With("eco", e)
@@ -71,8 +71,8 @@ func withCopies(c config.Config, n int) config.Config {
 	return c
 }
 
-// PPO in mazes goes on from the middle of a rollout, of an iteration and of an evaluation as if
-// it had not stopped, with a bonus whose model learns beside it, and from frames.
+// PPO in mazes goes on from the middle of a rollout, of an iteration and of an evaluation as if it
+// had not stopped, also with a bonus whose model learns during the run, and from frames.
 func TestPPOInMazesGoesOnFromEveryBorder(t *testing.T) {
 	dev := tiny.Device(t)
 	for name, c := range map[string]config.Config{"rnd": ppoConfig("rnd"), "curiosity": ppoConfig("curiosity"), "eco": ppoConfig("eco"), "frames": ppoOfFrames()} {
@@ -99,8 +99,8 @@ func TestPPOInMazesGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// A run from frames is the same with one worker and with two, and sees what it is given: with
-// a TV it goes otherwise.
+// A run from frames is the same with one worker and with two, and depends on its frames: with a TV
+// it goes differently.
 func TestPPOOfFramesOnTwoWorkers(t *testing.T) {
 	journal := func(threads int, mazes task.Task) string {
 		folder := &memoryFolder{}
@@ -127,7 +127,7 @@ func TestPPOOfFramesOnTwoWorkers(t *testing.T) {
 	}
 }
 
-// Entropy and TV are turned in mid-run, and the run goes otherwise; learners of numbers have
+// Entropy and TV can be turned during a run and change it; learners that act with numbers have
 // neither.
 func TestEntropyAndTVAreTurnedInMidRun(t *testing.T) {
 	journal := func(schedule ...string) string {
@@ -172,7 +172,7 @@ func TestEntropyAndTVAreTurnedInMidRun(t *testing.T) {
 	}
 }
 
-// What is shown of an env step in several copies is the action of the first one, whose maze is
+// The action shown for an env step in several copies is that of the first copy, whose maze is
 // drawn.
 func TestTheShownActionIsOfTheFirstCopy(t *testing.T) {
 	c, mazes := ppoConfig("rnd"), mazeTask(t)
@@ -204,7 +204,7 @@ func TestTheShownActionIsOfTheFirstCopy(t *testing.T) {
 	}
 }
 
-// A run whose rates fall over its length is not made longer.
+// A run whose rates fall over its length cannot be made longer.
 func TestPPOFollowsTheLengthOfItsRun(t *testing.T) {
 	c := ppoConfig("rnd")
 	if _, err := c.Longer(100); err == nil || err.Error() != "rate and ε of PPO (agent.ppo.anneal) follow its length of 26 steps" {
@@ -218,7 +218,7 @@ func TestPPOFollowsTheLengthOfItsRun(t *testing.T) {
 	}
 }
 
-// Learners of numbers are refused mazes before anything is built, in a line.
+// Learners that act with numbers are refused mazes in one line, before anything is built.
 func TestMazesWantChoices(t *testing.T) {
 	c := tiny.Config()
 	withoutGenerator(&c)

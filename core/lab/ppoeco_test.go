@@ -15,8 +15,8 @@ import (
 	"pgrlab/core/knob"
 )
 
-// ppoRelevantConfig is a run of prioritized generative replay on PPO with episodic curiosity,
-// which learns behind every eighth env step.
+// ppoRelevantConfig is a run of prioritized generative replay on PPO with episodic curiosity, which
+// learns after every eighth env step.
 func ppoRelevantConfig() config.Config {
 	c := ppoLatentConfig()
 	c.Method, c.Knobs.Relevance = "pgr-eco", "eco"
@@ -24,7 +24,7 @@ func ppoRelevantConfig() config.Config {
 	return c
 }
 
-// told keeps F of what its learner observes.
+// told keeps the F that its learner observes.
 type told struct {
 	*ppo.Latent
 	f *[]float32
@@ -35,13 +35,14 @@ func (o told) Observe(e *agent.Experience) error {
 	return o.Latent.Observe(e)
 }
 
-// F of D_real is what was told when its rows were met, also where its own network has learned
-// since; before the first round the generator is fitted without conditions, and a line says so.
+// F of D_real is the F that was computed when its rows were met, even though the network has
+// learned since. Before the first round the generator is fitted without conditions, and a line says
+// so.
 func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 	var journals []string
 	for threads := range 2 {
 		c := ppoRelevantConfig()
-		c.Knobs.RefitEvery = 5 // the first refit is before the first round
+		c.Knobs.RefitEvery = 5 // before the first round
 		own := c.Agent.Own["ppo"].(ppo.Settings)
 		own.KeepRewarded = 0
 		c.Agent.Own = agent.Own{"ppo": own}
@@ -103,8 +104,8 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 	}
 }
 
-// A run goes on from every border, a round's among them, and where F turns to episodic curiosity
-// and back in its midst.
+// A run goes on from every border, including those of a round, and where F changes to episodic
+// curiosity and back in the middle of a round.
 func TestRelevanceOfEpisodesGoesOnFromEveryBorder(t *testing.T) {
 	nth := 5
 	if os.Getenv("PGRLAB_SOAK") != "" {
@@ -128,7 +129,8 @@ func TestRelevanceOfEpisodesGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// Who cannot meet episodes is told so in a line, in a configuration, a schedule and a command.
+// A run that cannot compute F of episodes is told so in one line, for a configuration, a schedule
+// and a command.
 func TestRelevanceOfEpisodesIsRefused(t *testing.T) {
 	c := ppoRelevantConfig()
 	if err := c.Validate(); err != nil {

@@ -13,8 +13,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// ppoECOOfFrames is a run of PPO that sees frames, with episodic curiosity of what it sees and a
-// round behind every eighth env step.
+// ppoECOOfFrames is a run of PPO that sees frames, with episodic curiosity of its frames and a
+// round after every eighth env step.
 func ppoECOOfFrames() config.Config {
 	c, rays := ppoOfFrames(), ppoConfig("eco")
 	c.Method, c.Bonus, c.Knobs.Bonus = rays.Method, rays.Bonus, rays.Knobs.Bonus
@@ -24,8 +24,8 @@ func ppoECOOfFrames() config.Config {
 	return c
 }
 
-// Such a run goes on from borders, those in a round among them, and writes the same with one
-// worker and with two.
+// Such a run goes on from borders, including those in a round, and writes the same with one worker
+// and with two.
 func TestEpisodicCuriosityOfFramesGoesOnFromBorders(t *testing.T) {
 	c := ppoECOOfFrames()
 	phases := resumeEverywhere(t, 7, func(r record) *Lab { return framesLabOf(t, c, mazeTask(t), 1, r) })
@@ -48,8 +48,8 @@ func TestEpisodicCuriosityOfFramesGoesOnFromBorders(t *testing.T) {
 	}
 }
 
-// The bonus of an env step is F of the frame that it led to, and what is shown of the memory is
-// what F is made of, with the places on the map.
+// The bonus of an env step is F of the frame that it led to. The memory that is shown is the one
+// from which F is computed, with the places on the map.
 func TestEpisodicCuriosityOfFramesByHand(t *testing.T) {
 	c := withCopies(ppoECOOfFrames(), 1)
 	own, eco := c.Agent.Own["ppo"].(ppo.Settings), c.Relevance.Of("eco").(relevance.ECOConfig)
@@ -87,7 +87,7 @@ func TestEpisodicCuriosityOfFramesByHand(t *testing.T) {
 	}
 }
 
-// The forecast of a checkpoint has the frames that the history will hold, packed.
+// The forecast of a checkpoint includes the frames that the history will hold, packed.
 func TestACheckpointWithAHistoryIsForecast(t *testing.T) {
 	need := func(history int) int64 {
 		c := ppoECOOfFrames()
@@ -111,7 +111,7 @@ func TestACheckpointWithAHistoryIsForecast(t *testing.T) {
 	}
 }
 
-// A machine whose memory the history does not fit is told so in a line that names it.
+// If the history does not fit into memory, the error is one line that names it.
 func TestAHistoryOfFramesThatDoesNotFit(t *testing.T) {
 	c := ppoECOOfFrames()
 	eco := c.Relevance.Of("eco").(relevance.ECOConfig)

@@ -31,7 +31,7 @@ func ppoLatentConfig() config.Config {
 	return c
 }
 
-// ppoLatentOfObservations is such a run whose F looks at what the policy sees.
+// ppoLatentOfObservations is such a run whose F is computed from the policy's observations.
 func ppoLatentOfObservations(function string) config.Config {
 	c := ppoLatentConfig()
 	rnd, icm := c.Relevance.Of("rnd").(relevance.RNDConfig), c.Relevance.Of("curiosity").(relevance.ICMConfig)
@@ -42,7 +42,7 @@ func ppoLatentOfObservations(function string) config.Config {
 	return c
 }
 
-// ppoLatentLab is such a run on a device with so many threads.
+// ppoLatentLab makes such a run on a device with so many threads.
 func ppoLatentLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
@@ -63,8 +63,8 @@ func ppoLatentLab(t *testing.T, c config.Config, threads int, folder record) *La
 	return l
 }
 
-// Prioritized generative replay on PPO: D_real is of the trunk's latents, D_syn of its shape,
-// and one worker writes what two write, with every relevance function that can be.
+// Prioritized generative replay runs on PPO with every relevance function that it supports. D_real
+// holds the trunk's latents, D_syn has its shape, and one worker writes the same as two.
 func TestGenerativeReplayOnPPO(t *testing.T) {
 	for _, relevant := range []string{"rnd", "curiosity", "reward", "none", "observed rnd", "observed curiosity"} {
 		var journals []string
@@ -97,8 +97,8 @@ func TestGenerativeReplayOnPPO(t *testing.T) {
 	}
 }
 
-// It goes on from every border, in the middle of a rollout, an iteration, the making of D_real,
-// a fit and a generation, with knobs that turn there.
+// Such a run goes on from every border: in the middle of a rollout, an iteration, the making of
+// D_real, a fit and a generation, with knobs that turn there.
 func TestGenerativeReplayOnPPOGoesOnFromEveryBorder(t *testing.T) {
 	sparse := 4
 	if os.Getenv("PGRLAB_SOAK") != "" {
@@ -121,7 +121,8 @@ func TestGenerativeReplayOnPPOGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// With r = 0 the agent is PPO without a generator: what it earns and loses are the same lines.
+// With r = 0 the agent is PPO without a generator: the lines of its returns and losses are the
+// same.
 func TestWithoutSyntheticRowsItIsPPO(t *testing.T) {
 	lines := func(c config.Config) (all []string) {
 		folder := &memoryFolder{}
@@ -148,7 +149,7 @@ func TestWithoutSyntheticRowsItIsPPO(t *testing.T) {
 	}
 }
 
-// Changes of r, ω and F are said to be in force when they are, each in its place.
+// Changes of r, ω and F are reported as in force when they are, each in its place.
 func TestLiveChangesOnPPO(t *testing.T) {
 	c := ppoLatentConfig()
 	c.Schedule = []string{"10:ratio=0.25", "11:guidance=3", "12:relevance=curiosity"}
@@ -161,7 +162,7 @@ func TestLiveChangesOnPPO(t *testing.T) {
 	if len(changes) != 3 || len(forces) != 3 {
 		t.Fatalf("changes %+v, in force %+v", changes, forces)
 	}
-	want := map[string]int{"ratio": 16, "guidance": 24, "relevance": 24} // the next iteration; that behind the next refit
+	want := map[string]int{"ratio": 16, "guidance": 24, "relevance": 24} // at the next iteration; at the one after the next refit
 	for i, f := range forces {
 		if at[i] != want[f.Knob] {
 			t.Errorf("%s is in force in env step %d, want %d", f.Knob, at[i], want[f.Knob])
@@ -169,7 +170,7 @@ func TestLiveChangesOnPPO(t *testing.T) {
 	}
 }
 
-// What cannot be is refused before anything is built, in a line.
+// Combinations that are not supported are refused in one line before anything is built.
 func TestWhatGenerativeReplayOnPPOCannot(t *testing.T) {
 	for want, change := range map[string]func(c *config.Config){
 		"bonus.function is":   func(c *config.Config) { c.Bonus = config.Bonus{Function: "rnd", Scale: config.ScaleReturns} },

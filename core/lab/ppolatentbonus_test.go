@@ -14,8 +14,8 @@ import (
 	"pgrlab/core/relevance"
 )
 
-// besideABonus is a run of prioritized generative replay on PPO whose rewards are observed with a
-// bonus of that function, from rays or from frames.
+// besideABonus is a run of prioritized generative replay on PPO with a bonus of that function in
+// its rewards, from rays or from frames.
 func besideABonus(function, observation string) config.Config {
 	c := ppoLatentOfObservations("rnd")
 	if observation == "frames" {
@@ -39,8 +39,8 @@ var bonusesBesideAGenerator = map[string]config.Config{
 	"rnd of frames": besideABonus("rnd", "frames"), "eco of frames": besideABonus("eco", "frames"),
 }
 
-// With r = 0 a bonus beside a generator is what it is without one: what the agent earns, and the
-// bonus and the losses of its model.
+// With r = 0 a bonus beside a generator is the same as without one: the returns of the agent, the
+// bonus, and the losses of its model.
 func TestABonusBesideAGeneratorIsThatWithoutOne(t *testing.T) {
 	lines := func(c config.Config) (all []string) {
 		folder := &memoryFolder{}
@@ -59,7 +59,7 @@ func TestABonusBesideAGeneratorIsThatWithoutOne(t *testing.T) {
 	}
 	for name, c := range bonusesBesideAGenerator {
 		own := c.Agent.Own["ppo"].(ppo.Settings)
-		own.Window = c.Steps // all is kept that is met, as alone
+		own.Window = c.Steps // everything is kept, as in the run without a generator
 		c.Agent.Own = agent.Own{"ppo": own}
 		c.Knobs.Ratio, c.Knobs.Relevance, c.Generator.Conditional = 0, relevance.None, false
 		beside := lines(c)
@@ -71,7 +71,7 @@ func TestABonusBesideAGeneratorIsThatWithoutOne(t *testing.T) {
 	}
 }
 
-// D_real has the rewards that were learned from, with the bonus of their time.
+// D_real has the rewards that the agent learned from, with the bonus of their time.
 func TestDRealHasRewardsWithTheBonus(t *testing.T) {
 	for name, c := range bonusesBesideAGenerator {
 		l := framesOn(t, c, mazeTask(t), quick(t, 1), &memoryFolder{})
@@ -92,8 +92,8 @@ func TestDRealHasRewardsWithTheBonus(t *testing.T) {
 	}
 }
 
-// Such a run goes on from borders as if it had not stopped, and writes the same with one worker
-// and with two.
+// Such a run goes on from borders as if it had not stopped, and writes the same with one worker and
+// with two.
 func TestABonusBesideAGeneratorGoesOnFromBorders(t *testing.T) {
 	for name, c := range bonusesBesideAGenerator {
 		c.Schedule = []string{"9:bonus=0.5", "10:ratio=0.75", "17:bonus=0"}
@@ -120,7 +120,8 @@ func TestABonusBesideAGeneratorGoesOnFromBorders(t *testing.T) {
 	}
 }
 
-// What cannot be is refused before anything is built, in a line that says what can.
+// Combinations that are not supported are refused before anything is built, in one line that says
+// what is supported.
 func TestWhatABonusBesideAGeneratorCannot(t *testing.T) {
 	rays, frames, off := besideABonus("rnd", "rays"), besideABonus("rnd", "frames"), besideABonus("curiosity", "rays")
 	rnd := rays.Relevance.Of("rnd").(relevance.RNDConfig)
@@ -144,7 +145,7 @@ func TestWhatABonusBesideAGeneratorCannot(t *testing.T) {
 	}
 }
 
-// A change of the bonus is in force when the first iteration is made of env steps with it.
+// A change of the bonus is in force at the first iteration whose env steps have the new bonus.
 func TestALiveBonusBesideAGenerator(t *testing.T) {
 	c := besideABonus("rnd", "rays")
 	c.Schedule = []string{"10:bonus=0"}

@@ -19,8 +19,8 @@ import (
 	"pgrlab/envs/maze"
 )
 
-// ppoLatentOfFrames is a run of prioritized generative replay on PPO that sees frames, with F of
-// that name.
+// ppoLatentOfFrames is a run of prioritized generative replay on PPO that sees frames, with the
+// named F.
 func ppoLatentOfFrames(function string) config.Config {
 	c, seen := ppoLatentConfig(), ppoOfFrames()
 	own := c.Agent.Own["ppo"].(ppo.Settings)
@@ -35,7 +35,7 @@ func ppoLatentOfFrames(function string) config.Config {
 	return c
 }
 
-// quick is the CPU with the best kernels that it has: convolutions take the plain ones long.
+// quick is the CPU with its best kernels; convolutions take long with the plain ones.
 func quick(t *testing.T, threads int) *cpu.Device {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
@@ -46,9 +46,9 @@ func quick(t *testing.T, threads int) *cpu.Device {
 	return dev
 }
 
-// Prioritized generative replay on PPO from frames: D_real is of the trunk's latents of what the
-// window and the transitions with a reward have, F of the frames behind its rows, and one worker
-// writes what two write.
+// Prioritized generative replay runs on PPO from frames. D_real holds the trunk's latents of the
+// window's transitions and of the kept ones with a reward. F is computed from the frames behind its
+// rows, and one worker writes the same as two.
 func TestGenerativeReplayOnPPOOfFrames(t *testing.T) {
 	for _, relevant := range []string{"none", "eco", "rnd", "curiosity"} {
 		var journals []string
@@ -93,14 +93,14 @@ func (o filming) Observe(e *agent.Experience) error {
 	return o.Latent.Observe(e)
 }
 
-// F of D_real is of the frames that its rows were made from, or of the observations, by a model
-// that learns as they are seen; of steps that end elsewhere it is 0.
+// F of D_real is computed from the frames, or the observations, that its rows were made from, by a
+// model that learns as they are seen. F of respawns is 0.
 func TestFOfWhatIsBehindDReal(t *testing.T) {
 	for name, c := range map[string]config.Config{
 		"rnd of frames": ppoLatentOfFrames("rnd"), "curiosity of frames": ppoLatentOfFrames("curiosity"),
 		"rnd of observations": ppoLatentOfObservations("rnd"), "curiosity of observations": ppoLatentOfObservations("curiosity"),
 	} {
-		c.Steps, c.Evaluation.Every = 25, 25 // one behind the last refit, in which no model learns
+		c.Steps, c.Evaluation.Every = 25, 25 // one step after the last refit, in which no model learns
 		m, _ := maze.Find("maze-sparse")
 		mazes := mazeTask(t)
 		mazes.New = func(seed uint64) (task.Env, error) { return &respawning{Env: m.New(maze.Training, seed)}, nil }
@@ -130,7 +130,7 @@ func TestFOfWhatIsBehindDReal(t *testing.T) {
 	}
 }
 
-// scoresOf is the run's F of what was seen.
+// scoresOf returns the run's F of the observed transitions.
 func scoresOf(t *testing.T, l *Lab, film []replay.FrameRow) []float32 {
 	t.Helper()
 	r := l.x.first()
@@ -149,7 +149,7 @@ func scoresOf(t *testing.T, l *Lab, film []replay.FrameRow) []float32 {
 	return all
 }
 
-// checkF holds D_real's F against that of what was seen.
+// checkF compares D_real's F with that of the observed transitions.
 func checkF(t *testing.T, l *Lab, name string, film []replay.FrameRow) {
 	t.Helper()
 	r := l.x.first()
@@ -177,9 +177,9 @@ func checkF(t *testing.T, l *Lab, name string, film []replay.FrameRow) {
 	}
 }
 
-// The forecast of a checkpoint has the frames of transitions that stay, packed, and those that
-// generated latents are aligned by; the forecast of memory the frames of the window and the rows
-// of D_real that it makes.
+// The forecast of a checkpoint includes the frames of kept transitions, packed, and those that
+// generated latents are aligned by. The forecast of memory includes the frames of the window and
+// the rows of D_real that are made from them.
 func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
 	const frame = 36 * 36 * 3
 	with := func(change func(*ppo.Settings)) config.Config {
@@ -220,7 +220,7 @@ func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
 	if rows := c.Collected(); rows != 2*8*3 || c.Stored(&c.Knobs) != 24+123*rows {
 		t.Errorf("D_real has %d rows, %d are stored", rows, c.Stored(&c.Knobs))
 	}
-	for _, function := range []string{"curiosity", "rnd"} { // they learn as frames are seen
+	for _, function := range []string{"curiosity", "rnd"} { // both learn as frames are seen
 		c.Knobs.Relevance, c.Knobs.RefitEvery = function, 24
 		if c.Lasts(config.Costs{Sample: 1, Warm: 1}) != c.Lasts(config.Costs{Sample: 1}) {
 			t.Errorf("%s: the time of a refit has that of its model", function)
@@ -228,8 +228,8 @@ func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
 	}
 }
 
-// It goes on from borders, in the middle of a rollout, an iteration, the making of D_real, a
-// round of the R-network, a scoring, a fit and a generation, with F that turns there, and with
+// Such a run goes on from borders: in the middle of a rollout, an iteration, the making of D_real,
+// a round of the R-network, a scoring, a fit and a generation, with F that changes there, and with
 // members.
 func TestGenerativeReplayOnPPOOfFramesGoesOn(t *testing.T) {
 	sparse, dev := 11, quick(t, 1)

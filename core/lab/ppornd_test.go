@@ -14,7 +14,7 @@ import (
 	"pgrlab/core/replica"
 )
 
-// ppoRNDOfFrames is a run of PPO that sees frames, with a bonus of what it sees.
+// ppoRNDOfFrames is a run of PPO that sees frames, with an RND bonus of its frames.
 func ppoRNDOfFrames(copies int) config.Config {
 	c := ppoBonusOfFrames("rnd", copies)
 	rnd := c.Relevance.Of("rnd").(relevance.RNDConfig)
@@ -23,7 +23,8 @@ func ppoRNDOfFrames(copies int) config.Config {
 	return c
 }
 
-// ppoCuriosityOfFrames likewise, with a bonus of the frames between which it acts.
+// ppoCuriosityOfFrames is the same with the bonus of an ICM, which sees the frames before and after
+// an action.
 func ppoCuriosityOfFrames(copies int) config.Config {
 	c := ppoBonusOfFrames("curiosity", copies)
 	icm := c.Relevance.Of("curiosity").(relevance.ICMConfig)
@@ -39,7 +40,7 @@ func ppoBonusOfFrames(function string, copies int) config.Config {
 	return c
 }
 
-// The bonus of an env step is of the frame that it led to, and of what led there, over the
+// The bonus of an env step is F of the frame that it led to and of what led there, divided by the
 // deviation of its discounted return so far.
 func TestABonusOfFramesByHand(t *testing.T) {
 	for _, c := range []config.Config{ppoRNDOfFrames(1), ppoCuriosityOfFrames(1)} {
@@ -72,7 +73,7 @@ func bonusByHand(t *testing.T, c config.Config) {
 		after, _ := replica.Looks(m)
 		b, score := replay.NewBatch(m.Real.Shape(), 1), make([]float32, 1)
 		b.Frames = []replay.FrameRow{{Stack: before, Next: after, Action: m.Action}}
-		if step == 0 { // the only env step that there is
+		if step == 0 { // the only env step so far
 			b.Frames = replay.NewFrameRows(1, 1)
 			if err := m.Frames().Draw(&b.Frames[0], 1, 0, 0, 0); err != nil {
 				t.Fatal(err)
@@ -110,7 +111,7 @@ func TestABonusOfFramesGoesOnFromBorders(t *testing.T) {
 		if function == "curiosity" {
 			c.Steps, c.Evaluation.Every, nth = 17, 17, 13
 		}
-		var whole *memoryFolder // of the run that is not interrupted
+		var whole *memoryFolder // of the uninterrupted run
 		phases := resumeEverywhere(t, nth, func(r record) *Lab {
 			if whole == nil {
 				whole = r.(*memoryFolder)

@@ -8,10 +8,10 @@ import (
 	"pgrlab/core/knob"
 )
 
-// Prepare compiles what the run will use, so that a device with memory of its own
-// takes it before the run begins. It returns what there is to say about that, or a
-// *device.OutOfMemory. On the CPU programs are compiled when they are first used.
-// It is called before Run.
+// Prepare compiles what the run will use, so that a device with memory of its own allocates that
+// memory before the run begins. It returns remarks on that for the user, or a
+// *device.OutOfMemory. On the CPU, programs are compiled when they are first used. Prepare must
+// be called before Run.
 func (l *Lab) Prepare() (said []string, err error) {
 	x := l.x
 	for _, m := range x.members {

@@ -48,7 +48,7 @@ func (a *asides) showMoment() {
 		a.showMemory(m)
 		a.moment.Course = replica.Course(m)
 	}()
-	if a.gate.absent() != nil || m.Parts.Fills { // what is asked is about observations
+	if a.gate.absent() != nil || m.Parts.Fills { // what is computed is about observations
 		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, replica.Shown(m), nil)
 		return
 	}
@@ -64,7 +64,8 @@ func (a *asides) showMoment() {
 	})
 }
 
-// showMemory adds what a member remembers of its episode to the moment, with that episode.
+// showMemory adds to the moment what a member remembers of its episode, and the episode's
+// counters.
 func (a *asides) showMemory(m *replica.Replica) {
 	if !m.Rounds.Remember() {
 		return
@@ -80,8 +81,8 @@ func (a *asides) showMemory(m *replica.Replica) {
 	}
 }
 
-// showDreams answers a Dreams. Between a new D_real and the D_syn that is generated from it
-// the last answer stays: their latents are of two encoders.
+// showDreams answers a Dreams. Between a new D_real and the D_syn that is generated from it the
+// last answer stays, because until then their latents come from two encoders.
 func (a *asides) showDreams(c event.Dreams) {
 	err := a.gate.absent()
 	if a.dreams.Frames = (relevance.Frames{}); a.views.config.Fills() {
@@ -110,7 +111,7 @@ func (a *asides) showDreams(c event.Dreams) {
 	}
 }
 
-// source is what a preview asks of a member and of its run.
+// source provides what a preview asks of a member and of its run.
 type source struct {
 	*replica.Replica
 	*asides

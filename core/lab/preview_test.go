@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/relevance"
 )
 
-// previewed plays a run of w in which commands are sent before env steps.
+// previewed plays a run of w and sends commands before env steps.
 func previewed(t *testing.T, w *world, c config.Config, at map[int][]event.Command) (*Lab, *memoryFolder) {
 	t.Helper()
 	folder := &memoryFolder{}
@@ -32,7 +32,7 @@ func previewed(t *testing.T, w *world, c config.Config, at map[int][]event.Comma
 	return l, folder
 }
 
-// look is the answer to one preview, which is sent before env step step.
+// look returns the answer to one preview that is sent before env step step.
 func look(t *testing.T, c config.Config, step int, p event.Preview) event.Previewed {
 	t.Helper()
 	l, _ := previewed(t, newWorld(), c, map[int][]event.Command{step: {p}})
@@ -48,7 +48,7 @@ func TestPreviewOfAGeneration(t *testing.T) {
 	if p.ID != "a" || p.Knob != "guidance" || p.Value != "3" || p.Relevance != "curiosity" || p.Err != "" {
 		t.Errorf("%+v", p)
 	}
-	// At step 31 there are 30 or 31 real transitions, and D_syn of step 20.
+	// At step 31 there are 30 or 31 real transitions, and the D_syn of step 20.
 	if p.Real == nil || p.Real.Rows < 30 || p.Synthetic == nil || p.Synthetic.Rows != 12 || p.Preview == nil || p.Preview.Rows != 256 {
 		t.Errorf("histograms: real %+v, synthetic %+v, preview %+v", p.Real, p.Synthetic, p.Preview)
 	}
@@ -64,8 +64,8 @@ func TestPreviewOfAGeneration(t *testing.T) {
 }
 
 func TestPreviewOfAnotherRelevance(t *testing.T) {
-	// The world's reward is the first number of the next observation; td is that
-	// minus a constant: the same order of rows.
+	// The world's reward is the first number of the next observation, and td is that minus a
+	// constant, so that both order the rows alike.
 	c := newWorld().config()
 	c.Knobs.Relevance = "reward"
 	p := look(t, c, 30, event.Preview{Knob: "relevance", Value: "td-signed"})
@@ -80,7 +80,7 @@ func TestPreviewOfAnotherRelevance(t *testing.T) {
 	if p.Err != "" || p.Preview != nil || p.Synthetic != nil || p.Real == nil || math.Abs(p.RankCorrelation-1) > 1e-9 {
 		t.Errorf("%+v", p)
 	}
-	// Without a condition: what becomes of the present F.
+	// Without a condition the preview shows the distribution of the present F.
 	p = look(t, c, 30, event.Preview{Knob: "relevance", Value: "none"})
 	if p.Relevance != "reward" || p.Preview == nil || !math.IsNaN(p.RankCorrelation) {
 		t.Errorf("%+v", p)
@@ -140,8 +140,8 @@ func TestTheLastPreviewWins(t *testing.T) {
 	}
 }
 
-// Of two screens each gets its answer: the one that comes second is told to ask again, and
-// does not take the first one's away.
+// Each of two screens gets its answer: the second one is told to ask again, and does not take the
+// first one's answer away.
 func TestPreviewsOfTwoScreens(t *testing.T) {
 	l, _ := previewed(t, newWorld(), newWorld().config(), map[int][]event.Command{
 		30: {event.Preview{ID: "one-1", Knob: "guidance", Value: "3"}, event.Preview{ID: "two-1", Knob: "guidance", Value: "4"},
@@ -162,7 +162,8 @@ func TestPreviewsOfTwoScreens(t *testing.T) {
 	}
 }
 
-// A preview is answered while training waits, and after the run nothing is left open.
+// A preview is answered while training is paused, and at the end of the run no preview is left
+// open.
 func TestPreviewsWhilePausedAndAtTheEnd(t *testing.T) {
 	w := newWorld()
 	l := w.lab(t, w.config(), nil)
@@ -195,7 +196,7 @@ func TestPreviewsWhilePausedAndAtTheEnd(t *testing.T) {
 	}
 }
 
-// A run that is looked at writes the same journal and ends in the same state.
+// A run with previews writes the same journal and ends in the same state.
 func TestAHundredPreviewsLeaveNoTrace(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = []string{"25:relevance=td!", "33:relevance=return", "40/fit:4:guidance=3!"}
@@ -222,7 +223,7 @@ func TestAHundredPreviewsLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// The same with the real parts, and every function.
+// The same holds with the real parts and every function.
 func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 	c := realConfig()
 	c.Generator.Chunk = 256

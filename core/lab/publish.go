@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/meter"
 )
 
-// publishEvery is the least time between two snapshots that nothing asked for:
-// more would cost training time, and nobody looks more often.
+// publishEvery is the least time between two snapshots that nothing asked for: more would cost
+// training time, and nobody looks more often.
 const publishEvery = 50 * time.Millisecond
 
 // publish makes a snapshot if the last one is old; a zero now makes one anyway.
@@ -27,7 +27,7 @@ func (x *experiment) publish(now time.Time) {
 	x.lab.snapshot.Store(x.snapshot(now))
 }
 
-// state is what a person would say the run is doing.
+// state returns what the run is doing, as shown to the user.
 func (x *experiment) state() event.State {
 	switch {
 	case x.gate.pause != nil:
@@ -53,7 +53,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		MixReal: m.Mix.Real, MixSynthetic: m.Mix.Synthetic, Losses: m.Losses.Last(),
 		Map: x.asides.mapped, Moment: x.asides.moment, Dreamt: x.asides.dreamt,
 	}
-	if s.Phase == knob.AfterStep { // between two env steps: for people, collecting goes on
+	if s.Phase == knob.AfterStep { // between two env steps: shown as collecting
 		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0
 	}
 	s.Pose = m.Pose()
@@ -78,8 +78,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	return s
 }
 
-// eta is the time until the run ends; 0 where the cost of a training step is not
-// known yet.
+// eta returns the time until the run ends; 0 if the cost of a training step is not known yet.
 func (x *experiment) eta() time.Duration {
 	costs := x.costs()
 	if costs.Step == 0 {
@@ -91,8 +90,8 @@ func (x *experiment) eta() time.Duration {
 	return x.config.LastsFrom(&x.Settings, x.Step, costs) + x.meter.PhaseTakes(x.position, x.total)
 }
 
-// costs are what the parts of the run take, those of batches that are still to come included:
-// where real rows are most of the work, batches become quicker with the first D_syn.
+// costs returns what the parts of the run take, including batches still to come: if real rows
+// are most of the work, batches become quicker with the first D_syn.
 func (x *experiment) costs() config.Costs {
 	s := &x.Settings
 	samples := max(s.Samples, x.config.Knobs.Samples) // a trial makes fewer
@@ -100,7 +99,7 @@ func (x *experiment) costs() config.Costs {
 	return x.meter.Costs(s, b, x.task.EpisodeSteps)
 }
 
-// changesOf are the changes of a schedule; notes are nothing to wait for.
+// changesOf returns the changes of a schedule. It leaves out notes: nothing waits for them.
 func changesOf(all []knob.Scheduled) (changes []knob.Scheduled) {
 	for _, s := range all {
 		if s.Note == "" {

@@ -18,11 +18,11 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// realConfig is a run with the real parts, as small as they can be.
+// realConfig is a run of the real parts, as small as possible.
 func realConfig() config.Config { return tiny.Config() }
 
-// realRun plays a run of the real parts in a folder on disk; what there is to do is cut for
-// every worker, however little it is.
+// realRun plays a run of the real parts in a folder on disk. The work is divided among all workers,
+// however little it is.
 func realRun(t *testing.T, c config.Config, threads int) (*Lab, string) {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
@@ -76,8 +76,8 @@ func everyFunction(t *testing.T) config.Config {
 	return c
 }
 
-// Every relevance function in one run, switched while it goes on; the number of
-// workers does not show.
+// Every relevance function is used in one run that switches between them; the number of workers
+// makes no difference.
 func TestRealPartsTogether(t *testing.T) {
 	c := everyFunction(t)
 	l, first := realRun(t, c, 1)
@@ -103,7 +103,7 @@ func TestRealPartsTogether(t *testing.T) {
 	}
 }
 
-// plainMethods are those without a relevance function.
+// plainMethods are the methods without a relevance function.
 var plainMethods = map[string]func(*config.Config){
 	config.MethodSAC: withoutGenerator,
 	config.MethodREDQ: func(c *config.Config) {
@@ -115,7 +115,7 @@ var plainMethods = map[string]func(*config.Config){
 	"resample":           func(c *config.Config) { c.Generator.Kind = "resample" },
 }
 
-// withoutGenerator makes a configuration one of plain SAC.
+// withoutGenerator changes a configuration to plain SAC.
 func withoutGenerator(c *config.Config) {
 	c.Method, c.Generator.Kind, c.Generator.Conditional = config.MethodSAC, config.GeneratorNone, false
 	c.Knobs.Relevance, c.Knobs.Ratio = relevance.None, 0
@@ -169,7 +169,7 @@ func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
 	}
 }
 
-// withVAE makes the generator a variational autoencoder of other sizes.
+// withVAE changes the generator to a variational autoencoder of other sizes.
 func withVAE(c *config.Config, change func(*generative.VAEConfig)) {
 	vae := c.Generator.Kinds.Of("vae").(generative.VAEConfig)
 	change(&vae)

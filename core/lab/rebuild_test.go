@@ -15,12 +15,12 @@ import (
 	"pgrlab/core/run"
 )
 
-// leanRun plays c in a folder, saving of each D_syn only its recipe, asks for a
-// checkpoint at a position and is ended there.
+// leanRun plays c in a folder, saving only the recipe of each D_syn. It asks for a checkpoint at a
+// position and ends the run there.
 func leanRun(t *testing.T, l *Lab, at knob.Position) {
 	t.Helper()
 	l.Saving(Saving{Every: time.Hour, Lean: true})
-	stopAt(l, at) // and the end takes the checkpoint
+	stopAt(l, at) // the end of the run takes the checkpoint
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func leanRun(t *testing.T, l *Lab, at knob.Position) {
 	}
 }
 
-// What is made again from a recipe is what was there: between two generations, in the
+// A D_syn that is made again from its recipe equals the original: between two generations, in the
 // middle of the next fit and in the middle of a generation.
 func TestALeanRunGoesOn(t *testing.T) {
 	for _, members := range []int{1, 2} {
@@ -55,7 +55,7 @@ func TestALeanRunGoesOn(t *testing.T) {
 			if at.Phase == knob.Generate {
 				want = append(slices.Repeat([]string{"fresh"}, members), want...)
 			}
-			if !slices.Equal(names, want) && members == 1 { // those of two members may be one file
+			if !slices.Equal(names, want) && members == 1 { // those of two members may share a file
 				t.Errorf("%s: data %q, want %q", at, files, want)
 			}
 			l, said, err := restored(t, c, dir)
@@ -77,7 +77,7 @@ func TestALeanRunGoesOn(t *testing.T) {
 	}
 }
 
-// The real generator: the same journal, and much less on the disk.
+// With the real generator the journal is the same, and the files on disk are much smaller.
 func TestALeanCheckpointIsSmall(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
@@ -160,7 +160,7 @@ func TestALeanCheckpointIsSmall(t *testing.T) {
 	}
 }
 
-// A D_syn that does not come out as it was is said.
+// If a D_syn is not reproduced exactly, the run says so.
 func TestARecipeThatMakesSomethingElse(t *testing.T) {
 	c := newWorld().config()
 	dir := filepath.Join(t.TempDir(), "run")

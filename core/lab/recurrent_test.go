@@ -43,16 +43,16 @@ type recurrent struct {
 	recurrentState
 }
 
-// recurrentState is what it saves.
+// recurrentState is the state that it saves.
 type recurrentState struct {
 	W       [recurrentUnits]float64
-	Rollout []recurrentRow // those of an env step in the order of the copies
+	Rollout []recurrentRow // an env step's rows in the order of the copies
 	Updates int
-	Ended   []bool // the last step's episodes
+	Ended   []bool // whether the last step ended the episode of each copy
 }
 
 type recurrentRow struct {
-	H      [recurrentUnits]float64 // behind the step
+	H      [recurrentUnits]float64 // after the step
 	Action float64
 	Reward float64
 	Ended  bool
@@ -65,7 +65,7 @@ var (
 	_ agent.Phased   = (*recurrent)(nil)
 )
 
-// learnsRecurrently makes w's runs those of the recurrent learner.
+// learnsRecurrently gives w's runs the recurrent learner.
 func learnsRecurrently(w *world) *world {
 	w.terminal = 23
 	w.learner = func(seed uint64) agent.Learner { return newRecurrent(w, seed) }
@@ -86,7 +86,7 @@ func newRecurrent(w *world, seed uint64) *recurrent {
 
 func (r *recurrent) StateSize() int { return recurrentUnits }
 
-// remember is the state behind an observation.
+// remember returns the state after an observation.
 func (r *recurrent) remember(state, obs []float32) (h [recurrentUnits]float64) {
 	for i := range h {
 		z := 0.5 * float64(state[i])
@@ -125,7 +125,7 @@ func (r *recurrent) Act(a *agent.Acting) error {
 	return r.w.call("%v %d", a.Mode, a.Copies)
 }
 
-// Observe refuses a memory of the episode before.
+// Observe refuses the memory of a previous episode.
 func (r *recurrent) Observe(e *agent.Experience) error {
 	r.Ended = append(r.Ended, make([]bool, e.Copies-len(r.Ended))...)
 	for i := range e.Copies {
@@ -141,7 +141,7 @@ func (r *recurrent) Observe(e *agent.Experience) error {
 	return nil
 }
 
-// copies is how many copies it acts in.
+// copies returns how many copies it acts in.
 func (r *recurrent) copies() int { return max(1, len(r.Ended)) }
 
 func (r *recurrent) Phases() []agent.Phase {
@@ -168,7 +168,7 @@ func (r *recurrent) returns(_ *agent.Work, done int) (n int, made []agent.Update
 	return n, nil, r.w.call("rollout behind %d", done)
 }
 
-// learn makes three updates, each on one row; behind the last one the rollout begins anew.
+// learn makes three updates, each on one row. After the last one the rollout starts again.
 func (r *recurrent) learn(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
 	total := 2 * len(r.Rollout)
 	for n = 0; n < 3 && done+n < total; n++ {
@@ -211,8 +211,8 @@ func (r *recurrent) Load(in io.Reader) error {
 	return gob.NewDecoder(in).Decode(&r.recurrentState)
 }
 
-// recurrentConfig is a run of it that has everything a run can have: knobs that turn in
-// its phases, refits, evaluations in the middle of which it is saved.
+// recurrentConfig is a run of the recurrent learner that has everything a run can have: knobs that
+// turn in its phases, refits, and evaluations in the middle of which it is saved.
 func recurrentConfig() config.Config {
 	c := newWorld().config()
 	c.Steps, c.StartSteps = 55, 0
@@ -220,8 +220,8 @@ func recurrentConfig() config.Config {
 	return c
 }
 
-// A learner that is nothing like SAC goes on from every border of its run, in the middle
-// of its own phases and of evaluations too.
+// A learner that is nothing like SAC goes on from every border of its run, also in the middle of
+// its own phases and of evaluations.
 func TestARecurrentLearnerGoesOnFromEveryBorder(t *testing.T) {
 	for _, d := range []struct{ members, copies int }{{1, 1}, {2, 1}, {1, 3}, {2, 2}} {
 		phases := resumeEverywhere(t, 1, func(r record) *Lab {
@@ -240,8 +240,8 @@ func TestARecurrentLearnerGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// Its phases stand where the lab's do in an env step, with the losses that it has, and a
-// change at a place in one of them is in force from the next update on.
+// The learner's phases have the same place in an env step as the lab's, with its own losses. A
+// change at a position in one of them is in force from the next update on.
 func TestTheJournalOfARecurrentLearner(t *testing.T) {
 	w := learnsRecurrently(newWorld())
 	l, folder := play(t, w, recurrentConfig())
@@ -268,7 +268,7 @@ func TestTheJournalOfARecurrentLearner(t *testing.T) {
 	}
 }
 
-// Evaluations take the mean actions or samples, and nothing else of the run depends on it.
+// Evaluations take the mean actions or samples; nothing else in the run depends on that.
 func TestEvaluationsBySamples(t *testing.T) {
 	c := recurrentConfig()
 	_, mean := play(t, learnsRecurrently(newWorld()), c)
@@ -294,7 +294,7 @@ func TestEvaluationsBySamples(t *testing.T) {
 	}
 }
 
-// It can be paused in the middle of a slice's phase, and nothing of its journal changes.
+// The run can be paused in the middle of a phase, and its journal does not change.
 func TestARecurrentLearnerPauses(t *testing.T) {
 	for _, copies := range []int{1, 3} {
 		pauseRecurrent(t, copies)
@@ -334,8 +334,8 @@ func pauseRecurrent(t *testing.T, copies int) {
 	})
 }
 
-// A run on disk is ended in the middle of a phase of the learner; it is resumed, and
-// forked there, without a change and with one.
+// A run on disk is ended in the middle of a phase of the learner. It is resumed and forked there,
+// with and without a change.
 func TestARecurrentLearnerIsResumedAndForked(t *testing.T) {
 	for _, copies := range []int{1, 3} {
 		forkRecurrent(t, copies)
@@ -402,7 +402,7 @@ func forkRecurrent(t *testing.T, copies int) {
 	}
 }
 
-// evaluations are the lines about them.
+// evaluations returns the lines about evaluations.
 func evaluations(journal string) string {
 	var b bytes.Buffer
 	for line := range strings.Lines(journal) {
@@ -413,7 +413,7 @@ func evaluations(journal string) string {
 	return b.String()
 }
 
-// A place in a phase that the run's learner does not have is refused in a line.
+// A position in a phase that the run's learner does not have is refused in one line.
 func TestPhasesOfAnotherLearner(t *testing.T) {
 	c := newWorld().config()
 	c.Schedule = []string{"20/learn:3:tau=0.5"}

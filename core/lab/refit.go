@@ -16,9 +16,9 @@ import (
 	"pgrlab/core/run"
 )
 
-// refit is what lines 3, 5 and 6 of Algorithm 1 do: F of every real transition, a
-// generator that is fitted to them, and a D_syn made with it. It changes the members'
-// generators, scores and D_syn; what of it an env step has to do is said by changes.
+// refit does lines 3, 5 and 6 of Algorithm 1: F of every real transition, a generator that is
+// fitted to them, and a D_syn made with it. It changes the members' generators, scores and
+// D_syn; changes says what of this an env step has to do.
 type refit struct {
 	config   *config.Config
 	place    *place
@@ -30,10 +30,10 @@ type refit struct {
 	views    *views
 	asides   *asides
 	members  []*replica.Replica
-	each     eachMember // of the members, some of them side by side
+	each     eachMember // side by side for some members
 
-	lean     func() bool                                  // checkpoints have of D_syn what it is made from
-	diverged func(who int, doing string, err error) error // takes what met a number that is not finite
+	lean     func() bool                                  // checkpoints hold only the recipe of D_syn
+	diverged func(who int, doing string, err error) error // handles the error of a number that is not finite
 
 	slice  int  // generator steps of a slice
 	scored bool // the fit of the present env step has scores
@@ -66,8 +66,7 @@ func (f *refit) updateRelevance() phase {
 	}
 }
 
-// startScoring binds the relevance function: a change from here on is for the next
-// refit.
+// startScoring binds the relevance function: a later change affects the next refit.
 func (f *refit) startScoring(rows int) {
 	f.changes.Begins(redo.Scoring)
 	name := f.settings.Relevance
@@ -78,8 +77,9 @@ func (f *refit) startScoring(rows int) {
 	}
 }
 
-// known says whether F of D_real is known: of episodes it is not before every member has learned
-// from some. The generator is fitted without conditions then, which a line says.
+// known says whether F of D_real is known. An F that learns from episodes is not known before
+// every member has learned from some; the generator is then fitted without conditions, and a
+// line says so.
 func (f *refit) known(name string) bool {
 	known := true
 	for _, m := range f.members {
@@ -91,8 +91,8 @@ func (f *refit) known(name string) bool {
 	return known
 }
 
-// scoreSlice does the units from done on, of which the model owes the first; it returns
-// how many.
+// scoreSlice does some units from done on and returns how many. The first owed units are updates
+// or counts that the model owes; the others are transitions to score.
 func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	if done < owed {
 		defer f.meter.MeasureWarming(&n)()
@@ -179,11 +179,11 @@ func (f *refit) cancel() {
 	f.changes.SendBack()
 }
 
-// generate makes D_syn anew, one network call at a time. The old D_syn stays until
-// the new one is complete. The observation that the member's next action answers
-// is not touched: the authors' loop overwrites it here with the last synthetic
-// one (renwang435/pgr: synther/online/online_cond.py).
-// Before the new one comes into force it is described, in pieces.
+// generate makes D_syn anew, one network call at a time. The old D_syn stays until the new one
+// is complete. The observation for which a member chooses its next action is not touched: the
+// authors' loop overwrites it here with the last synthetic one (renwang435/pgr:
+// synther/online/online_cond.py). The new D_syn is described, in pieces, before it comes into
+// force.
 func (f *refit) generate() phase {
 	var found []*event.Generated
 	return phase{
@@ -241,7 +241,7 @@ func (f *refit) generateSlice() (n int, complete bool, err error) {
 	}); err != nil {
 		return 0, false, f.abandon(m, "generate", err)
 	}
-	if total := slices.Max(totals); total > 0 { // 0 of those that have ended
+	if total := slices.Max(totals); total > 0 { // 0 for those that have ended
 		f.place.total = max(f.place.total, total+f.describing())
 	}
 	return n, !slices.Contains(ended, false), nil
@@ -268,8 +268,8 @@ func (f *refit) finishGeneration(found []*event.Generated) error {
 	return nil
 }
 
-// describeGeneration describes the new D_syn of every member before it comes into
-// force; found gets what it finds of each, or nothing where the run makes no analyses.
+// describeGeneration describes the new D_syn of every member before it comes into force. found
+// receives the result of each member, or nothing if the run makes no analyses.
 func (f *refit) describeGeneration(found []*event.Generated) inspect.Pieces {
 	return func(yield func(error) bool) {
 		if !f.config.Analyses() {
@@ -304,8 +304,8 @@ func (f *refit) describing() (n int) {
 	return n
 }
 
-// abandon gives up the fit or the generation under way because it diverged. What
-// there was before stays in force; a knob that is set "now" does it again.
+// abandon gives up the fit or the generation under way because it diverged. What there was
+// before stays in force; setting a knob "now" does the work again.
 func (f *refit) abandon(m *replica.Replica, doing string, err error) error {
 	if err := f.diverged(m.Index, doing, err); err != nil {
 		return err

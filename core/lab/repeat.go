@@ -9,15 +9,15 @@ import (
 	"pgrlab/core/run"
 )
 
-// repeatChanges schedules the changes that were made, and the notes that were written,
-// behind mark, except for those that are scheduled anyway.
+// repeatChanges schedules the changes made and the notes written after mark, except for those
+// that are scheduled anyway.
 func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 	pending := slices.Clone(x.steering.schedule)
 	var more []knob.Scheduled
 	line := course{step: x.Step, begun: mark.Size > 0}
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
 	err := r.folder.Tail(mark, func(e run.Entry) {
-		body, ok := event.DecodeRaw(e) // written again as it was
+		body, ok := event.DecodeRaw(e) // raw: it is written again as it was
 		if !ok {
 			damaged(e.Number)
 			return
@@ -65,8 +65,8 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 	return nil
 }
 
-// changeOf is the change or the note of a line, if it is one that is made again; whole
-// says that its checksum is right.
+// changeOf returns the change or note of a line; repeats says that it is of a kind that is made
+// again, whole that its checksum is right.
 func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 	sum := ""
 	switch b := line.Body.(type) {
@@ -79,7 +79,7 @@ func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 		s, sum = b.Scheduled(), b.Sum
 	case event.Noted:
 		if b.Obs.At == nil {
-			return s, false, false // of the run itself: it comes again, or belongs to the break
+			return s, false, false // the run's own note: it comes again, or belongs to the interruption
 		}
 		s, sum = knob.Scheduled{At: *b.Obs.At, Note: b.Text, By: b.Obs.By}, b.Obs.Sum
 	default:
@@ -88,15 +88,15 @@ func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 	return s, sum == s.Sum(), true
 }
 
-// course is the way of a journal: forward, but for analyses of earlier places. One that
-// leaves it was put together from several.
+// course follows the steps of a journal, which only go forward, except for analyses of earlier
+// places. A journal that goes back was put together from several.
 type course struct {
 	step  int
 	begun bool // the run has its first line
 	left  bool
 }
 
-// leaves says whether the journal has left its course with a line, or before it.
+// leaves says whether the journal has left its course with line e, or before it.
 func (c *course) leaves(e run.Entry) bool {
 	switch {
 	case e.Type == event.TypeStart:

@@ -25,11 +25,11 @@ import (
 	"pgrlab/envs/maze"
 )
 
-// respawning says of every fifth env step that it ended elsewhere.
+// respawning reports every fifth env step as a respawn.
 type respawning struct {
 	*maze.Env
 	t  int32
-	at func(t int) // nil: nobody waits for an env step
+	at func(t int) // nil: no hook
 }
 
 func (e *respawning) Step(action, obs []float32) (float64, bool, bool, error) {
@@ -49,7 +49,7 @@ func (e *respawning) Load(r io.Reader) error {
 	return errors.Join(binary.Read(r, binary.LittleEndian, &e.t), e.Env.Load(r))
 }
 
-// observing keeps how many rewards it observed that have a bonus, of respawns and of others.
+// observing counts the observed rewards that have a bonus, those of respawns and the others.
 type observing struct {
 	*ppo.Agent
 	raised *[2]int
@@ -57,7 +57,7 @@ type observing struct {
 
 func (o observing) Observe(e *agent.Experience) error {
 	for i, r := range e.Rewards {
-		if r != 0 { // there is no goal in sight, and no other reward
+		if r != 0 { // no goal is in sight, so every reward is a bonus
 			at := 0
 			if e.Respawned[i] {
 				at = 1
@@ -68,12 +68,13 @@ func (o observing) Observe(e *agent.Experience) error {
 	return o.Agent.Observe(e)
 }
 
-// A bonus is not of respawns unless it is asked for, and its model does not learn from them.
+// Respawns have no bonus unless the settings use them, and otherwise the bonus's model does not
+// learn from them either.
 func TestNoBonusForRespawns(t *testing.T) {
 	for _, c := range []config.Config{ppoConfig("curiosity"), ppoConfig("rnd"), ppoCuriosityOfFrames(3), ppoRNDOfFrames(3)} {
 		for _, respawns := range []string{relevance.RespawnsMasked, relevance.RespawnsUsed} {
 			if racing.On && respawns == relevance.RespawnsUsed {
-				continue // the same work on a few rows more
+				continue // the same work on a few more rows
 			}
 			function, own := c.Bonus.Function, relevance.Respawns{Respawns: respawns}
 			switch f := c.Relevance.Of(function).(type) {
@@ -100,7 +101,7 @@ func TestNoBonusForRespawns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			learned := f.(relevance.Trained).Batch() // of the last update
+			learned := f.(relevance.Trained).Batch() // the last update's batch
 			seen, rows := respawnsIn(learned)
 			if rows == 0 || seen > 0 && !used || seen == 0 && used && rows > 2 {
 				t.Errorf("%s: the last update was on %d respawns of %d rows", name, seen, rows)
@@ -109,7 +110,7 @@ func TestNoBonusForRespawns(t *testing.T) {
 	}
 }
 
-// respawnsIn is how many rows of a batch say that their agent was put elsewhere.
+// respawnsIn counts the rows of a batch that are respawns.
 func respawnsIn(b *replay.Batch) (seen, rows int) {
 	for _, n := range b.Notes {
 		if n.Respawned {
@@ -124,7 +125,7 @@ func respawnsIn(b *replay.Batch) (seen, rows int) {
 	return seen, max(len(b.Notes), len(b.Frames))
 }
 
-// respawningLab is such a run in mazes, with what its learner observes.
+// respawningLab makes such a run in mazes, and counts what its learner observes.
 func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go", LeastShare: 1})
@@ -155,8 +156,8 @@ func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 	return l, raised
 }
 
-// On the disk, where D_real is a log of rows, notes come back with them: PPO with a bonus and
-// prioritized generative replay on it go on from a stop, and in a fork.
+// On disk, where D_real is a log of rows, notes are restored with the rows: PPO with a bonus, and
+// prioritized generative replay on it, go on after a stop and in a fork.
 func TestNotesOfARunThatIsResumedAndForked(t *testing.T) {
 	for _, c := range []config.Config{ppoConfig("curiosity"), ppoRelevantConfig(), ppoLatentOfFrames("eco")} {
 		c.Schedule = nil

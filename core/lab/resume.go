@@ -20,25 +20,25 @@ import (
 // Resumption says how a run is to go on.
 type Resumption struct {
 	Saving
-	// DropTail forgets the changes that were made behind the checkpoint; without
-	// it they are made again at their positions.
+	// DropTail forgets the changes that were made after the checkpoint; without it they are made
+	// again at their positions.
 	DropTail bool
-	// At goes back to the last checkpoint at or before it; nil: the last of all.
-	// Those behind it are set aside with the lines that are.
+	// At goes back to the last checkpoint at or before this position; nil: the last of all.
+	// Later checkpoints are set aside together with the lines after it.
 	At *knob.Position
-	// Config is what config.toml is to hold from now on, where the run is made longer
-	// (see Config.Longer); nil: it stays as it is.
+	// Config is the content of config.toml from now on, if the run is made longer (see
+	// Config.Longer); nil: it stays as it is.
 	Config []byte
-	// Say hears, while Restore is at it, what takes its time; nil: nobody does.
+	// Say is told what Restore is doing when that takes time; nil: nobody is told.
 	Say func(text string)
 }
 
-// Restore makes a lab that goes on where the run in folder was saved last, or from
-// the beginning if it never was. What the journal holds behind that place moves to
-// a file of its own, and the changes in it are scheduled again, so that the journal
-// becomes that of a run which was never interrupted. Lines that a person should
-// see are returned: checkpoints that cannot be used, another kind of device,
-// damaged lines. On an error the folder is as it was and still the caller's.
+// Restore makes a lab that goes on where the run in folder was saved last, or from the beginning
+// if it never was saved. The part of the journal after that place moves to a file of its own,
+// and the changes in it are scheduled again, so that the journal becomes that of a run which was
+// never interrupted. said has lines that the user should see: checkpoints that cannot be used,
+// another kind of device, damaged lines. On an error the folder is unchanged and still the
+// caller's.
 func Restore(c config.Config, task task.Task, dev device.Device, folder *run.Folder, how Resumption) (l *Lab, said []string, err error) {
 	p, err := newParts(&c, task, dev)
 	if err != nil {
@@ -73,12 +73,12 @@ func restore(c config.Config, task task.Task, folder *run.Folder, p parts, devic
 	return l, r.said, nil
 }
 
-// resuming is what Restore knows on its way.
+// resuming is the state of a Restore.
 type resuming struct {
 	folder *run.Folder
-	begin  func() (*Lab, error) // a lab at its beginning, without a folder
-	from   run.Header           // the checkpoint that is used; zero at the beginning
-	ended  bool                 // there are checkpoints with what only the end of a shorter run has
+	begin  func() (*Lab, error) // makes a lab at its beginning, without a folder
+	from   run.Header           // the checkpoint in use; zero: the run goes on from its beginning
+	ended  bool                 // some checkpoints contain what only the end of a shorter run has
 	said   []string
 }
 
@@ -86,8 +86,8 @@ func (r *resuming) say(format string, args ...any) {
 	r.said = append(r.said, fmt.Sprintf(format, args...))
 }
 
-// before are the checkpoints from which a run of so many steps can go on: not those with
-// what only the end of a shorter one has.
+// before returns the checkpoints from which a run of that many steps can go on. It leaves out
+// those that contain what only the end of a shorter run has.
 func (r *resuming) before(found []run.Found, steps int) []run.Found {
 	all := len(found)
 	found = slices.DeleteFunc(found, func(f run.Found) bool { return f.Ended && f.Step < steps })
@@ -95,7 +95,7 @@ func (r *resuming) before(found []run.Found, steps int) []run.Found {
 	return found
 }
 
-// upTo are the checkpoints at or before a position.
+// upTo returns the checkpoints at or before a position.
 func (r *resuming) upTo(found []run.Found, at *knob.Position) ([]run.Found, error) {
 	if at == nil {
 		return found, nil
@@ -118,7 +118,7 @@ func (r *resuming) upTo(found []run.Found, at *knob.Position) ([]run.Found, erro
 	return kept, nil
 }
 
-// first is the first text that says something.
+// first returns the first text that is not empty.
 func first(texts ...string) string {
 	i := slices.IndexFunc(texts, func(t string) bool { return t != "" })
 	return texts[i]
@@ -147,9 +147,9 @@ func (r *resuming) newest(found []run.Found) (*Lab, error) {
 	return r.begin()
 }
 
-// neverSaved is an error where the journal says that there was a checkpoint: of a run that
-// was saved, or of a fork, which begins with one. A version that could leave forks half
-// made left them so. What they began with is nowhere else.
+// neverSaved returns an error if the journal says that there was a checkpoint: the run was
+// saved, or it is a fork, which begins with one. An earlier version could leave forks half made
+// in this state; the checkpoint that they began with exists nowhere else.
 func (r *resuming) neverSaved() error {
 	var lost error
 	err := r.folder.Tail(run.EmptyMark(), func(e run.Entry) {

@@ -7,9 +7,10 @@ import (
 	"pgrlab/core/replica"
 )
 
-// rounds are those of relevance functions that learn now and then from all that was met since,
-// for a bonus and for F alike. All members have met equally many env steps, but need not have
-// equally much to learn from: one whose round is made waits for the others.
+// rounds is the phase of relevance functions that learn now and then from everything met since
+// their last round, for a bonus and for F alike. All members have met equally many env steps,
+// but need not have equally much to learn from: a member whose round is done waits for the
+// others.
 func (x *experiment) rounds() phase {
 	due := func() bool {
 		return slices.ContainsFunc(x.members, func(m *replica.Replica) bool { return m.Rounds.Due() })

@@ -11,7 +11,7 @@ import (
 	"pgrlab/core/redo"
 )
 
-// loop is the section loop as it is now.
+// loop returns the section loop as it is now.
 func (x *experiment) loop() checkpoint.Loop {
 	c, d := x.changes.State(), &x.synthesis
 	s := checkpoint.Loop{
@@ -30,8 +30,8 @@ func (x *experiment) loop() checkpoint.Loop {
 	return s
 }
 
-// saveSections hands every section to put, with a function that writes it. It is for the
-// places between two slices only.
+// saveSections calls put for every section, with a function that writes it. It must be called
+// only between two slices.
 func (x *experiment) saveSections(put func(name string, part func(w io.Writer) error) error) error {
 	if x.inSlice {
 		return fmt.Errorf("save run: the run is at work behind %s", x.position)
@@ -50,18 +50,18 @@ func (x *experiment) saveSections(put func(name string, part func(w io.Writer) e
 	return nil
 }
 
-// into is the run, which has not begun, as what a checkpoint is loaded into. On an error
-// it must not be used any further.
+// into returns the run, which has not begun, as the target of a checkpoint that is loaded. After
+// an error of the load the run must not be used.
 func (x *experiment) into() checkpoint.Into {
 	return checkpoint.Into{Config: x.config, Task: x.task, Members: x.members, Loop: x.restore, Tell: x.tell}
 }
 
-// restore makes the run's counters those of a checkpoint.
+// restore sets the run's counters to those of a checkpoint.
 func (x *experiment) restore(s *checkpoint.Loop) {
 	x.place.load(s.Loop.Step, s.Position, s.Total)
 	l := &s.Loop
 	x.Settings, x.steering.schedule = l.Settings, s.Schedule
-	if x.Settings.TV == "" && x.config.Knobs.TV != "" { // of a checkpoint from before these were knobs
+	if x.Settings.TV == "" && x.config.Knobs.TV != "" { // from a checkpoint from before these were knobs
 		x.Settings.TV, x.Settings.Entropy = x.config.Knobs.TV, x.config.Knobs.Entropy
 	}
 	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.Asked, l.Analysing}

@@ -25,13 +25,13 @@ import (
 type memory struct {
 	names []string
 	parts map[string][]byte
-	lines int // of the canonical journal at that time
+	lines int // lines of the canonical journal at that time
 	state event.Snapshot
 }
 
-// counters is a snapshot without what follows from times.
+// counters returns a snapshot without the values that depend on times.
 func counters(s event.Snapshot) event.Snapshot {
-	if s.Losses != nil { // NaN is not NaN
+	if s.Losses != nil { // NaN differs from NaN
 		known := *s.Losses
 		for _, v := range []*float64{&known.Critic, &known.Actor, &known.Alpha, &known.QMean, &known.Curiosity} {
 			if math.IsNaN(*v) {
@@ -77,13 +77,13 @@ func (m memory) load(x *experiment) error {
 	return err
 }
 
-// eachNth chooses each nth border.
+// eachNth chooses every nth border.
 func eachNth(n int) func(int, knob.Position) bool {
 	return func(i int, _ knob.Position) bool { return i%n == 0 }
 }
 
-// borders plays l to its end and saves it at places between two slices inside of an env
-// step, and at some between two of them: at those chosen, of which i were seen before.
+// borders plays l to its end and saves it at chosen places: between two slices inside an env step,
+// and between some env steps. chosen is told how many places were seen before.
 func borders(t testing.TB, l *Lab, folder *memoryFolder, chosen func(i int, p knob.Position) bool) map[knob.Position]memory {
 	t.Helper()
 	all := map[knob.Position]memory{}
@@ -109,7 +109,7 @@ func borders(t testing.TB, l *Lab, folder *memoryFolder, chosen func(i int, p kn
 	return all
 }
 
-// inOrder compares places of a run.
+// inOrder compares positions in a run.
 func inOrder(a, b knob.Position) int {
 	switch {
 	case a.Before(b):
@@ -120,15 +120,14 @@ func inOrder(a, b knob.Position) int {
 	return 0
 }
 
-// resumeEverywhere holds a run that goes on from each nth border to the one that was
-// never interrupted; the race detector sees a seventh of these. It returns how many there were
-// in each phase.
+// resumeEverywhere resumes a run from each nth border and compares it with the uninterrupted one;
+// the race detector sees a seventh of them. It returns how many borders there were in each phase.
 func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) (phases map[knob.Phase]int) {
 	t.Helper()
 	return resumeFrom(t, eachNth(nth), begin)
 }
 
-// resumeFrom is resumeEverywhere of the borders that are chosen.
+// resumeFrom is resumeEverywhere for the chosen borders.
 func resumeFrom(t *testing.T, chosen func(i int, p knob.Position) bool, begin func(record) *Lab) (phases map[knob.Phase]int) {
 	t.Helper()
 	whole := &memoryFolder{}
@@ -177,8 +176,8 @@ func TestARunGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// The same with the real parts, and every relevance function there is: a part
-// whose Save forgets something shows here.
+// The same holds with the real parts and every relevance function. A part whose Save forgets
+// something fails here.
 func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
@@ -210,7 +209,7 @@ func TestARunOfRealPartsGoesOnFromEveryBorder(t *testing.T) {
 	})
 }
 
-// stopped plays l up to step.
+// stopped plays l up to step and saves it.
 func stopped(t *testing.T, l *Lab, step int) memory {
 	t.Helper()
 	x, now := l.x, l.x.now

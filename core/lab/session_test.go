@@ -29,7 +29,7 @@ func (w *world) start(t *testing.T, ctx context.Context, l *Lab, folder *memoryF
 	return r
 }
 
-// A paused run waits without doing anything: the bubble sees its goroutine blocked.
+// A paused run waits idly: the synctest bubble sees its goroutine blocked.
 func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -49,7 +49,7 @@ func TestPauseWaitsBetweenTwoSlices(t *testing.T) {
 		if want := []float64{0, 20}; !slices.Equal(s.Pose, want) {
 			t.Errorf("pose %v, want %v: episode and step of the training environment", s.Pose, want)
 		}
-		// While it waits it obeys.
+		// It obeys commands while it is paused.
 		for _, c := range []event.Command{
 			event.Pause{}, event.SetKnob{Knob: "guidance", Value: "3"}, event.Note{Text: "what now?", By: "ana"},
 			event.Detach{By: "ana", Reason: "hung up"}, event.Attach{By: "bo"}, event.Resume{By: "ana"},
@@ -111,7 +111,7 @@ func TestStopSavesAndEnds(t *testing.T) {
 	if err := l.Send(event.Pause{}); !errors.Is(err, event.ErrEnded) {
 		t.Errorf("send after the end: %v", err)
 	}
-	l.Close() // twice is harmless
+	l.Close() // a second Close is harmless
 }
 
 func TestTheContextInterrupts(t *testing.T) {
@@ -155,7 +155,7 @@ func TestAFullMailboxSaysSo(t *testing.T) {
 	}
 }
 
-// The screen and others read while training writes; the race detector watches.
+// The screen and other readers read while training writes, under the race detector.
 func TestReadersDoNotDisturb(t *testing.T) {
 	w := newWorld()
 	folder := &memoryFolder{}

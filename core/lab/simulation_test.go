@@ -14,7 +14,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// failing lets the nth call of a name fail, and counts environments that are made.
+// failing makes the nth call of a name fail, and counts the environments that are made.
 func (w *world) failing(call string, nth int, err error) {
 	made := 0
 	w.on(call, func() {
@@ -27,13 +27,13 @@ func (w *world) failing(call string, nth int, err error) {
 
 var errSimulation = errors.New("the simulation has trapped")
 
-// Where a simulation fails training waits and says at which step. Whoever resumes
-// gets a new environment and the same env step; nobody's transitions are missing.
+// If a simulation fails, training pauses and says at which step. After a resume the member has a
+// new environment and repeats the same env step; no member's transitions are missing.
 func TestAFailedSimulationPauses(t *testing.T) {
 	for _, members := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld()
-			w.failing("step", 30*members, errSimulation) // the last member's at step 30
+			w.failing("step", 30*members, errSimulation) // the last member fails at step 30
 			c := w.config()
 			c.Members = members
 			folder := &memoryFolder{}
@@ -66,7 +66,7 @@ func TestAFailedSimulationPauses(t *testing.T) {
 			if !strings.Contains(journal, `"length":29`) || strings.Count(journal, `"diverged"`) != 1 {
 				t.Errorf("the journal is\n%s", journal)
 			}
-			// What was saved in the pause goes on as the run did.
+			// The run saved in the pause goes on as this one did.
 			rest, twin := &memoryFolder{}, newWorld()
 			second := twin.lab(t, c, rest)
 			if err := again.load(second.x); err != nil {
@@ -83,8 +83,8 @@ func TestAFailedSimulationPauses(t *testing.T) {
 	}
 }
 
-// One that fails again and again waits again and again, and ends a run that nobody
-// watches, once.
+// A simulation that keeps failing pauses training each time. A run without a watching user ends at
+// the first failure.
 func TestASimulationThatKeepsFailing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -117,7 +117,7 @@ func TestAFailedEvaluationIsLeftOut(t *testing.T) {
 			w := newWorld()
 			nth := 1
 			if call == "evaluation step" {
-				nth = 40 // of 30 each
+				nth = 40 // each evaluation has 30
 			}
 			w.failing(call, nth, errSimulation)
 			l := w.lab(t, w.config(), nil)
@@ -141,7 +141,7 @@ func TestAFailedEvaluationIsLeftOut(t *testing.T) {
 	}
 }
 
-// The checkpoint before a fault stays and is named, and the run goes back to it.
+// The checkpoint before a fault is kept and named, and the run can go back to it.
 func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := run.Create(dir, []byte("seed = 7\n"))

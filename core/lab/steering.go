@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// steering turns the knobs of a run: it checks a change, sets it, says what must be redone
-// for it, and keeps what is to be changed later. Of the run it changes the settings and
+// steering changes the knobs of a run: it checks a change, sets it, records what must be redone
+// for it, and keeps the schedule of later changes. In the run it changes only the settings and
 // the relevance function, which choose builds.
 type steering struct {
 	config   *config.Config
@@ -22,22 +22,22 @@ type steering struct {
 	changes  *redo.Changes
 	choose   func(relevance string) error // builds the function of that name, or changes nothing
 	outlook  func() redo.Outlook          // of the run as it is now
-	hasPhase func(knob.Position) error    // whether the run has such a place
+	hasPhase func(knob.Position) error    // an error if the run has no such place
 
 	schedule []knob.Scheduled // in the order of their positions
 }
 
-// asked is who asked for a change, and when.
+// asked says when a change was asked for, and which change it undoes.
 type asked struct {
 	at     time.Time
 	undoes int
 }
 
-// bySchedule is who makes the changes that were planned before the run.
+// bySchedule names the author of changes that were planned before the run.
 const bySchedule = "schedule"
 
-// read takes the schedule of a configuration; a knob that the method does not use is
-// refused before the run begins.
+// read reads the schedule of a configuration; a knob that the method does not use is refused
+// before the run begins.
 func (s *steering) read(schedule []string) error {
 	for _, text := range schedule {
 		change, err := knob.ParseScheduled(text)
@@ -53,7 +53,7 @@ func (s *steering) read(schedule []string) error {
 	return nil
 }
 
-// due takes the next change out of the schedule that is for p or before.
+// due takes the next change for p or before out of the schedule.
 func (s *steering) due(p knob.Position) (next knob.Scheduled, some bool) {
 	if len(s.schedule) == 0 || p.Before(s.schedule[0].At) {
 		return knob.Scheduled{}, false
@@ -62,7 +62,7 @@ func (s *steering) due(p knob.Position) (next knob.Scheduled, some bool) {
 	return next, true
 }
 
-// check reads a command's knob and value.
+// check parses the knob and the value of a command.
 func (s *steering) check(name, text string) (knob.Knob, knob.Value, error) {
 	k, err := knob.Find(name)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *steering) plan(c event.SetKnob) {
 	s.journal.emit(event.TypePlanned, event.NoMember, event.Planned{At: next.At, Knob: next.Knob, Value: next.Value, Now: next.Now, By: c.By, Sum: next.Sum()})
 }
 
-// back is the change that sets a knob back.
+// back returns the change that sets a knob back.
 func (s *steering) back(c event.Undo) (event.SetKnob, error) {
 	all := s.changes.All()
 	if c.ID < 1 || c.ID > len(all) {
@@ -147,7 +147,7 @@ func (s *steering) back(c event.Undo) (event.SetKnob, error) {
 	return event.SetKnob{ID: c.Ref, Knob: change.Knob, Value: change.From.String(), Now: c.Now, By: c.By}, nil
 }
 
-// note writes what somebody wants written down.
+// note writes a note as a line of the journal.
 func (s *steering) note(text string, obs event.KnobObs) {
 	p := s.place.position
 	obs.At, obs.Sum = &p, knob.Scheduled{At: p, Note: text}.Sum()

@@ -13,8 +13,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// Several labs in one process, on one device and built at the same time, train as
-// each does by itself: they share the workers and nothing else.
+// Several labs in one process, on one device and built at the same time, train as each does alone:
+// they share the workers and nothing else.
 func TestLabsAtOnce(t *testing.T) {
 	const labs = 3
 	config := func(i int) config.Config {

@@ -59,8 +59,8 @@ func variant(method string) config.Config {
 	return c
 }
 
-// turns are changes of all knobs that a run uses, two env steps apart from each
-// other in their order, and the knobs that it does not use.
+// turns returns changes of all knobs that a run uses, spread over four env steps that are two
+// apart, and the knobs that it does not use.
 func turns(c *config.Config) (schedule []string, refused []knob.Knob) {
 	for i, k := range knob.All() {
 		if c.Uses(k) != nil {
@@ -77,8 +77,8 @@ func turns(c *config.Config) (schedule []string, refused []knob.Knob) {
 	return schedule, refused
 }
 
-// Every knob that the method uses is turned in mid-run; the number of workers does
-// not show.
+// Every knob that the method uses is turned during the run; the number of workers makes no
+// difference.
 func TestVariantsWithEveryKnobTurned(t *testing.T) {
 	for method := range variants {
 		c := variant(method)
@@ -104,7 +104,7 @@ func TestVariantsWithEveryKnobTurned(t *testing.T) {
 	}
 }
 
-// validSchedule is what newLab says about a configuration.
+// validSchedule returns newLab's error for a configuration.
 func validSchedule(c config.Config) error {
 	l, err := newLab(c, newWorld().task(), nil, newWorld().parts(), "test", clock())
 	if l != nil {
@@ -113,7 +113,7 @@ func validSchedule(c config.Config) error {
 	return err
 }
 
-// A part whose Save forgets something shows here.
+// A part whose Save forgets something fails here.
 func TestVariantsGoOnFromEveryBorder(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
@@ -141,8 +141,8 @@ func TestVariantsGoOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// What the agent learns from has the bonus, what is stored and what is scored has
-// not; the line says how large it was.
+// The agent learns from rewards with the bonus; stored and scored rewards are without it. The line
+// says how large it was.
 func TestBonusesStayInTheBatch(t *testing.T) {
 	c := variant("synther-curiosity")
 	c.Knobs.Bonus = 5

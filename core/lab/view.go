@@ -16,12 +16,12 @@ type views struct {
 	synthesis *synthesis
 }
 
-// of is the member as it is now, to be looked at.
+// of returns the view of a member as it is now.
 func (v *views) of(m *replica.Replica) inspect.View {
 	return m.View(replica.Now{Step: v.place.Step, Settings: v.settings}, v.synthesis.Fitted, v.synthesis.Asked)
 }
 
-// as is the member under settings that may have changed since.
+// as returns the view of a member under settings s, which the run may have changed since.
 func (v *views) as(m *replica.Replica, s knob.Settings) (inspect.View, error) {
 	return m.ViewAs(v.of(m), s)
 }

@@ -12,9 +12,8 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// A run writes the same journal whatever the number of workers and whatever the cores: with
-// each learner and each kind of generator, on the kernels of this machine, everything cut for
-// every worker.
+// A run writes the same journal for any number of workers and cores: with each learner and each
+// kind of generator, on the kernels of this machine, with all work divided among all workers.
 func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
 	learners, generators := map[string]bool{}, map[string]bool{}
 	for name, run := range map[string]struct {

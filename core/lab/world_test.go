@@ -23,20 +23,19 @@ import (
 	"pgrlab/core/testing/pace"
 )
 
-// world is a scripted world: every part does little, remembers what it was asked
-// for and answers with numbers that depend on all of it, so that a draw that is
-// not where it was shows in the journal.
+// world is a scripted world. Every part does little, remembers its calls and returns numbers that
+// depend on all of them, so that a misplaced draw shows in the journal.
 type world struct {
 	log   []string
-	hooks map[string]func() // called before the call of that name is answered
-	fail  map[string]error  // what calls return
+	hooks map[string]func() // called before the call of that name returns
+	fail  map[string]error  // errors that calls return
 
-	started  int                             // environments
-	obs      [][]float32                     // of every transition's first observation, as the environment saw it
+	started  int                             // environments made
+	obs      [][]float32                     // first observation of every transition, as the environment returned it
 	learner  func(seed uint64) agent.Learner // nil: worldAgent
 	terminal int                             // episodes end truly at this length; 0: at the time limit only
-	spread   int                             // and each later than the one before, up to as many steps; then anew
-	rows     replay.Shape                    // of D_real, where the learner fills it; else those of the environment
+	spread   int                             // each episode is a step longer than the one before, in a cycle of this many
+	rows     replay.Shape                    // shape of D_real, if the learner fills it; otherwise that of the environment
 }
 
 func (w *world) call(format string, args ...any) error {
@@ -59,7 +58,7 @@ const (
 
 var worldShape = replay.Shape{Obs: worldObs, Act: worldAct}
 
-// shape is that of D_real.
+// shape returns the shape of D_real.
 func (w *world) shape() replay.Shape {
 	if w.rows != (replay.Shape{}) {
 		return w.rows
@@ -111,8 +110,8 @@ func (w *world) parts() parts {
 	}}
 }
 
-// config is a run of that world that takes milliseconds: 6 random steps, a refit
-// at step 20 and every 20 steps, an evaluation every 15.
+// config is a run of the scripted world that takes milliseconds: 6 random steps, a refit at step 20
+// and every 20 steps, an evaluation every 15.
 func (w *world) config() config.Config {
 	c := config.Config{
 		Task: "world", Method: "pgr-curiosity", Scale: "test", Device: "cpu", Seed: 7, Members: 1,
@@ -136,7 +135,7 @@ func (w *world) config() config.Config {
 	return c
 }
 
-// clock is a time that goes on by a millisecond whenever it is read.
+// clock returns a time that advances by a millisecond whenever it is read.
 func clock() func() time.Time {
 	var reads atomic.Int64
 	return func() time.Time {
@@ -157,7 +156,7 @@ func (w *world) lab(t testing.TB, c config.Config, folder record) *Lab {
 type memoryFolder struct {
 	journal bytes.Buffer
 	files   map[string][]byte
-	fault   atomic.Uint64 // the syscall.Errno that the journal meets; 0: none
+	fault   atomic.Uint64 // the journal's syscall.Errno; 0: none
 	closed  bool
 }
 
@@ -182,7 +181,7 @@ func (f *memoryFolder) Save(name string, write func(io.Writer) error) error {
 func (f *memoryFolder) Sync() error  { return nil }
 func (f *memoryFolder) Close() error { f.closed = true; return nil }
 
-// canonical is the deterministic part of the journal.
+// canonical returns the deterministic part of the journal.
 func (f *memoryFolder) canonical(t testing.TB) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -208,7 +207,7 @@ func blend32(x []float32) float64 {
 	return h
 }
 
-// keep and kept are the states of the world's parts.
+// keep and kept write and read the states of the world's parts.
 func keep(w io.Writer, v ...float64) error { return binary.Write(w, binary.LittleEndian, v) }
 func kept(r io.Reader, n int) ([]float64, error) {
 	v := make([]float64, n)

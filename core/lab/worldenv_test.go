@@ -70,7 +70,7 @@ func (v *worldVec) Step(actions, obs []float32, rewards []float64, ended []bool)
 		rewards[i] = 0
 		if !ended[i] {
 			rewards[i] = float64(i + 1)
-			if v.w.learner != nil { // of worldAgent returns are whole numbers
+			if v.w.learner != nil { // with worldAgent, returns are whole numbers
 				rewards[i] += float64(actions[i])
 			}
 			obs[i*worldObs] = float32(blend(float64(v.seed), float64(v.episode), float64(v.t)))

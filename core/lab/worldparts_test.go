@@ -145,8 +145,8 @@ func (m *worldModel) Score(dst []float32, b *replay.Batch, rows int) error {
 	return m.w.call("score %s %d", m.name, rows)
 }
 
-// worldGenerator needs as many calls for a generation as there are sampler steps,
-// and finishes all transitions with the last one.
+// worldGenerator needs as many calls for a generation as there are sampler steps, and returns all
+// transitions with the last one.
 type worldGenerator struct {
 	w      *world
 	fit    generative.FitKnobs
@@ -183,7 +183,7 @@ func (g *worldGenerator) GenerateSlice() ([]float32, int, int, error) {
 	return rows, g.calls, g.knobs.Steps, g.w.call("generate %d", g.calls)
 }
 
-// Asked is what the world's generations never obey.
+// PromptScores returns scores that the world's generations never obey.
 func (g *worldGenerator) PromptScores(k generative.GenKnobs, occasion uint64, n int) []float32 {
 	asked := make([]float32, n)
 	for i := range asked {

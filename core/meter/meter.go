@@ -1,5 +1,5 @@
-// Package meter measures how long the parts of a run take: for people, never for a
-// decision of the run.
+// Package meter measures how long the parts of a run take. The measurements are for
+// people; no decision of the run depends on them.
 package meter
 
 import (
@@ -13,41 +13,41 @@ import (
 	"pgrlab/core/run"
 )
 
-// Meter is that of one run, for the goroutine that trains.
+// Meter measures one run. It belongs to the goroutine that trains.
 type Meter struct {
 	now  func() time.Time
-	cost [knob.Phases]average // seconds of a unit of each phase; of Collect: of an env step that trains
+	cost [knob.Phases]average // seconds of a unit of each phase; for Collect, of an env step that trains
 	// perSample is the seconds of one transition at one noise level.
 	perSample average
 	// warm is the seconds of a unit of work that a relevance model owes before a scoring.
 	warm average
 
-	// learn is how much of an env step that trains goes into phase Learn, and rows what the
-	// real rows of its batch and a share of the others come to: see Weigh.
+	// learn is the seconds of phase Learn in an env step that trains, and rows the weighted
+	// number of rows in its batch: see Weigh.
 	learn average
 	rows  float64
 
-	parts [partCount]time.Duration // since the last line perf
+	parts [partCount]time.Duration // since the last journal line perf
 
 	work       time.Duration // in slices of the present refit
 	generating time.Duration // in slices of the present generation
 	samples    float64       // transitions × noise levels of the present generation
 
-	learning time.Duration // of the present env step in phase Learn
-	last     time.Time     // the present env step's begin; zero after a pause
-	apart    time.Duration // of the present env step in slices with a cost of their own
+	learning time.Duration // time of the present env step in phase Learn
+	last     time.Time     // beginning of the present env step; zero after a pause
+	apart    time.Duration // time of the present env step in slices with a cost of their own
 	window   []moment
 	steps    float64 // env steps per second
 	updates  float64 // critic updates per second
 }
 
-// New is a meter that reads the time from now.
+// New returns a meter that reads the time from now.
 func New(now func() time.Time) Meter { return Meter{now: now} }
 
-// Part is what time goes into.
+// Part is an activity that takes time.
 type Part int
 
-// The parts. Those of the phases have the order of the phases.
+// The parts. Parts that are phases have the order of the phases.
 const (
 	Act      Part = iota // policy and environment
 	Score                // relevance of real transitions
@@ -60,21 +60,21 @@ const (
 	partCount
 )
 
-// On adds the time since begin to a part; it returns the present one.
+// On adds the time since begin to a part and returns the present time.
 func (m *Meter) On(p Part, begin time.Time) time.Time {
 	now := m.now()
 	m.parts[p] += now.Sub(begin)
 	return now
 }
 
-// Share is what a part takes of some time in which several went on, by its own clock.
+// Share is the time of a part, by its own clock, within a span that several parts share.
 type Share struct {
 	Part
 	Own time.Duration
 }
 
-// Together divides the time since begin among parts that took turns in it, or went on side by
-// side, as their own times are to each other.
+// Together divides the time since begin among parts that took turns or ran side by side, in
+// proportion to their own times.
 func (m *Meter) Together(begin time.Time, shares ...Share) {
 	var own time.Duration
 	for _, s := range shares {
@@ -89,7 +89,7 @@ func (m *Meter) Together(begin time.Time, shares ...Share) {
 	}
 }
 
-// spentOn is what the parts took since it was called last.
+// spentOn returns the times of the parts since its last call.
 func (m *Meter) spentOn() event.SpentOn {
 	s := func(p Part) run.Float { return run.Float(m.parts[p].Seconds()) }
 	out := event.SpentOn{
@@ -100,20 +100,20 @@ func (m *Meter) spentOn() event.SpentOn {
 	return out
 }
 
-// moment is where a run was at a time.
+// moment is the progress of a run at a time.
 type moment struct {
 	at      time.Time
 	step    int
 	updates uint64
 }
 
-// span is how far back the rates look.
+// span is the period over which the rates are taken.
 const span = 5 * time.Second
 
-// average is an exponentially weighted mean; the first values count in full. A value that stands
-// out counts as outlier times the mean: one unit in which the machine was lent to somebody else,
-// or asleep, says nothing of those to come, and a pace that has changed is followed within
-// some twenty units all the same.
+// average is an exponentially weighted mean; the first values count in full. Later values are
+// limited to outlier times the mean: a unit during which the machine was busy with something else,
+// or asleep, says nothing about the units to come. The mean still follows a changed pace within
+// about twenty units.
 type average struct{ value, weight float64 }
 
 func (a *average) add(v float64) {
@@ -125,12 +125,12 @@ func (a *average) add(v float64) {
 	a.value += (v - a.value) / a.weight
 }
 
-// Measure times a slice of n units; the function that it returns ends it. n is
-// read then.
+// Measure times a slice of n units, from now until the returned function is called. That
+// function reads n.
 func (m *Meter) Measure(p knob.Phase, n *int) func() { return m.measure(p, &m.cost[p], n) }
 
-// MeasureWarming is Measure of phase score where a model makes up for what it owes: a unit of
-// that takes something else than a transition's F.
+// MeasureWarming is Measure for phase score while a model does the work that it owes. A unit of
+// that work takes a different time than F of a transition.
 func (m *Meter) MeasureWarming(n *int) func() { return m.measure(knob.Score, &m.warm, n) }
 
 func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
@@ -140,7 +140,7 @@ func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
 		if p == knob.Learn {
 			m.learning += d
 		}
-		if p != knob.Rollout && p != knob.Learn && p != knob.Reach { // which an env step has for its updates
+		if p != knob.Rollout && p != knob.Learn && p != knob.Reach { // these phases hold the updates of an env step
 			m.apart += d
 		}
 		m.parts[partOf(p)] += d
@@ -156,8 +156,8 @@ func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
 	}
 }
 
-// partOf is the part that slices of a phase belong to: a learner's are the agent's, those
-// of the others have their numbers.
+// partOf returns the part to which slices of a phase belong. The phases of a learner belong to
+// Agent, and Reach to Models; the other phases have the numbers of their parts.
 func partOf(p knob.Phase) Part {
 	switch {
 	case p == knob.Reach:
@@ -168,18 +168,18 @@ func partOf(p knob.Phase) Part {
 	return Part(p)
 }
 
-// Took is a unit of an analysis in a phase.
+// Took records that a unit of an analysis in a phase took d.
 func (m *Meter) Took(p knob.Phase, d time.Duration) {
 	m.apart += d
 	m.parts[Analyse] += d
 	m.cost[p].add(d.Seconds())
 }
 
-// Elsewhere is time that has nothing to do with training.
+// Elsewhere records time that has nothing to do with training.
 func (m *Meter) Elsewhere(d time.Duration) { m.apart += d }
 
-// Begin is called at the begin of each env step; trained says whether the one
-// before made updates.
+// Begin is called at the beginning of each env step; trained says whether the previous
+// one made updates.
 func (m *Meter) Begin(trained bool) {
 	now := m.now()
 	if trained && !m.last.IsZero() {
@@ -189,9 +189,9 @@ func (m *Meter) Begin(trained bool) {
 	m.last, m.apart, m.work, m.learning = now, 0, 0, 0
 }
 
-// Weigh says what the rows of a batch of the env step that is over come to, as phase Learn is
-// as long as they are many: where that has changed, so have the means. It is 0 where there
-// was no batch.
+// Weigh records the weighted number of rows in a batch of the env step that just ended. The time
+// of phase Learn is proportional to it, so if it has changed, Weigh adjusts the means. rows is 0
+// if there was no batch, or if it makes no difference.
 func (m *Meter) Weigh(rows float64) {
 	if rows <= 0 {
 		return
@@ -204,7 +204,8 @@ func (m *Meter) Weigh(rows float64) {
 	m.rows = rows
 }
 
-// stepOf is what an env step takes whose batch comes to so many rows; 0: as now.
+// stepOf estimates the seconds of an env step whose batch has that weighted number of rows; 0: as
+// now.
 func (m *Meter) stepOf(rows float64) float64 {
 	step := m.cost[knob.Collect].value
 	if rows <= 0 || m.rows <= 0 {
@@ -218,24 +219,24 @@ func (m *Meter) Generation(k generative.GenKnobs) {
 	m.generating, m.samples = 0, float64(k.Samples)*float64(k.Steps)
 }
 
-// Generated is called when it is complete.
+// Generated is called when a generation is complete.
 func (m *Meter) Generated() {
-	if m.samples > 0 { // a generation that was saved half done has no cost
+	if m.samples > 0 { // a generation that was resumed from a checkpoint has no cost
 		m.perSample.add(m.generating.Seconds() / m.samples)
 	}
 }
 
-// Spent is the time of the env step's refit so far.
+// Spent returns the time of the env step's refit so far.
 func (m *Meter) Spent() time.Duration { return m.work }
 
-// Pause forgets where time was counted from, so that a pause does not count.
+// Pause resets the starting times, so that a pause does not count.
 func (m *Meter) Pause() {
 	m.window = m.window[:0]
 	m.last = time.Time{}
 	m.steps, m.updates = 0, 0
 }
 
-// Look updates the rates.
+// Look updates the rates with the progress at now.
 func (m *Meter) Look(now time.Time, step int, updates uint64) {
 	m.window = append(m.window, moment{now, step, updates})
 	old := 0
@@ -252,13 +253,13 @@ func (m *Meter) Look(now time.Time, step int, updates uint64) {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// GenerationTakes estimates a generation under s; 0 where that is not known yet.
+// GenerationTakes estimates the time of a generation under s; 0 if it is not known yet.
 func (m *Meter) GenerationTakes(s *knob.Settings) time.Duration {
 	return seconds(m.perSample.value * float64(s.Samples) * float64(s.SamplerSteps))
 }
 
-// RefitTakes estimates a refit under s to so many real transitions, which a learner may have
-// to make anew first, with a model that owes so many units; 0 where that is not known yet.
+// RefitTakes estimates the time of a refit under s to real transitions, which a learner may have
+// to make anew first, with a model that owes that many units of work; 0 if it is not known yet.
 func (m *Meter) RefitTakes(s *knob.Settings, real, owed int) time.Duration {
 	generate := m.GenerationTakes(s)
 	if generate == 0 {
@@ -269,7 +270,7 @@ func (m *Meter) RefitTakes(s *knob.Settings, real, owed int) time.Duration {
 	return seconds(score+fit) + generate
 }
 
-// PhaseTakes is the time until the phase ends that the run is in, of so many units.
+// PhaseTakes estimates the time until the present phase, with that many units, ends.
 func (m *Meter) PhaseTakes(at knob.Position, units int) time.Duration {
 	if at.Phase == knob.Collect || at.Phase == knob.AfterStep {
 		return 0
@@ -277,18 +278,18 @@ func (m *Meter) PhaseTakes(at knob.Position, units int) time.Duration {
 	return seconds(m.cost[at.Phase].value * float64(units-at.I))
 }
 
-// StepTakes is an env step that trains; 0 where that is not known yet.
+// StepTakes estimates the time of an env step that trains; 0 if it is not known yet.
 func (m *Meter) StepTakes() time.Duration { return seconds(m.cost[knob.Collect].value) }
 
-// Rates are env steps and critic updates per second.
+// Rates returns env steps and critic updates per second.
 func (m *Meter) Rates() (steps, updates float64) { return m.steps, m.updates }
 
-// Batches are what the rows of a batch come to, as Weigh has it: before the first generation,
-// and with D_syn; 0 where it makes no difference.
+// Batches holds the weighted numbers of rows in a batch, as in Weigh: before the first
+// generation, and with D_syn; 0 if it makes no difference.
 type Batches struct{ Real, Mixed float64 }
 
-// Costs are what the parts of the run have taken so far under s, and an evaluation whose
-// episodes have so many steps.
+// Costs returns what the parts of the run have taken so far, under s and for evaluations whose
+// episodes have that many steps.
 func (m *Meter) Costs(s *knob.Settings, b Batches, episode int) config.Costs {
 	return config.Costs{
 		Step: m.stepOf(b.Mixed), First: m.stepOf(b.Real), Score: m.cost[knob.Encode].value + m.cost[knob.Score].value, Warm: m.warm.value, FitStep: m.cost[knob.Fit].value,
@@ -297,7 +298,8 @@ func (m *Meter) Costs(s *knob.Settings, b Batches, episode int) config.Costs {
 	}
 }
 
-// Perf is how fast the run is and what it takes, since it was called last.
+// Perf returns the rates, costs and memory of the run, and the times of its parts since the last
+// call.
 func (m *Meter) Perf(s *knob.Settings) event.Perf {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
@@ -309,12 +311,12 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 	}
 }
 
-// State is what things took in a run so far: an estimate of what they will take must
-// not begin anew with every break. Of each average it holds value and weight.
+// State is the part of a Meter that a checkpoint saves, so that estimates do not start
+// afresh after every break. It holds the value and weight of each average.
 type State struct {
 	Cost, PerSample []float64
-	Warm            []float64 // missing in checkpoints of older builds, as the next one
-	Learn           []float64 // with the rows behind it
+	Warm            []float64 // missing in checkpoints of older builds, as is Learn
+	Learn           []float64 // followed by the rows
 	Parts           []time.Duration
 }
 
@@ -327,8 +329,8 @@ func (m *Meter) State() State {
 	return s
 }
 
-// Restore takes what saved gave; what is not of this version's shape is nothing. A version
-// with fewer phases had the first of these.
+// Restore restores what State returned, and ignores a State of another shape. Versions with
+// fewer phases had the first of the present ones.
 func (m *Meter) Restore(s State) {
 	if len(s.Cost) > 2*len(m.cost) || len(s.Cost)%2 != 0 || len(s.PerSample) != 2 || len(s.Parts) != len(m.parts) {
 		return
@@ -346,7 +348,7 @@ func (m *Meter) Restore(s State) {
 	copy(m.parts[:], s.Parts)
 }
 
-// Forget drops what things took: they take something else here.
+// Forget drops all averages, which do not hold where a run is resumed with other kernels.
 func (m *Meter) Forget() {
 	m.cost, m.perSample, m.warm, m.learn = [len(m.cost)]average{}, average{}, average{}, average{}
 }

@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/meter"
 )
 
-// What "now" costs is known once there was a refit, and a run that goes on from a
-// checkpoint knows it too.
+// The cost of "now" is known after the first refit, and also in a run that was resumed from a
+// checkpoint.
 func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := meter.New(func() time.Time { return at })
@@ -25,7 +25,7 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 		end()
 	}
 	warm := 4
-	end := m.MeasureWarming(&warm) // 0.25 s an update that was missed
+	end := m.MeasureWarming(&warm) // 0.25 s for each missed update
 	at = at.Add(time.Second)
 	end()
 	slice(knob.Encode, 20, time.Second)                       // 50 ms a transition
@@ -54,8 +54,8 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	}
 }
 
-// What a learner does behind its env steps is what env steps take, even where only some of
-// them have it; an evaluation is not.
+// The work of a learner after env steps counts as time of env steps, even if only some steps have
+// it; the time of an evaluation does not.
 func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := meter.New(func() time.Time { return at })
@@ -79,8 +79,8 @@ func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 	}
 }
 
-// What an env step will take once its batch has fewer rows that cost anything is known before
-// there is one, and once it has them the means are at once of such steps.
+// The time of an env step whose batch will have fewer rows that cost anything is predicted before
+// there is such a step, and after the first one the means are those of such steps.
 func TestBatchesThatBecomeQuicker(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := meter.New(func() time.Time { return at })
@@ -118,14 +118,14 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 	again := meter.New(func() time.Time { return at })
 	again.Restore(kept)
 	near("a step with D_syn, of a run that goes on", again.Costs(&s, b, 1).Step, 0.22)
-	kept.Learn = nil // an older build's
+	kept.Learn = nil // from an older build
 	older := meter.New(func() time.Time { return at })
 	older.Restore(kept)
 	near("of an older build's", older.Costs(&s, b, 1).Step, 0.42)
 }
 
-// One slice that stood still for an hour moves what others are expected to take by a part, and
-// ten times as long from now on is found out.
+// One slice that stood still for an hour changes the expected time of others only a little, and a
+// permanent change to ten times the time is detected.
 func TestASliceThatStoodStill(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := meter.New(func() time.Time { return at })

@@ -6,8 +6,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Columns samples weights [in,out] each of whose columns has the given norm and a direction of
-// its own, as normalized_columns_initializer of pathak22/noreward-rl (src/model.py) does, and
+// Columns samples weights [in,out] whose columns each have the given norm and an independent
+// direction, as normalized_columns_initializer of pathak22/noreward-rl (src/model.py) does, and
 // sets biases to zero.
 func Columns(norm float64) Init {
 	return func(w, b []float32, in, out int, s rng.Stream) {

@@ -13,7 +13,8 @@ type Conv struct {
 	Over window.Geometry
 }
 
-// NewConv returns a layer with initial weights, whose fan-in is what a window covers.
+// NewConv returns a layer with initial weights; its fan-in is the size of a window over all
+// channels.
 func NewConv(name string, over window.Geometry, out int, init Init, s rng.Stream) Conv {
 	l := NewLinear(name, over.Patch(), out, init, s)
 	return Conv{W: l.W, B: l.B, Over: over}
@@ -24,7 +25,7 @@ func (l Conv) Apply(g *op.Graph, x *op.Node) *op.Node {
 	return g.Conv(x, g.Bind(l.W), g.Bind(l.B), l.Over)
 }
 
-// Next is a window over the images that the layer makes.
+// Next returns a window over the images that the layer outputs.
 func (l Conv) Next(kernel, stride, pad int) window.Geometry {
 	height, width := l.Over.Out()
 	return window.Geometry{Height: height, Width: width, Channels: l.B.Shape[0], Kernel: kernel, Stride: stride, Pad: pad}

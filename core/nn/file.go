@@ -14,8 +14,7 @@ import (
 // magic begins every file of weights; the digit is the version of the format.
 const magic = "PGRW1\n"
 
-// Save writes tensors: for each its name, its shape and its numbers, all
-// little-endian.
+// Save writes tensors: for each one its name, its shape and its numbers, all little-endian.
 func Save(w io.Writer, tensors []*op.Tensor) error {
 	b := bufio.NewWriter(w)
 	b.WriteString(magic)
@@ -45,8 +44,8 @@ func writeInts(b *bufio.Writer, values ...int) {
 	}
 }
 
-// Load reads what Save wrote into tensors of the same names and shapes. It reads
-// no byte beyond. On an error the tensors may be partly overwritten.
+// Load reads what Save wrote into tensors of the same names and shapes. It reads no byte beyond
+// that. On an error the tensors may be partly overwritten.
 func Load(r io.Reader, tensors []*op.Tensor) error {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -116,7 +115,7 @@ func readInt(r io.Reader) (int, error) {
 	return int(binary.LittleEndian.Uint32(word[:])), nil
 }
 
-// Copy overwrites dst by src, which must be tensors of the same sizes.
+// Copy overwrites dst with src; both must hold tensors of the same sizes.
 func Copy(dst, src []*op.Tensor) {
 	for i := range dst {
 		copy(dst[i].Data, src[i].Data)

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Init samples a layer's first weights. in and out are its fan-in and fan-out.
+// Init samples a layer's initial weights. in and out are the layer's fan-in and fan-out.
 type Init func(w, b []float32, in, out int, s rng.Stream)
 
 // XavierUniform samples weights from U(±√(6/(in+out))) and sets biases to zero
@@ -63,7 +63,7 @@ func (l Linear) Apply(g *op.Graph, x *op.Node) *op.Node {
 	return g.Linear(x, g.Bind(l.W), g.Bind(l.B))
 }
 
-// ApplyAt builds the members of an ensemble that the indices in members [M] name.
+// ApplyAt builds only the members of an ensemble whose indices are in members [M].
 func (l Linear) ApplyAt(g *op.Graph, x, members *op.Node) *op.Node {
 	return g.LinearAt(x, g.Bind(l.W), g.Bind(l.B), members)
 }
@@ -83,7 +83,7 @@ var (
 	ELU  Activation = (*op.Graph).ELU
 )
 
-// MLP is a chain of layers with an activation between them and none at the end.
+// MLP is a chain of layers with an activation between them and none after the last.
 type MLP struct {
 	Layers []Linear
 	Act    Activation
@@ -114,8 +114,8 @@ func (m MLP) Apply(g *op.Graph, x *op.Node) *op.Node {
 	return m.chain(g, x, func(l Linear, x *op.Node) *op.Node { return l.Apply(g, x) })
 }
 
-// ApplyAt builds the members of an ensemble that the indices in members [M] name;
-// the result is [M,B,out].
+// ApplyAt builds only the members of an ensemble whose indices are in members [M]; the result is
+// [M,B,out].
 func (m MLP) ApplyAt(g *op.Graph, x, members *op.Node) *op.Node {
 	return m.chain(g, x, func(l Linear, x *op.Node) *op.Node { return l.ApplyAt(g, x, members) })
 }

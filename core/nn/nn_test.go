@@ -46,8 +46,7 @@ func TestMembersOfAnEnsembleDiffer(t *testing.T) {
 	}
 }
 
-// A fresh layer normalisation leaves rows of mean 0 and variance 1, for each member
-// of an ensemble.
+// A new layer normalisation produces rows of mean 0 and variance 1, for each member of an ensemble.
 func TestLayerNormStartsPlain(t *testing.T) {
 	x := op.NewTensor("x", 2, 3, 8)
 	rng.New(1, "x").FillNormal(x.Data, 0, 0)

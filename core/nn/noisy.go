@@ -7,20 +7,20 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Noisy is an ensemble of fully connected layers whose weights are sampled around a
-// mean, with a deviation that is learned like the mean (Fortunato et al., "Noisy
-// networks for exploration", ICLR 2018):
+// Noisy is an ensemble of fully connected layers whose weights are sampled around a mean, with a
+// deviation that is learned like the mean (Fortunato et al., "Noisy networks for exploration", ICLR
+// 2018):
 //
 //	w = μw + σw ⊙ εw,  b = μb + σb ⊙ εb
 //
-// The noise is factorised (its equations 10 and 11): εw[i,j] = f(εᵢ)·f(εⱼ) and
-// εb[j] = f(εⱼ) with f(x) = sgn(x)√|x|, one ε for each input and each output.
+// The noise is factorised (equations 10 and 11 of the paper): εw[i,j] = f(εᵢ)·f(εⱼ) and εb[j] =
+// f(εⱼ) with f(x) = sgn(x)√|x|, one ε for each input and each output.
 type Noisy struct {
 	Mean, Spread Linear // W [N,in,out], B [N,out]
 }
 
-// NewNoisy returns n independently initialised layers: μ ~ U(±1/√in), all
-// deviations sigma/√in (§3.2 there).
+// NewNoisy returns n independently initialised layers: μ ~ U(±1/√in), and all deviations are
+// sigma/√in (§3.2 of the paper).
 func NewNoisy(name string, n, in, out int, sigma float64, s rng.Stream) Noisy {
 	mean := NewEnsemble(name, n, in, out, TorchDefault, s)
 	spread := Linear{W: op.NewTensor(name+".sigma.w", n, in, out), B: op.NewTensor(name+".sigma.b", n, out)}
@@ -35,22 +35,22 @@ func NewNoisy(name string, n, in, out int, sigma float64, s rng.Stream) Noisy {
 // Params are the means, then the deviations.
 func (l Noisy) Params() []*op.Tensor { return append(l.Mean.Params(), l.Spread.Params()...) }
 
-// Noise is what one sample of a layer needs: standard normal numbers, the same ones
-// in Bias as in Out.
+// Noise holds the standard normal numbers of one sample of a layer; Bias holds the same numbers as
+// Out.
 type Noise struct {
 	In   *op.Node // [N,in,1]
 	Out  *op.Node // [N,1,out]
 	Bias *op.Node // [N,out]
 }
 
-// Inputs adds the inputs of a Noise under a name that is new in the graph.
+// Inputs adds the inputs of a Noise under a name that must be new in the graph.
 func (l Noisy) Inputs(g *op.Graph, name string) Noise {
 	n, in, out := l.Mean.W.Shape[0], l.Mean.W.Shape[1], l.Mean.W.Shape[2]
 	return Noise{In: g.Input(name+".in", n, in, 1), Out: g.Input(name+".out", n, 1, out), Bias: g.Input(name+".bias", n, out)}
 }
 
-// Perturbed builds weights and biases under one sample of the noise. Perturbing weights
-// once costs less than carrying noise through a batch of activations.
+// Perturbed builds weights and biases for one sample of the noise. Perturbing weights once costs
+// less than carrying noise through a batch of activations.
 func (l Noisy) Perturbed(g *op.Graph, e Noise) (w, b *op.Node) {
 	none := g.Input(e.Bias.Name()+".none", l.Mean.B.Shape...)
 	outer := g.Linear(g.SignedSqrt(e.In), g.SignedSqrt(e.Out), none) // f(εᵢ)·f(εⱼ)

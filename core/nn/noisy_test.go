@@ -34,7 +34,7 @@ func TestNoisyLayersStartAsPublished(t *testing.T) {
 	}
 }
 
-// y, and the gradients of Σ(y − t)²/2, by the definition with every εw written out.
+// y and the gradients of Σ(y − t)²/2 agree with the definition, with every εw written out.
 func TestANoisyLayerByItsDefinition(t *testing.T) {
 	const n, rows, in, out = 2, 3, 4, 2
 	dev, err := cpu.New(cpu.Options{Threads: 1})

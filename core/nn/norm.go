@@ -9,7 +9,7 @@ type LayerNorm struct {
 	Eps         float64
 }
 
-// NewLayerNorm returns the layer as PyTorch's nn.LayerNorm starts: γ = 1, β = 0.
+// NewLayerNorm returns the layer with the initial values of PyTorch's nn.LayerNorm: γ = 1, β = 0.
 // PyTorch's eps is 1e-5, Flax's 1e-6.
 func NewLayerNorm(name string, eps float64, shape ...int) LayerNorm {
 	l := LayerNorm{Gamma: op.NewTensor(name+".gamma", shape...), Beta: op.NewTensor(name+".beta", shape...), Eps: eps}

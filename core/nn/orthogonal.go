@@ -25,7 +25,7 @@ func Orthogonal(gain float64) Init {
 			for i := range x {
 				x[i] = float64(*at(v, i))
 			}
-			// Twice: once is not enough in floating point (Giraud et al. 2005).
+			// Two passes: one is not enough in floating point (Giraud et al. 2005).
 			for range 2 {
 				for _, done := range basis[:v] {
 					subtractProjection(x, done)

@@ -11,7 +11,7 @@ import (
 	"pgrlab/core/op"
 )
 
-// Bounds of what Read believes: a damaged file must not take all memory.
+// Bounds on what Read accepts: a damaged file must not exhaust the memory.
 const (
 	maxTensors = 1 << 12
 	maxName    = 1 << 10
@@ -19,7 +19,7 @@ const (
 	maxNumbers = 1 << 30
 )
 
-// Read reads what Save wrote, whatever network it was.
+// Read reads what Save wrote, for any network.
 func Read(r io.Reader) ([]*op.Tensor, error) {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil || string(head) != magic {
@@ -69,7 +69,7 @@ func readTensor(r io.Reader) (*op.Tensor, error) {
 		}
 		numbers *= shape[i]
 	}
-	var raw bytes.Buffer // grows with what there is, whatever the shape claims
+	var raw bytes.Buffer // grows with the bytes that arrive, whatever the shape claims
 	if _, err := io.CopyN(&raw, r, 4*int64(numbers)); err != nil {
 		return nil, fmt.Errorf("read weights: %s: %w", name, err)
 	}

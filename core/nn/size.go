@@ -1,7 +1,7 @@
 package nn
 
-// Parameters is how many numbers an MLP of these widths has, from its input to its
-// output. It does not overflow, whatever a configuration says.
+// Parameters is the number of parameters of an MLP with the given widths, from its input to its
+// output. It does not overflow, whatever the configuration says.
 func Parameters(widths ...int) float64 {
 	total := 0.0
 	for i := range len(widths) - 1 {

@@ -20,7 +20,7 @@ type Buffer struct{ ring *replay.Ring }
 // Len is the number of transitions.
 func (b Buffer) Len() int { return b.ring.Len() }
 
-// Sizes are those of observations and actions.
+// Sizes are the sizes of observations and actions.
 func (b Buffer) Sizes() (obs, act int) { return b.ring.Shape().Obs, b.ring.Shape().Act }
 
 // Row is transition i, oldest first, as [s, a, r, s', d].

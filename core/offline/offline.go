@@ -19,9 +19,9 @@ type Run struct {
 	Step   int // of the checkpoint; negative: the latest
 }
 
-// Examine makes the expensive analyses of a saved run, of each of its members. reference is
-// another run, or the same at another place, whose F is laid beside; nil: none. It
-// reads checkpoints and writes nothing; the run may go on meanwhile.
+// Examine makes the expensive analyses of each member of a saved run. reference is another run, or
+// the same run at another checkpoint, whose F is compared; nil: none. Examine reads checkpoints and
+// writes nothing; the run may go on meanwhile.
 func Examine(s Run, task task.Task, dev device.Device, e inspect.Examination, reference *Run) ([]*event.Examined, error) {
 	l, err := s.open(task, dev)
 	if err != nil {
@@ -52,9 +52,9 @@ func Examine(s Run, task task.Task, dev device.Device, e inspect.Examination, re
 	return all, nil
 }
 
-// Record writes the findings of Examine into the journal of their run, as lines that
-// somebody asked for. The folder is taken for that long, so that no lab runs in it: on
-// an error of Extend, one may.
+// Record writes the findings of Examine into the journal of their run, as lines made on demand. It
+// takes the folder while it writes, so that no lab runs in it; an error of Extend may mean that one
+// does.
 func Record(dir, by string, found []*event.Examined) error {
 	folder, err := run.Extend(dir)
 	if err != nil {
@@ -82,7 +82,7 @@ func Record(dir, by string, found []*event.Examined) error {
 	return folder.Sync()
 }
 
-// checkpoint is the file of the wanted one.
+// checkpoint returns the path of the wanted checkpoint.
 func (s Run) checkpoint() (string, error) {
 	found, err := run.Checkpoints(s.Dir)
 	if err != nil {
@@ -102,8 +102,8 @@ func (s Run) checkpoint() (string, error) {
 	return "", fmt.Errorf("it has no checkpoint of step %s; there are %d, the latest of step %s", knob.FormatCount(s.Step), len(found), knob.FormatCount(found[0].Step))
 }
 
-// Together lays the synthetic transitions that two runs of the same task hold into one
-// plane, at most rows of each; embed asks for t-SNE besides.
+// Together projects the synthetic transitions of two runs of the same task into one plane, at most
+// rows of each; embed asks for t-SNE as well.
 func Together(runs [2]Run, task task.Task, dev device.Device, rows int, embed bool) (*inspect.Joint, error) {
 	out := &inspect.Joint{}
 	var clouds [2][][]float32
@@ -122,7 +122,7 @@ func Together(runs [2]Run, task task.Task, dev device.Device, rows int, embed bo
 	return out, nil
 }
 
-// generations are synthetic transitions of a saved run's first member.
+// generations returns at most rows synthetic transitions of a saved run's first member.
 func (s Run) generations(task task.Task, dev device.Device, rows int, of *inspect.JointRun) (cloud [][]float32, err error) {
 	l, err := s.open(task, dev)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"pgrlab/core/task"
 )
 
-// opened is a saved run that was loaded, to be looked at: its members and what the loop was.
+// opened is a saved run that was loaded for inspection: its members and the saved state of the
+// loop.
 type opened struct {
 	config  config.Config
 	parts   replica.Parts
@@ -66,8 +67,8 @@ func (o *opened) view(m *replica.Replica) inspect.View {
 	return m.View(replica.Now{Step: c.Step, Settings: &c.Settings}, c.Fitted, c.Asked)
 }
 
-// deaf is the host of members that nobody trains: what they tell is of no interest, and what
-// diverges goes on as in a run whose faults were resumed.
+// deaf is the host of members that are not trained. It ignores their reports, and lets them go on
+// after numbers have diverged, as in a run whose faults were resumed.
 type deaf struct{}
 
 func (deaf) Emit(string, int, any)    {}

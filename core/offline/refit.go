@@ -12,18 +12,17 @@ import (
 	"pgrlab/core/task"
 )
 
-// RefitRequest asks for a generator to be fitted to the real transitions of a saved
-// run, beside the run's own and with settings that may differ from it.
+// RefitRequest asks for a generator to be fitted to the real transitions of a saved run. It is
+// separate from the run's own generator, and its settings may differ.
 type RefitRequest struct {
 	Generator config.Generator // fixed settings; Kind must make transitions
 	inspect.OfflineRefit
 }
 
-// Refit fits a generator to the first member of each saved run in turn, judges
-// what it generates, and hands that to found. It is one generator: where Generator.Init
-// is "previous", every refit but the first goes on from the one before, as within a run.
-// It reads checkpoints and writes nothing. The end of ctx is an error that wraps its
-// cause.
+// Refit fits a generator to the first member of each saved run in turn, judges what it generates,
+// and passes the result to found. It is one generator for all runs: if Generator.Init is
+// "previous", every refit but the first goes on from the one before, as within a run. Refit reads
+// checkpoints and writes nothing. If ctx ends, the error wraps its cause.
 func Refit(ctx context.Context, saved []Run, task task.Task, dev device.Device, r RefitRequest, found func(*inspect.Refitted) error) error {
 	var gen generative.Generator
 	defer func() {
@@ -93,7 +92,7 @@ func (s Run) offline(ctx context.Context, task task.Task, dev device.Device, r R
 	return o, nil
 }
 
-// begin takes the relevance function that is asked for, as the run has learned it.
+// begin starts the refit with the requested relevance function, as the run has learned it.
 func (o *offline) begin(ctx context.Context, r RefitRequest, index int) error {
 	name := r.Knobs.Relevance
 	if !o.m.Built(name) {

@@ -19,7 +19,7 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// offlineRun is a saved run of real parts, with a task that can be set to a state.
+// offlineRun returns a saved run of real parts, and a task that can be set to a state.
 func offlineRun(t *testing.T) (s offline.Run, world task.Task) {
 	t.Helper()
 	c := tiny.Config()
@@ -103,8 +103,8 @@ func TestRefitOffline(t *testing.T) {
 	}
 }
 
-// A generator that starts from the one before is that of the refit before, not of the
-// run; from scratch every refit is one of its own.
+// With init "previous" a generator starts from the refit before it, not from the run's generator;
+// with "scratch" every refit starts anew.
 func TestRefitsOfflineInARow(t *testing.T) {
 	s, task := offlineRun(t)
 	r := refitOf(s.Config)

@@ -23,10 +23,9 @@ import (
 	"pgrlab/core/whatif"
 )
 
-// WhatIfRequest asks what would become of a saved run's agent with other rows to learn
-// from.
+// WhatIfRequest asks how a saved run's agent would fare with other rows to learn from.
 type WhatIfRequest struct {
-	Plan whatif.Plan // what it leaves open is the run's own
+	Plan whatif.Plan // what it leaves open is taken from the run
 	// Other is a generator with other settings than the run's, which makes all rows;
 	// nil: the run's.
 	Other *OtherGenerator
@@ -34,16 +33,16 @@ type WhatIfRequest struct {
 	Progress func(whatif.Progress) error
 }
 
-// OtherGenerator are settings of a generator: those that are fixed, and the knobs of its
-// fits and generations.
+// OtherGenerator holds settings of a generator: the fixed ones, and the knobs of its fits and
+// generations.
 type OtherGenerator struct {
 	Generator config.Generator
 	Knobs     knob.Settings
 }
 
-// WhatIf trains the agent of a saved run's first member from its checkpoint with
-// different rows, and says what became of it: see package whatif. It reads a checkpoint
-// and writes nothing. The end of ctx is an error that wraps its cause.
+// WhatIf trains the agent of a saved run's first member from its checkpoint with different rows,
+// and returns the results: see package whatif. It reads a checkpoint and writes nothing. If ctx
+// ends, the error wraps its cause.
 func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r WhatIfRequest) (found *whatif.Table, step int, err error) {
 	failed := func(err error) (*whatif.Table, int, error) {
 		return nil, 0, fmt.Errorf("analyse %s: what if: %w", s.Dir, err)
@@ -82,8 +81,8 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 	return found, c.Step, nil
 }
 
-// WhatIfUpdates is about what the analysis of a run takes, in critic updates, where its own
-// generator is fitted and its knobs are as said.
+// WhatIfUpdates estimates what the analysis of a run takes, in critic updates, if the run's own
+// generator is fitted and its knobs are as given.
 func WhatIfUpdates(c *config.Config, knobs knob.Settings, task task.Task, p whatif.Plan) (int, error) {
 	task, err := task.Played(c.Played())
 	if err != nil {
@@ -98,7 +97,7 @@ func WhatIfUpdates(c *config.Config, knobs knob.Settings, task task.Task, p what
 	}), nil
 }
 
-// whatIf is the analysis under way, of a run that was opened for it alone.
+// whatIf is an analysis under way, of a run that was opened for it alone.
 type whatIf struct {
 	*opened
 	run    *knob.Settings // as saved
@@ -108,10 +107,10 @@ type whatIf struct {
 	agent  []byte        // as saved
 	made   config.Config // the run's, with the generator that makes the rows
 	knobs  knob.Settings // of its fits and generations
-	fitted bool          // it is the run's, and fitted
+	fitted bool          // the generator is the run's own, and fitted
 }
 
-// completeWhatIf fills what a plan leaves open with what the run does.
+// completeWhatIf fills in what a plan leaves open, from what the run does.
 func completeWhatIf(c *config.Config, s *knob.Settings, p *whatif.Plan) {
 	samples := p.Sampling.Samples
 	p.Sampling = s.Generation()
@@ -128,14 +127,14 @@ func completeWhatIf(c *config.Config, s *knob.Settings, p *whatif.Plan) {
 		}
 	}
 	if c.Has()&knob.UseDiffusion == 0 {
-		p.Guidance = []float64{1} // it has none
+		p.Guidance = []float64{1} // the generator has no guidance
 	}
 	if p.TopFraction == nil {
 		p.TopFraction = []float64{s.TopFraction}
 	}
 }
 
-// subject is what the run has and can make.
+// subject returns the run as the subject of a study.
 func (w *whatIf) subject() (*whatif.Subject, error) {
 	w.m.Generator.Cancel() // a checkpoint may have been taken in the middle of a fit
 	var saved bytes.Buffer
@@ -156,11 +155,11 @@ func (w *whatIf) subject() (*whatif.Subject, error) {
 	return s, nil
 }
 
-// onward is the breath of work that nothing waits for.
+// onward is the breathe function of work that nothing waits for: it never ends the work.
 func onward() error { return nil }
 
-// whatIfLearner is an agent that goes on where an update is without effect, as in a run
-// with a fault policy that lets it.
+// whatIfLearner is an agent that goes on after an update that was not finite and had no effect, as
+// in a run whose fault policy allows it.
 type whatIfLearner struct{ whatif.Learner }
 
 func (l whatIfLearner) Update(size int, live agent.Rates, last bool) (agent.Losses, bool, error) {
@@ -171,7 +170,7 @@ func (l whatIfLearner) Update(size int, live agent.Rates, last bool) (agent.Loss
 	return losses, acted, err
 }
 
-// learner is the agent as it was saved.
+// learner makes the agent as it was saved.
 func (w *whatIf) learner(seed uint64) (whatif.Learner, error) {
 	made, err := w.parts.Learner(seed)
 	if err != nil {
@@ -189,7 +188,7 @@ func (w *whatIf) learner(seed uint64) (whatif.Learner, error) {
 	return whatIfLearner{l}, nil
 }
 
-// fitCost is about how many critic updates a fit takes.
+// fitCost estimates how many critic updates a fit takes.
 func (w *whatIf) fitCost(relevance string) int {
 	if w.fittedWith(relevance) {
 		return 0
@@ -197,17 +196,17 @@ func (w *whatIf) fitCost(relevance string) int {
 	return fitUpdates(&w.knobs)
 }
 
-// fitUpdates is about how many critic updates take as long as a fit, at the small scales.
+// fitUpdates estimates how many critic updates take as long as a fit, at the small scales.
 func fitUpdates(s *knob.Settings) int { return 3 * s.GeneratorSteps }
 
-// fittedWith says whether the run's own generator was fitted with that F.
+// fittedWith reports whether the run's own generator was fitted with that F.
 func (w *whatIf) fittedWith(relevance string) bool {
 	changed := slices.ContainsFunc(w.loop.Loop.Changes, func(c event.KnobChanged) bool { return c.Knob == "relevance" })
 	return w.fitted && !changed && relevance == w.run.Relevance
 }
 
-// generator is the run's own where it fits, else one that is fitted now with the run's
-// settings.
+// generator returns the run's own generator if it was fitted with that function, else one that is
+// fitted now with the settings in made and knobs.
 func (w *whatIf) generator(function string, breathe func(share float64) error) (whatif.Generator, func(), error) {
 	if w.fittedWith(function) {
 		return w.m.Generator, func() {}, nil
@@ -239,8 +238,8 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 	return g, func() { g.Close() }, nil
 }
 
-// scoreReal is F of the real rows by a function that the run may not have used: its
-// model then learns from them first, with as many updates as the run has env steps.
+// scoreReal writes F of the real rows by a function that the run may not have used. In that case
+// its model first learns from these rows, with as many updates as the run has env steps.
 func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) error {
 	built := w.m.Built(name)
 	f, err := w.m.BuildRelevance(name)
@@ -265,7 +264,7 @@ func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) err
 	return w.m.ScoreRing(dst, f, w.m.Real, breathe)
 }
 
-// countReal makes the function of that name anew from all real rows.
+// countReal rebuilds the function of that name from all real rows.
 func (w *whatIf) countReal(name string, breathe func() error) error {
 	for done, owed := 0, w.m.Real.Len(); done < owed; {
 		n, err := w.m.Warm(name, done, owed)
@@ -280,7 +279,7 @@ func (w *whatIf) countReal(name string, breathe func() error) error {
 	return nil
 }
 
-// simulator is the task as it can be set to states.
+// simulator makes the task as a simulator that can be set to states.
 func (w *whatIf) simulator() (analysis.Simulator, func() error, error) {
 	if w.task.Hidden != "" {
 		return nil, nil, fmt.Errorf("the state does not follow from an observation of %s: %s", w.task.Name, w.task.Hidden)

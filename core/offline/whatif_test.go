@@ -51,13 +51,13 @@ func synther() config.Config {
 	return c
 }
 
-// withoutGenerator makes a run one of plain SAC.
+// withoutGenerator changes a run to plain SAC.
 func withoutGenerator(c *config.Config) {
 	c.Method, c.Generator.Kind, c.Generator.Conditional = config.MethodSAC, config.GeneratorNone, false
 	c.Knobs.Relevance, c.Knobs.Ratio = relevance.None, 0
 }
 
-// contents are all files of a folder.
+// contents returns all files of a folder.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -81,8 +81,8 @@ func smallWhatIf() whatif.Plan {
 	return p
 }
 
-// A saved run with every relevance function, those included that it has not learned; it
-// stays as it was, and the same table comes of it twice.
+// The analysis covers every relevance function, including those that the saved run has not learned.
+// It leaves the run unchanged and gives the same table twice.
 func TestWhatIfOfASavedRun(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
@@ -153,7 +153,7 @@ func TestWhatIfOfASavedRun(t *testing.T) {
 	}
 }
 
-// What a run leaves open is its own; what there is no such analysis of is refused.
+// What a request leaves open is taken from the run, and runs without such an analysis are refused.
 func TestWhatIfOfOtherRuns(t *testing.T) {
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
@@ -170,7 +170,7 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		if err != nil || len(found.Arms) != 3 || len(found.Findings) != 2 {
 			t.Fatalf("%+v, %v", found, err)
 		}
-		p.Relevance, p.Guidance = []string{"curiosity"}, []float64{1} // of a network that has no condition
+		p.Relevance, p.Guidance = []string{"curiosity"}, []float64{1} // the network has no condition
 		if found, _, err = offline.WhatIf(t.Context(), saved, task, dev, asked(p)); err != nil || len(found.Arms) != 5 {
 			t.Fatalf("%+v, %v", found, err)
 		}

@@ -6,16 +6,16 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// ColScale multiplies column j of x [B,C] by s[j] [C]; where x is [N,B,C], s is
-// [N,C]. A layer with factorised noise (Fortunato et al. 2018, equation 10) is
-// x·μ + ColScale(ColScale(x, f(ε_in))·σ, f(ε_out)) + μ_b + σ_b⊙f(ε_out).
+// ColScale multiplies column j of x [B,C] by s[j], with s [C]; for x [N,B,C], s is [N,C]. A layer
+// with factorised noise (Fortunato et al. 2018, equation 10) is x·μ + ColScale(ColScale(x,
+// f(ε_in))·σ, f(ε_out)) + μ_b + σ_b⊙f(ε_out).
 func (g *Graph) ColScale(x, s *Node) *Node { return g.apply(ColScale, Attr{}, x, s) }
 
-// ColAdd adds b[j] to column j of x; b is [C], or [N,C] where x is [N,B,C].
+// ColAdd adds b[j] to column j of x; b is [C], or [N,C] for x [N,B,C].
 func (g *Graph) ColAdd(x, b *Node) *Node { return g.apply(ColAdd, Attr{}, x, b) }
 
-// Members repeats x n times along a new leading dimension; the gradient is the
-// sum over it.
+// Members repeats x n times along a new leading dimension; its gradient is the sum over that
+// dimension.
 func (g *Graph) Members(x *Node, n int) *Node {
 	return g.apply(Members, Attr{I: [2]int{n}}, x)
 }
@@ -28,7 +28,7 @@ func (g *Graph) SumColumns(x *Node) *Node {
 	return g.apply(SumColumns, Attr{F: [3]float64{1}}, x)
 }
 
-// MeanColumns is the mean over the columns likewise.
+// MeanColumns is the mean over the columns of x [B,C] or [N,B,C], as [B,1] or [N,B,1].
 func (g *Graph) MeanColumns(x *Node) *Node {
 	if x.Dims() == 0 {
 		g.fail("MeanColumns", errMatrix)
@@ -69,7 +69,7 @@ func columnRules() {
 		grad: func(d derivation) []*Node { return []*Node{d.dout, d.apply(ColSum, Attr{}, d.dout)} }}
 }
 
-// byColumn combines each element with the number of its member's column.
+// byColumn combines each element with the number that its member has for the element's column.
 func byColumn[T float](f func(x, s T) T) func(c call[T]) {
 	return func(c call[T]) {
 		_, rows, cols := dims(c.ins[0])

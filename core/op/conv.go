@@ -9,25 +9,24 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Conv is a convolution in the sense of neural networks, a cross-correlation, of the
-// images that the rows of x [B, Height·Width·Channels] are (package window has their
-// order): with w [Kernel·Kernel·Channels, O], whose rows are in the order (ky, kx,
-// channel), and b [O]. The result is [B, places·O], again in NHWC order. What pad adds
-// around an image is zeros.
+// Conv is a convolution as in neural networks, that is a cross-correlation. The rows of x [B,
+// Height·Width·Channels] are images in the order that package window describes; w is
+// [Kernel·Kernel·Channels, O] with rows in the order (ky, kx, channel), and b is [O]. The result is
+// [B, places·O], again in NHWC order. Padding is zero.
 //
-// PyTorch has w as (O, channel, ky, kx) and images as NCHW.
+// PyTorch stores w as (O, channel, ky, kx) and images as NCHW.
 func (g *Graph) Conv(x, w, b *Node, over window.Geometry) *Node {
 	return g.apply(Conv, Attr{Window: over}, x, w, b)
 }
 
-// MaxPool is the largest number of each channel in every window over the images that
-// the rows of x are, as [B, places·Channels]. What pad adds around an image is never
-// the largest; NaN is. The gradient goes to the first of equal numbers.
+// MaxPool is the largest number of each channel in every window over the images in the rows of x,
+// as [B, places·Channels]. Padding is never the largest; NaN is. The gradient goes to the first of
+// equal numbers.
 func (g *Graph) MaxPool(x *Node, over window.Geometry) *Node {
 	return g.apply(MaxPool, Attr{Window: over}, x)
 }
 
-// images wants the rows of x to be images.
+// images checks that the rows of x are images.
 func images(a Attr, x tensor.Shape) error {
 	if err := a.Window.Check(); err != nil {
 		return err
@@ -95,7 +94,7 @@ func init() {
 	rules[MaxPoolGrad] = rule{name: "MaxPoolGrad", shape: first, do32: maxPoolGrad[float32], do64: maxPoolGrad[float64]}
 }
 
-// eachRow calls visit for each image of two operands or results of as many rows.
+// eachRow calls visit for each image of two operands or results with the same number of rows.
 func eachRow[T float](x, y []T, rows int, visit func(x, y []T)) {
 	if rows == 0 {
 		return
@@ -124,7 +123,7 @@ func conv[T float](c call[T]) {
 	})
 }
 
-// convDX adds to each pixel what the windows that cover it send back.
+// convDX adds to each pixel the gradient from every window that covers the pixel.
 func convDX[T float](c call[T]) {
 	w, channels, out := c.in[1], c.a.Window.Channels, c.ins[1][1]
 	eachRow(c.in[0], c.out, c.shape[0], func(dz, dx []T) {
@@ -159,10 +158,10 @@ func convDB[T float](c call[T]) {
 	}
 }
 
-// largest visits the pixel of the largest number in every window, for each channel.
+// largest calls visit with the pixel of the largest number in every window, for each channel.
 func largest[T float](over window.Geometry, x []T, visit func(place, channel, pixel int)) {
 	channels := over.Channels
-	best := make([]int, over.Places()*channels) // one more than the pixel; 0: none yet
+	best := make([]int, over.Places()*channels) // the pixel plus one; 0: none yet
 	over.Taps(func(place, _, pixel int) {
 		for k := range channels {
 			at := &best[place*channels+k]

@@ -16,7 +16,7 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// evaluate64 is an operation by its reference implementation.
+// evaluate64 computes an operation with its reference implementation.
 func evaluate64(t *testing.T, kind Kind, over window.Geometry, operands ...*tensor.Dense) []float64 {
 	t.Helper()
 	o := &Op{Kind: kind, Attr: Attr{Window: over}, of: tensor.Float64}
@@ -35,7 +35,7 @@ func matrix64(data []float64, shape ...int) *tensor.Dense {
 	return tensor.New(tensor.WithShape(shape...), tensor.WithBacking(data))
 }
 
-// The numbers of testdata/conv_torch.py are PyTorch's, exact in float64.
+// The numbers of testdata/conv_torch.py come from PyTorch and are exact in float64.
 func TestConvolutionsArePyTorchs(t *testing.T) {
 	text, err := os.ReadFile("testdata/conv_torch.json")
 	if err != nil {
@@ -87,7 +87,7 @@ func TestConvolutionsArePyTorchs(t *testing.T) {
 	}
 }
 
-// geometry is a random window with few channels.
+// geometry returns a random window with few channels.
 func geometry(r *rand.Rand) window.Geometry {
 	for {
 		over := window.Geometry{
@@ -114,8 +114,8 @@ func inner(a, b []float64) (sum float64) {
 	return sum
 }
 
-// The gradients are the adjoints of the linear maps x → Conv and w → Conv:
-// ⟨Conv(x,w), dz⟩ = ⟨x, ConvDX(dz,w)⟩ = ⟨w, ConvDW(x,dz)⟩.
+// The gradients are the adjoints of the linear maps x → Conv and w → Conv: ⟨Conv(x,w), dz⟩ = ⟨x,
+// ConvDX(dz,w)⟩ = ⟨w, ConvDW(x,dz)⟩.
 func TestGradientsOfConvAreAdjoint(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
@@ -132,9 +132,9 @@ func TestGradientsOfConvAreAdjoint(t *testing.T) {
 	}
 }
 
-// Gorgonia's own Conv2d, for images in NCHW order and without a bias, with its symbolic
-// gradients. It is an oracle for small images only: its matrix of windows is as large as
-// all windows together, and its tests cover neither batches nor gradients.
+// The oracle is Gorgonia's own Conv2d, for images in NCHW order and without a bias, with its
+// symbolic gradients. It serves for small images only: its matrix of windows is as large as all
+// windows together, and its tests cover neither batches nor gradients.
 func TestConvAgreesWithGorgonias(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, over := range []window.Geometry{
@@ -186,7 +186,7 @@ func TestConvAgreesWithGorgonias(t *testing.T) {
 	}
 }
 
-// A NaN in a window is what its largest number is, and takes the gradient.
+// A NaN in a window counts as its largest number, and receives the gradient.
 func TestMaxPoolKeepsNaN(t *testing.T) {
 	nan := math.NaN()
 	over := window.Geometry{Height: 1, Width: 4, Channels: 1, Kernel: 2, Stride: 2, Pad: 1}

@@ -7,20 +7,19 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Fourier is the time embedding [t | sin 2πtw | cos 2πtw] of t [B,1] by fixed
-// frequencies w [F]; the result is [B,1+2F]. t may have members, [N,B,1]. It has no derivative.
+// Fourier is the time embedding [t | sin 2πtw | cos 2πtw] of t [B,1] with fixed frequencies w [F];
+// the result is [B,1+2F]. t may have members, [N,B,1]. Fourier has no derivative.
 func (g *Graph) Fourier(t, w *Node) *Node { return g.apply(Fourier, Attr{}, t, w) }
 
-// EDMNoised makes the training example of EDM (Karras et al. 2022, table 1, §5)
-// from data x [B,D], noise n [B,D] and z [B,1], both standard normal, or each
-// with members. With σ = exp(pMean + pStd·z) and σ_d = spread[j] of coordinate j,
-// spread [D], the result [B,2D+1] is
+// EDMNoised builds the training example of EDM (Karras et al. 2022, table 1, §5) from data x [B,D]
+// and standard normal noise n [B,D] and z [B,1]; all three may have members. With σ = exp(pMean +
+// pStd·z) and σ_d = spread[j] for coordinate j, spread [D], the result [B,2D+1] is
 //
 //	[ c_in(x+σn) | (x − c_skip(x+σn))/c_out | ln σ/4 ]
 //
-// the network's input, its target and its noise level; EDM has one σ_d for all
-// coordinates. Since λ(σ) = 1/c_out², the loss λ|D−x|² is the plain squared error
-// between network and target.
+// that is, the network's input, its target and its noise level. EDM has one σ_d for all
+// coordinates. Since λ(σ) = 1/c_out², the loss λ|D−x|² is the plain squared error between network
+// and target.
 func (g *Graph) EDMNoised(x, n, z, spread *Node, pMean, pStd float64) *Node {
 	return g.apply(EDMNoised, Attr{F: [3]float64{pMean, pStd}}, x, n, z, spread)
 }

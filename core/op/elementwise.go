@@ -19,11 +19,11 @@ func (g *Graph) SiLU(z *Node) *Node { return g.apply(SiLU, Attr{}, z) }
 // Mish is z·tanh(ln(1+eᶻ)) (Misra 2019).
 func (g *Graph) Mish(z *Node) *Node { return g.apply(Mish, Attr{}, z) }
 
-// ELU is z above zero, eᶻ−1 below (Clevert et al. 2015).
+// ELU is z above zero and eᶻ−1 below (Clevert et al. 2016).
 func (g *Graph) ELU(z *Node) *Node { return g.apply(ELU, Attr{}, z) }
 
-// LeakyReLU is z above zero, slope·z below, for slopes from 0 to 1 (Maas et al. 2013). It is
-// made of other operations.
+// LeakyReLU is z above zero and slope·z below, for slopes from 0 to 1 (Maas et al. 2013). It is
+// composed of other operations.
 func (g *Graph) LeakyReLU(z *Node, slope float64) *Node { return g.Maximum(z, g.Scale(z, slope)) }
 
 // Add is a + b.
@@ -32,20 +32,20 @@ func (g *Graph) Add(a, b *Node) *Node { return g.apply(Add, Attr{}, a, b) }
 // Sub is a − b.
 func (g *Graph) Sub(a, b *Node) *Node { return g.apply(Sub, Attr{}, a, b) }
 
-// Mul is the product of elements.
+// Mul is the elementwise product a·b.
 func (g *Graph) Mul(a, b *Node) *Node { return g.apply(Mul, Attr{}, a, b) }
 
 // Scale is c·x for a constant c.
 func (g *Graph) Scale(x *Node, c float64) *Node { return g.apply(Scale, Attr{F: [3]float64{c}}, x) }
 
-// RowScale multiplies row i of x [B,C] or [N,B,C] by s[i], [B,1] for all members
-// or [N,B,1]; the gradient reaches x only.
+// RowScale multiplies row i of x [B,C] or [N,B,C] by s[i]; s is [B,1] for all members or [N,B,1].
+// The gradient reaches x only.
 func (g *Graph) RowScale(x, s *Node) *Node { return g.apply(RowScale, Attr{}, x, s) }
 
-// StopGradient is x, and its gradient ends there.
+// StopGradient is x; no gradient flows through it.
 func (g *Graph) StopGradient(x *Node) *Node { return g.apply(StopGradient, Attr{}, x) }
 
-// Concat puts columns side by side.
+// Concat joins its operands column by column, side by side.
 func (g *Graph) Concat(parts ...*Node) *Node {
 	if len(parts) == 0 {
 		g.fail("Concat", fmt.Errorf("nothing to put together"))
@@ -58,7 +58,7 @@ func (g *Graph) Slice(x *Node, lo, hi int) *Node {
 	return g.apply(Slice, Attr{I: [2]int{lo, hi}}, x)
 }
 
-// unary makes rule functions of a function of one number.
+// unary makes a rule's implementation from a function of one number.
 func unary[T float](f func(z float64) float64) func(call[T]) {
 	return func(c call[T]) {
 		for i, z := range c.in[0] {
@@ -67,7 +67,7 @@ func unary[T float](f func(z float64) float64) func(call[T]) {
 	}
 }
 
-// binary likewise, of two.
+// binary makes a rule's implementation from a function of two numbers.
 func binary[T float](f func(a, b float64) float64) func(call[T]) {
 	return func(c call[T]) {
 		for i, a := range c.in[0] {

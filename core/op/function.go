@@ -31,22 +31,22 @@ func (g *Graph) Symlog(x *Node) *Node { return g.apply(Symlog, Attr{}, x) }
 // Symexp is sign(x)·(e^|x|−1), the inverse of Symlog.
 func (g *Graph) Symexp(x *Node) *Node { return g.apply(Symexp, Attr{}, x) }
 
-// SignedSqrt is sign(x)·√|x|, which makes a factor of a noisy layer's noise out of
-// a normal number (Fortunato et al. 2018, equation 11). It has no derivative.
+// SignedSqrt is sign(x)·√|x|. It turns a normal number into a factor of a noisy layer's noise
+// (Fortunato et al. 2018, equation 11). It has no derivative.
 func (g *Graph) SignedSqrt(x *Node) *Node { return g.apply(SignedSqrt, Attr{}, x) }
 
-// Clamp is x within [lo, hi]; the gradient is that of x inside, bounds included,
-// and zero outside.
+// Clamp limits x to [lo, hi]. Its gradient passes unchanged inside, bounds included, and is zero
+// outside.
 func (g *Graph) Clamp(x *Node, lo, hi float64) *Node {
 	return g.apply(Clamp, Attr{F: [3]float64{lo, hi}}, x)
 }
 
-// Minimum is the lesser of two elements; where they are equal the gradient goes
-// to a. NaN in one is NaN in the result.
+// Minimum is the smaller of two elements; where they are equal, the gradient goes to a. If either
+// is NaN, so is the result.
 func (g *Graph) Minimum(a, b *Node) *Node { return g.apply(Minimum, Attr{}, a, b) }
 
-// Maximum is the greater of two elements; where they are equal the gradient goes
-// to a. NaN in one is NaN in the result.
+// Maximum is the larger of two elements; where they are equal, the gradient goes to a. If either is
+// NaN, so is the result.
 func (g *Graph) Maximum(a, b *Node) *Node { return g.apply(Maximum, Attr{}, a, b) }
 
 // Div is a/b.
@@ -58,7 +58,7 @@ func init() {
 	choices()
 }
 
-// function registers an elementwise function whose derivative is made of other operations.
+// function registers an elementwise function whose derivative is composed of other operations.
 func function(kind Kind, name string, f func(x float64) float64, grad func(d derivation) *Node) {
 	r := rule{name: name, wrt: []bool{false}, shape: first, do32: unary[float32](f), do64: unary[float64](f)}
 	if grad != nil {
@@ -119,14 +119,14 @@ func choices() {
 		}}
 }
 
-// Keep's constant: dy where a ≤ b, or where a < b, and zero elsewhere.
+// Keep's constant. Keep is dy where a ≤ b (KeepNotAbove) or a < b (KeepBelow), and zero elsewhere.
 const (
 	KeepNotAbove = iota
 	KeepBelow
 )
 
-// extreme registers the minimum or the maximum; order says which of two operands
-// must be the lesser to be the result.
+// extreme registers the minimum or the maximum; order says which of the two operands must be the
+// smaller one for a to be the result.
 func extreme(kind Kind, name string, f func(a, b float64) float64, order func(a, b *Node) (less, more *Node)) {
 	rules[kind] = rule{name: name, wrt: []bool{true, true}, shape: sameShape,
 		do32: binary[float32](f), do64: binary[float64](f),

@@ -7,13 +7,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Gather picks rows of a table x [R,C] by their indices, numbers in index [B,1],
-// possibly none; the result is [B,C]. With index [N,B,1] it is [N,B,C], each
-// member from a table of its own where x is [N,R,C]. An index that names no row
-// gives a row of NaN. Rows beyond 2²⁴ cannot be named in float32.
+// Gather picks rows of a table x [R,C] by the indices in index [B,1], which may be empty; the
+// result is [B,C]. With index [N,B,1] the result is [N,B,C]; if x is [N,R,C], each member picks
+// from its own table. An index that names no row gives a row of NaN. Rows beyond 2²⁴ cannot be
+// named in float32.
 func (g *Graph) Gather(x, index *Node) *Node { return g.apply(Gather, Attr{}, x, index) }
 
-// maxRows is the number of rows that float32 can name.
+// maxRows is the number of rows that a float32 index can name.
 const maxRows = 1 << 24
 
 func init() {
@@ -39,8 +39,8 @@ func gatherShape(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 	return withColumns(index, x[len(x)-1]), nil
 }
 
-// places calls visit for each row of the result with the element of x at which
-// its row begins, −1 where there is none.
+// places calls visit for each row of the result, with the element of x at which the row begins, or
+// −1 where there is no such row.
 func places[T float](x, index tensor.Shape, indices []T, visit func(row, at int)) {
 	members, rows, cols := dims(x)
 	_, b, _ := dims(index)

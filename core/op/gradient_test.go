@@ -11,8 +11,8 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Gradients in float64 against central differences, at awkward shapes. The step
-// 1e-5 leaves an error near 1e-10 in smooth places; the random numbers keep off corners.
+// Gradients in float64 agree with central differences, at awkward shapes. The step 1e-5 leaves an
+// error near 1e-10 in smooth places; the random numbers stay away from corners.
 func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
 	for _, c := range optest.All() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func differences(t *testing.T, c *optest.Instance) {
 	}
 	for i, w := range c.Wrt {
 		data := nodes[w].Value().Data().([]float64)
-		for j := 0; j < len(data); j += 1 + len(data)/40 { // of large tensors some
+		for j := 0; j < len(data); j += 1 + len(data)/40 { // only some elements of large tensors
 			const h = 1e-5
 			x := data[j]
 			data[j] = x + h

@@ -18,7 +18,7 @@ import (
 // Node is a node of Gorgonia's graph.
 type Node = gorgonia.Node
 
-// Graph builds one program: its inputs, its parameters, one loss.
+// Graph builds one program: its inputs, its parameters and one loss.
 type Graph struct {
 	Name string
 
@@ -30,7 +30,7 @@ type Graph struct {
 	loss   *Node
 }
 
-// Error says what was wrong with an operation while a graph was built.
+// Error says what was wrong with an operation while a graph was being built.
 type Error struct {
 	Graph, Op, Caller string
 	Err               error
@@ -42,18 +42,18 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// building serialises every use of Gorgonia's graph code: it caches hashes in
-// package-level nodes without a lock.
+// building serialises every use of Gorgonia's graph code, which caches hashes in package-level
+// nodes without a lock.
 var building sync.Mutex
 
-// Build makes a graph. An operation that does not fit panics with an *Error in
-// f, which Build returns.
+// Build makes a graph. An operation whose operands do not fit panics inside f with an *Error, which
+// Build returns.
 func Build(name string, f func(g *Graph)) (*Graph, error) {
 	return build(name, tensor.Float32, f)
 }
 
-// Build64 makes the same graph in float64 on copies of the tensors' present
-// numbers: for the TapeMachine as an oracle. Plans run float32 only.
+// Build64 makes the same graph in float64 on copies of the tensors' current numbers, so that the
+// TapeMachine can serve as an oracle. Plans run float32 only.
 func Build64(name string, f func(g *Graph)) (*Graph, error) {
 	return build(name, tensor.Float64, f)
 }
@@ -78,15 +78,15 @@ func build(name string, of tensor.Dtype, f func(g *Graph)) (g *Graph, err error)
 	return g, nil
 }
 
-// Input is a node that the host, or a fill of the plan, writes before each run.
-// It receives no gradient. The name must be new in the graph: Gorgonia silently
-// merges inputs of equal name and shape.
+// Input returns a node that the host or a fill of the plan writes before each run. It receives no
+// gradient. The name must be new in the graph: Gorgonia silently merges inputs of equal name and
+// shape.
 func (g *Graph) Input(name string, shape ...int) *Node {
 	return g.add(NewTensor(name, shape...))
 }
 
-// Bind is the node of a tensor. Graphs that bind the same tensor share its
-// memory; binding it twice in one graph gives the same node.
+// Bind returns the node of a tensor. Graphs that bind the same tensor share its memory; binding it
+// twice in one graph gives the same node.
 func (g *Graph) Bind(t *Tensor) *Node {
 	if n, ok := g.bound[t]; ok {
 		return n
@@ -103,7 +103,7 @@ func (g *Graph) add(t *Tensor) *Node {
 	g.names[t.Name] = true
 	with := []gorgonia.NodeConsOpt{gorgonia.WithShape(t.Shape...), gorgonia.WithName(t.Name)}
 	switch {
-	case t.dense == nil: // empty, which a plan runs and Gorgonia's machines do not
+	case t.dense == nil: // an empty tensor: plans run it, Gorgonia's machines do not
 	case g.of == tensor.Float64:
 		wide := make([]float64, len(t.Data))
 		for i, v := range t.Data {
@@ -118,14 +118,13 @@ func (g *Graph) add(t *Tensor) *Node {
 	return n
 }
 
-// Tensor returns the memory behind an input or a bound node, nil for others.
+// Tensor returns the memory behind an input or a bound node, and nil for other nodes.
 func (g *Graph) Tensor(n *Node) *Tensor { return g.memory[n] }
 
-// Expr is Gorgonia's graph, for its TapeMachine and its Graphviz output.
+// Expr returns Gorgonia's graph, for its TapeMachine and its Graphviz output.
 func (g *Graph) Expr() *gorgonia.ExprGraph { return g.expr }
 
-// Grad differentiates the loss with respect to bound tensors. It may be called
-// once for a graph.
+// Grad differentiates the loss with respect to bound tensors. It may be called once per graph.
 func (g *Graph) Grad(loss *Node, wrt ...*Tensor) (grads []*Node, err error) {
 	if g.loss != nil {
 		return nil, fmt.Errorf("graph %s: grad: it has a loss already; build one graph for each loss", g.Name)
@@ -165,9 +164,8 @@ func (g *Graph) apply(kind Kind, attr Attr, children ...*Node) *Node {
 
 var errMerged = errors.New("gorgonia merged it with another operation of the same 32-bit hash; rename an input")
 
-// apply wraps ApplyOp: shapes are checked before Gorgonia sees them, and the
-// node that comes back must have the children that were asked for, because
-// Gorgonia takes nodes for equal that only have equal hashes.
+// apply wraps ApplyOp. It checks shapes before Gorgonia sees them, and checks that the node that
+// comes back has the requested children, because Gorgonia takes nodes with equal hashes for equal.
 func apply(kind Kind, attr Attr, of tensor.Dtype, children ...*Node) (*Node, error) {
 	o := &Op{Kind: kind, Attr: attr, of: of}
 	shapes := make([]tensor.Shape, len(children))
@@ -180,7 +178,7 @@ func apply(kind Kind, attr Attr, of tensor.Dtype, children ...*Node) (*Node, err
 		return nil, err
 	}
 	o.out = out.Dims()
-	// A fresh slice: Gorgonia keeps the one that it is given.
+	// A fresh slice: Gorgonia keeps the one it is given.
 	n, err := gorgonia.ApplyOp(o, append([]*Node(nil), children...)...)
 	if err != nil {
 		return nil, err
@@ -195,8 +193,8 @@ func checkChildren(n *Node, want []*Node) error {
 	return nil
 }
 
-// Children returns the operands of a node in order. It reads Gorgonia's own
-// field, because ExprGraph.From answers from an index that goes stale.
+// Children returns the operands of a node in order. It reads Gorgonia's own field, because
+// ExprGraph.From answers from an index that goes stale.
 func Children(n *Node) []*Node {
 	field := reflect.ValueOf(n).Elem().FieldByName("children")
 	out := make([]*Node, field.Len())
@@ -210,7 +208,7 @@ func (g *Graph) fail(what string, err error) {
 	panic(&Error{Graph: g.Name, Op: what, Caller: caller(), Err: err})
 }
 
-// caller is the first line outside this package: where the graph is built.
+// caller returns the first line outside this package, which is where the graph is built.
 func caller() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])

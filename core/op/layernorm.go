@@ -7,20 +7,20 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// LayerNorm is γ(x−mean)/√(var+eps) + β by the mean and the biased variance of
-// each row (Ba, Kiros and Hinton 2016); x is [B,C] and gamma, beta [C], or [N,B,C]
-// and [N,C]. PyTorch's eps is 1e-5.
+// LayerNorm is γ(x−mean)/√(var+eps) + β with the mean and the biased variance of each row (Ba,
+// Kiros and Hinton 2016). x is [B,C] with gamma and beta [C], or x is [N,B,C] with gamma and beta
+// [N,C]. PyTorch's eps is 1e-5.
 func (g *Graph) LayerNorm(x, gamma, beta *Node, eps float64) *Node {
 	return g.apply(LayerNorm, Attr{F: [3]float64{eps}}, x, gamma, beta)
 }
 
-// MergeStats brings the running mean and variance of columns up to date with the
-// rows of x [B,C]: running [3,C] holds mean, biased variance and number of rows
-// seen (with members [N,B,C] and [N,3,C]), the result is its next value (Chan, Golub and LeVeque 1979, equation
-// 2.1), which a Lerp at rate 1 puts in its place. It has no derivative.
+// MergeStats updates the running mean and variance of columns with the rows of x [B,C] (Chan, Golub
+// and LeVeque 1979, equation 2.1). running [3,C] holds the mean, the biased variance and the number
+// of rows seen; with members, x is [N,B,C] and running [N,3,C]. The result is the next value of
+// running, which a Lerp at rate 1 stores there. MergeStats has no derivative.
 func (g *Graph) MergeStats(running, x *Node) *Node { return g.apply(MergeStats, Attr{}, running, x) }
 
-// Rows of the running statistics of MergeStats.
+// Rows of MergeStats's running statistics.
 const (
 	RunningMean = iota
 	RunningVar
@@ -59,7 +59,7 @@ func init() {
 		}, do32: mergeStats[float32], do64: mergeStats[float64]}
 }
 
-// moments are the mean of a row and 1/√(var+eps).
+// moments returns the mean of a row and 1/√(var+eps).
 func moments[T float](row []T, eps float64) (mean, inverse float64) {
 	for _, x := range row {
 		mean += float64(x)
@@ -72,8 +72,8 @@ func moments[T float](row []T, eps float64) (mean, inverse float64) {
 	return mean, 1 / math.Sqrt(square/float64(len(row))+eps)
 }
 
-// normalised visits the rows of x with their moments; column is where the
-// parameters of the row's member begin.
+// normalised visits the rows of x with their moments; column is the index at which the parameters
+// of the row's member begin.
 func normalised[T float](c call[T], visit func(at, column int, row []T, mean, inverse float64)) {
 	_, rows, cols := dims(c.ins[0])
 	for at := 0; at < len(c.in[0]); at += cols {
@@ -119,7 +119,7 @@ func layerNormDGamma[T float](c call[T]) {
 func mergeStats[T float](c call[T]) {
 	old, x := c.in[0], c.in[1]
 	copy(c.out, old)
-	batch := c // whose first operand is x, as columnwise wants it
+	batch := c // with x as its first operand, as columnwise expects
 	batch.ins = c.ins[1:]
 	columnwise(batch, func(rows, cols, at, _, stats int) {
 		if rows == 0 {

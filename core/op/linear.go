@@ -6,14 +6,13 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Linear is x·w + b. x is [B,i] or [N,B,i], w [i,o] or [N,i,o], b [o] or [N,o];
-// the result is [B,o], or [N,B,o] where w has members. An x without members is
-// shared by all.
+// Linear is x·w + b. x is [B,i] or [N,B,i], w [i,o] or [N,i,o], b [o] or [N,o]; the result is
+// [B,o], or [N,B,o] if w has members. All members share an x without members.
 func (g *Graph) Linear(x, w, b *Node) *Node { return g.apply(Linear, Attr{}, x, w, b) }
 
-// LinearAt is Linear by the members of w [N,i,o] whose indices stand in members
-// [M] as numbers; the result is [M,B,o]. It has no derivative: it serves targets
-// that use a subset of an ensemble (REDQ).
+// LinearAt is Linear with the members of w [N,i,o] whose indices are the numbers in members [M];
+// the result is [M,B,o]. It has no derivative: it serves targets that use a subset of an ensemble
+// (REDQ).
 func (g *Graph) LinearAt(x, w, b, members *Node) *Node {
 	return g.apply(LinearAt, Attr{}, x, w, b, members)
 }
@@ -45,7 +44,7 @@ func linear[T float](c call[T]) {
 	}
 }
 
-// linearMember writes member e of the result with member m of the weights.
+// linearMember writes member e of the result, computed with member m of the weights.
 func linearMember[T float](c call[T], e, m int) {
 	xn, rows, in := dims(c.ins[0])
 	_, _, out := dims(c.ins[1])
@@ -83,7 +82,8 @@ func init() {
 		name: "LinearAt",
 		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
 			if len(in[0]) == 3 && len(in[3]) == 1 && len(in[1]) == 3 && in[0][0] == in[3][0] {
-				// x of M members, one for each index, goes through member[i] of w.
+				// x has M members, one for each index; member i of x goes through the member of w
+				// that index i names.
 				s, err := linearShape(a, []tensor.Shape{in[0][1:], in[1], in[2]})
 				if err != nil {
 					return nil, err
@@ -146,7 +146,7 @@ func linearAt[T float](c call[T]) {
 	}
 }
 
-// linearDX is dz·wᵀ, for each member or, where x was shared, summed over them.
+// linearDX is dz·wᵀ, for each member or, if the members shared x, summed over them.
 func linearDX[T float](c call[T]) {
 	n, rows, out := dims(c.ins[0])
 	_, in, _ := dims(c.ins[1])

@@ -6,15 +6,15 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// SquaredError is Σ(p−t)²/norm as a scalar. p is [B,C] or [N,B,C]; a t without
-// members serves all of them. The gradient reaches p only. With norm = B it is
-// the sum over critics of their mean squared errors.
+// SquaredError is Σ(p−t)²/norm as a scalar. p is [B,C] or [N,B,C]; all members share a t without
+// members. The gradient reaches p only. With norm = B the loss is the sum over critics of their
+// mean squared errors.
 func (g *Graph) SquaredError(p, t *Node, norm float64) *Node {
 	return g.apply(SquaredError, Attr{F: [3]float64{norm}}, p, t)
 }
 
-// WeightedSquaredError is Σ w(p−t)²/norm with a weight for each row: w [B,1],
-// or [N,B,1] for each member its own.
+// WeightedSquaredError is Σ w(p−t)²/norm with a weight for each row: w is [B,1], or [N,B,1] with
+// separate weights for each member.
 func (g *Graph) WeightedSquaredError(p, t, w *Node, norm float64) *Node {
 	return g.apply(WeightedSquaredError, Attr{F: [3]float64{norm}}, p, t, w)
 }
@@ -28,8 +28,7 @@ func (g *Graph) AddScalars(losses ...*Node) *Node {
 	return sum
 }
 
-// RowMeanSquare is the mean over columns of (a−b)², [B,1] or [N,B,1]. It has no
-// derivative.
+// RowMeanSquare is the mean of (a−b)² over columns, as [B,1] or [N,B,1]. It has no derivative.
 func (g *Graph) RowMeanSquare(a, b *Node) *Node { return g.apply(RowMeanSquare, Attr{}, a, b) }
 
 func errorShape(a Attr, in []tensor.Shape) (tensor.Shape, error) {

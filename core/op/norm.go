@@ -10,36 +10,37 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// BatchNormEps is added to the variance, as PyTorch's default.
+// BatchNormEps is added to the variance; it is PyTorch's default.
 const BatchNormEps = 1e-5
 
-// Rows of the tensor that BatchStats makes and that running statistics have.
+// Rows of the tensor that BatchStats makes, and of running statistics.
 const (
 	StatsMean     = iota
-	StatsVar          // biased: normalises the batch
-	StatsUnbiased     // B/(B−1) times that: what running statistics average
+	StatsVar          // biased; normalises the batch
+	StatsUnbiased     // B/(B−1) times the biased one; running statistics average it
 	StatsRows     int = iota
 )
 
-// BatchStats is the mean, the variance and the unbiased variance over the rows of
-// x [B,C], as [3,C]; for each member of x [N,B,C], as [N,3,C]. It has no derivative of its own: BatchNorm's accounts for it.
+// BatchStats is the mean, the variance and the unbiased variance over the rows of x [B,C], as
+// [3,C], or for each member of x [N,B,C], as [N,3,C]. It has no derivative of its own: the
+// derivative of BatchNorm accounts for it.
 func (g *Graph) BatchStats(x *Node) *Node { return g.apply(BatchStats, Attr{}, x) }
 
-// BatchNorm is γ(x−mean)/√(var+1e-5) + β by the statistics of this batch (Ioffe
-// and Szegedy 2015); gamma and beta are [C], or [N,C] where x has members. The gradient to x includes the
+// BatchNorm is γ(x−mean)/√(var+1e-5) + β with the statistics of this batch (Ioffe and Szegedy
+// 2015); gamma and beta are [C], or [N,C] if x has members. The gradient of x includes the
 // dependence of the statistics on x.
 func (g *Graph) BatchNorm(x, gamma, beta, stats *Node) *Node {
 	return g.apply(BatchNorm, Attr{}, x, gamma, beta, stats)
 }
 
-// BatchNormEval is the same by running statistics [3,C]: their mean and their
-// unbiased variance, as PyTorch's eval mode. It has no derivative.
+// BatchNormEval is BatchNorm with running statistics [3,C]: their mean and their unbiased variance,
+// as in PyTorch's eval mode. It has no derivative.
 func (g *Graph) BatchNormEval(x, gamma, beta, running *Node) *Node {
 	return g.apply(BatchNormEval, Attr{}, x, gamma, beta, running)
 }
 
-// ChannelStats is BatchStats of images, the rows of x [B, places·channels] in NHWC order: of
-// every channel over rows and places, [3,channels].
+// ChannelStats is BatchStats of images, the rows of x [B, places·channels] in NHWC order. It
+// returns the statistics of every channel over rows and places, [3,channels].
 func (g *Graph) ChannelStats(x *Node, channels int) *Node {
 	return g.apply(BatchStats, channelled(channels), x)
 }
@@ -54,10 +55,10 @@ func (g *Graph) ChannelNormEval(x, gamma, beta, running *Node) *Node {
 	return g.apply(BatchNormEval, channelled(gamma.Shape().TotalSize()), x, gamma, beta, running)
 }
 
-// channelled are the constants of a batch norm of images.
+// channelled returns the constants of a batch norm of images.
 func channelled(channels int) Attr { return Attr{I: [2]int{channels}} }
 
-// byPlace is x as a batch norm sees it: of images a row for each place.
+// byPlace returns the shape of x as a batch norm sees it; images have a row for each place.
 func byPlace(a Attr, x tensor.Shape) (tensor.Shape, error) {
 	channels := a.I[0]
 	switch {
@@ -82,7 +83,7 @@ func normShape(a Attr, in []tensor.Shape) (tensor.Shape, error) {
 	return whole.Clone(), err
 }
 
-// betaSum is the sum over rows of dy, over places too where they are images.
+// betaSum is the sum of dy over rows, and for images over places too.
 func betaSum(d derivation) *Node {
 	channels := d.attr.I[0]
 	if channels == 0 {
@@ -92,7 +93,7 @@ func betaSum(d derivation) *Node {
 	return d.apply(ConvDB, Attr{Window: over}, d.dout)
 }
 
-// statsShape is that of the statistics of x.
+// statsShape is the shape of the statistics of x.
 func statsShape(x tensor.Shape) tensor.Shape {
 	s := x.Clone()
 	s[len(s)-2] = StatsRows
@@ -132,8 +133,8 @@ func init() {
 		do32: batchNormDGamma[float32], do64: batchNormDGamma[float64]}
 }
 
-// columnwise calls visit for each column of each member: the element at which it
-// begins, and where the member's numbers for it stand among [N,C] and [N,3,C].
+// columnwise calls visit for each column of each member, with the element of x at which the column
+// begins and the indices of its numbers in [N,C] and in [N,3,C].
 func columnwise[T float](c call[T], visit func(rows, cols, at, column, stats int)) {
 	x, _ := byPlace(c.a, c.ins[0])
 	n, rows, cols := dims(x)

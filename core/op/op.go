@@ -12,11 +12,11 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Kind names an operation; rules says what it does.
+// Kind names an operation; rules describes each kind.
 type Kind int
 
-// The operations, with their operands. Those after a gradient's name are what
-// the derivative of an earlier one needs.
+// The operations, each with its operands. A gradient's operands are what the derivative of the
+// earlier operation needs.
 const (
 	Linear                   Kind = iota // x w b
 	LinearAt                             // x w b members
@@ -120,10 +120,10 @@ const (
 
 func (k Kind) String() string { return rules[k].name }
 
-// Attr holds the constants of an operation; its rule says which it uses.
+// Attr holds the constants of an operation; its rule says which ones it uses.
 //
-// Operations that Gorgonia takes for equal become one node, so that whatever
-// makes two of them differ must stand in here or in their operands.
+// Gorgonia merges operations that it takes for equal into one node, so whatever distinguishes two
+// of them must be in Attr or in their operands.
 type Attr struct {
 	F      [3]float64
 	I      [2]int
@@ -143,7 +143,7 @@ type Op struct {
 // rules is filled by the init functions beside each family's implementation.
 var rules [kinds]rule
 
-// rule is all that there is to know about a kind.
+// rule describes a kind completely.
 type rule struct {
 	name string
 	wrt  []bool // which operands receive a gradient; nil: none
@@ -151,7 +151,7 @@ type rule struct {
 	shape func(a Attr, in []tensor.Shape) (tensor.Shape, error)
 	do32  func(c call[float32])
 	do64  func(c call[float64])
-	// grad builds the derivative for each operand, nil where there is none.
+	// grad builds the derivative for each operand, nil for an operand without one.
 	grad func(d derivation) []*Node
 }
 
@@ -168,10 +168,10 @@ type float interface{ ~float32 | ~float64 }
 
 var _ gorgonia.SDOp = (*Op)(nil)
 
-// Arity is the number of operands.
+// Arity returns the number of operands.
 func (o *Op) Arity() int { return len(o.in) }
 
-// Type builds a new function type at each call: Gorgonia returns it to a pool.
+// Type builds a new function type at each call, because Gorgonia returns it to a pool.
 func (o *Op) Type() hm.Type {
 	types := make([]hm.Type, 0, len(o.in)+1)
 	for _, d := range append(append([]int(nil), o.in...), o.out) {
@@ -260,16 +260,15 @@ func elements[T float](v gorgonia.Value) ([]T, error) {
 	return nil, fmt.Errorf("operand holds %T", v.Data())
 }
 
-// ReturnsPtr, CallsExtern and OverwritesInput tell Gorgonia that results are
-// new memory.
+// ReturnsPtr, CallsExtern and OverwritesInput tell Gorgonia that results occupy new memory.
 func (o *Op) ReturnsPtr() bool     { return false }
 func (o *Op) CallsExtern() bool    { return false }
 func (o *Op) OverwritesInput() int { return -1 }
 
-// WriteHash writes what tells two operations apart.
+// WriteHash writes everything that distinguishes two operations.
 func (o *Op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "pgrlab/%d/%v/%v/%v", o.Kind, o.Attr, o.in, o.of) }
 
-// Hashcode is the 32-bit hash that Gorgonia compares.
+// Hashcode returns the 32-bit hash that Gorgonia compares.
 func (o *Op) Hashcode() uint32 {
 	h := fnv.New32a()
 	o.WriteHash(h)
@@ -283,8 +282,8 @@ func (o *Op) String() string {
 	return fmt.Sprintf("%s%v", rules[o.Kind].name, o.Attr)
 }
 
-// DiffWRT says which operands receive a gradient. Gorgonia panics on an answer
-// of another length, so that gradients answer too.
+// DiffWRT says which operands receive a gradient. Gorgonia panics on an answer of the wrong length,
+// so gradients answer too.
 func (o *Op) DiffWRT(n int) []bool {
 	out := make([]bool, n)
 	wrt := rules[o.Kind].wrt
@@ -298,7 +297,7 @@ func (o *Op) DiffWRT(n int) []bool {
 	return out
 }
 
-// derivation is what a rule builds a derivative from.
+// derivation holds what a rule needs to build a derivative.
 type derivation struct {
 	attr Attr
 	of   tensor.Dtype
@@ -307,8 +306,8 @@ type derivation struct {
 	dout *Node
 }
 
-// apply adds an operation of the derivative; an error cannot happen for the
-// shapes that the forward rule let pass, and is caught by SymDiff if it does.
+// apply adds an operation of the derivative. Shapes that passed the forward rule cannot cause an
+// error; if one occurs nevertheless, SymDiff catches the panic.
 func (d derivation) apply(kind Kind, attr Attr, children ...*Node) *Node {
 	n, err := apply(kind, attr, d.of, children...)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// random returns a tensor of N(0, 0.5²) numbers that only its name decides.
+// random returns a tensor of N(0, 0.5²) numbers that depend only on its name.
 func random(name string, shape ...int) *Tensor {
 	t := NewTensor(name, shape...)
 	rng.New(1, name).FillNormal(t.Data, 0, 0)
@@ -21,7 +21,8 @@ func random(name string, shape ...int) *Tensor {
 	return t
 }
 
-// Values by hand, where a formula is short enough to write it down again.
+// Values are compared with those computed by hand, for formulas that are short enough to write
+// again.
 func TestForwardByHand(t *testing.T) {
 	set := func(name string, values ...float32) func(g *Graph, shape ...int) *Node {
 		return func(g *Graph, shape ...int) *Node {
@@ -125,7 +126,7 @@ func TestTanhGaussianDensity(t *testing.T) {
 	if math.Abs(float64(out[0])-math.Tanh(u)) > 1e-6 || math.Abs(float64(out[1])-math.Log(density)) > 1e-5 {
 		t.Errorf("got a = %v, log π = %v; want %v, %v", out[0], out[1], math.Tanh(u), math.Log(density))
 	}
-	h.Data[1] = 50 // clamped to LogStdMax
+	h.Data[1] = 50 // it is clamped to LogStdMax
 	out = evaluate(t, func(g *Graph) *Node { return g.TanhGaussian(g.add(h), g.add(eps)) })
 	if want := math.Tanh(0.3 + math.Exp(LogStdMax)*0.7); math.Abs(float64(out[0])-want) > 1e-6 {
 		t.Errorf("log σ is not clamped: a = %v, want %v", out[0], want)

@@ -7,8 +7,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// Bounds of log σ in the policy (watchernyu/REDQ: redq/algos/core.py), the guard
-// in log(1 − a² + guard), and ½ln2π.
+// The bounds of log σ in the policy (watchernyu/REDQ: redq/algos/core.py), the guard in log(1 − a²
+// + guard), and ½ln2π.
 const (
 	LogStdMin  = -20
 	LogStdMax  = 2
@@ -16,27 +16,27 @@ const (
 	halfLog2Pi = 0.91893853320467274178
 )
 
-// TanhGaussian samples the policy by reparametrisation. h [B,2A] is [μ | raw log
-// σ], eps [B,A] standard normal (or each with members); the result [B,A+1] is [a | log π] with log σ
-// clamped to [LogStdMin, LogStdMax], u = μ + σ·eps, a = tanh u and
-// log π = Σ N(u; μ, σ) − Σ log(1 − a² + 1e-6) (Haarnoja et al. 2018, appendix C).
+// TanhGaussian samples the policy by reparametrisation. h [B,2A] is [μ | raw log σ] and eps [B,A]
+// is standard normal; both may have members. The result [B,A+1] is [a | log π], with log σ clamped
+// to [LogStdMin, LogStdMax], u = μ + σ·eps, a = tanh u and log π = Σ N(u; μ, σ) − Σ log(1 − a² +
+// 1e-6) (Haarnoja et al. 2018, appendix C).
 func (g *Graph) TanhGaussian(h, eps *Node) *Node { return g.apply(TanhGaussian, Attr{}, h, eps) }
 
-// MinMembers is the minimum over the members of q [N,B,C], as [B,C]. The gradient
-// goes to the first of the least.
+// MinMembers is the minimum over the members of q [N,B,C], as [B,C]. The gradient goes to the first
+// member that attains the minimum.
 func (g *Graph) MinMembers(q *Node) *Node { return g.apply(MinMembers, Attr{}, q) }
 
 // MeanMembers is the mean over the members of q [N,B,1], as [B,1].
 func (g *Graph) MeanMembers(q *Node) *Node { return g.apply(MeanMembers, Attr{}, q) }
 
-// TDTarget is the soft Bellman target r + γ(1−d)(q − α·log π); r, d, q and logp
-// are of one shape, [B,1] or [N,B,1], gamma and alpha [1]. It has no derivative.
+// TDTarget is the soft Bellman target r + γ(1−d)(q − α·log π). r, d, q and logp have one shape,
+// [B,1] or [N,B,1]; gamma and alpha are [1]. It has no derivative.
 func (g *Graph) TDTarget(r, d, q, logp, gamma, alpha *Node) *Node {
 	return g.apply(TDTarget, Attr{}, r, d, q, logp, gamma, alpha)
 }
 
-// EntropyLoss is the actor's loss, the mean over rows of α·log π − q, summed over
-// members if there are any; logp and q are [B,1] or [N,B,1], alpha [1].
+// EntropyLoss is the actor's loss: the mean over rows of α·log π − q, summed over members if there
+// are any. logp and q are [B,1] or [N,B,1]; alpha is [1].
 func (g *Graph) EntropyLoss(logp, q, alpha *Node) *Node {
 	return g.apply(EntropyLoss, Attr{}, logp, q, alpha)
 }

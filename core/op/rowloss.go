@@ -7,24 +7,24 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// The losses of this file are Σ w·ℓ(p,t)/norm as a scalar. p is [B,C] or [N,B,C]; a
-// target without members serves all of them. w, at most one, weighs the rows:
-// [B,1], or [N,B,1] for each member its own. The gradient reaches p only.
+// The losses of this file are Σ w·ℓ(p,t)/norm as a scalar. p is [B,C] or [N,B,C]; all members share
+// a target without members. At most one w may be given; it weighs the rows and is [B,1], or [N,B,1]
+// with separate weights for each member. The gradient reaches p only.
 
-// BCE is the binary cross-entropy of logits z against targets in [0,1], ℓ =
-// softplus(z) − t·z.
+// BCE is the binary cross-entropy of logits z against targets t in [0,1], with ℓ = softplus(z) −
+// t·z.
 func (g *Graph) BCE(z, t *Node, norm float64, w ...*Node) *Node {
 	return g.weighted(BCE, Attr{F: [3]float64{norm}}, z, t, w)
 }
 
-// CrossEntropy is that of the distribution softmax(z) over columns against target
-// probabilities t, ℓ = −t·ln softmax(z); the rows of t need not add up to one.
+// CrossEntropy is the cross-entropy of the distribution softmax(z) over columns against target
+// probabilities t, with ℓ = −t·ln softmax(z); the rows of t need not add up to one.
 func (g *Graph) CrossEntropy(z, t *Node, norm float64, w ...*Node) *Node {
 	return g.weighted(CrossEntropy, Attr{F: [3]float64{norm}}, z, t, w)
 }
 
-// GaussianKL is Σ KL(N(μ,σ²) ‖ N(0,1))/norm = ½Σ(μ² + σ² − ln σ² − 1)/norm for h
-// [B,2D] or [N,B,2D], [μ | ln σ²] (Kingma and Welling 2014, appendix B).
+// GaussianKL is Σ KL(N(μ,σ²) ‖ N(0,1))/norm = ½Σ(μ² + σ² − ln σ² − 1)/norm for h = [μ | ln σ²],
+// [B,2D] or [N,B,2D] (Kingma and Welling 2014, appendix B).
 func (g *Graph) GaussianKL(h *Node, norm float64) *Node {
 	return g.apply(GaussianKL, Attr{F: [3]float64{norm}}, h)
 }
@@ -61,7 +61,7 @@ func weightedShape(a Attr, in []tensor.Shape) (tensor.Shape, error) {
 	return s, err
 }
 
-// lossRules registers a loss and its gradient, whose implementations are given.
+// lossRules registers a loss and its gradient with the given implementations.
 func lossRules(kind, gradKind Kind, name string, value, grad rule) {
 	value.name, value.wrt, value.shape = name, []bool{true, false}, weightedShape
 	value.grad = func(d derivation) []*Node {
@@ -80,7 +80,7 @@ func rowLoss(kind, gradKind Kind, name string, value, slope func(a Attr, p, t fl
 		rule{do32: lossSlope[float32](slope), do64: lossSlope[float64](slope)})
 }
 
-// weight is that of the element i of p, from operand 2 if there are n operands.
+// weight returns the weight of element i of p, read from operand 2 if there are n operands, else 1.
 func weight[T float](c call[T], n, i int) float64 {
 	if len(c.in) < n {
 		return 1

@@ -35,11 +35,11 @@ func sameShape(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 	return in[0].Clone(), nil
 }
 
-// first is the shape rule of gradients whose operands the forward rule checked.
+// first is the shape rule of gradients; the forward rule has checked their operands.
 func first(_ Attr, in []tensor.Shape) (tensor.Shape, error) { return in[0].Clone(), nil }
 
-// rowsOf wants s to hold one number for each row of x [B,C] or [N,B,C]: [B,1] for
-// all members, or [N,B,1].
+// rowsOf checks that s holds one number for each row of x [B,C] or [N,B,C]: [B,1] for all members,
+// or [N,B,1].
 func rowsOf(what string, s, x tensor.Shape) error {
 	if len(x) < 2 {
 		return errMatrix
@@ -55,8 +55,7 @@ func rowsOf(what string, s, x tensor.Shape) error {
 	return fmt.Errorf("%s must be [%d,1]", what, x[0])
 }
 
-// columnsOf wants s to hold one number for each column of x: [C], or [N,C] where
-// x has members.
+// columnsOf checks that s holds one number for each column of x: [C], or [N,C] if x has members.
 func columnsOf(what string, s, x tensor.Shape) error {
 	if len(x) < 2 {
 		return errMatrix
@@ -68,7 +67,7 @@ func columnsOf(what string, s, x tensor.Shape) error {
 	return nil
 }
 
-// matrix wants rows and columns, [B,C] or [N,B,C].
+// matrix checks that s has rows and columns, [B,C] or [N,B,C].
 func matrix(s tensor.Shape) error {
 	if len(s) != 2 && len(s) != 3 {
 		return errMatrix
@@ -76,14 +75,14 @@ func matrix(s tensor.Shape) error {
 	return nil
 }
 
-// withColumns is the shape s with another number of columns.
+// withColumns returns the shape s with another number of columns.
 func withColumns(s tensor.Shape, cols int) tensor.Shape {
 	out := s.Clone()
 	out[len(out)-1] = cols
 	return out
 }
 
-// live wants a scalar input, [1].
+// live checks that s is the shape of a live scalar, [1].
 func live(what string, s tensor.Shape) error {
 	if len(s) != 1 || s[0] != 1 {
 		return fmt.Errorf("%s must be [1]", what)

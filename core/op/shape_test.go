@@ -9,8 +9,8 @@ import (
 	"gorgonia.org/tensor"
 )
 
-// arities are the operations that graphs are built of, by their smallest and largest
-// number of operands; the rest are gradients, whose operands fit by construction.
+// arities are the operations of which graphs are built, with their smallest and largest number of
+// operands. The other operations are gradients, whose operands fit by construction.
 var arities = map[Kind][2]int{
 	Linear: {3, 3}, LinearAt: {4, 4}, ReLU: {1, 1}, Tanh: {1, 1}, SiLU: {1, 1}, Mish: {1, 1}, ELU: {1, 1},
 	Add: {2, 2}, Sub: {2, 2}, Mul: {2, 2}, Scale: {1, 1}, RowScale: {2, 2}, Concat: {1, 3}, Slice: {1, 1}, StopGradient: {1, 1},
@@ -24,8 +24,8 @@ var arities = map[Kind][2]int{
 	Softmax: {1, 1}, TwoHot: {1, 1}, MergeStats: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1},
 }
 
-// Whatever shapes an operation is given, its rule answers with a shape or an
-// error; what it lets pass, the reference computes.
+// Whatever shapes an operation is given, its rule answers with a shape or an error; operands that
+// it accepts can be computed by the reference.
 func TestAnyShapesAreAnsweredOrRefused(t *testing.T) {
 	for kind, operands := range arities {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestAnyShapesAreAnsweredOrRefused(t *testing.T) {
 					a.I = [2]int{len(shapes)}
 				case Conv, MaxPool:
 					a.Window = window.Geometry{Height: r.IntN(4), Width: 1 + r.IntN(2), Channels: 1 + r.IntN(3), Kernel: r.IntN(4), Stride: r.IntN(3), Pad: r.IntN(3)}
-					if r.IntN(4) == 0 { // or hardly any would fit
+					if r.IntN(4) == 0 { // otherwise hardly any would fit
 						shapes[0] = tensor.Shape{r.IntN(3), a.Window.Size()}
 						if kind == Conv {
 							shapes[1] = tensor.Shape{a.Window.Patch(), 1 + r.IntN(3)}

@@ -13,10 +13,10 @@ func (g *Graph) LogSumExp(x *Node) *Node { return g.apply(LogSumExp, Attr{}, x) 
 // Softmax is eˣ/Σeˣ over columns.
 func (g *Graph) Softmax(x *Node) *Node { return g.apply(Softmax, Attr{}, x) }
 
-// TwoHot spreads each number of x [B,1] or [N,B,1] over the two nearest of k bins
-// at equal distances from lo to hi, so that their weighted mean is the number
-// (Hafner et al. 2023, §3); beyond the bins it falls to the last one. The result
-// is [B,k] or [N,B,k], the target of a CrossEntropy. It has no derivative.
+// TwoHot spreads each number of x [B,1] or [N,B,1] over the two nearest of k bins at equal
+// distances from lo to hi, so that the bins' weighted mean is the number (Hafner et al. 2023, §3).
+// A number beyond the bins goes to the outermost one. The result is [B,k] or [N,B,k], the target of
+// a CrossEntropy. TwoHot has no derivative.
 func (g *Graph) TwoHot(x *Node, lo, hi float64, k int) *Node {
 	return g.apply(TwoHot, Attr{F: [3]float64{lo, hi}, I: [2]int{k}}, x)
 }
@@ -47,13 +47,13 @@ func init() {
 		}, do32: twoHot[float32], do64: twoHot[float64]}
 }
 
-// logSum is ln Σ eˣ, with the largest taken out.
+// logSum is ln Σ eˣ, computed with the largest x factored out.
 func logSum[T float](row []T) float64 {
 	largest := math.Inf(-1)
 	for _, x := range row {
 		largest = math.Max(largest, float64(x))
 	}
-	if math.IsInf(largest, 0) { // of nothing but −Inf, or beyond all numbers
+	if math.IsInf(largest, 0) { // all x are −Inf, or one is +Inf
 		return largest
 	}
 	sum := 0.0
@@ -103,13 +103,13 @@ func softmaxGrad[T float](c call[T]) {
 	}
 }
 
-// twoHot: the number lies at place p between bins ⌊p⌋ and ⌊p⌋+1.
+// twoHot places each number at position p, between bins ⌊p⌋ and ⌊p⌋+1.
 func twoHot[T float](c call[T]) {
 	lo, hi, k := c.a.F[0], c.a.F[1], c.a.I[0]
 	for i, x := range c.in[0] {
 		row := c.out[i*k : (i+1)*k]
 		place := (min(max(float64(x), lo), hi) - lo) / (hi - lo) * float64(k-1)
-		if place != place { // NaN stays visible
+		if place != place { // keep NaN visible
 			row[0] = T(place)
 			continue
 		}

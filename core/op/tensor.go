@@ -17,21 +17,21 @@ type Tensor struct {
 	dense *tensor.Dense
 }
 
-// NewTensor returns a tensor of zeros. It may be empty: a batch without rows.
+// NewTensor returns a tensor of zeros, which may be empty (a batch without rows).
 func NewTensor(name string, shape ...int) *Tensor {
 	n := 1
 	for _, s := range shape {
 		n *= s
 	}
 	t := &Tensor{Name: name, Shape: append([]int(nil), shape...), Data: Aligned(n)}
-	if n > 0 { // Gorgonia's tensors cannot be empty; their nodes can
+	if n > 0 { // Gorgonia's tensors cannot be empty, its nodes can
 		t.dense = tensor.New(tensor.WithShape(shape...), tensor.WithBacking(t.Data))
 	}
 	return t
 }
 
-// Aligned returns n zeros that start at a multiple of 64 bytes, a cache line
-// and an AVX-512 register.
+// Aligned returns n zeros that start at a multiple of 64 bytes, the size of a cache line and of an
+// AVX-512 register.
 func Aligned(n int) []float32 {
 	const line = 16
 	raw := make([]float32, n+line)

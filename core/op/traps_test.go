@@ -64,9 +64,8 @@ func TestOperationsWithoutDerivativeAreErrorsNotPanics(t *testing.T) {
 	}
 }
 
-// Gorgonia takes nodes of equal 32-bit hash for one, whatever their children;
-// about one pair in 90,000 nodes. A node that comes back with other children
-// than were asked for must be refused.
+// Gorgonia identifies nodes by a 32-bit hash, whatever their children; about one pair in 90,000
+// nodes collides. A node that comes back with other children than were requested must be refused.
 func TestMergedNodesAreRefused(t *testing.T) {
 	if _, err := Build("merged", func(g *Graph) {
 		x, y := g.Input("x", 2, 2), g.Input("y", 2, 2)

@@ -13,16 +13,15 @@ import (
 // AdamConfig holds the constants of an optimiser.
 type AdamConfig struct {
 	Beta1, Beta2, Eps float64
-	WeightDecay       float64 // decoupled, as AdamW; 0: Adam
-	ClipNorm          float64 // bound of the gradient's global norm; 0: none
+	WeightDecay       float64 // decoupled, as in AdamW; 0: plain Adam
+	ClipNorm          float64 // bound on the gradient's global norm; 0: none
 }
 
-// DefaultAdam is PyTorch's default.
+// DefaultAdam holds PyTorch's defaults.
 var DefaultAdam = AdamConfig{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
 
-// Adam is an optimiser with its moments (Kingma and Ba 2015; with weight decay
-// Loshchilov and Hutter 2019). Rate is the learning rate, a tensor [1] that may
-// change between runs.
+// Adam is an optimiser with its moments (Kingma and Ba 2015; with weight decay, Loshchilov and
+// Hutter 2019). Rate is the learning rate, a tensor [1] that may change between runs.
 type Adam struct {
 	AdamConfig
 	Params []*op.Tensor
@@ -30,11 +29,11 @@ type Adam struct {
 	M, V   []*op.Tensor
 	T      uint64 // steps taken
 
-	dev   device.Device // of the programs that step it; nil before the first
-	whole *Adam         // whose steps are counted; nil: its own are
+	dev   device.Device // device of the programs that step it; nil before the first one
+	whole *Adam         // the optimiser whose steps are counted; nil: this one
 }
 
-// NewAdam returns an optimiser of parameters at step 0.
+// NewAdam returns an optimiser of the given parameters at step 0.
 func NewAdam(params []*op.Tensor, c AdamConfig, rate *op.Tensor) *Adam {
 	a := &Adam{AdamConfig: c, Params: params, Rate: rate}
 	for _, p := range params {
@@ -44,9 +43,9 @@ func NewAdam(params []*op.Tensor, c AdamConfig, rate *op.Tensor) *Adam {
 	return a
 }
 
-// Only is a for programs that step some of its parameters and leave the others where they
-// are. Moments and steps stay a's, which is what is saved and loaded. It panics where a
-// parameter is none of a's.
+// Only returns a view of a for programs that step only some of its parameters and leave the others
+// unchanged. The moments and the step count remain those of a, and a is what is saved and loaded.
+// Only panics if a parameter does not belong to a.
 func (a *Adam) Only(params []*op.Tensor) *Adam {
 	some := &Adam{AdamConfig: a.AdamConfig, Params: params, Rate: a.Rate, whole: a}
 	for _, p := range params {
@@ -59,7 +58,7 @@ func (a *Adam) Only(params []*op.Tensor) *Adam {
 	return some
 }
 
-// counter is where the steps are counted.
+// counter returns the address of the step count.
 func (a *Adam) counter() *uint64 {
 	if a.whole != nil {
 		return &a.whole.T
@@ -67,14 +66,14 @@ func (a *Adam) counter() *uint64 {
 	return &a.T
 }
 
-// steppedOn notes the device of a program that steps it.
+// steppedOn records the device of a program that steps a.
 func (a *Adam) steppedOn(dev device.Device) {
 	if a.dev = dev; a.whole != nil {
 		a.whole.dev = dev
 	}
 }
 
-// Reset forgets the moments and the steps.
+// Reset clears the moments and the step count.
 func (a *Adam) Reset() error {
 	a.T = 0
 	for i := range a.M {
@@ -86,7 +85,7 @@ func (a *Adam) Reset() error {
 
 func (a *Adam) moments() []*op.Tensor { return append(append([]*op.Tensor(nil), a.M...), a.V...) }
 
-// Save writes the moments and the number of steps; parameters are their owner's.
+// Save writes the moments and the number of steps; the parameters are saved by their owner.
 func (a *Adam) Save(w io.Writer) error {
 	if err := binary.Write(w, binary.LittleEndian, a.T); err != nil {
 		return fmt.Errorf("save optimiser: %w", err)

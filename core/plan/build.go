@@ -5,7 +5,7 @@ import (
 	"pgrlab/core/op"
 )
 
-// Build compiles a graph that build makes; what build returns is what the program is for.
+// Build compiles the graph that build makes for the Spec that build returns.
 func Build(name string, dev device.Device, build func(g *op.Graph) Spec) (*Program, error) {
 	var spec Spec
 	g, err := op.Build(name, func(g *op.Graph) { spec = build(g) })

@@ -9,10 +9,9 @@ import (
 	"pgrlab/core/device"
 )
 
-// String lists the program's instructions with their shapes, what was fused into
-// them, and what each costs; and where the device says so, the segment between
-// barriers that each is in, by what its lanes divide the result, and whose memory
-// the result has that was no longer needed.
+// String lists the program's instructions with their shapes, what was fused into them, and what
+// each costs. If the device reports it, String also lists, for each instruction, its segment
+// between barriers, how its lanes divide the result, and the result whose memory it reuses.
 func (p *Program) String() string {
 	var text strings.Builder
 	flops, bytes := 0, 0
@@ -55,8 +54,8 @@ func (p *Program) String() string {
 	return text.String()
 }
 
-// fused says what the device made of instruction i: which one does its work, or
-// what it does besides its own.
+// fused says what the device made of instruction i: either the instruction that does its work, or
+// what i does besides its own work.
 func (p *Program) fused(into []int, i int) (what string, elsewhere bool) {
 	for at, by := range into {
 		switch {
@@ -106,7 +105,7 @@ func (p *Program) state(w io.Writer) {
 	}
 }
 
-// name is that of a buffer: its tensor's, or a number.
+// name returns the name of a buffer: its tensor's name, or a number.
 func (p *Program) name(r device.Ref) string {
 	if b := p.code.Buffers[r]; b.Name != "" {
 		return b.Name

@@ -7,13 +7,13 @@ import (
 	"pgrlab/core/window"
 )
 
-// example is a program to compare implementations by: what builds it, and what
-// it is differentiated by.
+// example is a program with which implementations are compared: the function that builds it, and
+// the tensors by which it is differentiated.
 type example struct {
 	name  string
 	wrt   []*op.Tensor
 	build func(g *op.Graph) (loss *op.Node, outputs []*op.Node)
-	// tolerance, as a share of a tensor's largest magnitude; 0 stands for 1e-5.
+	// tolerance is a share of a tensor's largest magnitude; 0 stands for 1e-5.
 	tolerance float64
 }
 
@@ -25,8 +25,7 @@ func random(name string, shape ...int) *op.Tensor {
 	return t
 }
 
-// examples are the shapes of programs that the methods use, at small widths with
-// awkward sizes.
+// examples are the kinds of programs that the methods use, at small widths with awkward sizes.
 func examples() []example {
 	return []example{critic(), twin(), actor(), target(), curiosity(), denoiser(), misfits(), large(), pixels()}
 }
@@ -84,8 +83,8 @@ func curiosity() example {
 	gamma, beta := random("gamma", 12), random("beta", 12)
 	s, next, y := random("s", 23, 6), random("next", 23, 6), random("y", 23, 4)
 	wrt := append(append(net.Params(), head.Params()...), gamma, beta)
-	// A bias below batch normalisation receives a sum that cancels: its gradient is
-	// small against the terms that round.
+	// A bias below batch normalisation receives a sum that cancels: its gradient is small compared
+	// with the terms that are rounded.
 	return example{name: "curiosity", tolerance: 3e-5, wrt: wrt, build: func(g *op.Graph) (*op.Node, []*op.Node) {
 		z, z2 := net.Apply(g, g.Bind(s)), net.Apply(g, g.Bind(next))
 		stats := g.BatchStats(z)
@@ -120,7 +119,7 @@ func denoiser() example {
 	}}
 }
 
-// misfits holds what the others leave out, and one row, which a lane has none of.
+// misfits holds what the other examples leave out, with a single row, of which one lane gets none.
 func misfits() example {
 	a, b, w := random("a", 1, 5), random("b", 1, 5), random("w", 1, 1)
 	net := nn.NewLinear("net", 10, 3, nn.TorchDefault, seed)
@@ -134,8 +133,7 @@ func misfits() example {
 	}}
 }
 
-// large has layers whose weights are divided between lanes, beside one that is
-// not.
+// large has layers whose weights are divided between lanes, beside one whose weights are not.
 func large() example {
 	first, second, last := nn.NewLinear("1", 370, 390, nn.TorchDefault, seed), nn.NewLinear("2", 390, 390, nn.TorchDefault, seed), nn.NewLinear("3", 390, 5, nn.TorchDefault, seed)
 	x, y := random("x", 11, 370), random("y", 11, 5)
@@ -157,7 +155,7 @@ func wide() example {
 	}}
 }
 
-// pixels is an encoder with padding, pooling and a head behind it.
+// pixels is an encoder with padding and pooling, followed by a head.
 func pixels() example {
 	first := nn.NewConv("c1", window.Geometry{Height: 13, Width: 12, Channels: 3, Kernel: 3, Stride: 2}, 16, nn.Orthogonal(1.4), seed)
 	second := nn.NewConv("c2", first.Next(3, 1, 1), 33, nn.Orthogonal(1.4), seed)

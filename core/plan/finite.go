@@ -7,13 +7,13 @@ import (
 	"pgrlab/core/device"
 )
 
-// NotFinite says that a run stopped before it changed anything, and where the
-// first number appeared that is not finite.
+// NotFinite reports that a run stopped before it changed anything, and where the first number that
+// is not finite appeared.
 type NotFinite struct {
 	Program string
-	Step    int    // instruction of Program.String; −1: the number was there before the run
-	Op      string // what the instruction does; "input" before the run
-	Tensor  string // what holds the number, with its shape
+	Step    int    // instruction number in Program.String; −1: the number was there before the run
+	Op      string // what the instruction does; "input" if before the run
+	Tensor  string // the tensor that holds the number, with its shape
 	From    string // the operands of the instruction
 	Member  int    // where it stands
 	Row     int
@@ -34,7 +34,7 @@ func (e *NotFinite) Error() string {
 
 func (e *NotFinite) place() string { return fmt.Sprintf("[%d,%d,%d]", e.Member, e.Row, e.Col) }
 
-// notFinite says in the program's words what the device found.
+// notFinite translates what the device found into the program's terms.
 func (p *Program) notFinite(w *device.NotFinite) *NotFinite {
 	e := &NotFinite{Program: p.Name, Step: w.Instr, Norm: w.Norm}
 	if w.Instr == device.Nowhere {

@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/op"
 )
 
-// A learning rate that throws the weights out of float32's range: the run that
-// sees it changes nothing, and says which product overflowed, on every device.
+// A learning rate throws the weights out of float32's range. The run that detects this changes
+// nothing, and says which product overflowed, on every device.
 func TestARunThatDivergesChangesNothing(t *testing.T) {
 	var said []string
 	for _, threads := range []int{1, 2} {
@@ -44,7 +44,7 @@ func TestARunThatDivergesChangesNothing(t *testing.T) {
 			before = append(before, slices.Clone(x.Data))
 		}
 		rate.Data[0] = 1e-3
-		for range 2 { // it stays so
+		for range 2 { // the result stays the same
 			err = p.Run(1)
 			var e *NotFinite
 			if !errors.As(err, &e) || e.Program != "wide" || e.Op != "linear" || e.Step > 1 || !math.IsInf(e.Value, 0) && !math.IsNaN(e.Value) ||
@@ -67,7 +67,7 @@ func TestARunThatDivergesChangesNothing(t *testing.T) {
 	}
 }
 
-// What was not finite before the run is named as such.
+// A value that was not finite before the run is named as such.
 func TestWhatComesInIsNamed(t *testing.T) {
 	x, y := random("observations", 4, 3), random("y", 4, 3)
 	x.Data[7] = float32(math.NaN())

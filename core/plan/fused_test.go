@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/op"
 )
 
-// trunk is a residual network as a sampler calls it: activations that only layers
-// read, additions of what they return.
+// trunk is a residual network as a sampler calls it: only layers read its activations, and it adds
+// what they return.
 func trunk(name string, act nn.Activation, width int) example {
 	in, out := nn.NewLinear("in", 9, width, nn.TorchDefault, seed), nn.NewLinear("out", width, 50, nn.TorchDefault, seed)
 	first, second := nn.NewLinear("1", width, width, nn.TorchDefault, seed), nn.NewLinear("2", width, width, nn.TorchDefault, seed)
@@ -25,7 +25,7 @@ func trunk(name string, act nn.Activation, width int) example {
 	}}
 }
 
-// learned is the same with a loss, two heads on one activation and one on none.
+// learned is trunk with a loss, with two heads on one activation and one on none.
 func learned(name string, act nn.Activation, width int) example {
 	d := trunk(name, act, width)
 	in, block := nn.NewLinear("in", 9, width, nn.TorchDefault, seed), nn.NewLinear("1", width, width, nn.TorchDefault, seed)
@@ -51,8 +51,8 @@ func trunks() (all []example) {
 	return append(all, trunk("large trunk", nn.ReLU, 390), trunk("large trunk of mish", nn.Mish, 390))
 }
 
-// Layers that read through an activation and start from a sum agree with the
-// reference, and with themselves by other workers; they allocate nothing.
+// Layers that read through an activation and start from a sum agree with the reference, and with
+// themselves when other workers compute them; they allocate nothing.
 func TestFusedLayersAgreeWithTheTapeMachine(t *testing.T) {
 	for _, family := range kernel.Available() {
 		one, err := cpu.New(cpu.Options{Threads: 1, Family: family})
@@ -88,7 +88,7 @@ func TestFusedLayersAgreeWithTheTapeMachine(t *testing.T) {
 	}
 }
 
-// What a layer took in is said at both places.
+// A fused step is named in the dump at both places.
 func TestDumpOfFusedLayers(t *testing.T) {
 	p, _ := compile(t, trunk("trunk", nn.Mish, 70), machine(t), nil)
 	text := p.String()
@@ -104,7 +104,7 @@ func TestDumpOfFusedLayers(t *testing.T) {
 	if !strings.Contains(profile, "linear of mish + add") {
 		t.Errorf("the profile does not say what was fused:\n%s", profile)
 	}
-	// An activation that has another user stays.
+	// An activation with another user is not fused.
 	p, _ = compile(t, learned("learned", nn.Mish, 70), machine(t), nil)
 	if text = p.String(); strings.Contains(text, "with mish") || !strings.Contains(text, "with linear of step") {
 		t.Errorf("not what was to be fused:\n%s", text)

@@ -7,9 +7,9 @@ import (
 	"pgrlab/core/op"
 )
 
-// Gradients are those of some parameters, kept between programs: of a batch that is learned
-// from in parts, each by a program of its own. The first one collects, those behind it
-// collect what they add to it, and the last one steps an optimiser along the sum.
+// Gradients holds the gradients of some parameters between programs, for a batch that is learned
+// from in parts, each part by its own program. The first program collects its gradients, each later
+// one adds its own, and the last one steps an optimiser along the sum.
 type Gradients struct {
 	Params []*op.Tensor
 	Sums   []*op.Tensor // of the same shapes
@@ -24,7 +24,7 @@ func NewGradients(params []*op.Tensor) *Gradients {
 	return g
 }
 
-// of is the memory for the gradient of a parameter; nil: there is none.
+// of returns the memory for the gradient of a parameter, or nil if there is none.
 func (g *Gradients) of(t *op.Tensor) *op.Tensor {
 	if g == nil {
 		return nil
@@ -37,8 +37,8 @@ func (g *Gradients) of(t *op.Tensor) *op.Tensor {
 	return nil
 }
 
-// collect adds gradients to those of Spec.Collected, and moves what comes of it to
-// Spec.Collect. It returns where the gradients are then.
+// collect adds gradients to those of Spec.Collected and moves the sums to Spec.Collect. It returns
+// the buffers that then hold the gradients.
 func (l *lowerer) collect(s Spec, params []*op.Tensor, grads []*op.Node) ([]device.Ref, error) {
 	refs := make([]device.Ref, len(grads))
 	for i, t := range params {
@@ -55,7 +55,7 @@ func (l *lowerer) collect(s Spec, params []*op.Tensor, grads []*op.Node) ([]devi
 	return refs, nil
 }
 
-// addTo emits a tensor plus a gradient.
+// addTo emits the sum of a tensor and a gradient.
 func (l *lowerer) addTo(sum *op.Tensor, gradient device.Ref, of *op.Tensor) device.Ref {
 	members, rows, cols := shape(of.Shape)
 	out := l.buffer(device.Buffer{Name: "gradient of " + of.Name, Members: members, Rows: rows, Cols: cols})

@@ -33,7 +33,7 @@ func newParted(t *testing.T, rows int) *parted {
 	return p
 }
 
-// program fits the rows of x to y; norm is of the loss over the whole batch.
+// program fits the rows of x to y; norm is that of the loss over the whole batch.
 func (p *parted) program(t *testing.T, spec Spec, norm float64) *Program {
 	t.Helper()
 	program, err := Build("parted", p.dev, func(g *op.Graph) Spec {
@@ -54,7 +54,7 @@ func (p *parted) fill(first int) {
 	rng.New(4, "y").FillNormal(p.y.Data, 0, uint64(first*3))
 }
 
-// A batch in three parts makes the step that it makes at once. The tolerance is that of
+// A batch in three parts makes the same step as the whole batch at once. The tolerance is that of
 // sums in another order.
 func TestGradientsOfPartsAddUp(t *testing.T) {
 	whole, parts := newParted(t, 12), newParted(t, 4)
@@ -62,7 +62,7 @@ func TestGradientsOfPartsAddUp(t *testing.T) {
 	first := parts.program(t, Spec{Collect: parts.sums}, 12)
 	more := parts.program(t, Spec{Collected: parts.sums, Collect: parts.sums}, 12)
 	last := parts.program(t, Spec{Collected: parts.sums, Optimiser: parts.adam}, 12)
-	for step := range 3 { // what was collected for one step is not in the next
+	for step := range 3 { // gradients collected for one step are not in the next
 		whole.fill(0)
 		if err := at.Run(uint64(step)); err != nil {
 			t.Fatal(err)
@@ -99,7 +99,8 @@ func doubles(x []float32) []float64 {
 	return all
 }
 
-// A parameter whose gradient nobody collects is an error, not a gradient of one part.
+// A parameter whose gradient is not collected is an error; it does not get the gradient of one
+// part.
 func TestGradientsThatAreNotCollected(t *testing.T) {
 	p := newParted(t, 4)
 	some := NewGradients(p.net.Params()[:1])

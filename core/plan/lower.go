@@ -25,7 +25,7 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 		return err
 	}
 	roots := append([]*op.Node(nil), s.Outputs...)
-	for i := len(grads) - 1; i >= 0; i-- { // the last layer's first, which is the order in which they come about
+	for i := len(grads) - 1; i >= 0; i-- { // the last layer's gradient first: it is computed first
 		roots = append(roots, grads[i])
 	}
 	roots = append(roots, s.Finite...)
@@ -85,8 +85,8 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 	return nil
 }
 
-// gradients differentiates the loss: by the optimiser's parameters first, then
-// by what else was asked for.
+// gradients differentiates the loss with respect to the optimiser's parameters first, then to the
+// other requested tensors.
 func (l *lowerer) gradients(s Spec) (params []*op.Tensor, grads []*op.Node, err error) {
 	have := map[*op.Tensor]bool{}
 	if s.Optimiser != nil {
@@ -114,10 +114,10 @@ func (l *lowerer) gradients(s Spec) (params []*op.Tensor, grads []*op.Node, err 
 	return params, grads, err
 }
 
-// order is the nodes below the roots, operands first: dead code is not in it. What
-// gradients end at comes before everything else, targets for instance: its layers keep
-// nothing for a way back, so that they are forgotten before those begin that do, which
-// then are still in the caches on that way.
+// order returns the nodes below the roots, operands first, which leaves out dead code. Nodes at
+// which gradients end (targets, for instance) come before everything else. Their layers keep
+// nothing for a backward pass, so their results are dead before the layers with gradients begin,
+// and the results of those layers are still in the caches on the backward pass.
 func (l *lowerer) order(roots []*op.Node) []*op.Node {
 	all := below(roots)
 	var ends []*op.Node
@@ -132,7 +132,7 @@ func (l *lowerer) order(roots []*op.Node) []*op.Node {
 	return below(append(ends, roots...))
 }
 
-// below is the nodes below some roots, and these, operands first.
+// below returns the given roots and the nodes below them, operands first.
 func below(roots []*op.Node) (order []*op.Node) {
 	seen := map[*op.Node]bool{}
 	var visit func(n *op.Node)
@@ -152,7 +152,7 @@ func below(roots []*op.Node) (order []*op.Node) {
 	return order
 }
 
-// bind is the buffer of a tensor's memory.
+// bind returns the buffer of a tensor's memory.
 func (l *lowerer) bind(t *op.Tensor) device.Ref {
 	if r, ok := l.tensors[t]; ok {
 		return r
@@ -168,7 +168,7 @@ func (l *lowerer) buffer(b device.Buffer) device.Ref {
 	return device.Ref(len(l.code.Buffers) - 1)
 }
 
-// result is a new buffer for a node.
+// result returns a new buffer for a node.
 func (l *lowerer) result(n *op.Node) device.Ref {
 	members, rows, cols := shape(n.Shape())
 	r := l.buffer(device.Buffer{Members: members, Rows: rows, Cols: cols})
@@ -247,7 +247,7 @@ func (l *lowerer) node(n *op.Node) error {
 	return nil
 }
 
-// emit appends an instruction, together with the only user of its result where a
+// emit appends an instruction. It fuses the instruction with the only user of its result if a
 // device does both at once.
 func (l *lowerer) emit(n *op.Node, o *op.Op, in device.Instr) {
 	last := n
@@ -272,7 +272,7 @@ func (l *lowerer) emit(n *op.Node, o *op.Op, in device.Instr) {
 	l.code.Instrs = append(l.code.Instrs, in)
 }
 
-// onlyUser is the only user of a node; nil where there are several.
+// onlyUser returns the only user of a node, or nil if there are several or the node must be kept.
 func (l *lowerer) onlyUser(n *op.Node) *op.Node {
 	if l.kept[n] || len(l.users[n]) != 1 {
 		return nil

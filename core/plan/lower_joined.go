@@ -5,14 +5,13 @@ import (
 	"pgrlab/core/op"
 )
 
-// joinFrom is the number of columns of either operand from which a layer of two
-// operands side by side is no slower as two products than as a copy and one
-// (measured at 256 rows, AVX2: whole updates are even up to 128 columns of each, 6 %
-// quicker at 256).
+// joinFrom is the number of columns of either operand from which a layer on two concatenated
+// operands is no slower as two products than as a copy and one product (measured at 256 rows, AVX2:
+// whole updates take the same time up to 128 columns of each, and are 6 % quicker at 256).
 const joinFrom = 32
 
-// joined returns the two operands of a concatenation that no instruction needs in memory:
-// all its users are layers, and their gradients, that can read the two apart.
+// joined returns the two operands of a concatenation that no instruction needs in memory: all its
+// users are layers, or gradients of layers, that can read the two operands separately.
 func (l *lowerer) joined(n *op.Node) (operands []*op.Node, ok bool) {
 	o, ours := n.Op().(*op.Op)
 	if !ours || o.Kind != op.Concat || l.kept[n] {
@@ -36,8 +35,8 @@ func (l *lowerer) joined(n *op.Node) (operands []*op.Node, ok bool) {
 	return operands, true
 }
 
-// join replaces the first operand of an instruction, a concatenation that was
-// skipped, by the two that it would have been made of.
+// join replaces the first operand of an instruction, a skipped concatenation, by the
+// concatenation's two operands.
 func (l *lowerer) join(n *op.Node, o *op.Op, in *device.Instr) {
 	if o.Kind != op.Linear && o.Kind != op.LinearDW {
 		return

@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// A program whose runs go on from each other: x ← x + scale·noise, with the noise
+// Each run of this program continues from the previous one: x ← x + scale·noise, with the noise
 // taken from an item on, or left as it was.
 func TestMovesAndItems(t *testing.T) {
 	const rows, cols = 45, 9 // on each lane more than a vector of every family
@@ -46,7 +46,7 @@ func TestMovesAndItems(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range want {
-			want[i] += float32(0.3 * filled[i]) // rounded: some CPUs would fuse the two
+			want[i] += float32(0.3 * filled[i]) // rounded, since some CPUs would fuse the two
 		}
 		if !slices.Equal(x.Data, want) {
 			t.Fatalf("run %d: differs from the sums of its moves", occasion)

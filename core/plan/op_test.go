@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/testing/optest"
 )
 
-// Every operation on every family of kernels against the reference, at awkward
-// shapes and random ones, some of which are large enough for whole vectors.
+// Every operation agrees with the reference on every family of kernels, at awkward shapes and at
+// random ones, some of which are large enough for whole vectors.
 func TestOperationsAgreeWithTheReference(t *testing.T) {
 	shapes := append(slices.Clone(optest.Corners), optest.Shape{B: 33, C: 40}, optest.Shape{N: 2, B: 19, C: 17})
 	for _, family := range kernel.Available() {
@@ -39,15 +39,15 @@ func instance(c *optest.Instance) example {
 		loss, out := c.Build(g)
 		return loss, []*op.Node{out}
 	}}
-	// Built once to learn what receives a gradient.
+	// It is built once to learn which tensors receive a gradient.
 	if _, err := op.Build(d.name, func(g *op.Graph) { c.Build(g) }); err == nil {
 		d.wrt = c.Wrt
 	}
 	return d
 }
 
-// A batch without rows is legal where a case says so: nothing comes out, and the
-// gradients of parameters are zero.
+// A batch without rows is legal where a case says so: the result is empty, and the gradients of
+// parameters are zero.
 func TestOperationsOnNoRows(t *testing.T) {
 	dev := machine(t)
 	for _, c := range optest.All() {
@@ -78,8 +78,7 @@ func TestOperationsOnNoRows(t *testing.T) {
 	}
 }
 
-// Every kind of operation is in the table, the gradients by way of what they
-// belong to.
+// Every kind of operation is in the table; a gradient counts by the operation that it belongs to.
 func TestTheTableHasEveryOperation(t *testing.T) {
 	seen := map[op.Kind]bool{}
 	for _, c := range optest.All() {

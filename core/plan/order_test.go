@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/op"
 )
 
-// What a gradient ends at is made first, then the layers that keep something for the
-// way back, and on it the last layer's gradients come first: so a target's results are
-// forgotten before others begin, and those have their memory.
+// What a gradient ends at is made first, then the layers that keep something for the way back, on
+// which the last layer's gradients come first. So a target's results are released before others
+// begin, and those reuse their memory.
 func TestTargetsComeFirst(t *testing.T) {
 	sizes := []int{3, 8, 8, 1}
 	learner := nn.NewEnsembleMLP("q", 2, sizes, nn.TorchDefault, nn.ReLU, seed)
@@ -19,7 +19,7 @@ func TestTargetsComeFirst(t *testing.T) {
 	x, next := random("x", 6, 3), random("next", 6, 3)
 	var loss *op.Node
 	g, err := op.Build("target and learner", func(g *op.Graph) {
-		q := learner.Apply(g, g.Bind(x)) // built before its target
+		q := learner.Apply(g, g.Bind(x)) // it is built before its target
 		loss = g.SquaredError(q, g.StopGradient(g.MinMembers(target.Apply(g, g.Bind(next)))), 6)
 	})
 	if err != nil {

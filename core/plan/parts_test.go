@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/testing/optest"
 )
 
-// Every operation, and its gradients, by one worker and by more that cut lanes into parts:
-// the same bits, on every family of kernels.
+// Every operation and its gradients have the same bits with one worker and with more, which cut
+// lanes into parts, on every family of kernels.
 func TestPartsDoNotChangeBits(t *testing.T) {
 	shapes := append(optest.Random(3, 2, 90, 60), optest.Shape{B: 150, C: 40}, optest.Shape{N: 4, B: 65, C: 33}, optest.Shape{B: 7, C: 3})
 	for _, family := range kernel.Available() {
@@ -36,7 +36,7 @@ func TestPartsDoNotChangeBits(t *testing.T) {
 	}
 }
 
-// sameBits holds what the devices make of an operation to what the first makes.
+// sameBits compares the results of an operation on the devices with those on the first.
 func sameBits(t *testing.T, c *optest.Instance, devices []*cpu.Device) {
 	t.Helper()
 	var want [][]uint32

@@ -15,7 +15,7 @@ import (
 
 // Spec says what a program is for.
 type Spec struct {
-	// Loss is a scalar node; it may be nil where nothing is learned.
+	// Loss is a scalar node; it may be nil if nothing is learned.
 	Loss *op.Node
 	// Outputs stay readable through Data after a run.
 	Outputs []*op.Node
@@ -23,18 +23,17 @@ type Spec struct {
 	Fills []Fill
 	// Optimiser steps its parameters along the gradient of Loss.
 	Optimiser *Adam
-	// Gradients are tensors whose gradient must be readable through Gradient;
-	// with an optimiser its parameters are differentiated anyway.
+	// Gradients are tensors whose gradient must be readable through Gradient. An optimiser's
+	// parameters are differentiated in any case.
 	Gradients []*op.Tensor
-	// Collected are gradients that other programs have made of other rows: those of Loss
-	// are added to them. Collect takes the gradients, with what was collected; it may be
-	// the same one. An optimiser steps along them.
+	// Collected holds gradients that other programs have computed on other rows; the gradients of
+	// Loss are added to them. Collect receives the sums; it may be the same object as Collected. An
+	// optimiser steps along the sums.
 	Collected, Collect *Gradients
-	// Lerps move averages, after the optimiser.
+	// Lerps move averages after the optimiser's step.
 	Lerps []Lerp
-	// Finite are nodes that must be finite before the optimiser steps and
-	// averages move. With an optimiser the loss and the norm of all gradients are
-	// among them.
+	// Finite are nodes that must be finite before the optimiser steps and averages move. With an
+	// optimiser, the loss and the norm of all gradients must be finite too.
 	Finite []*op.Node
 }
 
@@ -47,28 +46,28 @@ const (
 	Uniform             // U[0,1)
 )
 
-// Fill is an input of random numbers: element i of a run at occasion t is number (t, i) of the
+// Fill is an input of random numbers: in a run at occasion t, element i is number (t, i) of the
 // stream.
 type Fill struct {
 	Node   *op.Node
 	Stream rng.Stream
 	Dist   Dist
-	// Items, if there are any, say at each run which numbers of the occasion are
-	// taken: from another than 0 on, or none.
+	// Items, if not nil, says at each run which numbers of the occasion the fill takes: they may
+	// start at another number than 0, or there may be none.
 	Items *Items
 }
 
-// Items are which numbers of an occasion a fill takes.
+// Items says which numbers of an occasion a fill takes.
 type Items = device.Items
 
-// Lerp moves Dst by Rate·(Src−Dst) at the end of a run. Instead of Src, Node may
-// name a node of the graph. Without a Rate Dst becomes what it is moved to, bit for
-// bit: so a program keeps what its next run goes on from.
+// Lerp moves Dst by Rate·(Src−Dst) at the end of a run. Node, a node of the graph, may be given
+// instead of Src. Without a Rate, Dst becomes a copy of the source, bit for bit; a program uses
+// this to keep state for its next run.
 type Lerp struct {
 	Dst  *op.Tensor
 	Src  *op.Tensor
 	Node *op.Node
-	Rate *op.Tensor // [1]; nil: all the way
+	Rate *op.Tensor // [1]; nil: Dst becomes a copy
 }
 
 // Program runs a compiled graph. It belongs to one goroutine at a time.
@@ -86,8 +85,8 @@ type Program struct {
 
 var _ gorgonia.VM = (*Program)(nil)
 
-// Compile makes a program of a graph. g may be nil for a program that only moves
-// averages between tensors.
+// Compile makes a program from a graph. g may be nil for a program that only moves averages between
+// tensors.
 func Compile(g *op.Graph, s Spec, dev device.Device) (*Program, error) {
 	if g == nil {
 		var err error
@@ -122,10 +121,10 @@ func Compile(g *op.Graph, s Spec, dev device.Device) (*Program, error) {
 	return p, nil
 }
 
-// view makes the value of a node the program's own memory.
+// view makes the program's own memory the value of a node.
 func view(n *op.Node, data []float32) {
 	if n.Op() == nil || len(data) == 0 {
-		return // inputs are bound to their tensors; Gorgonia has no empty ones
+		return // inputs are bound to their tensors, and Gorgonia has no empty tensors
 	}
 	if n.Shape().IsScalar() {
 		gorgonia.UnsafeLet(n, (*gorgonia.F32)(unsafe.Pointer(&data[0])))
@@ -134,13 +133,13 @@ func view(n *op.Node, data []float32) {
 	gorgonia.UnsafeLet(n, tensor.New(tensor.WithShape(n.Shape()...), tensor.WithBacking(data)))
 }
 
-// Run executes the program. occasion is the place of its fills in their streams:
-// the same occasion has the same numbers.
+// Run executes the program. occasion is the position of its fills in their streams: the same
+// occasion gives the same numbers.
 //
-// Where the loss, the norm of the gradients or a node of Spec.Finite is not
-// finite, Run stops before the optimiser and the averages: parameters, moments
-// and averages stay as they are. It runs once more in checking mode and returns a
-// *NotFinite that says where the first such number appeared.
+// If the loss, the norm of the gradients or a node of Spec.Finite is not finite, Run stops before
+// the optimiser and the averages: parameters, moments and averages stay as they are. It then runs
+// once more in checking mode and returns a *NotFinite that says where the first such number
+// appeared.
 func (p *Program) Run(occasion uint64) error {
 	p.occasion = occasion
 	if err := p.exec.Run(occasion); err != nil {
@@ -152,8 +151,7 @@ func (p *Program) Run(occasion uint64) error {
 	return nil
 }
 
-// RunAll is Run at the occasion after the last one; with Reset and Close it
-// makes a Program a gorgonia.VM.
+// RunAll is Run at the next occasion; with Reset and Close it makes a Program a gorgonia.VM.
 func (p *Program) RunAll() error { return p.Run(p.occasion + 1) }
 
 // Reset does nothing: a program is ready to run again.
@@ -162,8 +160,8 @@ func (p *Program) Reset() {}
 // Close frees what the program holds.
 func (p *Program) Close() error { return p.exec.Close() }
 
-// Data is the host's view of an input or an output, row-major: on the CPU the
-// memory itself. It panics for nodes that the Spec does not name.
+// Data returns the host's view of an input or an output, row-major; on the CPU it is the memory
+// itself. It panics for nodes that the Spec does not name.
 func (p *Program) Data(n *op.Node) []float32 {
 	r, ok := p.refs[n]
 	if !ok {
@@ -172,7 +170,7 @@ func (p *Program) Data(n *op.Node) []float32 {
 	return p.exec.Data(r)
 }
 
-// Loss is the loss of the last run.
+// Loss returns the loss of the last run.
 func (p *Program) Loss() float64 {
 	if p.loss == device.None {
 		panic("plan " + p.Name + ": it has no loss")
@@ -180,11 +178,11 @@ func (p *Program) Loss() float64 {
 	return float64(p.exec.Data(p.loss)[0])
 }
 
-// GradientNorm is the global norm of the last run's gradients, before any clip; 0
+// GradientNorm returns the global norm of the last run's gradients before any clipping, or 0
 // without an optimiser.
 func (p *Program) GradientNorm() float64 { return p.exec.GradientNorm() }
 
-// Gradient is the last run's gradient of a tensor that Spec.Gradients names.
+// Gradient returns the last run's gradient of a tensor that Spec.Gradients names.
 func (p *Program) Gradient(t *op.Tensor) ([]float32, error) {
 	r, ok := p.grads[t]
 	if !ok {

@@ -13,9 +13,9 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// Every program against Gorgonia's TapeMachine, which runs the reference
-// implementations in float64. The tolerance of 1e-5 of a tensor's largest
-// magnitude is float32's rounding through some ten operations.
+// Every program agrees with Gorgonia's TapeMachine, which runs the reference implementations in
+// float64. The tolerance of 1e-5 of a tensor's largest magnitude is float32's rounding through some
+// ten operations.
 func TestProgramsAgreeWithTheTapeMachine(t *testing.T) {
 	for _, family := range kernel.Available() {
 		dev, err := cpu.New(cpu.Options{Threads: 2, Family: family})
@@ -49,7 +49,7 @@ func agree(t *testing.T, d example, dev *cpu.Device) {
 	for i, n := range nodes {
 		near(t, "output of "+d.name, p.Data(n), numbers[float64](outputs[i]), tolerance)
 		if n.Shape().IsScalar() {
-			continue // and so copied
+			continue // and therefore copied
 		}
 		if view := numbers[float32](n); &view[0] != &p.Data(n)[0] {
 			t.Error("node.Value() is no view of the program's memory")
@@ -64,7 +64,7 @@ func agree(t *testing.T, d example, dev *cpu.Device) {
 	}
 }
 
-// numbers are those of a node's value, a scalar or not.
+// numbers returns the numbers of a node's value, a scalar or not.
 func numbers[T float32 | float64](n *op.Node) []T {
 	if x, scalar := n.Value().Data().(T); scalar {
 		return []T{x}
@@ -118,8 +118,8 @@ func near(t *testing.T, what string, got []float32, want []float64, tolerance fl
 	}
 }
 
-// Two hundred updates by one worker and by more end in the same bits; more than two cut lanes
-// into parts, however little there is to do.
+// Two hundred updates by one worker and by more end in the same bits; more than two workers cut
+// lanes into parts, however little there is to do.
 func TestWorkersDoNotChangeBits(t *testing.T) {
 	weights := func(threads int) (all [][]float32) {
 		dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
@@ -164,7 +164,7 @@ func machine(t testing.TB) *cpu.Device {
 	return dev
 }
 
-// Adam and AdamW with a clip, written down again in float64 (PyTorch's order).
+// Adam and AdamW with a clip are compared with their formulas in float64 (in PyTorch's order).
 func TestAdamByHand(t *testing.T) {
 	d := critic()
 	rate := op.NewTensor("rate", 1)

@@ -8,10 +8,9 @@ import (
 	"pgrlab/core/device"
 )
 
-// Profile runs the program a number of times, at occasions from occasion on, and
-// returns what it does in the order of execution, with the shortest time of every
-// part and the rate of its arithmetic. These are runs like any other: an
-// optimiser steps.
+// Profile runs the program a number of times, starting at the given occasion, and returns its parts
+// in the order of execution, each with its shortest time and its arithmetic rate. These runs are
+// ordinary ones: an optimiser steps.
 func (p *Program) Profile(occasion uint64, runs int) (string, error) {
 	profiler, ok := p.exec.(device.Profiler)
 	if !ok {
@@ -41,8 +40,8 @@ func (p *Program) Profile(occasion uint64, runs int) (string, error) {
 	return fmt.Sprintf("%s: %.1f µs, one part after the other\n%s", p.Name, total, text.String()), nil
 }
 
-// work is the arithmetic of every instruction, that of what was fused into it
-// included.
+// work returns the arithmetic of every instruction, including that of the instructions fused into
+// it.
 func (p *Program) work() []int {
 	flops := make([]int, len(p.code.Instrs))
 	var into []int

@@ -7,8 +7,7 @@ import (
 	"pgrlab/core/op"
 )
 
-// A profile names every instruction, the check and the optimiser, and its runs
-// count.
+// A profile names every instruction, the check and the optimiser, and its runs are counted.
 func TestProfile(t *testing.T) {
 	d := twin()
 	rate := op.NewTensor("rate", 1)

@@ -8,12 +8,12 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Routine is what stands between gradient steps: a SampleBatch, a Choose or a Temperature.
+// Routine is work between gradient steps: a SampleBatch, a Choose or a Temperature.
 type Routine interface {
 	lower(l *lowerer) device.Routine
 }
 
-// SampleBatch fills the inputs of other programs with rows of two stores: see device.SampleBatch.
+// SampleBatch fills the inputs of other programs with rows from two stores; see device.SampleBatch.
 type SampleBatch struct {
 	From    [2]device.Store
 	Streams [2]rng.Stream
@@ -22,21 +22,21 @@ type SampleBatch struct {
 	Mix     *device.Mix
 }
 
-// Into is a tensor [B,C] for columns First, First+1, … of rows.
+// Into is a tensor [B,C] that receives columns First, First+1, … of the rows.
 type Into struct {
 	To    *op.Tensor
 	First int
 }
 
-// Choose writes different numbers of [0,Of) into Out [M]: see device.Choose.
+// Choose writes distinct numbers of [0,Of) into Out [M]; see device.Choose.
 type Choose struct {
 	Out    *op.Tensor
 	Of     int
 	Stream rng.Stream
 }
 
-// Temperature steps log α: see device.Temperature. Its result is the loss before the
-// step and α after it.
+// Temperature steps log α; see device.Temperature. Its result is the loss before the step and α
+// after it.
 type Temperature struct {
 	LogP, State, Alpha *op.Tensor // [B,1], [8], [1]
 	Rate               *float64
@@ -63,15 +63,15 @@ func (t Temperature) lower(l *lowerer) device.Routine {
 	}
 }
 
-// keep is a new buffer [n] that stays readable after a run.
+// keep returns a new buffer [n] that stays readable after a run.
 func (l *lowerer) keep(name string, n int) device.Ref {
 	r := l.buffer(device.Buffer{Name: name, Members: 1, Rows: 1, Cols: n})
 	l.code.Keep = append(l.code.Keep, r)
 	return r
 }
 
-// CompileRoutine makes a program of a routine. Only such devices have them; on others the host
-// does the same.
+// CompileRoutine makes a program from a routine. Only a device.Sequencer has routines; with other
+// devices the host does the same work.
 func CompileRoutine(name string, r Routine, dev device.Sequencer) (*Program, error) {
 	l := &lowerer{code: &device.Program{Name: name}, tensors: map[*op.Tensor]device.Ref{}}
 	l.code.Routine = r.lower(l)
@@ -86,7 +86,7 @@ func CompileRoutine(name string, r Routine, dev device.Sequencer) (*Program, err
 	return p, nil
 }
 
-// Result is what a routine has to say of its last run; nil where that is nothing.
+// Result returns the result of a routine's last run, or nil if the routine has none.
 func (p *Program) Result() []float32 {
 	if p.result == device.None {
 		return nil

@@ -7,15 +7,14 @@ import (
 	"pgrlab/core/op"
 )
 
-// Sequence is programs of one device that run as one, in order. It is closed before
-// they are.
+// Sequence is a list of programs of one device that run as one, in order. It must be closed before
+// its programs.
 type Sequence struct {
 	programs []*Program
 	inner    device.Sequence
 }
 
-// NewSequence prepares programs to run one after the other; one may stand there
-// several times.
+// NewSequence prepares programs to run one after the other; a program may occur several times.
 func NewSequence(dev device.Sequencer, programs ...*Program) (*Sequence, error) {
 	var inner []device.Executable
 	for _, p := range programs {
@@ -28,8 +27,8 @@ func NewSequence(dev device.Sequencer, programs ...*Program) (*Sequence, error) 
 	return &Sequence{programs: programs, inner: s}, nil
 }
 
-// Stopped says which program of a sequence met a number that is not finite. Neither it
-// nor those after it have changed anything.
+// Stopped says which program of a sequence met a number that is not finite. Neither that program
+// nor the ones after it have changed anything.
 type Stopped struct {
 	Program int
 	Err     *NotFinite
@@ -37,11 +36,11 @@ type Stopped struct {
 
 func (e *Stopped) Error() string { return e.Err.Error() }
 
-// Unwrap is what the program says.
+// Unwrap returns the program's error.
 func (e *Stopped) Unwrap() error { return e.Err }
 
-// Run runs every program once, each at an occasion of its own. It returns a *Stopped
-// where a Program alone would return a *NotFinite.
+// Run runs every program once, each at its own occasion. It returns a *Stopped where a single
+// Program would return a *NotFinite.
 func (s *Sequence) Run(occasions []uint64) error {
 	err := s.inner.Run(occasions)
 	if err == nil {

@@ -9,9 +9,8 @@ import (
 	"pgrlab/core/op"
 )
 
-// Fetch must come before host code reads tensors that programs of the device
-// change: a device with memory of its own has the numbers there. On the CPU it
-// does nothing.
+// Fetch must be called before host code reads tensors that programs of the device change, because a
+// device with its own memory holds the current numbers there. On the CPU Fetch does nothing.
 func Fetch(dev device.Device, tensors ...*op.Tensor) error {
 	m, apart := dev.(device.Mirror)
 	if !apart {
@@ -25,9 +24,9 @@ func Fetch(dev device.Device, tensors ...*op.Tensor) error {
 	return nil
 }
 
-// Push must come after host code wrote tensors that programs of the device change,
-// and after it wrote weights: what was pushed once is not read from the host at each
-// run. On the CPU it does nothing.
+// Push must be called after host code wrote tensors that programs of the device change, and after
+// it wrote weights, because a device does not read pushed tensors from the host again at each run.
+// On the CPU Push does nothing.
 func Push(dev device.Device, tensors ...*op.Tensor) error {
 	m, apart := dev.(device.Mirror)
 	if !apart {
@@ -41,7 +40,7 @@ func Push(dev device.Device, tensors ...*op.Tensor) error {
 	return nil
 }
 
-// Save writes tensors as nn.Save does, with the numbers that the device has.
+// Save writes tensors as nn.Save does, with the device's current numbers.
 func Save(dev device.Device, w io.Writer, tensors []*op.Tensor) error {
 	if err := Fetch(dev, tensors...); err != nil {
 		return err
@@ -49,7 +48,7 @@ func Save(dev device.Device, w io.Writer, tensors []*op.Tensor) error {
 	return nn.Save(w, tensors)
 }
 
-// Load reads what Save wrote, also for the device.
+// Load reads what Save wrote and pushes it to the device.
 func Load(dev device.Device, r io.Reader, tensors []*op.Tensor) error {
 	if err := nn.Load(r, tensors); err != nil {
 		return err
@@ -57,7 +56,7 @@ func Load(dev device.Device, r io.Reader, tensors []*op.Tensor) error {
 	return Push(dev, tensors...)
 }
 
-// Copy overwrites dst by src, tensors of the same sizes, also for the device.
+// Copy overwrites dst with src, tensors of the same sizes, also on the device.
 func Copy(dev device.Device, dst, src []*op.Tensor) error {
 	if err := Fetch(dev, src...); err != nil {
 		return err

@@ -14,13 +14,13 @@ import (
 	"gorgonia.org/gorgonia"
 )
 
-// whole is a program that learns, at a size, with data that is new at each update.
+// whole is a program that learns, at a size, with new data at each update.
 type whole struct {
 	example
 	// data is refilled before each update.
 	data []*op.Tensor
-	// still maps a parameter whose gradient is zero but for rounding to one whose
-	// gradient says how large the terms were that cancelled.
+	// still maps a parameter whose gradient is zero up to rounding to one whose gradient shows how
+	// large the terms were that cancelled.
 	still map[string]string
 	rate  float32
 }
@@ -31,9 +31,9 @@ func (w whole) feed(update int) {
 	}
 }
 
-// Whole updates against the TapeMachine in float64: a hundred, each from the state
-// that the ones before left, every output and every gradient within 1e-5 of the
-// tensor's largest magnitude.
+// Whole updates agree with the TapeMachine in float64: a hundred updates, each from the state that
+// the previous ones left, with every output and every gradient within 1e-5 of the tensor's largest
+// magnitude.
 func TestUpdatesAgreeWithTheTapeMachine(t *testing.T) {
 	for _, family := range kernel.Available() {
 		dev, err := cpu.New(cpu.Options{Threads: 2, Family: family})
@@ -51,8 +51,7 @@ func TestUpdatesAgreeWithTheTapeMachine(t *testing.T) {
 	}
 }
 
-// One update at the size that the methods use; the large ones take the
-// TapeMachine minutes.
+// One update agrees at the size that the methods use; the large ones take the TapeMachine minutes.
 func TestFullSizeUpdatesAgreeWithTheTapeMachine(t *testing.T) {
 	programs := []whole{critics(256, 256)}
 	if os.Getenv("PGRLAB_SOAK") != "" {
@@ -112,8 +111,8 @@ func follow(t *testing.T, w whole, dev *cpu.Device, updates int) {
 	}
 }
 
-// Left to themselves, the plan in float32 and the TapeMachine with Adam in
-// float64 see the same first ten losses to a thousandth.
+// Running freely, the plan in float32 and the TapeMachine with Adam in float64 have the same first
+// ten losses to a thousandth.
 func TestFirstLossesFreeRunning(t *testing.T) {
 	dev := machine(t)
 	for _, w := range []whole{critics(64, 48), actors(64, 48), denoising(64, 32, 2), inverse(48, 16)} {
@@ -166,7 +165,7 @@ func newOracle(t *testing.T, d example) *oracle {
 	return o
 }
 
-// copy takes over the present numbers of tensors, of all if none are named.
+// copy takes over the present numbers of tensors, or of all if none are named.
 func (o *oracle) copy(only ...*op.Tensor) {
 	if len(only) == 0 {
 		for x := range o.tensors {
@@ -189,8 +188,8 @@ func (o *oracle) run(t *testing.T) (loss float64) {
 	return o.loss.Value().Data().(float64)
 }
 
-// corner is how close the last run came to the corner of a ReLU, as a share of
-// its largest operand.
+// corner returns how close the last run came to the corner of a ReLU, as a share of its largest
+// operand.
 func (o *oracle) corner(t *testing.T) float64 {
 	t.Helper()
 	closest := 1.0
@@ -236,7 +235,7 @@ func critics(width, rows int) whole {
 		}}}
 }
 
-// actors is the policy's step against fixed twin critics.
+// actors is the policy's step with fixed twin critics.
 func actors(width, rows int) whole {
 	pi := nn.NewMLP("pi", []int{17, width, width, 12}, nn.XavierUniform, nn.ReLU, seed)
 	q := nn.NewEnsembleMLP("q", 2, []int{23, width, width, 1}, nn.XavierUniform, nn.ReLU, seed)
@@ -252,8 +251,8 @@ func actors(width, rows int) whole {
 		}}}
 }
 
-// denoising is the residual denoiser with its time embedding and condition, one
-// step of score matching.
+// denoising is one step of score matching for the residual denoiser with its time embedding and
+// condition.
 func denoising(width, rows, blocks int) whole {
 	const d = 41
 	layer := func(name string, in, out int) nn.Linear {
@@ -290,9 +289,8 @@ func denoising(width, rows, blocks int) whole {
 		}}}
 }
 
-// inverse is the intrinsic curiosity model: an encoder, a forward model, and an
-// inverse model of residual blocks with batch normalisation, of which one pair of
-// layers serves two places.
+// inverse is the intrinsic curiosity model: an encoder, a forward model, and an inverse model of
+// residual blocks with batch normalisation, in which one pair of layers serves two places.
 func inverse(width, rows int) whole {
 	encoder := nn.NewMLP("h", []int{17, width, width}, nn.TorchDefault, nn.SiLU, seed)
 	forward := nn.NewMLP("g", []int{width + 6, width, width}, nn.TorchDefault, nn.SiLU, seed)

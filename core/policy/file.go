@@ -8,15 +8,15 @@ import (
 	"io"
 )
 
-// A policy's file ends with a seal: sealMark and the SHA-256 of what stands before it.
-// Readers of weights stop before it, and files of older versions have none.
+// A policy's file ends with a seal: sealMark and the SHA-256 of everything before it. Readers of
+// weights stop before the seal, and files of older versions have none.
 const (
 	sealMark  = "PGRLABSH"
 	maxPolicy = 1 << 30 // bytes
 )
 
-// Save writes a policy as save writes it (SavePolicy of an agent.Learner), and a checksum
-// behind it, which Load and ReadLayers hold it to.
+// Save writes a policy with save (SavePolicy of an agent.Learner), followed by a checksum that
+// Load and ReadLayers check.
 func Save(w io.Writer, save func(io.Writer) error) error {
 	sum := sha256.New()
 	if err := save(io.MultiWriter(w, sum)); err != nil {

@@ -19,9 +19,9 @@ type Layer struct {
 	Bias    []float32 // [Out]
 }
 
-// ReadLayers reads what a run saved as its policy: hidden layers with ReLU
-// behind each, then last_fc_layer, which gives μ, and last_fc_log_std beside it. The
-// action that evaluation takes is tanh μ.
+// ReadLayers reads what a run saved as its policy: hidden layers, each followed by a ReLU, then
+// last_fc_layer, which gives μ, and last_fc_log_std beside it. The action that evaluation takes
+// is tanh μ.
 func ReadLayers(r io.Reader) ([]Layer, error) {
 	r, err := unsealed(r)
 	if err != nil {
@@ -55,7 +55,7 @@ func ReadLayers(r io.Reader) ([]Layer, error) {
 	return all, nil
 }
 
-// columns makes a layer of some outputs of weights [in,out].
+// columns makes a layer from some outputs of weights [in,out].
 func columns(name string, w, b *op.Tensor, from, to int) Layer {
 	l := Layer{Name: name, In: w.Shape[0], Out: to - from, Bias: b.Data[from:to]}
 	for j := from; j < to; j++ {
@@ -66,8 +66,8 @@ func columns(name string, w, b *op.Tensor, from, to int) Layer {
 	return l
 }
 
-// readWeights reads a whole file of weights, and nothing else, that an agent can act
-// with.
+// readWeights reads a file that holds weights and nothing else. It refuses weights that are not
+// finite, with which an agent cannot act.
 func readWeights(r io.Reader) ([]*op.Tensor, error) {
 	tensors, err := nn.Read(r)
 	if err != nil {

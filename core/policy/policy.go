@@ -1,7 +1,7 @@
-// Package policy is what a run leaves behind that acts: the file of its policy, which is
-// written with a checksum (Save), acts without anything else of the run (Load), and has its
-// layers read by those who hand them to other programs (ReadLayers). Beside it is the policy
-// that every run begins with, which is random.
+// Package policy implements what a run leaves behind that acts: the file of its policy. Save
+// writes it with a checksum, Load makes a Policy that acts without anything else of the run, and
+// ReadLayers reads its layers for other programs. Random is the policy that every run begins
+// with.
 package policy
 
 import (
@@ -21,13 +21,13 @@ type Policy interface {
 	// Act writes the action [A] for an observation [O]; step counts the calls, from
 	// 0, over all episodes.
 	Act(dst, obs []float32, step uint64) error
-	// Begin says that an episode begins: nothing of another one is remembered.
+	// Begin begins an episode: nothing of another one is remembered.
 	Begin()
 	Close() error
 }
 
-// Random draws actions of a task uniformly, as a run does in its first steps; obs is not
-// looked at.
+// Random draws actions of a task uniformly, as a run does in its first steps; its Act ignores
+// obs.
 func Random(t task.Task, seed uint64) Policy { return randomPolicy{t, rng.New(seed, "random policy")} }
 
 type randomPolicy struct {

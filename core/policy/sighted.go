@@ -2,14 +2,15 @@ package policy
 
 import "slices"
 
-// Sighted is a Policy that acts on frames: on what it was given to see, not on observations.
+// Sighted is a Policy that acts on the frames it was given to see, not on observations.
 type Sighted interface {
 	Policy
 	Side() int // of a frame, in pixels
-	// See takes the frame in front of the next Act [Side,Side,3]; the first one behind Begin
-	// stands for those before it as well.
+	// See takes the frame [Side,Side,3] for the next Act. The first frame after Begin stands for
+	// those before it as well.
 	See(frame []byte)
-	// Seen are the frames that it acts on, the oldest first; none before the first See.
+	// Seen returns the frames that the policy acts on, the oldest first; none before the first
+	// See.
 	Seen() [][]byte
 }
 
@@ -18,7 +19,7 @@ type sightedPolicy struct {
 	learnedPolicy
 	side   int
 	frames [][]byte // as many as a stack has
-	seen   int      // of the episode
+	seen   int      // frames seen in the episode
 }
 
 func newSighted(p learnedPolicy, side, stack int) *sightedPolicy {

@@ -2,12 +2,12 @@ package printable
 
 import "reflect"
 
-// Fields makes every string that v points to a Line: fields, elements, keys and values
-// of maps, behind pointers and interfaces. What is not exported stays as it is.
+// Fields turns every string reachable from v into a Line: fields, elements, and keys and
+// values of maps, also behind pointers and interfaces. Unexported fields stay as they are.
 func Fields(v any) { each(Line).in(reflect.ValueOf(v)) }
 
-// Foreign is the first string that v points to and that Fields would change; "" if
-// there is none.
+// Foreign returns the first string reachable from v that Fields would change; "" if there
+// is none.
 func Foreign(v any) (text string) {
 	each(func(s string) string {
 		if text == "" && Line(s) != s {
@@ -18,7 +18,7 @@ func Foreign(v any) (text string) {
 	return text
 }
 
-// each puts a string in the place of every string.
+// each is the function that replaces every string.
 type each func(string) string
 
 func (e each) in(v reflect.Value) {
@@ -53,7 +53,7 @@ func (e each) in(v reflect.Value) {
 	}
 }
 
-// inMap goes through a map, whose elements cannot be set in place.
+// inMap replaces the strings of a map, whose elements cannot be set in place.
 func (e each) inMap(v reflect.Value) {
 	for _, key := range v.MapKeys() {
 		value := e.of(v.MapIndex(key))
@@ -62,7 +62,7 @@ func (e each) inMap(v reflect.Value) {
 	}
 }
 
-// of is a copy of v with other strings.
+// of returns a copy of v with its strings replaced.
 func (e each) of(v reflect.Value) reflect.Value {
 	own := reflect.New(v.Type()).Elem()
 	own.Set(v)
@@ -70,7 +70,7 @@ func (e each) of(v reflect.Value) reflect.Value {
 	return own
 }
 
-// numbers says whether nothing of that type can hold text.
+// numbers says whether t is a type of bools or numbers, which cannot hold text.
 func numbers(t reflect.Type) bool {
 	return t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128
 }

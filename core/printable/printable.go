@@ -1,8 +1,7 @@
-// Package printable makes text that a stranger may have written safe to show: what
-// comes out of journals, configurations, sockets and the names of files may hold
-// sequences that retitle a terminal, write its clipboard, hide lines or turn the order
-// of letters around. What cannot be shown becomes a question mark, so that it can be
-// seen that something was there.
+// Package printable makes untrusted text safe to show. Text from journals,
+// configurations, sockets and file names may hold sequences that retitle a terminal,
+// write its clipboard, hide lines or reverse the order of letters. Each character that
+// must not be shown becomes a question mark, so that its removal stays visible.
 //
 // Text is cleaned where it enters (Line, Fields) and once more where it leaves the
 // program (Writer, Styled), so that no command can forget it.
@@ -15,13 +14,13 @@ import (
 	"unicode/utf8"
 )
 
-// instead stands for what is not shown.
+// instead replaces a character that must not be shown.
 const instead = '?'
 
-// Shows says whether a terminal can be given r as it is: letters, marks, digits, signs
-// and spaces, and the two joiners that scripts and emoji are written with. Neither
-// control characters (C0, DEL, C1) nor what changes the direction of text, nor line
-// separators, nor characters that nobody can see.
+// Shows says whether r can go to a terminal as it is. It is true for letters, marks,
+// digits, signs and spaces, and for the two joiners that scripts and emoji use. It is
+// false for control characters (C0, DEL, C1), characters that change the direction of
+// text, line separators, and invisible characters.
 func Shows(r rune) bool {
 	const joiner, nonJoiner = '\u200d', '\u200c'
 	if r >= ' ' && r < unicode.MaxASCII {
@@ -30,10 +29,10 @@ func Shows(r rune) bool {
 	return unicode.IsGraphic(r) || r == joiner || r == nonJoiner
 }
 
-// Line is s as one line: newlines and tabs are spaces.
+// Line returns s as one line: newlines and tabs become spaces.
 func Line(s string) string { return clean(s, Shows, ' ', ' ') }
 
-// Text is s with its lines and tabs.
+// Text returns s with its newlines and tabs.
 func Text(s string) string { return clean(s, Shows, '\n', '\t') }
 
 func clean(s string, shows func(rune) bool, newline, tab rune) string {
@@ -55,30 +54,30 @@ func clean(s string, shows func(rune) bool, newline, tab rune) string {
 	return b.String()
 }
 
-// shown is what stands for a rune of n bytes.
+// shown returns what is shown for a rune of n bytes.
 func shown(r rune, n int, newline, tab rune) rune {
 	switch {
 	case r == '\n':
 		return newline
 	case r == '\t':
 		return tab
-	case r == utf8.RuneError && n <= 1, !Shows(r): // no UTF-8: 0x9b alone is a control character
+	case r == utf8.RuneError && n <= 1, !Shows(r): // invalid UTF-8: 0x9b alone is a control character
 		return instead
 	}
 	return r
 }
 
-// Writer passes text on to another writer as Text shows it.
+// Writer cleans text as Text does and passes it to another writer.
 type Writer struct {
 	to   io.Writer
 	held []byte // the beginning of a character whose end has not been written yet
 	buf  []byte
 }
 
-// NewWriter cleans what is written to w.
+// NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
-// Write never reports more than len(p), whatever became of it.
+// Write never returns more than len(p), whatever the length of the cleaned text.
 func (w *Writer) Write(p []byte) (int, error) {
 	all := append(w.held, p...)
 	w.buf, w.held = w.buf[:0], nil
@@ -100,12 +99,12 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Placeholder is kitty's character for a cell of an image, which a frame may hold. What others
-// wrote does not get that far with it; there it could only repeat an image of the frame.
+// Placeholder is kitty's character for a cell of an image, which a frame may hold. Line and Text
+// replace it in untrusted text; even in a frame it could only repeat an image of that frame.
 const Placeholder = '\U0010eeee'
 
-// Styled is a frame of a screen: Text, in which the sequences that choose colours and
-// styles (ESC [ … m) stay, and the cells of images.
+// Styled cleans a frame of a screen as Text does, but keeps the sequences that choose
+// colours and styles (ESC [ … m) and the cells of images.
 func Styled(s string) string {
 	if !strings.ContainsRune(s, escape) {
 		return styledText(s)
@@ -135,8 +134,8 @@ func styledText(s string) string {
 
 const escape = '\x1b'
 
-// style is the length of the rest of a sequence that chooses colours and styles; 0: it
-// is another one.
+// style returns the length of the rest, after ESC, of a sequence that chooses colours and
+// styles; 0 for any other sequence.
 func style(s string) int {
 	if s == "" || s[0] != '[' {
 		return 0

@@ -1,6 +1,6 @@
-// Package redo is what must be redone after a change of a knob: which work of a refit it
-// asks for, and what it still waits for until a training batch contains data made with it.
-// It knows nothing of a run but what it is told.
+// Package redo tracks what must be redone after a change of a knob: which work of a refit the
+// change asks for, and what it still waits for until a training batch contains data made with it.
+// The package knows nothing about a run except what it is told.
 package redo
 
 import (
@@ -12,40 +12,39 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Nothing is the class of work where nothing is to be redone. Work of an env step is
-// said by the class of the knobs that ask for it: a refit is scores, a fit and a
-// generation.
+// Nothing is the class of work if nothing is to be redone. The work of an env step is named by the
+// class of the knobs that ask for it; a refit consists of scores, a fit and a generation.
 const Nothing = knob.ClassBatch
 
-// Changes are the changes of a run's knobs, what the env step has to do of a refit, how far
-// that is, and what of it is to be done once more in the next one. The phases of a refit
-// say what begins and ends, changes are added as they are made, and the driver asks what
-// is to be done. The zero value is a run without changes.
+// Changes holds the changes of a run's knobs, the part of a refit that the env step has to do, how
+// far that is, and what is to be done again in the next env step. The phases of a refit report what
+// begins and ends, changes are added as they are made, and the driver asks what is to be done. The
+// zero value is a run without changes.
 type Changes struct {
 	all     []event.KnobChanged // change n is all[n-1]
-	waiting []Waiting           // those that are not in force
+	waiting []Waiting           // changes that are not in force
 	todo    knob.Class          // what the present env step still has to do
 	redo    knob.Class          // what "now" asked for: done in the next env step
 	before  knob.Class          // redo before the present env step
 	begun   Stage               // what of todo has begun, and with which knobs
 }
 
-// All are all changes: number n is the one at n-1.
+// All returns all changes: number n is at index n-1.
 func (c *Changes) All() []event.KnobChanged { return c.all }
 
-// Waiting are those that are not in force.
+// Waiting returns the changes that are not in force.
 func (c *Changes) Waiting() []Waiting { return c.waiting }
 
 // Todo is what the present env step still has to do: Nothing, a generation or a refit.
 func (c *Changes) Todo() knob.Class { return c.todo }
 
-// Abandon takes away what the env step still has to do.
+// Abandon drops what the env step still has to do.
 func (c *Changes) Abandon() { c.todo = Nothing }
 
-// Abandoned says whether the env step has nothing left to do.
+// Abandoned reports whether the env step has nothing left to do.
 func (c *Changes) Abandoned() bool { return c.todo == Nothing }
 
-// State is what a checkpoint has of Changes.
+// State is the part of Changes that a checkpoint stores.
 type State struct {
 	All        []event.KnobChanged
 	Waiting    []Waiting
@@ -53,7 +52,7 @@ type State struct {
 	Begun      Stage
 }
 
-// State is what Restore takes.
+// State returns what Restore takes.
 func (c *Changes) State() State { return State{c.all, c.waiting, c.todo, c.redo, c.begun} }
 
 // Restore makes c what it was when State was called.
@@ -78,8 +77,8 @@ const (
 	Step                    // an env step
 )
 
-// Waiting is a change that is set but not in force, as checkpoints have it. Home is where
-// its knob begins to wait; Stage is how far it is.
+// Waiting is a change that is set but not in force, as checkpoints store it. Home is the stage at
+// which changes of its knob begin to wait; Stage is the one that this change has reached.
 type Waiting struct {
 	event.KnobChanged
 	Home, Stage Stage
@@ -102,8 +101,8 @@ func FirstStage(k knob.Knob) Stage {
 	return Update
 }
 
-// BeginStep says what an env step has to do: a refit that is due, or what "now" asked for.
-// done are the changes that waited for an env step.
+// BeginStep begins an env step. The step has to do a refit if one is due, else what "now" asked
+// for. done are the changes that waited for an env step.
 func (c *Changes) BeginStep(refit bool) (done []Waiting) {
 	c.before = c.redo
 	c.todo, c.redo, c.begun = c.redo, Nothing, Score
@@ -116,7 +115,7 @@ func (c *Changes) BeginStep(refit bool) (done []Waiting) {
 // TakeBackStep takes back the beginning of the env step, which could not be made.
 func (c *Changes) TakeBackStep() { c.todo, c.redo = Nothing, c.before }
 
-// Begins moves on the changes whose knobs a stage of the refit reads as it begins.
+// Begins advances the changes whose knobs a stage of the refit reads as it begins.
 func (c *Changes) Begins(at Stage) {
 	c.begun = at
 	next := map[Stage]map[Stage]Stage{
@@ -131,13 +130,13 @@ func (c *Changes) Begins(at Stage) {
 	}
 }
 
-// EndFit says that the generator is fitted: a generation is left to do.
+// EndFit records that the generator is fitted: a generation is left to do.
 func (c *Changes) EndFit() {
 	c.todo = knob.ClassGeneration
 	c.move(Fitting, Fitted)
 }
 
-// EndGeneration says that D_syn is new: nothing is left to do.
+// EndGeneration records that D_syn is new: nothing is left to do.
 func (c *Changes) EndGeneration() {
 	c.todo = Nothing
 	c.move(Generating, Generated)
@@ -151,7 +150,7 @@ func (c *Changes) move(from, to Stage) {
 	}
 }
 
-// SendBack makes the changes wait again that work was bound to which is abandoned.
+// SendBack makes the changes that abandoned work had read wait again.
 func (c *Changes) SendBack() {
 	c.begun = Score
 	for i := range c.waiting {
@@ -164,8 +163,8 @@ func (c *Changes) SendBack() {
 	}
 }
 
-// Sampled are the changes that a training batch of that mix contains for the first time;
-// full is the mix that r asks for where D_syn is large enough.
+// Sampled returns the changes that a training batch of that mix contains for the first time; full
+// is the mix that r asks for if D_syn is large enough.
 func (c *Changes) Sampled(mix, full replay.Mix) []Waiting {
 	return c.release(func(w Waiting) bool {
 		switch w.Stage {
@@ -180,7 +179,7 @@ func (c *Changes) Sampled(mix, full replay.Mix) []Waiting {
 	})
 }
 
-// release takes out the changes that are in force now.
+// release removes the changes that are in force now and returns them.
 func (c *Changes) release(ready func(Waiting) bool) (released []Waiting) {
 	kept := c.waiting[:0]
 	for _, w := range c.waiting {
@@ -194,8 +193,8 @@ func (c *Changes) release(ready func(Waiting) bool) (released []Waiting) {
 	return released
 }
 
-// Add takes a change that was made. An earlier one of the same knob that nothing has read
-// yet will never be in force.
+// Add adds a change that was made. An earlier change of the same knob that nothing has read yet
+// stops waiting: it will never be in force.
 func (c *Changes) Add(k event.KnobChanged, home Stage) {
 	c.all = append(c.all, k)
 	kept := c.waiting[:0]
@@ -210,19 +209,19 @@ func (c *Changes) Add(k event.KnobChanged, home Stage) {
 // Outlook is what the effect of a change depends on.
 type Outlook struct {
 	Settings  *knob.Settings
-	LastStep  bool // the present env step is the run's last one,
-	StepsLeft bool // and there is one behind it
-	Training  bool // there are enough transitions to train on, which
-	FirstStep int  // is so from this env step on
-	NextRefit int  // the env step of it, and
-	Refits    bool // it is before the last one
-	Fitted    bool // a generator is
+	LastStep  bool // the present env step is the run's last one
+	StepsLeft bool // an env step follows the next one
+	Training  bool // there are enough transitions to train on
+	FirstStep int  // the first env step with enough of them
+	NextRefit int  // the env step of the next refit
+	Refits    bool // the next refit is before the run's last env step
+	Fitted    bool // a generator is fitted
 	Synthetic bool // D_syn is not empty
 }
 
-// Now arranges what "now" asks for and says, where it cannot, why. Work of the
-// present env step that has read the old value is abandoned; it is done again in
-// the next env step. Work that has not yet begun will read the new value anyway.
+// Now arranges what "now" asks for, or returns a hint why it cannot. Work of the present env step
+// that has read the old value is abandoned and done again in the next env step. Work that has not
+// yet begun will read the new value anyway.
 func (c *Changes) Now(home Stage, o Outlook) (hint string) {
 	want, reads := knob.ClassRefit, Fitting
 	switch home {
@@ -251,8 +250,8 @@ func (c *Changes) Now(home Stage, o Outlook) (hint string) {
 	return ""
 }
 
-// HintOfEnd says in one line why a change that was just set has no effect in the rest
-// of the run, or "". It is observed: the same change has one in a longer run.
+// HintOfEnd says in one line why a change that was just set has no effect in the rest of the run,
+// or "". The hint belongs to event.KnobObs, because the same change has an effect in a longer run.
 func (c *Changes) HintOfEnd(k knob.Knob, home Stage, o Outlook) string {
 	redone := c.todo != Nothing && !o.LastStep || c.redo != Nothing && o.StepsLeft
 	if home >= Update || redone || o.Refits || home >= Generating && o.Synthetic {

@@ -28,8 +28,8 @@ func knobs(w []redo.Waiting) (names []string) {
 	return names
 }
 
-// Every change is in force in the first batch that contains data made with it, and a knob
-// that is turned while a refit is under way waits for the next one.
+// Every change comes into force in the first batch with data made under it. A knob that is turned
+// during a refit waits for the next one.
 func TestChangesComeIntoForceWithTheirData(t *testing.T) {
 	var c redo.Changes
 	half := replay.Mix{Real: 4, Synthetic: 4}
@@ -57,7 +57,7 @@ func TestChangesComeIntoForceWithTheirData(t *testing.T) {
 	}
 }
 
-// "Now" abandons what has read the old value, and has it made again in the next env step.
+// "Now" abandons work that has read the old value, and has it made again in the next env step.
 func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
 	o := redo.Outlook{Settings: &knob.Settings{}, Training: true, Fitted: true}
 	var c redo.Changes
@@ -75,7 +75,7 @@ func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
 	if c.BeginStep(false); c.Todo() != knob.ClassGeneration {
 		t.Errorf("the next env step does %v", c.Todo())
 	}
-	c.TakeBackStep() // and is made once more
+	c.TakeBackStep() // the step is made once more
 	if c.BeginStep(false); c.Todo() != knob.ClassGeneration {
 		t.Errorf("the next env step does %v at its second try", c.Todo())
 	}

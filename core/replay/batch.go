@@ -8,23 +8,23 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Batch is memory of the caller for Size transitions, by columns of a row: Obs
-// and Next [Size,O], Act [Size,A], Reward and Done [Size,1], all row-major. It is
-// usually the inputs of compiled programs.
+// Batch is memory of the caller for Size transitions, as the columns of rows: Obs and Next
+// [Size,O], Act [Size,A], Reward and Done [Size,1], all row-major. It is usually the memory of
+// compiled programs' inputs.
 type Batch struct {
 	Size                         int
 	Obs, Act, Reward, Next, Done []float32
-	// Weight [Size,1] is how much each transition counts in the critics' loss; nil
-	// where all count alike.
+	// Weight [Size,1] is the weight of each transition in the critics' loss; nil if all weigh the
+	// same.
 	Weight []float32
-	// Notes [Size] are those of the rows; nil where the rings that they came from keep none.
+	// Notes [Size] are the notes of the rows; nil if the rings that they came from keep none.
 	Notes []Note
-	// Share makes a function that does parts of some work at once and waits for all of
-	// them; nil: the caller copies its rows alone. It is for who owns the
-	// memory and knows the cores.
+	// Share returns a function that does the parts of some work concurrently and waits for all of
+	// them; nil: the caller copies its rows alone. It is set by the owner of the memory, who knows
+	// the cores.
 	Share func(work func(part, parts int)) func()
-	// Frames [Size] are what the transitions were made from (see Ring.See): nil where they
-	// are not asked for. Unseen says why not all have some. They are for batches without
+	// Frames [Size] are the frames that the transitions were made from (see Ring.See); nil if they
+	// are not asked for. Unseen says why some transitions have none. Both are for batches without
 	// Share.
 	Frames []FrameRow
 	Unseen error
@@ -36,7 +36,7 @@ type Batch struct {
 type sampling struct {
 	rings [2]*Ring // real, synthetic
 	mix   Mix
-	rows  []int  // of either, the real ones first
+	rows  []int  // slots in their rings, the real ones first
 	fill  func() // made by Share
 }
 
@@ -58,8 +58,7 @@ func (b *Batch) Put(i int, shape Shape, row []float32) {
 	b.Done[i] = row[2*o+a+1]
 }
 
-// Gather writes rows of the ring, one after the other, from transition at of the
-// batch on.
+// Gather writes rows of the ring to the batch, one after the other, from transition at on.
 func (r *Ring) Gather(b *Batch, at int, rows []int) {
 	r.annotate(b)
 	for len(rows) > 0 {
@@ -78,12 +77,12 @@ func (r *Ring) Gather(b *Batch, at int, rows []int) {
 	}
 }
 
-// ahead is how many rows are on their way from memory at once.
+// ahead is how many rows are fetched from memory at once.
 const ahead = 16
 
-// touch reads a number of every cache line of some rows, so that their way from
-// memory is waited for together and not row by row: a large buffer is in no cache,
-// and rows that are copied at once take twice as long.
+// touch reads one number of every cache line of some rows, so that they are fetched from memory
+// together and not row by row. A large buffer is in no cache, and copying its rows without touch
+// takes twice as long.
 func (r *Ring) touch(rows []int) {
 	const line = 16
 	var sum float32
@@ -113,10 +112,10 @@ func HoldBatch(size int, r float64, available int) Mix {
 	return Mix{Real: size - synthetic, Synthetic: synthetic}
 }
 
-// HoldReal keeps the number of real rows that a batch of size has at r = 0.5
-// and lets the batch grow with r, as the paper's scaling does: 0.5/256,
-// 0.75/512, 0.875/1024. While too few synthetic rows are available the batch is
-// real. No buffer is large enough for r = 1, so that its batches are always real.
+// HoldReal keeps the number of real rows that a batch of size has at r = 0.5 and lets the batch
+// grow with r, as the paper's scaling does: 0.5/256, 0.75/512, 0.875/1024. While too few synthetic
+// rows are available, the batch has real rows only. No buffer is large enough for r = 1, so its
+// batches always have real rows only.
 func HoldReal(size int, r float64, available int) Mix {
 	real := size - size/2
 	synthetic := math.Round(float64(real) * r / (1 - r))
@@ -130,22 +129,22 @@ func HoldReal(size int, r float64, available int) Mix {
 // is a function of its occasion and of the rings' lengths.
 type Mixer struct {
 	real, synthetic rng.Stream
-	led             bool // no real row is drawn whose agent was put where it is
+	led             bool // real rows whose note says Respawned are drawn again
 }
 
-// NewMixer returns a mixer whose samples belong to a stream.
+// NewMixer returns a mixer that draws its samples from a stream.
 func NewMixer(s rng.Stream) Mixer {
 	return Mixer{real: s.Sub("real"), synthetic: s.Sub("synthetic")}
 }
 
-// WithoutRespawns is m that draws another row in the place of a real one whose note says
-// Respawned: for who learns what actions lead to.
+// WithoutRespawns returns m that draws another row in place of a real one whose note says
+// Respawned. It is for models that learn what actions lead to.
 func (m Mixer) WithoutRespawns() Mixer {
 	m.led = true
 	return m
 }
 
-// Streams are those that real and synthetic rows are sampled from: item by item of the
+// Streams are the streams of real and of synthetic rows. Rows are sampled item by item of the
 // occasion, with rng.Sequence.IntN.
 func (m Mixer) Streams() [2]rng.Stream { return [2]rng.Stream{m.real, m.synthetic} }
 
@@ -166,7 +165,7 @@ func (m Mixer) Sample(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64)
 	if err := pick(d.rows[mix.Real:], synthetic, m.synthetic, occasion, false); err != nil {
 		return err
 	}
-	for _, from := range d.rings { // now, for parts are filled at once
+	for _, from := range d.rings { // before the parts are filled concurrently
 		if from != nil {
 			from.annotate(b)
 		}
@@ -175,11 +174,11 @@ func (m Mixer) Sample(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64)
 	return nil
 }
 
-// mostDraws is how often a row is drawn for a place where respawns are not wanted: of a buffer
-// that holds nothing else one of them is taken.
+// mostDraws is how often a row is drawn for a place if respawns are not wanted. In a buffer that
+// holds nothing else, the last respawn drawn is used.
 const mostDraws = 64
 
-// pick samples rows of a ring; led: none whose agent was put where it is.
+// pick samples rows of a ring; led: without respawns.
 func pick(rows []int, from *Ring, s rng.Stream, occasion uint64, led bool) error {
 	if len(rows) == 0 {
 		return nil
@@ -197,8 +196,8 @@ func pick(rows []int, from *Ring, s rng.Stream, occasion uint64, led bool) error
 	return nil
 }
 
-// minShared is from how many rows on their copying is shared: fewer take no longer
-// than it takes to get help.
+// minShared is the least number of rows whose copying is shared: copying fewer takes no longer than
+// getting help.
 const minShared = 64
 
 // fill copies the rows that were picked.
@@ -213,7 +212,7 @@ func (b *Batch) fill() {
 	b.sampling.fill()
 }
 
-// fillPart copies the rows of one of some parts of the batch.
+// fillPart copies the rows of one part of the batch.
 func (b *Batch) fillPart(part, parts int) {
 	d := &b.sampling
 	lo, hi := b.Size*part/parts, b.Size*(part+1)/parts

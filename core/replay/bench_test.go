@@ -6,8 +6,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// A mixed batch of quadruped-walk from two full rings: most rows are not in a
-// cache.
+// BenchmarkSample samples a mixed batch of quadruped-walk from two full rings; most rows are not in
+// a cache.
 func BenchmarkSample(b *testing.B) {
 	s := Shape{Obs: 78, Act: 12}
 	real, synthetic := NewRing(s, 200_000), NewRing(s, 200_000)

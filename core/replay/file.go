@@ -8,15 +8,15 @@ import (
 	"math"
 )
 
-// magic begins a saved ring, notedMagic one that has notes; the digit is the version of the format.
+// magic begins a saved ring, notedMagic one with notes; the digit is the version of the format.
 const magic, notedMagic = "PGRR1\n", "PGRR2\n"
 
-// fileRows is how many rows are put into one write.
+// fileRows is how many rows one write contains.
 const fileRows = 256
 
-// Save writes the ring: magic, then as little-endian uint64 observations,
-// actions, capacity, rows held, next slot and rows ever added, then the rows by
-// slots as float32, and their notes where the ring keeps some.
+// Save writes the ring: magic, then as little-endian uint64 observations, actions, capacity, rows
+// held, next slot and rows ever added, then the rows by slots as float32, then the notes if the
+// ring keeps them.
 func (r *Ring) Save(w io.Writer) error {
 	head := []byte(magic)
 	if r.noted {

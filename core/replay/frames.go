@@ -9,51 +9,51 @@ import (
 // chunkFrames is how many frames the memory of a Frames grows by.
 const chunkFrames = 256
 
-// Frames keeps the newest frames of an environment's copies as bytes, each once, with what
-// was done behind it: the stacks of an observation, and windows of several env steps, are
-// made of them by their indices. Memory is taken in chunks as frames arrive. It belongs to
-// one goroutine while it is written to.
+// Frames keeps the newest frames of an environment's copies as bytes, each once, with the action
+// that followed it. The stacks of an observation, and windows of several env steps, are put
+// together from frames by their indices. Memory is allocated in chunks as frames arrive. A Frames
+// belongs to one goroutine while it is written to.
 type Frames struct {
 	size, act int
 	total     uint64 // frames ever added
 	reels     []reel // of each copy
 }
 
-// reel is what one copy has shown.
+// reel holds the frames of one copy.
 type reel struct {
 	capacity int
 	total    uint64 // frames ever added
-	shots    []shot // slots, as many as frames are held
+	shots    []shot // by slots, as many as frames are held
 	chunks   [][]byte
 	actions  []float32 // [len(shots),A]
 }
 
-// shot is what is known of a frame.
+// shot is what is known about a frame.
 type shot struct {
-	First  uint64  // frame of its episode's beginning
+	First  uint64  // number of its episode's first frame
 	Since  uint64  // frames that had been added before it, of all copies
-	Reward float32 // of the action behind it
-	Acted  bool    // there is one: false of the last frame of an episode, and of the newest
-	Ended  bool    // it is behind a true end
-	// Respawned: whom it shows was put where it is, no action led there.
+	Reward float32 // of the action that followed it
+	Acted  bool    // an action followed it: false for the last frame of an episode, and for the newest
+	Ended  bool    // the episode came to a true end with it
+	// Respawned says that the environment put the agent where the frame shows it: no action led there.
 	Respawned bool
 }
 
-// FrameRow is a row of a batch of frames, or what a row was made from: n env steps. The lengths of Stack and Next say how
-// many frames an observation has; at the beginning of an episode its first frame is
-// repeated. Frames and actions stay the memory of their owner.
+// FrameRow is a row of a batch of frames, or the frames that another row was made from. It spans n
+// env steps. The lengths of Stack and Next say how many frames an observation has; at the beginning
+// of an episode its first frame is repeated. Frames and actions remain the memory of their owner.
 type FrameRow struct {
 	Stack, Next [][]byte  // of s, and of s′ n steps later: the oldest frame first
-	Action      []float32 // [A], behind s
+	Action      []float32 // [A], taken in s
 	Return      float32   // Σ γⁱ·r over the n steps
-	Discount    float32   // γⁿ; 0 where the episode came to a true end
+	Discount    float32   // γⁿ; 0 if the episode came to a true end
 	Respawned   bool      // one of the steps put the agent elsewhere
-	// Of a learner that sees numbers, [O] each: Stack and Next are empty then.
+	// Obs and NextObs [O] are for a learner that sees numbers: Stack and Next are then empty.
 	Obs, NextObs []float32
 }
 
-// NewFrames returns an empty memory for capacity frames of size bytes, of the given number
-// of copies together. It panics where a number is not positive.
+// NewFrames returns an empty memory for capacity frames of size bytes, of the given number of
+// copies together. It panics if a number is not positive or capacity is less than copies.
 func NewFrames(size, act, capacity, copies int) *Frames {
 	if size < 1 || act < 1 || capacity < copies || copies < 1 {
 		panic(fmt.Sprintf("replay: %d frames of %d bytes and %d actions in %d copies", capacity, size, act, copies))
@@ -73,15 +73,14 @@ func (f *Frames) Len() (n int) {
 	return n
 }
 
-// Begin takes the first frame of an episode of a copy.
+// Begin adds the first frame of an episode of a copy.
 func (f *Frames) Begin(copy int, frame []byte) {
 	r := &f.reels[copy]
 	r.add(f, frame, shot{First: r.total, Since: f.total})
 }
 
-// Add takes what was done behind the newest frame of a copy, and the frame that followed;
-// ended says that the episode came to a true end with it. It panics where no episode has
-// begun.
+// Add adds the action that followed the newest frame of a copy, its reward, and the next frame;
+// ended says that the episode came to a true end there. It panics if no episode has begun.
 func (f *Frames) Add(copy int, action []float32, reward float32, next []byte, ended bool) {
 	r := &f.reels[copy]
 	if r.total == 0 {
@@ -91,8 +90,8 @@ func (f *Frames) Add(copy int, action []float32, reward float32, next []byte, en
 	r.add(f, next, shot{First: r.shots[r.slot(r.total-1)].First, Since: f.total, Ended: ended})
 }
 
-// Respawn notes that the agent of a copy was put where the newest frame shows it, an env step's
-// that is no true end.
+// Respawn notes that the agent of a copy was put where the newest frame shows it. It does nothing
+// if the frame begins an episode or is a true end.
 func (f *Frames) Respawn(copy int) {
 	r := &f.reels[copy]
 	if s := &r.shots[r.slot(r.total-1)]; s.First < r.total-1 && !s.Ended {
@@ -106,8 +105,8 @@ func (f *Frames) Newest(copy int, dst [][]byte) {
 	r.stack(f, dst, r.total-1)
 }
 
-// Latest writes the env step that gave the newest frame of a copy to dst. It panics where the
-// newest frame is the first of its episode.
+// Latest writes the env step that led to the newest frame of a copy to dst. It panics if the newest
+// frame is the first of its episode.
 func (f *Frames) Latest(copy int, dst *FrameRow) {
 	r := &f.reels[copy]
 	if r.total < 2 || !r.shots[r.slot(r.total-2)].Acted {
@@ -118,7 +117,7 @@ func (f *Frames) Latest(copy int, dst *FrameRow) {
 
 func (r *reel) slot(frame uint64) int { return int(frame % uint64(r.capacity)) }
 
-// follow takes what was done behind the newest frame.
+// follow records the action that followed the newest frame, and its reward.
 func (r *reel) follow(f *Frames, action []float32, reward float32) {
 	slot := r.slot(r.total - 1)
 	r.shots[slot].Reward, r.shots[slot].Acted = reward, true
@@ -147,16 +146,17 @@ func (r *reel) add(f *Frames, frame []byte, s shot) {
 	f.total++
 }
 
-// frame is the memory of a slot.
+// frame is the memory of a slot's frame.
 func (r *reel) frame(f *Frames, slot int) []byte {
 	at := slot % chunkFrames * f.size
 	return r.chunks[slot/chunkFrames][at : at+f.size : at+f.size]
 }
 
-// oldest is the first frame that is held.
+// oldest is the number of the first frame that is held.
 func (r *reel) oldest() uint64 { return r.total - uint64(len(r.shots)) }
 
-// stack writes the frames up to one, the first of its episode repeated.
+// stack writes the frames up to frame at; the first frame of its episode is repeated if there are
+// too few.
 func (r *reel) stack(f *Frames, dst [][]byte, at uint64) {
 	first := r.shots[r.slot(at)].First
 	for i := range dst {
@@ -168,8 +168,8 @@ func (r *reel) stack(f *Frames, dst [][]byte, at uint64) {
 	}
 }
 
-// window says how many env steps those from a frame on are: n, or fewer before a true end;
-// 0 where they are not all there, or the frames of their first stack are not.
+// window returns how many env steps the window from frame at on has: n, or fewer before a true end.
+// It is 0 if some of them, or frames of the first stack, are not held.
 func (r *reel) window(at uint64, n, stack int) int {
 	s := r.shots[r.slot(at)]
 	if back := at - min(uint64(stack-1), at); max(back, s.First) < r.oldest() {
@@ -187,7 +187,8 @@ func (r *reel) window(at uint64, n, stack int) int {
 	return n
 }
 
-// respawned says whether an agent was put elsewhere in so many env steps from a frame on.
+// respawned reports whether the agent was put elsewhere in one of that many env steps from frame at
+// on.
 func (r *reel) respawned(at uint64, steps int) bool {
 	for i := range steps {
 		if r.shots[r.slot(at+uint64(i)+1)].Respawned {
@@ -197,28 +198,28 @@ func (r *reel) respawned(at uint64, steps int) bool {
 	return false
 }
 
-// A FrameSampler draws rows of batches from frames, uniformly and with replacement. Which a
-// row gets is a function of occasion, row, and how many frames there are.
+// A FrameSampler draws rows of batches from frames, uniformly and with replacement. What a row gets
+// is a function of the occasion, the row, and the number of frames.
 type FrameSampler struct {
 	Frames *Frames
 	Stream rng.Stream
-	led    bool // no env step is drawn that put its agent elsewhere
+	led    bool // env steps that put the agent elsewhere are drawn again
 }
 
-// WithoutRespawns is s that draws other env steps in the place of those whose agent was put
-// elsewhere: for who learns what actions lead to.
+// WithoutRespawns returns s that draws other env steps in place of those that put the agent
+// elsewhere. It is for models that learn what actions lead to.
 func (s FrameSampler) WithoutRespawns() FrameSampler {
 	s.led = true
 	return s
 }
 
-// tries is how many frames are drawn for a row before it is given up: of a window's
-// frames only those near an episode's end are none to begin with.
+// tries is how many frames are drawn for a row before Draw gives up: only the frames near an
+// episode's end cannot begin a window.
 const tries = 1 << 16
 
-// Draw writes row number row of the batch of an occasion to dst: n env steps that follow
-// each other in one episode, or as many as there are before a true end. It allocates
-// nothing, and several goroutines may call it at once.
+// Draw writes row number row of the batch of an occasion to dst: n consecutive env steps of one
+// episode, or fewer before a true end. It allocates nothing, and several goroutines may call it at
+// once.
 func (s FrameSampler) Draw(dst *FrameRow, n int, gamma float64, occasion uint64, row int) error {
 	held := s.Frames.Len()
 	for try := range uint64(tries) {
@@ -235,7 +236,7 @@ func (s FrameSampler) Draw(dst *FrameRow, n int, gamma float64, occasion uint64,
 	return fmt.Errorf("sample frames: there are no %d env steps in a row among %d frames", n, held)
 }
 
-// at is frame number i of those that are held.
+// at returns the i-th of the frames that are held: its reel, and its number there.
 func (f *Frames) at(i int) (*reel, uint64) {
 	for k := range f.reels {
 		r := &f.reels[k]
@@ -247,7 +248,7 @@ func (f *Frames) at(i int) (*reel, uint64) {
 	panic("replay: frame outside of those held")
 }
 
-// draw writes the env steps from a frame on.
+// draw writes that many env steps from frame at on to dst.
 func (r *reel) draw(f *Frames, dst *FrameRow, at uint64, steps int, gamma float64) {
 	slot := r.slot(at)
 	dst.Action = r.action(f, slot)

@@ -10,13 +10,13 @@ import (
 	"pgrlab/core/rng"
 )
 
-// picture is frame t of an episode of a copy: its numbers are in its bytes.
+// picture is frame t of an episode of a copy; its bytes are these numbers.
 func picture(copy, episode, t int) []byte {
 	return []byte{byte(copy), byte(episode), byte(t), byte(t >> 8)}
 }
 
-// filmed plays episodes of a length in copies, the odd ones to a true end. The action and
-// the reward of env step t are t.
+// filmed plays episodes of a length in copies; the odd ones end truly. The action and the reward of
+// env step t are t.
 func filmed(capacity, copies, episodes, length int) *replay.Frames {
 	f := replay.NewFrames(4, 1, capacity, copies)
 	for e := range episodes {
@@ -43,8 +43,9 @@ func row(frames int) *replay.FrameRow {
 	return &replay.FrameRow{Stack: make([][]byte, frames), Next: make([][]byte, frames)}
 }
 
-// Every window that there is is drawn, about equally often, and is what was played: in one
-// episode, with its first frame repeated, shorter only before a true end.
+// Every valid window is drawn, about equally often, and equals what was played: it stays in one
+// episode, repeats the first frame where the stack needs it, and is shorter than n only before a
+// true end.
 func TestWindowsOfFrames(t *testing.T) {
 	const copies, episodes, length, n, stack = 2, 4, 7, 3, 3
 	const gamma = 0.9
@@ -74,7 +75,7 @@ func TestWindowsOfFrames(t *testing.T) {
 			draws++
 		}
 	}
-	// Of an episode that ran out of time its last n−1 steps begin no window.
+	// In an episode that ran out of time, the last n−1 steps begin no window.
 	if want := copies * (2*length + 2*(length-n+1)); len(seen) != want {
 		t.Fatalf("%d windows were drawn, there are %d", len(seen), want)
 	}
@@ -85,8 +86,7 @@ func TestWindowsOfFrames(t *testing.T) {
 	}
 }
 
-// A full memory forgets its oldest frames, and with them the windows whose stacks they
-// are in.
+// A full memory forgets its oldest frames, and with them the windows whose stacks need them.
 func TestFramesAreForgotten(t *testing.T) {
 	const capacity, length, stack = 20, 15, 3
 	f := filmed(capacity, 1, 3, length)
@@ -108,8 +108,8 @@ func TestFramesAreForgotten(t *testing.T) {
 			least = min(least, at)
 		}
 	}
-	// Of 3·16 frames the last 20 are held: from frame 12 of episode 1 on, whose stack
-	// needs two before it.
+	// Of 3·16 frames the last 20 are held, from frame 12 of episode 1 on. A stack needs two frames
+	// before its own.
 	if least != 14 {
 		t.Errorf("the oldest window of episode 1 begins at step %d, want 14", least)
 	}
@@ -131,7 +131,7 @@ func TestTheNewestStack(t *testing.T) {
 	}
 }
 
-// Where no window fits, that is an error and not a wait.
+// If no window fits, Draw returns an error and does not wait.
 func TestNoWindow(t *testing.T) {
 	f := replay.NewFrames(4, 1, 10, 1)
 	sampler := replay.FrameSampler{Frames: f, Stream: rng.New(3, "windows")}
@@ -145,7 +145,8 @@ func TestNoWindow(t *testing.T) {
 	}
 }
 
-// What was saved draws the same rows and goes on alike, empty, begun and full.
+// Loaded frames draw the same rows and go on like the saved ones, whether the memory is empty,
+// partly filled or full.
 func TestSavedFrames(t *testing.T) {
 	for _, episodes := range []int{0, 1, 3, 9} {
 		f := filmed(60, 2, episodes, 7)

@@ -8,17 +8,17 @@ import (
 	"io"
 )
 
-// framesMagic begins saved frames; the digit is the version of the format. Those of the first
-// one do not know of respawns.
+// framesMagic begins saved frames; the digit is the version of the format. The first version does
+// not record respawns.
 const (
 	framesMagic    = "PGRF2\n"
 	unledMagic     = "PGRF1\n"
-	respawnedBytes = 1 // of a shot, its last
+	respawnedBytes = 1 // size of shot.Respawned, the last field
 )
 
-// framesHead are the sizes of saved frames; of each copy follow its capacity, the frames
-// ever added and those held, and of these, the oldest first, what is known of a frame, its
-// action and its bytes.
+// framesHead holds the sizes of saved frames. For each copy follow its capacity, the frames ever
+// added and the frames held, and then for each held frame, the oldest first, its shot, its action
+// and its bytes.
 type framesHead struct{ Size, Act, Copies uint64 }
 
 type reelHead struct{ Capacity, Total, Held uint64 }
@@ -48,8 +48,8 @@ func (f *Frames) save(w io.Writer) error {
 	return b.Flush()
 }
 
-// Load replaces the frames by those that Save wrote of the same sizes. It reads no byte
-// beyond them. On an error there are none.
+// Load replaces the frames by those that Save wrote for the same sizes. It reads no byte beyond
+// them. After an error there are no frames.
 func (f *Frames) Load(src io.Reader) error {
 	if err := f.load(src); err != nil {
 		f.clear()
@@ -97,8 +97,8 @@ func (f *Frames) clear() {
 	}
 }
 
-// load reads a copy's frames, one by one, so that a short file takes little memory whatever
-// it claims; known bytes are saved of what is known of one.
+// load reads a copy's frames one by one, so that a short file takes little memory whatever it
+// claims; known is how many bytes are saved of a shot.
 func (r *reel) load(f *Frames, src io.Reader, known int) error {
 	var head reelHead
 	if err := binary.Read(src, binary.LittleEndian, &head); err != nil {
@@ -131,9 +131,9 @@ func (r *reel) load(f *Frames, src io.Reader, known int) error {
 	return nil
 }
 
-// startAt makes the reel one whose next frame is the first that is held. Where others were
-// before it, it is full: its oldest frame is then in the middle of its memory, and slots are
-// made from the front.
+// startAt empties the reel and makes frame the number of its next frame, the first that is held. If
+// there were frames before it, the reel is full. Its oldest frame is then in the middle of the
+// memory, whose slots are otherwise made from the front, so all slots are made now.
 func (r *reel) startAt(f *Frames, frame uint64) {
 	*r = reel{capacity: r.capacity, total: frame}
 	if frame > 0 {

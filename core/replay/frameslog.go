@@ -8,19 +8,20 @@ import (
 	"math"
 )
 
-// FramesState is where frames stand, copy by copy: with their log it is them.
+// FramesState is the state of Frames, copy by copy; together with their log it restores them.
 type FramesState struct{ Reels []ReelState }
 
-// ReelState is where the frames of a copy stand.
+// ReelState is the state of one copy's frames.
 type ReelState struct {
 	Total uint64 // frames ever added
-	Held  int    // of them, the newest
+	Held  int    // how many of them, the newest, are held
 }
 
-// A row of the log is a frame and how it came: copy and kind (uint32 each), its number among
-// the copy's frames, that of its episode's first, and how many frames of all copies were
-// before it (uint64 each), the reward and the action that led to it (float32 each; 0 of an
-// episode's first), its bytes. All are little-endian. Rows of a copy are in its order.
+// A row of the log is a frame and how it came about: copy and kind (uint32 each); its number among
+// the copy's frames, the number of its episode's first frame, and how many frames of all copies
+// were added before it (uint64 each); the reward and the action that led to it (float32 each; 0 for
+// an episode's first frame); its bytes. All numbers are little-endian. The rows of a copy are in
+// its order.
 const rowHead = 2*4 + 3*8 + 4
 
 // The kinds of rows.
@@ -31,7 +32,7 @@ const (
 	rowRespawns        // an env step that put the agent elsewhere
 )
 
-// State is where the frames stand.
+// State returns the state of the frames.
 func (f *Frames) State() FramesState {
 	s := FramesState{make([]ReelState, len(f.reels))}
 	for i := range f.reels {
@@ -80,7 +81,7 @@ func (f *Frames) appendRow(dst []byte, copy int, at uint64) []byte {
 		case s.Respawned:
 			kind = rowRespawns
 		}
-		if at > r.oldest() { // else what led to it is forgotten, and not needed
+		if at > r.oldest() { // else the action that led to it is forgotten, and not needed
 			before := r.slot(at - 1)
 			reward, action = r.shots[before].Reward, r.action(f, before)
 		}
@@ -101,8 +102,8 @@ func (f *Frames) appendRow(dst []byte, copy int, at uint64) []byte {
 	return append(dst, r.frame(f, slot)...)
 }
 
-// LoadLog makes frames of the same sizes and capacity what they were in state s, from the
-// log of all that AppendSince wrote until then. On an error there are none.
+// LoadLog restores frames of the same sizes and capacity to state s, from the log of everything
+// that AppendSince wrote until then. After an error there are no frames.
 func (f *Frames) LoadLog(src io.Reader, s FramesState) (err error) {
 	defer func() {
 		if err != nil {
@@ -128,7 +129,7 @@ func (f *Frames) LoadLog(src io.Reader, s FramesState) (err error) {
 	}
 }
 
-// startIn makes ready for the frames that are held in s.
+// startIn prepares the reels for the frames that are held in s.
 func (f *Frames) startIn(s FramesState) error {
 	if len(s.Reels) != len(f.reels) {
 		return fmt.Errorf("of %d copies, want %d", len(s.Reels), len(f.reels))
@@ -175,7 +176,7 @@ func (f *Frames) addRow(row []byte, s FramesState) error {
 	return nil
 }
 
-// standsIn says whether the frames are those of s.
+// standsIn returns an error unless the frames are those of s.
 func (f *Frames) standsIn(s FramesState) error {
 	for i, is := range s.Reels {
 		if r := &f.reels[i]; r.total != is.Total {

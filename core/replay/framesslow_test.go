@@ -11,11 +11,11 @@ import (
 	"pgrlab/core/rng"
 )
 
-// slowFrames are frames as one would write them down: every episode of every copy whole.
+// slowFrames stores frames in the obvious way: every episode of every copy whole.
 type slowFrames struct {
-	capacity int // of a copy
+	capacity int // frames of a copy
 	copies   [][]slowEpisode
-	frames   []int // of each copy, ever
+	frames   []int // number of frames that each copy ever had
 }
 
 type slowEpisode struct {
@@ -26,10 +26,10 @@ type slowEpisode struct {
 	ended   bool
 }
 
-// forgotten is how many of a copy's frames are held no more.
+// forgotten returns how many of a copy's frames are no longer held.
 func (s *slowFrames) forgotten(copy int) int { return max(0, s.frames[copy]-s.capacity) }
 
-// stack is what is seen at frame t of an episode.
+// stack returns the stack at frame t of an episode.
 func (e *slowEpisode) stack(t, depth int) (all [][]byte) {
 	for k := depth - 1; k >= 0; k-- {
 		all = append(all, e.frames[max(0, t-k)])
@@ -37,7 +37,7 @@ func (e *slowEpisode) stack(t, depth int) (all [][]byte) {
 	return all
 }
 
-// rows are all rows that may be drawn, each once, as texts.
+// rows returns all rows that may be drawn, each once, as text.
 func (s *slowFrames) rows(n, depth int, gamma float64) (all []string) {
 	for c, episodes := range s.copies {
 		for _, e := range episodes {
@@ -65,7 +65,7 @@ func (s *slowFrames) rows(n, depth int, gamma float64) (all []string) {
 	return all
 }
 
-// player adds the same to frames and to the slow ones.
+// player adds the same frames to both implementations.
 type player struct {
 	r    *rand.Rand
 	fast *replay.Frames
@@ -114,8 +114,8 @@ func (p *player) step(endless bool) {
 	}
 }
 
-// Whatever the lengths of episodes, n, the stack, the capacity and the copies: what is drawn
-// are the rows of the slow frames, and all of them.
+// For any lengths of episodes, n, stack, capacity and number of copies, Draw draws exactly the rows
+// of the slow frames, and all of them.
 func TestFramesAreThoseOfTheSlowOnes(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 21))
@@ -170,8 +170,8 @@ func bytesOf(t *testing.T, f *replay.Frames) []byte {
 	return b.Bytes()
 }
 
-// logged plays and appends to a log as checkpoints do, at some places late, so that frames
-// are overwritten before they were in it.
+// logged plays and appends to a log as checkpoints do, sometimes so late that frames are
+// overwritten before they reach the log.
 func logged(seed uint64) (p *player, log []byte, capacity, copies int) {
 	r := rand.New(rand.NewPCG(seed, 22))
 	capacity, copies = 1+r.IntN(30), 1+r.IntN(3)
@@ -186,12 +186,12 @@ func logged(seed uint64) (p *player, log []byte, capacity, copies int) {
 	return p, p.fast.AppendSince(log, kept), capacity, copies
 }
 
-// Frames come back from their log bit for bit, and go on alike.
+// Frames that are loaded from their log are the same bit for bit, and go on alike.
 func TestFramesComeBackFromTheirLog(t *testing.T) {
 	for seed := range uint64(80) {
 		p, log, capacity, copies := logged(seed)
 		loaded := replay.NewFrames(slowSize, slowAct, capacity*copies, copies)
-		loaded.Begin(0, []byte{1, 2, 3}) // what was there is forgotten
+		loaded.Begin(0, []byte{1, 2, 3}) // LoadLog discards this frame
 		if err := loaded.LoadLog(bytes.NewReader(log), p.fast.State()); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -212,8 +212,8 @@ func TestFramesComeBackFromTheirLog(t *testing.T) {
 	}
 }
 
-// A log that is cut, or whose rows are changed where they say what they are, is refused, and
-// so is another state; the frames are then empty and can be used.
+// A truncated log, a log with damaged row headers, and a state that does not match are refused; the
+// frames are then empty and usable.
 func TestDamagedLogsOfFrames(t *testing.T) {
 	for seed, some := uint64(0), 0; some < 10; seed++ {
 		if p, log, capacity, copies := logged(seed); copies > 1 && capacity > 2 && p.fast.Len() > 2*capacity/3 {

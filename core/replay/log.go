@@ -7,20 +7,19 @@ import (
 	"math"
 )
 
-// State is where a ring stands: with the rows themselves, oldest first, it is the
-// ring.
+// State is the state of a ring; together with the rows, oldest first, it restores the ring.
 type State struct {
 	Len, Next int    // rows held, slot of the next one
 	Total     uint64 // rows ever added
-	Noted     bool   // each row in the log has its note behind it
+	Noted     bool   // each row in the log is followed by its note
 }
 
-// State is where the ring stands.
+// State returns the state of the ring.
 func (r *Ring) State() State { return State{r.length, r.next, r.total, r.noted} }
 
-// AppendSince appends the rows that were added after the first total ones, as
-// little-endian float32, oldest first, each with its note where the ring keeps some. Rows that have been overwritten since are
-// missing: what is appended is then all that the ring holds.
+// AppendSince appends the rows that were added after the first total ones, as little-endian
+// float32, oldest first, each with its note if the ring keeps notes. Rows that have been
+// overwritten since are missing: what is appended is then all that the ring holds.
 func (r *Ring) AppendSince(dst []byte, total uint64) []byte {
 	fresh := min(r.total-min(total, r.total), uint64(r.length))
 	for age := int(fresh) - 1; age >= 0; age-- {
@@ -37,7 +36,7 @@ func (r *Ring) AppendSince(dst []byte, total uint64) []byte {
 // RowBytes is the size of a row in a log.
 func (r *Ring) RowBytes() int { return r.RowBytesIn(r.State()) }
 
-// RowBytesIn is that in the log of a ring of the same shape in state s.
+// RowBytesIn is RowBytes for a ring of the same shape in state s.
 func (r *Ring) RowBytesIn(s State) int {
 	if s.Noted {
 		return 4*r.width + binary.Size(Note{})
@@ -45,9 +44,9 @@ func (r *Ring) RowBytesIn(s State) int {
 	return 4 * r.width
 }
 
-// LoadLog makes the ring, of the same shape and capacity, what it was in state s,
-// from the rows that it held then, as AppendSince writes them. A ring that kept no notes keeps
-// none from here on: all rows of a log are alike. On an error the ring is empty.
+// LoadLog restores the ring, which has the same shape and capacity, to state s from the rows that
+// it held then, as AppendSince writes them. If it kept no notes then, it keeps none from here on:
+// all rows of a log are alike. On an error the ring is empty.
 func (r *Ring) LoadLog(src io.Reader, s State) (err error) {
 	defer func() {
 		if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A log that is written bit by bit makes the ring again, before and after it is
-// full, and both go on alike.
+// A log written piece by piece restores the ring, before and after it is full, and both rings go on
+// alike.
 func TestALogMakesTheRingAgain(t *testing.T) {
 	shape := Shape{Obs: 1, Act: 1}
 	for _, capacity := range []int{3, 10, chunkRows + 5} {

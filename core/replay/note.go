@@ -6,22 +6,22 @@ import (
 	"io"
 )
 
-// Note is what is known of a transition beside its row, from when it was met.
+// Note is what was recorded about a transition when it was met, beside its row.
 type Note struct {
-	// Met says that an env step gave it. A generated row has not been met.
+	// Met says that an env step produced the transition. Generated rows have not been met.
 	Met bool
-	// Respawned says that s' is where the environment put the agent within its episode, at a
-	// goal: it does not follow from s and a.
+	// Respawned says that the environment put the agent at s' within its episode, as at a goal: s'
+	// does not follow from s and a.
 	Respawned bool
-	// F is relevance that was told of it as it was met: see relevance.Episodic. 0 where nothing
-	// was.
+	// F is the relevance that was computed when the transition was met, see relevance.Episodic; 0
+	// if none was.
 	F float32
 }
 
-// Annotate has the ring keep notes of what is added from here on, of transitions that were met.
+// Annotate makes the ring keep notes from here on. It is for rings of transitions that were met.
 func (r *Ring) Annotate() { r.noted = true }
 
-// Note is that of the row in slot i; zero where there is none, as of generated rows.
+// Note is the note of the row in slot i; zero if there is none, as for generated rows.
 func (r *Ring) Note(i int) Note {
 	if i >= len(r.notes) {
 		return Note{}
@@ -29,7 +29,7 @@ func (r *Ring) Note(i int) Note {
 	return r.notes[i]
 }
 
-// note keeps that of the row in a slot.
+// note stores the note of the row in a slot, if the ring keeps notes.
 func (r *Ring) note(slot int, n Note) {
 	if !r.noted {
 		return
@@ -48,7 +48,7 @@ func (r *Ring) annotate(b *Batch) {
 	}
 }
 
-// saveNotes writes the notes by slots, where the ring keeps some.
+// saveNotes writes the notes by slots, if the ring keeps them.
 func (r *Ring) saveNotes(w io.Writer) error {
 	if !r.noted {
 		return nil
@@ -59,8 +59,8 @@ func (r *Ring) saveNotes(w io.Writer) error {
 	return nil
 }
 
-// loadNotes reads what saveNotes wrote of so many rows; of a
-// file without notes it is known that its rows were met.
+// loadNotes reads what saveNotes wrote for that many rows. A file without notes contains only rows
+// that were met.
 func (r *Ring) loadNotes(src io.Reader, length int, saved bool) error {
 	r.notes = r.notes[:0]
 	if saved {

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// noted is a ring of five rows, every third of which is a respawn.
+// noted makes a ring of five rows, in which every third transition is a respawn.
 func noted(n int) *Ring {
 	r := NewRing(Shape{2, 1}, 5)
 	r.Annotate()
@@ -30,7 +30,8 @@ func checkNotes(t *testing.T, r *Ring) {
 	}
 }
 
-// A note stays with its row, also in a file and in another ring; rows that were not met have none.
+// A note stays with its row, also in a file and in another ring; rows that the agent did not meet
+// have none.
 func TestNotes(t *testing.T) {
 	for n := range 12 {
 		r := noted(n)
@@ -50,7 +51,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A file from before notes is read as one whose rows have none.
+// A file from before notes is read as a ring without notes.
 func TestAFileWithoutNotes(t *testing.T) {
 	old, into := NewRing(Shape{2, 1}, 5), noted(5)
 	for range 5 {
@@ -65,7 +66,7 @@ func TestAFileWithoutNotes(t *testing.T) {
 	}
 }
 
-// A mixer can leave respawns out, and ends where there is nothing else.
+// A mixer can leave respawns out, and gives up if there is nothing else.
 func TestWithoutRespawns(t *testing.T) {
 	r, b := noted(20), NewBatch(Shape{2, 1}, 200)
 	m := NewMixer(rng.New(1, "test"))
@@ -89,7 +90,7 @@ func TestWithoutRespawns(t *testing.T) {
 	}
 }
 
-// A log has the notes of its rows, and one from before notes is of rows without.
+// A log holds the notes of its rows; a log from before notes gives rows without any.
 func TestNotesInALog(t *testing.T) {
 	for n := range 12 {
 		r, back := noted(n), noted(3)

@@ -27,16 +27,15 @@ func (c PriorityConfig) Validate() error {
 	return nil
 }
 
-// Prioritized samples transitions of one ring by priority, the proportional variant
-// of Schaul et al., "Prioritized experience replay", ICLR 2016:
+// Prioritized samples transitions of one ring by priority, the proportional variant of Schaul et
+// al., "Prioritized experience replay", ICLR 2016:
 //
 //	P(i) = (pᵢ+ε)^α / Σ (pₖ+ε)^α
 //	wᵢ = (N·P(i))^−β / max over the batch of w
 //
-// A batch of n takes one sample from each n-th of the total, as there (appendix
-// B.2.1): every transition is expected as often as in independent samples, and the
-// batch varies less. New transitions get the largest weight there is, so that each
-// is seen. It belongs to one goroutine.
+// A batch of n takes one sample from each n-th of the total, as in the paper (appendix B.2.1): each
+// transition is expected as often as in independent samples, and batches vary less. New transitions
+// get the largest weight present, so that each is seen. A Prioritized belongs to one goroutine.
 type Prioritized struct {
 	config PriorityConfig
 	stream rng.Stream
@@ -45,8 +44,8 @@ type Prioritized struct {
 	rows   []int // of the last sample
 }
 
-// NewPrioritized returns priorities of an empty ring, whose samples belong to a
-// stream. It panics where the constants are out of range.
+// NewPrioritized returns the priorities of an empty ring, with samples drawn from a stream. It
+// panics if the constants are out of range.
 func NewPrioritized(c PriorityConfig, s rng.Stream) *Prioritized {
 	if err := c.Validate(); err != nil {
 		panic("replay: " + err.Error())
@@ -57,8 +56,8 @@ func NewPrioritized(c PriorityConfig, s rng.Stream) *Prioritized {
 // Len is the number of slots that have a priority.
 func (p *Prioritized) Len() int { return p.length }
 
-// Added gives the transition that was just written to a slot the largest weight,
-// that of priority 1 where there is none.
+// Added gives the transition that was just written to a slot the largest weight present, or the
+// weight of priority 1 if there is none.
 func (p *Prioritized) Added(slot int) {
 	weight := p.tree.most()
 	if weight == 0 {
@@ -112,13 +111,13 @@ func (p *Prioritized) Sample(b *Batch, from *Ring, beta float64, occasion uint64
 	return nil
 }
 
-// Rows are the slots of the last sample, one for each row of the batch; one that
-// was sampled twice stands there twice.
+// Rows are the slots of the last sample, one for each row of the batch; a slot that was sampled
+// twice appears twice.
 func (p *Prioritized) Rows() []int { return p.rows }
 
-// Update gives the transitions of the last sample new priorities, at least 0, one for
-// each row of the batch. What is not a finite number changes nothing: a tree must
-// not lose its sum to a loss that has left the numbers.
+// Update gives the transitions of the last sample new priorities, at least 0, one for each row of
+// the batch. A priority that is not finite changes nothing, so that a diverged loss does not spoil
+// the sums of the tree.
 func (p *Prioritized) Update(priorities []float32) {
 	for i, row := range p.rows {
 		weight := p.weight(math.Abs(float64(priorities[i])))
@@ -150,8 +149,8 @@ func (p *Prioritized) Save(w io.Writer) error {
 	return nil
 }
 
-// Load replaces the priorities by those that Save wrote. It reads no byte beyond
-// them. On an error there are none.
+// Load replaces the priorities by those that Save wrote. It reads no byte beyond them. After an
+// error there are no priorities.
 func (p *Prioritized) Load(src io.Reader) error {
 	p.tree, p.length, p.rows = sumTree{}, 0, nil
 	if err := p.load(src); err != nil {

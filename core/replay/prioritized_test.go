@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// filled is a ring of n transitions and their priorities: slot i has priorities[i],
-// or the one that new transitions get.
+// filled makes a ring of n transitions with priorities: slot i has priorities[i], or the priority
+// of new transitions.
 func filled(n int, c PriorityConfig, priorities ...float64) (*Ring, *Prioritized) {
 	r, p := NewRing(shape, n), NewPrioritized(c, rng.New(1, "priorities"))
 	for i := range n {
@@ -31,7 +31,7 @@ func weighted(size int) *Batch {
 
 var paperPriorities = PriorityConfig{Alpha: 0.6, Epsilon: 1e-6}
 
-// P(i) by its definition, for priorities over nine orders of magnitude.
+// P(i) follows its definition for priorities over nine orders of magnitude.
 func TestProbabilitiesAreTheFormula(t *testing.T) {
 	priorities := []float64{0, 1e-6, 3, 0.5, 1000, 2, 2}
 	_, p := filled(len(priorities), paperPriorities, priorities...)
@@ -47,10 +47,10 @@ func TestProbabilitiesAreTheFormula(t *testing.T) {
 	}
 }
 
-// The batch of a known tree, by hand: weights 1, 2, 3, 4 (α 1, ε negligible), a
-// batch of four has one sample in each of [0,2.5), [2.5,5), [5,7.5), [7.5,10), so that
-// slot 3 is certain to be sampled at least once and slot 0 at most once. Importance
-// weights at β are (4·P)^−β over the largest.
+// TestABatchByHand computes the batch of a known tree. The weights are 1, 2, 3, 4 (α 1, ε
+// negligible). A batch of four has one sample in each of [0,2.5), [2.5,5), [5,7.5), [7.5,10), so
+// that slot 3 is sampled at least once and slot 0 at most once. The importance weights at β are
+// (4·P)^−β divided by the largest.
 func TestABatchByHand(t *testing.T) {
 	r, p := filled(4, PriorityConfig{Alpha: 1, Epsilon: 1e-12}, 1, 2, 3, 4)
 	b := weighted(4)
@@ -83,8 +83,8 @@ func TestABatchByHand(t *testing.T) {
 	}
 }
 
-// Over many batches every transition is sampled as often as its probability says; β
-// of 1 undoes that: the weighted mean is that of uniform sampling.
+// Over many batches every transition is sampled as often as its probability says. With β = 1 the
+// weights undo that: the weighted mean is that of uniform sampling.
 func TestFrequenciesAndTheirCorrection(t *testing.T) {
 	const n, size, batches = 100, 32, 4000
 	priorities := make([]float64, n)
@@ -100,7 +100,7 @@ func TestFrequenciesAndTheirCorrection(t *testing.T) {
 		if err := p.Sample(b, r, 1, occasion); err != nil {
 			t.Fatal(err)
 		}
-		// Batches have different maxima: their weights count by 1/(N·P) itself.
+		// Batches have different maxima, so the weights here are 1/(N·P) without the division.
 		for _, row := range p.Rows() {
 			counts[row]++
 			w := 1 / (n * p.Probability(row))
@@ -119,7 +119,7 @@ func TestFrequenciesAndTheirCorrection(t *testing.T) {
 	}
 }
 
-// New transitions get the largest weight that is there, whatever was there before.
+// A new transition gets the largest weight in the tree, whatever was in its slot before.
 func TestNewTransitionsComeFirst(t *testing.T) {
 	r, p := filled(3, paperPriorities)
 	if got := p.Probability(2); math.Abs(got-1.0/3) > 1e-15 {
@@ -130,12 +130,12 @@ func TestNewTransitionsComeFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Update(slices.Repeat([]float32{0.25}, 64))
-	r.Add(numbered(3)) // over slot 0
+	r.Add(numbered(3)) // replaces slot 0
 	p.Added(r.Newest(0))
 	if p.Len() != 3 || math.Abs(p.Probability(0)-1.0/3) > 1e-12 {
 		t.Errorf("the new transition's probability is %v, want that of the largest, a third", p.Probability(0))
 	}
-	// A new place in the batch and a priority that is no number.
+	// Slot 0 is sampled anew, and its priority is not a finite number.
 	if err := p.Sample(b, r, 1, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestNewTransitionsComeFirst(t *testing.T) {
 	}
 }
 
-// Any order of settings against sums and searches from left to right.
+// FuzzSumTree compares any order of settings with sums and searches from left to right.
 func FuzzSumTree(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 250, 7})
 	f.Add([]byte{0, 9, 0, 1, 1, 1, 255})
@@ -179,7 +179,7 @@ func FuzzSumTree(f *testing.F) {
 			before += w
 		}
 		if len(flat) > 0 {
-			for _, beyond := range []float64{tree.total(), 2 * tree.total()} { // where rounding may lead
+			for _, beyond := range []float64{tree.total(), 2 * tree.total()} { // rounding may lead there
 				if got := tree.find(beyond); got >= len(flat) {
 					t.Fatalf("%v of %v is in slot %d of %d", beyond, tree.total(), got, len(flat))
 				}
@@ -188,10 +188,10 @@ func FuzzSumTree(f *testing.F) {
 	})
 }
 
-// Two that have gone through the same, and one of them through a file, stay the
-// same bit for bit: sums do not remember the order in which they came about.
+// Two trees with the same history, one of them loaded from a file in between, stay the same bit for
+// bit: the sums do not depend on the order in which they came about.
 func TestLoadedPrioritiesGoOnBitForBit(t *testing.T) {
-	const n = 700 // more than a block of the file
+	const n = 700 // more than one block of the file
 	r, p := filled(n, paperPriorities)
 	b := weighted(50)
 	priorities := make([]float32, 50)
@@ -274,8 +274,8 @@ func TestAPrioritizedSampleDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A batch of 256 with its priorities set anew, from a ring of 200,000: to compare
-// with BenchmarkSample.
+// BenchmarkPrioritized samples a batch of 256 and sets its priorities anew, from a ring of 200,000,
+// for comparison with BenchmarkSample.
 func BenchmarkPrioritized(b *testing.B) {
 	r, p := NewRing(shape, 200_000), NewPrioritized(paperPriorities, rng.New(1, "priorities"))
 	for i := range 200_000 {

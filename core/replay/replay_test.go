@@ -11,7 +11,7 @@ import (
 
 var shape = Shape{Obs: 2, Act: 1}
 
-// numbered is a transition that carries n in every place.
+// numbered returns a transition with n in every place.
 func numbered(n int) Transition {
 	v := float32(n)
 	return Transition{Obs: []float32{v, v + 0.1}, Act: []float32{v + 0.2}, Reward: v + 0.3, Next: []float32{v + 0.4, v + 0.5}, Done: n%2 == 1}
@@ -29,7 +29,7 @@ func contents(r *Ring) (all []float32) {
 	return all
 }
 
-// A ring of any size against the obvious: a slice of the last transitions.
+// FuzzRing compares a ring of any size with a slice of the last transitions.
 func FuzzRing(f *testing.F) {
 	f.Add(3, 10)
 	f.Add(chunkRows+5, 2*chunkRows+7)
@@ -43,7 +43,7 @@ func FuzzRing(f *testing.F) {
 			t.Fatalf("%d added to a ring of %d: length %d, total %d", n, capacity, r.Len(), r.Total())
 		}
 		for i := range r.Len() {
-			newest := n - 1 - (n-1-i)%capacity // the last transition that fell on place i
+			newest := n - 1 - (n-1-i)%capacity // the last transition stored at place i
 			if !slices.Equal(r.Row(i), row(newest)) {
 				t.Fatalf("%d added to a ring of %d: place %d holds %v, want transition %d", n, capacity, i, r.Row(i), newest)
 			}
@@ -57,7 +57,7 @@ func FuzzRing(f *testing.F) {
 	})
 }
 
-// Any order of operations against a list that drops its oldest elements.
+// FuzzOperations compares any order of operations with a list that drops its oldest elements.
 func FuzzOperations(f *testing.F) {
 	f.Add(uint8(3), []byte{0, 0, 1, 3, 2, 0, 3, 1, 1})
 	f.Fuzz(func(t *testing.T, capacity uint8, operations []byte) {
@@ -101,8 +101,8 @@ func FuzzOperations(f *testing.F) {
 	})
 }
 
-// reloaded is a ring that was saved into the middle of a file and loaded into a
-// ring with other contents.
+// reloaded returns a ring that was saved in the middle of a file and loaded into a ring with other
+// contents.
 func reloaded(t *testing.T, r *Ring) *Ring {
 	t.Helper()
 	var file bytes.Buffer
@@ -126,7 +126,7 @@ func reloaded(t *testing.T, r *Ring) *Ring {
 
 func abs(n int) int { return int(math.Abs(float64(n % (1 << 30)))) }
 
-// Whatever a file holds, Load refuses it or gives a ring that works.
+// Whatever a file holds, Load refuses it or gives a valid ring.
 func FuzzLoad(f *testing.F) {
 	for _, n := range []int{0, 2, 5} {
 		r := NewRing(shape, 4)
@@ -264,7 +264,7 @@ func TestMixes(t *testing.T) {
 	}
 }
 
-// A batch whose rows are copied in parts is the one that is copied by one alone.
+// A batch whose rows are copied in parts equals one that is copied at once.
 func TestSamplesInParts(t *testing.T) {
 	real, synthetic := NewRing(shape, 100), NewRing(shape, 100)
 	for i := range 100 {

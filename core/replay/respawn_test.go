@@ -9,14 +9,14 @@ import (
 	"pgrlab/core/rng"
 )
 
-// moved are two copies whose agents are put elsewhere by every third env step of an episode,
-// but for a true end.
+// moved makes two copies whose agents are put elsewhere by every third env step of an episode,
+// except by one that ends it truly.
 func moved(episodes, length int) *replay.Frames {
 	f := replay.NewFrames(4, 1, 100, 2)
 	for e := range episodes {
 		for c := range 2 {
 			f.Begin(c, picture(c, e, 0))
-			f.Respawn(c) // of no env step
+			f.Respawn(c) // belongs to no env step
 			for t := range length {
 				f.Add(c, []float32{float32(t)}, 0, picture(c, e, t+1), e%2 == 1 && t+1 == length)
 				if t%3 == 2 {
@@ -28,7 +28,7 @@ func moved(episodes, length int) *replay.Frames {
 	return f
 }
 
-// led are the env steps that are drawn where those that put the agent elsewhere are not.
+// led returns the env steps that are drawn if respawns are left out.
 func led(t *testing.T, f *replay.Frames, n int) map[[3]byte]bool {
 	t.Helper()
 	sampler, seen := replay.FrameSampler{Frames: f, Stream: rng.New(8, "respawns")}.WithoutRespawns(), map[[3]byte]bool{}
@@ -44,8 +44,8 @@ func led(t *testing.T, f *replay.Frames, n int) map[[3]byte]bool {
 	return seen
 }
 
-// No env step is drawn that put its agent elsewhere, and every other one is; also behind a file
-// and a log. Of frames that know nothing else some are drawn.
+// No env step that put its agent elsewhere is drawn, and every other one is, also after loading
+// from a file or a log. If frames hold nothing but respawns, respawns are drawn.
 func TestDrawingWithoutRespawns(t *testing.T) {
 	const episodes, length = 2, 9
 	whole := moved(episodes, length)
@@ -102,7 +102,7 @@ func TestDrawingWithoutRespawns(t *testing.T) {
 	}
 }
 
-// A file from before respawns were known is read, and written as it would be now.
+// A file from before respawns were known can be read, and is written in the present format.
 func TestFramesOfAFileWithoutRespawns(t *testing.T) {
 	var now bytes.Buffer
 	if err := filmed(60, 2, 3, 5).Save(&now); err != nil {

@@ -3,9 +3,9 @@ package replay
 // chunkRows is how many rows the memory of a ring grows by.
 const chunkRows = 4096
 
-// Ring keeps the newest transitions, up to a capacity. Memory is taken in chunks
-// as rows arrive, so that an empty ring of a million rows costs nothing. A ring
-// belongs to one goroutine while it is written to.
+// Ring keeps the newest transitions, up to a capacity. Memory is allocated in chunks as rows
+// arrive, so that an empty ring of a million rows costs nothing. A ring belongs to one goroutine
+// while it is written to.
 type Ring struct {
 	shape    Shape
 	width    int
@@ -16,11 +16,10 @@ type Ring struct {
 	chunks   [][]float32
 	sight    Sight  // nil: rows were made from no frames
 	noted    bool   // it keeps notes
-	notes    []Note // by slots, those that were filled
+	notes    []Note // by slots, as far as they were filled
 }
 
-// NewRing returns an empty ring. It panics where shape or capacity are not
-// positive.
+// NewRing returns an empty ring. It panics if shape or capacity are not positive.
 func NewRing(shape Shape, capacity int) *Ring {
 	if err := shape.Validate(); err != nil {
 		panic("replay: " + err.Error())
@@ -40,13 +39,12 @@ func (r *Ring) Len() int { return r.length }
 // Cap is the number of transitions that fit; the next one replaces the oldest.
 func (r *Ring) Cap() int { return r.capacity }
 
-// Total is the number of transitions ever added, those that were overwritten or
-// cleared included.
+// Total is the number of transitions ever added, including those that were overwritten or cleared.
 func (r *Ring) Total() uint64 { return r.total }
 
-// Row is the transition in slot i, 0 ≤ i < Len, as [s, a, r, s', d]. It keeps its
-// slot until it is overwritten, so that numbers computed for slots (scores) stay
-// true while nothing is added. The memory is the ring's own.
+// Row is the transition in slot i, 0 ≤ i < Len, as [s, a, r, s', d]. It keeps its slot until it is
+// overwritten, so that numbers computed for slots (scores) stay valid while nothing is added. The
+// memory is the ring's own.
 func (r *Ring) Row(i int) []float32 {
 	if uint(i) >= uint(r.length) {
 		panic("replay: row outside the ring")
@@ -54,8 +52,8 @@ func (r *Ring) Row(i int) []float32 {
 	return r.slot(i)
 }
 
-// Span is the transitions from slot i on that lie one behind the other in memory, at
-// least one; 0 ≤ i < Len.
+// Span returns the transitions from slot i on, 0 ≤ i < Len, that are contiguous in memory, at least
+// one.
 func (r *Ring) Span(i int) []float32 {
 	if uint(i) >= uint(r.length) {
 		panic("replay: row outside the ring")
@@ -79,15 +77,15 @@ func (r *Ring) Newest(age int) int {
 	return (r.next - 1 - age + r.capacity) % r.capacity
 }
 
-// Add appends a transition. It panics where the sizes are not those of the ring.
+// Add appends a transition. It panics if its sizes are not those of the ring.
 func (r *Ring) Add(t Transition) {
 	slot := r.next
 	r.shape.put(r.claim(), t)
 	r.note(slot, t.Note)
 }
 
-// AddRows appends transitions that are rows already, one behind the other, as a
-// generator makes them. It panics where they are not whole rows.
+// AddRows appends transitions that are already rows, one after the other, as a generator makes
+// them. It panics if the last row is incomplete.
 func (r *Ring) AddRows(rows []float32) {
 	if len(rows)%r.width != 0 {
 		panic("replay: the last row is not complete")
@@ -97,14 +95,14 @@ func (r *Ring) AddRows(rows []float32) {
 	}
 }
 
-// AddFrom appends the transition in slot i of another ring of the shape, with its note.
+// AddFrom appends the transition in slot i of another ring of the same shape, with its note.
 func (r *Ring) AddFrom(from *Ring, i int) {
 	slot := r.next
 	copy(r.claim(), from.Row(i))
 	r.note(slot, from.Note(i))
 }
 
-// claim is the memory of the next row.
+// claim returns the memory of the next row.
 func (r *Ring) claim() []float32 {
 	slot := r.next
 	r.grow(slot)
@@ -140,7 +138,7 @@ func (r *Ring) GatherRange(b *Batch, first, n int) {
 	}
 }
 
-// Spread are up to n slots at even distances.
+// Spread returns up to n evenly spaced slots.
 func (r *Ring) Spread(n int) []int {
 	slots := make([]int, min(n, r.Len()))
 	for i := range slots {
@@ -149,8 +147,7 @@ func (r *Ring) Spread(n int) []int {
 	return slots
 }
 
-// Oldest are the slots of n transitions in the order in which they came, from the
-// first-th on.
+// Oldest returns the slots of n transitions, oldest first, from the first-th oldest on.
 func (r *Ring) Oldest(first, n int) []int {
 	slots := make([]int, n)
 	for i := range slots {

@@ -2,18 +2,18 @@ package replay
 
 import "errors"
 
-// ErrUnseen is why transitions have no frames: they were generated, or their learner sees
-// none.
+// ErrUnseen is the error for transitions without frames: they were generated, or their learner sees
+// no frames.
 var ErrUnseen = errors.New("there are no frames of such transitions")
 
-// Sight are the frames that the rows of a ring were made from.
+// Sight finds the frames that the rows of a ring were made from.
 type Sight interface {
-	// Seen writes those of the row in a slot to dst; an error says why there are none. The
-	// frames stay the memory of their owner.
+	// Seen writes the frames of the row in a slot to dst; an error says why there are none. The
+	// frames remain the memory of their owner.
 	Seen(dst *FrameRow, slot int) error
 }
 
-// See makes s what Gather and GatherRange find the frames of rows by; nil: they have none.
+// See sets what Gather and GatherRange find the frames of rows with; nil: rows have no frames.
 func (r *Ring) See(s Sight) { r.sight = s }
 
 // Seen writes the frames that the row in a slot was made from to dst; an error says why there
@@ -25,7 +25,7 @@ func (r *Ring) Seen(dst *FrameRow, slot int) error {
 	return r.sight.Seen(dst, slot)
 }
 
-// NewFrameRows are n rows of frames with room for stacks of so many.
+// NewFrameRows returns n rows of frames with room for stacks of that many frames.
 func NewFrameRows(n, stack int) []FrameRow {
 	rows, frames := make([]FrameRow, n), make([][]byte, 2*n*stack)
 	for i := range rows {
@@ -35,7 +35,7 @@ func NewFrameRows(n, stack int) []FrameRow {
 	return rows
 }
 
-// look writes the frames of a row as those of transition i of a batch that asks for them.
+// look writes the frames of the row in a slot to transition i of a batch that asks for them.
 func (r *Ring) look(b *Batch, i, slot int) {
 	if i == 0 {
 		b.Unseen = nil

@@ -29,7 +29,7 @@ func (t *sumTree) grow(n int) {
 	}
 }
 
-// weights are those of the first n slots; the memory is the tree's.
+// weights are the weights of the first n slots; the memory is the tree's.
 func (t *sumTree) weights(n int) []float64 {
 	if n == 0 {
 		return nil

@@ -23,7 +23,7 @@ type Transition struct {
 	Reward float32   // r
 	Next   []float32 // [O], s'
 	Done   bool      // d
-	Note   Note      // kept by a ring that keeps some
+	Note   Note      // kept by a ring that keeps notes
 }
 
 // put writes t as a row.

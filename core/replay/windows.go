@@ -6,19 +6,19 @@ import (
 	"sort"
 )
 
-// Windows are rows of batches of frames in an order of their own: all that there were when
-// they were listed. A window keeps its number whatever is added behind it, until its frames
-// are forgotten. They are what a row of D_real that was made from frames goes back to.
+// Windows lists rows of batches of frames in a fixed order: all rows that there were when the list
+// was made. A window keeps its number, whatever is added later, until its frames are forgotten. A
+// row of D_real that was made from frames is traced back to its window.
 type Windows struct {
 	Steps, Stack int // n of a window, and the frames of an observation
 	Runs         []WindowRun
 }
 
-// WindowRun are windows of one copy whose first frames follow each other: an episode, as
-// far as its frames are held.
+// WindowRun is a run of windows of one copy whose first frames are consecutive: an episode, as far
+// as its frames are held.
 type WindowRun struct {
 	Copy   int
-	First  uint64 // frame of the first window's s, among those of the copy
+	First  uint64 // number of the first window's s among the copy's frames
 	Before int    // windows in the runs before this one
 	Count  int
 }
@@ -32,8 +32,8 @@ func (w *Windows) Len() int {
 	return last.Before + last.Count
 }
 
-// Windows lists what Draw draws from, with n env steps and stacks of so many frames: copy by
-// copy, the oldest first. Of more than most the first ones are left out.
+// Windows lists the rows that Draw can draw, of n env steps and stacks of that many frames: copy by
+// copy, the oldest first. If there are more than most, the first ones are left out.
 func (f *Frames) Windows(n, stack, most int) Windows {
 	w := Windows{Steps: n, Stack: stack}
 	for i := range f.reels {
@@ -69,9 +69,9 @@ func (w *Windows) leaveOut(n int) {
 	}
 }
 
-// Window writes window number i to dst, whose Stack and Next have room for w.Stack frames
-// each. It is an error where its frames have been forgotten. It allocates nothing otherwise,
-// and several goroutines may call it at once.
+// Window writes window number i to dst, whose Stack and Next have room for w.Stack frames each. It
+// fails if the window's frames have been forgotten. Otherwise it allocates nothing, and several
+// goroutines may call it at once.
 func (f *Frames) Window(dst *FrameRow, w *Windows, i int, gamma float64) error {
 	at := sort.Search(len(w.Runs), func(k int) bool { return w.Runs[k].Before > i }) - 1
 	if at < 0 || i >= w.Runs[at].Before+w.Runs[at].Count || w.Runs[at].Copy >= len(f.reels) {

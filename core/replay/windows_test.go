@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/replay"
 )
 
-// The windows that are listed are the rows of the slow frames, each once and in their order,
-// or the last of them; they stay what they were while frames are added, and once one of
-// their frames is overwritten they are an error.
+// Windows lists the rows of the slow frames, each once and in their order, or the last of them. The
+// listed windows do not change while frames are added; once one of their frames is overwritten,
+// reading it is an error.
 func TestWindowsAreTheRowsOfTheSlowFrames(t *testing.T) {
 	forgotten, kept := 0, 0
 	for seed := range uint64(60) {

@@ -9,14 +9,14 @@ import (
 // windowsHead says how many runs of windows follow.
 type windowsHead struct{ Steps, Stack, Runs uint32 }
 
-// savedRun is a WindowRun in a file; those before it follow from the others.
+// savedRun is a WindowRun in a file; Before follows from the runs before it.
 type savedRun struct{ Copy, First, Count uint64 }
 
-// maxCopies and maxWindows bound what a file says of windows: a checksum can be made for
-// anything.
+// maxCopies and maxWindows bound the numbers in a file: a valid checksum does not make them
+// plausible.
 const maxCopies, maxWindows = 1 << 16, 1 << 40
 
-// Save writes which windows there are, not their frames.
+// Save writes the list of windows, not their frames.
 func (w *Windows) Save(to io.Writer) error {
 	if err := binary.Write(to, binary.LittleEndian, windowsHead{uint32(w.Steps), uint32(w.Stack), uint32(len(w.Runs))}); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (w *Windows) Save(to io.Writer) error {
 	return nil
 }
 
-// LoadWindows reads what Save wrote, and no byte beyond. Where there are some, it is an error
-// if they are not of so many env steps and stacks of so many frames.
+// LoadWindows reads what Save wrote, and no byte beyond. It fails if there are windows with another
+// number of env steps or of frames in a stack.
 func LoadWindows(from io.Reader, steps, stack int) (Windows, error) {
 	var head windowsHead
 	if err := binary.Read(from, binary.LittleEndian, &head); err != nil {

@@ -28,7 +28,7 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 		return err
 	}
 	scale := relevance.PaperScale(f)
-	if follows && b.Frames != nil { // of the env step: those before it are not kept with their rows
+	if follows && b.Frames != nil { // of the env step only: earlier ones are not kept with their rows
 		for i, v := range r.curious {
 			r.BonusReturn.add(uint64(i), r.Config.Agent.Gamma, scale*float64(v))
 		}
@@ -57,8 +57,9 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 	return nil
 }
 
-// observedRewards are the rewards of the env step as a learner observes them: with the bonus
-// where it learns from these and not from batches, from where the model of the bonus learns.
+// observedRewards returns the rewards of the env step as the learner observes them. They include
+// the bonus if the learner learns from them and not from batches, from the time when the bonus's
+// model learns.
 func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	b := r.newest
 	_, met := r.models[r.Config.Bonus.Function].(relevance.Episodic)
@@ -79,7 +80,8 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	return b.Reward, nil
 }
 
-// showNewest writes what was seen in the env step: frames, or the numbers that rows are made of.
+// showNewest writes to b what was seen in the env step: frames, or the numbers that rows are
+// made of.
 func showNewest(r *Replica, b *replay.Batch) {
 	for i := range b.Frames {
 		row := &b.Frames[i]
@@ -92,8 +94,8 @@ func showNewest(r *Replica, b *replay.Batch) {
 	}
 }
 
-// prepareBonus makes memory for the transitions of an env step, for a learner that is given
-// the bonus with them; an error says that it cannot be given one.
+// prepareBonus allocates the transitions of an env step, for a learner that observes the bonus
+// with them. It returns an error if the learner cannot be given a bonus.
 func (r *Replica) prepareBonus() error {
 	if _, takesBatches := r.Agent.(agent.OffPolicy); takesBatches || !r.Config.Bonus.Given() {
 		return nil
@@ -125,5 +127,5 @@ func (m *moments) add(v float64) {
 	m.Spread += d * (v - m.Mean)
 }
 
-// std is the standard deviation, that of a population.
+// std is the population standard deviation.
 func (m *moments) std() float64 { return math.Sqrt(m.Spread / float64(m.N)) }

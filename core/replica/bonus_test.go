@@ -11,7 +11,7 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// A discounted return of bonuses follows each copy by itself.
+// The discounted returns of bonuses are kept for each copy separately.
 func TestBonusReturnsOfCopies(t *testing.T) {
 	var b bonusReturn
 	*b.of(0) += 1
@@ -21,7 +21,8 @@ func TestBonusReturnsOfCopies(t *testing.T) {
 	}
 }
 
-// scale of its name; the deviation is that of the real rows of all batches so far.
+// addBonus adds the bonus in the scale of its name; the deviation is that of the real rows of all
+// batches so far.
 func TestBonusesByHand(t *testing.T) {
 	const rows, real = 6, 4
 	for _, scale := range []string{config.ScaleCode, config.ScalePaper, config.ScaleStd} {
@@ -64,7 +65,8 @@ func TestBonusesByHand(t *testing.T) {
 	}
 }
 
-// F over all transitions in their order, in whole blocks, whatever batches are drawn.
+// The deviation is that of F's discounted return over all transitions in their order, in whole
+// blocks, whatever batches are drawn.
 func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 	c := tiny.Config()
 	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}, 0.1, 0.9

@@ -21,7 +21,7 @@ type bonusReturn struct {
 	Pending int       // transitions collected since
 }
 
-// of is R of a copy.
+// of returns R of copy i.
 func (b *bonusReturn) of(i uint64) *float64 {
 	if i == 0 {
 		return &b.Return
@@ -39,9 +39,8 @@ func (b *bonusReturn) add(i uint64, gamma, f float64) {
 	b.Of.add(*sum)
 }
 
-// followBonus scores what was collected since the last time, in blocks, with the
-// model of the bonus as it is now. A rest that does not fill a block waits, but for the
-// first.
+// followBonus scores the transitions collected since the last call, in blocks, with the model of
+// the bonus as it is now. Transitions that do not fill a block wait, except for the first ones.
 func (r *Replica) followBonus() error {
 	state := &r.BonusReturn
 	state.Pending = min(state.Pending, r.Real.Len())

@@ -6,10 +6,10 @@ import (
 )
 
 // EnvStep makes one env step in all copies of the environment: act, step, store (line 2 of
-// Algorithm 1). While the buffer holds at most StartSteps transitions the actions are random:
-// of one copy StartSteps+1 of them. Where an environment fails the error is ErrEnvironment,
-// and EnvStep is to be called again for the same step: copies that have made theirs by then
-// do not make it twice, and a replica that has made all of it does nothing.
+// Algorithm 1). While the buffer holds at most StartSteps transitions the actions are random;
+// with one copy there are StartSteps+1 of them. If an environment fails, the error is
+// ErrEnvironment, and EnvStep must be called again for the same step: copies that have made the
+// step by then do not make it twice, and a replica that has made all of it does nothing.
 func (r *Replica) EnvStep(now Now) error {
 	if r.Stepped == now.Step {
 		return nil
@@ -56,7 +56,7 @@ func (r *Replica) store() {
 // act chooses the next actions in all copies.
 func (r *Replica) act(now Now) error {
 	if r.acts() {
-		copy(r.nextState, r.PolicyState) // which stays, should the env step fail
+		copy(r.nextState, r.PolicyState) // PolicyState stays, should the env step fail
 		for i := range r.Copies {
 			r.episodes[i] = r.Copies[i].Episode
 		}
@@ -74,8 +74,8 @@ func (r *Replica) act(now Now) error {
 	return nil
 }
 
-// acts says whether the policy chooses the actions. A learner that does not update on
-// batches needs no random ones first.
+// acts says whether the policy chooses the actions. A learner that does not update on batches
+// needs no random actions first.
 func (r *Replica) acts() bool {
 	_, batches := r.Agent.(agent.OffPolicy)
 	_, observes := r.Agent.(agent.Observer)

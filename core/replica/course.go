@@ -5,25 +5,25 @@ import (
 	"pgrlab/core/event"
 )
 
-// courseSteps is of how many env steps a course is, the most.
+// courseSteps is the most env steps that a course covers.
 const courseSteps = 256
 
-// course is what the first copy was told with its newest env steps, a bonus or an F, for whoever
-// looks. It is not saved: it begins anew where a run goes on.
+// course holds the bonus, or the F, of the first copy's newest env steps, for display. It is not
+// saved: it begins anew when a run goes on.
 type course struct {
 	values [courseSteps]float32
-	ended  [courseSteps]bool // the episode, with that step
-	n      int               // env steps
+	ended  [courseSteps]bool // whether the episode ended with that step
+	n      int               // env steps so far
 }
 
-// add takes those of an env step.
+// add takes an env step.
 func (c *course) add(told float32, end agent.End) {
 	c.values[c.n%courseSteps], c.ended[c.n%courseSteps] = told, end != agent.Continues
 	c.n++
 }
 
-// follow adds what the env step told its first copy: the bonus on the rewards that the learner
-// observes, or F where relevance is told of every env step.
+// follow adds the first copy's env step: the bonus in the reward that the learner observes, or F
+// if relevance is told of every env step.
 func (c *course) follow(r *Replica, observed []float32) {
 	switch {
 	case r.Config.Bonus.Given():
@@ -33,8 +33,8 @@ func (c *course) follow(r *Replica, observed []float32) {
 	}
 }
 
-// Course is what the first copy was told with its newest env steps; nil where it is told nothing,
-// or was not since the run began or went on.
+// Course returns the bonus, or the F, of the first copy's newest env steps; nil if there is
+// none, or none yet since the run began or went on.
 func Course(r *Replica) *event.Course {
 	c := &r.course
 	if c.n == 0 {

@@ -1,16 +1,16 @@
-// Package replica is one replica of an agent: the agent itself with its copies of the
-// environment, the generator G and the relevance functions F that are its own, D_real and
-// D_syn, and random numbers of its own. A run trains a cohort of them, whose members differ
-// in the seed alone; with one seed there is one.
+// Package replica implements one replica of an agent: the agent with its copies of the
+// environment, its own generator G and relevance functions F, D_real and D_syn, and its own
+// random numbers. A run trains a cohort of replicas, whose members differ only in the seed; with
+// one seed there is one member.
 //
-// A Replica does what Algorithm 1 of prioritized generative replay (Wang et al., ICLR 2025)
-// asks of one agent, in the portions in which it is asked: an env step (EnvStep), updates on
-// batches mixed by r (Update, TrainModels), scores of real transitions (StartScoring,
-// Score), a fit and a generation (StartFit, FitSteps, StartGenerate, GenerateSlice), whole
-// episodes of evaluation (StartEvaluation, Evaluate). When that is, and what comes between,
-// is the affair of the loop that drives it: a replica knows no phases but its learner's, no
-// commands and no folder. What happens to it, it tells a Host.
+// A Replica does what Algorithm 1 of prioritized generative replay (Wang et al., ICLR 2025) asks
+// of one agent, in separate calls: an env step (EnvStep), updates on batches mixed by r (Update,
+// TrainModels), scores of real transitions (StartScoring, Score), a fit and a generation
+// (StartFit, FitSteps, StartGenerate, GenerateSlice), whole episodes of evaluation
+// (StartEvaluation, Evaluate). The loop that drives a replica decides when these are called and
+// what comes between: a replica knows no phases but its learner's, no commands and no folder. It
+// reports what happens to it to a Host.
 //
-// Everything that a replica has can be saved between two calls (Saved, Sections) and comes
-// back as it was (Restore, and Load of each section).
+// The whole state of a replica can be saved between two calls (Saved, Sections) and restored
+// (Restore, and Load of each section).
 package replica

@@ -9,12 +9,12 @@ import (
 	"pgrlab/core/run"
 )
 
-// driftRows is how many rows of D_real the drift of latents is measured on, spread evenly:
-// the same ones until D_real is made anew.
+// driftRows is how many rows of D_real the drift of latents is measured on, spread evenly; they
+// are the same ones until D_real is made anew.
 const driftRows = 256
 
-// latents measures how far what a learner makes of frames is from what D_real has of the same
-// ones; known is false where it has none, or sees none.
+// latents measures how far the learner's present latents of frames are from those that D_real
+// has of the same frames. known is false if D_real has none, or the learner sees none.
 func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.Latents, known bool, err error) {
 	encoder, is := learner.(agent.Encoder)
 	if !is || s == nil || real.Len() == 0 {
@@ -44,8 +44,8 @@ func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.La
 	return found, true, nil
 }
 
-// drift is mean ‖now − said‖² over mean ‖then − its mean‖² of rows of that size; NaN where
-// then all rows were alike.
+// drift is mean ‖now − said‖² over mean ‖then − its mean‖², for rows of size numbers; NaN if all
+// rows of then are alike.
 func drift(now, said, then []float32, size int) float64 {
 	mean, rows := make([]float64, size), float64(len(then)/size)
 	for i, z := range then {

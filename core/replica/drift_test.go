@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// Rows that stay have no drift; rows that are moved by as much as they are spread have a
-// drift of 1, and where there was no spread there is nothing to measure it by.
+// Rows that do not move have no drift, and rows that move by as much as they are spread have a
+// drift of 1. Without a spread there is nothing to measure the drift by.
 func TestDrift(t *testing.T) {
-	then := []float32{1, -2, -1, 2} // two rows, their mean is 0: ‖·‖² is 5 each
+	then := []float32{1, -2, -1, 2} // two rows with mean 0 and ‖·‖² = 5 each
 	for _, c := range []struct {
 		now  []float32
 		want float64

@@ -15,25 +15,25 @@ import (
 // action in each env step, and each begins its next episode by itself.
 type trainingEnv struct {
 	env    task.Env
-	failed error // why it can do nothing before it is made anew
+	failed error // why it cannot be used before it is made anew
 }
 
 // Copy are the counters of a copy of the environment.
 type Copy struct {
-	Episode uint64 // of the replica's; copy i of n has every n-th from i on
+	Episode uint64 // of the replica's episodes; copy i of n has every n-th from i on
 	Step    int    // of the episode
 	Return  float64
 }
 
-// halfStep is an env step that some copies have made before another one failed: what
-// they gave is kept until all have made it.
+// halfStep is an env step that some copies have made before another one failed: their results
+// are kept until all have made it.
 type halfStep struct {
 	Made          []bool
 	Actions, Next []float32
 	Rewards       []float32
 	Ends          []agent.End
 	Respawned     []bool
-	Frames        []byte // where the learner sees some
+	Frames        []byte // if the learner sees them
 }
 
 // startEnvs makes the replica's copies of the environment, each in its first episode.
@@ -76,14 +76,14 @@ func envName(i int) string {
 	return fmt.Sprintf("env %d", i)
 }
 
-// row is copy i's part of numbers of all copies.
+// row is copy i's part of the numbers of all copies.
 func (r *Replica) row(all []float32, i int) []float32 {
 	n := len(all) / len(r.envs)
 	return all[i*n : (i+1)*n : (i+1)*n]
 }
 
-// stepEnvs acts and makes the env step in every copy; after an episode that was lost
-// once more, in the next one, so that every copy gives a transition.
+// stepEnvs acts and makes the env step in every copy. If a copy's episode is lost, it tries once
+// more in the next episode, so that every copy gives a transition.
 func (r *Replica) stepEnvs(now Now) error {
 	for i := range r.envs {
 		if err := televise(r.envs[i].env, now); err != nil {
@@ -111,7 +111,7 @@ func (r *Replica) stepEnvs(now Now) error {
 				return r.failedEnv(i, err)
 			}
 			r.endEpisode(i)
-			acted = false // it is in front of another observation
+			acted = false // the copy has another observation now
 		}
 	}
 	clear(r.made)
@@ -119,8 +119,8 @@ func (r *Replica) stepEnvs(now Now) error {
 	return nil
 }
 
-// televise switches the TV of an environment that has one; where nothing is said of it, it stays
-// as the task has it.
+// televise switches the TV of an environment that has one. If the settings say nothing about it,
+// the TV stays as the task has it.
 func televise(env any, now Now) error {
 	if t, has := env.(task.Televised); has && now.Settings.TV != "" {
 		return t.Televise(now.Settings.TV)
@@ -153,7 +153,7 @@ func (r *Replica) stepEnv(i int) error {
 	return nil
 }
 
-// keepHalf keeps what some copies have given while the env step waits for another one.
+// keepHalf keeps the results of some copies while the env step waits for another one.
 func (r *Replica) keepHalf() {
 	r.Half = nil
 	for _, made := range r.made {
@@ -182,7 +182,7 @@ func (r *Replica) takeHalf() {
 	}
 }
 
-// keepActions brings back the actions that copies have taken already.
+// keepActions restores the actions that copies have taken already.
 func (r *Replica) keepActions() {
 	if h := r.Half; h != nil {
 		for i, made := range h.Made {
@@ -193,8 +193,8 @@ func (r *Replica) keepActions() {
 	}
 }
 
-// endEpisode writes the line and starts the next episode of copy i. Where that fails,
-// the next env step says so.
+// endEpisode writes the line and starts the next episode of copy i. If that fails, the next env
+// step says so.
 func (r *Replica) endEpisode(i int) {
 	c, e := &r.Copies[i], &r.envs[i]
 	if c.Step > 0 { // else it was lost before it began
@@ -211,7 +211,8 @@ func (r *Replica) endEpisode(i int) {
 	r.Rounds.locateOne(r.Places, i)
 }
 
-// Failed is why one of the copies can do nothing before it is made anew; nil: all can go on.
+// Failed returns why one of the copies cannot be used before it is made anew; nil: all can go
+// on.
 func (r *Replica) Failed() (err error) {
 	for i := range r.envs {
 		err = cmp.Or(err, r.envs[i].failed)
@@ -219,7 +220,7 @@ func (r *Replica) Failed() (err error) {
 	return err
 }
 
-// adoptCopies takes the counters of a checkpoint that knew one copy.
+// adoptCopies takes over the counters of an old checkpoint, which had one copy.
 func (s *State) adoptCopies() {
 	if len(s.Copies) == 0 {
 		s.Copies = []Copy{{s.Episode, s.EpisodeStep, s.EpisodeReturn}}
@@ -227,8 +228,8 @@ func (s *State) adoptCopies() {
 	s.Episode, s.EpisodeStep, s.EpisodeReturn = 0, 0, 0
 }
 
-// checkCopies says whether what was saved is of n copies, with observations of so many numbers
-// and actions of so many in all.
+// checkCopies returns an error if what was saved is not of n copies, with obs numbers in all
+// observations and act numbers in all actions.
 func (s *State) checkCopies(n, obs, act int) error {
 	if len(s.Copies) != n && !(len(s.Copies) == 0 && n == 1) {
 		return fmt.Errorf("%d copies of the environment are saved, the run has %d", max(1, len(s.Copies)), n)
@@ -239,13 +240,13 @@ func (s *State) checkCopies(n, obs, act int) error {
 	return nil
 }
 
-// ErrEnvironment: an environment has failed, which was told the host. What could not be done
-// is tried again when training goes on.
+// ErrEnvironment says that an environment has failed and that the host was told. What could not
+// be done is tried again when training goes on.
 var ErrEnvironment = errors.New("the environment has failed")
 
-// failedEnv takes an error of a copy of the environment that is more than a lost episode.
-// The episode ends here; the environment is made anew, for nothing is known of its state,
-// and makes the env step in its next episode when EnvStep is called again.
+// failedEnv handles an error of a copy of the environment that is more than a lost episode. The
+// episode ends here; the environment is made anew, because nothing is known of its state, and
+// makes the env step in its next episode when EnvStep is called again.
 func (r *Replica) failedEnv(i int, err error) error {
 	r.Host.Fault(r.Index, "simulate", err)
 	fresh, made := r.Task.New(r.Seed)
@@ -259,15 +260,15 @@ func (r *Replica) failedEnv(i int, err error) error {
 	return ErrEnvironment
 }
 
-// lost is what an error of Step says of itself where the simulation broke down:
-// the episode is over, and a Reset starts the next one as if nothing had been.
+// lost is an error of Step that says whether the simulation broke down: the episode is over, and
+// a Reset starts the next one as if nothing had happened.
 type lost interface {
 	error
 	EpisodeLost() bool
 }
 
-// tolerateLostEpisode notes that an episode was lost and says whether that is all: training
-// goes on. Every other error is something else.
+// tolerateLostEpisode says whether err means only that an episode was lost, in which case it
+// writes a note and training goes on. It returns false for every other error.
 func (r *Replica) tolerateLostEpisode(err error) bool {
 	if l := lost(nil); !errors.As(err, &l) || !l.EpisodeLost() {
 		return false
@@ -276,10 +277,10 @@ func (r *Replica) tolerateLostEpisode(err error) bool {
 	return true
 }
 
-// Shown is the action of the env step in the first copy, which Pose is of.
+// Shown returns the action of the env step in the first copy, whose pose Pose returns.
 func Shown(r *Replica) []float32 { return r.row(r.Action, 0) }
 
-// Pose is that of the first copy, where its task has one to show (see task.Posed); else nil.
+// Pose returns the pose of the first copy if its environment is task.Posed; else nil.
 func (r *Replica) Pose() []float64 {
 	if posed, ok := r.envs[0].env.(task.Posed); ok {
 		return posed.Pose(nil)

@@ -22,13 +22,13 @@ type evaluation struct {
 	ended        []bool
 	returns      []float64
 
-	// Of the critics' bias, where there are analyses.
+	// For the critics' bias, if the run makes analyses.
 	q          []float32 // value of the first states
 	discounted []float64 // Σγᵗr
 	weight     float64   // γᵗ
 }
 
-// newEvaluation makes the memory of an evaluation.
+// newEvaluation allocates an evaluation.
 func (r *Replica) newEvaluation() (*evaluation, error) {
 	evalEnv := r.evalEnv
 	n := evalEnv.Size()
@@ -45,13 +45,13 @@ func (r *Replica) newEvaluation() (*evaluation, error) {
 	return t, err
 }
 
-// over says whether all episodes are.
+// over says whether all episodes have ended.
 func (t *evaluation) over() bool { return !slices.Contains(t.ended, false) }
 
-// StartEvaluation begins whole episodes with the policy's mean action, or as the
-// configuration has it, in environments of their own. number counts the evaluations of a
-// run: that of two runs starts in the same states. ErrEnvironment: they have failed, which
-// was told the host, and there is no evaluation.
+// StartEvaluation begins whole episodes with the policy's mean action, or as the configuration
+// has it, in separate environments. number counts the evaluations of a run: evaluations of two
+// runs with the same number start in the same states. ErrEnvironment means that the environments
+// have failed, which the host was told, and that there is no evaluation.
 func (r *Replica) StartEvaluation(now Now, number uint64) error {
 	t, err := r.newEvaluation()
 	if err != nil {
@@ -78,7 +78,7 @@ func (r *Replica) StartEvaluation(now Now, number uint64) error {
 	return values.Q(t.q, t.obs, len(t.q))
 }
 
-// Evaluate makes up to n lockstep steps of the episodes; over says that all are.
+// Evaluate makes up to n lockstep steps of the episodes; over says that all episodes have ended.
 func (r *Replica) Evaluate(n int) (over bool, err error) {
 	t := r.evaluation
 	for ; n > 0 && !t.over(); n-- {
@@ -114,7 +114,7 @@ func (r *Replica) evaluationStep(t *evaluation) error {
 	return nil
 }
 
-// failedEvaluation takes an error of the environments of evaluation. They are made anew.
+// failedEvaluation handles an error of the evaluation environments, which are made anew.
 func (r *Replica) failedEvaluation(err error) error {
 	r.Host.Fault(r.Index, "evaluate", err)
 	if fresh, made := r.Task.NewVec(r.Config.Evaluation.Episodes, evaluationSeed(r.Seed)); made == nil {
@@ -127,12 +127,12 @@ func (r *Replica) failedEvaluation(err error) error {
 // Evaluating says whether an evaluation is under way.
 func (r *Replica) Evaluating() bool { return r.evaluation != nil }
 
-// AbandonEvaluation gives up the evaluation under way: its lines are missing.
+// AbandonEvaluation gives up the evaluation under way: its lines are not written.
 func (r *Replica) AbandonEvaluation() { r.evaluation = nil }
 
-// FinishEvaluation tells what evaluation number gave, and what is told beside it: the bias
-// of the critics, dormant neurons, the losses since the last one and the scores of real
-// transitions. v is the replica as it is now.
+// FinishEvaluation reports the result of evaluation number, and with it the bias of the critics,
+// dormant neurons, the drift of latents, the losses since the last evaluation and the scores of
+// real transitions. v is the replica as it is now.
 func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 	t := r.evaluation
 	r.evaluation = nil
@@ -157,7 +157,7 @@ func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 	return r.reportScores(v, number)
 }
 
-// reportBias tells the bias of the critics.
+// reportBias reports the bias of the critics.
 func (r *Replica) reportBias(t *evaluation) {
 	if len(t.q) == 0 {
 		return

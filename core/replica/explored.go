@@ -6,7 +6,8 @@ import (
 	"pgrlab/core/task"
 )
 
-// exploredIn is how the episode of an environment went; nil where it does not say.
+// exploredIn returns how the episode of an environment went; nil if the environment does not
+// say.
 func exploredIn(env task.Env) *event.Explored {
 	e, says := env.(task.Explored)
 	if !says {
@@ -17,7 +18,8 @@ func exploredIn(env task.Env) *event.Explored {
 	return &event.Explored{Goals: run.Float(goals), Cells: run.Float(cells), Moved: run.Float(moved), OnSpot: &share}
 }
 
-// exploredBy is how the episodes of an evaluation went, in the mean; nil where they do not say.
+// exploredBy returns how the episodes of an evaluation went, on average; nil if the environments
+// do not say.
 func exploredBy(env task.VecEnv) *event.Explored {
 	e, says := env.(task.ExploredVec)
 	if !says {

@@ -10,11 +10,11 @@ import (
 	"pgrlab/envs/maze"
 )
 
-// unexplored is an environment that does not say how its episodes go.
+// unexplored is an environment that does not report how its episodes went.
 type unexplored struct{ task.Env }
 
-// An episode says what its maze does, an evaluation the mean of its copies, and what says
-// nothing has nothing in the journal.
+// An episode reports how it went in its maze, and an evaluation the mean over its copies. An
+// environment that does not report this has no entry in the journal.
 func TestExplored(t *testing.T) {
 	m, _ := maze.Find("maze-sparse")
 	env := m.New(maze.Training, 5)
@@ -23,7 +23,7 @@ func TestExplored(t *testing.T) {
 		t.Fatal(err)
 	}
 	obs, act := make([]float32, 2*maze.ObsSize), make([]float32, 2*maze.ActSize)
-	act[0], act[maze.ActSize+8] = 1, 1 // the first copy goes forward, the second fires
+	act[0], act[maze.ActSize+8] = 1, 1 // the first copy moves forward, the second fires
 	vec.Reset(0, obs)
 	env.Reset(0, obs[:maze.ObsSize])
 	for range 12 {

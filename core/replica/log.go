@@ -6,11 +6,11 @@ import (
 	"pgrlab/core/run"
 )
 
-// SectionFrames is the section of the frames, of a learner that sees some.
+// SectionFrames is the section of the frames of a learner that sees them.
 const SectionFrames = "frames"
 
-// Log is a part of a replica that only grows: checkpoints share the log of its rows, and
-// hold where it stood.
+// Log is a part of a replica that only grows: checkpoints share the log of its rows, and each
+// holds how far the log had come.
 type Log struct {
 	Name  string // of its section
 	File  string // how the names of its files begin
@@ -19,7 +19,7 @@ type Log struct {
 	State any  // where it stands, to be encoded
 }
 
-// Rows are what a Log is of.
+// Rows are the rows of a Log.
 type Rows interface {
 	// AppendSince appends the rows that were added after the first total ones.
 	AppendSince(dst []byte, total uint64) []byte
@@ -27,8 +27,8 @@ type Rows interface {
 	RowBytes() int
 }
 
-// Logs are D_real and, of a learner that sees frames, these: always as many, in the same
-// order. Frames are compressed, for much of one is as in the one before.
+// Logs returns D_real and, if the learner sees frames, the frames: always the same logs, in the
+// same order. Frames are compressed, because much of a frame is as in the one before.
 func Logs(r *Replica) []Log {
 	all := []Log{{r.Named(SectionReal), fmt.Sprintf("real-%d", r.Index), (*run.Folder).NewLog, r.Real, r.Real.State()}}
 	if r.sight != nil {

@@ -17,10 +17,10 @@ type LossSums struct {
 	Latest               agent.Losses // Actor is that of the last update which had one
 	LatestModel          float64      // of the relevance function that learned last
 	Updates              uint64
-	Entries, P90         mean     // of env steps, where F is of what an episode has met
-	Accuracy             *float64 // of the network in it, in its last round; nil: there is none yet
+	Entries, P90         mean     // per env step, if F is of what an episode has met
+	Accuracy             *float64 // of F's network, in its last round; nil: there was none yet
 
-	// Of checkpoints from before Models: read, never written. See adoptModels.
+	// From checkpoints older than Models: read, never written. See adoptModels.
 	Model, RND mean
 }
 
@@ -30,7 +30,7 @@ type modelLoss struct {
 	Loss mean
 }
 
-// adoptModels is that of State.
+// adoptModels does for losses what State.adoptModels does for counters.
 func (s *LossSums) adoptModels() {
 	for name, old := range map[string]*mean{"curiosity": &s.Model, "rnd": &s.RND} {
 		if old.N > 0 {
@@ -40,7 +40,7 @@ func (s *LossSums) adoptModels() {
 	}
 }
 
-// model is the sum of the relevance function of that name.
+// model returns the loss of the relevance function of that name, which it adds if there is none.
 func (s *LossSums) model(name string) *mean {
 	for i := range s.Models {
 		if s.Models[i].Name == name {
@@ -58,15 +58,15 @@ type mean struct {
 
 func (m *mean) add(v float64) { m.Sum += v; m.N++ }
 
-// addKnown adds a number that not every learner has.
+// addKnown adds v unless it is NaN, for numbers that not every learner has.
 func (m *mean) addKnown(v float64) {
 	if !math.IsNaN(v) {
 		m.add(v)
 	}
 }
 
-// value is the mean, or nil where there was nothing to average: what was not
-// computed is missing, never zero.
+// value returns the mean, or nil if there was nothing to average: what was not computed is
+// missing, never zero.
 func (m *mean) value() *run.Float {
 	if m.N == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (s *LossSums) addModel(name string, loss float64) {
 	s.LatestModel = loss
 }
 
-// addFamiliarity adds what an env step told.
+// addFamiliarity adds what F told about an env step.
 func (s *LossSums) addFamiliarity(f relevance.Familiarity) {
 	if math.IsNaN(f.P90) {
 		return
@@ -102,7 +102,8 @@ func (s *LossSums) addFamiliarity(f relevance.Familiarity) {
 	s.Accuracy = &f.Accuracy
 }
 
-// takeEpisodes returns what env steps told since the last time; nil where they told nothing.
+// takeEpisodes returns the means of what F told about env steps since the last call; nil if it
+// told nothing.
 func (s *LossSums) takeEpisodes() *event.Episodes {
 	if s.P90.N == 0 {
 		return nil
@@ -151,7 +152,7 @@ func setModel(l *event.Losses, name string, loss *run.Float) {
 	}
 }
 
-// Last is the latest update's, or nil before the first one.
+// Last returns the losses of the latest update, or nil before the first one.
 func (s *LossSums) Last() *event.UpdateLosses {
 	if s.Updates == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// trainedModels are the relevance functions that make gradient steps while a run goes
-// on, in the order in which they do.
+// trainedModels are the relevance functions that make gradient steps while a run goes on, in the
+// order in which they make them.
 var trainedModels = relevance.NamesOf(relevance.LearnsInSteps)
 
 // learns says whether the function of that name has a model.
@@ -27,7 +27,8 @@ type modelState struct {
 	Missed  int // updates that were due while nothing used it
 }
 
-// stateOf are the counters of a trained model.
+// stateOf returns the counters of the trained model of that name, which it adds if there are
+// none.
 func (s *State) stateOf(name string) *modelState {
 	for i := range s.Models {
 		if s.Models[i].Name == name {
@@ -57,13 +58,13 @@ func (r *Replica) usesModel(now Now, name string) bool {
 	return now.Settings.Relevance == name || slices.Contains(r.Config.FixedFunctions(), name)
 }
 
-// TrainModels makes one update of each trained model in use where one is due after
-// a critic update, on a fresh batch of real transitions (line 3 of Algorithm 1, where F
-// learns); last says whether the critic update was the last of its env step. Beside a
-// learner that makes no such updates, env steps count in their place. Where D_real is made
-// anew before a refit they are missed until then, and made up for on the new rows: those of
-// the last refit are what the learner made of its experience then, and know nothing since.
-// Models of frames, or of observations, need not wait: these stay what they are.
+// TrainModels makes one update of each trained model in use that is due after a critic update,
+// on a fresh batch of real transitions (line 3 of Algorithm 1, where F learns); last says
+// whether the critic update was the last of its env step. With a learner that makes no such
+// updates, env steps count instead. If D_real is made anew before each refit, updates are missed
+// until then, and made up for on the new rows: the old rows are what the learner made of its
+// experience at the last refit, and contain nothing since. Models of frames, or of observations,
+// need not wait, because these stay what they are.
 func (r *Replica) TrainModels(now Now, last bool) error {
 	updates := r.Updates
 	if _, takesBatches := r.Agent.(agent.OffPolicy); !takesBatches {
@@ -86,8 +87,8 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 	return nil
 }
 
-// feeds says whether there is something that a trained model can learn from between refits:
-// rows of D_real that are kept, or frames.
+// feeds says whether a trained model has something to learn from between refits: rows of D_real
+// that are kept, or frames.
 func feeds(r *Replica, name string) bool {
 	if _, sees := r.models[name].(relevance.Sighted); sees {
 		return r.Enough()
@@ -104,7 +105,7 @@ func (r *Replica) modelDue(name string, updates uint64, last bool) bool {
 	return updates%uint64(every) == 0
 }
 
-// UpdateModel makes one update of the model of that name, which is a trained one.
+// UpdateModel makes one update of the model of that name, which must be a trained one.
 func (r *Replica) UpdateModel(name string) error {
 	t, ok := r.models[name].(relevance.Trained)
 	if !ok {
@@ -133,8 +134,8 @@ func (r *Replica) UpdateModel(name string) error {
 	return nil
 }
 
-// mixerOf samples the batches of a trained model, by its update: from the stream of its
-// name.
+// mixerOf returns the mixer that samples the batches of a trained model, by its update, from the
+// stream of its name.
 func (r *Replica) mixerOf(name string) replay.Mixer {
 	mixer, ok := r.mixers[name]
 	if !ok {
@@ -149,7 +150,7 @@ func (r *Replica) mixerOf(name string) replay.Mixer {
 
 // Owed is how many units of work the model of that name has to do before the next scoring:
 // updates that it missed while another F was chosen, up to a limit, or transitions to count.
-// Warm does them.
+// Warm does this work.
 func (r *Replica) Owed(name string) int {
 	switch s, _ := relevance.Find(name); s.Learning {
 	case relevance.LearnsInSteps:
@@ -160,11 +161,12 @@ func (r *Replica) Owed(name string) int {
 	return 0
 }
 
-// modelUpdates is a slice of a trained model's warm-up. Of a model of what was seen it is one: of
-// frames that may be 25 GFLOP.
+// modelUpdates is how many updates a slice of a trained model's warm-up makes. A
+// relevance.Sighted model makes one, because an update on frames may be 25 GFLOP.
 const modelUpdates = 4
 
-// Warm does units that the model of that name owes, from done on; it returns how many.
+// Warm does some of the units that the model of that name owes, from done on, and returns how
+// many.
 func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 	if c, counts := r.models[name].(relevance.Counted); counts {
 		n = min(relevance.Slice(c, inspect.ScoreRows), owed-done)
@@ -205,8 +207,8 @@ func (r *Replica) BuildRelevance(name string) (relevance.Function, error) {
 	return f, nil
 }
 
-// Function makes the function of that name from what the replica has: one with a model only
-// where that was built.
+// Function returns the function of that name from what the replica has; one with a model only if
+// that has been built.
 func (r *Replica) Function(name string) (relevance.Function, error) {
 	if learns(name) && r.models[name] == nil {
 		return nil, fmt.Errorf("relevance %q: its model has not been built yet", name)
@@ -214,7 +216,7 @@ func (r *Replica) Function(name string) (relevance.Function, error) {
 	return r.BuildRelevance(name)
 }
 
-// NewModel makes an untrained model of the function of that name, which is the caller's.
+// NewModel makes an untrained model of the function of that name; the caller owns it.
 func (r *Replica) NewModel(name string) (relevance.Model, error) {
 	f, err := r.Parts.Relevance(name, nil, r.Seed)
 	if err != nil {

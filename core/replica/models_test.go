@@ -10,7 +10,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// of their own; they are read as those of these names.
+// Older checkpoints have fixed fields for the counters of curiosity and rnd; they are read as the
+// counters of models of these names.
 func TestCountersOfOlderCheckpoints(t *testing.T) {
 	type oldState struct {
 		Updates uint64
@@ -45,7 +46,7 @@ func TestCountersOfOlderCheckpoints(t *testing.T) {
 	}
 }
 
-// name of another.
+// No relevance function samples from another stream of the replica.
 func TestModelsHaveStreamsOfTheirOwn(t *testing.T) {
 	s := newStreams(7)
 	own := []rng.Stream{s.explore, s.replay, s.dormant, s.scores, s.histogram, s.preview}

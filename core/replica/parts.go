@@ -16,13 +16,13 @@ type Parts struct {
 	Fills     bool         // the learner fills D_real, with rows of its own
 	Learner   func(seed uint64) (agent.Learner, error)
 	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
-	// Relevance makes the function of that name; without values, functions that need those of
-	// an agent are refused.
+	// Relevance makes the function of that name; if values is nil, functions that need an
+	// agent's values are refused.
 	Relevance func(name string, values relevance.Values, seed uint64) (relevance.Function, error)
 }
 
-// NewParts makes members of the real parts: learner, relevance functions and generator of
-// the configuration, on a device.
+// NewParts returns the real parts: learner, relevance functions and generator of the
+// configuration, on a device.
 func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error) {
 	if err := c.Validate(); err != nil {
 		return Parts{}, err
@@ -35,7 +35,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 	seen := task // as the generator sees it
 	fills := learner.Fills(deps)
 	if fills {
-		seen.Ends, seen.Turning = nil, nil // of observations
+		seen.Ends, seen.Turning = nil, nil // they describe observations
 	}
 	deps.Device = dev
 	return Parts{
@@ -57,7 +57,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 }
 
 // newGenerator makes the generator of that configuration for rows of that shape, on a task;
-// policy is that of the agent, nil where there is none.
+// policy is the agent's, or nil.
 func newGenerator(c *config.Generator, task task.Task, shape replay.Shape, policy agent.Policy, dev device.Device, seed uint64) (generative.Generator, error) {
 	kind, err := generative.Find(c.Kind)
 	if err != nil {
@@ -79,11 +79,11 @@ func newGenerator(c *config.Generator, task task.Task, shape replay.Shape, polic
 	return headed, nil
 }
 
-// sampling is the agent as a generator sees it that rolls out a model.
+// sampling is the agent as seen by a generator that rolls out a model.
 type sampling struct{ policy agent.Policy }
 
-// Sample is generative.Policy's. A policy that remembers its episode begins anew at
-// every observation.
+// Sample implements generative.Policy. A policy that remembers its episode begins anew at every
+// observation.
 func (s sampling) Sample(dst, obs []float32, rows int, occasion uint64) error {
 	return s.policy.Act(&agent.Acting{
 		Copies: rows, Obs: obs, Actions: dst, State: make([]float32, rows*s.policy.StateSize()), Step: occasion, Mode: agent.Sample,

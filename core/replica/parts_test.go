@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
+// A generator's samples of the policy depend on the occasion and are the same for the same
 // occasion.
 func TestGeneratorsSampleThePolicy(t *testing.T) {
 	c := tiny.Config()

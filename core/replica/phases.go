@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/knob"
 )
 
-// LearnerPhases are the phases that the learner has of its own, in the order of an env step,
-// with the names that positions have for them.
+// LearnerPhases returns the learner's own phases, in the order of an env step, with the names
+// that positions have for them.
 func (r *Replica) LearnerPhases() ([]agent.Phase, []knob.Phase, error) {
 	phased, has := r.Agent.(agent.Phased)
 	if !has {
@@ -29,7 +29,8 @@ func (r *Replica) LearnerPhases() ([]agent.Phase, []knob.Phase, error) {
 	return phases, at, nil
 }
 
-// CheckPosition is an error where p is inside of a phase of a learner that has none such.
+// CheckPosition returns an error if p is within a phase of a learner, and this learner has no
+// such phase.
 func (r *Replica) CheckPosition(p knob.Position) error {
 	if _, err := knob.LearnerPhase(p.Phase.String()); err != nil {
 		return nil // not a learner's

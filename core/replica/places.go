@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/task"
 )
 
-// locate writes where the copies are to dst [K,2], which it returns; nil where the environment
-// does not say.
+// locate writes where the copies are to dst [K,2], which it returns; nil if the environment does
+// not say.
 func (o *Rounds) locate(dst []float32) []float32 {
 	r := o.of
 	if _, says := r.envs[0].env.(task.Placed); !says {
@@ -22,7 +22,7 @@ func (o *Rounds) locate(dst []float32) []float32 {
 	return dst
 }
 
-// locateOne writes where copy i is to places of all, if there are any.
+// locateOne writes where copy i is to places, which are those of all copies, if there are any.
 func (o *Rounds) locateOne(places []float32, i int) {
 	if placed, says := o.of.envs[i].env.(task.Placed); says && places != nil {
 		x, y := placed.Place()
@@ -30,10 +30,11 @@ func (o *Rounds) locateOne(places []float32, i int) {
 	}
 }
 
-// Remember says whether there is something that remembers episodes.
+// Remember says whether a relevance function remembers episodes.
 func (o *Rounds) Remember() bool { return o.function() != nil }
 
-// shown is what the next action of copy i answers, a stack's newest frame where there are some.
+// shown returns the observation for which copy i chooses its next action: a stack's newest frame
+// if the learner sees frames.
 func (o *Rounds) shown(i int) relevance.Observation {
 	r := o.of
 	if r.sight == nil {
@@ -44,8 +45,8 @@ func (o *Rounds) shown(i int) relevance.Observation {
 	return relevance.Observation{Frame: newest[0]}
 }
 
-// Recall is what the first copy's episode remembers, beside what its next action answers.
-// There is something that remembers: see Remember. It changes nothing.
+// Recall returns what the first copy's episode remembers, and how familiar the observation for
+// its next action is. It must be called only if Remember is true. It changes nothing.
 func (o *Rounds) Recall() (*event.Memory, error) {
 	f := o.function()
 	if !f.Learned() {

@@ -23,8 +23,8 @@ func (r *Replica) sampleBatch(now Now, b *replay.Batch, mix replay.Mix) error {
 	return r.mixer.Sample(b, mix, r.Real, r.Synthetic, r.Updates)
 }
 
-// prioritise gives the transitions of the batch that was just trained on their new
-// priorities. Those of all others are as old as their last batch.
+// prioritise sets the priorities of the transitions in the batch that was just trained on. The
+// priority of every other transition dates from its last batch.
 func (r *Replica) prioritise(b *replay.Batch) error {
 	if r.priorities == nil {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// transition has the error of its last batch.
+// β rises to 1 over the run, and every transition has a priority, which follows the error in its
+// last batch.
 func TestPrioritiesFollowTheBatches(t *testing.T) {
 	c := tiny.Config()
 	c.Method, c.Generator.Kind, c.Generator.Conditional = config.MethodSAC, config.GeneratorNone, false

@@ -12,18 +12,18 @@ import (
 	"pgrlab/core/replay"
 )
 
-// RebuildSpec is how a D_syn is made: random numbers are indexed by sample and occasion,
-// so the generator as it was before makes the same one again, however often.
+// RebuildSpec says how a D_syn is made. Random numbers are indexed by sample and occasion, so
+// the generator in its state at that time makes the same D_syn again, however often.
 type RebuildSpec struct {
 	Knobs     generative.GenKnobs
 	Occasion  uint64
-	Generator []byte // its state before: served weights, normaliser, conditions to prompt with
-	SHA256    string // of the D_syn that came of it, as it would be saved; "" while it is being made
+	Generator []byte // its state at that time: served weights, normaliser, conditions to prompt with
+	SHA256    string // of the resulting D_syn, as it would be saved; "" while it is being made
 }
 
-// KeepSpec keeps how the generation that is about to begin is made, for those who save that
-// instead of D_syn. Of older generations that D_syn holds there is no generator any more:
-// where it has some, nothing is kept.
+// KeepSpec records how the generation that is about to begin is made, for checkpoints that save
+// this instead of D_syn. If D_syn holds older generations, nothing is recorded, because their
+// generators no longer exist.
 func (r *Replica) KeepSpec(knobs generative.GenKnobs, occasion uint64) error {
 	if r.Config.Generator.Generations() > 1 {
 		return nil
@@ -36,7 +36,7 @@ func (r *Replica) KeepSpec(knobs generative.GenKnobs, occasion uint64) error {
 	return nil
 }
 
-// Of is s with the checksum of what came of it.
+// Of returns s with the checksum of the resulting D_syn.
 func (s RebuildSpec) Of(made *replay.Ring) *RebuildSpec {
 	s.SHA256 = checksum(made)
 	return &s
@@ -50,10 +50,10 @@ func checksum(made *replay.Ring) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Save writes it.
+// Save writes s.
 func (s *RebuildSpec) Save(w io.Writer) error { return gob.NewEncoder(w).Encode(s) }
 
-// ReadRebuildSpec reads what Save wrote, whole before it is used.
+// ReadRebuildSpec reads what Save wrote. It reads everything before it decodes.
 func ReadRebuildSpec(from io.Reader) (*RebuildSpec, error) {
 	text, err := io.ReadAll(from)
 	if err != nil {
@@ -66,8 +66,8 @@ func ReadRebuildSpec(from io.Reader) (*RebuildSpec, error) {
 	return s, nil
 }
 
-// Rebuild makes D_syn again as s says, which Restore has made room for; same says whether it
-// is what it was.
+// Rebuild makes D_syn again as s says, in the ring that Restore has made for it; same says
+// whether it is what it was.
 func (r *Replica) Rebuild(s *RebuildSpec) (same bool, err error) {
 	if err := r.follow(s, r.Synthetic, -1); err != nil {
 		return false, err
@@ -86,8 +86,8 @@ func (r *Replica) RebuildFresh(s *RebuildSpec, calls int) error {
 	return nil
 }
 
-// follow fills ring as s says, with so many calls of a generator of its own, for the
-// replica's is further; negative: to the end.
+// follow fills ring as s says, with that many calls of a separate generator, because the
+// replica's own is further; negative: to the end.
 func (r *Replica) follow(s *RebuildSpec, ring *replay.Ring, calls int) error {
 	g, err := r.Parts.Generator(r.Agent, r.Seed)
 	if err != nil {

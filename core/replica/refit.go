@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/replay"
 )
 
-// StartScoring binds the relevance function, which has that name, for Score: another one that
-// is chosen meanwhile is for the next refit. There is room for the score of every transition
-// in D_real then, and its model owes nothing any more.
+// StartScoring binds the relevance function, which has that name, for Score: a function that is
+// chosen later is for the next refit. Afterwards there is room for the score of every transition
+// in D_real, and the function's model owes nothing any more.
 func (r *Replica) StartScoring(name string) {
 	if slices.Contains(trainedModels, name) {
 		r.stateOf(name).Missed = 0
@@ -19,14 +19,14 @@ func (r *Replica) StartScoring(name string) {
 	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
 }
 
-// Tells says whether the function of that name, which r has built, has F of D_real to tell: one that
-// learns in rounds has none before the first.
+// Tells says whether the function of that name, which r has built, can tell F of D_real: one
+// that learns in rounds cannot before the first.
 func Tells(r *Replica, name string) bool {
 	m, told := r.models[name].(relevance.Episodic)
 	return !told || m.Learned()
 }
 
-// ScoreSlice is how many of so many transitions Score takes at a time.
+// ScoreSlice is how many of rows transitions Score takes at a time.
 func (r *Replica) ScoreSlice(rows int) int {
 	return min(rows, relevance.Slice(r.scorer, inspect.ScoreRows))
 }
@@ -37,12 +37,12 @@ func (r *Replica) Score(first, n int) error {
 	return r.scorer.Score(r.scores[first:first+n], r.scratch, n)
 }
 
-// Scores are F of every transition in D_real, in the order of its slots, as far as they are
+// Scores returns F of every transition in D_real, in the order of its slots, as far as they are
 // scored; bound says whether StartScoring was called.
 func (r *Replica) Scores() (f []float32, bound bool) { return r.scores, r.scorer != nil }
 
-// ScoreRing is f of all rows of a ring; yield is called behind every slice, and its error
-// ends it.
+// ScoreRing writes f of all rows of a ring to dst. It calls yield after every slice; an error of
+// yield ends it.
 func (r *Replica) ScoreRing(dst []float32, f relevance.Function, rows *replay.Ring, yield func() error) error {
 	for first := 0; first < rows.Len(); first += inspect.ScoreRows {
 		n := min(inspect.ScoreRows, rows.Len()-first)
@@ -64,8 +64,8 @@ func (r *Replica) StartFit(scores []float32, knobs generative.FitKnobs, refit ui
 	return r.Generator.StartFit(r.Real, scores, knobs, refit)
 }
 
-// FitSteps makes n gradient steps of the fit behind the first done. One that has ended makes
-// no more: cohorts go in lockstep.
+// FitSteps makes n gradient steps of the fit after the first done ones. A fit that has ended
+// makes no more: cohorts go in lockstep.
 func (r *Replica) FitSteps(done, n int) (ended bool, err error) {
 	if r.Fit.Ended {
 		return true, nil
@@ -88,8 +88,8 @@ func (r *Replica) StartGenerate(knobs generative.GenKnobs, occasion uint64) erro
 	return r.Generator.StartGenerate(knobs, occasion)
 }
 
-// GenerateSlice makes one call of the generator; total is how many there are. One that has
-// made all its transitions makes no more.
+// GenerateSlice makes one call of the generator; total is how many there are. A generation that
+// has made all its transitions makes no more calls.
 func (r *Replica) GenerateSlice() (complete bool, total int, err error) {
 	if r.generated {
 		return true, 0, nil
@@ -109,14 +109,14 @@ func (r *Replica) Cancel() {
 	r.Fresh, r.FreshSpec = nil, nil
 }
 
-// FinishGeneration makes what was generated D_syn.
+// FinishGeneration makes the generated transitions the new D_syn.
 func (r *Replica) FinishGeneration() {
 	r.Synthetic, r.Fresh = r.retain(), nil
 	r.Spec, r.FreshSpec = r.FreshSpec, nil
 }
 
-// Compare lays F of the new D_syn beside F of the real transitions; v is the replica as it
-// is now, occasion the number of its generations.
+// Compare compares F of the new D_syn with F of the real transitions; v is the replica as it is
+// now, occasion the number of its generations.
 func (r *Replica) Compare(v inspect.View, occasion uint64) error {
 	found, err := inspect.Compare(v, r.streams.histogram.At(occasion).IntN)
 	if err != nil {
@@ -126,8 +126,8 @@ func (r *Replica) Compare(v inspect.View, occasion uint64) error {
 	return nil
 }
 
-// retain is the D_syn that follows from the generation that was completed: that alone,
-// or behind those before it as far as the run keeps them.
+// retain returns the D_syn that follows from the completed generation: that generation alone, or
+// after the earlier ones that the run still keeps.
 func (r *Replica) retain() *replay.Ring {
 	kept := r.Config.Generator.Generations()
 	if kept == 1 {

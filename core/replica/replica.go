@@ -17,17 +17,17 @@ import (
 	"pgrlab/core/task"
 )
 
-// Host hears what happens to the replicas of a cohort; who is the index of one.
+// Host is told what happens to the replicas of a cohort; who is the index of a replica.
 type Host interface {
-	// Emit takes something that is worth a line of the journal; kind is a type of package
-	// event, body one of its bodies.
+	// Emit takes something that is worth a line of the journal; kind is a type of package event,
+	// body one of its bodies.
 	Emit(kind string, who int, body any)
-	// Sampled hears how a batch is mixed that is about to be trained on.
+	// Sampled is told the mix of a batch that is about to be trained on.
 	Sampled(who int, mix replay.Mix)
-	// Diverged takes the error of something that met a number that is not finite. Nil: the
-	// replica goes on. Other errors come back.
+	// Diverged handles an error that may come from a number that is not finite. If it does,
+	// Diverged returns nil and the replica goes on; other errors are returned.
 	Diverged(who int, doing string, err error) error
-	// Fault hears that an environment can do nothing more; a new one takes its place.
+	// Fault is told that an environment cannot go on; a new one takes its place.
 	Fault(who int, doing string, err error)
 }
 
@@ -39,7 +39,7 @@ type Cohort struct {
 	Host   Host
 }
 
-// Now is what of a run its replicas look at, beside what they are made from.
+// Now is what the replicas read of a run, in addition to what they are made from.
 type Now struct {
 	Step     int // env steps made, the present one included
 	Settings *knob.Settings
@@ -50,14 +50,15 @@ type Now struct {
 type Replica struct {
 	Cohort
 	Index     int
-	Seed      uint64 // of the configuration, and Index more
+	Seed      uint64 // the configuration's, plus Index
 	Agent     agent.Learner
 	Generator generative.Generator // nil for methods without one
 	F         relevance.Function
 
 	Real, Synthetic *replay.Ring
 	Fresh           *replay.Ring // the D_syn of the generation under way; nil: there is none
-	// How Synthetic and Fresh are made, where KeepSpec was called for them; else nil.
+	// Spec and FreshSpec say how Synthetic and Fresh are made; nil if KeepSpec was not called
+	// for them.
 	Spec, FreshSpec *RebuildSpec
 
 	Mix    replay.Mix // of the latest batch
@@ -67,25 +68,25 @@ type Replica struct {
 
 	Rounds Rounds
 
-	// Of the latest generation: F of its rows, of the real ones, and what the generator was
-	// prompted with; nil: it was asked for nothing.
+	// Of the latest generation: F of the real rows and of its own, and what the generator was
+	// prompted with; nil: it was prompted with nothing.
 	FReal, FSyn, FAsked *event.Histogram
 
 	envs       []trainingEnv
 	evalEnv    task.VecEnv
-	models     map[string]relevance.Model // by the name of the function, as far as they are built
-	priorities *replay.Prioritized        // of Real; nil: all are drawn alike
+	models     map[string]relevance.Model // by the name of the function; only those that are built
+	priorities *replay.Prioritized        // of Real; nil: all rows are drawn alike
 	mixer      replay.Mixer
 	mixers     map[string]replay.Mixer // of models, by name
 	streams    streams
 	next       []float32 // of the env step, [K,O]
 	rewards    []float32 // and so on, [K]
 	ends       []agent.End
-	made       []bool       // which copies have made it
-	respawned  []bool       // which were put elsewhere by it
+	made       []bool       // which copies have made the step
+	respawned  []bool       // which copies the step put elsewhere
 	episodes   []uint64     // of acting
 	acting     agent.Acting // of the env step
-	nextState  []float32    // PolicyState behind it
+	nextState  []float32    // PolicyState after the step
 	experience agent.Experience
 	work       agent.Work
 	updated    [1]agent.UpdateResult
@@ -93,8 +94,8 @@ type Replica struct {
 	scores     []float32          // F of every real transition
 	curious    []float32          // bonus or priorities of a batch
 	scratch    *replay.Batch      // memory for scoring
-	newest     *replay.Batch      // the env step, where a learner observes it with a bonus; else nil
-	generated  bool               // all of Fresh is there
+	newest     *replay.Batch      // the env step, for a learner that observes it with a bonus; else nil
+	generated  bool               // Fresh is complete
 	owned      []owned
 	evaluation *evaluation // the evaluation under way
 	simulator  inspect.Simulator
@@ -108,19 +109,19 @@ type State struct {
 	Obs         []float32 // [K,O] of K copies, the observations that the next actions answer
 	PolicyState []float32 // [K,S], what the policy remembers of the episodes; empty for one without a memory
 	Copies      []Copy
-	Places      []float32 // [K,2], where the copies are; nil where nothing remembers it, or the environment does not say
+	Places      []float32 // [K,2], where the copies are; nil if nothing remembers it, or the environment does not say
 	Half        *halfStep // nil: no env step is half made
 	LastReturn  *float64  // of the last evaluation
 	Updates     uint64    // critic updates
 	Stepped     int       // the last env step that it has made
 	Models      []modelState
-	Bonus       moments // of F where bonuses are divided by its deviation
+	Bonus       moments // of F, if bonuses are divided by its standard deviation
 	BonusReturn bonusReturn
 	Losses      LossSums
 
-	// Of checkpoints from before Models: read, never written. See adoptModels.
+	// From checkpoints older than Models: read, never written. See adoptModels.
 	Curiosity, RND modelState
-	// Of checkpoints from before Copies. See adoptCopies.
+	// From checkpoints older than Copies. See adoptCopies.
 	Episode       uint64
 	EpisodeStep   int
 	EpisodeReturn float64
@@ -146,7 +147,7 @@ func newStreams(seed uint64) streams {
 	}
 }
 
-// evaluationSeed is the seed of the environments of evaluation, apart from training's.
+// evaluationSeed is the seed of the evaluation environments, apart from training's.
 func evaluationSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(0).Uint64() }
 
 // New builds replica index of the cohort, at the beginning of its first episode. It must be
@@ -230,9 +231,9 @@ type owned struct {
 	part any
 }
 
-// own makes a part the replica's: it is closed with the replica if it can be, and it
-// is part of every checkpoint if it has Save and Load. A model that is built when
-// its relevance function is chosen for the first time has that function's name.
+// own makes a part the replica's: it is closed with the replica if it can be, and it is part of
+// every checkpoint if it has Save and Load. A model, which is built when its relevance function
+// is chosen for the first time, is owned under that function's name.
 func (r *Replica) own(name string, part any) { r.owned = append(r.owned, owned{name, part}) }
 
 // replace puts a new part in the place of one that the replica owns, and closes the
@@ -243,7 +244,7 @@ func (r *Replica) replace(name string, part any) {
 			continue
 		}
 		if c, ok := o.part.(io.Closer); ok {
-			c.Close() // it had failed: what it says does not matter
+			c.Close() // it had failed: its error does not matter
 		}
 		r.owned[i].part = part
 	}
@@ -274,10 +275,10 @@ func (r *Replica) Enough() bool {
 	return met > r.Config.StartSteps
 }
 
-// emit tells the host what is worth a line.
+// emit passes something that is worth a line to the host.
 func (r *Replica) emit(kind string, body any) { r.Host.Emit(kind, r.Index, body) }
 
-// diverged takes the error of something that may have met a number that is not finite.
+// diverged passes an error that may come from a number that is not finite to the host.
 func (r *Replica) diverged(doing string, err error) error {
 	return r.Host.Diverged(r.Index, doing, err)
 }

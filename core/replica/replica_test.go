@@ -17,7 +17,7 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// heard is a host that writes down what it hears.
+// heard is a host that records its calls.
 type heard struct {
 	lines   []string
 	sampled int
@@ -40,7 +40,7 @@ func (h *heard) Fault(who int, doing string, err error) {
 
 var tinyShape = replay.Shape{Obs: tiny.Obs, Act: tiny.Act}
 
-// newReplica is a replica of the real parts, at the beginning of a run.
+// newReplica makes a replica of the real parts, at the beginning of a run.
 func newReplica(t *testing.T, c config.Config) (*Replica, Now) {
 	t.Helper()
 	p, err := NewParts(&c, tiny.Task(), tiny.Device(t))
@@ -116,7 +116,7 @@ func refit(t *testing.T, m *Replica, s *knob.Settings, number uint64) {
 	m.FinishGeneration()
 }
 
-// evaluate plays an evaluation.
+// evaluate runs an evaluation.
 func evaluate(t *testing.T, m *Replica, now Now, number uint64) {
 	t.Helper()
 	if err := m.StartEvaluation(now, number); err != nil {
@@ -133,8 +133,8 @@ func evaluate(t *testing.T, m *Replica, now Now, number uint64) {
 	}
 }
 
-// A replica that is saved and loaded into another one goes on as if nothing had been: with no
-// run around it, it steps, learns, refits and evaluates by itself.
+// A replica that is saved and loaded into another one goes on as if nothing had happened. Without a
+// run around it, it steps, learns, refits and evaluates.
 func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 	a, now := newReplica(t, tiny.Config())
 	s := now.Settings
@@ -200,7 +200,7 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 		}
 		train(t, m, s, 16, 20)
 		refit(t, m, s, 1)
-		train(t, m, s, 21, 70) // behind the end of an episode
+		train(t, m, s, 21, 70) // after the end of an episode
 		evaluate(t, m, Now{70, s}, 2)
 		tale := fmt.Sprintln(strings.Join(h.lines, "\n"), h.sampled, m.Updates, m.Real.Row(69), m.Synthetic.Row(0), *m.LastReturn)
 		tales = append(tales, tale)
@@ -210,8 +210,8 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 	}
 }
 
-// Where an environment fails the host hears it once, a new one takes its place, and the same
-// env step gives its transition when it is made again.
+// If an environment fails, the host hears of it once, a new environment takes its place, and the
+// same env step gives its transition when it is made again.
 func TestAnEnvironmentThatFailsIsReplaced(t *testing.T) {
 	m, now := newReplica(t, tiny.Config())
 	h := m.Host.(*heard)

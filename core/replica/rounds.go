@@ -8,18 +8,18 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Rounds are those in which relevance learns from the env steps that it is told of, where the
-// run has such a function.
+// Rounds drives the relevance function that learns in rounds from the env steps that it is told
+// of, if the run has one.
 type Rounds struct {
 	of  *Replica
 	met relevance.Met // the env step
-	f   []float32     // F of it, [K]; nil where there is no such function
+	f   []float32     // F of it, [K]; nil if there is no such function
 }
 
 // episodicNames are the relevance functions that are told of every env step.
 var episodicNames = relevance.NamesOf(relevance.LearnsInRounds)
 
-// function is the one that is built; nil where there is none.
+// function returns the one that is built, or nil.
 func (o *Rounds) function() relevance.Episodic {
 	for _, name := range episodicNames {
 		if f, told := o.of.models[name].(relevance.Episodic); told {
@@ -29,7 +29,7 @@ func (o *Rounds) function() relevance.Episodic {
 	return nil
 }
 
-// meet tells it of the env step.
+// meet tells the function of the env step.
 func (o *Rounds) meet(now Now) error {
 	f, r := o.function(), o.of
 	if f == nil {
@@ -46,7 +46,7 @@ func (o *Rounds) meet(now Now) error {
 	}
 	o.met.From, o.met.Place = r.Places, o.locate(o.met.Place)
 	if len(o.met.From) != len(o.met.Place) {
-		o.met.From = nil // of a checkpoint that does not know them
+		o.met.From = nil // from a checkpoint that does not have them
 	}
 	if err := f.Meet(o.f, &o.met); err != nil {
 		return r.diverged("meet an env step", err)
@@ -55,8 +55,8 @@ func (o *Rounds) meet(now Now) error {
 	return nil
 }
 
-// Unfilled is about how many bytes of frames that a relevance function keeps will be in a
-// checkpoint at the end of the run beside those that there are, before compression.
+// Unfilled estimates how many bytes of frames a relevance function will add to a checkpoint by
+// the end of the run, beyond those that it keeps now, before compression.
 func (o *Rounds) Unfilled() (bytes int64) {
 	keeps, some := o.function().(interface{ Unfilled(steps int) int64 })
 	if !some {
@@ -65,7 +65,7 @@ func (o *Rounds) Unfilled() (bytes int64) {
 	return keeps.Unfilled(o.of.Config.Steps - o.of.Stepped)
 }
 
-// note is what is known of the transition of a copy.
+// note returns what is known of the transition of copy i.
 func (o *Rounds) note(i int) replay.Note {
 	n := replay.Note{Met: true, Respawned: o.of.respawned[i]}
 	if o.f != nil {
@@ -74,7 +74,8 @@ func (o *Rounds) note(i int) replay.Note {
 	return n
 }
 
-// score writes F of a batch to dst: of the env step as it was met, where f is told of them.
+// score writes F of a batch to dst. If f is told of env steps, that is F of the env step as it
+// was met.
 func (o *Rounds) score(dst []float32, f relevance.Function, b *replay.Batch) error {
 	if _, told := f.(relevance.Episodic); told {
 		copy(dst, o.f)
@@ -92,7 +93,7 @@ func (o *Rounds) Due() bool {
 // Units is how many units the round that is due has.
 func (o *Rounds) Units() int { return o.function().RoundUnits() }
 
-// Learn does the unit of the round behind the done ones.
+// Learn does the unit of the round that follows the first done ones.
 func (o *Rounds) Learn(done int) error {
 	f, r := o.function(), o.of
 	loss, err := f.LearnSlice(done)

@@ -16,8 +16,8 @@ import (
 	"pgrlab/core/task"
 )
 
-// Stateful is a part that can go on where it was: Load reads what Save wrote and
-// no byte beyond.
+// Stateful is a part whose state can be saved and restored: Load reads what Save wrote and no
+// byte beyond.
 type Stateful interface {
 	Save(w io.Writer) error
 	Load(r io.Reader) error
@@ -39,11 +39,11 @@ const (
 // Named is the name of a section of the replica.
 func (r *Replica) Named(part string) string { return fmt.Sprintf("%d/%s", r.Index, part) }
 
-// Saved are a replica's counters and what of it is half done. With the sections it is all
-// that a checkpoint has of one. Checkpoints have the names of its fields.
+// Saved holds a replica's counters and its unfinished work. Together with the sections it is all
+// that a checkpoint has of a replica. Checkpoints contain the names of its fields.
 type Saved struct {
 	State            State
-	Parts            []string // that the replica owns
+	Parts            []string // names of those that the replica owns
 	Synthetic, Fresh int      // capacity of D_syn, and of the one being generated; 0: there is none
 	Generated        bool     // Fresh is complete
 	Scorer           string   // the relevance function that scores, in phase score
@@ -64,11 +64,11 @@ type savedEvaluation struct {
 	Weight     float64
 	State      []float32 // the policy's, of each episode
 	Step       uint64    // of its next actions
-	Seen       []byte    // the stacks of frames, where the policy sees some
+	Seen       []byte    // the stacks of frames, if the policy sees them
 }
 
-// Saved is what Restore takes. Scores are part of it between StartScoring and the end of the
-// fit to them: scored says whether it is there.
+// Saved returns what Restore takes. Scores are part of it between StartScoring and the end of
+// the fit to them; scored says whether the replica is there.
 func (r *Replica) Saved(scored bool) Saved {
 	s := Saved{
 		State: r.State, Fit: r.Fit,
@@ -95,9 +95,9 @@ func (r *Replica) Saved(scored bool) Saved {
 	return s
 }
 
-// Sections lists the replica's parts in the order in which they are loaded: the
-// generator's fit refers to the real transitions. Environments of evaluation are
-// among them in an evaluation only, for every evaluation resets its own.
+// Sections lists the replica's parts in the order in which they are loaded: the generator's fit
+// refers to the real transitions. The evaluation environments are among them only during an
+// evaluation, because every evaluation resets its own.
 func (r *Replica) Sections() []Section {
 	parts := []Section{{SectionReal, r.Real}}
 	if r.Synthetic != nil {
@@ -130,8 +130,8 @@ type fitting struct {
 
 func (g fitting) Load(r io.Reader) error { return g.Generator.Load(r, g.real) }
 
-// Validate says what in s cannot be true of a replica of a run of c: a checksum can be made
-// for anything, and who goes on from it must come to an end.
+// Validate says what in s cannot be true of a replica of a run of c. Anything can be given a
+// valid checksum, and a run that goes on from s must come to an end.
 func (s *Saved) Validate(c *config.Config, t task.Task) error {
 	n := s.State
 	err := cmp.Or(
@@ -159,8 +159,8 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 }
 
 // Restore brings a replica that has not begun into the shape that it was saved in, under a
-// relevance function of that name: counters, relevance functions with their models, buffers,
-// an evaluation under way. The parts are loaded behind it: see Sections.
+// relevance function of that name: counters, relevance functions with their models, buffers, an
+// evaluation under way. The parts are loaded afterwards: see Sections.
 func (r *Replica) Restore(s Saved, function string) (err error) {
 	if len(s.State.Obs) != len(r.Obs) {
 		return fmt.Errorf("an observation of %d numbers is saved, the task has %d", len(s.State.Obs), len(r.Obs))
@@ -210,8 +210,8 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 	return r.restoreEvaluation(s.Trial)
 }
 
-// adoptModels turns the counters of a checkpoint that knew two models by fields of their
-// own into those by name.
+// adoptModels moves the counters of an old checkpoint, which had two models as fields of their
+// own, to those by name.
 func (s *State) adoptModels() {
 	for name, old := range map[string]*modelState{"curiosity": &s.Curiosity, "rnd": &s.RND} {
 		if *old != (modelState{}) {

@@ -8,7 +8,8 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// checkpoints without anybody having to think of it.
+// Every part of a replica that can be saved is among its sections, so that no new part is left out
+// of checkpoints by oversight.
 func TestNoPartOfAReplicaIsForgotten(t *testing.T) {
 	m, _ := newReplica(t, tiny.Config())
 	known := map[uintptr]string{reflect.ValueOf(m.Real).Pointer(): SectionReal}

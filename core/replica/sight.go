@@ -11,15 +11,15 @@ import (
 	"pgrlab/core/task"
 )
 
-// sight is what a replica sees whose learner sees frames.
+// sight holds what a replica sees if its learner sees frames.
 type sight struct {
 	side, stack int
 	frames      *replay.Frames
 	sampler     agent.Frames
-	probes      agent.Frames // of the dormant ratio
+	probes      agent.Frames // for the dormant ratio
 	stacks      [][][]byte   // of each copy, for the next actions
-	next        []byte       // [K,size] behind the env step
-	// Each copy's newest frame before and behind the env step, for an agent.Observer.
+	next        []byte       // [K,size], after the env step
+	// Each copy's newest frame before and after the env step, for an agent.Observer.
 	before, behind [][]byte
 }
 
@@ -45,12 +45,12 @@ func newStacks(n, depth int) [][][]byte {
 // size is how many bytes a frame has.
 func (s *sight) size() int { return s.side * s.side * agent.Colours }
 
-// nextOf is the frame of copy i behind the env step.
+// nextOf is the frame of copy i after the env step.
 func (s *sight) nextOf(i int) []byte { return s.next[i*s.size() : (i+1)*s.size()] }
 
 var errUnseen = errors.New("its environment cannot be drawn")
 
-// look draws what copy i looks like behind its env step or at the beginning of its episode.
+// look draws copy i as it is after its env step or at the beginning of its episode.
 func (r *Replica) look(i int) error {
 	if r.sight == nil {
 		return nil
@@ -74,8 +74,8 @@ func (r *Replica) open(i int) error {
 	return nil
 }
 
-// pass are each copy's newest frame before the env step, which the policy acted on, and
-// behind it.
+// pass returns each copy's newest frame before the env step, which the policy acted on, and the
+// one after it.
 func (s *sight) pass() (before, behind [][]byte) {
 	if s.before == nil {
 		s.before, s.behind = make([][]byte, len(s.stacks)), make([][]byte, len(s.stacks))
@@ -99,7 +99,8 @@ func (r *Replica) keepFrames() {
 	}
 }
 
-// seen are the stacks that the next actions answer; nil where the learner sees none.
+// seen returns the stacks for which the next actions are chosen; nil if the learner sees no
+// frames.
 func (r *Replica) seen() [][][]byte {
 	if r.sight == nil {
 		return nil
@@ -110,8 +111,9 @@ func (r *Replica) seen() [][][]byte {
 	return r.sight.stacks
 }
 
-// Looks are copies of the frames that the next action of r's first copy answers, the newest
-// last, and their side; none where its learner sees none, or before it has acted.
+// Looks returns copies of the frames for which r's first copy chooses its next action, the
+// newest last, and their side. There are none if the learner sees no frames, or before it has
+// acted.
 func Looks(r *Replica) (stack [][]byte, side int) {
 	if r.sight == nil || r.Stepped == 0 {
 		return nil, 0
@@ -124,8 +126,8 @@ func Looks(r *Replica) (stack [][]byte, side int) {
 	return stack, r.sight.side
 }
 
-// Frames are what batches of frames are drawn from, and what D_real was made from where a
-// learner has filled it (see agent.Encoder); nil where there are none.
+// Frames returns what batches of frames are drawn from, and what D_real was made from if the
+// learner has filled it (see agent.Encoder); nil if there are no frames.
 func (r *Replica) Frames() agent.Frames {
 	if r.sight == nil {
 		return nil
@@ -133,7 +135,7 @@ func (r *Replica) Frames() agent.Frames {
 	return r.sight.sampler
 }
 
-// depth is how many frames an observation has; 0 where none are seen.
+// depth is how many frames an observation has; 0 if none are seen.
 func (s *sight) depth() int {
 	if s == nil {
 		return 0
@@ -141,10 +143,10 @@ func (s *sight) depth() int {
 	return s.stack
 }
 
-// recalled is what the learner made the rows of D_real from.
+// recalled finds what the learner made the rows of D_real from.
 type recalled struct{ *Replica }
 
-// Seen is replay.Sight's.
+// Seen implements replay.Sight.
 func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 	learner, encodes := r.Agent.(agent.Encoder)
 	if !encodes {
@@ -153,8 +155,8 @@ func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 	return learner.Recall(dst, r.Frames(), slot)
 }
 
-// metBy are the transitions that a trained model learns from: D_real, or those of the environment
-// that it is made from.
+// metBy returns the transitions that a trained model learns from: D_real, or the transitions of
+// the environment that D_real is made from.
 func metBy(r *Replica, name string) *replay.Ring {
 	learner, keeps := r.Agent.(agent.Rememberer)
 	if keeps && relevance.LearnsFromMet(r.models[name]) {
@@ -163,8 +165,8 @@ func metBy(r *Replica, name string) *replay.Ring {
 	return r.Real
 }
 
-// fill fills the batch of an update of a model that learns from frames: single env steps of
-// all that from draws from, the newest ones included.
+// fill fills the batch of a model that learns from frames, with single env steps of all that
+// from draws from, the newest ones included.
 func fill(b *replay.Batch, from replay.FrameSampler, update uint64) error {
 	b.Unseen = nil
 	for i := range b.Frames {
@@ -175,7 +177,8 @@ func fill(b *replay.Batch, from replay.FrameSampler, update uint64) error {
 	return nil
 }
 
-// probed are the policy's layers on so many real states; none where it does not show any.
+// probed returns the policy's layers on that many real states; none if the policy does not show
+// any.
 func (r *Replica) probed(number uint64, rows int) ([]agent.Layer, error) {
 	if r.sight != nil {
 		if r.Stepped == 0 {
@@ -195,7 +198,7 @@ func (r *Replica) probed(number uint64, rows int) ([]agent.Layer, error) {
 	return r.Agent.Activations(obs, rows)
 }
 
-// probed are a policy's layers on so many stacks of frames.
+// probed returns a policy's layers on that many stacks of frames.
 func (s *sight) probed(policy agent.Learner, number uint64, rows int) ([]agent.Layer, error) {
 	learner, sighted := policy.(agent.Sighted)
 	if !sighted {
@@ -211,7 +214,7 @@ func (s *sight) probed(policy agent.Learner, number uint64, rows int) ([]agent.L
 	return learner.ActivationsOf(stacks)
 }
 
-// watching is what an evaluation sees of its copies.
+// watching holds what an evaluation sees of its copies.
 type watching struct {
 	env    task.SeenVec
 	side   int
@@ -220,7 +223,7 @@ type watching struct {
 	stacks [][][]byte
 }
 
-// watch is what an evaluation sees; nil where its learner sees no frames.
+// watch returns what an evaluation sees; nil if its learner sees no frames.
 func (r *Replica) watch() (*watching, error) {
 	if r.sight == nil {
 		return nil, nil
@@ -253,8 +256,8 @@ func (w *watching) begin() error {
 	return nil
 }
 
-// next takes the frames that followed a step; a copy whose episode is over looks
-// as it did.
+// next takes the frames that followed a step; a copy whose episode is over looks as it did
+// before.
 func (w *watching) next() error {
 	if err := w.env.Frames(w.frames, w.side); err != nil {
 		return err
@@ -268,7 +271,7 @@ func (w *watching) next() error {
 	return nil
 }
 
-// saved are the bytes of all stacks.
+// saved returns the bytes of all stacks.
 func (w *watching) saved() (all []byte) {
 	if w == nil {
 		return nil
@@ -279,7 +282,7 @@ func (w *watching) saved() (all []byte) {
 	return all
 }
 
-// restore takes what saved gave.
+// restore takes what saved returned.
 func (w *watching) restore(all []byte) error {
 	want := 0
 	if w != nil {

@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
-// shaky is an environment that fails once, at an env step of its own.
+// shaky is an environment that fails once, at a given env step of its own.
 type shaky struct {
 	task.Env
 	task.Seen
@@ -25,7 +25,8 @@ func (e shaky) Step(action, obs []float32) (float64, bool, bool, error) {
 	return e.Env.Step(action, obs)
 }
 
-// shakyTask is the tiny one, of which an environment fails at the given step of all copies.
+// shakyTask is the tiny task with an environment that fails at the given step, counted over all
+// copies.
 func shakyTask(at int) task.Task {
 	t := tiny.Task()
 	begin := t.New
@@ -36,9 +37,9 @@ func shakyTask(at int) task.Task {
 	return t
 }
 
-// Where a copy fails in the middle of an env step, what the copies before it have shown is
-// kept until the step is whole, also by who goes on from what was saved meanwhile: each
-// frame is there once, and is what its environment looked like.
+// If a copy fails in the middle of an env step, the frames of the copies before it are kept until
+// the step is complete, also by a replica that goes on from a state saved in between. Each frame is
+// there once, and shows its environment.
 func TestACopyThatIsSeenFails(t *testing.T) {
 	c := tiny.Pixels()
 	c.Environment.Copies, c.StartSteps = 3, 100
@@ -67,7 +68,7 @@ func TestACopyThatIsSeenFails(t *testing.T) {
 	if m.Half == nil || len(m.Half.Frames) != 3*m.sight.size() {
 		t.Fatalf("of the env step %+v is kept", m.Half)
 	}
-	if n := m.sight.frames.Len(); n != before+1 { // the lost episode's copy begins another one
+	if n := m.sight.frames.Len(); n != before+1 { // the copy with the lost episode begins another one
 		t.Fatalf("%d frames behind half a step, want %d", n, before+1)
 	}
 	half, sections := m.Saved(false), map[string]*bytes.Buffer{}

@@ -6,10 +6,10 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Update makes n updates of the agent on batches mixed by r, each one of the critics, and the
-// others where the agent's schedule has them (line 7 of Algorithm 1). last says that they end
-// the env step. Of more than one, nothing may look at a batch: see Fused. What they made is
-// for Learned, in order.
+// Update makes n updates of the agent on batches mixed by r: each is one update of the critics,
+// and of the others where the agent's schedule has them (line 7 of Algorithm 1). last says that
+// they end the env step. If n is more than one, nothing may look at a batch: see Fused. The
+// results are for Learned, in order.
 func (r *Replica) Update(now Now, n int, last bool) ([]agent.UpdateResult, error) {
 	learner, can := r.Agent.(agent.OffPolicy)
 	if !can {
@@ -47,7 +47,7 @@ func (r *Replica) updateOn(now Now, learner agent.OffPolicy, mix replay.Mix, las
 	return r.updated[:], nil
 }
 
-// Learned takes what one update made.
+// Learned takes the result of one update.
 func (r *Replica) Learned(made *agent.UpdateResult) error {
 	r.Updates++
 	if made.Err != nil {
@@ -63,28 +63,28 @@ func (r *Replica) Sampled(mix replay.Mix) {
 	r.Mix = mix
 }
 
-// Work is what the phases of a learner that has some work with now; refit says whether the
+// Work returns what the phases of a learner that has some work with now; refit says whether the
 // env step has a refit.
 func (r *Replica) Work(now Now, refit bool) *agent.Work {
 	r.work = agent.Work{Step: now.Step, Refit: refit, Enough: r.Enough(), Rates: Rates(now.Settings), Source: r.source(r.mix(now))}
 	return &r.work
 }
 
-// Fused says whether the updates of an env step are made at once: where the device can,
-// and nothing of the method looks at a batch before or after it is trained on, as
-// priorities and a bonus do.
+// Fused says whether the updates of an env step are made at once: if the device can, and nothing
+// in the method looks at a batch before or after it is trained on, as priorities and a bonus do.
 func (r *Replica) Fused() bool {
 	learner, can := r.Agent.(agent.OffPolicy)
 	return can && learner.Fused() && !r.looksAtBatches()
 }
 
-// looksAtBatches says whether the method does.
+// looksAtBatches says whether the method looks at batches.
 func (r *Replica) looksAtBatches() bool {
 	return r.Config.Replay.Prioritized() || r.Config.Bonus.Given()
 }
 
-// SourceSize is what the agent will be asked for where it has its batches sampled; nil where
-// they are filled for it. No run makes more real transitions than env steps of its copies.
+// SourceSize describes what the agent will be asked for if its batches are sampled for it; nil
+// if they are filled by the replica. No run makes more real transitions than its copies make env
+// steps.
 func (r *Replica) SourceSize(s *knob.Settings) *agent.SourceSize {
 	if r.looksAtBatches() {
 		return nil

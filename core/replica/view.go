@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/knob"
 )
 
-// View is the replica as it is now, to be looked at; fitted says whether its generator is,
-// prompts are those of D_syn.
+// View returns the replica as it is now, for inspection; fitted says whether its generator is
+// fitted, prompts are those of D_syn.
 func (r *Replica) View(now Now, fitted bool, prompts inspect.Prompts) inspect.View {
 	v := inspect.View{
 		Step: now.Step, Settings: *now.Settings, Task: inspect.Task{Name: r.Config.Task, Terminates: r.Task.Terminates},
@@ -25,7 +25,7 @@ func (r *Replica) View(now Now, fitted bool, prompts inspect.Prompts) inspect.Vi
 	return v
 }
 
-// ViewAs is v under settings that may have changed since.
+// ViewAs returns v under settings s, which the run may have changed since.
 func (r *Replica) ViewAs(v inspect.View, s knob.Settings) (inspect.View, error) {
 	var err error
 	v.Settings = s
@@ -34,9 +34,9 @@ func (r *Replica) ViewAs(v inspect.View, s knob.Settings) (inspect.View, error) 
 	return v, err
 }
 
-// newSimulator is an environment of its own that the replica's transitions are held to.
+// newSimulator returns a separate environment that the replica's transitions are compared with.
 func (r *Replica) newSimulator() inspect.Simulator {
-	if r.Parts.Fills { // with rows that no environment can be set to
+	if r.Parts.Fills { // its rows are no states that an environment can be set to
 		return inspect.Simulator{Start: func() (io.Closer, error) { return io.NopCloser(nil), nil }}
 	}
 	return inspect.Simulator{Start: func() (io.Closer, error) { return r.Task.New(r.Seed) }}

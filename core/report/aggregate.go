@@ -6,11 +6,11 @@ import (
 
 // Aggregate compares methods over several tasks, on returns divided by full marks.
 type Aggregate struct {
-	Tasks []string `json:"tasks"` // that all rows were run on
+	Tasks []string `json:"tasks"` // the tasks on which all rows were run
 	Rows  []*Whole `json:"rows"`
 }
 
-// Whole are the numbers of a method over tasks.
+// Whole holds the numbers of a method over several tasks.
 type Whole struct {
 	Label string    `json:"label"`
 	N     []int     `json:"n"` // seeds by task
@@ -21,9 +21,9 @@ type Whole struct {
 	strata [][]float64
 }
 
-// aggregate takes the clean rows that were run on more than one task with full
-// marks, over the tasks that all of them were run on; nil where these are fewer
-// than two.
+// aggregate compares the clean rows that were run on more than one task with full
+// marks, over the tasks on which all of them were run; nil if there are fewer than
+// two such tasks.
 func (r *Report) aggregate(o Options) *Aggregate {
 	type place struct {
 		task string
@@ -76,7 +76,7 @@ func (w *Whole) add(r *Row, full float64) {
 	w.strata = append(w.strata, scores)
 }
 
-// summarise says what there are seeds enough for.
+// summarise computes mean and interquartile mean if there are enough seeds.
 func (w *Whole) summarise() {
 	if slices.Min(w.N) < MinSeeds {
 		return

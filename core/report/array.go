@@ -18,9 +18,10 @@ type Tensor struct {
 	Data  []float32
 }
 
-// Safetensors writes tensors in the format of that name (huggingface/safetensors):
+// Safetensors writes tensors in the safetensors format (huggingface/safetensors):
 // the length of the header (little-endian uint64), the header (JSON, padded with
-// spaces to eight bytes), the numbers as little-endian float32, tensor behind tensor.
+// spaces to a multiple of eight bytes), and the numbers of one tensor after another as
+// little-endian float32.
 func Safetensors(w io.Writer, tensors []Tensor, metadata map[string]string) error {
 	type place struct {
 		DType   string `json:"dtype"`
@@ -70,8 +71,8 @@ type Transitions interface {
 
 // NPZ writes transitions as NumPy arrays under the names that D4RL uses:
 // observations [N,O], actions [N,A], rewards [N], next_observations [N,O] and
-// terminals [N], which are 1 at a true end, never at a time limit. npyio, which
-// writes such files too, has matrices of float64 only.
+// terminals [N]. A terminal is 1 at a true end, never at a time limit. The library
+// npyio also writes such files, but its matrices are float64 only.
 func NPZ(w io.Writer, t Transitions) error {
 	obs, act := t.Sizes()
 	archive := zip.NewWriter(w)
@@ -105,8 +106,8 @@ func NPZ(w io.Writer, t Transitions) error {
 	return nil
 }
 
-// npyHeader begins an array of little-endian float32 (NumPy's format 1.0): magic,
-// version, length, a dictionary, spaces up to a multiple of 64 bytes.
+// npyHeader returns the header of an array of little-endian float32 (NumPy's format
+// 1.0): magic, version, length, a dictionary, and spaces up to a multiple of 64 bytes.
 func npyHeader(shape string) string {
 	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }", shape)
 	const before = 10

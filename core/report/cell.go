@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Return is the quantity that runs are judged by: the mean undiscounted return of
+// Return is the quantity by which runs are judged: the mean undiscounted return of
 // an evaluation's episodes.
 const Return = "evaluated/return_mean"
 
@@ -20,17 +20,17 @@ type Seed struct {
 	Member int
 }
 
-// Series is a quantity of the seed, without what is not a number.
+// Series returns a quantity of the seed, without NaNs and infinities.
 func (s Seed) Series(name string) Series {
 	return slices.DeleteFunc(slices.Clone(s.Run.Members[s.Member].Series[name]), func(p Point) bool { return math.IsNaN(p.Value) || math.IsInf(p.Value, 0) })
 }
 
-// Cell is what was run, with other seeds.
+// Cell groups the seeds of the same task, method, scale, settings and changes by hand.
 type Cell struct {
 	Task, Method, Scale string
 	Variant             string // settings that differ
-	Touched             string // what was changed by hand; "" where nothing was
-	Seeds               []Seed // by seed
+	Touched             string // what was changed by hand; "": nothing
+	Seeds               []Seed // sorted by seed
 }
 
 // Label names the cell among those of its task.
@@ -45,7 +45,7 @@ func (c *Cell) Label() string {
 	return label
 }
 
-// variant is what the run differs in from others of its task, method and scale.
+// variant says how the run differs from others of its task, method and scale.
 func (r *Run) variant() string {
 	parts := []string{}
 	if r.Variant != "" {
@@ -63,8 +63,9 @@ func (r *Run) variant() string {
 	return strings.Join(parts, ", ")
 }
 
-// settingsNames tells runs apart whose variant has one name, but not the same settings:
-// builds whose defaults differ. The name of those is followed by the fingerprint.
+// settingsNames returns the function that names the variant of a run. Runs can have the
+// same variant but different settings, if the defaults of their builds differ; their names
+// also contain the fingerprint.
 func settingsNames(runs []*Run) func(r *Run) string {
 	type named struct{ task, method, scale, variant string }
 	of := func(r *Run) named { return named{r.Task, r.Method, r.Scale, r.variant()} }
@@ -83,7 +84,7 @@ func settingsNames(runs []*Run) func(r *Run) string {
 	}
 }
 
-// touched is what was changed by hand.
+// touched lists the changes by hand.
 func (r *Run) touched() string {
 	var all []string
 	for _, c := range r.ByHand() {
@@ -92,9 +93,10 @@ func (r *Run) touched() string {
 	return strings.Join(all, " ")
 }
 
-// Cells sorts runs into cells: by task, then methods in that order, then the rest
-// by name, clean ones first. Notes say what was left out: runs without an
-// evaluation, and seeds that are there twice, of which the longest run counts.
+// Cells groups runs into cells. Cells are sorted by task, then by method: first the given
+// methods in their order, then the others by name. Clean cells come first. Notes say what
+// was left out: runs without an evaluation, and duplicate seeds, of which the longest run
+// counts.
 func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 	seen := map[string]bool{}
 	name := settingsNames(runs)
@@ -139,8 +141,8 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 	return cells, notes
 }
 
-// put adds a seed; of one that is there already the longer run stays: the same
-// seed twice is not two seeds.
+// put adds a seed. If the seed is already there, the longer run stays: the same seed
+// twice is not two seeds.
 func (c *Cell) put(s Seed) (said string) {
 	i, found := slices.BinarySearchFunc(c.Seeds, s.Seed, func(e Seed, seed uint64) int { return cmp.Compare(e.Seed, seed) })
 	if !found {
@@ -154,7 +156,8 @@ func (c *Cell) put(s Seed) (said string) {
 	return fmt.Sprintf("%s is left out: %s has the same seed %d and got further, or as far", gone.Run.Dir, c.Seeds[i].Run.Dir, s.Seed)
 }
 
-// resolved is a path by which a folder is known again.
+// resolved returns the absolute path of a folder without symbolic links, so that the same
+// folder is recognised.
 func resolved(dir string) string {
 	if path, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = path
@@ -165,7 +168,7 @@ func resolved(dir string) string {
 	return dir
 }
 
-// last is the step of the last point; 0 of none.
+// last returns the step of the last point; 0 if there is none.
 func last(s Series) int {
 	if len(s) == 0 {
 		return 0
@@ -173,7 +176,7 @@ func last(s Series) int {
 	return s[len(s)-1].Step
 }
 
-// first is the step of the first point.
+// first returns the step of the first point; 0 if there is none.
 func first(s Series) int {
 	if len(s) == 0 {
 		return 0
@@ -181,9 +184,10 @@ func first(s Series) int {
 	return s[0].Step
 }
 
-// together leaves out seeds that were evaluated once, at the end of a run that was over
-// before others were evaluated for the first time: where there is no step at which all
-// were, nothing of the others could be shown beside them. Notes say which.
+// together leaves out seeds that were evaluated only once, before others were evaluated
+// for the first time. It does so only if there is no step at which all seeds were evaluated,
+// because then the other seeds could not be compared with them. Notes say which were left
+// out.
 func together(cells []*Cell) (kept []*Cell, notes []string) {
 	if step, _ := evaluatedSteps(cells); step > 0 {
 		return cells, nil
@@ -210,8 +214,8 @@ func together(cells []*Cell) (kept []*Cell, notes []string) {
 	return kept, notes
 }
 
-// commonStep is the last step at which all seeds were evaluated; where there is
-// none, the last one of the shortest run.
+// commonStep returns the last step at which all seeds were evaluated or, if there is
+// none, the last evaluated step of the shortest run.
 func commonStep(cells []*Cell) int {
 	step, shortest := evaluatedSteps(cells)
 	if step == 0 {
@@ -220,8 +224,8 @@ func commonStep(cells []*Cell) int {
 	return step
 }
 
-// evaluatedSteps are the last step at which all seeds were evaluated, 0 where there is
-// none, and the last one of the shortest run.
+// evaluatedSteps returns the last step at which all seeds were evaluated, 0 if there is
+// none, and the last evaluated step of the shortest run.
 func evaluatedSteps(cells []*Cell) (step, shortest int) {
 	counts, seeds := map[int]int{}, 0
 	for _, c := range cells {

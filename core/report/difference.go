@@ -13,24 +13,24 @@ const dormantRatio = "dormant/ratio"
 type Differences struct {
 	Quantity  string    `json:"quantity"`
 	Statistic Statistic `json:"statistic"`
-	// Of[i][j] is that of row i less that of row j; nil where i is j, and where either
-	// has fewer seeds than the statistic takes.
+	// Of[i][j] is the statistic of row i minus that of row j; nil if i is j, and if either
+	// row has fewer seeds than the statistic takes.
 	Of [][]*Difference `json:"of"`
 }
 
-// Statistic is what stands for the seeds of a row.
+// Statistic summarises the seeds of a row.
 type Statistic string
 
 const (
-	// OfInterquartileMeans takes MinSeeds seeds of both rows. Its interval is a bootstrap's,
-	// which draws from the seeds of either on their own.
+	// OfInterquartileMeans takes MinSeeds seeds of both rows. Its interval is a bootstrap
+	// interval, drawn from the seeds of each row separately.
 	OfInterquartileMeans Statistic = "interquartile mean"
-	// OfMeans takes MinPairs seeds of both rows. Its interval is Welch's (1947), which takes
-	// points for normal: of so few seeds a bootstrap's is too narrow.
+	// OfMeans takes MinPairs seeds of both rows. Its interval is Welch's (1947), which assumes
+	// normal points: with so few seeds a bootstrap interval is too narrow.
 	OfMeans Statistic = "mean"
 )
 
-// takes is how many seeds of both rows a statistic takes.
+// takes returns how many seeds of either row a statistic needs.
 func (s Statistic) takes() int {
 	if s == OfMeans {
 		return MinPairs
@@ -38,15 +38,15 @@ func (s Statistic) takes() int {
 	return MinSeeds
 }
 
-// Difference is that of two rows with its 95 % interval. The same seed in two methods shares
-// the first random actions and little else, so seeds are not paired.
+// Difference is the difference of two rows with its 95 % interval. The same seed in two methods
+// shares the first random actions and little else, so seeds are not paired.
 type Difference struct {
 	Value    float64  `json:"value"`
 	Interval Interval `json:"interval"`
-	N        [2]int   `json:"n"` // seeds of either
+	N        [2]int   `json:"n"` // seeds of each row
 }
 
-// compared are the quantities by which rows differ.
+// compared are the quantities by which rows are compared.
 var compared = []struct {
 	name   string
 	points func(r *Row) []float64
@@ -55,8 +55,9 @@ var compared = []struct {
 	{"dormant ratio", func(r *Row) []float64 { return r.Dormant.Points }},
 }
 
-// score is what a run counts with: the mean of the points from ScoreFrom to Step; where
-// that is 0, or there is none between them, the last point at or before Step.
+// score returns the number with which a run counts: the mean of the points from ScoreFrom
+// to Step. If ScoreFrom is 0 or there is no such point, it is the last point at or before
+// Step.
 func (t *Task) score(s Series) (v float64, ok bool) {
 	if t.ScoreFrom > 0 {
 		var in []float64
@@ -72,8 +73,8 @@ func (t *Task) score(s Series) (v float64, ok bool) {
 	return s.at(t.Step)
 }
 
-// differences are those of the quantities that two rows at least have seeds enough of: by
-// interquartile means, and by means where they compare rows that the others do not.
+// differences returns the differences of each quantity for which at least two rows have
+// enough seeds: by interquartile means, and by means too if these compare more pairs of rows.
 func differences(t *Task) (all []Differences) {
 	for _, q := range compared {
 		pairs := 0
@@ -123,10 +124,10 @@ func (t *Task) differences(b *bufio.Writer) {
 	}
 }
 
-// heading begins a sentence.
+// heading returns the statistic with a capital letter, to begin a sentence.
 func (s Statistic) heading() string { return strings.ToUpper(string(s[:1])) + string(s[1:]) }
 
-// interval names that of a difference.
+// interval names the interval of a difference.
 func (s Statistic) interval() string {
 	if s == OfMeans {
 		return "Welch's 95 % interval"
@@ -134,7 +135,7 @@ func (s Statistic) interval() string {
 	return "the 95 % bootstrap interval"
 }
 
-// square writes a table of rows by rows, with nothing on the diagonal.
+// square writes a table of rows by rows with an empty diagonal.
 func (t *Task) square(b *bufio.Writer, cell func(i, j int) string) {
 	fmt.Fprint(b, "\n| |")
 	for i := range t.Rows {
@@ -154,7 +155,7 @@ func (t *Task) square(b *bufio.Writer, cell func(i, j int) string) {
 	}
 }
 
-// signed is a difference with its sign.
+// signed formats a difference with its sign.
 func signed(v float64) string {
 	if v < 0 {
 		return "−" + value(-v)

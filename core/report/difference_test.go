@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// With a first step to count from, a run's score is the mean of its evaluations from
-// there on; what was evaluated before it counts for nothing.
+// With a first step given, a run's score is the mean of its evaluations from that step on; earlier
+// evaluations do not count.
 func TestARunCountsWithTheMeanOfItsEvaluations(t *testing.T) {
 	root := t.TempDir()
 	var runs []*Run
@@ -34,9 +34,9 @@ func TestARunCountsWithTheMeanOfItsEvaluations(t *testing.T) {
 	}
 }
 
-// The difference of two rows has the sign of who is better, that of the other direction is
-// its opposite, and its interval is that of the normal approximation where seeds are many.
-// The same numbers as dormant ratios give the same as those.
+// The difference is positive if the row is better than the column, and has the opposite sign in the
+// other direction. With many seeds its interval is that of the normal approximation. The same
+// numbers as dormant ratios give the same differences.
 func TestDifferences(t *testing.T) {
 	root := t.TempDir()
 	var runs []*Run
@@ -64,7 +64,8 @@ func TestDifferences(t *testing.T) {
 		if d.Of[0][2] != nil || d.Of[0][0] != nil {
 			t.Error("a difference from one seed, or from itself")
 		}
-		// Uniform values: the deviation of an interquartile mean is that of its bootstrap alone.
+		// The values are uniform, so the deviation of an interquartile mean is taken from its own
+		// bootstrap.
 		iqm := func(s [][]float64) float64 { return IQM(s...) }
 		var half float64
 		for _, p := range points {
@@ -83,7 +84,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// Runs that say no dormant ratio are compared by what they say.
+// Runs without a dormant ratio are compared by returns alone.
 func TestDifferencesOfReturnsAlone(t *testing.T) {
 	root := t.TempDir()
 	var runs []*Run
@@ -100,8 +101,8 @@ func TestDifferencesOfReturnsAlone(t *testing.T) {
 	}
 }
 
-// Of two to four seeds the means are compared, also with rows of many; of one nothing is. Where
-// interquartile means say it all, means are left out.
+// With two to four seeds the means are compared, also with rows of many seeds; with one seed
+// nothing is compared. If interquartile means cover all rows, the means are left out.
 func TestDifferencesOfFewSeeds(t *testing.T) {
 	root := t.TempDir()
 	var runs []*Run

@@ -18,14 +18,14 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// palette is that of Okabe and Ito (2008), which people with any colour vision can
-// tell apart; grey stands in for its yellow, which is too light for lines.
+// palette is that of Okabe and Ito (2008), whose colours people with any colour vision
+// can tell apart. Grey replaces its yellow, which is too light for lines.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
 	{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x00, 0x00, 0x00, 0xff}, {0x80, 0x80, 0x80, 0xff},
 }
 
-// dashes tell lines apart in print, and when the palette begins anew.
+// dashes tell lines apart in print, and when the palette repeats.
 var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(2)}, {vg.Points(2), vg.Points(2)}, {vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}}
 
 func shade(i int, alpha uint8) color.NRGBA {
@@ -42,7 +42,7 @@ const (
 	margin      = 8 * vg.Inch / 72
 )
 
-// draw puts panels side by side, one legend below them all.
+// draw draws panels in a grid, with one legend below them all.
 func draw(w io.Writer, format string, panels []panel) error {
 	columns := int(math.Ceil(math.Sqrt(float64(len(panels)))))
 	rows := (len(panels) + columns - 1) / columns
@@ -91,7 +91,7 @@ func newCanvas(format string, width, height vg.Length) (vg.CanvasSizer, io.Write
 	return nil, nil, fmt.Errorf("there is no format %q of figures: want svg or png", format)
 }
 
-// tile draws plots in a grid with their axes in line.
+// tile draws plots in a grid with aligned axes.
 func tile(plots []*plot.Plot, columns, rows int, area vgdraw.Canvas) {
 	grid := make([][]*plot.Plot, rows)
 	for i := range grid {
@@ -112,7 +112,7 @@ func tile(plots []*plot.Plot, columns, rows int, area vgdraw.Canvas) {
 	}
 }
 
-// plot makes the axes of a panel with its marks.
+// plot returns the axes of a panel with its marks.
 func (p panel) plot() (*plot.Plot, error) {
 	out := plot.New()
 	out.Title.Text, out.X.Label.Text, out.Y.Label.Text = p.title, p.x, p.y
@@ -150,14 +150,15 @@ func (p panel) plot() (*plot.Plot, error) {
 	}
 	if p.logX {
 		out.X.Min, out.X.Max = out.X.Min/1.3, out.X.Max*1.3
-	} else if out.X.Min == out.X.Max { // of one step: not an axis of fractions of it
+	} else if out.X.Min == out.X.Max { // a single step: avoid an axis of fractions of it
 		out.X.Min, out.X.Max = 0, max(1, 1.25*out.X.Max)
 	}
 	room(out)
 	return out, nil
 }
 
-// room gives marks at the edge some air. What is never negative begins at zero.
+// room adds a margin above and below the marks. The axis of values that are never
+// negative begins at zero.
 func room(p *plot.Plot) {
 	low, high := p.Y.Min, p.Y.Max
 	air := 0.05 * (high - low)
@@ -172,7 +173,7 @@ func room(p *plot.Plot) {
 	p.Y.Min = low - air
 }
 
-// places are ticks where there are marks.
+// places returns ticks at the x of the marks.
 func (p panel) places() plot.ConstantTicks {
 	var all plot.ConstantTicks
 	seen := map[float64]bool{}
@@ -187,7 +188,7 @@ func (p panel) places() plot.ConstantTicks {
 	return all
 }
 
-// style sets the letters: sans, and dark grey lines around.
+// style sets sans-serif letters and dark grey axes.
 func style(p *plot.Plot) {
 	sans := func(s *text.Style, size float64) {
 		s.Font = font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(size)}
@@ -202,7 +203,8 @@ func style(p *plot.Plot) {
 	}
 }
 
-// ticks stand at 1, 2 or 5 times a power of ten, some six of them; thousands are K.
+// ticks places about six ticks, at multiples of 1, 2 or 5 times a power of ten;
+// thousands are written as K.
 type ticks struct{}
 
 func (ticks) Ticks(low, high float64) []plot.Tick {

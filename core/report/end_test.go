@@ -8,19 +8,19 @@ import (
 	"pgrlab/core/run"
 )
 
-// at is an evaluation at a step that need not be on the cadence.
+// at is an evaluation at a step that may be off the cadence.
 func at(step int, v float64) run.Line {
 	return run.Line{Type: "evaluated", Step: step, Member: run.NoMember,
 		Body: map[string]any{"return_mean": run.Float(v), "return_std": 1, "returns": run.Floats([]float64{v}), "episodes": 1}}
 }
 
-// Runs are evaluated at their end as well, off the cadence: those of the same length are
-// compared there, others where all were evaluated, and a run that was over before others
-// were evaluated first takes nothing away from these.
+// Runs are also evaluated at their end, off the cadence. Runs of the same length are compared
+// there, others at the last step at which all were evaluated. A run that ended before the others
+// were first evaluated does not limit them.
 func TestTheCommonStepOfRunsThatEndOffTheCadence(t *testing.T) {
 	for _, c := range []struct {
 		name  string
-		ends  []int // 0: on the cadence alone, at 1,000, 2,000 and 3,000; else 1,000 as far as it goes, and the end
+		ends  []int // 0: on the cadence alone, at 1,000, 2,000 and 3,000; else at each 1,000 before the end, and at the end
 		step  int
 		seeds int
 		notes int

@@ -15,8 +15,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// The first bytes of every file of events that TensorFlow writes: 24 bytes follow, and
-// the checksum of that length.
+// The first bytes are those of every file of events that TensorFlow writes: the length of 24 bytes,
+// and the checksum of that length.
 func TestEventsAreFramedAsTensorFlowDoes(t *testing.T) {
 	if c := crc32.Checksum([]byte("123456789"), castagnoli); c != 0xe3069283 { // RFC 3720
 		t.Errorf("CRC-32C is %08x", c)
@@ -112,7 +112,7 @@ func (rows) Sizes() (obs, act int) { return 2, 1 }
 func (r rows) Row(i int) []float32 { return r[i] }
 
 func TestNPZ(t *testing.T) {
-	// As numpy.save writes it.
+	// The bytes are those that numpy.save writes.
 	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" + strings.Repeat(" ", 60) + "\n"
 	if got := npyHeader("(3,)"); got != want || len(got) != 128 {
 		t.Errorf("%q, want %q", got, want)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A FigureKind is a figure that journals can give.
+// A FigureKind is a figure that can be drawn from journals.
 type FigureKind struct {
 	Name, Doc string
 	panels    func(r *Report) []panel
@@ -31,7 +31,7 @@ var figures = []FigureKind{
 	{"time", "where the time of a run goes", func(r *Report) []panel { return r.time() }},
 }
 
-// Figures are the figures there are.
+// Figures lists all kinds of figures.
 func Figures() []FigureKind { return figures }
 
 // Figure draws a figure as "svg" or "png".
@@ -54,7 +54,7 @@ type quantity struct{ name, label string }
 type panel struct {
 	title, x, y string
 	marks       []mark
-	names       []string // of the places 0, 1, … on the x axis, where these are no numbers
+	names       []string // names of the places 0, 1, … on the x axis; nil: the axis has numbers
 	logX        bool
 }
 
@@ -81,8 +81,8 @@ type mark struct {
 	behind bool
 }
 
-// curves draws a quantity over steps, one panel a task: the mean over seeds with a
-// band of one deviation, or the single seeds where they are few.
+// curves draws a quantity over steps, one panel per task: the mean over seeds with a
+// band of one deviation, or the single seeds if there are few.
 func (r *Report) curves(q quantity, withReported bool) []panel {
 	var all []panel
 	for _, t := range r.Tasks {
@@ -102,8 +102,8 @@ func (r *Report) curves(q quantity, withReported bool) []panel {
 	return all
 }
 
-// onlyStep is the step at which a quantity was measured, if that is one step: there
-// are no curves then.
+// onlyStep returns the step at which a quantity was measured, if it was measured at a
+// single step, which makes no curve.
 func (t *Task) onlyStep(name string) (step int, one bool) {
 	for _, row := range t.Rows {
 		for _, s := range row.cell.Seeds {
@@ -118,7 +118,7 @@ func (t *Task) onlyStep(name string) (step int, one bool) {
 	return step, one
 }
 
-// places draws what was measured at one step, one place a row: points that are equal
+// places draws a quantity that was measured at one step, one place per row: equal points
 // would hide each other on a common axis.
 func (t *Task) places(q quantity, step int) panel {
 	p := panel{title: t.Task, y: fmt.Sprintf("%s at step %s", q.label, Count(step))}
@@ -178,7 +178,7 @@ func curve(r *Row, name string, color int) []mark {
 	return []mark{band, mean}
 }
 
-// grid are the steps of any of the series that all of them reach over.
+// grid returns the steps of any of the series within the range that all of them cover.
 func grid(seeds []Series) []int {
 	low, high := first(seeds[0]), last(seeds[0])
 	for _, s := range seeds {
@@ -196,7 +196,8 @@ func grid(seeds []Series) []int {
 	return slices.Compact(steps)
 }
 
-// stepsAxis names env steps, and the frames in one where all rows see so many.
+// stepsAxis names the axis of env steps, with the frames in a step if all rows have the
+// same number.
 func (t *Task) stepsAxis() string {
 	n := t.Rows[0].Frames
 	if n == 0 || slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Frames != n }) {
@@ -205,8 +206,8 @@ func (t *Task) stepsAxis() string {
 	return fmt.Sprintf("env steps, of %d %s of the task", n, plural(n, "frame"))
 }
 
-// reportedLine is the paper's value as a line, where the runs are at least half as
-// long as the paper's: below that it says nothing about them.
+// reportedLine draws the paper's value as a line if the runs are at least half as long
+// as the paper's: for shorter runs the value says nothing.
 func (r *Row) reportedLine(color int) []mark {
 	end := 0
 	for _, s := range r.cell.Seeds {
@@ -235,8 +236,8 @@ func seedsOf(p Reported) string {
 	return fmt.Sprint(p.Seeds)
 }
 
-// relevance draws F over the real transitions, one panel a row: values of
-// different functions are not of one size.
+// relevance draws F over the real transitions, one panel per row: the values of
+// different functions have different scales.
 func (r *Report) relevance() []panel {
 	var all []panel
 	for _, t := range r.Tasks {

@@ -16,7 +16,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// Point is a value of a quantity at an env step.
+// Point is the value of a quantity at an env step.
 type Point struct {
 	Step  int
 	WallS float64 // seconds since the run's start
@@ -26,25 +26,25 @@ type Point struct {
 // Series are the values of one quantity, in the order of the journal.
 type Series []Point
 
-// Change is a knob that was turned while a run went on.
+// Change is a change of a knob during a run.
 type Change struct {
 	Position string `json:"position"`
 	Knob     string `json:"knob"`
 	From     string `json:"from"`
 	To       string `json:"to"`
-	Now      bool   `json:"now,omitempty"` // what depends on it was redone at once
+	Now      bool   `json:"now,omitempty"` // everything that depends on the knob was redone at once
 	By       string `json:"by,omitempty"`
-	// Forked changes were made where the run was forked off another one.
+	// Forked says that the change was made where the run was forked off another one.
 	Forked bool `json:"forked,omitempty"`
 }
 
-// bySchedule made the changes that the configuration of a run plans.
+// bySchedule is Change.By of the changes that the configuration of a run plans.
 const bySchedule = "schedule"
 
 // ByHand says whether the knob was turned by hand during the run.
 func (c Change) ByHand() bool { return c.By != bySchedule }
 
-// String is what --at takes: "10000:guidance=3!".
+// String returns the change in the format of --at: "10000:guidance=3!".
 func (c Change) String() string {
 	now := ""
 	if c.Now {
@@ -56,12 +56,12 @@ func (c Change) String() string {
 // Member is one seed of a run.
 type Member struct {
 	Seed uint64
-	// Series by quantity: the type of the journal's line and the field, as in
-	// "evaluated/return_mean" or "generated/dynamics/combined".
+	// Series by quantity. A quantity is named by the type of the journal's line and the
+	// field, as in "evaluated/return_mean" or "generated/dynamics/combined".
 	Series map[string]Series
 }
 
-// Run is what the journal of a run folder says.
+// Run holds what the journal of a run folder says.
 type Run struct {
 	Dir                   string
 	Task, Method, Scale   string
@@ -71,24 +71,24 @@ type Run struct {
 	Members               []Member
 	Changes               []Change
 	Notes                 []string
-	Forked                string // where it was forked off another run; "": it was not
-	Step                  int    // of the last line
-	Frames                int    // of the task in an env step, where they are seen; else 0
+	Forked                string // the position where it was forked off another run; "": it was not
+	Step                  int    // the largest step of any line
+	Frames                int    // frames of the task in an env step, for a learner that sees frames; else 0
 	WallS                 float64
 	Done                  bool
-	Standing              string // of a run that has not ended, for people; "": not known
-	Failed                string // why it could not go on, if it is so
-	Changed               string // what is wrong with the journal, if it is not what the run wrote
+	Standing              string // the state of a run that has not ended, for people; "": not known
+	Failed                string // why the run failed; "": it did not
+	Changed               string // what is wrong with a journal that is not as the run wrote it; "": nothing
 	Resumes, Checkpoints  int
 	Refits, GeneratorStep int
 
 	// Variant says in which settings the run differs from others of its task,
-	// method and scale; Settings are the values by name. Who reads configurations
-	// sets them.
+	// method and scale; Settings holds the values by name. The code that reads
+	// configurations sets both.
 	Variant  string
 	Settings map[string]string
-	// Fingerprint is a hash of the settings that change what a run does, its seed and
-	// length apart: runs of one cell have the same one.
+	// Fingerprint is a hash of the settings that change what a run does, except its seed
+	// and length: all runs of a cell have the same fingerprint.
 	Fingerprint string
 }
 
@@ -134,7 +134,7 @@ func (r *Run) read(journal io.Reader) error {
 	return nil
 }
 
-// add takes in one line.
+// add adds one line to the run.
 func (r *Run) add(e run.Entry) error {
 	if r.Members == nil {
 		return r.start(e)
@@ -174,7 +174,7 @@ func (r *Run) add(e run.Entry) error {
 	return nil
 }
 
-// start takes in the first line.
+// start reads the first line.
 func (r *Run) start(e run.Entry) error {
 	var s struct {
 		Task, Method, Scale, Device string
@@ -222,7 +222,7 @@ func (r *Run) change(e run.Entry) error {
 	return nil
 }
 
-// forkedAt begins the note of a run that goes on from another one's checkpoint.
+// forkedAt begins the note of a run that continues from another run's checkpoint.
 const forkedAt = "forked at "
 
 func (r *Run) said(e run.Entry) error {
@@ -241,12 +241,13 @@ func (r *Run) said(e run.Entry) error {
 	return nil
 }
 
-// ByHand are the changes that were made by hand during the run.
+// ByHand returns the changes that were made by hand during the run.
 func (r *Run) ByHand() []Change {
 	return slices.DeleteFunc(slices.Clone(r.Changes), func(c Change) bool { return !c.ByHand() })
 }
 
-// Badge says whether hands changed the run: CLEAN or TOUCHED.
+// Badge says whether the run was changed by hand: CLEAN or TOUCHED, with the number of
+// changes.
 func (r *Run) Badge() string {
 	n := len(r.ByHand())
 	if n == 0 {
@@ -255,8 +256,8 @@ func (r *Run) Badge() string {
 	return fmt.Sprintf("TOUCHED ×%d", n)
 }
 
-// Find lists the run folders that a path means: itself, or those below it, down
-// to four levels.
+// Find lists the run folders of a path: the path itself, or the run folders below it,
+// down to four levels.
 func Find(path string) ([]string, error) {
 	if info, err := os.Stat(path); err != nil {
 		var p *fs.PathError
@@ -275,7 +276,7 @@ func Find(path string) ([]string, error) {
 	err := filepath.WalkDir(path, func(dir string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || !d.IsDir():
-			return nil // what may not be read holds no run of ours
+			return nil // a folder that may not be read holds no run of ours
 		case dir != path && run.IsUnfinished(d.Name()):
 			return fs.SkipDir
 		case dir != path && run.Holds(dir):
@@ -292,8 +293,8 @@ func Find(path string) ([]string, error) {
 	return found, err
 }
 
-// Begun says with which seed the run was begun: a fork's journal starts with its
-// parent's.
+// Begun sets the seed with which the run was begun: a fork's journal starts with the
+// seed of its parent.
 func (r *Run) Begun(seed uint64) {
 	r.Seed = seed
 	for i := range r.Members {

@@ -12,8 +12,7 @@ import (
 	"pgrlab/core/printable"
 )
 
-// Markdown writes the report for people. Every number has the number of its seeds
-// beside it.
+// Markdown writes the report for people. Every number comes with its number of seeds.
 func (r *Report) Markdown(w io.Writer) error {
 	b := bufio.NewWriter(printable.NewWriter(w))
 	for i, t := range r.Tasks {
@@ -123,7 +122,7 @@ func (r *Row) reached() string {
 	return fmt.Sprintf("median %s, reached by %d of n=%d", Count(int(math.Round(*r.Reaches.Median))), r.Reaches.N, r.N)
 }
 
-// reports is what others found.
+// reports formats the results of publications.
 func reports(all []Reported, independent bool) string {
 	var texts []string
 	for _, r := range all {
@@ -149,7 +148,7 @@ func (r Reported) text() string {
 	return fmt.Sprintf("%s at %s (%s, %s)", around(r.Mean, r.Std), at, seeds, r.Source)
 }
 
-// matrix writes who is better than whom.
+// matrix writes the probabilities of improvement.
 func (t *Task) matrix(b *bufio.Writer) {
 	if t.Better == nil {
 		return
@@ -213,7 +212,7 @@ func (r *Report) runs(b *bufio.Writer) {
 	}
 }
 
-// value writes a number of returns' size: four digits are enough to compare.
+// value formats a number of the size of returns: four digits are enough to compare them.
 func value(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 1000:
@@ -224,7 +223,7 @@ func value(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// around writes a mean and its deviation with digits behind the point alike.
+// around formats a mean and its deviation with the same number of decimals.
 func around(mean, deviation float64) string {
 	size := max(math.Abs(mean), math.Abs(deviation))
 	digits := 0
@@ -237,7 +236,7 @@ func around(mean, deviation float64) string {
 	return fmt.Sprintf("%.*f ± %.*f", digits, mean, digits, deviation)
 }
 
-// Count writes a count with thousands apart: 10,000.
+// Count formats a count with separated thousands: 10,000.
 func Count(n int) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0 && text[i-1] != '-'; i -= 3 {

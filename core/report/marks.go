@@ -12,7 +12,7 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 )
 
-// points are the mark's x and y.
+// points pairs the mark's x with y.
 func (m mark) points(y []float64) plotter.XYs {
 	all := make(plotter.XYs, len(m.x))
 	for i := range all {
@@ -21,7 +21,7 @@ func (m mark) points(y []float64) plotter.XYs {
 	return all
 }
 
-// line is how the mark's lines look.
+// line returns the style of the mark's lines.
 func (m mark) line() vgdraw.LineStyle {
 	s := vgdraw.LineStyle{Color: shade(m.color, 0xff), Width: vg.Points(1.8), Dashes: dashes[m.color/len(palette)%len(dashes)]}
 	switch m.kind {
@@ -35,7 +35,7 @@ func (m mark) line() vgdraw.LineStyle {
 	return s
 }
 
-// glyph is how its points look.
+// glyph returns the style of the mark's points.
 func (m mark) glyph() vgdraw.GlyphStyle {
 	s := vgdraw.GlyphStyle{Color: shade(m.color, 0xc0), Radius: vg.Points(2.8), Shape: vgdraw.CircleGlyph{}}
 	switch m.kind {
@@ -87,8 +87,8 @@ func (m mark) plotters() ([]plot.Plotter, error) {
 	return []plot.Plotter{line}, nil
 }
 
-// interval is a bar from y to upper with a point on it: the last of y, or the
-// middle.
+// interval draws a bar from y to upper with a point on it, at the second y if there is
+// one, else in the middle.
 func (m mark) interval() ([]plot.Plotter, error) {
 	low, high := m.y[0], m.upper[0]
 	middle := (low + high) / 2
@@ -120,8 +120,8 @@ type entry struct {
 	band bool
 }
 
-// legendOf lists what the panels show, each once. Of places, whose colours say
-// nothing that their names do not say, the shape counts alone.
+// legendOf lists what the panels show, each entry once. In panels with named places only
+// the shape of a mark counts: its colour adds nothing to the name.
 func legendOf(panels []panel) []entry {
 	var all []entry
 	for _, p := range panels {
@@ -142,7 +142,7 @@ func legendOf(panels []panel) []entry {
 	return all
 }
 
-// letters of the legend.
+// letters is the text style of the legend.
 var letters = text.Style{
 	Color: color.Black, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: vg.Points(9)}, Handler: plot.DefaultTextHandler,
 	YAlign: text.YCenter,

@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// measure is a quantity of the journal of which a report has the mean over a run.
+// measure is a quantity of the journal of which a report shows the mean over a run.
 type measure struct{ Name, series string }
 
-// measures are some that share a table; text stands above it. Rows without any of those that are
-// needed are not in it.
+// measures are the measures of one table. text is printed above the table. A row without any of
+// the needed measures is left out.
 type measures struct {
 	text   string
 	all    []measure
-	needed int // from the first on; 0: all are
+	needed int // how many measures are needed, from the first on; 0: all
 }
 
-// generatedMeasures are what a journal says of each new D_syn. See lab.Generated and
-// lab.Dynamics.
+// generatedMeasures are the measures of each new D_syn. See event.Generated and event.Dynamics.
 var generatedMeasures = measures{
 	"D_syn, the mean over its generations. Errors of s' are in units of the variance of real next states, those of s' − s and of r in units of theirs: the best constant guess scores 1 on rows like the real ones. Relevant rows: true F in the upper quarter of the real ones. Coverage: real rows with a synthetic one nearby that is no copy; as many real ones would cover 0.97.",
 	[]measure{
@@ -32,7 +31,7 @@ var generatedMeasures = measures{
 	0,
 }
 
-// exploredMeasures are what a journal says of how episodes in mazes go, and of what pays for it.
+// exploredMeasures are the measures of episodes in mazes and of the exploration bonus.
 var exploredMeasures = measures{
 	"In mazes, the mean over the evaluations: goals reached and cells entered in an episode, displacement over that at top speed, and the share of actions that look to a side or fire (3 of 9 where all are as likely). Bonus of a training step as the learner gets it, entries of an episode's memory, their P90, and accuracy of the R-network on pairs that it was not taught: the mean over the run.",
 	[]measure{
@@ -45,18 +44,18 @@ var exploredMeasures = measures{
 		{"P90", "losses/episodes/p90"},
 		{"R-network", "losses/episodes/accuracy"},
 	},
-	4, // the rest is of bonuses, which there are without mazes too
+	4, // the rest measure the bonus, which exists without mazes too
 }
 
-// Measured is a quantity of a row: by seed, the mean over all that there were until the
-// step of the report. Seeds without one are left out.
+// Measured is a quantity of a row: for each seed, the mean of its values until the step of
+// the report. Seeds without values are left out.
 type Measured struct {
 	Name string `json:"name"`
 	N    int    `json:"n"` // seeds
 	Spread
 }
 
-// measured takes the measures of a row; nil where it has none of them.
+// measured computes the measures of a row; nil if it has none of the needed ones.
 func (r *Row) measured(kinds measures, step int) (all []Measured) {
 	found := false
 	for i, kind := range kinds.all {
@@ -76,7 +75,7 @@ func (r *Row) measured(kinds measures, step int) (all []Measured) {
 	return all
 }
 
-// meanUntil is the mean of the points at or before a step; false where there is none.
+// meanUntil returns the mean of the points at or before a step; false if there is none.
 func (s Series) meanUntil(step int) (mean float64, ok bool) {
 	n := 0
 	for _, p := range s {
@@ -88,8 +87,8 @@ func (s Series) meanUntil(step int) (mean float64, ok bool) {
 	return mean / float64(n), n > 0
 }
 
-// measured writes the measures of the rows, of returns those that a row has; nothing where none
-// has some.
+// measured writes a table of the measures of the rows. of returns the measures of a row. If no row
+// has measures, nothing is written.
 func (t *Task) measured(b *bufio.Writer, kinds measures, of func(*Row) []Measured) {
 	var lines []string
 	for _, r := range t.Rows {

@@ -10,8 +10,9 @@ import (
 	"pgrlab/core/run"
 )
 
-// What generators made is a table of its own: by seed the mean over the generations
-// until the report's step, what is not a number left out, other methods without a line.
+// The measures of generated rows have their own table: for each seed the mean over the generations
+// until the report's step, without values that are not numbers. Methods without generations have no
+// line.
 func TestGeneratedTable(t *testing.T) {
 	root := t.TempDir()
 	line := func(step int, change any, coverage float64) run.Line {
@@ -49,8 +50,8 @@ func TestGeneratedTable(t *testing.T) {
 	}
 }
 
-// How episodes in mazes went is a table of its own, and so is kept in results files: of runs with
-// a bonus elsewhere there is none.
+// The measures of episodes in mazes have their own table and are kept in results files. Runs with a
+// bonus in other tasks have no such table.
 func TestExploredTable(t *testing.T) {
 	root := t.TempDir()
 	explored := func(step int, goals, moved float64) run.Line {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// final draws the returns at the common step, one place a row.
+// final draws the returns at the common step, one place per row.
 func (r *Report) final() []panel {
 	var all []panel
 	for _, t := range r.Tasks {
@@ -29,13 +29,13 @@ func (r *Report) final() []panel {
 	return all
 }
 
-// place names a place of the x axis, in short lines.
+// place returns the name of a row's place on the x axis, in short lines.
 func (r *Row) place(n int) string {
 	return fmt.Sprintf("%s\n(n=%d)", strings.NewReplacer(", ", "\n", " · ", "\n").Replace(r.Label), n)
 }
 
-// points are the single seeds of a row at a place of the x axis, and their
-// interquartile mean with its interval if there are enough.
+// points draws the single seeds of a row at a place of the x axis and, with enough
+// seeds, their interquartile mean with its interval.
 func (r *Row) points(x float64, color int) []mark {
 	if r.N == 0 {
 		return nil
@@ -54,8 +54,8 @@ func (r *Row) points(x float64, color int) []mark {
 	return marks
 }
 
-// cadence draws the returns over the setting refit_every. Rows that differ in
-// nothing else belong together, by method.
+// cadence draws the returns over the setting refit_every. Rows of one method share a
+// colour.
 func (r *Report) cadence() []panel {
 	var all []panel
 	for _, t := range r.Tasks {
@@ -82,7 +82,7 @@ func (r *Report) cadence() []panel {
 	return all
 }
 
-// spent are the parts of a run's time in the order in which they are drawn, with the
+// spent lists the parts of a run's time in the order in which they are drawn, with the
 // series that hold them.
 var spent = []struct {
 	label  string
@@ -95,7 +95,7 @@ var spent = []struct {
 	{"evaluation", []string{"perf/spent_s/evaluate"}},
 }
 
-// time draws what the parts of a run take, per 10,000 env steps.
+// time draws the time that the parts of a run take, per 10,000 env steps.
 func (r *Report) time() []panel {
 	var all []panel
 	for _, t := range r.Tasks {
@@ -104,7 +104,7 @@ func (r *Report) time() []panel {
 			runs, sums := 0, make([]float64, len(spent)+1)
 			for _, s := range row.cell.Seeds {
 				if s.Member > 0 || s.Run.Step == 0 {
-					continue // one clock a run
+					continue // a run has one clock
 				}
 				runs++
 				rest, scale := s.Run.WallS, 10_000/float64(s.Run.Step)/60
@@ -138,7 +138,7 @@ func (r *Report) time() []panel {
 	return all
 }
 
-// short writes a count of steps as the paper does: 100000 as 100K.
+// short formats a count of steps as the paper does: 100000 as 100K.
 func short(n int) string {
 	switch {
 	case n >= 1_000_000 && n%100_000 == 0:

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// eventType is the message Event as far as a run needs it, from its definition
+// eventType is the message Event, as far as a run needs it, from its definition
 // (tensorflow/tensorflow: tensorflow/core/util/event.proto, framework/summary.proto).
 func eventType(t *testing.T) protoreflect.MessageDescriptor {
 	t.Helper()
@@ -58,12 +58,12 @@ func eventType(t *testing.T) protoreflect.MessageDescriptor {
 	return file.Messages().ByName("Event")
 }
 
-// readEvents reads records as TFRecord files are specified, checksums included, and
-// lists their events: step, tag and value.
+// readEvents reads records according to the specification of TFRecord files, checksums included,
+// and lists their events: step, tag and value.
 func readEvents(t *testing.T, r io.Reader, of protoreflect.MessageDescriptor) (all []string) {
 	t.Helper()
 	check := func(what string, data []byte, sum uint32) {
-		crc := sum - 0xa282ead8 // unmasked as LevelDB's and TensorFlow's readers do
+		crc := sum - 0xa282ead8 // unmasked like in LevelDB's and TensorFlow's readers
 		crc = crc>>17 | crc<<15
 		if got := crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)); got != crc {
 			t.Fatalf("checksum of %s is %08x, want %08x", what, crc, got)
@@ -104,7 +104,7 @@ func readEvents(t *testing.T, r io.Reader, of protoreflect.MessageDescriptor) (a
 	}
 }
 
-// A reader that knows nothing of the writer reads the events of a run.
+// An independent reader reads the events of a run.
 func TestEventsAreReadBack(t *testing.T) {
 	r := journal(t, t.TempDir(), "t", "m", 1, []float64{1.5, -2, math.Inf(1)})
 	var b bytes.Buffer
@@ -128,7 +128,7 @@ func TestEventsAreReadBack(t *testing.T) {
 	}
 }
 
-// numpy, where there is one, is who npz is for.
+// numpy, if it is installed, reads the npz file.
 func TestNumpyReadsTransitions(t *testing.T) {
 	python := ""
 	for _, p := range []string{"python3", "/usr/bin/python3"} {

@@ -13,25 +13,25 @@ type Reported struct {
 	Mean        float64 `json:"mean"`
 	Std         float64 `json:"std"`
 	Steps       int     `json:"steps"`
-	Seeds       int     `json:"seeds"` // 0 where it is not said
+	Seeds       int     `json:"seeds"` // 0 if it is not reported
 	Source      string  `json:"source"`
 	Independent bool    `json:"independent,omitempty"` // not the paper's
-	Pixels      bool    `json:"pixels,omitempty"`      // of learners that see frames, else states
-	Frames      int     `json:"frames,omitempty"`      // that Steps are, if that is known
+	Pixels      bool    `json:"pixels,omitempty"`      // of learners that see frames; else states
+	Frames      int     `json:"frames,omitempty"`      // number of frames that Steps correspond to, if known
 }
 
-// Options say what a report is about.
+// Options select what a report shows.
 type Options struct {
-	Step      int                // runs are compared there; 0: at the last one that all have
-	ScoreFrom int                // a run counts with the mean of its evaluations from there to Step; 0: with that at Step
+	Step      int                // step at which runs are compared; 0: the last one that all have
+	ScoreFrom int                // a run counts with the mean of its evaluations from this step to Step; 0: with the one at Step
 	Threshold float64            // for steps to a threshold; 0: half of the best mean
 	Methods   []string           // the order of rows
-	Reported  []Reported         // by others, of any task and method
-	Full      map[string]float64 // by task: the return that is full marks, where there is one
-	Keep      func(c *Cell) bool // cells that are wanted; nil: all
+	Reported  []Reported         // results of others, for any task and method
+	Full      map[string]float64 // by task: the return that is full marks, if there is one
+	Keep      func(c *Cell) bool // selects the cells of the report; nil: all
 }
 
-// Report is what a number of runs show.
+// Report holds the results of a number of runs.
 type Report struct {
 	Tasks     []*Task    `json:"tasks"`
 	Aggregate *Aggregate `json:"aggregate,omitempty"`
@@ -40,34 +40,34 @@ type Report struct {
 	cells []*Cell
 }
 
-// Task compares what was run on one task.
+// Task compares the runs on one task.
 type Task struct {
 	Task      string  `json:"task"`
-	Step      int     `json:"step"`       // the returns are those there
-	StepExact bool    `json:"step_exact"` // else the last evaluation before it counts for some
+	Step      int     `json:"step"`       // step of the returns
+	StepExact bool    `json:"step_exact"` // all were evaluated at Step; else the last evaluation before it counts for some
 	ScoreFrom int     `json:"score_from,omitempty"`
-	From      int     `json:"from"` // the area under the curve begins there
+	From      int     `json:"from"` // step at which the area under the curve begins
 	Threshold float64 `json:"threshold"`
-	// ThresholdOf is the row whose mean return the threshold is half of; "" where it
-	// was given.
+	// ThresholdOf is the row of which the threshold is half the mean return; "" if the
+	// threshold was given.
 	ThresholdOf string `json:"threshold_of,omitempty"`
 	Rows        []*Row `json:"rows"`
-	// Better[i][j] is the probability that a run of row i is better than one of
-	// row j; nil where i is j, and where either has fewer than MinPairs seeds.
+	// Better[i][j] is the probability that a run of row i is better than a run of
+	// row j; nil if i is j, and if either row has fewer than MinPairs seeds.
 	Better [][]*Better `json:"better,omitempty"`
-	// Differences of the rows, of each quantity that they have.
+	// Differences between the rows, for each quantity that they have.
 	Differences []Differences `json:"differences,omitempty"`
 }
 
-// Row are the numbers of a cell. What takes MinSeeds seeds to say is missing
-// where there are fewer.
+// Row holds the numbers of a cell. Statistics that need MinSeeds seeds are missing if
+// there are fewer.
 type Row struct {
 	Label   string    `json:"label"`
 	Method  string    `json:"method"`
 	Scale   string    `json:"scale"`
 	Variant string    `json:"variant,omitempty"`
 	Touched string    `json:"touched,omitempty"` // the changes by hand
-	Frames  int       `json:"frames,omitempty"`  // of the task in an env step, where they are seen
+	Frames  int       `json:"frames,omitempty"`  // frames of the task in an env step, for a learner that sees frames
 	N       int       `json:"n"`                 // seeds that reached the step
 	Missing int       `json:"missing,omitempty"` // seeds that did not
 	Seeds   []uint64  `json:"seeds"`
@@ -77,26 +77,26 @@ type Row struct {
 	IQM     *float64  `json:"iqm,omitempty"`
 	IQMIn   *Interval `json:"iqm_interval,omitempty"`
 	Area    Spread    `json:"area"`
-	Dormant Spread    `json:"dormant"` // ratio of the policy, taken as the returns are; of seeds that say it
+	Dormant Spread    `json:"dormant"` // dormant ratio of the policy, taken as the returns are; of seeds that report it
 	Reaches Reached   `json:"reaches"`
 	Dirs    []string  `json:"dirs"`
-	Changed []string  `json:"changed,omitempty"` // those whose journal is not what the run wrote
+	Changed []string  `json:"changed,omitempty"` // folders whose journal is not as the run wrote it
 
-	Generated []Measured `json:"generated,omitempty"` // what its generators made
-	Explored  []Measured `json:"explored,omitempty"`  // how it went in mazes
+	Generated []Measured `json:"generated,omitempty"` // measures of D_syn
+	Explored  []Measured `json:"explored,omitempty"`  // measures of episodes in mazes
 
 	Reported []Reported `json:"reported,omitempty"` // the paper's first
 	cell     *Cell
 }
 
-// Spread is a number by seed.
+// Spread holds a number for each seed, with mean and deviation.
 type Spread struct {
 	Points []float64 `json:"points"`
 	Mean   *float64  `json:"mean,omitempty"`
 	Std    *float64  `json:"std,omitempty"`
 }
 
-// summarised has mean and deviation, where there are seeds enough.
+// summarised adds mean and deviation if there are enough seeds.
 func (s Spread) summarised() Spread {
 	if len(s.Points) >= MinSeeds {
 		s.Mean, s.Std = pointer(Mean(s.Points)), pointer(Deviation(s.Points))
@@ -108,8 +108,8 @@ func (s Spread) summarised() Spread {
 type Reached struct {
 	N      int    `json:"n"`     // seeds that did
 	Points []*int `json:"steps"` // by seed; null: it did not
-	// Median is that over all seeds, those that did not reach it last; nil where it
-	// is one of these, or where there are few seeds.
+	// Median is the median over all seeds, where seeds that did not reach the threshold
+	// come last; nil if it falls on one of these, or if there are few seeds.
 	Median *float64 `json:"median,omitempty"`
 }
 
@@ -117,7 +117,7 @@ type Reached struct {
 type Better struct {
 	P        float64   `json:"p"`
 	Interval *Interval `json:"interval,omitempty"`
-	N        [2]int    `json:"n"` // seeds of either
+	N        [2]int    `json:"n"` // seeds of each row
 }
 
 // New makes the report of runs.
@@ -184,7 +184,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	return t, nil
 }
 
-// newRow takes the numbers of a cell at the task's step.
+// newRow computes the numbers of a cell at the task's step.
 func newRow(c *Cell, t *Task, o Options) *Row {
 	r := &Row{Label: c.Label(), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, cell: c}
 	for _, s := range c.Seeds {
@@ -224,7 +224,7 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 	return r
 }
 
-// reach finds the steps to the threshold.
+// reach finds the steps of the seeds to the threshold.
 func (r *Row) reach(t *Task) {
 	var all []float64
 	for _, s := range r.cell.Seeds {
@@ -249,8 +249,8 @@ func (r *Row) reach(t *Task) {
 	}
 }
 
-// halfOfBest is half of the best mean return of rows without changes by hand, to two
-// digits, and that row's label.
+// halfOfBest returns half of the best mean return of rows without changes by hand, to two
+// digits, and the label of that row.
 func halfOfBest(rows []*Row) (half float64, of string) {
 	best := math.Inf(-1)
 	for _, r := range rows {
@@ -269,7 +269,7 @@ func halfOfBest(rows []*Row) (half float64, of string) {
 	return math.Round(half/digit) * digit, of
 }
 
-// compare fills in who is better than whom.
+// compare fills in the probabilities of improvement.
 func (t *Task) compare() {
 	if len(t.Rows) < 2 {
 		return

@@ -69,9 +69,9 @@ func TestAJournalIsRead(t *testing.T) {
 	}
 }
 
-// Few seeds: the single points; five: a spread. Runs of different lengths are
-// compared where all were evaluated. Touched runs, other settings and the same seed
-// again never come into a clean cell.
+// A few seeds are shown as single points, five as a spread. Runs of different lengths are compared
+// where all were evaluated. Touched runs, runs with other settings and repeated seeds never enter a
+// clean cell.
 func TestCells(t *testing.T) {
 	root := t.TempDir()
 	var runs []*Run
@@ -213,7 +213,7 @@ func TestFoldersThatAreNoRuns(t *testing.T) {
 	}
 }
 
-// Every figure is drawn, alike each time, and says what it cannot show.
+// Every figure is drawn, is the same each time, and says what it cannot show.
 func TestFigures(t *testing.T) {
 	root := t.TempDir()
 	line := func(kind string, body map[string]any) run.Line {

@@ -21,35 +21,37 @@ import (
 	"pgrlab/core/run"
 )
 
-// Results are finished runs as a table of comma-separated values: what is kept of a study
-// when its run folders are gone. A row is one step of one seed of a run that has ended, at
-// which something was measured; columns behind the fixed ones are quantities by their name
-// in the journal, with six significant digits, empty where there is none at that step.
-// Rows are sorted, so that a file under version control changes only where runs were added.
+// Results are finished runs as a table of comma-separated values, which is kept when the run
+// folders of a study are gone. A row is one step at which something was measured, in one seed
+// of a run that has ended. The columns after the fixed ones are quantities, named as in the
+// journal, with six significant digits; a cell is empty if the quantity was not measured at
+// that step. Rows are sorted, so that a file under version control changes only where runs
+// were added.
 //
-// What hands changed is no result of its settings, and neither is a fork: they stay out.
+// A run that was changed by hand is no result of its settings, and neither is a fork: both
+// are left out.
 
-// framesColumn has the frame of the task that a step is, where frames are seen. Files of
-// before it are without.
+// framesColumn holds the frame of the task at a step, for learners that see frames. Older
+// files do not have the column.
 const framesColumn = "frames"
 
 // resultColumns come before the quantities.
 var resultColumns = []string{"task", "method", "scale", "variant", "settings", "seed", "steps", "device", "version", "step", "wall_s"}
 
-// resultQuantities are those that a results file keeps.
+// resultQuantities are the quantities that every results file keeps.
 var resultQuantities = []string{
 	Return, "evaluated/return_std", "evaluated/episodes", dormantRatio, "q_bias/bias",
 	"scores/mean", "scores/q50", "scores/q90",
 	"generated/dynamics/change", "generated/dynamics/reward_relative", "generated/coverage", "generated/copies",
 }
 
-// exploredQuantities are kept too where one of the runs has some.
+// exploredQuantities are further quantities; each is kept if one of the runs has it.
 var exploredQuantities = []string{
 	"evaluated/explored/goals", "evaluated/explored/cells", "evaluated/explored/moved", "evaluated/explored/on_spot",
 	"losses/bonus", "losses/episodes/entries", "losses/episodes/p90", "losses/episodes/accuracy",
 }
 
-// quantitiesOf are the quantities that a file of such runs keeps.
+// quantitiesOf returns the quantities that a file of these runs keeps.
 func quantitiesOf(runs []*Run) []string {
 	has := func(name string) bool {
 		return slices.ContainsFunc(runs, func(r *Run) bool { return len(r.Members[0].Series[name]) > 0 })
@@ -60,7 +62,7 @@ func quantitiesOf(runs []*Run) []string {
 // maxResults bounds a results file, in bytes.
 const maxResults = 256 << 20
 
-// ResultKey says which seed of which settings a result is of.
+// ResultKey identifies a result by its settings and its seed.
 type ResultKey struct {
 	Task, Method, Scale string
 	Fingerprint         string // of the settings, see Run
@@ -68,12 +70,12 @@ type ResultKey struct {
 	Steps               int
 }
 
-// Key is that of a run of one seed.
+// Key returns the key of a run of one seed.
 func (r *Run) Key() ResultKey {
 	return ResultKey{r.Task, r.Method, r.Scale, r.Fingerprint, r.Seed, r.Step}
 }
 
-// IsResult says why a run is none, or nothing.
+// IsResult returns an error that says why a run is no result, or nil.
 func (r *Run) IsResult() error {
 	switch {
 	case r.Failed != "":
@@ -90,7 +92,7 @@ func (r *Run) IsResult() error {
 	return nil
 }
 
-// ReadResults reads a results file: a run for each seed, without its folder.
+// ReadResults reads a results file. It returns a run for each seed, without its folder.
 func ReadResults(path string) ([]*Run, error) {
 	file, err := run.OpenFile(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
@@ -171,7 +173,7 @@ func resultRow(row []string) (r *Run, at Point, err error) {
 	return r, at, cmp.Or(errs[:]...)
 }
 
-// framesOf is how many frames an env step is when so many are a step's.
+// framesOf returns how many frames an env step has, given the frame at a step.
 func framesOf(at Point) (int, error) {
 	if at.Step == 0 && at.Value == 0 {
 		return 0, nil
@@ -183,9 +185,9 @@ func framesOf(at Point) (int, error) {
 	return int(n), nil
 }
 
-// AddResults adds runs to a results file, which is made if there is none, and says how many
-// were new: the same seed of the same settings is there once, the first one stays. Other
-// processes may add to it meanwhile.
+// AddResults adds runs to a results file, which it creates if there is none, and returns how
+// many were new. The file holds each seed of the same settings once: the first one stays.
+// Other processes may add to the file at the same time.
 func AddResults(path string, runs []*Run) (added int, err error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	lock, err := os.Open(dir)
@@ -193,7 +195,7 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 		return 0, err
 	}
 	defer lock.Close()
-	syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) // where the file system knows no locks, one process should write
+	syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) // if the file system has no locks, only one process should write
 	all, err := ReadResults(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -222,7 +224,7 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	return added, run.ReplaceFile(dir, name, formatResults(all))
 }
 
-// formatResults writes runs of one seed each.
+// formatResults formats runs of one seed each.
 func formatResults(runs []*Run) []byte {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b *Run) int {
@@ -240,10 +242,10 @@ func formatResults(runs []*Run) []byte {
 	return text.Bytes()
 }
 
-// resultRows are the rows of a run of one seed, with these quantities.
+// resultRows returns the rows of a run of one seed, with these quantities.
 func (r *Run) resultRows(quantities []string) [][]string {
 	series := r.Members[0].Series
-	walls := map[int]float64{} // by step at which something was measured
+	walls := map[int]float64{} // wall time by step at which something was measured
 	for _, name := range quantities {
 		for _, p := range series[name] {
 			walls[p.Step] = max(walls[p.Step], p.WallS)

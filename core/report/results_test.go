@@ -31,7 +31,7 @@ func result(t *testing.T, root, method string, seed int, more ...run.Line) *Run 
 	return r
 }
 
-// same holds a number of a results file to that of the run.
+// same compares a number from a results file with the run's.
 func same(t *testing.T, what string, got, want float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= 5e-6*math.Abs(want)) {
@@ -39,7 +39,8 @@ func same(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// A report of a results file says what one of the runs says, to the digits that it keeps.
+// A report from a results file shows the same as one from the runs, to the digits that the file
+// keeps.
 func TestResultsAreReportedAsTheirRuns(t *testing.T) {
 	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
 	var runs []*Run
@@ -96,8 +97,8 @@ func TestResultsAreReportedAsTheirRuns(t *testing.T) {
 	}
 }
 
-// A seed of the same settings is there once, whoever adds it and however many at a time; the
-// file does not depend on the order, and the bytes of what stands stay.
+// A seed of the same settings is stored once, whoever adds it and however many add at a time. The
+// file does not depend on the order, and the bytes of existing results stay the same.
 func TestResultsAreAddedOnce(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	var runs []*Run
@@ -148,7 +149,7 @@ func TestResultsAreAddedOnce(t *testing.T) {
 	}
 }
 
-// What is no result of its settings is refused, and leaves the file as it is.
+// A run that is no result of its settings is refused and leaves the file unchanged.
 func TestWhatIsNoResult(t *testing.T) {
 	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
 	good := result(t, root, "synther", 1)
@@ -181,7 +182,7 @@ func TestWhatIsNoResult(t *testing.T) {
 	}
 }
 
-// Files that are none say what is wrong, in a line, and nothing of them is taken.
+// Files that are not results give an error of one line, and nothing is read from them.
 func TestFilesThatAreNoResults(t *testing.T) {
 	root := t.TempDir()
 	other := result(t, root, "synther", 1)
@@ -215,8 +216,8 @@ func TestFilesThatAreNoResults(t *testing.T) {
 	}
 }
 
-// Whatever stands in a file, reading it neither fails badly nor lets control characters
-// through, and what was read is written so that it is read again.
+// Whatever a file holds, reading it neither panics nor lets control characters through, and results
+// that were read can be written and read again.
 func FuzzReadResults(f *testing.F) {
 	row := "cheetah-run,synther,demo,,abc,1,5000,cpu,v1,1000,10.0,5"
 	head := strings.Join(resultColumns, ",") + "," + Return

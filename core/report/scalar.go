@@ -15,11 +15,11 @@ type Scalar struct {
 	Value float64
 }
 
-// noScalars are fields that say where a line belongs, or what it is about.
+// noScalars are the fields that say where a line belongs, or what it is about.
 var noScalars = map[string]bool{"type": true, "step": true, "member": true, "wall_s": true, "id": true}
 
-// Scalars are the numbers of a journal line, by name. Lists have none, but
-// quantiles, which are the tenth, fiftieth and ninetieth of a hundred.
+// Scalars returns the numbers of a journal line, by name. Lists give none, except a list
+// "quantiles" of the 10th, 50th and 90th percentile.
 func Scalars(e run.Entry) ([]Scalar, error) {
 	var fields map[string]any
 	if err := e.Fields(&fields); err != nil {
@@ -31,7 +31,7 @@ func Scalars(e run.Entry) ([]Scalar, error) {
 	return numbers(e.Type, fields), nil
 }
 
-// ScalarsOf are the numbers of what a journal line of that type is made from.
+// ScalarsOf returns the numbers of a journal line of type kind that would be made from body.
 func ScalarsOf(kind string, body any) ([]Scalar, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -78,7 +78,7 @@ func collect(all *[]Scalar, prefix string, fields map[string]any) {
 	}
 }
 
-// number reads a number of a journal: see run.Float.
+// number reads a number of a journal; see run.Float.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case float64:

@@ -1,6 +1,6 @@
 package report
 
-// at is the value of the last point at or before step.
+// at returns the value of the last point at or before step.
 func (s Series) at(step int) (v float64, ok bool) {
 	for _, p := range s {
 		if p.Step <= step {
@@ -10,8 +10,8 @@ func (s Series) at(step int) (v float64, ok bool) {
 	return v, ok
 }
 
-// between is the value in line between points; the first and last ones hold
-// outside.
+// between returns the value at step, interpolated linearly between points; outside, it
+// is the value of the first or last point.
 func (s Series) between(step int) float64 {
 	for i, p := range s {
 		if p.Step < step {
@@ -27,8 +27,8 @@ func (s Series) between(step int) float64 {
 	return s[len(s)-1].Value
 }
 
-// Area is the area under the curve from step first to last, by trapezoids, over
-// their distance: the mean height. Of no distance it is the height.
+// Area returns the area under the curve from step first to last, by trapezoids,
+// divided by their distance: the mean height. Without a distance it is the height.
 func (s Series) Area(first, last int) float64 {
 	if first >= last {
 		return s.between(last)
@@ -48,7 +48,7 @@ func (s Series) Area(first, last int) float64 {
 	return area / float64(last-first)
 }
 
-// Reaches is the first step, up to last, whose value is at least the threshold.
+// Reaches returns the first step, up to last, whose value is at least the threshold.
 func (s Series) Reaches(threshold float64, last int) (step int, ok bool) {
 	for _, p := range s {
 		if p.Step <= last && p.Value >= threshold {

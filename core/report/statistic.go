@@ -9,12 +9,12 @@ import (
 	"pgrlab/core/rng"
 )
 
-// MinSeeds is the smallest number of seeds that a spread is said for; of fewer
-// the single points are shown.
+// MinSeeds is the smallest number of seeds for which a spread is reported; with fewer
+// seeds the single points are shown.
 const MinSeeds = 5
 
-// MinPairs is the smallest number of seeds of either side that a probability of
-// improvement is said for: of one seed each it would be 0 or 1, whatever the methods.
+// MinPairs is the smallest number of seeds on either side for which a probability of
+// improvement is reported: for one seed each it would be 0 or 1, whatever the methods.
 const MinPairs = 2
 
 // resamples is the number of bootstrap resamples of an interval.
@@ -26,7 +26,7 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Mean is the arithmetic mean; NaN of nothing.
+// Mean returns the arithmetic mean; NaN for no values.
 func Mean(x []float64) float64 {
 	sum := 0.0
 	for _, v := range x {
@@ -35,8 +35,8 @@ func Mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// Deviation is the standard deviation of a sample, with n − 1; NaN of fewer than
-// two.
+// Deviation returns the standard deviation of a sample, with n − 1; NaN for fewer
+// than two values.
 func Deviation(x []float64) float64 {
 	if len(x) < 2 {
 		return math.NaN()
@@ -48,9 +48,9 @@ func Deviation(x []float64) float64 {
 	return math.Sqrt(sum / float64(len(x)-1))
 }
 
-// Welch is the 95 % interval of the difference of the means of a and b, taken for normal with
-// variances of their own (Welch 1947; scipy.stats.ttest_ind with equal_var=False). Both want two
-// values; where both have no spread it is the difference alone.
+// Welch returns the 95 % interval of the difference of the means of a and b, assumed normal with
+// unequal variances (Welch 1947; scipy.stats.ttest_ind with equal_var=False). Both need two
+// values. If neither has any spread, the interval is the difference alone.
 func Welch(a, b []float64) Interval {
 	part := func(x []float64) float64 { d := Deviation(x); return d * d / float64(len(x)) }
 	p, q := part(a), part(b)
@@ -63,16 +63,16 @@ func Welch(a, b []float64) Interval {
 	return Interval{mid - half, mid + half}
 }
 
-// IQM is the interquartile mean over all of the strata together: the mean of what
-// is left when a quarter of the values, rounded down, is cut off at each end
-// (Agarwal et al. 2021; scipy's trim_mean with 0.25).
+// IQM returns the interquartile mean over all strata together: the mean of the values
+// that remain when a quarter of them, rounded down, is cut off at each end (Agarwal et
+// al. 2021; scipy's trim_mean with 0.25).
 func IQM(strata ...[]float64) float64 {
 	all := slices.Sorted(slices.Values(slices.Concat(strata...)))
 	cut := len(all) / 4
 	return Mean(all[cut : len(all)-cut])
 }
 
-// Improvement is the probability that a run of a is better than one of b on the
+// Improvement returns the probability that a run of a is better than a run of b on the
 // same task, ties counting half: the mean over tasks of U/(n·m) (Agarwal et al.
 // 2021, section 4.3). a[t] and b[t] are the results on task t, one per seed.
 func Improvement(a, b [][]float64) float64 {
@@ -94,8 +94,8 @@ func Improvement(a, b [][]float64) float64 {
 	return sum / float64(len(a))
 }
 
-// Bootstrap is the 95 % interval of a statistic of strata under the percentile
-// bootstrap: every stratum is drawn from with replacement on its own. The same
+// Bootstrap returns the 95 % interval of a statistic of strata under the percentile
+// bootstrap, which draws with replacement from each stratum separately. The same
 // stream gives the same interval.
 func Bootstrap(s rng.Stream, strata [][]float64, statistic func(strata [][]float64) float64) Interval {
 	drawn := make([][]float64, len(strata))
@@ -116,7 +116,7 @@ func Bootstrap(s rng.Stream, strata [][]float64, statistic func(strata [][]float
 	return Interval{percentile(values, 0.025), percentile(values, 0.975)}
 }
 
-// percentile is the p-quantile of sorted values, between two of them in line.
+// percentile returns the p-quantile of sorted values, interpolated linearly.
 func percentile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := min(int(at), len(sorted)-2)
@@ -126,5 +126,5 @@ func percentile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// bootstrap draws for the intervals of reports.
+// bootstrap is the random stream for the intervals of reports.
 var bootstrap = rng.New(0, "report: bootstrap")

@@ -14,7 +14,8 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// Worked by hand; the interquartile means are those of scipy.stats.trim_mean(x, 0.25).
+// The values are worked by hand; the interquartile means are those of scipy.stats.trim_mean(x,
+// 0.25).
 func TestStatistics(t *testing.T) {
 	five := []float64{5, 1, 2, 100, 3}
 	near(t, "mean", Mean(five), 22.2)
@@ -27,7 +28,7 @@ func TestStatistics(t *testing.T) {
 		t.Error("one value has a deviation")
 	}
 
-	// U/(nm): of 6 pairs 4 are better and one is even; on the second task all are worse.
+	// In U/(nm), 4 of 6 pairs are better and one is even; on the second task all are worse.
 	a, b := [][]float64{{1, 2, 3}, {0}}, [][]float64{{0, 2}, {1, 1}}
 	near(t, "improvement", Improvement(a[:1], b[:1]), 4.5/6)
 	near(t, "improvement on two tasks", Improvement(a, b), 4.5/12)
@@ -56,8 +57,8 @@ func TestCurveStatistics(t *testing.T) {
 	}
 }
 
-// The interval of a mean is that of the normal approximation, strata are drawn from
-// on their own, and the same stream gives the same.
+// The interval of a mean is that of the normal approximation, strata are drawn separately, and the
+// same stream gives the same interval.
 func TestBootstrap(t *testing.T) {
 	draws := rng.New(1, "test").At(0)
 	x := make([]float64, 200)
@@ -68,7 +69,7 @@ func TestBootstrap(t *testing.T) {
 	in := Bootstrap(bootstrap, [][]float64{x}, mean)
 	half := 1.96 * Deviation(x) / math.Sqrt(200)
 	for _, c := range []struct{ got, want float64 }{{in.Low, Mean(x) - half}, {in.High, Mean(x) + half}} {
-		if math.Abs(c.got-c.want) > 0.1*half { // 5,000 resamples: a percentile to some 3 % of the half width
+		if math.Abs(c.got-c.want) > 0.1*half { // with 5,000 resamples a percentile is accurate to some 3 % of the half width
 			t.Errorf("%v, want about %v", c.got, c.want)
 		}
 	}
@@ -84,8 +85,8 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// By hand, with the quantile of Student's t at 4.0755 degrees of freedom from the integral of
-// its density by Simpson's rule: 2.7562849.
+// The interval is worked by hand. The quantile of Student's t at 4.0755 degrees of freedom, from
+// the integral of its density by Simpson's rule, is 2.7562849.
 func TestWelch(t *testing.T) {
 	in := Welch([]float64{1, 2, 3}, []float64{2, 4, 6, 8})
 	near(t, "low", in.Low, -6.897975451083177)

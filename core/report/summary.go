@@ -10,14 +10,14 @@ import (
 	"pgrlab/core/printable"
 )
 
-// alike says whether no row differs from another one in its settings: what all have
-// tells none of them apart.
+// alike says whether all rows have the same variant, which then does not tell them apart.
 func (t *Task) alike() bool {
 	return !slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Variant != t.Rows[0].Variant })
 }
 
-// Summary writes the returns in a table for a terminal: a line for each row, with its
-// seeds and, where they are enough, the interval of their interquartile mean.
+// Summary writes the returns as a table for a terminal, with a line for each row: the
+// number of its seeds, their returns and, with enough seeds, the interval of their
+// interquartile mean.
 func (r *Report) Summary(w io.Writer) error {
 	table := [][]string{{"TASK", "METHOD", "STEP", "SEEDS", "RETURN", "95 %"}}
 	few := false

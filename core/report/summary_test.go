@@ -16,7 +16,7 @@ func TestSummary(t *testing.T) {
 	}
 	runs = append(runs, journal(t, root, "cheetah-run", "sac", 0, []float64{5, 15}), journal(t, root, "cheetah-run", "sac", 1, []float64{5, 16.5}))
 	for _, r := range runs {
-		r.Variant = "agent.hidden=[16, 16]" // which all have
+		r.Variant = "agent.hidden=[16, 16]" // a variant that all runs have
 	}
 	r, err := New(runs, Options{Methods: []string{"sac", "pgr"}})
 	if err != nil {
@@ -36,7 +36,7 @@ Of fewer than 5 seeds these are the single returns, without an interval.
 	}
 }
 
-// Who is better is not said of single seeds, and it is said why.
+// With single seeds the summary does not say which method is better, and says why.
 func TestProbabilityTakesTwoSeeds(t *testing.T) {
 	root := t.TempDir()
 	for n := 1; n <= 6; n++ {
@@ -66,8 +66,8 @@ func TestProbabilityTakesTwoSeeds(t *testing.T) {
 	}
 }
 
-// Of one evaluation there is a place for every method, however equal they are; of
-// several a curve.
+// For one evaluation every method has its own place in the figure, however equal the values are;
+// for several evaluations there are curves.
 func TestFigureOfOneEvaluation(t *testing.T) {
 	root := t.TempDir()
 	runs := []*Run{journal(t, root, "t", "pgr", 0, []float64{41.6}), journal(t, root, "t", "sac", 0, []float64{41.6}), journal(t, root, "t", "redq", 0, []float64{41.6})}

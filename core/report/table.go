@@ -12,8 +12,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// Lines calls see for every line of a run's journal that holds numbers, with the
-// member it is about; -1: all of them.
+// Lines calls see for every line of a run's journal that holds measurements, with the
+// line and its numbers.
 func Lines(dir string, see func(e run.Entry, values []Scalar) error) error {
 	file, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
@@ -47,7 +47,7 @@ var silent = map[string]bool{"start": true, "knob": true, "in_force": true, "don
 // Measures says whether lines of that type hold measurements.
 func Measures(kind string) bool { return !silent[kind] }
 
-// CSV writes all numbers of a run's journal, one a row: step, wall_s, member,
+// CSV writes all measurements in a run's journal, one per row: step, wall_s, member,
 // quantity, value.
 func (r *Run) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
@@ -65,7 +65,7 @@ func (r *Run) CSV(w io.Writer) error {
 	return errors.Join(err, out.Error())
 }
 
-// TensorBoard writes all numbers of a run's journal as a file of events.
+// TensorBoard writes all measurements in a run's journal as a file of events.
 func (r *Run) TensorBoard(w io.Writer) error {
 	begun := r.Began()
 	seconds := func(wall float64) float64 { return float64(begun.UnixMicro())/1e6 + wall }
@@ -81,7 +81,8 @@ func (r *Run) TensorBoard(w io.Writer) error {
 	})
 }
 
-// OfMember names numbers by the member that they are of; -1: all of them.
+// OfMember appends the member to the names of its numbers; member −1 means all members
+// and changes nothing.
 func OfMember(values []Scalar, member int) []Scalar {
 	if member < 0 {
 		return values
@@ -92,7 +93,7 @@ func OfMember(values []Scalar, member int) []Scalar {
 	return values
 }
 
-// Began is when the run was begun; 1970 where its journal does not say.
+// Began returns when the run was begun; 1970 if its journal does not say.
 func (r *Run) Began() time.Time {
 	begun, err := time.Parse(time.RFC3339, r.Time)
 	if err != nil {
@@ -101,8 +102,8 @@ func (r *Run) Began() time.Time {
 	return begun
 }
 
-// EventFile is the name of a run's file of events: TensorBoard looks for the
-// beginning, and reads files in the order of their times.
+// EventFile returns the name of a run's file of events. TensorBoard looks for the
+// beginning of the name, and reads files in the order of their times.
 func EventFile(begun time.Time, host string) string {
 	return fmt.Sprintf("events.out.tfevents.%010d.%s.pgrlab", begun.Unix(), filepath.Base(host))
 }

@@ -10,12 +10,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// EventWriter writes a file of events that TensorBoard opens: records, each with
-// its length and two checksums around it (tensorflow/tensorflow:
-// core/lib/io/record_writer.h), that hold a message Event (core/util/event.proto).
+// EventWriter writes a file of events for TensorBoard. The file is a sequence of records
+// with a length and two checksums each (tensorflow/tensorflow:
+// core/lib/io/record_writer.h); a record holds a message Event (core/util/event.proto).
 type EventWriter struct{ w io.Writer }
 
-// eventVersion is what the first record of a file says.
+// eventVersion is the version in the first record of a file.
 const eventVersion = "brain.Event:2"
 
 // NewEventWriter begins a file; wall is the time in seconds since 1970.
@@ -44,7 +44,7 @@ func (e *EventWriter) Write(wall float64, step int, values []Scalar) error {
 	return e.record(protowire.AppendBytes(event, summary))
 }
 
-// eventHead are the fields that every event has.
+// eventHead returns the fields that every event has.
 func eventHead(wall float64, step int) []byte {
 	b := protowire.AppendTag(nil, 1, protowire.Fixed64Type) // Event.wall_time
 	b = protowire.AppendFixed64(b, math.Float64bits(wall))
@@ -55,7 +55,7 @@ func eventHead(wall float64, step int) []byte {
 	return b
 }
 
-// record writes length, its checksum, the data and its checksum.
+// record writes the length, its checksum, the data and their checksum.
 func (e *EventWriter) record(data []byte) error {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
 	b = binary.LittleEndian.AppendUint32(b, masked(b))
@@ -69,8 +69,8 @@ func (e *EventWriter) record(data []byte) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// masked is the CRC-32C, turned so that data with checksums in it can be checked too
-// (tensorflow/tensorflow: core/lib/hash/crc32c.h).
+// masked returns the CRC-32C, rotated and offset so that data that contain checksums can
+// be checked too (tensorflow/tensorflow: core/lib/hash/crc32c.h).
 func masked(data []byte) uint32 {
 	c := crc32.Checksum(data, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8

@@ -3,9 +3,9 @@ package rng
 import "math"
 
 // normals makes two independent N(0,1) numbers of two words (Box and Muller 1958).
-// It has its own logarithm and sine: an argument of 32 bits needs no reduction but
-// that of integers, and no branches, which random arguments would mispredict; and
-// the numbers are the same on every machine, whose libraries differ.
+// It has its own logarithm and sine: an argument of 32 bits needs only integer range
+// reduction and no branches, which random arguments would make mispredict. The numbers
+// are also the same on every machine, although libraries differ.
 func normals(a, b uint32) (x, y float64) {
 	radius := math.Sqrt(-2 * logUnit(a))
 	sin, cos := sincosTurn(b)
@@ -13,7 +13,7 @@ func normals(a, b uint32) (x, y float64) {
 }
 
 // logUnit is ln((w+½)/2³²); the half keeps it finite. The series is FreeBSD's
-// (msun/src/e_log.c), good to one ulp; products are rounded before they are added,
+// (msun/src/e_log.c), accurate to one ulp. Products are rounded before they are added
 // on every machine.
 func logUnit(w uint32) float64 {
 	const (
@@ -34,8 +34,8 @@ func logUnit(w uint32) float64 {
 	return float64(k*ln2Hi) - ((half - (float64(s*(half+r)) + float64(k*ln2Lo))) - f)
 }
 
-// sincosTurn is the sine and cosine of w/2³² of a turn. The series are those of the
-// Cephes library (sin.c), good to one ulp within an eighth of a turn.
+// sincosTurn returns the sine and cosine of w/2³² of a turn. The series are those of the
+// Cephes library (sin.c), accurate to one ulp within an eighth of a turn.
 func sincosTurn(w uint32) (sin, cos float64) {
 	const (
 		s0, s1, s2 = 1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6
@@ -43,14 +43,14 @@ func sincosTurn(w uint32) (sin, cos float64) {
 		c0, c1, c2 = -1.13585365213876817300e-11, 2.08757008419747316778e-9, -2.75573141792967388112e-7
 		c3, c4, c5 = 2.48015872888517045348e-5, -1.38888888888730564116e-3, 4.16666666666665929218e-2
 	)
-	quarter := (w + 1<<29) >> 30 // the nearest quarter turn; z is what is left
+	quarter := (w + 1<<29) >> 30 // the nearest quarter turn; z is the rest
 	z := float64(int32(w-quarter<<30)) * (2 * math.Pi / (1 << 32))
 	zz := z * z
 	s := add(add(add(add(add(s0, zz, s1), zz, s2), zz, s3), zz, s4), zz, s5)
 	c := add(add(add(add(add(c0, zz, c1), zz, c2), zz, c3), zz, c4), zz, c5)
 	s = z + float64(z*float64(zz*s))
 	c = 1 - float64(0.5*zz) + float64(float64(zz*zz)*c)
-	// A quarter turn makes (sin, cos) (cos, −sin), a half turn negates both.
+	// A quarter turn maps (sin, cos) to (cos, −sin), a half turn negates both.
 	bs, bc := math.Float64bits(s), math.Float64bits(c)
 	q := uint64(quarter)
 	swap := (bs ^ bc) & -(q & 1)
@@ -60,5 +60,5 @@ func sincosTurn(w uint32) (sin, cos float64) {
 	return math.Float64frombits(bs), math.Float64frombits(bc)
 }
 
-// add is a·x + b, rounded twice: without the conversion some machines round once.
+// add is a·x + b, rounded twice: without the conversion, some machines would round once.
 func add(a, x, b float64) float64 { return float64(a*x) + b }

@@ -20,7 +20,7 @@ func TestLogarithmAndSine(t *testing.T) {
 		}
 		sin, cos := sincosTurn(w)
 		wantSin, wantCos := math.Sincos(2 * math.Pi * float64(w) * (1.0 / (1 << 32)))
-		// Far from zero the library's argument has an error of its own.
+		// Far from zero the argument passed to the library has an error of its own.
 		if math.Abs(sin-wantSin) > 1e-15 || math.Abs(cos-wantCos) > 1e-15 {
 			t.Fatalf("sine and cosine of word %d are %v and %v, want %v and %v", w, sin, cos, wantSin, wantCos)
 		}

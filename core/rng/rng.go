@@ -6,9 +6,9 @@
 // # Why
 //
 // A run may be paused, cut into slices, resumed or spread over workers without
-// changing a single draw, and the state of a random stream is a counter that its
-// owner has anyway (the update, the episode, the refit). The same numbers can be
-// made on another device from the same four words.
+// changing a single draw. The state of a random stream is a counter that its owner
+// has anyway (the update, the episode, the refit). Another device can compute the same
+// numbers from the same four words.
 package rng
 
 // Stream is one named stream of random numbers. It is a value without state and
@@ -65,8 +65,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// philox is Philox4x32 with ten rounds; constants from Salmon et al., table 2. Four
-// words by name, since the compiler keeps arrays in memory.
+// philox is Philox4x32 with ten rounds; constants from Salmon et al., table 2. The four
+// words have names of their own, because the compiler keeps arrays in memory.
 func philox(c0, c1, c2, c3, k0, k1 uint32) (r0, r1, r2, r3 uint32) {
 	const m0, m1, w0, w1 = 0xd2511f53, 0xcd9e8d57, 0x9e3779b9, 0xbb67ae85
 	for range 10 {
@@ -82,7 +82,7 @@ func philox(c0, c1, c2, c3, k0, k1 uint32) (r0, r1, r2, r3 uint32) {
 func unit(x uint32) float32 { return float32(x>>8) * (1.0 / (1 << 24)) }
 
 // FillNormal writes items first, first+1, … of an occasion as N(0,1) numbers.
-// However a range is cut into fills, the same items get the same numbers.
+// An item gets the same number however a range is cut into fills.
 func (s Stream) FillNormal(dst []float32, occasion, first uint64) {
 	for len(dst) > 0 {
 		w0, w1, w2, w3 := s.words(occasion, first/4)

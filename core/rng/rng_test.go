@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The known answers of the authors' Random123 library (tests/kat_vectors,
-// philox4x32 with 10 rounds).
+// These are the known answers of the authors' Random123 library (tests/kat_vectors, philox4x32 with
+// 10 rounds).
 func TestPhiloxKnownAnswers(t *testing.T) {
 	for _, c := range []struct {
 		counter [4]uint32
@@ -60,7 +60,7 @@ func TestStreamsDiffer(t *testing.T) {
 	}
 }
 
-// Moments of 400,000 draws; the bounds are five standard errors.
+// The moments are those of 400,000 draws; the bounds are five standard errors.
 func TestMoments(t *testing.T) {
 	const n = 400_000
 	normal, uniform := make([]float32, n), make([]float32, n)

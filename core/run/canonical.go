@@ -9,14 +9,14 @@ import (
 	"io"
 )
 
-// observed are the types of lines that say how a run went, not what it computed.
+// observed holds the types of lines that say how a run went, not what it computed.
 var observed = map[string]bool{
 	"pause": true, "resume": true, "checkpoint": true, "perf": true, "detached": true, "attached": true,
 	"planned": true,
 }
 
-// onDemand says whether a line answers a request to see something: its
-// obs has a field on_demand that is true.
+// onDemand says whether a line answers a request to see something: the field on_demand
+// of its obs is true.
 func onDemand(e Entry) bool {
 	if !bytes.Contains(e.Text, []byte(`"on_demand":true`)) {
 		return false
@@ -32,7 +32,7 @@ func onDemand(e Entry) bool {
 // Canonical writes the deterministic part of a journal: without wall_s, without
 // any object "obs", without lines of the types pause, resume, checkpoint, perf,
 // detached, attached and planned, and without answers to requests to see something.
-// Fields keep their order, numbers their digits.
+// Fields keep their order and numbers their digits.
 func Canonical(r io.Reader, w io.Writer) error {
 	c := canonicalReader{lines: NewReader(r)}
 	out := bufio.NewWriter(w)
@@ -52,9 +52,9 @@ func Canonical(r io.Reader, w io.Writer) error {
 	}
 }
 
-// Diff compares the deterministic parts of two journals. Where they differ, line
-// is the number of the first canonical line that does, and da and db are that
-// line of each; "" where a journal has ended.
+// Diff compares the deterministic parts of two journals. If they differ, line is the
+// number of the first canonical line that differs, and da and db are that line of each
+// journal; "" if the journal has ended.
 func Diff(a, b io.Reader) (line int, da, db string, same bool, err error) {
 	ra, rb := canonicalReader{lines: NewReader(a)}, canonicalReader{lines: NewReader(b)}
 	for line = 1; ; line++ {
@@ -96,7 +96,7 @@ func (c canonicalReader) next() ([]byte, error) {
 	}
 }
 
-// copier copies JSON token by token, without what is observed.
+// copier copies JSON token by token and leaves out what is observed.
 type copier struct {
 	in  *json.Decoder
 	out *bytes.Buffer
@@ -110,8 +110,8 @@ func (c copier) line() error {
 	return c.object("wall_s")
 }
 
-// object copies the rest of an object without the field drop and without a field
-// obs that is an object.
+// object copies the rest of an object, except the field drop and a field obs that is
+// an object.
 func (c copier) object(drop string) error {
 	c.out.WriteByte('{')
 	before := c.out.Len()
@@ -161,7 +161,7 @@ func (c copier) array() error {
 	return c.end(']')
 }
 
-// value copies the value that token begins.
+// value copies the value that begins with token.
 func (c copier) value(token json.Token) error {
 	switch token {
 	case json.Delim('{'):

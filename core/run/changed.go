@@ -2,10 +2,10 @@ package run
 
 import "fmt"
 
-// Changed says what is wrong with the journal of a run folder if it is not what the run
-// wrote up to its last checkpoint that can be read: lines were edited, or cut off. nil
-// says no more than that nothing of this was found; behind the checkpoint anything may
-// stand. Nothing is taken or changed, and the run may go on meanwhile.
+// Changed returns an error if the journal of a run folder, up to its last readable
+// checkpoint, is not what the run wrote: lines were edited or cut off. nil means only that
+// no such change was found; lines after the checkpoint are not checked. Changed takes no
+// lock and changes nothing, and the run may go on meanwhile.
 func Changed(dir string) error {
 	found, err := Checkpoints(dir)
 	if err != nil {

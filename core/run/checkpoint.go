@@ -18,14 +18,13 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// FormatVersion is the version of the checkpoints that this program writes, and
-// the newest that it reads.
+// FormatVersion is the version of the checkpoint format that this program writes, and the
+// newest that it reads.
 const FormatVersion = 1
 
 // checkpointMagic begins every checkpoint. Then follow, little-endian, the version
 // of the format (uint32), the length of the header (uint32), the header (JSON), the
-// SHA-256 of everything so far, and all sections one behind the other, as one zstd
-// stream.
+// SHA-256 of everything so far, and all sections, concatenated as one zstd stream.
 const checkpointMagic = "PGRLABCK"
 
 const (
@@ -43,14 +42,14 @@ type Header struct {
 	Device   string `json:"device"`           // kind and kernels
 	Time     string `json:"time"`             // when it was taken, RFC 3339
 	Step     int    `json:"step"`             // env steps made
-	Position string `json:"position"`         // where exactly
-	Ended    bool   `json:"ended,omitempty"`  // it holds what only the end of its run has: a longer one goes on from one before
+	Position string `json:"position"`         // the exact position
+	Ended    bool   `json:"ended,omitempty"`  // it holds results of the end of its run, so a longer run has to go on from an earlier one
 	WallS    Float  `json:"wall_s"`           // seconds of the run so far
-	Return   *Float `json:"return,omitempty"` // of the last evaluation, mean over members
+	Return   *Float `json:"return,omitempty"` // return of the last evaluation, mean over members
 	Journal  Mark   `json:"journal"`          // the journal up to there
 
 	Data     []Data `json:"data"`     // files that checkpoints share
-	Sections []Part `json:"sections"` // what the file itself holds
+	Sections []Part `json:"sections"` // sections in the file itself
 }
 
 // Mark is a place in a journal: the number of bytes before it and their SHA-256.
@@ -72,7 +71,7 @@ type Section struct {
 	Content []byte
 }
 
-// Checkpoint is everything that a run is at one position.
+// Checkpoint is the complete state of a run at one position.
 type Checkpoint struct {
 	Header
 	Sections []Section
@@ -136,7 +135,7 @@ func ReadHeader(r io.Reader) (Header, error) {
 	if size > maxHeader {
 		return h, errors.New("is damaged: its header is too long")
 	}
-	var rest bytes.Buffer // grows with what there is, whatever size claims
+	var rest bytes.Buffer // grows with the bytes that are there, whatever size claims
 	if n, _ := io.CopyN(&rest, r, int64(size)+sha256.Size); n < int64(size)+sha256.Size {
 		return h, errors.New("is not a whole checkpoint")
 	}
@@ -154,8 +153,8 @@ func ReadHeader(r io.Reader) (Header, error) {
 	return h, h.validate()
 }
 
-// validate says what cannot be true of any checkpoint: a checksum can be made for
-// anything.
+// validate returns an error for values that no checkpoint can have: a correct checksum can
+// be made for anything.
 func (h *Header) validate() error {
 	if h.Step < 0 || h.Journal.Size < 0 {
 		return fmt.Errorf("is damaged: its header: step %d and %d bytes of a journal", h.Step, h.Journal.Size)
@@ -178,15 +177,15 @@ func (h *Header) validate() error {
 	return nil
 }
 
-// longestRun is more than any run takes, and less than a time.Duration can hold, in
+// longestRun is longer than any run takes and shorter than the longest time.Duration, in
 // seconds.
 const longestRun = 9e9
 
-// Limit is how much a checkpoint can hold, in bytes before compression: what is more
-// than its run can have made is not unpacked.
+// Limit is how much a checkpoint can hold, in bytes before compression. Content that is
+// larger than its run can have made is not unpacked.
 type Limit int64
 
-// check says whether sections of so many bytes, in all, are too much.
+// check returns an error if the sections together are larger than the limit.
 func (l Limit) check(sections []Part) error {
 	left := int64(l)
 	for _, p := range sections {
@@ -198,8 +197,8 @@ func (l Limit) check(sections []Part) error {
 	return nil
 }
 
-// Check says whether d, which checkpoints share, claims more: of files that are not
-// compressed there is no more than there is.
+// Check returns an error if d, which checkpoints share, claims more than the limit. Only
+// compressed files count: other files cannot yield more bytes than they have.
 func (l Limit) Check(d Data) error {
 	left := int64(l)
 	for _, p := range d.Pieces {
@@ -214,10 +213,10 @@ func (l Limit) Check(d Data) error {
 	return nil
 }
 
-// maxWindow is more memory for unpacking than what WriteTo writes asks for, in bytes.
+// maxWindow is the memory for unpacking, in bytes: more than the output of WriteTo needs.
 const maxWindow = 64 << 20
 
-// unpack reads what zstd packed, in memory that does not depend on what r claims.
+// unpack returns a reader of zstd data whose memory does not depend on what r claims.
 func unpack(r io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderLowmem(true))
 }
@@ -278,7 +277,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// counter counts what is written.
+// counter counts the bytes that are written.
 type counter struct {
 	w io.Writer
 	n int64

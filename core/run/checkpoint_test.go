@@ -50,7 +50,7 @@ func TestACheckpointReadsBack(t *testing.T) {
 	}
 }
 
-// Every bit matters, and every byte must be there.
+// A checkpoint with one wrong bit or one missing byte is refused.
 func TestADamagedCheckpointIsRefused(t *testing.T) {
 	good := encoded(t, sample(20, "20"))
 	whole, err := ReadCheckpoint(bytes.NewReader(good), 1<<30)
@@ -100,7 +100,7 @@ func FuzzReadCheckpoint(f *testing.F) {
 	})
 }
 
-// A header whose checksum is right may say anything.
+// A header with a correct checksum may still contain anything.
 func FuzzHeader(f *testing.F) {
 	good := encoded(f, sample(20, "20/fit:3"))
 	size := int(binary.LittleEndian.Uint32(good[len(checkpointMagic)+4:]))
@@ -143,8 +143,8 @@ func TestNamesSortAsPositionsDo(t *testing.T) {
 	}
 }
 
-// Beyond the digits that names are padded to, checkpoints are in the order of their
-// positions, whatever somebody has called them: listed, set aside and pruned.
+// Checkpoints are ordered by their positions, even beyond the digits to which names are padded and
+// under whatever names somebody has given them, when they are listed, set aside and pruned.
 func TestCheckpointsAreInTheOrderOfTheirPositions(t *testing.T) {
 	positions := []string{
 		"7", "999999998/fit:3", "999999999/fit:9999999", "999999999/fit:10000000", "999999999", "1000000000/score:0", "1000000000/fit:0",
@@ -169,7 +169,7 @@ func TestCheckpointsAreInTheOrderOfTheirPositions(t *testing.T) {
 			t.Errorf("%s is not before %s", paths[i-1], path)
 		}
 	}
-	for i, j := range map[int]int{0: 12, 3: 9} { // their files change places
+	for i, j := range map[int]int{0: 12, 3: 9} { // their files are exchanged
 		if err := errors.Join(os.Rename(paths[i], paths[i]+"-"), os.Rename(paths[j], paths[i]), os.Rename(paths[i]+"-", paths[j])); err != nil {
 			t.Fatal(err)
 		}
@@ -202,8 +202,8 @@ func TestCheckpointsAreInTheOrderOfTheirPositions(t *testing.T) {
 	}
 }
 
-// Of many checkpoints the last three, the best and the marked one stay, and the
-// data that these refer to.
+// Of many checkpoints the last three, the best and the marked one stay, with the data that they
+// refer to.
 func TestPrune(t *testing.T) {
 	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
 	if err != nil {
@@ -254,7 +254,7 @@ func TestPrune(t *testing.T) {
 	if got := fmt.Sprint(steps()); got != "[8 7 6 3 2]" {
 		t.Errorf("checkpoints of steps %s", got)
 	}
-	if files, _ := filepath.Glob(f.Path(DataName + "/*")); len(files) != 4 { // of steps 1-2, 3-4, 5-6, 7-8
+	if files, _ := filepath.Glob(f.Path(DataName + "/*")); len(files) != 4 { // data of steps 1-2, 3-4, 5-6, 7-8
 		t.Errorf("data %q", files)
 	}
 	if err := f.Prune(latest, 1); err != nil {

@@ -15,10 +15,10 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// Data is something large that checkpoints refer to: the pieces, one behind the
-// other, are its content.
+// Data is something large that checkpoints refer to. Its content is the concatenation of
+// its pieces.
 type Data struct {
-	Name   string  `json:"name"` // as a section's: "0/real"
+	Name   string  `json:"name"` // like the name of a section: "0/real"
 	Pieces []Piece `json:"pieces"`
 }
 
@@ -29,12 +29,12 @@ type Piece struct {
 	SHA256 string `json:"sha256"`
 }
 
-// compressed is how the names of compressed files end.
+// compressed is the suffix of the names of compressed files.
 const compressed = ".zst"
 
-// Log is a file that only grows: checkpoints refer to more and more of it, and
-// share it with each other and with forks. After a resume a new one is begun, so
-// that what others refer to is never touched.
+// Log is a file that only grows. Checkpoints refer to longer and longer beginnings of it,
+// and share it with each other and with forks. After a resume a new log is begun, so
+// that a file to which others refer is never touched.
 type Log struct {
 	file   *files.File
 	name   string
@@ -61,7 +61,7 @@ func (f *Folder) NewPackedLog(name string) (*Log, error) {
 	return l, err
 }
 
-// packedWindow is how far back a packed log looks for what it repeats: many frames.
+// packedWindow is how far back, in bytes, a packed log looks for repetitions: many frames.
 const packedWindow = 4 << 20
 
 func (f *Folder) newLog(name, ending string) (*Log, error) {
@@ -85,7 +85,7 @@ func (f *Folder) newLog(name, ending string) (*Log, error) {
 	}
 }
 
-// Append adds b and puts it on the disk. Either all of it is added or nothing.
+// Append adds b and puts it on the disk. Either all of b is added or nothing.
 func (l *Log) Append(b []byte) error {
 	if err := l.held(); err != nil {
 		return fmt.Errorf("write %s: %w", l.name, err)
@@ -110,7 +110,7 @@ func (l *Log) Append(b []byte) error {
 	return nil
 }
 
-// Piece is what has been added so far.
+// Piece describes what has been added so far.
 func (l *Log) Piece() Piece {
 	return Piece{File: l.name, Bytes: l.size, SHA256: hex.EncodeToString(l.sum.Sum(nil))}
 }
@@ -118,8 +118,8 @@ func (l *Log) Piece() Piece {
 // Close ends the file.
 func (l *Log) Close() error { return l.file.Close() }
 
-// WriteData writes content as a file of its own, compressed, named by what is in
-// it; the same content is one file.
+// WriteData writes content to a compressed file of its own that is named by its content,
+// so equal contents share one file.
 func (f *Folder) WriteData(name string, content func(w io.Writer) error) (Piece, error) {
 	if err := f.below(DataName); err != nil {
 		return Piece{}, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
@@ -163,7 +163,7 @@ func (f *Folder) below(name string) error {
 	return files.Mkdir(f.dir, name)
 }
 
-// Verify reads every piece of d and says which one is not what it was. dir is the
+// Verify reads every piece of d and returns an error for one that has changed. dir is the
 // run folder.
 func (d Data) Verify(dir string) error {
 	for _, p := range d.Pieces {
@@ -179,8 +179,8 @@ func (d Data) Verify(dir string) error {
 	return nil
 }
 
-// Open reads the content. A piece that is not what it was is an error at its end;
-// see Verify.
+// Open returns a reader of the content. A piece that has changed yields an error at its
+// end; see Verify.
 func (d Data) Open(dir string) (io.ReadCloser, error) {
 	all := &pieces{}
 	var readers []io.Reader

@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// Float is a number of a journal line: like a float64 in JSON, but what JSON
-// cannot say is one of the strings "NaN", "Inf" and "-Inf".
+// Float is a number of a journal line. It is a float64 in JSON, except that values which
+// JSON does not have are the strings "NaN", "Inf" and "-Inf".
 type Float float64
 
-// MarshalJSON writes f with as many digits as it takes to read it back.
+// MarshalJSON writes f with as many digits as are needed to read it back exactly.
 func (f Float) MarshalJSON() ([]byte, error) {
 	switch v := float64(f); {
 	case math.IsNaN(v):

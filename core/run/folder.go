@@ -24,30 +24,30 @@ const (
 	lockName    = "lock"
 
 	CheckpointsName = "checkpoints" // folder of checkpoints
-	DataName        = "data"        // folder of what checkpoints share
+	DataName        = "data"        // folder of the data that checkpoints share
 )
 
-// unfinished is in the names of files that are being written.
+// unfinished is part of the names of files that are being written.
 const unfinished = ".new"
 
-// Folder is the folder of a run that this process writes. It belongs to one
-// goroutine, but for Sync.
+// Folder is the folder of a run that this process writes. Except for Sync, its methods
+// belong to one goroutine.
 type Folder struct {
 	dir    string
 	lock   hold
-	by     locker   // that has taken it
-	target string   // what Build will call it; "": it has its name
+	by     locker   // the locker that has taken it
+	target string   // name that Publish will give it; "" if it has its name
 	config string   // SHA-256 of config.toml
-	former []string // the same of what it was before Reconfigure
+	former []string // SHA-256 of each config.toml before Reconfigure
 	said   []string
 
-	mu      sync.Mutex // of what follows: Sync may be called beside Append
+	mu      sync.Mutex // guards the fields below: Sync may be called concurrently with Append
 	journal journalFile
 	reopen  func() (journalFile, error)
 	size    int64     // bytes of complete lines
 	sum     hash.Hash // of these bytes
 	fresh   []byte    // the last of them, not known to be on the disk
-	doubt   error     // why the file may not hold these bytes; nil: it does
+	doubt   error     // why the file may not hold these bytes; nil if it does
 }
 
 // Create makes the folder of a new run, with its parents, writes config.toml and
@@ -110,7 +110,8 @@ func (f *Folder) begin(configTOML []byte) error {
 	return nil
 }
 
-// held says whether the folder is this process's still. It is asked before every change.
+// held returns an error if this process no longer holds the folder. It is called before
+// every change.
 func (f *Folder) held() error { return f.lock.held() }
 
 // Dir is the folder's path as it was given.
@@ -119,14 +120,14 @@ func (f *Folder) Dir() string { return f.dir }
 // Path is the path of a file in the folder.
 func (f *Folder) Path(name string) string { return filepath.Join(f.dir, name) }
 
-// Config is the SHA-256 of the run's config.toml: what its checkpoints belong to.
+// Config is the SHA-256 of the run's config.toml, to which its checkpoints belong.
 func (f *Folder) Config() string { return f.config }
 
-// Said are lines for the person, about what was found when the folder was taken.
+// Said returns lines for the user about what was found when the folder was taken.
 func (f *Folder) Said() []string { return f.said }
 
-// Write replaces a file of the folder at once: readers see the old or the new
-// content, never a part of it.
+// Write replaces a file of the folder atomically: readers see the old or the new content,
+// never a part of it.
 func (f *Folder) Write(name string, content []byte) error {
 	return f.Save(name, func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -134,7 +135,7 @@ func (f *Folder) Write(name string, content []byte) error {
 	})
 }
 
-// Save is Write for content that is made while it is written. When it returns, the
+// Save is Write for content that is produced while it is written. When it returns, the
 // content is on the disk under its name.
 func (f *Folder) Save(name string, write func(w io.Writer) error) error {
 	if err := f.held(); err != nil {
@@ -143,7 +144,7 @@ func (f *Folder) Save(name string, write func(w io.Writer) error) error {
 	return replace(f.dir, name, write, f.held)
 }
 
-// ReplaceFile is Folder.Write for a file of a folder that nobody holds.
+// ReplaceFile is Folder.Write for a file of a folder that no process holds.
 func ReplaceFile(dir, name string, content []byte) error {
 	write := func(w io.Writer) error {
 		_, err := w.Write(content)
@@ -152,10 +153,10 @@ func ReplaceFile(dir, name string, content []byte) error {
 	return replace(dir, name, write, func() error { return nil })
 }
 
-// Tidy removes what ReplaceFile left in processes that were killed. Nobody else may write
-// in the folder meanwhile.
+// Tidy removes the temporary files that ReplaceFile left in killed processes. No other
+// process may write to the folder meanwhile.
 func Tidy(dir string) {
-	entries, _ := files.ReadDir(dir, ".") // one that cannot be read stays as it is
+	entries, _ := files.ReadDir(dir, ".") // a folder that cannot be read stays as it is
 	for _, e := range entries {
 		if e.Type().IsRegular() && strings.Contains(e.Name(), unfinished+"-") {
 			files.Remove(dir, e.Name())
@@ -163,7 +164,8 @@ func Tidy(dir string) {
 	}
 }
 
-// replace writes a file beside the one of that name and renames it, if it still may.
+// replace writes a temporary file beside the one of that name and renames it, if may
+// returns nil.
 func replace(dir, name string, write func(w io.Writer) error, may func() error) error {
 	file, temporary, err := createBeside(dir, name)
 	if err == nil {
@@ -192,7 +194,7 @@ func replace(dir, name string, write func(w io.Writer) error, may func() error) 
 	return nil
 }
 
-// createBeside makes a file that is recognised as unfinished.
+// createBeside makes a file beside name that can be recognised as unfinished.
 func createBeside(dir, name string) (file *files.File, temporary string, err error) {
 	for {
 		temporary = fmt.Sprintf("%s%s-%08x", name, unfinished, rand.Uint32())
@@ -203,28 +205,26 @@ func createBeside(dir, name string) (file *files.File, temporary string, err err
 	}
 }
 
-// OpenFile opens a file of a run folder for reading. What is no regular file there, a
-// link or a named pipe, is an error.
+// OpenFile opens a file of a run folder for reading. Anything but a regular file, such as
+// a link or a named pipe, is an error.
 func OpenFile(dir, name string) (*files.File, error) { return files.Open(dir, name) }
 
-// AppendFile opens a file of a run folder to write behind what it holds; one that is not
-// there is made.
+// AppendFile opens a file of a run folder for appending, and makes it if it does not exist.
 func AppendFile(dir, name string) (*files.File, error) {
 	return files.OpenFile(dir, name, os.O_CREATE|os.O_WRONLY|os.O_APPEND)
 }
 
-// ReadFile reads a file of a run folder that is no journal and no checkpoint: those are
-// short.
+// ReadFile reads a file of a run folder that is short: not a journal and not a checkpoint.
 func ReadFile(dir, name string) ([]byte, error) { return files.ReadFile(dir, name, maxText) }
 
-// maxText bounds what is read of a file at once.
+// maxText is the largest size of a file that is read at once, in bytes.
 const maxText = 16 << 20
 
 // Holds says whether a folder holds a run: a configuration and a journal.
 func Holds(dir string) bool { return files.Regular(dir, ConfigName) && files.Regular(dir, JournalName) }
 
-// reason leaves out the operation and path of a file error, which the message
-// around it has said.
+// reason strips the operation and path from a file error, because the message around it
+// names them.
 func reason(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

@@ -15,17 +15,17 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// building begins the names of folders in which a fork is being made. Such a folder
-// lies beside the one that it will be.
+// building is the prefix of the names of folders in which a fork is being made. Such a
+// folder lies beside its final place.
 const building = ".pgrlab-fork-"
 
 // IsUnfinished says whether a name is that of a folder in which a fork is being made, or
-// was, when its process was killed: no run yet.
+// was being made when its process was killed. Such a folder is not a run yet.
 func IsUnfinished(name string) bool { return strings.HasPrefix(name, building) }
 
-// Build makes the folder of a new run like Create, but beside dir under another name:
-// Publish gives it its own when all is there that the run begins with. Close without
-// Publish removes it. What killed processes have left of such folders goes first.
+// Build makes the folder of a new run like Create, but beside dir under a temporary name:
+// Publish renames it to dir when its initial content is complete. Close without Publish
+// removes it. Build first removes folders of this kind that killed processes have left.
 func Build(dir string, configTOML []byte) (*Folder, error) {
 	return thisProcess().build(dir, configTOML)
 }
@@ -42,7 +42,7 @@ func (k locker) build(dir string, configTOML []byte) (*Folder, error) {
 	for {
 		f, err := k.create(filepath.Join(above, fmt.Sprintf("%s%08x", building, rand.Uint32())), configTOML)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInUse) {
-			continue // another process took it for one that was left
+			continue // another process took it for an abandoned one
 		}
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func (k locker) build(dir string, configTOML []byte) (*Folder, error) {
 	}
 }
 
-// vacant says whether a run folder may get that name.
+// vacant returns an error if dir cannot become the folder of a new run.
 func vacant(dir string) error {
 	entries, err := files.ReadDir(dir, ".")
 	switch {
@@ -66,8 +66,8 @@ func vacant(dir string) error {
 	return nil
 }
 
-// Publish puts the folder that Build has begun on the disk and gives it its name, at
-// once and whole.
+// Publish puts the folder that Build has begun on the disk and gives it its name, in one
+// atomic step.
 func (f *Folder) Publish() error {
 	err := f.Sync()
 	for _, in := range []string{DataName, CheckpointsName, "."} {
@@ -95,8 +95,8 @@ func (f *Folder) Publish() error {
 	return nil
 }
 
-// removeUnfinished removes the folders that killed processes have left while they made
-// forks; those that are in the making are locked.
+// removeUnfinished removes the folders of unfinished forks that killed processes have left.
+// Folders of forks that are still being made are locked, and stay.
 func (k locker) removeUnfinished(above string) {
 	entries, _ := files.ReadDir(above, ".")
 	for _, e := range entries {
@@ -115,14 +115,14 @@ func (k locker) removeUnfinished(above string) {
 	}
 }
 
-// removeRun removes what Build and Inherit may have made of a run, and nothing else.
+// removeRun removes the files that Build and Inherit may have made, and nothing else.
 func removeRun(dir string) {
 	for _, in := range []string{DataName, CheckpointsName, "."} {
 		entries, _ := files.ReadDir(dir, in)
 		for _, e := range entries {
 			name := filepath.Join(in, e.Name())
 			if ours(name) {
-				files.Remove(dir, name) // what stays keeps the folder, and does no harm
+				files.Remove(dir, name) // a file that stays keeps the folder, which does no harm
 			}
 		}
 		if in != "." {
@@ -132,8 +132,8 @@ func removeRun(dir string) {
 	files.RemoveFolder(dir)
 }
 
-// ours says whether a name below a run folder is one that a fork has before it is whole.
-// The lock goes last.
+// ours says whether a name below a run folder belongs to a fork that is not yet complete.
+// The lock is removed last.
 func ours(name string) bool {
 	in, base := filepath.Split(name)
 	switch filepath.Clean(in) {
@@ -145,9 +145,9 @@ func ours(name string) bool {
 	return base == ConfigName || base == JournalName || base == lockName || strings.Contains(base, unfinished) || strings.HasPrefix(base, leaseName)
 }
 
-// Inherit makes c, a checkpoint of the run in the folder parent, the first one of
-// this new run: with the journal up to there, a line that says so, and the data,
-// which both runs share where the file system can.
+// Inherit makes c, a checkpoint of the run in the folder parent, the first checkpoint of
+// this new run. It copies the journal up to there, appends note, and takes over the data,
+// which both runs share if the file system supports links.
 func (f *Folder) Inherit(parent string, c *Checkpoint, note Line) error {
 	journal, err := files.Open(parent, JournalName)
 	if err != nil {
@@ -181,7 +181,7 @@ func (f *Folder) Inherit(parent string, c *Checkpoint, note Line) error {
 	return err
 }
 
-// share links a file of data, or copies it where that cannot be done.
+// share links a file of data, or copies it if it cannot be linked.
 func (f *Folder) share(parent, file string) error {
 	if err := f.below(DataName); err != nil {
 		return fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))

@@ -11,17 +11,17 @@ import (
 )
 
 // Hold keeps a run folder locked after its Folder was closed, until the process that
-// goes on with it has adopted the lock: between the two nobody else can take it.
+// continues the run has adopted the lock. No other process can take the folder in between.
 type Hold struct {
 	dir   string
 	by    locker
-	file  *os.File // the lock, as another descriptor of the same open file; nil: a lease
+	file  *os.File // another descriptor of the lock's open file; nil for a lease
 	lease *lease
 }
 
-// Hold prepares to hand the folder over: closing the Folder gives its lock back no more.
-// The Hold has to be closed once another process has adopted the folder, or goes on
-// holding it for this one.
+// Hold prepares to hand the folder over: closing the Folder no longer gives its lock back.
+// The Hold must be closed once another process has adopted the folder; otherwise it goes on
+// holding it for this process.
 func (f *Folder) Hold() (*Hold, error) {
 	h := &Hold{dir: f.dir, by: f.by}
 	var err error
@@ -40,7 +40,7 @@ func (f *Folder) Hold() (*Hold, error) {
 	return h, nil
 }
 
-// again is another descriptor of an open file.
+// again returns another descriptor of an open file.
 func again(file *os.File) (*os.File, error) {
 	fd, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -49,12 +49,12 @@ func again(file *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), file.Name()), nil
 }
 
-// File is what the process that goes on inherits and gives to Adopt; nil where the lock
-// is a lease.
+// File is the file that the continuing process inherits and passes to Adopt; nil if the
+// lock is a lease.
 func (h *Hold) File() *os.File { return h.file }
 
-// Close lets go of the folder. It stays locked where another process has adopted it, and
-// where its Folder was not closed or has been reopened.
+// Close releases the folder. The folder stays locked if another process has adopted it, or
+// if its Folder was not closed or has been reopened.
 func (h *Hold) Close() error {
 	if h.lease != nil {
 		if h.lease.kept.Store(false); !h.lease.left.Load() {
@@ -65,7 +65,7 @@ func (h *Hold) Close() error {
 	return h.file.Close()
 }
 
-// Reopen takes the folder again that nobody has adopted.
+// Reopen takes back a folder that no process has adopted.
 func (h *Hold) Reopen() (*Folder, error) {
 	if h.lease != nil {
 		return h.by.adoptFolder(h.dir, nil, os.Getpid())
@@ -77,8 +77,8 @@ func (h *Hold) Reopen() (*Folder, error) {
 	return h.by.adoptFolder(h.dir, lock, os.Getpid())
 }
 
-// Adopt is Open with the lock of the process from, which has closed its Folder and keeps
-// a Hold. lock is the Hold's File, as this process has inherited it; it belongs to the
+// Adopt is Open with the lock of the process with id from, which has closed its Folder and
+// keeps a Hold. lock is the Hold's File, as inherited by this process; it belongs to the
 // Folder from now on.
 func Adopt(dir string, lock *os.File, from int) (*Folder, error) {
 	return thisProcess().adoptFolder(dir, lock, from)
@@ -93,7 +93,7 @@ func (k locker) adoptFolder(dir string, lock *os.File, from int) (*Folder, error
 	})
 }
 
-// checkLock makes sure that an inherited file is the lock of the folder, and locked.
+// checkLock makes sure that an inherited file is the lock of the folder and is locked.
 func (k locker) checkLock(dir string, lock *os.File) error {
 	is, err := lock.Stat()
 	if err != nil {

@@ -15,20 +15,20 @@ import (
 // locks are the two ways in which a folder is locked.
 var locks = map[string]locker{"flock": thisProcess(), "lease": leasing()}
 
-// leasing is this process where the file system knows no locks.
+// leasing is this process on a file system without locks.
 func leasing() locker {
 	k := thisProcess()
 	k.flock = func(*os.File) error { return syscall.ENOLCK }
 	return k
 }
 
-// steal is what another process tries.
+// steal tries to take the folder as another process would.
 func (k locker) steal(dir string) (hold, error) {
 	k.me.PID = os.Getppid()
 	return k.take(dir)
 }
 
-// inherited is a lock as another process has it.
+// inherited returns a lock as another process would inherit it.
 func inherited(t *testing.T, h *Hold) *os.File {
 	t.Helper()
 	if h.File() == nil {
@@ -41,8 +41,8 @@ func inherited(t *testing.T, h *Hold) *os.File {
 	return os.NewFile(uintptr(fd), "inherited")
 }
 
-// A folder that is handed over, or taken back, is never free in between: somebody who
-// tries all the time does not get it before the last one has closed it.
+// A folder that is handed over, or taken back, is never free in between: somebody who tries all the
+// time does not get it before its last holder has closed it.
 func TestAFolderIsHandedOver(t *testing.T) {
 	for kind, how := range locks {
 		t.Run(kind, func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestAFolderIsHandedOver(t *testing.T) {
 	}
 }
 
-// A hold that is given up before its folder was closed leaves it as it was.
+// A hold that is given up before its folder was closed leaves the folder as it was.
 func TestAHoldIsGivenUp(t *testing.T) {
 	for kind, how := range locks {
 		t.Run(kind, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestAHoldIsGivenUp(t *testing.T) {
 	}
 }
 
-// Who adopts a folder has to have its lock.
+// A process can adopt a folder only with its lock.
 func TestOnlyTheLockIsAdopted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	f, err := Create(dir, []byte("seed = 7\n"))

@@ -13,15 +13,15 @@ import (
 type holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
-	Boot  string    `json:"boot"`            // of the machine: a process id means nothing after a reboot
-	Space string    `json:"space,omitempty"` // of process ids: containers have their own
-	Start uint64    `json:"start,omitempty"` // of the process, in ticks since the boot: ids are used again
-	Token string    `json:"token"`           // of this lease and no other
-	Beats uint64    `json:"beats"`           // grows for as long as the process lives
+	Boot  string    `json:"boot"`            // boot id of the machine: a process id means nothing after a reboot
+	Space string    `json:"space,omitempty"` // namespace of process ids: containers have their own
+	Start uint64    `json:"start,omitempty"` // start of the process, in ticks since the boot: ids are reused
+	Token string    `json:"token"`           // unique to this lease
+	Beats uint64    `json:"beats"`           // grows as long as the process lives
 	Beat  time.Time `json:"beat"`
 }
 
-// self is this process.
+// self returns the holder that describes this process.
 func self() holder {
 	host, _ := os.Hostname()
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -30,13 +30,13 @@ func self() holder {
 	return holder{Host: host, PID: os.Getpid(), Boot: strings.TrimSpace(string(boot)), Space: space, Start: start}
 }
 
-// here says whether the process ids of h are those of me: on the same machine, since it
-// was started, in the same container. Older versions do not say in which one.
+// here says whether h and me share their process ids: the same machine, the same boot, the
+// same container. Older versions do not record the container.
 func (h holder) here(me holder) bool {
 	return h.Host == me.Host && h.Boot == me.Boot && h.Boot != "" && (h.Space == me.Space || h.Space == "")
 }
 
-// alive says whether a process of this machine is still there.
+// alive says whether a process of this machine still runs.
 func alive(h holder) bool {
 	if syscall.Kill(h.PID, 0) == syscall.ESRCH {
 		return false
@@ -45,8 +45,8 @@ func alive(h holder) bool {
 	return !dead && (start == 0 || h.Start == 0 || start == h.Start)
 }
 
-// startOf is when a process was started, 0 where that is not known, and whether it has
-// ended and only waits for its parent to hear of it.
+// startOf returns when a process was started, 0 if that is not known, and whether it is a
+// zombie: ended, but not yet waited for by its parent.
 func startOf(pid int) (ticks uint64, dead bool) {
 	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // a name may hold anything
@@ -57,7 +57,7 @@ func startOf(pid int) (ticks uint64, dead bool) {
 	return ticks, fields[0][0] == 'Z' || fields[0][0] == 'X'
 }
 
-// clock is what a lease knows of time.
+// clock is the source of time of a lease.
 type clock struct {
 	wall      func() time.Time
 	monotonic func() time.Duration

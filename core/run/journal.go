@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// journalFile is what a journal is written to; *files.File, or a failing disk in
-// tests.
+// journalFile is the file that a journal is written to: *files.File, or a failing disk
+// in tests.
 type journalFile interface {
 	io.Reader
 	io.WriteCloser
@@ -20,11 +20,10 @@ type journalFile interface {
 	Sync() error
 }
 
-// Append writes one line to the journal. Either the whole line is written or
-// none of it: what a full disk cut off is taken back, so that the caller can try
-// the same line again later. After any other error the file is opened anew by the
-// next Append or Sync and made to hold what was written, and only that, before
-// anything follows.
+// Append writes one line to the journal. Either the whole line is written or none of it:
+// a line that a full disk cut off is taken back, so that the caller can try it again
+// later. After any other error, the next Append or Sync opens the file anew and makes it
+// hold exactly what was written before anything follows.
 func (f *Folder) Append(l Line) error {
 	text, err := l.MarshalJSON() // json.Marshal would escape <, > and &
 	if err != nil {
@@ -55,7 +54,7 @@ func (f *Folder) Append(l Line) error {
 	return f.refused(err)
 }
 
-// takeBack ends the file where the last whole line ends.
+// takeBack truncates the file to the end of the last whole line.
 func (f *Folder) takeBack() error {
 	if err := f.journal.Truncate(f.size); err != nil {
 		return err
@@ -64,8 +63,8 @@ func (f *Folder) takeBack() error {
 	return err
 }
 
-// Sync puts the journal on the disk. It may be called beside Append and other Syncs;
-// Append waits for it only where the file has to be mended.
+// Sync puts the journal on the disk. It may be called concurrently with Append and other
+// Syncs; Append waits for it only if the file has to be mended.
 func (f *Folder) Sync() error {
 	f.mu.Lock()
 	err := f.held()
@@ -77,15 +76,15 @@ func (f *Folder) Sync() error {
 	if err != nil {
 		return f.refused(err)
 	}
-	err = journal.Sync() // may take its time: nothing waits for it
+	err = journal.Sync() // may take long, but nothing waits for it
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.journal != journal {
-		return nil // mended meanwhile, and with that on the disk
+		return nil // mended meanwhile, which also put it on the disk
 	}
 	if err != nil {
-		// The kernel says so once and may have dropped what it could not write: that
-		// the next Sync succeeds proves nothing (Rebello et al., USENIX ATC 2020).
+		// The kernel reports the error once and may have dropped what it could not write: a
+		// later Sync that succeeds proves nothing (Rebello et al., USENIX ATC 2020).
 		f.doubt = err
 		return f.refused(err)
 	}
@@ -95,8 +94,8 @@ func (f *Folder) Sync() error {
 	return nil
 }
 
-// mend makes a file that is in doubt hold what was written: it opens it anew, holds
-// what had been on the disk to its checksum and writes the rest again.
+// mend makes a file that is in doubt hold what was written: it opens the file anew, compares
+// the part that had been on the disk with its checksum, and writes the rest again.
 func (f *Folder) mend() error {
 	if f.doubt == nil {
 		return nil
@@ -109,7 +108,7 @@ func (f *Folder) mend() error {
 		file.Close()
 		return err
 	}
-	f.journal.Close() // it is in doubt: what it says does not matter
+	f.journal.Close() // the file is in doubt: its error does not matter
 	f.journal, f.doubt, f.fresh = file, nil, f.fresh[:0]
 	return nil
 }
@@ -138,7 +137,7 @@ func (f *Folder) rewrite(file journalFile) error {
 	return file.Sync()
 }
 
-// refused is an error of the journal, in one line.
+// refused returns an error of the journal, in one line.
 func (f *Folder) refused(err error) error {
 	return fmt.Errorf("write journal %s: %w", f.Path(JournalName), reason(err))
 }
@@ -146,7 +145,7 @@ func (f *Folder) refused(err error) error {
 // Size is the number of bytes of the journal.
 func (f *Folder) Size() int64 { return f.size }
 
-// Mark is the present end of the journal.
+// Mark returns the present end of the journal.
 func (f *Folder) Mark() Mark { return Mark{Size: f.size, SHA256: hex.EncodeToString(f.sum.Sum(nil))} }
 
 // Close ends the journal and gives the lock back.

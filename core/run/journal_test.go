@@ -17,18 +17,18 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// weather is a disk on which operations fail now and then, each with an error of
-// its own. What was not synced may be lost with a failed Sync.
+// weather is a disk on which operations fail now and then, each with a different error. A failed
+// Sync may lose what was not synced.
 type weather struct {
 	rand    *rand.Rand
 	calm    bool
 	content []byte
-	durable int // bytes that are on the disk
+	durable int // bytes that have reached the disk
 }
 
 var storms = []syscall.Errno{syscall.EIO, syscall.EBADF, syscall.EROFS, syscall.EACCES, syscall.ESTALE, syscall.ENOSPC, syscall.EDQUOT}
 
-// fails is an error, most of the time nil.
+// fails returns an error, or nil most of the time.
 func (w *weather) fails() error {
 	if w.calm || w.rand.IntN(3) > 0 {
 		return nil
@@ -36,18 +36,18 @@ func (w *weather) fails() error {
 	return &fs.PathError{Op: "write", Path: "/run/events.jsonl", Err: storms[w.rand.IntN(len(storms))]}
 }
 
-// handle is the file, opened once.
+// handle is the file as one call of open returned it.
 type handle struct {
 	*weather
 	at     int
-	broken error // what every operation says once it has happened
+	broken error // the error of every operation after the first that returned it
 }
 
 func (h *handle) gone() error {
 	if h.broken == nil {
 		if h.broken = h.fails(); IsFull(h.broken) {
 			err := h.broken
-			h.broken = nil // room comes back, a file does not
+			h.broken = nil // a full disk may recover, a broken file does not
 			return err
 		}
 	}
@@ -97,8 +97,8 @@ func (h *handle) Sync() error {
 
 func (h *handle) Close() error { return h.gone() }
 
-// Whatever a disk does in between, the journal holds every line once and in order
-// when it works again, on the disk and not only in memory.
+// Whatever a disk does in the meantime, when it works again the journal holds every line once and
+// in order, on the disk and not only in memory.
 func TestAJournalOutlivesItsDisksFaults(t *testing.T) {
 	faults := 0
 	for seed := range uint64(300) {
@@ -137,8 +137,8 @@ func TestAJournalOutlivesItsDisksFaults(t *testing.T) {
 	}
 }
 
-// A real file whose number was closed under the journal is opened anew; one that
-// somebody else has changed meanwhile is not written to.
+// A real file whose descriptor was closed under the journal is opened again; a file that somebody
+// else has changed meanwhile is not written to.
 func TestAJournalIsOpenedAnew(t *testing.T) {
 	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
 	if err != nil {
@@ -195,7 +195,7 @@ func TestAJournalIsOpenedAnew(t *testing.T) {
 	}
 }
 
-// The journal is put on the disk by several at once, while it grows.
+// Several goroutines sync the journal at once while it grows.
 func TestSyncsRunBesideEachOther(t *testing.T) {
 	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
 	if err != nil {

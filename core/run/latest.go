@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// Latest is the run folder directly below root whose journal was written last.
+// Latest returns the run folder directly below root whose journal was written last.
 func Latest(root string) (string, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {

@@ -18,35 +18,35 @@ import (
 
 const (
 	leaseName = "lease.json"
-	// heartbeat is how often a lease is renewed; one that nobody has seen renewed for
-	// leaseOver is anybody's.
+	// heartbeat is how often a lease is renewed. A lease that was not seen renewed for
+	// leaseOver may be taken by any process.
 	heartbeat = 10 * time.Second
 	leaseOver = 6 * heartbeat
-	// leaseLook is how often a lease is looked at that may be over.
+	// leaseLook is how often a process checks a lease that may be over.
 	leaseLook = heartbeat / 4
-	// leaseBytes is the size of the file, whatever it says: it is renewed in place.
+	// leaseBytes is the fixed size of the file, which is renewed in place.
 	leaseBytes = 1024
 )
 
-// lease is a file that names who writes the folder. Its owner renews it through the file
-// that it has opened, so that what another process has put in its place is never
-// touched, and looks whose it is before everything that it writes to the folder.
+// lease is a file that names the process that writes the folder. The owner renews it
+// through its open file, so that a lease that another process has put in its place is never
+// touched, and checks before every write to the folder that the lease is still its own.
 type lease struct {
 	dir   string
 	me    holder
 	file  *files.File
 	clock clock
-	said  string      // what was said when another's was taken over
-	kept  atomic.Bool // by a Hold, when it is closed
-	left  atomic.Bool // to a Hold, since it was closed
+	said  string      // message about the lease that this one replaced
+	kept  atomic.Bool // a Hold keeps the lease when it is closed
+	left  atomic.Bool // it was closed and left to a Hold
 	stop  chan struct{}
 	done  sync.WaitGroup
 
-	mu   sync.Mutex // of what follows
+	mu   sync.Mutex // guards lost, and dir and me against the heartbeat
 	lost error
 }
 
-// lease takes the folder where the file system refuses locks.
+// lease takes the folder if the file system refuses locks.
 func (k locker) lease(dir string) (hold, error) {
 	l := k.newLease(dir)
 	for {
@@ -67,8 +67,8 @@ func (k locker) lease(dir string) (hold, error) {
 	return l, nil
 }
 
-// adopt takes the lease over from a process of this machine that does not renew it any
-// more, and keeps it until then: nobody else finds the folder free in between.
+// adopt takes the lease over from a process of this machine that no longer renews it but
+// keeps it until then, so that no other process finds the folder free in between.
 func (k locker) adopt(dir string, from int) (hold, error) {
 	text, err := readLease(dir)
 	if err != nil {
@@ -108,8 +108,8 @@ func (l *lease) keepAlive() {
 	})
 }
 
-// settle removes the lease of a process that is gone, if there is one, and says why; it
-// is an error where there is one that holds.
+// settle removes the lease of a process that is gone, if there is one, and says why. A
+// lease that is still valid is an error.
 func (k locker) settle(dir string) (said string, err error) {
 	for {
 		text, err := readLease(dir)
@@ -124,7 +124,7 @@ func (k locker) settle(dir string) (said string, err error) {
 			return "", err
 		}
 		if why == "" || !takeAway(dir, func(now []byte) bool { return bytes.Equal(now, text) }) {
-			continue // it has changed since
+			continue // the lease has changed since
 		}
 		var h holder
 		_ = json.Unmarshal(text, &h) // judge has read it
@@ -132,16 +132,16 @@ func (k locker) settle(dir string) (said string, err error) {
 	}
 }
 
-// over says whether no lease is on a folder but that of a process known to be gone.
+// over says whether a folder has no lease, or one of a process that is known to be gone.
 func (k locker) over(dir string) bool {
 	text, err := readLease(dir)
 	var h holder
 	return errors.Is(err, fs.ErrNotExist) || err == nil && json.Unmarshal(text, &h) == nil && h.here(k.me) && !k.alive(h)
 }
 
-// judge says why who holds a lease no longer writes; "" where the lease is another one
-// now. It is an error, errInUse, where the holder writes. Clocks are not believed: of a
-// process on another machine it is known only by looking whether the lease is renewed.
+// judge says why the holder of a lease no longer writes; "" if the lease is another one by
+// now. If the holder still writes, the error is errInUse. Clocks are not trusted: whether a
+// process on another machine lives is found out only by watching whether its lease is renewed.
 func (k locker) judge(dir string, text []byte) (why string, err error) {
 	var h holder
 	readable := json.Unmarshal(text, &h) == nil
@@ -151,8 +151,8 @@ func (k locker) judge(dir string, text []byte) (why string, err error) {
 		}
 		return "that process is gone", nil
 	}
-	// Of what passes between two looks no more counts than they are meant to be apart:
-	// a machine that slept has seen nothing.
+	// The time between two looks counts at most as leaseLook: a machine that was suspended
+	// has seen nothing in between.
 	for last, quiet := k.clock.monotonic(), time.Duration(0); quiet < leaseOver; {
 		k.clock.sleep(leaseLook)
 		now, err := readLease(dir)
@@ -164,7 +164,7 @@ func (k locker) judge(dir string, text []byte) (why string, err error) {
 			if json.Unmarshal(now, &renewed) == nil && renewed.PID != 0 {
 				return "", &inUse{dir, fmt.Sprintf("pgrlab %d on %s", renewed.PID, renewed.Host)}
 			}
-			return "", nil // it is just being written
+			return "", nil // the lease is just being written
 		}
 		at := k.clock.monotonic()
 		quiet += min(at-last, leaseLook)
@@ -176,9 +176,9 @@ func (k locker) judge(dir string, text []byte) (why string, err error) {
 	return fmt.Sprintf("it gave no sign of life for %s", leaseOver), nil
 }
 
-// Watched says whose lease on a folder Open can only judge by watching whether it is
-// renewed, and how long that takes at most: of a process on another machine, or one of this
-// machine from before it was started anew. Nothing where Open answers at once.
+// Watched says whose lease Open can judge only by watching whether it is renewed, and how
+// long that takes at most. This is the lease of a process on another machine, or of one on
+// this machine from before its last reboot. by is "" if Open answers at once.
 func Watched(dir string) (by string, atMost time.Duration) { return thisProcess().watched(dir) }
 
 func (k locker) watched(dir string) (by string, atMost time.Duration) {
@@ -196,9 +196,9 @@ func (k locker) watched(dir string) (by string, atMost time.Duration) {
 	return printable.Line(fmt.Sprintf("pgrlab %d on %s", h.PID, h.Host)), leaseOver
 }
 
-// takeAway removes the lease if mine says that it is the one that is meant. Several may
-// want to, and meanwhile a new one may have been put there: so it is moved first, which
-// only one of them can do, and put back where it is another one.
+// takeAway removes the lease if mine says that it is the right one. Several processes may
+// try to, and a new lease may have been created meanwhile: so the file is moved away first,
+// which only one process can do, and put back if it is another lease.
 func takeAway(dir string, mine func(text []byte) bool) bool {
 	gone := fmt.Sprintf("%s.gone-%016x", leaseName, rand.Uint64())
 	if files.Rename(dir, leaseName, gone) != nil {
@@ -209,15 +209,15 @@ func takeAway(dir string, mine func(text []byte) bool) bool {
 	if err == nil && mine(text) {
 		return true
 	}
-	// If a third process has made one meanwhile, this one is lost, and its owner sees
-	// that before it writes.
+	// If a third process has created a lease meanwhile, this one is lost; its owner notices
+	// that before its next write.
 	_ = files.Link(dir, gone, dir, leaseName)
 	return false
 }
 
 func readLease(dir string) ([]byte, error) { return files.ReadFile(dir, leaseName, maxText) }
 
-// text is what the file says now.
+// text returns the next content of the file.
 func (l *lease) text() ([]byte, error) {
 	l.me.Beats++
 	l.me.Beat = l.clock.wall().UTC() // for people, and for older versions
@@ -234,11 +234,11 @@ func (l *lease) text() ([]byte, error) {
 // create writes the lease if there is none.
 func (l *lease) create() error {
 	return l.write(func(temporary string) error {
-		return files.Link(l.dir, temporary, l.dir, leaseName) // fails where there is one, also on network file systems
+		return files.Link(l.dir, temporary, l.dir, leaseName) // fails if there is one, also on network file systems
 	})
 }
 
-// write writes the lease beside its place, into which put puts it.
+// write writes the lease to a temporary file, which put moves into its place.
 func (l *lease) write(put func(temporary string) error) error {
 	text, err := l.text()
 	if err != nil {
@@ -264,7 +264,7 @@ func (l *lease) write(put func(temporary string) error) error {
 	return nil
 }
 
-// beat is a sign of life.
+// beat renews the lease if it is still this one.
 func (l *lease) beat() {
 	if l.held() != nil {
 		return
@@ -273,17 +273,17 @@ func (l *lease) beat() {
 	defer l.mu.Unlock()
 	if text, err := l.text(); err == nil {
 		_, _ = l.file.WriteAt(text, 0) // the next beat tries again
-		_ = l.file.Sync()              // other machines are to see it
+		_ = l.file.Sync()              // so that other machines see it
 	}
 }
 
-// isMine says whether a lease is this one.
+// isMine says whether text is the content of this lease.
 func (l *lease) isMine(text []byte) bool {
 	var h holder
 	return json.Unmarshal(text, &h) == nil && h.Token == l.me.Token
 }
 
-// held looks whose the lease is. A lease that was lost stays lost.
+// held returns nil if the lease is still this one. A lease that was lost stays lost.
 func (l *lease) held() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -316,7 +316,7 @@ func (l *lease) moved(dir string) {
 
 func (l *lease) took() string { return l.said }
 
-// Close gives the lease back, if it is still there to be given and no Hold keeps it.
+// Close gives the lease back if this process still has it and no Hold keeps it.
 func (l *lease) Close() error {
 	close(l.stop)
 	l.done.Wait()
@@ -333,7 +333,7 @@ func (l *lease) giveBack() error {
 	err := l.held()
 	switch {
 	case errors.Is(err, ErrLost):
-		err = nil // what is there is another's
+		err = nil // the lease there belongs to another process
 	case err == nil:
 		takeAway(l.dir, l.isMine)
 	}

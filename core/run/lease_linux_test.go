@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The real machine: this process lives, one that has ended does not, whether its parent
-// has heard of it or not.
+// On the real machine this process is alive, and a process that has ended is not, whether or not
+// its parent has waited for it.
 func TestRealProcesses(t *testing.T) {
 	me := self()
 	if me.Start == 0 || me.Boot == "" || me.Space == "" {
@@ -35,7 +35,7 @@ func TestRealProcesses(t *testing.T) {
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for { // it stays to be waited for
+	for { // it stays until it is waited for
 		err := unix.Waitid(unix.P_PID, child.PID, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err == nil {
 			break

@@ -19,13 +19,13 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// cluster are processes on machines that share a file system without locks. Time passes
-// when somebody waits.
+// cluster has processes on machines that share a file system without locks. Time passes only while
+// a process waits.
 type cluster struct {
 	now   time.Duration
-	walls map[string]time.Duration // what the wall clocks of machines are off by
+	walls map[string]time.Duration // the errors of the wall clocks of the machines
 	gone  map[int]bool             // processes that have ended
-	waits func()                   // what the others do while somebody waits
+	waits func()                   // what the others do while a process waits
 	slept int
 }
 
@@ -35,7 +35,7 @@ func newCluster() *cluster {
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// process is one of them.
+// process returns one of the processes.
 func (c *cluster) process(host string, pid int) locker {
 	return locker{
 		flock: func(*os.File) error { return syscall.ENOLCK },
@@ -52,8 +52,8 @@ func (c *cluster) process(host string, pid int) locker {
 
 func line(step int) Line { return Line{Type: "note", Step: step, Member: NoMember} }
 
-// Everything that a process writes to the folder that it lost is refused, and not a byte
-// of what is there changes; the new owner's is whole.
+// Everything that a process writes to a folder that it has lost is refused, and not a byte of the
+// folder changes; what the new owner writes is whole.
 func TestALostLeaseStopsItsWriter(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	c := newCluster()
@@ -81,7 +81,7 @@ func TestALostLeaseStopsItsWriter(t *testing.T) {
 	if _, err := c.process("b", 2).open(dir); !errors.Is(err, errInUse) || !strings.Contains(err.Error(), "in use by pgrlab 1 on a: pgrlab attach ") {
 		t.Fatalf("while it lives: %v", err)
 	}
-	c.waits, c.now = func() {}, 0 // it is stopped
+	c.waits, c.now = func() {}, 0 // the process is stopped
 	second, err := c.process("b", 2).open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -119,8 +119,8 @@ func TestALostLeaseStopsItsWriter(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	// Who was stopped between looking and writing writes into a file that has no name any
-	// more, and renews a lease that has none.
+	// A process that was stopped between checking and writing writes into a file that has no name
+	// any more, and renews a lease that has none.
 	if _, err := first.journal.Write([]byte("too late\n")); err != nil {
 		t.Error(err)
 	}
@@ -148,8 +148,8 @@ func TestALostLeaseStopsItsWriter(t *testing.T) {
 	}
 }
 
-// Wall clocks may say what they like, and jump as they like: who lives keeps the folder,
-// who does not loses it after the same time.
+// Wall clocks may be wrong and may jump: a live process keeps the folder, and a dead one loses it
+// after the same time.
 func TestClocksThatJump(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	jumps := []time.Duration{0, time.Minute + time.Second, -time.Minute - time.Second, 30 * year, -30 * year}
@@ -193,7 +193,7 @@ func TestClocksThatJump(t *testing.T) {
 	}
 }
 
-// A machine that slept for hours has seen nothing meanwhile.
+// A machine that slept for hours has observed nothing meanwhile.
 func TestAMachineThatSlept(t *testing.T) {
 	dir := t.TempDir()
 	c := newCluster()
@@ -204,7 +204,7 @@ func TestAMachineThatSlept(t *testing.T) {
 	looks := 0
 	c.waits = func() {
 		if looks++; looks < 4 {
-			c.now += 10 * time.Hour // both machines
+			c.now += 10 * time.Hour // on both machines
 		} else {
 			first.(*lease).beat()
 		}
@@ -214,8 +214,8 @@ func TestAMachineThatSlept(t *testing.T) {
 	}
 }
 
-// On the machine of the holder its process is asked for: one that is there keeps the
-// folder however long it was silent, one that is gone loses it at once.
+// On the holder's own machine its process is looked up: a process that exists keeps the folder
+// however long it was silent, and one that is gone loses it at once.
 func TestAProcessOfTheSameMachine(t *testing.T) {
 	for want, h := range map[string]holder{
 		"in use by pgrlab 1 on a":      {Host: "a", PID: 1, Boot: "boot of a", Space: "pid:[1]", Start: 1},
@@ -252,8 +252,8 @@ func TestAProcessOfTheSameMachine(t *testing.T) {
 	}
 }
 
-// Of several that want a lease that is over one gets it, and a new one is not taken for
-// it; nor is somebody else's given back.
+// Of several processes that want an expired lease, one gets it. A new lease is not mistaken for the
+// expired one, and nobody gives back another's lease.
 func TestALeaseIsTakenByOne(t *testing.T) {
 	dir := t.TempDir()
 	c := newCluster()
@@ -269,7 +269,7 @@ func TestALeaseIsTakenByOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if takeAway(dir, func(now []byte) bool { return bytes.Equal(now, text) }) { // who found the same, later
+	if takeAway(dir, func(now []byte) bool { return bytes.Equal(now, text) }) { // somebody who found the same lease, later
 		t.Error("a fresh lease was removed")
 	}
 	if err := errors.Join(b.held(), stale.Close(), b.held()); err != nil {
@@ -295,7 +295,7 @@ func TestALeaseIsTakenByOne(t *testing.T) {
 	}
 }
 
-// Where this process may lock and another one could not, its lease holds all the same.
+// A lease holds even against a process that can lock the folder when its holder could not.
 func TestALockBesideALease(t *testing.T) {
 	dir := t.TempDir()
 	c := newCluster()
@@ -320,8 +320,8 @@ func TestALockBesideALease(t *testing.T) {
 	second.Close()
 }
 
-// Processes come, are stopped, go on, die and leave as they like: each line is whole, and
-// who has lost the folder adds nothing to it.
+// Processes come, are stopped, continue, die and leave at any time: each line is whole, and a
+// process that has lost the folder adds nothing to it.
 func TestWritersWithoutLocks(t *testing.T) {
 	handed, seeds := 0, uint64(8)
 	if os.Getenv("PGRLAB_SOAK") != "" {

@@ -20,14 +20,14 @@ type Line struct {
 	Type   string
 	Step   int
 	Member int // the member of the cohort that the line is about, or NoMember
-	// Body holds the fields of the line's type: a struct or map that JSON makes
-	// an object of, or nil.
+	// Body holds the fields of the line's type: a struct or map that JSON encodes as an
+	// object, or nil.
 	Body any
 	// WallS is the time since the run's start in seconds.
 	WallS float64
 }
 
-// MarshalJSON writes type, step, member (only of a line about one member), the
+// MarshalJSON writes type, step, member (only for a line about one member), the
 // fields of the body in their order and wall_s.
 func (l Line) MarshalJSON() ([]byte, error) {
 	if l.Type == "" {
@@ -61,8 +61,8 @@ func (l Line) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode is json.Marshal that leaves <, > and & as people wrote them, and writes what a
-// terminal should not be given as \u….
+// encode is json.Marshal, except that it leaves <, > and & unescaped and writes characters
+// that a terminal should not receive as \u….
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -73,8 +73,8 @@ func encode(v any) ([]byte, error) {
 	return escaped(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// escaped writes the characters of JSON text that a terminal should not be given, which
-// can be in strings only, as \u….
+// escaped replaces the characters of JSON text that a terminal should not receive, which
+// can occur only in strings, by \u….
 func escaped(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(r rune) bool { return !printable.Shows(r) }) {
 		return text

@@ -15,11 +15,11 @@ import (
 // hold keeps other processes out of a run folder until it is closed.
 type hold interface {
 	io.Closer
-	// held says whether it still does; ErrLost where another process writes there now.
+	// held returns nil if it still does, and ErrLost if another process writes there now.
 	held() error
-	// moved says that the folder has another name now.
+	// moved tells the hold the folder's new name.
 	moved(dir string)
-	// took says whose hold it replaced, and why; "" where there was none.
+	// took says whose hold it replaced, and why; "" if there was none.
 	took() string
 }
 
@@ -29,7 +29,7 @@ var ErrLost = errors.New("another pgrlab writes there now")
 // errInUse: another process holds the run folder.
 var errInUse = errors.New("in use")
 
-// IsInUse says whether an error is that another process holds the run folder.
+// IsInUse says whether an error means that another process holds the run folder.
 func IsInUse(err error) bool { return errors.Is(err, errInUse) }
 
 // inUse says who holds a folder.
@@ -38,13 +38,13 @@ type inUse struct{ dir, by string }
 func (e *inUse) Error() string        { return fmt.Sprintf("run folder %s is in use by %s", e.dir, e.by) }
 func (e *inUse) Is(target error) bool { return target == errInUse }
 
-// elsewhere is what somebody can do who wants to begin a run in a folder that is taken.
+// elsewhere is the advice for a user who begins a run in a folder that is taken.
 const elsewhere = ": choose another one with --out"
 
-// beginning is an error of taking the folder of a new run.
+// beginning returns the error for a new run whose folder could not be taken.
 func beginning(err error) error { return fmt.Errorf("%w"+elsewhere, err) }
 
-// goingOn is an error of taking the folder of a run that is gone on with.
+// goingOn returns the error for a resumed run whose folder could not be taken.
 func goingOn(err error, dir string) error {
 	switch {
 	case errors.Is(err, errInUse):
@@ -59,11 +59,11 @@ func goingOn(err error, dir string) error {
 type locker struct {
 	flock func(*os.File) error
 	me    holder
-	alive func(holder) bool // of this machine
+	alive func(holder) bool // for holders on this machine
 	clock clock
 }
 
-// thisProcess takes folders for this process.
+// thisProcess returns a locker that takes folders for this process.
 func thisProcess() locker {
 	return locker{
 		flock: func(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) },
@@ -71,8 +71,8 @@ func thisProcess() locker {
 	}
 }
 
-// take locks a folder. The lock goes with the process, however it ends. Where the file
-// system knows no locks it is a lease.
+// take locks a folder. The lock ends with the process, however that ends. If the file
+// system does not support locks, the result is a lease.
 func (k locker) take(dir string) (hold, error) {
 	for {
 		lock, err := files.OpenFile(dir, lockName, os.O_CREATE|os.O_RDWR)
@@ -104,7 +104,7 @@ func (k locker) take(dir string) (hold, error) {
 	}
 }
 
-// stillThere says whether an open file has its name still.
+// stillThere says whether an open file still has its name.
 func stillThere(f *files.File, dir string) bool {
 	now, err := files.Lstat(dir, filepath.Base(f.Name()))
 	if err != nil {

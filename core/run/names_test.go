@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// oddNames are names of folders that mean something else where a path is taken for a
-// pattern. They all match plain.
+// oddNames are names of folders that mean something else if a path is taken for a pattern. They all
+// match plain.
 var (
 	plainNames = []string{"a1", "a2", "ab", "a12", "a-"}
 	oddNames   = []string{"a[12]", "a*", "a?", "*", "[a]*", "?1", `a\1`, `a\`, "a[", "a]", "{a1,a2}", "a[!x]", "[^x]?", "a[1-9]", "**", "a$1", "a 1", "-a1", "ä?"}
 )
 
-// contents are all files below a folder.
+// contents returns all files below a folder.
 func contents(t *testing.T, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -37,8 +37,8 @@ func contents(t *testing.T, root string) map[string]string {
 	return all
 }
 
-// cluttered makes a run with data that checkpoints refer to, in use and set aside, data
-// that none does, and files that somebody had not finished.
+// cluttered makes a run with data that checkpoints refer to, in use and set aside, with data that
+// no checkpoint refers to, and with unfinished files.
 func cluttered(t *testing.T, dir string) {
 	t.Helper()
 	f, err := Create(dir, []byte("of = \""+filepath.Base(dir)+"\"\n"))
@@ -56,7 +56,7 @@ func cluttered(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 		if c.Data = []Data{{"0/synthetic", []Piece{p}}}; step == 2 {
-			break // nobody refers to it
+			break // no checkpoint refers to it
 		}
 		if _, _, err := f.WriteCheckpoint(c); err != nil {
 			t.Fatal(err)
@@ -72,15 +72,15 @@ func cluttered(t *testing.T, dir string) {
 	}
 }
 
-// Whatever a run folder is called, opening and pruning it read and remove what is in
-// this folder, and touch no other.
+// Whatever a run folder is called, opening and pruning it read and remove only what is in this
+// folder.
 func TestAFoldersNameIsNoPattern(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range append(append([]string(nil), plainNames...), oddNames...) {
 		cluttered(t, filepath.Join(root, name))
 	}
-	// Who reads the checkpoints of a neighbour finds one that cannot be read, and then
-	// removes no data.
+	// A process that read a neighbour's checkpoints would find one that cannot be read, and would
+	// then remove no data.
 	for _, name := range plainNames {
 		path := filepath.Join(root, name, CheckpointsName, "aside-1", CheckpointName(7, "7"))
 		if err := os.WriteFile(path, []byte("damaged"), 0o644); err != nil {
@@ -109,7 +109,7 @@ func TestAFoldersNameIsNoPattern(t *testing.T) {
 		}
 		got := contents(t, root)
 		for _, all := range []map[string]string{want, got} {
-			maps.DeleteFunc(all, func(path, _ string) bool { // what is this folder's to remove
+			maps.DeleteFunc(all, func(path, _ string) bool { // what this folder may remove
 				in, file := filepath.Split(path)
 				return in == filepath.Join(name, DataName)+"/" || file == "x"+unfinished+"-1" && strings.HasPrefix(in, name+"/")
 			})

@@ -15,15 +15,15 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// Open takes the folder of a run that was begun before, to go on with it. Nothing
-// is changed before Rewind.
+// Open takes the folder of an existing run, to continue it. It changes nothing that the
+// run wrote; Rewind does.
 func Open(dir string) (*Folder, error) { return thisProcess().open(dir) }
 
 func (k locker) open(dir string) (*Folder, error) {
 	return k.openWith(dir, func() (hold, error) { return k.take(dir) })
 }
 
-// openWith is open with a lock that take takes.
+// openWith is open with a lock obtained by take.
 func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error) {
 	if _, err := ReadFile(dir, ConfigName); err != nil {
 		return nil, fmt.Errorf("resume %s: no run is there: %s: %w", dir, ConfigName, reason(err))
@@ -37,12 +37,12 @@ func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error)
 	if err != nil {
 		return nil, goingOn(err, dir)
 	}
-	config, err := ReadFile(dir, ConfigName) // not before: who had the lock may have replaced it
+	config, err := ReadFile(dir, ConfigName) // not before: the former holder of the lock may have replaced it
 	if err != nil {
 		lock.Close()
 		return nil, fmt.Errorf("resume %s: %s: %w", dir, ConfigName, reason(err))
 	}
-	if lock.took() != "" { // who had it may still be writing into the file that it has opened
+	if lock.took() != "" { // the former holder may still write to its open file
 		if err := copyJournal(dir, lock); err != nil {
 			lock.Close()
 			return nil, fmt.Errorf("resume %s: its journal: %w", dir, reason(err))
@@ -62,8 +62,8 @@ func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error)
 	return f, nil
 }
 
-// Extend takes the folder of a run that nobody goes on with, for Append behind what its
-// journal holds. A torn last line is cut off.
+// Extend takes the folder of a run that no process is running, to Append to its journal. A
+// torn last line is cut off.
 func Extend(dir string) (*Folder, error) {
 	f, err := Open(dir)
 	if err != nil {
@@ -83,7 +83,7 @@ func Extend(dir string) (*Folder, error) {
 	return f, nil
 }
 
-// wholeLines is the end of the last line of the journal that is not torn.
+// wholeLines returns the end of the last line of the journal that is not torn.
 func (f *Folder) wholeLines() (Mark, error) {
 	file, err := files.Open(f.dir, JournalName)
 	if err != nil {
@@ -106,8 +106,8 @@ func (f *Folder) wholeLines() (Mark, error) {
 	}
 }
 
-// copyJournal makes the journal another file, so that nothing is added to it by a process
-// that has opened the one there was.
+// copyJournal replaces the journal by a copy, so that a process that still has the old file
+// open cannot add to it.
 func copyJournal(dir string, by hold) error {
 	file, err := files.Open(dir, JournalName)
 	if err != nil {
@@ -131,14 +131,14 @@ func (f *Folder) sweep() {
 	}
 }
 
-// CheckMark says whether the journal begins with what it held at m.
+// CheckMark returns an error if the journal does not begin with what it held at m.
 func (f *Folder) CheckMark(m Mark) error { return CheckMark(f.dir, m) }
 
 // upTo hashes the journal before m.
 func (f *Folder) upTo(m Mark) (hash.Hash, error) { return upTo(f.dir, m) }
 
-// CheckMark says whether the journal of a run folder begins with what it held at m.
-// Nothing is taken or changed.
+// CheckMark returns an error if the journal of a run folder does not begin with what it
+// held at m. It takes no lock and changes nothing.
 func CheckMark(dir string, m Mark) error {
 	sum, err := upTo(dir, m)
 	if err == nil && hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
@@ -185,8 +185,8 @@ func (f *Folder) History(m Mark, see func(Entry) error) error {
 	}
 }
 
-// Tail calls see for every line of the journal behind m, in order, and damaged for
-// every line that is not one; a torn last line is none.
+// Tail calls see for every line of the journal after m, in order, and damaged for every
+// line that cannot be parsed. A torn last line is left out.
 func (f *Folder) Tail(m Mark, see func(Entry), damaged func(number int)) error {
 	file, err := files.Open(f.dir, JournalName)
 	if err != nil {
@@ -216,9 +216,8 @@ func (f *Folder) Tail(m Mark, see func(Entry), damaged func(number int)) error {
 	}
 }
 
-// Rewind makes m the end of the journal, for Append to go on there. What lies
-// behind it is kept in events.tail-N.jsonl, whose name is returned; "" where there
-// was nothing.
+// Rewind makes m the end of the journal, from which Append continues. The lines after m
+// are kept in events.tail-N.jsonl, whose name is returned; "" if there were none.
 func (f *Folder) Rewind(m Mark) (tail string, err error) {
 	defer func() {
 		if err != nil {
@@ -263,7 +262,7 @@ func (f *Folder) Rewind(m Mark) (tail string, err error) {
 	return tail, f.Sync()
 }
 
-// tailName is the first name for a tail that is free.
+// tailName returns the first free name for a tail.
 func (f *Folder) tailName() string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("events.tail-%d.jsonl", n)
@@ -273,5 +272,5 @@ func (f *Folder) tailName() string {
 	}
 }
 
-// EmptyMark is the beginning of a journal.
+// EmptyMark returns the beginning of a journal.
 func EmptyMark() Mark { return Mark{SHA256: digest(nil)} }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Names of checkpoints sort as the positions that they are of, as text and by their numbers.
+// Names of checkpoints sort in the order of their positions, as text and by their numbers.
 func TestNamesOfCheckpointsSort(t *testing.T) {
 	var names []string
 	for _, position := range []string{

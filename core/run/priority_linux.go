@@ -2,7 +2,7 @@ package run
 
 import "syscall"
 
-// lowerPriority lets the present thread work when others have nothing to do.
+// lowerPriority gives the present thread a low priority.
 func lowerPriority() {
-	syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), 10) // on Linux a thread has a priority of its own
+	syscall.Setpriority(syscall.PRIO_PROCESS, syscall.Gettid(), 10) // on Linux each thread has its own priority
 }

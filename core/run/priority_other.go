@@ -2,5 +2,5 @@
 
 package run
 
-// lowerPriority does nothing where threads have no priority of their own.
+// lowerPriority does nothing if threads have no priority of their own.
 func lowerPriority() {}

@@ -15,23 +15,23 @@ import (
 type Entry struct {
 	Type   string
 	Step   int
-	Member int     // NoMember where the line does not say
-	WallS  float64 // 0 where the line does not say
+	Member int     // NoMember if the line does not say
+	WallS  float64 // 0 if the line does not say
 	Number int     // of the line, from 1
 	Text   []byte  // the line without its end; valid until the next call
 }
 
-// Fields decodes the line into a struct or map. Its strings are made fit to be shown:
-// journals come from other people, too.
+// Fields decodes the line into a struct or map. Strings are made safe to display, because
+// journals may come from other people.
 func (e Entry) Fields(into any) error {
 	err := e.Raw(into)
 	if bytes.ContainsFunc(e.Text, func(r rune) bool { return r == '\\' || r > '~' || r < ' ' }) {
-		printable.Fields(into) // even of what could be decoded in part
+		printable.Fields(into) // even if it was decoded only in part
 	}
 	return err
 }
 
-// Raw decodes the line as it was written, for what is not shown.
+// Raw decodes the line as it was written, for values that are not displayed.
 func (e Entry) Raw(into any) error {
 	if err := json.Unmarshal(e.Text, into); err != nil {
 		return fmt.Errorf("journal line %d (%s): %w", e.Number, e.Type, err)
@@ -39,8 +39,8 @@ func (e Entry) Raw(into any) error {
 	return nil
 }
 
-// maxLine is the most bytes that a line may have. The longest that a run writes are
-// those of its projections, of some hundred bytes a point.
+// maxLine is the largest length of a line in bytes. The longest lines of a run are those of
+// its projections, with some hundred bytes a point.
 const maxLine = 64 << 20
 
 // lineReader reads lines of bounded length.
@@ -54,8 +54,8 @@ func newLineReader(r io.Reader) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 64<<10)}
 }
 
-// next is the next line with its end, which only the last one may lack; valid until the
-// next call. Behind it the error is io.EOF.
+// next returns the next line with its newline, which only the last line may lack. It is
+// valid until the next call. After the last line the error is io.EOF.
 func (r *lineReader) next() ([]byte, error) {
 	r.line = r.line[:0]
 	r.number++

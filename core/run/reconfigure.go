@@ -10,16 +10,16 @@ import (
 	"pgrlab/core/run/files"
 )
 
-// formerName is the file with the SHA-256 of what config.toml held before it was
-// replaced, one a line.
+// formerName is the file with the SHA-256 of each former content of config.toml, one a
+// line.
 const formerName = "config.former"
 
-// maxFormer bounds what is read of that file, in bytes.
+// maxFormer limits the bytes that are read of that file.
 const maxFormer = 1 << 20
 
-// Reconfigure replaces config.toml by one under which all that the run has made so far
-// is still its own: checkpoints that belong to the old one belong to the new one as
-// well. Whenever it is interrupted, the folder holds one or the other, and all of its
+// Reconfigure replaces config.toml by one under which everything that the run has made so
+// far stays valid: checkpoints that belong to the old one belong to the new one as well.
+// Whenever it is interrupted, the folder holds one or the other, and all of its
 // checkpoints can be used.
 func (f *Folder) Reconfigure(configTOML []byte) error {
 	now := digest(configTOML)
@@ -37,13 +37,13 @@ func (f *Folder) Reconfigure(configTOML []byte) error {
 	return nil
 }
 
-// Made says whether what was made under a config.toml, given by its SHA-256, is of this
-// run.
+// Made says whether a config.toml, given by its SHA-256, is or was that of this run, so that
+// what was made under it belongs to the run.
 func (f *Folder) Made(config string) bool {
 	return config == f.config || slices.Contains(f.former, config)
 }
 
-// readFormer reads what Reconfigure wrote; what it did not write is none.
+// readFormer reads the file that Reconfigure wrote, if there is one.
 func (f *Folder) readFormer() error {
 	text, err := files.ReadFile(f.dir, formerName, maxFormer)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What was made under any of the configurations that a run has had is its own, also
-// where the last change was interrupted; what was made under another one is not.
+// Data made under any of the configurations that a run has had belongs to the run, even if the last
+// change was interrupted; data made under another configuration does not.
 func TestReconfigure(t *testing.T) {
 	docs := []string{"steps = 10\n", "steps = 20\n", "steps = 30\n"}
 	root := t.TempDir()
@@ -30,7 +30,7 @@ func TestReconfigure(t *testing.T) {
 		if states[whole] = i; i == 0 {
 			continue
 		}
-		between := filepath.Join(root, "between-"+doc[8:10]) // killed in front of the second file
+		between := filepath.Join(root, "between-"+doc[8:10]) // killed before the second file
 		if err := os.CopyFS(between, os.DirFS(whole)); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestReconfigure(t *testing.T) {
 	}
 }
 
-// A list of former configurations that this program did not write is said, and is none.
+// A list of former configurations that this program did not write is reported, and not used.
 func TestAForeignListOfConfigurations(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"a link":   func(path string) error { return os.Symlink("/dev/zero", path) },
@@ -90,8 +90,8 @@ func TestAForeignListOfConfigurations(t *testing.T) {
 	}
 }
 
-// However many checkpoints there are of a run's end, the last one from which a longer
-// run goes on stays.
+// However many checkpoints there are at a run's end, the last one from which a longer run can
+// continue is kept.
 func TestPruneKeepsTheWayBeyondTheEnd(t *testing.T) {
 	for _, limit := range []int64{0, 1} {
 		f, err := Create(filepath.Join(t.TempDir(), "run"), nil)

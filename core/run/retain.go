@@ -16,18 +16,19 @@ import (
 
 const (
 	checkpointEnd = ".ckpt"
-	keepEnd       = ".keep" // marks a checkpoint that is not removed; its lines say why
+	keepEnd       = ".keep" // marks a checkpoint that is never removed; its lines say why
 )
 
-// phaseMarks stand before the phases in names of checkpoints, so that these sort as the
-// positions do. Those of a learner came later, between collect and score.
+// phaseMarks are prefixes of the phases in the names of checkpoints, so that the names sort
+// like the positions. The marks of a learner's phases were added later, between collect and
+// score.
 var phaseMarks = map[string]string{
 	"collect": "0", "rollout": "0a", "learn": "0b", "encode": "0c", "score": "1", "fit": "2", "generate": "3", "evaluate": "4", "analyse": "5",
 }
 
 // CheckpointName is the file name of the checkpoint at a position as package lab
-// writes it ("20", "20/fit:37"). Names sort as positions do up to 999,999,999 steps, and
-// beyond that by inOrder.
+// writes it ("20", "20/fit:37"). Names sort like positions up to 999,999,999 steps;
+// beyond that, inOrder sorts them.
 func CheckpointName(step int, position string) string {
 	_, inside, found := strings.Cut(position, "/")
 	if !found {
@@ -37,8 +38,8 @@ func CheckpointName(step int, position string) string {
 	return fmt.Sprintf("%09d-%s%s-%07s%s", step, phaseMarks[phase], phase, i, checkpointEnd) // "-" sorts before "."
 }
 
-// inOrder compares names of checkpoints as the positions that they name: as text, but
-// numbers in it as numbers.
+// inOrder compares names of checkpoints by the positions that they name: as text, with the
+// numbers in it compared as numbers.
 func inOrder(a, b string) int {
 	digits := func(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 	for a != "" && b != "" {
@@ -59,8 +60,8 @@ func inOrder(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// place is the name that the checkpoint should have: that of the position it was taken
-// at. One that cannot be read is where its name says.
+// place is the name that the checkpoint should have, given by the position it was taken at.
+// A checkpoint that cannot be read is placed by its own name.
 func (c Found) place() string {
 	if c.Err != nil || c.Position == "" {
 		return filepath.Base(c.Path)
@@ -72,7 +73,7 @@ func (c Found) place() string {
 type Found struct {
 	Path string
 	Header
-	Bytes int64 // of the file, without what it shares
+	Bytes int64 // size of the file, without shared data
 	Kept  bool  // marked: never removed
 	Err   error // why it cannot be read; Header is empty then
 }
@@ -115,8 +116,8 @@ func checkpointsIn(dir, in string) ([]Found, error) {
 	return all, nil
 }
 
-// WriteCheckpoint puts c, and everything that the journal holds so far, on the
-// disk. A checkpoint of the same position is replaced.
+// WriteCheckpoint puts c and the whole journal so far on the disk. A checkpoint of the
+// same position is replaced.
 func (f *Folder) WriteCheckpoint(c *Checkpoint) (path string, bytes int64, err error) {
 	if err := f.below(CheckpointsName); err != nil {
 		return "", 0, fmt.Errorf("write checkpoint: %w", reason(err))
@@ -135,7 +136,7 @@ func (f *Folder) WriteCheckpoint(c *Checkpoint) (path string, bytes int64, err e
 	return f.Path(name), bytes, nil
 }
 
-// Keep marks a checkpoint as one that Prune leaves alone, and why.
+// Keep marks a checkpoint that Prune has to leave alone, with the reason why.
 func Keep(path, why string) error {
 	dir, name := filepath.Split(path)
 	file, err := AppendFile(dir, name+keepEnd)
@@ -152,9 +153,9 @@ func Keep(path, why string) error {
 	return nil
 }
 
-// SetAside moves the checkpoints behind path, and the marks of those that stay, into
-// a folder beside them, whose name below the run folder is returned; "" where there
-// are none. Their data stays for as long as they are there.
+// SetAside moves the checkpoints after path, and their keep marks, into a folder beside
+// them, whose name below the run folder is returned; "" if there are none. Their data
+// stays as long as they are there.
 func (f *Folder) SetAside(path string) (aside string, err error) {
 	defer func() {
 		if err != nil {
@@ -174,7 +175,7 @@ func (f *Folder) SetAside(path string) (aside string, err error) {
 				return "", err
 			}
 		}
-		// The mark first: without it the checkpoint might be pruned.
+		// Move the mark first: without it the checkpoint might be pruned.
 		for _, name := range []string{filepath.Base(c.Path) + keepEnd, filepath.Base(c.Path)} {
 			err := f.held()
 			if err == nil {
@@ -191,7 +192,7 @@ func (f *Folder) SetAside(path string) (aside string, err error) {
 	return aside, err
 }
 
-// newAside makes the first folder of its kind that is free.
+// newAside makes a folder under the first free name of its kind.
 func (f *Folder) newAside() (string, error) {
 	for n := 1; ; n++ {
 		name := filepath.Join(CheckpointsName, fmt.Sprintf("%s%d", asideName, n))
@@ -201,17 +202,18 @@ func (f *Folder) newAside() (string, error) {
 	}
 }
 
-// asideName begins the names of the folders of checkpoints that were set aside.
+// asideName is the prefix of the names of folders of checkpoints that were set aside.
 const asideName = "aside-"
 
 // lastKept is how many of the latest checkpoints are kept.
 const lastKept = 3
 
-// Prune removes the checkpoints at or before path, the latest, that need not be
-// kept: beside the last three, the one with the best return and the marked ones.
-// If checkpoints and data together are larger than limit bytes (0: no limit), of
-// these only the latest and the marked ones stay. Then it removes the data that no
-// checkpoint refers to. What cannot be read is left alone, with all data.
+// Prune removes the checkpoints at or before path, the latest, that need not be kept. It
+// keeps the last three, the one with the best return, the marked ones, and the last one from
+// which a longer run can go on. While checkpoints and data together are larger than limit
+// bytes (0: no limit), it gives up first the one with the best return, then all but the last
+// two, then all but the latest. It also removes the data that no checkpoint refers to.
+// Checkpoints that cannot be read are left alone, and with them all data.
 func (f *Folder) Prune(path string, limit int64) error {
 	all, err := Checkpoints(f.dir)
 	if err != nil {
@@ -234,8 +236,8 @@ func (f *Folder) Prune(path string, limit int64) error {
 	return nil
 }
 
-// retained lists which of all are to go if the last n, the marked, the last from which
-// a longer run goes on and perhaps the best stay.
+// retained lists the checkpoints to remove if the last n, the marked ones, the last one
+// from which a longer run can go on and, if best is set, the best one stay.
 func retained(all []Found, n int, best bool) (gone []Found) {
 	top := -1
 	open := slices.IndexFunc(all, func(c Found) bool { return c.Err == nil && !c.Ended })
@@ -273,7 +275,7 @@ func (f *Folder) remove(gone []Found) error {
 	used := map[string]bool{}
 	for _, c := range all {
 		if c.Err != nil {
-			return nil // what it refers to is not known
+			return nil // the data it refers to is not known
 		}
 		for _, d := range c.Data {
 			for _, p := range d.Pieces {
@@ -289,7 +291,7 @@ func (f *Folder) remove(gone []Found) error {
 	return nil
 }
 
-// names lists what a folder below the run folder holds; nothing where it cannot be read.
+// names lists the content of a folder below the run folder; nothing if it cannot be read.
 func (f *Folder) names(in string) []string {
 	entries, _ := files.ReadDir(f.dir, in)
 	var all []string
@@ -299,7 +301,7 @@ func (f *Folder) names(in string) []string {
 	return all
 }
 
-// every lists all checkpoints, those that were set aside included.
+// every lists all checkpoints, including those that were set aside.
 func (f *Folder) every() ([]Found, error) {
 	all, err := Checkpoints(f.dir)
 	for _, name := range f.names(CheckpointsName) {
@@ -329,8 +331,8 @@ func (f *Folder) stored() (total int64, err error) {
 	return total, nil
 }
 
-// Free is how many bytes this user may still write where dir is; 0 where that is
-// not known.
+// Free is the number of bytes that this user may still write on the file system of dir;
+// 0 if it is not known.
 func Free(dir string) int64 {
 	var s syscall.Statfs_t
 	for ; syscall.Statfs(dir, &s) != nil; dir = filepath.Dir(dir) {

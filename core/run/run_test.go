@@ -129,7 +129,7 @@ func TestErrorsAreOneLineWithoutRepetition(t *testing.T) {
 	}
 }
 
-// free is a folder that nobody else wants.
+// free is the lock of a folder that nobody else wants.
 type free struct{}
 
 func (free) held() error  { return nil }
@@ -137,7 +137,7 @@ func (free) moved(string) {}
 func (free) took() string { return "" }
 func (free) Close() error { return nil }
 
-// disk is a journal's file on a disk with room for some bytes.
+// disk is a journal's file on a disk with room for a number of bytes.
 type disk struct {
 	content []byte
 	room    int
@@ -252,7 +252,7 @@ func TestReaderSkipsATornLastLineOnly(t *testing.T) {
 	}
 }
 
-// sea is endless text without a line's end.
+// sea is endless text without a line break.
 type sea struct{}
 
 func (s *sea) Read(b []byte) (int, error) {
@@ -262,8 +262,8 @@ func (s *sea) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// A line that no run writes is refused before it fills the memory, wherever it stands,
-// and none is written.
+// A line longer than any that a run writes is refused before it fills the memory, wherever it
+// occurs, and no such line is written.
 func TestLinesAreBounded(t *testing.T) {
 	if racing.On {
 		t.Skip("64 MiB on one goroutine are half a minute for the detector, which sees nothing in them")
@@ -302,7 +302,8 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 }
 
-// Who may not write to a run folder is told what to do, and nothing there is changed.
+// A user without write permission for a run folder is told what to do, and nothing in the folder is
+// changed.
 func TestAFolderThatMayNotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	f, err := Create(dir, []byte("x = 1\n"))
@@ -405,8 +406,8 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, reading it ends without a panic, and what has a canonical
-// form is equal to it.
+// Whatever a file contains, reading it ends without a panic, and a journal with a canonical form is
+// equal to that form.
 func FuzzReader(f *testing.F) {
 	golden, err := os.ReadFile("testdata/journal.jsonl")
 	if err != nil {

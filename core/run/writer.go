@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// syncEvery is how often what was written to the journal is put on the disk.
+// syncEvery is how often the journal is put on the disk.
 const syncEvery = time.Second
 
 // Capture is the state of a run at one place, copied in memory, on its way to the disk.
 type Capture struct {
 	Checkpoint
-	Logs   []LogRows // of each log of the Writer
+	Logs   []LogRows // one for each log of the Writer
 	Shared []Shared
 }
 
-// LogRows are what a log has grown by; checkpoints share the log itself.
+// LogRows holds the rows by which a log has grown; checkpoints share the log itself.
 type LogRows struct {
-	Name  string // of the log's data in the checkpoint
-	File  string // how the names of its files begin
+	Name  string // name of the log's data in the checkpoint
+	File  string // prefix of the names of its files
 	New   NewLog // begins a file
-	Rows  []byte // that are not on the disk yet
-	Total uint64 // rows that were ever added
+	Rows  []byte // rows that are not on the disk yet
+	Total uint64 // number of rows that were ever added
 }
 
 // NewLog begins a file of a log: (*Folder).NewLog or (*Folder).NewPackedLog.
@@ -33,24 +33,24 @@ type NewLog func(f *Folder, name string) (*Log, error)
 
 // Shared is data that several checkpoints have in common and that is written once.
 type Shared struct {
-	Slot  string // what it is one of: another Of in its slot takes its place
-	Of    any    // what it is made of, for comparison
-	Name  string // in the checkpoint
-	File  string // how the name of its file begins
+	Slot  string // data in a slot is replaced when its Of changes
+	Of    any    // identifies the source of the data, for comparison
+	Name  string // name in the checkpoint
+	File  string // prefix of the name of its file
 	Write func(io.Writer) error
 }
 
-// Written is what became of a capture.
+// Written is the result of writing a capture.
 type Written struct {
 	*Capture
 	Path   string
 	Bytes  int64
-	Totals []uint64 // rows of each log that are on the disk
+	Totals []uint64 // number of rows of each log that are on the disk
 	Err    error
 }
 
-// Writer puts checkpoints on the disk, and the journal, in a goroutine of its own with a
-// low priority: a slow file system stalls nothing else. One capture is under way at a
+// Writer puts checkpoints and the journal on the disk in a goroutine of its own with a low
+// priority, so that a slow file system stalls nothing else. One capture is written at a
 // time.
 type Writer struct {
 	folder  *Folder
@@ -60,20 +60,20 @@ type Writer struct {
 	dirty   atomic.Bool // the journal has lines that are not on the disk
 	ended   chan struct{}
 
-	// What follows is the goroutine's.
+	// The fields below belong to the goroutine.
 	logs    []*Log
-	totals  []uint64  // rows of each log on the disk
-	earlier [][]Piece // of each log, before its file began
+	totals  []uint64  // number of rows of each log on the disk
+	earlier [][]Piece // pieces of each log from before its present file
 	shared  map[string]writtenShared
 }
 
-// writtenShared is what is on the disk of a slot.
+// writtenShared is the data of a slot that is on the disk.
 type writtenShared struct {
 	of    any
 	piece Piece
 }
 
-// NewWriter makes a writer for a run with so many logs; Start sets it going.
+// NewWriter makes a writer for a run with the given number of logs. Start sets it going.
 func NewWriter(folder *Folder, logs int) *Writer {
 	return &Writer{
 		folder: folder, jobs: make(chan *Capture, 1), results: make(chan Written, 1), ended: make(chan struct{}),
@@ -81,26 +81,26 @@ func NewWriter(folder *Folder, logs int) *Writer {
 	}
 }
 
-// Folder is where it writes.
+// Folder is the run folder to which w writes.
 func (w *Writer) Folder() *Folder { return w.folder }
 
-// Keep bounds what checkpoints and their data may take on the disk, in bytes. It is
+// Keep limits the bytes that checkpoints and their data may take on the disk. It must be
 // called before Start.
 func (w *Writer) Keep(limit int64) { w.limit = limit }
 
-// InheritLog says that pieces of a log are on the disk already: total rows. It is called
-// before Start, as is InheritShared.
+// InheritLog says that pieces of a log, total rows in all, are on the disk already. It must
+// be called before Start, and so must InheritShared.
 func (w *Writer) InheritLog(log int, pieces []Piece, total uint64) {
 	w.earlier[log], w.totals[log] = pieces, total
 }
 
-// InheritShared says that data made of something is on the disk already.
+// InheritShared says that the data made from of is on the disk already.
 func (w *Writer) InheritShared(slot string, of any, piece Piece) {
 	w.shared[slot] = writtenShared{of, piece}
 }
 
-// Totals are the rows of each log that are on the disk. It is for the time before Start;
-// later Written has them.
+// Totals returns the number of rows of each log that are on the disk. It may be called only
+// before Start; afterwards Written has them.
 func (w *Writer) Totals() []uint64 { return slices.Clone(w.totals) }
 
 // Dirty says that the journal has lines that are not on the disk yet.
@@ -109,14 +109,14 @@ func (w *Writer) Dirty() { w.dirty.Store(true) }
 // Start sets the goroutine going.
 func (w *Writer) Start() { go w.loop() }
 
-// Submit hands over a capture; what became of it comes out of Results. Another one may
-// be submitted only then.
+// Submit hands over a capture. Its result arrives on Results; only then may another one be
+// submitted.
 func (w *Writer) Submit(c *Capture) { w.jobs <- c }
 
-// Results is where the writer reports.
+// Results is the channel on which the writer reports.
 func (w *Writer) Results() <-chan Written { return w.results }
 
-// Close ends the goroutine when it has written what was submitted, and waits for it.
+// Close ends the goroutine after it has written what was submitted, and waits for it.
 func (w *Writer) Close() {
 	close(w.jobs)
 	<-w.ended
@@ -138,7 +138,7 @@ func (w *Writer) loop() {
 			w.results <- w.guarded(c)
 		case <-tick.C:
 			if w.dirty.Swap(false) && w.folder.Sync() != nil {
-				w.dirty.Store(true) // tried again; the next line that is written says what is wrong
+				w.dirty.Store(true) // try again; the next line that is written reports the error
 			}
 		}
 	}
@@ -153,7 +153,7 @@ func (w *Writer) close() {
 	w.folder.Sync()
 }
 
-// guarded is Write; a panic is an error like any other.
+// guarded is Write with a panic turned into an error.
 func (w *Writer) guarded(c *Capture) (r Written) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -163,9 +163,9 @@ func (w *Writer) guarded(c *Capture) (r Written) {
 	return w.Write(c)
 }
 
-// Write puts a capture on the disk: first what it shares with others, then the
-// checkpoint itself, then what has become superfluous goes. It is for the time before
-// Start.
+// Write puts a capture on the disk: first the data that it shares with others, then the
+// checkpoint itself. Then it removes what is no longer needed. Callers may use it only
+// before Start.
 func (w *Writer) Write(c *Capture) Written {
 	r := Written{Capture: c}
 	for i := range c.Logs {
@@ -187,7 +187,7 @@ func (w *Writer) Write(c *Capture) Written {
 	return r
 }
 
-// writeLog appends to log i what it has grown by.
+// writeLog appends the new rows of log i.
 func (w *Writer) writeLog(c *Capture, i int) (err error) {
 	l := c.Logs[i]
 	if len(l.Rows) > 0 {
@@ -227,8 +227,8 @@ func (w *Writer) writeShared(c *Capture, s *Shared) error {
 	return nil
 }
 
-// abandon ends log i, which cannot be written to: what is on the disk stays, and the
-// next checkpoint begins a new file.
+// abandon ends log i, which cannot be written to. The rows on the disk stay, and the next
+// checkpoint begins a new file.
 func (w *Writer) abandon(i int) {
 	if p := w.logs[i].Piece(); p.Bytes > 0 {
 		w.earlier[i] = append(w.earlier[i], p)

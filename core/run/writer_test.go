@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What checkpoints share is written once, and a log that cannot be written to is left
-// where it is: the next capture goes on in a new file, and no row is lost.
+// Data shared by checkpoints is written once. A log that cannot be written to is left where it is:
+// the next capture continues in a new file, and no row is lost.
 func TestWriterSharesAndGoesOnBehindALostLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := Create(dir, []byte("seed = 7\n"))

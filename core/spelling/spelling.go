@@ -3,9 +3,9 @@ package spelling
 
 import "strings"
 
-// Nearest is the candidate that name begins, or else the one with the smallest
-// edit distance to it; "" when even that shares too little with name to be a
-// likely slip of the finger.
+// Nearest returns the first candidate that begins with name, or else the candidate
+// with the smallest edit distance to it. It returns "" if even that one is too
+// different from name to be a likely typing error.
 func Nearest(name string, candidates []string) string {
 	best, least := "", 1<<30
 	for _, c := range candidates {
@@ -24,8 +24,8 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance is the optimal-string-alignment distance: insertions, deletions,
-// substitutions and swaps of neighbours, each costing one.
+// distance returns the optimal-string-alignment distance: insertions, deletions,
+// substitutions and swaps of neighbours cost one each.
 func distance(a, b string) int {
 	s, t := []rune(a), []rune(b)
 	before := make([]int, len(t)+1)

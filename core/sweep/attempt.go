@@ -18,12 +18,12 @@ import (
 // ErrElsewhere: another process makes an attempt at the job.
 var ErrElsewhere = errors.New("another process works at it")
 
-// Result is what a job that is done leaves.
+// Result is the result of a job that is done.
 type Result struct {
 	Job
-	Return   *float64  `json:"return"` // of the last evaluation
+	Return   *float64  `json:"return"` // return of the last evaluation
 	Best     *float64  `json:"best"`
-	WallS    float64   `json:"wall_s"` // trained, all attempts together
+	WallS    float64   `json:"wall_s"` // training time of all attempts together
 	Attempts int       `json:"attempts"`
 	Finished time.Time `json:"finished"`
 }
@@ -38,14 +38,14 @@ type Attempt struct {
 	began  time.Time
 }
 
-// Result is that of a job; false while there is none.
+// Result returns the result of a job; false while there is none.
 func (g *Grid) Result(j Job) (Result, bool) {
 	var r Result
 	text, err := run.ReadFile(g.Dir(j), resultName)
 	return r, err == nil && json.Unmarshal(text, &r) == nil
 }
 
-// Begin begins an attempt; ErrElsewhere where another process makes one.
+// Begin begins an attempt. The error is ErrElsewhere if another process makes one.
 func (g *Grid) Begin(j Job) (*Attempt, error) {
 	lock, err := lock(g.Dir(j))
 	if errors.Is(err, ErrElsewhere) {
@@ -54,14 +54,14 @@ func (g *Grid) Begin(j Job) (*Attempt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
 	}
-	run.Tidy(g.Dir(j)) // what an attempt left that was killed, or the making of the sweep
+	run.Tidy(g.Dir(j)) // remnants of a killed attempt or of making the sweep
 	a := &Attempt{grid: g, job: j, lock: lock, began: time.Now()}
 	attempts := filepath.Join(g.Dir(j), attemptsName)
 	err = os.MkdirAll(attempts, 0o777)
 	for err == nil {
 		a.Number++
 		a.dir = filepath.Join(attempts, strconv.Itoa(a.Number))
-		// Only one process makes it, also where there are no locks.
+		// Only one process can make this folder, even if there are no locks.
 		if err = os.Mkdir(a.dir, 0o777); err == nil {
 			return a, nil
 		}
@@ -74,16 +74,16 @@ func (g *Grid) Begin(j Job) (*Attempt, error) {
 	return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
 }
 
-// lockTries and lockPause are for those who only look whether there is a lock: they hold it
-// themselves for a moment.
+// lockTries and lockPause allow for processes that only check whether the lock is held: they
+// hold it themselves for a moment.
 const (
 	lockTries = 4
 	lockPause = 25 * time.Millisecond
 )
 
-// lock takes the lock of a folder; ErrElsewhere where another process has it. Where the file
-// system knows no locks it is free to all: the lease of the run folder keeps two attempts
-// apart.
+// lock takes the lock of a folder. The error is ErrElsewhere if another process has it. If the
+// file system does not support locks, every process gets it; the lease of the run folder then
+// keeps two attempts apart.
 func lock(dir string) (io.Closer, error) {
 	file, err := run.AppendFile(dir, lockName)
 	if err != nil {
@@ -99,13 +99,13 @@ func lock(dir string) (io.Closer, error) {
 	return nil, ErrElsewhere
 }
 
-// Withdraw ends an attempt that has found the run folder to be another process's, as if it
-// had not been made.
+// Withdraw ends an attempt that has found another process in the run folder, and removes its
+// traces.
 func (a *Attempt) Withdraw() error {
 	return errors.Join(os.RemoveAll(a.dir), a.lock.Close())
 }
 
-// Log opens the file for what the attempt says.
+// Log opens the file for the output of the attempt.
 func (a *Attempt) Log() (io.WriteCloser, error) {
 	return run.AppendFile(a.dir, logName)
 }
@@ -146,9 +146,9 @@ func (a *Attempt) Done() error {
 	return nil
 }
 
-// End gives the job back, and notes how the attempt ended.
+// End gives the job back and records how the attempt ended.
 func (a *Attempt) End(how string) error {
-	host, _ := os.Hostname() // only for people
+	host, _ := os.Hostname() // for people only
 	err := replaceJSON(a.dir, attemptName, map[string]any{
 		"pid": os.Getpid(), "host": host, "began": a.began.UTC().Format(time.RFC3339), "ended": time.Now().UTC().Format(time.RFC3339), "how": how,
 	})

@@ -1,26 +1,26 @@
-// Package sweep runs a grid of experiments, each one to its end and none of them
-// twice, whatever is killed meanwhile. What is done and what is missing stands on the
-// disk, so that any engine can do the work: this package's own, which starts
-// processes on this machine, or a cluster's job array.
+// Package sweep runs a grid of experiments, each to its end and none twice, whatever
+// processes are killed meanwhile. The disk records which jobs are done, so that any engine
+// can do the work: the engine of this package, which starts processes on this machine, or a
+// cluster's job array.
 //
 //	grid.json                       the jobs, by index; written once, last
 //	0003-cartpole-swingup-sac-s1/   a job
-//	  job.toml                      all of its configuration
+//	  job.toml                      its complete configuration
 //	  run/                          its run folder: journal, checkpoints
-//	  attempts/1/log, attempt.json  what an attempt said, and how it ended
+//	  attempts/1/log, attempt.json  the output of an attempt, and how it ended
 //	  lock                          held by the process that makes an attempt
-//	  result.json                   there, by rename, when the job is done
-//	workers/NAME/worker.json        how an engine at work here gets on, renewed while it lives
+//	  result.json                   put there by rename when the job is done
+//	workers/NAME/worker.json        the progress of an engine, renewed while it lives
 //
-// An attempt is one process: `pgrlab sweep job DIR INDEX`. It goes on with the last
-// checkpoint of the run, ends with status 0 and a result, with StatusAgain after it
-// was told to end and has saved itself (run me again), with StatusElsewhere where
-// another process makes an attempt at the same job, and with any other status when
-// the job failed. SIGTERM saves and ends it, SIGUSR1 and SIGUSR2 save.
+// An attempt is one process: `pgrlab sweep job DIR INDEX`. It goes on from the last
+// checkpoint of the run. It ends with status 0 and a result; with StatusAgain if it was told
+// to end and has saved itself (run me again); with StatusElsewhere if another process makes
+// an attempt at the same job; and with any other status if the job failed. SIGTERM makes it
+// save and end, SIGUSR1 and SIGUSR2 make it save.
 //
 // # Why
 //
-// A job is done when its own result says so, never because a process or a queue is
-// gone. Several sweeps over the same folder, also on several machines that share the disk,
-// divide the work between them.
+// A job is done when its own result says so, never because a process has ended or a queue no
+// longer lists it. Several sweeps over the same folder, also on several machines that share
+// the disk, divide the work between them.
 package sweep

@@ -18,17 +18,17 @@ import (
 	"pgrlab/core/run"
 )
 
-// State is where a job stands, for this engine.
+// State is the state of a job, as seen by this engine.
 type State int
 
 // The states.
 const (
 	Waiting State = iota
 	Running
-	Elsewhere // another process works at it; looked at again later
+	Elsewhere // another process works at it; checked again later
 	Done
 	Left    // taken out of the work
-	Failed  // ended by itself with an error: not tried again by this engine
+	Failed  // ended by itself with an error; not tried again unless Again is called
 	Stopped // saved and ended on request
 )
 
@@ -36,55 +36,55 @@ const (
 type Engine struct {
 	Grid    *Grid
 	Workers int
-	// Devices are where attempts compute: each on the one with the fewest of them. None:
-	// the attempts choose themselves.
+	// Devices lists the devices for attempts. Each attempt gets the device that has the fewest
+	// attempts. If there are none, the attempts choose themselves.
 	Devices []string
-	// Process makes the process of an attempt, not started yet, on a device if there are
-	// any. It gets an input that ends when this process does: then it saves itself and ends.
+	// Process makes the process of an attempt, not yet started, on a device if there are any.
+	// Its input ends when this process ends; it then has to save itself and end.
 	Process func(j Job, device string) *exec.Cmd
-	// Say is told what happened to a job, in a line.
+	// Say is called with one line about what happened to a job.
 	Say func(text string)
 	// Ended is called with a job that has been done, before its state says so; may be nil.
 	Ended func(j Job)
-	// Leaves: where nothing is left but what other processes work at, it ends. An engine
-	// that does not takes over what they give up.
+	// Leaves says that the engine ends when the only jobs left are those that other processes
+	// work at. Otherwise it stays and takes over the jobs that they give up.
 	Leaves bool
-	// Most is how many attempts may run now, at least one and at most Workers; nil: as many
-	// as there are Workers. It is asked every second while jobs wait.
+	// Most returns how many attempts may run now, at least one and at most Workers; nil means
+	// Workers. It is called every second while jobs wait.
 	Most func() int
 
 	mu        sync.Mutex
 	states    []State
 	processes map[int]process
-	killed    []int         // attempts that were killed in a row, by job
+	killed    []int         // number of attempts killed in a row, by job
 	waiting   []Job         // in the order in which they are tried
-	elsewhere []Job         // that others worked at when they were tried
+	elsewhere []Job         // jobs found to be in the hands of other processes
 	changed   chan struct{} // closed when a state has changed
-	busy      []int         // attempts on each of the devices
+	busy      []int         // number of attempts on each device
 }
 
-// process is an attempt; the end of its input ends it.
+// process is an attempt. Closing its input ends it.
 type process struct {
 	*os.Process
 	input io.Closer
 }
 
 const (
-	// maxKilled is how often in a row an attempt may be killed from outside, as by a
+	// maxKilled is how many attempts in a row may be killed from outside, for example by a
 	// system short of memory, before the job counts as failed.
 	maxKilled = 3
-	// lookAgain is the time between two looks at jobs that are done elsewhere.
+	// lookAgain is the time between two checks of jobs that other processes work at.
 	lookAgain = time.Second
 )
 
-// States are those of the jobs, by index.
+// States returns the states of the jobs, by index.
 func (e *Engine) States() []State {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return append([]State(nil), e.states...)
 }
 
-// Changed is closed when a state changes the next time; nil before Run.
+// Changed returns a channel that is closed at the next change of a state; nil before Run.
 func (e *Engine) Changed() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,12 +103,12 @@ func (e *Engine) Signal(s os.Signal) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, p := range e.processes {
-		p.Signal(s) // one that has ended needs none
+		p.Signal(s) // fails for one that has ended, which does not matter
 	}
 }
 
-// end has all processes save themselves and end. It is not a signal that tells them: who
-// ends this process by one may send it to all processes below it as well, and a second one
+// end makes all processes save themselves and end. It does not use a signal: a signal that
+// ends this process may have been sent to its child processes as well, and a second one
 // within seconds would end them at once.
 func (e *Engine) end() {
 	e.mu.Lock()
@@ -118,7 +118,7 @@ func (e *Engine) end() {
 	}
 }
 
-// Run does what is missing. When ctx ends, the processes save themselves and end.
+// Run does the missing jobs. When ctx ends, the processes save themselves and end.
 func (e *Engine) Run(ctx context.Context) error {
 	e.mu.Lock()
 	n := len(e.Grid.Jobs)
@@ -150,9 +150,9 @@ func (e *Engine) Run(ctx context.Context) error {
 	return e.verdict(ctx)
 }
 
-// next is the job to try next, false where none is left. What others work at comes behind all
-// that nobody does, so that engines of one grid divide it, and after a pause. While a job is
-// worked at, one that failed may still be asked for again.
+// next returns the job to try next, or false if none is left. Jobs that other processes work
+// at come last, and after a pause, so that engines of one grid divide the work. While a job
+// runs, next waits, because a failed job may still be asked for again.
 func (e *Engine) next(ctx context.Context) (j Job, more bool) {
 	for {
 		most := e.Workers
@@ -190,7 +190,7 @@ func (e *Engine) next(ctx context.Context) (j Job, more bool) {
 	}
 }
 
-// count is how many jobs are in a state. It is called with the lock held.
+// count returns the number of jobs in a state. It is called with the lock held.
 func (e *Engine) count(s State) (n int) {
 	for _, is := range e.states {
 		if is == s {
@@ -200,7 +200,7 @@ func (e *Engine) count(s State) (n int) {
 	return n
 }
 
-// Again has jobs that failed or were stopped tried again.
+// Again makes the engine try jobs again that failed or were stopped.
 func (e *Engine) Again() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -213,16 +213,16 @@ func (e *Engine) Again() {
 	e.wake()
 }
 
-// wake has those look again who wait for a job. It is called with the lock held.
+// wake wakes the goroutines that wait for a job. It is called with the lock held.
 func (e *Engine) wake() {
 	if e.changed == nil {
-		return // it has not begun
+		return // Run has not been called
 	}
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
 
-// leave gives a job back that another process works at.
+// leave puts back a job that another process works at.
 func (e *Engine) leave(j Job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -231,7 +231,8 @@ func (e *Engine) leave(j Job) {
 	e.wake()
 }
 
-// work makes attempts at a job until it is done, given up, or found to be another's.
+// work makes attempts at a job until it is done, given up, or found to be in the hands of
+// another process.
 func (e *Engine) work(ctx context.Context, j Job) {
 	for ctx.Err() == nil {
 		if r, done := e.Grid.Result(j); done {
@@ -286,7 +287,7 @@ func (e *Engine) done(j Job) {
 	e.set(j, Done)
 }
 
-// lastWords are the last line of the log of a job's last attempt, and where it is.
+// lastWords returns the last line of the log of a job's last attempt, and the log's path.
 func (g *Grid) lastWords(j Job) string {
 	attempts, _ := os.ReadDir(filepath.Join(g.Dir(j), attemptsName))
 	last, latest := "", 0
@@ -309,7 +310,7 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Said is a result in a line.
+// Said returns a result as one line of text.
 func Said(r Result) string {
 	text := fmt.Sprintf("%s: done", r.Name())
 	if r.Return != nil {
@@ -318,7 +319,7 @@ func Said(r Result) string {
 	return text
 }
 
-// attempt runs one process to its end; a status below 0 means that it was killed.
+// attempt runs one process to its end. A status below 0 means that it was killed.
 func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
 	device, leave := e.occupy()
 	defer leave()
@@ -356,7 +357,7 @@ func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
 	return c.ProcessState.ExitCode(), nil
 }
 
-// occupy chooses the device of an attempt, until leave is called.
+// occupy chooses the device of an attempt and reserves it until leave is called.
 func (e *Engine) occupy() (device string, leave func()) {
 	if len(e.Devices) == 0 {
 		return "", func() {}
@@ -372,7 +373,7 @@ func (e *Engine) occupy() (device string, leave func()) {
 	}
 }
 
-// verdict is what became of the whole.
+// verdict returns the result of the whole sweep.
 func (e *Engine) verdict(ctx context.Context) error {
 	count := map[State]int{}
 	for _, s := range e.States() {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Pace is how a job that is being worked at gets on.
+// Pace is the progress of a running job.
 type Pace struct {
 	Step int
-	Left time.Duration // as the run estimates it; 0: unknown
+	Left time.Duration // the run's own estimate; 0: unknown
 }
 
-// ETA estimates how long the rest takes with so many workers: what running jobs
-// reckon themselves, and for the others the median pace of jobs of their task, method
-// and variant, else of all, so that one which stood still for hours does not count for
-// many. 0: unknown.
+// ETA estimates how long the rest takes with that many workers; 0 if unknown. For running
+// jobs it uses their own estimates. For the others it uses the median pace of jobs of their
+// task, method and variant, or of all jobs if there is none; with the median, one job that
+// stood still for hours does not distort the estimate.
 func (g *Grid) ETA(workers int, running map[int]Pace) time.Duration {
 	type kind struct{ task, method, variant string }
 	paces := map[kind][]float64{} // seconds a step

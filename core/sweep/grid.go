@@ -16,7 +16,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// The exit statuses of an attempt, beside 0 (done) and others (failed).
+// The exit statuses of an attempt, besides 0 (done) and others (failed).
 const (
 	StatusAgain     = 85 // saved, not done: run me again
 	StatusElsewhere = 75 // another process makes an attempt at this job
@@ -24,12 +24,12 @@ const (
 
 const (
 	gridName     = "grid.json"
-	version      = 2 // of a grid with variants
-	plainVersion = 1 // of any other
+	version      = 2 // version of a grid with variants
+	plainVersion = 1 // version of any other grid
 	jobName      = "job.toml"
 	runName      = "run"
 	resultName   = "result.json"
-	attemptsName = "attempts" // folder of folders by number
+	attemptsName = "attempts" // folder that holds a folder for each attempt, by number
 	attemptName  = "attempt.json"
 	logName      = "log"
 	lockName     = "lock"
@@ -42,12 +42,12 @@ type Job struct {
 	Method string `json:"method"`
 	Seed   uint64 `json:"seed"`
 	Steps  int    `json:"steps"`
-	// Variant is in what it differs from others of its task and method, as guidance=3; empty: in
-	// nothing.
+	// Variant is the setting that distinguishes the job from others of its task and method, such
+	// as guidance=3; empty if there is none.
 	Variant string `json:"variant,omitempty"`
 }
 
-// Name is that of the job's folder.
+// Name is the name of the job's folder.
 func (j Job) Name() string {
 	name := fmt.Sprintf("%04d-%s-%s-s%d", j.Index, j.Task, j.Method, j.Seed)
 	if j.Variant != "" {
@@ -56,7 +56,7 @@ func (j Job) Name() string {
 	return name
 }
 
-// named is a text as part of a file's name, short enough for one.
+// named returns text in a form that can be part of a file name.
 func named(text string) string {
 	const most = 80
 	var b strings.Builder
@@ -74,7 +74,7 @@ func named(text string) string {
 	return b.String()
 }
 
-// Grid is what a sweep consists of.
+// Grid is the set of jobs of a sweep.
 type Grid struct {
 	Version int       `json:"version"`
 	Made    time.Time `json:"made"`
@@ -84,8 +84,8 @@ type Grid struct {
 	left map[int]bool // by index
 }
 
-// Create makes the grid of jobs with their configurations in dir, or finds the same
-// grid there, begun before. Another one is refused.
+// Create makes the grid of jobs with their configurations in dir, or opens the same grid if
+// it exists there already. A different grid in dir is an error.
 func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 	g, err := Open(dir)
 	if err == nil {
@@ -107,7 +107,7 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 	return g, nil
 }
 
-// write makes the folders of the jobs, and then the grid: only that makes them a sweep.
+// write makes the folders of the jobs and then the grid file, without which they are no sweep.
 func (g *Grid) write(configs [][]byte) error {
 	for i, j := range g.Jobs {
 		if err := os.MkdirAll(g.Dir(j), 0o777); err != nil {
@@ -145,7 +145,7 @@ func Open(dir string) (*Grid, error) {
 	return g, nil
 }
 
-// same says whether the grid is the one of these jobs.
+// same returns an error if the grid does not consist of these jobs.
 func (g *Grid) same(jobs []Job, configs [][]byte) error {
 	other := fmt.Errorf("sweep %s is another one: choose another --out, or give --out alone to go on with it", g.dir)
 	if !slices.Equal(g.Jobs, jobs) {
@@ -159,8 +159,8 @@ func (g *Grid) same(jobs []Job, configs [][]byte) error {
 	return nil
 }
 
-// Leave takes a job out of the work that there is: its result stands elsewhere. It is
-// said before an Engine runs, and of this Grid alone: nothing is written.
+// Leave takes a job out of the work because its result exists elsewhere. It must be called
+// before an Engine runs, and affects only this Grid: nothing is written.
 func (g *Grid) Leave(j Job) {
 	if g.left == nil {
 		g.left = map[int]bool{}
@@ -168,7 +168,7 @@ func (g *Grid) Leave(j Job) {
 	g.left[j.Index] = true
 }
 
-// Job is the one of that index.
+// Job returns the job of that index.
 func (g *Grid) Job(index int) (Job, error) {
 	if index < 0 || index >= len(g.Jobs) {
 		return Job{}, fmt.Errorf("sweep %s has no job %d: it has 0 to %d", g.dir, index, len(g.Jobs)-1)
@@ -185,7 +185,7 @@ func (g *Grid) Config(j Job) string { return filepath.Join(g.Dir(j), jobName) }
 // Run is a job's run folder.
 func (g *Grid) Run(j Job) string { return filepath.Join(g.Dir(j), runName) }
 
-// replaceJSON writes a file at once.
+// replaceJSON replaces a file atomically by v as JSON.
 func replaceJSON(dir, name string, v any) error {
 	text, err := json.MarshalIndent(v, "", " ")
 	if err != nil {

@@ -14,5 +14,5 @@ func (g *Grid) Missing() []Job {
 // IsLeft says whether a job was taken out of the work.
 func (g *Grid) IsLeft(j Job) bool { return g.left[j.Index] }
 
-// LastWords are the last line of the log of a job's last attempt, and where it is.
+// LastWords returns the last line of the log of a job's last attempt, and the log's path.
 func (g *Grid) LastWords(j Job) string { return g.lastWords(j) }

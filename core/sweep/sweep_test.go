@@ -18,8 +18,8 @@ import (
 	"pgrlab/core/testing/pace"
 )
 
-// script makes a grid of n jobs whose attempts are shell scripts: they see their
-// folder as $1 and the attempts before them as the lines of $1/tries.
+// script makes a grid of n jobs whose attempts are shell scripts: $1 is their folder, and $1/tries
+// has a line for each earlier attempt.
 func script(t *testing.T, n int, body string) (*Engine, func() string) {
 	t.Helper()
 	var jobs []Job
@@ -53,7 +53,7 @@ func tries(t *testing.T, g *Grid, j Job) int {
 	return strings.Count(string(text), "x")
 }
 
-// What an exit status means to the engine.
+// These are the meanings of exit statuses to the engine.
 func TestStatuses(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
@@ -88,7 +88,7 @@ func TestStatuses(t *testing.T) {
 	}
 }
 
-// The end of the context tells the processes to end; the rest is not begun.
+// When the context ends, the running processes are told to end and the other jobs are not begun.
 func TestCancel(t *testing.T) {
 	line := fifo(t)
 	e, _ := script(t, 5, `trap 'exit 85' TERM; echo up > '`+line.Name()+`'; read forever; exit 85`)
@@ -115,8 +115,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Who is told to end together with the processes below it tells them so once: a second signal
-// would end them at once, not saved.
+// An engine that ends closes the input of its processes and does not signal them: if they were
+// signalled together with the engine, a second signal would end them at once, unsaved.
 func TestTheEndIsToldOnce(t *testing.T) {
 	line := fifo(t)
 	e, _ := script(t, 1, `trap 'echo signal >> $1/signals' TERM; echo up > '`+line.Name()+`'; read forever; exit 85`)
@@ -133,7 +133,7 @@ func TestTheEndIsToldOnce(t *testing.T) {
 	}
 }
 
-// No more run at a time than there is room for, which may change.
+// No more attempts run at a time than there is room for, and the room may change.
 func TestRoomForAttempts(t *testing.T) {
 	line, leave := fifo(t), fifo(t)
 	e, said := script(t, 4, `echo up > '`+line.Name()+`'; read line < '`+leave.Name()+`'; finish $1 $2`)
@@ -169,7 +169,7 @@ func TestRoomForAttempts(t *testing.T) {
 	}
 }
 
-// An engine that leaves waits for what others do while something of its own runs, no longer.
+// An engine with Leaves set waits for the jobs of others only while one of its own runs.
 func TestAnEngineThatLeaves(t *testing.T) {
 	e, said := script(t, 2, `finish $1 $2`)
 	e.Leaves = true
@@ -234,9 +234,9 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// With two workers the rest takes half of its time, at the pace of the like; what stood
-// still for an hour is one of three and counts nothing, and a job that is being worked
-// at knows best.
+// With two workers the rest takes half of its time, at the pace of similar jobs. A job that stood
+// still for an hour is one of three and does not count, and a running job's own estimate takes
+// precedence.
 func TestETA(t *testing.T) {
 	e, _ := script(t, 6, "")
 	g := e.Grid
@@ -253,7 +253,7 @@ func TestETA(t *testing.T) {
 		want    time.Duration
 	}{
 		{nil, 15 * time.Second},                                 // 300 steps at 0.1 s
-		{map[int]Pace{3: {Step: 50}}, 12500 * time.Millisecond}, // 250 of them
+		{map[int]Pace{3: {Step: 50}}, 12500 * time.Millisecond}, // 250 of these steps remain
 		{map[int]Pace{3: {Step: 50, Left: 4 * time.Second}}, 12 * time.Second},
 		{map[int]Pace{3: {Step: 50, Left: time.Minute}}, time.Minute},
 	} {
@@ -263,7 +263,7 @@ func TestETA(t *testing.T) {
 	}
 }
 
-// The last words of a job are its own, whatever the sweep's folder is called.
+// The last words of a job are taken from its own log, whatever the sweep's folder is called.
 func TestLastWordsAreTheJobsOwn(t *testing.T) {
 	root := t.TempDir()
 	jobs := []Job{{Task: "a", Method: "m", Seed: 1, Steps: 10}}
@@ -295,8 +295,8 @@ func TestLastWordsAreTheJobsOwn(t *testing.T) {
 	}
 }
 
-// What a process leaves that is killed while it writes is gone when the job is done, in
-// the folder of the sweep and in those of its jobs; what people have put there stays.
+// The leftovers of a process that was killed while it wrote are gone when the job is done, in the
+// folder of the sweep and in those of its jobs; files that people have put there stay.
 func TestNothingUnfinishedIsLeft(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	j := Job{Task: "a", Method: "m", Seed: 1, Steps: 10}
@@ -337,8 +337,8 @@ func TestNothingUnfinishedIsLeft(t *testing.T) {
 	}
 }
 
-// Two engines of one grid divide it: all four workers have a job of their own at once, and
-// what the other one did is seen to be done.
+// Two engines divide one grid: all four workers have different jobs at once, and each engine sees
+// what the other has done.
 func TestEnginesDivideAGrid(t *testing.T) {
 	began, leave := fifo(t), fifo(t)
 	e, said := script(t, 6, `mkdir $1/mine 2>/dev/null || { [ -e $1/result.json ] || exit 75; exit 0; }; echo up > '`+began.Name()+`'; read line < '`+leave.Name()+`'; finish $1 $2`)
@@ -368,7 +368,7 @@ func TestEnginesDivideAGrid(t *testing.T) {
 	}
 }
 
-// Attempts are spread evenly over the devices, and one that is free again is used again.
+// Attempts are spread evenly over the devices, and a device that is free again is used again.
 func TestAttemptsAreSpreadOverDevices(t *testing.T) {
 	began, leave := fifo(t), fifo(t)
 	e, said := script(t, 6, `echo $3 > '`+began.Name()+`'; read line < '`+leave.Name()+`'; finish $1 $2`)
@@ -403,7 +403,7 @@ func TestAttemptsAreSpreadOverDevices(t *testing.T) {
 	}
 }
 
-// fifo is a named pipe that is open at both ends.
+// fifo makes a named pipe that is open at both ends.
 func fifo(t *testing.T) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "fifo")

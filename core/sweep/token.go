@@ -12,10 +12,10 @@ import (
 	"pgrlab/core/run"
 )
 
-// Token is a file in a sweep's folder, locked by this process, by which another machine is
-// found to see the same disk and the same locks.
+// Token is a file in a sweep's folder, locked by this process. It serves to find out whether
+// another machine sees the same disk and the same locks.
 type Token struct {
-	Name string // of the file
+	Name string // name of the file
 	text string
 	path string
 	file *os.File
@@ -23,7 +23,7 @@ type Token struct {
 
 const tokenPrefix = "token-"
 
-// Token writes one.
+// Token writes and locks a token.
 func (g *Grid) Token() (*Token, error) {
 	dir := filepath.Join(g.dir, workersName)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -39,22 +39,21 @@ func (g *Grid) Token() (*Token, error) {
 		return nil, err
 	}
 	t.file = file.File
-	_ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // where there are no locks, leases do
+	_ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // without locks, leases protect the runs
 	return t, nil
 }
 
-// Close removes it.
+// Close removes the token.
 func (t *Token) Close() error { return errors.Join(t.file.Close(), os.Remove(t.path)) }
 
 // Seen is what a machine sees of a token.
 type Seen struct {
-	Text string `json:"text"` // empty where there is none
-	// Taken: it could take the lock that another process has.
+	Text string `json:"text"` // empty if there is none
+	// Taken says that the machine could take the lock that another process holds.
 	Taken bool `json:"taken"`
 }
 
-// See looks at the token of a name in the folder of a sweep. One that is not there is no
-// error.
+// See reads the token of that name in the folder of a sweep. A missing token is not an error.
 func See(dir, name string) (Seen, error) {
 	if !strings.HasPrefix(name, tokenPrefix) || name != filepath.Base(name) {
 		return Seen{}, fmt.Errorf("%q is no token", name)
@@ -72,8 +71,8 @@ func See(dir, name string) (Seen, error) {
 	return Seen{Text: string(text), Taken: syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil}, nil
 }
 
-// Shared says what is wrong with a disk of which another machine has seen that; nil where
-// it is the same one.
+// Shared returns an error if s shows that another machine does not share this disk and its
+// locks.
 func (t *Token) Shared(s Seen) error {
 	switch {
 	case s.Text != t.text:

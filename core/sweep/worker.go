@@ -16,30 +16,32 @@ import (
 )
 
 const (
-	workersName = "workers" // folder of folders by name
+	workersName = "workers" // folder that holds a folder for each worker, by name
 	workerName  = "worker.json"
 	againName   = "requeue.json"
-	// beat is how often a worker writes how it gets on when nothing changes, and looks
-	// whether jobs that failed are to be tried again.
+	// beat is how often a worker writes its progress when nothing changes, and checks
+	// whether failed jobs are to be tried again.
 	beat = 2 * time.Second
 )
 
-// Worker is how an Engine at work at a grid gets on, as it says itself on the disk.
+// Worker is the progress of an Engine that works at a grid, as the engine itself writes it to
+// the disk.
 type Worker struct {
 	Name    string    `json:"name"`
-	Host    string    `json:"host"` // as the machine calls itself
+	Host    string    `json:"host"` // the machine's own name for itself
 	PID     int       `json:"pid"`
-	Element string    `json:"element,omitempty"` // of a job array of Slurm, that it is
-	Jobs    int       `json:"jobs"`              // at a time
+	Element string    `json:"element,omitempty"` // the element of a Slurm job array that the worker is
+	Jobs    int       `json:"jobs"`              // number of jobs at a time
 	Began   time.Time `json:"began"`
-	Beat    time.Time `json:"beat"`  // by the clock of its machine: for people
-	Beats   int       `json:"beats"` // grows while it lives
+	Beat    time.Time `json:"beat"`  // by the clock of its machine; only for people
+	Beats   int       `json:"beats"` // grows while the worker lives
 	Running []int     `json:"running,omitempty"`
 	Failed  []int     `json:"failed,omitempty"`
-	Ended   string    `json:"ended,omitempty"` // how; empty while it works
+	Ended   string    `json:"ended,omitempty"` // how it ended; empty while it works
 }
 
-// Registered is the place of a worker in the sweep's folder: its name is its own until it ends.
+// Registered is a worker's place in the sweep's folder. No other worker can have its name until
+// it ends.
 type Registered struct {
 	grid *Grid
 	dir  string
@@ -50,8 +52,8 @@ type Registered struct {
 	done sync.WaitGroup
 }
 
-// Register takes the name of a worker for an engine; ErrElsewhere where one has it that
-// lives.
+// Register takes the name of a worker for an engine. The error is ErrElsewhere if a live
+// worker has the name.
 func (g *Grid) Register(w Worker) (*Registered, error) {
 	dir := filepath.Join(g.dir, workersName, w.Name)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -68,11 +70,11 @@ func (g *Grid) Register(w Worker) (*Registered, error) {
 	return &Registered{grid: g, dir: dir, lock: lock, stop: make(chan struct{}), me: w}, nil
 }
 
-// Keep writes how an engine gets on until End, and has it try again what failed when the
-// sweep is told to (AskAgain).
+// Keep writes the progress of an engine until End, and makes the engine try failed jobs again
+// when the sweep is told to (AskAgain).
 func (r *Registered) Keep(e *Engine) {
 	seen := r.grid.asked()
-	changed := e.Changed() // before it is written how they are
+	changed := e.Changed() // before the states are written
 	r.write(e.States(), "")
 	r.done.Go(func() {
 		tick := time.NewTicker(beat)
@@ -94,7 +96,7 @@ func (r *Registered) Keep(e *Engine) {
 	})
 }
 
-// write says how the worker gets on. What the disk does not take now the next beat tries.
+// write writes the worker's progress. If that fails, the next beat tries again.
 func (r *Registered) write(states []State, ended string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +114,7 @@ func (r *Registered) write(states []State, ended string) {
 	_ = replaceJSON(r.dir, workerName, r.me)
 }
 
-// End gives the name back and leaves how the work ended.
+// End gives the name back and records how the work ended.
 func (r *Registered) End(states []State, how string) {
 	close(r.stop)
 	r.done.Wait()
@@ -128,7 +130,7 @@ func (r *Registered) Leave() {
 	r.lock.Close()
 }
 
-// Workers are those that have ever registered, by name.
+// Workers returns all workers that have ever registered, by name.
 func (g *Grid) Workers() []Worker {
 	var all []Worker
 	folders, _ := os.ReadDir(filepath.Join(g.dir, workersName))
@@ -140,7 +142,7 @@ func (g *Grid) Workers() []Worker {
 	return all
 }
 
-// Worker is that of a name.
+// Worker returns the worker of that name.
 func (g *Grid) Worker(name string) (w Worker, err error) {
 	text, err := run.ReadFile(filepath.Join(g.dir, workersName, name), workerName)
 	if err == nil {
@@ -149,18 +151,18 @@ func (g *Grid) Worker(name string) (w Worker, err error) {
 	return w, err
 }
 
-// WorkerLog is where a worker that has no terminal says what it does.
+// WorkerLog is the log file of a worker that has no terminal.
 func (g *Grid) WorkerLog(name string) string {
 	return filepath.Join(g.dir, workersName, name, logName)
 }
 
-// IsAtWork says whether a worker lives, as its lock tells: on a disk whose locks reach over
-// machines wherever it works, else on this machine.
+// IsAtWork says whether a worker is alive, judged by its lock. If the disk's locks work across
+// machines, the worker may be on any of them, otherwise only on this machine.
 func (g *Grid) IsAtWork(name string) bool {
 	return held(filepath.Join(g.dir, workersName, name))
 }
 
-// IsHeld says whether a process makes an attempt at a job, as its lock tells.
+// IsHeld says whether a process makes an attempt at a job, judged by the job's lock.
 func (g *Grid) IsHeld(j Job) bool { return held(g.Dir(j)) }
 
 // held says whether another process has the lock of a folder.
@@ -182,13 +184,13 @@ func (g *Grid) SignalWorker(name string, s syscall.Signal) error {
 	if host, _ := os.Hostname(); w.Host != host {
 		return fmt.Errorf("worker %s runs on %s, not here", name, w.Host)
 	}
-	if w.Ended != "" || !g.IsAtWork(name) { // its process id may be another's by now
+	if w.Ended != "" || !g.IsAtWork(name) { // its process id may belong to another process by now
 		return fmt.Errorf("worker %s: %w", name, os.ErrProcessDone)
 	}
 	return syscall.Kill(w.PID, s)
 }
 
-// AskAgain has all workers try again what failed, within seconds.
+// AskAgain makes all workers try failed jobs again within seconds.
 func (g *Grid) AskAgain() error {
 	if err := os.MkdirAll(filepath.Join(g.dir, workersName), 0o777); err != nil {
 		return err
@@ -196,13 +198,14 @@ func (g *Grid) AskAgain() error {
 	return replaceJSON(filepath.Join(g.dir, workersName), againName, map[string]any{"asked": time.Now().UTC().Format(time.RFC3339Nano)})
 }
 
-// asked is what was asked last.
+// asked returns the content of the last request of AskAgain.
 func (g *Grid) asked() string {
 	text, _ := run.ReadFile(filepath.Join(g.dir, workersName), againName)
 	return string(text)
 }
 
-// FailedJobs are those without a result that a worker has given up and nobody tries now.
+// FailedJobs returns the jobs without a result that a worker has given up and that no process
+// is trying now.
 func (g *Grid) FailedJobs() []Job {
 	failed := map[int]bool{}
 	for _, w := range g.Workers() {

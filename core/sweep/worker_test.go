@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A worker has its name until it ends, says how it gets on, and tries again what failed when
-// the sweep is told to, while other jobs run.
+// A worker keeps its name until it ends, reports its progress, and tries failed jobs again when the
+// sweep is told to, while other jobs run.
 func TestAWorkerTriesAgain(t *testing.T) {
 	leave := fifo(t)
 	e, said := script(t, 3, `[ $2 = 2 ] && { read line < '`+leave.Name()+`'; finish $1 $2; exit 0; }; [ $n = 2 ] && finish $1 $2 && exit 0; exit 1`)
@@ -62,8 +62,8 @@ func TestAWorkerTriesAgain(t *testing.T) {
 	}
 }
 
-// Who sees another folder, or the folder but not the locks in it, is told apart from who
-// shares the disk. Another process looks, as another machine would.
+// A process that sees another folder, or this folder without its locks, is distinguished from one
+// that shares the disk. Another process looks, as another machine would.
 func TestATokenTellsWhatIsShared(t *testing.T) {
 	e, _ := script(t, 1, "")
 	token, err := e.Grid.Token()

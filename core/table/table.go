@@ -1,9 +1,9 @@
-// Package table makes one document of a configuration and of the tables that parts of
-// the program bring along. A part that registers itself, a relevance function for
-// example, has settings of its own type, and no struct can have a field for each of
-// them; so a configuration has one field that is a Set, and Of makes a struct type
-// with a field for each table in its place. What decodes, encodes, checks and lists
-// settings by reflection then sees nothing but a struct.
+// Package table makes one document of a configuration and the tables that parts of the
+// program add to it. A part that registers itself, such as a relevance function, has
+// settings of its own type, and no struct can have a field for each of them. Instead a
+// configuration has one field that is a Set, and Of makes a struct type with a field for
+// each table in its place. Code that decodes, encodes, checks and lists settings by
+// reflection then sees only a struct.
 package table
 
 import (
@@ -14,17 +14,17 @@ import (
 )
 
 // Set is a map from the names of tables to their settings, structs with toml tags. A
-// table that a map lacks has its default settings. Only maps implement it.
+// table that is missing from the map has its default settings. Only maps implement Set.
 type Set interface {
-	// Defaults are the default settings of every table there is.
+	// Defaults returns the default settings of every table.
 	Defaults() map[string]any
 }
 
 var setType = reflect.TypeFor[Set]()
 
 // Of returns a pointer to a document that holds what the struct at config holds. The
-// fields of its embedded structs are the document's own, and so is a field for each
-// table of its Sets. Its lists are copies: who sets an element of one sets nobody's
+// document has the fields of embedded structs as its own fields, and a field for each
+// table of a Set. Its lists are copies, so that setting an element does not change any
 // defaults.
 func Of(config any) any {
 	from := reflect.ValueOf(config).Elem()
@@ -34,14 +34,14 @@ func Of(config any) any {
 	return doc.Interface()
 }
 
-// Take writes what a document of Of holds into the struct at config, which has the
-// type that the document was made of.
+// Take writes the values of a document made by Of into the struct at config, which must
+// have the type from which the document was made.
 func Take(config, doc any) {
 	w := walk{field: func(v, d reflect.Value) { v.Set(d) }, set: empty}
 	w.structs(reflect.ValueOf(config).Elem(), reflect.ValueOf(doc).Elem())
 }
 
-// fields are those of a document of t.
+// fields returns the fields of a document of t.
 func fields(t reflect.Type) []reflect.StructField {
 	var all []reflect.StructField
 	for i := range t.NumField() {
@@ -65,7 +65,7 @@ func fields(t reflect.Type) []reflect.StructField {
 	return all
 }
 
-// inlined says whether the fields of f are those of the struct around it.
+// inlined says whether the fields of f belong to the struct around it.
 func inlined(f reflect.StructField) bool {
 	return f.Anonymous && f.Tag.Get("toml") == "" && f.Type.Kind() == reflect.Struct
 }
@@ -84,11 +84,11 @@ func defaultsOf(set reflect.Type) map[string]any {
 	return reflect.Zero(set).Interface().(Set).Defaults()
 }
 
-// walk visits the fields of a struct beside those of its document.
+// walk visits the fields of a struct together with the fields of its document.
 type walk struct {
 	field func(v, doc reflect.Value)
 	set   func(v reflect.Value, name string, settings any, doc reflect.Value)
-	next  int // field of the document
+	next  int // index of the next field of the document
 }
 
 func (w *walk) structs(v, doc reflect.Value) {
@@ -111,8 +111,8 @@ func (w *walk) structs(v, doc reflect.Value) {
 	}
 }
 
-// tables visits those of a set. Whoever fills a set fills a new one: a copy of the
-// configuration shares the map.
+// tables visits the tables of a set. It puts new settings into a new map, because copies
+// of the configuration share the old one.
 func (w *walk) tables(v, doc reflect.Value) {
 	all := v
 	defaults := defaultsOf(v.Type())
@@ -134,7 +134,7 @@ func fill(_ reflect.Value, _ string, settings any, doc reflect.Value) {
 	doc.Set(copied(reflect.ValueOf(settings)))
 }
 
-// copied is v with lists of its own, at any depth of structs and lists.
+// copied returns v with copies of its lists, at any depth of structs and lists.
 func copied(v reflect.Value) reflect.Value {
 	fresh := reflect.New(v.Type()).Elem()
 	fresh.Set(v)

@@ -2,9 +2,8 @@ package task
 
 import "io"
 
-// Env is one environment. Actions are in [-1,1]. It has built-in types only, so
-// that a package of environments need not know this one. It belongs to one
-// goroutine.
+// Env is one environment. Actions are in [-1,1]. Its methods use built-in types only, so that a
+// package of environments need not know this one. It belongs to one goroutine.
 type Env interface {
 	ObsSize() int
 	ActSize() int
@@ -31,13 +30,13 @@ type Posed interface {
 
 // Placed is an Env whose agent is somewhere on a plane, which pictures show from above.
 type Placed interface {
-	// Place is where the agent is, in units of the environment's own, which its picture's
-	// ground is measured in. It changes nothing.
+	// Place is where the agent is, in the environment's own units, in which the ground of its
+	// picture is measured. It changes nothing.
 	Place() (x, y float64)
 }
 
 // Respawning is an Env that may put the agent elsewhere within an episode, as a maze does at its
-// goal. What Step writes is where the agent was put then: no action leads there.
+// goal. Step then writes the observation from where the agent was put: no action leads there.
 type Respawning interface {
 	// Respawned says whether the last Step put the agent elsewhere.
 	Respawned() bool
@@ -59,22 +58,23 @@ type VecEnv interface {
 	Close() error
 }
 
-// Explored is an Env that can say how an episode goes beside its rewards: what is asked of
-// whoever looks for something.
+// Explored is an Env that can say how an episode goes apart from its rewards: how much the agent
+// explores.
 type Explored interface {
-	// Exploration is of the episode so far: goals that were reached, cells that were
-	// entered, how far the agent moved, over what the highest speed allows, and the share of its
-	// actions that only turned it or did nothing to where it is; NaN: unknown.
+	// Exploration describes the episode so far: the goals that were reached, the cells that were
+	// entered, how far the agent moved relative to what the highest speed allows, and the share
+	// of its actions that only turned it or did not change where it is; NaN: unknown.
 	Exploration() (goals, cells int, moved, onSpot float64)
 }
 
-// ExploredVec is a VecEnv that can say it of each copy.
+// ExploredVec is a VecEnv that can say the same of each copy.
 type ExploredVec interface {
 	ExplorationOf(copy int) (goals, cells int, moved, onSpot float64)
 }
 
-// Televised is an Env or a VecEnv whose TV can be switched: what covers a part of what is seen,
-// one of Task.TVs. It is in force from the next step or reset on, and saved with the state.
+// Televised is an Env or a VecEnv with a TV that can be switched. The TV covers a part of what
+// is seen and is one of Task.TVs. A switch is in force from the next step or reset on, and saved
+// with the state.
 type Televised interface {
 	Televise(tv string) error
 }

@@ -15,24 +15,24 @@ type Task struct {
 	// Discrete says that an action is a choice among ActSize ones: a row with 1 at the
 	// chosen one and 0 elsewhere. An environment takes the largest for the chosen one.
 	Discrete     bool
-	Choices      []string // names of these, in their order; nil: unknown
+	Choices      []string // names of the actions, in order; nil: unknown
 	EpisodeSteps int      // time limit
 	Terminates   bool     // whether episodes can end before the time limit
-	// Ends says whether a transition ends an episode by itself; nil: none does, or it is
-	// unknown.
+	// Ends says whether a transition ends an episode by itself; nil: no transition does, or it
+	// is unknown.
 	Ends func(obs, act, next []float32) bool
-	// Names of the numbers of an observation, short, in their order; nil: unknown.
+	// Names are short names of the numbers of an observation, in order; nil: unknown.
 	Names  []string
 	Hidden string // what an observation does not tell of the state; "": nothing
 	// Turning are the coordinates of an observation that are angles without limits, in
 	// radians.
 	Turning []int
 	Seen    bool     // its environments are Seen, and SeenVec
-	Camera  string   // what they are seen through, in a word or two; "" where they are not
-	TVs     []string // what Environment.TV can be, first what it is where nothing is said; nil: there is no TV
+	Camera  string   // what they are seen through, in a word or two; "" if they are not seen
+	TVs     []string // what Environment.TV can be, the default first; nil: there is no TV
 	New     func(seed uint64) (Env, error)
 	NewVec  func(n int, seed uint64) (VecEnv, error)
-	With    func(Environment) (Task, error) // the task played otherwise; nil: it cannot be
+	With    func(Environment) (Task, error) // plays the task otherwise; nil: it cannot be
 }
 
 // Environment is how a run plays its task, fixed for the run. The zero value is
@@ -44,7 +44,7 @@ type Environment struct {
 	NoiseShare   float64   `toml:"noise_share"`           // share of the training observations with Gaussian noise; evaluation has none
 	NoiseSigma   []float64 `toml:"noise_sigma"`           // its standard deviation: one for all coordinates, or one for each
 	CellBonus    float64   `toml:"cell_bonus,omitempty"`  // on training rewards, for every place of a maze that is entered for the first time in an episode
-	TV           string    `toml:"-"`                     // what covers a part of what is seen at first: one of Task.TVs; "": the first of them. Runs have a knob for it
+	TV           string    `toml:"-"`                     // what covers a part of what is seen at first: one of Task.TVs; "": the first of them. During a run a knob changes it
 }
 
 // The choices of Environment.Observation.
@@ -85,8 +85,8 @@ func (t Task) Played(e Environment) (Task, error) {
 	return t.With(e)
 }
 
-// Random makes random actions of numbers drawn uniformly from [0,1), rows of ActSize: each
-// number of an action uniform in [-1,1), or each choice as likely as another.
+// Random turns numbers drawn uniformly from [0,1), in rows of ActSize, into random actions: each
+// number of an action is uniform in [-1,1), or each choice is equally likely.
 func (t Task) Random(rows []float32) {
 	if !t.Discrete {
 		for i, u := range rows {

@@ -2,19 +2,19 @@ package window
 
 import "fmt"
 
-// Frames are pictures as a renderer makes them, bytes in NHWC order, of which several
-// become one image of a batch: shifted at random, as DrQ augments them (Yarats, Kostrikov
-// and Fergus 2021), and as float32.
+// Frames describes pictures from a renderer, bytes in NHWC order. A stack of them becomes one image
+// of a batch, as float32 and shifted at random, which is DrQ's augmentation (Yarats, Kostrikov and
+// Fergus 2021).
 //
-// DrQ-v2 pads by repeating the edge and samples between pixels, but at whole pixels only:
-// its grid is the image's own moved by a multiple of one. So the shift is a crop of the
-// padded picture, and bytes stay bytes until they are in the batch.
+// DrQ-v2 pads by repeating the edge and interpolates between pixels, but its sampling points fall
+// on whole pixels: its grid is the image's own, moved by a whole number of pixels. So the shift is
+// a crop of the padded picture, and the bytes stay bytes until they are in the batch.
 type Frames struct {
 	Height, Width, Channels int // of one frame
 	Pad                     int // the largest shift to each side, in pixels
 }
 
-// Check says what is wrong with the sizes.
+// Check reports what is wrong with the sizes.
 func (f Frames) Check() error {
 	if f.Height < 1 || f.Width < 1 || f.Channels < 1 {
 		return fmt.Errorf("frames of %d×%d×%d have no pixels", f.Height, f.Width, f.Channels)
@@ -25,14 +25,13 @@ func (f Frames) Check() error {
 	return nil
 }
 
-// Size is how many bytes a frame has.
+// Size is the number of bytes in a frame.
 func (f Frames) Size() int { return f.Height * f.Width * f.Channels }
 
-// Shifts is how many shifts there are in each direction: 0 to Shifts−1, of which Pad moves
-// nothing.
+// Shifts is the number of shifts in each direction, 0 to Shifts−1; the shift Pad moves nothing.
 func (f Frames) Shifts() int { return 2*f.Pad + 1 }
 
-// A Tone is the number that each value of a byte becomes.
+// A Tone maps each byte value to a number.
 type Tone [256]float32
 
 // NewTone is byte/255 + offset: −0.5 for DrQ-v2 and DreamerV3, 0 for PPO.
@@ -44,10 +43,10 @@ func NewTone(offset float32) *Tone {
 	return t
 }
 
-// Stack writes the image [Height, Width, len(stack)·Channels] that a stack of frames
-// makes, the oldest first, all shifted alike: pixel (y,x) of it is pixel
-// (y+down−Pad, x+across−Pad) of each frame, or the nearest that the frame has. The numbers
-// are those of tone. It panics if a frame, dst or a shift does not fit.
+// Stack writes the image [Height, Width, len(stack)·Channels] of a stack of frames, the oldest
+// first, all with the same shift. Pixel (y,x) of the image is pixel (y+down−Pad, x+across−Pad) of
+// each frame, or the frame's nearest pixel. tone maps bytes to numbers. Stack panics if a frame,
+// dst or a shift does not fit.
 func (f Frames) Stack(dst []float32, stack [][]byte, down, across int, tone *Tone) {
 	if down < 0 || down >= f.Shifts() || across < 0 || across >= f.Shifts() {
 		panic(fmt.Sprintf("window: shift %d,%d of frames with pad %d", down, across, f.Pad))
@@ -63,9 +62,9 @@ func (f Frames) Stack(dst []float32, stack [][]byte, down, across int, tone *Ton
 	}
 }
 
-// line writes one frame's part of a line of the image, pixels of which are depth apart.
+// line writes one frame's part of a line of the image, whose pixels are depth numbers apart.
 func (f Frames) line(dst []float32, line []byte, depth, by int, tone *Tone) {
-	first, end := clamp(-by, f.Width), clamp(f.Width-1-by, f.Width)+1 // where the line has pixels of its own
+	first, end := clamp(-by, f.Width), clamp(f.Width-1-by, f.Width)+1 // pixels x in [first, end) lie inside the line
 	for x := range first {
 		f.pixel(dst[x*depth:], line, tone)
 	}

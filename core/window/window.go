@@ -1,10 +1,9 @@
-// Package window is the geometry of a square window that moves over an image: what a
-// convolution and a pooling have in common.
+// Package window describes the geometry of a square window that moves over an image, which
+// convolution and pooling have in common.
 //
-// An image is a row of a batch in NHWC order: pixel (y,x), channel c is the number
-// (y·Width+x)·Channels+c of the row. The pixels of one line of a window are then
-// side by side, and a product can read them where they are. Frames become images by
-// Frames.Stack.
+// An image is a row of a batch in NHWC order: channel c of pixel (y,x) is the number
+// (y·Width+x)·Channels+c of the row. The pixels of one line of a window are thus contiguous, and a
+// product can read them in place. Frames.Stack turns frames into images.
 package window
 
 import "fmt"
@@ -18,7 +17,7 @@ type Geometry struct {
 	Pad                     int // on each of the four sides; below Kernel
 }
 
-// Check says what is wrong with a geometry.
+// Check reports what is wrong with a geometry.
 func (g Geometry) Check() error {
 	switch {
 	case g.Height < 1 || g.Width < 1 || g.Channels < 1:
@@ -33,27 +32,27 @@ func (g Geometry) Check() error {
 	return nil
 }
 
-// Size is how many numbers an image has.
+// Size is the number of numbers in an image.
 func (g Geometry) Size() int { return g.Height * g.Width * g.Channels }
 
-// Patch is how many numbers of all channels a window covers.
+// Patch is the number of numbers that a window covers, over all channels.
 func (g Geometry) Patch() int { return g.Kernel * g.Kernel * g.Channels }
 
-// Out is how many places the window takes, down and across. What is left of a side
-// after the last of them is not read.
+// Out is the number of places that the window takes, down and across. Pixels beyond the last place
+// are not read.
 func (g Geometry) Out() (height, width int) {
 	return (g.Height+2*g.Pad-g.Kernel)/g.Stride + 1, (g.Width+2*g.Pad-g.Kernel)/g.Stride + 1
 }
 
-// Places is how many places the window takes.
+// Places is the number of places that the window takes.
 func (g Geometry) Places() int {
 	height, width := g.Out()
 	return height * width
 }
 
-// Taps visits what the windows cover of the image, place by place and line by line:
-// the number of the place, that of the pixel in the window, and that in the image. It
-// leaves out what is padding.
+// Taps visits the pixels that the windows cover, place by place and line by line. It passes the
+// index of the place, of the pixel in the window, and of the pixel in the image, and leaves out
+// padding.
 func (g Geometry) Taps(visit func(place, tap, pixel int)) {
 	height, width := g.Out()
 	for i := range height * width {

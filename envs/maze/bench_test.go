@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// benchmarkSteps makes steps of random actions; watch looks at what each of them shows.
+// benchmarkSteps makes steps of random actions; watch looks at the result of each.
 func benchmarkSteps(b *testing.B, watch func(e *Env)) {
 	task, _ := Find("maze-sparse")
 	task, err := task.With(Options{TV: "noise"})

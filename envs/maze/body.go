@@ -2,7 +2,7 @@ package maze
 
 import "math"
 
-// Actions are what can be done in a step, in the order of episodic curiosity's levels
+// Actions lists the possible actions of a step, in the order of episodic curiosity's levels
 // (google-research/episodic-curiosity). The name says what the body does.
 var Actions = []string{
 	"forward", "back", "strafe left", "strafe right", "look left", "look right",
@@ -20,29 +20,29 @@ const (
 	framesPerAction = 4
 	frameRate       = 60.0
 	topSpeed        = 3.2 // cells/s along the wished direction
-	acceleration    = 10  // times topSpeed, a second
-	friction        = 6   // a second
-	stopSpeed       = 1   // cells/s below which friction is that of this speed
+	acceleration    = 10  // times topSpeed, per second
+	friction        = 6   // per second
+	stopSpeed       = 1   // cells/s; below it, friction is as at this speed
 	halfWidth       = 0.15
-	goalReachX      = 0.47 // of the body's centre from the goal's
+	goalReachX      = 0.47 // distance of the body's centre from the goal's
 	goalReachY      = 0.36
-	headings        = 171 // a frame of looking turns by 20/57 of 6°, a 171st of a turn
+	headings        = 171 // a frame of looking turns by 20/57 of 6°, which is 1/171 of a turn
 	clearance       = 1e-6
 )
 
-// moves are what an action wishes: along and across the heading, and headings a frame.
+// moves holds the wish of each action: along and across the heading, and headings per frame.
 var moves = [...]struct{ along, across, turn int }{
 	{1, 0, 0}, {-1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}, {1, 0, -1}, {1, 0, 1}, {0, 0, 0},
 }
 
-// body is where the player is, in cells: x to the east, y to the south. Heading 0 looks east,
-// the next ones turn to the right.
+// body is the position and velocity of the player, in cells: x to the east, y to the south.
+// Heading 0 looks east; higher ones turn to the right.
 type body struct {
 	X, Y, VX, VY float64
 	Heading      int32
 }
 
-// compass are cosine and sine of the headings.
+// compass holds cosine and sine of each heading.
 var compass = func() (t [headings][2]float64) {
 	for i := range t {
 		t[i] = [2]float64{cosine(float64(i) / headings), cosine(float64(i)/headings - 0.25)}
@@ -50,8 +50,8 @@ var compass = func() (t [headings][2]float64) {
 	return t
 }()
 
-// cosine is that of a part of a turn in [-1,1], by its series within half a turn: the same bits
-// on every processor, which the library's is not.
+// cosine is the cosine of a part of a turn in [-1,1], by its series within half a turn. Unlike
+// the library's, it gives the same bits on every processor.
 func cosine(turn float64) float64 {
 	turn = math.Abs(turn)
 	if turn > 0.5 {
@@ -106,7 +106,7 @@ func (b *body) advance(l *layout) {
 	}
 }
 
-// stopped is the coordinate of a body at the wall that it would be in at v.
+// stopped is the coordinate of a body that stands at the wall that it would enter at v.
 func stopped(v, speed float64) float64 {
 	if speed > 0 {
 		return math.Floor(v+halfWidth) - halfWidth - clearance
@@ -121,14 +121,14 @@ func (l *layout) fits(x, y float64) bool {
 	return l.at[north+west] != wall && l.at[north+east] != wall && l.at[south+west] != wall && l.at[south+east] != wall
 }
 
-// centre is where the middle of a cell is.
+// centre returns the middle of a cell.
 func centre(cell int) (x, y float64) { return float64(cell%Side) + 0.5, float64(cell/Side) + 0.5 }
 
-// touches says whether the body is at the goal.
+// touches says whether the body touches the goal.
 func (b *body) touches(goal int) bool {
 	x, y := centre(goal)
 	return math.Abs(b.X-x) <= goalReachX && math.Abs(b.Y-y) <= goalReachY
 }
 
-// cell is the cell that the body is in.
+// cell returns the cell in which the body is.
 func (b *body) cell() int { return int(b.Y)*Side + int(b.X) }

@@ -5,9 +5,10 @@ import (
 	"testing"
 )
 
-// Whatever the player does, the body is in no wall. What the wish adds to is limited along the
-// wish alone, so a speed across it comes on top, as in the original engine: with f = 1 − 6/60 left
-// by friction and a = 10·3.2/60 added at most, s² ≤ f²s² + 2a(3.2−a) + a², a speed of 4.06.
+// Whatever the player does, the body is never inside a wall. As in the original engine, the wish
+// adds speed only up to a limit along its own direction, so a speed across it comes on top: with f
+// = 1 − 6/60 left by friction and a = 10·3.2/60 added at most, s² ≤ f²s² + 2a(3.2−a) + a², a speed
+// of 4.06.
 func TestBodyStaysOutOfWalls(t *testing.T) {
 	actions := 100_000
 	if long() {
@@ -20,7 +21,7 @@ func TestBodyStaysOutOfWalls(t *testing.T) {
 			e.reset(uint64(i))
 		}
 		action := p(e)
-		for range 1 + i%7 { // held as long as i says
+		for range 1 + i%7 { // each action is held for a time that depends on i
 			if !e.over() {
 				e.act(action)
 			}
@@ -39,7 +40,7 @@ func TestBodyStaysOutOfWalls(t *testing.T) {
 	}
 }
 
-// In the open the body reaches its top speed, and a look turns it by 8.42 degrees.
+// In the open the body reaches its top speed, and a look action turns it by 8.42 degrees.
 func TestBodyMoves(t *testing.T) {
 	var l layout
 	for i := range l.at {
@@ -83,7 +84,8 @@ func TestBodyMoves(t *testing.T) {
 	}
 }
 
-// The goal is reached within 0.47 and 0.36 cells; it earns 10 and ends the action.
+// The goal is reached within 0.47 and 0.36 cells along its two axes; it earns 10 and ends the
+// action.
 func TestGoal(t *testing.T) {
 	task, _ := Find("maze-sparse")
 	e := newEpisode(&task, Training, 1)

@@ -2,22 +2,24 @@ package maze
 
 import "math"
 
-// The camera: at half the height of the walls, 90° wide, and a picture of 4:3 squeezed into a
-// square, so 73.7° high. Screen coordinates x and y are in [-1,1], to the right and down.
+// The camera is at half the height of the walls. Its picture is 90° wide and, because a 4:3
+// picture is squeezed into a square, 73.7° high. Screen coordinates x and y are in [-1,1], to
+// the right and down.
 const (
 	halfTangentY = 0.75
-	eyeHeight    = 0.5 // and as much above: walls are a cell high
+	eyeHeight    = 0.5 // walls are one cell high
 )
 
 // hit is where a ray meets a wall.
 type hit struct {
 	depth   float64 // along the heading, cells
-	u       float64 // place on the face, from its left edge, in [0,1)
-	slant   float64 // part of the ray's direction that is across the face; 1 along the heading
+	u       float64 // position on the face, from its left edge, in [0,1)
+	slant   float64 // component of the ray's direction across the face; 1 along the heading
 	texture *texture
 }
 
-// direction is that of the ray at screen coordinate x: of length 1 along the heading.
+// direction is the direction of the ray at screen coordinate x. Its component along the heading
+// is 1.
 func (b *body) direction(x float64) (dx, dy float64) {
 	cos, sin := compass[b.Heading][0], compass[b.Heading][1]
 	return cos - float64(sin*x), sin + float64(cos*x)
@@ -70,7 +72,7 @@ func cast(l *layout, k *look, px, py, dx, dy float64) (h hit) {
 	return h
 }
 
-// levelOf is the mip level in which a texel is at least as large as a pixel that covers so many
+// levelOf is the mip level in which a texel is at least as large as a pixel that covers cover
 // cells of a surface.
 func levelOf(cover float64) (level int) {
 	for cover *= texels; cover > 1 && level < levels-1; level++ {
@@ -79,7 +81,7 @@ func levelOf(cover float64) (level int) {
 	return level
 }
 
-// cover is how many cells of a wall a pixel covers, of side pixels over the screen.
+// cover is how many cells of a wall a pixel covers on a screen of side pixels.
 func (h *hit) cover(side int) float64 {
 	return h.depth * max(2/h.slant, 2*halfTangentY) / float64(side)
 }
@@ -87,8 +89,8 @@ func (h *hit) cover(side int) float64 {
 // The goal is a disc that faces the eye.
 const (
 	goalRadius = 0.25
-	goalHeight = 0.35 // of its middle
-	nearest    = 0.05 // depth in front of which nothing is drawn
+	goalHeight = 0.35 // height of its middle
+	nearest    = 0.05 // depth; nothing nearer is drawn
 )
 
 // sprite is the goal on the screen: its middle and half of its size.
@@ -96,7 +98,7 @@ type sprite struct {
 	depth, x, y, width, height float64
 }
 
-// goal is where the goal stands on the screen; ok is false where it is behind the eye.
+// goal returns the goal on the screen; ok is false if it is behind the eye.
 func (b *body) goal(cell int) (s sprite, ok bool) {
 	gx, gy := centre(cell)
 	cos, sin := compass[b.Heading][0], compass[b.Heading][1]

@@ -16,14 +16,15 @@ const (
 
 const notStarted = -1
 
-// state is what of an episode is not a function of where it is in its streams: what is saved.
+// state is the part of an episode that is not a function of its position in its streams. It is
+// what is saved.
 type state struct {
 	world
 	Step    int32 // actions made; notStarted before the first Reset
 	Starts  uint32
 	Shots   uint32 // actions that fired
 	Visited [(cells + 63) / 64]uint64
-	Squares [(squares*squares + 63) / 64]uint64 // that were entered, of an episode with a bonus for them
+	Squares [(squares*squares + 63) / 64]uint64 // squares that were entered, in an episode with a bonus for them
 	body
 }
 
@@ -36,10 +37,10 @@ type episode struct {
 	layout layout
 	look   look
 	tv     TV
-	walked float64 // cells, in the episode: the sum of its actions' displacements
-	looks  float64 // actions that looked to a side and did no more
-	moved  bool    // by the last action, from the goal to another start
-	trail  trail   // of the episode; it begins where a state was loaded that has none
+	walked float64 // sum of the displacements of the episode's actions, cells
+	looks  float64 // number of actions that only looked to a side
+	moved  bool    // the last action reached the goal and moved the player to another start
+	trail  trail   // trail of the episode; if a loaded state has none, it begins there
 	state
 }
 
@@ -67,7 +68,7 @@ func build(l *layout, k *look, d *draw, w world) {
 	k.choose(d, l)
 }
 
-// start puts the player to the next start, at rest.
+// start puts the player at the next start, at rest.
 func (e *episode) start() {
 	e.draw.begin(e.world, forStart, uint64(e.Starts))
 	e.Starts++
@@ -83,11 +84,11 @@ func (e *episode) visit() {
 	e.Visited[cell/64] |= 1 << (cell % 64)
 }
 
-// The squares that a bonus for new ones counts: google-research/episodic-curiosity's are of 30
+// The squares counted by a bonus for new ones: google-research/episodic-curiosity's have 30
 // units, 0.3 cells.
 const (
 	squareSize = 0.3
-	squares    = 57 // of a maze to each side
+	squares    = 57 // number of squares along each side of a maze
 )
 
 // explored says whether the player is in a square for the first time in the episode.
@@ -102,7 +103,7 @@ func (e *episode) explored() bool {
 	return before&bit == 0
 }
 
-// act makes an action, with a bonus on its reward where the task has one.
+// act makes an action and adds the task's bonus, if it has one, to the reward.
 func (e *episode) act(action int) (reward float64) {
 	reward = e.move(action)
 	if e.explored() {
@@ -138,15 +139,16 @@ func (e *episode) move(action int) (reward float64) {
 	return 0
 }
 
-// from is how far a body is from another place, in cells.
+// from is the distance of a body from another one, in cells.
 func (b *body) from(o body) float64 {
 	x, y := b.X-o.X, b.Y-o.Y
 	return math.Sqrt(float64(x*x) + float64(y*y))
 }
 
-// Exploration is of the episode so far: goals reached, cells entered by the end of an action, the sum of
-// the actions' displacements over that at top speed, and the share of actions that look to a side or
-// fire; the last two NaN where the episode goes on from a state that was saved before they were counted.
+// Exploration describes the episode so far: goals reached, cells in which an action ended, the sum of
+// the actions' displacements relative to that at top speed, and the share of actions that look to a
+// side or fire. The last two are NaN if the episode goes on from a state that was saved by a version
+// which did not count them.
 func (e *episode) Exploration() (goals, cells int, moved, onSpot float64) {
 	for _, word := range e.Visited {
 		cells += bits.OnesCount64(word)
@@ -158,12 +160,12 @@ func (e *episode) Exploration() (goals, cells int, moved, onSpot float64) {
 	return max(0, int(e.Starts)-1), cells, moved, onSpot
 }
 
-// Place is where the player is, in cells to the east and to the south.
+// Place is the position of the player, in cells to the east and to the south.
 func (e *episode) Place() (x, y float64) { return e.X, e.Y }
 
 func (e *episode) over() bool { return e.Step == notStarted || e.Step >= EpisodeSteps }
 
-// scene is what there is to see now.
+// scene returns the present scene.
 func (e *episode) scene() scene {
 	return scene{&e.layout, &e.look, &e.body, e.tv.at(e.world, int(e.Step), int(e.Shots))}
 }
@@ -173,7 +175,7 @@ func (e *episode) observe(obs []float32) {
 	s.rays(obs)
 }
 
-// step makes the action of a row, if it is one and there is an episode to go on with.
+// step makes the action of a row. It is an error if the row is invalid or no episode is running.
 func (e *episode) step(row []float32) (reward float64, err error) {
 	action, err := index(row)
 	switch {
@@ -185,7 +187,8 @@ func (e *episode) step(row []float32) (reward float64, err error) {
 	return e.act(action), nil
 }
 
-// index is the action that a row stands for: that of its largest number, the first of equal ones.
+// index is the action that a row stands for: the index of its largest number, the first of equal
+// ones.
 func index(row []float32) (action int, err error) {
 	if len(row) != ActSize {
 		return 0, fmt.Errorf("action of length %d, want %d", len(row), ActSize)
@@ -201,7 +204,7 @@ func index(row []float32) (action int, err error) {
 	return action, nil
 }
 
-// Env is one maze after another. It belongs to one goroutine at a time.
+// Env plays one maze after another. It belongs to one goroutine at a time.
 type Env struct {
 	*episode
 	camera camera
@@ -226,9 +229,10 @@ func (e *Env) Reset(episode uint64, obs []float32) error {
 	return nil
 }
 
-// Step takes an action [ActSize], a row whose largest number is at its place in Actions, and
-// writes the observation [ObsSize] that follows. The reward is 10 where the goal was touched and else 0. An
-// episode ends by time only, which is a truncation. An error changes nothing.
+// Step takes an action [ActSize], a row whose largest number is at the action's index in Actions,
+// and writes the observation [ObsSize] that follows. The reward is 10 if the goal was touched and
+// otherwise 0, plus the task's bonus for new cells if it has one (Options.CellBonus). An episode
+// ends only by time, which is a truncation. An error changes nothing.
 func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated bool, err error) {
 	if len(obs) != ObsSize {
 		return 0, false, false, fmt.Errorf("step %s: room for %d observations, want %d", e.task.Name, len(obs), ObsSize)
@@ -240,12 +244,12 @@ func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated
 	return reward, false, e.over(), nil
 }
 
-// Respawned says whether the last Step reached the goal, so that what it wrote is seen from
-// another start.
+// Respawned says whether the last Step reached the goal, so that the observation it wrote is
+// from another start.
 func (e *Env) Respawned() bool { return e.moved }
 
-// Frame draws what the player sees: dst is [side,side,3], red, green and blue, the upper line
-// first. The same state has the same bytes. It changes nothing.
+// Frame draws what the player sees: dst is [side,side,3], red, green and blue, the top line
+// first. Equal states give equal bytes. It changes nothing.
 func (e *Env) Frame(dst []byte, side int) error { return e.frameTo(&e.camera, dst, side) }
 
 func (e *episode) frameTo(c *camera, dst []byte, side int) error {
@@ -260,7 +264,7 @@ func (e *episode) frameTo(c *camera, dst []byte, side int) error {
 	return nil
 }
 
-// Televise switches the TV: from the next observation on.
+// Televise switches the TV from the next observation on.
 func (e *episode) Televise(tv string) error {
 	kind, err := ParseTV(tv)
 	if err != nil {

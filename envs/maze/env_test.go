@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// shown is all that an environment gives of a step.
+// shown is everything that an environment returns for a step.
 type shown struct {
 	obs    [ObsSize]float32
 	frame  [3 * 20 * 20]byte
@@ -34,7 +34,8 @@ func made(t *testing.T, name, tv string) *Env {
 	return task.New(Training, 3)
 }
 
-// tape plays steps of the player's actions from wherever e is; at an end the next episode begins.
+// tape plays steps of the player's actions from the state of e; after an end the next episode
+// begins.
 func tape(t *testing.T, e *Env, episode *uint64, steps int, p player) (all []shown) {
 	t.Helper()
 	for range steps {
@@ -58,8 +59,8 @@ func tape(t *testing.T, e *Env, episode *uint64, steps int, p player) (all []sho
 	return all
 }
 
-// The same seed and actions give the same bytes, from the middle of an episode on too; goals are
-// met on the way, and the episode's end.
+// The same seed and actions give the same bytes, also from the middle of an episode on. The steps
+// include goals and the end of an episode.
 func TestSameSeedSameEpisodes(t *testing.T) {
 	for _, tv := range TVs {
 		e, again := made(t, "maze-sparse", tv), made(t, "maze-sparse", tv)
@@ -91,8 +92,8 @@ func TestSameSeedSameEpisodes(t *testing.T) {
 	}
 }
 
-// Copies in lockstep are environments of the same split one by one, however many there are; one
-// whose episode is over stands still.
+// Copies in lockstep behave like single environments of the same split, however many there are; a
+// copy whose episode is over stands still.
 func TestVecEnv(t *testing.T) {
 	task, _ := Find("maze-very-sparse")
 	task, _ = task.With(Options{TV: "noise"})
@@ -158,7 +159,7 @@ func TestVecEnv(t *testing.T) {
 
 func (e *episode) stateOf() *state { return &e.state }
 
-// What makes no sense is an error of one line that changes nothing.
+// Input that makes no sense gives an error of one line and changes nothing.
 func TestRefusals(t *testing.T) {
 	e := made(t, "maze-sparse", "off")
 	obs, row := make([]float32, ObsSize), make([]float32, ActSize)
@@ -204,7 +205,7 @@ func TestRefusals(t *testing.T) {
 	refused("over", step(row, obs))
 }
 
-// A steady step and a frame take no memory.
+// A step and a frame allocate no memory once they are warm.
 func TestStepsTakeNoMemory(t *testing.T) {
 	e := made(t, "maze-sparse", "noise")
 	obs, row, frame := make([]float32, ObsSize), make([]float32, ActSize), make([]byte, 3*84*84)
@@ -217,8 +218,8 @@ func TestStepsTakeNoMemory(t *testing.T) {
 	}
 }
 
-// A bonus for new places is on the rewards of who trains alone, once for each square of an episode
-// that an action ends in, in an episode that was saved too.
+// The bonus for new places applies only to the rewards of training, once for each square of an
+// episode in which an action ends, also after the episode was saved and loaded.
 func TestCellBonus(t *testing.T) {
 	task, _ := Find("maze-sparse")
 	task, err := task.With(Options{CellBonus: 0.5})
@@ -272,7 +273,7 @@ func TestCellBonus(t *testing.T) {
 	}
 }
 
-// A step that reached the goal says that the player is elsewhere, and no other does.
+// Respawned is true after a step that reached the goal, and after no other.
 func TestRespawned(t *testing.T) {
 	m, _ := Find("maze-sparse")
 	e, obs, goals := m.New(Test, 3), make([]float32, ObsSize), 0

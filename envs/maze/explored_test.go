@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// An episode tells its goals, which are its return over ten, the cells that it entered, and how
-// much of the way at top speed it walked: nothing by turning, firing and standing at a wall.
+// An episode reports its goals, which are its return over ten, the cells that it entered, and the
+// share of the way at top speed that it walked; turning, firing and standing at a wall add nothing
+// to that.
 func TestExploration(t *testing.T) {
 	e := made(t, "maze-sparse", "off").episode
 	e.reset(3)
@@ -38,7 +39,7 @@ func TestExploration(t *testing.T) {
 	if want := float64(looks) / 600; onSpot != want || looks == 0 {
 		t.Errorf("on the spot %v, want %v", onSpot, want)
 	}
-	// an action that reaches a goal has up to four frames, of which the sum here has none
+	// An action that reaches a goal has up to four frames, which the sum here leaves out.
 	least := walked / (600 * 4 * topSpeed / frameRate)
 	if most := least + float64(goals)/600; moved < least || moved > most || least < 0.7 {
 		t.Errorf("moved %v, want %v to %v", moved, least, most)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// slow draws a pixel by itself: of all faces of all walls, the floor and the goal the nearest
-// that the ray of its middle meets.
+// slow draws a single pixel: of all faces of all walls, the floor and the goal, it takes the
+// nearest one that the ray through the pixel's middle meets.
 func slow(s *scene, i, j, side int) (c colour) {
 	x, y := float64(2*i+1)/float64(side)-1, float64(2*j+1)/float64(side)-1
 	b := s.body
@@ -39,7 +39,7 @@ func slow(s *scene, i, j, side int) (c colour) {
 				u = b.X + t*dx - cx
 			}
 			facing := [4]bool{dx > 0, dy > 0, dx < 0, dy < 0}[way]
-			texture := s.look.faces[4*cell+way] // nil between two walls, which is met in corners alone
+			texture := s.look.faces[4*cell+way] // nil between two walls, which only a ray through a corner meets
 			if height := eyeHeight + t*dz; texture == nil || !facing || t <= 0 || t >= depth || u < 0 || u >= 1 || height < 0 || height >= 1 {
 				continue
 			}
@@ -86,8 +86,8 @@ func slow(s *scene, i, j, side int) (c colour) {
 	return c
 }
 
-// Frames are what slow draws, pixel by pixel, up to the pixels on the edge of two texels: all of
-// the middle row of an odd side, so those are left out.
+// Frames agree with slow pixel by pixel, except for pixels on the edge of two texels. For an odd
+// side the whole middle row lies on such an edge, so odd sides are left out.
 func TestFramesAreWhatRaysMeet(t *testing.T) {
 	frames := 12
 	if long() {
@@ -126,8 +126,8 @@ func TestFramesAreWhatRaysMeet(t *testing.T) {
 	}
 }
 
-// The depth of rays grows along a wall as geometry says, without steps: at a wall ahead it is the
-// same for all, and nearness is 1/(1+depth).
+// The depth of rays grows along a wall as the geometry predicts, without jumps. For a wall straight
+// ahead it is the same for all rays, and nearness is 1/(1+depth).
 func TestRays(t *testing.T) {
 	task, _ := Find("maze-sparse")
 	e := newEpisode(&task, Test, 2)
@@ -163,8 +163,8 @@ func TestRays(t *testing.T) {
 	}
 }
 
-// Episodes are the same on every processor: recorded on amd64, with and without fused products
-// (GOAMD64=v3).
+// Episodes are the same on every processor: they were recorded on amd64, with and without fused
+// products (GOAMD64=v3).
 func TestGoldenEpisodes(t *testing.T) {
 	for tv, want := range map[string]string{
 		"off":           "a6d3a3f6f3e2c0c2",

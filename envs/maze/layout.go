@@ -2,11 +2,11 @@ package maze
 
 // The map, after the levels explore_goal_locations_large: 17×17 characters.
 const (
-	Side       = 17 // cells of a maze to each side, the border included
+	Side       = 17 // cells along each side of a maze, including the border
 	maxRooms   = 9
 	roomSide   = 3
 	roomTries  = 1000
-	roomStarts = 5  // cells of a room where a walk may start; the goal is on one of the others
+	roomStarts = 5  // cells of a room where a walk may start; the goal is in one of the others
 	farStart   = 10 // cells of walking from a start to the goal in maze-very-sparse
 )
 
@@ -16,7 +16,8 @@ const (
 	noPath    = 255
 )
 
-// region says what a cell is part of: a wall, a room from 1 on, a corridor behind the rooms.
+// region says what a cell is part of: a wall, a room (from 1 on) or a corridor (numbered after
+// the rooms).
 type region uint8
 
 const (
@@ -28,16 +29,16 @@ const (
 type layout struct {
 	at       [cells]region
 	rooms    int
-	starts   [maxRooms * roomStarts]uint16 // those of a room follow each other
+	starts   [maxRooms * roomStarts]uint16 // grouped by room
 	goal     int
 	distance [cells]uint8 // cells of walking to the goal; noPath for walls
 }
 
-// ways are the steps to the neighbours of a cell: east, south, west, north.
+// ways holds the steps to the neighbours of a cell: east, south, west, north.
 var ways = [4]int{1, Side, -1, -Side}
 
-// build draws the map: rooms, corridors on the odd cells that they leave, one opening between
-// each two regions that touch, and no dead ends.
+// build draws the map: rooms, corridors on the remaining odd cells, one opening between each two
+// regions that touch, and no dead ends.
 func (l *layout) build(d *draw) {
 	l.at, l.rooms = [cells]region{}, 0
 	l.placeRooms(d)
@@ -65,8 +66,8 @@ func (l *layout) placeRooms(d *draw) {
 	}
 }
 
-// digCorridors fills each connected set of odd cells by a walk that goes on from the newest cell with a
-// neighbour left: a region.
+// digCorridors fills each connected set of odd cells with a region, by a walk that goes on from the
+// newest cell that has a neighbour left.
 func (l *layout) digCorridors(d *draw) {
 	var path [cells]int
 	next := region(l.rooms)
@@ -92,7 +93,7 @@ func (l *layout) digCorridors(d *draw) {
 	}
 }
 
-// undug is a random way from an odd cell to one that is wall.
+// undug is a random way from an odd cell to one that is still wall.
 func (l *layout) undug(d *draw, cell int) (way int, found bool) {
 	n := 0
 	for i, w := range ways {
@@ -139,7 +140,7 @@ func (l *layout) open(d *draw) {
 	}
 }
 
-// fillDeadEnds makes walls of cells with one way out until there are none.
+// fillDeadEnds turns cells with one way out into walls until there are none.
 func (l *layout) fillDeadEnds() {
 	for changed := true; changed; {
 		changed = false
@@ -179,7 +180,7 @@ func (l *layout) placeGoal(d *draw) {
 	l.goal = int(room[i/goals][roomStarts+i%goals])
 }
 
-// measure finds the cells of walking from everywhere to the goal.
+// measure computes the walking distance from every cell to the goal.
 func (l *layout) measure() {
 	for i := range l.distance {
 		l.distance[i] = noPath
@@ -198,8 +199,8 @@ func (l *layout) measure() {
 	}
 }
 
-// start is a random start that is at least so many cells of walking from the goal; where there
-// is none, one of the farthest.
+// start returns a random start that is at least that many cells of walking from the goal. If
+// there is none, it is one of the farthest.
 func (l *layout) start(d *draw, least uint8) int {
 	all := l.starts[:l.rooms*roomStarts]
 	farthest := uint8(0)

@@ -2,7 +2,7 @@ package maze
 
 import "testing"
 
-// Mazes are what the recipe says, and no two splits share one.
+// Mazes follow the recipe, and no two splits share one.
 func TestMazes(t *testing.T) {
 	n := 500
 	if long() {
@@ -37,8 +37,8 @@ func TestMazes(t *testing.T) {
 			}
 		}
 	}
-	// 147 open cells, 11.7 cells of walking and 11 % of starts in the goal's room were counted
-	// over 200 mazes of another program.
+	// Over 200 mazes of another program, 147 open cells, 11.7 cells of walking and 11 % of starts
+	// in the goal's room were counted.
 	all := float64(3 * n)
 	if cells, length, share := float64(open)/all, float64(walk)/all/8, float64(same)/all/8; cells < 145 || cells > 149 ||
 		length < 10.9 || length > 12.5 || share < 0.09 || share > 0.13 {
@@ -46,7 +46,7 @@ func TestMazes(t *testing.T) {
 	}
 }
 
-// checkMaze looks at the map of an episode and counts its open cells.
+// checkMaze checks the map of an episode and counts its open cells.
 func checkMaze(t *testing.T, l *layout, w world) (open int) {
 	t.Helper()
 	var room, starts [maxRooms + 1]int
@@ -90,7 +90,7 @@ func checkMaze(t *testing.T, l *layout, w world) (open int) {
 	return open
 }
 
-// Looks are of the episode alone: every face that can be seen is painted.
+// The textures belong to the episode alone, and every visible face is painted.
 func TestFacesArePainted(t *testing.T) {
 	var l layout
 	var k look

@@ -1,7 +1,7 @@
 package maze
 
-// look is what the walls, the floor and the sky of an episode are painted with. A face is a side
-// of a wall cell, 4·cell + the way (of ways) in which one looks at it.
+// look holds the textures of the walls, the floor and the sky of an episode. A face is a side of
+// a wall cell, with index 4·cell + the way (of ways) in which one looks at it.
 type look struct {
 	faces [4 * cells]*texture
 	floor *texture

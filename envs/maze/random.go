@@ -2,7 +2,7 @@ package maze
 
 import "math/rand/v2"
 
-// Split sets mazes apart: no maze of one is drawn in another.
+// Split separates sets of mazes: no maze of one is drawn in another.
 type Split uint64
 
 // The splits.
@@ -12,7 +12,7 @@ const (
 	Test
 )
 
-// purpose sets the streams of an episode apart.
+// purpose separates the streams of an episode.
 type purpose uint64
 
 const (
@@ -22,7 +22,7 @@ const (
 	forTV     purpose = 0x7476
 )
 
-// draw is what an episode's random numbers are drawn with, seeded anew for each use.
+// draw is the source of an episode's random numbers, seeded anew for each use.
 type draw struct {
 	source rand.PCG
 	*rand.Rand
@@ -34,7 +34,7 @@ func newDraw() *draw {
 	return d
 }
 
-// world is what an episode is a function of.
+// world determines an episode.
 type world struct {
 	Split   Split
 	Seed    uint64
@@ -44,7 +44,7 @@ type world struct {
 // begin makes d draw item i of a purpose.
 func (d *draw) begin(w world, p purpose, i uint64) { d.source.Seed(w.key(p), scatter(i)) }
 
-// key is a number of its own for each world and purpose.
+// key is a distinct number for each world and purpose.
 func (w world) key(p purpose) uint64 {
 	return scatter(scatter(scatter(w.Seed^uint64(p))+uint64(w.Split)) + w.Episode)
 }

@@ -8,12 +8,12 @@ import (
 	"math"
 )
 
-// stateMagic opens a saved state; its last byte is the version of the layout. Version 1 does
-// not know the TV, which is the task's then; version 2 not how far the player walked,
-// version 3 not the trail, version 4 not how often it looked to a side.
+// stateMagic opens a saved state; its last byte is the version of the layout. Version 1 lacks
+// the TV, which is then the task's; version 2 lacks the distance walked, version 3 the trail,
+// version 4 the number of looks to a side.
 const stateMagic = "pgr-maze\x05"
 
-// header says whose state follows.
+// header names the task whose state follows.
 type header struct {
 	Magic [9]byte
 	Task  [32]byte // name, padded with zeros
@@ -25,7 +25,7 @@ func (e *episode) header() (h header) {
 	return h
 }
 
-// version is that of the layout which begins with h; 0: none that this program reads.
+// version is the version of the layout that begins with h; 0 if this program cannot read it.
 func (e *episode) version(h header) byte {
 	version := h.Magic[len(h.Magic)-1]
 	of := e.header()
@@ -54,7 +54,7 @@ func (e *episode) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote, and no byte beyond. After an error the environment is unchanged.
+// Load reads what Save wrote, and no byte more. After an error the environment is unchanged.
 func (e *episode) Load(r io.Reader) error {
 	var h header
 	var split Split
@@ -102,7 +102,7 @@ func (e *episode) Load(r io.Reader) error {
 	return nil
 }
 
-// check says whether a saved state can be one.
+// check returns an error if a saved state is impossible.
 func (s *state) check() error {
 	inside := func(v float64) bool { return v > 1 && v < Side-1 }
 	finite := func(v float64) bool { return math.Abs(v) <= 2*topSpeed }

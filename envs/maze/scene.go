@@ -2,14 +2,14 @@ package maze
 
 import "math"
 
-// The observation of rays: from left to right, each RaySize numbers.
+// The observation consists of rays from left to right, with RaySize numbers each.
 const (
 	Rays    = 32
 	RaySize = 5 // red, green, blue of the wall's column, nearness 1/(1+depth), whether the goal is seen
 	tvRays  = 8
 )
 
-// scene is what there is to see.
+// scene is everything that can be seen.
 type scene struct {
 	layout *layout
 	look   *look
@@ -36,14 +36,14 @@ func (s *scene) rays(dst []float32) {
 	s.screen.coverRays(dst)
 }
 
-// camera draws scenes. Its memory is for one side of frames at a time.
+// camera draws scenes. Its memory serves one size of frames at a time.
 type camera struct {
 	side        int
-	top, bottom []int // of each column's wall: its first row, and the one behind its last
+	top, bottom []int // for each column's wall: its first row, and the one after its last
 	depth       []float64
 }
 
-// draw writes a frame [side,side,3], the upper line first.
+// draw writes a frame [side,side,3], the top line first.
 func (c *camera) draw(dst []byte, side int, s *scene) {
 	if c.side != side {
 		c.side, c.top, c.bottom, c.depth = side, make([]int, side), make([]int, side), make([]float64, side)
@@ -55,7 +55,7 @@ func (c *camera) draw(dst []byte, side int, s *scene) {
 	s.screen.cover(dst, side)
 }
 
-// fixed is a number with 32 binary digits behind the point: sums of it are exact.
+// fixed is a number with 32 binary digits after the point, so that sums are exact.
 func fixed(v float64) int64 { return int64(v * (1 << 32)) }
 
 // walls draws the wall of every column.
@@ -82,7 +82,7 @@ func (c *camera) walls(dst []byte, s *scene) {
 	}
 }
 
-// sky draws what is above the walls, a panorama around the eye.
+// sky draws the part above the walls, a panorama around the eye.
 func (c *camera) sky(dst []byte, s *scene) {
 	n := c.side
 	for i := range n {
@@ -96,8 +96,8 @@ func (c *camera) sky(dst []byte, s *scene) {
 	}
 }
 
-// bearing is a direction in [0,4), a quarter turn being 1: like the angle it grows from east by
-// south, and needs no arc tangent.
+// bearing is a direction in [0,4), where a quarter turn is 1. Like the angle, it grows from east
+// to south, but needs no arc tangent.
 func bearing(dx, dy float64) float64 {
 	part := dy / (math.Abs(dx) + math.Abs(dy))
 	switch {
@@ -109,7 +109,7 @@ func bearing(dx, dy float64) float64 {
 	return part
 }
 
-// floor draws what is below the walls: one distance a row, two additions a pixel.
+// floor draws the part below the walls, with one distance per row and two additions per pixel.
 func (c *camera) floor(dst []byte, s *scene) {
 	n := c.side
 	leftX, leftY := s.body.direction(1/float64(n) - 1)
@@ -139,7 +139,7 @@ func (c *camera) floor(dst []byte, s *scene) {
 // The goal's colours: gold around white.
 var goalRim, goalHeart = colour{255, 200, 0}, colour{255, 255, 255}
 
-// goal draws the goal where no wall is in front of it.
+// goal draws the visible part of the goal, where no wall is in front of it.
 func (c *camera) goal(dst []byte, s *scene) {
 	g, ahead := s.body.goal(s.layout.goal)
 	if !ahead {

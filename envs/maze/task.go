@@ -11,18 +11,18 @@ type Task struct {
 	Name string
 	Doc  string // one line
 
-	farStart uint8 // cells of walking from a start to the goal, at least
+	farStart uint8 // smallest walking distance from a start to the goal, cells
 	tv       TV
-	// cellBonus is on the reward where the player is in a square for the first time.
+	// cellBonus is added to the reward when the player is in a square for the first time.
 	cellBonus float64
 }
 
-// Options are how a task is played.
+// Options change how a task is played.
 type Options struct {
 	TV string // one of TVs; "" is off
 	// CellBonus is added to the reward of an Env, not to those of a VecEnv, whenever the player
-	// is in a square of 0.3×0.3 cells for the first time in an episode: what only who knows
-	// the place can give, to hold bonuses to that must do without.
+	// is in a square of 0.3×0.3 cells for the first time in an episode. It requires knowledge of
+	// the position, and serves as a reference for bonuses that do without it.
 	CellBonus float64
 }
 
@@ -46,10 +46,10 @@ func Find(name string) (t Task, ok bool) {
 	return Task{}, false
 }
 
-// Camera is what learners of frames see through.
+// Camera describes the view that learners of frames have.
 const Camera = "the player's eyes"
 
-// Hidden is what an observation does not tell of the state.
+// Hidden is the part of the state that an observation does not contain.
 const Hidden = "the maze around the corner, and where in it the player is"
 
 // StepTime is the simulated time of an action.
@@ -68,7 +68,7 @@ func (t Task) With(o Options) (Task, error) {
 	return t, nil
 }
 
-// Names are short names of the numbers of an observation, in their order.
+// Names returns short names of the numbers of an observation, in their order.
 func Names() []string {
 	names := make([]string, 0, ObsSize)
 	for i := range Rays {

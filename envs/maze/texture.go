@@ -2,19 +2,19 @@ package maze
 
 import "sync"
 
-// Textures are computed with whole numbers alone, so that they are the same everywhere.
+// Textures are computed with whole numbers only, so that they are the same everywhere.
 const (
-	texels = 64 // of a texture to each side
+	texels = 64 // texels along each side of a texture
 	levels = 5  // mip levels: 64, 32, 16, 8, 4 texels
 )
 
 type colour [3]uint8
 
-// texture is a picture in mip levels, each a mean of the one before: texel (u,v) of level k is
-// at levels[k][3·(u·(64>>k) + v)], so that a column is contiguous.
+// texture is a picture in mip levels, each averaged from the one before. Texel (u,v) of level k
+// is at levels[k][3·(u·(64>>k) + v)], so that a column is contiguous.
 type texture struct {
 	levels [levels][]uint8
-	means  [levels][][3]float32 // of the columns, in [0,1]
+	means  [levels][][3]float32 // means of the columns, in [0,1]
 }
 
 // newTexture paints every texel, u to the right and v down.
@@ -47,7 +47,7 @@ func newTexture(paint func(u, v int) colour) *texture {
 	return t
 }
 
-// halved is a level of side n at half of its side.
+// halved returns a level of side n reduced to half its side.
 func halved(fine []uint8, n int) []uint8 {
 	half := n / 2
 	coarse := make([]uint8, 3*half*half)
@@ -62,20 +62,20 @@ func halved(fine []uint8, n int) []uint8 {
 	return coarse
 }
 
-// The library that every episode's looks are chosen from.
+// The sizes of the library from which every episode's looks are chosen.
 const (
 	wallKinds     = 8
 	floorKinds    = 4
 	skyKinds      = 4
 	pictureKinds  = 24 // on the walls: the landmarks
-	tvImages      = 30 // of the TV of images, as in episodic curiosity's levels
+	tvImages      = 30 // pictures of the TV of images, as in episodic curiosity's levels
 	skyWidth      = 256
 	skyHeight     = 64
 	pictureOneIn  = 10
 	pictureMargin = 5 // texels of wall around a picture
 )
 
-// library are all textures.
+// library holds all textures.
 type library struct {
 	walls  [wallKinds]*texture
 	floors [floorKinds]*texture
@@ -85,7 +85,7 @@ type library struct {
 	images   [tvImages]*texture
 }
 
-// textures makes the library when it is first used.
+// textures returns the library, which is made when it is first used.
 var textures = sync.OnceValue(func() *library {
 	b := &library{}
 	for i := range b.walls {
@@ -172,8 +172,8 @@ func figurePaint(key uint64, margin int) func(u, v int) colour {
 	}
 }
 
-// sky is a panorama: darker to the zenith, with hills on the horizon by which the heading can be
-// told.
+// sky is a panorama that is darker towards the zenith, with hills on the horizon by which the
+// heading can be recognised.
 func sky(kind uint64) []uint8 {
 	top, low, hill := tone(kind*5+301, 40, 90), tone(kind*5+302, 130, 110), tone(kind*5+303, 40, 80)
 	p := make([]uint8, 0, 3*skyWidth*skyHeight)
@@ -192,7 +192,7 @@ func sky(kind uint64) []uint8 {
 	return p
 }
 
-// tone is a colour of its own for each key: channels from least to least+spread.
+// tone is a distinct colour for each key, with channels from least to least+spread.
 func tone(key uint64, least, spread int) (c colour) {
 	bits := scatter(key)
 	for i := range c {
@@ -201,7 +201,7 @@ func tone(key uint64, least, spread int) (c colour) {
 	return c
 }
 
-// shade is a colour at so many hundredths of its brightness.
+// shade scales the brightness of a colour by hundredths/100.
 func shade(c colour, hundredths int) colour {
 	for i := range c {
 		c[i] = uint8(min(255, max(0, int(c[i])*hundredths/100)))
@@ -209,8 +209,8 @@ func shade(c colour, hundredths int) colour {
 	return c
 }
 
-// valueNoise is smooth noise in 0..255 that repeats with the texture: random values on a grid of
-// so many texels, and lines between them.
+// valueNoise is smooth noise in 0..255 that repeats with the texture: random values on a grid
+// with a spacing of grid texels, interpolated linearly.
 func valueNoise(u, v, grid int, key uint64) int {
 	corner := func(i, j int) int {
 		n := texels / grid
@@ -222,7 +222,7 @@ func valueNoise(u, v, grid int, key uint64) int {
 	return (upper*(grid-b) + lower*b) / (grid * grid)
 }
 
-// wave is the noise of a line that repeats after width.
+// wave is noise along a line that repeats after width.
 func wave(u, grid, width int, key uint64) int {
 	point := func(i int) int { return int(scatter(key<<32+uint64(i%(width/grid))) & 255) }
 	i, a := u/grid, u%grid

@@ -9,24 +9,24 @@ import (
 	"math"
 )
 
-// trail is the way of the player through an episode, in the order walked: places, two numbers
-// each, and a place of NaN where the goal was reached, behind which it goes on at another start.
+// trail is the path of the player through an episode, in the order walked: places of two numbers
+// each. A place of NaN marks that the goal was reached; the path then goes on at another start.
 type trail []float32
 
 const (
-	trailStep = 0.25                 // cells between two places of a trail, at least
-	trailMost = 2 * 4 * EpisodeSteps // numbers of a trail, the most: a goal adds up to three places more than an action
+	trailStep = 0.25                 // smallest distance between two places of a trail, cells
+	trailMost = 2 * 4 * EpisodeSteps // largest count of numbers in a trail: a goal adds up to three places more than an action
 )
 
 func newTrail() trail { return make(trail, 0, 2*EpisodeSteps) }
 
-// begin empties it.
+// begin empties the trail.
 func (t *trail) begin() { *t = (*t)[:0] }
 
 // add appends a place.
 func (t *trail) add(x, y float64) { *t = append(*t, float32(x), float32(y)) }
 
-// walk appends a place that is far enough from the one before.
+// walk appends a place if it is far enough from the one before.
 func (t *trail) walk(x, y float64) {
 	n := len(*t)
 	if n >= 2 && math.Hypot(float64((*t)[n-2])-x, float64((*t)[n-1])-y) < trailStep {
@@ -41,7 +41,7 @@ func (t *trail) reach(x, y float64) {
 	t.add(math.NaN(), math.NaN())
 }
 
-// load reads a trail, as save writes it.
+// load reads a trail in the form that save writes.
 func (t *trail) load(r io.Reader) error {
 	var n uint32
 	if err := binary.Read(r, binary.LittleEndian, &n); err != nil {
@@ -68,20 +68,20 @@ func (t trail) save(w io.Writer) {
 	binary.Write(w, binary.LittleEndian, t)
 }
 
-// The colours of a trail: where the episode began, and where it is.
+// The colours of a trail at the beginning of the episode and at the present place.
 var (
 	oldTrail = color.RGBA{70, 92, 130, 255}
 	nowTrail = color.RGBA{120, 205, 255, 255}
 )
 
-// trailColour is that of a part of a trail, from 0 at its beginning to 1.
+// trailColour is the colour of a part of a trail, from 0 at its beginning to 1.
 func trailColour(part float64) color.RGBA {
 	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + part*(float64(b)-float64(a)))) }
 	return color.RGBA{mix(oldTrail.R, nowTrail.R), mix(oldTrail.G, nowTrail.G), mix(oldTrail.B, nowTrail.B), 255}
 }
 
-// drawTrail draws a pose's trail up to where the player is, on a part of a picture that shows the
-// maze from above: a line that grows brighter, with a dot where a goal had put the player.
+// drawTrail draws a pose's trail up to the player's place, on a part of a picture that shows the
+// maze from above. It is a line that grows brighter, with a dot at each start after a goal.
 func drawTrail(img *image.RGBA, part image.Rectangle, places []float64, b *body) {
 	scale := float64(part.Dx()) / Side
 	thick := max(1, int(scale/6))
@@ -95,7 +95,7 @@ func drawTrail(img *image.RGBA, part image.Rectangle, places []float64, b *body)
 	}
 	x, y := math.NaN(), math.NaN()
 	line := func(toX, toY, share float64) {
-		if n := math.Ceil(math.Hypot(toX-x, toY-y) * scale); n >= 1 { // not where a leg begins: x is NaN
+		if n := math.Ceil(math.Hypot(toX-x, toY-y) * scale); n >= 1 { // false at the beginning of a leg, where x is NaN
 			for k := 0.0; k <= n; k++ {
 				dot(x+(toX-x)*k/n, y+(toY-y)*k/n, thick, trailColour(share))
 			}

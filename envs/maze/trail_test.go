@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A trail has the player's way in its order, and a break where a goal put it elsewhere; standing
-// adds nothing, and it is saved.
+// A trail has the player's positions in their order, with a break where a goal moved the player
+// elsewhere. Standing adds nothing, and a trail is saved.
 func TestTrail(t *testing.T) {
 	e := made(t, "maze-sparse", "off").episode
 	e.reset(3)
@@ -64,7 +64,8 @@ func TestTrail(t *testing.T) {
 	}
 }
 
-// A line grows brighter; there is none between a goal and the start behind it, where a dot is.
+// The line grows brighter along the trail. Between a goal and the next start there is no line, and
+// the goal has a dot.
 func TestTheLineOfATrail(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, Side, Side)) // a pixel a cell
 	drawTrail(img, img.Rect, []float64{1.5, 2.5, 9.5, 2.5, math.NaN(), math.NaN(), 1.5, 8.5}, &body{X: 9.5, Y: 8.5})

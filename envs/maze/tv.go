@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// TV is what covers the lower right quarter of what is seen: nothing that can be learned, and
-// always new.
+// TV is a screen that covers the lower right quarter of the view. It shows nothing that can be
+// learned, and always something new.
 type TV int
 
 // The kinds of TV.
 const (
 	TVOff          TV = iota
 	TVNoise           // new noise in every step, each byte uniform and independent
-	TVNoiseAction     // new noise where the player fires
-	TVImagesAction    // one of 30 pictures, a new one where the player fires
+	TVNoiseAction     // new noise when the player fires
+	TVImagesAction    // one of 30 pictures, a new one when the player fires
 )
 
-// TVs are the names of the kinds of TV.
+// TVs lists the names of the kinds of TV.
 var TVs = []string{"off", "noise", "noise-action", "images-action"}
 
 // String is the name of the TV.
@@ -36,14 +36,14 @@ func ParseTV(name string) (TV, error) {
 	return 0, fmt.Errorf("tv is %q, want one of %s", name, strings.Join(TVs, ", "))
 }
 
-// screen is what a TV shows.
+// screen is the present content of a TV.
 type screen struct {
 	tv   TV
-	key  uint64 // of its stream in the episode
+	key  uint64 // key of its stream in the episode
 	item uint64 // which noise, or which picture
 }
 
-// at is what the TV shows behind so many steps and shots of an episode.
+// at returns what the TV shows after that many steps and shots of an episode.
 func (t TV) at(w world, steps, shots int) screen {
 	s := screen{tv: t, key: w.key(forTV)}
 	switch t {
@@ -55,7 +55,7 @@ func (t TV) at(w world, steps, shots int) screen {
 	return s
 }
 
-// noise writes the bytes of the present noise from number from on, a multiple of 8.
+// noise writes the bytes of the present noise from index from on, a multiple of 8.
 func (s *screen) noise(dst []uint8, from int) {
 	base := scatter(s.key + s.item)
 	for word := uint64(from / 8); len(dst) > 0; word++ {
@@ -108,7 +108,7 @@ func (s *screen) coverRays(rays []float32) {
 		for i, b := range bytes {
 			part[i] = float32(b) / 255
 		}
-	case TVImagesAction: // a screen in front of the eye
+	case TVImagesAction: // like a screen in front of the eye
 		means := s.image().means[3] // as many columns as rays
 		for i := range tvRays {
 			copy(part[i*RaySize:], means[i][:])

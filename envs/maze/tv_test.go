@@ -8,7 +8,7 @@ import (
 
 const tvSide = 42
 
-// A TV changes no trajectory, and of what is seen the lower right quarter alone.
+// A TV changes no trajectory, and only the lower right quarter of the picture.
 func TestATVCoversAQuarter(t *testing.T) {
 	plain := made(t, "maze-sparse", "off")
 	for _, name := range TVs[1:] {
@@ -53,7 +53,7 @@ func TestATVCoversAQuarter(t *testing.T) {
 	}
 }
 
-// quarter is what the TV shows.
+// quarter returns what the TV shows.
 func quarter(t *testing.T, e *Env) []byte {
 	t.Helper()
 	frame := make([]byte, 3*tvSide*tvSide)
@@ -67,8 +67,8 @@ func quarter(t *testing.T, e *Env) []byte {
 	return q
 }
 
-// Noise is new in every step; the TVs that wait for an action change when the player fires and
-// not before, and another drawing of the same step is the same.
+// Noise is new in every step. The TVs that wait for an action change only when the player fires. A
+// second drawing of the same step is the same.
 func TestWhenATVChanges(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -110,7 +110,7 @@ func TestWhenATVChanges(t *testing.T) {
 }
 
 // The bytes of the noise are uniform, and independent from byte to byte and from step to step: χ²
-// of 255 degrees of freedom within five deviations, correlations within five.
+// with 255 degrees of freedom lies within five deviations, and so do the correlations.
 func TestTVNoise(t *testing.T) {
 	const steps = 200
 	e := made(t, "maze-sparse", "noise")
@@ -148,8 +148,8 @@ func TestTVNoise(t *testing.T) {
 	}
 }
 
-// A TV is switched in mid-episode, from the next observation on, without a change of the
-// trajectory, and it is saved; a state from before it was has that of the task.
+// A TV that is switched in mid-episode changes the next observation and not the trajectory, and is
+// saved. A state from before TVs could be switched gets the task's TV.
 func TestATVIsSwitchedInMidEpisode(t *testing.T) {
 	e, plain, noisy := made(t, "maze-sparse", "off"), made(t, "maze-sparse", "off"), made(t, "maze-sparse", "noise")
 	all, seen := []*Env{e, plain, noisy}, make([][ObsSize]float32, 3)

@@ -19,7 +19,7 @@ func (t Task) NewVec(n int, split Split, seed uint64) (*VecEnv, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("make %s: %d copies", t.Name, n)
 	}
-	t.cellBonus = 0 // they judge
+	t.cellBonus = 0 // copies serve for evaluation
 	v := &VecEnv{task: &t, episodes: make([]*episode, n)}
 	for i := range v.episodes {
 		v.episodes[i] = newEpisode(&t, split, seed)
@@ -52,8 +52,8 @@ func (v *VecEnv) Reset(episode uint64, obs []float32) error {
 
 // Step takes actions [Size, ActSize] as Env.Step does and writes observations [Size, ObsSize],
 // rewards [Size] and whether each episode is over [Size]. A copy whose episode was over before
-// stays as it is, with reward 0. An error of one copy stops none of the others; the first one is
-// returned.
+// stays as it is, with reward 0. An error of one copy does not stop the others; the first error
+// is returned.
 func (v *VecEnv) Step(actions, obs []float32, rewards []float64, ended []bool) (err error) {
 	n := v.Size()
 	if len(actions) != n*ActSize || len(obs) != n*ObsSize || len(rewards) != n || len(ended) != n {
@@ -79,7 +79,7 @@ func (v *VecEnv) Step(actions, obs []float32, rewards []float64, ended []bool) (
 	return err
 }
 
-// Frames is Frame of all copies, [Size,side,side,3].
+// Frames draws the frames of all copies, [Size,side,side,3].
 func (v *VecEnv) Frames(dst []byte, side int) error {
 	size := side * side * 3
 	if len(dst) != len(v.episodes)*size {
@@ -100,7 +100,7 @@ func (v *VecEnv) Televise(tv string) (err error) {
 	return err
 }
 
-// ExplorationOf is Exploration of a copy.
+// ExplorationOf returns the Exploration of a copy.
 func (v *VecEnv) ExplorationOf(copy int) (goals, cells int, moved, onSpot float64) {
 	return v.episodes[copy].Exploration()
 }
@@ -115,8 +115,8 @@ func (v *VecEnv) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what Save wrote for the same number of copies. After an error the copies are of no
-// defined state.
+// Load reads what Save wrote for the same number of copies. After an error the state of the
+// copies is undefined.
 func (v *VecEnv) Load(r io.Reader) error {
 	for _, e := range v.episodes {
 		if err := e.Load(r); err != nil {

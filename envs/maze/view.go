@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// View draws a maze in any pose: what the player sees on the left, TV included, and the maze from
-// above on the right, with the way that the player took. It belongs to one goroutine, which need not
-// be that of the Env whose pose it draws.
+// View draws a maze in any pose: on the left what the player sees, TV included, and on the right the
+// maze from above with the player's path. It belongs to one goroutine, which need not be the
+// goroutine of the Env whose pose it draws.
 type View struct {
 	task    Task
-	world   world // of the layout and the look, if built
+	world   world // world of the layout and the look, if built
 	built   bool
 	draw    *draw
 	layout  layout
@@ -22,7 +22,7 @@ type View struct {
 	picture *image.RGBA
 }
 
-// View makes what draws the task.
+// View makes a View of the task.
 func (t Task) View() *View { return &View{task: t, draw: newDraw()} }
 
 // StepTime is the simulated time of an action.
@@ -30,8 +30,8 @@ func (v *View) StepTime() time.Duration { return StepTime }
 
 const poseSize = 11 // without the trail
 
-// Pose appends what a View draws: the maze by its split, seed and episode, place and heading of
-// the player, the TV, and the episode's trail. It changes nothing.
+// Pose appends everything that a View draws: the maze by its split, seed and episode, position
+// and heading of the player, the TV, and the episode's trail. It changes nothing.
 func (e *episode) Pose(dst []float64) []float64 {
 	halves := func(all ...uint64) {
 		for _, n := range all {
@@ -47,8 +47,8 @@ func (e *episode) Pose(dst []float64) []float64 {
 	return dst
 }
 
-// Draw paints a pose of an Env of the task, w by h pixels. The picture is the View's own, good
-// until the next call.
+// Draw paints a pose of an Env of the task, w by h pixels. The picture belongs to the View and is
+// valid until the next call.
 func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 	switch {
 	case len(pose) < poseSize || (len(pose)-poseSize)%2 != 0:
@@ -88,15 +88,15 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 	return v.picture, nil
 }
 
-// place is where a picture of w by h pixels has what the player sees, a square, to the right of
-// which the maze from above is another one.
+// place returns the square of a picture of w by h pixels that shows what the player sees. To its
+// right, the maze from above is a square of the same size.
 func place(w, h int) (side, left, top int) {
 	side = min(w/2, h)
 	return side, (w - 2*side) / 2, (h - side) / 2
 }
 
-// Ground is the part of a picture of w by h pixels that shows the maze from above, so many cells
-// to each side.
+// Ground is the part of a picture of w by h pixels that shows the maze from above, with that many
+// cells along each side.
 func Ground(w, h int) (part image.Rectangle, cells float64) {
 	side, left, top := place(w, h)
 	return image.Rect(left+side, top, left+2*side, top+side), Side
@@ -111,7 +111,7 @@ var (
 	headingAbove = color.RGBA{255, 255, 255, 255}
 )
 
-// above draws the maze from above: the ground, on it the trail, and the player over both.
+// above draws the maze from above: the ground, the trail on it, and the player over both.
 func (v *View) above(b *body, places []float64, part image.Rectangle) {
 	each := func(colour func(x, y float64) (color.RGBA, bool)) {
 		for y := part.Min.Y; y < part.Max.Y; y++ {
@@ -128,7 +128,7 @@ func (v *View) above(b *body, places []float64, part image.Rectangle) {
 	each(b.above)
 }
 
-// ground is the colour of a place without the player.
+// ground is the colour of a point without the player.
 func (v *View) ground(x, y float64) (color.RGBA, bool) {
 	switch cell := int(y)*Side + int(x); {
 	case v.layout.at[cell] == wall:
@@ -139,7 +139,8 @@ func (v *View) ground(x, y float64) (color.RGBA, bool) {
 	return openAbove, true
 }
 
-// above is the colour of the player at a place, if it is there: it is shown larger than it is.
+// above is the colour of the player at a point, if the player covers it. The player is shown
+// larger than its real size.
 func (b *body) above(x, y float64) (c color.RGBA, there bool) {
 	const reach = 0.6
 	cos, sin := compass[b.Heading][0], compass[b.Heading][1]

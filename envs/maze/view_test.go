@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The ground of a picture is the maze from above, and a place of the player is on it.
+// The ground of a picture is the maze from above, and the player's place lies on it.
 func TestGround(t *testing.T) {
 	task, _ := Find("maze-sparse")
 	e, v := task.New(Training, 5), task.View()
@@ -33,8 +33,8 @@ func TestGround(t *testing.T) {
 	}
 }
 
-// A View shows of a pose what the environment shows, on the left, and on the right the maze with
-// the player, the goal and its trail.
+// For a pose, a View shows the environment's frame on the left, and on the right the maze with the
+// player, the goal and the trail.
 func TestView(t *testing.T) {
 	task, _ := Find("maze-sparse")
 	task, _ = task.With(Options{TV: "noise"})
@@ -104,12 +104,12 @@ func TestView(t *testing.T) {
 	}
 }
 
-// onTrail says whether a colour is one of a trail's.
+// onTrail says whether a colour belongs to a trail.
 func onTrail(c color.RGBA) bool {
 	return c.R >= oldTrail.R && c.R <= nowTrail.R && c.G >= oldTrail.G && c.G <= nowTrail.G && c.B >= oldTrail.B && c.B > c.R && c != openAbove || c == goalAbove
 }
 
-// trailNear is a colour of a trail at a pixel or beside it; else that of the pixel.
+// trailNear returns a trail's colour at a pixel or beside it, or else the colour of the pixel.
 func trailNear(img *image.RGBA, x, y int) color.RGBA {
 	for _, d := range [][2]int{{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}, {-1, -1}, {1, -1}, {-1, 1}} {
 		if c := img.RGBAAt(x+d[0], y+d[1]); onTrail(c) && c != wallAbove {

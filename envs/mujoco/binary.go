@@ -13,15 +13,15 @@ import (
 // Version is the MuJoCo release whose WebAssembly build this package hosts.
 const Version = "3.14.0"
 
-// Checksum is the SHA-256 of mujoco.wasm in the npm package @mujoco/mujoco of
-// that version. No other file is run: host and binary know each other's layout.
+// Checksum is the SHA-256 of mujoco.wasm in the npm package @mujoco/mujoco of that
+// version. No other file is run, because host and binary depend on each other's layout.
 const Checksum = "2d380f1070a556c3003b4a7c7c10c98a5f61db4e91815de1075ec478e9487e76"
 
 // EnvFile names the environment variable with the path of mujoco.wasm, for a
 // binary that was built without it.
 const EnvFile = "PGRLAB_MUJOCO_WASM"
 
-// ErrMissing says that the physics was found nowhere, and what to do about it.
+// ErrMissing says that the physics was not found, and what to do about it.
 var ErrMissing = errors.New("mujoco.wasm not found: run `make build`, or set " + EnvFile +
 	" to mujoco.wasm of the npm package @mujoco/mujoco " + Version)
 

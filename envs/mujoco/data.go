@@ -21,7 +21,7 @@ type Data struct {
 	Act           []float64 // [na] actuator activations
 	Ctrl          []float64 // [nu] controls
 	QAcc          []float64 // [nv] accelerations
-	QAccWarmstart []float64 // [nv] where the solver starts from
+	QAccWarmstart []float64 // [nv] start of the solver
 	SensorData    []float64 // [nsensordata]
 	XPos          []float64 // [nbody,3] body frames in the world
 	XMat          []float64 // [nbody,9] their orientations
@@ -34,8 +34,8 @@ type Data struct {
 	warnings []int32 // [warnings,2] mjWarningStat: last info, number
 }
 
-// Data makes a state of the model, at its reference position. Make all copies
-// before the first step: then the memory grows once.
+// Data makes a state of the model, at its reference position. Make all copies before the
+// first step, so that the memory grows only once.
 func (m *Model) Data() (*Data, error) {
 	handle, err := m.in.invoke(m.in.reg.byName["MjData"].constructor[1], m.handle)
 	if err == nil && uint32(handle) == 0 {
@@ -71,8 +71,8 @@ var warningNames = [...]string{
 	"a bad position", "a bad velocity", "a bad acceleration", "a bad control",
 }
 
-// findWarnings shows mjData.warning. The binding gives a std::vector of wrappers,
-// each of a pointer and an owner; the structures themselves lie side by side.
+// findWarnings makes a view of mjData.warning. The binding returns a std::vector of wrappers,
+// each with a pointer and an owner; the structures themselves lie side by side.
 func (d *Data) findWarnings() error {
 	const wrapperSize = 8
 	in := d.model.in
@@ -88,9 +88,9 @@ func (d *Data) findWarnings() error {
 	return nil
 }
 
-// Warning says what the engine has warned of since the last Reset (mjWarningStat):
-// the first kind in MuJoCo's order and the degree of freedom, or whatever else it
-// names; "" if nothing.
+// Warning says what the engine has warned of since the last Reset (mjWarningStat): the
+// first kind in MuJoCo's order and the degree of freedom or other object that it names;
+// "" if there was no warning.
 func (d *Data) Warning() string {
 	for i, name := range warningNames {
 		if d.warnings[2*i+1] > 0 {
@@ -128,8 +128,8 @@ func (d *Data) Forward() error { return d.call(&d.model.in.forward) }
 // Reset brings the state back to the model's reference, at rest (mj_resetData).
 func (d *Data) Reset() error { return d.call(&d.model.in.reset) }
 
-// physicsCall is a binding of two arguments that steps make. None of them comes
-// back to the host, so one function object serves.
+// physicsCall is a binding of two arguments that is called in steps. None of these calls back
+// into the host, so one function object is enough.
 type physicsCall struct {
 	function api.Function
 	context  uint64
@@ -160,14 +160,14 @@ func (d *Data) Int(name string) (int, error) {
 	return int(int32(x)), err
 }
 
-// Float64s shows an array of doubles of mjData by its name, such as
-// "subtree_com". The slice is good until another model or data is made on this
-// instance; arrays of contacts and constraints also move with every step.
+// Float64s returns a view of an array of doubles of mjData by its name, such as
+// "subtree_com". The slice is valid until another model or data is made on this instance;
+// arrays of contacts and constraints also move with every step.
 func (d *Data) Float64s(name string) ([]float64, error) {
 	return array64(d.model.in, "MjData", name, d.handle)
 }
 
-// get reads a property of an object as it comes over the wire.
+// get reads a property of an object in its wire form.
 func (in *Instance) get(class, name string, object uint64) (uint64, error) {
 	b := in.reg.byName[class].getters[name]
 	if b == nil {
@@ -211,7 +211,7 @@ func array64(in *Instance, class, name string, object uint64) ([]float64, error)
 	return window[float64](in, v.address, v.count), err
 }
 
-// add keeps a slice in step with an array of an object.
+// add makes a slice a view of an array of an object and keeps it up to date.
 func (s *viewSet) add(in *Instance, class string, object uint64, name string, slice *[]float64) error {
 	v, err := in.view(class, name, object)
 	if err != nil {
@@ -224,8 +224,8 @@ func (s *viewSet) add(in *Instance, class string, object uint64, name string, sl
 	return nil
 }
 
-// destroy calls the C++ destructor of an object. Nobody could act upon an error
-// in it: a broken instance is closed as a whole.
+// destroy calls the C++ destructor of an object. It ignores an error, on which no caller
+// could act: a broken instance is closed as a whole.
 func (in *Instance) destroy(class string, object uint64) {
 	b := in.reg.byName[class].destroy
 	stack := [2]uint64{object}

@@ -60,7 +60,7 @@ func (r *reader) u32() (x uint32) {
 }
 
 // segment reads one active segment of table 0 with a constant offset, the only
-// form that the linker writes here, and notes the imported functions in it.
+// form that the linker writes here, and records the imported functions in it.
 func (r *reader) segment(slots map[uint32]uint32, imports uint32) {
 	const i32Const, end = 0x41, 0x0b
 	if form := r.u32(); form != 0 || r.byte() != i32Const {

@@ -2,8 +2,8 @@ package mujoco
 
 import "strings"
 
-// registry is what the engine announces while its constructors run: types,
-// classes, functions. Names and layouts are those of Emscripten's embind.
+// registry holds the types, classes and functions that the engine registers while its
+// constructors run. Names and layouts are those of Emscripten's embind.
 type registry struct {
 	types     map[uint32]wire
 	classes   map[uint32]*class
@@ -23,8 +23,8 @@ func newRegistry() registry {
 // wire says how a value of a registered type lies in memory.
 type wire struct {
 	kind    kind
-	size    uint32 // of numbers, in bytes
-	element uint32 // of memory views: the index of the element type
+	size    uint32 // for numbers: bytes
+	element uint32 // for memory views: the index of the element type
 }
 
 type kind int
@@ -41,8 +41,8 @@ const (
 	kindPointer
 )
 
-// binding is a C++ function as embind announces it: an invoker in the function
-// table, and the context it wants as its first argument.
+// binding is a C++ function as embind registers it: an invoker in the function table, and
+// the context that it takes as its first argument.
 type binding struct {
 	signature string
 	slot      uint32
@@ -79,7 +79,7 @@ func (in *Instance) bind(s []uint64) *binding {
 }
 
 // overload is the key of a function: embind resolves overloads by the number
-// of arguments. The announced name may carry its C++ parameter list.
+// of arguments. The registered name may include the C++ parameter list.
 func (in *Instance) overload(name uint32, arguments uint32) string {
 	n, _, _ := strings.Cut(in.cstring(name), "(")
 	return overloadKey(strings.TrimSpace(n), int(arguments))
@@ -89,7 +89,7 @@ func overloadKey(name string, arguments int) string {
 	return name + "/" + string(rune('0'+arguments))
 }
 
-// register returns the import that notes a type of the given kind.
+// register returns the import that records a type of the given kind.
 func register(k kind) hostFunc {
 	return func(in *Instance, s []uint64) { in.reg.types[uint32(s[0])] = wire{kind: k} }
 }

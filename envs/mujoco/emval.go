@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// values holds what the engine takes for JavaScript values: embind hands
-// arrays, strings, views and errors around as handles, counted by reference.
-// The first five are fixed (undefined, null, true, false).
+// values holds the stand-ins for the engine's JavaScript values: embind passes arrays,
+// strings, views and errors as handles with reference counts. The first five are fixed
+// (undefined, null, true, false).
 type values struct {
 	items   []value
 	free    []uint32
 	callers []caller
-	kept    int // how many the engine holds for good, from its start
+	kept    int // number of values that the engine holds for good from its start
 }
 
 type value struct {
@@ -31,7 +31,7 @@ func newValues() values {
 // Contents of values other than strings, numbers and booleans.
 type (
 	global string   // a name in JavaScript's global scope
-	array  struct{} // a list of constants, which nobody here reads
+	array  struct{} // a list of constants, which is not read here
 	view   struct{ element, count, address uint32 }
 )
 
@@ -68,8 +68,8 @@ func (v *values) release(handle uint32) {
 	}
 }
 
-// abandon drops what a call that failed left behind: between calls, the engine
-// holds none but those of its start.
+// abandon drops the values that a failed call left behind: between calls, the engine holds
+// only those from its start.
 func (v *values) abandon() {
 	v.items = v.items[:v.kept]
 	v.free = slices.DeleteFunc(v.free, func(i uint32) bool { return int(i) >= v.kept })
@@ -82,7 +82,7 @@ func (v *values) take(handle uint32) any {
 	return content
 }
 
-// readValue reads a value of a registered type out of packed memory.
+// readValue reads a value of a registered type from packed memory.
 func (in *Instance) readValue(raw, at uint32) any {
 	t := in.reg.types[raw]
 	switch t.kind {

@@ -27,7 +27,7 @@ func (*thrown) Error() string { return "uncaught C++ exception" }
 // errLongjmp is the panic value of C's longjmp.
 var errLongjmp = errors.New("uncaught longjmp")
 
-// exceptions is the state that the C++ run time leaves to its host.
+// exceptions is the state that the C++ run time keeps in its host.
 type exceptions struct {
 	last     uint32   // in flight, or 0
 	caught   []uint32 // stack of those being handled
@@ -39,9 +39,8 @@ func (in *Instance) throw(exception uint32) {
 	panic(&thrown{exception})
 }
 
-// invoke is the import invoke_<signature>: a call of a table slot that can
-// throw. On an exception it restores the stack and raises the flag that the
-// compiled code looks at next.
+// invoke is the import invoke_<signature>: a call of a table slot that can throw. On an
+// exception it restores the stack and sets the flag that the compiled code checks next.
 func invoke(signature string) hostFunc {
 	return func(in *Instance, stack []uint64) {
 		sp := in.stackPointer()
@@ -108,8 +107,8 @@ func (in *Instance) setFlag(exception uint32, field uint32, value byte) {
 	in.memory.WriteByte(exception-headerSize+field, value)
 }
 
-// popCaught removes the exception being handled; the compiled code never asks
-// for one where none is.
+// popCaught removes the exception being handled. The compiled code calls it only if there
+// is one.
 func (in *Instance) popCaught() uint32 {
 	n := len(in.exc.caught) - 1
 	if n < 0 {

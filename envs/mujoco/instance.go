@@ -13,8 +13,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental/table"
 )
 
-// Error is what the engine said when it gave up a call: a model it cannot
-// compile, an exhausted arena, a failed assertion.
+// Error is the engine's message when it fails a call: a model that it cannot compile, an
+// exhausted arena, a failed assertion.
 type Error struct{ Message string }
 
 func (e *Error) Error() string { return e.Message }
@@ -34,9 +34,9 @@ type Instance struct {
 	val     values
 	exc     exceptions
 
-	base  uint32     // of the C stack while no call is in progress
+	base  uint32     // base of the C stack while no call is in progress
 	grown bool       // the memory moved during the present call
-	views []*viewSet // of the models and data alive
+	views []*viewSet // views of the live models and data
 	stack [4]uint64  // arguments of the calls that steps make
 
 	step, step1, step2, forward, reset physicsCall
@@ -66,8 +66,8 @@ func (r *Runtime) Instance() (*Instance, error) {
 	return in, nil
 }
 
-// construct runs the C++ constructors, which announce the bindings, and looks
-// up what every step needs.
+// construct runs the C++ constructors, which register the bindings, and looks up the
+// functions that every step needs.
 func (in *Instance) construct() error {
 	for _, name := range []string{"emscripten_stack_init", "__wasm_call_ctors"} {
 		if _, err := in.callExport(name); err != nil {
@@ -127,8 +127,8 @@ func (in *Instance) callExport(name string, args ...uint64) (uint64, error) {
 	return stack[0], err
 }
 
-// mustCall is callExport inside a host function: an error leaves it as a panic,
-// which wazero hands to the caller of the engine.
+// mustCall is callExport inside a host function. It turns an error into a panic, which
+// wazero passes to the caller of the engine.
 func (in *Instance) mustCall(name string, args ...uint64) uint64 {
 	x, err := in.callExport(name, args...)
 	if err != nil {
@@ -197,8 +197,8 @@ func (in *Instance) settle() {
 	}
 }
 
-// failed turns the error of a call into one line that a person can read, and
-// brings the C stack and the exception state back to rest.
+// failed turns the error of a call into one readable line, and resets the C stack and the
+// exception state.
 func (in *Instance) failed(err error) error {
 	var t *thrown
 	var e *Error
@@ -283,15 +283,15 @@ func (v *viewSet) renew(in *Instance) {
 	}
 }
 
-// show points a slice at a place of the memory, now and after every move of it.
+// show points a slice at a place in the memory, now and after every move of the memory.
 func show[T float64 | int32](v *viewSet, in *Instance, slice *[]T, address, count uint32) {
 	point := func(in *Instance) { *slice = window[T](in, address, count) }
 	v.renewals = append(v.renewals, point)
 	point(in)
 }
 
-// window shows count numbers at an address of the memory. It is the only place
-// where Go looks into the memory as anything else than bytes.
+// window returns a view of count numbers at an address of the memory. It is the only place
+// where Go accesses the memory as anything other than bytes.
 func window[T float64 | float32 | int32](in *Instance, address, count uint32) []T {
 	var zero T
 	b, ok := in.memory.Read(address, count*uint32(unsafe.Sizeof(zero)))

@@ -25,7 +25,7 @@ const (
 	DisableActuation = 1 << 11
 	DisableSensor    = 1 << 13
 	DisableMidphase  = 1 << 14 // the search for contacts by trees of boxes
-	DisableAutoReset = 1 << 16 // of a state that is not finite
+	DisableAutoReset = 1 << 16 // reset of a state that is not finite
 	DisableIsland    = 1 << 18 // the solution by groups of bodies that touch
 )
 
@@ -40,7 +40,7 @@ type Model struct {
 	NSensorData    int
 
 	// GeomPos and SitePos are geom_pos [ngeom,3] and site_pos [nsite,3], metres,
-	// relative to the body. Writing them moves geom or site for every Data of this
+	// relative to the body. Writing them moves the geom or site for every Data of this
 	// model.
 	GeomPos, SitePos []float64
 
@@ -49,8 +49,7 @@ type Model struct {
 	disable physicsCall // MjOption.disableflags = value
 }
 
-// Model compiles an MJCF text. A text that MuJoCo refuses is an error with its
-// message in it.
+// Model compiles an MJCF text. If MuJoCo refuses the text, the error contains its message.
 func (in *Instance) Model(mjcf string) (*Model, error) {
 	from := in.reg.byName["MjModel"].statics[overloadKey("from_xml_string", 1)]
 	handle, err := in.withString(mjcf, func(text uint64) (uint64, error) { return in.invoke(from, text) })
@@ -106,14 +105,14 @@ func (m *Model) Int(name string) (int, error) {
 	return int(int32(x)), err
 }
 
-// Float64s shows an array of doubles of mjModel, such as "body_mass". The slice
-// is good until another model or data is made on this instance.
+// Float64s returns a view of an array of doubles of mjModel, such as "body_mass". The slice
+// is valid until another model or data is made on this instance.
 func (m *Model) Float64s(name string) ([]float64, error) {
 	return array64(m.in, "MjModel", name, m.handle)
 }
 
-// Float32s shows an array of single precision of mjModel, such as "geom_rgba";
-// good as long as that of Float64s.
+// Float32s returns a view of a single-precision array of mjModel, such as "geom_rgba",
+// valid as long as that of Float64s.
 func (m *Model) Float32s(name string) ([]float32, error) {
 	v, err := m.in.view("MjModel", name, m.handle)
 	if err == nil && v.element != elementFloat32 {
@@ -122,7 +121,7 @@ func (m *Model) Float32s(name string) ([]float32, error) {
 	return window[float32](m.in, v.address, v.count), err
 }
 
-// Int32s shows an array of whole numbers of mjModel, such as "geom_type"; good
+// Int32s returns a view of an array of whole numbers of mjModel, such as "geom_type", valid
 // as long as that of Float64s.
 func (m *Model) Int32s(name string) ([]int32, error) {
 	v, err := m.in.view("MjModel", name, m.handle)
@@ -144,7 +143,7 @@ func (m *Model) Index(kind Object, name string) (int, error) {
 	return 0, fmt.Errorf("model has no %s named %q", kind, name)
 }
 
-// Names returns the names of all objects of a kind; "" for one without.
+// Names returns the names of all objects of a kind; "" for one without a name.
 func (m *Model) Names(kind Object) ([]string, error) {
 	start, err := m.Int32s("name_" + string(kind) + "adr")
 	if err != nil {
@@ -170,13 +169,13 @@ func (m *Model) Integrator() (int, error) {
 	return int(int32(x)), err
 }
 
-// Disabled returns the flags of what is switched off (mjtDisableBit).
+// Disabled returns the flags of the parts that are switched off (mjtDisableBit).
 func (m *Model) Disabled() (int, error) {
 	x, err := m.in.get("MjOption", "disableflags", m.option)
 	return int(int32(x)), err
 }
 
-// Disable sets all those flags at once. It is cheap enough for every step.
+// Disable sets all these flags at once. It is cheap enough to call in every step.
 func (m *Model) Disable(flags int) error {
 	return m.in.run(&m.disable, m.option, uint64(uint32(flags)))
 }

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// pendulum is a double pendulum over a floor that its end hits: joints, a
-// motor, contacts, sensors, all in one text.
+// pendulum is a double pendulum whose end hits a floor: it has joints, a motor, contacts and
+// sensors in one text.
 const pendulum = `<mujoco>
   <size memory="1M"/>
   <option timestep="0.005"/>
@@ -204,7 +204,7 @@ func TestViewsFollowTheMemory(t *testing.T) {
 	d := data(t, in, pendulum)
 	swing(t, d, 100)
 	before, size := slices.Clone(d.QPos), in.MemorySize()
-	for in.MemorySize() == size { // make data until the memory grows, and so moves
+	for in.MemorySize() == size { // make data until the memory grows, and therefore moves
 		if _, err := d.Model().Data(); err != nil {
 			t.Fatal(err)
 		}
@@ -248,8 +248,8 @@ func TestInstancesRunInParallel(t *testing.T) {
 	}
 }
 
-// TestWarnings: the engine warns of a state that is not finite, and of nothing
-// else; a reset takes the warning back.
+// TestWarnings checks that the engine warns of a state that is not finite, and of nothing else, and
+// that a reset clears the warning.
 func TestWarnings(t *testing.T) {
 	in := instance(t)
 	d := data(t, in, strings.Replace(pendulum, `"0.005"/>`, `"0.005"><flag autoreset="disable"/></option>`, 1))

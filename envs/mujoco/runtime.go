@@ -13,8 +13,8 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// Runtime is the compiled engine. It is made once per process and never
-// changes afterwards, so every goroutine may ask it for instances.
+// Runtime is the compiled engine. It is made once per process and never changes
+// afterwards, so every goroutine may make instances from it.
 type Runtime struct {
 	wazero  wazero.Runtime
 	module  wazero.CompiledModule
@@ -23,9 +23,8 @@ type Runtime struct {
 	source  string
 }
 
-// hostFunc is an import of the module. The stack holds the arguments and
-// receives the result; 32-bit values must be masked, their upper half is not
-// defined.
+// hostFunc is an import of the module. The stack holds the arguments and receives the
+// result; 32-bit values must be masked, because their upper half is undefined.
 type hostFunc func(in *Instance, stack []uint64)
 
 // instanceKey carries the calling *Instance through a context into the host
@@ -37,11 +36,10 @@ var loaded struct {
 	runtime *Runtime
 }
 
-// Load finds, checks and compiles the engine; the first call takes a second or
-// two, or a fraction of that when compiled code is in the user's cache
-// directory. Later calls return the same Runtime, calls in between wait for
-// it. A failure is not remembered. It is safe to call Load in the background
-// to have the engine ready when it is needed.
+// Load finds, checks and compiles the engine. The first call takes a second or two, or
+// a fraction of that if compiled code is in the user's cache directory. Later calls return
+// the same Runtime; calls made meanwhile wait for it. A failure is not remembered. It is
+// safe to call Load in the background to have the engine ready when it is needed.
 func Load(ctx context.Context) (*Runtime, error) {
 	loaded.Lock()
 	defer loaded.Unlock()
@@ -64,8 +62,8 @@ func Load(ctx context.Context) (*Runtime, error) {
 // Source says where the engine came from: "embedded" or a path.
 func (r *Runtime) Source() string { return r.source }
 
-// compileCached compiles with the disk cache, and without it where the cache
-// cannot be used (no home, read-only, full, damaged).
+// compileCached compiles with the disk cache, or without it if the cache cannot be used
+// (no home, read-only, full, damaged).
 func compileCached(ctx context.Context, binary []byte) (*Runtime, error) {
 	if dir, err := cacheDir(); err == nil {
 		if cache, err := wazero.NewCompilationCacheWithDir(filepath.Join(dir, "wazero")); err == nil {
@@ -96,8 +94,8 @@ func compile(ctx context.Context, binary []byte, config wazero.RuntimeConfig) (*
 	return r, nil
 }
 
-// provideImports builds the host modules out of what the engine imports. An
-// import that this host does not know is provided too and fails when called.
+// provideImports builds the host modules from the imports of the engine. An import that
+// this host does not know is provided too and fails when called.
 func (r *Runtime) provideImports(ctx context.Context, binary []byte) error {
 	builders := map[string]wazero.HostModuleBuilder{}
 	for _, def := range r.module.ImportedFunctions() {

@@ -11,8 +11,8 @@ const (
 	errnoNoEntry = 44
 )
 
-// Memory is grown as Emscripten's own host does it: by a fifth, at most 96 MB
-// more than asked for, up to 2 GB.
+// Memory is grown as by Emscripten's own host: by a fifth, at most 96 MB more than
+// requested, up to 2 GB.
 const (
 	pageSize   = 1 << 16
 	maxHeap    = 1 << 31
@@ -82,8 +82,8 @@ func resizeHeap(in *Instance, s []uint64) {
 	}
 }
 
-// discard(fd, iov, n, *written) drops what the engine prints: a screen may own
-// the terminal. Errors do not come this way.
+// discard(fd, iov, n, *written) drops what the engine prints, because a screen may own
+// the terminal. Errors are not reported this way.
 func discard(in *Instance, s []uint64) {
 	var written uint32
 	for i := range uint32(s[2]) {

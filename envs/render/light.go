@@ -2,8 +2,8 @@ package render
 
 import "math"
 
-// colour is that of shape i at distance t along d from the eye; the sky's where
-// there is none. at is the pixel.
+// colour is the colour of shape i at distance t along d from the eye, or of the sky if
+// there is no shape. at is the pixel.
 func (r *Renderer) colour(i, at int, d Vec, t float64) Vec {
 	if i == none {
 		return r.sky[at]
@@ -18,7 +18,7 @@ func (r *Renderer) colour(i, at int, d Vec, t float64) Vec {
 }
 
 // lit is the colour of a surface at place with normal n, seen from eye. Each light
-// is clamped by itself.
+// is clamped separately.
 func (r *Renderer) lit(i int, colour, place, n, eye Vec, shadows bool) Vec {
 	v := eye.sub(place).unit()
 	diffuse, specular := r.headlight(n, v)
@@ -45,7 +45,7 @@ func (r *Renderer) headlight(n, v Vec) (diffuse, specular float64) {
 	return headAmbient + headDiffuse*cos, headSpecular * materialSpecular * gloss(n, r.forward.scale(-1), v)
 }
 
-// light is what light k gives to a surface with normal n.
+// light is the contribution of light k to a surface with normal n.
 func (r *Renderer) light(k int, place, n, v Vec) (diffuse, specular float64) {
 	l := &r.scene.Lights[k]
 	to, cone := Vec{0, 0, 1}, 1.
@@ -82,7 +82,7 @@ func gloss(n, l, v Vec) float64 {
 // lift is how far from a surface its shadow rays begin, metres.
 const lift = .004
 
-// shadowed says whether a shape stands between a place on shape self and light k.
+// shadowed says whether a shape is between a place on shape self and light k.
 func (r *Renderer) shadowed(self, k int, place, n Vec) bool {
 	from := place.along(lift, n)
 	to, length := Vec{0, 0, 1}, never
@@ -95,8 +95,8 @@ func (r *Renderer) shadowed(self, k int, place, n Vec) bool {
 	return owner != none
 }
 
-// meet is the first shape on the ray from o along d, of length 1, and how far it
-// is. Planes do not count, nor does shape self.
+// meet returns the first shape on the ray from o along d, of length 1, and its distance.
+// Planes and shape self do not count.
 func (r *Renderer) meet(self int, o, d Vec, within float64) (owner int, t float64) {
 	owner, t = none, within
 	if passes(o, d, r.middle, r.extent) {
@@ -156,16 +156,16 @@ func (r *Renderer) plane(i int, place, d Vec, t float64) Vec {
 // maxLights bounds the lights of a scene, the headlight among them.
 const maxLights = 4
 
-// gridCell holds how bright the corners of a plane's cell are by each light, the
-// headlight first: planes are lit there and nowhere else.
+// gridCell holds the brightness of the corners of a plane's cell by each light, the
+// headlight first: planes are lit only there.
 type gridCell struct {
 	shape                    int
 	left, right, bottom, top float64 // in the plane's frame
 	corner                   [maxLights][4]float64
 }
 
-// cell is the cell around a point. Neighbouring pixels mostly share one, so that
-// the last one is kept.
+// cell is the cell around a point. The last one is kept, because neighbouring pixels mostly
+// share it.
 func (r *Renderer) cell(i int, at Vec) *gridCell {
 	c := &r.lastCell
 	if c.shape == i && at.X >= c.left && at.X <= c.right && at.Y >= c.bottom && at.Y <= c.top {
@@ -195,9 +195,9 @@ func (c *gridCell) at(light int, p Vec) float64 {
 	return (k[0]*(1-x)+k[1]*x)*(1-y) + (k[2]*(1-x)+k[3]*x)*y
 }
 
-// gridLines are the lines of a plane's grid on both sides of x. The grid's cells
-// are twice the spacing wide, an even number of them in the middle, and what
-// remains on either side is a cell too (MuJoCo, makePlane, at most 200 lines).
+// gridLines returns the lines of a plane's grid on both sides of x. The grid has an even
+// number of cells of twice the spacing in the middle, and the rest on either side is a
+// cell too (MuJoCo, makePlane, at most 200 lines).
 func gridLines(size, spacing, x float64) (low, high float64) {
 	spacing = max(spacing, size/198)
 	n := math.Floor(size/spacing + 1e-9)
@@ -235,7 +235,7 @@ func (r *Renderer) squares(p *placed, at, d Vec, t float64) Vec {
 // even and -1 elsewhere.
 func stripes(x, w float64) float64 {
 	w = max(w, 1e-9)
-	integral := func(x float64) float64 { // of the wave from 0
+	integral := func(x float64) float64 { // integral of the wave from 0
 		x -= 2 * math.Floor(x/2)
 		return 1 - math.Abs(x-1)
 	}

@@ -14,24 +14,24 @@ type Renderer struct {
 	image *image.RGBA
 	sky   []Vec // [w·h]
 
-	// Of the present picture.
+	// The state of the present picture.
 	eye      Vec
 	focal    float64 // pixels
 	placed   []placed
-	middle   Vec // of the ball around all shapes but the planes
+	middle   Vec // centre of the ball around all shapes but the planes
 	extent   float64
-	lights   []Vec // their places
+	lights   []Vec // positions of the lights
 	depth    []float64
 	owner    []int16 // shape at each pixel's centre; none: nothing
 	lastCell gridCell
 }
 
-// placed is a shape where it is now.
+// placed is a shape at its present position.
 type placed struct {
 	*Shape
 	Frame
 	eye    Vec     // the camera in the shape's frame
-	radius float64 // of the ball around it
+	radius float64 // radius of the ball around it
 	rect   image.Rectangle
 }
 
@@ -47,9 +47,9 @@ func New(scene *Scene) *Renderer {
 	return r
 }
 
-// Draw paints the scene with shape i at frames[i], w by h pixels. What tracks
-// follows the point tracked. The picture is the renderer's own, good until the
-// next call; nil without pixels.
+// Draw paints the scene with shape i at frames[i], w by h pixels. Cameras and lights with
+// Tracks set follow the point tracked. The picture belongs to the renderer and is valid
+// until the next call; it is nil if there are no pixels.
 func (r *Renderer) Draw(frames []Frame, tracked Vec, w, h int) *image.RGBA {
 	if w <= 0 || h <= 0 {
 		return nil
@@ -68,7 +68,8 @@ func (r *Renderer) Draw(frames []Frame, tracked Vec, w, h int) *image.RGBA {
 	return r.image
 }
 
-// resize makes the memory for another size, and its sky: the camera never turns.
+// resize makes the memory for another size, and its sky, which is fixed because the camera
+// never turns.
 func (r *Renderer) resize(w, h int) {
 	c := &r.scene.Camera
 	r.w, r.h = w, h
@@ -82,14 +83,14 @@ func (r *Renderer) resize(w, h int) {
 	}
 }
 
-// ray is the direction through a place of the picture, in pixels from its upper
-// left corner. Its part along the camera's axis is 1.
+// ray is the direction through a point of the picture, in pixels from its upper left
+// corner. Its component along the camera's axis is 1.
 func (r *Renderer) ray(x, y float64) Vec {
 	c := &r.scene.Camera
 	return r.forward.along((x-float64(r.w)/2)/r.focal, c.Right).along((float64(r.h)/2-y)/r.focal, c.Up)
 }
 
-// place puts everything where it is.
+// place sets the present positions of camera, lights and shapes.
 func (r *Renderer) place(frames []Frame, tracked Vec) {
 	c := &r.scene.Camera
 	r.eye = c.Pos
@@ -131,7 +132,7 @@ func (r *Renderer) enclose() {
 	}
 }
 
-// project is a rectangle of pixels that a ball's picture lies in.
+// project is a rectangle of pixels that contains a ball's picture.
 func (r *Renderer) project(centre Vec, radius float64) image.Rectangle {
 	all := image.Rect(0, 0, r.w, r.h)
 	d := centre.sub(r.eye)
@@ -149,8 +150,8 @@ func (r *Renderer) project(centre Vec, radius float64) image.Rectangle {
 	return image.Rect(clip(x+r.focal*left)-1, clip(y-r.focal*up)-1, clip(x+r.focal*right)+2, clip(y-r.focal*down)+2).Intersect(all)
 }
 
-// tangents are the slopes of the two lines from the origin that touch the circle
-// of that radius around (x, z), z > radius.
+// tangents returns the slopes of the two lines from the origin that touch the circle of
+// that radius around (x, z), z > radius.
 func tangents(x, z, radius float64) (low, high float64) {
 	root := radius * math.Sqrt(x*x+z*z-radius*radius)
 	under := z*z - radius*radius
@@ -174,8 +175,7 @@ func (r *Renderer) cover(i int) {
 	}
 }
 
-// samples are the four places in a pixel where a border is looked at: a rotated
-// grid.
+// samples holds the four points in a pixel at which a border is sampled: a rotated grid.
 var samples = [4][2]float64{{.375, .125}, {.875, .375}, {.125, .625}, {.625, .875}}
 
 // paint colours all pixels.
@@ -207,7 +207,7 @@ func (r *Renderer) border(x, y int) bool {
 		y > 0 && r.owner[at-r.w] != mine || y+1 < r.h && r.owner[at+r.w] != mine
 }
 
-// look is the colour at a place within a pixel.
+// look is the colour at a point within a pixel.
 func (r *Renderer) look(x, y int, dx, dy float64) Vec {
 	d := r.ray(float64(x)+dx, float64(y)+dy)
 	nearest, owner := never, none

@@ -27,7 +27,7 @@ func randomFrame(r *rand.Rand) Frame {
 	return f
 }
 
-// crowd is a scene of every form, and frames for it.
+// crowd is a scene with every form, and frames for it.
 func crowd(r *rand.Rand, of int) (*Scene, []Frame) {
 	s := &Scene{Camera: frontal(), Lights: []Light{{Pos: Vec{0, 0, 4}, Diffuse: .7, Specular: .3}, {Far: true, Diffuse: .3}}}
 	s.Shapes = append(s.Shapes, Shape{Kind: Plane, Size: Vec{5, 5, .5}, Checker: true})
@@ -39,8 +39,8 @@ func crowd(r *rand.Rand, of int) (*Scene, []Frame) {
 	return s, frames
 }
 
-// Each pixel shows what one ray among all shapes meets first: no shape is cut off
-// by the rectangle that it is looked for in.
+// Each pixel shows the shape that a ray meets first among all shapes: no shape is cut off by the
+// rectangle in which it is drawn.
 func TestEveryPixelShowsTheNearestShape(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 40 {
@@ -75,7 +75,7 @@ func TestAShapeCastsAShadow(t *testing.T) {
 }
 
 func castsAShadow(t *testing.T, l Light) {
-	// A floor without reflection, a ball over the origin.
+	// The scene is a floor without reflection and a ball over the origin.
 	scene := &Scene{
 		Camera: Camera{Pos: Vec{0, -3, 3}, Right: Vec{1, 0, 0}, Up: Vec{0, 1, 1}.unit(), FovY: math.Pi / 4},
 		Shapes: []Shape{{Kind: Plane, Size: Vec{5, 5, .1}, Colour: Vec{.2, .2, .5}}, {Kind: Sphere, Size: Vec{X: .2}, Colour: Self}},
@@ -99,7 +99,7 @@ func TestAFloorOfSquaresMirrors(t *testing.T) {
 		{Kind: Plane, Size: Vec{5, 5, .5}, Checker: true}, {Kind: Sphere, Size: Vec{X: .3}, Colour: Vec{1, 0, 0}},
 	}}
 	x := New(scene)
-	// Where the line from the eye to the ball's mirror image meets the floor.
+	// The point lies where the line from the eye to the ball's mirror image meets the floor.
 	ball := Vec{0, 0, .6}
 	place := x.forward.scale(4).add(Vec{0, 0, -1 - ball.Z})
 	px, py := 50, 50-int(place.Z/place.Y*50/math.Tan(math.Pi/8))

@@ -3,9 +3,9 @@ package render
 // Kind is the form of a shape.
 type Kind int
 
-// The forms, with what Size means. All are centred on their frame.
+// The forms and the meaning of Size. All are centred on their frame.
 const (
-	Plane     Kind = iota // z = 0, half-lengths X and Y; Z: spacing of the grid of light
+	Plane     Kind = iota // z = 0, half-lengths X and Y; Z: spacing of the grid at which it is lit
 	Sphere                // radius X
 	Capsule               // radius X, half-length Y of the cylinder along z
 	Ellipsoid             // half-axes
@@ -18,28 +18,28 @@ type Shape struct {
 	Kind    Kind
 	Size    Vec
 	Colour  Vec
-	Checker bool // a plane with squares of 1 m, and the reflecting one of the scene
+	Checker bool // a plane with squares of 1 m, the scene's only reflecting one
 }
 
 // Camera looks from a place in a direction that never changes.
 type Camera struct {
-	Pos    Vec // relative to the tracked point where Tracks is set
+	Pos    Vec // relative to the tracked point if Tracks is set
 	Right  Vec
 	Up     Vec // orthogonal to Right, both of length 1
 	Tracks bool
-	FovY   float64 // radians, of the shorter side of the picture
+	FovY   float64 // radians, along the shorter side of the picture
 }
 
-// Light is a light with a shadow: a spot, or one from afar.
+// Light is a light with shadows: a spotlight, or one from afar.
 type Light struct {
-	Pos      Vec // relative to the tracked point where Tracks is set
+	Pos      Vec // relative to the tracked point if Tracks is set
 	Tracks   bool
 	Far      bool    // parallel rays, straight down
 	Diffuse  float64 // white
 	Specular float64
 }
 
-// Scene is all that stays as it is from picture to picture.
+// Scene holds everything that does not change from picture to picture.
 type Scene struct {
 	Shapes []Shape
 	Camera Camera
@@ -69,8 +69,8 @@ const (
 	materialShininess = 64 // .5 · 128
 	checkerReflects   = .2
 
-	spotCosine   = 0.7071067811865476 // of 45°, where the cone ends
+	spotCosine   = 0.7071067811865476 // cosine of 45°, where the cone ends
 	spotExponent = 10
 
-	checkerMark = 2. / 300 // m, a texel, on either side of every second line
+	checkerMark = 2. / 300 // m, one texel on either side of every second line
 )

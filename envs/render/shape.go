@@ -2,11 +2,11 @@ package render
 
 import "math"
 
-// never is a distance at which nothing is.
+// never is the distance that stands for no hit.
 const never = math.MaxFloat64
 
-// hit is the distance along the ray o + t·d, in the shape's frame, to its first
-// point at t > from; never where there is none. d need not be of length 1.
+// hit is the distance along the ray o + t·d, in the shape's frame, to the shape's first
+// point at t > from; never if there is none. d need not have length 1.
 func (s *Shape) hit(o, d Vec, from float64) float64 {
 	switch s.Kind {
 	case Plane:
@@ -33,7 +33,7 @@ func (s *Shape) hitPlane(o, d Vec, from float64) float64 {
 	return t
 }
 
-// roots are the distances at which a·t² + 2·b·t + c is 0.
+// roots returns the distances at which a·t² + 2·b·t + c is 0.
 func roots(a, b, c float64) (near, far float64, ok bool) {
 	h := b*b - a*c
 	if h < 0 || a == 0 {
@@ -43,7 +43,7 @@ func roots(a, b, c float64) (near, far float64, ok bool) {
 	return (-b - h) / a, (-b + h) / a, true
 }
 
-// first is the nearer distance that lies beyond from.
+// first is the smaller distance that is greater than from.
 func first(near, far, from float64) float64 {
 	switch {
 	case near > from:
@@ -70,7 +70,7 @@ func (s *Shape) hitCapsule(o, d Vec, from float64) float64 {
 		return near
 	}
 	if !ok && d.X*d.X+d.Y*d.Y > 0 {
-		return never // passes by the endless cylinder
+		return never // misses the endless cylinder
 	}
 	above := hitBall(Vec{o.X, o.Y, o.Z - h}, d, r, from)
 	return min(above, hitBall(Vec{o.X, o.Y, o.Z + h}, d, r, from))
@@ -93,7 +93,7 @@ func (s *Shape) hitCylinder(o, d Vec, from float64) float64 {
 	return best
 }
 
-// hitBox cuts the ray with three slabs.
+// hitBox intersects the ray with three slabs.
 func (s *Shape) hitBox(o, d Vec, from float64) float64 {
 	near, far := math.Inf(-1), math.Inf(1)
 	slab := func(o, d, size float64) {
@@ -137,8 +137,8 @@ func (s *Shape) normal(p Vec) Vec {
 	}
 }
 
-// bounds are the balls around two points of the frame's axis, ±reach, of which
-// the shape is a part of the hull.
+// bounds returns two balls, around the points ±reach on the frame's axis, whose hull
+// contains the shape.
 func (s *Shape) bounds() (reach, radius float64) {
 	switch s.Kind {
 	case Sphere:

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// inside is negative within a shape, zero on its surface and positive without: the
-// slow, obvious form of every shape, in its own frame.
+// inside is negative inside a shape, zero on its surface and positive outside. It is the slow,
+// obvious form of every shape, in the shape's own frame.
 func inside(s *Shape, p Vec) float64 {
 	switch s.Kind {
 	case Plane:
@@ -35,7 +35,7 @@ func randomShape(r *rand.Rand, k Kind) Shape {
 	return Shape{Kind: k, Size: Vec{.2 + r.Float64(), .2 + r.Float64(), .2 + r.Float64()}, Colour: Vec{r.Float64(), r.Float64(), r.Float64()}}
 }
 
-// Rays end on the surface, and met nothing before: walked along in small steps.
+// Rays end on the surface and meet nothing before it; the test walks along them in small steps.
 func TestRaysEndOnTheNearestSurface(t *testing.T) {
 	const far, step = 8, 1e-3
 	for name, kind := range forms {
@@ -59,9 +59,9 @@ func TestRaysEndOnTheNearestSurface(t *testing.T) {
 				for x := 0.; x < min(got-2*step, far); x += step {
 					p := o.along(x, d)
 					if kind == Plane && max(math.Abs(p.X)-s.Size.X, math.Abs(p.Y)-s.Size.Y) > -.01 {
-						side = inside(&s, p) // a plane ends: one gets past it
+						side = inside(&s, p) // a plane ends, and a ray can pass beside it
 					}
-					// A chord shorter than the surface is thick is not seen by steps either.
+					// The steps, too, miss a chord shorter than the surface is thick.
 					if now := inside(&s, p); now*side < 0 && math.Abs(now) > 1e-6 {
 						t.Fatalf("%+v from %v along %v: goes through the surface at %g, said %g", s, o, d, x, got)
 					}
@@ -74,7 +74,7 @@ func TestRaysEndOnTheNearestSurface(t *testing.T) {
 	}
 }
 
-// The normal is the gradient, by central differences.
+// The normal is the gradient, computed here by central differences.
 func TestNormalsAreGradients(t *testing.T) {
 	const h = 1e-6
 	for name, kind := range forms {
@@ -94,7 +94,7 @@ func TestNormalsAreGradients(t *testing.T) {
 				inside(&s, p.add(Vec{0, h, 0})) - inside(&s, p.sub(Vec{0, h, 0})),
 				inside(&s, p.add(Vec{0, 0, h})) - inside(&s, p.sub(Vec{0, 0, h})),
 			}.unit()
-			if got := s.normal(p); got.sub(want).norm() > 1e-4 { // h, where the form changes from part to part
+			if got := s.normal(p); got.sub(want).norm() > 1e-4 { // the step h matters where the form changes from part to part
 				t.Fatalf("%s %+v at %v: normal %v, want %v", name, s, p, got, want)
 			}
 		}

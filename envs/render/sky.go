@@ -16,8 +16,8 @@ const (
 
 var skyColour = Vec{.4, .6, .8}
 
-// sky is the colour seen in direction d, which need not be of length 1; pixel is
-// the angle that a pixel covers, radians.
+// sky is the colour seen in direction d, which need not have length 1; pixel is the
+// angle that a pixel covers, radians.
 func sky(d Vec, pixel float64) Vec {
 	// The gradient is a sigmoid of the elevation in right angles (MuJoCo,
 	// mjCTexture::BuiltinCube).
@@ -32,8 +32,8 @@ func starsAt(d Vec, pixel float64) float64 {
 	face, u, v, depth := cubeFace(Vec{d.X, d.Z, -d.Y})
 	const half = skyTexels / 2.
 	x, y := (u+1)*half, (v+1)*half
-	// A pixel covers this many texels; never less than the two that a texture is
-	// interpolated from.
+	// A pixel covers this many texels, but never fewer than the two from which a texture is
+	// interpolated.
 	reach := max(pixel*d.norm()/depth*half, 1)
 	left, right := max(int(x-reach/2), 0), min(int(x+reach/2), skyTexels-1)
 	top, bottom := max(int(y-reach/2), 0), min(int(y+reach/2), skyTexels-1)
@@ -55,7 +55,7 @@ func starsAt(d Vec, pixel float64) float64 {
 	return sum / weight
 }
 
-// cubeFace is OpenGL's choice of a cube's face, and the place on it in [-1,1]
+// cubeFace returns OpenGL's choice of a cube's face and the position on it in [-1,1]
 // (OpenGL 2.1, table 3.19).
 func cubeFace(d Vec) (face int, u, v, depth float64) {
 	x, y, z := math.Abs(d.X), math.Abs(d.Y), math.Abs(d.Z)
@@ -74,14 +74,14 @@ func cubeFace(d Vec) (face int, u, v, depth float64) {
 	return 5, -d.X / z, -d.Y / z, z
 }
 
-// stars says which texels of the six faces are white, a bit each. How many there
-// are is MuJoCo's; which ones is our own draw.
+// stars says which texels of the six faces are white, one bit each. Their number is
+// MuJoCo's; their positions are drawn by this program.
 var stars = sync.OnceValue(func() []uint64 {
 	const limit = 1 << 32 / starEvery
 	set := make([]uint64, 6*skyTexels*skyTexels/64)
 	r := rand.NewPCG(42, 0)
 	for i := range set {
-		for bit := 0; bit < 64; bit += 2 { // two texels a draw
+		for bit := 0; bit < 64; bit += 2 { // two texels per draw
 			x := r.Uint64()
 			if x>>32 < limit {
 				set[i] |= 1 << bit

@@ -18,18 +18,18 @@ func (a Vec) cross(b Vec) Vec {
 	return Vec{a.Y*b.Z - a.Z*b.Y, a.Z*b.X - a.X*b.Z, a.X*b.Y - a.Y*b.X}
 }
 
-// Frame is where a shape is: its centre and the axes of its own coordinates in
+// Frame is the position of a shape: its centre and the axes of its own coordinates in
 // the world, all of length 1.
 type Frame struct {
 	Pos     Vec
 	X, Y, Z Vec
 }
 
-// point and vector bring something of the world into the frame.
+// point and vector convert from world to frame coordinates.
 func (f *Frame) point(p Vec) Vec  { return f.vector(p.sub(f.Pos)) }
 func (f *Frame) vector(v Vec) Vec { return Vec{v.dot(f.X), v.dot(f.Y), v.dot(f.Z)} }
 
-// world brings a vector of the frame into the world.
+// world converts a vector from frame to world coordinates.
 func (f *Frame) world(v Vec) Vec {
 	return f.X.scale(v.X).along(v.Y, f.Y).along(v.Z, f.Z)
 }

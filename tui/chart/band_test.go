@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A band is drawn between its ends, behind the line, and the vertical range holds it.
+// A band is drawn between its ends, behind the line, and the vertical range includes it.
 func TestBand(t *testing.T) {
 	c := &Chart{Glyphs: ASCII(), Series: []Series{{
 		Points: []Point{{0, 5}, {10, 5}}, Low: []Point{{0, 4}, {10, 2}}, High: []Point{{0, 6}, {10, 8}},

@@ -2,9 +2,9 @@ package chart
 
 import "math"
 
-// Braille characters hold a grid of two by four dots, so that a line has twice the
-// columns and four times the rows of the characters. U+2800 is the empty one; these
-// are the bits of the dots, the top row first.
+// Braille characters hold a grid of two by four dots, so that a line has twice the columns and four
+// times the rows of the character grid. U+2800 is the empty character; these are the bits of its
+// dots, the top row first.
 const (
 	brailleBlank   = 0x2800
 	brailleColumns = 2
@@ -13,12 +13,12 @@ const (
 
 var brailleBits = [brailleRows][brailleColumns]uint8{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
 
-// brailleStrokes say, look by look, which columns of dots of a line are drawn, so that
-// lines differ without colour, also in a sample of two characters.
+// brailleStrokes say, for each look, which columns of dots a line draws, so that lines differ
+// without colour, even in a sample of two characters.
 var brailleStrokes = []string{"x", "xx..", "x.", "xxx.", "x...", "xx."}
 
-// Braille is g with lines of Braille dots. Their characters are not in every font,
-// and screen readers and braille displays take them for text.
+// Braille is g with lines of Braille dots. Not every font has these characters, and screen readers
+// and braille displays take them for text.
 func (g Glyphs) Braille() Glyphs {
 	g.braille = true
 	return g
@@ -43,14 +43,14 @@ func (d *dotGrid) fill(x, from, to int) {
 	}
 }
 
-// dotRow is the row of dots of v, held inside the plot.
+// dotRow is the row of dots of v, clipped to the plot.
 func (s scale) dotRow(v float64) int {
 	row := math.Min(math.Max(s.rowOf(v), -0.5), float64(s.rows)-0.5)
 	return min(max(int(math.Round((row+0.5)*brailleRows-0.5)), 0), s.rows*brailleRows-1)
 }
 
-// drawBraille draws the line of one series with dots: each column holds the span of
-// its values and meets its neighbours half way.
+// drawBraille draws the line of one series with dots: each column spans its values and meets its
+// neighbours half way.
 func (c *Chart) drawBraille(to *canvas, l layout, s scale, n int, x0, x1 float64) {
 	look := c.look(n)
 	stroke := brailleStrokes[look%len(brailleStrokes)]
@@ -60,7 +60,7 @@ func (c *Chart) drawBraille(to *canvas, l layout, s scale, n int, x0, x1 float64
 			grid.fill(x, from, to)
 		}
 	}
-	last := -1 // row of dots in the column before; -1: a gap
+	last := -1 // row of dots in the previous column; -1: a gap
 	for x, col := range Decimate(c.Series[n].line(), x0, x1, l.width*brailleColumns) {
 		if math.IsNaN(col.Value) {
 			last = -1
@@ -85,7 +85,7 @@ func (c *Chart) drawBraille(to *canvas, l layout, s scale, n int, x0, x1 float64
 	}
 }
 
-// brailleSample is a level piece of the n-th look's line, so many cells long.
+// brailleSample is a level piece of the n-th look's line, as long as the given number of cells.
 func brailleSample(n, cells int) string {
 	stroke := brailleStrokes[n%len(brailleStrokes)]
 	grid := newDotGrid(cells, 1)

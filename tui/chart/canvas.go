@@ -6,7 +6,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Kind says what a piece of a chart is, so that the caller can colour it.
+// Kind says what a piece of a chart is, so that the caller can colour the piece.
 type Kind uint8
 
 // The kinds of pieces.
@@ -14,7 +14,7 @@ const (
 	Blank Kind = iota
 	AxisLine
 	AxisLabel
-	SeriesLine // Role.Series says which
+	SeriesLine // Role.Series says which series
 	SeriesDot
 	SeriesEnd // the label behind the end of a line
 	SeriesBand
@@ -22,13 +22,12 @@ const (
 	MarkerNumber
 	AppliedTick
 	ReferenceBracket
-	ReferenceFaint // a reference that does not compare with the data
+	ReferenceFaint // a reference that is not comparable with the data
 	LevelLine
 	CursorLine
 )
 
-// Role is the kind of a piece and, for lines, dots and labels of lines, the number of its
-// series.
+// Role is the kind of a piece and, for lines, dots and labels of lines, the number of the series.
 type Role struct {
 	Kind   Kind
 	Series int
@@ -39,7 +38,7 @@ type cell struct {
 	role  Role
 }
 
-// canvas is a grid of cells, row 0 on top. Writing outside it does nothing.
+// canvas is a grid of cells, row 0 at the top. Writing outside the grid does nothing.
 type canvas struct {
 	w, h  int
 	cells []cell
@@ -73,18 +72,18 @@ func (c *canvas) free(x, y, n int) bool {
 	return true
 }
 
-// textWidth is the number of columns of s: the one function that decides it.
+// textWidth is the number of columns of s. Nothing else decides widths.
 func textWidth(s string) int { return ansi.StringWidth(s) }
 
-// text writes s cell by cell. A character of two columns takes two cells, the
-// second of them empty; half a character at the right end is a blank.
+// text writes s cell by cell. A character of two columns takes two cells, the second of them empty;
+// a character cut in half at the right end becomes a blank.
 func (c *canvas) text(x, y int, s string, role Role) {
 	for s != "" {
 		cluster, n := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 		s = s[len(cluster):]
 		switch {
 		case n < 1:
-			continue // a mark without a letter, or a control character
+			continue // a combining mark without a letter, or a control character
 		case n == 2 && x+1 >= c.w:
 			c.set(x, y, " ", role)
 		case n == 2:

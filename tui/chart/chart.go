@@ -15,43 +15,43 @@ const (
 	LineAndDots
 )
 
-// Series is one measured quantity, ascending in X. Its look chooses glyphs and
-// colour, so that series differ without colour.
+// Series is one measured quantity, ascending in X. Its look selects glyphs and colour, so that
+// series differ even without colour.
 type Series struct {
 	Points []Point
 	Draw   Draw
-	// Smooth, when there is any, is drawn as the line in place of Points; dots
-	// stay where they were measured, and over the line.
+	// Smooth, if not empty, is drawn as the line in place of Points; the dots stay where they were
+	// measured, over that line.
 	Smooth []Point
-	// Low and High are from where to where a band behind the line reaches; none: there is
-	// no band.
+	// Low and High are the lower and upper bound of a band behind the line; if empty there is no
+	// band.
 	Low, High []Point
-	// Look numbers glyphs and colour from 1; 0 is the place in Chart.Series.
+	// Look numbers glyphs and colour from 1; 0 means the place in Chart.Series.
 	Look int
-	// Label stands behind the end of the line, where there is room for such labels.
+	// Label stands behind the end of the line, if there is room for such labels.
 	Label string
 }
 
-// Marker is a vertical line at X with a short label, "2"; Text stands beside the
-// label below the axis where there is room. Markers ascend in X.
+// Marker is a vertical line at X with a short label, such as "2"; Text stands beside the label
+// below the axis if there is room. Markers ascend in X.
 type Marker struct {
 	X     float64
 	Label string
 	Text  string
 }
 
-// Reference is a value to compare with, drawn as a bracket from Low to High at X,
-// where it was measured; outside the horizontal range it is not drawn. It does not
-// widen the vertical range; out of that it is an arrow. A faint one does not
-// compare with the data: it was measured at another scale.
+// Reference is a value to compare with, drawn as a bracket from Low to High at X, where it was
+// measured; outside the horizontal range it is not drawn. It does not widen the vertical range;
+// outside that range it is drawn as an arrow. A faint reference is not comparable with the data: it
+// was measured at another scale.
 type Reference struct {
 	X, Low, Mid, High float64
 	Faint             bool
 }
 
-// Level is a horizontal line of dots to compare with, as far as nothing else stands there,
-// with a label at its right end where there is room. It does not widen the vertical range,
-// and out of that it is not drawn.
+// Level is a dotted horizontal line to compare with, drawn only where cells are blank, with a label
+// at its right end if there is room. It does not widen the vertical range, and is not drawn outside
+// it.
 type Level struct {
 	Y     float64
 	Label string
@@ -66,25 +66,25 @@ type Chart struct {
 	Levels     []Level
 	Cursor     *float64 // a vertical line at the position being inspected
 
-	XMin, XMax float64   // the horizontal range; from the data where XMax ≤ XMin
+	XMin, XMax float64   // the horizontal range; taken from the data if XMax ≤ XMin
 	Include    []float64 // values the vertical range must contain
-	Log        bool      // the vertical axis is logarithmic: values that are not positive are gaps
+	Log        bool      // the vertical axis is logarithmic: values that are not positive become gaps
 	Glyphs     Glyphs    // Unicode() or ASCII(); the zero value means Unicode()
 	FormatX    func(float64) string
-	Ticks      func(lo, hi float64, most int) []float64 // places of the labels below; nil: multiples of a round number
-	FormatY    func(v, step float64) string             // step is the distance of two labels
+	Ticks      func(lo, hi float64, most int) []float64 // positions of the labels below the axis; nil: multiples of a round number
+	FormatY    func(v, step float64) string             // step is the distance between two labels
 	Paint      func(Role, string) string                // colours a piece; nil leaves it plain
 }
 
-// Least room for labels, and what must remain for the plot.
+// The least room for labels, and what must remain for the plot.
 const (
 	minPlotWidth  = 8
 	markerRowFrom = 13 // lines from which the markers get a row of their own
 	axisRowsFrom  = 5  // lines from which the horizontal axis has labels
 )
 
-// layout is where things stand: the plot covers columns left..left+width-1 and rows
-// 0..height-1; the vertical axis is column left-1.
+// layout is where things stand: the plot covers columns left..left+width-1 and rows 0..height-1;
+// the vertical axis is in column left-1.
 type layout struct {
 	left, width, height int
 	axisRow, labelRow   int  // -1: none
@@ -92,8 +92,8 @@ type layout struct {
 	ends                bool // there is room for labels behind the lines
 }
 
-// Lines draws the chart into exactly h lines of exactly w columns each (none when
-// either is below 1). Any data may come: no points, one, a constant, NaN, ±Inf.
+// Lines draws the chart into exactly h lines of exactly w columns each (no lines if either is below
+// 1). It accepts any data: no points, a single point, a constant, NaN, ±Inf.
 func (c *Chart) Lines(w, h int) []string {
 	if w < 1 || h < 1 {
 		return nil
@@ -135,7 +135,7 @@ func (c *Chart) Lines(w, h int) []string {
 	return canvas.lines(c.Paint)
 }
 
-// line is what the line of a series follows.
+// line is the data that the line of a series follows.
 func (s Series) line() []Point {
 	if len(s.Smooth) > 0 {
 		return s.Smooth
@@ -143,8 +143,8 @@ func (s Series) line() []Point {
 	return s.Points
 }
 
-// prepared is c with everything that is drawn: glyphs, and logarithms where the
-// axis is logarithmic.
+// prepared is c as it will be drawn: with its glyphs, and with logarithms if the axis is
+// logarithmic.
 func (c *Chart) prepared() *Chart {
 	d := *c
 	if d.Glyphs.axis == "" {
@@ -183,7 +183,7 @@ func logarithms(points []Point) []Point {
 	return out
 }
 
-// logarithm is log10 v, or a gap.
+// logarithm is log10 v; a gap if v is not positive.
 func logarithm(v float64) float64 {
 	if !finite(v) || v <= 0 {
 		return math.NaN()
@@ -209,7 +209,7 @@ func (c *Chart) formatX(v float64) string {
 	return FormatCount(v)
 }
 
-// rows shares out the h lines.
+// rows divides the h lines among plot, axes and labels.
 func (c *Chart) rows(h int) layout {
 	l := layout{height: h, axisRow: -1, labelRow: -1, markerRow: -1, axisCol: -1}
 	if h >= axisRowsFrom {
@@ -223,7 +223,7 @@ func (c *Chart) rows(h int) layout {
 	return l
 }
 
-// columns shares out the w columns.
+// columns divides the w columns among plot, axis and labels.
 func (c *Chart) columns(l *layout, w int, labels []string) {
 	widest := 0
 	for _, s := range labels {
@@ -244,8 +244,7 @@ func (c *Chart) columns(l *layout, w int, labels []string) {
 	}
 }
 
-// xRange is the horizontal range; one of no width is widened, so that a lone point
-// has a place.
+// xRange is the horizontal range; an empty range is widened, so that a single point has a place.
 func (c *Chart) xRange() (float64, float64) {
 	if finite(c.XMin) && finite(c.XMax) && c.XMax > c.XMin {
 		return c.XMin, c.XMax

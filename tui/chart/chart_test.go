@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden frames")
 
-// A dot is where it was measured, whatever the smoothing line does.
+// A dot is drawn where it was measured, whatever the smoothed line does.
 func TestSmoothingNeverHidesADot(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 200 {

@@ -2,12 +2,12 @@ package chart
 
 import "math"
 
-// extreme is the largest magnitude that counts as a number; beyond it spans of an
-// axis overflow, so such values are gaps like NaN and ±Inf.
+// extreme is the largest magnitude that counts as a number. Spans of an axis overflow beyond it, so
+// larger values are gaps like NaN and ±Inf.
 const extreme = 1e300
 
-// Point is one measurement at horizontal position X. A Y that is NaN, infinite or
-// larger than 1e300 is a gap: the line stops before it and starts again after it.
+// Point is one measurement at horizontal position X. A Y that is NaN, infinite or of magnitude
+// above 1e300 is a gap: the line stops before it and starts again after it.
 type Point struct{ X, Y float64 }
 
 func finite(v float64) bool { return math.Abs(v) <= extreme }
@@ -15,17 +15,16 @@ func finite(v float64) bool { return math.Abs(v) <= extreme }
 // Column is what one column of a plot shows.
 type Column struct {
 	N             int     // points that fall into the column
-	Min, Max      float64 // of those points; NaN when N = 0
-	Value         float64 // where the line passes: their mean, or the interpolation between the neighbours when N = 0; NaN in a gap
+	Min, Max      float64 // the range of those points; NaN when N = 0
+	Value         float64 // where the line passes: the mean of the points, or when N = 0 the interpolation between the neighbours; NaN in a gap
 	first, second float64 // first and last value of the column, for the interpolation
-	broken        bool    // a gap lies behind the last value of the column
+	broken        bool    // a gap follows the last value of the column
 }
 
-// Decimate reduces points, ascending in X, to exactly the given number of columns
-// over [x0, x1]. Every point is counted, so the smallest and the largest value
-// survive in Min and Max of their columns; columns between two neighbouring points
-// are interpolated linearly unless a gap lies between. Points outside [x0, x1] are
-// left out. The result is empty when columns < 1.
+// Decimate reduces points, ascending in X, to exactly the given number of columns over [x0, x1].
+// Every point is counted, so the smallest and the largest value survive in Min and Max of their
+// columns. Columns between two neighbouring points are interpolated linearly unless there is a gap
+// between the points. Points outside [x0, x1] are ignored. The result is empty when columns < 1.
 func Decimate(points []Point, x0, x1 float64, columns int) []Column {
 	if columns < 1 {
 		return nil

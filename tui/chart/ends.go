@@ -2,8 +2,8 @@ package chart
 
 import "math"
 
-// drawEnds writes the label of each series behind the end of its line, in a row of its
-// own where another line or label is in the way.
+// drawEnds writes the label of each series behind the end of its line, in another row if a line or
+// another label is in the way.
 func (c *Chart) drawEnds(to *canvas, l layout, s scale, x0, x1 float64) {
 	for i := range c.Series {
 		label := c.Series[i].Label
@@ -18,7 +18,7 @@ func (c *Chart) drawEnds(to *canvas, l layout, s scale, x0, x1 float64) {
 			}
 		}
 		if end < 0 {
-			continue // nothing of it is in sight
+			continue // no part of the line is in sight
 		}
 		n := textWidth(label)
 		x := min(l.left+end+1, to.w-n)
@@ -27,7 +27,7 @@ func (c *Chart) drawEnds(to *canvas, l layout, s scale, x0, x1 float64) {
 	}
 }
 
-// rowFor is the row nearest to y in which n cells from x on are free; y where none is.
+// rowFor is the row nearest to y in which n cells from x on are free; y if there is none.
 func (c *Chart) rowFor(to *canvas, l layout, x, y, n int) int {
 	for away := range l.height {
 		for _, row := range []int{y - away, y + away} {
@@ -39,7 +39,7 @@ func (c *Chart) rowFor(to *canvas, l layout, x, y, n int) int {
 	return y
 }
 
-// endsWidth is the room behind the plot for the labels of the series.
+// endsWidth is the width needed behind the plot for the labels of the series.
 func (c *Chart) endsWidth() int {
 	widest := 0
 	for _, s := range c.Series {

@@ -2,9 +2,9 @@ package chart
 
 import "github.com/guptarohit/asciigraph"
 
-// Glyphs are the characters of a chart. All are one column wide.
+// Glyphs are the characters of a chart. Each is one column wide.
 type Glyphs struct {
-	lines     []asciigraph.CharSet // one per series, so that lines differ without colour
+	lines     []asciigraph.CharSet // one per series, so that lines differ even without colour
 	span      string               // values that share a column with the line
 	band      string               // between the ends of a band
 	dots      []string             // measured points
@@ -18,7 +18,7 @@ type Glyphs struct {
 	cursor    string
 	pointer   string // before a marker's number below the axis
 	bracket   [4]string
-	braille   bool // lines are of Braille dots; the rest is as it stands here
+	braille   bool // lines are drawn with Braille dots; the rest stays as given here
 	above     string
 	below     string
 	level     string
@@ -41,7 +41,7 @@ func Unicode() Glyphs {
 	}
 }
 
-// ASCII draws with the characters of a typewriter only.
+// ASCII draws with ASCII characters only.
 func ASCII() Glyphs {
 	return Glyphs{
 		lines: []asciigraph.CharSet{
@@ -58,8 +58,8 @@ func ASCII() Glyphs {
 	}
 }
 
-// Console draws with the box drawing of the Linux console's font: no arcs, no
-// dashes.
+// Console draws with the box-drawing characters of the Linux console's font, which has no arcs and
+// no dashes.
 func Console() Glyphs {
 	g := Unicode()
 	g.lines = []asciigraph.CharSet{
@@ -75,7 +75,7 @@ func Console() Glyphs {
 	return g
 }
 
-// set has a blank end cap: the cap would lie one column behind the last value.
+// set is a character set with a blank end cap: a cap would lie one column behind the last value.
 func set(horizontal, vertical, downRight, downLeft, upRight, upLeft, start string) asciigraph.CharSet {
 	return asciigraph.CharSet{
 		Horizontal: horizontal, VerticalLine: vertical,

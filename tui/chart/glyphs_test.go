@@ -40,8 +40,8 @@ func TestPaintSeesRoles(t *testing.T) {
 	}
 }
 
-// Every dot of a line lies where its value is, to half the height of a dot, and the
-// label of a line does not hide a dot of another.
+// Every dot of a line lies at its value, to half the height of a dot, and the label of one line
+// does not hide a dot of another.
 func TestBrailleFollowsItsValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for range 300 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// drawMarkers draws the ticks of applied changes, then the cursor and the markers,
-// whose lines run behind everything else.
+// drawMarkers draws the ticks of applied changes, then the cursor and the markers, whose lines run
+// behind everything else.
 func (c *Chart) drawMarkers(to *canvas, l layout, x0, x1 float64) {
 	if l.axisRow >= 0 {
 		for _, x := range c.Applied {
@@ -46,13 +46,13 @@ func (c *Chart) drawMarkers(to *canvas, l layout, x0, x1 float64) {
 	}
 }
 
-// mark is a marker in its column of the canvas.
+// mark is a marker, placed in a column of the canvas.
 type mark struct {
 	x           int
 	label, text string
 }
 
-// run is a text from a column on.
+// run is a text that starts at a column.
 type run struct {
 	x    int
 	text string
@@ -60,8 +60,8 @@ type run struct {
 
 func (r run) end() int { return r.x + textWidth(r.text) }
 
-// placed are the labels of marks at their columns, in w columns. Labels that would
-// touch are written as one list, in the order of the marks.
+// placed puts the labels of marks at their columns, within w columns. Labels that would touch are
+// written as one list, in the order of the marks.
 func placed(at []mark, w int) []run {
 	type group struct {
 		run
@@ -77,7 +77,7 @@ func placed(at []mark, w int) []run {
 			if n == 0 || out[n-1].end() < g.x {
 				break
 			}
-			before := out[n-1] // touches it
+			before := out[n-1] // it would touch g
 			out = out[:n-1]
 			g = group{run{before.x, ""}, append(before.labels, g.labels...)}
 		}
@@ -90,7 +90,7 @@ func placed(at []mark, w int) []run {
 	return runs
 }
 
-// listed is "1,3,2", or the first and the last where that is wider than w.
+// listed is a list such as "1,3,2"; if that is wider than w, only the first and the last label.
 func listed(labels []string, w int) string {
 	text := strings.Join(labels, ",")
 	if n := len(labels); textWidth(text) > w && n > 2 {
@@ -99,15 +99,14 @@ func listed(labels []string, w int) string {
 	return text
 }
 
-// captions writes ▲label text below the axis, the pointer below its marker: the text
-// behind it, or before it where there is no room behind. Nothing is written unless all
-// of them have room.
+// captions writes ▲label text below the axis, with the pointer below its marker and the text behind
+// it, or before it if there is no room behind. It writes nothing unless all captions fit.
 func (c *Chart) captions(to *canvas, l layout, at []mark) bool {
 	var runs []run
 	for i := 0; i < len(at); {
 		m := at[i]
 		short, text := c.Glyphs.pointer+m.label, m.text
-		for i++; i < len(at) && at[i].x == m.x; i++ { // share a column
+		for i++; i < len(at) && at[i].x == m.x; i++ { // marks in the same column
 			short += "," + at[i].label
 			text += ", " + at[i].text
 		}
@@ -122,7 +121,7 @@ func (c *Chart) captions(to *canvas, l layout, at []mark) bool {
 		if text != "" {
 			r, ok = beside(short, text, m.x, from, limit)
 		} else if limit == to.w {
-			r.x = min(r.x, to.w-textWidth(short)) // at the right edge it stands before its marker
+			r.x = min(r.x, to.w-textWidth(short)) // at the right edge the caption starts before its marker
 		}
 		if !ok || r.x < from || r.end() > limit {
 			return false
@@ -135,21 +134,21 @@ func (c *Chart) captions(to *canvas, l layout, at []mark) bool {
 	return true
 }
 
-// beside is a text with its pointer, which stands in column x: behind the pointer if
-// that ends before limit, else before it if that begins behind from.
+// beside is a text with its pointer, which stands in column x: the text is behind the pointer if it
+// then ends by limit, else before it if it then begins at from or later.
 func beside(pointer, text string, x, from, limit int) (run, bool) {
 	if r := (run{x, pointer + " " + text}); r.x >= from && r.end() <= limit {
 		return r, true
 	}
 	r := run{x - 1 - textWidth(text), text + " " + pointer}
-	if r.end() > limit { // the label is wider than what is left behind the marker
+	if r.end() > limit { // the label is wider than the room behind the marker
 		r.x = limit - textWidth(r.text)
 	}
 	return r, r.x >= from
 }
 
-// list is the labels with their texts in one line, the newest last; of more than w
-// columns hold the newest ones stay.
+// list is the labels with their texts in one line, the newest last. If they do not all fit in w
+// columns, the newest stay.
 func (c *Chart) list(at []mark, w int) string {
 	text := ""
 	for i := len(at) - 1; i >= 0; i-- {
@@ -209,7 +208,7 @@ func (c *Chart) drawReference(to *canvas, l layout, s scale, r Reference, x0, x1
 	put(mid, c.Glyphs.bracket[3])
 }
 
-// drawLevel draws a horizontal line into what is blank.
+// drawLevel draws a horizontal line into the blank cells of its row.
 func (c *Chart) drawLevel(to *canvas, l layout, s scale, level Level) {
 	row := s.rowOf(level.Y)
 	if !finite(level.Y) || row < -0.5 || row >= float64(l.height)-0.5 {

@@ -29,7 +29,7 @@ func TestReferenceStandsAtItsStep(t *testing.T) {
 	}
 }
 
-// A level goes through what is blank, at its height, and hides nothing.
+// A level is drawn only through blank cells, at its height, and hides nothing.
 func TestALevelHidesNothing(t *testing.T) {
 	c := Chart{Series: []Series{{Points: []Point{{0, 0}, {100, 100}}}}, XMax: 100, Include: []float64{0}}
 	plain := c.Lines(60, 14)
@@ -65,7 +65,7 @@ func TestALevelHidesNothing(t *testing.T) {
 	}
 }
 
-// ends are lines with labels behind them, of which two end at the same place.
+// ends has labelled lines, two of which end at the same place.
 func ends() *Chart {
 	c := &Chart{Include: []float64{0}}
 	for i, label := range []string{"A", "B", "C"} {
@@ -79,7 +79,7 @@ func ends() *Chart {
 	return c
 }
 
-// crowded are markers of which some share a column and some are neighbours.
+// crowded has markers, some of which share a column and some of which are neighbours.
 func crowded() *Chart {
 	c := &Chart{Series: []Series{{Points: []Point{{0, 0}, {100, 100}}}}}
 	for i, x := range []float64{10, 41, 42, 42.1, 44, 70, 99, 100} {
@@ -88,8 +88,8 @@ func crowded() *Chart {
 	return c
 }
 
-// Labels of markers stand in the order of their markers, apart from each other and
-// inside the plot, and none is lost.
+// Labels of markers keep the order of their markers, stay apart from each other and inside the
+// plot, and none is lost.
 func TestMarkerLabelsStayApart(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	for range 3000 {
@@ -119,7 +119,7 @@ func TestMarkerLabelsStayApart(t *testing.T) {
 	}
 }
 
-// The label of each line in sight is written, next to its end.
+// The label of each visible line is written next to its end.
 func TestEndsAreLabelled(t *testing.T) {
 	for _, glyphs := range []Glyphs{Unicode(), Unicode().Braille(), ASCII()} {
 		c := ends()

@@ -15,8 +15,8 @@ func (g Glyphs) axisGlyph(label string) string {
 	return g.axis
 }
 
-// drawSeries draws the line of one series, behind it the span of values that share
-// a column.
+// drawSeries draws the line of one series and, behind it, the span of the values that share a
+// column.
 func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, x0, x1 float64) {
 	switch {
 	case c.Series[n].Draw == Dots:
@@ -47,7 +47,7 @@ func (c *Chart) drawSeries(to *canvas, l layout, s scale, n int, x0, x1 float64)
 	}
 }
 
-// drawBand fills from Low to High of a series, behind all lines.
+// drawBand fills the area between Low and High of a series, behind all lines.
 func (c *Chart) drawBand(to *canvas, l layout, s scale, n int, x0, x1 float64) {
 	low, high := Decimate(c.Series[n].Low, x0, x1, l.width), Decimate(c.Series[n].High, x0, x1, l.width)
 	role := Role{Kind: SeriesBand, Series: c.look(n)}
@@ -61,7 +61,7 @@ func (c *Chart) drawBand(to *canvas, l layout, s scale, n int, x0, x1 float64) {
 	}
 }
 
-// look is the number of the glyphs and the colour of the n-th series, from 0.
+// look is the number of the glyphs and the colour of the n-th series, counted from 0.
 func (c *Chart) look(n int) int {
 	if look := c.Series[n].Look; look > 0 {
 		return look - 1
@@ -69,18 +69,17 @@ func (c *Chart) look(n int) int {
 	return n
 }
 
-// clip is the row of v, held inside the plot: asciigraph would grow the plot
-// instead.
+// clip is the row of v, clipped to the plot: otherwise asciigraph would grow the plot.
 func (s scale) clip(v float64) int {
 	return int(math.Round(math.Min(math.Max(s.rowOf(v), 0), float64(s.rows-1))))
 }
 
-// plotLine lets asciigraph draw one line; s.rows strings come back, without axis.
+// plotLine lets asciigraph draw one line; it returns s.rows strings, without an axis.
 //
-// asciigraph draws the step from value i to value i+1 in column i, so n columns
-// take n+1 values; the first is doubled, and each column then ends at its own
-// value. The values are row numbers between bounds 0 and rows-1, so that one row is
-// one unit and its Height, which counts intervals, fits.
+// asciigraph draws the step from value i to value i+1 in column i, so n columns take n+1 values.
+// The first value is doubled, so that each column ends at its own value. The values are row numbers
+// between bounds 0 and rows-1, so that one row is one unit and asciigraph's Height, which counts
+// intervals, fits.
 func plotLine(columns []Column, s scale, glyphs asciigraph.CharSet) []string {
 	values := make([]float64, 1, len(columns)+1)
 	any := false
@@ -103,7 +102,7 @@ func plotLine(columns []Column, s scale, glyphs asciigraph.CharSet) []string {
 	text := asciigraph.Plot(values,
 		asciigraph.Height(s.rows-1),
 		asciigraph.LowerBound(0), asciigraph.UpperBound(float64(s.rows-1)),
-		asciigraph.Offset(1), // the axis alone, in column 0
+		asciigraph.Offset(1), // only the axis, in column 0
 		asciigraph.YAxisValueFormatter(func(float64) string { return "" }),
 		asciigraph.SeriesChars(glyphs))
 	lines := strings.Split(text, "\n")

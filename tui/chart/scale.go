@@ -9,14 +9,14 @@ import (
 // scale maps values to rows so that every labelled row stands for a round number.
 type scale struct {
 	low   float64 // value of the lowest row
-	row   float64 // value between two rows
+	row   float64 // difference in value between two rows
 	every int     // rows between two labels
-	step  float64 // value between two labels
+	step  float64 // difference in value between two labels
 	rows  int
 }
 
-// newScale covers [lo, hi] with the given number of rows. Of the round label steps
-// and label distances that cover the range it takes the one that wastes least.
+// newScale covers [lo, hi] with the given number of rows. Among the round label steps and label
+// distances that cover the range it takes the pair that wastes least.
 func newScale(lo, hi float64, rows int) scale {
 	lo, hi = widen(lo, hi)
 	if rows < 2 {
@@ -39,8 +39,8 @@ func newScale(lo, hi float64, rows int) scale {
 	return best
 }
 
-// plainScale runs from lo to hi and labels both ends; it is for plots of few rows,
-// where round labels would not cover a range around zero.
+// plainScale runs from lo to hi and labels both ends; it is for plots of few rows, whose round
+// labels would not cover a range around zero.
 func plainScale(lo, hi float64, rows int) scale {
 	return scale{
 		low: lo, row: (hi - lo) / float64(rows-1), rows: rows,
@@ -48,10 +48,10 @@ func plainScale(lo, hi float64, rows int) scale {
 	}
 }
 
-// tiniest is the smallest span of an axis; steps of narrower ones underflow.
+// tiniest is the smallest span of an axis; narrower spans would make the steps underflow.
 const tiniest = 1e-250
 
-// widen makes an empty or all too narrow range drawable.
+// widen makes an empty or too narrow range drawable.
 func widen(lo, hi float64) (float64, float64) {
 	size := math.Max(math.Abs(lo), math.Abs(hi))
 	if hi-lo > size*1e-6 && hi-lo > tiniest {
@@ -66,12 +66,12 @@ func widen(lo, hi float64) (float64, float64) {
 
 var roundSteps = []float64{1, 2, 2.5, 5}
 
-// nearest is how far, in rows, a value may lie outside the first and the last row
-// and still be drawn on them by rounding.
+// nearest is how far, in rows, a value may lie outside the first or last row and still be rounded
+// onto it.
 const nearest = 0.49
 
-// roundScale takes the smallest round label step whose rows reach from a multiple
-// of it at lo to hi; false when no step does.
+// roundScale takes the smallest round label step whose rows reach from a multiple of the step at or
+// below lo to hi; false if no step does.
 func roundScale(lo, hi float64, rows, every int) (scale, bool) {
 	exp := math.Floor(math.Log10((hi-lo)/float64(rows))) - 1
 	for end := exp + 5; exp < end; exp++ {
@@ -90,7 +90,7 @@ func roundScale(lo, hi float64, rows, every int) (scale, bool) {
 // rowOf is the row of v counted from the lowest; it may lie outside [0, rows).
 func (s scale) rowOf(v float64) float64 { return (v - s.low) / s.row }
 
-// labels gives each row's label, lowest row first; rows without one are "".
+// labels gives each row's label, lowest row first; "" for rows without one.
 func (s scale) labels(format func(v, step float64) string) []string {
 	out := make([]string, s.rows)
 	for i := 0; i < s.rows; i += s.every {
@@ -99,8 +99,8 @@ func (s scale) labels(format func(v, step float64) string) []string {
 	return out
 }
 
-// FormatValue writes v with as many decimals as a label step needs; from 100,000 on
-// with the suffixes k, M, G.
+// FormatValue writes v with as many decimals as a label step needs; from 100,000 on with the
+// suffixes k, M, G.
 func FormatValue(v, step float64) string {
 	if math.Abs(v) < step*1e-6 {
 		v = 0
@@ -121,7 +121,7 @@ func FormatValue(v, step float64) string {
 	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
 
-// FormatCount writes a number of steps or samples shortly: 950, 12.5k, 1M.
+// FormatCount writes a number of steps or samples in short form: 950, 12.5k, 1M.
 func FormatCount(v float64) string {
 	for _, u := range []struct {
 		size float64

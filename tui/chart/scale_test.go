@@ -18,7 +18,7 @@ func TestLogarithmicAxis(t *testing.T) {
 	}
 }
 
-// A labelled row stands for its label exactly, and the range is covered.
+// A labelled row stands for exactly its label, and the range is covered.
 func TestScaleIsRoundAndCovers(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {

@@ -13,7 +13,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// awkward is a collection of data that has broken charts before.
+// awkward returns data that has broken charts before.
 func awkward() map[string][]Point {
 	nan, inf := math.NaN(), math.Inf(1)
 	line := func(ys ...float64) []Point {
@@ -84,7 +84,7 @@ func checkSize(t *testing.T, name string, c *Chart, w, h int) {
 	}
 }
 
-// Every width and every height, with random data of random faults.
+// Lines fit at every width and height, with random data that has random faults.
 func TestLinesFitEverySize(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for w := 1; w <= 200; w++ {
@@ -126,7 +126,7 @@ func randomChart(r *rand.Rand) *Chart {
 	return &c
 }
 
-// Ten million points behind PGRLAB_SOAK, a million always.
+// A chart takes a million points, and with PGRLAB_SOAK ten million.
 func TestMillionPoints(t *testing.T) {
 	n := 1_000_000
 	if os.Getenv("PGRLAB_SOAK") != "" {

@@ -1,5 +1,5 @@
-// Package format writes numbers, times and amounts for people: 184,250, 12m46s, 12.5 MB.
-// It knows no colours and no widths.
+// Package format writes numbers, times and amounts in readable form: 184,250, 12m46s, 12.5 MB. It
+// does not deal with colours or widths.
 package format
 
 import (
@@ -50,7 +50,7 @@ func Number(v float64) string {
 	}
 }
 
-// SpreadOf writes a mean and its deviation with the decimals of the mean.
+// SpreadOf writes a mean and its deviation, both with the decimals of the mean.
 func SpreadOf(mean, std float64) (string, string) {
 	decimals := 2
 	if a := math.Abs(mean); a >= 100 {
@@ -72,7 +72,7 @@ func Rate(v float64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64)
 }
 
-// Duration writes a time to go: 8s, 12m46s, 3h05m.
+// Duration writes a remaining time: 8s, 12m46s, 3h05m.
 func Duration(d time.Duration) string {
 	s := int(d.Round(time.Second) / time.Second)
 	switch {
@@ -107,7 +107,7 @@ func Counted(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// Percent is a share from 0 to 1 in per cent, as 12%.
+// Percent writes a share from 0 to 1 in per cent, such as 12%.
 func Percent(x float64) string { return strconv.Itoa(int(100*x+0.5)) + "%" }
 
 // BytesText writes a number of bytes: 950 B, 12.5 MB.
@@ -126,7 +126,7 @@ func BytesText(v float64) string {
 	}
 }
 
-// Plural is a word for n things; the plural has an s.
+// Plural is the word for n things; the plural gets an s.
 func Plural(word string, n int) string {
 	if n == 1 {
 		return word
@@ -134,7 +134,7 @@ func Plural(word string, n int) string {
 	return word + "s"
 }
 
-// Signed is Number with a + before what is larger than 0.
+// Signed is Number with a + before positive numbers.
 func Signed(v float64) string {
 	if v > 0 {
 		return "+" + Number(v)

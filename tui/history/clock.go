@@ -1,15 +1,15 @@
 package history
 
-// Clock turns env steps into critic updates and seconds. Updates follow from the
-// UTD and its changes, seconds from the events' times.
+// Clock converts env steps into critic updates and seconds. Updates follow from the UTD and its
+// changes, seconds from the times of the events.
 type Clock struct {
-	From    int     // env steps without updates
+	From    int     // number of first env steps, which have no updates
 	UTD     float64 // at the start
 	changes []utdChange
 	Walls   Curve // seconds at steps
 }
 
-// utdChange is a UTD that counts from the env step behind step on.
+// utdChange is a UTD that applies to the env steps after step.
 type utdChange struct {
 	step int
 	utd  float64
@@ -28,7 +28,7 @@ func (c *Clock) Updates(step int) float64 {
 	return sum + utd*float64(max(0, step-at))
 }
 
-// Seconds is about when a step was made.
+// Seconds is approximately when a step was made.
 func (c *Clock) Seconds(step int) float64 {
 	before, ok := c.Walls.At(step)
 	if !ok {
@@ -46,7 +46,7 @@ func (c *Clock) Seconds(step int) float64 {
 	return before.Wall + part*(after.Wall-before.Wall)
 }
 
-// tick notes that a step was made by a time.
+// tick notes that a step had been made by a time.
 func (c *Clock) tick(step int, wall float64) {
 	if last, ok := c.Walls.Last(); ok && last.Step >= step {
 		return
@@ -54,8 +54,7 @@ func (c *Clock) tick(step int, wall float64) {
 	c.Walls.Add(Sample{Step: step, Wall: wall, Y: wall})
 }
 
-// ChangeUTD says that from the env step after step on there are so many critic updates a
-// step.
+// ChangeUTD sets the number of critic updates per step for the env steps after step.
 func (c *Clock) ChangeUTD(step int, utd float64) {
 	c.changes = append(c.changes, utdChange{step, utd})
 }

@@ -8,7 +8,7 @@ import (
 	"pgrlab/tui/format"
 )
 
-// What a cohort's curves are beside those of its members: over the members that were
+// Pseudo-members for the curves of a whole cohort: mean, least and most of the members that were
 // measured at a step.
 const (
 	mean = -1 - iota
@@ -16,8 +16,8 @@ const (
 	most
 )
 
-// Main is the curve of a quantity: of a run of several seeds their mean; nil when it was
-// never measured.
+// Main is the curve of a quantity, for a run of several seeds the curve of their mean; nil if the
+// quantity was never measured.
 func (h *History) Main(name CurveName) *Curve {
 	if h.Members() > 1 {
 		return h.Curve(name, mean)
@@ -25,7 +25,7 @@ func (h *History) Main(name CurveName) *Curve {
 	return h.Curve(name, 0)
 }
 
-// Band is from where to where the seeds of a run lie in a quantity; empty for one seed.
+// Band is the range of a run's seeds in a quantity; empty for one seed.
 func (h *History) Band(name CurveName, x func(step int, wall float64) float64) (low, high []chart.Point) {
 	if h.Members() == 1 {
 		return nil, nil
@@ -33,8 +33,8 @@ func (h *History) Band(name CurveName, x func(step int, wall float64) float64) (
 	return h.Curve(name, least).Points(x), h.Curve(name, most).Points(x)
 }
 
-// together brings the cohort's curves of a quantity to where the members are: they go in
-// lockstep, so that those which have a measurement at a step have their newest there.
+// together updates the cohort's curves of a quantity at a step. The members go in lockstep, so a
+// member that has a measurement at the step has it as its newest one.
 func (h *History) together(name CurveName, step int, wall float64) {
 	sum, n, lo, hi := 0.0, 0, math.Inf(1), math.Inf(-1)
 	for member := range h.Members() {
@@ -53,8 +53,8 @@ func (h *History) together(name CurveName, step int, wall float64) {
 	}
 }
 
-// evaluated keeps an evaluation; the seeds of a cohort have one together: the mean of their
-// returns and its deviation over the seeds (n − 1).
+// evaluated keeps an evaluation. The seeds of a cohort share one: the mean of their returns and its
+// deviation over the seeds (n − 1).
 func (h *History) evaluated(v Evaluation, cohort bool) *Evaluation {
 	n := len(h.Evaluations)
 	if !cohort || n == 0 || h.Evaluations[n-1].Step != v.Step {
@@ -79,7 +79,7 @@ func (h *History) evaluated(v Evaluation, cohort bool) *Evaluation {
 	return e
 }
 
-// Of says what an evaluation's mean and deviation are over.
+// Of says over what an evaluation's mean and deviation are taken.
 func (e Evaluation) Of() string {
 	if e.Cohort() {
 		return fmt.Sprintf("%d seeds", len(e.Returns))
@@ -87,10 +87,10 @@ func (e Evaluation) Of() string {
 	return fmt.Sprintf("%d episodes", e.Episodes)
 }
 
-// Cohort says whether it is of several seeds.
+// Cohort says whether the evaluation covers several seeds.
 func (e Evaluation) Cohort() bool { return len(e.Returns) > 1 }
 
-// text is its line among the events.
+// text is the evaluation's line among the events.
 func (e Evaluation) text() string {
 	center, std := format.SpreadOf(e.Mean, e.Std)
 	return fmt.Sprintf("return %s ± %s over %s", center, std, e.Of())

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// The seeds of a cohort have one line and one evaluation together, and curves of their own
-// beside their mean and where they lie.
+// The seeds of a cohort share one line and one evaluation, and have their own curves beside their
+// mean and their band.
 func TestACohortIsSeenAsOne(t *testing.T) {
 	h := New(0, 1)
 	index := 0
@@ -54,7 +54,7 @@ func TestACohortIsSeenAsOne(t *testing.T) {
 	}
 }
 
-// One seed has no band, and its curve is its own.
+// A single seed has no band, and its curve is its own.
 func TestOneSeedIsNoCohort(t *testing.T) {
 	h := New(0, 1)
 	h.Take(event.Event{Step: 10, Member: event.NoMember, Body: event.Evaluated{ReturnMean: 4, ReturnStd: 1, Episodes: 2}})

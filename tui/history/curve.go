@@ -6,8 +6,8 @@ import (
 	"pgrlab/tui/chart"
 )
 
-// Sample is one measurement: when it was made, in env steps and in seconds since
-// the start, and its value. NaN is a gap.
+// Sample is one measurement: its time, in env steps and in seconds since the start, and its value.
+// NaN is a gap.
 type Sample struct {
 	Step int
 	Wall float64
@@ -17,7 +17,7 @@ type Sample struct {
 // CurveName names one measured quantity of a run.
 type CurveName string
 
-// The curves that are kept of a run.
+// The curves kept for a run.
 const (
 	CurveReturn       CurveName = "return"
 	CurveSokar        CurveName = "dormant Sokar"
@@ -56,15 +56,15 @@ const (
 	CurveSpeed        CurveName = "speed"
 )
 
-// curveLimit is how many samples of a curve are kept. A day of looking once a second
-// is 86,400; the chart has a few hundred columns.
+// curveLimit is how many samples a curve keeps. A day of polling once a second gives 86,400; the
+// chart has a few hundred columns.
 const curveLimit = 1 << 13
 
 // Curve is one quantity of one member over a run.
 type Curve struct{ Samples []Sample }
 
-// Add appends a measurement. A curve that is full is halved: of each four samples
-// the smallest and the largest stay, so that spikes do.
+// Add appends a measurement. A full curve is halved: of every four samples the smallest and the
+// largest stay, so that spikes survive.
 func (c *Curve) Add(s Sample) {
 	c.Samples = append(c.Samples, s)
 	if len(c.Samples) < curveLimit {
@@ -77,8 +77,8 @@ func (c *Curve) Add(s Sample) {
 	c.Samples = kept
 }
 
-// extremes are the smallest and the largest of four samples in their order; a gap
-// counts as neither unless there is nothing else.
+// extremes are the smallest and the largest of four samples, in order; a gap counts as neither
+// unless there is nothing else.
 func extremes(s []Sample) []Sample {
 	lo, hi := 0, 0
 	for i := range s {
@@ -123,7 +123,7 @@ func (c *Curve) Last() (Sample, bool) {
 	return c.Samples[len(c.Samples)-1], true
 }
 
-// From are the values measured at step from and behind it.
+// From are the values measured at step from or later.
 func (c *Curve) From(step int) []float64 {
 	if c == nil {
 		return nil
@@ -137,7 +137,7 @@ func (c *Curve) From(step int) []float64 {
 	return out
 }
 
-// Points are the curve over a horizontal axis.
+// Points are the points of the curve over the given horizontal axis.
 func (c *Curve) Points(x func(step int, wall float64) float64) []chart.Point {
 	if c == nil {
 		return nil

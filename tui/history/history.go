@@ -1,6 +1,5 @@
-// Package history is what a screen remembers of a run: its events, reduced to the
-// curves, changes and lines that panes draw. A journal that is read back (ReadJournal)
-// makes the same history.
+// Package history is what a screen remembers of a run: its events, reduced to the curves, changes
+// and lines that panes draw. Reading a journal back (ReadJournal) gives the same history.
 package history
 
 import (
@@ -13,30 +12,29 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// History is what the screen remembers of a run: the lab's events, reduced to what
-// the panes draw.
+// History is what the screen remembers of a run: the lab's events, reduced to what the panes draw.
 type History struct {
 	Evaluations []Evaluation
 	Dormant     []dormancy
 	Refits      []refit
 	Changes     []*Change
 	Notes       []note
-	Generated   *event.Generated // the newest D_syn; nil before it
-	Generations int              // D_syn that were described
+	Generated   *event.Generated // the newest D_syn; nil before the first
+	Generations int              // number of D_syn described
 	scoredBy    string           // the F of the newest scores; "": none yet
-	ScoredFrom  int              // the step of the first scores by it
+	ScoredFrom  int              // the step of the first scores by that F
 	Lines       []EventLine
 	curves      map[curveKey]*Curve
 	Clock       Clock
-	Begin       time.Time // of the first event
-	highest     int       // member
-	cohort      bool      // there are several
-	Saved       string    // the newest checkpoint, below the run folder; "": none yet
+	Begin       time.Time // time of the first event
+	highest     int       // largest member number
+	cohort      bool      // there are several members
+	Saved       string    // the newest checkpoint, relative to the run folder; "": none yet
 	Next        int       // index of the first event not taken yet
 	topic.Versions
 }
 
-// New is that of a run before its first event: startSteps env steps have no updates, the
+// New is the history of a run before its first event: startSteps env steps have no updates, the
 // others utd critic updates each.
 func New(startSteps, utd int) History {
 	return History{Versions: topic.Versions{}, Clock: Clock{From: startSteps, UTD: float64(utd)}}
@@ -48,7 +46,7 @@ type curveKey struct {
 	member int
 }
 
-// note is a remark that a person wrote down at a step.
+// note is a remark that a person recorded at a step.
 type note struct {
 	Step int
 	wall float64
@@ -59,17 +57,17 @@ type note struct {
 type Evaluation struct {
 	Step, Episodes  int
 	wall, Mean, Std float64
-	Returns         []float64 // of each seed
+	Returns         []float64 // one for each seed
 }
 
-// dormancy is the policy's dormant ratio by both definitions; of several seeds the mean.
+// dormancy is the policy's dormant ratio by both definitions; for several seeds, the mean.
 type dormancy struct {
 	step            int
 	Sokar, drm, Tau float64
 }
 
-// refit is one renewal of the generator and its samples; steps is 0 where only the
-// samples were made anew.
+// refit is one renewal of the generator and its samples; steps is 0 if only the samples were made
+// anew.
 type refit struct {
 	Step, Steps, generated int
 	Loss, Seconds          float64
@@ -78,7 +76,7 @@ type refit struct {
 // ChangeState is how far a change of a knob has come.
 type ChangeState int
 
-// The states of a change, in their order.
+// The states of a change, in order.
 const (
 	Asked ChangeState = iota
 	Applied
@@ -86,17 +84,17 @@ const (
 	Refused
 )
 
-// Change is one transaction: asked, applied, in force.
+// Change is one transaction: asked for, applied, in force.
 type Change struct {
 	Ref      string // as sent; the lab's answer repeats it
-	Number   int    // the lab's, on the charts; 0 until applied
+	Number   int    // the number that the lab gave it, shown on the charts; 0 until applied
 	Knob     string
 	From, To knob.Value // as the lab confirms them
 	Class    knob.Class
 	Now      bool
-	Undoes   int // number of the change it takes back; 0: none
-	Redoes   int // number of the change it makes again, as this screen asked; 0: none
-	At       int // the step it was asked for; 0: at once
+	Undoes   int // number of the change that it takes back; 0: none
+	Redoes   int // number of the change that it repeats, at this screen's request; 0: none
+	At       int // the step that it was requested for; 0: at once
 
 	Scheduled bool   // part of the run from its start
 	Updates   uint64 // critic updates made when it came into force
@@ -104,29 +102,28 @@ type Change struct {
 	Wall      time.Time
 
 	AskedStep, AppliedStep, ForceStep int
-	Why                               string // of a refusal, or why nothing changes yet
+	Why                               string // reason for a refusal, or for a change that has no effect yet
 }
 
-// EventLine is one line of the events pane; a knob's line grows as its stamps come.
+// EventLine is a line of the events pane; the line of a knob grows as its stamps arrive.
 type EventLine struct {
 	Wall    time.Time
 	Step    int
 	Kind    string
 	Text    string
-	Briefs  []string // the text in fewer words, the longest first
-	Change  *Change  // non-nil: the text is made from it
+	Briefs  []string // shorter versions of the text, the longest first
+	Change  *Change  // if not nil, the text is made from this change
 	Warning bool
 }
 
-// Add puts a line at the end of the events.
+// Add appends a line to the events.
 func (h *History) Add(l EventLine) {
 	l.Text = printable.Line(l.Text)
 	h.Lines = append(h.Lines, l)
 	h.Touch(topic.Lines)
 }
 
-// LastUndoable is the newest change that took place and was not taken back, made
-// from any screen.
+// LastUndoable is the newest change that took effect and was not taken back, made from any screen.
 func (h *History) LastUndoable() *Change {
 	undone := map[int]bool{}
 	for i := len(h.Changes) - 1; i >= 0; i-- {
@@ -142,7 +139,7 @@ func (h *History) LastUndoable() *Change {
 	return nil
 }
 
-// LastRedoable is the newest undo after which nothing else was changed.
+// LastRedoable is the newest undo, unless something was changed after it.
 func (h *History) LastRedoable() *Change {
 	again := map[int]bool{}
 	for i := len(h.Changes) - 1; i >= 0; i-- {
@@ -163,10 +160,10 @@ func (h *History) LastRedoable() *Change {
 // Members is the number of members that were evaluated.
 func (h *History) Members() int { return h.highest + 1 }
 
-// Curve is a quantity of a member; nil when it was never measured.
+// Curve is the curve of a member's quantity; nil if it was never measured.
 func (h *History) Curve(name CurveName, member int) *Curve { return h.curves[curveKey{name, member}] }
 
-// measure adds a measurement to a curve; one that was not made is left out.
+// measure adds a measurement to a curve; it ignores a value that was not measured.
 func (h *History) measure(name CurveName, member, step int, wall, y float64) {
 	if math.IsNaN(y) {
 		return
@@ -178,8 +175,7 @@ func (h *History) measure(name CurveName, member, step int, wall, y float64) {
 	h.Touch(topic.Curves)
 }
 
-// Record is measure without drawing the charts anew: they show it when something
-// else happens.
+// Record is measure without redrawing the charts: they show the value when something else happens.
 func (h *History) Record(name CurveName, member int, s Sample) {
 	key := curveKey{name, member}
 	c := h.curves[key]
@@ -193,8 +189,8 @@ func (h *History) Record(name CurveName, member int, s Sample) {
 	c.Add(s)
 }
 
-// scored says which F made the scores that follow. Those of another F have another
-// unit: the curves of F have a gap before them.
+// scored says which F made the scores that follow. Scores of another F have another unit, so the
+// curves of F get a gap before them.
 func (h *History) scored(relevance string, member, step int, wall float64) {
 	if relevance == h.scoredBy {
 		return
@@ -209,8 +205,8 @@ func (h *History) scored(relevance string, member, step int, wall float64) {
 	h.scoredBy, h.ScoredFrom = relevance, step
 }
 
-// Touched is the number of changes that people made; those of the schedule were
-// there from the start.
+// Touched is the number of changes that people made; changes of the schedule, which are part of the
+// run from the start, do not count.
 func (h *History) Touched() int {
 	n := 0
 	for _, c := range h.Changes {
@@ -221,7 +217,7 @@ func (h *History) Touched() int {
 	return n
 }
 
-// LastApplied is the newest change that took place.
+// LastApplied is the newest change that took effect.
 func (h *History) LastApplied() *Change {
 	for i := len(h.Changes) - 1; i >= 0; i-- {
 		if c := h.Changes[i]; c.State == Applied || c.State == InForce {

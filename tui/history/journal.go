@@ -11,8 +11,8 @@ import (
 	"pgrlab/tui/format"
 )
 
-// ReadJournal reads the events of a run folder. Their times are those of the
-// journal, counted from the start line's.
+// ReadJournal reads the events of a run folder. Their times are those in the journal, counted from
+// the start line's time.
 func ReadJournal(dir string) ([]event.Event, error) {
 	f, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
@@ -32,14 +32,14 @@ func ReadJournal(dir string) ([]event.Event, error) {
 		}
 		line, ok := event.Decode(e)
 		if !ok {
-			continue // of another version
+			continue // written by another version
 		}
 		if s, ok := line.Body.(event.Start); ok && begin.IsZero() {
-			begin, _ = time.Parse(time.RFC3339, s.Obs.Time) // an unreadable one counts from the year 1
+			begin, _ = time.Parse(time.RFC3339, s.Obs.Time) // an unreadable time counts as the year 1
 		}
 		line.Index, line.Wall = len(events), begin.Add(format.Seconds(e.WallS))
 		if n := len(events); n > 0 && line.Wall.Before(events[n-1].Wall) {
-			line.Wall = events[n-1].Wall // clocks of machines differ, and lines can be lacking theirs
+			line.Wall = events[n-1].Wall // clocks of machines differ, and a line may lack its time
 		}
 		events = append(events, line)
 	}

@@ -13,7 +13,7 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Take reduces one event of the lab.
+// Take adds one event of the lab to the history.
 func (h *History) Take(e event.Event) {
 	h.Next = e.Index + 1
 	if h.Begin.IsZero() {
@@ -32,7 +32,7 @@ func (h *History) Take(e event.Event) {
 	}
 	switch last := len(h.Lines) - 1; {
 	case line.Kind == "" || line.Text == "" && e.Member > 0:
-	case e.Member > 0 && line.Kind == "eval" && last >= 0 && h.Lines[last].Kind == "eval" && h.Lines[last].Step == e.Step: // all seeds' in one line
+	case e.Member > 0 && line.Kind == "eval" && last >= 0 && h.Lines[last].Kind == "eval" && h.Lines[last].Step == e.Step: // all seeds share one line
 		h.Lines = h.Lines[:last]
 		h.Add(line)
 	default:
@@ -40,8 +40,7 @@ func (h *History) Take(e event.Event) {
 	}
 }
 
-// takeChange takes what became of a change of a knob; such an event has the line of
-// its change.
+// takeChange handles an event about a change of a knob; it shows in the line of the change.
 func (h *History) takeChange(e event.Event) bool {
 	switch b := e.Body.(type) {
 	case event.KnobChanged:
@@ -50,7 +49,7 @@ func (h *History) takeChange(e event.Event) bool {
 		h.takeInForce(e.Step, b)
 	case event.Refused:
 		if b.Knob == "analyse" {
-			return false // no knob
+			return false // not a knob
 		}
 		h.takeRefused(e, b)
 	default:
@@ -59,7 +58,7 @@ func (h *History) takeChange(e event.Event) bool {
 	return true
 }
 
-// takeMeasured takes numbers that curves show, and no line.
+// takeMeasured takes numbers that curves show and that have no line.
 func (h *History) takeMeasured(e event.Event, wall float64) bool {
 	member := max(0, e.Member)
 	measure := func(name CurveName, y float64) { h.measure(name, member, e.Step, wall, y) }
@@ -77,7 +76,7 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		}
 	case event.Latents:
 		measure(CurveDrift, float64(b.Drift))
-		if b.Aligned != 0 { // 0 in a run without alignments, and right behind a refit
+		if b.Aligned != 0 { // 0 in a run without alignments, and directly after a refit
 			measure(CurveAligned, float64(b.Aligned))
 		}
 		measure(CurveLatent, float64(b.Size))
@@ -114,7 +113,7 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 	return true
 }
 
-// eventText takes an event that has a line of its own; kind is "" for one that has none.
+// eventText handles an event that has a line of its own; kind is "" if there is no line.
 func (h *History) eventText(e event.Event, wall float64) (kind, text string, warning bool) {
 	switch b := e.Body.(type) {
 	case event.Evaluated:
@@ -152,7 +151,7 @@ func (h *History) takeEvaluated(e event.Event, wall float64, b event.Evaluated) 
 	return h.evaluated(v, h.cohort).text()
 }
 
-// remark is the line of an event without numbers to keep; "" for none.
+// remark is the line of an event without numbers to keep; "": no line.
 func remark(body any) (kind, text string, warning bool) {
 	switch b := body.(type) {
 	case event.Start:
@@ -191,7 +190,7 @@ func by(who string) string {
 func (h *History) takeRefit(e event.Event, wall float64, b event.Refit) string {
 	h.measure(CurveGenerator, max(0, e.Member), e.Step, wall, Optional(b.Loss))
 	h.Touch(topic.Losses, topic.Generations)
-	if e.Member > 0 { // the first one's stand for all
+	if e.Member > 0 { // the first member's stand for all
 		return ""
 	}
 	h.Refits = append(h.Refits, refit{Step: e.Step, Steps: b.Steps, generated: b.Generated, Loss: Optional(b.Loss), Seconds: float64(b.Obs.Seconds)})
@@ -214,7 +213,7 @@ func (h *History) takeGenerated(e event.Event, wall float64, b event.Generated) 
 	}
 	h.Generations++
 	h.Generated = &b
-	text := Worth(&b) // what matters most first: narrow panes end behind a clause
+	text := Worth(&b) // the most important part first: narrow panes cut after a clause
 	switch {
 	case text != "":
 		text += ", "
@@ -227,11 +226,11 @@ func (h *History) takeGenerated(e event.Event, wall float64, b event.Generated) 
 	return text + format.Percent(float64(b.OutsideStates)) + " of states outside the real range, by " + format.Count(b.Rows) + " rows"
 }
 
-// generatedBriefs are the description of a new D_syn for narrow panes: all its numbers in
-// fewer words, then without those that matter least.
+// generatedBriefs are descriptions of a new D_syn for narrow panes: all its numbers in fewer words,
+// then without the least important ones.
 func generatedBriefs(b event.Generated) []string {
 	verdict := Worth(&b)
-	short := strings.TrimPrefix(verdict, "labels beat a constant: ") // the numbers say so
+	short := strings.TrimPrefix(verdict, "labels beat a constant: ") // the numbers show that
 	if verdict == "" && b.Dynamics != nil {
 		short = "dynamics error " + format.Number(float64(b.Dynamics.Relative))
 	}
@@ -246,7 +245,7 @@ func generatedBriefs(b event.Generated) []string {
 	return []string{list(verdict, correlate, outside), list(short, correlate, outside), list(short, correlate), short}
 }
 
-// examinedText says the most of an analysis: pgrlab analyse has the rest, and pictures.
+// examinedText is the summary of an analysis: pgrlab analyse has the rest, and pictures.
 func examinedText(b *event.Examined) string {
 	text := ""
 	add := func(format string, args ...any) {
@@ -273,7 +272,7 @@ func examinedText(b *event.Examined) string {
 	return text
 }
 
-// takeKnob confirms a change: one that this screen asked for, or another's.
+// takeKnob confirms a change that this screen or another one requested.
 func (h *History) takeKnob(e event.Event, b event.KnobChanged) {
 	c := h.pending(b.Obs.Ref)
 	if c == nil {
@@ -295,7 +294,7 @@ func (h *History) takeInForce(step int, b event.InForce) {
 	for _, c := range h.Changes {
 		if c.Number == b.ID {
 			c.State, c.ForceStep, c.Why = InForce, step, ""
-			c.Updates = uint64(h.Clock.Updates(step - 1)) // in front of the first batch of that step
+			c.Updates = uint64(h.Clock.Updates(step - 1)) // before the first batch of that step
 			if b.Obs != nil {
 				c.Updates = b.Obs.Updates
 			}
@@ -314,13 +313,13 @@ func (h *History) takeRefused(e event.Event, b event.Refused) {
 	h.Touch(topic.Changes)
 }
 
-// list lists a change and gives it its line.
+// list adds a change to the list and gives it its line.
 func (h *History) list(c *Change, e event.Event) {
 	h.Changes = append(h.Changes, c)
 	h.Add(EventLine{Wall: e.Wall, Step: e.Step, Kind: "knob", Change: c})
 }
 
-// pending is the change that was asked for under ref and not answered yet.
+// pending is the change that was requested under ref and has no answer yet.
 func (h *History) pending(ref string) *Change {
 	if ref == "" {
 		return nil
@@ -333,7 +332,7 @@ func (h *History) pending(ref string) *Change {
 	return nil
 }
 
-// Optional is a number of an event; NaN where it was not measured.
+// Optional is a number of an event; NaN if it was not measured.
 func Optional(f *run.Float) float64 {
 	if f == nil {
 		return math.NaN()

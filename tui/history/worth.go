@@ -8,14 +8,13 @@ import (
 	"pgrlab/tui/format"
 )
 
-// littleCovered is the share of real rows below which D_syn is said to leave out much;
-// our choice.
+// littleCovered is the share of real rows below which D_syn counts as leaving out much; our choice.
 const littleCovered = 0.3
 
-// Worth says in one clause whether D_syn is better than nothing: whether its labels
-// beat the best constant, and whether it is more than a part, or a copy, of the data.
-// The worst comes first. It is empty where that was not measured: the task
-// cannot be set to a state, or the journal is older.
+// Worth says in one clause whether D_syn is better than nothing: whether its labels beat the best
+// constant, and whether it is more than a part, or a copy, of the data. The worst finding comes
+// first. Worth is empty if these were not measured, because the task cannot be set to a state or
+// the journal is older.
 func Worth(g *event.Generated) string {
 	d := g.Dynamics
 	if d == nil {
@@ -38,8 +37,8 @@ func Worth(g *event.Generated) string {
 	return "labels beat a constant: reward error " + format.Number(reward) + ", change " + format.Number(change)
 }
 
-// orOne is what the constant guess scores on rows like the real ones, where that on
-// these rows is not known.
+// orOne is the score of the constant guess on these rows; if unknown it is 1, its score on rows
+// like the real ones.
 func orOne(v *run.Float) float64 {
 	if v == nil {
 		return 1
@@ -47,7 +46,7 @@ func orOne(v *run.Float) float64 {
 	return float64(*v)
 }
 
-// measureGenerated keeps what was measured of a new D_syn for the charts.
+// measureGenerated records the measurements of a new D_syn for the charts.
 func (h *History) measureGenerated(member, step int, wall float64, g *event.Generated) {
 	h.measure(CurveCoverage, member, step, wall, Optional(g.Coverage))
 	h.measure(CurveCopies, member, step, wall, Optional(g.Copies))

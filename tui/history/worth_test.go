@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// The worst that was measured of D_syn is what is said of it.
+// The worst measurement of D_syn is the one that is reported.
 func TestWorthOfGeneratedData(t *testing.T) {
 	v := func(x float64) *run.Float {
 		f := run.Float(x)
@@ -20,7 +20,7 @@ func TestWorthOfGeneratedData(t *testing.T) {
 		wants string
 	}{
 		{event.Generated{Coverage: v(0.1)}, ""},
-		{event.Generated{Dynamics: &event.Dynamics{}}, ""}, // of an older build
+		{event.Generated{Dynamics: &event.Dynamics{}}, ""}, // from an older build
 		{event.Generated{Coverage: v(0.8), Dynamics: &event.Dynamics{RewardRelative: v(4.6), Change: v(1.7)}}, "reward labels are worse than a constant (error 4.6"},
 		{event.Generated{Coverage: v(0.8), Dynamics: &event.Dynamics{RewardRelative: v(0.2), Change: v(1.7)}}, "next states are worse"},
 		{event.Generated{Coverage: v(0.8), Dynamics: &event.Dynamics{RewardRelative: v(1.2), ConstantReward: v(9), Change: v(1.7), ConstantChange: v(5)}}, "labels beat a constant"},

@@ -8,11 +8,11 @@ import (
 	"pgrlab/tui/history"
 )
 
-// measured is a number that a lesson keeps, with its standard error where several
-// measurements went into it.
+// measured is a number that a lesson keeps, with its standard error if it comes from several
+// measurements.
 type measured struct{ value, err float64 }
 
-// measureNow takes a number of the run as it is; NaN where there is none.
+// measureNow measures a number of the run in its present state; NaN if there is none.
 func (x *Lessons) measureNow(k presets.Keep) measured {
 	none := measured{math.NaN(), 0}
 	g, p := x.History.Generated, x.Previewed()
@@ -61,8 +61,8 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 	return meanOf(last)
 }
 
-// labelOf is an error of the labels of a D_syn. A constant has 1 where what it has on the
-// same rows is not known.
+// labelOf is an error of the labels of a D_syn. If the constant's error on the same rows is unknown
+// it is 1.
 func labelOf(d *event.Dynamics, name string) float64 {
 	of, otherwise := d.RewardRelative, math.NaN()
 	switch name {
@@ -79,13 +79,13 @@ func labelOf(d *event.Dynamics, name string) float64 {
 	return float64(*of)
 }
 
-// curveOf are the curves that a lesson can measure.
+// curveOf maps quantities to the curves that a lesson can measure.
 var curveOf = map[string]history.CurveName{"return": history.CurveReturn, "dormant": history.CurveSokar, "critic": history.CurveCritic, "q_mean": history.CurveQMean,
 	"bias": history.CurveQBias, "dynamics": history.CurveDynamics,
 	"moved": history.CurveMoved, "bonus": history.CurveBonus}
 
-// meanOf is the mean of measurements and its standard error; 0 of a single one, NaN of
-// none.
+// meanOf is the mean of measurements and its standard error; the error of a single one is 0, and
+// the mean of none is NaN.
 func meanOf(samples []float64) measured {
 	var sum, squares float64
 	n := float64(len(samples))
@@ -102,7 +102,7 @@ func meanOf(samples []float64) measured {
 	return measured{mean, math.Sqrt(squares / (n - 1) / n)}
 }
 
-// verdict is what came of a claim.
+// verdict is the result for a claim.
 type verdict int
 
 // The verdicts.
@@ -112,8 +112,8 @@ const (
 	didNotHold
 )
 
-// Judge holds a claim to two numbers. A difference counts that exceeds two standard
-// errors of it, and the share of the first number that the lesson asks for.
+// judge compares a claim with two numbers. A difference counts if it exceeds two of its standard
+// errors and the share of the first number that the lesson asks for.
 func judge(r presets.Reveal, from, to measured) verdict {
 	d := to.value - from.value
 	least := math.Max(2*math.Hypot(from.err, to.err), r.Margin*math.Abs(from.value))

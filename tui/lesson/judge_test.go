@@ -7,8 +7,8 @@ import (
 	"pgrlab/presets"
 )
 
-// A reveal follows the numbers of the run: the same lesson held, did not hold, or
-// cannot tell.
+// A reveal follows from the numbers of the run: the same claim held, did not hold, or cannot be
+// decided.
 func TestJudge(t *testing.T) {
 	r := presets.Reveal{Claim: "rises", Margin: 0.1}
 	for _, c := range []struct {

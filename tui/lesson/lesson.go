@@ -1,5 +1,6 @@
-// Package lesson gives lessons that use the run at hand: they say, set, ask for a
-// prediction, and judge by the run's own numbers. Their texts are in presets.
+// Package lesson gives lessons that use the present run: they explain, set knobs, ask for a
+// prediction, and judge it by the run's own numbers. The texts of the lessons are in package
+// presets.
 package lesson
 
 import (
@@ -20,56 +21,57 @@ import (
 // LessonPart is how far a step of a lesson has come.
 type LessonPart int
 
-// The parts of a step, in their order.
+// The parts of a step, in order.
 const (
 	Reading  LessonPart = iota // until the person goes on, or predicts
-	Awaiting                   // until what the step waits for has happened
+	Awaiting                   // until the event that the step waits for has happened
 	Revealed                   // until the person goes on
 )
 
-// Lesson is one that is being given.
+// Lesson is a lesson in progress.
 type Lesson struct {
 	presets.Lesson
-	At      int // the step
+	At      int // index of the step
 	Part    LessonPart
-	since   map[string]int // what had happened when the step began, by kind
+	since   map[string]int // counts of events when the step began, by kind
 	kept    map[string]measured
 	answer  string                // to the last question
-	before  map[string]knob.Value // of the knobs that the lesson has set
-	order   []string              // of these
-	refused string                // why the step could not be done
+	before  map[string]knob.Value // earlier values of the knobs that the lesson has set
+	order   []string              // order in which these were set
+	refused string                // why the step could not be carried out
 }
 
-// Step is the step that is being given.
+// Step is the current step.
 func (l *Lesson) Step() presets.Step { return l.Steps[l.At] }
 
 // Lessons gives lessons that use the run.
 type Lessons struct {
 	*steer.Steering
-	*Lesson                            // that is being given; nil: none
+	*Lesson                            // the lesson in progress; nil: none
 	look       func(name string) error // moves the focus to a quantity or a pane
 	stageText  func(text string) error // stages a knob as the palette's command does
-	inspecting func() bool             // whether esc takes the charts' cursor away first
+	inspecting func() bool             // whether esc first removes the charts' cursor
 	forks      Forks
 }
 
 // Forks are the children of the run.
 type Forks interface {
-	// Over is how many times children were made and are done.
+	// Over is how many groups of children are done.
 	Over() int
-	// Under is how many children of those that are not over are done, and of how many.
+	// Under counts the children of the groups that are not over: how many are done, and of how
+	// many.
 	Under() (done, of int)
-	// Returns are the mean returns behind the fork of the pairs that were over last.
+	// Returns are the mean returns after the fork of the pairs in the newest group that is over.
 	Returns() (changed, control []float64)
 }
 
-// New gives lessons by steering the run: look moves the focus to a quantity or a
-// pane, stage stages a knob, inspecting says whether esc takes a cursor away first.
+// New gives lessons by steering the run: look moves the focus to a quantity or a pane, stage stages
+// a knob, inspecting says whether esc first removes a cursor.
 func New(s *steer.Steering, look, stage func(string) error, inspecting func() bool, forks Forks) *Lessons {
 	return &Lessons{Steering: s, look: look, stageText: stage, inspecting: inspecting, forks: forks}
 }
 
-// Given says whether a lesson is being given.
+// Given says whether a lesson is in progress.
 func (x *Lessons) Given() bool { return x.Lesson != nil }
 
 // OpenLessons asks which lesson to give.
@@ -113,7 +115,7 @@ func (x *Lessons) lessonFits(l presets.Lesson) error {
 	return nil
 }
 
-// CommandLesson begins a lesson by its name.
+// CommandLesson begins the lesson of the given name.
 func (x *Lessons) CommandLesson(name string) error {
 	if x.About.Replay {
 		return pane.ErrReplay
@@ -129,7 +131,7 @@ func (x *Lessons) CommandLesson(name string) error {
 	return fmt.Errorf("lesson: want one of %s", strings.Join(LessonNames(), ", "))
 }
 
-// LessonNames are the lessons by name.
+// LessonNames are the names of the lessons.
 func LessonNames() []string {
 	var out []string
 	for _, l := range presets.Lessons() {
@@ -156,14 +158,14 @@ func (x *Lessons) enterStep() {
 	x.lookAt(s.Focus)
 	switch {
 	case s.Reveal != nil, l.At+1 == len(l.Steps) && !s.Does():
-		l.Part = Revealed // there is nothing to do but to go on
+		l.Part = Revealed // the person can only go on
 	case s.Ask == "" && len(s.Set) == 0 && s.Stage == "" && s.Wait != nil:
-		x.doStep() // there is nothing to decide
+		x.doStep() // the person has nothing to decide
 	}
 	x.Relayout()
 }
 
-// lookAt moves the focus to what a step is about; "": it stays.
+// lookAt moves the focus to what a step is about; "": the focus stays.
 func (x *Lessons) lookAt(name string) {
 	if name != "" {
 		x.Report(x.look(name))
@@ -199,8 +201,7 @@ func (x *Lessons) doStep() {
 	x.Relayout()
 }
 
-// lessonSet asks for a change in the name of the lesson; ! in the text redoes at
-// once what depends on it.
+// lessonSet requests a change for the lesson; ! in the text redoes at once what depends on it.
 func (x *Lessons) lessonSet(text string, when steer.Urgency) error {
 	a, err := x.ParseAssignment(text)
 	if err != nil {
@@ -225,7 +226,7 @@ func (x *Lessons) lessonSet(text string, when steer.Urgency) error {
 	return nil
 }
 
-// happened counts what a lesson can wait for.
+// happened counts the events that a lesson can wait for.
 func (x *Lessons) happened() map[string]int {
 	h := &x.History
 	inForceNow := 0
@@ -236,25 +237,25 @@ func (x *Lessons) happened() map[string]int {
 	}
 	previews := 0
 	if x.Previewed() != nil {
-		previews = 1 // of what is staged now
+		previews = 1 // of the value that is staged now
 	}
 	return map[string]int{"evaluated": len(h.Dormant), "generated": h.Generations, "previewed": previews, "in_force": inForceNow, "forked": x.forks.Over()}
 }
 
-// awaited is how much of what the step waits for has happened, and of how much.
+// awaited counts the events that the step waits for: how many have happened, and of how many.
 func (x *Lessons) awaited() (done, of int) {
 	w := x.Lesson.Step().Wait
 	if w == nil {
 		return 1, 1
 	}
 	done, of = x.happened()[w.For], max(1, w.Count)
-	if !w.Ever && w.For != "previewed" { // a preview is of what the step staged
+	if !w.Ever && w.For != "previewed" { // a preview belongs to what the step staged
 		done -= x.Lesson.since[w.For]
 	}
 	return min(done, of), of
 }
 
-// Poll goes on when what the step waits for has happened.
+// Poll goes on once the events that the step waits for have happened.
 func (x *Lessons) Poll() {
 	l := x.Lesson
 	if l == nil || l.Part != Awaiting || x.Snap == nil {
@@ -276,7 +277,7 @@ func (x *Lessons) Poll() {
 	x.enterStep()
 }
 
-// Key takes the keys of a lesson; false leaves the key to the screen.
+// Key handles the keys of a lesson; false leaves the key to the screen.
 func (x *Lessons) Key(key string) (tea.Cmd, bool) {
 	l := x.Lesson
 	s := l.Step()
@@ -294,7 +295,7 @@ func (x *Lessons) Key(key string) (tea.Cmd, bool) {
 			return x.leaveLesson(), true
 		}
 		if s.Reveal != nil {
-			l.answer = "" // it was about this one
+			l.answer = "" // it belonged to this step
 		}
 		l.At++
 		x.enterStep()
@@ -305,7 +306,7 @@ func (x *Lessons) Key(key string) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// leaveLesson ends a lesson, and asks about the knobs that it has set.
+// leaveLesson ends a lesson, and asks what to do with the knobs that it has set.
 func (x *Lessons) leaveLesson() tea.Cmd {
 	l := x.Lesson
 	end := func() tea.Cmd {

@@ -9,9 +9,8 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Rows is how many rows a lesson takes at the foot of the screen, of h: as
-// many as it needs while the panes have the least that shows anything; where they
-// cannot have that, it stands alone.
+// Rows is how many of the screen's h rows a lesson takes at the foot: as many as it needs, as long
+// as the panes keep the least height that shows anything; if they cannot, the lesson stands alone.
 func (x *Lessons) Rows(w, h int) int {
 	if x.Lesson == nil || h < 4 {
 		return 0
@@ -23,7 +22,7 @@ func (x *Lessons) Rows(w, h int) int {
 	return n
 }
 
-// In are the lesson's lines in n rows; where they are more, the keys stay.
+// In are the lesson's lines in n rows; if there are more lines, the one with the keys stays.
 func (x *Lessons) In(w, n int) []string {
 	text := x.Lines(w)
 	if len(text) > n {
@@ -32,8 +31,7 @@ func (x *Lessons) In(w, n int) []string {
 	return text
 }
 
-// Lines are the lesson as it stands, in w columns: a title on a rule, what it
-// says, and what to press.
+// Lines are the lesson in w columns: a title on a rule, its text, and the keys to press.
 func (x *Lessons) Lines(w int) []string {
 	t, l := x.Theme, x.Lesson
 	title := t.TitleFocus.On(t.Glyphs.Cursor + "LESSON " + x.Spelled(l.Title))
@@ -87,7 +85,7 @@ func (x *Lessons) Text(w int) []string {
 	return out
 }
 
-// filled puts the kept numbers where a text names them.
+// filled inserts the kept numbers where a text names them.
 func (x *Lessons) filled(text string) string {
 	for name, v := range x.Lesson.kept {
 		shown := format.Number(v.value)
@@ -112,7 +110,7 @@ func (x *Lessons) waitText() string {
 		text = "waiting for the next " + strings.TrimSuffix(what, "s")
 	}
 	switch {
-	case w.For == "forked": // children train on while the run is paused, or over
+	case w.For == "forked": // children go on training while the run is paused or over
 		text = "waiting for a fork: press f"
 		if done, of := x.forks.Under(); of > 0 {
 			text = fmt.Sprintf("%d of %d children are trained; :pane runs shows them", done, of)
@@ -131,7 +129,7 @@ func (x *Lessons) waitText() string {
 	return text
 }
 
-// KeyHints is what to press.
+// KeyHints says which keys to press.
 func (x *Lessons) KeyHints(w int) string {
 	t, l := x.Theme, x.Lesson
 	s := l.Step()

@@ -10,14 +10,14 @@ import (
 // Binding is one line of the keys table: it drives the dispatch, the footer, the
 // help and the palette, so that no key works without being explained.
 type Binding struct {
-	Name   string   // of the command, in the palette and in the settings
+	Name   string   // the command's name, in the palette and in the settings
 	Keys   []string // as Bubble Tea names them
-	Label  string   // as the help shows them, where the keys' own names do not do
-	Hint   string   // in the footer, where it differs from the label
-	Does   string   // short, for the footer; "" keeps it out
+	Label  string   // the keys as the help shows them, where their own names do not suffice
+	Hint   string   // the keys in the footer, where they differ from the label
+	Does   string   // the short text for the footer; "" keeps the binding out of the footer
 	Help   string   // one sentence
 	Panes  []ID     // where it works; nil: everywhere
-	Of     RunKind  // which runs it is about; the footer of others leaves it out
+	Of     RunKind  // the runs that the binding is about; the footer of other runs omits it
 	Action func() tea.Cmd
 }
 
@@ -26,13 +26,13 @@ type RunKind int
 
 const (
 	everyRun RunKind = iota
-	LiveRun          // one that can still be steered
-	Replayed         // one of the past
-	Pausable         // one that goes on, or is played
-	OfStates         // one whose rows are observations with names, not what was made of frames
+	LiveRun          // a run that can still be steered
+	Replayed         // a run of the past
+	Pausable         // a run that goes on, or is played
+	OfStates         // a run whose rows are named observations, not made from frames
 )
 
-// Overlap says whether there is a pane in which both work.
+// Overlap says whether two lists of panes have a pane in common; nil means all panes.
 func Overlap(a, b []ID) bool {
 	if a == nil || b == nil {
 		return true
@@ -74,13 +74,13 @@ func (b Binding) Short() string {
 	return b.Title()
 }
 
-// Steers says whether the binding does something only while a run goes on.
+// Steers says whether the binding has an effect only while a run goes on.
 func (b Binding) Steers() bool { return b.Of == LiveRun || b.Of == Pausable }
 
-// Verb is a command of the palette that takes an argument; commands without one are
-// the bindings of the keys table.
+// Verb is a command of the palette that takes an argument; the commands without one are the
+// bindings of the keys table.
 type Verb struct {
 	Name, About string
-	Arguments   func() []string // to complete with; nil: free text
+	Arguments   func() []string // completions of the argument; nil: free text
 	Run         func(argument string) error
 }

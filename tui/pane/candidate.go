@@ -13,8 +13,8 @@ func Prefixed(prefix string, c []Candidate) []Candidate {
 	return c
 }
 
-// Best are the candidates that begin with a text, then those that contain it, then
-// those that have its letters in their order.
+// Best are the candidates that begin with a text, then those that contain it, then those that have
+// its letters in the same order.
 func Best(all []Candidate, text string) []Candidate {
 	rank := func(c Candidate) int {
 		name, text := strings.ToLower(c.Text), strings.ToLower(text)

@@ -19,10 +19,10 @@ func (r *Run) knobSymbol(name string) string {
 	return name
 }
 
-// KnobTitle is symbol and name.
+// KnobTitle is the symbol and the name of a knob.
 func (r *Run) KnobTitle(name string) string {
 	s := r.knobSymbol(name)
-	if strings.EqualFold(s, name) { // as UTD
+	if strings.EqualFold(s, name) { // such as UTD
 		return s
 	}
 	return s + " " + name
@@ -36,13 +36,13 @@ func (r *Run) Since(c *history.Change) string {
 	return "in force since step " + format.Count(c.ForceStep)
 }
 
-// MarkerText is the short text of a change beside its number.
+// MarkerText is the short text of a change, written beside its number.
 func (r *Run) MarkerText(c *history.Change) string {
 	return fmt.Sprintf("%s %s%s%s", r.knobSymbol(c.Knob), Readable(c.From), r.Theme.Glyphs.Arrow, Readable(c.To))
 }
 
-// ChangeText is a change with as many of its stamps as fit into w columns; of the
-// last one there is at least a sign.
+// ChangeText is a change with as many of its stamps as fit into w columns; of the last stamp there
+// is at least a sign.
 func (r *Run) ChangeText(c *history.Change, w int) string {
 	stamps := r.Stamps(c)
 	separator := r.Theme.Faint.On(" " + r.Theme.Glyphs.Separator + " ")
@@ -54,7 +54,7 @@ func (r *Run) ChangeText(c *history.Change, w int) string {
 			}
 		}
 	}
-	if c.State == history.Refused { // the reason is what matters; its beginning says most of it
+	if c.State == history.Refused { // the reason matters most, and its beginning says most of it
 		what := r.ChangeWhat(c, r.knobSymbol(c.Knob)) + "  " + r.Theme.Bad.On(r.Theme.Glyphs.Cross) + " "
 		return what + r.Theme.Bad.On(r.Theme.Clip(c.Why, max(8, w-theme.Width(what))))
 	}
@@ -64,7 +64,7 @@ func (r *Run) ChangeText(c *history.Change, w int) string {
 	return theme.FirstFitting([]string{what + "  " + r.stampSign(c), what + " " + r.stampSign(c), what}, max(w, theme.Width(what)))
 }
 
-// stampSign is the stage that a change has reached, in few columns.
+// stampSign is the stage that a change has reached, in a few columns.
 func (r *Run) stampSign(c *history.Change) string {
 	t := r.Theme
 	switch {
@@ -81,7 +81,7 @@ func (r *Run) stampSign(c *history.Change) string {
 	}
 }
 
-// ChangeWhat is number, name and values of a change.
+// ChangeWhat is the number, name and values of a change.
 func (r *Run) ChangeWhat(c *history.Change, name string) string {
 	t := r.Theme
 	var b strings.Builder
@@ -101,7 +101,7 @@ func (r *Run) ChangeWhat(c *history.Change, name string) string {
 	return b.String()
 }
 
-// Stamps are the stages a change has reached, in their order.
+// Stamps are the stages that a change has reached, in order.
 func (r *Run) Stamps(c *history.Change) []string {
 	t := r.Theme
 	var out []string

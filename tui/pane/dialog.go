@@ -6,7 +6,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Dialog is a question over the screen; while it is open, keys go to it alone.
+// Dialog is a question over the screen; while it is open, only the dialog gets keys.
 type Dialog struct {
 	Title   string
 	Lines   []string
@@ -40,7 +40,7 @@ func (d *Dialog) View(t *theme.Theme, w, h int) []string {
 		keys = append(keys, t.Key.On(t.Fit(c.Key, 6))+c.Label)
 		inner = max(inner, theme.Width(c.Label)+10)
 	}
-	inner = min(max(inner, theme.Width(d.Title)+8), w-6, 88) // longer lines do not read well
+	inner = min(max(inner, theme.Width(d.Title)+8), w-6, 88) // longer lines are hard to read
 	var text []string
 	for _, l := range d.Lines {
 		text = append(text, theme.WrapStyled(l, inner)...)
@@ -50,7 +50,7 @@ func (d *Dialog) View(t *theme.Theme, w, h int) []string {
 		body = append(body, "")
 	}
 	body = append(append(body, keys...), "")
-	if h < theme.LowScreen { // no air, and the answers stand whatever is said above them
+	if h < theme.LowScreen { // no padding, and the answers are shown whatever stands above them
 		body = append(text[:max(0, min(len(text), h-2-len(keys)))], keys...)
 	}
 	return t.Box(d.Title, "", theme.Pad(body), min(w, inner+6), min(h, len(body)+2), true)

@@ -8,27 +8,27 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Entry is a line of text that is being typed; while it is open, keys and pasted
-// text go to it alone.
+// Entry is a line of text that is being typed; while it is open, only the entry gets keys and
+// pasted text.
 type Entry struct {
 	prompt string
-	hint   string // what is wanted, and how to leave
+	hint   string // what to type, and how to leave
 	Input  textinput.Model
 	Submit func(text string) tea.Cmd
 
 	Complete func(text string) []Candidate // nil: nothing to choose from
-	Chosen   int                           // of the candidates; -1: none
-	Unchosen int                           // what chosen is after another letter: -1, or 0 where enter takes the best
+	Chosen   int                           // index of the chosen candidate; -1: none
+	Unchosen int                           // the value of Chosen after each letter: -1, or 0 where enter takes the best candidate
 	History  []string                      // earlier texts, newest last
-	Back     int                           // how far back in history; 0: not
+	Back     int                           // how far back in the history; 0: not in it
 	Pane     ID                            // the pane that shows it; "": the foot of the screen
-	proposed bool                          // the text was proposed, and is selected: typing replaces it
+	proposed bool                          // the text was proposed and is selected: typing replaces it
 }
 
-// entryLimit is the most that a person can type on one line.
+// entryLimit is the longest text that a person can type on one line.
 const entryLimit = 240
 
-// NewEntry has no keys that terminals or their multiplexers keep for themselves.
+// NewEntry makes an entry; it does not use keys that terminals or their multiplexers reserve.
 func NewEntry(prompt, hint string, submit func(text string) tea.Cmd) *Entry {
 	e := &Entry{prompt: prompt, hint: hint, Submit: submit, Chosen: -1, Unchosen: -1, Input: textinput.New()}
 	e.Input.CharLimit = entryLimit
@@ -36,7 +36,7 @@ func NewEntry(prompt, hint string, submit func(text string) tea.Cmd) *Entry {
 	k.LineStart = key.NewBinding(key.WithKeys("home"))
 	k.CharacterBackward = key.NewBinding(key.WithKeys("left"))
 	k.CharacterForward = key.NewBinding(key.WithKeys("right"))
-	k.Paste = key.NewBinding(key.WithDisabled()) // a terminal pastes by itself
+	k.Paste = key.NewBinding(key.WithDisabled()) // a terminal pastes on its own
 	k.AcceptSuggestion, k.NextSuggestion, k.PrevSuggestion = key.NewBinding(key.WithDisabled()), key.NewBinding(key.WithDisabled()), key.NewBinding(key.WithDisabled())
 	e.Input.Focus()
 	return e
@@ -50,15 +50,15 @@ func (e *Entry) set(text string) {
 	e.Input.CursorEnd()
 }
 
-// Propose puts a text into the entry that is replaced by what is typed; a key that moves
-// in it keeps it.
+// Propose puts a text into the entry that typing replaces; a key that moves within the text keeps
+// it.
 func (e *Entry) Propose(text string) {
 	e.set(text)
 	e.proposed = text != ""
 }
 
-// ReplaceProposed ends the selection of a proposed text: text and the keys that erase replace it.
-// The key is used up when it only erases.
+// ReplaceProposed ends the selection of a proposed text: typed text and erasing keys replace it.
+// The key is used up if it only erases.
 func (e *Entry) ReplaceProposed(msg tea.KeyMsg) (used bool) {
 	if !e.proposed {
 		return false
@@ -74,11 +74,11 @@ func (e *Entry) ReplaceProposed(msg tea.KeyMsg) (used bool) {
 	return false
 }
 
-// Escapes are the keys that leave anything that is open: terminals and their
-// multiplexers delay esc, so each has a second one.
+// Escapes says whether a key leaves whatever is open. Terminals and their multiplexers delay esc,
+// so there are other keys for it.
 func Escapes(key string) bool { return key == "esc" || key == "alt+esc" || key == "ctrl+g" }
 
-// Candidates are what the text may become, the best first.
+// Candidates are the completions of the text, the best first.
 func (e *Entry) Candidates() []Candidate {
 	if e.Complete == nil {
 		return nil
@@ -86,7 +86,7 @@ func (e *Entry) Candidates() []Candidate {
 	return e.Complete(e.Text())
 }
 
-// CompleteText takes the chosen candidate, or what all of them begin with.
+// CompleteText takes the chosen candidate, or the common prefix of all.
 func (e *Entry) CompleteText() {
 	c := e.Candidates()
 	switch {
@@ -111,14 +111,13 @@ func commonPrefix(a, b string) string {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
 	}
-	for n > 0 && n < len(a) && a[n]&0xC0 == 0x80 { // not inside a character
+	for n > 0 && n < len(a) && a[n]&0xC0 == 0x80 { // do not cut inside a character
 		n--
 	}
 	return a[:n]
 }
 
-// Choose walks through the candidates, or with an empty text through what was
-// typed before.
+// Choose moves through the candidates or, if the text is empty, through earlier texts.
 func (e *Entry) Choose(key string) {
 	if n := len(e.History); n > 0 && (e.Text() == "" || e.Back > 0) {
 		if key == "up" {
@@ -144,7 +143,7 @@ func (e *Entry) Choose(key string) {
 	}
 }
 
-// Line is the entry as it stands at the foot of the screen.
+// Line is the entry as shown at the foot of the screen.
 func (e *Entry) Line(t *theme.Theme, w int) string {
 	runes := []rune(e.Text())
 	at := min(e.Input.Position(), len(runes))
@@ -155,7 +154,7 @@ func (e *Entry) Line(t *theme.Theme, w int) string {
 	if e.proposed {
 		text = t.Key.On(e.prompt) + t.Cursor.On(string(runes)+" ")
 	}
-	if theme.Width(text) > w { // the end that is being typed stays in sight
+	if theme.Width(text) > w { // keep the end, which is being typed, in sight
 		text = t.Key.On(e.prompt) + t.Glyphs.Ellipsis + tail(string(runes), w-theme.Width(e.prompt)-3) + t.Cursor.On(" ")
 	}
 	return t.Spread(text, t.Dim.On(e.hint), w)

@@ -2,7 +2,7 @@ package pane
 
 import "pgrlab/core/knob"
 
-// UnitOf is the unit of a knob in brackets; "" where it has none.
+// UnitOf is the unit of a knob in brackets; "" if it has none.
 func UnitOf(k knob.Knob) string {
 	if k.Unit == "" {
 		return ""
@@ -10,7 +10,7 @@ func UnitOf(k knob.Knob) string {
 	return " (" + k.Unit + ")"
 }
 
-// TakesEffect says when a change of a knob of class c is in force.
+// TakesEffect says when a change of a knob of class c takes effect.
 func TakesEffect(c knob.Class) string {
 	switch c {
 	case knob.ClassBatch:

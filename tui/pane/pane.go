@@ -1,7 +1,7 @@
-// Package pane is what a screen and its parts promise each other: what a pane is (Pane),
-// what it may ask of the screen (Screen), what it knows of the run (Run), and the keys,
-// commands, dialogs and text entries that it brings along. The panes themselves are
-// packages below this one; none imports another.
+// Package pane is the contract between a screen and its parts: what a pane is (Pane), what it may
+// ask of the screen (Screen), what it knows of the run (Run), and the keys, commands, dialogs and
+// text entries that it brings along. The panes themselves are packages below this one; none imports
+// another.
 package pane
 
 import (
@@ -40,11 +40,11 @@ type Pane interface {
 	ID() ID
 	// Tab is its name on the tab bar.
 	Tab() string
-	// Title is what its border says, in a pane of w columns: on the left its name, on
-	// the right a note, as far as there is room.
+	// Title is the text in the border of a pane of w columns: its name on the left and a note on
+	// the right, as far as there is room.
 	Title(w int) (title, note string)
-	// Body is its inside, at most h lines of w columns. It changes nothing that another
-	// pane shows.
+	// Body is the pane's content, at most h lines of w columns. It must not change anything that
+	// another pane shows.
 	Body(w, h int) []string
 	// Keys work while the pane is in focus.
 	Keys() []Binding
@@ -52,16 +52,15 @@ type Pane interface {
 	DependsOn() []topic.Topic
 }
 
-// What a pane may also be.
+// The interfaces that a pane may also implement.
 type (
 	// Watcher sees every event of the run, in order.
 	Watcher interface{ Event(e event.Event) }
-	// Poller is called after each look at the run; visible says whether the layout shows
-	// the pane.
+	// Poller is called after each poll of the run; visible says whether the layout shows the pane.
 	Poller interface{ Poll(visible bool) }
 	// Scroller takes the wheel of the mouse: -1 is up.
 	Scroller interface{ Scroll(by int) tea.Cmd }
-	// Clicker takes a click on the pane in focus, at column x of its w.
+	// Clicker takes a click on the pane in focus, at column x of w.
 	Clicker interface{ Click(x, w int) }
 	// Commander has commands of the palette that take an argument.
 	Commander interface{ Verbs() []Verb }
@@ -69,8 +68,8 @@ type (
 	Definer interface{ Definitions() []Definition }
 )
 
-// Definition says what a quantity on the screen is and where it comes from. Its numbers
-// stand beside the words of its name, or beside those in shown.
+// Definition says what a quantity on the screen is and where it comes from. Its numbers stand
+// beside the words of its name, or beside the words in Shown.
 type Definition struct {
 	Name, Text string
 	Shown      []string

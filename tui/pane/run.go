@@ -17,32 +17,32 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Run is what all parts of the screen know of the run, and of the screen that
-// shows it. The screen writes it; the parts read it.
+// Run is what all parts of the screen know of the run and of the screen that shows it. The screen
+// writes it; the parts read it.
 type Run struct {
 	Screen
 	About    *About
 	Theme    *theme.Theme
-	Images   *picture.Images // of the terminal; nil: it shows characters alone
+	Images   *picture.Images // of the terminal; nil: it shows only characters
 	Now      func() time.Time
-	KnobList []knob.Knob // those that the method uses first
+	KnobList []knob.Knob // the knobs that the method uses come first
 	Boxed    bool        // the layout draws panes in boxes
-	Driver   string      // who steers instead of this screen, as drawn; "": this one does
+	Driver   string      // who steers instead of this screen, as last drawn; "": this screen does
 	Lab      Lab         // nil: not started yet
 	Snap     *event.Snapshot
 	History  history.History
 	Others   []Other // runs that the charts show beside this one
 }
 
-// Canvas is what pictures are drawn on.
+// Canvas returns what pictures are drawn on.
 func (r *Run) Canvas() picture.Canvas {
 	return r.Images.Canvas(picture.For(r.Theme.Renderer.ColorProfile(), r.Theme.Set != theme.ASCII))
 }
 
-// Touch has the panes that show a topic drawn again.
+// Touch marks the panes that show a topic to be drawn again.
 func (r *Run) Touch(topics ...topic.Topic) { r.History.Touch(topics...) }
 
-// TouchPane has one pane drawn again.
+// TouchPane marks one pane to be drawn again.
 func (r *Run) TouchPane(id ID) { r.History.Touch(topic.Topic(id)) }
 
 // Ended says whether the run is over.
@@ -50,7 +50,7 @@ func (r *Run) Ended() bool {
 	return r.Snap != nil && (r.Snap.State == event.Finished || r.Snap.State == event.FailedState)
 }
 
-// Cost estimates what redoing a class takes; unknown before the first refit.
+// Cost estimates how long redoing a class takes; unknown before the first refit.
 func (r *Run) Cost(class knob.Class) (time.Duration, bool) {
 	if r.Snap == nil {
 		return 0, false
@@ -65,10 +65,10 @@ func (r *Run) Cost(class knob.Class) (time.Duration, bool) {
 	}
 }
 
-// Generated says whether there is a generator whose samples could be made anew.
+// Generated says whether there is a generator that could make its samples anew.
 func (r *Run) Generated() bool { return r.Snap != nil && r.Snap.Refits > 0 }
 
-// CheckDriver looks which screen drives.
+// CheckDriver checks which screen drives.
 func (r *Run) CheckDriver() {
 	if r.About.Viewer == nil {
 		return
@@ -85,7 +85,7 @@ func (r *Run) Watching() bool {
 	return r.Driver != ""
 }
 
-// ErrNotDriving says why a screen that watches does not change anything.
+// ErrNotDriving says why a screen that only watches cannot change anything.
 func (r *Run) ErrNotDriving() error {
 	if v := r.About.Viewer; v != nil && !v.MayDrive() {
 		return ErrWatchOnly
@@ -122,7 +122,7 @@ func (r *Run) WatchingLine(w int) string {
 	return t.Spread(start, theme.Join(w-theme.Width(start)-2, "  ", hints...), w)
 }
 
-// Device is the device with what is known of its kernels.
+// Device is the device, with what is known of its kernels.
 func (r *Run) Device() string {
 	if r.About.Device != "" {
 		return r.About.Device
@@ -133,8 +133,8 @@ func (r *Run) Device() string {
 // LookOf is the look of the i-th compared run.
 func (r *Run) LookOf(i int) int { return 1 + i }
 
-// RunLabel names a run on the charts: A is this one, B and on are those it is compared
-// with; "" where there is nothing to tell apart.
+// RunLabel labels a run on the charts: A is this run, B and on are those it is compared with; "" if
+// there is nothing to tell apart.
 func (r *Run) RunLabel(i int) string {
 	if len(r.Others) == 0 {
 		return ""
@@ -148,7 +148,7 @@ func (r *Run) Generates() bool {
 	return err != nil || r.KnobUse(k) == nil
 }
 
-// NextRefit is the env steps to the next refit; 0: none is to come.
+// NextRefit is the number of env steps to the next refit; 0: none will come.
 func (r *Run) NextRefit() int {
 	if r.Ended() {
 		return 0
@@ -156,7 +156,7 @@ func (r *Run) NextRefit() int {
 	return r.Snap.NextRefit
 }
 
-// Phase is the one that runs; between two steps it is the step's.
+// Phase is the current phase; between two steps it is the phase of the step.
 func (r *Run) Phase() knob.Phase {
 	if r.Snap.Phase == knob.AfterStep {
 		return knob.Collect
@@ -164,7 +164,7 @@ func (r *Run) Phase() knob.Phase {
 	return r.Snap.Phase
 }
 
-// Effective is the value the lab says is set.
+// Effective is the value that the lab says is set.
 func (r *Run) Effective(name string) knob.Value {
 	if r.Snap != nil {
 		if v, ok := r.Snap.Knobs[name]; ok {
@@ -175,7 +175,7 @@ func (r *Run) Effective(name string) knob.Value {
 	return v
 }
 
-// KnobUse is nil, or why the method does not use the knob.
+// KnobUse is nil, or the reason why the method does not use the knob.
 func (r *Run) KnobUse(k knob.Knob) error { return r.About.Config.Uses(k) }
 
 // LastChange is the newest change, whatever became of it.
@@ -201,7 +201,7 @@ func (r *Run) SortKnobs() {
 	}
 }
 
-// Waiting is a pane without data: why it is empty, dim, in its middle.
+// Waiting is a pane without data: the reason why it is empty, dim, in its middle.
 func (r *Run) Waiting(text string, w, h int) []string {
 	lines := theme.Wrap(r.Spelled(text), max(1, w))
 	out := make([]string, max(0, h-len(lines))/2, h+1)
@@ -220,7 +220,7 @@ func (r *Run) Wall() time.Duration {
 	return r.History.Lines[n-1].Wall.Sub(r.History.Begin)
 }
 
-// Fraction is the share of the run that has been made, 0 to 1.
+// Fraction is the share of the run that is done, 0 to 1.
 func (r *Run) Fraction() float64 {
 	if r.Snap.Steps <= 0 {
 		return 0
@@ -228,8 +228,7 @@ func (r *Run) Fraction() float64 {
 	return math.Min(1, float64(r.Snap.Step)/float64(r.Snap.Steps))
 }
 
-// StateText is the run's state with a sign of its own, so that it reads without
-// colour.
+// StateText is the run's state with a sign of its own, so that it can be read without colour.
 func (r *Run) StateText() string {
 	t := r.Theme
 	switch r.Snap.State {
@@ -246,7 +245,7 @@ func (r *Run) StateText() string {
 	}
 }
 
-// Badge says whether people changed knobs while the run went on.
+// Badge says whether people changed knobs during the run.
 func (r *Run) Badge(h *history.History) string {
 	if n := h.Touched(); n > 0 {
 		return r.Theme.Warn.On(fmt.Sprintf("TOUCHED %s%d", r.Theme.Glyphs.Times, n))
@@ -254,7 +253,7 @@ func (r *Run) Badge(h *history.History) string {
 	return r.Theme.Good.On("CLEAN")
 }
 
-// Remaking says whether the run is making what a change of F or of the generator needs.
+// Remaking says whether the run is redoing what a change of F or of the generator requires.
 func (r *Run) Remaking() bool {
 	if r.Snap == nil {
 		return false
@@ -266,13 +265,13 @@ func (r *Run) Remaking() bool {
 	return false
 }
 
-// Spelled is text in characters that the screen has.
+// Spelled is text in the characters that the screen has.
 func (r *Run) Spelled(text string) string { return r.Theme.Spelled(text) }
 
 // Paused says whether the run stands still on request.
 func (r *Run) Paused() bool { return r.Snap != nil && r.Snap.State == event.PausedState }
 
-// Answers says whether the run can be asked for what only the lab can tell.
+// Answers says whether the run can be asked for what only the lab knows.
 func (r *Run) Answers() bool {
 	return r.Lab != nil && r.Snap != nil && !r.Ended() && !r.About.Replay
 }
@@ -297,7 +296,7 @@ func (r *Run) FindKnob(name string) (knob.Knob, error) {
 	return k, nil
 }
 
-// NewHistory is the history of a run like this one before its first event.
+// NewHistory is the history, still empty, of a run like this one.
 func (r *Run) NewHistory() history.History {
 	return history.New(r.About.Config.StartSteps, r.About.Config.Knobs.UTD)
 }

@@ -6,33 +6,32 @@ import (
 	"pgrlab/core/whatif"
 )
 
-// WhatIf trains the agent of the run's last checkpoint with other rows, in a process beside
-// the run. It belongs to the run: all its screens see the same one. Its methods may be
-// called from any goroutine.
+// WhatIf trains the agent of the run's last checkpoint with other rows, in a process beside the
+// run. A what-if belongs to the run: all its screens see the same one. The methods may be called
+// from any goroutine.
 type WhatIf interface {
-	// Check says why there is none of this run, or returns nil.
+	// Check says why this run cannot have a what-if, or returns nil.
 	Check() error
-	// Plan is what one would compare now, and about how much work that is, in critic
+	// Plan is the comparison that Begin would make now, with an estimate of its work in critic
 	// updates.
 	Plan() (p whatif.Plan, updates int)
-	// Begin begins one. It reads files: call it outside the event loop. What is wrong
-	// stands in State.
+	// Begin starts a what-if. It reads files: call it outside the event loop. Errors are reported
+	// in State.
 	Begin()
-	// Stop ends the one under way, if there is one.
+	// Stop ends the current what-if, if there is one.
 	Stop()
-	// State is where it stands: the same pointer until that changes.
+	// State is the what-if's state: the same pointer until the state changes.
 	State() *WhatIfState
 }
 
-// WhatIfState is where a what-if stands, and what came of the last one. It is not changed
-// any more.
+// WhatIfState is the state of a what-if, and the result of the last one. It is immutable.
 type WhatIfState struct {
-	Under    bool      // one is under way
+	Under    bool      // a what-if is under way
 	Step     int       // env steps of its checkpoint
 	Begun    time.Time // when the work began; zero: the checkpoint is being read
 	Progress whatif.Progress
 
-	Err   error         // what was wrong with the last one; nil: nothing
-	Table *whatif.Table // of the last one that was finished; nil: none was
+	Err   error         // the error of the last what-if; nil: none
+	Table *whatif.Table // of the last what-if that was finished; nil: there was none
 	Of    int           // env steps of its checkpoint
 }

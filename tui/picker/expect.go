@@ -6,9 +6,8 @@ import (
 	"pgrlab/tui/format"
 )
 
-// expects says in w columns what runs of this program with the present choice's settings
-// reached, and beside it what other methods reached on the task at that scale; nothing
-// where none were made.
+// expects says in w columns what runs of this program with the present choice's settings reached,
+// and what other methods reached on the task at that scale; it is empty if there were no such runs.
 func (p *Picker) expects(w int) []string {
 	own, beside := p.own, p.beside
 	if own == nil && len(beside) == 0 {

@@ -15,38 +15,38 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Forecast is what a run will take on this machine.
+// Forecast is what a run would take on this machine.
 type Forecast struct {
 	config.Forecast
-	Free int64 // bytes on the disk that it will be written to; 0: not known
+	Free int64 // bytes free on the disk that the run writes to; 0: unknown
 }
 
-// Forecasts are those of the picker's choices, as far as they have been looked at.
+// Forecasts are the forecasts for the choices that were tried so far.
 type Forecasts struct {
 	known map[string]Tried
-	Asked string // the choice that is being tried
+	Asked string // the choice being tried
 	stop  context.CancelFunc
 }
 
-// Tried is one, or why there is none.
+// Tried is a forecast, or the reason why there is none.
 type Tried struct {
 	choice string
 	Forecast
 	err error
 }
 
-// rest is how long a choice stays under the cursor before it is tried: who passes by
+// rest is how long a choice must stay under the cursor before it is tried: merely passing over it
 // starts nothing.
 const rest = 300 * time.Millisecond
 
-// triedAs names what a forecast is for: it is the same with every seed.
+// triedAs is the key of a forecast, which is the same for every seed.
 func triedAs(c config.Config) string {
 	c.Seed = 0
 	return fmt.Sprintf("%+v", c)
 }
 
-// Forecast has the present choice tried, outside the event loop, unless it is known or
-// under way. What was being tried before it is given up.
+// Forecast tries the present choice outside the event loop, unless the result is known or being
+// worked out. It gives up any earlier trial.
 func (p *Picker) Forecast() tea.Cmd {
 	if p.Try == nil {
 		return nil
@@ -78,13 +78,13 @@ func (p *Picker) Forecast() tea.Cmd {
 		}()
 		f, err := try(ctx, c)
 		if ctx.Err() != nil {
-			return nil // it is not asked for any more
+			return nil // no longer wanted
 		}
 		return Tried{wanted, f, err}
 	}
 }
 
-// give gives up what is being tried.
+// give gives up the present trial.
 func (f *Forecasts) give() {
 	if f.stop != nil {
 		f.stop()
@@ -92,7 +92,7 @@ func (f *Forecasts) give() {
 	f.Asked, f.stop = "", nil
 }
 
-// TakeForecast keeps what a trial found.
+// TakeForecast keeps the result of a trial.
 func (p *Picker) TakeForecast(f Tried) {
 	all := &p.Forecasts
 	if all.known == nil {
@@ -105,15 +105,15 @@ func (p *Picker) TakeForecast(f Tried) {
 	p.Changed()
 }
 
-// takes says how long the present choice takes on this machine, and what it writes, in
-// w columns.
+// takes says in w columns how long the present choice takes on this machine, and how much it
+// writes.
 func (p *Picker) takes(w int) []string {
 	t := p.theme
 	f, known := p.Forecasts.known[triedAs(p.config)]
 	lines := [][]string{p.takesTime(f, known)}
 	switch {
 	case !known:
-		return append(first(lines, w), "") // its place: nothing moves when it is found
+		return append(first(lines, w), "") // keeps the place free, so that nothing moves when the forecast comes
 	case f.err != nil:
 		why, _, _ := strings.Cut(f.err.Error(), "\n")
 		return append(first(lines, w), theme.WrapStyled(t.Bad.On(t.Glyphs.Cross+" "+why), w)...)
@@ -121,7 +121,7 @@ func (p *Picker) takes(w int) []string {
 	return first(append(lines, p.takesRoom(f)), w)
 }
 
-// first are the first parts of each line, as many as fit, and one in any case.
+// first joins the first parts of each line, as many as fit, but at least one.
 func first(lines [][]string, w int) []string {
 	var out []string
 	for _, parts := range lines {
@@ -137,7 +137,7 @@ func first(lines [][]string, w int) []string {
 	return out
 }
 
-// takesTime is how long the present choice takes, and how that is known.
+// takesTime is how long the present choice takes, and the basis of that estimate.
 func (p *Picker) takesTime(f Tried, known bool) []string {
 	t := p.theme
 	takes := func(u config.Costs, how string) []string {
@@ -155,7 +155,7 @@ func (p *Picker) takesTime(f Tried, known bool) []string {
 	return []string{t.Dim.On("how long it takes is not known"), t.Dim.On(" before the first such run on this machine")}
 }
 
-// takesRoom is what it writes, beside the room that there is.
+// takesRoom is how much the run writes, and how much room there is.
 func (p *Picker) takesRoom(f Tried) []string {
 	t := p.theme
 	all := "checkpoints"
@@ -173,7 +173,7 @@ func (p *Picker) takesRoom(f Tried) []string {
 	return out
 }
 
-// roughly is a duration with no more digits than a guess has.
+// roughly is a duration with no more digits than a guess deserves.
 func roughly(d time.Duration) string {
 	round := func(v float64, unit string) string {
 		if v >= 20 {

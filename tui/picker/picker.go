@@ -1,5 +1,5 @@
-// Package picker is the first screen: what to run, how long that takes on this machine,
-// and the earlier runs to look at or go on with.
+// Package picker is the first screen: what to run, how long that takes on this machine, and the
+// earlier runs to look at or resume.
 package picker
 
 import (
@@ -21,54 +21,52 @@ import (
 // Item is one thing to choose, with one line about it.
 type Item struct{ Name, Doc string }
 
-// Picks are what the picker chose.
+// Picks are the answers given on the first screen.
 type Picks struct {
 	Preset, Task, Method, Scale, Device string // "": as the preset says
 	Observation                         string // state or pixels; "": as the method and the preset say
 	Seed                                uint64
 	Steps                               int    // env steps; 0: as the preset says
-	Reopen                              string // the folder of an earlier run, to look at; "": a new run
-	Resume                              bool   // go on with that run where it was saved last
+	Reopen                              string // the folder of an earlier run to look at; "": a new run
+	Resume                              bool   // resume that run from its last checkpoint
 }
 
-// Choices are what can be chosen before a run begins.
+// Choices are the possible answers, before a run begins.
 type Choices struct {
-	Presets, Tasks, Methods, Scales, Devices []Item // the first is the proposal
-	Observations                             []Item // what an agent can be given of a task
+	Presets, Tasks, Methods, Scales, Devices []Item // the first one is the default
+	Observations                             []Item // what an agent can observe of a task
 
-	// Resolve is the configuration of a choice; an error says what does not go
-	// together.
+	// Resolve makes the configuration of a choice; an error says what does not fit together.
 	Resolve func(Picks) (config.Config, error)
-	// Try finds out what a run of that configuration takes on this machine. It is
-	// called from a goroutine of its own; nil: it cannot be found out.
+	// Try finds out what a run with that configuration takes on this machine. It is called from a
+	// goroutine of its own; nil: this cannot be found out.
 	Try func(context.Context, config.Config) (Forecast, error)
 	// Recent are the folders of earlier runs, newest first.
 	Recent func() []Recent
 }
 
-// Picker is the first screen: one row a question, the answers of the row in focus
+// Picker is the first screen: one row for each question, with the answers of the row in focus
 // below.
 type Picker struct {
 	pane.Screen
 	Choices
 	theme  *theme.Theme
-	help   func() tea.Cmd // opens it
+	help   func() tea.Cmd // opens the help
 	leave  func() tea.Cmd
-	begin  func(Picks) tea.Cmd // opens what was chosen
+	begin  func(Picks) tea.Cmd // opens the run that was chosen
 	Recent []Recent
 	Row    int
 	at     [pickRows]int
 	Seed   uint64
 	Steps  int  // 0: as the preset says
-	typing bool // a digit of the row's number was typed: the next one is put behind it
+	typing bool // a digit was typed in the row: the next one is appended
 	opened bool // a choice is being opened
 	err    error
 	boxed  bool  // as drawn
-	shown  Picks // what config belongs to
+	shown  Picks // the answers that config belongs to
 	config config.Config
 	wrong  error // why the choice does not resolve
-	// What runs with the present choice's settings reached, and those of other methods
-	// at its scale.
+	// Results of runs with the present choice's settings, and of other methods at its scale.
 	own    *presets.Expected
 	beside []presets.Expected
 
@@ -91,8 +89,8 @@ const (
 
 var pickNames = [pickRows]string{"preset", "task", "method", "observation", "scale", "seed", "steps", "device", "earlier runs"}
 
-// New is the first screen with a choice to be made: open begins what was chosen,
-// help opens the help, leave closes the screen.
+// New is the first screen, with nothing chosen yet: open begins what was chosen, help opens the
+// help, leave closes the screen.
 func New(c Choices, s pane.Screen, t *theme.Theme, open func(Picks) tea.Cmd, help, leave func() tea.Cmd) *Picker {
 	p := &Picker{Choices: c, Screen: s, theme: t, begin: open, help: help, leave: leave}
 	if c.Recent != nil {
@@ -102,7 +100,7 @@ func New(c Choices, s pane.Screen, t *theme.Theme, open func(Picks) tea.Cmd, hel
 	return p
 }
 
-// items are the answers of a row; of the axes the first leaves it to the preset.
+// items are the answers of a row; for an axis the first leaves it to the preset.
 func (p *Picker) items(row int) []Item {
 	own := func(items []Item) []Item {
 		return append([]Item{{"", "as the preset says"}}, items...)
@@ -159,7 +157,7 @@ func (p *Picker) resolve() {
 	p.own, p.beside = presets.Expect(p.config)
 }
 
-// Keys are those of the first screen: dispatch, its foot and its help.
+// Keys are the keys of the first screen, for dispatch, footer and help.
 func (p *Picker) Keys() []pane.Binding {
 	keys := []pane.Binding{
 		{Name: "start", Keys: []string{"enter"}, Does: "start", Help: "start the run; of an earlier one: show its journal", Action: p.start},
@@ -175,7 +173,7 @@ func (p *Picker) Keys() []pane.Binding {
 	}
 	for digit := range 10 {
 		b := pane.Binding{Name: fmt.Sprint("digit-", digit), Keys: []string{fmt.Sprint(digit)}, Action: p.digits(digit)}
-		if digit == 0 { // one line for all of them
+		if digit == 0 { // one line stands for all of them
 			b.Label, b.Help = "0 to 9", "type seed or steps"
 		}
 		keys = append(keys, b)
@@ -183,7 +181,7 @@ func (p *Picker) Keys() []pane.Binding {
 	return keys
 }
 
-// Key is a key on the first screen.
+// Key handles a key on the first screen.
 func (p *Picker) Key(key string) tea.Cmd {
 	p.Changed()
 	if p.opened {
@@ -200,7 +198,7 @@ func (p *Picker) Key(key string) tea.Cmd {
 	return nil
 }
 
-// moves goes to another question, past those that have but one answer.
+// moves goes to another question, and skips questions with a single answer.
 func (p *Picker) moves(by int) func() tea.Cmd {
 	return func() tea.Cmd { p.move(by); return nil }
 }
@@ -223,8 +221,8 @@ func (p *Picker) digits(digit int) func() tea.Cmd {
 // numeric says whether the row's answer is a number.
 func (p *Picker) numeric() bool { return p.Row == pickSeed || p.Row == pickSteps }
 
-// digit types a digit of the row's number, of which the first replaces what is
-// there; -1 takes the last one away.
+// digit types a digit of the row's number; the first digit replaces the present number, and -1
+// removes the last digit.
 func (p *Picker) digit(digit int) {
 	if !p.numeric() {
 		return
@@ -249,7 +247,7 @@ func (p *Picker) digit(digit int) {
 	}
 }
 
-// start opens what is chosen, unless it does not go together.
+// start opens what was chosen, unless the answers do not fit together.
 func (p *Picker) start() tea.Cmd {
 	p.resolve()
 	if p.wrong != nil && p.Picks().Reopen == "" {
@@ -270,7 +268,7 @@ func (p *Picker) search() tea.Cmd {
 	return nil
 }
 
-// candidates are the answers of a row by their names; that of the preset has a dash.
+// candidates are the answers of a row by name; a dash stands for the preset's answer.
 func (p *Picker) candidates(row int) []pane.Candidate {
 	var all []pane.Candidate
 	for _, item := range p.items(row) {
@@ -283,7 +281,7 @@ func (p *Picker) candidates(row int) []pane.Candidate {
 	return all
 }
 
-// found takes the answer that was typed, or the one that fits it best.
+// found takes the answer that was typed, or the best match.
 func (p *Picker) found(row int, text string) tea.Cmd {
 	p.err = p.find(row, text)
 	p.resolve()
@@ -321,8 +319,8 @@ func (p *Picker) find(row int, text string) error {
 	return nil
 }
 
-// answer takes the i-th answer of a row. Another preset brings its own task, method,
-// scale and steps.
+// answer chooses the i-th answer of a row. Another preset brings its own task, method, scale and
+// steps.
 func (p *Picker) answer(row, i int) {
 	if row == PickPreset && p.at[row] != i {
 		p.at[pickTask], p.at[pickMethod], p.at[pickScale], p.Steps = 0, 0, 0, 0
@@ -349,7 +347,7 @@ func (p *Picker) turn(by int) {
 	}
 }
 
-// earlier is the configuration of the earlier run that is chosen; nil: none is.
+// earlier is the configuration of the earlier run that is chosen; nil: none is chosen.
 func (p *Picker) earlier() *config.Config {
 	if i := p.at[PickRecent]; i > 0 {
 		return &p.Recent[i-1].Config
@@ -357,11 +355,11 @@ func (p *Picker) earlier() *config.Config {
 	return nil
 }
 
-// resume goes on with the earlier run that is chosen.
+// resume resumes the earlier run that is chosen.
 func (p *Picker) resume() tea.Cmd {
 	c := p.Picks()
 	if c.Reopen == "" {
-		return nil // there is nothing to go on with
+		return nil // there is nothing to resume
 	}
 	c.Resume = true
 	return p.Take(c)

@@ -24,15 +24,14 @@ type Recent struct {
 	Dir, What string
 	When      time.Time
 	Step      int
-	Return    float64 // of the last evaluation; NaN without one
+	Return    float64 // of the last evaluation; NaN: there was none
 
 	Config config.Config
 	Host   string
-	Costs  config.Costs // of its parts, as far as it has measured them
+	Costs  config.Costs // costs of its parts, as far as it has measured them
 }
 
-// RecentRuns looks for run folders directly below root, newest first, at most so
-// many.
+// RecentRuns finds the run folders directly below root, newest first, at most limit.
 func RecentRuns(root string, limit int) []Recent {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -84,13 +83,13 @@ func describe(r Recent) (Recent, error) {
 	r.Costs = costsOf(events)
 	file := filepath.Join(r.Dir, run.ConfigName)
 	if doc, err := run.ReadFile(r.Dir, run.ConfigName); err == nil {
-		r.Config, _ = presets.Decode(file, doc) // of another version: the zero one is like no other
+		r.Config, _ = presets.Decode(file, doc) // from another version: the zero value matches no configuration
 	}
 	return r, nil
 }
 
-// costsOf are what the parts of a run took, by its lines perf; none where a knob was
-// turned that makes the parts larger or smaller.
+// costsOf are the costs of the parts of a run, from its perf lines; none if a knob was changed that
+// makes the parts larger or smaller.
 func costsOf(events []event.Event) config.Costs {
 	var c config.Costs
 	spent, evaluations := 0.0, 0
@@ -112,11 +111,11 @@ func costsOf(events []event.Event) config.Costs {
 	return c
 }
 
-// weighing are the knobs that change what a part of a run takes.
+// weighing are the knobs that change the cost of a part of a run.
 var weighing = []string{"utd", "batch", "hold", "ratio", "relevance", "sampler_steps"}
 
-// lastAs is the newest earlier run on this machine whose parts were as large as those
-// of c, and had all been there.
+// lastAs is the newest earlier run on this machine whose parts were as large as those of c, and of
+// which all parts were measured.
 func lastAs(c config.Config, recent []Recent) (r Recent, ok bool) {
 	host, _ := os.Hostname()
 	for _, r := range recent {
@@ -128,7 +127,8 @@ func lastAs(c config.Config, recent []Recent) (r Recent, ok bool) {
 	return r, false
 }
 
-// parts is c without what decides how often its parts are there, or with which numbers.
+// parts is c without the settings that decide how often its parts occur, or with which random
+// numbers.
 func parts(c config.Config) config.Config {
 	k := c.Knobs
 	c.Knobs = knob.Settings{UTD: k.UTD, Batch: k.Batch, Hold: k.Hold, Ratio: k.Ratio, Relevance: k.Relevance, SamplerSteps: k.SamplerSteps}

@@ -11,7 +11,7 @@ import (
 	"pgrlab/core/run"
 )
 
-// An earlier run on this machine tells best how long one with the same parts takes.
+// An earlier run on this machine with the same parts gives the best estimate of the duration.
 func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
 	host, _ := os.Hostname()
 	c := config.Config{Task: "cheetah-run", Steps: 100_000, Knobs: knob.Settings{UTD: 20, Batch: 256, Relevance: "curiosity"}}

@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// View is the first screen, of sw by sh: in a box where there is room for one.
+// View is the first screen, of sw by sh cells: in a box if there is room for one.
 func (p *Picker) View(sw, sh int) []string {
 	t := p.theme
 	p.boxed = sw >= pane.RuledWidth && sh >= pane.RuledHeight
@@ -22,7 +22,7 @@ func (p *Picker) View(sw, sh int) []string {
 	var body []string
 	for row := range pickRows {
 		if row == pickObservation && row != p.Row && sh <= pickRows+1 {
-			continue // the keys need its line more
+			continue // the keys need the line more
 		}
 		body = append(body, p.question(row, w))
 	}
@@ -74,7 +74,7 @@ func (p *Picker) hints() []string {
 	return out
 }
 
-// foot is the text that is typed and what it may become, below the questions.
+// foot is the typed text and its completions, below the questions.
 func (p *Picker) foot(w, h int) []string {
 	e := p.Typed()
 	out := []string{e.Line(p.theme, w)}
@@ -151,15 +151,15 @@ func (p *Picker) question(row, w int) string {
 	}
 	text := head + arrows + t.Fit(t.Bold.On(value), answerWidth(w)) + " "
 	if row == p.Row && p.boxed || theme.Width(doc) > w-theme.Width(text) {
-		doc = "" // it stands whole below
+		doc = "" // the whole text is shown below
 	}
 	return t.Fit(text+t.Dim.On(doc), w)
 }
 
-// answerWidth is the room of an answer in a row of w columns.
+// answerWidth is the width of an answer in a row of w columns.
 func answerWidth(w int) int { return min(28, max(14, w/3)) }
 
-// presets is what the preset says of an axis.
+// presetAnswer is what the preset says for an axis.
 func (p *Picker) presetAnswer(row int) string {
 	c := p.config
 	switch row {
@@ -179,10 +179,10 @@ func (p *Picker) presetAnswer(row int) string {
 	}
 }
 
-// earlierAnswer is what an earlier run was made with.
+// earlierAnswer is the answer with which an earlier run was made.
 func (p *Picker) earlierAnswer(row int, c *config.Config) string {
 	switch {
-	case c.Task == "": // its configuration cannot be read
+	case c.Task == "": // its configuration is unreadable
 		return "-"
 	case row == PickPreset && c.Preset == "":
 		return "-"
@@ -203,8 +203,8 @@ func (p *Picker) earlierAnswer(row int, c *config.Config) string {
 	}
 }
 
-// about says in at most h lines, if there are so many, what enter will do: how
-// long it takes and how much it writes, or what is wrong.
+// about says in at most h lines, if there are that many, what enter will do: how long it takes and
+// how much it writes, or what is wrong.
 func (p *Picker) about(w, h int) []string {
 	t := p.theme
 	switch {

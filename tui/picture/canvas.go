@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// Protocol is how a terminal is given an image.
+// Protocol is the way a terminal is sent an image.
 type Protocol int
 
 // The protocols.
 const (
-	Characters Protocol = iota // none: half blocks or ASCII, as the style says
+	Characters Protocol = iota // no protocol: half blocks or ASCII, as the style says
 	Kitty                      // kitty's graphics protocol, with Unicode placeholders in the cells
 	Sixel                      // DEC's sixel graphics
 )
@@ -18,8 +18,8 @@ const (
 // String is characters, kitty or sixel.
 func (p Protocol) String() string { return [...]string{"characters", "kitty", "sixel"}[p] }
 
-// Canvas is what images are drawn on: cells of a terminal. Two canvases are equal when the
-// same image makes the same lines on both.
+// Canvas is a surface for images, made of terminal cells. Two canvases are equal when the same
+// image gives the same lines on both.
 type Canvas struct {
 	style  Style
 	images *Images // nil: characters
@@ -27,17 +27,17 @@ type Canvas struct {
 	epoch  int
 }
 
-// On is a canvas of characters.
+// On is a canvas that draws images with characters.
 func On(s Style) Canvas { return Canvas{style: s, cell: image.Pt(1, 2)} }
 
-// Pixels says whether the terminal shows images as they are.
+// Pixels says whether the terminal shows real pixels.
 func (c Canvas) Pixels() bool { return c.images != nil }
 
-// Colours says whether images have colours here.
+// Colours says whether images have colours on this canvas.
 func (c Canvas) Colours() bool { return c.Pixels() || c.style != ASCII }
 
-// Lines writes img as h lines of w cells each. It wants an image of the size of the cells;
-// another one is stretched. No cells give no lines.
+// Lines writes img as h lines of w cells each. img should have the size of the cells; an image of
+// another size is stretched. If w or h is below 1 there are no lines.
 func (c Canvas) Lines(img *image.RGBA, w, h int) []string {
 	if c.images == nil || max(w, h) > len(diacritics()) {
 		return Lines(img, w, h, c.style)
@@ -48,11 +48,11 @@ func (c Canvas) Lines(img *image.RGBA, w, h int) []string {
 	return c.images.lines(img, w, h)
 }
 
-// Size is that of w by h cells in pixels.
+// Size is the size of w by h cells in pixels.
 func (c Canvas) Size(w, h int) image.Point { return image.Pt(w*c.cell.X, h*c.cell.Y) }
 
-// Scene is the size that a scene is drawn in for w by h cells: in their proportion, but of so
-// few pixels that drawing and sending it does not take long.
+// Scene is the size at which to draw a scene for w by h cells: in the proportions of the cells, but
+// with so few pixels that drawing and sending it does not take long.
 func (c Canvas) Scene(w, h int) image.Point {
 	const most = 320 * 240
 	size := c.Size(w, h)
@@ -63,8 +63,8 @@ func (c Canvas) Scene(w, h int) image.Point {
 	return image.Pt(max(1, int(by*float64(size.X))), max(1, int(by*float64(size.Y))))
 }
 
-// Square writes a frame, [side,side,3] bytes, as n/2 lines of n cells each, as large as a
-// square in them can be.
+// Square writes a frame, [side,side,3] bytes, as n/2 lines of n cells each, with the largest square
+// that fits.
 func (c Canvas) Square(frame []byte, side, n int) []string {
 	size := c.Size(n, n/2)
 	img := image.NewRGBA(image.Rectangle{Max: size})
@@ -74,11 +74,11 @@ func (c Canvas) Square(frame []byte, side, n int) []string {
 	return c.Lines(img, n, n/2)
 }
 
-// Blank is an image without colour of at least w by h pixels that fills whole cells, and how
-// many they are.
+// Blank is an image without colour of at least w by h pixels that fills whole cells, and the number
+// of these cells.
 func (c Canvas) Blank(w, h int) (img *image.RGBA, cells image.Point) {
 	cells = image.Pt((w+c.cell.X-1)/c.cell.X, (h+c.cell.Y-1)/c.cell.Y)
-	if c.Pixels() { // half blocks are stretched by less than one of them
+	if c.Pixels() { // half blocks are stretched by less than one block
 		w, h = cells.X*c.cell.X, cells.Y*c.cell.Y
 	}
 	return image.NewRGBA(image.Rect(0, 0, w, h)), cells

@@ -11,24 +11,24 @@ import (
 	"github.com/charmbracelet/x/ansi/kitty"
 )
 
-// The cells of an image are ordinary characters: kitty's placeholder, whose colour is the
-// number of the image and whose two diacritics say which row and column of it the cell shows
-// (kitty's graphics protocol, "Unicode placeholders"). So they can be cut, covered and laid
-// beside other text. Every cell has both diacritics, that one is right without its neighbour.
+// The cells of an image are ordinary characters: kitty's placeholder, whose colour is the number of
+// the image and whose two diacritics say which row and column of the image the cell shows (kitty's
+// graphics protocol, "Unicode placeholders"). So the cells can be cut, covered and laid beside
+// other text. Every cell has both diacritics, so that it is right without its neighbour.
 
-// diacritics are the numbers of rows and columns by their characters.
+// diacritics maps diacritic characters to row and column numbers.
 var diacritics = sync.OnceValue(func() map[rune]int {
 	all := map[rune]int{kitty.Diacritic(0): 0}
-	for i := 1; kitty.Diacritic(i) != kitty.Diacritic(0); i++ { // beyond the last one it gives the first
+	for i := 1; kitty.Diacritic(i) != kitty.Diacritic(0); i++ { // beyond the last diacritic the function returns the first
 		all[kitty.Diacritic(i)] = i
 	}
 	return all
 })
 
-// colour begins the number of an image.
+// colour is the escape sequence that begins the number of an image.
 const colour = "\x1b[38;2;"
 
-// placeholders are the cells of an image, w by h.
+// placeholders are the w by h cells of an image.
 func placeholders(id uint32, w, h int) []string {
 	lines := make([]string, h)
 	var b strings.Builder
@@ -46,8 +46,8 @@ func placeholders(id uint32, w, h int) []string {
 	return lines
 }
 
-// run is a piece of a row of an image in a line: n cells from column x of the line on, which
-// show the image from column col on.
+// run is a piece of a row of an image within a line: n cells that start in column x of the line and
+// show the image from its column col on.
 type run struct {
 	x, n     int
 	id       uint32
@@ -62,7 +62,7 @@ type piece struct {
 
 var placeholder = []byte(string(kitty.Placeholder))
 
-// pieces are those of a line, and its runs.
+// pieces splits a line into its pieces, and lists its runs.
 func pieces(line []byte) (all []piece, runs []run) {
 	var id uint32
 	x := 0
@@ -97,8 +97,8 @@ func pieces(line []byte) (all []piece, runs []run) {
 	return all, runs
 }
 
-// cellOf reads the placeholder that a line begins with: row and column of the image, and
-// its bytes. A diacritic that is not one counts as the first, as in the protocol.
+// cellOf reads the placeholder at the beginning of a line: the row and column of the image, and its
+// length in bytes. An invalid diacritic counts as the first one, as in the protocol.
 func cellOf(line []byte) (row, col, size int) {
 	size = len(placeholder)
 	at := [2]int{}
@@ -113,7 +113,7 @@ func cellOf(line []byte) (row, col, size int) {
 	return at[0], at[1], size
 }
 
-// number is the number of an image that a colour begins with.
+// number is the number of the image that the colour at the beginning encodes.
 func number(colour []byte) uint32 {
 	var r, g, b uint32
 	if n, _ := fmt.Sscanf(string(colour), "%d;%d;%dm", &r, &g, &b); n != 3 || max(r, g, b) > 255 {

@@ -7,15 +7,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Encoding sixels is our own: frames come while an agent trains, and the encoder of
-// github.com/charmbracelet/x/ansi/sixel, which looks every pixel up in maps, takes several times as long.
+// We encode sixels ourselves: frames come while an agent trains, and the encoder of
+// github.com/charmbracelet/x/ansi/sixel, which looks every pixel up in maps, takes several times as
+// long.
 
-// bandHeight is how many pixels below each other a sixel is.
+// bandHeight is the number of pixels, one below the other, in a sixel.
 const bandHeight = 6
 
-// appendSixel appends an image as sixels of at most 256 colours (VT340's manual, EK-VT3XX-TP);
-// pixels without colour leave what was there. Behind the last line there is no line break,
-// which may scroll the screen.
+// appendSixel appends an image as sixels of at most 256 colours (VT340's manual, EK-VT3XX-TP).
+// Pixels without colour leave what was there. No line break follows the last line, because it might
+// scroll the screen.
 func appendSixel(to []byte, img *image.RGBA) []byte {
 	palette, at := quantised(img)
 	w, h := img.Rect.Dx(), img.Rect.Dy()
@@ -43,11 +44,11 @@ func appendSixel(to []byte, img *image.RGBA) []byte {
 	return append(to, ansi.SixelGraphics(0, 1, 0, data)...)
 }
 
-// band is a line of sixels: for every colour that occurs a line of w of them.
+// band is a line of sixels: for every colour that occurs, a line of w sixels.
 type band struct {
 	w       int
-	bits    []byte // [colours, w]; the rows of those that do not occur are 0
-	colours []int  // that occur, in the order of their first pixel
+	bits    []byte // [colours, w]; the rows of colours that do not occur are 0
+	colours []int  // those that occur, in the order of their first pixel
 	occurs  [most256]bool
 }
 
@@ -65,7 +66,7 @@ func (b *band) take(at []int16) {
 	}
 }
 
-// append appends the band, and forgets it.
+// append appends the band to data and clears it.
 func (b *band) append(data []byte) []byte {
 	for i, c := range b.colours {
 		if i > 0 {
@@ -92,7 +93,7 @@ func (b *band) append(data []byte) []byte {
 	return data
 }
 
-// appendRepeated appends n times the same sixel.
+// appendRepeated appends the same sixel n times.
 func appendRepeated(data []byte, n int, sixel byte) []byte {
 	if n > 3 {
 		data = append(data, '!')

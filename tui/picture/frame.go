@@ -2,11 +2,11 @@ package picture
 
 import "image"
 
-// channels are the numbers of a pixel of a frame.
+// channels is the number of channels of a frame's pixel.
 const channels = 3
 
-// Frame draws a frame, [side,side,3] bytes of red, green and blue, into a square of the
-// image: the means of its pixels where it is made smaller.
+// Frame draws a frame, [side,side,3] bytes of red, green and blue, into a square of the image; a
+// smaller square gets the means of the frame's pixels.
 func Frame(img *image.RGBA, frame []byte, side int, to image.Rectangle) {
 	n := to.Dx()
 	for y := range n {

@@ -7,54 +7,55 @@ import (
 	"sync"
 )
 
-// Images are those that one terminal shows, or may be asked to show again. The parts of a
-// screen draw them into lines of cells with Lines of a Canvas; Frame turns what is written to
-// the terminal into what shows them. Both may be called from any goroutine. nil has none.
+// Images are the images that one terminal shows, or may be asked to show again. The parts of a
+// screen draw them into lines of cells with a Canvas's Lines; Frame turns what is written to the
+// terminal into output that shows them. Both may be called from any goroutine. A nil Images has no
+// images.
 type Images struct {
 	mu       sync.Mutex
 	protocol Protocol
-	cell     image.Point // pixels of a cell
-	epoch    int         // of what was drawn: older lines may name images that are forgotten
-	lost     bool        // such lines were written
+	cell     image.Point // size of a cell in pixels
+	epoch    int         // generation of drawn lines: older lines may name forgotten images
+	lost     bool        // a line with a forgotten image was written
 	newest   uint32
-	frame    int // number of the newest one
-	bytes    int // of all images
+	frame    int // number of the newest frame
+	bytes    int // size of all images
 	all      map[uint32]*kept
 	same     map[content]uint32
 
 	rows [][]run         // what the terminal shows in each line
-	sent map[uint32]bool // kitty: images that the terminal has
+	sent map[uint32]bool // kitty: the images that the terminal has
 }
 
-// kept is an image in w by h cells.
+// kept is an image that is kept, drawn in w by h cells.
 type kept struct {
 	content
 	img  *image.RGBA
-	used int // in which frame
+	used int // the last frame that showed it
 }
 
-// content tells images apart.
+// content is the key that tells images apart.
 type content struct {
 	hash uint64
 	w, h int // cells
 }
 
-// mostKept is how many bytes of images are kept that are not shown.
+// mostKept is how many bytes of images are kept; images in the current frame stay beyond it.
 const mostKept = 64 << 20
 
-// VT340Cell is the cell of the terminal that sixels were made for, in pixels: it stands for
-// that of a terminal that does not tell.
+// VT340Cell is the size of a cell in pixels on the terminal that sixels were made for. It stands in
+// for terminals that do not tell theirs.
 var VT340Cell = image.Pt(10, 20)
 
-// NewImages has no image yet, and draws characters.
+// NewImages has no images yet, and draws with characters.
 func NewImages() *Images {
 	return &Images{all: map[uint32]*kept{}, same: map[content]uint32{}, sent: map[uint32]bool{}, newest: rand.Uint32()}
 }
 
 var seed = maphash.MakeSeed()
 
-// Use chooses protocol and size of a cell from now on, and says whether that changes
-// anything. What was drawn before must be drawn again then.
+// Use sets the protocol and the size of a cell from now on, and says whether that changes anything.
+// If so, everything must be drawn again.
 func (m *Images) Use(p Protocol, cell image.Point) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,7 +70,7 @@ func (m *Images) Use(p Protocol, cell image.Point) bool {
 	return true
 }
 
-// Resize is Use with a new size of a cell; 0 by 0 is unknown, and changes nothing.
+// Resize is Use with a new size of a cell; 0 by 0 means unknown and changes nothing.
 func (m *Images) Resize(cell image.Point) bool {
 	m.mu.Lock()
 	p := m.protocol
@@ -77,7 +78,7 @@ func (m *Images) Resize(cell image.Point) bool {
 	return p != Characters && cell.X > 0 && cell.Y > 0 && m.Use(p, cell)
 }
 
-// Placeholders says whether images are cells of kitty's.
+// Placeholders says whether images are drawn with kitty's placeholders.
 func (m *Images) Placeholders() bool {
 	if m == nil {
 		return false
@@ -87,7 +88,7 @@ func (m *Images) Placeholders() bool {
 	return m.protocol == Kitty
 }
 
-// Canvas is what to draw on at present; s is the style where images are characters.
+// Canvas returns the current canvas; s is the style for images drawn with characters.
 func (m *Images) Canvas(s Style) Canvas {
 	if m == nil {
 		return On(s)
@@ -102,7 +103,7 @@ func (m *Images) Canvas(s Style) Canvas {
 	return Canvas{style: s, images: m, cell: m.cell, epoch: m.epoch}
 }
 
-// Lost says, once, that lines were written whose images are forgotten: all must be drawn again.
+// Lost says, once, that lines with forgotten images were written: everything must be drawn again.
 func (m *Images) Lost() bool {
 	if m == nil {
 		return false
@@ -116,8 +117,8 @@ func (m *Images) Lost() bool {
 	return lost
 }
 
-// lines are those of an image in w by h cells. The same image has the same lines for as long
-// as it is kept.
+// lines are the lines of an image in w by h cells. The same image has the same lines for as long as
+// it is kept.
 func (m *Images) lines(img *image.RGBA, w, h int) []string {
 	var sum maphash.Hash
 	sum.SetSeed(seed)
@@ -141,7 +142,7 @@ func (m *Images) lines(img *image.RGBA, w, h int) []string {
 	return placeholders(id, w, h)
 }
 
-// name is a number that no image has: of 24 bits, as many as a colour has, and not 0.
+// name is an unused image number: 24 bits, as many as a colour has, and not 0.
 func (m *Images) name() uint32 {
 	for {
 		m.newest = (m.newest + 1) & 0xffffff
@@ -151,8 +152,8 @@ func (m *Images) name() uint32 {
 	}
 }
 
-// forget makes room for one more image: those that were shown longest ago go, but none that
-// the terminal shows.
+// forget makes room for one more image: it drops the images that were shown longest ago, but none
+// of the current frame.
 func (m *Images) forget() {
 	for m.bytes > mostKept {
 		var oldest uint32
@@ -170,7 +171,7 @@ func (m *Images) forget() {
 	}
 }
 
-// copied is an image of its own with its corner at 0.
+// copied is a copy of an image with its corner at 0.
 func copied(img *image.RGBA) *image.RGBA {
 	to := image.NewRGBA(image.Rectangle{Max: img.Rect.Size()})
 	for y := range to.Rect.Dy() {

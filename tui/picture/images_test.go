@@ -17,7 +17,8 @@ import (
 
 var testCell = image.Pt(7, 13)
 
-// patches is an image of colours that sixels tell exactly: channels of 20 per cent.
+// patches is an image with colours that sixels reproduce exactly: each channel is a multiple of 20
+// per cent.
 func patches(seed uint64, w, h int) *image.RGBA {
 	r := rand.New(rand.NewPCG(seed, 1))
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -36,7 +37,7 @@ type shown struct {
 	on      *screen
 	program *tea.Program
 	drawn   chan struct{} // something was written
-	mu      sync.Mutex    // of all that Write changes; the test has it, but while it waits
+	mu      sync.Mutex    // guards all that Write changes; the test holds it except while it waits
 	written int           // bytes
 }
 
@@ -66,8 +67,8 @@ func (s *shown) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// show draws lines by Bubble Tea's own renderer, and returns when they are on the screen.
-// The number on the last line tells one frame from another.
+// show draws lines by Bubble Tea's own renderer, and returns when they are on the screen. The
+// number on the last line distinguishes one frame from another.
 func (s *shown) show(n int, lines ...string) {
 	s.t.Helper()
 	for len(lines) < s.on.h-1 {
@@ -132,8 +133,8 @@ func (s *shown) cells(img *image.RGBA, x, y int, part image.Rectangle) {
 	}
 }
 
-// What is drawn stands on the terminal pixel for pixel: beside text that changes, below a
-// box, as another image, moved, and not at all; and nothing of it remains.
+// An image appears on the terminal pixel for pixel: beside text that changes, below a box, replaced
+// by another image, moved, and removed. Nothing of it remains after its removal.
 func TestImagesAmongCells(t *testing.T) {
 	for _, p := range []Protocol{Kitty, Sixel} {
 		t.Run(p.String(), func(t *testing.T) {
@@ -192,15 +193,15 @@ func TestImagesAmongCells(t *testing.T) {
 			}
 			s.show(8, beside(two, "text")...) // the lines as they were drawn before
 			s.cells(two, 1, 0, all)
-			s.send(tea.WindowSizeMsg{Width: w, Height: h}) // all is written again
+			s.send(tea.WindowSizeMsg{Width: w, Height: h}) // everything is written again
 			s.show(9, beside(one, "text")...)
 			s.cells(one, 1, 0, all)
 		})
 	}
 }
 
-// An image of other pixels is stretched, a large one is sent in pieces, and wide ones of
-// sixels are cut.
+// An image of another size is stretched, a large one is sent in pieces, and wide ones of sixels are
+// cut.
 func TestImagesOfOtherSizes(t *testing.T) {
 	for _, p := range []Protocol{Kitty, Sixel} {
 		s := start(t, p, 200, 6)
@@ -221,8 +222,8 @@ func TestImagesOfOtherSizes(t *testing.T) {
 	}
 }
 
-// The same image has the same lines; an image that is forgotten while its lines are still
-// drawn is told.
+// The same image has the same lines. If an image is forgotten while its lines are still drawn, this
+// is reported.
 func TestImagesAreForgotten(t *testing.T) {
 	if racing.On {
 		t.Skip("many images on one goroutine: the detector sees those of a program that draws")
@@ -259,7 +260,7 @@ func TestImagesAreForgotten(t *testing.T) {
 	}
 }
 
-// Without a protocol, without UTF-8 and for nobody at all pictures are characters.
+// Without a protocol, without UTF-8 or without a terminal, pictures are characters.
 func TestCanvasesOfCharacters(t *testing.T) {
 	var none *Images
 	m := NewImages()
@@ -281,7 +282,8 @@ func TestCanvasesOfCharacters(t *testing.T) {
 	}
 }
 
-// A frame that an agent sees, 64 by 64 and drawn 480 by 480, as the terminal is sent it.
+// BenchmarkFrame draws an agent's frame of 64 by 64 as 480 by 480, in the form that the terminal is
+// sent.
 func BenchmarkFrame(b *testing.B) {
 	frame := make([]byte, 64*64*channels)
 	for i := range frame { // a sky and a floor, with a body

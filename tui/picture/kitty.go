@@ -8,14 +8,14 @@ import (
 	"github.com/charmbracelet/x/ansi/kitty"
 )
 
-// quiet has kitty answer nothing: an answer would be taken for keys.
+// quiet makes kitty send no answer: it would be taken for keys.
 const quiet = 2
 
-// appendKitty appends what gives a terminal an image for the placeholders of its number, in
-// w by h cells: as PNG, in pieces of at most 4,096 bytes.
+// appendKitty appends the sequence that gives a terminal an image for the placeholders of its
+// number, in w by h cells: as PNG, in pieces of at most 4,096 bytes.
 func appendKitty(to []byte, img image.Image, id uint32, w, h int) []byte {
 	b := bytes.NewBuffer(to)
-	// It fails only where the buffer does, or where an image has no pixels, and none is kept.
+	// This fails only if the buffer does or if an image has no pixels; no such image is kept.
 	_ = kitty.EncodeGraphics(b, img, &kitty.Options{
 		Action: kitty.TransmitAndPut, Transmission: kitty.Direct, Format: kitty.PNG, Quite: quiet, Chunk: true,
 		ID: int(id), VirtualPlacement: true, Columns: w, Rows: h,
@@ -23,14 +23,14 @@ func appendKitty(to []byte, img image.Image, id uint32, w, h int) []byte {
 	return b.Bytes()
 }
 
-// appendFree appends what has a terminal forget an image.
+// appendFree appends the sequence that makes a terminal forget an image.
 func appendFree(to []byte, id uint32) []byte {
 	b := bytes.NewBuffer(to)
 	_ = kitty.EncodeGraphics(b, nil, &kitty.Options{Action: kitty.Delete, Delete: kitty.DeleteID, DeleteResources: true, ID: int(id), Quite: quiet})
 	return b.Bytes()
 }
 
-// transmit is what gives the terminal the images that it is to show and does not have.
+// transmit sends the images that are to be shown and that the terminal does not have.
 func (m *Images) transmit() (out []byte) {
 	for _, row := range m.rows {
 		for _, r := range row {
@@ -43,7 +43,7 @@ func (m *Images) transmit() (out []byte) {
 	return out
 }
 
-// free is what has the terminal forget the images that no cell shows.
+// free makes the terminal forget the images that no cell shows.
 func (m *Images) free() (out []byte) {
 	var gone []uint32
 	for id := range m.sent {

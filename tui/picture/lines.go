@@ -18,8 +18,8 @@ const (
 	TrueColour              // half blocks in 24-bit colour
 )
 
-// For is the best style for a terminal of that colour profile; unicode says
-// whether it can show half blocks.
+// For is the best style for a terminal with the given colour profile; unicode says whether it can
+// show half blocks.
 func For(p termenv.Profile, unicode bool) Style {
 	switch {
 	case !unicode:
@@ -39,9 +39,9 @@ const upperHalf = "▀"
 
 const reset = "\x1b[0m"
 
-// Lines writes img as h lines of w cells each, in the style. It wants 2·h rows of
-// w pixels; another size is stretched. Every line begins and ends without colour,
-// so that lines can be put beside other text. No cells give no lines.
+// Lines writes img as h lines of w cells each, in the style s. img should have 2·h rows of w
+// pixels; an image of another size is stretched. Every line begins and ends without colour, so that
+// lines can be put beside other text. If w or h is below 1 there are no lines.
 func Lines(img *image.RGBA, w, h int, s Style) []string {
 	if w <= 0 || h <= 0 || img.Rect.Empty() {
 		return nil
@@ -60,7 +60,7 @@ func Lines(img *image.RGBA, w, h int, s Style) []string {
 	return lines
 }
 
-// pixels reads an image as if it were w by h pixels.
+// pixels reads an image as if it had w by h pixels.
 type pixels struct {
 	img  *image.RGBA
 	w, h int
@@ -75,7 +75,7 @@ func (p *pixels) at(x, y int) rgb {
 	return rgb(p.img.Pix[i : i+3])
 }
 
-// coloured appends a line of half blocks. A colour is written where it changes.
+// coloured appends a line of half blocks. It writes a colour only where the colour changes.
 func (p *pixels) coloured(buf []byte, y int, s Style) []byte {
 	const none = -1
 	above, below := none, none
@@ -98,8 +98,8 @@ func (p *pixels) coloured(buf []byte, y int, s Style) []byte {
 	return append(buf, reset...)
 }
 
-// layer is which of a cell's two colours is set; its value is what SGR adds to
-// the numbers of the foreground.
+// layer says which of a cell's two colours is set; its value is what SGR adds to the numbers of the
+// foreground.
 type layer int
 
 const (
@@ -107,13 +107,13 @@ const (
 	background layer = 10
 )
 
-// index is a colour as the style counts them.
+// index is the number of a colour in the style's palette.
 func (s Style) index(c rgb, x, y int) int {
 	switch s {
 	case TrueColour:
 		return int(c[0])<<16 | int(c[1])<<8 | int(c[2])
 	case Colours256:
-		return nearest256(brightened(c)) // not dithered: its colours are so far apart that it would be noise
+		return nearest256(brightened(c)) // not dithered: the palette's colours are so far apart that dithering would be noise
 	default:
 		return nearest16(dithered(saturated(c), x, y, dither16))
 	}
@@ -137,13 +137,13 @@ func (s Style) appendColour(buf []byte, index int, l layer) []byte {
 		buf = append(buf, decimal[index]...)
 	case index < 8:
 		buf = append(buf, decimal[30+int(l)+index]...)
-	default: // the bright eight
+	default: // the eight bright colours
 		buf = append(buf, decimal[90+int(l)+index-8]...)
 	}
 	return append(buf, 'm')
 }
 
-// decimal are the numbers that control sequences are made of.
+// decimal has the numbers in control sequences as text.
 var decimal = func() (table [256]string) {
 	for i := range table {
 		table[i] = strconv.Itoa(i)
@@ -151,11 +151,11 @@ var decimal = func() (table [256]string) {
 	return table
 }()
 
-// ramp are characters by growing brightness, on a dark ground.
+// ramp has characters in order of brightness, for a dark ground.
 const ramp = " .,:;-=+*oO#%@"
 
-// plain appends a line of ASCII. What is darker than the skies of the tasks stays
-// blank, and what is as bright as their bodies is full.
+// plain appends a line of ASCII. Pixels darker than the tasks' skies stay blank, and pixels as
+// bright as the tasks' bodies get the fullest character.
 func (p *pixels) plain(buf []byte, y int) []byte {
 	const dark, bright = 0.32, 0.6
 	for x := range p.w {
@@ -166,7 +166,7 @@ func (p *pixels) plain(buf []byte, y int) []byte {
 	return buf
 }
 
-// luminance is Rec. 709's brightness of a colour in [0,1].
+// luminance is the Rec. 709 brightness of a colour, in [0,1].
 func luminance(c rgb) float64 {
 	return (0.2126*float64(c[0]) + 0.7152*float64(c[1]) + 0.0722*float64(c[2])) / 255
 }

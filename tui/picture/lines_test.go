@@ -14,7 +14,7 @@ import (
 
 var styles = map[string]Style{"ascii": ASCII, "16": Colours16, "256": Colours256, "true": TrueColour}
 
-// noise is an image in which neighbours differ.
+// noise is an image whose neighbouring pixels differ.
 func noise(w, h int) *image.RGBA {
 	r := rand.New(rand.NewPCG(1, 2))
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -81,7 +81,8 @@ func TestLinesWriteColoursWhereTheyChange(t *testing.T) {
 	}
 }
 
-// Plain lines say nothing by colour: no escape, brighter is not darker.
+// Plain lines use no colour: they have no escape sequence, and a brighter pixel is not drawn
+// darker.
 func TestPlainLinesGrowWithBrightness(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 256, 2))
 	for x := range 256 {
@@ -109,7 +110,7 @@ func TestEveryColourOfAPaletteIsNearestToItself(t *testing.T) {
 		}
 	}
 	for i, c := range palette256() {
-		if got := palette256()[nearest(c, palette256())]; got != c { // some greys are in the cube too
+		if got := palette256()[nearest(c, palette256())]; got != c { // some greys are in the cube as well
 			t.Errorf("256: %v (%d) became %v", c, i, got)
 		}
 	}
@@ -137,8 +138,8 @@ func BenchmarkLines(b *testing.B) {
 	}
 }
 
-// A sky whose colour changes with the height alone is drawn without noise: each line of
-// 256 colours has one colour above and one below.
+// A sky whose colour changes only with the height is drawn without noise: each line of 256 colours
+// has one colour above and one below.
 func TestSkiesAreCalmIn256Colours(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 60, 40))
 	for y := range 40 {

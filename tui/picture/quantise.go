@@ -9,9 +9,9 @@ import (
 // most256 is how many colours a sixel image has at most.
 const most256 = 256
 
-// quantised is an image in at most 256 colours: the palette, and for each pixel, row by row,
-// its place in that, -1 without colour. Few colours stay as they are; of many, those that
-// are alike become their mean, by median cut (Heckbert 1982).
+// quantised is an image in at most 256 colours: the palette and, for each pixel, row by row, its
+// index in the palette, -1 without colour. An image of few colours keeps them; of many colours,
+// similar ones are replaced by their mean, by median cut (Heckbert 1982).
 func quantised(img *image.RGBA) (palette []rgb, at []int16) {
 	if palette, at = counted(img); palette != nil {
 		return palette, at
@@ -37,7 +37,7 @@ func quantised(img *image.RGBA) (palette []rgb, at []int16) {
 	return palette, at
 }
 
-// each calls a function for each pixel, row by row.
+// each calls do for each pixel, row by row.
 func each(img *image.RGBA, do func(c rgb, seen bool)) {
 	for y := range img.Rect.Dy() {
 		row := img.Pix[y*img.Stride:][:4*img.Rect.Dx()]
@@ -47,8 +47,8 @@ func each(img *image.RGBA, do func(c rgb, seen bool)) {
 	}
 }
 
-// counted is an image that has few colours; no palette: it has too many. The second result
-// has room for all pixels.
+// counted lists the colours of an image that has few; without a palette the image has too many. The
+// second result has room for all pixels.
 func counted(img *image.RGBA) (palette []rgb, at []int16) {
 	places := map[rgb]int16{}
 	at = make([]int16, 0, img.Rect.Dx()*img.Rect.Dy())
@@ -80,10 +80,10 @@ func counted(img *image.RGBA) (palette []rgb, at []int16) {
 	return palette, at
 }
 
-// binBits is how many bits of a channel tell colours apart.
+// binBits is how many bits of a channel distinguish colours.
 const binBits = 6
 
-// bin is all colours that have the highest bits of their channels in common.
+// bin is the set of colours whose channels share their highest bits.
 type bin struct {
 	code  int
 	count int
@@ -95,9 +95,9 @@ func (c rgb) bin() int {
 	return int(c[0]>>drop)<<(2*binBits) | int(c[1]>>drop)<<binBits | int(c[2]>>drop)
 }
 
-// binned are the bins that an image has pixels in.
+// binned are the bins that contain pixels of an image.
 func binned(img *image.RGBA) (bins []bin) {
-	number := make([]int32, 1<<(3*binBits)) // of the bin, from 1
+	number := make([]int32, 1<<(3*binBits)) // of the bin, counted from 1
 	each(img, func(c rgb, seen bool) {
 		if !seen {
 			return
@@ -116,8 +116,9 @@ func binned(img *image.RGBA) (bins []bin) {
 	return bins
 }
 
-// cut divides bins into at most n boxes of bins that are alike: again and again the box of
-// most pixels times length is cut across its longest side, where half of its pixels are.
+// cut divides bins into at most n boxes of similar bins. Again and again it takes the box with the
+// largest product of pixels and length, and cuts it across its longest side at the median of its
+// pixels.
 func cut(bins []bin, n int) [][]bin {
 	type box struct {
 		bins         []bin
@@ -167,7 +168,7 @@ func cut(bins []bin, n int) [][]bin {
 	return out
 }
 
-// median is how many of the bins hold half of their pixels: at least one, and not all.
+// median is how many of the bins hold half of their pixels: at least one bin, and not all.
 func median(bins []bin) int {
 	total := 0
 	for _, b := range bins {

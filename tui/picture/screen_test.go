@@ -15,8 +15,8 @@ import (
 	"github.com/charmbracelet/x/ansi/kitty"
 )
 
-// screen is a terminal of w by h cells: what it understands is what Bubble Tea's renderer
-// and Frame write. A character wipes out what a sixel has painted in its cell.
+// screen is a terminal of w by h cells that understands what Bubble Tea's renderer and Frame write.
+// A character erases what a sixel has painted in its cell.
 type screen struct {
 	t       *testing.T
 	w, h    int
@@ -160,7 +160,7 @@ func (s *screen) kitty(body string) {
 	s.chunks = ""
 }
 
-// sixel paints what a sixel sequence says, by the VT340's manual.
+// sixel paints a sixel sequence, as the VT340's manual defines it.
 func (s *screen) sixel(seq string) {
 	_, data, _ := strings.Cut(strings.TrimSuffix(seq, "\x1b\\"), "q")
 	corner := image.Pt(s.at.X*s.cell.X, s.at.Y*s.cell.Y)
@@ -219,11 +219,11 @@ func (s *screen) sixel(seq string) {
 	if len(palette) > 256 {
 		s.t.Errorf("%d colours", len(palette))
 	}
-	s.at = image.Pt(0, s.h-1) // terminals differ: nothing may depend on it
+	s.at = image.Pt(0, s.h-1) // terminals differ here, so nothing may depend on it
 }
 
-// shows is what a person sees in a cell, pixel for pixel, of a cell of an image; nil: there
-// is none.
+// shows returns what a person sees in a cell of an image, pixel for pixel; it returns nil where
+// there is no image.
 func (s *screen) shows(x, y int) *image.RGBA {
 	to := image.NewRGBA(image.Rectangle{Max: s.cell})
 	if text := s.text[y][x]; strings.Contains(text, string(placeholder)) {

@@ -6,15 +6,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Frame is what to write to the terminal so that it shows frame, which Bubble Tea's renderer
-// has written, with its images. A frame of the renderer begins at the upper left corner and
-// has all lines; one that has not changed is empty. Anything else is passed on: where it
-// clears the screen, all that was shown is gone.
+// Frame returns what to write to the terminal so that it shows frame, as written by Bubble Tea's
+// renderer, with its images. A frame of the renderer begins at the upper left corner and has all
+// lines; an unchanged line is empty. Anything else is passed on; if it clears the screen, all that
+// was shown is gone.
 //
-// Kitty is sent the images that it does not have yet; those that no cell shows any more are
-// freed. For sixel, which belongs to no cell, the placeholders become blanks and the images
-// are drawn over them; where a cell shows already what it shall, it is left alone, for a
-// blank would wipe it out.
+// With kitty's protocol, Frame sends the images that the terminal does not have yet and frees those
+// that no cell shows any more. A sixel belongs to no cell: Frame replaces the placeholders by
+// blanks and draws the images over them. A cell that already shows the right part of an image is
+// left alone, because a blank would wipe it out.
 func (m *Images) Frame(frame []byte) []byte {
 	if m == nil {
 		return frame
@@ -68,8 +68,8 @@ func (m *Images) Frame(frame []byte) []byte {
 	return append(m.transmit(), append(out, m.free()...)...)
 }
 
-// other is what to write for something that is no frame. The images of a screen that is left
-// are freed, for they belong to that screen.
+// other is what to write for text that is not a frame. When a screen is left its images are freed,
+// because they belong to that screen.
 func (m *Images) other(text []byte) []byte {
 	switch {
 	case bytes.Contains(text, []byte(ansi.ResetModeAltScreenSaveCursor)):
@@ -82,8 +82,8 @@ func (m *Images) other(text []byte) []byte {
 	return text
 }
 
-// unchanged says whether the renderer has left a line as it was. Behind the last one stands
-// where the cursor goes.
+// unchanged says whether the renderer has left a line as it was. The last line is followed by a
+// cursor position.
 func unchanged(line []byte, last bool) bool {
 	line = bytes.Trim(line, "\r")
 	if !last {
@@ -97,7 +97,7 @@ func unchanged(line []byte, last bool) bool {
 	return width == 0 && n == len(line) && line[n-1] == 'H'
 }
 
-// mark notes which images are shown, and whether one is unknown.
+// mark notes which images are shown, and whether any of them is unknown.
 func (m *Images) mark() {
 	for _, row := range m.rows {
 		for _, r := range row {

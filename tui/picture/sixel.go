@@ -8,19 +8,18 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// run2D are equal runs below each other, from line y on.
+// run2D is a stack of equal runs, one below the other, from line y on.
 type run2D struct {
 	run
 	y, rows int
 }
 
-// largestSixel is the largest side of a sixel image in pixels: what xterm takes unless it is
-// told otherwise. Larger ones are drawn in parts.
+// largestSixel is the largest side of a sixel image in pixels: the limit of xterm's default
+// configuration. Larger images are drawn in parts.
 const largestSixel = 1000
 
-// blank appends a piece of a line as a terminal of sixels is given it, and notes what is to
-// be drawn. Cells that showed an image of the same size are painted over, not wiped first:
-// nothing flickers.
+// blank appends a piece of a line as a sixel terminal gets it, and notes what to draw. Cells that
+// showed an image of the same size are painted over, not wiped first, so that nothing flickers.
 func (m *Images) blank(out []byte, draw []run2D, p piece, old []run, y int) ([]byte, []run2D) {
 	r := p.run
 	if r.n == 0 {
@@ -54,7 +53,8 @@ func (m *Images) blank(out []byte, draw []run2D, p piece, old []run, y int) ([]b
 	return out, append(draw, run2D{r, y, 1})
 }
 
-// drawSixels appends the images of runs to a frame, and leaves the cursor where that does.
+// drawSixels appends the images of the runs to a frame, and leaves the cursor where the frame left
+// it.
 func (m *Images) drawSixels(out []byte, draw []run2D) []byte {
 	if len(draw) == 0 {
 		return out
@@ -73,7 +73,7 @@ func (m *Images) drawSixels(out []byte, draw []run2D) []byte {
 	return append(out, ansi.RestoreCursor...)
 }
 
-// cells is a part of an image, in cells of so many pixels.
+// cells is a part of an image, given in cells of the given size in pixels.
 func (k *kept) cells(part image.Rectangle, cell image.Point) *image.RGBA {
 	whole := image.Pt(k.w*cell.X, k.h*cell.Y)
 	from := image.Pt(part.Min.X*cell.X, part.Min.Y*cell.Y)

@@ -18,28 +18,28 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// agreeing is the first argument of a process that tries a GPU for another one. It is
-// no command for people.
+// agreeing is the first argument of a process that tests a GPU for another process. It is not a
+// command for people.
 const agreeing = "gpu-agree"
 
-// agreePatience is how long a GPU may take, the compilation of its kernels included.
+// agreePatience is how long a GPU may take, including the compilation of its kernels.
 const agreePatience = 30 * time.Second
 
-// probing is the first argument of a process that starts the driver for another one.
+// probing is the first argument of a process that starts the driver for another process.
 const probing = "gpu-probe"
 
 // probePatience is how long a driver may take to start and to list its GPUs.
 const probePatience = 20 * time.Second
 
-// probe starts the driver, as another process is about to, and asks what it will ask. What
-// the driver itself says is wrong that process will be told, too.
+// probe starts the driver, as another process is about to, and asks it the same questions. It
+// ignores errors that the driver reports: the other process will get them too.
 func probe() (status int) {
 	openGPUs(nil).Report()
 	return cli.StatusDone
 }
 
-// probeGPUs has a process of its own start the driver: one that hangs does so in the first
-// call, and can be neither interrupted nor killed then.
+// probeGPUs starts the driver in a process of its own: a driver that hangs does so in the first
+// call, which can then be neither interrupted nor killed.
 func probeGPUs() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -48,8 +48,8 @@ func probeGPUs() error {
 	return tried(exec.Command(self, probing), probePatience)
 }
 
-// agree tries a GPU, of a UUID, in a precision. Only this process is at stake where the
-// driver crashes or hangs.
+// agree tests a GPU, given by its UUID, in a precision. If the driver crashes or hangs, only this
+// process is affected.
 func agree(args []string, stderr io.Writer) (status int) {
 	err := errors.New("want the UUID of a GPU and a precision")
 	if len(args) == 2 {
@@ -62,7 +62,7 @@ func agree(args []string, stderr io.Writer) (status int) {
 	return cli.StatusDone
 }
 
-// agrees has a GPU and the CPU do the same work.
+// agrees makes a GPU and the CPU do the same work and compares the results.
 func agrees(uuid, precision string) (err error) {
 	rounded, known := precisions[precision]
 	if !known {
@@ -82,8 +82,8 @@ func agrees(uuid, precision string) (err error) {
 	return bench.Agree(d, reference)
 }
 
-// checkGPU has a process of its own try a GPU before a run is given to it: a run that
-// could have had the CPU must not learn from wrong numbers, nor die with a driver.
+// checkGPU tests a GPU in a process of its own before a run is given to it: a run that could have
+// used the CPU must not learn from wrong numbers, nor die with a driver.
 func checkGPU(g cli.GPU, precision string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -92,7 +92,7 @@ func checkGPU(g cli.GPU, precision string) error {
 	return tried(exec.Command(self, agreeing, g.UUID, precision), agreePatience)
 }
 
-// tried runs a process that says with its status whether a GPU is right, and in a line
+// tried runs a process whose status says whether a GPU is right, and whose output says in a line
 // what is wrong.
 func tried(c *exec.Cmd, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -113,7 +113,7 @@ func tried(c *exec.Cmd, patience time.Duration) error {
 	}
 }
 
-// words keep the beginning of what a process says; the rest is dropped.
+// words keeps the beginning of a process's output and drops the rest.
 type words struct{ bytes.Buffer }
 
 func (w *words) Write(p []byte) (int, error) {
@@ -121,7 +121,7 @@ func (w *words) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// verdict is what a process has found that ended so.
+// verdict is the finding of a process that ended with err.
 func (w *words) verdict(err error) error {
 	first, _, _ := strings.Cut(strings.TrimSpace(w.String()), "\n")
 	var exit *exec.ExitError

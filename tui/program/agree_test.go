@@ -12,7 +12,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// TestAsAnother is what a process of its own does in TestTried; by itself it is nothing.
+// TestAsAnother is the other process of TestTried; run alone it does nothing.
 func TestAsAnother(t *testing.T) {
 	switch os.Getenv("PGRLAB_AS_ANOTHER") {
 	case "":
@@ -38,7 +38,7 @@ func TestAsAnother(t *testing.T) {
 	}
 }
 
-// Whatever becomes of the process that tries a GPU, this one knows and lives.
+// Whatever happens to the process that tries a GPU, this process survives and knows the result.
 func TestTried(t *testing.T) {
 	for how, want := range map[string]string{
 		"right": "", "chats": "", "wrong": "tile 64x64: off by 7", "crashes": "trying it crashed, exit status 2: SIGSEGV: segmentation violation",
@@ -63,7 +63,7 @@ func TestTried(t *testing.T) {
 	}
 }
 
-// Without a GPU the process says so in a line.
+// Without a GPU the process says so in one line.
 func TestAgreeWithoutAGPU(t *testing.T) {
 	if _, err := os.Stat("/dev/nvidiactl"); err == nil {
 		t.Skip("there is a GPU")

@@ -16,8 +16,8 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// A run with the expensive analyses by cadence has them in its journal; pgrlab analyse makes
-// the same of its last checkpoint, beside the F of another run, and draws them.
+// A run that makes the expensive analyses at a cadence has them in its journal. pgrlab analyse
+// makes the same analyses of its last checkpoint, beside the F of another run, and draws them.
 func TestAnalyse(t *testing.T) {
 	d := setUp(t)
 	doc := strings.Replace(tiny, "episodes = 2", "episodes = 2\nanalyse_every = 75\nkeep_every = 75", 1)
@@ -91,8 +91,8 @@ func TestAnalyse(t *testing.T) {
 	}
 }
 
-// With --journal the findings are lines of the journal, which no canonical form has and
-// which a resumed run keeps; while a lab holds the folder nobody else writes there.
+// With --journal the findings become lines of the journal. The canonical form leaves them out, and
+// a resumed run keeps them. While a lab holds the folder, no other process writes there.
 func TestAnalyseIntoTheJournal(t *testing.T) {
 	d := setUp(t)
 	var said strings.Builder
@@ -127,8 +127,8 @@ func TestAnalyseIntoTheJournal(t *testing.T) {
 	}
 }
 
-// The generations of two runs lie in one plane, and their picture names both; those of
-// a checkpoint that was kept, too.
+// The generations of two runs lie in one plane, and their picture names both runs. This also works
+// for checkpoints that were kept.
 func TestAnalyseTwoRuns(t *testing.T) {
 	d := setUp(t)
 	doc := strings.Replace(tiny, "episodes = 2", "episodes = 2\nkeep_every = 70", 1)
@@ -164,8 +164,8 @@ func TestAnalyseTwoRuns(t *testing.T) {
 	}
 }
 
-// A generator of other settings is fitted to the data of a saved run, which stays as it
-// is, and judged at each guidance; a method without F is asked for nothing.
+// A generator with other settings is fitted to the data of a saved run, which stays unchanged, and
+// is judged at each guidance. A method without F is judged without a prompt.
 func TestAnalyseRefits(t *testing.T) {
 	d := setUp(t)
 	var said strings.Builder
@@ -230,7 +230,7 @@ func TestAnalyseRefits(t *testing.T) {
 	}
 }
 
-// folderState is the names and sizes of all files of a folder.
+// folderState returns the names and sizes of all files in a folder.
 func folderState(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -246,7 +246,7 @@ func folderState(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// A lab that runs looks at itself when it is asked to.
+// A running lab analyses itself on request.
 func TestAnalyseALabThatRuns(t *testing.T) {
 	r := startTraining(t)
 	var said strings.Builder
@@ -280,13 +280,13 @@ func TestAnalyseALabThatRuns(t *testing.T) {
 		return err == nil
 	})
 	r.stop()
-	// The second one stood behind the checkpoint that the run went on from.
+	// The second analysis was made after the checkpoint from which the run was resumed.
 	if all := examinedLines(t, r.dir); len(all) != 2 || all[1].Real.Rows != 50 {
 		t.Errorf("%d analyses in the journal", len(all))
 	}
 }
 
-// examinedLines are the analyses in the journal of a run folder.
+// examinedLines returns the analyses in the journal of a run folder.
 func examinedLines(t *testing.T, dir string) (all []*event.Examined) {
 	t.Helper()
 	file, err := os.Open(filepath.Join(dir, "events.jsonl"))
@@ -305,7 +305,7 @@ func examinedLines(t *testing.T, dir string) (all []*event.Examined) {
 	}
 }
 
-// asJSON tells equal numbers from others, NaNs included.
+// asJSON encodes v, so that values can be compared with NaNs included.
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)

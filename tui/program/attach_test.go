@@ -21,7 +21,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// training is a run of train in this process that goes on until it is stopped.
+// training is a run of train in this process that continues until it is stopped.
 type training struct {
 	t      *testing.T
 	dir    string
@@ -49,7 +49,7 @@ func startTraining(t *testing.T) *training {
 	return r
 }
 
-// until waits for something that happens in its own time.
+// until waits until something has happened.
 func (r *training) until(what string, happened func() bool) {
 	r.t.Helper()
 	eventually(r.t, what, func() bool {
@@ -62,8 +62,7 @@ func (r *training) until(what string, happened func() bool) {
 	})
 }
 
-// goesOnAfter waits until the journal has a line of a type and training has made a step
-// since then.
+// goesOnAfter waits until the journal has a line of a type and training has made a step since then.
 func (r *training) goesOnAfter(line string) {
 	r.t.Helper()
 	r.until("a line of type "+line, func() bool {
@@ -83,7 +82,7 @@ func (r *training) look() remote.Status {
 	return s
 }
 
-// ask is what a script asks.
+// ask sends a request as a script does.
 func (r *training) ask(want string) string {
 	r.t.Helper()
 	socket, err := remote.Find(r.dir)
@@ -113,8 +112,8 @@ func (r *training) ends() {
 	}
 }
 
-// typist is a terminal with somebody at it, who presses keys when the screen shows
-// what they wait for.
+// typist is a terminal with somebody who presses keys when the screen shows the text that each key
+// waits for.
 type typist struct {
 	keys   *io.PipeWriter
 	mu     sync.Mutex
@@ -138,7 +137,7 @@ func (p *typist) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// visit attaches, follows the script and returns what was said at the end.
+// visit attaches, follows the script and returns the last words of the screen.
 func (r *training) visit(name string, script ...press) (string, error) {
 	keys, typed := io.Pipe()
 	defer typed.Close()
@@ -148,21 +147,21 @@ func (r *training) visit(name string, script ...press) (string, error) {
 	})
 }
 
-// leaving are the keys of somebody who looks and leaves. Who watches leaves by the
-// first one.
+// leaving are the keys of somebody who looks and leaves. A visitor who only watches leaves at the
+// first key.
 var leaving = []press{{"RETURN", "q"}, {"leave it training", "d"}}
 
-// descriptors are the open files of this process.
+// descriptors returns the number of open files of this process.
 func descriptors() int {
 	all, _ := os.ReadDir("/proc/self/fd")
 	return len(all)
 }
 
-// Screens come and go, eight at a time, some of them without a word, while the run goes on:
-// nothing of them is left. The long form has hundreds.
+// Screens come and go, eight at a time, some of them by a broken connection, while the run
+// continues; nothing of them remains. The long form has hundreds.
 func TestScreensLeaveNothingBehind(t *testing.T) {
 	r := startTraining(t)
-	if _, err := r.visit("the first", leaving...); err != nil { // what is made once is made now
+	if _, err := r.visit("the first", leaving...); err != nil { // what is made only once is made now
 		t.Fatal(err)
 	}
 	goroutines, files := runtime.NumGoroutine(), descriptors()
@@ -178,7 +177,7 @@ func TestScreensLeaveNothingBehind(t *testing.T) {
 		turn <- true
 		visiting.Go(func() {
 			defer func() { <-turn }()
-			if n%10 == 9 { // the line breaks
+			if n%10 == 9 { // the connection breaks
 				conn, err := net.Dial("unix", r.socket)
 				if err != nil {
 					t.Error(err)
@@ -208,8 +207,8 @@ func TestScreensLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// Of two screens the first drives: what the other one sends is refused until it
-// takes over. A third one that never reads holds up nobody, not even the end.
+// The first of two screens drives: commands of the second are refused until it takes over. A third
+// screen that never reads delays nobody, not even the end.
 func TestOneScreenDrives(t *testing.T) {
 	r := startTraining(t)
 	stalled := stall(t, r.socket)
@@ -248,7 +247,7 @@ func TestOneScreenDrives(t *testing.T) {
 	}
 }
 
-// stall opens a screen and reads nothing of it, until the run ends.
+// stall opens a screen and reads nothing from it until the run ends.
 func stall(t *testing.T, socket string) io.Closer {
 	t.Helper()
 	conn, err := net.Dial("unix", socket)
@@ -262,7 +261,7 @@ func stall(t *testing.T, socket string) io.Closer {
 	return conn
 }
 
-// A lab answers to its process, to a part of its path and to its folder.
+// A lab can be named by its process, by a part of its path and by its folder.
 func TestNamesOfALab(t *testing.T) {
 	r := startTraining(t)
 	d := deps()
@@ -283,8 +282,8 @@ func TestNamesOfALab(t *testing.T) {
 	r.stop()
 }
 
-// Screens that nobody reads, of any size that they claim, are few; the run goes on under
-// them, and when all close at once.
+// Screens that nobody reads, whatever size they claim, are limited in number. The run continues
+// beside them and when all close at once.
 func TestStalledScreensAreFew(t *testing.T) {
 	r := startTraining(t)
 	goesOn := func(when string) {

@@ -13,14 +13,13 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// What screens that come and go take from a run in a process of its own: rounds with
-// them and rounds without take turns, and the step rates of neighbours are held
-// against each other: their median ratio counts. The long form makes 120 visits in a minute; it wants a quiet
-// machine.
+// This test measures what screens that come and go cost a run in a process of its own. Rounds with
+// and without screens take turns, and the result is the median ratio of the step rates of
+// neighbouring rounds. The long form makes 120 visits in a minute and needs a quiet machine.
 func TestScreensCostLittle(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	rounds, visits, lasts, least := 1, 4, 300*time.Millisecond, 0.0 // nothing is said about the rate
+	rounds, visits, lasts, least := 1, 4, 300*time.Millisecond, 0.0 // any rate is accepted
 	if soaking() {
 		rounds, visits, lasts, least = 30, 4, time.Second, 0.98
 	}
@@ -46,7 +45,7 @@ func TestScreensCostLittle(t *testing.T) {
 			t.Errorf("%q, %v", text, err)
 		}
 	}
-	visit() // what is made once is made now
+	visit() // what is made only once is made now
 	files := func() int {
 		all, err := os.ReadDir(filepath.Join("/proc", fmt.Sprint(run.Process.Pid), "fd"))
 		if err != nil {
@@ -55,7 +54,7 @@ func TestScreensCostLittle(t *testing.T) {
 		return len(all)
 	}
 	open := files()
-	now := func() (step int, at time.Time) { // a moment at which the step is told anew
+	now := func() (step int, at time.Time) { // waits for a new report of the step
 		before := r.look().Step
 		r.until("it goes on", func() bool { step, at = r.look().Step, time.Now(); return step > before })
 		return step, at

@@ -12,7 +12,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// Every command of docs/classroom.md does what the page says, as it stands there.
+// Every command of docs/classroom.md does what the page says, exactly as printed there.
 func TestTheCommandsOfTheClassroom(t *testing.T) {
 	if _, err := exec.LookPath("ssh"); err != nil {
 		t.Skip("ssh is not there: apt install openssh-client")
@@ -27,7 +27,7 @@ func TestTheCommandsOfTheClassroom(t *testing.T) {
 		switch {
 		case words[0] == "pgrlab" && words[1] == "train":
 			c.train(words[1:])
-		case words[0] == "pgrlab": // at a port that is free
+		case words[0] == "pgrlab": // at a free port
 			c.serve(strings.Fields(strings.Replace(line, ":2222", ":0", 1))[1:]...)
 		case words[0] == "ssh" && words[1] == "-t":
 			c.screen(line)
@@ -47,7 +47,7 @@ func TestTheCommandsOfTheClassroom(t *testing.T) {
 	}
 }
 
-// train starts the run of the lesson, whose folder is what stands behind --out.
+// train starts the run of the lesson, in the folder that follows --out.
 func (c *class) train(words []string) {
 	c.t.Helper()
 	p := sitDown(c.t, nil, words...)
@@ -60,7 +60,7 @@ func (c *class) train(words []string) {
 	})
 }
 
-// commandsOf are the lines of commands on a page of the documentation.
+// commandsOf returns the lines with commands on a page of the documentation.
 func commandsOf(t *testing.T, page string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
@@ -73,7 +73,7 @@ func commandsOf(t *testing.T, page string) (lines []string) {
 	return lines
 }
 
-// hasFlags checks that the command of a line has the flags that stand in it.
+// hasFlags checks that the command of a line has all the flags in the line.
 func hasFlags(t *testing.T, line string) {
 	t.Helper()
 	words := strings.Fields(line)
@@ -90,8 +90,8 @@ func hasFlags(t *testing.T, line string) {
 	}
 }
 
-// The commands of docs/cluster.md are commands of the program. What they do is tested with
-// Slurm's daemons, by a smaller sweep.
+// The commands of docs/cluster.md exist in the program. Another test checks their effect, with
+// Slurm's daemons and a smaller sweep.
 func TestTheCommandsOfTheCluster(t *testing.T) {
 	lines := commandsOf(t, "cluster.md")
 	for _, line := range lines {
@@ -102,7 +102,7 @@ func TestTheCommandsOfTheCluster(t *testing.T) {
 	}
 }
 
-// words are those of a line of ssh behind the command, for this class and by alice.
+// words returns the words after ssh in a line of the page, for this class and for alice.
 func (c *class) words(line string) []string {
 	rest, ok := strings.CutPrefix(line[strings.Index(line, "-p"):], "-p 2222 HOST")
 	if !ok {
@@ -112,7 +112,7 @@ func (c *class) words(line string) []string {
 	return append(append(c.options("alice"), "anyone@127.0.0.1"), strings.Fields(rest)...)
 }
 
-// screen opens a screen by a line of ssh -t, and leaves it.
+// screen opens a screen with a line of ssh -t, and leaves it.
 func (c *class) screen(line string) {
 	c.t.Helper()
 	p := sitDownAt(c.t, nil, "ssh", append([]string{"-t"}, c.words(line)...)...)

@@ -12,8 +12,8 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// aboutMember are those lines of a run's canonical journal that are about a member; of a run
-// of one seed, member −1, those that a cohort writes for each.
+// aboutMember returns the lines of a run's canonical journal about one member. For a run of one
+// seed, member is −1, and the lines are those that a cohort writes for each member.
 func aboutMember(t *testing.T, dir string, member int) string {
 	t.Helper()
 	var out strings.Builder
@@ -24,7 +24,7 @@ func aboutMember(t *testing.T, dir string, member int) string {
 		}
 		switch l["type"] {
 		case "start", "knob", "in_force", "note", "done":
-			continue // of the whole run
+			continue // these lines are about the whole run
 		}
 		if of, has := l["member"]; has != (member >= 0) {
 			t.Fatalf("member %v in %s", of, text)
@@ -37,8 +37,8 @@ func aboutMember(t *testing.T, dir string, member int) string {
 	return out.String()
 }
 
-// Members of a cohort are the runs of their seeds, with knobs that turn at given steps, and so
-// are those of a fork of the cohort.
+// Each member of a cohort is the same as the single run of its seed, with knobs that turn at given
+// steps; so is each member of a fork of the cohort.
 func TestCohortsAndTheirForksAreSingleRuns(t *testing.T) {
 	if !soaking() {
 		t.Skip("package lab compares cohorts of the smallest parts with single runs: PGRLAB_SOAK=1")
@@ -55,7 +55,7 @@ func TestCohortsAndTheirForksAreSingleRuns(t *testing.T) {
 		t.Helper()
 		how := []string{"train", "--preset", "tiny.toml", "--seed", fmt.Sprint(seed), "--members", fmt.Sprint(members), "--out"}
 		does(append(how, dir, "--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25", "--at", "120/generate:3:relevance=td!")...)
-		does(append(how, dir+"-half", "--steps", "75")...) // a checkpoint at its end
+		does(append(how, dir+"-half", "--steps", "75")...) // with a checkpoint at its end
 		does("fork", dir+"-half", "--set", "guidance=5!", "--steps", "150", "--out", dir+"-fork")
 		does("train", "--resume", dir+"-fork")
 	}
@@ -76,8 +76,8 @@ func TestCohortsAndTheirForksAreSingleRuns(t *testing.T) {
 	}
 }
 
-// A cohort that trains is looked at, asked and stopped as one run, and ends as one that nobody
-// disturbed.
+// A cohort that trains is looked at, queried and stopped as one run, and ends like an undisturbed
+// one.
 func TestACohortIsAttachedTo(t *testing.T) {
 	setUp(t)
 	private(t)

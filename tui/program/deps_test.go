@@ -13,14 +13,14 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// failVariable makes a process that takes a run over find no device, after it has been
-// told to begin.
+// failVariable makes a process that takes over a run find no device, after it has been told to
+// begin.
 const failVariable = "PGRLAB_TEST_NO_DEVICE"
 
 var errNoDevice = errors.New("the device is gone")
 
-// testDeps are the real parts. Their units of work are at the pace that a test was asked
-// for, and training waits where the test that began this process said so.
+// testDeps are the real parts. Units of work run at the pace that a test was asked for, and
+// training waits where the test that started this process tells it to.
 func testDeps() cli.Deps {
 	d := deps()
 	if setting := os.Getenv(holdVariable); setting != "" {
@@ -44,8 +44,8 @@ func testDeps() cli.Deps {
 	return d
 }
 
-// withSteps are tasks whose training environments call before, with their seed and a
-// number counted from 1, ahead of each step.
+// withSteps returns tasks whose training environments call before ahead of each step, with their
+// seed and a number counted from 1.
 func withSteps(tasks []task.Task, before func(seed uint64, n int)) []task.Task {
 	for i, t := range tasks {
 		tasks[i] = withStepsOf(t, before)
@@ -69,7 +69,7 @@ func withStepsOf(t task.Task, before func(seed uint64, n int)) task.Task {
 	return t
 }
 
-// environment is all that an environment can do.
+// environment has all methods that an environment can have.
 type environment interface {
 	task.Env
 	task.Posed
@@ -80,7 +80,7 @@ type environment interface {
 
 var _ environment = (*envs.Env)(nil)
 
-// stepped is an environment with something to do before its steps.
+// stepped is an environment that calls a function before each step.
 type stepped struct {
 	environment
 	before func(n int)
@@ -93,7 +93,7 @@ func (e *stepped) Step(action, obs []float32) (float64, bool, bool, error) {
 	return e.environment.Step(action, obs)
 }
 
-// paced is a device whose programs are units of work.
+// paced is a device whose programs count as units of work.
 type paced struct{ *cpu.Device }
 
 func (d paced) Compile(p *device.Program) (device.Executable, error) {

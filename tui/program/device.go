@@ -9,9 +9,8 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// newDevice starts a GPU or the CPU. The CPU's kernels cannot be preempted, so
-// screen, collector and garbage collector get two threads of their own beside the
-// workers.
+// newDevice starts a GPU or the CPU. The CPU's kernels cannot be preempted, so screen, collector
+// and garbage collector get two threads of their own in addition to the workers.
 func newDevice(r cli.DeviceRequest) (cli.Device, error) {
 	if r.GPU != nil {
 		return newGPU(r)
@@ -20,7 +19,7 @@ func newDevice(r cli.DeviceRequest) (cli.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := r.Threads // what the programs leave is for environments
+	all := r.Threads // environments use what the programs leave
 	if all == 0 {
 		all = cpu.Allowed()
 	}

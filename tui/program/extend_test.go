@@ -19,8 +19,8 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// A fork of a run that is over needs a length of its own; one without is refused, with
-// what to do, and nothing is made.
+// A fork of a finished run needs a length of its own. Without one it is refused with a line that
+// says what to do, and nothing is made.
 func TestForkOfAFinishedRunHasALength(t *testing.T) {
 	d := setUp(t)
 	var stderr bytes.Buffer
@@ -34,7 +34,7 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 	train("--preset", "tiny.toml", "--steps", "70", "--out", "whole")
 	for _, c := range []struct {
 		args []string
-		says string // "": it is made
+		says string // "": the fork is made
 	}{
 		{[]string{"whole"}, "--steps N"},
 		{[]string{"whole", "--steps", "70"}, "want more"},
@@ -57,9 +57,8 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 	}
 }
 
-// A run is taken beyond its end, kills included: its journal is that of a run that had
-// all these steps from the start. At its first end a refit is due and an evaluation is
-// not.
+// A run is taken beyond its end, kills included, and its journal is that of a run that had all
+// these steps from the start. At its first end a refit is due and an evaluation is not.
 func TestAFinishedRunIsMadeLonger(t *testing.T) {
 	setUp(t)
 	rounds := 2
@@ -121,8 +120,8 @@ func TestAFinishedRunIsMadeLonger(t *testing.T) {
 	}
 }
 
-// A length that is none beyond the end is refused in one line, and so is a method whose
-// schedule spans the run; the folder stays as it is.
+// A length that is not beyond the end is refused in one line, and so is a method whose schedule
+// spans the run; the folder stays unchanged.
 func TestLengthsThatARunCannotHave(t *testing.T) {
 	d := setUp(t)
 	var stderr bytes.Buffer

@@ -12,15 +12,15 @@ import (
 	"pgrlab/tui/testing/tmux"
 )
 
-// openWindow runs a command line of the program under tmux, on a terminal of a kind.
+// openWindow runs a command line of the program under tmux, on a terminal of the given kind.
 func openWindow(t *testing.T, term, locale string, args ...string) *tmux.Window {
 	t.Helper()
-	cache, _ := os.UserCacheDir() // of the compiled physics
+	cache, _ := os.UserCacheDir() // the cache of the compiled physics
 	return tmux.Open(t, 160, 45, fmt.Sprintf("env %s=1 TERM=%s COLORTERM= LC_ALL=%s HOME=%s XDG_CACHE_HOME=%s %s %s; echo ENDED $?; exec sleep 3600",
 		childVariable, term, locale, t.TempDir(), cache, os.Args[0], strings.Join(args, " ")))
 }
 
-// say gives a command in the palette.
+// say types a command in the palette.
 func say(t *testing.T, w *tmux.Window, text, command string) {
 	t.Helper()
 	w.Press("COMMANDS", ":")
@@ -29,13 +29,12 @@ func say(t *testing.T, w *tmux.Window, text, command string) {
 	w.Press(text, "Enter")
 }
 
-// kinds are the kinds of terminals that people have, but for those that can do
-// nothing: these get lines.
+// kinds are the kinds of terminals that people have, without those that have no capabilities, which
+// get lines.
 var kinds = []string{"xterm-256color", "screen-256color", "tmux-256color", "linux"}
 
-// A person's way through the real program: change with preview, undo, palette, fork,
-// a lesson from its beginning to its end, a resize in the middle of a dialog, leaving,
-// and a terminal that hangs up.
+// This is a person's path through the real program: a change with a preview, undo, the palette, a
+// fork, a whole lesson, a resize while a dialog is open, leaving, and a terminal that hangs up.
 func TestFlowsOfTheProgram(t *testing.T) {
 	setUp(t)
 	for _, term := range kinds {
@@ -47,7 +46,7 @@ func TestFlowsOfTheProgram(t *testing.T) {
 			w, dir := openRun(t, term)
 			w.Await("RETURN")
 			w.Press(knobNumber(2), "j")
-			w.Press("256 samples", "Right") // the preview
+			w.Press("256 samples", "Right") // waits for the preview
 			w.Press("#2 ", "Enter")
 			w.Press("(undoes #2)", "z")
 			say(t, w, "noted", "note seen here")
@@ -65,8 +64,8 @@ func TestFlowsOfTheProgram(t *testing.T) {
 	}
 }
 
-// The same on every kind of terminal in short: start, change, undo, a resize in the
-// middle of the quit dialog, and stop.
+// Every kind of terminal gets a short form of the same: start, change, undo, a resize while the
+// quit dialog is open, and stop.
 func TestStartAndLeave(t *testing.T) {
 	setUp(t)
 	for _, term := range kinds {
@@ -74,7 +73,7 @@ func TestStartAndLeave(t *testing.T) {
 			t.Parallel()
 			w, _ := openRun(t, term)
 			w.Await(knobNumber(1))
-			w.Press(knobNumber(2), "j") // two keys in one reading are no keys
+			w.Press(knobNumber(2), "j") // two keys in one read are not taken as keys
 			w.Press(knobNumber(3), "j")
 			w.Press("1 staged", "Right")
 			w.Press("#2 ", "Enter")
@@ -86,11 +85,11 @@ func TestStartAndLeave(t *testing.T) {
 	}
 }
 
-// The whole way in lines.
+// The whole path works in lines as well.
 func TestFlowsInLines(t *testing.T) {
 	setUp(t)
 	w, dir := openRun(t, "dumb")
-	w.Back = 500 // lines go by
+	w.Back = 500 // the lines scroll away
 	enter := func(text, line string) {
 		t.Helper()
 		w.Do("clear-history")
@@ -116,7 +115,7 @@ func TestFlowsInLines(t *testing.T) {
 	hangUp(t, w, dir)
 }
 
-// openRun opens a run that has a generator at once and no refits afterwards.
+// openRun opens a run that has a generator from the start and makes no refits afterwards.
 func openRun(t *testing.T, term string) (w *tmux.Window, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "run")
@@ -128,12 +127,12 @@ func openRun(t *testing.T, term string) (w *tmux.Window, dir string) {
 		}
 		awaitEnds(t, dir)
 	})
-	w.Await("#1 ") // there is a generator, and it is left alone
+	w.Await("#1 ") // the generator exists and is not refitted
 	return w, dir
 }
 
-// awaitEnds waits until no process holds the lock of a run or of its children, which
-// save themselves when their parent has stopped.
+// awaitEnds waits until no process holds the lock of a run or of its children, which save
+// themselves after their parent has stopped.
 func awaitEnds(t *testing.T, dir string) {
 	t.Helper()
 	folders, _ := filepath.Glob(dir + "*")
@@ -149,7 +148,7 @@ func awaitEnds(t *testing.T, dir string) {
 	}
 }
 
-// hangUp takes the terminal away; the run goes on and can be stopped.
+// hangUp closes the terminal; the run continues and can be stopped.
 func hangUp(t *testing.T, w *tmux.Window, dir string) {
 	t.Helper()
 	w.Do("kill-server")
@@ -185,7 +184,7 @@ func pgrlabStop(t *testing.T, dir string) string {
 	return string(out) + stderr.String()
 }
 
-// A locale without UTF-8 gets plain characters.
+// In a locale without UTF-8 the screen uses plain characters.
 func TestPlainCharacters(t *testing.T) {
 	setUp(t)
 	const dir = "plain"
@@ -197,6 +196,6 @@ func TestPlainCharacters(t *testing.T) {
 			break
 		}
 	}
-	hangUp(t, w, dir) // else it would go on writing into a folder that is removed
+	hangUp(t, w, dir) // otherwise it would continue to write into a folder that is removed
 	awaitEnds(t, dir)
 }

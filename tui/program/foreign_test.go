@@ -18,11 +18,11 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// attack holds what a terminal would carry out or hide: a title, the clipboard, C1
-// control characters, a bell, text turned around, lines.
+// attack holds text that a terminal would execute or hide: a title, the clipboard, C1 control
+// characters, a bell, reversed text, line breaks.
 const attack = "\x1b]0;title\x07\x1b]52;c;QQ==\x1b\\\u009b2J\u202egnp\u2066\u2028\x7f\r\nnext"
 
-// written finds what a terminal must not be given in the output of a command.
+// written finds text in the output of a command that must not reach a terminal.
 func written(t *testing.T, what, text string) {
 	t.Helper()
 	for at, r := range text {
@@ -33,8 +33,8 @@ func written(t *testing.T, what, text string) {
 	}
 }
 
-// poisoned is v with an attack in every string of it, but for those that must be what
-// they are for the line to be read at all.
+// poisoned returns v with an attack in every string, except for the strings without which the line
+// could not be read at all.
 func poisoned(v any, name string) any {
 	switch v := v.(type) {
 	case string:
@@ -55,8 +55,8 @@ func poisoned(v any, name string) any {
 	return v
 }
 
-// Runs are exchanged: whatever the journal of one says, whatever its folder is called and
-// whatever its configuration holds, no command gives a terminal what it would carry out.
+// People exchange runs: whatever the journal, the folder's name or the configuration of a run
+// contains, no command writes text that a terminal would execute.
 func TestNothingForeignReachesTheTerminal(t *testing.T) {
 	d := setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -104,7 +104,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 	} {
 		quoted, _ := json.Marshal(attack)
 		b.WriteString(strings.ReplaceAll(line, "ATTACK", string(quoted)) + "\n")
-		// The same where JSON lets the characters stand as they are.
+		// Here JSON contains the characters unescaped.
 		raw := strings.NewReplacer("\x1b", `\u001b`, "\x07", "", "\r", "", "\n", "", `\\`, "").Replace(attack)
 		raw = `"` + strings.ReplaceAll(raw, `\`+"\u009b", "\u009b") + `"`
 		if doubled := strings.ReplaceAll(line, "ATTACK", raw); json.Valid([]byte(doubled)) {
@@ -116,7 +116,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	odd := "odd" // a run whose configuration is foreign
+	odd := "odd" // a run with a foreign configuration
 	begin(odd)
 	doc, err := os.ReadFile(filepath.Join(odd, run.ConfigName))
 	if err != nil {
@@ -184,7 +184,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 			for {
 				n, err := shown.Read(buf)
 				if all.Write(buf[:n]); strings.Contains(string(buf[:n]), "failed") {
-					typed.WriteString("status\nquit\n") // all was played
+					typed.WriteString("status\nquit\n") // the whole journal was played
 				}
 				if err != nil {
 					return
@@ -205,7 +205,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 	}
 }
 
-// files are the ends of a pipe.
+// files returns the ends of a pipe.
 func files(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	r, w, err := os.Pipe()

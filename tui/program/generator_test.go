@@ -17,10 +17,10 @@ import (
 	"pgrlab/presets"
 )
 
-// The generators of the small scales know more of the cheetah's dynamics than the
-// linear part: after a fit to as many transitions of a random policy as the first
-// refit has, the next states that they make up are several times nearer to
-// the physics than those of a Gaussian fitted to the same rows.
+// The generators of the small scales learn more of the cheetah's dynamics than the linear part:
+// after a fit to as many transitions of a random policy as the first refit has, the next states
+// that they generate are several times nearer to the physics than those of a Gaussian fitted to the
+// same rows.
 func TestGeneratorsKnowTheDynamics(t *testing.T) {
 	if !soaking() {
 		t.Skip("fits five generators, minutes: PGRLAB_SOAK=1")
@@ -28,17 +28,17 @@ func TestGeneratorsKnowTheDynamics(t *testing.T) {
 	for _, c := range []struct {
 		method, scale string
 		real          int     // transitions at the first refit
-		times         float64 // better than the Gaussian, at least
+		times         float64 // how many times better than the Gaussian, at least
 	}{
 		{"pgr-curiosity", "demo", 2_500, 5}, {"pgr-curiosity", "short", 5_000, 5}, {"pgr-curiosity", "cpu", 10_000, 5},
-		// The paper's weaker generator: 3.4 and 5.0 times were measured.
+		// For the paper's weaker generator 3.4 and 5.0 times were measured.
 		{"vae", "demo", 2_500, 2.5}, {"vae", "short", 5_000, 4},
 	} {
 		t.Run(c.method+"/"+c.scale, func(t *testing.T) { knowsTheDynamics(t, c.method, c.scale, c.real, c.times) })
 	}
 }
 
-// fitter is what generators of both kinds do.
+// fitter has the methods that generators of both kinds share.
 type fitter interface {
 	StartFit(real generative.Rows, scores []float32, knobs generative.FitKnobs, refit uint64) error
 	FitSteps(n int) (loss float64, done bool, err error)
@@ -118,7 +118,7 @@ func knowsTheDynamics(t *testing.T, method, scale string, real int, times float6
 	}
 }
 
-// randomTransitions are what a random policy lives through.
+// randomTransitions returns the transitions of a random policy.
 func randomTransitions(t *testing.T, env *envs.Env, shape replay.Shape, n int) *replay.Ring {
 	t.Helper()
 	ring := replay.NewRing(shape, n)
@@ -146,9 +146,9 @@ func randomTransitions(t *testing.T, env *envs.Env, shape replay.Shape, n int) *
 	return ring
 }
 
-// dynamicsError is the mean over rows and coordinates of the squared distance
-// between s' as made up and as the physics has it after s and a, each coordinate
-// in units of the variance that the physics gives it here.
+// dynamicsError is the mean over rows and coordinates of the squared distance between the generated
+// s' and the physics' result after s and a. Each coordinate is in units of its variance in the
+// physics' results here.
 func dynamicsError(t *testing.T, env *envs.Env, shape replay.Shape, rows []float32) float64 {
 	t.Helper()
 	width := shape.Width()
@@ -180,10 +180,10 @@ func dynamicsError(t *testing.T, env *envs.Env, shape replay.Shape, rows []float
 	return mean
 }
 
-// gaussian draws rows from the normal distribution that fits the ring's.
+// gaussian draws rows from the normal distribution fitted to the ring's rows.
 func gaussian(t *testing.T, ring *replay.Ring, shape replay.Shape, n int) []float32 {
 	t.Helper()
-	d := shape.Width() - 1 // all but the true end, which is constant
+	d := shape.Width() - 1 // all columns except the true end, which is constant
 	real := make([][]float32, ring.Len())
 	for i := range real {
 		real[i] = ring.Row(i)

@@ -16,14 +16,14 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// gpus are those of this machine. Nothing is opened before the first question, and then
-// first in a process of its own.
+// gpus are the GPUs of this machine. Nothing is opened before the first question, and then first in
+// a process of its own.
 var gpus = sync.OnceValue(func() *driver.Machine { return openGPUs(probeGPUs) })
 
 // openGPUs prepares for questions about this machine's GPUs.
 func openGPUs(probe func() error) *driver.Machine {
 	o := driver.NativeOptions{Probe: probe}
-	if dir, err := os.UserCacheDir(); err == nil { // else the driver's own folder
+	if dir, err := os.UserCacheDir(); err == nil { // otherwise the driver uses its own folder
 		o.Cache = filepath.Join(dir, "pgrlab", "cuda")
 	}
 	return driver.NewMachine(o, cuda.Least)
@@ -37,7 +37,7 @@ type gpu struct{ *cuda.Device }
 
 func (gpu) Threads() int { return 0 }
 
-// Holds says what it has of the GPU's memory.
+// Holds says how much of the GPU's memory is in use.
 func (g gpu) Holds() string { return g.Memory().String() }
 
 func newGPU(r cli.DeviceRequest) (cli.Device, error) {
@@ -60,7 +60,7 @@ func chooseGPU(name string) (cli.GPU, string, error) {
 	return describe(driver.Seen{Info: c.Device}), c.Why, err
 }
 
-// describe is a GPU in the form that the commands ask for.
+// describe is a GPU in the form that the commands use.
 func describe(s driver.Seen) cli.GPU {
 	g := cli.GPU{Index: s.Index, Name: s.Name, UUID: s.UUID, Capability: fmt.Sprintf("%d.%d", s.Capability[0], s.Capability[1]),
 		Memory: s.Memory, Free: s.Free}
@@ -96,7 +96,7 @@ func findGPUs() cli.GPUs {
 	return found
 }
 
-// minDriver is the first driver that can run the kernels of any card.
+// minDriver is the first driver that can run the kernels on every supported card.
 func minDriver() string {
 	texts, err := kernelTexts(cuda.Least)
 	if err != nil {
@@ -109,7 +109,7 @@ func minDriver() string {
 	return least.String()
 }
 
-// kernelTexts are the PTX texts for a compute capability, by their files' names.
+// kernelTexts are the PTX texts for a compute capability, by file name.
 func kernelTexts(sm int) (map[string]string, error) {
 	modules, err := kernel.Modules(sm)
 	if err != nil {

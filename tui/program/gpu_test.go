@@ -16,8 +16,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// tinyRun learns from its 30th step on, with networks that an interpreted GPU can
-// afford.
+// tinyRun learns from its 30th step on, with networks small enough for an interpreted GPU.
 const tinyRun = `
 task = "cartpole-swingup"
 method = "sac"
@@ -35,7 +34,7 @@ batch = 8
 utd = 1
 `
 
-// interpreted are deps with one GPU that is interpreted.
+// interpreted returns deps with one interpreted GPU.
 func interpreted(d cli.Deps, o emulator.Options) cli.Deps {
 	o.Unchecked = true
 	machine := emulator.New(o)
@@ -71,8 +70,8 @@ func interpreted(d cli.Deps, o emulator.Options) cli.Deps {
 	return d
 }
 
-// A GPU that is lost while a run trains on it: the run ends with the line that goes on
-// without it, saves nothing through it, and goes on from its last checkpoint.
+// A GPU is lost while a run trains on it. The run ends with the command line that continues without
+// the GPU, saves nothing through it, and resumes from its last checkpoint.
 func TestTrainLosesItsGPU(t *testing.T) {
 	launches := 0
 	d := interpreted(setUp(t), emulator.Options{Fail: func(call string) int {
@@ -110,8 +109,8 @@ func TestTrainLosesItsGPU(t *testing.T) {
 	}
 }
 
-// A whole run on a GPU that is interpreted: chosen by auto, written into the
-// journal, gone on with at the same precision.
+// A whole run uses an interpreted GPU: auto chooses it, the journal records it, and a resume keeps
+// its precision.
 func TestTrainOnAGPU(t *testing.T) {
 	d := interpreted(setUp(t), emulator.Options{})
 	dir := t.TempDir()
@@ -139,7 +138,7 @@ func TestTrainOnAGPU(t *testing.T) {
 	}
 }
 
-// briefFrames is a run from frames that an interpreted GPU can afford.
+// briefFrames is a run from frames that is small enough for an interpreted GPU.
 const briefFrames = `
 task = "cartpole-swingup"
 method = "drqv2"
@@ -161,9 +160,9 @@ every = 0
 batch = 8
 `
 
-// A run from frames on a GPU that is interpreted: on none by auto, which says how to choose
-// one; on one that is named, with a warning, from where it goes on; and not at all where
-// there is no memory for it, in one line.
+// A run from frames with an interpreted GPU: auto computes on the CPU and says how to choose the
+// GPU; a GPU that is named is used with a warning, and kept by a resume; without enough memory on
+// it the run is refused in one line.
 func TestTrainFromFramesOnAGPU(t *testing.T) {
 	d := interpreted(setUp(t), emulator.Options{})
 	if err := os.WriteFile("frames.toml", []byte(briefFrames), 0o644); err != nil {
@@ -196,7 +195,7 @@ func TestTrainFromFramesOnAGPU(t *testing.T) {
 	}
 }
 
-// cardsVariable gives the processes of a test so many GPUs that are interpreted.
+// cardsVariable gives the processes of a test that number of interpreted GPUs.
 const cardsVariable = "PGRLAB_TEST_CARDS"
 
 // childDeps are the parts of a process that stands for the program.
@@ -212,8 +211,8 @@ func childDeps() cli.Deps {
 	return interpreted(testDeps(), emulator.Options{Devices: cards})
 }
 
-// A sweep takes all cards of a machine, each with a job at a time, or those that are named;
-// its grid names none, so that it goes on with others.
+// A sweep uses all cards of a machine, with one job at a time on each, or only those that are
+// named. Its grid names no card, so that the sweep can go on with other cards.
 func TestASweepOnAllCards(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -254,7 +253,7 @@ func TestASweepOnAllCards(t *testing.T) {
 	}
 	under := begun.await()
 	var log []byte
-	eventually(t, "it has said where it computes", func() bool { // which is not before it trains
+	eventually(t, "it has said where it computes", func() bool { // it does not say so before it trains
 		log, _ = os.ReadFile(filepath.Join("one", "0000-cartpole-swingup-sac-s1", "attempts", "1", "log"))
 		return strings.Contains(string(log), "computes on ")
 	})
@@ -267,7 +266,7 @@ func TestASweepOnAllCards(t *testing.T) {
 	}
 }
 
-// With --pack a card gets another job beside one that has said how much memory it takes.
+// With --pack a card gets another job once the first has said how much memory it takes.
 func TestASweepThatSharesACard(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())

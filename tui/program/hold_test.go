@@ -17,25 +17,25 @@ import (
 	"pgrlab/core/testing/pace"
 )
 
-// holdVariable makes a child wait in the middle of its training, as SEED:STEP:SOCKET
-// says: before that call of Step of the training environment with that seed. A test that
-// wants to interrupt a run of a fixed length makes it wait there, whatever the machine.
+// holdVariable, set to SEED:STEP:SOCKET, makes a child wait in the middle of its training: before
+// that call of Step of the training environment with that seed. A test that interrupts a run of a
+// fixed length makes it wait there, however fast the machine is.
 const holdVariable = "PGRLAB_TEST_HOLD"
 
-// hold is where children wait.
+// hold is a place where children wait.
 type hold struct {
 	t        *testing.T
-	setting  string // for the environment of a child
+	setting  string // the setting in the environment of a child
 	listener *net.UnixListener
 }
 
-// held is a child that waits.
+// held is a child that waits at a hold.
 type held struct {
 	pid  int
 	conn net.Conn
 }
 
-// holdAt prepares a hold at an env step of runs with a seed.
+// holdAt prepares a hold at an env step of the runs with a seed.
 func holdAt(t *testing.T, seed uint64, step int) *hold {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "hold") // t.TempDir is too long for a socket
@@ -54,7 +54,7 @@ func holdAt(t *testing.T, seed uint64, step int) *hold {
 	return &hold{t, fmt.Sprintf("%s=%d:%d:%s", holdVariable, seed, step, socket), listener}
 }
 
-// await waits until a child has come to the hold.
+// await waits until a child has reached the hold.
 func (h *hold) await() held {
 	h.t.Helper()
 	if limit, ok := h.t.Deadline(); ok {
@@ -76,10 +76,10 @@ func (h *hold) await() held {
 // dies waits for the end of a child that was killed.
 func (h held) dies() { io.Copy(io.Discard, h.conn) }
 
-// release lets a child go on, to its end: it is not held again.
+// release lets a child continue to its end; it is not held again.
 func (h held) release() { h.conn.Close() }
 
-// heldTasks are the tasks whose training environments wait where holdVariable says.
+// heldTasks returns the tasks with training environments that wait where holdVariable says.
 func heldTasks(tasks []task.Task, setting string) []task.Task {
 	parts := strings.SplitN(setting, ":", 3)
 	seed, err := strconv.ParseUint(parts[0], 10, 64)
@@ -98,8 +98,8 @@ func heldTasks(tasks []task.Task, setting string) []task.Task {
 	})
 }
 
-// waitAt tells the test behind a socket that this process waits, until the test lets it
-// go or is gone itself.
+// waitAt tells the test at the other end of a socket that this process waits, and returns when the
+// test releases it or is itself gone.
 func waitAt(socket string) {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -110,12 +110,12 @@ func waitAt(socket string) {
 	io.Copy(io.Discard, conn)
 }
 
-// spare is how long before the limit of the whole test binary a wait is given up, so
-// that what was waited for is said.
+// spare is how long before the time limit of the test binary a wait gives up, so that it can report
+// what it waited for.
 const spare = 5 * time.Second
 
-// eventually waits for what happens in its own time, in another process or goroutine:
-// as long as the test binary may run, since machines differ.
+// eventually waits for an event in another process or goroutine, as long as the test binary may
+// run, since machines differ in speed.
 func eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	var limit <-chan time.Time

@@ -25,25 +25,25 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// childVariable makes the test binary the program itself, so that tests can kill
-// it.
+// childVariable makes the test binary act as the program itself, so that tests can kill it.
 const childVariable = "PGRLAB_TEST_CHILD"
 
-// standardError is that of a process which stands for the program.
+// standardError returns the standard error of a process that stands for the program.
 var standardError = func(args []string) io.Writer { return os.Stderr }
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == agreeing { // of a child, on a machine with a GPU
+	if len(os.Args) > 1 && os.Args[1] == agreeing { // a child started this, on a machine with a GPU
 		os.Exit(agree(os.Args[2:], os.Stderr))
 	}
-	// A process that a run in this one starts has no variable, but the program's arguments.
+	// A process that a run in this process starts lacks the variable, but has the program's
+	// arguments.
 	if os.Getenv(childVariable) != "" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
 		os.Exit(command.Main(context.Background(), childDeps(), os.Args[1:], os.Stdin, os.Stdout, standardError(os.Args[1:])))
 	}
 	os.Exit(m.Run())
 }
 
-// child is a command line of the program, in a process of its own.
+// child prepares a command line of the program in a process of its own.
 func child(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)
@@ -53,7 +53,7 @@ func child(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	return c, &stderr
 }
 
-// canonical is the deterministic part of the journal of a run.
+// canonical returns the deterministic part of the journal of a run.
 func canonical(t *testing.T, dir string) string {
 	t.Helper()
 	f, err := os.Open(filepath.Join(dir, run.JournalName))
@@ -68,23 +68,23 @@ func canonical(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// An act is something that a person has the program do, which a kill -9 may end anywhere.
+// An act is something that a person has the program do, and that kill -9 may interrupt anywhere.
 type act struct {
 	name string
-	// prepare makes what the act begins with; nil: nothing.
+	// prepare makes what the act starts from; nil: nothing.
 	prepare func(t *testing.T, dir string)
-	// next is the command line that begins the act on dir, or goes on with it after a
-	// kill, as a person would; nil: it is done.
+	// next returns the command line that begins the act on dir, or continues it after a kill, as a
+	// person would; nil: the act is done.
 	next func(dir string) []string
-	// like is the folder of a run whose journal is that of the undisturbed act; "": nobody
-	// has made that. The long form makes it all the same.
+	// like is the folder of a run with the journal of the undisturbed act; "": there is none. The
+	// long form makes the undisturbed act in any case.
 	like string
-	// made is what it has made in dir, all of which is the same whenever it was killed.
+	// made returns what the act has made in dir, which is the same whenever it was killed.
 	made func(t *testing.T, dir string) string
 }
 
-// how runs are killed: with a checkpoint every few steps, and knobs that turn inside of a
-// fit and of a generation.
+// killedRun is how runs are killed: with a checkpoint every few steps, and knobs that turn within a
+// fit and within a generation.
 var killedRun = []string{
 	"--preset", "kept.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms",
 	"--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25", "--at", "120/generate:3:relevance=td!",
@@ -93,8 +93,8 @@ var killedRun = []string{
 // killedCohort are three agents in lockstep.
 var killedCohort = slices.Concat(killedRun, []string{"--members", "3"})
 
-// killedFrames is a run from frames, whose updates are two slices and more: a knob turns
-// between two of them.
+// killedFrames is a run from frames whose updates take two slices or more; a knob turns between two
+// slices.
 var killedFrames = []string{
 	"--preset", "frames.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms", "--at", "60/learn:1:lr_critic=0.001",
 }
@@ -128,8 +128,8 @@ slice = 8
 batch = 16
 `
 
-// acts are those that write. Folders base and half are what others begin with: a run that
-// is over, and one that was told to end in its middle.
+// acts are the commands that write. They start from the folders base, a run that is over, and half,
+// a run that was told to end in its middle.
 var acts = []act{
 	{name: "train", like: "base", next: trained(killedRun), made: canonical},
 	{name: "train --lean", like: "base", next: trained(killedRun, "--lean"), made: canonical},
@@ -183,16 +183,16 @@ func isThere(path string) bool {
 	return err == nil
 }
 
-// begun says whether there is a run.
+// begun says whether a run exists.
 func begun(dir string) bool { return isThere(filepath.Join(dir, run.JournalName)) }
 
-// complete says whether a run has come to its end.
+// complete says whether a run has reached its end.
 func complete(dir string) bool {
 	doc, err := os.ReadFile(filepath.Join(dir, run.JournalName))
 	return err == nil && bytes.Contains(doc, []byte(`{"type":"done"`))
 }
 
-// trained trains a run from its beginning, and goes on with it.
+// trained trains a run from its beginning, and resumes it afterwards.
 func trained(run []string, flags ...string) func(dir string) []string {
 	return func(dir string) []string {
 		if begun(dir) {
@@ -201,7 +201,7 @@ func trained(run []string, flags ...string) func(dir string) []string {
 			}
 			return nil
 		}
-		os.RemoveAll(dir) // killed before there was a run
+		os.RemoveAll(dir) // it was killed before there was a run
 		return slices.Concat([]string{"train", "--out", dir}, run, flags)
 	}
 }
@@ -213,7 +213,7 @@ func resumed(dir string) []string {
 	return []string{"train", "--resume", dir, "--threads", "1", "--checkpoint-every", "40ms"}
 }
 
-// once is done when all files are there.
+// once is done when all files exist.
 func once(args func(dir string) []string, names ...string) func(dir string) []string {
 	return func(dir string) []string {
 		os.MkdirAll(dir, 0o755)
@@ -224,7 +224,7 @@ func once(args func(dir string) []string, names ...string) func(dir string) []st
 	}
 }
 
-// sums are names and checksums of all that is in a folder.
+// sums returns the names and checksums of all files in a folder.
 func sums(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -242,9 +242,9 @@ func sums(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// Kill -9 at random moments, some of them in the middle of a checkpoint, a fit or a line of
-// the journal, over all that writes: what is begun again until it is complete is what
-// nobody disturbed, and nothing is left behind. The long form kills a thousand times.
+// Kill -9 hits every command that writes at random moments, some of them in the middle of a
+// checkpoint, a fit or a line of the journal. What is begun again until it is complete equals the
+// undisturbed result, and nothing else is left. The long form kills a thousand times.
 func TestKilledAnywhere(t *testing.T) {
 	setUp(t)
 	runtime, err := os.MkdirTemp("", "kill") // t.TempDir is too long for a socket
@@ -263,7 +263,7 @@ func TestKilledAnywhere(t *testing.T) {
 	whole := begin(t)
 	took, want := map[string]time.Duration{}, map[string]string{}
 	for i, a := range acts {
-		if a.like != "" && !soaking() { // known already
+		if a.like != "" && !soaking() { // already known
 			took[a.name], want[a.name] = whole, canonical(t, a.like)
 			continue
 		}
@@ -291,10 +291,10 @@ func TestKilledAnywhere(t *testing.T) {
 	nobodyLeft(t, runtime)
 }
 
-// begin makes the folders that acts begin with, and says how long a whole run took.
+// begin makes the folders that acts start from, and returns how long a whole run took.
 func begin(t *testing.T) (whole time.Duration) {
 	t.Helper()
-	// At step 75 there is a checkpoint, however quick the machine is.
+	// The checkpoint at step 75 exists, however fast the machine is.
 	kept := strings.Replace(tiny, "episodes = 2", "episodes = 2\nkeep_every = 75", 1)
 	for name, doc := range map[string]string{"kept.toml": kept, "frames.toml": tinyFrames} {
 		if err := os.WriteFile(name, []byte(doc), 0o644); err != nil {
@@ -332,16 +332,16 @@ func begin(t *testing.T) (whole time.Duration) {
 	return whole
 }
 
-// A killer ends processes at random moments.
+// A killer kills processes at random moments.
 type killer struct {
 	random *rand.Rand
 	within time.Duration // how long the whole act takes
 	left   int           // kills to go
-	each   int           // of an act, at most
+	each   int           // the most kills of one act
 	hit    map[string]int
 }
 
-// do does an act to its end, which k, if there is one, makes it begin again.
+// do takes an act to its end; if k is not nil, its kills make the act begin again.
 func (a act) do(t *testing.T, dir string, k *killer) (took time.Duration) {
 	t.Helper()
 	if a.prepare != nil {
@@ -358,7 +358,7 @@ func (a act) do(t *testing.T, dir string, k *killer) (took time.Duration) {
 		if k != nil && kills < k.each && k.left > 0 {
 			target := c.Process.Pid
 			if k.random.IntN(2) == 0 {
-				target = -target // and what it has started
+				target = -target // together with what it has started
 			}
 			bullet = time.AfterFunc(time.Duration(k.random.Int64N(int64(k.within))), func() { syscall.Kill(target, syscall.SIGKILL) })
 		}
@@ -379,8 +379,8 @@ func (a act) do(t *testing.T, dir string, k *killer) (took time.Duration) {
 	return time.Since(start)
 }
 
-// nothingLeft looks for what an act does not leave when nobody disturbs it, beside what a
-// resume sets aside.
+// nothingLeft looks for files that an undisturbed act does not leave, beside those that a resume
+// sets aside.
 func nothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -389,7 +389,7 @@ func nothingLeft(t *testing.T, dir string) {
 		}
 		if name := d.Name(); strings.HasPrefix(name, ".") || strings.Contains(name, ".new") {
 			t.Errorf("%s is left", path)
-		} else if name == remote.NoticeName { // of one that was over when it was killed
+		} else if name == remote.NoticeName { // from an act that was over when it was killed
 			if s, err := remote.Look(t.Context(), filepath.Dir(path)); err == nil || !strings.Contains(err.Error(), "is gone without a word") {
 				t.Errorf("%s is left: %+v, %v", path, s, err)
 			}
@@ -412,8 +412,9 @@ func nothingLeft(t *testing.T, dir string) {
 	}
 }
 
-// nobodyLeft waits for the end of what killed processes have started, and looks for their
-// sockets; those of the killed ones themselves are removed by whoever lists the runs.
+// nobodyLeft waits for the end of the processes that killed ones have started, and looks for their
+// sockets. The sockets of the killed processes themselves are removed by any later list of the
+// runs.
 func nobodyLeft(t *testing.T, runtime string) {
 	t.Helper()
 	eventually(t, "nobody is left", func() bool {

@@ -16,8 +16,8 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// leavings are the ways to leave a run: what is typed, in a row, and what shows that it
-// was understood.
+// leavings are the ways to leave a run: the keys that are typed in a row, and the text that shows
+// that they were understood.
 var leavings = []struct {
 	name  string
 	plain bool
@@ -32,7 +32,7 @@ var leavings = []struct {
 	{"ctrl-z in lines", true, [][2]string{{"\x1a", ""}}},
 }
 
-// private gives the runs of a test sockets of their own.
+// private gives the runs of a test their own sockets.
 func private(t *testing.T) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sockets") // t.TempDir is too long for a socket
@@ -43,7 +43,7 @@ func private(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", dir)
 }
 
-// undisturbed is the canonical journal of a run that nobody left.
+// undisturbed returns the canonical journal of a run that nobody left.
 func undisturbed(t *testing.T, how []string) string {
 	t.Helper()
 	c, said := child(t, append([]string{"train", "--out", "undisturbed"}, how...)...)
@@ -70,11 +70,11 @@ func (p *person) status() int {
 	return p.command.ProcessState.ExitCode()
 }
 
-// changing is a run with refits, and changes on its way.
+// changing is a run with refits and with changes at given positions.
 var changing = []string{"--preset", "tiny.toml", "--seed", "5", "--threads", "1", "--at", "100:ratio=0.25", "--at", "120/generate:3:relevance=td!"}
 
-// However a run is left, the terminal is free again, the run goes on in a process of its
-// own, and its journal is that of a run without a break.
+// However a run is left, the terminal is free again, the run continues in a process of its own, and
+// its journal is that of an uninterrupted run.
 func TestARunThatIsLeftGoesOn(t *testing.T) {
 	setUp(t)
 	private(t)
@@ -83,7 +83,7 @@ func TestARunThatIsLeftGoesOn(t *testing.T) {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
 			dir := fmt.Sprintf("left-%d", i)
-			h := holdAt(t, 5, 103+7*i) // more steps than the next process makes in any environment
+			h := holdAt(t, 5, 103+7*i) // more steps than the next process makes in any one environment
 			args := append([]string{"--out", dir}, changing...)
 			if way.plain {
 				args = append(args, "--plain")
@@ -114,7 +114,7 @@ func TestARunThatIsLeftGoesOn(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(dir, "events.tail-*")); len(left) > 0 {
 				t.Errorf("lines behind the checkpoint: %v", left)
 			}
-			eventually(t, "its notice goes", func() bool { // after its lock
+			eventually(t, "its notice goes", func() bool { // it goes after the lock of the run
 				_, err := os.Stat(filepath.Join(dir, remote.NoticeName))
 				return os.IsNotExist(err)
 			})
@@ -122,8 +122,8 @@ func TestARunThatIsLeftGoesOn(t *testing.T) {
 	}
 }
 
-// Where the run cannot be handed over it stays where it is, says why on the screen, and
-// its journal does not notice.
+// If the run cannot be handed over, it stays in its process, the screen says why, and the journal
+// is not affected.
 func TestARunThatCannotBeLeftStays(t *testing.T) {
 	setUp(t)
 	private(t)
@@ -133,7 +133,7 @@ func TestARunThatCannotBeLeftStays(t *testing.T) {
 		setting []string
 		spoil   func(dir string) error
 		mend    func(dir string) error
-		late    bool // it fails only when the run is to be saved, or was
+		late    bool // it fails only when the run is about to be saved, or has been
 		said    string
 	}{
 		{name: "no configuration", said: "no run is there",
@@ -191,7 +191,8 @@ func TestARunThatCannotBeLeftStays(t *testing.T) {
 	}
 }
 
-// early are the lines of a journal before its run's length makes a difference.
+// early returns the lines of a journal before the point where the length of the run makes a
+// difference.
 func early(journal string) string {
 	var b strings.Builder
 	for line := range strings.Lines(journal) {
@@ -224,7 +225,7 @@ func TestAPausedRunIsLeft(t *testing.T) {
 	awaitEnds(t, "run")
 }
 
-// Who is told to end while it hands its run over ends, with the run saved.
+// A process that is told to end while it hands its run over saves the run and ends.
 func TestASignalWhileLeaving(t *testing.T) {
 	setUp(t)
 	private(t)

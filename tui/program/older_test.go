@@ -11,11 +11,11 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// testdata/older is of a build from before the packages knob, event and inspect, with
-// names in configuration and checkpoints that have changed since: a preset, the folder of
-// a run of it that was ended in the middle of a fit, and the canonical journal of the
-// whole run. All of them are read, and the run goes on as if nothing had changed. (The
-// preset says which generator its scale had then.)
+// testdata/older comes from a build from before the packages knob, event and inspect; some names in
+// its configuration and its checkpoints have changed since. It holds a preset, the folder of a run
+// of this preset that was ended in the middle of a fit, and the canonical journal of the whole run.
+// All of them can be read, and the run continues as if nothing had changed. (The preset says which
+// generator its scale had then.)
 func TestRunsAndPresetsOfAnOlderBuild(t *testing.T) {
 	older, err := filepath.Abs("testdata/older")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestRunsAndPresetsOfAnOlderBuild(t *testing.T) {
 	}
 }
 
-// firstDifference are the first lines in which two texts differ.
+// firstDifference returns the first lines in which two texts differ.
 func firstDifference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range a {

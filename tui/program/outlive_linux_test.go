@@ -12,8 +12,8 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// Forks that still train, or wait for their turn, when their parent's run is stopped go
-// on to their ends; its last words name each.
+// When the parent's run is stopped, forks that still train or wait for their turn continue to their
+// ends; the last words of the parent name each fork.
 func TestForksOutliveTheirParent(t *testing.T) {
 	setUp(t)
 	private(t)
@@ -62,8 +62,8 @@ func TestForksOutliveTheirParent(t *testing.T) {
 	}
 }
 
-// A run whose process is stopped is listed with its folder and with what lets it go on,
-// and who asks for it is told the same at once.
+// A run whose process is stopped is listed with its folder and with the command that continues it.
+// A client that looks for the run is told the same at once.
 func TestAStoppedProcessIsListed(t *testing.T) {
 	setUp(t)
 	private(t)

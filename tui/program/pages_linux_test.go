@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// page runs the command lines of docs/cluster.md as they stand there, with a smaller network
-// on fewer processors, in sweeps that do not end by themselves.
+// page runs the command lines of docs/cluster.md as printed there, with a smaller network and fewer
+// processors, in sweeps that do not end by themselves.
 type page struct {
 	t    *testing.T
-	more []string // for lines that begin a sweep
+	more []string // added to lines that begin a sweep
 }
 
-// smaller are words of the page that a machine of tests has less of.
+// smaller replaces words of the page where the test machine is smaller.
 var smaller = map[string]string{"demo": "tiny.toml", "--cpus-per-task=5": "--cpus-per-task=2"}
 
 // do runs a line.
@@ -49,7 +49,7 @@ func (p *page) do(line string) {
 	}
 }
 
-// opens opens the view of a sweep, and closes it when the sweep is begun or found.
+// opens opens the view of a sweep, and closes it when the sweep has begun or was found.
 func (p *page) opens(words []string) {
 	p.t.Helper()
 	log, err := os.Create("view.log")
@@ -71,7 +71,7 @@ func (p *page) opens(words []string) {
 	}
 }
 
-// linesOn are the commands of docs/cluster.md for a place of sweeps.
+// linesOn returns the commands of docs/cluster.md for sweeps on hosts or on Slurm.
 func linesOn(t *testing.T, onSSH bool) []string {
 	t.Helper()
 	all := commandsOf(t, "cluster.md")
@@ -93,7 +93,7 @@ func TestTheCommandsOfTheClusterOnSlurm(t *testing.T) {
 	t.Setenv(childVariable, "1")
 	p := page{t: t}
 	for _, line := range lines {
-		if strings.HasPrefix(line, "pgrlab attach") { // of the first sweep, which was cancelled above
+		if strings.HasPrefix(line, "pgrlab attach") { // the first sweep was cancelled above
 			run := filepath.Clean(strings.Fields(line)[2])
 			p.do("pgrlab sweep cancel sweeps/b")
 			p.do("pgrlab sweep --out sweeps/a --on slurm")

@@ -17,22 +17,21 @@ import (
 	"pgrlab/tui/testing/pty"
 )
 
-// person is somebody at a terminal of 160 by 45 on which the program runs, in a
-// process of its own.
+// person is somebody at a terminal of 160 by 45 on which the program runs in a process of its own.
 type person struct {
 	t        *testing.T
 	terminal *os.File
 	command  *exec.Cmd
 	ended    chan struct{}
-	drained  chan struct{} // closed when all was read that the program wrote
+	drained  chan struct{} // closed when everything that the program wrote has been read
 
 	mu    sync.Mutex
-	text  []byte        // what came since the person looked last
-	bytes int           // what came since the beginning
-	last  time.Time     // when something came
-	more  chan struct{} // closed and made anew when something comes
+	text  []byte        // what has come since the person looked last
+	bytes int           // bytes since the beginning
+	last  time.Time     // when something came last
+	more  chan struct{} // closed and replaced when something comes
 	pace  int           // bytes a second that the line carries; 0: any number
-	stall chan struct{} // until it is closed, nothing is read; nil: everything is
+	stall chan struct{} // nothing is read until it is closed; nil: everything is read
 }
 
 // sitDown runs a command line of the program on a terminal, with an empty home.
@@ -53,7 +52,7 @@ func sitDownAt(t *testing.T, environment []string, name string, args ...string) 
 	p.command = exec.Command(name, args...)
 	p.command.Stdin, p.command.Stdout, p.command.Stderr = program, program, program
 	home, _ := filepath.Abs("home")
-	cache, _ := os.UserCacheDir() // of the compiled physics
+	cache, _ := os.UserCacheDir() // the cache of the compiled physics
 	p.command.Env = append(os.Environ(), append([]string{childVariable + "=1", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + cache}, environment...)...)
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := p.command.Start(); err != nil {
@@ -68,19 +67,19 @@ func sitDownAt(t *testing.T, environment []string, name string, args ...string) 
 	return p
 }
 
-// A program that wants to know a terminal's colours asks for them and for the place of the
-// cursor. Every terminal answers the second question; without that answer the program waits
-// five seconds for the first one.
+// A program that wants to know a terminal's colours asks for them and for the position of the
+// cursor. Every terminal answers the second question; without that answer the program waits five
+// seconds for the first.
 const (
 	whereIsTheCursor = "\x1b[6n"
 	cursorIsAtHome   = "\x1b[1;1R"
 )
 
-// read takes what the program writes, as fast as the line carries it.
+// read reads what the program writes, as fast as the line carries it.
 func (p *person) read() {
 	defer close(p.drained)
 	buf := make([]byte, 512)
-	var question []byte // the end of what was read, which may be the beginning of a question
+	var question []byte // the end of the text read so far, which may begin a question
 	for {
 		p.mu.Lock()
 		stall, pace := p.stall, p.pace
@@ -105,22 +104,22 @@ func (p *person) read() {
 		p.more = make(chan struct{})
 		p.mu.Unlock()
 		if pace > 0 {
-			time.Sleep(time.Duration(n) * time.Second / time.Duration(pace)) // what a slow line is
+			time.Sleep(time.Duration(n) * time.Second / time.Duration(pace)) // a slow line
 		}
 	}
 }
 
-// forget drops what was shown so far.
+// forget drops what has been shown so far.
 func (p *person) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text = p.text[:0]
 }
 
-// await waits until text was shown since the last forgetting, and says when.
+// await waits until text has been shown since the last call of forget, and returns when.
 func (p *person) await(text string) time.Time {
 	p.t.Helper()
-	limit := time.After(5 * time.Minute) // other programs may hold this one up
+	limit := time.After(5 * time.Minute) // other programs may delay this one
 	for {
 		pace.Look()
 		p.mu.Lock()
@@ -146,7 +145,7 @@ func (p *person) await(text string) time.Time {
 	}
 }
 
-// press types keys and waits until text is shown; it says how long that took.
+// press types keys and waits until text is shown; it returns how long that took.
 func (p *person) press(keys, text string) time.Duration {
 	p.t.Helper()
 	p.forget()
@@ -157,8 +156,8 @@ func (p *person) press(keys, text string) time.Duration {
 	return p.await(text).Sub(begin)
 }
 
-// count watches for a time, or longer where the machine is busy: how many bytes are
-// written, and how long that took.
+// count watches for a time, or longer on a busy machine, and returns how many bytes were written
+// and how long that took.
 func (p *person) count(d time.Duration) (n int, took time.Duration) {
 	p.mu.Lock()
 	before, begin := p.bytes, time.Now()
@@ -170,8 +169,8 @@ func (p *person) count(d time.Duration) (n int, took time.Duration) {
 	return n, time.Since(begin)
 }
 
-// silent waits until nothing is written for a time, and says how much was until then;
-// it gives up on a program that writes more than most.
+// silent waits until nothing is written for a time, and returns how much was written until then. It
+// gives up on a program that writes more than most.
 func (p *person) silent(during time.Duration, most int) (wrote int) {
 	for wrote <= most {
 		n, _ := p.count(during)
@@ -183,14 +182,14 @@ func (p *person) silent(during time.Duration, most int) (wrote int) {
 	return wrote
 }
 
-// stalls stops reading, for good.
+// stalls stops reading for good.
 func (p *person) stalls() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stall = make(chan struct{})
 }
 
-// leave ends the program, however it stands.
+// leave ends the program in any state.
 func (p *person) leave() {
 	p.command.Process.Kill()
 	<-p.ended
@@ -203,7 +202,7 @@ func (p *person) leave() {
 	}
 }
 
-// phaseOf is the phase that the strip on the screen named last.
+// phaseOf returns the phase that the strip on the screen named last.
 func phaseOf(shown string) string {
 	at := strings.LastIndex(shown, "● ")
 	for at >= 0 {
@@ -217,5 +216,5 @@ func phaseOf(shown string) string {
 	return ""
 }
 
-// knobNumber is what the pane of knobs says while the one of that number is selected.
+// knobNumber is the text of the pane of knobs while knob n is selected.
 func knobNumber(n int) string { return fmt.Sprintf("%d of %d", n, len(knob.All())) }

@@ -9,7 +9,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// physics finds MuJoCo, makes it ready and steps a body for a while.
+// physics finds MuJoCo, prepares it and steps a body for a while.
 func physics(ctx context.Context) cli.Physics {
 	p := cli.Physics{Version: "MuJoCo " + mujoco.Version, SHA256: mujoco.Checksum}
 	if err := tryPhysics(ctx, &p); err != nil {

@@ -1,5 +1,5 @@
-// Package program is pgrlab as one program: it gives the commands the tasks, the devices
-// and the screen, which know nothing of each other.
+// Package program assembles pgrlab: it gives the commands the tasks, the devices and the screen,
+// which do not know each other.
 package program
 
 import (
@@ -12,8 +12,8 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// Main runs a command line and returns the exit status. One that begins with agreeing or
-// probing is that of a process that tries a GPU, or its driver, for another one.
+// Main runs a command line and returns the exit status. A command line that begins with agreeing or
+// probing is that of a process that tests a GPU, or its driver, for another process.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	if len(args) > 0 && args[0] == agreeing {
 		return agree(args[1:], stderr)
@@ -45,12 +45,11 @@ func deps() cli.Deps {
 	}
 }
 
-// stamped is the version that make build sets: the tag or the commit, "-dirty" where files
-// were changed.
+// stamped is the version set by make build: the tag or the commit, with "-dirty" if files were
+// changed.
 var stamped string
 
-// version says from what the binary was built; without make, what the Go tool stamped into
-// it.
+// version says what the binary was built from; without make, what the Go tool recorded in it.
 func version() string {
 	if stamped != "" {
 		return stamped

@@ -23,7 +23,7 @@ import (
 	"pgrlab/tui/testing/pty"
 )
 
-// tiny is a whole run, all phases included, within seconds.
+// tiny is a whole run with all phases that takes seconds.
 const tiny = `
 task = "cartpole-swingup"
 method = "pgr-curiosity"
@@ -82,8 +82,8 @@ func setUp(t *testing.T) cli.Deps {
 	return testDeps()
 }
 
-// soaking says whether the long form of a test or a measurement was asked for. Its numbers
-// mean something on a machine that does nothing else.
+// soaking says whether the long form of a test or a measurement was requested. Its numbers are
+// meaningful only on a machine that does nothing else.
 func soaking() bool { return os.Getenv("PGRLAB_SOAK") != "" }
 
 // types counts the lines of a journal by type; every line must be JSON.
@@ -134,7 +134,7 @@ func TestTrain(t *testing.T) {
 	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--out", "one"); status != cli.StatusUsage {
 		t.Errorf("an old run's folder: status %d", status)
 	}
-	// config.toml of a run is a preset that means the same run.
+	// The config.toml of a run is a preset for the same run.
 	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "one/config.toml", "--out", "again"); status != cli.StatusDone {
 		t.Fatalf("again: status %d\n%s", status, stderr.String())
 	}
@@ -143,8 +143,8 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// A saved policy can be watched, as files here, and random actions as well: every
-// picture is there and something moves.
+// A saved policy can be watched, here as files, and so can random actions: every picture exists and
+// something moves.
 func TestWatch(t *testing.T) {
 	d := setUp(t)
 	var stderr bytes.Buffer
@@ -187,7 +187,7 @@ func picture(t *testing.T, file string) image.Image {
 	return img
 }
 
-// A trigger calls f once, when text has been written.
+// A trigger calls f once, when a given text has been written.
 type trigger struct {
 	bytes.Buffer
 	text string
@@ -222,7 +222,7 @@ func TestSignalsSaveAndEnd(t *testing.T) {
 	}
 }
 
-// A hung-up terminal is noted and training goes on, until it is stopped.
+// A terminal that hangs up is reported and training continues until it is stopped.
 func TestHangupOfTrain(t *testing.T) {
 	r := startTraining(t)
 	syscall.Kill(os.Getpid(), syscall.SIGHUP)
@@ -233,8 +233,8 @@ func TestHangupOfTrain(t *testing.T) {
 	}
 }
 
-// When the terminal hangs up, training goes on in the same process; a stop ends it as
-// soon as it has saved.
+// When the terminal hangs up, training continues in the same process; a stop ends it as soon as it
+// has saved.
 func TestClosingTheScreen(t *testing.T) {
 	for _, outcome := range []tui.Outcome{tui.HungUp, tui.StopRequested} {
 		t.Run(outcome.String(), func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestClosingTheScreen(t *testing.T) {
 	}
 }
 
-// Who leaves before the start leaves no folder.
+// Leaving before the start leaves no folder.
 func TestLeavingBeforeTheStart(t *testing.T) {
 	d := setUp(t)
 	terminal := openTerminal(t)
@@ -285,7 +285,7 @@ func TestLeavingBeforeTheStart(t *testing.T) {
 	}
 }
 
-// openTerminal opens a terminal of its own.
+// openTerminal opens a terminal for the test.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
 	person, program, err := pty.Open(80, 24)

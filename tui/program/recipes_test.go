@@ -17,15 +17,15 @@ import (
 	"pgrlab/core/run"
 )
 
-// A recipe is a page of docs/recipes, and what holds of its example.
+// A recipe is a page of docs/recipes, with the properties of its example.
 type recipe struct {
 	touches []string   // patterns of the files that the example adds, one each
-	lines   string     // the file that it adds a line and an import to; "": none
-	imports string     // the file that it adds an import of its package to; "": none
-	args    [][]string // runs of it
-	says    []string   // what their journals hold
-	with    string     // of the preset of one more run, as args[0]; "": there is none
-	adds    []string   // what the journal of that one holds beside says
+	lines   string     // the file that gets a line and an import; "": none
+	imports string     // the file that gets an import of the example's package; "": none
+	args    [][]string // the arguments of its runs
+	says    []string   // what the journals of the runs contain
+	with    string     // added to the preset of one more run with args[0]; "": there is none
+	adds    []string   // what the journal of that run contains beside says
 }
 
 var recipes = map[string]recipe{
@@ -64,7 +64,7 @@ var recipes = map[string]recipe{
 	},
 }
 
-// recipeScale is the smallest run in which every phase comes.
+// recipeScale is the smallest run that has every phase.
 const recipeScale = `task = "cartpole-swingup"
 scale = "demo"
 steps = 200
@@ -102,8 +102,8 @@ const longestExample = 59 // lines of a file
 
 var exampleFile = regexp.MustCompile("(?s)\n`([a-z][^`\n]*)`:\n\n```(?:go|toml)\n(.*?)```\n")
 
-// The example of every recipe touches the files that the recipe names and no other, is
-// short, and is part of a binary, built once with all of them, that trains.
+// The example of every recipe touches only the files that the recipe names and is short. One binary
+// is built with all examples, and each of them trains.
 func TestRecipes(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -150,7 +150,7 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// inFolder writes a file of dir that stands in the place of another.
+// inFolder writes a file to dir that replaces another one.
 func inFolder(t *testing.T, dir, file, text string) string {
 	t.Helper()
 	at := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
@@ -160,8 +160,8 @@ func inFolder(t *testing.T, dir, file, text string) string {
 	return at
 }
 
-// lineAdded is a file of the program with the line that a recipe has for it, and with
-// the import of its package.
+// lineAdded returns a file of the program with the line that a recipe adds to it, and with the
+// import of its package.
 func lineAdded(t *testing.T, root, page, file, imported string) string {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -184,7 +184,7 @@ func lineAdded(t *testing.T, root, page, file, imported string) string {
 	return strings.Replace(added, "import (\n", "import (\n\t\"pgrlab/"+imported+"\"\n", 1)
 }
 
-// importAdded is a file of the program with the import that a recipe has for it.
+// importAdded returns a file of the program with the import that a recipe adds to it.
 func importAdded(t *testing.T, root, page, file, imported string) string {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -202,7 +202,7 @@ func importAdded(t *testing.T, root, page, file, imported string) string {
 	return strings.Replace(string(source), "import (\n", "import (\n\t"+line, 1)
 }
 
-// exampleOf are the files of a recipe's example.
+// exampleOf returns the files of a recipe's example.
 func exampleOf(t *testing.T, page string, touches []string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -234,7 +234,7 @@ func exampleOf(t *testing.T, page string, touches []string) map[string]string {
 	return files
 }
 
-// buildWith builds the program as if those files were there.
+// buildWith builds the program as if those files existed.
 func buildWith(t *testing.T, root, dir string, replace map[string]string) (binary string) {
 	t.Helper()
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})

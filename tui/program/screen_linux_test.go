@@ -10,12 +10,12 @@ import (
 	"pgrlab/core/rng"
 )
 
-// without colours a title is one piece of text.
+// colourless turns colours off: without them a title is one piece of text.
 var colourless = []string{"NO_COLOR=1"}
 
-// A key shows within 100 ms (99 of 100 keys), whatever the run does: the long form
-// presses keys while the demo trains, fits and generates, on a machine that does nothing
-// else. In the short one, beside a tiny run, every key shows in the end.
+// A key shows within 100 ms (99 of 100 keys), whatever the run does. The long form presses keys
+// while the demo trains, fits and generates, on a machine that does nothing else. In the short
+// form, beside a tiny run, every key shows in the end.
 func TestKeysShowAtOnce(t *testing.T) {
 	setUp(t)
 	args, keys, limit := []string{"--preset", "tiny.toml", "--steps", "1_000_000", "--out", "run"}, 24, time.Duration(math.MaxInt64)
@@ -29,7 +29,7 @@ func TestKeysShowAtOnce(t *testing.T) {
 	pauses := rng.New(1, "keys").At(0)
 	for i := range keys {
 		if soaking() {
-			<-time.After(time.Duration(10+pauses.IntN(80)) * time.Millisecond) // people do not press in time with the frames
+			<-time.After(time.Duration(10+pauses.IntN(80)) * time.Millisecond) // people's key presses are not in step with the frames
 		}
 		p.mu.Lock()
 		if seen := phaseOf(string(p.text)); seen != "" {
@@ -70,9 +70,8 @@ func TestKeysShowAtOnce(t *testing.T) {
 	}
 }
 
-// Where nothing changes nothing is written: on the first screen, of a paused run,
-// and of one that is over. What is on its way when it falls silent is less than two
-// screens.
+// A screen writes nothing while nothing changes: on the first screen, of a paused run, and of a run
+// that is over. Before it falls silent it writes less than two screens.
 func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
 	setUp(t)
 	during := time.Second
@@ -92,7 +91,7 @@ func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
 	t.Run("picker", func(t *testing.T) {
 		t.Parallel()
 		p := sitDown(t, nil)
-		p.await("writes about") // the last that comes by itself
+		p.await("writes about") // the last text that comes by itself
 		still(p, "picker")
 	})
 	t.Run("paused", func(t *testing.T) {
@@ -114,8 +113,8 @@ func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
 	})
 }
 
-// How much is written at 160 by 45 while everything moves. The short form has new
-// evaluations at every look, so that whole charts change.
+// This test measures how much is written at 160 by 45 while everything moves. The short form has
+// new evaluations at every look, so that whole charts change.
 func TestBytesOfAMovingScreen(t *testing.T) {
 	setUp(t)
 	args, during := []string{"--preset", "tiny.toml", "--steps", "1_000_000", "--out", "run"}, time.Second

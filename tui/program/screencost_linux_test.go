@@ -24,12 +24,12 @@ import (
 	"pgrlab/tui/testing/pty"
 )
 
-// slowLine is what a bad connection carries, in bytes a second.
+// slowLine is the rate of a bad connection, in bytes a second.
 const slowLine = 20_000
 
-// However a run is watched, with a screen, with one whose terminal stops reading or
-// becomes a slow line in the middle, it goes on to its end, and its journal is the one of a
-// run without a screen.
+// A run reaches its end however it is watched: with a screen, with one whose terminal stops
+// reading, or with one whose line becomes slow in the middle. Its journal is that of a run without
+// a screen.
 func TestTheJournalIsTheSameHoweverARunIsWatched(t *testing.T) {
 	setUp(t)
 	args := []string{"--preset", "tiny.toml", "--seed", "1", "--steps", "300"}
@@ -64,8 +64,8 @@ func TestTheJournalIsTheSameHoweverARunIsWatched(t *testing.T) {
 	}
 }
 
-// steady is training at the demo's scale and nothing else: one refit, so that
-// batches are mixed, and then neither refits nor evaluations.
+// steady only trains, at the demo's scale: it makes one refit, so that batches are mixed, and then
+// neither refits nor evaluations.
 const steady = `
 preset = "demo"
 steps = 1_000_000
@@ -79,12 +79,11 @@ generator_steps = 300
 samples = 2_000
 `
 
-// A screen does not slow the training: critic updates a second of one run, in turns
-// without a screen, with one at 160 by 45, with one whose terminal stops reading, and
-// with one at the end of a slow line. Turns are short and many, so that what else the
-// machine does falls on all of them; the medians of the ratios of neighbours are at
-// least 0.97. How well this machine can tell is the median where nobody looks in
-// between either.
+// A screen does not slow the training. The test measures critic updates a second of one run, in
+// turns without a screen, with one at 160 by 45, with one whose terminal stops reading, and with
+// one at the end of a slow line. Turns are short and many, so that other load on the machine
+// affects all of them; the medians of the ratios of neighbours are at least 0.97. The median over
+// turns in which nobody looks either shows the precision of this machine.
 func TestAScreenSlowsNothing(t *testing.T) {
 	if !soaking() {
 		t.Skip("three minutes of training on a machine that does nothing else: PGRLAB_SOAK=1")
@@ -114,7 +113,7 @@ func TestAScreenSlowsNothing(t *testing.T) {
 	}
 }
 
-// compareTurns holds turns with a screen to the turns without one on both sides.
+// compareTurns compares turns with a screen to the turns without one on both sides.
 func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab) {
 	const rounds, long = 15, 1400 * time.Millisecond
 	ratios := map[string][]float64{}
@@ -140,7 +139,7 @@ func compareTurns(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab) 
 	}
 }
 
-// watched is the speed of a run while a screen shows it, or nobody.
+// watched returns the speed of a run while a screen, or nobody, watches it.
 func watched(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab, how string, long time.Duration) float64 {
 	if how == "nobody" {
 		return speed(l, long)
@@ -163,7 +162,7 @@ func watched(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab, how s
 				return
 			}
 			if how == "slow" {
-				time.Sleep(time.Duration(n) * time.Second / slowLine) // what a slow line is
+				time.Sleep(time.Duration(n) * time.Second / slowLine) // a slow line
 			}
 		}
 	}()
@@ -175,15 +174,15 @@ func watched(t *testing.T, ctx context.Context, o tui.Options, l pane.Lab, how s
 			t.Error(err)
 		}
 	}()
-	<-time.After(300 * time.Millisecond) // the first frame
+	<-time.After(300 * time.Millisecond) // waits for the first frame
 	v := speed(l, long)
 	leave()
-	person.Close() // lets go of a write that waits
+	person.Close() // ends a write that waits
 	<-gone
 	return v
 }
 
-// speed is how many critic updates a run makes in a second.
+// speed returns how many critic updates a run makes in a second.
 func speed(l pane.Lab, during time.Duration) float64 {
 	a := l.Snapshot()
 	<-time.After(during)
@@ -191,16 +190,16 @@ func speed(l pane.Lab, during time.Duration) float64 {
 	return float64(b.Updates-a.Updates) / b.Time.Sub(a.Time).Seconds()
 }
 
-// part labels goroutines, and those that they begin, in profiles.
+// part labels goroutines, and those that they start, in profiles.
 const part = "part"
 
-// The screen's share of the processor time of the process, all that is not spent by
-// the trainer and its workers: labels in a profile tell them apart. The full layout
-// at 160 by 45, whose charts move. The workers hand over to each other thousands of
-// times a second, which the profile gives to nobody; how much of that is the screen's
-// shows after it has closed. The long form, of the demo on a machine that does nothing
-// else, wants 2 % at most; the short one that the labels tell who is who: trainer and
-// screen are both seen, and only the trainer once the screen is closed.
+// This test measures the screen's share of the processor time of the process, that is, all time not
+// spent by the trainer and its workers; labels in a profile tell them apart. The screen has the
+// full layout at 160 by 45, whose charts move. The workers hand over to each other thousands of
+// times a second, which the profile attributes to nobody; a profile after the screen has closed
+// shows how much of that is due to the screen. The long form, of the demo on a machine that does
+// nothing else, allows 2 % at most. The short form only checks the labels: trainer and screen are
+// both seen, and only the trainer once the screen is closed.
 func TestTheScreensShareOfTheProcessor(t *testing.T) {
 	d := setUp(t)
 	args, during, limit := []string{"--preset", "tiny.toml", "--steps", "1_000_000"}, 300*time.Millisecond, 1.0
@@ -225,7 +224,7 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 		o.Input, o.Output = program, program
 		pprof.Do(screen, pprof.Labels(part, "screen"), func(ctx context.Context) { outcome, err = tui.Run(ctx, o) })
 		close(closed)
-		<-measured // the run goes on in this process meanwhile: leaving would give it to another
+		<-measured // the run stays in this process meanwhile: leaving would hand it to another
 		return outcome, err
 	}
 	p := &person{t: t, terminal: terminal, ended: make(chan struct{}), drained: make(chan struct{}), more: make(chan struct{})}
@@ -239,7 +238,7 @@ func TestTheScreensShareOfTheProcessor(t *testing.T) {
 		command.Main(ctx, d, append(args, "--out", "run"), program, program, &stderr)
 	}()
 	<-begun
-	p.press("L", "layout ") // to full
+	p.press("L", "layout ") // to the full layout
 	with := profiled(t, during, "trainer", "screen")
 	closeScreen()
 	<-closed
@@ -267,10 +266,9 @@ func (s shares) String() string {
 	return strings.Join(out, ", ")
 }
 
-// profiled watches the processor for a while, and longer until all that it waits for were
-// seen, and says who used it: by the labels of goroutines, and where there is none the
-// collector, or the runtime switching between them. What the person at the terminal used
-// is left out.
+// profiled measures who uses the processor for a while, and longer until everybody in waitsFor has
+// been seen. Time is attributed by the labels of goroutines and, without a label, to the collector
+// or to the runtime's switching between them. The time of the person at the terminal is left out.
 func profiled(t *testing.T, during time.Duration, waitsFor ...string) shares {
 	t.Helper()
 	by, all := shares{}, 0.0
@@ -308,7 +306,7 @@ func profiled(t *testing.T, during time.Duration, waitsFor ...string) shares {
 	return by
 }
 
-// collects says whether a sample is of the garbage collector's own goroutines.
+// collects says whether a sample belongs to the garbage collector's own goroutines.
 func collects(s *profile.Sample) bool {
 	for _, l := range s.Location {
 		for _, f := range l.Line {

@@ -20,7 +20,7 @@ import (
 	"pgrlab/tui/testing/pty"
 )
 
-// class is a run that is served over SSH, and clients of OpenSSH.
+// class is a run that is served over SSH, with clients of OpenSSH.
 type class struct {
 	*training
 	server *person
@@ -36,12 +36,12 @@ func openClass(t *testing.T) *class {
 	c := &class{training: startTraining(t)}
 	t.Cleanup(c.stop)
 	writeKeys(t, "keys")
-	c.serve("serve", "--keys", "keys", "--ssh", "127.0.0.1:0", "--idle", "1h", c.dir) // of this user others may run
+	c.serve("serve", "--keys", "keys", "--ssh", "127.0.0.1:0", "--idle", "1h", c.dir) // this user may have other runs
 	return c
 }
 
-// writeKeys makes the keys of alice, who may drive, bob, who may look, and eve, of whom the
-// file does not say anything.
+// writeKeys makes the keys of alice, who may drive, of bob, who may watch, and of eve, whom the
+// file does not mention.
 func writeKeys(t *testing.T, file string) {
 	t.Helper()
 	var keys strings.Builder
@@ -89,7 +89,7 @@ func (c *class) serve(args ...string) {
 	c.port = port
 }
 
-// options are those of a client that knows nothing but a key.
+// options returns the options of a client that has only a key.
 func (c *class) options(key string) []string {
 	hosts, _ := filepath.Abs("known_hosts")
 	return []string{"-F", "/dev/null", "-p", c.port, "-i", key, "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none", "-o", "BatchMode=yes",
@@ -113,8 +113,8 @@ func (c *class) says(key string, options []string, words ...string) (text string
 	return string(out), command.ProcessState.ExitCode()
 }
 
-// A real client: strangers are refused, who watches sees and changes nothing, who drives
-// drives, and neither a killed client nor the server's end is anything to the run.
+// With real clients, strangers are refused, a watcher sees everything and changes nothing, and a
+// driver drives. Neither a killed client nor the end of the server affects the run.
 func TestAClassOverSSH(t *testing.T) {
 	c := openClass(t)
 	for key, options := range map[string][]string{"eve": nil, "bob": {"-o", "PubkeyAuthentication=no"}} {
@@ -148,7 +148,7 @@ func TestAClassOverSSH(t *testing.T) {
 	driver.await("RETURN")
 	watcher.await("alice over ssh")
 	driver.press(" ", "PAUSED")
-	watcher.press("D", "may look, not change anything") // on a screen of its own now
+	watcher.press("D", "may look, not change anything") // now on a screen of its own
 	watcher.press(" ", "alice over ssh")
 	if state := c.look().State; state != "paused" {
 		t.Errorf("it is %s", state)
@@ -182,11 +182,11 @@ func TestAClassOverSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.until("they share again", func() bool { return c.look().Screens == 1 })
-	all[0].stalls() // reads nothing any more
+	all[0].stalls() // reads nothing from now on
 	step := c.look().Step
 	c.until("the run goes on", func() bool { return c.look().Step > step })
 	all[1].forget()
-	all[1].await("step ") // and so do the others' screens
+	all[1].await("step ") // and so do the screens of the others
 	c.server.terminal.WriteString("\x03")
 	if status := c.server.status(); status != 130 {
 		t.Errorf("the server ended with %d", status)
@@ -199,8 +199,8 @@ func TestAClassOverSSH(t *testing.T) {
 	c.until("the run goes on without the server", func() bool { return c.look().Step > step })
 }
 
-// A thousand clients that come and go, those that are refused and those that are killed among
-// them, leave the run training and the server as it was.
+// A thousand clients come and go, some of them refused and some killed. The run continues to train,
+// and the server is as it was.
 func TestAThousandClientsOverSSH(t *testing.T) {
 	if !soaking() {
 		t.Skip("package sshd has the short form, TestNothingIsLeft: PGRLAB_SOAK=1")
@@ -215,7 +215,7 @@ func TestAThousandClientsOverSSH(t *testing.T) {
 	for range 10 {
 		var coming sync.WaitGroup
 		for i := range 100 {
-			if i%10 == 9 { // a screen, whose client is killed
+			if i%10 == 9 { // a screen with a client that is killed
 				p := c.sits("bob")
 				p.await("no screen")
 				p.command.Process.Kill()

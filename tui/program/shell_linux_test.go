@@ -11,8 +11,8 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// In a shell: ctrl-z gives the prompt back, the shell has no job that is stopped, the run
-// survives the shell and its terminal, and so does one whose program file is gone.
+// In a shell, ctrl-z returns the prompt, the shell has no stopped job, and the run survives the
+// shell and its terminal; a run whose program file is gone also survives.
 func TestTheShellIsLeft(t *testing.T) {
 	setUp(t)
 	private(t)
@@ -39,7 +39,7 @@ func TestTheShellIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.terminal.Close() // the kernel hangs the shell up
+	p.terminal.Close() // the kernel sends the shell a hang-up
 	<-p.ended
 	eventually(t, "it goes on", func() bool {
 		now, err := remote.Look(context.Background(), "run")
@@ -62,8 +62,8 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, doc, 0o755)
 }
 
-// On the first screen, and on that of a run that is over, there is nothing to hand over:
-// ctrl-z stops the program as it stops any other, and fg brings its screen back.
+// The first screen, and that of a run that is over, have nothing to hand over: ctrl-z stops the
+// program as it stops any other, and fg returns to its screen.
 func TestCtrlZWithoutARun(t *testing.T) {
 	setUp(t)
 	private(t)
@@ -96,8 +96,8 @@ func TestCtrlZWithoutARun(t *testing.T) {
 	}
 }
 
-// A terminal that is stopped before it has answered what it can show keeps the answer from
-// the shell; with fg come the questions that are left, and the pictures.
+// When the program is stopped before its terminal has answered what it can show, the answer does
+// not reach the shell. After fg come the remaining questions, and the pictures.
 func TestCtrlZBeforeTheTerminalHasAnswered(t *testing.T) {
 	setUp(t)
 	private(t)
@@ -132,8 +132,8 @@ func TestCtrlZBeforeTheTerminalHasAnswered(t *testing.T) {
 	}
 }
 
-// The screen of somebody who is attached stays when the run ends, and says what can be
-// done next; ctrl-z stops the one who looks, and not the run.
+// The screen of somebody who is attached stays when the run ends, and says what can be done next;
+// ctrl-z stops the process of the screen, and not the run.
 func TestTheAttachedScreenStays(t *testing.T) {
 	setUp(t)
 	private(t)
@@ -159,7 +159,7 @@ func TestTheAttachedScreenStays(t *testing.T) {
 	p.forget()
 	held.release()
 	p.await("the run has ended: q asks what next")
-	if err := c.Wait(); err != nil { // nobody who looks holds it up
+	if err := c.Wait(); err != nil { // no watcher delays it
 		t.Errorf("%v:\n%s", err, said)
 	}
 	p.press("q", "to the first screen")

@@ -19,11 +19,11 @@ import (
 	"pgrlab/core/run"
 )
 
-// slurmVariable asks for the tests that need Slurm's daemons: make slurm.
+// slurmVariable requests the tests that need Slurm's daemons: make slurm.
 const slurmVariable = "PGRLAB_SLURM"
 
-// slurmConf is a cluster of two nodes on this machine, without control groups, accounting
-// or systemd.
+// slurmConf describes a cluster of two nodes on this machine, without control groups, accounting or
+// systemd.
 var slurmConf = template.Must(template.New("").Parse(`ClusterName=lab
 SlurmctldHost={{.Host}}
 SlurmUser=root
@@ -62,7 +62,7 @@ PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE GraceTime=60 State=U
 PartitionName=urgent Nodes=n1,n2 MaxTime=INFINITE PriorityTier=10 State=UP
 `))
 
-// startSlurm starts a cluster of two nodes on this machine, and ends it with the test.
+// startSlurm starts a cluster of two nodes on this machine, and stops it at the end of the test.
 func startSlurm(t *testing.T) {
 	t.Helper()
 	if os.Getenv(slurmVariable) == "" {
@@ -100,14 +100,14 @@ func startSlurm(t *testing.T) {
 	up := func(what string, is func() bool) {
 		t.Helper()
 		for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) { // that is nothing to pgrlab
+			if time.Now().After(deadline) { // pgrlab is not to blame for this
 				t.Skipf("Slurm does not start here: never: %s", what)
 			}
 		}
 	}
 	shell("install -d -o munge -g munge -m 0755 /run/munge && (munge -n | unmunge >/dev/null 2>&1 || runuser -u munge -- /usr/sbin/munged)")
 	up("munge answers", func() bool { return exec.Command("bash", "-c", "munge -n | unmunge").Run() == nil })
-	t.Cleanup(func() { // of a test that failed, jobs train on
+	t.Cleanup(func() { // after a test that failed, jobs still train
 		for _, pid := range withVariable("SLURM_CONF=" + file) {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -119,11 +119,11 @@ func startSlurm(t *testing.T) {
 	})
 }
 
-// withVariable are the other processes that were started with a variable.
+// withVariable returns the other processes that were started with an environment variable.
 func withVariable(variable string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range all {
-		environ, _ := os.ReadFile(file) // those that have just ended have none
+		environ, _ := os.ReadFile(file) // processes that have just ended have none
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if err == nil && pid != os.Getpid() && slices.Contains(strings.Split(string(environ), "\x00"), variable) {
 			pids = append(pids, pid)
@@ -142,7 +142,7 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// clusterSweep is the sweep of these tests: two methods, two seeds.
+// clusterSweep is the sweep of these tests, with two methods and two seeds.
 var clusterSweep = []string{"sweep", "--preset", "tiny.toml", "--method", "synther,pgr-curiosity", "--seeds", "1-2", "--device", "cpu"}
 
 // onCluster runs a command line of the program in a process of its own.
@@ -156,12 +156,12 @@ func onCluster(t *testing.T, args ...string) (string, error) {
 	return string(out), err
 }
 
-// A sweep on a cluster ends with the journals of a sweep on this machine, also where two runs
+// A sweep on a cluster ends with the same journals as a sweep on this machine, even if two runs
 // share a job.
 func TestASweepOnSlurm(t *testing.T) {
 	startSlurm(t)
 	setUp(t)
-	t.Setenv(childVariable, "1") // the script's program is this test, as the program
+	t.Setenv(childVariable, "1") // the script's program is this test acting as the program
 	if out, err := onCluster(t, append(clusterSweep, "--out", "here")...); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -183,7 +183,7 @@ func TestASweepOnSlurm(t *testing.T) {
 			t.Errorf("%s beside another run: another journal", job)
 		}
 	}
-	// Once more there is nothing to do, and nothing is submitted.
+	// A second call finds nothing to do and submits nothing.
 	if out, err := onCluster(t, append(clusterSweep, "--out", "there", "--on", "slurm")...); err != nil || strings.Contains(out, "submitted") {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -192,10 +192,10 @@ func TestASweepOnSlurm(t *testing.T) {
 	}
 }
 
-// endless is a sweep of two jobs that are not done within a test.
+// endless is a sweep of two jobs that do not end within a test.
 var endless = []string{"sweep", "--preset", "tiny.toml", "--method", "pgr-curiosity", "--seeds", "1-2", "--steps", "10000000", "--device", "cpu", "--out", "endless", "--on", "slurm"}
 
-// submitted is what was submitted of a sweep: the numbers of its arrays.
+// submitted returns the ids of the job arrays that were submitted for a sweep.
 func submitted(t *testing.T, dir string) (ids []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "slurm.json"))
@@ -212,10 +212,10 @@ func submitted(t *testing.T, dir string) (ids []string) {
 	return ids
 }
 
-// The view is nothing to the jobs: killed and opened again it finds them and submits
-// nothing twice. A job that is warned saves itself, queues again and goes on where it was;
-// jobs that are poked save themselves and train on; jobs that are cancelled save themselves,
-// and go on when the sweep is queued again.
+// The jobs do not depend on the view: a view that was killed and is opened again finds them and
+// submits nothing twice. A job that is warned saves itself, queues again and continues where it
+// was. Jobs that are poked save themselves and train on; jobs that are cancelled save themselves,
+// and continue when the sweep is queued again.
 func TestViewsWarningsAndCancelOnSlurm(t *testing.T) {
 	startSlurm(t)
 	setUp(t)
@@ -279,7 +279,7 @@ func TestViewsWarningsAndCancelOnSlurm(t *testing.T) {
 	})
 }
 
-// opened begins the endless sweep, or opens the view of it; said is what it has said.
+// opened begins the endless sweep, or opens the view of it; said returns its output so far.
 func opened(t *testing.T, more ...string) (c *exec.Cmd, said func() string) {
 	t.Helper()
 	log, err := os.CreateTemp("", "view")
@@ -304,7 +304,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// stepOf is the last step that a run's journal names; 0 before there is one.
+// stepOf returns the last step that a run's journal names; 0 before there is one.
 func stepOf(t *testing.T, dir string) (step int) {
 	t.Helper()
 	text, _ := os.ReadFile(filepath.Join(dir, run.JournalName))

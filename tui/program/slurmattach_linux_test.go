@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// From a machine of another name a run in a job is reached by a step of the job: its screen,
-// and what scripts ask for. What Slurm says where there is no such job is passed on.
+// From another machine, a run in a job is reached by a step of the job, both for its screen and for
+// the requests of scripts. If there is no such job, Slurm's message is passed on.
 func TestAttachToAJobOnSlurm(t *testing.T) {
 	startSlurm(t)
 	setUp(t)

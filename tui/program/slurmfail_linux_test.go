@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// killNode kills a node's daemon and all that it runs, as if its machine were gone.
+// killNode kills a node's daemon and everything that it runs, as if its machine were gone.
 func killNode(t *testing.T, node string) {
 	t.Helper()
 	killDaemon(t, "slurmd-"+node)
@@ -27,7 +27,7 @@ func killNode(t *testing.T, node string) {
 		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !bytes.Contains(line, []byte(wd)) {
 			continue
 		}
-		if parent := parentOf(t, pid); parent > 1 { // it would say how the job ended
+		if parent := parentOf(t, pid); parent > 1 { // it would report how the job ended
 			syscall.Kill(parent, syscall.SIGKILL)
 		}
 		syscall.Kill(pid, syscall.SIGKILL)
@@ -38,7 +38,7 @@ func killNode(t *testing.T, node string) {
 	}
 }
 
-// parentOf is the process that began another one.
+// parentOf returns the process that started another one.
 func parentOf(t *testing.T, pid int) (parent int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -61,12 +61,12 @@ func killDaemon(t *testing.T, name string) {
 	syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// remembered waits until the controller has written what it knows: one that dies before has
-// forgotten that jobs began, and begins them again.
+// remembered waits until the controller has written its state: a controller that dies before that
+// has forgotten that jobs began, and begins them again.
 func remembered(t *testing.T, job string) {
 	t.Helper()
 	now := time.Now()
-	if out, err := exec.Command("scontrol", "update", "job="+job, "comment=seen").CombinedOutput(); err != nil { // something new to write
+	if out, err := exec.Command("scontrol", "update", "job="+job, "comment=seen").CombinedOutput(); err != nil { // gives the controller something new to write
 		t.Fatalf("%v: %s", err, out)
 	}
 	state := filepath.Join(filepath.Dir(os.Getenv("SLURM_CONF")), "ctld", "job_state")
@@ -76,9 +76,9 @@ func remembered(t *testing.T, job string) {
 	})
 }
 
-// A node that dies gives its job back, which goes on elsewhere where it was saved last; a
-// controller that dies and comes back is nothing to the jobs, and the view says that it does
-// not answer. It takes minutes: PGRLAB_SLURM=slow.
+// The job of a node that dies is queued again and continues elsewhere from its last checkpoint. A
+// controller that dies and comes back does not affect the jobs, and meanwhile the view says that it
+// does not answer. The test takes minutes: PGRLAB_SLURM=slow.
 func TestWhatDiesOnSlurm(t *testing.T) {
 	if os.Getenv(slurmVariable) != "slow" {
 		t.Skip("PGRLAB_SLURM=slow make slurm tests this")
@@ -99,7 +99,7 @@ func TestWhatDiesOnSlurm(t *testing.T) {
 	}
 	trains(0)
 	trains(1)
-	if out, err := exec.Command("scancel", "--signal=USR1", "-b", submitted(t, "endless")[0]).CombinedOutput(); err != nil { // save
+	if out, err := exec.Command("scancel", "--signal=USR1", "-b", submitted(t, "endless")[0]).CombinedOutput(); err != nil { // saves the jobs
 		t.Fatalf("%v: %s", err, out)
 	}
 	conf := os.Getenv("SLURM_CONF")
@@ -145,9 +145,9 @@ func TestWhatDiesOnSlurm(t *testing.T) {
 	}
 }
 
-// A job whose node another one wants, or whose time is nearly over, saves itself and goes on
-// later where it was. One whose process is killed leaves the queue, which the view says, and goes on
-// when it is asked for. It takes minutes: PGRLAB_SLURM=slow.
+// A job whose node another job wants, or whose time is nearly over, saves itself and continues
+// later where it was. A job whose process is killed leaves the queue, which the view reports, and
+// continues on request. The test takes minutes: PGRLAB_SLURM=slow.
 func TestWarningsAndAKilledWorkerOnSlurm(t *testing.T) {
 	if os.Getenv(slurmVariable) != "slow" {
 		t.Skip("PGRLAB_SLURM=slow make slurm tests this")
@@ -155,7 +155,7 @@ func TestWarningsAndAKilledWorkerOnSlurm(t *testing.T) {
 	startSlurm(t)
 	setUp(t)
 	t.Setenv(childVariable, "1")
-	view, said := opened(t, "--sbatch", "--time=3", "--sbatch", "--exclusive") // warned within the first minute
+	view, said := opened(t, "--sbatch", "--time=3", "--sbatch", "--exclusive") // the jobs are warned within the first minute
 	defer view.Process.Kill()
 	dirs := []string{filepath.Join("endless", "0000-cartpole-swingup-pgr-curiosity-s1"), filepath.Join("endless", "0001-cartpole-swingup-pgr-curiosity-s2")}
 	trains := func(dir string) {
@@ -215,7 +215,7 @@ func TestWarningsAndAKilledWorkerOnSlurm(t *testing.T) {
 	}
 }
 
-// notice is the process that trains in a run folder.
+// notice returns the process that trains in a run folder.
 func notice(t *testing.T, dir string) int {
 	t.Helper()
 	var n struct{ PID int }

@@ -11,9 +11,9 @@ import (
 	"pgrlab/core/sweep"
 )
 
-// Three runs share a job, and each has attempts of its own. One that fails is nothing to the
-// others and is tried again when asked for; the warning of the job reaches all, which save
-// themselves and go on when the job runs again, as those do that are poked or cancelled.
+// Three runs share a job, and each has its own attempts. A run that fails does not affect the
+// others and is tried again on request. The warning of the job reaches all runs, which save
+// themselves and continue when the job runs again; so do runs that are poked or cancelled.
 func TestRunsShareAJobOnSlurm(t *testing.T) {
 	startSlurm(t)
 	setUp(t)
@@ -22,7 +22,7 @@ func TestRunsShareAJobOnSlurm(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(failing), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(failing, nil, 0o644); err != nil { // where the run's folder would be
+	if err := os.WriteFile(failing, nil, 0o644); err != nil { // in the place of the run's folder
 		t.Fatal(err)
 	}
 	view, _ := child(t, "sweep", "--preset", "tiny.toml", "--method", "sac", "--seeds", "1-3", "--steps", "10000000", "--device", "cpu", "--out", "shared", "--on", "slurm", "--runs-per-job", "3")

@@ -14,7 +14,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// strange are things that may stand where a file of a run folder should be.
+// strange are things that may be found in the place of a file of a run folder.
 var strange = map[string]func(path, victim string) error{
 	"no":              func(path, _ string) error { return nil },
 	"half a":          func(path, _ string) error { return copyHalf(path+"-moved", path) },
@@ -31,9 +31,9 @@ func copyHalf(from, to string) error {
 	return errors.Join(err, os.WriteFile(to, text[:len(text)/2], 0o666))
 }
 
-// Whatever stands in a run folder where a file should be, every command that opens it
-// ends, with what was asked for or one line; nothing is followed, waited for or changed
-// elsewhere.
+// Whatever is found in a run folder in the place of a file, every command that opens it ends, with
+// the requested result or with one line. No link is followed, nothing is waited for, and no file
+// elsewhere is changed.
 func TestCommandsOnStrangeRunFolders(t *testing.T) {
 	d := setUp(t)
 	var said strings.Builder
@@ -63,7 +63,7 @@ func TestCommandsOnStrangeRunFolders(t *testing.T) {
 					t.Fatal(err)
 				}
 				if err := strange[kind](path, victim); errors.Is(err, fs.ErrPermission) {
-					continue // devices are root's
+					continue // only root can make devices
 				} else if err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +90,7 @@ func TestCommandsOnStrangeRunFolders(t *testing.T) {
 	}
 }
 
-// snapshot is what the files of a folder hold.
+// snapshot returns the contents of the files in a folder.
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}

@@ -13,8 +13,8 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// A sweep that is killed in the middle, and its job with it, is started again and
-// does what is missing, once: the journals are those of runs that nobody disturbed.
+// A sweep is killed in the middle, together with its job. Started again, it does what is missing
+// exactly once, and the journals are those of undisturbed runs.
 func TestAKilledSweepIsFinished(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -39,7 +39,7 @@ func TestAKilledSweepIsFinished(t *testing.T) {
 	if _, early := g.Result(jobs[1]); !ok || early {
 		t.Fatalf("results of the first two jobs: %v, %v:\n%s", ok, early, said)
 	}
-	again, said := child(t, "sweep", "--out", "sweep", "--jobs", "2") // what to run stands on the disk
+	again, said := child(t, "sweep", "--out", "sweep", "--jobs", "2") // the folder on disk says what to run
 	if err := again.Run(); err != nil {
 		t.Fatalf("%v:\n%s", err, said)
 	}
@@ -77,8 +77,8 @@ func TestAKilledSweepIsFinished(t *testing.T) {
 	}
 }
 
-// The contract of an attempt: told to end it saves itself and asks to be run again,
-// and while it is made nobody else makes one.
+// This is the contract of an attempt: when told to end, it saves itself and asks to be run again,
+// and while it lasts nobody else makes another.
 func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -124,8 +124,8 @@ func TestAnAttemptAsksToBeRunAgain(t *testing.T) {
 	}
 }
 
-// A sweep that goes on tries again what failed when it is told to by another process, shows
-// that how it gets on, and ends on request.
+// A sweep that is running tries its failed jobs again when another process tells it to, shows that
+// process its progress, and ends on request.
 func TestAFailedJobIsRequeued(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -173,13 +173,13 @@ func TestAFailedJobIsRequeued(t *testing.T) {
 	if view.Wait(); view.ProcessState.ExitCode() != 143 {
 		t.Errorf("status %d: %s", view.ProcessState.ExitCode(), said)
 	}
-	if found, _ := os.ReadDir(filepath.Join("fails", "workers")); len(found) != 1 { // what was asked
+	if found, _ := os.ReadDir(filepath.Join("fails", "workers")); len(found) != 1 { // the log of what was asked
 		t.Errorf("left: %v", found)
 	}
 }
 
-// What stands in a results file is not done again, on whatever machine and in whatever
-// folder it was done; what a killed sweep did and had not written down is added.
+// A run that is in the results file is not made again, on whatever machine and in whatever folder
+// it was made. Results that a killed sweep had computed but not written are added.
 func TestASweepLeavesOutWhatHasResults(t *testing.T) {
 	setUp(t)
 	sweepTo := func(out, seeds string) string {
@@ -206,7 +206,7 @@ func TestASweepLeavesOutWhatHasResults(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("second", "0000-cartpole-swingup-sac-s0", "run")); err == nil {
 		t.Error("what stood in the file was done again")
 	}
-	if err := os.WriteFile("study.csv", before, 0o666); err != nil { // as if killed before it was written
+	if err := os.WriteFile("study.csv", before, 0o666); err != nil { // as if the sweep was killed before it was written
 		t.Fatal(err)
 	}
 	if said := sweepTo("second", "0-2"); !strings.Contains(said, "study.csv: 1 new") {

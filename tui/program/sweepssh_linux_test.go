@@ -13,11 +13,12 @@ import (
 	"pgrlab/core/sweep"
 )
 
-// hostVariable tells the processes of one host from those of another: all are this machine.
+// hostVariable distinguishes the processes of the hosts, all of which are this machine.
 const hostVariable = "PGRLAB_TEST_HOST"
 
-// startHosts starts a server of OpenSSH for each name, and returns what tells the client
-// where they are, and what ends one with all that it runs, as if its machine were gone. more are further lines of a server's configuration, by name.
+// startHosts starts a server of OpenSSH for each name. It returns the option that tells the client
+// where they are, and a function that ends a host with everything that it runs, as if its machine
+// were gone. more has further lines of a server's configuration, by name.
 func startHosts(t *testing.T, names []string, more map[string]string) (option string, kill func(name string) int) {
 	t.Helper()
 	sshd := "/usr/sbin/sshd"
@@ -33,7 +34,7 @@ func startHosts(t *testing.T, names []string, more map[string]string) (option st
 		}
 	}
 	if os.Getuid() == 0 {
-		os.MkdirAll("/run/sshd", 0o755) // where root's server leaves its rights behind
+		os.MkdirAll("/run/sshd", 0o755) // root's server separates its privileges in this folder
 	}
 	runtime := t.TempDir()
 	client := fmt.Sprintf("Host *\n HostName 127.0.0.1\n IdentityFile %[1]s/me\n IdentitiesOnly yes\n IdentityAgent none\n StrictHostKeyChecking no\n UserKnownHostsFile %[1]s/known\n LogLevel ERROR\n", dir)
@@ -87,7 +88,7 @@ func startHosts(t *testing.T, names []string, more map[string]string) (option st
 	return "-F" + file, kill
 }
 
-// killHost kills all that a host's server has started.
+// killHost kills everything that a host's server has started.
 func killHost(name string) (killed int) {
 	for {
 		pids := withVariable(hostVariable + "=" + name)
@@ -101,9 +102,9 @@ func killHost(name string) (killed int) {
 	}
 }
 
-// Two hosts do a job each, with the journals of runs on this machine; with a host that cannot
-// be reached nothing begins. The long forms follow: all that can be wrong with a host, and
-// what dies.
+// Two hosts do one job each, with the journals of runs on this machine; with a host that cannot be
+// reached nothing begins. The long forms follow, with all faults that a host can have and with
+// hosts that die.
 func TestAShortSweepOverSSH(t *testing.T) {
 	d := setUp(t)
 	option, _ := startHosts(t, []string{"a", "b"}, nil)
@@ -134,8 +135,8 @@ func TestAShortSweepOverSSH(t *testing.T) {
 	}
 }
 
-// A sweep on hosts ends with the journals of a sweep on this machine, and hosts that cannot
-// take part are told before anything begins.
+// A sweep on hosts ends with the journals of a sweep on this machine, and hosts that cannot take
+// part are reported before anything begins.
 func TestASweepOverSSH(t *testing.T) {
 	if !soaking() {
 		t.Skip("the short form is TestAShortSweepOverSSH: PGRLAB_SOAK=1")
@@ -146,7 +147,7 @@ func TestASweepOverSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	option, _ := startHosts(t, []string{"a", "b", "apart", "old"}, map[string]string{
-		// one that has another disk at the same place, and one with another build
+		// One host has another disk at the same place, one has another build.
 		"apart": fmt.Sprintf(`ForceCommand eval "$(echo "$SSH_ORIGINAL_COMMAND" | sed s#%s/there#%s/copy#)"`, wd, wd),
 		"old":   `ForceCommand echo '{"text":"x","build":"x"}'`,
 	})
@@ -190,8 +191,9 @@ func TestASweepOverSSH(t *testing.T) {
 	}
 }
 
-// The view is nothing to the workers: killed and opened again it finds them. What a host did
-// that dies goes on elsewhere where it was saved last; cancelled jobs save themselves.
+// The workers do not depend on the view: a view that was killed and is opened again finds them. The
+// work of a host that dies continues elsewhere from its last checkpoint; cancelled jobs save
+// themselves.
 func TestWhatDiesOverSSH(t *testing.T) {
 	if !soaking() {
 		t.Skip("the short form is TestAShortSweepOverSSH: PGRLAB_SOAK=1")

@@ -15,7 +15,7 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// tasks are the environments in the form that the lab asks for.
+// tasks are the environments in the form that the lab uses.
 func tasks() []task.Task {
 	var all []task.Task
 	for _, t := range envs.Tasks() {
@@ -28,7 +28,7 @@ func tasks() []task.Task {
 	return all
 }
 
-// mazeOf is a maze as a task. Agents learn in the mazes of one split and are judged in those of
+// mazeOf is a maze as a task. Agents learn in the mazes of one split and are evaluated in those of
 // another.
 func mazeOf(t maze.Task) task.Task {
 	return task.Task{
@@ -62,7 +62,7 @@ func taskOf(t envs.Task) task.Task {
 	}
 }
 
-// view makes what draws a task.
+// view makes a View that draws a task.
 func view(name string) (cli.View, error) {
 	if t, ok := maze.Find(name); ok {
 		return t.View(), nil
@@ -78,7 +78,7 @@ func view(name string) (cli.View, error) {
 	return v, nil
 }
 
-// ground is what part of a view's pictures shows a task's ground from above.
+// ground says what part of a view's pictures shows a task's ground from above.
 func ground(name string) pane.Ground {
 	if _, ok := maze.Find(name); ok {
 		return maze.Ground

@@ -18,7 +18,7 @@ import (
 	"pgrlab/tui/command"
 )
 
-// computing are the processes that make a what-if of a run.
+// computing returns the processes that compute a what-if of a run.
 func computing(t *testing.T, dir string) (pids []int) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -26,7 +26,7 @@ func computing(t *testing.T, dir string) (pids []int) {
 		t.Fatal(err)
 	}
 	for _, file := range all {
-		line, _ := os.ReadFile(file) // it may have ended
+		line, _ := os.ReadFile(file) // the process may have ended
 		if !bytes.Contains(line, []byte("\x00analyse\x00"+dir+"@")) {
 			continue
 		}
@@ -39,14 +39,14 @@ func computing(t *testing.T, dir string) (pids []int) {
 	return pids
 }
 
-// holdFile says where a file is that makes the process of a what-if stop itself when it has
-// first said how far it is, so that it cannot be at its end before a test has looked at it.
+// holdFile returns the path of a file that makes the process of a what-if stop itself after its
+// first progress report, so that it cannot end before a test has looked at it.
 func holdFile(dir string) string { return dir + ".hold" }
 
 func init() { standardError = stopsWhereHeld }
 
-// stopsWhereHeld is the standard error of this process; of a what-if that a test holds, one
-// that stops the process.
+// stopsWhereHeld returns the standard error of this process; for a what-if that a test holds,
+// writing to it stops the process.
 func stopsWhereHeld(args []string) io.Writer {
 	if len(args) < 2 || args[0] != "analyse" {
 		return os.Stderr
@@ -79,7 +79,7 @@ func holdWhatIfs(t *testing.T, dir string) {
 	t.Cleanup(func() { os.Remove(holdFile(dir)) })
 }
 
-// awaitHeld is the only process that makes a what-if of a run, when it has stopped itself.
+// awaitHeld waits until the only process that computes a what-if of a run has stopped itself.
 func awaitHeld(t *testing.T, dir string) (pid int) {
 	t.Helper()
 	eventually(t, "one process that makes a what-if is stopped", func() bool {
@@ -88,25 +88,25 @@ func awaitHeld(t *testing.T, dir string) (pid int) {
 			return false
 		}
 		pid = pids[0]
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // it may have ended
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // the process may have ended
 		return bytes.Contains(text, []byte(") T "))
 	})
-	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // it has ended where the test has not failed
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // unless the test has failed, it has ended
 	return pid
 }
 
-// standsBack waits until a process has its place behind all others, and takes it out of
-// there: a machine that is kept busy would never let it end.
+// standsBack waits until a process has the lowest priority, and then restores its priority, since
+// on a busy machine it would never end.
 func standsBack(t *testing.T, pid int) {
 	t.Helper()
 	eventually(t, "the process has nice value 19", func() bool {
 		nice, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
-		return err == nil && 20-nice == 19 // the kernel's answer is 20 less
+		return err == nil && 20-nice == 19 // the kernel returns 20 minus the nice value
 	})
 	comeForward(pid)
 	file := fmt.Sprintf("/proc/%d/autogroup", pid)
 	if _, err := os.ReadFile(file); err != nil {
-		return // this kernel has none
+		return // this kernel has no autogroups
 	}
 	eventually(t, "its session has nice value 10", func() bool {
 		text, _ := os.ReadFile(file)
@@ -115,8 +115,8 @@ func standsBack(t *testing.T, pid int) {
 	eventually(t, "its session is as all others", func() bool { return os.WriteFile(file, []byte("0"), 0) == nil })
 }
 
-// comeForward gives the threads of a process the nice value 0 where the test may do so: where
-// the kernel has no groups of sessions, 19 alone keeps them behind all others.
+// comeForward gives the threads of a process the nice value 0 where the test may do so: on a kernel
+// without groups of sessions, 19 alone keeps them behind all others.
 func comeForward(pid int) {
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, thread := range threads {
@@ -126,7 +126,7 @@ func comeForward(pid int) {
 	}
 }
 
-// goOn lets a process that was stopped go on, and waits for its end.
+// goOn lets a stopped process continue, and waits for its end.
 func goOn(t *testing.T, dir string, pid int) {
 	t.Helper()
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
@@ -135,8 +135,8 @@ func goOn(t *testing.T, dir string, pid int) {
 	eventually(t, "the process of the what-if ends", func() bool { return !slices.Contains(computing(t, dir), pid) })
 }
 
-// A person's way through a what-if of a run that goes on: from the key to the table, away
-// and back, stopped, and ended with the screen.
+// This is a person's path through a what-if of a running run: from the key to the table, away and
+// back, stopped, and ended with the screen.
 func TestWhatIfOnTheScreen(t *testing.T) {
 	setUp(t)
 	w, dir := openRun(t, "tmux-256color")
@@ -159,7 +159,7 @@ func TestWhatIfOnTheScreen(t *testing.T) {
 	w.Press("s stops it", "Enter")
 	stopped := awaitHeld(t, dir)
 	w.Press("the what-if is stopped", "s")
-	w.Await("agent as saved") // of the first one
+	w.Await("agent as saved") // the table of the first one
 	goOn(t, dir, stopped)
 
 	w.Press("s stops it", "Enter")
@@ -172,8 +172,8 @@ func TestWhatIfOnTheScreen(t *testing.T) {
 	goOn(t, dir, left)
 }
 
-// A process that computes for a screen says how far it is, and ends when nobody holds its
-// input any more.
+// A process that computes for a screen reports its progress, and ends when nobody holds its input
+// any more.
 func TestWhatIfEndsWithItsInput(t *testing.T) {
 	d := setUp(t)
 	var said strings.Builder

@@ -10,8 +10,9 @@ import (
 	"pgrlab/core/whatif"
 )
 
-// A saved run of a real task, with the real physics: prioritized rows and their twins by
-// the simulator. The same seed prints the same bytes, the run stays as it was.
+// A saved run of a real task is examined with the real physics: prioritized rows and their
+// counterparts from the simulator. The same seed prints the same bytes, and the run stays
+// unchanged.
 func TestWhatIf(t *testing.T) {
 	d := setUp(t)
 	if err := os.WriteFile("tiny.toml", []byte(tiny), 0o644); err != nil {

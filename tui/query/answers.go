@@ -11,23 +11,23 @@ import (
 	"pgrlab/tui/picture"
 )
 
-// Answers are what a terminal has said of itself.
+// Answers are what a terminal has said about itself.
 type Answers struct {
-	Name       string // with its version, as it writes them; "": it has not said
-	Attributes []int  // of DA1
-	Kitty      bool   // it has taken an image by kitty's protocol
+	Name       string // with its version, as the terminal writes them; "": it has not said
+	Attributes []int  // those of DA1
+	Kitty      bool   // the terminal has accepted an image by kitty's protocol
 	Cell       image.Point
-	Colours    int // of sixels; 0: unknown
+	Colours    int // number of sixel colours; 0: unknown
 }
 
-// answer is what a terminal sends unasked by no key: DA1 and XTSMGRAPHICS, the size of a cell,
-// the name, an answer to an image.
+// answer matches what a terminal sends without a key press: DA1 and XTSMGRAPHICS, the size of a
+// cell, the name, an answer to an image.
 var answer = regexp.MustCompile(`\x1b\[\?[0-9;]*[cS]|\x1b\[6;[0-9]+;[0-9]+t|\x1bP>\|[^\x1b]*\x1b\\|\x1b_G[^\x1b]*\x1b\\`)
 
-// begun is the beginning of one, as far as it can be no key.
+// begun matches the beginning of an answer, as far as it cannot be a key.
 var begun = regexp.MustCompile(`(\x1b\[\?[0-9;]*|\x1bP>\|[^\x1b]*\x1b?|\x1b_G[^\x1b]*\x1b?)$`)
 
-// longest is more than an answer has bytes.
+// longest is more bytes than any answer has.
 const longest = 512
 
 // sixelGraphics is the attribute of terminals that show sixels.
@@ -55,7 +55,7 @@ func (a *Answers) take(text string) bool {
 	return false
 }
 
-// numbers are those between semicolons; what is none counts as 0.
+// numbers are the numbers between semicolons; text that is not a number counts as 0.
 func numbers(text string) (all []int) {
 	for _, n := range strings.Split(text, ";") {
 		v, _ := strconv.Atoi(n)
@@ -64,13 +64,13 @@ func numbers(text string) (all []int) {
 	return all
 }
 
-// multiplexed says whether another terminal, which is not asked, is behind this one. tmux
-// passes kitty's images only wrapped, and where it was built with sixels shows a text for
-// them on a terminal that has none.
+// multiplexed says whether this terminal has another one behind it, which is not asked. tmux passes
+// kitty's images on only wrapped. A tmux built with sixels shows a text in their place if the
+// terminal behind it has none.
 func (a Answers) multiplexed() bool { return strings.HasPrefix(a.Name, "tmux ") }
 
-// placeholders says whether the terminal is one of those that know kitty's placeholders,
-// which no answer tells: kitty since 0.28, Ghostty.
+// placeholders says whether the terminal knows kitty's placeholders, which no answer tells: kitty
+// since 0.28 and Ghostty do.
 func (a Answers) placeholders() bool {
 	var major, minor int
 	if n, _ := fmt.Sscanf(a.Name, "kitty(%d.%d", &major, &minor); n == 2 {
@@ -79,20 +79,20 @@ func (a Answers) placeholders() bool {
 	return strings.HasPrefix(a.Name, "ghostty ")
 }
 
-// sixels says whether the terminal shows them where they belong. Konsole says that it does,
-// but makes an image higher than it is, to whole rows of sixels, and scrolls where that is
-// beyond the last line; and text wipes an image out where it is in its first line, else it
-// does not.
+// sixels says whether the terminal shows sixels where they belong. Konsole claims to, but it makes
+// an image higher, up to whole rows of sixels, and scrolls if that reaches beyond the last line.
+// Also, text wipes out an image only if it is in the image's first line.
 func (a Answers) sixels() bool {
 	return slices.Contains(a.Attributes, sixelGraphics) && !strings.HasPrefix(a.Name, "Konsole ")
 }
 
 func (a Answers) worthAsking() bool { return !a.multiplexed() && (a.placeholders() || a.sixels()) }
 
-// Protocol is the best one that the terminal shows images by, and the size of a cell in
-// pixels. What the system says of that, 0 by 0 if nothing, is newer than the answer.
+// Protocol is the best protocol by which the terminal shows images, and the size of a cell in
+// pixels. The cell that the system reports, unless it is 0 by 0, is newer than the one in the
+// answer.
 func (a Answers) Protocol(cell image.Point) (picture.Protocol, image.Point) {
-	const fewest = 256 // colours that a picture is drawn with
+	const fewest = 256 // colours that a picture needs
 	if cell.X < 1 || cell.Y < 1 {
 		cell = a.Cell
 	}

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Line knows of a terminal that a program somewhere else asks whether an answer is due, from
-// what passes in both directions.
+// Line watches the bytes between a program elsewhere and a terminal, in both directions, and knows
+// from them whether the program still waits for an answer.
 type Line struct {
 	mu    sync.Mutex
 	now   func() time.Time
 	asked time.Time // the last question
-	due   int       // questions that are not answered
+	due   int       // questions that have no answer yet
 	sent  ending
 	heard ending
 }
 
-// NewLine has passed nothing on yet; now is the clock.
+// NewLine is a Line on which nothing has passed yet; now is the clock.
 func NewLine(now func() time.Time) *Line { return &Line{now: now} }
 
 var (
@@ -26,7 +26,7 @@ var (
 	attributes = regexp.MustCompile(`\x1b\[\?[0-9;]*c`)
 )
 
-// Sent takes what is sent to the terminal.
+// Sent notes bytes that go to the terminal.
 func (l *Line) Sent(p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,14 +36,14 @@ func (l *Line) Sent(p []byte) {
 	}
 }
 
-// Heard takes what the terminal has sent.
+// Heard notes bytes that come from the terminal.
 func (l *Line) Heard(p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.due = max(0, l.due-l.heard.count(p, attributes))
 }
 
-// Open is how much longer an answer is to be waited for; 0: none is due.
+// Open is how much longer to wait for an answer; 0: none is due.
 func (l *Line) Open() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,13 +53,13 @@ func (l *Line) Open() time.Duration {
 	return max(0, Patience-l.now().Sub(l.asked))
 }
 
-// OnlyAnswers are the answers among what a terminal has sent.
+// OnlyAnswers returns the answers among the bytes that a terminal has sent.
 func OnlyAnswers(p []byte) []byte { return bytes.Join(answer.FindAll(p, -1), nil) }
 
-// ending is what passed last, from an escape on that begins something.
+// ending is the end of what has passed, from an escape on that may begin a sequence.
 type ending []byte
 
-// count is how often a sequence has passed with p.
+// count returns how many times a sequence has been completed by p.
 func (e *ending) count(p []byte, sequence *regexp.Regexp) int {
 	all := append(*e, p...)
 	found := sequence.FindAllIndex(all, -1)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Between a program that asks and its terminal it is known when an answer is due, in
-// whatever pieces both come, and with keys and text between them.
+// A line between a program that asks and its terminal knows when an answer is due, in whatever
+// pieces both sides arrive, and with keys and text between them.
 func TestWhatPassesOnALine(t *testing.T) {
 	const asks = "text\x1b[31m\x1b[>0q\x1b[c more \x1b[2c"
 	const says = "j\x1b[A\x1bP>|foot(1.21.0)\x1b\\k\x1b[?62;4;22;28;29c\x1b[6;14;7t\x1b"
@@ -29,7 +29,7 @@ func TestWhatPassesOnALine(t *testing.T) {
 		if l.Open() != 0 {
 			t.Fatalf("%v left", l.Open())
 		}
-		pass(pieces, says, l.Heard) // nobody asked
+		pass(pieces, says, l.Heard) // nobody has asked
 		pass(pieces, asks, l.Sent)
 		if now = now.Add(2 * Patience); l.Open() != 0 {
 			t.Fatalf("%v left of a question of long ago", l.Open())

@@ -9,41 +9,41 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Questions, each with DA1 behind it.
+// The questions, each followed by DA1.
 const (
 	who   = "\x1b[>0q" + da1
-	sizes = "\x1b[16t" + "\x1b[?1;1;0S" // of a cell; how many colours sixels have (XTSMGRAPHICS)
+	sizes = "\x1b[16t" + "\x1b[?1;1;0S" // the size of a cell; how many colours sixels have (XTSMGRAPHICS)
 	da1   = ansi.RequestPrimaryDeviceAttributes
 )
 
 // pixel is kitty's question: an image of one pixel, which is not shown.
 var pixel = ansi.KittyGraphics([]byte("AAAA"), "i=31", "s=1", "v=1", "a=q", "t=d", "f=24")
 
-// Patience is how long after the last question an answer is waited for when the terminal is
-// given back: what came later would be typed into the shell.
+// Patience is how long after the last question to wait for an answer before the terminal is given
+// back: a later answer would be typed into the shell.
 const Patience = time.Second
 
-// Asker asks one terminal. Ask and Keys run on goroutines of their own. nil has nothing to
-// ask, and leaves keys alone.
+// Asker asks one terminal. Ask and Keys run on goroutines of their own. A nil Asker asks nothing
+// and leaves keys alone.
 type Asker struct {
 	mu      sync.Mutex
 	now     func() time.Time
-	asked   time.Time     // the last question
-	due     chan struct{} // closed when its end has come; nil: there is none
-	resting bool          // nothing is asked
+	asked   time.Time     // when the last question was asked
+	due     chan struct{} // closed when the question's last answer has come; nil: none is due
+	resting bool          // no question may be asked
 	awake   chan struct{} // closed by the next Wake
 	answers Answers
-	held    []byte // the beginning of an answer
+	held    []byte // the beginning of an answer whose rest is missing
 
 	patience time.Duration
 }
 
-// New has not asked yet; now is the clock.
+// New is an Asker that has not asked yet; now is the clock.
 func New(now func() time.Time) *Asker {
 	return &Asker{now: now, awake: make(chan struct{}), patience: Patience}
 }
 
-// Ask asks the terminal behind w, and waits for its answers until ctx ends.
+// Ask asks the terminal behind w and waits for its answers until ctx ends.
 func (a *Asker) Ask(ctx context.Context, w io.Writer) (Answers, error) {
 	got, err := a.ask(ctx, w, who)
 	if err != nil || !got.worthAsking() {
@@ -56,8 +56,8 @@ func (a *Asker) Ask(ctx context.Context, w io.Writer) (Answers, error) {
 	return a.ask(ctx, w, second)
 }
 
-// ask asks once, and again where another has had the terminal since, who may have got the
-// answer.
+// ask asks a question, and asks it again if another program has had the terminal since: that
+// program may have got the answer.
 func (a *Asker) ask(ctx context.Context, w io.Writer, question string) (Answers, error) {
 	for {
 		due, awake := a.begin()
@@ -78,8 +78,8 @@ func (a *Asker) ask(ctx context.Context, w io.Writer, question string) (Answers,
 	}
 }
 
-// begin is the end of a question that may be asked now, nil: none may, and the end of the
-// next rest.
+// begin returns two channels: due closes at the end of a question that may be asked now (nil: none
+// may), awake at the end of the next rest.
 func (a *Asker) begin() (due, awake chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -90,9 +90,9 @@ func (a *Asker) begin() (due, awake chan struct{}) {
 	return due, a.awake
 }
 
-// Rest keeps questions back until Wake, for a terminal that another is to have: who has it
-// gets the answers. It waits until no answer is due, as long as Patience at most, and says
-// whether it is the first since Wake.
+// Rest holds questions back until Wake while another program has the terminal: that program would
+// get the answers. Rest waits until no answer is due, for Patience at most, and says whether it is
+// the first call since Wake.
 func (a *Asker) Rest() (first bool) {
 	if a == nil {
 		return true
@@ -109,7 +109,7 @@ func (a *Asker) Rest() (first bool) {
 	return first
 }
 
-// Wake lets questions through again. What is not answered by then is asked again.
+// Wake lets questions through again. Those not answered by then are asked again.
 func (a *Asker) Wake() {
 	if a == nil {
 		return
@@ -123,7 +123,7 @@ func (a *Asker) Wake() {
 	a.resting, a.awake, a.held = false, make(chan struct{}), nil
 }
 
-// Open is how much longer an answer is to be waited for; 0: none is due.
+// Open is how much longer to wait for an answer; 0: none is due.
 func (a *Asker) Open() time.Duration {
 	if a == nil {
 		return 0
@@ -148,8 +148,8 @@ func (a *Asker) Answered() <-chan struct{} {
 	return answered
 }
 
-// Keys takes the answers out of what a terminal has sent, and leaves what was typed at the
-// beginning of p: n bytes.
+// Keys removes the answers from what a terminal has sent, and moves what was typed to the beginning
+// of p: n bytes.
 func (a *Asker) Keys(p []byte) (n int) {
 	if a == nil {
 		return len(p)

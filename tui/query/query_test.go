@@ -14,12 +14,12 @@ import (
 )
 
 // terminals answer as they were recorded (xterm 379 with and without -ti vt340 and 398 with it,
-// kitty 0.26.5 and 0.41.1, foot 1.13.1 and 1.21.0, mlterm 3.9.0, Konsole 22.12.3 and 25.04.2,
-// tmux 3.3a), and others as their documentation and code say.
+// kitty 0.26.5 and 0.41.1, foot 1.13.1 and 1.21.0, mlterm 3.9.0, Konsole 22.12.3 and 25.04.2, tmux
+// 3.3a), and others as their documentation and code specify.
 var terminals = []struct {
 	name string
-	says map[string]string // by question
-	cell image.Point       // that the system knows
+	says map[string]string // answers by question
+	cell image.Point       // the size that the system reports
 	want picture.Protocol
 	size image.Point
 }{
@@ -47,7 +47,7 @@ var terminals = []struct {
 	{"foot 1.21", map[string]string{
 		">0q": "\x1bP>|foot(1.21.0)\x1b\\", "c": "\x1b[?62;4;22;28c", "16t": "\x1b[6;13;6t", "?1;1;0S": "\x1b[?1;0;1024S",
 	}, image.Pt(6, 13), picture.Sixel, image.Pt(6, 13)},
-	{"mlterm", map[string]string{ // has no name
+	{"mlterm", map[string]string{ // it has no name
 		"c": "\x1b[?63;1;2;3;4;6;7;15;18;22;29c", "16t": "\x1b[6;19;10t", "?1;1;0S": "\x1b[?1;0;1024S",
 	}, image.Pt(10, 19), picture.Sixel, image.Pt(10, 19)},
 	{"Konsole 22.12", map[string]string{
@@ -65,7 +65,7 @@ var terminals = []struct {
 	{"xterm -ti vt340", map[string]string{
 		">0q": "\x1bP>|XTerm(379)\x1b\\", "c": "\x1b[?63;1;2;4;6;9;15;16;22;28c", "?1;1;0S": "\x1b[?1;0;1024S",
 	}, image.Pt(6, 13), picture.Sixel, image.Pt(6, 13)},
-	{"xterm -ti vt340 far away", map[string]string{ // neither it nor the system tells the size of a cell
+	{"xterm -ti vt340 far away", map[string]string{ // neither it nor the system reports the size of a cell
 		">0q": "\x1bP>|XTerm(379)\x1b\\", "c": "\x1b[?63;1;2;4;6;9;15;16;22;28c", "?1;1;0S": "\x1b[?1;0;1024S",
 	}, image.Point{}, picture.Characters, image.Point{}},
 	{"a VT340", map[string]string{
@@ -78,13 +78,13 @@ var terminals = []struct {
 	{"VT100", map[string]string{"c": "\x1b[?1;2c"}, image.Point{}, picture.Characters, image.Point{}},
 }
 
-// keyboard is a terminal that answers what is asked, in pieces, with keys between them.
+// keyboard is a terminal that answers questions, in pieces, with keys between them.
 type keyboard struct {
 	says   map[string]string
 	asker  *Asker
-	typed  string // a key at a time, before each answer
+	typed  string // one key before each answer
 	heard  strings.Builder
-	all    strings.Builder // that it was asked
+	all    strings.Builder // all questions
 	pieces *rand.Rand
 }
 
@@ -105,7 +105,8 @@ func (k *keyboard) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send gives bytes as they may be read: an answer is cut where it can be no key any more.
+// send passes on bytes as they may be read: an answer is cut only where it cannot be a key any
+// more.
 func (k *keyboard) send(all []byte) {
 	for len(all) > 0 {
 		n := 1 + k.pieces.IntN(len(all))
@@ -118,7 +119,7 @@ func (k *keyboard) send(all []byte) {
 	}
 }
 
-// key says whether what b ends with may be a key: the reader of the keyboard waits there.
+// key says whether the end of b may be a key; there the keyboard's reader waits.
 func key(b []byte) bool {
 	i := strings.LastIndexByte(string(b), 0x1b)
 	if i < 0 {
@@ -155,8 +156,8 @@ func TestWhatTerminalsShow(t *testing.T) {
 	}
 }
 
-// A terminal that says nothing is waited for until the end, and its answer is none of the
-// keys however late it is.
+// A terminal that does not answer is waited for until the end, and its answer is not taken for
+// keys, however late it comes.
 func TestSilence(t *testing.T) {
 	now := time.Unix(1, 0)
 	a := New(func() time.Time { return now })

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// asking is an Asker whose questions can be read, one after another.
+// asking returns an Asker whose questions the test can read one after another.
 func asking(t *testing.T, now func() time.Time) (a *Asker, questions chan string, got chan Answers) {
 	t.Helper()
 	a, questions, got = New(now), make(chan string, 8), make(chan Answers, 1)
@@ -30,15 +30,15 @@ const (
 	footCan = "\x1b[6;14;7t\x1b[?1;0;1024S\x1b[?62;4;22;28;29c"
 )
 
-// Before a terminal is given to the shell its answer is waited for, and nothing more is asked
-// until it is back.
+// Before a terminal is given to the shell, its pending answer is waited for, and nothing more is
+// asked until the terminal is back.
 func TestATerminalThatIsLentAnswersFirst(t *testing.T) {
 	a, questions, got := asking(t, time.Now)
 	if q := <-questions; q != who {
 		t.Fatalf("asked %q", q)
 	}
 	a.mu.Lock()
-	a.patience = time.Hour // the test may be held up
+	a.patience = time.Hour // the test may be delayed
 	a.mu.Unlock()
 	type rest struct {
 		first bool
@@ -68,7 +68,8 @@ func TestATerminalThatIsLentAnswersFirst(t *testing.T) {
 	a.Wake() // it is not lent
 }
 
-// What the shell has got is asked again, and half an answer is not the beginning of keys.
+// A question whose answer may have gone to the shell is asked again, and half an answer is not
+// taken for the beginning of keys.
 func TestWhatAnotherHasGotIsAskedAgain(t *testing.T) {
 	now := time.Unix(1, 0)
 	a, questions, got := asking(t, func() time.Time { return now })
@@ -77,7 +78,7 @@ func TestWhatAnotherHasGotIsAskedAgain(t *testing.T) {
 	a.mu.Lock()
 	now = now.Add(Patience)
 	a.mu.Unlock()
-	a.Rest() // it has not answered for so long that nobody waits
+	a.Rest() // it has been silent for so long that nobody waits
 	a.Wake()
 	if q := <-questions; q != who {
 		t.Errorf("asked %q", q)
@@ -99,7 +100,7 @@ func TestWhatAnotherHasGotIsAskedAgain(t *testing.T) {
 	none.Wake()
 }
 
-// resting is closed when a terminal is being lent.
+// resting returns a channel that is closed when the terminal is being lent.
 func resting(a *Asker) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {

@@ -21,15 +21,15 @@ import (
 
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-// Dial gets to a lab.
+// Dial connects to a lab.
 type Dial func(ctx context.Context) (net.Conn, error)
 
-// Socket gets to the lab behind a socket of this machine; dir is for what is said.
+// Socket connects to the lab behind a socket of this machine; dir is for messages.
 func Socket(socket, dir string) Dial {
 	return func(ctx context.Context) (net.Conn, error) { return dial(ctx, socket, dir) }
 }
 
-// dial gets to the lab behind a socket; dir is for what is said.
+// dial connects to the lab behind a socket; dir is for messages.
 func dial(ctx context.Context, socket, dir string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", socket)
@@ -49,12 +49,12 @@ func dial(ctx context.Context, socket, dir string) (net.Conn, error) {
 }
 
 // Ask asks the lab behind a socket for pause, park, resume, stop, checkpoint, analyse or status,
-// and waits until it has done so. by names who asks, dir the run in what is said.
+// and waits until the lab has done so. by names who asks, dir names the run in messages.
 func Ask(ctx context.Context, socket, dir, want, by string) (said string, err error) {
 	return AskBy(ctx, Socket(socket, dir), dir, want, by)
 }
 
-// AskBy is Ask of a lab that dial gets to.
+// AskBy is Ask for a lab that dial connects to.
 func AskBy(ctx context.Context, dial Dial, dir, want, by string) (said string, err error) {
 	a, err := ask(ctx, dial, dir, want, by)
 	return a.Said, err
@@ -67,7 +67,7 @@ func ask(ctx context.Context, dial Dial, dir, want, by string) (answer, error) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	writeJSON(conn, frameHello, hello{Protocol: protocol, Want: want, Name: by}) // what is wrong with the line shows in reading
+	writeJSON(conn, frameHello, hello{Protocol: protocol, Want: want, Name: by}) // an error of the line shows in reading
 	return readAnswer(ctx, conn, dir, io.Discard)
 }
 
@@ -113,8 +113,8 @@ func readAnswer(ctx context.Context, conn net.Conn, dir string, w io.Writer) (an
 	}
 }
 
-// tidy makes an answer fit to be shown, but for the name of the run folder, which must
-// find it.
+// tidy makes an answer safe to show. The name of the run folder stays as it is, because it must
+// name the folder.
 func tidy(a *answer) {
 	if a.Status == nil {
 		printable.Fields(a)
@@ -130,36 +130,35 @@ type Terminal struct {
 	Keys       io.Reader
 	Output     io.Writer
 	Size       tui.Size
-	Sizes      <-chan tui.Size // later ones; nil: it keeps its size
+	Sizes      <-chan tui.Size // later sizes; nil: the size stays the same
 	Environ    map[string]string
 	Characters theme.CharacterSet
 	Plain      bool
-	Name       string // of who looks, for the others
-	Watch      bool   // look only: this screen never drives, and is drawn twice a second
+	Name       string // who watches, shown to the others
+	Watch      bool   // watch only: this screen never drives, and is drawn twice a second
 
-	Ended   func() // hears that the run is over, which closes the screen; may be nil
-	Suspend func() // stops this process for its shell; nil: SuspendKey is a key like others
+	Ended   func() // called when the run is over, which closes the screen; may be nil
+	Suspend func() // stops this process for its shell; nil: SuspendKey is an ordinary key
 
-	More func(within time.Duration) bool // whether there are keys to read, now or within a time; nil: it is not known
+	More func(within time.Duration) bool // whether there are keys to read, now or within a time; nil: unknown
 }
 
 // DetachKey leaves a screen at once, whatever the lab does: ctrl+\.
 const DetachKey = 0x1c
 
-// SuspendKey is ctrl+z: it is for the process at the terminal, not for the lab.
+// SuspendKey is ctrl+z: it concerns the process at the terminal, not the lab.
 const SuspendKey = 0x1a
 
-// errLeft is the end that the person chose.
+// errLeft is the cause when the person chose to leave.
 var errLeft = errors.New("detached")
 
-// Attach shows the screen of the lab behind a socket until the person leaves, the lab
-// ends or ctx does; what there is to say is one line. It leaves the terminal's modes
-// to the caller.
+// Attach shows the screen of the lab behind a socket until the person leaves, the lab ends or ctx
+// ends; said is one line for the person. The caller takes care of the terminal's modes.
 func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, err error) {
 	return AttachBy(ctx, Socket(socket, dir), dir, t)
 }
 
-// AttachBy is Attach to a lab that dial gets to.
+// AttachBy is Attach for a lab that dial connects to.
 func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said string, err error) {
 	conn, err := dial(ctx)
 	if err != nil {
@@ -173,19 +172,19 @@ func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said stri
 	if t.Watch {
 		h.Want = wantWatch
 	}
-	writeJSON(conn, frameHello, h) // what is wrong with the line shows in reading
-	var mu sync.Mutex              // a frame at a time
+	writeJSON(conn, frameHello, h) // an error of the line shows in reading
+	var mu sync.Mutex              // one frame at a time
 	send := func(kind byte, content []byte) {
 		mu.Lock()
 		defer mu.Unlock()
-		writeFrame(conn, kind, content) // what is wrong with the line shows in reading
+		writeFrame(conn, kind, content) // an error of the line shows in reading
 	}
 	screen := newGate(t.Output)
 	go typeOn(t, screen, send, cancel)
 	go sizeOn(ctx, t.Sizes, send)
 	var out io.Writer = screen
 	if t.Plain {
-		out = printable.NewWriter(out) // lines; a screen has to draw
+		out = printable.NewWriter(out) // lines; a screen, in contrast, has to draw
 	}
 	a, err := readAnswer(ctx, conn, dir, out)
 	if err != nil && errors.Is(context.Cause(ctx), errLeft) {
@@ -197,14 +196,14 @@ func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said stri
 	return a.Said, err
 }
 
-// Left is what Attach says when the person has left by the detach key, or the
-// keyboard has ended: the lab has not tidied up the terminal then.
+// Left is what Attach says when the person has left by the detach key, or the keyboard has ended:
+// the lab has not restored the terminal then.
 func Left(dir string) string { return LeftBy + dir }
 
-// LeftBy is how that begins.
+// LeftBy is the beginning of that text.
 const LeftBy = "detached; training goes on: pgrlab attach "
 
-// typeOn sends keys until there are no more; the detach key ends the screen.
+// typeOn sends keys until the keyboard ends; the detach key ends the screen.
 func typeOn(t Terminal, screen *gate, send func(byte, []byte), leave context.CancelCauseFunc) {
 	var buf [1024]byte
 	for {
@@ -213,7 +212,7 @@ func typeOn(t Terminal, screen *gate, send func(byte, []byte), leave context.Can
 		screen.line.Heard(keys)
 		switch {
 		case !t.Plain && slices.Contains(keys, DetachKey):
-			screen.late(t) // but not longer: the lab may be stuck in a write
+			screen.late(t) // no longer than that: the lab may be stuck in a write
 			leave(errLeft)
 			return
 		case t.Suspend != nil && slices.Contains(keys, SuspendKey):
@@ -239,8 +238,8 @@ func sizeOn(ctx context.Context, sizes <-chan tui.Size, send func(byte, []byte))
 	}
 }
 
-// List asks all labs of the user on this machine how they are, the oldest first.
-// Sockets that no process listens on are removed.
+// List asks all labs of the user on this machine for their status, the oldest first. It removes
+// sockets that no process listens on.
 func List(ctx context.Context) []Status {
 	var mu sync.Mutex
 	var all []Status
@@ -268,7 +267,7 @@ func List(ctx context.Context) []Status {
 	return all
 }
 
-// Look asks the lab that runs in a folder how it is.
+// Look asks the lab that runs in a folder for its status.
 func Look(ctx context.Context, dir string) (Status, error) {
 	socket, err := Find(dir)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 type Status struct {
 	PID       int       `json:"pid"`
 	Host      string    `json:"host"`
-	Dir       string    `json:"dir"` // as it is: all else is fit to be shown
+	Dir       string    `json:"dir"` // unchanged; all other fields are safe to show
 	Started   time.Time `json:"started"`
 	Task      string    `json:"task"`
 	Method    string    `json:"method"`
@@ -40,7 +40,7 @@ type Status struct {
 	Answered  bool      `json:"answered"`          // false: the process lives but does not answer
 }
 
-// lookEvery is how often a request looks whether the lab has done it.
+// lookEvery is how often a request checks whether the lab has done it.
 const lookEvery = 10 * time.Millisecond
 
 // control answers a request.
@@ -55,7 +55,7 @@ func (s *Server) control(conn net.Conn, h hello) answer {
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	go func() { // a client that leaves is not waited for
+	go func() { // do not wait for a client that leaves
 		readFrame(conn, nil)
 		cancel()
 	}()
@@ -66,7 +66,7 @@ func (s *Server) control(conn net.Conn, h hello) answer {
 	return answer{Said: said}
 }
 
-// requests are what scripts may ask for, as keys do.
+// requests are what scripts may ask for; keys of a screen do the same.
 var requests = map[string]func(ctx context.Context, s *Server, by string) (string, error){
 	"pause": func(ctx context.Context, s *Server, by string) (string, error) {
 		if s.o.Lab.Snapshot().State == event.PausedState {
@@ -102,8 +102,8 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 	},
 }
 
-// park saves the run, gives its GPU back and pauses, and waits until the GPU's memory is
-// free. On the CPU there is none: the run is saved and pauses.
+// park saves the run, gives its GPU back and pauses, and waits until the GPU's memory is free. On
+// the CPU it only saves and pauses.
 func park(ctx context.Context, s *Server, by string) (string, error) {
 	snapshot, gpu := s.o.Lab.Snapshot(), s.o.Config.Device == "cuda"
 	if gpu && snapshot.Parked {
@@ -130,8 +130,8 @@ func park(ctx context.Context, s *Server, by string) (string, error) {
 	return said, err
 }
 
-// checkpoint saves, and waits until it is on the disk. A checkpoint that was being
-// written when it was asked for is an older one.
+// checkpoint saves the run and waits until the checkpoint is on the disk. A checkpoint that was
+// being written at the time of the request does not count.
 func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 	from, others := len(s.o.Lab.Events(0)), 0
 	var found *event.CheckpointObs
@@ -162,8 +162,7 @@ func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 		filepath.Join(s.o.Dir, "checkpoints", filepath.Base(found.Path))), nil
 }
 
-// analyse has the run looked at as it is, and waits until the findings are lines of the
-// journal.
+// analyse analyses the run in its present state, and waits until the findings are in the journal.
 func analyse(ctx context.Context, s *Server, by string) (string, error) {
 	from, found, refused := len(s.o.Lab.Events(0)), 0, ""
 	said, err := s.ask(ctx, event.AnalyseNow{By: by}, "analysed", func() bool {
@@ -183,7 +182,7 @@ func analyse(ctx context.Context, s *Server, by string) (string, error) {
 	return said, err
 }
 
-// ask sends a command and waits until it shows, or the run is over.
+// ask sends a command and waits until shows reports its effect, or the run is over.
 func (s *Server) ask(ctx context.Context, c event.Command, done string, shows func() bool) (string, error) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -197,7 +196,7 @@ func (s *Server) ask(ctx context.Context, c event.Command, done string, shows fu
 				return "", err
 			}
 		}
-		ended := over(s.o.Lab.Snapshot()) // before the last look
+		ended := over(s.o.Lab.Snapshot()) // read before shows is called for the last time
 		if asked && shows() {
 			return s.at(done), nil
 		}
@@ -212,7 +211,7 @@ func (s *Server) ask(ctx context.Context, c event.Command, done string, shows fu
 	}
 }
 
-// at says what was done, and where.
+// at says what was done, and at which step.
 func (s *Server) at(done string) string {
 	snapshot := s.o.Lab.Snapshot()
 	return fmt.Sprintf("%s at step %d of %d: %s", done, snapshot.Step, snapshot.Steps, s.o.Dir)
@@ -241,7 +240,7 @@ func (s *Server) status() Status {
 	return st
 }
 
-// pidOf reads the process from the name of a socket.
+// pidOf reads the process number from the name of a socket.
 func pidOf(socket string) int {
 	var pid, n int
 	if _, err := fmt.Sscanf(filepath.Base(socket), "%d-%d.sock", &pid, &n); err != nil {

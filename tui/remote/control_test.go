@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/event"
 )
 
-// garage is a lab that can be parked, or says why not.
+// garage is a lab that can be parked, or says why it cannot.
 type garage struct {
 	state  event.Snapshot
 	events []event.Event

@@ -14,7 +14,7 @@ import (
 	"pgrlab/core/printable"
 )
 
-// NoticeName is the file in a run folder that says where its lab listens.
+// NoticeName is the file in a run folder that says where the run's lab listens.
 const NoticeName = "attach.json"
 
 // Notice says where a lab listens.
@@ -23,13 +23,13 @@ type Notice struct {
 	PID     int       `json:"pid"`
 	Socket  string    `json:"socket"`
 	Started time.Time `json:"started"`
-	// Job and Node are the job of Slurm that the lab runs in, and the node by the name that
-	// Slurm has for it; empty outside of one.
+	// Job and Node are the Slurm job that the lab runs in, and Slurm's name of the node; empty
+	// outside of a job.
 	Job  string `json:"slurm_job,omitempty"`
 	Node string `json:"slurm_node,omitempty"`
 }
 
-// write puts the notice into a run folder at once.
+// write writes the notice into a run folder in one step.
 func (n Notice) write(dir string) error {
 	text, err := json.Marshal(n)
 	if err != nil {
@@ -37,7 +37,7 @@ func (n Notice) write(dir string) error {
 	}
 	path := filepath.Join(dir, NoticeName)
 	temporary := fmt.Sprintf("%s.new-%d", path, n.PID)
-	os.Remove(temporary) // of a process with this number that was killed; or a link, which is not followed
+	os.Remove(temporary) // left by a killed process with this number; or a link, which is not followed
 	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -50,18 +50,18 @@ func (n Notice) write(dir string) error {
 	return os.Rename(temporary, path)
 }
 
-// remove takes the notice away, unless another lab has put its own there.
+// remove removes the notice, unless another lab has written its own there.
 func (n Notice) remove(dir string) {
 	if now, err := read(dir); err == nil && now.Socket == n.Socket {
 		os.Remove(filepath.Join(dir, NoticeName))
 	}
 }
 
-// maxNotice is more than a notice takes, in bytes.
+// maxNotice is more bytes than a notice takes.
 const maxNotice = 1 << 14
 
-// read reads the notice of a run folder. A folder may come from another person: only a file
-// that this user wrote says where to connect to.
+// read reads the notice of a run folder. A folder may come from another person, so only a file that
+// this user wrote may say where to connect.
 func read(dir string) (Notice, error) {
 	var n Notice
 	f, err := os.OpenFile(filepath.Join(dir, NoticeName), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
@@ -95,7 +95,7 @@ func read(dir string) (Notice, error) {
 
 var errUnreadable = fmt.Errorf("its %s cannot be read", NoticeName)
 
-// Find is the socket of the lab that runs in a folder, or one line that says why it
+// Find returns the socket of the lab that runs in a folder, or a one-line error that says why it
 // cannot be reached.
 func Find(dir string) (socket string, err error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -123,7 +123,7 @@ func Find(dir string) (socket string, err error) {
 	return n.Socket, nil
 }
 
-// Elsewhere: the lab that runs in a folder is on another machine.
+// Elsewhere is the error that the lab of a folder runs on another machine.
 type Elsewhere struct {
 	Dir string
 	Notice
@@ -133,7 +133,7 @@ func (e Elsewhere) Error() string {
 	return fmt.Sprintf("%s: its lab (pid %d) runs on %s: ssh -t %s pgrlab attach %s", e.Dir, e.PID, e.Host, e.Host, e.Dir)
 }
 
-// gone says that a lab has ended without taking its notice away.
+// gone says that a lab has ended without removing its notice.
 func gone(dir string, pid int) error {
 	return fmt.Errorf("%s: its lab (pid %d) is gone without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, pid, dir)
 }

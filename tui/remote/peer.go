@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// servable refuses what the folder's mode should have kept out: clients of other
-// people. The administrator may do everything anyway.
+// servable refuses clients of other people, which the folder's mode should have kept out already.
+// The administrator may do everything anyway.
 func servable(conn net.Conn) error {
 	if uid, known, err := peer(conn); err != nil {
 		return err
@@ -19,8 +19,8 @@ func servable(conn net.Conn) error {
 	return nil
 }
 
-// trusted refuses a lab of another user before a word is said to it: its screen would
-// write to this terminal. That the administrator started it makes it no lab of ours.
+// trusted refuses a lab of another user before anything is sent to it: its screen would write to
+// this terminal. A lab started by the administrator is not ours either.
 func trusted(conn net.Conn) error {
 	if uid, known, err := peer(conn); err != nil {
 		return err
@@ -34,8 +34,7 @@ func foreign(uid int) error {
 	return fmt.Errorf("it belongs to another user (uid %d): ask as that user", uid)
 }
 
-// ownedBy is the user that a file belongs to; the user of this process where the system
-// does not say.
+// ownedBy is the user that a file belongs to; if the system does not say, the user of this process.
 func ownedBy(info fs.FileInfo) (uid int) {
 	if s, known := info.Sys().(*syscall.Stat_t); known {
 		return int(s.Uid)

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// peer is the user whose process is at the other end: of a client the one that
-// connected, of a lab the one that listens.
+// peer is the user whose process is at the other end: for a client the process that connected, for
+// a lab the one that listens.
 func peer(conn net.Conn) (uid int, known bool, err error) {
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {

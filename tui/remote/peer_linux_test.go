@@ -17,10 +17,10 @@ import (
 	"pgrlab/tui"
 )
 
-// stranger is a user that this process is not.
+// stranger is the id of another user than that of this process.
 const stranger = 54321
 
-// asStranger does something as another user, in a thread that ends with it.
+// asStranger runs do as another user, in a thread that ends with it.
 func asStranger(t *testing.T, do func() error) {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -28,7 +28,7 @@ func asStranger(t *testing.T, do func() error) {
 	}
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never given back: the thread ends with the goroutine
+		runtime.LockOSThread() // it is never unlocked: the thread ends with the goroutine
 		if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, ^uintptr(0), stranger, ^uintptr(0)); errno != 0 {
 			done <- errno
 			return
@@ -40,8 +40,8 @@ func asStranger(t *testing.T, do func() error) {
 	}
 }
 
-// eavesdropper listens on a socket and keeps what it hears; it answers with what would
-// write to a terminal.
+// eavesdropper listens on a socket and records what it hears; it answers with text that would
+// control a terminal.
 func eavesdropper(t *testing.T, ln net.Listener) (heard func() string) {
 	t.Helper()
 	all := make(chan string, 1)
@@ -60,7 +60,7 @@ func eavesdropper(t *testing.T, ln net.Listener) (heard func() string) {
 	return func() string { return <-all }
 }
 
-// A lab of somebody else is told nothing and shows nothing, whatever asks it.
+// Another user's lab receives nothing and shows nothing, whatever request is sent.
 func TestAStrangersLabHearsNothing(t *testing.T) {
 	for what, ask := range map[string]func(socket string, out io.Writer) error{
 		"stop": func(socket string, _ io.Writer) error {
@@ -95,7 +95,7 @@ func TestAStrangersLabHearsNothing(t *testing.T) {
 	}
 }
 
-// What a stranger put where sockets are, or into a run folder, is left alone.
+// What another user has put into the folder of sockets or into a run folder is left alone.
 func TestWhatAStrangerLeft(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", "")
@@ -134,10 +134,10 @@ func TestWhatAStrangerLeft(t *testing.T) {
 	}
 }
 
-// A notice sends nobody to a socket that pgrlab did not make, and is a file.
+// A notice directs nobody to a socket that pgrlab did not make, and must be a regular file.
 func TestFindUsesNoOtherSocket(t *testing.T) {
 	host, _ := os.Hostname()
-	agent := filepath.Join(t.TempDir(), "7-1.sock") // of the user, as an ssh-agent's is
+	agent := filepath.Join(t.TempDir(), "7-1.sock") // a socket of the user's own, as an ssh-agent has
 	ln, err := net.Listen("unix", agent)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestFindUsesNoOtherSocket(t *testing.T) {
 	}
 }
 
-// What a notice is written over is not followed.
+// When a notice is written in the place of a link, the link is not followed.
 func TestNoticeFollowsNoLink(t *testing.T) {
 	dir, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
 	os.WriteFile(victim, []byte("precious"), 0o644)
@@ -197,7 +197,7 @@ func TestNoticeFollowsNoLink(t *testing.T) {
 	}
 }
 
-// Answers are shown as one line that a terminal carries nothing out of.
+// Answers are shown as one line without control characters.
 func TestAnswersAreCleaned(t *testing.T) {
 	const attack = "\x1b]0;t\x07\u009b2J\u202e\nnext"
 	for _, a := range []answer{{Said: attack}, {Error: attack}, {Status: &Status{Dir: "/runs/" + attack, Host: attack, Task: attack, State: attack, Driver: attack, Trouble: attack}}} {
@@ -216,7 +216,7 @@ func TestAnswersAreCleaned(t *testing.T) {
 			t.Errorf("%q", text)
 		}
 	}
-	// A screen draws; lines are lines.
+	// A screen may draw; lines are plain text.
 	for plain, want := range map[bool]string{true: "a?]0;t?\nb", false: "a\x1b]0;t\x07\nb"} {
 		path := filepath.Join(t.TempDir(), "7-1.sock")
 		ln, err := net.Listen("unix", path)

@@ -4,5 +4,5 @@ package remote
 
 import "net"
 
-// peer relies on the owners and modes of socket and folder.
+// peer is unknown here; the owners and modes of socket and folder protect instead.
 func peer(net.Conn) (uid int, known bool, err error) { return 0, false, nil }

@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// longestPath is what fits into the address of a Unix socket on every system that
-// pgrlab runs on.
+// longestPath is the longest socket path that fits into an address on every system that pgrlab runs
+// on.
 const longestPath = 100
 
-// places are the folders that may hold sockets of the user's labs, the preferred one
-// first. A lab that was started without the login's environment (cron, ssh) has
-// chosen another one than this process would.
+// places are the folders that may hold sockets of the user's labs, the preferred one first. A lab
+// that was started without the login's environment (cron, ssh) may have chosen another folder than
+// this process would.
 func places() []string {
 	uid := os.Getuid()
 	all := []string{filepath.Join(os.TempDir(), fmt.Sprintf("pgrlab-%d", uid))}
@@ -28,8 +28,8 @@ func places() []string {
 	return append(all, filepath.Join(login, "pgrlab"))
 }
 
-// ours says whether a folder is such a place, of this process or of one with another
-// environment: the user's own, closed to others, and of a name that pgrlab gives.
+// ours says whether a folder is such a place, of this process or of one with another environment:
+// owned by the user, closed to others, and with a name that pgrlab gives.
 func ours(dir string) bool {
 	if name := filepath.Base(dir); name != "pgrlab" && name != fmt.Sprintf("pgrlab-%d", os.Getuid()) {
 		return false
@@ -38,8 +38,8 @@ func ours(dir string) bool {
 	return err == nil && info.IsDir() && ownedBy(info) == os.Getuid() && info.Mode().Perm()&0o077 == 0
 }
 
-// sockets are those of the user's labs in a folder. What others have put where a place
-// of ours may be is none of it.
+// sockets are the sockets of the user's labs in a folder. A folder that is not ours has none, even
+// if it is in such a place.
 func sockets(dir string) []string {
 	if !ours(dir) {
 		return nil
@@ -57,7 +57,7 @@ func sockets(dir string) []string {
 	return all
 }
 
-// place makes the folder for a new socket.
+// place returns the folder for a new socket, and makes it if need be.
 func place() (string, error) {
 	candidates := places()
 	if os.Getenv("XDG_RUNTIME_DIR") == "" {
@@ -76,7 +76,7 @@ func place() (string, error) {
 	return "", first
 }
 
-// private makes sure that a folder is there, is the user's own and closed to others.
+// private makes sure that a folder exists, belongs to the user and is closed to others.
 func private(dir string) error {
 	if len(dir) > longestPath-len("/1234567-12345678.sock") {
 		return fmt.Errorf("%s: its name is too long for a socket: set XDG_RUNTIME_DIR to a shorter one", dir)

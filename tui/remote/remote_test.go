@@ -17,8 +17,7 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Whoever comes first drives, then whoever takes over, then who has been there
-// longest.
+// The first viewer drives, then whoever takes over, then the viewer who has been there longest.
 func TestViewers(t *testing.T) {
 	var counts []int
 	h := NewViewers(func(n int) { counts = append(counts, n) })
@@ -37,7 +36,7 @@ func TestViewers(t *testing.T) {
 	check("taken", "c")
 	a.Leave()
 	a.Leave()
-	a.Take() // it is gone
+	a.Take() // it has left
 	check("a left", "c")
 	c.Leave()
 	check("c left", "b")
@@ -48,7 +47,7 @@ func TestViewers(t *testing.T) {
 	}
 }
 
-// recorder is a lab that keeps what it is sent.
+// recorder is a lab that records the commands sent to it.
 type recorder struct {
 	pane.Lab
 	sent []event.Command
@@ -56,7 +55,7 @@ type recorder struct {
 
 func (r *recorder) Send(c event.Command) error { r.sent = append(r.sent, c); return nil }
 
-// What a driving screen sends carries its name; what others send is refused.
+// Commands of a driving screen carry its name; commands of others are refused.
 func TestCommandsAreSigned(t *testing.T) {
 	h := NewViewers(func(int) {})
 	a, b := h.Join("a"), h.Join("b")
@@ -77,7 +76,7 @@ func TestCommandsAreSigned(t *testing.T) {
 	}
 }
 
-// A run that cannot be reached is told in one line, which says what to do.
+// A run that cannot be reached is reported in one line that says what to do.
 func TestFind(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	host, err := os.Hostname()
@@ -124,7 +123,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The folder of sockets is closed to others, and one that is not ours is refused.
+// The folder of sockets is closed to others, and a folder that is not the user's own is refused.
 func TestPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "p")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -150,8 +149,8 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// What was written is read, and what cannot be a frame is refused before memory is
-// taken for it.
+// What was written is read back, and what cannot be a frame is refused before memory is allocated
+// for it.
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
 	long := bytes.Repeat([]byte("x"), maxFrame+10)
@@ -207,7 +206,7 @@ func FuzzHello(f *testing.F) {
 	})
 }
 
-// An answer that does not come in time is said so.
+// An answer that does not come in time is reported as such.
 func TestPatience(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "7-1.sock")
 	ln, err := net.Listen("unix", path)

@@ -22,20 +22,20 @@ import (
 
 // Options describe the lab that listens.
 type Options struct {
-	Dir     string // its run folder
+	Dir     string // the lab's run folder
 	Device  string // with the kernel family
 	Lab     pane.Lab
 	Viewers *Viewers
 	Config  config.Config
 	// Ended is closed when the run is over and has given its folder back.
 	Ended <-chan struct{}
-	// Screen describes the run to one more screen; Start, Viewer, Characters and Plain
-	// are set by the server.
+	// Screen gives the options for one more screen of the run; the server sets Start, Viewer,
+	// Characters and Plain.
 	Screen func() tui.Options
 }
 
 const (
-	// maxConnections is how many clients are served at a time.
+	// maxConnections is how many clients are served at the same time.
 	maxConnections = 64
 	// maxScreens is how many of them may be screens, which cost memory and time.
 	maxScreens = 16
@@ -43,8 +43,8 @@ const (
 	helloTime = 5 * time.Second
 	// farewell is how long the last frame to a client may take.
 	farewell = time.Second
-	// closing is how long screens get to end before their lines are cut: more than
-	// a screen takes that cannot write.
+	// closing is how long screens may take to end before their connections are cut: more than a
+	// screen needs that cannot write.
 	closing = 4 * time.Second
 )
 
@@ -54,17 +54,17 @@ type Server struct {
 	notice  Notice
 	began   time.Time
 	ln      *net.UnixListener
-	ctx     context.Context // of screens and requests
+	ctx     context.Context // context of screens and requests
 	cancel  context.CancelCauseFunc
 	serving sync.WaitGroup
-	screens atomic.Int32 // that are shown, and those that are about to be refused
+	screens atomic.Int32 // screens shown, or about to be refused
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 }
 
-// Listen begins to serve a lab. An error means that no other process can get to
-// it; the lab itself goes on.
+// Listen begins to serve a lab. After an error no other process can connect to the lab; the lab
+// itself goes on.
 func Listen(o Options) (*Server, error) {
 	dir, err := place()
 	if err != nil {
@@ -97,14 +97,13 @@ func Listen(o Options) (*Server, error) {
 	return s, nil
 }
 
-// listen makes a socket with a name of its own in a folder that only the user can
-// enter.
+// listen makes a socket with an unused name in a folder that only the user can enter.
 func listen(dir string) (*net.UnixListener, error) {
 	for n := 1; ; n++ {
 		path := filepath.Join(dir, fmt.Sprintf("%d-%d.sock", os.Getpid(), n))
 		if _, err := os.Lstat(path); err == nil {
 			if !dead(path) {
-				continue // of this process; or of one with its number in another namespace
+				continue // of this process, or of one with the same number in another namespace
 			}
 			os.Remove(path)
 		}
@@ -128,7 +127,7 @@ func (s *Server) accept() {
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
-		if err != nil { // out of descriptors: others may give some back
+		if err != nil { // out of descriptors: others may release some
 			select {
 			case <-s.ctx.Done():
 				return
@@ -143,7 +142,7 @@ func (s *Server) accept() {
 		go func() {
 			defer s.release(conn)
 			defer func() {
-				if p := recover(); p != nil { // one client's trouble, not the run's
+				if p := recover(); p != nil { // a failure with one client must not end the run
 					fmt.Fprintf(os.Stderr, "attach: panic: %v\n%s", p, debug.Stack())
 				}
 			}()
@@ -202,7 +201,7 @@ func (s *Server) handle(conn net.Conn) {
 	writeJSON(conn, frameAnswer, a)
 }
 
-// readable is a name that fits into a line of a screen or of a journal.
+// readable is a name that is safe in a line of a screen or of a journal.
 func readable(name string) string {
 	const maxRunes = 40
 	clean := strings.TrimSpace(printable.Line(name))
@@ -215,8 +214,8 @@ func readable(name string) string {
 	return clean
 }
 
-// Close ends the serving: screens are closed with one line that says why, requests
-// under way are answered, the socket and the notice are removed.
+// Close stops serving: it closes screens with one line that says why, answers the current requests,
+// and removes the socket and the notice.
 func (s *Server) Close(why string) {
 	s.ln.Close() // removes the socket
 	os.Remove(besideSocket(s.notice.Socket))

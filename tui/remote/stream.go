@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// Bridge copies what goes to and comes from the lab behind a socket, until either end
-// closes: the far end of Through.
+// Bridge copies between in, out and the lab behind a socket until either end closes: it is the far
+// end of Through.
 func Bridge(ctx context.Context, socket, dir string, in io.Reader, out io.Writer) error {
 	conn, err := dial(ctx, socket, dir)
 	if err != nil {
@@ -25,7 +25,7 @@ func Bridge(ctx context.Context, socket, dir string, in io.Reader, out io.Writer
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	go func() {
 		io.Copy(conn, in)
-		conn.Close() // who looked is gone
+		conn.Close() // the client is gone
 	}()
 	if _, err = io.Copy(out, conn); errors.Is(err, net.ErrClosed) {
 		return nil
@@ -33,8 +33,8 @@ func Bridge(ctx context.Context, socket, dir string, in io.Reader, out io.Writer
 	return err
 }
 
-// Through gets to a lab by the input and output of a command at whose other end is a Bridge,
-// on another machine; dir is for what is said. The command ends with the connection.
+// Through connects to a lab through the input and output of a command whose other end is a Bridge
+// on another machine; dir is for messages. The command ends with the connection.
 func Through(dir, name string, args ...string) Dial {
 	return func(context.Context) (net.Conn, error) {
 		pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
@@ -42,7 +42,7 @@ func Through(dir, name string, args ...string) Dial {
 			return nil, fmt.Errorf("%s: reach its lab: %w", dir, err)
 		}
 		near, far := os.NewFile(uintptr(pair[0]), "near"), os.NewFile(uintptr(pair[1]), "far")
-		defer near.Close() // the connection has its own
+		defer near.Close() // the connection has its own copy
 		defer far.Close()
 		conn, err := net.FileConn(near)
 		if err != nil {
@@ -51,7 +51,7 @@ func Through(dir, name string, args ...string) Dial {
 		s := &stream{Conn: conn, name: name, ended: make(chan struct{})}
 		c := exec.Command(name, args...)
 		c.Stdin, c.Stdout, c.Stderr = far, far, &s.said
-		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // keys are for the screen
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // keys are for the screen, not for the command
 		if err := c.Start(); err != nil {
 			conn.Close()
 			return nil, fmt.Errorf("%s: reach its lab: %w", dir, err)
@@ -64,19 +64,19 @@ func Through(dir, name string, args ...string) Dial {
 	}
 }
 
-// stream is the near end of a command.
+// stream is the near end of a command's connection.
 type stream struct {
 	net.Conn
 	name  string
 	said  lockedBuffer
 	ended chan struct{}
-	err   error // of the command, when it has ended
+	err   error // of the command, once it has ended
 }
 
-// Read reads; at the end it tells what the command has said of it.
+// Read reads; at the end it returns what the command wrote about its failure.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.Conn.Read(p)
-	if n > 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) { // reset: it has not read all
+	if n > 0 || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) { // reset: the command did not read everything
 		return n, err
 	}
 	<-s.ended
@@ -91,18 +91,18 @@ func (s *stream) Read(p []byte) (int, error) {
 	return 0, errStream(s.name + ": " + strings.TrimPrefix(lines[0], s.name+": "))
 }
 
-// errStream is what a command has said that failed.
+// errStream is the message of a command that failed.
 type errStream string
 
 func (e errStream) Error() string { return string(e) }
 
-// lockedBuffer keeps the beginning of what a command says.
+// lockedBuffer keeps the beginning of a command's messages.
 type lockedBuffer struct {
 	mu sync.Mutex
 	bytes.Buffer
 }
 
-// maxSaid is more than is shown of it, in bytes.
+// maxSaid is more bytes of a message than are shown.
 const maxSaid = 1 << 12
 
 func (b *lockedBuffer) Write(p []byte) (int, error) {

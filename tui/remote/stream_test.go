@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// bridgeVariable has this test be the far end of a stream, to the socket that it names.
+// bridgeVariable makes this test the far end of a stream to the socket that it names.
 const bridgeVariable = "PGRLAB_TEST_BRIDGE"
 
 func TestFarEnd(t *testing.T) {
@@ -20,11 +20,11 @@ func TestFarEnd(t *testing.T) {
 	if err := Bridge(t.Context(), socket, "dir", os.Stdin, os.Stdout); err != nil {
 		t.Fatal(err)
 	}
-	os.Exit(0) // what a test prints is none of the stream
+	os.Exit(0) // the test's own output is not part of the stream
 }
 
-// What goes through a command at whose other end is a bridge arrives as it is, both ways, and
-// the hang-up of either end is one of the other.
+// Data passes unchanged, both ways, through a command with a bridge at its other end, and a hang-up
+// of either end reaches the other.
 func TestThroughACommand(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	dir, err := place()
@@ -72,7 +72,7 @@ func TestThroughACommand(t *testing.T) {
 	}
 }
 
-// A command that fails says why, one that is not there too.
+// A command that fails says why, and so does one that does not exist.
 func TestThroughACommandThatFails(t *testing.T) {
 	for want, line := range map[string][]string{
 		"dir: sh: no such job":                        {"sh", "-c", "echo 'sh: no such job\nmore' >&2; exit 1"},

@@ -8,8 +8,8 @@ import (
 	"pgrlab/tui/query"
 )
 
-// gate is the terminal of a client as the lab's screen is written to it, which may be closed
-// while another program has the terminal.
+// gate is a client's terminal, to which the lab's screen is written. It can be closed while another
+// program has the terminal.
 type gate struct {
 	mu   sync.Mutex
 	to   io.Writer
@@ -25,9 +25,9 @@ func (g *gate) Write(p []byte) (int, error) {
 	return g.to.Write(p)
 }
 
-// closed does something while the lab writes nothing and its terminal has answered all that
-// it was asked, as far as it does within a time: whoever has the terminal next would get the
-// answers. The lab gets them, also from what was heard last; keys that are pressed meanwhile are for nobody.
+// closed calls do while the lab writes nothing and the terminal has answered all questions, as far
+// as it does so in time: the next program on the terminal would get the answers. closed sends the
+// answers to the lab, including those in heard; keys pressed meanwhile are dropped.
 func (g *gate) closed(t Terminal, heard []byte, send func(byte, []byte), do func()) {
 	for {
 		if late := query.OnlyAnswers(append(heard, g.late(t)...)); len(late) > 0 {
@@ -38,13 +38,13 @@ func (g *gate) closed(t Terminal, heard []byte, send func(byte, []byte), do func
 		if g.line.Open() == 0 || t.More == nil {
 			break
 		}
-		g.mu.Unlock() // an answer has had the lab ask more
+		g.mu.Unlock() // the answer made the lab ask more
 	}
 	defer g.mu.Unlock()
 	do()
 }
 
-// late is what the terminal sends while answers are due.
+// late returns what the terminal sends while answers are due.
 func (g *gate) late(t Terminal) (all []byte) {
 	var buf [256]byte
 	for left := g.line.Open(); left > 0 && t.More != nil && t.More(left); left = g.line.Open() {

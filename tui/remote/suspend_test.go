@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/query"
 )
 
-// keyboard gives a piece at each read, and then there are no more keys.
+// keyboard gives a piece at each read, and then ends.
 type keyboard []string
 
 func (k *keyboard) Read(p []byte) (int, error) {
@@ -23,16 +23,16 @@ func (k *keyboard) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// gateTo is a gate for which no time passes: an answer is due until it comes.
+// gateTo returns a gate for which no time passes: an answer is due until it comes.
 func gateTo(to io.Writer) *gate {
 	g := newGate(to)
 	g.line = query.NewLine(func() time.Time { return time.Unix(1, 0) })
 	return g
 }
 
-// Who suspends a screen whose terminal has been asked and has not answered yet gives the
-// answers to the lab, not to the shell, and no key: also to what the lab asks upon the first
-// one. What the lab draws meanwhile waits.
+// When a screen is suspended while its terminal still has questions to answer, the answers go to
+// the lab, not to the shell and not to the keys; so do the answers to what the lab asks after the
+// first one. Meanwhile, what the lab draws waits.
 func TestAnswersOfASuspendedScreenAreForTheLab(t *testing.T) {
 	const first, second = "\x1bP>|foot(1.21.0)\x1b\\\x1b[?62;4;22c", "\x1b[6;14;7t\x1b[?62;4;22c"
 	keys := keyboard{"j\x1a\x1bP>|foot(1.2", "1.0)\x1b\\\x1b[?62;4", ";22c", "ls" + second, "rest"}
@@ -42,7 +42,7 @@ func TestAnswersOfASuspendedScreenAreForTheLab(t *testing.T) {
 	var sent []string
 	send := func(kind byte, content []byte) {
 		if sent = append(sent, string(content)); string(content) == first {
-			g.Write([]byte("\x1b[16t\x1b[c")) // the lab asks more
+			g.Write([]byte("\x1b[16t\x1b[c")) // the lab asks another question
 		}
 	}
 	suspended := 0
@@ -61,7 +61,7 @@ func TestAnswersOfASuspendedScreenAreForTheLab(t *testing.T) {
 	}
 }
 
-// The detach key leaves nothing to the shell either.
+// After the detach key, no answer reaches the shell either.
 func TestAnswersOfAScreenThatIsLeft(t *testing.T) {
 	keys := keyboard{"\x1c", "\x1b[?62;4;22c", "shell"}
 	g := gateTo(io.Discard)

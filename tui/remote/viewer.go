@@ -13,10 +13,10 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// environ are the variables of a viewer's terminal.
+// environ are the environment variables of a viewer's terminal.
 type environ map[string]string
 
-// Environ lists them as NAME=VALUE.
+// Environ lists the variables as NAME=VALUE.
 func (e environ) Environ() []string {
 	var all []string
 	for k, v := range e {
@@ -26,13 +26,13 @@ func (e environ) Environ() []string {
 	return all
 }
 
-// Getenv is one of them.
+// Getenv returns one variable.
 func (e environ) Getenv(name string) string { return e[name] }
 
-// screen runs a screen for a viewer until one of them has enough.
+// screen runs a screen for a viewer until either of them ends it.
 func (s *Server) screen(conn net.Conn, h hello) answer {
 	viewer := s.join(h)
-	s.o.Lab.Send(event.Attach{By: h.Name}) // a full mailbox loses the note only
+	s.o.Lab.Send(event.Attach{By: h.Name}) // if the mailbox is full only the note is lost
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
 	keys, typed := io.Pipe()
@@ -45,7 +45,7 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 	o := s.o.Screen()
 	if h.Want == wantWatch {
 		o.About.Fork, o.About.WhatIf, o.Home, o.Refresh = nil, nil, "", watchRefresh
-		o.Pictures = "blocks" // one drawing may be for several terminals, and nobody answers for them
+		o.Pictures = "blocks" // one drawing may be for several terminals, and no terminal answers for them all
 	}
 	o.Viewer, o.Characters, o.Plain, o.Remote = viewer, h.Characters, h.Plain, true
 	o.Start = func() (pane.Lab, error) { return viewer.Lab(s.o.Lab), nil }
@@ -56,10 +56,10 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 	return s.goodbye(outcome, err)
 }
 
-// watchRefresh is how often a second screens that only look look: there may be many.
+// watchRefresh is how many times a second watching screens poll: there may be many.
 const watchRefresh = 2
 
-// join adds the screen that a client wants.
+// join adds the screen that a client asked for.
 func (s *Server) join(h hello) *Viewer {
 	if h.Want == wantWatch {
 		return s.o.Viewers.Watch(h.Name)
@@ -67,7 +67,7 @@ func (s *Server) join(h hello) *Viewer {
 	return s.o.Viewers.Join(h.Name)
 }
 
-// goodbye is what a viewer is told at the end.
+// goodbye is the last message to a viewer.
 func (s *Server) goodbye(outcome tui.Outcome, err error) answer {
 	snapshot := s.o.Lab.Snapshot()
 	at := fmt.Sprintf("step %d of %d", snapshot.Step, snapshot.Steps)
@@ -91,7 +91,7 @@ func (s *Server) goodbye(outcome tui.Outcome, err error) answer {
 
 func over(s *event.Snapshot) bool { return s.State == event.Finished || s.State == event.FailedState }
 
-// listenTo passes on what a viewer's terminal sends, until the line breaks.
+// listenTo passes on what a viewer's terminal sends, until the connection breaks.
 func listenTo(ctx context.Context, conn net.Conn, typed io.Writer, sizes chan tui.Size) error {
 	buf := make([]byte, 4096)
 	for {
@@ -101,7 +101,7 @@ func listenTo(ctx context.Context, conn net.Conn, typed io.Writer, sizes chan tu
 		}
 		switch kind {
 		case frameKeys:
-			typed.Write(content) // fails when the screen is gone; the line is read on to its end
+			typed.Write(content) // fails when the screen is gone; the connection is still read to its end
 		case frameSize:
 			size, ok := parseSize(content)
 			if !ok {

@@ -9,28 +9,28 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Viewers are the screens of a run. Of those that may, the one that has been there longest
-// drives, until another one takes over.
+// Viewers are the screens of a run. Among the screens that may drive, the one that joined first
+// drives until another one takes over.
 type Viewers struct {
-	watched func(screens int) // how many there are now
+	watched func(screens int) // told the present number of screens
 
 	mu     sync.Mutex
-	all    []*Viewer // in the order in which they came
+	all    []*Viewer // in the order in which they joined
 	driver *Viewer
 }
 
-// NewViewers are none yet; watched is told how many screens there are whenever
-// that changes, must not block and must not call Viewers.
+// NewViewers has no screens yet; watched is told the number of screens whenever it changes, must
+// not block and must not call Viewers.
 func NewViewers(watched func(screens int)) *Viewers { return &Viewers{watched: watched} }
 
-// Viewer is one screen among them; it is a pane.Viewer.
+// Viewer is one of the screens; it is a pane.Viewer.
 type Viewer struct {
 	of    *Viewers
 	name  string
-	watch bool // it never drives
+	watch bool // never drives
 }
 
-// Join adds a screen; Leave takes it away.
+// Join adds a screen; Leave removes it.
 func (h *Viewers) Join(name string) *Viewer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,8 +54,8 @@ func (h *Viewers) add(s *Viewer) *Viewer {
 	return s
 }
 
-// Leave takes the screen away. If it drove, the one that has been there longest does, of
-// those that may.
+// Leave removes the screen. If it drove, the screen that joined first among those that may drive
+// takes over.
 func (s *Viewer) Leave() {
 	h := s.of
 	h.mu.Lock()
@@ -74,7 +74,7 @@ func (s *Viewer) Leave() {
 	h.watched(len(h.all))
 }
 
-// Driver is who drives instead of this screen; "": this one does.
+// Driver is the name of the screen that drives instead of this one; "": this one does.
 func (s *Viewer) Driver() string {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Viewer) Take() {
 	}
 }
 
-// Who is the driver, and how many screens there are.
+// Who returns the driver and the number of screens.
 func (h *Viewers) Who() (driver string, screens int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,11 +111,11 @@ func (h *Viewers) Who() (driver string, screens int) {
 	return driver, len(h.all)
 }
 
-// Lab is l as this screen may use it: what it sends is carried out
-// while it drives, under its name.
+// Lab is l for this screen: its commands are carried out while the screen drives, under the
+// screen's name.
 func (s *Viewer) Lab(l pane.Lab) pane.Lab { return &viewerLab{l, s} }
 
-// viewerLab is a lab as one of several screens sees it.
+// viewerLab is a lab as one of several screens uses it.
 type viewerLab struct {
 	pane.Lab
 	viewer *Viewer
@@ -123,7 +123,7 @@ type viewerLab struct {
 
 func (l *viewerLab) Send(c event.Command) error {
 	switch c.(type) {
-	case event.Map, event.Watch, event.Dreams: // looking needs no control
+	case event.Map, event.Watch, event.Dreams: // watching needs no control
 		return l.Lab.Send(c)
 	}
 	if l.viewer.watch {
@@ -135,7 +135,7 @@ func (l *viewerLab) Send(c event.Command) error {
 	return l.Lab.Send(signed(c, l.viewer.name))
 }
 
-// signed is a command under the name of the screen that gave it.
+// signed is a command under the name of the screen that sent it.
 func signed(c event.Command, by string) event.Command {
 	switch c := c.(type) {
 	case event.SetKnob:

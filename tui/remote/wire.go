@@ -12,32 +12,32 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// protocol is the version of what goes over the socket.
+// protocol is the version of the protocol on the socket.
 const protocol = 1
 
-// Kinds of frames.
+// The kinds of frames.
 const (
 	frameHello  = 'h' // client: a hello, the first frame
-	frameKeys   = 'k' // client: what the keyboard sent
+	frameKeys   = 'k' // client: input from the keyboard
 	frameSize   = 's' // client: columns and rows, 2 bytes each
-	frameOutput = 'o' // lab: for the terminal
+	frameOutput = 'o' // lab: output for the terminal
 	frameAnswer = 'a' // lab: an answer, the last frame
 )
 
 // maxFrame is the largest content of a frame, in bytes.
 const maxFrame = 1 << 20
 
-// What is wanted, but for requests.
+// What a client may want, besides requests.
 const (
 	wantScreen = "screen"
 	wantWatch  = "watch" // a screen that may not drive
 )
 
-// hello begins a connection: what is wanted, and by whom.
+// hello begins a connection: it says what is wanted, and by whom.
 type hello struct {
 	Protocol int    `json:"protocol"`
 	Want     string `json:"want"` // wantScreen, wantWatch, or a request
-	Name     string `json:"name"` // of who asks, for people
+	Name     string `json:"name"` // who asks, for people to read
 	// For screens.
 	Size       tui.Size           `json:"size"`
 	Environ    map[string]string  `json:"environ,omitempty"`
@@ -49,11 +49,11 @@ type hello struct {
 type answer struct {
 	Error  string  `json:"error,omitempty"`
 	Said   string  `json:"said,omitempty"`  // one line for the person
-	Ended  bool    `json:"ended,omitempty"` // the run of the screen is over
+	Ended  bool    `json:"ended,omitempty"` // the run that the screen shows is over
 	Status *Status `json:"status,omitempty"`
 }
 
-// writeFrame writes a frame at once: kind, length (4 bytes, little endian), content.
+// writeFrame writes a frame in one write: kind, length (4 bytes, little endian), content.
 func writeFrame(w io.Writer, kind byte, content []byte) error {
 	if len(content) > maxFrame {
 		return fmt.Errorf("a frame of %d bytes", len(content))
@@ -72,7 +72,7 @@ func writeJSON(w io.Writer, kind byte, v any) error {
 	return writeFrame(w, kind, text)
 }
 
-// readFrame reads a frame; its content is read into buf where that is large enough.
+// readFrame reads a frame; it reads the content into buf if buf is large enough.
 func readFrame(r io.Reader, buf []byte) (kind byte, content []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -90,7 +90,7 @@ func readFrame(r io.Reader, buf []byte) (kind byte, content []byte, err error) {
 	return head[0], content, err
 }
 
-// output writes what a screen draws as frames.
+// output writes a screen's output as frames.
 type output struct{ to io.Writer }
 
 func (o output) Write(p []byte) (int, error) {
@@ -105,15 +105,15 @@ func (o output) Write(p []byte) (int, error) {
 	return done, nil
 }
 
-// sizeBytes and parseSize are the content of a size frame.
+// sizeBytes and parseSize convert the content of a size frame.
 func sizeBytes(s tui.Size) []byte {
 	limit := func(n int) uint16 { return uint16(min(max(n, 0), math.MaxUint16)) }
 	return binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, limit(s.Columns)), limit(s.Rows))
 }
 
-// maxColumns and maxRows are the largest screen that is drawn, whatever a client claims:
-// a little more than the smallest letters on the largest displays. What is drawn costs
-// memory and time of the process that trains.
+// maxColumns and maxRows are the largest screen that is drawn, whatever a client claims: a little
+// more than the smallest letters on the largest displays. Drawing costs memory and time of the
+// process that trains.
 const (
 	maxColumns = 600
 	maxRows    = 250
@@ -126,7 +126,7 @@ func parseSize(b []byte) (tui.Size, bool) {
 	return limited(tui.Size{Columns: int(binary.LittleEndian.Uint16(b)), Rows: int(binary.LittleEndian.Uint16(b[2:]))}), true
 }
 
-// limited is a size that is worth drawing.
+// limited is a size limited to maxColumns and maxRows.
 func limited(s tui.Size) tui.Size {
 	return tui.Size{Columns: min(max(s.Columns, 0), maxColumns), Rows: min(max(s.Rows, 0), maxRows)}
 }

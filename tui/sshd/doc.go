@@ -1,18 +1,18 @@
-// Package sshd lets people look at the runs of this machine over SSH who need no account on
-// it: a server with a key of its own, a file of keys that may come in, and nothing behind
-// them but the screens of runs.
+// Package sshd lets people without an account watch the runs of this machine over SSH: a server
+// with its own key, a file of keys that may log in, and nothing behind them but the screens of
+// runs.
 //
-// A key watches or drives (keys.go). What a visitor gets is up to Options.Visit; the server
-// knows keys, terminals and limits (server.go, door.go). Screens that only look and are
-// alike, those of a class for instance, share one that is drawn (gallery.go).
+// A key may watch or drive (keys.go). Options.Visit decides what a visitor gets; the server handles
+// keys, terminals and limits (server.go, door.go). Screens that only watch and are alike, such as
+// those of a class of students, share one drawing (gallery.go).
 //
 // # Why
 //
-// The server is a process of its own beside those that train, and comes to them as package
-// remote does for pgrlab attach: whatever an SSH client does, a run notices no more than
-// screens that come and go.
+// The server is a process of its own beside those that train, and connects to them with package
+// remote, as pgrlab attach does: whatever an SSH client does, a run sees only screens that come and
+// go.
 //
-// It is built on golang.org/x/crypto/ssh alone. Servers on top of it that were looked at let
-// everybody in where no check of keys is given, know no roles and no limits before a login,
-// and race when a terminal changes its size.
+// It is built on golang.org/x/crypto/ssh alone. The servers on top of that package that we examined
+// let everybody in if no check of keys is given, have no roles and no limits before a login, and
+// have a data race when a terminal changes its size.
 package sshd

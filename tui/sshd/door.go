@@ -10,15 +10,15 @@ import (
 const (
 	// loginTime is how long a client may take from its first byte to a session.
 	loginTime = 20 * time.Second
-	// maxWaiting is how many clients may be on their way there.
+	// maxWaiting is how many clients may be between these two.
 	maxWaiting = 32
-	// maxFailed is how many logins may fail from one address within failedTime, until it
-	// is refused for as long.
+	// maxFailed is how many logins from one address may fail within failedTime; after that the
+	// address is refused for as long.
 	maxFailed  = 10
 	failedTime = time.Minute
 )
 
-// door counts who has not logged in yet, and who could not.
+// door counts the clients that have not logged in yet and the logins that failed.
 type door struct {
 	now func() time.Time
 	log func(line string)
@@ -39,7 +39,7 @@ type guest struct {
 	once sync.Once
 }
 
-// enter takes a connection, or refuses it with nil.
+// enter lets a connection in, or returns nil to refuse it.
 func (d *door) enter(conn net.Conn) *guest {
 	from := address(conn)
 	d.mu.Lock()
@@ -52,7 +52,7 @@ func (d *door) enter(conn net.Conn) *guest {
 	return &guest{Conn: conn, door: d}
 }
 
-// admitted ends the wait of a connection that has a session.
+// admitted ends the waiting of a connection that has a session.
 func (g *guest) admitted() {
 	g.once.Do(func() {
 		g.SetDeadline(time.Time{})
@@ -60,7 +60,7 @@ func (g *guest) admitted() {
 	})
 }
 
-// Close ends its wait, if it waits.
+// Close closes the connection and ends its waiting, if it waits.
 func (g *guest) Close() error {
 	g.once.Do(g.door.leave)
 	return g.Conn.Close()
@@ -87,8 +87,7 @@ func (d *door) fail(conn net.Conn) {
 	}
 }
 
-// recent are the failures of an address that count; those of others that do not are
-// forgotten.
+// recent are the failures of an address within failedTime; it forgets older ones of all addresses.
 func (d *door) recent(from string) []time.Time {
 	since := d.now().Add(-failedTime)
 	for a, all := range d.failed {
@@ -102,7 +101,7 @@ func (d *door) recent(from string) []time.Time {
 	return d.failed[from]
 }
 
-// address is a connection's other end, without the port.
+// address is the address of a connection's other end, without the port.
 func address(conn net.Conn) string {
 	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
 	if err != nil {

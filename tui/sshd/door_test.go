@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// from is a connection from an address.
+// from is a connection from a given address.
 type from struct {
 	net.Conn
 	address string
@@ -19,7 +19,7 @@ func (f from) RemoteAddr() net.Addr {
 func (f from) Close() error                { return nil }
 func (f from) SetDeadline(time.Time) error { return nil }
 
-// Who fails to log in too often is refused for a while, alone.
+// An address with too many failed logins is refused for a while; other addresses are not.
 func TestFailedLoginsAreCounted(t *testing.T) {
 	now := time.Unix(0, 0)
 	d := newDoor(func(string) {})
@@ -48,8 +48,8 @@ func TestFailedLoginsAreCounted(t *testing.T) {
 	}
 }
 
-// So many connections may wait for their login at a time; those with a session, and those
-// that are closed, do not.
+// The number of connections that may wait for their login at a time is limited. Connections with a
+// session, and closed ones, do not count.
 func TestWaitingClientsAreFew(t *testing.T) {
 	d := newDoor(func(string) {})
 	var all []*guest

@@ -13,34 +13,34 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// Attach shows the screen of a run on a terminal until one of them has enough, as
-// remote.Attach does.
+// Attach shows the screen of a run on a terminal until either of them ends it, as remote.Attach
+// does.
 type Attach func(ctx context.Context, t remote.Terminal) (said string, err error)
 
-// Gallery holds the screens that several visitors look at: one is drawn for all whose
-// terminals are alike, and goes when the last of them has left.
+// Gallery holds the screens that several visitors watch: one screen is drawn for all visitors with
+// equal terminals, and closes when the last of them has left.
 type Gallery struct {
 	mu      sync.Mutex
 	screens map[string]*shared
 }
 
-// NewGallery is one without screens.
+// NewGallery is a gallery without screens.
 func NewGallery() *Gallery { return &Gallery{screens: map[string]*shared{}} }
 
-// shared is a screen that is drawn once and seen by several.
+// shared is a screen that is drawn once and shown to several visitors.
 type shared struct {
 	mu    sync.Mutex
 	seats map[*seat]bool
 	size  tui.Size
-	sizes chan tui.Size // sending one has all of it drawn again
+	sizes chan tui.Size // a size sent here makes the whole screen be drawn again
 	stop  context.CancelFunc
 
-	done chan struct{} // closed when it is over; what follows is set then
+	done chan struct{} // closed when the screen is over; said and err are set then
 	said string
 	err  error
 }
 
-// alike names a screen by run and by all that has a part in how it is drawn.
+// alike is a key for a screen: the run and everything that affects the drawing.
 func alike(run string, t remote.Terminal) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%q %v %v", run, t.Size, t.Characters)
@@ -50,8 +50,8 @@ func alike(run string, t remote.Terminal) string {
 	return b.String()
 }
 
-// Watch shows a run to one more visitor, whose terminal keeps its size, until ctx ends
-// (err is its cause then) or the screen is over.
+// Watch shows a run to one more visitor, whose terminal keeps its size, until ctx ends (err is then
+// its cause) or the screen is over.
 func (g *Gallery) Watch(ctx context.Context, run string, attach Attach, t remote.Terminal) (said string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -65,7 +65,7 @@ func (g *Gallery) Watch(ctx context.Context, run string, attach Attach, t remote
 			cancel(err)
 		}
 	}()
-	defer func() { // what comes after must not meet it on the line
+	defer func() { // later output must not mix with it on the connection
 		cancel(nil)
 		<-written
 	}()
@@ -77,7 +77,7 @@ func (g *Gallery) Watch(ctx context.Context, run string, attach Attach, t remote
 	}
 }
 
-// join seats a visitor before a screen, which is begun where it is the first.
+// join gives a visitor a seat before a screen; the first visitor starts the screen.
 func (g *Gallery) join(run string, attach Attach, t remote.Terminal, s *seat) *shared {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,7 +90,7 @@ func (g *Gallery) join(run string, attach Attach, t remote.Terminal, s *seat) *s
 		on.redraw()
 		return on
 	}
-	ctx, stop := context.WithCancel(context.Background()) // of all who look, not of the first
+	ctx, stop := context.WithCancel(context.Background()) // for all who watch, not only for the first
 	on := &shared{seats: map[*seat]bool{s: true}, size: t.Size, sizes: make(chan tui.Size, 1), stop: stop, done: make(chan struct{})}
 	g.screens[name] = on
 	t.Keys, t.Output, t.Sizes = silence{ctx}, on, on.sizes
@@ -107,7 +107,7 @@ func (g *Gallery) join(run string, attach Attach, t remote.Terminal, s *seat) *s
 	return on
 }
 
-// leave takes a visitor's seat away, and the screen with the last.
+// leave removes a visitor's seat, and ends the screen with the last one.
 func (g *Gallery) leave(name string, on *shared, s *seat) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,7 +123,7 @@ func (g *Gallery) leave(name string, on *shared, s *seat) {
 	}
 }
 
-// Write gives every seat what was drawn. It never waits for any.
+// Write gives every seat the new output. It never waits for a seat.
 func (on *shared) Write(p []byte) (int, error) {
 	drawn := slices.Clone(p)
 	on.mu.Lock()
@@ -134,38 +134,38 @@ func (on *shared) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// redraw asks for the whole screen once more: who has come, or has missed something, sees
-// nothing of what only changes.
+// redraw requests the whole screen once more: a visitor who is new or has missed output cannot use
+// the changes alone.
 func (on *shared) redraw() {
 	select {
 	case on.sizes <- on.size:
-	default: // it is asked for already
+	default: // already requested
 	}
 }
 
 // silence is a keyboard without keys.
 type silence struct{ ctx context.Context }
 
-// Read waits for the end.
+// Read waits until the screen ends.
 func (s silence) Read([]byte) (int, error) {
 	<-s.ctx.Done()
 	return 0, io.EOF
 }
 
-// maxBehind is how much of what was drawn waits for a visitor, in bytes: more than the
-// largest screen has. Who is further behind misses it, and gets the whole screen when the
-// line is free.
+// maxBehind is how much output waits for a visitor, in bytes: more than the largest screen has. A
+// visitor who is further behind misses output, and gets the whole screen when the connection is
+// free.
 const maxBehind = 4 << 20
 
 // seat is a visitor's place before a shared screen.
 type seat struct {
 	out  io.Writer
-	news chan struct{} // one waits: there is something in queue
+	news chan struct{} // holds one signal: there is something in queue
 
 	mu     sync.Mutex
 	queue  [][]byte
 	bytes  int
-	missed bool // part of what was drawn
+	missed bool // some output was dropped
 }
 
 func (s *seat) put(drawn []byte) {
@@ -182,7 +182,7 @@ func (s *seat) put(drawn []byte) {
 	s.queue, s.bytes = append(s.queue, drawn), s.bytes+len(drawn)
 }
 
-// take is what waits, and whether what came before it was missed.
+// take returns the waiting output, and whether output before it was dropped.
 func (s *seat) take() (queue [][]byte, missed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *seat) take() (queue [][]byte, missed bool) {
 	return queue, missed
 }
 
-// write writes what is put until ctx ends; redraw is called when something was missed.
+// write writes the queued output until ctx ends; it calls redraw when output was dropped.
 func (s *seat) write(ctx context.Context, redraw func()) error {
 	for {
 		queue, missed := s.take()
@@ -204,7 +204,7 @@ func (s *seat) write(ctx context.Context, redraw func()) error {
 			}
 		}
 		if len(queue) > 0 {
-			continue // more may have come meanwhile
+			continue // more may have arrived meanwhile
 		}
 		select {
 		case <-s.news:

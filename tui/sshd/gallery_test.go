@@ -12,11 +12,11 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// drawn is a run whose screens are drawn by a test.
+// drawn is a run whose screens the test draws.
 type drawn struct {
-	begun   chan remote.Terminal // a screen begins
-	stopped chan bool            // one was left by all
-	end     chan string          // the run ends, with these words
+	begun   chan remote.Terminal // receives each screen that begins
+	stopped chan bool            // receives when all have left a screen
+	end     chan string          // ends the run, with these last words
 }
 
 func newDrawn() *drawn {
@@ -34,7 +34,7 @@ func (d *drawn) attach(ctx context.Context, t remote.Terminal) (string, error) {
 	}
 }
 
-// viewer is a terminal that shows what it gets.
+// viewer is a terminal that shows what it is sent.
 type viewer struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -61,7 +61,7 @@ func (v *viewer) until(text string) {
 	v.when(func(shown *bytes.Buffer) bool { return bytes.Contains(shown.Bytes(), []byte(text)) })
 }
 
-// when waits until what the terminal has shown is as wanted.
+// when waits until the terminal has shown what wanted accepts.
 func (v *viewer) when(wanted func(shown *bytes.Buffer) bool) {
 	for {
 		v.mu.Lock()
@@ -96,7 +96,7 @@ func TestAlikeTerminalsShareAScreen(t *testing.T) {
 	screen.Output.Write([]byte("first"))
 	a.until("first")
 	b := look(g, d, tui.Size{Columns: 80, Rows: 24})
-	if size := <-screen.Sizes; size != screen.Size { // all of it is drawn again for who comes late
+	if size := <-screen.Sizes; size != screen.Size { // everything is drawn again for a viewer who comes late
 		t.Errorf("it is drawn again at %v", size)
 	}
 	c := look(g, d, tui.Size{Columns: 81, Rows: 24})
@@ -120,7 +120,7 @@ func TestAlikeTerminalsShareAScreen(t *testing.T) {
 	}
 	b.leave(errEnough)
 	<-b.left
-	<-d.stopped // the last has left
+	<-d.stopped // the last viewer has left
 	d.end <- "over"
 	if err := <-c.left; err != nil || c.said != "over" {
 		t.Errorf("%q, %v", c.said, err)
@@ -135,7 +135,7 @@ func TestAlikeTerminalsShareAScreen(t *testing.T) {
 	}
 }
 
-// stuck is a terminal that takes nothing until it is told to.
+// stuck is a terminal that accepts nothing until it is told to.
 type stuck struct {
 	viewer
 	taking, go_ chan bool
@@ -147,8 +147,8 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return s.viewer.Write(p)
 }
 
-// A terminal that does not take what is drawn holds up nobody, is sent no old frames when
-// it takes again, and gets the whole screen then.
+// A terminal that does not accept what is drawn delays nobody. When it accepts again it is sent no
+// old frames, but the whole screen.
 func TestASlowTerminalHoldsUpNobody(t *testing.T) {
 	g, d := NewGallery(), newDrawn()
 	slow := &stuck{taking: make(chan bool, 100), go_: make(chan bool)}
@@ -160,7 +160,7 @@ func TestASlowTerminalHoldsUpNobody(t *testing.T) {
 		slow.left <- err
 	}()
 	screen := <-d.begun
-	<-slow.taking // it is stuck in the first thing that it gets
+	<-slow.taking // it is stuck in the first frame that it gets
 	quick := look(g, d, size)
 	<-screen.Sizes
 	frame := bytes.Repeat([]byte("x"), 1<<20)
@@ -170,7 +170,7 @@ func TestASlowTerminalHoldsUpNobody(t *testing.T) {
 	}
 	screen.Output.Write([]byte("old"))
 	quick.until("old")
-	for n := range maxBehind / len(frame) { // so that what is old is missed as well
+	for n := range maxBehind / len(frame) { // so many that old ones are dropped
 		screen.Output.Write(frame)
 		quick.when(func(shown *bytes.Buffer) bool { return shown.Len() > 2*maxBehind+n*len(frame) })
 	}

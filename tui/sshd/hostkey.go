@@ -13,8 +13,8 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// HostKey is the key by which clients know this server again: that in a file, which is
-// made if it is not there.
+// HostKey is the key by which clients recognise this server: the key in a file, which is made if it
+// does not exist.
 func HostKey(path string) (ssh.Signer, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -36,7 +36,7 @@ func HostKey(path string) (ssh.Signer, error) {
 	return key, nil
 }
 
-// makeHostKey makes the file as a whole or not at all; one that another process has made
+// makeHostKey makes the file as a whole or not at all; a file that another process has made
 // meanwhile stays.
 func makeHostKey(path string) error {
 	_, private, err := ed25519.GenerateKey(rand.Reader)

@@ -18,11 +18,11 @@ import (
 type Role int
 
 const (
-	Watch Role = iota // look at screens
-	Drive             // and use them, as at a terminal of this machine
+	Watch Role = iota // may watch screens
+	Drive             // may use them as well, as at a terminal of this machine
 )
 
-// String is the word for it in a file of keys.
+// String is the word for the role in a file of keys.
 func (r Role) String() string {
 	if r == Drive {
 		return "drive"
@@ -30,15 +30,14 @@ func (r Role) String() string {
 	return "watch"
 }
 
-// Person is whoever has a key.
+// Person is the holder of a key.
 type Person struct {
-	Name string // the comment behind the key, or its fingerprint
+	Name string // the comment after the key, or its fingerprint
 	Role Role
 }
 
-// Keys are the public keys that may come in: a file in the format of authorized_keys, of
-// whose options there are two, watch (the default) and drive. What is changed in the file
-// counts from the next login on.
+// Keys are the public keys that may log in: a file in the format of authorized_keys, with only two
+// options, watch (the default) and drive. Changes of the file apply from the next login on.
 type Keys struct {
 	path string
 	log  func(line string)
@@ -48,14 +47,13 @@ type Keys struct {
 	people map[string]Person // by key
 }
 
-// stamp tells versions of a file apart.
+// stamp distinguishes versions of a file.
 type stamp struct {
 	modified time.Time
 	size     int64
 }
 
-// OpenKeys reads a file of keys. Later versions that are wrong are said to log, and change
-// nothing.
+// OpenKeys reads a file of keys. Later versions with errors are reported to log and change nothing.
 func OpenKeys(path string, log func(line string)) (*Keys, error) {
 	k := &Keys{path: path, log: log}
 	if err := k.refresh(); err != nil {
@@ -64,7 +62,7 @@ func OpenKeys(path string, log func(line string)) (*Keys, error) {
 	return k, nil
 }
 
-// Find is the person who has a key.
+// Find finds the person who holds a key.
 func (k *Keys) Find(key ssh.PublicKey) (Person, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -75,14 +73,14 @@ func (k *Keys) Find(key ssh.PublicKey) (Person, bool) {
 	return p, found
 }
 
-// Len is how many keys may come in.
+// Len is how many keys may log in.
 func (k *Keys) Len() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return len(k.people)
 }
 
-// refresh reads the file if it is not the one that was read.
+// refresh reads the file again if it has changed.
 func (k *Keys) refresh() error {
 	info, err := os.Stat(k.path)
 	if err != nil {
@@ -99,7 +97,7 @@ func (k *Keys) refresh() error {
 	if err != nil {
 		return err
 	}
-	k.read = now // a version that is wrong is said once
+	k.read = now // an error in a version is reported once
 	people, err := parseKeys(text)
 	if err != nil {
 		return fmt.Errorf("%s%w", k.path, err)

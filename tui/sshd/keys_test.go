@@ -13,7 +13,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// newKey is a new key pair, and its line in a file of keys.
+// newKey makes a key pair, and its line for a file of keys.
 func newKey(t *testing.T, name string) (ssh.Signer, string) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
@@ -56,8 +56,8 @@ func TestKeysHaveRolesAndNames(t *testing.T) {
 	}
 }
 
-// A file with a line that is not understood lets nobody in: a line of another server's file
-// may restrict what this server would not.
+// A file with a line that is not understood admits nobody: a line from another server's file may
+// contain a restriction that this server would not apply.
 func TestAWrongFileOfKeysIsRefused(t *testing.T) {
 	_, alice := newKey(t, "alice")
 	_, bob := newKey(t, "bob")
@@ -87,8 +87,8 @@ func TestAWrongFileOfKeysIsRefused(t *testing.T) {
 	}
 }
 
-// What is changed in the file counts at once; a version that is wrong is said, once, and
-// changes nothing.
+// Changes of the file take effect at once; a version with errors is reported once and changes
+// nothing.
 func TestKeysAreReadAgain(t *testing.T) {
 	a, alice := newKey(t, "alice")
 	b, bob := newKey(t, "bob")
@@ -104,7 +104,7 @@ func TestKeysAreReadAgain(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		version = version.Add(time.Minute) // a clock of the file system may stand still between two writes
+		version = version.Add(time.Minute) // the file system's clock may stand still between two writes
 		if err := os.Chtimes(path, version, version); err != nil {
 			t.Fatal(err)
 		}

@@ -15,34 +15,34 @@ import (
 	"pgrlab/tui"
 )
 
-// Options are those of a server.
+// Options configure a server.
 type Options struct {
 	Keys     *Keys
 	Host     ssh.Signer
-	Sessions int           // at a time; more are refused
-	Idle     time.Duration // a session ends that had no key for so long; 0: never
+	Sessions int           // sessions at the same time; more are refused
+	Idle     time.Duration // ends a session without a key press for so long; 0: never
 	Log      func(line string)
-	// Visit serves a visitor until it has enough or ctx ends; what it returns are the
-	// last words.
+	// Visit serves a visitor until the visit or ctx ends; its result is the last message to the
+	// visitor.
 	Visit func(ctx context.Context, v *Visit) (said string, err error)
 }
 
 // Visit is one session of a visitor.
 type Visit struct {
 	Person
-	Command []string  // what stands behind the host in the command line
+	Command []string  // the words after the host on the command line
 	Input   io.Reader // its end is a hang-up
-	Output  io.Writer // as it is; lines for people go to Lines
+	Output  io.Writer // unchanged; lines for people go to Lines
 	Lines   io.Writer
-	// Terminal is the visitor's, nil where there is none.
+	// Terminal is the visitor's terminal; nil: there is none.
 	Terminal *Terminal
 }
 
 // Terminal is what is known of a visitor's terminal.
 type Terminal struct {
 	Size    tui.Size
-	Sizes   <-chan tui.Size   // later ones; only the newest waits
-	Environ map[string]string // TERM, and what the client sends of what says what it can show
+	Sizes   <-chan tui.Size   // later sizes; only the newest one waits
+	Environ map[string]string // TERM, and variables from the client that say what the terminal can show
 }
 
 // Server serves visitors.
@@ -51,7 +51,7 @@ type Server struct {
 	ln     net.Listener
 	config *ssh.ServerConfig
 	door   *door
-	ctx    context.Context // of sessions
+	ctx    context.Context // context of sessions
 	cancel context.CancelCauseFunc
 
 	mu       sync.Mutex
@@ -61,7 +61,7 @@ type Server struct {
 	clients  sync.WaitGroup // connections
 }
 
-// Listen opens the address; Serve serves.
+// Listen opens the address; call Serve to serve.
 func Listen(address string, o Options) (*Server, error) {
 	ln, err := net.Listen("tcp", address)
 	if err != nil {
@@ -74,8 +74,8 @@ func Listen(address string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// withKey is where the permissions of a connection have the key that it has logged in with:
-// clients may ask about others before.
+// withKey is the permissions' entry for the key that a connection has logged in with: clients may
+// ask about other keys before.
 const withKey = "key"
 
 var errUnknownKey = errors.New("that key may not come in")
@@ -87,7 +87,7 @@ func (s *Server) mayCome(_ ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permission
 	return &ssh.Permissions{Extensions: map[string]string{withKey: string(key.Marshal())}}, nil
 }
 
-// Addr is where the server listens.
+// Addr is the address on which the server listens.
 func (s *Server) Addr() net.Addr { return s.ln.Addr() }
 
 // Serve serves until Close.
@@ -102,7 +102,7 @@ func (s *Server) Serve() error {
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
-		case err != nil: // out of descriptors: others may give some back
+		case err != nil: // out of descriptors: others may release some
 			select {
 			case <-s.ctx.Done():
 			case <-time.After(100 * time.Millisecond):
@@ -117,7 +117,7 @@ func (s *Server) Serve() error {
 	}
 }
 
-// keep counts a connection, if the server goes on.
+// keep counts a connection, unless the server is closing.
 func (s *Server) keep(conn net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,12 +164,12 @@ func (s *Server) client(g *guest) {
 	sessions.Wait()
 }
 
-// closing is how long visitors get to read why.
+// closing is how long visitors have to read the reason.
 const closing = 2 * time.Second
 
-// Close ends all visits, saying why.
+// Close ends all visits and tells them why.
 func (s *Server) Close(why error) {
-	s.mu.Lock() // so that nothing is counted behind this
+	s.mu.Lock() // so that nothing is counted after this
 	s.cancel(why)
 	s.mu.Unlock()
 	s.ln.Close()
@@ -192,7 +192,7 @@ func (s *Server) Close(why error) {
 	s.clients.Wait()
 }
 
-// enter counts a visit, if there is room for it.
+// enter counts a visit if there is room for it.
 func (s *Server) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -214,7 +214,7 @@ func (s *Server) leave() {
 	s.visits.Done()
 }
 
-// person is who has logged in on a connection.
+// person is the person who has logged in on a connection.
 func (s *Server) person(conn *ssh.ServerConn) (Person, error) {
 	key, err := ssh.ParsePublicKey([]byte(conn.Permissions.Extensions[withKey]))
 	if err != nil {
@@ -227,7 +227,7 @@ func (s *Server) person(conn *ssh.ServerConn) (Person, error) {
 	return p, nil
 }
 
-// visit hands a visitor over, and returns the last words.
+// visit hands a visitor over to Options.Visit, and returns the last message.
 func (s *Server) visit(ctx context.Context, v *Visit, from net.Addr) (said string, err error) {
 	if err := s.enter(); err != nil {
 		return "", err
@@ -236,7 +236,7 @@ func (s *Server) visit(ctx context.Context, v *Visit, from net.Addr) (said strin
 	began := time.Now()
 	s.o.Log(fmt.Sprintf("%s from %s (%s)", v.Name, from, v.Role))
 	defer func() {
-		if p := recover(); p != nil { // one visitor's trouble
+		if p := recover(); p != nil { // a failure with one visitor must not end the server
 			s.o.Log(fmt.Sprintf("panic: %v\n%s", p, debug.Stack()))
 			said, err = "", errors.New("pgrlab serve made a mistake: its log has it")
 		}
@@ -254,7 +254,7 @@ func (s *Server) visit(ctx context.Context, v *Visit, from net.Addr) (said strin
 	return s.o.Visit(ctx, v)
 }
 
-// attentive notes when the last key came.
+// attentive notes the time of the last key.
 type attentive struct {
 	io.Reader
 	timer *time.Timer

@@ -16,18 +16,18 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// served is a server of a test, with two keys.
+// served is a server for tests, with two keys.
 type served struct {
 	t          *testing.T
 	server     *Server
 	host       ssh.Signer
-	alice, bob ssh.Signer // drives; watches
+	alice, bob ssh.Signer // alice drives, bob watches
 	keys       string
 	mu         sync.Mutex
 	log        []string
 }
 
-// serve serves visitors by visit until the test is over.
+// serve serves visitors with visit until the test is over.
 func serve(t *testing.T, o Options) *served {
 	t.Helper()
 	s := &served{t: t}
@@ -108,7 +108,7 @@ func TestOnlyKeysOfTheFileComeIn(t *testing.T) {
 			t.Errorf("%s is enough", name)
 		}
 	}
-	// The right key among others is enough.
+	// One right key among others is enough.
 	client, err := s.dial(ssh.PublicKeys(stranger, s.bob))
 	if err != nil {
 		t.Fatal(err)
@@ -116,8 +116,7 @@ func TestOnlyKeysOfTheFileComeIn(t *testing.T) {
 	client.Close()
 }
 
-// A key that is taken out of the file comes in no more, not even on a connection that is
-// open.
+// A key that was removed from the file is not accepted any more, not even on an open connection.
 func TestAKeyThatIsTakenAway(t *testing.T) {
 	s := serve(t, Options{Visit: func(context.Context, *Visit) (string, error) { return "", nil }})
 	client, err := s.dial(ssh.PublicKeys(s.bob))
@@ -140,8 +139,8 @@ func TestAKeyThatIsTakenAway(t *testing.T) {
 	}
 }
 
-// Errors are one line on stderr with exit status 1, last words have status 0, a panic ends
-// one visit alone.
+// An error is one line on stderr with exit status 1, last words have status 0, and a panic ends
+// only its own visit.
 func TestLastWords(t *testing.T) {
 	s := serve(t, Options{Visit: func(_ context.Context, v *Visit) (string, error) {
 		switch v.Command[0] {
@@ -161,7 +160,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// More sessions than there are places are refused, and a place that is left is free again.
+// Sessions beyond the number of places are refused, and a place is free again after it is left.
 func TestPlacesAreLimited(t *testing.T) {
 	in, out := make(chan bool), make(chan bool)
 	s := serve(t, Options{Sessions: 1, Visit: func(ctx context.Context, v *Visit) (string, error) {
@@ -184,7 +183,7 @@ func TestPlacesAreLimited(t *testing.T) {
 	if err := <-stayed; err != nil {
 		t.Error(err)
 	}
-	for { // the place is given back behind the last words
+	for { // the place becomes free only after the last words
 		_, errs, err := s.run(s.bob, "go")
 		if err == nil {
 			break
@@ -195,7 +194,7 @@ func TestPlacesAreLimited(t *testing.T) {
 	}
 }
 
-// Who types nothing for too long is asked to leave; who types stays.
+// A visitor who types nothing for too long is asked to leave; one who types stays.
 func TestIdleVisitorsLeave(t *testing.T) {
 	s := serve(t, Options{Idle: 50 * time.Millisecond, Visit: func(ctx context.Context, v *Visit) (string, error) {
 		<-ctx.Done()
@@ -211,7 +210,7 @@ func TestIdleVisitorsLeave(t *testing.T) {
 	}
 }
 
-// Size, variables and changes of size come through; other variables do not.
+// The size, its changes and the permitted variables are passed on; other variables are not.
 func TestATerminalIsDescribed(t *testing.T) {
 	s := serve(t, Options{Visit: func(_ context.Context, v *Visit) (string, error) {
 		fmt.Fprintf(v.Lines, "%v %v\n", v.Terminal.Size, v.Terminal.Environ)
@@ -243,7 +242,7 @@ func TestATerminalIsDescribed(t *testing.T) {
 	if err := session.Shell(); err != nil {
 		t.Fatal(err)
 	}
-	for columns := range 101 { // faster than they are taken
+	for columns := range 101 { // faster than they are received
 		if err := session.WindowChange(30, columns); err != nil {
 			t.Fatal(err)
 		}
@@ -257,8 +256,8 @@ func TestATerminalIsDescribed(t *testing.T) {
 	}
 }
 
-// A server that ends tells its visitors why, and leaves nothing behind, whatever clients
-// did.
+// A server that ends tells its visitors why, and leaves nothing behind, whatever the clients have
+// done.
 func TestNothingIsLeft(t *testing.T) {
 	times := 20
 	if os.Getenv("PGRLAB_SOAK") != "" {
@@ -289,7 +288,7 @@ func TestNothingIsLeft(t *testing.T) {
 			out, _ := session.StdoutPipe()
 			session.Start("stay")
 			io.ReadFull(out, make([]byte, 4))
-			client.Close() // as if it were killed
+			client.Close() // as if the client was killed
 		}
 		last := make(chan string)
 		client, err := s.dial(ssh.PublicKeys(s.alice))

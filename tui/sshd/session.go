@@ -26,7 +26,7 @@ type (
 	exitStatus    struct{ Status uint32 }
 )
 
-// session is one session of a connection: what the client says of it, until it begins a
+// session is one session of a connection: what the client has said about it before it starts a
 // command or a shell.
 type session struct {
 	channel  ssh.Channel
@@ -35,7 +35,7 @@ type session struct {
 	environ  map[string]string
 }
 
-// session serves one session of a connection until both ends have enough.
+// session serves one session of a connection until either end closes it.
 func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, channel ssh.Channel, requests <-chan *ssh.Request) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 			one.end(said, err)
 		}()
 	}
-	for r := range requests { // to the end of the channel
+	for r := range requests { // until the channel ends
 		ok, start := true, func() {}
 		switch command := (execRequest{}); {
 		case r.Type == "window-change":
@@ -74,7 +74,7 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 		if r.WantReply {
 			r.Reply(ok, nil)
 		}
-		start() // behind the answer, for it may end the channel
+		start() // after the reply, because it may end the channel
 	}
 	cancel()
 	if begun {
@@ -83,7 +83,7 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 	channel.Close()
 }
 
-// visit is the session as a visit.
+// visit is the session as a Visit.
 func (one *session) visit(p Person, command string) *Visit {
 	v := &Visit{Person: p, Command: strings.Fields(command), Input: one.channel, Output: one.channel, Lines: one.channel, Terminal: one.terminal}
 	if one.terminal != nil {
@@ -92,7 +92,7 @@ func (one *session) visit(p Person, command string) *Visit {
 	return v
 }
 
-// end says the last words and hangs up.
+// end sends the last message and hangs up.
 func (one *session) end(said string, err error) {
 	status := exitStatus{}
 	if err != nil {
@@ -109,10 +109,10 @@ func (one *session) end(said string, err error) {
 	one.channel.Close()
 }
 
-// raw writes lines to a terminal that does not begin a line anew by itself.
+// raw writes lines to a terminal that does not return to the first column by itself.
 type raw struct{ io.Writer }
 
-// Write writes p; of how much has been written it knows all or nothing.
+// Write writes p; it reports that either all or nothing was written.
 func (r raw) Write(p []byte) (int, error) {
 	if _, err := r.Writer.Write(bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))); err != nil {
 		return 0, err
@@ -141,11 +141,11 @@ func (one *session) resize(payload []byte) bool {
 	case <-one.sizes:
 	default:
 	}
-	one.sizes <- sizeOf(w.Columns, w.Rows) // it alone sends
+	one.sizes <- sizeOf(w.Columns, w.Rows) // no other goroutine sends
 	return true
 }
 
-// variable notes what says what a terminal can show, and nothing else.
+// variable notes a variable that says what a terminal can show, and ignores all others.
 func (one *session) variable(payload []byte) bool {
 	var e envRequest
 	if ssh.Unmarshal(payload, &e) != nil {
@@ -159,13 +159,13 @@ func (one *session) variable(payload []byte) bool {
 	return false
 }
 
-// value is that of a variable, as far as it can mean anything.
+// value is the value of a variable, cut to a sensible length.
 func value(text string) string {
 	const longest = 100
 	return printable.Line(text[:min(len(text), longest)])
 }
 
-// sizeOf is a size that a client claims.
+// sizeOf is the size that a client claims, limited.
 func sizeOf(columns, rows uint32) tui.Size {
 	const most = 1 << 15
 	return tui.Size{Columns: int(min(columns, most)), Rows: int(min(rows, most))}

@@ -13,8 +13,8 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// ApplyStaged sends what is staged. Changes that need samples or a refit are made
-// now where that is quick, and otherwise it asks.
+// ApplyStaged sends what is staged. Changes that need samples or a refit are made now if that is
+// quick; otherwise it asks.
 func (s *Steering) ApplyStaged() tea.Cmd {
 	class := s.stagedClass()
 	cost, known := s.Cost(class)
@@ -28,8 +28,7 @@ func (s *Steering) ApplyStaged() tea.Cmd {
 	return nil
 }
 
-// ApplyNow sends what is staged and has it redone at once; what takes long asks
-// first.
+// ApplyNow sends what is staged and has it redone at once; if that takes long it asks first.
 func (s *Steering) ApplyNow() tea.Cmd {
 	if len(s.Staged) == 0 {
 		s.Refuse("nothing is staged: change a value first")
@@ -44,7 +43,7 @@ func (s *Steering) ApplyNow() tea.Cmd {
 	return nil
 }
 
-// askCost shows what applying the staged values costs, now or when it is due.
+// askCost shows what it costs to apply the staged values, now or when due.
 func (s *Steering) askCost(class knob.Class, cost time.Duration, known bool) {
 	about := now(cost, known)
 	s.Question(&pane.Dialog{
@@ -58,7 +57,7 @@ func (s *Steering) askCost(class knob.Class, cost time.Duration, known bool) {
 	})
 }
 
-// now says what making a change at once costs.
+// now says what it costs to make a change at once.
 func now(cost time.Duration, known bool) string {
 	if !known {
 		return "now: no env steps meanwhile, and how long that takes is not known yet"
@@ -66,7 +65,7 @@ func now(cost time.Duration, known bool) string {
 	return "now, " + format.Lasting(cost) + " without env steps"
 }
 
-// ApplyAt asks for the step after which the staged values are to be applied.
+// ApplyAt asks for the step after which to apply the staged values.
 func (s *Steering) ApplyAt() tea.Cmd {
 	if len(s.Staged) == 0 || s.Snap == nil {
 		s.Refuse("nothing is staged: change a value first")
@@ -98,10 +97,10 @@ func (s *Steering) DropStaged() tea.Cmd {
 	return nil
 }
 
-// send asks for every staged change, in the order of the table.
+// send requests every staged change, in the order of the table.
 func (s *Steering) send(when Urgency) tea.Cmd { return s.SendAt(when, nil) }
 
-// SendAt is send for a place to come; nil: at once.
+// SendAt is send for a later position; nil: at once.
 func (s *Steering) SendAt(when Urgency, at *knob.Position) tea.Cmd {
 	if s.Watching() {
 		s.Refuse(s.ErrNotDriving().Error() + "; the values stay staged")
@@ -145,7 +144,7 @@ func (s *Steering) Ask(c *history.Change, command func(ref string) event.Command
 	}
 }
 
-// DropAll is dropStaged; it says whether anything was staged.
+// DropAll is DropStaged; it says whether anything was staged.
 func (s *Steering) DropAll() bool {
 	if len(s.Staged) == 0 {
 		return false
@@ -154,7 +153,7 @@ func (s *Steering) DropAll() bool {
 	return true
 }
 
-// Dismiss takes the line under the knobs away; it says whether there was one.
+// Dismiss removes the line under the knobs; it says whether there was one.
 func (s *Steering) Dismiss() bool {
 	if s.Message == "" {
 		return false
@@ -170,7 +169,7 @@ func redoing(class knob.Class) string {
 	return "D_syn is made anew from the generator as it is."
 }
 
-// atNextRefit says when a change is made that waits, if it ever is.
+// atNextRefit says when a waiting change is made, if ever.
 func (s *Steering) atNextRefit() string {
 	if left := s.Snap.Steps - s.Snap.Step; s.Snap.NextRefit <= 0 || s.Snap.NextRefit >= left {
 		return "at the next refit, but the run ends before there is one, in " + format.Count(left) + " steps"
@@ -197,7 +196,7 @@ func (s *Steering) Wanted(name string) knob.Value {
 	return s.Effective(name)
 }
 
-// Usable says, under the knobs, why a knob cannot be changed.
+// Usable says whether a knob can be changed; if not it shows the reason under the knobs.
 func (s *Steering) Usable(k knob.Knob) bool {
 	if s.About.Replay {
 		s.Refuse(pane.ErrReplay.Error())
@@ -214,7 +213,7 @@ func (s *Steering) Usable(k knob.Knob) bool {
 	return true
 }
 
-// Stage remembers a value to send; the effective one is nothing to send.
+// Stage remembers a value to send; the effective value is not staged.
 func (s *Steering) Stage(k knob.Knob, v knob.Value) {
 	if v == s.Effective(k.Name) {
 		delete(s.Staged, k.Name)

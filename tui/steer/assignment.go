@@ -8,7 +8,7 @@ import (
 	"pgrlab/tui/format"
 )
 
-// assignment is a knob, its value, and when.
+// assignment is a knob, its value, and when to apply it.
 type assignment struct {
 	Knob  knob.Knob
 	Value knob.Value

@@ -12,22 +12,22 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// preview is what was asked of the lab about a staged value, and its answer.
+// preview is a question to the lab about a staged value, and its answer.
 type preview struct {
 	id     string // of the newest question; "": none
 	knob   string
 	value  knob.Value
 	asked  time.Time
 	Answer *event.Previewed // nil: not answered yet
-	Step   int              // of the answer
-	old    bool             // the generator has been fitted or D_syn made since it was asked
+	Step   int              // step of the answer
+	old    bool             // the generator was fitted or D_syn made since the question
 }
 
-// PreviewEvery is the least time between two looks at the same value, where refits
-// follow each other faster.
+// PreviewEvery is the shortest time between two previews of the same value, even if refits follow
+// each other faster.
 const PreviewEvery = 2 * time.Second
 
-// askPreview asks what a staged value would make; nothing is touched by it.
+// askPreview asks what a staged value would give; this changes nothing in the run.
 func (s *Steering) askPreview(k knob.Knob, v knob.Value) {
 	s.Preview = preview{}
 	s.Touch(topic.Staged)
@@ -37,8 +37,8 @@ func (s *Steering) askPreview(k knob.Knob, v knob.Value) {
 	}
 }
 
-// RenewPreview asks again where a refit or a generation has made the answer old, which
-// stays until there is a new one; also where the lab was too busy to be asked or to answer.
+// RenewPreview asks again if a refit or a generation has made the answer old, or if the lab was too
+// busy to take the question or to answer. The old answer stays until there is a new one.
 func (s *Steering) RenewPreview() {
 	p := &s.Preview
 	if v, ok := s.Staged[p.knob]; !ok || v != p.value || !p.old || s.Lab == nil || s.Snap == nil || s.Ended() || s.Now().Sub(p.asked) < PreviewEvery {
@@ -51,7 +51,7 @@ func (s *Steering) RenewPreview() {
 	}
 }
 
-// Event takes what an event is to the preview: an answer, or a reason to ask again.
+// Event handles what concerns the preview: an answer, or a reason to ask again.
 func (s *Steering) Event(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.Previewed:
@@ -66,7 +66,7 @@ func (s *Steering) Event(e event.Event) {
 	}
 }
 
-// Previewed is the answer that belongs to what is staged; nil where there is none.
+// Previewed is the answer for the currently staged value; nil: there is none.
 func (s *Steering) Previewed() *event.Previewed {
 	p := s.Preview
 	if v, ok := s.Staged[p.knob]; !ok || v != p.value || p.Answer == nil || p.Answer.Err != "" || p.Answer.Real == nil {
@@ -75,8 +75,8 @@ func (s *Steering) Previewed() *event.Previewed {
 	return p.Answer
 }
 
-// PreviewText says what the preview of the staged value found, or that it is under
-// way; "" without one.
+// PreviewText says what the preview of the staged value found, or that it is under way; "" without
+// a preview.
 func (s *Steering) PreviewText() string {
 	p := s.Preview
 	if v, ok := s.Staged[p.knob]; !ok || v != p.value {
@@ -106,7 +106,7 @@ func (s *Steering) PreviewText() string {
 	if a.Cost != "" {
 		found = append(found, a.Cost)
 	}
-	if a.Real == nil { // there is no F to show yet
+	if a.Real == nil { // there is no F yet
 		return "no preview: " + a.Cost
 	}
 	return "preview: " + strings.Join(found, "; ")

@@ -1,5 +1,5 @@
-// Package steer sends what a person asks for to a run: values of knobs, which are staged
-// first, previews of them, undoing, pauses and notes.
+// Package steer sends a person's requests to a run: values of knobs, which are staged first,
+// previews of them, undoing, pauses and notes.
 package steer
 
 import (
@@ -13,13 +13,13 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// patience is the longest redoing that enter starts without asking.
+// patience is the longest redo that enter starts without asking.
 const patience = 5 * time.Second
 
-// Sender is who asks, in the journal.
+// Sender is the screen's name as a sender, in the journal.
 const Sender = "screen"
 
-// Urgency says when what depends on a change is redone.
+// Urgency says when to redo what depends on a change.
 type Urgency int
 
 const (
@@ -27,16 +27,15 @@ const (
 	AtOnce
 )
 
-// Steering sends what the person asks for to the run: pauses, notes, and changes of
-// knobs, which are staged before they are sent. What was sent is shown as the lab
-// confirms it.
+// Steering sends the person's requests to the run: pauses, notes, and changes of knobs, which are
+// staged before they are sent. The screen shows what was sent as the lab confirms it.
 type Steering struct {
 	*pane.Run
-	Staged  map[string]knob.Value // by knob: chosen and not sent yet
-	Preview preview               // of what is staged
+	Staged  map[string]knob.Value // by knob: chosen but not sent yet
+	Preview preview               // of the staged value
 	Message string                // one line under the knobs: why something did not work
-	Session int64                 // begins the ids of this screen's commands
-	sent    int                   // commands sent, for their ids
+	Session int64                 // prefix of the ids of this screen's commands
+	sent    int                   // number of commands sent, for their ids
 }
 
 // New steers the run that r knows.
@@ -44,7 +43,7 @@ func New(r *pane.Run) *Steering {
 	return &Steering{Run: r, Staged: map[string]knob.Value{}}
 }
 
-// Say puts one line under the knobs, or at the foot where they are not shown.
+// Say puts one line under the knobs, or at the foot if the knobs are not shown.
 func (s *Steering) Say(text string) {
 	s.Message = text
 	s.Touch(topic.Staged)
@@ -54,7 +53,7 @@ func (s *Steering) Say(text string) {
 	s.Changed()
 }
 
-// TogglePause pauses the run after the running slice, or resumes it.
+// TogglePause pauses the run at the end of the current slice, or resumes it.
 func (s *Steering) TogglePause() tea.Cmd {
 	if s.Paused() {
 		return s.order(event.Resume{By: Sender})
@@ -62,8 +61,8 @@ func (s *Steering) TogglePause() tea.Cmd {
 	return s.order(event.Pause{By: Sender})
 }
 
-// TogglePark gives the GPU back, or takes it again and goes on. A run that is only
-// paused is parked, too; on the CPU there is no difference.
+// TogglePark gives the GPU back, or takes it again and goes on. A run that is only paused is
+// parked, too; on the CPU pausing and parking are the same.
 func (s *Steering) TogglePark() tea.Cmd {
 	gpu := s.About.Config.Device == "cuda"
 	if s.Paused() && (s.Snap.Parked || !gpu) {
@@ -90,7 +89,7 @@ func (s *Steering) order(c event.Command) tea.Cmd {
 	return nil
 }
 
-// Checkpoint saves the run where it is; the event says when it is on the disk.
+// Checkpoint saves the run in its present state; an event says when the checkpoint is on the disk.
 func (s *Steering) Checkpoint() tea.Cmd {
 	if s.Lab == nil {
 		return nil
@@ -103,7 +102,7 @@ func (s *Steering) Checkpoint() tea.Cmd {
 	return nil
 }
 
-// Analyse has the run looked at; the findings are an event.
+// Analyse requests an analysis of the run; the findings come as an event.
 func (s *Steering) Analyse() tea.Cmd {
 	if s.Lab == nil {
 		return nil
@@ -125,7 +124,7 @@ func (s *Steering) OpenNote() tea.Cmd {
 	return nil
 }
 
-// WriteNote writes a remark into the journal; an empty one is none.
+// WriteNote writes a remark into the journal; it ignores an empty one.
 func (s *Steering) WriteNote(text string) tea.Cmd {
 	if text == "" || s.Lab == nil {
 		return nil

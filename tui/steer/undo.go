@@ -13,10 +13,10 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Undo takes the last change back, as a new change. What costs time asks first, and
-// the dialog says what undoing is not.
+// Undo takes the last change back, as a new change. If that costs time it asks first, and the
+// dialog says what undoing does not do.
 func (s *Steering) Undo() tea.Cmd {
-	if c := s.LastChange(); c != nil && c.State == history.Asked && c.At == 0 { // what came before it is not what was meant
+	if c := s.LastChange(); c != nil && c.State == history.Asked && c.At == 0 { // the person does not mean the change before it
 		s.Refuse("the last change is not applied yet")
 		return nil
 	}
@@ -33,7 +33,7 @@ func (s *Steering) Undo() tea.Cmd {
 	})
 }
 
-// Redo makes the change that was undone last once more, as a new change.
+// Redo repeats the change that was undone last, as a new change.
 func (s *Steering) Redo() tea.Cmd {
 	last := s.History.LastRedoable()
 	if last == nil || s.Lab == nil {
@@ -48,8 +48,8 @@ func (s *Steering) Redo() tea.Cmd {
 	})
 }
 
-// takeBack asks, where the change last needs new samples or a refit, when to redo
-// them, and then calls do.
+// takeBack calls do; if the change last needs new samples or a refit, it first asks when to redo
+// them.
 func (s *Steering) takeBack(verb string, last *history.Change, do func(now bool)) tea.Cmd {
 	cost, known := s.Cost(last.Class)
 	if last.Class == knob.ClassBatch || !s.Generated() || known && cost < patience {
@@ -69,7 +69,7 @@ func (s *Steering) takeBack(verb string, last *history.Change, do func(now bool)
 	return nil
 }
 
-// CommandUndo is "undo N": it takes change N back, or the last one where text is empty.
+// CommandUndo is "undo N": it takes change N back, or the last one if text is empty.
 func (s *Steering) CommandUndo(text string) error {
 	if text == "" {
 		s.Undo()

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// style is what escape sequences have asked for. Colours are those of SVG; "" is none.
+// style is the state set by escape sequences. Colours are in SVG form; "" is no colour.
 type style struct {
 	fore, back                              string
 	bold, faint, italic, underline, inverse bool
 }
 
-// colours are those of the cells and of what is behind them; "" is the ground.
+// colours are the colours of the characters and of the background; "" is the ground.
 func (s style) colours() (fore, back string) {
 	fore, back = s.fore, s.back
 	if fore == "" {
@@ -43,7 +43,7 @@ func (s style) attributes() (a string) {
 	return a
 }
 
-// apply does what the numbers of a sequence SGR say (ECMA-48, 8.3.117).
+// apply applies the numbers of an SGR sequence (ECMA-48, 8.3.117).
 func (s *style) apply(numbers string) {
 	var all []int
 	for _, n := range strings.FieldsFunc(numbers, func(r rune) bool { return r == ';' || r == ':' }) {
@@ -108,7 +108,7 @@ func extended(numbers []int) (colour string, rest []int) {
 	return "", nil
 }
 
-// sixteen are xterm's first colours.
+// sixteen are xterm's first 16 colours.
 var sixteen = [16]string{
 	"#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5",
 	"#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff",

@@ -1,5 +1,5 @@
-// Package svg draws what stands on a terminal as an SVG picture. It knows neither the
-// screen nor Bubble Tea.
+// Package svg draws the contents of a terminal as an SVG picture. It knows neither the screen nor
+// Bubble Tea.
 package svg
 
 import (
@@ -11,7 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A cell of the picture in pixels: a monospaced font of 14 pixels has characters 8.43 wide (DejaVu, Menlo).
+// The size of a cell in pixels: a monospaced font of 14 pixels has characters 8.43 wide (DejaVu,
+// Menlo).
 const (
 	cellWidth  = 8.43
 	cellHeight = 16
@@ -20,15 +21,15 @@ const (
 	margin     = 12
 )
 
-// Ground and ink are the colours of a cell that says nothing else.
+// Ground and ink are the colours of a cell that sets no others.
 const (
 	ground = "#101418"
 	ink    = "#d0d4d8"
 )
 
-// Draw draws lines of text with escape sequences for colours and weights; title is for
-// those who cannot see it. Each run of equal cells is stretched to its columns, so that a
-// reader's font does not move them.
+// Draw draws lines of text with escape sequences for colours and weights; title is for readers who
+// cannot see the picture. Each run of equal cells is stretched to its columns, so that the reader's
+// font does not shift it.
 func Draw(frame, title string) []byte {
 	lines := strings.Split(frame, "\n")
 	columns := 0
@@ -46,7 +47,7 @@ func Draw(frame, title string) []byte {
 	return b.Bytes()
 }
 
-// drawLine draws one line whose upper edge is at top.
+// drawLine draws one line with its upper edge at top.
 func drawLine(b *bytes.Buffer, line string, top int) {
 	column := 0
 	for _, r := range runs(line) {
@@ -66,7 +67,7 @@ func drawLine(b *bytes.Buffer, line string, top int) {
 
 func escaped(s string) string {
 	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(s)) // a buffer takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a buffer accepts everything
 	return b.String()
 }
 
@@ -76,8 +77,8 @@ type run struct {
 	style style
 }
 
-// runs cuts a line where its style changes, and at blanks that make a column or more of
-// nothing: what stands behind them is then at its place in any font.
+// runs cuts a line where its style changes, and at blanks that fill one or more columns: the text
+// after them is then at its place in any font.
 func runs(line string) (all []run) {
 	var now style
 	var state byte

@@ -15,7 +15,7 @@ func TestDraw(t *testing.T) {
 		"<title>a &lt;title&gt;</title>",
 		`fill="#d0d4d8" xml:space="preserve">plain</text>`,
 		`fill="#010203" font-weight="bold" xml:space="preserve">&amp;</text>`,
-		`<rect x="12" y="28" width="59.01" height="16" fill="#d0d4d8"/>`, // the ground of inverse text
+		`<rect x="12" y="28" width="59.01" height="16" fill="#d0d4d8"/>`, // the background of inverse text
 		`fill="#101418" xml:space="preserve">inverse</text>`,
 		`<rect x="71.01" y="28" width="16.86" height="16" fill="#ff0000"/>`,
 		`<text x="87.87" y="40" textLength="8.43" lengthAdjust="spacingAndGlyphs" fill="#d0d4d8" xml:space="preserve">│</text>`,

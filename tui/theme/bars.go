@@ -26,9 +26,8 @@ func (t *Theme) Bar(fraction float64, w int) string {
 	return t.Faint.On(t.Glyphs.barLeft) + t.BarFull.On(full) + t.barRest.On(rest) + t.Faint.On(t.Glyphs.barRight)
 }
 
-// Columns draws values as bars rows high, one column each, scaled to the largest;
-// the topmost row comes first. Values that are not finite or not positive are
-// blank.
+// Columns draws values as bars, rows high and one column each, scaled to the largest; the topmost
+// row comes first. Values that are not finite or not positive are blank.
 func (t *Theme) Columns(values []float64, rows int, colour Ink) []string {
 	highest := 0.0
 	for _, v := range values {
@@ -59,10 +58,9 @@ func (t *Theme) Columns(values []float64, rows int, colour Ink) []string {
 	return out
 }
 
-// Trend is a sparkline in at most w columns with the range of what it draws, or
-// without that where there is no room.
+// Trend is a sparkline in at most w columns, followed by the range of its values if there is room.
 func (t *Theme) Trend(values []float64, w int) string {
-	const fewest = 4 // columns that show a course
+	const fewest = 4 // columns needed to show a trend
 	for n := min(len(values), w); n >= min(fewest, len(values)); n-- {
 		lo, hi := rangeOf(values[len(values)-n:])
 		text := " " + format.Number(lo) + ".." + format.Number(hi)
@@ -76,7 +74,7 @@ func (t *Theme) Trend(values []float64, w int) string {
 	return t.sparkline(values, w)
 }
 
-// rangeOf are the smallest and the largest of the finite values; lo > hi without any.
+// rangeOf is the smallest and the largest finite value; lo > hi if there is none.
 func rangeOf(values []float64) (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -87,13 +85,13 @@ func rangeOf(values []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// minSpan is the least range that the height of a sparkline stands for, as a share of
-// the largest magnitude in it: what changes by a few per cent does not look like a jump
-// from nothing to all.
+// minSpan is the smallest range that the height of a sparkline stands for, as a share of the
+// largest magnitude in it: a change of a few per cent must not look like a jump from nothing to
+// all.
 const minSpan = 0.5
 
-// sparkline draws the last w values between their smallest and largest, or in the middle
-// of minSpan.
+// sparkline draws the last w values between their smallest and largest, or in the middle of the
+// range given by minSpan.
 func (t *Theme) sparkline(values []float64, w int) string {
 	if len(values) > w {
 		values = values[len(values)-max(0, w):]

@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 )
 
-// A small change does not look like a large one, and the range stands beside.
+// A small change does not look like a large one, and the range is shown beside it.
 func TestSparklinesHaveARange(t *testing.T) {
 	th := New(lipgloss.NewRenderer(io.Discard), Unicode)
 	heights := func(text string) (lo, hi int) {

@@ -6,8 +6,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Box frames body in w by h columns with a title in the upper border and a note at
-// its right end; the lines of body are cut and padded.
+// Box frames body in w by h columns with a title in the upper border and a note at the border's
+// right end; the lines of body are cut and padded.
 func (t *Theme) Box(title, note string, body []string, w, h int, focused bool) []string {
 	if w < 4 || h < 3 {
 		return t.Fill(body, w, h)
@@ -47,7 +47,7 @@ func Overlay(lines, box []string, w int) []string {
 	if len(box) == 0 || len(lines) == 0 {
 		return lines
 	}
-	if Width(box[0])+2 <= w { // a column of air on both sides
+	if Width(box[0])+2 <= w { // leave a free column on both sides
 		for i := range box {
 			box[i] = " " + box[i] + " "
 		}
@@ -55,7 +55,7 @@ func Overlay(lines, box []string, w int) []string {
 	bw := Width(box[0])
 	x, y := max(0, (w-bw)/2), max(0, (len(lines)-len(box))/2)
 	if len(lines) < LowScreen {
-		y = max(0, len(lines)-1-len(box)) // the line with the keys stays
+		y = max(0, len(lines)-1-len(box)) // the line with the keys stays visible
 	}
 	out := append([]string(nil), lines...)
 	for i, b := range box {
@@ -68,7 +68,7 @@ func Overlay(lines, box []string, w int) []string {
 	return out
 }
 
-// Over lays the lines of a box over the left of lines that are w columns wide.
+// Over lays the lines of a box over the left part of lines that are w columns wide.
 func (t *Theme) Over(lines, box []string, w int) []string {
 	out := make([]string, len(lines))
 	for i := range lines {
@@ -103,6 +103,6 @@ func (t *Theme) RuleTitle(title, note string, w int) string {
 // Pad moves lines two columns to the right.
 func Pad(lines []string) []string { return Indent(Indent(lines)) }
 
-// LowScreen is the height below which a dialog takes as little of the screen as it
-// can, and stands at its foot.
+// LowScreen is the height below which a dialog takes as little of the screen as possible, and
+// stands at its foot.
 const LowScreen = 30

@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// ramp are colours by growing lightness of one hue, which no task is drawn in; people with colour
-// blindness tell them apart by the lightness.
+// ramp are colours of growing lightness and one hue, which no task uses; people with colour
+// blindness can tell them apart by the lightness.
 var ramp = [5]color.RGBA{{64, 0, 60, 255}, {142, 42, 124, 255}, {204, 79, 176, 255}, {240, 154, 220, 255}, {255, 230, 250, 255}}
 
-// RampAt is the colour of a share from 0 to 1 on the ramp, for pictures.
+// RampAt is the ramp's colour for a share from 0 to 1, for pictures.
 func RampAt(share float64) color.RGBA {
 	at := math.Max(0, math.Min(1, share)) * float64(len(ramp)-1)
 	i := min(int(at), len(ramp)-2)

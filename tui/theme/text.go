@@ -9,7 +9,7 @@ import (
 // Width is the number of columns s takes on the terminal.
 func Width(s string) int { return ansi.StringWidth(s) }
 
-// Fit makes s exactly w columns wide: cut with an ellipsis or padded.
+// Fit makes s exactly w columns wide: it cuts with an ellipsis, or pads.
 func (t *Theme) Fit(s string, w int) string {
 	if w <= 0 {
 		return ""
@@ -22,8 +22,8 @@ func (t *Theme) Fit(s string, w int) string {
 	return s + strings.Repeat(" ", w-n)
 }
 
-// Clip shortens plain text to w columns behind a clause or at least a word, so that no
-// word and no number is cut in two.
+// Clip shortens plain text to w columns after a clause or at least a word, so that no word and no
+// number is cut in two.
 func (t *Theme) Clip(s string, w int) string {
 	if Width(s) <= w {
 		return s
@@ -53,8 +53,7 @@ func (t *Theme) Clip(s string, w int) string {
 	return t.Fit(s, w)
 }
 
-// Middle shortens s to w columns in its middle: names of runs begin alike, and end with
-// what tells them apart.
+// Middle shortens s to w columns in its middle: names of runs begin alike, and differ at the end.
 func (t *Theme) Middle(s string, w int) string {
 	if Width(s) <= w {
 		return s
@@ -67,7 +66,8 @@ func (t *Theme) Middle(s string, w int) string {
 	return ansi.Truncate(s, w-dots-end, "") + t.Glyphs.Ellipsis + ansi.TruncateLeft(s, Width(s)-end, "")
 }
 
-// Spread puts left and right at the ends of w columns; the right gives way first.
+// Spread puts left and right at the ends of w columns; if there is not enough room, right is cut
+// first.
 func (t *Theme) Spread(left, right string, w int) string {
 	l, r := Width(left), Width(right)
 	if r == 0 || l+1+r > w {
@@ -76,8 +76,7 @@ func (t *Theme) Spread(left, right string, w int) string {
 	return left + strings.Repeat(" ", w-l-r) + right
 }
 
-// Join puts the parts that fit into w columns side by side; earlier ones matter
-// more.
+// Join puts the parts that fit into w columns side by side; earlier parts have priority.
 func Join(w int, separator string, parts ...string) string {
 	var b strings.Builder
 	used, gap := 0, Width(separator)
@@ -160,7 +159,7 @@ func FirstFitting(notes []string, w int) string {
 	return ""
 }
 
-// WrapStyled wraps text that may hold escape sequences.
+// WrapStyled wraps text that may contain escape sequences.
 func WrapStyled(s string, w int) []string {
 	if Width(s) <= w {
 		return []string{s}
@@ -168,7 +167,7 @@ func WrapStyled(s string, w int) []string {
 	return strings.Split(ansi.Wordwrap(s, max(1, w), " "), "\n")
 }
 
-// ASCIIOnly replaces every character outside ASCII by one inside, width for width.
+// ASCIIOnly replaces every non-ASCII character by ASCII of the same width.
 func ASCIIOnly(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 {
@@ -187,7 +186,7 @@ var asciiFor = map[rune]rune{
 	'²': '2', '≈': '~', '√': 'v', '½': '.', 'Σ': 'S', '▸': '>', '●': '*', '○': 'o',
 }
 
-// Hang wraps text behind a name of n columns.
+// Hang wraps text that follows a name of n columns.
 func Hang(name string, n int, text string, w int) []string {
 	lines := Wrap(text, max(10, w-n))
 	for i := range lines {
@@ -200,7 +199,7 @@ func Hang(name string, n int, text string, w int) []string {
 	return lines
 }
 
-// KeyLabel draws the arrows of a label where the glyphs have them.
+// KeyLabel draws the arrows of a label, if the glyphs have arrows.
 func (t *Theme) KeyLabel(label string) string {
 	switch label {
 	case "left right":

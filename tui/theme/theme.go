@@ -1,6 +1,6 @@
-// Package theme is the colours and characters of a screen, and the drawing that is made
-// of them: text cut and padded to columns, boxes, bars, sparklines. Styles come from one
-// lipgloss renderer, so that screens on different terminals can live in one process.
+// Package theme is the colours and characters of a screen, and the drawing done with them: text cut
+// and padded to columns, boxes, bars, sparklines. Styles come from one lipgloss renderer, so that
+// screens on different terminals can live in one process.
 package theme
 
 import (
@@ -45,10 +45,10 @@ type Theme struct {
 	Selected, Cursor           Ink
 	StateRun, StatePause       Ink
 	StateStop, StateStart      Ink
-	Series                     [6]Ink // of the runs, then of a quantity's further lines
+	Series                     [6]Ink // for the runs, then for a quantity's further lines
 	Real, Synthetic, Reference Ink
 	marker, MarkerNumber       Ink
-	Ramp                       [len(ramp)]Ink // of a share from 0 to 1: see RampAt
+	Ramp                       [len(ramp)]Ink // for a share from 0 to 1: see RampAt
 }
 
 // glyphs are the characters outside the charts, each one column wide.
@@ -89,7 +89,7 @@ func asciiGlyphs() glyphs {
 	}
 }
 
-// consoleGlyphs are those that the font of the Linux console has.
+// consoleGlyphs are the glyphs in the font of the Linux console.
 func consoleGlyphs() glyphs {
 	g := unicodeGlyphs()
 	g.topLeft, g.topRight, g.bottomLeft, g.bottomRight = "┌", "┐", "└", "┘"
@@ -100,9 +100,9 @@ func consoleGlyphs() glyphs {
 	return g
 }
 
-// Two tones of each colour: for dark and for light backgrounds. The hues are those
-// of Okabe and Ito's palette, which people with colour blindness can tell apart;
-// nothing on the screen is said by colour alone.
+// colours has two tones of each colour: for dark and for light backgrounds. The hues are those of
+// Okabe and Ito's palette, which people with colour blindness can tell apart; nothing on the screen
+// is expressed by colour alone.
 var colours = map[string][2]lipgloss.CompleteColor{
 	"sky":    {{TrueColor: "#56B4E9", ANSI256: "75", ANSI: "14"}, {TrueColor: "#0072B2", ANSI256: "25", ANSI: "4"}},
 	"orange": {{TrueColor: "#E69F00", ANSI256: "214", ANSI: "11"}, {TrueColor: "#B26F00", ANSI256: "130", ANSI: "3"}},
@@ -116,8 +116,7 @@ var colours = map[string][2]lipgloss.CompleteColor{
 	"bar":    {{TrueColor: "#263445", ANSI256: "236", ANSI: "0"}, {TrueColor: "#D8E6F3", ANSI256: "254", ANSI: "7"}},
 }
 
-// New takes every style from r and the characters from the wish for plain
-// ones.
+// New takes every style from r, and the characters from set.
 func New(r *lipgloss.Renderer, set CharacterSet) *Theme {
 	tone := 0
 	if !r.HasDarkBackground() {
@@ -183,9 +182,9 @@ func (t *Theme) Paint(r chart.Role, s string) string {
 	}
 }
 
-// NewRenderer chooses colours from the environment alone (NO_COLOR, CLICOLOR,
-// COLORTERM, TERM, COLORFGBG): asking the terminal would wait for its answer and
-// may eat the first keys.
+// NewRenderer chooses colours from the environment alone (NO_COLOR, CLICOLOR, COLORTERM, TERM,
+// COLORFGBG): a question to the terminal would mean waiting for its answer, and might swallow the
+// first keys.
 func NewRenderer(out io.Writer, env termenv.Environ) *lipgloss.Renderer {
 	o := termenv.NewOutput(out, termenv.WithEnvironment(env), termenv.WithTTY(true))
 	r := lipgloss.NewRenderer(out)
@@ -201,7 +200,7 @@ func DarkBackground(v string) bool {
 	return err != nil || n < 7 || n == 8
 }
 
-// Spelled is text in characters that the screen has.
+// Spelled is text in the characters that the screen has.
 func (t *Theme) Spelled(text string) string {
 	if t.Set == ASCII {
 		return spelledOut.Replace(text)
@@ -221,8 +220,8 @@ func ChartGlyphs(set CharacterSet) chart.Glyphs {
 	}
 }
 
-// spelledOut names, for terminals without them, the letters of the definitions that
-// are not ASCII.
+// spelledOut replaces the non-ASCII letters of the definitions by their names, for terminals
+// without these letters.
 var spelledOut = strings.NewReplacer(
 	"μ", "mu", "τ", "tau", "π", "pi", "γ", "gamma", "ω", "w", "α", "alpha", "λ", "lambda", "σ", "sigma", "Σ", "sum",
 	"Q̄", "Q'", "H̄", "H", "ã", "a~", "−", "-", "≤", "<=", "²", "^2", "±", "+-", "·", "*", "∅", "none", "╎", "!", "┴", "^")
@@ -234,5 +233,5 @@ type CharacterSet int
 const (
 	Unicode CharacterSet = iota // box drawing and blocks, no Braille
 	ASCII                       // plain ASCII only
-	Console                     // the box drawing that the Linux console's font has
+	Console                     // the box drawing in the Linux console's font
 )

@@ -1,13 +1,13 @@
-// Package topic names what changes while a screen is open, and counts how often it has
-// changed, so that a pane is drawn again only when something that it shows has.
+// Package topic names the things that change while a screen is open, and counts how often they have
+// changed, so that a pane is redrawn only when something that it shows has changed.
 package topic
 
-// Topic is something that changes while a screen is open. A pane is drawn again when
-// one of its topics has changed.
+// Topic is something that changes while a screen is open. A pane is redrawn when one of its topics
+// has changed.
 type Topic string
 
-// The topics that several panes share. Every pane has one of its own beside them, by
-// its ID, for what its keys change.
+// The topics that several panes share. In addition every pane has a topic of its own, named by its
+// ID, for what its keys change.
 const (
 	Snapshot    Topic = "snapshot"    // the newest numbers of the run
 	Lines       Topic = "lines"       // the list of events
@@ -22,21 +22,21 @@ const (
 // Versions counts how often each topic has changed.
 type Versions map[Topic]int
 
-// Touch says that topics have changed.
+// Touch notes that topics have changed.
 func (v Versions) Touch(topics ...Topic) {
 	for _, t := range topics {
 		v[t]++
 	}
 }
 
-// TouchAll says that everything has changed.
+// TouchAll notes that everything has changed.
 func (v Versions) TouchAll() {
 	for t := range v {
 		v[t]++
 	}
 }
 
-// Sum grows when one of the topics changes.
+// Sum is a number that grows whenever one of the topics changes.
 func (v Versions) Sum(topics ...Topic) (n int) {
 	for _, t := range topics {
 		n += v[t]

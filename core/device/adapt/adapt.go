@@ -1,44 +1,44 @@
-// Package adapt chooses among several ways to do the same work by what each took lately.
+// Package adapt chooses among several ways to do the same work by how long each took recently.
 package adapt
 
 import "time"
 
-// Choice is that of one piece of work that is done again and again: together by all
-// workers, with one helper, or by each worker alone. On a machine whose cores are busy with
-// other things two workers that wait for each other can be slower than one: a
-// thread that loses its core in the middle of a lane is waited for. The choice
-// never shows in the numbers. The zero value is ready.
+// Choice chooses how to do one piece of work that is repeated again and again: together by all
+// workers, with one helper, or by each worker alone. On a machine whose cores are busy with other
+// things, two workers that wait for each other can be slower than one: if a thread loses its core
+// in the middle of a lane, the other waits for it. The choice never affects the numbers. The zero
+// value is ready to use.
 //
-// The way that lost is tried again from time to time, several runs in a row of
-// which the first does not count: after a stretch of the other way the helper is
-// asleep and half of the weights are in the other core's cache, which a single
-// run pays for and a stretch does not. Only where runs are long is one enough.
+// The way that lost is tried again from time to time, in several consecutive runs. The first of
+// them does not count: after a stretch of runs in the other way the helper is asleep and half of
+// the weights are in the other core's cache, a cost that only the first run has. One run is enough
+// only if runs are long.
 type Choice struct {
-	Pairs bool // Pair is another way than Together
-	Fixed bool // it is always Together
+	Pairs bool // Pair is a third way besides Together and Alone
+	Fixed bool // always Together
 
-	ways   [3]average // by way
-	way    Way        // the one that is preferred
-	trying bool       // a trial of another one is under way
-	tried  Way        // that is tried, or was last
+	ways   [3]average // indexed by Way
+	way    Way        // the preferred way
+	trying bool       // a trial of another way is under way
+	tried  Way        // the way being tried, or the last one tried
 	since  int        // runs since the last trial began or ended
-	every  int        // how many runs pass between trials now
+	every  int        // number of runs between trials
 	start  float64    // seconds of the preferred way after the last trial
 }
 
-// Way is one to do the work.
+// Way is a way to do the work.
 type Way int
 
 const (
 	Together Way = iota // by all workers
-	Alone               // by as few as can
+	Alone               // by as few as possible
 	Pair                // by two
 )
 
-// fewer says whether w takes fewer workers than v.
+// fewer reports whether w uses fewer workers than v.
 func (w Way) fewer(v Way) bool { return w != v && (w == Alone || v == Together) }
 
-// next is the way that is tried after the one that was tried last.
+// next returns the way to try after the last one tried.
 func (a *Choice) next() Way {
 	if !a.Pairs {
 		return 1 - a.way
@@ -51,26 +51,27 @@ func (a *Choice) next() Way {
 }
 
 const (
-	// coldRuns touch memory for the first time: they are not compared.
+	// coldRuns is the number of runs that touch memory for the first time: they are not compared.
 	coldRuns = 2
-	// trialRuns are a trial, its first run included.
+	// trialRuns is the number of runs in a trial, including the first.
 	trialRuns = 4
-	// long is what a run takes that is a trial by itself.
+	// long is the duration from which one run is a trial by itself.
 	long = 10 * time.Millisecond
-	// soonest and latest bound the runs between two trials, which become rarer
-	// while they end as the last one did. A caller that works alone cannot see
-	// that the machine has become idle: it tries more often.
+	// soonest and latest bound the number of runs between two trials. Trials become rarer as long
+	// as they end like the last one. A caller that works alone cannot see that the machine has
+	// become idle, so it tries more often.
 	soonest, latest, latestAlone = 64, 512, 128
-	// soonestLong is soonest of long runs that go alone: these were chosen by a single
-	// run of the other way, which something may have held up.
+	// soonestLong replaces soonest for long runs that go alone: this way was chosen after a single
+	// run of the other way, which something may have delayed.
 	soonestLong = 8
-	// upset is the growth of the preferred way's time that calls for a trial at
-	// once: the machine has changed.
+	// upset is the growth of the preferred way's time that triggers a trial immediately, because
+	// the machine has changed.
 	upset = 1.5
-	// outlier bounds how many times the average one run counts, so that a single
-	// hiccup decides nothing.
+	// outlier caps one run at this multiple of the average, so that a single hiccup decides
+	// nothing.
 	outlier = 4
-	// margin is what fewer workers must win by: helpers that have nothing to do cost nothing.
+	// margin is the factor by which fewer workers must be quicker to win: idle helpers cost
+	// nothing.
 	margin = 0.97
 )
 
@@ -80,7 +81,7 @@ type average struct {
 	seen    int
 }
 
-// add takes in a duration: the mean of the first few, then with that weight.
+// add takes in a duration: the mean of the first few, then an average with the given weight.
 func (a *average) add(d time.Duration, weight float64) {
 	s := d.Seconds()
 	if a.seen > 0 {
@@ -90,7 +91,7 @@ func (a *average) add(d time.Duration, weight float64) {
 	a.seconds += max(weight, 1/float64(a.seen)) * (s - a.seconds)
 }
 
-// Choose says how the next run is to be done.
+// Choose says how to do the next run.
 func (a *Choice) Choose() Way {
 	if a.Fixed {
 		return Together
@@ -104,7 +105,7 @@ func (a *Choice) Choose() Way {
 	return a.way
 }
 
-// Record takes in what the run took that Choose was asked for last.
+// Record records how long the run took that the last Choose was for.
 func (a *Choice) Record(took time.Duration) {
 	a.since++
 	tried, cold := &a.ways[a.tried], a.start == 0 && a.since <= coldRuns
@@ -127,9 +128,9 @@ func (a *Choice) Record(took time.Duration) {
 	}
 }
 
-// upset reports whether the preferred way takes so much longer than it did that
-// the other one should be tried at once: the machine has changed. After a first
-// run that was long enough nothing is waited for either.
+// upset reports whether the preferred way takes so much longer than before that the other one
+// should be tried immediately, because the machine has changed. If the first run was long enough,
+// the other way is tried immediately too.
 func (a *Choice) upset(took time.Duration) bool {
 	if a.start == 0 {
 		return took >= long

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// simulate makes runs of which each way takes what it is told, and counts those
-// that were done alone. before is how many runs in a row the way has been taken.
+// simulate makes runs that take the time that took returns for their way, and counts those that
+// were done alone. before is the number of runs in a row that have already used the way.
 func simulate(a *Choice, runs int, took func(w Way, before int) time.Duration) (solo int) {
 	var last Way
 	before := 0
@@ -24,7 +24,7 @@ func simulate(a *Choice, runs int, took func(w Way, before int) time.Duration) (
 	return solo
 }
 
-// takes is a machine on which the ways take so long, in hundredths of a millisecond.
+// takes is a machine on which the two ways take the given times, in hundredths of a millisecond.
 func takes(onesOwn, shared time.Duration) func(Way, int) time.Duration {
 	return func(w Way, _ int) time.Duration {
 		if w == Alone {
@@ -34,8 +34,7 @@ func takes(onesOwn, shared time.Duration) func(Way, int) time.Duration {
 	}
 }
 
-// The quicker way is found within a few runs and kept but for trials, which
-// become rare.
+// The quicker way is found within a few runs and then kept, except for trials, which become rare.
 func TestTheQuickerWayIsTaken(t *testing.T) {
 	const runs = 2000
 	if solo := simulate(&Choice{}, runs, takes(90, 50)); solo > runs/50 {
@@ -46,8 +45,8 @@ func TestTheQuickerWayIsTaken(t *testing.T) {
 	}
 }
 
-// A way that is slow at first, because memory is cold or the helper asleep, but
-// quicker in a stretch, is taken.
+// A way that is slow at first, because memory is cold or the helper is asleep, but quicker over
+// several runs, is taken.
 func TestAWayIsJudgedByAStretchOfIt(t *testing.T) {
 	first := func(w Way, before int) time.Duration {
 		if w == Together && before == 0 {
@@ -82,7 +81,7 @@ func TestTheChoiceFollowsTheMachine(t *testing.T) {
 	}
 }
 
-// One run that was held up says nothing.
+// A single run that was delayed does not change the choice.
 func TestAHiccupDecidesNothing(t *testing.T) {
 	for _, w := range []Way{Together, Alone} {
 		a := &Choice{}
@@ -98,7 +97,7 @@ func TestAHiccupDecidesNothing(t *testing.T) {
 	}
 }
 
-// A run that is long is a trial by itself: others would cost more than they tell.
+// A long run is a complete trial: more runs would cost more than they tell.
 func TestLongRunsAreTriedOnce(t *testing.T) {
 	a := &Choice{}
 	if solo := simulate(a, coldRuns+2*trialRuns, takes(16_000, 10_000)); solo != 1 || a.way != Together {
@@ -106,7 +105,8 @@ func TestLongRunsAreTriedOnce(t *testing.T) {
 	}
 }
 
-// A long run that was held up, and by which working alone was chosen, costs few others.
+// If a long run was delayed and working alone was chosen because of it, only few other runs pay for
+// this.
 func TestALongRunThatWasHeldUpCostsFew(t *testing.T) {
 	a, runs := &Choice{}, 0
 	solo := simulate(a, 100, func(w Way, _ int) time.Duration {

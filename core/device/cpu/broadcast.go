@@ -16,9 +16,8 @@ func init() {
 	lowerings[device.SumGrad] = sumGrad
 }
 
-// perRow emits a stage over the rows of each lane, of all members: row i stands
-// for row i%rows of member i/rows. wholes are operands that each lane reads
-// altogether.
+// perRow emits a stage over the rows of each lane, for all members: row i is row i%rows of member
+// i/rows. wholes are operands that each lane reads as a whole.
 func (c *compiler) perRow(in device.Instr, like device.Ref, wholes []device.Ref, run func(lo, hi int)) {
 	members, rows, _ := c.shape(like)
 	c.rowwise(in, rows, wholes, func(lo, hi int) {
@@ -28,8 +27,8 @@ func (c *compiler) perRow(in device.Instr, like device.Ref, wholes []device.Ref,
 	})
 }
 
-// memberwise is elementwise with operands that each lane reads altogether, for
-// functions quick enough to be called for a member at once.
+// memberwise is elementwise with operands that each lane reads as a whole, for functions quick
+// enough to be called once for a whole member.
 func (c *compiler) memberwise(in device.Instr, wholes []device.Ref, run func(lo, hi int)) {
 	_, _, cols := c.shape(in.Out)
 	c.perRow(in, in.Out, wholes, func(lo, hi int) { run(lo*cols, hi*cols) })
@@ -48,7 +47,7 @@ func byColumn(f func(k *kernel.Family, dst, a, b []float32)) lowering {
 	}
 }
 
-// members repeats its operand: [B,C] by rows, and [C] as the rows of the result.
+// members repeats its operand: [B,C] for each member, or [C] as the rows of the result.
 func members(c *compiler, in device.Instr) {
 	x, y := c.data[in.In[0]], c.data[in.Out]
 	n, rows, cols := c.shape(in.Out)

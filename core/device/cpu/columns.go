@@ -5,24 +5,23 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 )
 
-// large is from how many elements on the weights of a layer are divided between
-// lanes, instead of the rows of the batch: they are half a MiB, all of a
-// second-level cache. Each lane then reads and packs its own part of them,
-// gradients have no partial sums, and what that costs, a barrier for each layer,
-// is little beside a product of this size.
+// large is the number of elements above which the weights of a layer are divided between lanes,
+// instead of the rows of the batch. Such weights fill half a MiB, all of a second-level cache. Each
+// lane then reads and packs only its own part of the weights, and gradients have no partial sums.
+// The cost, a barrier for each layer, is small compared with a product of this size.
 const large = 1 << 17
 
-// manyRows is from how many rows on these are divided all the same.
+// manyRows is the number of rows above which the rows are divided nevertheless.
 const manyRows = 1024
 
-// divides says whether lanes divide the weights of a layer.
+// divides reports whether lanes divide the weights of a layer.
 func (c *compiler) divides(w device.Ref, rows int) bool {
 	members, in, out := c.shape(w)
 	return members == 1 && rows <= manyRows && in*out > large && in >= 64 && out >= 64
 }
 
-// columnwise emits a stage in which each lane works on its columns of every
-// operand but those that it reads altogether.
+// columnwise emits a stage in which each lane works on its columns of every operand, except the
+// operands in wholes, which it reads as a whole.
 func (c *compiler) columnwise(in device.Instr, cols int, wholes []device.Ref, run func(lo, hi int)) {
 	s := c.byColumns(cols)
 	c.upright[in.Out] = true
@@ -41,7 +40,7 @@ func (c *compiler) columnwise(in device.Instr, cols int, wholes []device.Ref, ru
 	}})
 }
 
-// linearColumns is linear, each lane computing its columns of the result.
+// linearColumns is linear with each lane computing its columns of the result.
 func (c *compiler) linearColumns(in device.Instr, l layer) {
 	x, w, y, epilogue := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out], c.epilogue(in)
 	c.columnwise(in, l.out, in.In[:1], func(lo, hi int) {
@@ -49,8 +48,8 @@ func (c *compiler) linearColumns(in device.Instr, l layer) {
 	})
 }
 
-// linearDXColumns is linearDX, each lane computing its columns of the result: by
-// its rows of the weights.
+// linearDXColumns is linearDX with each lane computing its columns of the result from its rows of
+// the weights.
 func (c *compiler) linearDXColumns(in device.Instr, rows, out, cols int) {
 	dz, w, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	c.columnwise(in, cols, in.In, func(lo, hi int) {
@@ -62,13 +61,13 @@ func (c *compiler) linearDXColumns(in device.Instr, rows, out, cols int) {
 	})
 }
 
-// bandRows are the rows of a gradient by large weights that are made by one product:
-// as many as a product packs of its first operand at once. What is squared next of them
-// is for the most part in the second-level cache.
+// bandRows is the number of rows of a large weight gradient that one product makes: as many as a
+// product packs of its first operand at once. These rows are squared next, and are then mostly
+// still in the second-level cache.
 const bandRows = 256
 
-// linearDWRows is linearDW, each lane computing its rows of the result, by its
-// columns of x, from all rows of the batch.
+// linearDWRows is linearDW with each lane computing its rows of the result, from its columns of x
+// and all rows of the batch.
 func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 	x, dz, dw := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	uses := append(reads(c.byColumns(cols), in.In[0]), reads(split{by: whole}, in.In[1])...)
@@ -77,7 +76,7 @@ func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 		lo, hi := columnRange(cols, lane)
 		return lo * out, hi * out
 	})
-	if c.parts > 1 && columnGrain*out%block != 0 { // a block may be of two parts
+	if c.parts > 1 && columnGrain*out%block != 0 { // a block may span two parts
 		delete(c.blockSquares, in.Out)
 		square = func(int, int, int) {}
 	}
@@ -91,14 +90,14 @@ func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 	}})
 }
 
-// colSumColumns is colSum, each lane summing its columns.
+// colSumColumns is colSum with each lane summing its columns.
 func (c *compiler) colSumColumns(in device.Instr, rows, cols int) {
 	dz, sum := c.data[in.In[0]], c.data[in.Out]
 	c.columnwise(in, cols, nil, func(lo, hi int) { c.k.ColSum(rows, hi-lo, dz[lo:], cols, sum[lo:]) })
 }
 
-// standing says whether lanes do an elementwise instruction by columns, because
-// one of its operands was written so.
+// standing reports whether lanes do an elementwise instruction by columns, because one of its
+// operands was written by columns.
 func (c *compiler) standing(in device.Instr) bool {
 	members, rows, cols := c.shape(in.Out)
 	some := false

@@ -15,32 +15,32 @@ type compiler struct {
 	data     [][]float32
 	schedule *scheduler
 	before   []func()
-	after    []func() // what the caller does when a run has changed state
+	after    []func() // work of the caller after a run has changed state
 	gate     int      // the segment that begins to change state; 0: none does
 	guard    guard
 	// copies holds the lanes' sums of every buffer that is summed over rows.
 	copies   map[device.Ref][Lanes][]float32
 	occasion *uint64
-	// partial holds, for a buffer that was summed over rows and not yet added
-	// up, the lanes' sums; that of lane 0 is the buffer itself.
+	// partial holds, for a buffer that was summed over rows and not yet added up, the lanes' sums;
+	// lane 0's sum is the buffer itself.
 	partial map[device.Ref][Lanes][]float32
 	// blockSquares holds, for a gradient, the sums of the squares of each lane's blocks.
 	blockSquares map[device.Ref][Lanes][]float64
 	nextID       int
-	// upright are the buffers that lanes wrote by columns.
+	// upright holds the buffers that lanes wrote by columns.
 	upright map[device.Ref]bool
-	// owner is the buffer whose memory a buffer has.
+	// owner is, for each buffer, the buffer whose memory it uses.
 	owner []device.Ref
-	// into is the instruction that does the work of each, itself or one that it was
-	// fused into.
+	// into is, for each instruction, the one that does its work: itself or the one it was fused
+	// into.
 	into []int
-	// imaged are those that lanes wrote image by image.
+	// imaged holds the buffers that lanes wrote image by image.
 	imaged map[device.Ref]bool
-	// owned are those that lanes wrote by members.
+	// owned holds the buffers that lanes wrote by members.
 	owned map[device.Ref]bool
-	// gaussians are what samples of the policy were made of, by their results.
+	// gaussians holds the intermediate numbers of the policy's samples, by the sample's result.
 	gaussians map[device.Ref]*gaussian
-	// parts are the most that a lane may be cut into.
+	// parts is the largest number of parts that a lane may be cut into.
 	parts int
 }
 
@@ -51,7 +51,7 @@ func newCompiler(p *device.Program, k *kernel.Family, parts int) *compiler {
 		gaussians: map[device.Ref]*gaussian{}, blockSquares: map[device.Ref][Lanes][]float64{},
 	}
 	for _, b := range p.Buffers {
-		c.data = append(c.data, b.Host) // the others when they are made
+		c.data = append(c.data, b.Host) // the other buffers get memory when they are made
 	}
 	return c
 }
@@ -116,7 +116,7 @@ func (c *compiler) shape(r device.Ref) (n, rows, cols int) {
 	return b.Members, b.Rows, b.Cols
 }
 
-// grained is a split whose lanes have parts, where the device has any.
+// grained returns a split whose lanes have parts, if the device uses parts.
 func (c *compiler) grained(by splitBy, n, grain int) split {
 	if c.parts == 1 {
 		grain = 0
@@ -130,7 +130,7 @@ func (c *compiler) byColumns(n int) split  { return c.grained(byColumns, n, colu
 func (c *compiler) byMembers(n int) split  { return c.grained(byMembers, n, 1) }
 func (c *compiler) byImages(n int) split   { return c.grained(byRows, n, 1) }
 
-// scratch is a new number for memory that is not a buffer of the program.
+// scratch returns a new number for memory that is not a buffer of the program.
 func (c *compiler) scratch() int {
 	c.nextID++
 	return c.nextID - 1
@@ -148,13 +148,13 @@ func reads(s split, refs ...device.Ref) []access {
 
 func writes(s split, r device.Ref) access { return access{buf: buf(r), split: s, write: true} }
 
-// rowwise emits a stage in which each share works on its rows of every operand;
-// wholes are operands that each reads altogether.
+// rowwise emits a stage in which each share works on its rows of every operand; wholes are operands
+// that each share reads as a whole.
 func (c *compiler) rowwise(in device.Instr, rows int, wholes []device.Ref, run func(lo, hi int)) {
 	c.rowwiseShare(in, rows, wholes, func(_ share, lo, hi int) { run(lo, hi) })
 }
 
-// rowwiseShare is rowwise for stages that need scratch memory of their share.
+// rowwiseShare is rowwise for stages that need scratch memory for each share.
 func (c *compiler) rowwiseShare(in device.Instr, rows int, wholes []device.Ref, run func(s share, lo, hi int)) {
 	s := c.byRows(rows)
 	uses := []access{writes(s, in.Out)}
@@ -184,14 +184,14 @@ func contains(refs []device.Ref, r device.Ref) bool {
 	return false
 }
 
-// overRows emits a stage that sums over rows: each lane writes its own sums of
-// its rows into a copy of the result. The copies are added up before the first read.
+// overRows emits a stage that sums over rows: each lane writes the sums of its rows into its own
+// copy of the result. The copies are added up before the first read.
 func (c *compiler) overRows(in device.Instr, rows int, wholes []device.Ref, run func(out []float32, lo, hi int)) {
 	c.overRowsGrain(in, rows, wholes, 1, 0, func(out []float32, lo, hi, _, _ int) { run(out, lo, hi) })
 }
 
-// overRowsCut is overRows for results of which parts of a lane can make some rows each: rows
-// from to to of width.
+// overRowsCut is overRows for results whose rows, of the given width, can be divided among the
+// parts of a lane: each part makes rows from to to.
 func (c *compiler) overRowsCut(in device.Instr, rows int, wholes []device.Ref, width int, run func(out []float32, lo, hi, from, to int)) {
 	c.overRowsGrain(in, rows, wholes, width, rowGrain, run)
 }
@@ -199,7 +199,7 @@ func (c *compiler) overRowsCut(in device.Instr, rows int, wholes []device.Ref, w
 func (c *compiler) overRowsGrain(in device.Instr, rows int, wholes []device.Ref, width, grain int, run func(out []float32, lo, hi, from, to int)) {
 	copies := c.sums(in.Out)
 	uses, rest := []access{writes(c.grained(byLane, width, grain), in.Out)}, split{by: byRows, n: rows}
-	if c.parts > 1 && grain > 0 { // a lane's rows are read by all its parts
+	if c.parts > 1 && grain > 0 { // all parts of a lane read its rows
 		rest = split{by: whole}
 	}
 	for _, r := range in.In {
@@ -219,7 +219,7 @@ func (c *compiler) overRowsGrain(in device.Instr, rows int, wholes []device.Ref,
 	}})
 }
 
-// sums are the lanes' own copies of a result that is summed over rows.
+// sums returns the lanes' own copies of a result that is summed over rows.
 func (c *compiler) sums(r device.Ref) [Lanes][]float32 {
 	copies := [Lanes][]float32{c.data[r]}
 	for lane := 1; lane < Lanes; lane++ {

@@ -13,15 +13,15 @@ func init() {
 	lowerings[device.ConvDB] = convDB
 }
 
-// Convolutions are products whose left operand is read from the images where they lie:
-// the windows of one line of places are rows that overlap. No matrix of windows is
-// ever written; an image is copied only where zeros have to stand around it.
+// Convolutions are products whose left operand is read from the images in place: the windows of one
+// line of places are rows that overlap. No matrix of windows is ever written; an image is copied
+// only if zeros must surround it.
 
-// frame is an image with zeros around it: lines and pixels of a number of channels.
+// frame is an image with zeros around it, with lines of pixels of a number of channels.
 type frame struct {
 	height, width, channels          int
-	top, left, bottom, right, stride int         // stride is that of a line, in numbers
-	memory                           [][]float32 // by place of the share
+	top, left, bottom, right, stride int         // stride is the stride of a line, in numbers
+	memory                           [][]float32 // indexed by the share's place
 }
 
 func (c *compiler) newFrame(height, width, channels, before, below, behind int) frame {
@@ -35,10 +35,10 @@ func (c *compiler) newFrame(height, width, channels, before, below, behind int) 
 	return f
 }
 
-// bare says that there are no zeros.
+// bare reports that there are no zeros.
 func (f *frame) bare() bool { return f.top+f.left+f.bottom+f.right == 0 }
 
-// of is the image in its frame, in a share's memory: the zeros there stay.
+// of returns the image in its frame, in the share's memory; the zeros there remain.
 func (f *frame) of(s share, image []float32) []float32 {
 	if f.bare() {
 		return image
@@ -56,7 +56,7 @@ type forward struct {
 	frame   frame
 	patches kernel.Patches
 	out     int // channels of the result
-	width   int // places of a line
+	width   int // number of places in a line
 }
 
 func (c *compiler) newForward(over window.Geometry, out int) forward {
@@ -88,9 +88,9 @@ func conv(c *compiler, in device.Instr) {
 	})
 }
 
-// convDX is, for each of the remainders that a pixel's place may have by the stride, a
-// convolution of dz with the part of the window that meets such pixels, turned around.
-// It sums from the last to the first of the window's lines and pixels there.
+// convDX handles each remainder of a pixel's place modulo the stride separately: it is a
+// convolution of dz with the part of the window that meets such pixels, turned around. It sums from
+// the last to the first of the window's lines and pixels in that part.
 func convDX(c *compiler, in device.Instr) {
 	dz, w, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	_, rows, cols := c.shape(in.In[0])
@@ -118,7 +118,7 @@ func convDX(c *compiler, in device.Instr) {
 	})
 }
 
-// backward is what convDX does with an image.
+// backward holds what convDX needs for an image.
 type backward struct {
 	k      *kernel.Family
 	over   window.Geometry
@@ -126,11 +126,11 @@ type backward struct {
 	frame  frame
 	phases []phase
 	sparse bool        // some pixels are under no window
-	turned [][]float32 // by place of the share
+	turned [][]float32 // indexed by the share's place
 	panels [][]float32
 }
 
-// phase is the pixels that have one remainder down and one across.
+// phase is the set of pixels with one remainder down and one remainder across.
 type phase struct {
 	down, across taps
 	from, to     int // where the patches begin in the frame, and the pixels in the image
@@ -138,15 +138,15 @@ type phase struct {
 	patches      kernel.Patches
 }
 
-// taps are the lines of a window, or the pixels of its lines, that meet the pixels of
-// one remainder: first, first+stride and so on, count of them.
+// taps are the lines of a window, or the pixels of its lines, that meet the pixels of one
+// remainder: first, first+stride and so on, count in all.
 type taps struct {
 	first, count int
-	pixel, n     int // the first pixel of that remainder, and how many there are
-	place        int // of the window whose first tap is on that pixel
+	pixel, n     int // the first pixel of that remainder, and the number of such pixels
+	place        int // place of the window whose first tap is on that pixel
 }
 
-// tapsOf are those of a side of an image.
+// tapsOf returns the taps for one side of an image.
 func tapsOf(over window.Geometry, side, remainder int) taps {
 	t := taps{first: remainder, count: (over.Kernel - remainder + over.Stride - 1) / over.Stride}
 	t.place = (over.Pad - remainder + over.Stride - 1) / over.Stride
@@ -164,7 +164,7 @@ func newBackward(c *compiler, over window.Geometry, out int) *backward {
 	height, width := over.Out()
 	b := &backward{k: c.k, over: over, out: out}
 	before := (over.Kernel+over.Stride-1)/over.Stride - 1
-	// Behind the last place may be pixels that only windows at places further on would meet.
+	// Pixels may remain behind the last place that only windows at further places would meet.
 	behind := func(side, places int) int { return max(0, (side-1+over.Pad)/over.Stride-(places-1)) }
 	b.frame = c.newFrame(height, width, out, before, behind(over.Height, height), behind(over.Width, width))
 	size := 0
@@ -195,7 +195,7 @@ func newBackward(c *compiler, over window.Geometry, out int) *backward {
 	return b
 }
 
-// pack brings the weights of every phase to the order in which its product reads them.
+// pack arranges the weights of every phase in the order in which its product reads them.
 func (b *backward) pack(s share, w []float32) {
 	channels := b.over.Channels
 	for _, p := range b.phases {
@@ -211,7 +211,7 @@ func (b *backward) pack(s share, w []float32) {
 	}
 }
 
-// image writes what dz sends back to an image.
+// image writes the gradient of one image from dz.
 func (b *backward) image(s share, dz, dx, mask []float32) {
 	from := b.frame.of(s, dz)
 	line, pixel := b.over.Stride*b.over.Width*b.over.Channels, b.over.Stride*b.over.Channels
@@ -225,7 +225,7 @@ func (b *backward) image(s share, dz, dx, mask []float32) {
 	}
 }
 
-// convDW adds up one image after the other, each place by place.
+// convDW sums the images one after the other, and each image place by place.
 func convDW(c *compiler, in device.Instr) {
 	x, dz := c.data[in.In[0]], c.data[in.In[1]]
 	_, rows, size := c.shape(in.In[0])
@@ -233,7 +233,7 @@ func convDW(c *compiler, in device.Instr) {
 	_, _, out := c.shape(in.Out)
 	f := c.newForward(in.Window, out)
 	line := f.patches.Run * out
-	p := kernel.Patches{ // the same turned around: windows' lines, their pixels, places
+	p := kernel.Patches{ // the same, turned around: the windows' lines, their pixels, the places
 		Outer: f.patches.Lines, OuterStride: f.patches.LineStride,
 		Inner: f.patches.Run, InnerStride: f.patches.RunStride,
 		Lines: f.patches.Outer, LineStride: f.patches.OuterStride,
@@ -244,7 +244,7 @@ func convDW(c *compiler, in device.Instr) {
 		panels = c.perShare(c.k.PanelSize(in.Window.Places(), out))
 	}
 	dw := c.sums(in.Out)
-	// Rows of the gradient that a share has, of each of the window's lines.
+	// The rows of the gradient that a share computes, in each of the window's lines.
 	mine := func(s share) (from, to int) { return s.cut(0, f.patches.Run, rowGrain) }
 	c.imagewise(in, rows, imageStage{
 		summed: f.patches.Run,
@@ -272,7 +272,7 @@ func convDW(c *compiler, in device.Instr) {
 	})
 }
 
-// convDB adds up the places of one image after the other.
+// convDB sums the places of one image after the other.
 func convDB(c *compiler, in device.Instr) {
 	dz := c.data[in.In[0]]
 	_, rows, cols := c.shape(in.In[0])

@@ -13,14 +13,14 @@ import (
 	"pgrlab/core/testing/racing"
 )
 
-// Every segment must see what all shares of the one before wrote, whoever took
-// them and however long that took; runs of all parts and of one take turns.
+// Every segment must see what all shares of the previous one wrote, whoever worked on them and
+// however long that took. Runs with all parts and runs with one part alternate.
 func TestSegmentsAreBarriers(t *testing.T) {
-	for workers, runs := range map[int]int{2: 200, 3: 20, 5: 5, 8: 5} { // that wait long for cores that are not there
+	for workers, runs := range map[int]int{2: 200, 3: 20, 5: 5, 8: 5} { // large numbers of workers wait long for cores that do not exist
 		p := newPool(workers, 0)
 		const segments = 40
 		most := p.mostParts()
-		shares := Lanes // of the present run
+		shares := Lanes // those of the present run
 		var done [segments][]atomic.Int64
 		var early atomic.Int64
 		want := make([]int64, Lanes*most)
@@ -64,15 +64,15 @@ func TestSegmentsAreBarriers(t *testing.T) {
 	}
 }
 
-// Jobs of different lengths in turn, from several goroutines: a late helper of
-// one must not take a lane of another.
+// Jobs of different lengths alternate, from several goroutines: a late helper of one job must not
+// take a lane of another.
 func TestJobsOfManyCallers(t *testing.T) {
 	p := newPool(6, 0)
 	defer p.close()
 	var callers sync.WaitGroup
 	for c := range 3 {
 		callers.Go(func() {
-			var count [Lanes]atomic.Int64 // of all parts
+			var count [Lanes]atomic.Int64 // over all parts
 			j := &job{}
 			for range 1 + 3*c {
 				j.segments = append(j.segments, []stage{{run: func(s share) { count[s.lane].Add(int64(6 / Lanes / s.parts)) }}})
@@ -90,7 +90,7 @@ func TestJobsOfManyCallers(t *testing.T) {
 	callers.Wait()
 }
 
-// TestSharedWork holds that every part of work that is shared is done once a run.
+// TestSharedWork checks that every part of shared work is done exactly once in a run.
 func TestSharedWork(t *testing.T) {
 	for _, threads := range []int{1, 2, 4, 5} {
 		d, err := New(Options{Threads: threads})
@@ -139,7 +139,7 @@ func TestHelpersSleepAndWake(t *testing.T) {
 	}
 }
 
-// A barrier stands where lanes would meet, and only there.
+// A barrier is placed where lanes would meet, and only there.
 func TestBarriersStandWhereLanesMeet(t *testing.T) {
 	rows, elements := split{by: byRows, n: 8}, split{by: byElements, n: 8}
 	type use struct {
@@ -176,7 +176,7 @@ func TestBarriersStandWhereLanesMeet(t *testing.T) {
 	}
 }
 
-// A postponed sum costs no barrier of its own, unless it is read.
+// A postponed sum needs no barrier of its own unless it is read.
 func TestPostponedStagesWaitForABarrier(t *testing.T) {
 	lane, first := split{by: byLane}, split{by: byFirst}
 	partial := stage{name: "partial", uses: []access{{1, lane, true}}}

@@ -15,8 +15,8 @@ import (
 	"pgrlab/core/testing/racing"
 )
 
-// delayed is a device whose shares dawdle at random before every stage, and whose programs
-// are always worked on by all.
+// delayed is a device whose shares wait a random time before every stage, and on whose programs all
+// workers work.
 type delayed struct{ *Device }
 
 func (d delayed) Compile(p *device.Program) (device.Executable, error) {
@@ -40,9 +40,9 @@ func (d delayed) Compile(p *device.Program) (device.Executable, error) {
 	return e, nil
 }
 
-// Twenty updates by one worker, and by more that are delayed at random, end in the same
-// weights, bit for bit: by rows, by members, by parts of large weights. The long form makes
-// sixty.
+// Twenty updates by one worker, and by more workers with random delays, end in the same weights,
+// bit for bit: with lanes divided by rows, by members, and by parts of large weights. The long form
+// makes sixty.
 func TestDelaysDoNotChangeBits(t *testing.T) {
 	seed, updates := rng.New(1, "delays"), racing.Few(20, 5)
 	if os.Getenv("PGRLAB_SOAK") != "" {

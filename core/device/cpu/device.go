@@ -8,15 +8,15 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 )
 
-// Options choose how a device works; the zero value takes what the machine
-// offers.
+// Options choose how a device works; the zero value uses what the machine offers.
 type Options struct {
-	// Threads is the number of workers, at most MaxThreads; 0 takes as many as Allowed says.
+	// Threads is the number of workers, at most MaxThreads; 0 takes the number that Allowed
+	// returns.
 	Threads int
-	// Family is the kernels' family, "" for the best that the CPU has.
+	// Family is the name of the kernels' family; "" selects the best one that the CPU supports.
 	Family string
-	// LeastShare is the work, in floating-point operations, that a worker beyond the
-	// second must find in an instruction for a program to be cut for it; 0: some 5 µs.
+	// LeastShare is the work, in floating-point operations, that each worker beyond the second must
+	// find in an instruction before a program is cut for it; 0: about 5 µs.
 	LeastShare int
 }
 
@@ -50,37 +50,37 @@ func New(o Options) (*Device, error) {
 	return &Device{kernels: k, crew: crew{pool: newPool(o.Threads, 0)}, leastShare: cmp.Or(o.LeastShare, leastShare)}, nil
 }
 
-// Name says which kernels and how many threads.
+// Name names the kernels and the number of threads.
 func (d *Device) Name() string {
 	return fmt.Sprintf("cpu %s, %d threads", d.kernels.Name(), d.Threads())
 }
 
-// Family is the name of the kernels' family.
+// Family returns the name of the kernels' family.
 func (d *Device) Family() string { return d.kernels.Name() }
 
-// Kernels are those in use.
+// Kernels returns the kernels in use.
 func (d *Device) Kernels() *kernel.Family { return d.kernels }
 
-// Threads is the number of workers.
+// Threads returns the number of workers.
 func (d *Device) Threads() int { return d.pool.workers }
 
-// Close ends the workers. Programs still run afterwards, on one core.
+// Close ends the workers. Programs still run afterwards, but on one core.
 func (d *Device) Close() error {
 	d.pool.close()
 	return d.divisions.close()
 }
 
-// Share is device.Sharer's.
+// Share implements device.Sharer.
 func (d *Device) Share(work func(part, parts int)) func() {
 	t := &task{crew: d.crew, job: &job{segments: [][]stage{{{name: "shared", run: func(s share) { work(s.place(), Lanes*s.parts) }}}}}, parts: d.mostParts()}
 	return t.run
 }
 
-// smallest is the work, in floating-point operations, below which a program
-// runs on its caller's core alone: waking a helper costs about as much.
+// smallest is the work, in floating-point operations, below which a program runs on its caller's
+// core alone: waking a helper costs about as much as that work.
 const smallest = 200_000
 
-// Compile turns a program into stages.
+// Compile compiles a program into stages.
 func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	flops := 0
 	for _, in := range p.Instrs {
@@ -105,10 +105,10 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	return x, nil
 }
 
-// leastShare is some 5 µs of one core: barriers among many workers take about one.
+// leastShare is about 5 µs of one core; barriers among many workers take about 1 µs.
 const leastShare = 1_000_000
 
-// partsOf is into how many parts lanes are cut for a program of so much work.
+// partsOf returns the number of parts that lanes are cut into for a program with that much work.
 func (d *Device) partsOf(p *device.Program, flops int) int {
 	return max(1, min(d.mostParts(), flops/(max(1, len(p.Instrs))*Lanes*d.leastShare)))
 }
@@ -116,16 +116,16 @@ func (d *Device) partsOf(p *device.Program, flops int) int {
 type executable struct {
 	task
 	data     [][]float32
-	stages   [][]stage // the job's segments with every instruction by itself
+	stages   [][]stage // the job's segments with every instruction separate
 	copies   map[device.Ref][Lanes][]float32
 	before   []func() // work of the caller before the lanes start
-	after    []func() // and when the run has changed state
+	after    []func() // work of the caller after the run has changed state
 	guard    *guard
 	occasion *uint64
 
-	// What Outline says.
-	into  []int        // the instruction that does the work of each
-	owner []device.Ref // the buffer whose memory a buffer has
+	// Fields for Outline.
+	into  []int        // the instruction that does the work of each instruction
+	owner []device.Ref // the buffer whose memory each buffer uses
 	bound []bool       // whether a buffer's memory is not the program's own
 }
 

@@ -30,7 +30,7 @@ func fourier(c *compiler, in device.Instr) {
 	})
 }
 
-// edmNoised: see op.EDMNoised for the formulas.
+// edmNoised implements the formulas of op.EDMNoised.
 func edmNoised(c *compiler, in device.Instr) {
 	x, n, z, spread, out := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
 	pMean, pStd := in.F[0], in.F[1]
@@ -54,9 +54,9 @@ func edmNoised(c *compiler, in device.Instr) {
 	})
 }
 
-// noising returns c_in, and the factors of x and of the noise n in the target
-// (x − c_skip(x+σn))/c_out: without the cancellation at small σ, since
-// x − c_skip·x = x·σ²/(σ²+σ_d²).
+// noising returns c_in, and the factors of x and of the noise n in the target (x −
+// c_skip(x+σn))/c_out. The factors avoid the cancellation at small σ, since x − c_skip·x =
+// x·σ²/(σ²+σ_d²).
 func noising(sigma, spread float64) (in, ofX, ofN float32) {
 	root := math.Sqrt(sigma*sigma + spread*spread)
 	return float32(1 / root), float32(sigma / (spread * root)), float32(spread / root)

@@ -7,16 +7,16 @@ import (
 	"pgrlab/core/device"
 )
 
-// crew are the workers that a device's programs have.
+// crew is the workers that run a device's programs.
 type crew struct {
 	pool *pool // the device's own
-	// Of a device that is a part of another one: that one's workers, and whether programs
-	// have these now.
+	// For a device that is a part of another one: the whole device's workers, and whether programs
+	// may use them now.
 	whole *pool
 	lent  *atomic.Bool
 }
 
-// mostParts is into how many parts lanes are cut at most.
+// mostParts returns the largest number of parts that lanes are cut into.
 func (c *crew) mostParts() int {
 	if c.whole != nil {
 		return max(c.whole.mostParts(), c.pool.mostParts())
@@ -24,22 +24,22 @@ func (c *crew) mostParts() int {
 	return c.pool.mostParts()
 }
 
-// divisions are those that were asked of a device, by the number of their parts: several runs
-// on one device divide it alike.
+// divisions holds the parts that were requested of a device, keyed by their number; several runs on
+// one device share the same division.
 type divisions struct {
 	mu   sync.Mutex
 	of   map[int][]device.Device
 	lent atomic.Bool
 }
 
-// Workers is device.Divider's.
+// Workers implements device.Divider.
 func (d *Device) Workers() int { return d.Threads() }
 
-// Lend is device.Divider's.
+// Lend implements device.Divider.
 func (d *Device) Lend(all bool) { d.divisions.lent.Store(all) }
 
-// Divide is device.Divider's. Where n does not divide the workers the first parts have one
-// more.
+// Divide implements device.Divider. If n does not divide the number of workers, the first parts
+// have one more.
 func (d *Device) Divide(n int) []device.Device {
 	all := d.Threads()
 	if n < 1 || n > all {

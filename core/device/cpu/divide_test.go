@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Parts of a device have all of its workers between them, the same for all who ask, and end
-// with it.
+// The parts of a device share all of its workers, are the same for all callers, and end with the
+// device.
 func TestWorkersAreDivided(t *testing.T) {
 	before := runtime.NumGoroutine()
 	d, err := New(Options{Threads: 7})
@@ -27,7 +27,7 @@ func TestWorkersAreDivided(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	for runtime.NumGoroutine() > before { // they end when they are scheduled
+	for runtime.NumGoroutine() > before { // they end once they are scheduled
 		runtime.Gosched()
 	}
 }

@@ -31,7 +31,7 @@ func init() {
 	lowerings[device.FillUniform] = fill
 }
 
-// block bounds one kernel call, which Go cannot preempt, to some 20 µs.
+// block bounds one kernel call, which Go cannot preempt, to about 20 µs.
 const block = 1 << 14
 
 // elementwise emits a stage over the elements of each lane's rows.
@@ -72,7 +72,7 @@ func (c *compiler) elementwise(in device.Instr, run func(lo, hi int)) {
 	})
 }
 
-// fill writes random numbers; an element's number depends on its place alone.
+// fill writes random numbers; an element's number depends only on its position.
 func fill(c *compiler, in device.Instr) {
 	members, rows, cols := c.shape(in.Out)
 	y, stream, occasion, items := c.data[in.Out], in.Fill, c.occasion, in.Items

@@ -52,8 +52,8 @@ func binary(f func(k *kernel.Family, dst, a, b []float32)) lowering {
 	}
 }
 
-// each and each2 make kernels of functions for which no family has its own: what
-// works on single columns.
+// each and each2 make kernels of functions that no family implements itself: those that work on
+// single columns.
 func each(f func(x float64) float64) func(k *kernel.Family, dst, x []float32) {
 	return func(_ *kernel.Family, dst, x []float32) {
 		for i, v := range x {

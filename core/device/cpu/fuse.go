@@ -7,16 +7,16 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 )
 
-// fused is the program with passes over activations taken into the layers beside
-// them, which read and write these anyway:
+// fused returns the program with passes over activations moved into the adjacent layers, which read
+// or write these activations anyway:
 //
-//   - an addition of a layer's result becomes what the layer's sums start with:
+//   - an addition to a layer's result becomes the start of the layer's sums:
 //     operand 3 of Linear;
-//   - an activation that only layers read becomes what they do as they read their
+//   - an activation that only layers read is applied as they read their
 //     operand: I[0] of Linear, a Code.
 //
-// What was taken in leaves a Nop behind, so that instructions keep their numbers;
-// into names the one that does the work of each now.
+// A fused instruction leaves a Nop behind, so that instructions keep their numbers; into names for
+// each instruction the one that now does its work.
 func fused(p *device.Program, divides func(w device.Ref, rows int) bool) (q *device.Program, into []int) {
 	f := fusion{p: new(device.Program), divides: divides, users: make([]int, len(p.Buffers)), into: make([]int, len(p.Instrs))}
 	*f.p = *p
@@ -44,11 +44,11 @@ func fused(p *device.Program, divides func(w device.Ref, rows int) bool) (q *dev
 type fusion struct {
 	p       *device.Program
 	divides func(w device.Ref, rows int) bool
-	users   []int // of each buffer; what outlives the instructions counts as many
+	users   []int // number of users of each buffer; a buffer that outlives the instructions counts as many
 	into    []int
 }
 
-// nop stands where an instruction was.
+// nop takes the place of a removed instruction.
 var nop = device.Instr{Code: device.Nop, Out: device.None, Mask: device.None}
 
 func (f *fusion) count() {
@@ -72,13 +72,13 @@ func (f *fusion) count() {
 
 const many = 1 << 20
 
-// layer says whether an instruction is a layer whose product goes by whole tiles.
+// layer reports whether an instruction is a layer whose product works on whole tiles.
 func (f *fusion) layer(in device.Instr) bool {
 	return in.Code == device.Linear && f.p.Buffers[in.In[1]].Cols > 1
 }
 
-// addition is done by the last of the layers whose result it adds, if nothing else
-// reads that.
+// addition moves an addition into the last of the layers whose result it adds, if nothing else
+// reads that result.
 func (f *fusion) addition(i int) {
 	add := f.p.Instrs[i]
 	for at := i - 1; at >= 0; at-- {
@@ -104,13 +104,13 @@ func (f *fusion) alike(a, b device.Ref) bool {
 	return x.Members == y.Members && x.Rows == y.Rows && x.Cols == y.Cols
 }
 
-// least is how many rows and columns of a layer's operand, and columns of its
-// result, make it worth copying the operand.
+// least is the minimum number of rows and columns of a layer's operand, and of columns of its
+// result, for which copying the operand is worth it.
 const least = 48
 
-// activation is done by the layers that read it, if nothing else does. A function
-// that takes longer than to read the number itself is evaluated once: by one layer,
-// and not by every lane.
+// activation moves an activation into the layers that read it, if nothing else reads it. A function
+// that takes longer than reading the number is evaluated only once: it is moved only into a single
+// layer whose operand is not read by every lane.
 func (f *fusion) activation(i int) {
 	act := f.p.Instrs[i]
 	x := f.p.Buffers[act.Out]
@@ -142,8 +142,8 @@ func (f *fusion) activation(i int) {
 	f.into[i] = layers[0]
 }
 
-// epilogue returns what a layer does besides its product on the columns from lo to
-// hi of member e, whose part of the result begins at element at.
+// epilogue returns what a layer does besides its product on columns lo to hi of member e, whose
+// part of the result begins at element at.
 func (c *compiler) epilogue(in device.Instr) func(e, lo, hi, at int) kernel.Epilogue {
 	_, _, out := c.shape(in.In[1])
 	bias, read := c.data[in.In[2]], c.activation(device.Code(in.I[0]))
@@ -160,7 +160,7 @@ func (c *compiler) epilogue(in device.Instr) func(e, lo, hi, at int) kernel.Epil
 	}
 }
 
-// activation is the function of a code, nil for none.
+// activation returns the function of a code, or nil if there is none.
 func (c *compiler) activation(code device.Code) func(dst, x []float32) {
 	switch code {
 	case device.ReLU:
@@ -177,7 +177,7 @@ func (c *compiler) activation(code device.Code) func(dst, x []float32) {
 	return nil
 }
 
-// name is what an instruction does, for people.
+// name describes an instruction for people.
 func name(in device.Instr) string {
 	what := in.Code.String()
 	if in.Code == device.Linear && in.I[0] != 0 {

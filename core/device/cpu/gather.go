@@ -25,7 +25,7 @@ func (c *compiler) table(in device.Instr) table {
 	return t
 }
 
-// at is the element where the row for pick i begins, −1 where there is none.
+// at returns the element where the row for pick i begins, or −1 if there is no such row.
 func (t table) at(i int) int {
 	v := t.index[i]
 	if !(v >= 0 && float64(v) < float64(t.rows)) {
@@ -54,7 +54,7 @@ func gather(c *compiler, in device.Instr) {
 	})
 }
 
-// gatherGrad adds up the rows that were picked, each lane its own.
+// gatherGrad adds up the gradients of the picked rows; each lane sums its own.
 func gatherGrad(c *compiler, in device.Instr) {
 	dy, t := c.data[in.In[2]], c.table(in)
 	members, _, _ := c.shape(in.In[1])

@@ -7,11 +7,11 @@ import (
 	"pgrlab/core/device"
 )
 
-// guard decides between two segments whether a program may go on to change what
-// outlives its run: the loss and the norm of the gradients must be finite.
+// guard decides between two segments whether a program may change state that outlives its run: the
+// loss and the norm of the gradients must be finite.
 type guard struct {
 	sums    []float64 // squares of the gradients, by lane
-	squares []float64 // of what the program names as finite, by lane
+	squares []float64 // sums of squares of the buffers that must be finite, by lane
 	norm    float64   // of the last run
 	closed  bool      // the last run was stopped
 }
@@ -28,7 +28,7 @@ func (g *guard) open() bool {
 	return !g.closed
 }
 
-// check emits the sums that guard decides by, and the gate behind them.
+// check emits the sums that guard decides on, and the gate that follows them.
 func (c *compiler) check() {
 	if c.p.Adam == nil && len(c.p.Finite) == 0 {
 		return
@@ -58,11 +58,11 @@ func (c *compiler) check() {
 	c.gate = c.schedule.cut()
 }
 
-// squareEarly has the lanes that write a gradient sum the squares of its blocks while
-// these are in a cache: to read all gradients of a large network from memory takes half
-// as long as one of its products. check adds the sums up in its own order. It returns
-// what a lane does when it has written elements from to to, behind those before: nothing
-// where lanes do not write the elements that are theirs in check.
+// squareEarly makes the lanes that write a gradient sum the squares of its blocks while the blocks
+// are in a cache: reading all gradients of a large network from memory takes half as long as one of
+// its products. check adds the sums up in its own order. squareEarly returns the function that a
+// lane calls when it has written elements from to to, after all earlier ones. The function does
+// nothing if lanes do not write the same elements that they own in check.
 func (c *compiler) squareEarly(r device.Ref, written func(lane int) (lo, hi int)) func(lane, from, to int) {
 	g := c.data[r]
 	var squares [Lanes][]float64
@@ -88,7 +88,7 @@ func (c *compiler) squareEarly(r device.Ref, written func(lane int) (lo, hi int)
 	}
 }
 
-// sumOfSquares is a lane's share of the squares of all elements.
+// sumOfSquares returns a lane's share of the sum of the squares of all elements.
 func (c *compiler) sumOfSquares(of []gradient, lane int) (sum float64) {
 	for _, x := range of {
 		if x.squares[lane] != nil {
@@ -110,9 +110,9 @@ func (c *compiler) sumOfSquares(of []gradient, lane int) (sum float64) {
 	return sum
 }
 
-// diagnose runs the segments before the gate once more, stage by stage, and says
-// where the first number appears that is not finite. They change no state, so
-// that they do the same again.
+// diagnose runs the segments before the gate once more, stage by stage, and reports where the first
+// number that is not finite appears. These segments change no state, so they compute the same
+// numbers again.
 func (x *executable) diagnose() error {
 	made := map[int]bool{}
 	for _, segment := range x.stages[:x.job.gate] {

@@ -9,10 +9,10 @@ import (
 	"pgrlab/core/rng"
 )
 
-// The norm of a gradient is the sum of its squares in one order, block by block of each
-// lane's half, whether lanes sum them as they write it or afterwards: of large weights
-// and of members, with halves between rows and not, blocks that end in a row or member
-// and not, a last piece of few rows.
+// The norm of a gradient is the sum of its squares in one order, block by block of each lane's
+// half, whether lanes sum them as they write the gradient or afterwards. The cases have large
+// weights and members, halves that do and do not end between rows, blocks that do and do not end in
+// a row or member, and a last piece of few rows.
 func TestGradientsAreSquaredInOneOrder(t *testing.T) {
 	dev, err := New(Options{})
 	if err != nil {

@@ -2,21 +2,21 @@ package cpu
 
 import "pgrlab/core/device"
 
-// Stages on images go one image after the other, each through all stages that follow
-// each other: what a layer hands to the next stays in the cache then, where a whole batch
-// of it would not fit.
+// Stages on images go through one image after the other, each image through all consecutive stages:
+// what one layer hands to the next then stays in the cache, where a whole batch would not fit.
 
 // imageStage is a stage that goes image by image.
 type imageStage struct {
-	wholes []device.Ref // operands that each share reads altogether
-	// summed is of how many rows the result is, a sum over images of which each lane has its
-	// own; 0: it is none. Every part of a lane goes through all its images then.
+	wholes []device.Ref // operands that each share reads as a whole
+	// summed is the number of rows of a result that is a sum over images, of which each lane has
+	// its own; 0: the result is no such sum. Every part of a lane then goes through all of the
+	// lane's images.
 	summed  int
 	prepare func(share)
 	image   func(s share, i int)
 }
 
-// imagewise emits such a stage.
+// imagewise emits an image stage.
 func (c *compiler) imagewise(in device.Instr, rows int, s imageStage) {
 	by := c.byImages(rows)
 	uses := []access{writes(by, in.Out)}
@@ -54,8 +54,8 @@ func (c *compiler) imagewise(in device.Instr, rows int, s imageStage) {
 	})
 }
 
-// standingImages says whether an elementwise instruction goes image by image, because one
-// of its operands was written so.
+// standingImages reports whether an elementwise instruction goes image by image, because one of its
+// operands was written that way.
 func (c *compiler) standingImages(in device.Instr) bool {
 	members, rows, cols := c.shape(in.Out)
 	some := false

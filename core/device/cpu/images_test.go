@@ -39,10 +39,10 @@ func layersOfImages(rows int) *device.Program {
 	return p
 }
 
-// Layers of images that follow each other become one stage, that goes image by image; its
-// numbers are those of one layer after the other, bit for bit.
+// Consecutive layers of images become one stage that goes image by image; its numbers are those of
+// one layer after the other, bit for bit.
 func TestLayersOfImagesGoImageByImage(t *testing.T) {
-	for _, rows := range []int{1, 2, 7} { // of one image, a lane has none
+	for _, rows := range []int{1, 2, 7} { // with one image, one of the lanes has none
 		dev, err := New(Options{Threads: 1})
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ func init() {
 	lowerings[device.MergeStats] = mergeStats
 }
 
-// moments are the mean of a row and 1/√(var+eps).
+// moments returns the mean of a row and 1/√(var+eps).
 func moments(row []float32, eps float64) (mean, inverse float64) {
 	mean = total(row) / float64(len(row))
 	square := 0.0
@@ -82,7 +82,7 @@ func layerNormDGamma(c *compiler, in device.Instr) {
 	})
 }
 
-// mergeStats: see op.MergeStats; rows of the result are mean, variance, count.
+// mergeStats implements op.MergeStats; the rows of the result are mean, variance and count.
 func mergeStats(c *compiler, in device.Instr) {
 	running, out := c.data[in.In[0]], c.data[in.Out]
 	_, rows, cols := c.shape(in.In[1])

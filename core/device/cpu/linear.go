@@ -16,7 +16,7 @@ func init() {
 // layer is the geometry of x·w + b.
 type layer struct {
 	rows, in, out int
-	shared        bool // one x serves all members
+	shared        bool // all members share one x
 }
 
 func (c *compiler) layer(x, w device.Ref) layer {
@@ -25,7 +25,7 @@ func (c *compiler) layer(x, w device.Ref) layer {
 	return layer{rows: rows, in: in, out: out, shared: n == 1 && members > 1}
 }
 
-// x is the memory of a member's operand from row lo on.
+// x returns the memory of a member's operand, from row lo on.
 func (l layer) x(data []float32, member, lo int) []float32 {
 	if l.shared {
 		member = 0
@@ -86,8 +86,8 @@ func linearAt(c *compiler, in device.Instr) {
 	})
 }
 
-// member is one layer on some rows; one of a single column neither reads through a
-// function nor starts from anything.
+// member computes one layer on some rows. A layer with a single column does not apply a function as
+// it reads and does not start from an addend.
 func (c *compiler) member(l layer, ep kernel.Epilogue, x, w, y []float32, rows int) {
 	if l.out == 1 {
 		c.k.RowDot(rows, l.in, x, l.in, w[:l.in], ep.Bias[0], y, 1)
@@ -99,8 +99,8 @@ func (c *compiler) member(l layer, ep kernel.Epilogue, x, w, y []float32, rows i
 	c.k.Gemm(rows, l.out, l.in, x, l.in, 1, w, l.out, y, l.out, ep)
 }
 
-// linearDX is dz·wᵀ; where the result has one member, the members' products add
-// up. The mask of a ReLU below is applied to the finished sum.
+// linearDX is dz·wᵀ; if the result has one member, the members' products are added up. The mask of
+// a ReLU below is applied to the finished sum.
 func linearDX(c *compiler, in device.Instr) {
 	members, rows, out := c.shape(in.In[0])
 	results, _, cols := c.shape(in.Out)
@@ -119,7 +119,7 @@ func linearDX(c *compiler, in device.Instr) {
 		if mask != nil && (results == members || e == members-1) {
 			ep.Mask = mask[at:]
 		}
-		if out == 1 { // one column is its own transpose
+		if out == 1 { // a single column is its own transpose
 			c.k.Gemm(hi-lo, cols, 1, dz[e*rows+lo:], 1, 1, w[e*cols:], cols, dx[at:], cols, ep)
 			return
 		}
@@ -150,7 +150,7 @@ func linearDW(c *compiler, in device.Instr) {
 		return
 	}
 	l := layer{rows: rows, in: cols, out: out, shared: n == 1 && members > 1}
-	part := func(dw []float32, e, lo, hi, from, to int) { // of rows from to to
+	part := func(dw []float32, e, lo, hi, from, to int) { // computes rows from to to
 		xe, dze, dwe := l.x(x, e, lo)[from:], dz[(e*rows+lo)*out:], dw[(e*cols+from)*out:]
 		switch {
 		case lo == hi: // a lane without rows adds nothing

@@ -11,8 +11,8 @@ func init() {
 	lowerings[device.LinearDXPart] = linearDXPart
 }
 
-// linearJoined is a layer whose operand is two matrices side by side, that are
-// never put there: the second product adds to the first.
+// linearJoined is a layer whose operand is two matrices side by side. They are never concatenated:
+// the second product adds to the first.
 func linearJoined(c *compiler, in device.Instr) {
 	x1, x2, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
 	l1, l2 := c.layer(in.In[0], in.In[2]), c.layer(in.In[1], in.In[2])
@@ -27,7 +27,7 @@ func linearJoined(c *compiler, in device.Instr) {
 	})
 }
 
-// linearJoinedDW writes the rows of the gradient that belong to either operand.
+// linearJoinedDW writes the rows of the gradient that belong to each operand.
 func linearJoinedDW(c *compiler, in device.Instr) {
 	dz := c.data[in.In[2]]
 	members, rows, out := c.shape(in.In[2])
@@ -54,8 +54,8 @@ func linearJoinedDW(c *compiler, in device.Instr) {
 	})
 }
 
-// linearDXPart is columns I[0] to I[1] of LinearDX: an actor needs the critics'
-// gradient with respect to its action, not to the observation beside it.
+// linearDXPart computes columns I[0] to I[1] of LinearDX: an actor needs the critics' gradient with
+// respect to its action, not to the observation beside it.
 func linearDXPart(c *compiler, in device.Instr) {
 	dz, w, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	members, rows, out := c.shape(in.In[0])

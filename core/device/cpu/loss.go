@@ -16,13 +16,13 @@ func init() {
 	lowerings[device.RowMeanSquare] = rowMeanSquare
 }
 
-// scalarSum emits a sum over rows in float64 and, as late as possible, the end
-// of it: out = sum/norm. Gradients do not wait for the value of their loss.
+// scalarSum emits a sum over rows in float64 and, as late as possible, its last step: out =
+// sum/norm. Gradients do not wait for the value of their loss.
 func (c *compiler) scalarSum(in device.Instr, rows int, wholes []device.Ref, norm float64, sum func(lo, hi int) float64) {
 	c.scalarSumLane(in, rows, wholes, norm, func(_, lo, hi int) float64 { return sum(lo, hi) })
 }
 
-// scalarSumLane is scalarSum for stages that need scratch memory of their lane.
+// scalarSumLane is scalarSum for stages that need scratch memory for each lane.
 func (c *compiler) scalarSumLane(in device.Instr, rows int, wholes []device.Ref, norm float64, sum func(lane, lo, hi int) float64) {
 	sums := make([]float64, Lanes*8) // a cache line apart
 	id := c.scratch()
@@ -56,10 +56,10 @@ func (c *compiler) scalarSumLane(in device.Instr, rows int, wholes []device.Ref,
 type errorTerm struct {
 	p, t, w             []float32
 	members, rows, cols int
-	shared              bool // one target serves all members
+	shared              bool // all members share one target
 }
 
-// errorTerm is that of the operands p, t and, if there is a third, w.
+// errorTerm returns the geometry for the operands p, t and, if there is a third, w.
 func (c *compiler) errorTerm(operands []device.Ref) errorTerm {
 	e := errorTerm{p: c.data[operands[0]], t: c.data[operands[1]]}
 	e.members, e.rows, e.cols = c.shape(operands[0])
@@ -71,7 +71,7 @@ func (c *compiler) errorTerm(operands []device.Ref) errorTerm {
 	return e
 }
 
-// row returns one row of predictions and targets, where it begins and its weight.
+// row returns one row of predictions and of targets, the index where it begins, and its weight.
 func (e errorTerm) row(member, i int) (p, t []float32, at int, w float32) {
 	at = (member*e.rows + i) * e.cols
 	target := at
@@ -105,7 +105,7 @@ func squaredError(c *compiler, in device.Instr) {
 	})
 }
 
-// squares sums in blocks, each short enough to be preempted after.
+// squares sums in blocks that are short enough to allow preemption between them.
 func (c *compiler) squares(a, b []float32) float64 {
 	sum := 0.0
 	for at := 0; at < len(a); at += block {

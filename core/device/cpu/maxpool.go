@@ -11,8 +11,8 @@ func init() {
 	lowerings[device.MaxPoolGrad] = maxPoolGrad
 }
 
-// exceeds says whether v takes the place of the largest number so far: the first of
-// equals stays, NaN is larger than anything.
+// exceeds reports whether v replaces the largest number so far. The first of equal numbers stays;
+// NaN is larger than anything.
 func exceeds(v, largest float32) bool { return v > largest || v != v }
 
 func maxPool(c *compiler, in device.Instr) {
@@ -35,8 +35,7 @@ func maxPool(c *compiler, in device.Instr) {
 	}})
 }
 
-// maxPoolGrad finds the largest again: to read x once costs less than to keep where
-// they were.
+// maxPoolGrad finds the largest numbers again: reading x once costs less than storing their places.
 func maxPoolGrad(c *compiler, in device.Instr) {
 	x, dy, dx, channels := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out], in.Window.Channels
 	_, rows, size := c.shape(in.In[0])

@@ -4,13 +4,13 @@ import (
 	"pgrlab/core/device"
 )
 
-// byMember says whether lanes divide the members of an ensemble between them: each
-// lane then goes through the whole program member by member, so that what a
-// member's layers hand on stays in the cache, and gradients have no partial sums.
+// byMember reports whether lanes divide the members of an ensemble among them. Each lane then goes
+// through the whole program member by member, so that what a member's layers pass on stays in the
+// cache, and gradients have no partial sums.
 func byMember(n int) bool { return n >= Lanes && n%Lanes == 0 }
 
-// eachMember emits a stage that does one member after the other; run is called
-// for each of n. An operand that has not as many members serves all.
+// eachMember emits a stage that handles one member after the other; run is called for each of n.
+// All members share an operand with another number of members.
 func (c *compiler) eachMember(in device.Instr, n int, run func(e int)) {
 	c.owned[in.Out] = true
 	uses := []access{writes(c.byMembers(n), in.Out)}
@@ -27,7 +27,7 @@ func (c *compiler) eachMember(in device.Instr, n int, run func(e int)) {
 	c.stageOfMembers(in, n, uses, run)
 }
 
-// stageOfMembers is eachMember for a stage that says itself how it touches what.
+// stageOfMembers is eachMember for a stage that declares its own uses of buffers.
 func (c *compiler) stageOfMembers(in device.Instr, n int, uses []access, run func(e int)) {
 	c.schedule.add(stage{
 		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: n, grain: c.byMembers(n).grain, member: func(_ share, e int) { run(e) },
@@ -40,8 +40,8 @@ func (c *compiler) stageOfMembers(in device.Instr, n int, uses []access, run fun
 	})
 }
 
-// standingMembers says whether an elementwise instruction goes member by member,
-// because one of its operands was written so.
+// standingMembers reports whether an elementwise instruction goes member by member, because one of
+// its operands was written that way.
 func (c *compiler) standingMembers(in device.Instr) bool {
 	members, rows, cols := c.shape(in.Out)
 	some := false
@@ -55,8 +55,8 @@ func (c *compiler) standingMembers(in device.Instr) bool {
 	return some && byMember(members)
 }
 
-// memberMajor puts stages of a segment that follow each other and go member by
-// member into one: every member passes all of them before the next one begins.
+// memberMajor merges consecutive stages of a segment that go member by member into one: every
+// member passes through all of them before the next one begins.
 func memberMajor(segments [][]stage) (out [][]stage) {
 	for _, segment := range segments {
 		var s []stage

@@ -2,18 +2,17 @@ package cpu
 
 import "pgrlab/core/device"
 
-// memory gives the program's own buffers their memory, which buffers of one shape
-// share where their lives do not meet: a buffer lives from the instruction that
-// makes it to the last one that reads it.
+// memory gives the program's own buffers their memory. Buffers of one shape share memory if their
+// lifetimes do not overlap: a buffer lives from the instruction that makes it to the last one that
+// reads it.
 //
-// Only equal shapes share, so that what a lane owns of one buffer is what it owns
-// of the other; where a lane would still overwrite what another one reads, the
-// scheduler, which goes by memory, puts a barrier.
+// Only equal shapes share, so that a lane owns the same part of both buffers. If a lane would still
+// overwrite what another one reads, the scheduler, which tracks memory, puts a barrier.
 type memory struct {
 	c    *compiler
-	last []int // the last instruction that uses a buffer; forever: to the end
+	last []int // the last instruction that uses a buffer; forever: in use to the end
 	free map[[3]int][]device.Ref
-	// owner is the buffer whose memory a buffer has; itself without sharing.
+	// owner is the buffer whose memory a buffer uses; itself if nothing is shared.
 	owner []device.Ref
 }
 
@@ -38,7 +37,7 @@ func newMemory(c *compiler) *memory {
 	return m
 }
 
-// kept are the buffers that something reads after the last instruction.
+// kept returns the buffers that are read after the last instruction.
 func kept(p *device.Program) (refs []device.Ref) {
 	all := append(append([]device.Ref(nil), p.Keep...), p.Finite...)
 	if p.Adam != nil {
@@ -60,7 +59,7 @@ func (m *memory) shape(r device.Ref) [3]int {
 	return [3]int{b.Members, b.Rows, b.Cols}
 }
 
-// make gives the result of an instruction its memory, before it is emitted.
+// make gives the result of an instruction its memory, before the instruction is emitted.
 func (m *memory) make(r device.Ref) {
 	if m.c.data[r] != nil {
 		return
@@ -78,8 +77,8 @@ func (m *memory) make(r device.Ref) {
 	m.c.data[r] = aligned(m.c.p.Buffers[r].Len())
 }
 
-// quiet says whether a buffer can be overwritten without a barrier by lanes that
-// divide it as its last users did.
+// quiet reports whether lanes that divide a buffer as its last users did can overwrite it without a
+// barrier.
 func (m *memory) quiet(r device.Ref) bool {
 	for _, a := range m.c.schedule.since[int(r)] {
 		if a.split.by != byRows && a.split.by != byColumns && a.split.by != byMembers {
@@ -89,7 +88,7 @@ func (m *memory) quiet(r device.Ref) bool {
 	return true
 }
 
-// done frees what instruction i was the last to use.
+// done frees the buffers that instruction i was the last to use.
 func (m *memory) done(i int, in device.Instr) {
 	seen := map[device.Ref]bool{}
 	for _, r := range append(append([]device.Ref{in.Out}, in.In...), in.Mask) {

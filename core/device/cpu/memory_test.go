@@ -6,8 +6,8 @@ import (
 	"pgrlab/core/device"
 )
 
-// A chain of eight layers of one width needs the memory of three buffers: what is
-// kept, and two that take turns. Its numbers are those of its formula.
+// A chain of eight layers of one width needs the memory of three buffers: the one that is kept, and
+// two that alternate. Its numbers are those of its formula.
 func TestBuffersShareMemory(t *testing.T) {
 	const rows, cols, links = 5, 7, 8
 	x := make([]float32, rows*cols)

@@ -22,9 +22,9 @@ const (
 	batchNormEps = 1e-5
 )
 
-// columnSums emits a sum over rows of cols numbers a row, in float64. The
-// result is complete for every stage that reads the returned scratch as a whole:
-// total(j) adds the lanes in order.
+// columnSums emits a sum over rows, in float64, with cols numbers for each row. The result is
+// complete for every stage that reads the returned scratch as a whole: total(j) adds the lanes in
+// order.
 func (c *compiler) columnSums(name string, rows, cols int, uses []access, row func(sums []float64, i int)) (id int, total func(j int) float64) {
 	stride := (cols + 7) &^ 7
 	sums := make([]float64, Lanes*stride)
@@ -49,7 +49,7 @@ func (c *compiler) columnSums(name string, rows, cols int, uses []access, row fu
 	}
 }
 
-// normed is the shape of x as a batch norm sees it: of images a row for each place.
+// normed returns the shape of x as a batch norm sees it; images have a row for each place.
 func (c *compiler) normed(in device.Instr, x device.Ref) (members, rows, cols int) {
 	members, rows, cols = c.shape(x)
 	if channels := in.I[0]; channels > 0 {
@@ -58,9 +58,9 @@ func (c *compiler) normed(in device.Instr, x device.Ref) (members, rows, cols in
 	return members, rows, cols
 }
 
-// memberColumns emits a sum over the rows of each member of x: one number for
-// each of the per·cols columns of the member, in float64. row adds those of row i
-// (of all rows) of member e to the member's sums.
+// memberColumns emits a sum over the rows of each member of x, in float64: one number for each of
+// the member's per·cols columns. row adds the numbers of row i (counted over all members) of member
+// e to the member's sums.
 func (c *compiler) memberColumns(name string, in device.Instr, x device.Ref, per int, uses []access, row func(sums []float64, e, i int)) (id int, total func(e, j int) float64) {
 	members, rows, cols := c.normed(in, x)
 	width := per * cols
@@ -72,8 +72,8 @@ func (c *compiler) memberColumns(name string, in device.Instr, x device.Ref, per
 	return id, func(e, j int) float64 { return all(e*width + j) }
 }
 
-// deviations emits the sums over rows of x and of its squared distance from the
-// mean: two passes, for the variance of numbers far from zero needs it first.
+// deviations emits the sums over rows of x and of its squared distance from the mean. It takes two
+// passes, because the variance of numbers far from zero needs the mean first.
 func (c *compiler) deviations(in device.Instr, r device.Ref) (ids [2]int, sum, square func(e, j int) float64) {
 	x := c.data[r]
 	_, rows, cols := c.normed(in, r)
@@ -93,7 +93,7 @@ func (c *compiler) deviations(in device.Instr, r device.Ref) (ids [2]int, sum, s
 	return ids, sum, square
 }
 
-// onceFor emits a stage that one lane does for each column of each member of x.
+// onceFor emits a stage in which one lane handles each column of each member of x.
 func (c *compiler) onceFor(in device.Instr, x device.Ref, uses []access, visit func(e, j int)) {
 	members, _, cols := c.normed(in, x)
 	first := split{by: byFirst}
@@ -117,7 +117,7 @@ func batchStats(c *compiler, in device.Instr) {
 	})
 }
 
-// batchNorm normalises by the given row of the statistics as variance.
+// batchNorm normalises with the given row of the statistics as the variance.
 func batchNorm(c *compiler, in device.Instr, variance int) {
 	x, gamma, beta, stats, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
 	members, rows, cols := c.normed(in, in.Out)
@@ -140,7 +140,7 @@ func batchNorm(c *compiler, in device.Instr, variance int) {
 	})
 }
 
-// perShare is memory of each share's own, by place.
+// perShare returns separate memory for each share, indexed by place.
 func (c *compiler) perShare(n int) (copies [][]float32) {
 	for range Lanes * c.parts {
 		copies = append(copies, aligned(n))
@@ -170,8 +170,8 @@ func batchNormDX(c *compiler, in device.Instr) {
 		terms[i] = make([]float64, 3*cols)
 	}
 	c.schedule.add(stage{name: in.Code.String(), uses: all, run: func(s share) {
-		// In float64: the sum over rows of the result is zero but for rounding,
-		// and the bias of a layer below receives that sum.
+		// In float64: the sum of the result over rows is zero except for rounding, and the bias of
+		// a layer below receives that sum.
 		mine := terms[s.place()]
 		scale, offset, slope := mine[:cols], mine[cols:2*cols], mine[2*cols:]
 		lo, hi := s.rows(rows)

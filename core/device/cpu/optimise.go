@@ -8,22 +8,22 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 )
 
-// gradient is what one parameter is stepped by, and the averages that follow it.
+// gradient holds the memory of one parameter's step, and the averages that follow the parameter.
 type gradient struct {
 	w, m, v, g0, g1 []float32
-	squares         [Lanes][]float64 // sums of squares of its blocks, where lanes made them as they wrote it
+	squares         [Lanes][]float64 // sums of squares of its blocks, if the lanes computed them while writing it
 	followers       []follower
 }
 
-// follower is an average that moves to what was stepped by a rate.
+// follower is an average that moves to the stepped parameter at a rate.
 type follower struct{ dst, rate []float32 }
 
-// stepped is how many elements are stepped at once: they are in the first-level
+// stepped is the number of elements that are stepped at once: they are still in the first-level
 // cache when their averages move.
 const stepped = 1 << 11
 
-// optimise emits the Adam step, and with it the moves of averages of what it steps.
-// Where a gradient is still in the lanes' sums, the step adds them itself.
+// optimise emits the Adam step together with the updates of averages of the parameters. If a
+// gradient is still in the lanes' sums, the step adds the sums itself.
 func (c *compiler) optimise() {
 	a := c.p.Adam
 	if a == nil {
@@ -80,7 +80,7 @@ func (c *compiler) optimise() {
 	}})
 }
 
-// gradient is where a gradient stands: whole, or in the lanes' sums.
+// gradient returns where a gradient is stored: whole, or in the lanes' sums.
 func (c *compiler) gradient(r device.Ref) gradient {
 	g := gradient{g0: c.data[r]}
 	if copies, ok := c.partial[r]; ok {
@@ -89,8 +89,8 @@ func (c *compiler) gradient(r device.Ref) gradient {
 	return g
 }
 
-// follows says whether an average moves to a parameter that the optimiser steps, and
-// to nothing else: then it moves with it.
+// follows reports whether an average moves to a parameter that the optimiser steps, and to nothing
+// else; the average then moves in the same pass.
 func (c *compiler) follows(l device.Lerp, param device.Ref) bool {
 	if l.Src != param || l.Rate == device.None {
 		return false
@@ -103,7 +103,7 @@ func (c *compiler) follows(l device.Lerp, param device.Ref) bool {
 	return true
 }
 
-// averages emits the moves of averages that do not follow a step, after the optimiser.
+// averages emits the updates of averages that do not follow a step, after the optimiser.
 func (c *compiler) averages() {
 	for _, l := range c.p.Lerps {
 		if c.p.Adam != nil && slices.ContainsFunc(c.p.Adam.Params, func(p device.Ref) bool { return c.follows(l, p) }) {

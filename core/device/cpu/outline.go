@@ -4,13 +4,13 @@ import "pgrlab/core/device"
 
 var _ device.Outliner = (*executable)(nil)
 
-// splitNames name how lanes divide a buffer, for people.
+// splitNames names for people how lanes divide a buffer.
 var splitNames = map[splitBy]string{
 	byRows: "rows", byElements: "elements", byColumns: "columns", byBands: "bands", byMembers: "members",
 	byLane: "sums of lanes", byFirst: "lane 0", whole: "whole",
 }
 
-// Outline says what the compiler made of the program.
+// Outline describes what the compiler made of the program.
 func (x *executable) Outline() device.Outline {
 	o := device.Outline{Segments: len(x.stages), Into: x.into, Segment: make([]int, len(x.into)), Lanes: make([]string, len(x.into)), Owner: x.owner}
 	for at, segment := range x.stages {

@@ -24,8 +24,8 @@ const (
 	halfLog2Pi           = 0.91893853320467274178
 )
 
-// gaussian is what a sample of the policy and its gradient are both made of, in memory
-// of [members·rows, n] each; a lane has its own rows.
+// gaussian holds the numbers that a policy sample and its gradient share, each in memory of
+// [members·rows, n]; a lane has its own rows.
 type gaussian struct {
 	k      *kernel.Family
 	h, eps []float32 // operands; h is [members·rows, 2n]
@@ -56,8 +56,8 @@ func constant(n int, v float32) []float32 {
 	return x
 }
 
-// make fills rows lo to hi−1. The slope is 4y(1−y) with y = σ(−2|u|), σ the logistic
-// function, which keeps its digits where tanh u is next to one.
+// make fills rows lo to hi−1. The slope is 4y(1−y) with y = σ(−2|u|), σ being the logistic
+// function; this form keeps its digits where tanh u is close to one.
 func (g *gaussian) make(lo, hi int) {
 	n, from, to := g.n, lo*g.n, hi*g.n
 	for i := lo; i < hi; i++ {
@@ -108,9 +108,9 @@ func tanhGaussian(c *compiler, in device.Instr) {
 	})
 }
 
-// tanhGaussianGrad takes 1 − a² from u rather than from a, as the forward pass
-// does: a float32 next to one has few digits of it left. Where the forward pass is part
-// of the program, what it made still stands.
+// tanhGaussianGrad computes 1 − a² from u instead of a, as the forward pass does: a float32 close
+// to one leaves few digits for the difference. If the forward pass is part of the program, its
+// intermediate numbers are reused.
 func tanhGaussianGrad(c *compiler, in device.Instr) {
 	out, dout, dh := c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
 	g, made := c.gaussians[in.In[2]]

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 )
 
-// The gradient of a sample is the same whether its program made the sample or was
-// given it, limits of log σ and the far ends of tanh included.
+// The gradient of a sample is the same whether its program made the sample or was given it,
+// including the limits of log σ and the far ends of tanh.
 func TestGaussianGradientAlone(t *testing.T) {
 	const members, rows, n = 2, 33, 5
 	r := rand.New(rand.NewPCG(1, 2))

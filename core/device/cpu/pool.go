@@ -12,17 +12,16 @@ import (
 const Lanes = device.Lanes
 
 const (
-	// patience is how long a helper looks for new work before it goes to sleep, in
-	// rounds of spinning; some 100 µs. Updates follow each other within that time,
-	// a paused lab uses no core.
+	// patience is how long a helper looks for new work before it goes to sleep, in rounds of
+	// spinning; about 100 µs. Updates follow each other within that time; a paused lab uses no
+	// core.
 	patience = 1 << 16
-	// yieldEvery is how many rounds of spinning pass until a worker gives way to
-	// other goroutines. A goroutine that gives way is taken up by another thread as
-	// like as not, which costs more than the wait at most barriers: the two cores
-	// gain a third when it is rare.
+	// yieldEvery is the number of rounds of spinning until a worker yields to other goroutines.
+	// Another thread often picks up a goroutine that yields, which costs more than the wait at most
+	// barriers: with rare yields the two cores gain a third.
 	yieldEvery = 1 << 14
-	// yieldRarely is the same where Go may run more threads than workers: then
-	// others need no worker to give way, unless several pools wait at once.
+	// yieldRarely replaces yieldEvery if Go may run more threads than there are workers: the other
+	// goroutines then need no worker to yield, unless several pools wait at once.
 	yieldRarely = 1 << 17
 )
 
@@ -31,47 +30,47 @@ const (
 //
 // # Why workers take shares
 //
-// A worker has a share that it takes first, so that what a share leaves in the cache
-// is there for it in the next segment, but no worker owns one: the first that is free
-// takes what is left of the open segment. On a busy machine, where a helper's
-// thread may not run for milliseconds, the caller takes all shares and nothing waits
-// for the helper, unless it lost its core in the middle of one.
+// A worker takes a certain share first, so that what the share leaves in the cache is available to
+// the worker in the next segment. But no worker owns a share: the first free worker takes what is
+// left of the open segment. On a busy machine, where a helper's thread may not run for
+// milliseconds, the caller takes all shares and nothing waits for the helper, unless the helper
+// lost its core in the middle of a share.
 type pool struct {
 	workers int
 	mu      sync.Mutex // one job at a time
 
 	job      atomic.Pointer[job]
-	state    atomic.Uint64 // progress of the present job, packed by pack
-	parts    atomic.Int64  // of its lanes; set, as job is, while nothing runs
-	finished atomic.Uint64 // shares that the present job has completed
-	taken    []taken       // by place of the share
-	number   uint64        // number of the present job, under mu
+	state    atomic.Uint64 // progress of the current job, packed by pack
+	parts    atomic.Int64  // of its lanes; set, like job, only while nothing runs
+	finished atomic.Uint64 // number of shares that the current job has completed
+	taken    []taken       // indexed by the share's place
+	number   uint64        // number of the current job, guarded by mu
 	helpers  []*helper
 }
 
-// taken is the last state in which a share was taken. It grows, as states do: a worker
-// that is behind takes nothing.
+// taken is the last state in which a share was taken. It increases, as states do, so a worker that
+// is behind takes nothing.
 type taken struct {
 	state atomic.Uint64
 	_     [56]byte // a cache line of its own
 }
 
 type helper struct {
-	place  int // of the share that it takes first
+	place  int // place of the share that it takes first
 	asleep atomic.Bool
 	wake   chan struct{}
 }
 
 type job struct {
 	segments [][]stage
-	// gate is the segment that runs only if open, called when the one before is
-	// complete, allows it; 0: all run.
+	// gate is the segment that runs only if open allows it; open is called when the segment before
+	// it is complete. 0: all segments run.
 	gate int
 	open func() bool
 	stop bool
 }
 
-// after is the segment that follows one that is complete.
+// after returns the segment that follows a completed one.
 func (j *job) after(segment int) int {
 	next := segment + 1
 	if next == len(j.segments) || j.gate > 0 && next == j.gate && !j.open() {
@@ -80,8 +79,8 @@ func (j *job) after(segment int) int {
 	return next
 }
 
-// pack puts the number of a run and its open segment into one word, so that one
-// comparison proves both.
+// pack puts the number of a run and its open segment into one word, so that one comparison checks
+// both.
 func pack(run uint64, segment int) uint64 { return run<<24 | uint64(segment) }
 
 // over is the segment after a job's last: a state in which nothing can be taken.
@@ -89,7 +88,7 @@ const over = 1<<24 - 1
 
 func unpack(state uint64) (run uint64, segment int) { return state >> 24, int(state & over) }
 
-// newPool starts workers, for jobs whose lanes are cut into at least so many parts.
+// newPool starts workers for jobs whose lanes are cut into at least the given number of parts.
 func newPool(workers, parts int) *pool {
 	p := &pool{workers: workers}
 	p.taken = make([]taken, Lanes*max(parts, p.mostParts()))
@@ -101,7 +100,8 @@ func newPool(workers, parts int) *pool {
 	return p
 }
 
-// mostParts is into how many parts lanes are cut so that every worker has as much to do.
+// mostParts returns the number of parts that lanes are cut into so that every worker has equally
+// much to do.
 func (p *pool) mostParts() int {
 	if p.workers > Lanes && p.workers%Lanes != 0 {
 		return p.workers
@@ -109,8 +109,8 @@ func (p *pool) mostParts() int {
 	return max(1, p.workers/Lanes)
 }
 
-// run executes a job, lanes cut into that many parts, on all workers that find a share, or
-// by the caller alone where the pool is in use.
+// run executes a job, with lanes cut into the given number of parts, on all workers that find a
+// share. If the pool is in use, the caller runs the job alone.
 func (p *pool) run(j *job, parts int) {
 	if !p.mu.TryLock() {
 		j.alone()
@@ -124,7 +124,7 @@ func (p *pool) run(j *job, parts int) {
 	p.work(j, p.post(j, parts), 0, parts)
 }
 
-// alone executes segments lane by lane; the numbers are the same.
+// alone executes segments lane by lane, with the same numbers.
 func (j *job) alone() {
 	for at := 0; at != over; at = j.after(at) {
 		segment := j.segments[at]
@@ -136,7 +136,7 @@ func (j *job) alone() {
 	}
 }
 
-// post opens a job's first segment and wakes who sleeps and has a share.
+// post opens a job's first segment and wakes the sleeping helpers that have a share.
 func (p *pool) post(j *job, parts int) (run uint64) {
 	p.number++
 	p.finished.Store(0)
@@ -154,8 +154,7 @@ func (p *pool) post(j *job, parts int) (run uint64) {
 	return p.number
 }
 
-// work takes shares of a run, if it can the worker's own first, until all its segments are
-// done.
+// work takes shares of a run, the worker's own first if possible, until all segments are done.
 func (p *pool) work(j *job, run uint64, own, parts int) {
 	shares := Lanes * parts
 	for {
@@ -187,7 +186,8 @@ func (p *pool) work(j *job, run uint64, own, parts int) {
 	}
 }
 
-// take says whether the caller has got a share of the segment that is open in a state.
+// take reports whether the caller has obtained a share of the segment that is open in the given
+// state.
 func (p *pool) take(place int, state uint64) bool {
 	t := &p.taken[place].state
 	last := t.Load()
@@ -195,12 +195,12 @@ func (p *pool) take(place int, state uint64) bool {
 }
 
 func (p *pool) help(h *helper) {
-	runtime.LockOSThread() // as a task does
+	runtime.LockOSThread() // as task.run does
 	var done uint64        // the run that this helper saw last
 	for spins := 1; ; spins++ {
 		if run, _ := unpack(p.state.Load()); run != done {
-			// Job and parts belong to this run, or, where that one is over, to a later
-			// one, in which work finds nothing to take.
+			// Job and parts belong to this run or, if it is over, to a later one, in which work
+			// finds nothing to take.
 			j, parts := p.job.Load(), int(p.parts.Load())
 			if j.stop {
 				return
@@ -217,7 +217,7 @@ func (p *pool) help(h *helper) {
 			continue
 		}
 		h.asleep.Store(true)
-		if run, _ := unpack(p.state.Load()); run == done { // nothing came in between
+		if run, _ := unpack(p.state.Load()); run == done { // nothing arrived in between
 			<-h.wake
 		}
 		h.asleep.Store(false)
@@ -235,8 +235,8 @@ func (p *pool) close() {
 	}
 }
 
-// pause waits a moment. It is an ordinary function, where Go can preempt, and
-// gives way to other goroutines now and then.
+// pause waits a moment. It is an ordinary function, which Go can preempt, and yields to other
+// goroutines now and then.
 //
 //go:noinline
 func (p *pool) pause(spins int) {

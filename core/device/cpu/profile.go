@@ -8,8 +8,8 @@ import (
 
 var _ device.Profiler = (*executable)(nil)
 
-// Profile runs the program a number of times by its caller alone and returns the
-// shortest time of every stage, in the order of execution.
+// Profile runs the program a number of times, by its caller alone, and returns the shortest time of
+// every stage, in the order of execution.
 func (x *executable) Profile(occasion uint64, runs int) ([]device.Timing, error) {
 	var timings []device.Timing
 	for _, segment := range x.stages {

@@ -14,8 +14,8 @@ func init() {
 	lowerings[device.GaussianKLGrad] = gaussianKLGrad
 }
 
-// rowLoss registers a loss that is a sum over elements, weighted by rows or not,
-// and its gradient.
+// rowLoss registers a loss that is a sum over elements, optionally weighted by rows, and its
+// gradient.
 func rowLoss(code, grad device.Code, value func(f [3]float64, p, t float32) float64, slope func(f [3]float64, p, t float32) float32) {
 	lowerings[code] = func(c *compiler, in device.Instr) {
 		c.lossSum(in, func(p, t []float32) float64 {
@@ -50,8 +50,8 @@ func (c *compiler) lossSum(in device.Instr, row func(p, t []float32) float64) {
 	})
 }
 
-// lossSlope emits the gradient of that with respect to p: row writes one row of
-// it, times scale.
+// lossSlope emits the gradient of such a loss with respect to p: row writes one row of the
+// gradient, times scale.
 func (c *compiler) lossSlope(in device.Instr, row func(dp, p, t []float32, scale float32)) {
 	last := len(in.In) - 1
 	e := c.errorTerm(in.In[:last])

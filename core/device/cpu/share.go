@@ -1,11 +1,11 @@
 package cpu
 
-// share is what a worker takes of a segment at once: a part of a lane. Lanes belong to the
-// numbers, parts do not: a device with more workers than lanes has more of them, and where
-// one worker does a whole lane there is one.
+// share is what a worker takes of a segment at once: a part of a lane. The numbers depend on lanes,
+// not on parts: a device with more workers than lanes has several parts per lane, and a lane done
+// by one worker has one part.
 type share struct{ lane, part, parts int }
 
-// lanes are the shares that are whole lanes.
+// lanes returns the shares that are whole lanes.
 func lanes() (of [Lanes]share) {
 	for lane := range of {
 		of[lane] = share{lane, 0, 1}
@@ -13,27 +13,28 @@ func lanes() (of [Lanes]share) {
 	return of
 }
 
-// place is the number of a share among all of its segment's: that of scratch memory.
+// place is the index of a share among all shares of its segment, and of its scratch memory.
 func (s share) place() int { return s.part*Lanes + s.lane }
 
-// first says whether it is the share that does what is not cut into parts.
+// first reports whether the share is the one that does the work that is not cut into parts.
 func (s share) first() bool { return s.part == 0 }
 
-// Grains are what parts of a lane are cut at; a part is not smaller.
+// Grains are the units at which lanes are cut into parts; a part is never smaller.
 const (
-	// rowGrain rows: the family "amx" has the same sums in products of so many and more.
+	// rowGrain is in rows: the family "amx" computes the same sums in products of this many rows or
+	// more.
 	rowGrain = 16
-	// columnGrain columns are a strip of a product.
+	// columnGrain is in columns: the width of a strip of a product.
 	columnGrain = 32
-	// elementGrain elements are pages of their own.
+	// elementGrain is in elements: each part has pages of its own.
 	elementGrain = 1 << 12
 )
 
-// all is the grain of what every part of a lane goes through altogether.
+// all is the grain of work that every part of a lane goes through completely.
 const all = -1
 
-// cut is the part of a lane's range that a share has; 0 is no grain: all of it is the first
-// part's.
+// cut returns the part of a lane's range that belongs to the share. With grain 0 the first part has
+// all of the range.
 func (s share) cut(lo, hi, grain int) (from, to int) {
 	if s.parts == 1 || grain == all {
 		return lo, hi
@@ -52,25 +53,25 @@ func (s share) cut(lo, hi, grain int) (from, to int) {
 	return at(s.part), at(s.part + 1)
 }
 
-// rows are those of n that the share has, of every member.
+// rows returns the share's rows out of n, for every member.
 func (s share) rows(n int) (lo, hi int) {
 	lo, hi = rowRange(n, s.lane)
 	return s.cut(lo, hi, rowGrain)
 }
 
-// elements are those of n that the share has.
+// elements returns the share's elements out of n.
 func (s share) elements(n int) (lo, hi int) {
 	lo, hi = elementRange(n, s.lane)
 	return s.cut(lo, hi, elementGrain)
 }
 
-// columns are those of n that the share has.
+// columns returns the share's columns out of n.
 func (s share) columns(n int) (lo, hi int) {
 	lo, hi = columnRange(n, s.lane)
 	return s.cut(lo, hi, columnGrain)
 }
 
-// units are those of n that the share has, where each is much work: members, or images.
+// units returns the share's units out of n, where each unit is much work: members or images.
 func (s share) units(n int) (lo, hi int) {
 	lo, hi = rowRange(n, s.lane)
 	return s.cut(lo, hi, 1)

@@ -16,14 +16,14 @@ func init() {
 	lowerings[device.TwoHot] = twoHot
 }
 
-// exponentials writes e^{x−largest} and returns the largest and their sum; dst
+// exponentials writes e^{x−largest} and returns the largest x and the sum of the exponentials; dst
 // may be x.
 func (c *compiler) exponentials(dst, x []float32) (largest float32, sum float64) {
 	largest = float32(math.Inf(-1))
 	for _, v := range x {
 		largest = max(largest, v)
 	}
-	if math.IsInf(float64(largest), 0) { // nothing but −Inf, or beyond all numbers
+	if math.IsInf(float64(largest), 0) { // all x are −Inf, or one is +Inf
 		for j := range dst {
 			dst[j] = float32(math.NaN())
 		}
@@ -125,7 +125,7 @@ func crossEntropyGrad(c *compiler, in device.Instr) {
 	})
 }
 
-// twoHot: see op.TwoHot.
+// twoHot implements op.TwoHot.
 func twoHot(c *compiler, in device.Instr) {
 	x, y, low, high, k := c.data[in.In[0]], c.data[in.Out], in.F[0], in.F[1], in.I[0]
 	c.perRow(in, in.Out, nil, func(lo, hi int) {
@@ -133,7 +133,7 @@ func twoHot(c *compiler, in device.Instr) {
 			row := y[i*k : (i+1)*k]
 			clear(row)
 			place := (min(max(float64(x[i]), low), high) - low) / (high - low) * float64(k-1)
-			if place != place { // NaN stays visible
+			if place != place { // keep NaN visible
 				row[0] = float32(place)
 				continue
 			}

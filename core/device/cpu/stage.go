@@ -4,27 +4,27 @@ import (
 	"pgrlab/core/device"
 )
 
-// split is how a stage's shares divide a buffer.
+// split says how a stage's shares divide a buffer.
 type split struct {
 	by    splitBy
 	n     int
-	grain int // of the parts of lanes; 0: lanes have one
+	grain int // of the parts of lanes; 0: each lane has one part
 }
 
 type splitBy int
 
 const (
 	byRows     splitBy = iota // lane l owns rows n·l/L to n·(l+1)/L of each member
-	byElements                // lane l owns elements share(n,l)
+	byElements                // lane l owns elements elementRange(n,l)
 	byColumns                 // lane l owns columns columnRange(n,l) of every row
 	byBands                   // lane l owns rows columnRange(n,l)
-	byMembers                 // lane l owns members memberRange(n,l)
+	byMembers                 // lane l owns members rowRange(n,l)
 	byLane                    // each lane has its own copy
 	byFirst                   // only lane 0 touches it
 	whole                     // any lane touches all of it
 )
 
-// private reports whether lanes that divide a buffer alike keep apart.
+// private reports whether lanes that divide a buffer in the same way touch separate parts of it.
 func (s split) private() bool { return s.by != whole }
 
 // access is one use of a buffer by a stage.
@@ -34,23 +34,23 @@ type access struct {
 	write bool
 }
 
-// stage is work of which every worker does shares.
+// stage is work that the workers do share by share.
 type stage struct {
 	name  string
 	run   func(share)
 	uses  []access
 	flops int
 	instr int // the instruction that it belongs to; −1: none
-	// member does what run does for one of members members of an ensemble, or images of
-	// a batch; nil for stages that do not go one by one. prepare, which may be nil, comes
-	// before a share's first one and reads nothing that others write.
+	// member does the work of run for one of the stage's members (members of an ensemble, or images
+	// of a batch); nil if a stage does not go one by one. prepare, which may be nil, is called
+	// before a share's first member and reads nothing that others write.
 	member  func(s share, e int)
 	prepare func(share)
 	members int
-	grain   int // of the parts of a lane's members; 0: lanes have one
+	grain   int // of the parts of a lane's members; 0: each lane has one part
 }
 
-// ofLanes is what a stage does that only whole lanes do.
+// ofLanes turns work that only whole lanes do into a stage's function.
 func ofLanes(run func(lane int)) func(share) {
 	return func(s share) {
 		if s.first() {
@@ -59,17 +59,17 @@ func ofLanes(run func(lane int)) func(share) {
 	}
 }
 
-// scheduler puts stages into segments: runs of stages between barriers.
+// scheduler arranges stages into segments: sequences of stages between barriers.
 type scheduler struct {
 	segments [][]stage
 	// since holds the accesses since the last barrier.
 	since map[int][]access
-	// late holds stages whose result has not been read yet (sums of losses):
-	// they wait for a barrier that is needed anyway.
+	// late holds stages whose result has not been read yet (sums of losses); they wait for a
+	// barrier that is needed anyway.
 	late []stage
 	// instr is the instruction whose stages are being added.
 	instr int
-	// memory says which buffer's memory a buffer has, where it is another's.
+	// memory gives the buffer whose memory a buffer uses, if it is another's.
 	memory map[int]int
 }
 
@@ -77,7 +77,7 @@ func newScheduler() *scheduler {
 	return &scheduler{segments: [][]stage{nil}, since: map[int][]access{}, memory: map[int]int{}, instr: -1}
 }
 
-// add appends a stage, after a barrier where it needs one.
+// add appends a stage, preceded by a barrier if it needs one.
 func (s *scheduler) add(st stage) {
 	st.instr = s.instr
 	for _, waiting := range s.late {
@@ -89,14 +89,14 @@ func (s *scheduler) add(st stage) {
 	s.place(st)
 }
 
-// postpone holds a stage back until a barrier comes or its result is used.
+// postpone holds a stage back until the next barrier or until its result is used.
 func (s *scheduler) postpone(st stage) {
 	st.instr = s.instr
 	s.late = append(s.late, st)
 }
 
-// cut puts a barrier behind all that was added and returns the index of the
-// segment that follows it.
+// cut puts a barrier behind everything added so far and returns the index of the segment that
+// follows it.
 func (s *scheduler) cut() int {
 	s.flush()
 	s.segments = append(s.segments, nil)
@@ -104,7 +104,7 @@ func (s *scheduler) cut() int {
 	return len(s.segments) - 1
 }
 
-// flush places what was held back.
+// flush places the stages that were held back.
 func (s *scheduler) flush() {
 	late := s.late
 	s.late = nil
@@ -131,8 +131,8 @@ func (s *scheduler) place(st stage) {
 	}
 }
 
-// conflicts reports whether a lane would touch what another lane touched since
-// the last barrier, one of them writing.
+// conflicts reports whether a lane would touch what another lane touched since the last barrier,
+// with at least one of them writing.
 func (s *scheduler) conflicts(st stage) bool {
 	for _, a := range st.uses {
 		for _, b := range s.since[s.at(a.buf)] {
@@ -144,7 +144,7 @@ func (s *scheduler) conflicts(st stage) bool {
 	return false
 }
 
-// at is the buffer whose memory a buffer has.
+// at returns the buffer whose memory a buffer uses.
 func (s *scheduler) at(buf int) int {
 	if owner, shared := s.memory[buf]; shared {
 		return owner
@@ -180,8 +180,8 @@ func elementRange(n, lane int) (lo, hi int) {
 	return cut(lane), cut(lane + 1)
 }
 
-// columnRange is the part of n columns that a lane owns, cut where the strips of
-// products are, at the one next to the middle: a strip that is not whole takes as long.
+// columnRange is the part of n columns that a lane owns. It is cut at a strip boundary of products,
+// the one nearest the middle, because an incomplete strip takes as long as a complete one.
 func columnRange(n, lane int) (lo, hi int) {
 	cut := func(lane int) int {
 		if lane == Lanes {
@@ -192,6 +192,6 @@ func columnRange(n, lane int) (lo, hi int) {
 	return cut(lane), cut(lane + 1)
 }
 
-// buf turns a program's reference into the scheduler's numbering, in which
-// scratch memory follows the program's buffers.
+// buf converts a program's reference to the scheduler's numbering, in which scratch memory follows
+// the program's buffers.
 func buf(r device.Ref) int { return int(r) }

@@ -7,20 +7,20 @@ import (
 	"pgrlab/core/device/adapt"
 )
 
-// task is a job that a device's workers do again and again.
+// task is a job that a device's workers do repeatedly.
 type task struct {
 	crew
 	job   *job
 	parts int  // of a lane, at most
 	small bool // not worth a helper
-	// choice is that of the task on workers of the device's own, shared on those of the
-	// device that it is a part of.
+	// choice is the task's choice on the device's own workers, shared its choice on the workers of
+	// the device that this one is a part of.
 	choice, shared adapt.Choice
 }
 
-// run keeps its thread: Go takes a goroutine off every ten milliseconds and lets it go
-// on wherever a thread is free, which is another core as like as not, whose caches
-// hold nothing of it. One worker gains an eighth.
+// run locks its goroutine to its thread. Go interrupts a goroutine every ten milliseconds and
+// resumes it on any free thread, which is often on another core whose caches hold none of its data.
+// One worker gains an eighth from the lock.
 func (t *task) run() {
 	if t.small {
 		t.job.alone()

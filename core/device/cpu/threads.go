@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// MaxThreads bounds what a device takes.
+	// MaxThreads bounds the number of threads of a device.
 	MaxThreads = 64
-	// mostAllowed bounds what it takes where nobody said how many.
+	// mostAllowed bounds the number of threads if the caller did not specify it.
 	mostAllowed = 8
 )
 
-// Allowed is the number of CPUs that this process may use: by affinity, which
-// runtime.NumCPU knows, and by the quota of its control group; at most 8.
+// Allowed is the number of CPUs that this process may use, according to its affinity, which
+// runtime.NumCPU respects, and the quota of its control group; at most 8.
 func Allowed() int {
 	n := runtime.NumCPU()
 	if quota, ok := cgroupCPUs("/sys/fs/cgroup/cpu.max"); ok {
@@ -24,7 +24,7 @@ func Allowed() int {
 	return max(1, min(n, mostAllowed))
 }
 
-// cgroupCPUs reads a quota of version 2: "max 100000" or "200000 100000".
+// cgroupCPUs reads a quota in cgroup version 2's format: "max 100000" or "200000 100000".
 func cgroupCPUs(file string) (int, bool) {
 	raw, err := os.ReadFile(file)
 	if err != nil {

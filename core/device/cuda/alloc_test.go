@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/testing/emulator"
 )
 
-// idle is a context that can be told to do nothing with graphs and uploads, so that what
-// remains of a run is what everything above the driver does: interpreting PTX allocates.
+// idle is a context that can be told to ignore graphs and uploads, so that only the work above the
+// driver remains in a run; interpreting PTX allocates.
 type idle struct {
 	driver.Context
 	does *bool
@@ -46,8 +46,7 @@ func (c idle) Synchronize() error {
 	return c.Context.Synchronize()
 }
 
-// An action, a transition and the updates of an env step allocate nothing above the
-// driver.
+// An action, a transition and the updates of an env step allocate nothing above the driver.
 func TestAnEnvStepDoesNotAllocate(t *testing.T) {
 	machine, does := emulator.New(emulator.Options{Unchecked: true}), false
 	dev := deviceOf(t, func() (driver.Context, error) {

@@ -7,15 +7,15 @@ import (
 	"pgrlab/core/device/cuda/driver"
 )
 
-// bound is what a program or a sequence has of the device while its addresses hold: a
-// block, pinned memory, tables, and graphs of its work. An empty one is bound to nothing.
+// bound is what a program or a sequence holds on the device while its addresses are valid: a block,
+// pinned memory, tables, and graphs of its work. An empty bound holds nothing.
 type bound struct {
-	complete bool // everything is in place, as of:
+	complete bool // everything is in place, as of epoch and version
 	epoch    int  // of the device
-	version  int  // of the book of residents
+	version  int  // of the residents
 	block    driver.Ptr
 	bytes    int    // of the block
-	up, down []byte // pinned: the beginning of the block, and its end
+	up, down []byte // pinned memory for the beginning of the block and for its end
 	tables   tables
 	parts    []part
 	graphs   []driver.Graph
@@ -24,7 +24,7 @@ type bound struct {
 // part is the launches of one step of a program.
 type part struct {
 	launches []launch
-	flops    float64 // their arithmetic, and what launches take in any case
+	flops    float64 // their arithmetic, plus the fixed cost of launches
 }
 
 // launch is a kernel with its arguments.
@@ -35,15 +35,15 @@ type launch struct {
 	args        []driver.Arg
 }
 
-// graphWork bounds the arithmetic of one graph, in floating-point operations: other
-// users of the GPU, a screen among them, wait for whole graphs. At 10 TFLOP/s, the
-// rate of a modest card in fp32, it takes 20 ms.
+// graphWork bounds the arithmetic of one graph, in floating-point operations, because other users
+// of the GPU, including a display, wait for whole graphs. At 10 TFLOP/s, the fp32 rate of a modest
+// card, it takes 20 ms.
 const graphWork = 200e9
 
-// launchWork is what a launch takes in any case, some 3 µs, in the same measure.
+// launchWork is the fixed cost of a launch, about 3 µs, in the same unit.
 const launchWork = 30e6
 
-// take takes memory: a block, whose first bytes go up and whose last come down.
+// take allocates a block, whose first bytes are uploaded and whose last ones are downloaded.
 func (b *bound) take(d *Device, block, up, down int) (err error) {
 	b.bytes = block
 	if b.block, err = d.alloc(&d.used.Programs, block); err != nil {
@@ -56,7 +56,7 @@ func (b *bound) take(d *Device, block, up, down int) (err error) {
 	return err
 }
 
-// settle says that everything is in place, and waits for the tables to be.
+// settle waits for the tables to be in place and marks the bound as complete.
 func (b *bound) settle(d *Device) error {
 	if err := d.failed(d.ctx.Synchronize()); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (b *bound) settle(d *Device) error {
 	return nil
 }
 
-// holds says whether the addresses are still right.
+// holds reports whether the addresses are still valid.
 func (b *bound) holds(d *Device) bool {
 	return b.complete && b.version == d.residents.Version && b.epoch == d.epoch
 }
@@ -87,8 +87,8 @@ func (b *bound) unbind(d *Device) (err error) {
 	return err
 }
 
-// capture makes graphs of a run, no one longer than it may be: everything goes up, the
-// parts, everything comes down. Where that fails it has to be bound anew.
+// capture makes graphs of a run, none longer than the limit: upload, parts, download. If capture
+// fails, everything must be bound again.
 func (b *bound) capture(d *Device) error {
 	for from := 0; from < len(b.parts); {
 		to := from + 1
@@ -106,8 +106,8 @@ func (b *bound) capture(d *Device) error {
 	return nil
 }
 
-// record puts parts from to to−1 into the stream, with what comes before the first and
-// after the last.
+// record puts parts from to to−1 into the stream, with the upload before the first part and the
+// download after the last.
 func (b *bound) record(d *Device, from, to int) error {
 	if from == 0 {
 		if err := b.upload(d); err != nil {

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/plan"
 )
 
-// sparing is a context that captures so many graphs and then refuses one.
+// sparing is a context that captures a given number of graphs and then refuses one.
 type sparing struct {
 	driver.Context
 	left int
@@ -21,7 +21,8 @@ func (c *sparing) Capture(record func() error) (driver.Graph, error) {
 	return c.Context.Capture(record)
 }
 
-// A run whose graphs could not all be captured does nothing, and the next one all.
+// If not all graphs of a run can be captured, that run does nothing, and the next run does
+// everything.
 func TestACaptureThatFails(t *testing.T) {
 	dev := card(t, Options{})
 	dev.longest = 0 // a graph for each step

@@ -10,9 +10,8 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// diagnose runs the instructions once more, one by one, and says where the first
-// number appears that is not finite. They change no state, so that they do the same
-// again.
+// diagnose runs the instructions once more, one by one, and reports where the first number that is
+// not finite appears. The instructions change no state, so they compute the same numbers again.
 func (x *executable) diagnose(occasion uint64) error {
 	x.stage(occasion)
 	d := x.device
@@ -41,7 +40,7 @@ func (x *executable) diagnose(occasion uint64) error {
 	return &device.NotFinite{Instr: device.Nowhere, Buffer: device.None, Norm: x.norm}
 }
 
-// alone runs one instruction, with scratch memory of its own.
+// alone runs one instruction, with its own scratch memory.
 func (x *executable) alone(i int) (err error) {
 	d := x.device
 	recipe, err := kernel.Lower(x.program, i, x.target)
@@ -99,8 +98,8 @@ func (x *executable) infinite(instr int, r device.Ref) (*device.NotFinite, error
 	return nil, nil
 }
 
-// Profile is device.Profiler's. Every part is waited for, so that the time of a
-// launch and of the wait, some 10 µs, is in each; graphs have neither.
+// Profile implements device.Profiler. It waits for every part, so each time includes the launch and
+// the wait, about 10 µs; graphs have neither.
 func (x *executable) Profile(occasion uint64, runs int) ([]device.Timing, error) {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()
@@ -124,7 +123,7 @@ func (x *executable) Profile(occasion uint64, runs int) ([]device.Timing, error)
 	return timings, nil
 }
 
-// profiled is one run, part by part.
+// profiled runs the program once, part by part.
 func (x *executable) profiled(occasion uint64, timings []device.Timing, first bool) error {
 	d := x.device
 	measure := func(i int, part func() error) error {
@@ -156,7 +155,7 @@ func (x *executable) profiled(occasion uint64, timings []device.Timing, first bo
 	return x.finish(occasion)
 }
 
-// Outline is device.Outliner's.
+// Outline implements device.Outliner.
 func (x *executable) Outline() device.Outline {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()

@@ -21,7 +21,7 @@ var launched struct {
 	names map[string]bool
 }
 
-// noted is a context that keeps the list.
+// noted is a context that records the launched kernels.
 type noted struct{ driver.Context }
 
 func (n noted) Launch(f driver.Function, grid, block [3]uint32, shared uint32, args ...driver.Arg) error {
@@ -34,7 +34,7 @@ func (n noted) Launch(f driver.Function, grid, block [3]uint32, shared uint32, a
 	return n.Context.Launch(f, grid, block, shared, args...)
 }
 
-// noting opens what open opens, and keeps the list of what it launches.
+// noting opens what open opens, and records the kernels that it launches.
 func noting(open func() (driver.Context, error)) func() (driver.Context, error) {
 	return func() (driver.Context, error) {
 		c, err := open()
@@ -45,10 +45,9 @@ func noting(open func() (driver.Context, error)) func() (driver.Context, error) 
 	}
 }
 
-// TestMain holds, when all tests have run, that together they have launched every
-// kernel of every module: what no check on a card launches is not known to work on
-// one. Where tests run in processes of their own, as check.py has them, -test.v says
-// what this one has launched.
+// TestMain checks, when all tests have run, that together they have launched every kernel of every
+// module: a kernel that no check launches on a card is not known to work on one. If tests run in
+// processes of their own, as under check.py, -test.v reports what this process has launched.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if testing.Verbose() {
@@ -73,7 +72,7 @@ func everything() bool {
 	return !testing.Short()
 }
 
-// unlaunched are the kernels that were not launched, of all modules.
+// unlaunched returns the kernels of all modules that were not launched.
 func unlaunched() (missing []string) {
 	modules, err := kernel.Modules(90)
 	if err != nil {
@@ -89,7 +88,7 @@ func unlaunched() (missing []string) {
 	return missing
 }
 
-// report writes a line for programs that read what tests print: a word and JSON.
+// report writes a line, a word and JSON, for programs that read the output of tests.
 func report(t *testing.T, what string, v any) {
 	t.Helper()
 	line, err := json.Marshal(v)

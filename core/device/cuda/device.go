@@ -11,24 +11,24 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// Least is the least compute capability that there are kernels for: 70 is 7.0.
+// Least is the lowest compute capability that the kernels support: 70 is 7.0.
 const Least = 70
 
 // Options choose how a device works.
 type Options struct {
 	Precision kernel.Precision
-	// Memory is how many bytes of the GPU the programs may take; 0: what is there.
-	// The driver's own context is not counted.
+	// Memory is the number of bytes of the GPU that the programs may take; 0: all of it. The
+	// driver's own context is not counted.
 	Memory uint64
-	// Tile and Chain are those of kernel.Target, for checks.
+	// Tile and Chain are the fields of kernel.Target, for checks.
 	Tile  string
 	Chain int
-	// Said, if there is one, is told what takes time: kernels that are compiled.
+	// Said, if not nil, is told about work that takes time: the compilation of kernels.
 	Said func(line string)
 }
 
-// Device runs programs on one GPU. It may be used by several goroutines; what they
-// ask for is done one after the other.
+// Device runs programs on one GPU. It may be used by several goroutines; their requests are handled
+// one after the other.
 type Device struct {
 	open    func() (driver.Context, error)
 	options Options
@@ -44,8 +44,8 @@ type Device struct {
 	residents *device.Residents[driver.Ptr]
 	used      Memory
 	workspace driver.Ptr
-	// epoch counts what makes addresses in captured graphs wrong: a workspace that
-	// has moved, a context that was closed.
+	// epoch counts the events that invalidate addresses in captured graphs: a workspace that has
+	// moved, a context that was closed.
 	epoch int
 	lost  error // the device is lost: nothing works any more
 
@@ -56,7 +56,8 @@ type Device struct {
 
 var _ device.Mirror = (*Device)(nil)
 
-// New takes a device: open gives a context of it, once now, and again after Park.
+// New takes a device. open returns a context of the device; it is called once now, and again after
+// Park.
 func New(open func() (driver.Context, error), o Options) (*Device, error) {
 	d := &Device{open: open, options: o, longest: graphWork, executables: map[*executable]struct{}{}, sequences: map[*sequence]struct{}{}, stores: map[*store]struct{}{}}
 	d.residents = device.NewResidents[driver.Ptr](memory{d})
@@ -86,8 +87,8 @@ func (d *Device) begin() error {
 
 func (d *Device) sm() int { return 10*d.info.Capability[0] + d.info.Capability[1] }
 
-// Name says which GPU and what the factors of its large products are rounded to; what
-// stands before the comma decides the numbers.
+// Name names the GPU and the precision to which the factors of its large products are rounded. The
+// part before the comma determines the numbers.
 func (d *Device) Name() string {
 	return fmt.Sprintf("cuda %s %v, cuda:%d %s", d.info.Name, d.options.Precision, d.info.Index, d.info.UUID)
 }
@@ -95,26 +96,26 @@ func (d *Device) Name() string {
 // Info describes the GPU.
 func (d *Device) Info() driver.Info { return d.info }
 
-// Precision is what the factors of large products are rounded to.
+// Precision is the precision to which the factors of large products are rounded.
 func (d *Device) Precision() kernel.Precision { return d.options.Precision }
 
-// target is what recipes are made for.
+// target is the target for which recipes are made.
 func (d *Device) target() kernel.Target {
 	return kernel.Target{SM: d.sm(), Precision: d.options.Precision, Processors: d.info.Processors, Tile: d.options.Tile, Chain: d.options.Chain}
 }
 
-// Tiles are those that UseTile knows, of this GPU at this precision.
+// Tiles lists the tiles that UseTile accepts, for this GPU at this precision.
 func (d *Device) Tiles() []kernel.Tile { return kernel.Tiles(d.target()) }
 
-// UseTile makes programs that are compiled from now on use one tile for all products, a
-// name of Tiles, and "" the best one for each again. It is for checks.
+// UseTile makes programs that are compiled from now on use one tile for all products, a name from
+// Tiles, or with "" the best one for each product again. It is for checks.
 func (d *Device) UseTile(tile string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.options.Tile = tile
 }
 
-// Fetch is device.Mirror's.
+// Fetch implements device.Mirror.
 func (d *Device) Fetch(tensor []float32) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,7 +125,7 @@ func (d *Device) Fetch(tensor []float32) error {
 	return d.residents.Fetch(tensor)
 }
 
-// Push is device.Mirror's.
+// Push implements device.Mirror.
 func (d *Device) Push(tensor []float32) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -134,8 +135,8 @@ func (d *Device) Push(tensor []float32) error {
 	return d.residents.Push(tensor)
 }
 
-// Close gives everything back. Programs must not be run any more; closing them
-// afterwards does no harm. What programs changed and was not fetched is lost.
+// Close gives everything back. Programs must not be run any more; closing them afterwards does no
+// harm. Changes by programs that were not fetched are lost.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,14 +146,14 @@ func (d *Device) Close() error {
 		return err
 	}
 	err = errors.Join(err, d.residents.Drop(), d.freeStores(), d.freeWorkspace(), d.ctx.Close())
-	if d.lost != nil { // nothing of a lost device can be given back; the driver does it
+	if d.lost != nil { // nothing of a lost device can be given back; the driver does that
 		err = nil
 	}
 	d.ctx, d.lost = nil, errClosed
 	return err
 }
 
-// unbind gives back what programs and sequences have but tensors that outlive them.
+// unbind gives back what programs and sequences hold, except tensors that outlive them.
 func (d *Device) unbind() (err error) {
 	for s := range d.sequences {
 		err = errors.Join(err, s.unbind(d))
@@ -165,7 +166,8 @@ func (d *Device) unbind() (err error) {
 
 var errClosed = errors.New("cuda: the device was closed")
 
-// function finds a kernel, and compiles its file if it is the first one of it.
+// function finds a kernel. It compiles the kernel's file on the first request for one of its
+// kernels.
 func (d *Device) function(name string) (driver.Function, error) {
 	if f, ok := d.functions[name]; ok {
 		return f, nil
@@ -195,10 +197,10 @@ func (d *Device) function(name string) (driver.Function, error) {
 	return nil, fmt.Errorf("there is no kernel %s for compute capability %d.%d", name, d.info.Capability[0], d.info.Capability[1])
 }
 
-// gone says that the device holds nothing that could be given back.
+// gone reports that the device holds nothing that could be given back.
 func (d *Device) gone() bool { return d.ctx == nil || d.lost != nil }
 
-// failed remembers that the device is lost.
+// failed records whether the device is lost.
 func (d *Device) failed(err error) error {
 	if err == nil {
 		return nil
@@ -210,7 +212,7 @@ func (d *Device) failed(err error) error {
 	return err
 }
 
-// bytesOf is the memory of numbers.
+// bytesOf returns the memory of numbers as bytes.
 func bytesOf(x []float32) []byte {
 	if len(x) == 0 {
 		return nil

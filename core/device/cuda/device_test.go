@@ -18,9 +18,8 @@ import (
 	"pgrlab/core/testing/emulator"
 )
 
-// card is a device of the driver that interprets PTX, or with PGRLAB_GPU=N the N-th
-// GPU of this machine: the same tests run on either. What programs leave behind is
-// an error.
+// card is a device of the driver that interprets PTX, or with PGRLAB_GPU=N the N-th GPU of this
+// machine: the same tests run on either. Anything that programs leave behind is an error.
 func card(t testing.TB, o Options) *Device {
 	t.Helper()
 	if !onGPU {
@@ -75,7 +74,7 @@ func tensor(name string, shape ...int) *op.Tensor {
 	return x
 }
 
-// line is a program that fits y = x·w + b, and what it is made of.
+// line is a program that fits y = x·w + b, with its tensors.
 type line struct {
 	x, y, w, b, rate, average *op.Tensor
 	adam                      *plan.Adam
@@ -131,8 +130,8 @@ func close32(t *testing.T, what string, got, want []float32, tolerance float64) 
 	}
 }
 
-// Tensors stay on the device until they are fetched, through parking and after the
-// last program is closed.
+// Tensors stay on the device until they are fetched, even when it is parked and after the last
+// program is closed.
 func TestTensorsStayOnTheDevice(t *testing.T) {
 	dev, want := card(t, Options{}), newLine(t, onCPU(t))
 	l := newLine(t, dev)
@@ -173,8 +172,8 @@ func TestTensorsStayOnTheDevice(t *testing.T) {
 	}
 }
 
-// A program that read a tensor from the host reads the device's, once another
-// program changes it.
+// A program that read a tensor from the host reads it from the device after another program has
+// changed it.
 func TestATensorBecomesResident(t *testing.T) {
 	dev := card(t, Options{})
 	w := tensor("w", 3, 2)
@@ -220,7 +219,7 @@ func TestATensorBecomesResident(t *testing.T) {
 	read(18)
 }
 
-// Numbers that are not finite stop a run before it changes anything, and are found.
+// Numbers that are not finite stop a run before it changes anything, and are located.
 func TestNotFiniteIsFound(t *testing.T) {
 	dev, on := card(t, Options{}), onCPU(t)
 	l, want := newLine(t, dev), newLine(t, on)
@@ -279,7 +278,7 @@ func TestTheLimitOfMemory(t *testing.T) {
 	if _, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{out}}, dev); !errors.As(err, &full) {
 		t.Errorf("beside a small one: %v", err)
 	}
-	l.run(t, 1) // and runs on after another refusal, which may have cost it the workspace
+	l.run(t, 1) // and still runs after another refusal, which may have cost it the workspace
 	if said := dev.Memory().String(); !strings.Contains(said, "of at most 16 KiB of GPU memory") {
 		t.Error(said)
 	}

@@ -15,7 +15,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// story is an agent that makes env steps on rings that grow, and what it says.
+// story is an agent that makes env steps on rings that grow, with the numbers that it reports.
 type story struct {
 	t               *testing.T
 	dev             device.Device
@@ -57,7 +57,7 @@ func (s *story) lives() {
 	s.real.AddRows(row)
 }
 
-// step makes an env step, and says what came of it.
+// step makes an env step, and records its results.
 func (s *story) step() []agent.UpdateResult {
 	s.t.Helper()
 	s.lives()
@@ -84,7 +84,7 @@ func (s *story) step() []agent.UpdateResult {
 	return made
 }
 
-// weights says all that a saved agent's policy has learned.
+// weights records everything that a saved agent's policy has learned.
 func (s *story) weights() {
 	s.t.Helper()
 	var file bytes.Buffer
@@ -104,9 +104,9 @@ func storied() sac.Config {
 	return sac.Config{Obs: shape.Obs, Act: shape.Act, Hidden: []int{8}, Critics: 2, Subset: 2, Gamma: 0.9, PolicyDelay: 2, InitialAlpha: 0.2}
 }
 
-// whole tells a story of env steps: on real transitions, with another learning rate,
-// when the ring is full and its oldest rows are replaced, with synthetic transitions,
-// with other ones of them.
+// whole makes the env steps of a story: on real transitions, with another learning rate, when the
+// ring is full and its oldest rows are replaced, with synthetic transitions, and with another
+// generation of them.
 func whole(t *testing.T, c sac.Config, dev device.Device, generations int) said {
 	s := newStory(t, c, dev, 40)
 	s.step()
@@ -127,8 +127,8 @@ func whole(t *testing.T, c sac.Config, dev device.Device, generations int) said 
 	return s.said
 }
 
-// Whole env steps on the device say what the CPU's updates say, one by one on batches
-// of the host's.
+// Whole env steps on the device give the same results as the CPU's updates, one by one on batches
+// from the host.
 func TestEnvSteps(t *testing.T) {
 	redq := storied()
 	redq.Critics = 4
@@ -139,8 +139,8 @@ func TestEnvSteps(t *testing.T) {
 	t.Run("redq", func(t *testing.T) { agree(t, whole(t, redq, unchecked(t, Options{}), 0), whole(t, redq, on, 0), 1e-5) })
 }
 
-// A batch in the middle of an env step has a number that is rejected, so that its rows
-// are others than those of its first numbers.
+// A batch in the middle of an env step contains a number that is rejected, so its rows differ from
+// those of its first numbers.
 func TestAnEnvStepWithARejection(t *testing.T) {
 	const rows = 60_000
 	tell := func(dev device.Device) said {
@@ -154,7 +154,7 @@ func TestAnEnvStepWithARejection(t *testing.T) {
 	agree(t, tell(unchecked(t, Options{})), tell(onCPU(t)), 1e-5)
 }
 
-// Where there is no memory for the rings, the host samples the batches.
+// If there is no memory for the rings, the host samples the batches.
 func TestEnvStepsWithoutRoom(t *testing.T) {
 	tell := func(dev device.Device) said {
 		s := newStory(t, storied(), dev, 40)
@@ -174,10 +174,10 @@ func TestEnvStepsWithoutRoom(t *testing.T) {
 	}
 }
 
-// many are so many transitions that a batch has some that no other one has.
+// many is a number of transitions so large that a batch has some that no other batch has.
 const many = 400
 
-// slotOf is a slot that the batch of one occasion has, and no other of the first n.
+// slotOf returns a slot that occurs in the batch of one occasion, and in no other of the first n.
 func slotOf(t *testing.T, m replay.Mixer, occasion uint64, n int) int {
 	t.Helper()
 	sampled := make([][]int, n)
@@ -200,9 +200,8 @@ func slotOf(t *testing.T, m replay.Mixer, occasion uint64, n int) int {
 	return 0
 }
 
-// Numbers that are not finite in the middle of an env step: that update is without
-// effect, wherever in it they appear, the others are made, and the story goes on as on
-// the CPU.
+// Numbers that are not finite appear in the middle of an env step. That update has no effect,
+// wherever in it they appear, the other updates are made, and the story continues as on the CPU.
 func TestAnEnvStepThatStops(t *testing.T) {
 	on, dev := onCPU(t), unchecked(t, Options{})
 	const reward, act = 5, 3 // columns of a row
@@ -242,8 +241,7 @@ func TestAnEnvStepThatStops(t *testing.T) {
 	}
 }
 
-// An agent that was saved and loaded, and one whose device was parked, go on bit for
-// bit.
+// An agent that was saved and loaded, and one whose device was parked, continue bit for bit.
 func TestEnvStepsGoOn(t *testing.T) {
 	c := storied()
 	c.Critics = 3

@@ -13,24 +13,24 @@ import (
 
 // executable is a program on the device.
 //
-// What its steps are follows from the program; where everything is, and the
-// graphs that hold these addresses, is bound anew whenever that changes.
+// The steps follow from the program alone. The addresses, and the graphs that contain them, are
+// bound again whenever they change.
 type executable struct {
 	device  *Device
 	program *device.Program
 	steps   []step // the instructions, then the end
 	written []device.Ref
-	target  kernel.Target // when it was compiled
+	target  kernel.Target // at the time of compilation
 
 	layout  *layout
 	held    map[device.Ref]*device.Resident[driver.Ptr]
-	fetched []*device.Resident[driver.Ptr] // after each run: kept tensors that it changes
+	fetched []*device.Resident[driver.Ptr] // kept tensors that the program changes, fetched after each run
 	kept    map[device.Ref][]float32       // the host's view of outputs; it never moves
 
-	bound // captured at the first run: a program of sequences has none of its own
+	bound // captured at the first run; a program that runs only in sequences has no graph of its own
 
 	norm  float64  // of the last run
-	words []uint64 // memory
+	words []uint64 // reused memory
 }
 
 type allocation struct {
@@ -38,7 +38,7 @@ type allocation struct {
 	bytes int
 }
 
-// Compile turns a program into kernels and takes the memory that it needs.
+// Compile turns a program into kernels and allocates the memory that it needs.
 func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,7 +83,7 @@ func (x *executable) compile() error {
 	return nil
 }
 
-// bind takes the program's memory and works out all addresses.
+// bind allocates the program's memory and resolves all addresses.
 func (x *executable) bind() error {
 	d := x.device
 	if err := errors.Join(x.unbind(d), d.wake()); err != nil {
@@ -121,7 +121,7 @@ func (x *executable) bind() error {
 	return x.settle(d)
 }
 
-// release is unbind, and the residents too.
+// release is unbind, and also releases the residents.
 func (x *executable) release() error {
 	err := x.unbind(x.device)
 	for r, held := range x.held {
@@ -131,7 +131,7 @@ func (x *executable) release() error {
 	return err
 }
 
-// Close is device.Executable's.
+// Close implements device.Executable.
 func (x *executable) Close() error {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()
@@ -142,7 +142,7 @@ func (x *executable) Close() error {
 	return x.release()
 }
 
-// Run is device.Executable's.
+// Run implements device.Executable.
 func (x *executable) Run(occasion uint64) error {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()
@@ -156,7 +156,7 @@ func (x *executable) Run(occasion uint64) error {
 	return x.finish(occasion)
 }
 
-// ready binds and captures the program where that is not done.
+// ready binds and captures the program if necessary.
 func (x *executable) ready() error {
 	d := x.device
 	if err := d.wake(); err != nil {
@@ -173,7 +173,7 @@ func (x *executable) ready() error {
 	return nil
 }
 
-// stage writes what goes up into pinned memory.
+// stage writes into pinned memory what is uploaded.
 func (x *executable) stage(occasion uint64) {
 	l := x.layout
 	for r, at := range l.places {
@@ -204,7 +204,7 @@ func putItems(to []byte, items *device.Items) {
 	binary.LittleEndian.PutUint64(to[8:], idle)
 }
 
-// putWords writes what the host may change of a routine; the memory of words is used.
+// putWords writes the words of a routine that the host may change, reusing the memory of words.
 func putWords(to []byte, a device.Routine, words []uint64) []uint64 {
 	words = a.Words(words[:0])
 	for i, w := range words {
@@ -213,7 +213,7 @@ func putWords(to []byte, a device.Routine, words []uint64) []uint64 {
 	return words
 }
 
-// finish takes what a run made.
+// finish reads the results of a run.
 func (x *executable) finish(occasion uint64) error {
 	x.wrote()
 	x.norm = math.Float64frombits(binary.LittleEndian.Uint64(x.down[kernel.StateNorm:]))
@@ -237,7 +237,7 @@ func (x *executable) finish(occasion uint64) error {
 	return nil
 }
 
-// wrote notes that the device's tensors are newer than the host's.
+// wrote records that the device's tensors are newer than the host's.
 func (x *executable) wrote() {
 	for _, r := range x.written {
 		if held := x.held[r]; held != nil {
@@ -246,11 +246,11 @@ func (x *executable) wrote() {
 	}
 }
 
-// GradientNorm is device.Executable's.
+// GradientNorm implements device.Executable.
 func (x *executable) GradientNorm() float64 { return x.norm }
 
-// Data is device.Executable's: of a tensor the host's memory, of a result the
-// host's copy; nil where it was not to be kept.
+// Data implements device.Executable. For a tensor it returns the host's memory, for a result the
+// host's copy, and nil for a result that was not to be kept.
 func (x *executable) Data(r device.Ref) []float32 {
 	if b := x.program.Buffers[r]; b.Host != nil {
 		return b.Host

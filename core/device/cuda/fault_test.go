@@ -36,8 +36,8 @@ func (f *faulty) device() (*Device, error) {
 	return New(func() (driver.Context, error) { return f.Open(0) }, Options{})
 }
 
-// life is a device's: a program is compiled, runs, its tensors come home, the device is
-// parked and taken again, the program runs and is closed.
+// life makes everything that happens to a device: a program is compiled and runs, its tensors are
+// fetched, the device is parked and taken again, and the program runs and is closed.
 func (f *faulty) life(t *testing.T) (dev *Device, err error) {
 	dev, err = f.device()
 	if err != nil {
@@ -64,12 +64,11 @@ func (f *faulty) life(t *testing.T) (dev *Device, err error) {
 	return dev, errors.Join(l.program.Run(2), plan.Fetch(dev, l.w), l.program.Close(), dev.Close())
 }
 
-// whenFull are the calls that may find no memory.
+// whenFull are the calls that may run out of memory.
 var whenFull = []string{"cuDevicePrimaryCtxRetain", "cuMemAlloc", "cuMemHostAlloc", "cuModuleLoadDataEx", "cuGraphInstantiate", "cuLaunchKernel", "cuGraphLaunch"}
 
-// Whatever call of the driver fails, and with what: somebody is told, what is lost stays
-// lost and says so, nothing hangs or panics, closing gives all memory back, and the next
-// device works.
+// Any call of the driver may fail, with any code: the caller is told, what is lost stays lost and
+// says so, nothing hangs or panics, closing gives all memory back, and the next device works.
 func TestEveryCallCanFail(t *testing.T) {
 	if onGPU {
 		t.Skip("it is the emulated driver's: without PGRLAB_GPU")
@@ -113,7 +112,7 @@ func TestEveryCallCanFail(t *testing.T) {
 	}
 }
 
-// afterwards holds what is true after a failure.
+// afterwards checks what must be true after a failure.
 func (f *faulty) afterwards(t *testing.T, name string, dev *Device) {
 	t.Helper()
 	var lost *driver.LostDevice

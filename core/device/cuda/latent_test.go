@@ -15,8 +15,8 @@ import (
 	"pgrlab/core/testing/emulator"
 )
 
-// latents is DrQ-v2 beside a generator with all that it has: parts of a batch, alignment,
-// an encoder that freezes in the end.
+// latents is DrQ-v2 beside a generator with all features: parts of a batch, alignment, and an
+// encoder that freezes in the end.
 func latents() drqv2.Config {
 	c := drqv2.DefaultConfig(2)
 	c.Pixels = agent.Pixels{Side: 16, Stack: 2, Pad: 2, Channels: 4, Strides: []int{2, 1}, Feature: 4}
@@ -24,13 +24,13 @@ func latents() drqv2.Config {
 	return c
 }
 
-// dreamer is an agent beside a generator and what it learns from. Its D_syn is the same
+// dreamer is an agent beside a generator, with the data that it learns from. Its D_syn is the same
 // on all devices.
 type dreamer struct {
 	*drqv2.Latent
 	config  drqv2.Config
 	work    agent.Work
-	between func() error // called once, behind the next slice
+	between func() error // called once, after the next slice
 }
 
 func newDreamer(t testing.TB, c drqv2.Config, dev device.Device) *dreamer {
@@ -45,7 +45,7 @@ func newDreamer(t testing.TB, c drqv2.Config, dev device.Device) *dreamer {
 		Mixer: replay.NewMixer(rng.New(7, "mixer")), Frames: replay.FrameSampler{Frames: reel(c), Stream: rng.New(8, "windows")},
 		Real: replay.NewRing(shape, 50), Synthetic: replay.NewRing(shape, 20), Mix: replay.Mix{Real: 10, Synthetic: 4},
 	}}}
-	for i := range uint64(20) { // some beyond what a tanh can say, some ends
+	for i := range uint64(20) { // some are beyond the range of tanh, some are ends
 		row := make([]float32, shape.Width())
 		rng.New(6, "dreams").FillUniform(row, i, 0)
 		for j := range row {
@@ -100,7 +100,7 @@ func (d *dreamer) phase(t testing.TB, s *said, number, step int) {
 	}
 }
 
-// encode makes D_real anew, as before a refit.
+// encode makes D_real again, as before a refit.
 func (d *dreamer) encode(t testing.TB, s *said) {
 	t.Helper()
 	d.work.Refit = true
@@ -115,7 +115,7 @@ func (d *dreamer) encode(t testing.TB, s *said) {
 	}
 }
 
-// align looks at D_real anew, and says how the rows of D_syn are read then.
+// align makes another pass over D_real, and records how a row of D_syn is read afterwards.
 func (d *dreamer) align(t testing.TB, s *said) {
 	t.Helper()
 	d.phase(t, s, 1, 15)
@@ -126,7 +126,7 @@ func (d *dreamer) align(t testing.TB, s *said) {
 	s.say("an aligned row", 1000, d.Align(z)...)
 }
 
-// values says what relevance functions ask for.
+// values records the values that relevance functions ask for.
 func (d *dreamer) values(t testing.TB, s *said) {
 	t.Helper()
 	from, shape := d.work.Source.Synthetic, replay.Shape{Obs: 2 * d.config.Pixels.Feature, Act: d.config.Act}
@@ -144,8 +144,8 @@ func (d *dreamer) values(t testing.TB, s *said) {
 }
 
 // dreaming is a story of such an agent: updates before there is a generation, D_real, mixed
-// updates, an alignment, mixed updates behind it, and updates of the heads alone. A GPU is
-// given back and taken again within the update behind the alignment.
+// updates, an alignment, mixed updates after it, and updates of the heads alone. A GPU is given
+// back and taken again within the update after the alignment.
 func dreaming(t *testing.T, dev device.Device) (d *dreamer, s said) {
 	t.Helper()
 	d = newDreamer(t, latents(), dev)
@@ -170,8 +170,8 @@ func dreaming(t *testing.T, dev device.Device) (d *dreamer, s said) {
 	return d, s
 }
 
-// DrQ-v2 beside a generator says on the device what it says on the CPU, and what the device
-// has saved goes on there, and on the CPU, as if it had not been saved.
+// DrQ-v2 beside a generator gives the same results on the device as on the CPU, and what the device
+// has saved continues there, and on the CPU, as if it had not been saved.
 func TestLatents(t *testing.T) {
 	dev, on := unchecked(t, Options{}), onCPU(t)
 	got, s := dreaming(t, dev)
@@ -191,7 +191,7 @@ func TestLatents(t *testing.T) {
 	for name, there := range map[string]device.Device{"device": dev, "cpu": on} {
 		t.Run("loaded on the "+name, func(t *testing.T) {
 			again := newDreamer(t, latents(), there)
-			again.phase(t, new(said), 0, 2) // other weights are there already
+			again.phase(t, new(said), 0, 2) // so that other weights exist already
 			if err := again.Load(bytes.NewReader(file.Bytes())); err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func TestLatents(t *testing.T) {
 	}
 }
 
-// What is forecast of an agent's memory on the host bounds what it takes of a GPU, at the
+// The forecast of an agent's memory on the host is an upper bound of what it takes of a GPU, at the
 // sizes of scale demo.
 func TestMemoryOfFramesIsForecast(t *testing.T) {
 	c := drqv2.DefaultConfig(6)

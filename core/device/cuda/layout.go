@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// align is what every buffer's address is a multiple of, in bytes: kernels load
-// vectors, and a row of 128 bytes in one transaction.
+// align is the alignment of every buffer's address, in bytes: kernels load vectors, and a row of
+// 128 bytes in one transaction.
 const align = 256
 
 // kind is where a buffer of a program lives.
@@ -20,10 +20,10 @@ const (
 	output               // the program's results, downloaded after each run
 	staged               // the host's memory, uploaded before each run
 	resident             // the host's memory, kept by the device
-	nothing              // no elements: a valid address, nothing there
+	nothing              // no elements: a valid address with nothing there
 )
 
-// place is where a buffer is: offset bytes from where its kind begins.
+// place is where a buffer is: its kind, and the offset in bytes from the start of that kind.
 type place struct {
 	kind   kind
 	offset int
@@ -31,25 +31,24 @@ type place struct {
 
 // layout says where everything that a program works on is.
 //
-// A program has one block of its own on the device: what the host writes before a
-// run, the words that both share, and what the host reads after it,
+// A program has one block of its own on the device. It contains what the host writes before a run,
+// the words that both share, and what the host reads after the run,
 //
 //	staged tensors | words (state last) | outputs
 //
-// so that one copy brings all to the device, and one all back.
+// so that one copy brings everything to the device, and one copy brings everything back.
 type layout struct {
-	places  []place // of the program's buffers
-	scratch [][]int // of each step's requests, offsets in the workspace
+	places  []place // of each buffer of the program
+	scratch [][]int // offsets in the workspace of each step's requests
 	owner   []device.Ref
 
 	words words
-	// Sizes in bytes: of the part that goes up, of the part that comes down, of
-	// both together (the state is in both), and of the workspace.
+	// Sizes in bytes: of the uploaded part, of the downloaded part, of both together (the state is
+	// in both), and of the workspace.
 	up, down, block, work int
 }
 
-// words are where the program's block holds numbers that are no tensors: offsets in
-// bytes.
+// words says where the program's block holds numbers that are not tensors: offsets in bytes.
 type words struct {
 	occasion int
 	items    map[*device.Items]int
@@ -57,21 +56,21 @@ type words struct {
 	state    int // with the gate behind it
 }
 
-// gateAt is where a program's gate is behind its state: in what comes down.
+// gateAt is the offset of a program's gate from its state, in the downloaded part.
 const gateAt = kernel.StateBytes
 
-// itemBytes are those of a fill's items: first, idle.
+// itemBytes is the size of a fill's items: first, idle.
 const itemBytes = 16
 
-// step is what is launched together: instructions first to last of the program, or
+// step is a range of work that is launched together: instructions first to last of the program, or
 // its end, whose first is the number of instructions.
 type step struct {
 	first, last int
 	recipe      kernel.Recipe
 }
 
-// arrange lays out a program. kept says which tensors of the host the device keeps;
-// steps cover the program.
+// arrange lays out a program. kept says which tensors of the host the device keeps; steps must
+// cover the program.
 func arrange(p *device.Program, steps []step, kept func(host []float32) bool) (*layout, error) {
 	l := &layout{places: make([]place, len(p.Buffers)), owner: make([]device.Ref, len(p.Buffers)), words: words{items: map[*device.Items]int{}}}
 	for i, b := range p.Buffers {
@@ -119,10 +118,10 @@ func arrange(p *device.Program, steps []step, kept func(host []float32) bool) (*
 
 func padded(bytes int) int { return (bytes + align - 1) / align * align }
 
-// live gives what the program makes and uses itself its place in the workspace: a
-// buffer lives from the step that makes it to the last that reads it, and has no
-// memory in common with what lives meanwhile: a step may do its instructions row by
-// row at the same time. Scratch lives as long as its step.
+// live gives everything that the program makes and uses itself its place in the workspace. A buffer
+// lives from the step that makes it to the last step that reads it, and shares no memory with
+// anything that lives meanwhile, because a step may execute its instructions row by row at the same
+// time. Scratch memory lives as long as its step.
 func (l *layout) live(p *device.Program, steps []step) {
 	last := lastUses(p)
 	var a arena
@@ -164,7 +163,7 @@ func (l *layout) live(p *device.Program, steps []step) {
 
 func scratchBytes(elements int) int { return padded(max(4, 4*elements)) }
 
-// owners names, for each buffer, the first one that began at its place.
+// owners gives, for each buffer, the first buffer that began at its place.
 func (l *layout) owners(p *device.Program) {
 	first := map[int]device.Ref{}
 	for _, in := range p.Instrs {
@@ -177,7 +176,7 @@ func (l *layout) owners(p *device.Program) {
 	}
 }
 
-// operands are the buffers of an instruction, each once, the result first.
+// operands returns the buffers of an instruction, each once, the result first.
 func operands(in device.Instr) []device.Ref {
 	refs := []device.Ref{in.Out}
 	for _, r := range append(slices.Clone(in.In), in.Mask) {
@@ -191,7 +190,7 @@ func operands(in device.Instr) []device.Ref {
 // forever is a use after the last instruction.
 const forever = int(^uint(0) >> 1)
 
-// lastUses are the last instructions that use each buffer.
+// lastUses returns the last instruction that uses each buffer.
 func lastUses(p *device.Program) []int {
 	last := make([]int, len(p.Buffers))
 	for i, in := range p.Instrs {
@@ -217,8 +216,7 @@ func lastUses(p *device.Program) []int {
 	return last
 }
 
-// arena hands out parts of one block; free are the parts between those in use, by
-// offset.
+// arena allocates parts of one block; free lists the parts between those in use, by offset.
 type arena struct {
 	free []span
 	high int // the block's size so far
@@ -226,8 +224,7 @@ type arena struct {
 
 type span struct{ at, size int }
 
-// take finds the smallest free part that is large enough, or makes the block
-// larger.
+// take finds the smallest free part that is large enough, or enlarges the block.
 func (a *arena) take(size int) int {
 	if size == 0 {
 		return 0
@@ -255,7 +252,7 @@ func (a *arena) take(size int) int {
 	return at
 }
 
-// give takes a part back and joins it with its neighbours.
+// give returns a part and joins it with its free neighbours.
 func (a *arena) give(at, size int) {
 	if size == 0 {
 		return

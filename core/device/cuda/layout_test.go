@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// anyProgram is a random program of n instructions with what recipes it would have, of
+// anyProgram is a program of n random instructions, with the recipes that it would have, and with
 // random shapes and operands.
 func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 	p := &device.Program{}
@@ -61,8 +61,7 @@ func anyProgram(r *rand.Rand, n int) (*device.Program, []step) {
 	return p, append(steps, step{n, n, kernel.Recipe{Scratch: []int{r.IntN(500)}}})
 }
 
-// What lives at the same time has no memory in common, and nothing lies outside of
-// its block.
+// Buffers that live at the same time share no memory, and nothing lies outside of its block.
 func TestLivingBuffersKeepApart(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -106,8 +105,8 @@ func TestLivingBuffersKeepApart(t *testing.T) {
 	}
 }
 
-// apartInBlock holds that staged tensors, words and outputs have places of their
-// own in a program's block.
+// apartInBlock checks that staged tensors, words and outputs have places of their own in a
+// program's block.
 func apartInBlock(t *testing.T, p *device.Program, l *layout) {
 	t.Helper()
 	all := []span{{l.words.occasion, 8}, {l.words.state, kernel.StateBytes + kernel.GateBytes}}

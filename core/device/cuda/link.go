@@ -11,18 +11,18 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// frame is where a run of a program finds what is not the same in every run: what the
-// host writes before it and reads after it. A program that runs alone has one frame, a
-// program of a sequence one for each time that it runs there.
+// frame is where a run of a program finds what differs between runs: what the host writes before
+// the run and reads after it. A program that runs alone has one frame; a program of a sequence has
+// one frame for each of its runs there.
 type frame struct {
 	host                             func(r device.Ref) driver.Ptr // of staged tensors and outputs
 	items                            func(i *device.Items) driver.Ptr
 	occasion, routine, state, gateTo driver.Ptr
-	turn                             uint32 // what the run leaves in the gate
+	turn                             uint32 // the value that the run writes to the gate
 	tables                           *tables
 }
 
-// frame is the program's own.
+// frame returns the program's own frame.
 func (x *executable) frame() frame {
 	words := x.layout.words
 	in := func(offset int) driver.Ptr { return x.block + driver.Ptr(offset) }
@@ -34,7 +34,7 @@ func (x *executable) frame() frame {
 	}
 }
 
-// linked are all steps in a frame, their arguments resolved to addresses and numbers.
+// linked returns all steps in a frame, with their arguments resolved to addresses and numbers.
 func (x *executable) linked(f frame) ([]part, error) {
 	all := make([]part, len(x.steps))
 	for i, s := range x.steps {
@@ -47,7 +47,7 @@ func (x *executable) linked(f frame) ([]part, error) {
 	return all, nil
 }
 
-// recipe are the launches of a recipe whose scratch memory is at offsets from a place.
+// recipe returns the launches of a recipe whose scratch memory is at offsets from a given address.
 func (x *executable) recipe(r kernel.Recipe, f frame, scratch []int, from driver.Ptr) ([]launch, error) {
 	var all []launch
 	for _, l := range r.Launches {
@@ -109,7 +109,7 @@ func (x *executable) argument(arg any, f frame, scratch []int, from driver.Ptr) 
 	return number(arg)
 }
 
-// number is an argument that is no address.
+// number returns an argument that is not an address.
 func number(arg any) (driver.Arg, error) {
 	switch v := arg.(type) {
 	case uint32:
@@ -128,13 +128,13 @@ func number(arg any) (driver.Arg, error) {
 	return driver.Arg{}, fmt.Errorf("%T is not an argument", arg)
 }
 
-// tables are arrays of words in device memory, each of them once.
+// tables holds arrays of words in device memory, each array once.
 type tables struct {
 	all  []allocation
 	have map[string]driver.Ptr
 }
 
-// put is the address of an array with that content.
+// put returns the address of an array with that content.
 func (t *tables) put(d *Device, raw []byte) (driver.Arg, error) {
 	if p, ok := t.have[string(raw)]; ok {
 		return driver.PtrArg(p), nil
@@ -150,7 +150,7 @@ func (t *tables) put(d *Device, raw []byte) (driver.Arg, error) {
 	return driver.PtrArg(p), d.failed(d.ctx.Upload(p, raw))
 }
 
-// free gives all of them back.
+// free releases all tables.
 func (t *tables) free(d *Device) (err error) {
 	for _, a := range t.all {
 		err = errors.Join(err, d.free(&d.used.Programs, a.at, a.bytes))
@@ -159,7 +159,7 @@ func (t *tables) free(d *Device) (err error) {
 	return err
 }
 
-// address is where a buffer is.
+// address returns where a buffer is.
 func (x *executable) address(r device.Ref, f frame) driver.Ptr {
 	at := x.layout.places[r]
 	switch at.kind {
@@ -170,10 +170,10 @@ func (x *executable) address(r device.Ref, f frame) driver.Ptr {
 	case staged, output:
 		return f.host(r)
 	}
-	return x.block // of nothing: an address that there is
+	return x.block // no elements: any valid address
 }
 
-// work is the arithmetic of a step.
+// work returns the arithmetic of a step.
 func (x *executable) work(i int) (flops float64) {
 	for _, in := range x.program.Instrs[x.steps[i].first:min(x.steps[i].last+1, len(x.program.Instrs))] {
 		flops += float64(x.program.FLOPs(in))

@@ -8,13 +8,13 @@ import (
 	"pgrlab/core/device/cuda/driver"
 )
 
-// Memory is what programs take of the GPU, in bytes.
+// Memory is the memory that programs use on the GPU, in bytes.
 type Memory struct {
-	Tensors     uint64 // parameters, moments, averages: what outlives runs
-	Transitions uint64 // that batches are sampled from
+	Tensors     uint64 // parameters, moments, averages: tensors that outlive runs
+	Transitions uint64 // stores from which batches are sampled
 	Programs    uint64 // batches and results of each program
-	Workspace   uint64 // what programs make and use themselves; they share it
-	Limit       uint64 // of the sum; 0: none but the GPU's own
+	Workspace   uint64 // what programs make and use themselves, shared by all
+	Limit       uint64 // limit of the sum; 0: only the GPU's own
 }
 
 // Total is the sum.
@@ -33,7 +33,7 @@ func (m Memory) String() string {
 		driver.Bytes(m.Total()), limit, driver.Bytes(m.Tensors), transitions, driver.Bytes(m.Programs), driver.Bytes(m.Workspace))
 }
 
-// Memory is what the programs compiled so far take.
+// Memory returns the memory used by the programs compiled so far.
 func (d *Device) Memory() Memory {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -42,10 +42,10 @@ func (d *Device) Memory() Memory {
 	return used
 }
 
-// Taken is the sum of it, in bytes.
+// Taken returns the total of Memory, in bytes.
 func (d *Device) Taken() uint64 { return d.Memory().Total() }
 
-// alloc takes memory within the limit, on one of the accounts of d.used.
+// alloc allocates memory within the limit and adds it to one of the accounts in d.used.
 func (d *Device) alloc(account *uint64, bytes int) (driver.Ptr, error) {
 	need := uint64(padded(bytes))
 	if limit := d.options.Memory; limit > 0 && d.used.Total()+need > limit {
@@ -76,8 +76,8 @@ func (d *Device) free(account *uint64, p driver.Ptr, bytes int) error {
 	return d.ctx.Free(p)
 }
 
-// work makes the workspace at least so large. Graphs that were captured before are
-// wrong then, also where there is no memory for a larger one.
+// work makes the workspace at least as large as requested. This invalidates graphs that were
+// captured before, even if there is no memory for a larger workspace.
 func (d *Device) work(bytes int) error {
 	if uint64(bytes) <= d.used.Workspace {
 		return nil
@@ -103,7 +103,7 @@ func (d *Device) freeWorkspace() error {
 	return err
 }
 
-// memory is the device as the book of residents sees it.
+// memory is the device's memory as Residents uses it.
 type memory struct{ d *Device }
 
 func (m memory) Alloc(elements int) (driver.Ptr, error) {
@@ -128,8 +128,8 @@ func (m memory) Download(to []float32, from driver.Ptr) error {
 	return m.d.failed(m.d.ctx.Synchronize())
 }
 
-// Park brings everything home and gives the GPU back, its context too. The next run
-// takes it again. Programs stay.
+// Park brings all tensors to the host and releases the GPU, including its context. The next run
+// takes the GPU again. Programs remain.
 func (d *Device) Park() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,7 +149,7 @@ func (d *Device) Wake() error {
 	return d.wake()
 }
 
-// wake takes the GPU again.
+// wake takes the GPU again if it is parked.
 func (d *Device) wake() error {
 	if d.lost != nil {
 		return d.lost

@@ -13,9 +13,9 @@ import (
 	"pgrlab/core/testing/optest"
 )
 
-// Every operation with its gradients, compiled as a program, against the CPU. On a
-// GPU at many shapes; the interpreter has few here, for package kernel holds each
-// kernel to the reference at more.
+// Every operation with its gradients, compiled as a program, agrees with the CPU. A GPU is tested
+// at many shapes; the interpreter gets few here, since package kernel compares each kernel with the
+// reference at more.
 func TestOperationsAgreeWithTheCPU(t *testing.T) {
 	shapes := []optest.Shape{{N: 2, B: 5, C: 3}, {N: 0, B: 7, C: 8}}
 	if onGPU || soak {
@@ -31,8 +31,8 @@ func TestOperationsAgreeWithTheCPU(t *testing.T) {
 				if !c.Fits(s) || t.Failed() || !onGPU && !soak && i == 1 && c.Fits(shapes[0]) {
 					continue
 				}
-				// Sums of many terms in another order; the CPU's own tolerance to the
-				// reference, twice.
+				// Sums of many terms are in another order: this is twice the CPU's own tolerance to
+				// the reference.
 				instance := c.At(s)
 				agree(t, operation(t, instance, dev), operation(t, instance, on), 2*max(c.Tolerance, 1e-5))
 			}
@@ -40,12 +40,12 @@ func TestOperationsAgreeWithTheCPU(t *testing.T) {
 	}
 }
 
-// alone is how many instructions go together in checks of the kernels that they have
-// for themselves: more than any program has.
+// alone is the number of instructions that form a chain in checks of the separate kernels: more
+// than any program has.
 const alone = 1 << 20
 
-// Every operation again, each of its instructions by its own kernel, which small
-// programs run only where they are not part of a chain.
+// Every operation is tested again, each of its instructions with its own kernel. Small programs use
+// these kernels only for instructions that are not part of a chain.
 func TestKernelsAgreeWithTheCPU(t *testing.T) {
 	shapes := []optest.Shape{{N: 2, B: 5, C: 3}, {N: 0, B: 7, C: 8}}
 	if onGPU {
@@ -65,8 +65,8 @@ func TestKernelsAgreeWithTheCPU(t *testing.T) {
 	}
 }
 
-// Sums over so many rows that several blocks share them, and a second kernel adds up
-// what they have.
+// These sums are over so many rows that several blocks share them, and a second kernel adds up
+// their partial sums.
 func TestSumsOfManyBlocks(t *testing.T) {
 	on, dev := onCPU(t), unchecked(t, Options{Chain: alone})
 	for _, c := range optest.All() {
@@ -76,14 +76,14 @@ func TestSumsOfManyBlocks(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			instance := c.At(s)
-			// The CPU adds some of these up in float32.
+			// The CPU adds some of these sums up in float32.
 			agree(t, operation(t, instance, dev), operation(t, instance, on), 10*max(c.Tolerance, 1e-5))
 		})
 	}
 }
 
-// Random numbers are those of package rng to the last bit, in a chain and by their own
-// kernels, from any item on, and more than a grid has threads.
+// Random numbers are exactly those of package rng, in a chain and by their own kernels, from any
+// item on, and for more items than a grid has threads.
 func TestFills(t *testing.T) {
 	stream := rng.New(8, "fills")
 	elements := []int{1, 1003}
@@ -124,7 +124,7 @@ func TestFills(t *testing.T) {
 	}
 }
 
-// operation says what an operation, its loss and its gradients are on a device.
+// operation records the results of an operation, its loss and its gradients on a device.
 func operation(t *testing.T, c *optest.Instance, dev device.Device) (s said) {
 	t.Helper()
 	var loss, out *op.Node

@@ -16,14 +16,14 @@ import (
 	"pgrlab/core/rng"
 )
 
-// film is frames of noise, from which an update draws windows.
+// film is a sequence of noise frames, from which an update draws windows.
 type film struct {
-	agent.Frames // of which an update wants Draw alone
+	agent.Frames // an update needs only Draw
 	frames       [][]byte
 	act          int
 }
 
-// snow are n frames of noise.
+// snow returns n frames of noise.
 func snow(n, side int) (frames [][]byte) {
 	numbers := rng.New(5, "snow")
 	for i := range n {
@@ -37,7 +37,7 @@ func snow(n, side int) (frames [][]byte) {
 	return frames
 }
 
-// Draw is agent.Frames's.
+// Draw implements agent.Frames.
 func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error {
 	t := (int(occasion)*7 + row) % (len(f.frames) - n - len(dst.Stack))
 	for i := range dst.Stack {
@@ -48,7 +48,7 @@ func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64,
 	return nil
 }
 
-// worked makes all units of a phase, and says what came of its updates.
+// worked makes all units of a phase, and records the results of its updates.
 func worked(t *testing.T, s *said, what string, phase agent.Phase, w *agent.Work) {
 	t.Helper()
 	total, err := phase.Start(w)
@@ -74,7 +74,7 @@ func worked(t *testing.T, s *said, what string, phase agent.Phase, w *agent.Work
 	}
 }
 
-// saved says the tensors that a learner saves.
+// saved records the tensors that a learner saves.
 func saved(t *testing.T, s *said, l agent.Learner) {
 	t.Helper()
 	var file bytes.Buffer
@@ -98,7 +98,7 @@ func sighted() drqv2.Config {
 	return c
 }
 
-// watching makes updates of DrQ-v2 on batches of so many rows, acts, and is saved.
+// watching makes updates of DrQ-v2 on batches with a number of rows, acts, and is saved.
 func watching(t *testing.T, c drqv2.Config, dev device.Device, updates, rows int) (s said) {
 	t.Helper()
 	x, err := drqv2.New(c, dev, 1)
@@ -123,13 +123,14 @@ func watching(t *testing.T, c drqv2.Config, dev device.Device, updates, rows int
 	return s
 }
 
-// Updates of DrQ-v2 from frames, in parts of a batch, and the actions that follow.
+// Updates of DrQ-v2 from frames, in parts of a batch, agree with the CPU, and so do the actions
+// that follow.
 func TestDrQ(t *testing.T) {
 	agree(t, watching(t, sighted(), unchecked(t, Options{}), 3, 10), watching(t, sighted(), onCPU(t), 3, 10), 1e-5)
 }
 
-// The same with heads that go to the tensor cores: losses differ by what a precision rounds
-// away, and by something.
+// The same holds with heads on the tensor cores: losses differ from the CPU's by no more than the
+// rounding of a precision, and they do differ.
 func TestDrQInPrecisions(t *testing.T) {
 	if !soak && !onGPU {
 		t.Skip("interpreting the tensor cores takes minutes: PGRLAB_SOAK=1, or PGRLAB_GPU=0 where there is a GPU")
@@ -147,7 +148,8 @@ func TestDrQInPrecisions(t *testing.T) {
 	}
 }
 
-// An iteration of PPO from observations and from frames: acting, a rollout, its minibatches.
+// An iteration of PPO from observations and from frames agrees with the CPU: acting, a rollout, its
+// minibatches.
 func TestPPO(t *testing.T) {
 	plain := ppo.DefaultConfig(replay.Shape{Obs: 4, Act: 3}, 3)
 	plain.Hidden, plain.Steps, plain.Minibatches, plain.Epochs = []int{8, 6}, 8, 2, 2
@@ -203,8 +205,9 @@ func iterating(t *testing.T, c ppo.Config, dev device.Device) (s said) {
 	return s
 }
 
-// RND of frames: updates on stacks, whitened with statistics that the host keeps, and
-// scores of more rows than a run of the networks takes; behind a file it goes on as before.
+// RND on frames is tested with updates on stacks, whitened with statistics that the host keeps, and
+// with scores of more rows than one run of the networks takes; after saving and loading it
+// continues as before.
 func TestFrameRND(t *testing.T) {
 	c := relevance.DefaultRND()
 	c.Hidden, c.Features, c.Batch, c.ScoreRows = 8, 6, 3, 2
@@ -230,7 +233,7 @@ func TestFrameRND(t *testing.T) {
 	agree(t, distilling(t, again, 5), distilling(t, there, 5), 1e-5)
 }
 
-// Curiosity of frames likewise, of the actions between them.
+// Curiosity on frames is tested in the same way, with the actions between them.
 func TestFrameICM(t *testing.T) {
 	c := relevance.DefaultICM()
 	c.On, c.Hidden, c.Batch, c.ScoreRows = relevance.OnFrames, 8, 2, 2
@@ -256,7 +259,7 @@ func TestFrameICM(t *testing.T) {
 	agree(t, distilling(t, again, 5), distilling(t, there, 5), 1e-5)
 }
 
-// distilling is an update of a model of frames, and the scores behind it.
+// distilling makes an update of a model of frames, and the scores after it.
 func distilling(t *testing.T, m relevance.Trained, from int) (s said) {
 	t.Helper()
 	pictures, b := snow(12, 36), m.Batch()

@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// ring is a ring with n rows, each of which tells which one it is.
+// ring returns a ring with n rows, each of which contains its own index.
 func ring(shape replay.Shape, n int) *replay.Ring {
 	r := replay.NewRing(shape, n)
 	rows := make([]float32, n*shape.Width())
@@ -43,7 +43,8 @@ func put(t *testing.T, s device.Store, r *replay.Ring) {
 	}
 }
 
-// rejection is which of the first numbers below n is rejected; −1: none is.
+// rejection returns the index of the number below n that is rejected among the first numbers; −1:
+// none is.
 func rejection(s rng.Stream, occasion uint64, n, numbers int) int {
 	for i := range numbers {
 		if word := s.Block(occasion, uint64(i/4))[i%4]; uint32(uint64(word)*uint64(n)) < uint32(1<<32%uint64(n)) {
@@ -53,7 +54,7 @@ func rejection(s rng.Stream, occasion uint64, n, numbers int) int {
 	return -1
 }
 
-// sampling is a batch in a device's memory with the program that samples it.
+// sampling is a batch in a device's memory, with the program that samples it.
 type sampling struct {
 	program *plan.Program
 	mix     device.Mix
@@ -78,7 +79,7 @@ func newSampling(t *testing.T, dev *Device, shape replay.Shape, size int, m repl
 	return d
 }
 
-// Rows are those of replay.Mixer, wherever a number is rejected, and whatever the mix.
+// Rows are those of replay.Mixer, wherever a number is rejected, and for any mix.
 func TestSampleBatch(t *testing.T) {
 	dev, shape := card(t, Options{}), replay.Shape{Obs: 1, Act: 1}
 	mixer := replay.NewMixer(rng.New(4, "draws"))
@@ -107,8 +108,8 @@ func TestSampleBatch(t *testing.T) {
 	for occasion, split := range []int{75, 0, 40, 32, 33, 1, 64} {
 		check(split, uint64(occasion)<<33+5)
 	}
-	// A rejected number in the first rows of a block, in the last, behind those of the
-	// first block, and one of the second store.
+	// A number is rejected in the first rows of a block, in the last rows, after the first block,
+	// and in the second store.
 	wanted := []func(real, synthetic int) bool{
 		func(real, _ int) bool { return real >= 0 && real < 3 },
 		func(real, _ int) bool { return real == 31 },
@@ -194,7 +195,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// words64 are the numbers of 64 bits that stand in the memory of a tensor.
+// words64 returns the 64-bit numbers stored in the memory of a tensor.
 func words64(x []float32) (words []uint64) {
 	for i := 0; i < len(x); i += 2 {
 		words = append(words, uint64(math.Float32bits(x[i]))|uint64(math.Float32bits(x[i+1]))<<32)
@@ -202,8 +203,8 @@ func words64(x []float32) (words []uint64) {
 	return words
 }
 
-// Steps of log α, against the same formulas on the host: sums of log π are in another
-// order, and powers and exponentials differ in their last bits.
+// Steps of log α agree with the same formulas on the host: sums of log π are in another order, and
+// powers and exponentials differ in their last bits.
 func TestTemperature(t *testing.T) {
 	dev, n := card(t, Options{}), 300
 	logp, state, alpha := op.NewTensor("log π", n, 1), op.NewTensor("state", 8), op.NewTensor("α", 1)

@@ -11,16 +11,16 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// sequence is programs that run as one graph.
+// sequence is a list of programs that run as one graph.
 //
-// It has a block of its own, in which every run of a program has its frame:
+// It has its own block, in which every run of a program has its frame:
 //
 //	staged tensors | words of items and acts | occasions | gate | states | outputs
 //
-// Tensors that several programs read from the host are staged once, programs that step
-// the same optimiser share its state, and all share the gate: from the run on that
-// closes it nothing changes any more, batches and subsets included, so that the program
-// finds its fault again where it stands.
+// Tensors that several programs read from the host are staged once, programs that step the same
+// optimiser share its state, and all programs share the gate. From the run that closes the gate on,
+// nothing changes any more, including batches and subsets, so that the program finds its fault
+// again in the same state.
 type sequence struct {
 	device   *Device
 	runs     []*executable
@@ -29,10 +29,10 @@ type sequence struct {
 	kept     []map[device.Ref][]float32 // the host's view of each run's outputs
 
 	bound
-	words []uint64 // memory
+	words []uint64 // reused memory
 }
 
-// Sequence is device.Sequencer's.
+// Sequence implements device.Sequencer.
 func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,8 +62,8 @@ func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error)
 	return s, nil
 }
 
-// ready binds what is not bound. A workspace that grows makes programs wrong that were
-// bound before it did.
+// ready binds everything that is not bound. If the workspace grows, programs that were bound before
+// become invalid.
 func (s *sequence) ready() error {
 	d := s.device
 	if err := d.wake(); err != nil {
@@ -87,7 +87,7 @@ func (s *sequence) ready() error {
 	return s.bind()
 }
 
-// bind takes the sequence's memory and captures it.
+// bind allocates the sequence's memory and captures the sequence.
 func (s *sequence) bind() error {
 	d := s.device
 	if err := s.unbind(d); err != nil {
@@ -110,7 +110,7 @@ func (s *sequence) bind() error {
 	return s.capture(d)
 }
 
-// Close is device.Sequence's.
+// Close implements device.Sequence.
 func (s *sequence) Close() error {
 	s.device.mu.Lock()
 	defer s.device.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *sequence) Close() error {
 	return s.unbind(s.device)
 }
 
-// frame is where run i finds its own.
+// frame returns the frame of run i.
 func (s *sequence) frame(i int) frame {
 	x, p := s.runs[i], &s.plan
 	in := func(offset int) driver.Ptr { return s.block + driver.Ptr(offset) }
@@ -138,7 +138,7 @@ func (s *sequence) frame(i int) frame {
 	}
 }
 
-// Run is device.Sequence's.
+// Run implements device.Sequence.
 func (s *sequence) Run(occasions []uint64) error {
 	d := s.device
 	d.mu.Lock()
@@ -156,7 +156,7 @@ func (s *sequence) Run(occasions []uint64) error {
 	return s.finish(occasions)
 }
 
-// stage writes what goes up into pinned memory.
+// stage writes into pinned memory what is uploaded.
 func (s *sequence) stage(occasions []uint64) {
 	p := &s.plan
 	for _, t := range p.staged {
@@ -179,7 +179,7 @@ func (s *sequence) stage(occasions []uint64) {
 	}
 }
 
-// finish takes what a run made.
+// finish reads the results of a run.
 func (s *sequence) finish(occasions []uint64) error {
 	p := &s.plan
 	runs := len(s.runs)
@@ -216,7 +216,7 @@ func (s *sequence) finish(occasions []uint64) error {
 	return err
 }
 
-// Data is device.Sequence's.
+// Data implements device.Sequence.
 func (s *sequence) Data(i int, r device.Ref) []float32 {
 	if b := s.runs[i].program.Buffers[r]; b.Host != nil {
 		return b.Host

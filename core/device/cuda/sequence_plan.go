@@ -5,17 +5,17 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// sequencePlan says where everything is in the block of a sequence: offsets in bytes.
+// sequencePlan says where everything is in the block of a sequence, as offsets in bytes.
 type sequencePlan struct {
 	staged    map[*float32]stagedTensor
 	items     map[*device.Items]int
 	acts      map[*executable]int
 	occasions int // 8 bytes for each run
-	gate      int // from here on everything comes down
+	gate      int // from here on everything is downloaded
 	states    map[any]int
 	outputs   []map[device.Ref]int // of each run
 
-	up, block int // sizes of what goes up, from 0 on, and of everything
+	up, block int // sizes of the uploaded part, from 0 on, and of everything
 }
 
 type stagedTensor struct {
@@ -23,8 +23,8 @@ type stagedTensor struct {
 	offset int
 }
 
-// stateOf tells states apart: that of an optimiser, whichever program steps it, or of a program
-// without one.
+// stateOf identifies a state: that of an optimiser, whichever program steps it, or that of a
+// program without an optimiser.
 func stateOf(x *executable) any {
 	if a := x.program.Adam; a != nil {
 		return a.T
@@ -32,7 +32,7 @@ func stateOf(x *executable) any {
 	return x
 }
 
-// planOf lays out a sequence of bound programs; distinct are the same, each once.
+// planOf lays out a sequence of bound programs; distinct contains each of the programs once.
 func planOf(runs, distinct []*executable) sequencePlan {
 	p := sequencePlan{
 		staged: map[*float32]stagedTensor{}, items: map[*device.Items]int{}, acts: map[*executable]int{}, states: map[any]int{},

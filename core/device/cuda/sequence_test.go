@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/testing/emulator"
 )
 
-// picky fits one of four rows, which the occasion chooses.
+// picky fits one of four rows; the occasion chooses the row.
 type picky struct {
 	row, w, rate *op.Tensor
 	choose, fit  *plan.Program
@@ -42,7 +42,7 @@ func newPicky(t *testing.T, dev *Device) *picky {
 	return p
 }
 
-// alone runs both programs n times, one by one, and says what the losses were.
+// alone runs both programs n times, one by one, and returns the losses.
 func (p *picky) alone(n int) (losses []float64, stopped int, err error) {
 	for i := range n {
 		if err := p.choose.Run(uint64(i)); err != nil {
@@ -89,8 +89,8 @@ func same(t *testing.T, got, want *picky, on, as *Device) {
 	}
 }
 
-// A sequence does what its programs do one by one, to the last bit, also behind a knob
-// that turns, when the device was parked, and where one of them stops in its middle.
+// A sequence does exactly what its programs do one by one, also after a knob was turned, after the
+// device was parked, and if one of the programs stops in the middle.
 func TestASequence(t *testing.T) {
 	t.Run("one graph", func(t *testing.T) { aSequence(t, graphWork, 1) })
 	t.Run("a graph for each step", func(t *testing.T) { aSequence(t, 0, 4) })
@@ -131,7 +131,7 @@ func aSequence(t *testing.T, longest float64, graphs int) {
 		same(t, got, want, on, as)
 	}
 	for p, dev := range map[*picky]*Device{got: on, want: as} {
-		p.w.Data[3*rowOf(3)+1] = float32(math.Inf(1)) // of the row that the fourth fit picks
+		p.w.Data[3*rowOf(3)+1] = float32(math.Inf(1)) // in the row that the fourth fit picks
 		if err := plan.Push(dev, p.w); err != nil {
 			t.Fatal(err)
 		}
@@ -148,14 +148,14 @@ func aSequence(t *testing.T, longest float64, graphs int) {
 	same(t, got, want, on, as)
 }
 
-// rowOf is the row that occasion i picks.
+// rowOf returns the row that occasion i picks.
 func rowOf(i uint64) int {
 	pick := make([]int, 1)
 	rng.New(2, "pick").At(i).Choose(pick, 4)
 	return pick[0]
 }
 
-// Programs that are closed, and a device that is lost.
+// A sequence is refused if a program is closed or the device is lost.
 func TestASequenceNeedsOpenPrograms(t *testing.T) {
 	dev := card(t, Options{})
 	p := newPicky(t, dev)

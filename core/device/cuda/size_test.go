@@ -11,10 +11,9 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// sizes are the layers that a tile is tried on: of every tile a layer that is not in
-// whole tiles and one of two tiles a dimension, and on a GPU also one as large as
-// those of the paper's denoiser in a chunk of sampling, of which the interpreter would
-// take an hour.
+// sizesOf returns the layers on which a tile is tried: one that does not consist of whole tiles,
+// one of two tiles in each dimension, and on a GPU also one as large as those of the paper's
+// denoiser in a chunk of sampling, which would take the interpreter an hour.
 func sizesOf(tile kernel.Tile) []bench.Layer {
 	all := []bench.Layer{
 		{Members: 2, Rows: tile.M + 1, In: tile.N/2 + 3, Out: tile.K + 5},
@@ -26,7 +25,7 @@ func sizesOf(tile kernel.Tile) []bench.Layer {
 	return all
 }
 
-// precisions by their names, and the tiles of each that no other one has.
+// eachPrecision goes through the precisions by name, with the tiles that only this precision has.
 func eachPrecision(t *testing.T, do func(t *testing.T, dev *Device, tiles []kernel.Tile)) {
 	for _, precision := range []kernel.Precision{kernel.FP32, kernel.TF32, kernel.BF16} {
 		t.Run(precision.String(), func(t *testing.T) {
@@ -34,7 +33,7 @@ func eachPrecision(t *testing.T, do func(t *testing.T, dev *Device, tiles []kern
 			var tiles []kernel.Tile
 			for _, tile := range dev.Tiles() {
 				if of := kernel.Tiles(kernel.Target{SM: dev.sm()}); precision != kernel.FP32 && len(tiles) == len(dev.Tiles())-len(of) {
-					break // the rest is float32's
+					break // the remaining tiles are those of float32
 				}
 				tiles = append(tiles, tile)
 			}
@@ -43,7 +42,7 @@ func eachPrecision(t *testing.T, do func(t *testing.T, dev *Device, tiles []kern
 	}
 }
 
-// quick is a CPU as quick as this machine has one.
+// quick is the fastest CPU device that this machine has.
 func quick(t *testing.T) device.Device {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{})
@@ -54,8 +53,8 @@ func quick(t *testing.T) device.Device {
 	return dev
 }
 
-// Every tile of every layout in every precision against the CPU, on numbers that the
-// precision has, so that only the order of the sums differs.
+// Every tile of every layout in every precision agrees with the CPU, on numbers that the precision
+// can represent, so that only the order of the sums differs.
 func TestTiles(t *testing.T) {
 	on := quick(t)
 	eachPrecision(t, func(t *testing.T, dev *Device, tiles []kernel.Tile) {
@@ -73,7 +72,7 @@ func TestTiles(t *testing.T) {
 	})
 }
 
-// Whole gradient steps at their true sizes, as the shapes divide them: ten critics, the
+// Whole gradient steps are tested at their true sizes, as the shapes divide them: ten critics, the
 // denoisers, the encoders of frames of 64×64 and 84×84, in every precision.
 func TestSteps(t *testing.T) {
 	if !onGPU {
@@ -90,7 +89,8 @@ func TestSteps(t *testing.T) {
 	})
 }
 
-// steps are two gradient steps of a workload: the losses and the norms of the gradients.
+// steps makes two gradient steps of a workload and records the losses and the norms of the
+// gradients.
 func steps(t *testing.T, name string, dev device.Device) (s said) {
 	t.Helper()
 	w, found := bench.Find(bench.Workloads, name)
@@ -112,8 +112,8 @@ func steps(t *testing.T, name string, dev device.Device) (s said) {
 	return s
 }
 
-// Files that a driver compiles hold every kernel that they name, and none wants a
-// larger block than it may have.
+// Files that a driver compiles contain every kernel that they name, and no kernel needs a larger
+// block than it may have.
 func TestKernelsCompile(t *testing.T) {
 	dev := card(t, Options{})
 	ctx, err := dev.open()

@@ -18,7 +18,7 @@ type store struct {
 	lost        int
 }
 
-// Store is device.Sequencer's.
+// Store implements device.Sequencer.
 func (d *Device) Store(rows, width int) (device.Store, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -38,13 +38,13 @@ func (d *Device) Store(rows, width int) (device.Store, error) {
 
 func (s *store) bytes() int { return 4 * s.rows * s.width }
 
-// take takes the memory.
+// take allocates the memory.
 func (s *store) take() (err error) {
 	s.at, err = s.device.alloc(&s.device.used.Transitions, s.bytes())
 	return err
 }
 
-// leave gives it back; what it held is lost.
+// leave releases the memory; its contents are lost.
 func (s *store) leave() error {
 	err := s.device.free(&s.device.used.Transitions, s.at, s.bytes())
 	s.at = 0
@@ -67,14 +67,14 @@ func (s *store) Put(first int, rows []float32) error {
 	return d.failed(d.ctx.Upload(s.at+driver.Ptr(4*first*s.width), bytesOf(rows)))
 }
 
-// Lost is device.Store's.
+// Lost implements device.Store.
 func (s *store) Lost() int {
 	s.device.mu.Lock()
 	defer s.device.mu.Unlock()
 	return s.lost
 }
 
-// Close is device.Store's.
+// Close implements device.Store.
 func (s *store) Close() error {
 	s.device.mu.Lock()
 	defer s.device.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *store) Close() error {
 	return s.leave()
 }
 
-// freeStores gives the memory of all stores back, and takeStores takes it again.
+// freeStores releases the memory of all stores, and takeStores allocates it again.
 func (d *Device) freeStores() (err error) {
 	for s := range d.stores {
 		err = errors.Join(err, s.leave())

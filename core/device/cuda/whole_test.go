@@ -17,15 +17,15 @@ import (
 	"pgrlab/core/testing/emulator"
 )
 
-// said is what a computation says: named numbers.
+// said is the result of a computation, as named numbers.
 type said []statement
 
 type statement struct {
 	what    string
 	numbers []float32
-	// loose is by how much more than the rest it may differ: what follows from a few
-	// steps of Adam, whose first steps are as long for a gradient that is nearly zero,
-	// and so has any sign, as for a large one.
+	// loose is the factor by which the tolerance is larger than usual: it applies to results of a
+	// few steps of Adam, whose first steps are as long for a gradient that is nearly zero, and may
+	// therefore have any sign, as for a large one.
 	loose float64
 }
 
@@ -33,8 +33,8 @@ func (s *said) say(what string, loose float64, numbers ...float32) {
 	*s = append(*s, statement{what, append([]float32(nil), numbers...), loose})
 }
 
-// agree holds what two devices say against each other, within a share of the
-// largest number of each statement.
+// agree compares the results of two devices, within a share of the largest number of each
+// statement.
 func agree(t *testing.T, got, want said, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -120,7 +120,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// table are transitions, in rows.
+// table holds transitions, in rows.
 type table [][]float32
 
 func (t table) Len() int            { return len(t) }
@@ -128,7 +128,7 @@ func (t table) Row(i int) []float32 { return t[i] }
 
 var shape = replay.Shape{Obs: 3, Act: 2}
 
-// real are n transitions with a little order in them, and their scores.
+// real returns n transitions with a little order in them, and their scores.
 func real(n int) (rows table, scores []float32) {
 	numbers := rng.New(3, "rows")
 	scores = make([]float32, n)
@@ -142,7 +142,7 @@ func real(n int) (rows table, scores []float32) {
 	return rows, scores
 }
 
-// generator is what a Diffusion and a VAE have in common.
+// generator is the interface common to a Diffusion and a VAE.
 type generator interface {
 	StartFit(real generative.Rows, scores []float32, knobs generative.FitKnobs, refit uint64) error
 	FitSteps(n int) (loss float64, done bool, err error)
@@ -184,7 +184,7 @@ func generating(t *testing.T, g generator, err error, steps int) (s said) {
 	}
 }
 
-// small is a diffusion model with all that large ones have.
+// small is a diffusion model with all the features of large ones.
 func small() generative.Config {
 	c := generative.Default()
 	c.Width, c.Blocks, c.Embedding, c.Fourier, c.Batch, c.Chunk, c.EMAAfter, c.EMAEvery = 16, 2, 8, 4, 16, 8, 2, 2
@@ -215,7 +215,7 @@ func TestGenerators(t *testing.T) {
 	})
 }
 
-// model is what an ICM and an RND have in common.
+// model is the interface common to an ICM and an RND.
 type model interface {
 	relevance.Function
 	Batch() *replay.Batch
@@ -238,7 +238,7 @@ func modelling(t *testing.T, m model, err error) (s said) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.say(fmt.Sprintf("loss %d", u), 10, float32(loss)) // batch norms spread what differs
+		s.say(fmt.Sprintf("loss %d", u), 10, float32(loss)) // batch norms spread a difference
 	}
 	scores := make([]float32, b.Size)
 	if err := m.Score(scores, b, b.Size); err != nil {
@@ -282,9 +282,9 @@ func unchecked(t testing.TB, o Options) *Device {
 	return emulated(t, emulator.Options{Unchecked: true}, o)
 }
 
-// A gradient step of a network whose blocks go to the tensor cores. What a precision
-// rounds away is 2⁻¹¹ or 2⁻⁸ of each factor; errors of rows are independent, so that
-// the loss and the norm of the gradients differ by less than one rounding.
+// This is a gradient step of a network whose blocks go to the tensor cores. A precision rounds away
+// 2⁻¹¹ or 2⁻⁸ of each factor. The errors of rows are independent, so the loss and the norm of the
+// gradients differ by less than one rounding.
 func TestPrecisions(t *testing.T) {
 	if !soak && !onGPU {
 		t.Skip("interpreting the tensor cores takes half a minute: PGRLAB_SOAK=1, or PGRLAB_GPU=0 where there is a GPU")

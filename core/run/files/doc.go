@@ -1,23 +1,23 @@
-// Package files is what a run folder's files are opened, written, renamed and removed
-// with. Nothing else touches them.
+// Package files opens, writes, renames and removes the files of a run folder. Nothing else
+// touches them.
 //
 // # What is in a run folder
 //
-// Run folders travel: they are unpacked from archives and shared between users. So
-// nothing in them is taken for what its name says. A folder may be reached through
-// links, for people keep their runs on another disk; below it, a symbolic link, named
-// pipe, socket or device is an error of type Irregular, never followed, never waited
-// for. Names lead nowhere outside the folder (os.Root).
+// Run folders are copied: they are unpacked from archives and shared between users. So no
+// entry is trusted to be what its name says. A run folder may be reached through links,
+// because people keep their runs on another disk. Below it, a symbolic link, named pipe,
+// socket or device is an error of type Irregular; it is never followed and never waited
+// for. Names cannot lead outside the folder (os.Root).
 //
-// New files and folders get what the umask leaves of rw for all.
+// New files and folders are readable and writable for all, less the umask.
 //
-// # What outlives a power cut
+// # What survives a power cut
 //
-// A file's content is on the disk after its Sync, its name after Sync of the folder
-// that holds it, as POSIX has it; file systems that promise more are not relied on.
+// As POSIX specifies, a file's content is on the disk after its Sync, and its name after
+// Sync of the folder that holds it. Stronger promises of file systems are not relied on.
 //
 // # Tests
 //
-// Watch is told of every change before it is made, and may refuse it. Package cut
-// kills and cuts the power with it.
+// The function given to Watch is called before every change and may refuse it. Package cut
+// uses it to simulate killed processes and power cuts.
 package files

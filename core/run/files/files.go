@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// Irregular is what stands where a file of a run, or a folder of its own, should be.
+// Irregular is the error for something other than a regular file or folder in a run folder.
 type Irregular struct {
 	Name string
 	Mode fs.FileMode
@@ -34,12 +34,12 @@ func (e *Irregular) Error() string {
 	return fmt.Sprintf("%s is %s, not a file of the run", e.Name, what)
 }
 
-// ErrTooLarge: a file that has more bytes than it may.
+// ErrTooLarge: a file has more bytes than it may.
 var ErrTooLarge = errors.New("it is too large")
 
 // File is an open regular file.
 type File struct {
-	*os.File // for reading; what changes the file is below
+	*os.File // for reading; the methods below change the file
 	id       uint64
 }
 
@@ -48,15 +48,15 @@ var lastID atomic.Uint64
 // Open opens a file for reading. name is relative to dir.
 func Open(dir, name string) (*File, error) { return OpenFile(dir, name, os.O_RDONLY) }
 
-// OpenFile opens a file as os.OpenFile does. With os.O_CREATE, one that is made has the
-// rights that the umask leaves.
+// OpenFile opens a file like os.OpenFile. With os.O_CREATE, a new file gets the permissions
+// that the umask leaves.
 func OpenFile(dir, name string, flag int) (*File, error) {
 	var out *File
 	err := within(dir, name, func(r *os.Root) error {
 		for {
 			f, err := open(r, dir, name, flag)
 			if errors.Is(err, fs.ErrExist) && flag&os.O_EXCL == 0 {
-				continue // somebody else has just made it
+				continue // another process has just made it
 			}
 			out = f
 			return err
@@ -70,7 +70,7 @@ func open(r *os.Root, dir, name string, flag int) (*File, error) {
 	create := errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0
 	switch {
 	case create:
-		flag |= os.O_EXCL // and no link that somebody puts there meanwhile
+		flag |= os.O_EXCL // so that a link put there meanwhile is not followed
 	case err != nil:
 		return nil, err
 	case flag&os.O_EXCL != 0:
@@ -88,7 +88,7 @@ func open(r *os.Root, dir, name string, flag int) (*File, error) {
 			return nil, err
 		}
 	}
-	// Not to wait is for a named pipe that was put there since.
+	// O_NONBLOCK guards against a named pipe that was put there since.
 	f, err := r.OpenFile(name, flag|syscall.O_NONBLOCK, 0o666)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func open(r *os.Root, dir, name string, flag int) (*File, error) {
 		err = &Irregular{name, info.Mode()}
 	}
 	if err == nil && flag&os.O_APPEND != 0 {
-		_, err = f.Seek(0, io.SeekEnd) // for who asks where it stands
+		_, err = f.Seek(0, io.SeekEnd) // so that the reported position is right
 	}
 	if err != nil {
 		f.Close()
@@ -106,7 +106,7 @@ func open(r *os.Root, dir, name string, flag int) (*File, error) {
 	return &File{f, id}, nil
 }
 
-// Write writes at the file's place.
+// Write writes at the file's current position.
 func (f *File) Write(b []byte) (int, error) {
 	if watched() {
 		at, err := f.Seek(0, io.SeekCurrent)
@@ -125,7 +125,7 @@ func (f *File) Write(b []byte) (int, error) {
 	return f.File.Write(b)
 }
 
-// WriteAt writes at a place.
+// WriteAt writes at the offset at.
 func (f *File) WriteAt(b []byte, at int64) (int, error) {
 	if err := announce(Op{Kind: Wrote, Path: f.Name(), File: f.id, Offset: at, Data: b}); err != nil {
 		return 0, err
@@ -149,7 +149,7 @@ func (f *File) Sync() error {
 	return f.File.Sync()
 }
 
-// ReadFrom hides os.File's, which would write past Write.
+// ReadFrom hides the method of os.File, which would bypass Write.
 func (f *File) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{f}, r)
 }
@@ -171,7 +171,7 @@ func ReadFile(dir, name string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Lstat is what a name stands for; links are not followed.
+// Lstat describes the entry of that name; links are not followed.
 func Lstat(dir, name string) (info fs.FileInfo, err error) {
 	err = within(dir, name, func(r *os.Root) error {
 		info, err = r.Lstat(name)
@@ -180,13 +180,13 @@ func Lstat(dir, name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// Regular says whether a file is there and is one.
+// Regular says whether name exists and is a regular file.
 func Regular(dir, name string) bool {
 	info, err := Lstat(dir, name)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReadDir lists a folder by name.
+// ReadDir lists a folder, sorted by name.
 func ReadDir(dir, name string) (entries []fs.DirEntry, err error) {
 	err = folder(dir, name, func(f *os.File) error {
 		entries, err = f.ReadDir(-1)
@@ -196,7 +196,7 @@ func ReadDir(dir, name string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// Mkdir makes a folder where there is none, and its name is on the disk.
+// Mkdir makes a folder if there is none, and puts its name on the disk.
 func Mkdir(dir, name string) error {
 	info, err := Lstat(dir, name)
 	if err == nil {
@@ -211,7 +211,7 @@ func Mkdir(dir, name string) error {
 	return Sync(dir, filepath.Dir(name))
 }
 
-// MkdirNew makes a folder; an error that is fs.ErrExist where the name is taken.
+// MkdirNew makes a folder. If the name is taken, the error is fs.ErrExist.
 func MkdirNew(dir, name string) error {
 	return within(dir, name, func(r *os.Root) error {
 		if _, err := r.Lstat(name); err == nil {
@@ -224,7 +224,7 @@ func MkdirNew(dir, name string) error {
 	})
 }
 
-// Rename renames a file below dir, and replaces what has the new name.
+// Rename renames a file below dir and replaces a file that has the new name.
 func Rename(dir, from, to string) error {
 	return within(dir, from, func(r *os.Root) error {
 		if err := parents(r, to); err != nil {
@@ -250,8 +250,8 @@ func Remove(dir, name string) error {
 	})
 }
 
-// Link gives a file of one folder another name in another or the same folder; an error
-// that is fs.ErrExist where that is taken.
+// Link gives a file of one folder another name in the same or another folder. If that name
+// is taken, the error is fs.ErrExist.
 func Link(fromDir, from, dir, to string) error {
 	if info, err := Lstat(fromDir, from); err != nil {
 		return err
@@ -270,8 +270,8 @@ func Link(fromDir, from, dir, to string) error {
 	})
 }
 
-// Sync puts the names in a folder on the disk. File systems that cannot are forgiven: the
-// names are then as safe as they get.
+// Sync puts the names in a folder on the disk. It ignores the errors of file systems that
+// cannot do this: there is no safer way for them.
 func Sync(dir, name string) error {
 	return folder(dir, name, func(f *os.File) error {
 		if err := announce(Op{Kind: SyncedDir, Path: filepath.Join(dir, name)}); err != nil {
@@ -290,8 +290,8 @@ func forgiven(err error) error {
 	return err
 }
 
-// within calls do with dir opened as a root, when the folders of name above its last part
-// are folders of their own.
+// within calls do with dir opened as a root, if all parents of name below dir are real
+// folders.
 func within(dir, name string, do func(r *os.Root) error) error {
 	dir = filepath.Clean(dir)
 	info, err := os.Stat(dir) // OpenRoot would wait for a named pipe
@@ -311,12 +311,12 @@ func within(dir, name string, do func(r *os.Root) error) error {
 		err = do(r)
 	}
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		path.Op = strings.TrimSuffix(path.Op, "at") // openat, statat: what people know is open
+		path.Op = strings.TrimSuffix(path.Op, "at") // openat, statat: people know open and stat
 	}
 	return err
 }
 
-// noFolder is the error of what stands where a folder should be.
+// noFolder returns the error for something else where a folder should be.
 func noFolder(name string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
@@ -324,7 +324,7 @@ func noFolder(name string, info fs.FileInfo) error {
 	return &Irregular{name, info.Mode()}
 }
 
-// parents says whether the folders of name above its last part are folders of their own.
+// parents returns an error if a parent of name below the root is not a real folder.
 func parents(r *os.Root, name string) error {
 	for i, c := range name {
 		if c != filepath.Separator {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// oddities put something at path that is no file of its own; target is a file elsewhere.
+// oddities put something at path that is not a regular file; target is a file elsewhere.
 var oddities = map[string]func(path, target string) error{
 	"a symbolic link": func(path, target string) error { return os.Symlink(target, path) },
 	"a dangling link": func(path, target string) error { return os.Symlink(target+"-none", path) },
@@ -37,8 +37,8 @@ var oddities = map[string]func(path, target string) error{
 	"a folder": func(path, target string) error { return os.Mkdir(path, 0o777) },
 }
 
-// What is no file is neither opened nor waited for nor followed, in any way of opening,
-// and what a link points to is as it was.
+// Anything but a regular file is not opened, waited for or followed, in any way of opening, and the
+// target of a link stays unchanged.
 func TestOnlyFilesAreOpened(t *testing.T) {
 	for kind, put := range oddities {
 		root := t.TempDir()
@@ -84,8 +84,8 @@ func TestOnlyFilesAreOpened(t *testing.T) {
 	}
 }
 
-// Nothing is reached through a folder that is a link, nor outside of the run folder; the
-// run folder itself may be one.
+// Nothing is reached through a folder that is a link, or outside of the run folder; the run folder
+// itself may be a link.
 func TestFoldersBelowAreTheirOwn(t *testing.T) {
 	root := t.TempDir()
 	real, dir := filepath.Join(root, "disk"), filepath.Join(root, "run")
@@ -138,7 +138,7 @@ func TestFoldersBelowAreTheirOwn(t *testing.T) {
 	}
 }
 
-// What is made has the rights that the umask leaves, as with other programs.
+// New files and folders have the permissions that the umask leaves, as with other programs.
 func TestTheUmaskHolds(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
@@ -176,7 +176,7 @@ func TestReadFileIsBounded(t *testing.T) {
 	}
 }
 
-// A watcher hears of every change before it is made, and what it refuses does not happen.
+// A watcher is told of every change before it is made, and a change that it refuses is not made.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	var said []string
@@ -214,7 +214,7 @@ func TestWatch(t *testing.T) {
 	}
 	refuse = errors.New("no")
 	before, _ := os.ReadDir(dir)
-	for i, err := range changes()[1:] { // the folder is there
+	for i, err := range changes()[1:] { // the folder exists
 		if err == nil {
 			t.Errorf("change %d was made", i)
 		}

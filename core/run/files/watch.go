@@ -11,7 +11,7 @@ type Kind int
 // The kinds of changes.
 const (
 	Created   Kind = iota // a new file, open as File
-	Opened                // a file that is there, for writing, as File
+	Opened                // an existing file, opened for writing as File
 	Wrote                 // Data at Offset of File
 	Truncated             // File, at Offset
 	Synced                // File
@@ -30,7 +30,7 @@ func (k Kind) String() string {
 type Op struct {
 	Kind     Kind
 	Path, To string
-	File     uint64 // an open file; names may change under it
+	File     uint64 // identifies an open file, whose name may change
 	Offset   int64
 	Data     []byte // valid until the watcher returns
 }
@@ -46,15 +46,15 @@ func (o Op) String() string {
 	return text
 }
 
-// Torn is the error of a watcher that lets so many bytes of a write happen.
+// Torn is the error of a watcher that lets only so many bytes of a write happen.
 type Torn int
 
 func (t Torn) Error() string { return fmt.Sprintf("cut off after %d bytes", int(t)) }
 
 var watcher atomic.Pointer[func(Op) error]
 
-// Watch calls see before every change, until stop is called; an error of see refuses
-// the change. It is for tests, one at a time.
+// Watch calls see before every change until stop is called. An error of see refuses the
+// change. Watch is for tests, and there can be only one watcher at a time.
 func Watch(see func(Op) error) (stop func()) {
 	if !watcher.CompareAndSwap(nil, &see) {
 		panic("files: two watchers")

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// MakeFolder makes a folder with its parents, and their names are on the disk.
+// MakeFolder makes a folder with its parents, and puts their names on the disk.
 func MakeFolder(dir string) error {
 	dir = filepath.Clean(dir)
 	info, err := os.Stat(dir)
@@ -33,7 +33,7 @@ func MakeFolder(dir string) error {
 	return syncAbove(above)
 }
 
-// syncAbove is Sync of a folder that may be closed to this user.
+// syncAbove is Sync for a folder that this user may not be allowed to open.
 func syncAbove(dir string) error {
 	if err := Sync(dir, "."); !errors.Is(err, fs.ErrPermission) {
 		return err
@@ -41,8 +41,8 @@ func syncAbove(dir string) error {
 	return nil
 }
 
-// Move gives a whole folder another name, which may be that of an empty folder, and the
-// name is on the disk.
+// Move gives a whole folder another name, which may be that of an empty folder, and puts
+// the name on the disk.
 func Move(from, to string) error {
 	if err := announce(Op{Kind: Renamed, Path: filepath.Clean(from), To: filepath.Clean(to)}); err != nil {
 		return err

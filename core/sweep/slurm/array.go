@@ -16,21 +16,21 @@ import (
 	"pgrlab/core/run"
 )
 
-// recordName is the file of a sweep's folder that says what was submitted.
+// recordName is the file in a sweep's folder that records what was submitted.
 const recordName = "slurm.json"
 
-// Submission is a job array that was submitted. Its number alone does not name it for ever:
-// a controller that forgets gives numbers again, so its name is asked for too.
+// Submission is a job array that was submitted. Its number alone does not identify it for
+// ever: a controller that loses its state reuses numbers, so the name is compared too.
 type Submission struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	Submitted time.Time `json:"submitted"`
-	Elements  [][]int   `json:"elements,omitempty"` // the jobs of each, by their indexes
-	First     int       `json:"first,omitempty"`    // in records of older versions: the job that element 0 is
+	Elements  [][]int   `json:"elements,omitempty"` // the jobs of each element, by their indexes
+	First     int       `json:"first,omitempty"`    // in records of older versions: the job of element 0
 	How       How       `json:"how,omitzero"`
 }
 
-// jobs are those of an element.
+// jobs returns the jobs of an element.
 func (s Submission) jobs(element int) []int {
 	switch {
 	case len(s.Elements) == 0:
@@ -41,26 +41,26 @@ func (s Submission) jobs(element int) []int {
 	return s.Elements[element]
 }
 
-// Jobs are those that were submitted.
+// Jobs returns the jobs that were submitted.
 func (s Submission) Jobs() []int { return slices.Concat(s.Elements...) }
 
-// How is what jobs were submitted with, and are again. Records of older versions lack it.
+// How says how jobs were submitted; they are submitted again in the same way. Records of older
+// versions lack it.
 type How struct {
 	Script  Script   `json:"script"`
-	Runs    int      `json:"runs,omitempty"`   // jobs that an element does beside each other; 0: one
+	Runs    int      `json:"runs,omitempty"`   // jobs that an element does in parallel; 0: one
 	Beside  int      `json:"beside,omitempty"` // elements that run at a time; 0: any number
 	Options []string `json:"options,omitempty"`
 }
 
-// Array is what Slurm has of a sweep.
+// Array holds the submissions of a sweep to Slurm.
 type Array struct {
 	dir         string
 	run         Command
 	Submissions []Submission
 }
 
-// Open reads what was submitted for the sweep in a folder; nothing was where there is no
-// record.
+// Open reads what was submitted for the sweep in a folder. Without a record, nothing was.
 func Open(dir string, command Command) (*Array, error) {
 	a := &Array{dir: dir, run: command}
 	text, err := run.ReadFile(dir, recordName)
@@ -76,15 +76,16 @@ func Open(dir string, command Command) (*Array, error) {
 	return a, nil
 }
 
-// Script is the script of the elements: this program makes an attempt at the job that the
-// element is. It takes the place of the shell, so that signals and status are its own.
+// Script is the script of the elements, in which this program makes an attempt at the jobs of
+// the element. The program replaces the shell (exec), so that it receives the signals and its
+// exit status is the element's.
 type Script struct {
 	Program string   `json:"program"` // the path of pgrlab on the nodes
-	Dir     string   `json:"dir"`     // of the sweep, absolute
+	Dir     string   `json:"dir"`     // folder of the sweep, absolute
 	Flags   []string `json:"flags,omitempty"`
 }
 
-// text is the script for elements that are those jobs.
+// text returns the script for elements with those jobs.
 func (s Script) text(elements [][]int) []byte {
 	var b strings.Builder
 	b.WriteString("#!/bin/bash\njobs=(\n")
@@ -110,13 +111,13 @@ func (s Script) text(elements [][]int) []byte {
 	return []byte(b.String())
 }
 
-// quoted is a word of a shell.
+// quoted quotes a word for a shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // warning is how long before its time limit an element is told to save itself, in seconds.
 const warning = 120
 
-// Submit submits jobs, in as many arrays as the cluster wants them to be.
+// Submit submits jobs, in as many arrays as the cluster's limit requires.
 func (a *Array) Submit(ctx context.Context, h How, jobs []int) error {
 	largest, err := MaxArray(ctx, a.run)
 	if err != nil {
@@ -163,9 +164,9 @@ func (a *Array) keep() error {
 	return run.ReplaceFile(a.dir, recordName, append(text, byte(10)))
 }
 
-// Queued is what the queue says of jobs, by their index in the grid, which is that of the
-// element that they belong to; those that it knows nothing of, or whose elements have ended,
-// are not in it. An error means that nothing is known.
+// Queued returns the queue's elements by job, each job under its index in the grid with the
+// element that it belongs to. Jobs that the queue does not know, or whose elements have ended,
+// are not in the map. An error means that nothing is known.
 func (a *Array) Queued(ctx context.Context) (map[int]Element, error) {
 	queued := map[int]Element{}
 	for _, s := range a.Submissions {
@@ -186,22 +187,22 @@ func (a *Array) Queued(ctx context.Context) (map[int]Element, error) {
 	return queued, nil
 }
 
-// Cancel takes jobs back that are queued or run: the latter save themselves.
+// Cancel takes back jobs that are queued or running. Running ones save themselves.
 func (a *Array) Cancel(ctx context.Context, queued map[int]Element) error {
 	return a.each(ctx, queued, Cancel)
 }
 
-// Save has jobs that run save themselves and go on.
+// Save makes running jobs save themselves and go on.
 func (a *Array) Save(ctx context.Context, running map[int]Element) error {
 	return a.each(ctx, running, Save)
 }
 
-// Release lets jobs run again that Slurm holds since it could not begin them.
+// Release releases jobs that Slurm holds because it could not begin them.
 func (a *Array) Release(ctx context.Context, held map[int]Element) error {
 	return a.each(ctx, held, Release)
 }
 
-// each calls a command of Slurm on jobs, once for each array.
+// each calls a command of Slurm for jobs, once for each array.
 func (a *Array) each(ctx context.Context, jobs map[int]Element, call func(ctx context.Context, run Command, id, indexes string) error) error {
 	for _, s := range a.Submissions {
 		var elements []int

@@ -1,11 +1,10 @@
-// Package slurm has the jobs of a sweep run by Slurm, as one job array. It calls Slurm's
-// own commands, which know the user and every version of the protocol; what they print is
-// asked for as delimited text, whose form does not change from version to version as that
-// of JSON does.
+// Package slurm lets Slurm run the jobs of a sweep, as one job array. It calls Slurm's own
+// commands, which know the user and every version of the protocol. It asks them for delimited
+// text, whose form, unlike that of JSON, does not change between versions.
 //
-// A queue is not the truth about a job: its own result on the disk is (package sweep). What
-// a queue does not answer, for it is asked too much, or its controller is down, means that
-// nothing is known, never that a job is gone.
+// Whether a job is done is decided by its own result on the disk (package sweep), not by the
+// queue. If the queue does not answer, because it is overloaded or its controller is down,
+// nothing is known about the jobs; it never means that a job is gone.
 package slurm
 
 import (
@@ -22,15 +21,16 @@ import (
 // Command runs one of Slurm's commands and returns what it prints.
 type Command func(ctx context.Context, input []byte, name string, args ...string) (stdout string, err error)
 
-// patience is how long a question may take: where the controller is down it would be 18 s.
-// What changes something has longer: sbatch that is given up may have submitted, and scancel
-// was seen to take more than ten seconds where a job was just being started.
+// patience is how long a query may take; with the controller down it would take 18 s.
+// Commands that change something get changesPatience: an sbatch that is given up may have
+// submitted, and scancel was seen to take more than ten seconds while a job was just being
+// started.
 const (
 	patience        = 10 * time.Second
 	changesPatience = time.Minute
 )
 
-// Run is a Command of this machine.
+// Run is a Command that runs on this machine.
 func Run(ctx context.Context, input []byte, name string, args ...string) (string, error) {
 	wait := changesPatience
 	if name == "squeue" {
@@ -57,10 +57,10 @@ func Run(ctx context.Context, input []byte, name string, args ...string) (string
 	return "", fmt.Errorf("%s: %s", name, strings.TrimPrefix(said, name+": error: "))
 }
 
-// Element is what the queue says of one element of an array.
+// Element is the queue's description of one element of an array.
 type Element struct {
 	ID       string // ARRAY_ELEMENT, as the element itself finds it in its environment
-	Index    int    // of the element, as it was submitted
+	Index    int    // index of the element, as it was submitted
 	Name     string
 	State    string // PENDING, RUNNING, COMPLETED, …
 	Reason   string
@@ -68,7 +68,7 @@ type Element struct {
 	Restarts int
 }
 
-// ended are the states in which an element is over. All others may still become something.
+// ended holds the states in which an element is over. In all other states it may still run.
 var ended = map[string]bool{
 	"COMPLETED": true, "FAILED": true, "CANCELLED": true, "TIMEOUT": true, "NODE_FAIL": true,
 	"OUT_OF_MEMORY": true, "BOOT_FAIL": true, "DEADLINE": true, "PREEMPTED": true, "REVOKED": true,
@@ -96,11 +96,11 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// queueFormat are the fields of an element, in the order that Queue reads them.
+// queueFormat lists the fields of an element, in the order in which Queue reads them.
 const queueFormat = "ArrayTaskID:|,State:|,Reason:|,NodeList:|,RestartCnt:|,Name:|"
 
-// Queue asks for the elements of an array, also those that have ended lately. An array that
-// Slurm does not know any more has none.
+// Queue asks for the elements of an array, including those that have ended lately. An array
+// that Slurm no longer knows has none.
 func Queue(ctx context.Context, run Command, id string) ([]Element, error) {
 	out, err := run(ctx, nil, "squeue", "-h", "-r", "-j", id, "-t", "all", "-O", queueFormat)
 	if err != nil && strings.Contains(err.Error(), "Invalid job id") {
@@ -112,8 +112,8 @@ func Queue(ctx context.Context, run Command, id string) ([]Element, error) {
 	return parseQueue(out)
 }
 
-// parseQueue reads what Queue asks for. Lines of elements without an index, which are none
-// of an array, are left out.
+// parseQueue reads the output that Queue asks for. It leaves out lines without an element
+// index, which do not belong to an array.
 func parseQueue(text string) ([]Element, error) {
 	var all []Element
 	for line := range strings.Lines(text) {
@@ -142,40 +142,40 @@ func parseQueue(text string) ([]Element, error) {
 	return all, nil
 }
 
-// Cancel ends elements of an array: none more of them runs, those that do save themselves.
+// Cancel ends elements of an array: waiting ones never run, running ones save themselves.
 func Cancel(ctx context.Context, run Command, id, indexes string) error {
 	_, err := run(ctx, nil, "scancel", id+"_["+indexes+"]")
 	return err
 }
 
-// Save has elements of an array that run save themselves. Without an srun step a signal goes
-// to the script's own process only where that is asked for.
+// Save makes running elements of an array save themselves. Without an srun step, a signal
+// reaches the script's own process only with --batch.
 func Save(ctx context.Context, run Command, id, indexes string) error {
 	_, err := run(ctx, nil, "scancel", "--signal=USR1", "--batch", id+"_["+indexes+"]")
 	return err
 }
 
-// Held says whether Slurm holds the element since it could not begin it, as on a node that was
-// not as it should be; it never runs unless somebody says so.
+// Held says whether Slurm holds the element because it could not begin it, for example on a
+// faulty node. A held element does not run until it is released.
 func (e Element) Held() bool {
 	return e.State == "PENDING" && strings.Contains(strings.ReplaceAll(strings.ToLower(e.Reason), "_", " "), "requeued held")
 }
 
-// Release lets elements of an array run that are held.
+// Release lets held elements of an array run.
 func Release(ctx context.Context, run Command, id, indexes string) error {
 	_, err := run(ctx, nil, "scontrol", "release", id+"_["+indexes+"]")
 	return err
 }
 
-// Requeue gives the element that this process runs in back to the queue.
+// Requeue gives the element in which this process runs back to the queue.
 func Requeue(ctx context.Context, run Command, element string) error {
 	_, err := run(ctx, nil, "scontrol", "requeue", element)
 	return err
 }
 
-// Step is a command line that runs words in a step of a job on one of its nodes, with input
-// and output as they are. The step shares all that the job has been given (--overlap): else it
-// would wait until the job has ended.
+// Step returns a command line that runs words in a step of a job on one of its nodes, with
+// input and output passed through. The step shares the job's resources (--overlap); otherwise
+// it would wait until the job has ended.
 func Step(job, node string, words ...string) []string {
 	all := []string{"srun", "--jobid=" + job, "--overlap", "--mem=0", "--nodes=1", "--ntasks=1", "--unbuffered", "--quiet"}
 	if node != "" {
@@ -184,7 +184,7 @@ func Step(job, node string, words ...string) []string {
 	return append(all, words...)
 }
 
-// MaxArray is the largest number of elements of an array that the cluster takes.
+// MaxArray returns the largest number of elements of an array that the cluster accepts.
 func MaxArray(ctx context.Context, run Command) (int, error) {
 	out, err := run(ctx, nil, "scontrol", "show", "config")
 	if err != nil {
@@ -204,7 +204,7 @@ func MaxArray(ctx context.Context, run Command) (int, error) {
 	return 0, errors.New("scontrol: it does not say MaxArraySize")
 }
 
-// Indexes writes indexes as sbatch and scancel want them: 0-3,7.
+// Indexes formats indexes for sbatch and scancel: 0-3,7.
 func Indexes(sorted []int) string {
 	var parts []string
 	for i := 0; i < len(sorted); {

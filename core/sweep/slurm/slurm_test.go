@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Recorded from Slurm 22.05: an array whose elements run, wait, have ended and were
-// requeued, and a job that is none of an array.
+// This was recorded from Slurm 22.05: an array whose elements run, wait, have ended and were
+// requeued, and a job that belongs to no array.
 const recorded = "0|COMPLETED|None|n1|0|pgrlab-RVWVYFX2YM|\n1|RUNNING|None|n2|2|pgrlab-RVWVYFX2YM|\n2|PENDING|BeginTime||1|pgrlab-RVWVYFX2YM|\n3|PENDING|Resources||0|pgrlab-RVWVYFX2YM|\nN/A|RUNNING|None|n1|0|other|\n"
 
 func TestTheQueueIsRead(t *testing.T) {
@@ -80,7 +80,7 @@ func (c *cluster) run(_ context.Context, input []byte, name string, args ...stri
 	return "", nil
 }
 
-// Jobs are submitted in arrays no larger than the cluster takes; the record says all that was
+// Jobs are submitted in arrays no larger than the cluster accepts; the record lists all that was
 // submitted, and is found again.
 func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	c := &cluster{t: t, largest: "2"}
@@ -114,9 +114,9 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	}
 }
 
-// What is queued is known by number and name: a controller that has forgotten gives numbers
-// again. An array that Slurm does not know has nothing queued, a controller that does not
-// answer says nothing.
+// Queued jobs are recognised by number and name, because a controller that has lost its state
+// reuses numbers. An array unknown to Slurm has nothing queued; a controller that does not answer
+// says nothing about the queue.
 func TestWhatIsQueued(t *testing.T) {
 	c := &cluster{t: t, largest: "1001", queue: map[string]string{}}
 	a, err := Open(t.TempDir(), c.run)
@@ -162,7 +162,8 @@ func TestWhatIsQueued(t *testing.T) {
 	}
 }
 
-// Several jobs of an element are where it is, and end with it; each command names it once.
+// Several jobs of one element are in its state and end with it; each command names the element
+// once.
 func TestElementsOfSeveralJobs(t *testing.T) {
 	c := &cluster{t: t, largest: "1001", queue: map[string]string{}}
 	a, err := Open(t.TempDir(), c.run)
@@ -186,8 +187,8 @@ func TestElementsOfSeveralJobs(t *testing.T) {
 	}
 }
 
-// Sweeps that an older version submitted are found: the elements of its arrays are counted
-// from the first job.
+// Sweeps submitted by an older version are found: the elements of their arrays are counted from the
+// first job.
 func TestOlderRecords(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "slurm.json"), []byte(`[{"id":"71","name":"n","submitted":"2026-01-01T00:00:00Z","first":4,"indexes":[4,7]}]`), 0o644); err != nil {
@@ -203,7 +204,7 @@ func TestOlderRecords(t *testing.T) {
 	}
 }
 
-// What makes no sense is an error in a line, and changes nothing.
+// Input that makes no sense gives an error of one line and changes nothing.
 func TestRefusals(t *testing.T) {
 	for _, largest := range []string{"0", "many", ""} {
 		c := &cluster{t: t, largest: largest}
@@ -228,7 +229,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Only what Slurm holds since it could not begin it is let go, not what a person holds.
+// Held recognises only jobs that Slurm holds because they could not start, not those that a person
+// holds.
 func TestHeld(t *testing.T) {
 	for reason, want := range map[string]bool{"launch failed requeued held": true, "launch_failed_requeued_held": true, "JobHeldUser": false, "Priority": false, "": false} {
 		if (Element{State: "PENDING", Reason: reason}).Held() != want {

@@ -1,8 +1,8 @@
-// Package ssh has the jobs of a sweep done by machines that share a disk and can be reached
-// with the system's ssh client. On each of them a worker, which is an engine of package
-// sweep, takes from the grid what is missing; the disk alone tells them apart, and nothing
-// listens. A connection is needed to begin a worker and to send it a signal, never to see
-// how it gets on.
+// Package ssh distributes the jobs of a sweep over machines that share a disk and can be
+// reached with the system's ssh client. On each of them a worker, which is an engine of
+// package sweep, takes missing jobs from the grid. The workers coordinate only through the
+// disk, and nothing listens on a network. A connection is needed to begin a worker and to send
+// it a signal, never to see its progress.
 package ssh
 
 import (
@@ -23,17 +23,18 @@ import (
 	"pgrlab/core/run"
 )
 
-// Host is a machine, by the name that the ssh client knows it by.
+// Host is a machine, by its name for the ssh client.
 type Host struct {
 	Name string `json:"name"`
-	Jobs int    `json:"jobs"` // at a time; 0: as many as it has processors
+	Jobs int    `json:"jobs"` // jobs at a time; 0: as many as it has processors
 }
 
-// hostName is what a name may be: it is also that of a folder, and never an option.
+// hostName matches valid host names: a name is also used for a folder, and must never look like
+// an option.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]*$`)
 
-// Hosts reads host1,host2:4: names, and how many jobs a machine does at a time where that is
-// not what all others do.
+// Hosts reads a list like host1,host2:4: names, each with the number of jobs that the machine
+// does at a time if it differs from jobs.
 func Hosts(text string, jobs int) ([]Host, error) {
 	var all []Host
 	seen := map[string]bool{}
@@ -59,18 +60,18 @@ func Hosts(text string, jobs int) ([]Host, error) {
 	return all, nil
 }
 
-// Record is where a sweep was begun, and how.
+// Record says on which hosts a sweep was begun, and how.
 type Record struct {
 	Hosts   []Host   `json:"hosts"`
-	Options []string `json:"options,omitempty"` // of ssh
-	Program string   `json:"program"`           // the path of pgrlab on all of them
-	Dir     string   `json:"dir"`               // of the sweep, absolute
-	Flags   []string `json:"flags,omitempty"`   // of the workers
+	Options []string `json:"options,omitempty"` // options of ssh
+	Program string   `json:"program"`           // the path of pgrlab on all hosts
+	Dir     string   `json:"dir"`               // folder of the sweep, absolute
+	Flags   []string `json:"flags,omitempty"`   // flags of the workers
 }
 
 const recordName = "ssh.json"
 
-// Open reads the record of a sweep; fs.ErrNotExist where it never was on hosts.
+// Open reads the record of a sweep. The error is fs.ErrNotExist if the sweep never ran on hosts.
 func Open(dir string) (r Record, err error) {
 	text, err := run.ReadFile(dir, recordName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,7 +86,7 @@ func Open(dir string) (r Record, err error) {
 	return r, nil
 }
 
-// Keep writes it.
+// Keep writes the record to the sweep's folder.
 func (r Record) Keep() error {
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
@@ -97,14 +98,14 @@ func (r Record) Keep() error {
 // Client runs commands on the hosts of a record.
 type Client struct {
 	Record
-	control string // folder of the sockets by which calls share a connection
+	control string // folder of the sockets through which calls share a connection
 	used    map[string]bool
 }
 
-// patience is how long a command may take; longer than any of ssh's own limits below.
+// patience is how long a command may take. It is longer than all of ssh's own limits below.
 const patience = time.Minute
 
-// NewClient makes a client, which is to be closed.
+// NewClient makes a client. The caller has to close it.
 func NewClient(r Record) (*Client, error) {
 	control, err := os.MkdirTemp("", "pgrlab-ssh-")
 	return &Client{Record: r, control: control, used: map[string]bool{}}, err
@@ -113,31 +114,31 @@ func NewClient(r Record) (*Client, error) {
 // Close ends the connections.
 func (c *Client) Close() error {
 	for name := range c.used {
-		_ = exec.Command("ssh", append(c.options(), "-O", "exit", "--", name)...).Run() // there may be none
+		_ = exec.Command("ssh", append(c.options(), "-O", "exit", "--", name)...).Run() // there may be no connection
 	}
 	return os.RemoveAll(c.control)
 }
 
-// options are those of a client that asks nothing and notices a machine that is gone. A
-// person's own come first: ssh takes the first of several.
+// options returns the options for an ssh client that prompts for nothing and notices that a
+// machine is gone. The user's own options come first, because ssh takes the first of several.
 func (c *Client) options() []string {
 	return append(append([]string{"-T"}, c.Options...),
 		"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3",
 		"-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o", "ControlPath="+filepath.Join(c.control, "%C"))
 }
 
-// Failed is a command that a host refused.
+// Failed is the error of a command that failed on a host.
 type Failed struct {
-	Status int    // its own, or that of ssh: 255
-	Said   string // the last line of what it said
+	Status int    // exit status of the command, or 255 from ssh
+	Said   string // the last line of its error output
 }
 
 func (f Failed) Error() string { return f.Said }
 
-// Statuses that are not the program's.
+// Statuses that do not come from the program.
 const (
-	statusNoConnection = 255 // of ssh
-	statusNotFound     = 127 // of a shell
+	statusNoConnection = 255 // from ssh
+	statusNotFound     = 127 // from a shell
 	statusNotRunnable  = 126
 )
 
@@ -156,7 +157,7 @@ func (c *Client) Run(ctx context.Context, host string, words ...string) (string,
 	err := x.Run()
 	var exit *exec.ExitError
 	switch {
-	case err == nil, errors.Is(err, exec.ErrWaitDelay): // a connection that stays open for the next call
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // the connection stays open for the next call
 		return out.String(), nil
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errors.New("ssh was not found: install OpenSSH's client")

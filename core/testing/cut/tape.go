@@ -1,12 +1,12 @@
-// Package cut is for tests: it records what a program changes in a folder, and makes
-// folders as they are found when the program was killed, or the power cut, at some place
-// of the recording.
+// Package cut is for tests. It records what a program changes in a folder, and makes the
+// folder that is found after the program was killed, or the power was cut, at some place of
+// the recording.
 //
 // # The disk
 //
-// A file's content is on the disk after its sync, what a folder holds after the folder's,
-// and nothing else has to be. What is not may be there all the same, and of several such
-// changes any. A rename is whole or not made.
+// The content of a file is on the disk after a sync of the file, and the entries of a folder
+// after a sync of the folder. Any subset of the other changes may be there too. A rename is
+// done completely or not at all.
 package cut
 
 import (
@@ -30,10 +30,11 @@ type Tape struct {
 
 	mu       sync.Mutex
 	ops      []files.Op
-	promises map[int][]string // what was said, by the number of changes before
+	promises map[int][]string // texts given to Promise, by the number of changes before
 }
 
-// Record records changes below root until stop is called. What is there is on the disk.
+// Record records changes below root until stop is called. Everything that is there already
+// counts as being on the disk.
 func Record(root string) (t *Tape, stop func(), err error) {
 	t = &Tape{root: filepath.Clean(root), promises: map[int][]string{}}
 	if t.begin, err = load(t.root); err != nil {
@@ -49,24 +50,24 @@ func Record(root string) (t *Tape, stop func(), err error) {
 	return t, stop, nil
 }
 
-// Promise notes at this place of the recording what a person was told.
+// Promise notes, at this place of the recording, what the user was told.
 func (t *Tape) Promise(said string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.promises[len(t.ops)] = append(t.promises[len(t.ops)], said)
 }
 
-// Outcome is what becomes of changes that are not known to be on the disk.
+// Outcome says what happens to changes that are not known to be on the disk.
 type Outcome int
 
 // The outcomes.
 const (
-	Killed   Outcome = iota // all are made: the program alone was ended
-	Torn                    // likewise, and of the last write only a half
-	Lost                    // none is
-	Names                   // what folders hold, not the contents of files
-	Contents                // the reverse
-	Some                    // any
+	Killed   Outcome = iota // all are made: only the program was ended
+	Torn                    // all are made, and the next write only by half
+	Lost                    // none are made
+	Names                   // changes of folder entries are made, contents of files are not
+	Contents                // contents of files are written, changes of folder entries are not
+	Some                    // a random subset is made
 )
 
 func (o Outcome) String() string {
@@ -75,15 +76,16 @@ func (o Outcome) String() string {
 
 // Cut is a place of a recording.
 type Cut struct {
-	Before   int // changes that were made
+	Before   int // number of changes that were made
 	What     string
-	Promised []string // up to there, in order
+	Promised []string // promises made up to there, in order
 	disk     *disk
 	torn     *files.Op
 }
 
-// Each calls see for every place of the recording, also that behind the last change. With
-// boundaries only at those where something has just been put on the disk, or is about to be.
+// Each calls see for every place of the recording, including the one after the last change.
+// With Boundaries it calls see only where something has just been put on the disk or is about
+// to be.
 func (t *Tape) Each(boundaries Places, see func(Cut)) {
 	d := t.begin.clone()
 	var promised []string
@@ -106,10 +108,10 @@ func (t *Tape) Each(boundaries Places, see func(Cut)) {
 	}
 }
 
-// Places are places of a recording.
+// Places selects places of a recording.
 type Places int
 
-// The places.
+// The selections.
 const (
 	Everywhere Places = iota
 	Boundaries
@@ -119,8 +121,8 @@ func settles(o files.Op) bool {
 	return o.Kind == files.Synced || o.Kind == files.SyncedDir || o.Kind == files.Renamed
 }
 
-// Make makes the folder as it is found after the cut, in dir, which is not there yet. It is
-// called in the call of see that the cut is given to.
+// Make makes the folder that is found after the cut, in dir, which must not exist yet. It must
+// be called inside the call of see that receives the cut.
 func (c Cut) Make(dir string, o Outcome, r *rand.Rand) error {
 	d := c.disk
 	if o == Torn {
@@ -135,9 +137,9 @@ func (c Cut) Make(dir string, o Outcome, r *rand.Rand) error {
 	return finder{o, r, map[*move]bool{}}.write(d.root, dir)
 }
 
-// disk is a model of one.
+// disk is a model of a disk.
 type disk struct {
-	path    string // of the root
+	path    string // path of the root
 	root    *node
 	handles map[uint64]*node
 }
@@ -145,16 +147,16 @@ type disk struct {
 // node is a file or a folder.
 type node struct {
 	dir     bool
-	content []byte // of a file
-	durable []byte
-	pending []files.Op // since
+	content []byte     // of a file
+	durable []byte     // content that is on the disk
+	pending []files.Op // changes of the content since
 
 	entries map[string]*node // of a folder
-	settled map[string]*node
-	moves   []*move // since
+	settled map[string]*node // entries that are on the disk
+	moves   []*move          // changes of the entries since
 }
 
-// move is a change of names that is made as a whole.
+// move is a change of names that is atomic.
 type move struct {
 	made  bool // it is on the disk
 	parts []part
@@ -163,7 +165,7 @@ type move struct {
 type part struct {
 	in   *node
 	name string
-	what *node // nil: the name goes
+	what *node // nil: the name is removed
 }
 
 func load(root string) (*disk, error) {
@@ -191,7 +193,7 @@ func newDir() *node {
 	return &node{dir: true, entries: map[string]*node{}, settled: map[string]*node{}}
 }
 
-// find is what a path is; nil for none.
+// find returns the node of a path; nil if there is none.
 func (d *disk) find(path string) *node {
 	rel, err := filepath.Rel(d.path, path)
 	if err != nil || strings.HasPrefix(rel, "..") {
@@ -206,14 +208,14 @@ func (d *disk) find(path string) *node {
 	return n
 }
 
-// make makes a change.
+// make applies a change.
 func (d *disk) make(o files.Op) {
 	path := filepath.Clean(o.Path)
 	n := d.find(path)
 	if o.Kind == files.Wrote || o.Kind == files.Truncated || o.Kind == files.Synced {
 		n = d.handles[o.File] // names may have changed
 		if n == nil {
-			return // elsewhere
+			return // outside the root
 		}
 	}
 	switch o.Kind {
@@ -233,7 +235,7 @@ func (d *disk) make(o files.Op) {
 	case files.Linked:
 		d.rename(part{d.find(filepath.Dir(o.To)), filepath.Base(o.To), n})
 	case files.Renamed:
-		if n != nil { // the program heard that there is none
+		if n != nil { // nil: the program got an error
 			d.rename(part{d.find(filepath.Dir(path)), filepath.Base(path), nil}, part{d.find(filepath.Dir(o.To)), filepath.Base(o.To), n})
 		}
 	case files.Removed:
@@ -252,7 +254,7 @@ func (d *disk) make(o files.Op) {
 }
 
 func (d *disk) rename(parts ...part) {
-	parts = slices.DeleteFunc(parts, func(p part) bool { return p.in == nil }) // elsewhere
+	parts = slices.DeleteFunc(parts, func(p part) bool { return p.in == nil }) // outside the root
 	m := &move{parts: parts}
 	m.apply(func(n *node) map[string]*node { return n.entries })
 	for _, p := range parts {
@@ -283,14 +285,14 @@ func apply(content []byte, o files.Op) []byte {
 	return out
 }
 
-// finder writes what is found of a disk.
+// finder writes the files that are found on a disk after a cut.
 type finder struct {
 	o     Outcome
 	r     *rand.Rand
 	chose map[*move]bool
 }
 
-// luck decides about a change that is not known to be on the disk.
+// luck decides whether a change that is not known to be on the disk was made.
 func (f finder) luck(m *move) bool {
 	if _, done := f.chose[m]; !done {
 		f.chose[m] = f.r.IntN(2) == 0
@@ -317,7 +319,7 @@ func (f finder) write(n *node, to string) error {
 					if of == n {
 						return entries
 					}
-					return map[string]*node{} // which has its turn
+					return map[string]*node{} // that folder is handled in its own call
 				})
 			}
 		}
@@ -330,7 +332,7 @@ func (f finder) write(n *node, to string) error {
 	return nil
 }
 
-// found is what is found of a file.
+// found is the content of a file after a cut.
 func (n *node) found(o Outcome, r *rand.Rand) []byte {
 	switch o {
 	case Lost, Names:
@@ -347,7 +349,7 @@ func (n *node) found(o Outcome, r *rand.Rand) []byte {
 	return n.content
 }
 
-// clone copies the disk. Names that are not settled are copied as they are.
+// clone copies the disk, including changes of names that are not settled.
 func (d *disk) clone() *disk {
 	copies := map[*node]*node{}
 	var copied func(n *node) *node

@@ -1,4 +1,4 @@
-// Package drivertest holds what every implementation of a CUDA driver is tested by.
+// Package drivertest has the tests for every implementation of a CUDA driver.
 package drivertest
 
 import (
@@ -50,7 +50,7 @@ $done:
 }
 `
 
-// Floats are the numbers in data.
+// Floats returns the numbers in data.
 func Floats(data []byte) []float32 {
 	all := make([]float32, len(data)/4)
 	for i := range all {
@@ -59,7 +59,7 @@ func Floats(data []byte) []float32 {
 	return all
 }
 
-// Fill makes all numbers in data v.
+// Fill sets all numbers in data to v.
 func Fill(data []byte, v float32) {
 	for i := 0; i < len(data); i += 4 {
 		binary.LittleEndian.PutUint32(data[i:], math.Float32bits(v))
@@ -73,7 +73,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// kernelOf loads a text and finds a kernel in it.
+// kernelOf loads a text and returns a kernel in it.
 func kernelOf(t *testing.T, c driver.Context, text, name string) driver.Function {
 	t.Helper()
 	m, err := c.Load(text)
@@ -83,7 +83,7 @@ func kernelOf(t *testing.T, c driver.Context, text, name string) driver.Function
 	return f
 }
 
-// Bench is an open device with what most tests need on it.
+// Bench is an open device with the kernel and the memory that most tests need.
 type Bench struct {
 	driver.Context
 	Axpy    driver.Function
@@ -111,18 +111,17 @@ func NewBench(t *testing.T, c driver.Context) *Bench {
 	return b
 }
 
-// Add puts y += a x into the stream.
+// Add enqueues y += a x in the stream.
 func (b *Bench) Add(a float32) error {
 	return b.Launch(b.Axpy, [3]uint32{4, 1, 1}, [3]uint32{32, 1, 1}, 0, driver.PtrArg(b.Y), driver.PtrArg(b.X), driver.F32(a), driver.U32(Elements))
 }
 
-// GiveBack frees what the bench has and closes its context.
+// GiveBack frees the memory of the bench and closes its context.
 func (b *Bench) GiveBack() error {
 	return errors.Join(b.Free(b.X), b.Free(b.Y), b.FreeHost(b.In), b.FreeHost(b.Out), b.Close())
 }
 
-// TestContext is what a program does, on every driver that there is: the result must be the
-// same.
+// TestContext does what a program does. The result must be the same on every driver.
 func TestContext(t *testing.T, c driver.Context) {
 	b := NewBench(t, c)
 	all := func(what string, data []byte, want float32) {
@@ -176,7 +175,7 @@ func TestContext(t *testing.T, c driver.Context) {
 	must(t, g.Close())
 	must(t, g.Close())
 
-	// Nothing at all is no error, and has an address.
+	// An allocation of 0 bytes is not an error and has an address.
 	none, err := b.Alloc(0)
 	must(t, err)
 	if none == 0 {

@@ -15,8 +15,8 @@ type gpuContext struct {
 	info    driver.Info
 	memory  *memory
 	stream  stream
-	graphs  []*graph // not closed
-	record  *graph   // the last that was begun to be captured
+	graphs  []*graph // graphs that are not closed
+	record  *graph   // the last graph whose capture was begun
 	synced  int      // calls of Synchronize
 }
 
@@ -108,13 +108,13 @@ func (c *gpuContext) Synchronize() error {
 	return c.drain()
 }
 
-// The CUDA errors (CUresult) that are made into errors of their own.
+// The CUDA errors (CUresult) that become Go errors of their own.
 const (
 	success     = 0
 	outOfMemory = 2
 )
 
-// injected is the error of a call that was told to fail.
+// injected returns the error of a call that Options.Fail makes fail.
 func (c *gpuContext) injected(doing, call string) error {
 	if c.machine.fail == nil {
 		return nil
@@ -151,7 +151,7 @@ func (c *gpuContext) lose(doing, reason string) error {
 	return c.Lost
 }
 
-// Close also works on a lost device; leaks are no error then.
+// Close also works on a lost device; leaks are not an error then.
 func (c *gpuContext) Close() error {
 	if err := c.EnterAnyhow("close the GPU"); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package emulator is a CUDA driver for tests: its devices interpret the PTX of kernels on
-// the CPU (package ptx), and it is strict about the rules that a real driver takes on trust.
+// Package emulator is a CUDA driver for tests. Its devices interpret the PTX of kernels on the
+// CPU (package ptx), and it enforces the rules that a real driver leaves unchecked.
 package emulator
 
 import (
@@ -10,43 +10,43 @@ import (
 	"pgrlab/core/testing/ptx"
 )
 
-// Options say what machine is emulated. The zero value has one GPU of
+// Options describes the machine that is emulated. The zero value has one GPU of
 // compute capability 8.0.
 type Options struct {
-	// Devices are all devices of the machine in PCI order; Index and, where it is 0,
-	// Free are filled in. nil: one of compute capability 8.0 with 4 GiB.
+	// Devices lists all devices of the machine in PCI order. Index is filled in, and Free if
+	// it is 0. nil means one device of compute capability 8.0 with 4 GiB.
 	Devices []driver.Info
-	// Visible is what CUDA_VISIBLE_DEVICES says; nil: the variable is not set. The
-	// one of the process does not count.
+	// Visible is the value of CUDA_VISIBLE_DEVICES; nil means that it is not set. The
+	// variable of the process itself is ignored.
 	Visible *string
-	// CUDA is what Version says; 0: 12040.
+	// CUDA is the result of Version; 0 means 12040.
 	CUDA int
-	// LoseAt is the Synchronize, counted from 1 for each context, at which the device
-	// is lost; 0: never.
+	// LoseAt is the call of Synchronize, counted from 1 for each context, at which the device
+	// is lost; 0 means never.
 	LoseAt int
-	// Fail, if there is one, is asked before each call of the driver that a context would
-	// make on a real one, by its name (cuMemAlloc), and says what CUDA error it returns;
-	// 0: none.
+	// Fail, if not nil, is called before each driver call that a context would make on a real
+	// machine, with the call's name (cuMemAlloc). It returns the CUDA error of the call, or 0
+	// for none.
 	Fail func(call string) int
 	// Unchecked leaves out the search for races between threads and between blocks, which
 	// takes time.
 	Unchecked bool
 }
 
-// New is a driver whose devices interpret PTX on the CPU, strictly: the
+// New returns a driver whose devices interpret PTX on the CPU, strictly: the
 // work of a stream is done at Synchronize and not before, so that code that
-// relies on less fails. It is an error
+// relies on earlier completion fails. It is an error
 //
 //   - to change pinned memory between an upload, or the launch of a graph with one,
 //     and Synchronize;
 //   - to use device or pinned memory that was freed, also by a graph;
 //   - to close a context that still has memory or graphs;
-//   - to use a context from two goroutines at once, or otherwise than in the
-//     documented ways while a graph is captured.
+//   - to use a context from two goroutines at once, or other than in the documented
+//     ways while a graph is captured.
 //
-// What a download will fill holds NaNs until Synchronize. Addresses are never used
-// again, and no two allocations touch. After a failed kernel the device is lost,
-// as on a real one.
+// The target of a download holds NaNs until Synchronize. Addresses are never reused,
+// and no two allocations touch. After a failed kernel the device is lost, as on a
+// real one.
 func New(o Options) driver.Driver {
 	all := o.Devices
 	if all == nil {
@@ -73,7 +73,7 @@ func New(o Options) driver.Driver {
 	return e
 }
 
-// machine is a machine. Several contexts may be open at once.
+// machine is an emulated machine. Several contexts may be open at once.
 type machine struct {
 	version int
 	loseAt  int
@@ -130,7 +130,7 @@ func (e *machine) give(i int, bytes uint64) {
 	e.used[i] -= bytes
 }
 
-// free is the memory of a device that no context has.
+// free is the memory of a device that no context holds.
 func (e *machine) free(i int) uint64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -56,7 +56,7 @@ func TestDevices(t *testing.T) {
 	if err := errors.Join(c.Free(p), c.Close()); err != nil {
 		t.Error(err)
 	}
-	// Texts that its driver or device could not run.
+	// These texts need more than its driver or device can run.
 	c = openEmulated(t, Options{CUDA: 11000})
 	for text, want := range map[string]string{
 		strings.Replace(drivertest.AxpyText, "7.0", "7.1", 1):       "they need driver 455.23 (CUDA 11.1), and this one has CUDA 11.0",
@@ -69,7 +69,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// The rules that a real driver takes on trust.
+// The emulator enforces rules that a real driver does not check.
 func TestIsStrict(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -175,7 +175,7 @@ func TestIsStrict(t *testing.T) {
 	}
 }
 
-// Work is done at Synchronize, and what a download will fill is no number before.
+// Work is done at Synchronize; before it, the destination of a download holds NaN.
 func TestIsAsynchronous(t *testing.T) {
 	b := drivertest.NewBench(t, openEmulated(t, Options{}))
 	drivertest.Fill(b.In, 3)
@@ -233,7 +233,7 @@ func TestLosesTheDevice(t *testing.T) {
 func TestAContextBelongsToOneGoroutine(t *testing.T) {
 	b := drivertest.NewBench(t, openEmulated(t, Options{}))
 	c := b.Context.(*gpuContext)
-	if err := c.EnterAnyhow("work"); err != nil { // a call of another goroutine is under way
+	if err := c.EnterAnyhow("work"); err != nil { // another goroutine's call is under way
 		t.Fatal(err)
 	}
 	for name, do := range map[string]func() error{

@@ -15,7 +15,7 @@ type module struct {
 	signatures map[string]driver.Signature
 }
 
-// function is one of its kernels.
+// function is one kernel of a module.
 type function struct {
 	context   *gpuContext
 	kernel    *ptx.Kernel
@@ -40,8 +40,8 @@ func (c *gpuContext) Load(text string) (driver.Module, error) {
 	return &module{context: c, module: m.module, signatures: m.signatures}, nil
 }
 
-// parsed are the modules that were loaded, by their text: what the cache of compiled
-// kernels is to a real driver.
+// parsed holds the modules that were loaded, by their text, like the cache of compiled kernels
+// of a real driver.
 var parsed sync.Map
 
 func parse(text string) (m module, err error) {
@@ -81,8 +81,8 @@ func (f *function) Name() string { return f.kernel.Name }
 
 func (f *function) Resources() driver.Resources { return driver.Resources{} }
 
-// run interprets a launch. What the device has of shared memory is only known
-// here: a kernel's own and what the launch asks for.
+// run interprets a launch. Only here is the total of shared memory known: the kernel's own and
+// the part that the launch asks for.
 func (f *function) run(m *memory, grid, block [3]uint32, shared uint32, params []byte) error {
 	if most := f.context.info.SharedPerBlock; most > 0 && f.kernel.Shared+int(shared) > most {
 		return fmt.Errorf("launch %s: %d + %d bytes of shared memory, and a block may have %d", f.Name(), f.kernel.Shared, shared, most)

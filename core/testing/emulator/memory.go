@@ -12,20 +12,20 @@ import (
 	"pgrlab/core/testing/ptx"
 )
 
-const alignment = 256 // of device memory, bytes
+const alignment = 256 // alignment of device memory, bytes
 
 // allocation is a piece of memory and the place in the program that asked for it.
 type allocation struct {
 	bytes   int
-	counted uint64 // bytes of the device's memory that it takes
+	counted uint64 // bytes that it takes of the device's memory
 	by      string
 }
 
-// memory is what a context has of a device, and pinned memory of the host.
+// memory is a context's memory: of its device, and pinned memory of the host.
 type memory struct {
 	device *ptx.Memory
 	live   map[driver.Ptr]allocation
-	order  []driver.Ptr // of live, as they were made
+	order  []driver.Ptr // keys of live, in order of allocation
 	pinned map[driver.Ptr]allocation
 	pins   []driver.Ptr
 }
@@ -36,12 +36,12 @@ func newMemory(check ptx.Check) *memory {
 	return &memory{device: device, live: map[driver.Ptr]allocation{}, pinned: map[driver.Ptr]allocation{}}
 }
 
-// counted is what an allocation takes of a device.
+// counted is the memory that an allocation takes of a device.
 func counted(bytes int) uint64 {
 	return max(1, (uint64(bytes)+alignment-1)/alignment) * alignment
 }
 
-// alloc makes zeroed device memory. None at all has an address, too.
+// alloc makes zeroed device memory. An allocation of 0 bytes has an address, too.
 func (m *memory) alloc(bytes int) (driver.Ptr, error) {
 	at, err := m.device.Alloc(max(1, bytes))
 	if err != nil {
@@ -52,7 +52,7 @@ func (m *memory) alloc(bytes int) (driver.Ptr, error) {
 	return driver.Ptr(at), nil
 }
 
-// release gives device memory back and returns how much it was.
+// release frees device memory and returns how much it was.
 func (m *memory) release(p driver.Ptr) (uint64, error) {
 	if err := m.device.Free(uint64(p)); err != nil {
 		return 0, err
@@ -63,14 +63,13 @@ func (m *memory) release(p driver.Ptr) (uint64, error) {
 	return a.counted, nil
 }
 
-// check is the error of an access that is not within one allocation.
+// check returns an error for an access that is not within one allocation.
 func (m *memory) check(p driver.Ptr, bytes int) error {
 	_, err := m.device.Bytes(uint64(p), bytes)
 	return err
 }
 
-// pin makes pinned host memory; there is no other kind here, so that only the list
-// tells it from the rest.
+// pin makes pinned host memory. It is ordinary memory here; only the list distinguishes it.
 func (m *memory) pin(bytes int) []byte {
 	data := make([]byte, bytes)
 	p := hostAddress(data)
@@ -101,7 +100,7 @@ func hostAddress(data []byte) driver.Ptr {
 	return driver.Ptr(uintptr(unsafe.Pointer(unsafe.SliceData(data))))
 }
 
-// leaks says what was not given back, and who made it first; "" if all was.
+// leaks says what was not freed and where the first of it was allocated; "" if all was freed.
 func (m *memory) leaks() string {
 	var text []string
 	list := func(what string, order []driver.Ptr, all map[driver.Ptr]allocation) {
@@ -119,8 +118,7 @@ func (m *memory) leaks() string {
 	return strings.Join(text, ", ")
 }
 
-// caller is the place outside this package from which it was called, or within
-// its tests.
+// caller is the place outside this package, or within its tests, from which it was called.
 func caller() string {
 	var pcs [16]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -12,7 +12,7 @@ import (
 // step is a piece of work in a stream or a graph. Exactly one of its halves is
 // set: a launch, or a copy of bytes.
 type step struct {
-	by string // who put it there
+	by string // the place in the program that put it there
 
 	kernel        *function
 	grid, block   [3]uint32
@@ -22,7 +22,7 @@ type step struct {
 	host          []byte     // pinned, or a copy of our own
 	bytes         int
 	pinned        bool   // host can be changed by others
-	mark          uint64 // of what pinned host memory held when it was put there
+	mark          uint64 // hash of the pinned host memory when the step was put there
 	marked, upped bool
 }
 
@@ -42,7 +42,7 @@ func (s *stream) put(w step) {
 			w.mark, w.marked = maphash.Bytes(seed, w.host), true
 		}
 	default:
-		for i := range w.host { // not to be read before Synchronize
+		for i := range w.host { // must not be read before Synchronize
 			w.host[i] = 0xff
 		}
 	}
@@ -192,7 +192,7 @@ func (c *gpuContext) Launch(f driver.Function, grid, block [3]uint32, shared uin
 	return c.submit(doing, step{kernel: k, grid: grid, block: block, shared: shared, params: pack(args)})
 }
 
-// pack puts arguments one after another as a kernel finds them.
+// pack lays out arguments one after another as a kernel expects them.
 func pack(args []driver.Arg) []byte {
 	var all ptx.Pack
 	for _, a := range args {
@@ -220,7 +220,7 @@ func (c *gpuContext) Capture(record func() error) (driver.Graph, error) {
 	}
 	g := &graph{context: c, by: caller()}
 	c.record, c.Capturing, c.Broken = g, true, nil
-	c.Leave() // record's calls enter by themselves
+	c.Leave() // record's calls call Enter themselves
 	err := record()
 	if err := c.EnterAnyhow(doing); err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
-// Package golden is for tests that hold numbers to those of another program: what that was
-// given stands in a file that the test writes, what it computed in another. The files say
-// what the other program was given, so that a test whose own part has changed says so instead
-// of comparing with numbers of something else.
+// Package golden is for tests that compare numbers with those of another program. One file,
+// written by the test, holds the input of the other program; another file holds its results.
+// Because the input is stored, a test whose own part has changed says so instead of comparing
+// with results for a different input.
 package golden
 
 import (
@@ -15,11 +15,11 @@ import (
 
 var write = flag.Bool("golden", false, "write what the other program computes from")
 
-// Writing says whether the test is run to write what the other program is given.
+// Writing says whether the test is run to write the input of the other program.
 func Writing() bool { return *write }
 
-// Given holds what the other program was given, in a JSON file, to what the test has; or
-// writes it.
+// Given compares the input of the other program, in a JSON file, with in, or writes it if
+// Writing.
 func Given(t *testing.T, file string, in any) {
 	t.Helper()
 	b, err := json.Marshal(in)
@@ -40,7 +40,7 @@ func Given(t *testing.T, file string, in any) {
 	}
 }
 
-// Read reads what the other program computed.
+// Read reads the results of the other program.
 func Read(t *testing.T, file string, into any) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -52,7 +52,7 @@ func Read(t *testing.T, file string, into any) {
 	}
 }
 
-// Near holds a number to another one, with a tolerance that is relative above 1.
+// Near compares a number with another one. The error may be up to tolerance·(1+|want|).
 func Near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tolerance*(1+math.Abs(want))) {

@@ -1,8 +1,8 @@
-// Package mirrortest is a device for tests: it computes on the CPU, but on memory of its
-// own, as a GPU does. It keeps what a device.Mirror keeps and reads everything else
-// from the host at each run. Code that forgets to fetch what a program changed, or
-// to push what it changed itself, works on old numbers here, so that a run comes
-// out otherwise than on the CPU.
+// Package mirrortest provides a device for tests. It computes on the CPU, but in memory of
+// its own, as a GPU does. It keeps the tensors that a device.Mirror keeps and reads all
+// others from the host at each run. Code that forgets to fetch what a program changed, or
+// to push what it changed itself, works on old numbers here, so that its run differs from
+// one on the CPU.
 package mirrortest
 
 import (
@@ -12,9 +12,9 @@ import (
 	"pgrlab/core/device"
 )
 
-// Device is such a device. It may be used by several goroutines.
+// Device computes in memory of its own. It may be used by several goroutines.
 type Device struct {
-	device.Device // what computes
+	device.Device // computes
 
 	mu    sync.Mutex
 	held  *device.Residents[[]float32]
@@ -23,12 +23,12 @@ type Device struct {
 
 var _ device.Mirror = (*Device)(nil)
 
-// New returns a device that computes as d does.
+// New returns a device that computes with d.
 func New(d device.Device) *Device {
 	return &Device{Device: d, held: device.NewResidents[[]float32](memory{}), reads: map[string]int{}}
 }
 
-// memory is what the device keeps its copies in.
+// memory is the memory of the device's copies.
 type memory struct{}
 
 func (memory) Alloc(elements int) ([]float32, error) { return make([]float32, elements), nil }
@@ -36,22 +36,22 @@ func (memory) Free([]float32, int) error             { return nil }
 func (memory) Upload(to, from []float32) error       { copy(to, from); return nil }
 func (memory) Download(to, from []float32) error     { copy(to, from); return nil }
 
-// Fetch is device.Mirror's.
+// Fetch implements device.Mirror.
 func (d *Device) Fetch(tensor []float32) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.held.Fetch(tensor)
 }
 
-// Push is device.Mirror's.
+// Push implements device.Mirror.
 func (d *Device) Push(tensor []float32) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.held.Push(tensor)
 }
 
-// Reads are the names of the tensors that runs have read from the host, and the
-// number of elements of each that were read so far.
+// Reads returns, by name of the tensor, the number of elements that runs have read from the
+// host so far.
 func (d *Device) Reads() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -62,7 +62,7 @@ func (d *Device) Reads() map[string]int {
 	return reads
 }
 
-// Compile is device.Device's.
+// Compile implements device.Device.
 func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -82,11 +82,11 @@ type executable struct {
 	device  *Device
 	program *device.Program
 	inner   device.Executable
-	version int          // of the book, when the program was bound
+	version int          // version of held when the program was bound
 	written []device.Ref // tensors that a run changes
 
 	bound []device.Buffer                            // the program's buffers in the device's memory
-	held  map[device.Ref]*device.Resident[[]float32] // of them, what outlives runs
+	held  map[device.Ref]*device.Resident[[]float32] // those of them that outlive runs
 	kept  map[device.Ref][]float32                   // the host's view of results
 }
 
@@ -122,7 +122,7 @@ func (x *executable) bind() error {
 	return err
 }
 
-// Run is device.Executable's.
+// Run implements device.Executable.
 func (x *executable) Run(occasion uint64) error {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()
@@ -138,7 +138,7 @@ func (x *executable) Run(occasion uint64) error {
 		}
 	}
 	for _, r := range x.written {
-		if held := x.held[r]; held != nil { // not of empty ones
+		if held := x.held[r]; held != nil { // nil for empty tensors
 			held.Changed = true
 		}
 	}
@@ -151,11 +151,11 @@ func (x *executable) Run(occasion uint64) error {
 	return nil
 }
 
-// GradientNorm is device.Executable's.
+// GradientNorm implements device.Executable.
 func (x *executable) GradientNorm() float64 { return x.inner.GradientNorm() }
 
-// Data is device.Executable's: of a tensor the host's memory, of a result the
-// host's copy; nil of what no one asked to keep.
+// Data implements device.Executable: it returns the host's memory of a tensor, the host's copy
+// of a result, and nil for a result that was not to be kept.
 func (x *executable) Data(r device.Ref) []float32 {
 	if b := x.program.Buffers[r]; b.Host != nil {
 		return b.Host
@@ -163,7 +163,7 @@ func (x *executable) Data(r device.Ref) []float32 {
 	return x.kept[r]
 }
 
-// Close is device.Executable's.
+// Close implements device.Executable.
 func (x *executable) Close() error {
 	x.device.mu.Lock()
 	defer x.device.mu.Unlock()

@@ -20,7 +20,7 @@ func (s Shape) String() string { return fmt.Sprintf("%d×%d×%d", s.N, s.B, s.C)
 // Case is one operation, or one way to use it.
 type Case struct {
 	Name string
-	// Build builds the operation on operands that it takes from b.
+	// Build builds the operation on operands obtained from b.
 	Build func(b *Builder) *op.Node
 	// Flat is for operations without a leading ensemble dimension.
 	Flat bool
@@ -28,8 +28,8 @@ type Case struct {
 	Rows int
 	// Empty says that a batch without rows is legal.
 	Empty bool
-	// Tolerance of a device, as a share of a tensor's largest magnitude; 0 stands
-	// for 1e-5.
+	// Tolerance is the largest error of a device, as a share of a tensor's largest
+	// magnitude; 0 stands for 1e-5.
 	Tolerance float64
 }
 
@@ -38,7 +38,7 @@ func (c Case) Fits(s Shape) bool {
 	return s.B >= max(1, c.Rows) && (s.N == 0 || !c.Flat) || s.B == 0 && c.Empty && (s.N == 0 || !c.Flat)
 }
 
-// Corners are the shapes at which implementations break: one of everything, one
+// Corners lists the shapes at which implementations tend to break: one of everything, one
 // column, tails of vectors, ensembles.
 var Corners = []Shape{{0, 1, 1}, {0, 2, 1}, {0, 6, 1}, {0, 1, 6}, {0, 5, 3}, {0, 7, 8}, {1, 4, 3}, {3, 5, 1}, {2, 1, 4}, {3, 4, 7}}
 
@@ -56,7 +56,7 @@ func Random(seed uint64, n, b, c int) []Shape {
 type Instance struct {
 	Case
 	Shape
-	// Wrt are the operands that receive a gradient.
+	// Wrt lists the operands that receive a gradient.
 	Wrt []*op.Tensor
 
 	tensors map[string]*op.Tensor
@@ -73,8 +73,8 @@ type Builder struct {
 	*Instance
 }
 
-// Build builds the instance: the operation's result, and a loss that has another
-// slope in each of its elements; nil where nothing receives a gradient.
+// Build builds the instance: the operation's result, and a loss with a different slope in
+// each element of the result. The loss is nil if nothing receives a gradient.
 func (i *Instance) Build(g *op.Graph) (loss, out *op.Node) {
 	d := &Builder{g, i}
 	out = i.Case.Build(d)
@@ -89,10 +89,10 @@ func (i *Instance) Build(g *op.Graph) (loss, out *op.Node) {
 	return g.SquaredError(out, d.Given("loss target", Normal, out.Shape()...), 3), out
 }
 
-// Of is what an operand holds: a number made of a standard normal one.
+// Of makes an element of an operand from a standard normal number.
 type Of func(z float64) float64
 
-// What operands hold.
+// The kinds of elements of operands.
 var (
 	Normal   Of = func(z float64) float64 { return z / 2 }
 	Positive Of = func(z float64) float64 { return math.Exp(z / 2) }
@@ -100,10 +100,10 @@ var (
 	Bit      Of = func(z float64) float64 { return math.Round(Unit(z)) }
 )
 
-// Below is a whole number from 0 to n−1.
+// Below makes whole numbers from 0 to n−1.
 func Below(n int) Of { return func(z float64) float64 { return math.Floor(Unit(z) * float64(n)) } }
 
-// Wide is a normal number scaled.
+// Wide makes normal numbers multiplied by scale.
 func Wide(scale float64) Of { return func(z float64) float64 { return scale * z } }
 
 // Param is an operand that receives a gradient.
@@ -138,7 +138,7 @@ func (d *Builder) tensor(name string, of Of, shape []int) *op.Tensor {
 // Rows is the shape [B,cols], or [N,B,cols].
 func (d *Builder) Rows(cols int) []int { return d.Lead(d.B, cols) }
 
-// Lead is a shape with the members before it, if there are any.
+// Lead is a shape with the number of members in front, if there are members.
 func (d *Builder) Lead(shape ...int) []int {
 	if d.N == 0 {
 		return shape

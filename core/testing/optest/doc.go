@@ -1,7 +1,7 @@
-// Package optest is one table of cases for every implementation of an operation:
-// the reference against finite differences, a device against the reference. Only
+// Package optest has one table of test cases for every implementation of an operation:
+// the reference is compared with finite differences, a device with the reference. Only
 // tests import it.
 //
-// A Case builds an operation for a Shape; All is the table. A case for each
-// operation is what a test of this package's importers holds the table to.
+// A Case builds an operation for a Shape; All is the table. A test in the importing
+// packages requires a case for each operation.
 package optest

@@ -9,7 +9,7 @@ import (
 // All is the table.
 func All() []Case { return slices.Concat(Vectors(), Images()) }
 
-// Vectors are the operations on rows that are no images.
+// Vectors returns the cases of operations on rows that are not images.
 func Vectors() []Case {
 	return slices.Concat(linear(), elementwise(), choices(), columns(), members(), policy(), losses(), norms(), rows())
 }
@@ -64,7 +64,7 @@ func noisy(d *Builder) *op.Node {
 	return d.Add(mean, d.ColScale(spread, out))
 }
 
-// of makes a case of a function of x.
+// of makes a case from a function of x.
 func of(name string, holds Of, f func(g *op.Graph, x *op.Node) *op.Node) Case {
 	return Case{Name: name, Empty: true, Build: func(d *Builder) *op.Node {
 		return f(d.Graph, d.Param("x", holds, d.Rows(d.C)...))
@@ -88,7 +88,7 @@ func elementwise() []Case {
 	}
 }
 
-// both makes a case of a function of x and y.
+// both makes a case from a function of x and y.
 func both(name string, f func(g *op.Graph, x, y *op.Node) *op.Node) Case {
 	return Case{Name: name, Empty: true, Build: func(d *Builder) *op.Node {
 		return f(d.Graph, d.X(), d.Param("y", Positive, d.Rows(d.C)...))

@@ -7,23 +7,23 @@ import (
 	"pgrlab/core/window"
 )
 
-// windows are those that encoders and ResNets have, and some at their edges.
+// windows lists windows that encoders and ResNets use, and some edge cases.
 var windows = []window.Geometry{
 	{Height: 7, Width: 6, Kernel: 3, Stride: 1},          // DrQ-v2
-	{Height: 9, Width: 8, Kernel: 3, Stride: 2},          // and its first layer: a side that the stride does not fit
+	{Height: 9, Width: 8, Kernel: 3, Stride: 2},          // DrQ-v2's first layer: the stride does not divide one side
 	{Height: 6, Width: 7, Kernel: 3, Stride: 1, Pad: 1},  // ResNet
 	{Height: 7, Width: 8, Kernel: 3, Stride: 2, Pad: 1},  // ResNet, half the size
-	{Height: 5, Width: 6, Kernel: 1, Stride: 1},          // a layer of every pixel
-	{Height: 6, Width: 5, Kernel: 1, Stride: 2},          // ResNet's way past: pixels under no window
+	{Height: 5, Width: 6, Kernel: 1, Stride: 1},          // a layer applied to each pixel
+	{Height: 6, Width: 5, Kernel: 1, Stride: 2},          // ResNet's shortcut: some pixels are under no window
 	{Height: 8, Width: 8, Kernel: 4, Stride: 2, Pad: 1},  // DreamerV3's first version
 	{Height: 9, Width: 11, Kernel: 4, Stride: 2},         // PPO
 	{Height: 6, Width: 5, Kernel: 5, Stride: 1, Pad: 2},  // DreamerV3
-	{Height: 11, Width: 9, Kernel: 7, Stride: 2, Pad: 3}, // ResNet's first
-	{Height: 12, Width: 16, Kernel: 8, Stride: 4},        // PPO's and RND's first
+	{Height: 11, Width: 9, Kernel: 7, Stride: 2, Pad: 3}, // ResNet's first layer
+	{Height: 12, Width: 16, Kernel: 8, Stride: 4},        // the first layer of PPO and RND
 	{Height: 2, Width: 3, Kernel: 3, Stride: 3, Pad: 2},  // mostly padding
 }
 
-// Images are the operations on images; C of the shape decides on channels.
+// Images returns the cases of operations on images; C of the shape decides on channels.
 func Images() []Case {
 	all := channelNorms()
 	for _, over := range windows {
@@ -57,8 +57,9 @@ func image(d *Builder, over window.Geometry) (*op.Node, window.Geometry) {
 	return d.Param("x", Normal, d.B, over.Size()), over
 }
 
-// outputs are the channels of a result: of many channels those below, at and above the
-// widths of vectors. Differences of losses of as many terms would say little.
+// outputs maps the number of channels of a result to one near it: many channels become numbers
+// below, at and above the widths of vectors. With that many terms, differences of losses would
+// say little.
 func outputs(channels int) int {
 	if channels < 10 {
 		return []int{5, 1, 4, 2, 3}[channels%5]
@@ -66,14 +67,14 @@ func outputs(channels int) int {
 	return []int{16, 32, 33, 8, 49}[channels%5]
 }
 
-// convolved is a convolution; layer tells its parameters from others'.
+// convolved is a convolution; layer distinguishes its parameters from those of others.
 func convolved(d *Builder, x *op.Node, over window.Geometry, layer int) *op.Node {
 	out := outputs(over.Channels)
 	scale := Wide(1 / float64(over.Kernel*over.Kernel))
 	return d.Conv(x, d.Param(fmt.Sprint("w", layer), scale, over.Patch(), out), d.Param(fmt.Sprint("b", layer), Normal, out), over)
 }
 
-// channelNorms are batch norms of images of three by two.
+// channelNorms returns batch norms of images of three by two pixels.
 func channelNorms() []Case {
 	const places = 6
 	return []Case{

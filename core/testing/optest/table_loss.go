@@ -18,8 +18,8 @@ func policy() []Case {
 	}
 }
 
-// loss makes the cases of a loss of x against targets: one for all members, one
-// for each, weighted and not.
+// loss makes the cases of a loss of x against targets: targets shared by all members or one for
+// each member, weighted and unweighted.
 func loss(name string, target Of, f func(g *op.Graph, p, t *op.Node, w ...*op.Node) *op.Node) []Case {
 	return []Case{
 		{Name: name, Empty: true, Build: func(d *Builder) *op.Node {
@@ -60,8 +60,8 @@ func losses() []Case {
 
 func norms() []Case {
 	return []Case{
-		// Of few rows or columns the normalised numbers hardly depend on x: what is
-		// left of a gradient is rounding next to the terms that cancel.
+		// With few rows or columns the normalised numbers hardly depend on x: the terms of
+		// the gradient cancel and what remains is rounding error.
 		{Name: "BatchNorm", Rows: 5, Tolerance: 3e-5, Build: func(d *Builder) *op.Node {
 			x := d.X()
 			return d.BatchNorm(x, d.Param("gamma", Normal, d.Lead(d.C)...), d.Param("beta", Normal, d.Lead(d.C)...), d.BatchStats(x))

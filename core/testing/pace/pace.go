@@ -1,9 +1,8 @@
-// Package pace makes the work of tests quick or slow beside those who watch it, so that a
-// test that counts on work lasting, or on being over, shows that it does. Only tests and
-// what they are made of use it: the parts that they put in the place of real ones call
-// Unit, their waits call Look.
+// Package pace makes the work in tests quick or slow relative to the code that watches it. This
+// exposes tests that rely on work still going on, or on its being over. Only tests and their
+// helpers use it: the parts that replace real ones call Unit, and waits call Look.
 //
-// Nothing happens unless Variable asks for it: make hostile does.
+// Nothing happens unless Variable is set, as make hostile does.
 package pace
 
 import (
@@ -15,14 +14,14 @@ import (
 	"time"
 )
 
-// Variable names the environment variable with the pace of this process and of those that
-// it starts: Slow, Quick, or nothing.
+// Variable is the environment variable with the pace of this process and of those that it
+// starts: Slow, Quick, or nothing.
 const Variable = "PGRLAB_TEST_PACE"
 
 // The values of Variable.
 const (
-	Slow  = "slow"  // units of work take a pseudo-random number of the scheduler's rounds
-	Quick = "quick" // work is as quick as it is, and those who watch it look late
+	Slow  = "slow"  // units of work take a pseudo-random number of scheduler rounds
+	Quick = "quick" // work runs at its own speed, and code that watches it looks late
 )
 
 var asked = sync.OnceValue(func() string {
@@ -45,8 +44,8 @@ func draw() uint64 {
 	return z ^ z>>31
 }
 
-// Rounds is how many of the scheduler's rounds a unit takes: mostly none, sometimes a few,
-// seldom thousands.
+// Rounds is how many scheduler rounds a unit takes: mostly none, sometimes a few, seldom
+// thousands.
 func Rounds() int {
 	if asked() != Slow {
 		return 0
@@ -68,7 +67,7 @@ func Unit() {
 	}
 }
 
-// Look is called before a test looks how far work has come.
+// Look is called before a test checks the progress of work.
 func Look() {
 	if asked() != Quick {
 		return

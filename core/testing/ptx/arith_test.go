@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// integerReference is the list of testdata/arith.cu in Go.
+// integerReference computes the list of testdata/arith.cu in Go.
 func integerReference(a, b uint64) []uint64 {
 	sa, sb := int64(a), int64(b)
 	x, y := uint32(a), uint32(b)
@@ -101,7 +101,7 @@ func TestIntegersAsClangCompilesThem(t *testing.T) {
 	})
 }
 
-// floatReference is the other list, by what Go computes and by exact numbers.
+// floatReference computes the other list, with Go's arithmetic and with exact numbers.
 func floatReference(a, b, c float32) []float32 {
 	x, y, z := float64(a), float64(b), float64(c)
 	yes := func(b bool) float32 {
@@ -179,7 +179,7 @@ func TestFloatsAsClangCompilesThem(t *testing.T) {
 			infinite := a-a != 0 || b-b != 0 || c-c != 0
 			for j, want := range floatReference(a, b, c) {
 				if infinite && (j == 4 || j >= 27 && j <= 29) {
-					continue // by exact numbers, which have no infinity
+					continue // exact numbers have no infinity
 				}
 				if x := got[width*i+j]; math.Float32bits(x) != math.Float32bits(want) && !(x != x && want != want) {
 					t.Errorf("operation %d of %v, %v, %v: %v, want %v", j, a, b, c, x, want)
@@ -189,7 +189,7 @@ func TestFloatsAsClangCompilesThem(t *testing.T) {
 	})
 }
 
-// Structures of 20 bytes: key, three weights, tag, mark.
+// The structures have 20 bytes: key, three weights, tag, mark.
 func TestStructures(t *testing.T) {
 	type node struct {
 		Key     int32

@@ -2,9 +2,9 @@ package ptx
 
 import "math/bits"
 
-// An asyncQueue holds a thread's cp.async copies that are on their way. Their
-// data comes to shared memory when the thread waits for them, as late as a card
-// may bring it, so that a kernel which forgets to wait is seen to.
+// An asyncQueue holds a thread's pending cp.async copies. Their data arrives in shared
+// memory when the thread waits for them, as late as a card may deliver it, so that a
+// kernel which forgets to wait fails visibly.
 type asyncQueue struct {
 	copies []asyncCopy
 	groups []int // committed: how many copies up to the end of each
@@ -17,7 +17,7 @@ type asyncCopy struct {
 	in   *inst
 }
 
-// lowerAsync is cp.async and what commits and awaits it.
+// lowerAsync is cp.async with its commit and wait instructions.
 func lowerAsync(l *lowering, s *statement, m *mods) {
 	if !m.take("async") {
 		l.fail("unknown opcode %s", s.text)
@@ -50,8 +50,8 @@ func lowerAsync(l *lowering, s *statement, m *mods) {
 	lowerCopy(l, s, m)
 }
 
-// lowerCopy is the copy itself, of 4, 8 or 16 bytes, of which the source gives
-// the first or, where a predicate holds, none: the rest is zero.
+// lowerCopy is the copy itself, of 4, 8 or 16 bytes. The source supplies the first of
+// them or, if a predicate holds, none; the rest is zero.
 func lowerCopy(l *lowering, s *statement, m *mods) {
 	level := m.one("ca", "cg")
 	if level == "" || m.one("shared", "shared::cta") == "" || !m.take("global") {
@@ -75,7 +75,7 @@ func lowerCopy(l *lowering, s *statement, m *mods) {
 	in.c = l.constant(n)
 	if len(s.args) == 4 {
 		if o := s.args[3]; o.kind == opRegister && o.reg.kind == pred {
-			l.condition(&in, o) // ignore the source where it holds
+			l.condition(&in, o) // ignore the source if it holds
 		} else {
 			in.c = l.value(o, b32)
 		}
@@ -114,7 +114,7 @@ func (w *warp) startAsync(in *inst, source *access, at uint32) error {
 	return nil
 }
 
-// reachPart gives the first bytes of a source that is aligned to n.
+// reachPart returns the first bytes of a source that is aligned to n.
 func (w *warp) reachPart(in *inst, a *access, lane int, address uint64, n, take int) ([]byte, error) {
 	if address&uint64(n-1) != 0 {
 		return nil, w.fault(in, 1<<lane, "global address %#x is not a multiple of %d, the bytes of the access", address, n)
@@ -130,7 +130,7 @@ func commitAsync(w *warp, _ *inst, at uint32) error {
 	return nil
 }
 
-// waitAsync lands all groups but the latest in.imm.
+// waitAsync completes all groups but the latest in.imm.
 func waitAsync(w *warp, in *inst, at uint32) error {
 	for m := at; m != 0; m &= m - 1 {
 		lane := pick(m)
@@ -149,7 +149,7 @@ func waitAsync(w *warp, in *inst, at uint32) error {
 	return nil
 }
 
-// endAsync lands all copies of some lanes.
+// endAsync completes all copies of some lanes.
 func (w *warp) endAsync(_ *inst, at uint32) error {
 	for m := at; m != 0; m &= m - 1 {
 		lane := pick(m)
@@ -161,7 +161,7 @@ func (w *warp) endAsync(_ *inst, at uint32) error {
 	return nil
 }
 
-// land brings the first n copies of a lane to shared memory.
+// land writes the first n copies of a lane to shared memory.
 func (w *warp) land(lane, n int) {
 	b, q := w.block, &w.queue[lane]
 	for i := range q.copies[:n] {

@@ -2,7 +2,7 @@ package ptx
 
 import "math/bits"
 
-// barrier is one of a block's sixteen.
+// barrier is one of a block's sixteen barriers.
 type barrier struct {
 	in       *inst
 	arrived  int // threads
@@ -69,7 +69,7 @@ func lowerWarpBarrier(l *lowering, s *statement, m *mods) {
 	l.emit(in)
 }
 
-// arrive is called when all living lanes of a warp stand at a barrier.
+// arrive is called when all live lanes of a warp are at a barrier.
 func (w *warp) arrive(in *inst, pc int32) error {
 	b, first := w.block, w.waiting&-w.waiting
 	lane := bits.TrailingZeros32(first)
@@ -113,7 +113,7 @@ func (w *warp) arrive(in *inst, pc int32) error {
 	return nil
 }
 
-// release opens the barriers at which all are that must be.
+// release opens the barriers at which all required threads have arrived.
 func (b *block) release() error {
 	for i := range b.barriers {
 		bar := &b.barriers[i]
@@ -145,7 +145,7 @@ func (b *block) release() error {
 	return nil
 }
 
-// resume lets a warp go on behind a barrier, with the result of bar.red.
+// resume lets a warp continue after a barrier, with the result of bar.red.
 func (w *warp) resume(bar *barrier) {
 	pc := w.pcs[bits.TrailingZeros32(w.alive)]
 	in := &w.k.code[pc]
@@ -167,7 +167,7 @@ func (w *warp) resume(bar *barrier) {
 	w.mask, w.pc, w.limit = w.alive, pc+1, nowhere
 }
 
-// stuck reports that every warp stops at a barrier which never opens.
+// stuck reports that every warp waits at a barrier that never opens.
 func (b *block) stuck() error {
 	for i := range b.barriers {
 		bar := &b.barriers[i]

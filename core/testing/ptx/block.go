@@ -2,7 +2,7 @@ package ptx
 
 import "encoding/binary"
 
-// block is one block of threads on its way; a worker uses one after another.
+// block is one running block of threads; a worker runs one after another.
 type block struct {
 	launch   *launch
 	k        *Kernel
@@ -10,15 +10,15 @@ type block struct {
 	number   uint32 // in the order of the grid, from 1
 	threads  int
 	shared   []byte
-	locals   []byte // k.frame bytes a thread
-	written  []bool // of locals, nil unless asked for
+	locals   []byte // k.frame bytes per thread
+	written  []bool // for locals, nil unless asked for
 	warps    []warp
 	barriers [16]barrier
-	shadow   *shadow // of shared memory, nil without checks
+	shadow   *shadow // for shared memory, nil without checks
 	watched  bool    // there are checks
 }
 
-// garbage fills memory that was not written: a float made of it is NaN.
+// garbage fills memory that was not written: as a float it is NaN.
 const garbage = 0xff
 
 func newBlock(l *launch) *block {
@@ -48,7 +48,7 @@ func newBlock(l *launch) *block {
 	return b
 }
 
-// start makes the block the one at a place of the grid.
+// start prepares the block for a place in the grid.
 func (b *block) start(at [3]uint32) {
 	b.at = at
 	fill(b.shared)
@@ -110,7 +110,7 @@ func (w *warp) start() {
 
 var noAllocation allocation
 
-// place gives a thread's indices in the block.
+// place returns a thread's indices in the block.
 func (b *block) place(i int) [3]uint32 {
 	x, y := b.launch.block[0], b.launch.block[1]
 	n := uint32(i)
@@ -119,7 +119,7 @@ func (b *block) place(i int) [3]uint32 {
 
 func (b *block) thread(i int) string { return triple(b.place(i)) }
 
-// local is the local memory of a lane.
+// local returns the local memory of a lane.
 func (w *warp) local(lane int) []byte {
 	n := w.k.frame
 	return w.block.locals[(w.index*lanes+lane)*n:][:n:n]
@@ -133,11 +133,11 @@ func (w *warp) localWritten(lane int) []bool {
 	return w.block.written[(w.index*lanes+lane)*n:][:n:n]
 }
 
-// turn is how many instructions a warp runs before others get theirs; it
+// turn is how many instructions a warp runs before the others get their turn; it
 // matters only for warps that wait for each other in a loop.
 const turn = 1 << 14
 
-// run runs the block at a place to its end and counts instructions of threads.
+// run runs the block at a place to its end and counts thread instructions.
 func (b *block) run(at [3]uint32) (count int64, err error) {
 	b.start(at)
 	for {
@@ -174,7 +174,7 @@ func (b *block) run(at [3]uint32) (count int64, err error) {
 	return count, nil
 }
 
-// read gives the low n bytes (1, 2, 4 or 8) of p as a number.
+// read returns the low n bytes (1, 2, 4 or 8) of p as a number.
 func read(p []byte, n int) uint64 {
 	switch n {
 	case 1:

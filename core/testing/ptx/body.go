@@ -241,7 +241,7 @@ func (p *parser) instruction() {
 	p.f.body = append(p.f.body, s)
 }
 
-// spell joins tokens to one line as a person would write them.
+// spell joins tokens into one line as a person would write them.
 func (p *parser) spell(from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What a launch of a body does wrong, with all checks on: the memory at %out
-// has 64 words that are written, that at %in 64 words that are not.
+// faultOf returns the fault of a launch of a body, with all checks on: the memory at %out has 64
+// words that are written, that at %in 64 words that are not.
 func faultOf(t *testing.T, body string, threads uint32, shared uint32) error {
 	t.Helper()
 	k := inline(t, body)
@@ -99,7 +99,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Blocks that meet in device memory are found on demand.
+// Blocks that access the same device memory are found on request.
 func TestBlocksThatMeet(t *testing.T) {
 	const place = `mov.u32 %r9, %ctaid.x; mul.wide.u32 %d1, %r9, 4; add.s64 %d2, %out, %d1;`
 	cases := []struct{ name, body, want string }{
@@ -116,7 +116,7 @@ func TestBlocksThatMeet(t *testing.T) {
 		mem := NewMemory()
 		mem.Check.Blocks = true
 		p := upload(t, mem, make([]uint32, 64))
-		for range 2 { // launches do not disturb each other
+		for range 2 { // launches do not affect each other
 			err := inline(t, c.body).Run(mem, [3]uint32{3, 1, 1}, [3]uint32{2, 1, 1}, 0, Pack{}.Add(p, 8).Add(p, 8))
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("%s: %v, want %q", c.name, err, c.want)
@@ -125,7 +125,7 @@ func TestBlocksThatMeet(t *testing.T) {
 	}
 }
 
-// A fault says where it was.
+// A fault names the line where it occurred.
 func TestFaultNamesTheLine(t *testing.T) {
 	text := wrap("\n\n  st.global.u32 [%out+256],   1;\n")
 	line := 1 + strings.Count(text[:strings.Index(text, "st.global")], "\n")
@@ -143,7 +143,7 @@ func TestFaultNamesTheLine(t *testing.T) {
 	}
 }
 
-// Of several blocks that fail it is always the first that is reported.
+// If several blocks fail, the first of them is always the one that is reported.
 func TestFirstFaultOfManyWorkers(t *testing.T) {
 	k := inline(t, `mov.u32 %r1, %ctaid.x; setp.lt.u32 %p1, %r1, 5; @%p1 ret; trap;`)
 	for range 20 {

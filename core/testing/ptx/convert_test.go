@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Conversions to the narrow formats, and between integers and f32.
+// This test checks conversions to the narrow formats, and between integers and f32.
 func TestConversionRounding(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	n := 1000
@@ -71,7 +71,7 @@ func TestConversionRounding(t *testing.T) {
 	}
 }
 
-// halfOf gives the f16 of a number that has one, by search.
+// halfOf returns the f16 of a number that has one, by search.
 func halfOf(f float64) uint64 {
 	for u := range uint64(0x7c00) {
 		e, m := int(u>>10), float64(u&1023)

@@ -1,32 +1,31 @@
 // Package ptx runs PTX, the assembly language of NVIDIA's GPUs, on the CPU: it
-// parses the text that clang makes of CUDA C and interprets it, so that the
-// very kernels that a card is given are tested where there is none.
+// parses the text that clang generates from CUDA C and interprets it, so that the
+// same kernels that run on a card can be tested on a machine without one.
 //
-// A kernel runs as on a card: a grid of blocks, warps of 32 lanes that part and
-// join again, barriers, shared and local memory, shuffles, matrix instructions.
-// What a card leaves undefined is an error here where it can be seen: every
-// access lies in one live allocation and is aligned; the threads of a warp meet
-// at an instruction that needs them all, those of a block at the same barrier;
-// a warp that never ends is stopped. On demand (Check) reads of memory that
-// was not written, races in shared memory and blocks that meet in device memory are
-// errors too. A *Fault names the kernel, the line of the PTX, block and thread.
+// A kernel runs as on a card: a grid of blocks, warps of 32 lanes that diverge and
+// reconverge, barriers, shared and local memory, shuffles, matrix instructions.
+// Behaviour that a card leaves undefined is an error here if it can be detected: every
+// access must lie in one live allocation and be aligned; the threads of a warp must meet
+// at an instruction that needs them all, those of a block at the same barrier; a warp
+// that never ends is stopped. On demand (Check), reads of unwritten memory, races in
+// shared memory and conflicts between blocks in device memory are errors too. A *Fault
+// names the kernel, the line of the PTX, block and thread.
 //
 // What a card may do early or late is done here at the worse time: cp.async
-// brings its data when the thread waits for it, shared memory starts as NaN.
+// delivers its data when the thread waits for it, and shared memory starts as NaN.
 //
-// The parser is as strict as an assembler: an opcode, a modifier or a type that
-// is not known, one that the module's card lacks (.target), a register of the
-// wrong size or sort, a name that was not declared are errors with their line.
-// Known is what clang 19 emits for sm_70 and sm_80, and from inline assembly
-// mma.sync with f32 sums, ldmatrix, cp.async, redux and the like. Not supported
-// are textures, recursion, calls through pointers, clusters, and Hopper's wgmma,
-// mbarrier and cp.async.bulk.
+// The parser is as strict as an assembler. An unknown opcode, modifier or type, one
+// that the module's card lacks (.target), a register of the wrong size or kind, and an
+// undeclared name are errors with their line. The known instructions are those that
+// clang 19 emits for sm_70 and sm_80 and, from inline assembly, mma.sync with f32 sums,
+// ldmatrix, cp.async, redux and the like. Textures, recursion, calls through pointers,
+// clusters, and Hopper's wgmma, mbarrier and cp.async.bulk are not supported.
 //
 // # Numbers
 //
 // Integer instructions, conversions and the arithmetic of f32 (+ - * / fma sqrt
 // rcp, all four roundings, .ftz, .sat), f16 and bf16 give the bits that a card
-// gives; f64 rounds to nearest only. A NaN that arithmetic makes is 0x7fffffff.
+// gives; f64 rounds to nearest only. A NaN produced by arithmetic is 0x7fffffff.
 // The approximations ex2, lg2, sin, cos, tanh, rcp, rsqrt, sqrt (.approx) and
 // div (.approx, .full) are rounded correctly here, and only nearly so on a
 // card: by the PTX ISA up to 2 units in the last place, 2^-20.9 absolute for
@@ -38,14 +37,13 @@
 //
 // The lanes of a warp that stand at one instruction run together, lowest
 // address first. The warps of a block take turns. Blocks run on several
-// workers, unless the kernel has atomics on global memory or ordered accesses:
-// then one by one in order, so that a result never depends on the workers.
+// workers, unless the kernel has atomics on global memory or ordered accesses: then
+// they run one by one in order, so that a result never depends on the workers.
 //
 // # Speed
 //
-// Every instruction is decoded once and then runs over all lanes of a warp;
-// registers are packed by their lifetimes, so that a warp's fit a cache. On one
-// core (AMD EPYC) a tiled fp32 product runs 250 to 420 million instructions of
-// threads a second, 150 with races and unwritten reads looked for
-// (BenchmarkGemm).
+// Every instruction is decoded once and then runs over all lanes of a warp.
+// Registers are packed by their lifetimes, so that those of a warp fit a cache. On one
+// core (AMD EPYC) a tiled fp32 product runs 250 to 420 million thread instructions a
+// second, or 150 million with the checks for races and unwritten reads (BenchmarkGemm).
 package ptx

@@ -20,7 +20,7 @@ func (f *Fault) Error() string {
 
 func triple(x [3]uint32) string { return fmt.Sprintf("%d,%d,%d", x[0], x[1], x[2]) }
 
-// fault is an error of the first lane of a group.
+// fault returns an error of the first lane of a group.
 func (w *warp) fault(in *inst, at uint32, format string, args ...any) error {
 	i := w.index*lanes + bits.TrailingZeros32(at)&31
 	return &Fault{

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// rounded rounds an exact number to a binary format of so many digits, whose
-// last place is never below 2^least: the slow way, by integers.
+// rounded rounds an exact number to a binary format with the given number of digits, whose last
+// place is never below 2^least. It does so the slow way, with integers.
 func rounded(x *big.Float, digits, least int, mode string) *big.Float {
 	if x.Sign() == 0 {
 		return x
@@ -38,7 +38,7 @@ func rounded(x *big.Float, digits, least int, mode string) *big.Float {
 	return new(big.Float).SetMantExp(new(big.Float).SetPrec(100).SetInt(n), unit)
 }
 
-// bitsOf gives the f32 of an exact result; zeroSign is that of an exact zero.
+// bitsOf returns the f32 of an exact result; zero is the result for an exact zero.
 func bitsOf(x *big.Float, mode string, zero uint64) uint64 {
 	r := rounded(x, 24, -149, mode)
 	if r.Sign() == 0 && x.Sign() == 0 {
@@ -63,7 +63,7 @@ func exactly(x uint64) *big.Float {
 	return new(big.Float).SetPrec(700).SetFloat64(float64(math.Float32frombits(uint32(x))))
 }
 
-// hardNumbers are f32 of all sizes, many of them close to each other's halves.
+// hardNumber returns an f32 of any size; many of them are close to each other's halves.
 func hardNumber(r *rand.Rand) uint64 {
 	switch r.IntN(6) {
 	case 0:
@@ -80,7 +80,7 @@ func hardNumber(r *rand.Rand) uint64 {
 	return fb(float32(r.NormFloat64()))
 }
 
-// Arithmetic of f32 is rounded once, in every mode, also for subnormal results.
+// Arithmetic in f32 is rounded once, in every mode, also for subnormal results.
 func TestSinglePrecisionRounding(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	n := 250
@@ -116,11 +116,11 @@ func TestSinglePrecisionRounding(t *testing.T) {
 	}
 }
 
-// exactResult works with exact numbers; for quotients and roots with 700 bits.
+// exactResult works with exact numbers, and with 700 bits for quotients and roots.
 func exactResult(op string, x, y, z uint64, mode string) (uint64, bool) {
 	a, b, c := exactly(x), exactly(y), exactly(z)
 	r := new(big.Float).SetPrec(700)
-	zero := uint64(0) // of a sum that is exactly zero: +0, -0 when rounding down
+	zero := uint64(0) // for a sum that is exactly zero: +0, or -0 when rounding down
 	if mode == "rm" {
 		zero = negative0
 	}
@@ -169,8 +169,8 @@ func exactResult(op string, x, y, z uint64, mode string) (uint64, bool) {
 	return bitsOf(r, mode, zero), true
 }
 
-// stream runs one instruction over many arguments: %f1 to %f3 or %r1 to %r3 of
-// four words, the result %f4 or %r4.
+// stream runs one instruction on many arguments: %f1 to %f3 or %r1 to %r3 have four words, and the
+// result is %f4 or %r4.
 func stream(t *testing.T, text string, args []uint32) []uint32 {
 	t.Helper()
 	n := len(args) / 4

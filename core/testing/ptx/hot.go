@@ -1,7 +1,7 @@
 package ptx
 
-// The instructions that kernels spend their time in have loops of their own:
-// a call for each lane, as each2 makes, costs three times as much.
+// The instructions in which kernels spend most of their time have loops of their own:
+// a call for each lane, as in each2, costs three times as much.
 
 func add(n int) alu {
 	switch n {
@@ -95,9 +95,9 @@ func multiplyWide(k kind) alu {
 
 func copyLanes(d, a, _, _ *vec) { *d = *a }
 
-// hotComparison gives the loop for a comparison of integers or f32, nil for
-// the others. Every ordered relation is a less or an equal, turned round or
-// denied; what is true of unordered values denies its opposite.
+// hotComparison returns the loop for a comparison of integers or f32, nil for the
+// others. Every ordered relation is a less or an equal, with swapped or negated operands
+// or result; a relation that is true for unordered values is the negation of its opposite.
 func hotComparison(name string, k kind) func(a, b *vec) uint32 {
 	less, equal := lessUnsigned, equalBits
 	switch {
@@ -129,7 +129,7 @@ func hotComparison(name string, k kind) func(a, b *vec) uint32 {
 			return not(less)
 		case "neu":
 			return not(equal)
-		case "ne": // false for NaN, unlike that of Go
+		case "ne": // false for NaN, unlike Go's !=
 			return func(a, b *vec) uint32 { return less(a, b) | less(b, a) }
 		}
 	}
@@ -157,7 +157,7 @@ func lessSigned64(a, b *vec) uint32 {
 	return gather(func(i int) bool { return int64(a[i]) < int64(b[i]) })
 }
 
-// Registers are zero-extended, so one loop does for all widths.
+// Registers are zero-extended, so one loop serves all widths.
 func lessUnsigned(a, b *vec) uint32 { return gather(func(i int) bool { return a[i] < b[i] }) }
 func equalBits(a, b *vec) uint32    { return gather(func(i int) bool { return a[i] == b[i] }) }
 
@@ -171,7 +171,7 @@ func equalSingle(a, b *vec) uint32 {
 	return gather(func(i int) bool { return single(a[i]) == single(b[i]) })
 }
 
-// gather makes a mask of 32 answers; it and its argument are inlined.
+// gather makes a mask from 32 answers; it and its argument are inlined.
 func gather(f func(i int) bool) uint32 {
 	var r uint32
 	for i := range lanes {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// The loads and stores of one 32-bit word, to global and to shared memory; all
-// that is out of the ordinary goes the long way.
+// The loads and stores of one 32-bit word, to global and to shared memory. Unusual
+// cases take the general path.
 
 func loadGlobal32(w *warp, in *inst, at uint32) error {
 	if w.block.watched {

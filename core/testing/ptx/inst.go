@@ -1,16 +1,16 @@
 package ptx
 
-// lanes are the threads of a warp.
+// lanes is the number of threads of a warp.
 const lanes = 32
 
 // full is the mask of a whole warp.
 const full = 1<<lanes - 1
 
-// vec is a register of a warp: one value a lane, zero-extended to 64 bits.
+// vec is a register of a warp: one value per lane, zero-extended to 64 bits.
 type vec [lanes]uint64
 
-// alu computes all lanes; what inactive ones hold is thrown away. It never
-// panics, whatever they hold.
+// alu computes all lanes; the results of inactive ones are discarded. It never panics,
+// whatever they hold.
 type alu func(d, a, b, c *vec)
 
 type class uint8
@@ -27,9 +27,9 @@ const (
 	classBarrier
 )
 
-// A slot is where an operand lies: from 0 on a register of the warp, below 0 a
-// constant of the kernel. While a function is lowered, registers of the
-// function start at firstVirtual.
+// A slot is the location of an operand: from 0 on a register of the warp, below 0 a
+// constant of the kernel. While a function is lowered, its registers start at
+// firstVirtual.
 type slot = int32
 
 const noSlot = slot(1 << 30)
@@ -47,12 +47,12 @@ type inst struct {
 	alu    alu
 	cmp    func(a, b *vec) uint32
 	do     func(w *warp, in *inst, mask uint32) error
-	outs   []slot // further results and operands
+	outs   []slot // more results and operands
 	ins    []slot
 	q, q2  int32 // predicates written, -1: none
 	r      int32 // predicate read, -1: none
 	rNot   bool
-	join   byte // of cmp with r: 0, '&', '|', '^'
+	join   byte // how cmp is joined with r: 0, '&', '|', '^'
 	mem    access
 	imm    uint64
 	extra  any
@@ -62,10 +62,10 @@ type inst struct {
 type access struct {
 	space  space
 	kind   kind
-	count  int // of a vector
+	count  int // elements of a vector
 	off    uint64
-	extend func(uint64) uint64 // of what is loaded to the register's width
-	site   int                 // among the places where a warp remembers an allocation
+	extend func(uint64) uint64 // extends a loaded value to the register's width
+	site   int                 // index among the places where a warp remembers an allocation
 }
 
 // Special registers hold the first slots of a warp.

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// tokenKind tells words, numbers and strings apart; every other token is its
-// own character.
+// tokenKind distinguishes words, numbers and strings; the kind of every other token is
+// its own character.
 type tokenKind byte
 
 const (
 	word   tokenKind = 'w' // an opcode with its modifiers, a directive, a register, a name
-	number tokenKind = 'n' // with its sign left outside
+	number tokenKind = 'n' // without its sign
 	quoted tokenKind = 's'
 	end    tokenKind = 0
 )
@@ -22,7 +22,7 @@ type token struct {
 	line int
 }
 
-// ParseError is what is wrong with a text of PTX.
+// ParseError is an error in a PTX text.
 type ParseError struct {
 	Line   int // counted from 1
 	Reason string
@@ -41,7 +41,7 @@ func letter(c byte) bool {
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// lex cuts a text into tokens, the last of them of kind end.
+// lex splits a text into tokens, of which the last has kind end.
 func lex(text string) []token {
 	var out []token
 	line := 1
@@ -94,7 +94,7 @@ func lex(text string) []token {
 	return append(out, token{end, "", line})
 }
 
-// wordLength measures a word: letters, digits, dots and the "::" of modifiers
+// wordLength is the length of a word: letters, digits, dots and the "::" of modifiers
 // such as .shared::cta.
 func wordLength(s string) int {
 	n := 1

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// lowering turns the functions that a kernel reaches into one piece of code.
-// Functions that are called stand before their callers: the scheduler runs the
-// lanes with the lowest address first, so lanes inside a call meet again there.
+// lowering turns the functions that a kernel reaches into one piece of code. Called
+// functions are placed before their callers: the scheduler runs the lanes with the lowest
+// address first, so lanes inside a call meet again there.
 type lowering struct {
 	m      *Module
 	k      *Kernel
@@ -17,7 +17,7 @@ type lowering struct {
 	consts map[uint64]slot
 	shared map[*variable]uint64
 	entry  map[*function]int32 // first instruction
-	number map[*function]int32 // place of its return address
+	number map[*function]int32 // index of its return address
 	preds  int32               // where the function's predicates start
 	fixed  []fix               // branches of the function
 	tables []*table
@@ -69,7 +69,7 @@ func (l *lowering) parameters(f *function) {
 	l.k.ParamBytes = at
 }
 
-// reach lists the functions that f calls, directly or not, and then f.
+// reach lists the functions that f calls, directly or indirectly, and then f.
 func (l *lowering) reach(f *function, state map[*function]int, order *[]*function) {
 	const open, done = 1, 2
 	state[f] = open
@@ -93,8 +93,8 @@ func (l *lowering) reach(f *function, state map[*function]int, order *[]*functio
 	*order = append(*order, f)
 }
 
-// placeShared gives the shared variables that the functions name their
-// offsets; those whose size a launch says lie behind all others.
+// placeShared assigns offsets to the shared variables that the functions name. Variables
+// whose size is given by a launch come after all others.
 func (l *lowering) placeShared(order []*function) {
 	var dynamic []*variable
 	at, align := 0, 16
@@ -135,8 +135,8 @@ func (l *lowering) placeShared(order []*function) {
 	l.k.Shared = at
 }
 
-// placeLocal gives a function's stack and parameters their places in the local
-// memory of a thread. Without recursion each function needs them once.
+// placeLocal assigns places in the local memory of a thread to a function's stack and
+// parameters. Without recursion each function needs them only once.
 func (l *lowering) placeLocal(f *function) {
 	place := func(v *variable) {
 		l.k.frame = (l.k.frame + v.align - 1) &^ (v.align - 1)
@@ -215,7 +215,7 @@ func blank(c class) inst {
 	return inst{class: c, d: noSlot, a: noSlot, b: noSlot, c: noSlot, q: -1, q2: -1, r: -1}
 }
 
-// constant gives the slot of a value that all lanes share.
+// constant returns the slot of a value that all lanes share.
 func (l *lowering) constant(bits uint64) slot {
 	if at, ok := l.consts[bits]; ok {
 		return at

@@ -6,14 +6,14 @@ import (
 	"sort"
 )
 
-// guardBytes lie between any two allocations, so that an index that runs over
-// the end of one never lands in the next.
+// guardBytes is the gap between any two allocations, so that an index past the end of one
+// never lands in the next.
 const guardBytes = 4096
 
-// alignBytes is the alignment of an allocation, as cuMemAlloc gives it.
+// alignBytes is the alignment of an allocation, the same as that of cuMemAlloc.
 const alignBytes = 256
 
-// Check says what a launch looks for besides what is always an error.
+// Check says which errors a launch looks for besides those that are always reported.
 type Check struct {
 	// Races: two threads of a block touch the same bytes of shared memory, one
 	// of them writing, with no barrier between.
@@ -21,38 +21,38 @@ type Check struct {
 	// Unwritten: memory is read that was not written: shared and local memory of
 	// the launch, and device memory from Reserve.
 	Unwritten bool
-	// Blocks: two blocks of a launch touch the same bytes of device memory, one
-	// of them writing another value: what comes out depends on which is first.
-	// Kernels with atomics or ordered accesses to device memory are let off. The
-	// blocks run on one worker.
+	// Blocks: two blocks of a launch touch the same bytes of device memory, one of them
+	// writing another value, so that the result depends on which block is first. Kernels
+	// with atomics or ordered accesses to device memory are exempt. The blocks run on one
+	// worker.
 	Blocks bool
 }
 
 // Memory is the memory of one device. It is not for use by several goroutines
 // at once.
 type Memory struct {
-	Check Check // of launches by Kernel.Run
+	Check Check // checks of launches by Kernel.Run
 	Steps int64 // instructions a warp may run in Kernel.Run; 0: DefaultSteps
 
 	next     uint64
 	launches uint32
 	live     []*allocation // by address
-	freed    []*allocation // the latest, without their data, for errors
+	freed    []*allocation // the latest freed ones, without their data, for errors
 }
 
 type allocation struct {
 	base    uint64
 	size    uint64 // of a freed one
 	data    []byte
-	written []bool // nil: all of it is
+	written []bool // nil: all bytes are written
 	touched []touch
 }
 
-// NewMemory gives an empty memory.
+// NewMemory returns an empty memory.
 func NewMemory() *Memory { return &Memory{next: memoryBase} }
 
-// Alloc gives bytes of zeroed memory, aligned to 256 bytes. The address of no
-// bytes is 0.
+// Alloc allocates bytes of zeroed memory, aligned to 256 bytes. The address of 0 bytes
+// is 0.
 func (m *Memory) Alloc(bytes int) (uint64, error) {
 	if bytes < 0 {
 		return 0, fmt.Errorf("allocate device memory: %d bytes", bytes)
@@ -66,8 +66,8 @@ func (m *Memory) Alloc(bytes int) (uint64, error) {
 	return a.base, nil
 }
 
-// Reserve is Alloc for memory that counts as never written until a kernel or
-// Write has been there: a launch with Check.Unwritten reports reads of it.
+// Reserve is Alloc for memory that counts as unwritten until a kernel or Write has written
+// it: a launch with Check.Unwritten reports reads of it.
 func (m *Memory) Reserve(bytes int) (uint64, error) {
 	p, err := m.Alloc(bytes)
 	if err == nil && bytes > 0 {
@@ -76,7 +76,7 @@ func (m *Memory) Reserve(bytes int) (uint64, error) {
 	return p, err
 }
 
-// Free gives back what Alloc gave. Freeing 0 does nothing.
+// Free frees memory from Alloc. Freeing 0 does nothing.
 func (m *Memory) Free(p uint64) error {
 	if p == 0 {
 		return nil
@@ -94,7 +94,7 @@ func (m *Memory) Free(p uint64) error {
 	return nil
 }
 
-// Bytes is the memory itself: n bytes at p, all of one live allocation.
+// Bytes returns the memory itself: n bytes at p, all in one live allocation.
 func (m *Memory) Bytes(p uint64, n int) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
@@ -124,7 +124,7 @@ func (m *Memory) Read(dst []byte, p uint64) error {
 	return err
 }
 
-// mark notes that n bytes at p are written.
+// mark records that n bytes at p are written.
 func (m *Memory) mark(p uint64, n int) {
 	if a := search(m.live, p); n > 0 && a != nil && a.written != nil {
 		for i := range a.written[p-a.base:][:n] {
@@ -142,7 +142,7 @@ func search(list []*allocation, p uint64) *allocation {
 	return list[i]
 }
 
-// describe says where an address lies, for errors.
+// describe says in words where an address lies, for errors.
 func (m *Memory) describe(p uint64, module *Module) string {
 	if p < guardBytes {
 		return fmt.Sprintf("%#x, a null pointer", p)
@@ -171,8 +171,8 @@ func (m *Memory) describe(p uint64, module *Module) string {
 	return fmt.Sprintf("%#x, in no allocation", p)
 }
 
-// Pack lays out parameters for Run: each of size bytes, aligned to its size,
-// as PTX lays out scalars.
+// Pack lays out parameters for Run as PTX lays out scalars: each has size bytes and is
+// aligned to its size.
 type Pack []byte
 
 // Add appends the low size bytes (1, 2, 4 or 8) of bits.

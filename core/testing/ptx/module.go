@@ -8,21 +8,21 @@ import (
 	"sync/atomic"
 )
 
-// Module is a text of PTX, ready to run. Its variables keep their values from
-// one launch to the next, as those of a loaded module do.
+// Module is a PTX text, ready to run. As in a loaded module, its variables keep their
+// values from one launch to the next.
 type Module struct {
 	Version string // of the PTX language, "7.0"
 	Target  string // "sm_80"
 
-	sm        int // 80; 0: not said
+	sm        int // 80; 0: not given
 	functions map[string]*function
 	globals   []*variable
-	memory    []*allocation // of globals, by address
+	memory    []*allocation // allocations of globals, by address
 	kernels   map[string]*Kernel
 	lines     []string
 }
 
-// Stateless says whether the module has no memory of its own, so that any number of
+// Stateless says whether the module has no memory of its own, in which case any number of
 // devices may run its kernels.
 func (m *Module) Stateless() bool { return len(m.memory) == 0 }
 
@@ -35,34 +35,34 @@ type Parameter struct {
 type Kernel struct {
 	Name       string
 	Parameters []Parameter
-	ParamBytes int // what params of Run must hold
-	Shared     int // bytes of shared memory that every launch has, besides what it asks for
-	Local      int // bytes of local memory a thread
-	MaxThreads int // a block may have, by .maxntid; 0: not said
-	Registers  int // 64-bit slots a thread, as this package packs them
+	ParamBytes int // size of the params of Run
+	Shared     int // bytes of shared memory that every launch has, besides those it asks for
+	Local      int // bytes of local memory per thread
+	MaxThreads int // most threads of a block, from .maxntid; 0: not given
+	Registers  int // 64-bit slots per thread, as packed by this package
 	exact      [3]uint32
 
 	module    *Module
 	code      []inst
 	first     int32 // instruction
 	sites     int   // instructions that reach memory
-	frame     int   // bytes of local memory a thread: stack, and parameters of calls
+	frame     int   // bytes of local memory per thread: stack, and parameters of calls
 	consts    []vec
 	regs      int // vectors of a warp
 	preds     int
 	returns   int // functions that may be called
 	granule   int // bytes of the smallest access to shared memory
-	grain     int // and to device memory
+	grain     int // bytes of the smallest access to device memory
 	barriers  bool
-	dependent bool // blocks talk to each other: run them in order on one worker
+	dependent bool // blocks communicate: run them in order on one worker
 }
 
-// modules counts, so that each has addresses of its own.
+// modules counts modules, so that each has addresses of its own.
 var modules atomic.Uint64
 
-// Parse reads a module and prepares its kernels. A syntax error, an opcode or
-// modifier that is not known here, operands that do not fit their instruction:
-// each is a *ParseError with the line.
+// Parse reads a module and prepares its kernels. A syntax error, an unknown opcode or
+// modifier, and operands that do not fit their instruction are a *ParseError with the
+// line.
 func Parse(text string) (m *Module, err error) {
 	defer func() {
 		switch e := recover().(type) {
@@ -105,7 +105,7 @@ func (m *Module) Kernel(name string) (*Kernel, error) {
 // Kernels lists the entries by name.
 func (m *Module) Kernels() []string { return sorted(m.kernels) }
 
-// place gives the module's variables addresses and initial values.
+// place assigns addresses and initial values to the module's variables.
 func (m *Module) place(names *scope) {
 	address := moduleBase + modules.Add(1)<<36
 	total := 0
@@ -133,7 +133,7 @@ func (m *Module) place(names *scope) {
 	}
 }
 
-// line gives a line of the text, for errors.
+// line returns a line of the text, for errors.
 func (m *Module) line(n int) string {
 	if n < 1 || n > len(m.lines) {
 		return ""

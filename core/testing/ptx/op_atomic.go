@@ -2,8 +2,8 @@ package ptx
 
 import "math/bits"
 
-// lowerAtomic is atom and red. Lanes come one after another in order; on a card
-// the order is any.
+// lowerAtomic is atom and red. Lanes act one after another in order; on a card the order
+// is arbitrary.
 func lowerAtomic(l *lowering, s *statement, m *mods) {
 	m.drop("noftz")
 	op := m.one("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")

@@ -134,8 +134,8 @@ func lowerCount(l *lowering, s *statement, m *mods) {
 	l.compute(each1(k, 32, func(x uint64) uint64 { return uint64(bits.LeadingZeros64(x) - 64 + n) }), u32, k)
 }
 
-// lowerFind is bfind: the place of the highest bit that differs from the sign,
-// all ones if there is none.
+// lowerFind is bfind: the position of the highest bit that differs from the sign, all
+// ones if there is none.
 func lowerFind(l *lowering, _ *statement, m *mods) {
 	shift := m.take("shiftamt")
 	k := l.arithmetic(m.kind())
@@ -227,7 +227,7 @@ func permute(a, b, c uint64) uint64 {
 	return r
 }
 
-// permuteModes turn the two low bits of c into a selector of permute.
+// permuteModes maps the two low bits of c to a selector of permute.
 var permuteModes = map[string][4]uint64{
 	"f4e":  {0x3210, 0x4321, 0x5432, 0x6543},
 	"b4e":  {0x5670, 0x6701, 0x7012, 0x0123},
@@ -247,7 +247,7 @@ func lowerPermute(l *lowering, _ *statement, m *mods) {
 	l.compute(each3(b32, 32, f), b32, b32, b32, b32)
 }
 
-// lowerLop3 is any function of three bits, by its table of eight.
+// lowerLop3 is any function of three bits, given by its table of eight bits.
 func lowerLop3(l *lowering, s *statement, m *mods) {
 	m.drop("b32")
 	l.need(5)

@@ -1,6 +1,6 @@
 package ptx
 
-// ordering tells how two values lie: -1, 0, 1, or 2 where one is NaN.
+// ordering compares two values: -1, 0, 1, or 2 if one is NaN.
 func ordering(k kind) func(x, y uint64) int {
 	e := extend(k)
 	switch {
@@ -38,7 +38,7 @@ func orderFloat(x, y float64) int {
 	return 2
 }
 
-// relations gives for each comparison the orderings that satisfy it, as bits:
+// relations holds the orderings that satisfy each comparison, as bits:
 // 1 less, 2 equal, 4 greater, 8 unordered.
 var relations = map[string]int{
 	"eq": 2, "ne": 5, "lt": 1, "le": 3, "gt": 4, "ge": 6,
@@ -123,7 +123,7 @@ func lowerSetp(l *lowering, s *statement, m *mods) {
 	l.emit(in)
 }
 
-// lowerSet is set: all ones or 1.0 where a comparison holds.
+// lowerSet is set: all ones or 1.0 if a comparison holds.
 func lowerSet(l *lowering, s *statement, m *mods) {
 	name, set := relation(m)
 	join := m.one("and", "or", "xor")
@@ -165,7 +165,7 @@ func joined(w *warp, in *inst, r uint32) uint32 {
 	return r
 }
 
-// lowerSelp is selp: a where the predicate holds, else b.
+// lowerSelp is selp: a if the predicate holds, else b.
 func lowerSelp(l *lowering, s *statement, m *mods) {
 	k := m.kind()
 	l.need(4)
@@ -184,7 +184,7 @@ func lowerSelp(l *lowering, s *statement, m *mods) {
 	l.emit(in)
 }
 
-// lowerSlct is slct: a where c is not negative, else b; NaN counts as negative.
+// lowerSlct is slct: a if c is not negative, else b; NaN counts as negative.
 func lowerSlct(l *lowering, _ *statement, m *mods) {
 	ftz := m.take("ftz")
 	k, ck := m.kind(), m.kind()

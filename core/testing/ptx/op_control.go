@@ -69,8 +69,8 @@ func (l *lowering) callee(s *statement) *function {
 	return nil
 }
 
-// lowerCall is call: arguments and results are copied between the caller's and
-// the callee's parameters, which both lie in local memory.
+// lowerCall is call: arguments and results are copied between the parameters of the caller
+// and the callee, which are both in local memory.
 func lowerCall(l *lowering, s *statement, m *mods) {
 	m.drop("uni")
 	f := l.callee(s)
@@ -96,7 +96,7 @@ func lowerCall(l *lowering, s *statement, m *mods) {
 	l.copyParameters(results, f.results, false)
 }
 
-// copyParameters copies actual to formal ones, or back.
+// copyParameters copies actual to formal parameters, or back.
 func (l *lowering) copyParameters(actual []operand, formal []*variable, in bool) {
 	if len(actual) != len(formal) {
 		l.fail("%d parameters where the function has %d", len(actual), len(formal))
@@ -149,5 +149,6 @@ func lowerNothing(_ *lowering, _ *statement, m *mods) {
 	m.used = ^uint64(0)
 }
 
-// lowerFence is membar and fence: this emulator keeps memory in order.
+// lowerFence is membar and fence, which do nothing because this emulator keeps memory in
+// order.
 func lowerFence(l *lowering, s *statement, m *mods) { lowerNothing(l, s, m) }

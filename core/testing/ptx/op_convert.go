@@ -43,8 +43,8 @@ func lowerConvert(l *lowering, s *statement, m *mods) {
 	l.emit(in)
 }
 
-// checkConversion refuses roundings that are missing or have no meaning, and
-// what older cards do not have.
+// checkConversion rejects roundings that are missing or meaningless, and conversions that
+// older cards do not have.
 func (l *lowering) checkConversion(d, k kind, mode string) {
 	if k == bf16 || d == bf16 || d == tf32 || d == bf16x2 {
 		l.requires(80)
@@ -70,7 +70,7 @@ func (l *lowering) checkConversion(d, k kind, mode string) {
 	}
 }
 
-// convertIntegers extends or cuts; n are the bits of the result's register.
+// convertIntegers extends or truncates; n is the number of bits of the result's register.
 func convertIntegers(d, k kind, n int, sat bool) alu {
 	if !sat {
 		from, to, m := extend(k), extend(d), mask(n)
@@ -102,7 +102,7 @@ func convertIntegers(d, k kind, n int, sat bool) alu {
 	}
 }
 
-// clampInteger is .sat: x, signed or not, into the range of d.
+// clampInteger is .sat: it clamps x, signed or not, to the range of d.
 func clampInteger(x uint64, signed bool, d kind) uint64 {
 	negative := signed && int64(x) < 0
 	if !d.signed() {
@@ -203,7 +203,7 @@ func convertFromInteger(l *lowering, d, k kind, r rounding, sat bool) alu {
 	}
 }
 
-// toDouble gives an integer as a float64 and what that lost.
+// toDouble returns an integer as a float64, and the rest that was lost.
 func toDouble(x uint64, signed bool) (f, rest float64) {
 	if signed {
 		f = float64(int64(x))
@@ -277,7 +277,7 @@ func narrowTF32(x float64, mode byte) uint64 {
 	return fromSingle(float32(math.Ldexp(roundInteger(math.Ldexp(x, -unit), mode), unit)))
 }
 
-// convertPair is cvt of two f32 to one register: the first into the upper half.
+// convertPair is cvt of two f32 to one register: the first goes to the upper half.
 func convertPair(l *lowering, d, k kind, r rounding, relu, finite bool) {
 	one := f16
 	if d == bf16x2 {

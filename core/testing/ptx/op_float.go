@@ -27,7 +27,7 @@ func float2(l *lowering, op byte, k kind, r rounding, sat bool) alu {
 		return doubles2(op)
 	case f16, bf16, f16x2, bf16x2:
 		if k == bf16 || k == bf16x2 {
-			l.requires(90) // of earlier cards only fma
+			l.requires(90) // earlier cards have only fma
 		}
 		return halves(k, func(x, y, _ float64) float64 {
 			switch op {
@@ -75,7 +75,7 @@ func singles2(op byte, r rounding, sat bool) alu {
 	return finish(r, sat, func(x, y, _ uint64) uint64 { return fromSingle(f(single(x), single(y), r.mode)) })
 }
 
-// finish makes an alu of a function on f32 bits, with .ftz and .sat.
+// finish makes an alu from a function on f32 bits, with .ftz and .sat.
 func finish(r rounding, sat bool, f func(x, y, z uint64) uint64) alu {
 	return func(d, a, b, c *vec) {
 		for i := range d {
@@ -114,9 +114,9 @@ func doubles2(op byte) alu {
 	}
 }
 
-// halves makes an alu for f16 and bf16, one or two in a register. f works on
-// exact values; a float64 holds sums and products of them exactly, up to the
-// sums of numbers that lie so far apart that the rest is a sticky bit.
+// halves makes an alu for f16 and bf16, one or two in a register. f works on exact values.
+// A float64 holds their sums and products exactly, except sums of numbers of such different
+// magnitude that the rest is a sticky bit.
 func halves(k kind, f func(x, y, z float64) float64) alu {
 	one, count := k, 1
 	switch k {
@@ -138,7 +138,7 @@ func halves(k kind, f func(x, y, z float64) float64) alu {
 	}
 }
 
-// lowerFma is fma: one rounding.
+// lowerFma is fma, with one rounding.
 func lowerFma(l *lowering, s *statement, m *mods) {
 	r := roundOf(m)
 	sat, relu := m.take("sat"), m.take("relu")
@@ -180,10 +180,10 @@ func lowerFma(l *lowering, s *statement, m *mods) {
 	l.compute(f, k, k, k, k)
 }
 
-// fuseSingle is fma.rn.f32. The product is exact in float64; rounding the sum
-// to float64 first does harm only where it lies half way between two float32,
-// or where the result is subnormal: those go the long way, as NaN and infinity
-// do. The exponents of the rest are 897 to 2046.
+// fuseSingle is fma.rn.f32. The product is exact in float64. Rounding the sum to float64
+// first does harm only if it lies half way between two float32 or the result is
+// subnormal: these take the general path, as do NaN and infinity. The exponents of the rest
+// are 897 to 2046.
 func fuseSingle(d, a, b, c *vec) {
 	for i := range d {
 		s := float64(single(a[i]))*float64(single(b[i])) + float64(single(c[i]))
@@ -199,7 +199,7 @@ func fuseSingle(d, a, b, c *vec) {
 	}
 }
 
-// floatMinMax is min and max: the other operand where one is NaN, unless .NaN;
+// floatMinMax is min and max: the other operand if one is NaN, unless .NaN is given;
 // -0 counts as less than +0.
 func floatMinMax(l *lowering, upper bool, k kind, ftz, nan, relu bool) alu {
 	pick := func(x, y float64) float64 {
@@ -317,8 +317,8 @@ func floatSign(l *lowering, negate bool, k kind, ftz bool) alu {
 	}
 }
 
-// functions are the approximations of the device, here computed in float64 and
-// rounded once. ISA's bounds: ex2, rcp, rsqrt, sqrt 1 to 2 units in the last
+// functions holds the approximations of the device, here computed in float64 and
+// rounded once. The ISA's bounds: ex2, rcp, rsqrt, sqrt 1 to 2 units in the last
 // place, sin and cos 2^-20.9 absolute in [-π, π], lg2 2^-22.6, tanh 2^-11
 // relative.
 var functions = map[string]func(float64) float64{
@@ -332,7 +332,7 @@ var functions = map[string]func(float64) float64{
 	"rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) },
 }
 
-// lowerFunction is one of those, of any float type.
+// lowerFunction is one of functions, for any float type.
 func lowerFunction(l *lowering, s *statement, m *mods) {
 	approx := m.take("approx")
 	r := roundOf(m)

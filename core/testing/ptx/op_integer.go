@@ -4,8 +4,8 @@ import (
 	"math/bits"
 )
 
-// extend gives a function that reads the low bits of a register as type k:
-// signed types with their sign.
+// extend returns a function that reads the low bits of a register as type k, signed types
+// with their sign.
 func extend(k kind) func(uint64) uint64 {
 	switch k {
 	case s8:
@@ -27,8 +27,8 @@ func mask(n int) uint64 {
 	return 1<<n - 1
 }
 
-// each1, each2 and each3 make an alu of a function of one lane. Operands come
-// extended from type k, the result is cut to n bits.
+// each1, each2 and each3 make an alu from a function of one lane. Operands are extended
+// from type k, and the result is cut to n bits.
 func each1(k kind, n int, f func(x uint64) uint64) alu {
 	e, m := extend(k), mask(n)
 	return func(d, a, _, _ *vec) {
@@ -56,8 +56,8 @@ func each3(k kind, n int, f func(x, y, z uint64) uint64) alu {
 	}
 }
 
-// div and rem follow what devices do where PTX leaves it open: a division by
-// zero gives all ones, its rest the dividend.
+// div and rem do what devices do where PTX leaves the result open: a division by zero
+// gives all ones, and its remainder is the dividend.
 func div(k kind) func(x, y uint64) uint64 {
 	if k.signed() {
 		return func(x, y uint64) uint64 {
@@ -98,7 +98,7 @@ func rem(k kind) func(x, y uint64) uint64 {
 	}
 }
 
-// high gives the upper half of a product of two numbers of type k.
+// high returns the upper half of a product of two numbers of type k.
 func high(k kind) func(x, y uint64) uint64 {
 	switch {
 	case k == u64:
@@ -187,7 +187,7 @@ func lowerMul(l *lowering, s *statement, m *mods) {
 	}
 }
 
-// wider is the type of twice the bits.
+// wider is the type with twice the bits.
 func wider(k kind) kind {
 	switch k {
 	case u16:

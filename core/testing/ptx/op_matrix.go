@@ -6,12 +6,12 @@ import "math/bits"
 // for m = 16 and n = 8.
 type shape struct {
 	k    int
-	part int // products that a card adds up before it rounds
+	part int // number of products that a card adds up before it rounds
 	kind kind
-	a, b int // registers of an operand
+	a, b int // number of registers of each operand
 }
 
-// shapes are those that are known here.
+// shapes holds the supported shapes.
 var shapes = map[string][]shape{
 	"m16n8k4":  {{k: 4, part: 4, kind: tf32, a: 2, b: 1}},
 	"m16n8k8":  {{k: 8, part: 4, kind: tf32, a: 4, b: 2}, {k: 8, part: 8, kind: bf16, a: 2, b: 1}, {k: 8, part: 8, kind: f16, a: 2, b: 1}},
@@ -21,7 +21,7 @@ var shapes = map[string][]shape{
 // lowerMatrix is mma.sync with f32 sums. The products are exact; a card adds
 // some of them and the sum so far with truncation (Fasi, Higham, Mikaitis,
 // Pranesh: Numerical behavior of NVIDIA tensor cores, 2021): here their exact
-// sum is rounded to zero. Of a tf32 operand the low 13 bits are ignored.
+// sum is rounded to zero. The low 13 bits of a tf32 operand are ignored.
 func lowerMatrix(l *lowering, s *statement, m *mods) {
 	if !m.take("sync") || !m.take("aligned") || !m.take("row") || !m.take("col") {
 		l.fail("mma needs .sync.aligned and .row.col")
@@ -66,10 +66,10 @@ func lowerMatrix(l *lowering, s *statement, m *mods) {
 	l.emit(in)
 }
 
-// matrix multiplies. In a fragment lane 4g+t holds of a, in register r, rows
-// g (r even) and g+8 (r odd), columns t or 2t and 2t+1, from the second half of
-// k for r >= 2; of b columns g and the same rows as a has columns; of c and d
-// rows g and g+8 (registers 2 and 3), columns 2t and 2t+1.
+// matrix multiplies. Lane 4g+t holds these fragments: of a, in register r, rows g (r
+// even) and g+8 (r odd), columns t or 2t and 2t+1, from the second half of k for r >= 2;
+// of b, column g and the rows that correspond to a's columns; of c and d, rows g and g+8
+// (registers 2 and 3), columns 2t and 2t+1.
 func (w *warp) matrix(in *inst, sh *shape) {
 	var a [16][16]float64 // [row][k]
 	var b [8][16]float64  // [column][k]
@@ -125,9 +125,9 @@ func matrixValue(x uint64, h int, k kind) float64 {
 	return float64(widen16(x>>(16*h)&0xffff, k))
 }
 
-// lowerLoadMatrix is ldmatrix: 8 x 8 matrices of 16-bit values whose rows, of
-// 16 bytes, lie where lanes 8i to 8i+7 say for matrix i. Lane 4g+t gets the
-// values 2t and 2t+1 of row g, or of column g with .trans.
+// lowerLoadMatrix is ldmatrix: it loads 8 x 8 matrices of 16-bit values. Lanes 8i to 8i+7
+// give the addresses of the rows of matrix i, of 16 bytes each. Lane 4g+t gets the values
+// 2t and 2t+1 of row g, or of column g with .trans.
 func lowerLoadMatrix(l *lowering, s *statement, m *mods) {
 	if !m.take("sync") || !m.take("aligned") || !m.take("m8n8") {
 		l.fail("ldmatrix needs .sync.aligned.m8n8")
@@ -185,5 +185,5 @@ func (w *warp) loadMatrix(in *inst, transposed bool) error {
 	return nil
 }
 
-// pick gives the lowest lane of a mask.
+// pick returns the lowest lane of a mask.
 func pick(at uint32) int { return bits.TrailingZeros32(at) & 31 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// accessOf takes the modifiers of an instruction that reaches memory: space,
-// vector, type; and those that say how caches and other processors see it,
-// which change nothing here. An instruction that is ordered against others
-// makes blocks depend on each other.
+// accessOf takes the modifiers of an instruction that accesses memory: space, vector and
+// type, and those for caches and other processors, which have no effect here. An
+// instruction that is ordered relative to others makes blocks depend on each other.
 func (l *lowering) accessOf(m *mods) access {
 	if m.one("volatile", "relaxed", "acquire", "release", "acq_rel", "mmio") != "" {
 		l.k.dependent = true
@@ -80,7 +79,7 @@ func (l *lowering) reachOf(in *inst, o operand, a access) {
 	in.mem = a
 }
 
-// members gives the operands of a vector, or the one.
+// members returns the operands of a vector, or the single operand.
 func members(o operand) []operand {
 	if o.kind == opVector {
 		return o.list
@@ -228,7 +227,7 @@ const (
 	starts  // an asynchronous write
 )
 
-// reach gives the n bytes that a lane touches, after all checks.
+// reach returns the n bytes that a lane touches, after all checks.
 func (w *warp) reach(in *inst, a *access, lane int, address uint64, n int, what intent) ([]byte, error) {
 	sp, p := a.space, address
 	if sp == generic {
@@ -317,13 +316,13 @@ func (w *warp) reachShared(in *inst, lane int, p uint64, n int, what intent) ([]
 	return b.shared[p:][:n], nil
 }
 
-// checkWritten notes writes and refuses reads of what was never written.
+// checkWritten records writes and rejects reads of bytes that were never written.
 func (w *warp) checkWritten(in *inst, lane int, written []bool, what intent, where string) error {
 	if what == starts {
 		return nil // written when it lands
 	}
 	if what != writes && slices.Contains(written, false) {
-		// A copy of a structure on the stack takes its padding along.
+		// A copy of a structure on the stack includes its padding.
 		if where != "local" || !slices.Contains(written, true) {
 			return w.fault(in, 1<<lane, "%s memory is read that was never written", where)
 		}

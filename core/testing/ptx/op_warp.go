@@ -32,7 +32,7 @@ func lowerShuffle(l *lowering, s *statement, m *mods) {
 			if ok {
 				valid |= 1 << i
 			}
-			t[i] = garbage32 // of a lane that does not take part
+			t[i] = garbage32 // value of a lane that does not take part
 			if at>>j&1 != 0 {
 				t[i] = a[j]
 			}
@@ -46,8 +46,8 @@ func lowerShuffle(l *lowering, s *statement, m *mods) {
 
 const garbage32 = 0xffffffff
 
-// shuffleSource gives the lane that lane i reads, and whether it lies in range,
-// from b, the lane or distance, and c, clamp and segment mask (PTX ISA, shfl).
+// shuffleSource returns the lane that lane i reads, and whether it is in range. b is the
+// lane or distance, c the clamp and segment mask (PTX ISA, shfl).
 func shuffleSource(mode string, i, b, c int) (int, bool) {
 	b, clamp, segment := b&31, c&31, c>>8&31
 	most := i&segment | clamp&^segment
@@ -74,7 +74,7 @@ func shuffleSource(mode string, i, b, c int) (int, bool) {
 	return j, ok
 }
 
-// lowerVote is vote.sync: what the lanes' predicates say together.
+// lowerVote is vote.sync: a combination of the lanes' predicates.
 func lowerVote(l *lowering, s *statement, m *mods) {
 	if !m.take("sync") {
 		l.fail("vote without .sync does not exist on sm_70 and later")
@@ -118,7 +118,7 @@ func lowerVote(l *lowering, s *statement, m *mods) {
 	l.emit(in)
 }
 
-// spread gives all lanes of a group one value.
+// spread sets one value in all lanes of a group.
 func (w *warp) spread(d slot, x uint64, at uint32) {
 	for m := at; m != 0; m &= m - 1 {
 		w.regs[d][bits.TrailingZeros32(m)&31] = x
@@ -189,8 +189,7 @@ func lowerRedux(l *lowering, s *statement, m *mods) {
 	l.emit(in)
 }
 
-// combine gives an operation of atom and redux on extended values, nil if
-// there is none.
+// combine returns an operation of atom and redux on extended values, nil if there is none.
 func combine(op string, k kind) func(x, y uint64) uint64 {
 	switch op {
 	case "add":
@@ -233,7 +232,7 @@ func combine(op string, k kind) func(x, y uint64) uint64 {
 	return nil
 }
 
-// lowerActive is activemask: the lanes that run together just now.
+// lowerActive is activemask: the lanes that run together at this moment.
 func lowerActive(l *lowering, s *statement, m *mods) {
 	m.drop("b32")
 	l.need(1)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// classes of registers in the cases below: h 16, r 32, d 64 bits, f f32, e f64,
-// p a predicate.
+// registerClass maps the classes of registers in the cases below: h has 16, r 32 and d 64 bits, f
+// is f32, e is f64, p is a predicate.
 var registerClass = map[byte]struct {
 	load, store string
 }{
@@ -79,7 +79,7 @@ var (
 	nSubnormal = uint64(0x80400000)
 )
 
-// Values worked out by hand from the PTX ISA.
+// These values were computed by hand from the PTX ISA.
 var integerCases = []opcodeCase{
 	{"add.u32 %r0, %r1, %r2", 1, args(0xffffffff, 2)},
 	{"add.s16 %h0, %h1, %h2", 0x8000, args(0x7fff, 1)},

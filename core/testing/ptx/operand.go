@@ -33,7 +33,7 @@ func (p *parser) operand(depth int) operand {
 	return o
 }
 
-// named gives the operand that a word stands for.
+// named returns the operand that a word stands for.
 func (p *parser) named(t token) operand {
 	if t.text == "_" {
 		return operand{kind: opSink}

@@ -2,14 +2,14 @@ package ptx
 
 import "strings"
 
-// mods are the modifiers of one instruction; what no one takes is an error.
+// mods holds the modifiers of one instruction. A modifier that is not taken is an error.
 type mods struct {
 	l    *lowering
 	list []string
 	used uint64
 }
 
-// take says whether a modifier is there.
+// take says whether a modifier is present, and takes it.
 func (m *mods) take(name string) bool {
 	for i, s := range m.list {
 		if s == name && m.used>>i&1 == 0 {
@@ -20,7 +20,7 @@ func (m *mods) take(name string) bool {
 	return false
 }
 
-// one takes whichever of the names is there, "" if none is.
+// one takes and returns whichever of the names is present; "" if none is.
 func (m *mods) one(names ...string) string {
 	for _, n := range names {
 		if m.take(n) {
@@ -49,7 +49,7 @@ func (m *mods) maybeKind() kind {
 	return noKind
 }
 
-// drop takes modifiers that change nothing here.
+// drop takes modifiers that have no effect here.
 func (m *mods) drop(prefixes ...string) {
 	for i, s := range m.list {
 		for _, p := range prefixes {
@@ -68,7 +68,7 @@ func (m *mods) done() {
 	}
 }
 
-// arithmetic refuses types that have no arithmetic: bits, bytes, tf32.
+// arithmetic rejects types that have no arithmetic: bits, bytes, tf32.
 func (l *lowering) arithmetic(k kind) kind {
 	if b8 <= k && k <= b128 || k.bits() == 8 || k == tf32 || k == pred {
 		l.fail("%s of type %s", l.s.op, k)
@@ -76,7 +76,7 @@ func (l *lowering) arithmetic(k kind) kind {
 	return k
 }
 
-// plain refuses all types but bits.
+// plain rejects all types but bits.
 func (l *lowering) plain(k kind) kind {
 	if k != pred && (k < b16 || k > b64) {
 		l.fail("%s of type %s", l.s.op, k)
@@ -84,7 +84,7 @@ func (l *lowering) plain(k kind) kind {
 	return k
 }
 
-// requires refuses what the cards that the module is for do not have.
+// requires rejects an instruction that the module's target lacks.
 func (l *lowering) requires(sm int) {
 	if l.m.sm > 0 && l.m.sm < sm {
 		l.fail("%s needs sm_%d, the module is for %s", strings.Join(append([]string{l.s.op}, l.s.mods...), "."), sm, l.m.Target)
@@ -98,14 +98,14 @@ func (l *lowering) need(n int) {
 	}
 }
 
-// fits says whether a register may stand where an instruction wants type k:
-// equal sizes, and bits go with everything, integers with integers.
+// fits says whether a register may be used where an instruction expects type k: sizes must
+// be equal; bits match everything, and integers match integers.
 func fits(r, k kind) bool {
 	bit := func(k kind) bool { return b8 <= k && k <= b128 || k >= f16 && k != f32 && k != f64 }
 	return r.bits() == k.bits() && (bit(r) || bit(k) || r == k || r.integer() && k.integer())
 }
 
-// value gives the slot of a source operand of type k.
+// value returns the slot of a source operand of type k.
 func (l *lowering) value(o operand, k kind) slot {
 	if o.not || o.pair != nil {
 		l.fail("an operand of %s is a predicate", l.s.op)
@@ -136,7 +136,7 @@ func (l *lowering) wide(o operand, k kind) slot {
 	return l.value(o, k)
 }
 
-// address gives a variable's address in its space.
+// address returns a variable's address in its space.
 func (l *lowering) address(v *variable) uint64 {
 	if v.space == shared {
 		return l.shared[v]
@@ -144,7 +144,7 @@ func (l *lowering) address(v *variable) uint64 {
 	return v.offset
 }
 
-// dest gives the slot of a result of type k.
+// dest returns the slot of a result of type k.
 func (l *lowering) dest(o operand, k kind) slot {
 	switch {
 	case o.kind == opSink:
@@ -164,7 +164,7 @@ func (l *lowering) wideDest(o operand, k kind) slot {
 	return l.dest(o, k)
 }
 
-// predicate gives the number of a predicate that is written.
+// predicate returns the number of a predicate that is written.
 func (l *lowering) predicate(o operand) int32 {
 	if o.kind == opSink {
 		return -1
@@ -175,8 +175,8 @@ func (l *lowering) predicate(o operand) int32 {
 	return l.preds + int32(o.reg.id)
 }
 
-// condition sets the predicate that an instruction reads. A constant becomes
-// predicate -1, which is never, or not never.
+// condition sets the predicate that an instruction reads. A constant becomes predicate -1,
+// which never holds, or its negation.
 func (l *lowering) condition(in *inst, o operand) {
 	switch {
 	case o.kind == opRegister && o.reg.kind == pred:

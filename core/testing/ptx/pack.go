@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// pack gives the n registers of a function slots from base on, such that two
-// that live at the same time have different ones, and says how many slots it
-// took. Lanes never touch each other's part of a slot, so what holds for one
-// thread holds for a warp. first is where the code stands in the kernel.
+// pack assigns slots from base on to the n registers of a function, such that two
+// registers that are live at the same time have different slots, and returns the number
+// of slots. Lanes never touch each other's part of a slot, so what holds for one thread
+// holds for a warp. first is the position of the code in the kernel.
 func pack(code []inst, first, base int32, n int) int {
 	live := newLiveness(code, first, n)
 	type span struct{ reg, from, to int }
@@ -63,9 +63,9 @@ func pack(code []inst, first, base int32, n int) int {
 	return used
 }
 
-// liveness holds for each register from where to where in the code its value
-// may still be asked for. A register that is written at t and one that is read
-// last at t may share a slot: an instruction reads before it writes.
+// liveness holds, for each register, the range of the code in which its value may still be
+// needed. A register that is written at t and one that is last read at t may share a slot,
+// because an instruction reads before it writes.
 type liveness struct {
 	from, to []int
 }
@@ -75,7 +75,7 @@ type stretch struct {
 	from, to int // [from, to)
 	next     []int
 	in, out  []uint64 // sets of registers
-	use, def []uint64 // read before written; written for sure
+	use, def []uint64 // read before written; certainly written
 }
 
 func newLiveness(code []inst, first int32, n int) *liveness {
@@ -99,7 +99,7 @@ func newLiveness(code []inst, first int32, n int) *liveness {
 				if code[t].guard == 0 {
 					b.def[r/64] |= 1 << (r % 64)
 				}
-				l.mark(r, t, t+1) // to itself even if nothing reads it
+				l.mark(r, t, t+1) // needs a slot even if nothing reads it
 			})
 		}
 	}
@@ -137,10 +137,10 @@ func each(set []uint64, f func(int)) {
 	}
 }
 
-// operandsOf calls use for each register of the function that an instruction
-// reads, then def for each that it writes. A write under a guard, or by a part
-// of the lanes, is a read too where the old value lives on: the dataflow sees
-// that, as such a write does not end a value's life.
+// operandsOf calls use for each register of the function that an instruction reads, then
+// def for each that it writes. A write under a guard, or by some of the lanes, also counts
+// as a read if the old value is still live: the dataflow handles this, because such a write
+// does not end a value's life.
 func operandsOf(in *inst, use, def func(r int)) {
 	visit := func(s slot, f func(int)) {
 		if s >= firstVirtual && s != noSlot {
@@ -159,7 +159,7 @@ func operandsOf(in *inst, use, def func(r int)) {
 	}
 }
 
-// stretches cuts the code of a function into pieces and links them.
+// stretches divides the code of a function into stretches and links them.
 func stretches(code []inst, first int32) []stretch {
 	leader := make([]bool, len(code)+1)
 	leader[0] = true

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Limits that keep a senseless text from costing memory.
+// Limits that keep an invalid text from using much memory.
 const (
 	maxVariable  = 1 << 28 // bytes
 	maxFamily    = 1 << 20 // registers
 	maxNesting   = 64
-	maxStatement = 1 << 22 // of a function
+	maxStatement = 1 << 22 // statements of a function
 )
 
 type parser struct {
@@ -35,7 +35,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// accept takes the next token if it is this character or word.
+// accept takes the next token if it is the given character or word.
 func (p *parser) accept(text string) bool {
 	t := p.peek()
 	if t.kind == quoted || t.kind == end || t.text != text {
@@ -137,7 +137,7 @@ func (p *parser) declaration(t token, extern bool) {
 	}
 }
 
-// variables reads what follows ".global": attributes, type, names, values.
+// variables reads the rest of a declaration after ".global": attributes, type, names, values.
 func (p *parser) variables(t token, extern bool) []*variable {
 	v := variable{align: 0}
 	switch t.text {
@@ -176,7 +176,7 @@ func (p *parser) variables(t token, extern bool) []*variable {
 	return out
 }
 
-// variableType reads alignment and type; it gives the length of a vector.
+// variableType reads alignment and type, and returns the length of a vector.
 func (p *parser) variableType(v *variable) int {
 	lanes := 1
 	for v.elem == noKind {
@@ -210,7 +210,7 @@ func (p *parser) variableType(v *variable) int {
 	return lanes
 }
 
-// dimensions reads [2][3] and gives their product.
+// dimensions reads [2][3] and returns the product.
 func (p *parser) dimensions(v *variable, extern bool) int {
 	n := 1
 	for p.accept("[") {
@@ -334,7 +334,7 @@ func (p *parser) immediate() operand {
 	return o
 }
 
-// convertImmediate gives the bits of an immediate as a value of type k.
+// convertImmediate returns the bits of an immediate as a value of type k.
 func convertImmediate(o operand, k kind) uint64 {
 	switch {
 	case o.real == 'f' && k == f64:

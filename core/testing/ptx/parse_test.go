@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is wrong with a text is said with its line.
+// An error in a text is reported with its line.
 func TestParseErrors(t *testing.T) {
 	const head = ".version 7.0\n.target sm_80\n.address_size 64\n"
 	body := func(s string) string { return wrap(s) }
@@ -89,7 +89,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Spellings that assemblers take although clang does not write them.
+// These spellings are accepted by assemblers although clang does not write them.
 func TestParseAccepts(t *testing.T) {
 	for _, text := range []string{
 		"", "// nothing\n", ".version 8.5\n.target sm_90a, debug\n",
@@ -108,8 +108,8 @@ func TestParseAccepts(t *testing.T) {
 	}
 }
 
-// Whatever the text, Parse gives a module or an error, and what it takes can be
-// launched without a panic.
+// For any text, Parse returns a module or an error, and an accepted module can be launched without
+// a panic.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.ptx")
 	if err != nil {
@@ -120,7 +120,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		// one kernel at a time: short texts are changed faster
+		// The fuzzer gets one kernel at a time, since it changes short texts faster.
 		parts := strings.Split(string(text), ".visible .entry ")
 		for _, p := range parts[1:] {
 			f.Add(parts[0] + ".visible .entry " + p)
@@ -152,7 +152,7 @@ func FuzzParse(f *testing.F) {
 			for at := 0; at+8 <= len(params); at += 8 {
 				write(params[at:], 8, p)
 			}
-			// One block: two of a kernel made up at random write the same memory.
+			// There is only one block, since two blocks of a random kernel write the same memory.
 			for _, c := range []Check{{}, {Races: true, Unwritten: true}} {
 				_, err = k.Launch(mem, Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{40, 1, 1}, Shared: 64, Params: params, Check: c, Steps: 500})
 				var fault *Fault
@@ -164,7 +164,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// slicesOfCases gives the bodies of the tests of opcodes.
+// slicesOfCases returns the bodies of the tests of opcodes.
 func slicesOfCases() []string {
 	var out []string
 	for _, list := range [][]opcodeCase{integerCases, floatCases, convertCases} {

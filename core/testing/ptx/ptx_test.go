@@ -14,8 +14,8 @@ import (
 
 //go:generate sh testdata/generate.sh
 
-// The PTX of the tests is what clang makes of their CUDA C: of one file always,
-// of all with PGRLAB_SOAK=1.
+// The PTX of the tests is what clang compiles from their CUDA C: one file is always checked, all of
+// them with PGRLAB_SOAK=1.
 func TestDataRegenerates(t *testing.T) {
 	if _, err := exec.LookPath("clang-19"); err != nil {
 		t.Skip("no clang-19 here: the PTX of the tests is taken as it is")
@@ -55,8 +55,8 @@ func kernels(t testing.TB, file string) *Module {
 	return m
 }
 
-// inline makes a module of the body of one kernel k with a pointer "out" and a
-// pointer "in", already in %out and %in, %t the thread.
+// inline makes a module from the body of one kernel k. The pointers "out" and "in" are already in
+// %out and %in, and the thread is in %t.
 func inline(t testing.TB, body string) *Kernel {
 	t.Helper()
 	m, err := Parse(wrap(body))
@@ -106,7 +106,7 @@ func upload[T float32 | int32 | uint32 | uint64](t testing.TB, m *Memory, x []T)
 	return p
 }
 
-// download gets n numbers.
+// download returns n numbers.
 func download[T float32 | int32 | uint32 | uint64](t testing.TB, m *Memory, p uint64, n int) []T {
 	t.Helper()
 	x := make([]T, n)

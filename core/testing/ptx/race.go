@@ -2,10 +2,10 @@ package ptx
 
 import "fmt"
 
-// shadow remembers, for every granule of a block's shared memory, who touched
-// it last. Two accesses are ordered if a barrier of the block lies between
-// them, or, within a warp, bar.warp.sync. A barrier of some warps alone counts
-// as one of all: what it does not order goes unseen.
+// shadow remembers, for every granule of a block's shared memory, which thread touched it
+// last. Two accesses are ordered if a barrier of the block lies between them or, within a
+// warp, bar.warp.sync. A barrier of only some warps counts as one of all, so races that it
+// does not prevent are missed.
 type shadow struct {
 	check   Check
 	granule int
@@ -32,7 +32,7 @@ func (s *shadow) reset() {
 	s.epoch = 1
 }
 
-// touch notes an access and says what is wrong with it, "" for nothing.
+// touch records an access and says what is wrong with it, "" for nothing.
 func (s *shadow) touch(w *warp, lane, p, n int, what intent, in *inst) string {
 	thread := int32(w.index*lanes + lane + 1)
 	for c := p / s.granule; c <= (p+n-1)/s.granule; c++ {
@@ -67,13 +67,13 @@ func (s *shadow) conflict(w *warp, x *cell, thread int32, p, n int, what intent,
 	return ""
 }
 
-// clean says whether a read of one cell is in order and needs no note: it was
-// written before the last barrier, and a read by this warp is known.
+// clean says whether a read of one cell is ordered and need not be recorded: the cell was
+// written before the last barrier, and a read by this warp is recorded already.
 func (s *shadow) clean(w *warp, x *cell) bool {
 	return x.wrote-1 < s.epoch-1 && !x.inFlight && x.saw == s.epoch && x.sawIn == w.inner && (x.reader == int32(-w.index-1) || x.reader == severalWarps)
 }
 
-// saw notes a read.
+// saw records a read.
 func (s *shadow) saw(w *warp, x *cell, thread int32, in *inst) {
 	mine := int32(-w.index - 1)
 	switch {
@@ -88,8 +88,8 @@ func (s *shadow) saw(w *warp, x *cell, thread int32, in *inst) {
 	x.saw, x.sawIn, x.readAt = s.epoch, w.inner, in.line
 }
 
-// before says whether an access by who in this epoch is ordered before one of
-// the warp w now: both in w, with a bar.warp.sync between.
+// before says whether an access by who in this epoch is ordered before a present access of
+// the warp w: both are in w, with a bar.warp.sync between.
 func (s *shadow) before(w *warp, who int32, inner uint32) bool {
 	index := -int(who) - 1
 	if who > 0 {
@@ -98,8 +98,8 @@ func (s *shadow) before(w *warp, who int32, inner uint32) bool {
 	return index == w.index && inner < w.inner
 }
 
-// same says whether a store writes to n bytes of memory what is there already,
-// which is harmless.
+// same says whether a store writes the values that n bytes of memory hold already, which is
+// harmless.
 func (w *warp) same(mem []byte, n int, in *inst) bool {
 	size := in.mem.kind.bytes()
 	for j := range in.ins {
@@ -110,7 +110,7 @@ func (w *warp) same(mem []byte, n int, in *inst) bool {
 	return len(in.ins) > 0
 }
 
-// land notes that an asynchronous copy has come: a write of now.
+// land records that an asynchronous copy has arrived, as a present write.
 func (s *shadow) land(w *warp, lane int, c *asyncCopy) {
 	for i := c.to / s.granule; i <= (c.to+c.n-1)/s.granule; i++ {
 		x := &s.cells[i]
@@ -119,8 +119,8 @@ func (s *shadow) land(w *warp, lane int, c *asyncCopy) {
 	}
 }
 
-// touch is what a launch has done to some bytes of device memory: the numbers
-// of the blocks that wrote and read them.
+// touch records what a launch has done to some bytes of device memory: the numbers of the
+// blocks that wrote and read them.
 type touch struct {
 	launch, writer, reader uint32
 }
@@ -128,7 +128,7 @@ type touch struct {
 // manyBlocks have read.
 const manyBlocks = 1<<32 - 1
 
-// touch notes an access of a block and says which other block it meets, "" for
+// touch records an access of a block and says which other block it conflicts with, "" for
 // none.
 func (a *allocation) touch(w *warp, off, n int, what intent, in *inst) string {
 	l, grain, me := w.block.launch, w.k.grain, w.block.number

@@ -8,7 +8,7 @@ import "math"
 type rounding struct {
 	mode byte
 	ftz  bool
-	said bool // the instruction says how
+	said bool // the instruction gives the mode
 }
 
 func roundOf(m *mods) rounding {
@@ -52,7 +52,7 @@ func flush(x uint64) uint64 {
 	return x
 }
 
-// saturate is .sat: into [0, 1], NaN to 0.
+// saturate is .sat: it clamps to [0, 1], and NaN becomes 0.
 func saturate(x uint64) uint64 {
 	switch f := single(x); {
 	case !(f > 0):
@@ -63,9 +63,9 @@ func saturate(x uint64) uint64 {
 	return x
 }
 
-// sticky gives the float64 that rounds to a narrower type as the exact sum
-// s + e does, where s is that sum rounded to float64: round to odd keeps what
-// was lost visible in the last bit.
+// sticky returns the float64 that rounds to a narrower type as the exact sum s + e does,
+// where s is that sum rounded to float64: round to odd keeps the lost part visible in the
+// last bit.
 func sticky(s, e float64) float64 {
 	if e == 0 || s != s || math.IsInf(s, 0) {
 		return s
@@ -80,7 +80,7 @@ func sticky(s, e float64) float64 {
 	return math.Float64frombits(u - 1)
 }
 
-// sumError is what a + b lost when it was rounded to s.
+// sumError is the part of a + b that was lost when it was rounded to s.
 func sumError(a, b, s float64) float64 {
 	t := s - a
 	return (a - (s - t)) + (b - t)

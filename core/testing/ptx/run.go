@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// DefaultSteps is how many instructions a warp may run: an endless loop ends
+// DefaultSteps is how many instructions a warp may run, so that an endless loop ends
 // within seconds.
 const DefaultSteps = 1 << 26
 
@@ -15,13 +15,13 @@ const DefaultSteps = 1 << 26
 type Launch struct {
 	Grid, Block [3]uint32
 	Shared      uint32 // bytes of dynamic shared memory
-	Params      []byte // as Pack lays them out
+	Params      []byte // laid out as by Pack
 	Check       Check
 	Steps       int64 // instructions a warp may run; 0: DefaultSteps
 	Workers     int   // blocks that run at the same time; 0: GOMAXPROCS
 }
 
-// launch is one launch on its way.
+// launch is one running launch.
 type launch struct {
 	kernel      *Kernel
 	memory      *Memory
@@ -32,24 +32,22 @@ type launch struct {
 	steps       int64
 }
 
-// Run runs the kernel over a grid of blocks, with the checks of the memory.
-// shared are the bytes of dynamic shared memory, params the parameters as Pack
-// lays them out. What a kernel does wrong is a *Fault; memory keeps what was
-// written up to there.
+// Run runs the kernel over a grid of blocks, with the checks of the memory. shared is the
+// number of bytes of dynamic shared memory, params the parameters as laid out by Pack. An
+// error of the kernel is a *Fault; memory keeps what was written up to there.
 func (k *Kernel) Run(mem *Memory, grid, block [3]uint32, shared uint32, params []byte) error {
 	_, err := k.Launch(mem, Launch{Grid: grid, Block: block, Shared: shared, Params: params, Check: mem.Check, Steps: mem.Steps})
 	return err
 }
 
-// Most bytes of shared memory that a block may have on any card, and most
-// threads.
+// The most bytes of shared memory that a block may have on any card, and the most threads.
 const (
 	maxShared  = 227 << 10
 	maxThreads = 1024
 )
 
-// Launch is Run with all there is to say; it gives the number of instructions
-// that threads have run.
+// Launch is Run with all options. It returns the number of instructions that threads have
+// run.
 func (k *Kernel) Launch(mem *Memory, o Launch) (int64, error) {
 	l := &launch{kernel: k, memory: mem, grid: o.Grid, block: o.Block, shared: o.Shared, params: o.Params, check: o.Check, steps: o.Steps}
 	if l.steps == 0 {
@@ -96,14 +94,14 @@ func (l *launch) validate() error {
 	return nil
 }
 
-// place gives the indices of a block from its number.
+// place returns the indices of a block from its number.
 func (l *launch) place(i int64) [3]uint32 {
 	x, y := int64(l.grid[0]), int64(l.grid[1])
 	return [3]uint32{uint32(i % x), uint32(i / x % y), uint32(i / x / y)}
 }
 
-// run runs the blocks on some workers. The error is that of the first block in
-// order that fails, on every machine.
+// run runs the blocks on some workers. On every machine, the error is that of the first
+// block in order that fails.
 func (l *launch) run(blocks int64, workers int) (int64, error) {
 	var (
 		next, count atomic.Int64

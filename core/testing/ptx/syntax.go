@@ -1,11 +1,11 @@
 package ptx
 
-// A register is a variable of a function. Predicates live in a file of their
-// own, one bit a lane.
+// A register is a variable of a function. Predicates are in a register file of their own,
+// with one bit per lane.
 type register struct {
 	name string
 	kind kind
-	id   int // among the function's registers, or among its predicates
+	id   int // index among the function's registers, or among its predicates
 }
 
 // A variable is a piece of memory with a name.
@@ -13,13 +13,13 @@ type variable struct {
 	name    string
 	space   space
 	align   int
-	size    int // bytes; 0: the launch says (extern shared)
+	size    int // bytes; 0: given by the launch (extern shared)
 	elem    kind
 	dynamic bool
 	stack   bool   // .local
 	data    []byte // initial bytes of a module variable
 	refs    []reference
-	offset  uint64 // in its space; global: the address
+	offset  uint64 // in its space; for global, the address
 	line    int
 }
 
@@ -42,7 +42,7 @@ const (
 	opName                  // a label or a function
 	opAddress               // [list[0]+off]
 	opVector                // {list}
-	opList                  // (list), of call
+	opList                  // (list), for call
 	opSink                  // _
 )
 
@@ -60,7 +60,7 @@ type operand struct {
 	list []operand
 }
 
-// A statement is one instruction, or a label where op is empty.
+// A statement is one instruction, or a label if op is empty.
 type statement struct {
 	line  int
 	op    string   // ld
@@ -75,7 +75,7 @@ type statement struct {
 
 type label struct {
 	name string
-	at   int32 // instruction, once lowered
+	at   int32 // its instruction, once lowered
 }
 
 type function struct {
@@ -89,7 +89,7 @@ type function struct {
 	registers int // without predicates
 	preds     int
 	locals    []*variable // .local, and .param of its calls
-	maxThread int         // .maxntid or .reqntid; 0: not said
+	maxThread int         // .maxntid or .reqntid; 0: not given
 	exact     [3]uint32   // .reqntid
 }
 
@@ -102,7 +102,7 @@ type scope struct {
 	tables   map[string][]string // .branchtargets
 }
 
-// family is ".reg .b32 %r<40>": registers made at their first use.
+// family is ".reg .b32 %r<40>": registers that are made at their first use.
 type family struct {
 	kind  kind
 	count int

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// fragment places one element of an operand of mma: lane, register, half of the
-// register. The formulas are those of the PTX ISA's section on each shape, for
-// the elements a_i, b_i, c_i of a thread, not those of the emulator.
+// fragment is the place of one element of an operand of mma: lane, register, half of the register.
+// The formulas are those in the PTX ISA's section on each shape, for the elements a_i, b_i, c_i of
+// a thread; they are not the emulator's.
 type fragment struct{ lane, register, half int }
 
-// elementA finds (row, col) of A in the fragment by trying all of it.
+// elementA finds (row, col) of A in the fragment by trying all places.
 func elementA(name string, row, col int) fragment {
 	for lane := range 32 {
 		group, thread := lane>>2, lane%4
@@ -128,7 +128,7 @@ func TestMatrixInstructions(t *testing.T) {
 					*w |= u << (16 * f.half)
 					return float64(math.Float32frombits(u << 16))
 				}
-				x = float32(int(x*64)) / 64 // exact in f16
+				x = float32(int(x*64)) / 64 // exactly representable in f16
 				*w |= uint32(halfBits(x)) << (16 * f.half)
 				return float64(x)
 			}
@@ -162,7 +162,7 @@ func TestMatrixInstructions(t *testing.T) {
 						size += math.Abs(A[i][l] * B[l][j])
 					}
 					f := elementC(i, j)
-					// two roundings to zero of f32, each below 2^-23 of the sum's size
+					// two roundings to zero of f32, each below 2^-23 of the size of the sum
 					if x := float64(got[32*f.register+f.lane]); math.Abs(x-want) > size*0x1p-22 {
 						t.Fatalf("d[%d,%d] = %v, want %v", i, j, x, want)
 					}
@@ -172,7 +172,7 @@ func TestMatrixInstructions(t *testing.T) {
 	}
 }
 
-// halfBits gives the f16 of a number that has one exactly.
+// halfBits returns the f16 of a number that has one exactly.
 func halfBits(x float32) uint16 {
 	if x == 0 {
 		return 0
@@ -240,8 +240,8 @@ func TestAsyncCopies(t *testing.T) {
 	}
 }
 
-// A pipeline of cp.async and mma gives x x', and one that waits for one group
-// too few is caught: by the race check, or by a wrong result.
+// A pipeline of cp.async and mma computes x x'. A pipeline that waits for one group too few is
+// detected by the race check or by a wrong result.
 func TestAsyncPipeline(t *testing.T) {
 	p := kernels(t, "tensor_sm80.ptx")
 	const n = 72

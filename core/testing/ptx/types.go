@@ -45,7 +45,7 @@ func (k kind) integer() bool {
 	return b8 <= k && k <= s64 && k != b128
 }
 
-// String gives the PTX spelling.
+// String returns the PTX spelling.
 func (k kind) String() string {
 	for name, v := range kinds {
 		if v == k {
@@ -81,7 +81,7 @@ const (
 	memoryBase   = 0x10_0000_0000   // device memory
 )
 
-// narrow cuts a generic address to its space and the offset there.
+// narrow splits a generic address into its space and the offset there.
 func narrow(address uint64) (space, uint64) {
 	switch {
 	case address-sharedWindow < windowBytes:

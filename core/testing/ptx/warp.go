@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// A warp runs 32 threads. Lanes that stand at the same instruction run as one
-// group; of several groups the one at the lowest address runs, up to the next
-// one's address, where they join. Any such order is one that a device may
-// choose. Lanes that must meet others wait, see meet.
+// A warp runs 32 threads. Lanes at the same instruction run as one group. If there are
+// several groups, the one at the lowest address runs up to the address of the next, where
+// they join. A device may choose this order too. Lanes that must meet others wait; see
+// meet.
 type warp struct {
 	block   *block
 	k       *Kernel
@@ -17,19 +17,19 @@ type warp struct {
 	preds   []uint32
 	carry   uint32
 	exists  uint32 // lanes that are threads of the block
-	alive   uint32 // and have not ended
-	mask    uint32 // of the running group
-	waiting uint32 // lanes that wait at the instruction pcs says
+	alive   uint32 // lanes that exist and have not ended
+	mask    uint32 // mask of the running group
+	waiting uint32 // lanes that wait at the instruction in pcs
 	pc      int32
-	limit   int32 // where the next group stands
+	limit   int32 // address of the next group
 	pcs     [lanes]int32
 	returns [][lanes]int32 // return addresses by function
 	steps   int64          // instructions
-	count   int64          // instructions of threads
+	count   int64          // thread instructions
 	sites   [16]*allocation
 	scratch vec
 	queue   [lanes]asyncQueue
-	inner   uint32    // times that the lanes have met at bar.warp.sync
+	inner   uint32    // number of times that the lanes have met at bar.warp.sync
 	stopped bool      // at a barrier of the block
 	store   [4]uint64 // what the present store writes
 }
@@ -80,14 +80,14 @@ func (w *warp) each(at uint32, f func(lane int)) {
 	}
 }
 
-// park notes where lanes stand that do not run.
+// park records the position of lanes that do not run.
 func (w *warp) park(at uint32, pc int32) {
 	for m := at; m != 0; m &= m - 1 {
 		w.pcs[bits.TrailingZeros32(m)&31] = pc
 	}
 }
 
-// regroup picks the group that runs next; none runs if mask is 0 afterwards.
+// regroup chooses the group that runs next; none does if mask is 0 afterwards.
 func (w *warp) regroup() {
 	w.pc, w.limit, w.mask = nowhere, nowhere, 0
 	for m := w.alive &^ w.waiting; m != 0; m &= m - 1 {
@@ -104,7 +104,7 @@ func (w *warp) regroup() {
 	}
 }
 
-// scatter sends each lane of a group to a place of its own.
+// scatter sends each lane of a group to its own address.
 func (w *warp) scatter(at uint32, to func(lane int) (int32, bool)) error {
 	in := &w.k.code[w.pc]
 	w.park(w.mask&^at, w.pc+1)
@@ -117,11 +117,11 @@ func (w *warp) scatter(at uint32, to func(lane int) (int32, bool)) error {
 		w.pcs[i] = pc
 	}
 	w.regroup()
-	w.pc-- // the loop of run goes to the next instruction
+	w.pc-- // the loop of run increments it
 	return nil
 }
 
-// run goes on until the warp stops at a barrier, ends, or has used up its turn.
+// run runs the warp until it stops at a barrier, ends, or has used up its turn.
 func (w *warp) run(turn int64) error {
 	code, last := w.k.code, w.steps+turn
 	for w.alive != 0 && !w.stopped && w.steps < last {
@@ -181,7 +181,7 @@ func (w *warp) run(turn int64) error {
 	return nil
 }
 
-// control runs what changes the group: branches, calls, ends, meetings.
+// control runs the instructions that change the group: branches, calls, ends, meetings.
 func (w *warp) control(in *inst, at uint32) error {
 	switch in.class {
 	case classBranch, classCall:
@@ -234,7 +234,7 @@ func (w *warp) control(in *inst, at uint32) error {
 	return nil
 }
 
-// waitingAt gives the lanes that wait at an instruction.
+// waitingAt returns the lanes that wait at an instruction.
 func (w *warp) waitingAt(pc int32) uint32 {
 	var r uint32
 	for m := w.waiting; m != 0; m &= m - 1 {
@@ -245,8 +245,8 @@ func (w *warp) waitingAt(pc int32) uint32 {
 	return r
 }
 
-// meet lets lanes go on that wait at an instruction for others of their warp,
-// as soon as all that must be there are.
+// meet lets lanes that wait at an instruction for others of their warp continue as soon as
+// all required lanes are there.
 func (w *warp) meet(in *inst, pc int32, here uint32) error {
 	if in.class == classBarrier {
 		if here != w.alive || here == 0 {
@@ -284,8 +284,8 @@ func (w *warp) meet(in *inst, pc int32, here uint32) error {
 	return nil
 }
 
-// unblock is called when all lanes wait: those that waited for lanes which
-// have ended since go on, else none ever will.
+// unblock is called when all lanes wait. Lanes that waited for others which have ended since
+// then continue; if there are none, the warp is stuck.
 func (w *warp) unblock() error {
 	before := w.waiting
 	for m := w.waiting; m != 0; {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// shuffled is what the CUDA C++ programming guide says of __shfl_*_sync with a
-// width: a lane outside of its section of width lanes keeps its own value.
+// shuffled is the result of __shfl_*_sync with a width according to the CUDA C++ programming guide:
+// if the source lane is outside of the section of width lanes, a lane keeps its own value.
 func shuffled(mode string, in []int32, lane, delta, width int) (value int32, ok bool) {
 	section := lane / width * width
 	var from int
@@ -84,7 +84,7 @@ func TestShufflesOfHalves(t *testing.T) {
 		run(t, p, mem, "halves", [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, 0, Pack{}.Add(out, 8))
 		odd, even := int32(31*31+1+1000), int32(30*30+30*29/2)
 		for i, got := range download[int32](t, mem, out, 32) {
-			want := odd // of the neighbour
+			want := odd // the neighbour's value
 			if i%2 == 1 {
 				want = even
 			}
@@ -199,7 +199,7 @@ func TestLastBlock(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := upload(t, mem, []float32{0})
-		for range 2 { // the counter is a variable of the module and comes back to 0
+		for range 2 { // the counter is a variable of the module and returns to 0
 			run(t, p, mem, "last_block", [3]uint32{37, 1, 1}, [3]uint32{32, 1, 1}, 0, Pack{}.Add(out, 8).Add(part, 8).Add(upload(t, mem, in), 8))
 			if got := download[float32](t, mem, out, 1)[0]; got != 37*36 {
 				t.Errorf("%v, want %v", got, 37*36)
@@ -229,7 +229,7 @@ func TestBarriers(t *testing.T) {
 	})
 }
 
-// Every source of a shuffle, against the figures of the PTX ISA for one width.
+// Every source of a shuffle agrees with the figures of the PTX ISA for one width.
 func TestShuffleSource(t *testing.T) {
 	cases := []struct {
 		mode     string

@@ -1,8 +1,8 @@
-// Package racing tells tests whether the race detector watches them: work takes ten times as
-// long then, and what it has to see, it sees in less of it.
+// Package racing tells tests whether the race detector is on. Work then takes ten times as
+// long, and a smaller amount of it is enough to find races.
 package racing
 
-// Few is n, or as many of them as do for the race detector: one in so many, and at least one.
+// Few is n without the race detector, and otherwise one in oneIn of them, but at least one.
 func Few(n, oneIn int) int {
 	if On {
 		return max(1, n/oneIn)

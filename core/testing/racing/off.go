@@ -2,5 +2,5 @@
 
 package racing
 
-// On says whether the race detector watches.
+// On says whether the race detector is on.
 const On = false

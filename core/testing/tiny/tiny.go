@@ -1,6 +1,6 @@
-// Package tiny has a run of the real parts that takes milliseconds, for tests: a task of two
-// observed numbers and one action, and a configuration with the smallest networks that there
-// are.
+// Package tiny defines a run for tests that uses the real parts and takes milliseconds: a task
+// with two observed numbers and one action, and a configuration with the smallest possible
+// networks.
 package tiny
 
 import (
@@ -27,8 +27,8 @@ const (
 	Episode = 60
 )
 
-// Config is a run of Task with all parts of prioritized generative replay, as small as they
-// can be: 8 random steps, a refit every 12 steps, an evaluation every 13, 26 steps in all.
+// Config returns a run of Task with all parts of prioritized generative replay at their smallest:
+// 8 random steps, a refit every 12 steps, an evaluation every 13, 26 steps in all.
 func Config() config.Config {
 	icm, rnd := relevance.DefaultICM(), relevance.DefaultRND()
 	icm.Cadence, icm.Hidden, icm.Batch, icm.ScoreRows = relevance.Cadence{Every: 4, Warmup: 3}, 8, 8, 16
@@ -54,8 +54,8 @@ func Config() config.Config {
 	return c
 }
 
-// Pixels is a run of DrQ-v2 on Task: 8 random env steps of 26, an update in two parts at
-// every second one behind them, an evaluation every 13.
+// Pixels returns a run of DrQ-v2 on Task: 26 env steps, of which the first 8 are random, an
+// update in two parts at every second one of the others, and an evaluation every 13 steps.
 func Pixels() config.Config {
 	c := sighted(Config())
 	c.Method, c.Generator.Kind, c.Generator.Conditional = "drqv2", config.GeneratorNone, false
@@ -64,17 +64,17 @@ func Pixels() config.Config {
 }
 
 // Latents is Config in the latent space of DrQ-v2: it learns from frames as Pixels does, and
-// from synthetic rows behind its first refit, of two.
+// from synthetic rows after the first of its two refits.
 func Latents() config.Config {
 	c := sighted(Config())
 	own := c.Agent.Own["drqv2"].(drqv2.Settings)
-	own.Slice = 2 // of real rows there are half as many
+	own.Slice = 2 // half, because only half of the rows are real
 	own.AlignEvery = 3
 	c.Agent.Own["drqv2"] = own
 	return c
 }
 
-// sighted is c with a learner of frames.
+// sighted returns c with a learner of frames.
 func sighted(c config.Config) config.Config {
 	c.Agent.Learner, c.Pixels = "drqv2", agent.Pixels{Side: 9, Stack: 3, Pad: 1, Channels: 3, Strides: []int{2, 1}, Feature: 4}
 	own := drqv2.DefaultSettings
@@ -83,7 +83,8 @@ func sighted(c config.Config) config.Config {
 	return c
 }
 
-// Device is a CPU with one thread and portable kernels, closed when the test is over.
+// Device returns a CPU with one thread and portable kernels, which is closed when the test
+// ends.
 func Device(t testing.TB) device.Device {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
@@ -94,7 +95,7 @@ func Device(t testing.TB) device.Device {
 	return dev
 }
 
-// Task is a problem in which everything that was done shows in what is observed next.
+// Task returns a task whose observations depend on everything that was done before.
 func Task() task.Task {
 	return task.Task{
 		Name: "world", ObsSize: Obs, ActSize: Act, EpisodeSteps: Episode, Seen: true,
@@ -127,7 +128,7 @@ func (e *env) Step(action, obs []float32) (reward float64, terminated, truncated
 	return float64(obs[0]), false, e.t == Episode, nil
 }
 
-// Place sets it to the state that an observation shows.
+// Place sets e to the state that an observation shows.
 func (e *env) Place(obs []float32) error {
 	e.x, e.t = float64(obs[0]), math.Round(float64(obs[1])*Episode)
 	return nil
@@ -161,7 +162,7 @@ func (e *env) Load(r io.Reader) error {
 
 func (e *env) Close() error { return nil }
 
-// vec are copies in lockstep, of which copy i ends after 10·(i+1) steps.
+// vec holds copies in lockstep. Copy i ends after 10·(i+1) steps.
 type vec struct{ envs []env }
 
 func (v *vec) Size() int    { return len(v.envs) }
@@ -191,7 +192,7 @@ func (v *vec) Step(actions, obs []float32, rewards []float64, ended []bool) erro
 	return nil
 }
 
-// Frames is Frame of all copies.
+// Frames draws the frames of all copies.
 func (v *vec) Frames(dst []byte, side int) error {
 	for i := range v.envs {
 		if err := v.envs[i].Frame(dst[i*3*side*side:(i+1)*3*side*side], side); err != nil {

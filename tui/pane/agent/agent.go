@@ -1,4 +1,4 @@
-// Package agent shows the task as it stands, drawn, with the action and its Q and F.
+// Package agent shows the current state of the task as a picture, with the action and its Q and F.
 package agent
 
 import (
@@ -14,17 +14,17 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Columns of the numbers beside the picture, and of their names.
+// Widths of the numbers beside the picture, and of their names.
 const (
 	agentColumns = 28
 	labelColumns = 9
-	besideWidth  = 48 // of the pane: below, the numbers stand above the picture
+	besideWidth  = 48 // in a narrower pane the numbers stand above the picture
 )
 
-// Pane is the task as it stands, drawn, and the numbers of the moment.
+// Pane is a picture of the task, and the numbers of the moment.
 type Pane struct {
 	*pane.Run
-	watched time.Time // when the newest transition was asked for
+	watched time.Time // when the newest transition was last asked for
 }
 
 // New makes the pane of a run.
@@ -33,19 +33,19 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.Agent }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (p *Pane) Tab() string { return string(pane.Agent) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) { return "AGENT", p.agentNote(w - 14) }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding { return nil }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
-// Body is the task as it stands, and what the agent makes of it.
+// Body is the task as it stands, and the agent's numbers for it.
 func (p *Pane) Body(w, h int) []string {
 	s := p.Snap
 	sees := s.Moment != nil && len(s.Moment.Seen) > 0
@@ -93,7 +93,7 @@ func (p *Pane) Body(w, h int) []string {
 	return out
 }
 
-// agentFacts are the numbers of the moment, for so many lines.
+// agentFacts are the numbers of the moment, in at most h lines.
 func (p *Pane) agentFacts(h int) []string {
 	t, s := p.Theme, p.Snap
 	label := func(name string) string { return t.Dim.On(t.Fit(name, labelColumns)) }
@@ -124,7 +124,7 @@ func (p *Pane) agentFacts(h int) []string {
 	return out
 }
 
-// unknown is a number, or that there is none yet.
+// unknown writes a number, or says that there is none yet.
 func unknown(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -146,7 +146,7 @@ func (p *Pane) share(f float64) string {
 	return p.Theme.Dim.On(" above " + format.Percent(below/math.Max(1, float64(h.Rows))))
 }
 
-// slider shows a number of [-1, 1] as a place on a line of w columns.
+// slider shows a number in [-1, 1] as a position on a line of w columns.
 func (p *Pane) slider(v float64, w int) string {
 	t := p.Theme
 	at := int(math.Round((math.Max(-1, math.Min(1, v)) + 1) / 2 * float64(w-1)))
@@ -167,7 +167,7 @@ func (p *Pane) slider(v float64, w int) string {
 // agentNote says where the picture comes from, and what key v does.
 func (p *Pane) agentNote(w int) string {
 	key := "v back"
-	if p.Screen != nil && p.Screen.Visible(pane.Knobs) { // it stands among others
+	if p.Screen != nil && p.Screen.Visible(pane.Knobs) { // the pane is one of several on the screen
 		key = "v large"
 	}
 	notes := []string{key}
@@ -184,8 +184,8 @@ func (p *Pane) agentNote(w int) string {
 	return theme.Longest(notes, w)
 }
 
-// watchEvery is the least time between two questions for the newest transition: each
-// costs the training some milliseconds.
+// watchEvery is the shortest time between two requests for the newest transition: each costs the
+// training some milliseconds.
 const watchEvery = 500 * time.Millisecond
 
 // Poll asks the run for its newest transition while the pane is shown.

@@ -10,11 +10,12 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// percentColumns are those of a chance.
+// percentColumns is the width of a chance.
 const percentColumns = 4
 
-// choiceFacts are the numbers of an agent that chooses one of a few actions, for so many lines:
-// V(s), and how likely each of them was, the chosen one marked, or that one alone.
+// choiceFacts are the numbers of an agent that chooses one of a few actions: V(s) and the
+// probability of each action, with the chosen one marked. If h lines do not suffice for all actions
+// it shows the chosen one alone.
 func (p *Pane) choiceFacts(now *event.Moment, h int) (out []string) {
 	t := p.Theme
 	label := func(name string) string { return t.Dim.On(t.Fit(name, labelColumns)) }
@@ -39,13 +40,13 @@ func (p *Pane) choiceFacts(now *event.Moment, h int) (out []string) {
 	return out
 }
 
-// chance is that of an action, in percentColumns.
+// chance is the probability of an action, in percentColumns columns.
 func (p *Pane) chance(now *event.Moment, i int) string {
 	share := format.Percent(float64(now.Chances[i]))
 	return p.Theme.Fit("", percentColumns-theme.Width(share)) + p.Theme.Accent.On(share)
 }
 
-// choice is the name of an action, or its number; -: there is none.
+// choice is the name of an action, or its number; "-": no action.
 func (p *Pane) choice(i int) string {
 	switch {
 	case i < 0:

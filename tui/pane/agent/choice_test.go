@@ -13,8 +13,8 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// What an agent chose from is named, each with its chance, and the chosen one is marked; without
-// names they are numbers, and without chances only the chosen one is there.
+// The options of a choice are named, each with its chance, and the chosen one is marked. Options
+// without names have numbers, and without chances only the chosen one is shown.
 func TestChoices(t *testing.T) {
 	chances := []float32{0.12, 0.08, 0.8}
 	for _, c := range []struct {

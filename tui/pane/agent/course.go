@@ -10,16 +10,16 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Lines of a course below the picture.
+// Heights of a course and of the picture above it, in lines.
 const (
 	leastCourse = 3
 	mostCourse  = 9
-	aboveCourse = 16 // of the picture, the fewest: below a smaller one there is none
+	aboveCourse = 16 // the least height of the picture; beside a lower one there is no course
 )
 
-// courseLines are the bonus, or F, along the newest env steps, with a line of numbers above it: as high
-// as a picture of a maze, twice as wide as high, leaves room for in w by h cells. None where
-// nothing is told, or there is no room.
+// courseLines draws the bonus, or F, over the newest env steps, below a line of numbers. Its height
+// is what a picture of a maze, twice as wide as high, leaves free in w by h cells. It returns nil
+// if there are no values or no room.
 func (p *Pane) courseLines(w, h int) []string {
 	now := p.Snap.Moment
 	if now == nil || now.Course == nil || len(now.Course.Told) == 0 || h < aboveCourse+leastCourse {
@@ -39,8 +39,7 @@ func (p *Pane) courseLines(w, h int) []string {
 	return append([]string{t.Fit(line, w)}, plot.Lines(w, rows-1)...)
 }
 
-// coursePoints are what was told by env step, and their sum. Between
-// episodes the line is broken.
+// coursePoints are the values by env step, and their sum. The line is broken between episodes.
 func coursePoints(c *event.Course) (points []chart.Point, sum float64) {
 	for i, told := range c.Told {
 		x := float64(c.Step - len(c.Told) + 1 + i)

@@ -11,8 +11,8 @@ import (
 	"pgrlab/core/event"
 )
 
-// A course stands below the picture with its newest value and its mean; between episodes its line
-// is broken, and its last point is the newest env step.
+// A course stands below the picture with its newest value and its mean. Its line is broken between
+// episodes, and its last point is the newest env step.
 func TestCourse(t *testing.T) {
 	p := remembering(termenv.Ascii, nil)
 	now := p.Snap.Moment

@@ -14,14 +14,14 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// remembers says whether the newest answer has a memory of its episode.
+// remembers says whether the newest answer includes a memory of its episode.
 func (p *Pane) remembers() bool {
 	now := p.Snap.Moment
 	return now != nil && now.Memory != nil
 }
 
-// pose is what is drawn: beside a memory that of the same moment, or its entries would lie in
-// another place, or in another maze.
+// pose is the pose to draw. With a memory it is the pose of the same moment; otherwise the entries
+// would lie in another place, or in another maze.
 func (p *Pane) pose() []float64 {
 	if p.remembers() {
 		return p.Snap.Moment.Pose
@@ -29,12 +29,12 @@ func (p *Pane) pose() []float64 {
 	return p.Snap.Pose
 }
 
-// entrySize is the side of an entry on the ground, in its units.
+// entrySize is the side of an entry on the ground, in units of the ground.
 const entrySize = 0.3
 
-// remembered is a picture in w by h cells, with the entries of the memory where they were met:
-// by similarity to what is seen now in the colours of the ramp, or where there are none as a
-// digit, its tenths. Of entries that cover one another the most similar is seen.
+// remembered is a picture in w by h cells, with the entries of the memory where they were met.
+// Their similarity to the present view is shown by the colours of the ramp or, without colours, as
+// a digit, its tenths. Where entries overlap, the most similar one is on top.
 func (p *Pane) remembered(img *image.RGBA, w, h int, canvas picture.Canvas) []string {
 	entries := p.placed()
 	if len(entries) == 0 {
@@ -62,10 +62,10 @@ func (p *Pane) remembered(img *image.RGBA, w, h int, canvas picture.Canvas) []st
 	return lines
 }
 
-// tenths is a share as a digit: 9 is 0.9 and more.
+// tenths is a share as a digit; 9 stands for 0.9 and more.
 func tenths(share float64) byte { return '0' + byte(max(0, min(9, int(share*10)))) }
 
-// placed are the entries whose place is known, the most similar last.
+// placed are the entries whose position is known, the most similar last.
 func (p *Pane) placed() []event.Remembered {
 	if !p.remembers() || p.About.Ground == nil {
 		return nil
@@ -75,7 +75,7 @@ func (p *Pane) placed() []event.Remembered {
 	return entries
 }
 
-// memoryFacts are the numbers of the memory, and what its marks mean.
+// memoryFacts are the numbers of the memory, and the meaning of its marks.
 func (p *Pane) memoryFacts() []string {
 	if !p.remembers() {
 		return nil

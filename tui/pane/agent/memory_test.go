@@ -17,8 +17,8 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// remembering is a pane of a run whose pictures show a ground of 10 by 10 on their right half,
-// with a memory.
+// remembering is the pane of a run with a memory, whose pictures show a ground of 10 by 10 on their
+// right half.
 func remembering(profile termenv.Profile, m *event.Memory) *Pane {
 	about := &pane.About{
 		Draw:   func(_ []float64, w, h int) (*image.RGBA, error) { return image.NewRGBA(image.Rect(0, 0, w, h)), nil },
@@ -36,8 +36,8 @@ func someEntries() *event.Memory {
 	}}
 }
 
-// Entries lie where they were met: in the colours of the ramp, and where there are none as
-// digits. Of two in a place the more similar one is seen.
+// Entries are drawn where they were met, in the colours of the ramp or, without colours, as digits.
+// Of two entries in one place the more similar one is visible.
 func TestEntriesOnTheGround(t *testing.T) {
 	p := remembering(termenv.TrueColor, someEntries())
 	img, _ := p.About.Draw(nil, 30, 20)
@@ -70,8 +70,8 @@ func TestEntriesOnTheGround(t *testing.T) {
 	}
 }
 
-// The pose that is drawn and the numbers are of the moment in which the memory was looked at; the
-// numbers say what the marks mean, and what cannot be shown.
+// The drawn pose and the numbers belong to the moment at which the memory was read. The text says
+// what the marks mean, and what cannot be shown.
 func TestFactsOfAMemory(t *testing.T) {
 	for name, c := range map[string]struct {
 		profile termenv.Profile

@@ -9,11 +9,11 @@ import (
 	"pgrlab/tui/picture"
 )
 
-// leastCrop is the side below which a frame of a batch shows nothing, in pixels.
+// leastCrop is the smallest side, in pixels, at which a frame of a batch is still readable.
 const leastCrop = 10
 
-// seenLines are what a learner sees in w by h cells: the stack that its next action answers,
-// and below it frames of the last batch beside what their random shift made of them.
+// seenLines shows what a learner sees in w by h cells: the stack of frames that its next action
+// answers and, below, frames of the last batch beside their randomly shifted versions.
 func (p *Pane) seenLines(w, h int, canvas picture.Canvas) []string {
 	t, m := p.Theme, p.Snap.Moment
 	below := p.cropLines(m, w, max(h/4, min(h/3, 7)), canvas)
@@ -22,8 +22,8 @@ func (p *Pane) seenLines(w, h int, canvas picture.Canvas) []string {
 	return t.Fill(append(lines, below...), w, h)
 }
 
-// cropLines are pairs of a frame of the last batch and its crop, with a title above: as many
-// as there is room for in w cells, in h rows.
+// cropLines are pairs of a frame of the last batch and its crop, below a title: as many pairs as
+// fit into w cells, in h rows.
 func (p *Pane) cropLines(m *event.Moment, w, h int, canvas picture.Canvas) []string {
 	t := p.Theme
 	side := 2 * (h - 1)
@@ -49,7 +49,7 @@ func (p *Pane) cropLines(m *event.Moment, w, h int, canvas picture.Canvas) []str
 	return lines
 }
 
-// shiftText says where a frame of a batch went.
+// shiftText says in which direction a frame of a batch was shifted.
 func shiftText(c event.Crop) string {
 	along := func(by int, one, other string) string {
 		if by < 0 {
@@ -57,7 +57,7 @@ func shiftText(c event.Crop) string {
 		}
 		return fmt.Sprintf("%d %s", by, other)
 	}
-	switch { // what comes from below has moved up
+	switch { // content from below has moved up
 	case c.Down == 0 && c.Across == 0:
 		return "by nothing"
 	case c.Down == 0:
@@ -68,9 +68,9 @@ func shiftText(c event.Crop) string {
 	return along(c.Down, "down", "up") + " " + along(c.Across, "right", "left")
 }
 
-// sheet is what a learner sees in at most w by h cells, and in how many: the newest frame, and
-// in a column beside it the others, the newer ones above. A picture of another size is as
-// wide as it can be.
+// sheet is a picture of what a learner sees, in at most w by h cells, with the number of cells it
+// takes: the newest frame and, in a column beside it, the other frames, newer ones above. If the
+// cells have other proportions the picture is as large as fits.
 func sheet(m *event.Moment, w, h int, canvas picture.Canvas) (img *image.RGBA, cells image.Point) {
 	size := canvas.Size(w, h)
 	w, h = size.X, size.Y

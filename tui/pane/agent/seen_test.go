@@ -16,8 +16,8 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// The newest frame is the large one, the others stand beside it, newer ones above, and a
-// frame that is made smaller keeps its means.
+// The newest frame is large and the others stand beside it, newer ones higher. A frame that is
+// shrunk keeps its means.
 func TestSheet(t *testing.T) {
 	const side = 4
 	m := &event.Moment{Side: side}
@@ -47,8 +47,8 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-// Frames of a batch stand beside their crops, as many pairs as there is room for, and the
-// text says where the image went.
+// Frames of a batch stand beside their crops, as many pairs as there is room for, and the text says
+// by how much the image was shifted.
 func TestCropsBesideTheirFrames(t *testing.T) {
 	const side = 4
 	p := New(&pane.Run{Theme: theme.New(lipgloss.NewRenderer(io.Discard), theme.ASCII)})

@@ -10,7 +10,7 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// axis is what the charts' horizontal axis counts.
+// axis is the unit of the charts' horizontal axis.
 type axis int
 
 // The axes.
@@ -21,13 +21,13 @@ const (
 	axisCount
 )
 
-// AxisNames are the axes by name, in the order of the key.
+// AxisNames are the names of the axes, in the order in which the key cycles through them.
 var AxisNames = [axisCount]string{"steps", "updates", "wall"}
 
 // String is steps, updates or wall.
 func (a axis) String() string { return AxisNames[a] }
 
-// Place is where a measurement stands on the horizontal axis.
+// Place maps a measurement to its position on the horizontal axis.
 func (m *Charts) Place(h *history.History) func(step int, wall float64) float64 {
 	switch m.Axis {
 	case axisUpdates:
@@ -39,7 +39,7 @@ func (m *Charts) Place(h *history.History) func(step int, wall float64) float64 
 	}
 }
 
-// placeStep is where an env step of the run stands.
+// placeStep is the position of an env step of the run.
 func (m *Charts) placeStep(step int) float64 {
 	wall := 0.0
 	if m.Axis == axisWall {
@@ -48,8 +48,8 @@ func (m *Charts) placeStep(step int) float64 {
 	return m.Place(&m.History)(step, wall)
 }
 
-// window is the part of the horizontal axis that the charts show: all of it, or
-// lo to hi; a following one keeps its width and moves with the newest measurement.
+// window is the part of the horizontal axis that the charts show: all of it, or lo to hi. A
+// following window keeps its width and moves with the newest measurement.
 type window struct {
 	zoomed, Follow bool
 	lo, hi         float64
@@ -69,8 +69,8 @@ func (m *Charts) Span() (lo, hi float64) {
 	}
 }
 
-// horizon is the right end of the charts: the newest measurement or change, so that
-// charts move when there is something new and not with every step.
+// horizon is the right end of the charts: the newest measurement or change, so that the charts move
+// when there is something new and not with every step.
 func (m *Charts) horizon() float64 {
 	x := 1.0
 	if s, ok := m.History.Clock.Walls.Last(); ok {
@@ -84,7 +84,8 @@ func (m *Charts) horizon() float64 {
 	return x
 }
 
-// extent is the most that zooming out shows: the whole run to come.
+// extent is the largest range that zooming out shows: the whole run, including what is still to
+// come.
 func (m *Charts) extent() float64 {
 	if m.Axis == axisWall || m.Snap == nil {
 		return m.horizon()
@@ -92,8 +93,8 @@ func (m *Charts) extent() float64 {
 	return math.Max(m.horizon(), m.placeStep(m.Snap.Steps))
 }
 
-// rescale makes the charts' range by times as wide, around the cursor or, without
-// one, towards the newest measurement.
+// rescale makes the charts' range wider by a factor, around the cursor or, without one, towards the
+// newest measurement.
 func (m *Charts) rescale(by float64) {
 	lo, hi := m.Span()
 	width := (hi - lo) * by
@@ -102,7 +103,7 @@ func (m *Charts) rescale(by float64) {
 	if m.CursorOn {
 		anchor = m.placeStep(m.Cursor)
 	}
-	if by > 1 && !m.Window.zoomed { // everything is shown: now also what is to come
+	if by > 1 && !m.Window.zoomed { // everything so far is shown: zoom out to the steps still to come
 		m.Window = window{zoomed: true, lo: 0, hi: math.Min(width, m.extent())}
 		m.drawChartsAnew()
 		return
@@ -137,7 +138,7 @@ func (m *Charts) drawChartsAnew() {
 	m.Changed()
 }
 
-// formatX writes a place on the axis.
+// formatX writes a position on the axis.
 func (m *Charts) formatX(v float64) string {
 	if m.Axis != axisWall {
 		return chart.FormatCount(v)

@@ -16,22 +16,22 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Charts is what all charts share: how their horizontal axis is divided, where the
-// cursor stands, how lines are drawn.
+// Charts is the state that all charts share: the division of the horizontal axis, the position of
+// the cursor, the style of the lines.
 type Charts struct {
 	*pane.Run
-	Style    string          // what draws the lines: one of chartStyles
-	Quantity map[pane.ID]int // what each chart shows
+	Style    string          // how lines are drawn: one of ChartStyles
+	Quantity map[pane.ID]int // the quantity that each chart shows
 	Axis     axis
 	Window   window
-	Smooth   int             // the place among smoothSteps
+	Smooth   int             // the index in SmoothSteps
 	log      map[string]bool // quantities with a logarithmic axis
-	seeds    bool            // those of a cohort are drawn apart
-	Cursor   int             // the inspected step
+	seeds    bool            // the seeds of a cohort are drawn as separate lines
+	Cursor   int             // the step being inspected
 	CursorOn bool
 }
 
-// New are charts with lines of a style, over an axis by its name.
+// New makes charts with lines in a style, over the axis of the given name.
 func New(r *pane.Run, style, axis string) *Charts {
 	m := &Charts{Run: r, Style: style, Quantity: map[pane.ID]int{}, log: map[string]bool{}}
 	for id, name := range firstShown {
@@ -54,10 +54,10 @@ type Pane struct {
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return p.id }
 
-// Tab is the quantity that it shows.
+// Tab is the quantity that the chart shows.
 func (p *Pane) Tab() string { return p.shown(p.id).ID }
 
-// Title is the quantity, and on the right its newest values.
+// Title is the quantity and, on the right, its newest values.
 func (p *Pane) Title(w int) (title, note string) {
 	title = p.chartTitle(p.id, w)
 	room := w - theme.Width(title) - 3
@@ -70,12 +70,12 @@ func (p *Pane) Title(w int) (title, note string) {
 // Body draws the quantity.
 func (p *Pane) Body(w, h int) []string { return p.ChartBody(p.id, w, h) }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic {
 	return []topic.Topic{topic.Curves, topic.Changes, topic.Charts}
 }
 
-// Scroll is the wheel of the mouse: it zooms.
+// Scroll zooms with the wheel of the mouse.
 func (p *Pane) Scroll(by int) tea.Cmd {
 	if by < 0 {
 		return p.zoomIn()
@@ -126,7 +126,7 @@ func (m *Charts) ChartBody(p pane.ID, w, h int) []string {
 	return c.Lines(w, h)
 }
 
-// wallTicks are round times.
+// wallTicks are the positions of round times.
 func wallTicks(lo, hi float64, most int) []float64 {
 	steps := []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 43200, 86400}
 	step := steps[len(steps)-1]
@@ -146,8 +146,8 @@ func wallTicks(lo, hi float64, most int) []float64 {
 	return out
 }
 
-// markers are the lines at the steps where changes came into force and where notes
-// were made, in their order, and the ticks where changes were applied.
+// markers are the lines at the steps where changes came into force and where notes were made, in
+// order, and the ticks where changes were applied.
 func (m *Charts) markers() (out []chart.Marker, ticks []float64) {
 	for _, k := range m.milestones() {
 		out = append(out, chart.Marker{X: m.placeStep(k.step), Label: k.label, Text: m.Spelled(k.text)})
@@ -160,7 +160,7 @@ func (m *Charts) markers() (out []chart.Marker, ticks []float64) {
 	return out, ticks
 }
 
-// milestone is a place on the charts with a label and what happened there.
+// milestone is a position on the charts with a label and a text about what happened there.
 type milestone struct {
 	step        int
 	label, text string
@@ -189,8 +189,7 @@ func noteLabel(i int) string {
 	return label
 }
 
-// StyleCharts takes the lines of the charts as the person wants them, where the
-// characters of the screen have them.
+// StyleCharts sets the line style that the person wants, if the screen has the characters for it.
 func (m *Charts) StyleCharts() {
 	t := m.Theme
 	t.Chart = theme.ChartGlyphs(t.Set)
@@ -202,7 +201,7 @@ func (m *Charts) StyleCharts() {
 // Pane is the chart of an ID.
 func (m *Charts) Pane(id pane.ID) *Pane { return &Pane{m, id} }
 
-// Showing is a chart that the layout shows and that shows a quantity; false: none does.
+// Showing finds a chart on the layout that shows a quantity; false: there is none.
 func (m *Charts) Showing(quantity int) (pane.ID, bool) {
 	for _, id := range chartIDs {
 		if m.Quantity[id] == quantity && m.Visible(id) {
@@ -215,5 +214,5 @@ func (m *Charts) Showing(quantity int) (pane.ID, bool) {
 // Inspecting says whether there is a cursor over the charts.
 func (m *Charts) Inspecting() bool { return m.CursorOn }
 
-// ChartStyles are what draws the lines of the charts.
+// ChartStyles are the ways to draw the lines of the charts.
 var ChartStyles = []string{"lines", "braille"}

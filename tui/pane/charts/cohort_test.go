@@ -9,7 +9,7 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// The seeds of a run are one line with a band, or a line each after a key; quantities of
+// The seeds of a run are one line with a band, or one line each after a key press; quantities with
 // several lines show the mean of each.
 func TestSeedsOfACohortOnAChart(t *testing.T) {
 	m := New(&pane.Run{History: history.New(0, 1)}, "lines", "steps")

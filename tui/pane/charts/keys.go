@@ -15,7 +15,8 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Keys work while a chart is in focus; those that move the axis do so in all of them.
+// Keys are those that work while a chart is in focus; keys that move the axis move it in all
+// charts.
 func (p *Pane) Keys() []pane.Binding {
 	m := p.Charts
 	return []pane.Binding{
@@ -40,8 +41,8 @@ func (p *Pane) Keys() []pane.Binding {
 func (m *Charts) inspectLeft() tea.Cmd  { return m.inspectMove(-1) }
 func (m *Charts) inspectRight() tea.Cmd { return m.inspectMove(1) }
 
-// inspectMove walks over the measurements of the chart in focus; the cursor stands
-// at the same step of every chart. Before the first press it is behind the last.
+// inspectMove steps through the measurements of the chart in focus; the cursor stands at the same
+// step of every chart. Before the first press it is behind the last measurement.
 func (m *Charts) inspectMove(by int) tea.Cmd {
 	var steps []int
 	if c := m.History.Main(m.shown(m.chartInFocus()).Lines[0].curve); c != nil {
@@ -53,7 +54,7 @@ func (m *Charts) inspectMove(by int) tea.Cmd {
 	return nil
 }
 
-// toggleSeeds draws the seeds of a cohort apart, or together again.
+// toggleSeeds draws the seeds of a cohort as separate lines, or together again.
 func (m *Charts) toggleSeeds() tea.Cmd {
 	if m.History.Members() == 1 {
 		m.Refuse("one seed: pgrlab --members 4 trains four in lockstep")
@@ -64,8 +65,7 @@ func (m *Charts) toggleSeeds() tea.Cmd {
 	return nil
 }
 
-// markerNext and markerPrevious jump between the markers, whose whole text stands
-// in the line below.
+// markerNext and markerPrevious jump between the markers, whose whole text is in the line below.
 func (m *Charts) markerNext() tea.Cmd     { return m.markerMove(1) }
 func (m *Charts) markerPrevious() tea.Cmd { return m.markerMove(-1) }
 
@@ -89,7 +89,7 @@ func (m *Charts) markerMove(by int) tea.Cmd {
 	return nil
 }
 
-// moveCursor goes to the next of ascending steps in a direction.
+// moveCursor goes to the next of the steps, which ascend, in a direction.
 func (m *Charts) moveCursor(steps []int, by int) {
 	if len(steps) == 0 {
 		return
@@ -121,7 +121,7 @@ func (m *Charts) moveCursor(steps []int, by int) {
 	m.drawChartsAnew()
 }
 
-// chartInFocus is the chart that keys about charts mean.
+// chartInFocus is the chart that keys about charts refer to.
 func (m *Charts) chartInFocus() pane.ID {
 	if IsChart(m.Focused()) {
 		return m.Focused()
@@ -154,7 +154,7 @@ func (m *Charts) nextSmoothing() tea.Cmd {
 	return nil
 }
 
-// nextChartStyle draws the lines of the charts the other way.
+// nextChartStyle switches the style of the charts' lines.
 func (m *Charts) nextChartStyle() tea.Cmd {
 	if m.Theme.Set != theme.Unicode {
 		m.Tell("the characters of this screen have no Braille (glyphs in the settings)")
@@ -179,13 +179,13 @@ func (m *Charts) zoomOut() tea.Cmd  { m.rescale(2); return nil }
 func (m *Charts) panLeft() tea.Cmd  { m.pan(-0.25); return nil }
 func (m *Charts) panRight() tea.Cmd { m.pan(0.25); return nil }
 
-// Follow shows everything again, up to the newest measurement.
+// Follow shows the whole range again, up to the newest measurement.
 func (m *Charts) Follow() {
 	m.Window, m.CursorOn = window{}, false
 	m.drawChartsAnew()
 }
 
-// LeaveCursor takes the cursor away; it says whether there was one.
+// LeaveCursor removes the cursor; it says whether there was one.
 func (m *Charts) LeaveCursor() bool {
 	if !m.CursorOn {
 		return false
@@ -195,7 +195,7 @@ func (m *Charts) LeaveCursor() bool {
 	return true
 }
 
-// Unzoom shows the whole axis again; it says whether a part was shown.
+// Unzoom shows the whole axis again; it says whether only a part was shown.
 func (m *Charts) Unzoom() bool {
 	if !m.Window.zoomed {
 		return false
@@ -219,7 +219,7 @@ func (m *Charts) CommandShow(text string) error {
 	return nil
 }
 
-// commandGoto puts the cursor on a marker by its label, or on a step.
+// commandGoto puts the cursor on the marker with a label, or on a step.
 func (m *Charts) commandGoto(text string) error {
 	label := strings.TrimPrefix(text, "#")
 	for _, k := range m.milestones() {
@@ -250,7 +250,7 @@ func (m *Charts) commandAxis(text string) error {
 	return fmt.Errorf("axis: want one of %s", strings.Join(AxisNames[:], ", "))
 }
 
-// ToggleInspect puts the cursor on the newest measurement, or takes it away.
+// ToggleInspect puts the cursor on the newest measurement, or removes it.
 func (m *Charts) ToggleInspect() tea.Cmd {
 	if m.LeaveCursor() {
 		return nil
@@ -265,7 +265,7 @@ func (p *Pane) Click(x, w int) {
 		return
 	}
 	lo, hi := p.Span()
-	at := lo + (hi-lo)*float64(x-7)/float64(w-9) // about: labels left, border right
+	at := lo + (hi-lo)*float64(x-7)/float64(w-9) // approximately: labels on the left, border on the right
 	best := c.Samples[0]
 	distance := func(s history.Sample) float64 {
 		d := p.Place(&p.History)(s.Step, s.Wall) - at

@@ -12,7 +12,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// chartTitle names the quantity and, where there is room, how it is drawn.
+// chartTitle names the quantity and, if there is room, how it is drawn.
 func (m *Charts) chartTitle(p pane.ID, w int) string {
 	q := m.shown(p)
 	title := m.Spelled(q.title)
@@ -21,7 +21,7 @@ func (m *Charts) chartTitle(p pane.ID, w int) string {
 	} else if q.about != "" && w >= 64 {
 		title += " " + q.about
 	}
-	if m.Smooth > 0 { // the line is not what was measured: that is said at any width
+	if m.Smooth > 0 { // the line is not what was measured, so the title says that at any width
 		title += fmt.Sprintf(" smoothed %g", SmoothSteps[m.Smooth])
 	}
 	var how []string
@@ -78,11 +78,11 @@ func (m *Charts) chartNote(p pane.ID, w int) string {
 	return theme.FirstFitting(append(notes, strings.Join(append(short[:len(short):len(short)], letters...), " "), strings.Join(short, " ")), w)
 }
 
-// noteName is the most columns of a run's name in a legend.
+// noteName is the maximum width of a run's name in a legend.
 const noteName = 20
 
-// sample is a piece of a line as the charts draw it; of a smoothed one, whose values
-// are not those of the legend, a dot.
+// sample is a piece of a line as the charts draw it; for a smoothed line, whose values are not
+// those of the legend, it is a dot.
 func (m *Charts) sample(look int) string {
 	t := m.Theme
 	draw := chart.Line
@@ -92,8 +92,8 @@ func (m *Charts) sample(look int) string {
 	return t.Series[look%len(t.Series)].On(t.Chart.Sample(look, draw))
 }
 
-// comparedNote is the value of each compared run, with its label and its name in so
-// many columns.
+// comparedNote is the value of each compared run, with the run's label and its name in at most name
+// columns.
 func (m *Charts) comparedNote(q quantity, at, name int) []string {
 	t := m.Theme
 	var out []string
@@ -110,7 +110,7 @@ func (m *Charts) comparedNote(q quantity, at, name int) []string {
 	return out
 }
 
-// readAt is the step whose values the legends show, and what they say of it.
+// readAt is the step at which the legends read their values, and the text that names it.
 func (m *Charts) readAt() (step int, where string) {
 	if !m.CursorOn {
 		return math.MaxInt, ""
@@ -126,7 +126,7 @@ func (m *Charts) valueAt(h *history.History, name history.CurveName, step int) (
 	return h.Main(name).At(step)
 }
 
-// returnNote says what the dots and the ± are, in words where there is room.
+// returnNote says what the dots and the ± are, in words if there is room.
 func (m *Charts) returnNote(q quantity, w int) string {
 	h, t := &m.History, m.Theme
 	at, where := m.readAt()
@@ -165,8 +165,7 @@ func (m *Charts) returnNote(q quantity, w int) string {
 	return theme.FirstFitting(notes, w)
 }
 
-// referenceNote is up to so many published values, the one that compares best first,
-// with their steps.
+// referenceNote is up to most published values with their steps, the most comparable first.
 func (m *Charts) referenceNote(most int) string {
 	t := m.Theme
 	out := ""

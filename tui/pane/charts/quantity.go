@@ -9,24 +9,24 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// quantity is what a chart cell can show.
+// quantity is something that a chart can show.
 type quantity struct {
-	ID      string // as the command "show" takes it
+	ID      string // the name that the command "show" takes
 	title   string
-	about   string // the title's end where there is room
+	about   string // the end of the title if there is room
 	Lines   []line
-	dots    bool      // single measurements matter: dots, however many there are
-	include []float64 // values that the vertical axis contains
-	empty   string    // the dim line where there is nothing yet
+	dots    bool      // single measurements matter: draw dots, however many there are
+	include []float64 // values that the vertical axis must contain
+	empty   string    // the dim line shown before there is data
 }
 
-// line is one curve of a quantity and what the legend calls it.
+// line is one curve of a quantity, with its name in the legend.
 type line struct {
 	curve history.CurveName
 	Label string
 }
 
-// Quantities are what the cells cycle through, in this order.
+// Quantities are what the charts cycle through, in this order.
 var Quantities = []quantity{
 	{ID: "return", title: "RETURN", Lines: []line{{history.CurveReturn, "return"}}, dots: true, include: []float64{0}, empty: "no evaluation yet"},
 	{ID: "dormant", title: "DORMANT RATIO", about: "policy", Lines: []line{{history.CurveSokar, "Sokar"}, {history.CurveDrM, "DrM"}}, include: []float64{0, 0.05}, empty: "measured at each evaluation"},
@@ -48,19 +48,19 @@ var Quantities = []quantity{
 	{ID: "speed", title: "STEPS/S", Lines: []line{{history.CurveSpeed, "steps/s"}}, include: []float64{0}, empty: "no update yet: random steps are not counted"},
 }
 
-// chartIDs are the charts.
+// chartIDs are the IDs of the charts.
 var chartIDs = []pane.ID{pane.Chart1, pane.Chart2, pane.Chart3, pane.Chart4}
 
 // IsChart says whether a pane is a chart.
 func IsChart(id pane.ID) bool { return slices.Contains(chartIDs, id) }
 
-// firstShown is what each chart shows at first.
+// firstShown is the quantity that each chart shows at first.
 var firstShown = map[pane.ID]string{pane.Chart1: "return", pane.Chart2: "dormant", pane.Chart3: "losses", pane.Chart4: "speed"}
 
-// SmoothSteps are the weights of the past that the key goes through.
+// SmoothSteps are the weights of the past that the key cycles through.
 var SmoothSteps = []float64{0, 0.6, 0.9}
 
-// quantityNames are the quantities by name.
+// quantityNames are the names of the quantities.
 func quantityNames() []string {
 	var out []string
 	for _, q := range Quantities {
@@ -82,14 +82,13 @@ func QuantityIndex(id string) (int, bool) {
 // shown is the quantity of a chart.
 func (m *Charts) shown(id pane.ID) quantity { return Quantities[m.Quantity[id]] }
 
-// fewDots is up to how many measurements each has a dot, also where the line goes
-// through them.
+// fewDots is the number of measurements up to which each has a dot, even if the line passes through
+// it.
 const fewDots = 12
 
-// Series are the lines of a quantity: those of this run, of several seeds their mean and
-// where they lie, or one for each, and behind them those of the runs it is compared with,
-// each with glyphs of its own. What is smoothed
-// has its measurements as dots.
+// Series are the lines of a quantity. They are those of this run (for several seeds their mean and
+// its band, or a line for each seed) and, behind them, those of the compared runs, each with its
+// own glyphs. The measurements of a smoothed line are dots.
 func (m *Charts) Series(q quantity) []chart.Series {
 	var out []chart.Series
 	past := SmoothSteps[m.Smooth]
@@ -127,14 +126,14 @@ func (m *Charts) Series(q quantity) []chart.Series {
 	return out
 }
 
-// apart says whether the seeds of a cohort have a line each in a quantity of one line.
+// apart says whether each seed of a cohort has its own line; the quantity must have a single line.
 func (m *Charts) apart(q quantity) bool {
 	return m.seeds && len(q.Lines) == 1 && m.History.Members() > 1
 }
 
-// runLooks are as many looks as there are runs on a chart at most: a look is a stroke
-// and a colour, and each belongs to one run in all charts. The further lines of a
-// quantity have looks behind these.
+// runLooks is the largest number of runs on a chart, and so of their looks. A look is a stroke and
+// a colour, and belongs to one run in all charts. The further lines of a quantity have looks after
+// these.
 const runLooks = 4
 
 // lookOfLine is the look of the i-th line of a quantity.
@@ -145,7 +144,7 @@ func lookOfLine(i int) int {
 	return runLooks + i - 1
 }
 
-// empty says whether nothing was measured of a quantity.
+// empty says whether a quantity has no measurements.
 func (m *Charts) empty(q quantity) bool {
 	for _, l := range q.Lines {
 		if c := m.History.Main(l.curve); c != nil {
@@ -159,11 +158,10 @@ func (m *Charts) empty(q quantity) bool {
 	return true
 }
 
-// smoothed is the exponentially weighted mean of points with the given weight of
-// the past per mean distance of two points, free of the bias towards its first
-// value. The weight follows the distance, so that sparse stretches are smoothed
-// less. No points come in where none were; gaps stay gaps, and the mean begins anew
-// behind them.
+// smoothed is the exponentially weighted mean of points with the given weight of the past per mean
+// distance of two points, free of the bias towards its first value. The weight follows the
+// distance, so that sparse stretches are smoothed less. No points are added where there were none;
+// gaps stay gaps, and the mean starts again after them.
 func smoothed(points []chart.Point, past float64) []chart.Point {
 	if past <= 0 || len(points) < 2 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"pgrlab/tui/chart"
 )
 
-// The mean begins at the first point, free of the bias towards it.
+// The smoothed mean begins at the first point, without the bias towards it.
 func TestSmoothing(t *testing.T) {
 	points := []chart.Point{{X: 0, Y: 10}, {X: 1000, Y: 30}, {X: 2000, Y: 20}}
 	smooth := smoothed(points, 0.6)

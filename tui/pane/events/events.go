@@ -1,4 +1,4 @@
-// Package events lists what happened in a run, the newest first.
+// Package events lists the events of a run, the newest first.
 package events
 
 import (
@@ -21,22 +21,22 @@ type Pane struct {
 	Filter string     // only events with this text are shown; "": all
 	upBy   int        // events above the first one shown
 	room   int        // events that fit, as drawn
-	seen   int        // events at the last look
+	seen   int        // number of events at the last poll
 }
 
-// New makes the pane; m keeps which hints a person needs no more.
+// New makes the pane; m remembers which hints the person no longer needs.
 func New(r *pane.Run, m hintMemory) *Pane { return &Pane{Run: r, memory: m} }
 
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.Events }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (p *Pane) Tab() string { return string(pane.Events) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) { return "EVENTS", p.eventsNote() }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding {
 	return []pane.Binding{
 		{Name: "newer", Keys: []string{"up", "k"}, Label: "up k", Help: "newer events", Action: p.up},
@@ -47,12 +47,12 @@ func (p *Pane) Keys() []pane.Binding {
 	}
 }
 
-// Verbs are its commands.
+// Verbs are the commands of the pane.
 func (p *Pane) Verbs() []pane.Verb {
 	return []pane.Verb{{Name: "filter", About: "show only the events with a text in them", Arguments: nil, Run: func(text string) error { p.setFilter(text); return nil }}}
 }
 
-// Poll keeps the events in sight where they are while new ones come.
+// Poll keeps the events in sight in place while new ones arrive.
 func (p *Pane) Poll(bool) {
 	n := len(p.History.Lines)
 	if p.upBy > 0 {
@@ -61,10 +61,10 @@ func (p *Pane) Poll(bool) {
 	p.seen = n
 }
 
-// Scroll is the wheel of the mouse.
+// Scroll moves with the wheel of the mouse.
 func (p *Pane) Scroll(by int) tea.Cmd { return p.scrollEvents(by) }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Lines, topic.Changes} }
 
 // Body shows the newest events that fit, or those around the scroll position.
@@ -74,7 +74,7 @@ func (p *Pane) Body(w, h int) []string {
 		return []string{p.Theme.Dim.On("no event has " + p.Filter + " in it; esc shows all")}
 	}
 	hints := p.hintLines(w)
-	if h < 2*len(hints) { // a low pane has events first
+	if h < 2*len(hints) { // in a low pane events come first
 		hints = hints[:min(len(hints), max(0, h-min(3, len(lines))))]
 	}
 	h -= len(hints)
@@ -92,11 +92,11 @@ func (p *Pane) Body(w, h int) []string {
 	return append(out, hints...)
 }
 
-// roomyEvents is the height from which events show whole, on several lines if need
-// be; below it each has one line, which ends behind a clause or a word.
+// roomyEvents is the height from which events are shown whole, on several lines if need be. Below
+// it each event has one line, cut after a clause or a word.
 const roomyEvents = 12
 
-// eventsThatFit is how many of the oldest events h rows hold: how far one can scroll.
+// eventsThatFit is how many of the oldest events fit into h rows: the limit of scrolling.
 func (p *Pane) eventsThatFit(lines []history.EventLine, w, h int) int {
 	if h < roomyEvents {
 		return h
@@ -144,8 +144,8 @@ func (p *Pane) EventText(l history.EventLine, w, h int) []string {
 	return out
 }
 
-// framesOf says behind an evaluation of a run that learns from pixels at which frame of the
-// task it was made: what is published about pixels is counted so.
+// framesOf names the frame of the task at which an evaluation was made, for a run that learns from
+// pixels: published results of such runs count in frames.
 func (p *Pane) framesOf(l history.EventLine) string {
 	c := &p.About.Config
 	if l.Kind != "eval" || !c.Sees() {
@@ -154,7 +154,7 @@ func (p *Pane) framesOf(l history.EventLine) string {
 	return fmt.Sprintf(", frame %s", format.Count(c.Frames(l.Step)))
 }
 
-// inkOf is the colour of an event's kind.
+// inkOf is the colour for an event's kind.
 func inkOf(t *theme.Theme, l history.EventLine) theme.Ink {
 	switch {
 	case l.Warning:
@@ -170,7 +170,7 @@ func inkOf(t *theme.Theme, l history.EventLine) theme.Ink {
 	}
 }
 
-// Filtered are the lines that the filter lets through.
+// Filtered are the lines that pass the filter.
 func (p *Pane) Filtered() []history.EventLine {
 	if p.Filter == "" {
 		return p.History.Lines
@@ -188,7 +188,7 @@ func (p *Pane) Filtered() []history.EventLine {
 	return out
 }
 
-// openFilter asks for a text that the events shown contain.
+// openFilter asks for the text that the shown events must contain.
 func (p *Pane) openFilter() tea.Cmd {
 	e := pane.NewEntry("filter: ", "a kind (knob, eval, refit, note, ...) or any text; empty shows all", func(text string) tea.Cmd {
 		p.setFilter(text)

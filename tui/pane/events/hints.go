@@ -2,30 +2,30 @@ package events
 
 import "pgrlab/tui/pane"
 
-// hintMemory keeps which hints a person needs no more.
+// hintMemory remembers which hints a person no longer needs.
 type hintMemory interface {
 	Knows(hint string) bool
 	Learn(hint string)
 }
 
-// Hint is what a new user of the screen is told until a key was used.
+// Hint is a piece of advice to a new user, shown until its key was used.
 type Hint struct{ key, keys, Text string }
 
-// newcomerHints are the three things a new user needs; each goes when it was used.
+// newcomerHints are the three things that a new user needs; each disappears once it was used.
 var newcomerHints = []Hint{
 	{"more", "left right", "change the selected knob, enter applies it"},
 	{"help", "?", "what every key does and every number means"},
 	{"quit", "q", "leave: the run can go on without the screen"},
 }
 
-// replayHints are those of a person who watches a run of the past.
+// replayHints are the hints for a person who watches a run of the past.
 var replayHints = []Hint{
 	{"later", "< >", "back and forth; ( and ) change the speed, space stops it"},
 	{"help", "?", "what every key does and every number means"},
 	{"quit", "q", "leave"},
 }
 
-// hints are the things that a new user of this screen needs.
+// hints are the hints for a new user of this screen.
 func (p *Pane) hints() []Hint {
 	switch {
 	case p.About.Replay:
@@ -36,7 +36,7 @@ func (p *Pane) hints() []Hint {
 	return newcomerHints
 }
 
-// Used notes that a binding was used, for the hints.
+// Used notes for the hints that a binding was used.
 func (p *Pane) Used(name string) {
 	switch name {
 	case "less":
@@ -52,7 +52,7 @@ func (p *Pane) Used(name string) {
 	}
 }
 
-// hintLines are the hints that are still needed, for the end of the events.
+// hintLines are the hints still needed, for the end of the events.
 func (p *Pane) hintLines(w int) []string {
 	t := p.Theme
 	var out []string

@@ -1,4 +1,4 @@
-// Package generator shows how the generator does: its fits, its samples and their worth.
+// Package generator shows the state of the generator: its fits, its samples and their worth.
 package generator
 
 import (
@@ -13,7 +13,7 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Pane is how the generator does.
+// Pane is the state of the generator.
 type Pane struct {
 	*pane.Run
 }
@@ -24,22 +24,21 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.Generator }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (p *Pane) Tab() string { return string(pane.Generator) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) {
 	return "GENERATOR", p.generatorNote(w - 18)
 }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding { return nil }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Generations} }
 
-// Body is how the generator does: its fit, its samples, and when it is
-// renewed.
+// Body is the state of the generator: its fit, its samples, and when it is renewed.
 func (p *Pane) Body(w, h int) []string {
 	t, s := p.Theme, p.Snap
 	if !p.Generates() {
@@ -100,7 +99,7 @@ func (p *Pane) Body(w, h int) []string {
 	return append(out, p.generatedLines(w, label)...)
 }
 
-// generatedLines describe the newest D_syn by what was measured of it.
+// generatedLines describe the newest D_syn by its measurements.
 func (p *Pane) generatedLines(w int, label func(string) string) []string {
 	t, g := p.Theme, p.History.Generated
 	if g == nil {
@@ -145,7 +144,7 @@ func (p *Pane) generatorNote(w int) string {
 	return theme.Longest([]string{p.Theme.Dim.On(note)}, w)
 }
 
-// lastOf is the last of values, or NaN.
+// lastOf is the last of the values; NaN if there is none.
 func lastOf(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

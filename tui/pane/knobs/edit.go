@@ -23,7 +23,7 @@ func (p *Pane) selectKnob(by int) tea.Cmd {
 	return nil
 }
 
-// edit starts typing a value; of a choice, its choices complete.
+// edit starts typing a value; the choices of a knob complete it.
 func (p *Pane) edit() tea.Cmd {
 	k := p.KnobList[p.Selected]
 	if !p.Usable(k) {
@@ -59,7 +59,7 @@ func (p *Pane) edit() tea.Cmd {
 	return nil
 }
 
-// CommandSet is "set KNOB VALUE", with the questions that the keys would ask.
+// CommandSet is "set KNOB VALUE"; it asks the same questions as the keys.
 func (p *Pane) CommandSet(text string) error {
 	a, err := p.ParseAssignment(text)
 	if err != nil {
@@ -120,8 +120,8 @@ func (p *Pane) usedKnobs() []string {
 	return out
 }
 
-// Exposure is what training has seen since a change came into force: how much of
-// D_real is younger, whether D_syn is, and the updates made.
+// Exposure is what training has seen since a change came into force: how much of D_real is younger
+// than the change, whether D_syn is, and the updates made.
 func (p *Pane) Exposure() string {
 	c := p.History.LastApplied()
 	if c == nil || c.State != history.InForce || p.Snap == nil || p.Snap.Real == 0 {

@@ -17,26 +17,26 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Pane is the knobs, and an explanation of the selected one.
+// Pane is the list of knobs, with an explanation of the selected one.
 type Pane struct {
 	*steer.Steering
 	Selected int
 	Top      int // the first knob shown
 }
 
-// New makes the pane of what s steers.
+// New makes the pane of the knobs that s steers.
 func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
 
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.Knobs }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (p *Pane) Tab() string { return string(pane.Knobs) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) { return "KNOBS", p.knobsNote(w) }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding {
 	return []pane.Binding{
 		{Name: "up", Keys: []string{"up", "k"}, Label: "up k", Help: "the knob above", Action: p.up},
@@ -51,7 +51,7 @@ func (p *Pane) Keys() []pane.Binding {
 	}
 }
 
-// Verbs are its commands.
+// Verbs are the commands of the pane.
 func (p *Pane) Verbs() []pane.Verb {
 	return []pane.Verb{
 		{Name: "set", About: "stage and apply a knob: set guidance 3, set F td!, set r 0.75 @20000", Arguments: p.usedKnobs, Run: p.CommandSet},
@@ -60,10 +60,10 @@ func (p *Pane) Verbs() []pane.Verb {
 	}
 }
 
-// Scroll is the wheel of the mouse.
+// Scroll moves with the wheel of the mouse.
 func (p *Pane) Scroll(by int) tea.Cmd { return p.selectKnob(by) }
 
-// apply sends what is staged, or where nothing is begins typing a value.
+// apply sends the staged changes; without any it starts typing a value.
 func (p *Pane) apply() tea.Cmd {
 	if len(p.Staged) == 0 {
 		return p.edit()
@@ -71,14 +71,14 @@ func (p *Pane) apply() tea.Cmd {
 	return p.ApplyStaged()
 }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic {
 	return []topic.Topic{topic.Snapshot, topic.Changes, topic.Staged}
 }
 
 // Body lists the knobs and explains the selected one below.
 func (p *Pane) Body(w, h int) []string {
-	most := max(2, h/4, h-len(p.KnobList)-1) // a low pane shows the list first
+	most := max(2, h/4, h-len(p.KnobList)-1) // a low pane favours the list
 	if h >= 10 {
 		most = max(most, 3)
 	}
@@ -105,15 +105,15 @@ func (p *Pane) Body(w, h int) []string {
 	return append(out, detail...)
 }
 
-// Columns of a knob's row.
+// Widths of the columns of a knob's row.
 const (
 	symbolWidth = 4
 	nameWidth   = 16
 	gaugeWidth  = 12
-	valueWidth  = 30 // the most before the gauge: the eye must find it
+	valueWidth  = 30 // the limit in front of the gauge, so that the eye finds the gauge
 )
 
-// knobRow is one knob: symbol, name, value, and where the value lies in its range.
+// knobRow is one knob: symbol, name, value, and the value's position in its range.
 func (p *Pane) knobRow(i, w int) string {
 	t, k := p.Theme, p.KnobList[i]
 	cursor := "  "
@@ -137,8 +137,8 @@ func (p *Pane) knobRow(i, w int) string {
 	return left + value + p.knobGauge(k, used, gauge)
 }
 
-// knobRowNarrow is a knob without its gauge: the name gives way to the value, and of
-// a staged one the old value gives way to the name.
+// knobRowNarrow is a knob without its gauge. The name gives way to the value; for a staged value,
+// the old value gives way to the name.
 func (p *Pane) knobRowNarrow(k knob.Knob, cursor string, ink theme.Ink, w int) string {
 	t := p.Theme
 	left := cursor + t.Dim.On(t.Fit(k.Symbol, symbolWidth))
@@ -150,7 +150,7 @@ func (p *Pane) knobRowNarrow(k knob.Knob, cursor string, ink theme.Ink, w int) s
 	return t.Spread(left+ink.On(t.Fit(k.Name, min(room, nameWidth))), value, w)
 }
 
-// knobValue is the effective value, with the staged or typed one behind an arrow.
+// knobValue is the effective value, followed by an arrow and the staged or typed one.
 func (p *Pane) knobValue(k knob.Knob, selected, used bool) string {
 	t := p.Theme
 	now := pane.Readable(p.Effective(k.Name))
@@ -166,8 +166,8 @@ func (p *Pane) knobValue(k knob.Knob, selected, used bool) string {
 	return t.Bold.On(now)
 }
 
-// knobGauge is the place of a number in its range, of a choice among the choices,
-// or the change that is under way.
+// knobGauge is the position of a number in its range or of a choice among the choices, or the
+// change that is under way.
 func (p *Pane) knobGauge(k knob.Knob, used bool, w int) string {
 	t := p.Theme
 	if !used {
@@ -207,8 +207,8 @@ func (p *Pane) knobGauge(k knob.Knob, used bool, w int) string {
 	return p.knobSlider(place01(k, v.Number), place01(k, p.Effective(k.Name).Number), w)
 }
 
-// knobSlider is a line of w columns with a knob at the place of the wanted value,
-// and a ring where the effective one is, when they differ.
+// knobSlider is a line of w columns with a handle at the wanted value, and a ring at the effective
+// value if the two differ.
 func (p *Pane) knobSlider(wanted, now float64, w int) string {
 	t := p.Theme
 	column := func(x float64) int { return int(math.Round(math.Max(0, math.Min(1, x)) * float64(w-1))) }
@@ -219,7 +219,7 @@ func (p *Pane) knobSlider(wanted, now float64, w int) string {
 	if wanted == now {
 		return line(0, at, t.BarFull) + t.BarFull.On(t.Glyphs.Dot) + line(at+1, w, t.Faint)
 	}
-	if at == was { // too small a change for the line
+	if at == was { // the change is too small for the line
 		return line(0, at, t.BarFull) + t.Staged.On(t.Glyphs.Dot) + line(at+1, w, t.Faint)
 	}
 	knob, ring := t.Staged.On(t.Glyphs.Dot), t.BarFull.On(t.Glyphs.Ring)
@@ -229,8 +229,8 @@ func (p *Pane) knobSlider(wanted, now float64, w int) string {
 	return line(0, was, t.BarFull) + ring + line(was+1, at, t.Staged) + knob + line(at+1, w, t.Faint)
 }
 
-// place01 is where x lies between the ends of the knob's range; a logarithmic range
-// from 0 starts at a millionth.
+// place01 is the position of x between the ends of the knob's range; a logarithmic range from 0
+// starts at a millionth.
 func place01(k knob.Knob, x float64) float64 {
 	lo, hi := k.Min, k.Max
 	if k.Scale == knob.ScaleLog {
@@ -242,9 +242,9 @@ func place01(k knob.Knob, x float64) float64 {
 	return (x - lo) / (hi - lo)
 }
 
-// knobDetail explains the selected knob: what it is, what the staged change does
-// and when, what became of the last one; where room is short what comes first has it,
-// and a sentence ends behind a word.
+// knobDetail explains the selected knob: what it is, what the staged change does and when, what
+// became of the last change. If room is short the first of these have priority, and a sentence is
+// cut after a word.
 func (p *Pane) knobDetail(w, room int) []string {
 	t, k := p.Theme, p.KnobList[p.Selected]
 	var out []string
@@ -298,7 +298,7 @@ func (p *Pane) knobDetail(w, room int) []string {
 // typing says whether a value is being typed in the knobs.
 func (p *Pane) typing() bool { return p.Typed() != nil && p.Typed().Pane == pane.Knobs }
 
-// mixText spells out what r, batch and hold make of a batch; "" for other knobs.
+// mixText spells out the mix of a batch that r, batch and hold result in; "" for other knobs.
 func (p *Pane) mixText(k knob.Knob) string {
 	switch k.Name {
 	case "ratio", "batch", "hold":

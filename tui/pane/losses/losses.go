@@ -1,4 +1,4 @@
-// Package losses shows the newest losses of all networks, with their course.
+// Package losses shows the newest losses of all networks, with their history.
 package losses
 
 import (
@@ -14,7 +14,7 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Pane is the newest losses and their course.
+// Pane is the newest losses and their history.
 type Pane struct {
 	*pane.Run
 }
@@ -25,19 +25,19 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 // ID names the pane.
 func (x *Pane) ID() pane.ID { return pane.Losses }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (x *Pane) Tab() string { return "last losses" }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (x *Pane) Title(w int) (title, note string) { return "LOSSES", x.lossesNote(w - 14) }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (x *Pane) Keys() []pane.Binding { return nil }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (x *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Losses} }
 
-// Body is the newest loss of each part with its past at the evaluations.
+// Body is the newest loss of each part, with its values at the evaluations so far.
 func (x *Pane) Body(w, h int) []string {
 	t := x.Theme
 	parts := x.losses()
@@ -47,7 +47,7 @@ func (x *Pane) Body(w, h int) []string {
 	var line strings.Builder
 	for i, p := range parts {
 		text := t.Dim.On(p.name+" ") + format.Number(p.now)
-		if perLine == 1 && w >= 30 { // a column each
+		if perLine == 1 && w >= 30 { // one column for each
 			text = t.Dim.On(t.Fit(p.name, 10)) + t.Fit(format.Number(p.now), 7)
 		}
 		if room := min(24, cell-theme.Width(text)-2); room >= 3 {

@@ -14,21 +14,21 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// dreamsEvery is the least time between two questions for dreams.
+// dreamsEvery is the shortest time between two requests for dreams.
 const dreamsEvery = 500 * time.Millisecond
 
-// Sizes of a dream, in pixels, of which a cell has two above each other.
+// Sizes of a dream in pixels; a cell has two pixels, one above the other.
 const (
-	readableDream = 16 // a side at which more of them are better than larger ones
-	leastDream    = 8  // a side below which there are numbers only
-	plenty        = 12 // dreams of which larger ones are better than more
-	captions      = 2  // lines of text of a dream
+	readableDream = 16 // from this side on, more dreams are better than larger ones
+	leastDream    = 8  // below this side there are numbers only
+	plenty        = 12 // from this number of dreams on, larger ones are better than more
+	captions      = 2  // lines of text per dream
 )
 
-// dreams are synthetic rows in the latent space of frames, as they were drawn.
+// dreams are synthetic rows in the latent space of frames, as last drawn.
 type dreams struct {
 	asked time.Time
-	fit   int // that there was room for
+	fit   int // number of dreams that fitted
 	drawn *event.Dreamt
 	on    picture.Canvas
 	w, h  int
@@ -38,7 +38,7 @@ type dreams struct {
 // dreaming says whether rows are latents, which have no dimensions to map.
 func (m *Pane) dreaming() bool { return m.About.Config.Sees() }
 
-// dreamsBody is synthetic rows, each beside the real frames that are nearest to it.
+// dreamsBody shows synthetic rows, each beside the real frames nearest to it.
 func (m *Pane) dreamsBody(w, h int) []string {
 	d := m.Snap.Dreamt
 	switch {
@@ -63,7 +63,7 @@ func (m *Pane) dreamsBody(w, h int) []string {
 	return k.lines
 }
 
-// dreamsHead says what is shown, and what the distances are to be held against.
+// dreamsHead says what is shown, and what to compare the distances with.
 func (m *Pane) dreamsHead(d *event.Dreamt, w int) string {
 	t := m.Theme
 	by := "by " + d.Order
@@ -85,14 +85,14 @@ func (m *Pane) dreamsHead(d *event.Dreamt, w int) string {
 	}, w)
 }
 
-// dreamGrid is how dreams stand in a pane.
+// dreamGrid is the arrangement of dreams in a pane.
 type dreamGrid struct {
 	across, down, side int
-	beside             bool // the frame of z′ is right of that of z, not below it
+	beside             bool // the frame of z′ is to the right of that of z, not below it
 }
 
-// dreamGridIn has as many dreams as can be read in w by h, up to plenty, and of equally many
-// the largest.
+// dreamGridIn has as many readable dreams as fit in w by h, up to plenty; among grids of equally
+// many it takes the one with the largest.
 func dreamGridIn(w, h int) (best dreamGrid) {
 	for _, beside := range []bool{false, true} {
 		for down := 1; down <= max(1, h/(captions+1)); down++ {
@@ -110,7 +110,7 @@ func dreamGridIn(w, h int) (best dreamGrid) {
 			}
 		}
 	}
-	if best.side < leastDream { // lines of numbers
+	if best.side < leastDream { // only lines of numbers fit
 		return dreamGrid{across: 1, down: max(1, min(h, event.MostDreams))}
 	}
 	return best
@@ -163,11 +163,11 @@ func (m *Pane) dreamLines(d *event.Dreamt, g dreamGrid, w, h int) (out []string)
 	return out
 }
 
-// dream is one row: its numbers, the two frames, and how far they are.
+// dream is one row: its numbers, the two frames, and their distances.
 func (m *Pane) dream(d *event.Dreamt, r event.Dream, g dreamGrid) []string {
 	z, next := m.nearest(d, r.Z, g.side), m.nearest(d, r.Next, g.side)
 	out := []string{m.dreamText(d, r)}
-	if !g.beside { // what parts them has their numbers
+	if !g.beside { // the line between the frames has their numbers
 		return slices.Concat(out, z, []string{m.distances(r)}, next)
 	}
 	for y := range z {
@@ -176,7 +176,7 @@ func (m *Pane) dream(d *event.Dreamt, r event.Dream, g dreamGrid) []string {
 	return append(out, m.distances(r))
 }
 
-// dreamText is what a row is sorted by, and its reward.
+// dreamText is the value that a row is sorted by, and its reward.
 func (m *Pane) dreamText(d *event.Dreamt, r event.Dream) string {
 	t := m.Theme
 	reward := t.Dim.On("R ") + format.Number(r.Return)
@@ -186,7 +186,7 @@ func (m *Pane) dreamText(d *event.Dreamt, r event.Dream) string {
 	return t.Dim.On(map[string]string{event.DreamsByAsked: "asked "}[d.Order]+"F ") + t.Synthetic.On(format.Number(r.F)) + " " + reward
 }
 
-// distances are those of z and of z′.
+// distances are the distances of z and of z′.
 func (m *Pane) distances(r event.Dream) string {
 	t := m.Theme
 	return t.Dim.On("z ") + unknownOr(r.Z.Distance) + t.Dim.On(" z' ") + unknownOr(r.Next.Distance)
@@ -212,7 +212,7 @@ func (m *Pane) nearest(d *event.Dreamt, n event.NearestFrame, side int) []string
 	return m.Canvas().Square(n.Frame, d.Side, side)
 }
 
-// dreamsNote says when the rows were looked at.
+// dreamsNote says when the rows were taken.
 func (m *Pane) dreamsNote(w int) string {
 	d := m.Snap.Dreamt
 	if d == nil || d.Unknown != "" {

@@ -1,5 +1,5 @@
 // Package maps shows where real and synthetic transitions lie, over two dimensions of the
-// observation; of a run that learns from frames, whose rows are latents, synthetic rows
+// observation. For a run that learns from frames, whose rows are latents, it shows synthetic rows
 // beside the real frames nearest to them.
 package maps
 
@@ -18,14 +18,14 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Every is the least time between two questions for the map: each costs the training
-// some milliseconds.
+// Every is the shortest time between two requests for the map: each costs the training some
+// milliseconds.
 const Every = 5 * time.Second
 
 // Kind is what a map shows.
 type Kind int
 
-// The kinds, in the order of the key.
+// The kinds, in the order in which the key cycles through them.
 const (
 	Real Kind = iota
 	Syn
@@ -36,15 +36,15 @@ const (
 
 var titles = [Kinds]string{"D_real", "D_syn", "D_syn less D_real", "mean F"}
 
-// plane is which dimensions of the observation the map shows, and how.
+// plane says which dimensions of the observation the map shows, and how.
 type plane struct {
 	X, Y  int
 	kind  Kind
-	asked time.Time // when the map was asked for
-	step  int       // at which
+	asked time.Time // when the map was last asked for
+	step  int       // the step at that time
 }
 
-// Pane is where D_real and D_syn lie, over two dimensions of the observation.
+// Pane is the map of D_real and D_syn over two dimensions of the observation.
 type Pane struct {
 	*pane.Run
 	Plane  plane
@@ -57,7 +57,7 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r, Plane: plane{Y: 1}} }
 // ID names the pane.
 func (m *Pane) ID() pane.ID { return pane.Map }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (m *Pane) Tab() string {
 	if m.dreaming() {
 		return "dreams"
@@ -65,7 +65,7 @@ func (m *Pane) Tab() string {
 	return string(pane.Map)
 }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (m *Pane) Title(w int) (title, note string) {
 	if m.dreaming() {
 		return "DREAMS", m.dreamsNote(w - 13)
@@ -73,7 +73,7 @@ func (m *Pane) Title(w int) (title, note string) {
 	return "MAP", m.note(w - 10)
 }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (m *Pane) Keys() []pane.Binding {
 	return []pane.Binding{
 		{Name: "map-x-next", Of: pane.OfStates, Keys: []string{"right", "l"}, Label: "right l", Hint: "left right", Does: "x dimension", Help: "the next dimension of the observation along x", Action: m.xNext},
@@ -84,7 +84,7 @@ func (m *Pane) Keys() []pane.Binding {
 	}
 }
 
-// Verbs are its commands.
+// Verbs are the commands of the pane.
 func (m *Pane) Verbs() []pane.Verb {
 	return []pane.Verb{
 		{Name: "map", About: "go to the map; with one or two dimensions of the observation: map speed x, pitch", Arguments: func() []string { return m.About.Names }, Run: m.command},
@@ -92,7 +92,7 @@ func (m *Pane) Verbs() []pane.Verb {
 	}
 }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (m *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
 // asking says why the run has not answered yet, or why it will not.
@@ -103,7 +103,7 @@ func (m *Pane) asking() string {
 	return "asking the run"
 }
 
-// Body is where D_real and D_syn lie, over two dimensions of the observation.
+// Body is the map of D_real and D_syn over two dimensions of the observation.
 func (m *Pane) Body(w, h int) []string {
 	t, p := m.Theme, m.Plane
 	switch {
@@ -147,12 +147,12 @@ func (m *Pane) Body(w, h int) []string {
 	return append(out, t.Fit(axes, w))
 }
 
-// rowsOf are the rows of each of so many maps above each other in h rows, below their
-// titles: at most a row a cell, so that no row stands there twice.
+// rowsOf is the number of rows of each map when down maps stand one below the other in h rows, each
+// below its title: at most one row a cell, so that no row of cells is drawn twice.
 func rowsOf(h, down int) int { return min((h-1)/down-1, event.MapRows) }
 
-// grid is how many maps stand beside and above each other in w by h: as many as
-// can be read, and of equally many the arrangement in which they are largest.
+// grid is how many maps stand side by side and one below the other in w by h: as many as can be
+// read, in the arrangement with the largest maps.
 func grid(w, h int) (across, down int) {
 	best, largest := 0, 0
 	for _, g := range [][2]int{{1, 1}, {2, 1}, {1, 2}, {3, 1}, {4, 1}, {2, 2}} {
@@ -173,7 +173,7 @@ func (m *Pane) dimension(i int) string {
 	return fmt.Sprint(i)
 }
 
-// mapTitle names a map and what its signs mean.
+// title names a map and explains its signs.
 func (m *Pane) title(d *event.Mapped, kind Kind, w int) string {
 	t := m.Theme
 	name := titles[kind]
@@ -192,7 +192,7 @@ func (m *Pane) title(d *event.Mapped, kind Kind, w int) string {
 	return theme.Longest([]string{t.Title.On(name), t.Title.On(name) + " " + t.Dim.On(legend)}, w)
 }
 
-// shadesOf are the signs of a share, from none to the most.
+// shadesOf are the signs for a share, from none to the most.
 func (m *Pane) shadesOf() []string {
 	if m.Theme.Set == theme.ASCII {
 		return []string{" ", ".", ":", "+", "#"}
@@ -200,8 +200,8 @@ func (m *Pane) shadesOf() []string {
 	return []string{" ", "░", "▒", "▓", "█"}
 }
 
-// Picture draws a map w columns wide and h rows high, the largest y on top. A
-// share is shown by its logarithm: rare places count.
+// Picture draws a map w columns wide and h rows high, the largest y on top. A share is shown by its
+// logarithm, so that rare places count.
 func (m *Pane) Picture(d *event.Mapped, kind Kind, w, h int) []string {
 	w = min(w, 2*event.MapColumns)
 	cells := make([]float64, w*h)
@@ -226,8 +226,8 @@ func (m *Pane) Picture(d *event.Mapped, kind Kind, w, h int) []string {
 	return out
 }
 
-// value is a map's value in the character (x, y) of w by h: a share of the rows a
-// cell, a difference of shares, or a mean F; NaN where there is none.
+// value is a map's value in the character (x, y) of w by h: a share of the rows per cell, a
+// difference of shares, or a mean F; NaN if there is none.
 func (m *Pane) value(d *event.Mapped, kind Kind, x, w, y, h int) float64 {
 	x0, x1 := x*event.MapColumns/w, max(x*event.MapColumns/w+1, (x+1)*event.MapColumns/w)
 	y0, y1 := y*event.MapRows/h, max(y*event.MapRows/h+1, (y+1)*event.MapRows/h)
@@ -243,7 +243,7 @@ func (m *Pane) value(d *event.Mapped, kind Kind, x, w, y, h int) float64 {
 			}
 		}
 	}
-	cells := float64((x1 - x0) * (y1 - y0)) // characters cover one cell or several
+	cells := float64((x1 - x0) * (y1 - y0)) // a character covers one cell or several
 	share := func(k, of int) float64 { return float64(k) / math.Max(1, float64(of)) / cells }
 	switch kind {
 	case Real:
@@ -257,7 +257,7 @@ func (m *Pane) value(d *event.Mapped, kind Kind, x, w, y, h int) float64 {
 	}
 }
 
-// sign is the sign of a value.
+// sign is the sign for a value.
 func (m *Pane) sign(d *event.Mapped, kind Kind, v, scale float64) string {
 	t, shades := m.Theme, m.shadesOf()
 	grade := func(part float64) int { // 1 to 4
@@ -303,7 +303,7 @@ func (m *Pane) note(w int) string {
 	return theme.Longest([]string{m.Theme.Dim.On("step " + format.Count(m.Snap.Map.Step))}, w)
 }
 
-// The keys of the map: which dimensions, and what first.
+// The keys of the map: which dimensions, and which map comes first.
 func (m *Pane) xNext() tea.Cmd     { return m.turn(&m.Plane.X, 1) }
 func (m *Pane) xPrevious() tea.Cmd { return m.turn(&m.Plane.X, -1) }
 func (m *Pane) yNext() tea.Cmd     { return m.turn(&m.Plane.Y, 1) }
@@ -326,8 +326,8 @@ func (m *Pane) nextKind() tea.Cmd {
 	return nil
 }
 
-// command goes to the map and chooses its dimensions by their names: "speed x, pitch";
-// without names it stays as it is and says how to choose.
+// command goes to the map and chooses its dimensions by name: "speed x, pitch". Without names it
+// leaves them unchanged and says how to choose.
 func (m *Pane) command(text string) error {
 	if m.dreaming() {
 		if text != "" {
@@ -370,8 +370,7 @@ func (m *Pane) findDimension(name string) (int, error) {
 	return 0, fmt.Errorf("map: there is no dimension %q: want one of %s", strings.TrimSpace(name), strings.Join(m.About.Names, ", "))
 }
 
-// Poll asks the run for a new map while the pane is shown. A run that stands still is
-// asked once.
+// Poll asks the run for a new map while the pane is shown. A run that stands still is asked once.
 func (m *Pane) Poll(visible bool) {
 	if visible && m.Answers() && m.dreaming() {
 		m.pollDreams()
@@ -385,7 +384,7 @@ func (m *Pane) Poll(visible bool) {
 	if now.Sub(p.asked) < Every && !p.asked.IsZero() || p.step == step && !p.asked.IsZero() {
 		return
 	}
-	if m.Lab.Send(event.Map{X: p.X, Y: p.Y}) == nil { // a busy lab is asked at the next look
+	if m.Lab.Send(event.Map{X: p.X, Y: p.Y}) == nil { // a busy lab is asked again at the next poll
 		p.asked, p.step = now, step
 	}
 }

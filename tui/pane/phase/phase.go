@@ -1,4 +1,4 @@
-// Package phase shows what a run is doing now, and what came of one that is over.
+// Package phase shows what a run is doing, and the result of a run that is over.
 package phase
 
 import (
@@ -15,7 +15,7 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// phases in the order of a step; collect stands for the step with its updates.
+// phases are in the order of a step; collect stands for the step with its updates.
 var phases = []struct {
 	phase knob.Phase
 	name  string
@@ -24,7 +24,7 @@ var phases = []struct {
 	{knob.Score, "score"}, {knob.Fit, "fit"}, {knob.Generate, "generate"}, {knob.Evaluate, "evaluate"}, {knob.Analyse, "analyse"},
 }
 
-// rare says whether runs as this one do not have the phase, or seldom: it is shown only while
+// rare says whether runs like this one never or seldom have the phase: it is then shown only while
 // it lasts.
 func (v *Pane) rare(p knob.Phase) bool {
 	switch p {
@@ -36,20 +36,20 @@ func (v *Pane) rare(p knob.Phase) bool {
 	return p >= knob.Analyse
 }
 
-// offPolicy says whether the learner makes its updates as a part of collecting.
+// offPolicy says whether the learner makes its updates during collecting.
 func (v *Pane) offPolicy() bool {
 	s, err := v.About.Config.Agent.Spec()
 	return err != nil || s.OffPolicy
 }
 
-// batches says whether the learner makes its updates on batches as the knob says; else on parts
-// of a rollout.
+// batches says whether the learner updates on batches of the size that the knob sets; otherwise it
+// updates on parts of a rollout.
 func (v *Pane) batches() bool {
 	s, err := v.About.Config.Agent.Spec()
 	return err != nil || slices.Contains(s.Knobs, "batch")
 }
 
-// nameOf is what the strip calls a phase.
+// nameOf is the name of a phase in the strip.
 func (v *Pane) nameOf(p knob.Phase, name string) string {
 	if p == knob.Collect && !v.offPolicy() {
 		return "collect"
@@ -57,7 +57,7 @@ func (v *Pane) nameOf(p knob.Phase, name string) string {
 	return name
 }
 
-// Pane is what the run is doing now, and how far that is.
+// Pane is the current work of the run, and its progress.
 type Pane struct {
 	*pane.Run
 }
@@ -68,19 +68,19 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 // ID names the pane.
 func (v *Pane) ID() pane.ID { return pane.Phase }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (v *Pane) Tab() string { return string(pane.Phase) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (v *Pane) Title(w int) (title, note string) { return "PHASE", v.phaseNote(w - 12) }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (v *Pane) Keys() []pane.Binding { return nil }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (v *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
-// Body is the phases, the progress of the running one, and the mix of the last batch.
+// Body is the phases, the progress of the current one, and the mix of the last batch.
 func (v *Pane) Body(w, h int) []string {
 	t := v.Theme
 	if v.Ended() {
@@ -114,8 +114,7 @@ func (v *Pane) Body(w, h int) []string {
 	return append(lines, v.buffersLine(w))[:min(len(lines)+1, max(1, h))]
 }
 
-// endLines are a run that is over: why it ended, what came of it, and what can be done
-// with it.
+// endLines describe a run that is over: why it ended, its result, and what can be done with it.
 func (v *Pane) endLines(w int) []string {
 	t, s, h := v.Theme, v.Snap, &v.History
 	var out []string
@@ -148,8 +147,8 @@ func (v *Pane) endLines(w int) []string {
 	return out
 }
 
-// phaseShort names only the phase that runs, between rings for those before and
-// after it where there is room.
+// phaseShort names only the current phase; if there is room, rings stand for the phases before and
+// after it.
 func (v *Pane) phaseShort(w int) string {
 	t, name, line := v.Theme, "", ""
 	for _, p := range phases {
@@ -167,7 +166,7 @@ func (v *Pane) phaseShort(w int) string {
 	return name
 }
 
-// phaseProgress is the bar of a phase that takes longer than a step.
+// phaseProgress is the progress bar of a phase that takes longer than a step.
 func (v *Pane) phaseProgress(w int) string {
 	t, s := v.Theme, v.Snap
 	if s.Err != "" {
@@ -185,8 +184,7 @@ func (v *Pane) phaseProgress(w int) string {
 	return t.Bar(float64(s.PhaseDone)/float64(s.PhaseTotal), min(30, w-theme.Width(text))) + text
 }
 
-// quick says whether the whole phase takes less than a second: what it does goes on too
-// fast for a bar.
+// quick says whether the whole phase takes less than a second: its progress is too fast for a bar.
 func quick(s *event.Snapshot) bool {
 	left := max(1, s.PhaseTotal-s.PhaseDone)
 	return s.PhaseETA > 0 && s.PhaseETA*time.Duration(s.PhaseTotal)/time.Duration(left) < time.Second
@@ -217,7 +215,7 @@ func (v *Pane) batchLine(w int) string {
 		return t.Dim.On("batch  no update yet")
 	}
 	name, share := t.Dim.On("batch ")+format.Count(all)+" = ", format.Count
-	if !v.batches() { // whatever a minibatch has, its shares are these
+	if !v.batches() { // a minibatch of any size has these shares
 		name = t.Dim.On("minibatches of ")
 		share = func(n int) string { return format.Percent(float64(n) / float64(all)) }
 	}

@@ -10,25 +10,25 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// ChildRun is a child as far as its journal tells.
+// ChildRun is a child as known from its journal.
 type ChildRun struct {
 	pane.Child
 	step    int
 	done    bool
 	failed  error
-	returns map[int]float64 // mean returns of evaluations behind the fork, by step
+	returns map[int]float64 // mean returns of evaluations after the fork, by step
 }
 
-// ChildrenRead delivers what journals of children hold now.
+// ChildrenRead delivers the current contents of the children's journals.
 type ChildrenRead struct {
-	Group    int // its index
+	Group    int // index of the group
 	Children []ChildRun
 }
 
-// ForkEvery is the time between two looks at the children's journals.
+// ForkEvery is the time between two reads of the children's journals.
 const ForkEvery = 3 * time.Second
 
-// ReadJournals reads the journals of the children that are not done, now and then.
+// ReadJournals reads, every ForkEvery, the journals of the children that are not done.
 func (p *Pane) ReadJournals() tea.Cmd {
 	now := p.Now()
 	if p.NextAt.After(now) {
@@ -60,16 +60,16 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 		return o
 	}
 	if o.Failed != nil {
-		o.failed = o.Failed() // before the journal, whose end may come with it
+		o.failed = o.Failed() // before the journal is read, whose end may come with the failure
 	}
 	events, err := load(o.Dir)
 	if err != nil {
-		return o // not begun yet
+		return o // not started yet
 	}
 	o.returns = map[int]float64{}
 	for _, e := range events {
 		if e.Step <= o.From && o.From > 0 {
-			continue // its parent's
+			continue // belongs to the parent
 		}
 		o.step = max(o.step, e.Step)
 		switch b := e.Body.(type) {
@@ -82,7 +82,7 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 	return o
 }
 
-// TakeChildren takes what the journals hold.
+// TakeChildren takes over what was read from the journals.
 func (p *Pane) TakeChildren(msg ChildrenRead) {
 	b := &p.Groups[msg.Group]
 	was := b.over()
@@ -98,7 +98,7 @@ func (p *Pane) TakeChildren(msg ChildrenRead) {
 	}
 }
 
-// over says whether nothing more is to come of a forkGroup.
+// over says whether all children of a forkGroup are done or given up.
 func (b *forkGroup) over() bool {
 	for _, c := range b.Children {
 		if !c.done && c.failed == nil {
@@ -111,8 +111,8 @@ func (b *forkGroup) over() bool {
 // placebo says whether nothing was changed but the random streams.
 func (b *forkGroup) placebo() bool { return len(b.Set) == 0 && !b.Confirm }
 
-// Differences are what came of each pair that is done: the changed child's return less
-// the other's.
+// Differences are the results of the pairs that are done: the changed child's return minus the
+// other's.
 func (b *forkGroup) Differences() (out []float64) {
 	for _, r := range b.returns() {
 		out = append(out, r[1]-r[0])
@@ -120,8 +120,8 @@ func (b *forkGroup) Differences() (out []float64) {
 	return out
 }
 
-// returns are the mean returns of both children of each pair that is done, over the
-// evaluations behind the fork that both have; the changed one comes second.
+// returns are the mean returns of both children of each pair that is done, over the evaluations
+// after the fork that both have; the changed child comes second.
 func (b *forkGroup) returns() (out [][2]float64) {
 	for p := range b.Pairs {
 		var pair [2]*ChildRun
@@ -152,7 +152,7 @@ func (b *forkGroup) returns() (out [][2]float64) {
 	return out
 }
 
-// Over is how many times children were made and nothing more is to come of them.
+// Over is how many groups of children are over.
 func (p *Pane) Over() (n int) {
 	for i := range p.Groups {
 		if p.Groups[i].over() {
@@ -162,7 +162,7 @@ func (p *Pane) Over() (n int) {
 	return n
 }
 
-// Under is how many children of those that are not over are done, and of how many.
+// Under counts the children of the groups that are not over: how many are done, and of how many.
 func (p *Pane) Under() (done, of int) {
 	for i := range p.Groups {
 		if b := &p.Groups[i]; !b.over() {
@@ -176,8 +176,8 @@ func (p *Pane) Under() (done, of int) {
 	return done, of
 }
 
-// Returns are the mean returns behind the fork of both kinds of children, by pairs, of the
-// newest ones that are over.
+// Returns are the mean returns after the fork of changed and control children, by pairs, in the
+// newest group that is over.
 func (p *Pane) Returns() (changed, control []float64) {
 	for i := len(p.Groups) - 1; i >= 0; i-- {
 		if b := &p.Groups[i]; b.over() {

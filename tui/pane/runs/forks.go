@@ -18,20 +18,20 @@ import (
 type forkGroup struct {
 	pane.ForkPlan
 	title    string
-	asked    int // the env step at which it was asked for
+	asked    int // the env step at which the fork was requested
 	Children []ChildRun
 }
 
-// Forked delivers the children of a plan, or why there are none.
+// Forked delivers the children of a plan, or the reason why there are none.
 type Forked struct {
 	group forkGroup
 	err   error
 }
 
-// forkEvaluations are how many evaluations a child lives to see.
+// forkEvaluations is how many evaluations a child lives to see.
 const forkEvaluations = 5
 
-// OpenFork asks for the number of pairs with what is staged and without.
+// OpenFork asks for the number of pairs with and without the staged changes.
 func (p *Pane) OpenFork() tea.Cmd {
 	if len(p.Staged) == 0 {
 		p.Refuse("nothing is staged: f forks with what is staged and without, F with nothing changed")
@@ -51,13 +51,13 @@ func (p *Pane) OpenFork() tea.Cmd {
 		"Each pair has new random streams of its own, the same for both: one child gets the change, one does not. This run stays as it is.")
 }
 
-// OpenPlacebo asks for pairs that differ in nothing but their random streams.
+// OpenPlacebo asks for pairs that differ only in their random streams.
 func (p *Pane) OpenPlacebo() tea.Cmd {
 	return p.askPairs("placebo forks", pane.ForkPlan{},
 		"Nothing is changed but the random streams: how far the children of a pair come apart is what happens by itself. A difference inside that band says nothing.")
 }
 
-// commandConfirm is ":confirm": the schedule of a touched run against none.
+// commandConfirm is ":confirm": the schedule of a run that was changed against none.
 func (p *Pane) commandConfirm(string) error {
 	if p.History.Touched() == 0 {
 		return fmt.Errorf("confirm: no knob was touched in this run: there is no schedule to confirm")
@@ -67,8 +67,7 @@ func (p *Pane) commandConfirm(string) error {
 	return nil
 }
 
-// changedText names the changes that were made by hand while the run went on, or counts
-// them where they are many.
+// changedText names the changes made by hand during the run, or counts them if there are many.
 func (p *Pane) changedText() string {
 	var all []string
 	for _, c := range p.History.Changes {
@@ -91,7 +90,7 @@ func (p *Pane) childTime(steps int) time.Duration {
 	return d
 }
 
-// askPairs asks how many pairs a plan gets, and what that costs.
+// askPairs asks how many pairs to make, and says what they cost.
 func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd {
 	switch {
 	case p.About.Replay:
@@ -144,7 +143,7 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 	return nil
 }
 
-// askForkSteps asks how many env steps a child makes, and then how many pairs.
+// askForkSteps asks how many env steps a child makes, and then for the number of pairs.
 func (p *Pane) askForkSteps(title string, plan pane.ForkPlan, about string) tea.Cmd {
 	e := pane.NewEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(text string) tea.Cmd {
 		steps, err := knob.ParseCount(text)
@@ -162,7 +161,7 @@ func (p *Pane) askForkSteps(title string, plan pane.ForkPlan, about string) tea.
 	return nil
 }
 
-// beside is how many children train at a time.
+// beside is how many children train at the same time.
 func (p *Pane) beside() int {
 	if p.About.Beside == nil {
 		return 1
@@ -170,11 +169,11 @@ func (p *Pane) beside() int {
 	return max(1, p.About.Beside())
 }
 
-// Forker is who asks for the checkpoint of a fork.
+// Forker is the sender of a fork's request for a checkpoint.
 const Forker = "fork"
 
-// fork saves the run and then makes the children. A run that is over, or a plan that
-// begins anew, needs no checkpoint of now.
+// fork saves the run and then makes the children. A run that is over, or a plan whose children
+// start from scratch, needs no new checkpoint.
 func (p *Pane) fork(b forkGroup) tea.Cmd {
 	clear(p.Staged)
 	p.Say("")
@@ -191,12 +190,12 @@ func (p *Pane) fork(b forkGroup) tea.Cmd {
 	return nil
 }
 
-// Event begins the fork that a checkpoint was made for.
+// Event starts the fork whose checkpoint was made.
 func (p *Pane) Event(e event.Event) {
 	c, ok := e.Body.(event.Checkpointed)
 	b := p.saving
 	if !ok || b == nil || c.Obs.Position.Step < b.asked {
-		return // of before
+		return // an older checkpoint
 	}
 	p.saving = nil
 	if c.Obs.Error != "" {
@@ -218,7 +217,7 @@ func (p *Pane) makeChildren(b forkGroup) tea.Cmd {
 	}
 }
 
-// TakeForks lists children that were made.
+// TakeForks lists the children that were made.
 func (p *Pane) TakeForks(msg Forked) {
 	if msg.err != nil {
 		p.Report(msg.err)

@@ -10,8 +10,8 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// student are the two-sided 95% points of Student's t with 1 to 7 degrees of
-// freedom: of two to eight pairs.
+// student are the two-sided 95% points of Student's t with 1 to 7 degrees of freedom, for two to
+// eight pairs.
 var student = [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365}
 
 // interval is the mean of the pairs' differences and its 95% interval, from the
@@ -35,8 +35,8 @@ func interval(d []float64) (mean, half float64, ok bool) {
 	return mean, student[len(d)-2] * math.Sqrt(squares/(n-1)/n), true
 }
 
-// Band is the largest difference of a placebo pair over as many steps, and of how
-// many pairs; what lies inside happens by itself.
+// Band is the largest difference within a placebo pair over as many steps, and the number of such
+// pairs; a difference inside the band can arise by chance.
 func (p *Pane) Band(steps int) (width float64, pairs int) {
 	for i := range p.Groups {
 		if b := &p.Groups[i]; b.placebo() && b.Steps == steps {
@@ -66,7 +66,7 @@ func (p *Pane) groupLines(b *forkGroup, w int) []string {
 	d := b.Differences()
 	band, placebos := p.Band(b.Steps)
 	if b.placebo() {
-		placebos = 0 // it does not measure itself
+		placebos = 0 // a placebo group is not compared with itself
 	}
 	if len(d) > 0 {
 		out = append(out, p.dots(d, band, min(w, 72))...)
@@ -80,9 +80,9 @@ func (p *Pane) groupLines(b *forkGroup, w int) []string {
 	return out
 }
 
-// childLines are the children whose pair is not done: how far each is, and its last
-// return; or why it was given up. Of a single pair, which no dots can stand for, also
-// what came of each.
+// childLines are the children whose pair is not done: how far each has come and its last return, or
+// why it was given up. For a single pair, which cannot be shown as dots, there is also the result
+// of each child.
 func (p *Pane) childLines(b *forkGroup, w int) []string {
 	t := p.Theme
 	var out []string
@@ -98,7 +98,7 @@ func (p *Pane) childLines(b *forkGroup, w int) []string {
 				line = theme.Longest([]string{line, line + t.Dim.On("  return ") + format.Number(r) + t.Dim.On(" at ") + format.Count(at)}, w)
 			}
 			out = append(out, line)
-		case c.done: // the pair has a dot
+		case c.done: // the pair is shown as a dot
 		case c.failed != nil:
 			why := theme.Wrap(fmt.Sprintf("%s %s, %s: %v", t.Glyphs.Cross, name, filepath.Base(c.Dir), c.failed), max(8, w))
 			for _, l := range why {
@@ -134,7 +134,7 @@ func (b *forkGroup) pairDone(pair int) bool {
 	return true
 }
 
-// outcome is what came of a child that is done, and where it lies.
+// outcome is the result of a child that is done, and the folder of its run.
 func (b *forkGroup) outcome(c ChildRun, w int) []string {
 	text := b.kindOf(c)
 	if at, r, ok := c.lastReturn(); ok {
@@ -148,7 +148,7 @@ func (b *forkGroup) outcome(c ChildRun, w int) []string {
 	return theme.Wrap(text+"; in "+c.Dir, max(8, w))
 }
 
-// lastReturn is the newest evaluation behind the fork.
+// lastReturn is the newest evaluation after the fork.
 func (o ChildRun) lastReturn() (step int, mean float64, ok bool) {
 	for at, r := range o.returns {
 		if at >= step {
@@ -158,7 +158,7 @@ func (o ChildRun) lastReturn() (step int, mean float64, ok bool) {
 	return step, mean, ok
 }
 
-// verdictOf says what the pairs that are done show.
+// verdictOf says what the finished pairs show.
 func (p *Pane) verdictOf(b *forkGroup, d []float64, band float64, placebos int) string {
 	t := p.Theme
 	switch {
@@ -192,7 +192,7 @@ func (p *Pane) verdictOf(b *forkGroup, d []float64, band float64, placebos int) 
 	return text + fmt.Sprintf("; more than what happens by itself (%s%s, %d placebo %s)", t.Glyphs.PlusMinus, format.Number(band), placebos, format.Plural("pair", placebos))
 }
 
-// about is what a plan is to say something about.
+// about is the question that a plan answers.
 func (b *forkGroup) about() string {
 	if b.Confirm || len(b.Set) > 1 {
 		return "the changes"
@@ -200,8 +200,8 @@ func (b *forkGroup) about() string {
 	return "the knob"
 }
 
-// VerdictInk colours a difference that stands out of the placebo band and whose
-// interval has no 0 in it; no other.
+// VerdictInk colours only a difference that stands out of the placebo band and whose interval does
+// not contain 0.
 func (p *Pane) VerdictInk(b *forkGroup, d []float64, band float64, placebos int) theme.Ink {
 	mean, half, ok := interval(d)
 	switch {
@@ -214,8 +214,8 @@ func (p *Pane) VerdictInk(b *forkGroup, d []float64, band float64, placebos int)
 	}
 }
 
-// dots draws the differences around 0: a dot each, a figure where several share a
-// column, the placebo band behind them, and the interval of their mean below.
+// dots draws the differences around 0: a dot each, a digit where several share a column, the
+// placebo band behind them, and the interval of their mean below.
 func (p *Pane) dots(d []float64, band float64, w int) []string {
 	t := p.Theme
 	most := band

@@ -1,5 +1,5 @@
-// Package runs shows this run beside those it is compared with, and makes and compares
-// the children of forks.
+// Package runs shows this run beside the runs it is compared with, and makes and compares the
+// children of forks.
 package runs
 
 import (
@@ -31,25 +31,25 @@ type Pane struct {
 	*steer.Steering
 	saving *forkGroup // waits for its checkpoint
 	Groups []forkGroup
-	NextAt time.Time // when the journals of children are read next
+	NextAt time.Time // when to read the children's journals next
 }
 
-// New makes the pane of what s steers.
+// New makes the pane of the run that s steers.
 func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
 
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.Runs }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (p *Pane) Tab() string { return string(pane.Runs) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) { return "RUNS", "" }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding { return nil }
 
-// Verbs are its commands.
+// Verbs are the commands of the pane.
 func (p *Pane) Verbs() []pane.Verb {
 	return []pane.Verb{
 		{Name: "confirm", About: "make the changes of this run a preset, and run it beside an untouched control on fresh seeds", Arguments: nil, Run: p.commandConfirm},
@@ -57,10 +57,10 @@ func (p *Pane) Verbs() []pane.Verb {
 	}
 }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Charts} }
 
-// Body lists this run and those that it is compared with.
+// Body lists this run and the runs that it is compared with.
 func (p *Pane) Body(w, _ int) []string {
 	t, h := p.Theme, &p.History
 	row := func(mark string, name string, h *history.History, state string) string {
@@ -126,8 +126,7 @@ func (p *Pane) OverlayRun(msg Loaded) {
 	p.Changed()
 }
 
-// Forget takes the runs away that this one is compared with; it says whether there were
-// any.
+// Forget removes the runs that this one is compared with; it says whether there were any.
 func (p *Pane) Forget() bool {
 	if len(p.Others) == 0 {
 		return false

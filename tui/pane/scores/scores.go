@@ -23,42 +23,42 @@ type Pane struct {
 	*steer.Steering
 }
 
-// New makes the pane of what s steers.
+// New makes the pane of the run that s steers.
 func New(s *steer.Steering) *Pane { return &Pane{Steering: s} }
 
 // ID names the pane.
 func (v *Pane) ID() pane.ID { return pane.Scores }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (v *Pane) Tab() string { return string(pane.Scores) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (v *Pane) Title(w int) (title, note string) { return "F VALUES", v.scoresNote(w - 16) }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (v *Pane) Keys() []pane.Binding { return nil }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (v *Pane) DependsOn() []topic.Topic {
 	return []topic.Topic{topic.Snapshot, topic.Generations, topic.Staged}
 }
 
-// Body is the distribution of F: real, asked for and synthetic ones above each
-// other, and a preview, over the same bins.
+// Body is the distribution of F: real, requested and synthetic values, one below the other, and a
+// preview, all over the same bins.
 func (v *Pane) Body(w, h int) []string {
 	t := v.Theme
 	all := v.distributions()
 	if len(all) == 0 {
 		return v.scoresSoFar(w, h)
 	}
-	// What came matters more than what was asked for, and beside a preview most.
+	// The synthetic values matter more than the requested ones, most of all beside a preview.
 	for _, letter := range []string{"a", "r", "s"} {
 		if len(all) > max(1, h) {
 			all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.letter == letter })
 		}
 	}
 	n := len(all)
-	spare := 2 // for the axis and a line below it
+	spare := 2 // for the axis and the line below it
 	if v.askedText(w) != "" {
 		spare++
 	}
@@ -89,7 +89,7 @@ func (v *Pane) Body(w, h int) []string {
 		out = append(out, strings.Repeat(" ", d.label+1)+t.Dim.On(axis))
 	}
 	text := v.PreviewText()
-	if text != "" && v.Preview.Answer != nil && v.Previewed() == nil { // two lines say why
+	if text != "" && v.Preview.Answer != nil && v.Previewed() == nil { // the reason takes two lines
 		out = out[:max(0, min(len(out), h-2))]
 	}
 	if text != "" && len(out) < h {
@@ -108,7 +108,7 @@ func (v *Pane) Body(w, h int) []string {
 	return append(out, v.mediansSoFar(w, h-len(out))...)
 }
 
-// withoutSynthetic says why there is no F of D_syn.
+// withoutSynthetic says why D_syn has no F.
 func (v *Pane) withoutSynthetic() string {
 	if v.Snap.Synthetic > 0 {
 		return "F is of what was seen: synthetic rows have none"
@@ -131,7 +131,7 @@ func beyond(all []histogramRow) float64 {
 	return highest
 }
 
-// scoresSoFar stands for the histograms before the first generation, and in a replay.
+// scoresSoFar takes the place of the histograms before the first generation, and in a replay.
 func (v *Pane) scoresSoFar(w, h int) []string {
 	t := v.Theme
 	text := "histograms come with the first generation"
@@ -161,7 +161,7 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 	return append(out, v.mediansSoFar(w, h-len(out))...)
 }
 
-// mediansSoFar is how the median of real transitions went, where there is a line for it.
+// mediansSoFar is the history of the real transitions' median, if there is a line for it.
 func (v *Pane) mediansSoFar(w, h int) []string {
 	medians := v.History.Main(history.CurveF50).From(v.History.ScoredFrom)
 	if h < 1 || len(medians) < 2 {
@@ -171,14 +171,14 @@ func (v *Pane) mediansSoFar(w, h int) []string {
 	return []string{name + v.Theme.Real.On(v.Theme.Trend(medians, w-theme.Width(name)))}
 }
 
-// histogramView is how histograms are drawn: how high, columns of a bin, width of
-// the label before and of the room behind.
+// histogramView says how to draw histograms: their rows, columns of a bin, width of the label in
+// front and of the room behind.
 type histogramView struct{ rows, columns, label, room int }
 
-// quantileWidth is the room for the quantiles, as " p90 0.810".
+// quantileWidth is the room for the quantiles, such as " p90 0.810".
 const quantileWidth = 10
 
-// histogram is a label, the bars, and median and 90th percentile behind them.
+// histogram is a label, the bars, and then median and 90th percentile.
 func (v *Pane) histogram(row histogramRow, d histogramView) []string {
 	t, name, q, colour := v.Theme, row.name, row.data, row.colour
 	var values []float64
@@ -211,7 +211,7 @@ func (v *Pane) histogram(row histogramRow, d histogramView) []string {
 	return out
 }
 
-// short is a number in four columns, as 3e-3.
+// short is a number in four columns, such as 3e-3.
 func short(v float64) string {
 	return strings.Replace(strconv.FormatFloat(v, 'e', 0, 64), "e-0", "e-", 1)
 }
@@ -235,8 +235,8 @@ type histogramRow struct {
 	colour       theme.Ink
 }
 
-// distributions are those of F to show: real, what the prompts asked for and what
-// came of them, and what a preview would make, all over the same edges.
+// distributions are those of F to show: real, requested by the prompts, synthetic, and what a
+// preview would give, all over the same edges.
 func (v *Pane) distributions() []histogramRow {
 	t, s := v.Theme, v.Snap
 	realF, syn, asked := s.FReal, s.FSyn, s.FAsked
@@ -248,7 +248,7 @@ func (v *Pane) distributions() []histogramRow {
 		if p.Synthetic != nil {
 			syn = p.Synthetic
 		}
-		asked = nil // over other edges
+		asked = nil // it has other edges
 	}
 	var out []histogramRow
 	add := func(name, letter string, h *event.Histogram, colour theme.Ink) {
@@ -265,7 +265,7 @@ func (v *Pane) distributions() []histogramRow {
 	return out
 }
 
-// askedText compares the F that prompts asked for with that of what came out.
+// askedText compares the F that prompts asked for with the F of the resulting rows.
 func (v *Pane) askedText(w int) string {
 	t, g := v.Theme, v.History.Generated
 	if g == nil || g.Asked == nil || g.Achieved == nil {

@@ -11,18 +11,18 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// spanNumbers is the room for the numbers behind a span, as " med 5.3e-4 p90 0.0015".
+// spanNumbers is the room for the numbers behind a span, such as " med 5.3e-4 p90 0.0015".
 const spanNumbers = 24
 
-// span is what a journal keeps of a distribution of F.
+// span is the part of a distribution of F that a journal keeps.
 type span struct {
 	name, letter     string
 	q10, median, q90 float64
 	colour           theme.Ink
 }
 
-// spans are those of the real transitions, of what the last prompts asked for and of what
-// came of them.
+// spans are those of the real transitions, of the F requested by the last prompts, and of the F of
+// the resulting rows.
 func (v *Pane) spans() []span {
 	t, h := v.Theme, v.History
 	var out []span
@@ -43,11 +43,11 @@ func (v *Pane) spans() []span {
 	return out
 }
 
-// spanLines draws each from its 10th to its 90th percentile with its median on it, over one
-// axis, and the axis below where there is a line for it.
+// spanLines draws each span from its 10th to its 90th percentile with a mark at the median, over
+// one axis, which stands below if there is a line for it.
 func (v *Pane) spanLines(all []span, w, h int) []string {
 	t := v.Theme
-	if len(all) > h { // what came matters more than what was asked for
+	if len(all) > h { // the result matters more than the request
 		all = slices.DeleteFunc(all, func(s span) bool { return s.letter == "a" })
 	}
 	label := 5
@@ -84,14 +84,14 @@ func (v *Pane) spanLines(all []span, w, h int) []string {
 	return out
 }
 
-// axis is what the spans are drawn over.
+// axis is the range over which the spans are drawn.
 type axis struct {
 	low, high float64
 	log       bool
 }
 
-// axisOf reaches from the lowest 10th percentile to the highest 90th, by logarithms where
-// all are above 0.
+// axisOf reaches from the lowest 10th percentile to the highest 90th; it is logarithmic if all
+// values are above 0.
 func axisOf(all []span) axis {
 	a := axis{math.Inf(1), math.Inf(-1), true}
 	for _, s := range all {
@@ -101,7 +101,7 @@ func axisOf(all []span) axis {
 	return a
 }
 
-// column is where a value lies among w.
+// column is the column of a value among w columns.
 func (a axis) column(value float64, w int) int {
 	lo, hi := a.low, a.high
 	if a.log {

@@ -18,7 +18,8 @@ func drawn(all []span, w, h int) []string {
 	return v.spanLines(all, w, h)
 }
 
-// From 0.001 to 1 by logarithms: a median of 0.1 lies two thirds of the way.
+// Spans from 0.001 to 1 are drawn on a logarithmic scale: a median of 0.1 lies two thirds of the
+// way.
 func TestSpansLieWhereTheirNumbersAre(t *testing.T) {
 	all := []span{{name: "real", letter: "r", q10: 0.001, median: 0.01, q90: 0.1}, {name: "D_syn", letter: "s", q10: 0.01, median: 0.1, q90: 1}}
 	lines := drawn(all, 61, 9)
@@ -32,8 +33,8 @@ func TestSpansLieWhereTheirNumbersAre(t *testing.T) {
 	}
 }
 
-// By its values where one of them is not above 0; without a spread, and with numbers that
-// are none, in lines of the width that there is.
+// Spans are linear where one of the values is not above 0. Spans without a spread, and values that
+// are not numbers, are also drawn in lines of the given width.
 func TestSpansOfAnyNumbers(t *testing.T) {
 	if on := axisOf([]span{{q10: -1, median: 0, q90: 3}}); on.log || on.column(0, 41) != 10 {
 		t.Errorf("%+v, 0 at column %d", on, on.column(0, 41))

@@ -1,4 +1,4 @@
-// Package sentence says in one sentence how a run does.
+// Package sentence describes the state of a run in one sentence.
 package sentence
 
 import (
@@ -11,8 +11,8 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Text says in one sentence how the run is doing, for a person who sees the
-// screen for the first time.
+// Text says in one sentence how the run is doing, for a person who sees the screen for the first
+// time.
 func (p *Pane) Text() string {
 	h, s := &p.History, p.Snap
 	var parts []string
@@ -33,7 +33,7 @@ func (p *Pane) Text() string {
 	return text
 }
 
-// Pane is the run in one sentence.
+// Pane is the sentence about the run.
 type Pane struct {
 	*pane.Run
 }
@@ -44,16 +44,16 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.Sentence }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (p *Pane) Tab() string { return string(pane.Sentence) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) { return "IN ONE SENTENCE", "" }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding { return nil }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
 // Body is the sentence, wrapped.

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// machineEvery is the time between two looks at the machine.
+// machineEvery is the time between two readings of the machine.
 const machineEvery = 2 * time.Second
 
-// Machine is what the system pane shows: shares of processors and memory, of this
-// process and of all. What cannot be found out is negative.
+// Machine is what the system pane shows: the use of processors and memory by this process and by
+// all. Unknown values are negative.
 type Machine struct {
 	At          time.Time
 	own, all    time.Duration // processor time so far
 	idle        time.Duration
 	Cores, Busy float64 // processors used: by this process; share of all that are busy
-	Resident    float64 // bytes of this process
-	Heap        float64 // of them, of the Go heap
-	Total, Free float64 // bytes of the machine
+	Resident    float64 // resident bytes of this process
+	Heap        float64 // the part in the Go heap
+	Total, Free float64 // bytes of the machine's memory
 	CPUs        int
 	BusyPast    []float64
 }
 
-// look takes new numbers when the old ones are old enough and the pane is shown.
+// look takes a new reading if the last one is old enough and the pane is shown.
 func (k *Machine) look(now time.Time, seen bool) bool {
 	if !seen || now.Sub(k.At) < machineEvery {
 		return false
@@ -54,8 +54,8 @@ func (k *Machine) look(now time.Time, seen bool) bool {
 	return true
 }
 
-// machineTime is the processor time of all processes and of none, since the start
-// of the machine; zero where it is not known.
+// machineTime is the processor time used by all processes, and the idle time, since the machine
+// started; zero if unknown.
 func machineTime() (all, idle time.Duration) {
 	doc, err := os.ReadFile("/proc/stat")
 	if err != nil {
@@ -67,7 +67,7 @@ func machineTime() (all, idle time.Duration) {
 		if err != nil {
 			continue
 		}
-		d := time.Duration(v * 10 * float64(time.Millisecond)) // hundredths of a second
+		d := time.Duration(v * 10 * float64(time.Millisecond)) // the unit is hundredths of a second
 		all += d
 		if i == 4 || i == 5 { // idle, and waiting for disks
 			idle += d
@@ -76,17 +76,16 @@ func machineTime() (all, idle time.Duration) {
 	return all, idle
 }
 
-// Resident is the memory of this process in bytes; −1 where it is not known.
+// Resident is the memory of this process in bytes; −1 if unknown.
 func Resident() float64 { return residentBytes() }
 
-// FreeMemory is the memory of the machine that programs can have, in bytes; −1 where
-// it is not known.
+// FreeMemory is the memory of the machine that is available to programs, in bytes; −1 if unknown.
 func FreeMemory() float64 {
 	_, free := memoryBytes()
 	return free
 }
 
-// residentBytes is the memory of this process; −1 where it is not known.
+// residentBytes is the memory of this process; −1 if unknown.
 func residentBytes() float64 {
 	doc, err := os.ReadFile("/proc/self/statm")
 	fields := bytes.Fields(doc)
@@ -100,8 +99,7 @@ func residentBytes() float64 {
 	return pages * float64(os.Getpagesize())
 }
 
-// memoryBytes is the memory of the machine and what of it is free; −1 where it is
-// not known.
+// memoryBytes is the memory of the machine and the part that is free; −1 if unknown.
 func memoryBytes() (total, free float64) {
 	doc, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ProcessTime is the processor time of this process so far; −1 where it is not
-// known.
+// ProcessTime is the processor time of this process so far; −1 if unknown.
 func ProcessTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -1,4 +1,4 @@
-// Package system shows what this process and the machine do.
+// Package system shows the activity of this process and of the machine.
 package system
 
 import (
@@ -12,11 +12,11 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// Pane is what this process and the machine do.
+// Pane is the activity of this process and of the machine.
 type Pane struct {
 	*pane.Run
 	Machine Machine
-	Line    func() (sent int64, took time.Duration) // bytes written to the terminal, and how long a write takes; nil: not known
+	Line    func() (sent int64, took time.Duration) // bytes written to the terminal, and how long a write takes; nil: unknown
 }
 
 // New makes the pane of a run.
@@ -25,19 +25,19 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.System }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (p *Pane) Tab() string { return string(pane.System) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) { return "SYSTEM", "" }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding { return nil }
 
-// DependsOn are the topics that it shows.
+// DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{} }
 
-// Body is what this process and the machine do.
+// Body is the activity of this process and of the machine.
 func (p *Pane) Body(w, h int) []string {
 	t, k := p.Theme, &p.Machine
 	if k.At.IsZero() || len(k.BusyPast) == 0 {
@@ -68,7 +68,7 @@ func (p *Pane) Body(w, h int) []string {
 	return lines
 }
 
-// gpuUse is what a GPU does, as much as there is room for.
+// gpuUse is the activity of a GPU, in as much detail as there is room for.
 func (p *Pane) gpuUse(g *pane.GPU, w int) string {
 	t := p.Theme
 	text := t.Dim.On("busy ")
@@ -90,8 +90,8 @@ func (p *Pane) gpuUse(g *pane.GPU, w int) string {
 	return theme.Longest(all, w)
 }
 
-// Poll takes new numbers while the pane is shown. While a run stands still it takes none:
-// such a screen writes nothing.
+// Poll takes a new reading while the pane is shown. While a run stands still it takes none, so that
+// the screen writes nothing.
 func (p *Pane) Poll(visible bool) {
 	moving := p.Snap != nil && (p.Snap.State == event.Running || p.Snap.State == event.Starting)
 	if p.Machine.look(p.Now(), moving && visible) {

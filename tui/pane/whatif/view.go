@@ -11,7 +11,7 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// Body is where the what-if stands, and its table; or what one would be.
+// Body is the state of the what-if and its table, or a proposal for one.
 func (p *Pane) Body(w, h int) []string {
 	out := p.status(w)
 	if t := p.seen.Table; t != nil {
@@ -29,7 +29,7 @@ func (p *Pane) Body(w, h int) []string {
 	return out
 }
 
-// status is what is under way, or what would be.
+// status describes the what-if that is under way, or would be.
 func (p *Pane) status(w int) (out []string) {
 	t, s := p.Theme, p.seen
 	say := func(ink theme.Ink, text string) {
@@ -63,8 +63,8 @@ func (p *Pane) status(w int) (out []string) {
 	return out
 }
 
-// owner is what a what-if ends with: the process of the run, which a screen of another
-// process leaves alone.
+// owner is what a what-if ends with: the run's process, which goes on when a screen of another
+// process is closed.
 func (p *Pane) owner() string {
 	if p.About.Remote {
 		return "the run"
@@ -72,7 +72,7 @@ func (p *Pane) owner() string {
 	return "this screen"
 }
 
-// propose says what one would be and what it would take.
+// propose says what a what-if would compare and what it would take.
 func (p *Pane) propose(say func(theme.Ink, string)) {
 	t := p.Theme
 	if err := p.refused(); err != nil {
@@ -90,7 +90,7 @@ func (p *Pane) propose(say func(theme.Ink, string)) {
 	say(t.Key, "enter begins")
 }
 
-// columns are how a table is divided: the names, and a cell for each number.
+// columns says how a table is divided: the names, and a cell for each number.
 type columns struct {
 	name, cell int
 	value      bool // errors beside returns
@@ -109,7 +109,8 @@ func columnsOf(w int) columns {
 	return columns{name: name, cell: narrow, stacked: w < name+2*narrow}
 }
 
-// table has a line for the rows that were asked for, and side by side who made them.
+// table has a line for each kind of requested rows and, side by side, columns for who made the
+// rows.
 func (p *Pane) table(found *whatif.Table, w int) []string {
 	t, c := p.Theme, columnsOf(w)
 	group := c.cell
@@ -150,7 +151,7 @@ func (p *Pane) table(found *whatif.Table, w int) []string {
 	for i := range found.Arms {
 		a := &found.Arms[i]
 		if a.MadeBy == whatif.MadeBySimulator {
-			continue // it stands beside its twin
+			continue // shown beside its twin
 		}
 		if i == 1 {
 			out = append(out, t.Dim.On(t.Fit(t.Fit("", c.name)+t.Fit(made, group)+simulated, w)))
@@ -166,7 +167,7 @@ func (p *Pane) table(found *whatif.Table, w int) []string {
 	return strings.Split(strings.Join(out, "\n"), "\n")
 }
 
-// cell is the mean of the repeats, and their deviation where there is room.
+// cell is the mean of the repeats and, if there is room, their deviation.
 func (p *Pane) cell(v []run.Float, c columns) string {
 	mean, deviation := whatif.Spread(v)
 	if !c.spread || len(v) < 2 {
@@ -175,7 +176,7 @@ func (p *Pane) cell(v []run.Float, c columns) string {
 	return format.Number(mean) + p.Spelled(" ±"+format.Number(deviation))
 }
 
-// questions are what findings compare, in plain words.
+// questions are what the findings compare, in plain words.
 var questions = map[string]struct{ first, second string }{
 	whatif.QuestionAsked:    {"prioritized rows", "unprioritized ones, both by the simulator"},
 	whatif.QuestionMade:     {"prioritized rows as generated", "the same by the simulator"},
@@ -185,7 +186,7 @@ var questions = map[string]struct{ first, second string }{
 	whatif.QuestionFreeReal: {"unprioritized rows as generated", "real rows only"},
 }
 
-// verdict is a finding in a sentence, with its sign and its ink.
+// verdict is a finding as a sentence, with its sign and its ink.
 func (p *Pane) verdict(f whatif.Finding) (mark, text string, ink theme.Ink) {
 	t := p.Theme
 	q, known := questions[f.Question]
@@ -237,7 +238,7 @@ func (p *Pane) verdicts(found *whatif.Table, w int) (out []string) {
 	return out
 }
 
-// interval is a difference with what it lies in.
+// interval is a difference with its interval.
 func interval(d *whatif.Difference) string {
 	by, half := float64(d.Mean), float64(d.Half)
 	if math.IsInf(half, 0) || math.IsNaN(half) {

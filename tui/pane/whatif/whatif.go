@@ -1,5 +1,5 @@
-// Package whatif shows what would become of a run's agent with other rows to learn from,
-// as it is computed beside the run from a checkpoint.
+// Package whatif shows what would become of a run's agent if it learned from other rows, as
+// computed from a checkpoint beside the run.
 package whatif
 
 import (
@@ -16,18 +16,18 @@ import (
 	"pgrlab/tui/topic"
 )
 
-// sender is who asks for the checkpoint, in the journal.
+// sender is the sender, in the journal, of the request for the checkpoint.
 const sender = "what-if"
 
-// Pane is the what-if of a run: what it would take, how far it is, and its table.
+// Pane is the what-if of a run: what it would take, its progress, and its table.
 type Pane struct {
 	*pane.Run
-	saving bool              // the run was asked for a checkpoint, to begin with it
-	asked  int               // the env step at which it was
-	failed error             // why there was none
-	seen   *pane.WhatIfState // as drawn
-	top    int               // lines that are scrolled away
-	rows   int               // lines that there are
+	saving bool              // the run was asked for a checkpoint to begin with
+	asked  int               // the env step of that request
+	failed error             // the error of the last attempt
+	seen   *pane.WhatIfState // the state as last drawn
+	top    int               // lines scrolled away at the top
+	rows   int               // lines of the whole text
 }
 
 // New makes the pane of a run.
@@ -36,10 +36,10 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r, seen: &pane.WhatIfState{}} }
 // ID names the pane.
 func (p *Pane) ID() pane.ID { return pane.WhatIfs }
 
-// Tab is its name on the tab bar.
+// Tab is the name of the pane on the tab bar.
 func (p *Pane) Tab() string { return string(pane.WhatIfs) }
 
-// Title is what its border says.
+// Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) {
 	switch {
 	case p.seen.Under:
@@ -50,7 +50,7 @@ func (p *Pane) Title(w int) (title, note string) {
 	return "WHAT IF", theme.Longest([]string{p.Theme.Dim.On(note)}, w-16)
 }
 
-// Keys work while it is in focus.
+// Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding {
 	return []pane.Binding{
 		{Name: "what-if-begin", Of: pane.LiveRun, Keys: []string{"enter"}, Does: "begin", Help: "save the run, and train its agent on beside it with other rows", Action: p.begin},
@@ -60,10 +60,10 @@ func (p *Pane) Keys() []pane.Binding {
 	}
 }
 
-// DependsOn are the topics that it shows: what it would take follows the run's speed.
+// DependsOn are the topics that the pane shows: the estimate of the work follows the run's speed.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
-// Definitions explain its numbers.
+// Definitions explain the pane's numbers.
 func (p *Pane) Definitions() []pane.Definition {
 	return []pane.Definition{{
 		Name: "WHAT IF", Shown: []string{"return", "error", "updates", "repeats", "constant", "unprioritized", "made", "work", "lines", "differences", "intervals"},
@@ -79,7 +79,7 @@ func (p *Pane) Scroll(by int) tea.Cmd {
 	return nil
 }
 
-// refused says why no what-if can be begun now.
+// refused says why no what-if can begin now.
 func (p *Pane) refused() error {
 	switch {
 	case p.About.Replay:
@@ -101,7 +101,8 @@ func (p *Pane) refused() error {
 	return nil
 }
 
-// begin has the run saved, and begins with that; a run that is over is saved.
+// begin saves the run and starts the what-if from that checkpoint; a run that is over is saved
+// already.
 func (p *Pane) begin() tea.Cmd {
 	if err := p.refused(); err != nil {
 		p.Tell(err.Error())
@@ -124,17 +125,17 @@ func (p *Pane) begin() tea.Cmd {
 	return nil
 }
 
-// compute begins outside the event loop.
+// compute starts the what-if outside the event loop.
 func (p *Pane) compute() tea.Msg {
 	p.About.WhatIf.Begin()
 	return nil
 }
 
-// Event begins with the checkpoint that was asked for.
+// Event starts the what-if from the checkpoint that was requested.
 func (p *Pane) Event(e event.Event) {
 	c, ok := e.Body.(event.Checkpointed)
 	if !ok || !p.saving || c.Obs.Position.Step < p.asked {
-		return // of before
+		return // an older checkpoint
 	}
 	p.saving = false
 	if c.Obs.Error != "" {
@@ -145,7 +146,7 @@ func (p *Pane) Event(e event.Event) {
 	p.redraw()
 }
 
-// stop ends the one under way.
+// stop ends the current what-if.
 func (p *Pane) stop() tea.Cmd {
 	switch {
 	case p.Watching():
@@ -162,7 +163,7 @@ func (p *Pane) stop() tea.Cmd {
 	return nil
 }
 
-// Poll looks where it stands; its end is said, too.
+// Poll follows the state of the what-if, and reports its end.
 func (p *Pane) Poll(visible bool) {
 	if p.About.WhatIf == nil {
 		return
@@ -192,16 +193,16 @@ func (p *Pane) redraw() {
 	p.Changed()
 }
 
-// Under says how far one is that is under way.
+// Under says whether a what-if is under way, and how far it has come.
 func (p *Pane) Under() (share float64, under bool) { return p.share(), p.seen.Under }
 
-// share is how much of it is done.
+// share is the share of the work that is done.
 func (p *Pane) share() float64 {
 	at := p.seen.Progress
 	return float64(at.Done) / float64(max(1, at.Total))
 }
 
-// toGo is how long the one under way still takes at its pace so far; 0: not known yet.
+// toGo is how long the current what-if will still take at its pace so far; 0: not known yet.
 func (p *Pane) toGo() time.Duration {
 	spent, at := p.Now().Sub(p.seen.Begun), p.seen.Progress
 	if p.seen.Begun.IsZero() || at.Done == 0 || spent < 2*time.Second {

@@ -1,4 +1,4 @@
-// Package commandtest has what tests give to commands in place of tasks and devices.
+// Package commandtest has stand-ins for tasks and devices, for tests of commands.
 package commandtest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// Deps have the tasks' names and nothing that computes.
+// Deps have the tasks' names, and nothing that computes.
 func Deps() cli.Deps {
 	return cli.Deps{
 		Version: "v0.0.0-test",
@@ -26,13 +26,13 @@ func Deps() cli.Deps {
 	}
 }
 
-// GPU is the one of DepsWithGPU.
+// GPU is the GPU of DepsWithGPU.
 func GPU() cli.GPU {
 	busy, others := 0.37, 0
 	return cli.GPU{Index: 1, Name: "Test GPU", UUID: "GPU-1234", Capability: "9.0", Memory: 80 << 30, Free: 79 << 30, Compute: &busy, Others: &others}
 }
 
-// DepsWithGPU are Deps with one GPU, or with what says why there is none.
+// DepsWithGPU are Deps with one GPU, or with an error that says why there is none.
 func DepsWithGPU(none error) cli.Deps {
 	d := Deps()
 	d.ChooseGPU = func(string) (cli.GPU, string, error) { return GPU(), "79 GiB free", none }
@@ -47,5 +47,5 @@ func DepsWithGPU(none error) cli.Deps {
 	return d
 }
 
-// ErrNoDriver is why there is no GPU.
+// ErrNoDriver says why there is no GPU.
 var ErrNoDriver = errors.New("no CUDA driver: libcuda.so.1 was not found: install NVIDIA's driver")

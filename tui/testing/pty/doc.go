@@ -1,3 +1,3 @@
-// Package pty opens pseudo terminals on Linux: the terminals of tests, which read
-// what a person would see and press what a person would press.
+// Package pty opens pseudo terminals on Linux: tests use them to read what a person would see and
+// to press the keys that a person would press.
 package pty

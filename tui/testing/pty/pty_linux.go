@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens a pseudo terminal of so many columns and rows: the person's side, whose
-// reads can be interrupted by closing it, and the program's. Both are the caller's to
-// close.
+// Open opens a pseudo terminal with the given number of columns and rows. It returns the person's
+// side, whose reads end when it is closed, and the program's side. The caller must close both.
 func Open(columns, rows int) (person, program *os.File, err error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -39,7 +38,7 @@ func other(fd int) (*os.File, error) {
 	return os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 }
 
-// Resize gives a terminal another size; the program at it is told by the kernel.
+// Resize gives a terminal another size; the kernel tells the program on it.
 func Resize(program *os.File, columns, rows int) error {
 	return unix.IoctlSetWinsize(int(program.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: uint16(rows), Col: uint16(columns)})
 }

@@ -1,5 +1,5 @@
-// Package tmux runs programs in windows of tmux, for tests: they press what a person
-// would press and see what a person would see.
+// Package tmux runs programs in tmux windows for tests, which press what a person would press and
+// see what a person would see.
 package tmux
 
 import (
@@ -14,24 +14,24 @@ import (
 	"pgrlab/core/testing/pace"
 )
 
-// Window is the only window of a tmux server of its own.
+// Window is the only window of its own tmux server.
 type Window struct {
-	Back int // how many lines above the window are looked at, too
+	Back int // number of lines above the window that are read, too
 
 	t    testing.TB
 	name string
 }
 
-// opened counts windows: a server that was told to end is there for another moment, so
-// that no two have the same name.
+// opened counts windows, so that no two servers have the same name: a server that was told to end
+// exists for another moment.
 var opened atomic.Int64
 
 // patience is how long a program may take to show something, on a machine that other
 // tests keep busy.
 const patience = 5 * time.Minute
 
-// Open runs a command line of the shell in a window of w columns and h lines, until the
-// test is over. Without tmux the test is skipped.
+// Open runs a shell command line in a window of w columns and h lines until the test is over.
+// Without tmux the test is skipped.
 func Open(t testing.TB, w, h int, command string) *Window {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -43,7 +43,7 @@ func Open(t testing.TB, w, h int, command string) *Window {
 	return win
 }
 
-// Do gives tmux a command and returns what it writes.
+// Do gives tmux a command and returns its output.
 func (w *Window) Do(args ...string) string {
 	w.t.Helper()
 	c := exec.Command("tmux", append([]string{"-L", w.name}, args...)...)
@@ -67,11 +67,11 @@ func (w *Window) Type(text string) {
 	w.Keys("-l", text)
 }
 
-// maxShown is how many lines of a window a test that has failed shows: the last ones.
+// maxShown is how many of a window's last lines a failed test shows.
 const maxShown = 60
 
-// Await waits until the window shows text, wherever its lines are broken, which depends on
-// the numbers in them; it returns all that it shows.
+// Await waits until the window shows text, wherever its lines are broken, because the breaks depend
+// on the numbers in them; it returns everything shown.
 func (w *Window) Await(text string) (shown string) {
 	w.t.Helper()
 	limit := time.Now().Add(patience)
@@ -84,11 +84,11 @@ func (w *Window) Await(text string) (shown string) {
 			lines := strings.Split(strings.TrimRight(shown, "\n"), "\n")
 			w.t.Fatalf("no %q in the window:\n%s", text, strings.Join(lines[max(0, len(lines)-maxShown):], "\n"))
 		}
-		<-time.After(30 * time.Millisecond) // between two looks at another program, which cannot tell us
+		<-time.After(30 * time.Millisecond) // time between two polls of another program, which cannot notify us
 	}
 }
 
-// unbroken is a text whose lines, and the spaces that indent or fill them, became one line.
+// unbroken is a text as one line, without line breaks and the spaces that indent or fill its lines.
 func unbroken(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // Press presses keys and waits for text.
@@ -104,7 +104,7 @@ func (w *Window) Resize(width, height int) {
 	w.Do("resize-window", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
 }
 
-// ResizeInADialog takes the window through sizes large and small while it shows text.
+// ResizeInADialog changes the window to large and small sizes while it shows text.
 func (w *Window) ResizeInADialog(text string) {
 	w.t.Helper()
 	w.Await(text)

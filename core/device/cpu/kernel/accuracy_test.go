@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// A curve is an elementwise function with its float64 truth. The error is in
-// ulp of the truth, or of floor where that is larger: slopes have a root, near
-// which only the absolute error can be small.
+// A curve is an elementwise function with its true values in float64. The error is in ulp of the
+// truth, or of floor where that is larger: slopes have a root, near which only the absolute error
+// can be small.
 type curve struct {
 	name  string
 	call  func(f *Family, dst, x []float32)
@@ -72,8 +72,8 @@ func trueMish(x float64) float64 {
 	return x * e * (e + 2) / (e*e + 2*e + 2)
 }
 
-// ulps is the distance of got from want in units of the last place of a float32
-// of that size (of floor, if that is larger).
+// ulps returns the distance of got from want in units of the last place of a float32 of that size
+// (of floor, if that is larger).
 func ulps(got float32, want, floor float64) float64 {
 	if r := float32(want); r == got || (r != r && got != got) {
 		return 0
@@ -109,7 +109,7 @@ func TestAccuracy(t *testing.T) {
 	}
 	eachFamily(t, func(t *testing.T, f *Family) {
 		stride := stride
-		if f == plain { // which rounds what the truth computes
+		if f == plain { // it rounds the truth's own computation
 			stride *= 10
 		}
 		for _, c := range curves {
@@ -126,7 +126,7 @@ func TestAccuracy(t *testing.T) {
 			}
 			sweep(stride, check)
 			x := make([]float32, 4096)
-			for lo := -120.0; lo < 120; lo += 0.5 { // dense where they bend
+			for lo := -120.0; lo < 120; lo += 0.5 { // dense where the functions bend
 				for i := range x {
 					x[i] = float32(lo + 0.5*float64(i)/float64(len(x)))
 				}
@@ -141,7 +141,7 @@ func TestAccuracy(t *testing.T) {
 	})
 }
 
-// limit is the truth, with its limit at −Inf where the formula is ∞·0.
+// limit returns the truth, or its limit at −Inf where the formula is ∞·0.
 func (c curve) limit(x float32) float64 {
 	if y := c.truth(float64(x)); y == y || x != x {
 		return y

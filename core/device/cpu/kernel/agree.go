@@ -7,10 +7,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// agrees compares every function of a family with the plain one on shapes with
-// all kinds of tails, in less than a millisecond. It is no proof of the
-// assembly, which the tests are; it keeps a CPU or an emulator that runs it
-// wrongly from training on wrong numbers.
+// agrees compares every function of a family with the plain one on shapes with all kinds of tails,
+// in less than a millisecond. It does not prove the assembly right, which is the tests' job; it
+// prevents training on wrong numbers when a CPU or an emulator runs the assembly wrongly.
 func agrees(f *Family) error {
 	const m, n, k = 19, 61, 37
 	a, b, c := wave(m*k, 1), wave(k*n, 2), wave(m*n, 3)
@@ -68,7 +67,8 @@ func agrees(f *Family) error {
 			dst[2] = float32(f.SumSquaredDiff(c, b))
 		},
 		"normals": func(f *Family, dst []float32) {
-			// Key, occasion and blocks with bits in both words, which the blocks carry over.
+			// Key, occasion and item with bits in both words, so that the blocks carry from one
+			// word to the next.
 			f.Normals(dst, rng.New(1, "self-check"), 3<<32|1, 1<<34-m*n/2)
 		},
 	} {
@@ -84,7 +84,7 @@ func agrees(f *Family) error {
 	return nil
 }
 
-// wave is n numbers between −3 and 3 without a period.
+// wave returns n aperiodic numbers between −3 and 3.
 func wave(n, phase int) []float32 {
 	x := make([]float32, n)
 	for i := range x {

@@ -1,38 +1,38 @@
 package kernel
 
-// The family "amx" is "avx512" with products by AMX: operands split into three
-// planes of bfloat16 each, as gen/tiles.go explains. Products too small to pay for
-// that are those of "avx512": which they are is a matter of the shape alone, so a
-// call has the same bits wherever it is made.
+// The family "amx" is "avx512" with products on AMX: operands are split into three bfloat16 planes
+// each, as gen/tiles.go explains. Products that are too small for this to pay off are those of
+// "avx512". The choice depends only on the shape, so a call gives the same bits wherever it is
+// made.
 const (
 	minTiledDepth = 32 // with minTiled rows and columns
 
-	unit       = 3 * 256 // float32s of memory that a unit takes
+	unit       = 3 * 256 // float32s of memory per unit
 	unitRows   = 16      // of A, or columns of B
 	unitDepth  = 32      // steps of k
 	blockRows  = 16      // of C, summed at once
 	stripWidth = 32      // columns of C
 	tiledBlock = blockRows * stripWidth
 
-	// tiledRange is the range of k that is packed at once and tiledHeight the rows
-	// of A: together 384 KiB, so that a strip of B and what moves between fit the
+	// tiledRange is the range of k that is packed at once, and tiledHeight the number of rows of A.
+	// Together they take 384 KiB, so that a strip of B and the data in transit fit into the
 	// second-level cache beside them.
 	tiledRange  = 256
 	tiledHeight = 256
-	// tiledChunk is the most units of k that are added up at once: a strip of B of
-	// that many stays in the first-level cache while A passes it.
+	// tiledChunk is the largest number of units of k that are added up at once: a strip of B of
+	// that depth stays in the first-level cache while A passes it.
 	tiledChunk = 4
-	// tiledStrips are computed by one call: to set the tiles up takes as long as a
-	// dozen of their products.
+	// tiledStrips is the number of strips that one call computes: setting up the tiles takes as
+	// long as a dozen of their products.
 	tiledStrips  = 2
 	stripColumns = tiledStrips * stripWidth
 
-	flagFrom = 4 // the product is added to the matrix at from
+	flagFrom = 4 // adds the product to the matrix at from
 	flagMask = 8
 )
 
-// tiledMul is C = A·B in blocks of rows, ranges of k and strips of 32 columns.
-// Between two ranges the sums stand in blocks of 16×32.
+// tiledMul is C = A·B in blocks of rows, ranges of k and strips of 32 columns. Between two ranges
+// the sums are kept in blocks of 16×32.
 type tiledMul struct {
 	*machine
 	operands
@@ -41,7 +41,7 @@ type tiledMul struct {
 	ahead ahead
 }
 
-// tiledFamily is the family "amx", or why this system does not run it.
+// tiledFamily returns the family "amx", or why this system cannot run it.
 func tiledFamily() (*Family, error) {
 	if err := permitTiles(); err != nil {
 		return nil, err
@@ -65,14 +65,14 @@ func (x *machine) tiledGemm(o operands) {
 	g.p.give()
 }
 
-// up is n in multiples of a size, rounded up.
+// up returns n in multiples of a size, rounded up.
 func up(n, size int) int { return (n + size - 1) / size }
 
 // room makes the memory for the packed operands large enough.
 func (g *tiledMul) room() {
 	depth, height := up(min(g.k, tiledRange), unitDepth), up(min(g.m, tiledHeight), blockRows)
 	strips := up(g.n, stripWidth)
-	b, squares := 2*2*unit*depth*tiledStrips, 1+height*tiledStrips // the first for the epilogue
+	b, squares := 2*2*unit*depth*tiledStrips, 1+height*tiledStrips // the extra block is for the epilogue
 	if g.kept {
 		b = 2 * unit * strips * g.depthUnits()
 	}
@@ -85,7 +85,7 @@ func (g *tiledMul) room() {
 	grow(&g.p.stage, unitRows*stageStride)
 }
 
-// depthUnits are the units of all ranges of k.
+// depthUnits returns the number of units in all ranges of k.
 func (g *tiledMul) depthUnits() int {
 	return g.k/tiledRange*(tiledRange/unitDepth) + up(g.k%tiledRange, unitDepth)
 }
@@ -107,8 +107,8 @@ func (g *tiledMul) block(i, m int) {
 	}
 }
 
-// strips computes m rows of some strips of C over a range of k, a chunk of it after
-// the other.
+// strips computes m rows of some strips of C over a range of k, one chunk of the range after the
+// other.
 func (g *tiledMul) strips(b []float32, i, m, j, first, depth int) {
 	t := tiledPart{strips: min(tiledStrips, up(g.n-j, stripWidth)), blocks: up(m, blockRows), panel: 4 * unit * depth, b: b}
 	t.sums = at(g.p.sums, tiledBlock)
@@ -144,8 +144,7 @@ func (g *tiledMul) sum(t *tiledPart) {
 	amxRange(t.strips, t.blocks, t.to-t.from, t.panel, at(g.p.a, unit*t.from), at(t.b, unit*t.from), t.sums, t.flags, &g.ahead.rows)
 }
 
-// finish is the last chunk, with the epilogue; corner is the first element of C,
-// in column j.
+// finish computes the last chunk, with the epilogue; corner is the first element of C, in column j.
 //
 //go:noinline
 func (g *tiledMul) finish(t *tiledPart, rows, corner, j int) {
@@ -172,12 +171,12 @@ func (g *tiledMul) finish(t *tiledPart, rows, corner, j int) {
 		&g.c[corner], 4*g.ldc, rows, min(stripColumns, g.n-j), flags, bias, from, mask, &g.ahead.rows)
 }
 
-// stageStride is the row stride of rows of A that are copied before they are
-// split: no multiple of a page.
+// stageStride is the row stride of rows of A that are copied before they are split. It is not a
+// multiple of a page.
 const stageStride = tiledRange + 16
 
-// packA splits m rows of A from row i on over a range of k, through the product's
-// function if it has one.
+// packA splits m rows of A, from row i on, over a range of k. It applies the product's function, if
+// there is one.
 func (g *tiledMul) packA(i, m, first, k int) {
 	depth := up(k, unitDepth)
 	for r := 0; r < m; r += unitRows {

@@ -1,12 +1,11 @@
 package kernel
 
-// maxAhead is how many rows at most are split in a slot of a product: more take
-// longer than the products before it.
+// maxAhead is the largest number of rows that are split in a slot of a product: more rows take
+// longer than the products before the slot.
 const maxAhead = 3
 
-// ahead is what the kernels split of the next strips of B while they compute those
-// before them, and how far they are; gen/ahead.go says what the fields are. The zero
-// value is nothing.
+// ahead describes what the kernels split of the next strips of B while they compute the current
+// ones, and how far they are; gen/ahead.go explains the fields. The zero value splits nothing.
 type ahead struct {
 	rows, quota       int
 	src, dst          *float32
@@ -14,11 +13,11 @@ type ahead struct {
 	left, unit, units int
 	panel, skip       int
 
-	panels int // of the strips that are split so
+	panels int // number of panels of the strips that are split ahead
 }
 
-// panel is where strips from column j on stand for a range of k: at two places in
-// turn unless all are kept.
+// panel returns the memory of strips from column j on for a range of k. It alternates between two
+// places unless all strips are kept.
 func (g *tiledMul) panel(j, first, k int) []float32 {
 	panel := unit * up(k, unitDepth)
 	if g.kept {
@@ -27,8 +26,8 @@ func (g *tiledMul) panel(j, first, k int) []float32 {
 	return g.p.b[j/stripColumns%2*2*tiledStrips*panel:]
 }
 
-// splitAhead has the kernels split what they can of the strips from column j on over
-// a range of k, while they compute m rows of those before.
+// splitAhead makes the kernels split what they can of the strips from column j on, over a range of
+// k, while they compute m rows of the strips before.
 func (g *tiledMul) splitAhead(m, j, first, k int) {
 	g.ahead = ahead{}
 	units, panels := k/unitDepth, min(stripColumns, g.n-j)/unitRows
@@ -48,8 +47,8 @@ func (g *tiledMul) splitAhead(m, j, first, k int) {
 	}
 }
 
-// slots are those over a range of k in which rows can be split, of m rows and two
-// strips: four of a step, without the first step of a block in the last chunk.
+// slots returns the number of slots in which rows can be split, for m rows and two strips over a
+// range of k: four in each step, except the first step of a block in the last chunk.
 func (g *tiledMul) slots(m, first, depth int) int {
 	steps := depth
 	if first+tiledRange >= g.k {
@@ -58,8 +57,8 @@ func (g *tiledMul) slots(m, first, depth int) int {
 	return 4 * tiledStrips * up(m, blockRows) * steps
 }
 
-// packStrips splits strips of B from column j on over a range of k, but for what was
-// split ahead.
+// packStrips splits strips of B from column j on over a range of k, except the part that was split
+// ahead.
 func (g *tiledMul) packStrips(b []float32, j, first, k int) {
 	panel := unit * up(k, unitDepth)
 	for c := 0; c < min(stripColumns, g.n-j); c += unitRows {
@@ -76,8 +75,8 @@ func (g *tiledMul) packStrips(b []float32, j, first, k int) {
 	}
 }
 
-// splitColumns splits up to 16 columns of B over the units of a range of k from one
-// on. Steps of k behind the last are zeros; columns behind the last are anything.
+// splitColumns splits up to 16 columns of B over the units of a range of k, starting at unit from.
+// Steps of k beyond the last are zeros; columns beyond the last are undefined.
 func splitColumns(dst, src []float32, stride, columns, from, k int) {
 	const half = unitDepth / 2
 	units, tail := k/unitDepth, k%unitDepth
@@ -93,7 +92,7 @@ func splitColumns(dst, src []float32, stride, columns, from, k int) {
 	if pairs > 0 {
 		callSplit(1, pairs, &src[0], 4*stride, 4*half*stride, 0, &dst[0], columns, columns)
 	}
-	if single := min(half, tail); single > pairs { // rows without a second one
+	if single := min(half, tail); single > pairs { // rows without a partner
 		callSplit(1, single-pairs, &src[pairs*stride], 4*stride, 0, 0, &dst[pairs*unitRows], columns, 0)
 	}
 }

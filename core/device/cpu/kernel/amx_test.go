@@ -19,9 +19,9 @@ func tiledAndVector(t *testing.T) (tiled, vector *Family) {
 	return tiled, vector
 }
 
-// TestTiledError holds that products of operands split into three parts are closer
-// to the truth than chains of multiply-adds: for numbers of like size, of very
-// different sizes, and for sums that nearly cancel.
+// TestTiledError checks that products of operands split into three parts are closer to the truth
+// than chains of multiply-adds, for numbers of similar size, of very different sizes, and for sums
+// that nearly cancel.
 func TestTiledError(t *testing.T) {
 	tiled, vector := tiledAndVector(t)
 	r := rand.New(rand.NewPCG(31, 32))
@@ -47,7 +47,7 @@ func TestTiledError(t *testing.T) {
 	}
 }
 
-// productError is the largest error of an element as a share of Σ|a·b|.
+// productError returns the largest error of an element as a share of Σ|a·b|.
 func productError(f *Family, a, b []float32, m, n, k int) (worst float64) {
 	c := make([]float32, m*n)
 	f.Gemm(m, n, k, a, k, 1, b, n, c, n, Epilogue{})
@@ -64,8 +64,8 @@ func productError(f *Family, a, b []float32, m, n, k int) (worst float64) {
 	return worst
 }
 
-// TestTiledSpecials holds that what is not finite is so in every element of its row
-// or column, and in no other.
+// TestTiledSpecials checks that a value that is not finite makes every element of its row or column
+// not finite, and no other.
 func TestTiledSpecials(t *testing.T) {
 	tiled, _ := tiledAndVector(t)
 	r := rand.New(rand.NewPCG(33, 34))
@@ -87,7 +87,7 @@ func TestTiledSpecials(t *testing.T) {
 	}
 }
 
-// TestTiledSelfCheck holds that a matrix unit that computes wrongly is found out.
+// TestTiledSelfCheck checks that a matrix unit that computes wrongly is detected.
 func TestTiledSelfCheck(t *testing.T) {
 	f, _ := tiledAndVector(t)
 	wrong := *f

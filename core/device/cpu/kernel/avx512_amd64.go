@@ -1,7 +1,7 @@
 package kernel
 
-// avx512 is the family "avx512": AVX-512 F, BW, DQ and VL, and AVX2 for what
-// gains nothing from wider vectors.
+// avx512 is the family "avx512": AVX-512 F, BW, DQ and VL, and AVX2 for functions that gain nothing
+// from wider vectors.
 var avx512 = &machine{
 	lanes: 16,
 	pair: []tileFunc{nil, avx512Tile1x2, avx512Tile2x2, avx512Tile3x2, avx512Tile4x2, avx512Tile5x2, avx512Tile6x2, avx512Tile7x2,

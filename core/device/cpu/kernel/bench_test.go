@@ -97,9 +97,9 @@ func BenchmarkAdam(b *testing.B) {
 	}
 }
 
-// best is the time of one call in ns, the least over the rounds of the
-// benchmark: on a shared machine the mean measures the neighbours. A round
-// repeats the call for about 50 µs, for the sake of the clock.
+// best returns the time of one call in ns, the least over the rounds of the benchmark: on a shared
+// machine the mean measures the neighbours. A round repeats the call for about 50 µs, since the
+// clock is coarse.
 func best(b *testing.B, call func()) float64 {
 	start := time.Now()
 	call()

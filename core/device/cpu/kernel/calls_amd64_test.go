@@ -13,8 +13,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// counting is a machine that computes nothing and notes how much each call of its
-// assembly would have had to do.
+// counting is a machine that computes nothing and records how much work each call of its assembly
+// would have had.
 func counting(x machine, note func(function string, vectors int)) *machine {
 	v := reflect.ValueOf(&x).Elem()
 	lanes := x.lanes
@@ -57,7 +57,8 @@ func counting(x machine, note func(function string, vectors int)) *machine {
 	return &x
 }
 
-// vectorsOf is how many vectors a call reads or makes: all that grows with its operands.
+// vectorsOf returns the number of vectors that a call reads or makes, of everything that grows with
+// its operands.
 func vectorsOf(name string, args []reflect.Value, lanes int) int {
 	n := int(args[0].Int())
 	switch name {
@@ -73,10 +74,10 @@ func vectorsOf(name string, args []reflect.Value, lanes int) int {
 	return n / lanes
 }
 
-// Go cannot preempt assembly, so that no call may last. One that adds up products or rows
-// does at most four million multiply-adds of vectors, of which a core does one or two in a
-// cycle; one over elements, which may take some tens of cycles a vector, a thousandth of
-// that: about a millisecond at most. TestPreemption measures what that comes to.
+// Go cannot preempt assembly, so every call must be short. A call that adds up products or rows
+// does at most four million multiply-adds of vectors, of which a core does one or two per cycle. A
+// call over elements, which may take some tens of cycles per vector, does at most a thousandth of
+// that: about a millisecond at most. TestPreemption measures the effect.
 func TestCallsOfAssemblyAreShort(t *testing.T) {
 	const most, maxElements = 4 << 20, 4 << 10
 	for name, x := range map[string]*machine{"avx2": avx2, "avx512": avx512} {
@@ -131,7 +132,7 @@ func TestCallsOfAssemblyAreShort(t *testing.T) {
 	}
 }
 
-// productFiles are the files of this package without its tests.
+// productFiles returns the files of this package without its tests.
 func productFiles(t *testing.T, files *token.FileSet) (all []*ast.File) {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -150,8 +151,8 @@ func productFiles(t *testing.T, files *token.FileSet) (all []*ast.File) {
 	return all
 }
 
-// Each call of assembly is made by a function that is not inlined and whose prologue
-// looks whether the scheduler or the collector wants its turn.
+// Each call of assembly is made by a function that is not inlined and whose prologue checks whether
+// the scheduler or the collector wants its turn.
 func TestAssemblyIsCalledWhereOthersGetTheirTurn(t *testing.T) {
 	files := token.NewFileSet()
 	assembly, fields, functions := map[string]bool{}, map[string]bool{}, []*ast.FuncDecl{}
@@ -193,8 +194,8 @@ func TestAssemblyIsCalledWhereOthersGetTheirTurn(t *testing.T) {
 	}
 }
 
-// callsAssembly is what of assembly a function calls: a function without a body, one of a
-// machine, or one that it was given; "" for none.
+// callsAssembly returns the name of the assembly that a function calls: a function without a body,
+// one of a machine, or one that it was given; "" for none.
 func callsAssembly(f *ast.FuncDecl, assembly, fields map[string]bool) (called string) {
 	given := map[string]bool{}
 	for _, p := range f.Type.Params.List {
@@ -234,13 +235,13 @@ func callsAssembly(f *ast.FuncDecl, assembly, fields map[string]bool) (called st
 	return called
 }
 
-// takesPointers says whether a function works on memory: what is not of assembly takes
+// takesPointers says whether a function works on memory: functions that are not assembly take
 // numbers or slices.
 func takesPointers(f *ast.FuncType) bool {
 	return slices.ContainsFunc(f.Params.List, func(p *ast.Field) bool { _, ok := p.Type.(*ast.StarExpr); return ok })
 }
 
-// directed says whether a function carries a directive of the compiler.
+// directed says whether a function has a compiler directive.
 func directed(f *ast.FuncDecl, directive string) bool {
 	return f.Doc != nil && slices.ContainsFunc(f.Doc.List, func(c *ast.Comment) bool { return c.Text == "//go:"+directive })
 }

@@ -12,19 +12,19 @@ import (
 // Environment names the variable that overrides the choice of Select("").
 const Environment = "PGRLAB_KERNELS"
 
-// A Family is one complete set of kernels. It holds no state besides its table
-// of functions: any number of goroutines may use it at once.
+// A Family is one complete set of kernels. It holds no state except its table of functions: any
+// number of goroutines may use it at once.
 type Family struct {
 	name  string
 	table table
 }
 
-// table is what a family implements. Every function may trust its arguments:
-// the methods of Family have checked lengths and cut the slices to size.
+// table holds the functions that a family implements. Every function may trust its arguments: the
+// methods of Family have checked lengths and cut the slices to size.
 type table struct {
 	gemm      func(o operands)
 	patches   func(o patchwork)
-	strip     int // columns that a product of patches takes at a time
+	strip     int // number of columns that a product of patches takes at a time
 	rowDot    func(m, k int, a []float32, lda int, w []float32, bias float32, out []float32, ldo int)
 	colSum    func(m, n int, a []float32, lda int, out []float32)
 	transpose func(rows, cols int, src []float32, lds int, dst []float32, ldd int)
@@ -40,15 +40,14 @@ type table struct {
 	sumSquares, sumSquaredDiff func(a, b []float32) float64
 	normals                    func(s rng.Stream, dst []float32, occasion, first uint64)
 
-	// multiplyAdds does at least n of them on registers alone and returns how many;
-	// nil: the family has none.
+	// multiplyAdds does at least n multiply-adds on registers alone and returns how many; nil: the
+	// family has no such loop.
 	multiplyAdds func(n int) int
 }
 
-// Select returns the family of that name: "amx", "avx512", "avx2" or "go". The empty
-// name takes the one in $PGRLAB_KERNELS, and without it the quickest family
-// that Available lists. Forcing a family that this machine cannot run is an
-// error that says why.
+// Select returns the family with the given name: "amx", "avx512", "avx2" or "go". The empty name
+// selects the one in $PGRLAB_KERNELS or, if that is not set, the quickest family that Available
+// lists. Forcing a family that this machine cannot run is an error that says why.
 func Select(name string) (*Family, error) {
 	if name == "" {
 		name = os.Getenv(Environment)
@@ -78,11 +77,11 @@ func Available() []string {
 	return names
 }
 
-// Name is the name that Select finds the family by.
+// Name returns the name by which Select finds the family.
 func (f *Family) Name() string { return f.name }
 
-// MultiplyAdds does at least n multiply-adds of float32 on registers alone, as quickly
-// as a core can, and returns how many: what limits every other function. 0: the family
+// MultiplyAdds does at least n multiply-adds of float32 on registers alone, as quickly as a core
+// can, and returns their number. That rate limits every other function. It returns 0 if the family
 // has no such loop.
 func (f *Family) MultiplyAdds(n int) int {
 	if f.table.multiplyAdds == nil {
@@ -91,5 +90,5 @@ func (f *Family) MultiplyAdds(n int) int {
 	return f.table.multiplyAdds(n)
 }
 
-// probed returns what runs here, the quickest first, and why the rest does not.
+// probed returns the families that run here, the quickest first, and why the others do not.
 var probed = sync.OnceValues(probe)

@@ -2,36 +2,35 @@ package kernel
 
 import "fmt"
 
-// An Epilogue is what a product does besides: to the elements of A as it reads
-// them, and to a finished tile of C, in the order of its fields:
+// An Epilogue is what a product does besides multiplying: to the elements of A as it reads them,
+// and to a finished tile of C, in the order of its fields:
 //
 //	C = Read(A)·B (+ From, or C, if Accumulate) + Bias; max(0, C) if ReLU; 0 where Mask is not > 0
 //
 // The zero value does nothing.
 type Epilogue struct {
-	// Read is one of the elementwise functions; nil: none. Each call of a product
-	// evaluates it once for every element of A.
+	// Read is one of the elementwise functions, or nil for none. Each call of a product evaluates
+	// it once for every element of A.
 	Read       func(dst, x []float32)
 	Bias       []float32 // [n], added to every row; nil: none
-	Accumulate bool      // adds what stands at From
+	Accumulate bool      // adds the matrix From, or C
 	From       []float32 // same layout and row stride as C; nil: what C held before the call
 	ReLU       bool      // NaN stays NaN
 	Mask       []float32 // same layout and row stride as C; nil: none
 }
 
-// Gemm computes C = A·B and applies the epilogue; A is m×k, B k×n, C m×n. The
-// element (i,l) of A is a[i*ars+l*aks], so that Aᵀ needs no copy (ars=1,
-// aks=row stride). B and C are row-major with row strides ldb, ldc ≥ n. Any m,
-// n, k ≥ 0 will do; k=0 leaves the epilogue of zeros. C must not overlap the
-// operands. It panics when a slice is too short for its shape.
+// Gemm computes C = A·B and applies the epilogue; A is m×k, B k×n, C m×n. The element (i,l) of A is
+// a[i*ars+l*aks], so that Aᵀ needs no copy (ars=1, aks=row stride). B and C are row-major with row
+// strides ldb, ldc ≥ n. Any m, n, k ≥ 0 are allowed; with k=0 the epilogue is applied to zeros. C
+// must not overlap the operands. Gemm panics if a slice is too short for its shape.
 //
-// Every element is one chain of multiply-adds in the order of l, starting with
-// C, or From, where it accumulates. So an element has the same bits in every product that
-// holds its row and its column, however rows and columns are divided over calls. The
-// family "amx" promises that for products of at least 16 rows and columns, and those
-// below are alike among themselves; its sums are other ones, with a smaller error.
-// An operand that is not finite makes it NaN where the others may give an infinity,
-// and below 2⁻¹⁰² an operand has fewer and fewer of its digits there.
+// Every element is one chain of multiply-adds in the order of l, starting with C, or From, if it
+// accumulates. So an element has the same bits in every product that contains its row and its
+// column, however rows and columns are divided over calls. The family "amx" guarantees this among
+// products of at least 16 rows and columns, and separately among smaller ones; its sums differ from
+// those of the other families and have a smaller error. In "amx", an operand that is not finite
+// gives NaN where the other families may give an infinity, and below 2⁻¹⁰² an operand keeps fewer
+// and fewer of its digits.
 func (f *Family) Gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
 	if m <= 0 || n <= 0 {
 		return
@@ -45,10 +44,10 @@ func (f *Family) Gemm(m, n, k int, a []float32, ars, aks int, b []float32, ldb i
 	f.table.gemm(operands{m, n, k, a, ars, aks, b, ldb, 1, c, ldc, ep}.sized())
 }
 
-// GemmBT is Gemm with the transpose of B in memory: b is n×k with the row stride
-// ldb ≥ k, and the element (l,j) of B is b[j*ldb+l]. The bits are those of Gemm.
+// GemmBT is Gemm with the transpose of B in memory: b is n×k with the row stride ldb ≥ k, and the
+// element (l,j) of B is b[j*ldb+l]. The bits are the same as Gemm's.
 func (f *Family) GemmBT(m, n, k int, a []float32, ars, aks int, b []float32, ldb int, c []float32, ldc int, ep Epilogue) {
-	if n <= 1 || k <= 0 { // one row is one column
+	if n <= 1 || k <= 0 { // a single row is a single column
 		f.Gemm(m, n, k, a, ars, aks, b, 1, c, ldc, ep)
 		return
 	}
@@ -61,11 +60,11 @@ func (f *Family) GemmBT(m, n, k int, a []float32, ars, aks int, b []float32, ldb
 	f.table.gemm(operands{m, n, k, a, ars, aks, b[:(n-1)*ldb+k], 1, ldb, c, ldc, ep}.sized())
 }
 
-// minTiled is from how many rows and columns on the family "amx" splits operands.
+// minTiled is the number of rows and columns from which the family "amx" splits operands.
 const minTiled = 16
 
-// operands are what a product is of: element (i,l) of A is a[i*ars+l*aks], (l,j) of B
-// b[l*brs+j*bcs] and (i,j) of C c[i*ldc+j].
+// operands describes a product: element (i,l) of A is a[i*ars+l*aks], (l,j) of B is b[l*brs+j*bcs],
+// and (i,j) of C is c[i*ldc+j].
 type operands struct {
 	m, n, k  int
 	a        []float32
@@ -77,7 +76,7 @@ type operands struct {
 	ep       Epilogue
 }
 
-// sized cuts A, C and what lies like C to what the shape needs.
+// sized cuts A, C and the slices laid out like C to the lengths that the shape needs.
 func (o operands) sized() operands {
 	if o.k < 0 || o.ars < 0 || o.aks < 0 || (o.m > 1 && o.ldc < o.n) {
 		panic(fmt.Sprintf("kernel: gemm %d×%d×%d with strides a %d,%d c %d", o.m, o.n, o.k, o.ars, o.aks, o.ldc))

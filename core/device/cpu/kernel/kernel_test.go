@@ -37,8 +37,8 @@ func (f fenced) normal(r *rand.Rand) fenced {
 	return f
 }
 
-// eachFamily runs the test for every family of this build, and says why it
-// skips those that this machine cannot run.
+// eachFamily runs the test for every family of this build, and says why it skips those that this
+// machine cannot run.
 func eachFamily(t *testing.T, test func(t *testing.T, f *Family)) {
 	families, refused := probed()
 	for _, f := range families {
@@ -64,8 +64,8 @@ func TestGemmRandom(t *testing.T) {
 	})
 }
 
-// checkGemm compares one product with float64 sums; the bound is that of any
-// order of summation, (k+3)·u·Σ|a·b| (Higham 2002, §3.1).
+// checkGemm compares one product with float64 sums; the bound is that of any order of summation,
+// (k+3)·u·Σ|a·b| (Higham 2002, §3.1).
 func checkGemm(t *testing.T, f *Family, r *rand.Rand, p product) {
 	t.Helper()
 	m, n, k := p.m, p.n, p.k

@@ -2,21 +2,21 @@ package kernel
 
 import "unsafe"
 
-// A machine is the generated assembly of one instruction set. What is written
-// in Go around it (checks, cutting into short calls, choice of tiles) is the
-// same for all.
+// A machine is the generated assembly of one instruction set. The Go code around it (checks,
+// cutting into short calls, choice of tiles) is the same for all machines.
 //
-// Go cannot preempt assembly, so no call runs for as much as a millisecond, and
-// each goes through a function that is not inlined: its prologue is where the
+// Go cannot preempt assembly, so no call runs for as long as a millisecond, and each call goes
+// through a function that is not inlined: the function's prologue is where the scheduler and the
+// collector get their turn.
 // scheduler and the collector get their turn.
 type machine struct {
 	lanes int // float32 of one vector
 
-	// The microkernels by rows: two whole vectors of columns, two of which the
-	// last is masked, one masked, and more columns for up to three rows.
+	// The microkernels by rows: two whole vectors of columns, two with the last one masked, one
+	// masked, and more columns for up to three rows.
 	pair, pairTail, single, wide []tileFunc
 	wideVecs                     []int // vectors of wide[rows]
-	// Those of packed panels as wide as the registers do best with.
+	// The microkernels of packed panels, as wide as suits the registers best.
 	full           []tileFunc
 	fullVecs       int
 	patchTiles     patchTiles
@@ -66,7 +66,7 @@ func (x *machine) family(name string) *Family {
 	}}
 }
 
-// multiplyAdds cuts the loop on registers into calls of some 20 µs.
+// multiplyAdds cuts the loop on registers into calls of about 20 µs.
 func (x *machine) multiplyAdds(n int) (done int) {
 	const rounds = 8192
 	for done < n {
@@ -79,12 +79,11 @@ func (x *machine) multiplyAdds(n int) (done int) {
 //go:noinline
 func callPeak(f func(n int), n int) { f(n) }
 
-// chunk is the number of elements of one call: about 20 µs of the slowest
-// function.
+// chunk is the number of elements in one call, about 20 µs of the slowest function.
 const chunk = 8192
 
-// at is the address of x[i] without a bounds check; the methods of Family have
-// made those.
+// at returns the address of x[i] without a bounds check; the methods of Family have already checked
+// bounds.
 func at(x []float32, i int) *float32 {
 	return (*float32)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(x)), 4*i))
 }

@@ -3,34 +3,33 @@ package kernel
 import "unsafe"
 
 const (
-	flagLoad  = 1 // the sums start with what stands at from
+	flagLoad  = 1 // the sums start with the matrix at from
 	flagReLU  = 2
-	flagApart = 4 // and that is not C
+	flagApart = 4 // and that matrix is not C
 
-	// packRows is from how many rows of A on packing B pays.
+	// packRows is the number of rows of A from which packing B pays off.
 	packRows = 24
-	// plainDepth bounds the time of one call where B is not packed.
+	// plainDepth bounds the time of one call if B is not packed.
 	plainDepth = 4096
-	// callRows bounds it in the other direction.
+	// callRows bounds the time in the other direction.
 	callRows = 768
 )
 
-// matmul is C = A·B cut into blocks of rows, ranges of k and strips of columns,
-// so that a block of A stays in the second-level cache while all of B passes it,
-// and a panel of B in the first while the block passes it. Between two ranges the
-// sums of a block stand in compact strips of their own: rows of C may be pages
-// apart, and few of those fit the cache at once. No cut changes a bit of C: its
-// sums are stored and loaded again as they are.
+// matmul is C = A·B cut into blocks of rows, ranges of k and strips of columns, so that a block of
+// A stays in the second-level cache while all of B passes it, and a panel of B in the first-level
+// cache while the block passes it. Between two ranges the sums of a block are kept in separate
+// compact strips: rows of C may be pages apart, and few of those fit the cache at once. Cutting
+// does not change a bit of C: its sums are stored and loaded again unchanged.
 type matmul struct {
 	*machine
 	operands
-	p             *panels // nil: B is used where it lies
+	p             *panels // nil: B is used in place
 	depth, height int     // of ranges and blocks
-	copied, kept  bool    // whether A is copied, and all panels of B are kept
+	copied, kept  bool    // whether A is copied, and whether all panels of B are kept
 }
 
-// strip is some columns of a block over a range of k: C[m×width] from A[m×k] and
-// B[k×width]. Strides are in bytes.
+// strip is a block's columns over a range of k: C[m×width] from A[m×k] and B[k×width]. Strides are
+// in bytes.
 type strip struct {
 	m, k     int
 	a        *float32
@@ -45,7 +44,7 @@ type strip struct {
 	bias     *float32
 	mask     *float32
 	coming   coming
-	turn     int // steps of k to a line of what is coming
+	turn     int // steps of k per line of the memory to prefetch
 }
 
 func (x *machine) gemm(o operands) {
@@ -95,7 +94,7 @@ func (g *matmul) block(i, m int) {
 	}
 }
 
-// place says where a strip's sums come from and go to.
+// place sets where a strip's sums come from and go to.
 func (g *matmul) place(s *strip, i, j, first, width int, last bool) {
 	s.flags, s.bias, s.mask = 0, nil, nil
 	s.c, s.ldc = at(g.c, i*g.ldc+j), 4*g.ldc
@@ -132,8 +131,8 @@ func (g *matmul) place(s *strip, i, j, first, width int, last bool) {
 	}
 }
 
-// width is how many of the remaining columns the next strip takes. Two strips of
-// two vectors are better than one of three and one of a single vector.
+// width returns the number of remaining columns that the next strip takes. Two strips of two
+// vectors are better than one of three and one of a single vector.
 func (g *matmul) width(m, columns int) int {
 	if g.p == nil && m < len(g.wide) {
 		if w := g.wideVecs[m] * g.lanes; columns >= w {
@@ -182,9 +181,9 @@ func (g *matmul) strip(s *strip, i, j, first, width int) {
 	}
 }
 
-// rows divides m rows of a strip from row i on evenly over blocks of at most as
-// many rows as the largest kernel has, so that no small rest runs at a fraction of
-// the speed: 128 rows are 18 blocks of 6 and 4 of 5.
+// rows divides m rows of a strip, from row i on, evenly over blocks of at most as many rows as the
+// largest kernel has, so that no small remainder runs at a fraction of the speed: 128 rows are 18
+// blocks of 6 and 4 of 5.
 //
 //go:noinline
 func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, tail int) {
@@ -200,7 +199,7 @@ func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, tail int) {
 		}
 		w, lines := s.coming.present(), s.k/max(1, s.turn)
 		if w == nil {
-			w = &walk{next: uintptr(unsafe.Pointer(s.b)), run: 1 << 30, left: 1 << 30} // stays where it is
+			w = &walk{next: uintptr(unsafe.Pointer(s.b)), run: 1 << 30, left: 1 << 30} // stays in place
 		} else if lines > 0 {
 			blocks = min(blocks, up(w.lines, lines))
 		}
@@ -218,7 +217,7 @@ func (x *machine) rows(s *strip, kernels []tileFunc, i, m int, tail int) {
 	}
 }
 
-// offset is p plus some bytes.
+// offset returns p plus some bytes.
 func offset(p *float32, bytes int) *float32 {
 	return (*float32)(unsafe.Add(unsafe.Pointer(p), bytes))
 }
@@ -243,7 +242,7 @@ func (x *machine) dots(f func(blocks, k int, a *float32, lda int, w *float32, bi
 	f(blocks, k, a, 4*lda, w, bias, out, 4*ldo)
 }
 
-// colSums adds the rows from the second on to a copy of the first.
+// colSums adds the rows from the second one on to a copy of the first.
 func (x *machine) colSums(m, n int, a []float32, lda int, out []float32) {
 	const rows = 256
 	copy(out, a[:n])
@@ -268,7 +267,7 @@ func (x *machine) stripe(m, n int, a *float32, lda int, out *float32) int {
 	return n
 }
 
-// transposes does blocks of 16×8 and 8×8, and the edges in Go.
+// transposes handles blocks of 16×8 and 8×8 in assembly, and the edges in Go.
 func (x *machine) transposes(rows, cols int, src []float32, lds int, dst []float32, ldd int) {
 	const blocks = 256 // of one call
 	whole := cols &^ 7

@@ -2,8 +2,8 @@ package kernel
 
 import "pgrlab/core/rng"
 
-// fillNormal draws whole groups of blocks by assembly. The numbers before the first
-// block and after the last are rng's; so is what is shorter than a group.
+// fillNormal draws whole groups of blocks in assembly. Package rng draws the numbers before the
+// first block and after the last, and everything shorter than a group.
 func (x *machine) fillNormal(s rng.Stream, dst []float32, occasion, first uint64) {
 	head := min(int(-first%4), len(dst))
 	group := 2 * x.lanes
@@ -17,8 +17,8 @@ func (x *machine) fillNormal(s rng.Stream, dst []float32, occasion, first uint64
 	for i := head; i < end; {
 		groups := min(chunk, end-i) / group
 		if groups == 0 {
-			// What is left is less than a group, which then begins earlier: an item's number
-			// depends on its place alone, so this writes again what stands there.
+			// The remainder is less than a group, so the last group begins earlier. An item's
+			// number depends only on its place, so this writes the same numbers there again.
 			i, groups = end-group, 1
 		}
 		callNormals(x.normals, groups, at(dst, i), s.Key, occasion, first+uint64(i))

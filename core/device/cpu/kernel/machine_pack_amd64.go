@@ -4,26 +4,26 @@ const (
 	// packDepth is the range of k that is packed at once: a panel of B takes 24 KiB
 	// (AVX2), three quarters of the first-level cache.
 	packDepth = 256
-	// packHeight is the rows of A that are packed at once: with packDepth a
+	// packHeight is the number of rows of A that are packed at once: with packDepth they take a
 	// quarter MiB, half of the second-level cache.
 	packHeight = 256
-	// packStride is the row stride of packed A: no multiple of a page, so that
-	// its rows spread over the sets of the caches.
+	// packStride is the row stride of packed A. It is not a multiple of a page, so that the rows
+	// spread over the sets of the caches.
 	packStride = 256 + 16
 	// maxKept bounds the elements of a B whose panels are all kept, for products
 	// of many rows.
 	maxKept = 1 << 23
 )
 
-// scattered says whether A is better copied first: its runs lie so far apart
-// that they fall into few sets of the caches, and it is read often enough.
+// scattered reports whether A should be copied first: its runs are so far apart that they fall into
+// few sets of the caches, and it is read often enough.
 func scattered(n, ars, aks int) bool {
 	return n >= 128 && (ars == 1 || aks == 1) && max(ars, aks) >= 512
 }
 
-// packA copies the m×k block at the begin of a, through the product's function if
-// it has one, and returns it with its strides in bytes: by rows in any case, because
-// a kernel that walks along columns touches a cache line for every element.
+// packA copies the m×k block at the beginning of a, applying the product's function if there is
+// one, and returns it with its strides in bytes. The copy is always by rows, because a kernel that
+// walks along columns touches a cache line for every element.
 func (g *matmul) packA(m, k int, a []float32) (block *float32, rowStride, depthStride int) {
 	p := g.p
 	grow(&p.a, packStride*packHeight)
@@ -31,9 +31,8 @@ func (g *matmul) packA(m, k int, a []float32) (block *float32, rowStride, depthS
 	return &p.a[0], 4 * packStride, 4
 }
 
-// copyRows copies the m×k block of A that begins at a, through the product's function
-// if it has one, so that the elements of every row lie side by side and rows stride
-// apart.
+// copyRows copies the m×k block of A that begins at a, applying the product's function if there is
+// one, so that the elements of every row are contiguous and rows are stride apart.
 func (o *operands) copyRows(x *machine, dst []float32, stride, m, k int, a []float32) {
 	row := func(i int) []float32 { return dst[i*stride : i*stride+k] }
 	switch {
@@ -62,13 +61,13 @@ func (o *operands) copyRows(x *machine, dst []float32, stride, m, k int, a []flo
 	}
 }
 
-// span is the row stride of a strip that is packed.
+// span is the row stride of a packed strip.
 func (g *matmul) span(width int) int { return max(width, 2*g.lanes) }
 
 // padded is the number of columns of all strips together, or more.
 func (g *matmul) padded() int { return (g.n+g.lanes-1)/g.lanes*g.lanes + g.lanes }
 
-// panel is where the strip at column j of the k rows from first on stands.
+// panel returns the memory of the strip at column j of the k rows from first on.
 func (g *matmul) panel(k, j, first, width int) []float32 {
 	at := 0
 	if g.kept {
@@ -77,8 +76,8 @@ func (g *matmul) panel(k, j, first, width int) []float32 {
 	return g.p.b[at : at+k*g.span(width)]
 }
 
-// packB copies width columns of k rows of B side by side; with fewer than two
-// vectors the lanes behind are zeros.
+// packB copies width columns of k rows of B next to each other; with fewer than two vectors the
+// lanes after them are zeros.
 func (g *matmul) packB(panel []float32, k, j, first, width int) {
 	if g.bcs != 1 {
 		span := g.span(width)

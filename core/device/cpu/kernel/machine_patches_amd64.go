@@ -1,27 +1,26 @@
 package kernel
 
-// linesFunc is a microkernel of products of patches: see patchTiles.
+// linesFunc is a microkernel of products of patches; see patchTiles.
 type linesFunc func(blocks, lines, k int, a *float32, ars, aks, jump int, b *float32, c *float32, ldc int, tail, flags int, bias, mask *float32)
 
-// patchTiles are the microkernels by rows: two whole vectors of columns, two of which the
-// last is masked, and one masked.
+// patchTiles holds the microkernels by rows: two whole vectors of columns, two with the last one
+// masked, and one masked.
 type patchTiles struct{ pair, pairTail, single []linesFunc }
 
 const (
-	// maxPatchPanel is how many numbers of a strip of B pass a row's sums at once at most:
-	// 64 KiB.
+	// maxPatchPanel is the largest number of elements of a strip of B that pass a row's sums at
+	// once: 64 KiB.
 	maxPatchPanel = 1 << 14
-	// patchPanel is how many do where there are more, with what they meet of the image
-	// little enough for the first-level cache.
+	// patchPanel is that number for larger strips. It is small enough that this part and the pixels
+	// that it meets fit into the first-level cache.
 	patchPanel = 1 << 12
 )
 
-// maxLineWork bounds what one call of them does, in multiply-adds of vectors.
+// maxLineWork bounds the work of one linesFunc call, in multiply-adds of vectors.
 const maxLineWork = 1 << 21
 
-// multiplyPatches goes through the strips of B one by one, and for each through the
-// outer rows: a strip stays in the cache meanwhile, and rows that follow each other read
-// much of the same.
+// multiplyPatches goes through the strips of B one by one, and for each strip through the outer
+// rows: the strip stays in the cache meanwhile, and consecutive rows read mostly the same pixels.
 func (x *machine) multiplyPatches(o patchwork) {
 	strip, k := 2*x.lanes, o.Lines*o.Run
 	lines := o.Lines
@@ -58,8 +57,8 @@ func (o patchwork) part(first, lines int) patchwork {
 	return o
 }
 
-// patchRows divides the inner rows of an outer one evenly over blocks of at most as many
-// rows as the largest kernel has.
+// patchRows divides the inner rows of an outer row evenly over blocks of at most as many rows as
+// the largest kernel has.
 //
 //go:noinline
 func (x *machine) patchRows(o *patchwork, kernels []linesFunc, b *float32, outer, j, tail int) {

@@ -5,24 +5,24 @@ import "unsafe"
 // line is a cache line, in bytes.
 const line = 64
 
-// A walk is memory that is to be brought near, line by line, while something else is
-// computed: no hardware prefetcher follows a stride of pages, and what comes from
-// memory takes as long as a hundred multiply-adds. It is an address, for what it walks
-// past the end of is nobody's object; distances are in bytes.
+// A walk is memory to be prefetched, line by line, while something else is computed: no hardware
+// prefetcher follows a stride of pages, and a load from memory takes as long as a hundred
+// multiply-adds. A walk holds an address rather than a pointer, because it may step past the end of
+// an object. Distances are in bytes.
 type walk struct {
 	next            uintptr
-	step, run, skip int // from line to line, lines of a run, and what is added behind one
-	left            int // lines of the present run
+	step, run, skip int // distance from line to line, lines of a run, and extra distance after a run
+	left            int // lines left in the current run
 	lines           int // in all
 }
 
-// along is a walk over runs of lines, step bytes from one to the next, that begin
-// stride bytes apart.
+// along returns a walk over runs of lines; lines are step bytes apart, and runs begin stride bytes
+// apart.
 func along(start *float32, step, run, stride, runs int) walk {
 	return walk{uintptr(unsafe.Pointer(start)), step, run, stride - step*run, run, run * runs}
 }
 
-// advance goes on by some lines.
+// advance moves on by some lines.
 func (w *walk) advance(lines int) {
 	w.lines -= lines
 	for lines > 0 {
@@ -36,10 +36,10 @@ func (w *walk) advance(lines int) {
 	}
 }
 
-// coming is what is brought near during a strip, one after the other.
+// coming is what is prefetched during a strip, one walk after the other.
 type coming [2]walk
 
-// present is the walk that is under way, nil behind the last.
+// present returns the current walk, or nil after the last.
 func (c *coming) present() *walk {
 	for i := range c {
 		if c[i].lines > 0 {
@@ -49,7 +49,7 @@ func (c *coming) present() *walk {
 	return nil
 }
 
-// coming is what strips after this one pack: the next of B, and a share of the next
+// coming returns what strips after this one pack: the next strip of B, and a share of the next
 // block of A.
 func (g *matmul) coming(s *strip, i, j, first, width int) (c coming) {
 	end, nextI, nextFirst := j+width, i, first
@@ -71,7 +71,7 @@ func (g *matmul) coming(s *strip, i, j, first, width int) (c coming) {
 	return c
 }
 
-// comingB walks over a strip of B as it will be read: where it lies, or packed.
+// comingB walks over a strip of B as it will be read: in place, or packed.
 func (g *matmul) comingB(m, i, j, first int) walk {
 	k, width := min(g.depth, g.k-first), g.width(m, g.n-j)
 	if i > 0 && g.kept {
@@ -84,8 +84,8 @@ func (g *matmul) comingB(m, i, j, first int) walk {
 	return along(start, line, up(4*k, line), 4*g.bcs, width)
 }
 
-// comingA walks over a block of A: the part of it that strips from column j to end
-// are of all.
+// comingA walks over a share of a block of A, the same share that the strips from column j to end
+// are of all strips.
 func (g *matmul) comingA(i, first, j, end int) walk {
 	inner, outer := min(g.depth, g.k-first), min(g.height, g.m-i)
 	stride := g.ars

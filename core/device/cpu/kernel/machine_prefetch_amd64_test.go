@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// A walk comes to every line of its runs once and in order, in however large pieces.
+// A walk reaches every line of its runs once and in order, whatever the size of its pieces.
 func TestWalkComesToEveryLine(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 200 {
@@ -29,8 +29,8 @@ func TestWalkComesToEveryLine(t *testing.T) {
 	}
 }
 
-// What is to come lies within the operands: a strip's share of the next block of A, and
-// the whole of the next strip of B.
+// What is prefetched lies within the operands: a strip's share of the next block of A, and the
+// whole of the next strip of B.
 func TestWhatComesIsOfTheOperands(t *testing.T) {
 	for _, o := range []operands{
 		{m: 700, n: 300, k: 900, ars: 900, aks: 1, brs: 300, bcs: 1},

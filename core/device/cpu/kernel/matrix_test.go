@@ -86,8 +86,8 @@ func TestTranspose(t *testing.T) {
 	})
 }
 
-// TestGemmCuts holds the promise that rows and columns of a product have the
-// same bits however it is divided: determinism over workers rests on it.
+// TestGemmCuts checks that rows and columns of a product have the same bits however the product is
+// divided; determinism with any number of workers depends on this.
 func TestGemmCuts(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		r := rand.New(rand.NewPCG(27, 28))
@@ -119,8 +119,8 @@ func TestGemmCuts(t *testing.T) {
 				i += rows
 			}
 			identical(t, "product in pieces", cut, c)
-			// The transpose of A in memory changes nothing either, nor does
-			// copying A because its rows lie far apart.
+			// Neither the transpose of A in memory nor copying A, because its rows lie far apart,
+			// changes anything.
 			at := make([]float32, m*k)
 			f.Transpose(m, k, a, k, at, m)
 			copy(cut, c)
@@ -152,7 +152,7 @@ func TestGemmCuts(t *testing.T) {
 	})
 }
 
-// TestGemmLarge has several blocks of rows and ranges of k, with A copied.
+// TestGemmLarge uses several blocks of rows and ranges of k, with A copied.
 func TestGemmLarge(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		r := rand.New(rand.NewPCG(29, 30))
@@ -188,8 +188,7 @@ func TestAllocations(t *testing.T) {
 	})
 }
 
-// TestBounds holds that a slice too short for its shape panics instead of
-// reaching the assembly.
+// TestBounds checks that a slice too short for its shape panics before it reaches the assembly.
 func TestBounds(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		x := make([]float32, 99)

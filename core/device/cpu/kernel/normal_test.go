@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// firsts are items in all four places of a block: the first ones, some whose blocks
-// carry over 32 bits, any and the last.
+// firsts returns items in all four places of a block: the first ones, some whose blocks carry
+// beyond 32 bits, arbitrary ones and the last.
 func firsts(r *rand.Rand) []uint64 {
 	var at []uint64
 	for phase := range uint64(4) {
@@ -41,9 +41,8 @@ func TestNormals(t *testing.T) {
 	})
 }
 
-// TestNormalsOfRareWords draws at the ends of the words' range and of the quarter
-// turns, in every lane. No search finds the block of such a word; Philox run
-// backwards does.
+// TestNormalsOfRareWords draws at the ends of the range of words and of the quarter turns, in every
+// lane. A search would never find the block of such a word, but Philox run backwards does.
 func TestNormalsOfRareWords(t *testing.T) {
 	logarithms := []uint32{0, 1, 2, 0xb504f333, 0xb504f334, 1 << 31, math.MaxUint32 - 1, math.MaxUint32}
 	turns := []uint32{0, 1, 1<<29 - 1, 1 << 29, 1<<30 - 1, 1 << 30, 3 << 29, 1 << 31, 5 << 29, 3 << 30, 7<<29 - 1, 7 << 29, math.MaxUint32}
@@ -69,8 +68,8 @@ func TestNormalsOfRareWords(t *testing.T) {
 	})
 }
 
-// blockOf finds a block whose first words are a and b: the others are tried until the
-// block is one that items reach.
+// blockOf finds a block whose first words are a and b: it tries values of the other words until
+// items can reach the block.
 func blockOf(s rng.Stream, a, b uint32, r *rand.Rand) (occasion, block uint64) {
 	for {
 		c := [4]uint32{a, b, r.Uint32(), r.Uint32()}
@@ -84,8 +83,8 @@ func blockOf(s rng.Stream, a, b uint32, r *rand.Rand) (occasion, block uint64) {
 	}
 }
 
-// roundBack is the inverse of a round of Philox: the lower halves of its products are
-// words of the result, and its odd multipliers have inverses.
+// roundBack is the inverse of a round of Philox: the lower halves of its products are words of the
+// result, and its odd multipliers have inverses.
 func roundBack(c [4]uint32, k0, k1 uint32) [4]uint32 {
 	const m0, m1 = 0xd2511f53, 0xcd9e8d57
 	c0, c2 := c[3]*inverse(m0), c[1]*inverse(m1)

@@ -7,17 +7,17 @@ import (
 
 const maxLanes = 16 // of the widest machine
 
-// panels is the memory that a product packs its operands into.
+// panels is the memory into which a product packs its operands.
 type panels struct {
-	b    []float32 // at a multiple of 64 bytes
+	b    []float32 // aligned to 64 bytes
 	a    []float32 // a block of A, by rows
 	sums []float32 // of a block of C, strip by strip
 	// stage holds a few rows on their way to a.
 	stage []float32
 }
 
-// idle are the panels not in use; a product allocates only when more of them
-// run at once than ever before, or larger ones.
+// idle holds the panels not in use; a product allocates only if more products run at once than ever
+// before, or larger ones.
 var idle [32]atomic.Pointer[panels]
 
 func takePanels() *panels {
@@ -42,8 +42,8 @@ func (p *panels) give() {
 	}
 }
 
-// worker is a number that a goroutine has while its stack stays where it is: whoever
-// packed into panels last has them in its cache, so it looks for them first.
+// worker returns a number that a goroutine keeps as long as its stack does not move. The last
+// goroutine to pack into panels has them in its cache, so it looks for them first.
 //
 //go:noinline
 func worker() int {

@@ -2,10 +2,10 @@ package kernel
 
 import "fmt"
 
-// Patches is a matrix whose rows are not written down: what windows cover of an image
-// where it lies. Row (i,j) of Outer × Inner and column (l,q) of Lines × Run is the
-// element i·OuterStride + j·InnerStride + l·LineStride + q·RunStride. It may be read
-// several times, as pixels under several windows are.
+// Patches is a matrix whose rows are not stored: its elements are read in place from the windows
+// over an image. Row (i,j) of Outer × Inner and column (l,q) of Lines × Run is the element
+// i·OuterStride + j·InnerStride + l·LineStride + q·RunStride. An element may be read several times,
+// like a pixel under several windows.
 type Patches struct {
 	Outer, OuterStride int
 	Inner, InnerStride int
@@ -13,23 +13,23 @@ type Patches struct {
 	Run, RunStride     int
 }
 
-// last is the largest index of an element.
+// last returns the largest index of an element.
 func (p Patches) last() int {
 	return (p.Outer-1)*p.OuterStride + (p.Inner-1)*p.InnerStride + (p.Lines-1)*p.LineStride + (p.Run-1)*p.RunStride
 }
 
-// PanelSize is how many numbers Pack writes for a matrix of k rows and n columns.
+// PanelSize returns how many numbers Pack writes for a matrix of k rows and n columns.
 func (f *Family) PanelSize(k, n int) int { return k * f.padded(n) }
 
-// padded is n in whole strips.
+// padded returns n rounded up to whole strips.
 func (f *Family) padded(n int) int { return (n + f.table.strip - 1) / f.table.strip * f.table.strip }
 
-// Packed says whether a matrix of n columns that lie side by side is what Pack makes of
-// it, and may be used where it lies.
+// Packed reports whether a matrix of n contiguous columns already has the layout that Pack makes of
+// it, so that it may be used in place.
 func (f *Family) Packed(n int) bool { return n == f.table.strip }
 
-// Pack copies B (k×n, row stride ldb) to panels in the order in which MulPatches reads
-// it: strips of columns, one behind the other, of which the last is filled up by zeros.
+// Pack copies B (k×n, row stride ldb) to panels in the order in which MulPatches reads it: strips
+// of columns, one after the other, with the last one padded by zeros.
 func (f *Family) Pack(k, n int, b []float32, ldb int, panels []float32) {
 	if k <= 0 || n <= 0 {
 		return
@@ -50,12 +50,12 @@ func (f *Family) Pack(k, n int, b []float32, ldb int, panels []float32) {
 	}
 }
 
-// MulPatches computes C = A·B and applies the epilogue, of which it knows Bias,
-// Accumulate, ReLU and Mask: A is the patches p of a, B has n columns and was packed to
-// panels, and row (i,j) of C is at c[i*outer+j*ldc].
+// MulPatches computes C = A·B and applies the epilogue's Bias, Accumulate, ReLU and Mask: A is the
+// patches p of a, B has n columns and was packed to panels, and row (i,j) of C is at
+// c[i*outer+j*ldc].
 //
-// Every element is one chain of multiply-adds in the order of A's columns, starting with
-// C where it accumulates.
+// Every element is one chain of multiply-adds in the order of A's columns, starting with C if it
+// accumulates.
 func (f *Family) MulPatches(p Patches, n int, a, panels, c []float32, outer, ldc int, ep Epilogue) {
 	if p.Outer <= 0 || p.Inner <= 0 || n <= 0 {
 		return
@@ -76,7 +76,7 @@ func (f *Family) MulPatches(p Patches, n int, a, panels, c []float32, outer, ldc
 	f.table.patches(patchwork{p, n, a[:p.last()+1], panels[:p.Lines*p.Run*f.padded(n)], c, outer, ldc, ep})
 }
 
-// patchwork is what a product of patches is of.
+// patchwork describes a product of patches.
 type patchwork struct {
 	Patches
 	n          int
@@ -87,7 +87,7 @@ type patchwork struct {
 	ep         Epilogue
 }
 
-// plainStrip is how many columns the plain kernels pack side by side.
+// plainStrip is the number of columns that the plain kernels pack side by side.
 const plainStrip = 4
 
 // plainPatches computes four columns of a row at a time.

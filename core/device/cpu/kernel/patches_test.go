@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// patchesFor is a random geometry: as windows of an image, or anything else.
+// patchesFor returns a random geometry, of windows of an image or of any other kind.
 func patchesFor(r *rand.Rand) Patches {
 	p := Patches{
 		Outer: 1 + r.IntN(4), OuterStride: r.IntN(60), Inner: 1 + r.IntN(33), InnerStride: r.IntN(12),
@@ -18,7 +18,7 @@ func patchesFor(r *rand.Rand) Patches {
 	return p
 }
 
-// Products of patches against sums in float64, at every width of columns around a strip.
+// Products of patches agree with sums in float64, at every width of columns around a strip.
 func TestMulPatches(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		r := rand.New(rand.NewPCG(31, 32))
@@ -88,8 +88,8 @@ func TestMulPatches(t *testing.T) {
 	})
 }
 
-// A row of a product of patches has the same bits whatever other rows there are: how an
-// image is cut does not matter.
+// A row of a product of patches has the same bits whatever other rows there are, so the division of
+// an image does not matter.
 func TestPatchesCuts(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		r := rand.New(rand.NewPCG(33, 34))

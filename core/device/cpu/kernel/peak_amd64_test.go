@@ -2,7 +2,7 @@ package kernel
 
 import "testing"
 
-// BenchmarkPeak is the limit of one core: multiply-adds on registers alone.
+// BenchmarkPeak measures the limit of one core: multiply-adds on registers alone.
 func BenchmarkPeak(b *testing.B) {
 	_, refused := probed()
 	for name, x := range map[string]*machine{"avx2": avx2, "avx512": avx512} {
@@ -17,7 +17,7 @@ func BenchmarkPeak(b *testing.B) {
 	}
 }
 
-// TestSelfCheck holds that a family with one wrong function is found out.
+// TestSelfCheck checks that a family with one wrong function is detected.
 func TestSelfCheck(t *testing.T) {
 	_, refused := probed()
 	if why, ok := refused["avx2"]; ok {

@@ -6,8 +6,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// plain is the family "go": the reference for the others, and what runs where
-// there is no assembly.
+// plain is the family "go": the reference for the others, and the family that runs where there is
+// no assembly.
 var plain = &Family{name: "go", table: table{
 	gemm:      plainGemm,
 	patches:   plainPatches,
@@ -57,8 +57,8 @@ var plain = &Family{name: "go", table: table{
 	normals:        rng.Stream.FillNormal,
 }}
 
-// farLeft is where σ and all that falls with it is below every float32, even
-// times z: there the functions are 0, and −Inf·0 stays out.
+// farLeft is where σ and everything that decays with it is below every float32, even multiplied by
+// z: there the functions are 0, which avoids −Inf·0.
 const farLeft = -200
 
 // sigmoid is σ(x) = 1/(1+e⁻ˣ), exactly 0 beyond farLeft.
@@ -94,8 +94,8 @@ func mishSlope(x float64) float64 {
 	return t + x*(1-t*t)*sigmoid(x)
 }
 
-// bounded keeps x where the formulas above hold: beyond ±200 they are constant
-// (slopes) or proportional to x with factor 0 or 1, to float32's precision.
+// bounded limits x to where the formulas above hold: beyond ±200 they are constant (slopes) or
+// proportional to x with factor 0 or 1, to float32's precision.
 func bounded(x float32) float64 {
 	switch {
 	case x < farLeft:
@@ -106,11 +106,11 @@ func bounded(x float32) float64 {
 	return float64(x)
 }
 
-// each makes a kernel of f: the result of the float64 function, rounded once.
+// each makes a kernel of f, whose float64 result is rounded once.
 func each(f func(float64) float64) func(dst, x []float32) {
 	return func(dst, x []float32) {
 		for i, v := range x {
-			// max keeps NaN, and −Inf·0 out: all of these are flat there.
+			// max keeps NaN and avoids −Inf·0: all of these functions are flat there.
 			dst[i] = float32(f(float64(max(v, farLeft))))
 		}
 	}

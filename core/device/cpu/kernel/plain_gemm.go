@@ -1,7 +1,7 @@
 package kernel
 
-// plainGemm computes tiles of 2×4, whose eight sums stay in registers, and the
-// rest element by element. Both add in the order of l.
+// plainGemm computes tiles of 2×4, whose eight sums stay in registers, and the remainder element by
+// element. Both add in the order of l.
 func plainGemm(o operands) {
 	if o.ep.Read != nil {
 		plainGemmRead(o)
@@ -37,7 +37,7 @@ func plainGemm(o operands) {
 	}
 }
 
-// plainGemmRead is plainGemm with a function of A, two rows at a time.
+// plainGemmRead is plainGemm with a function applied to A, two rows at a time.
 func plainGemmRead(o operands) {
 	p, read := takePanels(), o.ep.Read
 	if len(p.a) < 2*o.k {
@@ -147,7 +147,7 @@ func plainColSum(m, n int, a []float32, lda int, out []float32) {
 	}
 }
 
-// plainTranspose goes in 8×8 blocks, so that both sides stay in cache lines.
+// plainTranspose works in 8×8 blocks, so that both sides stay in cache lines.
 func plainTranspose(rows, cols int, src []float32, lds int, dst []float32, ldd int) {
 	const block = 8
 	for i0 := 0; i0 < rows; i0 += block {

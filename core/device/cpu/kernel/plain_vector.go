@@ -97,7 +97,7 @@ func plainAdam(w, m, v, g0, g1 []float32, h AdamStep) {
 	}
 }
 
-// normal is x, or 0 where x is smaller than the least normal number.
+// normal is x, or 0 if x is smaller than the least normal number.
 func normal(x float32) float32 {
 	if math.Float32bits(x)&0x7fffffff < 0x00800000 {
 		return 0

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// TestPreemption holds that the collector, which stops the world, comes to its end
-// beside kernels in a loop: Go cannot interrupt assembly, only the functions between two
-// calls of it. How long it takes means something only on a machine that does nothing
-// else, where PGRLAB_SOAK=1 asks: without those functions it is seconds.
+// TestPreemption checks that the collector, which stops the world, finishes beside kernels in a
+// loop: Go cannot interrupt assembly, only the functions between two calls of it. The time is
+// meaningful only on a machine that does nothing else, where PGRLAB_SOAK=1 checks it; without those
+// functions it would be seconds.
 func TestPreemption(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		const n = 512

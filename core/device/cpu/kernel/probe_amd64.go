@@ -2,8 +2,8 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// probe finds what this CPU runs, and runs right: an assembly family that
-// disagrees with the plain one is refused, not used.
+// probe finds the families that this CPU runs, and runs correctly: an assembly family that
+// disagrees with the plain one is refused.
 func probe() (found []*Family, refused map[string]string) {
 	x := cpu.X86
 	hasAVX2 := x.HasAVX2 && x.HasFMA && x.HasBMI2

@@ -21,8 +21,8 @@ func (f *Family) Scale(dst, a []float32, c float32) { f.table.scale(dst, a[:len(
 // Axpy adds: dst += c·a.
 func (f *Family) Axpy(dst []float32, c float32, a []float32) { f.table.axpy(dst, a[:len(dst)], c) }
 
-// Lerp moves dst towards src: dst += t·(src − dst). It is Polyak's and the
-// exponential moving average.
+// Lerp moves dst towards src: dst += t·(src − dst). It computes Polyak averages and exponential
+// moving averages.
 func (f *Family) Lerp(dst, src []float32, t float32) { f.table.lerp(dst, src[:len(dst)], t) }
 
 // ReLU writes dst = max(0, z); NaN stays NaN.
@@ -49,7 +49,7 @@ func (f *Family) SiLUGrad(dst, dy, z []float32) {
 	f.table.siluGrad(dst, dy[:len(dst)], z[:len(dst)])
 }
 
-// Mish writes dst = z·tanh(log(1 + eᶻ)) (Misra 2020), within 4 ulp.
+// Mish writes dst = z·tanh(log(1 + eᶻ)) (Misra 2019), within 4 ulp.
 func (f *Family) Mish(dst, z []float32) { f.table.mish(dst, z[:len(dst)]) }
 
 // MishGrad writes dst = dy·mish′(z).
@@ -75,7 +75,7 @@ func (f *Family) Log(dst, x []float32) { f.table.log(dst, x[:len(dst)]) }
 // Sigmoid writes dst = 1/(1+e⁻ˣ), within 4 ulp, subnormal results included.
 func (f *Family) Sigmoid(dst, x []float32) { f.table.sigmoid(dst, x[:len(dst)]) }
 
-// SigmoidGrad writes dst = dy·y·(1 − y), y the sigmoid.
+// SigmoidGrad writes dst = dy·y·(1 − y), where y is the sigmoid.
 func (f *Family) SigmoidGrad(dst, dy, y []float32) {
 	f.table.sigmoidGrad(dst, dy[:len(dst)], y[:len(dst)])
 }
@@ -88,9 +88,9 @@ func (f *Family) SoftplusGrad(dst, dy, x []float32) {
 	f.table.softplusGrad(dst, dy[:len(dst)], x[:len(dst)])
 }
 
-// An AdamStep holds the numbers of one Adam step t, the bias corrections of
-// Kingma & Ba (2015, Algorithm 1) already folded in. The kernel takes 1−β from
-// the float32 β, so the powers βᵗ belong to float64(Beta1) and float64(Beta2).
+// An AdamStep holds the numbers of one Adam step t, with the bias corrections of Kingma & Ba (2015,
+// Algorithm 1) already folded in. The kernel computes 1−β from the float32 β, so the powers βᵗ must
+// be those of float64(Beta1) and float64(Beta2).
 type AdamStep struct {
 	Beta1, Beta2 float32
 	Step         float32 // lr/(1−β1ᵗ)
@@ -106,9 +106,9 @@ type AdamStep struct {
 //	m = β1·m + (1−β1)·g;  v = β2·v + (1−β2)·g²
 //	w −= Decay·w;  w −= Step·m/(√v·InvSqrtC2 + Eps)
 //
-// Moments smaller than the least normal number become 0: those of a dormant neuron
-// shrink to that size, and many CPUs take a hundred times longer for a sum of such
-// numbers. That is PyTorch's order. g0 and g1 are the gradients of the two lanes.
+// This is PyTorch's order. g0 and g1 are the gradients of the two lanes. Moments smaller than the
+// least normal number become 0: the moments of a dormant neuron shrink to that size, and many CPUs
+// take a hundred times longer to add such numbers.
 func (f *Family) Adam(w, m, v, g0, g1 []float32, h *AdamStep) {
 	n := len(w)
 	if g1 != nil {
@@ -117,8 +117,8 @@ func (f *Family) Adam(w, m, v, g0, g1 []float32, h *AdamStep) {
 	f.table.adam(w, m[:n], v[:n], g0[:n], g1, *h)
 }
 
-// SumSquares returns Σ(a+b)², for the norm of a gradient; b may be nil. Sums
-// are kept in float64, in an order that the length alone decides.
+// SumSquares returns Σ(a+b)², for the norm of a gradient; b may be nil. Sums are kept in float64,
+// in an order that depends only on the length.
 func (f *Family) SumSquares(a, b []float32) float64 {
 	if b != nil {
 		b = b[:len(a)]
@@ -131,8 +131,8 @@ func (f *Family) SumSquaredDiff(a, b []float32) float64 {
 	return f.table.sumSquaredDiff(a, b[:len(a)])
 }
 
-// Normals writes items first, first+1, … of an occasion of s as N(0,1) numbers:
-// those of s.FillNormal, to the bit, in every family.
+// Normals writes items first, first+1, … of an occasion of s as N(0,1) numbers, identical to those
+// of s.FillNormal, to the bit, in every family.
 func (f *Family) Normals(dst []float32, s rng.Stream, occasion, first uint64) {
 	f.table.normals(s, dst, occasion, first)
 }

@@ -17,8 +17,8 @@ func lengths() []int {
 	return append(ns, 127, 128, 129, 8191, 8192, 8193, 16384+17)
 }
 
-// near says whether two results of different families agree: to a few ulp, or
-// to the absolute error that cancellation allows.
+// near says whether two results of different families agree: to a few ulp, or to the absolute error
+// that cancellation permits.
 func near(a, b float32) bool {
 	d := math.Abs(float64(a) - float64(b))
 	return d <= 1e-6*max(1, math.Abs(float64(b)))
@@ -88,8 +88,8 @@ func TestAxpyLerp(t *testing.T) {
 	})
 }
 
-// TestMasks holds what is exact: ReLU and its gradient, NaN and the signs of
-// zero included.
+// TestMasks checks the functions with exact results: ReLU and its gradient, including NaN and the
+// signs of zero.
 func TestMasks(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	z := []float32{0, float32(math.Copysign(0, -1)), 1, -1, nan, inf, -inf, 1e-45, -1e-45, 3, -3}
@@ -162,8 +162,8 @@ func TestAdam(t *testing.T) {
 	})
 }
 
-// TestAdamForgets holds that the moments of a parameter whose gradient has vanished
-// end as zeros, not as subnormal numbers, and that what is not a number stays one.
+// TestAdamForgets checks that the moments of a parameter whose gradient has vanished become zeros
+// and not subnormal numbers, and that NaN stays NaN.
 func TestAdamForgets(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		const n = 40

@@ -33,7 +33,7 @@ type report struct {
 	Unlaunched []string
 }
 
-// bundle is a folder with the programs and stand-ins for those that they run.
+// bundle returns a folder with the programs and with stand-ins for those that they run.
 func bundle(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
@@ -60,8 +60,8 @@ func bundle(t *testing.T) string {
 	return dir
 }
 
-// A failure, a hang and a crash are told as what they are, and everything else is
-// reported; results are on the disk while it runs (the stand-in for cuda.test looks).
+// A failure, a hang and a crash are reported as what they are, and everything else is reported too.
+// Results are on the disk while it runs (the stand-in for cuda.test checks that).
 func TestRehearsal(t *testing.T) {
 	dir := bundle(t)
 	c := exec.Command("python3", "check.py", "--rehearse")
@@ -107,7 +107,7 @@ func TestRehearsal(t *testing.T) {
 	if !slices.Equal(r.Unlaunched, []string{"c"}) || r.Steps["compile"].Spilled["b"] != 8 || r.MS["pgrlab fp32"]["act"].MS != 0.5 {
 		t.Errorf("not launched %v, spilled %v, times %v", r.Unlaunched, r.Steps["compile"].Spilled, r.MS)
 	}
-	// All perf lines count: each has what was spent since the one before.
+	// All perf lines count: each holds the time spent since the previous one.
 	train := r.Steps["train demo fp32"]
 	for part, want := range map[string]float64{"act": 4.0 / 2000, "agent": 50.0 / 1000, "fit": 4.0 / 20, "generate": 2.56 / 256, "evaluate": 3.0 / 2} {
 		if got := train.Each[part]; math.Abs(got-want) > 1e-9 {
@@ -119,8 +119,7 @@ func TestRehearsal(t *testing.T) {
 	}
 }
 
-// Without time nothing is checked, which is said and is no success, and the report is
-// whole.
+// Without time nothing is checked. The report says so and is complete, and this is not a success.
 func TestWithoutTime(t *testing.T) {
 	dir := bundle(t)
 	c := exec.Command("python3", "check.py", "--minutes", "0", "--json", "other.json")

@@ -5,19 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// Calls watches the calls of a context: one at a time, none when it is closed or lost,
-// and while a graph is captured only such as a graph can hold. Every implementation of
-// Context embeds one.
+// Calls guards the calls of a context: only one call at a time, none after the context is closed or
+// lost, and during the capture of a graph only calls that a graph can contain. Every implementation
+// of Context embeds a Calls.
 type Calls struct {
 	busy      atomic.Bool // a call is under way
 	Closed    bool
 	Lost      *LostDevice
 	Capturing bool
-	Broken    error // a call during the capture that a graph cannot hold
+	Broken    error // a call during the capture that a graph cannot contain
 }
 
-// Enter begins a call. Those that a graph cannot hold are refused while one is
-// captured.
+// Enter begins a call. During a capture it refuses calls that a graph cannot contain.
 func (c *Calls) Enter(doing string, capturable bool) error {
 	if err := c.EnterAnyhow(doing); err != nil {
 		return err
@@ -38,7 +37,7 @@ func (c *Calls) Enter(doing string, capturable bool) error {
 	return err
 }
 
-// EnterAnyhow begins a call that is good in every state.
+// EnterAnyhow begins a call that is allowed in every state.
 func (c *Calls) EnterAnyhow(doing string) error {
 	if !c.busy.CompareAndSwap(false, true) {
 		return fmt.Errorf("%s: %w", doing, ErrConcurrent)

@@ -9,35 +9,33 @@ import (
 	"strings"
 )
 
-// Usage is what a device is doing, as NVML says.
+// Usage is what a device is doing, according to NVML.
 type Usage struct {
-	// Compute is the share of the last sample period in which a kernel ran, 0 to 1;
-	// negative where it is not known.
+	// Compute is the fraction of the last sample period in which a kernel ran, 0 to 1; negative if
+	// unknown.
 	Compute float64
-	// Used and Total memory in bytes, of all processes; Total is 0 where they are not
-	// known.
+	// Used and Total are the memory in bytes, over all processes; Total is 0 if they are unknown.
 	Used, Total uint64
-	Temperature float64 // °C; negative where it is not known
-	Power       float64 // W; negative where it is not known
-	// Processes that have a compute context on it, this one too; nil where it is not
-	// known.
+	Temperature float64 // °C; negative if unknown
+	Power       float64 // W; negative if unknown
+	// Processes are those with a compute context on the device, including this one; nil if unknown.
 	Processes []Process
 }
 
 // Process is a process that computes on a device.
 type Process struct {
 	PID    int
-	Memory uint64 // bytes of the device; 0 where it is not known
+	Memory uint64 // bytes of the device; 0 if unknown
 }
 
-// Foreign are the processes that are not this one.
+// Foreign returns the processes other than this one.
 func (u Usage) Foreign() []Process {
 	return slices.DeleteFunc(slices.Clone(u.Processes), func(p Process) bool { return p.PID == os.Getpid() })
 }
 
-// Watcher knows what devices are doing.
+// Watcher reports what devices are doing.
 type Watcher interface {
-	// Usage is of the device with that UUID.
+	// Usage returns the usage of the device with that UUID.
 	Usage(uuid string) (Usage, error)
 }
 
@@ -45,26 +43,25 @@ func isUUID(name string) bool {
 	return len(name) > 4 && (strings.EqualFold(name[:4], "GPU-") || strings.EqualFold(name[:4], "MIG-"))
 }
 
-// Choice is a device that was chosen, and why, for people: "most free memory (80
-// GiB) of 4 GPUs".
+// Choice is the chosen device, with the reason for people: "most free memory (80 GiB) of 4 GPUs".
 type Choice struct {
 	Device Info
 	Why    string
 }
 
-// NoneFree says why auto took no device.
+// NoneFree says why auto chose no device.
 type NoneFree struct{ Reasons []string }
 
 func (e *NoneFree) Error() string {
 	return "no GPU is free: " + strings.Join(e.Reasons, "; ") + ": wait, or name one with --device cuda:INDEX"
 }
 
-// Choose finds the device that name asks for among those of a driver: auto, cuda,
-// cuda:1, or the beginning of a UUID as nvidia-smi -L shows it. auto takes the one with most free memory on which no other process
-// computes, and none if there is none, which is a *NoneFree. cuda takes the same
-// one, but where all are in use it takes the one with most free memory. least is
-// the smallest compute capability that will do (70 for 7.0); w may be nil, then
-// other processes are not visible.
+// Choose finds the device that name asks for among a driver's devices. name is auto, cuda, cuda:1,
+// or the beginning of a UUID as nvidia-smi -L shows it. auto chooses the device with the most free
+// memory on which no other process computes; if there is none, the error is a *NoneFree. cuda
+// chooses the same device, but if all are in use, it chooses the one with the most free memory.
+// least is the lowest acceptable compute capability (70 for 7.0). w may be nil; then other
+// processes are not visible.
 func Choose(devices []Info, name string, least int, w Watcher) (Choice, error) {
 	if len(devices) == 0 {
 		return Choice{}, &Unavailable{Reason: "no GPU was found", Advice: "use --device cpu"}
@@ -89,7 +86,7 @@ func Choose(devices []Info, name string, least int, w Watcher) (Choice, error) {
 	return freest(devices, name, least, w)
 }
 
-// asked is a device that was asked for by name.
+// asked returns a device that was requested by name.
 func asked(d Info, least int) (Choice, error) {
 	if why := tooOld(d, least); why != "" {
 		return Choice{}, fmt.Errorf("device cuda:%d: %s: choose another one or use --device cpu", d.Index, why)
@@ -104,7 +101,7 @@ func tooOld(d Info, least int) string {
 	return fmt.Sprintf("%s has compute capability %d.%d, and at least %d.%d is needed", d.Name, d.Capability[0], d.Capability[1], least/10, least%10)
 }
 
-// freest is auto and cuda.
+// freest chooses a device for auto and cuda.
 func freest(devices []Info, name string, least int, w Watcher) (Choice, error) {
 	order := slices.Clone(devices)
 	slices.SortStableFunc(order, func(a, b Info) int { return cmp.Compare(b.Free, a.Free) })
@@ -131,8 +128,8 @@ func freest(devices []Info, name string, least int, w Watcher) (Choice, error) {
 	return Choice{Device: *inUse, Why: reason(*inUse, len(devices), why)}, nil
 }
 
-// others says which other processes compute on a device, and whether there are
-// any as far as is known.
+// others describes the other processes that compute on a device, and says whether there are any as
+// far as is known.
 func others(d Info, w Watcher) (text string, foreign bool) {
 	if w == nil {
 		return "", false
@@ -175,7 +172,7 @@ func reason(d Info, n int, inUse string) string {
 	return text
 }
 
-// underVisible reminds of a variable that hides devices.
+// underVisible returns a reminder of a variable that hides devices.
 func underVisible() string {
 	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
 		return fmt.Sprintf(" (under CUDA_VISIBLE_DEVICES=%s)", list)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// four are the GPUs of the tests, as a driver lists them.
+// four returns the GPUs of the tests, as a driver lists them.
 func four() []Info {
 	all := []Info{
 		{Name: "A100", UUID: "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", Capability: [2]int{8, 0}, Free: 10 << 30, Memory: 40 << 30},
@@ -23,8 +23,8 @@ func four() []Info {
 	return all
 }
 
-// The examples are those of the CUDA programming guide; the rest is what PyTorch
-// found the driver to do (pytorch/pytorch: torch/cuda/__init__.py).
+// The examples are those of the CUDA programming guide; the rest is what PyTorch found that the
+// driver does (pytorch/pytorch: torch/cuda/__init__.py).
 func TestVisible(t *testing.T) {
 	for list, want := range map[string][]int{
 		"2,1":          {2, 1},
@@ -39,8 +39,8 @@ func TestVisible(t *testing.T) {
 		"+1":           {1},
 		"0,1,0":        {},
 		"GPU-8932f937": {0},
-		"GPU-8932":     {}, // two begin so
-		"gpu-8932f937": {}, // the prefix is written large
+		"GPU-8932":     {}, // two GPUs begin like this
+		"gpu-8932f937": {}, // the prefix is written in capitals
 		"GPU-8932A,GPU-1111aaaa-0000-0000-0000-000000000002": {1, 2},
 		"GPU-0000,GPU-ffff,GPU-1111":                         {3},
 	} {
@@ -86,7 +86,7 @@ func TestChoose(t *testing.T) {
 		{"auto", all, idle, 1, "39 GiB free, the most of 4 GPUs"},
 		{"auto", all, nil, 1, "39 GiB free"},
 		{"auto", all, usages{}, 1, "39 GiB free"}, // processes are not visible
-		{"auto", all, one, 3, "20 GiB free"},      // ours does not count
+		{"auto", all, one, 3, "20 GiB free"},      // our own process does not count
 		{"auto", all, busy, -1, "no GPU is free: cuda:2: K80 has compute capability 3.7, and at least 7.0 is needed; cuda:1: processes "},
 		{"auto", all[:1], idle, 0, "10 GiB free"},
 		{"auto", nil, idle, -1, "no GPU was found"},

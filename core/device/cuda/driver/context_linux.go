@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// maxArgs is how many arguments a kernel of ours may have.
+// maxArgs is the largest number of arguments that one of our kernels may have.
 const maxArgs = 64
 
 // nativeContext is an open device.
@@ -30,11 +30,11 @@ type nativeContext struct {
 	// held is host memory that work in the stream still uses.
 	held [][]byte
 
-	// What the driver reads and writes while a call lasts. It belongs to the heap,
-	// and steady calls allocate nothing.
+	// Memory that the driver reads and writes during a call. It is on the heap, so steady calls
+	// allocate nothing.
 	cells   cells
 	current [1]uintptr
-	args    [11]uintptr // as many as cuLaunchKernel has
+	args    [11]uintptr // the number of arguments of cuLaunchKernel
 	values  [maxArgs]uint64
 	params  [maxArgs]uintptr // addresses of values
 }
@@ -44,7 +44,7 @@ type pin struct {
 	start, bytes uintptr
 }
 
-// check makes an error of a result, and notes the loss of the device.
+// check turns a result into an error and records the loss of the device.
 func (c *nativeContext) check(doing string, r result) error {
 	switch {
 	case r == success:
@@ -106,8 +106,8 @@ func (c *nativeContext) Free(p Ptr) error {
 		return err
 	}
 	defer c.Leave()
-	// cuMemFree waits for the work by itself where it must; the documents do not say
-	// that it always does.
+	// cuMemFree itself waits for the work where it must; the documents do not say that it always
+	// does.
 	if err := c.drain(); err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (c *nativeContext) FreeHost(data []byte) error {
 	return c.check(doing, c.do(cuMemFreeHost, hostPointer(data)))
 }
 
-// isPinned says whether all of a slice is pinned memory.
+// isPinned reports whether all of a slice is pinned memory.
 func (c *nativeContext) isPinned(data []byte) bool {
 	p := hostPointer(data)
 	for _, a := range c.pinned {
@@ -171,8 +171,8 @@ func (c *nativeContext) isPinned(data []byte) bool {
 	return false
 }
 
-// hold keeps host memory that is not pinned alive until the stream has done with
-// it, and refuses it while a graph is captured.
+// hold keeps host memory that is not pinned alive until the stream no longer needs it, and refuses
+// such memory while a graph is captured.
 func (c *nativeContext) hold(doing string, data []byte) error {
 	if c.isPinned(data) {
 		return nil
@@ -200,8 +200,8 @@ func (c *nativeContext) Upload(dst Ptr, src []byte) error {
 	if err != nil || c.isPinned(src) {
 		return err
 	}
-	// The driver copies pageable memory aside before it returns, except where the GPU
-	// can read it itself (GH200): there it may do so later.
+	// The driver copies pageable memory aside before it returns, except if the GPU can read that
+	// memory itself (GH200): then it may do so later.
 	return c.drain()
 }
 
@@ -243,9 +243,8 @@ func (c *nativeContext) Synchronize() error {
 	return c.drain()
 }
 
-// pollFor is how long a wait asks again and again before it sleeps: to be woken
-// costs 20 to 60 µs on paper, half of what an update of small networks takes, and
-// what takes longer than this does not feel it.
+// pollFor is how long a wait polls before it sleeps. A wake-up takes an estimated 20 to 60 µs, half
+// the time of an update of small networks; work that takes longer than pollFor is hardly affected.
 const pollFor = 300 * time.Microsecond
 
 // drain waits for the work in the stream.
@@ -263,8 +262,8 @@ func (c *nativeContext) drain() error {
 	return c.check("run the stream", r)
 }
 
-// Close releases the primary context, with which everything in it goes. A lost
-// one is reset, so that the device can be opened again.
+// Close releases the primary context, and everything in it is released too. A lost context is
+// reset, so that the device can be opened again.
 func (c *nativeContext) Close() error {
 	if err := c.EnterAnyhow("close the GPU"); err != nil {
 		return err
@@ -289,7 +288,7 @@ func (c *nativeContext) Close() error {
 	return err
 }
 
-// giveBack frees everything. What fails here goes with the context.
+// giveBack frees everything. Whatever cannot be freed is released with the context.
 func (c *nativeContext) giveBack() {
 	for _, g := range c.graphs {
 		c.do(cuGraphExecDestroy, g.exec)

@@ -5,14 +5,14 @@ import "math"
 // Ptr is an address in device memory; 0 is none.
 type Ptr uint64
 
-// Driver is what knows the devices of this machine.
+// Driver knows the devices of this machine.
 type Driver interface {
-	// Version is that of the CUDA driver interface: 12040 is 12.4.
+	// Version returns the version of the CUDA driver interface: 12040 is 12.4.
 	Version() (int, error)
-	// Devices are those that this process may use: all in PCI order, or those of
+	// Devices returns the devices that this process may use: all in PCI order, or those of
 	// CUDA_VISIBLE_DEVICES in its order. Info.Index counts them from 0.
 	Devices() ([]Info, error)
-	// Open takes device i of Devices.
+	// Open opens device i of Devices.
 	Open(i int) (Context, error)
 }
 
@@ -21,53 +21,51 @@ type Info struct {
 	Index      int
 	Name, UUID string // the UUID as nvidia-smi writes it: GPU-…
 	Capability [2]int // 8, 0 of sm_80
-	// Memory and Free are in bytes; Free is what was free when the device was
-	// asked.
+	// Memory and Free are in bytes; Free is the memory that was free when the device was queried.
 	Memory, Free   uint64
 	Processors     int // streaming multiprocessors
 	SharedPerBlock int // bytes of shared memory that a block may have at most
 }
 
-// Context is an open device with one stream of work. It belongs to one goroutine.
-// It minds its OS thread itself: the native one runs an owner goroutine.
+// Context is an open device with one stream of work. It belongs to one goroutine. It handles OS
+// threads itself, so the caller need not lock one.
 //
-// Upload, Download, Copy and Launch only put work into the stream, which is done
-// in order. A failure of that work is told by Synchronize at the latest.
+// Upload, Download, Copy and Launch only put work into the stream, which executes it in order.
+// Synchronize, at the latest, reports a failure of that work.
 type Context interface {
-	// Info is what Devices said of it.
+	// Info returns the device's description from Devices.
 	Info() Info
-	// Load compiles PTX for the device. An error has the compiler's own words.
+	// Load compiles PTX for the device. An error contains the compiler's own message.
 	Load(ptx string) (Module, error)
-	// Alloc takes memory: 256-byte aligned, zeroed before any work that is put into
-	// the stream later. Where there is not enough, the error is an *OutOfMemory.
+	// Alloc allocates memory: 256-byte aligned, zeroed before any work that is put into the stream
+	// later. If there is not enough, the error is an *OutOfMemory.
 	Alloc(bytes int) (Ptr, error)
-	// Free gives memory back once the work in the stream is done.
+	// Free releases memory once the work in the stream is done.
 	Free(Ptr) error
-	// AllocHost takes pinned memory of the host, zeroed.
+	// AllocHost allocates pinned memory of the host, zeroed.
 	AllocHost(bytes int) ([]byte, error)
-	// FreeHost gives a slice back that AllocHost returned.
+	// FreeHost releases a slice that AllocHost returned.
 	FreeHost([]byte) error
-	// Upload copies src to the device. Pinned memory is read when the stream comes
-	// to it: src must not change before Synchronize. Other memory is copied at
-	// once.
+	// Upload copies src to the device. Pinned memory is read when the stream reaches the copy, so
+	// src must not change before Synchronize. Other memory is copied immediately.
 	Upload(dst Ptr, src []byte) error
-	// Download copies device memory to dst, which holds it after Synchronize.
+	// Download copies device memory to dst, which contains it after Synchronize.
 	Download(dst []byte, src Ptr) error
 	// Copy copies from device memory to device memory; the two must not overlap.
 	Copy(dst, src Ptr, bytes int) error
 	// Launch runs f on a grid of blocks of threads, with shared bytes of dynamic
 	// shared memory.
 	Launch(f Function, grid, block [3]uint32, shared uint32, args ...Arg) error
-	// Capture makes a graph of the launches, uploads, downloads (to and from pinned
-	// memory) and copies that record puts into the stream, without doing them. No
-	// other method of the context may be called by record.
+	// Capture makes a graph of the launches, uploads, downloads (to and from pinned memory) and
+	// copies that record puts into the stream, without executing them. record may call no other
+	// method of the context.
 	Capture(record func() error) (Graph, error)
-	// Synchronize waits until all work in the stream is done. It asks again and again
-	// for some 300 µs and then blocks its thread.
+	// Synchronize waits until all work in the stream is done. It polls for about 300 µs and then
+	// blocks its thread.
 	Synchronize() error
-	// Memory is the memory of the device, in bytes, as used by all processes.
+	// Memory returns the memory of the device, in bytes, as used by all processes.
 	Memory() (free, total uint64, err error)
-	// Close gives everything back: memory, modules, graphs.
+	// Close releases everything: memory, modules, graphs.
 	Close() error
 }
 
@@ -80,26 +78,26 @@ type Module interface {
 // Function is a kernel that can be launched.
 type Function interface {
 	Name() string
-	// Resources are what the driver's compiler has given it; zero of a kernel that is
-	// interpreted.
+	// Resources returns what the driver's compiler has assigned to the kernel; zero for an
+	// interpreted kernel.
 	Resources() Resources
 }
 
-// Resources are what a compiled kernel takes of a multiprocessor.
+// Resources are what a compiled kernel uses of a multiprocessor.
 type Resources struct {
-	Registers int `json:"registers"` // of a thread
-	// Local is memory of a thread, in bytes: registers that were spilled, and arrays.
+	Registers int `json:"registers"` // per thread
+	// Local is the memory of a thread, in bytes: registers that were spilled, and arrays.
 	Local  int `json:"local"`
-	Shared int `json:"shared"` // of a block, in bytes, before what a launch adds
-	// Threads is the largest block that it can be launched with.
+	Shared int `json:"shared"` // per block, in bytes, before what a launch adds
+	// Threads is the largest block with which it can be launched.
 	Threads int `json:"threads"`
 }
 
-// Graph is work that was captured and can be put into the stream as a whole.
+// Graph is captured work that can be put into the stream as a whole.
 type Graph interface {
-	// Launch puts it into the stream. Uploads read their pinned memory anew.
+	// Launch puts the graph into the stream. Uploads read their pinned memory again.
 	Launch() error
-	// Close gives the graph back.
+	// Close releases the graph.
 	Close() error
 }
 

@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// ErrConcurrent is told to the second of two goroutines that use one context.
+// ErrConcurrent is returned to the second of two goroutines that use one context at once.
 var ErrConcurrent = errors.New("the context is used by two goroutines at once: it belongs to one")
 
-// OutOfMemory says that a device, or the host's pinned memory, has not got what
-// was asked for.
+// OutOfMemory reports that a device, or the host's pinned memory, does not have the requested
+// memory.
 type OutOfMemory struct {
 	What string // "GPU" or "pinned host"
-	// Asked, Free and Total are in bytes. Asked is 0 for what the driver needs itself,
-	// Total is 0 where it and Free are not known.
+	// Asked, Free and Total are in bytes. Asked is 0 for memory that the driver itself needs; Total
+	// is 0 if it and Free are not known.
 	Asked, Free, Total uint64
 }
 
@@ -32,26 +32,26 @@ func (e *OutOfMemory) Error() string {
 	return text + ": close other programs or make the run smaller (--gpu-mem)"
 }
 
-// LostDevice says that a device no longer answers, or that a failed kernel made its
-// context unusable. Nothing in device memory can be read any more: a caller that holds
-// a copy on the host goes on from that.
+// LostDevice reports that a device no longer answers, or that a failed kernel made its context
+// unusable. Device memory can no longer be read: a caller with a copy on the host continues from
+// that copy.
 type LostDevice struct {
 	Device string // its name and UUID
 	Doing  string
-	Reason string // in the driver's words
+	Reason string // the driver's message
 }
 
 func (e *LostDevice) Error() string {
 	return fmt.Sprintf("%s: %s: %s: the device is lost", e.Device, e.Doing, e.Reason)
 }
 
-// DeviceFailed marks the error as one after which the device cannot be used.
+// DeviceFailed marks this error as one after which the device cannot be used.
 func (e *LostDevice) DeviceFailed() bool { return true }
 
-// DeviceFailed is LostDevice's: what was to be computed next has no room.
+// DeviceFailed is as for LostDevice: there is no room for the next computation.
 func (e *OutOfMemory) DeviceFailed() bool { return true }
 
-// Bytes writes a size for people: "1.5 GiB".
+// Bytes formats a size for people: "1.5 GiB".
 func Bytes(n uint64) string {
 	const unit = 1024
 	if n < unit {
@@ -64,8 +64,7 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.4g %s", size, names[0])
 }
 
-// Unavailable says that this machine has no GPU that can be used, which is no
-// failure where a CPU will do.
+// Unavailable reports that this machine has no usable GPU, which is not a failure if a CPU will do.
 type Unavailable struct{ Reason, Advice string }
 
 func (e *Unavailable) Error() string { return e.Reason + ": " + e.Advice }

@@ -17,14 +17,14 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// fakeLibrary is a library of testdata, built and opened. There is one of each in
-// the process, so that tests with it do not run side by side.
+// fakeLibrary is a library of testdata, built and opened. The process has only one of each, so
+// tests that use it do not run in parallel.
 type fakeLibrary struct {
 	path   string
 	handle uintptr
 }
 
-// compiler is a C compiler of this machine; "" if there is none.
+// compiler is the path of a C compiler on this machine; "" if there is none.
 var compiler = sync.OnceValue(func() string {
 	for _, name := range []string{"gcc", "clang-19", "clang", "cc"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -107,7 +107,7 @@ func (l *fakeLibrary) set(t *testing.T, name string, value int) {
 	l.do(t, "fake_set", at(&text[0]), uintptr(value))
 }
 
-// lines are the calls so far.
+// lines returns the calls so far.
 func (l *fakeLibrary) lines(t *testing.T) []string {
 	t.Helper()
 	p := l.do(t, "fake_log")
@@ -116,7 +116,7 @@ func (l *fakeLibrary) lines(t *testing.T) []string {
 
 var thread = regexp.MustCompile(`^\d+ `)
 
-// calls are the calls since a line without their threads and without
+// calls returns the calls after the first since ones, without their threads and without
 // cuCtxSetCurrent, which comes before every call that needs a context.
 func (l *fakeLibrary) calls(t *testing.T, since int) []string {
 	t.Helper()
@@ -137,8 +137,8 @@ func expect(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// OpenFake opens the fake driver for tests outside this package. Released says whether the
-// device was given back with nothing left on it.
+// OpenFake opens the fake driver for tests outside this package. released says whether the device
+// was given back with nothing left on it.
 func OpenFake(t *testing.T) (c Context, released func() bool) {
 	l, _, c := openFake(t, NativeOptions{})
 	return c, func() bool {

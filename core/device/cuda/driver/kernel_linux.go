@@ -18,14 +18,14 @@ type nativeModule struct {
 	signatures map[string]Signature
 }
 
-// nativeFunction is one of its kernels.
+// nativeFunction is one kernel of a module.
 type nativeFunction struct {
 	context   *nativeContext
 	name      string
 	handle    uintptr
 	signature Signature
 	resources Resources
-	allowed   uint32 // bytes of dynamic shared memory that it may have by now
+	allowed   uint32 // bytes of dynamic shared memory that it is currently allowed
 }
 
 // CUjit_option
@@ -36,7 +36,7 @@ const (
 	jitErrorLogSize = 6
 )
 
-// jit are the options of a compilation, and where it leaves its words.
+// jit holds the options of a compilation and the buffers for the compiler's messages.
 type jit struct {
 	options [4]int32
 	values  [4]uintptr
@@ -51,7 +51,7 @@ func newJIT() *jit {
 	return j
 }
 
-// said is what the compiler wrote, in one line.
+// said returns what the compiler wrote, in one line.
 func said(log []byte) string {
 	text, _, _ := bytes.Cut(log, []byte{0})
 	return strings.Join(strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
@@ -89,12 +89,12 @@ func (c *nativeContext) Load(text string) (Module, error) {
 	return m, nil
 }
 
-// patience is how long a compilation may take before a message says so. Kernels
-// from the cache load well within it.
+// patience is how long a compilation may take before a message reports it. Loading kernels from the
+// cache takes much less.
 const patience = 300 * time.Millisecond
 
-// announce tells, if it takes a while, that kernels are being compiled, and how
-// long it took. The returned function ends it.
+// announce reports, if it takes a while, that kernels are being compiled, and how long that took.
+// The returned function ends the announcement.
 func (c *nativeContext) announce() (done func()) {
 	say := c.driver.options.Say
 	if say == nil {
@@ -215,14 +215,14 @@ func (c *nativeContext) Capture(record func() error) (Graph, error) {
 		return nil, err
 	}
 	c.Capturing, c.Broken = true, nil
-	c.Leave() // record's calls enter by themselves
+	c.Leave() // record's calls enter on their own
 	err := record()
 	if err := c.EnterAnyhow(doing); err != nil {
 		return nil, err
 	}
 	defer c.Leave()
 	c.Capturing = false
-	// A capture must be ended whatever happened; its graph is nil where it failed.
+	// A capture must be ended in any case; its graph is nil if the capture failed.
 	r := c.do(cuStreamEndCapture, c.stream, at(&c.cells.handle))
 	graph := c.cells.handle
 	if err == nil {
@@ -242,7 +242,7 @@ func (c *nativeContext) Capture(record func() error) (Graph, error) {
 	return c.instantiate(graph)
 }
 
-// instantiate makes what can be launched of a graph.
+// instantiate turns a graph into one that can be launched.
 func (c *nativeContext) instantiate(graph uintptr) (Graph, error) {
 	const doing = "make a graph ready"
 	var r result
@@ -259,7 +259,7 @@ func (c *nativeContext) instantiate(graph uintptr) (Graph, error) {
 	}
 	g := &nativeGraph{context: c, exec: c.cells.handle}
 	c.graphs = append(c.graphs, g)
-	if c.driver.addresses[cuGraphUpload] != 0 { // else the first launch does it
+	if c.driver.addresses[cuGraphUpload] != 0 { // otherwise the first launch does it
 		if err := c.check(doing, c.do(cuGraphUpload, g.exec, c.stream)); err != nil {
 			return nil, err
 		}

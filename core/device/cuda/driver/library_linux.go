@@ -60,8 +60,8 @@ const (
 	symbols
 )
 
-// exported are their names in the library, the best first. Functions whose
-// arguments changed carry a version: those without one would read them wrongly.
+// exported lists the functions' names in the library, the best first. Functions whose arguments
+// changed have a versioned name: the plain name would read the arguments wrongly.
 var exported = [symbols][]string{
 	cuInit:                     {"cuInit"},
 	cuDriverGetVersion:         {"cuDriverGetVersion"},
@@ -106,11 +106,11 @@ var exported = [symbols][]string{
 	cuGetErrorString:           {"cuGetErrorString"},
 }
 
-// places are where the driver lies on machines that do not tell the linker: WSL,
-// and containers that get the host's driver mounted.
+// places lists where the driver is on machines that do not tell the linker: WSL, and containers
+// that mount the host's driver.
 var places = []string{"", "/usr/lib/wsl/lib/", "/usr/local/nvidia/lib64/", "/run/opengl-driver/lib/"}
 
-// library is the CUDA driver, opened. It is safe for use by several goroutines.
+// library is the opened CUDA driver. It is safe for use by several goroutines.
 type library struct {
 	addresses [symbols]uintptr
 	flagged   bool // cuGraphInstantiate takes flags
@@ -134,10 +134,10 @@ func dlopen(file string) (uintptr, error) {
 	return 0, first
 }
 
-// usualLibrary is the CUDA driver, as the system's linker finds it.
+// usualLibrary is the CUDA driver's name, as the system's linker finds it.
 const usualLibrary = "libcuda.so.1"
 
-// installed says whether there is a driver; nothing of it is called.
+// installed reports whether there is a driver, without calling any of its functions.
 func installed(file string) bool {
 	_, err := dlopen(cmp.Or(file, usualLibrary))
 	return err == nil
@@ -170,7 +170,7 @@ func openLibrary(file string) (*library, error) {
 	return l, nil
 }
 
-// minOf is the release that was the first with a version of CUDA.
+// minOf returns the first release with a version of CUDA.
 func minOf(cuda int) Release {
 	for _, r := range releases {
 		if r.CUDA >= cuda {
@@ -180,16 +180,15 @@ func minOf(cuda int) Release {
 	return releases[len(releases)-1].Release
 }
 
-// call calls a function and returns its CUresult. Pointers among args must point
-// to memory that does not move and that the caller keeps alive: not to its stack.
+// call calls a function and returns its CUresult. Pointers among args must point to memory that
+// does not move and that the caller keeps alive, so not to its stack.
 func (l *library) call(s symbol, args ...uintptr) result {
 	r, _, _ := purego.SyscallN(l.addresses[s], args...)
 	return result(int32(r))
 }
 
-// cells are places for what the driver gives back. They must be on the heap, which
-// does not move as stacks do: the compiler does not see that their addresses are
-// passed on.
+// cells holds the values that the driver returns. It must be on the heap, which does not move as
+// stacks do: the compiler does not see that the addresses are passed on.
 type cells struct {
 	number int32
 	word   uint64
@@ -205,12 +204,12 @@ func newCells() *cells { return new(cells) }
 
 func at[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// cString is text as C takes it, on the heap.
+// cString returns text as a C string on the heap.
 //
 //go:noinline
 func cString(text string) []byte { return append([]byte(text), 0) }
 
-// goString is C's text as Go takes it, up to its end.
+// goString returns a C string as a Go string.
 func goString(p unsafe.Pointer) string {
 	if p == nil {
 		return ""
@@ -222,7 +221,7 @@ func goString(p unsafe.Pointer) string {
 	return string(unsafe.Slice((*byte)(p), n))
 }
 
-// words are what the driver says of a result: its name and a sentence.
+// words returns the driver's name for a result and its description.
 func (l *library) words(r result) string {
 	c := newCells()
 	name, sentence := "", ""
@@ -241,7 +240,7 @@ func (l *library) words(r result) string {
 	return fmt.Sprintf("%s (%s, %d)", sentence, name, int(r))
 }
 
-// fail is the error of a call that did not succeed.
+// fail returns the error of a call that did not succeed.
 func (l *library) fail(doing string, r result) error {
 	words := l.words(r)
 	if advice, known := advised[r]; known {
@@ -253,13 +252,11 @@ func (l *library) fail(doing string, r result) error {
 	return fmt.Errorf("%s: %s", doing, words)
 }
 
-// setEnvironment tells the driver, which reads these variables when it starts, to
-// count devices as nvidia-smi does and where to keep compiled kernels. The Go
-// runtime passes them on to C.
+// setEnvironment tells the driver, which reads these variables when it starts, to count devices as
+// nvidia-smi does and where to keep compiled kernels. The Go runtime passes the variables on to C.
 //
-// Where our folder cannot be made, as where the home directory is read-only, the
-// driver has its own or compiles at each start: slower, but no reason to do
-// without the GPU.
+// If our folder cannot be made, for example because the home directory is read-only, the driver
+// uses its own or compiles at each start. That is slower, but no reason not to use the GPU.
 func setEnvironment(cache string) error {
 	if err := os.Setenv("CUDA_DEVICE_ORDER", "PCI_BUS_ID"); err != nil {
 		return err

@@ -9,27 +9,26 @@ import (
 	"time"
 )
 
-// Machine is the GPUs of this machine for a program that may not need them:
-// nothing is opened before the first question, and then once. It is safe for use by
-// several goroutines.
+// Machine gives access to the GPUs of this machine for a program that may not need them: nothing is
+// opened before the first question, and then only once. It is safe for use by several goroutines.
 type Machine struct {
-	mu      sync.Mutex // of options.Say
+	mu      sync.Mutex // guards options.Say
 	options NativeOptions
 	nvml    string // file of NVML; "": the usual one
-	least   int    // smallest compute capability that will do
+	least   int    // lowest acceptable compute capability
 
 	once    sync.Once
 	driver  Driver
 	monitor *Monitor
-	// Why there is no driver, and no NVML.
+	// Why there is no driver, and why no NVML.
 	err, unwatched error
 }
 
-// NewMachine prepares for questions. least is the smallest compute capability that
-// there are kernels for, 70 for 7.0.
+// NewMachine prepares for questions and opens nothing. least is the lowest compute capability that
+// the kernels support, 70 for 7.0.
 func NewMachine(o NativeOptions, least int) *Machine { return &Machine{options: o, least: least} }
 
-// Tell names who is told from now on what takes long, instead of the options' Say.
+// Tell sets the function that is told from now on about slow work, instead of the options' Say.
 func (m *Machine) Tell(say func(line string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -64,7 +63,7 @@ func (m *Machine) open() error {
 	return m.err
 }
 
-// watcher is NVML, or nil; never a nil *Monitor.
+// watcher returns NVML, or nil; never a nil *Monitor.
 func (m *Machine) watcher() Watcher {
 	if m.unwatched != nil {
 		return nil
@@ -72,7 +71,7 @@ func (m *Machine) watcher() Watcher {
 	return m.monitor
 }
 
-// Choose finds the GPU that a name asks for; see Choose.
+// Choose finds the GPU that a name asks for; see the function Choose.
 func (m *Machine) Choose(name string) (Choice, error) {
 	if err := m.open(); err != nil {
 		return Choice{}, err
@@ -100,7 +99,7 @@ func (m *Machine) Open(uuid string) (Context, error) {
 	return m.driver.Open(i)
 }
 
-// Usage is what a GPU is doing; the error is an *Unavailable without NVML.
+// Usage returns what a GPU is doing; without NVML the error is an *Unavailable.
 func (m *Machine) Usage(uuid string) (Usage, error) {
 	if err := errors.Join(m.open(), m.unwatched); err != nil {
 		return Usage{}, err
@@ -108,22 +107,22 @@ func (m *Machine) Usage(uuid string) (Usage, error) {
 	return m.monitor.Usage(uuid)
 }
 
-// Report is what was found.
+// Report describes the GPUs and drivers that were found.
 type Report struct {
-	CUDA    string // version of CUDA that the driver has: 12.4
-	Driver  string // its own version: 550.54.14; "" where it is not known
+	CUDA    string // the driver's version of CUDA: 12.4
+	Driver  string // the driver's own version: 550.54.14; "" if unknown
 	Devices []Seen
-	// Unwatched is why NVML says nothing; nil if it does.
+	// Unwatched says why NVML gives no information; nil if it does.
 	Unwatched error
 }
 
-// Seen is a GPU, and what it is doing.
+// Seen is a GPU with its current usage.
 type Seen struct {
 	Info
-	Usage *Usage // nil where it is not known
+	Usage *Usage // nil if unknown
 }
 
-// Report looks at everything. The error says why there is no GPU.
+// Report examines everything. The error says why there is no GPU.
 func (m *Machine) Report() (Report, error) {
 	if err := m.open(); err != nil {
 		return Report{Unwatched: m.unwatched}, err
@@ -151,16 +150,15 @@ func (m *Machine) Report() (Report, error) {
 	return r, nil
 }
 
-// Tried is a file of kernels that a GPU's driver has compiled.
+// Tried is a file of kernels that a GPU's driver compiled.
 type Tried struct {
 	File    string               `json:"file"`
-	Seconds float64              `json:"seconds"` // not long where the driver had kept the result
+	Seconds float64              `json:"seconds"` // short if the driver had cached the result
 	Kernels map[string]Resources `json:"kernels"`
 }
 
-// Try opens a GPU, compiles PTX texts, by their names, with every kernel in them, and
-// gives everything back. It asks for the kernels because a driver may put off the
-// compilation until then.
+// Try opens a GPU, compiles PTX texts, given by name, with every kernel in them, and releases
+// everything. It looks up each kernel because a driver may postpone the compilation until then.
 func (m *Machine) Try(uuid string, texts map[string]string) (tried []Tried, err error) {
 	c, err := m.Open(uuid)
 	if err != nil {

@@ -38,7 +38,7 @@ func TestMachine(t *testing.T) {
 	if err != nil || u.Compute != 0.37 {
 		t.Errorf("%+v, %v", u, err)
 	}
-	// A driver may compile a kernel when it is first asked for: all are.
+	// A driver may compile a kernel only on first use, so all kernels are looked up.
 	good := strings.Replace(axpy, "missing", "other", 1)
 	tried, err := m.Try(chosen.Device.UUID, map[string]string{"b": good, "a": good})
 	if err != nil || len(tried) != 2 || tried[1].File != "b" || len(tried[1].Kernels) != 3 || tried[1].Kernels["axpy"] != (Resources{Registers: 40, Local: 30}) {
@@ -67,8 +67,8 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// A driver that did not start in another process is not started in this one, nor is NVML;
-// where there is none, nobody is asked.
+// A driver that did not start in another process is not started in this one, and neither is NVML;
+// without a driver, no process is started.
 func TestMachineProbesFirst(t *testing.T) {
 	cuda, nvml, m := fakeMachine(t)
 	probed := 0

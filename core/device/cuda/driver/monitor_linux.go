@@ -25,18 +25,18 @@ type Monitor struct {
 	cells   *monitorCells
 }
 
-// monitorCells are places for what NVML gives back.
+// monitorCells holds the values that NVML returns.
 type monitorCells struct {
 	handle    uintptr
 	number    uint32
-	rates     [2]uint32 // of computing, of memory traffic
+	rates     [2]uint32 // utilisation of compute, of memory traffic
 	memory    [3]uint64 // total, free, used
 	count     uint32
 	text      [96]byte
 	processes [maxProcesses]processInfo
 }
 
-// processInfo is nvmlProcessInfo_v2_t; the first version ends after memory.
+// processInfo is nvmlProcessInfo_v2_t; version 1 of the struct ends after memory.
 type processInfo struct {
 	pid    uint32
 	_      uint32
@@ -46,11 +46,11 @@ type processInfo struct {
 
 const maxProcesses = 256
 
-// nvmlSuccess is what NVML's functions return if nothing is wrong.
+// nvmlSuccess is what NVML's functions return on success.
 const nvmlSuccess = 0
 
-// OpenMonitor opens NVML; file is "" for libnvidia-ml.so.1. A machine can have GPUs
-// and no NVML, which then knows nothing of other processes.
+// OpenMonitor opens NVML; file "" means libnvidia-ml.so.1. A machine can have GPUs without NVML;
+// then nothing is known about other processes.
 func OpenMonitor(file string) (*Monitor, error) {
 	if file == "" {
 		file = "libnvidia-ml.so.1"
@@ -85,7 +85,7 @@ func OpenMonitor(file string) (*Monitor, error) {
 //go:noinline
 func newMonitorCells() *monitorCells { return new(monitorCells) }
 
-// notFound is what call returns for a function that this NVML lacks.
+// notFound is what call returns for a function that this version of NVML lacks.
 const notFound = 13 // NVML_ERROR_FUNCTION_NOT_FOUND
 
 func (m *Monitor) call(name string, args ...uintptr) int {
@@ -97,7 +97,7 @@ func (m *Monitor) call(name string, args ...uintptr) int {
 	return int(uint32(r))
 }
 
-// words are what NVML says of a result.
+// words returns NVML's description of a result.
 func (m *Monitor) words(r int) string {
 	if f := m.symbols["nvmlErrorString"]; f != 0 {
 		if p, _, _ := purego.SyscallN(f, uintptr(r)); p != 0 {
@@ -107,10 +107,10 @@ func (m *Monitor) words(r int) string {
 	return fmt.Sprintf("NVML error %d", r)
 }
 
-// DriverVersion is the driver's own version: 550.54.14; "" where it is not known.
+// DriverVersion returns the driver's own version: 550.54.14; "" if unknown.
 func (m *Monitor) DriverVersion() string { return m.version }
 
-// Usage is what a device is doing now.
+// Usage returns what a device is doing now.
 func (m *Monitor) Usage(uuid string) (Usage, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,7 +139,7 @@ func (m *Monitor) Usage(uuid string) (Usage, error) {
 	return u, nil
 }
 
-// device is NVML's handle of a device.
+// device returns NVML's handle of a device.
 func (m *Monitor) device(uuid string) (uintptr, error) {
 	if d, known := m.devices[uuid]; known {
 		return d, nil
@@ -154,7 +154,7 @@ func (m *Monitor) device(uuid string) (uintptr, error) {
 	return m.cells.handle, nil
 }
 
-// processes are those that compute on a device; nil where NVML does not say.
+// processes returns the processes that compute on a device; nil if NVML does not say.
 func (m *Monitor) processes(device uintptr) []Process {
 	for _, name := range []string{"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2", "nvmlDeviceGetComputeRunningProcesses"} {
 		m.cells.count = maxProcesses
@@ -183,7 +183,7 @@ func (m *Monitor) processes(device uintptr) []Process {
 	return nil
 }
 
-// Close gives NVML back.
+// Close closes NVML.
 func (m *Monitor) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

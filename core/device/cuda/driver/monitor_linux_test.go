@@ -79,7 +79,7 @@ func TestMonitorIsOptional(t *testing.T) {
 	}
 }
 
-// Where NVML is there, devices need not be opened to know what is free.
+// With NVML, devices need not be opened to find out how much memory is free.
 func TestDevicesAskTheMonitor(t *testing.T) {
 	nvml := build(t, "fakenvml.c")
 	m, err := OpenMonitor(nvml.path)

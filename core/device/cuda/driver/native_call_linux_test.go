@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Everything that a program does once, and every argument of it.
+// This test makes every call that a program makes once, and checks every argument.
 func TestNativeCallsTheDriver(t *testing.T) {
 	l, _, c := openFake(t, NativeOptions{})
 	from := len(l.lines(t))
@@ -110,14 +110,14 @@ func TestNativeCaptures(t *testing.T) {
 	}
 }
 
-// A capture begins, goes on and ends on one thread, and every call that needs the
-// context makes it current first on the thread that it uses.
+// A capture begins, continues and ends on one thread, and every call that needs the context first
+// makes it current on the thread that it uses.
 func TestNativeMindsThreads(t *testing.T) {
 	l, _, c := openFake(t, NativeOptions{})
 	f := kernelOf(t, c, axpy, "empty")
 	one := [3]uint32{1, 1, 1}
 	done := make(chan error)
-	for range 20 { // goroutines wander between threads; the context goes with them
+	for range 20 { // goroutines move between threads; the context goes with them
 		go func() {
 			_, err := c.Capture(func() error {
 				for range 5 {
@@ -183,7 +183,7 @@ func TestNativeRefusesInACapture(t *testing.T) {
 		"pageable":    func() error { return c.Upload(x, make([]byte, 64)) },
 		"nested":      func() error { _, err := c.Capture(func() error { return nil }); return err },
 	} {
-		// Also where record forgets the error.
+		// This also holds if record ignores the error.
 		if _, err := c.Capture(func() error { wrong(); return nil }); err == nil || !strings.Contains(err.Error(), "capture a graph") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -241,11 +241,11 @@ func TestNativeCompiles(t *testing.T) {
 	}
 }
 
-// A wait asks as long as it is likely to pay, then it sleeps.
+// A wait polls as long as that is likely to pay, then it sleeps.
 func TestNativeWaits(t *testing.T) {
 	for name, c := range map[string]struct {
 		pollFor time.Duration
-		busy    int // questions that are answered with "not ready"
+		busy    int // how many polls are answered with "not ready"
 		want    []string
 	}{
 		"done already":    {0, 0, []string{"cuStreamQuery 0x5000"}},
@@ -268,7 +268,7 @@ func TestNativeWaits(t *testing.T) {
 	}
 }
 
-// A steady run, that is a launch and a wait, makes no garbage.
+// A steady run, that is, a launch and a wait, allocates nothing.
 func TestNativeRunAllocatesNothing(t *testing.T) {
 	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		t.Skip("the race detector makes sync.Pool forget on purpose, and purego uses one")
@@ -302,7 +302,7 @@ func TestNativeRunAllocatesNothing(t *testing.T) {
 	}
 }
 
-// Parking: all memory is given back at once, and the device can be opened again.
+// Parking gives all memory back at once, and the device can be opened again.
 func TestNativeParks(t *testing.T) {
 	l, d, c := openFake(t, NativeOptions{})
 	l.set(t, "memory", 1<<30)

@@ -30,8 +30,8 @@ func TestNativeIsOutOfMemory(t *testing.T) {
 	}
 }
 
-// A device that is lost says so from then on, is closed without a word, and can be
-// opened again.
+// A device that is lost reports this from then on, closes without an error, and can be opened
+// again.
 func TestNativeLosesTheDevice(t *testing.T) {
 	l, d, c := openFake(t, NativeOptions{})
 	p, err := c.Alloc(64)
@@ -69,8 +69,8 @@ func TestNativeLosesTheDevice(t *testing.T) {
 	}
 }
 
-// Every call can fail, at opening and at work; nothing hangs, leaks a context or
-// goes on as if nothing were.
+// Every call can fail, while the device opens and while it works; nothing hangs, leaks a context or
+// continues as if nothing had happened.
 func TestNativeEveryCallCanFail(t *testing.T) {
 	l, _, c := openFake(t, NativeOptions{})
 	c.Close()
@@ -132,7 +132,7 @@ func TestNativeEveryCallCanFail(t *testing.T) {
 		name := names[0]
 		switch symbol(s) {
 		case cuDevicePrimaryCtxReset, cuGetErrorName, cuGetErrorString, cuStreamDestroy, cuModuleUnload:
-			continue // only after a failure, or while everything is given back, where nobody can do anything
+			continue // this happens only after a failure, or while everything is given back, when nobody can do anything
 		}
 		if !seen[name] && name != "cuCtxSetCurrent" {
 			t.Errorf("%s was not called", name)

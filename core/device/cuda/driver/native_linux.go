@@ -18,11 +18,11 @@ type native struct {
 	pollFor time.Duration
 }
 
-// Native opens the CUDA driver of this machine. The error is an *Unavailable where
-// there is none, none new enough, or no GPU that this process may use.
+// Native opens the CUDA driver of this machine. The error is an *Unavailable if there is no driver,
+// no sufficiently new one, or no GPU that this process may use.
 //
-// It sets CUDA_DEVICE_ORDER=PCI_BUS_ID, so that devices are counted as nvidia-smi
-// counts them, and the driver obeys CUDA_VISIBLE_DEVICES.
+// Native sets CUDA_DEVICE_ORDER=PCI_BUS_ID, so that devices are counted as nvidia-smi counts them.
+// The driver obeys CUDA_VISIBLE_DEVICES.
 func Native(o NativeOptions) (Driver, error) {
 	if err := setEnvironment(o.Cache); err != nil {
 		return nil, fmt.Errorf("start the CUDA driver: %w", err)
@@ -49,7 +49,7 @@ func Native(o NativeOptions) (Driver, error) {
 	return n, nil
 }
 
-// noDevices is the error of a machine without a GPU, or with one that is hidden.
+// noDevices returns the error for a machine without a GPU, or with a hidden one.
 func (n *native) noDevices() error {
 	if list, set := os.LookupEnv("CUDA_VISIBLE_DEVICES"); set {
 		return &Unavailable{
@@ -98,7 +98,7 @@ const (
 	attributeSharedOptIn = 97
 )
 
-// describe asks for all of Info but the free memory.
+// describe queries everything in Info except the free memory.
 func (n *native) describe(i int) (Info, error) {
 	c := newCells()
 	fail := func(r result) (Info, error) {
@@ -137,8 +137,8 @@ func (n *native) describe(i int) (Info, error) {
 	return d, nil
 }
 
-// free is the memory of a device without users. Where nothing else tells, it is
-// opened for the question; a device that cannot be opened has none.
+// free returns the memory of a device that is not in use. If there is no other source, the device
+// is opened to find out; a device that cannot be opened has none.
 func (n *native) free(d Info) (uint64, error) {
 	if n.options.Watcher != nil {
 		if u, err := n.options.Watcher.Usage(d.UUID); err == nil && u.Total > 0 {
@@ -186,8 +186,8 @@ const (
 	captureThisThread = 1 // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL: others may do what they like
 )
 
-// open retains the primary context of a device, which libraries such as cuBLAS
-// share, and makes a stream.
+// open retains the primary context of a device, which libraries such as cuBLAS share, and creates a
+// stream.
 func (n *native) open(d Info) (*nativeContext, error) {
 	c := &nativeContext{driver: n, info: d, memory: map[Ptr]struct{}{}}
 	doing := fmt.Sprintf("open GPU %d (%s)", d.Index, d.Name)
@@ -195,7 +195,7 @@ func (n *native) open(d Info) (*nativeContext, error) {
 		return nil, n.fail(doing, r)
 	}
 	c.device = c.cells.number
-	// Before the context is made: after it, some drivers keep the flags that it has.
+	// Before the context is created: afterwards some drivers keep the flags that it has.
 	if r := n.call(cuDevicePrimaryCtxSetFlags, uintptr(c.device), blockingSync); r != success {
 		return nil, n.fail(doing, r)
 	}
@@ -218,11 +218,11 @@ func (n *native) open(d Info) (*nativeContext, error) {
 //
 // # Why not one thread
 //
-// Contexts are current on threads, not in processes, and Go moves goroutines
-// between threads. Handing each call to a goroutine that owns a thread costs two
-// switches, measured at 19 to 145 µs on two busy cores, as much as an update; to
-// lock the caller's thread for the call and make the context current costs 0.3 µs.
-// The context is made current each time because another may have been since.
+// Contexts are current on threads, not in processes, and Go moves goroutines between threads.
+// Handing each call to a goroutine that owns a thread costs two switches, measured at 19 to 145 µs
+// on two busy cores, as much as an update. Locking the caller's thread for the call and making the
+// context current costs 0.3 µs. The context is made current each time because another one may have
+// been since.
 func (c *nativeContext) do(s symbol, args ...uintptr) result {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

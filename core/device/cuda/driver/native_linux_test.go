@@ -63,7 +63,7 @@ func TestNativeStarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// C sees the variables when it starts, not only Go.
+	// C sees the variables when it starts, and not only Go.
 	expect(t, l.calls(t, 0), "cuDriverGetVersion", "cuInit 0 order=PCI_BUS_ID cache="+cache)
 	if info, err := os.Stat(cache); err != nil || !info.IsDir() {
 		t.Errorf("the folder for compiled kernels was not made: %v", err)
@@ -82,7 +82,7 @@ func TestNativeStarts(t *testing.T) {
 	}
 }
 
-// A home that cannot be written to is no reason to do without the GPU.
+// A home folder that cannot be written to is no reason to do without the GPU.
 func TestNativeStartsWithoutACache(t *testing.T) {
 	l := build(t, "fakecuda.c")
 	file := filepath.Join(t.TempDir(), "file")

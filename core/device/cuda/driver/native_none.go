@@ -19,13 +19,13 @@ func without() error {
 	return &Unavailable{Reason: "GPUs are used on Linux only (amd64, arm64)", Advice: "use --device cpu"}
 }
 
-// Monitor is NVML, which this program was built without.
+// Monitor stands for NVML, which this program was built without.
 type Monitor struct{}
 
-// Usage says that it was built without.
+// Usage says that this program was built without NVML.
 func (*Monitor) Usage(string) (Usage, error) { return Usage{}, without() }
 
-// DriverVersion is not known.
+// DriverVersion returns "": the version is unknown.
 func (*Monitor) DriverVersion() string { return "" }
 
 // Close does nothing.

@@ -6,12 +6,12 @@ import (
 	"strconv"
 )
 
-// Need is what a PTX text asks of driver and device, as its first directives say.
+// Need is what a PTX text requires of driver and device, according to its first directives.
 type Need struct {
 	ISA [2]int // .version: the PTX language, 7.0
 	SM  int    // .target: 80 of sm_80
-	// Only: the text uses what later devices may lack (sm_90a) and runs on that
-	// compute capability alone. Other texts run on it and on all later ones.
+	// Only means that the text uses features that later devices may lack (sm_90a) and runs only on
+	// that compute capability. Other texts run on it and on all later ones.
 	Only bool
 }
 
@@ -26,11 +26,11 @@ func ReadNeed(ptx string) (Need, error) {
 	if v == nil || t == nil {
 		return Need{}, fmt.Errorf("read PTX: it has no .version or no .target sm_…")
 	}
-	number := func(s string) int { n, _ := strconv.Atoi(s); return n } // digits, by the pattern
+	number := func(s string) int { n, _ := strconv.Atoi(s); return n } // only digits, by the pattern
 	return Need{ISA: [2]int{number(v[1]), number(v[2])}, SM: number(t[1]), Only: t[2] != ""}, nil
 }
 
-// Suits says whether a device of that compute capability can run it.
+// Suits reports whether a device of that compute capability can run the text.
 func (n Need) Suits(capability [2]int) bool {
 	has := 10*capability[0] + capability[1]
 	if n.Only {
@@ -41,19 +41,19 @@ func (n Need) Suits(capability [2]int) bool {
 
 // Release is a release of NVIDIA's driver for Linux.
 type Release struct {
-	CUDA   int    // as Driver.Version gives it
-	Driver string // the first Linux driver with it
+	CUDA   int    // in the form of Driver.Version
+	Driver string // the first Linux driver with that CUDA
 }
 
 func (r Release) String() string {
 	return fmt.Sprintf("%s (CUDA %s)", r.Driver, VersionText(r.CUDA))
 }
 
-// releases says which driver was the first to compile which PTX: the table of PTX
-// releases in NVIDIA's PTX ISA, and the driver versions in the release notes of
-// the CUDA toolkit. The compatibility within one major version of CUDA does not
-// hold for PTX, which the driver itself must understand. For CUDA 11.0 it is the
-// release that NVIDIA names for all of 11.x; earlier ones were previews.
+// releases lists the first driver that compiles each version of PTX, from the table of PTX releases
+// in NVIDIA's PTX ISA and the driver versions in the release notes of the CUDA toolkit. The
+// compatibility within one major version of CUDA does not apply to PTX, which the driver itself
+// must understand. For CUDA 11.0 it is the release that NVIDIA names for all of 11.x; earlier ones
+// were previews.
 var releases = []struct {
 	isa [2]int
 	Release
@@ -84,12 +84,12 @@ var releases = []struct {
 	{[2]int{9, 0}, Release{13000, "580.65.06"}},
 }
 
-// first is the release that every driver must at least be, whatever the PTX: the
-// functions that the binding calls came with it.
+// first is the minimum release for every driver, whatever the PTX: the functions that the binding
+// calls came with it.
 const first = 11000
 
-// Least is the first driver that can run it; false where the table ends before
-// its .version.
+// Least returns the first driver that can run the text; false if the table ends before the text's
+// .version.
 func (n Need) Least() (Release, bool) {
 	for _, r := range releases {
 		if r.CUDA >= first && !older(r.isa, n.ISA) {
@@ -101,7 +101,7 @@ func (n Need) Least() (Release, bool) {
 
 func older(a, b [2]int) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] }
 
-// MinDriver is the first driver that can run all these PTX texts.
+// MinDriver returns the first driver that can run all these PTX texts.
 func MinDriver(ptx ...string) (Release, error) {
 	all := Need{}
 	for _, text := range ptx {
@@ -123,8 +123,7 @@ func MinDriver(ptx ...string) (Release, error) {
 // VersionText writes 12040 as 12.4.
 func VersionText(version int) string { return fmt.Sprintf("%d.%d", version/1000, version%1000/10) }
 
-// Accepts refuses PTX that the driver or the device cannot run, in words that say
-// what would.
+// Accepts refuses PTX that the driver or the device cannot run; the error says what would run it.
 func Accepts(ptx string, version int, d Info) error {
 	need, err := ReadNeed(ptx)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// The table of releases is in order: the first that fits is the least.
+// The table of releases is in order: the first release that fits is the lowest.
 func TestReleasesAreInOrder(t *testing.T) {
 	for i := 1; i < len(releases); i++ {
 		a, b := releases[i-1], releases[i]

@@ -3,7 +3,7 @@ package driver
 // result is a CUresult, the value of every function of the CUDA driver.
 type result int32
 
-// Those that something is made of; the rest is only reported.
+// The results that are handled specially; all others are only reported.
 const (
 	success         result = 0
 	outOfMemory     result = 2
@@ -26,9 +26,8 @@ const (
 	unknown         result = 999
 )
 
-// lost are those after which the context does nothing any more: a failed kernel,
-// or a device that fell off the bus. Work that was done cannot be trusted and
-// memory cannot be read.
+// lost reports whether the context can no longer do anything after this result: a kernel failed, or
+// a device fell off the bus. Completed work cannot be trusted and memory cannot be read.
 func (r result) lost() bool {
 	switch r {
 	case deinitialized, eccError, nvlinkError, unknown:
@@ -43,5 +42,5 @@ func (r result) lost() bool {
 	return false
 }
 
-// LosesDevice says whether a device is lost after a call that returned this CUresult.
+// LosesDevice reports whether a device is lost after a call that returned this CUresult.
 func LosesDevice(code int) bool { return result(code).lost() }

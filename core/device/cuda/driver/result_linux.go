@@ -19,8 +19,7 @@ var advised = map[result]string{
 	outOfMemory:     "close other programs on the GPU or make the run smaller (--gpu-mem)",
 }
 
-// unavailable are those that mean, when the driver starts, that there is no GPU for
-// us.
+// unavailable lists the results that mean, when the driver starts, that there is no GPU for us.
 var unavailable = map[result]bool{
 	stubLibrary: true, noDevice: true, notReady: true, wrongVersions: true, noCompatibility: true, unknown: true,
 }

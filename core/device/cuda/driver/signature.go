@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Signature is what a kernel's .entry says of its launches. The driver takes the
-// arguments on trust and reads beyond them if they are too few, so they are held
-// against it before each launch.
+// Signature is what a kernel's .entry says about its launches. The driver does not check the
+// arguments and reads beyond them if there are too few, so they are checked against the signature
+// before each launch.
 type Signature struct {
-	params  []int // size of each in bytes
-	threads int   // most threads of a block: .maxntid or .reqntid; 0: not said
+	params  []int // size of each parameter in bytes
+	threads int   // largest block: .maxntid or .reqntid; 0: not given
 }
 
 var (
@@ -65,7 +65,7 @@ const (
 	sharedWithoutAsk = 48 << 10 // more dynamic shared memory must be asked for
 )
 
-// Check refuses a launch that a device would, or would not survive.
+// Check refuses a launch that a device would refuse or would not survive.
 func (s *Signature) Check(name string, d *Info, grid, block [3]uint32, shared uint32, args []Arg) error {
 	if len(args) != len(s.params) {
 		return fmt.Errorf("launch %s: %d arguments, and it takes %d", name, len(args), len(s.params))
@@ -88,7 +88,7 @@ func (s *Signature) Check(name string, d *Info, grid, block [3]uint32, shared ui
 	return nil
 }
 
-// least is the smaller one of two limits, of which 0 is none.
+// least returns the smaller of two limits; 0 means no limit.
 func least(a, b int) int {
 	if a == 0 {
 		return b

@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/testing/drivertest"
 )
 
-// The same program as on the emulated driver.
+// This runs the same program as on the emulated driver.
 func TestNativeContext(t *testing.T) {
 	c, released := driver.OpenFake(t)
 	drivertest.TestContext(t, c)

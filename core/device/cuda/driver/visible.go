@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Visible are the devices that CUDA_VISIBLE_DEVICES leaves, in its order, out of
-// all in PCI order (CUDA programming guide, environment variables): a list of
-// indices, or of UUIDs, of which a beginning is enough that no other device has.
-// What comes after the first entry that names no device is not visible, a device
-// twice makes the whole list void (pytorch/pytorch: torch/cuda/__init__.py), and an
-// empty list hides everything.
+// Visible returns the devices that CUDA_VISIBLE_DEVICES leaves, in its order, out of all in PCI
+// order (CUDA programming guide, environment variables). The variable is a list of indices, or of
+// UUIDs, which may be shortened to a beginning that no other device has. Entries after the first
+// one that names no device are not visible, a device that occurs twice makes the whole list void
+// (pytorch/pytorch: torch/cuda/__init__.py), and an empty list hides everything.
 //
-// A real driver does this itself; here it is done for the emulated one.
+// A real driver does this itself; this function does it for the emulated driver.
 func Visible(all []Info, list string) []Info {
 	var shown []Info
 	taken := map[int]bool{}
@@ -33,7 +32,7 @@ func Visible(all []Info, list string) []Info {
 	return shown
 }
 
-// named finds the device that an entry of the list names.
+// named finds the device for an entry of the list.
 func named(all []Info, name string) (int, error) {
 	if name == "" {
 		return 0, fmt.Errorf("an empty entry names no GPU")
@@ -41,7 +40,7 @@ func named(all []Info, name string) (int, error) {
 	if strings.HasPrefix(name, "GPU-") || strings.HasPrefix(name, "MIG-") {
 		return byUUID(all, name)
 	}
-	// As C's atoi, which the driver uses: what follows the digits is ignored.
+	// As in C's atoi, which the driver uses, anything after the digits is ignored.
 	digits := name
 	if end := strings.IndexFunc(name[1:], func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
 		digits = name[:end+1]
@@ -53,7 +52,7 @@ func named(all []Info, name string) (int, error) {
 	return i, nil
 }
 
-// byUUID finds the one device whose UUID begins so; case makes no difference.
+// byUUID finds the one device whose UUID begins with begin, ignoring case.
 func byUUID(all []Info, begin string) (int, error) {
 	found := -1
 	for i, d := range all {
@@ -70,7 +69,7 @@ func byUUID(all []Info, begin string) (int, error) {
 	return found, nil
 }
 
-// span says which indices there are.
+// span describes the existing indices.
 func span(n int) string {
 	switch n {
 	case 0:

@@ -7,9 +7,9 @@ import (
 	"pgrlab/core/device"
 )
 
-// A curve is an elementwise instruction with its float64 truth. The error is in ulp
-// of the truth, or of floor where that is larger: slopes have a root, near which only
-// the absolute error can be small.
+// A curve is an elementwise instruction with its true values in float64. The error is in ulp of the
+// truth, or of floor where that is larger: slopes have a root, near which only the absolute error
+// can be small.
 type curve struct {
 	code  device.Code
 	truth func(x float64) float64
@@ -56,8 +56,8 @@ var curves = []curve{
 	{device.SymlogGrad, func(x float64) float64 { return 1 / (1 + math.Abs(x)) }, 2, 0},
 }
 
-// ulps is the distance of got from want in units of the last place of a float32 of that
-// size (of floor, if that is larger).
+// ulps returns the distance of got from want in units of the last place of a float32 of that size
+// (of floor, if that is larger).
 func ulps(got float32, want, floor float64) float64 {
 	if r := float32(want); r == got || r != r && got != got {
 		return 0
@@ -69,8 +69,8 @@ func ulps(got float32, want, floor float64) float64 {
 	return math.Abs(float64(got)-want) / math.Ldexp(1, max(e-24, -149))
 }
 
-// arguments are float32 numbers over the whole range of exponents and of signs, dense
-// where functions bend, and the odd ones.
+// arguments returns float32 numbers over the whole range of exponents and of signs, dense where
+// functions bend, and special values.
 func arguments(n int) []float32 {
 	x := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
 		math.MaxFloat32, -math.MaxFloat32, 1e-45, -1e-45, 1.1754942e-38, 0.41421357, -0.41421357, 88.72283, 88.72284, -87.33655, -103.97208}
@@ -83,7 +83,8 @@ func arguments(n int) []float32 {
 	return x
 }
 
-// Every function to a few units in the last place, the bounds of the CPU's kernels.
+// Every function is accurate to a few units in the last place, within the bounds of the CPU's
+// kernels.
 func TestAccuracy(t *testing.T) {
 	n := 6000
 	if soak {
@@ -117,7 +118,7 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// limit is the truth, with its limit at ∞ where the formula is ∞·0.
+// limit returns the truth, or its limit at ∞ where the formula is ∞·0.
 func (c curve) limit(x float32) float64 {
 	if y := c.truth(float64(x)); y == y || x != x {
 		return y
@@ -128,7 +129,7 @@ func (c curve) limit(x float32) float64 {
 	return c.truth(math.Copysign(200, float64(x)))
 }
 
-// vector is a buffer of one row in memory that outlives the program.
+// vector returns a buffer of one row in memory that outlives the program.
 func vector(x []float32) device.Buffer {
 	return device.Buffer{Members: 1, Rows: 1, Cols: len(x), Host: x}
 }

@@ -42,7 +42,7 @@ func init() {
 	}
 }
 
-// index makes sure that a kernel which divides indices in 32 bits may have n of them.
+// index checks that a kernel that divides indices in 32 bits can handle n of them.
 func index(n int) (uint32, error) {
 	if n > math.MaxInt32 {
 		return 0, fmt.Errorf("%d elements: at most %d", n, math.MaxInt32)
@@ -50,8 +50,8 @@ func index(n int) (uint32, error) {
 	return uint32(n), nil
 }
 
-// counted launches a kernel with the grid's stride over n elements, below 2³¹, whose
-// number is its last parameter.
+// counted launches a kernel with the grid's stride over n elements, fewer than 2³¹; n is the
+// kernel's last parameter.
 func (b *builder) counted(kernel string, n int, first []any, more ...any) error {
 	count, err := index(n)
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *builder) spreadScalar(x, y any, divisor float64) error {
 	return b.counted("spread_scalar", b.size(b.in.Out), []any{at(b.in.Out, 0), x, y}, divisor)
 }
 
-// concat puts four operands at a time side by side.
+// concat joins four operands at a time side by side.
 func concat(b *builder) error {
 	_, _, width := b.shape(b.in.Out)
 	rows := 0

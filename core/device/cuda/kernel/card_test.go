@@ -12,10 +12,10 @@ import (
 	"pgrlab/core/testing/ptx"
 )
 
-// card is a device that runs recipes by the PTX interpreter, in the plainest way: every
-// buffer and every scratch has an allocation of its own, everything of the host's goes
-// up before a run and comes down after it. Races, reads of memory that was not written and
-// accesses beyond an allocation are errors.
+// card is a device that runs recipes by the PTX interpreter, in the plainest way: every buffer and
+// every scratch has an allocation of its own, and all host memory is uploaded before a run and
+// downloaded after it. Races, reads of memory that was not written and accesses beyond an
+// allocation are errors.
 type card struct {
 	t       testing.TB
 	target  Target
@@ -24,7 +24,7 @@ type card struct {
 	chained map[device.Code]bool
 }
 
-// cardTurn is that of all runs.
+// cardTurn is the turn of all runs.
 const cardTurn = 7
 
 // parsed holds the modules that some test has used, by name.
@@ -43,7 +43,7 @@ func newCard(t testing.TB, target Target) *card {
 	return &card{t: t, target: target, modules: modules}
 }
 
-// kernel finds a kernel, and parses its module when it is the first one of it.
+// kernel finds a kernel, and parses its module at the first kernel that is used from it.
 func (c *card) kernel(name string) (*ptx.Kernel, error) {
 	parsed.Lock()
 	defer parsed.Unlock()
@@ -102,7 +102,7 @@ func (c *card) Compile(p *device.Program) (device.Executable, error) {
 	return x, nil
 }
 
-// segments are a program's instructions one by one, or in chains.
+// segments returns a program's instructions one by one, or in chains.
 func (c *card) segments(p *device.Program) (segments []Segment, err error) {
 	if c.chains {
 		segments, err = segmentsOf(p, c.target, 1)
@@ -147,7 +147,7 @@ func (x *run) alloc(bytes int) uint64 {
 	return p
 }
 
-// place is where a buffer stands; buffers of one memory of the host stand together.
+// place returns the address of a buffer; buffers in one memory of the host stay together.
 func (x *run) place(b device.Buffer) uint64 {
 	if len(b.Host) == 0 {
 		p, err := x.memory.Reserve(4 * b.Len())
@@ -195,7 +195,7 @@ func (x *run) Run(occasion uint64) error {
 	return x.finish()
 }
 
-// finish reads what the end of the program has left in its state.
+// finish reads the state that the end of the program has left.
 func (x *run) finish() error {
 	words := make([]byte, StateBytes)
 	if err := x.memory.Read(words, x.state); err != nil {

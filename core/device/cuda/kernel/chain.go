@@ -7,7 +7,7 @@ import (
 	"pgrlab/core/device"
 )
 
-// Steps of a chain, in the order that chain.cu has them in.
+// Steps of a chain, in the order of chain.cu.
 const (
 	stepReLU uint64 = iota
 	stepSiLU
@@ -66,10 +66,10 @@ const (
 	stepTanhGaussianGrad
 )
 
-// chainable says how an instruction becomes a step: steps by code, filled by init.
+// chainable turns an instruction into a step, by code; it is filled by init.
 var chainable [device.Codes]func(b *builder) line
 
-// line is a step of a chain before it is a line of its table.
+// line is a step of a chain before it becomes a line of the chain's table.
 type line struct {
 	step     uint64
 	a, b     uint64
@@ -77,8 +77,8 @@ type line struct {
 	operands []operand
 }
 
-// operand of a step: a buffer of which a row of the result needs that row alone, or
-// one that is read altogether, or another address.
+// operand is an operand of a step: a buffer of which a row of the result needs only the same row, a
+// buffer that is read as a whole, or another address.
 type operand struct {
 	ref     device.Ref
 	whole   bool
@@ -89,8 +89,8 @@ const (
 	lineWords    = 21
 	lineOperands = 6
 	longestChain = 12
-	// chainElements bounds the results of a chain: beyond it memory's speed counts, not
-	// the number of launches, and the kernels of single instructions have more of it.
+	// chainElements bounds the results of a chain. Beyond it memory bandwidth counts, not the
+	// number of launches, and the kernels of single instructions use bandwidth better.
 	chainElements = 1 << 18
 )
 
@@ -114,7 +114,7 @@ func init() {
 	chainInputs()
 }
 
-// chainConstants are steps of elements with constants of the instruction.
+// chainConstants registers elementwise steps with constants of the instruction.
 func chainConstants() {
 	chainable[device.Scale] = func(b *builder) line { return line{step: stepScale, f: b.in.F[0], operands: b.byRows(b.in.In...)} }
 	chainable[device.Clamp] = func(b *builder) line {
@@ -148,7 +148,7 @@ func chainConstants() {
 	}
 }
 
-// chainMembers are steps across members.
+// chainMembers registers steps across members.
 func chainMembers() {
 	repeat := func(divisor func(members int) float64) func(b *builder) line {
 		return func(b *builder) line {
@@ -174,7 +174,7 @@ func chainMembers() {
 	}
 }
 
-// chainLosses are targets and slopes.
+// chainLosses registers targets and gradients of losses.
 func chainLosses() {
 	chainable[device.TDTarget] = func(b *builder) line {
 		return line{step: stepTDTarget, operands: append(b.byRows(b.in.In[:4]...), wholes(b.in.In[4:]...)...)}
@@ -207,7 +207,7 @@ func chainLosses() {
 	}
 }
 
-// chainInputs are steps that fill, gather or embed.
+// chainInputs registers steps that fill, gather or embed.
 func chainInputs() {
 	chainable[device.Gather] = func(b *builder) line {
 		members, rows, _ := b.shape(b.in.In[0])
@@ -234,7 +234,7 @@ func chainInputs() {
 	}
 }
 
-// byRows are operands of which a row of the result needs that row alone.
+// byRows returns operands of which a row of the result needs only the same row.
 func (b *builder) byRows(refs ...device.Ref) (operands []operand) {
 	for _, r := range refs {
 		operands = append(operands, operand{ref: r})
@@ -242,7 +242,7 @@ func (b *builder) byRows(refs ...device.Ref) (operands []operand) {
 	return operands
 }
 
-// wholes are operands that every row of the result may read all of.
+// wholes returns operands that every row of the result may read as a whole.
 func wholes(refs ...device.Ref) (operands []operand) {
 	for _, r := range refs {
 		operands = append(operands, operand{ref: r, whole: true})
@@ -250,7 +250,7 @@ func wholes(refs ...device.Ref) (operands []operand) {
 	return operands
 }
 
-// words are a line of the table.
+// words returns the words of a line of the table.
 func (b *builder) words(l line) Table {
 	members, _, cols := b.shape(b.in.Out)
 	w := Table{

@@ -15,7 +15,7 @@ func init() {
 	}
 }
 
-// window is the geometry of the instruction as kernels take it.
+// window returns the geometry of the instruction as kernel arguments.
 func (b *builder) window() []any {
 	g := b.in.Window
 	down, across := g.Out()
@@ -25,8 +25,8 @@ func (b *builder) window() []any {
 	}
 }
 
-// overImages launches a kernel over the numbers of the result that takes operands, the
-// window, more, and how many numbers there are. Operands are counted in 32 bits too.
+// overImages launches a kernel over the numbers of the result. Its arguments are the operands, the
+// window, more, and the number of results. The operands' elements are counted in 32 bits too.
 func (b *builder) overImages(kernel string, operands []any, more ...any) error {
 	for _, r := range b.in.In {
 		if _, err := index(b.size(r)); err != nil {
@@ -50,8 +50,9 @@ func convDX(b *builder) error {
 	return b.overImages("conv_dx", append(b.operands(), optional(b.in.Mask)), uint32(out))
 }
 
-// convParts bounds the parts of the images that the gradient of weights is summed in. An
-// encoder's layer of 32 to 32 channels has 72 blocks to each: 16 fill any card.
+// convParts bounds the number of parts in which the gradient of the weights is summed over the
+// images. A layer of an encoder from 32 to 32 channels has 72 blocks for each part: 16 parts fill
+// any card.
 const convParts = 16
 
 func convDW(b *builder) error {
@@ -76,7 +77,7 @@ func convDW(b *builder) error {
 	return nil
 }
 
-// convDB is the sum over all places of all images, rows of a matrix as they lie.
+// convDB is the sum over all places of all images, which are the rows of a matrix in memory.
 func convDB(b *builder) error {
 	_, images, _ := b.shape(b.in.In[0])
 	_, _, out := b.shape(b.in.Out)

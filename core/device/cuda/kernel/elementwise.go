@@ -24,8 +24,8 @@ func init() {
 	lowerings[device.Keep] = elementwise("keep", func(in device.Instr) []any { return []any{uint32(1 - in.I[0])} })
 }
 
-// elementwise is the recipe of a kernel that takes the result, the operands,
-// constants of the instruction and the number of elements.
+// elementwise is the recipe of a kernel whose arguments are the result, the operands, constants of
+// the instruction and the number of elements.
 func elementwise(kernel string, constants func(in device.Instr) []any) lowering {
 	return func(b *builder) error {
 		n := b.size(b.in.Out)
@@ -35,7 +35,7 @@ func elementwise(kernel string, constants func(in device.Instr) []any) lowering 
 	}
 }
 
-// operands are the result and the operands of the instruction, as arguments.
+// operands returns the result and the operands of the instruction as arguments.
 func (b *builder) operands() []any {
 	args := []any{at(b.in.Out, 0)}
 	for _, r := range b.in.In {

@@ -6,16 +6,16 @@ import (
 	"pgrlab/core/device"
 )
 
-// Finish is the recipe for what follows a program's instructions: the check that its
-// gradients and what it names as finite are so, the step of the optimiser, the moves
-// of the averages. It is empty where the program has none of them.
+// Finish returns the recipe for the end of a program, after its instructions: the check that its
+// gradients and its Finite buffers are finite, the step of the optimiser, the updates of the
+// averages. The recipe is empty if the program has none of these.
 //
-// A program that has a Routine is nothing else: its end is that.
+// A program with a Routine has nothing else: its end is the routine.
 //
-// Tensors go together, a table of their addresses in device memory: the check is one
-// launch, the optimiser is one, which also moves averages, of what it steps and of
-// other things, and the averages that must come after it are one, or more where one
-// needs what another one wrote.
+// Tensors are processed together, through a table of their addresses in device memory. The check is
+// one launch. The optimiser is one launch, which also updates averages, both of what it steps and
+// of other tensors. The averages that must come after it are one launch, or more if one needs what
+// another one wrote.
 func Finish(p *device.Program, t Target) (Recipe, error) {
 	f := &finish{builder: builder{program: p, target: t}}
 	if p.Routine != nil {
@@ -45,14 +45,14 @@ const (
 	chunkBlocks  = 1 << 14
 )
 
-// tensors is a table of tensors: rows of width words, the first of which counts the
-// chunks before the row's own.
+// tensors is a table of tensors: rows of width words, the first of which counts the chunks before
+// the row's own.
 type tensors struct {
 	table        Table
 	rows, chunks int
 }
 
-// add appends a row: the number of elements, then what else the kernel wants of it.
+// add appends a row: the number of elements, then whatever else the kernel needs for it.
 func (t *tensors) add(n int, words ...any) {
 	if n == 0 {
 		return
@@ -62,8 +62,8 @@ func (t *tensors) add(n int, words ...any) {
 	t.chunks += (n + chunk - 1) / chunk
 }
 
-// over launches a kernel over the chunks of a table; before and after stand around
-// what describes it.
+// over launches a kernel over the chunks of a table; the arguments before and after surround the
+// table's.
 func (f *finish) over(kernel string, t tensors, maxBlocks int, before, after []any) {
 	if t.chunks > 1<<31-1 {
 		f.err = fmt.Errorf("%s: %d elements and more: at most %d", kernel, t.chunks*chunk, (1<<31-1)*chunk)
@@ -87,7 +87,7 @@ func (f *finish) check() {
 	for _, r := range f.program.Finite {
 		t.add(f.size(r), at(r, 0), uint64(1))
 	}
-	if t.rows == 0 { // something to decide by all the same
+	if t.rows == 0 { // there is something to decide nevertheless
 		t.table = Table{uint64(0), uint64(0), uint64(0), uint64(0)}
 	}
 	partial := f.scratch(4 * max(1, min(t.chunks, checkBlocks)))
@@ -123,15 +123,15 @@ func (f *finish) adam() (rest []device.Lerp) {
 	return rest
 }
 
-// fuse chooses the averages that the optimiser's launch moves: for a parameter, the
-// first one that has it as its source, and those beside it that have nothing to do with
-// what is stepped; unless that would be out of turn, since something before them
-// writes what they read or touches what they write.
+// fuse chooses the averages that the optimiser's launch updates: for a parameter, the first average
+// that has it as its source, and in addition averages that do not involve what is stepped. An
+// average is excluded if this would change the order, because an earlier one writes what it reads
+// or touches what it writes.
 func (f *finish) fuse() (moved map[int]device.Lerp, beside, rest []device.Lerp) {
 	a := f.program.Adam
 	moved = map[int]device.Lerp{}
 	param := map[*float32]int{}
-	var taken, before touched // by the launch, by averages that come after it
+	var taken, before touched // by the launch; by averages that come after it
 	for i, r := range a.Params {
 		param[f.memory(r)] = i
 		taken.write(f.memory(r), f.memory(a.M[i]), f.memory(a.V[i]))
@@ -160,7 +160,7 @@ func (f *finish) fuse() (moved map[int]device.Lerp, beside, rest []device.Lerp) 
 	return moved, beside, rest
 }
 
-// touched are the memories that something reads and writes.
+// touched is the sets of memory that something reads and writes.
 type touched struct{ reads, writes map[*float32]bool }
 
 func (t *touched) read(of ...*float32) {
@@ -183,8 +183,8 @@ func (t *touched) write(of ...*float32) {
 
 func (t *touched) has(m *float32) bool { return t.reads[m] || t.writes[m] }
 
-// memory is what tells memories apart that outlive the program; nil for a buffer of
-// its own, or without elements.
+// memory identifies memory that outlives the program; nil for a buffer of its own, or one without
+// elements.
 func (f *finish) memory(r device.Ref) *float32 {
 	if host := f.program.Buffers[r].Host; len(host) > 0 {
 		return &host[0]
@@ -206,7 +206,7 @@ func (f *finish) rateMemory(l device.Lerp) *float32 {
 	return f.memory(l.Rate)
 }
 
-// averages emits the moves, together as long as none needs or disturbs another.
+// averages emits the updates, together as long as none depends on or disturbs another.
 func (f *finish) averages(lerps []device.Lerp) {
 	var t tensors
 	var group touched

@@ -10,7 +10,7 @@ import (
 	"pgrlab/core/device/cpu"
 )
 
-// tensorsOf makes a program of nothing but host memory: buffers of these lengths.
+// tensorsOf makes a program that consists only of host memory, with buffers of these lengths.
 func tensorsOf(lengths ...int) *device.Program {
 	p := &device.Program{Name: "end"}
 	for i, n := range lengths {
@@ -23,7 +23,7 @@ func tensorsOf(lengths ...int) *device.Program {
 	return p
 }
 
-// wave is a number between −1 and 1 without a pattern, of two indices.
+// wave returns a number between −1 and 1 that has no pattern, for two indices.
 func wave(i, j int) float32 {
 	h := uint32(i+1)*2654435761 ^ uint32(j)*2246822519
 	h ^= h >> 15
@@ -31,7 +31,7 @@ func wave(i, j int) float32 {
 	return float32(int32(h^h>>13)) / (1 << 31)
 }
 
-// kernelsOf are the kernels that a recipe launches.
+// kernelsOf returns the kernels that a recipe launches.
 func kernelsOf(r Recipe) (names []string) {
 	for _, l := range r.Launches {
 		names = append(names, l.Kernel)
@@ -39,8 +39,8 @@ func kernelsOf(r Recipe) (names []string) {
 	return names
 }
 
-// The end of a program is three launches at most, as long as no average needs what
-// another one writes.
+// The end of a program takes at most three launches, as long as no average needs what another one
+// writes.
 func TestLaunchesOfTheEnd(t *testing.T) {
 	const w, m, v, g, rate, first, second, third = 0, 1, 2, 3, 4, 5, 6, 7
 	adam := func(p *device.Program) *device.Adam {
@@ -93,7 +93,7 @@ func TestLaunchesOfTheEnd(t *testing.T) {
 	}
 }
 
-// clone is a program with memory of its own.
+// clone returns the program with memory of its own.
 func clone(p *device.Program) *device.Program {
 	c := *p
 	c.Buffers = slices.Clone(p.Buffers)
@@ -108,8 +108,8 @@ func clone(p *device.Program) *device.Program {
 	return &c
 }
 
-// ending is a program that steps parameters of awkward sizes and moves averages of all
-// kinds; its gradients are read where they stand. scale multiplies the gradients.
+// ending is a program that steps parameters of awkward sizes and moves averages of all kinds; its
+// gradients are read in place. scale multiplies the gradients.
 func ending(scale float32, adam device.Adam) *device.Program {
 	sizes := []int{1, 1023, 1024, 1025, 3, 5000, 6}
 	var lengths []int
@@ -134,7 +134,7 @@ func ending(scale float32, adam device.Adam) *device.Program {
 		case 2:
 			l.Rate = device.None
 		case 4:
-			l.Src = g // no parameter
+			l.Src = g // not a parameter
 		}
 		p.Lerps = append(p.Lerps, l)
 	}
@@ -145,9 +145,9 @@ func ending(scale float32, adam device.Adam) *device.Program {
 	return p
 }
 
-// The optimiser and the averages, step by step as the CPU's kernels do them, within
-// two units of the last place of what a tensor's largest number is: they differ where
-// an instruction set adds with one rounding or with two.
+// The optimiser and the averages agree with the CPU's kernels step by step, within two units of the
+// last place of a tensor's largest number: they differ where an instruction set adds with one
+// rounding or with two.
 func TestTheEndAgreesWithTheCPU(t *testing.T) {
 	host, err := cpu.New(cpu.Options{Threads: 1})
 	if err != nil {
@@ -200,8 +200,8 @@ func doubles(x []float32) []float64 {
 	return y
 }
 
-// One number that is not finite, wherever it stands, and nothing changes; neither
-// does it in later runs that the host does not begin.
+// If one number is not finite, wherever it is, nothing changes, and nothing changes in later runs
+// that the host does not begin.
 func TestNothingChangesAfterWhatIsNotFinite(t *testing.T) {
 	bad := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))}
 	at := func(p *device.Program, r device.Ref, i int, v float32) *device.Program {

@@ -6,20 +6,20 @@ import (
 	"pgrlab/core/device"
 )
 
-// following is what instructions after a product do with its result, element by
-// element, before it is written: cu/after.h.
+// following is what instructions after a product do with its result, element by element, before it
+// is written; see cu/after.h.
 type following struct {
-	own   any // where the product's own result goes, absent where it has no other reader
+	own   any // where the product's own result goes; absent if nothing else reads it
 	steps []followed
 }
 
-// followed is one of them. The operand and the result may be absent.
+// followed is one such instruction. The operand and the result may be absent.
 type followed struct {
 	step         uint64
 	operand, out any
 }
 
-// The steps, in the order that cu/after.h has them in.
+// The steps, in the order of cu/after.h.
 const (
 	afterAdd uint64 = iota
 	afterSub
@@ -36,7 +36,7 @@ const (
 	afterTanhGrad
 )
 
-// followers are the instructions that can follow, on their first operand.
+// followers lists the instructions that can follow, acting on their first operand.
 var followers = map[device.Code]uint64{
 	device.Add: afterAdd, device.Sub: afterSub, device.Mul: afterMul,
 	device.ReLU: afterReLU, device.SiLU: afterSiLU, device.Mish: afterMish, device.ELU: afterELU, device.Tanh: afterTanh,
@@ -44,12 +44,12 @@ var followers = map[device.Code]uint64{
 	device.ELUGrad: afterELUGrad, device.TanhGrad: afterTanhGrad,
 }
 
-// errAlone says that a product's kernel leaves its result to others.
+// errAlone says that nothing can follow in a product's kernel.
 var errAlone = errors.New("nothing can follow in this kernel")
 
-// follows says whether the kernel of a division does what follows: those that add up
-// in one place. The tensor cores' own write from where the sums are, in pieces, and
-// would wait for each operand.
+// follows reports whether the kernel of a division does what follows. Kernels that add up in one
+// place do. The tensor cores' own kernels write from where the sums are, in pieces, and would wait
+// for each operand.
 func (d division) follows() bool {
 	return d.splits > 1 || d.threads == 256 && d.shared == 0 && d.m < 128
 }
@@ -57,7 +57,7 @@ func (d division) follows() bool {
 // most steps that follow a product
 const longestFollowing = 3
 
-// table is the argument for what follows, of results from an element on.
+// table returns the argument for what follows, for results from an element on.
 func (f *following) table(from int) any {
 	if f == nil {
 		return absent
@@ -77,9 +77,9 @@ func shifted(a any, by int) any {
 	return a
 }
 
-// follow is the recipe of product i together with instructions after it that work on
-// its result and on nothing else that they make. last is the last of them, i where
-// there is none.
+// follow returns the recipe of product i together with the instructions after it that work on its
+// result and on nothing else that they make. last is the last of these instructions, or i if there
+// is none.
 func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) {
 	b := &builder{program: p, in: p.Instrs[i], target: t}
 	switch b.in.Code {
@@ -96,7 +96,7 @@ func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) 
 		if !ok {
 			break
 		}
-		if u.only(result) { // read by that alone
+		if u.only(result) { // read by this instruction alone
 			if len(f.steps) == 0 {
 				f.own = absent
 			} else {
@@ -117,8 +117,8 @@ func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) 
 	return b.recipe, last
 }
 
-// follower says whether an instruction works on a result, of its shape, and on nothing
-// else that is made beside it; operand is what else it reads.
+// follower reports whether an instruction works on a result, in the result's shape, and on nothing
+// else that is made in the same group; operand is what else it reads.
 func (u *users) follower(p *device.Program, in device.Instr, result device.Ref, made map[any]bool) (operand any, ok bool) {
 	if _, follows := followers[in.Code]; !follows || shapeOf(p, in.Out) != shapeOf(p, result) || made[memoryOf(p, in.Out)] {
 		return nil, false
@@ -136,7 +136,7 @@ func (u *users) follower(p *device.Program, in device.Instr, result device.Ref, 
 	return at(second, 0), true
 }
 
-// users counts who reads a program's buffers.
+// users counts the readers of a program's buffers.
 type users struct {
 	program *device.Program
 	reads   []int
@@ -166,7 +166,7 @@ func usersOf(p *device.Program) *users {
 	return u
 }
 
-// only says whether one instruction reads a buffer, and nothing after the program.
+// only reports whether a single instruction reads a buffer, and nothing after the program does.
 func (u *users) only(r device.Ref) bool { return u.reads[r] == 1 && u.program.Buffers[r].Host == nil }
 
 func shapeOf(p *device.Program, r device.Ref) [3]int {
@@ -174,7 +174,7 @@ func shapeOf(p *device.Program, r device.Ref) [3]int {
 	return [3]int{b.Members, b.Rows, b.Cols}
 }
 
-// memoryOf tells memories apart: the host's by their address, the program's by buffer.
+// memoryOf identifies memory: the host's by its address, the program's by buffer.
 func memoryOf(p *device.Program, r device.Ref) any {
 	if host := p.Buffers[r].Host; len(host) > 0 {
 		return &host[0]

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/device"
 )
 
-// product of a test: an instruction with its operands' sizes.
+// factors is a product in a test: an instruction with its operands' sizes.
 type factors struct {
 	name string
 	code device.Code
@@ -18,8 +18,8 @@ type factors struct {
 	i    [2]int
 }
 
-// then makes a program of a product and of steps, each on what the one before made
-// and, if it takes two operands, one more. It keeps what the steps named make.
+// then makes a program of the product and of steps, each of which works on the result of the one
+// before and, if it takes two operands, on one more. It keeps the results of the steps in keep.
 func (f factors) then(keep []int, steps ...device.Code) *device.Program {
 	p := operation{code: f.code, in: f.in, out: f.out, i: f.i, places: map[int]int{3: 2}}.of()
 	p.Keep = nil
@@ -35,7 +35,7 @@ func (f factors) then(keep []int, steps ...device.Code) *device.Program {
 	for k, code := range steps {
 		next := device.Instr{Code: code, In: []device.Ref{result}, Mask: device.None}
 		switch {
-		case code == device.Add && k%2 == 1: // the other way round
+		case code == device.Add && k%2 == 1: // in the other order
 			next.In = []device.Ref{p.add(f.out, k+2), result}
 		case code != device.Mish && code != device.SiLU && code != device.ReLU && code != device.ELU && code != device.Tanh:
 			next.In = append(next.In, p.add(f.out, k+2))
@@ -67,8 +67,8 @@ func products() []factors {
 	}
 }
 
-// What follows a product in its kernel gives the bits of the kernels of its own, and
-// what has no other reader is not written.
+// Steps that follow a product in its kernel give the same bits as kernels of their own, and a
+// result without another reader is not written.
 func TestWhatFollowsAProduct(t *testing.T) {
 	alone := newCard(t, Target{SM: 80})
 	together := newCard(t, Target{SM: 80})
@@ -116,8 +116,8 @@ func TestWhatFollowsAProduct(t *testing.T) {
 	}
 }
 
-// Where a product's result is written piece by piece, or something else reads between
-// them, each instruction has a launch of its own.
+// If a product's result is written piece by piece, or something else reads a result in between,
+// each instruction has a launch of its own.
 func TestWhatCannotFollow(t *testing.T) {
 	wide := factors{code: device.Linear, in: []sizes{{1, 40, 8}, {1, 8, 36}, {1, 1, 36}}, out: sizes{1, 40, 36}}
 	for name, c := range map[string]struct {

@@ -7,7 +7,7 @@ func init() {
 	lowerings[device.GatherGrad] = gatherGrad
 }
 
-// geometry of a table and its picks: members and rows of the table, picks of each
+// table returns the geometry of a table and its picks: members and rows of the table, picks of each
 // member, columns.
 func (b *builder) table() []any {
 	members, rows, cols := b.shape(b.in.In[0])
@@ -19,8 +19,8 @@ func gather(b *builder) error {
 	return b.counted("gather", b.size(b.in.Out), b.operands(), b.table()...)
 }
 
-// gatherWork bounds how many indices a launch of gather_grad looks at, so that no
-// launch is long: each pick looks at all picks of its table.
+// gatherWork bounds the number of indices that a launch of gather_grad examines, so that no launch
+// is long: each pick examines all picks of its table.
 const gatherWork = 1 << 28
 
 func gatherGrad(b *builder) error {

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/device/cpu"
 )
 
-// sizes of a buffer: members, rows, columns.
+// sizes are those of a buffer: members, rows, columns.
 type sizes [3]int
 
 // operation is an instruction on operands of these sizes.
@@ -18,15 +18,15 @@ type operation struct {
 	out    sizes
 	f      [3]float64
 	i      [2]int
-	places map[int]int // operands that are indices: below how much
-	// tolerance; 0 stands for 4e-7.
+	places map[int]int // operands that are indices, with the bound of each
+	// tolerance is the largest error; 0 stands for 4e-7.
 	tolerance float64
 }
 
 // building is a program under construction.
 type building struct{ *device.Program }
 
-// add appends a buffer that holds numbers between 0.1 and 1 without a pattern.
+// add appends a buffer with numbers between 0.1 and 1 that have no pattern.
 func (d building) add(s sizes, seed int) device.Ref {
 	b := device.Buffer{Members: s[0], Rows: s[1], Cols: s[2]}
 	b.Host = make([]float32, b.Len())
@@ -55,8 +55,8 @@ func (o operation) of() building {
 	return p
 }
 
-// large are operations in which blocks share the work of what is otherwise one's, or
-// go round the grid more than once.
+// large returns operations in which several blocks share the work of one, or go round the grid more
+// than once.
 func large() []operation {
 	x, y := sizes{2, 2051, 5}, sizes{1, 17011, 3}
 	one, stats, columns := sizes{1, 1, 1}, sizes{2, 3, 5}, sizes{1, 2, 5}
@@ -87,8 +87,8 @@ func large() []operation {
 	}
 }
 
-// Large operands against the CPU. The tolerance is what float32 rounds off a tensor's
-// largest number in a few operations; sums are in float64 on both sides.
+// Operations on large operands agree with the CPU. The tolerance is the rounding of a tensor's
+// largest number in float32 over a few operations; sums are in float64 on both sides.
 func TestLargeOperandsAgreeWithTheCPU(t *testing.T) {
 	host, err := cpu.New(cpu.Options{Threads: 1})
 	if err != nil {
@@ -103,7 +103,7 @@ func TestLargeOperandsAgreeWithTheCPU(t *testing.T) {
 		got := execute(t, card, b)
 		near(t, o.code.String(), got.Data(b.Instrs[0].Out), doubles(want), max(o.tolerance, 4e-7))
 		first := slices.Clone(got.Data(b.Instrs[0].Out))
-		if o.code != device.GatherGrad { // what it costs to say so of all is not little
+		if o.code != device.GatherGrad { // checking this for all operations would take long
 			continue
 		}
 		if err := got.Run(0); err != nil {

@@ -17,7 +17,7 @@ func init() {
 	}
 }
 
-// plain is a product without a second operand, bias, mask or indices.
+// plain returns a product without a second operand, bias, mask or indices.
 func plain(l layout, m, n, k, members int) product {
 	p := product{layout: l, m: m, n: n, k: k, first: k, members: members, inner: 1,
 		a2: absent, bias: absent, mask: absent, index: absent, strideB: k * n}
@@ -27,7 +27,7 @@ func plain(l layout, m, n, k, members int) product {
 	return p
 }
 
-// stride is what lies between an operand's members: nothing where one serves all.
+// stride is the distance between an operand's members, 0 if all members share one.
 func stride(members, each int) int {
 	if members == 1 {
 		return 0
@@ -70,8 +70,8 @@ func linearJoined(b *builder) error {
 	return b.multiply(p)
 }
 
-// linearDX is dz·wᵀ, of w's rows from one on. Where the result has one member and
-// dz several, their products add up: then the sum goes over members and columns.
+// linearDX is dz·wᵀ, using w's rows from row from on. If the result has one member and dz several,
+// their products are added up: the sum then runs over members and columns.
 func linearDX(b *builder, mask device.Ref, from int) error {
 	members, rows, out := b.shape(b.in.In[0])
 	results, _, cols := b.shape(b.in.Out)
@@ -115,7 +115,7 @@ func linearDW(b *builder) error {
 	return b.multiply(p)
 }
 
-// linearJoinedDW is linearDW of two operands side by side.
+// linearJoinedDW is linearDW for two operands side by side.
 func linearJoinedDW(b *builder) error {
 	n1, rows, in1 := b.shape(b.in.In[0])
 	n2, _, in2 := b.shape(b.in.In[1])
@@ -126,15 +126,14 @@ func linearJoinedDW(b *builder) error {
 	return b.multiply(p)
 }
 
-// flagWide of cu/head.cu: rows are whole vectors.
+// flagWide is defined in cu/head.cu: rows are whole vectors.
 const flagWide = 2
 
-// rowsOfPart is how many rows one block of column_sum takes at most: 32 for each of
-// its warps. More rows are parts, which finish_product adds.
+// rowsOfPart is the largest number of rows that one block of column_sum takes: 32 for each of its
+// warps. With more rows there are several parts, which finish_product adds.
 const rowsOfPart = 1024
 
-// sumRows writes the sums over rows, weighted where there are weights, to the
-// instruction's result.
+// sumRows writes the sums over rows, weighted if there are weights, to the instruction's result.
 func (b *builder) sumRows(x Operand, weight any, members, rows, cols, strideX int) {
 	parts := max(1, ceil(rows, rowsOfPart))
 	to := at(b.in.Out, 0)

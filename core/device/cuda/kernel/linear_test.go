@@ -12,7 +12,7 @@ import (
 // layers is one instruction of the linear family on random numbers.
 type layers struct {
 	code              device.Code
-	members, xs       int // of the weights, and of x: 1 or as many
+	members, xs       int // of the weights, and of x: 1 or the same number
 	rows, in, in2     int // in2: columns of the second operand
 	out               int
 	relu, mask, added bool // added: the result has one member
@@ -80,8 +80,8 @@ func (l layers) program() *device.Program {
 	return p
 }
 
-// want is element (row, col) of member e of the result, and the sum of its terms'
-// magnitudes, by the definition.
+// want returns element (row, col) of member e of the result, and the sum of its terms' magnitudes,
+// by the definition.
 func (l layers) want(p *device.Program, e, row, col int) (sum, magnitude float64) {
 	in := p.Instrs[0]
 	host := func(i int) []float32 { return p.Buffers[in.In[i]].Host }
@@ -132,9 +132,9 @@ func (l layers) want(p *device.Program, e, row, col int) (sum, magnitude float64
 	return sum, magnitude
 }
 
-// Every instruction of the family, by what Lower makes of it: members and shared
-// operands, heads of one column, one summand, sums that go over members or are
-// divided, operands side by side, members by index, many rows, no rows.
+// Every instruction of the family is tested in the forms that Lower gives it: members and shared
+// operands, heads of one column, one summand, sums over members, divided sums, operands side by
+// side, members by index, many rows, no rows.
 func TestLinearFamily(t *testing.T) {
 	dev := newCard(t, Target{SM: 80})
 	for _, l := range []layers{

@@ -34,17 +34,17 @@ func init() {
 }
 
 const (
-	// sumThreads is the block of a kernel that sums.
+	// sumThreads is the block size of a kernel that sums.
 	sumThreads = 1024
-	// sumAlone is how many elements one block sums by itself: more of them would take
-	// it longer than the second launch that adds up the sums of several.
+	// sumAlone is the number of elements that one block sums by itself: with more elements it would
+	// take longer than a second launch that adds up the sums of several blocks.
 	sumAlone = 16 * sumThreads
 	// sumBlocks bounds the number of blocks.
 	sumBlocks = 256
 )
 
-// total emits a sum over n elements, divided by norm: the kernel takes the result,
-// room for the sums of blocks, what is given here, norm and n.
+// total emits a sum over n elements, divided by norm. The kernel's arguments are the result, room
+// for the sums of blocks, args, norm and n.
 func (b *builder) total(kernel string, n int, norm float64, args ...any) error {
 	blocks := 1
 	if n > sumAlone {
@@ -69,8 +69,8 @@ func (b *builder) totalOf(kernel string, n, blocks int, norm float64, args ...an
 	return nil
 }
 
-// against is what a loss of predictions against targets reads: p, t, a weight of
-// rows or none, and how far the targets and the weights go round.
+// against returns what a loss of predictions against targets reads: p, t, a weight per row or none,
+// the columns, and the sizes at which the targets and the weights repeat.
 func (b *builder) against(operands []device.Ref) []any {
 	_, _, cols := b.shape(operands[0])
 	weight, weights := any(uint64(0)), 1
@@ -86,7 +86,8 @@ func lossSum(kernel string, constants func(in device.Instr) []any) lowering {
 	}
 }
 
-// slope is what a gradient reads: that, then the gradient of the loss.
+// slope returns the arguments of a gradient: the result, those of against, and the gradient of the
+// loss.
 func (b *builder) slope() []any {
 	last := len(b.in.In) - 1
 	return append(append([]any{at(b.in.Out, 0)}, b.against(b.in.In[:last])...), at(b.in.In[last], 0))
@@ -98,7 +99,7 @@ func lossSlope(kernel string, constants func(in device.Instr) []any) lowering {
 	}
 }
 
-// crossEntropy: warps have rows.
+// crossEntropy assigns a warp to each row.
 func crossEntropy(b *builder) error {
 	n, rows, _ := b.shape(b.in.In[0])
 	blocks := 1

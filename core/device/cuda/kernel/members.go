@@ -15,8 +15,8 @@ func init() {
 	}
 }
 
-// sumMembers sums what stands one behind the other, divided by a function of how
-// many there are: members, or the rows of an operand without members.
+// sumMembers sums consecutive blocks of memory, divided by a function of their number: the blocks
+// are members, or the rows of an operand without members.
 func (b *builder) sumMembers(divisor func(members int) float32) error {
 	n := b.size(b.in.Out)
 	if n == 0 {

@@ -16,7 +16,7 @@ type Module struct {
 	Kernels []string // the names of its kernels
 }
 
-// generations are the architectures that files are compiled for, newest first.
+// generations lists the architectures that files are compiled for, newest first.
 var generations = []struct {
 	suffix string
 	serves func(sm int) bool
@@ -25,13 +25,13 @@ var generations = []struct {
 	{"sm70", func(sm int) bool { return sm >= 70 }},
 }
 
-// Modules is the PTX for a card of compute capability sm (80 = 8.0): of each
-// source the newest file that the card can run. Every kernel that Lower names for
-// a Target of this capability is in exactly one of them.
+// Modules returns the PTX for a card of compute capability sm (80 = 8.0): for each source the
+// newest file that the card can run. Every kernel that Lower names for a Target of this capability
+// is in exactly one of them.
 //
-// What is written for 7.0 says 8.0 to cards from there on: every instruction of the
-// one is one of the other, and nothing then depends on how long drivers take PTX for
-// cards that they support no more.
+// Files written for 7.0 declare 8.0 on cards from 8.0 on: every instruction of 7.0 is also one of
+// 8.0, and nothing then depends on how long drivers accept PTX for cards that they no longer
+// support.
 func Modules(sm int) ([]Module, error) {
 	list, err := files.ReadDir("ptx")
 	if err != nil {
@@ -67,7 +67,7 @@ func Modules(sm int) ([]Module, error) {
 	return modules, nil
 }
 
-// raised are the directives of 7.0 as those of 8.0, which came with PTX 7.0.
+// raised replaces the directives of 7.0 by those of 8.0, which came with PTX 7.0.
 var raised = strings.NewReplacer("\n.version 6.0\n", "\n.version 7.0\n", "\n.target sm_70\n", "\n.target sm_80\n")
 
 // entries lists the entries of a text as clang writes them.

@@ -25,7 +25,8 @@ const (
 	columnParts   = 64   // at most
 )
 
-// normed is the shape of x as a norm sees it: for a batch norm of images a row for each place.
+// normed returns the shape of x as a norm sees it; for a batch norm, images have a row for each
+// place.
 func (b *builder) normed(x device.Ref) (members, rows, cols int) {
 	members, rows, cols = b.shape(x)
 	if ofImages(b.in) {
@@ -34,7 +35,7 @@ func (b *builder) normed(x device.Ref) (members, rows, cols int) {
 	return members, rows, cols
 }
 
-// ofImages says whether an instruction is part of a batch norm of images.
+// ofImages reports whether an instruction is part of a batch norm of images.
 func ofImages(in device.Instr) bool {
 	switch in.Code {
 	case device.BatchStats, device.BatchNorm, device.BatchNormDX, device.BatchNormDGamma, device.BatchNormEval:
@@ -43,8 +44,8 @@ func ofImages(in device.Instr) bool {
 	return false
 }
 
-// columns is the geometry of a sum over the rows of each member of a buffer: how
-// many parts the rows are in, and the grid.
+// columns returns the geometry of a sum over the rows of each member of a buffer: the number of
+// parts of the rows, n and the grid.
 func (b *builder) columns(x device.Ref) (parts, n int, grid [3]uint32, err error) {
 	members, rows, cols := b.normed(x)
 	if _, err = index(b.size(x)); err != nil {
@@ -57,7 +58,7 @@ func (b *builder) columns(x device.Ref) (parts, n int, grid [3]uint32, err error
 	return parts, members * cols, [3]uint32{uint32((cols + 31) / 32), uint32(members), uint32(parts)}, nil
 }
 
-// partial is room for the parts' numbers, per float64 numbers to each of n columns.
+// partial returns room for the parts' numbers, per float64 numbers for each of n columns.
 func (b *builder) partial(per, n, parts int) any {
 	if parts == 1 {
 		return uint64(0)
@@ -65,14 +66,14 @@ func (b *builder) partial(per, n, parts int) any {
 	return b.scratch(2 * per * n * parts)
 }
 
-// ends launches what puts parts together, a thread for each of n columns.
+// ends launches the kernel that adds the parts, with a thread for each of n columns.
 func (b *builder) ends(kernel string, parts, n int, args ...any) {
 	if parts > 1 {
 		b.launch(kernel, [3]uint32{uint32((n + 127) / 128), 1, 1}, 128, 0, append(args, uint32(parts), uint32(n))...)
 	}
 }
 
-// columnStats are the statistics of x; with running ones, what they become.
+// columnStats emits the statistics of x, or with running the next value of running.
 func (b *builder) columnStats(x device.Ref, running any) error {
 	_, rows, cols := b.normed(x)
 	parts, n, grid, err := b.columns(x)
@@ -85,8 +86,8 @@ func (b *builder) columnStats(x device.Ref, running any) error {
 	return nil
 }
 
-// columnSum launches a kernel that takes the result, room for parts, what is given,
-// rows and columns.
+// columnSum launches a kernel whose arguments are the result, room for parts, args, rows and
+// columns.
 func (b *builder) columnSum(kernel string, x device.Ref, args ...any) error {
 	_, rows, cols := b.normed(x)
 	parts, n, grid, err := b.columns(x)
@@ -99,7 +100,7 @@ func (b *builder) columnSum(kernel string, x device.Ref, args ...any) error {
 	return nil
 }
 
-// batchNorm normalises by the given row of the statistics as variance.
+// batchNorm normalises with the given row of the statistics as the variance.
 func batchNorm(variance uint32) lowering {
 	return func(b *builder) error {
 		_, rows, cols := b.normed(b.in.Out)

@@ -17,16 +17,16 @@ import (
 
 var soak = os.Getenv("PGRLAB_SOAK") != ""
 
-// Every operation and its gradients, by the PTX that a card would run, against the
-// reference in float64. The tolerance is the CPU's: 1e-5 of a tensor's largest
-// magnitude, or the case's own. As steps of chains they are the same bits.
+// Every operation and its gradients agree with the reference in float64, computed by the PTX that a
+// card would run. The tolerance is the CPU's: 1e-5 of a tensor's largest magnitude, or the case's
+// own. As steps of chains they have the same bits.
 func TestOperationsAgreeWithTheReference(t *testing.T) {
 	shapes := []optest.Shape{{N: 0, B: 1, C: 1}, {N: 0, B: 6, C: 1}, {N: 0, B: 7, C: 8}, {N: 3, B: 5, C: 1}, {N: 3, B: 4, C: 7}, {N: 2, B: 19, C: 37}}
 	if soak {
 		shapes = append(slices.Clone(optest.Corners), optest.Shape{B: 33, C: 40}, optest.Shape{N: 2, B: 19, C: 17}, optest.Shape{B: 130, C: 67})
 	}
 	dev := newCard(t, Target{SM: 80})
-	dev.chained = map[device.Code]bool{device.FillNormal: true, device.FillUniform: true} // in a test of their own
+	dev.chained = map[device.Code]bool{device.FillNormal: true, device.FillUniform: true} // they have a test of their own
 	for _, c := range optest.All() {
 		t.Run(c.Name, func(t *testing.T) {
 			for _, s := range shapes {
@@ -43,8 +43,8 @@ func TestOperationsAgreeWithTheReference(t *testing.T) {
 	}
 }
 
-// agree compares what an instance's operation, loss and gradients are on a card and by
-// Gorgonia's TapeMachine.
+// agree compares an instance's operation, loss and gradients on a card with those of Gorgonia's
+// TapeMachine.
 func agree(t *testing.T, c *optest.Instance, dev *card) {
 	t.Helper()
 	if _, err := op.Build(c.Name, func(g *op.Graph) { c.Build(g) }); err != nil { // to learn what receives a gradient
@@ -97,7 +97,7 @@ func agree(t *testing.T, c *optest.Instance, dev *card) {
 	}
 }
 
-// equal wants the same bits.
+// equal checks that the bits are the same.
 func equal(t *testing.T, what string, got, want []float32) {
 	t.Helper()
 	for i := range want {
@@ -150,8 +150,8 @@ func near(t *testing.T, what string, got []float32, want []float64, tolerance fl
 	}
 }
 
-// A batch without rows is legal where a case says so: nothing comes out, and the
-// gradients of parameters are zero.
+// A batch without rows is legal where a case says so: the result is empty, and the gradients of
+// parameters are zero.
 func TestOperationsOnNoRows(t *testing.T) {
 	dev := newCard(t, Target{SM: 80})
 	for _, c := range optest.All() {

@@ -2,7 +2,7 @@ package kernel
 
 import "pgrlab/core/device"
 
-// layout says how the factors of C = A·B stand in memory, each row-major.
+// layout says how the factors of C = A·B are stored, each row-major.
 type layout string
 
 const (
@@ -11,18 +11,18 @@ const (
 	tn layout = "TN" // A [k,m], B [k,n]
 )
 
-// product is a matrix product for each of some members, as cu/product.h says.
+// product is a matrix product for each of some members, as in cu/product.h.
 type product struct {
 	layout  layout
 	m, n, k int
-	// first of the contiguous columns of A stand in a, the others in a2.
+	// first is the number of contiguous columns of A that are in a; the others are in a2.
 	first      int
 	c, a, b    Operand
-	a2         any // these are operands, or absent
+	a2         any // a2, bias, mask and index are operands, or absent
 	bias, mask any
 	index      any
 	members    int // of the result
-	inner      int // members that are added up; then the result has one
+	inner      int // members that are added up; if several, the result has one member
 	strideA    int // elements from member to member; 0: all share one
 	strideA2   int
 	strideB    int
@@ -50,8 +50,8 @@ const (
 	flagWideC = 8
 )
 
-// flags says which operands can be read and written in vectors of 16 bytes: those
-// whose rows are whole vectors. Buffers begin at multiples of 256 bytes.
+// flags says which operands can be read and written in vectors of 16 bytes: those whose rows are
+// whole vectors. Buffers begin at multiples of 256 bytes.
 func (p product) flags() uint32 {
 	along := p.k
 	if p.layout == tn {
@@ -77,7 +77,7 @@ func (p product) flags() uint32 {
 	return f
 }
 
-// multiply adds the launches of a product. Results without elements have none.
+// multiply adds the launches of a product. Results without elements need none.
 func (b *builder) multiply(p product) error {
 	if p.m == 0 || p.n == 0 || p.members == 0 {
 		return nil
@@ -91,7 +91,7 @@ func (b *builder) multiply(p product) error {
 	return nil
 }
 
-// products adds the launches of a product that is divided so.
+// products adds the launches of a product with the given division.
 func (b *builder) products(p product, d division) {
 	p.strideC = p.m * p.n
 	if d.splits > 1 {
@@ -103,8 +103,8 @@ func (b *builder) products(p product, d division) {
 	}
 }
 
-// rows is the part of a product that makes some rows of the result; A's rows are
-// the result's.
+// rows returns the part of a product that makes some rows of the result. A's rows must be the
+// result's rows.
 func (p product) rows(from, count int) product {
 	q := p
 	q.m = count
@@ -124,7 +124,7 @@ func (p product) rows(from, count int) product {
 // parts computes parts of the sum into scratch memory and adds them in order.
 func (b *builder) parts(p product, d division) {
 	size := p.members * p.m * p.n
-	d.splits = ceil(p.chunks(d.tile), ceil(p.chunks(d.tile), d.splits)) // none is empty
+	d.splits = ceil(p.chunks(d.tile), ceil(p.chunks(d.tile), d.splits)) // so that no part is empty
 	q := p
 	q.c = b.scratch(d.splits * size)
 	q.bias, q.mask, q.relu, q.after = absent, absent, false, nil
@@ -137,7 +137,7 @@ func (b *builder) parts(p product, d division) {
 		int64(p.members), int64(p.m*p.n), int32(p.n), int32(d.splits), p.flags())
 }
 
-// tiles launches a kernel of cu/product.h's parameters; part are the elements of a
+// tiles launches a kernel with the parameters of cu/product.h; part is the number of elements of a
 // part of the sum.
 func (b *builder) tiles(p product, d division, part int) {
 	a2 := p.a2

@@ -9,13 +9,12 @@ import (
 	"pgrlab/core/device"
 )
 
-// summation is how far a sum in float32 may be from the sum of its terms, in their
-// magnitudes: 16 roundings, which sums of these lengths, in this many partial sums,
-// stay well below.
+// summation is the permitted error of a sum in float32, as a share of the magnitudes of its terms:
+// 16 roundings, which sums of these lengths, in this many partial sums, stay well below.
 const summation = 16.0 / (1 << 24)
 
-// matrices is a product with its operands, of random numbers, and what it ought to
-// be: Σ is the sum of the terms' magnitudes.
+// matrices is a product with operands of random numbers, and with its expected result: Σ is the sum
+// of the terms' magnitudes.
 type matrices struct {
 	product
 	program *device.Program
@@ -39,8 +38,7 @@ func (m *matrices) host(a any) []float32 {
 	return m.program.Buffers[o.Ref].Host[o.Offset:]
 }
 
-// newMatrices makes the operands of a product of this geometry, with bias, ReLU and
-// mask.
+// newMatrices makes the operands of a product of this geometry, with bias, ReLU and mask.
 func newMatrices(p product, seed uint64) *matrices {
 	m := &matrices{product: p, program: &device.Program{}, random: rand.New(rand.NewPCG(seed, 3))}
 	rows, along := m.m, m.k
@@ -59,13 +57,13 @@ func newMatrices(p product, seed uint64) *matrices {
 		m.bias, _ = m.buffer(1, members, p.n)
 	}
 	m.mask, _ = m.buffer(p.members, p.m, p.n)
-	for i := range m.host(m.c) { // the result stands in memory that holds anything
+	for i := range m.host(m.c) { // the result's memory may hold anything before
 		m.host(m.c)[i] = float32(math.NaN())
 	}
 	return m
 }
 
-// term is element (i,l) of A and (l,j) of B of a member.
+// term returns element (i,l) of A and (l,j) of B of a member.
 func (m *matrices) term(e, i, j, l int) (a, b float32) {
 	row, col, along := i, l, m.k
 	if m.layout == tn {
@@ -83,7 +81,7 @@ func (m *matrices) term(e, i, j, l int) (a, b float32) {
 	return a, m.host(m.b)[e*m.strideB+at]
 }
 
-// check runs the product, divided so, and compares each element.
+// check runs the product with a division, and compares each element.
 func (m *matrices) check(t *testing.T, target Target, d division) {
 	t.Helper()
 	executable, err := newCard(t, target).Compile(m.program)
@@ -103,7 +101,7 @@ func (m *matrices) check(t *testing.T, target Target, d division) {
 	}
 }
 
-// worst is the largest error of a result, in what it may be.
+// worst returns the largest error of a result, as a multiple of the permitted error.
 func (m *matrices) worst(got []float32, round func(float32) float32) (worst float64) {
 	bias, mask := m.host(m.bias), m.host(m.mask)
 	for i := range got {
@@ -127,7 +125,7 @@ func (m *matrices) worst(got []float32, round func(float32) float32) (worst floa
 			sum, magnitude = 0, 0
 		}
 		distance := math.Abs(float64(got[i]) - sum)
-		if !(distance <= summation*magnitude) { // also what is no number
+		if !(distance <= summation*magnitude) { // true for NaN as well
 			worst = max(worst, distance/(summation*magnitude))
 			if math.IsNaN(distance) {
 				return math.Inf(1)
@@ -137,9 +135,8 @@ func (m *matrices) worst(got []float32, round func(float32) float32) (worst floa
 	return worst
 }
 
-// geometries are products that meet all edges of a tile: rows of whole vectors and
-// not, one tile that is not full and several, an A in two parts, sums over members,
-// sums in parts.
+// geometries returns products that meet all edges of a tile: rows with and without whole vectors,
+// one tile that is not full and several tiles, an A in two parts, sums over members, sums in parts.
 func geometries(l layout, t tile) (list []product, splits []int) {
 	wide := plain(l, t.m-4, t.n-8, t.k*2+8, 1)
 	narrow := plain(l, t.m+1, t.n/2+3, t.k+3, 2)
@@ -156,8 +153,8 @@ func geometries(l layout, t tile) (list []product, splits []int) {
 	return append(list, list[2]), append(splits, 1)
 }
 
-// launchOf is the most rows that a launch makes in these tests: a tile's, so that
-// larger products take several launches.
+// launchOf returns the largest number of rows that a launch makes in these tests: those of one
+// tile, so that larger products take several launches.
 func launchOf(p product, t tile) int {
 	if p.layout == tn {
 		return p.m
@@ -165,8 +162,8 @@ func launchOf(p product, t tile) int {
 	return t.m
 }
 
-// Every tile of every layout, in plain float32 and in both precisions of the tensor
-// cores: the factors are rounded as it says, and nothing else.
+// Every tile of every layout is tested, in plain float32 and in both precisions of the tensor
+// cores: the factors are rounded to the precision, and nothing else is.
 func TestTilesAgreeWithPlainProducts(t *testing.T) {
 	for _, l := range []layout{nn, nt, tn} {
 		for _, tile := range simtTiles {
@@ -181,7 +178,7 @@ func TestTilesAgreeWithPlainProducts(t *testing.T) {
 					continue
 				}
 				list, splits := geometries(l, tile)
-				if precision == BF16 && !soak { // only the rounding differs
+				if precision == BF16 && !soak { // only the rounding would differ
 					list = list[:1]
 				}
 				for i, p := range list {
@@ -193,7 +190,7 @@ func TestTilesAgreeWithPlainProducts(t *testing.T) {
 	}
 }
 
-// A product without summands is bias, ReLU and mask alone.
+// A product without summands is only bias, ReLU and mask.
 func TestProductOfNothing(t *testing.T) {
 	for _, l := range []layout{nn, nt, tn} {
 		p := plain(l, 5, 7, 0, 2)
@@ -202,7 +199,8 @@ func TestProductOfNothing(t *testing.T) {
 	}
 }
 
-// Products as large as those that the tensor cores are for, divided as they would be.
+// These products are as large as those that the tensor cores are for, and are divided in the same
+// way.
 func TestLargeProducts(t *testing.T) {
 	if !soak {
 		t.Skip("the long form multiplies matrices of 256×512×512 (PGRLAB_SOAK=1); TestTilesAgreeWithPlainProducts has each kernel on small ones")

@@ -6,7 +6,7 @@ import (
 	"pgrlab/core/device"
 )
 
-// A card of each generation finds modules, whose kernels have names of their own.
+// There are modules for a card of each generation, and no two kernels have the same name.
 func TestModules(t *testing.T) {
 	for _, sm := range []int{70, 75, 80, 86, 89, 90, 120} {
 		modules, err := Modules(sm)
@@ -25,7 +25,7 @@ func TestModules(t *testing.T) {
 				in[k] = m.Name
 			}
 		}
-		if in["add"] != "elementwise_sm70" { // which has no newer file
+		if in["add"] != "elementwise_sm70" { // it has no newer file
 			t.Errorf("sm %d: add is in %q", sm, in["add"])
 		}
 		if in["productNN_32x32"] == "" {
@@ -58,8 +58,8 @@ func TestLowerAdd(t *testing.T) {
 	}
 }
 
-// Every product names a kernel that the card's modules have, in a grid and with
-// shared memory that they allow.
+// Every product names a kernel that exists in the card's modules, with a grid and shared memory
+// that they permit.
 func TestProductsNameKernels(t *testing.T) {
 	sizes := []int{1, 2, 3, 7, 12, 64, 90, 169, 256, 512, 1024, 2048, 4096, 100_000}
 	for _, target := range []Target{{SM: 70, Precision: FP32}, {SM: 75, Precision: BF16}, {SM: 80, Precision: FP32}, {SM: 80, Precision: TF32}, {SM: 80, Precision: BF16}, {SM: 86, Precision: TF32}, {SM: 90, Precision: TF32}, {SM: 90, Precision: BF16}} {
@@ -76,7 +76,7 @@ func TestProductsNameKernels(t *testing.T) {
 		for _, l := range []layout{nn, nt, tn} {
 			for i := range len(sizes) * len(sizes) * len(sizes) {
 				if float64(sizes[i%len(sizes)])*float64(sizes[i/len(sizes)%len(sizes)])*float64(sizes[i/len(sizes)/len(sizes)]) > 1e12 {
-					continue // hours
+					continue // this would take hours
 				}
 				p := plain(l, sizes[i%len(sizes)], sizes[i/len(sizes)%len(sizes)], sizes[i/len(sizes)/len(sizes)], 1+i%3)
 				b := &builder{target: target}

@@ -14,7 +14,7 @@ func init() {
 	}
 }
 
-// fill writes random numbers by their place: a thread has four of them.
+// fill writes random numbers by their position; each thread writes four of them.
 func fill(kernel string) lowering {
 	return func(b *builder) error {
 		n := b.size(b.in.Out)

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Fills write the numbers of package rng, to the last bit: wherever they begin, however
-// many there are, at each occasion. An idle one leaves what it drew last.
+// Fills write exactly the numbers of package rng, for any start, any length and each occasion. An
+// idle fill leaves the previous draw.
 func TestFillsAreThoseOfTheStream(t *testing.T) {
 	for _, chains := range []bool{false, true} {
 		dev := newCard(t, Target{SM: 80})

@@ -7,9 +7,9 @@ import (
 	"pgrlab/core/device"
 )
 
-// Precision is what the factors of large matrix products are rounded to; sums are
-// float32 in each. Small products are float32 in each: there the tensor cores
-// save nothing, launches are all that counts.
+// Precision is the precision to which the factors of large matrix products are rounded; sums are
+// float32 at every precision. Small products are float32 at every precision: there the tensor cores
+// save nothing, because only the number of launches counts.
 type Precision int
 
 const (
@@ -30,8 +30,8 @@ func (p Precision) String() string {
 	return fmt.Sprintf("precision %d", int(p))
 }
 
-// Round is a factor as a product of that precision takes it: the nearest number, ties
-// away from zero for TF32 (cvt.rna) and to even for BF16 (cvt.rn).
+// Round returns a factor as a product of that precision uses it: the nearest number, with ties away
+// from zero for TF32 (cvt.rna) and to even for BF16 (cvt.rn).
 func (p Precision) Round(x float32) float32 {
 	switch b := math.Float32bits(x); {
 	case x != x:
@@ -44,39 +44,39 @@ func (p Precision) Round(x float32) float32 {
 	return x
 }
 
-// Target is what recipes are made for.
+// Target is the target for which recipes are made.
 type Target struct {
 	SM        int // compute capability, 80 = 8.0
 	Precision Precision
-	// Processors are the card's multiprocessors, of which only the class matters (see
+	// Processors is the number of the card's multiprocessors, of which only the class matters (see
 	// tile.go); 0: as many as an H100 has.
 	Processors int
-	// Tile is one of Tiles for all products that it can do, whatever their shapes; "":
-	// the best one. It is for checks.
+	// Tile is one of Tiles, used for all products that it can do, whatever their shapes; "": the
+	// best one. It is for checks.
 	Tile string
-	// Chain is how many instructions go together at least, as one launch; 0: as many as
-	// are quicker so. Checks that mean to run each one's own kernel want more than a
-	// program has.
+	// Chain is the least number of instructions that go together as one launch; 0: as many as make
+	// that quicker. Checks that want each instruction's own kernel to run set it higher than the
+	// number of instructions in a program.
 	Chain int
 }
 
-// Operand is device memory as an argument: the address of element Offset of a
-// buffer, or of a scratch request of the same recipe.
+// Operand is device memory as an argument: the address of element Offset of a buffer, or of a
+// scratch request of the same recipe.
 type Operand struct {
 	Ref     device.Ref
 	Offset  int  // in float32 elements
 	Scratch bool // Ref is an index into Recipe.Scratch
 }
 
-// Occasion as an argument is the address of the device's word (8 bytes, unsigned)
-// that holds the occasion of the run.
+// Occasion as an argument is the address of the word (8 bytes, unsigned) on the device that holds
+// the occasion of the run.
 type Occasion struct{}
 
-// Live as an argument is the address of device words that follow a value of the
-// host, which may change between runs. Exactly one field is set.
+// Live as an argument is the address of words on the device that follow a value of the host, which
+// may change between runs. Exactly one field is set.
 type Live struct {
 	Items *device.Items // two words of 8 bytes: First, then 1 if Idle, else 0
-	T     *uint64       // one word of 8 bytes: the steps that an optimiser has taken
+	T     *uint64       // one word of 8 bytes: the number of steps that an optimiser has taken
 }
 
 // Table as an argument is the address of an array of 8-byte words in device memory,
@@ -84,33 +84,33 @@ type Live struct {
 // It carries the pointers of the many small tensors that one launch works on.
 type Table []any
 
-// State as an argument is the address of StateBytes bytes, aligned to 64, which the
-// check, the optimiser and the host share: those of an optimiser, or of a program that
-// has none. Before a run the host writes the optimiser's steps so far (uint64 at StateT)
-// and zero everywhere else; after it, it reads them, and the norm of the gradients
-// (float64 at StateNorm). Runs that follow each other on the device without the host
-// share the State of an optimiser, which counts its steps.
+// State as an argument is the address of StateBytes bytes, aligned to 64, which the check, the
+// optimiser and the host share. It is the state of an optimiser, or of a program without one.
+// Before a run the host writes the optimiser's steps so far (uint64 at StateT) and zero everywhere
+// else; after the run it reads the steps and the norm of the gradients (float64 at StateNorm).
+// Consecutive runs on the device without the host share the State of an optimiser, which counts its
+// steps.
 type State struct{}
 
-// Places in the State.
+// Offsets in the State.
 const (
 	StateBytes = 64
 	StateT     = 0
 	StateNorm  = 8
 )
 
-// Gate as an argument is the address of GateBytes bytes, aligned to 8. Zero (uint32) is
-// open; who meets what is not finite writes its Turn there, and nothing changes from
-// then on, in all runs that have the Gate.
+// Gate as an argument is the address of GateBytes bytes, aligned to 8. Zero (uint32) means open. A
+// run that meets a number that is not finite writes its Turn there; from then on nothing changes,
+// in all runs with this Gate.
 type Gate struct{}
 
 // GateBytes is the size of a Gate.
 const GateBytes = 8
 
-// Turn as an argument is a number (uint32), not 0, which tells runs of one Gate apart.
+// Turn as an argument is a nonzero number (uint32) that distinguishes the runs of one Gate.
 type Turn struct{}
 
-// Words as an argument is the address of those of the program's Routine.
+// Words as an argument is the address of the words of the program's Routine.
 type Words struct{}
 
 // Stored as an argument is the address of a store's first row.
@@ -121,18 +121,18 @@ type Launch struct {
 	Kernel      string
 	Grid, Block [3]uint32
 	Shared      uint32 // dynamic shared memory, bytes
-	// Args are of the types Operand, uint32, int32, float32, float64, uint64, int64,
-	// Occasion, Live, Table, State, Gate, Turn, Words and Stored, in the order of the
-	// kernel's parameters. A pointer that may be absent is uint64(0) then.
+	// Args are of the types Operand, uint32, int32, float32, float64, uint64, int64, Occasion,
+	// Live, Table, State, Gate, Turn, Words and Stored, in the order of the kernel's parameters. An
+	// absent optional pointer is uint64(0).
 	Args []any
 }
 
-// Recipe is what an instruction becomes: launches in order, each of which sees
-// what the ones before wrote, and the memory they need beside the program's.
+// Recipe is what an instruction becomes: launches in order, each of which sees what the earlier
+// ones wrote, and the memory they need besides the program's.
 type Recipe struct {
 	Launches []Launch
-	// Scratch are the sizes, in float32 elements, of memory that lives from the
-	// first to the last launch. It holds anything when the recipe starts.
+	// Scratch lists the sizes, in float32 elements, of memory that lives from the first to the last
+	// launch. Its initial contents are undefined.
 	Scratch []int
 }
 
@@ -142,9 +142,8 @@ type lowering func(b *builder) error
 // lowerings is the table of recipes; the files of the families fill it.
 var lowerings [device.Codes]lowering
 
-// Lower is the recipe of instruction i. It checks nothing that plan has checked;
-// an instruction that has no kernel for the target is an error that names its
-// code and shapes.
+// Lower returns the recipe of instruction i. It does not repeat plan's checks. If an instruction
+// has no kernel for the target, the error names its code and shapes.
 func Lower(p *device.Program, i int, t Target) (Recipe, error) {
 	in := p.Instrs[i]
 	if in.Code < 0 || in.Code >= device.Codes || lowerings[in.Code] == nil {
@@ -157,27 +156,27 @@ func Lower(p *device.Program, i int, t Target) (Recipe, error) {
 	return b.recipe, nil
 }
 
-// builder collects a recipe.
+// builder builds a recipe.
 type builder struct {
 	program *device.Program
 	in      device.Instr
 	target  Target
 	recipe  Recipe
 
-	after    *following // of a product: what is done with its result besides
-	followed bool       // and a launch does it
+	after    *following // for a product: what else is done with its result
+	followed bool       // whether a launch does that
 }
 
-// shape is a buffer's members, rows and columns.
+// shape returns a buffer's members, rows and columns.
 func (b *builder) shape(r device.Ref) (members, rows, cols int) {
 	buffer := b.program.Buffers[r]
 	return buffer.Members, buffer.Rows, buffer.Cols
 }
 
-// size is a buffer's number of elements.
+// size returns a buffer's number of elements.
 func (b *builder) size(r device.Ref) int { return b.program.Buffers[r].Len() }
 
-// shapes names the operands' shapes, for errors.
+// shapes lists the operands' shapes, for errors.
 func (b *builder) shapes() string {
 	var text string
 	for _, r := range append([]device.Ref{b.in.Out}, b.in.In...) {
@@ -191,16 +190,16 @@ func (b *builder) shapes() string {
 	return text
 }
 
-// at is an argument: a buffer from an element on.
+// at returns a buffer, from an element on, as an argument.
 func at(r device.Ref, offset int) Operand { return Operand{Ref: r, Offset: offset} }
 
-// scratch asks for memory of so many elements.
+// scratch requests memory for the given number of elements.
 func (b *builder) scratch(elements int) Operand {
 	b.recipe.Scratch = append(b.recipe.Scratch, elements)
 	return Operand{Ref: device.Ref(len(b.recipe.Scratch) - 1), Scratch: true}
 }
 
-// launch adds one start of a kernel; a grid without blocks is none.
+// launch adds one launch of a kernel, or nothing if the grid has no blocks.
 func (b *builder) launch(kernel string, grid [3]uint32, threads, shared uint32, args ...any) {
 	if grid[0]*grid[1]*grid[2] == 0 {
 		return
@@ -211,15 +210,15 @@ func (b *builder) launch(kernel string, grid [3]uint32, threads, shared uint32, 
 }
 
 const (
-	// elementThreads is the block of kernels over elements.
+	// elementThreads is the block size of kernels over elements.
 	elementThreads = 256
-	// elementBlocks bounds their grid; more elements are further rounds of the
+	// elementBlocks bounds the grid of these kernels; more elements take further iterations of the
 	// loop. 1024 blocks of 256 threads fill 128 multiprocessors at full occupancy.
 	elementBlocks = 1024
 )
 
-// elements launches a kernel with the grid's stride over n elements, an argument
-// that the caller passes itself.
+// elements launches a kernel with the grid's stride over n elements. The caller passes n as an
+// argument itself.
 func (b *builder) elements(kernel string, n int, args ...any) {
 	blocks := min((n+elementThreads-1)/elementThreads, elementBlocks)
 	b.launch(kernel, [3]uint32{uint32(blocks), 1, 1}, elementThreads, 0, args...)

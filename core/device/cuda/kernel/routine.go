@@ -6,7 +6,7 @@ import (
 	"pgrlab/core/device"
 )
 
-// routine emits what stands between gradient steps.
+// routine emits the work of a Routine between gradient steps.
 func (f *finish) routine(a device.Routine) error {
 	if p := f.program; len(p.Instrs) > 0 || p.Adam != nil || len(p.Lerps) > 0 || len(p.Finite) > 0 {
 		return fmt.Errorf("a %T beside instructions", a)

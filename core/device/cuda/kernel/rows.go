@@ -19,22 +19,22 @@ func init() {
 	lowerings[device.TanhGaussianGrad] = tanhGaussian("tanh_gaussian_grad")
 }
 
-// rowThreads is the block of a kernel whose warps have rows, rowBlocks bounds their
+// rowThreads is the block size of a kernel that assigns warps to rows, and rowBlocks bounds the
 // grid: as many threads as for elements.
 const (
 	rowThreads = elementThreads
 	rowBlocks  = elementBlocks
 )
 
-// warps launches a kernel with a warp for each row, whose number is the kernel's
-// last parameter.
+// warps launches a kernel with a warp for each row; the number of rows is the kernel's last
+// parameter.
 func (b *builder) warps(kernel string, rows int, args ...any) {
 	const perBlock = rowThreads / 32
 	blocks := min((rows+perBlock-1)/perBlock, rowBlocks)
 	b.launch(kernel, [3]uint32{uint32(blocks), 1, 1}, rowThreads, 0, append(args, uint32(rows))...)
 }
 
-// byRow launches a kernel with a warp for each row of a buffer of all members.
+// byRow launches a kernel with a warp for each row of a buffer, over all members.
 func (b *builder) byRow(kernel string, r device.Ref, args ...any) error {
 	if _, err := index(b.size(r)); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (b *builder) byRow(kernel string, r device.Ref, args ...any) error {
 	return nil
 }
 
-// ofRows is the recipe of a kernel that takes the result, the operands, constants
-// and the columns and rows of the first operand.
+// ofRows is the recipe of a kernel whose arguments are the result, the operands, constants, and the
+// columns and rows of the first operand.
 func ofRows(kernel string, constants func(in device.Instr) []any) lowering {
 	return func(b *builder) error {
 		_, _, cols := b.shape(b.in.In[0])

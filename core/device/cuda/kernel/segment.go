@@ -7,27 +7,26 @@ import (
 	"pgrlab/core/device"
 )
 
-// Segment is what some instructions that follow each other become together.
+// Segment is what some consecutive instructions become together.
 type Segment struct {
 	First, Last int // instructions, both included
 	Recipe      Recipe
 }
 
-// Segments are the recipes of a program's instructions, in order. Small instructions
-// of which a row of the result needs no other row of what is made beside it go
-// together, as one launch: at such sizes launches are all that counts. So do a product
-// and what works on its result, element by element. The numbers are those of Lower, to
-// the last bit.
+// Segments returns the recipes of a program's instructions, in order. Consecutive small
+// instructions are grouped into one launch if a row of the result needs no other row of what the
+// group makes: at such sizes only the number of launches counts. A product is grouped with the
+// elementwise instructions on its result. The numbers are those of Lower, to the last bit.
 //
-// Within a segment instructions run at the same time, each block of threads with rows
-// of its own: no buffer that a segment reads or writes may share memory with another
-// one of them. A result that is read inside the segment only need not be written.
+// Within a segment instructions run at the same time, and each block of threads has its own rows:
+// no two buffers that a segment reads or writes may share memory. A result that is read only inside
+// the segment need not be written.
 func Segments(p *device.Program, t Target) ([]Segment, error) {
 	return segmentsOf(p, t, cmp.Or(t.Chain, shortestChain))
 }
 
-// shortestChain is from how many instructions on a chain takes less time than the
-// kernels of their own.
+// shortestChain is the number of instructions from which a chain is quicker than the instructions'
+// own kernels.
 const shortestChain = 2
 
 func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
@@ -66,15 +65,15 @@ type chain struct {
 	table       Table
 	steps       int
 	wrote       map[any]bool   // memory that steps have written
-	whole       map[any]bool   // that they have read altogether
-	shapes      map[any][3]int // of memory that they have touched row by row
+	whole       map[any]bool   // memory that steps have read as a whole
+	shapes      map[any][3]int // of memory that steps have touched row by row
 }
 
 func newChain(p *device.Program, t Target) *chain {
 	return &chain{builder: builder{program: p, target: t}, wrote: map[any]bool{}, whole: map[any]bool{}, shapes: map[any][3]int{}}
 }
 
-// add appends an instruction, if it can be a step behind those that are there.
+// add appends an instruction, if it can be a step after those that are there.
 func (c *chain) add(in device.Instr) bool {
 	if in.Code < 0 || in.Code >= device.Codes || chainable[in.Code] == nil || ofImages(in) || c.steps == longestChain {
 		return false
@@ -104,8 +103,8 @@ func (c *chain) add(in device.Instr) bool {
 	return true
 }
 
-// fits says whether a step keeps to its rows: what it reads altogether no step of the
-// chain writes, what it touches by rows has these rows, and one shape for each memory.
+// fits reports whether a step stays within its rows: no step of the chain writes what it reads as a
+// whole, what it touches by rows has the chain's rows, and each memory has only one shape.
 func (c *chain) fits(l line, rows int) bool {
 	out := c.memory(c.in.Out)
 	if c.whole[out] || !c.alike(c.in.Out) {
@@ -137,23 +136,23 @@ func (c *chain) touch(r device.Ref) {
 	c.shapes[c.memory(r)] = [3]int{m, rows, cols}
 }
 
-// alike says whether a buffer's memory was not yet touched in another shape.
+// alike reports whether a buffer's memory has not been touched in another shape.
 func (c *chain) alike(r device.Ref) bool {
 	was, ok := c.shapes[c.memory(r)]
 	m, rows, cols := c.shape(r)
 	return !ok || was == [3]int{m, rows, cols}
 }
 
-// memory tells memories apart.
+// memory identifies a buffer's memory.
 func (c *chain) memory(r device.Ref) any { return memoryOf(c.program, r) }
 
 const (
 	chainThreads = 256
-	// chainRows is the most rows that a block has at a time.
+	// chainRows is the largest number of rows that a block has at a time.
 	chainRows = 32
 )
 
-// recipe is the launch of the chain. A block has as many rows as keep its threads busy.
+// recipe returns the launch of the chain. A block has enough rows to keep its threads busy.
 func (c *chain) recipe() Recipe {
 	tile := min(max(1, chainThreads/c.width), chainRows)
 	blocks := min((c.rows+tile-1)/tile, elementBlocks)

@@ -7,20 +7,19 @@ type tile struct {
 	k       int    // of a chunk of the sum
 	threads uint32
 	shared  uint32 // dynamic shared memory, bytes
-	// rate is how many products a multiprocessor makes in a cycle, on paper, with as
-	// many blocks as fit on it.
+	// rate is the estimated number of products that a multiprocessor makes in a cycle, with as many
+	// blocks as fit on it.
 	rate int
 }
 
-// classes are how many blocks a product is divided into where it can be, largest
-// first: a card has the largest that its multiprocessors can run at the same time
-// (H100 SXM and H200 132, L40S 142: 128; H100 PCIe 114; A100 108; V100 80, A40 84:
-// 80). With more blocks than multiprocessors the rest would be a second round. They
-// are classes, not the card's own number, so that sums have the same order on all
-// cards of a class.
+// classes lists the numbers of blocks that a product is divided into if possible, largest first. A
+// card belongs to the largest class that its multiprocessors can run at the same time (H100 SXM and
+// H200 132, L40S 142: 128; H100 PCIe 114; A100 108; V100 80, A40 84: 80). With more blocks than
+// multiprocessors the rest would need a second round. Classes are used instead of the card's own
+// number so that sums have the same order on all cards of a class.
 var classes = []int{128, 114, 108, 80, 56, 40, 28, 14}
 
-// class is the one of a card with so many multiprocessors; 0: not known.
+// class returns the class of a card with the given number of multiprocessors; 0: not known.
 func class(processors int) int {
 	if processors == 0 {
 		return classes[0]
@@ -33,7 +32,7 @@ func class(processors int) int {
 	return classes[len(classes)-1]
 }
 
-// simtTiles are those of cu/linear.cu, largest first.
+// simtTiles lists the tiles of cu/linear.cu, largest first.
 var simtTiles = []tile{
 	{name: "128x128", m: 128, n: 128, k: 16, threads: 256},
 	{name: "64x64", m: 64, n: 64, k: 32, threads: 256},
@@ -41,22 +40,22 @@ var simtTiles = []tile{
 	{name: "16x32", m: 16, n: 32, k: 64, threads: 256},
 }
 
-// tensorTiles are those of cu/tensor.h. Their rates are for TF32, of the 620 that
-// mma.sync reaches on Hopper; the smaller the tile, the more of the time goes to
-// loads. BF16 doubles all of them, which changes no choice much.
+// tensorTiles lists the tiles of cu/tensor.h. Their rates are for TF32, out of the 620 that
+// mma.sync reaches on Hopper; the smaller the tile, the larger the share of time that goes to
+// loads. BF16 doubles all rates, which hardly changes any choice.
 var tensorTiles = []tile{
 	{name: "128x256", m: 128, n: 256, k: 32, threads: 256, shared: 3 * (128 + 256) * 32 * 4, rate: 550},
 	{name: "128x128", m: 128, n: 128, k: 32, threads: 256, shared: 3 * (128 + 128) * 32 * 4, rate: 480},
 	{name: "64x64", m: 64, n: 64, k: 32, threads: 128, shared: 4 * (64 + 64) * 32 * 4, rate: 340},
 }
 
-// Tile is a size of the blocks that a product is divided into.
+// Tile is a size of the blocks into which a product is divided.
 type Tile struct {
 	Name    string // for Target.Tile
 	M, N, K int    // of the result's rows and columns, and of a chunk of the sum
 }
 
-// Tiles are those that products may be divided into at a Target, largest first.
+// Tiles lists the tiles into which products may be divided at a Target, largest first.
 func Tiles(t Target) []Tile {
 	var all []Tile
 	add := func(prefix string, tiles []tile) {
@@ -73,8 +72,8 @@ func Tiles(t Target) []Tile {
 	return all
 }
 
-// forced is the division by Target.Tile, its sum in two parts where it is long enough;
-// false where there is no such tile for the product.
+// forced returns the division by Target.Tile, with the sum in two parts if it is long enough; false
+// if there is no such tile for the product.
 func (p product) forced(target Target) (d division, ok bool) {
 	precision := tensorNames[target.Precision] + "_"
 	for _, tiles := range [][]tile{tensorTiles, simtTiles} {
@@ -93,15 +92,15 @@ func (p product) forced(target Target) (d division, ok bool) {
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// blocks is how many tiles the result has, over all members.
+// blocks returns the number of tiles of the result, over all members.
 func (p product) blocks(t tile) int { return ceil(p.m, t.m) * ceil(p.n, t.n) * p.members }
 
-// chunks is how many steps the sum has.
+// chunks returns the number of steps of the sum.
 func (p product) chunks(t tile) int { return p.inner * ceil(p.k, t.k) }
 
-// simt chooses the largest tile of which there are enough for all multiprocessors,
-// and where even the smallest leaves more than half of them idle over a long sum,
-// divides the sum. A further launch must pay: each part keeps at least 8 chunks.
+// simt chooses the largest tile of which there are enough for all multiprocessors. If even the
+// smallest tile leaves more than half of them idle over a long sum, simt divides the sum. A further
+// launch must pay off: each part keeps at least 8 chunks.
 func (p product) simt(target Target) (t tile, splits int) {
 	processors := class(target.Processors)
 	for _, t = range simtTiles {
@@ -113,23 +112,22 @@ func (p product) simt(target Target) (t tile, splits int) {
 }
 
 const (
-	// tensorLeast is from how many products of a member on tensor cores are used:
-	// 256×512×512. Layers of width 256 at batch 256 are bound by latency, and stay
-	// exact.
+	// tensorLeast is the number of multiplications per member from which tensor cores are used:
+	// 256×512×512. Layers of width 256 at batch 256 are bound by latency, and stay exact.
 	tensorLeast = 1 << 26
-	// tensorThin is the smallest number of rows, columns and summands: below, most of a
-	// tile would be zeros.
+	// tensorThin is the smallest number of rows, columns and summands; below it, most of a tile
+	// would be zeros.
 	tensorThin = 32
 )
 
-// tensor says whether a product goes to the tensor cores. It is a matter of shapes
-// and target alone.
+// tensor reports whether a product goes to the tensor cores. This depends only on shapes and
+// target.
 func (p product) tensor(t Target) bool {
 	return t.Precision != FP32 && t.SM >= 80 && min(p.m, p.n, p.k) >= tensorThin && p.m*p.n*p.k >= tensorLeast
 }
 
-// sharedOf is the shared memory that a block may have, in bytes: 163 KiB at 8.0,
-// 227 KiB on the big cards since, 99 KiB on those for screens.
+// sharedOf returns the shared memory that a block may have, in bytes: 163 KiB at 8.0, 227 KiB on
+// the big cards since, 99 KiB on consumer cards.
 func sharedOf(sm int) uint32 {
 	switch sm {
 	case 80, 87:
@@ -140,15 +138,15 @@ func sharedOf(sm int) uint32 {
 	return 99 << 10
 }
 
-// division is how a product becomes launches.
+// division says how a product becomes launches.
 type division struct {
 	kernel string
 	tile
 	splits int // of the sum
-	rows   int // of the result that one launch makes, where there is no split
+	rows   int // rows of the result that one launch makes, if the sum is not split
 }
 
-// divide chooses the kernel of a product, by its shapes and the target.
+// divide chooses the kernel of a product by its shapes and the target.
 func divide(p product, t Target) division {
 	if t.Tile != "" {
 		if d, ok := p.forced(t); ok {
@@ -163,16 +161,16 @@ func divide(p product, t Target) division {
 	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits, p.bounded(tile, maxProduct)}
 }
 
-// These bound the products of one launch, so that none takes 50 ms: 2³⁶ take 28 ms at
-// 5 TFLOP/s, which the slowest card of compute capability 7.0 exceeds, and 2³⁷ on
-// tensor cores 21 ms at 13, as the slowest of 8.6 have.
+// These constants bound the products of one launch, so that none takes 50 ms: 2³⁶ take 28 ms at 5
+// TFLOP/s, which the slowest card of compute capability 7.0 exceeds, and 2³⁷ on tensor cores take
+// 21 ms at 13 TFLOP/s, the rate of the slowest cards of 8.6.
 const (
 	maxProduct = 1 << 36
 	maxTensor  = 1 << 37
 )
 
-// bounded is how many rows of the result a launch makes: equal parts, in whole tiles.
-// Only where A's rows are the result's can they be parted.
+// bounded returns the number of rows of the result that a launch makes: equal parts, in whole
+// tiles. They can be divided only if A's rows are the result's rows.
 func (p product) bounded(t tile, limit int) int {
 	launches := ceil(p.m*p.n*p.k*p.inner*p.members, limit)
 	if p.layout == tn || launches <= 1 {
@@ -181,19 +179,19 @@ func (p product) bounded(t tile, limit int) int {
 	return ceil(ceil(p.m, t.m), launches) * t.m
 }
 
-// tensorNames are the precisions in the names of kernels.
+// tensorNames maps precisions to their names in kernels.
 var tensorNames = map[Precision]string{TF32: "TF32", BF16: "BF16"}
 
-// What choose counts, in cycles.
+// Costs that choose counts, in cycles.
 const (
 	costFill   = 1500 // the first chunks of a block, and writing its result
-	costGather = 2500 // a launch more, which adds parts
-	costCopied = 512  // elements of parts that are written and read in a cycle, of all multiprocessors
+	costGather = 2500 // one more launch, which adds parts
+	costCopied = 512  // elements of parts that all multiprocessors write and read in a cycle
 )
 
-// choose is the tile and the division of the sum that take least on paper: rounds
-// of blocks over the multiprocessors, each at the tile's rate, and where the sum is
-// divided a second launch that adds the parts.
+// choose returns the tile and the division of the sum with the least estimated time: rounds of
+// blocks over the multiprocessors, each at the tile's rate, and, if the sum is divided, a second
+// launch that adds the parts.
 func (p product) choose(target Target) (best tile, splits int) {
 	least, processors := 0, class(target.Processors)
 	for _, t := range tensorTiles {

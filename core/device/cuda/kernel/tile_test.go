@@ -5,15 +5,15 @@ import (
 	"testing"
 )
 
-// What products of the networks in use become: the rule on paper, for a reader, and
-// so that a change of the rule shows what it changes.
+// This is how products of the networks in use are divided. The table is for readers, and shows what
+// a change of the rule changes.
 func TestDivisions(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		p       product
 		target  Target
 		kernel  string
-		blocks  int // of the grid
+		blocks  int // blocks in the grid
 		divided int // parts of the sum
 	}{
 		{"critic, first layer", plain(nn, 256, 256, 90, 1), Target{SM: 90, Precision: FP32}, "productNN_16x32", 128, 1},
@@ -47,8 +47,8 @@ func TestDivisions(t *testing.T) {
 	}
 }
 
-// Every card can run the blocks of its class at once, and the parts of a sum in float32
-// that are to fill a card fit on it in one round.
+// Every card can run the blocks of its class at once, and the parts of a float32 sum that is
+// divided to fill a card fit on it in one round.
 func TestPartsFitInOneRound(t *testing.T) {
 	for _, processors := range []int{142, 132, 128, 114, 108, 84, 80, 72, 58, 40, 28, 16, 4} {
 		most := class(processors)
@@ -64,7 +64,7 @@ func TestPartsFitInOneRound(t *testing.T) {
 	}
 }
 
-// actionGradient is dz·wᵀ of the columns of an action, added over critics.
+// actionGradient is dz·wᵀ for the columns of an action, added over the critics.
 func actionGradient(critics int) product {
 	p := plain(nt, 256, 12, 256, 1)
 	p.inner = critics
@@ -75,7 +75,7 @@ func actionGradient(critics int) product {
 func TestLaunchesAreBounded(t *testing.T) {
 	for _, c := range []struct {
 		target Target
-		rows   int // of a launch
+		rows   int // rows of a launch
 	}{{Target{SM: 90, Precision: BF16}, 25_088}, {Target{SM: 70, Precision: FP32}, 14_336}} {
 		p := plain(nn, 100_000, 2048, 2048, 1)
 		d := divide(p, c.target)

@@ -7,26 +7,26 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// While the matrix unit is at work most of the core's other slots are free. In them
-// the columns of B that come next are split: in every slot of a step a few rows of
-// whole units of whole panels, from a place in memory that outlives a call.
+// While the matrix unit works, most of the core's other slots are free. The kernels use them to
+// split the next columns of B: in every slot of a step a few rows, in whole units of whole panels.
+// The state is in memory that outlives a call.
 //
-// The fields of that place, as kernel.ahead has them: bytes, but for the counts.
+// The fields of that memory, as in kernel.ahead; they are in bytes, except the counts.
 const (
-	aheadRows  = 8 * iota // of tiles to come; 0: nothing
-	aheadQuota            // rows at once
+	aheadRows  = 8 * iota // rows of tiles still to be split; 0: nothing
+	aheadQuota            // rows per slot
 	aheadSrc              // the next row
-	aheadDst              // where it goes
-	aheadStep             // from a row to the next
-	aheadHalf             // from a row to the one it is paired with, 16 steps
-	aheadLeft             // rows to come of this tile
-	aheadUnit             // units to come of this panel
-	aheadUnits            // of a panel
-	aheadPanel            // from behind a panel's last unit to the first of the next
-	aheadSkip             // and so the distance of where they go
+	aheadDst              // where the next row goes
+	aheadStep             // distance from a row to the next
+	aheadHalf             // distance from a row to the one it is paired with, 16 steps
+	aheadLeft             // rows left in this tile
+	aheadUnit             // units left in this panel
+	aheadUnits            // units of a panel
+	aheadPanel            // distance from behind a panel's last unit to the first of the next
+	aheadSkip             // the same distance in the destination
 )
 
-// splitHalf and splitTop are the constants of rounding to bfloat16.
+// splitHalf and splitTop are the constants for rounding to bfloat16.
 var splitHalf, splitTop = reg.Z30, reg.Z31
 
 func (t *tileGen) splitConstants() {
@@ -70,7 +70,7 @@ func (t *tileGen) ahead(nth int) {
 	t.ADDQ(field(aheadSkip), dst)
 	t.Label(label("same"))
 	t.DECQ(field(aheadRows))
-	t.JZ(to("done")) // src and dst stay where they are: behind the last row may be nothing
+	t.JZ(to("done")) // src and dst stay as they are: there may be nothing behind the last row
 	t.DECQ(n)
 	t.JNZ(to("split"))
 	t.MOVQ(row, field(aheadSrc))

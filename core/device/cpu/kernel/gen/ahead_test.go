@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// splitAhead is columns of a matrix that are split while a product is computed.
+// splitAhead is a set of columns of a matrix that are split while a product is computed.
 type splitAhead struct {
 	panels, units, depth, stride, quota int
 
@@ -26,10 +26,11 @@ func newSplitAhead(r *rand.Rand, quota int) *splitAhead {
 	return a
 }
 
-// rows are those of all tiles.
+// rows returns the number of rows of all tiles.
 func (a *splitAhead) rows() int { return 16 * a.panels * a.units }
 
-// put gives the emulator the state in which nothing is split, or that of nothing to do.
+// put gives the emulator the state in which nothing is split yet, or the state of having nothing to
+// do.
 func (a *splitAhead) put(e program) uint64 {
 	if a == nil {
 		return e.place(make([]byte, aheadSkip+8))
@@ -48,14 +49,14 @@ func (a *splitAhead) put(e program) uint64 {
 	return e.place(a.state)
 }
 
-// take keeps what was split.
+// take keeps what has been split.
 func (a *splitAhead) take() {
 	if a != nil {
 		a.got, a.left = a.result(), binary.LittleEndian.Uint64(a.state[aheadRows:])
 	}
 }
 
-// want is the first rows as the function that does nothing else splits them.
+// want returns the first rows as split by the function that does nothing else.
 func (a *splitAhead) want(e program, rows int) []float32 {
 	out := make([]float32, a.panels*a.depth*unitWords)
 	for p := range a.panels {
@@ -70,9 +71,9 @@ func (a *splitAhead) want(e program, rows int) []float32 {
 	return out
 }
 
-// TestSplitAhead holds that what is split beside a product is what is split by itself,
-// as many rows as fit in the slots, with every quota and over two calls, that
-// nothing besides is written, and that the product is what it is without.
+// TestSplitAhead checks that columns split beside a product are the same as when they are split
+// alone, for as many rows as fit in the slots, with every quota and over two calls; that nothing
+// else is written; and that the product is the same as without them.
 func TestSplitAhead(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	e := tiled(t)

@@ -9,13 +9,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The vector machine on float64 and 64-bit integer lanes, of which a register has
-// half as many.
+// The vector machine on float64 and 64-bit integer lanes; a register has half as many of them.
 
 // lanes64 is the number of 64-bit lanes of a vector.
 func (s isa) lanes64() int { return s.lanes / 2 }
 
-// half is a register of half a vector.
+// half allocates a register of half a vector.
 func (g *gen) half() reg.VecVirtual {
 	if g.wide() {
 		return g.YMM()
@@ -23,7 +22,7 @@ func (g *gen) half() reg.VecVirtual {
 	return g.XMM()
 }
 
-// table64 is n constants of 64 bits in memory.
+// table64 returns n 64-bit constants in memory.
 func (g *gen) table64(name string, n int, lane func(i int) uint64) mem {
 	m := g.StaticGlobal(name)
 	g.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -34,9 +33,9 @@ func (g *gen) table64(name string, n int, lane func(i int) uint64) mem {
 	return m
 }
 
-// bits64 is a constant of 64 bits in memory, as an operand of the functions below. It
-// is a whole vector for AVX2. Those of AVX-512 would lie across two cache lines where
-// the linker puts them so, and its instructions can spread one number themselves.
+// bits64 returns a 64-bit constant in memory, as an operand of the functions below. For AVX2 it is
+// a whole vector. For AVX-512 a vector could straddle two cache lines, depending on the linker, and
+// the instructions can broadcast a single number themselves.
 func (g *gen) bits64(word uint64) mem {
 	m, ok := g.consts64[word]
 	if !ok {
@@ -50,7 +49,7 @@ func (g *gen) bits64(word uint64) mem {
 	return m
 }
 
-// c64 is a constant number in memory, likewise.
+// c64 returns a constant number in memory, likewise.
 func (g *gen) c64(x float64) mem { return g.bits64(math.Float64bits(x)) }
 
 func (g *gen) spread64(m op) vec {
@@ -59,7 +58,7 @@ func (g *gen) spread64(m op) vec {
 	return d
 }
 
-// number64 is a vector of one constant number, in a register.
+// number64 returns a vector of one constant number, in a register.
 func (g *gen) number64(x float64) vec {
 	if g.wide() {
 		return g.spread64(g.c64(x))
@@ -67,8 +66,8 @@ func (g *gen) number64(x float64) vec {
 	return g.load(g.c64(x))
 }
 
-// into64 emits an instruction of two sources by one of its forms: spread is that of
-// AVX-512 with a constant.
+// into64 emits a two-source instruction in one of its forms; spread is AVX-512's form with a
+// constant.
 func (g *gen) into64(d vec, whole, spread func(ops ...op), a vec, b op) vec {
 	if _, constant := b.(mem); constant && g.wide() {
 		spread(b, a, d)
@@ -78,7 +77,7 @@ func (g *gen) into64(d vec, whole, spread func(ops ...op), a vec, b op) vec {
 	return d
 }
 
-// In the next ones the last operand may be a constant.
+// In the following functions the last operand may be a constant.
 
 func (g *gen) add64(a vec, b op) vec { return g.into64(g.vec(), g.VADDPD, g.VADDPD_BCST, a, b) }
 func (g *gen) sub64(a vec, b op) vec { return g.into64(g.vec(), g.VSUBPD, g.VSUBPD_BCST, a, b) }
@@ -100,8 +99,8 @@ func (g *gen) or64(a vec, b op) vec {
 	return g.into64(g.vec(), g.VPORQ, g.VPORQ_BCST, a, b)
 }
 
-// horner64 evaluates the polynomial in x, the highest coefficient first. It rounds
-// products before they are added.
+// horner64 evaluates the polynomial in x, the highest coefficient first. It rounds each product
+// before adding it.
 func (g *gen) horner64(x vec, coefficients ...float64) vec {
 	p := g.number64(coefficients[0])
 	for _, k := range coefficients[1:] {
@@ -125,7 +124,7 @@ func (g *gen) right64(a vec, n uint8) vec {
 	return d
 }
 
-// mulWords is the 64-bit product of the lower halves of each lane.
+// mulWords is the 64-bit product of the lower halves of the lanes.
 func (g *gen) mulWords(a vec, b op) vec {
 	return g.into64(g.vec(), g.VPMULUDQ, g.VPMULUDQ_BCST, a, b)
 }
@@ -151,16 +150,16 @@ func (g *gen) xor3(a, b vec, c op) vec {
 	return d
 }
 
-// magic is 2⁵², whose lowest bits of mantissa are units.
+// magic is 2⁵²; the lowest bits of its mantissa are units.
 const magic = 1 << 52
 
-// less64 is a − b as float64, of integer lanes a < 2⁵²: a becomes the mantissa of
-// 2⁵²+a. It is exact where 2⁵²+b is, which asks for whole b, or halves below 0.
+// less64 is a − b as float64, for integer lanes a < 2⁵²: a becomes the mantissa of 2⁵²+a. It is
+// exact if 2⁵²+b is, which requires whole b, or halves below 0.
 func (g *gen) less64(a vec, b float64) vec {
 	return g.sub64(g.or64(a, g.c64(magic)), g.c64(magic+b))
 }
 
-// maskedLess64 does the same with the bits of a that mask has.
+// maskedLess64 is less64 of the bits of a that are set in mask.
 func (g *gen) maskedLess64(a vec, mask uint64, b float64) vec {
 	if !g.wide() {
 		return g.less64(g.and64(a, g.bits64(mask)), b)
@@ -181,7 +180,7 @@ func (g *gen) negative(a vec) mask {
 	return k
 }
 
-// choose64 is yes where the mask is set, else no.
+// choose64 is yes where the mask is set, no elsewhere.
 func (g *gen) choose64(where mask, yes, no vec) vec {
 	d := g.vec()
 	if g.wide() {
@@ -192,7 +191,7 @@ func (g *gen) choose64(where mask, yes, no vec) vec {
 	return d
 }
 
-// flip is the number a with its sign changed where the highest bit of by is set.
+// flip is a with its sign changed where the highest bit of by is set.
 func (g *gen) flip(a, by vec) vec {
 	sign := g.bits64(1 << 63)
 	if !g.wide() {

@@ -64,7 +64,7 @@ func (g *gen) scalarLoop(in []string, f func(in []vec, c vec) vec) {
 	g.end()
 }
 
-// address is the place of a parameter.
+// address returns the memory operand of a parameter.
 func (g *gen) address(name string) mem {
 	basic, err := g.Param(name).Resolve()
 	if err != nil {
@@ -73,9 +73,8 @@ func (g *gen) address(name string) mem {
 	return basic.Addr
 }
 
-// loop runs body over the n elements of the named arrays: blocks of unroll
-// vectors, then single vectors, then the tail under a mask. It reads in, writes
-// what the body returns to out.
+// loop runs body over the n elements of the named arrays: first blocks of unroll vectors, then
+// single vectors, then the tail under a mask. It reads in and writes what the body returns to out.
 func (g *gen) loop(unroll int, in, out []string, body func(in []vec) []vec) {
 	n, at := g.arg("n"), g.GP64()
 	pointer := map[string]reg.GPVirtual{}

@@ -83,8 +83,7 @@ func equal(t *testing.T, what string, got, want []float32) {
 	}
 }
 
-// elements are inputs of the elementwise functions: all sizes, and what is
-// neither a number nor finite.
+// elements returns inputs of the elementwise functions: numbers of all sizes, infinities and NaN.
 func elements(r *rand.Rand, n int) []float32 {
 	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1e-45, -1e-45, 3e38, -3e38, 88.8, -88.8, -104, 1e-39}
 	x := make([]float32, n)
@@ -101,9 +100,9 @@ func elements(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// TestElementwise runs every elementwise function of both families in the
-// emulator, at every length up to a few vectors. Their bits must be equal, and
-// those of the hardware where it has AVX2.
+// TestElementwise runs every elementwise function of both families in the emulator, at every length
+// up to a few vectors. The bits of both must be equal, and equal to those of the hardware if it has
+// AVX2.
 func TestElementwise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	hardware, _ := kernel.Select("avx2")
@@ -128,8 +127,8 @@ func TestElementwise(t *testing.T) {
 
 var adamStep = kernel.AdamStep{Beta1: 0.9, Beta2: 0.99, Step: 3e-3, InvSqrtC2: 2, Eps: 1e-8, Decay: 1e-3, GradScale: 0.5}
 
-// emulate calls an elementwise function; the arrays are, by name, dst (or w), a
-// or x (m), b (v), and Adam's gradients.
+// emulate calls an elementwise function. The arrays are, by name, dst (or w), a or x (m), b (v),
+// and Adam's gradients.
 func (p program) emulate(name string, arrays [][]float32) [][]float32 {
 	e := p.emulator
 	keep := len(e.regions)
@@ -154,8 +153,7 @@ func (p program) emulate(name string, arrays [][]float32) [][]float32 {
 	return [][]float32{read[0](), read[1](), read[2]()}
 }
 
-// onHardware does the same with the kernels of this machine, nil where it has
-// no AVX2.
+// onHardware does the same with the kernels of this machine; it returns nil without AVX2.
 func onHardware(f *kernel.Family, name string, arrays [][]float32) [][]float32 {
 	if f == nil {
 		return nil
@@ -188,9 +186,8 @@ func onHardware(f *kernel.Family, name string, arrays [][]float32) [][]float32 {
 	return x[:3]
 }
 
-// TestTiles runs every microkernel of both families on slices without a spare
-// element: each element of C must be the chain of multiply-adds that Gemm
-// promises, to the bit.
+// TestTiles runs every microkernel of both families on slices without a spare element: each element
+// of C must be exactly the chain of multiply-adds that Gemm promises.
 func TestTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for _, p := range programs(t) {
@@ -231,7 +228,7 @@ func (p program) checkTile(t *testing.T, r *rand.Rand, tile tile) {
 	var result func() []float32
 	args["c"], result = e.put(c)
 	from, ldf := c, ldc
-	if args["from"], args["ldf"] = args["c"], uint64(4*ldc); r.IntN(2) == 0 { // what the sums start with stands elsewhere
+	if args["from"], args["ldf"] = args["c"], uint64(4*ldc); r.IntN(2) == 0 { // the initial values of the sums are stored elsewhere
 		ldf = n + r.IntN(3)
 		from = normal(r, (m-1)*ldf+n)
 		args["ldf"] = uint64(4 * ldf)

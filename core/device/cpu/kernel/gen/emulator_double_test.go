@@ -16,7 +16,7 @@ func float64s(f func(a, b float64) float64) func(a, b uint64) uint64 {
 // spread is a place of 64 bits that an instruction reads into every lane.
 type spread struct{ operand.Mem }
 
-// spreadOperands are operands with the one in memory as that.
+// spreadOperands turns the operand in memory into a spread.
 func spreadOperands(o []operand.Op) []operand.Op {
 	o = slices.Clone(o)
 	for i := range o {
@@ -27,7 +27,7 @@ func spreadOperands(o []operand.Op) []operand.Op {
 	return o
 }
 
-// binaries64 are the instructions of two sources on 64-bit lanes, a the first of
+// binaries64 are the instructions with two sources on 64-bit lanes; a is the first source in
 // Intel's order.
 var binaries64 = map[string]func(a, b uint64) uint64{
 	"VADDPD":   float64s(func(a, b float64) float64 { return a + b }),
@@ -40,7 +40,7 @@ var binaries64 = map[string]func(a, b uint64) uint64{
 	"VPMULUDQ": func(a, b uint64) uint64 { return a & math.MaxUint32 * (b & math.MaxUint32) },
 }
 
-// vectors64 are the others on 64-bit lanes.
+// vectors64 are the other instructions on 64-bit lanes.
 var vectors64 = map[string]func(e *emulator, o []operand.Op){
 	"VPSLLQ": func(e *emulator, o []operand.Op) {
 		e.unary64(o[1], o[2], func(a uint64) uint64 { return a << e.integer(o[0]) })
@@ -92,7 +92,7 @@ func (e *emulator) unary64(from, to operand.Op, f func(a uint64) uint64) {
 	e.setWords(to, n, a)
 }
 
-// toSingle is VCVTPD2PS, into half as many bytes.
+// toSingle is VCVTPD2PS, whose result has half as many bytes.
 func (e *emulator) toSingle(o []operand.Op) {
 	n := lanes(o[1])
 	a := e.words(o[0], 2*n)
@@ -103,7 +103,7 @@ func (e *emulator) toSingle(o []operand.Op) {
 	e.setWords(o[1], n, r)
 }
 
-// signs has a bit for each 64-bit lane, its highest.
+// signs returns the highest bit of each 64-bit lane.
 func (e *emulator) signs(o operand.Op) (k uint64) {
 	n := lanes(o)
 	for i, w := range e.words(o, n) {

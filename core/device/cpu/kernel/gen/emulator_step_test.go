@@ -56,8 +56,8 @@ func xor(a, b uint32) uint32 { return a ^ b }
 func or(a, b uint32) uint32  { return a | b }
 func and(a, b uint32) uint32 { return a & b }
 
-// binaries are the lane by lane instructions of two sources, a the first of
-// Intel's order.
+// binaries are the lane by lane instructions with two sources; a is the first source in Intel's
+// order.
 var binaries = map[string]func(a, b uint32) uint32{
 	"VADDPS": float(func(a, b float32) float32 { return a + b }),
 	"VSUBPS": float(func(a, b float32) float32 { return a - b }),
@@ -86,7 +86,7 @@ func fusedOf(f func(d, a, b float32) float32) func(d, a, b uint32) uint32 {
 	}
 }
 
-// fused are the multiply-adds: d the destination, a and b the sources.
+// fused are the multiply-adds: d is the destination, a and b are the sources.
 var fused = map[string]func(d, a, b uint32) uint32{
 	"VFMADD231PS":  fusedOf(func(d, a, b float32) float32 { return fma32(a, b, d) }),
 	"VFNMADD231PS": fusedOf(func(d, a, b float32) float32 { return fma32(-a, b, d) }),
@@ -211,8 +211,7 @@ func convert(opcode string, w uint32) uint32 {
 	return uint32(int32(x))
 }
 
-// ternary looks every bit of the result up in a table of eight, by the bits of
-// three operands.
+// ternary looks up every bit of the result in a table of eight, by the bits of three operands.
 func ternary(table uint64, a, b, c [16]uint32) (r [16]uint32) {
 	for i := range r {
 		for bit := range 32 {
@@ -223,7 +222,7 @@ func ternary(table uint64, a, b, c [16]uint32) (r [16]uint32) {
 	return r
 }
 
-// blend is yes where the mask is set, else no.
+// blend takes yes where the mask is set, and no elsewhere.
 func (e *emulator) blend(where operand.Op, yes, no [16]uint32) [16]uint32 {
 	for i := range yes {
 		if !e.set(where, i) {
@@ -254,8 +253,7 @@ func (e *emulator) compare(o []operand.Op) {
 	e.setWords(o[3], n, r)
 }
 
-// move executes loads, stores and shuffles. A masked access touches the lanes
-// of its mask alone.
+// move executes loads, stores and shuffles. A masked access touches only the lanes of its mask.
 func (e *emulator) move(opcode string, zeroing bool, o []operand.Op) {
 	switch opcode {
 	case "VMOVSS":

@@ -11,20 +11,19 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// An emulator runs the generated functions instruction by instruction, so that
-// AVX-512 is tested on machines without it, and every access to memory is held
-// to the slices given. It knows the instructions that the generator uses, no
-// others, and follows Intel's manual down to NaN and signed zeros. That it does
-// so right is tested with AVX2, bit for bit against the hardware.
+// An emulator runs the generated functions instruction by instruction, so that AVX-512 can be
+// tested on machines without it, and checks that every access to memory is within the given slices.
+// It knows only the instructions that the generator uses, and follows Intel's manual down to NaN
+// and signed zeros. Its own correctness is tested with AVX2, bit for bit against the hardware.
 type emulator struct {
 	gp         map[string]uint64
 	vec        [32][16]uint32
 	k          [8]uint64
 	tiles      *[8]tileData // nil while they are not configured
-	zero, less bool         // flags: of equality, of signed less-than
+	zero, less bool         // flags: equality, signed less-than
 	regions    [][]byte
 	symbols    map[string]uint64
-	near       []uint64 // what was brought to the second-level cache
+	near       []uint64 // addresses prefetched to the second-level cache
 }
 
 // place gives memory an address; regions are far apart.
@@ -88,7 +87,7 @@ func (e *emulator) run(f *ir.Function, args map[string]uint64) uint64 {
 	return binary.LittleEndian.Uint64(result)
 }
 
-// listing returns the instructions, and at which of them the labels stand.
+// listing returns the instructions, and the index to which each label points.
 func listing(f *ir.Function) ([]*ir.Instruction, map[ir.Label]int) {
 	var code []*ir.Instruction
 	labels := map[ir.Label]int{}
@@ -168,7 +167,7 @@ func register(o operand.Op) (kind byte, number int) {
 	return name[0], n
 }
 
-// lanes is how many words the register has.
+// lanes returns the number of words in the register.
 func lanes(o operand.Op) int {
 	kind, _ := register(o)
 	return map[byte]int{'X': 4, 'Y': 8, 'Z': 16}[kind]
@@ -219,8 +218,8 @@ func (e *emulator) set(o operand.Op, i int) bool {
 	return e.vec[r][i]>>31 == 1
 }
 
-// fma32 is a·b+c rounded once: the exact sum is rounded to odd in float64, from
-// where rounding to float32 is right (Boldo & Melquiond 2008).
+// fma32 returns a·b+c rounded once: the exact sum is rounded to odd in float64, after which
+// rounding to float32 is correct (Boldo & Melquiond 2008).
 func fma32(a, b, c float32) float32 {
 	p, q := float64(a)*float64(b), float64(c)
 	s := p + q

@@ -10,7 +10,7 @@ import (
 // tileData is a tile register: 16 rows of 16 words.
 type tileData [16][16]uint32
 
-// tile executes an AMX instruction (Intel's manual, volume 2, the pages of each).
+// tile executes an AMX instruction, as the pages of each in volume 2 of Intel's manual define it.
 func (e *emulator) tile(opcode string, o []operand.Op) {
 	if opcode == "NOPS" {
 		return
@@ -49,7 +49,7 @@ func (e *emulator) tile(opcode string, o []operand.Op) {
 	}
 }
 
-// configure takes palette 1 with eight whole tiles, and nothing else.
+// configure accepts only palette 1 with eight whole tiles.
 func (e *emulator) configure(config []byte) {
 	for i := range 8 {
 		if config[0] != 1 || config[1] != 0 || binary.LittleEndian.Uint16(config[16+2*i:]) != 64 || config[48+i] != 16 {
@@ -59,15 +59,15 @@ func (e *emulator) configure(config []byte) {
 	e.tiles = new([8]tileData)
 }
 
-// tileRow is row r of a tile in memory; the index is the stride of the rows.
+// tileRow returns row r of a tile in memory; the index register holds the stride of the rows.
 func (e *emulator) tileRow(m operand.Mem, r int) []byte {
 	stride := e.gp[m.Index.Asm()]
 	m.Index = nil
 	return e.bytes(e.address(m)+uint64(r)*stride, 64)
 }
 
-// multiply is TDPBF16PS: even and odd elements are added up apart, then to each
-// other, then to the sum, with subnormal numbers as zeros everywhere.
+// multiply is TDPBF16PS: even and odd elements are added up separately, then to each other, then to
+// the sum, with subnormal numbers taken as zeros everywhere.
 func multiply(sum, a, b *tileData) {
 	for m := range sum {
 		var even, odd [16]float32
@@ -83,7 +83,7 @@ func multiply(sum, a, b *tileData) {
 	}
 }
 
-// upper is the bfloat16 in the upper half of a word.
+// upper returns the bfloat16 in the upper half of a word.
 func upper(w uint32) float32 { return flushed(math.Float32frombits(w &^ 0xffff)) }
 
 func flushed(x float32) float32 {

@@ -11,8 +11,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// encode puts the bytes of AMX instructions, which Go's assembler has no names
-// for, in the place of these.
+// encode replaces placeholder instructions by the bytes of AMX instructions, for which Go's
+// assembler has no names.
 func encode(file *ir.File) {
 	for _, f := range file.Functions() {
 		var nodes []ir.Node
@@ -48,8 +48,9 @@ func asm(in *ir.Instruction) string {
 	return in.Opcode + " " + strings.Join(text, ", ")
 }
 
-// tileCode is the encoding of an AMX instruction, VEX.128 of map 0F38 (Intel's manual,
-// volume 2), or of some that do nothing; nil for others. Operands are in Go's order, the result last.
+// tileCode returns the encoding of an AMX instruction, VEX.128 of map 0F38 (Intel's manual, volume
+// 2), or of a few no-operations; nil for other instructions. Operands are in Go's order, the result
+// last.
 func tileCode(in *ir.Instruction) []byte {
 	const np, p66, pF3, pF2 = 0, 1, 2, 3
 	switch in.Opcode {
@@ -76,8 +77,8 @@ func tileCode(in *ir.Instruction) []byte {
 
 func tileNumber(o op) byte { return byte(o.(operand.U8)) }
 
-// memoryCode is an instruction on a tile and a place in memory, always with a
-// displacement of four bytes; the index is the stride of the tile's rows.
+// memoryCode encodes an instruction on a tile and a memory operand, always with a four-byte
+// displacement; the index is the stride of the tile's rows.
 func memoryCode(prefix, opcode, tile byte, m mem) []byte {
 	base, index := hardware(m.Base), byte(4) // none
 	inverted := byte(0xe0)
@@ -94,7 +95,7 @@ func memoryCode(prefix, opcode, tile byte, m mem) []byte {
 	return binary.LittleEndian.AppendUint32(code, uint32(m.Disp))
 }
 
-// hardware is the number that instructions know a register by.
+// hardware returns the number of a register in instruction encodings.
 func hardware(r reg.Register) byte {
 	numbers := map[string]byte{"AX": 0, "CX": 1, "DX": 2, "BX": 3, "BP": 5, "SI": 6, "DI": 7}
 	if n, ok := numbers[r.Asm()]; ok {

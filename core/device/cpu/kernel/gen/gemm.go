@@ -7,8 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A tile is the block of C that one pass of a microkernel holds in registers:
-// rows by vecs vectors, of which the last may be partly masked off.
+// A tile is the block of C that one pass of a microkernel holds in registers: rows by vecs vectors,
+// of which the last may be partly masked off.
 type tile struct {
 	rows, vecs int
 	masked     bool
@@ -22,11 +22,11 @@ func (t tile) name() string {
 	return fmt.Sprintf("Tile%dx%d%s", t.rows, t.vecs, kind)
 }
 
-// tiles are the shapes that the registers hold: four rows of three vectors are 12
-// sums, three vectors of B and the broadcast element of A, all of AVX2's; of two
-// vectors there are six rows (14 in AVX-512). A single vector of columns takes up
-// to 12 (14) rows, and up to three rows take more columns, so that there are always
-// enough independent sums to hide the latency of the multiply-add.
+// tiles returns the shapes that fit into the registers. Four rows of three vectors take 12 sums,
+// three vectors of B and the broadcast element of A, which is all of AVX2's registers; with two
+// vectors there are six rows (14 in AVX-512). A single vector of columns takes up to 12 (14) rows,
+// and up to three rows take more columns, so that there are always enough independent sums to hide
+// the latency of the multiply-add.
 func (g *gen) tiles() []tile {
 	pair, single := 6, 12
 	if g.wide() {
@@ -59,21 +59,19 @@ func (g *gen) products() {
 }
 
 const (
-	flagLoad = 1 // the sums start with what stands at from
+	flagLoad = 1 // the sums start with the matrix at from
 	flagReLU = 2
-	// flagApart says that what stands at from is brought near block by block, as C is:
-	// it is not C.
+	// flagApart says that the matrix at from is prefetched block by block, as C is, because it is
+	// not C.
 	flagApart = 4
 )
 
-// product emits C[blocks·rows × vecs] = A·B with the epilogue, block by block
-// of rows. Strides are in bytes; tail is the number of columns of the last
-// vector where the tile is masked; bias and mask may be nil. The sums start with
-// zeros or with the matrix at from, which may be C or have other strides. Where
-// operands are packed, the lines of memory that come after these are brought near,
-// one a turn of the loop over k: the first at next, each step bytes behind the one
-// before, and when left of them have passed, and then every run of them, skip bytes
-// further.
+// product emits C[blocks·rows × vecs] = A·B with the epilogue, block by block of rows. Strides are
+// in bytes; tail is the number of columns in the last vector if the tile is masked; bias and mask
+// may be nil. The sums start with zeros or with the matrix at from, which may be C or have other
+// strides. If operands are packed, the memory that is used next is prefetched, one line per
+// iteration of the loop over k: the first line at next, each further one step bytes behind the one
+// before; after left lines, and then after every run lines, skip bytes are added.
 func (g *gen) product(t tile) {
 	g.begin(t.name(), "func(blocks, k int, a *float32, ars, aks int, b *float32, ldb int, from *float32, ldf int, c *float32, ldc int, tail, flags int, bias, mask *float32, next uintptr, step, run, skip, left int)")
 	p := &productGen{gen: g, tile: t}
@@ -81,24 +79,24 @@ func (g *gen) product(t tile) {
 	g.end()
 }
 
-// productGen holds the registers of one microkernel. They are fixed by hand:
-// the sums first, then B's vectors and what is left for broadcasts. R14 is free:
-// the caller of assembly, which keeps g there, restores it.
+// productGen holds the registers of one microkernel. They are assigned by hand: the sums first,
+// then B's vectors, and the rest for broadcasts. R14 is free: the caller of assembly keeps g there
+// and restores it.
 type productGen struct {
 	*gen
 	tile
-	columns            mask             // of the last vector, where it is a tail
+	columns            mask             // of the last vector, if it is a tail
 	a                  []reg.GPPhysical // every third row of A
 	ars, aks, b, ldb   reg.GPPhysical
 	c, ldc, count, mix reg.GPPhysical
 	at                 reg.GPPhysical // a row of C, or of the mask
-	coming             mem            // rows of the next block of C that are not yet near
-	masks, from        mem            // and of this block's mask, and of what the next one's sums start with
+	coming             mem            // number of rows of the next block of C that are not yet prefetched
+	masks, from        mem            // the same for this block's mask, and for what the next block's sums start with
 }
 
 func (p *productGen) sum(i, v int) vecReg { return p.reg(i*p.vecs + v) }
 
-// spare is the i-th register behind the sums.
+// spare is the i-th register after the sums.
 func (p *productGen) spare(i int) vecReg { return p.reg(p.rows*p.vecs + i) }
 
 type vecReg = reg.VecPhysical
@@ -144,8 +142,8 @@ func (p *productGen) column(row reg.Register, v int) mem {
 	return mem{Base: row, Disp: v * p.bytes()}
 }
 
-// fetch loads vector v of a row: of that at a register, or of one so many rows
-// ahead of it, side by side.
+// fetch loads vector v of a row: the row at a register, or the row that is ahead rows after it in
+// contiguous memory.
 func (p *productGen) fetch(row reg.Register, ahead, v int, d vecReg) {
 	from := p.column(row, ahead*p.vecs+v)
 	if p.masked && v == p.vecs-1 {
@@ -155,8 +153,7 @@ func (p *productGen) fetch(row reg.Register, ahead, v int, d vecReg) {
 	p.VMOVUPS(from, d)
 }
 
-// rowsOf visits the rows of a matrix with the row stride ld; p.at ends at the
-// last one.
+// rowsOf visits the rows of a matrix with the row stride ld; p.at ends at the last row.
 func (p *productGen) rowsOf(start op, ld reg.Register, visit func(i int)) {
 	p.MOVQ(start, p.at)
 	for i := range p.rows {
@@ -167,7 +164,7 @@ func (p *productGen) rowsOf(start op, ld reg.Register, visit func(i int)) {
 	}
 }
 
-// start sets the pointers and the sums: zeros, or what stands at from.
+// start sets the pointers and the sums: to zeros, or to the matrix at from.
 func (p *productGen) start() {
 	p.MOVQ(p.address("a"), p.a[0])
 	p.MOVQ(p.address("b"), p.b)
@@ -195,10 +192,9 @@ func (p *productGen) start() {
 	p.Label("ready")
 }
 
-// accumulate is the loop over k, unrolled by four. Where the elements of A's rows
-// stand side by side, and B's rows too, which are a packed panel then, the steps of
-// one turn need no pointers of their own: a core that two threads share issues
-// hardly more instructions than multiply-adds and loads.
+// accumulate is the loop over k, unrolled by four. If the elements of A's rows are contiguous, and
+// B's rows too, B is a packed panel, and the steps of one iteration need no pointers of their own:
+// a core that two threads share issues hardly more instructions than multiply-adds and loads.
 func (p *productGen) accumulate() {
 	p.Load(p.Param("k"), p.count)
 	if p.streams() {
@@ -232,7 +228,7 @@ func (p *productGen) accumulate() {
 	p.Label("finish")
 }
 
-// packed is that loop for packed operands, as far as its turns go.
+// packed is the accumulate loop for packed operands, for all whole iterations.
 func (p *productGen) packed() {
 	steps := 4
 	if p.vecs == 3 {
@@ -275,8 +271,8 @@ func (p *productGen) packed() {
 	p.ADDQ(operand.U32(steps), p.count)
 }
 
-// step adds the outer product of a column of A and a row of B: those at the
-// pointers, or ahead of them in packed operands.
+// step adds the outer product of a column of A and a row of B: those at the pointers, or those
+// ahead of them in packed operands.
 func (p *productGen) step(ahead int) {
 	element := func(i int) mem {
 		m := mem{Base: p.a[i/3], Disp: 4 * ahead}
@@ -286,7 +282,8 @@ func (p *productGen) step(ahead int) {
 		return m
 	}
 	if p.vecs > 3 {
-		// Few rows: their elements stay, B passes through one register or none.
+		// With few rows, their elements stay in registers and B passes through one register or
+		// none.
 		for i := range p.rows {
 			p.VBROADCASTSS(element(i), p.spare(i))
 		}
@@ -321,7 +318,7 @@ func (p *productGen) advance() {
 	}
 }
 
-// epilogue adds the bias, takes the ReLU, applies the mask, stores.
+// epilogue adds the bias, applies the ReLU and the mask, and stores.
 func (p *productGen) epilogue() {
 	x, zero := p.spare(0), p.spare(1)
 	p.Load(p.Param("bias"), p.mix)
@@ -338,7 +335,7 @@ func (p *productGen) epilogue() {
 	p.TESTQ(operand.U32(flagReLU), p.address("flags"))
 	p.JZ(operand.LabelRef("linear"))
 	for i := range p.rows * p.vecs {
-		p.VMAXPS(p.reg(i), zero, p.reg(i)) // in this order NaN stays
+		p.VMAXPS(p.reg(i), zero, p.reg(i)) // this order keeps NaN
 	}
 	p.Label("linear")
 	p.Load(p.Param("mask"), p.mix)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestGenerated holds the committed assembly to what this program writes.
+// TestGenerated compares the committed assembly with what this program writes.
 func TestGenerated(t *testing.T) {
 	for _, s := range append(slices.Clone(isas), tiles) {
 		files, err := s.generate()
@@ -28,8 +28,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestRegisters holds that AVX2 has its sixteen registers alone: the allocator knows
-// those of AVX-512 too, and the assembler takes some instructions with them.
+// TestRegisters checks that AVX2 uses only its sixteen registers: the allocator also knows those of
+// AVX-512, and the assembler accepts some instructions with them.
 func TestRegisters(t *testing.T) {
 	upper := regexp.MustCompile(`[XY](1[6-9]|2[0-9]|3[01])\b`)
 	for _, s := range isas {

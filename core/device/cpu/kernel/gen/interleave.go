@@ -6,9 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/ir"
 )
 
-// interleave emits parts that do not use each other's results, their instructions in
-// turn and so that all end together. A CPU looks some hundred instructions ahead for
-// those that can start; of parts that are long chains it finds work in each then.
+// interleave emits parts that do not use each other's results, alternating their instructions so
+// that all parts end together. A CPU looks some hundred instructions ahead for ones that can
+// start; if the parts are long chains, it then finds work in each of them.
 func (g *gen) interleave(parts ...func()) {
 	file, _ := g.Result() // compile reports the error
 	functions := file.Functions()
@@ -25,7 +25,7 @@ func (g *gen) interleave(parts ...func()) {
 	done := make([]int, len(parts))
 	for range total {
 		next := 0
-		for i := range parts { // the one that lags most, by the part of it that is done
+		for i := range parts { // the part that lags most, relative to its length
 			if done[i]*len(streams[next]) < done[next]*len(streams[i]) {
 				next = i
 			}

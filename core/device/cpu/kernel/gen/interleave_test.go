@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// TestInterleave holds that every part keeps its order and that parts of different
-// lengths end together.
+// TestInterleave checks that every part keeps its order and that parts of different lengths end
+// together.
 func TestInterleave(t *testing.T) {
 	g := newGen(isas[0])
 	g.begin("Interleaved", "func()")

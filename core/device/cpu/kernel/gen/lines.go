@@ -7,12 +7,12 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Products of patches: the left operand is an image, whose elements a product with one
-// stride could read only one line of a window at a time. These run through several
-// lines, so that sums stay in registers, and read a packed right operand, whose rows
-// are two vectors long whatever the tile takes of them.
+// Products of patches: the left operand is an image. A product with a single stride could read only
+// one line of a window at a time. The products here run through several lines, so that sums stay in
+// registers, and read a packed right operand, whose rows are two vectors long whatever the tile
+// uses of them.
 
-// lineTiles are their shapes: as many rows as fit, of two vectors or a masked one.
+// lineTiles returns their shapes: as many rows as fit, of two vectors or a masked one.
 func (g *gen) lineTiles() (ts []tile) {
 	pair, single := 6, 12
 	if g.wide() {
@@ -27,13 +27,13 @@ func (g *gen) lineTiles() (ts []tile) {
 	return ts
 }
 
-// linesGen is one of them.
+// linesGen generates one product of patches.
 type linesGen struct {
 	productGen
-	lines reg.GPPhysical // to come
+	lines reg.GPPhysical // lines still to come
 }
 
-// products of patches; see linesGen.
+// patches emits the products of patches; see linesGen.
 func (g *gen) patches() {
 	for _, t := range g.lineTiles() {
 		name := fmt.Sprintf("Lines%dx%d", t.rows, t.vecs)
@@ -47,10 +47,9 @@ func (g *gen) patches() {
 	}
 }
 
-// emit writes the product: block by block of rows, C[rows × vecs] = A·B with the
-// epilogue. A row of A is lines times k elements, aks bytes apart, and from the end of
-// one line to the next it is jump bytes; rows are ars bytes apart. The sums start with
-// zeros or with C.
+// emit writes the product, block by block of rows: C[rows × vecs] = A·B with the epilogue. A row of
+// A is lines times k elements, aks bytes apart; the end of one line and the start of the next are
+// jump bytes apart, and rows are ars bytes apart. The sums start with zeros or with C.
 func (p *linesGen) emit() {
 	p.a = []reg.GPPhysical{reg.RAX, reg.RBX, reg.RDX, reg.RSI, reg.R14}[:(p.rows+2)/3]
 	p.ars, p.aks, p.b, p.lines = reg.R8, reg.R9, reg.R10, reg.R11
@@ -101,9 +100,9 @@ func (p *linesGen) start() {
 	p.Label("ready")
 }
 
-// accumulate is the loops over lines and over their elements, which is unrolled by four:
-// once for elements side by side, as those of a line of a window are, and once for
-// others.
+// accumulate is the loops over lines and over their elements. The inner loop is unrolled by four
+// and emitted twice: once for contiguous elements, as in a line of a window, and once for other
+// strides.
 func (p *linesGen) accumulate() {
 	const steps = 4
 	p.Load(p.Param("lines"), p.lines)
@@ -150,7 +149,7 @@ func (p *linesGen) accumulate() {
 	p.JNZ(operand.LabelRef("line"))
 }
 
-// row is the bytes of a row of the packed operand.
+// row is the size of a row of the packed operand, in bytes.
 func (p *linesGen) row() int { return 2 * p.bytes() }
 
 // along moves to the next element of A.
@@ -160,8 +159,8 @@ func (p *linesGen) along() {
 	}
 }
 
-// step adds the outer product of a column of A and a row of B, those so many ahead of
-// the pointers.
+// step adds the outer product of a column of A and a row of B, the ones that are ahead of the
+// pointers by the given number.
 func (p *linesGen) step(ahead, row int) {
 	for v := range p.vecs {
 		p.VMOVUPS(mem{Base: p.b, Disp: row*p.row() + v*p.bytes()}, p.spare(v))

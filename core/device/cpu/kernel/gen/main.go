@@ -1,6 +1,6 @@
-// Command gen writes the assembly of the kernels and its Go declarations with
-// avo. It is run by `go generate` in core/device/cpu/kernel; its output is
-// committed, and a test of this command holds that it is current.
+// Command gen writes the assembly of the kernels and its Go declarations with avo. It is run by `go
+// generate` in core/device/cpu/kernel. Its output is committed, and a test of this command checks
+// that the output is current.
 package main
 
 import (
@@ -47,7 +47,7 @@ func (s isa) compile() (*ir.File, error) {
 	return file, nil
 }
 
-// generate returns the files of one family by name.
+// generate returns the files of one family, keyed by name.
 func (s isa) generate() (map[string][]byte, error) {
 	file, err := s.compile()
 	if err != nil {

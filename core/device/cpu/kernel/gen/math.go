@@ -2,11 +2,11 @@ package main
 
 import "math"
 
-// exponent returns p and t with eˣ = p·t, both normal numbers, for x in
-// [−110, 89]; two factors, because 2ⁿ alone leaves the range of float32 where eˣ
-// does not, and so that a product with a small eˣ is rounded once.
+// exponent returns p and t with eˣ = p·t, both normal numbers, for x in [−110, 89]. Two factors are
+// needed because 2ⁿ alone leaves the range of float32 where eˣ does not, and so that a product with
+// a small eˣ is rounded once.
 //
-// x = n·ln 2 + r, eʳ by the polynomial of Cephes' expf (S. Moshier).
+// x = n·ln 2 + r, and eʳ is evaluated by the polynomial of Cephes' expf (S. Moshier).
 func (g *gen) exponent(x vec) (p, t vec) {
 	p, n := g.reduced(x)
 	p = g.add(p, g.c(1))
@@ -16,7 +16,7 @@ func (g *gen) exponent(x vec) (p, t vec) {
 	return g.mul(p, g.powerOf2(half)), g.powerOf2(rest)
 }
 
-// reduced returns eʳ−1 and n of x = n·ln 2 + r, |r| ≤ ln 2/2.
+// reduced returns eʳ−1 and n for x = n·ln 2 + r, |r| ≤ ln 2/2.
 func (g *gen) reduced(x vec) (p, n vec) {
 	const ln2High, ln2Low = 0.693147182464599609375, -1.904654323148236017e-09
 	n = g.round(g.mul(x, g.c(1.44269504088896341)))
@@ -32,22 +32,22 @@ func (g *gen) powerOf2(n vec) vec {
 	return g.left(g.addInt(n, g.bits(127)), 23)
 }
 
-// expm1 is eˣ−1 for x in [−20, 20], good to the last bits near 0 too.
+// expm1 is eˣ−1 for x in [−20, 20], accurate to the last bits also near 0.
 func (g *gen) expm1(x vec) vec {
 	p, n := g.reduced(x)
 	scale := g.powerOf2(g.toInt(n))
 	return g.fma(g.sub(scale, g.c(1)), scale, p)
 }
 
-// minusAbs is −|x|, not below −110: there eˣ·x is below every float32.
+// minusAbs is −|x|, but at least −110: there eˣ·x is below every float32.
 func (g *gen) minusAbs(x vec) vec {
 	return g.atLeast(g.or(x, g.bits(1<<31)), g.load(g.c(-110)))
 }
 
-// leftBounded is x, at least −150, a factor of e^−110 that keeps −Inf·0 out.
+// leftBounded is x, but at least −150. As a factor of e^−110 this avoids −Inf·0.
 func (g *gen) leftBounded(x vec) vec { return g.atLeast(x, g.load(g.c(-150))) }
 
-// bounded is x within ±150, so that its product with an underflown slope is 0.
+// bounded is x limited to ±150, so that its product with an underflown slope is 0.
 func (g *gen) bounded(x vec) vec { return g.atMost(g.leftBounded(x), g.load(g.c(150))) }
 
 func (g *gen) exp(x vec) vec {
@@ -81,7 +81,7 @@ func (g *gen) tanh(x vec) vec {
 	return g.or(y, g.and(x, g.bits(1<<31)))
 }
 
-// silu is x·σ(x), with e = e^{−|x|}: x/(1+e) right of 0, x·e/(1+e) left.
+// silu is x·σ(x), with e = e^{−|x|}: x/(1+e) for x ≥ 0, x·e/(1+e) for x < 0.
 func (g *gen) silu(x vec) vec {
 	p, t := g.exponent(g.minusAbs(x))
 	left := g.less(x, g.zero())
@@ -106,14 +106,14 @@ func (g *gen) sigmoid(x vec) vec {
 	return g.mul(y, t)
 }
 
-// softplusGrad is dy·σ(x), rounded once where σ leaves the normal numbers.
+// softplusGrad is dy·σ(x), rounded once where σ is below the normal numbers.
 func (g *gen) softplusGrad(dy, x vec) vec {
 	y, t := g.logistic(x)
 	return g.mul(g.mul(dy, y), t)
 }
 
-// softplus is max(x, 0) + log(1+e) with e = e^{−|x|}. log(1+e) is FreeBSD's
-// e_logf.c from f = e, or from f = (e−1)/2 and k = 1 where 1+e is above √2.
+// softplus is max(x, 0) + log(1+e) with e = e^{−|x|}. log(1+e) follows FreeBSD's e_logf.c, from f =
+// e, or from f = (e−1)/2 and k = 1 if 1+e is above √2.
 func (g *gen) softplus(x vec) vec {
 	p, t := g.exponent(g.minusAbs(x))
 	e := g.mul(p, t)
@@ -136,7 +136,7 @@ func (g *gen) log1p(f, k vec) vec {
 	return g.fma(y, k, g.c(6.9313812256e-01))
 }
 
-// siluSlope is σ·(1 + x·τ), τ = 1−σ without cancellation.
+// siluSlope is σ·(1 + x·τ), with τ = 1−σ computed without cancellation.
 func (g *gen) siluSlope(x vec) vec {
 	p, t := g.exponent(g.minusAbs(x))
 	left := g.less(x, g.zero())

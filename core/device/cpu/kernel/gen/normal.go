@@ -10,20 +10,21 @@ import (
 // philoxRounds is the number of rounds of Philox4x32-10.
 const philoxRounds = 10
 
-// normals emits the N(0,1) numbers of core/rng, to the bit: the float64 steps below
-// are those of its normal.go, in their order, and no product is fused with a sum. A
-// group is a block of four numbers for each 64-bit lane. k0 and k1 are the stream's
-// key, first is an item that begins a block.
+// normals emits the N(0,1) numbers of core/rng, to the bit: the float64 steps below are those of
+// rng's normal.go, in the same order, and no product is fused with a sum. A group is a block of
+// four numbers for each 64-bit lane. k0 and k1 are the stream's key; first is an item at which a
+// block begins.
 func (g *gen) normals() {
 	g.begin("Normals", "func(groups int, dst *float32, k0, k1 uint32, occasion, first uint64)")
 	keys := g.roundKeys()
 	groups, dst := g.arg("groups"), g.arg("dst")
 	quarters := g.lanes64() / 4
-	// Lane i draws the block at whose place storeBlocks puts its numbers.
+	// Each lane draws the block whose numbers storeBlocks puts at that lane's place.
 	lanes := g.table64("items", g.lanes64(), func(i int) uint64 { return uint64(4 * (i%4*quarters + i/4)) })
 	items := g.addInt64(g.spread64(g.address("first")), g.load(lanes))
-	// The words of a group are drawn while those of the one before become numbers. They
-	// are kept in memory: AVX2 has not the registers. The last ones drawn are not used.
+	// The words of a group are drawn while those of the previous group become numbers. They are
+	// kept in memory, because AVX2 does not have enough registers. The last words drawn are not
+	// used.
 	words := g.AllocLocal(4 * g.bytes())
 	word := func(i int) mem { return words.Offset(i * g.bytes()) }
 	size := 4 * g.lanes64()
@@ -75,8 +76,8 @@ func (g *gen) roundKeys() mem {
 	return keys
 }
 
-// philox is Philox4x32-10 of the blocks that the items begin. The words are the
-// lower halves of the lanes; the upper ones hold what the products left there.
+// philox is Philox4x32-10 of the blocks at the given items. The words are the lower halves of the
+// lanes; the upper halves hold what the products left there.
 func (g *gen) philox(items, occasion vec, keys mem) [4]vec {
 	m0, m1 := g.bits64(0xd2511f53), g.bits64(0xcd9e8d57)
 	c := [4]vec{g.right64(items, 2), g.right64(items, 34), occasion, g.right64(occasion, 32)}
@@ -88,19 +89,19 @@ func (g *gen) philox(items, occasion vec, keys mem) [4]vec {
 	return c
 }
 
-// boxMuller makes two N(0,1) numbers of two words in each lane.
+// boxMuller makes two N(0,1) numbers from two words in each lane.
 func (g *gen) boxMuller(a, b mem) (x, y reg.VecVirtual) {
 	radius := g.sqrt64(g.mul64(g.logUnit(g.load(a)), g.c64(-2)))
 	sin, cos := g.sincosTurn(g.load(b))
 	return g.toSingle(g.mul64(radius, cos)), g.toSingle(g.mul64(radius, sin))
 }
 
-// logUnit is ln((w+½)/2³²), by the series of FreeBSD's e_log.c.
+// logUnit is ln((w+½)/2³²), with the series of FreeBSD's e_log.c.
 func (g *gen) logUnit(w vec) vec {
 	const ln2Hi, ln2Lo = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 	const rootHalf, one = 0x3fe6a09e667f3bcd, 1 << 52 // the bits of √½, a step of the exponent
 	bits := g.maskedLess64(w, math.MaxUint32, -0.5)
-	// The exponent from √½ on, and one more: at least 0, so that a logical shift does.
+	// The exponent relative to √½, plus one: it is at least 0, so a logical shift suffices.
 	above := g.addInt64(bits, g.bits64(1<<64+one-rootHalf))
 	k := g.less64(g.right64(above, 52), 33)
 	f := g.addInt64(g.and64(above, g.bits64(one-1)), g.bits64(rootHalf))
@@ -116,11 +117,10 @@ func (g *gen) logUnit(w vec) vec {
 	return g.sub64(g.mul64(k, g.c64(ln2Hi)), g.sub64(g.sub64(half, low), f))
 }
 
-// sincosTurn is the sine and cosine of w/2³² of a turn, by the series of Cephes'
-// sin.c.
+// sincosTurn is the sine and cosine of w/2³² of a turn, with the series of Cephes' sin.c.
 func (g *gen) sincosTurn(w vec) (sin, cos vec) {
-	// Bits 30 and 31 count the quarter turns to the nearest one, those below are
-	// what is left, plus an eighth. The upper half of a lane does not count.
+	// Bits 30 and 31 count quarter turns, rounded to the nearest; the bits below are the remainder
+	// plus an eighth of a turn. The upper half of a lane does not count.
 	from := g.addInt64(w, g.bits64(1<<29))
 	z := g.mul64(g.maskedLess64(from, 1<<30-1, 1<<29), g.c64(2*math.Pi/(1<<32)))
 	zz := g.mul64(z, z)
@@ -133,7 +133,7 @@ func (g *gen) sincosTurn(w vec) (sin, cos vec) {
 		2.48015872888517045348e-5, -1.38888888888730564116e-3, 4.16666666666665929218e-2)
 	tail := g.mul64(g.mul64(zz, zz), c)
 	c = g.add64(g.sub64(g.number64(1), g.mul64(zz, g.c64(0.5))), tail)
-	// A quarter turn makes (sin, cos) (cos, −sin), a half turn negates both.
+	// A quarter turn turns (sin, cos) into (cos, −sin); a half turn negates both.
 	halves, quarters := g.left64(from, 32), g.left64(from, 33)
 	odd := g.negative(quarters)
 	sin = g.flip(g.choose64(odd, c, s), halves)
@@ -141,8 +141,8 @@ func (g *gen) sincosTurn(w vec) (sin, cos vec) {
 	return sin, cos
 }
 
-// storeBlocks writes the four numbers of each lane side by side: those of lanes i
-// and i+4 are in one register.
+// storeBlocks writes the four numbers of each lane contiguously; those of lanes i and i+4 are in
+// one register.
 func (g *gen) storeBlocks(x, y [2]reg.VecVirtual, dst reg.Register) {
 	for pair, unpack := range []func(ops ...op){g.VUNPCKLPS, g.VUNPCKHPS} {
 		first, second := g.half(), g.half()

@@ -9,9 +9,9 @@ import (
 	"pgrlab/core/rng"
 )
 
-// TestNormals runs the draws of both families in the emulator and, where it has
-// them, on the hardware: the bits are those of package rng, for blocks on both
-// sides of what 32 bits count and for items at the end of what 64 do.
+// TestNormals runs the draws of both families in the emulator and, where supported, on the
+// hardware. The bits are those of package rng, for blocks on both sides of the 32-bit limit and for
+// items at the end of the 64-bit range.
 func TestNormals(t *testing.T) {
 	for _, p := range programs(t) {
 		hardware, _ := kernel.Select(p.name)

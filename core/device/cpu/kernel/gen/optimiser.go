@@ -1,7 +1,7 @@
 package main
 
-// hyper are the parameters of an Adam step as the assembly takes them: r1 and r2
-// are 1−β, inverse is 1/√(1−β2ᵗ), keep is 1 − decay.
+// hyper is the parameters of an Adam step as the assembly takes them: r1 and r2 are 1−β, inverse is
+// 1/√(1−β2ᵗ), keep is 1 − decay.
 const hyper = "b1, r1, b2, r2, step, inverse, eps, keep, scale float32"
 
 // optimiser emits Adam with one gradient and with two.
@@ -34,7 +34,7 @@ func (g *gen) adam(gradients ...string) {
 	g.end()
 }
 
-// normal is a with 0 for what is smaller than the least normal number.
+// normal is a, with 0 in place of numbers smaller than the least normal number.
 func (g *gen) normal(a vec) vec {
 	size := g.and(a, g.bits(0x7fffffff))
 	return g.choose(g.less(size, g.c(0x1p-126)), g.zero(), a)

@@ -6,8 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// pack copies k rows of some vectors of B side by side; with a tail the lanes
-// behind it are zeros. Strides are in bytes.
+// pack copies k rows of some vectors of B next to each other; with a tail, the lanes after it are
+// zeros. Strides are in bytes.
 func (g *gen) pack(vecs int, masked bool) {
 	name := fmt.Sprintf("Pack%d", vecs)
 	if masked {

@@ -5,21 +5,21 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// streams says whether the kernel has a loop for packed operands.
+// streams reports whether the kernel has a loop for packed operands.
 func (p *productGen) streams() bool { return p.vecs == 2 || p.vecs == 3 }
 
-// nearC prefetches a row of the next block of C, until all are near: C is often larger
-// than the cache, and each of its rows is another page. More than a row at once would
-// keep what the loop reads waiting.
+// nearC prefetches one row of the next block of C, until all are prefetched. C is often larger than
+// the cache, and each of its rows is in another page. More than one row at once would delay what
+// the loop reads.
 func (p *productGen) nearC() {
 	p.row(p.coming, p.c, "all")
 	p.ADDQ(p.ldc, p.c)
 	p.Label("all")
 }
 
-// besides sets what else is brought near in the loop for packed operands, whose strides
-// are known there, so that their registers are free: the mask of this block, which its
-// epilogue reads, and what the sums of the next one start with.
+// besides sets up what else the loop for packed operands prefetches: the mask of this block, which
+// its epilogue reads, and what the sums of the next block start with. The strides are known in that
+// loop, so their registers are free for this.
 func (p *productGen) besides() {
 	p.MOVQ(operand.U32(0), p.masks)
 	p.MOVQ(operand.U32(0), p.from)
@@ -35,21 +35,21 @@ func (p *productGen) besides() {
 	p.Label("together")
 }
 
-// nearMask prefetches a row of the mask, until all are near.
+// nearMask prefetches one row of the mask, until all are prefetched.
 func (p *productGen) nearMask() {
 	p.row(p.masks, p.aks, "masked")
 	p.ADDQ(p.ldc, p.aks)
 	p.Label("masked")
 }
 
-// nearFrom prefetches a row of what the next block's sums start with, until all are near.
+// nearFrom prefetches one row of what the next block's sums start with, until all are prefetched.
 func (p *productGen) nearFrom() {
 	p.row(p.from, p.ldb, "begun")
 	p.ADDQ(p.address("ldf"), p.ldb)
 	p.Label("begun")
 }
 
-// row prefetches a row of the tile's width, or goes to done where none is left.
+// row prefetches one row of the tile's width, or jumps to done if none is left.
 func (p *productGen) row(left mem, at reg.GPPhysical, done string) {
 	p.CMPQ(left, operand.U32(0))
 	p.JZ(operand.LabelRef(done))
@@ -59,7 +59,7 @@ func (p *productGen) row(left mem, at reg.GPPhysical, done string) {
 	p.DECQ(left)
 }
 
-// burst prefetches at once what the next block's sums start with, if that is not C.
+// burst prefetches all of what the next block's sums start with, if that is not C.
 func (p *productGen) burst() {
 	p.TESTQ(operand.U32(flagApart), p.address("flags"))
 	p.JZ(operand.LabelRef("spread"))
@@ -68,7 +68,7 @@ func (p *productGen) burst() {
 	p.Label("spread")
 }
 
-// nearNext prefetches a line of what is read after this.
+// nearNext prefetches one line of the memory that is read next.
 func (p *productGen) nearNext() {
 	p.PREFETCHT1(mem{Base: p.mix})
 	p.ADDQ(p.address("step"), p.mix)
@@ -79,7 +79,7 @@ func (p *productGen) nearNext() {
 	p.Label("run")
 }
 
-// ahead prefetches C of the next block of rows at once, and what its sums start with.
+// ahead prefetches C of the next block of rows all at once, and what its sums start with.
 func (p *productGen) ahead() {
 	p.burst()
 	p.IMUL3Q(operand.U32(p.rows), p.ldc, p.mix)

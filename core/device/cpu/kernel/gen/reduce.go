@@ -20,9 +20,9 @@ func (g *gen) reductions() {
 		func(in []vec) vec { return g.sub(in[0], in[1]) })
 }
 
-// rowDot emits the dot products of blocks·rows rows with w. Every row has two
-// sums, of even and odd vectors, so that its bits do not depend on how many
-// rows go together. Strides are in bytes.
+// rowDot emits the dot products of blocks·rows rows with w. Every row has two sums, for even and
+// odd vectors, so that its bits do not depend on how many rows are processed together. Strides are
+// in bytes.
 func (g *gen) rowDot(rows int) {
 	g.begin(fmt.Sprintf("RowDot%d", rows), "func(blocks, k int, a *float32, lda int, w *float32, bias float32, out *float32, ldo int)")
 	blocks, lda, w0 := g.arg("blocks"), g.arg("lda"), g.arg("w")
@@ -98,7 +98,7 @@ func (g *gen) rowDot(rows int) {
 	g.end()
 }
 
-// horizontal is the sum of the lanes, halves first.
+// horizontal is the sum of the lanes, adding the two halves first.
 func (g *gen) horizontal(a vec) reg.VecVirtual {
 	low := a
 	if g.wide() {
@@ -167,8 +167,8 @@ func (g *gen) colSum(vecs int) {
 	g.end()
 }
 
-// squares emits the float64 sum of the squares of f; the lower and the upper
-// halves of vectors have sums of their own, two of each.
+// squares emits the float64 sum of the squares of f; the lower and the upper halves of vectors each
+// have two sums of their own.
 func (g *gen) squares(name, signature string, in []string, f func(in []vec) vec) {
 	g.begin(name, signature)
 	var sums [4]vec
@@ -212,8 +212,8 @@ func (g *gen) squares(name, signature string, in []string, f func(in []vec) vec)
 	g.end()
 }
 
-// peak emits n·12 multiply-adds on registers, the machine's arithmetic limit,
-// which the benchmarks of the products are measured against.
+// peak emits n·12 multiply-adds on registers. This is the machine's arithmetic limit, against which
+// the benchmarks of the products are measured.
 func (g *gen) peak() {
 	g.begin("Peak", "func(n int)")
 	n, x := g.arg("n"), g.zero()

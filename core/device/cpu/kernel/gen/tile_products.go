@@ -10,27 +10,27 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// tileGen holds the registers of the products, fixed by hand. Sums are tiles 0 and 1,
-// of 16 rows and twice 16 columns; B's planes are 4 and 5, A's 6 and 7.
+// tileGen holds the registers of the products, assigned by hand. Sums are tiles 0 and 1, of 16 rows
+// and twice 16 columns; B's planes are 4 and 5, A's 6 and 7.
 //
-// # Two tiles are left alone
+// # Two tiles are left unused
 //
-// Where the other hardware thread of a core is at work, anybody's, products that keep
-// all eight tiles take more than twice as long as with six, though they need fewer
-// loads; it looks as if few registers were left then to rename tiles to. And there
-// instructions on tiles that follow each other closely take half as long again as
-// with others between them. On a core to itself neither shows.
+// If the other hardware thread of a core is busy with anything, products that use all eight tiles
+// take more than twice as long as with six, though they need fewer loads; apparently few registers
+// are then left to rename tiles to. In that case, tile instructions that follow each other closely
+// also take half as long again as with others between them. On an unshared core neither effect
+// appears.
 type tileGen struct {
 	*gen
 	a              reg.GPPhysical    // units of 16 rows
-	b              [2]reg.GPPhysical // and of twice 16 columns
+	b              [2]reg.GPPhysical // units of twice 16 columns
 	narrow, wide   reg.GPPhysical    // strides: 64 and 128 bytes
 	count          reg.GPPhysical
 	from, mask     reg.GPPhysical // as distances from c
 	sum, c0, ldc   reg.GPPhysical // of the rows that wait for the epilogue
-	waiting, piece reg.GPPhysical // how many they are, and do so now
-	nextA, left    mem            // where the next block of A is, and blocks of the strip to come
-	saved          [5]mem         // registers that splitting ahead borrows
+	waiting, piece reg.GPPhysical // number of waiting rows, and of rows to finish now
+	nextA, left    mem            // where the next block of A is, and blocks left in the strip
+	saved          [5]mem         // registers that splitting ahead saves and uses
 }
 
 const (
@@ -47,7 +47,7 @@ func newTileGen(g *gen) *tileGen {
 	return t
 }
 
-// tileConfig is what LDTILECFG reads: one for all functions.
+// tileConfig returns what LDTILECFG reads; all functions share it.
 func (g *gen) tileConfig() mem {
 	if g.config.Base != nil {
 		return g.config
@@ -74,20 +74,19 @@ func (t *tileGen) configure() {
 	t.MOVQ(operand.U32(128), t.wide)
 }
 
-// tile appends an instruction that the assembler does not know; encode writes its
-// bytes in the end.
+// tile appends an instruction that the assembler does not know; encode writes its bytes at the end.
 func (t *tileGen) tile(opcode string, operands ...op) {
 	t.Instruction(&ir.Instruction{Opcode: opcode, Operands: operands, Inputs: operands})
 }
 
-// apart puts something cheap between two instructions on tiles.
+// apart puts a cheap instruction between two instructions on tiles.
 func (t *tileGen) apart() { t.tile("NOPS", operand.U8(8)) }
 
-// tileOp is a tile as an operand.
+// tileOp returns a tile as an operand.
 func tileOp(i int) op { return operand.U8(i) }
 
-// loadA and loadB fill a tile with a plane of the unit that is some units ahead. A
-// passes once, B stays in the first-level cache.
+// loadA and loadB fill a tile with a plane of the unit that is the given number of units ahead. A
+// is read once; B stays in the first-level cache.
 func (t *tileGen) loadA(tile, plane, units int) {
 	t.tile("TILELOADDT1", t.plane(t.a, plane, units), tileOp(tile))
 	t.apart()
@@ -102,14 +101,13 @@ func (t *tileGen) plane(unit reg.GPPhysical, plane, units int) mem {
 	return mem{Base: unit, Index: t.narrow, Scale: 1, Disp: units*unitBytes + plane*planeBytes}
 }
 
-// multiply adds the product of A's plane in a tile and B's present one to the sum of a
-// column.
+// multiply adds the product of A's plane in a tile and B's current one to the sum of a column.
 func (t *tileGen) multiply(column, a int) {
 	t.tile("TDPBF16PS", tileOp(firstB+column), tileOp(a), tileOp(column))
 	t.apart()
 }
 
-// sumsAt is where the sums of a column stand in a block of 16 rows of 128 bytes.
+// sumsAt returns where the sums of a column are in a block of 16 rows of 128 bytes.
 func (t *tileGen) sumsAt(base reg.Register, column int) mem {
 	return mem{Base: base, Index: t.wide, Scale: 1, Disp: 64 * column}
 }
@@ -117,14 +115,14 @@ func (t *tileGen) sumsAt(base reg.Register, column int) mem {
 // The planes of a unit: x = high + middle + low.
 const high, middle, low = 0, 1, 2
 
-// first loads what step expects.
+// first loads what step expects to be loaded.
 func (t *tileGen) first() {
 	t.loadA(topA, high, 0)
 	t.loadB(0, low, 0)
 	t.loadB(1, low, 0)
 }
 
-// slots are the places in a step where other work is done.
+// slots is the number of places in a step where other work is done.
 const slots = 4
 
 // step adds ten of the twelve products of a unit of A and two of B, each loaded a
@@ -152,7 +150,7 @@ func (t *tileGen) step(slot func(nth int)) {
 	slot(4)
 }
 
-// next adds the other two and loads what the next step expects.
+// next adds the other two products and loads what the next step expects.
 func (t *tileGen) next() {
 	t.loadA(topA, high, 1)
 	t.multiply(0, restA)
@@ -164,7 +162,7 @@ func (t *tileGen) next() {
 	}
 }
 
-// steps are all steps of a block from the present one on.
+// steps are all steps of a block, from the current one on.
 func (t *tileGen) steps() {
 	t.Label("steps")
 	t.step(t.ahead)
@@ -177,7 +175,7 @@ func (t *tileGen) steps() {
 	t.multiply(1, restA)
 }
 
-// start loads the sums of a block from where they stand, or makes them zeros.
+// start loads the sums of a block from memory, or sets them to zeros.
 func (t *tileGen) start(load op) {
 	t.TESTQ(operand.U32(flagLoad), load)
 	t.JZ(operand.LabelRef("zero"))
@@ -192,8 +190,7 @@ func (t *tileGen) start(load op) {
 	t.Label("ready")
 }
 
-// strips is the loop over the blocks of some strips: A is the same for all of them,
-// B moves on.
+// strips is the loop over the blocks of some strips: all strips use the same A, while B moves on.
 func (t *tileGen) strips(block func()) {
 	t.nextA, t.left = t.AllocLocal(8), t.AllocLocal(8)
 	for i := range t.saved {
@@ -220,8 +217,8 @@ func (t *tileGen) strips(block func()) {
 	t.tile("TILERELEASE")
 }
 
-// operands loads the pointers of a block, of which each has a panel of A, and what its
-// first step expects.
+// operands loads the pointers of a block, each of which has its own panel of A, and what its first
+// step expects.
 func (t *tileGen) operands() {
 	panel, next := t.b[1], t.count
 	t.Load(t.Param("panel"), panel)
@@ -234,8 +231,8 @@ func (t *tileGen) operands() {
 	t.first()
 }
 
-// tileRange adds the products of some strips over a range of k, without what comes
-// after it: sums are blocks of 16×32 by rows.
+// tileRange adds the products of some strips over a range of k, without an epilogue: sums are
+// blocks of 16×32 by rows.
 func (g *gen) tileRange() {
 	g.begin("Range", "func(strips, blocks, depth, panel int, a, b, sums *float32, flags int, ahead *int)")
 	t := newTileGen(g)
@@ -250,18 +247,18 @@ func (g *gen) tileRange() {
 	t.end()
 }
 
-// tileProduct is the last range, with the epilogue: the sums of a block go to
-// scratch, and from there to C while the next block is under way, whose tile
-// products need few of the core's slots.
+// tileProduct computes the last range, with the epilogue. The sums of a block go to scratch, and
+// from there to C while the next block is computed, whose tile products need few of the core's
+// slots.
 func (g *gen) tileProduct() {
 	g.begin("Product", "func(strips, blocks, depth, panel int, a, b, sums, scratch, c *float32, ldc, rows, columns, flags int, bias, from, mask *float32, ahead *int)")
 	t := newTileGen(g)
-	rows := t.AllocLocal(8) // of the strip, from the present block on
+	rows := t.AllocLocal(8) // of the strip, from the current block on
 	t.configure()
 	t.splitConstants()
 	t.epilogueRegisters()
 	t.strips(func() {
-		// The first step has the last block's rows between its products.
+		// The first step finishes the last block's rows between its products.
 		t.Load(t.Param("scratch"), t.sum)
 		t.step(t.some)
 		t.DECQ(t.count)
@@ -317,7 +314,7 @@ func (t *tileGen) epilogueRegisters() {
 	t.SUBQ(t.address("c"), t.mask)
 }
 
-// columns moves the epilogue to the next strip, when no row of the one before waits.
+// columns moves the epilogue to the next strip, when no row of the previous one is waiting.
 func (t *tileGen) columns() {
 	n, all, bias := t.piece, t.c0, t.piece
 	t.Load(t.Param("columns"), n)
@@ -339,15 +336,15 @@ func (t *tileGen) columns() {
 	t.ADDQ(operand.U32(128), t.address("c"))
 }
 
-// column loads one of the two vectors of a row of C or what lies like it.
+// column loads one of the two vectors of a row of C, or of a matrix laid out like C.
 func (t *tileGen) column(row reg.GPPhysical, v int, d reg.Register) {
 	t.loadTail(mem{Base: row, Disp: 64 * v}, tileColumns[v], d)
 }
 
-// rowsAtOnce of the last block are finished in a slot, so that a step has all.
+// rowsAtOnce rows of the last block are finished in each slot, so that one step finishes all rows.
 const rowsAtOnce = blockRows / slots
 
-// some is the epilogue of up to rowsAtOnce of the rows that wait.
+// some emits the epilogue of up to rowsAtOnce of the waiting rows.
 func (t *tileGen) some(nth int) {
 	next, done := fmt.Sprintf("row%d", nth), fmt.Sprintf("rows%d", nth)
 	t.MOVQ(operand.U32(rowsAtOnce), t.piece)
@@ -362,7 +359,7 @@ func (t *tileGen) some(nth int) {
 	t.Label(done)
 }
 
-// row finishes one row of sums: from, bias, ReLU, mask.
+// row finishes one row of sums: from, bias, ReLU and mask.
 func (t *tileGen) row(nth int) {
 	x := []reg.VecPhysical{reg.Z0, reg.Z1}
 	for v := range x {
@@ -377,7 +374,7 @@ func (t *tileGen) row(nth int) {
 	t.Label(fmt.Sprintf("from%d", nth))
 	for v := range x {
 		t.VADDPS(tileBias[v], x[v], x[v])
-		t.VMAXPS(x[v], tileFloor, x[v]) // in this order NaN stays
+		t.VMAXPS(x[v], tileFloor, x[v]) // this order keeps NaN
 	}
 	t.TESTQ(operand.U32(flagMask), t.address("flags"))
 	t.JZ(operand.LabelRef(fmt.Sprintf("mask%d", nth)))

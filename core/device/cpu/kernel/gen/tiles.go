@@ -5,38 +5,36 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The family "amx" computes products with Intel's AMX: eight tile registers of 16
-// rows of 64 bytes, and one instruction that adds the product of two tiles of
-// bfloat16 to one of float32, at sixteen times the rate of AVX-512. float32 has
-// three times the precision of bfloat16, so an operand is split into three planes,
+// The family "amx" computes products with Intel's AMX: eight tile registers of 16 rows of 64 bytes,
+// and one instruction that adds the product of two bfloat16 tiles to a float32 tile, at sixteen
+// times the rate of AVX-512. float32 has three times the precision of bfloat16, so an operand is
+// split into three planes,
 //
 //	x = h + m + l exactly, |m| ≤ 2⁻⁸|x|, |l| ≤ 2⁻¹⁶|x|,
 //
-// and a product is the six terms of any weight, h·h, h·m, m·h, m·m, h·l and l·h.
-// What is left out, at most 2⁻²⁴ of a term, is no more than one rounding of
-// float32, and a sum over k is rounded less often than by multiply-adds: the
-// tests hold the error under theirs. The idea is that of Henry, Tang and Heinecke,
-// "Leveraging the bfloat16 Artificial Intelligence Datatype For Higher-Precision
-// Computations" (2019).
+// and a product is the six significant terms, h·h, h·m, m·h, m·m, h·l and l·h. The omitted terms,
+// at most 2⁻²⁴ of a product, are no more than one rounding of float32, and a sum over k is rounded
+// less often than with multiply-adds: the tests check that the error is below theirs. The idea is
+// that of Henry, Tang and Heinecke, "Leveraging the bfloat16 Artificial Intelligence Datatype For
+// Higher-Precision Computations" (2019).
 //
-// Packed, an operand is a row of units: three tiles of 1 KiB, the planes of 16 rows
-// of A, or 16 columns of B, over 32 steps of k. Row i of A's tile has in its
-// lane j the pair of the elements k+j and k+16+j, and row j of B's tile has in its
-// lane i the same pair of column i: the sum does not ask for the order of k, and
-// so no lanes move when a pair is made.
+// A packed operand is a row of units. A unit is three tiles of 1 KiB, the planes of 16 rows of A,
+// or 16 columns of B, over 32 steps of k. Lane j of row i of A's tile holds the pair of elements
+// k+j and k+16+j of row i; lane i of row j of B's tile holds the same pair of column i. The sum
+// does not depend on the order of k, and so no lanes move when a pair is made.
 const (
 	planeBytes = 1024
 	unitBytes  = 3 * planeBytes
-	// A block is what is summed at once, two tiles.
+	// A block is what is summed at once: two tiles.
 	blockRows, stripWidth = 16, 32
 )
 
 const (
-	flagFrom = 4 // the product is added to the matrix at from
-	flagMask = 8 // it becomes 0 where the matrix at mask is not > 0
+	flagFrom = 4 // adds the product to the matrix at from
+	flagMask = 8 // sets it to 0 where the matrix at mask is not > 0
 )
 
-// tiles is an instruction set of its own beside AVX-512: it has products only.
+// tiles is a separate instruction set beside AVX-512; it has products only.
 var tiles = isa{"amx", 16, (*gen).tileKernels}
 
 func (g *gen) tileKernels() {
@@ -45,10 +43,9 @@ func (g *gen) tileKernels() {
 	g.tileRange()
 }
 
-// split writes the planes of some tiles: row i of each is made of the 16 numbers
-// at src and the 16 at second bytes behind them, of which the lanes up to the tails
-// count. Then src moves by step, and after all rows of a tile by tile from where
-// that began.
+// split writes the planes of some tiles. Row i of each is made of the 16 numbers at src and the 16
+// numbers second bytes after them; only the lanes up to the tails count. Then src moves by step,
+// and after all rows of a tile by tile from the tile's first row.
 func (g *gen) split() {
 	g.begin("Split", "func(tiles, rows int, src *float32, step, second, tile int, dst *float32, tail0, tail1 int)")
 	src, step, second, dst := g.arg("src"), g.arg("step"), g.arg("second"), g.arg("dst")
@@ -77,8 +74,8 @@ func (g *gen) split() {
 	g.end()
 }
 
-// planes splits the numbers of x into a row of each plane at to, by scratch registers
-// h and pair and the constants of rounding to bfloat16.
+// planes splits the numbers of x into a row of each plane at to, using scratch registers h and pair
+// and the constants for rounding to bfloat16.
 func (g *gen) planes(x, h [2]reg.Register, pair, half, top, to reg.Register) {
 	for plane := range 2 {
 		for i := range x { // to the nearest

@@ -19,7 +19,7 @@ func tiled(t *testing.T) program {
 	return newProgram(tiles, file)
 }
 
-// A tileProduct is a product of some strips and one chunk, with all that goes with it.
+// A tileProduct is a product of some strips and one chunk, with its operands and its epilogue.
 type tileProduct struct {
 	m, n, k, lda, ldb, ldc    int
 	a, b, c, bias, from, mask []float32
@@ -42,7 +42,7 @@ func newTileProduct(r *rand.Rand) tileProduct {
 	return p
 }
 
-// epilogue is what kernel.Gemm is asked for.
+// epilogue returns the epilogue that kernel.Gemm would be given.
 func (p tileProduct) epilogue() kernel.Epilogue {
 	return kernel.Epilogue{Bias: p.bias, Accumulate: p.from != nil, From: p.from, ReLU: p.relu, Mask: p.mask}
 }
@@ -99,8 +99,8 @@ func (p program) split(src []float32, rows, step, second, tail0, tail1 int) []fl
 	return result()
 }
 
-// run computes the product in one range, or in two with the sums in between, which
-// start with those of p, and splits ahead what is there, if anything.
+// run computes the product in one range, or in two with the sums kept in between, which start with
+// those of p. It also splits ahead if ahead is not nil.
 func (p tileProduct) run(e program, first int, ahead *splitAhead) []float32 {
 	keep := len(e.regions)
 	defer func() { e.regions = e.regions[:keep] }()
@@ -133,9 +133,9 @@ func (p tileProduct) run(e program, first int, ahead *splitAhead) []float32 {
 	return result()
 }
 
-// TestTileProducts runs the kernels of AMX in the emulator: the result must be the
-// product within half of what a chain of multiply-adds may be off, nothing besides
-// may be touched, and where this machine has AMX it must have its bits.
+// TestTileProducts runs the kernels of AMX in the emulator. The result must be the product within
+// half the error bound of a chain of multiply-adds, nothing else may be touched, and on a machine
+// with AMX the bits must be those of the hardware.
 func TestTileProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	e := tiled(t)
@@ -191,7 +191,7 @@ func (p tileProduct) check(t *testing.T, what string, got []float32) {
 	}
 }
 
-// value is x[i], or 0 without x.
+// value returns x[i], or 0 without x.
 func value(x []float32, i int) float64 {
 	if x == nil {
 		return 0

@@ -15,8 +15,8 @@ var zmm = []reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.
 	reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
 	reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31}
 
-// transpose emits the transposition of 8 or 16 rows by 8·blocks columns. Strides
-// are in bytes. Sixteen rows fill whole cache lines of the result.
+// transpose emits the transposition of 8 or 16 rows by 8·blocks columns. Strides are in bytes.
+// Sixteen rows fill whole cache lines of the result.
 func (g *gen) transpose(rows int) {
 	g.begin(fmt.Sprintf("Transpose%d", rows), "func(blocks int, src *float32, lds int, dst *float32, ldd int)")
 	blocks, src, lds, dst, ldd := g.arg("blocks"), g.arg("src"), g.arg("lds"), g.arg("dst"), g.arg("ldd")

@@ -24,7 +24,7 @@ type isa struct {
 	emit  func(g *gen)
 }
 
-// isas are the families that have every kernel.
+// isas lists the families that have every kernel.
 var isas = []isa{
 	{"avx2", 8, func(g *gen) {
 		g.kernels()
@@ -47,13 +47,13 @@ func (g *gen) kernels() {
 	g.normals()
 }
 
-// wide says whether this is AVX-512, which has masks in registers of their own
-// and other names for some instructions.
+// wide reports whether this is AVX-512, which has separate mask registers and other names for some
+// instructions.
 func (s isa) wide() bool { return s.lanes == 16 }
 
-// gen emits one family. Its short methods below are the vector machine that the
-// kernels are written in: they return a fresh register and leave their operands
-// alone, except where the comment says otherwise.
+// gen emits one family. Its short methods below are the vector machine in which the kernels are
+// written: they return a fresh register and leave their operands unchanged, except where the
+// comment says otherwise.
 type gen struct {
 	*build.Context
 	isa
@@ -151,7 +151,7 @@ func (g *gen) clear(d reg.Register) {
 	g.VPXOR(d, d, d)
 }
 
-// In the next ones the last operand may be memory.
+// In the following functions the last operand may be memory.
 
 func (g *gen) add(a vec, b op) vec { d := g.vec(); g.VADDPS(b, a, d); return d }
 func (g *gen) sub(a vec, b op) vec { d := g.vec(); g.VSUBPS(b, a, d); return d }
@@ -159,8 +159,8 @@ func (g *gen) mul(a vec, b op) vec { d := g.vec(); g.VMULPS(b, a, d); return d }
 func (g *gen) div(a vec, b op) vec { d := g.vec(); g.VDIVPS(b, a, d); return d }
 func (g *gen) sqrt(a op) vec       { d := g.vec(); g.VSQRTPS(a, d); return d }
 
-// atLeast is max(a, bound) and atMost min(a, bound); NaN stays NaN, for the
-// instructions return their second source then.
+// atLeast is max(a, bound) and atMost min(a, bound); NaN stays NaN, because the instructions then
+// return their second source.
 func (g *gen) atLeast(a, bound vec) vec { d := g.vec(); g.VMAXPS(a, bound, d); return d }
 func (g *gen) atMost(a, bound vec) vec  { d := g.vec(); g.VMINPS(a, bound, d); return d }
 
@@ -214,7 +214,7 @@ func (g *gen) right(a vec, n uint8) vec {
 func (g *gen) toInt(a vec) vec   { d := g.vec(); g.VCVTPS2DQ(a, d); return d }
 func (g *gen) fromInt(a vec) vec { d := g.vec(); g.VCVTDQ2PS(a, d); return d }
 
-// round is the nearest whole number, the even one of two.
+// round is the nearest whole number, ties to even.
 func (g *gen) round(a vec) vec {
 	d := g.vec()
 	if g.wide() {
@@ -225,8 +225,8 @@ func (g *gen) round(a vec) vec {
 	return d
 }
 
-// A mask says of each lane whether something holds: a vector of ones and zeros
-// in AVX2, a mask register in AVX-512.
+// A mask says for each lane whether something holds. It is a vector of ones and zeros in AVX2 and a
+// mask register in AVX-512.
 type mask = reg.Register
 
 func (g *gen) mask() mask {
@@ -246,7 +246,7 @@ func (g *gen) less(a vec, b op) mask {
 	return d
 }
 
-// choose is yes where the mask is set, else no; yes may be memory.
+// choose is yes where the mask is set, no elsewhere; yes may be memory.
 func (g *gen) choose(where mask, yes op, no vec) vec {
 	d := g.vec()
 	if g.wide() {
@@ -257,7 +257,7 @@ func (g *gen) choose(where mask, yes op, no vec) vec {
 	return d
 }
 
-// keep is a where the mask is set, else 0.
+// keep is a where the mask is set, 0 elsewhere.
 func (g *gen) keep(where mask, a vec) vec {
 	d := g.vec()
 	g.keepInto(where, a, d)
@@ -288,8 +288,8 @@ func (g *gen) tail(n reg.Register, d mask) {
 	g.VMOVUPS(mem{Base: table, Index: rest, Scale: 4}, d)
 }
 
-// loadTail reads the lanes of the mask, zeros for the rest, and storeTail
-// writes them; no byte outside is touched.
+// loadTail reads the lanes of the mask and zeros for the rest; storeTail writes the lanes of the
+// mask. Neither touches a byte outside.
 func (g *gen) loadTail(m op, where mask, d reg.Register) {
 	if g.wide() {
 		g.VMOVUPS_Z(m, where, d)

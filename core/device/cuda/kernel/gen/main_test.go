@@ -13,8 +13,8 @@ var (
 	folders = struct{ cu, ptx string }{"../cu", "../ptx"}
 )
 
-// The head of each committed file is that of its source as it is, and there are no
-// others: after a change of a source go generate was run.
+// The head of each committed file matches its present source, and there are no other files: go
+// generate was run after the last change of a source.
 func TestPTXIsFresh(t *testing.T) {
 	units, err := unitsOf(folders.cu)
 	if err != nil {
@@ -42,8 +42,8 @@ func TestPTXIsFresh(t *testing.T) {
 	}
 }
 
-// The committed PTX is what the sources give, byte for byte: the small
-// files always, all of them with PGRLAB_SOAK=1.
+// The committed PTX is what the sources compile to, byte for byte: always for the small files, with
+// PGRLAB_SOAK=1 for all.
 func TestPTXIsWhatTheSourcesGive(t *testing.T) {
 	version, err := versionOf("clang-19")
 	if err != nil {
