@@ -3,19 +3,19 @@
 # binary.
 #
 #   make build   bin/pgrlab, one self-contained file
-#   make run     build it and open the lab; flags in ARGS="--preset demo"
+#   make run     build it and open the lab, with flags as in ARGS="--preset demo"
 #   make test    vet and all tests, without cgo
 #   make race    the concurrent parts under the race detector (needs gcc)
-#   make soak    long forms of the tests and fuzzing; FUZZTIME=5m
-#   make hostile the tests where time breaks them easily, on Linux, in two parts that can be
-#                run by themselves, on some PACKAGES="./tui ./core/run"
-#   make hostile-once   all of them, shuffled, on one core that four busy loops share
-#   make hostile-count  those of runs and screens, whose work is made slow, then quick
+#   make soak    the long forms of the tests, and fuzzing, for FUZZTIME=5m a target
+#   make hostile the tests under conditions that expose errors of timing (Linux); it has
+#                two parts, which also run alone, and on some PACKAGES="./tui ./core/run":
+#   make hostile-once   all tests, shuffled, on one core shared with four busy loops
+#   make hostile-count  the tests of runs and screens, with slow work, then with quick work
 #   make arm64   build and vet for 64-bit ARM; its kernels' tests under qemu-user
 #   make lint    gofmt and staticcheck
-#   make docs    what is made from the code: the picture of the screen, docs/journal.md
+#   make docs    the documents made from the code: the picture of the screen, docs/journal.md
 #   make gpu-bundle  bin/gpu-check, a folder to copy to a machine with a GPU
-#   make gpu-check   there, without Go or network: is all right, and how fast, in 9 minutes
+#   make gpu-check   there, without Go or network: check and time everything, in 9 minutes
 #   make clean   remove everything that was built or fetched
 
 export CGO_ENABLED := 0
@@ -25,27 +25,28 @@ NPM       ?= npm
 ARGS      ?=
 TESTFLAGS ?=
 FUZZTIME  ?= 1m
-# What pgrlab version prints; without git, what the Go tool knows.
+# What pgrlab version prints; without git it prints what the Go tool knows.
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 STAMP     := -X pgrlab/tui/program.stamped=$(VERSION)
 
 WASM     := envs/mujoco/wasm/mujoco.wasm
 PACKAGE  := node_modules/@mujoco/mujoco/mujoco.wasm
 CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binary.go)
-# Of the emulated GPU the parts with goroutines: the rest takes minutes under the
-# detector and has one. Not the binary's tests: they wait for processes, most of them
-# without the detector, and take eight minutes with it. Nor charts and the kernels of the
-# CPU, which begin no goroutines: package cpu has the kernels' in workers. Nor the seeds of
-# fuzz tests, which read files on one goroutine.
+# The packages that make race tests. For the emulated GPU these are the parts with several
+# goroutines: the rest has one, and takes minutes under the detector. Left out are the
+# binary's tests, which take eight minutes with the detector and wait for processes, most of
+# which run without it; charts and the kernels of the CPU, which start no goroutines (package
+# cpu runs the kernels in workers); and the seeds of fuzz tests, which read files on one
+# goroutine.
 RACE     := ./core/lab/... ./core/replica ./core/checkpoint ./core/offline ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
             ./core/device/cuda/driver ./core/testing/emulator ./core/testing/ptx
 
-# What go vet has seen is not seen again, package for package, by go test. A machine that
-# does much else may take longer than the ten minutes that go test gives a package.
+# make test runs go vet itself, so go test need not run it again for each package. A busy
+# machine may take longer than the ten minutes that go test allows a package by default.
 ONCE     := -vet=off -timeout 30m
 
-# Packages whose tests take longest. They begin first, so that none of them is left alone
-# with one core at the end.
+# The packages whose tests take longest. They start first, so that none of them runs alone
+# on one core at the end.
 LONGEST  := ./tui/program ./core/lab ./tui
 
 # fail MESSAGE: one line on stderr, then stop.
@@ -68,16 +69,18 @@ race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -skip '^Fuzz' $(ONCE) $(TESTFLAGS) $$($(GO) list $(RACE) | grep -vE '/tui/(program|chart)$$|/cpu/kernel')
 
-# Slurm's own daemons, two nodes on this machine; needs root, slurm-wlm and munge. With
-# PGRLAB_SLURM=slow time limits pass, nodes are taken, and workers, nodes and controllers die too.
+# Runs the tests against Slurm's own daemons, with two nodes on this machine; needs root,
+# slurm-wlm and munge. With PGRLAB_SLURM=slow the tests also let time limits pass, take nodes
+# away, and let workers, nodes and controllers die.
 slurm: physics
 	PGRLAB_SLURM=$(or $(PGRLAB_SLURM),1) $(GO) test -count 1 $(TESTFLAGS) -run OnSlurm ./tui/program
 
-# Training steps on one core and on ever more, up to all that there are: some 5 minutes.
+# Times training steps with 1, 2, 4, … threads, up to the number of cores (at most 64); takes
+# some 5 minutes.
 scaling: build
 	@n=1; while [ $$n -le $$(nproc) ] && [ $$n -le 64 ]; do echo; bin/pgrlab bench --threads $$n --round 0.5s --rounds 5 critic redq10 sac denoiser-1024 denoiser-2048 sample-1024x4096 encoder-demo drqv2-demo; n=$$((2*n)); done
 
-# Tests with a long form look at PGRLAB_SOAK.
+# PGRLAB_SOAK selects the long form of tests that have one.
 soak: physics
 	PGRLAB_SOAK=1 $(GO) test -timeout 0 -count 1 $(TESTFLAGS) ./...
 	@for package in $$($(GO) list ./...); do \
@@ -89,8 +92,8 @@ soak: physics
 
 hostile: hostile-once hostile-count
 
-# Only the tests run on that core, not the compiler. The busy loops end with the shell that
-# began them, however it ends.
+# Only the tests run on the busy core, not the compiler. The busy loops end with the shell
+# that started them, however it ends.
 hostile-once: PACKAGES ?= ./...
 hostile-once: physics
 	@command -v taskset >/dev/null || $(call fail,hostile: taskset not found: it is a part of util-linux)
@@ -102,7 +105,7 @@ hostile-once: physics
 	done; \
 	$(GO) test -exec "env GOMAXPROCS=1 taskset -c $$core" -shuffle on -count 1 -p 1 -timeout 40m $(TESTFLAGS) $(PACKAGES)
 
-# core/testing/pace says what slow and quick are.
+# Package core/testing/pace says what slow and quick mean.
 hostile-count: PACKAGES ?= ./core/lab ./core/run ./core/sweep ./tui/...
 hostile-count: physics
 	@for pace in slow quick; do \
@@ -128,13 +131,13 @@ lint:
 docs: picture
 	$(GO) test ./core/event -run TheReference -update
 
-# The screen as the recorded run in docs/demo had it.
+# Draws the screen of the recorded run in docs/demo.
 picture: physics
 	$(GO) run . replay docs/demo --picture docs/screen.svg --step 21000
 
-# What checks the CUDA backend on a machine with a GPU and NVIDIA's driver, and times it
-# beside PyTorch where that is. make gpu-check builds nothing, so that bin/gpu-check.tar.gz
-# and this file will do; ARGS=--rehearse does without a GPU.
+# The bundle checks the CUDA backend on a machine with a GPU and NVIDIA's driver, and times
+# it beside PyTorch if that is installed. make gpu-check builds nothing, so it needs only
+# bin/gpu-check.tar.gz and this file; with ARGS=--rehearse it needs no GPU.
 BUNDLE := bin/gpu-check
 
 gpu-bundle: physics
@@ -153,7 +156,7 @@ gpu-check:
 clean:
 	rm -rf bin node_modules $(WASM)
 
-# The physics: what is there already if its checksum is right, else the file that
+# The physics: the file that is already there if its checksum is right, else the one that
 # $PGRLAB_MUJOCO_WASM names, else npm's.
 physics:
 	@right() { sum=$$(sha256sum "$$1" 2>/dev/null || shasum -a 256 "$$1"); test "$${sum%% *}" = "$(CHECKSUM)"; }; \

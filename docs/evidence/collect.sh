@@ -1,5 +1,5 @@
 #!/bin/sh
-# The evaluations of those runs that have ended as CSV: docs/evidence/collect.sh RUN… > short.csv
+# Prints the evaluations of the runs that have ended, as CSV: docs/evidence/collect.sh RUN… > short.csv
 # PGRLAB names the program (default: pgrlab).
 set -eu
 : "${PGRLAB:=pgrlab}"

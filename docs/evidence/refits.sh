@@ -1,10 +1,10 @@
 #!/bin/sh
-# Refits of generators of several settings beside saved runs, a line of CSV for each
-# generation, as they come: docs/evidence/refits.sh DIR@STEP… >> docs/evidence/refits.csv
-# A refit whose settings and run stand in the file KNOWN (default: docs/evidence/refits.csv)
-# already is left out, so that it can be stopped and started again. PGRLAB names the
-# program (default: pgrlab), SETTINGS the settings (default: all of those below but the
-# last two), FITS how many fits of each, with other random numbers (default: 1).
+# Refits generators with several settings beside saved runs, and prints a line of CSV for each
+# generation as it is made: docs/evidence/refits.sh DIR@STEP… >> docs/evidence/refits.csv
+# The script can be stopped and started again: it leaves out a refit whose settings and run
+# are already in the file KNOWN (default: docs/evidence/refits.csv). PGRLAB names the program
+# (default: pgrlab), SETTINGS the settings (default: all below except the last two), and FITS
+# the number of fits of each, which differ in their random numbers (default: 1).
 set -eu
 : "${FITS:=1}" "${PGRLAB:=pgrlab}" "${KNOWN:=docs/evidence/refits.csv}"
 : "${SETTINGS:=joint head pair pair-128 pair-128-lr4 pair-64 pair-standard pair-low chosen}"

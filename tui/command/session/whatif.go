@@ -36,8 +36,8 @@ const (
 )
 
 // smallWhatIf is the comparison that a screen's what-if makes: real rows, unprioritized rows, and
-// rows of the run's F, ω and k. It gives an impression; pgrlab analyse --what-if has more of
-// everything.
+// rows of the run's F, ω and k. It gives an impression; pgrlab analyse --what-if makes more
+// updates, rows and episodes.
 func smallWhatIf() whatif.Plan {
 	p := whatif.Plan{Updates: 500, Episodes: 5, Repeats: 3}
 	p.Sampling.Samples = 2_000

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes *.ptx of the .cu files in this folder, or of those that are named; a test compares them.
+# Compiles the .cu files in this folder, or the named ones, to .ptx; a test compares the results.
 # usage: generate.sh [folder for the .ptx [file.cu ...]]
 set -e
 cd "$(dirname "$0")"
