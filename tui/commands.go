@@ -75,8 +75,13 @@ func (m *Model) commandSaveSettings(string) error {
 	if m.options.Home == "" {
 		return fmt.Errorf("save settings: there is no folder for them")
 	}
-	m.settings.Layout, m.settings.Axis, m.settings.Charts, m.settings.Mouse = m.view.String(), m.charts.Axis.String(), m.charts.Style, m.mouse
-	if err := SaveSettings(m.options.Home, m.settings); err != nil {
+	s, err := LoadSettings(m.options.Home) // the file may have changed since the screen opened
+	if err == nil {
+		s.Theme, s.Refresh = m.settings.Theme, m.settings.Refresh
+		s.Layout, s.Axis, s.Charts, s.Mouse = m.view.String(), m.charts.Axis.String(), m.charts.Style, m.mouse
+		err = SaveSettings(m.options.Home, s)
+	}
+	if err != nil {
 		return fmt.Errorf("save settings: %w", err)
 	}
 	m.Tell("saved in " + m.options.Home)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/tui/pane"
@@ -65,9 +67,8 @@ func forking(t *testing.T, w, h int) (*screen, *nursery) {
 func (s *screen) settleForks() {
 	s.clock = s.clock.Add(runs.ForkEvery)
 	s.poll()
-	if later := s.later; later != nil {
-		s.later = nil
-		s.Update(later())
+	if later := s.takeLater(); later != nil {
+		s.deliver(later())
 	}
 	s.runs.NextAt = s.clock
 	for i := range s.runs.Groups {
@@ -76,6 +77,17 @@ func (s *screen) settleForks() {
 			children[j] = children[j].Look(s.options.LoadRun)
 		}
 		s.Update(runs.ChildrenRead{Group: i, Children: children})
+	}
+}
+
+// deliver gives the model a message, or each of several.
+func (s *screen) deliver(msg tea.Msg) {
+	all, several := msg.(tea.BatchMsg)
+	if !several {
+		s.Update(msg)
+	}
+	for _, c := range all {
+		s.deliver(c())
 	}
 }
 
@@ -248,5 +260,34 @@ func TestGoldenRuns(t *testing.T) {
 		s.settleForks()
 		s.typeLine("pane runs")
 		golden(t, fmt.Sprintf("runs-%dx%d", size.w, size.h), strings.TrimRight(s.View(), "\n"))
+	}
+}
+
+// A fork that is asked for while another one waits for its checkpoint is refused, and the first one
+// is made.
+func TestOneForkIsMadeAtATime(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	s.typeLine("stage guidance 3")
+	for _, key := range []string{"f", "4", "F", "2"} {
+		s.Update(keyMsg(key))
+	}
+	s.contains(t, "a fork is being made: make another when it is")
+	s.settleForks()
+	if len(n.plans) != 1 || len(n.plans[0].Set) != 1 || n.plans[0].Pairs != 4 {
+		t.Errorf("plans %+v", n.plans)
+	}
+}
+
+// A fork and a what-if whose checkpoints arrive together are both begun.
+func TestAForkBesideAWhatIf(t *testing.T) {
+	w := &fakeWhatIf{at: &pane.WhatIfState{}}
+	s, n := forking(t, 160, 45)
+	s.About.WhatIf = w
+	for _, key := range []string{"F", "4", "w", "enter"} {
+		s.Update(keyMsg(key))
+	}
+	s.settleForks()
+	if len(n.plans) != 1 || w.begun != 1 {
+		t.Errorf("forks %+v, what-ifs %d", n.plans, w.begun)
 	}
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,5 +77,33 @@ func TestEveryCandidateIsACommand(t *testing.T) {
 		if !known || c.About == "" {
 			t.Errorf("%q is offered, and not known", c.Text)
 		}
+	}
+}
+
+// What was written into the file of settings while the screen was open stays there, and a file that
+// cannot be read is left alone.
+func TestSavedSettingsKeepWhatTheScreenDoesNotSet(t *testing.T) {
+	home := t.TempDir()
+	file := filepath.Join(home, settingsFile)
+	s := newScreen(t, 160, 45, func(o *Options) { o.Home = home })
+	s.Update(started{lab: s.fake})
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("glyphs = 'ascii'\n[keys]\nundo = ['u']\n[profile.gpu]\nsbatch = ['--partition=gpu']\n")
+	s.typeLine("layout full")
+	s.typeLine("refresh 2")
+	s.typeLine("save-settings")
+	got, err := LoadSettings(home)
+	if err != nil || got.Layout != "full" || got.Refresh != 2 || got.Glyphs != "ascii" || len(got.Keys["undo"]) != 1 || len(got.Profile["gpu"].Sbatch) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	write("layuot = 'full'\n")
+	s.typeLine("save-settings")
+	s.contains(t, "save settings: read settings")
+	if text, err := os.ReadFile(file); err != nil || string(text) != "layuot = 'full'\n" {
+		t.Errorf("the file is now %q, %v", text, err)
 	}
 }

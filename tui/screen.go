@@ -41,9 +41,9 @@ func (m *Model) Focused() pane.ID { return m.focus }
 
 func (m *Model) Visible(id pane.ID) bool { return m.layout.visible(id) }
 
-func (m *Model) StartLater(cmd tea.Cmd) { m.later = cmd }
+func (m *Model) StartLater(cmd tea.Cmd) { m.later = tea.Batch(m.later, cmd) }
 
-// takeLater returns the command that startLater was given, once.
+// takeLater returns the commands that StartLater was given, once.
 func (m *Model) takeLater() tea.Cmd {
 	cmd := m.later
 	m.later = nil

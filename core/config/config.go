@@ -232,3 +232,6 @@ func (c Config) Longer(steps int) (Config, error) {
 	c.Steps = steps
 	return c, nil
 }
+
+// Disjoint is a seed for the n-th run beside this one. No two such runs share a member's seed.
+func (c Config) Disjoint(n int) uint64 { return c.Seed + uint64(n*max(1, c.Members)) }

@@ -21,7 +21,7 @@ var ErrElsewhere = errors.New("another process works at it")
 // Result is the result of a job that is done.
 type Result struct {
 	Job
-	Return   *float64  `json:"return"` // return of the last evaluation
+	Return   *float64  `json:"return"` // return of the last evaluation; for several seeds, their mean
 	Best     *float64  `json:"best"`
 	WallS    float64   `json:"wall_s"` // training time of all attempts together
 	Attempts int       `json:"attempts"`
@@ -118,7 +118,7 @@ func (a *Attempt) Done() error {
 		return fmt.Errorf("result of %s: %w", a.job.Name(), err)
 	}
 	defer f.Close()
-	reader := run.NewReader(f)
+	reader, all := run.NewReader(f), returns{}
 	for {
 		e, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -134,16 +134,35 @@ func (a *Attempt) Done() error {
 		if e.Type != "evaluated" || e.Fields(&v) != nil {
 			continue
 		}
-		last := float64(v.Return)
-		r.Return = &last
-		if r.Best == nil || last > *r.Best {
-			r.Best = &last
+		all.take(e, float64(v.Return))
+	}
+	for _, mean := range all.means {
+		r.Return = &mean
+		if r.Best == nil || mean > *r.Best {
+			r.Best = &mean
 		}
 	}
 	if err := replaceJSON(a.grid.Dir(a.job), resultName, r); err != nil {
 		return fmt.Errorf("result of %s: %w", a.job.Name(), err)
 	}
 	return nil
+}
+
+// returns are those of a journal's evaluations. The members of a cohort go in lockstep and share
+// an evaluation, whose return is their mean.
+type returns struct {
+	means         []float64
+	step, members int // of the newest
+}
+
+// take adds the return of an evaluated line.
+func (r *returns) take(e run.Entry, value float64) {
+	if r.members == 0 || e.Step != r.step || e.Member == run.NoMember {
+		r.means, r.step, r.members = append(r.means, 0), e.Step, 0
+	}
+	mean := &r.means[len(r.means)-1]
+	*mean = (*mean*float64(r.members) + value) / float64(r.members+1)
+	r.members++
 }
 
 // End gives the job back and records how the attempt ended.

@@ -24,7 +24,7 @@ type Recent struct {
 	Dir, What string
 	When      time.Time
 	Step      int
-	Return    float64 // of the last evaluation; NaN: there was none
+	Return    float64 // of the last evaluation, the mean over all seeds; NaN: there was none
 
 	Config config.Config
 	Host   string
@@ -69,7 +69,7 @@ func describe(r Recent) (Recent, error) {
 	if len(events) == 0 {
 		return r, errors.New("empty")
 	}
-	r.Return = math.NaN()
+	h := history.New(0, 0)
 	for _, e := range events {
 		r.Step = e.Step
 		switch b := e.Body.(type) {
@@ -77,8 +77,12 @@ func describe(r Recent) (Recent, error) {
 			r.What = fmt.Sprintf("%s on %s, scale %s, seed %d", b.Method, b.Task, b.Scale, b.Seed)
 			r.Host = b.Obs.Host
 		case event.Evaluated:
-			r.Return = float64(b.ReturnMean)
+			h.Take(e)
 		}
+	}
+	r.Return = math.NaN()
+	if n := len(h.Evaluations); n > 0 {
+		r.Return = h.Evaluations[n-1].Mean
 	}
 	r.Costs = costsOf(events)
 	file := filepath.Join(r.Dir, run.ConfigName)

@@ -2,6 +2,7 @@ package picker
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -60,5 +61,25 @@ func TestRoughly(t *testing.T) {
 		if got := roughly(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
+	}
+}
+
+// The return of an earlier run of several seeds is their mean.
+func TestAnEarlierRunOfSeveralSeeds(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "cohort")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lines := `{"type":"evaluated","step":10,"member":0,"return_mean":100}
+{"type":"evaluated","step":10,"member":1,"return_mean":200}
+{"type":"evaluated","step":20,"member":0,"return_mean":300}
+{"type":"evaluated","step":20,"member":1,"return_mean":0}
+`
+	if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if all := RecentRuns(root, 1); len(all) != 1 || all[0].Return != 150 {
+		t.Errorf("%+v, want a return of 150", all)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,9 +78,9 @@ func TestCohortsAndTheirForksAreSingleRuns(t *testing.T) {
 }
 
 // A cohort that trains is looked at, queried and stopped as one run, and ends like an undisturbed
-// one.
+// one. No two pairs of its forks share a seed.
 func TestACohortIsAttachedTo(t *testing.T) {
-	setUp(t)
+	d := setUp(t)
 	private(t)
 	run, said := child(t, "train", "--preset", "tiny.toml", "--members", "2", "--seed", "20", "--steps", "100000", "--out", "cohort")
 	if err := run.Start(); err != nil {
@@ -110,5 +111,9 @@ func TestACohortIsAttachedTo(t *testing.T) {
 		if aboutMember(t, "cohort", i) == "" {
 			t.Errorf("nothing is written of member %d", i)
 		}
+	}
+	status, forks := pgrlab(t, d, os.Stderr, "fork", "cohort", "--set", "guidance=3", "--pairs", "2", "--out", "pair")
+	if want := "pair-changed-s20\npair-control-s20\npair-changed-s22\npair-control-s22\n"; status != cli.StatusDone || forks != want {
+		t.Errorf("pairs of a cohort of two: status %d, %q, want %q", status, forks, want)
 	}
 }

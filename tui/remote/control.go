@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/history"
 	"pgrlab/tui/pane/system"
 )
 
@@ -28,7 +29,7 @@ type Status struct {
 	Phase     string    `json:"phase"`
 	Step      int       `json:"step"`
 	Steps     int       `json:"steps"`
-	Return    *float64  `json:"return"` // of the last evaluation; null before the first
+	Return    *float64  `json:"return"` // of the last evaluation, the mean over all seeds; null before the first
 	Best      *float64  `json:"best"`
 	StepsPerS float64   `json:"steps_per_s"`
 	ETAS      float64   `json:"eta_s"` // 0: unknown
@@ -226,15 +227,16 @@ func (s *Server) status() Status {
 		StepsPerS: snapshot.StepsPerSec, ETAS: snapshot.ETA.Seconds(), Memory: max(0, int64(system.Resident())), Trouble: snapshot.Err,
 	}
 	st.Driver, st.Screens = s.o.Viewers.Who()
+	h := history.New(0, 0)
 	for _, e := range s.o.Lab.Events(0) {
-		v, is := e.Body.(event.Evaluated)
-		if !is {
-			continue
+		if _, is := e.Body.(event.Evaluated); is {
+			h.Take(e)
 		}
-		last := float64(v.ReturnMean)
-		st.Return = &last
-		if st.Best == nil || last > *st.Best {
-			st.Best = &last
+	}
+	for _, v := range h.Evaluations {
+		st.Return = &v.Mean
+		if st.Best == nil || v.Mean > *st.Best {
+			st.Best = &v.Mean
 		}
 	}
 	return st

@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/run"
 )
 
 // garage is a lab that can be parked, or says why it cannot.
@@ -55,5 +56,17 @@ func TestPark(t *testing.T) {
 		if got := ask(c.g, c.device); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q, want %q …", got, c.want)
 		}
+	}
+}
+
+// The returns of a run of several seeds are their means.
+func TestStatusOfSeveralSeeds(t *testing.T) {
+	g := &garage{}
+	for i, r := range []run.Float{300, 100, 50, 250} {
+		g.events = append(g.events, event.Event{Index: i, Step: 10 * (1 + i/2), Member: i % 2, Body: event.Evaluated{ReturnMean: r}})
+	}
+	s := &Server{o: Options{Lab: g, Viewers: NewViewers(func(int) {})}}
+	if st := s.status(); *st.Return != 150 || *st.Best != 200 {
+		t.Errorf("return %v, best %v, want 150 and 200", *st.Return, *st.Best)
 	}
 }

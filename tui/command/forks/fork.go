@@ -97,8 +97,8 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 	if len(set) == 0 {
 		return nil, cli.Usagef("--pairs without --set: there is nothing that would differ")
 	}
-	for i := range uint64(pairs) {
-		seed := config.Seed + i
+	for i := range pairs {
+		seed := config.Disjoint(i)
 		for _, kind := range []string{"changed", "control"} {
 			turned := set
 			if kind == "control" {

@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/system"
 )
@@ -118,6 +119,9 @@ func (b *Group) train() {
 				err = cmd.Wait()
 			}
 			out.Close()
+		}
+		if where, done := rundir.Standing(c.dir); err == nil && !done {
+			err = fmt.Errorf("stopped %s: pgrlab train --resume %s goes on with it", where, rundir.Near(c.dir))
 		}
 		b.mu.Lock()
 		if b.over && !b.set {

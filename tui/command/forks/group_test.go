@@ -3,8 +3,11 @@ package forks
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgrlab/core/run"
 )
 
 // As many children train at a time as there is room for; when one ends, the next begins.
@@ -29,6 +32,10 @@ func TestChildrenTrainSideBySide(t *testing.T) {
 	var all []*Child
 	for range 3 {
 		c := &Child{dir: t.TempDir()}
+		done := `{"type":"done","step":0}` + "\n" // counts for the one that ends by itself
+		if err := os.WriteFile(filepath.Join(c.dir, run.JournalName), []byte(done), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		all = append(all, c)
 		b.add(c)
 	}
@@ -78,5 +85,16 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 	}
 	if err := second.failed(); err == nil || !strings.Contains(err.Error(), "not begun") {
 		t.Errorf("second: %v", err)
+	}
+}
+
+// A child that ended in order before its last step is given up, with how to go on with it.
+func TestAChildStoppedByHand(t *testing.T) {
+	b := Group{Begin: func(string) *exec.Cmd { return exec.Command("true") }}
+	c := &Child{dir: t.TempDir()}
+	b.add(c)
+	b.Wait()
+	if err := c.failed(); err == nil || !strings.Contains(err.Error(), "stopped at step 0 of 0: pgrlab train --resume "+c.dir+" goes on with it") {
+		t.Error(err)
 	}
 }

@@ -37,13 +37,13 @@ func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
 		c := pane.Child{Pair: pair, Changed: changed, From: from.Step, To: from.Step + p.Steps}
 		config := s.config
 		config.Steps = c.To
-		config.Seed += 1 + uint64(pair)
+		config.Seed = config.Disjoint(1 + pair)
 		name := kind[0]
 		set := []string(nil)
 		if changed {
 			name, set = kind[1], p.Set
 			if len(p.Set) == 0 {
-				config.Seed += 1_000 // the only difference
+				config.Seed = config.Disjoint(1_000) // the only difference
 			}
 		}
 		c.Dir = rundir.Free(fmt.Sprintf("%s-fork-%d-%s-s%d", filepath.Clean(s.folder.Dir()), from.Step, name, config.Seed))
@@ -81,7 +81,7 @@ func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
 		if is {
 			config, name = changed, "confirm"
 		}
-		config.Seed += 1 + uint64(pair)
+		config.Seed = config.Disjoint(1 + pair)
 		c.Dir = rundir.Free(fmt.Sprintf("%s-%s-s%d", filepath.Clean(s.folder.Dir()), name, config.Seed))
 		doc, err := presets.Encode(config)
 		if err != nil {

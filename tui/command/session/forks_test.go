@@ -12,13 +12,14 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Confirming the changes of a run makes a preset with these changes and pairs of runs on fresh
-// seeds, one with the schedule and one without. A child that fails is reported.
+// Confirming the changes of a run, here of four seeds, makes a preset with these changes and pairs of
+// runs on fresh seeds, one with the schedule and one without. A child that fails is reported.
 func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 	config, err := presets.Resolve(presets.Choice{Preset: "demo"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	config.Members = 4
 	doc, err := presets.Encode(config)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := config.Seed + 1 + uint64(i/2); child.Seed != want || c.Pair != i/2 {
+		if want := config.Seed + 4*(1+uint64(i/2)); child.Seed != want || c.Pair != i/2 {
 			t.Errorf("child %d: pair %d with seed %d, want %d", i, c.Pair, child.Seed, want)
 		}
 		if got := len(child.Schedule); got != i%2 || c.Changed != (i%2 == 1) {

@@ -21,7 +21,7 @@ type Pane struct {
 	Filter string     // only events with this text are shown; "": all
 	upBy   int        // events above the first one shown
 	room   int        // events that fit, as drawn
-	seen   int        // number of events at the last poll
+	seen   int        // number of events that passed the filter at the last poll
 }
 
 // New makes the pane; m remembers which hints the person no longer needs.
@@ -54,7 +54,7 @@ func (p *Pane) Verbs() []pane.Verb {
 
 // Poll keeps the events in sight in place while new ones arrive.
 func (p *Pane) Poll(bool) {
-	n := len(p.History.Lines)
+	n := len(p.Filtered())
 	if p.upBy > 0 {
 		p.upBy += n - p.seen
 	}
@@ -201,6 +201,7 @@ func (p *Pane) openFilter() tea.Cmd {
 
 func (p *Pane) setFilter(text string) {
 	p.Filter, p.upBy = text, 0
+	p.seen = len(p.Filtered())
 	p.TouchPane(pane.Events)
 	p.Changed()
 }

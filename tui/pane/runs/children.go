@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
 
@@ -16,7 +17,7 @@ type ChildRun struct {
 	step    int
 	done    bool
 	failed  error
-	returns map[int]float64 // mean returns of evaluations after the fork, by step
+	returns map[int]float64 // mean returns of evaluations after the fork, over all seeds, by step
 }
 
 // ChildrenRead delivers the current contents of the children's journals.
@@ -66,18 +67,22 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 	if err != nil {
 		return o // not started yet
 	}
-	o.returns = map[int]float64{}
+	h := history.New(0, 0)
 	for _, e := range events {
 		if e.Step <= o.From && o.From > 0 {
 			continue // belongs to the parent
 		}
 		o.step = max(o.step, e.Step)
-		switch b := e.Body.(type) {
+		switch e.Body.(type) {
 		case event.Evaluated:
-			o.returns[e.Step] = float64(b.ReturnMean)
+			h.Take(e)
 		case event.Done:
 			o.done = e.Step >= o.To
 		}
+	}
+	o.returns = map[int]float64{}
+	for _, v := range h.Evaluations {
+		o.returns[v.Step] = v.Mean
 	}
 	return o
 }

@@ -175,9 +175,14 @@ const Forker = "fork"
 // fork saves the run and then makes the children. A run that is over, or a plan whose children
 // start from scratch, needs no new checkpoint.
 func (p *Pane) fork(b forkGroup) tea.Cmd {
+	saved := p.Ended() || b.Confirm
+	if p.saving != nil && !saved {
+		p.Tell("a fork is being made: make another when it is")
+		return nil
+	}
 	clear(p.Staged)
 	p.Say("")
-	if p.Ended() || b.Confirm {
+	if saved {
 		return p.makeChildren(b)
 	}
 	if err := p.Lab.Send(event.Checkpoint{By: Forker}); err != nil {
