@@ -2,6 +2,7 @@ package presets
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,13 +34,34 @@ func Differences(from Choice, c config.Config) ([]Difference, error) {
 		return nil, err
 	}
 	var all []Difference
-	for key, value := range after {
-		if before[key] != value && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) {
-			all = append(all, Difference{key, before[key], value})
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(before)), slices.Collect(maps.Keys(after))) {
+		from, to := settingOf(before, after, key), settingOf(after, before, key)
+		d := Difference{key, from, to}
+		if from != to && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) && !slices.Contains(all, d) {
+			all = append(all, d)
 		}
 	}
 	slices.SortFunc(all, func(a, b Difference) int { return strings.Compare(a.Key, b.Key) })
 	return all, nil
+}
+
+// settingOf is the value of a key, as TOML writes it. A key that an encoded configuration leaves
+// out is at its zero, of the kind that the other configuration has there.
+func settingOf(settings, other map[string]string, key string) string {
+	if value, has := settings[key]; has {
+		return value
+	}
+	switch value := other[key]; {
+	case strings.HasPrefix(value, "'") || strings.HasPrefix(value, `"`):
+		return "''"
+	case strings.HasPrefix(value, "["):
+		return "[]"
+	case value == "true" || value == "false":
+		return "false"
+	case strings.ContainsAny(value, ".e"):
+		return "0.0"
+	}
+	return "0"
 }
 
 // judging are settings that affect what is known about a run, not what it does.

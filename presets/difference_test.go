@@ -21,6 +21,7 @@ func TestDifferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	withRatio := c
 	want := []Difference{
 		{"agent.hidden", "[256, 256]", "[64, 64]"},
 		{"knobs.ratio", "0.5", "0.25"},
@@ -29,6 +30,16 @@ func TestDifferences(t *testing.T) {
 	if !slices.Equal(d, want) {
 		t.Errorf("%v, want %v", d, want)
 	}
+	oracle := Choice{Task: "maze-sparse", Method: "ppo-oracle", Scale: "demo"}
+	if c, err = Resolve(oracle); err != nil {
+		t.Fatal(err)
+	}
+	c.Environment.CellBonus, c.Evaluation.Actions = 0, "" // which a document leaves out
+	want = []Difference{{"environment.cell_bonus", "0.05247", "0.0"}, {"evaluation.actions", "'sample'", "''"}}
+	if d, err := Differences(oracle, c); err != nil || !slices.Equal(d, want) {
+		t.Errorf("%v, %v, want %v", d, err, want)
+	}
+	c = withRatio
 	if s, err := Settings(c); err != nil || s["task"] != "'cheetah-run'" || s["knobs.ratio"] != "0.25" || len(s) < 80 {
 		t.Errorf("%v, %v", s, err)
 	}

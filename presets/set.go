@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
+	"pgrlab/core/table"
 )
 
 // An Assignment is a value for one key of a configuration.
@@ -40,6 +41,17 @@ func ParseAssignment(text string) (Assignment, error) {
 // Knob is the name of the knob in the assignment, if its key is a knob.
 func (a Assignment) Knob() (name string, is bool) { return strings.CutPrefix(a.Key, knobs) }
 
+// UsedBy says whether a run can use what is assigned; of a key that is no knob it is not known, and
+// taken for granted.
+func (a Assignment) UsedBy(c *config.Config) bool {
+	name, is := a.Knob()
+	if !is {
+		return true
+	}
+	k, err := knob.Find(name)
+	return err == nil && c.Uses(k) == nil
+}
+
 // Set changes one key of a configuration, given by its dotted name as in config.toml: for instance
 // generator.width to 512. Text needs no quotes, a list no brackets.
 func Set(c *config.Config, key, value string) error {
@@ -54,8 +66,11 @@ func Set(c *config.Config, key, value string) error {
 	last := len(tables) - 1
 	var present any = before
 	for _, name := range tables {
-		table, _ := present.(map[string]any)
-		present = table[name]
+		inner, _ := present.(map[string]any)
+		present = inner[name]
+	}
+	if present == nil { // at its zero it may be left out
+		present = zeroOf(reflect.TypeOf(table.Of(&config.Config{})).Elem(), tables)
 	}
 	if _, is := present.(map[string]any); is || key == "" {
 		return fmt.Errorf("set %s=%s: want a key and not a table: pgrlab preset show prints all keys", key, value)
@@ -77,6 +92,44 @@ func Set(c *config.Config, key, value string) error {
 
 // place matches the position of an error in a document.
 var place = regexp.MustCompile(`^read preset: (:\d+: )?`)
+
+// zeroOf is the zero of the field of that dotted name, as a document would have it; nil: there is no
+// such field.
+func zeroOf(t reflect.Type, name []string) any {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		own, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		switch {
+		case f.Anonymous && own == "":
+			if zero := zeroOf(f.Type, name); zero != nil {
+				return zero
+			}
+		case own != name[0]:
+		case len(name) > 1 && f.Type.Kind() == reflect.Struct:
+			return zeroOf(f.Type, name[1:])
+		case len(name) == 1:
+			return documented(f.Type)
+		}
+	}
+	return nil
+}
+
+// documented is the zero of a type as a document has it.
+func documented(t reflect.Type) any {
+	switch t.Kind() {
+	case reflect.String:
+		return ""
+	case reflect.Bool:
+		return false
+	case reflect.Float32, reflect.Float64:
+		return 0.0
+	case reflect.Slice:
+		return []any{}
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return int64(0)
+	}
+	return nil
+}
 
 // kindOf says what kind of value, other than text, can replace the present one.
 func kindOf(present any) string {

@@ -16,12 +16,12 @@ func TestSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := c
-	for _, s := range [][2]string{{"generator.width", "512"}, {"generator.activation", "silu"}, {"generator.clamp", `"none"`}, {"generator.vae.beta", "0.5"}, {"seed", "9"}, {"agent.hidden", "64, 32"}, {"buffer", "20k"}} {
+	for _, s := range [][2]string{{"generator.width", "512"}, {"generator.activation", "silu"}, {"generator.clamp", `"none"`}, {"generator.vae.beta", "0.5"}, {"seed", "9"}, {"agent.hidden", "64, 32"}, {"buffer", "20k"}, {"evaluation.actions", "sample"}, {"environment.cell_bonus", "0.5"}} {
 		if err := Set(&c, s[0], s[1]); err != nil {
 			t.Error(err)
 		}
 	}
-	if g := c.Generator; g.Width != 512 || g.Activation != "silu" || g.Clamp != "none" || g.Kinds.Of("vae").(generative.VAEConfig).Beta != 0.5 || c.Seed != 9 || c.Buffer != 20000 || !slices.Equal(c.Agent.Hidden, []int{64, 32}) {
+	if g := c.Generator; g.Width != 512 || g.Activation != "silu" || g.Clamp != "none" || g.Kinds.Of("vae").(generative.VAEConfig).Beta != 0.5 || c.Seed != 9 || c.Buffer != 20000 || c.Evaluation.Actions != "sample" || c.Environment.CellBonus != 0.5 || !slices.Equal(c.Agent.Hidden, []int{64, 32}) {
 		t.Errorf("%+v", c.Generator)
 	}
 	if g := c.Generator; g.Blocks != before.Generator.Blocks || g.PMean != before.Generator.PMean || c.Task != before.Task {
@@ -35,6 +35,7 @@ func TestSet(t *testing.T) {
 		{"generator.p_mean", "low", "want a number"},
 		{"generator.conditional", "yes", "want true or false"},
 		{"agent.hidden", "64,wide", "want a whole number, or several with commas"},
+		{"environment.noise_share", "some", "want a number"},
 		{"generator", "5", "set generator=5: want a key and not a table"},
 		{"generator.width", "5\nblocks = 7", "one value"},
 		{"", "5", "set =5"},

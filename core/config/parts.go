@@ -80,8 +80,8 @@ func (r Replay) Priorities() replay.PriorityConfig {
 // Bonus is relevance that is added to the reward which the agent learns from: r + bonus·F, with
 // the strength of the knob bonus, for any F that learns in steps or in rounds. It is computed by
 // the model as it is when a batch is sampled, for synthetic transitions too; for a learner that
-// takes no batches, when it observes an env step. Stored rewards, evaluations and relevance
-// functions do not include it.
+// takes no batches, when it observes an env step. Evaluations do not include it, and D_real does not
+// either, unless the learner fills D_real itself: then its rewards are those that were observed.
 type Bonus struct {
 	Function string `toml:"function"` // "none" or empty, or a relevance function that learns in steps or in rounds
 	Scale    string `toml:"scale"`    // of F: "returns", "std", "paper" or "code"

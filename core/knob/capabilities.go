@@ -2,6 +2,7 @@ package knob
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -38,7 +39,7 @@ func (k Knob) UsedBy(method string, has Use) error {
 	if has&k.Use == k.Use {
 		return nil
 	}
-	names := k.Methods()
+	names := slices.DeleteFunc(k.Methods(), func(other string) bool { return other == method }) // in another configuration it may
 	if len(names) == 0 {
 		return fmt.Errorf("%s: not used by %s", k.Name, method)
 	}

@@ -202,6 +202,8 @@ var refusals = []struct {
 	{"sweep --out s --task cheetah-run --vary guidance=1,99", 2, "99 is out of range"},
 	{"sweep --out s --task cheetah-run --vary guidance=1 --vary ω=3", 2, "varied twice"},
 	{"sweep --out s --task cheetah-run --vary seed=1,2", 2, "use --seed"},
+	{"sweep --out s --task cheetah-run --vary buffer=20k,20000", 2, "are the same run"},
+	{"sweep --out s --task cheetah-run --vary evaluation.every=500,1000", 2, "changes what is measured"},
 	{"sweep --out s --task cheetah-run --vary generator.widht=8,16", 2, `did you mean "generator.width"?`},
 	{"sweep --out s --task cheetah-run --method sac --vary guidance=1,3", 2, "not used by sac"},
 	{"sweep --out s --task cheetah-run --device cuda:one", 2, "want cuda:0, cuda:1"},

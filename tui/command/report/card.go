@@ -132,6 +132,7 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 		value := strings.Trim(d.To, "'")
 		knob, isKnob := strings.CutPrefix(d.Key, "knobs.")
 		switch {
+		case !presets.Assignment{Key: d.Key}.UsedBy(&c): // a preset may set it for other methods
 		case d.Key == "knobs.tv":
 			words = append(words, "--tv "+strings.Trim(value, `"'`))
 		case isKnob:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"pgrlab/core/config"
-	"pgrlab/core/knob"
 	"pgrlab/presets"
 )
 
@@ -47,7 +46,10 @@ func (r *Flags) assign(c *config.Config) error {
 		return err
 	}
 	for _, a := range all {
-		if _, is := a.Knob(); is {
+		if name, is := a.Knob(); is {
+			if name == "tv" { // part of what the task is played as
+				_ = c.Knobs.Set(name, a.Value) // turn says what is wrong with it
+			}
 			continue
 		}
 		if err := presets.Set(c, a.Key, a.Value); err != nil {
@@ -55,15 +57,4 @@ func (r *Flags) assign(c *config.Config) error {
 		}
 	}
 	return nil
-}
-
-// Uses says whether a run can use an assignment; for a key that is not a knob this is unknown, and
-// Uses assumes so.
-func Uses(c *config.Config, a presets.Assignment) bool {
-	name, is := a.Knob()
-	if !is {
-		return true
-	}
-	k, err := knob.Find(name)
-	return err == nil && c.Uses(k) == nil
 }

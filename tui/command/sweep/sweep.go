@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -190,6 +191,10 @@ func (f *sweepFlags) checkPlace() error {
 	return nil
 }
 
+// gridFlags are the flags that say more about the jobs of a new grid. They would have no effect on
+// an existing one.
+var gridFlags = []string{"seeds", "scale", "steps", "observation", "tv", "set", "vary", "at"}
+
 // grid makes the grid that the flags ask for, or finds the one to continue.
 func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 	if f.out == "" {
@@ -198,7 +203,10 @@ func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 	if len(f.tasks) == 0 && len(f.methods) == 0 && f.preset == "" {
 		g, err := sweep.Open(f.out)
 		if errors.Is(err, os.ErrNotExist) {
-			err = cli.Usagef("sweep %s: there is none yet: say what to run with --task, --method, --seeds or --preset", f.out)
+			return nil, cli.Usagef("sweep %s: there is none yet: say what to run with --task, --method or --preset", f.out)
+		}
+		if i := slices.IndexFunc(gridFlags, f.changed); err == nil && i >= 0 {
+			return nil, cli.Usagef("sweep %s: its jobs are fixed: leave out --%s, or choose another --out for a sweep with it", f.out, gridFlags[i])
 		}
 		return g, err
 	}
@@ -236,6 +244,9 @@ func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, con
 					j, doc, err := f.job(d, problem, method, variant, seed)
 					if err != nil {
 						return nil, nil, err
+					}
+					if twin := slices.IndexFunc(configs, func(other []byte) bool { return bytes.Equal(other, doc) }); twin >= 0 && len(varied) > 0 {
+						return nil, nil, cli.Usagef("sweep: --vary: %q and %q are the same run", jobs[twin].Variant, j.Variant)
 					}
 					j.Index = len(jobs)
 					jobs, configs = append(jobs, j), append(configs, doc)

@@ -34,6 +34,9 @@ func parseVaried(texts []string) (all []varied, err error) {
 		if !is {
 			name = a.Key
 		}
+		if presets.Judges(a.Key) {
+			return nil, cli.Usagef("sweep: --vary %s: %s changes what is measured of a run and not the run: runs that differ in it alone count as one", text, name)
+		}
 		v := varied{Assignment: a}
 		if slices.ContainsFunc(all, func(other varied) bool { return other.Key == v.Key }) {
 			return nil, cli.Usagef("sweep: --vary %s: %s is varied twice", text, name)
@@ -69,19 +72,48 @@ func splitValues(text string) (all []string) {
 	return append(all, strings.TrimSpace(text[from:]))
 }
 
-// variants are the combinations for a method of the grid. A knob that one of several methods does
-// not use is not varied with that method, and a line says so; other errors show when the job is
-// made.
-func (f *sweepFlags) variants(d cli.Deps, problem, method string, all []varied, stderr io.Writer) []variant {
-	r := f.flags(problem, method, nil, 0)
-	plain, _, err := r.ConfigureElsewhere(d)
-	combined := []variant{nil}
+// variants are the combinations for a method of the grid. A knob that a run with some values of keys
+// has no use for is not varied there, and a line says so; what else cannot be is found with the job.
+func (f *sweepFlags) variants(d cli.Deps, problem, method string, all []varied, stderr io.Writer) (variants []variant) {
+	var keys, knobs []varied
 	for _, v := range all {
-		if err == nil && len(f.methods) > 1 && !runflags.Uses(&plain, v.Assignment) {
-			name, _ := v.Knob()
-			fmt.Fprintf(stderr, "%s is not varied with %s on %s, which has no use for it\n", name, plain.Method, plain.Task)
+		if _, is := v.Knob(); is {
+			knobs = append(knobs, v)
+		} else {
+			keys = append(keys, v)
+		}
+	}
+	for _, combined := range combinations(nil, keys) {
+		r := f.flags(problem, method, combined, 0)
+		plain, _, err := r.ConfigureElsewhere(d)
+		if err != nil || len(f.methods) < 2 && len(keys) == 0 {
+			variants = append(variants, combinations(combined, knobs)...)
 			continue
 		}
+		used := slices.DeleteFunc(slices.Clone(knobs), func(v varied) bool { return !v.UsedBy(&plain) })
+		variants = append(variants, combinations(combined, used)...)
+		if len(used) < len(knobs) {
+			fmt.Fprintf(stderr, "%s on %s has no use for %s: not varied there\n", strings.TrimSpace(plain.Method+" "+combined.String()), plain.Task, unused(knobs, used))
+		}
+	}
+	return variants
+}
+
+// unused names the knobs that are not among the used ones.
+func unused(knobs, used []varied) string {
+	var names []string
+	for _, v := range knobs {
+		if name, _ := v.Knob(); !slices.ContainsFunc(used, func(other varied) bool { return other.Key == v.Key }) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, " and ")
+}
+
+// combinations are those of all values, each behind the assignments of begun.
+func combinations(begun variant, all []varied) []variant {
+	combined := []variant{begun}
+	for _, v := range all {
 		var more []variant
 		for _, one := range combined {
 			for _, value := range v.values {

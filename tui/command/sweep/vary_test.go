@@ -40,15 +40,15 @@ func TestEveryCombinationIsAJob(t *testing.T) {
 	want := []string{
 		"0000-cheetah-run-sac-s0-agent.hidden=32", "0001-cheetah-run-sac-s1-agent.hidden=32",
 		"0002-cheetah-run-sac-s0-agent.hidden=16_8", "0003-cheetah-run-sac-s1-agent.hidden=16_8",
-		"0004-cheetah-run-pgr-curiosity-s0-guidance=1_agent.hidden=32", "0005-cheetah-run-pgr-curiosity-s1-guidance=1_agent.hidden=32",
-		"0006-cheetah-run-pgr-curiosity-s0-guidance=1_agent.hidden=16_8", "0007-cheetah-run-pgr-curiosity-s1-guidance=1_agent.hidden=16_8",
-		"0008-cheetah-run-pgr-curiosity-s0-guidance=3_agent.hidden=32", "0009-cheetah-run-pgr-curiosity-s1-guidance=3_agent.hidden=32",
-		"0010-cheetah-run-pgr-curiosity-s0-guidance=3_agent.hidden=16_8", "0011-cheetah-run-pgr-curiosity-s1-guidance=3_agent.hidden=16_8",
+		"0004-cheetah-run-pgr-curiosity-s0-agent.hidden=32_guidance=1", "0005-cheetah-run-pgr-curiosity-s1-agent.hidden=32_guidance=1",
+		"0006-cheetah-run-pgr-curiosity-s0-agent.hidden=32_guidance=3", "0007-cheetah-run-pgr-curiosity-s1-agent.hidden=32_guidance=3",
+		"0008-cheetah-run-pgr-curiosity-s0-agent.hidden=16_8_guidance=1", "0009-cheetah-run-pgr-curiosity-s1-agent.hidden=16_8_guidance=1",
+		"0010-cheetah-run-pgr-curiosity-s0-agent.hidden=16_8_guidance=3", "0011-cheetah-run-pgr-curiosity-s1-agent.hidden=16_8_guidance=3",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("jobs:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if said.String() != "guidance is not varied with sac on cheetah-run, which has no use for it\n" {
+	if said.String() != "sac agent.hidden=[32] on cheetah-run has no use for guidance: not varied there\nsac agent.hidden=[16,8] on cheetah-run has no use for guidance: not varied there\n" {
 		t.Errorf("said: %q", said.String())
 	}
 	dir := t.TempDir()
@@ -60,6 +60,11 @@ func TestEveryCombinationIsAJob(t *testing.T) {
 	g, err := sweep.Open(dir)
 	if err != nil || g.Version != 2 || !slices.Equal(g.Jobs, jobs) {
 		t.Errorf("%+v, %v", g, err)
+	}
+	said.Reset()
+	f.methods, f.vary = []string{"sac", "redq-curiosity"}, []string{"bonus=0.1,0.5", "bonus.function=none,curiosity"}
+	if jobs, _, err = f.expand(commandtest.Deps(), &said); err != nil || len(jobs) != 2*2*(1+2) || strings.Count(said.String(), "bonus.function=none on cheetah-run has no use for bonus: not varied there\n") != 2 {
+		t.Errorf("%d jobs, %v, said %q", len(jobs), err, said.String())
 	}
 	f.vary = nil
 	if jobs, docs, err = f.expand(commandtest.Deps(), &said); err != nil || len(jobs) != 4 {
