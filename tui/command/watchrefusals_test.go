@@ -22,6 +22,7 @@ func TestWatchRefuses(t *testing.T) {
 	}
 	write(t, "alive/config.toml", string(doc))
 	write(t, "alone/policy.bin", "")
+	write(t, "cohort/policy-0.bin", "")
 	for _, c := range []struct {
 		args   []string
 		status int
@@ -39,6 +40,7 @@ func TestWatchRefuses(t *testing.T) {
 		{[]string{"--frames", "x", "--policy", "latest"}, cli.StatusUsage, "look for runs in runs: no such file or directory"},
 		{[]string{"--frames", "x", "--policy", "alive"}, cli.StatusUsage, "read policy alive/policy.bin: there is none: a run writes it when it ends"},
 		{[]string{"--frames", "x", "--policy", "alone"}, cli.StatusUsage, "read policy alone/policy.bin: its run's config.toml must lie beside it"},
+		{[]string{"--frames", "x", "--policy", "cohort"}, cli.StatusUsage, "read policy cohort/policy-0.bin: its run's config.toml must lie beside it"},
 	} {
 		status, stdout, stderr := command(append([]string{"watch"}, c.args...)...)
 		if status != c.status || stdout != "" || stderr != "pgrlab: "+c.want+"\n" {

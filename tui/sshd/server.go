@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type Options struct {
 	// Visit serves a visitor until the visit or ctx ends; its result is the last message to the
 	// visitor.
 	Visit func(ctx context.Context, v *Visit) (said string, err error)
+
+	closing time.Duration // how long an idle visitor has to read the reason; 0: as at the server's end
 }
 
 // Visit is one session of a visitor.
@@ -36,6 +39,8 @@ type Visit struct {
 	Lines   io.Writer
 	// Terminal is the visitor's terminal; nil: there is none.
 	Terminal *Terminal
+
+	cut func() // closes the connection, unless the session has ended
 }
 
 // Terminal is what is known of a visitor's terminal.
@@ -247,7 +252,10 @@ func (s *Server) visit(ctx context.Context, v *Visit, from net.Addr) (said strin
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
 	if s.o.Idle > 0 {
 		input := &attentive{Reader: v.Input, idle: s.o.Idle}
-		input.timer = time.AfterFunc(s.o.Idle, func() { cancel(fmt.Errorf("no key for %v", s.o.Idle)) })
+		input.timer = time.AfterFunc(s.o.Idle, func() {
+			cancel(fmt.Errorf("no key for %v", s.o.Idle))
+			time.AfterFunc(cmp.Or(s.o.closing, closing), v.cut) // a client that does not read leaves the visit in a write
+		})
 		defer input.timer.Stop()
 		v.Input = input
 	}

@@ -210,6 +210,32 @@ func TestIdleVisitorsLeave(t *testing.T) {
 	}
 }
 
+// A visitor who has stopped reading and types nothing does not keep a place.
+func TestIdleVisitorsWhoDoNotReadLeave(t *testing.T) {
+	left := make(chan error, 1)
+	s := serve(t, Options{Idle: time.Millisecond, closing: time.Millisecond, Visit: func(_ context.Context, v *Visit) (said string, err error) {
+		for err == nil { // more than fits on the way
+			_, err = v.Output.Write(make([]byte, 1<<20))
+		}
+		left <- err
+		return "", err
+	}})
+	client, err := s.dial(ssh.PublicKeys(s.bob))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	session, err := client.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := session.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	session.Start("look") // an error if the connection is cut before its answer
+	<-left
+}
+
 // The size, its changes and the permitted variables are passed on; other variables are not.
 func TestATerminalIsDescribed(t *testing.T) {
 	s := serve(t, Options{Visit: func(_ context.Context, v *Visit) (string, error) {

@@ -50,7 +50,15 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 			said, err := "", error(nil)
 			person, err := s.person(conn)
 			if err == nil {
-				said, err = s.visit(ctx, one.visit(person, command), conn.RemoteAddr())
+				v := one.visit(person, command)
+				v.cut = func() {
+					select {
+					case <-ended:
+					default:
+						g.Close()
+					}
+				}
+				said, err = s.visit(ctx, v, conn.RemoteAddr())
 			}
 			one.end(said, err)
 		}()

@@ -105,9 +105,20 @@ type Client struct {
 // patience is how long a command may take. It is longer than all of ssh's own limits below.
 const patience = time.Minute
 
+const controlName = "pgrlab-ssh-" // followed by up to 10 digits
+
+// maxTemporary is the longest folder for temporary files that a control folder is made in. The path
+// of a socket has at most 103 bytes on macOS, and 107 on Linux. ssh takes 40 for the name, and 17
+// more while it begins to listen.
+const maxTemporary = 103 - len("/"+controlName+"4294967295"+"/") - 40 - 17
+
 // NewClient makes a client. The caller has to close it.
 func NewClient(r Record) (*Client, error) {
-	control, err := os.MkdirTemp("", "pgrlab-ssh-")
+	temporary := os.TempDir()
+	if len(temporary) > maxTemporary {
+		temporary = "/tmp"
+	}
+	control, err := os.MkdirTemp(temporary, controlName)
 	return &Client{Record: r, control: control, used: map[string]bool{}}, err
 }
 

@@ -3,7 +3,10 @@ package ssh
 import (
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -30,5 +33,27 @@ func TestTheRecordIsKept(t *testing.T) {
 	}
 	if got, err := Open(dir); err != nil || !reflect.DeepEqual(got, r) {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// ssh can listen on its sockets however long the path of the folder for temporary files is.
+func TestSocketsHaveShortPaths(t *testing.T) {
+	for _, length := range []int{0, maxTemporary + 1, 200} {
+		temporary := filepath.Join(t.TempDir(), strings.Repeat("x", length))
+		if err := os.MkdirAll(temporary, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("TMPDIR", temporary)
+		c, err := NewClient(Record{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		socket := strings.TrimPrefix(c.options()[len(c.options())-1], "ControlPath=")
+		longest := strings.Replace(socket, "%C", strings.Repeat("0", 40), 1) + ".0123456789abcdef"
+		info, err := os.Stat(filepath.Dir(socket))
+		if err != nil || info.Mode().Perm() != 0o700 || len(longest) > 103 {
+			t.Errorf("%v, %v: %d bytes: %s", info.Mode(), err, len(longest), longest)
+		}
 	}
 }

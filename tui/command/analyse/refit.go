@@ -196,7 +196,7 @@ func (p *refitProgress) show(now inspect.OfflineProgress, at time.Time) {
 		text += fmt.Sprintf("  %d/%d", now.Done, now.Of)
 	}
 	if now.Done > 0 && now.Done < now.Of {
-		left := at.Sub(p.begun) * time.Duration(now.Of-now.Done) / time.Duration(now.Done)
+		left := time.Duration(float64(at.Sub(p.begun)) * float64(now.Of-now.Done) / float64(now.Done)) // the product may exceed 64 bits
 		text += "  eta " + terminal.Clock(left)
 	}
 	p.Rewrite(text)

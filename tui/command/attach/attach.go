@@ -35,6 +35,9 @@ q leaves, and the run goes on, whatever becomes of this terminal; ctrl+\ leaves 
 even if the run does not answer, and ctrl-z suspends the screen, not the run. When the
 run ends the screen stays.
 
+--plain prints lines instead, and takes commands as lines: quit leaves. The end of a
+file or pipe with commands does not leave, so that a log goes on until the run ends.
+
 A run in a Slurm job on another machine is reached by a step of that job (srun
 --overlap), if this program and the run's folder are on a disk that both machines see.`,
 		Example: `  pgrlab attach
@@ -57,6 +60,9 @@ A run in a Slurm job on another machine is reached by a step of that job (srun
 			t := remote.Terminal{
 				Keys: in, Output: out, Size: tui.Size{Columns: 80, Rows: 24}, Environ: terminal.Variables(), Characters: terminal.Characters(),
 				Plain: lines || os.Getenv("TERM") == "dumb", Name: terminal.Name(),
+			}
+			if t.Plain && !terminal.IsTerminal(in) {
+				t.Keys = unattended{in, c.Context()}
 			}
 			ended := false
 			t.Ended = func() { ended = true }
@@ -81,6 +87,21 @@ A run in a Slurm job on another machine is reached by a step of that job (srun
 	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
 	c.Flags().BoolVar(&stream, "stream", false, "copy between the run and standard input and output; attach on another machine starts this here")
 	return c
+}
+
+// unattended is input without a person: its end is no hang-up, as it would be with a terminal.
+type unattended struct {
+	io.Reader
+	ctx context.Context
+}
+
+// Read reads; after the end it waits until ctx ends.
+func (u unattended) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if n == 0 && err != nil {
+		<-u.ctx.Done()
+	}
+	return n, err
 }
 
 // bridge is the end of a stream on a run's machine.

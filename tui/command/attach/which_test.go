@@ -1,12 +1,15 @@
 package attach
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -149,4 +152,24 @@ func TestChooserFits(t *testing.T) {
 			m = press(m, tea.KeyMsg{Type: tea.KeyDown})
 		}
 	}
+}
+
+// The end of a file with commands does not end a log.
+func TestALogGoesOnAfterItsInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan string, 1)
+		go func() {
+			all, _ := io.ReadAll(unattended{strings.NewReader("note x\n"), ctx})
+			ended <- string(all)
+		}()
+		synctest.Wait()
+		if len(ended) > 0 {
+			t.Error("it ended with its input")
+		}
+		cancel()
+		if got := <-ended; got != "note x\n" {
+			t.Errorf("%q", got)
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package rundir
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -137,8 +136,9 @@ func SplitPosition(name string) (dir string, at *knob.Position, err error) {
 // Standing is how far the run in a folder has come according to its journal.
 func Standing(dir string) (where string, done bool) {
 	step, steps := 0, 0
-	if text, err := run.ReadFile(dir, run.JournalName); err == nil {
-		for r := run.NewReader(bytes.NewReader(text)); ; {
+	if file, err := run.OpenFile(dir, run.JournalName); err == nil {
+		defer file.Close()
+		for r := run.NewReader(file); ; {
 			e, err := r.Next()
 			if err != nil {
 				break
@@ -167,7 +167,7 @@ func Saved(dir string, step int) (offline.Run, error) {
 // SplitStep reads DIR or DIR@STEP; without a step the step is negative.
 func SplitStep(text string) (dir string, step int, err error) {
 	i := strings.LastIndexByte(text, '@')
-	if i < 0 {
+	if i < 0 || Exists(text) {
 		return text, -1, nil
 	}
 	if step, err = knob.ParseCount(text[i+1:]); err != nil {

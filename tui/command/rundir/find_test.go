@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,5 +23,22 @@ func TestRunsHaveNamesAmongOthers(t *testing.T) {
 		if got := Name(path); got != want {
 			t.Errorf("%s is called %s, want %s", path, got, want)
 		}
+	}
+}
+
+// An @ in the name of a folder that exists does not begin a step.
+func TestFoldersWithAnAt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("me@home/run", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{"me@home/run": "me@home/run at -1", "me@home/run@2k": "me@home/run at 2000", "run@7": "run at 7"} {
+		dir, step, err := SplitStep(text)
+		if got := fmt.Sprintf("%s at %d", dir, step); got != want || err != nil {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+	}
+	if _, _, err := SplitStep("me@work/run"); err == nil {
+		t.Error("there is no such folder")
 	}
 }

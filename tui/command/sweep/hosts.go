@@ -41,7 +41,7 @@ type hosts struct {
 	ended  func(sweep.Job) // is told of jobs that are done
 	pulses map[string]pulse
 	done   map[int]bool
-	gone   map[string]string // how workers ended, where that was reported
+	gone   map[string]string // how workers ended, or why there is none, where that was reported
 }
 
 func newHosts(g *sweep.Grid, out string, r ssh.Record) *hosts {
@@ -71,14 +71,7 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	var fit []ssh.Host
-	for _, host := range h.record.Hosts {
-		if err := check(ctx, client, host, h.record.Dir, token, build); err != nil {
-			say(fmt.Sprintf("%s: %s", host.Name, cli.Line(err)))
-			continue
-		}
-		fit = append(fit, host)
-	}
+	fit := h.fit(ctx, client, token, build, say)
 	if n := len(h.record.Hosts) - len(fit); n > 0 && (first || len(fit) == 0) {
 		return fmt.Errorf("%d of %d hosts cannot take part: mend that or leave them out of --on", n, len(h.record.Hosts))
 	}
@@ -89,6 +82,19 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 		say(fmt.Sprintf("%s: %s", host.Name, h.start(ctx, client, host)))
 	}
 	return nil
+}
+
+// fit finds the hosts that can take part, and reports the others.
+func (h *hosts) fit(ctx context.Context, client *ssh.Client, token *sweep.Token, build string, say func(string)) (fit []ssh.Host) {
+	for _, host := range h.record.Hosts {
+		if err := check(ctx, client, host, h.record.Dir, token, build); err != nil {
+			h.gone[host.Name] = cli.Line(err)
+			say(fmt.Sprintf("%s: %s", host.Name, h.gone[host.Name]))
+			continue
+		}
+		fit = append(fit, host)
+	}
+	return fit
 }
 
 // check says why a host cannot take part.
@@ -126,7 +132,8 @@ func (h *hosts) start(ctx context.Context, client *ssh.Client, host ssh.Host) st
 	case errors.As(err, &failed) && failed.Status == cli.StatusElsewhere:
 		return "is at work already"
 	}
-	return cli.Line(err)
+	h.gone[host.Name] = cli.Line(err)
+	return h.gone[host.Name]
 }
 
 // look reads what has changed on the disk.

@@ -30,31 +30,29 @@ type place interface {
 	requeue(ctx context.Context, say func(string)) error
 }
 
-// placesOf finds the places where a sweep runs.
-func placesOf(c *cobra.Command, dir string) (all []place, err error) {
-	g, err := sweep.Open(dir)
+// placesOf finds the places where a sweep runs. There are none if it ran on this machine only and no
+// process works at it now.
+func placesOf(dir string) (g *sweep.Grid, all []place, err error) {
+	g, err = sweep.Open(dir)
 	if err != nil {
-		return nil, cli.AsUsage(err)
+		return nil, nil, cli.AsUsage(err)
 	}
 	made, err := newCluster(g, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(made.array.Submissions) > 0 {
 		all = append(all, made)
 	}
 	record, err := ssh.Open(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return nil, nil, err
 	}
 	w := &workers{grid: g, out: dir, record: record}
 	if len(w.here()) > 0 || len(record.Hosts) > 0 {
 		all = append(all, w)
 	}
-	if len(all) == 0 {
-		return nil, cli.Usagef("sweep %s %s: no sweep is at work at it: pgrlab sweep --out %s begins one", c.Name(), dir, dir)
-	}
-	return all, nil
+	return g, all, nil
 }
 
 // workers are the workers of a sweep: on hosts, and sweeps on this machine.
@@ -137,9 +135,12 @@ func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n 
 
 // inAll calls do for all places of a command's sweep, and writes the results.
 func inAll(cmd *cobra.Command, dir string, do func(place) (string, error)) error {
-	all, err := placesOf(cmd, dir)
+	_, all, err := placesOf(dir)
 	if err != nil {
 		return err
+	}
+	if len(all) == 0 {
+		return cli.Usagef("sweep %s %s: no sweep is at work at it: pgrlab sweep --out %s begins one", cmd.Name(), dir, dir)
 	}
 	for _, p := range all {
 		said, e := do(p)
@@ -162,9 +163,12 @@ func statusCommand() *cobra.Command {
 		Example: `  pgrlab sweep status sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			all, err := placesOf(cmd, args[0])
+			g, all, err := placesOf(args[0])
 			if err != nil {
 				return err
+			}
+			if len(all) == 0 {
+				all = []place{&workers{grid: g, out: args[0]}}
 			}
 			ctx, stop := context.WithTimeout(cmd.Context(), time.Minute)
 			defer stop()

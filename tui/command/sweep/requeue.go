@@ -17,7 +17,7 @@ import (
 )
 
 // errStandstill ends an attempt that would be repeated for ever.
-var errStandstill = errors.New("saved no step within its time: not queued again; give the jobs more time (--sbatch --time=…)")
+var errStandstill = errors.New("saved no progress within its time: not queued again; give the jobs more time (--sbatch --time=…)")
 
 // warned ends an attempt that Slurm warns: its time is nearly over, or another job wants the node.
 // Training itself handles SIGTERM, which follows, or comes alone with scancel.
@@ -74,22 +74,23 @@ func attemptAndRequeue(parent context.Context, g *sweep.Grid, element string, jo
 }
 
 // progress is how far each of the jobs has come on the disk.
-func progress(g *sweep.Grid, jobs []sweep.Job) (all []int) {
+func progress(g *sweep.Grid, jobs []sweep.Job) (all []string) {
 	for _, j := range jobs {
 		if _, done := g.Result(j); done {
-			all = append(all, j.Steps)
+			all = append(all, "done")
 			continue
 		}
-		all = append(all, savedStep(g.Run(j)))
+		all = append(all, saved(g.Run(j)))
 	}
 	return all
 }
 
-// savedStep is the step of a run's latest checkpoint; −1 before the first.
-func savedStep(dir string) int {
+// saved is the position of a run's latest checkpoint; empty before the first. The env step alone
+// would not do, since a single fit may take longer than an attempt.
+func saved(dir string) string {
 	all, err := run.Checkpoints(dir)
 	if err != nil || len(all) == 0 {
-		return -1
+		return ""
 	}
-	return all[0].Step
+	return all[0].Position
 }

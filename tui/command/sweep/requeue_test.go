@@ -5,10 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
+	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/tui/command/cli"
 )
@@ -78,5 +80,26 @@ func TestElement(t *testing.T) {
 	t.Setenv("SLURM_ARRAY_TASK_ID", "")
 	if _, err := element(); err == nil || !strings.Contains(err.Error(), "no element of a job array") {
 		t.Errorf("outside of Slurm: %v", err)
+	}
+}
+
+// A fit may take longer than an attempt: a checkpoint further on in it is progress.
+func TestAFitOfSeveralAttempts(t *testing.T) {
+	g := made(t)
+	folder, err := run.Create(g.Run(g.Jobs[0]), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	var before []string
+	for _, position := range []string{"9/fit:5000", "9/fit:80000", "9"} {
+		if _, _, err := folder.WriteCheckpoint(&run.Checkpoint{Header: run.Header{Step: 9, Position: position, Journal: run.EmptyMark()}}); err != nil {
+			t.Fatal(err)
+		}
+		now := progress(g, g.Jobs)
+		if slices.Equal(now, before) || !slices.Equal(now, progress(g, g.Jobs)) {
+			t.Errorf("%q after %q", now, before)
+		}
+		before = now
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,12 +20,12 @@ import (
 // every half minute.
 type Progress struct {
 	w      io.Writer
-	screen io.Writer // the raw w if it is a terminal; else nil
-	width  int       // of the terminal; 0: unknown
-	last   time.Time // time of the last plain line
-	open   bool      // a rewritten line is shown
-	block  int       // number of rewritten lines shown
-	events int       // number of events written so far
+	screen io.Writer                  // the raw w if it is a terminal; else nil
+	size   func() (columns, rows int) // of the terminal now; 0: unknown
+	last   time.Time                  // time of the last plain line
+	open   bool                       // a rewritten line is shown
+	block  int                        // number of rewritten lines shown
+	events int                        // number of events written so far
 }
 
 const plainEvery = 30 * time.Second
@@ -71,10 +72,8 @@ func (p *Progress) Rewrite(text string) {
 		fmt.Fprintln(p.w, printable.Line(text))
 		return
 	}
-	if p.width > 0 && len([]rune(text)) >= p.width {
-		text = string([]rune(text)[:p.width-1])
-	}
-	fmt.Fprintf(p.screen, "\r\x1b[K%s", printable.Line(text))
+	columns, _ := p.size()
+	fmt.Fprintf(p.screen, "\r\x1b[K%s", printable.Line(cut(text, columns)))
 	p.open = true
 }
 
@@ -86,13 +85,32 @@ func (p *Progress) RewriteAll(lines []string) {
 		return
 	}
 	p.Clear()
+	columns, rows := p.size()
+	lines = fit(lines, rows)
 	for _, text := range lines {
-		if p.width > 0 && len([]rune(text)) >= p.width {
-			text = string([]rune(text)[:p.width-1])
-		}
-		fmt.Fprintln(p.w, printable.Line(text))
+		fmt.Fprintln(p.w, printable.Line(cut(text, columns)))
 	}
 	p.block = len(lines)
+}
+
+// cut leaves a line's last column free, so that the terminal does not wrap it.
+func cut(text string, columns int) string {
+	if all := []rune(text); columns > 0 && len(all) >= columns {
+		return string(all[:columns-1])
+	}
+	return text
+}
+
+// fit leaves out lines of a block that is too high: the cursor cannot return to lines that have left
+// the screen. The last line, which is the summary, stays.
+func fit(lines []string, rows int) []string {
+	room := max(2, rows-2)
+	if rows == 0 || len(lines) <= room {
+		return lines
+	}
+	shown := room - 2
+	more := fmt.Sprintf("and %d more", len(lines)-1-shown)
+	return append(slices.Clone(lines[:shown]), more, lines[len(lines)-1])
 }
 
 // Clear removes the rewritten lines.
@@ -179,7 +197,10 @@ func NewProgress(w io.Writer) *Progress {
 	p := &Progress{w: w}
 	if f, ok := cli.Raw(w).(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.screen = f
-		p.width, _, _ = term.GetSize(int(f.Fd()))
+		p.size = func() (columns, rows int) {
+			columns, rows, _ = term.GetSize(int(f.Fd()))
+			return columns, rows
+		}
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,13 +68,40 @@ func TestRewrittenProgress(t *testing.T) {
 	r := &scriptedRun{snapshot: &event.Snapshot{Step: 5, Steps: 10, Phase: knob.Collect, StepsPerSec: 100}}
 	var out bytes.Buffer
 	p := NewProgress(&out)
-	p.screen, p.width = p.w, 16
+	p.screen, p.size = p.w, func() (columns, rows int) { return 16, 24 }
 	p.Tick(r, time.Unix(0, 0))
 	r.add(6, event.Noted{Text: "hello"})
 	p.Tick(r, time.Unix(0, 1))
 	want := "\r\x1b[Kstep 5/10 50%  " + "\r\x1b[Kstep 6: note: hello\n" + "\r\x1b[Kstep 5/10 50%  "
 	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+// A block of lines is never higher or wider than the terminal is at that moment, since what leaves
+// the screen cannot be removed. The summary stays.
+func TestABlockFitsTheTerminal(t *testing.T) {
+	lines := []string{"one", "two", "three", "four", "five", "3 of 5 done"}
+	for _, c := range []struct {
+		columns, rows int
+		want          string
+	}{
+		{80, 24, "one\ntwo\nthree\nfour\nfive\n3 of 5 done\n"},
+		{5, 8, "one\ntwo\nthre\nfour\nfive\n3 of\n"},
+		{80, 7, "one\ntwo\nthree\nand 2 more\n3 of 5 done\n"},
+		{80, 2, "and 5 more\n3 of 5 done\n"},
+		{0, 0, "one\ntwo\nthree\nfour\nfive\n3 of 5 done\n"},
+	} {
+		var out bytes.Buffer
+		p := NewProgress(&out)
+		p.screen, p.size = p.w, func() (columns, rows int) { return 80, 24 }
+		p.RewriteAll([]string{"before"})
+		out.Reset()
+		p.size = func() (columns, rows int) { return c.columns, c.rows }
+		p.RewriteAll(lines)
+		if want := "\r\x1b[1A\x1b[J" + c.want; out.String() != want || p.block != strings.Count(c.want, "\n") {
+			t.Errorf("%dx%d: %d lines: %q, want %q", c.columns, c.rows, p.block, out.String(), want)
+		}
 	}
 }
 

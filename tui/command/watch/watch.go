@@ -54,7 +54,8 @@ brightness.
 
 The actions are random, or those of a policy that a run has saved: its policy.bin, its
 folder, or latest for the run that was written last below $PGRLAB_RUNS or ./runs. The
-task is then the run's own, unless --task names another one of the same sizes.
+folder of a cohort stands for its first member, policy-0.bin. The task is then the run's
+own, unless --task names another one of the same sizes.
 
 Keys: space pauses, . makes one step, n begins the next episode, q leaves.
 
@@ -182,6 +183,9 @@ type savedPolicy struct {
 	config config.Config
 }
 
+// firstOfCohort is the policy of the first member of a cohort, which has no policy.bin.
+const firstOfCohort = "policy-0.bin"
+
 // findPolicy finds the file that a path refers to, and the configuration beside it.
 func findPolicy(path string) (*savedPolicy, error) {
 	if path == "latest" && !rundir.Exists(path) {
@@ -191,7 +195,11 @@ func findPolicy(path string) (*savedPolicy, error) {
 		}
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, run.PolicyName)
+		dir := path
+		path = filepath.Join(dir, run.PolicyName)
+		if !rundir.Exists(path) && rundir.Exists(filepath.Join(dir, firstOfCohort)) {
+			path = filepath.Join(dir, firstOfCohort)
+		}
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read policy %s: there is none: a run writes it when it ends", path)
