@@ -9,6 +9,7 @@ import (
 // Memory is the device memory that Residents needs; P is an address in it.
 type Memory[P any] interface {
 	Alloc(elements int) (P, error)
+	// Free does nothing with the zero value of P, which is no address.
 	Free(p P, elements int) error
 	// Upload and Download are complete when they return.
 	Upload(to P, from []float32) error
@@ -143,7 +144,7 @@ func (r *Residents[P]) Push(host []float32) error {
 }
 
 // Park copies all numbers to the host and frees the device's memory. Tensors remain recorded; those
-// that are used after Wake have new addresses.
+// that are used after Wake have new addresses. If numbers cannot be copied, nothing is freed.
 func (r *Residents[P]) Park() error {
 	var err error
 	for _, x := range r.held {
@@ -155,20 +156,26 @@ func (r *Residents[P]) Park() error {
 	return r.Drop()
 }
 
-// Drop frees the device's memory and leaves the host's numbers as they are.
+// Parked reports whether nothing is in the device's memory, as after Park.
+func (r *Residents[P]) Parked() bool { return r.parked }
+
+// Drop frees the device's memory and leaves the host's numbers as they are. No tensor keeps an
+// address, so that a Wake that fails can be followed by another Drop.
 func (r *Residents[P]) Drop() error {
 	var err error
 	if !r.parked {
+		var none P
 		for _, x := range r.held {
 			err = errors.Join(err, r.memory.Free(x.At, len(x.Host)))
-			x.Changed = false
+			x.At, x.Changed = none, false
 		}
 	}
 	r.parked = true
 	return err
 }
 
-// Wake ends Park: every held tensor has memory again, filled with the host's numbers.
+// Wake ends Park: every held tensor has memory again, filled with the host's numbers. If it fails,
+// some have memory and some do not, until Drop.
 func (r *Residents[P]) Wake() error {
 	if !r.parked {
 		return nil

@@ -77,7 +77,20 @@ func TestATensorIsHeldWhileAProgramUsesIt(t *testing.T) {
 	if err := r.Leave(third); err != nil || len(s.at) != 0 {
 		t.Errorf("left: %d in memory: %v", len(s.at), err)
 	}
+	fourth, err := r.Use(host)
+	if err := errors.Join(err, r.Park()); err != nil || !r.Parked() || fourth.At != 0 {
+		t.Fatalf("parked: the tensor is at %d: %v", fourth.At, err)
+	}
 	s.full = true
+	if err := r.Wake(); err == nil || r.Parked() {
+		t.Errorf("a full device woke: %v", err)
+	}
+	if err := r.Drop(); err != nil || !r.Parked() || fourth.At != 0 {
+		t.Errorf("dropped: the tensor is at %d: %v", fourth.At, err)
+	}
+	if err := r.Leave(fourth); err != nil {
+		t.Error(err)
+	}
 	if _, err := r.Use(host); err == nil {
 		t.Error("a full device took a tensor")
 	}

@@ -33,5 +33,4 @@
 // addition to the layer's result becomes the start of its sums. An activation that only layers read
 // is evaluated as they copy their operand, once for each element. A program's dump shows which step
 // does what.
-// each element. A program's dump says at which step what is done.
 package cpu

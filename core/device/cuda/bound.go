@@ -50,10 +50,10 @@ func (b *bound) take(d *Device, block, up, down int) (err error) {
 		return err
 	}
 	if b.up, err = d.ctx.AllocHost(up); err != nil {
-		return err
+		return d.failed(err)
 	}
 	b.down, err = d.ctx.AllocHost(down)
-	return err
+	return d.failed(err)
 }
 
 // settle waits for the tables to be in place and marks the bound as complete.

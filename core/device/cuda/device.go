@@ -183,7 +183,7 @@ func (d *Device) function(name string) (driver.Function, error) {
 				}
 				loaded, err := d.ctx.Load(m.Text)
 				if err != nil {
-					return nil, fmt.Errorf("compile %s: %w", m.Name, err)
+					return nil, d.failed(fmt.Errorf("compile %s: %w", m.Name, err))
 				}
 				d.loaded[m.Name] = loaded
 			}
@@ -191,7 +191,7 @@ func (d *Device) function(name string) (driver.Function, error) {
 			if err == nil {
 				d.functions[name] = f
 			}
-			return f, err
+			return f, d.failed(err)
 		}
 	}
 	return nil, fmt.Errorf("there is no kernel %s for compute capability %d.%d", name, d.info.Capability[0], d.info.Capability[1])
@@ -200,7 +200,8 @@ func (d *Device) function(name string) (driver.Function, error) {
 // gone reports that the device holds nothing that could be given back.
 func (d *Device) gone() bool { return d.ctx == nil || d.lost != nil }
 
-// failed records whether the device is lost.
+// failed records whether the device is lost, and turns the driver's lack of memory into the one that
+// callers with a choice look for.
 func (d *Device) failed(err error) error {
 	if err == nil {
 		return nil
@@ -208,6 +209,10 @@ func (d *Device) failed(err error) error {
 	var lost *driver.LostDevice
 	if errors.As(err, &lost) {
 		d.lost = err
+	}
+	var full *driver.OutOfMemory
+	if errors.As(err, &full) {
+		return &device.OutOfMemory{Asked: full.Asked, Free: full.Free, Total: full.Total, Err: err}
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/plan"
 	"pgrlab/core/testing/emulator"
@@ -64,8 +65,77 @@ func (f *faulty) life(t *testing.T) (dev *Device, err error) {
 	return dev, errors.Join(l.program.Run(2), plan.Fetch(dev, l.w), l.program.Close(), dev.Close())
 }
 
+// failNext makes a call of the driver fail: the nth from now on.
+func (f *faulty) failNext(call string, nth, code int) {
+	f.call, f.nth, f.code = call, f.calls[call]+nth, code
+}
+
+// A device that cannot be taken again is parked as before, whatever found no memory, and the next
+// run takes it with all numbers.
+func TestAWakeThatFails(t *testing.T) {
+	if onGPU {
+		t.Skip("it is the emulated driver's: without PGRLAB_GPU")
+	}
+	f := newFaulty()
+	dev, err := f.device()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, want := newLine(t, dev), newLine(t, onCPU(t))
+	if _, err := dev.Store(4, 3); err != nil {
+		t.Fatal(err)
+	}
+	const held = 8 // w, b, two moments of each, the average, the store
+	for nth := 1; nth <= held; nth++ {
+		l.run(t, 1)
+		want.run(t, 1)
+		if err := dev.Park(); err != nil {
+			t.Fatal(err)
+		}
+		f.failNext("cuMemAlloc", nth, 2)
+		err := dev.Wake()
+		var full *device.OutOfMemory
+		if all, _ := f.Devices(); !errors.As(err, &full) || dev.Memory().Total() != 0 || all[0].Free != all[0].Memory {
+			t.Fatalf("allocation %d failed: %v; there is %v", nth, err, dev.Memory())
+		}
+	}
+	l.run(t, 1)
+	want.run(t, 1)
+	if err := errors.Join(plan.Fetch(dev, l.w, l.average), dev.Close()); err != nil {
+		t.Fatal(err)
+	}
+	close32(t, "w", l.w.Data, want.w.Data, 1e-5)
+	close32(t, "its average", l.average.Data, want.average.Data, 1e-5)
+}
+
+// A device stays taken if a tensor cannot be copied from it.
+func TestAParkThatFails(t *testing.T) {
+	if onGPU {
+		t.Skip("it is the emulated driver's: without PGRLAB_GPU")
+	}
+	f := newFaulty()
+	dev, err := f.device()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, want := newLine(t, dev), newLine(t, onCPU(t))
+	l.run(t, 2)
+	want.run(t, 2)
+	f.failNext("cuMemcpyDtoHAsync", 2, 1)
+	if err := dev.Park(); err == nil || dev.Memory().Tensors == 0 {
+		t.Fatalf("parked without a tensor: %v, %v", err, dev.Memory())
+	}
+	l.run(t, 1)
+	want.run(t, 1)
+	if err := errors.Join(dev.Park(), dev.Close()); err != nil {
+		t.Fatal(err)
+	}
+	close32(t, "w", l.w.Data, want.w.Data, 1e-5)
+	close32(t, "its average", l.average.Data, want.average.Data, 1e-5)
+}
+
 // whenFull are the calls that may run out of memory.
-var whenFull = []string{"cuDevicePrimaryCtxRetain", "cuMemAlloc", "cuMemHostAlloc", "cuModuleLoadDataEx", "cuGraphInstantiate", "cuLaunchKernel", "cuGraphLaunch"}
+var whenFull = []string{"cuDevicePrimaryCtxRetain", "cuMemAlloc", "cuMemHostAlloc", "cuModuleLoadDataEx", "cuModuleGetFunction", "cuGraphInstantiate", "cuLaunchKernel", "cuGraphLaunch"}
 
 // Any call of the driver may fail, with any code: the caller is told, what is lost stays lost and
 // says so, nothing hangs or panics, closing gives all memory back, and the next device works.
@@ -95,10 +165,13 @@ func TestEveryCallCanFail(t *testing.T) {
 					error
 					DeviceFailed() bool
 				}
+				var full *device.OutOfMemory
 				switch {
 				case err == nil && call == "cuModuleGetFunction":
 				case err == nil:
 					t.Errorf("%s, and nobody noticed", name)
+				case code == 2 && call != "cuDevicePrimaryCtxRetain" && !errors.As(err, &full):
+					t.Errorf("%s: %v is no lack of memory", name, err)
 				case code != 1 && !errors.As(err, &gone):
 					t.Errorf("%s: %v is no failure of the device", name, err)
 				case code == 1 && errors.As(err, &gone):

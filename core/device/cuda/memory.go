@@ -55,10 +55,6 @@ func (d *Device) alloc(account *uint64, bytes int) (driver.Ptr, error) {
 	}
 	p, err := d.ctx.Alloc(int(need))
 	if err != nil {
-		var full *driver.OutOfMemory
-		if errors.As(err, &full) {
-			err = &device.OutOfMemory{Asked: full.Asked, Free: full.Free, Total: full.Total, Err: err}
-		}
 		return 0, d.failed(err)
 	}
 	*account += need
@@ -129,14 +125,19 @@ func (m memory) Download(to []float32, from driver.Ptr) error {
 }
 
 // Park brings all tensors to the host and releases the GPU, including its context. The next run
-// takes the GPU again. Programs remain.
+// takes the GPU again. Programs remain. If a tensor cannot be brought, the GPU stays taken, because
+// the newest numbers are only there.
 func (d *Device) Park() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ctx == nil {
 		return d.lost
 	}
-	err := errors.Join(d.unbind(), d.residents.Park(), d.freeStores(), d.freeWorkspace(), d.ctx.Close())
+	err := errors.Join(d.unbind(), d.residents.Park())
+	if d.lost == nil && !d.residents.Parked() {
+		return err
+	}
+	err = errors.Join(err, d.freeStores(), d.freeWorkspace(), d.ctx.Close())
 	d.ctx = nil
 	d.epoch++
 	return err
@@ -160,10 +161,11 @@ func (d *Device) wake() error {
 	if err := d.begin(); err != nil {
 		return fmt.Errorf("cuda: take the GPU again: %w", err)
 	}
-	if err := d.residents.Wake(); err != nil {
-		return err
+	err := d.residents.Wake()
+	if err == nil {
+		err = d.takeStores()
 	}
-	if err := d.takeStores(); err != nil { // parked as before
+	if err != nil { // parked as before
 		err = errors.Join(err, d.residents.Drop(), d.freeStores(), d.ctx.Close())
 		d.ctx = nil
 		return fmt.Errorf("cuda: take the GPU again: %w", err)

@@ -8,7 +8,6 @@ import "unsafe"
 // Go cannot preempt assembly, so no call runs for as long as a millisecond, and each call goes
 // through a function that is not inlined: the function's prologue is where the scheduler and the
 // collector get their turn.
-// scheduler and the collector get their turn.
 type machine struct {
 	lanes int // float32 of one vector
 

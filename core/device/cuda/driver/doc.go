@@ -17,5 +17,4 @@
 // Only one package imports purego, because purego links a program to the system's C library at run
 // time even without cgo. Built with -tags nogpu, the program is static again, and runs on systems
 // without glibc.
-// again, and runs on systems without glibc.
 package driver

@@ -19,7 +19,7 @@ type Driver interface {
 // Info describes a device.
 type Info struct {
 	Index      int
-	Name, UUID string // the UUID as nvidia-smi writes it: GPU-…
+	Name, UUID string // the UUID as nvidia-smi writes it: GPU-…, or MIG-… of a part of one
 	Capability [2]int // 8, 0 of sm_80
 	// Memory and Free are in bytes; Free is the memory that was free when the device was queried.
 	Memory, Free   uint64

@@ -22,6 +22,7 @@ const (
 	cuDeviceGet
 	cuDeviceGetName
 	cuDeviceGetUUID
+	cuDeviceGetUUIDOfPart
 	cuDeviceGetAttribute
 	cuDeviceTotalMem
 	cuDevicePrimaryCtxSetFlags
@@ -68,7 +69,8 @@ var exported = [symbols][]string{
 	cuDeviceGetCount:           {"cuDeviceGetCount"},
 	cuDeviceGet:                {"cuDeviceGet"},
 	cuDeviceGetName:            {"cuDeviceGetName"},
-	cuDeviceGetUUID:            {"cuDeviceGetUuid_v2", "cuDeviceGetUuid"}, // v2, of 11.4, knows the parts of a MIG device
+	cuDeviceGetUUID:            {"cuDeviceGetUuid"},
+	cuDeviceGetUUIDOfPart:      {"cuDeviceGetUuid_v2", ""}, // came with 11.4, as parts (MIG) with UUIDs of their own did
 	cuDeviceGetAttribute:       {"cuDeviceGetAttribute"},
 	cuDeviceTotalMem:           {"cuDeviceTotalMem_v2"},
 	cuDevicePrimaryCtxSetFlags: {"cuDevicePrimaryCtxSetFlags_v2"},

@@ -113,11 +113,10 @@ func (n *native) describe(i int) (Info, error) {
 		return fail(r)
 	}
 	d.Name, _, _ = strings.Cut(string(c.text[:]), "\x00")
-	if r := n.call(cuDeviceGetUUID, at(&c.uuid), device); r != success {
+	var r result
+	if d.UUID, r = n.uuid(c, device); r != success {
 		return fail(r)
 	}
-	u := c.uuid
-	d.UUID = fmt.Sprintf("GPU-%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 	if r := n.call(cuDeviceTotalMem, at(&c.word), device); r != success {
 		return fail(r)
 	}
@@ -135,6 +134,24 @@ func (n *native) describe(i int) (Info, error) {
 		*a.into = int(c.number)
 	}
 	return d, nil
+}
+
+// uuid returns a device's UUID as nvidia-smi and NVML write it. A part of a GPU (MIG) has a UUID of
+// its own, and only the newer function returns that one instead of the whole GPU's.
+func (n *native) uuid(c *cells, device uintptr) (string, result) {
+	if r := n.call(cuDeviceGetUUID, at(&c.uuid), device); r != success {
+		return "", r
+	}
+	u, kind := c.uuid, "GPU"
+	if n.addresses[cuDeviceGetUUIDOfPart] != 0 {
+		if r := n.call(cuDeviceGetUUIDOfPart, at(&c.uuid), device); r != success {
+			return "", r
+		}
+		if c.uuid != u {
+			u, kind = c.uuid, "MIG"
+		}
+	}
+	return fmt.Sprintf("%s-%x-%x-%x-%x-%x", kind, u[:4], u[4:6], u[6:8], u[8:10], u[10:]), success
 }
 
 // free returns the memory of a device that is not in use. If there is no other source, the device

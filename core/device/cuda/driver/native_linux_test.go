@@ -82,6 +82,19 @@ func TestNativeStarts(t *testing.T) {
 	}
 }
 
+// A part of a GPU is named as nvidia-smi names it; a driver that does not know the parts' own UUIDs
+// names the GPU.
+func TestNativeNamesAPart(t *testing.T) {
+	l, d, _ := openFake(t, NativeOptions{})
+	l.set(t, "part", 32)
+	for _, want := range []string{"MIG-30313233-3435-3637-3839-3a3b3c3d3e3f", fakeUUID} {
+		if all, err := d.Devices(); err != nil || all[0].UUID != want {
+			t.Errorf("%+v, %v; want %s", all, err, want)
+		}
+		d.(*native).addresses[cuDeviceGetUUIDOfPart] = 0
+	}
+}
+
 // A home folder that cannot be written to is no reason to do without the GPU.
 func TestNativeStartsWithoutACache(t *testing.T) {
 	l := build(t, "fakecuda.c")

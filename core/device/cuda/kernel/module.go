@@ -68,7 +68,7 @@ func Modules(sm int) ([]Module, error) {
 }
 
 // raised replaces the directives of 7.0 by those of 8.0, which came with PTX 7.0.
-var raised = strings.NewReplacer("\n.version 6.0\n", "\n.version 7.0\n", "\n.target sm_70\n", "\n.target sm_80\n")
+var raised = strings.NewReplacer("\n.version 6.0\n.target sm_70\n", "\n.version 7.0\n.target sm_80\n")
 
 // entries lists the entries of a text as clang writes them.
 func entries(text string) []string {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device"
+	"pgrlab/core/device/cuda/driver"
 )
 
 // There are modules for a card of each generation, and no two kernels have the same name.
@@ -15,6 +16,9 @@ func TestModules(t *testing.T) {
 		}
 		in := map[string]string{}
 		for _, m := range modules {
+			if need, err := driver.ReadNeed(m.Text); err != nil || sm >= 80 && need.SM < 80 {
+				t.Errorf("sm %d: %s needs %+v, %v", sm, m.Name, need, err)
+			}
 			if len(m.Kernels) == 0 {
 				t.Errorf("%s has no kernels", m.Name)
 			}

@@ -120,9 +120,15 @@ CUresult cuDriverGetVersion(int *v) { CALL("cuDriverGetVersion"); *v = setting("
 CUresult cuDeviceGetCount(int *n) { CALL("cuDeviceGetCount"); if (!initialized) return NOT_INITIALIZED; *n = setting("devices", 1); return OK; }
 CUresult cuDeviceGet(int *d, int i) { CALL("cuDeviceGet", "%d", i); if (i < 0 || i >= setting("devices", 1)) return INVALID_DEVICE; *d = i; return OK; }
 CUresult cuDeviceGetName(char *s, int n, int d) { CALL("cuDeviceGetName", "%d %d", n, d); snprintf(s, n, "Fake GPU %d", d); return OK; }
+CUresult cuDeviceGetUuid(unsigned char *u, int d) {
+	CALL("cuDeviceGetUuid", "%d", d);
+	for (int i = 0; i < 16; i++) u[i] = 16 * (d + 1) + i;
+	return OK;
+}
+// Of a device that is told to be a part of a GPU, only this function knows the part's own UUID.
 CUresult cuDeviceGetUuid_v2(unsigned char *u, int d) {
 	CALL("cuDeviceGetUuid_v2", "%d", d);
-	for (int i = 0; i < 16; i++) u[i] = 16 * (d + 1) + i;
+	for (int i = 0; i < 16; i++) u[i] = 16 * (d + 1) + i + setting("part", 0);
 	return OK;
 }
 CUresult cuDeviceTotalMem_v2(size_t *n, int d) { CALL("cuDeviceTotalMem_v2", "%d", d); *n = setting("memory", 1 << 20); return OK; }
