@@ -28,7 +28,7 @@ type layer struct {
 	Figure  string   `toml:"figure"`  // for presets: the part of the paper that the preset belongs to
 	Compare []string `toml:"compare"` // for presets: the other methods of the figure
 	// Layers are, for methods and tasks, the further layers of a scale that are meant for them: for
-	// a learner or for observations.
+	// a learner, for observations or for a generator.
 	Layers []string `toml:"layers"`
 	// Observations are, for methods, the observations of a task that the method can use, the
 	// default first; none: states.

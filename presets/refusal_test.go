@@ -53,6 +53,8 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"sac", func(c *config.Config) { c.Generator.Kind = "gan" }, `generator.kind is "gan"`, `"diffusion"`},
 		{"pgr-vae", func(c *config.Config) { c.Generator.Init = "previous" }, "starts every refit from fresh", `"scratch"`},
 		{"synther", func(c *config.Config) { c.Generator.Vector, c.Generator.Head.Kind = "pair", "reward" }, "tells no s' of it", `head.kind "transition"`},
+		{"pgr-resample", func(c *config.Config) { c.Generator.Head.Kind = "reward" }, `"resample" learns nothing`, `head.kind "none"`},
+		{"synther", func(c *config.Config) { c.Generator.Kind = "resample" }, `"resample" learns nothing`, `vector "transition"`},
 		{"vae", func(c *config.Config) { c.Generator.Clamp = "end" }, "follows its normaliser", `"auto"`},
 		{"pgr-curiosity", func(c *config.Config) { c.Generator.SkipReward = true }, "skip_reward", `"standard" only`},
 		{"pgr-td", func(c *config.Config) { c.Generator.Normaliser, c.Generator.Clamp = "standard", "end" }, "have no bounds", `"minmax" only`},

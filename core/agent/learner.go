@@ -77,7 +77,7 @@ type OffPolicy interface {
 	// the env step. The returned results are valid until the next call.
 	UpdateN(n int, from BatchSource, rates Rates, last bool) ([]UpdateResult, error)
 	// Fused says whether UpdateN makes all updates of an env step in one launch, on
-	// batches that the device samples.
+	// batches that the device samples. That may end during a run, for lack of the device's memory.
 	Fused() bool
 }
 

@@ -77,6 +77,8 @@ func (c *Config) validateParts() error {
 		return fmt.Errorf("configuration: ratio is %g, but method %s has no generator that would make synthetic transitions: want 0, or a method with one, as %s", c.Knobs.Ratio, c.Method, MethodSynthER)
 	case !c.Prompted() && c.Knobs.Relevance != relevance.None:
 		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevance.None)
+	case c.Generator.Head.Enabled() && c.Has()&(knob.UseGenerator|knob.UseFit) == knob.UseGenerator:
+		return fmt.Errorf("configuration: generator.kind %q learns nothing, but generator.head.kind %q would predict parts of its rows: want generator.head.kind %q and generator.vector %q", c.Generator.Kind, c.Generator.Head.Kind, generative.HeadNone, generative.VectorTransition)
 	case c.Generator.Vector == generative.VectorPair && c.Generator.Head.Kind != generative.HeadTransition:
 		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q tells no s' of it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
 	}
@@ -122,6 +124,8 @@ func (c *Config) validateLearner() error {
 		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
 	case !s.OffPolicy && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
+	case c.Fills() && c.Generator.Generations() > 1:
+		return fmt.Errorf("generator.retain is %d, but learner %s makes D_real anew with latents of its present encoder, and earlier generations are of older ones: want 1", c.Generator.Retain, s.Name)
 	case c.Fills() && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
 	}

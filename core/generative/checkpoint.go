@@ -13,9 +13,13 @@ import (
 	"pgrlab/core/plan"
 )
 
-// A checkpoint is little-endian. It holds the header, then the arrays and tensors of
-// each part that the header names. Programs are not saved: they follow from Config.
-const checkpointMagic = 0x324d4644_52474750 // "PGGRDFM2"
+// A checkpoint is little-endian. It holds the header, the size of chunks, then the arrays and
+// tensors of each part that the header names. Programs are not saved: they follow from Config.
+var diffusionMagic = magic{now: 0x334d4644_52474750, before: 0x324d4644_52474750} // "PGGRDFM3", "PGGRDFM2"
+
+// magic begins the checkpoints of a kind of generator; before is that of earlier builds, which
+// did not save the size of chunks.
+type magic struct{ now, before uint64 }
 
 // header holds everything of fixed size. Knobs are stored as 8-byte numbers.
 type header struct {
@@ -38,9 +42,45 @@ func (d *Diffusion) Save(w io.Writer) error {
 	return nil
 }
 
+// writeHeader writes a header and the size of chunks if that is smaller than the configured one.
+func writeHeader(w io.Writer, h header, chunk, full int) error {
+	smaller := uint64(0)
+	if chunk < full {
+		smaller = uint64(chunk)
+	}
+	return errors.Join(binary.Write(w, binary.LittleEndian, h), binary.Write(w, binary.LittleEndian, smaller))
+}
+
+// readHeader reads what writeHeader wrote for vectors of that width, and returns the size of
+// chunks.
+func readHeader(r io.Reader, m magic, width, full int) (h header, chunk int, err error) {
+	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
+		return h, 0, err
+	}
+	smaller := uint64(0)
+	switch h.Magic {
+	case m.now:
+		if err := binary.Read(r, binary.LittleEndian, &smaller); err != nil {
+			return h, 0, err
+		}
+	case m.before:
+	default:
+		return h, 0, errors.New("not a checkpoint of this kind of generator, or of another version")
+	}
+	switch {
+	case int(h.Width) != width:
+		return h, 0, fmt.Errorf("the checkpoint's vectors have %d dimensions, this generator's %d", h.Width, width)
+	case smaller == 0:
+		return h, full, nil
+	case h.Generation != 0 && smaller > uint64(full):
+		return h, 0, fmt.Errorf("a generation in chunks of %d is under way, more than generator.chunk: set that to at least %d", smaller, smaller)
+	}
+	return h, int(min(smaller, uint64(full))), nil
+}
+
 // header describes the fit or the generation under way.
 func (d *Diffusion) header() header {
-	h := header{Magic: checkpointMagic, Width: uint64(d.layout.width())}
+	h := header{Magic: diffusionMagic.now, Width: uint64(d.layout.width())}
 	if d.serving != nil {
 		h.Served = 1
 	}
@@ -59,7 +99,7 @@ func (d *Diffusion) header() header {
 }
 
 func (d *Diffusion) save(w io.Writer) error {
-	if err := binary.Write(w, binary.LittleEndian, d.header()); err != nil {
+	if err := writeHeader(w, d.header(), d.chunk, d.config.Chunk); err != nil {
 		return err
 	}
 	if s := d.serving; s != nil {
@@ -99,17 +139,11 @@ func (d *Diffusion) Load(r io.Reader, real Rows) error {
 }
 
 func (d *Diffusion) load(r io.Reader, real Rows) error {
-	var h header
-	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
+	h, chunk, err := readHeader(r, diffusionMagic, d.layout.width(), d.config.Chunk)
+	if err != nil {
 		return err
 	}
-	if h.Magic != checkpointMagic {
-		return errors.New("not a generator's checkpoint, or of another version")
-	}
-	if int(h.Width) != d.layout.width() {
-		return fmt.Errorf("the checkpoint's vectors have %d dimensions, this generator's %d", h.Width, d.layout.width())
-	}
-	d.serving, d.fit, d.generation = nil, nil, nil
+	d.serving, d.fit, d.generation, d.chunk = nil, nil, nil, chunk
 	if h.Served != 0 {
 		s, err := loadServing(r, d.config, d.layout.width())
 		if err != nil {
@@ -121,7 +155,6 @@ func (d *Diffusion) load(r io.Reader, real Rows) error {
 		d.serving = &s
 	}
 	if h.Fit != 0 {
-		var err error
 		if d.fit, err = loadFit(d.calls.device, r, h, d.layout.vectors(real), d.config, d.layout.width(), paramsOf(d.model, d.average), d.program.optimiser); err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ type Diffusion struct {
 	config Config
 	layout layout
 	stream rng.Stream
+	chunk  int // rows of a chunk: config.Chunk, or fewer if Prepare found too little memory
 
 	model   *network // being trained
 	average *network // its exponential moving average
@@ -59,7 +60,7 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64, turning .
 	if shape.Obs < 1 || shape.Act < 1 {
 		return nil, fmt.Errorf("generator: shape %+v has no observation or no action", shape)
 	}
-	d := &Diffusion{config: c, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "generator")}
+	d := &Diffusion{config: c, chunk: c.Chunk, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "generator")}
 	width := d.layout.width()
 	d.model = newNetwork(c, "model", width, d.stream.Sub("initial"))
 	d.average = newNetwork(c, "average", width, d.stream.Sub("initial"))

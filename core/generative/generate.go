@@ -54,7 +54,7 @@ func (d *Diffusion) StartGenerate(knobs GenKnobs, occasion uint64) error {
 
 // newGeneration prepares a generation; its first chunk has not begun.
 func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation, error) {
-	g := &generation{knobs: knobs, occasion: occasion, rows: min(d.config.Chunk, knobs.Samples)}
+	g := &generation{knobs: knobs, occasion: occasion, rows: min(d.chunk, knobs.Samples)}
 	omega := knobs.Guidance
 	if d.serving.conditions == nil {
 		omega = 0

@@ -213,6 +213,24 @@ func TestHeadsOfConstants(t *testing.T) {
 	}
 }
 
+// Heads make all of their steps, however early the generator ends its own.
+func TestHeadsOfAFitThatEndsEarly(t *testing.T) {
+	rows, scores := randomRows(40)
+	whole := tinyHeaded(t, nil)
+	startFit(t, whole, rows, scores, tinyFit, 1)
+	finishFit(t, whole, 20)
+	early := newHeaded(t, weightless{newResample(t, 100), 8}, tinyHead, tiny(), tinyShape, 1)
+	startFit(t, early, rows, scores, tinyFit, 1)
+	if _, done, err := early.FitSteps(3); err != nil || !done {
+		t.Fatalf("done: %v, %v", done, err)
+	}
+	for i, h := range early.heads {
+		if !slices.Equal(numbers(h.serving.Params()), numbers(whole.heads[i].serving.Params())) {
+			t.Errorf("head %d serves after three steps", i)
+		}
+	}
+}
+
 // A headed generator goes on bit for bit, however it is sliced, saved and loaded. What it serves
 // stays the same until the next fit is complete.
 func TestHeadsSavedHalfway(t *testing.T) {

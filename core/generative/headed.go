@@ -210,19 +210,20 @@ func (d *Headed) start(real Rows, knobs FitKnobs, refit uint64) error {
 	return nil
 }
 
-// FitSteps makes up to n gradient steps of the generator, and as many of its heads.
-// The loss is the generator's.
+// FitSteps makes up to n gradient steps of the generator, and as many of its heads. If the
+// generator ends its fit early, the heads make the rest of their steps at once, because they
+// are served together and the heads' learning rate comes down at the end. The loss is the
+// generator's.
 func (d *Headed) FitSteps(n int) (loss float64, done bool, err error) {
-	if f := d.fit; f != nil {
-		for range min(n, f.knobs.Steps-f.step) {
-			if err := d.headStep(f); err != nil {
-				return 0, false, fmt.Errorf("fit heads: step %d: %w", f.step, err)
-			}
-		}
+	if err := d.headSteps(n); err != nil {
+		return 0, false, err
 	}
 	loss, done, err = d.Model.FitSteps(n)
 	if err != nil || !done {
 		return loss, done, err
+	}
+	if err := d.headSteps(maxSteps); err != nil {
+		return 0, false, err
 	}
 	for _, h := range d.heads {
 		if err := h.serve(d.device); err != nil {
@@ -231,6 +232,20 @@ func (d *Headed) FitSteps(n int) (loss float64, done bool, err error) {
 	}
 	d.served, d.bounds, d.fit = true, d.fit.bounds, nil
 	return loss, done, nil
+}
+
+// headSteps makes up to n gradient steps of the heads.
+func (d *Headed) headSteps(n int) error {
+	f := d.fit
+	if f == nil {
+		return nil
+	}
+	for range min(n, f.knobs.Steps-f.step) {
+		if err := d.headStep(f); err != nil {
+			return fmt.Errorf("fit heads: step %d: %w", f.step, err)
+		}
+	}
+	return nil
 }
 
 func (d *Headed) headStep(f *headFit) error {

@@ -16,25 +16,25 @@ const minChunk = 256
 // size of the chunks, or a *device.OutOfMemory.
 func (d *Diffusion) Prepare(knobs GenKnobs) (chunk int, err error) {
 	if d.generation != nil || d.fit != nil {
-		return d.config.Chunk, nil // a fit or a generation under way has its programs
+		return d.chunk, nil // a fit or a generation under way has its programs
 	}
-	err = shrink(&d.config.Chunk, func(chunk int) error {
+	err = shrink(&d.chunk, func(chunk int) error {
 		_, err := d.calls.prepare(d.config, knobs, min(chunk, knobs.Samples))
 		return err
 	})
-	return d.config.Chunk, err
+	return d.chunk, err
 }
 
 // Prepare compiles the decoder for a generation with these knobs; see Diffusion.Prepare.
 func (v *VAE) Prepare(knobs GenKnobs) (chunk int, err error) {
 	if v.generation != nil {
-		return v.config.Chunk, nil
+		return v.chunk, nil
 	}
-	err = shrink(&v.config.Chunk, func(chunk int) error {
+	err = shrink(&v.chunk, func(chunk int) error {
 		_, err := v.decoderOf(min(chunk, knobs.Samples))
 		return err
 	})
-	return v.config.Chunk, err
+	return v.chunk, err
 }
 
 // shrink halves chunk until there is memory for it.

@@ -46,6 +46,7 @@ type VAE struct {
 	layout layout
 	stream rng.Stream
 	device device.Device
+	chunk  int // as in Diffusion
 
 	model, served *vaeNetwork
 	program       vaeFit
@@ -70,7 +71,7 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 		return nil, fmt.Errorf("generator: %w", err)
 	}
 	c.Preconditioning = PreconditioningScalar // there is no diffusion noise to precondition
-	v := &VAE{config: c, sizes: sizes, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
+	v := &VAE{config: c, chunk: c.Chunk, sizes: sizes, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
 	v.model, v.served = v.network("model", "initial"), v.network("served", "initial")
 	var err error
 	if v.program, err = v.compileFit(); err != nil {

@@ -1,7 +1,6 @@
 package generative
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +8,9 @@ import (
 	"pgrlab/core/plan"
 )
 
-// vaeMagic begins the checkpoint of a VAE: the header of a Diffusion's checkpoint, then
-// the parts that the header names.
-const vaeMagic = 0x31454156_52474750 // "PGGRVAE1"
+// vaeMagic begins the checkpoint of a VAE: the header and the size of chunks, as
+// in a Diffusion's, then the parts that the header names.
+var vaeMagic = magic{now: 0x32454156_52474750, before: 0x31454156_52474750} // "PGGRVAE2", "PGGRVAE1"
 
 // Save writes the state, even in the middle of a fit or of a generation. The state
 // does not include the real transitions of a fit.
@@ -23,7 +22,7 @@ func (v *VAE) Save(w io.Writer) error {
 }
 
 func (v *VAE) save(w io.Writer) error {
-	h := header{Magic: vaeMagic, Width: uint64(v.layout.width())}
+	h := header{Magic: vaeMagic.now, Width: uint64(v.layout.width())}
 	if v.serving != nil {
 		h.Served = 1
 	}
@@ -34,7 +33,7 @@ func (v *VAE) save(w io.Writer) error {
 		h.Generation, h.Occasion, h.First = 1, g.occasion, uint64(g.first)
 		g.knobs.describe(&h)
 	}
-	if err := binary.Write(w, binary.LittleEndian, h); err != nil {
+	if err := writeHeader(w, h, v.chunk, v.config.Chunk); err != nil {
 		return err
 	}
 	if s := v.serving; s != nil {
@@ -62,17 +61,11 @@ func (v *VAE) Load(r io.Reader, real Rows) error {
 }
 
 func (v *VAE) load(r io.Reader, real Rows) error {
-	var h header
-	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
+	h, chunk, err := readHeader(r, vaeMagic, v.layout.width(), v.config.Chunk)
+	if err != nil {
 		return err
 	}
-	if h.Magic != vaeMagic {
-		return errors.New("not a checkpoint of a vae, or of another version")
-	}
-	if int(h.Width) != v.layout.width() {
-		return fmt.Errorf("the checkpoint's vectors have %d dimensions, this generator's %d", h.Width, v.layout.width())
-	}
-	v.serving, v.fit, v.generation = nil, nil, nil
+	v.serving, v.fit, v.generation, v.chunk = nil, nil, nil, chunk
 	if h.Served != 0 {
 		s, err := loadServing(r, v.config, v.layout.width())
 		if err != nil {
@@ -84,7 +77,6 @@ func (v *VAE) load(r io.Reader, real Rows) error {
 		v.serving = &s
 	}
 	if h.Fit != 0 {
-		var err error
 		if v.fit, err = loadFit(v.device, r, h, v.layout.vectors(real), v.config, v.layout.width(), v.model.params(), v.program.optimiser); err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func (v *VAE) newDecoding(knobs GenKnobs, occasion uint64, s rng.Stream) (*decod
 	if err := knobs.validate(); err != nil {
 		return nil, err
 	}
-	g := &decoding{knobs: knobs, occasion: occasion, stream: s, rows: min(v.config.Chunk, knobs.Samples)}
+	g := &decoding{knobs: knobs, occasion: occasion, stream: s, rows: min(v.chunk, knobs.Samples)}
 	if v.serving.conditions != nil {
 		g.prompts = prompts(v.serving.conditions, knobs.TopFraction)
 	}

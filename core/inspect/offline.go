@@ -198,6 +198,9 @@ func Fit(gen Fitter, real generative.Rows, scores []float32, s *knob.Settings, r
 		}
 		loss.Add(done, n, l)
 		done += n
+		if complete {
+			loss.End(done)
+		}
 		if err := yield(done, k.Steps); err != nil {
 			gen.Cancel()
 			return loss, err

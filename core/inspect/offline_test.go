@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -93,5 +94,25 @@ func TestJudgeOfRealRows(t *testing.T) {
 	}
 	if d := trained.Dynamics; d.State > 1e-9 || d.Reward > 1e-9 {
 		t.Errorf("errors of real rows: %+v", d)
+	}
+}
+
+// early is a generator whose fit ends after three gradient steps.
+type early struct {
+	Fitter
+	made int
+}
+
+func (e *early) StartFit(generative.Rows, []float32, generative.FitKnobs, uint64) error { return nil }
+func (e *early) FitSteps(n int) (loss float64, done bool, err error) {
+	e.made += n
+	return float64(e.made), e.made >= 3, nil
+}
+
+// A fit that ends before its last tenth has a loss, and as many steps as it made.
+func TestFitThatEndsEarly(t *testing.T) {
+	loss, err := Fit(&early{}, nil, nil, &knob.Settings{GeneratorSteps: 100}, 0, 1, func(done, of int) error { return nil })
+	if err != nil || !loss.Ended || loss.Steps != 3 || loss.Mean() == nil || *loss.Mean() != 3 {
+		t.Errorf("%+v, %v", loss, err)
 	}
 }

@@ -61,7 +61,7 @@ type RefitUpper struct {
 func (o *Offline) Refit(gen Fitter) (*Refitted, error) {
 	out := &Refitted{
 		Task: o.Task.Name, Step: o.Step, Relevance: o.Knobs.Relevance,
-		Fitted: o.train.Len(), HeldOut: o.out.Len(), Steps: o.Knobs.GeneratorSteps,
+		Fitted: o.train.Len(), HeldOut: o.out.Len(),
 	}
 	var scores []float32
 	if _, err := o.spent("score", func() (err error) {
@@ -83,7 +83,7 @@ func (o *Offline) Refit(gen Fitter) (*Refitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Loss, out.CPUs = loss.Mean(), run.Float(took.Seconds())
+	out.Steps, out.Loss, out.CPUs = loss.Steps, loss.Mean(), run.Float(took.Seconds())
 	if _, err := o.spent("measure", func() error { return o.baselines(out) }); err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func completeWhatIf(c *config.Config, s *knob.Settings, p *whatif.Plan) {
 		}
 	}
 	if c.Has()&knob.UseDiffusion == 0 {
-		p.Guidance = []float64{1} // the generator has no guidance
+		p.Guidance, p.Sampling.Guidance = []float64{1}, 1 // the generator has no guidance
 	}
 	if p.TopFraction == nil {
 		p.TopFraction = []float64{s.TopFraction}

@@ -32,6 +32,7 @@ func savedOf(t *testing.T, c config.Config, dev *cpu.Device) (offline.Run, task.
 		t.Fatal(err)
 	}
 	world := tiny.Task()
+	c.Agent.Gamma = 0.9 // an episode has the 44 steps that make a complete future
 	l, err := lab.New(c, world, dev, folder)
 	if err != nil {
 		t.Fatal(err)
@@ -183,8 +184,14 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		c := tiny.Config()
 		c.Method, c.Generator.Kind, c.Knobs.Relevance = "vae", "vae", "reward"
 		saved, task := savedOf(t, c, dev)
-		if found, _, err := offline.WhatIf(t.Context(), saved, task, dev, asked(smallWhatIf())); err != nil || len(found.Arms) != 5 {
+		p := smallWhatIf()
+		p.TopFraction = []float64{0.25, 1}
+		found, _, err := offline.WhatIf(t.Context(), saved, task, dev, asked(p))
+		if err != nil || len(found.Arms) != 7 {
 			t.Fatalf("%+v, %v", found, err)
+		}
+		if cell := found.Findings[0].Cells[0]; !strings.Contains(cell, "k 0.25") { // the run's own
+			t.Errorf("findings are about %q", cell)
 		}
 	})
 	for name, change := range map[string]func(*config.Config){

@@ -44,8 +44,11 @@ func (t *Task) markdown(b *bufio.Writer) {
 	fmt.Fprintf(b, "%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. The area under the curve is the mean height from step %s to %s.\n\n",
 		at, MinSeeds, Count(t.From), Count(t.Step))
 	threshold := "as asked for"
-	if t.ThresholdOf != "" {
+	switch {
+	case t.ThresholdOf != "" && t.Threshold > 0:
 		threshold = fmt.Sprintf("about half of the best mean return at that step, that of %s", t.ThresholdOf)
+	case t.ThresholdOf != "":
+		threshold = fmt.Sprintf("about half way from the first evaluation to the best mean return at that step, that of %s", t.ThresholdOf)
 	}
 	fmt.Fprintf(b, "Steps are counted to the first evaluation with a return of %s or more, %s.\n\n", value(t.Threshold), threshold)
 	head := []string{"", "scale", "return", "interquartile mean", "area under the curve", "steps to " + value(t.Threshold), "paper", "independent"}

@@ -95,6 +95,25 @@ var spent = []struct {
 	{"evaluation", []string{"perf/spent_s/evaluate"}},
 }
 
+// spentOn returns the minutes per 10,000 env steps that the run of a seed spent on each part, and
+// then on everything else; nil if it does not say, as a run from a results file.
+func (s Seed) spentOn() []float64 {
+	sums, scale, rest, known := make([]float64, len(spent)+1), 10_000/float64(s.Run.Step)/60, s.Run.WallS, false
+	for k, what := range spent {
+		for _, name := range what.series {
+			for _, point := range s.Run.Members[s.Member].Series[name] {
+				sums[k] += point.Value * scale
+				rest, known = rest-point.Value, true
+			}
+		}
+	}
+	if !known {
+		return nil
+	}
+	sums[len(spent)] = rest * scale
+	return sums
+}
+
 // time draws the time that the parts of a run take, per 10,000 env steps.
 func (r *Report) time() []panel {
 	var all []panel
@@ -106,17 +125,14 @@ func (r *Report) time() []panel {
 				if s.Member > 0 || s.Run.Step == 0 {
 					continue // a run has one clock
 				}
-				runs++
-				rest, scale := s.Run.WallS, 10_000/float64(s.Run.Step)/60
-				for k, what := range spent {
-					for _, name := range what.series {
-						for _, point := range s.Run.Members[s.Member].Series[name] {
-							sums[k] += point.Value * scale
-							rest -= point.Value
-						}
-					}
+				parts := s.spentOn()
+				if parts == nil {
+					continue
 				}
-				sums[len(spent)] += rest * scale
+				runs++
+				for k, part := range parts {
+					sums[k] += part
+				}
 			}
 			p.names = append(p.names, row.place(runs))
 			low := 0.0

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -24,7 +25,7 @@ type Reported struct {
 type Options struct {
 	Step      int                // step at which runs are compared; 0: the last one that all have
 	ScoreFrom int                // a run counts with the mean of its evaluations from this step to Step; 0: with the one at Step
-	Threshold float64            // for steps to a threshold; 0: half of the best mean
+	Threshold float64            // for steps to a threshold; 0: half of the best mean, or if that is not positive half way to it
 	Methods   []string           // the order of rows
 	Reported  []Reported         // results of others, for any task and method
 	Full      map[string]float64 // by task: the return that is full marks, if there is one
@@ -48,8 +49,8 @@ type Task struct {
 	ScoreFrom int     `json:"score_from,omitempty"`
 	From      int     `json:"from"` // step at which the area under the curve begins
 	Threshold float64 `json:"threshold"`
-	// ThresholdOf is the row of which the threshold is half the mean return; "" if the
-	// threshold was given.
+	// ThresholdOf is the row from whose mean return the threshold follows, see halfOfBest; ""
+	// if the threshold was given.
 	ThresholdOf string `json:"threshold_of,omitempty"`
 	Rows        []*Row `json:"rows"`
 	// Better[i][j] is the probability that a run of row i is better than a run of
@@ -249,24 +250,35 @@ func (r *Row) reach(t *Task) {
 	}
 }
 
-// halfOfBest returns half of the best mean return of rows without changes by hand, to two
-// digits, and the label of that row.
+// halfOfBest returns half of the best mean return, to two digits, and the label of its row, which
+// is one without changes by hand if there is one. Half of a negative mean would be better than the
+// best: then it is half way there from the row's first evaluations, rounded down.
 func halfOfBest(rows []*Row) (half float64, of string) {
-	best := math.Inf(-1)
-	for _, r := range rows {
-		if r.N == 0 || r.Touched != "" && !math.IsInf(best, -1) {
-			continue
-		}
-		if mean := Mean(r.Points); mean > best {
-			best, of = mean, r.Label
-		}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.N == 0 })
+	if clean := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Touched != "" }); len(clean) > 0 {
+		rows = clean
 	}
-	half = best / 2
+	best := slices.MaxFunc(rows, func(a, b *Row) int { return cmp.Compare(Mean(a.Points), Mean(b.Points)) })
+	half, rounded := Mean(best.Points)/2, math.Round
+	if half <= 0 {
+		half, rounded = half+min(best.firstReturn()/2, half), math.Floor
+	}
 	if half == 0 || math.IsInf(half, 0) {
-		return 0, of
+		return 0, best.Label
 	}
 	digit := math.Pow(10, math.Floor(math.Log10(math.Abs(half)))-1)
-	return math.Round(half/digit) * digit, of
+	return rounded(half/digit) * digit, best.Label
+}
+
+// firstReturn is the mean return of the first evaluations of the seeds that count.
+func (r *Row) firstReturn() float64 {
+	var all []float64
+	for _, s := range r.cell.Seeds {
+		if slices.Contains(r.Seeds, s.Seed) {
+			all = append(all, s.Series(Return)[0].Value)
+		}
+	}
+	return Mean(all)
 }
 
 // compare fills in the probabilities of improvement.

@@ -213,6 +213,54 @@ func TestFoldersThatAreNoRuns(t *testing.T) {
 	}
 }
 
+// The threshold is of a row without changes by hand if there is one, and some run can reach it.
+func TestThresholds(t *testing.T) {
+	root := t.TempDir()
+	touched := journal(t, root, "t", "pgr", 9, []float64{100, 300}, knob(10, "ratio", 0.9, "driver"))
+	for _, c := range []struct {
+		runs []*Run
+		want float64
+		of   string
+	}{
+		{[]*Run{touched, journal(t, root, "t", "sac", 0, []float64{20, 40})}, 20, "sac"},
+		{[]*Run{touched}, 150, "pgr · TOUCHED ×1"},
+		{[]*Run{journal(t, root, "u", "sac", 0, []float64{-1200, -200})}, -700, "sac"},
+		{[]*Run{journal(t, root, "v", "sac", 0, []float64{-204.8, -204})}, -210, "sac"},
+		{[]*Run{journal(t, root, "w", "sac", 0, []float64{-100, -300})}, -300, "sac"},
+		{[]*Run{journal(t, root, "x", "sac", 0, []float64{-100, 0})}, -50, "sac"},
+	} {
+		r, err := New(c.runs, Options{Methods: []string{"pgr", "sac"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, reached := r.Tasks[0], false
+		for _, row := range task.Rows {
+			reached = reached || row.Reaches.N > 0
+		}
+		if task.Threshold != c.want || task.ThresholdOf != c.of || !reached {
+			t.Errorf("%s: %v of %q, reached: %v, want %v of %q", task.Task, task.Threshold, task.ThresholdOf, reached, c.want, c.of)
+		}
+		var b bytes.Buffer
+		if err := r.Markdown(&b); err != nil || strings.Contains(b.String(), "about half of the best") != (c.want > 0) || strings.Contains(b.String(), "half way from the first evaluation") != (c.want < 0) {
+			t.Errorf("%s: %v\n%s", task.Task, err, b.String())
+		}
+	}
+}
+
+// A run that does not say what its time went into is not drawn as if all of it were something else.
+func TestTimeOfRunsThatSayIt(t *testing.T) {
+	root := t.TempDir()
+	spent := run.Line{Type: "perf", Step: 2000, Member: run.NoMember, WallS: 30, Body: map[string]any{"spent_s": map[string]any{"agent": 6}}}
+	r, err := New([]*Run{journal(t, root, "t", "pgr", 0, []float64{1, 2}, spent), journal(t, root, "t", "pgr", 1, []float64{1, 2})}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := r.time()[0]
+	if len(p.marks) != 2 || p.names[0] != "pgr\n(n=1)" || math.Abs(p.marks[0].upper[0]-0.5) > 1e-12 || math.Abs(p.marks[1].upper[0]-2.5) > 1e-12 {
+		t.Errorf("%q, %+v", p.names, p.marks)
+	}
+}
+
 // Every figure is drawn, is the same each time, and says what it cannot show.
 func TestFigures(t *testing.T) {
 	root := t.TempDir()
@@ -224,6 +272,7 @@ func TestFigures(t *testing.T) {
 		r := journal(t, root, "t", "pgr", seed, []float64{10, 20 + float64(seed), 30},
 			line("dormant", map[string]any{"ratio": 0.1}), line("q_bias", map[string]any{"bias": 3}),
 			line("generated", map[string]any{"dynamics": map[string]any{"combined": 2}}),
+			line("perf", map[string]any{"spent_s": map[string]any{"agent": 6}}),
 			line("scores", map[string]any{"quantiles": []float64{1, 2, 3}}), line("refit", map[string]any{"obs": map[string]any{"seconds": 4}}))
 		r.Settings = map[string]string{"knobs.refit_every": "1000"}
 		runs = append(runs, r)

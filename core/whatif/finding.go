@@ -110,7 +110,7 @@ func (p Plan) chosen() (chosen Rows) {
 			continue
 		}
 		chosen = r
-		if r.Guidance == p.Sampling.Guidance && r.TopFraction == p.Sampling.TopFraction {
+		if r.Guidance == p.Sampling.Guidance && (r.Guidance == 0 || r.TopFraction == p.Sampling.TopFraction) {
 			break
 		}
 	}

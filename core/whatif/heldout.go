@@ -81,7 +81,7 @@ func (x *study) hold() (*heldOut, error) {
 	}
 	h := x.follow(steps, l.Alpha())
 	if len(h.judged) == 0 {
-		return nil, fmt.Errorf("held-out episodes: none of %d transitions has a whole future", h.rows)
+		return nil, fmt.Errorf("held-out episodes: none of %d transitions has a whole future: with gamma %g it takes %d steps, and an episode has %d: take a run with a smaller agent.gamma", h.rows, x.Gamma, horizon(x.Gamma), x.EpisodeSteps)
 	}
 	return h, nil
 }
@@ -91,7 +91,7 @@ func (x *study) follow(steps []step, alpha float64) *heldOut {
 	n := x.plan.Episodes
 	o, a := len(steps[0].obs)/n, len(steps[0].act)/n
 	h := &heldOut{episodes: n, undiscounted: make([]float64, n)}
-	last := max(0, x.EpisodeSteps-horizon(x.Gamma)) // the latest step with a complete future before the time limit
+	last := x.EpisodeSteps - horizon(x.Gamma) // the latest step with a complete future before the time limit; negative: none
 	for i := range n {
 		first, ended := h.rows, false
 		for t, s := range steps {

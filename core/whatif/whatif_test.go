@@ -251,6 +251,15 @@ func TestReturnsByHand(t *testing.T) {
 	}
 }
 
+// In episodes shorter than the horizon no step has a complete future.
+func TestEpisodesShorterThanTheHorizon(t *testing.T) {
+	s := subject(t)
+	s.Gamma = 0.99
+	if found, err := Run(s, pointPlan(), onward); err == nil || found != nil || !strings.Contains(err.Error(), "none of 240 transitions has a whole future: with gamma 0.99 it takes 459 steps, and an episode has 60") {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 // With Q = 0 the TD error is the size of r − γα·log π', and the value error is that of G.
 func TestMeasuresByHand(t *testing.T) {
 	h := &heldOut{
@@ -318,6 +327,10 @@ func TestRowsOfAPlan(t *testing.T) {
 	p.Sampling.Guidance = 1
 	if c := p.chosen(); c != (Rows{"td", 1, 0.25}) {
 		t.Errorf("findings are about %v, want the run's own", c)
+	}
+	unguided := p
+	if unguided.Sampling.Guidance = 0; unguided.chosen() != (Rows{"td", 0, 1}) {
+		t.Errorf("without guidance findings are about %v, want the run's own", unguided.chosen())
 	}
 	plain := p
 	plain.Relevance, plain.Sampling.Guidance, plain.Sampling.TopFraction = nil, 0, 1

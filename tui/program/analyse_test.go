@@ -199,8 +199,11 @@ func TestAnalyseRefits(t *testing.T) {
 	} else if err := json.Unmarshal([]byte(out), &f); err != nil || len(f.Made) != 1 || f.Made[0].Relevant != nil {
 		t.Errorf("%v: %s", err, out)
 	}
+	if status, _ = pgrlab(t, d, &said, "analyse", "synther", "--refit", "--set", "generator.kind=resample"); status == 0 || !strings.Contains(said.String(), `want generator.head.kind "none" and generator.vector "transition"`) {
+		t.Errorf("status %d: %s", status, &said)
+	}
 	f = inspect.Refitted{}
-	if status, out = pgrlab(t, d, &said, "analyse", "synther", "--refit", "--rows", "20", "--set", "generator.kind=resample"); status != 0 {
+	if status, out = pgrlab(t, d, &said, "analyse", "synther", "--refit", "--rows", "20", "--set", "generator.kind=resample", "--set", "generator.head.kind=none", "--set", "generator.vector=transition"); status != 0 {
 		t.Fatalf("status %d: %s", status, &said)
 	} else if err := json.Unmarshal([]byte(out), &f); err != nil || len(f.Made) != 1 || f.Steps != 0 || f.Loss != nil {
 		t.Errorf("%v: %s", err, out)

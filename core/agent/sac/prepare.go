@@ -3,6 +3,7 @@ package sac
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
@@ -64,21 +65,31 @@ func (s *Agent) reserve(d *agent.SourceSize) error {
 		if rows == 0 {
 			continue
 		}
-		err := s.rings.reserve(i, rows)
-		if err == nil {
-			continue
+		if err := s.rings.reserve(i, rows); err != nil {
+			return s.sampleOnHost(err)
 		}
-		var full *device.OutOfMemory
-		if !errors.As(err, &full) {
-			return fmt.Errorf("agent: %w", err)
-		}
-		if err := s.rings.close(); err != nil {
-			return err
-		}
-		s.rings = nil
-		return nil
 	}
 	return nil
+}
+
+// sampleOnHost gives the device's rings up if that is what err says about its memory; the host
+// then samples the batches. It also closes what was compiled for sampled batches, because their
+// memory is the device's.
+func (s *Agent) sampleOnHost(err error) error {
+	var full *device.OutOfMemory
+	if !errors.As(err, &full) {
+		return fmt.Errorf("agent: %w", err)
+	}
+	err = nil
+	s.updaters = slices.DeleteFunc(s.updaters, func(u *updater) bool {
+		if u.sampled {
+			err = errors.Join(err, u.close())
+		}
+		return u.sampled
+	})
+	err = errors.Join(err, s.rings.close())
+	s.rings = nil
+	return err
 }
 
 // prepareActing compiles what the exploring copies and an evaluation by means need.

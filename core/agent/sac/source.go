@@ -1,10 +1,6 @@
 package sac
 
-import (
-	"fmt"
-
-	"pgrlab/core/agent"
-)
+import "pgrlab/core/agent"
 
 // source is what an updater's sampler samples from. On the host the whole BatchSource is set;
 // on a device, which has copies of the rings, only what its program was compiled with.
@@ -23,14 +19,17 @@ func (x hostSampler) Run(occasion uint64) error {
 }
 
 // Fused says whether the device samples the batches itself and makes all updates of an
-// env step in one launch. Prepare may find that the device lacks the memory for that.
+// env step in one launch. Prepare, or an update from larger rings, may find that the device lacks
+// the memory for that.
 func (s *Agent) Fused() bool { return s.rings != nil }
 
 // updaterFrom returns the updater for batches of a source.
 func (s *Agent) updaterFrom(from agent.BatchSource) (*updater, error) {
 	if s.rings != nil {
 		if err := s.rings.follow(from); err != nil {
-			return nil, fmt.Errorf("agent: %w", err)
+			if err := s.sampleOnHost(err); err != nil {
+				return nil, err
+			}
 		}
 	}
 	u, err := s.updater(from.Mix.Size(), true)

@@ -70,7 +70,7 @@ knobs were turned by hand, have rows of their own. A seed that occurs twice coun
 	f.BoolVar(&r.json, "json", false, "print JSON instead of Markdown")
 	cli.CountVar(f, &r.step, "step", 0, 1, "`N` step to compare at (default: the last one that all reached)")
 	cli.CountVar(f, &r.scoreFrom, "score-from", 0, 1, "`N` score a run by the mean of its evaluations from this step on (default: by the one at --step)")
-	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean)")
+	f.Float64Var(&r.threshold, "threshold", 0, "`R` count the steps to this return (default: half of the best mean, or if that is not positive half way to it)")
 	f.StringArrayVar(&r.figures, "figure", nil, "`NAME` figure to draw, or a preset fig-… whose figure to draw; repeatable")
 	f.StringVar(&r.results, "results", "", "`FILE.csv` add the runs that have ended to this file")
 	f.StringVar(&r.out, "out", "", "`DIR` write report.md, report.json and figures into this folder")
