@@ -2,10 +2,12 @@ package checkpoint
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -66,23 +68,11 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
 		return knob.Position{}, errors.New("it was saved by another version")
 	}
-	for _, text := range set {
-		change, err := knob.ParseScheduled(s.Position.String() + ":" + text)
-		if err != nil {
-			return knob.Position{}, fmt.Errorf("%q: want knob=value", text)
-		}
-		k, err := knob.Find(change.Knob)
-		if err == nil {
-			err = c.Uses(k)
-		}
-		if err == nil {
-			_, err = k.Parse(change.Value)
-		}
-		if err != nil {
-			return knob.Position{}, err
-		}
-		s.Schedule = append([]knob.Scheduled{change}, s.Schedule...)
+	changes, err := s.changed(c, set)
+	if err != nil {
+		return knob.Position{}, err
 	}
+	s.Schedule = append(changes, s.Schedule...)
 	knob.SortSchedule(s.Schedule)
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(s); err != nil {
@@ -94,4 +84,53 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 		}
 	}
 	return s.Position, nil
+}
+
+// changed returns the changes of set in an order in which the fork can make all of them: as they are
+// given, except that a change waits for others without which it would not fit.
+func (l *Loop) changed(c *config.Config, set []string) (changes []knob.Scheduled, err error) {
+	var given []knob.Scheduled
+	for _, text := range set {
+		change, err := knob.ParseScheduled(l.Position.String() + ":" + text)
+		if err != nil {
+			return nil, fmt.Errorf("%q: want knob=value", text)
+		}
+		k, err := knob.Find(change.Knob)
+		if err == nil {
+			err = c.Uses(k)
+		}
+		if err == nil {
+			_, err = k.Parse(change.Value)
+		}
+		if err != nil {
+			return nil, err
+		}
+		given = append(given, change)
+	}
+	for settings := l.Loop.Settings; len(given) > 0; {
+		i, err := makeFirst(c, &settings, given)
+		if err != nil {
+			return nil, err
+		}
+		changes, given = append(changes, given[i]), slices.Delete(given, i, i+1)
+	}
+	return changes, nil
+}
+
+// makeFirst makes the first change that fits and is behind none of the same knob. It returns which one
+// that was, or an error if none fits.
+func makeFirst(c *config.Config, s *knob.Settings, given []knob.Scheduled) (made int, err error) {
+	for i, g := range given {
+		after := *s
+		refused := after.Set(g.Knob, g.Value)
+		if refused == nil {
+			refused = c.Fits(&after)
+		}
+		if refused == nil && !slices.ContainsFunc(given[:i], func(e knob.Scheduled) bool { return e.Knob == g.Knob }) {
+			*s = after
+			return i, nil
+		}
+		err = cmp.Or(err, refused)
+	}
+	return 0, err
 }

@@ -54,9 +54,8 @@ func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
 		return time.Duration(total * float64(time.Second))
 	}
 	refit := u.FitStep*float64(s.GeneratorSteps) + u.Sample*float64(s.Samples) + u.Warm*float64(c.owed(s))
-	for i := step/s.RefitEvery + 1; i*s.RefitEvery < c.Steps; i++ { // none in the last env step
-		total += refit + u.Score*float64(c.CollectedBy(i*s.RefitEvery))
-	}
+	refits, rows := c.refits(s, step)
+	total += refit*float64(refits) + u.Score*float64(rows)
 	return time.Duration(total * float64(time.Second))
 }
 
@@ -66,10 +65,21 @@ func (c *Config) Stored(s *knob.Settings) (rows int) {
 	if !c.Fills() {
 		return c.Steps * c.Environment.InLockstep()
 	}
-	for step := s.RefitEvery; step < c.Steps; step += s.RefitEvery {
-		rows += c.CollectedBy(step)
-	}
+	_, rows = c.refits(s, 0)
 	return rows
+}
+
+// refits returns how many refits follow a step, and how many rows D_real has at them, all taken
+// together: equally many more at each, until it is full. The last env step has no refit.
+func (c *Config) refits(s *knob.Settings, step int) (n, rows int) {
+	before, last := step/s.RefitEvery, (c.Steps-1)/s.RefitEvery
+	if before >= last {
+		return 0, 0
+	}
+	each, most := s.RefitEvery*c.Environment.InLockstep(), c.Collected()
+	growing := min(max(before, most/each), last)
+	rows = each*((growing-before)*(before+1+growing)/2) + most*(last-growing)
+	return last - before, rows
 }
 
 // owed is how much work F's model has to make up for at each refit: if the learner makes D_real

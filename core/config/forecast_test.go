@@ -70,6 +70,30 @@ func TestRefitsThatMakeDRealAnew(t *testing.T) {
 	}
 }
 
+// The rows of all coming refits are counted without going through them one by one.
+func TestRowsOfRefits(t *testing.T) {
+	c := Config{Environment: task.Environment{Copies: 2}}
+	for _, c.Steps = range []int{1, 7, 24, 25, 60} {
+		for _, c.Buffer = range []int{1, 9, 12, 31, 500} {
+			for every := 1; every < 9; every++ {
+				for step := range c.Steps + 1 {
+					n, rows := 0, 0
+					for i := step/every + 1; i*every < c.Steps; i++ {
+						n, rows = n+1, rows+c.CollectedBy(i*every)
+					}
+					if gotN, got := c.refits(&knob.Settings{RefitEvery: every}, step); gotN != n || got != rows {
+						t.Fatalf("every %d of %d steps after %d, buffer %d: %d refits of %d rows, want %d of %d", every, c.Steps, step, c.Buffer, gotN, got, n, rows)
+					}
+				}
+			}
+		}
+	}
+	c.Steps, c.Buffer = MaxCount, MaxCount
+	if n, rows := c.refits(&knob.Settings{RefitEvery: 1}, 0); n != MaxCount-1 || rows != 749_999_998_000_000_001 {
+		t.Errorf("%d refits of %d rows", n, rows)
+	}
+}
+
 // A run is refused if its frames cannot fit on the disk, and not if they may fit.
 func TestFramesThatFitOnNoDisk(t *testing.T) {
 	c := Config{Steps: 1_000_000, Members: 1}

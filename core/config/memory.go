@@ -207,10 +207,11 @@ func bytesText(bytes float64) string {
 const savingBeside = 256 << 20
 
 // Limit is how much a checkpoint of a run of c can hold: no part is larger on the disk
-// than in memory.
+// than in memory. The knob samples may have any value that Fits allows.
 func (c *Config) Limit(task task.Task) run.Limit {
-	total := float64(savingBeside)
-	for _, p := range c.Memory(task) {
+	total, most := float64(savingBeside), *c
+	most.Knobs.Samples = c.Buffer
+	for _, p := range most.Memory(task) {
 		total += p.Bytes
 	}
 	return run.Limit(min(total, math.MaxInt64/2))

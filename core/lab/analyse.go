@@ -32,6 +32,9 @@ func (a *analyses) examine() phase {
 		Phase: knob.Analyse, doing: "analyse",
 		due: a.due,
 		begin: func() error {
+			if a.place.position.Phase == knob.Analyse {
+				return nil // it had begun when the run was saved
+			}
 			a.views.synthesis.Analysing = *a.views.settings
 			a.place.total = 0
 			for _, m := range a.members {

@@ -63,6 +63,33 @@ func diskRun(t *testing.T, c config.Config, dir string, step int, byHand ...even
 	}
 }
 
+// steered plays a run of w in a folder on disk until it is stopped at step, or to its end if step is
+// 0. Its checkpoint is at step 15; asks are sent in the env steps that they are listed under.
+func steered(t *testing.T, w *world, c config.Config, dir string, step int, asks map[int][]event.Command) {
+	t.Helper()
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, sent := w.lab(t, c, folder), map[int]bool{}
+	w.on("evaluate episodes 1", func() { l.Send(event.Checkpoint{By: "test"}) })
+	w.on("evaluation step", func() { l.x.checkpoints.settle() })
+	w.on("act", func() {
+		if l.x.Step == step {
+			panic("the power fails")
+		}
+		for _, c := range asks[l.x.Step] {
+			if !sent[l.x.Step] {
+				l.Send(c)
+			}
+		}
+		sent[l.x.Step] = true
+	})
+	if err := l.Run(context.Background()); (err != nil) != (step > 0) {
+		t.Fatal(err)
+	}
+}
+
 // restored returns a lab that resumes the run in dir.
 func restored(t *testing.T, c config.Config, dir string) (*Lab, []string, error) {
 	t.Helper()
@@ -139,6 +166,30 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 	}
 	if tails, _ := filepath.Glob(filepath.Join(broken, "events.tail-*.jsonl")); len(tails) == 0 {
 		t.Error("what lay behind the checkpoint is not kept")
+	}
+}
+
+// A change by hand is made again also if a planned one, which was refused, would have had the same
+// value.
+func TestAChangeByHandIsNotThePlannedOne(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = []string{"20:guidance=4"}
+	hers := func(value string) []event.Command {
+		return []event.Command{event.SetKnob{Knob: "guidance", Value: value, By: "ana"}}
+	}
+	asks := map[int][]event.Command{10: hers("4"), 25: hers("1"), 28: hers("4")}
+	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
+	steered(t, newWorld(), c, whole, 0, asks)
+	steered(t, newWorld(), c, broken, 35, asks)
+	l, said, err := restored(t, c, broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := journalOf(t, broken), journalOf(t, whole); got != want || len(changesIn(l)) != 3 {
+		t.Errorf("said %q; the journal is\n%s\nwant\n%s", said, got, want)
 	}
 }
 

@@ -34,6 +34,9 @@ func (x *experiment) evaluate() phase {
 		due: x.evaluationDue,
 		begin: func() error {
 			for _, m := range x.members {
+				if m.Evaluating() {
+					continue // it had begun when the run was saved
+				}
 				if err := x.orNone(m.StartEvaluation(x.at(), x.evaluationNumber())); err != nil {
 					return err
 				}

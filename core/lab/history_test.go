@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -88,5 +89,46 @@ func TestFork(t *testing.T) {
 	}
 	if kept, _ := run.Checkpoints(parent); !kept[len(kept)-1].Kept {
 		t.Error("the forked checkpoint is not kept")
+	}
+}
+
+// A fork makes its changes in the order in which they are given, or in one in which they fit. Those
+// that do not fit are refused before there is a fork.
+func TestAForkMakesAllOfItsChanges(t *testing.T) {
+	c := newWorld().config()
+	c.Knobs.Ratio = 1
+	top := t.TempDir()
+	parent := filepath.Join(top, "parent")
+	diskRun(t, c, parent, 0)
+	found, err := run.Checkpoints(parent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set, want := range map[string]string{
+		"ratio=0.5 hold=real": "hold real, ratio 0.5, guidance 2", "hold=real ratio=0.75 ratio=0.5": "hold real, ratio 0.5, guidance 2",
+		"guidance=5 guidance=4": "hold batch, ratio 1, guidance 4", "guidance=5 hold=real": "",
+	} {
+		dir := filepath.Join(top, set)
+		_, err := checkpoint.Fork(c, []byte("seed = 8\n"), found[0], strings.Fields(set), dir)
+		if want == "" {
+			if err == nil || !strings.HasSuffix(err.Error(), ": ratio 1 with hold=real: the batch would need more than 16,384 rows") {
+				t.Errorf("%s: %v", set, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(set, err)
+		}
+		l, _, err := restored(t, c, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		k := l.Snapshot().Knobs
+		if got := fmt.Sprintf("hold %s, ratio %s, guidance %s", k["hold"], k["ratio"], k["guidance"]); got != want {
+			t.Errorf("%s: %s, want %s", set, got, want)
+		}
 	}
 }

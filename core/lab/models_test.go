@@ -1,10 +1,12 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 )
 
@@ -75,6 +77,52 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	}
 	if s := l.Snapshot(); s.FReal == nil || !(s.FReal.Min > 0 && s.FReal.Max <= 10) {
 		t.Errorf("F of real transitions: %+v", s.FReal)
+	}
+}
+
+// warming plays a run that turns from td to rnd at step 30, with other changes after it. It returns how
+// often rnd and curiosity have learned when rnd has scored for the first fit, and resumes the run from
+// within the env steps up to then.
+func warming(t *testing.T, warmup, fit int, changes ...string) (rnd, curiosity int) {
+	t.Helper()
+	var w *world
+	begin := func(r record) *Lab {
+		w = newWorld()
+		c := w.config()
+		c.Relevance = c.Relevance.With("rnd", relevance.RNDConfig{Cadence: relevance.Cadence{Every: 4, Warmup: warmup}})
+		c.Knobs.Relevance, c.Schedule = "td", append([]string{"30:relevance=rnd!"}, changes...)
+		return w.lab(t, c, r)
+	}
+	if err := begin(nil).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	scored := slices.Index(w.log, fmt.Sprintf("score rnd %d", fit))
+	if scored < 0 {
+		t.Fatal("rnd does not score")
+	}
+	rnd, curiosity = count(w.log[:scored], "train rnd"), count(w.log[:scored], "train curiosity")
+	resumeFrom(t, func(_ int, p knob.Position) bool { return p.Step > 30 && p.Step <= fit && p.Phase == knob.Score }, begin)
+	return rnd, curiosity
+}
+
+// All of a warm-up goes to the function that scoring has bound, whatever is chosen meanwhile.
+func TestAWarmUpIsOfTheBoundFunction(t *testing.T) {
+	for _, other := range []string{"td", "curiosity"} {
+		if rnd, curiosity := warming(t, 5, 31, "31/score:4:relevance="+other); rnd != 1+5 || curiosity != 0 {
+			t.Errorf("%s chosen during the warm-up: %d updates of rnd, want 6, and %d of curiosity", other, rnd, curiosity)
+		}
+	}
+}
+
+// A warm-up that is given up is owed: it is done before the next scoring.
+func TestAWarmUpThatIsGivenUpIsOwed(t *testing.T) {
+	// One update belongs to each env step with rnd.
+	if rnd, _ := warming(t, 20, 32, "31/score:4:relevance=rnd!"); rnd != 1+4+1+16 {
+		t.Errorf("%d updates of rnd before it scores, want 22", rnd)
+	}
+	// Step 32 has td: rnd misses one more.
+	if rnd, _ := warming(t, 20, 33, "31/score:4:relevance=td!", "32:relevance=rnd!"); rnd != 1+4+1+17 {
+		t.Errorf("%d updates of rnd before it scores, want 23", rnd)
 	}
 }
 

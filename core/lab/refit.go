@@ -98,7 +98,7 @@ func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 		defer f.meter.MeasureWarming(&n)()
 		made := make([]int, len(f.members)) // equally many
 		_, err = f.each(knob.Score, func(m *replica.Replica) (err error) {
-			made[m.Index], err = m.Warm(f.settings.Relevance, done, owed)
+			made[m.Index], err = m.Warm(replica.Bound(m), done, owed)
 			return err
 		})
 		n = made[0]

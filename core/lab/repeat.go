@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
 
@@ -22,7 +24,7 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 			damaged(e.Number)
 			return
 		}
-		if first := !line.left; line.leaves(e) {
+		if first := !line.left; line.leaves(body) {
 			if first {
 				r.say("line %d of the journal goes back to step %d: what stands from there on is left out", e.Number, e.Step)
 			}
@@ -89,29 +91,37 @@ func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 }
 
 // course follows the steps of a journal, which only go forward, except for analyses of earlier
-// places. A journal that goes back was put together from several.
+// places and after an env step that could not be made. A journal that goes back was put together
+// from several.
 type course struct {
 	step  int
+	taken int  // the env step that was taken back last: lines after the step before it follow
 	begun bool // the run has its first line
 	left  bool
 }
 
 // leaves says whether the journal has left its course with line e, or before it.
-func (c *course) leaves(e run.Entry) bool {
+func (c *course) leaves(e event.Event) bool {
 	switch {
 	case e.Type == event.TypeStart:
 		c.left = c.left || c.begun
 		c.begun = true
 	case e.Type != event.TypeExamined:
-		c.left = c.left || e.Step < c.step
+		takenBack := c.step == c.taken && e.Step == c.step-1
+		c.left = c.left || e.Step < c.step && !takenBack
 		c.step = max(c.step, e.Step)
+		if d, is := e.Body.(event.Diverged); is && d.Doing == replica.Simulate {
+			c.taken = e.Step
+		}
 	}
 	return c.left
 }
 
-// fulfils says whether s, a change that was made, is what was scheduled as p.
+// fulfils says whether s, a change that was made, is what was scheduled as p. A person may make
+// the same change.
 func fulfils(s, p knob.Scheduled) bool {
-	return s.Knob == p.Knob && s.Note == p.Note && s.Now == p.Now && !s.At.Before(p.At) && plain(s) == plain(p)
+	return s.Knob == p.Knob && s.Note == p.Note && s.Now == p.Now && !s.At.Before(p.At) && plain(s) == plain(p) &&
+		cmp.Or(s.By, bySchedule) == cmp.Or(p.By, bySchedule)
 }
 
 // plain is the value as the knob writes it: 3.0 is 3.

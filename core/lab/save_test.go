@@ -223,6 +223,41 @@ func stopped(t *testing.T, l *Lab, step int) memory {
 	return saved(t, x)
 }
 
+// An evaluation or an analysis that has begun when the run is saved is not begun again, with knobs
+// that were turned since.
+func TestWhatHasBegunIsNotBegunAgain(t *testing.T) {
+	for _, phase := range []knob.Phase{knob.Evaluate, knob.Analyse} {
+		at, c := knob.At(30, phase, 0), newWorld().config()
+		c.Evaluation.AnalyseEvery, c.Schedule = 30, []string{at.String() + ":relevance=reward"}
+		_, whole := play(t, newWorld(), c)
+		c.Schedule = nil
+		l := newWorld().lab(t, c, nil)
+		now, asked := l.x.now, false
+		l.x.now = func() time.Time {
+			if l.x.position == at && !asked {
+				asked = true
+				l.Send(event.SetKnob{Knob: "relevance", Value: "reward"})
+				l.Send(event.Stop{})
+			}
+			return now()
+		}
+		if err := l.x.run(t.Context()); !errors.Is(err, errStop) {
+			t.Fatal(err)
+		}
+		w, rest := newWorld(), &memoryFolder{}
+		second := w.lab(t, c, rest)
+		if err := saved(t, l.x).load(second.x); err != nil {
+			t.Fatal(err)
+		}
+		if err := second.x.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := rest.canonical(t); got == "" || !strings.Contains(whole.canonical(t), got) || count(w.log, "evaluate episodes 2") > 0 {
+			t.Errorf("from %s it writes\n%s\nof\n%s", at, got, whole.canonical(t))
+		}
+	}
+}
+
 func TestWhatCannotBeSavedOrLoaded(t *testing.T) {
 	w := newWorld()
 	var l *Lab

@@ -189,3 +189,27 @@ func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 		t.Error("the run that went back has another journal than one without the fault")
 	}
 }
+
+// What a person changes in the pause after a failed simulation, and after it, is made again by a
+// resume, although the env step before is then the run's place.
+func TestChangesAfterAFailedSimulationAreMadeAgain(t *testing.T) {
+	w, dir := newWorld(), filepath.Join(t.TempDir(), "run")
+	w.failing("step", 30, errSimulation)
+	steered(t, w, w.config(), dir, 35, map[int][]event.Command{
+		30: {event.SetKnob{Knob: "guidance", Value: "5", By: "ana"}, event.Resume{By: "ana"}},
+		32: {event.SetKnob{Knob: "tau", Value: "0.5", By: "ana"}},
+	})
+	l, said, err := restored(t, newWorld().config(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	got := sequence(l)
+	for _, want := range []string{"guidance 2→5 at 29", "tau 0.005→0.5 at 32"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("said %q: %s, want %s", said, got, want)
+		}
+	}
+}

@@ -244,11 +244,14 @@ func (s *State) checkCopies(n, obs, act int) error {
 // be done is tried again when training goes on.
 var ErrEnvironment = errors.New("the environment has failed")
 
+// Simulate is what a host is told was not done when an env step has to be made again.
+const Simulate = "simulate"
+
 // failedEnv handles an error of a copy of the environment that is more than a lost episode. The
 // episode ends here; the environment is made anew, because nothing is known of its state, and
 // makes the env step in its next episode when EnvStep is called again.
 func (r *Replica) failedEnv(i int, err error) error {
-	r.Host.Fault(r.Index, "simulate", err)
+	r.Host.Fault(r.Index, Simulate, err)
 	fresh, made := r.Task.New(r.Seed)
 	if made != nil {
 		r.envs[i].failed = fmt.Errorf("start %s anew: %w", r.Config.Task, made) // and again at the next try

@@ -166,7 +166,7 @@ func (r *Replica) Owed(name string) int {
 const modelUpdates = 4
 
 // Warm does some of the units that the model of that name owes, from done on, and returns how
-// many.
+// many. If scoring is given up before all are done, the model still owes the rest.
 func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 	if c, counts := r.models[name].(relevance.Counted); counts {
 		n = min(relevance.Slice(c, inspect.ScoreRows), owed-done)
@@ -186,6 +186,7 @@ func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 			return 0, err
 		}
 	}
+	r.stateOf(name).Missed = owed - done - n
 	return n, nil
 }
 

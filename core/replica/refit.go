@@ -11,13 +11,16 @@ import (
 
 // StartScoring binds the relevance function, which has that name, for Score: a function that is
 // chosen later is for the next refit. Afterwards there is room for the score of every transition
-// in D_real, and the function's model owes nothing any more.
+// in D_real, and of the updates that the function's model missed only those count that it owes.
 func (r *Replica) StartScoring(name string) {
 	if slices.Contains(trainedModels, name) {
-		r.stateOf(name).Missed = 0
+		r.stateOf(name).Missed = r.Owed(name)
 	}
 	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
 }
+
+// Bound returns the name of the relevance function that StartScoring has bound.
+func Bound(r *Replica) string { return r.scorer.Name() }
 
 // Tells says whether the function of that name, which r has built, can tell F of D_real: one
 // that learns in rounds cannot before the first.

@@ -23,7 +23,7 @@ const (
 // like the positions. The marks of a learner's phases were added later, between collect and
 // score.
 var phaseMarks = map[string]string{
-	"collect": "0", "rollout": "0a", "learn": "0b", "encode": "0c", "score": "1", "fit": "2", "generate": "3", "evaluate": "4", "analyse": "5",
+	"collect": "0", "rollout": "0a", "learn": "0b", "encode": "0c", "reach": "0d", "score": "1", "fit": "2", "generate": "3", "evaluate": "4", "analyse": "5",
 }
 
 // CheckpointName is the file name of the checkpoint at a position as package lab
@@ -111,7 +111,8 @@ func checkpointsIn(dir, in string) ([]Found, error) {
 		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b Found) int {
-		return cmp.Or(inOrder(b.place(), a.place()), strings.Compare(b.Path, a.Path))
+		// An older version may have given the same position another name.
+		return cmp.Or(inOrder(b.place(), a.place()), strings.Compare(b.Time, a.Time), strings.Compare(b.Path, a.Path))
 	})
 	return all, nil
 }

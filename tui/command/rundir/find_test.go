@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"pgrlab/core/run"
 )
 
 // A run of a sweep is named after its job, since the folders of such runs are all called run.
@@ -40,5 +43,21 @@ func TestFoldersWithAnAt(t *testing.T) {
 	}
 	if _, _, err := SplitStep("me@work/run"); err == nil {
 		t.Error("there is no such folder")
+	}
+}
+
+// How far a run has come is read from journals of any length.
+func TestTheStandingOfALongRun(t *testing.T) {
+	dir, long := t.TempDir(), strings.Repeat("-", 1<<20)
+	file, err := os.Create(filepath.Join(dir, run.JournalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for step := range 18 {
+		fmt.Fprintf(file, `{"type":"note","step":%d,"text":"%s"}`+"\n", step, long)
+	}
+	if where, done := Standing(dir); where != "at step 17 of 0" || done {
+		t.Errorf("%s, %v", where, done)
 	}
 }
