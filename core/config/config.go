@@ -181,7 +181,7 @@ func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
 		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize}, Sees: c.Sees(), Pixels: c.Pixels,
-		Copies: c.Environment.InLockstep(), Length: c.Steps, Weighted: c.Replay.Prioritized(), Generates: c.Generates(), Bonus: c.Bonus.Given(),
+		Copies: c.Environment.InLockstep(), Length: c.Steps, Weighted: c.Replay.Prioritized(), Generates: c.Generates(), Bonus: c.Bonus.Given() || c.Environment.CellBonus > 0,
 	}
 }
 

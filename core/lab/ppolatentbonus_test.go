@@ -130,6 +130,11 @@ func TestWhatABonusBesideAGeneratorCannot(t *testing.T) {
 	own := off.Agent.Own["ppo"].(ppo.Settings)
 	own.DreamtReward = ppo.DreamtThreshold
 	off.Agent.Own = agent.Own{"ppo": own}
+	cells := ppoLatentConfig()
+	cells.Environment.CellBonus = 0.05
+	if _, err := newParts(&cells, mazeTask(t), quick(t, 1)); err == nil || !strings.Contains(err.Error(), `agent.ppo.dreamt_reward is "threshold"`) {
+		t.Errorf("with a bonus for new cells: %v", err)
+	}
 	for want, c := range map[string]config.Config{
 		`want rnd.on "observations"`:             rays,
 		`want "rnd" with rnd.on "observations"`:  frames,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/replay"
 	"pgrlab/core/testing/mirrortest"
 )
 
@@ -64,6 +65,34 @@ func TestALoadedAgentGoesOnBitForBit(t *testing.T) {
 		}
 		sameBits(t, a, b)
 	}
+}
+
+// A loaded agent that is prepared for other kinds of updates goes on with the update under way, in
+// which the encoder's output from before its step is known to that update's programs alone.
+func TestPreparingKeepsTheUpdateUnderWay(t *testing.T) {
+	c := small()
+	c.FreezeAt, c.Slice = 1, 3
+	f, dev := newFilm(c, 30), newDevice(t, 1)
+	a, b := newAgent(t, c, dev), newAgent(t, c, dev)
+	s, again := newSession(a, f, 6), newSession(b, f, 6)
+	s.dream(4)
+	again.dream(4)
+	for range 2 { // the critics have stepped
+		if _, err := s.slice(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Load(saved(t, a)); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Prepare(agent.Uses{Mixes: []replay.Mix{{Real: 10}, {Real: 6, Synthetic: 4}}}); err != nil {
+		t.Fatal(err)
+	}
+	again.work, again.total, again.done = s.work, s.total, s.done
+	if one, other := s.update(t), again.update(t); one.Losses.Actor != other.Losses.Actor {
+		t.Errorf("the policy's loss is %v, and %v after a load", one.Losses.Actor, other.Losses.Actor)
+	}
+	sameBits(t, a, b)
 }
 
 // A truncated file, or one of another agent, is an error.

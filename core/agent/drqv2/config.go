@@ -121,12 +121,17 @@ func (c Config) latents() replay.Shape { return replay.Shape{Obs: 2 * c.Pixels.F
 // bootstrap is γⁿ, the weight of the value after a row of n env steps.
 func (c Config) bootstrap() float64 { return math.Pow(c.Gamma, float64(c.NStep)) }
 
-// parts is how many equal parts a batch of that size is cut into: as few as possible, with
-// at most Slice rows each.
-func (c Config) parts(size int) int {
-	parts := max(1, (size+c.Slice-1)/c.Slice)
-	for size%parts != 0 {
-		parts++
+// parts is how many parts a batch of that size is cut into, and how many rows each of them and
+// the last one have: as few equal parts as possible, with at most Slice rows each. If more than
+// twice as many parts were needed to make them equal, as for a prime number of rows, the last
+// one is smaller.
+func (c Config) parts(size int) (parts, rows, last int) {
+	fewest := max(1, (size+c.Slice-1)/c.Slice)
+	for parts = fewest; parts <= 2*fewest; parts++ {
+		if size%parts == 0 {
+			return parts, size / parts, size / parts
+		}
 	}
-	return parts
+	rows = (size + fewest - 1) / fewest
+	return fewest, rows, size - (fewest-1)*rows
 }

@@ -36,7 +36,8 @@
 // The encoder keeps learning, but D_syn does not change. Every Settings.AlignEvery env steps
 // some rows of D_real are therefore encoded anew, and an affine map from their old latents
 // to the new ones is fitted by least squares. From then on updates apply it to the generated
-// latents that they read.
+// latents that they read. If a refit is given up after D_real was remade, D_syn stays that of
+// before, and until the next one its latents are read as if they were of the new D_real.
 //
 // From Settings.FreezeAt on E and the trunks stay as they are, and the target's trunk is the
 // critics'. Latents are then exact, as in SynthER, which froze both before fitting.
@@ -45,8 +46,9 @@
 //
 // An update is cut into slices, so that a command waits for a part of it only. Steps 1 to 3
 // are one slice for every Settings.Slice rows of the batch; the slices' gradients are added
-// in the order of the rows, and the last slice makes the step. Steps 4 and 5 are one more
-// slice, over the whole batch. Synthetic rows, which cost a tenth, go with the first slice.
+// in the order of the rows, and the last slice makes the step. Slices have equally many rows
+// where a few can have; otherwise the last one has fewer. Steps 4 and 5 are one more slice,
+// over the whole batch. Synthetic rows, which cost a tenth, go with the first slice.
 //
 // # State
 //

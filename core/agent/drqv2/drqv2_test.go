@@ -25,7 +25,7 @@ func small() Config {
 
 // film is one long episode of random frames, actions and rewards.
 type film struct {
-	agent.Frames // an update needs only Draw
+	agent.Frames // an update needs only Draw and Windows
 	frames       [][]byte
 	actions      [][]float32
 	rewards      []float32
@@ -65,6 +65,11 @@ func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64,
 		dst.Discount = 0
 	}
 	return nil
+}
+
+// Windows says that there are rows to draw, from the first env step on.
+func (f *film) Windows(n, stack, most int) replay.Windows {
+	return replay.Windows{Steps: n, Stack: stack, Runs: []replay.WindowRun{{Count: most}}}
 }
 
 func (f *film) stack(dst [][]byte, t int) {
@@ -109,6 +114,7 @@ type session struct {
 	work  agent.Work
 	total int
 	done  int // slices of the update under way
+	made  *agent.UpdateResult
 }
 
 func newSession(x *Agent, frames agent.Frames, rows int) *session {
@@ -156,11 +162,14 @@ func (s *session) slice() (made *agent.UpdateResult, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(all) > 0 {
+		s.made = &all[0]
+	}
 	if s.done += n; s.done < s.total {
 		return nil, nil
 	}
 	s.done = 0
-	return &all[0], all[0].Err
+	return s.made, s.made.Err
 }
 
 // update makes the remaining slices of an update.

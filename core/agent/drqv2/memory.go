@@ -30,10 +30,13 @@ func (c Config) Memory(batch, looked int) float64 {
 	numbers := 4 * (encoder + trunk + policy) // weights, gradients, Adam's two moments
 	numbers += float64(min(agent.Padded(max(1, looked)), lookRows))*(images+made) + float64(min(looked, agent.MaxRows))*units
 	if batch > 0 {
-		parts := c.parts(batch)
-		rows, programs := float64(batch/parts), float64(min(parts, 3))
+		parts, most, last := c.parts(batch)
+		rows, programs := float64(most), float64(min(parts, 3))
 		numbers += 5*(trunk+critic) + float64(batch)*(float64(flat)+2*units)
 		numbers += 2*rows*images + programs*rows*(3*made+3*units)
+		if last < most {
+			numbers += 2 * float64(last) * images
+		}
 		if parts > 1 {
 			numbers += programs * (encoder + trunk + critic)
 		}

@@ -9,7 +9,7 @@ import (
 	"pgrlab/core/plan"
 )
 
-// progress is how far the update under way is.
+// progress is how far the update under way is; without rows there is none.
 type progress struct {
 	kind
 	done   int // slices made here, or not to be made again; after Load perhaps fewer than the run had made
@@ -23,8 +23,15 @@ func (x *Agent) Phases() []agent.Phase {
 	return []agent.Phase{{Name: "learn", Due: x.due, Start: x.start, Slice: x.slice}}
 }
 
-// due says whether the env step has an update.
-func (x *Agent) due(w *agent.Work) bool { return w.Enough && w.Step%x.config.UpdateEvery == 0 }
+// due says whether the env step has an update. A row of a batch spans several env steps; after a
+// short random start there may be none yet.
+func (x *Agent) due(w *agent.Work) bool {
+	c := &x.config
+	if !w.Enough || w.Step%c.UpdateEvery != 0 {
+		return false
+	}
+	return w.Step >= c.NStep || len(w.Source.Frames.Windows(c.NStep, c.Pixels.Stack, 1).Runs) > 0
+}
 
 // start begins an update; its units are the parts of the batch and the policy's step.
 func (x *Agent) start(w *agent.Work) (total int, err error) {
@@ -37,14 +44,18 @@ func (x *Agent) start(w *agent.Work) (total int, err error) {
 }
 
 // slice makes one unit. A unit that meets a non-finite number is without effect and ends the
-// update.
+// update. The units that are left then do nothing, because members go in lockstep: the updates
+// of the others have them.
 func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
+	if x.now.mix.Size() == 0 {
+		return 1, nil, nil
+	}
 	u, err := x.updater(x.now.kind)
 	if err != nil {
 		return 0, nil, err
 	}
 	x.set(w)
-	for x.now.done < done { // repeat what a loaded run has lost: no parameter has moved yet
+	for x.now.done < min(done, u.parts) { // repeat what a loaded run has lost: no parameter has moved yet; old files may count more parts
 		if err := x.unit(u, w); err != nil {
 			return 0, nil, err
 		}
@@ -64,7 +75,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 	}
 	x.updates++
 	x.now = progress{}
-	return u.parts + 1 - done, x.result[:], nil
+	return 1, x.result[:], nil
 }
 
 // stopped says whether a program met a number that is not finite.
@@ -103,7 +114,7 @@ func (x *Agent) unit(u *updater, w *agent.Work) error {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if u.parts > 1 {
-		copy(u.features.Data[part*len(c.features):], c.features)
+		copy(u.features.Data[part*u.batch.rows*x.nets.flat:], c.features)
 		if part == u.parts-1 {
 			if err := plan.Push(x.dev, u.features); err != nil {
 				return fmt.Errorf("agent: %w", err)
@@ -138,5 +149,5 @@ func (x *Agent) fill(u *updater, c *critic, w *agent.Work, part int) error {
 	}
 	first := part * u.batch.rows
 	c.noise.First = uint64(first * x.config.Act)
-	return u.batch.fill(w.Source.Frames, x.updates, first)
+	return u.real(u.role(part)).fill(w.Source.Frames, x.updates, first)
 }

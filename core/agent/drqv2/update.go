@@ -28,6 +28,7 @@ type updater struct {
 	kind
 	parts    int
 	batch    *batch     // a part of the real rows; nil without such rows
+	last     *batch     // the last part, which may have fewer; often the same as batch
 	dreams   *dreams    // the synthetic rows, which go with the first part; nil without such rows
 	features *op.Tensor // [Real,flat], E(s) before E's step: the input of the policy's step
 	sums     *plan.Gradients
@@ -48,19 +49,28 @@ type critic struct {
 	features      []float32   // E(s); nil if the program itself stores it
 }
 
-// updater returns the updater of a kind.
-func (x *Agent) updater(k kind) (*updater, error) {
+// compiled returns the updater of a kind, which is the newest then; nil if there is none.
+func (x *Agent) compiled(k kind) *updater {
 	for i, u := range x.updaters {
 		if u.kind == k {
 			copy(x.updaters[1:i+1], x.updaters[:i])
 			x.updaters[0] = u
-			return u, nil
+			return u
 		}
+	}
+	return nil
+}
+
+// updater returns the updater of a kind.
+func (x *Agent) updater(k kind) (*updater, error) {
+	if u := x.compiled(k); u != nil {
+		return u, nil
 	}
 	if k.mix.Size() < 1 || k.mix.Real < 0 || k.mix.Synthetic < 0 {
 		return nil, fmt.Errorf("agent: a batch of %d real and %d synthetic rows, want at least 1", k.mix.Real, k.mix.Synthetic)
 	}
 	if len(x.updaters) == keptKinds { // before compiling: there may be no memory for one more
+		x.compiled(x.now.kind) // not that of the update under way: it holds the encoder's output from before its step
 		if err := x.updaters[keptKinds-1].close(); err != nil {
 			return nil, err
 		}
@@ -77,8 +87,11 @@ func (x *Agent) updater(k kind) (*updater, error) {
 func (x *Agent) newUpdater(k kind) (*updater, error) {
 	u := &updater{kind: k, parts: 1, critics: map[role]*critic{}}
 	if real := k.mix.Real; real > 0 {
-		u.parts = x.config.parts(real)
-		u.batch, u.features = x.newBatch(real/u.parts), op.NewTensor("features", real, x.nets.flat)
+		parts, rows, last := x.config.parts(real)
+		u.parts, u.batch, u.features = parts, x.newBatch(rows), op.NewTensor("features", real, x.nets.flat)
+		if u.last = u.batch; last < rows {
+			u.last = x.newBatch(last)
+		}
 	}
 	if k.mix.Synthetic > 0 {
 		u.dreams = x.newDreams(k.mix.Synthetic)
@@ -115,6 +128,14 @@ func (x *Agent) actorStep(k kind) *plan.Adam {
 }
 
 func (u *updater) role(part int) role { return role{part == 0, part == u.parts-1} }
+
+// real is where the real rows of a part of that role are; nil without such rows.
+func (u *updater) real(r role) *batch {
+	if r.last {
+		return u.last
+	}
+	return u.batch
+}
 
 // compileCritic compiles the program of a role.
 func (x *Agent) compileCritic(u *updater, r role) (err error) {
@@ -162,7 +183,7 @@ func (x *Agent) compileCritic(u *updater, r role) (err error) {
 func (x *Agent) buildCritic(g *op.Graph, u *updater, r role, c *critic) (spec plan.Spec, h *op.Node, q []*op.Node) {
 	if u.batch != nil {
 		var of *op.Node
-		h, of, spec.Loss = x.realCritic(g, u, &spec, c.noise)
+		h, of, spec.Loss = x.realCritic(g, u, u.real(r), &spec, c.noise)
 		q = append(q, of)
 	}
 	if u.dreams != nil && r.first {
@@ -177,8 +198,8 @@ func (x *Agent) buildCritic(g *op.Graph, u *updater, r role, c *critic) (spec pl
 }
 
 // realCritic returns E(s), Q(s,a) and the loss for a part's real rows.
-func (x *Agent) realCritic(g *op.Graph, u *updater, spec *plan.Spec, items *plan.Items) (h, q, loss *op.Node) {
-	b, target := u.batch, x.nets.target
+func (x *Agent) realCritic(g *op.Graph, u *updater, b *batch, spec *plan.Spec, items *plan.Items) (h, q, loss *op.Node) {
+	target := x.nets.target
 	if u.frozen {
 		target = x.nets.critic // the target's trunk is the critics' once frozen
 	}

@@ -7,8 +7,11 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/device"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/golden"
+	"pgrlab/core/testing/mirrortest"
 )
 
 // One worker and two compute the same bits, in parts of a batch and at once.
@@ -30,25 +33,75 @@ func TestWorkersDoNotChangeTheNumbers(t *testing.T) {
 	}
 }
 
-// The parts of a batch are equal, and none has more rows than a slice.
+// The parts of a batch are equal, or the last one is smaller if there is no number that divides it
+// into a few; none has more rows than a slice.
 func TestPartsOfABatch(t *testing.T) {
-	for _, x := range []struct{ size, slice, parts int }{{256, 64, 4}, {256, 256, 1}, {128, 256, 1}, {96, 40, 3}, {100, 30, 4}, {7, 3, 7}, {1, 1, 1}} {
+	for _, x := range []struct{ size, slice, parts, rows, last int }{
+		{256, 64, 4, 64, 64}, {256, 256, 1, 256, 256}, {128, 256, 1, 128, 128}, {96, 40, 3, 32, 32}, {100, 30, 4, 25, 25}, {1, 1, 1, 1, 1},
+		{69, 64, 3, 23, 23}, {150, 40, 5, 30, 30}, {71, 64, 2, 36, 35}, {7, 3, 3, 3, 1}, {127, 32, 4, 32, 31},
+	} {
 		c := small()
 		c.Slice = x.slice
-		if got := c.parts(x.size); got != x.parts {
-			t.Errorf("%d rows in slices of %d: %d parts, want %d", x.size, x.slice, got, x.parts)
+		if parts, rows, last := c.parts(x.size); parts != x.parts || rows != x.rows || last != x.last {
+			t.Errorf("%d rows in slices of %d: %d parts of %d, the last of %d, want %+v", x.size, x.slice, parts, rows, last, x)
 		}
 	}
 }
 
+// A batch whose last part is smaller teaches the same as the batch at once, but for the order of
+// sums, also beside synthetic rows, on a device with memory of its own, and after a load.
+func TestALastPartThatIsSmaller(t *testing.T) {
+	at := func(slice int, dev device.Device) *session {
+		c := small()
+		c.Slice = slice
+		s := newSession(newAgent(t, c, dev), newFilm(c, 30), 7)
+		s.dream(4)
+		return s
+	}
+	dev := newDevice(t, 2)
+	once, parts := at(7, dev), at(3, mirrortest.New(dev))
+	for range 5 {
+		want := once.update(t).Losses
+		for range 3 { // three parts; the policy's step is left
+			if _, err := parts.slice(); err != nil {
+				t.Fatal(err)
+			}
+			if err := parts.x.Load(saved(t, parts.x)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := parts.update(t).Losses
+		golden.Near(t, "critic loss", got.Critic, want.Critic, 1e-4)
+		golden.Near(t, "actor loss", got.Actor, want.Actor, 1e-4)
+		golden.Near(t, "mean value", got.QMean, want.QMean, 1e-4)
+	}
+	if _, err := parts.slice(); err != nil {
+		t.Fatal(err)
+	}
+	parts.done = 6 // as in a file from when seven rows were seven parts
+	parts.update(t)
+}
+
+// Updates have a cadence, and none is due before there is a row of so many env steps, or of fewer
+// before a true end.
 func TestUpdatesAreDueInTheirCadence(t *testing.T) {
-	c := small()
-	c.UpdateEvery = 3
-	x := newAgent(t, c, newDevice(t, 1))
-	due := x.Phases()[0].Due
-	for step := 1; step < 10; step++ {
-		if due(&agent.Work{Step: step, Enough: true}) != (step%3 == 0) || due(&agent.Work{Step: step}) {
-			t.Errorf("env step %d", step)
+	for _, span := range []int{1, 3, 4, 6} {
+		c := small()
+		c.UpdateEvery, c.NStep = 3, span
+		x := newAgent(t, c, newDevice(t, 1))
+		due := x.Phases()[0].Due
+		for _, ended := range []bool{false, true} {
+			w := agent.Work{Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: reel(c, 0, 0)}}}
+			if ended {
+				w.Source.Frames = replay.FrameSampler{Frames: reel(c, 1, 2)}
+			}
+			for w.Step = 1; w.Step < 10; w.Step++ {
+				w.Enough = true
+				got := due(&w)
+				if w.Enough = false; got != (w.Step%3 == 0 && (w.Step >= span || ended)) || due(&w) {
+					t.Errorf("rows of %d env steps, an episode that has ended %v: env step %d", span, ended, w.Step)
+				}
+			}
 		}
 	}
 }
@@ -82,7 +135,9 @@ func TestUpdatesDoNotAllocate(t *testing.T) {
 	}
 }
 
-// A number that is not finite ends the update without effect, and the next update can be made.
+// A number that is not finite ends the update without effect, and the next update can be made. The
+// update takes as many slices as any other, so that members stay in lockstep, also if the agent is
+// saved and loaded among those that do nothing.
 func TestUpdatesThatAreNotFinite(t *testing.T) {
 	for _, slice := range []int{3, 6} {
 		c := small()
@@ -99,11 +154,18 @@ func TestUpdatesThatAreNotFinite(t *testing.T) {
 			f.rewards[i] = float32(math.Inf(1))
 		}
 		var where *plan.NotFinite
-		for made := (*agent.UpdateResult)(nil); made == nil; {
+		slices := 0
+		for made := (*agent.UpdateResult)(nil); made == nil; slices++ {
 			var err error
 			if made, err = s.slice(); made != nil && (!errors.As(err, &where) || made.Stepped || !math.IsNaN(made.Losses.Critic)) {
 				t.Fatalf("rewards of infinity: %+v", made)
 			}
+			if err := x.Load(saved(t, x)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := 6/slice + 1; slices != want {
+			t.Errorf("%d slices, want %d", slices, want)
 		}
 		f.rewards = rewards
 		other.updates++ // the failed update counts

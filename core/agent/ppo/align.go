@@ -36,16 +36,12 @@ func (l *Latent) resetAligned() error {
 	return plan.Push(l.dev, a.params()...)
 }
 
-// watch keeps rows of D_real to align by, spread evenly over its total rows. rows are those that
-// follow the first done ones.
+// watch keeps rows of D_real to align by, spread evenly over its total rows: of n rows number i is
+// row ⌊i·total/n⌋. rows are those that follow the first done ones.
 func (l *Latent) watch(rows []met, z []float32, done, total int) {
-	a, n := l.aligned, l.config.AlignRows
-	if n == 0 {
-		return
-	}
-	every, size := max(1, total/n), l.config.latents().Obs
+	a, n, size := l.aligned, min(l.config.AlignRows, total), l.config.latents().Obs
 	for i, row := range rows {
-		if (done+i)%every == 0 && len(a.then) < n*size {
+		if kept := len(a.then) / size; kept < n && done+i == kept*total/n {
 			a.obs.numbers, a.obs.frames = append(a.obs.numbers, row.seen.numbers...), append(a.obs.frames, row.seen.frames...)
 			a.then = append(a.then, z[i*size:(i+1)*size]...)
 		}

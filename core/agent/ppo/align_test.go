@@ -2,6 +2,7 @@ package ppo
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -74,6 +75,38 @@ func apart(a, b []float32) (sum float64) {
 		sum += float64((v - b[i]) * (v - b[i]))
 	}
 	return sum
+}
+
+// Rows to align by are spread evenly over D_real, and fewer than an alignment needs are refused
+// beside a generator.
+func TestRowsToAlignBy(t *testing.T) {
+	c := smallLatent()
+	h := c.latents().Obs
+	for rows, want := range map[int][]float32{
+		0: nil, 4: {0, 3, 6, 9}, 5: {0, 2, 4, 7, 9}, 8: {0, 1, 3, 4, 6, 7, 9, 10}, 12: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+		20: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+	} {
+		c.AlignRows = rows
+		l := newLatentAgent(t, c, newDevice(t, 1))
+		var all []met
+		for i := range 12 {
+			all = append(all, met{seen: observed{numbers: []float32{float32(i)}}})
+		}
+		l.watch(all[:7], make([]float32, 7*h), 0, 12)
+		l.watch(all[7:], make([]float32, 5*h), 7, 12)
+		if got := l.aligned.obs.numbers; !slices.Equal(got, want) || len(l.aligned.then) != len(want)*h {
+			t.Errorf("%d rows of 12 are %v, want %v", rows, got, want)
+		}
+	}
+	for rows, refused := range map[int]bool{0: false, 1: true, h: true, h + 1: false} {
+		c.AlignRows = rows
+		for _, generates := range []bool{false, true} {
+			d := agent.Deps{Config: agent.Config{Hidden: c.Hidden, Gamma: c.Gamma}, Settings: c.Settings, Shape: c.Shape, Copies: c.Copies, Generates: generates}
+			if err := check(d); (err != nil) != (refused && generates) || err != nil && !strings.Contains(err.Error(), "want at least 7") {
+				t.Errorf("%d rows, with a generator %v: %v", rows, generates, err)
+			}
+		}
+	}
 }
 
 // Without rows to align by, latents are not changed.

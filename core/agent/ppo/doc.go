@@ -69,7 +69,9 @@
 // D_real are therefore encoded anew, and an affine map from their old latents to the new ones is
 // fitted; it leaves 2 % of the variance after an iteration, 11 % after twelve. The map to the
 // present trunk is applied to generated z before they are learned from, and the map to the trunk
-// at the iteration's beginning to z and z′ before they are judged.
+// at the iteration's beginning to z and z′ before they are judged. If a refit is given up after
+// D_real was remade, D_syn stays that of before, and until the next one its latents and rewards
+// are read as if they were of the new D_real.
 //
 // # Choices
 //

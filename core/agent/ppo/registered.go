@@ -61,7 +61,10 @@ func check(d agent.Deps) error {
 	}
 	c := configOf(d)
 	if c.Bonus && d.Generates && c.DreamtReward == DreamtThreshold {
-		return fmt.Errorf("agent.ppo.dreamt_reward is %q, which knows two rewards, and with bonus.function there are others: want %q", DreamtThreshold, DreamtRaw)
+		return fmt.Errorf("agent.ppo.dreamt_reward is %q, which knows two rewards, and with a bonus there are others: want %q", DreamtThreshold, DreamtRaw)
+	}
+	if h := c.latents().Obs; d.Generates && c.AlignRows > 0 && c.AlignRows <= h {
+		return fmt.Errorf("agent.ppo.align_rows is %d, too few to align latents of %d numbers by: want at least %d, or 0 for no alignment", c.AlignRows, h, h+1)
 	}
 	return c.Validate()
 }
