@@ -36,6 +36,7 @@ type session struct {
 	seen   chan []byte
 	text   []byte
 	ended  chan ending
+	over   *ending // the ending, once it is known
 }
 
 type ending struct {
@@ -74,10 +75,10 @@ func (s *session) await(t *testing.T, text string) {
 		case b := <-s.seen:
 			pace.Look()
 			s.text = append(s.text, b...)
-		case e := <-s.ended:
-			t.Fatalf("the screen ended before %q: %v, %v", text, e.outcome, e.err)
+		case e := <-s.ended: // what it wrote last may not have been read yet
+			s.over = &e
 		case <-limit:
-			t.Fatalf("no %q in %q", text, s.text)
+			t.Fatalf("no %q in %q; ended: %+v", text, s.text, s.over)
 		}
 	}
 	s.text = nil
@@ -86,17 +87,17 @@ func (s *session) await(t *testing.T, text string) {
 func (s *session) end(t *testing.T, want Outcome) {
 	t.Helper()
 	limit := time.After(longEnough)
-	for {
+	for s.over == nil {
 		select {
 		case <-s.seen:
 		case e := <-s.ended:
-			if e.outcome != want || e.err != nil {
-				t.Errorf("%v, %v; want %v", e.outcome, e.err, want)
-			}
-			return
+			s.over = &e
 		case <-limit:
 			t.Fatal("the screen does not end")
 		}
+	}
+	if s.over.outcome != want || s.over.err != nil {
+		t.Errorf("%v, %v; want %v", s.over.outcome, s.over.err, want)
 	}
 }
 
