@@ -52,9 +52,14 @@ func tree(c config.Config) (map[string]any, error) {
 	return t, nil
 }
 
-// differing is the part of b that is missing or different in a.
+// differing is the part of b that is missing or different in a, and the zeros that b leaves out.
 func differing(a, b map[string]any) map[string]any {
 	d := map[string]any{}
+	for key, value := range a { // a document leaves some keys out at zero
+		if _, has := b[key]; !has && reflect.TypeOf(value).Kind() != reflect.Map {
+			d[key] = reflect.Zero(reflect.TypeOf(value)).Interface()
+		}
+	}
 	for key, value := range b {
 		inner, isTable := value.(map[string]any)
 		if !isTable {

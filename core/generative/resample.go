@@ -31,7 +31,7 @@ type ResampleConfig struct {
 }
 
 // DefaultResample keeps all of D_real at the scales demo and short.
-func DefaultResample() ResampleConfig { return ResampleConfig{Rows: 32_768} }
+func DefaultResample() ResampleConfig { return ResampleConfig{Rows: 40_960} }
 
 // Validate says in one line what is wrong, or returns nil.
 func (c ResampleConfig) Validate() error {
