@@ -44,7 +44,8 @@ func colours(dst []byte, from *image.RGBA) {
 
 // Frame draws the present state of the environment, through the camera that DrQ-v2 uses for
 // the task: dst is [side,side,3], red, green and blue, the top line first. Equal states give
-// equal bytes. It changes nothing.
+// equal bytes, except after a step of Gym's tasks: it leaves the body's parts where they were
+// within its last physics step. It changes nothing.
 func (e *Env) Frame(dst []byte, side int) error { return e.eye.frame(e.sim, dst, side) }
 
 // Frames draws the frames of all copies, [Size,side,side,3].

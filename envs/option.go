@@ -15,8 +15,8 @@ type Options struct {
 	Repeat int
 	// NoiseShare is the share of an Env's observations, from 0 to 1, to which Gaussian
 	// noise is added. They are drawn one by one, and the first observation of an episode
-	// may be among them. Rewards and ends are not affected, and neither are the copies of
-	// a VecEnv, which serve for evaluation.
+	// may be among them. Rewards and ends are not affected, and neither are episodes that
+	// Place starts or the copies of a VecEnv, which serve for evaluation.
 	NoiseShare float64
 	// NoiseSigma is the standard deviation of that noise, in the unit of each
 	// coordinate: one number for all, or one for each [ObsSize].

@@ -153,3 +153,28 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		t.Error("a size of noise without a share does something")
 	}
 }
+
+// TestPlacedStatesHaveNoNoise checks that what is compared with generated transitions is the
+// physics alone, also after it was saved and loaded, and that the next episode has noise again.
+func TestPlacedStatesHaveNoNoise(t *testing.T) {
+	task := with(t, cheetahRun, Options{NoiseShare: 1, NoiseSigma: []float64{0.1}})
+	clear, noisy, twin := makeEnv(t, cheetahRun, 4), makeEnv(t, task, 4), makeEnv(t, task, 4)
+	obs, want, got, action := make([]float32, 17), make([]float32, 17), make([]float32, 17), make([]float32, 6)
+	if clear.Reset(0, obs) != nil || noisy.Reset(0, got) != nil || slices.Equal(obs, got) {
+		t.Fatal("the episode before has no noise")
+	}
+	if clear.Place(obs) != nil || noisy.Place(obs) != nil || twin.Load(saved(t, noisy)) != nil {
+		t.Fatal("place failed")
+	}
+	if _, _, _, err := clear.Step(action, want); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []*Env{noisy, twin} {
+		if _, _, _, err := e.Step(action, got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("a step from a placed state gives %v, want %v (%v)", got, want, err)
+		}
+	}
+	if noisy.Reset(0, got) != nil || slices.Equal(obs, got) {
+		t.Error("the episode after has no noise")
+	}
+}

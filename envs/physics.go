@@ -167,13 +167,8 @@ func (p *physics) forward() error {
 }
 
 // prepare computes the quantities that the next control step builds on, after a state was
-// written.
-func (p *physics) prepare() error {
-	if p.order == gymOrder {
-		return nil
-	}
-	return p.Step1()
-}
+// written. In gymOrder it builds on none of them, but the body is drawn by them.
+func (p *physics) prepare() error { return p.Step1() }
 
 // limit is the magnitude from which MuJoCo calls a number bad (mjMAXVAL).
 const limit = 1e10

@@ -25,6 +25,10 @@ type simulation struct {
 
 const notStarted = -1
 
+// placed is the number of every episode that Place starts. Noise is a function of the episode, and
+// would be the same in all of them. As a number it is saved with the state.
+const placed = math.MaxUint64
+
 func newSimulation(in *mujoco.Instance, task *Task, seed uint64) (*simulation, error) {
 	body, err := newPhysics(in, task.mjcf, task.order)
 	if err != nil {
@@ -153,7 +157,7 @@ func (s *simulation) narrow(obs []float32) {
 	for i, x := range s.obs {
 		obs[i] = float32(x)
 	}
-	if s.noise != nil && s.step != notStarted {
+	if s.noise != nil && s.step != notStarted && s.episode != placed {
 		s.noise.add(obs, s.seed, s.episode, s.step)
 	}
 }

@@ -101,8 +101,12 @@ func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, err e
 }
 
 // restore writes a state and computes the quantities that depend on position and velocity,
-// on which the next step builds.
+// on which the next step builds. The reset clears the engine's warnings of a simulation that
+// had diverged.
 func (s *simulation) restore(saved header, values [7][]float64) error {
+	if err := s.body.Reset(); err != nil {
+		return err
+	}
 	if err := s.body.SetTime(saved.Time); err != nil {
 		return err
 	}

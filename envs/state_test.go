@@ -99,3 +99,26 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// TestLoadAfterDivergence loads into an environment whose simulation has diverged, which goes on
+// like one that has not.
+func TestLoadAfterDivergence(t *testing.T) {
+	for _, task := range []Task{cheetahRun, gymHopper} {
+		a, b := makeEnv(t, task, 5), makeEnv(t, task, 5)
+		action, obs := make([]float32, task.ActSize), make([]float32, task.ObsSize)
+		if a.Reset(0, obs) != nil || b.Reset(0, obs) != nil {
+			t.Fatal("reset failed")
+		}
+		b.sim.body.QVel[3] = 1e12
+		if _, _, _, err := b.Step(action, obs); err == nil {
+			t.Fatalf("%s does not diverge", task.Name)
+		}
+		if err := b.Load(saved(t, a)); err != nil {
+			t.Fatal(err)
+		}
+		want := play(t, a, rand.New(rand.NewPCG(1, 1)), 20)
+		if got := play(t, b, rand.New(rand.NewPCG(1, 1)), 20); !slices.Equal(got, want) {
+			t.Errorf("%s: divergence leaves traces in a loaded state", task.Name)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/png"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -130,6 +131,33 @@ func TestEveryTaskCanBeSeen(t *testing.T) {
 				t.Error("the pose of another body was drawn")
 			}
 		})
+	}
+}
+
+// A pose is that of the present state also where a state was written: by Load or by Place.
+func TestPosesAreOfTheStateThatWasWritten(t *testing.T) {
+	for _, task := range []Task{cheetahRun, gymHalfCheetah, gymHopper, gymWalker} {
+		env, other := makeEnv(t, task, 3), makeEnv(t, task, 4)
+		obs := make([]float32, task.ObsSize)
+		if err := env.Reset(0, obs); err != nil {
+			t.Fatal(err)
+		}
+		play(t, other, rand.New(rand.NewPCG(1, 1)), 20)
+		for name, write := range map[string]func() error{
+			"Load":  func() error { return other.Load(saved(t, env)) },
+			"Place": func() error { return other.Place(obs) },
+		} {
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+			got := other.Pose(nil)
+			if err := other.sim.body.Forward(); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, other.Pose(nil)) {
+				t.Errorf("%s: after %s the pose is not that of the state", task.Name, name)
+			}
+		}
 	}
 }
 
