@@ -259,7 +259,7 @@ func (m *Model) observe(s *event.Snapshot) {
 	if last, ok := speed.Last(); s.StepsPerSec > 0 && s.Updates > 0 && (!ok || s.Step > last.Step) && !m.History.Begin.IsZero() {
 		wall := s.Time.Sub(m.History.Begin).Seconds()
 		if !ok || wall-last.Wall >= 1 {
-			m.History.Record(history.CurveSpeed, 0, history.Sample{Step: s.Step, Wall: wall, Y: s.StepsPerSec})
+			m.History.Record(history.CurveSpeed, history.Sample{Step: s.Step, Wall: wall, Y: s.StepsPerSec})
 		}
 	}
 }

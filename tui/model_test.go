@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
+	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
 
@@ -224,5 +225,20 @@ func TestHelpIsSearched(t *testing.T) {
 		if s.help.IsOpen() {
 			t.Error("esc does not close the help")
 		}
+	}
+}
+
+// A cohort's chart of speed has what the screen polls, at most once a second.
+func TestPolledSpeedOfACohort(t *testing.T) {
+	s := newScreen(t, 160, 45, nil)
+	begin := time.Unix(1000, 0)
+	for member := range 2 {
+		s.History.Take(event.Event{Index: member, Wall: begin, Member: member, Body: event.Episode{}})
+	}
+	for i := range 21 { // four times a second
+		s.observe(&event.Snapshot{Time: begin.Add(time.Duration(i) * time.Second / 4), Step: 10 + i, StepsPerSec: 40, Updates: 1})
+	}
+	if speed := s.History.Main(history.CurveSpeed); speed == nil || len(speed.Samples) != 6 {
+		t.Errorf("in five seconds the chart gets %+v, want 6 samples", speed)
 	}
 }

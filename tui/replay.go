@@ -49,11 +49,14 @@ func NewReplay(config config.Config, dir string, events []event.Event, speed flo
 
 // position is how far the replay has come; the caller holds the lock.
 func (r *Replay) position() time.Duration {
-	at := r.at
-	if !r.since.IsZero() {
-		at += time.Duration(float64(r.now().Sub(r.since)) * r.speed)
+	if r.since.IsZero() {
+		return r.at
 	}
-	return min(at, r.length)
+	played := float64(r.now().Sub(r.since)) * r.speed
+	if !(played < float64(r.length-r.at)) { // compared first: a Duration may be too small for it
+		return r.length
+	}
+	return r.at + time.Duration(played)
 }
 
 // count is the number of events up to the position; the caller holds the lock.
@@ -77,7 +80,14 @@ func (r *Replay) Seek(by float64) {
 	r.last = nil
 }
 
-// Faster multiplies the speed.
+// Speed is in seconds of the run per second of the screen.
+func (r *Replay) Speed() float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.speed
+}
+
+// Faster multiplies the speed, within bounds that include the present one.
 func (r *Replay) Faster(by float64) float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,7 +95,7 @@ func (r *Replay) Faster(by float64) float64 {
 	if !r.since.IsZero() {
 		r.since = r.now()
 	}
-	r.speed = max(0.1, min(r.speed*by, 1e6))
+	r.speed = max(min(0.1, r.speed), min(r.speed*by, max(1e6, r.speed)))
 	r.last = nil
 	return r.speed
 }
@@ -163,11 +173,14 @@ func (r *Replay) Snapshot() *event.Snapshot {
 func (r *Replay) build(n int) *event.Snapshot {
 	c := r.config
 	settings := c.Knobs
-	done := history.Clock{From: c.StartSteps, UTD: float64(c.Knobs.UTD)}
+	done := pane.ClockOf(&c)
 	s := &event.Snapshot{Time: r.all[0].Wall.Add(r.position()), Task: c.Task, Method: c.Method, Seed: c.Seed, Dir: r.dir,
 		Members: max(1, c.Members), Steps: c.Steps, Phase: knob.Collect}
 	for _, e := range r.all[:n] {
 		s.Step = e.Step
+		if e.Member > 0 { // a snapshot is about the first member
+			continue
+		}
 		switch b := e.Body.(type) {
 		case event.KnobChanged:
 			_ = settings.Set(b.Knob, b.To.String()) // it was accepted once
@@ -177,11 +190,15 @@ func (r *Replay) build(n int) *event.Snapshot {
 		case event.Perf:
 			s.StepsPerSec, s.UpdatesPerSec = float64(b.StepsPerSec), float64(b.UpdatesPerSec)
 		case event.Refit:
-			s.Refits++
+			if b.Steps > 0 || c.Has()&knob.UseFit == 0 { // otherwise a generation without a fit
+				s.Refits++
+			}
 			s.Synthetic, s.FitLoss = b.Generated, history.Optional(b.Loss)
 		case event.Episode:
-			s.Episode++
-			s.EpisodeReturn = float64(b.Return)
+			if b.Copy == 0 {
+				s.Episode++
+				s.EpisodeReturn = float64(b.Return)
+			}
 		case event.Losses:
 			s.Losses = &event.UpdateLosses{Critic: history.Optional(b.Critic), Actor: history.Optional(b.Actor), Alpha: history.Optional(b.Alpha), QMean: history.Optional(b.QMean), Curiosity: history.Optional(b.Curiosity)}
 		case event.Failed:

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/tui/history"
 )
@@ -79,4 +81,61 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	s.contains(t, "this is a replay")
 	s.typeLine("ratio 0.1")
 	s.contains(t, "this is a replay")
+}
+
+// replayOf replays events that a second separates; now is the time of the screen.
+func replayOf(t *testing.T, c config.Config, speed float64, now *time.Time, events ...event.Event) *Replay {
+	t.Helper()
+	for i := range events {
+		events[i].Index, events[i].Wall = i, now.Add(time.Duration(i)*time.Second)
+	}
+	r, err := NewReplay(c, "x", events, speed, func() time.Time { return *now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A snapshot of a replay is about the first member and its first copy, and tells generations from
+// refits, which a generator without gradient steps has as well. Its updates are those of the learner.
+func TestReplayCountsTheFirstMember(t *testing.T) {
+	for kind, want := range map[string]int{"diffusion": 1, "resample": 2} {
+		var events []event.Event
+		for member := range 4 {
+			loss := run.Float(4 + member)
+			for _, body := range []any{event.Refit{Steps: 5}, event.Refit{}, event.Episode{}, event.Episode{Copy: 1}, event.Losses{Critic: &loss}} {
+				events = append(events, event.Event{Step: 10_000, Member: member, Body: body})
+			}
+		}
+		c := config.Config{Members: 4, Steps: 20_000, StartSteps: 1999, Knobs: knob.Settings{UTD: 10}}
+		c.Generator.Kind, c.Agent.Learner = kind, "drqv2"
+		now := time.Unix(1000, 0)
+		r := replayOf(t, c, 1, &now, events...)
+		r.Seek(1)
+		if s := r.Snapshot(); s.Refits != want || s.Episode != 1 || s.Losses.Critic != 4 || s.Updates != 4001 {
+			t.Errorf("%s: %d refits, %d episodes, loss %v, %d updates; want %d, 1, 4, 4001", kind, s.Refits, s.Episode, s.Losses.Critic, s.Updates, want)
+		}
+	}
+}
+
+// Looking at the speed changes nothing; no speed is too small to be kept or so large that the
+// replay never ends.
+func TestReplaySpeed(t *testing.T) {
+	now := time.Unix(1000, 0)
+	r := replayOf(t, fakeConfig(), 0.01, &now, event.Event{}, event.Event{Step: 10})
+	r.Send(event.Pause{})
+	before := r.Snapshot()
+	if got := replaySpeed(r); got != 0.01 || r.Snapshot() != before {
+		t.Errorf("after a look the speed is %g, want 0.01, and the snapshot another one: %v", got, r.Snapshot() != before)
+	}
+	if slower, faster := r.Faster(0.5), r.Faster(2); slower != 0.01 || faster != 0.02 {
+		t.Errorf("slower is %g, faster %g, want 0.01 and 0.02", slower, faster)
+	}
+	start := time.Unix(1000, 0)
+	now = start
+	r = replayOf(t, fakeConfig(), 1e6, &now, event.Event{}, event.Event{Step: 10})
+	now = start.Add(3 * time.Hour)
+	if s := r.Snapshot(); s.State != event.Finished || s.Step != 10 {
+		t.Errorf("after three hours at 1e6: %v at step %d", s.State, s.Step)
+	}
 }

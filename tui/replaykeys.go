@@ -59,7 +59,7 @@ func (p *player) changeSpeed(by float64) tea.Cmd {
 // replaySpeed is how fast the replay plays.
 func replaySpeed(l pane.Lab) float64 {
 	if r, ok := l.(*Replay); ok {
-		return r.Faster(1)
+		return r.Speed()
 	}
 	return 1
 }

@@ -53,12 +53,19 @@ type Spec struct {
 	// Follows names what of the learner depends on the length of the run, which therefore
 	// cannot be made longer; nil, or "": nothing does.
 	Follows func(Deps) string
+	// Pace says when the learner makes updates, in a run with so many random env steps before
+	// them; nil: the knob utd says how many there are in each env step behind those.
+	Pace func(d Deps, start int) Pace
 	// Memory is roughly how many bytes the learner takes if it makes updates on batches of
 	// batch rows and its Activations are asked for looked rows at a time: never much more
 	// than it will take. It does not overflow. nil: next to nothing.
 	Memory func(d Deps, batch, looked int) float64
 	New    func(Deps) (Learner, error)
 }
+
+// Pace is when a run makes critic updates: so many in each env step behind From that is a multiple
+// of Every.
+type Pace struct{ From, Updates, Every int }
 
 // Takes is what a task gives a learner to observe.
 type Takes int

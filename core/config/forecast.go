@@ -38,7 +38,7 @@ func (c *Config) Lasts(u Costs) time.Duration { return c.LastsFrom(&c.Knobs, 0, 
 // LastsFrom estimates how long the rest of the run takes after a step, with the knobs as they
 // are.
 func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
-	from := min(c.Steps, max(step, c.StartSteps/c.Environment.InLockstep()))
+	from := min(c.Steps, max(step, c.randomSteps()))
 	total := u.Step * float64(c.Steps-from)
 	if first := min(c.Steps, s.RefitEvery); u.First > 0 && c.Generates() && from < first {
 		total += (u.First - u.Step) * float64(first-from)
@@ -57,6 +57,17 @@ func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
 	refits, rows := c.refits(s, step)
 	total += refit*float64(refits) + u.Score*float64(rows)
 	return time.Duration(total * float64(time.Second))
+}
+
+// randomSteps is how many env steps of a member fill the buffer with the run's random start.
+func (c *Config) randomSteps() int { return c.StartSteps / c.Environment.InLockstep() }
+
+// Pace is when the run makes critic updates, as long as the knob utd stays as it is.
+func (c *Config) Pace() agent.Pace {
+	if s, d := c.Learner(task.Task{}); s.Pace != nil {
+		return s.Pace(d, c.randomSteps())
+	}
+	return agent.Pace{From: c.randomSteps(), Updates: c.Knobs.UTD, Every: 1}
 }
 
 // Stored is how many rows D_real gets in the whole run, under s: if the learner makes D_real

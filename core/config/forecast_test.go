@@ -111,3 +111,16 @@ func TestFramesThatFitOnNoDisk(t *testing.T) {
 		t.Errorf("a run without frames: %v", err)
 	}
 }
+
+// A learner that the knob utd does not act on has a pace of its own. The random start ends earlier
+// with several copies, and PPO has none.
+func TestPace(t *testing.T) {
+	c := Config{StartSteps: 1999, Knobs: knob.Settings{UTD: 20}, Pixels: agent.DefaultPixels}
+	c.Environment.Copies = 4
+	for learner, want := range map[string]agent.Pace{"sac": {From: 499, Updates: 20, Every: 1}, "drqv2": {From: 499, Updates: 1, Every: 2}, "ppo": {Updates: 16, Every: 256}} {
+		c.Agent.Learner = learner
+		if got := c.Pace(); got != want {
+			t.Errorf("%s: %+v, want %+v", learner, got, want)
+		}
+	}
+}

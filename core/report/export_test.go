@@ -155,3 +155,13 @@ func TestNPZ(t *testing.T) {
 		}
 	}
 }
+
+// A running lab has events that are not in its journal. Their numbers measure nothing and may be
+// NaN, which no line can hold.
+func TestOnlyMeasurementsAreExported(t *testing.T) {
+	for kind, want := range map[string]bool{"previewed": false, "refused": false, "evaluated": true} {
+		if got := Measures(kind); got != want {
+			t.Errorf("%s measures something: %v, want %v", kind, got, want)
+		}
+	}
+}

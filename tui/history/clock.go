@@ -1,10 +1,11 @@
 package history
 
-// Clock converts env steps into critic updates and seconds. Updates follow from the UTD and its
-// changes, seconds from the times of the events.
+// Clock converts env steps into critic updates and seconds. Updates follow from the learner's pace,
+// the UTD and its changes, seconds from the times of the events.
 type Clock struct {
 	From    int     // number of first env steps, which have no updates
-	UTD     float64 // at the start
+	UTD     float64 // updates of each env step that has some, at the start
+	Every   int     // only multiples of it have updates; 0: as 1
 	changes []utdChange
 	Walls   Curve // seconds at steps
 }
@@ -17,15 +18,15 @@ type utdChange struct {
 
 // Updates is the number of critic updates after an env step.
 func (c *Clock) Updates(step int) float64 {
-	at, utd, sum := c.From, c.UTD, 0.0
+	at, utd, sum, every := c.From, c.UTD, 0.0, max(1, c.Every)
 	for _, u := range c.changes {
 		if to := min(u.step, step); to > at {
-			sum += utd * float64(to-at)
+			sum += utd * float64(to/every-at/every)
 			at = to
 		}
 		utd = u.utd
 	}
-	return sum + utd*float64(max(0, step-at))
+	return sum + utd*float64(max(at, step)/every-at/every)
 }
 
 // Seconds is approximately when a step was made.

@@ -18,11 +18,14 @@ const (
 
 // Main is the curve of a quantity, for a run of several seeds the curve of their mean; nil if the
 // quantity was never measured.
-func (h *History) Main(name CurveName) *Curve {
+func (h *History) Main(name CurveName) *Curve { return h.Curve(name, h.main()) }
+
+// main is the member that stands for the run.
+func (h *History) main() int {
 	if h.Members() > 1 {
-		return h.Curve(name, mean)
+		return mean
 	}
-	return h.Curve(name, 0)
+	return 0
 }
 
 // Band is the range of a run's seeds in a quantity; empty for one seed.
@@ -44,12 +47,16 @@ func (h *History) together(name CurveName, step int, wall float64) {
 		}
 		sum, n, lo, hi = sum+s.Y, n+1, math.Min(lo, s.Y), math.Max(hi, s.Y)
 	}
+	if n == 0 {
+		return
+	}
 	for member, y := range map[int]float64{mean: sum / float64(n), least: lo, most: hi} {
-		if c := h.Curve(name, member); c != nil && len(c.Samples) > 0 && c.Samples[len(c.Samples)-1].Step == step {
+		c := h.Curve(name, member)
+		if last, ok := c.Last(); ok && last.Step == step && !math.IsNaN(last.Y) { // a gap stays
 			c.Samples[len(c.Samples)-1].Y = y
 			continue
 		}
-		h.Record(name, member, Sample{step, wall, y})
+		h.record(name, member, Sample{step, wall, y})
 	}
 }
 

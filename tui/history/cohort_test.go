@@ -65,3 +65,16 @@ func TestOneSeedIsNoCohort(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// Scores of another F begin behind a gap in the curves of all seeds, their mean and their band.
+func TestAnotherFIsNotJoined(t *testing.T) {
+	h := New(0, 1)
+	for i, f := range []string{"curiosity", "curiosity", "reward", "reward"} {
+		h.Take(event.Event{Index: i, Step: 10 + i/2, Member: i % 2, Body: event.Scores{Relevance: f, Quantiles: []run.Float{1, 2, 3}}})
+	}
+	for member := most; member < 2; member++ {
+		if s := h.Curve(CurveF50, member).Samples; len(s) != 3 || s[0].Y != 2 || !math.IsNaN(s[1].Y) || s[2].Y != 2 {
+			t.Errorf("member %d: %v", member, s)
+		}
+	}
+}

@@ -64,36 +64,43 @@ const curveLimit = 1 << 13
 type Curve struct{ Samples []Sample }
 
 // Add appends a measurement. A full curve is halved: of every four samples the smallest and the
-// largest stay, so that spikes survive.
+// largest stay, so that spikes survive, and the newest four stay as they are, so that Last is the
+// newest measurement.
 func (c *Curve) Add(s Sample) {
 	c.Samples = append(c.Samples, s)
 	if len(c.Samples) < curveLimit {
 		return
 	}
-	kept := c.Samples[:0]
-	for i := 0; i+4 <= len(c.Samples); i += 4 {
+	kept, newest := c.Samples[:0], len(c.Samples)-4
+	for i := 0; i+4 <= newest; i += 4 {
 		kept = append(kept, extremes(c.Samples[i:i+4])...)
 	}
-	c.Samples = kept
+	c.Samples = append(kept, c.Samples[newest:]...)
 }
 
-// extremes are the smallest and the largest of four samples, in order; a gap counts as neither
+// extremes are the smallest and the largest of some samples, in order; a gap counts as neither
 // unless there is nothing else.
 func extremes(s []Sample) []Sample {
-	lo, hi := 0, 0
+	lo, hi := -1, -1
 	for i := range s {
-		if !(s[i].Y >= s[lo].Y) {
+		if math.IsNaN(s[i].Y) {
+			continue
+		}
+		if lo < 0 || s[i].Y < s[lo].Y {
 			lo = i
 		}
-		if !(s[i].Y <= s[hi].Y) {
+		if hi < 0 || s[i].Y >= s[hi].Y { // of equal ones the last, so that both ends of a flat part stay
 			hi = i
 		}
 	}
-	if lo == hi {
-		hi = len(s) - 1
-		lo = 0
+	switch {
+	case lo < 0:
+		return s[:1]
+	case lo == hi:
+		return s[lo : lo+1]
+	default:
+		return []Sample{s[min(lo, hi)], s[max(lo, hi)]}
 	}
-	return []Sample{s[min(lo, hi)], s[max(lo, hi)]}
 }
 
 // At is the last measurement at or before a step; ok is false before the first.

@@ -1,6 +1,10 @@
 package history
 
-import "testing"
+import (
+	"math"
+	"slices"
+	"testing"
+)
 
 // A curve that is halved keeps its spikes and its order.
 func TestCurveKeepsSpikes(t *testing.T) {
@@ -21,5 +25,37 @@ func TestCurveKeepsSpikes(t *testing.T) {
 	}
 	if len(c.Samples) >= curveLimit || most != 500 {
 		t.Errorf("%d samples, the largest %v", len(c.Samples), most)
+	}
+}
+
+// The newest sample stays when a curve is halved, even if it is no extreme, and gaps are none: the
+// mean of a cohort finds its members at each step.
+func TestHalvedCurveKeepsTheNewest(t *testing.T) {
+	h := New(0, 1)
+	h.cohort, h.highest = true, 1
+	for step := range 2 * curveLimit {
+		for member := range 2 {
+			h.measure(CurveReturn, member, step, 0, float64(step%3))
+			if last, _ := h.Main(CurveReturn).Last(); last.Step != step || last.Y != float64(step%3) {
+				t.Fatalf("step %d: the newest mean is %+v", step, last)
+			}
+		}
+	}
+	gap := math.NaN()
+	for _, test := range []struct{ ys, want []float64 }{
+		{[]float64{1, 2, 3, gap}, []float64{1, 3}}, {[]float64{1, gap, 5, 6}, []float64{1, 6}}, {[]float64{gap, 4, 3, gap}, []float64{4, 3}},
+		{[]float64{gap, 7, gap, gap}, []float64{7}}, {[]float64{2, 2, 2, 2}, []float64{2, 2}},
+	} {
+		var s []Sample
+		for i, y := range test.ys {
+			s = append(s, Sample{Step: i, Y: y})
+		}
+		var got []float64
+		for _, e := range extremes(s) {
+			got = append(got, e.Y)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("of %v stay %v, want %v", test.ys, got, test.want)
+		}
 	}
 }

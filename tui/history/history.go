@@ -168,15 +168,18 @@ func (h *History) measure(name CurveName, member, step int, wall, y float64) {
 	if math.IsNaN(y) {
 		return
 	}
-	h.Record(name, member, Sample{step, wall, y})
+	h.record(name, member, Sample{step, wall, y})
 	if h.cohort {
 		h.together(name, step, wall)
 	}
 	h.Touch(topic.Curves)
 }
 
-// Record is measure without redrawing the charts: they show the value when something else happens.
-func (h *History) Record(name CurveName, member int, s Sample) {
+// Record adds a measurement of the whole run to the curve that Main returns, without redrawing the
+// charts: they show the value when something else happens.
+func (h *History) Record(name CurveName, s Sample) { h.record(name, h.main(), s) }
+
+func (h *History) record(name CurveName, member int, s Sample) {
 	key := curveKey{name, member}
 	c := h.curves[key]
 	if c == nil {
@@ -190,15 +193,17 @@ func (h *History) Record(name CurveName, member int, s Sample) {
 }
 
 // scored says which F made the scores that follow. Scores of another F have another unit, so the
-// curves of F get a gap before them.
-func (h *History) scored(relevance string, member, step int, wall float64) {
+// curves of F get a gap before them, those of all members at once: they go in lockstep.
+func (h *History) scored(relevance string, step int, wall float64) {
 	if relevance == h.scoredBy {
 		return
 	}
 	if h.scoredBy != "" {
 		for _, name := range []CurveName{CurveF10, CurveF50, CurveF90} {
-			if c := h.Curve(name, member); c != nil {
-				c.Add(Sample{step, wall, math.NaN()})
+			for member := most; member < h.Members(); member++ {
+				if c := h.Curve(name, member); c != nil {
+					c.Add(Sample{step, wall, math.NaN()})
+				}
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/tui/history"
@@ -298,5 +299,13 @@ func (r *Run) FindKnob(name string) (knob.Knob, error) {
 
 // NewHistory is the history, still empty, of a run like this one.
 func (r *Run) NewHistory() history.History {
-	return history.New(r.About.Config.StartSteps, r.About.Config.Knobs.UTD)
+	h := history.New(0, 0)
+	h.Clock = ClockOf(&r.About.Config)
+	return h
+}
+
+// ClockOf is the clock of a run of c before its first event.
+func ClockOf(c *config.Config) history.Clock {
+	p := c.Pace()
+	return history.Clock{From: p.From, UTD: float64(p.Updates), Every: p.Every}
 }

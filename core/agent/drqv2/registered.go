@@ -30,6 +30,9 @@ func init() {
 			}
 			return configOf(d).latents()
 		},
+		Pace: func(d agent.Deps, start int) agent.Pace {
+			return agent.Pace{From: start, Updates: 1, Every: configOf(d).UpdateEvery}
+		},
 		New: func(d agent.Deps) (agent.Learner, error) {
 			if !d.Generates {
 				return New(configOf(d), d.Device, d.Seed)

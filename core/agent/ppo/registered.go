@@ -42,6 +42,10 @@ func init() {
 			}
 			return configOf(d).latentMemory(looked)
 		},
+		Pace: func(d agent.Deps, _ int) agent.Pace { // it learns from its first rollout on
+			c := configOf(d)
+			return agent.Pace{Updates: c.Epochs * c.Minibatches, Every: c.Steps}
+		},
 		New: func(d agent.Deps) (agent.Learner, error) {
 			if !d.Generates {
 				return New(configOf(d), d.Device, d.Seed)

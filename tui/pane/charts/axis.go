@@ -63,7 +63,8 @@ func (m *Charts) Span() (lo, hi float64) {
 	case !v.zoomed:
 		return 0, end
 	case v.Follow:
-		return end - (v.hi - v.lo), end
+		width := v.hi - v.lo
+		return math.Max(0, end-width), math.Max(end, width) // a replay that was wound back may be shorter
 	default:
 		return v.lo, v.hi
 	}

@@ -38,3 +38,16 @@ func TestSeedsOfACohortOnAChart(t *testing.T) {
 		t.Errorf("%d lines of dormant ratios", len(d))
 	}
 }
+
+// A replay that is wound back behind the width of its zoomed charts shows them from the beginning.
+func TestZoomedChartsOfAReplayWoundBack(t *testing.T) {
+	m := New(&pane.Run{History: history.New(0, 1)}, "lines", "steps")
+	m.Window = window{zoomed: true, Follow: true, lo: 500, hi: 1000}
+	for step, want := range map[int][2]float64{200: {0, 500}, 700: {200, 700}} {
+		m.History = history.New(0, 1)
+		m.History.Take(event.Event{Step: step, Member: event.NoMember, Body: event.Evaluated{ReturnMean: 1, Episodes: 1}})
+		if lo, hi := m.Span(); lo != want[0] || hi != want[1] {
+			t.Errorf("at step %d: %v to %v, want %v", step, lo, hi, want)
+		}
+	}
+}
