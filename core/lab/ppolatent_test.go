@@ -121,29 +121,34 @@ func TestGenerativeReplayOnPPOGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
+// linesOfKinds runs a lab and returns its lines of some kinds, without what says when they were written.
+func linesOfKinds(t *testing.T, l *Lab, folder *memoryFolder, kinds ...string) (all []string) {
+	t.Helper()
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(folder.canonical(t), "\n") {
+		for _, kind := range kinds {
+			if strings.Contains(line, `"type":"`+kind+`"`) {
+				all = append(all, line[strings.Index(line, `"type"`):])
+			}
+		}
+	}
+	return all
+}
+
 // With r = 0 the agent is PPO without a generator: the lines of its returns and losses are the
 // same.
 func TestWithoutSyntheticRowsItIsPPO(t *testing.T) {
-	lines := func(c config.Config) (all []string) {
-		folder := &memoryFolder{}
-		l := ppoLatentLab(t, c, 1, folder)
-		if err := l.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range strings.Split(folder.canonical(t), "\n") {
-			for _, kind := range []string{event.TypeEpisode, event.TypeEvaluated} {
-				if strings.Contains(line, `"type":"`+kind+`"`) {
-					all = append(all, line[strings.Index(line, `"type"`):])
-				}
-			}
-		}
-		return all
-	}
 	c := ppoLatentConfig()
 	c.Knobs.Ratio = 0
-	beside := lines(c)
+	lines := func() []string {
+		folder := &memoryFolder{}
+		return linesOfKinds(t, ppoLatentLab(t, c, 1, folder), folder, event.TypeEpisode, event.TypeEvaluated)
+	}
+	beside := lines()
 	withoutGenerator(&c)
-	alone := lines(c)
+	alone := lines()
 	if len(alone) == 0 || strings.Join(alone, "\n") != strings.Join(beside, "\n") {
 		t.Errorf("beside a generator\n%s\nalone\n%s", strings.Join(beside, "\n"), strings.Join(alone, "\n"))
 	}

@@ -42,20 +42,9 @@ var bonusesBesideAGenerator = map[string]config.Config{
 // With r = 0 a bonus beside a generator is the same as without one: the returns of the agent, the
 // bonus, and the losses of its model.
 func TestABonusBesideAGeneratorIsThatWithoutOne(t *testing.T) {
-	lines := func(c config.Config) (all []string) {
+	lines := func(c config.Config) []string {
 		folder := &memoryFolder{}
-		l := framesOn(t, c, mazeTask(t), quick(t, 1), folder)
-		if err := l.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range strings.Split(folder.canonical(t), "\n") {
-			for _, kind := range []string{event.TypeEpisode, event.TypeEvaluated, event.TypeLosses} {
-				if strings.Contains(line, `"type":"`+kind+`"`) {
-					all = append(all, line[strings.Index(line, `"type"`):])
-				}
-			}
-		}
-		return all
+		return linesOfKinds(t, framesOn(t, c, mazeTask(t), quick(t, 1), folder), folder, event.TypeEpisode, event.TypeEvaluated, event.TypeLosses)
 	}
 	for name, c := range bonusesBesideAGenerator {
 		own := c.Agent.Own["ppo"].(ppo.Settings)
