@@ -80,8 +80,9 @@ type Phase struct {
 	// Start begins the work and returns how many units it has. It is not called if a run is
 	// loaded in the middle of the phase: Load has restored the work.
 	Start func(w *Work) (total int, err error)
-	// Slice does the units that follow the done ones and returns how many it did, at least
-	// 1, with the results of the updates among them.
+	// Slice does the units that follow the done ones and returns how many it did, with the
+	// results of the updates among them: at least 1, or 0 if this learner has no more and others
+	// of its cohort have.
 	Slice func(w *Work, done int) (n int, made []UpdateResult, err error)
 }
 

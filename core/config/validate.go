@@ -178,8 +178,7 @@ func (c *Config) validateObservation(s agent.Spec) error {
 }
 
 // CanPlay says whether the task offers the observations that the learner takes, and takes the
-// actions that the learner chooses. Members go in lockstep, so their D_real must be equally
-// large; if rows span several env steps, episodes that end by themselves make the sizes differ.
+// actions that the learner chooses.
 func (c *Config) CanPlay(t task.Task) error {
 	if s, _ := c.Learner(t); s.Discrete != t.Discrete {
 		does, wants := "acts with numbers", "chooses among actions"
@@ -193,9 +192,6 @@ func (c *Config) CanPlay(t task.Task) error {
 			}
 		}
 		return fmt.Errorf("configuration: learner %s of method %s %s, and an agent in task %s %s: choose another task, or a method with another learner: %s", s.Name, c.Method, does, t.Name, wants, strings.Join(can, ", "))
-	}
-	if c.Sees() && c.Fills() && c.Members > 1 && t.Terminates {
-		return fmt.Errorf("configuration: members is %d, and episodes of task %s end at different times: want members 1 where a method has a generator and takes pixels: pgrlab sweep runs several seeds", c.Members, t.Name)
 	}
 	if c.Sees() && !t.Seen {
 		return fmt.Errorf("configuration: learner %s of method %s takes pixels, and task %s has no camera: choose another task, or a method that takes states", c.Agent.Learner, c.Method, t.Name)

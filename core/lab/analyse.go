@@ -20,7 +20,8 @@ type analyses struct {
 // due says whether the present env step ends with an examination.
 func (a *analyses) due() bool {
 	every := a.views.config.Evaluation.AnalyseEvery
-	return every > 0 && a.place.Step%every == 0 && a.members[0].Real.Len() >= inspect.MinRows
+	least, _ := realRows(a.members)
+	return every > 0 && a.place.Step%every == 0 && least >= inspect.MinRows
 }
 
 // examine examines every member, in pieces short enough that a command does not wait long, and

@@ -190,13 +190,14 @@ func (a *asides) analyseNow(by string) {
 }
 
 func (a *asides) canAnalyse() error {
+	least, _ := realRows(a.members)
 	switch {
 	case a.gate.absent() != nil:
 		return a.gate.absent()
 	case a.analysing():
 		return errors.New("an analysis is under way: it is a line of the journal when it is done")
-	case a.members[0].Real.Len() < inspect.MinRows:
-		return fmt.Errorf("there are %d transitions yet: want at least %d", a.members[0].Real.Len(), inspect.MinRows)
+	case least < inspect.MinRows:
+		return fmt.Errorf("there are %d transitions yet: want at least %d", least, inspect.MinRows)
 	}
 	return nil
 }

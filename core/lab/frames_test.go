@@ -131,11 +131,6 @@ func TestFramesThatCannotBe(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	c, ends := tiny.Latents(), tiny.Task()
-	c.Members, ends.Terminates = 2, true
-	if _, err := New(c, ends, tiny.Device(t), nil); err == nil || !strings.Contains(err.Error(), "want members 1") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("members whose D_real differ: %v", err)
-	}
 	unseen := tiny.Task()
 	unseen.Seen = false
 	if _, err := New(tiny.Pixels(), unseen, tiny.Device(t), nil); err == nil || !strings.Contains(err.Error(), "has no camera") {

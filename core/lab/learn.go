@@ -2,20 +2,24 @@ package lab
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/knob"
 	"pgrlab/core/replica"
 )
 
-// learnerPhases returns the phases of the run's learner. Members go in lockstep, so their phases
-// have equally many units.
+// learnerPhases returns the phases of the run's learner. Members go in lockstep. A phase is due if
+// it is for one of them; a member with less work than the others waits for them.
 func (x *experiment) learnerPhases() (all []phase) {
 	phases, at, _ := x.first().LearnerPhases() // newLab has looked at the error
 	for i, p := range phases {
 		all = append(all, phase{
 			Phase: at[i], doing: p.Name,
-			due: func() bool { return p.Due(x.work()(x.first())) },
+			due: func() bool {
+				work := x.work()
+				return slices.ContainsFunc(x.members, func(m *replica.Replica) bool { return p.Due(work(m)) })
+			},
 			slice: func(done int) (n int, complete bool, err error) {
 				if done == 0 {
 					if err := x.startLearning(i); err != nil || x.total == 0 {
@@ -31,17 +35,22 @@ func (x *experiment) learnerPhases() (all []phase) {
 	return all
 }
 
-// startLearning begins a phase on every member.
+// startLearning begins a phase on every member for which it is due.
 func (x *experiment) startLearning(phase int) error {
-	work, totals := x.work(), make([]int, len(x.members))
-	for i, m := range x.members {
-		var err error
-		if totals[i], err = m.Agent.(agent.Phased).Phases()[phase].Start(work(m)); err != nil {
+	work := x.work()
+	x.total = 0
+	for _, m := range x.members {
+		w, p := work(m), m.Agent.(agent.Phased).Phases()[phase]
+		if !p.Due(w) {
+			continue
+		}
+		total, err := p.Start(w)
+		if err != nil {
 			return err
 		}
+		x.total = max(x.total, total)
 	}
-	x.total = totals[0]
-	return alike(totals)
+	return nil
 }
 
 // learnSlice does some units from done on and returns how many.
@@ -54,18 +63,18 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 	}); err != nil {
 		return 0, err
 	}
-	n = units[0]
-	return n, alike(units)
+	if n = slices.Max(units); n < 1 {
+		return 0, fmt.Errorf("the learners did nothing of what is left: %d of %d units", x.total-done, x.total)
+	}
+	return n, nil
 }
 
-// learnUnits does some units of a member's phase from done on and returns how many.
+// learnUnits does some units of a member's phase from done on and returns how many: none if the
+// member has done all of its own.
 func learnUnits(m *replica.Replica, phase int, w *agent.Work, done int) (int, error) {
 	units, made, err := m.Agent.(agent.Phased).Phases()[phase].Slice(w, done)
 	if err != nil {
 		return 0, err
-	}
-	if units < 1 {
-		return 0, fmt.Errorf("member %d did %d units of work", m.Index, units)
 	}
 	if len(made) > 0 {
 		m.Sampled(w.Source.Mix)
@@ -76,16 +85,6 @@ func learnUnits(m *replica.Replica, phase int, w *agent.Work, done int) (int, er
 		}
 	}
 	return units, nil
-}
-
-// alike returns an error if a member does not have as many units of work as the first one.
-func alike(units []int) error {
-	for i, n := range units {
-		if n != units[0] {
-			return fmt.Errorf("member %d has %d units of work, the first one %d", i, n, units[0])
-		}
-	}
-	return nil
 }
 
 // work returns what the phases of a member's learner work with now.

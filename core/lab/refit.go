@@ -41,16 +41,16 @@ type refit struct {
 }
 
 // updateRelevance scores every real transition with F, for the fit that follows.
-// Members go in lockstep; all hold equally many transitions. A model that missed
-// updates while another F was chosen makes up for some of them first, and pseudo-counts
-// see all transitions first; that counts as units of the phase.
+// Members go in lockstep; one with fewer transitions than the others waits for them. A model
+// that missed updates while another F was chosen makes up for some of them first, and
+// pseudo-counts see all transitions first; that counts as units of the phase.
 func (f *refit) updateRelevance() phase {
 	return phase{
 		Phase: knob.Score, doing: "update relevance",
 		due: func() bool { return f.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
-			rows := f.members[0].Real.Len()
-			if rows == 0 {
+			least, rows := realRows(f.members)
+			if least == 0 {
 				return 0, false, fmt.Errorf("the learner has filled D_real with nothing to fit the generator to")
 			}
 			if done == 0 {
@@ -66,15 +66,27 @@ func (f *refit) updateRelevance() phase {
 	}
 }
 
+// realRows returns how many transitions members hold, at least and at most. Where rows are made of
+// several env steps, episodes that end at different times make them differ.
+func realRows(members []*replica.Replica) (least, most int) {
+	least = members[0].Real.Len()
+	for _, m := range members {
+		least, most = min(least, m.Real.Len()), max(most, m.Real.Len())
+	}
+	return least, most
+}
+
 // startScoring binds the relevance function: a later change affects the next refit.
 func (f *refit) startScoring(rows int) {
 	f.changes.Begins(redo.Scoring)
 	name := f.settings.Relevance
 	f.scored = name != relevance.None && f.known(name)
-	f.place.total = f.members[0].Owed(name) + rows
+	owed := 0
 	for _, m := range f.members {
+		owed = max(owed, m.Owed(name))
 		m.StartScoring(name)
 	}
+	f.place.total = owed + rows
 }
 
 // known says whether F of D_real is known. An F that learns from episodes is not known before
@@ -92,22 +104,30 @@ func (f *refit) known(name string) bool {
 }
 
 // scoreSlice does some units from done on and returns how many. The first owed units are updates
-// or counts that the model owes; the others are transitions to score.
+// or counts that the model owes; the others are transitions to score, of which the members have
+// at most rows.
 func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	if done < owed {
 		defer f.meter.MeasureWarming(&n)()
-		made := make([]int, len(f.members)) // equally many
+		made := make([]int, len(f.members))
 		_, err = f.each(knob.Score, func(m *replica.Replica) (err error) {
-			made[m.Index], err = m.Warm(replica.Bound(m), done, owed)
+			if own := replica.OwedOf(m, owed); done < own {
+				made[m.Index], err = m.Warm(replica.Bound(m), done, own)
+			}
 			return err
 		})
-		n = made[0]
+		n = slices.Max(made)
 		return n, err
 	}
 	defer f.meter.Measure(knob.Score, &n)()
 	first := done - owed
 	n = f.members[0].ScoreSlice(rows - first)
-	_, err = f.each(knob.Score, func(m *replica.Replica) error { return m.Score(first, n) })
+	_, err = f.each(knob.Score, func(m *replica.Replica) error {
+		if left := m.Real.Len() - first; left > 0 {
+			return m.Score(first, min(n, left))
+		}
+		return nil
+	})
 	return n, err
 }
 

@@ -22,6 +22,16 @@ func (r *Replica) StartScoring(name string) {
 // Bound returns the name of the relevance function that StartScoring has bound.
 func Bound(r *Replica) string { return r.scorer.Name() }
 
+// OwedOf returns how many of the units that the members of a cohort owe, at most that many, r
+// itself does before it scores: a model that counts sees every transition of r, updates are the
+// same for all.
+func OwedOf(r *Replica, most int) int {
+	if _, counts := r.scorer.(relevance.Counted); counts {
+		return min(most, r.Real.Len())
+	}
+	return most
+}
+
 // Tells says whether the function of that name, which r has built, can tell F of D_real: one
 // that learns in rounds cannot before the first.
 func Tells(r *Replica, name string) bool {

@@ -44,13 +44,16 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 }
 
 // encodeSlice builds rows that follow the first done ones, without the shifts of training.
-// Each stack is encoded once, even if it is the s′ of one row and the s of another.
+// Each stack is encoded once, even if it is the s′ of one row and the s of another. It does nothing
+// where other members of the cohort have more rows, or align their D_syn and this one does not.
 func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
 	if l.alignment != nil && l.alignment.pass {
 		n, err = l.alignSlice(w, done)
 		return n, nil, err
 	}
-	n = min(encodeRows*l.config.Slice, l.encoded.Len()-done)
+	if n = min(encodeRows*l.config.Slice, l.encoded.Len()-done); !w.Refit || n <= 0 {
+		return 0, nil, nil
+	}
 	rows := make([]replay.FrameRow, n)
 	looks := stacksSeen{at: map[*byte]int{}}
 	for i := range rows {
