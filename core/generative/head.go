@@ -23,6 +23,17 @@ const (
 	HeadTransition = "transition"
 )
 
+// The choices of HeadConfig.Bounds.
+const (
+	// BoundsNone takes s' as the regression predicts it, wherever that is.
+	BoundsNone = "none"
+	// BoundsReal limits every coordinate of a predicted s' to the range that it has in the real
+	// transitions of the fit, as min-max normalisation limits whole generated transitions. A
+	// regression far from its data predicts s' of ten deviations and more, at which critics
+	// extrapolate; few such rows make a critic diverge. An angle without limits has no range.
+	BoundsReal = "real"
+)
+
 // HeadConfig describes networks that are fitted beside a generator, by squared error on
 // the same real transitions, and that label its rows. In a task without noise s' and r
 // are functions of s and a. A regression learns them with a small part of the work that
@@ -33,6 +44,7 @@ type HeadConfig struct {
 	Layers int     `toml:"layers"` // hidden layers; 0: 2
 	Batch  int     `toml:"batch"`  // rows of a gradient step; 0: 128
 	LR     float64 `toml:"lr"`     // of the first gradient step; it falls as the generator's does; 0: 4e-3
+	Bounds string  `toml:"bounds"` // of a predicted s': "none" (also if empty) or "real"
 }
 
 // filled replaces zeros by defaults: configurations written by builds without heads have
@@ -62,6 +74,8 @@ func (h HeadConfig) Validate() error {
 	switch {
 	case !contains([]string{HeadNone, HeadReward, HeadTransition, ""}, h.Kind):
 		return fmt.Errorf("generator: head.kind is %q, want one of %q", h.Kind, []string{HeadNone, HeadReward, HeadTransition})
+	case !contains([]string{BoundsNone, BoundsReal, ""}, h.Bounds):
+		return fmt.Errorf("generator: head.bounds is %q, want one of %q", h.Bounds, []string{BoundsNone, BoundsReal})
 	case !h.Enabled():
 		return nil
 	case h.Width < 1 || h.Layers < 1 || h.Batch < 1:

@@ -3,7 +3,6 @@ package generative
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
@@ -58,7 +57,7 @@ type Headed struct {
 
 	fit    *headFit
 	served bool
-	bounds [2]float64 // range of the real rewards of the served fit
+	ranges realRanges // of the served fit
 }
 
 // headFit is a fit under way.
@@ -67,7 +66,7 @@ type headFit struct {
 	knobs  FitKnobs
 	refit  uint64
 	step   int
-	bounds [2]float64
+	ranges realRanges
 }
 
 // WithHeads puts heads on a generator of transitions of that shape. c is the generator's
@@ -91,6 +90,7 @@ func WithHeads(g Generator, h HeadConfig, c Config, shape replay.Shape, turning 
 	d := &Headed{
 		Model: modelOf(g, c.Chunk), config: h, layout: l, scratch: c.Init != InitPrevious, device: dev,
 		stream: rng.New(seed, "generator heads"), rate: op.NewTensor("heads rate", 1),
+		ranges: newRealRanges(h, l),
 	}
 	before := l.observed() + l.act
 	if h.Kind == HeadTransition {
@@ -185,11 +185,8 @@ func (d *Headed) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uin
 }
 
 func (d *Headed) start(real Rows, knobs FitKnobs, refit uint64) error {
-	f := &headFit{rows: real, knobs: knobs, refit: refit, bounds: [2]float64{math.Inf(1), math.Inf(-1)}}
-	for i := range real.Len() {
-		r := float64(real.Row(i)[d.layout.reward()])
-		f.bounds[0], f.bounds[1] = math.Min(f.bounds[0], r), math.Max(f.bounds[1], r)
-	}
+	f := &headFit{rows: real, knobs: knobs, refit: refit, ranges: newRealRanges(d.config, d.layout)}
+	f.ranges.take(d.layout, real)
 	for i, h := range d.heads {
 		if err := h.fit(real); err != nil {
 			return err
@@ -230,7 +227,7 @@ func (d *Headed) FitSteps(n int) (loss float64, done bool, err error) {
 			return 0, false, fmt.Errorf("fit heads: %w", err)
 		}
 	}
-	d.served, d.bounds, d.fit = true, d.fit.bounds, nil
+	d.served, d.ranges, d.fit = true, d.fit.ranges, nil
 	return loss, done, nil
 }
 
@@ -299,7 +296,7 @@ func (d *Headed) label(rows []float32) error {
 	for _, h := range d.heads[:len(d.heads)-1] {
 		err := h.label(rows, width, func(row []float32, change []float64) {
 			for j, v := range change {
-				row[l.reward()+1+j] = float32(float64(row[j]) + v)
+				row[l.reward()+1+j] = float32(d.ranges.state(j, float64(row[j])+v))
 			}
 		})
 		if err != nil {
@@ -307,7 +304,7 @@ func (d *Headed) label(rows []float32) error {
 		}
 	}
 	return d.heads[len(d.heads)-1].label(rows, width, func(row []float32, outcome []float64) {
-		row[l.reward()] = float32(min(max(outcome[0], d.bounds[0]), d.bounds[1]))
+		row[l.reward()] = float32(d.ranges.reward.bound(outcome[0]))
 		if l.terminals {
 			row[l.terminal()] = float32(outcome[1])
 			l.end(row)

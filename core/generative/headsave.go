@@ -31,17 +31,24 @@ func (d *Headed) Save(w io.Writer) error {
 }
 
 func (d *Headed) save(w io.Writer) error {
-	h := headHeader{Magic: headMagic, Low: d.bounds[0], High: d.bounds[1]}
+	h := headHeader{Magic: headMagic, Low: d.ranges.reward.Low, High: d.ranges.reward.High}
+	ranges := [][]interval{d.ranges.states}
 	if d.served {
 		h.Served = 1
 	}
 	if f := d.fit; f != nil {
-		h.Fit, h.FitLow, h.FitHigh = 1, f.bounds[0], f.bounds[1]
+		h.Fit, h.FitLow, h.FitHigh = 1, f.ranges.reward.Low, f.ranges.reward.High
 		h.Refit, h.Step, h.Steps, h.Of = f.refit, uint64(f.step), uint64(f.knobs.Steps), uint64(f.rows.Len())
 		h.LR, h.PUncond = f.knobs.LR, f.knobs.PUncond
+		ranges = append(ranges, f.ranges.states)
 	}
 	if err := binary.Write(w, binary.LittleEndian, h); err != nil {
 		return err
+	}
+	for _, states := range ranges { // without elements where heads leave s' unbounded
+		if err := binary.Write(w, binary.LittleEndian, states); err != nil {
+			return err
+		}
 	}
 	for _, one := range d.heads {
 		for _, part := range one.statistics() {
@@ -83,6 +90,16 @@ func (d *Headed) load(r io.Reader, real Rows) error {
 	if h.Magic != headMagic {
 		return errors.New("not the heads of a generator's checkpoint, or of another version")
 	}
+	served, fit := newRealRanges(d.config, d.layout), newRealRanges(d.config, d.layout)
+	served.reward, fit.reward = interval{h.Low, h.High}, interval{h.FitLow, h.FitHigh}
+	if err := binary.Read(r, binary.LittleEndian, served.states); err != nil {
+		return err
+	}
+	if h.Fit != 0 {
+		if err := binary.Read(r, binary.LittleEndian, fit.states); err != nil {
+			return err
+		}
+	}
 	for _, one := range d.heads {
 		for _, part := range one.statistics() {
 			if err := binary.Read(r, binary.LittleEndian, part); err != nil {
@@ -96,12 +113,12 @@ func (d *Headed) load(r io.Reader, real Rows) error {
 	if err := d.optimiser.Load(r); err != nil {
 		return err
 	}
-	d.served, d.bounds, d.fit = h.Served != 0, [2]float64{h.Low, h.High}, nil
+	d.served, d.ranges, d.fit = h.Served != 0, served, nil
 	if h.Fit == 0 {
 		return nil
 	}
 	f := &headFit{
-		rows: real, refit: h.Refit, step: int(h.Step), bounds: [2]float64{h.FitLow, h.FitHigh},
+		rows: real, refit: h.Refit, step: int(h.Step), ranges: fit,
 		knobs: FitKnobs{Steps: int(h.Steps), LR: h.LR, PUncond: h.PUncond},
 	}
 	if err := f.knobs.validate(); err != nil {
