@@ -26,11 +26,12 @@ type History struct {
 	Lines       []EventLine
 	curves      map[curveKey]*Curve
 	Clock       Clock
-	Begin       time.Time // time of the first event
-	highest     int       // largest member number
-	cohort      bool      // there are several members
-	Saved       string    // the newest checkpoint, relative to the run folder; "": none yet
-	Next        int       // index of the first event not taken yet
+	Begin       time.Time               // time of the first event
+	values      map[int]*overestimation // by member
+	highest     int                     // largest member number
+	cohort      bool                    // there are several members
+	Saved       string                  // the newest checkpoint, relative to the run folder; "": none yet
+	Next        int                     // index of the first event not taken yet
 	topic.Versions
 }
 

@@ -105,8 +105,6 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		}
 	case event.Perf:
 		measure(CurveSpeed, float64(b.StepsPerSec))
-	case event.QBias:
-		measure(CurveQBias, float64(b.Bias))
 	default:
 		return false
 	}
@@ -118,6 +116,11 @@ func (h *History) eventText(e event.Event, wall float64) (kind, text string, war
 	switch b := e.Body.(type) {
 	case event.Evaluated:
 		return "eval", h.takeEvaluated(e, wall, b), false
+	case event.QBias:
+		if text := h.takeQBias(e, wall, b); text != "" {
+			return "Q", text, true
+		}
+		return "", "", false
 	case event.Generated:
 		return "D_syn", h.takeGenerated(e, wall, b), false
 	case event.Refit:
