@@ -30,7 +30,7 @@ const (
 	// BoundsReal limits every coordinate of a predicted s' to the range that it has in the real
 	// transitions of the fit, as min-max normalisation limits whole generated transitions. A
 	// regression far from its data predicts s' of ten deviations and more, at which critics
-	// extrapolate; few such rows make a critic diverge. An angle without limits has no range.
+	// extrapolate; few such rows make a critic diverge.
 	BoundsReal = "real"
 )
 

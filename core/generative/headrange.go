@@ -23,7 +23,8 @@ func newRealRanges(c HeadConfig, l headLayout) realRanges {
 	return realRanges{states: make([]interval, l.obs)}
 }
 
-// take takes the ranges of rows: of r, and of every coordinate of s and s' together.
+// take takes the ranges of rows: of r, and of every coordinate of s and s' together, also of angles
+// without limits, which the agent reads as plain numbers.
 func (r *realRanges) take(l headLayout, rows Rows) {
 	none := interval{math.Inf(1), math.Inf(-1)}
 	r.reward = none
@@ -36,11 +37,6 @@ func (r *realRanges) take(l headLayout, rows Rows) {
 		for j := range r.states {
 			r.states[j].take(float64(row[j]))
 			r.states[j].take(float64(row[l.reward()+1+j]))
-		}
-	}
-	for j := range r.states {
-		if l.turning[j] {
-			r.states[j] = interval{math.Inf(-1), math.Inf(1)}
 		}
 	}
 }
