@@ -231,13 +231,13 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 // Below what a run takes, the picker shows the results of runs with exactly these settings, and
 // those of other methods.
 func TestPickerSaysWhatToExpect(t *testing.T) {
-	short, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: "synther", Scale: "short"})
+	short, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: "redq", Scale: "short"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newScreen(t, 120, 40, func(o *Options) {
 		o.Picker = &Picker{Choices: picker.Choices{
-			Presets: []picker.Item{{Name: "demo"}}, Methods: []picker.Item{{Name: "synther"}, {Name: "per-td"}},
+			Presets: []picker.Item{{Name: "demo"}}, Methods: []picker.Item{{Name: "redq"}, {Name: "per-td"}},
 			Resolve: func(p picker.Picks) (config.Config, error) {
 				c := short
 				if p.Method == "per-td" {
@@ -247,9 +247,9 @@ func TestPickerSaysWhatToExpect(t *testing.T) {
 			},
 		}}
 	})
-	s.contains(t, "expect 307 ± 98 at step 20,000 (30 runs); pgr-curiosity 292 ± 141; sac 135 ± 19")
+	s.contains(t, "expect 267 ± 95 at step 20,000 (10 runs); sac 135 ± 19")
 	s.press("down", "right", "right")
-	s.contains(t, "no runs of these settings were measured; synther 307 ± 98")
+	s.contains(t, "no runs of these settings were measured; redq 267 ± 95; sac 135 ± 19")
 }
 
 // The observations of the agent can be chosen. For a run from pixels the picker says how many
