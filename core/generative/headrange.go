@@ -23,7 +23,7 @@ func newRealRanges(c HeadConfig, l headLayout) realRanges {
 	return realRanges{states: make([]interval, l.obs)}
 }
 
-// take takes the ranges of rows: of r, and of every coordinate of s and s' together, also of angles
+// take sets the ranges to those of rows: of r, and of every coordinate of s and s' together, also of angles
 // without limits, which the agent reads as plain numbers.
 func (r *realRanges) take(l headLayout, rows Rows) {
 	none := interval{math.Inf(1), math.Inf(-1)}

@@ -11,7 +11,7 @@ import (
 
 // A critic that comes back to the overestimation of its first updates and goes beyond it is
 // reported, once, and only if the value is far above the returns.
-func TestACriticThatRunsAwayIsReported(t *testing.T) {
+func TestCriticsThatDivergeAreReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		bias, returns []float64
 		warned        []int

@@ -22,7 +22,7 @@ type overestimation struct {
 	warned  bool
 }
 
-// add takes one comparison and says whether the value now runs away. It says so once, and again
+// add takes one comparison and says whether the critics diverge from now on. It says so once, and again
 // only after the bias was below the peak in between.
 func (o *overestimation) add(b event.QBias) bool {
 	bias := float64(b.Bias)
@@ -43,7 +43,7 @@ func (o *overestimation) add(b event.QBias) bool {
 }
 
 // takeQBias keeps a comparison of the critics' value with returns. The text is empty unless the
-// value runs away.
+// critics diverge.
 func (h *History) takeQBias(e event.Event, wall float64, b event.QBias) (text string) {
 	member := max(0, e.Member)
 	h.measure(CurveQBias, member, e.Step, wall, float64(b.Bias))
