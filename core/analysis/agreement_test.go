@@ -77,3 +77,25 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+func TestHowFarARowLiesOutside(t *testing.T) {
+	b := NewBounds(3)
+	b.Add([]float32{-1, 0, 5})
+	b.Add([]float32{1, 4, 5})
+	s := Scatter{Mean: []float64{0, 2, 5}, Variance: []float64{1, 4, 0}}
+	for _, c := range []struct {
+		row        []float32
+		first, end int
+		want       float64
+	}{
+		{[]float32{1, 0, 5}, 0, 3, 0},
+		{[]float32{4, -8, 5}, 0, 3, 4}, // 3 and 8/2 deviations
+		{[]float32{4, -8, 5}, 0, 1, 3},
+		{[]float32{0, 1, 50}, 0, 3, 0}, // the last column never changes
+		{[]float32{float32(math.NaN()), 5, 5}, 0, 2, 0.5},
+	} {
+		if got := b.Beyond(c.row, c.first, c.end, s); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%v from %d to %d: %v deviations outside, want %v", c.row, c.first, c.end, got, c.want)
+		}
+	}
+}

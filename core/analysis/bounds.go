@@ -43,3 +43,18 @@ func (b Bounds) Outside(row []float32, first, end int) bool {
 	}
 	return false
 }
+
+// Beyond returns how far the furthest of the columns first ≤ i < end of a row lies outside the
+// bounds, in standard deviations of s; 0 if none does. Columns without a deviation, and NaNs, do
+// not count.
+func (b Bounds) Beyond(row []float32, first, end int, s Scatter) float64 {
+	furthest := 0.0
+	for i := first; i < end; i++ {
+		v := float64(row[i])
+		out := max(float64(b.Low[i])-v, v-float64(b.High[i]))
+		if out > 0 && s.Variance[i] > 0 {
+			furthest = max(furthest, out/math.Sqrt(s.Variance[i]))
+		}
+	}
+	return furthest
+}

@@ -21,6 +21,7 @@ type Generated struct {
 	NearestReal    run.Float `json:"nearest_real"`    // the same for real rows
 
 	// Missing in journals of older builds:
+	Furthest *run.Float `json:"furthest,omitempty"` // how far the furthest coordinate of s and s' lies outside its real range, in standard deviations; 0 if none does
 	Copies   *run.Float `json:"copies,omitempty"`   // share of rows that are copies of real ones; see analysis.Copies
 	Coverage *run.Float `json:"coverage,omitempty"` // share of real rows with a generated row in their neighbourhood that is no copy; see analysis.Coverage
 

@@ -69,8 +69,9 @@ func (e *examiner) describe(rows []float32) (event.Generated, error) {
 	if g.Terminal, err = e.terminal(e.Syn, func([]float32) {}); err != nil {
 		return g, err
 	}
-	outside(&g, rows, real.Shape(), bounds)
-	return g, e.neighbourhood(rows, &g)
+	scatter := e.scatter()
+	outside(&g, rows, real.Shape(), bounds, scatter)
+	return g, e.neighbourhood(rows, scatter, &g)
 }
 
 // terminal returns the share of terminal rows in a ring and calls see for each row that it
@@ -92,13 +93,15 @@ func (e *examiner) terminal(of *replay.Ring, see func(row []float32)) (share run
 	return run.Float(ends) / run.Float(looked), nil
 }
 
-// outside fills in the shares of rows outside the range of the real ones.
-func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds analysis.Bounds) {
+// outside fills in which shares of rows lie outside the range of the real ones, and how far.
+func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds analysis.Bounds, scatter analysis.Scatter) {
 	one, width := 1/run.Float(g.Rows), shape.Width()
 	act, reward := shape.Obs, shape.Obs+shape.Act
+	furthest := 0.0
 	for row := rows; len(row) > 0; row = row[width:] {
 		if bounds.Outside(row, 0, act) || bounds.Outside(row, reward+1, width-1) {
 			g.OutsideStates += one
+			furthest = max(furthest, bounds.Beyond(row, 0, act, scatter), bounds.Beyond(row, reward+1, width-1, scatter))
 		}
 		if bounds.Outside(row, act, reward) {
 			g.OutsideActions += one
@@ -107,6 +110,7 @@ func outside(g *event.Generated, rows []float32, shape replay.Shape, bounds anal
 			g.OutsideRewards += one
 		}
 	}
+	g.Furthest = float(furthest)
 }
 
 // pairedRows is how many pairs promptFidelity returns at most.

@@ -48,6 +48,9 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	if g.Terminal != 0.25 || g.TerminalReal != 0.25 {
 		t.Errorf("terminal %v of %v real", g.Terminal, g.TerminalReal)
 	}
+	if g.Furthest == nil || math.Abs(float64(*g.Furthest)-1) > 1e-6 { // s of the second row; s' of the fourth is a quarter of a deviation outside
+		t.Errorf("the furthest state is %v deviations outside", g.Furthest)
+	}
 	// Every dimension has two values, one deviation from their mean. Real rows differ by two
 	// deviations in at least two of six dimensions.
 	near := func(what string, got, want float64) {
@@ -59,8 +62,8 @@ func TestGeneratedRowsAgainstRealOnes(t *testing.T) {
 	if !(g.Nearest > 0) || !(g.Nearest < g.NearestReal) {
 		t.Errorf("nearest %v, among real rows %v", g.Nearest, g.NearestReal)
 	}
-	if same, err := described(rows[:7], real); err != nil || same.Nearest != 0 {
-		t.Errorf("a real row is %v from the nearest", same.Nearest)
+	if same, err := described(rows[:7], real); err != nil || same.Nearest != 0 || *same.Furthest != 0 {
+		t.Errorf("a real row is %v from the nearest, and %v outside", same.Nearest, *same.Furthest)
 	}
 }
 

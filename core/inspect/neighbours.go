@@ -12,19 +12,22 @@ import (
 // searchedRows is how many real rows describedRows are compared with between two pauses.
 const searchedRows = 4096
 
+// scatter is that of some of the real rows, evenly spread.
+func (e *examiner) scatter() analysis.Scatter {
+	real, few := e.Real, min(neighbours, e.Real.Len())
+	return analysis.Spread(few, real.Shape().Width()-1, func(i int) []float32 { return real.Row(i * real.Len() / few) })
+}
+
 // neighbourhood compares consecutive generated rows with the nearest real rows: how far
 // away these are, how many generated rows are copies, and how many real rows have a
 // generated one nearby.
-func (e *examiner) neighbourhood(rows []float32, g *event.Generated) error {
+func (e *examiner) neighbourhood(rows []float32, scatter analysis.Scatter, g *event.Generated) error {
 	real, width := e.Real, e.Real.Shape().Width()
 	points := make([][]float32, min(len(rows)/width, neighbours))
 	for i := range points {
 		points[i] = rows[i*width : (i+1)*width]
 	}
 	slots := real.Spread(min(boundedRows, real.Len()))
-	scatter := analysis.Spread(min(neighbours, len(slots)), width-1, func(i int) []float32 {
-		return real.Row(i * real.Len() / min(neighbours, len(slots)))
-	})
 	nearest, err := e.nearest(points, slots, scatter, func(int) int { return -1 })
 	if err != nil {
 		return err

@@ -226,7 +226,11 @@ func (h *History) takeGenerated(e event.Event, wall float64, b event.Generated) 
 	if b.RankCorrelation != nil {
 		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.RankCorrelation))
 	}
-	return text + format.Percent(float64(b.OutsideStates)) + " of states outside the real range, by " + format.Count(b.Rows) + " rows"
+	text += format.Percent(float64(b.OutsideStates)) + " of states outside the real range"
+	if furthest := Optional(b.Furthest); furthest > 0 {
+		text += fmt.Sprintf(", the furthest %.2gσ", furthest)
+	}
+	return text + ", by " + format.Count(b.Rows) + " rows"
 }
 
 // generatedBriefs are descriptions of a new D_syn for narrow panes: all its numbers in fewer words,

@@ -42,6 +42,9 @@ func writeGenerated(line func(name, format string, values ...any), g *event.Gene
 		line("asked of D_syn", "median %.3g; achieved %.3g, rank correlation %.2f", g.Asked.Median, g.Achieved.Median, *g.RankCorrelation)
 	}
 	line("outside the data", "states %.1f %%, actions %.1f %%, rewards %.1f %% of %d synthetic rows", 100*g.OutsideStates, 100*g.OutsideActions, 100*g.OutsideRewards, g.Rows)
+	if furthest := g.Furthest; furthest != nil && *furthest > 0 {
+		line("furthest state", "%.3g deviations of its coordinate outside the real range", *furthest)
+	}
 	line("nearest real row", "%.3g away at the median; real rows from each other %.3g", g.Nearest, g.NearestReal)
 	if g.Coverage != nil && g.Copies != nil {
 		line("coverage", "%.0f %% of the real rows have a synthetic one nearby that is no copy; as many real ones would cover 97 %%; copies %.1f %%", 100**g.Coverage, 100**g.Copies)

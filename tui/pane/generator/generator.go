@@ -122,7 +122,11 @@ func (p *Pane) generatedLines(w int, label func(string) string) []string {
 		}
 		out = append(out, line)
 	}
-	out = append(out, label("outside")+format.Percent(float64(g.OutsideStates))+t.Dim.On(" of s, s'  ")+
+	states := " of s, s'  "
+	if furthest := history.Optional(g.Furthest); furthest > 0 {
+		states = fmt.Sprintf(" of s, s', furthest %.2gσ  ", furthest)
+	}
+	out = append(out, label("outside")+format.Percent(float64(g.OutsideStates))+t.Dim.On(states)+
 		format.Percent(float64(g.OutsideActions))+t.Dim.On(" of a  ")+format.Percent(float64(g.OutsideRewards))+t.Dim.On(" of r"))
 	return append(out, label("nearest")+format.Number(float64(g.Nearest))+t.Dim.On(" to a real row; real rows ")+format.Number(float64(g.NearestReal)))
 }
