@@ -154,6 +154,10 @@ func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 		return nil, err
 	}
 	vector := make([]float32, width)
+	var limits *normaliser
+	if d.config.clampsSamples() {
+		limits = &d.serving.normaliser
+	}
 	count := min(g.rows, g.knobs.Samples-g.first)
 	for i := range count {
 		x := g.sampler.chunk.x.Data[i*width : (i+1)*width]
@@ -162,11 +166,11 @@ func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 		}
 		out := g.out[i*row : (i+1)*row]
 		d.serving.normaliser.coordinates.leave(vector, x)
-		if d.config.clampsSamples() {
+		if limits != nil {
 			clamp(vector)
 		}
 		d.serving.normaliser.restore(out[:width], vector)
-		d.layout.finish(out, d.config.clampsSamples())
+		d.layout.finish(out, limits)
 	}
 	return g.out[:count*row], nil
 }

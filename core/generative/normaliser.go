@@ -107,6 +107,12 @@ func (n normaliser) normalise(dst, row []float32) {
 	}
 }
 
+// reach is the range of column j that is normalised to [−1, 1]; with NormaliserMinMax that
+// of the rows.
+func (n normaliser) reach(j int) interval {
+	return interval{n.centre[j] - n.scale[j], n.centre[j] + n.scale[j]}
+}
+
 // restore is the inverse of normalise.
 func (n normaliser) restore(dst, x []float32) {
 	for j, c := range n.centre {

@@ -107,19 +107,20 @@ func TestFinishedRows(t *testing.T) {
 	if modelled.width() != 6 {
 		t.Errorf("width with terminals is %d, want 6", modelled.width())
 	}
+	var within normaliser // of which angles alone would need the range
 	row := func() []float32 { return []float32{5, 1.2, -1.3, 2, 3, 0.6} }
 	for _, want := range []struct {
 		layout      layout
-		clamps      bool
+		limits      *normaliser
 		act1, act2  float32
 		done, input float32
 	}{
-		{plain, true, 1, -1, 0, 0.6}, {plain, false, 1.2, -1.3, 0, 0.6},
-		{modelled, true, 1, -1, 1, 0.6}, {modelled, true, 1, -1, 0, 0.5}, {modelled, false, 1.2, -1.3, 0, -4},
+		{plain, &within, 1, -1, 0, 0.6}, {plain, nil, 1.2, -1.3, 0, 0.6},
+		{modelled, &within, 1, -1, 1, 0.6}, {modelled, &within, 1, -1, 0, 0.5}, {modelled, nil, 1.2, -1.3, 0, -4},
 	} {
 		got := row()
 		got[5] = want.input
-		want.layout.finish(got, want.clamps)
+		want.layout.finish(got, want.limits)
 		if got[0] != 5 || got[1] != want.act1 || got[2] != want.act2 || got[5] != want.done {
 			t.Errorf("finished row %v, want actions %g %g and terminal %g", got, want.act1, want.act2, want.done)
 		}

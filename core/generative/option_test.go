@@ -91,7 +91,7 @@ func TestTerminalsByHand(t *testing.T) {
 		config := Default()
 		config.ModelTerminals, config.Terminals = c.modelled, c.terminals
 		row := []float32{0, 2, 0, 0, c.from}
-		newLayout(config, shape).finish(row, true)
+		newLayout(config, shape).finish(row, &normaliser{})
 		if row[4] != c.want || row[1] != 1 {
 			t.Errorf("%+v: %v", c, row)
 		}

@@ -67,7 +67,7 @@ func TestFinishedAngles(t *testing.T) {
 	} {
 		for _, length := range []float64{1, 0.1, 3} { // only the direction counts
 			row := []float32{7, float32(c.sampled), 0.5, float32(length * math.Sin(c.phase)), float32(length * math.Cos(c.phase)), 5, 5}
-			l.finish(row, true)
+			l.finish(row, nil)
 			near(t, "angle", float64(row[1]), c.want, 2e-5)
 			if row[0] != 7 || row[2] != 0.5 || !slices.Equal(row[3:], make([]float32, 4)) {
 				t.Errorf("finished %v", row)
@@ -75,8 +75,24 @@ func TestFinishedAngles(t *testing.T) {
 		}
 	}
 	row := []float32{7, 40, 0.5, 0, 0, 5, 5}
-	if l.finish(row, true); row[1] != 40 {
+	if l.finish(row, nil); row[1] != 40 {
 		t.Errorf("without a direction the angle is %g, want 40", row[1])
+	}
+}
+
+// Of samples that are clamped an angle stays within the range of the rows: whole turns bring it back,
+// or, where the rows make less than a turn, it stays at the end that it came to.
+func TestFinishedAnglesStayInRange(t *testing.T) {
+	l := newLayout(phasedConfig(), tinyShape, 1)
+	for _, c := range []struct{ low, high, sampled, phase, want float64 }{
+		{-20, 20, 20, 20.1, 20.1 - 2*math.Pi}, {-20, 20, -20, -20.5, 2*math.Pi - 20.5}, {-20, 20, 20, 19.9, 19.9},
+		{-20, 20, 0, 1, 1}, {-0.5, 0.5, 0.5, 0.6, 0.5}, {-0.5, 0.5, -0.4, -2, -0.5}, {-0.5, 0.5, -0.4, 0.4, 0.4},
+		{0, 7, 6.9, 0.7 + 2*math.Pi, 6.983185307}, {0, 7, 6.9, 0.8 + 2*math.Pi, 0.8},
+	} {
+		limits := &normaliser{centre: []float64{0, (c.low + c.high) / 2}, scale: []float64{1, (c.high - c.low) / 2}}
+		row := []float32{7, float32(c.sampled), 0.5, float32(math.Sin(c.phase)), float32(math.Cos(c.phase)), 5, 5}
+		l.finish(row, limits)
+		near(t, "angle", float64(row[1]), c.want, 2e-5)
 	}
 }
 

@@ -122,8 +122,9 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 	if err := d.program.Run(0); err != nil {
 		return nil, 0, 0, err
 	}
-	made, clamps := d.program.Data(d.out), v.config.Normaliser == NormaliserMinMax
-	if clamps {
+	made, limits := d.program.Data(d.out), (*normaliser)(nil)
+	if v.config.Normaliser == NormaliserMinMax {
+		limits = &v.serving.normaliser
 		clamp(made)
 	}
 	count := min(g.rows, g.knobs.Samples-g.first)
@@ -133,7 +134,7 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 			return nil, 0, 0, fmt.Errorf("transition %d is not finite", g.first+i)
 		}
 		v.serving.normaliser.restore(out[:width], x)
-		v.layout.finish(out, clamps)
+		v.layout.finish(out, limits)
 	}
 	g.first += g.rows
 	total = (g.knobs.Samples + g.rows - 1) / g.rows

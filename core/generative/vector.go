@@ -54,16 +54,35 @@ func (p phased) Row(i int) []float32 {
 }
 
 // turn gives the angles of a vector the phases that follow a: each angle moves to the
-// nearest number that has its phase.
-func (l layout) turn(vector []float32) {
+// nearest number that has its phase. With limits this is the nearest one within the range of
+// the fit: a head would otherwise limit s' to that range while s lies beyond it, and the
+// change s' − s would be wrong by up to half a turn. A phase that no number of the range has
+// gives an end of the range.
+func (l layout) turn(vector []float32, limits *normaliser) {
 	for k, j := range l.phases {
 		behind := vector[l.obs+l.act+2*k:]
 		if behind[0] == 0 && behind[1] == 0 {
 			continue // no direction
 		}
-		phase := math.Atan2(float64(behind[0]), float64(behind[1]))
-		vector[j] = float32(float64(vector[j]) + math.Remainder(phase-float64(vector[j]), 2*math.Pi))
+		from := float64(vector[j])
+		to := from + math.Remainder(math.Atan2(float64(behind[0]), float64(behind[1]))-from, 2*math.Pi)
+		if limits != nil {
+			to = limits.reach(j).turned(to)
+		}
+		vector[j] = float32(to)
 	}
+}
+
+// turned returns an angle of the range that is whole turns from x, the nearest to x, or else
+// an end of the range.
+func (r interval) turned(x float64) float64 {
+	switch up, down := x+2*math.Pi*math.Ceil((r.Low-x)/(2*math.Pi)), x-2*math.Pi*math.Ceil((x-r.High)/(2*math.Pi)); {
+	case x < r.Low && up <= r.High:
+		return up
+	case x > r.High && down >= r.Low:
+		return down
+	}
+	return r.bound(x)
 }
 
 // width is the width of the vector.
@@ -87,19 +106,20 @@ func (l layout) reward() int { return l.obs + l.act }
 func (l layout) terminal() int { return l.row() - 1 }
 
 // finish turns an un-normalised vector in row[:width] into a transition. Everything that
-// the vector does not model, such as the terminal flag, becomes 0. With clampActions,
-// actions are clamped to [-1,1], which rounding can leave.
-func (l layout) finish(row []float32, clampActions bool) {
+// the vector does not model, such as the terminal flag, becomes 0. limits is the normaliser
+// of vectors that are clamped, nil if they are not: with it angles stay within its range,
+// and actions, which rounding can move, within [-1,1].
+func (l layout) finish(row []float32, limits *normaliser) {
 	switch {
 	case l.pairs:
-		l.turn(row)
+		l.turn(row, limits)
 		clear(row[l.obs+l.act:])
 	case l.terminals:
 		l.end(row)
 	default:
 		row[l.terminal()] = 0
 	}
-	if clampActions {
+	if limits != nil {
 		clamp(row[l.obs : l.obs+l.act])
 	}
 }
