@@ -2,7 +2,6 @@ package program
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,14 +21,16 @@ import (
 // command for people.
 const agreeing = "gpu-agree"
 
-// agreePatience is how long a GPU may take, including the compilation of its kernels.
-const agreePatience = 30 * time.Second
+// agreePatience is for each stage of a test: the compilation of one file of kernels takes seconds,
+// or minutes on a slow host.
+var agreePatience = patience{limit: 3 * time.Minute, quiet: 2 * time.Second, advice: "check nvidia-smi and dmesg"}
 
 // probing is the first argument of a process that starts the driver for another process.
 const probing = "gpu-probe"
 
-// probePatience is how long a driver may take to start and to list its GPUs.
-const probePatience = 20 * time.Second
+// probePatience is for a driver that starts and lists its GPUs: seconds for each GPU that no process
+// holds.
+var probePatience = patience{limit: 2 * time.Minute, advice: "check nvidia-smi and dmesg, and start nvidia-persistenced if there are many GPUs"}
 
 // probe starts the driver, as another process is about to, and asks it the same questions. It
 // ignores errors that the driver reports: the other process will get them too.
@@ -45,15 +46,15 @@ func probeGPUs() error {
 	if err != nil {
 		return fmt.Errorf("try it: %w", err)
 	}
-	return tried(exec.Command(self, probing), probePatience)
+	return tried(exec.Command(self, probing), probePatience, func(string) {})
 }
 
 // agree tests a GPU, given by its UUID, in a precision. If the driver crashes or hangs, only this
-// process is affected.
-func agree(args []string, stderr io.Writer) (status int) {
+// process is affected. Its stages are lines on stdout.
+func agree(args []string, stdout, stderr io.Writer) (status int) {
 	err := errors.New("want the UUID of a GPU and a precision")
 	if len(args) == 2 {
-		err = agrees(args[0], args[1])
+		err = agrees(args[0], args[1], func(stage string) { fmt.Fprintln(stdout, stage) })
 	}
 	if err != nil {
 		fmt.Fprintln(stderr, strings.ReplaceAll(err.Error(), "\n", " "))
@@ -62,8 +63,9 @@ func agree(args []string, stderr io.Writer) (status int) {
 	return cli.StatusDone
 }
 
-// agrees makes a GPU and the CPU do the same work and compares the results.
-func agrees(uuid, precision string) (err error) {
+// agrees makes a GPU and the CPU do the same work and compares the results. begin is told of stages
+// that take a while.
+func agrees(uuid, precision string, begin func(stage string)) (err error) {
 	rounded, known := precisions[precision]
 	if !known {
 		return fmt.Errorf("precision %s is not known", precision)
@@ -74,7 +76,8 @@ func agrees(uuid, precision string) (err error) {
 	}
 	defer reference.Close()
 	machine := openGPUs(nil)
-	d, err := cuda.New(func() (driver.Context, error) { return machine.Open(uuid) }, cuda.Options{Precision: rounded})
+	begin("opening " + uuid)
+	d, err := cuda.New(func() (driver.Context, error) { return machine.Open(uuid) }, cuda.Options{Precision: rounded, Said: begin})
 	if err != nil {
 		return err
 	}
@@ -84,33 +87,96 @@ func agrees(uuid, precision string) (err error) {
 
 // checkGPU tests a GPU in a process of its own before a run is given to it: a run that could have
 // used the CPU must not learn from wrong numbers, nor die with a driver.
-func checkGPU(g cli.GPU, precision string) error {
+func checkGPU(g cli.GPU, precision string, said func(line string)) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("try it: %w", err)
 	}
-	return tried(exec.Command(self, agreeing, g.UUID, precision), agreePatience)
+	return tried(exec.Command(self, agreeing, g.UUID, precision), agreePatience, said)
 }
 
-// tried runs a process whose status says whether a GPU is right, and whose output says in a line
-// what is wrong.
-func tried(c *exec.Cmd, patience time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	said := &words{}
-	c.Stdout, c.Stderr = said, said
+// tried runs a process whose status says whether a GPU is right, whose stderr says in a line what is
+// wrong, and whose stdout has a line for each stage.
+func tried(c *exec.Cmd, p patience, said func(line string)) error {
+	wrong, begun := &words{}, &stages{news: make(chan string, 1)}
+	c.Stdout, c.Stderr = begun, wrong
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("try it: %w", err)
 	}
 	ended := make(chan error, 1) // not read after a timeout: a process within a broken driver does not end when it is killed
 	go func() { ended <- c.Wait() }()
-	select {
-	case err := <-ended:
-		return said.verdict(err)
-	case <-ctx.Done():
+	err := begun.await(ended, p, said)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
 		c.Process.Kill()
-		return fmt.Errorf("it did not answer within %v: check nvidia-smi and dmesg", patience)
+		return err
 	}
+	return wrong.verdict(err)
+}
+
+// patience is for a process that tries a GPU.
+type patience struct {
+	limit  time.Duration // of a stage
+	quiet  time.Duration // a stage that takes longer is told
+	advice string        // about one that takes longer than the limit
+}
+
+// stages are the lines that a process writes. Of lines that nobody has read yet, only the last
+// counts.
+type stages struct {
+	line []byte // the beginning of the one that is not complete
+	news chan string
+}
+
+func (s *stages) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0; {
+		part, after, complete := bytes.Cut(rest, []byte("\n"))
+		s.line = append(s.line, part[:min(len(part), 4096-len(s.line))]...)
+		if complete {
+			select {
+			case <-s.news:
+			default:
+			}
+			s.news <- string(s.line)
+			s.line = s.line[:0]
+		}
+		rest = after
+	}
+	return len(p), nil
+}
+
+// await waits for the end of a process and returns what ended it, or an overdue if a stage exceeds
+// the limit.
+func (s *stages) await(ended <-chan error, p patience, said func(line string)) error {
+	stage, limit := "", time.After(p.limit)
+	var quiet <-chan time.Time // of a stage that was not told
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case stage = <-s.news:
+			limit, quiet = time.After(p.limit), time.After(p.quiet)
+		case <-quiet:
+			said(stage)
+		case <-limit:
+			return overdue{stage, p}
+		}
+	}
+}
+
+// overdue is an os.ErrDeadlineExceeded: nothing is known about the GPU.
+type overdue struct {
+	stage string
+	patience
+}
+
+func (o overdue) Unwrap() error { return os.ErrDeadlineExceeded }
+
+func (o overdue) Error() string {
+	text := fmt.Sprintf("it did not answer within %v", o.limit)
+	if o.stage != "" {
+		text += " of " + o.stage
+	}
+	return text + ": " + o.advice
 }
 
 // words keeps the beginning of a process's output and drops the rest.

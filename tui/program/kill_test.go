@@ -33,7 +33,7 @@ var standardError = func(args []string) io.Writer { return os.Stderr }
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == agreeing { // a child started this, on a machine with a GPU
-		os.Exit(agree(os.Args[2:], os.Stderr))
+		os.Exit(agree(os.Args[2:], os.Stdout, os.Stderr))
 	}
 	// A process that a run in this process starts lacks the variable, but has the program's
 	// arguments.

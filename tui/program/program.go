@@ -16,7 +16,7 @@ import (
 // probing is that of a process that tests a GPU, or its driver, for another process.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
 	if len(args) > 0 && args[0] == agreeing {
-		return agree(args[1:], stderr)
+		return agree(args[1:], stdout, stderr)
 	}
 	if len(args) > 0 && args[0] == probing {
 		return probe()

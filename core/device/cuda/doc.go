@@ -82,9 +82,10 @@
 // agrees alone in each precision and beside a generator, and PPO and RND agree in fp32, as do small
 // whole runs of them (package lab). The interpreter proves arithmetic, addresses, races and
 // barriers; it proves nothing about a real compiler of PTX, about time, or about the rounding of
-// sums within a tensor core. A known doubt: the kernels add, sub, mul, div, sqrt and tanh have
-// names that the PTX ISA lists as instruction keywords. If a driver refuses elementwise_sm70 with a
-// parsing error at one of their .entry lines, their names are the cause.
+// sums within a tensor core. A small doubt: the kernels add, sub, mul, div, sqrt and tanh have the
+// names of instructions. Others' kernels named like the first four run on real drivers; of sqrt and
+// tanh that is not known. If a driver refuses elementwise_sm70 with a parsing error at one of their
+// .entry lines, their names are the cause.
 //
 // `make gpu-bundle` and `make gpu-check` run the same tests on a card, every tile and whole
 // gradient steps at their true sizes, and time the workloads of core/bench beside PyTorch

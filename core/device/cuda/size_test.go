@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
+	"pgrlab/core/testing/ptx"
 )
 
 // sizesOf returns the layers on which a tile is tried: one that does not consist of whole tiles,
@@ -134,7 +136,30 @@ func TestKernelsCompile(t *testing.T) {
 		if len(tried.Kernels) != len(m.Kernels) {
 			t.Errorf("%s: %d kernels, %d are named", m.Name, len(tried.Kernels), len(m.Kernels))
 		}
+		if onGPU { // interpreted kernels have no resources
+			fitBlocks(t, m, tried)
+		}
 		tried.File = m.Name
 		report(t, "compiled", tried)
+	}
+}
+
+// fitBlocks checks that the blocks with which kernels are launched are not larger than those that
+// they may have with their registers.
+func fitBlocks(t *testing.T, m kernel.Module, tried driver.Tried) {
+	t.Helper()
+	const unbounded = 256 // the largest block without a .maxntid: package kernel's tests see to that
+	parsed, err := ptx.Parse(m.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range tried.Kernels {
+		k, err := parsed.Kernel(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if need := cmp.Or(k.MaxThreads, unbounded); got.Threads < need {
+			t.Errorf("%s: %s may have blocks of %d threads, and is launched with up to %d", m.Name, name, got.Threads, need)
+		}
 	}
 }

@@ -24,8 +24,9 @@ type Deps struct {
 	// ChooseGPU finds the GPU that auto, cuda, cuda:1 or GPU-UUID asks for, and says why it chose
 	// that one. nil, here and below: there are no GPUs.
 	ChooseGPU func(name string) (gpu GPU, why string, err error)
-	// CheckGPU checks in a process of its own whether a GPU computes the same as the CPU.
-	CheckGPU func(g GPU, precision string) error
+	// CheckGPU checks in a process of its own whether a GPU computes the same as the CPU, and says
+	// what takes long. If the GPU did not answer in time, the error is an os.ErrDeadlineExceeded.
+	CheckGPU func(g GPU, precision string, said func(line string)) error
 	// GPUs looks for all GPUs.
 	GPUs func() GPUs
 	// TryGPU compiles the kernels for a GPU and reports the result in a line.

@@ -65,11 +65,11 @@ and dw-RxIxO for layers of R rows, I inputs and O outputs, from 256x1024x1024 to
 			if name == "auto" {
 				find = FindDevice
 			}
-			where, err := find(d, name, precision)
+			say := func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) }
+			where, err := find(d, name, precision, say)
 			if err != nil {
 				return cli.AsUsage(err)
 			}
-			say := func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) }
 			if where.Said != "" {
 				say(where.Said)
 			}

@@ -68,7 +68,7 @@ whether their driver can run the kernels, and the terminal. The status is 1 if s
 that a run needs is missing.`,
 		Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r := examine(c.Context(), d)
+			r := examine(c.Context(), d, func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
 			if asJSON {
 				if err := cli.WriteJSON(c.OutOrStdout(), r); err != nil {
 					return err
@@ -83,12 +83,12 @@ that a run needs is missing.`,
 	return c
 }
 
-func examine(ctx context.Context, d cli.Deps) diagnosis {
+func examine(ctx context.Context, d cli.Deps, said func(line string)) diagnosis {
 	r := diagnosis{
 		Version:  d.Version,
 		Go:       runtime.Version(),
 		CPU:      examineCPU(),
-		GPU:      examineGPU(d),
+		GPU:      examineGPU(d, said),
 		Terminal: examineTerminal(),
 	}
 	if d.Kernels != nil {

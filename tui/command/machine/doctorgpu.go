@@ -2,18 +2,21 @@ package machine
 
 import "pgrlab/tui/command/cli"
 
-// examineGPU looks for GPUs, and tries the kernels on the one that auto takes.
-func examineGPU(d cli.Deps) gpuReport {
+// examineGPU looks for GPUs, and tries the kernels on the one that auto takes. It says what takes
+// long.
+func examineGPU(d cli.Deps, said func(line string)) gpuReport {
 	if d.GPUs == nil {
 		return gpuReport{Note: "not part of this build: training runs on the CPU"}
 	}
+	stop := awaitDriver(said)
 	r := gpuReport{GPUs: d.GPUs()}
+	stop()
 	r.Supported = r.Error == ""
 	if !r.Supported {
 		r.Note = "none: training runs on the CPU: " + r.Error
 		return r
 	}
-	where, err := FindDevice(d, "auto", Precisions[0])
+	where, err := FindDevice(d, "auto", Precisions[0], said)
 	switch {
 	case err != nil:
 		r.Note = cli.Line(err)

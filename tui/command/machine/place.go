@@ -1,10 +1,13 @@
 package machine
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -46,19 +49,23 @@ func cutPrefix(text string, prefixes ...string) (string, bool) {
 	return text, false
 }
 
-// FindDevice finds the device of that name and tests it. auto means the CPU if there is no GPU for
-// us, or if the GPU does not compute the same as the CPU; FindDevice then says so. A GPU that was
-// asked for by name is used all the same.
-func FindDevice(d cli.Deps, name, precision string) (Place, error) {
-	where, err := chooseDevice(d, name, precision)
+// FindDevice finds the device of that name and tests it, and says what takes long. auto means the
+// CPU if there is no GPU for us, or if the GPU does not compute the same as the CPU; the place then
+// says so. A GPU that was asked for by name is used all the same.
+func FindDevice(d cli.Deps, name, precision string, said func(line string)) (Place, error) {
+	where, err := chooseDevice(d, name, precision, said)
 	if err != nil || where.GPU == nil || d.CheckGPU == nil {
 		return where, err
 	}
-	wrong := d.CheckGPU(*where.GPU, precision)
+	wrong := d.CheckGPU(*where.GPU, precision, said)
 	if wrong == nil {
 		return where, nil
 	}
-	text := fmt.Sprintf("%s does not do what the CPU does: %s", where.GPU.Device(), cli.Line(wrong))
+	finding := "does not do what the CPU does"
+	if errors.Is(wrong, os.ErrDeadlineExceeded) {
+		finding = "could not be checked"
+	}
+	text := fmt.Sprintf("%s %s: %s", where.GPU.Device(), finding, cli.Line(wrong))
 	if name == "auto" {
 		return Place{Said: fmt.Sprintf("computes on the CPU: %s: choose it by --device %s all the same", text, where.GPU.Device())}, nil
 	}
@@ -66,8 +73,15 @@ func FindDevice(d cli.Deps, name, precision string) (Place, error) {
 	return where, nil
 }
 
-// chooseDevice finds the device of that name.
-func chooseDevice(d cli.Deps, name, precision string) (Place, error) {
+// awaitDriver says so if a driver takes a while to start, until the returned function is called.
+func awaitDriver(said func(line string)) (stop func() bool) {
+	return time.AfterFunc(3*time.Second, func() {
+		said("waits for the CUDA driver to start its GPUs, which takes seconds for each unless nvidia-persistenced runs")
+	}).Stop
+}
+
+// chooseDevice finds the device of that name, and says what takes long.
+func chooseDevice(d cli.Deps, name, precision string, said func(line string)) (Place, error) {
 	if name == "cpu" {
 		return Place{}, nil
 	}
@@ -80,6 +94,7 @@ func chooseDevice(d cli.Deps, name, precision string) (Place, error) {
 	if d.ChooseGPU == nil {
 		return Place{}, fmt.Errorf("device %s: there are no GPUs here: use --device cpu", name)
 	}
+	defer awaitDriver(said)()
 	gpu, why, err := d.ChooseGPU(name)
 	if err != nil && name == "auto" {
 		return Place{Said: fmt.Sprintf("computes on the CPU: %s", firstPart(err))}, nil

@@ -30,7 +30,7 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 		return nil
 	}
 	precision := cmp.Or(r.precision, c.Precision, machine.Precisions[0])
-	where, err := machine.FindDevice(d, name, precision)
+	where, err := machine.FindDevice(d, name, precision, r.say)
 	if err != nil && r.Resume != "" && !r.Changed("device") {
 		where, err = machine.Place{Said: fmt.Sprintf("%v: goes on with the CPU", err)}, nil
 	}
@@ -49,6 +49,13 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 		return fmt.Errorf("--precision and --gpu-mem are for GPUs: without --device cpu")
 	}
 	return nil
+}
+
+// say tells about what takes long.
+func (r *Flags) say(line string) {
+	if r.Stderr != nil {
+		fmt.Fprintln(r.Stderr(), line)
+	}
 }
 
 // settleOnCPU is settleDevice for auto and a learner that sees frames: how fast a GPU learns from

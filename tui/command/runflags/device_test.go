@@ -1,9 +1,15 @@
 package runflags
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
@@ -72,10 +78,11 @@ func TestSettleDevice(t *testing.T) {
 func TestAWrongGPU(t *testing.T) {
 	var tried []string
 	d := commandtest.DepsWithGPU(nil)
-	d.CheckGPU = func(g cli.GPU, precision string) error {
+	d.CheckGPU = func(g cli.GPU, precision string, said func(string)) error {
 		tried = append(tried, g.UUID+" "+precision)
 		return errors.New("tile 64x64: off by 7\nof 1")
 	}
+	quiet := func(string) {}
 	const wrong = "cuda:1 does not do what the CPU does: tile 64x64: off by 7 of 1"
 	for _, c := range []struct {
 		device, precision, said string
@@ -88,7 +95,7 @@ func TestAWrongGPU(t *testing.T) {
 		{"cpu", "", "", false},
 	} {
 		tried = nil
-		where, err := machine.FindDevice(d, c.device, c.precision)
+		where, err := machine.FindDevice(d, c.device, c.precision, quiet)
 		if err != nil || (where.GPU != nil) != c.gpu || !strings.HasSuffix(where.Said, c.said) {
 			t.Errorf("%s: %+v, %v; want %q", c.device, where, err, c.said)
 		}
@@ -96,8 +103,29 @@ func TestAWrongGPU(t *testing.T) {
 			t.Errorf("%s: tried %q", c.device, tried)
 		}
 	}
-	d.CheckGPU = func(cli.GPU, string) error { return nil }
-	if where, err := machine.FindDevice(d, "auto", "tf32"); err != nil || where.GPU == nil || strings.Contains(where.Said, "beware") {
+	d.CheckGPU = func(cli.GPU, string, func(string)) error { return fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded) }
+	if where, err := machine.FindDevice(d, "auto", "tf32", quiet); err != nil || !strings.HasPrefix(where.Said, "computes on the CPU: cuda:1 could not be checked: no answer") {
+		t.Errorf("a slow one: %+v, %v", where, err)
+	}
+	d.CheckGPU = func(cli.GPU, string, func(string)) error { return nil }
+	if where, err := machine.FindDevice(d, "auto", "tf32", quiet); err != nil || where.GPU == nil || strings.Contains(where.Said, "beware") {
 		t.Errorf("a right one: %+v, %v", where, err)
 	}
+}
+
+// What takes long before there is a run is told: a driver that starts slowly, and what its kernels'
+// check says.
+func TestASlowGPUIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := commandtest.DepsWithGPU(nil)
+		choose := d.ChooseGPU
+		d.ChooseGPU = func(name string) (cli.GPU, string, error) { time.Sleep(time.Minute); return choose(name) }
+		d.CheckGPU = func(_ cli.GPU, _ string, said func(string)) error { said("compiling"); return nil }
+		var said bytes.Buffer
+		r := Flags{Device: "auto", Changed: func(string) bool { return false }, Stderr: func() io.Writer { return &said }}
+		config := config.Config{Device: "auto"}
+		if err := r.settleDevice(d, &config); err != nil || !strings.HasPrefix(said.String(), "waits for the CUDA driver") || !strings.HasSuffix(said.String(), "\ncompiling\n") {
+			t.Errorf("%v, said %q", err, said.String())
+		}
+	})
 }

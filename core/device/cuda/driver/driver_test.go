@@ -26,3 +26,15 @@ func TestBytes(t *testing.T) {
 		}
 	}
 }
+
+// After these results nothing works any more, and after the others something may.
+func TestLosesDevice(t *testing.T) {
+	for code, want := range map[int]bool{
+		0: false, 1: false, 2: false, 220: true, 226: true, 600: false, 700: true, 719: true, 720: false, 721: true,
+		802: false, 805: false, 806: true, 810: true, 999: true,
+	} {
+		if LosesDevice(code) != want {
+			t.Errorf("%d: lost is %v", code, !want)
+		}
+	}
+}

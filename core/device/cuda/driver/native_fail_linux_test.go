@@ -69,6 +69,29 @@ func TestNativeLosesTheDevice(t *testing.T) {
 	}
 }
 
+// A device that cannot be opened is lost or full if the call that failed says so, as with the
+// emulated driver, and what was opened is given back.
+func TestNativeDoesNotOpen(t *testing.T) {
+	for _, call := range []string{"cuDevicePrimaryCtxSetFlags_v2", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuStreamCreate"} {
+		for _, code := range []int{2, 700, 719, 999} {
+			l, d, c := openFake(t, NativeOptions{})
+			must(t, c.Close())
+			from := len(l.lines(t))
+			l.fail(t, call, 1, code)
+			_, err := d.Open(0)
+			var lost *LostDevice
+			var full *OutOfMemory
+			if err == nil || code == 2 != errors.As(err, &full) || code != 2 != errors.As(err, &lost) {
+				t.Errorf("%s returns %d: %v", call, code, err)
+			}
+			calls := strings.Join(l.calls(t, from), "\n")
+			if took := call == "cuCtxSetCurrent" || call == "cuStreamCreate"; took != strings.Contains(calls, "cuDevicePrimaryCtxRelease") {
+				t.Errorf("%s returns %d:\n%s", call, code, calls)
+			}
+		}
+	}
+}
+
 // Every call can fail, while the device opens and while it works; nothing hangs, leaks a context or
 // continues as if nothing had happened.
 func TestNativeEveryCallCanFail(t *testing.T) {

@@ -209,23 +209,21 @@ func (n *native) open(d Info) (*nativeContext, error) {
 	c := &nativeContext{driver: n, info: d, memory: map[Ptr]struct{}{}}
 	doing := fmt.Sprintf("open GPU %d (%s)", d.Index, d.Name)
 	if r := n.call(cuDeviceGet, at(&c.cells.number), uintptr(d.Index)); r != success {
-		return nil, n.fail(doing, r)
+		return nil, c.check(doing, r)
 	}
 	c.device = c.cells.number
 	// Before the context is created: afterwards some drivers keep the flags that it has.
 	if r := n.call(cuDevicePrimaryCtxSetFlags, uintptr(c.device), blockingSync); r != success {
-		return nil, n.fail(doing, r)
+		return nil, c.check(doing, r)
 	}
 	if r := n.call(cuDevicePrimaryCtxRetain, at(&c.cells.handle), uintptr(c.device)); r != success {
-		if r == outOfMemory {
-			return nil, &OutOfMemory{What: "GPU"}
-		}
-		return nil, n.fail(doing, r)
+		return nil, c.check(doing, r)
 	}
 	c.context = c.cells.handle
 	if r := c.do(cuStreamCreate, at(&c.cells.handle), nonBlockingStream); r != success {
+		err := c.check(doing, r)
 		n.call(cuDevicePrimaryCtxRelease, uintptr(c.device))
-		return nil, n.fail(doing, r)
+		return nil, err
 	}
 	c.stream = c.cells.handle
 	return c, nil

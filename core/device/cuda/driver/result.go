@@ -19,18 +19,22 @@ const (
 	noJIT           result = 221
 	tooNewPTX       result = 222
 	noCompilation   result = 223
+	contained       result = 226 // CUDA_ERROR_CONTAINED: a fault of the hardware that the GPU has confined
 	unfinished      result = 600 // CUDA_ERROR_NOT_READY: the stream has work to do
 	notReady        result = 802 // CUDA_ERROR_SYSTEM_NOT_READY
 	wrongVersions   result = 803
 	noCompatibility result = 804
+	mpsFailure      result = 806 // CUDA_ERROR_MPS_RPC_FAILURE
+	mpsTerminated   result = 810 // CUDA_ERROR_MPS_CLIENT_TERMINATED: by MPS's server, for all of the process
 	unknown         result = 999
 )
 
 // lost reports whether the context can no longer do anything after this result: a kernel failed, or
-// a device fell off the bus. Completed work cannot be trusted and memory cannot be read.
+// a device fell off the bus, or the driver does nothing more for this process. Completed work
+// cannot be trusted and memory cannot be read.
 func (r result) lost() bool {
 	switch r {
-	case deinitialized, eccError, nvlinkError, unknown:
+	case deinitialized, eccError, nvlinkError, contained, mpsFailure, mpsTerminated, unknown:
 		return true
 	}
 	// 700 illegal address, 702 timeout, 709 context destroyed, 710 assertion, 714 to

@@ -1,3 +1,5 @@
+//go:build !nogpu && (amd64 || arm64)
+
 package driver_test
 
 import (

@@ -12,12 +12,14 @@
 // # Numbers
 //
 // Every sum has a fixed order that depends only on the operands' shapes and on the Target: there
-// are no floating-point atomics, and neither the order of arrival nor the number of processors
-// matters. The same program on the same numbers gives the same bits on every card that uses the
-// same modules. Functions (exp, tanh, …) are the polynomials of the CPU's kernels, not a device
-// library, accurate to 4 units in the last place; sums over rows, columns and tensors are in
-// float64. Random numbers are identical to those of package rng to the last bit, normal ones too:
-// their float64 arithmetic has the same roundings.
+// are no floating-point atomics, and the order of arrival does not matter. The number of processors
+// matters only by its class (tile.go), which decides how products are divided. So the same program
+// on the same numbers gives the same bits on cards of one class in fp32, and with tensor cores on
+// those of one class and generation: an A100, an H100 and a B200 add different numbers of products
+// before they truncate a sum. Functions (exp, tanh, …) are the polynomials of the CPU's kernels,
+// not a device library, accurate to 4 units in the last place; sums over rows, columns and tensors
+// are in float64. Random numbers are identical to those of package rng to the last bit, normal ones
+// too: their float64 arithmetic has the same roundings.
 //
 // # Why chains
 //
