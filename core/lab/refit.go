@@ -50,10 +50,11 @@ func (f *refit) updateRelevance() phase {
 		due: func() bool { return f.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
 			least, rows := realRows(f.members)
-			if least == 0 {
-				return 0, false, fmt.Errorf("the learner has filled D_real with nothing to fit the generator to")
-			}
 			if done == 0 {
+				if least < leastRows {
+					f.skip(least)
+					return 0, true, nil
+				}
 				if f.startScoring(rows); !f.scored {
 					return 0, true, nil
 				}
@@ -64,6 +65,18 @@ func (f *refit) updateRelevance() phase {
 		cancel: f.changes.SendBack,
 		end:    func() error { return nil },
 	}
+}
+
+// leastRows is the number of transitions to which a generator is fitted at least: normalisers need
+// more than one for a deviation.
+const leastRows = 2
+
+// skip drops a refit that comes before there is enough to fit to: rows that span several env
+// steps, or that a learner makes, are fewer than the steps. Its changes wait for the next one.
+func (f *refit) skip(least int) {
+	f.changes.Abandon()
+	text := fmt.Sprintf("D_real holds %d of the %d transitions that a fit needs: this refit is left out", least, leastRows)
+	f.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: text})
 }
 
 // realRows returns how many transitions members hold, at least and at most. Where rows are made of

@@ -136,9 +136,17 @@ func (c *Changes) EndFit() {
 	c.move(Fitting, Fitted)
 }
 
-// EndGeneration records that D_syn is new: nothing is left to do.
+// EndGeneration records that D_syn is new: nothing is left to do. It was made with the last change
+// of each knob. Earlier ones, which only abandoned work had read, stop waiting.
 func (c *Changes) EndGeneration() {
 	c.todo = Nothing
+	last := map[string]int{}
+	for _, w := range c.waiting {
+		if w.Stage == Generating {
+			last[w.Knob] = w.ID
+		}
+	}
+	c.release(func(w Waiting) bool { return w.Stage == Generating && w.ID < last[w.Knob] })
 	c.move(Generating, Generated)
 }
 
@@ -179,7 +187,7 @@ func (c *Changes) Sampled(mix, full replay.Mix) []Waiting {
 	})
 }
 
-// release removes the changes that are in force now and returns them.
+// release removes the changes that are ready and returns them.
 func (c *Changes) release(ready func(Waiting) bool) (released []Waiting) {
 	kept := c.waiting[:0]
 	for _, w := range c.waiting {

@@ -57,6 +57,27 @@ func TestChangesComeIntoForceWithTheirData(t *testing.T) {
 	}
 }
 
+// A change that is replaced while work reads it is not in force: the work is abandoned, and D_syn is
+// made with the other change.
+func TestAReplacedChangeIsNeverInForce(t *testing.T) {
+	half := replay.Mix{Real: 4, Synthetic: 4}
+	for name, reads := range map[string]redo.Stage{"relevance": redo.Scoring, "guidance": redo.Generating} {
+		var c redo.Changes
+		add(t, &c, name)
+		c.Begins(reads)
+		add(t, &c, name)
+		c.SendBack()
+		c.Begins(redo.Scoring)
+		c.Begins(redo.Fitting)
+		c.EndFit()
+		c.Begins(redo.Generating)
+		c.EndGeneration()
+		if got := c.Sampled(half, half); len(got) != 1 || got[0].ID != 2 || len(c.Waiting()) > 0 {
+			t.Errorf("%s: in force are %+v, %+v wait", name, got, c.Waiting())
+		}
+	}
+}
+
 // "Now" abandons work that has read the old value, and has it made again in the next env step.
 func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
 	o := redo.Outlook{Settings: &knob.Settings{}, Training: true, Fitted: true}

@@ -66,6 +66,16 @@ func (c *compiler) linearDXColumns(in device.Instr, rows, out, cols int) {
 // still in the second-level cache.
 const bandRows = 256
 
+// bandEnd returns the end of the band that begins at row at of a share's rows, which end at hi. A
+// rest that is too small for a band of its own belongs to the last one: the family "amx" has other
+// bits in products of fewer rows, and where a share ends depends on the number of parts.
+func bandEnd(at, hi int) int {
+	if hi-at < bandRows+rowGrain {
+		return hi
+	}
+	return at + bandRows
+}
+
 // linearDWRows is linearDW with each lane computing its rows of the result, from its columns of x
 // and all rows of the batch.
 func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
@@ -82,8 +92,8 @@ func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 	}
 	c.schedule.add(stage{name: name(in), uses: uses, flops: c.p.FLOPs(in), run: func(s share) {
 		lo, hi := s.columns(cols)
-		for at := lo; at < hi; at += bandRows {
-			end := min(at+bandRows, hi)
+		for at, end := lo, lo; at < hi; at = end {
+			end = bandEnd(at, hi)
 			c.k.Gemm(end-at, out, rows, x[at:], 1, cols, dz, out, dw[at*out:], out, kernel.Epilogue{})
 			square(s.lane, at*out, end*out)
 		}

@@ -230,6 +230,14 @@ func TestQuotaOfTheControlGroup(t *testing.T) {
 	}
 }
 
+// Other threads of Go, which the program allows later, are not for workers.
+func TestAllowedIsNoMoreThanGoTookAtFirst(t *testing.T) {
+	defer func(n int) { allotted = n }(allotted)
+	if allotted = 1; Allowed() != 1 {
+		t.Errorf("%d CPUs are allowed where Go took 1", Allowed())
+	}
+}
+
 func TestBadProgramsAreErrors(t *testing.T) {
 	dev, err := New(Options{Threads: 1})
 	if err != nil {

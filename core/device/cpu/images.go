@@ -40,8 +40,8 @@ func (c *compiler) imagewise(in device.Instr, rows int, s imageStage) {
 	c.schedule.add(stage{
 		name: name(in), uses: uses, flops: c.p.FLOPs(in), members: rows, grain: by.grain, member: s.image, prepare: s.prepare,
 		run: func(of share) {
-			lo, hi := rowRange(rows, of.lane)
-			if lo, hi = of.cut(lo, hi, by.grain); lo == hi && !of.first() {
+			lo, hi, idle := of.each(rows, by.grain)
+			if idle {
 				return
 			}
 			if s.prepare != nil {

@@ -23,9 +23,9 @@ func layersOfImages(rows int) *device.Program {
 		return device.Ref(len(p.Buffers) - 1)
 	}
 	first := window.Geometry{Height: 11, Width: 9, Channels: 3, Kernel: 3, Stride: 2}
-	second := window.Geometry{Height: 5, Width: 4, Channels: 8, Kernel: 3, Stride: 1, Pad: 1}
+	second := window.Geometry{Height: 5, Width: 4, Channels: 16, Kernel: 3, Stride: 1, Pad: 1}
 	x, dz := buffer("x", rows, first.Size()), buffer("dz", rows, second.Places()*6)
-	w1, b1, w2, b2 := buffer("w1", first.Patch(), 8), buffer("b1", 1, 8), buffer("w2", second.Patch(), 6), buffer("b2", 1, 6)
+	w1, b1, w2, b2 := buffer("w1", first.Patch(), 16), buffer("b1", 1, 16), buffer("w2", second.Patch(), 6), buffer("b2", 1, 6)
 	h, y := buffer("", rows, second.Size()), buffer("", rows, second.Places()*6)
 	for _, in := range []device.Instr{
 		{Code: device.Conv, In: []device.Ref{x, w1, b1}, Out: h, Window: first, ReLU: true, Mask: device.None},
@@ -78,6 +78,34 @@ func TestLayersOfImagesGoImageByImage(t *testing.T) {
 		}
 		if err := x.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// With one image, the lane that has none clears all of its sums again, whoever does its parts.
+func TestSumsOverImagesStartAnew(t *testing.T) {
+	dev, err := New(Options{Threads: 8, LeastShare: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	p := layersOfImages(1)
+	e, err := dev.Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := e.(*executable)
+	inParts(x.job.segments, 1)
+	var want [][]float32
+	for _, r := range p.Keep {
+		want = append(want, slices.Clone(x.Data(r)))
+	}
+	for _, segments := range [][][]stage{x.job.segments, x.stages} {
+		inParts(segments, x.parts)
+		for i, r := range p.Keep {
+			if !slices.Equal(x.Data(r), want[i]) {
+				t.Errorf("%s in %d parts has other numbers than in one", p.Instrs[i].Code, x.parts)
+			}
 		}
 	}
 }

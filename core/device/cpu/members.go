@@ -80,8 +80,8 @@ func memberMajor(segments [][]stage) (out [][]stage) {
 func inTurn(parts []stage) stage {
 	n, grain := parts[0].members, parts[0].grain
 	return stage{name: "members", instr: -1, run: func(s share) {
-		lo, hi := rowRange(n, s.lane)
-		if lo, hi = s.cut(lo, hi, grain); lo == hi && !s.first() {
+		lo, hi, idle := s.each(n, grain)
+		if idle {
 			return
 		}
 		for i := range parts {

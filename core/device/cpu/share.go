@@ -73,6 +73,15 @@ func (s share) columns(n int) (lo, hi int) {
 
 // units returns the share's units out of n, where each unit is much work: members or images.
 func (s share) units(n int) (lo, hi int) {
+	lo, hi, _ = s.each(n, 1)
+	return lo, hi
+}
+
+// each returns the share's units out of n if the parts of lanes have that grain, and whether the
+// share has nothing to do. Without units, a part still clears its own rows of a sum, which its lane
+// would otherwise keep from the run before.
+func (s share) each(n, grain int) (lo, hi int, idle bool) {
 	lo, hi = rowRange(n, s.lane)
-	return s.cut(lo, hi, 1)
+	lo, hi = s.cut(lo, hi, grain)
+	return lo, hi, lo == hi && !s.first() && grain != all
 }

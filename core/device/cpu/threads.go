@@ -14,10 +14,15 @@ const (
 	mostAllowed = 8
 )
 
-// Allowed is the number of CPUs that this process may use, according to its affinity, which
-// runtime.NumCPU respects, and the quota of its control group; at most 8.
+// allotted is what Go took when the process began: its affinity, the quota of its control group and
+// of those above, in both versions, and $GOMAXPROCS. The program sets another number later.
+var allotted = runtime.GOMAXPROCS(0)
+
+// Allowed is the number of CPUs that this process may use, according to its affinity and the quota
+// of its control group; at most 8. Go does not take less than 2 because of a quota and rounds it
+// up, so that of a container is also read here.
 func Allowed() int {
-	n := runtime.NumCPU()
+	n := min(runtime.NumCPU(), allotted)
 	if quota, ok := cgroupCPUs("/sys/fs/cgroup/cpu.max"); ok {
 		n = min(n, quota)
 	}
