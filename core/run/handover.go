@@ -65,9 +65,12 @@ func (h *Hold) Close() error {
 	return h.file.Close()
 }
 
-// Reopen takes back a folder that no process has adopted.
+// Reopen takes back a folder that no process has adopted, or whose adopter has ended.
 func (h *Hold) Reopen() (*Folder, error) {
 	if h.lease != nil {
+		if h.by.over(h.dir) { // the adopter had its own lease
+			return h.by.open(h.dir)
+		}
 		return h.by.adoptFolder(h.dir, nil, os.Getpid())
 	}
 	lock, err := again(h.file)

@@ -183,3 +183,47 @@ func TestOnlyTheLockIsAdopted(t *testing.T) {
 		t.Errorf("the lease of another process was adopted: %v", err)
 	}
 }
+
+// A folder is taken back from a process that has adopted it and then given up, or died.
+func TestAFolderIsTakenBack(t *testing.T) {
+	for kind, how := range locks {
+		for _, died := range []bool{false, true} {
+			dir := filepath.Join(t.TempDir(), "run")
+			f, err := how.create(dir, []byte("seed = 7\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := f.Hold()
+			if err == nil {
+				err = f.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			next := how
+			next.me.PID = os.Getppid()
+			adopted, err := next.adoptFolder(dir, inherited(t, h), os.Getpid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if died {
+				defer adopted.Close()
+				h.by.alive = func(of holder) bool { return of.PID == os.Getpid() }
+			} else if err := adopted.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if f, err = h.Reopen(); err != nil {
+				t.Errorf("%s, died: %v: %v", kind, died, err)
+				continue
+			}
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+			if got, err := how.steal(dir); err == nil {
+				got.Close()
+				t.Errorf("%s, died: %v: it is free", kind, died)
+			}
+			f.Close()
+		}
+	}
+}

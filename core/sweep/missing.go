@@ -1,5 +1,10 @@
 package sweep
 
+import (
+	"maps"
+	"slices"
+)
+
 // Missing lists the jobs that are neither done nor left out.
 func (g *Grid) Missing() []Job {
 	var missing []Job
@@ -13,6 +18,9 @@ func (g *Grid) Missing() []Job {
 
 // IsLeft says whether a job was taken out of the work.
 func (g *Grid) IsLeft(j Job) bool { return g.left[j.Index] }
+
+// Left lists the indexes of the jobs that were taken out of the work.
+func (g *Grid) Left() []int { return slices.Sorted(maps.Keys(g.left)) }
 
 // LastWords returns the last line of the log of a job's last attempt, and the log's path.
 func (g *Grid) LastWords(j Job) string { return g.lastWords(j) }

@@ -34,13 +34,17 @@ func (g *Grid) Token() (*Token, error) {
 	if err := run.ReplaceFile(dir, t.Name, []byte(t.text)); err != nil {
 		return nil, err
 	}
-	file, err := run.OpenFile(dir, t.Name)
+	file, err := run.AppendFile(dir, t.Name) // NFS locks only files that are open for writing
 	if err != nil {
 		return nil, err
 	}
 	t.file = file.File
-	_ = syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) // without locks, leases protect the runs
-	return t, nil
+	err = syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	switch {
+	case err == nil, errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
+		return t, nil // without locks, leases protect the runs
+	}
+	return nil, errors.Join(fmt.Errorf("lock %s: %w", t.path, err), t.Close())
 }
 
 // Close removes the token.

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A worker keeps its name until it ends, reports its progress, and tries failed jobs again when the
@@ -69,6 +71,9 @@ func TestATokenTellsWhatIsShared(t *testing.T) {
 	token, err := e.Grid.Token()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if flags, err := unix.FcntlInt(token.file.Fd(), unix.F_GETFL, 0); err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
+		t.Errorf("NFS would not lock it: flags %x, %v", flags, err)
 	}
 	seen, err := See(e.Grid.dir, token.Name)
 	if err != nil || seen.Taken || token.Shared(seen) != nil {

@@ -53,11 +53,15 @@ type stamp struct {
 	size     int64
 }
 
-// OpenKeys reads a file of keys. Later versions with errors are reported to log and change nothing.
+// OpenKeys reads a file of keys. Later versions with errors are reported to log and change
+// nothing; one without any key lets nobody in.
 func OpenKeys(path string, log func(line string)) (*Keys, error) {
 	k := &Keys{path: path, log: log}
 	if err := k.refresh(); err != nil {
 		return nil, err
+	}
+	if len(k.people) == 0 {
+		return nil, fmt.Errorf("%s: no key stands in it: a line for each, [drive] ssh-ed25519 AAAA… NAME", path)
 	}
 	return k, nil
 }
@@ -126,9 +130,6 @@ func parseKeys(text []byte) (map[string]Person, error) {
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf(": %w", err)
-	}
-	if len(people) == 0 {
-		return nil, fmt.Errorf(": no key stands in it: a line for each, [drive] ssh-ed25519 AAAA… NAME")
 	}
 	return people, nil
 }

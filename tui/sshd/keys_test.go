@@ -130,6 +130,8 @@ func TestKeysAreReadAgain(t *testing.T) {
 	expect("mended", true, true)
 	os.Remove(path)
 	expect("gone", true, true)
+	write("# nobody\n")
+	expect("without a key", false, false)
 }
 
 func TestTheHostKeyStays(t *testing.T) {

@@ -67,6 +67,7 @@ type Record struct {
 	Program string   `json:"program"`           // the path of pgrlab on all hosts
 	Dir     string   `json:"dir"`               // folder of the sweep, absolute
 	Flags   []string `json:"flags,omitempty"`   // flags of the workers
+	Left    []int    `json:"left,omitempty"`    // jobs that are not needed, by their indexes
 }
 
 const recordName = "ssh.json"

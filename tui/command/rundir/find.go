@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"pgrlab/core/event"
@@ -38,28 +39,37 @@ func WrittenPreset(path string) (string, error) {
 	return c.Preset, err
 }
 
-// Complete says whether the journal ends with all steps done.
+// Complete says whether the journal ends with all steps done, apart from analyses of the saved run.
 func Complete(dir string, steps int) bool {
 	file, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	// The line done is short, and is the last one.
-	const maxTail = 4096
 	info, err := file.Stat()
 	if err != nil {
 		return false
 	}
-	from := max(0, info.Size()-maxTail)
-	text, err := io.ReadAll(io.NewSectionReader(file, from, maxTail))
-	if err != nil {
-		return false
+	for tail := int64(4096); ; tail *= 4 {
+		from := max(0, info.Size()-tail)
+		text, err := io.ReadAll(io.NewSectionReader(file, from, tail))
+		if err != nil {
+			return false
+		}
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		if from > 0 {
+			lines = lines[1:] // this one may begin before
+		}
+		for _, line := range slices.Backward(lines) {
+			e, err := run.NewReader(strings.NewReader(line)).Next()
+			if err != nil || e.Type != event.TypeExamined {
+				return err == nil && e.Type == event.TypeDone && e.Step >= steps
+			}
+		}
+		if from == 0 {
+			return false
+		}
 	}
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	r := run.NewReader(strings.NewReader(lines[len(lines)-1]))
-	e, err := r.Next()
-	return err == nil && e.Type == event.TypeDone && e.Step >= steps
 }
 
 // All are the run folders below the folder for new runs; there may be none yet.

@@ -61,3 +61,21 @@ func TestTheStandingOfALongRun(t *testing.T) {
 		t.Errorf("%s, %v", where, done)
 	}
 }
+
+// A run whose journal ends with done is complete, also if its saved states were analysed later.
+func TestACompleteRunIsAnalysed(t *testing.T) {
+	examined := fmt.Sprintf(`{"type":"examined","step":5,"text":"%s"}`+"\n", strings.Repeat("-", 10_000))
+	done, note := `{"type":"done","step":9}`+"\n", `{"type":"note","step":9}`+"\n"
+	for text, want := range map[string]bool{
+		note + done: true, note + done + examined + examined: true,
+		"": false, note: false, examined: false, note + examined: false, done + note + examined: false,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if Complete(dir, 9) != want || Complete(dir, 10) {
+			t.Errorf("%.60q: complete at step 9: %v, at 10: %v", text, Complete(dir, 9), Complete(dir, 10))
+		}
+	}
+}

@@ -2,13 +2,14 @@ package session
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/forks"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/pane"
@@ -71,8 +72,16 @@ func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	preset := rundir.Free(filepath.Clean(s.folder.Dir())+"-schedule") + ".toml"
-	if err := os.WriteFile(preset, doc, 0o644); err != nil {
+	name := filepath.Clean(s.folder.Dir()) + "-schedule"
+	preset := name + ".toml"
+	for n := 2; rundir.Exists(preset); n++ { // an earlier confirmation made it
+		preset = fmt.Sprintf("%s-%d.toml", name, n)
+	}
+	err = cli.WriteFile(preset, func(w io.Writer) error {
+		_, err := w.Write(doc)
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("write preset: %w", err)
 	}
 	return s.pairs(p, func(pair int, is bool) (pane.Child, error) {

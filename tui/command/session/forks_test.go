@@ -56,8 +56,18 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 			t.Errorf("child %d: %v", i, err)
 		}
 	}
-	preset, err := presets.Resolve(presets.Choice{Preset: dir + "-schedule.toml"})
-	if err != nil || len(preset.Schedule) != 1 || !strings.Contains(preset.Schedule[0], "guidance=3") {
-		t.Errorf("preset: %v, %v", preset.Schedule, err)
+	// A second confirmation has a preset of its own.
+	if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(strings.Replace(line, `"to":3`, `"to":5`, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.fork(pane.ForkPlan{Confirm: true, Pairs: 1, Steps: config.Steps}); err != nil {
+		t.Fatal(err)
+	}
+	s.forks.Wait()
+	for name, want := range map[string]string{"-schedule.toml": "guidance=3", "-schedule-2.toml": "guidance=5"} {
+		preset, err := presets.Resolve(presets.Choice{Preset: dir + name})
+		if err != nil || len(preset.Schedule) != 1 || !strings.Contains(preset.Schedule[0], want) {
+			t.Errorf("preset %s: %v, %v", name, preset.Schedule, err)
+		}
 	}
 }

@@ -76,8 +76,12 @@ func (s *session) knobs() knob.Settings {
 	return now
 }
 
-// Check says why this run cannot have a what-if, or returns nil.
-func (w *whatIf) Check() error { return w.config.CheckWhatIf() }
+// Check says why this run cannot have a what-if with its knobs as they are, or returns nil.
+func (w *whatIf) Check() error {
+	now := w.config
+	now.Knobs = w.knobs()
+	return now.CheckWhatIf()
+}
 
 // Plan is the comparison that Begin would make now, with an estimate of its critic updates.
 func (w *whatIf) Plan() (whatif.Plan, int) {

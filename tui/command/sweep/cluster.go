@@ -62,6 +62,9 @@ func (c *cluster) submit(ctx context.Context, how slurm.How, say func(string)) e
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		return errors.New("another sweep submits its jobs just now: try again")
 	}
+	if c.array, err = slurm.Open(c.out, slurm.Run); err != nil { // another sweep may have submitted since it was read
+		return err
+	}
 	if c.queued, err = c.settled(ctx, say); err != nil {
 		return fmt.Errorf("what is queued already is not known: %w", err)
 	}
@@ -117,7 +120,7 @@ func (c *cluster) settled(ctx context.Context, say func(string)) (map[int]slurm.
 }
 
 // how is what the jobs are submitted with.
-func (f *sweepFlags) how() (slurm.How, error) {
+func (f *sweepFlags) how(g *sweep.Grid) (slurm.How, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return slurm.How{}, err
@@ -130,7 +133,7 @@ func (f *sweepFlags) how() (slurm.How, error) {
 	if f.disk != "" {
 		s.Flags = append(s.Flags, "--disk", f.disk)
 	}
-	return slurm.How{Script: s, Beside: f.jobs, Runs: f.runsPerJob, Options: f.sbatch}, nil
+	return slurm.How{Script: s, Beside: f.jobs, Runs: f.runsPerJob, Options: f.sbatch, Left: g.Left()}, nil
 }
 
 // look checks the disk for finished jobs, and the queue for the rest. If the queue does not answer,
@@ -248,12 +251,7 @@ func (c *cluster) stateOf(job int, e slurm.Element) string {
 // summary counts the jobs.
 func (c *cluster) summary() string {
 	count, reasons := map[string]int{}, map[string]int{}
-	left := 0
-	for _, j := range c.grid.Jobs {
-		if c.grid.IsLeft(j) {
-			left++
-		}
-	}
+	left := slices.DeleteFunc(c.grid.Left(), func(i int) bool { return c.done[i] })
 	for i, e := range c.queued {
 		if c.done[i] {
 			continue
@@ -270,8 +268,8 @@ func (c *cluster) summary() string {
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		text += fmt.Sprintf(" (%d %s)", reasons[reason], reason)
 	}
-	if left > 0 {
-		text += fmt.Sprintf(", %d not needed", left)
+	if len(left) > 0 {
+		text += fmt.Sprintf(", %d not needed", len(left))
 	}
 	if n := len(c.failed); n > 0 && c.known {
 		text += fmt.Sprintf(", %d not in the queue", n)
@@ -290,7 +288,7 @@ func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Wr
 			return err
 		}
 		c.ended = ended
-		how, err := f.how()
+		how, err := f.how(g)
 		if err == nil {
 			err = c.submit(parent, how, progress.Say)
 		}

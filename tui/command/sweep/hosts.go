@@ -75,6 +75,7 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 	if n := len(h.record.Hosts) - len(fit); n > 0 && (first || len(fit) == 0) {
 		return fmt.Errorf("%d of %d hosts cannot take part: mend that or leave them out of --on", n, len(h.record.Hosts))
 	}
+	h.record.Left = h.grid.Left()
 	if err := h.record.Keep(); err != nil {
 		return err
 	}
@@ -119,10 +120,8 @@ func (h *hosts) start(ctx context.Context, client *ssh.Client, host ssh.Host) st
 	if host.Jobs > 0 {
 		words = append(words, "--jobs", strconv.Itoa(host.Jobs))
 	}
-	for _, j := range h.grid.Jobs {
-		if h.grid.IsLeft(j) {
-			words = append(words, "--leave", strconv.Itoa(j.Index))
-		}
+	for _, i := range h.grid.Left() {
+		words = append(words, "--leave", strconv.Itoa(i))
 	}
 	_, err := client.Run(ctx, host.Name, words...)
 	var failed ssh.Failed

@@ -41,18 +41,41 @@ func placesOf(dir string) (g *sweep.Grid, all []place, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(made.array.Submissions) > 0 {
+	if n := len(made.array.Submissions); n > 0 {
+		if made.grid, err = without(dir, made.array.Submissions[n-1].How.Left); err != nil {
+			return nil, nil, err
+		}
 		all = append(all, made)
 	}
 	record, err := ssh.Open(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	w := &workers{grid: g, out: dir, record: record}
+	needed, err := without(dir, record.Left)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &workers{grid: needed, out: dir, record: record}
 	if len(w.here()) > 0 || len(record.Hosts) > 0 {
 		all = append(all, w)
 	}
 	return g, all, nil
+}
+
+// without opens a sweep without some jobs, which are not needed.
+func without(dir string, left []int) (*sweep.Grid, error) {
+	g, err := sweep.Open(dir)
+	if err != nil {
+		return nil, cli.AsUsage(err)
+	}
+	for _, i := range left {
+		j, err := g.Job(i)
+		if err != nil {
+			return nil, cli.AsUsage(err)
+		}
+		g.Leave(j)
+	}
+	return g, nil
 }
 
 // workers are the workers of a sweep: on hosts, and sweeps on this machine.

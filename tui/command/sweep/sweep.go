@@ -361,10 +361,6 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 
 // process is this program, making an attempt at a job.
 func (f *sweepFlags) process(j sweep.Job, device string) *exec.Cmd {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
-	}
 	args := []string{"sweep", "job", f.out, strconv.Itoa(j.Index), "--until-eof", "--threads", strconv.Itoa(f.threads)}
 	if f.disk != "" {
 		args = append(args, "--disk", f.disk)
@@ -372,5 +368,5 @@ func (f *sweepFlags) process(j sweep.Job, device string) *exec.Cmd {
 	if device != "" {
 		args = append(args, "--device", device)
 	}
-	return exec.Command(self, args...)
+	return cli.Self(args...)
 }

@@ -78,9 +78,9 @@ hosts.`,
 			if f.look != "" {
 				return look(c.OutOrStdout(), f.out, f.look)
 			}
-			g, err := sweep.Open(f.out)
+			g, err := without(f.out, f.leave)
 			if err != nil {
-				return cli.AsUsage(err)
+				return err
 			}
 			if !printableName(f.worker) {
 				return cli.Usagef("sweep worker: give it a name: --name NAME")
@@ -90,13 +90,6 @@ hosts.`,
 				return f.tell(c.OutOrStdout(), g)
 			case f.detach:
 				return f.start(c.Context(), g)
-			}
-			for _, i := range f.leave {
-				j, err := g.Job(i)
-				if err != nil {
-					return cli.AsUsage(err)
-				}
-				g.Leave(j)
 			}
 			return f.run(c.Context(), g, c.ErrOrStderr(), func() { fmt.Fprintln(c.OutOrStdout(), atWork) })
 		},

@@ -1,0 +1,137 @@
+package sweep
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/sweep/slurm"
+	"pgrlab/core/sweep/ssh"
+)
+
+// commands puts scripts into the path, by name.
+func commands(t *testing.T, scripts map[string]string) {
+	t.Helper()
+	bin := t.TempDir()
+	for name, text := range scripts {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+}
+
+// queues puts a Slurm into the path whose queue is a folder: a file for each array, whose element 0
+// waits and is the only one.
+func queues(t *testing.T) (queue string) {
+	t.Helper()
+	queue = t.TempDir()
+	commands(t, map[string]string{
+		"scontrol": "echo MaxArraySize = 9\n",
+		"sbatch":   `for a; do case $a in --job-name=*) name=${a#*=};; esac; done; n=$(ls ` + queue + ` | wc -l); echo "0|PENDING|None||0|$name|" > ` + queue + `/$n; echo $n` + "\n",
+		"squeue":   "cat " + queue + "/$4\n",
+	})
+	return queue
+}
+
+// Of two sweeps that begin at the same time one submits. The other has read what was submitted
+// before that.
+func TestTwoSweepsSubmitOnce(t *testing.T) {
+	queue := queues(t)
+	g := made(t)
+	f := sweepFlags{out: filepath.Dir(g.Dir(g.Jobs[0])), threads: 1, runsPerJob: 2}
+	how, err := f.how(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var both []*cluster
+	for range 2 {
+		c, err := newCluster(g, f.out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, c)
+	}
+	for _, c := range both {
+		if err := c.submit(t.Context(), how, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if arrays, _ := filepath.Glob(queue + "/*"); len(arrays) != 1 || len(both[1].array.Submissions) != 1 {
+		t.Errorf("submitted: %q, known: %+v", arrays, both[1].array.Submissions)
+	}
+}
+
+// A job that a sweep left out stays out when what is missing is submitted again.
+func TestRequeueLeavesOutWhatTheSweepDid(t *testing.T) {
+	queue := queues(t)
+	g := made(t)
+	g.Leave(g.Jobs[1])
+	f := sweepFlags{out: filepath.Dir(g.Dir(g.Jobs[0])), threads: 1, runsPerJob: 2}
+	how, err := f.how(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := newCluster(g, f.out)
+	if err == nil {
+		err = c.submit(t.Context(), how, func(string) {})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(queue, "0"), nil, 0o644); err != nil { // its job leaves without a result
+		t.Fatal(err)
+	}
+	_, all, err := placesOf(f.out)
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	if lines := all[0].lines(t.Context()); !slices.Equal(lines, []string{"0 of 2 done, 1 not needed, 1 not in the queue"}) {
+		t.Errorf("%q", lines)
+	}
+	requeued(t, f.out)
+	record, err := slurm.Open(f.out, slurm.Run)
+	if err != nil || len(record.Submissions) != 2 || !slices.Equal(record.Submissions[1].Jobs(), []int{0}) {
+		t.Errorf("submitted: %+v, %v", record.Submissions, err)
+	}
+}
+
+// requeued calls the command for a sweep.
+func requeued(t *testing.T, dir string) {
+	t.Helper()
+	c := requeueCommand()
+	c.SetArgs([]string{dir})
+	c.SetErr(io.Discard)
+	if err := c.ExecuteContext(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Workers that are started again on hosts leave out what those before them did.
+func TestHostsBeginAgainWithTheSameJobs(t *testing.T) {
+	build, err := buildSum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := filepath.Join(t.TempDir(), "called")
+	commands(t, map[string]string{
+		"ssh":  "for last; do :; done; eval \"$last\" 2>&-\n",
+		"prog": `[ $4 = --look ] && printf '{"text":"%s","build":"` + build + `"}' $(cat $3/workers/$5) || echo "$@" >> ` + called + "\n",
+	})
+	g := made(t)
+	g.Leave(g.Jobs[1])
+	dir := filepath.Dir(g.Dir(g.Jobs[0]))
+	record := ssh.Record{Hosts: []ssh.Host{{Name: "a"}}, Program: "prog", Dir: dir}
+	if err := newHosts(g, dir, record).begin(t.Context(), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	requeued(t, dir)
+	text, err := os.ReadFile(called)
+	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); err != nil || len(lines) != 2 || lines[0] != lines[1] || !strings.HasSuffix(lines[0], "--leave 1") {
+		t.Errorf("%q, %v", lines, err)
+	}
+}
