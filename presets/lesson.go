@@ -44,7 +44,7 @@ func (s *Step) Does() bool {
 	return s.Ask != "" || len(s.Set) > 0 || s.Stage != "" || s.Wait != nil || s.Restore
 }
 
-// A Wait lasts until Count events of a kind have happened since the step began.
+// A Wait lasts until Count events of a kind have happened since the step was carried out.
 type Wait struct {
 	For   string `toml:"for"`   // a kind in WaitKinds
 	Count int    `toml:"count"` // 0: one

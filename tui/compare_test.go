@@ -28,7 +28,8 @@ func comparing(t *testing.T, w, h int) *screen {
 	s := running(t, w, h, 24_000)
 	for i, steps := range []int{24_000, 15_000} {
 		name := fmt.Sprintf("20261122-160501-cheetah-run-pgr-curiosity-s3-fork-24000-%d", i+1)
-		s.Update(runs.Loaded{Name: name, Events: another([]string{"0.125", "0"}[i], steps)})
+		clock := pane.ClockOf(&s.About.Config)
+		s.Update(runs.Loaded{Name: name, Events: another([]string{"0.125", "0"}[i], steps), Clock: &clock})
 	}
 	return s
 }

@@ -261,7 +261,7 @@ func fakeMap(x, y, step int) *event.Mapped {
 }
 
 func fakeHistogram(centre, spread float64) *event.Histogram {
-	h := &event.Histogram{Min: 0, Q10: centre - spread, Median: centre, Q90: centre + 1.3*spread, Max: 1, Low: 0, High: 1}
+	h := &event.Histogram{Min: 0, Q10: run.Float(centre - spread), Median: run.Float(centre), Q90: run.Float(centre + 1.3*spread), Max: 1, Low: 0, High: 1}
 	for i := range h.Counts {
 		x := (float64(i)+0.5)/event.Bins - centre
 		h.Counts[i] = int(2000 * math.Exp(-x*x/(2*spread*spread)))

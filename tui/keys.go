@@ -100,7 +100,11 @@ func rebind(table []pane.Binding, other map[string][]string) ([]pane.Binding, er
 				return nil, fmt.Errorf("keys: %s cannot be %s: terminals keep that key", name, k)
 			}
 			for i, b := range table {
-				if i != at && slices.Contains(b.Keys, k) && pane.Overlap(b.Panes, table[at].Panes) && len(other[b.Name]) == 0 {
+				taken, moved := other[b.Name]
+				if !moved {
+					taken = b.Keys
+				}
+				if i != at && slices.Contains(taken, k) && pane.Overlap(b.Panes, table[at].Panes) {
 					return nil, fmt.Errorf("keys: %s cannot be %s: that is %s", name, k, b.Name)
 				}
 			}

@@ -35,6 +35,7 @@ type plain struct {
 	states  map[*history.Change]history.ChangeState // states of changes, as written
 	said    time.Time                               // when the last status was written
 	asked   *pane.Dialog                            // the open dialog, as written
+	entered *pane.Entry                             // the open text entry, as written
 	taught  teaching                                // the lesson's state, as written
 	seen    string                                  // the question whose answer was written last
 	staging string                                  // the staged values, as written
@@ -149,12 +150,15 @@ func (p *plain) typed(line string) tea.Cmd {
 		}
 	}
 	if p.inform(line) {
-		p.asked = nil // a question still open is asked again below
+		p.asked, p.entered = nil, nil // a question still open is asked again below
 		return nil
 	}
 	if p.dialog != nil {
 		fmt.Fprintf(p.out, "%q is no answer to the question, which is still open: %s\n", line, spelled(p.dialog))
 		return nil
+	}
+	if p.entry != nil {
+		return tea.Batch(p.fill(line), p.takeLater())
 	}
 	if key := line; p.lessons.Lesson != nil {
 		if key == "" {
@@ -164,15 +168,21 @@ func (p *plain) typed(line string) tea.Cmd {
 			return cmd
 		}
 	}
-	switch line {
-	case "":
-		return nil
-	case "note", "filter", "edit", "palette", "at":
-		fmt.Fprintln(p.out, line+" takes its text on the same line, as: note the run looks stuck")
-		return nil
-	}
 	cmd := p.palette.command(line)
 	return tea.Batch(cmd, p.takeLater())
+}
+
+// fill takes a line for the open text entry; an empty one takes the text that it proposes.
+func (p *plain) fill(line string) tea.Cmd {
+	e := p.entry
+	p.entry = nil
+	switch {
+	case pane.Escapes(line):
+		return nil
+	case line == "":
+		line = e.Text()
+	}
+	return e.Submit(line)
 }
 
 // inform answers commands that are allowed at any time, also while a question is open.
@@ -308,6 +318,14 @@ func (p *plain) write() {
 		fmt.Fprintln(p.out, p.told)
 		p.told = ""
 	}
+	p.writeQuestion()
+	if p.Snap != nil && p.Now().Sub(p.said) >= plainEvery && !p.Paused() {
+		p.status()
+	}
+}
+
+// writeQuestion writes an open dialog or text entry, unless it was written already.
+func (p *plain) writeQuestion() {
 	if d := p.dialog; d != nil && d != p.asked {
 		p.asked = d
 		fmt.Fprintln(p.out, d.Title)
@@ -318,8 +336,13 @@ func (p *plain) write() {
 			fmt.Fprintf(p.out, "  type %s: %s\n", typed(c), c.Label)
 		}
 	}
-	if p.Snap != nil && p.Now().Sub(p.said) >= plainEvery && !p.Paused() {
-		p.status()
+	if e := p.entry; e != nil && e != p.entered {
+		p.entered = e
+		proposed := ""
+		if e.Text() != "" {
+			proposed = ", an empty line for " + e.Text()
+		}
+		fmt.Fprintf(p.out, "%s(type it%s, or esc)\n", e.Prompt(), proposed)
 	}
 }
 

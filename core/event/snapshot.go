@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgrlab/core/knob"
+	"pgrlab/core/run"
 )
 
 // MapColumns and MapRows are the numbers of cells of a Mapped in each direction.
@@ -185,15 +186,15 @@ type UpdateLosses struct {
 // Bins is the number of bins of a Histogram.
 const Bins = 20
 
-// Histogram describes a distribution of relevance. Values outside its edges are not
-// counted.
+// Histogram describes a distribution of relevance. Values outside its edges, which are
+// finite, are not counted.
 type Histogram struct {
 	Rows   int       `json:"rows"`
-	Min    float64   `json:"min"`
-	Q10    float64   `json:"q10"`
-	Median float64   `json:"median"`
-	Q90    float64   `json:"q90"`
-	Max    float64   `json:"max"`
+	Min    run.Float `json:"min"`
+	Q10    run.Float `json:"q10"`
+	Median run.Float `json:"median"`
+	Q90    run.Float `json:"q90"`
+	Max    run.Float `json:"max"`
 	Low    float64   `json:"low"`  // lower edge of the first bin
 	High   float64   `json:"high"` // upper edge of the last bin
 	Counts [Bins]int `json:"counts"`

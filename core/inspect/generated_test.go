@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"encoding/json"
 	"io"
 	"math"
 	"slices"
@@ -121,5 +122,35 @@ func TestDynamicsOfRows(t *testing.T) {
 	other := &examiner{View: v, yield: atOnce}
 	if d, err := other.simulate(rows); d.Rows(v.Real.Shape()) != 0 || err != nil {
 		t.Errorf("an environment that cannot be set gave %+v, %v", d, err)
+	}
+}
+
+// squared is a relevance function whose values may exceed all float32.
+type squared struct{ firstNumber }
+
+func (squared) Score(dst []float32, b *replay.Batch, rows int) error {
+	err := firstNumber{}.Score(dst, b, rows)
+	for i, v := range dst {
+		dst[i] = v * v
+	}
+	return err
+}
+
+// A generated row so far out that F of it is infinite makes a line of the journal as others do.
+func TestExaminationWithInfiniteF(t *testing.T) {
+	v := dreamView(50, 20)
+	v.F, v.Settings.Relevance = squared{}, "reward"
+	v.Simulator = &Simulator{Start: func() (io.Closer, error) { return io.NopCloser(nil), nil }}
+	v.Syn.Row(0)[0] = 1e20
+	out, again := event.Examined{}, event.Examined{}
+	if err := Finish(Examine(v, Examination{Rows: 100}, nil, &out)); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &again); err != nil || !math.IsInf(float64(again.Synthetic.Max), 1) || *again.Synthetic != *out.Synthetic || math.IsInf(again.Synthetic.High, 0) {
+		t.Errorf("%v: %+v, written as %s", err, out.Synthetic, text)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
+	"pgrlab/core/run"
 )
 
 // sampleRows is how many transitions a sample of scores has, for a journal line or a
@@ -76,7 +77,7 @@ func Compare(v View, intn func(int) int) (out Relevances, err error) {
 func histogram(values []float32, edges []float64) *event.Histogram {
 	s := analysis.Summarise(values)
 	h := &event.Histogram{
-		Rows: s.Count, Min: s.Min, Q10: s.Q10, Median: s.Median, Q90: s.Q90, Max: s.Max,
+		Rows: s.Count, Min: run.Float(s.Min), Q10: run.Float(s.Q10), Median: run.Float(s.Median), Q90: run.Float(s.Q90), Max: run.Float(s.Max),
 		Low: edges[0], High: edges[len(edges)-1],
 	}
 	h.Log = edges[1]-edges[0] < 0.99*(h.High-h.Low)/bins // else they are even

@@ -277,10 +277,16 @@ func nextLinear(x, step float64, up bool) float64 {
 	return tidy(n * step)
 }
 
-// nextLog is the next number of the series …, 1, 2, 5, 10, 20, …
+// LogFloor is where a logarithmic range that includes 0 begins to be shown.
+const LogFloor = 1e-6
+
+// nextLog is the next number of the series …, 1, 2, 5, 10, 20, …; behind 0 comes LogFloor.
 func nextLog(x, _ float64, up bool) float64 {
 	const slack = 1e-9
-	if x <= 0 {
+	switch {
+	case x <= 0 && up:
+		return LogFloor
+	case x <= 0:
 		return x
 	}
 	decade := math.Floor(math.Log10(x) + slack)

@@ -88,6 +88,7 @@ func TestNextWalksThroughTheRange(t *testing.T) {
 		{"guidance", "2", 1, "2.25"}, {"guidance", "2.1", -1, "2"}, {"guidance", "0", -1, "0"}, {"guidance", "2", -8, "0"},
 		{"ratio", "0.5", 1, "0.625"}, {"batch", "256", 1, "500"}, {"batch", "256", -1, "200"}, {"batch", "1", 1, "2"},
 		{"lr_actor", "0.0003", 1, "0.0005"}, {"lr_actor", "0.0003", -1, "0.0002"}, {"lr_actor", "0.001", -1, "0.0005"},
+		{"lr_actor", "0", 1, "1e-06"}, {"lr_actor", "0", -1, "0"},
 		{"top_fraction", "0.05", -1, "0.05"}, {"relevance", "td", 1, "td-signed"}, {"relevance", "none", 1, "none"},
 		{"refit_every", "10000", 1, "20000"}, {"utd", "20", 1, "21"},
 	} {

@@ -103,14 +103,19 @@ func (s Run) checkpoint() (string, error) {
 }
 
 // Together projects the synthetic transitions of two runs of the same task into one plane, at most
-// rows of each; embed asks for t-SNE as well.
+// rows of each; embed asks for t-SNE as well. Runs whose transitions are latents are refused.
 func Together(runs [2]Run, task task.Task, dev device.Device, rows int, embed bool) (*inspect.Joint, error) {
-	out := &inspect.Joint{}
-	var clouds [2][][]float32
-	for i, s := range runs {
+	for _, s := range runs {
 		if s.Config.Task != runs[0].Config.Task {
 			return nil, fmt.Errorf("analyse %s and %s: their tasks are %s and %s: want one", runs[0].Dir, s.Dir, runs[0].Config.Task, s.Config.Task)
 		}
+		if s.Config.Sees() || s.Config.Fills() {
+			return nil, fmt.Errorf("analyse %s and %s: the transitions of %s are latents, which have a meaning of their own in each run and at each step: want runs that generate states", runs[0].Dir, runs[1].Dir, s.Dir)
+		}
+	}
+	out := &inspect.Joint{}
+	var clouds [2][][]float32
+	for i, s := range runs {
 		var err error
 		if clouds[i], err = s.generations(task, dev, rows, &out.Runs[i]); err != nil {
 			return nil, err

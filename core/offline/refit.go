@@ -8,15 +8,34 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
 	"pgrlab/core/task"
 )
 
+// OtherGenerator holds the settings of a generator beside a saved run's own: the fixed ones, and
+// the knobs of its fits and generations that differ from those in force at the checkpoint.
+type OtherGenerator struct {
+	Generator config.Generator  // Kind must make transitions
+	Set       map[string]string // knobs by name, as knob.Settings.Set takes them
+}
+
+// knobs returns the knobs of a checkpoint with those that were set.
+func (o OtherGenerator) knobs(saved knob.Settings) (knob.Settings, error) {
+	for name, text := range o.Set {
+		if err := saved.Set(name, text); err != nil {
+			return saved, err
+		}
+	}
+	return saved, nil
+}
+
 // RefitRequest asks for a generator to be fitted to the real transitions of a saved run. It is
 // separate from the run's own generator, and its settings may differ.
 type RefitRequest struct {
-	Generator config.Generator // fixed settings; Kind must make transitions
-	inspect.OfflineRefit
+	OtherGenerator
+	inspect.OfflineRefit // its Knobs are taken from the checkpoint; without F, its Guidances are 0 alone
 }
 
 // Refit fits a generator to the first member of each saved run in turn, judges what it generates,
@@ -72,20 +91,23 @@ type offline struct {
 func (s Run) offline(ctx context.Context, task task.Task, dev device.Device, r RefitRequest, index int) (*offline, error) {
 	failed := func(err error) (*offline, error) { return nil, fmt.Errorf("refit %s: %w", s.Dir, err) }
 	c := s.Config
-	c.Generator, c.Knobs = r.Generator, r.Knobs
+	c.Generator = r.Generator
 	if !c.Generates() {
 		return failed(fmt.Errorf("its method %s has no generator: set generator.kind to %q, or take a run of a method with one", c.Method, generative.Specs()[0].Kind))
-	}
-	p, err := replica.NewParts(&c, task, dev)
-	if err != nil {
-		return failed(err)
 	}
 	l, err := s.open(task, dev)
 	if err != nil {
 		return nil, err
 	}
-	o := &offline{run: l, m: l.members[0], parts: p}
-	if err := o.begin(ctx, r, index); err != nil {
+	o := &offline{run: l, m: l.members[0]}
+	if c.Knobs, err = r.knobs(l.loop.Loop.Settings); err == nil {
+		o.parts, err = replica.NewParts(&c, task, dev)
+	}
+	if err == nil {
+		r.Knobs = c.Knobs
+		err = o.begin(ctx, r, index)
+	}
+	if err != nil {
 		l.Close()
 		return failed(err)
 	}
@@ -102,7 +124,9 @@ func (o *offline) begin(ctx context.Context, r RefitRequest, index int) error {
 	if err != nil {
 		return err
 	}
-	r.Slice = r.Generator.Slice
+	if r.Slice = r.Generator.Slice; name == relevance.None {
+		r.Guidances = []float64{0} // the generator takes no requested F
+	}
 	o.Offline, err = inspect.NewOffline(v, r.OfflineRefit, o.m.Seed, index, func() error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

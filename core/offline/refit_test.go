@@ -46,7 +46,7 @@ func offlineRun(t *testing.T) (s offline.Run, world task.Task) {
 }
 
 func refitOf(c config.Config) offline.RefitRequest {
-	return offline.RefitRequest{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{Knobs: c.Knobs, Guidances: []float64{0, 2}, Rows: 40, HeldOut: 0.25}}
+	return offline.RefitRequest{OtherGenerator: offline.OtherGenerator{Generator: c.Generator}, OfflineRefit: inspect.OfflineRefit{Guidances: []float64{0, 2}, Rows: 40, HeldOut: 0.25}}
 }
 
 func refitted(t *testing.T, ctx context.Context, saved []offline.Run, task task.Task, r offline.RefitRequest) (all []*inspect.Refitted, err error) {
@@ -146,7 +146,7 @@ func TestRefitOfflineEnds(t *testing.T) {
 		{func(r *offline.RefitRequest, _ *offline.Run) {
 			r.Generator.Kind, r.Generator.Conditional = config.GeneratorNone, false
 		}, "has no generator"},
-		{func(r *offline.RefitRequest, _ *offline.Run) { r.Knobs.Relevance = "rnd" }, "which the run has not learned"},
+		{func(r *offline.RefitRequest, _ *offline.Run) { r.Set = map[string]string{"relevance": "rnd"} }, "which the run has not learned"},
 		{func(r *offline.RefitRequest, _ *offline.Run) { r.HeldOut = 1 }, "held out"},
 		{func(r *offline.RefitRequest, _ *offline.Run) { r.HeldOut = 0.001 }, "want at least"},
 		{func(r *offline.RefitRequest, _ *offline.Run) { r.Generator.Blocks = 0 }, "blocks"},

@@ -33,13 +33,6 @@ type WhatIfRequest struct {
 	Progress func(whatif.Progress) error
 }
 
-// OtherGenerator holds settings of a generator: the fixed ones, and the knobs of its fits and
-// generations.
-type OtherGenerator struct {
-	Generator config.Generator
-	Knobs     knob.Settings
-}
-
 // WhatIf trains the agent of a saved run's first member from its checkpoint with different rows,
 // and returns the results: see package whatif. It reads a checkpoint and writes nothing. If ctx
 // ends, the error wraps its cause.
@@ -47,7 +40,9 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 	failed := func(err error) (*whatif.Table, int, error) {
 		return nil, 0, fmt.Errorf("analyse %s: what if: %w", s.Dir, err)
 	}
-	if err := s.Config.CheckWhatIf(); err != nil {
+	fixed := s.Config
+	fixed.Knobs.Bonus = 0 // the knob may have another value at the checkpoint
+	if err := fixed.CheckWhatIf(); err != nil {
 		return failed(err)
 	}
 	if task, err = task.Played(s.Config.Played()); err != nil {
@@ -59,9 +54,16 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 	}
 	defer l.Close()
 	c := &l.loop.Loop
+	fixed.Knobs = c.Settings
+	if err := fixed.CheckWhatIf(); err != nil {
+		return failed(err)
+	}
 	w := &whatIf{opened: l, run: &c.Settings, m: l.members[0], task: task, dev: dev, made: s.Config, knobs: c.Settings, fitted: c.Fitted}
 	if r.Other != nil {
-		w.made.Generator, w.knobs, w.fitted = r.Other.Generator, r.Other.Knobs, false
+		w.made.Generator, w.fitted = r.Other.Generator, false
+		if w.knobs, err = r.Other.knobs(c.Settings); err != nil {
+			return failed(err)
+		}
 	}
 	subject, err := w.subject()
 	if err != nil {

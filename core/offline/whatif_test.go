@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
+	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/lab"
@@ -24,7 +25,7 @@ import (
 )
 
 // savedOf plays a run of real parts in a folder of its own.
-func savedOf(t *testing.T, c config.Config, dev *cpu.Device) (offline.Run, task.Task) {
+func savedOf(t *testing.T, c config.Config, dev device.Device) (offline.Run, task.Task) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
@@ -196,7 +197,6 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 	})
 	for name, change := range map[string]func(*config.Config){
 		"has no generator": withoutGenerator,
-		"bonus":            func(c *config.Config) { c.Bonus.Function, c.Knobs.Bonus = "curiosity", 0.1 },
 		"by priority":      func(c *config.Config) { c.Replay.Priority = config.PriorityTD },
 	} {
 		c := tiny.Config()

@@ -257,7 +257,7 @@ func (r *Run) Badge() string {
 }
 
 // Find lists the run folders of a path: the path itself, or the run folders below it,
-// down to four levels.
+// down to four levels. The path, and run folders, may be symbolic links.
 func Find(path string) ([]string, error) {
 	if info, err := os.Stat(path); err != nil {
 		var p *fs.PathError
@@ -271,26 +271,53 @@ func Find(path string) ([]string, error) {
 	if run.Holds(path) {
 		return []string{path}, nil
 	}
+	root, err := filepath.EvalSymlinks(path) // WalkDir does not follow a link
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	var found []string
-	depth := strings.Count(filepath.Clean(path), string(filepath.Separator)) + 4
-	err := filepath.WalkDir(path, func(dir string, d fs.DirEntry, err error) error {
+	seen := map[string]bool{}
+	real, links := below(root)
+	for _, dir := range slices.Concat(real, links) {
+		to := resolved(dir)
+		if seen[to] {
+			continue
+		}
+		seen[to] = true
+		from, err := filepath.Rel(root, dir)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, filepath.Join(path, from))
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: no run is there, nor below it: a run folder holds %s and %s", path, run.ConfigName, run.JournalName)
+	}
+	return found, nil
+}
+
+// below lists the run folders below a folder, and those that symbolic links there lead to.
+func below(root string) (real, links []string) {
+	depth := strings.Count(filepath.Clean(root), string(filepath.Separator)) + 4
+	_ = filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
+		link := d != nil && d.Type()&fs.ModeSymlink != 0
 		switch {
+		case link && !run.IsUnfinished(d.Name()) && run.Holds(dir):
+			links = append(links, dir)
+			return nil
 		case err != nil || !d.IsDir():
 			return nil // a folder that may not be read holds no run of ours
-		case dir != path && run.IsUnfinished(d.Name()):
+		case dir != root && run.IsUnfinished(d.Name()):
 			return fs.SkipDir
-		case dir != path && run.Holds(dir):
-			found = append(found, dir)
+		case dir != root && run.Holds(dir):
+			real = append(real, dir)
 			return fs.SkipDir
 		case strings.Count(filepath.Clean(dir), string(filepath.Separator)) >= depth:
 			return fs.SkipDir
 		}
 		return nil
 	})
-	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s: no run is there, nor below it: a run folder holds %s and %s", path, run.ConfigName, run.JournalName)
-	}
-	return found, err
+	return real, links
 }
 
 // Begun sets the seed with which the run was begun: a fork's journal starts with the

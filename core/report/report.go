@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -121,11 +122,17 @@ type Better struct {
 	N        [2]int    `json:"n"` // seeds of each row
 }
 
+// ErrNoneKept says that Options.Keep keeps none of the runs.
+var ErrNoneKept = errors.New("none of the runs is kept")
+
 // New makes the report of runs.
 func New(runs []*Run, o Options) (*Report, error) {
 	cells, notes := Cells(runs, o.Methods)
 	if o.Keep != nil {
 		cells = slices.DeleteFunc(cells, func(c *Cell) bool { return !o.Keep(c) })
+		if len(cells) == 0 {
+			return nil, ErrNoneKept
+		}
 	}
 	if len(cells) == 0 {
 		return nil, fmt.Errorf("none of the %d runs has an evaluation yet", len(runs))

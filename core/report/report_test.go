@@ -213,6 +213,30 @@ func TestFoldersThatAreNoRuns(t *testing.T) {
 	}
 }
 
+// A folder of runs may be a symbolic link, and so may the runs in it; each run is found once, and
+// its own folder rather than a link to it.
+func TestRunsBehindLinks(t *testing.T) {
+	root := t.TempDir()
+	own := journal(t, filepath.Join(root, "disk"), "t", "m", 1, []float64{1}).Dir
+	other := journal(t, filepath.Join(root, "elsewhere"), "t", "m", 2, []float64{1}).Dir
+	for link, to := range map[string]string{"runs": filepath.Join(root, "disk"), "disk/another": other, "disk/first": own, "disk/nowhere": "/nowhere"} {
+		if err := os.Symlink(to, filepath.Join(root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs := filepath.Join(root, "runs")
+	want := []string{filepath.Join(runs, filepath.Base(own)), filepath.Join(runs, "another")}
+	for _, path := range []string{runs, runs + "/"} {
+		if found, err := Find(path); err != nil || !slices.Equal(found, want) {
+			t.Errorf("%s: %v, %v, want %v", path, found, err, want)
+		}
+	}
+	t.Chdir(root)
+	if found, err := Find("."); err != nil || len(found) != 2 {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
 // The threshold is of a row without changes by hand if there is one, and some run can reach it.
 func TestThresholds(t *testing.T) {
 	root := t.TempDir()

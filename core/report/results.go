@@ -45,18 +45,30 @@ var resultQuantities = []string{
 	"generated/dynamics/change", "generated/dynamics/reward_relative", "generated/coverage", "generated/copies",
 }
 
-// exploredQuantities are further quantities; each is kept if one of the runs has it.
-var exploredQuantities = []string{
+// furtherQuantities are kept if one of the runs has them, each where it stands: a file keeps its
+// columns until a run with others is added.
+var furtherQuantities = []string{
 	"evaluated/explored/goals", "evaluated/explored/cells", "evaluated/explored/moved", "evaluated/explored/on_spot",
 	"losses/bonus", "losses/episodes/entries", "losses/episodes/p90", "losses/episodes/accuracy",
+	"generated/dynamics/relative", "generated/dynamics/relevant", "generated/dynamics/combined", "generated/furthest", "scores/q10",
 }
 
-// quantitiesOf returns the quantities that a file of these runs keeps.
-func quantitiesOf(runs []*Run) []string {
-	has := func(name string) bool {
-		return slices.ContainsFunc(runs, func(r *Run) bool { return len(r.Members[0].Series[name]) > 0 })
+// quantitiesOf returns the quantities that a file of these runs keeps: those that are known here,
+// and then those of the results that were there, which another version may have added.
+func quantitiesOf(there, added []*Run) []string {
+	kept, has := slices.Clone(resultQuantities), map[string]bool{}
+	for _, r := range there {
+		for name := range r.Members[0].Series {
+			has[name] = true
+		}
 	}
-	return append(slices.Clone(resultQuantities), slices.DeleteFunc(slices.Clone(exploredQuantities), func(name string) bool { return !has(name) })...)
+	others := slices.Sorted(maps.Keys(has))
+	for _, name := range furtherQuantities {
+		if has[name] || slices.ContainsFunc(added, func(r *Run) bool { return len(r.Members[0].Series[name]) > 0 }) {
+			kept = append(kept, name)
+		}
+	}
+	return append(kept, slices.DeleteFunc(others, func(name string) bool { return slices.Contains(kept, name) })...)
 }
 
 // maxResults bounds a results file, in bytes.
@@ -134,7 +146,7 @@ func readResults(text io.Reader, path string) ([]*Run, error) {
 		}
 		k := r.Key()
 		if byKey[k] == nil {
-			r.Dir = fmt.Sprintf("%s: %s %s seed %d %s", path, r.Task, r.Method, r.Seed, r.Fingerprint)
+			r.Dir = fmt.Sprintf("%s: %s %s %s seed %d %s, %s steps", path, r.Task, r.Method, r.Scale, r.Seed, r.Fingerprint, Count(r.Step))
 			r.Members = []Member{{Seed: r.Seed, Series: map[string]Series{}}}
 			byKey[k], runs = r, append(runs, r)
 		}
@@ -186,7 +198,7 @@ func framesOf(at Point) (int, error) {
 }
 
 // AddResults adds runs to a results file, which it creates if there is none, and returns how
-// many were new. The file holds each seed of the same settings once: the first one stays.
+// many were new. The file holds each seed of the same settings and length once: the first one stays.
 // Other processes may add to the file at the same time.
 func AddResults(path string, runs []*Run) (added int, err error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
@@ -204,6 +216,7 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	for _, r := range all {
 		there[r.Key()] = true
 	}
+	var more []*Run
 	for _, r := range runs {
 		if err := r.IsResult(); err != nil {
 			return 0, err
@@ -213,27 +226,26 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 			one.Seed, one.Members = r.Members[i].Seed, r.Members[i:i+1]
 			if !there[one.Key()] {
 				there[one.Key()] = true
-				all = append(all, &one)
-				added++
+				more = append(more, &one)
 			}
 		}
 	}
-	if added == 0 {
+	if len(more) == 0 {
 		return 0, nil
 	}
-	return added, run.ReplaceFile(dir, name, formatResults(all))
+	return len(more), run.ReplaceFile(dir, name, formatResults(all, more))
 }
 
-// formatResults formats runs of one seed each.
-func formatResults(runs []*Run) []byte {
-	runs = slices.Clone(runs)
+// formatResults formats results that a file held and those that are added to it, of one seed each.
+func formatResults(there, added []*Run) []byte {
+	runs := slices.Concat(there, added)
 	slices.SortStableFunc(runs, func(a, b *Run) int {
 		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Scale, b.Scale), cmp.Compare(a.Variant, b.Variant),
 			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Seed, b.Seed))
 	})
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	quantities := quantitiesOf(runs)
+	quantities := quantitiesOf(there, added)
 	w.Write(slices.Concat(resultColumns, quantities, []string{framesColumn}))
 	for _, r := range runs {
 		w.WriteAll(r.resultRows(quantities))

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -149,6 +151,97 @@ func TestResultsAreAddedOnce(t *testing.T) {
 	}
 }
 
+// Results of one seed that differ in length or scale are different results: a report of the file
+// takes the longest, and says so, as a report of the folders does.
+func TestResultsOfOneSeedThatDiffer(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
+	var runs []*Run
+	for seed := range 2 {
+		short := journal(t, root, "cheetah-run", "synther", seed, []float64{1, 2}, run.Line{Type: "done", Step: 2000, Member: run.NoMember})
+		short.Fingerprint = "abc123"
+		long := result(t, root, "synther", seed)
+		other := *long
+		other.Scale = "short"
+		runs = append(runs, short, long, &other)
+	}
+	if n, err := AddResults(path, runs); n != len(runs) || err != nil {
+		t.Fatalf("%d added, %v", n, err)
+	}
+	kept, err := ReadResults(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(kept, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if task := r.Tasks[0]; task.Step != 5000 || len(task.Rows) != 2 || len(r.Notes) != 2 || !strings.Contains(r.Notes[0], "2,000 steps is left out") {
+		t.Errorf("at step %d, %d rows, notes %q", task.Step, len(task.Rows), r.Notes)
+	}
+}
+
+// Whatever tables show of runs, and most figures, can be had from the file. Columns that are not
+// known here stay as they are, and a file gets a column only with a run that fills it.
+func TestResultsKeepWhatReportsShow(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
+	header := func() string {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(string(text), "\n")
+		return head
+	}
+	for i := range 2 {
+		if _, err := AddResults(path, []*Run{result(t, root, "sac", i)}); err != nil {
+			t.Fatal(err)
+		}
+		if want := strings.Join(append(append(append([]string{}, resultColumns...), resultQuantities...), "scores/q10", framesColumn), ","); header() != want {
+			t.Errorf("%s, want %s", header(), want)
+		}
+	}
+	full := result(t, root, "pgr", 2)
+	for _, kinds := range []measures{generatedMeasures, exploredMeasures, {all: []measure{{"", "generated/dynamics/combined"}, {"", "generated/furthest"}}}} {
+		for _, m := range kinds.all {
+			full.Members[0].Series[m.series] = Series{{2000, 21, 0.5}, {4000, 40, 0.25}}
+		}
+	}
+	if _, err := AddResults(path, []*Run{full}); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := ReadResults(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range full.Members[0].Series {
+		if got := kept[0].Members[0].Series[name]; slices.Contains(furtherQuantities, name) && !slices.Equal(got, want) {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	r, err := New(kept, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"curves", "dormant", "dynamics", "relevance", "final"} {
+		if err := r.Figure(io.Discard, name, "svg"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	kept[0].Members[0].Series["generated/new"] = Series{{2000, 21, 0.75}}
+	if err := os.WriteFile(path, formatResults(kept, nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := AddResults(path, []*Run{result(t, root, "sac", 3)}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(header(), ",generated/new,"+framesColumn) {
+		t.Errorf("%s: a column was lost", header())
+	}
+	if kept, err = ReadResults(path); err != nil || !slices.Equal(kept[0].Members[0].Series["generated/new"], Series{{2000, 21, 0.75}}) {
+		t.Errorf("%v, %v", kept[0].Members[0].Series, err)
+	}
+}
+
 // A run that is no result of its settings is refused and leaves the file unchanged.
 func TestWhatIsNoResult(t *testing.T) {
 	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
@@ -186,7 +279,7 @@ func TestWhatIsNoResult(t *testing.T) {
 func TestFilesThatAreNoResults(t *testing.T) {
 	root := t.TempDir()
 	other := result(t, root, "synther", 1)
-	good := formatResults([]*Run{other})
+	good := formatResults(nil, []*Run{other})
 	head, rows, _ := strings.Cut(string(good), "\n")
 	first, _, _ := strings.Cut(rows, "\n")
 	cases := map[string]string{
@@ -233,7 +326,7 @@ func FuzzReadResults(f *testing.F) {
 				t.Errorf("%q", fmt.Sprint(r.Key()))
 			}
 		}
-		again, err := readResults(bytes.NewReader(formatResults(runs)), "f.csv")
+		again, err := readResults(bytes.NewReader(formatResults(runs, nil)), "f.csv")
 		if err != nil || len(again) > len(runs) {
 			t.Errorf("%v: %d runs, then %d", err, len(runs), len(again))
 		}

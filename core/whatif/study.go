@@ -2,7 +2,6 @@ package whatif
 
 import (
 	"fmt"
-	"math"
 
 	"pgrlab/core/analysis"
 	"pgrlab/core/generative"
@@ -150,7 +149,12 @@ func (x *study) prepare() (err error) {
 	t := x.table
 	t.HeldOut, t.Judged, t.Spread = x.held.rows, len(x.held.judged), run.Float(x.held.spread)
 	x.ref = analysis.NewReference(x.Real.Shape(), x.Real.Len(), x.Real.Row)
-	x.quart = math.NaN()
+	return nil
+}
+
+// quartile takes the upper quartile of F of the real rows as F is now: counts may have changed
+// since an earlier generator was made.
+func (x *study) quartile() error {
 	if x.Score == nil {
 		return nil
 	}
@@ -213,6 +217,9 @@ func (x *study) generator(relevance string, rows []Rows) error {
 		return err
 	}
 	defer release()
+	if err := x.quartile(); err != nil {
+		return err
+	}
 	if err := upTo(1); err != nil {
 		return err
 	}

@@ -342,3 +342,26 @@ func TestRowsOfAPlan(t *testing.T) {
 		t.Error("ω = −1 is taken")
 	}
 }
+
+// Rows are as relevant as the real ones by F as it is when they are made: F of the same rows falls
+// while counts grow.
+func TestRelevantRowsByCountsThatGrow(t *testing.T) {
+	s, p := subject(t), pointPlan()
+	p.Updates, p.Repeats = 2, 1
+	f, generator := float32(1), s.Generator
+	s.Generator = func(relevance string, breathe func(float64) error) (Generator, func(), error) {
+		f /= 10
+		return generator(relevance, breathe)
+	}
+	s.Score = func(dst []float32, rows *replay.Ring) error {
+		for i := range dst {
+			dst[i] = f * rows.Row(i)[0]
+		}
+		return nil
+	}
+	for _, a := range table(t, s, p).Arms {
+		if a.MadeBy == MadeByGenerator && math.Abs(float64(a.Relevant[0])-0.25) > 0.1 {
+			t.Errorf("%s: %v of the rows are in the upper quarter of the real ones, which they are like", a.Rows, a.Relevant[0])
+		}
+	}
+}

@@ -100,6 +100,8 @@ func TestReportLines(t *testing.T) {
 	write(t, "damaged/events.jsonl", `{"type":"start","step":0,"task":"cheetah-run","method":"sac"}`+"\n{\x00\n{}\n")
 	folder(t, "young", "sac", 0, nil)
 	folder(t, "good", "sac", 0, []float64{1})
+	folder(t, "ahead", "sac", 0, []float64{1, 2})
+	folder(t, "behind", "pgr-curiosity", 0, []float64{1})
 	var got strings.Builder
 	for _, args := range [][]string{
 		{"report"},
@@ -114,6 +116,7 @@ func TestReportLines(t *testing.T) {
 		{"report", "good", "--figure", "curvs"},
 		{"report", "good", "--figure", "fig-projection"},
 		{"report", "good", "--figure", "fig-dormant"},
+		{"report", "ahead", "behind", "--step", "2000", "--figure", "fig-noised-cheetah"},
 		{"report", "good", "--figure", "dormant"},
 		{"report", "good", "--figure", "curves", "--out", "plain/figures"},
 	} {

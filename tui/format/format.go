@@ -108,7 +108,12 @@ func Counted(n int, one, more string) string {
 }
 
 // Percent writes a share from 0 to 1 in per cent, such as 12%.
-func Percent(x float64) string { return strconv.Itoa(int(100*x+0.5)) + "%" }
+func Percent(x float64) string {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return Number(x)
+	}
+	return strconv.Itoa(int(100*x+0.5)) + "%"
+}
 
 // BytesText writes a number of bytes: 950 B, 12.5 MB.
 func BytesText(v float64) string {

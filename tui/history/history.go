@@ -99,6 +99,7 @@ type Change struct {
 
 	Scheduled bool   // part of the run from its start
 	Updates   uint64 // critic updates made when it came into force
+	Refits    int    // refits made when it was applied
 	State     ChangeState
 	Wall      time.Time
 

@@ -262,7 +262,7 @@ func examinedText(b *event.Examined) string {
 		text += fmt.Sprintf(format, args...)
 	}
 	if b.Real != nil && b.Synthetic != nil {
-		add("%s, median %s real, %s D_syn", b.Relevance, format.Number(b.Real.Median), format.Number(b.Synthetic.Median))
+		add("%s, median %s real, %s D_syn", b.Relevance, format.Number(float64(b.Real.Median)), format.Number(float64(b.Synthetic.Median)))
 	}
 	if g := b.Generated; g != nil && g.Dynamics != nil {
 		add("dynamics error %s", format.Number(float64(g.Dynamics.Relative)))
@@ -290,7 +290,7 @@ func (h *History) takeKnob(e event.Event, b event.KnobChanged) {
 	c.From, c.To = b.From, b.To
 	c.Now, c.Undoes, c.Why = b.Now, b.Obs.Undoes, b.Why()
 	c.State, c.AppliedStep, c.Wall = Applied, b.Position.Step, e.Wall
-	c.Scheduled = b.Obs.By == "schedule"
+	c.Scheduled, c.Refits = b.Obs.By == "schedule", len(h.Refits)
 	if c.Knob == "utd" {
 		h.Clock.ChangeUTD(c.AppliedStep, c.To.Number)
 	}

@@ -43,10 +43,10 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		return one(float64(x.Snap.MixReal))
 	case "preview_median", "preview_outside":
 		switch {
-		case p == nil:
+		case p == nil || k.Of == "preview_median" && p.Preview == nil:
 			return none
 		case k.Of == "preview_median":
-			return one(p.Preview.Median)
+			return one(float64(p.Preview.Median))
 		}
 		return one(p.Outside)
 	}
@@ -59,6 +59,18 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		last = append(last, s.Y)
 	}
 	return meanOf(last)
+}
+
+// lacking says why the preview that the step waited for has no F to measure; "" if it has one.
+func (x *Lessons) lacking() string {
+	w, a := x.Lesson.Step().Wait, x.Answered()
+	switch {
+	case w == nil || w.For != "previewed" || a == nil || a.Preview != nil:
+		return ""
+	case a.Samples == 0:
+		return x.PreviewText()
+	}
+	return "F = " + a.Relevance + " cannot score the preview's samples: there is no median"
 }
 
 // labelOf is an error of the labels of a D_syn. If the constant's error on the same rows is unknown

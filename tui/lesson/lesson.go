@@ -33,12 +33,13 @@ type Lesson struct {
 	presets.Lesson
 	At      int // index of the step
 	Part    LessonPart
-	since   map[string]int // counts of events when the step began, by kind
+	since   map[string]int // counts of events when the step was carried out, by kind
 	kept    map[string]measured
 	answer  string                // to the last question
 	before  map[string]knob.Value // earlier values of the knobs that the lesson has set
 	order   []string              // order in which these were set
-	refused string                // why the step could not be carried out
+	asked   []*history.Change     // what the step has asked for
+	refused string                // why the step could not be carried out, or the last one not be measured
 }
 
 // Step is the current step.
@@ -141,20 +142,24 @@ func LessonNames() []string {
 }
 
 func (x *Lessons) beginLesson(l presets.Lesson) error {
+	if x.Lesson != nil { // only it knows which knobs are to be put back
+		return fmt.Errorf("lesson %s is under way: leave it first, with esc", x.Lesson.Name)
+	}
 	if err := x.lessonFits(l); err != nil {
 		return err
 	}
 	clear(x.Staged)
 	x.Lesson = &Lesson{Lesson: l, kept: map[string]measured{}, before: map[string]knob.Value{}}
-	x.enterStep()
+	x.enterStep("")
 	return nil
 }
 
-// enterStep shows a step: what it says and where to look.
-func (x *Lessons) enterStep() {
+// enterStep shows a step: what it says and where to look. lacking says why the last step could not
+// be measured; "": it could.
+func (x *Lessons) enterStep(lacking string) {
 	l := x.Lesson
 	s := l.Step()
-	l.Part, l.since, l.refused = Reading, x.happened(), ""
+	l.Part, l.refused = Reading, lacking
 	x.lookAt(s.Focus)
 	switch {
 	case s.Reveal != nil, l.At+1 == len(l.Steps) && !s.Does():
@@ -172,58 +177,45 @@ func (x *Lessons) lookAt(name string) {
 	}
 }
 
-// doStep sets or stages what the step says, and begins to wait.
+// doStep carries out what the step says, and begins to wait. After a refusal the person can try
+// again.
 func (x *Lessons) doStep() {
 	l := x.Lesson
-	s := l.Step()
-	clear(x.Staged)
-	for _, text := range s.Set {
-		if err := x.lessonSet(text, steer.AtOnce); err != nil {
-			l.refused = err.Error()
-		}
-	}
-	if s.Restore {
-		for _, name := range l.order {
-			if err := x.lessonSet(name+"="+l.before[name].String(), steer.WhenDue); err != nil {
-				l.refused = err.Error()
-			}
-		}
-		l.order, l.before = nil, map[string]knob.Value{}
-	}
-	if s.Stage != "" {
-		if err := x.stageText(s.Stage); err != nil {
-			l.refused = err.Error()
-		}
-		x.lookAt(s.Focus)
+	l.since, l.asked, l.refused = x.happened(), nil, ""
+	if err := x.carryOut(l.Step()); err != nil {
+		x.stay(err)
+		return
 	}
 	l.Part = Awaiting
 	x.Poll()
 	x.Relayout()
 }
 
-// lessonSet requests a change for the lesson; ! in the text redoes at once what depends on it.
-func (x *Lessons) lessonSet(text string, when steer.Urgency) error {
-	a, err := x.ParseAssignment(text)
-	if err != nil {
-		return err
+// carryOut sets, puts back or stages what a step says, up to the first refusal.
+func (x *Lessons) carryOut(s presets.Step) error {
+	clear(x.Staged)
+	for _, text := range s.Set {
+		if err := x.lessonSet(text, steer.AtOnce); err != nil {
+			return err
+		}
 	}
-	k := a.Knob
-	now := x.Effective(k.Name)
-	if now == a.Value {
+	if s.Restore {
+		if err := x.putBack(); err != nil {
+			return err
+		}
+	}
+	if s.Stage == "" {
 		return nil
 	}
-	if _, ok := x.Lesson.before[k.Name]; !ok && when == steer.AtOnce {
-		x.Lesson.before[k.Name] = now
-		x.Lesson.order = append([]string{k.Name}, x.Lesson.order...)
-	}
-	c := &history.Change{Knob: k.Name, From: now, To: a.Value, Class: k.Class, Now: a.Now && k.Class != knob.ClassBatch}
-	x.Ask(c, func(ref string) event.Command {
-		return event.SetKnob{ID: ref, Knob: k.Name, Value: a.Value.String(), Now: c.Now, By: "lesson " + x.Lesson.Name}
-	})
-	if c.State == history.Refused {
-		return fmt.Errorf("%s: %s", k.Name, c.Why)
-	}
-	return nil
+	err := x.stageText(s.Stage)
+	x.lookAt(s.Focus)
+	return err
+}
+
+// stay lets the person try a step again that was refused.
+func (x *Lessons) stay(why error) {
+	x.Lesson.Part, x.Lesson.refused = Reading, why.Error()
+	x.Relayout()
 }
 
 // happened counts the events that a lesson can wait for.
@@ -236,7 +228,7 @@ func (x *Lessons) happened() map[string]int {
 		}
 	}
 	previews := 0
-	if x.Previewed() != nil {
+	if x.Answered() != nil {
 		previews = 1 // of the value that is staged now
 	}
 	return map[string]int{"evaluated": len(h.Dormant), "generated": h.Generations, "previewed": previews, "in_force": inForceNow, "forked": x.forks.Over()}
@@ -255,10 +247,15 @@ func (x *Lessons) awaited() (done, of int) {
 	return min(done, of), of
 }
 
-// Poll goes on once the events that the step waits for have happened.
+// Poll goes on once the events that the step waits for have happened, unless the lab has refused
+// what the step asked for.
 func (x *Lessons) Poll() {
 	l := x.Lesson
 	if l == nil || l.Part != Awaiting || x.Snap == nil {
+		return
+	}
+	if err := refusal(l.asked...); err != nil {
+		x.stay(err)
 		return
 	}
 	if done, of := x.awaited(); done < of {
@@ -273,8 +270,9 @@ func (x *Lessons) Poll() {
 		x.Relayout()
 		return
 	}
+	lacking := x.lacking()
 	l.At++
-	x.enterStep()
+	x.enterStep(lacking)
 }
 
 // Key handles the keys of a lesson; false leaves the key to the screen.
@@ -298,7 +296,7 @@ func (x *Lessons) Key(key string) (tea.Cmd, bool) {
 			l.answer = "" // it belonged to this step
 		}
 		l.At++
-		x.enterStep()
+		x.enterStep("")
 		return nil, true
 	case key == "esc" && x.Message == "" && !x.inspecting() && (len(x.Staged) == 0 || s.Stage != ""):
 		return x.leaveLesson(), true
@@ -315,19 +313,20 @@ func (x *Lessons) leaveLesson() tea.Cmd {
 		x.Relayout()
 		return nil
 	}
-	if len(l.order) == 0 || x.Ended() {
-		return end()
-	}
 	var changed []string
 	for _, name := range l.order {
+		if x.coming(name) == l.before[name] { // what the lesson asked for was refused
+			continue
+		}
 		changed = append(changed, fmt.Sprintf("%s %s %s", x.KnobTitle(name), x.Theme.Glyphs.Arrow, pane.Readable(l.before[name])))
+	}
+	if len(changed) == 0 || x.Ended() {
+		return end()
 	}
 	x.Question(&pane.Dialog{Title: "leave the lesson", Lines: []string{"It has changed knobs of this run."}, Choices: []pane.Choice{
 		{Key: "enter", Label: "put back " + strings.Join(changed, ", "), Action: func() tea.Cmd {
-			for _, name := range l.order {
-				if err := x.lessonSet(name+"="+l.before[name].String(), steer.WhenDue); err != nil {
-					x.Report(err)
-				}
+			if err := x.putBack(); err != nil {
+				return x.Report(err)
 			}
 			return end()
 		}},

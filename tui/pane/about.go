@@ -57,6 +57,8 @@ type About struct {
 	Ended bool
 	// LoadRun reads the journal of another run folder, to compare with; nil: ReadJournal.
 	LoadRun func(dir string) ([]event.Event, error)
+	// LoadConfig reads the configuration of that folder; nil: from its config.toml.
+	LoadConfig func(dir string) (config.Config, error)
 
 	// Fork makes children of the run and has them trained beside it. It is called outside the event
 	// loop. If it fails it returns the children that it could make with the error. nil: no children

@@ -42,6 +42,9 @@ func NewEntry(prompt, hint string, submit func(text string) tea.Cmd) *Entry {
 	return e
 }
 
+// Prompt is what the entry asks for.
+func (e *Entry) Prompt() string { return e.prompt }
+
 // Text is what has been typed so far.
 func (e *Entry) Text() string { return e.Input.Value() }
 
@@ -154,8 +157,11 @@ func (e *Entry) Line(t *theme.Theme, w int) string {
 	if e.proposed {
 		text = t.Key.On(e.prompt) + t.Cursor.On(string(runes)+" ")
 	}
-	if theme.Width(text) > w { // keep the end, which is being typed, in sight
-		text = t.Key.On(e.prompt) + t.Glyphs.Ellipsis + tail(string(runes), w-theme.Width(e.prompt)-3) + t.Cursor.On(" ")
+	if theme.Width(text) > w { // keep the cursor in sight, and half a line of what follows it
+		room, before, after := w-theme.Width(e.prompt)-3, string(runes[:at]), string(under[1:])
+		if near := tail(before, room-min(theme.Width(after), room/2)); near != before {
+			text = t.Key.On(e.prompt) + t.Glyphs.Ellipsis + near + t.Cursor.On(string(under[:1])) + after
+		}
 	}
 	return t.Spread(text, t.Dim.On(e.hint), w)
 }

@@ -281,6 +281,7 @@ func (r *Run) Answers() bool {
 type Other struct {
 	Name    string
 	History history.History
+	Paced   bool // its configuration was read, so that its critic updates are known
 }
 
 // FindKnob finds a knob by its name or its symbol.
@@ -297,7 +298,7 @@ func (r *Run) FindKnob(name string) (knob.Knob, error) {
 	return k, nil
 }
 
-// NewHistory is the history, still empty, of a run like this one.
+// NewHistory is the history, still empty, of this run.
 func (r *Run) NewHistory() history.History {
 	h := history.New(0, 0)
 	h.Clock = ClockOf(&r.About.Config)

@@ -261,7 +261,7 @@ func (p *Picker) search() tea.Cmd {
 	row := p.Row
 	e := pane.NewEntry(pickNames[row]+": ", "up down choose  enter take  esc leave", func(text string) tea.Cmd { return p.found(row, text) })
 	if !p.numeric() {
-		e.Complete = func(text string) []pane.Candidate { return pane.Best(p.candidates(row), text) }
+		e.Complete = func(text string) []pane.Candidate { return p.matches(row, text) }
 		e.Chosen, e.Unchosen = p.at[row], 0
 	}
 	p.Open(e)
@@ -277,6 +277,18 @@ func (p *Picker) candidates(row int) []pane.Candidate {
 			c.Text = "-"
 		}
 		all = append(all, c)
+	}
+	return all
+}
+
+// matches are the answers of a row that have a text, the best first: the one that is called just
+// that comes before longer ones.
+func (p *Picker) matches(row int, text string) []pane.Candidate {
+	all := pane.Best(p.candidates(row), text)
+	if i := slices.IndexFunc(all, func(c pane.Candidate) bool { return c.Text == text }); i > 0 {
+		same := all[i]
+		copy(all[1:], all[:i])
+		all[0] = same
 	}
 	return all
 }
@@ -305,12 +317,11 @@ func (p *Picker) find(row int, text string) error {
 		}
 		return err
 	}
-	all := p.candidates(row)
-	found := pane.Best(all, text)
+	found := p.matches(row, text)
 	if len(found) == 0 {
 		return fmt.Errorf("no %s has %q in its name", pickNames[row], text)
 	}
-	for i, c := range all {
+	for i, c := range p.candidates(row) {
 		if c.Text == found[0].Text {
 			p.answer(row, i)
 			break

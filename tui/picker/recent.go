@@ -85,11 +85,17 @@ func describe(r Recent) (Recent, error) {
 		r.Return = h.Evaluations[n-1].Mean
 	}
 	r.Costs = costsOf(events)
-	file := filepath.Join(r.Dir, run.ConfigName)
-	if doc, err := run.ReadFile(r.Dir, run.ConfigName); err == nil {
-		r.Config, _ = presets.Decode(file, doc) // from another version: the zero value matches no configuration
-	}
+	r.Config, _ = ReadConfig(r.Dir) // from another version: the zero value matches no configuration
 	return r, nil
+}
+
+// ReadConfig reads the configuration of a run folder.
+func ReadConfig(dir string) (config.Config, error) {
+	doc, err := run.ReadFile(dir, run.ConfigName)
+	if err != nil {
+		return config.Config{}, err
+	}
+	return presets.Decode(filepath.Join(dir, run.ConfigName), doc)
 }
 
 // costsOf are the costs of the parts of a run, from its perf lines; none if a knob was changed that

@@ -266,6 +266,12 @@ func TestAnalyseALabThatRuns(t *testing.T) {
 	if line.Step <= 120 || line.Generated == nil || line.Generated.Dynamics == nil || line.Gaussian == nil || line.Projection == nil || !line.Obs.OnDemand {
 		t.Errorf("%.300s", out)
 	}
+	// Another request of the same name gets its own answer.
+	first := line.Step
+	r.until("more steps", func() bool { return r.look().Step > first })
+	if status, out = pgrlab(t, d, &said, "analyse", r.dir, "--journal"); status != 0 || json.Unmarshal([]byte(out), &line) != nil || line.Step <= first {
+		t.Errorf("status %d, after step %d: %.300s", status, first, out)
+	}
 	if status, _ := pgrlab(t, d, &said, "analyse", r.dir, "--journal", "--rows", "5"); status != cli.StatusUsage || !strings.Contains(said.String(), "looks at itself as it is") {
 		t.Errorf("status %d: %s", status, &said)
 	}
@@ -283,8 +289,8 @@ func TestAnalyseALabThatRuns(t *testing.T) {
 		return err == nil
 	})
 	r.stop()
-	// The second analysis was made after the checkpoint from which the run was resumed.
-	if all := examinedLines(t, r.dir); len(all) != 2 || all[1].Real.Rows != 50 {
+	// The last analysis was made after the checkpoint from which the run was resumed.
+	if all := examinedLines(t, r.dir); len(all) != 3 || all[2].Real.Rows != 50 {
 		t.Errorf("%d analyses in the journal", len(all))
 	}
 }

@@ -13,18 +13,21 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// ApplyStaged sends what is staged. Changes that need samples or a refit are made now if that is
-// quick; otherwise it asks.
-func (s *Steering) ApplyStaged() tea.Cmd {
-	class := s.stagedClass()
+// ApplyStaged sends what is staged.
+func (s *Steering) ApplyStaged() tea.Cmd { return s.Apply(s.Staged, WhenDue) }
+
+// Apply sends values of knobs. Changes that need samples or a refit are made now if that is quick;
+// otherwise it asks.
+func (s *Steering) Apply(values map[string]knob.Value, when Urgency) tea.Cmd {
+	class := s.classOf(values)
 	cost, known := s.Cost(class)
 	switch {
 	case class == knob.ClassBatch || !s.Generated():
-		return s.send(WhenDue)
+		return s.Send(values, when, nil)
 	case known && cost < patience:
-		return s.send(AtOnce)
+		return s.Send(values, AtOnce, nil)
 	}
-	s.askCost(class, cost, known)
+	s.askCost(values, cost, known)
 	return nil
 }
 
@@ -34,24 +37,18 @@ func (s *Steering) ApplyNow() tea.Cmd {
 		s.Refuse("nothing is staged: change a value first")
 		return nil
 	}
-	class := s.stagedClass()
-	cost, known := s.Cost(class)
-	if class == knob.ClassBatch || !s.Generated() || known && cost < patience {
-		return s.send(AtOnce)
-	}
-	s.askCost(class, cost, known)
-	return nil
+	return s.Apply(s.Staged, AtOnce)
 }
 
-// askCost shows what it costs to apply the staged values, now or when due.
-func (s *Steering) askCost(class knob.Class, cost time.Duration, known bool) {
+// askCost shows what it costs to apply the values, now or when due.
+func (s *Steering) askCost(values map[string]knob.Value, cost time.Duration, known bool) {
 	about := now(cost, known)
 	s.Question(&pane.Dialog{
-		Title: "apply " + s.StagedText(),
-		Lines: []string{redoing(class)},
+		Title: "apply " + s.textOf(values),
+		Lines: []string{redoing(s.classOf(values))},
 		Choices: []pane.Choice{
-			{Key: "enter", Label: s.atNextRefit(), Action: func() tea.Cmd { return s.send(WhenDue) }},
-			{Key: "!", Label: about, Action: func() tea.Cmd { return s.send(AtOnce) }},
+			{Key: "enter", Label: s.atNextRefit(), Action: func() tea.Cmd { return s.Send(values, WhenDue, nil) }},
+			{Key: "!", Label: about, Action: func() tea.Cmd { return s.Send(values, AtOnce, nil) }},
 			{Key: "esc", Label: "do not apply", Action: nil},
 		},
 	})
@@ -83,7 +80,7 @@ func (s *Steering) ApplyAt() tea.Cmd {
 			s.Refuse(err.Error())
 			return nil
 		}
-		return s.SendAt(WhenDue, &at)
+		return s.Send(s.Staged, WhenDue, &at)
 	})
 	e.Propose(fmt.Sprint((s.Snap.Step/1000 + 1) * 1000))
 	s.Open(e)
@@ -97,20 +94,19 @@ func (s *Steering) DropStaged() tea.Cmd {
 	return nil
 }
 
-// send requests every staged change, in the order of the table.
-func (s *Steering) send(when Urgency) tea.Cmd { return s.SendAt(when, nil) }
-
-// SendAt is send for a later position; nil: at once.
-func (s *Steering) SendAt(when Urgency, at *knob.Position) tea.Cmd {
+// Send requests values of knobs, in the order of the table, for a later position; nil: at once.
+// These knobs are not staged any more.
+func (s *Steering) Send(values map[string]knob.Value, when Urgency, at *knob.Position) tea.Cmd {
 	if s.Watching() {
 		s.Refuse(s.ErrNotDriving().Error() + "; the values stay staged")
 		return nil
 	}
 	for _, k := range s.KnobList {
-		v, ok := s.Staged[k.Name]
+		v, ok := values[k.Name]
 		if !ok {
 			continue
 		}
+		delete(s.Staged, k.Name)
 		c := &history.Change{Knob: k.Name, From: s.Effective(k.Name), To: v, Class: k.Class,
 			Now: when == AtOnce && k.Class != knob.ClassBatch}
 		if at != nil {
@@ -120,7 +116,6 @@ func (s *Steering) SendAt(when Urgency, at *knob.Position) tea.Cmd {
 			return event.SetKnob{ID: ref, Knob: k.Name, Value: v.String(), Now: c.Now, By: Sender, At: at}
 		})
 	}
-	clear(s.Staged)
 	return nil
 }
 
@@ -177,11 +172,11 @@ func (s *Steering) atNextRefit() string {
 	return "at the next refit, in " + format.Count(s.Snap.NextRefit) + " steps"
 }
 
-// stagedClass is the most expensive class among the staged changes.
-func (s *Steering) stagedClass() knob.Class {
+// classOf is the most expensive class among changes.
+func (s *Steering) classOf(values map[string]knob.Value) knob.Class {
 	class := knob.ClassBatch
 	for _, k := range s.KnobList {
-		if _, ok := s.Staged[k.Name]; ok {
+		if _, ok := values[k.Name]; ok {
 			class = max(class, k.Class)
 		}
 	}

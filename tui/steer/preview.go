@@ -41,7 +41,7 @@ func (s *Steering) askPreview(k knob.Knob, v knob.Value) {
 // busy to take the question or to answer. The old answer stays until there is a new one.
 func (s *Steering) RenewPreview() {
 	p := &s.Preview
-	if v, ok := s.Staged[p.knob]; !ok || v != p.value || !p.old || s.Lab == nil || s.Snap == nil || s.Ended() || s.Now().Sub(p.asked) < PreviewEvery {
+	if v, ok := s.Staged[p.knob]; !ok || v != p.value || !p.old || s.Lab == nil || s.Snap == nil || s.Ended() || s.Watching() || s.Now().Sub(p.asked) < PreviewEvery {
 		return
 	}
 	s.sent++
@@ -66,13 +66,23 @@ func (s *Steering) Event(e event.Event) {
 	}
 }
 
-// Previewed is the answer for the currently staged value; nil: there is none.
-func (s *Steering) Previewed() *event.Previewed {
+// Answered is what the lab has said about the currently staged value, if only why it has no
+// preview; nil: nothing yet.
+func (s *Steering) Answered() *event.Previewed {
 	p := s.Preview
-	if v, ok := s.Staged[p.knob]; !ok || v != p.value || p.Answer == nil || p.Answer.Err != "" || p.Answer.Real == nil {
+	if v, ok := s.Staged[p.knob]; !ok || v != p.value {
 		return nil
 	}
 	return p.Answer
+}
+
+// Previewed is the answer for the currently staged value; nil: there is none.
+func (s *Steering) Previewed() *event.Previewed {
+	a := s.Answered()
+	if a == nil || a.Err != "" || a.Real == nil {
+		return nil
+	}
+	return a
 }
 
 // PreviewText says what the preview of the staged value found, or that it is under way; "" without
@@ -84,6 +94,8 @@ func (s *Steering) PreviewText() string {
 	}
 	a := p.Answer
 	switch {
+	case a == nil && s.Driver != "":
+		return "no preview: " + s.ErrNotDriving().Error()
 	case a == nil:
 		return "preview under way" + s.Theme.Glyphs.Wait
 	case a.Err != "":
@@ -106,7 +118,7 @@ func (s *Steering) PreviewText() string {
 	if a.Cost != "" {
 		found = append(found, a.Cost)
 	}
-	if a.Real == nil { // there is no F yet
+	if a.Real == nil && a.Samples == 0 { // there is no F yet
 		return "no preview: " + a.Cost
 	}
 	return "preview: " + strings.Join(found, "; ")

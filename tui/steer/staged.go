@@ -11,7 +11,7 @@ import (
 
 // StagedEffect says what enter will do.
 func (s *Steering) StagedEffect() string {
-	class := s.stagedClass()
+	class := s.classOf(s.Staged)
 	text := s.StagedText() + ": "
 	switch cost, known := s.Cost(class); {
 	case class == knob.ClassBatch:
@@ -28,10 +28,13 @@ func (s *Steering) StagedEffect() string {
 }
 
 // StagedText names the staged changes.
-func (s *Steering) StagedText() string {
+func (s *Steering) StagedText() string { return s.textOf(s.Staged) }
+
+// textOf names changes.
+func (s *Steering) textOf(values map[string]knob.Value) string {
 	var parts []string
 	for _, k := range s.KnobList {
-		if v, ok := s.Staged[k.Name]; ok {
+		if v, ok := values[k.Name]; ok {
 			parts = append(parts, fmt.Sprintf("%s %s %s %s", pane.Symbol(k), pane.Readable(s.Effective(k.Name)), s.Theme.Glyphs.Arrow, pane.Readable(v)))
 		}
 	}

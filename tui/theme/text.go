@@ -2,6 +2,7 @@ package theme
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -167,17 +168,26 @@ func WrapStyled(s string, w int) []string {
 	return strings.Split(ansi.Wordwrap(s, max(1, w), " "), "\n")
 }
 
-// ASCIIOnly replaces every non-ASCII character by ASCII of the same width.
+// ASCIIOnly replaces every non-ASCII character by ASCII of the same width. A character may be
+// several runes; a wide one is followed by a space.
 func ASCIIOnly(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < 0x80 {
-			return r
+	var b strings.Builder
+	for s != "" {
+		piece, width, n, _ := ansi.DecodeSequence(s, ansi.NormalState, nil)
+		s = s[n:]
+		r, _ := utf8.DecodeRuneInString(piece)
+		a, known := asciiFor[r]
+		if !known {
+			a = '?'
 		}
-		if a, ok := asciiFor[r]; ok {
-			return a
+		switch {
+		case r < utf8.RuneSelf: // a letter or an escape sequence
+			b.WriteString(piece)
+		case width > 0:
+			b.WriteString(string(a) + strings.Repeat(" ", width-1))
 		}
-		return '?'
-	}, s)
+	}
+	return b.String()
 }
 
 var asciiFor = map[rune]rune{

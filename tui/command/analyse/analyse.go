@@ -53,7 +53,7 @@ real range, and how near they are to real rows; generations with and without gui
 one plane (PCA), with their overlap. The run is not changed and may go on meanwhile.
 
 For two runs, or one run at two steps, it prints their synthetic transitions in one
-plane, with the overlap of the two.
+plane, with the overlap of the two. Latents (of pixels, or of PPO) are not comparable.
 
 With --journal the findings also become lines of the run's journal. If a lab runs in the
 folder, it is asked to examine itself as it is now: its training waits some seconds for
@@ -63,9 +63,10 @@ that, its screen does not. Such lines are not part of a canonical journal.
 most 1,000 generations of each kind, which takes half a minute.
 
 With --refit it fits a generator of its own to the run's real transitions, with a part
-of them held out and with the run's settings or others (--set). It prints how good the
-generations are at each --guidance: a table, or one JSON object per run folder. If there
-are several checkpoints, it refits one generator to all of them in turn, as a run does.
+of them held out and with the run's settings at that step, or others (--set). It prints
+how good the generations are at each --guidance: a table, or one JSON object per run
+folder. If there are several checkpoints, it refits one generator to all of them in turn,
+as a run does.
 
 With --what-if it tells whether the rows that D_syn is asked for help, and how much is
 lost by how they are made. From the checkpoint it trains the agent with real rows only,
@@ -195,6 +196,10 @@ func (r *analyseRequest) live(ctx context.Context, s offline.Run, socket string,
 	ctx, stop := context.WithTimeout(ctx, r.timeout)
 	defer stop()
 	by := fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid())
+	before, err := written(s, by) // by another process that had this number
+	if err != nil {
+		return err
+	}
 	said, err := remote.Ask(ctx, socket, s.Dir, "analyse", by)
 	if err != nil {
 		return fmt.Errorf("analyse %w", err)
@@ -206,7 +211,7 @@ func (r *analyseRequest) live(ctx context.Context, s offline.Run, socket string,
 		if err != nil {
 			return err
 		}
-		if len(found) >= s.Config.Members {
+		if found = found[min(len(before), len(found)):]; len(found) >= s.Config.Members {
 			return r.print(s, found, stdout, stderr)
 		}
 		select {
@@ -217,7 +222,7 @@ func (r *analyseRequest) live(ctx context.Context, s offline.Run, socket string,
 	}
 }
 
-// written are the findings in the journal that answer the request of by.
+// written are the findings in the journal that answer requests of by.
 func written(s offline.Run, by string) ([]*event.Examined, error) {
 	file, err := run.OpenFile(s.Dir, run.JournalName)
 	if err != nil {

@@ -80,9 +80,10 @@ func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
 	return nil
 }
 
-// of is the request for the refit of a run with the given configuration.
-func (r *refitFlags) of(c config.Config) (offline.RefitRequest, error) {
-	var none offline.RefitRequest
+// of is the generator that is asked for beside that of a run with the given configuration.
+func (r *refitFlags) of(c config.Config) (offline.OtherGenerator, error) {
+	var none offline.OtherGenerator
+	set := map[string]string{}
 	for _, text := range r.set {
 		key, value, given := strings.Cut(text, "=")
 		if !given {
@@ -101,9 +102,10 @@ func (r *refitFlags) of(c config.Config) (offline.RefitRequest, error) {
 		if !slices.Contains(RefitKnobs, k.Name) {
 			return none, cli.Usagef("analyse: --set %s: a refit does not use it: want %s, or generator.KEY; for ω --guidance", text, strings.Join(RefitKnobs, ", "))
 		}
-		if err := c.Knobs.Set(k.Name, value); err != nil {
+		if _, err := k.Parse(value); err != nil {
 			return none, cli.Usagef("analyse: --set %s: %w", text, err)
 		}
+		set[k.Name] = value
 	}
 	for _, text := range r.set {
 		key, _, _ := strings.Cut(text, "=")
@@ -111,13 +113,7 @@ func (r *refitFlags) of(c config.Config) (offline.RefitRequest, error) {
 			return none, cli.Usagef("analyse: --set %s: generator %s makes no gradient steps", text, c.Generator.Kind)
 		}
 	}
-	guidances := r.guidances
-	if c.Knobs.Relevance == "none" {
-		guidances = []float64{0} // the generator takes no requested F
-	}
-	return offline.RefitRequest{Generator: c.Generator, OfflineRefit: inspect.OfflineRefit{
-		Knobs: c.Knobs, Guidances: guidances, Rows: r.rows, HeldOut: r.heldOut, Clock: system.ProcessTime,
-	}}, nil
+	return offline.OtherGenerator{Generator: c.Generator, Set: set}, nil
 }
 
 // refitAll refits a generator to each run folder in turn.
@@ -133,7 +129,7 @@ func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string
 	if err != nil {
 		return err
 	}
-	asked, err := r.refit.of(saved[0].Config)
+	other, err := r.refit.of(saved[0].Config)
 	if err != nil {
 		return err
 	}
@@ -145,6 +141,9 @@ func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string
 	ctx, stop := untilSignal(ctx)
 	defer stop()
 	p := refitProgress{Progress: terminal.NewProgress(stderr), saved: len(saved)}
+	asked := offline.RefitRequest{OtherGenerator: other, OfflineRefit: inspect.OfflineRefit{
+		Guidances: r.refit.guidances, Rows: r.refit.rows, HeldOut: r.refit.heldOut, Clock: system.ProcessTime,
+	}}
 	asked.Progress = func(now inspect.OfflineProgress) error { p.show(now, time.Now()); return nil }
 	return offline.Refit(ctx, saved, task, device, asked, func(found *inspect.Refitted) error {
 		p.Clear()

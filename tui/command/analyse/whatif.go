@@ -170,7 +170,7 @@ func (r *analyseRequest) whatIfOne(ctx context.Context, d cli.Deps, saved offlin
 		if err != nil {
 			return err
 		}
-		asked.Other = &offline.OtherGenerator{Generator: other.Generator, Knobs: other.Knobs}
+		asked.Other = &other
 	}
 	found, step, err := offline.WhatIf(ctx, saved, task, device, asked)
 	p.Clear()

@@ -199,10 +199,14 @@ func (r *exportRequest) policy(of *report.Run) ([]report.Tensor, map[string]stri
 		all = append(all, report.Tensor{Name: l.Name + ".weight", Shape: []int{l.Out, l.In}, Data: l.Weight},
 			report.Tensor{Name: l.Name + ".bias", Shape: []int{l.Out}, Data: l.Bias})
 	}
-	return all, map[string]string{
-		"task": of.Task, "method": of.Method, "seed": strconv.FormatUint(of.Members[r.member].Seed, 10), "step": strconv.Itoa(of.Step),
+	about := map[string]string{
+		"task": of.Task, "method": of.Method, "seed": strconv.FormatUint(of.Members[r.member].Seed, 10),
 		"hidden_activation": "relu", "action": "tanh(last_fc_layer)", "program": "pgrlab " + of.Version,
-	}, nil
+	}
+	if of.Done { // a run that was resumed has the policy of an earlier end, whose step is not known
+		about["step"] = strconv.Itoa(of.Step)
+	}
+	return all, about, nil
 }
 
 // transitions reads a buffer from a checkpoint.

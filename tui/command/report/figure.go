@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -96,8 +97,10 @@ func (r *reportRequest) draw(all *report.Report, runs []*report.Run, o report.Op
 			o := o
 			o.Keep = func(c *report.Cell) bool { return belongs(c, p) }
 			var err error
-			if of, err = report.New(runs, o); err != nil {
+			if of, err = report.New(runs, o); errors.Is(err, report.ErrNoneKept) {
 				return fmt.Errorf("figure %s: no run of %s on %s among them", f.name, strings.Join(append([]string{p.Method}, p.Compare...), ", "), p.Task)
+			} else if err != nil {
+				return fmt.Errorf("figure %s: %w", f.name, err)
 			}
 		}
 		for _, format := range []string{"svg", "png"} {

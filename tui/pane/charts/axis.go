@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/tui/chart"
 	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
 	"pgrlab/tui/topic"
 )
 
@@ -38,6 +39,10 @@ func (m *Charts) Place(h *history.History) func(step int, wall float64) float64 
 		return func(step int, _ float64) float64 { return float64(step) }
 	}
 }
+
+// places says whether a compared run has positions on the axis: without its configuration its
+// critic updates are unknown.
+func (m *Charts) places(o *pane.Other) bool { return o.Paced || m.Axis != axisUpdates }
 
 // placeStep is the position of an env step of the run.
 func (m *Charts) placeStep(step int) float64 {
@@ -77,8 +82,9 @@ func (m *Charts) horizon() float64 {
 	if s, ok := m.History.Clock.Walls.Last(); ok {
 		x = math.Max(x, m.Place(&m.History)(s.Step, s.Wall))
 	}
-	for _, other := range m.Others {
-		if s, ok := other.History.Main(history.CurveReturn).Last(); ok {
+	for i := range m.Others {
+		other := &m.Others[i]
+		if s, ok := other.History.Main(history.CurveReturn).Last(); ok && m.places(other) {
 			x = math.Max(x, m.Place(&other.History)(s.Step, s.Wall))
 		}
 	}
@@ -100,37 +106,46 @@ func (m *Charts) rescale(by float64) {
 	lo, hi := m.Span()
 	width := (hi - lo) * by
 	end := m.horizon()
-	anchor := math.Min(hi, end)
+	anchor := end
 	if m.CursorOn {
 		anchor = m.placeStep(m.Cursor)
 	}
-	if by > 1 && !m.Window.zoomed { // everything so far is shown: zoom out to the steps still to come
-		m.Window = window{zoomed: true, lo: 0, hi: math.Min(width, m.extent())}
-		m.drawChartsAnew()
+	anchor = math.Max(lo, math.Min(anchor, hi)) // the cursor may be anywhere, also beyond the run
+	if by > 1 && !m.Window.zoomed {             // everything so far is shown: zoom out to the steps still to come
+		m.show(window{lo: 0, hi: width})
 		return
 	}
 	if width < end*1e-4 {
 		return
 	}
-	lo = anchor - (anchor-lo)*by
+	lo = math.Max(0, anchor-(anchor-lo)*by)
 	hi = lo + width
-	if lo < 0 {
-		lo, hi = 0, width
-	}
-	follow := !m.CursorOn && lo > 0 && math.Abs(hi-end) <= end*1e-9
-	m.Window = window{zoomed: true, Follow: follow, lo: lo, hi: math.Min(hi, m.extent())}
-	if m.Window.lo <= 0 && math.Abs(m.Window.hi-end) < end*0.02 {
-		m.Window = window{}
-	}
-	m.drawChartsAnew()
+	m.show(window{Follow: !m.CursorOn && lo > 0 && math.Abs(hi-end) <= end*1e-9, lo: lo, hi: hi})
 }
 
-// pan moves the charts' range by a share of its width.
+// pan moves the charts' range by a share of its width. It goes no further than the newest
+// measurement, which it then follows, unless the range showed steps still to come before.
 func (m *Charts) pan(by float64) {
 	lo, hi := m.Span()
-	width := hi - lo
+	width, end := hi-lo, m.horizon()
+	ahead := hi > end*(1+1e-9)
 	lo = math.Max(0, math.Min(lo+by*width, m.extent()-width))
-	m.Window = window{zoomed: true, lo: lo, hi: lo + width, Follow: lo+width >= m.horizon()*(1-1e-9)}
+	follow := !ahead && lo+width >= end*(1-1e-9)
+	if follow {
+		lo = end - width
+	}
+	m.show(window{Follow: follow, lo: lo, hi: lo + width})
+}
+
+// show makes v the charts' range, as far as there is something to show. All that was measured is no
+// window: it grows with the run.
+func (m *Charts) show(v window) {
+	end := m.horizon()
+	v.zoomed, v.hi = true, math.Min(v.hi, m.extent())
+	if v.hi <= v.lo || v.lo <= 0 && math.Abs(v.hi-end) < end*0.02 {
+		v = window{}
+	}
+	m.Window = v
 	m.drawChartsAnew()
 }
 

@@ -85,7 +85,9 @@ func (m *Charts) markerMove(by int) tea.Cmd {
 			at = append(at, "#"+k.label+" "+k.text)
 		}
 	}
-	m.Tell(strings.Join(at, ", ") + " in force at step " + format.Count(m.Cursor))
+	if len(at) > 0 { // behind the last marker the cursor stays where it is
+		m.Tell(strings.Join(at, ", ") + " in force at step " + format.Count(m.Cursor))
+	}
 	return nil
 }
 
@@ -142,7 +144,13 @@ func (m *Charts) switchQuantity(by int) tea.Cmd {
 func (m *Charts) nextAxis() tea.Cmd {
 	m.Axis = (m.Axis + 1) % axisCount
 	m.Window = window{}
-	m.Tell("the charts count " + map[axis]string{AxisSteps: "env steps", axisUpdates: "critic updates", axisWall: "wall time, pauses included"}[m.Axis])
+	text := "the charts count " + map[axis]string{AxisSteps: "env steps", axisUpdates: "critic updates", axisWall: "wall time, pauses included"}[m.Axis]
+	for i := range m.Others {
+		if !m.places(&m.Others[i]) {
+			text += "; " + m.RunLabel(i+1) + " is left out: its config.toml cannot be read"
+		}
+	}
+	m.Tell(text)
 	m.drawChartsAnew()
 	return nil
 }

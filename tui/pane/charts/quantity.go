@@ -120,8 +120,10 @@ func (m *Charts) Series(q quantity) []chart.Series {
 			out[0].Low, out[0].High = m.History.Band(l.curve, m.Place(&m.History))
 		}
 	}
-	for i, other := range m.Others {
-		add(&other.History, other.History.Main(q.Lines[0].curve), m.LookOf(i), m.RunLabel(i+1))
+	for i := range m.Others {
+		if other := &m.Others[i]; m.places(other) {
+			add(&other.History, other.History.Main(q.Lines[0].curve), m.LookOf(i), m.RunLabel(i+1))
+		}
 	}
 	return out
 }

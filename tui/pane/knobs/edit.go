@@ -59,7 +59,7 @@ func (p *Pane) edit() tea.Cmd {
 	return nil
 }
 
-// CommandSet is "set KNOB VALUE"; it asks the same questions as the keys.
+// CommandSet is "set KNOB VALUE"; it asks the same questions as the keys. Other knobs stay staged.
 func (p *Pane) CommandSet(text string) error {
 	a, err := p.ParseAssignment(text)
 	if err != nil {
@@ -71,20 +71,19 @@ func (p *Pane) CommandSet(text string) error {
 	if p.Ended() {
 		return event.ErrEnded
 	}
-	clear(p.Staged)
 	p.choose(a.Knob)
 	p.Stage(a.Knob, a.Value)
-	switch {
-	case len(p.Staged) == 0:
+	values, when := map[string]knob.Value{a.Knob.Name: a.Value}, steer.WhenDue
+	if a.Now {
+		when = steer.AtOnce
+	}
+	switch _, differs := p.Staged[a.Knob.Name]; {
+	case a.At != nil: // by then the knob may have another value than it has now
+		p.Send(values, when, a.At)
+	case !differs:
 		p.Tell(a.Knob.Name + " is " + pane.Readable(a.Value) + " already")
-	case a.At != nil && a.Now:
-		p.SendAt(steer.AtOnce, a.At)
-	case a.At != nil:
-		p.SendAt(steer.WhenDue, a.At)
-	case a.Now:
-		p.ApplyNow()
 	default:
-		p.ApplyStaged()
+		p.Apply(values, when)
 	}
 	return nil
 }
@@ -132,7 +131,7 @@ func (p *Pane) Exposure() string {
 	text := fmt.Sprintf("since #%d: %s of D_real", c.Number, format.Percent(float64(young)/float64(s.Real)))
 	if s.Synthetic > 0 {
 		renewed := "0%"
-		if n := len(p.History.Refits); n > 0 && p.History.Refits[n-1].Step >= c.AppliedStep {
+		if len(p.History.Refits) > c.Refits {
 			renewed = "100%"
 		}
 		text += ", " + renewed + " of D_syn"

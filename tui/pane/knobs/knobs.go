@@ -230,11 +230,11 @@ func (p *Pane) knobSlider(wanted, now float64, w int) string {
 }
 
 // place01 is the position of x between the ends of the knob's range; a logarithmic range from 0
-// starts at a millionth.
+// starts at knob.LogFloor.
 func place01(k knob.Knob, x float64) float64 {
 	lo, hi := k.Min, k.Max
 	if k.Scale == knob.ScaleLog {
-		lo, hi, x = math.Log10(math.Max(lo, 1e-6)), math.Log10(hi), math.Log10(math.Max(x, 1e-6))
+		lo, hi, x = math.Log10(math.Max(lo, knob.LogFloor)), math.Log10(hi), math.Log10(math.Max(x, knob.LogFloor))
 	}
 	if !(hi > lo) {
 		return 0

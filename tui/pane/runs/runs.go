@@ -23,6 +23,7 @@ import (
 type Loaded struct {
 	Name   string
 	Events []event.Event
+	Clock  *history.Clock // before its first event; nil: its configuration cannot be read
 	Err    error
 }
 
@@ -93,7 +94,7 @@ func (p *Pane) Body(w, _ int) []string {
 	return append(out, "", t.Dim.On(t.Clip(":compare DIR draws another run's curves beside these", w)))
 }
 
-// commandCompare reads another run's journal, outside the event loop.
+// commandCompare reads another run's journal and configuration, outside the event loop.
 func (p *Pane) commandCompare(dir string) error {
 	if dir == "" {
 		return fmt.Errorf("compare: which run folder?")
@@ -101,10 +102,17 @@ func (p *Pane) commandCompare(dir string) error {
 	if len(p.Others) >= 3 {
 		return fmt.Errorf("compare: three runs beside this one are the most; esc takes them away")
 	}
-	load := p.About.LoadRun
+	load, configuration := p.About.LoadRun, p.About.LoadConfig
 	p.StartLater(func() tea.Msg {
-		events, err := load(dir)
-		return Loaded{filepath.Base(filepath.Clean(dir)), events, err}
+		msg := Loaded{Name: filepath.Base(filepath.Clean(dir))}
+		if msg.Events, msg.Err = load(dir); msg.Err != nil {
+			return msg
+		}
+		if c, err := configuration(dir); err == nil {
+			clock := pane.ClockOf(&c)
+			msg.Clock = &clock
+		}
+		return msg
 	})
 	return nil
 }
@@ -115,12 +123,17 @@ func (p *Pane) OverlayRun(msg Loaded) {
 		p.Report(msg.Err)
 		return
 	}
-	o := pane.Other{Name: msg.Name, History: p.NewHistory()}
+	o, note := pane.Other{Name: msg.Name, History: history.New(0, 0), Paced: msg.Clock != nil}, ""
+	if o.Paced {
+		o.History.Clock = *msg.Clock
+	} else {
+		note = "; its config.toml cannot be read, so it is left out over updates"
+	}
 	for _, e := range msg.Events {
 		o.History.Take(e)
 	}
 	p.Others = append(p.Others, o)
-	p.Tell(p.RunLabel(len(p.Others)) + " is " + msg.Name + ", drawn beside this run, A; esc takes it away")
+	p.Tell(p.RunLabel(len(p.Others)) + " is " + msg.Name + ", drawn beside this run, A; esc takes it away" + note)
 	p.TouchPane(pane.Runs)
 	p.Touch(topic.Charts)
 	p.Changed()

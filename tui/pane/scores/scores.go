@@ -190,7 +190,8 @@ func (v *Pane) histogram(row histogramRow, d histogramView) []string {
 	if d.label == 1 {
 		name = row.letter
 	}
-	med, p90 := t.Dim.On(" med ")+format.Number(q.Median), t.Dim.On(" p90 ")+format.Number(q.Q90)
+	median := float64(q.Median)
+	med, p90 := t.Dim.On(" med ")+format.Number(median), t.Dim.On(" p90 ")+format.Number(float64(q.Q90))
 	out := t.Columns(values, d.rows, colour)
 	for i := range out {
 		label, text := "", ""
@@ -201,9 +202,9 @@ func (v *Pane) histogram(row histogramRow, d histogramView) []string {
 			text = med
 		case i == len(out)-1:
 			label = name
-			text = theme.Longest([]string{med + p90, med, " " + format.Number(q.Median), " " + strconv.FormatFloat(q.Median, 'g', 2, 64)}, d.room)
+			text = theme.Longest([]string{med + p90, med, " " + format.Number(median), " " + strconv.FormatFloat(median, 'g', 2, 64)}, d.room)
 			if text == "" {
-				text = theme.Longest([]string{" " + short(q.Median)}, d.room)
+				text = theme.Longest([]string{" " + short(median)}, d.room)
 			}
 		}
 		out[i] = colour.On(t.Fit(label, d.label)) + " " + out[i] + text

@@ -1,0 +1,28 @@
+package tui
+
+import (
+	"testing"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+)
+
+// A value is scheduled even if it is the present one, and what is staged besides stays so.
+func TestAValueIsScheduledBack(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("stage tau 0.1")
+	s.typeLine("guidance 5 @30000")
+	s.typeLine("guidance 2 @40000")
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || c.Value != "2" || c.At == nil || c.At.Step != 40_000 {
+		t.Errorf("sent %+v", s.lastCommand())
+	}
+	s.typeLine("utd 3")
+	s.typeLine("utd 3")
+	s.contains(t, "utd is 3 already")
+	s.typeLine("F td")
+	s.contains(t, "apply F curiosity → td")
+	s.press("enter")
+	if got := s.steering.Staged; len(got) != 1 || got["tau"] != knob.Number(0.1) || s.values()["utd"].Number != 3 {
+		t.Errorf("staged %v, utd %v", got, s.values()["utd"])
+	}
+}
