@@ -145,6 +145,29 @@ func (p *person) await(text string) time.Time {
 	}
 }
 
+// frames waits until so many frames have been shown since the last call of forget, and returns what
+// was written up to their end.
+func (p *person) frames(n int) string {
+	p.t.Helper()
+	const end = "\x1b[?2026l"
+	limit := time.After(5 * time.Minute)
+	for {
+		p.mu.Lock()
+		parts, more := strings.SplitAfterN(string(p.text), end, n+1), p.more
+		p.mu.Unlock()
+		if len(parts) > n {
+			return strings.Join(parts[:n], "")
+		}
+		select {
+		case <-more:
+		case <-p.drained:
+			p.t.Fatalf("the program ended before it had shown %d frames", n)
+		case <-limit:
+			p.t.Fatalf("%d frames instead of %d", len(parts)-1, n)
+		}
+	}
+}
+
 // press types keys and waits until text is shown; it returns how long that took.
 func (p *person) press(keys, text string) time.Duration {
 	p.t.Helper()
