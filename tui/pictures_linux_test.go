@@ -36,8 +36,8 @@ func newPictured(t *testing.T, name, pictures string) (s *session, program *os.F
 		t.Fatal(err)
 	}
 	s = &session{person: person, fake: newFake(), seen: make(chan []byte, 1024), ended: make(chan ending, 1)}
+	s.fake.pose = []float64{0} // in all snapshots, also of a later look
 	s.fake.advance(24_000)
-	s.fake.snapshot.Pose = []float64{0}
 	about := pane.About{Config: fakeConfig(), Draw: stripes}
 	go func() {
 		for {
@@ -64,8 +64,7 @@ func TestPicturesAsTheTerminalAnswers(t *testing.T) {
 		{xtermIs, xtermCan, "\x1bP0;1q\"1;1;", "\x1b[?1049l"},
 	} {
 		s, _ := newPictured(t, "xterm-256color", "")
-		s.await(t, questions)
-		s.await(t, "KNOBS")
+		s.await(t, questions, "KNOBS")
 		s.person.WriteString("v")
 		s.await(t, "▀")
 		s.person.WriteString(c.is)

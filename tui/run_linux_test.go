@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,11 +67,12 @@ func newSession(t *testing.T, ctx context.Context) *session {
 	return s
 }
 
-// await reads until text has been sent to the terminal.
-func (s *session) await(t *testing.T, text string) {
+// await reads until texts have been sent to the terminal, in any order, and forgets what it has read.
+func (s *session) await(t *testing.T, texts ...string) {
 	t.Helper()
 	limit := time.After(longEnough)
-	for !bytes.Contains(s.text, []byte(text)) {
+	missing := func(text string) bool { return !bytes.Contains(s.text, []byte(text)) }
+	for slices.ContainsFunc(texts, missing) {
 		select {
 		case b := <-s.seen:
 			pace.Look()
@@ -78,7 +80,7 @@ func (s *session) await(t *testing.T, text string) {
 		case e := <-s.ended: // what it wrote last may not have been read yet
 			s.over = &e
 		case <-limit:
-			t.Fatalf("no %q in %q; ended: %+v", text, s.text, s.over)
+			t.Fatalf("not all of %q in %q; ended: %+v", texts, s.text, s.over)
 		}
 	}
 	s.text = nil
