@@ -36,6 +36,7 @@ func cartpoleAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 		mjcf:         cartpoleModel,
 		substeps:     1,
 		bind:         bind,
+		Directions:   [][2]int{{1, 2}},
 		names:        []string{"cart x", "pole cos", "pole sin", "cart speed", "pole speed"},
 	})
 }

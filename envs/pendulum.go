@@ -21,6 +21,7 @@ var pendulumSwingup = register(Task{
 	substeps:     1,
 	bind:         bindPendulum,
 	names:        []string{"cos", "sin", "speed"},
+	Directions:   [][2]int{{0, 1}},
 })
 
 // pendulumModel has the numbers of dm_control/suite/pendulum.xml: metres, kg.

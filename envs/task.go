@@ -29,6 +29,9 @@ type Task struct {
 	// Turning lists the coordinates of an observation that are angles without limits, in
 	// radians: adding a whole turn does not change the body's state.
 	Turning []int
+	// Directions lists pairs of coordinates of an observation that are the cosine and the sine
+	// of one angle, or the sine and the cosine: their squares add up to 1.
+	Directions [][2]int
 
 	mjcf     string
 	order    order

@@ -2,6 +2,7 @@ package envs
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -53,5 +54,38 @@ func TestTurningAngles(t *testing.T) {
 	}
 	if turning < 5 {
 		t.Errorf("%d angles", turning)
+	}
+}
+
+// The squares of a direction's coordinates add up to 1, in first states and in later ones.
+func TestDirections(t *testing.T) {
+	draw := rand.New(rand.NewPCG(5, 5))
+	with := 0
+	for _, task := range Tasks() {
+		if len(task.Directions) == 0 {
+			continue
+		}
+		with++
+		env := makeEnv(t, task, 0)
+		obs, act := make([]float32, task.ObsSize), make([]float32, task.ActSize)
+		if err := env.Reset(0, obs); err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			for _, p := range task.Directions {
+				if norm := math.Hypot(float64(obs[p[0]]), float64(obs[p[1]])); math.Abs(norm-1) > 1e-6 {
+					t.Errorf("%s: coordinates %v have the norm %v", task.Name, p, norm)
+				}
+			}
+			for i := range act {
+				act[i] = 2*draw.Float32() - 1
+			}
+			if _, _, _, err := env.Step(act, obs); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if with < 7 {
+		t.Errorf("%d tasks with directions", with)
 	}
 }

@@ -31,6 +31,7 @@ func walkerAs(name, doc string, bind func(*physics) (behaviour, error)) Task {
 		substeps:     10, // of 0.0025 s
 		bind:         bind,
 		names:        walkerNames(),
+		Directions:   walkerDirections(),
 	})
 }
 
@@ -210,6 +211,14 @@ var (
 	walkerJoints = []string{"right hip", "right knee", "right ankle", "left hip", "left knee", "left ankle"}
 	walkerBodies = []string{"torso", "right thigh", "right leg", "right foot", "left thigh", "left leg", "left foot"}
 )
+
+// walkerDirections are the orientations of the bodies, which an observation begins with.
+func walkerDirections() (pairs [][2]int) {
+	for body := range len(walkerBodies) {
+		pairs = append(pairs, [2]int{2 * body, 2*body + 1})
+	}
+	return pairs
+}
 
 func walkerNames() []string {
 	var names []string

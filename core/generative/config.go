@@ -54,7 +54,9 @@ const (
 	// AnglesPhase models the sine and cosine of an angle without limits beside the angle
 	// itself, and takes a sample's phase from them. If the angle has made tens of turns,
 	// one turn is a small part of its range, and everything that depends on the phase
-	// would be lost. Whole transitions (VectorTransition) have raw angles in any case.
+	// would be lost. Directions, the cosine and the sine of an angle that an observation has,
+	// are scaled to norm 1, in s and in s'. Whole transitions (VectorTransition) have raw
+	// angles in any case.
 	AnglesPhase = "phase"
 
 	// ClampAuto clamps every estimate and the sample to [-1,1] if the normaliser maps

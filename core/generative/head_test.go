@@ -16,7 +16,7 @@ var tinyHead = HeadConfig{Kind: HeadTransition, Width: 6, Layers: 2, Batch: 5, L
 
 func newHeaded(t testing.TB, m Model, h HeadConfig, c Config, shape replay.Shape, turning ...int) *Headed {
 	t.Helper()
-	d, err := WithHeads(m, h, c, shape, turning, newDevice(t), 11)
+	d, err := WithHeads(m, h, Deps{Config: c, Shape: shape, Turning: turning, Device: newDevice(t), Seed: 11})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func TestHeadConfigIsChecked(t *testing.T) {
 	if (HeadConfig{}).Enabled() || (HeadConfig{Kind: HeadNone}).Enabled() || (HeadConfig{}).Memory(3, 1) != 0 {
 		t.Error("no heads are heads")
 	}
-	if _, err := WithHeads(newDiffusion(t, tiny(), tinyShape), tinyHead, tiny(), tinyShape, []int{2}, newDevice(t), 1); err == nil || !strings.Contains(err.Error(), "angle") {
+	if _, err := WithHeads(newDiffusion(t, tiny(), tinyShape), tinyHead, Deps{Config: tiny(), Shape: tinyShape, Turning: []int{2}, Device: newDevice(t), Seed: 1}); err == nil || !strings.Contains(err.Error(), "angle") {
 		t.Errorf("a coordinate that is none: %v", err)
 	}
 }

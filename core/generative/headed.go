@@ -7,7 +7,6 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
-	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -58,6 +57,7 @@ type Headed struct {
 	fit    *headFit
 	served bool
 	ranges realRanges // of the served fit
+	rules  rules
 }
 
 // headFit is a fit under way.
@@ -69,10 +69,10 @@ type headFit struct {
 	ranges realRanges
 }
 
-// WithHeads puts heads on a generator of transitions of that shape. c is the generator's
-// configuration; the heads use its optimiser, Init and terminals. turning lists the
-// coordinates of an observation that are angles without limits.
-func WithHeads(g Generator, h HeadConfig, c Config, shape replay.Shape, turning []int, dev device.Device, seed uint64) (*Headed, error) {
+// WithHeads puts heads on a generator that was made with these Deps. The heads use its
+// optimiser, Init and terminals.
+func WithHeads(g Generator, h HeadConfig, deps Deps) (*Headed, error) {
+	c, shape := deps.Config, deps.Shape
 	if err := h.Validate(); err != nil {
 		return nil, err
 	}
@@ -80,17 +80,17 @@ func WithHeads(g Generator, h HeadConfig, c Config, shape replay.Shape, turning 
 		return nil, errors.New("generator: no heads to put on it")
 	}
 	h = h.filled()
-	l := headLayout{layout: newLayout(c, shape, turning...), turning: make([]bool, shape.Obs)}
-	for _, j := range turning {
+	l := headLayout{layout: newLayout(c, shape, deps.Turning...), turning: make([]bool, shape.Obs)}
+	for _, j := range deps.Turning {
 		if j < 0 || j >= shape.Obs {
 			return nil, fmt.Errorf("generator: coordinate %d of %d is an angle without limits", j, shape.Obs)
 		}
 		l.turning[j] = true
 	}
 	d := &Headed{
-		Model: modelOf(g, c.Chunk), config: h, layout: l, scratch: c.Init != InitPrevious, device: dev,
-		stream: rng.New(seed, "generator heads"), rate: op.NewTensor("heads rate", 1),
-		ranges: newRealRanges(h, l),
+		Model: modelOf(g, c.Chunk), config: h, layout: l, scratch: c.Init != InitPrevious, device: deps.Device,
+		stream: rng.New(deps.Seed, "generator heads"), rate: op.NewTensor("heads rate", 1),
+		ranges: newRealRanges(h, l), rules: newRules(h, l, deps),
 	}
 	before := l.observed() + l.act
 	if h.Kind == HeadTransition {
@@ -293,11 +293,15 @@ func (d *Headed) labelled(rows []float32, done, total int, err error) ([]float32
 // label sets s' of the rows, if there is a head for it, and then their r and d.
 func (d *Headed) label(rows []float32) error {
 	l, width := d.layout, d.layout.row()
+	for row := rows; len(row) > 0; row = row[width:] {
+		d.rules.straighten(row[:l.obs])
+	}
 	for _, h := range d.heads[:len(d.heads)-1] {
 		err := h.label(rows, width, func(row []float32, change []float64) {
 			for j, v := range change {
 				row[l.reward()+1+j] = float32(d.ranges.state(j, float64(row[j])+v))
 			}
+			d.rules.straighten(row[l.reward()+1 : l.terminal()])
 		})
 		if err != nil {
 			return err
@@ -305,7 +309,10 @@ func (d *Headed) label(rows []float32) error {
 	}
 	return d.heads[len(d.heads)-1].label(rows, width, func(row []float32, outcome []float64) {
 		row[l.reward()] = float32(d.ranges.reward.bound(outcome[0]))
-		if l.terminals {
+		switch {
+		case d.rules.ends != nil:
+			row[l.terminal()] = d.rules.end(l, row)
+		case l.terminals:
 			row[l.terminal()] = float32(outcome[1])
 			l.end(row)
 		}

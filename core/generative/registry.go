@@ -48,12 +48,14 @@ type Deps struct {
 	Shape    replay.Shape
 	Device   device.Device
 	Seed     uint64
-	Turning  []int // coordinates of an observation that are angles without limits
-	// Policy and Ends are for generators that roll out a model. Ends says whether a
-	// transition ends an episode by itself; nil: none does. Policy may be nil if there is
-	// no agent.
+	// Turning are the coordinates of an observation that are angles without limits, Directions
+	// pairs of coordinates that are the cosine and the sine of one angle, in either order.
+	Turning    []int
+	Directions [][2]int
+	// Policy is for generators that roll out a model; nil if there is no agent.
 	Policy Policy
-	Ends   func(obs, act, next []float32) bool
+	// Ends says whether a transition ends an episode by itself; nil: none does, or it is unknown.
+	Ends func(obs, act, next []float32) bool
 }
 
 // specs are sorted by kind.

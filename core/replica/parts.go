@@ -35,7 +35,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 	seen := task // as the generator sees it
 	fills := learner.Fills(deps)
 	if fills {
-		seen.Ends, seen.Turning = nil, nil // they describe observations
+		seen.Ends, seen.Turning, seen.Directions = nil, nil, nil // they describe observations
 	}
 	deps.Device = dev
 	return Parts{
@@ -46,7 +46,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 			return learner.New(deps)
 		},
 		Generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
-			return newGenerator(&c.Generator, seen, shape, policy, dev, seed)
+			return newGenerator(c, seen, shape, policy, dev, seed)
 		},
 		Relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
 			return relevance.New(name, relevance.Deps{
@@ -58,12 +58,13 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 
 // newGenerator makes the generator of that configuration for rows of that shape, on a task;
 // policy is the agent's, or nil.
-func newGenerator(c *config.Generator, task task.Task, shape replay.Shape, policy agent.Policy, dev device.Device, seed uint64) (generative.Generator, error) {
+func newGenerator(whole *config.Config, task task.Task, shape replay.Shape, policy agent.Policy, dev device.Device, seed uint64) (generative.Generator, error) {
+	c := &whole.Generator
 	kind, err := generative.Find(c.Kind)
 	if err != nil {
 		return nil, err
 	}
-	d := generative.Deps{Config: c.Config, Settings: c.Kinds.Of(c.Kind), Shape: shape, Device: dev, Seed: seed, Turning: task.Turning, Ends: task.Ends}
+	d := generative.Deps{Config: c.Config, Settings: c.Kinds.Of(c.Kind), Shape: shape, Device: dev, Seed: seed, Turning: task.Turning, Directions: task.Directions, Ends: task.Ends}
 	if policy != nil {
 		d.Policy = sampling{policy}
 	}
@@ -71,7 +72,10 @@ func newGenerator(c *config.Generator, task task.Task, shape replay.Shape, polic
 	if err != nil || !c.Head.Enabled() {
 		return g, err
 	}
-	headed, err := generative.WithHeads(g, c.Head, c.Config, shape, task.Turning, dev, seed)
+	if whole.Environment.NoiseShare > 0 {
+		d.Directions, d.Ends = nil, nil // observations with noise do not follow the task's rules
+	}
+	headed, err := generative.WithHeads(g, c.Head, d)
 	if err != nil {
 		g.Close()
 		return nil, err

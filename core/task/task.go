@@ -27,12 +27,15 @@ type Task struct {
 	// Turning are the coordinates of an observation that are angles without limits, in
 	// radians.
 	Turning []int
-	Seen    bool     // its environments are Seen, and SeenVec
-	Camera  string   // what they are seen through, in a word or two; "" if they are not seen
-	TVs     []string // what Environment.TV can be, the default first; nil: there is no TV
-	New     func(seed uint64) (Env, error)
-	NewVec  func(n int, seed uint64) (VecEnv, error)
-	With    func(Environment) (Task, error) // plays the task otherwise; nil: it cannot be
+	// Directions are pairs of coordinates of an observation that are the cosine and the sine
+	// of one angle, in either order.
+	Directions [][2]int
+	Seen       bool     // its environments are Seen, and SeenVec
+	Camera     string   // what they are seen through, in a word or two; "" if they are not seen
+	TVs        []string // what Environment.TV can be, the default first; nil: there is no TV
+	New        func(seed uint64) (Env, error)
+	NewVec     func(n int, seed uint64) (VecEnv, error)
+	With       func(Environment) (Task, error) // plays the task otherwise; nil: it cannot be
 }
 
 // Environment is how a run plays its task, fixed for the run. The zero value is

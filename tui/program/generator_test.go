@@ -47,17 +47,21 @@ type fitter interface {
 	Close() error
 }
 
-func newGenerator(c config.Config, shape replay.Shape, turning []int, dev device.Device) (fitter, error) {
+func newGenerator(c config.Config, shape replay.Shape, of envs.Task, dev device.Device) (fitter, error) {
 	g := c.Generator
 	kind, err := generative.Find(g.Kind)
 	if err != nil {
 		return nil, err
 	}
-	made, err := kind.New(generative.Deps{Config: g.Config, Settings: g.Kinds.Of(g.Kind), Shape: shape, Device: dev, Seed: 1})
+	d := generative.Deps{
+		Config: g.Config, Settings: g.Kinds.Of(g.Kind), Shape: shape, Device: dev, Seed: 1,
+		Turning: of.Turning, Directions: of.Directions, Ends: of.Ends,
+	}
+	made, err := kind.New(d)
 	if err != nil || !g.Head.Enabled() {
 		return made, err
 	}
-	return generative.WithHeads(made, g.Head, g.Config, shape, turning, dev, 1)
+	return generative.WithHeads(made, g.Head, d)
 }
 
 func knowsTheDynamics(t *testing.T, method, scale string, real int, times float64) {
@@ -86,7 +90,7 @@ func knowsTheDynamics(t *testing.T, method, scale string, real int, times float6
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	g, err := newGenerator(c, shape, task.Turning, dev)
+	g, err := newGenerator(c, shape, task, dev)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func mazeOf(t maze.Task) task.Task {
 func taskOf(t envs.Task) task.Task {
 	return task.Task{
 		Name: t.Name, Doc: t.Doc, ObsSize: t.ObsSize, ActSize: t.ActSize,
-		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: t.Ends, Hidden: t.Hidden, Turning: t.Turning, Names: t.Names(), Seen: true, Camera: t.Camera(),
+		EpisodeSteps: t.EpisodeSteps, Terminates: t.Terminates, Ends: t.Ends, Hidden: t.Hidden, Turning: t.Turning, Directions: t.Directions, Names: t.Names(), Seen: true, Camera: t.Camera(),
 		New:    func(seed uint64) (task.Env, error) { return t.New(seed) },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) { return t.NewVec(n, seed) },
 		With: func(e task.Environment) (task.Task, error) {
