@@ -80,6 +80,18 @@ func TestEveryNumberHasASource(t *testing.T) {
 }
 
 // base.toml names every key there is, so that nothing is zero by omission.
+func TestSourceOfWhatWasNamed(t *testing.T) {
+	doc, err := Show(Choice{Preset: "demo", Task: "walker-walk", Method: "sac"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range lines(string(doc)) {
+		if want := "--" + l.key; (l.key == "task" || l.key == "method") && l.comment != want {
+			t.Errorf("%q comes from %q, want %q", l.key, l.comment, want)
+		}
+	}
+}
+
 func TestBaseIsComplete(t *testing.T) {
 	notes := map[string]string{}
 	annotate(notes, "base.toml", read("base.toml"))

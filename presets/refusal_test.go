@@ -32,6 +32,13 @@ func TestMethodsAndKnobs(t *testing.T) {
 	}
 }
 
+// historyOf are c's settings with another history of episodic curiosity.
+func historyOf(c *config.Config, rows int) relevance.Configs {
+	eco := c.Relevance.Of("eco").(relevance.ECOConfig)
+	eco.History = rows
+	return c.Relevance.With("eco", eco)
+}
+
 // Options that do not go with a method or with each other are refused, and the line
 // says what would go.
 func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
@@ -67,6 +74,8 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"redq-curiosity", func(c *config.Config) { c.Bonus.Function = "td" }, `bonus.function is "td"`, `"curiosity"`},
 		{"redq-curiosity", func(c *config.Config) { c.Bonus.Scale = "big" }, `bonus.scale is "big"`, `"paper"`},
 		{"ppo-eco", func(c *config.Config) { c.Bonus.Scale = "returns" }, "has either sign", `want "paper"`},
+		{"ppo-eco", func(c *config.Config) { c.Bonus.Scale = "std" }, `bonus.scale is "std"`, `want "paper"`},
+		{"ppo-eco", func(c *config.Config) { c.Relevance = historyOf(c, 400) }, "eco: history is 400, 25 transitions of each of 16 copies", "want at least 432"},
 		{"redq-curiosity", func(c *config.Config) { c.Bonus.Function, c.Bonus.Scale = "eco", "paper" }, "as they are met", "a learner of rollouts"},
 		{"pgr-curiosity", func(c *config.Config) { c.Knobs.Relevance = "eco" }, "as they are met", "a learner of rollouts"},
 		{"redq-curiosity", func(c *config.Config) {
@@ -85,7 +94,7 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		}
 		r.edit(&c)
 		if err = c.Validate(); err == nil {
-			err = c.Generator.Config.Validate()
+			err = c.ValidateSettings()
 		}
 		if err == nil || !strings.Contains(err.Error(), r.why) || !strings.Contains(err.Error(), r.wayOut) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v: want %q and %q", r.method, err, r.why, r.wayOut)

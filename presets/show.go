@@ -16,6 +16,11 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	for key, named := range map[string]string{"task": c.Task, "method": c.Method, "scale": c.Scale} {
+		if named != "" {
+			s.notes[key] = "--" + key
+		}
+	}
 	for _, a := range assigned {
 		if err := s.assign(a); err != nil {
 			return nil, err

@@ -58,6 +58,11 @@ type UpdateResult struct {
 	Losses  Losses
 	Stepped bool  // the policy was stepped
 	Err     error // nil, or wraps a *plan.NotFinite: the rest of the update was not made
+
+	// For a phase of a learner that is Phased.
+
+	Mix    replay.Mix // of the batch; zero: as Work.Source said when the update was completed
+	Before int        // units of the phase that were made of it before the slice that completed it
 }
 
 // OffPolicy is a learner that makes updates on batches of transitions, real ones mixed

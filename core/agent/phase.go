@@ -17,8 +17,8 @@ type Experience struct {
 	// Respawned [Copies] says where Next does not follow from Obs and Actions: see
 	// replay.Note.
 	Respawned []bool
-	// F [Copies] is the relevance that was assigned to the transitions as they were met; nil
-	// if none was.
+	// F [Copies] is the relevance that was assigned to the transitions as they were met, NaN
+	// where none was; nil if there is none in any env step.
 	F []float32
 	// State [Copies,StateSize] is what the policy remembered before it chose the
 	// actions.

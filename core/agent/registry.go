@@ -21,6 +21,9 @@ type Spec struct {
 	// OffPolicy says that the learner is an OffPolicy: only such learners have batches of
 	// D_real and priorities of transitions.
 	OffPolicy bool
+	// Observes says that the learner is an Observer: only such learners take F of episodes as
+	// they are met.
+	Observes bool
 	// Synthetic says that the learner also learns from synthetic transitions, if there are
 	// any.
 	Synthetic bool
@@ -47,6 +50,9 @@ type Spec struct {
 	// fills D_real itself; nil, or 0: as many as D_real has room for. If the learner sees frames,
 	// the run keeps the frames of as many transitions.
 	Keeps func(Deps) int
+	// NStep is the learner's setting n_step, the env steps in a row from which a row of a batch
+	// of frames is drawn; nil: there is no such setting.
+	NStep func(Deps) int
 	// Mixes says in one line why the learner cannot learn from batches of such a mix; nil if
 	// it can learn from all.
 	Mixes func(replay.Mix) error

@@ -40,6 +40,7 @@ type Counters struct {
 	Generations uint64
 	Generating  generative.GenKnobs
 	Fitted      bool
+	FittedTo    uint64
 	Asked       inspect.Prompts
 	Analysing   knob.Settings
 	Redo        knob.Class

@@ -162,7 +162,7 @@ func (c *Config) CanMeet(name string) error {
 	switch {
 	case err != nil || spec.Learning != relevance.LearnsInRounds:
 		return err
-	case learner.OffPolicy:
+	case !learner.Observes:
 		return fmt.Errorf("relevance %q is of episodes as they are met, and learner %s of method %s learns from transitions in any order: want another function, or a method with a learner of rollouts, as ppo", name, learner.Name, c.Method)
 	}
 	return nil

@@ -91,14 +91,18 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 
 // FrameCapacity is the most frames that a member keeps. If the learner says how many transitions
 // it makes D_real of, it is the frames of their env steps; else as many as buffer says, and at
-// least a stack of each copy.
+// least as many of each copy as one row needs.
 func (c *Config) FrameCapacity(task task.Task) int {
 	copies := c.Environment.InLockstep()
 	if kept := c.keeps(); kept > 0 {
 		steps := (kept + copies - 1) / copies
 		return copies * (steps + steps/max(1, task.EpisodeSteps) + 2) // an episode has one more frame than env steps, and begins anywhere
 	}
-	return max(c.Buffer, (c.Pixels.Stack+1)*copies)
+	least := c.Pixels.Stack + 1
+	if s, d := c.Learner(task); s.NStep != nil {
+		least = c.Pixels.Stack + 2*s.NStep(d) // so many frames of a new episode give no row yet, and then the one before has to
+	}
+	return max(c.Buffer, least*copies)
 }
 
 // keeps is the most transitions of the environment that D_real is made of; 0: as many as it has

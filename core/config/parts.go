@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
@@ -106,7 +107,7 @@ const (
 	// ScalePaper takes F as its paper defines it, for curiosity ½‖g(h(s),a) − h(s')‖².
 	ScalePaper = "paper"
 	// ScaleCode takes F as relevance.Function scores it, for curiosity the mean of squares in
-	// the released code, 2/H of the paper's.
+	// the released code, 2/H of the paper's. For episodic curiosity both are the same.
 	ScaleCode = "code"
 )
 
@@ -121,10 +122,25 @@ func (b Bonus) validate() error {
 	if !slices.Contains([]string{ScaleReturns, ScaleStd, ScalePaper, ScaleCode}, b.Scale) {
 		return fmt.Errorf("configuration: bonus.scale is %q, want %q, %q, %q or %q", b.Scale, ScaleReturns, ScaleStd, ScalePaper, ScaleCode)
 	}
-	if b.Scale == ScaleReturns && slices.Contains(episodic, b.Function) {
-		return fmt.Errorf("configuration: bonus.scale is %q, but bonus.function %q has either sign and its returns no scale: want %q", b.Scale, b.Function, ScalePaper)
+	if slices.Contains([]string{ScaleReturns, ScaleStd}, b.Scale) && slices.Contains(episodic, b.Function) {
+		return fmt.Errorf("configuration: bonus.scale is %q, but bonus.function %q has either sign, and it is 0 before its first round, so that there is nothing to divide it by: want %q, or %q, which is the same there", b.Scale, b.Function, ScalePaper, ScaleCode)
 	}
 	return nil
+}
+
+// TooShort says which function of the run learns in rounds and would make the first one only after
+// the run's end; "" if there is none.
+func (c *Config) TooShort() string {
+	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) {
+		settings, in := c.Relevance.Of(name).(interface{ FirstRound(copies int) int })
+		if !in {
+			continue
+		}
+		if first := settings.FirstRound(c.Environment.InLockstep()); first >= c.Steps {
+			return fmt.Sprintf("F stays 0: %s first learns after %s env steps, and the run has %s: use more steps, or a shorter history (%s.history)", name, knob.FormatCount(first), knob.FormatCount(c.Steps), name)
+		}
+	}
+	return ""
 }
 
 // Given says whether there is a bonus.

@@ -238,6 +238,9 @@ func (c *Config) CanMake(t task.Task) error {
 			return err
 		}
 	}
+	if s.NStep != nil && s.NStep(d) > t.EpisodeSteps && !t.Terminates { // before a true end a row may have fewer env steps
+		return fmt.Errorf("configuration: agent.%s.n_step is %d, but an episode of task %s has %d env steps: want at most %[4]d, or a smaller environment.action_repeat", s.Name, s.NStep(d), t.Name, t.EpisodeSteps)
+	}
 	return c.ValidateSettings()
 }
 
@@ -252,6 +255,11 @@ func (c *Config) ValidateSettings() error {
 		}
 	}
 	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) { // others are refused when they are chosen
+		if settings, can := c.Relevance.Of(name).(interface{ ValidateCopies(copies int) error }); can {
+			if err := settings.ValidateCopies(c.Environment.InLockstep()); err != nil {
+				return err
+			}
+		}
 		if settings, can := c.Relevance.Of(name).(relevance.ConfigOfFrames); can {
 			if err := settings.ValidateFrames(c.Sight()); err != nil {
 				return err

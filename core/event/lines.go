@@ -121,7 +121,9 @@ type RefitObs struct {
 	Seconds run.Float `json:"seconds"`
 }
 
-// Scores describes F over real transitions.
+// Scores describes F over real transitions. If the learner fills D_real with its own latents, these
+// are as the last refit made them, while an F of the learner's values, return or td, is the present
+// one.
 type Scores struct {
 	Relevance string      `json:"relevance"`
 	Min       run.Float   `json:"min"`

@@ -132,7 +132,7 @@ func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) 
 	all := make([]float32, 0, len(slots))
 	slice := relevance.Slice(f, ScoreRows)
 	for ; len(slots) > 0; slots = slots[min(slice, len(slots)):] {
-		some, err := e.scoresOf(f, from, slots[:min(slice, len(slots))])
+		some, err := e.someScoresOf(f, from, slots[:min(slice, len(slots))])
 		if err != nil || some == nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) 
 			return nil, err
 		}
 	}
-	return all, nil
+	return relevance.Judge(f, all), nil
 }
 
 func (s *scored) histograms() (real, synthetic *event.Histogram) {

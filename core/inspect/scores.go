@@ -35,8 +35,18 @@ func sampleSlots(from *replay.Ring, n int, intn func(int) int) []int {
 // scoresOf returns f of the transitions in up to ScoreRows slots of a ring. It is nil if f has
 // no value for them: a function of frames has none for generated transitions and for real ones
 // whose frames were forgotten, and a function of episodes has none for generated transitions,
-// which no episode met.
+// which no episode met, and for real ones that were all met before it had learned.
 func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
+	scores, err := v.someScoresOf(f, from, slots)
+	if err != nil || scores == nil {
+		return nil, err
+	}
+	return relevance.Judge(f, scores), nil
+}
+
+// someScoresOf is scoresOf for some of the transitions that are scored: relevance.Judge has not seen
+// them.
+func (v *View) someScoresOf(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
 	from.Gather(v.Scratch, 0, slots)
 	if !relevance.Tells(f, v.Scratch, len(slots)) {
 		return nil, nil

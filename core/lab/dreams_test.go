@@ -118,3 +118,35 @@ func TestNoDreamsInARefit(t *testing.T) {
 		t.Errorf("of a run without latents: %+v", got)
 	}
 }
+
+// A refit that is given up leaves a D_real of a newer encoder than D_syn's: until the next one the
+// last answer stays.
+func TestDreamsBehindARefitThatIsGivenUp(t *testing.T) {
+	c := tiny.Latents()
+	c.Schedule = []string{"24/score:16:relevance=reward!"}
+	l := framesLab(t, c, 1, nil)
+	asked := func(rows int) *event.Dreamt {
+		l.x.asides.showDreams(event.Dreams{Rows: rows})
+		return l.x.asides.dreamt
+	}
+	var before, behind, nobody *event.Dreamt
+	publish := l.x.control.publish
+	l.x.control.publish = at(publish, func() {
+		switch l.x.position {
+		case knob.After(23):
+			before = asked(3)
+		case knob.After(24):
+			behind, l.x.asides.dreamt = asked(5), nil
+			nobody = asked(5)
+		}
+	})
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if before == nil || before.Unknown != "" || behind != before || !strings.Contains(nobody.Unknown, "a refit was given up") {
+		t.Fatalf("before %+v\nbehind it %+v\nwithout an answer %+v", before, behind, nobody)
+	}
+	if got := asked(5); got.Unknown != "" || len(got.Rows) != 5 || l.x.loop().Loop.FittedTo != l.x.first().Real.Total() {
+		t.Errorf("behind the next refit: %+v", got)
+	}
+}

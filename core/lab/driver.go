@@ -24,12 +24,18 @@ func (x *experiment) run(ctx context.Context) error {
 			}
 		}
 		for _, p := range a.learner {
+			if x.omits(p) {
+				if err := x.leaveOut(ctx, knob.At(x.Step, p.Phase, x.enter(p.Phase))); err != nil {
+					return err
+				}
+				continue
+			}
 			if err := x.drive(ctx, p); err != nil {
 				return x.failed(p.doing, err)
 			}
 		}
 		if x.lastStep() {
-			if err := x.leaveOut(ctx); err != nil {
+			if err := x.leaveOut(ctx, x.rest()); err != nil {
 				return err
 			}
 		}

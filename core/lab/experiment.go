@@ -100,6 +100,7 @@ type synthesis struct {
 	Generations uint64              // generations begun
 	Generating  generative.GenKnobs // of the last generation begun
 	Fitted      bool                // a fit is complete
+	FittedTo    uint64              // rows that D_real had ever had at that fit; 0: unknown
 	Asked       inspect.Prompts     // what D_syn was prompted with
 	Analysing   knob.Settings       // of the analysis under way
 }

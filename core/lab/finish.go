@@ -9,20 +9,23 @@ import (
 // lastStep says whether the present env step is the run's last one.
 func (x *experiment) lastStep() bool { return x.Step >= x.config.Steps }
 
-// leaveOut drops what the last env step would do for later ones: a refit or a generation that no
-// training step would use. A run that is made longer has to go on as if it had never ended, so
-// the run is saved before anything that only the end does or omits. When the longer run goes on,
-// what the end wrote, such as an evaluation off the cadence, moves to the tail, and the refit
-// that was due is made.
-func (x *experiment) leaveOut(ctx context.Context) error {
+// omits says whether the present env step leaves out a phase of the learner: in the last one D_real
+// is not made anew for a refit that is left out, because D_syn would be of another encoder. An
+// encoding that an earlier version began is completed.
+func (x *experiment) omits(p phase) bool {
+	return p.Phase == knob.Encode && x.lastStep() && x.changes.Todo() == knob.ClassRefit && (!x.entered() || x.entry == knob.At(x.Step, knob.Encode, 0))
+}
+
+// leaveOut drops, at position p, what the last env step would do for later ones: a refit or a
+// generation that no training step would use. A run that is made longer has to go on as if it had
+// never ended, so the run is saved before anything that only the end does or omits. When the longer
+// run goes on, what the end wrote, such as an evaluation off the cadence, moves to the tail, and the
+// refit that was due is made.
+func (x *experiment) leaveOut(ctx context.Context, p knob.Position) error {
 	every := x.config.Evaluation.Every
 	last := &x.checkpoints.lastStep
 	if last.marked || x.changes.Abandoned() && (every == 0 || x.Step%every == 0) {
 		return nil // a longer run does the same up to the end of this env step
-	}
-	p := x.entry
-	if !x.entered() {
-		p = x.rest()
 	}
 	last.marking = true
 	if x.changes.Abandoned() { // a longer run has no such place: nothing else is done there
@@ -41,8 +44,11 @@ func (x *experiment) leaveOut(ctx context.Context) error {
 	return nil
 }
 
-// rest is where the present env step goes on after its updates.
+// rest is where the present env step goes on after the learner's phases.
 func (x *experiment) rest() knob.Position {
+	if x.entered() {
+		return x.entry
+	}
 	switch x.changes.Todo() {
 	case knob.ClassRefit:
 		return knob.Position{Step: x.Step, Phase: knob.Score}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/replica"
@@ -48,10 +49,14 @@ func (h *host) Diverged(who int, doing string, err error) error {
 	return nil
 }
 
-// Sampled writes down which changes a batch of the first member contains for the first time.
-func (h *host) Sampled(who int, mix replay.Mix) {
-	if x := h.x; who == 0 {
-		x.inForce(x.changes.Sampled(mix, x.config.Mix(&x.Settings, math.MaxInt)))
+// Sampled is called for an update that begins here.
+func (h *host) Sampled(who int, mix replay.Mix) { h.x.sampled(who, mix, h.x.position) }
+
+// sampled writes down which changes a batch of the first member contains for the first time; began
+// is where the update on it began.
+func (x *experiment) sampled(who int, mix replay.Mix, began knob.Position) {
+	if who == 0 {
+		x.inForce(x.changes.Sampled(mix, x.config.Mix(&x.Settings, math.MaxInt), began))
 	}
 }
 

@@ -39,7 +39,7 @@ func newLatent(w *world, seed uint64) agent.Learner {
 
 func init() {
 	agent.Register(agent.Spec{
-		Name: "latent", Doc: "a learner of the tests", Synthetic: true, Knobs: []string{"lr_actor"},
+		Name: "latent", Doc: "a learner of the tests", Observes: true, Synthetic: true, Knobs: []string{"lr_actor"},
 		Rows: func(d agent.Deps) replay.Shape { return replay.Shape{Obs: recurrentUnits, Act: d.Shape.Act} },
 		New:  func(d agent.Deps) (agent.Learner, error) { return newLatent(newWorld(), d.Seed), nil },
 	})

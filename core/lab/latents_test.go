@@ -249,3 +249,60 @@ func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
 		}
 	}
 }
+
+// What is changed inside an update, which has its batch and has stepped by then, is in force in the
+// next one.
+func TestAChangeInsideAnUpdateOfFramesWaits(t *testing.T) {
+	c := tiny.Latents()
+	c.Schedule = []string{"18/learn:0:tau=0.5", "18/learn:1:ratio=0.75", "18/learn:1:batch=4", "18/learn:2:lr_critic=0.01"}
+	l := framesLab(t, c, 1, nil)
+	updates := map[int]replay.Mix{}
+	publish := l.x.control.publish
+	l.x.control.publish = at(publish, func() { updates[l.x.Step] = l.x.first().Mix })
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	_, steps := bodies[event.InForce](l)
+	if fmt.Sprint(steps) != "[18 20 20 20]" {
+		t.Errorf("in force at steps %v", steps)
+	}
+	if updates[18] != (replay.Mix{Real: 4, Synthetic: 4}) || updates[20] != (replay.Mix{Real: 1, Synthetic: 3}) {
+		t.Errorf("the batch at step 18 is %+v, at step 20 %+v", updates[18], updates[20])
+	}
+}
+
+// The last env step does not make D_real anew for a refit that is left out: D_real and D_syn stay
+// those of one encoder. A longer run makes both.
+func TestTheLastStepEncodesForNoRefit(t *testing.T) {
+	c, dir := tiny.Latents(), filepath.Join(t.TempDir(), "run")
+	whole := &memoryFolder{}
+	if err := framesLab(t, c, 1, whole).Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	c.Steps = 24
+	folder, err := run.Create(dir, docOf(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := framesLab(t, c, 1, folder)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	found, _ := bodies[event.Latents](l)
+	if rows := l.x.first().Real.Len(); rows != 10 || len(found) == 0 || !(found[len(found)-1].Drift > 0) {
+		t.Errorf("D_real has %d rows, want the 10 of step 12: %+v", rows, found)
+	}
+	if c, err = c.Longer(26); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := run.Checkpoints(dir)
+	if err != nil || len(saved) == 0 || saved[0].Position != "24/encode:0" {
+		t.Fatalf("checkpoints %+v, %v", saved, err)
+	}
+	if l, said, err := restoredPixels(t, c, dir); err != nil {
+		t.Fatal(said, err)
+	} else if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	differ(t, "24, then 26 steps", dir, whole.canonical(t))
+}

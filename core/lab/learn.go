@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -58,7 +59,7 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 	defer x.meter.Measure(at, &n)()
 	work, units := x.work(), make([]int, len(x.members))
 	if _, err := x.cohort.each(at, func(m *replica.Replica) (err error) {
-		units[m.Index], err = learnUnits(m, phase, work(m), done)
+		units[m.Index], err = x.learnUnits(m, phase, at, work(m), done)
 		return err
 	}); err != nil {
 		return 0, err
@@ -71,13 +72,14 @@ func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err 
 
 // learnUnits does some units of a member's phase from done on and returns how many: none if the
 // member has done all of its own.
-func learnUnits(m *replica.Replica, phase int, w *agent.Work, done int) (int, error) {
+func (x *experiment) learnUnits(m *replica.Replica, phase int, at knob.Phase, w *agent.Work, done int) (int, error) {
 	units, made, err := m.Agent.(agent.Phased).Phases()[phase].Slice(w, done)
 	if err != nil {
 		return 0, err
 	}
 	if len(made) > 0 {
-		m.Sampled(w.Source.Mix)
+		m.Mix = cmp.Or(made[0].Mix, w.Source.Mix)
+		x.sampled(m.Index, m.Mix, knob.At(x.Step, at, done-made[0].Before))
 	}
 	for k := range made {
 		if err := m.Learned(&made[k]); err != nil {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -36,8 +37,8 @@ func (o told) Observe(e *agent.Experience) error {
 }
 
 // F of D_real is the F that was computed when its rows were met, even though the network has
-// learned since. Before the first round the generator is fitted without conditions, and a line says
-// so.
+// learned since. As long as D_real has many rows from before the first round the generator is fitted
+// without conditions, and a line says so.
 func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 	var journals []string
 	for threads := range 2 {
@@ -92,7 +93,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 			t.Errorf("F is %v everywhere", scores[0])
 		}
 		notes, at := bodies[event.Noted](l)
-		if len(notes) != 1 || at[0] != 5 || !strings.Contains(notes[0].Text, "without conditions") {
+		if !slices.Equal(at, []int{5, 10, 15, 20}) || !strings.Contains(notes[0].Text, "learned nothing yet: this fit is without conditions") || !strings.Contains(notes[3].Text, "12 of 48 rows") {
 			t.Errorf("notes %+v at %v", notes, at)
 		}
 		if m.FReal == nil || m.FAsked == nil || m.FSyn != nil {
@@ -101,6 +102,39 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 	}
 	if journals[0] != journals[1] {
 		t.Errorf("one worker writes\n%s\ntwo write\n%s", journals[0], journals[1])
+	}
+}
+
+// A few rows from before the first round count as the mean of the others: a 0 would make them the
+// most relevant ones.
+func TestAFewRowsThatNothingHasJudged(t *testing.T) {
+	c := ppoRelevantConfig()
+	c.Knobs.RefitEvery = 23 // the window of 16 env steps begins in the step before the round
+	own := c.Agent.Own["ppo"].(ppo.Settings)
+	own.KeepRewarded = 0
+	c.Agent.Own = agent.Own{"ppo": own}
+	l := ppoLatentLab(t, c, 1, &memoryFolder{})
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m := l.x.first()
+	scores, _ := m.Scores()
+	mean := 0.0
+	for i, f := range scores {
+		if n := m.Real.Note(i).F; i < 3 != (n != n) || i >= 3 && f != n {
+			t.Fatalf("row %d counts as %v, its note is %v", i, f, n)
+		}
+		if i >= 3 {
+			mean += float64(f) / float64(len(scores)-3)
+		}
+	}
+	for i, f := range scores[:3] {
+		if math.Abs(float64(f)-mean) > 1e-7 {
+			t.Errorf("row %d counts as %v, the mean is %v", i, f, mean)
+		}
+	}
+	if notes, at := bodies[event.Noted](l); len(notes) != 0 || m.FAsked == nil {
+		t.Errorf("notes %+v at %v, asked were %v", notes, at, m.FAsked)
 	}
 }
 

@@ -136,3 +136,25 @@ func TestABonusOfFramesGoesOnFromBorders(t *testing.T) {
 		}
 	}
 }
+
+// The returns of a bonus of frames are followed while its strength is 0 too, so that it is divided by
+// the same deviation when the strength rises.
+func TestABonusOfFramesIsFollowedAtStrengthZero(t *testing.T) {
+	var followed []uint64
+	for _, strength := range []float64{0, 0.25} {
+		c := ppoRNDOfFrames(3)
+		c.Knobs.Bonus, c.Schedule, c.Steps = strength, nil, 12
+		l := framesLabOf(t, c, mazeTask(t), 1, &memoryFolder{})
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		m := l.x.first()
+		followed = append(followed, m.BonusReturn.Of.N)
+		if strength == 0 && m.Losses.Bonus.N > 0 {
+			t.Error("a strength of 0 has a bonus")
+		}
+	}
+	if followed[0] == 0 || followed[0] != followed[1] {
+		t.Errorf("returns of %v transitions are followed", followed)
+	}
+}

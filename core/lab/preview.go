@@ -81,23 +81,37 @@ func (a *asides) showMemory(m *replica.Replica) {
 	}
 }
 
-// showDreams answers a Dreams. Between a new D_real and the D_syn that is generated from it the
-// last answer stays, because until then their latents come from two encoders.
+// apart returns why the latents of D_real and D_syn come from two encoders now, or nil: a new D_real
+// comes before the D_syn that is generated from it, and stays if its refit is given up.
+func (a *asides) apart() error {
+	m, made := a.members[0], a.views.synthesis
+	switch p := a.place.position.Phase; {
+	case p == knob.Encode || p == knob.Score || p == knob.Fit || p == knob.Generate:
+		return errors.New("a refit is under way: there is more to see behind it")
+	case made.FittedTo == 0 || m.Synthetic.Len() == 0:
+		return nil
+	case made.FittedTo != m.Real.Total() || !made.Asked.Known:
+		return errors.New("a refit was given up behind its new D_real: there is more to see behind the next one")
+	}
+	return nil
+}
+
+// showDreams answers a Dreams. While the latents of D_real and D_syn come from two encoders, the
+// last answer stays.
 func (a *asides) showDreams(c event.Dreams) {
 	err := a.gate.absent()
 	if a.dreams.Frames = (relevance.Frames{}); a.views.config.Fills() {
 		a.dreams.Frames = a.views.config.Sight()
 	}
-	switch p := a.place.position.Phase; {
-	case err != nil:
-	case a.dreams.Frames.Side == 0:
+	if err == nil && a.dreams.Frames.Side == 0 {
 		err = errors.New("rows of this run are not made from frames")
-	case p == knob.Encode || p == knob.Score || p == knob.Fit || p == knob.Generate:
-		if a.dreamt != nil && a.dreamt.Unknown == "" {
+	}
+	if err == nil {
+		if err = a.apart(); err != nil && a.dreamt != nil && a.dreamt.Unknown == "" {
 			return
 		}
-		err = errors.New("a refit is under way: there is more to see behind it")
-	default:
+	}
+	if err == nil {
 		err = a.place.guarded(func() error {
 			found, err := a.dreams.Look(a.views.of(a.members[0]), c.Rows)
 			if err == nil {

@@ -103,14 +103,14 @@ func (f *refit) startScoring(rows int) {
 }
 
 // known says whether F of D_real is known. An F that learns from episodes is not known before
-// every member has learned from some; the generator is then fitted without conditions, and a
-// line says so.
+// every member has learned from some and has judged D_real; the generator is then fitted without
+// conditions, and a line says so.
 func (f *refit) known(name string) bool {
 	known := true
 	for _, m := range f.members {
-		if !replica.Tells(m, name) {
+		if err := replica.Tells(m, name); err != nil {
 			known = false
-			f.journal.emit(event.TypeNote, m.Index, event.Noted{Text: fmt.Sprintf("relevance %s has learned nothing yet: this fit is without conditions", name)})
+			f.journal.emit(event.TypeNote, m.Index, event.Noted{Text: err.Error() + ": this fit is without conditions"})
 		}
 	}
 	return known
@@ -161,6 +161,7 @@ func (f *refit) fitModel() phase {
 		cancel: f.cancel,
 		end: func() error {
 			f.made.Fitted, f.fitted = true, true
+			f.made.FittedTo = f.members[0].Real.Total()
 			f.made.Asked.Known = false
 			f.changes.EndFit()
 			f.asides.restartPreview()

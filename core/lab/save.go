@@ -16,7 +16,7 @@ func (x *experiment) loop() checkpoint.Loop {
 	c, d := x.changes.State(), &x.synthesis
 	s := checkpoint.Loop{
 		Loop: checkpoint.Counters{
-			Step: x.Step, Settings: x.Settings, Refits: d.Refits, Generations: d.Generations, Generating: d.Generating, Fitted: d.Fitted,
+			Step: x.Step, Settings: x.Settings, Refits: d.Refits, Generations: d.Generations, Generating: d.Generating, Fitted: d.Fitted, FittedTo: d.FittedTo,
 			Asked: d.Asked, Analysing: d.Analysing, Redo: c.Redo, Changes: c.All, Waiting: c.Waiting,
 		},
 		Schedule: x.steering.schedule, Position: x.position, Total: x.total,
@@ -64,7 +64,7 @@ func (x *experiment) restore(s *checkpoint.Loop) {
 	if x.Settings.TV == "" && x.config.Knobs.TV != "" { // from a checkpoint from before these were knobs
 		x.Settings.TV, x.Settings.Entropy = x.config.Knobs.TV, x.config.Knobs.Entropy
 	}
-	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.Asked, l.Analysing}
+	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.FittedTo, l.Asked, l.Analysing}
 	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: s.Stage()})
 	x.refit.scored, x.refit.fitted, x.checkpoints.lastStep.marked = s.Scored, s.Fitted, s.Ended
 	x.meter.Restore(s.Meter)

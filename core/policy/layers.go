@@ -34,6 +34,9 @@ func ReadLayers(r io.Reader) ([]Layer, error) {
 	if len(tensors) > 0 && strings.HasPrefix(tensors[0].Name, "encoder.") {
 		return nil, errors.New("read policy: it sees frames, and convolutions are not exported: only policies that see observations are")
 	}
+	if len(tensors) > 0 && strings.HasPrefix(tensors[0].Name, "trunk.") {
+		return nil, errors.New("read policy: it chooses among actions: only policies whose actions are numbers are exported")
+	}
 	damaged := errors.New("read policy: these are no weights of a policy")
 	if len(tensors) < 4 || len(tensors)%2 != 0 {
 		return nil, damaged

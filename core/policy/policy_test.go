@@ -14,6 +14,8 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
+	"pgrlab/core/nn"
+	"pgrlab/core/op"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
 )
@@ -237,6 +239,17 @@ func TestTheLayersOfAPolicyThatSeesFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ReadLayers(bytes.NewReader(file.Bytes())); err == nil || !strings.Contains(err.Error(), "sees frames") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+}
+
+// So are those of a policy that chooses among actions.
+func TestTheLayersOfAPolicyThatChooses(t *testing.T) {
+	var file bytes.Buffer
+	if err := nn.Save(&file, []*op.Tensor{op.NewTensor("trunk.1.W", 2, 3)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadLayers(&file); err == nil || !strings.Contains(err.Error(), "chooses among actions") || strings.Contains(err.Error(), "\n") {
 		t.Error(err)
 	}
 }

@@ -172,12 +172,13 @@ func (c *Changes) SendBack() {
 }
 
 // Sampled returns the changes that a training batch of that mix contains for the first time; full
-// is the mix that r asks for if D_syn is large enough.
-func (c *Changes) Sampled(mix, full replay.Mix) []Waiting {
+// is the mix that r asks for if D_syn is large enough, and began is where the update on the batch
+// began. A change that was made behind that place waits for the next update.
+func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
 	return c.release(func(w Waiting) bool {
 		switch w.Stage {
 		case Update:
-			return true
+			return !began.Before(w.Position)
 		case Generated:
 			return mix.Synthetic > 0
 		case Mix:

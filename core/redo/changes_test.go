@@ -37,7 +37,7 @@ func TestChangesComeIntoForceWithTheirData(t *testing.T) {
 	for _, name := range []string{"relevance", "lr_generator", "guidance", "ratio", "lr_critic"} {
 		add(t, &c, name)
 	}
-	if got := knobs(c.Sampled(replay.Mix{Real: 8}, half)); !slices.Equal(got, []string{"lr_critic"}) {
+	if got := knobs(c.Sampled(replay.Mix{Real: 8}, half, knob.Position{})); !slices.Equal(got, []string{"lr_critic"}) {
 		t.Errorf("in force in a batch of real transitions: %q", got)
 	}
 	c.Begins(redo.Scoring)
@@ -49,7 +49,7 @@ func TestChangesComeIntoForceWithTheirData(t *testing.T) {
 		t.Errorf("left to do behind a fit: %v", c.Todo())
 	}
 	c.EndGeneration()
-	if got := knobs(c.Sampled(half, half)); !c.Abandoned() || !slices.Equal(got, []string{"relevance", "lr_generator", "guidance", "ratio"}) {
+	if got := knobs(c.Sampled(half, half, knob.Position{})); !c.Abandoned() || !slices.Equal(got, []string{"relevance", "lr_generator", "guidance", "ratio"}) {
 		t.Errorf("in force behind the generation: %q", got)
 	}
 	if got := knobs(c.Waiting()); !slices.Equal(got, []string{"p_uncond"}) {
@@ -72,7 +72,7 @@ func TestAReplacedChangeIsNeverInForce(t *testing.T) {
 		c.EndFit()
 		c.Begins(redo.Generating)
 		c.EndGeneration()
-		if got := c.Sampled(half, half); len(got) != 1 || got[0].ID != 2 || len(c.Waiting()) > 0 {
+		if got := c.Sampled(half, half, knob.Position{}); len(got) != 1 || got[0].ID != 2 || len(c.Waiting()) > 0 {
 			t.Errorf("%s: in force are %+v, %+v wait", name, got, c.Waiting())
 		}
 	}
@@ -102,5 +102,19 @@ func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
 	}
 	if hint := (&redo.Changes{}).Now(redo.Fitted, redo.Outlook{NextRefit: 20}); hint != "no generator is fitted before step 20" {
 		t.Errorf("without a generator: %q", hint)
+	}
+}
+
+// An update that began before a change was made does not contain it.
+func TestAChangeInsideAnUpdateWaitsForTheNext(t *testing.T) {
+	var c redo.Changes
+	for i, name := range []string{"lr_critic", "batch"} {
+		c.Add(event.KnobChanged{ID: i + 1, Knob: name, Position: knob.At(18, knob.Learn, i)}, redo.Update)
+	}
+	mix := replay.Mix{Real: 4}
+	for i, want := range []string{"lr_critic", "batch"} {
+		if got := knobs(c.Sampled(mix, mix, knob.At(18+2*i, knob.Learn, 0))); len(got) != 1 || got[0] != want {
+			t.Errorf("in force in the update of step %d: %q", 18+2*i, got)
+		}
 	}
 }

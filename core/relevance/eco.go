@@ -89,6 +89,18 @@ func (c ECOConfig) Validate() error {
 	return nil
 }
 
+// ValidateCopies refuses a history in which no two observations of one of so many copies are
+// distant.
+func (c ECOConfig) ValidateCopies(copies int) error {
+	if least := copies * (c.Far + 2); c.History < least {
+		return fmt.Errorf("eco: history is %d, %d transitions of each of %d copies, but distant observations are more than %d actions apart (far): want at least %d", c.History, c.FirstRound(copies), copies, c.Far, least)
+	}
+	return nil
+}
+
+// FirstRound is the number of env steps of so many copies after which the network first learns.
+func (c ECOConfig) FirstRound(copies int) int { return c.History / copies }
+
 // ECO is episodic curiosity (Savinov et al. 2019; google-research/episodic-curiosity). Its
 // R-network, an embedding E and a comparator C, says how likely it is that two observations are few
 // actions apart. For each copy of the environment it has a memory of observations of the present
@@ -143,8 +155,8 @@ func NewECO(c ECOConfig, shape replay.Shape, f Frames, copies int, dev device.De
 	if copies < 1 || shape.Obs < 1 {
 		return nil, errors.New("eco: it needs env steps of an environment's copies")
 	}
-	if c.History/copies < 1 {
-		return nil, fmt.Errorf("eco: history is %d, want at least a transition of each of %d copies", c.History, copies)
+	if err := c.ValidateCopies(copies); err != nil {
+		return nil, err
 	}
 	s, steps := newECOStreams(seed), c.History/copies
 	m := &ECO{
@@ -165,7 +177,7 @@ func NewECO(c ECOConfig, shape replay.Shape, f Frames, copies int, dev device.De
 func (*ECO) Name() string { return "eco" }
 
 // Score writes F from the notes of rows transitions. It was computed when they were met, with the
-// network and the memory of that time.
+// network and the memory of that time; it is NaN if the network had not learned by then.
 func (m *ECO) Score(dst []float32, b *replay.Batch, rows int) error {
 	if !Tells(m, b, rows) {
 		return fmt.Errorf("relevance eco: %w", ErrUnmet)

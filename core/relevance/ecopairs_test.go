@@ -2,6 +2,7 @@ package relevance
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgrlab/core/rng"
@@ -91,5 +92,27 @@ func TestOrdersOfPairs(t *testing.T) {
 	}
 	if len(orders[0]) != 40 || same > 10 {
 		t.Errorf("%d pairs, %d in the same places in both epochs", len(orders[0]), same)
+	}
+}
+
+// A history is refused if, and only if, a copy has no two distant observations in it.
+func TestHistoriesWithoutDistantObservations(t *testing.T) {
+	c := smallECO()
+	for _, copies := range []int{1, 3} {
+		for steps := c.Far; steps < c.Far+4; steps++ {
+			h, p, s := newHistory(steps, copies, newShelf(steps*copies, three.Obs, Frames{})), pairs{}, &strolls{copies: copies, length: 100}
+			for range steps {
+				h.add(s.next())
+			}
+			distant := false
+			for round := range uint64(200) {
+				p.draw(&h, c, newECOStreams(5).pairs, round)
+				distant = distant || slices.ContainsFunc(p.all, func(q pair) bool { return !q.close })
+			}
+			c.History = copies * steps
+			if err := c.ValidateCopies(copies); distant != (err == nil) {
+				t.Errorf("%d env steps of %d copies: distant observations: %v, refused with: %v", steps, copies, distant, err)
+			}
+		}
 	}
 }

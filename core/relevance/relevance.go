@@ -3,6 +3,7 @@ package relevance
 import (
 	"errors"
 	"io"
+	"math"
 	"slices"
 
 	"pgrlab/core/replay"
@@ -57,8 +58,8 @@ type Counted interface {
 
 // Episodic is a Model whose F of a transition depends on what the transition's episode has met
 // before. It is given every env step, in order, and returns F of its transitions then. A caller
-// that keeps rows keeps F in their notes, where Score reads it; Score fails with ErrUnmet on a row
-// that was not met.
+// that keeps rows keeps F in their notes, where Score reads it, NaN for rows that were met before the
+// model had learned: see Judge. Score fails with ErrUnmet on a row that was not met.
 //
 // The model learns in rounds between two env steps, in slices. It is created only where all copies
 // of the environment step together and every env step is met.
@@ -97,6 +98,30 @@ func Tells(f Function, b *replay.Batch, rows int) bool {
 		return b.Notes != nil && !slices.ContainsFunc(b.Notes[:rows], func(n replay.Note) bool { return !n.Met })
 	}
 	return true
+}
+
+// Judge completes scores of f, in place. An Episodic function has no F for transitions that were met
+// before it had learned; they get the mean of the others. Judge returns nil if there are no others.
+func Judge(f Function, scores []float32) []float32 {
+	if _, told := f.(Episodic); !told {
+		return scores
+	}
+	sum, judged := 0.0, 0
+	for _, v := range scores {
+		if !math.IsNaN(float64(v)) {
+			sum += float64(v)
+			judged++
+		}
+	}
+	if judged == 0 {
+		return nil
+	}
+	for i, v := range scores {
+		if math.IsNaN(float64(v)) {
+			scores[i] = float32(sum / float64(judged))
+		}
+	}
+	return scores
 }
 
 // Scaled is a function whose paper scales F differently from Score.

@@ -13,8 +13,8 @@ type Note struct {
 	// Respawned says that the environment put the agent at s' within its episode, as at a goal: s'
 	// does not follow from s and a.
 	Respawned bool
-	// F is the relevance that was computed when the transition was met, see relevance.Episodic; 0
-	// if none was.
+	// F is the relevance that was computed when the transition was met, see relevance.Episodic; NaN
+	// if there was nothing that could judge it.
 	F float32
 }
 

@@ -13,10 +13,11 @@ import (
 // addBonus adds the bonus to the rewards of a batch whose first rows are real.
 func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 	strength := now.Settings.Bonus
-	if !r.Config.Bonus.Given() || strength == 0 {
+	follows := r.Config.Bonus.Scale == config.ScaleReturns
+	// Returns of F over frames cannot be made up for when a strength of 0 rises.
+	if !r.Config.Bonus.Given() || strength == 0 && !(follows && b.Frames != nil) {
 		return nil
 	}
-	follows := r.Config.Bonus.Scale == config.ScaleReturns
 	if follows && b.Frames == nil {
 		if err := r.followBonus(); err != nil {
 			return err
@@ -31,6 +32,9 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 	if follows && b.Frames != nil { // of the env step only: earlier ones are not kept with their rows
 		for i, v := range r.curious {
 			r.BonusReturn.add(uint64(i), r.Config.Agent.Gamma, scale*float64(v))
+		}
+		if strength == 0 {
+			return nil
 		}
 	}
 	switch r.Config.Bonus.Scale {

@@ -95,7 +95,7 @@ func (r *Replica) observe(now Now) error {
 	r.course.follow(r, rewards)
 	r.experience = agent.Experience{
 		Copies: len(r.envs), Step: uint64(now.Step), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
-		Rewards: rewards, Earned: r.rewards, Ends: r.ends, Respawned: r.respawned, F: r.Rounds.f,
+		Rewards: rewards, Earned: r.rewards, Ends: r.ends, Respawned: r.respawned, F: r.Rounds.judged,
 	}
 	if r.sight != nil {
 		r.experience.Seen, r.experience.NextSeen = r.sight.pass()

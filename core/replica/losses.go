@@ -125,7 +125,7 @@ func (s *LossSums) take() (l event.Losses, some bool) {
 		some = some || m.Loss.N > 0
 	}
 	l.Episodes = s.takeEpisodes()
-	some = some || s.Critic.N+s.Actor.N > 0
+	some = some || s.Critic.N+s.Actor.N+s.Bonus.N > 0 || l.Episodes != nil // these are measured without updates too
 	if s.Critic.N > 0 && !math.IsNaN(s.Latest.AlphaValue) {
 		alpha := run.Float(s.Latest.AlphaValue)
 		l.Alpha = &alpha

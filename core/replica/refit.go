@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"fmt"
+	"math"
 	"slices"
 
 	"pgrlab/core/generative"
@@ -32,11 +34,30 @@ func OwedOf(r *Replica, most int) int {
 	return most
 }
 
-// Tells says whether the function of that name, which r has built, can tell F of D_real: one
-// that learns in rounds cannot before the first.
-func Tells(r *Replica, name string) bool {
+// mostUnjudged is the share of D_real's rows whose F may be unknown in a fit with conditions. Rows
+// with a reward that a learner keeps from before the first round are fewer.
+const mostUnjudged = 0.1
+
+// Tells returns an error if the function of that name, which r has built, cannot tell F of D_real:
+// one that learns in rounds cannot before the first, nor until most rows were met after it.
+func Tells(r *Replica, name string) error {
 	m, told := r.models[name].(relevance.Episodic)
-	return !told || m.Learned()
+	if !told {
+		return nil
+	}
+	if !m.Learned() {
+		return fmt.Errorf("relevance %s has learned nothing yet", name)
+	}
+	unjudged, rows := 0, r.Real.Len()
+	for i := range rows {
+		if math.IsNaN(float64(r.Real.Note(i).F)) {
+			unjudged++
+		}
+	}
+	if float64(unjudged) > mostUnjudged*float64(rows) {
+		return fmt.Errorf("%d of %d rows of D_real were met before relevance %s could judge them", unjudged, rows, name)
+	}
+	return nil
 }
 
 // ScoreSlice is how many of rows transitions Score takes at a time.
@@ -73,6 +94,9 @@ func (r *Replica) ScoreRing(dst []float32, f relevance.Function, rows *replay.Ri
 // StartFit begins a fit of the generator to D_real (line 5 of Algorithm 1), with the
 // conditions that follow from the scores; nil: without conditions.
 func (r *Replica) StartFit(scores []float32, knobs generative.FitKnobs, refit uint64) error {
+	if scores != nil {
+		scores = relevance.Judge(r.scorer, scores)
+	}
 	r.Fit = inspect.FitLoss{Steps: knobs.Steps}
 	return r.Generator.StartFit(r.Real, scores, knobs, refit)
 }

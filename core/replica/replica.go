@@ -118,6 +118,7 @@ type State struct {
 	Bonus       moments // of F, if bonuses are divided by its standard deviation
 	BonusReturn bonusReturn
 	Losses      LossSums
+	Known       known
 
 	// From checkpoints older than Models: read, never written. See adoptModels.
 	Curiosity, RND modelState

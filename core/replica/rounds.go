@@ -14,6 +14,10 @@ type Rounds struct {
 	of  *Replica
 	met relevance.Met // the env step
 	f   []float32     // F of it, [K]; nil if there is no such function
+
+	// judged is F for the notes of its transitions, [K]. It is NaN, and not the 0 of f, where nothing
+	// has judged them: that 0 would count as more relevant than most of what is judged later.
+	judged []float32
 }
 
 // episodicNames are the relevance functions that are told of every env step.
@@ -32,6 +36,10 @@ func (o *Rounds) function() relevance.Episodic {
 // meet tells the function of the env step.
 func (o *Rounds) meet(now Now) error {
 	f, r := o.function(), o.of
+	o.judged = resized(o.judged, len(r.envs))
+	for i := range o.judged {
+		o.judged[i] = float32(math.NaN())
+	}
 	if f == nil {
 		o.f = nil
 		return nil
@@ -51,6 +59,9 @@ func (o *Rounds) meet(now Now) error {
 	if err := f.Meet(o.f, &o.met); err != nil {
 		return r.diverged("meet an env step", err)
 	}
+	if f.Learned() {
+		copy(o.judged, o.f)
+	}
 	r.Losses.addFamiliarity(f.Familiarity())
 	return nil
 }
@@ -67,11 +78,7 @@ func (o *Rounds) Unfilled() (bytes int64) {
 
 // note returns what is known of the transition of copy i.
 func (o *Rounds) note(i int) replay.Note {
-	n := replay.Note{Met: true, Respawned: o.of.respawned[i]}
-	if o.f != nil {
-		n.F = o.f[i]
-	}
-	return n
+	return replay.Note{Met: true, Respawned: o.of.respawned[i], F: o.judged[i]}
 }
 
 // score writes F of a batch to dst. If f is told of env steps, that is F of the env step as it

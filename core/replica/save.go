@@ -70,6 +70,7 @@ type savedEvaluation struct {
 // Saved returns what Restore takes. Scores are part of it between StartScoring and the end of
 // the fit to them; scored says whether the replica is there.
 func (r *Replica) Saved(scored bool) Saved {
+	noteKnown(&r.State)
 	s := Saved{
 		State: r.State, Fit: r.Fit,
 		Mix: r.Mix, Generated: r.generated, FReal: r.FReal, FSyn: r.FSyn, FAsked: r.FAsked,
@@ -175,6 +176,7 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 		return fmt.Errorf("half of an env step with frames of %d bytes is saved, the run's have %d", len(h.Frames), len(r.sight.next))
 	}
 	r.State = s.State
+	restoreKnown(&r.State)
 	r.adoptCopies()
 	r.adoptModels()
 	for _, name := range s.Parts {
@@ -208,6 +210,25 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 		}
 	}
 	return r.restoreEvaluation(s.Trial)
+}
+
+// known says which numbers behind pointers a checkpoint has. The encoder leaves out a 0 behind a
+// pointer, and with it that there is one. Older checkpoints have none of this; there such a 0 is
+// lost.
+type known struct{ LastReturn, Accuracy bool }
+
+// noteKnown is called before a checkpoint is encoded, restoreKnown after one is decoded.
+func noteKnown(s *State) {
+	s.Known = known{s.LastReturn != nil, s.Losses.Accuracy != nil}
+}
+
+func restoreKnown(s *State) {
+	if s.Known.LastReturn && s.LastReturn == nil {
+		s.LastReturn = new(float64)
+	}
+	if s.Known.Accuracy && s.Losses.Accuracy == nil {
+		s.Losses.Accuracy = new(float64)
+	}
 }
 
 // adoptModels moves the counters of an old checkpoint, which had two models as fields of their

@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"bytes"
+	"encoding/gob"
 	"reflect"
 	"testing"
 
@@ -33,5 +35,30 @@ func TestNoPartOfAReplicaIsForgotten(t *testing.T) {
 	}
 	if found < 5 {
 		t.Errorf("only %d parts found: the test looks in the wrong place", found)
+	}
+}
+
+// A last return of 0 is saved as one, and so is an accuracy; where there is none, none is restored.
+func TestZerosAreSaved(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		a, now := newReplica(t, tiny.Config())
+		if known {
+			a.LastReturn, a.Losses.Accuracy = new(float64), new(float64)
+		}
+		var file bytes.Buffer
+		if err := gob.NewEncoder(&file).Encode(a.Saved(false)); err != nil {
+			t.Fatal(err)
+		}
+		var saved Saved
+		if err := gob.NewDecoder(&file).Decode(&saved); err != nil {
+			t.Fatal(err)
+		}
+		b, _ := newReplica(t, tiny.Config())
+		if err := b.Restore(saved, now.Settings.Relevance); err != nil {
+			t.Fatal(err)
+		}
+		if (b.LastReturn != nil) != known || (b.Losses.Accuracy != nil) != known {
+			t.Errorf("known %v: restored are %v and %v", known, b.LastReturn, b.Losses.Accuracy)
+		}
 	}
 }

@@ -55,4 +55,18 @@ func TestCropsAreWhatABatchHolds(t *testing.T) {
 	}
 }
 
+// A batch without real rows has no frames to show.
+func TestNoCropsOfABatchOfSyntheticRows(t *testing.T) {
+	c := small()
+	x := newAgent(t, c, newDevice(t, 1))
+	s := newSession(x, newFilm(c, 40), 6)
+	s.update(t)
+	s.dream(6)
+	s.work.Source.Mix.Real = 0
+	s.update(t)
+	if got := x.Crops(); len(got) != 0 {
+		t.Errorf("%d crops of an older batch", len(got))
+	}
+}
+
 func clampTo(i, n int) int { return max(0, min(i, n-1)) }

@@ -30,6 +30,7 @@ func init() {
 			}
 			return configOf(d).latents()
 		},
+		NStep: func(d agent.Deps) int { return configOf(d).NStep },
 		Pace: func(d agent.Deps, start int) agent.Pace {
 			return agent.Pace{From: start, Updates: 1, Every: configOf(d).UpdateEvery}
 		},

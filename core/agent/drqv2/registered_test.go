@@ -1,9 +1,13 @@
 package drqv2_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/drqv2"
+	"pgrlab/core/replay"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -18,6 +22,49 @@ func TestOneGenerationOfLatents(t *testing.T) {
 		}
 		if err := states.Validate(); err != nil {
 			t.Errorf("%d generations of states: %v", retain, err)
+		}
+	}
+}
+
+// F of episodes as they are met, which takes an Observer, is neither offered nor counted.
+func TestNoRelevanceOfEpisodes(t *testing.T) {
+	c := tiny.Latents()
+	if all := c.Functions(); slices.Contains(all, "eco") || !slices.Contains(all, "curiosity") {
+		t.Errorf("a run may come to use %q", all)
+	}
+	c.Knobs.Relevance = "eco"
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), `relevance "eco" is of episodes as they are met`) {
+		t.Error(err)
+	}
+}
+
+// An episode must have a row of n env steps, unless it may come to a true end. Whatever the length
+// of episodes, the frames that are kept at least then always have one.
+func TestEpisodesHaveRows(t *testing.T) {
+	c, own := tiny.Pixels(), drqv2.DefaultSettings
+	of := tiny.Task()
+	for n, refused := range map[int]bool{60: false, 61: true} {
+		own.NStep = n
+		c.Agent.Own = agent.Own{"drqv2": own}
+		if of.Terminates = false; (c.CanMake(of) != nil) != refused || refused && !strings.Contains(c.CanMake(of).Error(), "agent.drqv2.n_step is 61, but an episode of task world has 60 env steps") {
+			t.Errorf("n %d: %v", n, c.CanMake(of))
+		}
+		if of.Terminates = true; c.CanMake(of) != nil {
+			t.Errorf("n %d before true ends: %v", n, c.CanMake(of))
+		}
+	}
+	own.NStep, c.Buffer = 3, 1
+	c.Agent.Own = agent.Own{"drqv2": own}
+	for length := own.NStep; length < 15; length++ {
+		frames := replay.NewFrames(1, 1, c.FrameCapacity(of), 1)
+		for step := range 40 {
+			if step%length == 0 {
+				frames.Begin(0, []byte{0})
+			}
+			if w := frames.Windows(own.NStep, c.Pixels.Stack, 1); step >= own.NStep && len(w.Runs) == 0 {
+				t.Fatalf("episodes of %d env steps: no row among %d frames behind step %d", length, frames.Len(), step)
+			}
+			frames.Add(0, []float32{0}, 0, []byte{0}, false)
 		}
 	}
 }

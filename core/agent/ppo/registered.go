@@ -13,7 +13,7 @@ func init() {
 	agent.Register(agent.Spec{
 		Name: "ppo", Doc: "PPO: a policy that chooses among actions and learns from each rollout a few times",
 		Source:   "Schulman et al. 2017",
-		Discrete: true, Synthetic: true, Takes: agent.TakesEither, Knobs: []string{"lr_actor", "entropy", "tv"},
+		Observes: true, Discrete: true, Synthetic: true, Takes: agent.TakesEither, Knobs: []string{"lr_actor", "entropy", "tv"},
 		Settings: DefaultSettings,
 		Check:    check,
 		Follows: func(d agent.Deps) string {

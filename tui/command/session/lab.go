@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,7 @@ you change F, the guidance ω and the synthetic share r, and see at once what th
 does to the return and to the dormant neurons.
 
 Without flags it asks what to run. The cursor starts on preset demo, which has something
-to show within minutes.`,
+to show within minutes. Where TERM is dumb it cannot ask: --plain starts the demo.`,
 		Example: `  pgrlab                                              choose what to run; enter starts the demo
   pgrlab --task cheetah-run --method pgr-curiosity --scale cpu
   pgrlab --preset demo --method sac                   the same without synthetic data
@@ -46,6 +47,9 @@ to show within minutes.`,
 				return cli.Usagef("needs a terminal: ssh -t, pgrlab train, or --plain")
 			}
 			if c.Flags().NFlag() == 0 {
+				if os.Getenv("TERM") == "dumb" {
+					return cli.Usagef("TERM is dumb, and without a screen nothing asks what to run: say it, as with --task, or start the demo with --plain")
+				}
 				return PickOnScreen(c.Context(), d, c.ErrOrStderr())
 			}
 			home, err := replay.SettingsHome(c.ErrOrStderr())

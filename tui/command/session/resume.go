@@ -45,7 +45,7 @@ func reopen(d cli.Deps, r *runflags.Flags, h *heir) (*session, error) {
 		return nil, err
 	}
 	if at == nil && rundir.Complete(dir, config.Steps) {
-		return nil, completed{dir}
+		return nil, completed{dir, beyond(config, dir)}
 	}
 	saving, err := savingOf(r)
 	if err != nil {
@@ -104,10 +104,10 @@ func longer(r *runflags.Flags, dir string) ([]byte, error) {
 }
 
 // completed says that there is nothing to resume; that is not a failure.
-type completed struct{ dir string }
+type completed struct{ dir, beyond string }
 
 func (c completed) Error() string {
-	return fmt.Sprintf("%s has made all its steps: --steps N, with a larger N, goes on beyond them", c.dir)
+	return fmt.Sprintf("%s has made all its steps; %s", c.dir, c.beyond)
 }
 
 // orComplete reports that a run was complete already and drops that error.
@@ -129,6 +129,9 @@ func (s *session) restore(device cli.Device) (*lab.Lab, error) {
 		}
 		l.Saving(s.saving)
 		s.said = append(s.said, s.room(l)...)
+		if short := s.config.TooShort(); short != "" {
+			s.said = append(s.said, short)
+		}
 		return l, nil
 	}
 	l, said, err := lab.Restore(s.config, s.task, device, s.folder, *s.resumption)

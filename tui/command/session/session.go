@@ -239,7 +239,7 @@ func (s *session) summary() []string {
 		}
 	}
 	dir := s.folder.Dir()
-	next := []string{"run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName), "go beyond its end: pgrlab --resume " + dir + " --steps N"}
+	next := []string{Again(dir, s.lab.Events(0)), beyond(s.config, dir)}
 	var gone *lab.DeviceGone
 	switch {
 	case errors.As(s.err, &gone) && gone.Saved:
@@ -255,6 +255,14 @@ func (s *session) summary() []string {
 		"run folder: " + dir,
 		"look again: pgrlab replay " + dir,
 	}, next...)
+}
+
+// beyond says how a complete run goes on: some that cannot be made longer can be forked.
+func beyond(c config.Config, dir string) string {
+	if _, err := c.Longer(c.Steps + 1); err != nil {
+		return "go beyond its end: pgrlab fork " + dir + " --steps N"
+	}
+	return "go beyond its end: pgrlab --resume " + dir + " --steps N"
 }
 
 // process is a process of this program.

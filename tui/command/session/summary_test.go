@@ -1,10 +1,13 @@
 package session
 
 import (
+	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/tiny"
 )
 
 // The result of a run is its last and its best return; for several seeds it is their mean, with the
@@ -24,5 +27,34 @@ func TestReached(t *testing.T) {
 	}
 	if one, more := Seeds(3, 1), Seeds(3, 4); one != "seed 3" || more != "seeds 3 to 6" {
 		t.Errorf("%q, %q", one, more)
+	}
+}
+
+// A fork, and a run that people changed, are not repeated by their config.toml alone.
+func TestHowARunIsMadeAgain(t *testing.T) {
+	for _, c := range []struct {
+		body any
+		want string
+	}{
+		{event.Noted{Text: "forked"}, "pgrlab --preset runs/a/config.toml"},
+		{event.KnobChanged{Obs: event.KnobObs{By: "schedule"}}, "pgrlab --preset runs/a/config.toml"},
+		{event.KnobChanged{Obs: event.KnobObs{By: "screen"}}, "pgrlab card runs/a"},
+		{event.Noted{Text: "forked at 300"}, "pgrlab card runs/a"},
+	} {
+		if got := Again("runs/a", []event.Event{{Body: c.body}}); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%+v: %q, want %q", c.body, got, c.want)
+		}
+	}
+}
+
+// A complete run that cannot be made longer is not told to be.
+func TestHowACompleteRunGoesOn(t *testing.T) {
+	c := tiny.Config()
+	if got := beyond(c, "runs/a"); !strings.HasSuffix(got, "pgrlab --resume runs/a --steps N") {
+		t.Errorf("%q", got)
+	}
+	c.Replay = config.Replay{Priority: config.PriorityTD, Beta: 0.4}
+	if got := beyond(c, "runs/a"); !strings.HasSuffix(got, "pgrlab fork runs/a --steps N") {
+		t.Errorf("%q", got)
 	}
 }

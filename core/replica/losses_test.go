@@ -1,0 +1,26 @@
+package replica
+
+import (
+	"testing"
+
+	"pgrlab/core/relevance"
+)
+
+// What was measured without an update has a line too: nothing is lost by taking it.
+func TestMeasurementsWithoutUpdates(t *testing.T) {
+	var s LossSums
+	if l, some := s.take(); some {
+		t.Errorf("nothing was measured: %+v", l)
+	}
+	s.Bonus.add(2)
+	if l, some := s.take(); !some || l.Bonus == nil || *l.Bonus != 2 || l.Critic != nil {
+		t.Errorf("a bonus: %v, %+v", some, l)
+	}
+	s.addFamiliarity(relevance.Familiarity{Entries: 3, P90: 0.5})
+	if l, some := s.take(); !some || l.Episodes == nil || *l.Episodes.P90 != 0.5 {
+		t.Errorf("episodes: %v, %+v", some, l)
+	}
+	if l, some := s.take(); some {
+		t.Errorf("all was taken: %+v", l)
+	}
+}
