@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,9 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
+	"golang.org/x/term"
 
+	"pgrlab/core/event"
 	"pgrlab/core/printable"
 	"pgrlab/tui/format"
 	"pgrlab/tui/history"
@@ -40,6 +43,8 @@ type plain struct {
 	seen    string                                  // the question whose answer was written last
 	staging string                                  // the staged values, as written
 	quit    bool
+	person  bool // types at a terminal
+	alone   bool // the input has ended
 }
 
 // teaching is where a lesson is.
@@ -49,13 +54,17 @@ type teaching struct {
 	part   lesson.LessonPart
 }
 
-// runPlain shows a run as lines until the input ends, a command leaves or ctx ends.
+// runPlain shows a run as lines until the input ends, a command leaves or ctx ends. A run has begun
+// before the end of its input leaves it, and a replay from a pipe or file goes on to its own end.
 func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outcome, error) {
 	out = printable.NewWriter(out)
 	r := lipgloss.NewRenderer(out)
 	r.SetColorProfile(termenv.Ascii)
 	o.Renderer, o.Picker = r, nil
 	p := &plain{Model: New(o), out: out, states: map[*history.Change]history.ChangeState{}}
+	if f, is := in.(*os.File); is {
+		p.person = term.IsTerminal(int(f.Fd()))
+	}
 	p.w, p.h = 200, 50
 	p.Relayout()
 	messages := make(chan tea.Msg, 16)
@@ -65,6 +74,9 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 	defer tick.Stop()
 	fmt.Fprintln(out, "pgrlab, one line per event. Type help, status, guidance 3, runs, lesson guidance, note TEXT, quit.")
 	for !p.quit {
+		if p.alone && p.leavable() {
+			return HungUp, nil
+		}
 		select {
 		case <-ctx.Done():
 			return Cancelled, nil
@@ -72,7 +84,8 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 			p.do(ctx, p.leaving.suspend(), messages)
 		case line, open := <-lines:
 			if !open {
-				return HungUp, nil
+				lines, p.alone = nil, true
+				break
 			}
 			p.do(ctx, p.typed(line), messages)
 			p.poll() // what the lab answers at once stands below the command
@@ -100,6 +113,12 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 	default:
 		return Detached, nil
 	}
+}
+
+// leavable says whether the end of the input may leave now.
+func (p *plain) leavable() bool {
+	plays := p.About.Replay && p.Snap != nil && p.Snap.State == event.Running
+	return p.Lab != nil && (p.person || !plays)
 }
 
 // readLines delivers the lines of in and closes the channel at the end.
@@ -297,10 +316,14 @@ func (p *plain) write() {
 			fmt.Fprintln(p.out, strings.TrimRight(p.events.EventText(l, 1000, 1)[0], " "))
 		}
 	}
-	for _, c := range p.History.Changes {
+	for _, l := range p.History.Lines {
+		c := l.Change
+		if c == nil {
+			continue
+		}
 		if state, ok := p.states[c]; !ok || state != c.State {
-			p.states[c] = c.State
-			fmt.Fprintln(p.out, strings.TrimRight(p.events.EventText(history.EventLine{Wall: c.Wall, Step: c.AskedStep, Kind: "knob", Change: c}, 1000, 1)[0], " "))
+			p.states[c], l.Wall = c.State, c.Wall
+			fmt.Fprintln(p.out, strings.TrimRight(p.events.EventText(l, 1000, 1)[0], " "))
 		}
 	}
 	if text := p.steering.StagedText(); text != p.staging {

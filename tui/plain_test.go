@@ -7,8 +7,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/testing/pace"
 	"pgrlab/tui/pane"
 )
@@ -173,6 +176,45 @@ func TestRefitThatNeverComes(t *testing.T) {
 	k.say("no", "")
 	k.say("quit", "leave it training")
 	k.leave()
+}
+
+// A run without input begins before its lines end, and a replay goes on to its end. A change made by
+// hand has the step at which it was made.
+func TestPlainWithoutInput(t *testing.T) {
+	begun := false
+	changed := event.KnobChanged{ID: 1, Knob: "guidance", From: knob.Number(1), To: knob.Number(3), Position: knob.After(1200)}
+	for about, c := range map[string]struct {
+		about pane.About
+		start func() (pane.Lab, error)
+		want  string
+	}{
+		"run": {pane.About{Config: fakeConfig()}, func() (pane.Lab, error) {
+			time.Sleep(time.Minute)
+			begun = true
+			return newFake(), nil
+		}, "pgrlab, one line per event"},
+		"replay": {pane.About{Config: fakeConfig(), Replay: true}, func() (pane.Lab, error) {
+			return NewReplay(fakeConfig(), "x", []event.Event{
+				{Step: 1200, Wall: time.Now(), Body: changed}, {Step: 7000, Wall: time.Now().Add(time.Minute), Body: event.Noted{Text: "the end"}},
+			}, 1, nil)
+		}, "the end"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var out bytes.Buffer
+			outcome, err := runPlain(ctx, Options{About: c.about, Start: c.start}, strings.NewReader(""), &out)
+			if outcome != HungUp || err != nil || !strings.Contains(out.String(), c.want) {
+				t.Errorf("%s: %v, %v, and no %q:\n%s", about, outcome, err, c.want, out.String())
+			}
+			if about == "replay" && (strings.Contains(out.String(), "-1 ") || !strings.Contains(out.String(), "1,200")) {
+				t.Error(out.String())
+			}
+		})
+	}
+	if !begun {
+		t.Error("the run never began")
+	}
 }
 
 func TestGoldenPlain(t *testing.T) {

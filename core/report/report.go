@@ -179,7 +179,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 		t.Rows = append(t.Rows, newRow(c, t, o))
 	}
 	if !slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.N > 0 }) {
-		return nil, fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
+		return nil, t.noneAtStep(cells)
 	}
 	if t.Threshold = o.Threshold; t.Threshold == 0 {
 		t.Threshold, t.ThresholdOf = halfOfBest(t.Rows)
@@ -190,6 +190,22 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	t.compare()
 	t.Differences = differences(t)
 	return t, nil
+}
+
+// noneAtStep says why no run has a score at the task's step.
+func (t *Task) noneAtStep(cells []*Cell) error {
+	begin := math.MaxInt
+	for _, c := range cells {
+		for _, s := range c.Seeds {
+			if series := s.Series(Return); last(series) >= t.Step {
+				begin = min(begin, first(series))
+			}
+		}
+	}
+	if begin < math.MaxInt {
+		return fmt.Errorf("%s: no run was evaluated by step %s, the first one at %s: choose a later one", t.Task, Count(t.Step), Count(begin))
+	}
+	return fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
 }
 
 // newRow computes the numbers of a cell at the task's step.

@@ -44,11 +44,15 @@ part, are equal byte for byte.`,
 		Short: "print the first difference between two journals (status 1 if there is one)",
 		Long: `Compares the deterministic parts of two journals. Prints nothing and returns 0
 when they are the same; otherwise prints the first differing line of each and
-returns 1. The line number counts canonical lines.`,
+returns 1, or 2 if one cannot be read. The line number counts canonical lines.`,
 		Example: "  pgrlab journal diff runs/a runs/b",
 		Args:    cli.ExactArgs(2, "two run folders or journals"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return diffJournals(c.OutOrStdout(), args[0], args[1])
+			err := diffJournals(c.OutOrStdout(), args[0], args[1])
+			if err == (errDiffer{}) {
+				return err
+			}
+			return cli.AsUsage(err) // status 1 says that they differ
 		},
 	})
 	return c

@@ -113,6 +113,7 @@ func TestReportLines(t *testing.T) {
 		{"report", "young"},
 		{"report", "good", "--step", "-1"},
 		{"report", "good", "--step", "5000"},
+		{"report", "good", "--step", "500"},
 		{"report", "good", "--figure", "curvs"},
 		{"report", "good", "--figure", "fig-projection"},
 		{"report", "good", "--figure", "fig-dormant"},

@@ -16,6 +16,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/tui/command"
 	"pgrlab/tui/command/cli"
 )
 
@@ -50,6 +51,15 @@ func TestForkOfAFinishedRunHasALength(t *testing.T) {
 		case c.says != "" && (status != cli.StatusUsage || stdout != "" || !strings.Contains(said, c.says) || strings.Count(said, "\n") != 1):
 			t.Errorf("fork %v: status %d: %s%q", c.args, status, stdout, said)
 		}
+	}
+	stderr.Reset()
+	if status, _ := pgrlab(t, d, &stderr, "fork", "whole", "--steps", "80", "--out", "longer"); status != cli.StatusUsage || !strings.Contains(stderr.String(), "longer exists") {
+		t.Errorf("a second fork there: status %d: %s", status, stderr.String())
+	}
+	stderr.Reset()
+	terminal := openTerminal(t)
+	if status := command.Main(t.Context(), d, []string{"fork", "whole", "--steps", "80", "--out", "seen"}, terminal, terminal, &stderr); status != cli.StatusDone || stderr.String() != "begin it: pgrlab train --resume seen\n" {
+		t.Errorf("on a terminal: status %d: %s", status, stderr.String())
 	}
 	train("--resume", "longer")
 	if n := types(t, "longer"); n[event.TypeDone] != 1 || !strings.Contains(stderr.String(), "80 of 80 steps") {
@@ -139,6 +149,9 @@ func TestLengthsThatARunCannotHave(t *testing.T) {
 		if status := train("--preset", dir+".toml", "--out", dir); status != cli.StatusDone {
 			t.Fatalf("%s: status %d:\n%s", dir, status, stderr.String())
 		}
+		if says, longer := stderr.String(), "pgrlab --resume "+dir+" --steps N"; strings.Contains(says, longer) != (dir == "plain") || strings.Contains(says, "pgrlab fork "+dir+" --steps N") == (dir == "plain") {
+			t.Errorf("%s: at its end it says\n%s", dir, says)
+		}
 	}
 	before := map[string]string{}
 	for _, dir := range []string{"plain", "prioritized"} {
@@ -160,6 +173,9 @@ func TestLengthsThatARunCannotHave(t *testing.T) {
 		if err != nil || string(text)+canonical(t, c.dir) != before[c.dir] {
 			t.Errorf("%s is not what it was (%v)", c.dir, err)
 		}
+	}
+	if status, _ := pgrlab(t, d, &stderr, "fork", "prioritized", "--steps", "70"); status != cli.StatusDone {
+		t.Errorf("the fork: status %d, %q", status, stderr.String())
 	}
 	if status := train("--resume", "plain"); status != cli.StatusDone || !strings.Contains(stderr.String(), "has made all its steps") {
 		t.Errorf("as it is: status %d, %q", status, stderr.String())

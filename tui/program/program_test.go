@@ -285,6 +285,21 @@ func TestLeavingBeforeTheStart(t *testing.T) {
 	}
 }
 
+// Where there can be no screen, the first screen is refused instead of opened without a question.
+func TestNoFirstScreenOnADumbTerminal(t *testing.T) {
+	d := setUp(t)
+	t.Setenv("TERM", "dumb")
+	terminal := openTerminal(t)
+	d.Screen = func(context.Context, tui.Options) (tui.Outcome, error) {
+		t.Error("a screen opens")
+		return tui.Detached, nil
+	}
+	var stderr bytes.Buffer
+	if status := command.Main(context.Background(), d, nil, terminal, terminal, &stderr); status != cli.StatusUsage || !strings.Contains(stderr.String(), "--plain") {
+		t.Errorf("status %d, stderr\n%s", status, stderr.String())
+	}
+}
+
 // openTerminal opens a terminal for the test.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()

@@ -206,6 +206,9 @@ func TestASweepLeavesOutWhatHasResults(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("second", "0000-cartpole-swingup-sac-s0", "run")); err == nil {
 		t.Error("what stood in the file was done again")
 	}
+	if said := sweepTo("none", "0-1"); !strings.Contains(said, "pgrlab report study.csv --figure") {
+		t.Errorf("a sweep without a run of its own does not name the file:\n%s", said)
+	}
 	if err := os.WriteFile("study.csv", before, 0o666); err != nil { // as if the sweep was killed before it was written
 		t.Fatal(err)
 	}

@@ -46,6 +46,7 @@ func (r *refitFlags) bind(f *pflag.FlagSet, refits *bool) {
 	f.BoolVar(refits, "refit", false, "fit a generator to the real transitions, and evaluate it")
 	f.StringArrayVar(&r.set, "set", nil, "`KEY=VALUE` with --refit or --what-if: a knob of refits, or a key of config.toml such as generator.width; repeatable")
 	f.Float64SliceVar(&r.guidances, "guidance", []float64{0, 1, 2}, "`ω[,ω…]` with --refit or --what-if: guidance of the generations")
+	f.Lookup("guidance").DefValue = "0,1,2" // without the zeros of floats
 	f.Float64Var(&r.heldOut, "held-out", 0.1, "`SHARE` with --refit: share of the real transitions to hold out of the fit")
 }
 

@@ -31,12 +31,13 @@ another terminal, or one that train began.
 ` + whichRun + `
 
 Several screens may show the same run. The first one drives; at the others D takes over.
-q leaves, and the run goes on, whatever becomes of this terminal; ctrl+\ leaves at once
-even if the run does not answer, and ctrl-z suspends the screen, not the run. When the
-run ends the screen stays.
+q asks how to leave; the run goes on, whatever becomes of this terminal. ctrl+\ leaves
+at once even if the run does not answer, and ctrl-z suspends the screen, not the run.
+When the run ends the screen stays.
 
---plain prints lines instead, and takes commands as lines: quit leaves. The end of a
-file or pipe with commands does not leave, so that a log goes on until the run ends.
+--plain prints lines instead, and takes commands as lines: detach leaves, quit asks
+first. The end of a file or pipe with commands does not leave, so that a log goes on
+until the run ends.
 
 A run in a Slurm job on another machine is reached by a step of that job (srun
 --overlap), if this program and the run's folder are on a disk that both machines see.`,

@@ -3,12 +3,10 @@ package attach
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/report"
-	"pgrlab/core/run"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/replay"
@@ -61,7 +59,7 @@ func afterEnd(dir string, w io.Writer) error {
 		return err
 	}
 	said := fmt.Sprintf("%s on %s, %s: %s steps", r.Method, r.Task, session.Seeds(r.Seed, len(r.Members)), report.Count(r.Step)) + session.Reached(events)
-	next := "run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName)
+	next := session.Again(dir, events)
 	if !r.Done {
 		next = "go on: pgrlab --resume " + dir
 	}

@@ -30,6 +30,9 @@ func WriteTable(w io.Writer, heading []string, rows [][]string) error {
 
 // WriteFile writes a file in one step: never a part of it, and nothing after an error.
 func WriteFile(path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("write %s: that is a folder: name a file", path)
+	}
 	f, err := temporary(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)

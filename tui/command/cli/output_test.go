@@ -87,3 +87,11 @@ func TestFilesAreWrittenAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// A folder is not a file to write.
+func TestAFolderIsNoFile(t *testing.T) {
+	err := WriteFile(t.TempDir(), func(io.Writer) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "that is a folder") {
+		t.Error(err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
+	"pgrlab/tui/command/terminal"
 )
 
 // Command is fork.
@@ -39,6 +40,9 @@ did.`,
 			dirs, err := forks(args[0], set, pairs, steps, out, func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) })
 			for _, dir := range dirs {
 				fmt.Fprintln(c.OutOrStdout(), dir)
+			}
+			if len(dirs) == 1 && terminal.IsTerminal(c.OutOrStdout()) {
+				fmt.Fprintln(c.ErrOrStderr(), "begin it: pgrlab train --resume "+dirs[0])
 			}
 			return err
 		},
@@ -72,6 +76,9 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 	}
 	if config.Steps, err = length(name, from.Step, config.Steps, steps); err != nil {
 		return nil, err
+	}
+	if out != "" && pairs == 0 && rundir.Exists(out) {
+		return nil, cli.Usagef("fork %s: %s exists: choose another --out", name, out)
 	}
 	if out == "" {
 		out = fmt.Sprintf("%s-fork-%s", filepath.Clean(parent), strings.NewReplacer("/", "-", ":", "-").Replace(from.Position))

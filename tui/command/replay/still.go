@@ -38,8 +38,11 @@ func (f stillFlags) draw(name string) error {
 	if err != nil {
 		return fmt.Errorf("replay: %w", err)
 	}
+	if len(events) == 0 {
+		return fmt.Errorf("replay: %s: its journal is empty", dir)
+	}
 	at := f.step
-	if at < 0 && len(events) > 0 {
+	if at < 0 {
 		at = events[len(events)-1].Step
 	}
 	frame, err := tui.Still(o.About, events, at, w, h)

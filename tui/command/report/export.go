@@ -92,7 +92,7 @@ func ExportCommand(d cli.Deps) *cobra.Command {
 	f.BoolVar(&r.weights, "weights", false, "export the policy's weights")
 	f.BoolVar(&r.loader, "show-loader", false, "print a program that reads the exported weights")
 	f.StringVar(&r.buffer, "buffer", "", "`real|syn` export real or synthetic transitions")
-	cli.CountVar(f, &r.member, "member", 0, 0, "`I` member of a cohort, from 0")
+	cli.CountVar(f, &r.member, "member", -1, 0, "`I` with --weights or --buffer: member of a cohort, from 0")
 	cli.CountVar(f, &r.step, "step", -1, 0, "`N` with --buffer: step of the checkpoint (default: the latest)")
 	f.StringVar(&r.out, "out", "", "`PATH` where to write (default: stdout for csv, else a name made from the run's, in this folder)")
 	return c
@@ -113,6 +113,10 @@ func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writ
 		return err
 	case len(args) == 0:
 		return cli.Usagef("export: needs one run folder: see pgrlab export --help")
+	case r.step >= 0 && r.buffer == "":
+		return cli.Usagef("export: --step goes with --buffer: leave it out")
+	case r.member >= 0 && r.format != "":
+		return cli.Usagef("export: --member goes with --weights and --buffer: leave it out")
 	case r.format != "" && !slices.Contains(formats, r.format):
 		return cli.AsUsage(fmt.Errorf("export: %w", presets.Unknown("format", r.format, formats, "pgrlab export --help")))
 	case r.buffer != "" && !slices.Contains(buffers, r.buffer):
@@ -138,6 +142,10 @@ func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writ
 // write writes what the flags ask for.
 func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writer) error {
 	base := rundir.Name(of.Dir)
+	r.member = max(0, r.member)
+	if r.format == "" && len(of.Members) > 1 {
+		base += fmt.Sprintf("-member%d", r.member)
+	}
 	switch {
 	case r.format == "csv" && r.out == "":
 		return of.CSV(stdout)

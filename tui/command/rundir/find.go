@@ -110,6 +110,7 @@ func Free(dir string) string {
 // Checkpoint finds the checkpoint that DIR or DIR@STEP refers to, among those from which a run
 // continues beyond it.
 func Checkpoint(name string) (run.Found, error) {
+	damaged := ""
 	dir, at, err := SplitPosition(name)
 	if err != nil {
 		return run.Found{}, err
@@ -117,17 +118,26 @@ func Checkpoint(name string) (run.Found, error) {
 	if dir, err = Find(dir); err != nil {
 		return run.Found{}, err
 	}
+	if !Exists(dir) {
+		return run.Found{}, cli.Usagef("%s: there is no such run folder", dir)
+	}
 	all, err := run.Checkpoints(dir)
 	if err != nil {
 		return run.Found{}, err
 	}
 	for _, c := range all {
+		if c.Err != nil {
+			damaged = fmt.Sprintf("; %s cannot be read: %v", filepath.Base(c.Path), c.Err)
+		}
 		var p knob.Position
 		if c.Err == nil && !c.Ended && (at == nil || p.UnmarshalText([]byte(c.Position)) == nil && !at.Before(p)) {
 			return c, nil
 		}
 	}
-	return run.Found{}, cli.Usagef("%s: there is no checkpoint at or before that step", name)
+	if at == nil {
+		return run.Found{}, cli.Usagef("%s: there is no checkpoint to continue from%s", name, damaged)
+	}
+	return run.Found{}, cli.Usagef("%s: there is no checkpoint at or before that step%s", name, damaged)
 }
 
 // SplitPosition splits DIR@STEP or DIR@STEP/PHASE:I; without @ the position is nil.
@@ -211,7 +221,9 @@ func OpenJournal(path string) (io.ReadCloser, error) {
 	}
 	var f io.ReadCloser
 	if info.IsDir() {
-		f, err = run.OpenFile(path, run.JournalName)
+		if f, err = run.OpenFile(path, run.JournalName); err != nil {
+			return nil, fmt.Errorf("read journal of %s: %w", path, err)
+		}
 	} else {
 		f, err = os.Open(path) // by its name, whatever kind of file it is
 	}

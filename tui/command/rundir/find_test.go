@@ -62,6 +62,28 @@ func TestTheStandingOfALongRun(t *testing.T) {
 	}
 }
 
+// Why there is no checkpoint to continue from is said: a step that was not given is not to blame.
+func TestNoCheckpoint(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("empty", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join("damaged", run.CheckpointsName), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join("damaged", run.CheckpointsName, "9.ckpt"), []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"nosuch": "no such run folder", "empty": "empty: there is no checkpoint to continue from", "empty@5": "at or before that step",
+		"damaged": "there is no checkpoint to continue from; 9.ckpt cannot be read: ",
+	} {
+		if _, err := Checkpoint(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
 // A run whose journal ends with done is complete, also if its saved states were analysed later.
 func TestACompleteRunIsAnalysed(t *testing.T) {
 	examined := fmt.Sprintf(`{"type":"examined","step":5,"text":"%s"}`+"\n", strings.Repeat("-", 10_000))

@@ -318,7 +318,7 @@ func (f *sweepFlags) shown(parent context.Context, g *sweep.Grid, w io.Writer, f
 	if errors.As(err, &s) {
 		return err
 	}
-	for _, after := range []error{file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing)} {
+	for _, after := range []error{file.keep(g.Jobs, w), sweepResults(w, g, f.out, file)} {
 		if err == nil {
 			err = after
 		}

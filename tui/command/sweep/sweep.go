@@ -2,12 +2,14 @@ package sweep
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -16,11 +18,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/ssh"
 	"pgrlab/presets"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/command/terminal"
 )
@@ -210,6 +214,9 @@ func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 		}
 		return g, err
 	}
+	if rundir.Exists(filepath.Join(f.out, run.JournalName)) {
+		return nil, cli.Usagef("sweep %s: that is the folder of a run: choose another --out", f.out)
+	}
 	jobs, configs, err := f.expand(d, stderr)
 	if err != nil {
 		return nil, err
@@ -262,7 +269,7 @@ func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uin
 	r := f.flags(problem, method, v, seed)
 	c, _, err := r.ConfigureElsewhere(d)
 	if err != nil {
-		return sweep.Job{}, nil, fmt.Errorf("sweep %s %s: %w", problem, method, err)
+		return sweep.Job{}, nil, fmt.Errorf("sweep %s: %w", cmp.Or(strings.TrimSpace(problem+" "+method), f.preset), err)
 	}
 	if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
 		return sweep.Job{}, nil, cli.Usagef("sweep: device %s of the preset: choose GPUs with --device", c.Device)
@@ -294,7 +301,10 @@ func parseSeeds(text string) ([]uint64, error) {
 		if err == nil && isRange {
 			b, err = strconv.ParseUint(to, 10, 64)
 		}
-		if err != nil || b < a || b-a >= maxSeeds {
+		if err == nil && b >= a && b-a >= maxSeeds {
+			return nil, cli.Usagef("--seeds %s: %q are too many: want at most %d", text, part, maxSeeds)
+		}
+		if err != nil || b < a {
 			return nil, cli.Usagef("--seeds %s: %q is not a seed or a range: want for example 0-4,7", text, part)
 		}
 		for s := a; ; s++ {
@@ -350,7 +360,7 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	err = v.follow(ctx, say, ended)
 	unregister(err)
 	if f.element == "" && err == nil { // otherwise it is only a part of the sweep
-		err = errors.Join(file.keep(g.Jobs, w), sweepResults(w, g, f.out, file.standing))
+		err = errors.Join(file.keep(g.Jobs, w), sweepResults(w, g, f.out, file))
 	}
 	var s cli.Signalled
 	if err != nil && !errors.As(err, &s) {

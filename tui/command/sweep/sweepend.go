@@ -13,9 +13,10 @@ import (
 )
 
 // sweepResults writes what a sweep has found so far, and which commands tell more. A sweep without
-// any evaluation yet has no table. For the jobs that were left out it uses the results in standing.
-func sweepResults(w io.Writer, g *sweep.Grid, out string, standing []*report.Run) error {
-	runs := slices.Clone(standing)
+// any evaluation yet has no table. For the jobs that were left out it uses the results that stand
+// in file.
+func sweepResults(w io.Writer, g *sweep.Grid, out string, file *sweepResultsFile) error {
+	runs := slices.Clone(file.standing)
 	for _, j := range g.Jobs {
 		r, err := results.LoadRun(g.Run(j))
 		if err != nil {
@@ -34,6 +35,10 @@ func sweepResults(w io.Writer, g *sweep.Grid, out string, standing []*report.Run
 	if err := all.Summary(w); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "figures, the paper's numbers and more: pgrlab report %s --figure curves --out %s\n", out, filepath.Join(out, "report"))
+	from := out
+	if len(runs) == len(file.standing) { // no run is below out
+		from = file.path
+	}
+	_, err = fmt.Fprintf(w, "figures, the paper's numbers and more: pgrlab report %s --figure curves --out %s\n", from, filepath.Join(out, "report"))
 	return err
 }
