@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/config"
 	"testing/fstest"
 
 	"pgrlab/core/knob"
@@ -143,7 +145,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add("agent = { hidden = [1, 2], gamma = nan }\n")
 	f.Add("task = '''\n'''\n[[schedule]]\n")
 	f.Fuzz(func(t *testing.T, doc string) {
-		c, err := Decode("fuzz.toml", []byte(doc))
+		var c, back config.Config
+		err := decode("fuzz.toml", doc, &c)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "read preset: fuzz.toml") || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("error is not one line with the file: %q", err)
@@ -154,7 +157,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := Decode("again.toml", once)
+		err = decode("again.toml", string(once), &back)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, once)
 		}

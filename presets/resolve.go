@@ -269,9 +269,13 @@ func Encode(c config.Config) ([]byte, error) {
 }
 
 // Decode reads a complete configuration, as Encode writes it; file names it in
-// errors. Keys that the document lacks are zero.
+// errors. Keys that the document lacks are zero; without task and method it is not a
+// configuration of a run.
 func Decode(file string, doc []byte) (config.Config, error) {
 	var c config.Config
 	err := decode(file, string(doc), &c)
+	if err == nil && (c.Task == "" || c.Method == "") {
+		err = fmt.Errorf("read preset: %s: not the configuration of a run: it has no task or no method", file)
+	}
 	return c, err
 }

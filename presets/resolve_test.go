@@ -260,9 +260,12 @@ func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
 // A configuration from before entropy and TV became knobs is read as one with these knobs; a key
 // that exists nowhere is still refused.
 func TestKeysThatMoved(t *testing.T) {
-	c, err := Decode("config.toml", []byte("steps = 7\n[agent.ppo]\nentropy = 0.5\nepochs = 3\n[environment]\ntv = 'noise'\n"))
+	c, err := Decode("config.toml", []byte("task = 't'\nmethod = 'm'\nsteps = 7\n[agent.ppo]\nentropy = 0.5\nepochs = 3\n[environment]\ntv = 'noise'\n"))
 	if err != nil || c.Knobs.Entropy != 0.5 || c.Knobs.TV != "noise" || c.Steps != 7 {
 		t.Errorf("entropy %g, tv %q, %d steps, %v", c.Knobs.Entropy, c.Knobs.TV, c.Steps, err)
+	}
+	if _, err := Decode("config.toml", nil); err == nil || !strings.Contains(err.Error(), "config.toml: not the configuration of a run") {
+		t.Errorf("an empty document: %v", err)
 	}
 	if _, err := Decode("config.toml", []byte("[environment]\ntv = 'noise'\nrepeet = 2\n")); err == nil || !strings.Contains(err.Error(), "repeet") {
 		t.Errorf("%v", err)

@@ -164,3 +164,23 @@ func TestPreviewOfAWatchingScreen(t *testing.T) {
 	s.Update(polled{})
 	s.contains(t, "step 4 of 6")
 }
+
+// A value that the run has already cannot be staged: the lesson says so and goes on once it is
+// another one.
+func TestALessonStagesAValueThatTheRunHas(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("set guidance 0")
+	s.fake.advance(5000)
+	s.Update(polled{})
+	s.typeLine("lesson guidance")
+	s.goTo(t, 2, lesson.Reading)
+	s.press("enter")
+	s.contains(t, "✗ the run has ω guidance = 0 already: give it another value first, with :set guidance VALUE", "step 3 of ")
+	s.typeLine("set guidance 1")
+	s.fake.advance(5000)
+	s.Update(polled{})
+	s.press("enter")
+	if v, staged := s.steering.Staged["guidance"]; s.lessons.At != 3 || !staged || v.Number != 0 {
+		t.Errorf("step %d, part %d, staged %v\n%s", s.lessons.At+1, s.lessons.Part, v, s.View())
+	}
+}

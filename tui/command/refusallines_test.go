@@ -116,6 +116,7 @@ var refusals = []struct {
 	{"train --checkpoint-every -5m", 2, "want more than 0s"},
 	{"train --disk lots", 2, "want a size, for example 5GiB"},
 	{"train --disk -1GiB", 2, "want a size"},
+	{"train --disk 5", 2, "--disk 5: want a size, for example 5GiB"},
 	{"train --gpu-mem NaN", 2, "want a size"},
 	{"train --precision fp8", 2, "fp32"},
 	// what to run

@@ -207,8 +207,14 @@ func (x *Lessons) carryOut(s presets.Step) error {
 	if s.Stage == "" {
 		return nil
 	}
-	err := x.stageText(s.Stage)
-	x.lookAt(s.Focus)
+	a, err := x.ParseAssignment(s.Stage)
+	if err == nil {
+		err = x.stageText(s.Stage)
+		x.lookAt(s.Focus)
+	}
+	if _, staged := x.Staged[a.Knob.Name]; err == nil && !staged {
+		err = fmt.Errorf("the run has %s = %s already: give it another value first, with :set %s VALUE", x.KnobTitle(a.Knob.Name), pane.Readable(a.Value), a.Knob.Name)
+	}
 	return err
 }
 

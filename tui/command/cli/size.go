@@ -14,7 +14,10 @@ var sizes = []struct {
 	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}, {"", 1},
 }
 
-// ParseSize reads "5GiB", "500 MB" or a number of bytes.
+// leastSize is the smallest size that is no slip, as "4" for 4GiB is one: no run fits below it.
+const leastSize = 1 << 20
+
+// ParseSize reads "5GiB", "500 MB" or a number of bytes, from 1 MiB on.
 func ParseSize(text string) (int64, error) {
 	for _, s := range sizes {
 		number, ok := strings.CutSuffix(strings.ToLower(strings.TrimSpace(text)), strings.ToLower(s.unit))
@@ -22,7 +25,7 @@ func ParseSize(text string) (int64, error) {
 			continue
 		}
 		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || !(n*s.bytes >= 1 && n*s.bytes < 1<<62) {
+		if err != nil || !(n*s.bytes >= leastSize && n*s.bytes < 1<<62) {
 			return 0, fmt.Errorf("%q is no size", text)
 		}
 		return int64(n * s.bytes), nil
