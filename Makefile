@@ -36,10 +36,12 @@ CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binar
 # goroutines: the rest has one, and takes minutes under the detector. Left out are the
 # binary's tests, which take eight minutes with the detector and wait for processes, most of
 # which run without it; charts and the kernels of the CPU, which start no goroutines (package
-# cpu runs the kernels in workers); and the seeds of fuzz tests, which read files on one
-# goroutine.
+# cpu runs the kernels in workers); the seeds of fuzz tests, which read files on one
+# goroutine; and tests that resume a run from many places: they compute the same parts again
+# and again, of which other tests have each once.
 RACE     := ./core/lab/... ./core/replica ./core/checkpoint ./core/offline ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
             ./core/device/cuda/driver ./core/testing/emulator ./core/testing/ptx
+UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$
 
 # make test runs go vet itself, so go test need not run it again for each package. A busy
 # machine may take longer than the ten minutes that go test allows a package by default.
@@ -67,7 +69,7 @@ test: physics
 
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -skip '^Fuzz' $(ONCE) $(TESTFLAGS) $$($(GO) list $(RACE) | grep -vE '/tui/(program|chart)$$|/cpu/kernel')
+	CGO_ENABLED=1 $(GO) test -race -skip '$(UNRACED)' $(ONCE) $(TESTFLAGS) $$($(GO) list $(RACE) | grep -vE '/tui/(program|chart)$$|/cpu/kernel')
 
 # Runs the tests against Slurm's own daemons, with two nodes on this machine; needs root,
 # slurm-wlm and munge. With PGRLAB_SLURM=slow the tests also let time limits pass, take nodes
