@@ -143,7 +143,7 @@ func (t *Task) square(b *bufio.Writer, cell func(i, j int) string) {
 	}
 	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" --- |", len(t.Rows)))
 	for i, r := range t.Rows {
-		fmt.Fprintf(b, "| %d %s (n=%d) |", i+1, r.Label, r.N)
+		fmt.Fprintf(b, "| %d %s (n=%d) |", i+1, r.name, r.N)
 		for j := range t.Rows {
 			if i == j {
 				fmt.Fprint(b, " |")

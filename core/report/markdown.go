@@ -55,21 +55,24 @@ func (t *Task) markdown(b *bufio.Writer) {
 	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
 	for _, r := range t.Rows {
 		fmt.Fprintf(b, "| %s |\n", strings.Join([]string{
-			r.Label, r.Scale, r.returned(), r.interquartile(), r.Area.text(r.N), r.reached(), reports(r.Reported, false), reports(r.Reported, true),
+			r.name, r.Scale, r.returned(), r.interquartile(), r.Area.text(r.N), r.reached(), reports(r.Reported, false), reports(r.Reported, true),
 		}, " | "))
+	}
+	for _, v := range t.variants {
+		fmt.Fprintf(b, "\n%s.\n", v)
 	}
 	for _, r := range t.Rows {
 		if r.Frames > 0 {
-			fmt.Fprintf(b, "\n%s sees pixels: an env step is %d %s of the task, step %s is frame %s.\n", r.Label, r.Frames, plural(r.Frames, "frame"), Count(t.Step), Count(t.Step*r.Frames))
+			fmt.Fprintf(b, "\n%s sees pixels: an env step is %d %s of the task, step %s is frame %s.\n", r.name, r.Frames, plural(r.Frames, "frame"), Count(t.Step), Count(t.Step*r.Frames))
 		}
 		if r.Touched != "" {
-			fmt.Fprintf(b, "\n%s was changed by hand while it ran, and is not to be compared with clean rows as if it were one of them: `%s`\n", r.Label, r.Touched)
+			fmt.Fprintf(b, "\n%s was changed by hand while it ran, and is not to be compared with clean rows as if it were one of them: `%s`\n", r.name, r.Touched)
 		}
 		if n := len(r.Changed); n > 0 {
-			fmt.Fprintf(b, "\n%s: numbers of %d %s may have been changed afterwards, see below.\n", r.Label, n, plural(n, "run"))
+			fmt.Fprintf(b, "\n%s: numbers of %d %s may have been changed afterwards, see below.\n", r.name, n, plural(n, "run"))
 		}
 		if r.Missing > 0 {
-			fmt.Fprintf(b, "\n%s: %d more %s did not get to step %s.\n", r.Label, r.Missing, plural(r.Missing, "seed"), Count(t.Step))
+			fmt.Fprintf(b, "\n%s: %d more %s did not get to step %s.\n", r.name, r.Missing, plural(r.Missing, "seed"), Count(t.Step))
 		}
 	}
 	t.measured(b, generatedMeasures, func(r *Row) []Measured { return r.Generated })

@@ -96,7 +96,7 @@ func (t *Task) measured(b *bufio.Writer, kinds measures, of func(*Row) []Measure
 		if all == nil {
 			continue
 		}
-		cells := []string{r.Label}
+		cells := []string{r.name}
 		for _, m := range all {
 			cells = append(cells, m.text(m.N))
 		}

@@ -59,6 +59,8 @@ type Task struct {
 	Better [][]*Better `json:"better,omitempty"`
 	// Differences between the rows, for each quantity that they have.
 	Differences []Differences `json:"differences,omitempty"`
+
+	variants []string // what the long ones are, see nameRows
 }
 
 // Row holds the numbers of a cell. Statistics that need MinSeeds seeds are missing if
@@ -89,6 +91,7 @@ type Row struct {
 
 	Reported []Reported `json:"reported,omitempty"` // the paper's first
 	cell     *Cell
+	name     string // see nameRows
 }
 
 // Spread holds a number for each seed, with mean and deviation.
@@ -156,6 +159,7 @@ func New(runs []*Run, o Options) (*Report, error) {
 		r.Tasks = append(r.Tasks, task)
 		cells = cells[n:]
 	}
+	nameRows(r.Tasks)
 	r.Aggregate = r.aggregate(o)
 	return r, nil
 }

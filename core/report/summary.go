@@ -17,15 +17,15 @@ func (t *Task) alike() bool {
 
 // Summary writes the returns as a table for a terminal, with a line for each row: the
 // number of its seeds, their returns and, with enough seeds, the interval of their
-// interquartile mean.
+// interquartile mean. Below the table stands what long variants are, and what was left out.
 func (r *Report) Summary(w io.Writer) error {
-	table := [][]string{{"TASK", "METHOD", "STEP", "SEEDS", "RETURN", "95 %"}}
+	table := [][]string{{"TASK", "METHOD", "STEP", "N", "RETURN", "95 %"}}
 	few := false
 	for _, t := range r.Tasks {
 		for _, row := range t.Rows {
-			label := row.Label
+			label := row.name
 			if t.alike() {
-				label = strings.Replace(label, ", "+row.Variant, "", 1)
+				label = strings.Replace(row.Label, ", "+row.Variant, "", 1)
 			}
 			if row.N == 0 {
 				table = append(table, []string{t.Task, label, Count(t.Step), "0", "–", "–"})
@@ -56,8 +56,28 @@ func (r *Report) Summary(w io.Writer) error {
 		}
 	}
 	if few {
-		_, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", MinSeeds)
-		return err
+		if _, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", MinSeeds); err != nil {
+			return err
+		}
 	}
-	return nil
+	return r.footnotes(out)
+}
+
+// footnotes writes what long variants are, and what was left out.
+func (r *Report) footnotes(out io.Writer) error {
+	var text strings.Builder
+	said := map[string]bool{}
+	for _, t := range r.Tasks {
+		for _, v := range t.variants {
+			if !t.alike() && !said[v] {
+				said[v] = true
+				fmt.Fprintln(&text, v)
+			}
+		}
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintln(&text, "left out:", n)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
 }

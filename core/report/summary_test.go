@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -26,13 +27,57 @@ func TestSummary(t *testing.T) {
 	if err := r.Summary(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := `TASK         METHOD  STEP   SEEDS  RETURN        95 %
-cheetah-run  sac     2,000  2      15, 16.5      –
-cheetah-run  pgr     2,000  5      22.00 ± 1.58  20.3 to 23.7
+	want := `TASK         METHOD  STEP   N  RETURN        95 %
+cheetah-run  sac     2,000  2  15, 16.5      –
+cheetah-run  pgr     2,000  5  22.00 ± 1.58  20.3 to 23.7
 Of fewer than 5 seeds these are the single returns, without an interval.
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// Long variants have numbers, which are explained once below the table.
+func TestLongVariants(t *testing.T) {
+	root := t.TempDir()
+	const long = "generator.batch=256, generator.head.kind=none, lr_generator=0.001"
+	var runs []*Run
+	for _, task := range []string{"cheetah-run", "reacher-hard"} {
+		for i, method := range []string{"synther", "pgr", "sac"} {
+			r := journal(t, root, task, method, 0, []float64{10, 20 + float64(i)})
+			if method != "sac" {
+				r.Variant = long
+			}
+			runs = append(runs, r)
+		}
+		other := journal(t, root, task, "sac", 1, []float64{10, 30})
+		other.Variant = "ratio=0.25"
+		runs = append(runs, other)
+	}
+	r, err := New(runs, Options{Methods: []string{"sac", "synther", "pgr"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b, whole bytes.Buffer
+	if err := errors.Join(r.Summary(&b), r.Markdown(&whole)); err != nil {
+		t.Fatal(err)
+	}
+	want := `TASK          METHOD              STEP   N  RETURN  95 %
+cheetah-run   sac                 2,000  1  20      –
+cheetah-run   sac, ratio=0.25     2,000  1  30      –
+cheetah-run   synther, variant 1  2,000  1  20      –
+cheetah-run   pgr, variant 1      2,000  1  21      –
+reacher-hard  sac                 2,000  1  22      –
+reacher-hard  sac, ratio=0.25     2,000  1  30      –
+reacher-hard  synther, variant 1  2,000  1  20      –
+reacher-hard  pgr, variant 1      2,000  1  21      –
+Of fewer than 5 seeds these are the single returns, without an interval.
+variant 1: ` + long + "\n"
+	if want = strings.Replace(want, "1  20      –", "1  22      –", 1); b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	if n := strings.Count(whole.String(), long); n != len(r.Tasks) {
+		t.Errorf("the report says %d times what variant 1 is, for %d tasks:\n%s", n, len(r.Tasks), whole.String())
 	}
 }
 

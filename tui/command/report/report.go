@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/results"
+	"pgrlab/tui/command/terminal"
 )
 
 // reportRequest holds the flags of report.
@@ -49,6 +51,9 @@ Runs are compared at the last step at which all runs of a task were evaluated, o
 --step. With --score-from N each run counts with the mean of its evaluations from step N
 on, which varies less than a single evaluation. Runs with other settings, and runs whose
 knobs were turned by hand, have rows of their own. A seed that occurs twice counts once.
+
+On a terminal it prints the returns; the whole report, in Markdown, goes into a pipe
+(pgrlab report DIR | less), and with --out into a file.
 
 --figure NAME draws NAME.svg and NAME.png into --out. The figures are:
 ` + figureHelp(),
@@ -114,7 +119,23 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 		e.SetIndent("", " ")
 		return e.Encode(all)
 	}
+	if terminal.IsTerminal(stdout) {
+		return r.glance(all, stdout)
+	}
 	return all.Markdown(stdout)
+}
+
+// glance is a report for a terminal, whose lines are too short for all the columns of the whole one.
+func (r *reportRequest) glance(all *report.Report, w io.Writer) error {
+	if err := all.Summary(w); err != nil {
+		return err
+	}
+	whole := "add | less, or --out DIR"
+	if r.out != "" {
+		whole = filepath.Join(r.out, "report.md")
+	}
+	_, err := fmt.Fprintln(w, "N seeds; mean ± deviation; interval of the interquartile mean. The whole report: "+whole)
+	return err
 }
 
 // reported are the results of the paper and of others on the runs' tasks.
