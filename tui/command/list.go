@@ -76,8 +76,7 @@ func listCommand(d cli.Deps) *cobra.Command {
 				if err := cli.WriteTable(c.OutOrStdout(), l.heading, l.rows(d)); err != nil || l.foot == nil {
 					return err
 				}
-				_, err := fmt.Fprintf(c.OutOrStdout(), "\n%s\n", strings.Join(l.foot(), "\n"))
-				return err
+				return cli.WriteLines(c.OutOrStdout(), append([]string{""}, l.foot()...)...)
 			},
 		})
 	}

@@ -7,9 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"text/tabwriter"
 )
 
 // WriteJSON writes v indented.
@@ -17,15 +15,6 @@ func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
-}
-
-// WriteTable writes rows in aligned columns below their heading.
-func WriteTable(w io.Writer, heading []string, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	for _, row := range append([][]string{heading}, rows...) {
-		fmt.Fprintln(t, strings.TrimRight(strings.Join(row, "\t"), "\t"))
-	}
-	return t.Flush()
 }
 
 // WriteFile writes a file in one step: never a part of it, and nothing after an error.

@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"bytes"
+	"math"
+	"testing"
+)
+
+func TestTable(t *testing.T) {
+	rows := [][]string{
+		{"KNOB", "RANGE"},
+		{"ω", "a number from 0 to 10", "pull towards high relevance"},
+		{"hold", "one of batch, real", ""},
+		{"none"},
+	}
+	whole := `KNOB  RANGE
+ω     a number from 0 to 10  pull towards high relevance
+hold  one of batch, real
+none
+`
+	narrow := `KNOB  RANGE
+ω     a number from  pull towards
+      0 to 10        high relevance
+hold  one of batch,
+      real
+none
+`
+	least := `KNOB  RANGE
+ω     a       pull
+      number  towards
+      from 0  high
+      to 10   relevance
+hold  one of
+      batch,
+      real
+none
+`
+	for width, want := range map[int]string{math.MaxInt: whole, 56: whole, 35: narrow, 10: least} {
+		if got := table(rows, width); got != want {
+			t.Errorf("in %d columns:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}
+
+func TestBrokenLines(t *testing.T) {
+	lines := []string{"", "pgr-eco:", "  F is computed from observations when a step is made", "    short"}
+	want := "\npgr-eco:\n  F is computed\n  from\n  observations\n  when a step is\n  made\n    short\n"
+	if got := broken(lines, 16); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Only a terminal has a width.
+func TestWriteTableToAFile(t *testing.T) {
+	var b bytes.Buffer
+	if err := WriteTable(&b, []string{"A", "B"}, [][]string{{"a", "b c"}}); err != nil || b.String() != "A  B\na  b c\n" {
+		t.Errorf("%v, %q", err, b.String())
+	}
+}
