@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run", "core/task"},
 	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
 	"tui/command/rundir":   {"tui/command/cli", "presets", "core/offline", "core/event", "core/knob", "core/report", "core/run"},
-	"tui/command/cli":      {"tui", "tui/pane", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable"}, // sweep: exit statuses; report: how counts are written
+	"tui/command/cli":      {"tui", "tui/pane", "tui/theme", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable"}, // sweep: exit statuses; report: how counts are written
 
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},

@@ -48,6 +48,7 @@ func newRoot(d cli.Deps) *cobra.Command {
 	root.SilenceUsage = true
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.PersistentPreRunE = cli.RefuseEmpty
+	root.SetHelpFunc(cli.Help)
 	root.SetUsageFunc(cli.Usage)
 	root.Version = d.Version
 	root.SetVersionTemplate(versionLine(d))

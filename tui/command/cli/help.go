@@ -1,17 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"pgrlab/presets"
+	"pgrlab/tui/theme"
 )
 
 // group is a flag's annotation: the heading under which --help lists the flag.
@@ -94,24 +94,43 @@ func subcommands(c *cobra.Command) []string {
 	return names
 }
 
+// Help writes --help of a command, as wide as a terminal allows. It replaces cobra's, which writes
+// into a buffer first, where the terminal's width is not known.
+func Help(c *cobra.Command, _ []string) {
+	w := c.OutOrStdout()
+	writeHelp(w, c, widthOf(w))
+}
+
+func writeHelp(w io.Writer, c *cobra.Command, width int) {
+	fmt.Fprintf(w, "%s\n\n", reflowed(strings.TrimSpace(cmp.Or(c.Long, c.Short)), width))
+	writeUsage(w, c, width)
+}
+
 // Usage writes the part of --help below the long text.
 func Usage(c *cobra.Command) error {
 	w := c.OutOrStderr()
+	writeUsage(w, c, widthOf(w))
+	return nil
+}
+
+func writeUsage(w io.Writer, c *cobra.Command, width int) {
 	fmt.Fprintf(w, "Usage:\n  %s\n", c.UseLine())
 	if c.HasExample() {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
 	}
 	if c.HasAvailableSubCommands() {
-		fmt.Fprintln(w, "\nCommands:")
+		var s FlagSection
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(w, "  %-*s  %s\n", c.NamePadding(), sub.Name(), sub.Short)
+				s.Flags = append(s.Flags, FlagText{"  " + sub.Name(), sub.Short})
 			}
 		}
+		fmt.Fprintln(w, "\nCommands:")
+		s.Write(w, width)
 	}
 	for _, s := range FlagSections(c) {
 		fmt.Fprintf(w, "\n%s:\n", s.Title)
-		s.Write(w, widthOf(w))
+		s.Write(w, width)
 	}
 	if !c.HasParent() {
 		fmt.Fprintln(w, "\nEnvironment:")
@@ -119,12 +138,11 @@ func Usage(c *cobra.Command) error {
 		for i, v := range Variables {
 			s.Flags[i] = FlagText{"  " + v.Name, v.Text}
 		}
-		s.Write(w, widthOf(w))
+		s.Write(w, width)
 	}
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\n%s COMMAND --help says more about a command.\n", c.CommandPath())
 	}
-	return nil
 }
 
 // A FlagSection is a heading and the flags under it.
@@ -205,22 +223,8 @@ func (s FlagSection) Write(out io.Writer, w int) {
 	for _, f := range s.Flags {
 		text := f.Text
 		if w-column >= 30 {
-			text = ansi.Wordwrap(text, w-column, "")
-			text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", column))
+			text = strings.Join(theme.Wrap(text, w-column), "\n"+strings.Repeat(" ", column))
 		}
 		fmt.Fprintf(out, "%s%s%s\n", f.Name, strings.Repeat(" ", column-ansi.StringWidth(f.Name)), text)
 	}
-}
-
-// widthOf is the width of a terminal; 0: w is not a terminal.
-func widthOf(w io.Writer) int {
-	f, ok := Raw(w).(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
 }

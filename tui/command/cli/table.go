@@ -2,12 +2,11 @@ package cli
 
 import (
 	"io"
-	"math"
-	"os"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-	"golang.org/x/term"
+
+	"pgrlab/tui/theme"
 )
 
 // columnGap stands between two columns of a table.
@@ -16,42 +15,11 @@ const columnGap = "  "
 // WriteTable writes rows in aligned columns below their heading, which may lack names for the last
 // columns. On a terminal that is too narrow the widest columns are broken at words.
 func WriteTable(w io.Writer, heading []string, rows [][]string) error {
-	_, err := io.WriteString(w, table(append([][]string{heading}, rows...), columns(w)))
+	_, err := io.WriteString(w, table(append([][]string{heading}, rows...), widthOf(w)))
 	return err
 }
 
-// WriteLines writes lines. On a terminal those that are too long are broken at words, and keep
-// their indent.
-func WriteLines(w io.Writer, lines ...string) error {
-	_, err := io.WriteString(w, broken(lines, columns(w)))
-	return err
-}
-
-// broken breaks lines for so many columns of characters.
-func broken(lines []string, width int) string {
-	var b strings.Builder
-	for _, line := range lines {
-		text := strings.TrimLeft(line, " ")
-		indent := line[:len(line)-len(text)]
-		if ansi.StringWidth(line) > width {
-			text = strings.ReplaceAll(ansi.Wordwrap(text, max(1, width-len(indent)), " "), "\n", "\n"+indent)
-		}
-		b.WriteString(indent + text + "\n")
-	}
-	return b.String()
-}
-
-// columns is the width of a terminal; of anything else it has no bound.
-func columns(w io.Writer) int {
-	if f, is := Raw(w).(*os.File); is {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
-	}
-	return math.MaxInt
-}
-
-// table formats rows for so many columns of characters.
+// table formats rows for a terminal of that width; 0: any.
 func table(rows [][]string, width int) string {
 	var b strings.Builder
 	widths := fitted(rows, width)
@@ -60,7 +28,7 @@ func table(rows [][]string, width int) string {
 		for i, text := range row {
 			cells[i] = []string{text}
 			if ansi.StringWidth(text) > widths[i] {
-				cells[i] = strings.Split(ansi.Wordwrap(text, widths[i], " "), "\n")
+				cells[i] = theme.Wrap(text, widths[i])
 			}
 			height = max(height, len(cells[i]))
 		}
@@ -69,7 +37,7 @@ func table(rows [][]string, width int) string {
 			for i, cell := range cells {
 				text := ""
 				if k < len(cell) {
-					text = strings.TrimSpace(cell[k])
+					text = cell[k]
 				}
 				line += text + strings.Repeat(" ", max(0, widths[i]-ansi.StringWidth(text))) + columnGap
 			}
@@ -80,7 +48,7 @@ func table(rows [][]string, width int) string {
 }
 
 // fitted returns the widths of a table's columns. The widest ones are narrowed until the table has
-// the given width, but none below its longest word.
+// the given width, but none below its longest word; with 0 none is narrowed.
 func fitted(rows [][]string, width int) []int {
 	var widths, least []int
 	for _, row := range rows {
@@ -98,7 +66,7 @@ func fitted(rows [][]string, width int) []int {
 	for _, w := range widths {
 		excess += w + len(columnGap)
 	}
-	for ; excess > 0; excess-- {
+	for ; width > 0 && excess > 0; excess-- {
 		at := -1
 		for i, w := range widths {
 			if w > least[i] && (at < 0 || w > widths[at]) {

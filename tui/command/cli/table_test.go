@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"math"
 	"testing"
 )
 
@@ -35,18 +34,10 @@ hold  one of
       real
 none
 `
-	for width, want := range map[int]string{math.MaxInt: whole, 56: whole, 35: narrow, 10: least} {
+	for width, want := range map[int]string{0: whole, 56: whole, 35: narrow, 10: least} {
 		if got := table(rows, width); got != want {
 			t.Errorf("in %d columns:\n%s\nwant\n%s", width, got, want)
 		}
-	}
-}
-
-func TestBrokenLines(t *testing.T) {
-	lines := []string{"", "pgr-eco:", "  F is computed from observations when a step is made", "    short"}
-	want := "\npgr-eco:\n  F is computed\n  from\n  observations\n  when a step is\n  made\n    short\n"
-	if got := broken(lines, 16); got != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }
 
