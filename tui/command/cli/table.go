@@ -2,6 +2,7 @@ package cli
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -47,23 +48,26 @@ func table(rows [][]string, width int) string {
 	return b.String()
 }
 
+// leastColumn is the width below which no column is narrowed: numbers and names stay whole.
+const leastColumn = 16
+
 // fitted returns the widths of a table's columns. The widest ones are narrowed until the table has
-// the given width, but none below its longest word; with 0 none is narrowed.
+// the given width, but none below its longest word. If that is not enough, or with 0, none is.
 func fitted(rows [][]string, width int) []int {
-	var widths, least []int
+	var whole, least []int
 	for _, row := range rows {
 		for i, text := range row {
-			if i == len(widths) {
-				widths, least = append(widths, 0), append(least, 0)
+			if i == len(whole) {
+				whole, least = append(whole, 0), append(least, 0)
 			}
-			widths[i] = max(widths[i], ansi.StringWidth(text))
+			whole[i] = max(whole[i], ansi.StringWidth(text))
 			for _, word := range strings.Fields(text) {
-				least[i] = max(least[i], ansi.StringWidth(word))
+				least[i] = max(least[i], ansi.StringWidth(word), leastColumn)
 			}
 		}
 	}
-	excess := -len(columnGap) - width
-	for _, w := range widths {
+	widths, excess := slices.Clone(whole), -len(columnGap)-width
+	for _, w := range whole {
 		excess += w + len(columnGap)
 	}
 	for ; width > 0 && excess > 0; excess-- {
@@ -74,7 +78,7 @@ func fitted(rows [][]string, width int) []int {
 			}
 		}
 		if at < 0 {
-			break
+			return whole
 		}
 		widths[at]--
 	}

@@ -18,23 +18,13 @@ hold  one of batch, real
 none
 `
 	narrow := `KNOB  RANGE
-ω     a number from  pull towards
-      0 to 10        high relevance
+ω     a number from 0    pull towards high
+      to 10              relevance
 hold  one of batch,
       real
 none
 `
-	least := `KNOB  RANGE
-ω     a       pull
-      number  towards
-      from 0  high
-      to 10   relevance
-hold  one of
-      batch,
-      real
-none
-`
-	for width, want := range map[int]string{0: whole, 56: whole, 35: narrow, 10: least} {
+	for width, want := range map[int]string{0: whole, 56: whole, 42: narrow, 39: whole} {
 		if got := table(rows, width); got != want {
 			t.Errorf("in %d columns:\n%s\nwant\n%s", width, got, want)
 		}
