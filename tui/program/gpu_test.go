@@ -188,9 +188,9 @@ func TestTrainFromFramesOnAGPU(t *testing.T) {
 	if err != nil || !strings.Contains(string(journal), `"device":"cuda emulated GPU fp32"`) || !strings.Contains(string(journal), `"step":30`) {
 		t.Errorf("%v\n%s", err, journal)
 	}
-	status, said = train(append(cuda, "--gpu-mem", "64KiB", "--out", "none")...)
+	status, said = train(append(cuda, "--gpu-mem", "1MiB", "--set", "agent.hidden=[256, 256]", "--out", "none")...)
 	last := said[strings.LastIndex(strings.TrimSpace(said), "\n")+1:]
-	if status != cli.StatusFailed || !strings.Contains(last, "asked, and the limit of 64 KiB leaves") || isThere("none") {
+	if status != cli.StatusFailed || !strings.Contains(last, "asked, and the limit of 1 MiB leaves") || isThere("none") {
 		t.Errorf("without memory: status %d\n%s", status, said)
 	}
 }

@@ -163,7 +163,7 @@ func TestTheAttachedScreenStays(t *testing.T) {
 		t.Errorf("%v:\n%s", err, said)
 	}
 	p.press("q", "to the first screen")
-	p.press("r", "| run | task |")
+	p.press("r", "TASK  ")
 	p.await("its report: pgrlab report run")
 	p.press("echo status=$?\n", "status=0")
 }
