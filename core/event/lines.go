@@ -92,7 +92,8 @@ type Dormant struct {
 }
 
 // Latents says how far a learner that fills D_real with its own latents of frames has moved
-// since then, over 256 of its rows.
+// since then, over 256 of its rows. It is written at evaluations, and before a refit makes D_real
+// anew, in whose env step an evaluation writes none.
 type Latents struct {
 	Drift   run.Float `json:"drift"`             // mean of |z − z_refit|² over mean of |z_refit − z̄|²: 0 right after a refit, 1 if z is as far from its value at the refit as a row is from the mean row
 	Aligned run.Float `json:"aligned,omitempty"` // the same for z_refit as updates read D_syn's latents, if these are aligned with the present encoder (agent.drqv2.align_every)

@@ -45,6 +45,11 @@ func (x *experiment) startLearning(phase int) error {
 		if !p.Due(w) {
 			continue
 		}
+		if w.Refit {
+			if err := m.ReportDrift(); err != nil {
+				return err
+			}
+		}
 		total, err := p.Start(w)
 		if err != nil {
 			return err

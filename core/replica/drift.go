@@ -13,6 +13,22 @@ import (
 // are the same ones until D_real is made anew.
 const driftRows = 256
 
+// ReportDrift reports the drift of latents, at most once in an env step. A refit makes D_real anew
+// before the evaluation of the same env step, which would only see a drift of 0; so it is also
+// called before that, when the drift is at its greatest.
+func (r *Replica) ReportDrift() error {
+	if r.Drifted == r.Stepped {
+		return nil
+	}
+	found, known, err := latents(r.Agent, r.sight, r.Real)
+	if err != nil || !known {
+		return err
+	}
+	r.Drifted = r.Stepped
+	r.emit(event.TypeLatents, found)
+	return nil
+}
+
 // latents measures how far the learner's present latents of frames are from those that D_real
 // has of the same frames. known is false if D_real has none, or the learner sees none.
 func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.Latents, known bool, err error) {

@@ -146,10 +146,8 @@ func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 	if err := r.reportDormant(number); err != nil {
 		return err
 	}
-	if found, known, err := latents(r.Agent, r.sight, r.Real); err != nil {
+	if err := r.ReportDrift(); err != nil {
 		return err
-	} else if known {
-		r.emit(event.TypeLatents, found)
 	}
 	if losses, some := r.Losses.take(); some {
 		r.emit(event.TypeLosses, losses)

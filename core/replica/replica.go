@@ -114,6 +114,7 @@ type State struct {
 	LastReturn  *float64  // of the last evaluation
 	Updates     uint64    // critic updates
 	Stepped     int       // the last env step that it has made
+	Drifted     int       // the env step in which ReportDrift wrote its last line
 	Models      []modelState
 	Bonus       moments // of F, if bonuses are divided by its standard deviation
 	BonusReturn bonusReturn
