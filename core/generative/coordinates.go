@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 )
 
 // coordinates are the coordinates in which noise is added and the network works:
@@ -107,13 +108,9 @@ func secondMoments(rows Rows, n normaliser, most int) (mean []float64, covarianc
 	return mean, covariance
 }
 
-// oneOf returns the row that stands for the rows i to i+every−1, where i is a multiple of every.
-// Its place among them follows no period: several copies of an environment store their transitions
-// in turn, so a fixed place would leave out half of the copies or more.
-func oneOf(i, every, rows int) int {
-	scattered := uint64(i/every) * 0x9e3779b97f4a7c15 >> 32 // by the golden ratio (Knuth, volume 3, §6.4)
-	return min(rows-1, i+int(scattered%uint64(every)))
-}
+// oneOf returns the row that stands for the rows i to i+every−1, where i is a multiple of every
+// (replay.OneOf).
+func oneOf(i, every, rows int) int { return min(rows-1, replay.OneOf(i/every, i, i+every)) }
 
 // leave writes the normalised vector whose coordinates are x.
 func (c coordinates) leave(dst, x []float32) {

@@ -131,8 +131,8 @@ func (e *examiner) synthetic() (rows []float32) {
 func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
 	all := make([]float32, 0, len(slots))
 	slice := relevance.Slice(f, ScoreRows)
-	for ; len(slots) > 0; slots = slots[min(slice, len(slots)):] {
-		some, err := e.someScoresOf(f, from, slots[:min(slice, len(slots))])
+	for rest := slots; len(rest) > 0; rest = rest[min(slice, len(rest)):] {
+		some, err := e.someScoresOf(f, from, rest[:min(slice, len(rest))])
 		if err != nil || some == nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) 
 			return nil, err
 		}
 	}
-	return relevance.Judge(f, all), nil
+	return relevance.Judge(f, all, func(i int) replay.Note { return from.Note(slots[i]) }), nil
 }
 
 func (s *scored) histograms() (real, synthetic *event.Histogram) {

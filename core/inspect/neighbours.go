@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/analysis"
 	"pgrlab/core/event"
+	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
 
@@ -14,8 +15,8 @@ const searchedRows = 4096
 
 // scatter is that of some of the real rows, evenly spread.
 func (e *examiner) scatter() analysis.Scatter {
-	real, few := e.Real, min(neighbours, e.Real.Len())
-	return analysis.Spread(few, real.Shape().Width()-1, func(i int) []float32 { return real.Row(i * real.Len() / few) })
+	slots := e.Real.Spread(neighbours)
+	return analysis.Spread(len(slots), e.Real.Shape().Width()-1, func(i int) []float32 { return e.Real.Row(slots[i]) })
 }
 
 // neighbourhood compares consecutive generated rows with the nearest real rows: how far
@@ -34,7 +35,7 @@ func (e *examiner) neighbourhood(rows []float32, scatter analysis.Scatter, g *ev
 	}
 	few := min(len(points), len(slots))
 	among := make([][]float32, few)
-	at := func(i int) int { return i * len(slots) / few }
+	at := func(i int) int { return replay.OneOf(i, i*len(slots)/few, (i+1)*len(slots)/few) }
 	for i := range among {
 		among[i] = real.Row(slots[at(i)])
 	}

@@ -41,7 +41,7 @@ func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([
 	if err != nil || scores == nil {
 		return nil, err
 	}
-	return relevance.Judge(f, scores), nil
+	return relevance.Judge(f, scores, func(i int) replay.Note { return from.Note(slots[i]) }), nil
 }
 
 // someScoresOf is scoresOf for some of the transitions that are scored: relevance.Judge has not seen

@@ -46,7 +46,7 @@ func (x *experiment) startLearning(phase int) error {
 			continue
 		}
 		if w.Refit {
-			if err := m.ReportDrift(); err != nil {
+			if err := replica.ReportDrift(m); err != nil {
 				return err
 			}
 		}

@@ -358,8 +358,8 @@ func TestRefusedSettingsOfECO(t *testing.T) {
 	}
 }
 
-// Rows that were met before the network had learned get the mean F of those that it has judged, and
-// have none if it has judged none. Other functions' scores stay what they are.
+// Rows that were met before the network had learned get F of those that it has judged, one after
+// another, and have none if it has judged none. Other functions' scores stay what they are.
 func TestRowsThatNothingHasJudged(t *testing.T) {
 	m, b := newECO(t, smallECO(), 2), replay.NewBatch(three, 4)
 	b.Notes = []replay.Note{{Met: true, F: nan32}, {Met: true, F: -3}, {Met: true, F: nan32}, {Met: true, F: 1}}
@@ -367,13 +367,14 @@ func TestRowsThatNothingHasJudged(t *testing.T) {
 	if err := m.Score(f, b, 4); err != nil || f[0] == f[0] || f[1] != -3 {
 		t.Fatalf("F is %v, %v", f, err)
 	}
-	if f = Judge(m, f); !slices.Equal(f, []float32{-1, -3, -1, 1}) {
+	note, others := func(i int) replay.Note { return b.Notes[i] }, []float32{-3, 1}
+	if f = Judge(m, f, note); !slices.Equal(f, []float32{others[replay.OneOf(0, 0, 2)], -3, others[replay.OneOf(1, 0, 2)], 1}) {
 		t.Errorf("completed they are %v", f)
 	}
-	if f = Judge(m, []float32{nan32}); f != nil {
+	if f = Judge(m, []float32{nan32}, note); f != nil {
 		t.Errorf("of rows that nothing has judged F is %v", f)
 	}
-	if f = Judge(&RND{}, []float32{nan32, 2}); len(f) != 2 || f[0] == f[0] {
+	if f = Judge(&RND{config: RNDConfig{Respawns: Respawns{RespawnsUsed}}}, []float32{nan32, 2}, note); len(f) != 2 || f[0] == f[0] {
 		t.Errorf("F of another function is %v", f)
 	}
 }

@@ -100,26 +100,38 @@ func Tells(f Function, b *replay.Batch, rows int) bool {
 	return true
 }
 
-// Judge completes scores of f, in place. An Episodic function has no F for transitions that were met
-// before it had learned; they get the mean of the others. Judge returns nil if there are no others.
-func Judge(f Function, scores []float32) []float32 {
-	if _, told := f.(Episodic); !told {
+// Judge completes scores of f, in place; of has the note of each transition. An Episodic function
+// has no F for transitions that were met before it had learned, and for those that end an episode;
+// a function that skips respawns has none for these. They get that of others, spread evenly over
+// these, so that prompts of a high F, as those of any other, have the same share of them. (With the 0
+// that a respawn has as a bonus it would be what the generator is guided away from, and in mazes
+// every reward comes with a respawn.) Judge returns nil if there are no others.
+func Judge(f Function, scores []float32, of func(i int) replay.Note) []float32 {
+	_, told := f.(Episodic)
+	skips, may := f.(skipsRespawns)
+	may = may && skips.SkipsRespawns()
+	if !told && !may {
 		return scores
 	}
-	sum, judged := 0.0, 0
-	for _, v := range scores {
-		if !math.IsNaN(float64(v)) {
-			sum += float64(v)
-			judged++
+	return impute(scores, func(i int) bool {
+		return told && math.IsNaN(float64(scores[i])) || may && of(i).Respawned
+	})
+}
+
+func impute(scores []float32, unknown func(i int) bool) []float32 {
+	var known, others []int
+	for i := range scores {
+		if unknown(i) {
+			others = append(others, i)
+		} else {
+			known = append(known, i)
 		}
 	}
-	if judged == 0 {
+	if len(known) == 0 {
 		return nil
 	}
-	for i, v := range scores {
-		if math.IsNaN(float64(v)) {
-			scores[i] = float32(sum / float64(judged))
-		}
+	for k, i := range others {
+		scores[i] = scores[known[replay.OneOf(k, 0, len(known))]]
 	}
 	return scores
 }

@@ -9,7 +9,7 @@ import (
 // The choices of Respawns.
 const (
 	// RespawnsMasked leaves transitions that no action leads to out of learning, and sets their F
-	// to 0.
+	// to 0, for a bonus. For a generator's conditions it is unknown: see Judge.
 	RespawnsMasked = "masked"
 	// RespawnsUsed treats them like any other transition, as google-research/episodic-curiosity
 	// does in third_party/baselines/ppo2/ppo2.py.
@@ -31,6 +31,18 @@ func (r Respawns) validate(name string) error {
 
 // SkipsRespawns reports whether the function ignores respawns.
 func (r Respawns) SkipsRespawns() bool { return r.Respawns != RespawnsUsed }
+
+// SkipsRespawns reports whether F of respawns is unknown, see Judge.
+func (m *ICM) SkipsRespawns() bool { return m.config.SkipsRespawns() }
+
+// SkipsRespawns reports whether F of respawns is unknown, see Judge.
+func (m *FrameICM) SkipsRespawns() bool { return m.config.SkipsRespawns() }
+
+// SkipsRespawns reports whether F of respawns is unknown, see Judge.
+func (m *RND) SkipsRespawns() bool { return m.config.SkipsRespawns() }
+
+// SkipsRespawns reports whether F of respawns is unknown, see Judge.
+func (m *FrameRND) SkipsRespawns() bool { return m.config.SkipsRespawns() }
 
 // mask sets F of the respawns among the first rows of b to 0, if the function ignores respawns.
 func (r Respawns) mask(dst []float32, b *replay.Batch, rows int) {

@@ -1,13 +1,15 @@
 package relevance
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"pgrlab/core/replay"
 )
 
-// F of a respawn is 0, unless the settings treat it like any other transition.
+// F of a respawn is 0, unless the settings treat it like any other transition. Among the scores that
+// a generator is fitted to it has that of another one: it would be what guidance leads away from.
 func TestFOfRespawns(t *testing.T) {
 	for _, respawns := range []string{RespawnsMasked, "", RespawnsUsed} {
 		icm, rnd := smallICM(ResidualShared), smallRND()
@@ -31,6 +33,13 @@ func TestFOfRespawns(t *testing.T) {
 				if v != want || plain[i] == 0 {
 					t.Errorf("%s, respawns %q, row %d: F is %v, want %v", f.Name(), respawns, i, v, want)
 				}
+			}
+			if respawns != RespawnsUsed {
+				others := slices.Concat(plain[:1], plain[2:5], plain[6:])
+				plain[1], plain[5] = others[replay.OneOf(0, 0, 5)], others[replay.OneOf(1, 0, 5)]
+			}
+			if got = Judge(f, got, func(i int) replay.Note { return b.Notes[i] }); !slices.Equal(got, plain) {
+				t.Errorf("%s, respawns %q: completed F is %v, want %v", f.Name(), respawns, got, plain)
 			}
 		}
 	}

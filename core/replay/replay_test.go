@@ -377,7 +377,33 @@ func TestOldestGoesRoundTheRing(t *testing.T) {
 	if !slices.Equal(got, []float32{3, 4, 5, 6, 7}) {
 		t.Errorf("the transitions in their order are %v", got)
 	}
-	if got := r.Spread(3); !slices.Equal(got, []int{0, 1, 3}) {
-		t.Errorf("spread slots are %v", got)
+}
+
+// Of every copy of an environment, whose transitions take turns, spread slots contain about equally
+// many, whatever their distance.
+func TestSpreadSlotsLeaveOutNoCopy(t *testing.T) {
+	const copies, each = 16, 1024
+	for every := 1; every <= 40; every++ {
+		r, of := NewRing(Shape{Obs: 1, Act: 1}, each*every), [copies]int{}
+		r.AddRows(make([]float32, each*every*r.Shape().Width()))
+		for i, slot := range r.Spread(each) {
+			if slot < i*every || slot >= (i+1)*every {
+				t.Fatalf("slot %d is %d, want one from %d to %d", i, slot, i*every, (i+1)*every-1)
+			}
+			of[slot%copies]++
+		}
+		for copied, n := range of {
+			if n < each/copies/2 || n > each/copies*3/2 { // four deviations of 64
+				t.Errorf("one of %d: %d slots of copy %d, want about %d", every, n, copied, each/copies)
+			}
+		}
+	}
+	r := NewRing(Shape{Obs: 1, Act: 1}, 5)
+	if got := r.Spread(3); len(got) != 0 {
+		t.Errorf("of an empty ring they are %v", got)
+	}
+	r.AddRows(make([]float32, 2*r.Shape().Width()))
+	if got := r.Spread(3); !slices.Equal(got, []int{0, 1}) {
+		t.Errorf("of two rows they are %v", got)
 	}
 }

@@ -138,15 +138,6 @@ func (r *Ring) GatherRange(b *Batch, first, n int) {
 	}
 }
 
-// Spread returns up to n evenly spaced slots.
-func (r *Ring) Spread(n int) []int {
-	slots := make([]int, min(n, r.Len()))
-	for i := range slots {
-		slots[i] = i * r.Len() / len(slots)
-	}
-	return slots
-}
-
 // Oldest returns the slots of n transitions, oldest first, from the first-th oldest on.
 func (r *Ring) Oldest(first, n int) []int {
 	slots := make([]int, n)

@@ -146,7 +146,7 @@ func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 	if err := r.reportDormant(number); err != nil {
 		return err
 	}
-	if err := r.ReportDrift(); err != nil {
+	if err := ReportDrift(r); err != nil {
 		return err
 	}
 	if losses, some := r.Losses.take(); some {

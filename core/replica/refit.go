@@ -95,7 +95,7 @@ func (r *Replica) ScoreRing(dst []float32, f relevance.Function, rows *replay.Ri
 // conditions that follow from the scores; nil: without conditions.
 func (r *Replica) StartFit(scores []float32, knobs generative.FitKnobs, refit uint64) error {
 	if scores != nil {
-		scores = relevance.Judge(r.scorer, scores)
+		scores = relevance.Judge(r.scorer, scores, r.Real.Note)
 	}
 	r.Fit = inspect.FitLoss{Steps: knobs.Steps}
 	return r.Generator.StartFit(r.Real, scores, knobs, refit)

@@ -60,7 +60,11 @@ func (o *Rounds) meet(now Now) error {
 		return r.diverged("meet an env step", err)
 	}
 	if f.Learned() {
-		copy(o.judged, o.f)
+		for i, v := range o.f {
+			if !o.met.Ended[i] { // there F is 0 because nothing is compared, whatever others have
+				o.judged[i] = v
+			}
+		}
 	}
 	r.Losses.addFamiliarity(f.Familiarity())
 	return nil

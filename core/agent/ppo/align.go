@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/agent/align"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 )
 
 // aligned keeps generated latents up to date. It maps latents of the trunk that D_real was made
@@ -36,12 +37,12 @@ func (l *Latent) resetAligned() error {
 	return plan.Push(l.dev, a.params()...)
 }
 
-// watch keeps rows of D_real to align by, spread evenly over its total rows: of n rows number i is
-// row ⌊i·total/n⌋. rows are those that follow the first done ones.
+// watch keeps rows of D_real to align by, spread evenly over its total rows and over the copies of
+// the environment (replay.OneOf). rows are those that follow the first done ones.
 func (l *Latent) watch(rows []met, z []float32, done, total int) {
 	a, n, size := l.aligned, min(l.config.AlignRows, total), l.config.latents().Obs
 	for i, row := range rows {
-		if kept := len(a.then) / size; kept < n && done+i == kept*total/n {
+		if kept := len(a.then) / size; kept < n && done+i == replay.OneOf(kept, kept*total/n, (kept+1)*total/n) {
 			a.obs.numbers, a.obs.frames = append(a.obs.numbers, row.seen.numbers...), append(a.obs.frames, row.seen.frames...)
 			a.then = append(a.then, z[i*size:(i+1)*size]...)
 		}
