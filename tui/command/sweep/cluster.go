@@ -133,6 +133,9 @@ func (f *sweepFlags) how(g *sweep.Grid) (slurm.How, error) {
 	if f.disk != "" {
 		s.Flags = append(s.Flags, "--disk", f.disk)
 	}
+	if f.jobsOn != "" {
+		s.Flags = append(s.Flags, "--device", f.jobsOn)
+	}
 	return slurm.How{Script: s, Beside: f.jobs, Runs: f.runsPerJob, Options: f.sbatch, Left: g.Left()}, nil
 }
 

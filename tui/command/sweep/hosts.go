@@ -272,6 +272,9 @@ func (f *sweepFlags) sshRecord() (ssh.Record, error) {
 	if f.disk != "" {
 		r.Flags = append(r.Flags, "--disk", f.disk)
 	}
+	if f.jobsOn != "" {
+		r.Flags = append(r.Flags, "--device", f.jobsOn)
+	}
 	return r, nil
 }
 

@@ -44,6 +44,7 @@ type sweepFlags struct {
 	profile              string
 	devices              []string // devices of this machine, among which the jobs are divided
 	free                 []uint64 // their free memory, bytes
+	jobsOn               string   // device on which all jobs compute, in place of the grid's; empty: the grid's
 	pack                 bool
 	worker               string // the name of this engine among the sweep's engines; empty: made from host and process
 	element              string // the element of a Slurm job array that this engine is
@@ -68,7 +69,8 @@ them: status 0 means done, 85 means saved but not done, to be run again. Several
 over one DIR divide the work between them. --device all, or a list such as
 cuda:0,cuda:2, gives each GPU one job at a time, or divides --jobs among the GPUs. With
 --pack each GPU gets as many jobs as its memory has room for, judging by what the first
-ones took, and as there are processors.
+ones took, and as there are processors. With --out alone, --device also moves the jobs
+that have begun.
 
 --on slurm submits the jobs as a job array instead, of which --jobs run at a time, and
 shows their progress (--profile NAME takes options of sbatch from the settings). DIR and
@@ -91,6 +93,7 @@ not ended.`,
 		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
   pgrlab sweep --out sweeps/a                          continue
   pgrlab sweep --out sweeps/a --device all             continue on all GPUs of this machine
+  pgrlab sweep --out sweeps/a --device cpu             continue on the CPU, wherever it began
   pgrlab attach sweeps/a/0003-*/run                    look at one of the runs
   pgrlab report sweeps/a/*/run
   pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
@@ -211,6 +214,9 @@ func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 		}
 		if i := slices.IndexFunc(gridFlags, f.changed); err == nil && i >= 0 {
 			return nil, cli.Usagef("sweep %s: its jobs are fixed: leave out --%s, or choose another --out for a sweep with it", f.out, gridFlags[i])
+		}
+		if f.changed("device") && len(f.devices) == 0 {
+			f.jobsOn = f.device
 		}
 		return g, err
 	}
@@ -375,7 +381,7 @@ func (f *sweepFlags) process(j sweep.Job, device string) *exec.Cmd {
 	if f.disk != "" {
 		args = append(args, "--disk", f.disk)
 	}
-	if device != "" {
+	if device = cmp.Or(device, f.jobsOn); device != "" {
 		args = append(args, "--device", device)
 	}
 	return cli.Self(args...)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,56 @@ func TestFlagsThatTheGridHasNoUseFor(t *testing.T) {
 		_, err := f.grid(commandtest.Deps(), io.Discard)
 		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "leave out --"+name+",") {
 			t.Errorf("--%s: %v", name, err)
+		}
+	}
+}
+
+// A device that is given for a sweep that exists is that of all its jobs from then on, wherever they
+// run; without one the grid's stays.
+func TestTheDeviceOfAGridThatExists(t *testing.T) {
+	g := made(t)
+	dir := filepath.Dir(g.Dir(g.Jobs[0]))
+	for _, c := range []struct {
+		device string // given on the command line; empty: none is
+		own    string // device that the engine has chosen for a job
+		want   []string
+	}{
+		{"", "", nil},
+		{"cpu", "", []string{"--device", "cpu"}},
+		{"auto", "", []string{"--device", "auto"}},
+		{"cuda", "", []string{"--device", "cuda"}},
+		{"cuda:0,cuda:1", "cuda:1", []string{"--device", "cuda:1"}},
+	} {
+		f := sweepFlags{out: dir, on: onHere, device: c.device, threads: 1, changed: func(is string) bool { return is == "device" && c.device != "" }}
+		err := f.findDevices(commandtest.Deps())
+		if err == nil {
+			_, err = f.grid(commandtest.Deps(), io.Discard)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		how, err := f.how(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.on = "ssh:a"
+		record, err := f.sshRecord()
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := workerFlags{sweepFlags: f}
+		places := map[string][]string{"here": f.process(g.Jobs[0], c.own).Args}
+		if c.own == "" { // otherwise it is a device of this machine
+			places["slurm"], places["ssh"], places["worker"] = how.Script.Flags, record.Flags, w.words()
+		}
+		for place, words := range places {
+			var got []string
+			if i := slices.Index(words, "--device"); i >= 0 {
+				got = words[i:]
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("--device %q: %s: %q of %q, want %q", c.device, place, got, words, c.want)
+			}
 		}
 	}
 }
