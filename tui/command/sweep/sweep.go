@@ -254,12 +254,12 @@ func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, con
 		for _, method := range orNone(f.methods) {
 			for _, variant := range f.variants(d, problem, method, varied, stderr) {
 				for _, seed := range seeds {
-					j, doc, err := f.job(d, problem, method, variant, seed)
+					j, doc, err := f.job(d, problem, method, variant, seed, seeds)
 					if err != nil {
 						return nil, nil, err
 					}
-					if twin := slices.IndexFunc(configs, func(other []byte) bool { return bytes.Equal(other, doc) }); twin >= 0 && len(varied) > 0 {
-						return nil, nil, cli.Usagef("sweep: --vary: %q and %q are the same run", jobs[twin].Variant, j.Variant)
+					if twin := slices.IndexFunc(configs, func(other []byte) bool { return bytes.Equal(other, doc) }); twin >= 0 {
+						return nil, nil, sameRun(jobs[twin], j)
 					}
 					j.Index = len(jobs)
 					jobs, configs = append(jobs, j), append(configs, doc)
@@ -270,8 +270,17 @@ func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, con
 	return jobs, configs, nil
 }
 
-// job is a job without its index, with its configuration.
-func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uint64) (sweep.Job, []byte, error) {
+// sameRun is the error of two jobs that are the same run.
+func sameRun(a, b sweep.Job) error {
+	if a.Variant != b.Variant {
+		return cli.Usagef("sweep: --vary: %q and %q are the same run", a.Variant, b.Variant)
+	}
+	return cli.Usagef("sweep: %s on %s stands there twice: name every task and every method once", b.Method, b.Task)
+}
+
+// job is a job without its index, with its configuration; seeds are those of all jobs that are
+// otherwise like it.
+func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uint64, seeds []uint64) (sweep.Job, []byte, error) {
 	r := f.flags(problem, method, v, seed)
 	c, _, err := r.ConfigureElsewhere(d)
 	if err != nil {
@@ -279,6 +288,9 @@ func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uin
 	}
 	if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
 		return sweep.Job{}, nil, cli.Usagef("sweep: device %s of the preset: choose GPUs with --device", c.Device)
+	}
+	if twice, shares := shared(seed, c.Members, seeds); shares {
+		return sweep.Job{}, nil, cli.Usagef("sweep: --seeds %s: with members = %d the run of seed %d trains seed %d as well: want seeds that are %d apart", f.seeds, c.Members, seed, twice, c.Members)
 	}
 	doc, err := presets.Encode(c)
 	return sweep.Job{Task: c.Task, Method: c.Method, Seed: seed, Steps: c.Steps, Variant: v.String()}, doc, err
@@ -291,40 +303,6 @@ func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runfl
 		Changed: func(name string) bool { return name == "seed" || (name == "steps" || name == "tv") && f.changed(name) }}
 	r.Environment.Observation, r.Environment.TV = f.observation, f.tv
 	return r
-}
-
-// maxSeeds is how many seeds a range may hold.
-const maxSeeds = 10_000
-
-// parseSeeds reads "0-4,7".
-func parseSeeds(text string) ([]uint64, error) {
-	var all []uint64
-	seen := map[uint64]bool{}
-	for part := range strings.SplitSeq(text, ",") {
-		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		a, err := strconv.ParseUint(from, 10, 64)
-		b := a
-		if err == nil && isRange {
-			b, err = strconv.ParseUint(to, 10, 64)
-		}
-		if err == nil && b >= a && b-a >= maxSeeds {
-			return nil, cli.Usagef("--seeds %s: %q are too many: want at most %d", text, part, maxSeeds)
-		}
-		if err != nil || b < a {
-			return nil, cli.Usagef("--seeds %s: %q is not a seed or a range: want for example 0-4,7", text, part)
-		}
-		for s := a; ; s++ {
-			if seen[s] {
-				return nil, cli.Usagef("--seeds %s: seed %d twice", text, s)
-			}
-			seen[s] = true
-			all = append(all, s)
-			if s == b {
-				break
-			}
-		}
-	}
-	return all, nil
 }
 
 // run does the work and shows it on w; ready is called when the engine has its name.
