@@ -68,3 +68,23 @@ func TestCohortsThatShareASeed(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The report that a sweep names at its end shows the results that stood in the file, the runs below
+// the sweep's folder, and those of them that the file does not take.
+func TestTheReportOfTheSameRuns(t *testing.T) {
+	done := &report.Run{Done: true, Fingerprint: "f"}
+	byHand := &report.Run{Done: true, Fingerprint: "f", Changes: []report.Change{{Knob: "utd"}}}
+	for _, c := range []struct {
+		standing, below []*report.Run
+		want            string
+	}{
+		{nil, []*report.Run{done}, "s"},
+		{[]*report.Run{done}, nil, "study.csv"},
+		{[]*report.Run{done}, []*report.Run{done}, "study.csv"},
+		{[]*report.Run{done}, []*report.Run{done, byHand}, "s study.csv"},
+	} {
+		if got := reported(slices.Concat(c.standing, c.below), "s", &sweepResultsFile{path: "study.csv", standing: c.standing}); got != c.want {
+			t.Errorf("%d in the file, %d below: report %s, want %s", len(c.standing), len(c.below), got, c.want)
+		}
+	}
+}
