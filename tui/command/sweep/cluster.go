@@ -150,6 +150,7 @@ func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 	for _, j := range c.grid.Jobs {
 		if r, done := c.grid.Result(j); done && !c.done[j.Index] {
 			c.done[j.Index], changed = true, true
+			delete(c.failed, j.Index) // its result came after it had left the queue
 			c.ended(j)
 			if c.known { // otherwise it was done before
 				said = append(said, sweep.Said(r))
