@@ -50,6 +50,9 @@ type Folder struct {
 	doubt   error     // why the file may not hold these bytes; nil if it does
 }
 
+// ErrHolds: a run cannot begin in a folder that has the files of another one.
+var ErrHolds = errors.New("holds a run already")
+
 // Create makes the folder of a new run, with its parents, writes config.toml and
 // an empty journal, and takes the lock. A folder that holds a run already is
 // refused, so that no run is ever overwritten.
@@ -93,7 +96,7 @@ func newFolder(dir string, lock hold, config []byte) *Folder {
 func (f *Folder) begin(configTOML []byte) error {
 	for _, name := range []string{ConfigName, JournalName} {
 		if _, err := files.Lstat(f.dir, name); err == nil {
-			return fmt.Errorf("run folder %s holds a run already"+elsewhere, f.dir)
+			return fmt.Errorf("run folder %s %w"+elsewhere, f.dir, ErrHolds)
 		}
 	}
 	if err := f.Write(ConfigName, configTOML); err != nil {
@@ -106,6 +109,34 @@ func (f *Folder) begin(configTOML []byte) error {
 	}
 	if err != nil {
 		return fmt.Errorf("start journal %s: %w", f.Path(JournalName), reason(err))
+	}
+	return nil
+}
+
+// RemoveUnbegun removes the configuration of a run that was killed before it began its
+// journal, so that a run can begin in the folder. The error is one of IsInUse if another
+// process holds the folder: it may be about to begin the journal.
+func RemoveUnbegun(dir string) error { return thisProcess().removeUnbegun(dir) }
+
+func (k locker) removeUnbegun(dir string) error {
+	unbegun := func() bool {
+		_, config := files.Lstat(dir, ConfigName)
+		_, journal := files.Lstat(dir, JournalName)
+		return config == nil && errors.Is(journal, fs.ErrNotExist)
+	}
+	if !unbegun() {
+		return nil
+	}
+	lock, err := k.take(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if !unbegun() { // the former holder of the lock has begun it, or removed it
+		return nil
+	}
+	if err := files.Remove(dir, ConfigName); err != nil {
+		return fmt.Errorf("remove %s: %w", filepath.Join(dir, ConfigName), reason(err))
 	}
 	return nil
 }

@@ -52,6 +52,31 @@ func (c *cluster) process(host string, pid int) locker {
 
 func line(step int) Line { return Line{Type: "note", Step: step, Member: NoMember} }
 
+// A configuration without a journal belongs to the process that holds the folder, which is about to
+// begin the journal. It is removed if that process is gone.
+func TestAConfigurationWithoutAJournal(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	c := newCluster()
+	if err := c.process("b", 2).removeUnbegun(dir); err != nil {
+		t.Errorf("without a folder: %v", err)
+	}
+	first, err := c.process("a", 1).create(dir, []byte("x = 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(first.Path(JournalName)); err != nil {
+		t.Fatal(err)
+	}
+	c.waits = first.lock.(*lease).beat
+	if err := c.process("b", 2).removeUnbegun(dir); !IsInUse(err) || !files.Regular(dir, ConfigName) {
+		t.Errorf("while the other lives: %v, %v", err, contents(t, dir))
+	}
+	c.waits = func() {} // the process is stopped
+	if err := c.process("b", 2).removeUnbegun(dir); err != nil || files.Regular(dir, ConfigName) || files.Regular(dir, leaseName) {
+		t.Errorf("afterwards: %v, %v", err, contents(t, dir))
+	}
+}
+
 // Everything that a process writes to a folder that it has lost is refused, and not a byte of the
 // folder changes; what the new owner writes is whole.
 func TestALostLeaseStopsItsWriter(t *testing.T) {

@@ -98,6 +98,12 @@ func TestNoRunIsOverwritten(t *testing.T) {
 	if _, err := Create(dir, nil); err == nil || err.Error() != "run folder "+dir+" holds a run already: choose another one with --out" {
 		t.Errorf("afterwards: %v", err)
 	}
+	if _, err := Create(dir, nil); !errors.Is(err, ErrHolds) {
+		t.Errorf("it is another error: %v", err)
+	}
+	if err := RemoveUnbegun(dir); err != nil {
+		t.Error(err)
+	}
 	if text, _ := os.ReadFile(filepath.Join(dir, ConfigName)); string(text) != "a = 1\n" {
 		t.Errorf("config.toml is now %q", text)
 	}

@@ -162,17 +162,28 @@ func (g *Grid) IsAtWork(name string) bool {
 	return held(filepath.Join(g.dir, workersName, name))
 }
 
+// IsGone says whether a worker of this machine was killed: it has not recorded an end, and no
+// process has its lock. It is false for workers of other machines, and if the file system does
+// not support locks.
+func (g *Grid) IsGone(w Worker) bool {
+	host, _ := os.Hostname()
+	return w.Ended == "" && w.Host == host && try(filepath.Join(g.dir, workersName, w.Name)) == nil
+}
+
 // IsHeld says whether a process makes an attempt at a job, judged by the job's lock.
 func (g *Grid) IsHeld(j Job) bool { return held(g.Dir(j)) }
 
 // held says whether another process has the lock of a folder.
-func held(dir string) bool {
+func held(dir string) bool { return errors.Is(try(dir), syscall.EWOULDBLOCK) }
+
+// try returns nil if the lock of a folder is free, and EWOULDBLOCK if another process has it.
+func try(dir string) error {
 	file, err := run.OpenFile(dir, lockName)
 	if err != nil {
-		return false
+		return err
 	}
 	defer file.Close()
-	return errors.Is(syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+	return syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 }
 
 // SignalWorker sends a signal to a worker of this machine.

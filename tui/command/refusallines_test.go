@@ -188,6 +188,8 @@ var refusals = []struct {
 	{"sweep --out s --task cheetah-run --vary guidance=1,1", 2, "1 stands there twice"},
 	{"sweep --out s --task cheetah-run --vary guidance=1,99", 2, "99 is out of range"},
 	{"sweep --out s --task cheetah-run --vary guidance=1 --vary ω=3", 2, "varied twice"},
+	{"sweep --out s --task cheetah-run --method redq,redq", 2, "redq on cheetah-run stands there twice"},
+	{"sweep --out s --task cheetah-run,cheetah-run --method redq --vary utd=1,2", 2, "redq on cheetah-run stands there twice"},
 	{"sweep --out s --task cheetah-run --vary seed=1,2", 2, "use --seed"},
 	{"sweep --out s --task cheetah-run --vary buffer=20k,20000", 2, "are the same run"},
 	{"sweep --out s --task cheetah-run --vary evaluation.every=500,1000", 2, "changes what is measured"},

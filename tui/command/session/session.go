@@ -93,7 +93,7 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 		dir = rundir.Default(now, config.Task, config.Method, config.Seed)
 	}
 	if rundir.Exists(filepath.Join(dir, run.ConfigName)) || rundir.Exists(filepath.Join(dir, run.JournalName)) {
-		return nil, cli.Usagef("run folder %s holds a run already: choose another one with --out", dir)
+		return nil, cli.Usagef("run folder %s %w: choose another one with --out", dir, run.ErrHolds)
 	}
 	if err := config.FilmFits(run.Free(dir), task); err != nil {
 		return nil, cli.AsUsage(err)

@@ -133,6 +133,9 @@ func (f *sweepFlags) how(g *sweep.Grid) (slurm.How, error) {
 	if f.disk != "" {
 		s.Flags = append(s.Flags, "--disk", f.disk)
 	}
+	if f.jobsOn != "" {
+		s.Flags = append(s.Flags, "--device", f.jobsOn)
+	}
 	return slurm.How{Script: s, Beside: f.jobs, Runs: f.runsPerJob, Options: f.sbatch, Left: g.Left()}, nil
 }
 
@@ -147,6 +150,7 @@ func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 	for _, j := range c.grid.Jobs {
 		if r, done := c.grid.Result(j); done && !c.done[j.Index] {
 			c.done[j.Index], changed = true, true
+			delete(c.failed, j.Index) // its result came after it had left the queue
 			c.ended(j)
 			if c.known { // otherwise it was done before
 				said = append(said, sweep.Said(r))

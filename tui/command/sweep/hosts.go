@@ -212,6 +212,12 @@ func workerLines(g *sweep.Grid) []string {
 		if w.Element != "" {
 			continue // Slurm's queue reports it
 		}
+		if g.IsGone(w) {
+			if n := waiting(g, w); n > 0 {
+				all = append(all, fmt.Sprintf("%s  is gone: %d of its jobs wait for another worker", w.Name, n))
+			}
+			continue
+		}
 		text := fmt.Sprintf("%s  %d of %d at work", w.Name, len(w.Running), w.Jobs)
 		if len(w.Failed) > 0 {
 			text += fmt.Sprintf(", %d failed", len(w.Failed))
@@ -232,6 +238,18 @@ func workerLines(g *sweep.Grid) []string {
 		}
 	}
 	return append(all, summaryOf(g))
+}
+
+// waiting counts the jobs of a worker that is gone with which no other one has gone on.
+func waiting(g *sweep.Grid, w sweep.Worker) (n int) {
+	for _, i := range w.Running {
+		if j, err := g.Job(i); err == nil && !g.IsHeld(j) {
+			if _, done := g.Result(j); !done {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // summaryOf counts the jobs of a sweep whose workers report their progress.
@@ -271,6 +289,9 @@ func (f *sweepFlags) sshRecord() (ssh.Record, error) {
 	r := ssh.Record{Hosts: all, Options: slices.Clone(f.ssh), Program: self, Dir: dir, Flags: []string{"--threads", strconv.Itoa(f.threads)}}
 	if f.disk != "" {
 		r.Flags = append(r.Flags, "--disk", f.disk)
+	}
+	if f.jobsOn != "" {
+		r.Flags = append(r.Flags, "--device", f.jobsOn)
 	}
 	return r, nil
 }

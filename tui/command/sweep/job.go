@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -154,6 +153,13 @@ func (f *jobFlags) several(ctx context.Context, dir, element string, jobs []swee
 	return err
 }
 
+// isElsewhere says whether an attempt could not begin because another process works at the job. If
+// the file system has no locks, only this reveals it: the other one holds the run folder, or has
+// begun the run since this one found none.
+func isElsewhere(err error, dir string) bool {
+	return run.IsInUse(err) || errors.Is(err, run.ErrHolds) && rundir.Exists(filepath.Join(dir, run.ConfigName))
+}
+
 // attempt trains a job, or resumes it.
 func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Job, how []string) (err error) {
 	if _, done := g.Result(j); done {
@@ -186,17 +192,21 @@ func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Jo
 	dir := g.Run(j)
 	args := append([]string{"train", "--resume", dir}, how...)
 	if !run.Holds(dir) {
-		os.Remove(filepath.Join(dir, run.ConfigName)) // left by an attempt that was killed before its run began
+		err = run.RemoveUnbegun(dir)
 		args = append([]string{"train", "--preset", g.Config(j), "--out", dir}, how...)
 	}
 	root.SetArgs(args)
 	root.SetOut(log)
 	root.SetErr(log)
-	err = root.ExecuteContext(ctx)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	var s cli.Signalled
 	switch {
-	case run.IsInUse(err): // if the file system has no locks, only this reveals it
+	case isElsewhere(err, dir):
 		withdrawn = true
+		return elsewhere{j.Name()}
+	case errors.Is(err, run.ErrLost):
 		return elsewhere{j.Name()}
 	case errors.As(err, &s):
 		return runAgain{j.Name()}

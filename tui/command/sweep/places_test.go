@@ -98,6 +98,11 @@ func TestRequeueLeavesOutWhatTheSweepDid(t *testing.T) {
 	if err != nil || len(record.Submissions) != 2 || !slices.Equal(record.Submissions[1].Jobs(), []int{0}) {
 		t.Errorf("submitted: %+v, %v", record.Submissions, err)
 	}
+	// The view has seen the job fail, and now that it is done.
+	ends(t, g, g.Jobs[0])
+	if lines := all[0].lines(t.Context()); !slices.Equal(lines, []string{"1 of 2 done, 1 not needed"}) {
+		t.Errorf("%q", lines)
+	}
 }
 
 // requeued calls the command for a sweep.

@@ -38,35 +38,52 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 	for _, r := range results {
 		byKey[r.Key()] = r
 	}
+	n := 0
 	for _, j := range f.grid.Jobs {
 		if _, done := f.grid.Result(j); done {
 			continue
 		}
-		key, err := f.key(j)
+		keys, err := f.keys(j)
 		if err != nil {
 			return err
 		}
-		if r := byKey[key]; r != nil {
-			f.grid.Leave(j)
-			f.standing = append(f.standing, r)
+		var standing []*report.Run
+		for _, key := range keys {
+			if r := byKey[key]; r != nil {
+				standing = append(standing, r)
+			}
 		}
+		if len(standing) < len(keys) {
+			continue
+		}
+		f.grid.Leave(j)
+		f.standing = append(f.standing, standing...)
+		n++
 	}
-	if n := len(f.standing); n > 0 {
+	if n > 0 {
 		fmt.Fprintf(w, "%d of %d stand in %s already\n", n, len(f.grid.Jobs), f.path)
 	}
 	return f.keep(f.grid.Jobs, w)
 }
 
-func (f *sweepResultsFile) key(j sweep.Job) (report.ResultKey, error) {
+// keys are the keys of a job's results, one for each of its seeds.
+func (f *sweepResultsFile) keys(j sweep.Job) ([]report.ResultKey, error) {
 	doc, err := run.ReadFile(filepath.Split(f.grid.Config(j)))
 	if err != nil {
-		return report.ResultKey{}, err
+		return nil, err
 	}
 	c, err := presets.Decode(f.grid.Config(j), doc)
 	if err != nil {
-		return report.ResultKey{}, err
+		return nil, err
 	}
-	return results.ResultKey(c)
+	first, err := results.ResultKey(c)
+	keys := []report.ResultKey{first}
+	for i := 1; i < c.Members; i++ {
+		next := first
+		next.Seed += uint64(i)
+		keys = append(keys, next)
+	}
+	return keys, err
 }
 
 // keep adds the results of finished jobs to the file.

@@ -44,6 +44,7 @@ type sweepFlags struct {
 	profile              string
 	devices              []string // devices of this machine, among which the jobs are divided
 	free                 []uint64 // their free memory, bytes
+	jobsOn               string   // device on which all jobs compute, in place of the grid's; empty: the grid's
 	pack                 bool
 	worker               string // the name of this engine among the sweep's engines; empty: made from host and process
 	element              string // the element of a Slurm job array that this engine is
@@ -68,7 +69,8 @@ them: status 0 means done, 85 means saved but not done, to be run again. Several
 over one DIR divide the work between them. --device all, or a list such as
 cuda:0,cuda:2, gives each GPU one job at a time, or divides --jobs among the GPUs. With
 --pack each GPU gets as many jobs as its memory has room for, judging by what the first
-ones took, and as there are processors.
+ones took, and as there are processors. With --out alone, --device also moves the jobs
+that have begun.
 
 --on slurm submits the jobs as a job array instead, of which --jobs run at a time, and
 shows their progress (--profile NAME takes options of sbatch from the settings). DIR and
@@ -91,6 +93,7 @@ not ended.`,
 		Example: `  pgrlab sweep --task cheetah-run --method redq,pgr-curiosity --seeds 0-4 --scale short --out sweeps/a
   pgrlab sweep --out sweeps/a                          continue
   pgrlab sweep --out sweeps/a --device all             continue on all GPUs of this machine
+  pgrlab sweep --out sweeps/a --device cpu             continue on the CPU, wherever it began
   pgrlab attach sweeps/a/0003-*/run                    look at one of the runs
   pgrlab report sweeps/a/*/run
   pgrlab sweep --out sweeps/a --on slurm --sbatch --time=4:00:00 --sbatch --partition=gpu --sbatch --gres=gpu:1
@@ -212,6 +215,9 @@ func (f *sweepFlags) grid(d cli.Deps, stderr io.Writer) (*sweep.Grid, error) {
 		if i := slices.IndexFunc(gridFlags, f.changed); err == nil && i >= 0 {
 			return nil, cli.Usagef("sweep %s: its jobs are fixed: leave out --%s, or choose another --out for a sweep with it", f.out, gridFlags[i])
 		}
+		if f.changed("device") && len(f.devices) == 0 {
+			f.jobsOn = f.device
+		}
 		return g, err
 	}
 	if rundir.Exists(filepath.Join(f.out, run.JournalName)) {
@@ -248,12 +254,12 @@ func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, con
 		for _, method := range orNone(f.methods) {
 			for _, variant := range f.variants(d, problem, method, varied, stderr) {
 				for _, seed := range seeds {
-					j, doc, err := f.job(d, problem, method, variant, seed)
+					j, doc, err := f.job(d, problem, method, variant, seed, seeds)
 					if err != nil {
 						return nil, nil, err
 					}
-					if twin := slices.IndexFunc(configs, func(other []byte) bool { return bytes.Equal(other, doc) }); twin >= 0 && len(varied) > 0 {
-						return nil, nil, cli.Usagef("sweep: --vary: %q and %q are the same run", jobs[twin].Variant, j.Variant)
+					if twin := slices.IndexFunc(configs, func(other []byte) bool { return bytes.Equal(other, doc) }); twin >= 0 {
+						return nil, nil, sameRun(jobs[twin], j)
 					}
 					j.Index = len(jobs)
 					jobs, configs = append(jobs, j), append(configs, doc)
@@ -264,8 +270,17 @@ func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, con
 	return jobs, configs, nil
 }
 
-// job is a job without its index, with its configuration.
-func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uint64) (sweep.Job, []byte, error) {
+// sameRun is the error of two jobs that are the same run.
+func sameRun(a, b sweep.Job) error {
+	if a.Variant != b.Variant {
+		return cli.Usagef("sweep: --vary: %q and %q are the same run", a.Variant, b.Variant)
+	}
+	return cli.Usagef("sweep: %s on %s stands there twice: name every task and every method once", b.Method, b.Task)
+}
+
+// job is a job without its index, with its configuration; seeds are those of all jobs that are
+// otherwise like it.
+func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uint64, seeds []uint64) (sweep.Job, []byte, error) {
 	r := f.flags(problem, method, v, seed)
 	c, _, err := r.ConfigureElsewhere(d)
 	if err != nil {
@@ -273,6 +288,9 @@ func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uin
 	}
 	if c.Device != "cpu" && c.Device != "auto" && c.Device != "cuda" {
 		return sweep.Job{}, nil, cli.Usagef("sweep: device %s of the preset: choose GPUs with --device", c.Device)
+	}
+	if twice, shares := shared(seed, c.Members, seeds); shares {
+		return sweep.Job{}, nil, cli.Usagef("sweep: --seeds %s: with members = %d the run of seed %d trains seed %d as well: want seeds that are %d apart", f.seeds, c.Members, seed, twice, c.Members)
 	}
 	doc, err := presets.Encode(c)
 	return sweep.Job{Task: c.Task, Method: c.Method, Seed: seed, Steps: c.Steps, Variant: v.String()}, doc, err
@@ -285,40 +303,6 @@ func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runfl
 		Changed: func(name string) bool { return name == "seed" || (name == "steps" || name == "tv") && f.changed(name) }}
 	r.Environment.Observation, r.Environment.TV = f.observation, f.tv
 	return r
-}
-
-// maxSeeds is how many seeds a range may hold.
-const maxSeeds = 10_000
-
-// parseSeeds reads "0-4,7".
-func parseSeeds(text string) ([]uint64, error) {
-	var all []uint64
-	seen := map[uint64]bool{}
-	for part := range strings.SplitSeq(text, ",") {
-		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		a, err := strconv.ParseUint(from, 10, 64)
-		b := a
-		if err == nil && isRange {
-			b, err = strconv.ParseUint(to, 10, 64)
-		}
-		if err == nil && b >= a && b-a >= maxSeeds {
-			return nil, cli.Usagef("--seeds %s: %q are too many: want at most %d", text, part, maxSeeds)
-		}
-		if err != nil || b < a {
-			return nil, cli.Usagef("--seeds %s: %q is not a seed or a range: want for example 0-4,7", text, part)
-		}
-		for s := a; ; s++ {
-			if seen[s] {
-				return nil, cli.Usagef("--seeds %s: seed %d twice", text, s)
-			}
-			seen[s] = true
-			all = append(all, s)
-			if s == b {
-				break
-			}
-		}
-	}
-	return all, nil
 }
 
 // run does the work and shows it on w; ready is called when the engine has its name.
@@ -375,7 +359,7 @@ func (f *sweepFlags) process(j sweep.Job, device string) *exec.Cmd {
 	if f.disk != "" {
 		args = append(args, "--disk", f.disk)
 	}
-	if device != "" {
+	if device = cmp.Or(device, f.jobsOn); device != "" {
 		args = append(args, "--device", device)
 	}
 	return cli.Self(args...)

@@ -35,10 +35,18 @@ func sweepResults(w io.Writer, g *sweep.Grid, out string, file *sweepResultsFile
 	if err := all.Summary(w); err != nil {
 		return err
 	}
-	from := out
-	if len(runs) == len(file.standing) { // no run is below out
-		from = file.path
-	}
-	_, err = fmt.Fprintf(w, "figures, the paper's numbers and more: pgrlab report %s --figure curves --out %s\n", from, filepath.Join(out, "report"))
+	_, err = fmt.Fprintf(w, "figures, the paper's numbers and more: pgrlab report %s --figure curves --out %s\n", reported(runs, out, file), filepath.Join(out, "report"))
 	return err
+}
+
+// reported are the arguments with which a report shows the runs. The file has what was left out and
+// the results of the other runs, but none of a run that was changed by hand.
+func reported(runs []*report.Run, out string, file *sweepResultsFile) string {
+	switch {
+	case len(file.standing) == 0:
+		return out
+	case slices.ContainsFunc(runs, func(r *report.Run) bool { return r.IsResult() != nil }):
+		return out + " " + file.path
+	}
+	return file.path
 }

@@ -20,6 +20,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/machine"
 )
 
 // register gives an engine a name among the engines of its sweep, under which others see its
@@ -78,6 +79,11 @@ hosts.`,
 			if f.look != "" {
 				return look(c.OutOrStdout(), f.out, f.look)
 			}
+			if f.jobsOn != "" {
+				if err := machine.DeviceFlag(f.jobsOn); err != nil {
+					return cli.AsUsage(err)
+				}
+			}
 			g, err := without(f.out, f.leave)
 			if err != nil {
 				return err
@@ -99,6 +105,7 @@ hosts.`,
 	cli.CountVar(flags, &f.jobs, "jobs", 0, 1, "`N` most runs at a time (default: as many as there are processors)")
 	cli.CountIn(flags, &f.threads, "threads", 1, 1, cli.MaxThreads, "`N` threads of each run; the results stay the same")
 	flags.StringVar(&f.disk, "disk", "", "`SIZE` most disk space for the checkpoints of each run, such as 5GiB")
+	flags.StringVar(&f.jobsOn, "device", "", cli.DeviceUsage+" (default: where the grid says)")
 	flags.IntSliceVar(&f.leave, "leave", nil, "`N,…` jobs to leave out")
 	flags.StringVar(&f.look, "look", "", "`TOKEN` print what this machine sees of a token file, and which build of the program it has")
 	flags.StringVar(&f.signal, "signal", "", "`TERM|USR1` make the worker of that name on this machine save and end, or only save")
@@ -205,6 +212,9 @@ func (f *workerFlags) words() []string {
 	}
 	if f.disk != "" {
 		all = append(all, "--disk", f.disk)
+	}
+	if f.jobsOn != "" {
+		all = append(all, "--device", f.jobsOn)
 	}
 	for _, i := range f.leave {
 		all = append(all, "--leave", strconv.Itoa(i))

@@ -1,0 +1,75 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"pgrlab/core/run"
+	"pgrlab/tui/command/cli"
+)
+
+// On a disk without locks attempts at a job begin on two machines at the same time. One of them finds
+// the other's run at any point of its beginning, leaves the job to it and removes nothing.
+func TestAnAttemptBesideAnother(t *testing.T) {
+	holds := cli.Usagef("run folder %w", run.ErrHolds)
+	begins := func(dir string) { // the other one begins the run
+		f, err := run.Create(dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+	}
+	file := func(dir, name string) {
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	without := func(dir, name string) {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		before    func(dir string)       // what the attempt finds
+		train     func(dir string) error // nil: it must not be called
+		elsewhere bool
+		config    bool // a configuration is there afterwards
+	}{
+		"before the other's journal":    {func(dir string) { begins(dir); without(dir, run.JournalName) }, nil, true, true},
+		"before the other's beginning":  {func(string) {}, func(dir string) error { begins(dir); return holds }, true, true},
+		"beside the other's first file": {func(string) {}, func(dir string) error { begins(dir); without(dir, run.JournalName); return holds }, true, true},
+		"after the other took over":     {func(dir string) { file(dir, run.ConfigName); file(dir, run.JournalName) }, func(string) error { return fmt.Errorf("append: %w", run.ErrLost) }, true, true},
+		"after one that was killed": {func(dir string) { file(dir, run.ConfigName) }, func(dir string) error {
+			if _, err := os.Lstat(filepath.Join(dir, run.ConfigName)); err == nil {
+				return holds
+			}
+			return errors.New("it trains")
+		}, false, false},
+		"where a journal lies": {func(dir string) { file(dir, run.JournalName) }, func(string) error { return holds }, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := made(t)
+			j := g.Jobs[0]
+			c.before(g.Run(j))
+			root := &cobra.Command{DisableFlagParsing: true, SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error {
+				if c.train == nil {
+					t.Fatal("it trains")
+				}
+				return c.train(g.Run(j))
+			}}
+			err := attempt(t.Context(), root, g, j, nil)
+			var other elsewhere
+			if err == nil || errors.As(err, &other) != c.elsewhere {
+				t.Errorf("it ends with %v", err)
+			}
+			if _, err := os.Lstat(filepath.Join(g.Run(j), run.ConfigName)); (err == nil) != c.config {
+				t.Errorf("the configuration: %v", err)
+			}
+		})
+	}
+}

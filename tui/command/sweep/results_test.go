@@ -1,0 +1,90 @@
+package sweep
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgrlab/core/report"
+	"pgrlab/core/sweep"
+	"pgrlab/tui/testing/commandtest"
+)
+
+// cohorts is the grid of a preset with several members.
+func cohorts(t *testing.T, seeds string) (*sweep.Grid, error) {
+	t.Helper()
+	preset := filepath.Join(t.TempDir(), "cohort.toml")
+	if err := os.WriteFile(preset, []byte("members = 2\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f := sweepFlags{preset: preset, tasks: []string{"cheetah-run"}, methods: []string{"sac"}, scale: "demo", seeds: seeds, device: "cpu", out: filepath.Join(t.TempDir(), "s"),
+		changed: func(string) bool { return false }}
+	return f.grid(commandtest.Deps(), io.Discard)
+}
+
+// kept writes results of a job's seeds into a new file.
+func kept(t *testing.T, g *sweep.Grid, j sweep.Job, seeds ...uint64) (path string) {
+	t.Helper()
+	file := &sweepResultsFile{path: filepath.Join(t.TempDir(), "study.csv"), grid: g}
+	keys, err := file.keys(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []*report.Run
+	for _, seed := range seeds {
+		series := map[string]report.Series{report.Return: {{Step: j.Steps, WallS: 1, Value: 5}}}
+		runs = append(runs, &report.Run{Task: j.Task, Method: j.Method, Scale: keys[0].Scale, Fingerprint: keys[0].Fingerprint, Seed: seed, Step: j.Steps, Done: true,
+			Members: []report.Member{{Seed: seed, Series: series}}})
+	}
+	if _, err := report.AddResults(file.path, runs); err != nil {
+		t.Fatal(err)
+	}
+	return file.path
+}
+
+// A job of several seeds is left out if results of all of them stand in the file.
+func TestACohortIsLeftOutWithAllItsSeeds(t *testing.T) {
+	g, err := cohorts(t, "0,2")
+	if err != nil || len(g.Jobs) != 2 {
+		t.Fatal(g, err)
+	}
+	var said bytes.Buffer
+	file := &sweepResultsFile{path: kept(t, g, g.Jobs[0], 0, 2, 3), grid: g}
+	if err := file.leave(&said); err != nil {
+		t.Fatal(err)
+	}
+	if left := g.Left(); !slices.Equal(left, []int{1}) || len(file.standing) != 2 || !strings.HasPrefix(said.String(), "1 of 2 stand in ") {
+		t.Errorf("left out are %v, with %d results; said %q", left, len(file.standing), said.String())
+	}
+}
+
+// No seed is in two jobs.
+func TestCohortsThatShareASeed(t *testing.T) {
+	if _, err := cohorts(t, "4,0-1"); err == nil || !strings.Contains(err.Error(), "with members = 2 the run of seed 0 trains seed 1 as well: want seeds that are 2 apart") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The report that a sweep names at its end shows the results that stood in the file, the runs below
+// the sweep's folder, and those of them that the file does not take.
+func TestTheReportOfTheSameRuns(t *testing.T) {
+	done := &report.Run{Done: true, Fingerprint: "f"}
+	byHand := &report.Run{Done: true, Fingerprint: "f", Changes: []report.Change{{Knob: "utd"}}}
+	for _, c := range []struct {
+		standing, below []*report.Run
+		want            string
+	}{
+		{nil, []*report.Run{done}, "s"},
+		{[]*report.Run{done}, nil, "study.csv"},
+		{[]*report.Run{done}, []*report.Run{done}, "study.csv"},
+		{[]*report.Run{done}, []*report.Run{done, byHand}, "s study.csv"},
+	} {
+		if got := reported(slices.Concat(c.standing, c.below), "s", &sweepResultsFile{path: "study.csv", standing: c.standing}); got != c.want {
+			t.Errorf("%d in the file, %d below: report %s, want %s", len(c.standing), len(c.below), got, c.want)
+		}
+	}
+}
