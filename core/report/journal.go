@@ -92,7 +92,11 @@ type Run struct {
 	Fingerprint string
 }
 
-// Load reads the journal of a run folder.
+// ErrNotBegun says that a run folder is made but its run has not written a line: its device is
+// being started, or the process was killed then.
+var ErrNotBegun = errors.New("its journal is empty: nothing has begun there")
+
+// Load reads the journal of a run folder. The error is ErrNotBegun if it is empty.
 func Load(dir string) (*Run, error) {
 	r := &Run{Dir: dir}
 	file, err := run.OpenFile(dir, run.JournalName)
@@ -129,7 +133,7 @@ func (r *Run) read(journal io.Reader) error {
 		}
 	}
 	if r.Members == nil {
-		return errors.New("its journal is empty: nothing has begun there")
+		return ErrNotBegun
 	}
 	return nil
 }

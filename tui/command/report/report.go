@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -91,7 +92,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	runs, err := results.LoadRuns(dirs)
+	runs, notes, err := results.LoadRuns(dirs)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
@@ -108,6 +109,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
+	all.Notes = slices.Concat(notes, all.Notes)
 	if len(figures) > 0 || r.out != "" {
 		if err := r.draw(all, runs, o, figures, stderr); err != nil {
 			return fmt.Errorf("report: %w", err)

@@ -1,6 +1,8 @@
 package results
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -15,35 +17,44 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// LoadRuns reads the runs that the paths refer to.
-func LoadRuns(paths []string) ([]*report.Run, error) {
-	var all []*report.Run
+// LoadRuns reads the runs that the paths refer to. Notes say which have not begun, beside others
+// that have; if none has, that is an error.
+func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
+	var idle error // of the first run that has not begun
 	for _, path := range paths {
 		path, err := rundir.Find(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if strings.HasSuffix(path, resultsEnding) {
 			results, err := report.ReadResults(path)
 			if err != nil {
-				return nil, cli.AsUsage(err)
+				return nil, nil, cli.AsUsage(err)
 			}
 			all = append(all, results...)
 			continue
 		}
 		dirs, err := report.Find(path)
 		if err != nil {
-			return nil, cli.AsUsage(err)
+			return nil, nil, cli.AsUsage(err)
 		}
 		for _, dir := range dirs {
 			r, err := LoadRun(dir)
+			if errors.Is(err, report.ErrNotBegun) {
+				idle = cmp.Or(idle, err)
+				notes = append(notes, fmt.Sprintf("%s is left out: %v", dir, report.ErrNotBegun))
+				continue
+			}
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			all = append(all, r)
 		}
 	}
-	return all, nil
+	if len(all) == 0 && idle != nil {
+		return nil, nil, idle
+	}
+	return all, notes, nil
 }
 
 // LoadRun reads a run with its configuration.
