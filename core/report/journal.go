@@ -73,6 +73,7 @@ type Run struct {
 	Notes                 []string
 	Forked                string // the position where it was forked off another run; "": it was not
 	Step                  int    // the largest step of any line
+	Steps                 int    // length that its configuration gives it; 0: not known
 	Frames                int    // frames of the task in an env step, for a learner that sees frames; else 0
 	WallS                 float64
 	Done                  bool
@@ -249,6 +250,9 @@ func (r *Run) said(e run.Entry) error {
 func (r *Run) ByHand() []Change {
 	return slices.DeleteFunc(slices.Clone(r.Changes), func(c Change) bool { return !c.ByHand() })
 }
+
+// Stopped says whether the run was ended by hand before its last step.
+func (r *Run) Stopped() bool { return r.Done && r.Step < r.Steps }
 
 // Badge says whether the run was changed by hand: CLEAN or TOUCHED, with the number of
 // changes.

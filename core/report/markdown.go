@@ -204,6 +204,8 @@ func (r *Report) runs(b *bufio.Writer) {
 				state += ", failed"
 			case !s.Run.Done:
 				state += cmp.Or(printable.Line(s.Run.Standing), ", not ended")
+			case s.Run.Stopped():
+				state += fmt.Sprintf(" of %s, stopped", Count(s.Run.Steps))
 			}
 			if s.Run.Changed != "" {
 				state += ", changed"

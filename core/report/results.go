@@ -94,6 +94,8 @@ func (r *Run) IsResult() error {
 		return fmt.Errorf("%s failed: %s", r.Dir, r.Failed)
 	case !r.Done:
 		return fmt.Errorf("%s has not ended", r.Dir)
+	case r.Stopped():
+		return fmt.Errorf("%s was stopped at step %s of %s", r.Dir, Count(r.Step), Count(r.Steps))
 	case r.Changed != "":
 		return fmt.Errorf("%s: %s", r.Dir, r.Changed)
 	case len(r.ByHand()) > 0 || r.Forked != "":

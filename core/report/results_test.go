@@ -251,12 +251,13 @@ func TestWhatIsNoResult(t *testing.T) {
 	}
 	before, _ := os.ReadFile(path)
 	bad := map[string]func(r *Run){
-		"has not ended": func(r *Run) { r.Done = false },
-		"failed: NaN":   func(r *Run) { r.Failed = "NaN" },
-		"line 3":        func(r *Run) { r.Changed = "line 3 is not what the run wrote" },
-		"by hand":       func(r *Run) { r.Changes = []Change{{Knob: "ratio", By: "driver"}} },
-		"or forked":     func(r *Run) { r.Forked = "1000" },
-		"are not known": func(r *Run) { r.Fingerprint = "" },
+		"has not ended":           func(r *Run) { r.Done = false },
+		"failed: NaN":             func(r *Run) { r.Failed = "NaN" },
+		"at step 5,000 of 20,000": func(r *Run) { r.Steps = 20_000 },
+		"line 3":                  func(r *Run) { r.Changed = "line 3 is not what the run wrote" },
+		"by hand":                 func(r *Run) { r.Changes = []Change{{Knob: "ratio", By: "driver"}} },
+		"or forked":               func(r *Run) { r.Forked = "1000" },
+		"are not known":           func(r *Run) { r.Fingerprint = "" },
 	}
 	ended := result(t, root, "redq", 1)
 	for want, change := range bad {
@@ -265,6 +266,11 @@ func TestWhatIsNoResult(t *testing.T) {
 		if _, err := AddResults(path, []*Run{&r}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
+	}
+	whole := *ended
+	whole.Steps = whole.Step
+	if err := whole.IsResult(); err != nil {
+		t.Error(err)
 	}
 	scheduled := *result(t, root, "redq", 50, knob(1600, "ratio", 0.5, "schedule"))
 	if err := scheduled.IsResult(); err != nil {

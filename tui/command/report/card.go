@@ -92,7 +92,7 @@ func state(r *report.Run, c config.Config) string {
 	switch {
 	case r.Failed != "":
 		text += "; it failed: " + r.Failed
-	case r.Done && r.Step < c.Steps:
+	case r.Stopped():
 		text += "; it was stopped before its end"
 	case !r.Done:
 		text += "; it has not ended, or was killed"

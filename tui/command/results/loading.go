@@ -76,6 +76,7 @@ func LoadRun(dir string) (*report.Run, error) {
 		return nil, err
 	}
 	r.Begun(c.Seed)
+	r.Steps = c.Steps
 	if c.Sees() {
 		r.Frames = c.Frames(1)
 	}

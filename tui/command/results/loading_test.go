@@ -65,3 +65,25 @@ func TestARunThatHasNotBegun(t *testing.T) {
 		t.Errorf("alone: %v", err)
 	}
 }
+
+// A run that was stopped by hand is no result, and the report says how far it got.
+func TestARunThatWasStopped(t *testing.T) {
+	c := resolve(t, presets.Choice{Task: "cheetah-run", Method: "sac", Scale: "short"})
+	for lasting, want := range map[int]string{c.Steps / 2: "stopped at step 10,000 of 20,000", c.Steps: ""} {
+		r, err := LoadRun(folder(t, c, lasting))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.IsResult(); (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("after %d steps: %v, want %q", lasting, err, want)
+		}
+		all, err := report.New([]*report.Run{r}, report.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		if err := all.Markdown(&text); err != nil || strings.Contains(text.String(), "| 10,000 of 20,000, stopped |") != (want != "") {
+			t.Errorf("after %d steps: %v\n%s", lasting, err, text.String())
+		}
+	}
+}
