@@ -63,6 +63,20 @@ func (r *Run) variant() string {
 	return strings.Join(parts, ", ")
 }
 
+// tv returns the knob tv with which the run began, from its settings or, for a run from a results
+// file, from its variant; "" if it is not known, or is the task's own.
+func (r *Run) tv() string {
+	if value := r.Settings["knobs.tv"]; value != "" {
+		return strings.Trim(value, `"'`)
+	}
+	for _, part := range strings.Split(r.Variant, ", ") {
+		if value, found := strings.CutPrefix(part, "tv="); found {
+			return value
+		}
+	}
+	return ""
+}
+
 // settingsNames returns the function that names the variant of a run. Runs can have the
 // same variant but different settings, if the defaults of their builds differ; their names
 // also contain the fingerprint.

@@ -213,7 +213,7 @@ func (r *Row) reportedLine(color int) []mark {
 	for _, s := range r.cell.Seeds {
 		end = max(end, last(s.Series(Return)))
 	}
-	for _, p := range r.Reported {
+	for _, p := range r.comparable() {
 		long := 2*end >= p.Steps
 		if p.Frames > 0 && r.Frames > 0 {
 			long = 2*end*r.Frames >= p.Frames

@@ -151,7 +151,11 @@ func (r Reported) text() string {
 	if r.Frames > 0 {
 		at += ", frame " + Count(r.Frames)
 	}
-	return fmt.Sprintf("%s at %s (%s, %s)", around(r.Mean, r.Std), at, seeds, r.Source)
+	where := ""
+	if r.Where != "" {
+		where = fmt.Sprintf(", %s: not comparable", r.Where)
+	}
+	return fmt.Sprintf("%s at %s (%s, %s%s)", around(r.Mean, r.Std), at, seeds, r.Source, where)
 }
 
 // matrix writes the probabilities of improvement.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,7 +15,7 @@ func (r *Report) final() []panel {
 		for i, row := range t.Rows {
 			p.names = append(p.names, row.place(row.N))
 			p.marks = append(p.marks, row.points(float64(i), i)...)
-			for k, other := range row.Reported {
+			for k, other := range row.comparable() {
 				m := mark{kind: markPaper, x: []float64{float64(i) + 0.22}, y: []float64{other.Mean - other.Std}, upper: []float64{other.Mean + other.Std}, color: i}
 				m.label = fmt.Sprintf("the paper at %s: mean ± deviation", short(other.Steps))
 				if other.Independent {
@@ -27,6 +28,11 @@ func (r *Report) final() []panel {
 		all = append(all, p)
 	}
 	return all
+}
+
+// comparable returns the results of others that were measured as those of the row.
+func (r *Row) comparable() []Reported {
+	return slices.DeleteFunc(slices.Clone(r.Reported), func(p Reported) bool { return p.Where != "" })
 }
 
 // place returns the name of a row's place on the x axis, in short lines.

@@ -20,6 +20,8 @@ type Reported struct {
 	Independent bool    `json:"independent,omitempty"` // not the paper's
 	Pixels      bool    `json:"pixels,omitempty"`      // of learners that see frames; else states
 	Frames      int     `json:"frames,omitempty"`      // number of frames that Steps correspond to, if known
+	TV          string  `json:"tv,omitempty"`          // knob tv of the runs; "": no TV, or any
+	Where       string  `json:"where,omitempty"`       // how its runs differ from those here, so that it is not comparable; "": they do not
 }
 
 // Options select what a report shows.
@@ -245,11 +247,17 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 	}
 	r.Generated, r.Explored = r.measured(generatedMeasures, t.Step), r.measured(exploredMeasures, t.Step)
 	for _, report := range o.Reported {
-		if report.Task == c.Task && report.Method == c.Method && report.Pixels == (r.Frames > 0) {
+		if report.of(c) {
 			r.Reported = append(r.Reported, report)
 		}
 	}
 	return r
+}
+
+// of says whether the result is one of runs like those of a cell.
+func (r Reported) of(c *Cell) bool {
+	run := c.Seeds[0].Run
+	return r.Task == c.Task && r.Method == c.Method && r.Pixels == (run.Frames > 0) && (r.TV == "" || r.TV == run.tv())
 }
 
 // reach finds the steps of the seeds to the threshold.

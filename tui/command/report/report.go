@@ -149,18 +149,18 @@ func reported(runs []*report.Run) []report.Reported {
 			continue
 		}
 		seen[r.Task] = true
-		type column struct{ method, observation string }
+		type column struct{ method, observation, tv string }
 		first := map[column]bool{} // if a method is in several tables, the first one counts
 		for _, p := range append(presets.References(r.Task), presets.Independent(r.Task)...) {
 			for _, observation := range []string{task.ObservationState, task.ObservationPixels} {
-				of := column{p.Method, observation}
+				of := column{p.Method, observation, p.TV}
 				if !p.Sees(observation) || !p.Independent && first[of] {
 					continue
 				}
 				first[of] = true
 				all = append(all, report.Reported{
 					Task: p.Task, Method: p.Method, Mean: p.Mean, Std: p.Std, Steps: p.Steps, Seeds: p.Seeds, Source: p.Source, Independent: p.Independent,
-					Pixels: observation == task.ObservationPixels, Frames: p.Frames,
+					Pixels: observation == task.ObservationPixels, Frames: p.Frames, TV: p.TV, Where: p.Where,
 				})
 			}
 		}
