@@ -33,7 +33,7 @@ type Cell struct {
 	Seeds               []Seed // sorted by seed
 }
 
-// Label names the cell among those of its task.
+// Label names the cell among those of its task and scale.
 func (c *Cell) Label() string {
 	label := c.Method
 	if c.Variant != "" {

@@ -63,6 +63,7 @@ type Task struct {
 	Differences []Differences `json:"differences,omitempty"`
 
 	variants []string // what the long ones are, see nameRows
+	scales   bool     // the rows are of several scales
 }
 
 // Row holds the numbers of a cell. Statistics that need MinSeeds seeds are missing if
@@ -181,6 +182,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 			}
 		}
 	}
+	t.scales = slices.ContainsFunc(cells, func(c *Cell) bool { return c.Scale != cells[0].Scale })
 	for _, c := range cells {
 		t.Rows = append(t.Rows, newRow(c, t, o))
 	}
@@ -214,9 +216,17 @@ func (t *Task) noneAtStep(cells []*Cell) error {
 	return fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
 }
 
+// label names a cell among those of the task.
+func (t *Task) label(c *Cell) string {
+	if !t.scales {
+		return c.Label()
+	}
+	return c.Label() + " · " + c.Scale
+}
+
 // newRow computes the numbers of a cell at the task's step.
 func newRow(c *Cell, t *Task, o Options) *Row {
-	r := &Row{Label: c.Label(), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, cell: c}
+	r := &Row{Label: t.label(c), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, cell: c}
 	for _, s := range c.Seeds {
 		series := s.Series(Return)
 		value, ok := t.score(series)
