@@ -51,7 +51,8 @@ time, for which it does not hold enough.
 Runs are compared at the last step at which all runs of a task were evaluated, or at
 --step. With --score-from N each run counts with the mean of its evaluations from step N
 on, which varies less than a single evaluation. Runs with other settings, and runs whose
-knobs were turned by hand, have rows of their own. A seed that occurs twice counts once.
+knobs were turned by hand, have rows of their own, and so have runs of another length if
+rates of the method follow it (ppo, per-td). A seed that occurs twice counts once.
 
 On a terminal it prints the returns; the whole report, in Markdown, goes into a pipe
 (pgrlab report DIR | less), and with --out into a file.

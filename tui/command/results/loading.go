@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"pgrlab/core/config"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
@@ -31,6 +32,7 @@ func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
 			if err != nil {
 				return nil, nil, cli.AsUsage(err)
 			}
+			lengths(results)
 			all = append(all, results...)
 			continue
 		}
@@ -90,7 +92,7 @@ func LoadRun(dir string) (*report.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	r.Variant = variant(differences)
+	r.Variant = variant(presets.Distinguishing(differences, c))
 	if c.Sees() && slices.Contains(presets.Observations(c.Method), task.ObservationState) {
 		r.Variant = strings.TrimSuffix("pixels, "+r.Variant, ", ") // the method also learns from states
 	}
@@ -106,13 +108,31 @@ func notEnded(dir string, steps int) string {
 	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), rundir.Near(dir))
 }
 
+// lengths adds the length to the variants of results if it is not that of their scale and the method
+// follows it: files of older builds do not have it there.
+func lengths(results []*report.Run) {
+	known := map[presets.Choice]config.Config{}
+	for _, r := range results {
+		of := presets.Choice{Task: r.Task, Method: r.Method, Scale: r.Scale}
+		if r.Frames > 0 && slices.Contains(presets.Observations(r.Method), task.ObservationPixels) {
+			of.Observation = task.ObservationPixels
+		}
+		c, has := known[of]
+		if !has {
+			c, _ = presets.Resolve(of) // what is not known here has no length
+			known[of] = c
+		}
+		named := strings.Contains(", "+r.Variant, ", steps=")
+		if c.Steps > 0 && c.Steps != r.Step && !named && presets.FollowsLength(c) {
+			r.Variant = strings.TrimPrefix(fmt.Sprintf("%s, steps=%d", r.Variant, r.Step), ", ")
+		}
+	}
+}
+
 // variant names the settings in which a run differs from its task, method and scale.
 func variant(all []presets.Difference) string {
 	var parts []string
 	for _, d := range all {
-		if presets.Judges(d.Key) {
-			continue
-		}
 		parts = append(parts, strings.TrimPrefix(d.Key, "knobs.")+"="+strings.ReplaceAll(d.To, "'", ""))
 	}
 	return strings.Join(parts, ", ")

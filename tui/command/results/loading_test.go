@@ -3,6 +3,7 @@ package results
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,81 @@ func TestARunThatWasStopped(t *testing.T) {
 		var text strings.Builder
 		if err := all.Markdown(&text); err != nil || strings.Contains(text.String(), "| 10,000 of 20,000, stopped |") != (want != "") {
 			t.Errorf("after %d steps: %v\n%s", lasting, err, text.String())
+		}
+	}
+}
+
+// Runs of another length than their scale's are other runs if something in them follows the length,
+// and only then; their fingerprints say nothing of it. A results file of an older build, which does
+// not name the length, is read as if it did.
+func TestRunsOfAnotherLength(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.csv")
+	for method, want := range map[string]string{"per-td": "steps=10000", "sac": ""} {
+		c := resolve(t, presets.Choice{Task: "cheetah-run", Method: method, Scale: "short"})
+		whole, err := LoadRun(folder(t, c, c.Steps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Steps = 10_000
+		short, err := LoadRun(folder(t, c, c.Steps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole.Variant != "" || short.Variant != want || whole.Fingerprint != short.Fingerprint {
+			t.Errorf("%s: %q and %q, fingerprints %s and %s", method, whole.Variant, short.Variant, whole.Fingerprint, short.Fingerprint)
+		}
+		old := *short
+		old.Variant = ""
+		if _, err := report.AddResults(path, []*report.Run{whole, &old}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, _, err := LoadRuns([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, _ := report.Cells(all, nil)
+	var labels []string
+	for _, c := range cells {
+		labels = append(labels, c.Label())
+	}
+	if want := []string{"per-td", "per-td, steps=10000", "sac"}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
+	}
+}
+
+// A precision that was asked for is a setting. The usual one is not, so that the fingerprints of
+// results of CPUs, and of GPUs with it, stay the same.
+func TestPrecisionIsASetting(t *testing.T) {
+	c := resolve(t, presets.Choice{Task: "cheetah-run", Method: "sac", Scale: "short"})
+	prints := map[string]string{}
+	for precision, want := range map[string]string{"": "", presets.UsualPrecision: "", "bf16": "precision=bf16", "fp32": "precision=fp32"} {
+		c.Precision = precision
+		r, err := LoadRun(folder(t, c, c.Steps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Variant != want {
+			t.Errorf("precision %q: variant %q, want %q", precision, r.Variant, want)
+		}
+		prints[precision] = r.Fingerprint
+	}
+	if prints[""] != prints[presets.UsualPrecision] || prints[""] == prints["bf16"] || prints["bf16"] == prints["fp32"] {
+		t.Errorf("fingerprints %v", prints)
+	}
+}
+
+// The settings of the results that a study has kept have the same fingerprints as ever, so that its
+// sweep goes on with them.
+func TestFingerprintsStay(t *testing.T) {
+	kept, err := report.ReadResults(filepath.Join("..", "..", "..", "docs", "evidence", "study-bounded.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range kept {
+		key, err := ResultKey(resolve(t, presets.Choice{Task: r.Task, Method: r.Method, Scale: r.Scale}))
+		if key.Seed = r.Seed; err != nil || key != r.Key() {
+			t.Fatalf("%+v, %v, want %+v", key, err, r.Key())
 		}
 	}
 }
