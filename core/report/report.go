@@ -94,6 +94,7 @@ type Row struct {
 
 	Reported []Reported `json:"reported,omitempty"` // the paper's first
 	cell     *Cell
+	counted  []Seed // those of the cell that have a score
 	name     string // see nameRows
 }
 
@@ -236,6 +237,7 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		}
 		t.StepExact = t.StepExact && slices.ContainsFunc(series, func(p Point) bool { return p.Step == t.Step })
 		r.N++
+		r.counted = append(r.counted, s)
 		if ratio, ok := t.score(s.Series(dormantRatio)); ok {
 			r.Dormant.Points = append(r.Dormant.Points, ratio)
 		}
@@ -273,10 +275,7 @@ func (r Reported) of(c *Cell) bool {
 // reach finds the steps of the seeds to the threshold.
 func (r *Row) reach(t *Task) {
 	var all []float64
-	for _, s := range r.cell.Seeds {
-		if !slices.Contains(r.Seeds, s.Seed) {
-			continue
-		}
+	for _, s := range r.counted {
 		step, ok := s.Series(Return).Reaches(t.Threshold, t.Step)
 		if !ok {
 			r.Reaches.Points = append(r.Reaches.Points, nil)
@@ -318,10 +317,8 @@ func halfOfBest(rows []*Row) (half float64, of string) {
 // firstReturn is the mean return of the first evaluations of the seeds that count.
 func (r *Row) firstReturn() float64 {
 	var all []float64
-	for _, s := range r.cell.Seeds {
-		if slices.Contains(r.Seeds, s.Seed) {
-			all = append(all, s.Series(Return)[0].Value)
-		}
+	for _, s := range r.counted {
+		all = append(all, s.Series(Return)[0].Value)
 	}
 	return Mean(all)
 }
