@@ -56,21 +56,19 @@ var compared = []struct {
 }
 
 // score returns the number with which a run counts: the mean of the points from ScoreFrom
-// to Step. If ScoreFrom is 0 or there is no such point, it is the last point at or before
-// Step.
+// to Step or, if ScoreFrom is 0, the last point at or before Step. It is false if there is
+// no such point.
 func (t *Task) score(s Series) (v float64, ok bool) {
-	if t.ScoreFrom > 0 {
-		var in []float64
-		for _, p := range s {
-			if p.Step >= t.ScoreFrom && p.Step <= t.Step {
-				in = append(in, p.Value)
-			}
-		}
-		if len(in) > 0 {
-			return Mean(in), true
+	if t.ScoreFrom == 0 {
+		return s.at(t.Step)
+	}
+	var in []float64
+	for _, p := range s {
+		if p.Step >= t.ScoreFrom && p.Step <= t.Step {
+			in = append(in, p.Value)
 		}
 	}
-	return s.at(t.Step)
+	return Mean(in), len(in) > 0
 }
 
 // differences returns the differences of each quantity for which at least two rows have

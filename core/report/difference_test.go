@@ -34,6 +34,32 @@ func TestARunCountsWithTheMeanOfItsEvaluations(t *testing.T) {
 	}
 }
 
+// A seed without an evaluation between the first and the last step has no score, and the report says
+// so; the axes of figures say what the numbers are.
+func TestAnEmptyWindowHasNoScore(t *testing.T) {
+	root := t.TempDir()
+	sparse := journal(t, root, "t", "pgr", 1, []float64{5}, at(4000, 9))
+	runs := []*Run{journal(t, root, "t", "pgr", 0, []float64{1, 2, 3, 4}), sparse}
+	r, err := New(runs, Options{ScoreFrom: 2000, Step: 3000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := r.Tasks[0].Rows[0]
+	if row.N != 1 || row.Points[0] != 2.5 || row.Missing != 0 || row.Unscored != 1 {
+		t.Errorf("%+v", row)
+	}
+	var text bytes.Buffer
+	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "pgr: 1 more seed got there, but without an evaluation from step 2,000 to 3,000.") {
+		t.Errorf("%v: %s", err, &text)
+	}
+	if p := r.final()[0]; p.y != "mean return from step 2,000 to 3,000" {
+		t.Errorf("the axis is %q", p.y)
+	}
+	if _, err := New([]*Run{sparse}, Options{ScoreFrom: 2000, Step: 3000}); err == nil || !strings.Contains(err.Error(), "no run was evaluated from step 2,000 to 3,000") {
+		t.Errorf("no run counts: %v", err)
+	}
+}
+
 // The difference is positive if the row is better than the column, and has the opposite sign in the
 // other direction. With many seeds its interval is that of the normal approximation. The same
 // numbers as dormant ratios give the same differences.

@@ -74,6 +74,13 @@ func (t *Task) markdown(b *bufio.Writer) {
 		if r.Missing > 0 {
 			fmt.Fprintf(b, "\n%s: %d more %s did not get to step %s.\n", r.name, r.Missing, plural(r.Missing, "seed"), Count(t.Step))
 		}
+		if r.Unscored > 0 {
+			when := "by step " + Count(t.Step)
+			if t.ScoreFrom > 0 {
+				when = fmt.Sprintf("from step %s to %s", Count(t.ScoreFrom), Count(t.Step))
+			}
+			fmt.Fprintf(b, "\n%s: %d more %s got there, but without an evaluation %s.\n", r.name, r.Unscored, plural(r.Unscored, "seed"), when)
+		}
 	}
 	t.measured(b, generatedMeasures, func(r *Row) []Measured { return r.Generated })
 	t.measured(b, exploredMeasures, func(r *Row) []Measured { return r.Explored })

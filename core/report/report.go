@@ -69,25 +69,27 @@ type Task struct {
 // Row holds the numbers of a cell. Statistics that need MinSeeds seeds are missing if
 // there are fewer.
 type Row struct {
-	Label   string    `json:"label"`
-	Method  string    `json:"method"`
-	Scale   string    `json:"scale"`
-	Variant string    `json:"variant,omitempty"`
-	Touched string    `json:"touched,omitempty"` // the changes by hand
-	Frames  int       `json:"frames,omitempty"`  // frames of the task in an env step, for a learner that sees frames
-	N       int       `json:"n"`                 // seeds that reached the step
-	Missing int       `json:"missing,omitempty"` // seeds that did not
-	Seeds   []uint64  `json:"seeds"`
-	Points  []float64 `json:"points"` // the returns, by seed
-	Mean    *float64  `json:"mean,omitempty"`
-	Std     *float64  `json:"std,omitempty"`
-	IQM     *float64  `json:"iqm,omitempty"`
-	IQMIn   *Interval `json:"iqm_interval,omitempty"`
-	Area    Spread    `json:"area"`
-	Dormant Spread    `json:"dormant"` // dormant ratio of the policy, taken as the returns are; of seeds that report it
-	Reaches Reached   `json:"reaches"`
-	Dirs    []string  `json:"dirs"`
-	Changed []string  `json:"changed,omitempty"` // folders whose journal is not as the run wrote it
+	Label   string `json:"label"`
+	Method  string `json:"method"`
+	Scale   string `json:"scale"`
+	Variant string `json:"variant,omitempty"`
+	Touched string `json:"touched,omitempty"` // the changes by hand
+	Frames  int    `json:"frames,omitempty"`  // frames of the task in an env step, for a learner that sees frames
+	N       int    `json:"n"`                 // seeds with a score
+	Missing int    `json:"missing,omitempty"` // seeds that did not reach the step
+	// Unscored are the seeds that reached it, but have no evaluation that would count.
+	Unscored int       `json:"unscored,omitempty"`
+	Seeds    []uint64  `json:"seeds"`
+	Points   []float64 `json:"points"` // the returns, by seed
+	Mean     *float64  `json:"mean,omitempty"`
+	Std      *float64  `json:"std,omitempty"`
+	IQM      *float64  `json:"iqm,omitempty"`
+	IQMIn    *Interval `json:"iqm_interval,omitempty"`
+	Area     Spread    `json:"area"`
+	Dormant  Spread    `json:"dormant"` // dormant ratio of the policy, taken as the returns are; of seeds that report it
+	Reaches  Reached   `json:"reaches"`
+	Dirs     []string  `json:"dirs"`
+	Changed  []string  `json:"changed,omitempty"` // folders whose journal is not as the run wrote it
 
 	Generated []Measured `json:"generated,omitempty"` // measures of D_syn
 	Explored  []Measured `json:"explored,omitempty"`  // measures of episodes in mazes
@@ -178,7 +180,8 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	}
 	for _, c := range cells {
 		for _, s := range c.Seeds {
-			if series := s.Series(Return); last(series) >= t.Step {
+			series := s.Series(Return)
+			if _, ok := t.score(series); ok && last(series) >= t.Step {
 				t.From = max(t.From, first(series))
 			}
 		}
@@ -211,10 +214,13 @@ func (t *Task) noneAtStep(cells []*Cell) error {
 			}
 		}
 	}
-	if begin < math.MaxInt {
+	switch {
+	case begin == math.MaxInt:
+		return fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
+	case begin > t.Step:
 		return fmt.Errorf("%s: no run was evaluated by step %s, the first one at %s: choose a later one", t.Task, Count(t.Step), Count(begin))
 	}
-	return fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
+	return fmt.Errorf("%s: no run was evaluated from step %s to %s: count their evaluations from an earlier one", t.Task, Count(t.ScoreFrom), Count(t.Step))
 }
 
 // label names a cell among those of the task.
@@ -231,8 +237,12 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 	for _, s := range c.Seeds {
 		series := s.Series(Return)
 		value, ok := t.score(series)
-		if !ok || last(series) < t.Step {
+		switch {
+		case last(series) < t.Step:
 			r.Missing++
+			continue
+		case !ok:
+			r.Unscored++
 			continue
 		}
 		t.StepExact = t.StepExact && slices.ContainsFunc(series, func(p Point) bool { return p.Step == t.Step })
