@@ -110,7 +110,7 @@ func (r *Run) touched() string {
 // Cells groups runs into cells. Cells are sorted by task, then by method: first the given
 // methods in their order, then the others by name. Clean cells come first. Notes say what
 // was left out: runs without an evaluation, and duplicate seeds, of which the longest run
-// counts.
+// counts or, within a results file, the first one.
 func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 	seen := map[string]bool{}
 	name := settingsNames(runs)
@@ -121,6 +121,9 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 			continue
 		} else {
 			seen[path] = true
+		}
+		if r.Twice != "" {
+			notes = append(notes, r.Twice)
 		}
 		k := key{r.Task, r.Method, r.Scale, name(r), r.touched()}
 		c := byKey[k]

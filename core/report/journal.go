@@ -77,6 +77,7 @@ type Run struct {
 	Frames                int    // frames of the task in an env step, for a learner that sees frames; else 0
 	WallS                 float64
 	Done                  bool
+	Twice                 string // which of its rows in a results file do not count; "": all do
 	Standing              string // the state of a run that has not ended, for people; "": not known
 	Failed                string // why the run failed; "": it did not
 	Changed               string // what is wrong with a journal that is not as the run wrote it; "": nothing

@@ -180,6 +180,49 @@ func TestResultsOfOneSeedThatDiffer(t *testing.T) {
 	}
 }
 
+// Of a seed that stands in a file twice the rows that come first count, and a note says so: they are
+// not averaged. The file can still be added to.
+func TestASeedThatStandsInAFileTwice(t *testing.T) {
+	root := t.TempDir()
+	first := result(t, root, "synther", 1)
+	second := *result(t, t.TempDir(), "synther", 2) // another run that says it is that seed
+	second.Seed, second.Device = 1, "cpu other"
+	block := func(r *Run) (head string, rows []string) {
+		lines := strings.Split(strings.TrimSpace(string(formatResults(nil, []*Run{r}))), "\n")
+		return lines[0], lines[1:]
+	}
+	head, a := block(first)
+	_, b := block(&second)
+	var mixed []string
+	for i := range a {
+		mixed = append(mixed, a[i], b[i])
+	}
+	path := filepath.Join(t.TempDir(), "r.csv")
+	for name, rows := range map[string][]string{"one after the other": append(slices.Clone(a), b...), "in order of steps": mixed} {
+		if err := os.WriteFile(path, []byte(strings.Join(append([]string{head}, rows...), "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := ReadResults(path)
+		if err != nil || len(kept) != 1 || kept[0].Device != "cpu test" {
+			t.Fatalf("%s: %d runs, %v", name, len(kept), err)
+		}
+		got := kept[0].Members[0].Series[Return]
+		if len(got) != 5 || len(kept[0].Members[0].Series[dormantRatio]) != 1 {
+			t.Errorf("%s: %v", name, kept[0].Members[0].Series)
+		}
+		for i, p := range got {
+			same(t, name, p.Value, first.Members[0].Series[Return][i].Value)
+		}
+		r, err := New(kept, Options{})
+		if err != nil || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "it stands there twice") {
+			t.Errorf("%s: %q, %v", name, r.Notes, err)
+		}
+		if n, err := AddResults(path, []*Run{result(t, t.TempDir(), "synther", 3)}); n != 1 || err != nil {
+			t.Errorf("%s: %d added, %v", name, n, err)
+		}
+	}
+}
+
 // Whatever tables show of runs, and most figures, can be had from the file. Columns that are not
 // known here stay as they are, and a file gets a column only with a run that fills it.
 func TestResultsKeepWhatReportsShow(t *testing.T) {
