@@ -53,6 +53,12 @@ var furtherQuantities = []string{
 	"generated/dynamics/relative", "generated/dynamics/relevant", "generated/dynamics/combined", "generated/furthest", "scores/q10",
 }
 
+// pixelQuantities are kept if one of the runs learns from frames and has them: files of other runs,
+// which have some of them too, keep their columns.
+var pixelQuantities = []string{
+	"latents/drift", "latents/size", "losses/q_mean", "losses/critic", "generated/nearest", "generated/obeyed",
+}
+
 // quantitiesOf returns the quantities that a file of these runs keeps: those that are known here,
 // and then those of the results that were there, which another version may have added.
 func quantitiesOf(there, added []*Run) []string {
@@ -63,12 +69,17 @@ func quantitiesOf(there, added []*Run) []string {
 		}
 	}
 	others := slices.Sorted(maps.Keys(has))
-	for _, name := range furtherQuantities {
-		if has[name] || slices.ContainsFunc(added, func(r *Run) bool { return len(r.Members[0].Series[name]) > 0 }) {
+	for _, name := range slices.Concat(furtherQuantities, pixelQuantities) {
+		if has[name] || slices.ContainsFunc(added, func(r *Run) bool { return r.keeps(name) }) {
 			kept = append(kept, name)
 		}
 	}
 	return append(kept, slices.DeleteFunc(others, func(name string) bool { return slices.Contains(kept, name) })...)
+}
+
+// keeps says whether a run, of one seed, has a quantity for which a file gets a column.
+func (r *Run) keeps(name string) bool {
+	return len(r.Members[0].Series[name]) > 0 && (r.Frames > 0 || !slices.Contains(pixelQuantities, name))
 }
 
 // maxResults bounds a results file, in bytes.

@@ -285,6 +285,33 @@ func TestResultsKeepWhatReportsShow(t *testing.T) {
 	}
 }
 
+// What tells why a run from pixels learns or does not is kept of such runs alone: a file of others
+// keeps its columns, though they have critics too.
+func TestResultsOfRunsFromPixels(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
+	lines := []run.Line{
+		{Type: "latents", Step: 2000, Member: run.NoMember, WallS: 21, Body: map[string]any{"drift": 0.5, "size": 0.25}},
+		{Type: "losses", Step: 2000, Member: run.NoMember, WallS: 21, Body: map[string]any{"critic": 2, "q_mean": 8}},
+		{Type: "generated", Step: 2000, Member: run.NoMember, WallS: 21, Body: map[string]any{"nearest": 0.125, "obeyed": 0.75}},
+	}
+	for seed, frames := range []int{0, 2} {
+		r := result(t, root, "drqv2", seed, lines...)
+		r.Frames = frames
+		if _, err := AddResults(path, []*Run{r}); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := ReadResults(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range pixelQuantities {
+			if s := kept[seed].Members[0].Series[name]; (len(s) > 0) != (frames > 0) || frames > 0 && s[0] != r.Members[0].Series[name][0] {
+				t.Errorf("%d frames: %s is %v", frames, name, s)
+			}
+		}
+	}
+}
+
 // A run that is no result of its settings is refused and leaves the file unchanged.
 func TestWhatIsNoResult(t *testing.T) {
 	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
