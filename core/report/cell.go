@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -51,16 +52,32 @@ func (r *Run) variant() string {
 	if r.Variant != "" {
 		parts = append(parts, r.Variant)
 	}
-	if r.Forked != "" {
-		fork := forkedAt + r.Forked
+	for i, f := range r.forks {
+		if slices.ContainsFunc(r.forks[:i], func(before fork) bool { return before.position == f.position }) {
+			continue
+		}
+		text := forkedAt + f.position
 		for _, c := range r.Changes {
-			if c.Forked {
-				fork += " " + c.Knob + "=" + c.To
+			if c.Forked && c.Position == f.position {
+				text += " " + c.assigned()
 			}
 		}
-		parts = append(parts, fork)
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// lineage tells forks of one seed apart if their parents differ: by the seed of the run that was
+// forked first, and by the folders of forks that were forked again.
+func (r *Run) lineage() string {
+	if len(r.forks) == 0 {
+		return ""
+	}
+	text := strconv.FormatUint(r.root, 10)
+	for _, f := range r.forks[1:] {
+		text += " " + f.parent
+	}
+	return text
 }
 
 // tv returns the knob tv with which the run began, from its settings or, for a run from a results
@@ -159,9 +176,11 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 }
 
 // put adds a seed. If the seed is already there, the longer run stays: the same seed
-// twice is not two seeds.
+// twice is not two seeds, unless they are forks of different runs.
 func (c *Cell) put(s Seed) (said string) {
-	i, found := slices.BinarySearchFunc(c.Seeds, s.Seed, func(e Seed, seed uint64) int { return cmp.Compare(e.Seed, seed) })
+	i, found := slices.BinarySearchFunc(c.Seeds, s, func(a, b Seed) int {
+		return cmp.Or(cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Run.lineage(), b.Run.lineage()))
+	})
 	if !found {
 		c.Seeds = slices.Insert(c.Seeds, i, s)
 		return ""

@@ -45,12 +45,14 @@ const bySchedule = "schedule"
 func (c Change) ByHand() bool { return c.By != bySchedule }
 
 // String returns the change in the format of --at: "10000:guidance=3!".
-func (c Change) String() string {
-	now := ""
+func (c Change) String() string { return c.Position + ":" + c.assigned() }
+
+// assigned returns the change without its position: "guidance=3!".
+func (c Change) assigned() string {
 	if c.Now {
-		now = "!"
+		return c.Knob + "=" + c.To + "!"
 	}
-	return c.Position + ":" + c.Knob + "=" + c.To + now
+	return c.Knob + "=" + c.To
 }
 
 // Member is one seed of a run.
@@ -84,6 +86,9 @@ type Run struct {
 	Resumes, Checkpoints  int
 	Refits, GeneratorStep int
 
+	root  uint64 // seed that the journal begins with: a fork's journal begins with that of its parent
+	forks []fork // in order; the last one is at Forked
+
 	// Variant says in which settings the run differs from others of its task,
 	// method and scale; Settings holds the values by name. The code that reads
 	// configurations sets both.
@@ -97,6 +102,12 @@ type Run struct {
 // ErrNotBegun says that a run folder is made but its run has not written a line: its device is
 // being started, or the process was killed then.
 var ErrNotBegun = errors.New("its journal is empty: nothing has begun there")
+
+// fork is a place where a run goes on from another run's checkpoint.
+type fork struct {
+	position string
+	parent   string // name of the other run's folder
+}
 
 // Load reads the journal of a run folder. The error is ErrNotBegun if it is empty.
 func Load(dir string) (*Run, error) {
@@ -198,6 +209,7 @@ func (r *Run) start(e run.Entry) error {
 		return fmt.Errorf("journal line %d: a start without task, method or members", e.Number)
 	}
 	r.Task, r.Method, r.Scale, r.Seed, r.Device = s.Task, s.Method, s.Scale, s.Seed, s.Device
+	r.root = s.Seed
 	r.Version, r.Host, r.Machine, r.Time = s.Obs.Version, s.Obs.Host, s.Obs.Device, s.Obs.Time
 	for i := range max(s.Members, 1) {
 		r.Members = append(r.Members, Member{Seed: s.Seed + uint64(i), Series: map[string]Series{}})
@@ -232,7 +244,10 @@ func (r *Run) change(e run.Entry) error {
 const forkedAt = "forked at "
 
 func (r *Run) said(e run.Entry) error {
-	var n struct{ Text, Error string }
+	var n struct {
+		Text, Error string
+		Obs         struct{ By string }
+	}
 	if err := e.Fields(&n); err != nil {
 		return err
 	}
@@ -242,6 +257,7 @@ func (r *Run) said(e run.Entry) error {
 	}
 	if position, found := strings.CutPrefix(n.Text, forkedAt); found {
 		r.Forked = position
+		r.forks = append(r.forks, fork{position, filepath.Base(filepath.Dir(filepath.Dir(n.Obs.By)))})
 	}
 	r.Notes = append(r.Notes, n.Text)
 	return nil
