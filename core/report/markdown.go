@@ -171,7 +171,7 @@ func (t *Task) matrix(b *bufio.Writer) {
 		return
 	}
 	fmt.Fprintf(b, "\nProbability that a run of the row is better than one of the column; it takes %d seeds of both, and %d for an interval (–: too few):\n", MinPairs, MinSeeds)
-	t.square(b, func(i, j int) string {
+	t.square(b, func(i int) int { return t.Rows[i].N }, func(i, j int) string {
 		switch p := t.Better[i][j]; {
 		case p == nil:
 			return "–"

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/run"
 )
 
 // The table has a line for each method, with its returns and seeds.
@@ -183,5 +186,26 @@ Of fewer than 5 seeds these are the single returns, without an interval.
 	}
 	if names := r.final()[0].names; names[0] != "pgr\nratio=0.25\ndemo\n(n=1)" || names[1] != "pgr\nratio=0.25\nshort\n(n=1)" {
 		t.Errorf("%q", names)
+	}
+}
+
+// In the figure of F the first seed that is drawn names the row, with the number of those that are.
+func TestFigureOfRelevanceNamesItsRows(t *testing.T) {
+	root := t.TempDir()
+	scores := run.Line{Type: "scores", Step: 2000, Member: run.NoMember, Body: map[string]any{"quantiles": []float64{1, 2, 3}}}
+	runs := []*Run{journal(t, root, "t", "pgr", 0, []float64{1, 2})}
+	for seed := 1; seed < 3; seed++ {
+		runs = append(runs, journal(t, root, "t", "pgr", seed, []float64{1, 2}, scores))
+	}
+	r, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, m := range r.relevance()[0].marks {
+		labels = append(labels, m.label)
+	}
+	if want := []string{"", "pgr (n=2): median, 10 to 90 %", "", ""}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
 	}
 }
