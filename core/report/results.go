@@ -267,6 +267,7 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	if len(more) == 0 {
 		return 0, nil
 	}
+	run.TidyFile(dir, name)
 	return len(more), run.ReplaceFile(dir, name, formatResults(all, more))
 }
 

@@ -285,6 +285,27 @@ func TestResultsKeepWhatReportsShow(t *testing.T) {
 	}
 }
 
+// What a killed process left of a results file goes when the file is added to, and nothing else does.
+func TestAddingResultsRemovesWhatIsUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"study.csv.new-0badcafe", "study.csv.new-version", "study.csv.new-12345678.txt", "other.csv.new-0badcafe"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := AddResults(filepath.Join(dir, "study.csv"), []*Run{result(t, t.TempDir(), "sac", 1)}); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{"other.csv.new-0badcafe", "study.csv", "study.csv.new-12345678.txt", "study.csv.new-version"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%q, %v, want %q", names, err, want)
+	}
+}
+
 // What tells why a run from pixels learns or does not is kept of such runs alone: a file of others
 // keeps its columns, though they have critics too.
 func TestResultsOfRunsFromPixels(t *testing.T) {
