@@ -68,7 +68,8 @@ type Run struct {
 	Dir                   string
 	Task, Method, Scale   string
 	Seed                  uint64
-	Device, Machine       string // kind and kernels; the same with the number of threads
+	Device, Machine       string   // kind and kernels; the same with the number of threads
+	Moved                 []string // other devices that it went on with, oldest first, as far as its checkpoints say
 	Version, Host, Time   string
 	Members               []Member
 	Changes               []Change
@@ -266,6 +267,11 @@ func (r *Run) said(e run.Entry) error {
 // ByHand returns the changes that were made by hand during the run.
 func (r *Run) ByHand() []Change {
 	return slices.DeleteFunc(slices.Clone(r.Changes), func(c Change) bool { return !c.ByHand() })
+}
+
+// Devices names the device that the run began with and those that it went on with.
+func (r *Run) Devices() string {
+	return strings.Join(append([]string{r.Device}, r.Moved...), ", then ")
 }
 
 // Stopped says whether the run was ended by hand before its last step.

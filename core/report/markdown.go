@@ -223,7 +223,7 @@ func (r *Report) runs(b *bufio.Writer) {
 				changed = append(changed, fmt.Sprintf("%s: %s", printable.Line(s.Run.Dir), s.Run.Changed))
 			}
 			fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s | %s | %s |\n",
-				printable.Line(s.Run.Dir), c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Device, s.Run.Version)
+				printable.Line(s.Run.Dir), c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Devices(), s.Run.Version)
 		}
 	}
 	for _, text := range changed {

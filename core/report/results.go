@@ -301,7 +301,7 @@ func (r *Run) resultRows(quantities []string) [][]string {
 	var rows [][]string
 	for _, step := range slices.Sorted(maps.Keys(walls)) {
 		row := []string{
-			r.Task, r.Method, r.Scale, r.Variant, r.Fingerprint, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Step), r.Device, r.Version,
+			r.Task, r.Method, r.Scale, r.Variant, r.Fingerprint, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Step), r.Devices(), r.Version,
 			strconv.Itoa(step), strconv.FormatFloat(walls[step], 'f', 1, 64),
 		}
 		for _, name := range quantities {

@@ -76,7 +76,11 @@ func card(w io.Writer, dir string) error {
 	} {
 		fmt.Fprintf(w, "| %s | %s |\n", row[0], row[1])
 	}
-	fmt.Fprintf(w, "\nThe journal is the same, byte for byte, on this device and kernel family (%s), whatever the number of threads.\n", r.Device)
+	if len(r.Moved) > 0 {
+		fmt.Fprintf(w, "\nThe run was moved (%s), so its journal is the same, byte for byte, on none of these alone.\n", r.Devices())
+	} else {
+		fmt.Fprintf(w, "\nThe journal is the same, byte for byte, on this device and kernel family (%s), whatever the number of threads.\n", r.Device)
+	}
 	writeChanges(w, r)
 	writeResults(w, r, c)
 	return checksums(w, dir)

@@ -78,7 +78,7 @@ func LoadRun(dir string) (*report.Run, error) {
 		return nil, err
 	}
 	r.Begun(c.Seed)
-	r.Steps = c.Steps
+	r.Steps, r.Moved = c.Steps, moved(dir, r.Device)
 	if c.Sees() {
 		r.Frames = c.Frames(1)
 	}
@@ -98,6 +98,19 @@ func LoadRun(dir string) (*report.Run, error) {
 	}
 	r.Fingerprint = fingerprint(r.Settings)
 	return r, nil
+}
+
+// moved lists the devices other than the one before on which a run's checkpoints were taken, oldest
+// first. The journal names only the device that the run began with.
+func moved(dir, before string) (devices []string) {
+	found, _ := run.Checkpoints(dir) // one that cannot be read says nothing
+	for _, c := range slices.Backward(found) {
+		if c.Err == nil && c.Device != "" && c.Device != before {
+			devices = append(devices, c.Device)
+			before = c.Device
+		}
+	}
+	return devices
 }
 
 // notEnded says how far a run that has not ended has come.

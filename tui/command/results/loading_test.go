@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -161,5 +162,32 @@ func TestFingerprintsStay(t *testing.T) {
 		if key.Seed = r.Seed; err != nil || key != r.Key() {
 			t.Fatalf("%+v, %v, want %+v", key, err, r.Key())
 		}
+	}
+}
+
+// A run that went on with another device is listed, and kept, with both.
+func TestARunThatWasMoved(t *testing.T) {
+	dir := folder(t, resolve(t, presets.Choice{Task: "cheetah-run", Method: "sac", Scale: "short"}), 20_000)
+	f, err := run.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, device := range []string{"cpu go", "cpu other", "cpu other"} {
+		step := 1000 * (i + 1)
+		if _, _, err := f.WriteCheckpoint(&run.Checkpoint{Header: run.Header{Config: f.Config(), Journal: f.Mark(), Device: device, Step: step, Position: strconv.Itoa(step)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Close()
+	r, err := LoadRun(dir)
+	if err != nil || r.Devices() != "cpu go, then cpu other" {
+		t.Fatalf("%q, %v", r.Devices(), err)
+	}
+	path := filepath.Join(t.TempDir(), "r.csv")
+	if _, err := report.AddResults(path, []*report.Run{r}); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := report.ReadResults(path); err != nil || kept[0].Device != r.Devices() {
+		t.Errorf("%v", err)
 	}
 }
