@@ -67,13 +67,42 @@ func settingOf(settings, other map[string]string, key string) string {
 // judging are settings that affect what is known about a run, not what it does.
 var judging = []string{
 	"environment.observation", // follows from the learner
-	"seed", "members", "steps", "device", "precision", "lanes", "generator.slice",
+	"seed", "members", "steps", "device", "lanes", "generator.slice",
 	"evaluation.every", "evaluation.dormant_states", "evaluation.dormant_tau", "evaluation.analysed_rows",
 	"evaluation.analyse_every", "evaluation.keep_every",
 }
 
 // Judges says whether a setting affects only what is known about a run, not what it does.
 func Judges(key string) bool { return slices.Contains(judging, key) }
+
+// UsualPrecision is what a GPU computes with unless another precision is asked for.
+const UsualPrecision = "tf32"
+
+// Distinguishes says whether a setting with that value, in TOML form, tells a run from others by what
+// it does. The usual precision does not, so that runs on CPUs, which round nothing, and on GPUs are
+// taken together.
+func Distinguishes(key, value string) bool {
+	if key == "precision" {
+		text := strings.Trim(value, `"'`)
+		return text != "" && text != UsualPrecision
+	}
+	return !Judges(key)
+}
+
+// Distinguishing are those differences of a run of c from its choice by which it does something else.
+// The length is one of them if something follows it, and so differs from the first env step on.
+func Distinguishing(all []Difference, c config.Config) []Difference {
+	return slices.DeleteFunc(slices.Clone(all), func(d Difference) bool {
+		return !Distinguishes(d.Key, d.To) && (d.Key != "steps" || !FollowsLength(c))
+	})
+}
+
+// FollowsLength says whether something in a run of c follows a schedule over its whole length, so
+// that a run of another length is another one.
+func FollowsLength(c config.Config) bool {
+	_, err := c.Longer(c.Steps + 1)
+	return err != nil
+}
 
 // Settings are all settings of a configuration, by their dotted keys.
 func Settings(c config.Config) (map[string]string, error) {

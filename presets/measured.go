@@ -101,10 +101,5 @@ func Expect(c config.Config) (own *Expected, beside []Expected) {
 // same says whether runs of the choice do the same as runs of c.
 func same(of Choice, c config.Config) bool {
 	all, err := Differences(of, c)
-	for _, d := range all {
-		if !Judges(d.Key) {
-			return false
-		}
-	}
-	return err == nil
+	return err == nil && len(Distinguishing(all, c)) == 0
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"pgrlab/core/config"
 )
 
 // Every row is complete, and is what a run that can be started is told to expect.
@@ -54,5 +56,31 @@ func TestExpectBeside(t *testing.T) {
 	}
 	if own, beside := Expect(c); own != nil || beside != nil {
 		t.Errorf("at scale paper nothing was measured, got %v, %v", own, beside)
+	}
+}
+
+// What was measured is not expected of a run whose rates follow another length, nor of one in another
+// precision than GPUs usually have.
+func TestExpectTheSameRunAlone(t *testing.T) {
+	of := Choice{Task: "cheetah-run", Method: "per-td", Scale: "short"}
+	for name, c := range map[string]struct {
+		method string
+		change func(*config.Config)
+		want   bool
+	}{
+		"length that is followed": {"per-td", func(c *config.Config) { c.Steps /= 2 }, false},
+		"length that is not":      {"sac", func(c *config.Config) { c.Steps /= 2 }, true},
+		"another device":          {"per-td", func(c *config.Config) { c.Device = "cpu" }, true},
+		"usual precision":         {"sac", func(c *config.Config) { c.Precision = UsualPrecision }, true},
+		"other precision":         {"sac", func(c *config.Config) { c.Precision = "bf16" }, false},
+	} {
+		of.Method = c.method
+		run, err := Resolve(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.change(&run); same(of, run) != c.want {
+			t.Errorf("%s: the same is %v, want %v", name, !c.want, c.want)
+		}
 	}
 }

@@ -36,7 +36,7 @@ func (r *Report) aggregate(o Options) *Aggregate {
 			if row.Touched != "" || row.N == 0 || o.Full[t.Task] == 0 {
 				continue
 			}
-			label := row.Label + " · " + row.Scale
+			label := row.cell.Label() + " · " + row.Scale
 			if byLabel[label] == nil {
 				labels = append(labels, label)
 			}

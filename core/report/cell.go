@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -33,7 +34,7 @@ type Cell struct {
 	Seeds               []Seed // sorted by seed
 }
 
-// Label names the cell among those of its task.
+// Label names the cell among those of its task and scale.
 func (c *Cell) Label() string {
 	label := c.Method
 	if c.Variant != "" {
@@ -51,16 +52,46 @@ func (r *Run) variant() string {
 	if r.Variant != "" {
 		parts = append(parts, r.Variant)
 	}
-	if r.Forked != "" {
-		fork := forkedAt + r.Forked
+	for i, f := range r.forks {
+		if slices.ContainsFunc(r.forks[:i], func(before fork) bool { return before.position == f.position }) {
+			continue
+		}
+		text := forkedAt + f.position
 		for _, c := range r.Changes {
-			if c.Forked {
-				fork += " " + c.Knob + "=" + c.To
+			if c.Forked && c.Position == f.position {
+				text += " " + c.assigned()
 			}
 		}
-		parts = append(parts, fork)
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// lineage tells forks of one seed apart if their parents differ: by the seed of the run that was
+// forked first, and by the folders of forks that were forked again.
+func (r *Run) lineage() string {
+	if len(r.forks) == 0 {
+		return ""
+	}
+	text := strconv.FormatUint(r.root, 10)
+	for _, f := range r.forks[1:] {
+		text += " " + f.parent
+	}
+	return text
+}
+
+// tv returns the knob tv with which the run began, from its settings or, for a run from a results
+// file, from its variant; "" if it is not known, or is the task's own.
+func (r *Run) tv() string {
+	if value := r.Settings["knobs.tv"]; value != "" {
+		return strings.Trim(value, `"'`)
+	}
+	for _, part := range strings.Split(r.Variant, ", ") {
+		if value, found := strings.CutPrefix(part, "tv="); found {
+			return value
+		}
+	}
+	return ""
 }
 
 // settingsNames returns the function that names the variant of a run. Runs can have the
@@ -96,7 +127,7 @@ func (r *Run) touched() string {
 // Cells groups runs into cells. Cells are sorted by task, then by method: first the given
 // methods in their order, then the others by name. Clean cells come first. Notes say what
 // was left out: runs without an evaluation, and duplicate seeds, of which the longest run
-// counts.
+// counts or, within a results file, the first one.
 func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 	seen := map[string]bool{}
 	name := settingsNames(runs)
@@ -107,6 +138,9 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 			continue
 		} else {
 			seen[path] = true
+		}
+		if r.Twice != "" {
+			notes = append(notes, r.Twice)
 		}
 		k := key{r.Task, r.Method, r.Scale, name(r), r.touched()}
 		c := byKey[k]
@@ -142,9 +176,11 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 }
 
 // put adds a seed. If the seed is already there, the longer run stays: the same seed
-// twice is not two seeds.
+// twice is not two seeds, unless they are forks of different runs.
 func (c *Cell) put(s Seed) (said string) {
-	i, found := slices.BinarySearchFunc(c.Seeds, s.Seed, func(e Seed, seed uint64) int { return cmp.Compare(e.Seed, seed) })
+	i, found := slices.BinarySearchFunc(c.Seeds, s, func(a, b Seed) int {
+		return cmp.Or(cmp.Compare(a.Seed, b.Seed), cmp.Compare(a.Run.lineage(), b.Run.lineage()))
+	})
 	if !found {
 		c.Seeds = slices.Insert(c.Seeds, i, s)
 		return ""

@@ -13,6 +13,7 @@ const dormantRatio = "dormant/ratio"
 type Differences struct {
 	Quantity  string    `json:"quantity"`
 	Statistic Statistic `json:"statistic"`
+	N         []int     `json:"n"` // by row: seeds that have the quantity
 	// Of[i][j] is the statistic of row i minus that of row j; nil if i is j, and if either
 	// row has fewer seeds than the statistic takes.
 	Of [][]*Difference `json:"of"`
@@ -46,31 +47,32 @@ type Difference struct {
 	N        [2]int   `json:"n"` // seeds of each row
 }
 
+// dormantQuantity is what reports call dormantRatio.
+const dormantQuantity = "dormant ratio"
+
 // compared are the quantities by which rows are compared.
 var compared = []struct {
 	name   string
 	points func(r *Row) []float64
 }{
 	{"return", func(r *Row) []float64 { return r.Points }},
-	{"dormant ratio", func(r *Row) []float64 { return r.Dormant.Points }},
+	{dormantQuantity, func(r *Row) []float64 { return r.Dormant.Points }},
 }
 
 // score returns the number with which a run counts: the mean of the points from ScoreFrom
-// to Step. If ScoreFrom is 0 or there is no such point, it is the last point at or before
-// Step.
+// to Step or, if ScoreFrom is 0, the last point at or before Step. It is false if there is
+// no such point.
 func (t *Task) score(s Series) (v float64, ok bool) {
-	if t.ScoreFrom > 0 {
-		var in []float64
-		for _, p := range s {
-			if p.Step >= t.ScoreFrom && p.Step <= t.Step {
-				in = append(in, p.Value)
-			}
-		}
-		if len(in) > 0 {
-			return Mean(in), true
+	if t.ScoreFrom == 0 {
+		return s.at(t.Step)
+	}
+	var in []float64
+	for _, p := range s {
+		if p.Step >= t.ScoreFrom && p.Step <= t.Step {
+			in = append(in, p.Value)
 		}
 	}
-	return s.at(t.Step)
+	return Mean(in), len(in) > 0
 }
 
 // differences returns the differences of each quantity for which at least two rows have
@@ -81,6 +83,7 @@ func differences(t *Task) (all []Differences) {
 		for _, s := range []Statistic{OfInterquartileMeans, OfMeans} {
 			d, found := Differences{Quantity: q.name, Statistic: s}, 0
 			for i, a := range t.Rows {
+				d.N = append(d.N, len(q.points(a)))
 				d.Of = append(d.Of, make([]*Difference, len(t.Rows)))
 				for j, b := range t.Rows {
 					if x, y := q.points(a), q.points(b); i != j && min(len(x), len(y)) >= s.takes() {
@@ -114,7 +117,10 @@ func (t *Task) differences(b *bufio.Writer) {
 	for _, d := range t.Differences {
 		fmt.Fprintf(b, "\n%s of the %s, that of the row less that of the column, with %s of the difference, seeds unpaired; it takes %d seeds of both:\n",
 			d.Statistic.heading(), d.Quantity, d.Statistic.interval(), d.Statistic.takes())
-		t.square(b, func(i, j int) string {
+		if d.Quantity == dormantQuantity && t.mixedLatents() {
+			fmt.Fprint(b, "\nIn mazes seen as rays the dormant ratio of a method with a generator is of the last layer of its trunk alone, on latents as the last refit stored them; that of others is of all layers of theirs, on present observations. Rows of the two kinds are not comparable.\n")
+		}
+		t.square(b, func(i int) int { return d.N[i] }, func(i, j int) string {
 			v := d.Of[i][j]
 			if v == nil {
 				return "–"
@@ -135,15 +141,31 @@ func (s Statistic) interval() string {
 	return "the 95 % bootstrap interval"
 }
 
-// square writes a table of rows by rows with an empty diagonal.
-func (t *Task) square(b *bufio.Writer, cell func(i, j int) string) {
+// mixedLatents says whether the task is a maze and has both rows with D_syn, whose learner fills
+// D_real with latents, and rows without, none of which sees frames.
+func (t *Task) mixedLatents() bool {
+	var kinds [2]bool
+	for _, r := range t.Rows {
+		switch {
+		case r.Explored == nil || r.Frames > 0 || len(r.Dormant.Points) == 0:
+		case r.Generated != nil:
+			kinds[0] = true
+		default:
+			kinds[1] = true
+		}
+	}
+	return kinds[0] && kinds[1]
+}
+
+// square writes a table of rows by rows with an empty diagonal. n is the number of seeds of a row.
+func (t *Task) square(b *bufio.Writer, n func(i int) int, cell func(i, j int) string) {
 	fmt.Fprint(b, "\n| |")
 	for i := range t.Rows {
 		fmt.Fprintf(b, " %d |", i+1)
 	}
 	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" --- |", len(t.Rows)))
 	for i, r := range t.Rows {
-		fmt.Fprintf(b, "| %d %s (n=%d) |", i+1, r.name, r.N)
+		fmt.Fprintf(b, "| %d %s (n=%d) |", i+1, r.name, n(i))
 		for j := range t.Rows {
 			if i == j {
 				fmt.Fprint(b, " |")

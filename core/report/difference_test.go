@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,32 @@ func TestARunCountsWithTheMeanOfItsEvaluations(t *testing.T) {
 	}
 	if _, err := New(runs, Options{ScoreFrom: 5000}); err == nil || !strings.Contains(err.Error(), "an earlier one than 5,000") {
 		t.Errorf("scores from behind the last step: %v", err)
+	}
+}
+
+// A seed without an evaluation between the first and the last step has no score, and the report says
+// so; the axes of figures say what the numbers are.
+func TestAnEmptyWindowHasNoScore(t *testing.T) {
+	root := t.TempDir()
+	sparse := journal(t, root, "t", "pgr", 1, []float64{5}, at(4000, 9))
+	runs := []*Run{journal(t, root, "t", "pgr", 0, []float64{1, 2, 3, 4}), sparse}
+	r, err := New(runs, Options{ScoreFrom: 2000, Step: 3000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := r.Tasks[0].Rows[0]
+	if row.N != 1 || row.Points[0] != 2.5 || row.Missing != 0 || row.Unscored != 1 {
+		t.Errorf("%+v", row)
+	}
+	var text bytes.Buffer
+	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "pgr: 1 more seed got there, but without an evaluation from step 2,000 to 3,000.") {
+		t.Errorf("%v: %s", err, &text)
+	}
+	if p := r.final()[0]; p.y != "mean return from step 2,000 to 3,000" {
+		t.Errorf("the axis is %q", p.y)
+	}
+	if _, err := New([]*Run{sparse}, Options{ScoreFrom: 2000, Step: 3000}); err == nil || !strings.Contains(err.Error(), "no run was evaluated from step 2,000 to 3,000") {
+		t.Errorf("no run counts: %v", err)
 	}
 }
 
@@ -136,5 +163,43 @@ func TestDifferencesOfFewSeeds(t *testing.T) {
 	}
 	if all := r.Tasks[0].Differences; len(all) != 1 || all[0].Statistic != OfInterquartileMeans {
 		t.Errorf("%+v", all)
+	}
+}
+
+// A table of differences gives the number of seeds that have the quantity, which may be fewer than
+// have a return. In mazes it says that the dormant ratio of rows with D_syn is another one.
+func TestDifferencesCountTheSeedsThatReport(t *testing.T) {
+	root := t.TempDir()
+	dormant := run.Line{Type: "dormant", Step: 1000, Member: run.NoMember, Body: map[string]any{"ratio": 0.5}}
+	explored := run.Line{Type: "evaluated", Step: 1000, Member: run.NoMember, Body: map[string]any{"return_mean": 1, "explored": map[string]any{"goals": 1}}}
+	generated := run.Line{Type: "generated", Step: 1000, Member: run.NoMember, Body: map[string]any{"coverage": 0.5}}
+	for task, c := range map[string]struct {
+		also []run.Line // lines of all runs
+		says bool
+	}{"cheetah-run": {nil, false}, "maze-sparse": {[]run.Line{explored}, true}} {
+		var runs []*Run
+		for seed := range 4 {
+			lines := slices.Clone(c.also)
+			if seed < 3 {
+				lines = append(lines, dormant)
+			}
+			runs = append(runs, journal(t, root, task, "ppo", seed, []float64{1}, lines...),
+				journal(t, root, task, "pgr", seed, []float64{1}, append(lines, generated)...))
+		}
+		r, err := New(runs, Options{Methods: []string{"ppo", "pgr"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := r.Markdown(&b); err != nil {
+			t.Fatal(err)
+		}
+		_, table, found := strings.Cut(b.String(), "Mean of the dormant ratio,")
+		if !found || !strings.Contains(table, "| 2 pgr (n=3) |") || !strings.Contains(b.String(), "| 2 pgr (n=4) |") {
+			t.Errorf("%s:\n%s", task, b.String())
+		}
+		if strings.Contains(table, "Rows of the two kinds are not comparable.") != c.says {
+			t.Errorf("%s:\n%s", task, table)
+		}
 	}
 }

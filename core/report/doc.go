@@ -1,8 +1,8 @@
 // Package report makes tables and figures from the journals of runs, and writes
 // runs in the formats of other programs. It reads run folders and changes none.
 //
-// A Cell groups runs of one task, method and scale with the same settings and the
-// same changes by hand. Its numbers are taken over seeds, never over episodes, and
+// A Cell groups runs of one task, method and scale with the same settings (with the
+// length, if something follows it) and the same changes by hand. Its numbers are taken over seeds, never over episodes, and
 // never over touched and untouched runs together. Statistics follow Agarwal et al.,
 // "Deep reinforcement learning at the edge of the statistical precipice" (NeurIPS
 // 2021): interquartile mean, stratified bootstrap, probability of improvement.

@@ -14,6 +14,28 @@ func at(step int, v float64) run.Line {
 		Body: map[string]any{"return_mean": run.Float(v), "return_std": 1, "returns": run.Floats([]float64{v}), "episodes": 1}}
 }
 
+// Seeds that were first evaluated after the step do not count, and do not move the beginning of the
+// area of those that do. That they got there is not denied.
+func TestSeedsThatWereEvaluatedLater(t *testing.T) {
+	root := t.TempDir()
+	runs := []*Run{
+		journal(t, root, "t", "sac", 0, []float64{1, 2, 3, 4, 5}),
+		journal(t, root, "t", "drqv2", 0, nil, at(5000, 7), at(10_000, 8)),
+	}
+	r, err := New(runs, Options{Step: 4000, Methods: []string{"sac", "drqv2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := r.Tasks[0]
+	if task.From != 1000 || task.Rows[0].Area.Points[0] != 2.5 || task.Rows[1].N != 0 || task.Rows[1].Missing != 0 || task.Rows[1].Unscored != 1 {
+		t.Errorf("from %d, %+v, %+v", task.From, task.Rows[0], task.Rows[1])
+	}
+	var text strings.Builder
+	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "drqv2: 1 more seed got there, but without an evaluation by step 4,000.") || strings.Contains(text.String(), "did not get to") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+}
+
 // Runs are also evaluated at their end, off the cadence. Runs of the same length are compared
 // there, others at the last step at which all were evaluated. A run that ended before the others
 // were first evaluated does not limit them.

@@ -213,7 +213,7 @@ func (r *Row) reportedLine(color int) []mark {
 	for _, s := range r.cell.Seeds {
 		end = max(end, last(s.Series(Return)))
 	}
-	for _, p := range r.Reported {
+	for _, p := range r.comparable() {
 		long := 2*end >= p.Steps
 		if p.Frames > 0 && r.Frames > 0 {
 			long = 2*end*r.Frames >= p.Frames
@@ -243,7 +243,8 @@ func (r *Report) relevance() []panel {
 	for _, t := range r.Tasks {
 		for i, row := range t.Rows {
 			p := panel{title: t.Task + ", " + row.Label, x: "env steps", y: "F(τ) of D_real"}
-			for k, s := range row.cell.Seeds {
+			drawn := 0
+			for _, s := range row.cell.Seeds {
 				low, high := s.Series("scores/q10"), s.Series("scores/q90")
 				band, median := mark{kind: markBand, color: i, behind: true}, mark{kind: markThin, color: i}
 				for _, m := range s.Series("scores/q50") {
@@ -258,10 +259,11 @@ func (r *Report) relevance() []panel {
 				if band.x = median.x; len(band.x) == 0 {
 					continue
 				}
-				if k == 0 {
-					median.label = fmt.Sprintf("%s (n=%d): median, 10 to 90 %%", row.Label, len(row.cell.Seeds))
-				}
+				drawn++
 				p.marks = append(p.marks, band, median)
+			}
+			if drawn > 0 {
+				p.marks[1].label = fmt.Sprintf("%s (n=%d): median, 10 to 90 %%", row.Label, drawn)
 			}
 			all = append(all, p)
 		}

@@ -45,12 +45,14 @@ const bySchedule = "schedule"
 func (c Change) ByHand() bool { return c.By != bySchedule }
 
 // String returns the change in the format of --at: "10000:guidance=3!".
-func (c Change) String() string {
-	now := ""
+func (c Change) String() string { return c.Position + ":" + c.assigned() }
+
+// assigned returns the change without its position: "guidance=3!".
+func (c Change) assigned() string {
 	if c.Now {
-		now = "!"
+		return c.Knob + "=" + c.To + "!"
 	}
-	return c.Position + ":" + c.Knob + "=" + c.To + now
+	return c.Knob + "=" + c.To
 }
 
 // Member is one seed of a run.
@@ -66,21 +68,27 @@ type Run struct {
 	Dir                   string
 	Task, Method, Scale   string
 	Seed                  uint64
-	Device, Machine       string // kind and kernels; the same with the number of threads
+	Device, Machine       string   // kind and kernels; the same with the number of threads
+	Moved                 []string // other devices that it went on with, oldest first, as far as its checkpoints say
 	Version, Host, Time   string
 	Members               []Member
 	Changes               []Change
 	Notes                 []string
 	Forked                string // the position where it was forked off another run; "": it was not
 	Step                  int    // the largest step of any line
+	Steps                 int    // length that its configuration gives it; 0: not known
 	Frames                int    // frames of the task in an env step, for a learner that sees frames; else 0
 	WallS                 float64
 	Done                  bool
+	Twice                 string // which of its rows in a results file do not count; "": all do
 	Standing              string // the state of a run that has not ended, for people; "": not known
 	Failed                string // why the run failed; "": it did not
 	Changed               string // what is wrong with a journal that is not as the run wrote it; "": nothing
 	Resumes, Checkpoints  int
 	Refits, GeneratorStep int
+
+	root  uint64 // seed that the journal begins with: a fork's journal begins with that of its parent
+	forks []fork // in order; the last one is at Forked
 
 	// Variant says in which settings the run differs from others of its task,
 	// method and scale; Settings holds the values by name. The code that reads
@@ -92,7 +100,17 @@ type Run struct {
 	Fingerprint string
 }
 
-// Load reads the journal of a run folder.
+// ErrNotBegun says that a run folder is made but its run has not written a line: its device is
+// being started, or the process was killed then.
+var ErrNotBegun = errors.New("its journal is empty: nothing has begun there")
+
+// fork is a place where a run goes on from another run's checkpoint.
+type fork struct {
+	position string
+	parent   string // name of the other run's folder
+}
+
+// Load reads the journal of a run folder. The error is ErrNotBegun if it is empty.
 func Load(dir string) (*Run, error) {
 	r := &Run{Dir: dir}
 	file, err := run.OpenFile(dir, run.JournalName)
@@ -129,7 +147,7 @@ func (r *Run) read(journal io.Reader) error {
 		}
 	}
 	if r.Members == nil {
-		return errors.New("its journal is empty: nothing has begun there")
+		return ErrNotBegun
 	}
 	return nil
 }
@@ -192,6 +210,7 @@ func (r *Run) start(e run.Entry) error {
 		return fmt.Errorf("journal line %d: a start without task, method or members", e.Number)
 	}
 	r.Task, r.Method, r.Scale, r.Seed, r.Device = s.Task, s.Method, s.Scale, s.Seed, s.Device
+	r.root = s.Seed
 	r.Version, r.Host, r.Machine, r.Time = s.Obs.Version, s.Obs.Host, s.Obs.Device, s.Obs.Time
 	for i := range max(s.Members, 1) {
 		r.Members = append(r.Members, Member{Seed: s.Seed + uint64(i), Series: map[string]Series{}})
@@ -226,7 +245,10 @@ func (r *Run) change(e run.Entry) error {
 const forkedAt = "forked at "
 
 func (r *Run) said(e run.Entry) error {
-	var n struct{ Text, Error string }
+	var n struct {
+		Text, Error string
+		Obs         struct{ By string }
+	}
 	if err := e.Fields(&n); err != nil {
 		return err
 	}
@@ -236,6 +258,7 @@ func (r *Run) said(e run.Entry) error {
 	}
 	if position, found := strings.CutPrefix(n.Text, forkedAt); found {
 		r.Forked = position
+		r.forks = append(r.forks, fork{position, filepath.Base(filepath.Dir(filepath.Dir(n.Obs.By)))})
 	}
 	r.Notes = append(r.Notes, n.Text)
 	return nil
@@ -245,6 +268,14 @@ func (r *Run) said(e run.Entry) error {
 func (r *Run) ByHand() []Change {
 	return slices.DeleteFunc(slices.Clone(r.Changes), func(c Change) bool { return !c.ByHand() })
 }
+
+// Devices names the device that the run began with and those that it went on with.
+func (r *Run) Devices() string {
+	return strings.Join(append([]string{r.Device}, r.Moved...), ", then ")
+}
+
+// Stopped says whether the run was ended by hand before its last step.
+func (r *Run) Stopped() bool { return r.Done && r.Step < r.Steps }
 
 // Badge says whether the run was changed by hand: CLEAN or TOUCHED, with the number of
 // changes.

@@ -74,6 +74,13 @@ func (t *Task) markdown(b *bufio.Writer) {
 		if r.Missing > 0 {
 			fmt.Fprintf(b, "\n%s: %d more %s did not get to step %s.\n", r.name, r.Missing, plural(r.Missing, "seed"), Count(t.Step))
 		}
+		if r.Unscored > 0 {
+			when := "by step " + Count(t.Step)
+			if t.ScoreFrom > 0 {
+				when = fmt.Sprintf("from step %s to %s", Count(t.ScoreFrom), Count(t.Step))
+			}
+			fmt.Fprintf(b, "\n%s: %d more %s got there, but without an evaluation %s.\n", r.name, r.Unscored, plural(r.Unscored, "seed"), when)
+		}
 	}
 	t.measured(b, generatedMeasures, func(r *Row) []Measured { return r.Generated })
 	t.measured(b, exploredMeasures, func(r *Row) []Measured { return r.Explored })
@@ -151,7 +158,11 @@ func (r Reported) text() string {
 	if r.Frames > 0 {
 		at += ", frame " + Count(r.Frames)
 	}
-	return fmt.Sprintf("%s at %s (%s, %s)", around(r.Mean, r.Std), at, seeds, r.Source)
+	where := ""
+	if r.Where != "" {
+		where = fmt.Sprintf(", %s: not comparable", r.Where)
+	}
+	return fmt.Sprintf("%s at %s (%s, %s%s)", around(r.Mean, r.Std), at, seeds, r.Source, where)
 }
 
 // matrix writes the probabilities of improvement.
@@ -160,7 +171,7 @@ func (t *Task) matrix(b *bufio.Writer) {
 		return
 	}
 	fmt.Fprintf(b, "\nProbability that a run of the row is better than one of the column; it takes %d seeds of both, and %d for an interval (–: too few):\n", MinPairs, MinSeeds)
-	t.square(b, func(i, j int) string {
+	t.square(b, func(i int) int { return t.Rows[i].N }, func(i, j int) string {
 		switch p := t.Better[i][j]; {
 		case p == nil:
 			return "–"
@@ -204,13 +215,15 @@ func (r *Report) runs(b *bufio.Writer) {
 				state += ", failed"
 			case !s.Run.Done:
 				state += cmp.Or(printable.Line(s.Run.Standing), ", not ended")
+			case s.Run.Stopped():
+				state += fmt.Sprintf(" of %s, stopped", Count(s.Run.Steps))
 			}
 			if s.Run.Changed != "" {
 				state += ", changed"
 				changed = append(changed, fmt.Sprintf("%s: %s", printable.Line(s.Run.Dir), s.Run.Changed))
 			}
 			fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s | %s | %s |\n",
-				printable.Line(s.Run.Dir), c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Device, s.Run.Version)
+				printable.Line(s.Run.Dir), c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Devices(), s.Run.Version)
 		}
 	}
 	for _, text := range changed {

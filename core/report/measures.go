@@ -48,7 +48,7 @@ var exploredMeasures = measures{
 }
 
 // Measured is a quantity of a row: for each seed, the mean of its values until the step of
-// the report. Seeds without values are left out.
+// the report. Seeds without values, or without a score, are left out.
 type Measured struct {
 	Name string `json:"name"`
 	N    int    `json:"n"` // seeds
@@ -60,7 +60,7 @@ func (r *Row) measured(kinds measures, step int) (all []Measured) {
 	found := false
 	for i, kind := range kinds.all {
 		m := Measured{Name: kind.Name}
-		for _, s := range r.cell.Seeds {
+		for _, s := range r.counted {
 			if mean, ok := s.Series(kind.series).meanUntil(step); ok {
 				m.Points = append(m.Points, mean)
 			}

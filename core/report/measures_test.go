@@ -99,3 +99,25 @@ func TestExploredTable(t *testing.T) {
 	}
 	check("the file", kept)
 }
+
+// The measures are those of the seeds whose returns count.
+func TestMeasuresAreOfTheSeedsThatCount(t *testing.T) {
+	root := t.TempDir()
+	line := func(coverage float64) run.Line {
+		return run.Line{Type: "generated", Step: 1000, Member: run.NoMember, Body: map[string]any{"coverage": coverage}}
+	}
+	runs := []*Run{journal(t, root, "t", "pgr", 0, []float64{1, 2}, line(0.5)), journal(t, root, "t", "pgr", 1, []float64{1}, line(0.75))}
+	r, err := New(runs, Options{Step: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := r.Tasks[0].Rows[0]
+	if row.N != 1 || row.Missing != 1 {
+		t.Fatalf("%+v", row)
+	}
+	for _, m := range row.Generated {
+		if m.Name == "coverage" && (m.N != 1 || m.Points[0] != 0.5) {
+			t.Errorf("%+v", m)
+		}
+	}
+}

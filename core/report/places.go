@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,11 +11,11 @@ import (
 func (r *Report) final() []panel {
 	var all []panel
 	for _, t := range r.Tasks {
-		p := panel{title: t.Task, y: fmt.Sprintf("return at step %s", Count(t.Step))}
+		p := panel{title: t.Task, y: t.returnAxis()}
 		for i, row := range t.Rows {
 			p.names = append(p.names, row.place(row.N))
 			p.marks = append(p.marks, row.points(float64(i), i)...)
-			for k, other := range row.Reported {
+			for k, other := range row.comparable() {
 				m := mark{kind: markPaper, x: []float64{float64(i) + 0.22}, y: []float64{other.Mean - other.Std}, upper: []float64{other.Mean + other.Std}, color: i}
 				m.label = fmt.Sprintf("the paper at %s: mean ± deviation", short(other.Steps))
 				if other.Independent {
@@ -27,6 +28,19 @@ func (r *Report) final() []panel {
 		all = append(all, p)
 	}
 	return all
+}
+
+// returnAxis names the axis of the numbers with which seeds count.
+func (t *Task) returnAxis() string {
+	if t.ScoreFrom > 0 {
+		return fmt.Sprintf("mean return from step %s to %s", Count(t.ScoreFrom), Count(t.Step))
+	}
+	return fmt.Sprintf("return at step %s", Count(t.Step))
+}
+
+// comparable returns the results of others that were measured as those of the row.
+func (r *Row) comparable() []Reported {
+	return slices.DeleteFunc(slices.Clone(r.Reported), func(p Reported) bool { return p.Where != "" })
 }
 
 // place returns the name of a row's place on the x axis, in short lines.
@@ -59,7 +73,7 @@ func (r *Row) points(x float64, color int) []mark {
 func (r *Report) cadence() []panel {
 	var all []panel
 	for _, t := range r.Tasks {
-		p := panel{title: t.Task, x: "env steps between refits", y: fmt.Sprintf("return at step %s", Count(t.Step)), logX: true}
+		p := panel{title: t.Task, x: "env steps between refits", y: t.returnAxis(), logX: true}
 		colors := map[string]int{}
 		for _, row := range t.Rows {
 			every, err := strconv.ParseFloat(row.cell.Seeds[0].Run.Settings["knobs.refit_every"], 64)

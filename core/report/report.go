@@ -20,6 +20,8 @@ type Reported struct {
 	Independent bool    `json:"independent,omitempty"` // not the paper's
 	Pixels      bool    `json:"pixels,omitempty"`      // of learners that see frames; else states
 	Frames      int     `json:"frames,omitempty"`      // number of frames that Steps correspond to, if known
+	TV          string  `json:"tv,omitempty"`          // knob tv of the runs; "": no TV, or any
+	Where       string  `json:"where,omitempty"`       // how its runs differ from those here, so that it is not comparable; "": they do not
 }
 
 // Options select what a report shows.
@@ -61,36 +63,40 @@ type Task struct {
 	Differences []Differences `json:"differences,omitempty"`
 
 	variants []string // what the long ones are, see nameRows
+	scales   bool     // the rows are of several scales
 }
 
 // Row holds the numbers of a cell. Statistics that need MinSeeds seeds are missing if
 // there are fewer.
 type Row struct {
-	Label   string    `json:"label"`
-	Method  string    `json:"method"`
-	Scale   string    `json:"scale"`
-	Variant string    `json:"variant,omitempty"`
-	Touched string    `json:"touched,omitempty"` // the changes by hand
-	Frames  int       `json:"frames,omitempty"`  // frames of the task in an env step, for a learner that sees frames
-	N       int       `json:"n"`                 // seeds that reached the step
-	Missing int       `json:"missing,omitempty"` // seeds that did not
-	Seeds   []uint64  `json:"seeds"`
-	Points  []float64 `json:"points"` // the returns, by seed
-	Mean    *float64  `json:"mean,omitempty"`
-	Std     *float64  `json:"std,omitempty"`
-	IQM     *float64  `json:"iqm,omitempty"`
-	IQMIn   *Interval `json:"iqm_interval,omitempty"`
-	Area    Spread    `json:"area"`
-	Dormant Spread    `json:"dormant"` // dormant ratio of the policy, taken as the returns are; of seeds that report it
-	Reaches Reached   `json:"reaches"`
-	Dirs    []string  `json:"dirs"`
-	Changed []string  `json:"changed,omitempty"` // folders whose journal is not as the run wrote it
+	Label   string `json:"label"`
+	Method  string `json:"method"`
+	Scale   string `json:"scale"`
+	Variant string `json:"variant,omitempty"`
+	Touched string `json:"touched,omitempty"` // the changes by hand
+	Frames  int    `json:"frames,omitempty"`  // frames of the task in an env step, for a learner that sees frames
+	N       int    `json:"n"`                 // seeds with a score
+	Missing int    `json:"missing,omitempty"` // seeds that did not reach the step
+	// Unscored are the seeds that reached it, but have no evaluation that would count.
+	Unscored int       `json:"unscored,omitempty"`
+	Seeds    []uint64  `json:"seeds"`
+	Points   []float64 `json:"points"` // the returns, by seed
+	Mean     *float64  `json:"mean,omitempty"`
+	Std      *float64  `json:"std,omitempty"`
+	IQM      *float64  `json:"iqm,omitempty"`
+	IQMIn    *Interval `json:"iqm_interval,omitempty"`
+	Area     Spread    `json:"area"`
+	Dormant  Spread    `json:"dormant"` // dormant ratio of the policy, taken as the returns are; of seeds that report it
+	Reaches  Reached   `json:"reaches"`
+	Dirs     []string  `json:"dirs"`
+	Changed  []string  `json:"changed,omitempty"` // folders whose journal is not as the run wrote it
 
 	Generated []Measured `json:"generated,omitempty"` // measures of D_syn
 	Explored  []Measured `json:"explored,omitempty"`  // measures of episodes in mazes
 
 	Reported []Reported `json:"reported,omitempty"` // the paper's first
 	cell     *Cell
+	counted  []Seed // those of the cell that have a score
 	name     string // see nameRows
 }
 
@@ -174,11 +180,13 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	}
 	for _, c := range cells {
 		for _, s := range c.Seeds {
-			if series := s.Series(Return); last(series) >= t.Step {
+			series := s.Series(Return)
+			if _, ok := t.score(series); ok && last(series) >= t.Step {
 				t.From = max(t.From, first(series))
 			}
 		}
 	}
+	t.scales = slices.ContainsFunc(cells, func(c *Cell) bool { return c.Scale != cells[0].Scale })
 	for _, c := range cells {
 		t.Rows = append(t.Rows, newRow(c, t, o))
 	}
@@ -206,24 +214,40 @@ func (t *Task) noneAtStep(cells []*Cell) error {
 			}
 		}
 	}
-	if begin < math.MaxInt {
+	switch {
+	case begin == math.MaxInt:
+		return fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
+	case begin > t.Step:
 		return fmt.Errorf("%s: no run was evaluated by step %s, the first one at %s: choose a later one", t.Task, Count(t.Step), Count(begin))
 	}
-	return fmt.Errorf("%s: no run has got to step %s: choose an earlier one", t.Task, Count(t.Step))
+	return fmt.Errorf("%s: no run was evaluated from step %s to %s: count their evaluations from an earlier one", t.Task, Count(t.ScoreFrom), Count(t.Step))
+}
+
+// label names a cell among those of the task.
+func (t *Task) label(c *Cell) string {
+	if !t.scales {
+		return c.Label()
+	}
+	return c.Label() + " · " + c.Scale
 }
 
 // newRow computes the numbers of a cell at the task's step.
 func newRow(c *Cell, t *Task, o Options) *Row {
-	r := &Row{Label: c.Label(), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, cell: c}
+	r := &Row{Label: t.label(c), Method: c.Method, Scale: c.Scale, Variant: c.Variant, Touched: c.Touched, Frames: c.Seeds[0].Run.Frames, cell: c}
 	for _, s := range c.Seeds {
 		series := s.Series(Return)
 		value, ok := t.score(series)
-		if !ok || last(series) < t.Step {
+		switch {
+		case last(series) < t.Step:
 			r.Missing++
+			continue
+		case !ok:
+			r.Unscored++
 			continue
 		}
 		t.StepExact = t.StepExact && slices.ContainsFunc(series, func(p Point) bool { return p.Step == t.Step })
 		r.N++
+		r.counted = append(r.counted, s)
 		if ratio, ok := t.score(s.Series(dormantRatio)); ok {
 			r.Dormant.Points = append(r.Dormant.Points, ratio)
 		}
@@ -245,20 +269,23 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 	}
 	r.Generated, r.Explored = r.measured(generatedMeasures, t.Step), r.measured(exploredMeasures, t.Step)
 	for _, report := range o.Reported {
-		if report.Task == c.Task && report.Method == c.Method && report.Pixels == (r.Frames > 0) {
+		if report.of(c) {
 			r.Reported = append(r.Reported, report)
 		}
 	}
 	return r
 }
 
+// of says whether the result is one of runs like those of a cell.
+func (r Reported) of(c *Cell) bool {
+	run := c.Seeds[0].Run
+	return r.Task == c.Task && r.Method == c.Method && r.Pixels == (run.Frames > 0) && (r.TV == "" || r.TV == run.tv())
+}
+
 // reach finds the steps of the seeds to the threshold.
 func (r *Row) reach(t *Task) {
 	var all []float64
-	for _, s := range r.cell.Seeds {
-		if !slices.Contains(r.Seeds, s.Seed) {
-			continue
-		}
+	for _, s := range r.counted {
 		step, ok := s.Series(Return).Reaches(t.Threshold, t.Step)
 		if !ok {
 			r.Reaches.Points = append(r.Reaches.Points, nil)
@@ -300,10 +327,8 @@ func halfOfBest(rows []*Row) (half float64, of string) {
 // firstReturn is the mean return of the first evaluations of the seeds that count.
 func (r *Row) firstReturn() float64 {
 	var all []float64
-	for _, s := range r.cell.Seeds {
-		if slices.Contains(r.Seeds, s.Seed) {
-			all = append(all, s.Series(Return)[0].Value)
-		}
+	for _, s := range r.counted {
+		all = append(all, s.Series(Return)[0].Value)
 	}
 	return Mean(all)
 }

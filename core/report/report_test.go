@@ -327,3 +327,39 @@ func TestFigures(t *testing.T) {
 		t.Error("a figure of nothing")
 	}
 }
+
+// A result of runs with a noisy TV stands beside such runs alone, also if they come from a results
+// file. One that was measured elsewhere says where, and no figure has it.
+func TestReportedResultsOfATV(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed, c := range []struct{ variant, set string }{{"", "'off'"}, {"tv=noise", "'noise'"}, {"entropy=0.1, tv=noise", ""}, {"entropy=0.1", ""}} {
+		r := journal(t, root, "maze", "ppo", seed, []float64{1, 2})
+		r.Variant = c.variant
+		if c.set != "" {
+			r.Settings = map[string]string{"knobs.tv": c.set}
+		}
+		runs = append(runs, r)
+	}
+	table := Reported{Task: "maze", Method: "ppo", Mean: 7, Std: 3, Steps: 2000, Seeds: 10, Source: "a table", TV: "noise", Where: "from elsewhere"}
+	r, err := New(runs, Options{Reported: []Reported{table}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Tasks[0].Rows {
+		if (len(row.Reported) == 1) != strings.Contains(row.Variant, "tv=noise") {
+			t.Errorf("%s: %+v", row.Label, row.Reported)
+		}
+	}
+	var text bytes.Buffer
+	if err := r.Markdown(&text); err != nil || strings.Count(text.String(), "| 7.00 ± 3.00 at 2,000 (n=10, a table, from elsewhere: not comparable) |") != 2 {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	for _, p := range append(r.final(), r.curves(quantity{Return, "return"}, true)...) {
+		for _, m := range p.marks {
+			if m.kind == markPaper || m.kind == markDashed {
+				t.Errorf("%+v", m)
+			}
+		}
+	}
+}

@@ -53,6 +53,12 @@ var furtherQuantities = []string{
 	"generated/dynamics/relative", "generated/dynamics/relevant", "generated/dynamics/combined", "generated/furthest", "scores/q10",
 }
 
+// pixelQuantities are kept if one of the runs learns from frames and has them: files of other runs,
+// which have some of them too, keep their columns.
+var pixelQuantities = []string{
+	"latents/drift", "latents/size", "losses/q_mean", "losses/critic", "generated/nearest", "generated/obeyed",
+}
+
 // quantitiesOf returns the quantities that a file of these runs keeps: those that are known here,
 // and then those of the results that were there, which another version may have added.
 func quantitiesOf(there, added []*Run) []string {
@@ -63,12 +69,17 @@ func quantitiesOf(there, added []*Run) []string {
 		}
 	}
 	others := slices.Sorted(maps.Keys(has))
-	for _, name := range furtherQuantities {
-		if has[name] || slices.ContainsFunc(added, func(r *Run) bool { return len(r.Members[0].Series[name]) > 0 }) {
+	for _, name := range slices.Concat(furtherQuantities, pixelQuantities) {
+		if has[name] || slices.ContainsFunc(added, func(r *Run) bool { return r.keeps(name) }) {
 			kept = append(kept, name)
 		}
 	}
 	return append(kept, slices.DeleteFunc(others, func(name string) bool { return slices.Contains(kept, name) })...)
+}
+
+// keeps says whether a run, of one seed, has a quantity for which a file gets a column.
+func (r *Run) keeps(name string) bool {
+	return len(r.Members[0].Series[name]) > 0 && (r.Frames > 0 || !slices.Contains(pixelQuantities, name))
 }
 
 // maxResults bounds a results file, in bytes.
@@ -94,6 +105,8 @@ func (r *Run) IsResult() error {
 		return fmt.Errorf("%s failed: %s", r.Dir, r.Failed)
 	case !r.Done:
 		return fmt.Errorf("%s has not ended", r.Dir)
+	case r.Stopped():
+		return fmt.Errorf("%s was stopped at step %s of %s", r.Dir, Count(r.Step), Count(r.Steps))
 	case r.Changed != "":
 		return fmt.Errorf("%s: %s", r.Dir, r.Changed)
 	case len(r.ByHand()) > 0 || r.Forked != "":
@@ -128,47 +141,68 @@ func readResults(text io.Reader, path string) ([]*Run, error) {
 	if err != nil || len(head) < len(resultColumns) || !slices.Equal(head[:len(resultColumns)], resultColumns) {
 		return nil, fmt.Errorf("that is no results file: want columns %s,…", strings.Join(resultColumns, ","))
 	}
-	quantities := slices.Clone(head[len(resultColumns):])
-	var runs []*Run
-	byKey := map[ResultKey]*Run{}
+	f := resultsFile{path: path, quantities: slices.Clone(head[len(resultColumns):]), byKey: map[ResultKey]*Run{}, latest: map[*Run]int{}}
 	for {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			return runs, nil
+			return f.runs, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		line, _ := rows.FieldPos(0)
-		r, at, err := resultRow(row)
-		if err != nil {
+		if err := f.add(row, line); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
-		k := r.Key()
-		if byKey[k] == nil {
-			r.Dir = fmt.Sprintf("%s: %s %s %s seed %d %s, %s steps", path, r.Task, r.Method, r.Scale, r.Seed, r.Fingerprint, Count(r.Step))
-			r.Members = []Member{{Seed: r.Seed, Series: map[string]Series{}}}
-			byKey[k], runs = r, append(runs, r)
-		}
-		r = byKey[k]
-		r.WallS = max(r.WallS, at.WallS)
-		for i, name := range quantities {
-			text := row[len(resultColumns)+i]
-			if text == "" {
-				continue
-			}
-			if at.Value, err = strconv.ParseFloat(text, 64); err != nil {
-				return nil, fmt.Errorf("line %d: %s %q: want a number", line, printable.Line(name), printable.Line(text))
-			}
-			if name == framesColumn {
-				if r.Frames, err = framesOf(at); err != nil {
-					return nil, fmt.Errorf("line %d: %w", line, err)
-				}
-				continue
-			}
-			r.Members[0].Series[name] = append(r.Members[0].Series[name], at)
-		}
 	}
+}
+
+// resultsFile is what was read of a results file so far.
+type resultsFile struct {
+	path       string
+	quantities []string // the columns after the fixed ones
+	runs       []*Run
+	byKey      map[ResultKey]*Run
+	latest     map[*Run]int // the newest step of each
+}
+
+// add takes a row. If a seed of the same settings and length stands in the file twice, as when files
+// of two machines were put together, the rows that came first count: points of two runs are none of
+// one run. The steps of a run are in order, so what repeats one begins another run.
+func (f *resultsFile) add(row []string, line int) error {
+	one, at, err := resultRow(row)
+	if err != nil {
+		return err
+	}
+	r := f.byKey[one.Key()]
+	if r == nil {
+		r = one
+		r.Dir = fmt.Sprintf("%s: %s %s %s seed %d %s, %s steps", f.path, r.Task, r.Method, r.Scale, r.Seed, r.Fingerprint, Count(r.Step))
+		r.Members = []Member{{Seed: r.Seed, Series: map[string]Series{}}}
+		f.byKey[r.Key()], f.runs = r, append(f.runs, r)
+	} else if at.Step <= f.latest[r] || one.Device != r.Device || one.Version != r.Version {
+		r.Twice = cmp.Or(r.Twice, fmt.Sprintf("%s: line %d, and more of this seed behind it, are left out: it stands there twice, or its steps are not in order", r.Dir, line))
+		return nil
+	}
+	f.latest[r] = at.Step
+	r.WallS = max(r.WallS, at.WallS)
+	for i, name := range f.quantities {
+		text := row[len(resultColumns)+i]
+		if text == "" {
+			continue
+		}
+		if at.Value, err = strconv.ParseFloat(text, 64); err != nil {
+			return fmt.Errorf("%s %q: want a number", printable.Line(name), printable.Line(text))
+		}
+		if name == framesColumn {
+			if r.Frames, err = framesOf(at); err != nil {
+				return err
+			}
+			continue
+		}
+		r.Members[0].Series[name] = append(r.Members[0].Series[name], at)
+	}
+	return nil
 }
 
 // resultRow reads the fixed columns of a row.
@@ -233,6 +267,7 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	if len(more) == 0 {
 		return 0, nil
 	}
+	run.TidyFile(dir, name)
 	return len(more), run.ReplaceFile(dir, name, formatResults(all, more))
 }
 
@@ -266,7 +301,7 @@ func (r *Run) resultRows(quantities []string) [][]string {
 	var rows [][]string
 	for _, step := range slices.Sorted(maps.Keys(walls)) {
 		row := []string{
-			r.Task, r.Method, r.Scale, r.Variant, r.Fingerprint, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Step), r.Device, r.Version,
+			r.Task, r.Method, r.Scale, r.Variant, r.Fingerprint, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Step), r.Devices(), r.Version,
 			strconv.Itoa(step), strconv.FormatFloat(walls[step], 'f', 1, 64),
 		}
 		for _, name := range quantities {

@@ -180,6 +180,49 @@ func TestResultsOfOneSeedThatDiffer(t *testing.T) {
 	}
 }
 
+// Of a seed that stands in a file twice the rows that come first count, and a note says so: they are
+// not averaged. The file can still be added to.
+func TestASeedThatStandsInAFileTwice(t *testing.T) {
+	root := t.TempDir()
+	first := result(t, root, "synther", 1)
+	second := *result(t, t.TempDir(), "synther", 2) // another run that says it is that seed
+	second.Seed, second.Device = 1, "cpu other"
+	block := func(r *Run) (head string, rows []string) {
+		lines := strings.Split(strings.TrimSpace(string(formatResults(nil, []*Run{r}))), "\n")
+		return lines[0], lines[1:]
+	}
+	head, a := block(first)
+	_, b := block(&second)
+	var mixed []string
+	for i := range a {
+		mixed = append(mixed, a[i], b[i])
+	}
+	path := filepath.Join(t.TempDir(), "r.csv")
+	for name, rows := range map[string][]string{"one after the other": append(slices.Clone(a), b...), "in order of steps": mixed} {
+		if err := os.WriteFile(path, []byte(strings.Join(append([]string{head}, rows...), "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := ReadResults(path)
+		if err != nil || len(kept) != 1 || kept[0].Device != "cpu test" {
+			t.Fatalf("%s: %d runs, %v", name, len(kept), err)
+		}
+		got := kept[0].Members[0].Series[Return]
+		if len(got) != 5 || len(kept[0].Members[0].Series[dormantRatio]) != 1 {
+			t.Errorf("%s: %v", name, kept[0].Members[0].Series)
+		}
+		for i, p := range got {
+			same(t, name, p.Value, first.Members[0].Series[Return][i].Value)
+		}
+		r, err := New(kept, Options{})
+		if err != nil || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "it stands there twice") {
+			t.Errorf("%s: %q, %v", name, r.Notes, err)
+		}
+		if n, err := AddResults(path, []*Run{result(t, t.TempDir(), "synther", 3)}); n != 1 || err != nil {
+			t.Errorf("%s: %d added, %v", name, n, err)
+		}
+	}
+}
+
 // Whatever tables show of runs, and most figures, can be had from the file. Columns that are not
 // known here stay as they are, and a file gets a column only with a run that fills it.
 func TestResultsKeepWhatReportsShow(t *testing.T) {
@@ -242,6 +285,54 @@ func TestResultsKeepWhatReportsShow(t *testing.T) {
 	}
 }
 
+// What a killed process left of a results file goes when the file is added to, and nothing else does.
+func TestAddingResultsRemovesWhatIsUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"study.csv.new-0badcafe", "study.csv.new-version", "study.csv.new-12345678.txt", "other.csv.new-0badcafe"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := AddResults(filepath.Join(dir, "study.csv"), []*Run{result(t, t.TempDir(), "sac", 1)}); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := []string{"other.csv.new-0badcafe", "study.csv", "study.csv.new-12345678.txt", "study.csv.new-version"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("%q, %v, want %q", names, err, want)
+	}
+}
+
+// What tells why a run from pixels learns or does not is kept of such runs alone: a file of others
+// keeps its columns, though they have critics too.
+func TestResultsOfRunsFromPixels(t *testing.T) {
+	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
+	lines := []run.Line{
+		{Type: "latents", Step: 2000, Member: run.NoMember, WallS: 21, Body: map[string]any{"drift": 0.5, "size": 0.25}},
+		{Type: "losses", Step: 2000, Member: run.NoMember, WallS: 21, Body: map[string]any{"critic": 2, "q_mean": 8}},
+		{Type: "generated", Step: 2000, Member: run.NoMember, WallS: 21, Body: map[string]any{"nearest": 0.125, "obeyed": 0.75}},
+	}
+	for seed, frames := range []int{0, 2} {
+		r := result(t, root, "drqv2", seed, lines...)
+		r.Frames = frames
+		if _, err := AddResults(path, []*Run{r}); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := ReadResults(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range pixelQuantities {
+			if s := kept[seed].Members[0].Series[name]; (len(s) > 0) != (frames > 0) || frames > 0 && s[0] != r.Members[0].Series[name][0] {
+				t.Errorf("%d frames: %s is %v", frames, name, s)
+			}
+		}
+	}
+}
+
 // A run that is no result of its settings is refused and leaves the file unchanged.
 func TestWhatIsNoResult(t *testing.T) {
 	root, path := t.TempDir(), filepath.Join(t.TempDir(), "results.csv")
@@ -251,12 +342,13 @@ func TestWhatIsNoResult(t *testing.T) {
 	}
 	before, _ := os.ReadFile(path)
 	bad := map[string]func(r *Run){
-		"has not ended": func(r *Run) { r.Done = false },
-		"failed: NaN":   func(r *Run) { r.Failed = "NaN" },
-		"line 3":        func(r *Run) { r.Changed = "line 3 is not what the run wrote" },
-		"by hand":       func(r *Run) { r.Changes = []Change{{Knob: "ratio", By: "driver"}} },
-		"or forked":     func(r *Run) { r.Forked = "1000" },
-		"are not known": func(r *Run) { r.Fingerprint = "" },
+		"has not ended":           func(r *Run) { r.Done = false },
+		"failed: NaN":             func(r *Run) { r.Failed = "NaN" },
+		"at step 5,000 of 20,000": func(r *Run) { r.Steps = 20_000 },
+		"line 3":                  func(r *Run) { r.Changed = "line 3 is not what the run wrote" },
+		"by hand":                 func(r *Run) { r.Changes = []Change{{Knob: "ratio", By: "driver"}} },
+		"or forked":               func(r *Run) { r.Forked = "1000" },
+		"are not known":           func(r *Run) { r.Fingerprint = "" },
 	}
 	ended := result(t, root, "redq", 1)
 	for want, change := range bad {
@@ -265,6 +357,11 @@ func TestWhatIsNoResult(t *testing.T) {
 		if _, err := AddResults(path, []*Run{&r}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
+	}
+	whole := *ended
+	whole.Steps = whole.Step
+	if err := whole.IsResult(); err != nil {
+		t.Error(err)
 	}
 	scheduled := *result(t, root, "redq", 50, knob(1600, "ratio", 0.5, "schedule"))
 	if err := scheduled.IsResult(); err != nil {

@@ -10,21 +10,27 @@ import (
 	"pgrlab/core/printable"
 )
 
-// alike says whether all rows have the same variant, which then does not tell them apart.
-func (t *Task) alike() bool {
-	return !slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Variant != t.Rows[0].Variant })
+// alike says whether all rows have the same variant, which then stands once below the table.
+func (r *Report) alike() bool {
+	for _, t := range r.Tasks {
+		if slices.ContainsFunc(t.Rows, func(row *Row) bool { return row.Variant != r.Tasks[0].Rows[0].Variant }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Summary writes the returns as a table for a terminal, with a line for each row: the
 // number of its seeds, their returns and, with enough seeds, the interval of their
-// interquartile mean. Below the table stands what long variants are, and what was left out.
+// interquartile mean. Below the table stands what long variants are, or the one that all rows
+// have, and what was left out.
 func (r *Report) Summary(w io.Writer) error {
 	table := [][]string{{"TASK", "METHOD", "STEP", "N", "RETURN", "95 %"}}
 	few := false
 	for _, t := range r.Tasks {
 		for _, row := range t.Rows {
 			label := row.name
-			if t.alike() {
+			if r.alike() {
 				label = strings.Replace(row.Label, ", "+row.Variant, "", 1)
 			}
 			if row.N == 0 {
@@ -63,21 +69,30 @@ func (r *Report) Summary(w io.Writer) error {
 	return r.footnotes(out)
 }
 
-// footnotes writes what long variants are, and what was left out.
+// footnotes writes what long variants are, or the one that all rows have, and what was left out.
 func (r *Report) footnotes(out io.Writer) error {
 	var text strings.Builder
-	said := map[string]bool{}
-	for _, t := range r.Tasks {
-		for _, v := range t.variants {
-			if !t.alike() && !said[v] {
-				said[v] = true
-				fmt.Fprintln(&text, v)
-			}
-		}
+	if common := r.Tasks[0].Rows[0].Variant; r.alike() && common != "" {
+		fmt.Fprintln(&text, "All rows:", common)
+	} else {
+		r.longVariants(&text)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintln(&text, "left out:", n)
 	}
 	_, err := io.WriteString(out, text.String())
 	return err
+}
+
+// longVariants writes what each long variant is.
+func (r *Report) longVariants(text *strings.Builder) {
+	said := map[string]bool{}
+	for _, t := range r.Tasks {
+		for _, v := range t.variants {
+			if !said[v] {
+				said[v] = true
+				fmt.Fprintln(text, v)
+			}
+		}
+	}
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/run"
 )
 
 // The table has a line for each method, with its returns and seeds.
@@ -31,6 +34,7 @@ func TestSummary(t *testing.T) {
 cheetah-run  sac     2,000  2  15, 16.5      –
 cheetah-run  pgr     2,000  5  22.00 ± 1.58  20.3 to 23.7
 Of fewer than 5 seeds these are the single returns, without an interval.
+All rows: agent.hidden=[16, 16]
 `
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
@@ -144,5 +148,64 @@ func TestFigureOfOneEvaluation(t *testing.T) {
 	}
 	if p := longer.curves(quantity{Return, "return"}, true)[0]; p.names != nil || p.x != "env steps" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// Rows that differ in scale alone have it in their names, in the terminal's table, in legends and at
+// the places of figures. A variant that all rows of one task have, but not those of another, stays.
+func TestNamesTellRowsApart(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed, c := range []struct{ task, scale, variant string }{
+		{"cheetah-run", "demo", "ratio=0.25"}, {"cheetah-run", "short", "ratio=0.25"}, {"reacher-hard", "demo", ""},
+	} {
+		r := journal(t, root, c.task, "pgr", seed, []float64{10, 20})
+		r.Scale, r.Variant = c.scale, c.variant
+		runs = append(runs, r)
+	}
+	r, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Summary(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `TASK          METHOD                   STEP   N  RETURN  95 %
+cheetah-run   pgr, ratio=0.25 · demo   2,000  1  20      –
+cheetah-run   pgr, ratio=0.25 · short  2,000  1  20      –
+reacher-hard  pgr                      2,000  1  20      –
+Of fewer than 5 seeds these are the single returns, without an interval.
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	marks := r.curves(quantity{Return, "return"}, false)[0].marks
+	if len(marks) != 2 || marks[0].label == marks[1].label {
+		t.Errorf("%+v", marks)
+	}
+	if names := r.final()[0].names; names[0] != "pgr\nratio=0.25\ndemo\n(n=1)" || names[1] != "pgr\nratio=0.25\nshort\n(n=1)" {
+		t.Errorf("%q", names)
+	}
+}
+
+// In the figure of F the first seed that is drawn names the row, with the number of those that are.
+func TestFigureOfRelevanceNamesItsRows(t *testing.T) {
+	root := t.TempDir()
+	scores := run.Line{Type: "scores", Step: 2000, Member: run.NoMember, Body: map[string]any{"quantiles": []float64{1, 2, 3}}}
+	runs := []*Run{journal(t, root, "t", "pgr", 0, []float64{1, 2})}
+	for seed := 1; seed < 3; seed++ {
+		runs = append(runs, journal(t, root, "t", "pgr", seed, []float64{1, 2}, scores))
+	}
+	r, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var labels []string
+	for _, m := range r.relevance()[0].marks {
+		labels = append(labels, m.label)
+	}
+	if want := []string{"", "pgr (n=2): median, 10 to 90 %", "", ""}; !slices.Equal(labels, want) {
+		t.Errorf("%q, want %q", labels, want)
 	}
 }

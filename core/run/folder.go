@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -190,6 +191,18 @@ func Tidy(dir string) {
 	entries, _ := files.ReadDir(dir, ".") // a folder that cannot be read stays as it is
 	for _, e := range entries {
 		if e.Type().IsRegular() && strings.Contains(e.Name(), unfinished+"-") {
+			files.Remove(dir, e.Name())
+		}
+	}
+}
+
+// TidyFile removes the temporary files that ReplaceFile of that name left in killed processes. No
+// other process may replace the file meanwhile. Unlike Tidy it is for folders of others' files too.
+func TidyFile(dir, name string) {
+	entries, _ := files.ReadDir(dir, ".") // a folder that cannot be read stays as it is
+	for _, e := range entries {
+		number, is := strings.CutPrefix(e.Name(), name+unfinished+"-")
+		if _, err := strconv.ParseUint(number, 16, 32); is && err == nil && len(number) == 8 && e.Type().IsRegular() {
 			files.Remove(dir, e.Name())
 		}
 	}

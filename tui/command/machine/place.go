@@ -14,7 +14,7 @@ import (
 )
 
 // Precisions are the choices of --precision, the usual one first.
-var Precisions = []string{"tf32", "fp32", "bf16"}
+var Precisions = []string{presets.UsualPrecision, "fp32", "bf16"}
 
 // Place is where a run computes.
 type Place struct {

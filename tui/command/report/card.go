@@ -76,7 +76,11 @@ func card(w io.Writer, dir string) error {
 	} {
 		fmt.Fprintf(w, "| %s | %s |\n", row[0], row[1])
 	}
-	fmt.Fprintf(w, "\nThe journal is the same, byte for byte, on this device and kernel family (%s), whatever the number of threads.\n", r.Device)
+	if len(r.Moved) > 0 {
+		fmt.Fprintf(w, "\nThe run was moved (%s), so its journal is the same, byte for byte, on none of these alone.\n", r.Devices())
+	} else {
+		fmt.Fprintf(w, "\nThe journal is the same, byte for byte, on this device and kernel family (%s), whatever the number of threads.\n", r.Device)
+	}
 	writeChanges(w, r)
 	writeResults(w, r, c)
 	return checksums(w, dir)
@@ -92,7 +96,7 @@ func state(r *report.Run, c config.Config) string {
 	switch {
 	case r.Failed != "":
 		text += "; it failed: " + r.Failed
-	case r.Done && r.Step < c.Steps:
+	case r.Stopped():
 		text += "; it was stopped before its end"
 	case !r.Done:
 		text += "; it has not ended, or was killed"

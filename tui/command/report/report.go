@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,8 @@ time, for which it does not hold enough.
 Runs are compared at the last step at which all runs of a task were evaluated, or at
 --step. With --score-from N each run counts with the mean of its evaluations from step N
 on, which varies less than a single evaluation. Runs with other settings, and runs whose
-knobs were turned by hand, have rows of their own. A seed that occurs twice counts once.
+knobs were turned by hand, have rows of their own, and so have runs of another length if
+rates of the method follow it (ppo, per-td). A seed that occurs twice counts once.
 
 On a terminal it prints the returns; the whole report, in Markdown, goes into a pipe
 (pgrlab report DIR | less), and with --out into a file.
@@ -91,7 +93,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	runs, err := results.LoadRuns(dirs)
+	runs, notes, err := results.LoadRuns(dirs)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
@@ -108,6 +110,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
+	all.Notes = slices.Concat(notes, all.Notes)
 	if len(figures) > 0 || r.out != "" {
 		if err := r.draw(all, runs, o, figures, stderr); err != nil {
 			return fmt.Errorf("report: %w", err)
@@ -147,18 +150,18 @@ func reported(runs []*report.Run) []report.Reported {
 			continue
 		}
 		seen[r.Task] = true
-		type column struct{ method, observation string }
+		type column struct{ method, observation, tv string }
 		first := map[column]bool{} // if a method is in several tables, the first one counts
 		for _, p := range append(presets.References(r.Task), presets.Independent(r.Task)...) {
 			for _, observation := range []string{task.ObservationState, task.ObservationPixels} {
-				of := column{p.Method, observation}
+				of := column{p.Method, observation, p.TV}
 				if !p.Sees(observation) || !p.Independent && first[of] {
 					continue
 				}
 				first[of] = true
 				all = append(all, report.Reported{
 					Task: p.Task, Method: p.Method, Mean: p.Mean, Std: p.Std, Steps: p.Steps, Seeds: p.Seeds, Source: p.Source, Independent: p.Independent,
-					Pixels: observation == task.ObservationPixels, Frames: p.Frames,
+					Pixels: observation == task.ObservationPixels, Frames: p.Frames, TV: p.TV, Where: p.Where,
 				})
 			}
 		}

@@ -22,7 +22,7 @@ const resultsEnding = ".csv"
 func fingerprint(settings map[string]string) string {
 	var lines []string
 	for key, value := range settings {
-		if !presets.Judges(key) && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) {
+		if presets.Distinguishes(key, value) && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) {
 			lines = append(lines, key+" = "+value)
 		}
 	}

@@ -1,11 +1,14 @@
 package results
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"pgrlab/core/config"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
@@ -15,35 +18,45 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// LoadRuns reads the runs that the paths refer to.
-func LoadRuns(paths []string) ([]*report.Run, error) {
-	var all []*report.Run
+// LoadRuns reads the runs that the paths refer to. Notes say which have not begun, beside others
+// that have; if none has, that is an error.
+func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
+	var idle error // of the first run that has not begun
 	for _, path := range paths {
 		path, err := rundir.Find(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if strings.HasSuffix(path, resultsEnding) {
 			results, err := report.ReadResults(path)
 			if err != nil {
-				return nil, cli.AsUsage(err)
+				return nil, nil, cli.AsUsage(err)
 			}
+			lengths(results)
 			all = append(all, results...)
 			continue
 		}
 		dirs, err := report.Find(path)
 		if err != nil {
-			return nil, cli.AsUsage(err)
+			return nil, nil, cli.AsUsage(err)
 		}
 		for _, dir := range dirs {
 			r, err := LoadRun(dir)
+			if errors.Is(err, report.ErrNotBegun) {
+				idle = cmp.Or(idle, err)
+				notes = append(notes, fmt.Sprintf("%s is left out: %v", dir, report.ErrNotBegun))
+				continue
+			}
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			all = append(all, r)
 		}
 	}
-	return all, nil
+	if len(all) == 0 && idle != nil {
+		return nil, nil, idle
+	}
+	return all, notes, nil
 }
 
 // LoadRun reads a run with its configuration.
@@ -65,6 +78,7 @@ func LoadRun(dir string) (*report.Run, error) {
 		return nil, err
 	}
 	r.Begun(c.Seed)
+	r.Steps, r.Moved = c.Steps, moved(dir, r.Device)
 	if c.Sees() {
 		r.Frames = c.Frames(1)
 	}
@@ -78,12 +92,25 @@ func LoadRun(dir string) (*report.Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	r.Variant = variant(differences)
+	r.Variant = variant(presets.Distinguishing(differences, c))
 	if c.Sees() && slices.Contains(presets.Observations(c.Method), task.ObservationState) {
 		r.Variant = strings.TrimSuffix("pixels, "+r.Variant, ", ") // the method also learns from states
 	}
 	r.Fingerprint = fingerprint(r.Settings)
 	return r, nil
+}
+
+// moved lists the devices other than the one before on which a run's checkpoints were taken, oldest
+// first. The journal names only the device that the run began with.
+func moved(dir, before string) (devices []string) {
+	found, _ := run.Checkpoints(dir) // one that cannot be read says nothing
+	for _, c := range slices.Backward(found) {
+		if c.Err == nil && c.Device != "" && c.Device != before {
+			devices = append(devices, c.Device)
+			before = c.Device
+		}
+	}
+	return devices
 }
 
 // notEnded says how far a run that has not ended has come.
@@ -94,13 +121,31 @@ func notEnded(dir string, steps int) string {
 	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), rundir.Near(dir))
 }
 
+// lengths adds the length to the variants of results if it is not that of their scale and the method
+// follows it: files of older builds do not have it there.
+func lengths(results []*report.Run) {
+	known := map[presets.Choice]config.Config{}
+	for _, r := range results {
+		of := presets.Choice{Task: r.Task, Method: r.Method, Scale: r.Scale}
+		if r.Frames > 0 && slices.Contains(presets.Observations(r.Method), task.ObservationPixels) {
+			of.Observation = task.ObservationPixels
+		}
+		c, has := known[of]
+		if !has {
+			c, _ = presets.Resolve(of) // what is not known here has no length
+			known[of] = c
+		}
+		named := strings.Contains(", "+r.Variant, ", steps=")
+		if c.Steps > 0 && c.Steps != r.Step && !named && presets.FollowsLength(c) {
+			r.Variant = strings.TrimPrefix(fmt.Sprintf("%s, steps=%d", r.Variant, r.Step), ", ")
+		}
+	}
+}
+
 // variant names the settings in which a run differs from its task, method and scale.
 func variant(all []presets.Difference) string {
 	var parts []string
 	for _, d := range all {
-		if presets.Judges(d.Key) {
-			continue
-		}
 		parts = append(parts, strings.TrimPrefix(d.Key, "knobs.")+"="+strings.ReplaceAll(d.To, "'", ""))
 	}
 	return strings.Join(parts, ", ")
