@@ -76,11 +76,12 @@ func (e *Env) Step(action, obs []float32) (reward float64, terminated, truncated
 }
 
 // Observation writes the observation that was returned last [ObsSize]; after Load, the
-// one that the saved environment returned last.
+// one that the saved environment returned last if it had the same seed.
 func (e *Env) Observation(obs []float32) { e.sim.narrow(obs) }
 
-// Save writes the whole state: another Env of the same task that loads it
-// continues bit for bit, in this episode and in those after it.
+// Save writes the whole state: another Env of the same task and seed that loads it
+// continues bit for bit, in this episode and in those after it. One of another seed
+// continues this episode, with noise of its own, and then starts its own ones.
 func (e *Env) Save(w io.Writer) error { return e.sim.save(w) }
 
 // Load reads what Save wrote. After an error the environment is unchanged.

@@ -82,7 +82,7 @@ func TestNoise(t *testing.T) {
 		sigma[i] = 0.01 * float64(i)
 	}
 	task := with(t, cheetahRun, Options{NoiseShare: 0.4, NoiseSigma: sigma})
-	clear, noisy, twin := makeEnv(t, cheetahRun, 4), makeEnv(t, task, 4), makeEnv(t, task, 99)
+	clear, noisy, twin := makeEnv(t, cheetahRun, 4), makeEnv(t, task, 4), makeEnv(t, task, 4)
 	obs, seen, again, action := make([]float32, 17), make([]float32, 17), make([]float32, 17), make([]float32, 6)
 	if clear.Reset(1, obs) != nil || noisy.Reset(1, seen) != nil {
 		t.Fatal("reset failed")

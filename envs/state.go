@@ -16,7 +16,7 @@ type header struct {
 	Magic   [8]byte
 	Task    [32]byte // name, padded with zeros
 	Sizes   [7]uint32
-	Seed    uint64
+	Seed    uint64 // not restored: see restore
 	Episode uint64
 	Step    int64
 	Over    uint64  // 1: the episode ended by itself
@@ -102,7 +102,8 @@ func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, err e
 
 // restore writes a state and computes the quantities that depend on position and velocity,
 // on which the next step builds. The reset clears the engine's warnings of a simulation that
-// had diverged.
+// had diverged. The seed stays: it decides later episodes, and a run that branches off with
+// another seed has its own.
 func (s *simulation) restore(saved header, values [7][]float64) error {
 	if err := s.body.Reset(); err != nil {
 		return err
@@ -113,6 +114,6 @@ func (s *simulation) restore(saved header, values [7][]float64) error {
 	for i, a := range s.arrays() {
 		copy(a, values[i])
 	}
-	s.seed, s.episode, s.step, s.over = saved.Seed, saved.Episode, int(saved.Step), saved.Over == 1
+	s.episode, s.step, s.over = saved.Episode, int(saved.Step), saved.Over == 1
 	return s.body.prepare()
 }

@@ -18,7 +18,7 @@ func TestSaveAndLoad(t *testing.T) {
 		}
 		task.EpisodeSteps = n + n/2
 		for _, at := range []int{1, n} {
-			a, b := makeEnv(t, task, 21), makeEnv(t, task, 22)
+			a, b := makeEnv(t, task, 21), makeEnv(t, task, 21)
 			obs, again := make([]float32, task.ObsSize), make([]float32, task.ObsSize)
 			if err := a.Reset(4, obs); err != nil {
 				t.Fatal(err)
@@ -41,6 +41,29 @@ func TestSaveAndLoad(t *testing.T) {
 			if got := play(t, b, rand.New(rand.NewPCG(9, 9)), n); !slices.Equal(got, want) {
 				t.Errorf("saved at step %d: the copies part", at)
 			}
+		}
+	})
+}
+
+// An environment of another seed that loads a state goes on with the episode under way, and then
+// starts its own ones. The children of a fork have seeds of their own.
+func TestLoadKeepsTheSeed(t *testing.T) {
+	eachTask(t, func(t *testing.T, task Task) {
+		a, b, own := makeEnv(t, task, 21), makeEnv(t, task, 22), makeEnv(t, task, 22)
+		obs, again := make([]float32, task.ObsSize), make([]float32, task.ObsSize)
+		if err := a.Reset(4, obs); err != nil {
+			t.Fatal(err)
+		}
+		play(t, a, rand.New(rand.NewPCG(1, 1)), 2)
+		if err := b.Load(saved(t, a)); err != nil {
+			t.Fatal(err)
+		}
+		want := play(t, a, rand.New(rand.NewPCG(9, 9)), 4)
+		if got := play(t, b, rand.New(rand.NewPCG(9, 9)), 4); !slices.Equal(got, want) {
+			t.Error("the episode under way has changed")
+		}
+		if b.Reset(5, obs) != nil || own.Reset(5, again) != nil || !slices.Equal(obs, again) {
+			t.Errorf("the next episode starts at %v, want %v", obs, again)
 		}
 	})
 }
@@ -75,7 +98,7 @@ func TestBadStatesAreRefused(t *testing.T) {
 }
 
 // FuzzLoad feeds arbitrary bytes to Load, which either refuses them and changes nothing, or accepts
-// them and can save the same bytes again.
+// them and can save the same bytes again, except for the seed, which is its own.
 func FuzzLoad(f *testing.F) {
 	e := makeEnv(f, reacherHard, 1)
 	play(f, e, rand.New(rand.NewPCG(1, 1)), 3)
@@ -92,7 +115,9 @@ func FuzzLoad(f *testing.F) {
 		}
 		want := before.Bytes()
 		if e.Load(bytes.NewReader(b)) == nil {
-			want = b[:min(len(b), before.Len())]
+			want = slices.Clone(b[:min(len(b), before.Len())])
+			const seed = 8 + 32 + 7*4 // where it is in the header
+			copy(want[seed:seed+8], before.Bytes()[seed:])
 		}
 		if err := e.Save(&after); err != nil || !bytes.Equal(after.Bytes(), want) {
 			t.Errorf("state %x after loading, want %x (%v)", after.Bytes(), want, err)

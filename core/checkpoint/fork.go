@@ -58,7 +58,8 @@ func fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 // ForkedAt begins the note in a run that goes on from a checkpoint of another run.
 const ForkedAt = "forked at "
 
-// branch schedules the changes at the position of the checkpoint.
+// branch schedules the changes at the position of the checkpoint. Under a new seed the prompts of what
+// the parent generated cannot be drawn again.
 func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, error) {
 	content, ok := ck.Section(SectionLoop)
 	if !ok {
@@ -71,6 +72,9 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 	changes, err := s.changed(c, set)
 	if err != nil {
 		return knob.Position{}, err
+	}
+	if l := &s.Loop; l.Seed != c.Seed {
+		l.Seed, l.OtherSeed, l.Asked.OtherSeed = c.Seed, l.Generations, true
 	}
 	s.Schedule = append(changes, s.Schedule...)
 	knob.SortSchedule(s.Schedule)

@@ -46,6 +46,9 @@ type Counters struct {
 	Redo        knob.Class
 	Changes     []event.KnobChanged
 	Waiting     []redo.Waiting
+	FittedWith  string
+	OtherSeed   uint64
+	Seed        uint64 // of the run; 0 in older checkpoints
 }
 
 // boundStages lists the stages that the work of an env step may have reached, by their numbers

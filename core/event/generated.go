@@ -28,7 +28,7 @@ type Generated struct {
 	Terminal     run.Float `json:"terminal"`      // share of terminal rows in all of D_syn
 	TerminalReal run.Float `json:"terminal_real"` // the same for all real rows
 
-	Relevance       string     `json:"relevance,omitempty"` // missing if the prompts asked for no F
+	Relevance       string     `json:"relevance,omitempty"` // missing if the prompts asked for no F, or for another one than F is now
 	Asked           *Quantiles `json:"asked,omitempty"`     // F that the prompts asked for
 	Achieved        *Quantiles `json:"achieved,omitempty"`  // F of the generated rows
 	RankCorrelation *run.Float `json:"obeyed,omitempty"`    // rank correlation of the two

@@ -159,7 +159,8 @@ type Snapshot struct {
 	FitLoss   float64 // of the last slice of a fit
 	// FReal and FSyn describe the relevance of real and synthetic transitions after the
 	// last generation, FAsked the relevance that its prompts asked for, over the same
-	// edges. All are nil before it; FAsked is also nil if the prompts asked for none.
+	// edges. All are nil before it; FAsked is also nil if the prompts asked for none, or for
+	// another F than that of the others.
 	FReal, FSyn, FAsked *Histogram
 	// Losses holds the losses of the last update; nil before it.
 	Losses *UpdateLosses

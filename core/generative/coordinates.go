@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -68,6 +69,38 @@ func fitCoordinates(c Config, rows Rows, n normaliser) (coordinates, error) {
 		}
 	}
 	return turned, nil
+}
+
+// follow gives each axis the place and the sign of that axis of before with which it overlaps most; the
+// largest overlaps come first. Principal axes have no sign of their own and come in the order of
+// their spreads, which changes with the data, but weights that were learned in the coordinates of
+// before take each axis for the one in its place.
+func (c coordinates) follow(before coordinates) {
+	if c.basis == nil {
+		return
+	}
+	width := len(c.spread)
+	var overlaps mat.Dense // [D,D] of an axis of before and one of c
+	overlaps.Mul(mat.NewDense(width, width, before.basis).T(), mat.NewDense(width, width, c.basis))
+	pairs := make([]int, width*width)
+	for i := range pairs {
+		pairs[i] = i
+	}
+	overlap := func(pair int) float64 { return overlaps.At(pair/width, pair%width) }
+	slices.SortStableFunc(pairs, func(p, q int) int { return cmp.Compare(math.Abs(overlap(q)), math.Abs(overlap(p))) })
+	spread, basis := slices.Clone(c.spread), slices.Clone(c.basis)
+	filled, used := make([]bool, width), make([]bool, width)
+	for _, pair := range pairs {
+		to, from := pair/width, pair%width
+		if filled[to] || used[from] {
+			continue
+		}
+		filled[to], used[from] = true, true
+		c.spread[to] = spread[from]
+		for i := range width {
+			c.basis[i*width+to] = math.Copysign(1, overlap(pair)) * basis[i*width+from]
+		}
+	}
 }
 
 // secondMoments returns the mean and the covariance of the normalised transitions. It

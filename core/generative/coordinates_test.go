@@ -205,3 +205,65 @@ func TestTheCovarianceIsOfAsManyRowsAsItIsTold(t *testing.T) {
 		t.Error("−1 transitions are let pass")
 	}
 }
+
+// pairs makes n transitions in which s and s', and a and r, are correlated.
+func pairs(n int, states, others float64) table {
+	rows, z := make(table, n), make([]float32, 4)
+	for i := range rows {
+		rng.New(8, "pairs").FillNormal(z, uint64(i), 0)
+		with := func(x, noise float32, correlation float64) float32 {
+			return float32(correlation)*x + float32(math.Sqrt(1-correlation*correlation))*noise
+		}
+		rows[i] = []float32{z[0], z[1], with(z[1], z[2], others), with(z[0], z[3], states), 0}
+	}
+	return rows
+}
+
+// A refit from the weights of the previous one begins with its estimates, although the order of the
+// principal axes has changed.
+func TestAWarmStartFollowsTheAxes(t *testing.T) {
+	c := turned(tiny())
+	c.Normaliser, c.Init = NormaliserStandard, InitPrevious
+	d := newDiffusion(t, c, replay.Shape{Obs: 1, Act: 1})
+	const width, count, sigma = 4, 30, 0.5
+	rows := pairs(400, 0.85, 0.75)
+	startFit(t, d, pairs(400, 0.75, 0.85), nil, tinyFit, 1)
+	finishFit(t, d, 20)
+	for i, p := range d.served.params() {
+		rng.New(4, "weights").FillNormal(p.Data, uint64(i), 0)
+		for j := range p.Data {
+			p.Data[j] *= 0.3
+		}
+	}
+	startFit(t, d, rows, nil, tinyFit, 2)
+	// estimates are those of the served weights in the coordinates of n, as raw rows.
+	estimates := func(n normaliser) (all []float32) {
+		if err := d.calls.serve(n.coordinates); err != nil {
+			t.Fatal(err)
+		}
+		normalised, x := make([]float32, count*width), make([]float32, count*width)
+		for i := range count {
+			n.normalise(normalised[i*width:(i+1)*width], rows[i])
+		}
+		for i, v := range n.coordinates.enter(normalised, width) {
+			x[i] = float32(v)
+		}
+		got, vector, raw := estimator(t, d.calls, withoutPrompt, make([]float32, count))(x, sigma), make([]float32, width), make([]float32, width)
+		for i := range count {
+			n.coordinates.leave(vector, got[i*width:(i+1)*width])
+			n.restore(raw, vector)
+			all = append(all, raw...)
+		}
+		return all
+	}
+	want, got := estimates(d.serving.normaliser), estimates(d.fit.normaliser)
+	for i, v := range got {
+		if math.Abs(float64(v-want[i])) > 0.3 {
+			t.Fatalf("coordinate %d of row %d is estimated as %g, before the refit as %g", i%width, i/width, v, want[i])
+		}
+	}
+	spread := d.fit.normaliser.coordinates.spread
+	if slices.IsSorted(spread) {
+		t.Errorf("spreads %v are in the order of a fresh start: nothing was to be followed", spread)
+	}
+}

@@ -136,9 +136,9 @@ var errBusy = errors.New("a fit or a generation is under way")
 // StartFit begins to fit a network to the real transitions. It takes the statistics of
 // the normaliser, turns the scores into conditions (one raw score for each transition;
 // nil for a fit without conditions), and starts from fresh weights (or, by Config.Init,
-// those of the served generator) with a fresh optimiser. refit numbers the fit within
-// the run: the same number gives the same random numbers. real must not change until
-// the fit is complete.
+// those of the served generator, whose axes the new ones follow) with a fresh optimiser.
+// refit numbers the fit within the run: the same number gives the same random numbers.
+// real must not change until the fit is complete.
 func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
 	if d.fit != nil || d.generation != nil {
 		return fmt.Errorf("fit model: %w", errBusy)
@@ -148,7 +148,9 @@ func (d *Diffusion) StartFit(real Rows, scores []float32, knobs FitKnobs, refit 
 		return fmt.Errorf("fit model: %w", err)
 	}
 	first := d.served
-	if d.config.Init != InitPrevious || d.serving == nil {
+	if d.config.Init == InitPrevious && d.serving != nil {
+		f.normaliser.coordinates.follow(d.serving.normaliser.coordinates)
+	} else {
 		first = newNetwork(d.config, "fresh", d.layout.width(), d.stream.Sub(fmt.Sprintf("refit %d", refit)))
 	}
 	if err := d.startProgram(first, f.normaliser.coordinates); err != nil {

@@ -72,7 +72,10 @@ func Compare(v View, intn func(int) int) (out Relevances, err error) {
 	if err != nil {
 		return out, err
 	}
-	asked := v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, min(sampleRows, v.Syn.Len()))
+	var asked []float32
+	if v.Prompts.tell(v.Settings.Relevance) {
+		asked = v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, min(sampleRows, v.Syn.Len()))
+	}
 	edges := analysis.BodyEdges(bins, real, synthetic, asked)
 	out.Real = histogram(real, edges)
 	if synthetic != nil {

@@ -66,6 +66,17 @@ type Prompts struct {
 	Knobs    generative.GenKnobs
 	Occasion uint64
 	Known    bool // the generator still knows the prompts: no later fit is complete
+	// Relevance names the F whose scores the prompts are; "" in checkpoints that do not say.
+	Relevance string
+	// OtherSeed says that the prompts were drawn under another seed, before the run branched off
+	// from one: they cannot be drawn again.
+	OtherSeed bool
+}
+
+// tell says whether the generator tells the scores of an F that were asked for. Later scores of
+// another F are no answer to them.
+func (p *Prompts) tell(relevance string) bool {
+	return !p.OtherSeed && (p.Relevance == "" || p.Relevance == relevance)
 }
 
 // Simulator is a separate environment against which transitions are checked. It starts on

@@ -1,12 +1,18 @@
 package lab
 
 import (
+	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgrlab/core/analysis"
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/run"
 )
 
 // placedEnv can be set to a state; its physics adds 1 to t and keeps the reward.
@@ -86,4 +92,98 @@ func TestAnalysedRunsGoOnFromEveryBorder(t *testing.T) {
 		c.Schedule = append([]string{"20/generate:5:relevance=reward", "40/generate:6:samples=7!", "60/generate:4:relevance=td"}, c.Schedule...)
 		return w.lab(t, c, r)
 	})
+}
+
+// Scores of one F are not judged by another: what the prompts of a generation asked for is described
+// only while F is that of the generator's last fit.
+func TestPromptsOfAnotherFAreUnknown(t *testing.T) {
+	for _, c := range []struct {
+		schedule []string
+		want     string
+	}{
+		{[]string{"25:relevance=td", "30/evaluate:1:guidance=3!"}, "20 curiosity, 31 unknown, 40 td"},
+		{[]string{"20/fit:4:relevance=td"}, "20 unknown, 40 td"},
+		{[]string{"20/generate:1:relevance=td", "30/evaluate:1:guidance=3!"}, "20 unknown, 31 unknown, 40 td"},
+	} {
+		made := newWorld().config()
+		made.Evaluation.AnalysedRows, made.Schedule = 8, c.schedule
+		l, _ := play(t, newWorld(), made)
+		if got := prompted(l); got != c.want {
+			t.Errorf("%q: %s, want %s", c.schedule, got, c.want)
+		}
+		if l.x.first().FAsked == nil {
+			t.Errorf("%q: the last refit has no histogram of what was asked for", c.schedule)
+		}
+	}
+	// Without a fit of its own the last generation is not compared with what its prompts asked for.
+	made := newWorld().config()
+	made.Schedule = []string{"50:relevance=td", "50:guidance=3!"}
+	if l, _ := play(t, newWorld(), made); l.x.first().FAsked != nil || l.x.first().FSyn == nil {
+		t.Errorf("asked for %+v, F of D_syn %+v", l.x.first().FAsked, l.x.first().FSyn)
+	}
+}
+
+// prompted lists for each generation that is described the F that its prompts asked for.
+func prompted(l *Lab) string {
+	var all []string
+	generated, steps := bodies[event.Generated](l)
+	for i, g := range generated {
+		name := "unknown"
+		if g.Asked != nil {
+			name = g.Relevance
+		}
+		all = append(all, fmt.Sprintf("%d %s", steps[i], name))
+	}
+	return strings.Join(all, ", ")
+}
+
+// A fork under a new seed cannot draw the prompts of what its parent generated again.
+func TestAForkDoesNotKnowItsParentsPrompts(t *testing.T) {
+	c := newWorld().config()
+	c.Evaluation.AnalysedRows = 8
+	top := t.TempDir()
+	diskRun(t, c, filepath.Join(top, "parent"), 0)
+	found, err := run.Checkpoints(filepath.Join(top, "parent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	under := 0
+	for i, from := range found {
+		var at knob.Position
+		if err := at.UnmarshalText([]byte(from.Position)); err != nil {
+			t.Fatal(err)
+		}
+		for _, seed := range []uint64{7, 8} {
+			c.Seed = seed
+			dir := filepath.Join(top, fmt.Sprint(i, seed))
+			if _, err := checkpoint.Fork(c, docOf(c), from, nil, dir); err != nil {
+				t.Fatal(err)
+			}
+			l, _, err := restored(t, c, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asked := l.x.synthesis.Asked; asked.OtherSeed != (seed == 8) {
+				t.Errorf("seed %d, forked at %s: D_syn was prompted with %+v", seed, at, asked)
+			}
+			if err := l.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got, want := prompted(l), "40 curiosity"
+			if at.Phase == knob.Generate && at.I > 0 {
+				if under++; seed == 8 {
+					want = fmt.Sprintf("%d unknown", at.Step)
+				}
+			}
+			if !strings.HasSuffix(got, want) && !strings.Contains(got, want+", ") && at.Step < 41 {
+				t.Errorf("seed %d, forked at %s: prompts of %s, want %s", seed, at, got, want)
+			}
+			if strings.Contains(got, "unknown") != strings.Contains(want, "unknown") {
+				t.Errorf("seed %d, forked at %s: prompts of %s", seed, at, got)
+			}
+		}
+	}
+	if under == 0 {
+		t.Error("no fork was made within a generation")
+	}
 }

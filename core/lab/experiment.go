@@ -103,6 +103,13 @@ type synthesis struct {
 	FittedTo    uint64              // rows that D_real had ever had at that fit; 0: unknown
 	Asked       inspect.Prompts     // what D_syn was prompted with
 	Analysing   knob.Settings       // of the analysis under way
+	FittedWith  string              // name of the F that was bound for that fit; "": unknown
+	OtherSeed   uint64              // generations begun under another seed, before the run branched off
+}
+
+// prompts are those of the last generation begun.
+func (s *synthesis) prompts() inspect.Prompts {
+	return inspect.Prompts{Knobs: s.Generating, Occasion: s.Generations - 1, Known: true, Relevance: s.FittedWith, OtherSeed: s.Generations <= s.OtherSeed}
 }
 
 // begin starts env step step. A refit is due when (t+1) mod refit_every is 0, where t counts

@@ -161,7 +161,7 @@ func (f *refit) fitModel() phase {
 		cancel: f.cancel,
 		end: func() error {
 			f.made.Fitted, f.fitted = true, true
-			f.made.FittedTo = f.members[0].Real.Total()
+			f.made.FittedTo, f.made.FittedWith = f.members[0].Real.Total(), replica.Bound(f.members[0])
 			f.made.Asked.Known = false
 			f.changes.EndFit()
 			f.asides.restartPreview()
@@ -283,7 +283,8 @@ func (f *refit) generateSlice() (n int, complete bool, err error) {
 
 // finishGeneration puts the new transitions into force and writes the lines.
 func (f *refit) finishGeneration(found []*event.Generated) error {
-	f.made.Asked = inspect.Prompts{Knobs: f.made.Generating, Occasion: f.made.Generations - 1, Known: f.config.Generator.Generations() == 1}
+	f.made.Asked = f.made.prompts()
+	f.made.Asked.Known = f.config.Generator.Generations() == 1
 	for i, m := range f.members {
 		m.FinishGeneration()
 		if err := m.Compare(f.views.of(m), f.made.Generations); err != nil {
@@ -316,7 +317,7 @@ func (f *refit) describeGeneration(found []*event.Generated) inspect.Pieces {
 				return
 			}
 			v.Syn = m.Fresh
-			v.Prompts = inspect.Prompts{Knobs: f.made.Generating, Occasion: f.made.Generations - 1, Known: true}
+			v.Prompts = f.made.prompts()
 			found[i] = &event.Generated{}
 			for err := range inspect.Describe(v, f.config.Evaluation.AnalysedRows, found[i]) {
 				if !yield(err) {

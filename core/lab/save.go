@@ -18,6 +18,7 @@ func (x *experiment) loop() checkpoint.Loop {
 		Loop: checkpoint.Counters{
 			Step: x.Step, Settings: x.Settings, Refits: d.Refits, Generations: d.Generations, Generating: d.Generating, Fitted: d.Fitted, FittedTo: d.FittedTo,
 			Asked: d.Asked, Analysing: d.Analysing, Redo: c.Redo, Changes: c.All, Waiting: c.Waiting,
+			FittedWith: d.FittedWith, OtherSeed: d.OtherSeed, Seed: x.config.Seed,
 		},
 		Schedule: x.steering.schedule, Position: x.position, Total: x.total,
 		Todo: c.Todo, Bound: checkpoint.Bound(c.Begun), Scored: x.refit.scored, Fitted: x.refit.fitted, Ended: x.checkpoints.lastStep.behind(x.position),
@@ -64,7 +65,7 @@ func (x *experiment) restore(s *checkpoint.Loop) {
 	if x.Settings.TV == "" && x.config.Knobs.TV != "" { // from a checkpoint from before these were knobs
 		x.Settings.TV, x.Settings.Entropy = x.config.Knobs.TV, x.config.Knobs.Entropy
 	}
-	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.FittedTo, l.Asked, l.Analysing}
+	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.FittedTo, l.Asked, l.Analysing, l.FittedWith, l.OtherSeed}
 	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: s.Stage()})
 	x.refit.scored, x.refit.fitted, x.checkpoints.lastStep.marked = s.Scored, s.Fitted, s.Ended
 	x.meter.Restore(s.Meter)

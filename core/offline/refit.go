@@ -127,11 +127,10 @@ func (o *offline) begin(ctx context.Context, r RefitRequest, index int) error {
 	if r.Slice = r.Generator.Slice; name == relevance.None {
 		r.Guidances = []float64{0} // the generator takes no requested F
 	}
-	o.Offline, err = inspect.NewOffline(v, r.OfflineRefit, o.m.Seed, index, func() error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return nil
-	})
+	breathe := until(ctx)
+	if err := catchUp(o.m, name, breathe); err != nil {
+		return err
+	}
+	o.Offline, err = inspect.NewOffline(v, r.OfflineRefit, o.m.Seed, index, breathe)
 	return err
 }

@@ -11,10 +11,10 @@ import (
 	"pgrlab/core/analysis"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
-	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/plan"
+	"pgrlab/core/redo"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/replica"
@@ -58,22 +58,23 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 	if err := fixed.CheckWhatIf(); err != nil {
 		return failed(err)
 	}
-	w := &whatIf{opened: l, run: &c.Settings, m: l.members[0], task: task, dev: dev, made: s.Config, knobs: c.Settings, fitted: c.Fitted}
+	w := &whatIf{opened: l, run: &c.Settings, m: l.members[0], task: task, dev: dev, made: s.Config, knobs: c.Settings, fitted: lastFitHolds(l)}
 	if r.Other != nil {
 		w.made.Generator, w.fitted = r.Other.Generator, false
 		if w.knobs, err = r.Other.knobs(c.Settings); err != nil {
 			return failed(err)
 		}
 	}
-	subject, err := w.subject()
+	breathe := until(ctx)
+	subject, err := w.subject(breathe)
 	if err != nil {
 		return failed(err)
 	}
 	p := r.Plan
 	completeWhatIf(&w.made, &w.knobs, &p)
 	found, err = whatif.Run(*subject, p, func(at whatif.Progress) error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		if err := breathe(); err != nil {
+			return err
 		}
 		return r.Progress(at)
 	})
@@ -83,20 +84,15 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 	return found, c.Step, nil
 }
 
-// WhatIfUpdates estimates what the analysis of a run takes, in critic updates, if the run's own
-// generator is fitted and its knobs are as given.
+// WhatIfUpdates estimates what the analysis of a run takes at most, in critic updates, if its knobs
+// are as given: directly behind a refit, the run's own generator need not be fitted again.
 func WhatIfUpdates(c *config.Config, knobs knob.Settings, task task.Task, p whatif.Plan) (int, error) {
 	task, err := task.Played(c.Played())
 	if err != nil {
 		return 0, err
 	}
 	completeWhatIf(c, &knobs, &p)
-	return p.Cost(task.EpisodeSteps, func(function string) int {
-		if function == knobs.Relevance {
-			return 0
-		}
-		return fitUpdates(&knobs)
-	}), nil
+	return p.Cost(task.EpisodeSteps, func(string) int { return fitUpdates(&knobs) }), nil
 }
 
 // whatIf is an analysis under way, of a run that was opened for it alone.
@@ -109,7 +105,7 @@ type whatIf struct {
 	agent  []byte        // as saved
 	made   config.Config // the run's, with the generator that makes the rows
 	knobs  knob.Settings // of its fits and generations
-	fitted bool          // the generator is the run's own, and fitted
+	fitted bool          // the generator is the run's own, and a fit made now would be the same: see lastFitHolds
 }
 
 // completeWhatIf fills in what a plan leaves open, from what the run does.
@@ -136,8 +132,9 @@ func completeWhatIf(c *config.Config, s *knob.Settings, p *whatif.Plan) {
 	}
 }
 
-// subject returns the run as the subject of a study.
-func (w *whatIf) subject() (*whatif.Subject, error) {
+// subject returns the run as the subject of a study. breathe is called between pieces of the work that
+// this takes; its error ends it.
+func (w *whatIf) subject(breathe func() error) (*whatif.Subject, error) {
 	w.m.Generator.Cancel() // a checkpoint may have been taken in the middle of a fit
 	var saved bytes.Buffer
 	if err := w.m.Agent.Save(&saved); err != nil {
@@ -152,6 +149,9 @@ func (w *whatIf) subject() (*whatif.Subject, error) {
 		Episodes: func(n int, seed uint64) (whatif.VecEnv, error) { return w.task.NewVec(n, seed) },
 	}
 	if w.run.Relevance != relevance.None && w.m.Built(w.run.Relevance) {
+		if err := catchUp(w.m, w.run.Relevance, breathe); err != nil {
+			return nil, err
+		}
 		s.Score = func(dst []float32, rows *replay.Ring) error { return w.m.ScoreRing(dst, w.m.F, rows, onward) }
 	}
 	return s, nil
@@ -201,14 +201,20 @@ func (w *whatIf) fitCost(relevance string) int {
 // fitUpdates estimates how many critic updates take as long as a fit, at the small scales.
 func fitUpdates(s *knob.Settings) int { return 3 * s.GeneratorSteps }
 
-// fittedWith reports whether the run's own generator was fitted with that F.
-func (w *whatIf) fittedWith(relevance string) bool {
-	changed := slices.ContainsFunc(w.loop.Loop.Changes, func(c event.KnobChanged) bool { return c.Knob == "relevance" })
-	return w.fitted && !changed && relevance == w.run.Relevance
+// lastFitHolds reports whether the run's own generator was fitted to all real transitions of the
+// first member, with the knobs as they are. If not, the generators of the other rows would be fitted
+// to more transitions or with other knobs, and so differ in more than the rows that are asked for.
+func lastFitHolds(o *opened) bool {
+	c := &o.loop.Loop
+	changed := slices.ContainsFunc(c.Waiting, func(w redo.Waiting) bool { return w.Stage < redo.Fitted })
+	return c.Fitted && c.FittedTo == o.members[0].Real.Total() && !changed
 }
 
-// generator returns the run's own generator if it was fitted with that function, else one that is
-// fitted now with the settings in made and knobs.
+// fittedWith reports whether the run's own generator is the one that is fitted with that F.
+func (w *whatIf) fittedWith(relevance string) bool { return w.fitted && relevance == w.run.Relevance }
+
+// generator returns the run's own generator if a fit with that function would give it again, else one
+// that is fitted now with the settings in made and knobs.
 func (w *whatIf) generator(function string, breathe func(share float64) error) (whatif.Generator, func(), error) {
 	if w.fittedWith(function) {
 		return w.m.Generator, func() {}, nil
@@ -257,19 +263,17 @@ func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) err
 				return err
 			}
 		}
-	}
-	if _, counts := f.(relevance.Counted); counts {
-		if err := w.countReal(name, breathe); err != nil {
-			return err
-		}
+	} else if err := catchUp(w.m, name, breathe); err != nil {
+		return err
 	}
 	return w.m.ScoreRing(dst, f, w.m.Real, breathe)
 }
 
-// countReal rebuilds the function of that name from all real rows.
-func (w *whatIf) countReal(name string, breathe func() error) error {
-	for done, owed := 0, w.m.Real.Len(); done < owed; {
-		n, err := w.m.Warm(name, done, owed)
+// catchUp makes the model of that name do what it owes before it scores, as the run would: it may
+// have missed updates while another F was chosen, and counts are taken anew.
+func catchUp(m *replica.Replica, name string, breathe func() error) error {
+	for done, owed := 0, m.Owed(name); done < owed; {
+		n, err := m.Warm(name, done, owed)
 		if err != nil {
 			return err
 		}
@@ -279,6 +283,16 @@ func (w *whatIf) countReal(name string, breathe func() error) error {
 		}
 	}
 	return nil
+}
+
+// until returns a function that returns the cause of ctx's end once ctx has ended.
+func until(ctx context.Context) (breathe func() error) {
+	return func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return nil
+	}
 }
 
 // simulator makes the task as a simulator that can be set to states.

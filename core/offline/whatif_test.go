@@ -212,3 +212,68 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 		t.Errorf("with r = 0: %v", err)
 	}
 }
+
+// All generators of a what-if are fitted to the same transitions with the same knobs: the run's own
+// serves only at a checkpoint directly behind a refit, and not if a later fit would have other knobs.
+func TestWhatIfFitsToTheSameRows(t *testing.T) {
+	dev := tiny.Device(t)
+	for _, c := range []struct {
+		schedule []string
+		step     int
+		fits     int // of two generators: unprioritized, and the run's F
+	}{
+		{nil, 24, 1},
+		{nil, 26, 2}, // the last refit was at step 24
+		{[]string{"24/generate:1:p_uncond=0.5"}, 24, 2},
+		{[]string{"24/generate:1:guidance=3"}, 24, 1},
+		{[]string{"13:relevance=rnd"}, 24, 1},
+	} {
+		made := tiny.Config()
+		made.Evaluation.KeepEvery, made.Schedule = 12, c.schedule
+		saved, task := savedOf(t, made, dev)
+		saved.Step = c.step
+		p, total := smallWhatIf(), 0
+		p.Repeats, p.Guidance = 1, []float64{2}
+		if _, _, err := offline.WhatIf(t.Context(), saved, task, dev, offline.WhatIfRequest{Plan: p, Progress: func(at whatif.Progress) error {
+			total = at.Total / 1000
+			return nil
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		most, err := offline.WhatIfUpdates(&saved.Config, saved.Config.Knobs, task, p)
+		if want := most - (2-c.fits)*3*saved.Config.Knobs.GeneratorSteps; err != nil || total != want {
+			t.Errorf("%q, at step %d: it took %d updates, want %d for %d fits: %v", c.schedule, c.step, total, want, c.fits, err)
+		}
+	}
+}
+
+// A model that was chosen shortly before the checkpoint makes up for the updates that it missed
+// before anything is scored with it, as it would at the run's next refit.
+func TestWhatIfCatchesUp(t *testing.T) {
+	dev := tiny.Device(t)
+	c := tiny.Config()
+	c.Knobs.Relevance, c.Schedule = "reward", []string{"25:relevance=curiosity"}
+	saved, task := savedOf(t, c, dev)
+	of := func(warmup int) (table, refit string) {
+		icm := c.Relevance["curiosity"].(relevance.ICMConfig)
+		icm.Warmup = warmup
+		saved.Config.Relevance = relevance.Configs{"curiosity": icm, "rnd": c.Relevance["rnd"]}
+		p := smallWhatIf()
+		p.Repeats, p.Guidance = 1, []float64{2}
+		found, _, err := offline.WhatIf(t.Context(), saved, task, dev, offline.WhatIfRequest{Plan: p, Progress: func(whatif.Progress) error { return nil }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := refitOf(c)
+		r.HeldOut = 0.4
+		all, err := refitted(t, t.Context(), []offline.Run{saved}, task, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return asText(t, found.Arms), asText(t, all[0].Made)
+	}
+	table, refit := of(0)
+	if warm, again := of(500); warm == table || again == refit {
+		t.Errorf("the model owes updates, and they change nothing:\n%s\n%s", table, refit)
+	}
+}

@@ -142,7 +142,7 @@ func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
 		Returns: run.Floats(t.returns), Episodes: len(t.returns), Explored: exploredBy(r.evalEnv),
 	})
-	r.reportBias(t)
+	reportBias(r, t)
 	if err := r.reportDormant(number); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 }
 
 // reportBias reports the bias of the critics.
-func (r *Replica) reportBias(t *evaluation) {
+func reportBias(r *Replica, t *evaluation) {
 	if len(t.q) == 0 {
 		return
 	}

@@ -15,7 +15,8 @@ type Env interface {
 	// is over, but only the first one has no future. An error with a method
 	// EpisodeLost that returns true ends the episode and no more.
 	Step(action, obs []float32) (reward float64, terminated, truncated bool, err error)
-	// Save and Load keep the state in the middle of an episode.
+	// Save and Load keep the state in the middle of an episode. Load leaves the environment its
+	// own seed, from which later episodes start.
 	Save(w io.Writer) error
 	Load(r io.Reader) error
 	Close() error
@@ -53,6 +54,7 @@ type VecEnv interface {
 	// [Size] and whether each copy's episode is over [Size]. A copy whose episode
 	// is over stays as it is and earns nothing; so does one whose episode is lost.
 	Step(actions, obs []float32, rewards []float64, ended []bool) error
+	// Save and Load are those of every copy.
 	Save(w io.Writer) error
 	Load(r io.Reader) error
 	Close() error

@@ -92,6 +92,34 @@ func TestSameSeedSameEpisodes(t *testing.T) {
 	}
 }
 
+// An environment of another seed that loads a state goes on in the maze under way, and then enters
+// its own ones. The children of a fork have seeds of their own.
+func TestLoadKeepsTheSeed(t *testing.T) {
+	task, _ := Find("maze-sparse")
+	e, other, own := task.New(Training, 3), task.New(Training, 4), task.New(Training, 4)
+	obs, want := make([]float32, ObsSize), make([]float32, ObsSize)
+	if err := e.Reset(7, obs); err != nil {
+		t.Fatal(err)
+	}
+	var saved bytes.Buffer
+	e.Save(&saved)
+	if err := other.Load(&saved); err != nil || other.state != e.state {
+		t.Fatalf("the maze under way is %+v, want %+v (%v)", other.world, e.world, err)
+	}
+	action := make([]float32, ActSize)
+	for range 50 {
+		if _, _, _, err := e.Step(action, want); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, _, err := other.Step(action, obs); err != nil || !slices.Equal(obs, want) {
+			t.Fatalf("the episode under way has changed: %v", err)
+		}
+	}
+	if other.Reset(8, obs) != nil || own.Reset(8, want) != nil || !slices.Equal(obs, want) {
+		t.Error("the next episode is not that of its own seed")
+	}
+}
+
 // Copies in lockstep behave like single environments of the same split, however many there are; a
 // copy whose episode is over stands still.
 func TestVecEnv(t *testing.T) {

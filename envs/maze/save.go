@@ -36,8 +36,9 @@ func (e *episode) version(h header) byte {
 	return version
 }
 
-// Save writes the whole state: another Env of the same task that loads it goes on byte for byte,
-// in this episode and in those after it.
+// Save writes the whole state: another Env of the same task and seed that loads it goes on byte for
+// byte, in this episode and in those after it. One of another seed goes on in this episode, and
+// begins its own ones after it.
 func (e *episode) Save(w io.Writer) error {
 	var b bytes.Buffer
 	binary.Write(&b, binary.LittleEndian, e.header()) // a Buffer does not fail
@@ -58,7 +59,7 @@ func (e *episode) Save(w io.Writer) error {
 func (e *episode) Load(r io.Reader) error {
 	var h header
 	var split Split
-	var seed uint64
+	var seed uint64 // the saved environment's; the episode's own is in its state
 	var s state
 	tv, walked := int32(e.task.tv), math.NaN()
 	for _, part := range []any{&h, &split, &seed, &s} {
@@ -95,7 +96,7 @@ func (e *episode) Load(r io.Reader) error {
 	if err := s.check(); err != nil {
 		return fmt.Errorf("load %s: %w", e.task.Name, err)
 	}
-	e.split, e.seed, e.state, e.tv, e.walked, e.trail, e.looks = split, seed, s, TV(tv), walked, walkedOn, looks
+	e.split, e.state, e.tv, e.walked, e.trail, e.looks = split, s, TV(tv), walked, walkedOn, looks
 	if s.Step != notStarted {
 		e.enter()
 	}

@@ -99,25 +99,30 @@ func Device(t testing.TB) device.Device {
 func Task() task.Task {
 	return task.Task{
 		Name: "world", ObsSize: Obs, ActSize: Act, EpisodeSteps: Episode, Seen: true,
-		New: func(seed uint64) (task.Env, error) { return &env{seed: float64(seed % 997)}, nil },
+		New: func(seed uint64) (task.Env, error) { return newEnv(seed, 0), nil },
 		NewVec: func(n int, seed uint64) (task.VecEnv, error) {
 			v := &vec{envs: make([]env, n)}
 			for i := range v.envs {
-				v.envs[i].seed = float64(seed%997) + float64(i)
+				v.envs[i] = *newEnv(seed, i)
 			}
 			return v, nil
 		},
 	}
 }
 
-// env is one copy.
-type env struct{ seed, episode, t, x float64 }
+// env is one copy. Seed is its own, of that of the episode under way.
+type env struct{ seed, of, episode, t, x float64 }
+
+func newEnv(seed uint64, copy int) *env {
+	own := float64(seed%997) + float64(copy)
+	return &env{seed: own, of: own}
+}
 
 func (e *env) ObsSize() int { return Obs }
 func (e *env) ActSize() int { return Act }
 
 func (e *env) Reset(episode uint64, obs []float32) error {
-	e.episode, e.t, e.x = float64(episode), 0, 0
+	e.of, e.episode, e.t, e.x = e.seed, float64(episode), 0, 0
 	e.observe(obs, 0)
 	return nil
 }
@@ -136,7 +141,7 @@ func (e *env) Place(obs []float32) error {
 
 // observe moves to the next state.
 func (e *env) observe(obs []float32, action float64) {
-	_, e.x = math.Modf(math.Abs(0.37*e.x + 0.731*e.seed + 0.411*e.episode + 0.11*e.t + 0.53*action))
+	_, e.x = math.Modf(math.Abs(0.37*e.x + 0.731*e.of + 0.411*e.episode + 0.11*e.t + 0.53*action))
 	obs[0], obs[1] = float32(e.x), float32(e.t)/Episode
 }
 
@@ -150,13 +155,13 @@ func (e *env) Frame(dst []byte, side int) error {
 }
 
 func (e *env) Save(w io.Writer) error {
-	return binary.Write(w, binary.LittleEndian, []float64{e.seed, e.episode, e.t, e.x})
+	return binary.Write(w, binary.LittleEndian, []float64{e.of, e.episode, e.t, e.x})
 }
 
 func (e *env) Load(r io.Reader) error {
 	v := make([]float64, 4)
 	err := binary.Read(r, binary.LittleEndian, v)
-	e.seed, e.episode, e.t, e.x = v[0], v[1], v[2], v[3]
+	e.of, e.episode, e.t, e.x = v[0], v[1], v[2], v[3]
 	return err
 }
 
