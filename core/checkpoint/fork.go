@@ -72,6 +72,7 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 	if err != nil {
 		return knob.Position{}, err
 	}
+	s.Schedule = slices.DeleteFunc(s.Schedule, func(later knob.Scheduled) bool { return later.Behind(s.Position) })
 	s.Schedule = append(changes, s.Schedule...)
 	knob.SortSchedule(s.Schedule)
 	var b bytes.Buffer

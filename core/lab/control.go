@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -55,11 +56,11 @@ func (ctl *control) applyPending(ctx context.Context, p knob.Position) error {
 			ctl.steering.note(s.Note, ctl.steering.obs(s.By, "", asked{}))
 			continue
 		}
-		by := s.By
-		if by == "" {
-			by = bySchedule
+		a := asked{undoes: s.Undoes}
+		if !s.Repeats() {
+			a.plan = &s.At
 		}
-		ctl.setKnob(event.SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: by}, asked{})
+		ctl.setKnob(event.SetKnob{ID: s.Ref, Knob: s.Knob, Value: s.Value, Now: s.Now, By: cmp.Or(s.By, bySchedule)}, a)
 	}
 	for since, more := ctl.now(), true; more && !ctl.gate.stopping; {
 		var c sent

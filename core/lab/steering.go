@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -27,14 +28,20 @@ type steering struct {
 	schedule []knob.Scheduled // in the order of their positions
 }
 
-// asked says when a change was asked for, and which change it undoes.
+// asked says when a change was asked for, which change it undoes, and for where it was planned; nil:
+// it was not.
 type asked struct {
 	at     time.Time
 	undoes int
+	plan   *knob.Position
 }
 
-// bySchedule names the author of changes that were planned before the run.
-const bySchedule = "schedule"
+// bySchedule names the author of changes that the configuration plans, and somebody the person whose
+// command gives no name.
+const (
+	bySchedule = "schedule"
+	somebody   = "person"
+)
 
 // read reads the schedule of a configuration; a knob that the method does not use is refused
 // before the run begins.
@@ -131,7 +138,7 @@ func (s *steering) plan(c event.SetKnob) {
 		s.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
 	}
-	next := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now}
+	next := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now, By: cmp.Or(c.By, somebody), Planned: true, Ref: c.ID}
 	s.schedule = append(s.schedule, next)
 	knob.SortSchedule(s.schedule)
 	s.journal.emit(event.TypePlanned, event.NoMember, event.Planned{At: next.At, Knob: next.Knob, Value: next.Value, Now: next.Now, By: c.By, Sum: next.Sum()})
@@ -156,7 +163,7 @@ func (s *steering) note(text string, obs event.KnobObs) {
 
 // obs is the observed part of a line that a command caused.
 func (s *steering) obs(by, ref string, a asked) event.KnobObs {
-	o := event.KnobObs{By: by, Ref: ref, Undoes: a.undoes}
+	o := event.KnobObs{By: by, Ref: ref, Undoes: a.undoes, Plan: a.plan}
 	if !a.at.IsZero() {
 		o.AskedS = run.Float(s.journal.seconds(a.at))
 	}
