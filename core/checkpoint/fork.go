@@ -58,7 +58,7 @@ func fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 // ForkedAt begins the note in a run that goes on from a checkpoint of another run.
 const ForkedAt = "forked at "
 
-// branch schedules the changes at the position of the checkpoint.
+// branch schedules the changes where the fork goes on, and returns that position.
 func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, error) {
 	content, ok := ck.Section(SectionLoop)
 	if !ok {
@@ -68,7 +68,8 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
 		return knob.Position{}, errors.New("it was saved by another version")
 	}
-	changes, err := s.changed(c, set)
+	at := s.entry(c)
+	changes, err := s.changed(c, at, set)
 	if err != nil {
 		return knob.Position{}, err
 	}
@@ -84,15 +85,25 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 			ck.Sections[i].Content = b.Bytes()
 		}
 	}
-	return s.Position, nil
+	return at, nil
 }
 
-// changed returns the changes of set in an order in which the fork can make all of them: as they are
+// entry returns where the fork goes on: at the position of the checkpoint, or after its env step, if
+// that is the evaluation of a run that ended there, which a longer run does not make.
+func (l *Loop) entry(c *config.Config) knob.Position {
+	p, every := l.Position, c.Evaluation.Every
+	if p.Phase == knob.Evaluate && c.Steps > p.Step && (every == 0 || p.Step%every != 0) {
+		return knob.After(p.Step)
+	}
+	return p
+}
+
+// changed returns the changes of set, made at a position, in an order in which the fork can make all of them: as they are
 // given, except that a change waits for others without which it would not fit.
-func (l *Loop) changed(c *config.Config, set []string) (changes []knob.Scheduled, err error) {
+func (l *Loop) changed(c *config.Config, at knob.Position, set []string) (changes []knob.Scheduled, err error) {
 	var given []knob.Scheduled
 	for _, text := range set {
-		change, err := knob.ParseScheduled(l.Position.String() + ":" + text)
+		change, err := knob.ParseScheduled(at.String() + ":" + text)
 		if err != nil {
 			return nil, fmt.Errorf("%q: want knob=value", text)
 		}

@@ -132,3 +132,33 @@ func TestAForkMakesAllOfItsChanges(t *testing.T) {
 		}
 	}
 }
+
+// A fork of a run that ended off the cadence of evaluations makes its changes where it says that it was
+// forked: the evaluation at that end is left out.
+func TestAForkOfAnEndedRunIsChangedWhereItIsForked(t *testing.T) {
+	c, top := newWorld().config(), t.TempDir()
+	c.Steps = 37
+	fresh(t, c, filepath.Join(top, "parent"))
+	found, err := run.Checkpoints(filepath.Join(top, "parent"))
+	if err != nil || found[0].Position != "37/evaluate:0" {
+		t.Fatal(found, err)
+	}
+	for steps, want := range map[int]string{75: "37", 37: "37/evaluate:0"} {
+		c.Steps = steps
+		dir := filepath.Join(top, fmt.Sprint(steps))
+		if _, err := checkpoint.Fork(c, docOf(c), found[0], []string{"guidance=4"}, dir); err != nil {
+			t.Fatal(err)
+		}
+		l, said, err := restored(t, c, dir)
+		if err != nil {
+			t.Fatal(said, err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		made := changesIn(l)
+		if notes, _ := bodies[event.Noted](l); len(made) != 1 || made[0].Position.String() != want || len(notes) == 0 || notes[0].Text != checkpoint.ForkedAt+want {
+			t.Errorf("%d steps: notes %+v, changes %+v", steps, notes, made)
+		}
+	}
+}
