@@ -137,7 +137,8 @@ func (c *Changes) EndFit() {
 }
 
 // EndGeneration records that D_syn is new: nothing is left to do. It was made with the last change
-// of each knob. Earlier ones, which only abandoned work had read, stop waiting.
+// of each knob. Earlier ones stop waiting: only abandoned work had read them, or a D_syn of which no
+// batch had a row.
 func (c *Changes) EndGeneration() {
 	c.todo = Nothing
 	last := map[string]int{}
@@ -146,7 +147,7 @@ func (c *Changes) EndGeneration() {
 			last[w.Knob] = w.ID
 		}
 	}
-	c.release(func(w Waiting) bool { return w.Stage == Generating && w.ID < last[w.Knob] })
+	c.release(func(w Waiting) bool { return (w.Stage == Generating || w.Stage == Generated) && w.ID < last[w.Knob] })
 	c.move(Generating, Generated)
 }
 
@@ -173,12 +174,13 @@ func (c *Changes) SendBack() {
 
 // Sampled returns the changes that a training batch of that mix contains for the first time; full
 // is the mix that r asks for if D_syn is large enough, and began is where the update on the batch
-// began. A change that was made behind that place waits for the next update.
+// began. A change that was made behind that place waits for the next update, one of what env steps meet
+// for an update of a later env step.
 func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
 	return c.release(func(w Waiting) bool {
 		switch w.Stage {
 		case Update:
-			return !began.Before(w.Position)
+			return !began.Before(w.Position) && (began.Step > w.Position.Step || !isMet(w.Knob))
 		case Generated:
 			return mix.Synthetic > 0
 		case Mix:
@@ -187,6 +189,10 @@ func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
 		return false
 	})
 }
+
+// isMet says whether env steps meet a knob's value: learners of rollouts are given rows with it. In
+// others an env step's updates are behind it anyway.
+func isMet(name string) bool { return name == "tv" || name == "bonus" }
 
 // release removes the changes that are ready and returns them.
 func (c *Changes) release(ready func(Waiting) bool) (released []Waiting) {
