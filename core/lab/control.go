@@ -205,13 +205,16 @@ func (ctl *control) resume(c event.Resume) {
 // setKnob makes a change as a transaction: it is checked, set and confirmed. A refused change
 // leaves the run untouched.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
-	k, v, err := ctl.steering.prepare(c)
+	k, v, err := ctl.steering.allows(c)
+	if err == nil {
+		if !a.at.IsZero() {
+			ctl.checkpoints.before(k.Class) // and before there is a model for the change
+		}
+		err = ctl.steering.prepare(k, v)
+	}
 	if err != nil {
 		ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
-	}
-	if !a.at.IsZero() {
-		ctl.checkpoints.before(k.Class)
 	}
 	ctl.steering.set(k, v, c, a)
 	ctl.asides.restartPreview()
@@ -236,6 +239,8 @@ func (ctl *control) answerRest() {
 			switch c := c.Command.(type) {
 			case event.SetKnob:
 				ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
+			case event.Undo:
+				ctl.journal.refuse(c.Ref, "", "", c.By, event.ErrEnded)
 			case event.Preview:
 				ctl.asides.preview(c)
 			case event.AnalyseNow:

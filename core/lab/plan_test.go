@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
@@ -157,4 +158,36 @@ func TestARepeatedUndoIsOne(t *testing.T) {
 	c, dir := newWorld().config(), filepath.Join(t.TempDir(), "run")
 	steered(t, newWorld(), c, dir, 35, map[int][]event.Command{16: {hers("tau", "0.5", 0)}, 17: {event.Undo{ID: 1, By: "ana"}}})
 	goesOnAs(t, "undone", dir, Resumption{}, []string{"16:tau=0.5 by ana", "17:tau=0.005 by ana, undoes 1"})
+}
+
+// The checkpoint before a change is of the run without it, also without the model that the change needs:
+// a control that is forked from there must not train it.
+func TestTheCheckpointBeforeAChangeHasNothingOfIt(t *testing.T) {
+	w, c := newWorld(), newWorld().config()
+	c.Knobs.Relevance = "td"
+	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := w.lab(t, c, folder)
+	l.Saving(Saving{Every: 1000 * time.Hour})
+	k := &l.x.checkpoints
+	copyTo, before := k.copyTo, -1
+	k.copyTo = func(c *run.Capture, totals []uint64) error {
+		if before < 0 {
+			before = count(w.log, "build curiosity")
+		}
+		return copyTo(c, totals)
+	}
+	w.on("evaluate episodes 1", func() {
+		k.last = k.last.Add(-changeAge)
+		send(t, &l, event.SetKnob{Knob: "relevance", Value: "curiosity", By: "ana"})()
+	})
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	saved, _ := bodies[event.Checkpointed](l)
+	if len(saved) == 0 || saved[0].Obs.By != "change" || before != 0 || count(w.log, "build curiosity") != 1 {
+		t.Errorf("%d models in %+v", before, saved)
+	}
 }

@@ -85,8 +85,8 @@ func (s *steering) check(name, text string) (knob.Knob, knob.Value, error) {
 	return k, v, err
 }
 
-// prepare finds out whether a change can be made, and builds what it needs.
-func (s *steering) prepare(c event.SetKnob) (knob.Knob, knob.Value, error) {
+// allows finds out whether a change can be made.
+func (s *steering) allows(c event.SetKnob) (knob.Knob, knob.Value, error) {
 	k, v, err := s.check(c.Knob, c.Value)
 	if err != nil {
 		return k, v, err
@@ -96,13 +96,15 @@ func (s *steering) prepare(c event.SetKnob) (knob.Knob, knob.Value, error) {
 	}
 	after := *s.settings
 	k.Set(&after, v)
-	if err := s.config.Fits(&after); err != nil {
-		return k, v, err
-	}
+	return k, v, s.config.Fits(&after)
+}
+
+// prepare builds what a change needs. An error leaves the run as it was.
+func (s *steering) prepare(k knob.Knob, v knob.Value) error {
 	if k.Name == "relevance" {
-		return k, v, s.choose(v.Text)
+		return s.choose(v.Text)
 	}
-	return k, v, nil
+	return nil
 }
 
 // set makes a change that was prepared, and writes its line.
