@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/run"
 )
 
@@ -98,51 +98,32 @@ func (l *Loop) entry(c *config.Config) knob.Position {
 	return p
 }
 
-// changed returns the changes of set, made at a position, in an order in which the fork can make all of them: as they are
-// given, except that a change waits for others without which it would not fit.
+// changed returns the changes of set, made at a position, in an order in which the fork can make all of
+// them.
 func (l *Loop) changed(c *config.Config, at knob.Position, set []string) (changes []knob.Scheduled, err error) {
-	var given []knob.Scheduled
 	for _, text := range set {
 		change, err := knob.ParseScheduled(at.String() + ":" + text)
 		if err != nil {
 			return nil, fmt.Errorf("%q: want knob=value", text)
 		}
-		k, err := knob.Find(change.Knob)
-		if err == nil {
-			err = c.Uses(k)
-		}
-		if err == nil {
-			_, err = k.Parse(change.Value)
-		}
-		if err != nil {
+		if _, _, err := c.ParseChange(change.Knob, change.Value); err != nil {
 			return nil, err
 		}
-		given = append(given, change)
+		changes = append(changes, change)
 	}
-	for settings := l.Loop.Settings; len(given) > 0; {
-		i, err := makeFirst(c, &settings, given)
+	if changes, err = c.InOrder(l.Loop.Settings, changes); err != nil {
+		return nil, err
+	}
+	settings := l.Loop.Settings
+	for _, change := range changes {
+		k, v, err := c.ParseChange(change.Knob, change.Value)
+		if err == nil {
+			err = redo.Idle(k, &settings, v, change.Now)
+		}
 		if err != nil {
 			return nil, err
 		}
-		changes, given = append(changes, given[i]), slices.Delete(given, i, i+1)
+		k.Set(&settings, v)
 	}
 	return changes, nil
-}
-
-// makeFirst makes the first change that fits and is behind none of the same knob. It returns which one
-// that was, or an error if none fits.
-func makeFirst(c *config.Config, s *knob.Settings, given []knob.Scheduled) (made int, err error) {
-	for i, g := range given {
-		after := *s
-		refused := after.Set(g.Knob, g.Value)
-		if refused == nil {
-			refused = c.Fits(&after)
-		}
-		if refused == nil && !slices.ContainsFunc(given[:i], func(e knob.Scheduled) bool { return e.Knob == g.Knob }) {
-			*s = after
-			return i, nil
-		}
-		err = cmp.Or(err, refused)
-	}
-	return 0, err
 }

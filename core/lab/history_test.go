@@ -105,6 +105,17 @@ func TestAForkMakesAllOfItsChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for set, want := range map[string]string{
+		"relevance=eco":                "relevance \"eco\" is of episodes as they are met",
+		"guidance=2":                   "guidance is 2 already",
+		"ratio=1!":                     "ratio is 1 already", // nothing is made again for it
+		"guidance=5 ratio=0.5 ratio=1": "",
+	} {
+		_, err := checkpoint.Fork(c, []byte("seed = 8\n"), found[0], strings.Fields(set), filepath.Join(top, set))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", set, err, want)
+		}
+	}
+	for set, want := range map[string]string{
 		"ratio=0.5 hold=real": "hold real, ratio 0.5, guidance 2", "hold=real ratio=0.75 ratio=0.5": "hold real, ratio 0.5, guidance 2",
 		"guidance=5 guidance=4": "hold batch, ratio 1, guidance 4", "guidance=5 hold=real": "",
 	} {

@@ -51,7 +51,7 @@ func (s *steering) read(schedule []string) error {
 		if err != nil {
 			return err
 		}
-		if _, _, err := s.check(change.Knob, change.Value); err != nil {
+		if _, _, err := s.config.ParseChange(change.Knob, change.Value); err != nil {
 			return fmt.Errorf("schedule %q: %w", text, err)
 		}
 		s.schedule = append(s.schedule, change)
@@ -69,30 +69,14 @@ func (s *steering) due(p knob.Position) (next knob.Scheduled, some bool) {
 	return next, true
 }
 
-// check parses the knob and the value of a command.
-func (s *steering) check(name, text string) (knob.Knob, knob.Value, error) {
-	k, err := knob.Find(name)
-	if err != nil {
-		return knob.Knob{}, knob.Value{}, err
-	}
-	if err := s.config.Uses(k); err != nil {
-		return knob.Knob{}, knob.Value{}, err
-	}
-	v, err := k.Parse(text)
-	if err == nil && k.Name == "relevance" {
-		err = s.config.CanMeet(v.Text)
-	}
-	return k, v, err
-}
-
 // allows finds out whether a change can be made.
 func (s *steering) allows(c event.SetKnob) (knob.Knob, knob.Value, error) {
-	k, v, err := s.check(c.Knob, c.Value)
+	k, v, err := s.config.ParseChange(c.Knob, c.Value)
 	if err != nil {
 		return k, v, err
 	}
-	if k.Get(s.settings) == v && !(c.Now && redo.FirstStage(k) <= redo.Fitted) {
-		return k, v, fmt.Errorf("%s is %s already", k.Name, k.Format(v))
+	if err := redo.Idle(k, s.settings, v, c.Now); err != nil {
+		return k, v, err
 	}
 	after := *s.settings
 	k.Set(&after, v)
@@ -129,7 +113,7 @@ func (s *steering) set(k knob.Knob, v knob.Value, c event.SetKnob, a asked) {
 
 // plan puts a change on the schedule.
 func (s *steering) plan(c event.SetKnob) {
-	_, _, err := s.check(c.Knob, c.Value)
+	_, _, err := s.config.ParseChange(c.Knob, c.Value)
 	if err == nil {
 		err = s.hasPhase(*c.At)
 	}

@@ -101,6 +101,15 @@ func FirstStage(k knob.Knob) Stage {
 	return Update
 }
 
+// Idle returns an error if a change does nothing: the knob has that value, and nothing that depends on
+// it is to be done again.
+func Idle(k knob.Knob, s *knob.Settings, v knob.Value, now bool) error {
+	if k.Get(s) == v && !(now && FirstStage(k) <= Fitted) {
+		return fmt.Errorf("%s is %s already", k.Name, k.Format(v))
+	}
+	return nil
+}
+
 // BeginStep begins an env step. The step has to do a refit if one is due, else what "now" asked
 // for. done are the changes that waited for an env step.
 func (c *Changes) BeginStep(refit bool) (done []Waiting) {
@@ -228,6 +237,7 @@ type Outlook struct {
 	StepsLeft bool // an env step follows the next one
 	Training  bool // there are enough transitions to train on
 	FirstStep int  // the first env step with enough of them
+	Updates   int  // the first env step with updates, if the run has not reached it; else 0
 	NextRefit int  // the env step of the next refit
 	Refits    bool // the next refit is before the run's last env step
 	Fitted    bool // a generator is fitted
@@ -279,8 +289,8 @@ func (c *Changes) HintOfEnd(k knob.Knob, home Stage, o Outlook) string {
 func (o Outlook) Hint(k knob.Knob, home Stage) string {
 	name := k.Title()
 	switch {
-	case home == Update && !o.Training:
-		return fmt.Sprintf("%s has no effect before the first update at step %s", name, knob.FormatCount(o.FirstStep))
+	case home == Update && o.Updates > 0:
+		return fmt.Sprintf("%s has no effect before the first update at step %s", name, knob.FormatCount(o.Updates))
 	case home >= Update:
 		return ""
 	case home == Mix && !o.Synthetic:
