@@ -58,7 +58,7 @@ func (ctl *control) applyPending(ctx context.Context, p knob.Position) error {
 		}
 		a := asked{undoes: s.Undoes}
 		if !s.Repeats() {
-			a.plan = &s.At
+			a.plan = new(s.At) // a copy: an env step without changes allocates nothing
 		}
 		ctl.setKnob(event.SetKnob{ID: s.Ref, Knob: s.Knob, Value: s.Value, Now: s.Now, By: cmp.Or(s.By, bySchedule)}, a)
 	}
