@@ -1,11 +1,49 @@
 package tui
 
 import (
+	"fmt"
 	"testing"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/tui/steer"
 )
+
+// Of two changes that fit only together the one that makes room is sent first, whatever their order in the
+// table is.
+func TestStagedKnobsAreSentInAnOrderThatFits(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.steering.About.Config.Buffer = s.steering.About.Config.Knobs.Samples // else no change fits
+	sent := func() (names []string) {
+		for _, c := range s.fake.commands {
+			if c, is := c.(event.SetKnob); is {
+				names = append(names, c.Knob+"="+c.Value)
+			}
+		}
+		s.fake.commands = nil
+		return names
+	}
+	for _, c := range []struct {
+		from, to map[string]knob.Value
+		want     string
+	}{
+		{map[string]knob.Value{"hold": knob.Choice(knob.HoldReal), "ratio": knob.Number(0.75)}, map[string]knob.Value{"hold": knob.Choice(knob.HoldBatch), "ratio": knob.Number(1)}, "[hold=batch ratio=1]"},
+		{map[string]knob.Value{"hold": knob.Choice(knob.HoldBatch), "ratio": knob.Number(1)}, map[string]knob.Value{"hold": knob.Choice(knob.HoldReal), "ratio": knob.Number(0.75)}, "[ratio=0.75 hold=real]"},
+		{map[string]knob.Value{"hold": knob.Choice(knob.HoldBatch)}, map[string]knob.Value{"hold": knob.Choice(knob.HoldReal), "ratio": knob.Number(1)}, "[ratio=1 hold=real]"}, // refused by the run, one of them
+	} {
+		for name, v := range c.from {
+			s.fake.set(name, v.String(), "", false, 0)
+		}
+		s.fake.publish()
+		s.Update(polled{})
+		s.fake.commands = nil
+		s.steering.Send(c.to, steer.WhenDue, nil)
+		s.Update(polled{})
+		if got := fmt.Sprint(sent()); got != c.want {
+			t.Errorf("from %v: sent %s, want %s", c.from, got, c.want)
+		}
+	}
+}
 
 // A value is scheduled even if it is the present one, and what is staged besides stays so.
 func TestAValueIsScheduledBack(t *testing.T) {

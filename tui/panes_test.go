@@ -165,6 +165,13 @@ func TestUndoAndRedo(t *testing.T) {
 		t.Error("redo does the same twice")
 	}
 	s.contains(t, "TOUCHED ×3")
+	s.press("right", "enter", "z")
+	n = len(s.fake.commands)
+	s.steering.Undo() // the run has not answered yet
+	s.steering.Redo() // of that undo, not of the one before it
+	if len(s.fake.commands) != n+1 {
+		t.Errorf("sent %+v", s.fake.commands[n:])
+	}
 }
 
 func TestChartCommands(t *testing.T) {

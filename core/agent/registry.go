@@ -73,6 +73,9 @@ type Spec struct {
 // of Every.
 type Pace struct{ From, Updates, Every int }
 
+// First is the first env step with updates.
+func (p Pace) First() int { return (p.From/p.Every + 1) * p.Every }
+
 // Takes is what a task gives a learner to observe.
 type Takes int
 

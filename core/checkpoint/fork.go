@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/run"
 )
 
@@ -58,8 +58,8 @@ func fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 // ForkedAt begins the note in a run that goes on from a checkpoint of another run.
 const ForkedAt = "forked at "
 
-// branch schedules the changes at the position of the checkpoint. Under a new seed the prompts of what
-// the parent generated cannot be drawn again.
+// branch schedules the changes where the fork goes on, and returns that position. Under a new seed the
+// prompts of what the parent generated cannot be drawn again.
 func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, error) {
 	content, ok := ck.Section(SectionLoop)
 	if !ok {
@@ -69,13 +69,15 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
 		return knob.Position{}, errors.New("it was saved by another version")
 	}
-	changes, err := s.changed(c, set)
+	at := s.entry(c)
+	changes, err := s.changed(c, at, set)
 	if err != nil {
 		return knob.Position{}, err
 	}
 	if l := &s.Loop; l.Seed != c.Seed {
 		l.Seed, l.OtherSeed, l.Asked.OtherSeed = c.Seed, l.Generations, true
 	}
+	s.Schedule = slices.DeleteFunc(s.Schedule, func(later knob.Scheduled) bool { return later.Behind(s.Position) })
 	s.Schedule = append(changes, s.Schedule...)
 	knob.SortSchedule(s.Schedule)
 	var b bytes.Buffer
@@ -87,54 +89,45 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 			ck.Sections[i].Content = b.Bytes()
 		}
 	}
-	return s.Position, nil
+	return at, nil
 }
 
-// changed returns the changes of set in an order in which the fork can make all of them: as they are
-// given, except that a change waits for others without which it would not fit.
-func (l *Loop) changed(c *config.Config, set []string) (changes []knob.Scheduled, err error) {
-	var given []knob.Scheduled
+// entry returns where the fork goes on: at the position of the checkpoint, or after its env step, if
+// that is the evaluation of a run that ended there, which a longer run does not make.
+func (l *Loop) entry(c *config.Config) knob.Position {
+	p, every := l.Position, c.Evaluation.Every
+	if p.Phase == knob.Evaluate && c.Steps > p.Step && (every == 0 || p.Step%every != 0) {
+		return knob.After(p.Step)
+	}
+	return p
+}
+
+// changed returns the changes of set, made at a position, in an order in which the fork can make all of
+// them.
+func (l *Loop) changed(c *config.Config, at knob.Position, set []string) (changes []knob.Scheduled, err error) {
 	for _, text := range set {
-		change, err := knob.ParseScheduled(l.Position.String() + ":" + text)
+		change, err := knob.ParseScheduled(at.String() + ":" + text)
 		if err != nil {
 			return nil, fmt.Errorf("%q: want knob=value", text)
 		}
-		k, err := knob.Find(change.Knob)
-		if err == nil {
-			err = c.Uses(k)
-		}
-		if err == nil {
-			_, err = k.Parse(change.Value)
-		}
-		if err != nil {
+		if _, _, err := c.ParseChange(change.Knob, change.Value); err != nil {
 			return nil, err
 		}
-		given = append(given, change)
+		changes = append(changes, change)
 	}
-	for settings := l.Loop.Settings; len(given) > 0; {
-		i, err := makeFirst(c, &settings, given)
+	if changes, err = c.InOrder(l.Loop.Settings, changes); err != nil {
+		return nil, err
+	}
+	settings := l.Loop.Settings
+	for _, change := range changes {
+		k, v, err := c.ParseChange(change.Knob, change.Value)
+		if err == nil {
+			err = redo.Idle(k, &settings, v, change.Now)
+		}
 		if err != nil {
 			return nil, err
 		}
-		changes, given = append(changes, given[i]), slices.Delete(given, i, i+1)
+		k.Set(&settings, v)
 	}
 	return changes, nil
-}
-
-// makeFirst makes the first change that fits and is behind none of the same knob. It returns which one
-// that was, or an error if none fits.
-func makeFirst(c *config.Config, s *knob.Settings, given []knob.Scheduled) (made int, err error) {
-	for i, g := range given {
-		after := *s
-		refused := after.Set(g.Knob, g.Value)
-		if refused == nil {
-			refused = c.Fits(&after)
-		}
-		if refused == nil && !slices.ContainsFunc(given[:i], func(e knob.Scheduled) bool { return e.Knob == g.Knob }) {
-			*s = after
-			return i, nil
-		}
-		err = cmp.Or(err, refused)
-	}
-	return 0, err
 }

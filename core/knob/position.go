@@ -152,14 +152,33 @@ func parsePosition(text string) (Position, error) {
 	return badPosition(text)
 }
 
-// Scheduled is a knob change at a position, or a note that a resume writes again.
+// Scheduled is a knob change at a position, or a note that a resume writes again. Checkpoints store
+// it by the names of its fields.
 type Scheduled struct {
 	At    Position
 	Knob  string
 	Value string
 	Now   bool   // redo at once what depends on the knob
-	By    string // if a resume repeats it, who first made the change or wrote the note; else ""
+	By    string // who planned it, or first made the change or wrote the note; "" if the configuration plans it
 	Note  string // the note; "" for a change
+
+	Planned bool     // a person planned it while the run went on
+	Ref     string   // by which that person's screen recognises the answer
+	Again   Position // if a resume put the plan back: the end of the env step in which it was made; else zero
+	Undoes  int      // number of the change whose inverse this is; 0: none
+}
+
+// Repeats says whether s is a change or a note that a person made at its position, and that a resume
+// makes again.
+func (s Scheduled) Repeats() bool { return !s.Planned && (s.By != "" || s.Note != "") }
+
+// Behind says whether s was made, planned or written behind p, and is known at p only because a resume
+// put it there.
+func (s Scheduled) Behind(p Position) bool {
+	if s.Planned {
+		return s.Again != Position{} && !s.Again.Before(p)
+	}
+	return s.Repeats()
 }
 
 // String writes s in the syntax of --at: "10000:guidance=3!".

@@ -136,7 +136,7 @@ func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pie
 	if a.analysing() {
 		return nil, errAnalysing
 	}
-	k, v, err := a.steering.check(c.Knob, c.Value)
+	k, v, err := a.steering.config.ParseChange(c.Knob, c.Value)
 	if err != nil {
 		return nil, err
 	}

@@ -248,6 +248,9 @@ func TestAChangeCanBePlannedWhileTheRunGoesOn(t *testing.T) {
 	if got := sequence(l); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	if o := changesIn(l)[0].Obs; o.By != "ana" || o.Ref != "x" || o.Plan == nil || *o.Plan != soon {
+		t.Errorf("it is the change of %+v", o)
+	}
 }
 
 func TestUndoIsAChangeOfItsOwn(t *testing.T) {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -55,11 +56,11 @@ func (ctl *control) applyPending(ctx context.Context, p knob.Position) error {
 			ctl.steering.note(s.Note, ctl.steering.obs(s.By, "", asked{}))
 			continue
 		}
-		by := s.By
-		if by == "" {
-			by = bySchedule
+		a := asked{undoes: s.Undoes}
+		if !s.Repeats() {
+			a.plan = new(s.At) // a copy: an env step without changes allocates nothing
 		}
-		ctl.setKnob(event.SetKnob{Knob: s.Knob, Value: s.Value, Now: s.Now, By: by}, asked{})
+		ctl.setKnob(event.SetKnob{ID: s.Ref, Knob: s.Knob, Value: s.Value, Now: s.Now, By: cmp.Or(s.By, bySchedule)}, a)
 	}
 	for since, more := ctl.now(), true; more && !ctl.gate.stopping; {
 		var c sent
@@ -204,13 +205,16 @@ func (ctl *control) resume(c event.Resume) {
 // setKnob makes a change as a transaction: it is checked, set and confirmed. A refused change
 // leaves the run untouched.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
-	k, v, err := ctl.steering.prepare(c)
+	k, v, err := ctl.steering.allows(c)
+	if err == nil {
+		if !a.at.IsZero() {
+			ctl.checkpoints.before(k.Class) // and before there is a model for the change
+		}
+		err = ctl.steering.prepare(k, v)
+	}
 	if err != nil {
 		ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
-	}
-	if !a.at.IsZero() {
-		ctl.checkpoints.before(k.Class)
 	}
 	ctl.steering.set(k, v, c, a)
 	ctl.asides.restartPreview()
@@ -235,6 +239,8 @@ func (ctl *control) answerRest() {
 			switch c := c.Command.(type) {
 			case event.SetKnob:
 				ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
+			case event.Undo:
+				ctl.journal.refuse(c.Ref, "", "", c.By, event.ErrEnded)
 			case event.Preview:
 				ctl.asides.preview(c)
 			case event.AnalyseNow:

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
+	"pgrlab/core/testing/tiny"
 )
 
 // unevenCopies is a run in three copies of the environment whose episodes end at different steps.
@@ -46,6 +49,31 @@ func TestCopiesRestartByThemselves(t *testing.T) {
 	}
 	if acted := strings.Count(strings.Join(w.log, "\n"), "\nact\n"); acted != c.Steps-(c.StartSteps+3)/3 {
 		t.Errorf("the policy was asked %d times in %d steps", acted, c.Steps)
+	}
+}
+
+// With several copies there are enough transitions several times sooner; PPO makes its first update after
+// its first rollout. Reasons why a change has no effect yet name these env steps.
+func TestTheFirstUpdateIsForetold(t *testing.T) {
+	w, c := unevenCopies()
+	l := w.lab(t, c, nil)
+	ppo, err := New(ppoConfig("rnd"), mazeTask(t), tiny.Device(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, l := range []*Lab{l, ppo} {
+		o, first := l.x.outlook(), []int{c.StartSteps/3 + 1, 1}[i]
+		if want := []int{first, 8}[i]; o.FirstStep != first || o.Updates != want {
+			t.Errorf("enough at step %d, updates from %d on, want %d and %d", o.FirstStep, o.Updates, first, want)
+		}
+		k, _ := knob.Find("lr_critic")
+		if hint := l.x.outlook().Hint(k, redo.Update); !strings.HasSuffix(hint, fmt.Sprintf("before the first update at step %d", o.Updates)) {
+			t.Errorf("%q", hint)
+		}
+		if l.x.Step = o.Updates; l.x.outlook().Hint(k, redo.Update) != "" {
+			t.Error("there are updates, and a change is said to have no effect")
+		}
+		l.Close()
 	}
 }
 

@@ -187,10 +187,13 @@ func nextRefit(c *config.Config, s *knob.Settings, step int) int {
 // outlook returns what the effect of a change depends on now.
 func (x *experiment) outlook() redo.Outlook {
 	m := x.first()
-	next := nextRefit(x.config, &x.Settings, x.Step)
+	next, updates := nextRefit(x.config, &x.Settings, x.Step), x.config.Pace().First()
+	if x.Step >= updates {
+		updates = 0
+	}
 	return redo.Outlook{
 		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+1 < x.config.Steps,
-		Training: m.Enough(), FirstStep: x.config.StartSteps + 1,
+		Training: m.Enough(), FirstStep: x.config.StartSteps/x.config.Environment.InLockstep() + 1, Updates: updates,
 		NextRefit: next, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.Synthetic != nil && m.Synthetic.Len() > 0,
 	}
 }

@@ -1,10 +1,12 @@
 package lab
 
 import (
+	"slices"
 	"time"
 
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
@@ -15,10 +17,10 @@ import (
 func (r *resuming) goOn(l *Lab, how Resumption) error {
 	x, mark := l.x, r.from.Journal
 	r.readHistory(l, mark)
-	if !how.DropTail {
-		if err := r.repeatChanges(x, mark); err != nil {
-			return err
-		}
+	if how.DropTail { // also what an earlier resume from there repeats
+		x.steering.schedule = slices.DeleteFunc(x.steering.schedule, func(s knob.Scheduled) bool { return s.Behind(x.position) })
+	} else if err := r.repeatChanges(x, mark); err != nil {
+		return err
 	}
 	looked, err := r.looked(x, mark)
 	if err != nil {

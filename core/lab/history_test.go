@@ -105,6 +105,17 @@ func TestAForkMakesAllOfItsChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for set, want := range map[string]string{
+		"relevance=eco":                "relevance \"eco\" is of episodes as they are met",
+		"guidance=2":                   "guidance is 2 already",
+		"ratio=1!":                     "ratio is 1 already", // nothing is made again for it
+		"guidance=5 ratio=0.5 ratio=1": "",
+	} {
+		_, err := checkpoint.Fork(c, []byte("seed = 8\n"), found[0], strings.Fields(set), filepath.Join(top, set))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", set, err, want)
+		}
+	}
+	for set, want := range map[string]string{
 		"ratio=0.5 hold=real": "hold real, ratio 0.5, guidance 2", "hold=real ratio=0.75 ratio=0.5": "hold real, ratio 0.5, guidance 2",
 		"guidance=5 guidance=4": "hold batch, ratio 1, guidance 4", "guidance=5 hold=real": "",
 	} {
@@ -129,6 +140,36 @@ func TestAForkMakesAllOfItsChanges(t *testing.T) {
 		k := l.Snapshot().Knobs
 		if got := fmt.Sprintf("hold %s, ratio %s, guidance %s", k["hold"], k["ratio"], k["guidance"]); got != want {
 			t.Errorf("%s: %s, want %s", set, got, want)
+		}
+	}
+}
+
+// A fork of a run that ended off the cadence of evaluations makes its changes where it says that it was
+// forked: the evaluation at that end is left out.
+func TestAForkOfAnEndedRunIsChangedWhereItIsForked(t *testing.T) {
+	c, top := newWorld().config(), t.TempDir()
+	c.Steps = 37
+	fresh(t, c, filepath.Join(top, "parent"))
+	found, err := run.Checkpoints(filepath.Join(top, "parent"))
+	if err != nil || found[0].Position != "37/evaluate:0" {
+		t.Fatal(found, err)
+	}
+	for steps, want := range map[int]string{75: "37", 37: "37/evaluate:0"} {
+		c.Steps = steps
+		dir := filepath.Join(top, fmt.Sprint(steps))
+		if _, err := checkpoint.Fork(c, docOf(c), found[0], []string{"guidance=4"}, dir); err != nil {
+			t.Fatal(err)
+		}
+		l, said, err := restored(t, c, dir)
+		if err != nil {
+			t.Fatal(said, err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		made := changesIn(l)
+		if notes, _ := bodies[event.Noted](l); len(made) != 1 || made[0].Position.String() != want || len(notes) == 0 || notes[0].Text != checkpoint.ForkedAt+want {
+			t.Errorf("%d steps: notes %+v, changes %+v", steps, notes, made)
 		}
 	}
 }

@@ -34,7 +34,11 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 		if !repeats {
 			return
 		}
-		switch i := slices.IndexFunc(pending, func(p knob.Scheduled) bool { return fulfils(s, p) }); {
+		same := fulfils
+		if e.Type == event.TypePlanned {
+			same = isPlan
+		}
+		switch i := slices.IndexFunc(pending, func(p knob.Scheduled) bool { return same(s, p) }); {
 		case !ok:
 			damaged(e.Number)
 		case e.Type == event.TypeNote && i >= 0:
@@ -67,18 +71,23 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 	return nil
 }
 
-// changeOf returns the change or note of a line; repeats says that it is of a kind that is made
-// again, whole that its checksum is right.
+// changeOf returns the change or note of a line, a planned change at the position that it was planned
+// for; repeats says that it is of a kind that is made again, whole that its checksum is right.
 func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 	sum := ""
 	switch b := line.Body.(type) {
 	case event.KnobChanged:
 		s, sum = b.Scheduled(), b.Obs.Sum
-		if s.By = b.Obs.By; s.By == "" {
-			s.By = "person"
+		whole = sum == s.Sum()
+		s.By, s.Undoes = cmp.Or(b.Obs.By, somebody), b.Obs.Undoes
+		if p := b.Obs.Plan; p != nil && s.By != bySchedule {
+			whole = whole && !s.At.Before(*p)
+			s.At, s.Planned, s.Again = *p, true, knob.After(line.Step)
 		}
+		return s, whole, true
 	case event.Planned:
 		s, sum = b.Scheduled(), b.Sum
+		s.By, s.Planned, s.Again = cmp.Or(b.By, somebody), true, knob.After(line.Step)
 	case event.Noted:
 		if b.Obs.At == nil {
 			return s, false, false // the run's own note: it comes again, or belongs to the interruption
@@ -117,11 +126,30 @@ func (c *course) leaves(e event.Event) bool {
 	return c.left
 }
 
-// fulfils says whether s, a change that was made, is what was scheduled as p. A person may make
-// the same change.
+// fulfils says whether s, a change that was made or a note, is what was scheduled as p. A person may
+// make at once the change that was planned and refused. Earlier versions wrote that the configuration
+// had planned what a person had.
 func fulfils(s, p knob.Scheduled) bool {
-	return s.Knob == p.Knob && s.Note == p.Note && s.Now == p.Now && !s.At.Before(p.At) && plain(s) == plain(p) &&
-		cmp.Or(s.By, bySchedule) == cmp.Or(p.By, bySchedule)
+	switch {
+	case !alike(s, p):
+		return false
+	case s.Planned:
+		return p.Planned && s.At == p.At && s.By == p.By
+	case s.By == bySchedule:
+		return !p.Repeats() && !s.At.Before(p.At)
+	}
+	return p.Repeats() && s.By == p.By && !s.At.Before(p.At)
+}
+
+// isPlan says whether p is the change that a person planned as s. Earlier versions kept no names of
+// those who plan.
+func isPlan(s, p knob.Scheduled) bool {
+	return alike(s, p) && s.At == p.At && (p.By == "" || p.Planned && p.By == s.By)
+}
+
+// alike says whether two changes set a knob to the same value, or two notes say the same.
+func alike(s, p knob.Scheduled) bool {
+	return s.Knob == p.Knob && s.Note == p.Note && s.Now == p.Now && plain(s) == plain(p)
 }
 
 // plain is the value as the knob writes it: 3.0 is 3.

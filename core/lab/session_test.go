@@ -86,6 +86,7 @@ func TestStopSavesAndEnds(t *testing.T) {
 	w.on("fit to 4", func() {
 		send(t, &l, event.Stop{})()
 		send(t, &l, event.SetKnob{ID: "late", Knob: "guidance", Value: "3"})()
+		send(t, &l, event.Undo{ID: 1, Ref: "later"})()
 	})
 	folder := &memoryFolder{}
 	l = w.lab(t, w.config(), folder)
@@ -105,8 +106,8 @@ func TestStopSavesAndEnds(t *testing.T) {
 	if l.Snapshot().State != event.Finished {
 		t.Errorf("state %s", l.Snapshot().State)
 	}
-	if refused, _ := bodies[event.Refused](l); len(refused) != 1 || refused[0].Ref != "late" || refused[0].Reason != event.ErrEnded.Error() {
-		t.Errorf("a command behind the end: %+v", refused)
+	if refused, _ := bodies[event.Refused](l); len(refused) != 2 || refused[0].Ref != "late" || refused[1].Ref != "later" || refused[0].Reason != event.ErrEnded.Error() {
+		t.Errorf("commands behind the end: %+v", refused)
 	}
 	if err := l.Send(event.Pause{}); !errors.Is(err, event.ErrEnded) {
 		t.Errorf("send after the end: %v", err)

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -27,14 +28,20 @@ type steering struct {
 	schedule []knob.Scheduled // in the order of their positions
 }
 
-// asked says when a change was asked for, and which change it undoes.
+// asked says when a change was asked for, which change it undoes, and for where it was planned; nil:
+// it was not.
 type asked struct {
 	at     time.Time
 	undoes int
+	plan   *knob.Position
 }
 
-// bySchedule names the author of changes that were planned before the run.
-const bySchedule = "schedule"
+// bySchedule names the author of changes that the configuration plans, and somebody the person whose
+// command gives no name.
+const (
+	bySchedule = "schedule"
+	somebody   = "person"
+)
 
 // read reads the schedule of a configuration; a knob that the method does not use is refused
 // before the run begins.
@@ -44,7 +51,7 @@ func (s *steering) read(schedule []string) error {
 		if err != nil {
 			return err
 		}
-		if _, _, err := s.check(change.Knob, change.Value); err != nil {
+		if _, _, err := s.config.ParseChange(change.Knob, change.Value); err != nil {
 			return fmt.Errorf("schedule %q: %w", text, err)
 		}
 		s.schedule = append(s.schedule, change)
@@ -62,40 +69,26 @@ func (s *steering) due(p knob.Position) (next knob.Scheduled, some bool) {
 	return next, true
 }
 
-// check parses the knob and the value of a command.
-func (s *steering) check(name, text string) (knob.Knob, knob.Value, error) {
-	k, err := knob.Find(name)
-	if err != nil {
-		return knob.Knob{}, knob.Value{}, err
-	}
-	if err := s.config.Uses(k); err != nil {
-		return knob.Knob{}, knob.Value{}, err
-	}
-	v, err := k.Parse(text)
-	if err == nil && k.Name == "relevance" {
-		err = s.config.CanMeet(v.Text)
-	}
-	return k, v, err
-}
-
-// prepare finds out whether a change can be made, and builds what it needs.
-func (s *steering) prepare(c event.SetKnob) (knob.Knob, knob.Value, error) {
-	k, v, err := s.check(c.Knob, c.Value)
+// allows finds out whether a change can be made.
+func (s *steering) allows(c event.SetKnob) (knob.Knob, knob.Value, error) {
+	k, v, err := s.config.ParseChange(c.Knob, c.Value)
 	if err != nil {
 		return k, v, err
 	}
-	if k.Get(s.settings) == v && !(c.Now && redo.FirstStage(k) <= redo.Fitted) {
-		return k, v, fmt.Errorf("%s is %s already", k.Name, k.Format(v))
+	if err := redo.Idle(k, s.settings, v, c.Now); err != nil {
+		return k, v, err
 	}
 	after := *s.settings
 	k.Set(&after, v)
-	if err := s.config.Fits(&after); err != nil {
-		return k, v, err
-	}
+	return k, v, s.config.Fits(&after)
+}
+
+// prepare builds what a change needs. An error leaves the run as it was.
+func (s *steering) prepare(k knob.Knob, v knob.Value) error {
 	if k.Name == "relevance" {
-		return k, v, s.choose(v.Text)
+		return s.choose(v.Text)
 	}
-	return k, v, nil
+	return nil
 }
 
 // set makes a change that was prepared, and writes its line.
@@ -120,7 +113,7 @@ func (s *steering) set(k knob.Knob, v knob.Value, c event.SetKnob, a asked) {
 
 // plan puts a change on the schedule.
 func (s *steering) plan(c event.SetKnob) {
-	_, _, err := s.check(c.Knob, c.Value)
+	_, _, err := s.config.ParseChange(c.Knob, c.Value)
 	if err == nil {
 		err = s.hasPhase(*c.At)
 	}
@@ -131,7 +124,7 @@ func (s *steering) plan(c event.SetKnob) {
 		s.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
 	}
-	next := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now}
+	next := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now, By: cmp.Or(c.By, somebody), Planned: true, Ref: c.ID}
 	s.schedule = append(s.schedule, next)
 	knob.SortSchedule(s.schedule)
 	s.journal.emit(event.TypePlanned, event.NoMember, event.Planned{At: next.At, Knob: next.Knob, Value: next.Value, Now: next.Now, By: c.By, Sum: next.Sum()})
@@ -156,7 +149,7 @@ func (s *steering) note(text string, obs event.KnobObs) {
 
 // obs is the observed part of a line that a command caused.
 func (s *steering) obs(by, ref string, a asked) event.KnobObs {
-	o := event.KnobObs{By: by, Ref: ref, Undoes: a.undoes}
+	o := event.KnobObs{By: by, Ref: ref, Undoes: a.undoes, Plan: a.plan}
 	if !a.at.IsZero() {
 		o.AskedS = run.Float(s.journal.seconds(a.at))
 	}

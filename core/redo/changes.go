@@ -101,6 +101,15 @@ func FirstStage(k knob.Knob) Stage {
 	return Update
 }
 
+// Idle returns an error if a change does nothing: the knob has that value, and nothing that depends on
+// it is to be done again.
+func Idle(k knob.Knob, s *knob.Settings, v knob.Value, now bool) error {
+	if k.Get(s) == v && !(now && FirstStage(k) <= Fitted) {
+		return fmt.Errorf("%s is %s already", k.Name, k.Format(v))
+	}
+	return nil
+}
+
 // BeginStep begins an env step. The step has to do a refit if one is due, else what "now" asked
 // for. done are the changes that waited for an env step.
 func (c *Changes) BeginStep(refit bool) (done []Waiting) {
@@ -137,7 +146,8 @@ func (c *Changes) EndFit() {
 }
 
 // EndGeneration records that D_syn is new: nothing is left to do. It was made with the last change
-// of each knob. Earlier ones, which only abandoned work had read, stop waiting.
+// of each knob. Earlier ones stop waiting: only abandoned work had read them, or a D_syn of which no
+// batch had a row.
 func (c *Changes) EndGeneration() {
 	c.todo = Nothing
 	last := map[string]int{}
@@ -146,7 +156,7 @@ func (c *Changes) EndGeneration() {
 			last[w.Knob] = w.ID
 		}
 	}
-	c.release(func(w Waiting) bool { return w.Stage == Generating && w.ID < last[w.Knob] })
+	c.release(func(w Waiting) bool { return (w.Stage == Generating || w.Stage == Generated) && w.ID < last[w.Knob] })
 	c.move(Generating, Generated)
 }
 
@@ -173,12 +183,13 @@ func (c *Changes) SendBack() {
 
 // Sampled returns the changes that a training batch of that mix contains for the first time; full
 // is the mix that r asks for if D_syn is large enough, and began is where the update on the batch
-// began. A change that was made behind that place waits for the next update.
+// began. A change that was made behind that place waits for the next update, one of what env steps meet
+// for an update of a later env step.
 func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
 	return c.release(func(w Waiting) bool {
 		switch w.Stage {
 		case Update:
-			return !began.Before(w.Position)
+			return !began.Before(w.Position) && (began.Step > w.Position.Step || !isMet(w.Knob))
 		case Generated:
 			return mix.Synthetic > 0
 		case Mix:
@@ -187,6 +198,10 @@ func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
 		return false
 	})
 }
+
+// isMet says whether env steps meet a knob's value: learners of rollouts are given rows with it. In
+// others an env step's updates are behind it anyway.
+func isMet(name string) bool { return name == "tv" || name == "bonus" }
 
 // release removes the changes that are ready and returns them.
 func (c *Changes) release(ready func(Waiting) bool) (released []Waiting) {
@@ -222,6 +237,7 @@ type Outlook struct {
 	StepsLeft bool // an env step follows the next one
 	Training  bool // there are enough transitions to train on
 	FirstStep int  // the first env step with enough of them
+	Updates   int  // the first env step with updates, if the run has not reached it; else 0
 	NextRefit int  // the env step of the next refit
 	Refits    bool // the next refit is before the run's last env step
 	Fitted    bool // a generator is fitted
@@ -273,8 +289,8 @@ func (c *Changes) HintOfEnd(k knob.Knob, home Stage, o Outlook) string {
 func (o Outlook) Hint(k knob.Knob, home Stage) string {
 	name := k.Title()
 	switch {
-	case home == Update && !o.Training:
-		return fmt.Sprintf("%s has no effect before the first update at step %s", name, knob.FormatCount(o.FirstStep))
+	case home == Update && o.Updates > 0:
+		return fmt.Sprintf("%s has no effect before the first update at step %s", name, knob.FormatCount(o.Updates))
 	case home >= Update:
 		return ""
 	case home == Mix && !o.Synthetic:

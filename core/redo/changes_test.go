@@ -105,6 +105,38 @@ func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
 	}
 }
 
+// A change that was replaced before a batch had a row of its D_syn, as with r = 0, is not in force.
+func TestAChangeWhoseGenerationWasNotUsedIsNeverInForce(t *testing.T) {
+	var c redo.Changes
+	for _, name := range []string{"guidance", "top_fraction", "guidance"} {
+		add(t, &c, name)
+		c.BeginStep(true)
+		c.Begins(redo.Generating)
+		c.EndGeneration()
+		if got := c.Sampled(replay.Mix{Real: 8}, replay.Mix{Real: 8}, knob.Position{}); len(got) > 0 {
+			t.Errorf("in force in a batch of real transitions: %q", knobs(got))
+		}
+	}
+	half := replay.Mix{Real: 4, Synthetic: 4}
+	if got := c.Sampled(half, half, knob.Position{}); len(got) != 2 || got[0].ID != 2 || got[1].ID != 3 || len(c.Waiting()) > 0 {
+		t.Errorf("in force are %+v, %+v wait", got, c.Waiting())
+	}
+}
+
+// What env steps meet is in no row of the rollout that is being learned from.
+func TestAChangeOfWhatIsMetWaitsForALaterEnvStep(t *testing.T) {
+	var c redo.Changes
+	for i, name := range []string{"tv", "bonus", "entropy"} {
+		c.Add(event.KnobChanged{ID: i + 1, Knob: name, Position: knob.At(18, knob.Learn, 3)}, redo.Update)
+	}
+	mix := replay.Mix{Real: 4}
+	for i, want := range [][]string{{"entropy"}, {"tv", "bonus"}} {
+		if got := knobs(c.Sampled(mix, mix, knob.At(18+i, knob.Learn, 4))); !slices.Equal(got, want) {
+			t.Errorf("in force in an update of step %d: %q, want %q", 18+i, got, want)
+		}
+	}
+}
+
 // An update that began before a change was made does not contain it.
 func TestAChangeInsideAnUpdateWaitsForTheNext(t *testing.T) {
 	var c redo.Changes

@@ -94,18 +94,15 @@ func (s *Steering) DropStaged() tea.Cmd {
 	return nil
 }
 
-// Send requests values of knobs, in the order of the table, for a later position; nil: at once.
-// These knobs are not staged any more.
+// Send requests values of knobs for a later position; nil: at once. Each comes after those without
+// which the run would refuse it. These knobs are not staged any more.
 func (s *Steering) Send(values map[string]knob.Value, when Urgency, at *knob.Position) tea.Cmd {
 	if s.Watching() {
 		s.Refuse(s.ErrNotDriving().Error() + "; the values stay staged")
 		return nil
 	}
-	for _, k := range s.KnobList {
-		v, ok := values[k.Name]
-		if !ok {
-			continue
-		}
+	for _, k := range s.inOrder(values) {
+		v := values[k.Name]
 		delete(s.Staged, k.Name)
 		c := &history.Change{Knob: k.Name, From: s.Effective(k.Name), To: v, Class: k.Class,
 			Now: when == AtOnce && k.Class != knob.ClassBatch}
@@ -117,6 +114,27 @@ func (s *Steering) Send(values map[string]knob.Value, when Urgency, at *knob.Pos
 		})
 	}
 	return nil
+}
+
+// inOrder returns the knobs of values in an order in which the run can set them, or in that of the table,
+// if there is none: the run says why.
+func (s *Steering) inOrder(values map[string]knob.Value) (all []knob.Knob) {
+	settings := s.About.Config.Knobs
+	byName, given := map[string]knob.Knob{}, []knob.Scheduled(nil)
+	for _, k := range s.KnobList {
+		k.Set(&settings, s.Effective(k.Name))
+		if v, ok := values[k.Name]; ok {
+			byName[k.Name] = k
+			given = append(given, knob.Scheduled{Knob: k.Name, Value: v.String()})
+		}
+	}
+	if ordered, err := s.About.Config.InOrder(settings, given); err == nil {
+		given = ordered
+	}
+	for _, g := range given {
+		all = append(all, byName[g.Knob])
+	}
+	return all
 }
 
 // Ask sends a change and remembers it until the lab answers.

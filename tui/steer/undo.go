@@ -16,8 +16,7 @@ import (
 // Undo takes the last change back, as a new change. If that costs time it asks first, and the
 // dialog says what undoing does not do.
 func (s *Steering) Undo() tea.Cmd {
-	if c := s.LastChange(); c != nil && c.State == history.Asked && c.At == 0 { // the person does not mean the change before it
-		s.Refuse("the last change is not applied yet")
+	if s.awaitsAnswer() {
 		return nil
 	}
 	last := s.History.LastUndoable()
@@ -35,6 +34,9 @@ func (s *Steering) Undo() tea.Cmd {
 
 // Redo repeats the change that was undone last, as a new change.
 func (s *Steering) Redo() tea.Cmd {
+	if s.awaitsAnswer() {
+		return nil
+	}
 	last := s.History.LastRedoable()
 	if last == nil || s.Lab == nil {
 		s.Refuse("nothing to redo: no change was undone")
@@ -46,6 +48,17 @@ func (s *Steering) Redo() tea.Cmd {
 			return event.SetKnob{ID: ref, Knob: c.Knob, Value: c.To.String(), Now: now, By: Sender}
 		})
 	})
+}
+
+// awaitsAnswer says, also to the person, whether the last change is not applied yet: the person does not
+// mean the one before it.
+func (s *Steering) awaitsAnswer() bool {
+	c := s.LastChange()
+	if c == nil || c.State != history.Asked || c.At != 0 {
+		return false
+	}
+	s.Refuse("the last change is not applied yet")
+	return true
 }
 
 // takeBack calls do; if the change last needs new samples or a refit, it first asks when to redo

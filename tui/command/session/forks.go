@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -59,14 +61,10 @@ func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
 // confirmation writes the changes of the run into a preset, and makes runs with and without the
 // preset, from step 0 and on seeds that the run did not use.
 func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
-	schedule, err := event.ReadSchedule(s.folder.Dir())
-	if err != nil {
-		return nil, err
-	}
 	changed := s.config
-	changed.Schedule = nil
-	for _, c := range schedule {
-		changed.Schedule = append(changed.Schedule, c.String())
+	var err error
+	if changed.Schedule, err = s.schedule(); err != nil {
+		return nil, err
 	}
 	doc, err := presets.Encode(changed)
 	if err != nil {
@@ -102,6 +100,28 @@ func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
 		}
 		return c, folder.Close()
 	})
+}
+
+// schedule lists the changes of the run: those that were made, and those that are still to come, which
+// are also the control's if the configuration plans them.
+func (s *session) schedule() (all []string, err error) {
+	var toCome []knob.Scheduled
+	if s.lab != nil {
+		toCome = s.lab.Snapshot().Scheduled // before the journal is read: none may be missed
+	}
+	made, err := event.ReadSchedule(s.folder.Dir())
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range made {
+		all = append(all, c.String())
+	}
+	for _, c := range toCome {
+		if text := c.String(); !slices.Contains(all, text) { // else it was made meanwhile
+			all = append(all, text)
+		}
+	}
+	return all, nil
 }
 
 // pairs makes two children for each pair, in the order in which they are trained: one pair is

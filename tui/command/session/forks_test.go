@@ -1,13 +1,16 @@
 package session
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/tiny"
 	"pgrlab/presets"
 	"pgrlab/tui/pane"
 )
@@ -69,5 +72,34 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 		if err != nil || len(preset.Schedule) != 1 || !strings.Contains(preset.Schedule[0], want) {
 			t.Errorf("preset %s: %v, %v", name, preset.Schedule, err)
 		}
+	}
+}
+
+// What is confirmed is what was done by hand: changes that the configuration plans for later are made by
+// both runs of a pair.
+func TestAConfirmationHasWhatIsStillToCome(t *testing.T) {
+	c := tiny.Config()
+	c.Schedule = []string{"20:ratio=0.75", "22:tau=0.5"}
+	dir := filepath.Join(t.TempDir(), "touched")
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	lines := `{"type":"knob","step":8,"id":1,"knob":"guidance","from":2,"to":3,"class":"generation","position":"8"}
+{"type":"knob","step":20,"id":2,"knob":"ratio","from":0.5,"to":0.75,"class":"batch","position":"20"}
+`
+	if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	l, err := lab.New(c, tiny.Task(), tiny.Device(t), nil) // as it was before the change of ratio
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := &session{config: c, folder: folder, lab: l}
+	all, err := s.schedule()
+	if want := "[8:guidance=3 20:ratio=0.75 22:tau=0.5]"; err != nil || fmt.Sprint(all) != want {
+		t.Errorf("%q, want %s: %v", all, want, err)
 	}
 }

@@ -72,7 +72,6 @@ func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err 
 	}
 	defer next.close()
 	say("starting a process of its own for the run")
-	before := s.lab.Snapshot()
 	err = next.await(ctx, func(a handoverAnswer) bool { return a.Ready }, say)
 	if err == nil {
 		err = s.saveToHandOver(say)
@@ -86,8 +85,8 @@ func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err 
 		s.server = nil
 	}
 	order := handoverOrder{From: os.Getpid(), Lease: next.hold.File() == nil}
-	if order.Paused = before.State == event.PausedState; order.Paused {
-		order.Reason = before.Err
+	if left := s.lab.Snapshot(); left.State == event.PausedState { // the last one: it may have been paused meanwhile
+		order.Paused, order.Reason = true, left.Err
 	}
 	err = json.NewEncoder(next.orders).Encode(order)
 	if err == nil {
