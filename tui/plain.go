@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +57,8 @@ type teaching struct {
 
 // runPlain shows a run as lines until the input ends, a command leaves or ctx ends. A run has begun
 // before the end of its input leaves it, and a replay from a pipe or file goes on to its own end.
-func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outcome, error) {
+// A panic ends the lines with an error, not the run.
+func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (outcome Outcome, err error) {
 	out = printable.NewWriter(out)
 	r := lipgloss.NewRenderer(out)
 	r.SetColorProfile(termenv.Ascii)
@@ -67,12 +69,22 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 	}
 	p.w, p.h = 200, 50
 	p.Relayout()
+	defer func() {
+		if r := recover(); r != nil {
+			outcome, err = Failed, p.fell(&panicError{value: r, stack: debug.Stack()})
+		}
+	}()
+	return p.talk(ctx, in)
+}
+
+// talk takes lines and writes what happens.
+func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 	messages := make(chan tea.Msg, 16)
 	p.do(ctx, p.start(), messages)
 	lines := readLines(ctx, in)
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
-	fmt.Fprintln(out, "pgrlab, one line per event. Type help, status, guidance 3, runs, lesson guidance, note TEXT, quit.")
+	fmt.Fprintln(p.out, "pgrlab, one line per event. Type help, status, guidance 3, runs, lesson guidance, note TEXT, quit.")
 	for !p.quit {
 		if p.alone && p.leavable() {
 			return HungUp, nil
@@ -80,7 +92,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 		select {
 		case <-ctx.Done():
 			return Cancelled, nil
-		case <-o.Leave:
+		case <-p.options.Leave:
 			p.do(ctx, p.leaving.suspend(), messages)
 		case line, open := <-lines:
 			if !open {

@@ -177,7 +177,9 @@ func (r *Replay) build(n int) *event.Snapshot {
 	s := &event.Snapshot{Time: r.all[0].Wall.Add(r.position()), Task: c.Task, Method: c.Method, Seed: c.Seed, Dir: r.dir,
 		Members: max(1, c.Members), Steps: c.Steps, Phase: knob.Collect}
 	for _, e := range r.all[:n] {
-		s.Step = e.Step
+		if e.Type != event.TypeExamined { // a saved state of any step may be analysed after the run's end
+			s.Step = e.Step
+		}
 		if e.Member > 0 { // a snapshot is about the first member
 			continue
 		}
@@ -209,7 +211,7 @@ func (r *Replay) build(n int) *event.Snapshot {
 		a, b := r.all[n-1], r.all[n]
 		if d := b.Wall.Sub(a.Wall); d > 0 {
 			part := float64(s.Time.Sub(a.Wall)) / float64(d)
-			s.Step = a.Step + int(part*float64(b.Step-a.Step))
+			s.Step += int(part * float64(max(0, b.Step-s.Step)))
 		}
 	}
 	s.Real = s.Step

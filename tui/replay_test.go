@@ -63,7 +63,7 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	s.contains(t, "12,000/100,000")
 	s.clock = s.clock.Add(time.Minute)
 	s.Update(polled{})
-	s.contains(t, "DONE", "▲1 r 0.5→0.75", "10th to 90th percentile", "med 0.600 p90 0.840", "med 0.550 p90 0.810", "medians so far of real")
+	s.contains(t, "STOPPED", "▲1 r 0.5→0.75", "10th to 90th percentile", "med 0.600 p90 0.840", "med 0.550 p90 0.810", "medians so far of real")
 	want, got := live.History.Curve(history.CurveReturn, 0).Samples, s.History.Curve(history.CurveReturn, 0).Samples
 	if len(want) != len(got) || want[len(want)-1].Y != got[len(got)-1].Y {
 		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])
@@ -137,5 +137,20 @@ func TestReplaySpeed(t *testing.T) {
 	now = start.Add(3 * time.Hour)
 	if s := r.Snapshot(); s.State != event.Finished || s.Step != 10 {
 		t.Errorf("after three hours at 1e6: %v at step %d", s.State, s.Step)
+	}
+}
+
+// A run that was stopped is not done; one that has made all its steps is, also if a saved state of it was
+// analysed later.
+func TestReplayOfAStoppedRun(t *testing.T) {
+	for want, events := range map[string][]event.Event{
+		"■ STOPPED": {{}, {Step: 2179}},
+		"✓ DONE":    {{}, {Step: 100_000}, {Type: event.TypeDone, Step: 100_000}, {Type: event.TypeExamined, Step: 20_000}},
+	} {
+		s := newScreen(t, 160, 45, func(o *Options) { o.Replay = true })
+		r := replayOf(t, fakeConfig(), 1, &s.clock, events...)
+		r.Seek(1)
+		s.Update(started{lab: r})
+		s.contains(t, want)
 	}
 }

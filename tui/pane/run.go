@@ -223,7 +223,7 @@ func (r *Run) Wall() time.Duration {
 
 // Fraction is the share of the run that is done, 0 to 1.
 func (r *Run) Fraction() float64 {
-	if r.Snap.Steps <= 0 {
+	if r.Snap == nil || r.Snap.Steps <= 0 {
 		return 0
 	}
 	return math.Min(1, float64(r.Snap.Step)/float64(r.Snap.Steps))
@@ -232,12 +232,18 @@ func (r *Run) Fraction() float64 {
 // StateText is the run's state with a sign of its own, so that it can be read without colour.
 func (r *Run) StateText() string {
 	t := r.Theme
+	if r.Snap == nil {
+		return t.StateStart.On(t.Glyphs.Ring + " STARTING")
+	}
 	switch r.Snap.State {
 	case event.Running:
 		return t.StateRun.On(t.Glyphs.Play + " RUN")
 	case event.PausedState:
 		return t.StatePause.On(t.Glyphs.Pause + " PAUSED")
 	case event.Finished:
+		if r.Snap.Step < r.Snap.Steps {
+			return t.StatePause.On(t.Glyphs.Stop + " STOPPED")
+		}
 		return t.StateRun.On(t.Glyphs.Check + " DONE")
 	case event.FailedState:
 		return t.StateStop.On(t.Glyphs.Cross + " FAILED")

@@ -166,6 +166,9 @@ func redoing(class knob.Class) string {
 
 // atNextRefit says when a waiting change is made, if ever.
 func (s *Steering) atNextRefit() string {
+	if s.Snap == nil {
+		return "at the next refit"
+	}
 	if left := s.Snap.Steps - s.Snap.Step; s.Snap.NextRefit <= 0 || s.Snap.NextRefit >= left {
 		return "at the next refit, but the run ends before there is one, in " + format.Count(left) + " steps"
 	}

@@ -126,7 +126,7 @@ func (v *Pane) endLines(w int) []string {
 	default:
 		text := t.Good.On(t.Glyphs.Check) + t.Dim.On(" done: all steps ") + format.Count(s.Steps)
 		if s.Step < s.Steps {
-			text = t.Warn.On(t.Glyphs.Ring) + t.Dim.On(" stopped at step ") + format.Count(s.Step) + t.Dim.On(" of ") + format.Count(s.Steps)
+			text = t.Warn.On(t.Glyphs.Stop) + t.Dim.On(" stopped at step ") + format.Count(s.Step) + t.Dim.On(" of ") + format.Count(s.Steps)
 		}
 		out = append(out, theme.Longest([]string{text, text + t.Dim.On(", took ") + format.Duration(v.Wall())}, w))
 	}
