@@ -136,6 +136,7 @@ type Terminal struct {
 	Plain      bool
 	Name       string // who watches, shown to the others
 	Watch      bool   // watch only: this screen never drives, and is drawn twice a second
+	Guest      bool   // the person has no account here: the screen reads no other run
 
 	Ended   func() // called when the run is over, which closes the screen; may be nil
 	Suspend func() // stops this process for its shell; nil: SuspendKey is an ordinary key
@@ -168,7 +169,7 @@ func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said stri
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	h := hello{Protocol: protocol, Want: wantScreen, Name: t.Name, Size: t.Size, Environ: t.Environ, Characters: t.Characters, Plain: t.Plain}
+	h := hello{Protocol: protocol, Want: wantScreen, Name: t.Name, Size: t.Size, Environ: t.Environ, Characters: t.Characters, Plain: t.Plain, Guest: t.Guest}
 	if t.Watch {
 		h.Want = wantWatch
 	}

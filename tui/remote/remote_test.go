@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/tui"
 	"pgrlab/tui/pane"
@@ -73,6 +74,37 @@ func TestCommandsAreSigned(t *testing.T) {
 		event.Stop{By: "a"}, event.Checkpoint{By: "a"}, event.Note{Text: "x", By: "a"}, event.Preview{ID: "p"}}
 	if !slices.Equal(r.sent, want) {
 		t.Errorf("%v", r.sent)
+	}
+}
+
+// People without an account see one run: their screens read no other folder, except for the forks that
+// they made.
+func TestGuestsReadOneRun(t *testing.T) {
+	read := ""
+	s := &Server{o: Options{Screen: func() tui.Options {
+		return tui.Options{About: pane.About{
+			Fork:       func(pane.ForkPlan) ([]pane.Child, error) { return []pane.Child{{Dir: "runs/a-fork"}}, nil },
+			LoadRun:    func(dir string) ([]event.Event, error) { read += " " + dir; return nil, nil },
+			LoadConfig: func(dir string) (config.Config, error) { read += " " + dir; return config.Config{}, nil },
+		}, Home: "/home/teacher"}
+	}}}
+	for name, c := range map[string]struct {
+		hello hello
+		guest bool
+	}{"watch": {hello{Want: wantWatch}, true}, "guest": {hello{Want: wantScreen, Guest: true}, true}, "attach": {hello{Want: wantScreen}, false}} {
+		read = ""
+		about := s.options(c.hello).About
+		_, err := about.LoadRun("runs/a-fork")
+		if _, also := about.LoadConfig("/etc"); c.guest != (err != nil) || c.guest != (also != nil) || c.guest != (read == "") {
+			t.Errorf("%s reads%s; %v, %v", name, read, err, also)
+		}
+		if about.Fork == nil {
+			continue
+		}
+		about.Fork(pane.ForkPlan{})
+		if _, err := about.LoadRun("runs/a-fork"); err != nil {
+			t.Errorf("%s: its fork: %v", name, err)
+		}
 	}
 }
 
