@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pgrlab/core/printable"
+	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/theme"
 )
@@ -79,7 +80,7 @@ func lost(ctx context.Context, dir string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%s: its lab closed the line without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, dir)
+	return fmt.Errorf("%s: its lab closed the line without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, shell.Word(dir))
 }
 
 // readAnswer copies output to w until the answer comes.

@@ -14,6 +14,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/pane"
 )
@@ -149,6 +150,13 @@ func TestFind(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
+	}
+	far := Elsewhere{Dir: "my runs/a", Notice: Notice{Host: "far", PID: 7}}
+	if text := far.Error(); !strings.HasSuffix(text, `ssh -t far pgrlab attach `+shell.Word("'my runs/a'")) {
+		t.Error(text)
+	}
+	if text := gone("my runs/a", 7).Error(); !strings.Contains(text, "pgrlab train --resume 'my runs/a' goes on") {
+		t.Error(text)
 	}
 	if _, err := Find(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "no such run folder") {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"pgrlab/core/event"
+	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/pane"
 )
@@ -96,7 +97,7 @@ func (s *Server) goodbye(outcome tui.Outcome, err error) answer {
 	case over(snapshot):
 		return answer{Said: fmt.Sprintf("detached; the run has ended at %s: %s", at, s.o.Dir)}
 	}
-	return answer{Said: fmt.Sprintf("detached at %s; training goes on in pid %d: pgrlab attach %s", at, os.Getpid(), s.o.Dir)}
+	return answer{Said: fmt.Sprintf("detached at %s; training goes on in pid %d: pgrlab attach %s", at, os.Getpid(), shell.Word(s.o.Dir))}
 }
 
 func over(s *event.Snapshot) bool { return s.State == event.Finished || s.State == event.FailedState }

@@ -15,6 +15,7 @@ import (
 
 	"pgrlab/core/report"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/core/sweep/slurm"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -199,7 +200,7 @@ func notRunning(c *cobra.Command, name string, all []remote.Status) error {
 		if err := over(runs[0]); err != nil {
 			return fmt.Errorf("%s %w", c.Name(), err)
 		}
-		return fmt.Errorf("%s %s: no lab runs there: pgrlab train --resume %s goes on with it", c.Name(), runs[0], runs[0])
+		return fmt.Errorf("%s %s: no lab runs there: pgrlab train --resume %s goes on with it", c.Name(), runs[0], shell.Word(runs[0]))
 	}
 	if len(all) == 0 {
 		return cli.Usagef("%s %s: no such run, and no lab of yours runs on this machine", c.Name(), name)
@@ -218,7 +219,7 @@ func over(dir string) error {
 	if err != nil || !rundir.Complete(dir, c.Steps) {
 		return nil
 	}
-	return fmt.Errorf("%s: it has made all its %s steps and does not run: pgrlab replay %s shows it, pgrlab train --resume %s --steps N makes more", dir, report.Count(c.Steps), dir, dir)
+	return fmt.Errorf("%s: it has made all its %s steps and does not run: pgrlab replay %s shows it, pgrlab train --resume %s --steps N makes more", dir, report.Count(c.Steps), shell.Word(dir), shell.Word(dir))
 }
 
 // offerLines writes the commands to type, one for each lab.

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/shell"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
@@ -142,7 +143,7 @@ func (v *Pane) endLines(w int) []string {
 	}
 	out = append(out, v.buffersLine(w))
 	if !v.About.Replay && v.About.Folder != "" {
-		out = append(out, t.Dim.On(theme.FirstFitting([]string{"q leaves; then pgrlab report " + v.About.Folder, "q leaves; pgrlab report compares runs"}, w)))
+		out = append(out, t.Dim.On(theme.FirstFitting([]string{"q leaves; then pgrlab report " + shell.Word(v.About.Folder), "q leaves; pgrlab report compares runs"}, w)))
 	}
 	return out
 }
