@@ -60,6 +60,9 @@ func (l *leaving) openQuit() tea.Cmd {
 	if l.About.Ended {
 		return l.askWhatNext()
 	}
+	if l.About.Picked {
+		l.next = FirstScreenRequested
+	}
 	if l.Ended() || l.About.Replay || l.picking() || l.Watching() {
 		return l.leave()
 	}

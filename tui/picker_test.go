@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -285,5 +286,29 @@ func TestPickingPixels(t *testing.T) {
 	s.press("right")
 	if last := asked[len(asked)-1]; last.Observation != "" {
 		t.Errorf("%+v is asked for, not what the preset says", last)
+	}
+}
+
+// An earlier run that was chosen on the first screen leads back there.
+func TestAnEarlierRunLeadsBack(t *testing.T) {
+	s := newPickerScreen(t, 100, 30)
+	s.picker.Recent = []picker.Recent{{Dir: "runs/first", What: "redq on cartpole-swingup", Config: fakeConfig()}}
+	s.options.Picker.Open = func(p picker.Picks) (Options, error) {
+		return Options{About: pane.About{Config: fakeConfig(), Replay: true}, Start: func() (pane.Lab, error) {
+			r, err := NewReplay(fakeConfig(), "runs/first", s.fake.Events(0), 60, s.Now)
+			r.End()
+			return r, err
+		}}, nil
+	}
+	s.fake.advance(2000)
+	o, err := s.options.Picker.Open(picker.Picks{})
+	_, cmd := s.Update(picked{o, err})
+	s.Update(cmd())
+	s.contains(t, "■ STOPPED REPLAY ×60", "q to the runs")
+	s.press("<")
+	s.contains(t, "‖ PAUSED REPLAY")
+	s.press("q")
+	if o, err := s.outcome(func() bool { return false }, t.Context(), nil, io.Discard); !s.quit || o != FirstScreenRequested || err != nil {
+		t.Errorf("q leads to %v, %v", o, err)
 	}
 }

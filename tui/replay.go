@@ -65,19 +65,30 @@ func (r *Replay) count() int {
 	return sort.Search(len(r.all), func(i int) bool { return r.all[i].Wall.After(end) })
 }
 
-// Seek moves forward, or back, by a share of the whole run.
+// Seek moves forward, or back, by a share of the whole run. Back from the end it pauses, for at a high
+// speed it would be at the end again at once.
 func (r *Replay) Seek(by float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.position() + time.Duration(by*float64(r.length))
+	from := r.position()
 	if by < 0 {
 		r.rewinds++
+		if from >= r.length {
+			r.since = time.Time{}
+		}
 	}
-	r.at = max(0, min(at, r.length))
+	r.at = max(0, min(from+time.Duration(by*float64(r.length)), r.length))
 	if !r.since.IsZero() {
 		r.since = r.now()
 	}
 	r.last = nil
+}
+
+// End moves to the end.
+func (r *Replay) End() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at, r.since, r.last = r.length, time.Time{}, nil
 }
 
 // Speed is in seconds of the run per second of the screen.
@@ -126,7 +137,7 @@ func (r *Replay) Send(c event.Command) error {
 	case event.Pause, event.Park:
 		r.at, r.since = r.position(), time.Time{}
 	case event.Resume:
-		if r.at >= r.length { // start again from the beginning
+		if r.at = r.position(); r.at >= r.length { // start again from the beginning
 			r.at = 0
 			r.rewinds++
 		}

@@ -68,7 +68,17 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	if len(want) != len(got) || want[len(want)-1].Y != got[len(got)-1].Y {
 		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])
 	}
-	s.contains(t, "back and forth")
+	s.contains(t, "back and forth", "space play again")
+	s.press("<")
+	s.contains(t, "‖ PAUSED", "28,500/100,000") // it would be at the end again at once
+	s.press(">", " ")
+	s.contains(t, "● RUN", "no evaluation yet")
+	s.clock = s.clock.Add(time.Minute)
+	s.Update(polled{})
+	s.press(" ")
+	s.contains(t, "● RUN", "no evaluation yet")
+	s.clock = s.clock.Add(time.Minute)
+	s.Update(polled{})
 	s.press("<")
 	if strings.Contains(s.View(), "back and forth") {
 		t.Error("a hint stays after its use")

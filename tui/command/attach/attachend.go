@@ -19,7 +19,7 @@ import (
 // showEnd shows the end of a run that a person was attached to until the person leaves, and then
 // does what the person wants next.
 func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
-	o, err := replay.Options(dir, replay.AtOnce)
+	o, err := replay.AtEnd(dir)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ var newcomerHints = []Hint{
 
 // replayHints are the hints for a person who watches a run of the past.
 var replayHints = []Hint{
-	{"later", "< >", "back and forth; ( and ) change the speed, space stops it"},
+	{"later", "< >", "back and forth; ( and ) change the speed, space stops it, and goes on"},
 	{"help", "?", "what every key does and every number means"},
 	{"quit", "q", "leave"},
 }
