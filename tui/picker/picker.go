@@ -227,6 +227,7 @@ func (p *Picker) digit(digit int) {
 	if !p.numeric() {
 		return
 	}
+	p.asksFor(p.Row)
 	number := p.Seed
 	if p.Row == pickSteps {
 		number = uint64(p.Steps)
@@ -306,12 +307,14 @@ func (p *Picker) find(row int, text string) error {
 		if err != nil {
 			return fmt.Errorf("%q is no seed: want a whole number from 0", text)
 		}
+		p.asksFor(row)
 		p.Seed = seed
 		return nil
 	}
 	if row == pickSteps {
 		steps, err := knob.ParseCount(text)
 		if text == "" || err == nil {
+			p.asksFor(row)
 			p.Steps = steps
 			return nil
 		}
@@ -330,18 +333,28 @@ func (p *Picker) find(row int, text string) error {
 	return nil
 }
 
-// answer chooses the i-th answer of a row. Another preset brings its own task, method, scale and
-// steps.
+// answer chooses the i-th answer of a row. Another preset brings its own task, method, observation,
+// scale and steps.
 func (p *Picker) answer(row, i int) {
 	if row == PickPreset && p.at[row] != i {
-		p.at[pickTask], p.at[pickMethod], p.at[pickScale], p.Steps = 0, 0, 0, 0
+		p.at[pickTask], p.at[pickMethod], p.at[pickObservation], p.at[pickScale], p.Steps = 0, 0, 0, 0, 0
 	}
+	p.asksFor(row)
 	p.at[row] = i
+}
+
+// asksFor leaves an earlier run if the answer of a row is about a new one; all but the device are,
+// which a resume takes too.
+func (p *Picker) asksFor(row int) {
+	if row != PickRecent && row != pickDevice {
+		p.at[PickRecent] = 0
+	}
 }
 
 // turn changes the answer of the row: a seed by one, steps by a factor of two.
 func (p *Picker) turn(by int) {
 	p.typing = false
+	p.asksFor(p.Row)
 	switch {
 	case p.Row == pickSeed && by > 0:
 		p.Seed++
