@@ -181,10 +181,14 @@ func nextRefit(c *config.Config, s *knob.Settings, step int) int {
 func (x *experiment) outlook() redo.Outlook {
 	m := x.first()
 	next := nextRefit(x.config, &x.Settings, x.Step)
+	first := next // the refit that makes the first D_syn, if there is none yet
+	if x.place.refitting() {
+		first = x.Step
+	}
 	return redo.Outlook{
 		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+1 < x.config.Steps,
 		Training: m.Enough(), FirstStep: x.config.StartSteps + 1,
-		NextRefit: next, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.Synthetic != nil && m.Synthetic.Len() > 0,
+		NextRefit: first, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.Synthetic != nil && m.Synthetic.Len() > 0,
 	}
 }
 

@@ -22,7 +22,7 @@ func (s *Steering) Apply(values map[string]knob.Value, when Urgency) tea.Cmd {
 	class := s.classOf(values)
 	cost, known := s.Cost(class)
 	switch {
-	case class == knob.ClassBatch || !s.Generated():
+	case class == knob.ClassBatch || !s.Generated() || s.underWay(values):
 		return s.Send(values, when, nil)
 	case known && cost < patience:
 		return s.Send(values, AtOnce, nil)
@@ -173,6 +173,25 @@ func (s *Steering) atNextRefit() string {
 		return "at the next refit, but the run ends before there is one, in " + format.Count(left) + " steps"
 	}
 	return "at the next refit, in " + format.Count(s.Snap.NextRefit) + " steps"
+}
+
+// underWay says whether the refit under way will use the values: its fit and its generation read each
+// knob as they begin.
+func (s *Steering) underWay(values map[string]knob.Value) bool {
+	class := s.classOf(values)
+	if s.Snap == nil || s.Ended() || class == knob.ClassBatch {
+		return false
+	}
+	_, scores := values["relevance"]
+	switch s.Phase() {
+	case knob.Encode:
+		return true
+	case knob.Score:
+		return !scores
+	case knob.Fit:
+		return class == knob.ClassGeneration
+	}
+	return false
 }
 
 // classOf is the most expensive class among changes.

@@ -52,7 +52,7 @@ func (s *Steering) Redo() tea.Cmd {
 // them.
 func (s *Steering) takeBack(verb string, last *history.Change, do func(now bool)) tea.Cmd {
 	cost, known := s.Cost(last.Class)
-	if last.Class == knob.ClassBatch || !s.Generated() || known && cost < patience {
+	if last.Class == knob.ClassBatch || !s.Generated() || s.underWay(map[string]knob.Value{last.Knob: last.From}) || known && cost < patience {
 		do(last.Now && last.Class != knob.ClassBatch)
 		return nil
 	}
