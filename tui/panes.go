@@ -55,7 +55,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.player = &player{Run: r, poll: m.poll}
 	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, m.charts.Inspecting, m.runs)
 	m.help = help.New(m, r.Theme, m.helpContents)
-	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, whatIf: m.whatIf, picking: func() bool { return m.picker != nil },
+	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, whatIf: m.whatIf, lessons: m.lessons, picking: func() bool { return m.picker != nil },
 		stopped: func() tea.Msg { return m.pictures.Suspend() },
 		closeAll: func() {
 			m.help.Close()

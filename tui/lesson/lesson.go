@@ -200,7 +200,7 @@ func (x *Lessons) carryOut(s presets.Step) error {
 		}
 	}
 	if s.Restore {
-		if err := x.putBack(); err != nil {
+		if err := x.PutBack(); err != nil {
 			return err
 		}
 	}
@@ -310,13 +310,10 @@ func (x *Lessons) Key(key string) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// leaveLesson ends a lesson, and asks what to do with the knobs that it has set.
-func (x *Lessons) leaveLesson() tea.Cmd {
+// Changes are the knobs that the lesson in progress has changed, with the values to put back.
+func (x *Lessons) Changes() []string {
 	l := x.Lesson
-	end := func() tea.Cmd {
-		x.Lesson = nil
-		x.DropStaged()
-		x.Relayout()
+	if l == nil {
 		return nil
 	}
 	var changed []string
@@ -326,12 +323,24 @@ func (x *Lessons) leaveLesson() tea.Cmd {
 		}
 		changed = append(changed, fmt.Sprintf("%s %s %s", x.KnobTitle(name), x.Theme.Glyphs.Arrow, pane.Readable(l.before[name])))
 	}
+	return changed
+}
+
+// leaveLesson ends a lesson, and asks what to do with the knobs that it has set.
+func (x *Lessons) leaveLesson() tea.Cmd {
+	end := func() tea.Cmd {
+		x.Lesson = nil
+		x.DropStaged()
+		x.Relayout()
+		return nil
+	}
+	changed := x.Changes()
 	if len(changed) == 0 || x.Ended() {
 		return end()
 	}
 	x.Question(&pane.Dialog{Title: "leave the lesson", Lines: []string{"It has changed knobs of this run."}, Choices: []pane.Choice{
 		{Key: "enter", Label: "put back " + strings.Join(changed, ", "), Action: func() tea.Cmd {
-			if err := x.putBack(); err != nil {
+			if err := x.PutBack(); err != nil {
 				return x.Report(err)
 			}
 			return end()
