@@ -89,6 +89,12 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	}
 	s.press("right")
 	s.contains(t, "this is a replay")
+	for _, key := range []string{"n", "f", "F", "z"} {
+		s.press("esc", key)
+		if said := s.steering.Message + s.told; s.entry != nil || said != "this is a replay: nothing can be changed; pgrlab --preset runs/x/config.toml runs it again" {
+			t.Errorf("%s: %q, and asks for a text: %v", key, said, s.entry != nil)
+		}
+	}
 	s.typeLine("ratio 0.1")
 	s.contains(t, "this is a replay")
 }

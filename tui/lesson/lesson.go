@@ -4,6 +4,7 @@
 package lesson
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -84,6 +85,10 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 		x.Tell("lessons steer a run, and this is a replay: pgrlab, then T")
 		return nil
 	}
+	if !x.MayDrive() {
+		x.Tell(pane.ErrWatchOnly.Error())
+		return nil
+	}
 	if x.Lab == nil || x.Ended() {
 		x.Tell("lessons need a run that goes on: pgrlab, then T")
 		return nil
@@ -118,10 +123,13 @@ func (x *Lessons) lessonFits(l presets.Lesson) error {
 
 // CommandLesson begins the lesson of the given name.
 func (x *Lessons) CommandLesson(name string) error {
-	if x.About.Replay {
-		return pane.ErrReplay
+	if err := x.Fixed(); err != nil {
+		return err
 	}
-	if x.Lab == nil || x.Ended() {
+	if x.Lab == nil || x.Snap == nil {
+		return errors.New("lesson: the run has not begun: wait for its first steps")
+	}
+	if x.Ended() {
 		return event.ErrEnded
 	}
 	for _, l := range presets.Lessons() {

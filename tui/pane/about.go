@@ -134,4 +134,4 @@ type Child struct {
 }
 
 // ErrReplay is the answer to every attempt to change a run that is over.
-var ErrReplay = errors.New("this is a replay: nothing can be changed; pgrlab --preset DIR/config.toml runs it again")
+var ErrReplay = errors.New("this is a replay: nothing can be changed")

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/shell"
 	"pgrlab/tui/history"
 	"pgrlab/tui/picture"
 	"pgrlab/tui/theme"
@@ -86,9 +87,32 @@ func (r *Run) Watching() bool {
 	return r.Driver != ""
 }
 
+// MayDrive says whether this screen drives or may take over.
+func (r *Run) MayDrive() bool { return r.About.Viewer == nil || r.About.Viewer.MayDrive() }
+
+// Fixed says why nothing can be changed at this screen, whatever its person does; nil: something can.
+func (r *Run) Fixed() error {
+	switch {
+	case r.About.Replay:
+		return fmt.Errorf("%w; pgrlab --preset %s/config.toml runs it again", ErrReplay, r.FolderWord())
+	case !r.MayDrive():
+		return ErrWatchOnly
+	}
+	return nil
+}
+
+// FolderWord is the run folder in a command to type; DIR if the person knows it better, or cannot
+// type commands where it is.
+func (r *Run) FolderWord() string {
+	if r.About.Folder == "" || !r.MayDrive() {
+		return "DIR"
+	}
+	return shell.Word(r.About.Folder)
+}
+
 // ErrNotDriving says why a screen that only watches cannot change anything.
 func (r *Run) ErrNotDriving() error {
-	if v := r.About.Viewer; v != nil && !v.MayDrive() {
+	if !r.MayDrive() {
 		return ErrWatchOnly
 	}
 	return fmt.Errorf("%s drives: D takes over", r.Driver)
@@ -100,7 +124,7 @@ func (r *Run) TakeControl() tea.Cmd {
 		r.Tell("this screen drives")
 		return nil
 	}
-	if !r.About.Viewer.MayDrive() {
+	if !r.MayDrive() {
 		r.Tell(ErrWatchOnly.Error())
 		return nil
 	}
@@ -117,7 +141,7 @@ func (r *Run) WatchingLine(w int) string {
 	hint := func(key, does string) string { return t.Key.On(key) + " " + t.Dim.On(does) }
 	start := t.Warn.On("watching: ") + r.Driver + t.Dim.On(" drives")
 	hints := []string{hint("D", "take over"), hint("?", "help"), hint("q", "leave")}
-	if !r.About.Viewer.MayDrive() {
+	if !r.MayDrive() {
 		hints = hints[1:]
 	}
 	return t.Spread(start, theme.Join(w-theme.Width(start)-2, "  ", hints...), w)

@@ -215,8 +215,8 @@ func (s *Steering) Wanted(name string) knob.Value {
 
 // Usable says whether a knob can be changed; if not it shows the reason under the knobs.
 func (s *Steering) Usable(k knob.Knob) bool {
-	if s.About.Replay {
-		s.Refuse(pane.ErrReplay.Error())
+	if err := s.Fixed(); err != nil {
+		s.Refuse(err.Error())
 		return false
 	}
 	if err := s.KnobUse(k); err != nil {

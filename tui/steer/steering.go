@@ -121,6 +121,10 @@ func (s *Steering) OpenNote() tea.Cmd {
 	if s.Lab == nil {
 		return nil
 	}
+	if err := s.Fixed(); err != nil { // before the person types a note that is lost
+		s.Refuse(err.Error())
+		return nil
+	}
 	s.Open(pane.NewEntry("note: ", "a line in the journal and a marker  enter write  esc cancel", func(text string) tea.Cmd { return s.WriteNote(text) }))
 	return nil
 }

@@ -16,6 +16,10 @@ import (
 // Undo takes the last change back, as a new change. If that costs time it asks first, and the
 // dialog says what undoing does not do.
 func (s *Steering) Undo() tea.Cmd {
+	if err := s.Fixed(); err != nil {
+		s.Refuse(err.Error())
+		return nil
+	}
 	if c := s.LastChange(); c != nil && c.State == history.Asked && c.At == 0 { // the person does not mean the change before it
 		s.Refuse("the last change is not applied yet")
 		return nil
@@ -35,6 +39,10 @@ func (s *Steering) Undo() tea.Cmd {
 
 // Redo repeats the change that was undone last, as a new change.
 func (s *Steering) Redo() tea.Cmd {
+	if err := s.Fixed(); err != nil {
+		s.Refuse(err.Error())
+		return nil
+	}
 	last := s.History.LastRedoable()
 	if last == nil || s.Lab == nil {
 		s.Refuse("nothing to redo: no change was undone")

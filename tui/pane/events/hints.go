@@ -25,11 +25,19 @@ var replayHints = []Hint{
 	{"quit", "q", "leave"},
 }
 
+// watchHints are the hints for a person who may only look.
+var watchHints = []Hint{
+	{"help", "?", "what every number means"},
+	{"quit", "q", "leave; the run goes on"},
+}
+
 // hints are the hints for a new user of this screen.
 func (p *Pane) hints() []Hint {
 	switch {
 	case p.About.Replay:
 		return replayHints
+	case !p.MayDrive():
+		return watchHints
 	case p.Ended():
 		return newcomerHints[1:] // there is nothing to change
 	}

@@ -65,8 +65,8 @@ func (p *Pane) CommandSet(text string) error {
 	if err != nil {
 		return err
 	}
-	if p.About.Replay {
-		return pane.ErrReplay
+	if err := p.Fixed(); err != nil {
+		return err
 	}
 	if p.Ended() {
 		return event.ErrEnded
@@ -91,6 +91,9 @@ func (p *Pane) CommandSet(text string) error {
 // CommandStage is "stage KNOB VALUE": it stages a value and goes to the pane.
 func (p *Pane) CommandStage(text string) error {
 	a, err := p.ParseAssignment(text)
+	if err == nil {
+		err = p.Fixed()
+	}
 	if err == nil {
 		p.choose(a.Knob)
 		p.Stage(a.Knob, a.Value)

@@ -33,6 +33,10 @@ const forkEvaluations = 5
 
 // OpenFork asks for the number of pairs with and without the staged changes.
 func (p *Pane) OpenFork() tea.Cmd {
+	if err := p.Fixed(); err != nil {
+		p.Tell(err.Error())
+		return nil
+	}
 	if len(p.Staged) == 0 {
 		p.Refuse("nothing is staged: f forks with what is staged and without, F with nothing changed")
 		return nil
@@ -92,15 +96,16 @@ func (p *Pane) childTime(steps int) time.Duration {
 
 // askPairs asks how many pairs to make, and says what they cost.
 func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd {
-	switch {
-	case p.About.Replay:
-		p.Tell(pane.ErrReplay.Error())
+	if err := p.Fixed(); err != nil {
+		p.Tell(err.Error())
 		return nil
+	}
+	switch {
 	case p.Watching():
 		p.Tell(p.ErrNotDriving().Error())
 		return nil
 	case p.About.Fork == nil:
-		p.Tell("forks are made where the run trains: pgrlab fork DIR --set KNOB=VALUE")
+		p.Tell("forks are made where the run trains: pgrlab fork " + p.FolderWord() + " --set KNOB=VALUE")
 		return nil
 	case p.Snap == nil || p.Lab == nil:
 		return nil
