@@ -145,6 +145,13 @@ type Terminal struct {
 	More func(within time.Duration) bool // whether there are keys to read, now or within a time; nil: unknown
 }
 
+// Look is everything about the terminal that the drawing of a screen without pictures depends on: its
+// size, its characters and its colours. Other variables, such as the language, leave it alone.
+func (t Terminal) Look() string {
+	r := theme.NewRenderer(io.Discard, environ(t.Environ))
+	return fmt.Sprint(t.Size, t.Characters, r.ColorProfile(), r.HasDarkBackground())
+}
+
 // DetachKey leaves a screen at once, whatever the lab does: ctrl+\.
 const DetachKey = 0x1c
 
