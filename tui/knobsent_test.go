@@ -26,3 +26,24 @@ func TestAValueIsScheduledBack(t *testing.T) {
 		t.Errorf("staged %v, utd %v", got, s.values()["utd"])
 	}
 }
+
+// z does not take back an older change because the last one is only planned; it says how to plan it
+// back.
+func TestAPlannedChangeIsNotUndone(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("ratio 0.75")
+	s.fake.advance(10)
+	s.typeLine("tau 0.1 @90000")
+	n := len(s.fake.commands)
+	s.press("z")
+	if len(s.fake.commands) != n {
+		t.Errorf("sent %+v", s.lastCommand())
+	}
+	if want := "the last change is planned for step 90,000: :tau 0.005 @90000 plans the present value for the same step; :undo N takes change N back"; s.steering.Message != want {
+		t.Errorf("%q, want %q", s.steering.Message, want)
+	}
+	s.typeLine("undo 1")
+	if c, ok := s.lastCommand().(event.Undo); !ok || c.ID != 1 {
+		t.Errorf("sent %+v", s.lastCommand())
+	}
+}

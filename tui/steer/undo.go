@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/tui/format"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
@@ -20,8 +21,13 @@ func (s *Steering) Undo() tea.Cmd {
 		s.Refuse(err.Error())
 		return nil
 	}
-	if c := s.LastChange(); c != nil && c.State == history.Asked && c.At == 0 { // the person does not mean the change before it
-		s.Refuse("the last change is not applied yet")
+	if c := s.LastChange(); c != nil && c.State == history.Asked { // the person does not mean the change before it
+		why := "the last change is not applied yet"
+		if c.At > 0 {
+			why = fmt.Sprintf("the last change is planned for step %s: :%s %s @%d plans the present value for the same step; :undo N takes change N back",
+				format.Count(c.At), c.Knob, s.Effective(c.Knob), c.At)
+		}
+		s.Refuse(why)
 		return nil
 	}
 	last := s.History.LastUndoable()
