@@ -58,7 +58,7 @@ var allowed = map[string][]string{
 	"tui/topic":       {},
 
 	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/history", "tui/query", "tui/theme", "core/config", "core/event", "core/printable", "core/shell"},
-	"tui/sshd":    {"tui", "tui/remote", "core/printable"},
+	"tui/sshd":    {"tui", "tui/remote", "core/printable", "core/shell"},
 	"tui/chart":   {},
 	"tui/picture": {},
 	"tui/query":   {"tui/picture"}, // the protocols that a terminal is asked about

@@ -290,8 +290,8 @@ func TestSettings(t *testing.T) {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	for text, want := range map[string]string{
-		"layuot = 'full'\n":             "line 1",
-		"theme = 'pink'\n":              `"pink"`,
+		"layuot = 'full'\n":             "line 1: there is no setting layuot",
+		"theme = 'pink'\n":              `theme is "pink": want one of auto, dark, light`,
 		"[keys]\nundo = ['ctrl+a']\n":   "terminals keep",
 		"[keys]\nundo = ['?']\n":        "that is help",
 		"[keys]\nfly = ['u']\n":         `no command "fly"`,
