@@ -205,13 +205,19 @@ func (p *plain) typed(line string) tea.Cmd {
 // fill takes a line for the open text entry; an empty one takes the text that it proposes.
 func (p *plain) fill(line string) tea.Cmd {
 	e := p.entry
-	p.entry = nil
 	switch {
 	case pane.Escapes(line):
+		p.entry = nil
 		return nil
 	case line == "":
 		line = e.Text()
 	}
+	if e.Refuses(line) {
+		fmt.Fprintln(p.out, e.Wrong())
+		p.entered = nil // it is asked again
+		return nil
+	}
+	p.entry = nil
 	return e.Submit(line)
 }
 

@@ -68,20 +68,20 @@ func (s *Steering) ApplyAt() tea.Cmd {
 		s.Refuse("nothing is staged: change a value first")
 		return nil
 	}
-	e := pane.NewEntry("apply "+s.StagedText()+" after step: ", "typing replaces it  enter set  esc cancel", func(text string) tea.Cmd {
-		at, err := knob.ParsePosition(text)
+	var at knob.Position
+	e := pane.NewEntry("apply "+s.StagedText()+" after step: ", "typing replaces it  enter set  esc cancel", func(string) tea.Cmd {
+		return s.Send(s.Staged, WhenDue, &at)
+	})
+	e.Check = func(text string) (err error) {
+		at, err = knob.ParsePosition(text)
 		if err == nil && at.Before(knob.After(s.Snap.Step)) {
 			err = fmt.Errorf("step %s has passed: the run is at %s", format.Count(at.Step), format.Count(s.Snap.Step))
 		}
 		if err == nil && at.Step > s.Snap.Steps {
 			err = fmt.Errorf("step %s is after the end: the run has %s", format.Count(at.Step), format.Count(s.Snap.Steps))
 		}
-		if err != nil {
-			s.Refuse(err.Error())
-			return nil
-		}
-		return s.Send(s.Staged, WhenDue, &at)
-	})
+		return err
+	}
 	e.Propose(fmt.Sprint((s.Snap.Step/1000 + 1) * 1000))
 	s.Open(e)
 	return nil

@@ -33,14 +33,18 @@ func (p *Pane) edit() tea.Cmd {
 		if text == "" {
 			return nil
 		}
-		v, err := k.Parse(text)
-		if err != nil {
-			p.Refuse(err.Error())
-			return nil
+		if v, err := k.Parse(text); err == nil {
+			p.Stage(k, v)
 		}
-		p.Stage(k, v)
 		return nil
 	})
+	e.Check = func(text string) error {
+		if text == "" {
+			return nil
+		}
+		_, err := k.Parse(text)
+		return err
+	}
 	if p.Visible(pane.Knobs) {
 		e.Pane = pane.Knobs
 	}

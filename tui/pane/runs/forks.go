@@ -150,17 +150,19 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 
 // askForkSteps asks how many env steps a child makes, and then for the number of pairs.
 func (p *Pane) askForkSteps(title string, plan pane.ForkPlan, about string) tea.Cmd {
-	e := pane.NewEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(text string) tea.Cmd {
+	e := pane.NewEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(string) tea.Cmd {
+		return p.askPairs(title, plan, about)
+	})
+	e.Check = func(text string) error {
 		steps, err := knob.ParseCount(text)
 		if every := max(1, p.About.Config.Evaluation.Every); err == nil && steps < every {
 			err = fmt.Errorf("%s steps are too few: a child is evaluated every %s", format.Count(steps), format.Count(every))
 		}
-		if err != nil {
-			return p.Report(fmt.Errorf("fork: %w", err))
+		if err == nil {
+			plan.Steps = steps
 		}
-		plan.Steps = steps
-		return p.askPairs(title, plan, about)
-	})
+		return err
+	}
 	e.Propose(strconv.Itoa(plan.Steps))
 	p.Open(e)
 	return nil
