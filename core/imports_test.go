@@ -26,12 +26,12 @@ var allowed = map[string][]string{
 
 	// The commands come first, and below them the packages that they share. Of the whole screen,
 	// only session starts runs, with core/lab; the others look at runs on disk.
-	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/offline", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable"},
-	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/sshd", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/sweep/slurm", "core/printable"},
-	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run"},
-	"tui/command/forks":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/checkpoint", "core/run"},
+	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/offline", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable", "core/shell"},
+	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/sshd", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/sweep/slurm", "core/printable", "core/shell"},
+	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run", "core/shell"},
+	"tui/command/forks":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/checkpoint", "core/run", "core/shell"},
 	"tui/command/sweep":    {"tui", "tui/command/results", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run"}, // tui: settings
-	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/policy", "core/report", "core/run", "core/task", "core/printable"},
+	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/policy", "core/report", "core/run", "core/task", "core/printable", "core/shell"},
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/config", "core/run"},
 	"tui/command/watch":    {"tui", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/run", "core/printable"},
 	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
@@ -45,9 +45,9 @@ var allowed = map[string][]string{
 	"tui/command/licence/gen": {"tui/command/licence"},
 
 	// A pane imports no other pane, and of the screen only what all panes see.
-	"tui/pane/...":    {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob"},
+	"tui/pane/...":    {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob", "core/shell"},
 	"tui/pane/whatif": {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"}, // run: its numbers
-	"tui/pane":        {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif"},
+	"tui/pane":        {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif", "core/shell"},
 	"tui/steer":       {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
 	"tui/history":     {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/lesson":      {"tui/steer", "tui/pane", "tui/history", "tui/theme", "tui/format", "presets", "core/event", "core/knob"},
@@ -57,8 +57,8 @@ var allowed = map[string][]string{
 	"tui/format":      {},
 	"tui/topic":       {},
 
-	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/history", "tui/query", "tui/theme", "core/config", "core/event", "core/printable"},
-	"tui/sshd":    {"tui", "tui/remote", "core/printable"},
+	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/history", "tui/query", "tui/theme", "core/config", "core/event", "core/printable", "core/shell"},
+	"tui/sshd":    {"tui", "tui/remote", "core/printable", "core/shell"},
 	"tui/chart":   {},
 	"tui/picture": {},
 	"tui/query":   {"tui/picture"}, // the protocols that a terminal is asked about
@@ -91,10 +91,11 @@ var allowed = map[string][]string{
 	"core/generative":     {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":       {"core/replay"},
 	"core/replay":         {"core/rng"},
-	"core/run":            {"core/run/files", "core/printable"}, // lines of journals are cleaned where they are read
+	"core/run":            {"core/run/files", "core/printable", "core/shell"}, // lines of journals are cleaned where they are read
 	"core/run/files":      {},
 	"core/rng":            {},
 	"core/spelling":       {},
+	"core/shell":          {}, // whoever says what to type
 	"core/table":          {}, // configurations with tables of parts that register themselves
 	"core/printable":      {}, // whoever reads or shows what others wrote
 

@@ -142,7 +142,7 @@ func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 		m.Touch(topic.Staged)
 		m.Changed()
 	}()
-	if e.ReplaceProposed(msg) {
+	if e.Changes(); e.ReplaceProposed(msg) {
 		return nil
 	}
 	if msg.Paste {
@@ -154,11 +154,14 @@ func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 	case pane.Escapes(name):
 		m.entry = nil
 	case name == "enter":
-		m.entry = nil
 		text := strings.TrimSpace(e.Text())
 		if c := e.Candidates(); e.Chosen >= 0 && e.Chosen < len(c) {
 			text = strings.TrimSpace(c[e.Chosen].Text)
 		}
+		if e.Refuses(text) {
+			return nil
+		}
+		m.entry = nil
 		return e.Submit(text)
 	case name == "tab":
 		e.CompleteText()

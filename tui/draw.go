@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -22,10 +23,7 @@ func (m *Model) draw() []string {
 	case m.Lab == nil || m.Snap == nil:
 		lines = m.startingView()
 	case m.layout.kind == oneLine:
-		lines = []string{m.headline.short(m.w)}
-		if m.lessons.Given() && m.h > 2 {
-			lines = append(lines, m.lessons.In(m.w, m.h-1)...)
-		}
+		lines = m.short()
 	default:
 		lines = m.dashboard()
 	}
@@ -46,6 +44,24 @@ func (m *Model) draw() []string {
 		for i := range lines {
 			lines[i] = theme.ASCIIOnly(lines[i])
 		}
+	}
+	return lines
+}
+
+// short is the screen where there is no room for panes: the run in one line, and below it what is
+// typed or was answered, and the lesson. A single line shows what is typed.
+func (m *Model) short() []string {
+	lines := []string{m.headline.short(m.w)}
+	switch said := cmp.Or(m.told, m.steering.Message); {
+	case m.entry != nil && m.h < 2:
+		return []string{m.entry.Line(m.Theme, m.w)}
+	case m.entry != nil:
+		lines = append(lines, m.entry.Line(m.Theme, m.w))
+	case said != "" && m.h > 1:
+		lines = append(lines, theme.WrapStyled(said, m.w)...)
+	}
+	if m.lessons.Given() && m.h > 1+len(lines) {
+		lines = append(lines, m.lessons.In(m.w, m.h-len(lines))...)
 	}
 	return lines
 }

@@ -45,8 +45,13 @@ func (m *Model) otherKind() pane.RunKind {
 
 // doing is what a key does at present.
 func (m *Model) doing(b pane.Binding) string {
-	if b.Name == "pause" && m.Paused() {
+	switch {
+	case b.Name == "pause" && m.Paused():
 		return "resume"
+	case b.Name == "pause" && m.Ended(): // only a replay has the key then
+		return "play again"
+	case b.Name == "quit" && m.About.Picked:
+		return "to the runs"
 	}
 	return b.Does
 }

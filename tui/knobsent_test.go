@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"pgrlab/core/event"
@@ -62,5 +63,52 @@ func TestAValueIsScheduledBack(t *testing.T) {
 	s.press("enter")
 	if got := s.steering.Staged; len(got) != 1 || got["tau"] != knob.Number(0.1) || s.values()["utd"].Number != 3 {
 		t.Errorf("staged %v, utd %v", got, s.values()["utd"])
+	}
+}
+
+// A text that is refused stays, with the reason beside it, until it is right.
+func TestARefusedTextStays(t *testing.T) {
+	for _, size := range [][2]int{{160, 45}, {80, 24}, {40, 10}} {
+		s := running(t, size[0], size[1], 24_000)
+		s.press("down", "e", "1", "1", "enter")
+		if s.contains(t, "guidance: 11 is out"); s.entry == nil || s.entry.Text() != "11" {
+			t.Fatalf("the entry is %+v", s.entry)
+		}
+		s.press("backspace")
+		if strings.Contains(s.View(), "11 is out") {
+			t.Error("the reason stays after a correction")
+		}
+		if s.press("enter"); s.steering.Staged["guidance"].Number != 1 || s.entry != nil {
+			t.Errorf("staged %v", s.steering.Staged)
+		}
+		s.press("@", "5", "enter")
+		if s.contains(t, "step 5 has passed"); s.entry == nil {
+			t.Fatal("the step was taken")
+		}
+		s.press("backspace", "3", "0", "0", "0", "0", "enter")
+		if c, ok := s.lastCommand().(event.SetKnob); !ok || c.At == nil || c.At.Step != 30_000 || c.Value != "1" {
+			t.Errorf("sent %+v", s.lastCommand())
+		}
+	}
+}
+
+// z does not take back an older change because the last one is only planned; it says how to plan it
+// back.
+func TestAPlannedChangeIsNotUndone(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("ratio 0.75")
+	s.fake.advance(10)
+	s.typeLine("tau 0.1 @90000")
+	n := len(s.fake.commands)
+	s.press("z")
+	if len(s.fake.commands) != n {
+		t.Errorf("sent %+v", s.lastCommand())
+	}
+	if want := "the last change is planned for step 90,000: :tau 0.005 @90000 plans the present value for the same step; :undo N takes change N back"; s.steering.Message != want {
+		t.Errorf("%q, want %q", s.steering.Message, want)
+	}
+	s.typeLine("undo 1")
+	if c, ok := s.lastCommand().(event.Undo); !ok || c.ID != 1 {
+		t.Errorf("sent %+v", s.lastCommand())
 	}
 }

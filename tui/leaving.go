@@ -2,12 +2,14 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
 	"pgrlab/tui/format"
+	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/runs"
 	"pgrlab/tui/pane/whatif"
@@ -26,6 +28,7 @@ type leaving struct {
 	steering *steer.Steering
 	runs     *runs.Pane
 	whatIf   *whatif.Pane
+	lessons  *lesson.Lessons
 	picking  func() bool // whether the first screen is open
 	closeAll func()      // closes help and text entry
 	stopped  tea.Cmd     // stops this process for its shell
@@ -60,6 +63,9 @@ func (l *leaving) openQuit() tea.Cmd {
 	if l.About.Ended {
 		return l.askWhatNext()
 	}
+	if l.About.Picked {
+		l.next = FirstScreenRequested
+	}
 	if l.Ended() || l.About.Replay || l.picking() || l.Watching() {
 		return l.leave()
 	}
@@ -73,26 +79,38 @@ func (l *leaving) openQuit() tea.Cmd {
 	if l.About.Folder != "" {
 		lines = append(lines, "run folder  "+l.About.Folder)
 	}
-	label := "leave it training (or ctrl+z); pgrlab attach brings it back"
+	leave, stop := "leave it training (or ctrl+z); pgrlab attach brings it back", "stop and save"
 	if l.About.Remote {
-		label = "leave it training; pgrlab attach brings the screen back"
+		leave = "leave it training; pgrlab attach brings the screen back"
 	}
-	d := &pane.Dialog{Title: "quit", Lines: lines, Choices: []pane.Choice{
-		{Key: "d", Label: label, Action: l.detach},
-		{Key: "s", Label: "stop and save", Action: l.stop},
-	}}
 	if lost != "" && l.About.Remote {
-		d.Choices[1].Label += "; the what-if ends with it"
+		stop += "; the what-if ends with it"
 	} else if lost != "" {
-		d.Lines = append(d.Lines, lost)
+		lines = append(lines, lost)
 	}
 	if children > 0 {
-		d.Choices[1].Label += fmt.Sprintf("; its forks, %s, go on", format.Counted(children, "child", "children"))
+		stop += fmt.Sprintf("; its forks, %s, go on", format.Counted(children, "child", "children"))
+	}
+	d := &pane.Dialog{Title: "quit", Lines: lines}
+	if changed := l.lessons.Changes(); len(changed) > 0 { // another screen does not know what to put back
+		d.Lines = append(d.Lines, "The lesson ends with this screen, and has changed knobs of this run.")
+		d.Choices = append(d.Choices, pane.Choice{Key: "b", Label: "put back " + strings.Join(changed, ", ") + ", and leave it training", Action: l.detachAsBefore})
+	}
+	d.Choices = append(d.Choices, pane.Choice{Key: "d", Label: leave, Action: l.detach}, pane.Choice{Key: "s", Label: stop, Action: l.stop})
+	if children > 0 {
 		d.Choices = append(d.Choices, pane.Choice{Key: "a", Label: "stop and save all of them", Action: l.stopAllOf})
 	}
 	d.Choices = append(d.Choices, pane.Choice{Key: "esc", Label: "cancel", Action: nil})
 	l.Question(d)
 	return nil
+}
+
+// detachAsBefore leaves the run training with the knobs that it had before the lesson.
+func (l *leaving) detachAsBefore() tea.Cmd {
+	if err := l.lessons.PutBack(); err != nil {
+		return l.Report(err)
+	}
+	return l.detach()
 }
 
 // askForChildren asks what to do with the children of a run that is over.

@@ -217,6 +217,31 @@ func TestLeavingALessonAsksAboutItsKnobs(t *testing.T) {
 	}
 }
 
+// Who leaves the run during a lesson is told what it has changed, and can put it back.
+func TestLeavingDuringALesson(t *testing.T) {
+	for key, want := range map[string]float64{"b": 0.5, "d": 0.875} {
+		s := running(t, 80, 24, 24_000)
+		s.typeLine("lesson guidance")
+		s.press("q")
+		if strings.Contains(s.View(), "put back") {
+			t.Errorf("a lesson that has changed nothing:\n%s", s.View())
+		}
+		s.press("esc")
+		s.lessons.Lesson.Steps = []presets.Step{{Say: "r", Set: []string{"ratio=0.875"}, Wait: &presets.Wait{For: "evaluated"}}}
+		s.lessons.Lesson.At = 0
+		s.press("enter")
+		if got := s.values()["ratio"].Number; got != 0.875 {
+			t.Fatalf("the lesson sets r to %g", got)
+		}
+		s.press("q")
+		s.contains(t, "put back r ratio → 0.5, and leave it training")
+		s.press(key)
+		if got := s.values()["ratio"].Number; got != want || !s.quit {
+			t.Errorf("%s leaves r = %g, want %g; left: %v", key, got, want, s.quit)
+		}
+	}
+}
+
 func TestLessonsAreRefusedWhereTheyCannotWork(t *testing.T) {
 	s := newScreen(t, 80, 24, func(o *Options) {
 		o.Config.Method, o.Config.Generator.Kind, o.Config.Generator.Conditional = "sac", config.GeneratorNone, false

@@ -150,6 +150,36 @@ func (v *driven) Driver() string { return v.by }
 func (v *driven) MayDrive() bool { return true }
 func (v *driven) Take()          { v.by = "" }
 
+// looking is a viewer that never drives.
+type looking struct{ driven }
+
+func (v *looking) MayDrive() bool { return false }
+
+// A screen that may only look offers nothing else, and refuses before it asks.
+func TestAScreenThatMayOnlyLook(t *testing.T) {
+	s := with(t, func(f *fakeLab) pane.Lab { return f }, func(o *Options) { o.Viewer = &looking{driven{"ana"}} })
+	s.contains(t, "q     leave; the run goes on")
+	for _, keys := range [][]string{{"down", "right"}, {"n"}, {"f"}, {"F"}, {"z"}, {"T"}, {"e"}} {
+		s.press(keys...)
+		s.contains(t, "this screen may look, not change anything")
+		if s.dialog != nil || s.entry != nil || len(s.steering.Staged) > 0 {
+			t.Errorf("%v asks: %v, %v, staged %v", keys, s.dialog, s.entry, s.steering.Staged)
+		}
+		s.press("esc")
+	}
+	for _, line := range []string{"F td", "stage guidance 3", "lesson guidance"} {
+		s.typeLine(line)
+		s.contains(t, "this screen may look, not change anything")
+		if s.dialog != nil || len(s.steering.Staged) > 0 || s.lessons.Given() {
+			t.Errorf("%s asks: %v, staged %v", line, s.dialog, s.steering.Staged)
+		}
+	}
+	s.press("?")
+	if view := s.View(); strings.Contains(view, "to change ω") || !strings.Contains(strings.Join(s.help.Lines(200), "\n"), "to get out: press q; the run goes on") {
+		t.Error(view)
+	}
+}
+
 // A screen that does not drive asks for no previews, and says so until it drives.
 func TestPreviewOfAWatchingScreen(t *testing.T) {
 	s := with(t, func(f *fakeLab) pane.Lab { return f }, func(o *Options) { o.Viewer = &driven{"ana"} })

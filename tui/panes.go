@@ -55,7 +55,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 	m.player = &player{Run: r, poll: m.poll}
 	m.lessons = lesson.New(m.steering, m.lookAt, m.knobs.CommandStage, m.charts.Inspecting, m.runs)
 	m.help = help.New(m, r.Theme, m.helpContents)
-	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, whatIf: m.whatIf, picking: func() bool { return m.picker != nil },
+	m.leaving = &leaving{Run: r, steering: m.steering, runs: m.runs, whatIf: m.whatIf, lessons: m.lessons, picking: func() bool { return m.picker != nil },
 		stopped: func() tea.Msg { return m.pictures.Suspend() },
 		closeAll: func() {
 			m.help.Close()
@@ -92,7 +92,10 @@ func (m *Model) table() []pane.Pane {
 
 // helpContents is what the help explains at present.
 func (m *Model) helpContents() help.Contents {
-	c := help.Contents{Keys: m.palette.keys, Focus: m.focus, Verbs: m.palette.verbs, Knobs: m.KnobList, Numbers: help.Definitions}
+	c := help.Contents{Short: help.InShort, Keys: m.palette.keys, Focus: m.focus, Verbs: m.palette.verbs, Knobs: m.KnobList, Numbers: help.Definitions}
+	if !m.MayDrive() {
+		c.Short = help.InShortToLook
+	}
 	if m.picker != nil {
 		c.Here = m.picker.Keys()
 	}

@@ -213,6 +213,31 @@ func TestMarkersOfChangesAndNotes(t *testing.T) {
 	s.fake.advance(6_000)
 	s.press("tab", "K", "K")
 	s.contains(t, "▲1 ", "▲a drifting", "#1 r 0.5→0.75 in force at step 24,001")
+	s.press("J")
+	s.contains(t, "note a, drifting, at step 26,000") // a note is in force nowhere
+	s.typeLine("goto a")
+	s.contains(t, "note a, drifting, at step 26,000")
+	s.typeLine("goto 1")
+	s.contains(t, "#1 r 0.5→0.75 in force at step 24,001")
+}
+
+// Where there is no room for panes, what is typed and what is answered stand below the run.
+func TestTypingOnATinyScreen(t *testing.T) {
+	for _, h := range []int{1, 2, 8} {
+		s := running(t, 38, h, 24_000)
+		s.press("n", "h", "i")
+		s.contains(t, "note: hi")
+		s.press("enter")
+		if h > 1 {
+			s.contains(t, "RUN", "noted")
+		}
+		s.press(" ", "T", "esc")
+		s.typeLine("ratio 7")
+		if h > 1 {
+			s.contains(t, "out of range")
+		}
+		exact(t, "tiny", s.View(), 38, h)
+	}
 }
 
 func TestCheckpointKey(t *testing.T) {
@@ -272,8 +297,8 @@ func TestSettings(t *testing.T) {
 		t.Fatalf("%+v, %v", again, err)
 	}
 	for text, want := range map[string]string{
-		"layuot = 'full'\n":             "line 1",
-		"theme = 'pink'\n":              `"pink"`,
+		"layuot = 'full'\n":             "line 1: there is no setting layuot",
+		"theme = 'pink'\n":              `theme is "pink": want one of auto, dark, light`,
 		"[keys]\nundo = ['ctrl+a']\n":   "terminals keep",
 		"[keys]\nundo = ['?']\n":        "that is help",
 		"[keys]\nfly = ['u']\n":         `no command "fly"`,

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -285,5 +286,75 @@ func TestPickingPixels(t *testing.T) {
 	s.press("right")
 	if last := asked[len(asked)-1]; last.Observation != "" {
 		t.Errorf("%+v is asked for, not what the preset says", last)
+	}
+}
+
+// An earlier run that was chosen on the first screen leads back there.
+func TestAnEarlierRunLeadsBack(t *testing.T) {
+	s := newPickerScreen(t, 100, 30)
+	s.picker.Recent = []picker.Recent{{Dir: "runs/first", What: "redq on cartpole-swingup", Config: fakeConfig()}}
+	s.options.Picker.Open = func(p picker.Picks) (Options, error) {
+		return Options{About: pane.About{Config: fakeConfig(), Replay: true}, Start: func() (pane.Lab, error) {
+			r, err := NewReplay(fakeConfig(), "runs/first", s.fake.Events(0), 60, s.Now)
+			r.End()
+			return r, err
+		}}, nil
+	}
+	s.fake.advance(2000)
+	o, err := s.options.Picker.Open(picker.Picks{})
+	_, cmd := s.Update(picked{o, err})
+	s.Update(cmd())
+	s.contains(t, "■ STOPPED REPLAY ×60", "q to the runs")
+	s.press("<")
+	s.contains(t, "‖ PAUSED REPLAY")
+	s.press("q")
+	if o, err := s.outcome(func() bool { return false }, t.Context(), nil, io.Discard); !s.quit || o != FirstScreenRequested || err != nil {
+		t.Errorf("q leads to %v, %v", o, err)
+	}
+}
+
+// A question that is answered while an earlier run is chosen is about a new run; the device may be that
+// of a resume.
+func TestAnAnswerLeavesTheEarlierRun(t *testing.T) {
+	for row, key := range map[int]string{1: "right", 2: "left", 3: "right", 5: "right", 6: "5"} {
+		s := newPickerScreen(t, 80, 24)
+		s.picker.Observations = []picker.Item{{Name: "state"}, {Name: "pixels"}}
+		earlier := fakePixels()
+		s.picker.Recent = []picker.Recent{{Dir: "runs/first", What: "pixels", Config: earlier}}
+		s.picker.Row = picker.PickRecent
+		s.press("right")
+		if p := s.picker.Picks(); p.Reopen != "runs/first" || !strings.Contains(s.View(), "  observation      pixels") {
+			t.Fatalf("%+v:\n%s", p, s.View())
+		}
+		s.picker.Row = row
+		s.press(key)
+		if p := s.picker.Picks(); p.Reopen != "" {
+			t.Errorf("row %d: %+v", row, p)
+		}
+	}
+	s := newPickerScreen(t, 80, 24)
+	s.picker.Observations = []picker.Item{{Name: "state"}, {Name: "pixels"}}
+	s.picker.Presets = append(s.picker.Presets, picker.Item{Name: "other"})
+	s.picker.Devices = append(s.picker.Devices, picker.Item{Name: "cuda"})
+	s.picker.Recent = []picker.Recent{{Dir: "runs/first", Config: fakeConfig()}}
+	s.picker.Row = picker.PickRecent
+	s.press("right", "up", "right")
+	if p := s.picker.Picks(); p.Reopen == "" || p.Device != "cuda" || !strings.Contains(s.View(), "←→ cuda") {
+		t.Errorf("%+v:\n%s", p, s.View())
+	}
+	s.picker.Row = 3
+	s.press("right", "right")
+	s.picker.Row = picker.PickPreset
+	s.press("right")
+	if p := s.picker.Picks(); p.Observation != "" {
+		t.Errorf("with another preset the agent observes %q", p.Observation)
+	}
+}
+
+// However narrow the first screen is, it says how to leave it.
+func TestTheFirstScreenSaysHowToLeave(t *testing.T) {
+	for _, w := range []int{40, 60, 80, 120} {
+		s := newPickerScreen(t, w, 24)
+		s.contains(t, "enter start", "? help   q quit")
 	}
 }

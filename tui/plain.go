@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -56,7 +56,8 @@ type teaching struct {
 
 // runPlain shows a run as lines until the input ends, a command leaves or ctx ends. A run has begun
 // before the end of its input leaves it, and a replay from a pipe or file goes on to its own end.
-func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outcome, error) {
+// A panic ends the lines with an error, not the run.
+func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (outcome Outcome, err error) {
 	out = printable.NewWriter(out)
 	r := lipgloss.NewRenderer(out)
 	r.SetColorProfile(termenv.Ascii)
@@ -67,12 +68,22 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 	}
 	p.w, p.h = 200, 50
 	p.Relayout()
+	defer func() {
+		if r := recover(); r != nil {
+			outcome, err = Failed, p.fell(&panicError{value: r, stack: debug.Stack()})
+		}
+	}()
+	return p.talk(ctx, in)
+}
+
+// talk takes lines and writes what happens.
+func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 	messages := make(chan tea.Msg, 16)
 	p.do(ctx, p.start(), messages)
 	lines := readLines(ctx, in)
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
-	fmt.Fprintln(out, "pgrlab, one line per event. Type help, status, guidance 3, runs, lesson guidance, note TEXT, quit.")
+	fmt.Fprintln(p.out, "pgrlab, one line per event. Type help, status, guidance 3, runs, lesson guidance, note TEXT, quit.")
 	for !p.quit {
 		if p.alone && p.leavable() {
 			return HungUp, nil
@@ -80,7 +91,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (Outc
 		select {
 		case <-ctx.Done():
 			return Cancelled, nil
-		case <-o.Leave:
+		case <-p.options.Leave:
 			p.do(ctx, p.leaving.suspend(), messages)
 		case line, open := <-lines:
 			if !open {
@@ -194,13 +205,19 @@ func (p *plain) typed(line string) tea.Cmd {
 // fill takes a line for the open text entry; an empty one takes the text that it proposes.
 func (p *plain) fill(line string) tea.Cmd {
 	e := p.entry
-	p.entry = nil
 	switch {
 	case pane.Escapes(line):
+		p.entry = nil
 		return nil
 	case line == "":
 		line = e.Text()
 	}
+	if e.Refuses(line) {
+		fmt.Fprintln(p.out, e.Wrong())
+		p.entered = nil // it is asked again
+		return nil
+	}
+	p.entry = nil
 	return e.Submit(line)
 }
 
@@ -222,44 +239,6 @@ func (p *plain) inform(line string) bool {
 		return false
 	}
 	return true
-}
-
-// spoken are words for the keys that answer questions, the recommended one first.
-var spoken = []struct {
-	key   string
-	words []string
-}{{"enter", []string{"yes", "apply", ""}}, {"!", []string{"now"}}, {"esc", []string{"no", "drop", "cancel"}}}
-
-// meant is the key that a line stands for as the answer to a question.
-func meant(d *pane.Dialog, line string) (key string, is bool) {
-	if d.Has(line) {
-		return line, true
-	}
-	for _, s := range spoken {
-		if slices.Contains(s.words, line) && d.Has(s.key) {
-			return s.key, true
-		}
-	}
-	return "", false
-}
-
-// spelled lists the answers that may be typed.
-func spelled(d *pane.Dialog) string {
-	var all []string
-	for _, c := range d.Choices {
-		all = append(all, "type "+typed(c))
-	}
-	return strings.Join(all, ", ")
-}
-
-// typed is what to type for an answer: a word, if its key has one.
-func typed(c pane.Choice) string {
-	for _, s := range spoken {
-		if s.key == c.Key {
-			return s.words[0] + " or " + c.Key
-		}
-	}
-	return c.Key
 }
 
 // lines writes lines without the spaces at their ends.

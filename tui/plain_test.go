@@ -217,6 +217,54 @@ func TestPlainWithoutInput(t *testing.T) {
 	}
 }
 
+// While a run starts, every command has an answer or none; it does not end the program.
+func TestPlainBeforeTheFirstSnapshot(t *testing.T) {
+	names := []string{"esc"}
+	m := New(Options{})
+	for _, b := range m.palette.keys {
+		names = append(names, b.Name)
+	}
+	for _, v := range m.palette.verbs {
+		if v.Name != "detach" {
+			names = append(names, v.Name)
+		}
+	}
+	var typed strings.Builder
+	for _, name := range names {
+		for _, argument := range []string{"", " guidance 3", " 3", " ratio"} {
+			typed.WriteString(name + argument + "\nesc\n")
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var out bytes.Buffer
+		outcome, err := runPlain(ctx, Options{About: pane.About{Config: fakeConfig()}, Start: func() (pane.Lab, error) {
+			time.Sleep(time.Hour)
+			return newFake(), nil
+		}}, strings.NewReader("runs\nstatus\nstage guidance 3\nstage relevance td\napply\nnow\n"+typed.String()+"runs\n"), &out)
+		if err != nil || !strings.Contains(out.String(), "STARTING") || !strings.Contains(out.String(), "at the first refit") {
+			t.Errorf("%v, %v:\n%s", outcome, err, out.String())
+		}
+	})
+}
+
+// brokenLab is a lab whose screen fails.
+type brokenLab struct{ *fakeLab }
+
+func (brokenLab) Snapshot() *event.Snapshot { panic("no snapshot") }
+
+// A panic ends the lines with an error that says where the stack is, and the caller goes on with
+// the run.
+func TestPlainPanics(t *testing.T) {
+	var out bytes.Buffer
+	about := pane.About{Config: fakeConfig(), Folder: t.TempDir()}
+	outcome, err := runPlain(t.Context(), Options{About: about, Start: func() (pane.Lab, error) { return brokenLab{newFake()}, nil }}, strings.NewReader(""), &out)
+	if outcome != Failed || err == nil || !strings.Contains(err.Error(), "panic: no snapshot; the stack is in "+about.Folder) {
+		t.Errorf("%v, %v", outcome, err)
+	}
+}
+
 func TestGoldenPlain(t *testing.T) {
 	f := newFake()
 	f.advance(24_000)

@@ -19,6 +19,8 @@ func TestPlainAsksForText(t *testing.T) {
 	k.say("s", "env steps a child: (type it, an empty line for 5000, or esc)")
 	k.say("status", "running: After 24,000")
 	k.say("", "env steps a child: (type it")
+	k.say("20", "20 steps are too few: a child is evaluated every 1,000")
+	k.say("", "env steps a child: (type it")
 	k.say("2000", "2,000 env steps a child")
 	k.say("s", "env steps a child: (type it, an empty line for 2000, or esc)")
 	k.say("esc", "")

@@ -6,9 +6,35 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/steer"
 )
+
+// What a refit under way will use is not announced for the next one, and needs no question.
+func TestStagedDuringARefit(t *testing.T) {
+	for _, steps := range []int{2500, 24_000} {
+		for _, c := range []struct {
+			phase knob.Phase
+			stage string
+			want  string
+		}{
+			{knob.Fit, "guidance 3", "with the refit under way"}, {knob.Score, "generator_steps 2k", "with the refit under way"},
+			{knob.Fit, "generator_steps 2k", "at the next refit"}, {knob.Score, "relevance td", "at the next refit"}, {knob.Generate, "guidance 3", ""},
+		} {
+			s := running(t, 160, 45, steps)
+			s.fake.setPhase(c.phase, 100, 1000)
+			s.Update(polled{})
+			s.typeLine("stage " + c.stage)
+			if got := s.steering.StagedEffect(); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "under way") {
+				t.Errorf("at step %d, phase %s, %s: %s", steps, c.phase, c.stage, got)
+			}
+			if s.press("enter"); c.want == "with the refit under way" && (s.dialog != nil || len(s.steering.Staged) > 0) {
+				t.Errorf("at step %d, phase %s: asks about %s", steps, c.phase, c.stage)
+			}
+		}
+	}
+}
 
 func TestPreviewIsAskedForAndShown(t *testing.T) {
 	s := running(t, 160, 45, 24_000)

@@ -65,19 +65,30 @@ func (r *Replay) count() int {
 	return sort.Search(len(r.all), func(i int) bool { return r.all[i].Wall.After(end) })
 }
 
-// Seek moves forward, or back, by a share of the whole run.
+// Seek moves forward, or back, by a share of the whole run. Back from the end it pauses, for at a high
+// speed it would be at the end again at once.
 func (r *Replay) Seek(by float64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.position() + time.Duration(by*float64(r.length))
+	from := r.position()
 	if by < 0 {
 		r.rewinds++
+		if from >= r.length {
+			r.since = time.Time{}
+		}
 	}
-	r.at = max(0, min(at, r.length))
+	r.at = max(0, min(from+time.Duration(by*float64(r.length)), r.length))
 	if !r.since.IsZero() {
 		r.since = r.now()
 	}
 	r.last = nil
+}
+
+// End moves to the end.
+func (r *Replay) End() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at, r.since, r.last = r.length, time.Time{}, nil
 }
 
 // Speed is in seconds of the run per second of the screen.
@@ -126,7 +137,7 @@ func (r *Replay) Send(c event.Command) error {
 	case event.Pause, event.Park:
 		r.at, r.since = r.position(), time.Time{}
 	case event.Resume:
-		if r.at >= r.length { // start again from the beginning
+		if r.at = r.position(); r.at >= r.length { // start again from the beginning
 			r.at = 0
 			r.rewinds++
 		}
@@ -177,7 +188,9 @@ func (r *Replay) build(n int) *event.Snapshot {
 	s := &event.Snapshot{Time: r.all[0].Wall.Add(r.position()), Task: c.Task, Method: c.Method, Seed: c.Seed, Dir: r.dir,
 		Members: max(1, c.Members), Steps: c.Steps, Phase: knob.Collect}
 	for _, e := range r.all[:n] {
-		s.Step = e.Step
+		if e.Type != event.TypeExamined { // a saved state of any step may be analysed after the run's end
+			s.Step = e.Step
+		}
 		if e.Member > 0 { // a snapshot is about the first member
 			continue
 		}
@@ -209,7 +222,7 @@ func (r *Replay) build(n int) *event.Snapshot {
 		a, b := r.all[n-1], r.all[n]
 		if d := b.Wall.Sub(a.Wall); d > 0 {
 			part := float64(s.Time.Sub(a.Wall)) / float64(d)
-			s.Step = a.Step + int(part*float64(b.Step-a.Step))
+			s.Step += int(part * float64(max(0, b.Step-s.Step)))
 		}
 	}
 	s.Real = s.Step

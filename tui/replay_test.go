@@ -63,12 +63,22 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	s.contains(t, "12,000/100,000")
 	s.clock = s.clock.Add(time.Minute)
 	s.Update(polled{})
-	s.contains(t, "DONE", "▲1 r 0.5→0.75", "10th to 90th percentile", "med 0.600 p90 0.840", "med 0.550 p90 0.810", "medians so far of real")
+	s.contains(t, "STOPPED", "▲1 r 0.5→0.75", "10th to 90th percentile", "med 0.600 p90 0.840", "med 0.550 p90 0.810", "medians so far of real")
 	want, got := live.History.Curve(history.CurveReturn, 0).Samples, s.History.Curve(history.CurveReturn, 0).Samples
 	if len(want) != len(got) || want[len(want)-1].Y != got[len(got)-1].Y {
 		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])
 	}
-	s.contains(t, "back and forth")
+	s.contains(t, "back and forth", "space play again")
+	s.press("<")
+	s.contains(t, "‖ PAUSED", "28,500/100,000") // it would be at the end again at once
+	s.press(">", " ")
+	s.contains(t, "● RUN", "no evaluation yet")
+	s.clock = s.clock.Add(time.Minute)
+	s.Update(polled{})
+	s.press(" ")
+	s.contains(t, "● RUN", "no evaluation yet")
+	s.clock = s.clock.Add(time.Minute)
+	s.Update(polled{})
 	s.press("<")
 	if strings.Contains(s.View(), "back and forth") {
 		t.Error("a hint stays after its use")
@@ -79,6 +89,12 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	}
 	s.press("right")
 	s.contains(t, "this is a replay")
+	for _, key := range []string{"n", "f", "F", "z"} {
+		s.press("esc", key)
+		if said := s.steering.Message + s.told; s.entry != nil || said != "this is a replay: nothing can be changed; pgrlab --preset runs/x/config.toml runs it again" {
+			t.Errorf("%s: %q, and asks for a text: %v", key, said, s.entry != nil)
+		}
+	}
 	s.typeLine("ratio 0.1")
 	s.contains(t, "this is a replay")
 }
@@ -137,5 +153,20 @@ func TestReplaySpeed(t *testing.T) {
 	now = start.Add(3 * time.Hour)
 	if s := r.Snapshot(); s.State != event.Finished || s.Step != 10 {
 		t.Errorf("after three hours at 1e6: %v at step %d", s.State, s.Step)
+	}
+}
+
+// A run that was stopped is not done; one that has made all its steps is, also if a saved state of it was
+// analysed later.
+func TestReplayOfAStoppedRun(t *testing.T) {
+	for want, events := range map[string][]event.Event{
+		"■ STOPPED": {{}, {Step: 2179}},
+		"✓ DONE":    {{}, {Step: 100_000}, {Type: event.TypeDone, Step: 100_000}, {Type: event.TypeExamined, Step: 20_000}},
+	} {
+		s := newScreen(t, 160, 45, func(o *Options) { o.Replay = true })
+		r := replayOf(t, fakeConfig(), 1, &s.clock, events...)
+		r.Seek(1)
+		s.Update(started{lab: r})
+		s.contains(t, want)
 	}
 }

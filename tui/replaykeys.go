@@ -37,7 +37,7 @@ func (p *player) scrub(by float64) tea.Cmd {
 		p.poll()
 		return nil
 	}
-	p.Tell("only a replay can be wound: pgrlab replay DIR")
+	p.Tell("only a replay can be wound: pgrlab replay " + p.FolderWord())
 	return nil
 }
 
@@ -51,7 +51,7 @@ func (p *player) changeSpeed(by float64) tea.Cmd {
 	if r, ok := p.Lab.(*Replay); ok {
 		p.Tell(fmt.Sprintf("%g seconds of the run in a second", r.Faster(by)))
 	} else {
-		p.Tell("only a replay has a speed: pgrlab replay DIR")
+		p.Tell("only a replay has a speed: pgrlab replay " + p.FolderWord())
 	}
 	return nil
 }

@@ -199,9 +199,7 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 	switch {
 	case errors.As(err, &p):
 		fmt.Fprint(out, RestoreSequence)
-		p.keep(m.About.Folder)
-		p.saved = m.savedLast() // the event loop has ended: nothing else reads the model
-		return Failed, err
+		return Failed, m.fell(p)
 	case hungUp():
 		return HungUp, nil
 	case ctx.Err() != nil:
@@ -219,6 +217,13 @@ func (m *Model) outcome(hungUp func() bool, ctx context.Context, err error, out 
 	default:
 		return Detached, nil
 	}
+}
+
+// fell completes the error of a screen that a panic has ended: nothing else reads the model then.
+func (m *Model) fell(e *panicError) error {
+	e.keep(m.About.Folder)
+	e.saved = m.savedLast()
+	return e
 }
 
 // savedLast is where the run was last saved, as far as the screen knows.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/pelletier/go-toml/v2"
@@ -108,7 +109,7 @@ func (s Settings) validate() error {
 		{"charts", s.Charts, charts.ChartStyles},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
-			return fmt.Errorf("%s is %q: want one of %v", c.name, c.value, c.allowed)
+			return fmt.Errorf("%s is %q: want one of %s", c.name, c.value, strings.Join(c.allowed, ", "))
 		}
 	}
 	if !(s.Refresh >= 0.2 && s.Refresh <= 10) {
@@ -144,7 +145,7 @@ func readTOML(path string, into any) error {
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
 		row, _ := strict.Errors[0].Position()
-		return fmt.Errorf("line %d: there is no setting %v", row, strict.Errors[0].Key())
+		return fmt.Errorf("line %d: there is no setting %s", row, strings.Join(strict.Errors[0].Key(), "."))
 	}
 	var wrong *toml.DecodeError
 	if errors.As(err, &wrong) {

@@ -223,12 +223,12 @@ func TestWhatIfIsRefused(t *testing.T) {
 	young.contains(t, "the agent has not learned yet: wait for its first updates")
 	alone := running(t, 160, 45, 24_000)
 	alone.press("w", "enter", "s")
-	alone.contains(t, "a what-if is made where the run trains: pgrlab analyse DIR --what-if")
+	alone.contains(t, "a what-if is made where the run trains: pgrlab analyse runs/x --what-if")
 	replayed := newScreen(t, 160, 45, func(o *Options) { o.Replay = true })
 	replayed.fake.advance(24_000)
 	replayed.Update(started{lab: replayed.fake})
 	replayed.press("w", "enter")
-	replayed.contains(t, "a what-if of a run that is over: pgrlab analyse DIR --what-if")
+	replayed.contains(t, "a what-if of a run that is over: pgrlab analyse runs/x --what-if")
 }
 
 // A run that has ended is not saved again.

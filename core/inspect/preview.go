@@ -32,7 +32,7 @@ type Source interface {
 	// Owed is how many units of work a model has to do before it can score: updates that
 	// it missed, or transitions to count.
 	Owed(name string) int
-	// NextRefit is the env step of the next refit.
+	// NextRefit is the env step of the refit under way, or else of the next one.
 	NextRefit() int
 	// CostRefit estimates the time of a refit; 0: unknown.
 	CostRefit() time.Duration
@@ -89,6 +89,8 @@ func (p *preview) plan(k knob.Knob) (work func() error, err error) {
 		p.priceReady(then)
 	case k.Use&knob.UsePrompts != 0 && now == none:
 		return nil, fmt.Errorf("%s has no effect while relevance is none", k.Name)
+	case !p.Fitted && p.NextRefit() == p.Step:
+		return nil, errors.New("the first generator is being fitted: there is a preview when it is done")
 	case !p.Fitted:
 		return nil, fmt.Errorf("no generator is fitted before step %s", knob.FormatCount(p.NextRefit()))
 	}

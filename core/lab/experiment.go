@@ -191,10 +191,14 @@ func (x *experiment) outlook() redo.Outlook {
 	if x.Step >= updates {
 		updates = 0
 	}
+	first := next // the refit that makes the first D_syn, if there is none yet
+	if x.place.refitting() {
+		first = x.Step
+	}
 	return redo.Outlook{
 		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+1 < x.config.Steps,
 		Training: m.Enough(), FirstStep: x.config.StartSteps/x.config.Environment.InLockstep() + 1, Updates: updates,
-		NextRefit: next, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.Synthetic != nil && m.Synthetic.Len() > 0,
+		NextRefit: first, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.Synthetic != nil && m.Synthetic.Len() > 0,
 	}
 }
 

@@ -24,6 +24,15 @@ func (p *place) entered() bool { return p.entry.Step > 0 }
 // entersAt says whether the run goes on in that phase.
 func (p *place) entersAt(phase knob.Phase) bool { return p.entered() && p.entry.Phase == phase }
 
+// refitting says whether a refit or a generation is under way.
+func (p *place) refitting() bool {
+	switch p.position.Phase {
+	case knob.Encode, knob.Score, knob.Fit, knob.Generate:
+		return true
+	}
+	return false
+}
+
 // enter returns the unit at which a phase begins: 0, or where the run was saved.
 func (p *place) enter(phase knob.Phase) int {
 	if !p.entersAt(phase) {

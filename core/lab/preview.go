@@ -9,7 +9,6 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
-	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
 )
@@ -85,8 +84,8 @@ func (a *asides) showMemory(m *replica.Replica) {
 // comes before the D_syn that is generated from it, and stays if its refit is given up.
 func (a *asides) apart() error {
 	m, made := a.members[0], a.views.synthesis
-	switch p := a.place.position.Phase; {
-	case p == knob.Encode || p == knob.Score || p == knob.Fit || p == knob.Generate:
+	switch {
+	case a.place.refitting():
 		return errors.New("a refit is under way: there is more to see behind it")
 	case made.FittedTo == 0 || m.Synthetic.Len() == 0:
 		return nil
@@ -133,7 +132,12 @@ type source struct {
 
 func (s source) Learned(name string) bool { return s.Built(name) }
 
-func (s source) NextRefit() int { return nextRefit(s.views.config, s.views.settings, s.place.Step) }
+func (s source) NextRefit() int {
+	if s.place.refitting() {
+		return s.place.Step
+	}
+	return nextRefit(s.views.config, s.views.settings, s.place.Step)
+}
 
 func (s source) CostRefit() time.Duration {
 	return refitTakes(s.meter, s.views.settings, s.Replica)

@@ -63,6 +63,28 @@ func TestPreviewOfAGeneration(t *testing.T) {
 	}
 }
 
+// While the first generator is fitted, the refit that previews and r wait for is that one, not the next.
+func TestAskedDuringTheFirstFit(t *testing.T) {
+	var l *Lab
+	w, c := newWorld(), newWorld().config()
+	w.on("fit to 4", func() {
+		w.hooks["fit to 4"] = nil
+		l.Send(event.Preview{ID: "a", Knob: "guidance", Value: "3"})
+		l.Send(event.SetKnob{Knob: "ratio", Value: "0.25", By: "test"})
+	})
+	l = w.lab(t, c, &memoryFolder{})
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if p, _ := bodies[event.Previewed](l); len(p) != 1 || p[0].Err != "the first generator is being fitted: there is a preview when it is done" {
+		t.Errorf("%+v", p)
+	}
+	changed, at := bodies[event.KnobChanged](l)
+	if len(changed) != 1 || !strings.HasSuffix(changed[0].Hint, "before the first generation at step 20") {
+		t.Errorf("%+v at %v", changed, at)
+	}
+}
+
 func TestPreviewOfAnotherRelevance(t *testing.T) {
 	// The world's reward is the first number of the next observation, and td is that minus a
 	// constant, so that both order the rows alike.

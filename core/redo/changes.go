@@ -238,7 +238,7 @@ type Outlook struct {
 	Training  bool // there are enough transitions to train on
 	FirstStep int  // the first env step with enough of them
 	Updates   int  // the first env step with updates, if the run has not reached it; else 0
-	NextRefit int  // the env step of the next refit
+	NextRefit int  // the env step of the refit under way, or else of the next one
 	Refits    bool // the next refit is before the run's last env step
 	Fitted    bool // a generator is fitted
 	Synthetic bool // D_syn is not empty

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"pgrlab/core/run/files"
+	"pgrlab/core/shell"
 )
 
 // hold keeps other processes out of a run folder until it is closed.
@@ -48,7 +49,7 @@ func beginning(err error) error { return fmt.Errorf("%w"+elsewhere, err) }
 func goingOn(err error, dir string) error {
 	switch {
 	case errors.Is(err, errInUse):
-		return fmt.Errorf("%w: pgrlab attach %s shows it", err, dir)
+		return fmt.Errorf("%w: pgrlab attach %s shows it", err, shell.Word(dir))
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%w: go on with a copy of it: cp -r %s COPY, then --resume COPY", err, dir)
 	}

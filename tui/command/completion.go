@@ -18,12 +18,14 @@ var shells = []struct {
 }{
 	{"bash", `bash, with the package bash-completion:
   source <(pgrlab completion bash)                       in this shell
+  mkdir -p ~/.local/share/bash-completion/completions    for every session, with the next line
   pgrlab completion bash > ~/.local/share/bash-completion/completions/pgrlab`, writeBash},
 	{"zsh", `zsh, after autoload -U compinit; compinit in ~/.zshrc:
   source <(pgrlab completion zsh)                        in this shell
   pgrlab completion zsh > "${fpath[1]}/_pgrlab"`, (*cobra.Command).GenZshCompletion},
 	{"fish", `fish:
   pgrlab completion fish | source                        in this shell
+  mkdir -p ~/.config/fish/completions                    for every session, with the next line
   pgrlab completion fish > ~/.config/fish/completions/pgrlab.fish`,
 		func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) }},
 	{"powershell", `PowerShell:
@@ -41,8 +43,8 @@ func completionCommand() *cobra.Command {
 		Short: "print the script that completes commands, flags, tasks, knobs and runs by tab",
 		Long: `Prints the script that a shell needs to complete the words of a command line by tab:
 commands and flags, and also tasks, methods, scales, presets, knobs with their values
-(--set F=…), devices, figures, run folders and running labs. Either line for your shell
-is enough.
+(--set F=…), devices, figures, run folders and running labs, in this shell or in every
+session.
 
 ` + strings.Join(install, "\n\n"),
 		Args:      cli.ExactArgs(1, "one of "+strings.Join(names, ", ")),

@@ -11,15 +11,25 @@ import (
 	"pgrlab/tui/theme"
 )
 
-// inShort is what a person who sees the screen for the first time needs to know.
-var inShort = []string{
+// InShort is what a person who sees the screen for the first time needs to know.
+var InShort = []string{
 	"to change ω: tab to KNOBS, choose ω guidance and then a value with the arrows, and press enter; z takes it back",
-	"a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note",
+	markers,
 	"to get out: press q, then d to leave the run training or s to stop and save it; esc closes what is open",
 }
 
+// InShortToLook is the same for a person who may only look.
+var InShortToLook = []string{
+	"this screen may look, not change anything: the arrows, 1 to 9 and tab move over panes and charts, L and + make them larger",
+	markers,
+	"to get out: press q; the run goes on",
+}
+
+const markers = "a number on a chart, like 1, is a marker: the step from which change #1 was in force; a letter is a note"
+
 // Contents is what the help explains.
 type Contents struct {
+	Short   []string       // what to know first
 	Here    []pane.Binding // keys of the screen open in place of the panes; nil: the panes are shown
 	Keys    []pane.Binding // keys of the panes
 	Focus   pane.ID
@@ -49,7 +59,7 @@ func (p *Page) Lines(w int) []string {
 		}
 	}
 	var short []string
-	for _, line := range inShort {
+	for _, line := range c.Short {
 		short = append(short, theme.Hang("", 2, p.theme.Spelled(line), w)...)
 	}
 	section("IN SHORT", short...)

@@ -43,8 +43,8 @@ func refusal(changes ...*history.Change) error {
 	return nil
 }
 
-// putBack requests the earlier values of the knobs that the lesson has set.
-func (x *Lessons) putBack() error {
+// PutBack requests the earlier values of the knobs that the lesson has set.
+func (x *Lessons) PutBack() error {
 	l := x.Lesson
 	for _, name := range l.order {
 		if err := x.lessonSet(name+"="+l.before[name].String(), steer.WhenDue); err != nil {

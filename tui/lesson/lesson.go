@@ -4,6 +4,7 @@
 package lesson
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -84,6 +85,10 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 		x.Tell("lessons steer a run, and this is a replay: pgrlab, then T")
 		return nil
 	}
+	if !x.MayDrive() {
+		x.Tell(pane.ErrWatchOnly.Error())
+		return nil
+	}
 	if x.Lab == nil || x.Ended() {
 		x.Tell("lessons need a run that goes on: pgrlab, then T")
 		return nil
@@ -118,10 +123,13 @@ func (x *Lessons) lessonFits(l presets.Lesson) error {
 
 // CommandLesson begins the lesson of the given name.
 func (x *Lessons) CommandLesson(name string) error {
-	if x.About.Replay {
-		return pane.ErrReplay
+	if err := x.Fixed(); err != nil {
+		return err
 	}
-	if x.Lab == nil || x.Ended() {
+	if x.Lab == nil || x.Snap == nil {
+		return errors.New("lesson: the run has not begun: wait for its first steps")
+	}
+	if x.Ended() {
 		return event.ErrEnded
 	}
 	for _, l := range presets.Lessons() {
@@ -200,7 +208,7 @@ func (x *Lessons) carryOut(s presets.Step) error {
 		}
 	}
 	if s.Restore {
-		if err := x.putBack(); err != nil {
+		if err := x.PutBack(); err != nil {
 			return err
 		}
 	}
@@ -310,13 +318,10 @@ func (x *Lessons) Key(key string) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// leaveLesson ends a lesson, and asks what to do with the knobs that it has set.
-func (x *Lessons) leaveLesson() tea.Cmd {
+// Changes are the knobs that the lesson in progress has changed, with the values to put back.
+func (x *Lessons) Changes() []string {
 	l := x.Lesson
-	end := func() tea.Cmd {
-		x.Lesson = nil
-		x.DropStaged()
-		x.Relayout()
+	if l == nil {
 		return nil
 	}
 	var changed []string
@@ -326,12 +331,24 @@ func (x *Lessons) leaveLesson() tea.Cmd {
 		}
 		changed = append(changed, fmt.Sprintf("%s %s %s", x.KnobTitle(name), x.Theme.Glyphs.Arrow, pane.Readable(l.before[name])))
 	}
+	return changed
+}
+
+// leaveLesson ends a lesson, and asks what to do with the knobs that it has set.
+func (x *Lessons) leaveLesson() tea.Cmd {
+	end := func() tea.Cmd {
+		x.Lesson = nil
+		x.DropStaged()
+		x.Relayout()
+		return nil
+	}
+	changed := x.Changes()
 	if len(changed) == 0 || x.Ended() {
 		return end()
 	}
 	x.Question(&pane.Dialog{Title: "leave the lesson", Lines: []string{"It has changed knobs of this run."}, Choices: []pane.Choice{
 		{Key: "enter", Label: "put back " + strings.Join(changed, ", "), Action: func() tea.Cmd {
-			if err := x.putBack(); err != nil {
+			if err := x.PutBack(); err != nil {
 				return x.Report(err)
 			}
 			return end()

@@ -55,6 +55,8 @@ type About struct {
 	// Ended says that the replay stands at the end of a run that the person at this screen has
 	// watched: leaving asks what to do next.
 	Ended bool
+	// Picked says that the replay was chosen on the first screen: leaving leads back there.
+	Picked bool
 	// LoadRun reads the journal of another run folder, to compare with; nil: ReadJournal.
 	LoadRun func(dir string) ([]event.Event, error)
 	// LoadConfig reads the configuration of that folder; nil: from its config.toml.
@@ -132,4 +134,4 @@ type Child struct {
 }
 
 // ErrReplay is the answer to every attempt to change a run that is over.
-var ErrReplay = errors.New("this is a replay: nothing can be changed; pgrlab --preset DIR/config.toml runs it again")
+var ErrReplay = errors.New("this is a replay: nothing can be changed")

@@ -15,6 +15,8 @@ type Entry struct {
 	hint   string // what to type, and how to leave
 	Input  textinput.Model
 	Submit func(text string) tea.Cmd
+	Check  func(text string) error // what is wrong with a text, which then stays to be corrected; nil: nothing is
+	wrong  string                  // with the text, until it is changed
 
 	Complete func(text string) []Candidate // nil: nothing to choose from
 	Chosen   int                           // index of the chosen candidate; -1: none
@@ -41,6 +43,26 @@ func NewEntry(prompt, hint string, submit func(text string) tea.Cmd) *Entry {
 	e.Input.Focus()
 	return e
 }
+
+// Refuses says whether something is wrong with a text that is to be submitted; the line then shows
+// what.
+func (e *Entry) Refuses(text string) bool {
+	e.wrong = ""
+	if e.Check == nil {
+		return false
+	}
+	err := e.Check(text)
+	if err != nil {
+		e.wrong = err.Error()
+	}
+	return err != nil
+}
+
+// Wrong is why the text was refused; "": it was not, or has been changed.
+func (e *Entry) Wrong() string { return e.wrong }
+
+// Changes forgets what was wrong with the text.
+func (e *Entry) Changes() { e.wrong = "" }
 
 // Prompt is what the entry asks for.
 func (e *Entry) Prompt() string { return e.prompt }
@@ -162,6 +184,13 @@ func (e *Entry) Line(t *theme.Theme, w int) string {
 		if near := tail(before, room-min(theme.Width(after), room/2)); near != before {
 			text = t.Key.On(e.prompt) + t.Glyphs.Ellipsis + near + t.Cursor.On(string(under[:1])) + after
 		}
+	}
+	if e.wrong != "" {
+		wrong := t.Bad.On(t.Glyphs.Cross + " " + e.wrong)
+		if theme.Width(text)+2+theme.Width(wrong) > w {
+			return t.Fit(wrong, w)
+		}
+		return t.Spread(text, wrong, w)
 	}
 	return t.Spread(text, t.Dim.On(e.hint), w)
 }

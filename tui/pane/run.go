@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/shell"
 	"pgrlab/tui/history"
 	"pgrlab/tui/picture"
 	"pgrlab/tui/theme"
@@ -86,9 +87,32 @@ func (r *Run) Watching() bool {
 	return r.Driver != ""
 }
 
+// MayDrive says whether this screen drives or may take over.
+func (r *Run) MayDrive() bool { return r.About.Viewer == nil || r.About.Viewer.MayDrive() }
+
+// Fixed says why nothing can be changed at this screen, whatever its person does; nil: something can.
+func (r *Run) Fixed() error {
+	switch {
+	case r.About.Replay:
+		return fmt.Errorf("%w; pgrlab --preset %s/config.toml runs it again", ErrReplay, r.FolderWord())
+	case !r.MayDrive():
+		return ErrWatchOnly
+	}
+	return nil
+}
+
+// FolderWord is the run folder in a command to type; DIR if the person knows it better, or cannot
+// type commands where it is.
+func (r *Run) FolderWord() string {
+	if r.About.Folder == "" || !r.MayDrive() {
+		return "DIR"
+	}
+	return shell.Word(r.About.Folder)
+}
+
 // ErrNotDriving says why a screen that only watches cannot change anything.
 func (r *Run) ErrNotDriving() error {
-	if v := r.About.Viewer; v != nil && !v.MayDrive() {
+	if !r.MayDrive() {
 		return ErrWatchOnly
 	}
 	return fmt.Errorf("%s drives: D takes over", r.Driver)
@@ -100,7 +124,7 @@ func (r *Run) TakeControl() tea.Cmd {
 		r.Tell("this screen drives")
 		return nil
 	}
-	if !r.About.Viewer.MayDrive() {
+	if !r.MayDrive() {
 		r.Tell(ErrWatchOnly.Error())
 		return nil
 	}
@@ -117,7 +141,7 @@ func (r *Run) WatchingLine(w int) string {
 	hint := func(key, does string) string { return t.Key.On(key) + " " + t.Dim.On(does) }
 	start := t.Warn.On("watching: ") + r.Driver + t.Dim.On(" drives")
 	hints := []string{hint("D", "take over"), hint("?", "help"), hint("q", "leave")}
-	if !r.About.Viewer.MayDrive() {
+	if !r.MayDrive() {
 		hints = hints[1:]
 	}
 	return t.Spread(start, theme.Join(w-theme.Width(start)-2, "  ", hints...), w)
@@ -223,7 +247,7 @@ func (r *Run) Wall() time.Duration {
 
 // Fraction is the share of the run that is done, 0 to 1.
 func (r *Run) Fraction() float64 {
-	if r.Snap.Steps <= 0 {
+	if r.Snap == nil || r.Snap.Steps <= 0 {
 		return 0
 	}
 	return math.Min(1, float64(r.Snap.Step)/float64(r.Snap.Steps))
@@ -232,12 +256,18 @@ func (r *Run) Fraction() float64 {
 // StateText is the run's state with a sign of its own, so that it can be read without colour.
 func (r *Run) StateText() string {
 	t := r.Theme
+	if r.Snap == nil {
+		return t.StateStart.On(t.Glyphs.Ring + " STARTING")
+	}
 	switch r.Snap.State {
 	case event.Running:
 		return t.StateRun.On(t.Glyphs.Play + " RUN")
 	case event.PausedState:
 		return t.StatePause.On(t.Glyphs.Pause + " PAUSED")
 	case event.Finished:
+		if r.Snap.Step < r.Snap.Steps {
+			return t.StatePause.On(t.Glyphs.Stop + " STOPPED")
+		}
 		return t.StateRun.On(t.Glyphs.Check + " DONE")
 	case event.FailedState:
 		return t.StateStop.On(t.Glyphs.Cross + " FAILED")

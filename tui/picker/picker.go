@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/config"
-	"pgrlab/core/knob"
 	"pgrlab/presets"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
@@ -227,6 +225,7 @@ func (p *Picker) digit(digit int) {
 	if !p.numeric() {
 		return
 	}
+	p.asksFor(p.Row)
 	number := p.Seed
 	if p.Row == pickSteps {
 		number = uint64(p.Steps)
@@ -256,92 +255,28 @@ func (p *Picker) start() tea.Cmd {
 	return p.Take(p.Picks())
 }
 
-// search asks for a part of an answer.
-func (p *Picker) search() tea.Cmd {
-	row := p.Row
-	e := pane.NewEntry(pickNames[row]+": ", "up down choose  enter take  esc leave", func(text string) tea.Cmd { return p.found(row, text) })
-	if !p.numeric() {
-		e.Complete = func(text string) []pane.Candidate { return p.matches(row, text) }
-		e.Chosen, e.Unchosen = p.at[row], 0
-	}
-	p.Open(e)
-	return nil
-}
-
-// candidates are the answers of a row by name; a dash stands for the preset's answer.
-func (p *Picker) candidates(row int) []pane.Candidate {
-	var all []pane.Candidate
-	for _, item := range p.items(row) {
-		c := pane.Candidate{Text: item.Name, About: item.Doc}
-		if c.Text == "" {
-			c.Text = "-"
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// matches are the answers of a row that have a text, the best first: the one that is called just
-// that comes before longer ones.
-func (p *Picker) matches(row int, text string) []pane.Candidate {
-	all := pane.Best(p.candidates(row), text)
-	if i := slices.IndexFunc(all, func(c pane.Candidate) bool { return c.Text == text }); i > 0 {
-		same := all[i]
-		copy(all[1:], all[:i])
-		all[0] = same
-	}
-	return all
-}
-
-// found takes the answer that was typed, or the best match.
-func (p *Picker) found(row int, text string) tea.Cmd {
-	p.err = p.find(row, text)
-	p.resolve()
-	return p.Forecast()
-}
-
-func (p *Picker) find(row int, text string) error {
-	if row == pickSeed {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			return fmt.Errorf("%q is no seed: want a whole number from 0", text)
-		}
-		p.Seed = seed
-		return nil
-	}
-	if row == pickSteps {
-		steps, err := knob.ParseCount(text)
-		if text == "" || err == nil {
-			p.Steps = steps
-			return nil
-		}
-		return err
-	}
-	found := p.matches(row, text)
-	if len(found) == 0 {
-		return fmt.Errorf("no %s has %q in its name", pickNames[row], text)
-	}
-	for i, c := range p.candidates(row) {
-		if c.Text == found[0].Text {
-			p.answer(row, i)
-			break
-		}
-	}
-	return nil
-}
-
-// answer chooses the i-th answer of a row. Another preset brings its own task, method, scale and
-// steps.
+// answer chooses the i-th answer of a row. Another preset brings its own task, method, observation,
+// scale and steps.
 func (p *Picker) answer(row, i int) {
 	if row == PickPreset && p.at[row] != i {
-		p.at[pickTask], p.at[pickMethod], p.at[pickScale], p.Steps = 0, 0, 0, 0
+		p.at[pickTask], p.at[pickMethod], p.at[pickObservation], p.at[pickScale], p.Steps = 0, 0, 0, 0, 0
 	}
+	p.asksFor(row)
 	p.at[row] = i
+}
+
+// asksFor leaves an earlier run if the answer of a row is about a new one; all but the device are,
+// which a resume takes too.
+func (p *Picker) asksFor(row int) {
+	if row != PickRecent && row != pickDevice {
+		p.at[PickRecent] = 0
+	}
 }
 
 // turn changes the answer of the row: a seed by one, steps by a factor of two.
 func (p *Picker) turn(by int) {
 	p.typing = false
+	p.asksFor(p.Row)
 	switch {
 	case p.Row == pickSeed && by > 0:
 		p.Seed++

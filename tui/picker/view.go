@@ -44,7 +44,7 @@ func (p *Picker) View(sw, sh int) []string {
 		body = t.Box("PGRLAB", t.Dim.On("prioritized generative replay, steered while it trains"), theme.Pad(append([]string{""}, append(body, "")...)), w+6, len(body)+4, true)
 		w += 6
 	}
-	keys := theme.Join(w, "   ", p.hints()...)
+	keys := p.hints(w)
 	if p.boxed {
 		keys = strings.Repeat(" ", (w-theme.Width(keys))/2) + keys
 	}
@@ -63,15 +63,22 @@ func (p *Picker) View(sw, sh int) []string {
 	return out
 }
 
-// hints are the keys at the foot of the first screen.
-func (p *Picker) hints() []string {
-	var out []string
+// hints are the keys at the foot of the first screen, as far as they fit; help and quit are always
+// there.
+func (p *Picker) hints(w int) string {
+	const gap = "   "
+	var hints, last []string
 	for _, b := range p.Keys() {
-		if b.Does != "" {
-			out = append(out, p.theme.Key.On(p.theme.KeyLabel(b.Short()))+" "+p.theme.Dim.On(b.Does))
+		hint := p.theme.Key.On(p.theme.KeyLabel(b.Short())) + " " + p.theme.Dim.On(b.Does)
+		switch {
+		case b.Name == "help" || b.Name == "quit":
+			last = append(last, hint)
+		case b.Does != "":
+			hints = append(hints, hint)
 		}
 	}
-	return out
+	end := theme.Join(w, gap, last...)
+	return theme.Join(w, gap, theme.Join(w-theme.Width(end)-len(gap), gap, hints...), end)
 }
 
 // foot is the typed text and its completions, below the questions.
@@ -130,7 +137,7 @@ func (p *Picker) question(row, w int) string {
 	value, doc := p.name(row), p.doc(row)
 	items := p.items(row)
 	switch {
-	case p.earlier() != nil && row != PickRecent:
+	case p.earlier() != nil && row != PickRecent && row != pickDevice: // the device is that of a resume
 		value, doc = t.Dim.On(p.earlierAnswer(row, p.earlier())), ""
 	case row == pickSeed:
 		value = strconv.FormatUint(p.Seed, 10)
@@ -196,8 +203,8 @@ func (p *Picker) earlierAnswer(row int, c *config.Config) string {
 		return c.Method
 	case row == pickSteps:
 		return format.Count(c.Steps)
-	case row == pickDevice:
-		return c.Device
+	case row == pickObservation:
+		return c.Observation()
 	default:
 		return c.Scale
 	}

@@ -143,7 +143,7 @@ func TestAClassOverSSH(t *testing.T) {
 	}
 
 	watcher := c.sits("bob")
-	watcher.await("no screen")
+	watcher.await("nobody")
 	driver := c.sits("alice")
 	driver.await("RETURN")
 	watcher.await("alice over ssh")
@@ -169,7 +169,7 @@ func TestAClassOverSSH(t *testing.T) {
 		all = append(all, c.sits("bob"))
 	}
 	for _, p := range all {
-		p.await("no screen")
+		p.await("nobody")
 	}
 	if screens := c.look().Screens; screens != 1 {
 		t.Errorf("%d screens are drawn for %d that are alike", screens, watchers)
@@ -217,7 +217,7 @@ func TestAThousandClientsOverSSH(t *testing.T) {
 		for i := range 100 {
 			if i%10 == 9 { // a screen with a client that is killed
 				p := c.sits("bob")
-				p.await("no screen")
+				p.await("nobody")
 				p.command.Process.Kill()
 				continue
 			}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pgrlab/core/printable"
+	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/theme"
 )
@@ -79,7 +80,7 @@ func lost(ctx context.Context, dir string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return fmt.Errorf("%s: its lab closed the line without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, dir)
+	return fmt.Errorf("%s: its lab closed the line without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, shell.Word(dir))
 }
 
 // readAnswer copies output to w until the answer comes.
@@ -136,11 +137,19 @@ type Terminal struct {
 	Plain      bool
 	Name       string // who watches, shown to the others
 	Watch      bool   // watch only: this screen never drives, and is drawn twice a second
+	Guest      bool   // the person has no account here: the screen reads no other run
 
 	Ended   func() // called when the run is over, which closes the screen; may be nil
 	Suspend func() // stops this process for its shell; nil: SuspendKey is an ordinary key
 
 	More func(within time.Duration) bool // whether there are keys to read, now or within a time; nil: unknown
+}
+
+// Look is everything about the terminal that the drawing of a screen without pictures depends on: its
+// size, its characters and its colours. Other variables, such as the language, leave it alone.
+func (t Terminal) Look() string {
+	r := theme.NewRenderer(io.Discard, environ(t.Environ))
+	return fmt.Sprint(t.Size, t.Characters, r.ColorProfile(), r.HasDarkBackground())
 }
 
 // DetachKey leaves a screen at once, whatever the lab does: ctrl+\.
@@ -168,7 +177,7 @@ func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said stri
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	h := hello{Protocol: protocol, Want: wantScreen, Name: t.Name, Size: t.Size, Environ: t.Environ, Characters: t.Characters, Plain: t.Plain}
+	h := hello{Protocol: protocol, Want: wantScreen, Name: t.Name, Size: t.Size, Environ: t.Environ, Characters: t.Characters, Plain: t.Plain, Guest: t.Guest}
 	if t.Watch {
 		h.Want = wantWatch
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pgrlab/core/printable"
+	"pgrlab/core/shell"
 )
 
 // NoticeName is the file in a run folder that says where the run's lab listens.
@@ -103,7 +104,7 @@ func Find(dir string) (socket string, err error) {
 	}
 	n, err := read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: no lab runs there: pgrlab train --resume %s goes on with it", dir, dir)
+		return "", fmt.Errorf("%s: no lab runs there: pgrlab train --resume %s goes on with it", dir, shell.Word(dir))
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", dir, err)
@@ -130,10 +131,10 @@ type Elsewhere struct {
 }
 
 func (e Elsewhere) Error() string {
-	return fmt.Sprintf("%s: its lab (pid %d) runs on %s: ssh -t %s pgrlab attach %s", e.Dir, e.PID, e.Host, e.Host, e.Dir)
+	return fmt.Sprintf("%s: its lab (pid %d) runs on %s: ssh -t %s pgrlab attach %s", e.Dir, e.PID, e.Host, e.Host, shell.Word(shell.Word(e.Dir))) // for this shell and for the one over there
 }
 
 // gone says that a lab has ended without removing its notice.
 func gone(dir string, pid int) error {
-	return fmt.Errorf("%s: its lab (pid %d) is gone without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, pid, dir)
+	return fmt.Errorf("%s: its lab (pid %d) is gone without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, pid, shell.Word(dir))
 }

@@ -12,7 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/pane"
 )
@@ -76,6 +78,37 @@ func TestCommandsAreSigned(t *testing.T) {
 	}
 }
 
+// People without an account see one run: their screens read no other folder, except for the forks that
+// they made.
+func TestGuestsReadOneRun(t *testing.T) {
+	read := ""
+	s := &Server{o: Options{Screen: func() tui.Options {
+		return tui.Options{About: pane.About{
+			Fork:       func(pane.ForkPlan) ([]pane.Child, error) { return []pane.Child{{Dir: "runs/a-fork"}}, nil },
+			LoadRun:    func(dir string) ([]event.Event, error) { read += " " + dir; return nil, nil },
+			LoadConfig: func(dir string) (config.Config, error) { read += " " + dir; return config.Config{}, nil },
+		}, Home: "/home/teacher"}
+	}}}
+	for name, c := range map[string]struct {
+		hello hello
+		guest bool
+	}{"watch": {hello{Want: wantWatch}, true}, "guest": {hello{Want: wantScreen, Guest: true}, true}, "attach": {hello{Want: wantScreen}, false}} {
+		read = ""
+		about := s.options(c.hello).About
+		_, err := about.LoadRun("runs/a-fork")
+		if _, also := about.LoadConfig("/etc"); c.guest != (err != nil) || c.guest != (also != nil) || c.guest != (read == "") {
+			t.Errorf("%s reads%s; %v, %v", name, read, err, also)
+		}
+		if about.Fork == nil {
+			continue
+		}
+		about.Fork(pane.ForkPlan{})
+		if _, err := about.LoadRun("runs/a-fork"); err != nil {
+			t.Errorf("%s: its fork: %v", name, err)
+		}
+	}
+}
+
 // A run that cannot be reached is reported in one line that says what to do.
 func TestFind(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
@@ -117,6 +150,13 @@ func TestFind(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
+	}
+	far := Elsewhere{Dir: "my runs/a", Notice: Notice{Host: "far", PID: 7}}
+	if text := far.Error(); !strings.HasSuffix(text, `ssh -t far pgrlab attach `+shell.Word("'my runs/a'")) {
+		t.Error(text)
+	}
+	if text := gone("my runs/a", 7).Error(); !strings.Contains(text, "pgrlab train --resume 'my runs/a' goes on") {
+		t.Error(text)
 	}
 	if _, err := Find(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "no such run folder") {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"pgrlab/core/event"
+	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/pane"
 )
@@ -42,18 +43,28 @@ func (s *Server) screen(conn net.Conn, h hello) answer {
 		err := listenTo(ctx, conn, typed, sizes)
 		typed.CloseWithError(err) // the screen takes the end of its keyboard for a hang-up
 	}()
-	o := s.o.Screen()
-	if h.Want == wantWatch {
-		o.About.Fork, o.About.WhatIf, o.Home, o.Refresh = nil, nil, "", watchRefresh
-		o.Pictures = "blocks" // one drawing may be for several terminals, and no terminal answers for them all
-	}
-	o.Viewer, o.Characters, o.Plain, o.Remote = viewer, h.Characters, h.Plain, true
+	o := s.options(h)
+	o.Viewer = viewer
 	o.Start = func() (pane.Lab, error) { return viewer.Lab(s.o.Lab), nil }
 	outcome, err := tui.Serve(ctx, o, tui.Viewer{Input: keys, Output: output{conn}, Sizes: sizes, Environ: environ(h.Environ)})
 	keys.Close()
 	viewer.Leave()
 	s.o.Lab.Send(event.Detach{By: h.Name, Reason: outcome.String()})
 	return s.goodbye(outcome, err)
+}
+
+// options are those of the screen that a client asked for, without viewer and start.
+func (s *Server) options(h hello) tui.Options {
+	o := s.o.Screen()
+	if h.Want == wantWatch {
+		o.About.Fork, o.About.WhatIf, o.Home, o.Refresh = nil, nil, "", watchRefresh
+		o.Pictures = "blocks" // one drawing may be for several terminals, and no terminal answers for them all
+	}
+	if h.Want == wantWatch || h.Guest {
+		ownOnly(&o.About)
+	}
+	o.Characters, o.Plain, o.Remote = h.Characters, h.Plain, true
+	return o
 }
 
 // watchRefresh is how many times a second watching screens poll: there may be many.
@@ -86,7 +97,7 @@ func (s *Server) goodbye(outcome tui.Outcome, err error) answer {
 	case over(snapshot):
 		return answer{Said: fmt.Sprintf("detached; the run has ended at %s: %s", at, s.o.Dir)}
 	}
-	return answer{Said: fmt.Sprintf("detached at %s; training goes on in pid %d: pgrlab attach %s", at, os.Getpid(), s.o.Dir)}
+	return answer{Said: fmt.Sprintf("detached at %s; training goes on in pid %d: pgrlab attach %s", at, os.Getpid(), shell.Word(s.o.Dir))}
 }
 
 func over(s *event.Snapshot) bool { return s.State == event.Finished || s.State == event.FailedState }

@@ -84,7 +84,7 @@ func (s *Viewer) Driver() string {
 	case s.of.driver != nil:
 		return s.of.driver.name
 	case s.watch:
-		return "no screen"
+		return "nobody"
 	}
 	return ""
 }

@@ -43,6 +43,7 @@ type hello struct {
 	Environ    map[string]string  `json:"environ,omitempty"`
 	Characters theme.CharacterSet `json:"characters,omitempty"`
 	Plain      bool               `json:"plain,omitempty"`
+	Guest      bool               `json:"guest,omitempty"` // the person has no account here, only a key for screens
 }
 
 // answer ends a connection.

@@ -8,10 +8,12 @@ import (
 )
 
 const (
-	// loginTime is how long a client may take from its first byte to a session.
-	loginTime = 20 * time.Second
-	// maxWaiting is how many clients may be between these two.
-	maxWaiting = 32
+	// loginTime is how long a client may take from its first byte to a session, with the question
+	// whether the fingerprint is right, which takes a person some time to compare. OpenSSH allows as
+	// much.
+	loginTime = 2 * time.Minute
+	// maxWaiting is how many clients may be between these two: a class that answers that question.
+	maxWaiting = 100
 	// maxFailed is how many logins from one address may fail within failedTime; after that the
 	// address is refused for as long.
 	maxFailed  = 10

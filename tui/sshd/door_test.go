@@ -48,6 +48,28 @@ func TestFailedLoginsAreCounted(t *testing.T) {
 	}
 }
 
+// hasty is a connection that notes how long it may take.
+type hasty struct {
+	from
+	until time.Time
+}
+
+func (h *hasty) SetDeadline(t time.Time) error { h.until = t; return nil }
+
+// A person who compares the server's fingerprint before answering has two minutes, as with OpenSSH.
+func TestThereIsTimeForTheFingerprint(t *testing.T) {
+	d, now := newDoor(func(string) {}), time.Unix(1000, 0)
+	d.now = func() time.Time { return now }
+	h := &hasty{from: from{address: "192.0.2.1"}}
+	g := d.enter(h)
+	if got := h.until.Sub(now); got != 2*time.Minute {
+		t.Errorf("a login may take %v", got)
+	}
+	if g.admitted(); !h.until.IsZero() {
+		t.Error("so may a session")
+	}
+}
+
 // The number of connections that may wait for their login at a time is limited. Connections with a
 // session, and closed ones, do not count.
 func TestWaitingClientsAreFew(t *testing.T) {

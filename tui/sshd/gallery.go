@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"pgrlab/tui"
@@ -41,14 +39,7 @@ type shared struct {
 }
 
 // alike is a key for a screen: the run and everything that affects the drawing.
-func alike(run string, t remote.Terminal) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%q %v %v", run, t.Size, t.Characters)
-	for _, name := range slices.Sorted(maps.Keys(t.Environ)) {
-		fmt.Fprintf(&b, " %q=%q", name, t.Environ[name])
-	}
-	return b.String()
-}
+func alike(run string, t remote.Terminal) string { return fmt.Sprintf("%q %s", run, t.Look()) }
 
 // Watch shows a run to one more visitor, whose terminal keeps its size, until ctx ends (err is then
 // its cause) or the screen is over.

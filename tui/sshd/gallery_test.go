@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/tui"
 	"pgrlab/tui/remote"
+	"pgrlab/tui/theme"
 )
 
 // drawn is a run whose screens the test draws.
@@ -132,6 +133,33 @@ func TestAlikeTerminalsShareAScreen(t *testing.T) {
 	<-d.stopped
 	if len(g.screens) != 0 {
 		t.Errorf("%d screens are left", len(g.screens))
+	}
+}
+
+// Screens are drawn once for terminals with the same size and colours, whatever language they speak and
+// whatever program shows them.
+func TestWhatMakesTerminalsAlike(t *testing.T) {
+	with := func(environ ...string) remote.Terminal {
+		t := remote.Terminal{Size: tui.Size{Columns: 80, Rows: 24}, Environ: map[string]string{"TERM": "xterm-256color", "LANG": "C.UTF-8"}}
+		for i := 0; i < len(environ); i += 2 {
+			t.Environ[environ[i]] = environ[i+1]
+		}
+		return t
+	}
+	for _, same := range [][]string{{"LANG", "de_DE.UTF-8"}, {"LC_ALL", "fr_FR.UTF-8"}, {"TERM_PROGRAM", "iTerm.app"}, {"TERM", "tmux-256color"}, {"COLORFGBG", "15;0"}} {
+		if a, b := alike("run", with()), alike("run", with(same...)); a != b {
+			t.Errorf("%v: %s, not %s", same, b, a)
+		}
+	}
+	other := with()
+	other.Characters = theme.ASCII
+	for name, b := range map[string]remote.Terminal{"ASCII": other, "true colour": with("COLORTERM", "truecolor"), "no colour": with("NO_COLOR", "1"), "light": with("COLORFGBG", "0;15"), "few colours": with("TERM", "vt100")} {
+		if alike("run", with()) == alike("run", b) {
+			t.Errorf("%s makes no difference", name)
+		}
+	}
+	if alike("run", with()) == alike("another", with()) {
+		t.Error("two runs share a screen")
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/crypto/ssh"
+
+	"pgrlab/core/shell"
 )
 
 // HostKey is the key by which clients recognise this server: the key in a file, which is made if it
@@ -27,7 +29,7 @@ func HostKey(path string) (ssh.Signer, error) {
 		return nil, fmt.Errorf("host key: %w", err)
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("host key %s: others may read it: chmod 600 %s", path, path)
+		return nil, fmt.Errorf("host key %s: others may read it: chmod 600 %s", path, shell.Word(path))
 	}
 	key, err := ssh.ParsePrivateKey(text)
 	if err != nil {

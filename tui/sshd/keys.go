@@ -12,6 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"pgrlab/core/printable"
+	"pgrlab/core/shell"
 )
 
 // Role is what a key may do.
@@ -94,8 +95,11 @@ func (k *Keys) refresh() error {
 	if now == k.read {
 		return nil
 	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s: others may write it: chmod go-w %s", k.path, k.path)
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: is no ordinary file: want one with a public key on each line", k.path)
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s: others may write it: chmod go-w %s", k.path, shell.Word(k.path))
 	}
 	text, err := os.ReadFile(k.path)
 	if err != nil {

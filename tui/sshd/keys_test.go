@@ -82,6 +82,9 @@ func TestAWrongFileOfKeysIsRefused(t *testing.T) {
 	if _, err := OpenKeys(open, func(string) {}); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
 		t.Errorf("others may write it: %v", err)
 	}
+	if _, err := OpenKeys(t.TempDir(), func(string) {}); err == nil || !strings.Contains(err.Error(), "is no ordinary file") || strings.Contains(err.Error(), "chmod") {
+		t.Errorf("a folder: %v", err)
+	}
 	if _, err := OpenKeys(filepath.Join(t.TempDir(), "none"), func(string) {}); err == nil {
 		t.Error("there is no such file")
 	}

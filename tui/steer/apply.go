@@ -22,7 +22,7 @@ func (s *Steering) Apply(values map[string]knob.Value, when Urgency) tea.Cmd {
 	class := s.classOf(values)
 	cost, known := s.Cost(class)
 	switch {
-	case class == knob.ClassBatch || !s.Generated():
+	case class == knob.ClassBatch || !s.Generated() || s.underWay(values):
 		return s.Send(values, when, nil)
 	case known && cost < patience:
 		return s.Send(values, AtOnce, nil)
@@ -68,20 +68,20 @@ func (s *Steering) ApplyAt() tea.Cmd {
 		s.Refuse("nothing is staged: change a value first")
 		return nil
 	}
-	e := pane.NewEntry("apply "+s.StagedText()+" after step: ", "typing replaces it  enter set  esc cancel", func(text string) tea.Cmd {
-		at, err := knob.ParsePosition(text)
+	var at knob.Position
+	e := pane.NewEntry("apply "+s.StagedText()+" after step: ", "typing replaces it  enter set  esc cancel", func(string) tea.Cmd {
+		return s.Send(s.Staged, WhenDue, &at)
+	})
+	e.Check = func(text string) (err error) {
+		at, err = knob.ParsePosition(text)
 		if err == nil && at.Before(knob.After(s.Snap.Step)) {
 			err = fmt.Errorf("step %s has passed: the run is at %s", format.Count(at.Step), format.Count(s.Snap.Step))
 		}
 		if err == nil && at.Step > s.Snap.Steps {
 			err = fmt.Errorf("step %s is after the end: the run has %s", format.Count(at.Step), format.Count(s.Snap.Steps))
 		}
-		if err != nil {
-			s.Refuse(err.Error())
-			return nil
-		}
-		return s.Send(s.Staged, WhenDue, &at)
-	})
+		return err
+	}
 	e.Propose(fmt.Sprint((s.Snap.Step/1000 + 1) * 1000))
 	s.Open(e)
 	return nil
@@ -184,10 +184,32 @@ func redoing(class knob.Class) string {
 
 // atNextRefit says when a waiting change is made, if ever.
 func (s *Steering) atNextRefit() string {
+	if s.Snap == nil {
+		return "at the next refit"
+	}
 	if left := s.Snap.Steps - s.Snap.Step; s.Snap.NextRefit <= 0 || s.Snap.NextRefit >= left {
 		return "at the next refit, but the run ends before there is one, in " + format.Count(left) + " steps"
 	}
 	return "at the next refit, in " + format.Count(s.Snap.NextRefit) + " steps"
+}
+
+// underWay says whether the refit under way will use the values: its fit and its generation read each
+// knob as they begin.
+func (s *Steering) underWay(values map[string]knob.Value) bool {
+	class := s.classOf(values)
+	if s.Snap == nil || s.Ended() || class == knob.ClassBatch {
+		return false
+	}
+	_, scores := values["relevance"]
+	switch s.Phase() {
+	case knob.Encode:
+		return true
+	case knob.Score:
+		return !scores
+	case knob.Fit:
+		return class == knob.ClassGeneration
+	}
+	return false
 }
 
 // classOf is the most expensive class among changes.
@@ -211,8 +233,8 @@ func (s *Steering) Wanted(name string) knob.Value {
 
 // Usable says whether a knob can be changed; if not it shows the reason under the knobs.
 func (s *Steering) Usable(k knob.Knob) bool {
-	if s.About.Replay {
-		s.Refuse(pane.ErrReplay.Error())
+	if err := s.Fixed(); err != nil {
+		s.Refuse(err.Error())
 		return false
 	}
 	if err := s.KnobUse(k); err != nil {

@@ -16,6 +16,10 @@ func (s *Steering) StagedEffect() string {
 	switch cost, known := s.Cost(class); {
 	case class == knob.ClassBatch:
 		return text + "from the next update"
+	case s.underWay(s.Staged):
+		return text + "with the refit under way"
+	case !s.Generated() && s.Remaking(): // the first refit has read the value that was
+		return text + s.atNextRefit()
 	case !s.Generated():
 		return text + strings.Replace(s.atNextRefit(), "next", "first", 1)
 	case known && cost < patience:

@@ -53,9 +53,10 @@ func (s *Steering) Say(text string) {
 	s.Changed()
 }
 
-// TogglePause pauses the run at the end of the current slice, or resumes it.
+// TogglePause pauses the run at the end of the current slice, or resumes it. A replay that is over
+// begins again.
 func (s *Steering) TogglePause() tea.Cmd {
-	if s.Paused() {
+	if s.Paused() || s.About.Replay && s.Ended() {
 		return s.order(event.Resume{By: Sender})
 	}
 	return s.order(event.Pause{By: Sender})
@@ -79,7 +80,7 @@ func (s *Steering) order(c event.Command) tea.Cmd {
 	if s.Lab == nil {
 		return nil
 	}
-	if s.Ended() {
+	if s.Ended() && !s.About.Replay {
 		s.Tell("the run has ended")
 		return nil
 	}
@@ -118,6 +119,10 @@ func (s *Steering) Analyse() tea.Cmd {
 // OpenNote asks for a remark.
 func (s *Steering) OpenNote() tea.Cmd {
 	if s.Lab == nil {
+		return nil
+	}
+	if err := s.Fixed(); err != nil { // before the person types a note that is lost
+		s.Refuse(err.Error())
 		return nil
 	}
 	s.Open(pane.NewEntry("note: ", "a line in the journal and a marker  enter write  esc cancel", func(text string) tea.Cmd { return s.WriteNote(text) }))

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/tui/format"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
@@ -16,6 +17,10 @@ import (
 // Undo takes the last change back, as a new change. If that costs time it asks first, and the
 // dialog says what undoing does not do.
 func (s *Steering) Undo() tea.Cmd {
+	if err := s.Fixed(); err != nil {
+		s.Refuse(err.Error())
+		return nil
+	}
 	if s.awaitsAnswer() {
 		return nil
 	}
@@ -34,6 +39,10 @@ func (s *Steering) Undo() tea.Cmd {
 
 // Redo repeats the change that was undone last, as a new change.
 func (s *Steering) Redo() tea.Cmd {
+	if err := s.Fixed(); err != nil {
+		s.Refuse(err.Error())
+		return nil
+	}
 	if s.awaitsAnswer() {
 		return nil
 	}
@@ -54,10 +63,15 @@ func (s *Steering) Redo() tea.Cmd {
 // mean the one before it.
 func (s *Steering) awaitsAnswer() bool {
 	c := s.LastChange()
-	if c == nil || c.State != history.Asked || c.At != 0 {
+	if c == nil || c.State != history.Asked {
 		return false
 	}
-	s.Refuse("the last change is not applied yet")
+	why := "the last change is not applied yet"
+	if c.At > 0 {
+		why = fmt.Sprintf("the last change is planned for step %s: :%s %s @%d plans the present value for the same step; :undo N takes change N back",
+			format.Count(c.At), c.Knob, s.Effective(c.Knob), c.At)
+	}
+	s.Refuse(why)
 	return true
 }
 
@@ -65,7 +79,7 @@ func (s *Steering) awaitsAnswer() bool {
 // them.
 func (s *Steering) takeBack(verb string, last *history.Change, do func(now bool)) tea.Cmd {
 	cost, known := s.Cost(last.Class)
-	if last.Class == knob.ClassBatch || !s.Generated() || known && cost < patience {
+	if last.Class == knob.ClassBatch || !s.Generated() || s.underWay(map[string]knob.Value{last.Knob: last.From}) || known && cost < patience {
 		do(last.Now && last.Class != knob.ClassBatch)
 		return nil
 	}

@@ -62,7 +62,7 @@ type glyphs struct {
 	Left, Right, Up, down, Arrow, Ellipsis     string
 	Blocks                                     []string // eight heights of a column, lowest first
 	Times, PlusMinus, Separator, Pause, Play   string
-	Shade                                      string
+	Shade, Stop                                string
 }
 
 func unicodeGlyphs() glyphs {
@@ -73,7 +73,7 @@ func unicodeGlyphs() glyphs {
 		Cursor: "▸", Dot: "●", Ring: "○", Cross: "✗", Check: "✓", Wait: "…",
 		Left: "←", Right: "→", Up: "↑", down: "↓", Arrow: "→", Ellipsis: "…",
 		Blocks: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-		Times:  "×", PlusMinus: "±", Separator: "·", Pause: "‖", Play: "●", Shade: "░",
+		Times:  "×", PlusMinus: "±", Separator: "·", Pause: "‖", Play: "●", Shade: "░", Stop: "■",
 	}
 }
 
@@ -85,7 +85,7 @@ func asciiGlyphs() glyphs {
 		Cursor: ">", Dot: "*", Ring: "o", Cross: "x", Check: "+", Wait: "...",
 		Left: "<-", Right: "->", Up: "^", down: "v", Arrow: "->", Ellipsis: "~",
 		Blocks: []string{".", ".", ":", ":", "|", "|", "#", "#"},
-		Times:  "x", PlusMinus: "+-", Separator: "-", Pause: "=", Play: "*", Shade: "=",
+		Times:  "x", PlusMinus: "+-", Separator: "-", Pause: "=", Play: "*", Shade: "=", Stop: "#",
 	}
 }
 

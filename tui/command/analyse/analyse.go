@@ -19,6 +19,7 @@ import (
 	"pgrlab/core/offline"
 	"pgrlab/core/printable"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/command/terminal"
@@ -218,7 +219,7 @@ func (r *analyseRequest) live(ctx context.Context, s offline.Run, socket string,
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("analyse %s: what the lab found is not in its journal after %v: see pgrlab attach %s", s.Dir, r.timeout, s.Dir)
+			return fmt.Errorf("analyse %s: what the lab found is not in its journal after %v: see pgrlab attach %s", s.Dir, r.timeout, shell.Word(s.Dir))
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

@@ -28,7 +28,7 @@ func Command(d cli.Deps) *cobra.Command {
 		Long: `Opens the screen of one of your runs in another process on this machine: a run on
 another terminal, or one that train began.
 
-` + whichRun + `
+` + whichRun + inPart + `
 
 Several screens may show the same run. The first one drives; at the others D takes over.
 q asks how to leave; the run goes on, whatever becomes of this terminal. ctrl+\ leaves
@@ -51,7 +51,7 @@ A run in a Slurm job on another machine is reached by a step of that job (srun
 			if stream {
 				return bridge(c.Context(), args, in, out)
 			}
-			dir, dial, err := runningLab(c.Context(), c, args)
+			dir, dial, err := runningLab(c.Context(), c, args, matching)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/report"
+	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/replay"
@@ -18,7 +19,7 @@ import (
 // showEnd shows the end of a run that a person was attached to until the person leaves, and then
 // does what the person wants next.
 func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
-	o, err := replay.Options(dir, replay.AtOnce)
+	o, err := replay.AtEnd(dir)
 	if err != nil {
 		return err
 	}
@@ -61,9 +62,9 @@ func afterEnd(dir string, w io.Writer) error {
 	said := fmt.Sprintf("%s on %s, %s: %s steps", r.Method, r.Task, session.Seeds(r.Seed, len(r.Members)), report.Count(r.Step)) + session.Reached(events)
 	next := session.Again(dir, events)
 	if !r.Done {
-		next = "go on: pgrlab --resume " + dir
+		next = "go on: pgrlab --resume " + shell.Word(dir)
 	}
-	for _, text := range []string{said, session.Badge(events), "look again: pgrlab replay " + dir, "its report: pgrlab report " + dir, next} {
+	for _, text := range []string{said, session.Badge(events), "look again: pgrlab replay " + shell.Word(dir), "its report: pgrlab report " + shell.Word(dir), next} {
 		fmt.Fprintln(w, text)
 	}
 	return nil

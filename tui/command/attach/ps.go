@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +29,7 @@ func PsCommand() *cobra.Command {
 		Short: "list your running labs on this machine",
 		Long: `Lists your labs that run on this machine, with or without a screen, the oldest first:
 where they are, the return of their last evaluation, the memory of their process. It
-asks nothing of the training.`,
+asks nothing of the training. A narrow terminal shows fewer columns; --json has all.`,
 		Example: `  pgrlab ps
   pgrlab ps --json | jq -r '.[] | select(.state == "paused").dir'`,
 		Args: cli.NoArgs,
@@ -61,17 +61,17 @@ func psJSON(w io.Writer, all []remote.Status) error {
 	return e.Encode(all)
 }
 
-// psTable writes one line for each lab.
+// psTable writes one line for each lab, with as many columns as a terminal has room for.
 func psTable(w io.Writer, all []remote.Status) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PID\tSTATE\tSTEP\tSTEPS/S\tETA\tRETURN\tDEVICE\tMEMORY\tSCREENS\tRUN")
+	heading := []string{"PID", "STATE", "STEP", "STEPS/S", "ETA", "RETURN", "DEVICE", "MEMORY", "SCREENS", "RUN"}
+	var rows [][]string
 	for _, s := range all {
 		if !s.Answered {
 			where := cmp.Or(printable.Line(rundir.Near(s.Dir)), "of another version, which does not say where")
 			if s.State == remote.Stopped {
 				where += " (" + remote.HowToContinue(s.PID) + ")"
 			}
-			fmt.Fprintf(t, "%d\t%s\t-\t-\t-\t-\t-\t-\t-\t%s\n", s.PID, s.State, where)
+			rows = append(rows, []string{strconv.Itoa(s.PID), s.State, "-", "-", "-", "-", "-", "-", "-", where})
 			continue
 		}
 		returned, eta, speed, memory := "-", "-", "-", "-"
@@ -87,8 +87,8 @@ func psTable(w io.Writer, all []remote.Status) error {
 		if s.Memory > 0 {
 			memory = cli.Size(s.Memory)
 		}
-		fmt.Fprintf(t, "%d\t%s\t%d/%d %d%%\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", s.PID, s.State, s.Step, s.Steps, 100*s.Step/max(1, s.Steps),
-			speed, eta, returned, s.Device, memory, s.Screens, printable.Line(rundir.Near(s.Dir)))
+		rows = append(rows, []string{strconv.Itoa(s.PID), s.State, fmt.Sprintf("%d/%d %d%%", s.Step, s.Steps, 100*s.Step/max(1, s.Steps)),
+			speed, eta, returned, s.Device, memory, strconv.Itoa(s.Screens), printable.Line(rundir.Near(s.Dir))})
 	}
-	return t.Flush()
+	return cli.WriteFitting(w, heading, rows, "SCREENS", "MEMORY", "DEVICE", "STEPS/S", "RETURN", "ETA")
 }

@@ -101,7 +101,23 @@ func (r *serveRequest) serve(c *cobra.Command, runs []string) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	say(fmt.Sprintf("serving at %s to %d keys of %s; host key %s", server.Addr(), keys.Len(), r.keys, ssh.FingerprintSHA256(host.PublicKey())))
+	say("the screen: " + comeIn(server.Addr()))
 	return untilSignal(c.Context(), server)
+}
+
+// comeIn is the command with which people reach a server.
+func comeIn(at net.Addr) string {
+	host, port, err := net.SplitHostPort(at.String())
+	if err != nil {
+		return "ssh -t HOST"
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() { // every address of this machine
+		host = "HOST"
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+	return fmt.Sprintf("ssh -t -p %s %s", port, host)
 }
 
 // check completes the flags.

@@ -51,7 +51,7 @@ func (d *reception) visit(ctx context.Context, v *sshd.Visit) (said string, err 
 	t := remote.Terminal{
 		Output: v.Output, Size: v.Terminal.Size, Environ: v.Terminal.Environ, Name: v.Name + " over ssh",
 		Characters: terminal.CharactersOf(func(name string) string { return v.Terminal.Environ[name] }),
-		Watch:      v.Role == sshd.Watch,
+		Watch:      v.Role == sshd.Watch, Guest: true,
 	}
 	if v.Terminal.Environ["LANG"] == "" && v.Terminal.Environ["LC_ALL"] == "" && v.Terminal.Environ["LC_CTYPE"] == "" {
 		t.Characters = theme.Unicode // the client has not said; terminals that cannot show it are rare
@@ -74,7 +74,7 @@ func (d *reception) ask(ctx context.Context, v *sshd.Visit, verb string, args []
 	if len(args) > 1 {
 		return "", fmt.Errorf("%s: want at most one run", verb)
 	}
-	s, err := only(d.runs(ctx), append(args, "")[0])
+	s, err := only(d.runs(ctx), append(args, "")[0], named)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", verb, err)
 	}
@@ -86,15 +86,15 @@ func (d *reception) ask(ctx context.Context, v *sshd.Visit, verb string, args []
 }
 
 // only is the one run that a name matches.
-func only(all []remote.Status, name string) (remote.Status, error) {
-	found := matching(all, name)
+func only(all []remote.Status, name string, find finder) (remote.Status, error) {
+	found := find(all, name)
 	switch {
 	case len(all) == 0:
 		return remote.Status{}, errNoRun
 	case len(found) == 0:
-		return remote.Status{}, fmt.Errorf("%s: no run that is shown here has that in its name: status lists them", printable.Line(name))
+		return remote.Status{}, fmt.Errorf("%s: no run that is shown here is called that: status lists them", printable.Line(name))
 	case len(found) > 1:
-		return remote.Status{}, fmt.Errorf("%d runs could be meant: say which, by a part of a name that status shows", len(found))
+		return remote.Status{}, fmt.Errorf("%d runs could be meant: say which, by a process or a name that status shows", len(found))
 	}
 	return found[0], nil
 }
@@ -105,7 +105,7 @@ func (d *reception) choose(ctx context.Context, v *sshd.Visit, keys *keyboard, w
 	all := d.runs(ctx)
 	found := matching(all, name)
 	if len(found) < 2 {
-		return only(all, name)
+		return only(all, name, matching)
 	}
 	c := newChooser("which run?", found)
 	c.w, c.h = max(20, v.Terminal.Size.Columns), max(5, v.Terminal.Size.Rows)

@@ -15,6 +15,7 @@ import (
 
 	"pgrlab/core/report"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/core/sweep/slurm"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -23,16 +24,26 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// whichRun is the help of an argument that names a running lab.
+// whichRun is the help of an argument that names a running lab as a whole.
 const whichRun = `Without RUN the command takes the only lab that runs. If several run, it asks which on a
-terminal, and lists them elsewhere. RUN is a folder, a process ID as pgrlab ps prints
-it, latest for the lab that was started last, or a part of a folder's name that no other
-lab has.`
+terminal, and lists them elsewhere. RUN is a folder, the name of one in its path, a
+process ID as pgrlab ps prints it, or latest for the lab that was started last.`
+
+// inPart is how a command goes on from whichRun if a part of a name is enough for it.
+const inPart = ` Or it
+is a part of a folder's name that no other lab has, unless it is a number.`
+
+// askedAgain is how a command goes on from whichRun if a part of a name is not enough for it.
+const askedAgain = ` If
+RUN is only a part of a name, it asks on a terminal and does nothing elsewhere.`
+
+// A finder finds the labs that a name means.
+type finder func(all []remote.Status, name string) []remote.Status
 
 // runningLab finds the lab that a command is about, and how to connect to it. Its errors are
 // complete, with the command's name at the beginning.
-func runningLab(ctx context.Context, c *cobra.Command, args []string) (dir string, dial remote.Dial, err error) {
-	dir, err = labFolder(ctx, c, args)
+func runningLab(ctx context.Context, c *cobra.Command, args []string, find finder) (dir string, dial remote.Dial, err error) {
+	dir, err = labFolder(ctx, c, args, find)
 	if err != nil {
 		return "", nil, err
 	}
@@ -57,7 +68,7 @@ func byStep(far remote.Elsewhere) remote.Dial {
 }
 
 // labFolder is the folder of the lab that a command is about.
-func labFolder(ctx context.Context, c *cobra.Command, args []string) (string, error) {
+func labFolder(ctx context.Context, c *cobra.Command, args []string, find finder) (string, error) {
 	name := ""
 	if len(args) > 0 {
 		name = args[0]
@@ -68,10 +79,21 @@ func labFolder(ctx context.Context, c *cobra.Command, args []string) (string, er
 	short, stop := context.WithTimeout(ctx, psPatience) // a stopped lab does not answer
 	defer stop()
 	all := remote.List(short)
-	found := matching(all, name)
-	switch {
-	case len(found) == 1:
+	return labNamed(ctx, c, all, name, find)
+}
+
+// labNamed is the folder of the lab among all that a name means. If find finds none that have a
+// part of the name, it asks about these or lists them.
+func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name string, find finder) (string, error) {
+	found := find(all, name)
+	if len(found) == 1 {
 		return labOf(c, found[0])
+	}
+	why := fmt.Sprintf("%d labs have that in their names", len(found))
+	if len(found) == 0 {
+		found, why = matching(all, name), "no lab is called that, only a part of a name is"
+	}
+	switch {
 	case len(found) == 0 && name != "" && name != rundir.Latest:
 		return "", notRunning(c, name, all)
 	case len(found) == 0:
@@ -88,7 +110,7 @@ func labFolder(ctx context.Context, c *cobra.Command, args []string) (string, er
 	if name == "" {
 		return "", cli.Usagef("%s: %d labs run: say which, as in the lines above", c.Name(), len(found))
 	}
-	return "", cli.Usagef("%s %s: %d labs have that in their names: say which, as in the lines above", c.Name(), name, len(found))
+	return "", cli.Usagef("%s %s: %s: say which, as in the lines above", c.Name(), name, why)
 }
 
 // terminals are the keyboard and screen on which a command can ask, if there are any.
@@ -107,10 +129,25 @@ func labOf(c *cobra.Command, s remote.Status) (string, error) {
 	return rundir.Near(s.Dir), nil
 }
 
-// matching are the labs that a name means: all labs without a name, else those of the first of
-// these meanings that fits any lab: latest, the process, a folder and its contents, an element of
-// the path, a part of the run's name, a part of the path.
+// matching are the labs that a name means as a whole. If there are none, they are those that have it
+// in the run's name or else in the path; a number is no part of a name: it is likelier a process
+// that has ended.
 func matching(all []remote.Status, name string) []remote.Status {
+	found := named(all, name)
+	if _, err := strconv.Atoi(name); len(found) > 0 || err == nil {
+		return found
+	}
+	lower := strings.ToLower(strings.Trim(name, string(filepath.Separator)))
+	return firstOf(all,
+		func(s remote.Status) bool { return strings.Contains(strings.ToLower(filepath.Base(s.Dir)), lower) },
+		func(s remote.Status) bool { return strings.Contains(strings.ToLower(rundir.Near(s.Dir)), lower) },
+	)
+}
+
+// named are the labs that a name means as a whole: all labs without a name, else those of the first
+// of these meanings that fits any lab: latest, the process, a folder and its contents, whole
+// elements of the path.
+func named(all []remote.Status, name string) []remote.Status {
 	if name == "" {
 		return all
 	}
@@ -120,19 +157,19 @@ func matching(all []remote.Status, name string) []remote.Status {
 		}
 		return []remote.Status{slices.MaxFunc(all, func(a, b remote.Status) int { return a.Started.Compare(b.Started) })}
 	}
-	lower := strings.ToLower(strings.Trim(name, string(filepath.Separator)))
-	within := rundir.Absolute(name) + string(filepath.Separator)
-	for _, means := range []func(remote.Status) bool{
+	const end = string(filepath.Separator)
+	within := strings.TrimRight(rundir.Absolute(name), end) + end
+	elements := end + strings.ToLower(strings.Trim(name, end)) + end
+	return firstOf(all,
 		func(s remote.Status) bool { return strconv.Itoa(s.PID) == name },
-		func(s remote.Status) bool {
-			return rundir.Exists(name) && strings.HasPrefix(s.Dir+string(filepath.Separator), within)
-		},
-		func(s remote.Status) bool {
-			return slices.Contains(strings.Split(strings.ToLower(s.Dir), string(filepath.Separator)), lower)
-		},
-		func(s remote.Status) bool { return strings.Contains(strings.ToLower(filepath.Base(s.Dir)), lower) },
-		func(s remote.Status) bool { return strings.Contains(strings.ToLower(rundir.Near(s.Dir)), lower) },
-	} {
+		func(s remote.Status) bool { return rundir.Exists(name) && strings.HasPrefix(s.Dir+end, within) },
+		func(s remote.Status) bool { return strings.Contains(end+strings.ToLower(s.Dir)+end, elements) },
+	)
+}
+
+// firstOf are the labs of the first meaning that fits any lab.
+func firstOf(all []remote.Status, meanings ...func(remote.Status) bool) []remote.Status {
+	for _, means := range meanings {
 		var found []remote.Status
 		for _, s := range all {
 			if means(s) {
@@ -163,7 +200,7 @@ func notRunning(c *cobra.Command, name string, all []remote.Status) error {
 		if err := over(runs[0]); err != nil {
 			return fmt.Errorf("%s %w", c.Name(), err)
 		}
-		return fmt.Errorf("%s %s: no lab runs there: pgrlab train --resume %s goes on with it", c.Name(), runs[0], runs[0])
+		return fmt.Errorf("%s %s: no lab runs there: pgrlab train --resume %s goes on with it", c.Name(), runs[0], shell.Word(runs[0]))
 	}
 	if len(all) == 0 {
 		return cli.Usagef("%s %s: no such run, and no lab of yours runs on this machine", c.Name(), name)
@@ -182,7 +219,7 @@ func over(dir string) error {
 	if err != nil || !rundir.Complete(dir, c.Steps) {
 		return nil
 	}
-	return fmt.Errorf("%s: it has made all its %s steps and does not run: pgrlab replay %s shows it, pgrlab train --resume %s --steps N makes more", dir, report.Count(c.Steps), dir, dir)
+	return fmt.Errorf("%s: it has made all its %s steps and does not run: pgrlab replay %s shows it, pgrlab train --resume %s --steps N makes more", dir, report.Count(c.Steps), shell.Word(dir), shell.Word(dir))
 }
 
 // offerLines writes the commands to type, one for each lab.

@@ -14,6 +14,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/remote"
 )
@@ -46,8 +47,8 @@ func TestMatching(t *testing.T) {
 	}
 	for name, want := range map[string][]int{
 		"": {4242, 4243, 5242, 77}, "4242": {4242}, "77": {77}, "latest": {4243}, "redq": {4243}, "REDQ": {4243},
-		"cheetah": {4242, 4243}, "2026-11-22-cheetah-run-sac-s1": {4242}, "run": {5242}, "0003": {5242}, "walker": {5242}, "sweeps/a": {5242},
-		"runs/2026": {4242, 4243}, "sweeps": {5242}, "nosuch": nil, "424": nil, "/": nil,
+		"cheetah": {4242, 4243}, "2026-11-22-cheetah-run-sac-s1": {4242}, "run": {5242}, "0003-walker-walk-sac-s4": {5242}, "walker": {5242}, "sweeps/a": {5242},
+		"runs/2026": {4242, 4243}, "sweeps": {5242}, "nosuch": nil, "424": nil, "0003": nil, "1": nil, "2026": nil, "/": nil,
 	} {
 		var got []int
 		for _, s := range matching(all, name) {
@@ -62,6 +63,55 @@ func TestMatching(t *testing.T) {
 	}
 	if got := matching(nil, rundir.Latest); got != nil {
 		t.Errorf("of none the latest is %v", got)
+	}
+}
+
+// What stops or pauses a lab needs its whole name: a process that has ended, or a part of a name, means
+// no lab.
+func TestNamed(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	all := running(here)
+	for name, want := range map[string][]int{
+		"": {4242, 4243, 5242, 77}, "4242": {4242}, "latest": {4243}, "2026-11-22-CHEETAH-run-sac-s1": {4242}, "runs": {4242, 4243},
+		"a/0003-walker-walk-sac-s4/run/": {5242}, filepath.Join(here, "sweeps"): {5242},
+		"424": nil, "1": nil, "22": nil, "cheetah": nil, "redq": nil, "weeps/a": nil, "runs/2026": nil,
+	} {
+		var got []int
+		for _, s := range named(all, name) {
+			got = append(got, s.PID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q means %v, want %v", name, got, want)
+		}
+	}
+}
+
+// A part of one lab's name does not stop it: the command offers the line that does.
+func TestAPartOfANameStopsNothing(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	t.Setenv(cli.RunsVariable, here)
+	all := running(here)
+	for name, want := range map[string]string{
+		"walker": "stop walker: no lab is called that, only a part of a name is: say which, as in the lines above", "1": "stop: no lab of yours has process 1: pgrlab ps lists them",
+	} {
+		c := StopCommand()
+		var said strings.Builder
+		c.SetErr(&said)
+		dir, err := labNamed(t.Context(), c, all, name, named)
+		if dir != "" || err == nil || err.Error() != want {
+			t.Errorf("%s: %q, %v, want %s", name, dir, err, want)
+		}
+		if offered := strings.Contains(said.String(), "pgrlab stop 5242"); offered != (name == "walker") {
+			t.Errorf("%s offers:\n%s", name, said.String())
+		}
+	}
+	if dir, err := labNamed(t.Context(), StopCommand(), all, "5242", named); err != nil || dir != filepath.Join("sweeps", "a", "0003-walker-walk-sac-s4", "run") {
+		t.Errorf("its process means %q, %v", dir, err)
+	}
+	if dir, err := labNamed(t.Context(), StopCommand(), all, "walker", matching); err != nil || dir == "" {
+		t.Errorf("a part of a name does not do to look: %v", err)
 	}
 }
 

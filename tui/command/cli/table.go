@@ -20,6 +20,37 @@ func WriteTable(w io.Writer, heading []string, rows [][]string) error {
 	return err
 }
 
+// WriteFitting is WriteTable; but on a terminal that is too narrow it leaves out columns by their names
+// in spare, the first one first, until the rest fits.
+func WriteFitting(w io.Writer, heading []string, rows [][]string, spare ...string) error {
+	heading, rows = without(heading, rows, widthOf(w), spare)
+	return WriteTable(w, heading, rows)
+}
+
+// without leaves out columns of spare until a table fits a terminal of that width; 0: any.
+func without(heading []string, rows [][]string, width int, spare []string) ([]string, [][]string) {
+	all := append([][]string{heading}, rows...)
+	for _, name := range spare {
+		at := slices.Index(all[0], name)
+		if at < 0 || width == 0 || widthOfTable(all) <= width {
+			continue
+		}
+		for i, row := range all {
+			all[i] = slices.Delete(slices.Clone(row), at, at+1)
+		}
+	}
+	return all[0], all[1:]
+}
+
+// widthOfTable is the width of a table whose columns are not narrowed.
+func widthOfTable(rows [][]string) int {
+	width := -len(columnGap)
+	for _, w := range fitted(rows, 0) {
+		width += w + len(columnGap)
+	}
+	return width
+}
+
 // table formats rows for a terminal of that width; 0: any.
 func table(rows [][]string, width int) string {
 	var b strings.Builder

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -28,6 +29,20 @@ none
 		if got := table(rows, width); got != want {
 			t.Errorf("in %d columns:\n%s\nwant\n%s", width, got, want)
 		}
+	}
+}
+
+// A table on a narrow terminal lacks the columns that can be spared, as few as possible.
+func TestColumnsThatCanBeSpared(t *testing.T) {
+	heading, rows := []string{"PID", "STATE", "DEVICE", "RUN"}, [][]string{{"4242", "running", "cuda:0", "runs/a"}, {"7", "?", "-", "of another version"}}
+	for width, want := range map[int]string{0: "PID STATE DEVICE RUN", 41: "PID STATE DEVICE RUN", 40: "PID STATE RUN", 33: "PID STATE RUN", 32: "PID RUN", 5: "PID RUN"} {
+		h, r := without(heading, rows, width, []string{"DEVICE", "STATE"})
+		if got := strings.Join(h, " "); got != want || len(r) != 2 || len(r[0]) != len(h) || r[0][len(h)-1] != "runs/a" {
+			t.Errorf("in %d columns: %s, want %s; %v", width, got, want, r)
+		}
+	}
+	if len(rows[0]) != 4 || rows[0][2] != "cuda:0" {
+		t.Errorf("the rows are now %v", rows)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"pgrlab/core/shell"
 	"pgrlab/tui/command/rundir"
 )
 
@@ -25,11 +26,11 @@ func (b *Group) End() (said []string) {
 		if where, done := rundir.Standing(c.run.dir); done {
 			said = append(said, fmt.Sprintf("its fork %s has made all its steps", rundir.Near(c.run.dir)))
 		} else {
-			said = append(said, fmt.Sprintf("its fork %s is saved %s: pgrlab train --resume %s goes on with it", rundir.Near(c.run.dir), where, rundir.Near(c.run.dir)))
+			said = append(said, fmt.Sprintf("its fork %s is saved %s: pgrlab train --resume %s goes on with it", rundir.Near(c.run.dir), where, shell.Word(rundir.Near(c.run.dir))))
 		}
 	}
 	for _, c := range waiting {
-		said = append(said, fmt.Sprintf("its fork %s was not begun: pgrlab train --resume %s begins it", rundir.Near(c.dir), rundir.Near(c.dir)))
+		said = append(said, fmt.Sprintf("its fork %s was not begun: pgrlab train --resume %s begins it", rundir.Near(c.dir), shell.Word(rundir.Near(c.dir))))
 	}
 	return said
 }
@@ -47,7 +48,7 @@ func (b *Group) Release(begin func(args ...string) *exec.Cmd) (said []string) {
 		pid, dir := c.command.Process.Pid, rundir.Near(c.run.dir)
 		args = append(args, "--after", strconv.Itoa(pid))
 		where, _ := rundir.Standing(c.run.dir)
-		said = append(said, fmt.Sprintf("its fork %s goes on (pid %d) %s: pgrlab attach %s", dir, pid, where, dir))
+		said = append(said, fmt.Sprintf("its fork %s goes on (pid %d) %s: pgrlab attach %s", dir, pid, where, shell.Word(dir)))
 	}
 	if len(waiting) == 0 {
 		return said
@@ -59,7 +60,7 @@ func (b *Group) Release(begin func(args ...string) *exec.Cmd) (said []string) {
 	queue.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err := queue.Start()
 	for _, c := range waiting {
-		text := fmt.Sprintf("its fork %s was not begun: %v: pgrlab train --resume %s begins it", rundir.Near(c.dir), err, rundir.Near(c.dir))
+		text := fmt.Sprintf("its fork %s was not begun: %v: pgrlab train --resume %s begins it", rundir.Near(c.dir), err, shell.Word(rundir.Near(c.dir)))
 		if err == nil {
 			text = fmt.Sprintf("its fork %s waits for its turn: pid %d begins it (kill %d: it does not)", rundir.Near(c.dir), queue.Process.Pid, queue.Process.Pid)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
@@ -42,7 +43,7 @@ did.`,
 				fmt.Fprintln(c.OutOrStdout(), dir)
 			}
 			if len(dirs) == 1 && terminal.IsTerminal(c.OutOrStdout()) {
-				fmt.Fprintln(c.ErrOrStderr(), "begin it: pgrlab train --resume "+dirs[0])
+				fmt.Fprintln(c.ErrOrStderr(), "begin it: pgrlab train --resume "+shell.Word(dirs[0]))
 			}
 			return err
 		},

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/pane"
@@ -121,7 +122,7 @@ func (b *Group) train() {
 			out.Close()
 		}
 		if where, done := rundir.Standing(c.dir); err == nil && !done {
-			err = fmt.Errorf("stopped %s: pgrlab train --resume %s goes on with it", where, rundir.Near(c.dir))
+			err = fmt.Errorf("stopped %s: pgrlab train --resume %s goes on with it", where, shell.Word(rundir.Near(c.dir)))
 		}
 		b.mu.Lock()
 		if b.over && !b.set {

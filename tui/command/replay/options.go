@@ -15,11 +15,21 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// AtOnce is a speed so high that a run is over at once.
-const AtOnce = 1e6
+// usualSpeed is in seconds of the run per second.
+const usualSpeed = 60
 
-// Options describe a past run to the screen.
+// AtEnd describes a past run to the screen, whose replay stands at its end.
+func AtEnd(dir string) (tui.Options, error) {
+	return options(dir, usualSpeed, (*tui.Replay).End)
+}
+
+// Options describe a past run to the screen, which plays it from its beginning.
 func Options(dir string, speed float64) (tui.Options, error) {
+	return options(dir, speed, func(*tui.Replay) {})
+}
+
+// options describe a past run to the screen; begin prepares the replay.
+func options(dir string, speed float64, begin func(*tui.Replay)) (tui.Options, error) {
 	file := filepath.Join(dir, run.ConfigName)
 	doc, err := run.ReadFile(dir, run.ConfigName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -43,6 +53,7 @@ func Options(dir string, speed float64) (tui.Options, error) {
 			if err != nil {
 				return nil, err // not r: a nil pointer in an interface is not nil
 			}
+			begin(r)
 			return r, nil
 		},
 	}, nil

@@ -59,7 +59,7 @@ terminal.`,
 			return err
 		},
 	}
-	c.Flags().Float64Var(&speed, "speed", 60, "`N` seconds of the run per second")
+	c.Flags().Float64Var(&speed, "speed", usualSpeed, "`N` seconds of the run per second")
 	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
 	c.Flags().StringVar(&still.path, "picture", "", "draw the screen into an SVG `FILE` instead")
 	c.Flags().IntVar(&still.step, "step", still.step, "with --picture: draw the screen after env step `STEP` (default: the last)")

@@ -18,6 +18,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/results"
@@ -126,7 +127,7 @@ func origin(c config.Config) (presets.Choice, []presets.Difference, error) {
 func commandLine(c config.Config, from presets.Choice, differences []presets.Difference) string {
 	words := []string{"pgrlab train"}
 	if from.Preset != "" {
-		words = append(words, "--preset "+from.Preset)
+		words = append(words, "--preset "+shell.Word(from.Preset))
 	}
 	words = append(words, "--task "+from.Task, "--method "+from.Method, "--scale "+from.Scale, "--seed "+strconv.FormatUint(c.Seed, 10))
 	if from.Observation != "" {
@@ -186,7 +187,7 @@ func repeat(w io.Writer, r *report.Run, c config.Config, from presets.Choice, di
 	}
 	line := commandLine(c, from, differences)
 	if byHand {
-		line += " --schedule " + dir
+		line += " --schedule " + shell.Word(dir)
 	}
 	fmt.Fprintf(w, "## Again\n\n```\n%s\n```\n", line)
 	if r.Forked != "" {

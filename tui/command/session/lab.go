@@ -11,6 +11,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
+	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/replay"
@@ -143,7 +144,8 @@ func (s *session) goesOn(pid int, p *terminal.Progress) {
 		how = "stays paused"
 	}
 	p.Say(fmt.Sprintf("%s on %s %s without this terminal (pid %d) after step %d of %d", s.config.Method, s.config.Task, how, pid, snapshot.Step, snapshot.Steps))
-	p.Say(fmt.Sprintf("its screen: pgrlab attach %s   to save and end it: pgrlab stop %s", dir, dir))
+	p.Say("its screen: pgrlab attach " + shell.Word(dir))
+	p.Say("to save and end it: pgrlab stop " + shell.Word(dir))
 }
 
 // over says whether the run has ended.

@@ -36,8 +36,20 @@ type opener struct {
 	begin *beginning
 }
 
-// PickOnScreen lets a person choose a run, and shows it.
+// PickOnScreen lets a person choose a run, and shows it; after an earlier run the person chooses
+// again.
 func PickOnScreen(parent context.Context, d cli.Deps, w io.Writer) error {
+	for {
+		outcome, err := pickOne(parent, d, w)
+		if err != nil || outcome != tui.FirstScreenRequested {
+			return err
+		}
+	}
+}
+
+// pickOne shows the first screen and what is chosen there; the outcome is that of a screen without a
+// run of this process.
+func pickOne(parent context.Context, d cli.Deps, w io.Writer) (tui.Outcome, error) {
 	say := make(chan string, 8)
 	o := &opener{deps: d}
 	ctx, stop := terminal.StartWatch(parent, func() {}, o.save, func(text string) { terminal.Offer(say, text) })
@@ -45,7 +57,7 @@ func PickOnScreen(parent context.Context, d cli.Deps, w io.Writer) error {
 	o.ctx = ctx
 	home, err := replay.SettingsHome(w)
 	if err != nil {
-		return err
+		return tui.Failed, err
 	}
 	o.leaving = make(chan struct{}, 1)
 	defer onSuspend(o.leaving, func() bool {
@@ -59,9 +71,9 @@ func PickOnScreen(parent context.Context, d cli.Deps, w io.Writer) error {
 		if err == nil {
 			err = context.Cause(ctx)
 		}
-		return err
+		return outcome, err
 	}
-	return s.afterScreen(ctx, begin, outcome, err, w, say)
+	return tui.Detached, s.afterScreen(ctx, begin, outcome, err, w, say)
 }
 
 // save asks for a checkpoint of the run, if there is one.
@@ -174,7 +186,7 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 // open makes the session that was picked, or the replay of a past run.
 func (o *opener) open(c picker.Picks) (tui.Options, error) {
 	if c.Reopen != "" && !c.Resume {
-		return replay.Options(c.Reopen, replay.AtOnce)
+		return replay.AtEnd(c.Reopen)
 	}
 	flags := pickFlags(c)
 	if c.Resume {

@@ -14,6 +14,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -243,26 +244,26 @@ func (s *session) summary() []string {
 	var gone *lab.DeviceGone
 	switch {
 	case errors.As(s.err, &gone) && gone.Saved:
-		next = []string{fmt.Sprintf("go on from %s, on another device: pgrlab train --resume %s --device cpu", gone.Before, dir)}
+		next = []string{fmt.Sprintf("go on from %s, on another device: pgrlab train --resume %s --device cpu", gone.Before, shell.Word(dir))}
 	case gone != nil:
-		next = []string{fmt.Sprintf("begin again, on another device: pgrlab train --preset %s --device cpu", filepath.Join(dir, run.ConfigName))}
+		next = []string{fmt.Sprintf("begin again, on another device: pgrlab train --preset %s --device cpu", shell.Word(filepath.Join(dir, run.ConfigName)))}
 	case snapshot.Step < s.config.Steps:
-		next = []string{"go on: pgrlab --resume " + dir}
+		next = []string{"go on: pgrlab --resume " + shell.Word(dir)}
 	}
 	return append([]string{
 		said,
 		Badge(s.lab.Events(0)),
 		"run folder: " + dir,
-		"look again: pgrlab replay " + dir,
+		"look again: pgrlab replay " + shell.Word(dir),
 	}, next...)
 }
 
 // beyond says how a complete run goes on: some that cannot be made longer can be forked.
 func beyond(c config.Config, dir string) string {
 	if _, err := c.Longer(c.Steps + 1); err != nil {
-		return "go beyond its end: pgrlab fork " + dir + " --steps N"
+		return "go beyond its end: pgrlab fork " + shell.Word(dir) + " --steps N"
 	}
-	return "go beyond its end: pgrlab --resume " + dir + " --steps N"
+	return "go beyond its end: pgrlab --resume " + shell.Word(dir) + " --steps N"
 }
 
 // process is a process of this program.

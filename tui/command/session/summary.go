@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/tui/history"
 )
 
@@ -39,9 +40,9 @@ func Again(dir string, events []event.Event) string {
 		return is && strings.HasPrefix(note.Text, checkpoint.ForkedAt)
 	})
 	if forked || byHand(events) > 0 {
-		return "how to run it again: pgrlab card " + dir
+		return "how to run it again: pgrlab card " + shell.Word(dir)
 	}
-	return "run again: pgrlab --preset " + filepath.Join(dir, run.ConfigName)
+	return "run again: pgrlab --preset " + shell.Word(filepath.Join(dir, run.ConfigName))
 }
 
 // Reached says what the evaluations of a run have reached, to follow its name: ", return 312.4,

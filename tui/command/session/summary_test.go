@@ -47,6 +47,16 @@ func TestHowARunIsMadeAgain(t *testing.T) {
 	}
 }
 
+// Commands to type name a folder so that a shell finds it.
+func TestCommandsQuoteFolders(t *testing.T) {
+	if got := Again("my runs/a", nil); !strings.HasSuffix(got, "pgrlab --preset 'my runs/a/config.toml'") {
+		t.Errorf("%q", got)
+	}
+	if got := beyond(tiny.Config(), "my runs/a"); !strings.HasSuffix(got, "pgrlab --resume 'my runs/a' --steps N") {
+		t.Errorf("%q", got)
+	}
+}
+
 // A complete run that cannot be made longer is not told to be.
 func TestHowACompleteRunGoesOn(t *testing.T) {
 	c := tiny.Config()

@@ -18,6 +18,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/offline"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/core/task"
 	"pgrlab/core/whatif"
 	"pgrlab/tui/command/cli"
@@ -246,7 +247,7 @@ func (w *whatIf) Stop() {
 func (w *whatIf) end() (said []string) {
 	if w.State().Under {
 		w.Stop()
-		said = append(said, fmt.Sprintf("the what-if under way has ended with this process: pgrlab analyse %s --what-if makes another", rundir.Near(w.dir)))
+		said = append(said, fmt.Sprintf("the what-if under way has ended with this process: pgrlab analyse %s --what-if makes another", shell.Word(rundir.Near(w.dir))))
 	}
 	return said
 }

@@ -164,17 +164,18 @@ func (m *Charts) markers() (out []chart.Marker, ticks []float64) {
 type milestone struct {
 	step        int
 	label, text string
+	said        string // the same in a sentence that goes on with the step
 }
 
 func (m *Charts) milestones() []milestone {
 	var out []milestone
 	for _, c := range m.History.Changes {
 		if c.State == history.InForce && c.Number > 0 {
-			out = append(out, milestone{c.ForceStep, fmt.Sprint(c.Number), m.MarkerText(c)})
+			out = append(out, milestone{c.ForceStep, fmt.Sprint(c.Number), m.MarkerText(c), fmt.Sprintf("#%d %s in force", c.Number, m.MarkerText(c))})
 		}
 	}
 	for i, n := range m.History.Notes {
-		out = append(out, milestone{n.Step, noteLabel(i), n.Text})
+		out = append(out, milestone{n.Step, noteLabel(i), n.Text, "note " + noteLabel(i) + ", " + n.Text + ","})
 	}
 	slices.SortStableFunc(out, func(a, b milestone) int { return a.step - b.step })
 	return out

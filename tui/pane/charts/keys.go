@@ -82,11 +82,11 @@ func (m *Charts) markerMove(by int) tea.Cmd {
 	var at []string
 	for _, k := range m.milestones() {
 		if k.step == m.Cursor {
-			at = append(at, "#"+k.label+" "+k.text)
+			at = append(at, k.said)
 		}
 	}
 	if len(at) > 0 { // behind the last marker the cursor stays where it is
-		m.Tell(strings.Join(at, ", ") + " in force at step " + format.Count(m.Cursor))
+		m.Tell(strings.Join(at, " and ") + " at step " + format.Count(m.Cursor))
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (m *Charts) commandGoto(text string) error {
 	for _, k := range m.milestones() {
 		if k.label == label {
 			m.Cursor, m.CursorOn = k.step, true
-			m.Tell("#" + k.label + " " + k.text + " in force at step " + format.Count(k.step))
+			m.Tell(k.said + " at step " + format.Count(k.step))
 			m.drawChartsAnew()
 			return nil
 		}

@@ -20,9 +20,15 @@ var newcomerHints = []Hint{
 
 // replayHints are the hints for a person who watches a run of the past.
 var replayHints = []Hint{
-	{"later", "< >", "back and forth; ( and ) change the speed, space stops it"},
+	{"later", "< >", "back and forth; ( and ) change the speed, space stops it, and goes on"},
 	{"help", "?", "what every key does and every number means"},
 	{"quit", "q", "leave"},
+}
+
+// watchHints are the hints for a person who may only look.
+var watchHints = []Hint{
+	{"help", "?", "what every number means"},
+	{"quit", "q", "leave; the run goes on"},
 }
 
 // hints are the hints for a new user of this screen.
@@ -30,6 +36,8 @@ func (p *Pane) hints() []Hint {
 	switch {
 	case p.About.Replay:
 		return replayHints
+	case !p.MayDrive():
+		return watchHints
 	case p.Ended():
 		return newcomerHints[1:] // there is nothing to change
 	}

@@ -33,14 +33,18 @@ func (p *Pane) edit() tea.Cmd {
 		if text == "" {
 			return nil
 		}
-		v, err := k.Parse(text)
-		if err != nil {
-			p.Refuse(err.Error())
-			return nil
+		if v, err := k.Parse(text); err == nil {
+			p.Stage(k, v)
 		}
-		p.Stage(k, v)
 		return nil
 	})
+	e.Check = func(text string) error {
+		if text == "" {
+			return nil
+		}
+		_, err := k.Parse(text)
+		return err
+	}
 	if p.Visible(pane.Knobs) {
 		e.Pane = pane.Knobs
 	}
@@ -65,8 +69,8 @@ func (p *Pane) CommandSet(text string) error {
 	if err != nil {
 		return err
 	}
-	if p.About.Replay {
-		return pane.ErrReplay
+	if err := p.Fixed(); err != nil {
+		return err
 	}
 	if p.Ended() {
 		return event.ErrEnded
@@ -91,6 +95,9 @@ func (p *Pane) CommandSet(text string) error {
 // CommandStage is "stage KNOB VALUE": it stages a value and goes to the pane.
 func (p *Pane) CommandStage(text string) error {
 	a, err := p.ParseAssignment(text)
+	if err == nil {
+		err = p.Fixed()
+	}
 	if err == nil {
 		p.choose(a.Knob)
 		p.Stage(a.Knob, a.Value)

@@ -275,6 +275,8 @@ func (p *Pane) knobDetail(w, room int) []string {
 	switch err := p.KnobUse(k); {
 	case err != nil:
 		add(t.Dim, err.Error(), room)
+	case p.typing() && p.Typed().Wrong() != "":
+		add(t.Bad, t.Glyphs.Cross+" "+p.Typed().Wrong(), room)
 	case p.typing():
 		add(t.Staged, k.Range()+": enter stages it, esc drops it", room)
 	case len(p.Staged) > 0:

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/shell"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
@@ -126,7 +127,7 @@ func (v *Pane) endLines(w int) []string {
 	default:
 		text := t.Good.On(t.Glyphs.Check) + t.Dim.On(" done: all steps ") + format.Count(s.Steps)
 		if s.Step < s.Steps {
-			text = t.Warn.On(t.Glyphs.Ring) + t.Dim.On(" stopped at step ") + format.Count(s.Step) + t.Dim.On(" of ") + format.Count(s.Steps)
+			text = t.Warn.On(t.Glyphs.Stop) + t.Dim.On(" stopped at step ") + format.Count(s.Step) + t.Dim.On(" of ") + format.Count(s.Steps)
 		}
 		out = append(out, theme.Longest([]string{text, text + t.Dim.On(", took ") + format.Duration(v.Wall())}, w))
 	}
@@ -142,7 +143,7 @@ func (v *Pane) endLines(w int) []string {
 	}
 	out = append(out, v.buffersLine(w))
 	if !v.About.Replay && v.About.Folder != "" {
-		out = append(out, t.Dim.On(theme.FirstFitting([]string{"q leaves; then pgrlab report " + v.About.Folder, "q leaves; pgrlab report compares runs"}, w)))
+		out = append(out, t.Dim.On(theme.FirstFitting([]string{"q leaves; then pgrlab report " + shell.Word(v.About.Folder), "q leaves; pgrlab report compares runs"}, w)))
 	}
 	return out
 }

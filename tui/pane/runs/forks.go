@@ -33,6 +33,10 @@ const forkEvaluations = 5
 
 // OpenFork asks for the number of pairs with and without the staged changes.
 func (p *Pane) OpenFork() tea.Cmd {
+	if err := p.Fixed(); err != nil {
+		p.Tell(err.Error())
+		return nil
+	}
 	if len(p.Staged) == 0 {
 		p.Refuse("nothing is staged: f forks with what is staged and without, F with nothing changed")
 		return nil
@@ -92,15 +96,16 @@ func (p *Pane) childTime(steps int) time.Duration {
 
 // askPairs asks how many pairs to make, and says what they cost.
 func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd {
-	switch {
-	case p.About.Replay:
-		p.Tell(pane.ErrReplay.Error())
+	if err := p.Fixed(); err != nil {
+		p.Tell(err.Error())
 		return nil
+	}
+	switch {
 	case p.Watching():
 		p.Tell(p.ErrNotDriving().Error())
 		return nil
 	case p.About.Fork == nil:
-		p.Tell("forks are made where the run trains: pgrlab fork DIR --set KNOB=VALUE")
+		p.Tell("forks are made where the run trains: pgrlab fork " + p.FolderWord() + " --set KNOB=VALUE")
 		return nil
 	case p.Snap == nil || p.Lab == nil:
 		return nil
@@ -145,17 +150,19 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 
 // askForkSteps asks how many env steps a child makes, and then for the number of pairs.
 func (p *Pane) askForkSteps(title string, plan pane.ForkPlan, about string) tea.Cmd {
-	e := pane.NewEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(text string) tea.Cmd {
+	e := pane.NewEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(string) tea.Cmd {
+		return p.askPairs(title, plan, about)
+	})
+	e.Check = func(text string) error {
 		steps, err := knob.ParseCount(text)
 		if every := max(1, p.About.Config.Evaluation.Every); err == nil && steps < every {
 			err = fmt.Errorf("%s steps are too few: a child is evaluated every %s", format.Count(steps), format.Count(every))
 		}
-		if err != nil {
-			return p.Report(fmt.Errorf("fork: %w", err))
+		if err == nil {
+			plan.Steps = steps
 		}
-		plan.Steps = steps
-		return p.askPairs(title, plan, about)
-	})
+		return err
+	}
 	e.Propose(strconv.Itoa(plan.Steps))
 	p.Open(e)
 	return nil

@@ -91,6 +91,9 @@ func (p *Pane) Body(w, _ int) []string {
 		out = append(out, row(mark(p.LookOf(i), p.RunLabel(i+1)), o.Name, &o.History, t.Dim.On("compared")))
 	}
 	out = append(out, p.forkLines(w)...)
+	if !p.MayDrive() { // it reads no other run
+		return out
+	}
 	return append(out, "", t.Dim.On(t.Clip(":compare DIR draws another run's curves beside these", w)))
 }
 

@@ -83,9 +83,9 @@ func (p *Pane) Scroll(by int) tea.Cmd {
 func (p *Pane) refused() error {
 	switch {
 	case p.About.Replay:
-		return errors.New("a what-if of a run that is over: pgrlab analyse DIR --what-if")
+		return errors.New("a what-if of a run that is over: pgrlab analyse " + p.FolderWord() + " --what-if")
 	case p.About.WhatIf == nil:
-		return errors.New("a what-if is made where the run trains: pgrlab analyse DIR --what-if")
+		return errors.New("a what-if is made where the run trains: pgrlab analyse " + p.FolderWord() + " --what-if")
 	case p.Lab == nil || p.Snap == nil:
 		return errors.New("what-if: the run has not begun: wait for its first steps")
 	}
