@@ -27,7 +27,8 @@ func TrainCommand(d cli.Deps) *cobra.Command {
 		Short: "train without a screen",
 		Long: `Trains without a screen. Progress goes to stderr: on a terminal as one line that is
 rewritten, elsewhere as a plain line now and then; evaluations, refits and knob changes
-have lines of their own. The journal is in the run folder.
+have lines of their own. The journal is in the run folder. Without flags it trains preset
+demo.
 
 The run is saved now and then (--checkpoint-every), at SIGUSR1 and SIGUSR2, before
 changes that a generation or a refit depends on, and at its end. --resume continues from
@@ -58,6 +59,9 @@ training instead.`,
 				return err
 			} else if err != nil {
 				return orComplete(err, c.ErrOrStderr())
+			}
+			if c.Flags().NFlag() == 0 {
+				fmt.Fprintln(c.ErrOrStderr(), "no flags: this is preset demo; pgrlab train --help says how to choose")
 			}
 			s.tensorboard = tensorboard
 			return s.headless(c.Context(), c.ErrOrStderr())

@@ -4,7 +4,9 @@ package runs
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -102,6 +104,7 @@ func (p *Pane) commandCompare(dir string) error {
 	if dir == "" {
 		return fmt.Errorf("compare: which run folder?")
 	}
+	dir = typedFolder(dir)
 	if len(p.Others) >= 3 {
 		return fmt.Errorf("compare: three runs beside this one are the most; esc takes them away")
 	}
@@ -118,6 +121,20 @@ func (p *Pane) commandCompare(dir string) error {
 		return msg
 	})
 	return nil
+}
+
+// typedFolder is the folder that a person means who writes it as a shell would take it: in quotes, or
+// from ~ on.
+func typedFolder(text string) string {
+	if n := len(text); n > 1 && text[0] == text[n-1] && strings.ContainsRune("'\"", rune(text[0])) {
+		text = text[1 : n-1]
+	}
+	if rest, at := strings.CutPrefix(text, "~/"); at {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return text
 }
 
 // OverlayRun draws a run that was read beside this one.
