@@ -101,7 +101,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 	s.press("e", "5", "0", "0", "0", "enter")
 	s.contains(t, "✗ sampler_steps: 5000 is out of range")
 	s.fake.sendErr = event.ErrBusy
-	s.press("right", "enter")
+	s.press("esc", "right", "enter")
 	s.contains(t, "the lab is busy")
 }
 
