@@ -41,8 +41,9 @@ work with you. It accepts keys only, and a key gives access to nothing but pgrla
 Without RUN it shows all runs, including those that begin later.
 
 FILE has a line for each public key, as in a .pub file. A word before the key says what
-it may do: watch (look only; so does a key without a word) or drive (all that attach can
-do: turn knobs, fork, stop). The file is read again when it has changed.
+it may do: watch (look only; so does a key without a word) or drive (turn knobs, fork,
+stop, as attach can; but no key reads other runs, as :compare does). The file is read
+again when it has changed.
 
   drive ssh-ed25519 AAAAC3Nza… alice@laptop
   ssh-ed25519 AAAAC3Nza… bob
