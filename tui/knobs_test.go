@@ -102,7 +102,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 	s.contains(t, "✗ sampler_steps: 5000 is out of range")
 	s.press("esc") // the text stays to be corrected
 	s.fake.sendErr = event.ErrBusy
-	s.press("esc", "right", "enter")
+	s.press("right", "enter")
 	s.contains(t, "the lab is busy")
 }
 
