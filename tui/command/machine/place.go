@@ -73,11 +73,19 @@ func FindDevice(d cli.Deps, name, precision string, said func(line string)) (Pla
 	return where, nil
 }
 
-// awaitDriver says so if a driver takes a while to start, until the returned function is called.
-func awaitDriver(said func(line string)) (stop func() bool) {
-	return time.AfterFunc(3*time.Second, func() {
+// awaitDriver says so if a driver takes a while to start, until the returned function is called; behind
+// that it says nothing.
+func awaitDriver(said func(line string)) (stop func()) {
+	told := make(chan struct{})
+	t := time.AfterFunc(3*time.Second, func() {
+		defer close(told)
 		said("waits for the CUDA driver to start its GPUs, which takes seconds for each unless nvidia-persistenced runs")
-	}).Stop
+	})
+	return func() {
+		if !t.Stop() {
+			<-told
+		}
+	}
 }
 
 // chooseDevice finds the device of that name, and says what takes long.
