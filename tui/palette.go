@@ -29,8 +29,16 @@ func (m *Model) verbs() []pane.Verb {
 		{Name: "refresh", About: "looks at the run per second, 0.2 to 10", Arguments: nil, Run: m.commandRefresh},
 		{Name: "save-settings", About: "keep theme, layout, axis, charts, refresh and mouse for the next time", Arguments: nil, Run: m.commandSaveSettings},
 		{Name: "detach", About: "leave the screen; the run goes on", Arguments: nil, Run: func(string) error { m.dialog = nil; return errQuit }},
-		{Name: "stop", About: "stop the run and save", Arguments: nil, Run: func(string) error { m.leaving.openQuit(); return nil }},
+		{Name: "stop", About: "stop the run and save", Arguments: nil, Run: m.commandStop},
 	}...)
+}
+
+// commandStop asks whether to stop the run, or leaves the screen at once where there is nothing to ask.
+func (m *Model) commandStop(string) error {
+	if m.leaving.openQuit() != nil {
+		return errQuit
+	}
+	return nil
 }
 
 // palette runs typed commands: verbs with an argument, keys by their name, and knobs with a value.

@@ -95,8 +95,13 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 			t.Errorf("%s: %q, and asks for a text: %v", key, said, s.entry != nil)
 		}
 	}
-	s.typeLine("ratio 0.1")
-	s.contains(t, "this is a replay")
+	for _, line := range []string{"ratio 0.1", "undo 1"} {
+		s.typeLine(line)
+		s.contains(t, "this is a replay")
+	}
+	if s.typeLine("stop"); !s.quit { // there is nothing to ask
+		t.Errorf(":stop stays:\n%s", s.View())
+	}
 }
 
 // replayOf replays events that a second separates; now is the time of the screen.

@@ -3,6 +3,7 @@ package pane
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -104,7 +105,7 @@ func (r *Run) Fixed() error {
 // FolderWord is the run folder in a command to type; DIR if the person knows it better, or cannot
 // type commands where it is.
 func (r *Run) FolderWord() string {
-	if r.About.Folder == "" || !r.MayDrive() {
+	if r.About.Folder == "" || !r.MayDrive() || r.About.Remote && !filepath.IsAbs(r.About.Folder) {
 		return "DIR"
 	}
 	return shell.Word(r.About.Folder)

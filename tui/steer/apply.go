@@ -202,8 +202,6 @@ func (s *Steering) underWay(values map[string]knob.Value) bool {
 	}
 	_, scores := values["relevance"]
 	switch s.Phase() {
-	case knob.Encode:
-		return true
 	case knob.Score:
 		return !scores
 	case knob.Fit:

@@ -63,7 +63,7 @@ func (s *Steering) Redo() tea.Cmd {
 // mean the one before it.
 func (s *Steering) awaitsAnswer() bool {
 	c := s.LastChange()
-	if c == nil || c.State != history.Asked {
+	if c == nil || c.State != history.Asked || s.Ended() {
 		return false
 	}
 	why := "the last change is not applied yet"
@@ -98,6 +98,9 @@ func (s *Steering) takeBack(verb string, last *history.Change, do func(now bool)
 
 // CommandUndo is "undo N": it takes change N back, or the last one if text is empty.
 func (s *Steering) CommandUndo(text string) error {
+	if err := s.Fixed(); err != nil {
+		return err
+	}
 	if text == "" {
 		s.Undo()
 		return nil

@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -116,9 +117,9 @@ func moved(dir, before string) (devices []string) {
 // notEnded says how far a run that has not ended has come.
 func notEnded(dir string, steps int) string {
 	if _, err := remote.Find(dir); err == nil {
-		return fmt.Sprintf(" of %s, goes on: pgrlab attach %s", report.Count(steps), rundir.Near(dir))
+		return fmt.Sprintf(" of %s, goes on: pgrlab attach %s", report.Count(steps), shell.Word(rundir.Near(dir)))
 	}
-	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), rundir.Near(dir))
+	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), shell.Word(rundir.Near(dir)))
 }
 
 // lengths adds the length to the variants of results if it is not that of their scale and the method

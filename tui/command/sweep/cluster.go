@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/slurm"
 	"pgrlab/tui/command/cli"
@@ -173,7 +174,7 @@ func (c *cluster) look(ctx context.Context) (changed bool, said []string) {
 		}
 		if given[j.Index] && !c.given[j.Index] {
 			changed = true
-			said = append(said, fmt.Sprintf("%s: failed: %s; pgrlab sweep requeue %s has it tried again", j.Name(), c.grid.LastWords(j), c.out))
+			said = append(said, fmt.Sprintf("%s: failed: %s; pgrlab sweep requeue %s has it tried again", j.Name(), c.grid.LastWords(j), shell.Word(c.out)))
 		}
 	}
 	c.given = given
@@ -212,7 +213,7 @@ func (c *cluster) follow(ctx context.Context, progress *terminal.Progress) error
 		select {
 		case <-ctx.Done():
 			t.Stop()
-			progress.Say(fmt.Sprintf("the jobs go on without this view: pgrlab sweep status %s shows them, pgrlab sweep cancel %s ends them", c.out, c.out))
+			progress.Say(fmt.Sprintf("the jobs go on without this view: pgrlab sweep status %s shows them, pgrlab sweep cancel %s ends them", shell.Word(c.out), shell.Word(c.out)))
 			return context.Cause(ctx)
 		case <-t.C:
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 
+	"pgrlab/core/shell"
 	"pgrlab/core/sweep/slurm"
 	"pgrlab/tui/command/cli"
 )
@@ -18,7 +19,7 @@ func (c *cluster) cancel(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them", len(queued), c.out), nil
+	return fmt.Sprintf("%d jobs are cancelled: pgrlab sweep --out %s --on slurm goes on with them", len(queued), shell.Word(c.out)), nil
 }
 
 // unfinished are the queued elements of jobs that are not done: some of several jobs in an element
@@ -52,7 +53,7 @@ func (c *cluster) givenUp(queued map[int]slurm.Element) map[int]bool {
 func (c *cluster) requeue(ctx context.Context, say func(string)) error {
 	last := c.array.Submissions[len(c.array.Submissions)-1]
 	if last.How.Script.Program == "" {
-		return cli.Usagef("an older version submitted it: pgrlab sweep --out %s --on slurm submits what is missing", c.out)
+		return cli.Usagef("an older version submitted it: pgrlab sweep --out %s --on slurm submits what is missing", shell.Word(c.out))
 	}
 	if err := c.submit(ctx, last.How, say); err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"pgrlab/core/shell"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/ssh"
 	"pgrlab/tui/command/cli"
@@ -198,7 +199,7 @@ func (h *hosts) follow(ctx context.Context, progress *terminal.Progress) error {
 		}
 		select {
 		case <-ctx.Done():
-			progress.Say(fmt.Sprintf("the hosts go on without this view: pgrlab sweep status %s shows them, pgrlab sweep cancel %s ends them", h.out, h.out))
+			progress.Say(fmt.Sprintf("the hosts go on without this view: pgrlab sweep status %s shows them, pgrlab sweep cancel %s ends them", shell.Word(h.out), shell.Word(h.out)))
 			return context.Cause(ctx)
 		case now = <-tick.C:
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/shell"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/ssh"
 	"pgrlab/tui/command/cli"
@@ -163,7 +164,7 @@ func inAll(cmd *cobra.Command, dir string, do func(place) (string, error)) error
 		return err
 	}
 	if len(all) == 0 {
-		return cli.Usagef("sweep %s %s: no sweep is at work at it: pgrlab sweep --out %s begins one", cmd.Name(), dir, dir)
+		return cli.Usagef("sweep %s %s: no sweep is at work at it: pgrlab sweep --out %s begins one", cmd.Name(), dir, shell.Word(dir))
 	}
 	for _, p := range all {
 		said, e := do(p)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"pgrlab/core/report"
+	"pgrlab/core/shell"
 	"pgrlab/core/sweep"
 	"pgrlab/presets"
 	"pgrlab/tui/command/results"
@@ -35,7 +36,7 @@ func sweepResults(w io.Writer, g *sweep.Grid, out string, file *sweepResultsFile
 	if err := all.Summary(w); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "figures, the paper's numbers and more: pgrlab report %s --figure curves --out %s\n", reported(runs, out, file), filepath.Join(out, "report"))
+	_, err = fmt.Fprintf(w, "figures, the paper's numbers and more: pgrlab report %s --figure curves --out %s\n", reported(runs, out, file), shell.Word(filepath.Join(out, "report")))
 	return err
 }
 
@@ -44,9 +45,9 @@ func sweepResults(w io.Writer, g *sweep.Grid, out string, file *sweepResultsFile
 func reported(runs []*report.Run, out string, file *sweepResultsFile) string {
 	switch {
 	case len(file.standing) == 0:
-		return out
+		return shell.Word(out)
 	case slices.ContainsFunc(runs, func(r *report.Run) bool { return r.IsResult() != nil }):
-		return out + " " + file.path
+		return shell.Word(out) + " " + shell.Word(file.path)
 	}
-	return file.path
+	return shell.Word(file.path)
 }
