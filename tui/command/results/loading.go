@@ -29,11 +29,10 @@ func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
 			return nil, nil, err
 		}
 		if strings.HasSuffix(path, resultsEnding) {
-			results, err := report.ReadResults(path)
+			results, err := Read(path)
 			if err != nil {
 				return nil, nil, cli.AsUsage(err)
 			}
-			lengths(results)
 			all = append(all, results...)
 			continue
 		}
@@ -58,6 +57,13 @@ func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
 		return nil, nil, idle
 	}
 	return all, notes, nil
+}
+
+// Read reads a results file. Its runs have the variants of runs that are read from their folders.
+func Read(path string) ([]*report.Run, error) {
+	all, err := report.ReadResults(path)
+	lengths(all)
+	return all, err
 }
 
 // LoadRun reads a run with its configuration.

@@ -30,12 +30,12 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 	if f.path == "" {
 		return nil
 	}
-	results, err := report.ReadResults(f.path)
+	kept, err := results.Read(f.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return cli.AsUsage(err)
 	}
 	byKey := map[report.ResultKey]*report.Run{}
-	for _, r := range results {
+	for _, r := range kept {
 		byKey[r.Key()] = r
 	}
 	n := 0
