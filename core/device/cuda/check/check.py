@@ -63,6 +63,7 @@ REHEARSED = {
     "demo": {"steps": 2_000, "start": 1_000, "utd": 1, "refit_every": 1_500, "generator_steps": 20, "samples": 256, "sampler_steps": 4, "limit": 120, "whole_fit": 3_000, "whole_samples": 10_000},
     "frames": {**FRAMES, "steps": 512, "refit_every": 506, "generator_steps": 20, "samples": 256, "sampler_steps": 4, "limit": 120},
 }
+JOBS = max(1, min(4, (os.cpu_count() or 1) // 4))  # checks at a time; each computes on the CPU too
 INJECTED = {"tile fp32/32x32": "fail", "test TestTemperature": "hang", "bench cpu critic": "crash"}
 
 
@@ -82,8 +83,9 @@ def facts(check, gpu):
     check.say(json.dumps(found))
 
 
-def test(check, name, pattern, limit, read=tested):
-    return check.step(name, [at("cuda.test"), "-test.v", "-test.count=1", f"-test.timeout={limit + 5}s", "-test.run=" + pattern], limit, read=read)
+def test(name, pattern, limit, read=tested):
+    """A step that runs tests of core/device/cuda."""
+    return {"name": name, "command": [at("cuda.test"), "-test.v", "-test.count=1", f"-test.timeout={limit + 5}s", "-test.run=" + pattern], "limit": limit, "read": read}
 
 
 def compiled(said):
@@ -93,19 +95,17 @@ def compiled(said):
     return {**tested(said), "files": {f["file"]: f["seconds"] for f in files}, "kernels": kernels, "spilled": spilled}
 
 
-def checks(check, device_limit, only_tiles=False):
-    """Are all kernels right?"""
-    found = test(check, "compile", "^TestKernelsCompile$", 90, compiled)
+def checks(check, device_limit, jobs, only_tiles=False):
+    """Are all kernels right? After the first step, which fills the cache of compiled kernels,
+    several are checked at a time: nothing here is timed."""
+    found = check.step(**test("compile", "^TestKernelsCompile$", 90, compiled))
     if found.get("kernels"):
         check.say(f"    {len(found['kernels'])} kernels in {sum(found['files'].values()):.1f} s; with memory beside their registers: {found['spilled'] or 'none'}")
-    for name in TILES:
-        test(check, "tile " + name, "^TestTiles$/^" + "$/^".join(name.split("/")) + "$", device_limit)
-    for name in [] if only_tiles else STEPS:
-        test(check, "step " + name, "^TestSteps$/^" + "$/^".join(name.split("/")) + "$", device_limit)
     listed = check.step("list tests", [at("cuda.test"), "-test.list=."], 30, read=lambda said: {"tests": re.findall(r"^Test\w+$", said, re.M)})
-    for name in listed.get("tests", []):
-        if name not in LARGE:
-            test(check, "test " + name, f"^{name}$", device_limit)
+    steps = [test("tile " + name, "^TestTiles$/^" + "$/^".join(name.split("/")) + "$", device_limit) for name in TILES]
+    steps += [test("step " + name, "^TestSteps$/^" + "$/^".join(name.split("/")) + "$", device_limit) for name in ([] if only_tiles else STEPS)]
+    steps += [test("test " + name, f"^{name}$", device_limit) for name in listed.get("tests", []) if name not in LARGE]
+    check.steps(steps, jobs)
     launched = {k for r in check.report["steps"].values() for k in r.get("launched", [])}
     if launched:
         check.report["unlaunched"] = sorted(set(found.get("kernels", {})) - launched)
@@ -217,7 +217,7 @@ def table(check):
 def on_gpu(check, args):
     device = f"cuda:{args.gpu}"
     facts(check, args.gpu)
-    checks(check, 40)
+    checks(check, 40, JOBS)
     ours(check, device, "tf32", WORKLOADS, 0.3)
     peer(check, device, "graph", "tf32", WORKLOADS, 0.3)
     ours(check, device, "bf16", WORKLOADS, 0.3)
@@ -234,7 +234,7 @@ def on_gpu(check, args):
 def rehearsal(check):
     small = ["nop", "critic", "act"]
     facts(check, None)
-    checks(check, 120, only_tiles=True)
+    checks(check, 120, 2, only_tiles=True)
     ours(check, "cpu", "fp32", small, 0.05)
     peer(check, "cpu", "eager", "fp32", small, 0.05)
     check.step("profile", [at("pgrlab"), "bench", "--profile", "critic", "nop"], 60, read=lambda said: {"profile": said})

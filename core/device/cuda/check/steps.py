@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 KEPT = 6_000  # characters of a step's output that its result has; the log has all
 
@@ -24,21 +26,30 @@ class Check:
         self.end = time.monotonic() + 60 * minutes
         self.report = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "steps": {}, "ms": {}}
         self.log = open(os.path.splitext(path)[0] + ".log", "w", encoding="utf-8")
+        self.lock = threading.RLock()  # of the report, the log and what is printed
         self.save()
 
     def save(self):
         """The report is on the disk as a whole, or the one before is."""
         fresh = self.path + ".tmp"
-        with open(fresh, "w", encoding="utf-8") as f:
-            json.dump(self.report, f, indent=1)
-            f.flush()
-            os.fsync(f.fileno())
-        os.replace(fresh, self.path)
+        with self.lock:
+            with open(fresh, "w", encoding="utf-8") as f:
+                json.dump(self.report, f, indent=1)
+                f.flush()
+                os.fsync(f.fileno())
+            os.replace(fresh, self.path)
 
     def say(self, text):
-        print(text, flush=True)
-        self.log.write(text + "\n")
-        self.log.flush()
+        with self.lock:
+            print(text, flush=True)
+            self.log.write(text + "\n")
+            self.log.flush()
+
+    def steps(self, steps, jobs):
+        """Runs steps, each a dict of step's arguments, as many at a time as JOBS says."""
+        with ThreadPoolExecutor(jobs) as pool:
+            for done in [pool.submit(self.step, **s) for s in steps]:
+                done.result()
 
     def left(self):
         return self.end - time.monotonic()
@@ -48,9 +59,10 @@ class Check:
         and what READ makes of its output. A step for which there is no time is left out."""
         if self.left() < min(limit, 10):
             result = {"skipped": "there was no time left"}
-            self.report["steps"][name] = result
-            self.save()
-            self.say(f"{name}: left out, there is no time")
+            with self.lock:
+                self.report["steps"][name] = result
+                self.save()
+                self.say(f"{name}: left out, there is no time")
             return result
         begins = at_once
         if name in self.injected:
@@ -58,7 +70,6 @@ class Check:
             if self.injected[name] == "hang":
                 limit, begins = 2, at_first_output
         result, output = run(command, min(limit, max(1, self.left())), {**self.environment, **(environment or {})}, begins)
-        self.log.write(f"\n==== {name}: {' '.join(command)}\n{output}\n")
         if read:
             try:
                 result.update(read(output))
@@ -67,11 +78,13 @@ class Check:
         result["ok"] = result["status"] == 0 and "unread" not in result
         if not result["ok"]:
             result["said"] = output[-KEPT:]
-        self.report["steps"][name] = result
-        self.save()
-        self.say(f"{name}: {verdict(result)}, {result['seconds']:.1f} s")
-        if not result["ok"]:
-            self.say("".join(f"    {line[:300]}\n" for line in output.splitlines()[-12:]).rstrip())
+        with self.lock:
+            self.log.write(f"\n==== {name}: {' '.join(command)}\n{output}\n")
+            self.report["steps"][name] = result
+            self.save()
+            self.say(f"{name}: {verdict(result)}, {result['seconds']:.1f} s")
+            if not result["ok"]:
+                self.say("".join(f"    {line[:300]}\n" for line in output.splitlines()[-12:]).rstrip())
         return result
 
     def failed(self):

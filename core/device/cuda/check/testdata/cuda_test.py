@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cuda.test as check.py sees it. It also looks whether the steps before it are on the disk."""
+"""cuda.test as check.py sees it. It also looks whether the step before it is on the disk."""
 import json
 import sys
 
@@ -7,7 +7,7 @@ asked = {name: value for name, _, value in (a.partition("=") for a in sys.argv[1
 if asked.get("-test.list"):
     with open("gpu-check.json") as f:  # whole, and with all results so far
         steps = json.load(f)["steps"]
-    if len([name for name in steps if name.startswith("tile ")]) != 10 or not steps["compile"]["ok"]:
+    if not steps["compile"]["ok"]:
         sys.exit("the results of earlier steps are not on the disk: " + ", ".join(steps))
     print("TestTiles\nTestSteps\nTestKernelsCompile\nTestTemperature\nTestOdd\nok")
     sys.exit()
