@@ -1,6 +1,9 @@
 package ptx
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // BenchmarkGemm runs the tiled product on one worker; Minstr/s are millions of
 // instructions of threads a second.
@@ -26,6 +29,36 @@ func BenchmarkPipeline(b *testing.B) {
 	mem := NewMemory()
 	params := Pack{}.Add(upload(b, mem, make([]float32, 1024)), 8).Add(upload(b, mem, make([]float32, 32*256)), 8).Add(256, 4)
 	throughput(b, p, mem, "gram_right", Launch{Grid: [3]uint32{4, 1, 1}, Block: [3]uint32{256, 1, 1}, Params: params})
+}
+
+// BenchmarkWarpgroup is m64n256k16 of bf16 by one warpgroup; us/wgmma is the time of one.
+func BenchmarkWarpgroup(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		check Check
+	}{{"plain", Check{}}, {"checked", Check{Races: true, Unwritten: true}}} {
+		b.Run(c.name, func(b *testing.B) {
+			const products = 256
+			body := wgmmaFence + strings.Repeat(product64("bf16", 256, descriptor(0), descriptor(8192), "%p2")+wgmmaEnd, products)
+			m, err := Parse(warpgroupText("sm_90a", 10240, 128, 128, body))
+			if err != nil {
+				b.Fatal(err)
+			}
+			k, err := m.Kernel("k")
+			if err != nil {
+				b.Fatal(err)
+			}
+			mem := NewMemory()
+			params := Pack{}.Add(upload(b, mem, make([]float32, 128*128)), 8).Add(upload(b, mem, floats(10240, func(i int) float32 { return float32(i%17) - 8 })), 8)
+			for b.Loop() {
+				if _, err := k.Launch(mem, Launch{Grid: [3]uint32{1, 1, 1}, Block: [3]uint32{128, 1, 1}, Shared: 40960, Params: params, Check: c.check, Workers: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/products, "us/wgmma")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
 }
 
 // BenchmarkRowSum is a reduction with a barrier after every step.

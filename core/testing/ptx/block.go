@@ -82,6 +82,7 @@ func (w *warp) start() {
 	for i := range w.queue {
 		w.queue[i].copies, w.queue[i].groups = w.queue[i].copies[:0], w.queue[i].groups[:0]
 	}
+	w.products.reset()
 	for i := range w.sites {
 		w.sites[i] = &noAllocation
 	}
@@ -167,6 +168,9 @@ func (b *block) run(at [3]uint32) (count int64, err error) {
 		if err := b.release(); err != nil {
 			return 0, err
 		}
+	}
+	if err := b.checkWarpgroups(); err != nil {
+		return 0, err
 	}
 	for i := range b.warps {
 		count += b.warps[i].count

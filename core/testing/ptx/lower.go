@@ -21,6 +21,9 @@ type lowering struct {
 	preds  int32               // where the function's predicates start
 	fixed  []fix               // branches of the function
 	tables []*table
+
+	accumulators []slot // of the function's wgmmas
+	waits        []int  // its instructions that wait for them
 }
 
 // fix is a branch that waits for its label.
@@ -166,6 +169,7 @@ func (l *lowering) function(f *function) {
 	first := len(l.code)
 	l.entry[f] = int32(first)
 	l.fixed, l.tables = l.fixed[:0], nil
+	l.accumulators, l.waits = nil, nil
 	for _, s := range f.body {
 		if s.label != nil {
 			s.label.at = int32(len(l.code))
@@ -192,6 +196,9 @@ func (l *lowering) function(f *function) {
 	}
 	for _, t := range l.tables {
 		t.resolve()
+	}
+	for _, at := range l.waits { // accumulators keep their place until their values arrive
+		l.code[at].ins = slices.Clone(l.accumulators)
 	}
 	l.k.regs += pack(l.code[first:], int32(first), int32(l.k.regs), f.registers)
 	l.preds += int32(f.preds)

@@ -151,4 +151,15 @@ func lowerNothing(_ *lowering, _ *statement, m *mods) {
 
 // lowerFence is membar and fence, which do nothing because this emulator keeps memory in
 // order.
-func lowerFence(l *lowering, s *statement, m *mods) { lowerNothing(l, s, m) }
+func lowerFence(l *lowering, s *statement, m *mods) {
+	if !m.take("proxy") {
+		lowerNothing(l, s, m)
+		return
+	}
+	if !m.take("async") {
+		l.fail("unknown opcode %s", s.text)
+	}
+	l.requires(90)
+	m.one("global", "shared::cta", "shared::cluster")
+	l.need(0)
+}

@@ -31,6 +31,7 @@ func init() {
 
 		"shfl": lowerShuffle, "vote": lowerVote, "match": lowerMatch, "redux": lowerRedux,
 		"activemask": lowerActive, "elect": lowerElect, "mma": lowerMatrix, "ldmatrix": lowerLoadMatrix,
-		"bar": lowerBarrier, "barrier": lowerBarrier,
+		"wgmma": lowerWgmma,
+		"bar":   lowerBarrier, "barrier": lowerBarrier,
 	}
 }

@@ -91,6 +91,13 @@ func (l *lowering) requires(sm int) {
 	}
 }
 
+// requiresTarget rejects an instruction that only one architecture has.
+func (l *lowering) requiresTarget(name string) {
+	if l.m.sm > 0 && l.m.Target != name {
+		l.fail("%s needs %s, the module is for %s", strings.Join(append([]string{l.s.op}, l.s.mods...), "."), name, l.m.Target)
+	}
+}
+
 // need checks the number of operands.
 func (l *lowering) need(n int) {
 	if len(l.s.args) != n {

@@ -129,6 +129,7 @@ func FuzzParse(f *testing.F) {
 	for _, c := range slicesOfCases() {
 		f.Add(wrap(c))
 	}
+	f.Add(warpgroupText("sm_90a", 4, 128, 4, wgmmaFence+product64("bf16", 8, descriptor(0), descriptor(8192), "%p1")+wgmmaEnd))
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := Parse(text)
 		var e *ParseError

@@ -19,6 +19,7 @@ type cell struct {
 	wroteIn, sawIn   uint32 // bar.warp.sync of the warp so far
 	writeAt, readAt  int32  // lines
 	atomic, inFlight bool
+	pending          int32 // wgmmas that read it and were not waited for
 }
 
 const severalWarps = -1 << 30
@@ -32,9 +33,13 @@ func (s *shadow) reset() {
 	s.epoch = 1
 }
 
-// touch records an access and says what is wrong with it, "" for nothing.
+// touch records an access of a lane and says what is wrong with it, "" for nothing.
 func (s *shadow) touch(w *warp, lane, p, n int, what intent, in *inst) string {
-	thread := int32(w.index*lanes + lane + 1)
+	return s.touchAs(w, int32(w.index*lanes+lane+1), p, n, what, in)
+}
+
+// touchAs is touch for a thread or, if it reads, a warp, as cell.reader names them.
+func (s *shadow) touchAs(w *warp, thread int32, p, n int, what intent, in *inst) string {
 	for c := p / s.granule; c <= (p+n-1)/s.granule; c++ {
 		x := &s.cells[c]
 		if x.wrote == 0 && s.check.Unwritten && (what == reads || what == updates) {
@@ -55,6 +60,9 @@ func (s *shadow) touch(w *warp, lane, p, n int, what intent, in *inst) string {
 
 // conflict says what an access races with, "" for nothing.
 func (s *shadow) conflict(w *warp, x *cell, thread int32, p, n int, what intent, in *inst) string {
+	if x.pending > 0 && what != reads {
+		return fmt.Sprintf("shared address %d is written before a wgmma that reads it was waited for", p)
+	}
 	if x.inFlight {
 		return fmt.Sprintf("shared address %d is read or written while the cp.async of line %d to it by thread %s is on its way", p, x.writeAt, w.block.thread(int(x.writer-1)))
 	}
@@ -65,6 +73,13 @@ func (s *shadow) conflict(w *warp, x *cell, thread int32, p, n int, what intent,
 		return fmt.Sprintf("race at shared address %d: it was read at line %d (%s) with no barrier between", p, x.readAt, w.k.module.line(int(x.readAt)))
 	}
 	return ""
+}
+
+// pend adds to the number of pending wgmmas that read 16 bytes.
+func (s *shadow) pend(p int, by int32) {
+	for i := p / s.granule; i <= (p+15)/s.granule; i++ {
+		s.cells[i].pending += by
+	}
 }
 
 // clean says whether a read of one cell is ordered and need not be recorded: the cell was

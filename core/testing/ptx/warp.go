@@ -10,28 +10,29 @@ import (
 // they join. A device may choose this order too. Lanes that must meet others wait; see
 // meet.
 type warp struct {
-	block   *block
-	k       *Kernel
-	index   int // in the block
-	regs    []vec
-	preds   []uint32
-	carry   uint32
-	exists  uint32 // lanes that are threads of the block
-	alive   uint32 // lanes that exist and have not ended
-	mask    uint32 // mask of the running group
-	waiting uint32 // lanes that wait at the instruction in pcs
-	pc      int32
-	limit   int32 // address of the next group
-	pcs     [lanes]int32
-	returns [][lanes]int32 // return addresses by function
-	steps   int64          // instructions
-	count   int64          // thread instructions
-	sites   [16]*allocation
-	scratch vec
-	queue   [lanes]asyncQueue
-	inner   uint32    // number of times that the lanes have met at bar.warp.sync
-	stopped bool      // at a barrier of the block
-	store   [4]uint64 // what the present store writes
+	block    *block
+	k        *Kernel
+	index    int // in the block
+	regs     []vec
+	preds    []uint32
+	carry    uint32
+	exists   uint32 // lanes that are threads of the block
+	alive    uint32 // lanes that exist and have not ended
+	mask     uint32 // mask of the running group
+	waiting  uint32 // lanes that wait at the instruction in pcs
+	pc       int32
+	limit    int32 // address of the next group
+	pcs      [lanes]int32
+	returns  [][lanes]int32 // return addresses by function
+	steps    int64          // instructions
+	count    int64          // thread instructions
+	sites    [16]*allocation
+	scratch  vec
+	queue    [lanes]asyncQueue
+	products products
+	inner    uint32    // number of times that the lanes have met at bar.warp.sync
+	stopped  bool      // at a barrier of the block
+	store    [4]uint64 // what the present store writes
 }
 
 const nowhere = math.MaxInt32
@@ -210,6 +211,9 @@ func (w *warp) control(in *inst, at uint32) error {
 		w.regroup()
 	case classExit:
 		if err := w.endAsync(in, at); err != nil {
+			return err
+		}
+		if err := w.endProducts(in, at); err != nil {
 			return err
 		}
 		w.alive &^= at
