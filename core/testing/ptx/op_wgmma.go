@@ -266,19 +266,22 @@ func addProducts(c *[4]float64, a *[16][4]float64, b *[16]float64, k, part int) 
 			c2 += x[2] * y
 			c3 += x[3] * y
 		}
-		c0, c1, c2, c3 = truncate32(c0), truncate32(c1), truncate32(c2), truncate32(c3)
+		if normal32(c0) && normal32(c1) && normal32(c2) && normal32(c3) {
+			c0, c1, c2, c3 = cut32(c0), cut32(c1), cut32(c2), cut32(c3)
+		} else {
+			c0, c1, c2, c3 = truncate32(c0), truncate32(c1), truncate32(c2), truncate32(c3)
+		}
 	}
 	c[0], c[1], c[2], c[3] = c0, c1, c2, c3
 }
 
-// truncate32 is round32 to zero, quick for normal numbers.
-func truncate32(x float64) float64 {
-	u := math.Float64bits(x)
-	if u>>52&2047-897 < 254 { // from 2^-126 to below 2^128
-		return math.Float64frombits(u &^ (1<<29 - 1))
-	}
-	return float64(round32(x, 'z'))
-}
+// truncate32 is round32 to zero; cut32 is the same for numbers of which normal32 holds, from 2^-126
+// to below 2^128.
+func truncate32(x float64) float64 { return float64(round32(x, 'z')) }
+
+func cut32(x float64) float64 { return math.Float64frombits(math.Float64bits(x) &^ (1<<29 - 1)) }
+
+func normal32(x float64) bool { return math.Float64bits(x)>>52&2047-897 < 254 }
 
 func widen32(x uint64) float64 { return float64(single(x)) }
 

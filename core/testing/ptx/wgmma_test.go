@@ -292,6 +292,27 @@ func TestWarpgroupResultsArriveLate(t *testing.T) {
 	}
 }
 
+// Sums of wgmma are rounded to zero by a quick way, which must agree with the general one.
+func TestTruncationOfSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	edges := []float64{0, math.Copysign(0, -1), 1, -1, 1 + 0x1p-24, -1 - 0x1p-23 - 0x1p-50, 0x1p-126, 0x1p-126 - 0x1p-160, 0x1p-149, 0x1p-150,
+		0x1.fffffep127, 0x1.ffffffp127, 0x1p128, -0x1p128, 0x1p200, math.Inf(1), math.Inf(-1)}
+	for range 1000 {
+		edges = append(edges, r.NormFloat64()*math.Exp2(float64(r.IntN(300)-160)))
+	}
+	for _, x := range edges {
+		want := truncate32(x)
+		if normal32(x) && cut32(x) != want {
+			t.Errorf("%x is cut to %x, want %x", x, cut32(x), want)
+		}
+		var a [16][4]float64
+		c := [4]float64{x, 1, 1, 1}
+		if addProducts(&c, &a, new([16]float64), 8, 8); c != [4]float64{want, 1, 1, 1} {
+			t.Errorf("sums of %x and ones are %x, want %x", x, c, want)
+		}
+	}
+}
+
 // A module says for which card it is, and wgmma exists on one only.
 func TestWarpgroupText(t *testing.T) {
 	product := product64("bf16", 8, 0, 0, "%p1")
