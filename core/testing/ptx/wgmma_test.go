@@ -269,6 +269,11 @@ func TestWarpgroupResultsArriveLate(t *testing.T) {
 		commit = "\twgmma.commit_group.sync.aligned;\n"
 		wait   = "\twgmma.wait_group.sync.aligned %d;\n"
 	)
+	var ones, sum string // registers that are in use during the wait
+	for i := 10; i < 19; i++ {
+		ones += fmt.Sprintf("\tmov.f32 %%f%d, 0f3F800000;\n", i)
+		sum += fmt.Sprintf("\tadd.f32 %%c0, %%c0, %%f%d;\n", i)
+	}
 	for _, c := range []struct {
 		name, body string
 		want       float32
@@ -279,7 +284,7 @@ func TestWarpgroupResultsArriveLate(t *testing.T) {
 		{"a chain", product + add + commit + add + commit + fmt.Sprintf(wait, 0), 24},
 		{"the last of a chain on its way", product + commit + add + commit + fmt.Sprintf(wait, 1) + "\tmov.f32 %f5, %c0;\n" + fmt.Sprintf(wait, 0) + "\tmov.f32 %c0, %f5;\n", float32(math.NaN())},
 		{"another group on its way", product + commit + other + commit + fmt.Sprintf(wait, 1) + "\tmov.f32 %f5, %c0;\n" + fmt.Sprintf(wait, 0) + "\tmov.f32 %c0, %f5;\n", 8},
-		{"results that nothing reads", product + other + commit + "\tmov.f32 %f7, 0f40400000; mov.f32 %f8, 0f40A00000;\n" + fmt.Sprintf(wait, 0) + "\tadd.f32 %c0, %f7, %f8;\n", 8},
+		{"results that nothing reads", product + other + commit + ones + fmt.Sprintf(wait, 0) + sum, 17},
 	} {
 		got, err := launchWarpgroup(t, warpgroupText("sm_90a", len(words), 128, 4, wgmmaFence+c.body), Check{}, 128, 8, words)
 		if err != nil {
