@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cuda/driver"
 	"pgrlab/core/device/cuda/kernel"
+	"pgrlab/core/testing/emulator"
 	"pgrlab/core/testing/ptx"
 )
 
@@ -27,11 +28,20 @@ func sizesOf(tile kernel.Tile) []bench.Layer {
 	return all
 }
 
+// hopper is a GPU, or without one an emulated one that has all tiles.
+func hopper(t *testing.T, o Options) *Device {
+	if onGPU {
+		return card(t, o)
+	}
+	info := driver.Info{Name: "emulated GPU", Capability: [2]int{9, 0}, Memory: 4 << 30, Processors: 4, SharedPerBlock: 227 << 10}
+	return emulated(t, emulator.Options{Devices: []driver.Info{info}, Unchecked: true}, o)
+}
+
 // eachPrecision goes through the precisions by name, with the tiles that only this precision has.
 func eachPrecision(t *testing.T, do func(t *testing.T, dev *Device, tiles []kernel.Tile)) {
 	for _, precision := range []kernel.Precision{kernel.FP32, kernel.TF32, kernel.BF16} {
 		t.Run(precision.String(), func(t *testing.T) {
-			dev := unchecked(t, Options{Precision: precision})
+			dev := hopper(t, Options{Precision: precision})
 			var tiles []kernel.Tile
 			for _, tile := range dev.Tiles() {
 				if of := kernel.Tiles(kernel.Target{SM: dev.sm()}); precision != kernel.FP32 && len(tiles) == len(dev.Tiles())-len(of) {
@@ -114,6 +124,17 @@ func steps(t *testing.T, name string, dev device.Device) (s said) {
 	return s
 }
 
+// tilesOf lists the tiles that the card has in each precision, as TestTiles names them.
+func tilesOf(t *testing.T) map[string][]string {
+	names := map[string][]string{}
+	eachPrecision(t, func(t *testing.T, dev *Device, tiles []kernel.Tile) {
+		for _, tile := range tiles {
+			names[dev.Precision().String()] = append(names[dev.Precision().String()], tile.Name)
+		}
+	})
+	return names
+}
+
 // Files that a driver compiles contain every kernel that they name, and no kernel needs a larger
 // block than it may have.
 func TestKernelsCompile(t *testing.T) {
@@ -123,6 +144,7 @@ func TestKernelsCompile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ctx.Close()
+	report(t, "tiles", tilesOf(t))
 	modules, err := kernel.Modules(dev.sm())
 	if err != nil {
 		t.Fatal(err)

@@ -44,9 +44,6 @@ WORKLOADS = ["nop", "critic", "twin", "redq10", "sac", "env-step", "act", "icm",
              "sample-2048x4096", "sample-1024x100000", "sample-2048x100000", "encoder", "drqv2", "drqv2-demo", "ppo-rays"]
 OURS_ALONE = ("nop", "act", "icm", "encoder", "drqv2", "drqv2-demo", "ppo-rays")  # PyTorch has no counterpart here
 PAPER_HOURS = 4.35  # of a run of 100,000 steps, PGR (Wang et al. 2025), appendix on time and memory
-SIMT = ["128x128", "64x64", "32x32", "16x32"]
-TENSOR = ["128x256", "128x128", "64x64"]
-TILES = [f"fp32/{t}" for t in SIMT] + [f"{p}/{p.upper()}_{t}" for p in ("tf32", "bf16") for t in TENSOR]
 STEPS = [f"{p}/{w}" for w in ("redq10", "denoiser-2048", "denoiser-1024", "encoder-demo", "encoder-fit") for p in ("tf32", "bf16", "fp32")]
 LARGE = ["TestTiles", "TestSteps", "TestKernelsCompile"]  # tests that have steps of their own
 SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestDraw|TestASequence|TestSumsOfManyBlocks|TestDrQ)$"
@@ -92,7 +89,8 @@ def compiled(said):
     files = [json.loads(line) for line in re.findall(r"compiled: (\{.*\})", said)]
     kernels = {k: v for f in files for k, v in f["kernels"].items()}
     spilled = {k: v["local"] for k, v in kernels.items() if v["local"] > 0}
-    return {**tested(said), "files": {f["file"]: f["seconds"] for f in files}, "kernels": kernels, "spilled": spilled}
+    tiles = re.search(r"tiles: (\{.*\})", said)
+    return {**tested(said), "tiles": json.loads(tiles.group(1)) if tiles else {}, "files": {f["file"]: f["seconds"] for f in files}, "kernels": kernels, "spilled": spilled}
 
 
 def checks(check, device_limit, jobs, only_tiles=False):
@@ -102,7 +100,8 @@ def checks(check, device_limit, jobs, only_tiles=False):
     if found.get("kernels"):
         check.say(f"    {len(found['kernels'])} kernels in {sum(found['files'].values()):.1f} s; with memory beside their registers: {found['spilled'] or 'none'}")
     listed = check.step("list tests", [at("cuda.test"), "-test.list=."], 30, read=lambda said: {"tests": re.findall(r"^Test\w+$", said, re.M)})
-    steps = [test("tile " + name, "^TestTiles$/^" + "$/^".join(name.split("/")) + "$", device_limit) for name in TILES]
+    steps = [test(f"tile {precision}/{name}", f"^TestTiles$/^{precision}$/^{name}$", device_limit) for precision, names in found.get("tiles", {}).items() for name in names]
+    steps = steps or [test("tiles", "^TestTiles$", device_limit)]
     steps += [test("step " + name, "^TestSteps$/^" + "$/^".join(name.split("/")) + "$", device_limit) for name in ([] if only_tiles else STEPS)]
     steps += [test("test " + name, f"^{name}$", device_limit) for name in listed.get("tests", []) if name not in LARGE]
     check.steps(steps, jobs)

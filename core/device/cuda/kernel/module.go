@@ -21,6 +21,7 @@ var generations = []struct {
 	suffix string
 	serves func(sm int) bool
 }{
+	{"sm90a", func(sm int) bool { return sm == 90 }},
 	{"sm80", func(sm int) bool { return sm >= 80 }},
 	{"sm70", func(sm int) bool { return sm >= 70 }},
 }

@@ -94,12 +94,16 @@ func (b *builder) multiply(p product) error {
 // products adds the launches of a product with the given division.
 func (b *builder) products(p product, d division) {
 	p.strideC = p.m * p.n
+	multiply := b.tiles
+	if d.packed {
+		multiply = b.packed(p, d)
+	}
 	if d.splits > 1 {
-		b.parts(p, d)
+		b.parts(p, d, multiply)
 		return
 	}
 	for row := 0; row < p.m; row += d.rows {
-		b.tiles(p.rows(row, min(d.rows, p.m-row)), d, 0)
+		multiply(p.rows(row, min(d.rows, p.m-row)), d, 0)
 	}
 }
 
@@ -122,13 +126,13 @@ func (p product) rows(from, count int) product {
 }
 
 // parts computes parts of the sum into scratch memory and adds them in order.
-func (b *builder) parts(p product, d division) {
+func (b *builder) parts(p product, d division, multiply func(q product, d division, part int)) {
 	size := p.members * p.m * p.n
 	d.splits = ceil(p.chunks(d.tile), ceil(p.chunks(d.tile), d.splits)) // so that no part is empty
 	q := p
 	q.c = b.scratch(d.splits * size)
 	q.bias, q.mask, q.relu, q.after = absent, absent, false, nil
-	b.tiles(q, d, size)
+	multiply(q, d, size)
 	vectors := size
 	if p.flags()&flagWideC != 0 {
 		vectors /= 4

@@ -190,6 +190,22 @@ func TestTilesAgreeWithPlainProducts(t *testing.T) {
 	}
 }
 
+// Every packed tile on operands of every layout, which its kernels for packing turn into one.
+func TestPackedTilesAgreeWithPlainProducts(t *testing.T) {
+	for _, precision := range []Precision{TF32, BF16} {
+		target := Target{SM: 90, Precision: precision}
+		f := tensorOf(target)[0]
+		for _, l := range []layout{nn, nt, tn} {
+			for _, tile := range f.tiles {
+				list, splits := geometries(l, tile)
+				for i, p := range list {
+					newMatrices(p, uint64(i)).check(t, target, division{f.kernel(l, tile), tile, splits[i], launchOf(p, tile)})
+				}
+			}
+		}
+	}
+}
+
 // A product without summands is only bias, ReLU and mask.
 func TestProductOfNothing(t *testing.T) {
 	for _, l := range []layout{nn, nt, tn} {

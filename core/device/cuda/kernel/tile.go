@@ -7,9 +7,11 @@ type tile struct {
 	k       int    // of a chunk of the sum
 	threads uint32
 	shared  uint32 // dynamic shared memory, bytes
-	// rate is the estimated number of products that a multiprocessor makes in a cycle, with as many
-	// blocks as fit on it.
+	// rate is the number of products that a multiprocessor makes in a cycle, with as many blocks as
+	// fit on it: of packed tiles measured on an H100, of the others estimated.
 	rate int
+	// packed tiles work on operands that were rounded and laid out by kernels of their own (packed.go).
+	packed bool
 }
 
 // classes lists the numbers of blocks that a product is divided into if possible, largest first. A
@@ -49,6 +51,45 @@ var tensorTiles = []tile{
 	{name: "64x64", m: 64, n: 64, k: 32, threads: 128, shared: 4 * (64 + 64) * 32 * 4, rate: 340},
 }
 
+// packedTiles lists the tiles of cu/warpgroup.h, which a precision divides into chunks of 128 bytes.
+var packedTiles = map[Precision][]tile{
+	TF32: {
+		{name: "128x256", m: 128, n: 256, k: 32, threads: 256, shared: 4 * (128 + 256) * 128, rate: 750, packed: true},
+		{name: "128x128", m: 128, n: 128, k: 32, threads: 256, shared: 6 * (128 + 128) * 128, rate: 620, packed: true},
+	},
+	BF16: {
+		{name: "128x256", m: 128, n: 256, k: 64, threads: 256, shared: 4 * (128 + 256) * 128, rate: 1300, packed: true},
+		{name: "128x128", m: 128, n: 128, k: 64, threads: 256, shared: 6 * (128 + 128) * 128, rate: 1200, packed: true},
+	},
+}
+
+// tensorOf returns the tiles for large products at a target, best first, with what their names
+// begin with. The instructions of packed tiles exist on cards of compute capability 9.0 alone.
+func tensorOf(t Target) (families []family) {
+	if t.Precision == FP32 || t.SM < 80 {
+		return nil
+	}
+	name := tensorNames[t.Precision] + "_"
+	if t.SM == 90 {
+		families = append(families, family{"packed_" + name, packedTiles[t.Precision]})
+	}
+	return append(families, family{name, tensorTiles})
+}
+
+// family is tiles of one source. A tile's name begins with prefix.
+type family struct {
+	prefix string
+	tiles  []tile
+}
+
+// kernel returns the name of a tile's kernel for a product of a layout.
+func (f family) kernel(l layout, t tile) string {
+	if t.packed {
+		return f.prefix + t.name
+	}
+	return "product" + string(l) + "_" + f.prefix + t.name
+}
+
 // Tile is a size of the blocks into which a product is divided.
 type Tile struct {
 	Name    string // for Target.Tile
@@ -58,37 +99,31 @@ type Tile struct {
 // Tiles lists the tiles into which products may be divided at a Target, largest first.
 func Tiles(t Target) []Tile {
 	var all []Tile
-	add := func(prefix string, tiles []tile) {
-		for _, of := range tiles {
+	for _, f := range append(tensorOf(t), family{"", simtTiles}) {
+		for _, of := range f.tiles {
 			if of.shared <= sharedOf(t.SM) {
-				all = append(all, Tile{prefix + of.name, of.m, of.n, of.k})
+				all = append(all, Tile{f.prefix + of.name, of.m, of.n, of.k})
 			}
 		}
 	}
-	if t.Precision != FP32 && t.SM >= 80 {
-		add(tensorNames[t.Precision]+"_", tensorTiles)
-	}
-	add("", simtTiles)
 	return all
 }
 
 // forced returns the division by Target.Tile, with the sum in two parts if it is long enough; false
 // if there is no such tile for the product.
 func (p product) forced(target Target) (d division, ok bool) {
-	precision := tensorNames[target.Precision] + "_"
-	for _, tiles := range [][]tile{tensorTiles, simtTiles} {
-		for _, t := range tiles {
-			name := t.name
-			if t.shared > 0 {
-				name = precision + name
-			}
-			if name == target.Tile && !(t.shared > 0 && t.n == 256 && p.layout == nt) {
-				return division{"product" + string(p.layout) + "_" + name, t, max(1, min(2, p.chunks(t)/4)), p.m}, true
+	for _, f := range append(tensorOf(target), family{"", simtTiles}) {
+		for _, t := range f.tiles {
+			if f.prefix+t.name == target.Tile && t.does(p) {
+				return division{f.kernel(p.layout, t), t, max(1, min(2, p.chunks(t)/4)), p.m}, true
 			}
 		}
 	}
 	return division{}, false
 }
+
+// does reports whether there is a kernel of the tile for the product's layout.
+func (t tile) does(p product) bool { return t.packed || t.shared == 0 || t.n < 256 || p.layout != nt }
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
@@ -154,8 +189,9 @@ func divide(p product, t Target) division {
 		}
 	}
 	if p.tensor(t) {
-		tile, splits := p.choose(t)
-		return division{"product" + string(p.layout) + "_" + tensorNames[t.Precision] + "_" + tile.name, tile, splits, p.bounded(tile, maxTensor)}
+		f := tensorOf(t)[0]
+		tile, splits := p.choose(f.tiles, t)
+		return division{f.kernel(p.layout, tile), tile, splits, p.bounded(tile, maxTensor)}
 	}
 	tile, splits := p.simt(t)
 	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits, p.bounded(tile, maxProduct)}
@@ -192,10 +228,10 @@ const (
 // choose returns the tile and the division of the sum with the least estimated time: rounds of
 // blocks over the multiprocessors, each at the tile's rate, and, if the sum is divided, a second
 // launch that adds the parts.
-func (p product) choose(target Target) (best tile, splits int) {
+func (p product) choose(tiles []tile, target Target) (best tile, splits int) {
 	least, processors := 0, class(target.Processors)
-	for _, t := range tensorTiles {
-		if t.shared > sharedOf(target.SM) || t.n == 256 && p.layout == nt {
+	for _, t := range tiles {
+		if t.shared > sharedOf(target.SM) || !t.does(p) {
 			continue
 		}
 		chunks := p.chunks(t)

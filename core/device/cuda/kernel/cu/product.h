@@ -91,7 +91,7 @@ DEVICE float *resultOf(const Product &p, const Place &at) {
 
 // finishNarrow writes up to four neighbours one by one. It is a function of its own,
 // not inlined: results whose rows are not whole vectors are rare and small.
-static __device__ __attribute__((noinline)) void finishNarrow(float *c, const float *bias, const float *mask, int count,
+static __device__ __attribute__((noinline, unused)) void finishNarrow(float *c, const float *bias, const float *mask, int count,
                                                               u32 flags, float x0, float x1, float x2, float x3) {
   _Pragma("unroll 1") for (int j = 0; j < count; j++) {
     float x = j < 2 ? j == 0 ? x0 : x1 : j == 2 ? x2 : x3;
