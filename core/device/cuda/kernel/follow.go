@@ -11,6 +11,9 @@ import (
 type following struct {
 	own   any // where the product's own result goes; absent if nothing else reads it
 	steps []followed
+	// packed is the number of rows of the last result if that is written as a packed operand of the
+	// next product (packed.go); 0: as a matrix.
+	packed int
 }
 
 // followed is one such instruction. The operand and the result may be absent.
@@ -62,7 +65,7 @@ func (f *following) table(from int) any {
 	if f == nil {
 		return absent
 	}
-	t := Table{uint64(len(f.steps)), shifted(f.own, from)}
+	t := Table{uint64(len(f.steps)) | uint64(f.packed)<<32, shifted(f.own, from)}
 	for _, s := range f.steps {
 		t = append(t, s.step, shifted(s.operand, from), shifted(s.out, from))
 	}
@@ -81,15 +84,40 @@ func shifted(a any, by int) any {
 // result and on nothing else that they make. last is the last of these instructions, or i if there
 // is none.
 func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) {
-	b := &builder{program: p, in: p.Instrs[i], target: t}
-	switch b.in.Code {
+	in := p.Instrs[i]
+	switch in.Code {
 	case device.Linear, device.LinearAt, device.LinearJoined, device.LinearDX, device.LinearDXPart:
 	default:
 		return Recipe{}, i
 	}
-	f := &following{own: at(b.in.Out, 0)}
-	result, made := b.in.Out, map[any]bool{}
-	made[memoryOf(p, result)] = true
+	f, result, last := u.following(p, i)
+	if len(f.steps) == 0 {
+		return Recipe{}, i
+	}
+	lower := func() *builder {
+		b := &builder{program: p, in: in, target: t, after: f, packings: u.packings}
+		if err := lowerings[in.Code](b); err != nil || !b.followed {
+			return nil
+		}
+		return b
+	}
+	b := lower()
+	if b == nil {
+		return Recipe{}, i
+	}
+	if rows, ok := u.reader(p, last, result, t); ok && b.division.wholly(rows) {
+		f.packed, u.packings[result] = rows, true
+		b = lower()
+	}
+	return b.recipe, last
+}
+
+// following collects the instructions after product i that work on its result; result is that of
+// the last of them.
+func (u *users) following(p *device.Program, i int) (f *following, result device.Ref, last int) {
+	result = p.Instrs[i].Out
+	f = &following{own: at(result, 0)}
+	made := map[any]bool{memoryOf(p, result): true}
 	for last = i; last+1 < len(p.Instrs) && len(f.steps) < longestFollowing; last++ {
 		next := p.Instrs[last+1]
 		operand, ok := u.follower(p, next, result, made)
@@ -107,14 +135,7 @@ func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) 
 		result = next.Out
 		made[memoryOf(p, result)] = true
 	}
-	if len(f.steps) == 0 {
-		return Recipe{}, i
-	}
-	b.after = f
-	if err := lowerings[b.in.Code](b); err != nil || !b.followed {
-		return Recipe{}, i
-	}
-	return b.recipe, last
+	return f, result, last
 }
 
 // follower reports whether an instruction works on a result, in the result's shape, and on nothing
@@ -140,10 +161,12 @@ func (u *users) follower(p *device.Program, in device.Instr, result device.Ref, 
 type users struct {
 	program *device.Program
 	reads   []int
+	// packings has the results that are in memory as packed operands, not as matrices.
+	packings map[device.Ref]bool
 }
 
 func usersOf(p *device.Program) *users {
-	u := &users{p, make([]int, len(p.Buffers))}
+	u := &users{p, make([]int, len(p.Buffers)), map[device.Ref]bool{}}
 	count := func(refs ...device.Ref) {
 		for _, r := range refs {
 			if r != device.None {

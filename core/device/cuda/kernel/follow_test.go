@@ -70,8 +70,12 @@ func products() []factors {
 // Steps that follow a product in its kernel give the same bits as kernels of their own, and a
 // result without another reader is not written.
 func TestWhatFollowsAProduct(t *testing.T) {
-	alone := newCard(t, Target{SM: 80})
-	together := newCard(t, Target{SM: 80})
+	whatFollows(t, Target{SM: 80})
+	whatFollows(t, Target{SM: 90, Precision: TF32, Tile: "packed_TF32_128x128"})
+}
+
+func whatFollows(t *testing.T, target Target) {
+	alone, together := newCard(t, target), newCard(t, target)
 	together.chains = true
 	followings := [][]device.Code{
 		{device.Add, device.Mish}, {device.SiLUGrad, device.Add}, {device.ReLU, device.Sub, device.ELU}, {device.Tanh, device.Mul, device.SiLU},
@@ -88,7 +92,7 @@ func TestWhatFollowsAProduct(t *testing.T) {
 				keep = []int{0, 1}
 			}
 			p := f.then(keep, steps...)
-			segments, err := Segments(p, Target{SM: 80})
+			segments, err := Segments(p, target)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +100,7 @@ func TestWhatFollowsAProduct(t *testing.T) {
 				t.Fatalf("%s, then %v: %d segments", f.name, steps, len(segments))
 			}
 			for _, name := range kernelsOf(segments[0].Recipe) {
-				if !strings.Contains(name, "product") {
+				if !strings.Contains(name, "product") && !strings.HasPrefix(name, "pack") {
 					t.Errorf("%s, then %v: kernel %s", f.name, steps, name)
 				}
 			}
@@ -113,6 +117,53 @@ func TestWhatFollowsAProduct(t *testing.T) {
 		if !seen[code] {
 			t.Errorf("%v followed nothing", code)
 		}
+	}
+}
+
+// A result that only the next product reads is written as its packed operand, and gives the same
+// bits; not so if something else reads it, or if its rows or columns do not fill tiles and chunks.
+func TestPackedResults(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		target       Target
+		rows, hidden int
+		kept         bool
+		packs        int // operands that are packed by kernels of their own
+	}{
+		{"tf32", Target{SM: 90, Precision: TF32, Tile: "packed_TF32_128x128"}, 256, 96, false, 3},
+		{"bf16", Target{SM: 90, Precision: BF16, Tile: "packed_BF16_128x256"}, 128, 128, false, 3},
+		{"kept", Target{SM: 90, Precision: BF16, Tile: "packed_BF16_128x128"}, 128, 128, true, 4},
+		{"rows left over", Target{SM: 90, Precision: TF32, Tile: "packed_TF32_128x128"}, 130, 96, false, 4},
+		{"columns left over", Target{SM: 90, Precision: BF16, Tile: "packed_BF16_128x128"}, 128, 96, false, 4},
+		{"another tile", Target{SM: 90, Precision: TF32, Tile: "TF32_64x64"}, 128, 96, false, 0},
+	} {
+		p := factors{code: device.Linear, in: []sizes{{1, c.rows, 20}, {1, 20, c.hidden}, {1, 1, c.hidden}}, out: sizes{1, c.rows, c.hidden}}.then(nil, device.Mish)
+		hidden := p.Instrs[1].Out
+		next := device.Instr{Code: device.Linear, Mask: device.None, In: []device.Ref{hidden, building{p}.add(sizes{1, c.hidden, 24}, 7), building{p}.add(sizes{1, 1, 24}, 8)}}
+		next.Out = building{p}.add(sizes{1, c.rows, 24}, 9)
+		p.Instrs, p.Keep = append(p.Instrs, next), []device.Ref{next.Out}
+		p.Buffers[hidden].Host = nil // the device's own, between the two
+		if c.kept {
+			p.Keep = append(p.Keep, hidden)
+		}
+		segments, err := Segments(p, c.target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packs := 0
+		for _, s := range segments {
+			for _, name := range kernelsOf(s.Recipe) {
+				if strings.HasPrefix(name, "pack_") {
+					packs++
+				}
+			}
+		}
+		if packs != c.packs {
+			t.Errorf("%s: %d operands are packed by kernels of their own, want %d", c.name, packs, c.packs)
+		}
+		alone, together := newCard(t, c.target), newCard(t, c.target)
+		together.chains = true
+		equal(t, c.name, execute(t, together, p).Data(next.Out), execute(t, alone, clone(p)).Data(next.Out))
 	}
 }
 

@@ -1,5 +1,11 @@
 package kernel
 
+import (
+	"slices"
+
+	"pgrlab/core/device"
+)
+
 // lineBytes is what a row of a packed operand has of each chunk of the sum, in bytes. In float32
 // elements of scratch memory it is lineBytes/4.
 const lineBytes = 128
@@ -13,8 +19,11 @@ func (b *builder) packed(p product, d division) (multiply func(q product, d divi
 		ofA = 1
 	}
 	padded := func(rows, tile int) int { return ceil(rows, tile) * tile }
-	rowsB := padded(p.n, d.n)
-	toA := b.scratch(ofA * each * padded(min(d.rows, p.m), d.m) * lineBytes / 4)
+	rowsB, ready := padded(p.n, d.n), b.packings[p.a.Ref] && !p.a.Scratch
+	toA := p.a
+	if !ready {
+		toA = b.scratch(ofA * each * padded(min(d.rows, p.m), d.m) * lineBytes / 4)
+	}
 	toB := b.scratch(ofB * each * rowsB * lineBytes / 4)
 	b.pack(toB, source{x: p.b, x2: p.b, index: p.index, rows: p.rowsOfB(), cols: p.colsOfB(), first: p.colsOfB(), stride: p.strideB,
 		wide: p.flags()&flagWideB != 0, turned: p.layout != nt}, ofB, each, rowsB)
@@ -28,7 +37,9 @@ func (b *builder) packed(p product, d division) (multiply func(q product, d divi
 		if a.turned {
 			a.rows, a.cols = q.k, q.m
 		}
-		b.pack(toA, a, ofA, each, rowsA)
+		if !ready {
+			b.pack(toA, a, ofA, each, rowsA)
+		}
 		strideA := int64(each) * int64(rowsA) * lineBytes
 		if ofA == 1 {
 			strideA = 0
@@ -85,3 +96,28 @@ func (b *builder) pack(to Operand, s source, members, each, padded int) {
 	}
 	b.elements("pack_"+name, lines*8, append(args, uint32(lines*8), wide)...)
 }
+
+// reader returns the rows of a result that the product after an instruction reads as its packed
+// operand A, if nothing else reads it and it fills whole tiles and chunks: then it may be written
+// packed, into the memory that it would have as a matrix.
+func (u *users) reader(p *device.Program, last int, result device.Ref, t Target) (rows int, ok bool) {
+	if !u.only(result) {
+		return 0, false
+	}
+	for _, in := range p.Instrs[last+1:] {
+		if !slices.Contains(in.In, result) && in.Mask != result {
+			continue
+		}
+		w := p.Buffers[in.In[min(1, len(in.In)-1)]]
+		if x := p.Buffers[result]; in.Code == device.Linear && in.In[0] == result && x.Members == 1 && w.Members == 1 && w.Cols > 1 {
+			q := plain(nn, x.Rows, w.Cols, x.Cols, 1)
+			d := divide(q, t)
+			return q.m, d.packed && d.rows == q.m && q.m%d.m == 0 && q.k%d.k == 0
+		}
+		return 0, false
+	}
+	return 0, false
+}
+
+// wholly reports whether a division makes all rows of one result in a packed kernel's one launch.
+func (d division) wholly(rows int) bool { return d.packed && d.splits == 1 && d.rows == rows }

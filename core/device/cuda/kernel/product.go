@@ -86,7 +86,7 @@ func (b *builder) multiply(p product) error {
 	if b.after != nil && !d.follows() {
 		return errAlone
 	}
-	p.after, b.followed = b.after, true
+	p.after, b.followed, b.division = b.after, true, d
 	b.products(p, d)
 	return nil
 }

@@ -144,12 +144,15 @@ var lowerings [device.Codes]lowering
 
 // Lower returns the recipe of instruction i. It does not repeat plan's checks. If an instruction
 // has no kernel for the target, the error names its code and shapes.
-func Lower(p *device.Program, i int, t Target) (Recipe, error) {
+func Lower(p *device.Program, i int, t Target) (Recipe, error) { return lower(p, i, t, nil) }
+
+// lower is Lower in a program where some operands are packed.
+func lower(p *device.Program, i int, t Target, packings map[device.Ref]bool) (Recipe, error) {
 	in := p.Instrs[i]
 	if in.Code < 0 || in.Code >= device.Codes || lowerings[in.Code] == nil {
 		return Recipe{}, fmt.Errorf("lower instruction %d: there is no kernel for %v on a GPU; use --device cpu", i, in.Code)
 	}
-	b := &builder{program: p, in: in, target: t}
+	b := &builder{program: p, in: in, target: t, packings: packings}
 	if err := lowerings[in.Code](b); err != nil {
 		return Recipe{}, fmt.Errorf("lower instruction %d, %v%s: %w", i, in.Code, b.shapes(), err)
 	}
@@ -163,8 +166,10 @@ type builder struct {
 	target  Target
 	recipe  Recipe
 
-	after    *following // for a product: what else is done with its result
-	followed bool       // whether a launch does that
+	after    *following          // for a product: what else is done with its result
+	followed bool                // whether a launch does that
+	division division            // of the product
+	packings map[device.Ref]bool // operands that are in memory as packed.go lays them out
 }
 
 // shape returns a buffer's members, rows and columns.

@@ -48,7 +48,7 @@ func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
 			i = end
 			continue
 		}
-		r, err := Lower(p, i, t)
+		r, err := lower(p, i, t, u.packings)
 		if err != nil {
 			return nil, err
 		}

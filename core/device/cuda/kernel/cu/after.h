@@ -5,7 +5,7 @@
 
 // A table: how many steps, where the product's own result goes or 0, and of each step
 // what it does, its other operand or 0, and where its result goes or 0 where nobody
-// else reads it. All are of the product's shape.
+// else reads it. All are of the product's shape. (several.h: the last result may be packed.)
 // segment.go has these in the same order.
 enum Following {
   after_add, after_sub, after_mul, after_relu, after_silu, after_mish, after_elu, after_tanh,

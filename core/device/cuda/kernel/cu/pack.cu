@@ -1,29 +1,6 @@
 // targets: sm_80
-// Operands of the products of Hopper's warpgroups (warpgroup.h), rounded to TF32 or BF16 and laid
-// out as the tensor cores read them from shared memory: along the sum, in chunks of 128 bytes,
-// 32 or 64 numbers; [member][chunk][row][128 bytes], with zeros where a matrix ends before its
-// last chunk or its last rows. Vectors of 16 bytes are exchanged within a row: vector c of row r
-// stands at c XOR r mod 8, which makes reads of eight rows free of bank conflicts.
-#include "cuda.h"
-
-struct TF32 {
-  static constexpr int VECTOR = 4; // numbers in 16 bytes
-  static DEVICE_MEMBER u32 one(float x) {
-    u32 r;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
-    return r;
-  }
-  static DEVICE_MEMBER uint4 round(const float *x) { return uint4{one(x[0]), one(x[1]), one(x[2]), one(x[3])}; }
-};
-struct BF16 {
-  static constexpr int VECTOR = 8;
-  static DEVICE_MEMBER u32 pair(float low, float high) {
-    u32 r;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-    return r;
-  }
-  static DEVICE_MEMBER uint4 round(const float *x) { return uint4{pair(x[0], x[1]), pair(x[2], x[3]), pair(x[4], x[5]), pair(x[6], x[7])}; }
-};
+// Lays out the operands of the products of Hopper's warpgroups (packed.h, warpgroup.h).
+#include "packed.h"
 
 // Source is a row-major matrix for each member. Its columns may stand in two places, the first
 // `first` in x, the others in x2. index, if it is there, names the member of the source.
@@ -63,7 +40,7 @@ template <typename T> DEVICE void pack(uint4 *out, const Source &source, u32 eac
         UNROLL for (int j = 0; j < T::VECTOR; j++) if (k + j < own.cols) v[j] = *own.at((int)r, k + j, &pitch);
       }
     }
-    out[line * 8 + (c ^ r % 8)] = T::round(v);
+    out[placeOfVector(line, r, c)] = T::vector(v);
   }
 }
 
@@ -72,7 +49,7 @@ template <typename T> DEVICE void pack(uint4 *out, const Source &source, u32 eac
 // groups of rows.
 constexpr int TURNED = 64;
 template <typename T> DEVICE void packTurned(uint4 *out, const Source &source, u32 each, u32 padded, u32 across) {
-  constexpr int K = 8 * T::VECTOR;
+  constexpr int K = T::K;
   __shared__ float tile[K][TURNED + 1];
   u32 chunk = blockX() / across, r0 = blockX() % across * TURNED, column = threadX() % TURNED;
   int k0 = (int)(chunk % each) * K, pitch;
@@ -86,7 +63,7 @@ template <typename T> DEVICE void packTurned(uint4 *out, const Source &source, u
     if (r >= padded) continue;
     float v[T::VECTOR];
     UNROLL for (int j = 0; j < T::VECTOR; j++) v[j] = tile[c * T::VECTOR + j][row];
-    out[((u64)chunk * padded + r) * 8 + (c ^ r % 8)] = T::round(v);
+    out[placeOfVector((u64)chunk * padded + r, r, c)] = T::vector(v);
   }
 }
 

@@ -1,6 +1,7 @@
 // The end of a product whose threads have several vectors of the result at a time: finish of
 // product.h for all of them, so that what they read is under way together.
 #pragma once
+#include "packed.h"
 #include "product.h"
 
 constexpr int SEVERAL = 4;
@@ -32,19 +33,38 @@ DEVICE void loadSeveral(const float *from, const i64 (&index)[SEVERAL], const u3
   UNROLL for (int i = 0; i < SEVERAL; i++) v[i] = count[i] ? loadSome(from, index[i], count[i]) : float4{0, 0, 0, 0};
 }
 
-DEVICE void followSeveral(const u64 *after, const i64 (&index)[SEVERAL], const u32 (&count)[SEVERAL], float4 (&v)[SEVERAL]) {
+// Where the result is a packed operand of rows rows, which fills its last chunk.
+template <typename T>
+DEVICE void storePacked(u64 to, u64 rows, const u32 (&count)[SEVERAL], const int (&row)[SEVERAL], const int (&col)[SEVERAL], const float4 (&v)[SEVERAL]) {
+  UNROLL for (int i = 0; i < SEVERAL; i++) {
+    if (!count[i]) continue;
+    float x[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
+    u32 within = col[i] % T::K;
+    u64 place = placeOfVector(col[i] / T::K * rows + row[i], row[i], within / T::VECTOR) * 16 + within % T::VECTOR * (16 / T::VECTOR);
+    *(typename T::Four *)(to + place) = T::four(x);
+  }
+}
+
+// Above its number of steps, the table has the rows of the packed operand that the last of them
+// makes, or 0.
+template <typename T>
+DEVICE void followSeveral(const u64 *after, const i64 (&index)[SEVERAL], const u32 (&count)[SEVERAL], const int (&row)[SEVERAL], const int (&col)[SEVERAL], float4 (&v)[SEVERAL]) {
   if (after[1]) storeSeveral((float *)after[1], index, count, v);
-  _Pragma("unroll 1") for (u32 s = 0; s < (u32)after[0]; s++) {
+  u32 steps = (u32)after[0];
+  u64 packed = after[0] >> 32;
+  _Pragma("unroll 1") for (u32 s = 0; s < steps; s++) {
     const u64 *step = after + 2 + 3 * s;
     float4 other[SEVERAL] = {};
     if (step[1]) loadSeveral((const float *)step[1], index, count, other);
     followedSeveral((u32)step[0], v, other);
-    if (step[2]) storeSeveral((float *)step[2], index, count, v);
+    if (!step[2]) continue;
+    if (packed && s + 1 == steps) storePacked<T>(step[2], packed, count, row, col, v);
+    else storeSeveral((float *)step[2], index, count, v);
   }
 }
 
 // finishSeveral writes vectors of four neighbours at rows and columns of the result.
-DEVICE void finishSeveral(const Product &p, const Place &at, const int (&row)[SEVERAL], const int (&col)[SEVERAL], float4 (&v)[SEVERAL]) {
+template <typename T> DEVICE void finishSeveral(const Product &p, const Place &at, const int (&row)[SEVERAL], const int (&col)[SEVERAL], float4 (&v)[SEVERAL]) {
   i64 index[SEVERAL], columns[SEVERAL];
   u32 count[SEVERAL];
   UNROLL for (int i = 0; i < SEVERAL; i++) {
@@ -67,5 +87,5 @@ DEVICE void finishSeveral(const Product &p, const Place &at, const int (&row)[SE
   if (at.member) {
     UNROLL for (int i = 0; i < SEVERAL; i++) index[i] += at.member * p.strideC;
   }
-  followSeveral(p.after, index, count, v);
+  followSeveral<T>(p.after, index, count, row, col, v);
 }

@@ -1,5 +1,5 @@
 // Matrix products of Hopper's warpgroups (wgmma, compute capability 9.0 alone) on operands
-// that pack.cu has rounded and laid out. Whatever the layout of a product was (product.h),
+// that are rounded and laid out already (packed.h). Whatever the layout of a product was (product.h),
 // here it is C = A·Bᵀ with both operands along the sum.
 //
 // A block computes BM×BN of the result, each of its two warpgroups BM/2 rows, in chunks
@@ -8,6 +8,7 @@
 // The sums then go through shared memory, so that each row of the result is written,
 // and what follows it read, in whole vectors side by side.
 #pragma once
+#include "packed.h"
 #include "several.h"
 
 extern __shared__ __attribute__((aligned(1024))) float dynamicShared[];
@@ -51,15 +52,13 @@ template <typename T, int COUNT> DEVICE void multiply(float (&d)[COUNT], u64 fro
                  : sums                                                                                                 \
                  : "l"(from), "l"(by));                                                                                 \
   }
-struct TF32 { static constexpr int K = 32; }; // numbers in a chunk
-struct BF16 { static constexpr int K = 64; };
 MULTIPLY(TF32, "tf32", "m64n128k8", "", 64, NAMES64, SUMS64(0), "%64", "%65")
 MULTIPLY(BF16, "bf16", "m64n128k16", ", 0, 0", 64, NAMES64, SUMS64(0), "%64", "%65")
 #define SUMS128 SUMS64(0), SUMS64(64)
 MULTIPLY(TF32, "tf32", "m64n256k8", "", 128, NAMES128, SUMS128, "%128", "%129")
 MULTIPLY(BF16, "bf16", "m64n256k16", ", 0, 0", 128, NAMES128, SUMS128, "%128", "%129")
 
-// Packed is where the operands stand (pack.cu): chunk by chunk of the sum, in each of them all
+// Packed is where the operands stand: chunk by chunk of the sum, in each of them all
 // rows, rowsA and rowsB with those that fill up, of 128 bytes.
 struct Packed {
   const char *a, *b;
@@ -125,7 +124,7 @@ template <typename T, int BM, int BN, int STAGES> struct Warpgroups {
         v[j] = *(const float4 *)(dynamicShared + rows[j] * PITCH + cols[j]);
         rows[j] += at.m0, cols[j] += at.n0;
       }
-      finishSeveral(p, at, rows, cols, v);
+      finishSeveral<T>(p, at, rows, cols, v);
     }
   }
 
