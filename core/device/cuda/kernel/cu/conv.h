@@ -1,0 +1,291 @@
+// What the products of convolutions consist of: tiles of the result, and operands that
+// go through registers into shared memory.
+#pragma once
+#include "window.h"
+
+// Digits are n as high·middle·low of the given sizes: an image, a line and a pixel of
+// all pixels, or a line, a pixel and a channel of a window.
+struct Digits {
+  int high, middle, low;
+  DEVICE_MEMBER Digits(u32 n, u32 middles, u32 lows) {
+    low = n % lows;
+    n /= lows;
+    middle = n % middles;
+    high = n / middles;
+  }
+  DEVICE_MEMBER void add(const Digits &d, int middles, int lows) {
+    low += d.low, middle += d.middle, high += d.high;
+    if (low >= lows) low -= lows, middle++;
+    if (middle >= middles) middle -= middles, high++;
+  }
+  DEVICE_MEMBER void next(int middles, int lows) {
+    if (++low < lows) return;
+    low = 0;
+    if (++middle < middles) return;
+    middle = 0, high++;
+  }
+};
+
+// A View is how a product reads images in NHWC order: for each image there are
+// down×across windows, and window (y, x) begins at pixel (y·step + top, x·step + left)
+// and has `lines` lines of `pixels` pixels. Pixels beyond the image are 0.
+struct View {
+  int height, width, channels;
+  int down, across, step, top, left;
+  int lines, pixels;
+};
+
+// A coordinate that no line or pixel of a window brings into an image.
+constexpr int nowhere = 1 << 30;
+
+DEVICE bool inside(int y, int x, const View &g) { return (u32)y < (u32)g.height && (u32)x < (u32)g.width; }
+
+// A Tile is a block's part of a result, BM×BN, with TM×TN sums a thread, in chunks of BK
+// of the sum. GROUPS groups of threads each work on the whole tile, over their own
+// BK/GROUPS of each chunk; at the end the groups' sums are added in order.
+//
+// Chunks go through registers into shared memory, two of them in turn, as in
+// cu/linear.cu: both operands as [k][row or column], with the address XORed by a number
+// that depends on k/4 (swizzle). Operands that are read along k are stored as scalars,
+// those that are read across k as vectors; the lanes of a warp go to different banks
+// (at BK = 64 to 16, twice).
+template <int M, int N, int THREAD_M, int THREAD_N, int GROUPS, int K> struct Tile {
+  static constexpr int BM = M, BN = N, BK = K, BKG = BK / GROUPS, KV = BK / 4;
+  static constexpr int TG = (BM / THREAD_M) * (BN / THREAD_N), THREADS = TG * GROUPS;
+  static constexpr int CHUNK = (BM + BN) * BK, PARTS = GROUPS > 1 ? GROUPS * BM * BN : 0;
+  static constexpr int SHARED = 2 * CHUNK > PARTS ? 2 * CHUNK : PARTS;
+
+  static DEVICE_MEMBER int swizzle(int k) { return KV == 4 ? 8 * (k / 4 % 4) : KV == 16 ? 4 * (k / 4 % 8) : 0; }
+
+  // multiply adds a group's share of a chunk to its sums. A thread's rows are
+  // vectors of four, 4·BM/THREAD_M apart, so that neighbours read neighbouring vectors.
+  static DEVICE_MEMBER void multiply(const float *chunk, int group, int tx, int ty, float (&sum)[THREAD_M][THREAD_N]) {
+    UNROLL for (int kk = 0; kk < BKG; kk++) {
+      int k = group * BKG + kk, s = swizzle(k);
+      float4 a[THREAD_M / 4], b[THREAD_N / 4];
+      UNROLL for (int i = 0; i < THREAD_M / 4; i++) a[i] = *(const float4 *)(chunk + k * BM + i * (BM / THREAD_M * 4) + (ty * 4 ^ s));
+      UNROLL for (int j = 0; j < THREAD_N / 4; j++) b[j] = *(const float4 *)(chunk + BM * BK + k * BN + j * (BN / THREAD_N * 4) + (tx * 4 ^ s));
+      UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N; j++)
+        sum[i][j] = fma(a[i / 4][i % 4], b[j / 4][j % 4], sum[i][j]);
+    }
+  }
+
+  static DEVICE_MEMBER int rowOf(int i, int ty) { return i / 4 * (BM / THREAD_M * 4) + ty * 4 + i % 4; }
+  static DEVICE_MEMBER int colOf(int j, int tx) { return j / 4 * (BN / THREAD_N * 4) + tx * 4; }
+
+  // run computes a block's tile of a product P, which fetches chunks of its operands
+  // into registers, keeps them in shared memory, and writes four neighbours of a row.
+  template <typename P> static DEVICE_MEMBER void run(P &p, float *shared) {
+    int group = threadX() / TG, in = threadX() % TG, tx = in % (BN / THREAD_N), ty = in / (BN / THREAD_N), chunks = p.chunks();
+    float sum[THREAD_M][THREAD_N] = {};
+    if (chunks > 0) {
+      p.fetch();
+      p.keep(shared);
+      syncThreads();
+    }
+    int turn = 0;
+    _Pragma("unroll 1") for (int chunk = 1; chunk <= chunks; chunk++) {
+      if (chunk < chunks) p.fetch();
+      multiply(shared + turn * CHUNK, group, tx, ty, sum);
+      turn ^= 1;
+      if (chunk < chunks) p.keep(shared + turn * CHUNK);
+      syncThreads();
+    }
+    UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N; j += 4) {
+      float4 v = {sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
+      if (GROUPS == 1) p.write(rowOf(i, ty), colOf(j, tx), v);
+      else *(float4 *)(shared + (group * BM + rowOf(i, ty)) * BN + colOf(j, tx)) = v;
+    }
+    if (GROUPS == 1) return;
+    syncThreads();
+    for (int v = threadX(); v < BM * BN / 4; v += THREADS) {
+      float4 total = *(const float4 *)(shared + v * 4);
+      UNROLL for (int g = 1; g < GROUPS; g++) total += *(const float4 *)(shared + g * BM * BN + v * 4);
+      p.write(v * 4 / BN, v * 4 % BN, total);
+    }
+  }
+};
+
+// put writes four neighbours of a row of `cols` columns, from column col on.
+DEVICE void put(float *to, u32 cols, u32 col, float4 v) {
+  if (cols % 4 == 0) {
+    *(float4 *)to = v;
+    return;
+  }
+  UNROLL for (u32 j = 0; j < 4; j++) if (col + j < cols) to[j] = v[j];
+}
+
+// Patches is the operand whose rows are the windows of a View: row by row, along their
+// lines, pixels and channels. Channels are neighbours in memory, and so are the pixels of
+// a line. A thread has four neighbours of each of its windows.
+template <typename T> struct Patches {
+  static constexpr int APART = T::THREADS / T::KV, COUNT = T::BM / APART;
+  static_assert(APART * COUNT == T::BM, "every thread loads as much");
+  const float *images;
+  int top[COUNT], left[COUNT]; // where the windows begin
+  u32 base[COUNT];             // from images on
+  Digits tap, step;            // of the next chunk: where in the window, and how far to the one after
+  float4 v[COUNT];
+
+  DEVICE_MEMBER Patches(const float *images, const View &g, u32 row0, u32 rows)
+      : images(images), tap(threadX() % T::KV * 4, larger(g.pixels, 1), g.channels),
+        step(g.channels % 4 == 0 ? T::BK : T::BK - 4, larger(g.pixels, 1), g.channels) {
+    UNROLL for (int i = 0; i < COUNT; i++) {
+      u32 row = row0 + threadX() / T::KV + i * APART;
+      Digits at(row, g.down, g.across);
+      top[i] = at.middle * g.step + g.top, left[i] = at.low * g.step + g.left;
+      base[i] = (((u32)at.high * g.height + top[i]) * g.width + left[i]) * g.channels;
+      if (row >= rows) top[i] = nowhere;
+    }
+  }
+
+  DEVICE_MEMBER bool has(int i, const View &g) const {
+    return tap.high < g.lines && inside(top[i] + tap.high, left[i] + tap.middle, g);
+  }
+  DEVICE_MEMBER const float *at(int i, const View &g) const {
+    return images + (base[i] + (u32)((tap.high * g.width + tap.middle) * g.channels + tap.low));
+  }
+
+  DEVICE_MEMBER void fetch(const View &g) {
+    if (g.channels % 4 == 0) {
+      UNROLL for (int i = 0; i < COUNT; i++) v[i] = has(i, g) ? *(const float4 *)at(i, g) : float4{0, 0, 0, 0};
+    } else {
+      UNROLL for (int j = 0; j < 4; j++) {
+        UNROLL for (int i = 0; i < COUNT; i++) v[i][j] = has(i, g) ? *at(i, g) : 0;
+        tap.next(g.pixels, g.channels);
+      }
+    }
+    tap.add(step, g.pixels, g.channels);
+  }
+
+  DEVICE_MEMBER void keep(float *chunk) const {
+    int k = threadX() % T::KV * 4, row = threadX() / T::KV;
+    UNROLL for (int i = 0; i < COUNT; i++) UNROLL for (int j = 0; j < 4; j++)
+      chunk[(k + j) * T::BM + ((row + i * APART) ^ T::swizzle(k))] = v[i][j];
+  }
+};
+
+// Turned is the operand that goes with Patches of dz: the window's weights, from the
+// phase's last line and pixel to its first, along the outputs; columns are channels.
+template <typename T> struct Turned {
+  static constexpr int APART = T::THREADS / T::KV, COUNT = T::BN / APART;
+  static_assert(APART * COUNT == T::BN, "every thread loads as much");
+  const float *last[COUNT]; // the weights of the last tap, null beyond the columns
+  u32 line, pixel;          // from a line, or a pixel, of the phase to the next
+  float4 v[COUNT];
+
+  DEVICE_MEMBER Turned(const float *w, const View &g, const Window &over, int ry, int rx, u32 col0) {
+    pixel = over.stride * over.channels * g.channels, line = over.kernel * pixel;
+    u32 tap = (ry + (g.lines - 1) * over.stride) * over.kernel + rx + (g.pixels - 1) * over.stride;
+    UNROLL for (int i = 0; i < COUNT; i++) {
+      u32 col = col0 + threadX() / T::KV + i * APART;
+      last[i] = col < over.channels ? w + (tap * over.channels + col) * g.channels : 0;
+    }
+  }
+
+  DEVICE_MEMBER const float *at(int i, const Digits &tap) const {
+    return last[i] + (i64)(int)(tap.low - tap.high * line - tap.middle * pixel);
+  }
+
+  DEVICE_MEMBER void fetch(const View &g, Digits tap) {
+    if (g.channels % 4 == 0) {
+      UNROLL for (int i = 0; i < COUNT; i++)
+        v[i] = last[i] && tap.high < g.lines ? *(const float4 *)at(i, tap) : float4{0, 0, 0, 0};
+      return;
+    }
+    UNROLL for (int j = 0; j < 4; j++) {
+      UNROLL for (int i = 0; i < COUNT; i++) v[i][j] = last[i] && tap.high < g.lines ? *at(i, tap) : 0;
+      tap.next(g.pixels, g.channels);
+    }
+  }
+
+  DEVICE_MEMBER void keep(float *chunk) const {
+    int k = threadX() % T::KV * 4, col = threadX() / T::KV;
+    UNROLL for (int i = 0; i < COUNT; i++) UNROLL for (int j = 0; j < 4; j++)
+      chunk[(k + j) * T::BN + ((col + i * APART) ^ T::swizzle(k))] = v[i][j];
+  }
+};
+
+// Rows is the operand that is a matrix in memory, from row begin to row end, which the
+// sum goes over.
+template <typename T> struct Rows {
+  static constexpr int VECTORS = T::BN / 4, APART = T::THREADS / VECTORS, COUNT = T::BK / APART;
+  static_assert(APART * COUNT == T::BK, "every thread loads as much");
+  const float *at;
+  u32 col;
+  int left; // rows
+  float4 v[COUNT];
+
+  DEVICE_MEMBER Rows(const float *matrix, u32 begin, u32 end, u32 col0, u32 cols) {
+    u32 k = threadX() / VECTORS;
+    col = col0 + threadX() % VECTORS * 4;
+    at = matrix + (u64)(begin + k) * cols + col;
+    left = (int)(end - begin - k);
+  }
+
+  DEVICE_MEMBER void fetch(u32 cols) {
+    UNROLL for (int i = 0; i < COUNT; i++) {
+      v[i] = {0, 0, 0, 0};
+      if (i * APART >= left || col >= cols) continue;
+      const float *from = at + (u64)(i * APART) * cols;
+      if (cols % 4 == 0) v[i] = *(const float4 *)from;
+      else UNROLL for (u32 j = 0; j < 4; j++) if (col + j < cols) v[i][j] = from[j];
+    }
+    at += (u64)T::BK * cols, left -= T::BK;
+  }
+
+  DEVICE_MEMBER void keep(float *chunk) const {
+    int k = threadX() / VECTORS, col = threadX() % VECTORS * 4;
+    UNROLL for (int i = 0; i < COUNT; i++)
+      *(float4 *)(chunk + (k + i * APART) * T::BN + (col ^ T::swizzle(k + i * APART))) = v[i];
+  }
+};
+
+// Places is the operand whose columns are the windows of a View, which the sum goes over
+// from place begin to place end. A thread has four neighbours in the window, of which
+// each has its own place where channels are not whole vectors.
+template <typename T> struct Places {
+  static constexpr int VECTORS = T::BM / 4, APART = T::THREADS / VECTORS, COUNT = T::BK / APART;
+  static_assert(APART * COUNT == T::BK, "every thread loads as much");
+  const float *images;
+  Digits place, step; // the next place, and how far it is to the one after
+  int remaining;      // places
+  int top[4], left[4];
+  u32 base[4];
+  float4 v[COUNT];
+
+  DEVICE_MEMBER Places(const float *images, const View &g, u32 row0, u32 rows, u32 begin, u32 end)
+      : images(images), place(begin + threadX() / VECTORS, g.down, g.across), step(APART, g.down, g.across),
+        remaining((int)(end - begin - threadX() / VECTORS)) {
+    UNROLL for (u32 j = 0; j < 4; j++) {
+      u32 row = row0 + threadX() % VECTORS * 4 + j;
+      Digits tap(row, g.pixels, g.channels);
+      top[j] = g.top + tap.high, left[j] = g.left + tap.middle;
+      base[j] = (u32)((top[j] * g.width + left[j]) * g.channels + tap.low);
+      if (row >= rows) top[j] = nowhere;
+    }
+  }
+
+  DEVICE_MEMBER void fetch(const View &g) {
+    UNROLL for (int i = 0; i < COUNT; i++) {
+      int y = place.middle * g.step, x = place.low * g.step;
+      const float *image = images + (i64)(int)((((u32)place.high * g.height + y) * g.width + x) * g.channels);
+      v[i] = {0, 0, 0, 0};
+      if (remaining > 0) {
+        if (g.channels % 4 == 0) {
+          if (inside(y + top[0], x + left[0], g)) v[i] = *(const float4 *)(image + (int)base[0]);
+        } else {
+          UNROLL for (int j = 0; j < 4; j++) if (inside(y + top[j], x + left[j], g)) v[i][j] = image[(int)base[j]];
+        }
+      }
+      place.add(step, g.down, g.across);
+      remaining -= APART;
+    }
+  }
+
+  DEVICE_MEMBER void keep(float *chunk) const {
+    int k = threadX() / VECTORS, row = threadX() % VECTORS * 4;
+    UNROLL for (int i = 0; i < COUNT; i++)
+      *(float4 *)(chunk + (k + i * APART) * T::BM + row) = v[i];
+  }
+};
