@@ -103,7 +103,7 @@ func convDX(b *builder) error {
 
 // The division of the sum over places for the gradient of weights, cu/conv.cu's conv_dw.
 const (
-	convBlocks = 6    // of a multiprocessor, at once
+	convBlocks = 5    // of a multiprocessor, at once
 	convLeast  = 96   // places of a part, at least, in chunks of the sum
 	convMost   = 2048 // places of a part, at most, so that its sum in float32 is accurate
 )

@@ -23,14 +23,15 @@ template <typename T> struct Forward {
     a.keep(chunk);
     b.keep(chunk + T::BM * T::BK);
   }
+  DEVICE_MEMBER float4 finished(u32, u32 col, float4 v) const {
+    col += col0;
+    v += load(bias + col, outputs, col, true);
+    if (relu) UNROLL for (u32 j = 0; j < 4; j++) v[j] = v[j] <= 0.0f ? 0.0f : v[j];
+    return v;
+  }
   DEVICE_MEMBER void write(u32 row, u32 col, float4 v) const {
     row += row0, col += col0;
-    if (row >= rows || col >= outputs) return;
-    UNROLL for (u32 j = 0; j < 4; j++) {
-      if (col + j < outputs) v[j] += bias[col + j];
-      if (relu && v[j] <= 0.0f) v[j] = 0.0f;
-    }
-    put(out + (u64)row * outputs + col, outputs, col, v);
+    if (row < rows && col < outputs) store(out + (u64)row * outputs + col, outputs, col, v);
   }
 };
 
@@ -57,18 +58,22 @@ template <typename T> struct Backward {
     a.keep(chunk);
     b.keep(chunk + T::BM * T::BK);
   }
+  // The first number of a row of the product, in dx.
+  DEVICE_MEMBER u64 from(u32 row) const {
+    if (over.stride == 1) return (u64)row * over.channels;
+    Digits at(row, g.down, g.across);
+    return (u64)((at.high * over.height + top + at.middle * over.stride) * over.width + left + at.low * over.stride) * over.channels;
+  }
+  DEVICE_MEMBER float4 finished(u32 row, u32 col, float4 v) const {
+    if (!mask) return v;
+    row += row0, col += col0;
+    float4 keep = load(mask + from(row) + col, over.channels, col, row < rows);
+    UNROLL for (u32 j = 0; j < 4; j++) v[j] = keep[j] > 0.0f ? v[j] : 0.0f;
+    return v;
+  }
   DEVICE_MEMBER void write(u32 row, u32 col, float4 v) const {
     row += row0, col += col0;
-    if (row >= rows || col >= over.channels) return;
-    u32 pixel = row; // if there is one phase
-    if (over.stride > 1) {
-      Digits at(row, g.down, g.across);
-      pixel = (at.high * over.height + top + at.middle * over.stride) * over.width + left + at.low * over.stride;
-    }
-    u64 to = (u64)pixel * over.channels + col;
-    UNROLL for (u32 j = 0; j < 4; j++)
-      if (mask && col + j < over.channels && !(mask[to + j] > 0.0f)) v[j] = 0.0f;
-    put(dx + to, over.channels, col, v);
+    if (row < rows && col < over.channels) store(dx + from(row) + col, over.channels, col, v);
   }
 };
 
@@ -90,9 +95,10 @@ template <typename T> struct Weights {
     a.keep(chunk);
     b.keep(chunk + T::BM * T::BK);
   }
+  DEVICE_MEMBER float4 finished(u32, u32, float4 v) const { return v; }
   DEVICE_MEMBER void write(u32 row, u32 col, float4 v) const {
     row += row0, col += col0;
-    if (row < rows && col < outputs) put(partial + (u64)row * outputs + col, outputs, col, v);
+    if (row < rows && col < outputs) store(partial + (u64)row * outputs + col, outputs, col, v);
   }
 };
 
@@ -159,7 +165,7 @@ CONV(32x32, 2, 32, 32, 4, 4, 4, 64)
 // A block takes a tile of the weights and a part of the places, blockIdx.y, whose sums
 // it writes to partial: conv_parts adds the parts. 96 rows are three taps of 32 channels,
 // so that the windows of 3×3 are whole tiles.
-KERNEL __launch_bounds__(96, 6) void conv_dw(float *partial, const float *__restrict__ x, const float *__restrict__ dz,
+KERNEL __launch_bounds__(96, 5) void conv_dw(float *partial, const float *__restrict__ x, const float *__restrict__ dz,
                                              WINDOW, u32 outputs, u32 images, u32 placesOfPart) {
   typedef Tile<96, 32, 8, 4, 1, 12> T;
   __shared__ __attribute__((aligned(16))) float memory[T::SHARED];

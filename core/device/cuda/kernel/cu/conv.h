@@ -40,6 +40,38 @@ constexpr int nowhere = 1 << 30;
 
 DEVICE bool inside(int y, int x, const View &g) { return (u32)y < (u32)g.height && (u32)x < (u32)g.width; }
 
+// loadVector and loadNumber read memory that no kernel writes meanwhile, or give zeros
+// without looking at it. They are written out, as the compiler would branch around each.
+DEVICE float4 loadVector(const float *from, bool there) {
+  float4 v = {0, 0, 0, 0};
+  asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %5, 0;\n@p ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\n}"
+               : "+f"(v[0]), "+f"(v[1]), "+f"(v[2]), "+f"(v[3])
+               : "l"(from), "r"((u32)there));
+  return v;
+}
+DEVICE float loadNumber(const float *from, bool there) {
+  float v = 0;
+  asm volatile("{\n.reg .pred p;\nsetp.ne.u32 p, %2, 0;\n@p ld.global.nc.f32 %0, [%1];\n}" : "+f"(v) : "l"(from), "r"((u32)there));
+  return v;
+}
+
+// load reads four neighbours of a row of `cols` columns, from column col on.
+DEVICE float4 load(const float *from, u32 cols, u32 col, bool there) {
+  if (cols % 4 == 0) return loadVector(from, there && col < cols);
+  float4 v;
+  UNROLL for (u32 j = 0; j < 4; j++) v[j] = loadNumber(from + j, there && col + j < cols);
+  return v;
+}
+
+// store is its counterpart.
+DEVICE void store(float *to, u32 cols, u32 col, float4 v) {
+  if (cols % 4 == 0) {
+    *(float4 *)to = v;
+    return;
+  }
+  UNROLL for (u32 j = 0; j < 4; j++) if (col + j < cols) to[j] = v[j];
+}
+
 // A Tile is a block's part of a result, BM×BN, with TM×TN sums a thread, in chunks of BK
 // of the sum. GROUPS groups of threads each work on the whole tile, over their own
 // BK/GROUPS of each chunk; at the end the groups' sums are added in order.
@@ -60,7 +92,7 @@ template <int M, int N, int THREAD_M, int THREAD_N, int GROUPS, int K> struct Ti
   // multiply adds a group's share of a chunk to its sums. A thread's rows are
   // vectors of four, 4·BM/THREAD_M apart, so that neighbours read neighbouring vectors.
   static DEVICE_MEMBER void multiply(const float *chunk, int group, int tx, int ty, float (&sum)[THREAD_M][THREAD_N]) {
-    UNROLL for (int kk = 0; kk < BKG; kk++) {
+    UNROLL_BY(4) for (int kk = 0; kk < BKG; kk++) {
       int k = group * BKG + kk, s = swizzle(k);
       float4 a[THREAD_M / 4], b[THREAD_N / 4];
       UNROLL for (int i = 0; i < THREAD_M / 4; i++) a[i] = *(const float4 *)(chunk + k * BM + i * (BM / THREAD_M * 4) + (ty * 4 ^ s));
@@ -71,10 +103,11 @@ template <int M, int N, int THREAD_M, int THREAD_N, int GROUPS, int K> struct Ti
   }
 
   static DEVICE_MEMBER int rowOf(int i, int ty) { return i / 4 * (BM / THREAD_M * 4) + ty * 4 + i % 4; }
-  static DEVICE_MEMBER int colOf(int j, int tx) { return j / 4 * (BN / THREAD_N * 4) + tx * 4; }
+  static DEVICE_MEMBER int colOf(int j, int tx) { return j * (BN / THREAD_N * 4) + tx * 4; }
 
   // run computes a block's tile of a product P, which fetches chunks of its operands
-  // into registers, keeps them in shared memory, and writes four neighbours of a row.
+  // into registers, keeps them in shared memory, and finishes and writes four
+  // neighbours of a row. All reads that finishing needs come before the first write.
   template <typename P> static DEVICE_MEMBER void run(P &p, float *shared) {
     int group = threadX() / TG, in = threadX() % TG, tx = in % (BN / THREAD_N), ty = in / (BN / THREAD_N), chunks = p.chunks();
     float sum[THREAD_M][THREAD_N] = {};
@@ -91,29 +124,24 @@ template <int M, int N, int THREAD_M, int THREAD_N, int GROUPS, int K> struct Ti
       if (chunk < chunks) p.keep(shared + turn * CHUNK);
       syncThreads();
     }
-    UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N; j += 4) {
-      float4 v = {sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
-      if (GROUPS == 1) p.write(rowOf(i, ty), colOf(j, tx), v);
-      else *(float4 *)(shared + (group * BM + rowOf(i, ty)) * BN + colOf(j, tx)) = v;
+    float4 v[THREAD_M][THREAD_N / 4];
+    UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N / 4; j++) {
+      v[i][j] = {sum[i][j * 4], sum[i][j * 4 + 1], sum[i][j * 4 + 2], sum[i][j * 4 + 3]};
+      if (GROUPS == 1) v[i][j] = p.finished(rowOf(i, ty), colOf(j, tx), v[i][j]);
+    }
+    UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N / 4; j++) {
+      if (GROUPS == 1) p.write(rowOf(i, ty), colOf(j, tx), v[i][j]);
+      else *(float4 *)(shared + (group * BM + rowOf(i, ty)) * BN + colOf(j, tx)) = v[i][j];
     }
     if (GROUPS == 1) return;
     syncThreads();
-    for (int v = threadX(); v < BM * BN / 4; v += THREADS) {
-      float4 total = *(const float4 *)(shared + v * 4);
-      UNROLL for (int g = 1; g < GROUPS; g++) total += *(const float4 *)(shared + g * BM * BN + v * 4);
-      p.write(v * 4 / BN, v * 4 % BN, total);
+    for (int i = threadX() * 4; i < BM * BN; i += THREADS * 4) {
+      float4 total = *(const float4 *)(shared + i);
+      UNROLL for (int g = 1; g < GROUPS; g++) total += *(const float4 *)(shared + g * BM * BN + i);
+      p.write(i / BN, i % BN, p.finished(i / BN, i % BN, total));
     }
   }
 };
-
-// put writes four neighbours of a row of `cols` columns, from column col on.
-DEVICE void put(float *to, u32 cols, u32 col, float4 v) {
-  if (cols % 4 == 0) {
-    *(float4 *)to = v;
-    return;
-  }
-  UNROLL for (u32 j = 0; j < 4; j++) if (col + j < cols) to[j] = v[j];
-}
 
 // Patches is the operand whose rows are the windows of a View: row by row, along their
 // lines, pixels and channels. Channels are neighbours in memory, and so are the pixels of
@@ -148,10 +176,10 @@ template <typename T> struct Patches {
 
   DEVICE_MEMBER void fetch(const View &g) {
     if (g.channels % 4 == 0) {
-      UNROLL for (int i = 0; i < COUNT; i++) v[i] = has(i, g) ? *(const float4 *)at(i, g) : float4{0, 0, 0, 0};
+      UNROLL for (int i = 0; i < COUNT; i++) v[i] = loadVector(at(i, g), has(i, g));
     } else {
       UNROLL for (int j = 0; j < 4; j++) {
-        UNROLL for (int i = 0; i < COUNT; i++) v[i][j] = has(i, g) ? *at(i, g) : 0;
+        UNROLL for (int i = 0; i < COUNT; i++) v[i][j] = loadNumber(at(i, g), has(i, g));
         tap.next(g.pixels, g.channels);
       }
     }
@@ -189,12 +217,11 @@ template <typename T> struct Turned {
 
   DEVICE_MEMBER void fetch(const View &g, Digits tap) {
     if (g.channels % 4 == 0) {
-      UNROLL for (int i = 0; i < COUNT; i++)
-        v[i] = last[i] && tap.high < g.lines ? *(const float4 *)at(i, tap) : float4{0, 0, 0, 0};
+      UNROLL for (int i = 0; i < COUNT; i++) v[i] = loadVector(at(i, tap), last[i] && tap.high < g.lines);
       return;
     }
     UNROLL for (int j = 0; j < 4; j++) {
-      UNROLL for (int i = 0; i < COUNT; i++) v[i][j] = last[i] && tap.high < g.lines ? *at(i, tap) : 0;
+      UNROLL for (int i = 0; i < COUNT; i++) v[i][j] = loadNumber(at(i, tap), last[i] && tap.high < g.lines);
       tap.next(g.pixels, g.channels);
     }
   }
@@ -224,13 +251,7 @@ template <typename T> struct Rows {
   }
 
   DEVICE_MEMBER void fetch(u32 cols) {
-    UNROLL for (int i = 0; i < COUNT; i++) {
-      v[i] = {0, 0, 0, 0};
-      if (i * APART >= left || col >= cols) continue;
-      const float *from = at + (u64)(i * APART) * cols;
-      if (cols % 4 == 0) v[i] = *(const float4 *)from;
-      else UNROLL for (u32 j = 0; j < 4; j++) if (col + j < cols) v[i][j] = from[j];
-    }
+    UNROLL for (int i = 0; i < COUNT; i++) v[i] = load(at + (u64)(i * APART) * cols, cols, col, i * APART < left);
     at += (u64)T::BK * cols, left -= T::BK;
   }
 
@@ -270,14 +291,9 @@ template <typename T> struct Places {
     UNROLL for (int i = 0; i < COUNT; i++) {
       int y = place.middle * g.step, x = place.low * g.step;
       const float *image = images + (i64)(int)((((u32)place.high * g.height + y) * g.width + x) * g.channels);
-      v[i] = {0, 0, 0, 0};
-      if (remaining > 0) {
-        if (g.channels % 4 == 0) {
-          if (inside(y + top[0], x + left[0], g)) v[i] = *(const float4 *)(image + (int)base[0]);
-        } else {
-          UNROLL for (int j = 0; j < 4; j++) if (inside(y + top[j], x + left[j], g)) v[i][j] = image[(int)base[j]];
-        }
-      }
+      bool there = remaining > 0;
+      if (g.channels % 4 == 0) v[i] = loadVector(image + (int)base[0], there && inside(y + top[0], x + left[0], g));
+      else UNROLL for (int j = 0; j < 4; j++) v[i][j] = loadNumber(image + (int)base[j], there && inside(y + top[j], x + left[j], g));
       place.add(step, g.down, g.across);
       remaining -= APART;
     }
