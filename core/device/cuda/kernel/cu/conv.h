@@ -88,17 +88,25 @@ template <int M, int N, int THREAD_M, int THREAD_N, int GROUPS, int K> struct Ti
   static constexpr int SHARED = 2 * CHUNK > PARTS ? 2 * CHUNK : PARTS;
 
   static DEVICE_MEMBER int swizzle(int k) { return KV == 4 ? 8 * (k / 4 % 4) : KV == 16 ? 4 * (k / 4 % 8) : 0; }
+  // swizzled is row + i·APART with the XOR, which leaves multiples of 32 alone.
+  template <int APART> static DEVICE_MEMBER int swizzled(int row, int i, int k) {
+    return APART % 32 == 0 ? (row ^ swizzle(k)) + i * APART : (row + i * APART) ^ swizzle(k);
+  }
 
   // multiply adds a group's share of a chunk to its sums. A thread's rows are
   // vectors of four, 4·BM/THREAD_M apart, so that neighbours read neighbouring vectors.
   static DEVICE_MEMBER void multiply(const float *chunk, int group, int tx, int ty, float (&sum)[THREAD_M][THREAD_N]) {
-    UNROLL_BY(4) for (int kk = 0; kk < BKG; kk++) {
-      int k = group * BKG + kk, s = swizzle(k);
-      float4 a[THREAD_M / 4], b[THREAD_N / 4];
-      UNROLL for (int i = 0; i < THREAD_M / 4; i++) a[i] = *(const float4 *)(chunk + k * BM + i * (BM / THREAD_M * 4) + (ty * 4 ^ s));
-      UNROLL for (int j = 0; j < THREAD_N / 4; j++) b[j] = *(const float4 *)(chunk + BM * BK + k * BN + j * (BN / THREAD_N * 4) + (tx * 4 ^ s));
-      UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N; j++)
-        sum[i][j] = fma(a[i / 4][i % 4], b[j / 4][j % 4], sum[i][j]);
+    const float *rows = chunk + group * BKG * BM, *cols = chunk + BM * BK + group * BKG * BN;
+    UNROLL for (int k0 = 0; k0 < BKG; k0 += 4) {
+      int s = swizzle(group * BKG + k0);
+      const float *row = rows + k0 * BM + (ty * 4 ^ s), *col = cols + k0 * BN + (tx * 4 ^ s);
+      UNROLL for (int k = 0; k < 4; k++) {
+        float4 a[THREAD_M / 4], b[THREAD_N / 4];
+        UNROLL for (int i = 0; i < THREAD_M / 4; i++) a[i] = *(const float4 *)(row + k * BM + i * (BM / THREAD_M * 4));
+        UNROLL for (int j = 0; j < THREAD_N / 4; j++) b[j] = *(const float4 *)(col + k * BN + j * (BN / THREAD_N * 4));
+        UNROLL for (int i = 0; i < THREAD_M; i++) UNROLL for (int j = 0; j < THREAD_N; j++)
+          sum[i][j] = fma(a[i / 4][i % 4], b[j / 4][j % 4], sum[i][j]);
+      }
     }
   }
 
@@ -189,7 +197,7 @@ template <typename T> struct Patches {
   DEVICE_MEMBER void keep(float *chunk) const {
     int k = threadX() % T::KV * 4, row = threadX() / T::KV;
     UNROLL for (int i = 0; i < COUNT; i++) UNROLL for (int j = 0; j < 4; j++)
-      chunk[(k + j) * T::BM + ((row + i * APART) ^ T::swizzle(k))] = v[i][j];
+      chunk[(k + j) * T::BM + T::template swizzled<APART>(row, i, k)] = v[i][j];
   }
 };
 
@@ -198,30 +206,31 @@ template <typename T> struct Patches {
 template <typename T> struct Turned {
   static constexpr int APART = T::THREADS / T::KV, COUNT = T::BN / APART;
   static_assert(APART * COUNT == T::BN, "every thread loads as much");
-  const float *last[COUNT]; // the weights of the last tap, null beyond the columns
-  u32 line, pixel;          // from a line, or a pixel, of the phase to the next
+  const float *weights;
+  u32 last[COUNT]; // where the weights of the last tap begin; beyond the columns, those of the last one
+  u32 line, pixel; // from a line, or a pixel, of the phase to the next
   float4 v[COUNT];
 
-  DEVICE_MEMBER Turned(const float *w, const View &g, const Window &over, int ry, int rx, u32 col0) {
+  DEVICE_MEMBER Turned(const float *weights, const View &g, const Window &over, int ry, int rx, u32 col0) : weights(weights) {
     pixel = over.stride * over.channels * g.channels, line = over.kernel * pixel;
     u32 tap = (ry + (g.lines - 1) * over.stride) * over.kernel + rx + (g.pixels - 1) * over.stride;
     UNROLL for (int i = 0; i < COUNT; i++) {
-      u32 col = col0 + threadX() / T::KV + i * APART;
-      last[i] = col < over.channels ? w + (tap * over.channels + col) * g.channels : 0;
+      u32 col = smaller(col0 + threadX() / T::KV + i * APART, over.channels - 1);
+      last[i] = (tap * over.channels + col) * g.channels;
     }
   }
 
   DEVICE_MEMBER const float *at(int i, const Digits &tap) const {
-    return last[i] + (i64)(int)(tap.low - tap.high * line - tap.middle * pixel);
+    return weights + (u32)(last[i] - tap.high * line - tap.middle * pixel + tap.low);
   }
 
   DEVICE_MEMBER void fetch(const View &g, Digits tap) {
     if (g.channels % 4 == 0) {
-      UNROLL for (int i = 0; i < COUNT; i++) v[i] = loadVector(at(i, tap), last[i] && tap.high < g.lines);
+      UNROLL for (int i = 0; i < COUNT; i++) v[i] = loadVector(at(i, tap), tap.high < g.lines);
       return;
     }
     UNROLL for (int j = 0; j < 4; j++) {
-      UNROLL for (int i = 0; i < COUNT; i++) v[i][j] = loadNumber(at(i, tap), last[i] && tap.high < g.lines);
+      UNROLL for (int i = 0; i < COUNT; i++) v[i][j] = loadNumber(at(i, tap), tap.high < g.lines);
       tap.next(g.pixels, g.channels);
     }
   }
@@ -229,7 +238,7 @@ template <typename T> struct Turned {
   DEVICE_MEMBER void keep(float *chunk) const {
     int k = threadX() % T::KV * 4, col = threadX() / T::KV;
     UNROLL for (int i = 0; i < COUNT; i++) UNROLL for (int j = 0; j < 4; j++)
-      chunk[(k + j) * T::BN + ((col + i * APART) ^ T::swizzle(k))] = v[i][j];
+      chunk[(k + j) * T::BN + T::template swizzled<APART>(col, i, k)] = v[i][j];
   }
 };
 
