@@ -102,10 +102,6 @@ template <typename T> struct Weights {
   }
 };
 
-DEVICE View viewOf(const Window &g) {
-  return {(int)g.height, (int)g.width, (int)g.channels, (int)g.down, (int)g.across, (int)g.stride, -(int)g.pad, -(int)g.pad, (int)g.kernel, (int)g.kernel};
-}
-
 template <typename T>
 DEVICE void convolve(float *out, const float *x, const float *w, const float *b, const Window &over, u32 outputs, u32 relu, u32 images, float *memory) {
   u32 columns = (outputs + T::BN - 1) / T::BN, row0 = blockX() / columns * T::BM, col0 = blockX() % columns * T::BN;
@@ -137,7 +133,7 @@ DEVICE void convolveBack(float *dx, const float *dz, const float *w, const float
   u32 columns = (over.channels + T::BN - 1) / T::BN, row0 = blockX() / columns * T::BM, col0 = blockX() % columns * T::BN;
   u32 rows = images * down.pixels * across.pixels;
   if (row0 >= rows) return;
-  View g = {(int)over.down, (int)over.across, (int)outputs, down.pixels, across.pixels, 1, down.place, across.place, down.taps, across.taps};
+  View g = {(int)over.down, (int)over.across, (int)outputs, down.pixels, across.pixels, 1, 1, down.place, across.place, down.taps, across.taps};
   Backward<T> p = {g, Patches<T>(dz, g, row0, rows), Turned<T>(w, g, over, ry, rx, col0), over, down.first, across.first, dx, mask, row0, col0, rows};
   T::run(p, memory);
 }

@@ -27,13 +27,23 @@ struct Digits {
 };
 
 // A View is how a product reads images in NHWC order: for each image there are
-// down×across windows, and window (y, x) begins at pixel (y·step + top, x·step + left)
-// and has `lines` lines of `pixels` pixels. Pixels beyond the image are 0.
+// down×across windows, and window (y, x) begins at pixel (y·stepDown + top,
+// x·stepAcross + left) and has `lines` lines of `pixels` pixels. Pixels beyond the image
+// are 0.
 struct View {
   int height, width, channels;
-  int down, across, step, top, left;
+  int down, across, stepDown, stepAcross, top, left;
   int lines, pixels;
 };
+
+// viewOf is the View of a window. Where strides divide a line of the image and of the
+// window into equal parts, each part counts as one pixel: parts are more often whole
+// vectors than pixels are, as with 3 channels and 8×8 windows of stride 4.
+DEVICE View viewOf(const Window &g) {
+  u32 part = g.pad == 0 && g.width % g.stride == 0 && g.kernel % g.stride == 0 ? g.stride : 1;
+  return {(int)g.height, (int)(g.width / part), (int)(g.channels * part), (int)g.down, (int)g.across, (int)g.stride,
+          (int)(g.stride / part), -(int)g.pad, -(int)g.pad, (int)g.kernel, (int)(g.kernel / part)};
+}
 
 // A coordinate that no line or pixel of a window brings into an image.
 constexpr int nowhere = 1 << 30;
@@ -169,7 +179,7 @@ template <typename T> struct Patches {
     UNROLL for (int i = 0; i < COUNT; i++) {
       u32 row = row0 + threadX() / T::KV + i * APART;
       Digits at(row, g.down, g.across);
-      top[i] = at.middle * g.step + g.top, left[i] = at.low * g.step + g.left;
+      top[i] = at.middle * g.stepDown + g.top, left[i] = at.low * g.stepAcross + g.left;
       base[i] = (((u32)at.high * g.height + top[i]) * g.width + left[i]) * g.channels;
       if (row >= rows) top[i] = nowhere;
     }
@@ -298,7 +308,7 @@ template <typename T> struct Places {
 
   DEVICE_MEMBER void fetch(const View &g) {
     UNROLL for (int i = 0; i < COUNT; i++) {
-      int y = place.middle * g.step, x = place.low * g.step;
+      int y = place.middle * g.stepDown, x = place.low * g.stepAcross;
       const float *image = images + (i64)(int)((((u32)place.high * g.height + y) * g.width + x) * g.channels);
       bool there = remaining > 0;
       if (g.channels % 4 == 0) v[i] = loadVector(image + (int)base[0], there && inside(y + top[0], x + left[0], g));
