@@ -148,8 +148,9 @@ func (b *builder) convParts(from Operand, parts, n int) {
 	b.launch("conv_parts", [3]uint32{uint32(ceil(n, 32)), 1, 1}, 256, 0, at(b.in.Out, 0), from, uint32(parts), uint32(n))
 }
 
-// convDB is the sum over all places of all images, which are the rows of a matrix in memory: of so
-// many parts that finish_product, which adds them in one block, would take longer than the parts.
+// convDB is the sum over all places of all images, which are the rows of a matrix in memory. There
+// may be hundreds of parts of few columns, which conv_parts adds with more threads than
+// finish_product would.
 func convDB(b *builder) error {
 	_, images, _ := b.shape(b.in.In[0])
 	_, _, out := b.shape(b.in.Out)
