@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/optest"
+	"pgrlab/core/window"
 )
 
 // Every operation with its gradients, compiled as a program, agrees with the CPU. A GPU is tested
@@ -79,6 +80,51 @@ func TestSumsOfManyBlocks(t *testing.T) {
 			// The CPU adds some of these sums up in float32.
 			agree(t, operation(t, instance, dev), operation(t, instance, on), 10*max(c.Tolerance, 1e-5))
 		})
+	}
+}
+
+// Convolutions of so many rows that their large tiles serve them, and their gradients.
+func TestConvolutionsOfManyRows(t *testing.T) {
+	images := 1
+	if onGPU {
+		images = 10 // a GPU has more multiprocessors to fill
+	}
+	on, dev := onCPU(t), unchecked(t, Options{})
+	for _, over := range []window.Geometry{
+		{Height: 131, Width: 121, Channels: 3, Kernel: 3, Stride: 2, Pad: 1},
+		{Height: 61, Width: 60, Channels: 36, Kernel: 1, Stride: 1},
+	} {
+		convolution := func(dev device.Device) (s said) {
+			out := 10 + over.Channels
+			x, w, b := tensor("x", images, over.Size()), tensor("w", over.Patch(), out), tensor("b", out)
+			y := tensor("y", images, over.Places()*out)
+			var result, loss *op.Node
+			g, err := op.Build("convolution", func(g *op.Graph) {
+				result = g.Conv(g.Bind(x), g.Bind(w), g.Bind(b), over)
+				loss = g.SquaredError(result, g.Bind(y), float64(len(y.Data)))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := plan.Compile(g, plan.Spec{Loss: loss, Outputs: []*op.Node{result}, Gradients: []*op.Tensor{x, w, b}}, dev)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			if err := p.Run(0); err != nil {
+				t.Fatal(err)
+			}
+			s.say(fmt.Sprintf("%v: result", over), 1, p.Data(result)...)
+			for _, w := range []*op.Tensor{x, w, b} {
+				gradient, err := p.Gradient(w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.say(fmt.Sprintf("%v: gradient of %s", over, w.Name), 1, gradient...)
+			}
+			return s
+		}
+		agree(t, convolution(dev), convolution(on), 2e-5)
 	}
 }
 

@@ -43,10 +43,12 @@
 //
 // # Images
 //
-// Convolutions, their gradients and pooling exist only in their plain form (cu/conv.cu): each
-// thread computes a number of the result and reads the images in place, in float32 at each
-// precision. The gradient of weights is summed in a fixed number of parts of the batch, which a
-// second launch adds in order.
+// Convolutions and their gradients are products in float32 at each precision, with tiles of their
+// own (cu/conv.cu). The matrix of windows is never written: blocks read their parts of it from the
+// images. The gradient of images has a product for each remainder of a pixel's place modulo the
+// stride, so that nothing is multiplied by zeros but padding. The sum of the gradient of weights
+// goes over all places of all images and is divided into enough parts to fill the card, which a
+// second launch adds in order. Pooling has a thread for each number of the result (cu/pool.cu).
 //
 // No kernel here has been run on a GPU yet: the interpreter proves what they compute, but their
 // speed is only estimated. Occupancy, bank conflicts and rates in the sources' comments are such

@@ -1,145 +1,192 @@
 // targets: sm_70
-// Windows that move over images: convolutions, their gradients, and pooling, each in
-// its plain form, a thread for each number of the result. Twins:
-// core/device/cpu/conv.go, maxpool.go.
-//
-// Every number is one thread's sum, in an order that the geometry alone decides; that of
-// the weights is one of parts of the images, which a second launch adds in order.
-#include "math.h"
+// Convolutions and their gradients as matrix products (implicit GEMM): the windows over
+// the images are the rows of a matrix that is never written, but read from the images
+// in place. Twin: core/device/cpu/conv.go.
+#include "conv.h"
 
-// An image in NHWC order, the window over it, and the places that it takes, down and
-// across (package window).
-struct Window {
-  u32 height, width, channels, kernel, stride, pad, down, across;
-  __device__ u32 size() const { return height * width * channels; }
-  __device__ u32 places() const { return down * across; }
+// conv: rows are places, columns outputs, and the sum runs over the window's lines,
+// their pixels and channels.
+template <typename T> struct Forward {
+  View g;
+  Patches<T> a;
+  Rows<T> b;
+  float *out;
+  const float *bias;
+  u32 row0, col0, rows, outputs, relu;
+
+  DEVICE_MEMBER int chunks() const { return (g.lines * g.pixels * g.channels + T::BK - 1) / T::BK; }
+  DEVICE_MEMBER void fetch() {
+    a.fetch(g);
+    b.fetch(outputs);
+  }
+  DEVICE_MEMBER void keep(float *chunk) const {
+    a.keep(chunk);
+    b.keep(chunk + T::BM * T::BK);
+  }
+  DEVICE_MEMBER float4 finished(u32, u32 col, float4 v) const {
+    col += col0;
+    v += load(bias + col, outputs, col, true);
+    if (relu) UNROLL for (u32 j = 0; j < 4; j++) v[j] = v[j] <= 0.0f ? 0.0f : v[j];
+    return v;
+  }
+  DEVICE_MEMBER void write(u32 row, u32 col, float4 v) const {
+    row += row0, col += col0;
+    if (row < rows && col < outputs) store(out + (u64)row * outputs + col, outputs, col, v);
+  }
 };
-#define WINDOW u32 height, u32 width, u32 channels, u32 kernel, u32 stride, u32 pad, u32 down, u32 across
-#define GIVEN Window{height, width, channels, kernel, stride, pad, down, across}
 
-// Coordinates left of an image or above it are beyond its side, as unsigned numbers.
-DEVICE u32 pixelAt(u32 place, u32 tap, const Window &g) { return place * g.stride + tap - g.pad; }
+// conv_dx: a phase of the pixels, those with one remainder modulo the stride, down and
+// across. Only every stride-th line and pixel of the window meets them, and what these
+// send is a convolution of dz with that part of the window, turned around. Rows are the
+// phase's pixels, columns channels, and the sum runs over lines, pixels and outputs.
+template <typename T> struct Backward {
+  View g;
+  Patches<T> a;
+  Turned<T> b;
+  Window over;
+  int top, left; // the phase's first pixel
+  float *dx;
+  const float *mask;
+  u32 row0, col0, rows;
 
-// A window's first place that covers a pixel, of one side: places before it end too soon.
-DEVICE u32 firstPlace(u32 pixel, const Window &g) {
-  u32 at = pixel + g.pad;
-  return at < g.kernel ? 0 : (at - g.kernel) / g.stride + 1;
-}
-
-// b + Σ x·w, over lines of the window, their pixels and channels, in this order
-KERNEL void conv(float *out, const float *x, const float *w, const float *b, WINDOW, u32 outputs, u32 relu, u32 n) {
-  Window g = GIVEN;
-  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
-    u32 o = i % outputs, place = i / outputs % g.places(), image = i / outputs / g.places();
-    const float *from = x + (u64)image * g.size();
-    float sum = 0.0f;
-    for (u32 ky = 0; ky < g.kernel; ky++) {
-      u32 py = pixelAt(place / g.across, ky, g);
-      if (py >= g.height) continue;
-      for (u32 kx = 0; kx < g.kernel; kx++) {
-        u32 px = pixelAt(place % g.across, kx, g);
-        if (px >= g.width) continue;
-        const float *pixel = from + (py * g.width + px) * g.channels, *row = w + (ky * g.kernel + kx) * g.channels * outputs + o;
-        for (u32 c = 0; c < g.channels; c++) sum = fma(pixel[c], row[c * outputs], sum);
-      }
-    }
-    sum += b[o];
-    out[i] = relu && sum <= 0.0f ? 0.0f : sum;
+  DEVICE_MEMBER int chunks() const { return (g.lines * g.pixels * g.channels + T::BK - 1) / T::BK; }
+  DEVICE_MEMBER void fetch() {
+    b.fetch(g, a.tap);
+    a.fetch(g);
   }
-}
-
-// What the windows over a pixel send back: by places down, places across and outputs;
-// 0 where mask, if there is one, is not positive
-KERNEL void conv_dx(float *dx, const float *dz, const float *w, const float *mask, WINDOW, u32 outputs, u32 n) {
-  Window g = GIVEN;
-  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
-    u32 c = i % g.channels, px = i / g.channels % g.width, py = i / g.channels / g.width % g.height;
-    const float *from = dz + (u64)(i / g.size()) * g.places() * outputs;
-    float sum = 0.0f;
-    for (u32 oy = firstPlace(py, g); oy < g.down && oy * g.stride <= py + g.pad; oy++) {
-      u32 ky = py + g.pad - oy * g.stride;
-      for (u32 ox = firstPlace(px, g); ox < g.across && ox * g.stride <= px + g.pad; ox++) {
-        u32 kx = px + g.pad - ox * g.stride;
-        const float *slope = from + (oy * g.across + ox) * outputs, *row = w + ((ky * g.kernel + kx) * g.channels + c) * outputs;
-        for (u32 o = 0; o < outputs; o++) sum = fma(slope[o], row[o], sum);
-      }
-    }
-    dx[i] = mask && !(mask[i] > 0.0f) ? 0.0f : sum;
+  DEVICE_MEMBER void keep(float *chunk) const {
+    a.keep(chunk);
+    b.keep(chunk + T::BM * T::BK);
   }
-}
-
-// Σ x·dz of one part of the images, blockY of gridY: float32 over the places of an image,
-// float64 over images. A thread has a weight; n is their number.
-KERNEL void conv_dw(double *partial, const float *x, const float *dz, WINDOW, u32 outputs, u32 images, u32 n) {
-  Window g = GIVEN;
-  u32 i = blockX() * blockDim() + threadX();
-  if (i >= n) return;
-  u32 o = i % outputs, c = i / outputs % g.channels, tap = i / outputs / g.channels;
-  u32 end = (u32)((u64)images * (blockY() + 1) / gridY());
-  double sum = 0.0;
-  for (u32 image = (u32)((u64)images * blockY() / gridY()); image < end; image++) {
-    const float *from = x + (u64)image * g.size() + c, *slope = dz + (u64)image * g.places() * outputs + o;
-    float own = 0.0f;
-    for (u32 oy = 0; oy < g.down; oy++) {
-      u32 py = pixelAt(oy, tap / g.kernel, g);
-      if (py >= g.height) continue;
-      for (u32 ox = 0; ox < g.across; ox++) {
-        u32 px = pixelAt(ox, tap % g.kernel, g);
-        if (px < g.width) own = fma(from[(py * g.width + px) * g.channels], slope[(oy * g.across + ox) * outputs], own);
-      }
-    }
-    sum += (double)own;
+  // The first number of a row of the product, in dx.
+  DEVICE_MEMBER u64 from(u32 row) const {
+    if (over.stride == 1) return (u64)row * over.channels;
+    Digits at(row, g.down, g.across);
+    return (u64)((at.high * over.height + top + at.middle * over.stride) * over.width + left + at.low * over.stride) * over.channels;
   }
-  partial[(u64)blockY() * n + i] = sum;
-}
-
-KERNEL void conv_dw_end(float *dw, const double *partial, u32 parts, u32 n) {
-  u32 i = blockX() * blockDim() + threadX();
-  if (i >= n) return;
-  double sum = 0.0;
-  for (u32 part = 0; part < parts; part++) sum += partial[(u64)part * n + i];
-  dw[i] = (float)sum;
-}
-
-// Where the largest number of a window is, from the image's first number of the channel
-// on: the first of equals, and NaN is larger than anything.
-DEVICE u32 largestOf(const float *from, u32 oy, u32 ox, const Window &g) {
-  u32 best = 0;
-  bool none = true;
-  for (u32 ky = 0; ky < g.kernel; ky++) {
-    u32 py = pixelAt(oy, ky, g);
-    if (py >= g.height) continue;
-    for (u32 kx = 0; kx < g.kernel; kx++) {
-      u32 px = pixelAt(ox, kx, g);
-      if (px >= g.width) continue;
-      u32 at = (py * g.width + px) * g.channels;
-      if (none || from[at] > from[best] || from[at] != from[at]) best = at;
-      none = false;
-    }
+  DEVICE_MEMBER float4 finished(u32 row, u32 col, float4 v) const {
+    if (!mask) return v;
+    row += row0, col += col0;
+    float4 keep = load(mask + from(row) + col, over.channels, col, row < rows);
+    UNROLL for (u32 j = 0; j < 4; j++) v[j] = keep[j] > 0.0f ? v[j] : 0.0f;
+    return v;
   }
-  return best;
+  DEVICE_MEMBER void write(u32 row, u32 col, float4 v) const {
+    row += row0, col += col0;
+    if (row < rows && col < over.channels) store(dx + from(row) + col, over.channels, col, v);
+  }
+};
+
+// conv_dw: rows are the weights of an output, in the order of the sum of conv, columns
+// outputs, and the sum runs over a part of the places of all images.
+template <typename T> struct Weights {
+  View g;
+  Places<T> a;
+  Rows<T> b;
+  float *partial;
+  u32 places, row0, col0, rows, outputs;
+
+  DEVICE_MEMBER int chunks() const { return (places + T::BK - 1) / T::BK; }
+  DEVICE_MEMBER void fetch() {
+    a.fetch(g);
+    b.fetch(outputs);
+  }
+  DEVICE_MEMBER void keep(float *chunk) const {
+    a.keep(chunk);
+    b.keep(chunk + T::BM * T::BK);
+  }
+  DEVICE_MEMBER float4 finished(u32, u32, float4 v) const { return v; }
+  DEVICE_MEMBER void write(u32 row, u32 col, float4 v) const {
+    row += row0, col += col0;
+    if (row < rows && col < outputs) store(partial + (u64)row * outputs + col, outputs, col, v);
+  }
+};
+
+template <typename T>
+DEVICE void convolve(float *out, const float *x, const float *w, const float *b, const Window &over, u32 outputs, u32 relu, u32 images, float *memory) {
+  u32 columns = (outputs + T::BN - 1) / T::BN, row0 = blockX() / columns * T::BM, col0 = blockX() % columns * T::BN;
+  u32 rows = images * over.places(), sum = over.kernel * over.kernel * over.channels;
+  View g = viewOf(over);
+  Forward<T> p = {g, Patches<T>(x, g, row0, rows), Rows<T>(w, 0, sum, col0, outputs), out, b, row0, col0, rows, outputs, relu};
+  T::run(p, memory);
 }
 
-KERNEL void max_pool(float *out, const float *x, WINDOW, u32 n) {
-  Window g = GIVEN;
-  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
-    u32 place = i / g.channels % g.places();
-    const float *from = x + (u64)(i / g.channels / g.places()) * g.size() + i % g.channels;
-    out[i] = from[largestOf(from, place / g.across, place % g.across, g)];
+// A side of a phase of remainder r: a pixel at −pad + r + stride·q meets line
+// r + stride·j of the windows at place q − j.
+struct Side {
+  int first, pixels; // the phase's first pixel, and how many it has
+  int taps, place;   // how many of the window's lines meet them; the first pixel's first place, of the last of these lines
+  DEVICE_MEMBER Side(int r, int side, const Window &g) {
+    int stride = g.stride, pad = g.pad, kernel = g.kernel;
+    int q = r < pad ? (pad - r + stride - 1) / stride : 0;
+    first = r - pad + stride * q;
+    pixels = first < side ? (side - 1 - first) / stride + 1 : 0;
+    taps = r < kernel ? (kernel - r - 1) / stride + 1 : 0;
+    place = q - taps + 1;
   }
+};
+
+template <typename T>
+DEVICE void convolveBack(float *dx, const float *dz, const float *w, const float *mask, const Window &over, u32 outputs, u32 images, float *memory) {
+  int ry = blockY() / over.stride, rx = blockY() % over.stride;
+  Side down(ry, over.height, over), across(rx, over.width, over);
+  u32 columns = (over.channels + T::BN - 1) / T::BN, row0 = blockX() / columns * T::BM, col0 = blockX() % columns * T::BN;
+  u32 rows = images * down.pixels * across.pixels;
+  if (row0 >= rows) return;
+  View g = {(int)over.down, (int)over.across, (int)outputs, down.pixels, across.pixels, 1, 1, down.place, across.place, down.taps, across.taps};
+  Backward<T> p = {g, Patches<T>(dz, g, row0, rows), Turned<T>(w, g, over, ry, rx, col0), over, down.first, across.first, dx, mask, row0, col0, rows};
+  T::run(p, memory);
 }
 
-// Each number receives what the windows send whose largest it is, in their order.
-KERNEL void max_pool_grad(float *dx, const float *x, const float *dy, WINDOW, u32 n) {
-  Window g = GIVEN;
-  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
-    u32 c = i % g.channels, px = i / g.channels % g.width, py = i / g.channels / g.width % g.height, image = i / g.size();
-    const float *from = x + (u64)image * g.size() + c, *slope = dy + (u64)image * g.places() * g.channels + c;
-    u32 own = (py * g.width + px) * g.channels;
-    float sum = 0.0f;
-    for (u32 oy = firstPlace(py, g); oy < g.down && oy * g.stride <= py + g.pad; oy++)
-      for (u32 ox = firstPlace(px, g); ox < g.across && ox * g.stride <= px + g.pad; ox++)
-        if (largestOf(from, oy, ox, g) == own) sum += slope[(oy * g.across + ox) * g.channels];
-    dx[i] = sum;
+// Tiles: 128×32 and 128×64 have 32 sums a thread; of 32×32 there are enough for a
+// batch of a few images, and each of its blocks has four groups of threads, which
+// divide each chunk of the sum.
+#define CONV(tile, blocks, ...)                                                                                         \
+  KERNEL __launch_bounds__(Tile<__VA_ARGS__>::THREADS, blocks) void conv_##tile(                                        \
+      float *out, const float *__restrict__ x, const float *__restrict__ w, const float *__restrict__ b, WINDOW,        \
+      u32 outputs, u32 relu, u32 images) {                                                                              \
+    __shared__ __attribute__((aligned(16))) float memory[Tile<__VA_ARGS__>::SHARED];                                    \
+    convolve<Tile<__VA_ARGS__>>(out, x, w, b, GIVEN, outputs, relu, images, memory);                                    \
+  }                                                                                                                     \
+  KERNEL __launch_bounds__(Tile<__VA_ARGS__>::THREADS, blocks) void conv_dx_##tile(                                     \
+      float *dx, const float *__restrict__ dz, const float *__restrict__ w, const float *__restrict__ mask, WINDOW,     \
+      u32 outputs, u32 images) {                                                                                        \
+    __shared__ __attribute__((aligned(16))) float memory[Tile<__VA_ARGS__>::SHARED];                                    \
+    convolveBack<Tile<__VA_ARGS__>>(dx, dz, w, mask, GIVEN, outputs, images, memory);                                   \
   }
+CONV(128x32, 4, 128, 32, 8, 4, 1, 16)
+CONV(128x64, 2, 128, 64, 8, 4, 1, 16)
+CONV(32x32, 2, 32, 32, 4, 4, 4, 64)
+
+// A block takes a tile of the weights and a part of the places, blockIdx.y, whose sums
+// it writes to partial: conv_parts adds the parts. 96 rows are three taps of 32 channels,
+// so that the windows of 3×3 are whole tiles.
+KERNEL __launch_bounds__(96, 5) void conv_dw(float *partial, const float *__restrict__ x, const float *__restrict__ dz,
+                                             WINDOW, u32 outputs, u32 images, u32 placesOfPart) {
+  typedef Tile<96, 32, 8, 4, 1, 12> T;
+  __shared__ __attribute__((aligned(16))) float memory[T::SHARED];
+  Window over = GIVEN;
+  u32 columns = (outputs + T::BN - 1) / T::BN, row0 = blockX() / columns * T::BM, col0 = blockX() % columns * T::BN;
+  u32 rows = kernel * kernel * channels, all = images * over.places(), begin = blockY() * placesOfPart;
+  u32 end = smaller(begin + placesOfPart, all);
+  View g = viewOf(over);
+  Weights<T> p = {g, Places<T>(x, g, row0, rows, begin, end), Rows<T>(dz, begin, end, col0, outputs),
+                  partial + (u64)blockY() * rows * outputs, end - begin, row0, col0, rows, outputs};
+  T::run(p, memory);
+}
+
+// Σ of parts of n numbers each, in float64. A block has 32 of the numbers; each of its
+// warps adds every eighth part, and the warps' sums are added in order.
+KERNEL __launch_bounds__(256) void conv_parts(float *sum, const float *__restrict__ partial, u32 parts, u32 n) {
+  __shared__ double sums[8][32];
+  u32 lane = threadX() % 32, warp = threadX() / 32, i = blockX() * 32 + lane;
+  double s = 0.0;
+  if (i < n) {
+    UNROLL_BY(8) for (u32 part = warp; part < parts; part += 8) s += (double)partial[(u64)part * n + i];
+  }
+  sums[warp][lane] = s;
+  syncThreads();
+  if (warp != 0 || i >= n) return;
+  UNROLL for (u32 k = 1; k < 8; k++) s += sums[k][lane];
+  sum[i] = (float)s;
 }
