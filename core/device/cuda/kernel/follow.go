@@ -51,10 +51,10 @@ var followers = map[device.Code]uint64{
 var errAlone = errors.New("nothing can follow in this kernel")
 
 // follows reports whether the kernel of a division does what follows. Kernels that add up in one
-// place do, and those of packed tiles, whose sums go through shared memory. The other kernels of the
+// place do, and those of packed and direct tiles, whose sums go through shared memory. The other kernels of the
 // tensor cores write from where the sums are, in pieces, and would wait for each operand.
 func (d division) follows() bool {
-	return d.splits > 1 || d.packed || d.threads == 256 && d.shared == 0 && d.m < 128
+	return d.splits > 1 || d.packed || d.direct || d.threads == 256 && d.shared == 0 && d.m < 128
 }
 
 // most steps that follow a product

@@ -19,9 +19,9 @@ func (b *builder) packed(p product, d division) (multiply func(q product, d divi
 		ofA = 1
 	}
 	padded := func(rows, tile int) int { return ceil(rows, tile) * tile }
-	rowsB, ready := padded(p.n, d.n), b.packings[p.a.Ref] && !p.a.Scratch
+	rowsB := padded(p.n, d.n)
 	toA := p.a
-	if !ready {
+	if !p.ready {
 		toA = b.scratch(ofA * each * padded(min(d.rows, p.m), d.m) * lineBytes / 4)
 	}
 	toB := b.scratch(ofB * each * rowsB * lineBytes / 4)
@@ -37,7 +37,7 @@ func (b *builder) packed(p product, d division) (multiply func(q product, d divi
 		if a.turned {
 			a.rows, a.cols = q.k, q.m
 		}
-		if !ready {
+		if !p.ready {
 			b.pack(toA, a, ofA, each, rowsA)
 		}
 		strideA := int64(each) * int64(rowsA) * lineBytes
@@ -111,6 +111,7 @@ func (u *users) reader(p *device.Program, last int, result device.Ref, t Target)
 		w := p.Buffers[in.In[min(1, len(in.In)-1)]]
 		if x := p.Buffers[result]; in.Code == device.Linear && in.In[0] == result && x.Members == 1 && w.Members == 1 && w.Cols > 1 {
 			q := plain(nn, x.Rows, w.Cols, x.Cols, 1)
+			q.ready = true
 			d := divide(q, t)
 			return q.m, d.packed && d.rows == q.m && q.m%d.m == 0 && q.k%d.k == 0
 		}
@@ -119,5 +120,8 @@ func (u *users) reader(p *device.Program, last int, result device.Ref, t Target)
 	return 0, false
 }
 
-// wholly reports whether a division makes all rows of one result in a packed kernel's one launch.
-func (d division) wholly(rows int) bool { return d.packed && d.splits == 1 && d.rows == rows }
+// wholly reports whether a division makes all rows of one result in one launch of a kernel that can
+// write it packed.
+func (d division) wholly(rows int) bool {
+	return (d.packed || d.direct) && d.splits == 1 && d.rows == rows
+}

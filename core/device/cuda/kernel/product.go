@@ -28,6 +28,7 @@ type product struct {
 	strideB    int
 	strideC    int
 	relu       bool
+	ready      bool       // A is in memory as a packed operand
 	after      *following // what else is done with the result; nil: nothing
 }
 
@@ -82,6 +83,7 @@ func (b *builder) multiply(p product) error {
 	if p.m == 0 || p.n == 0 || p.members == 0 {
 		return nil
 	}
+	p.ready = b.packings[p.a.Ref]
 	d := divide(p, b.target)
 	if b.after != nil && !d.follows() {
 		return errAlone

@@ -190,16 +190,17 @@ func TestTilesAgreeWithPlainProducts(t *testing.T) {
 	}
 }
 
-// Every packed tile on operands of every layout, which its kernels for packing turn into one.
-func TestPackedTilesAgreeWithPlainProducts(t *testing.T) {
+// Every tile of Hopper's warpgroups on operands of every layout.
+func TestWarpgroupsAgreeWithPlainProducts(t *testing.T) {
 	for _, precision := range []Precision{TF32, BF16} {
 		target := Target{SM: 90, Precision: precision}
-		f := tensorOf(target)[0]
-		for _, l := range []layout{nn, nt, tn} {
+		for _, f := range tensorOf(target) {
 			for _, tile := range f.tiles {
-				list, splits := geometries(l, tile)
-				for i, p := range list {
-					newMatrices(p, uint64(i)).check(t, target, division{f.kernel(l, tile), tile, splits[i], launchOf(p, tile)})
+				for _, l := range []layout{nn, nt, tn} {
+					list, splits := geometries(l, tile)
+					for i, p := range list {
+						newMatrices(p, uint64(i)).check(t, target, division{f.kernel(l, tile), tile, splits[i], launchOf(p, tile)})
+					}
 				}
 			}
 		}

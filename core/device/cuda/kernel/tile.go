@@ -10,8 +10,9 @@ type tile struct {
 	// rate is the number of products that a multiprocessor makes in a cycle, with as many blocks as
 	// fit on it: of packed tiles measured on an H100, of the others estimated.
 	rate int
-	// packed tiles work on operands that were rounded and laid out by kernels of their own (packed.go).
-	packed bool
+	// packed tiles work on operands that were rounded and laid out before (packed.go), direct ones
+	// round operands as they stand in memory. Both take what follows a product (follow.go).
+	packed, direct bool
 }
 
 // classes lists the numbers of blocks that a product is divided into if possible, largest first. A
@@ -63,15 +64,31 @@ var packedTiles = map[Precision][]tile{
 	},
 }
 
-// tensorOf returns the tiles for large products at a target, best first, with what their names
-// begin with. The instructions of packed tiles exist on cards of compute capability 9.0 alone.
-func tensorOf(t Target) (families []family) {
+// directTiles lists the tiles of cu/direct.h, whose shared memory holds two parts of the operands,
+// and at the end the sums.
+var directTiles = map[Precision][]tile{
+	TF32: {{name: "128x128", m: 128, n: 128, k: 64, threads: 256, shared: 2 * 2 * 128 * 64 * 4, rate: 500, direct: true}},
+	BF16: {{name: "128x128", m: 128, n: 128, k: 64, threads: 256, shared: 128 * (128 + 8) * 4, rate: 650, direct: true}},
+}
+
+// tensorOf returns the tiles from which those of large products are chosen at a target. The
+// instructions of packed and direct tiles exist on cards of compute capability 9.0 alone.
+func tensorOf(t Target) []family {
+	all := everyTensorOf(t)
+	if len(all) > 1 {
+		return all[:len(all)-1]
+	}
+	return all
+}
+
+// everyTensorOf returns all tiles for the tensor cores that a target has: those of mma.sync last.
+func everyTensorOf(t Target) (families []family) {
 	if t.Precision == FP32 || t.SM < 80 {
 		return nil
 	}
 	name := tensorNames[t.Precision] + "_"
 	if t.SM == 90 {
-		families = append(families, family{"packed_" + name, packedTiles[t.Precision]})
+		families = append(families, family{"packed_" + name, packedTiles[t.Precision]}, family{"direct_" + name, directTiles[t.Precision]})
 	}
 	return append(families, family{name, tensorTiles})
 }
@@ -99,7 +116,7 @@ type Tile struct {
 // Tiles lists the tiles into which products may be divided at a Target, largest first.
 func Tiles(t Target) []Tile {
 	var all []Tile
-	for _, f := range append(tensorOf(t), family{"", simtTiles}) {
+	for _, f := range append(everyTensorOf(t), family{"", simtTiles}) {
 		for _, of := range f.tiles {
 			if of.shared <= sharedOf(t.SM) {
 				all = append(all, Tile{f.prefix + of.name, of.m, of.n, of.k})
@@ -112,7 +129,7 @@ func Tiles(t Target) []Tile {
 // forced returns the division by Target.Tile, with the sum in two parts if it is long enough; false
 // if there is no such tile for the product.
 func (p product) forced(target Target) (d division, ok bool) {
-	for _, f := range append(tensorOf(target), family{"", simtTiles}) {
+	for _, f := range append(everyTensorOf(target), family{"", simtTiles}) {
 		for _, t := range f.tiles {
 			if f.prefix+t.name == target.Tile && t.does(p) {
 				return division{f.kernel(p.layout, t), t, max(1, min(2, p.chunks(t)/4)), p.m}, true
@@ -123,7 +140,9 @@ func (p product) forced(target Target) (d division, ok bool) {
 }
 
 // does reports whether there is a kernel of the tile for the product's layout.
-func (t tile) does(p product) bool { return t.packed || t.shared == 0 || t.n < 256 || p.layout != nt }
+func (t tile) does(p product) bool {
+	return t.packed || t.direct || t.shared == 0 || t.n < 256 || p.layout != nt
+}
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
@@ -189,8 +208,7 @@ func divide(p product, t Target) division {
 		}
 	}
 	if p.tensor(t) {
-		f := tensorOf(t)[0]
-		tile, splits := p.choose(f.tiles, t)
+		f, tile, splits := p.choose(tensorOf(t), t)
 		return division{f.kernel(p.layout, tile), tile, splits, p.bounded(tile, maxTensor)}
 	}
 	tile, splits := p.simt(t)
@@ -223,27 +241,43 @@ const (
 	costFill   = 1500 // the first chunks of a block, and writing its result
 	costGather = 2500 // one more launch, which adds parts
 	costCopied = 512  // elements of parts that all multiprocessors write and read in a cycle
+	costPack   = 3000 // one more launch, which packs an operand
+	costPacked = 150  // elements of operands that all multiprocessors pack in a cycle
 )
 
 // choose returns the tile and the division of the sum with the least estimated time: rounds of
-// blocks over the multiprocessors, each at the tile's rate, and, if the sum is divided, a second
-// launch that adds the parts.
-func (p product) choose(tiles []tile, target Target) (best tile, splits int) {
+// blocks over the multiprocessors, each at the tile's rate, the packing of operands, and, if the sum
+// is divided, a second launch that adds the parts.
+func (p product) choose(families []family, target Target) (of family, best tile, splits int) {
 	least, processors := 0, class(target.Processors)
-	for _, t := range tiles {
-		if t.shared > sharedOf(target.SM) || !t.does(p) {
-			continue
-		}
-		chunks := p.chunks(t)
-		for s := 1; s <= 16 && s*4 <= max(4, chunks); s++ {
-			cost := ceil(p.blocks(t)*s, processors) * (t.m*t.n*t.k*ceil(chunks, s)/t.rate + costFill)
-			if s > 1 {
-				cost += costGather + s*p.members*p.m*p.n/costCopied
+	for _, f := range families {
+		for _, t := range f.tiles {
+			if t.shared > sharedOf(target.SM) || !t.does(p) {
+				continue
 			}
-			if least == 0 || cost < least {
-				best, splits, least = t, s, cost
+			chunks := p.chunks(t)
+			for s := 1; s <= 16 && s*4 <= max(4, chunks*t.k/32); s++ {
+				cost := p.packing(t) + ceil(p.blocks(t)*s, processors)*(t.m*t.n*t.k*ceil(chunks, s)/t.rate+costFill)
+				if s > 1 {
+					cost += costGather + s*p.members*p.m*p.n/costCopied
+				}
+				if least == 0 || cost < least {
+					of, best, splits, least = f, t, s, cost
+				}
 			}
 		}
 	}
-	return best, splits
+	return of, best, splits
+}
+
+// packing is the cost of packing a product's operands for a tile.
+func (p product) packing(t tile) (cost int) {
+	if !t.packed {
+		return 0
+	}
+	each := p.members * p.inner * p.k
+	if !p.ready {
+		cost = costPack + each*p.m/costPacked
+	}
+	return cost + costPack + each*p.n/costPacked
 }

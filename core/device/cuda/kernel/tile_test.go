@@ -24,21 +24,23 @@ func TestDivisions(t *testing.T) {
 		{"ten critics' weights", plain(tn, 90, 256, 256, 10), Target{SM: 90, Precision: FP32}, "productTN_32x32", 240, 1},
 		{"policy head", plain(nn, 256, 12, 256, 1), Target{SM: 90, Precision: FP32}, "productNN_16x32", 16, 1},
 		{"gradient of the action, ten critics", actionGradient(10), Target{SM: 90, Precision: FP32}, "productNT_16x32", 80, 5},
-		{"denoiser 1024, a step", plain(nn, 256, 1024, 1024, 1), Target{SM: 90, Precision: TF32}, "packed_TF32_128x128", 128, 8},
-		{"denoiser 2048, a step", plain(nn, 256, 2048, 2048, 1), Target{SM: 90, Precision: TF32}, "packed_TF32_128x128", 128, 4},
-		{"denoiser 2048, its gradient", plain(nt, 256, 2048, 2048, 1), Target{SM: 90, Precision: TF32}, "packed_TF32_128x128", 128, 4},
-		{"denoiser 2048, its weights", plain(tn, 2048, 2048, 256, 1), Target{SM: 90, Precision: TF32}, "packed_TF32_128x256", 128, 1},
+		{"denoiser 1024, a step", plain(nn, 256, 1024, 1024, 1), Target{SM: 90, Precision: TF32}, "productNN_direct_TF32_128x128", 128, 8},
+		{"denoiser 2048, a step", plain(nn, 256, 2048, 2048, 1), Target{SM: 90, Precision: TF32}, "productNN_direct_TF32_128x128", 128, 4},
+		{"denoiser 2048, its gradient", plain(nt, 256, 2048, 2048, 1), Target{SM: 90, Precision: TF32}, "productNT_direct_TF32_128x128", 128, 4},
+		{"denoiser 2048, its weights", plain(tn, 2048, 2048, 256, 1), Target{SM: 90, Precision: TF32}, "productTN_direct_TF32_128x128", 256, 1},
+		{"denoiser 2048, samples in a chunk", packedA(4096, 2048, 2048), Target{SM: 90, Precision: TF32}, "packed_TF32_128x256", 256, 1},
+		{"denoiser 2048, samples in a chunk", packedA(4096, 2048, 2048), Target{SM: 90, Precision: BF16}, "packed_BF16_128x256", 256, 1},
 		{"denoiser 2048, samples", plain(nn, 100_000, 2048, 2048, 1), Target{SM: 90, Precision: BF16}, "packed_BF16_128x256", 6256, 1},
 		{"the same in float32", plain(nn, 100_000, 2048, 2048, 1), Target{SM: 90, Precision: FP32}, "productNN_128x128", 12512, 1},
 		{"the same on a B200", plain(nn, 100_000, 2048, 2048, 1), Target{SM: 100, Precision: BF16}, "productNN_BF16_128x256", 6256, 1},
 		{"the same on a smaller card", plain(nn, 100_000, 2048, 2048, 1), Target{SM: 89, Precision: BF16}, "productNN_BF16_128x128", 12512, 1},
 		{"the same on an older card", plain(nn, 100_000, 2048, 2048, 1), Target{SM: 75, Precision: BF16}, "productNN_128x128", 12512, 1},
-		{"its last layer, 169 columns", plain(nn, 100_000, 169, 2048, 1), Target{SM: 90, Precision: BF16}, "packed_BF16_128x256", 782, 1},
+		{"its last layer, 169 columns", plain(nn, 100_000, 169, 2048, 1), Target{SM: 90, Precision: BF16}, "productNN_direct_BF16_128x128", 1564, 1},
 		{"denoiser 2048, a step, on an A100", plain(nn, 256, 2048, 2048, 1), Target{SM: 80, Precision: TF32, Processors: 108}, "productNN_TF32_128x128", 96, 3},
-		{"denoiser 2048, a step, on an H100 PCIe", plain(nn, 256, 2048, 2048, 1), Target{SM: 90, Precision: TF32, Processors: 114}, "packed_TF32_128x256", 112, 7},
+		{"denoiser 2048, a step, on an H100 PCIe", plain(nn, 256, 2048, 2048, 1), Target{SM: 90, Precision: TF32, Processors: 114}, "productNN_direct_TF32_128x128", 96, 3},
 		{"ten critics on an A100", plain(nn, 256, 256, 256, 10), Target{SM: 80, Processors: 108}, "productNN_64x64", 160, 1},
 		{"critic on a T4", plain(nn, 256, 256, 256, 1), Target{SM: 75, Processors: 40}, "productNN_32x32", 64, 1},
-		{"small denoiser, samples", plain(nn, 4096, 256, 256, 1), Target{SM: 90, Precision: TF32}, "packed_TF32_128x128", 64, 1},
+		{"small denoiser, samples", plain(nn, 4096, 256, 256, 1), Target{SM: 90, Precision: TF32}, "productNN_direct_TF32_128x128", 64, 1},
 	} {
 		d := divide(c.p, c.target)
 		got := fmt.Sprintf("%s, %d blocks, %d parts", d.kernel, c.p.blocks(d.tile)*d.splits, d.splits)
@@ -63,6 +65,13 @@ func TestPartsFitInOneRound(t *testing.T) {
 			}
 		}
 	}
+}
+
+// packedA is a layer's product whose operand the layer before has packed.
+func packedA(m, n, k int) product {
+	p := plain(nn, m, n, k, 1)
+	p.ready = true
+	return p
 }
 
 // actionGradient is dz·wᵀ for the columns of an action, added over the critics.
