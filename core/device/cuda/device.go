@@ -52,6 +52,9 @@ type Device struct {
 	executables map[*executable]struct{}
 	sequences   map[*sequence]struct{}
 	stores      map[*store]struct{}
+
+	crew    crew
+	copying copying
 }
 
 var _ device.Mirror = (*Device)(nil)
@@ -138,6 +141,7 @@ func (d *Device) Push(tensor []float32) error {
 // Close gives everything back. Programs must not be run any more; closing them afterwards does no
 // harm. Changes by programs that were not fetched are lost.
 func (d *Device) Close() error {
+	d.crew.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := d.unbind()

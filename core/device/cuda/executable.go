@@ -178,7 +178,7 @@ func (x *executable) stage(occasion uint64) {
 	l := x.layout
 	for r, at := range l.places {
 		if at.kind == staged {
-			copy(x.up[at.offset:], bytesOf(x.program.Buffers[r].Host))
+			x.device.copying.do(&x.device.crew, x.up[at.offset:], bytesOf(x.program.Buffers[r].Host))
 		}
 	}
 	binary.LittleEndian.PutUint64(x.up[l.words.occasion:], occasion)
