@@ -10,6 +10,7 @@ type barrier struct {
 	stopped  []*warp
 	popc     uint64
 	and, or  bool
+	clock    clock // what those who have arrived hand on
 }
 
 // lowerBarrier is bar and barrier: .sync, .arrive, .red, and bar.warp.sync.
@@ -103,6 +104,7 @@ func (w *warp) arrive(in *inst, pc int32) error {
 	bar.and = bar.and && p&w.alive == w.alive
 	bar.or = bar.or || p&w.alive != 0
 	w.waiting = 0
+	w.handOn(&bar.clock)
 	if in.imm == 1 { // arrive: go on
 		w.mask, w.pc, w.limit = w.alive, pc+1, nowhere
 		return nil
@@ -137,9 +139,6 @@ func (b *block) release() error {
 		for _, w := range bar.stopped {
 			w.resume(bar)
 		}
-		if b.shadow != nil {
-			b.shadow.epoch++
-		}
 		*bar = barrier{}
 	}
 	return nil
@@ -163,6 +162,7 @@ func (w *warp) resume(bar *barrier) {
 		}
 		w.setPredicate(in.q, r, w.alive)
 	}
+	w.takeOver(&bar.clock)
 	w.stopped = false
 	w.mask, w.pc, w.limit = w.alive, pc+1, nowhere
 }

@@ -40,7 +40,7 @@ func newBlock(l *launch) *block {
 	}
 	b.watched = l.check != Check{}
 	if l.check.Races || l.check.Unwritten {
-		b.shadow = newShadow(len(b.shared), k.granule, l.check)
+		b.shadow = newShadow(len(b.shared), k.granule, len(b.warps), l.check)
 	}
 	if l.check.Unwritten {
 		b.written = make([]bool, len(b.locals))
@@ -79,6 +79,7 @@ func (w *warp) start() {
 	clear(w.preds)
 	w.carry, w.waiting, w.alive, w.mask, w.pc, w.limit = 0, 0, w.exists, w.exists, l.kernel.first, nowhere
 	w.steps, w.count, w.inner, w.stopped = 0, 0, 0, false
+	w.clock, w.now = clock{}, 1
 	for i := range w.queue {
 		w.queue[i].copies, w.queue[i].groups = w.queue[i].copies[:0], w.queue[i].groups[:0]
 	}

@@ -31,6 +31,8 @@ type warp struct {
 	queue    [lanes]asyncQueue
 	products products
 	inner    uint32    // number of times that the lanes have met at bar.warp.sync
+	clock    clock     // what is ordered before the warp's next instruction
+	now      uint32    // its present stamp
 	stopped  bool      // at a barrier of the block
 	store    [4]uint64 // what the present store writes
 }
