@@ -175,6 +175,9 @@ func (b *block) stuck() error {
 			continue
 		}
 		w := bar.stopped[0]
+		if bar.expected != 0 {
+			return w.fault(bar.in, w.alive, "%d threads wait here for %d that never come together", bar.arrived, bar.expected)
+		}
 		for j := range b.warps {
 			if other := &b.warps[j]; other.alive == 0 {
 				return w.fault(bar.in, w.alive, "threads wait here that others never reach: thread %s and its warp have ended", b.thread(j*lanes))
@@ -182,7 +185,7 @@ func (b *block) stuck() error {
 				return w.fault(bar.in, w.alive, "threads wait here that others never reach: thread %s waits at line %d (%s)", b.thread(j*lanes), at.line, b.k.module.line(int(at.line)))
 			}
 		}
-		return w.fault(bar.in, w.alive, "%d threads wait here for %d", bar.arrived, bar.expected)
+		return w.fault(bar.in, w.alive, "%d threads wait here for %d", bar.arrived, b.threads)
 	}
 	return nil
 }

@@ -74,6 +74,7 @@ func TestFaults(t *testing.T) {
 		{"two barriers of a warp", `setp.lt.u32 %p1, %t, 5; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B: ret;`, 32, "wait for each other at different instructions: here 5 of them, thread 5,0,0 at line"},
 		{"two barriers of a block", `setp.lt.u32 %p1, %t, 32; @%p1 bra A; bar.sync 0; bra B; A: bar.sync 0; B: ret;`, 64, "warps of a block are at different barriers of number 0"},
 		{"barriers of two numbers", `setp.lt.u32 %p1, %t, 32; @%p1 bra A; bar.sync 1; bra B; A: bar.sync 2; B: ret;`, 64, "that others never reach"},
+		{"a barrier of more threads than come", `setp.lt.u32 %p1, %t, 32; @%p1 bar.sync 1, 64;`, 96, "32 threads wait here for 64 that never come together"},
 		{"threads that have ended", `setp.lt.u32 %p1, %t, 5; @%p1 ret; bar.sync 0;`, 32, "5 threads of this warp have ended"},
 		{"barrier of no number", `bar.sync 16;`, 32, "there is no barrier 16"},
 		{"barrier of odd size", `bar.sync 1, 33;`, 64, "a multiple of 32"},

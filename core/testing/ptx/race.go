@@ -105,6 +105,13 @@ func (s *shadow) pend(p int, by int32) {
 	}
 }
 
+// sawLate records that a wgmma reads 16 bytes until the warp has waited for it.
+func (s *shadow) sawLate(w *warp, p int, in *inst) {
+	for i := p / s.granule; i <= (p+15)/s.granule; i++ {
+		s.saw(w, i, int32(-w.index-1), in)
+	}
+}
+
 // clean says whether a read of one cell is ordered and need not be recorded, because a present
 // read by this warp is recorded already.
 func (s *shadow) clean(w *warp, c int) bool {
