@@ -10,6 +10,7 @@ type barrier struct {
 	stopped  []*warp
 	popc     uint64
 	and, or  bool
+	clock    clock // what those who have arrived hand on
 }
 
 // lowerBarrier is bar and barrier: .sync, .arrive, .red, and bar.warp.sync.
@@ -103,6 +104,7 @@ func (w *warp) arrive(in *inst, pc int32) error {
 	bar.and = bar.and && p&w.alive == w.alive
 	bar.or = bar.or || p&w.alive != 0
 	w.waiting = 0
+	w.handOn(&bar.clock)
 	if in.imm == 1 { // arrive: go on
 		w.mask, w.pc, w.limit = w.alive, pc+1, nowhere
 		return nil
@@ -137,9 +139,6 @@ func (b *block) release() error {
 		for _, w := range bar.stopped {
 			w.resume(bar)
 		}
-		if b.shadow != nil {
-			b.shadow.epoch++
-		}
 		*bar = barrier{}
 	}
 	return nil
@@ -163,6 +162,7 @@ func (w *warp) resume(bar *barrier) {
 		}
 		w.setPredicate(in.q, r, w.alive)
 	}
+	w.takeOver(&bar.clock)
 	w.stopped = false
 	w.mask, w.pc, w.limit = w.alive, pc+1, nowhere
 }
@@ -175,6 +175,9 @@ func (b *block) stuck() error {
 			continue
 		}
 		w := bar.stopped[0]
+		if bar.expected != 0 {
+			return w.fault(bar.in, w.alive, "%d threads wait here for %d that never come together", bar.arrived, bar.expected)
+		}
 		for j := range b.warps {
 			if other := &b.warps[j]; other.alive == 0 {
 				return w.fault(bar.in, w.alive, "threads wait here that others never reach: thread %s and its warp have ended", b.thread(j*lanes))
@@ -182,7 +185,7 @@ func (b *block) stuck() error {
 				return w.fault(bar.in, w.alive, "threads wait here that others never reach: thread %s waits at line %d (%s)", b.thread(j*lanes), at.line, b.k.module.line(int(at.line)))
 			}
 		}
-		return w.fault(bar.in, w.alive, "%d threads wait here for %d", bar.arrived, bar.expected)
+		return w.fault(bar.in, w.alive, "%d threads wait here for %d", bar.arrived, b.threads)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func loadShared32(w *warp, in *inst, at uint32) error {
 	for m := at; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m) & 31
 		p := a[i] + in.mem.off
-		if p > uint64(len(data)) || p+4 > uint64(len(data)) || p&3 != 0 || s != nil && !s.clean(w, &s.cells[p>>2]) {
+		if p > uint64(len(data)) || p+4 > uint64(len(data)) || p&3 != 0 || s != nil && !s.clean(w, int(p>>2)) {
 			if _, err := w.reach(in, &in.mem, i, p, 4, reads); err != nil {
 				return err
 			}

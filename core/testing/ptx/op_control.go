@@ -152,6 +152,14 @@ func lowerNothing(_ *lowering, _ *statement, m *mods) {
 // lowerFence is membar and fence, which do nothing because this emulator keeps memory in
 // order.
 func lowerFence(l *lowering, s *statement, m *mods) {
+	if m.take("mbarrier_init") {
+		l.requires(90)
+		if !m.take("release") || !m.take("cluster") {
+			l.fail("unknown opcode %s", s.text)
+		}
+		l.need(0)
+		return
+	}
 	if !m.take("proxy") {
 		lowerNothing(l, s, m)
 		return

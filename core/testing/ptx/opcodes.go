@@ -32,6 +32,6 @@ func init() {
 		"shfl": lowerShuffle, "vote": lowerVote, "match": lowerMatch, "redux": lowerRedux,
 		"activemask": lowerActive, "elect": lowerElect, "mma": lowerMatrix, "ldmatrix": lowerLoadMatrix,
 		"wgmma": lowerWgmma,
-		"bar":   lowerBarrier, "barrier": lowerBarrier,
+		"bar":   lowerBarrier, "barrier": lowerBarrier, "mbarrier": lowerMbarrier,
 	}
 }

@@ -130,6 +130,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(wrap(c))
 	}
 	f.Add(warpgroupText("sm_90a", 4, 128, 4, wgmmaFence+product64("bf16", 8, descriptor(0), descriptor(8192), "%p1")+wgmmaEnd))
+	f.Add(pipelineText())
+	f.Add(mbarrierText("sm_90", phases))
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := Parse(text)
 		var e *ParseError

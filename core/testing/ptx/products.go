@@ -141,6 +141,7 @@ func (w *warp) unchanged(in *inst, x *product, t *tile, was []byte) error {
 		}
 		if s := w.block.shadow; s != nil {
 			s.pend(p, -1)
+			s.sawLate(w, p, x.in)
 		}
 	}
 	return nil

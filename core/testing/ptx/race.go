@@ -1,36 +1,46 @@
 package ptx
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // shadow remembers, for every granule of a block's shared memory, which thread touched it
-// last. Two accesses are ordered if a barrier of the block lies between them or, within a
-// warp, bar.warp.sync. A barrier of only some warps counts as one of all, so races that it
-// does not prevent are missed.
+// last. Two accesses are ordered if barriers or mbarriers lie between them, or within a warp
+// bar.warp.sync; see clock. All lanes of a warp count as one at a barrier or mbarrier, so a
+// race between what one lane does and another hands on is missed.
 type shadow struct {
 	check   Check
 	granule int
-	epoch   uint32 // barriers so far, from 1
+	warps   int
 	cells   []cell
+	looks   []look          // by cell and warp: its last read
+	copied  [copiers]uint32 // stamps of bulk copies
 }
 
 type cell struct {
-	writer, reader   int32  // thread+1; several: readers of one warp are -warp-1, of many warps severalWarps
-	wrote, saw       uint32 // epochs, 0: never
-	wroteIn, sawIn   uint32 // bar.warp.sync of the warp so far
-	writeAt, readAt  int32  // lines
-	atomic, inFlight bool
-	pending          int32 // wgmmas that read it and were not waited for
+	writer, writeAt, readAt int32  // thread+1, and lines
+	wrote, wroteIn          uint32 // stamp of the write, 0: never; bar.warp.sync of the warp so far
+	readers                 uint32 // mask of the warps that have read since
+	pending                 int32  // wgmmas that read it and were not waited for
+	by                      agent
+	atomic, inFlight        bool
 }
 
-const severalWarps = -1 << 30
+// look is the last read of a cell by a warp.
+type look struct {
+	reader       int32 // thread+1; several: -warp-1
+	stamp, inner uint32
+}
 
-func newShadow(bytes, granule int, c Check) *shadow {
-	return &shadow{check: c, granule: granule, cells: make([]cell, (bytes+granule-1)/granule)}
+func newShadow(bytes, granule, warps int, c Check) *shadow {
+	n := (bytes + granule - 1) / granule
+	return &shadow{check: c, granule: granule, warps: warps, cells: make([]cell, n), looks: make([]look, n*warps)}
 }
 
 func (s *shadow) reset() {
 	clear(s.cells)
-	s.epoch = 1
+	clear(s.copied[:])
 }
 
 // touch records an access of a lane and says what is wrong with it, "" for nothing.
@@ -38,39 +48,52 @@ func (s *shadow) touch(w *warp, lane, p, n int, what intent, in *inst) string {
 	return s.touchAs(w, int32(w.index*lanes+lane+1), p, n, what, in)
 }
 
-// touchAs is touch for a thread or, if it reads, a warp, as cell.reader names them.
+// touchAs is touch for a thread or, if it reads, a warp, as look.reader names them.
 func (s *shadow) touchAs(w *warp, thread int32, p, n int, what intent, in *inst) string {
 	for c := p / s.granule; c <= (p+n-1)/s.granule; c++ {
 		x := &s.cells[c]
 		if x.wrote == 0 && s.check.Unwritten && (what == reads || what == updates) {
 			return "shared memory is read that was never written"
 		}
-		if reason := s.conflict(w, x, thread, p, n, what, in); s.check.Races && reason != "" {
+		if reason := s.conflict(w, c, thread, p, n, what, in); s.check.Races && reason != "" {
 			return reason
 		}
 		if what == reads {
-			s.saw(w, x, thread, in)
+			s.saw(w, c, thread, in)
 			continue
 		}
 		x.inFlight = what == starts
-		x.writer, x.wrote, x.wroteIn, x.writeAt, x.atomic = thread, s.epoch, w.inner, in.line, what == updates
+		x.wroteBy(w, thread, in)
+		x.atomic = what == updates
 	}
 	return ""
 }
 
+// wroteBy records a write. What was read before it is ordered before it, or was reported.
+func (x *cell) wroteBy(w *warp, thread int32, in *inst) {
+	x.writer, x.by, x.wrote, x.wroteIn, x.writeAt, x.readers = thread, agent(w.index), w.now, w.inner, in.line, 0
+}
+
 // conflict says what an access races with, "" for nothing.
-func (s *shadow) conflict(w *warp, x *cell, thread int32, p, n int, what intent, in *inst) string {
+func (s *shadow) conflict(w *warp, c int, thread int32, p, n int, what intent, in *inst) string {
+	x := &s.cells[c]
 	if x.pending > 0 && what != reads {
 		return fmt.Sprintf("shared address %d is written before a wgmma that reads it was waited for", p)
 	}
 	if x.inFlight {
 		return fmt.Sprintf("shared address %d is read or written while the cp.async of line %d to it by thread %s is on its way", p, x.writeAt, w.block.thread(int(x.writer-1)))
 	}
-	if x.wrote == s.epoch && x.writer != thread && !(what == updates && x.atomic) && !s.before(w, x.writer, x.wroteIn) && (what != writes || !w.same(w.block.shared[p:], n, in)) {
+	if x.wrote != 0 && !(int(x.by) == w.index && x.writer == thread) && !(what == updates && x.atomic) && !w.ordered(x.by, x.wrote, x.wroteIn) && (what != writes || !w.same(w.block.shared[p:], n, in)) {
 		return fmt.Sprintf("race at shared address %d: thread %s wrote it at line %d (%s) with no barrier between", p, w.block.thread(int(x.writer-1)), x.writeAt, w.k.module.line(int(x.writeAt)))
 	}
-	if what != reads && x.saw == s.epoch && x.reader != thread && x.reader != 0 && !s.before(w, x.reader, x.sawIn) {
-		return fmt.Sprintf("race at shared address %d: it was read at line %d (%s) with no barrier between", p, x.readAt, w.k.module.line(int(x.readAt)))
+	if what == reads {
+		return ""
+	}
+	for m := x.readers; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		if r := &s.looks[c*s.warps+i]; r.reader != thread && !w.ordered(agent(i), r.stamp, r.inner) {
+			return fmt.Sprintf("race at shared address %d: it was read at line %d (%s) with no barrier between", p, x.readAt, w.k.module.line(int(x.readAt)))
+		}
 	}
 	return ""
 }
@@ -82,35 +105,32 @@ func (s *shadow) pend(p int, by int32) {
 	}
 }
 
-// clean says whether a read of one cell is ordered and need not be recorded: the cell was
-// written before the last barrier, and a read by this warp is recorded already.
-func (s *shadow) clean(w *warp, x *cell) bool {
-	return x.wrote-1 < s.epoch-1 && !x.inFlight && x.saw == s.epoch && x.sawIn == w.inner && (x.reader == int32(-w.index-1) || x.reader == severalWarps)
+// sawLate records that a wgmma reads 16 bytes until the warp has waited for it.
+func (s *shadow) sawLate(w *warp, p int, in *inst) {
+	for i := p / s.granule; i <= (p+15)/s.granule; i++ {
+		s.saw(w, i, int32(-w.index-1), in)
+	}
+}
+
+// clean says whether a read of one cell is ordered and need not be recorded, because a present
+// read by this warp is recorded already.
+func (s *shadow) clean(w *warp, c int) bool {
+	x, r := &s.cells[c], &s.looks[c*s.warps+w.index]
+	return x.wrote-1 < w.clock[x.by%agents] && !x.inFlight && x.readers>>w.index&1 != 0 &&
+		r.stamp == w.now && r.inner == w.inner && r.reader == int32(-w.index-1)
 }
 
 // saw records a read.
-func (s *shadow) saw(w *warp, x *cell, thread int32, in *inst) {
-	mine := int32(-w.index - 1)
-	switch {
-	case x.saw != s.epoch || x.reader == 0:
-		x.reader = thread
-	case x.reader == thread || x.reader == mine:
-	case x.reader > 0 && int(x.reader-1)/lanes == w.index:
-		x.reader = mine
-	default:
-		x.reader = severalWarps
+func (s *shadow) saw(w *warp, c int, thread int32, in *inst) {
+	x, r := &s.cells[c], &s.looks[c*s.warps+w.index]
+	switch bit := uint32(1) << w.index; {
+	case x.readers&bit == 0 || w.ordered(agent(w.index), r.stamp, r.inner):
+		x.readers |= bit
+		r.reader = thread
+	case r.reader != thread:
+		r.reader = int32(-w.index - 1)
 	}
-	x.saw, x.sawIn, x.readAt = s.epoch, w.inner, in.line
-}
-
-// before says whether an access by who in this epoch is ordered before a present access of
-// the warp w: both are in w, with a bar.warp.sync between.
-func (s *shadow) before(w *warp, who int32, inner uint32) bool {
-	index := -int(who) - 1
-	if who > 0 {
-		index = int(who-1) / lanes
-	}
-	return index == w.index && inner < w.inner
+	r.stamp, r.inner, x.readAt = w.now, w.inner, in.line
 }
 
 // same says whether a store writes the values that n bytes of memory hold already, which is
@@ -129,8 +149,8 @@ func (w *warp) same(mem []byte, n int, in *inst) bool {
 func (s *shadow) land(w *warp, lane int, c *asyncCopy) {
 	for i := c.to / s.granule; i <= (c.to+c.n-1)/s.granule; i++ {
 		x := &s.cells[i]
-		x.inFlight = false
-		x.writer, x.wrote, x.wroteIn, x.writeAt, x.atomic = int32(w.index*lanes+lane+1), s.epoch, w.inner, c.in.line, false
+		x.inFlight, x.atomic = false, false
+		x.wroteBy(w, int32(w.index*lanes+lane+1), c.in)
 	}
 }
 

@@ -25,13 +25,18 @@ type warp struct {
 	pcs      [lanes]int32
 	returns  [][lanes]int32 // return addresses by function
 	steps    int64          // instructions
+	last     int64          // the turn ends after so many
 	count    int64          // thread instructions
 	sites    [16]*allocation
 	scratch  vec
 	queue    [lanes]asyncQueue
 	products products
 	inner    uint32    // number of times that the lanes have met at bar.warp.sync
+	clock    clock     // what is ordered before the warp's next instruction
+	now      uint32    // its present stamp
 	stopped  bool      // at a barrier of the block
+	polled   *inst     // how the turn has ended: asking in vain for an mbarrier
+	polledAt uint32    // by these lanes
 	store    [4]uint64 // what the present store writes
 }
 
@@ -122,10 +127,12 @@ func (w *warp) scatter(at uint32, to func(lane int) (int32, bool)) error {
 	return nil
 }
 
-// run runs the warp until it stops at a barrier, ends, or has used up its turn.
+// run runs the warp until it stops at a barrier, has to wait for an mbarrier, ends, or has used up
+// its turn.
 func (w *warp) run(turn int64) error {
-	code, last := w.k.code, w.steps+turn
-	for w.alive != 0 && !w.stopped && w.steps < last {
+	code := w.k.code
+	w.last, w.polled = w.steps+turn, nil
+	for w.alive != 0 && !w.stopped && w.steps < w.last {
 		if w.mask == 0 {
 			if err := w.unblock(); err != nil {
 				return err
