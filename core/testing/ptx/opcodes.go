@@ -31,7 +31,7 @@ func init() {
 
 		"shfl": lowerShuffle, "vote": lowerVote, "match": lowerMatch, "redux": lowerRedux,
 		"activemask": lowerActive, "elect": lowerElect, "mma": lowerMatrix, "ldmatrix": lowerLoadMatrix,
-		"wgmma": lowerWgmma,
-		"bar":   lowerBarrier, "barrier": lowerBarrier, "mbarrier": lowerMbarrier,
+		"wgmma": lowerWgmma, "setmaxnreg": lowerRegisters,
+		"bar": lowerBarrier, "barrier": lowerBarrier, "mbarrier": lowerMbarrier,
 	}
 }

@@ -339,6 +339,8 @@ func TestWarpgroupText(t *testing.T) {
 		{"scale", "sm_90a", strings.Replace(product, "1, 1, 0, 0", "1, -1, 0, 0", 1), "wgmma with a scale of -1"},
 		{"transposition", "sm_90a", strings.Replace(product, "1, 1, 0, 0", "1, 1, 0, 1", 1), "wgmma with transposition 1"},
 		{"no transposition", "sm_90a", strings.Replace(product, "1, 1, 0, 0", "1, 1", 1), "wgmma has 6 operands, not 8"},
+		{"registers of a target", "sm_90", "\tsetmaxnreg.inc.sync.aligned.u32 232;\n", "needs sm_90a"},
+		{"number of registers", "sm_90a", "\tsetmaxnreg.inc.sync.aligned.u32 230;\n", "setmaxnreg needs a multiple of 8"},
 		{"wait", "sm_90a", "\twgmma.wait_group.sync.aligned %r1;\n", "wgmma.wait_group needs a number"},
 	} {
 		_, err := Parse(warpgroupText(c.target, 4, 128, 4, c.body))

@@ -193,11 +193,14 @@ func TestTilesAgreeWithPlainProducts(t *testing.T) {
 // Every tile of Hopper's warpgroups on operands of every layout.
 func TestWarpgroupsAgreeWithPlainProducts(t *testing.T) {
 	for _, precision := range []Precision{TF32, BF16} {
-		target := Target{SM: 90, Precision: precision}
+		target := Target{SM: 90, Precision: precision, Processors: 1} // so that blocks that alternate have several tiles
 		for _, f := range tensorOf(target) {
 			for _, tile := range f.tiles {
 				for _, l := range []layout{nn, nt, tn} {
 					list, splits := geometries(l, tile)
+					if precision == BF16 && l != nn && !soak { // other rounding, the same places
+						list = list[:1]
+					}
 					for i, p := range list {
 						newMatrices(p, uint64(i)).check(t, target, division{f.kernel(l, tile), tile, splits[i], launchOf(p, tile)})
 					}

@@ -49,25 +49,26 @@ DEVICE float relu(float x) { return x < 0 ? 0 : x; }
 
 // Place is what a block works on.
 struct Place {
-  int m0, n0, member, weights, begin, end; // weights: the member of b and bias; chunks begin to end
+  int m0, n0, member, weights, split, begin, end; // weights: the member of b and bias; chunks begin to end
 };
 
 // The grid is tiles × 1 × members·splits, column tiles fastest: the blocks that run
 // at the same time share rows of A, which then come from device memory once, and
 // B comes from the second-level cache.
-template <int BM, int BN, int BK> DEVICE Place placeOf(const Product &p) {
-  int across = (p.n + BN - 1) / BN, tile = blockX(), z = blockZ();
+template <int BM, int BN, int BK> DEVICE Place placeAt(const Product &p, int tile, int z) {
+  int across = (p.n + BN - 1) / BN;
   Place at;
   at.m0 = tile / across * BM;
   at.n0 = tile % across * BN;
   at.member = z / p.splits;
-  int split = z % p.splits;
+  at.split = z % p.splits;
   at.weights = p.index ? (int)p.index[at.member] : at.member;
   int total = p.inner * ((p.k + BK - 1) / BK);
-  at.begin = split * p.chunks;
+  at.begin = at.split * p.chunks;
   at.end = smaller(at.begin + p.chunks, total);
   return at;
 }
+template <int BM, int BN, int BK> DEVICE Place placeOf(const Product &p) { return placeAt<BM, BN, BK>(p, blockX(), blockZ()); }
 
 // Step is a place in the sum: a member that is added, and the first element of a
 // chunk. Chunks come in order, so that one division, at the first, is enough.
@@ -86,7 +87,7 @@ template <int BK> struct Step {
 
 // resultOf is where the block's part of the result stands.
 DEVICE float *resultOf(const Product &p, const Place &at) {
-  return p.c + at.member * p.strideC + (int)(blockZ() % p.splits) * p.partStride;
+  return p.c + at.member * p.strideC + at.split * p.partStride;
 }
 
 // finishNarrow writes up to four neighbours one by one. It is a function of its own,
