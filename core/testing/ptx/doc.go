@@ -20,7 +20,27 @@
 // also a wgmma in a warp that never ran wgmma.fence, a kernel that ends with a wgmma
 // that was not waited for, and warps of a warpgroup whose wgmmas differ. Not found: a
 // wgmma.fence that is missing after other instructions wrote the accumulators, and a
-// missing fence.proxy.async.
+// missing fence.proxy.async or fence.mbarrier_init.
+//
+// cp.async.bulk reads its source and delivers it, and counts its bytes, only when a thread
+// waits for the phase of its mbarrier that is not complete (try_wait, test_wait). A wait
+// that is not over returns false and lets the other warps run; if all warps only wait, the
+// mbarrier is one that nobody completes. Errors are also more arrivals in a phase than it
+// expects, an mbarrier whose bytes were overwritten, and a kernel that ends with a copy that
+// nobody waited for. With Check.Races, its destination must not be touched until it has
+// arrived, nor read by a warp that has not waited for it, directly or through others, nor
+// may a copy go where the readers of earlier data have not handed on, by arriving, that they
+// are done.
+//
+// Two accesses to shared memory are ordered if one warp hands on to another between them:
+// bar orders its participants, and an mbarrier those who arrived before those who waited for
+// that phase. All lanes of a warp count as one there, so it is not found that a lane hands
+// on what another lane of its warp still does, or reads what only another lane waited for.
+// Neither is a thread found that waits for a phase of the right parity that is not the
+// one it means, unless its accesses are wrong. With more than 32 mbarriers, waiting for one
+// may count as waiting for another. Lanes of one warp that wait in a loop for other lanes of
+// their warp to arrive may wait forever here. Without Check.Races, most of this shows only
+// in wrong results.
 //
 // The parser is as strict as an assembler. An unknown opcode, modifier or type, one
 // that the module's card lacks (.target), a register of the wrong size or kind, and an
@@ -28,8 +48,10 @@
 // clang 19 emits for sm_70 and sm_80 and, from inline assembly, mma.sync with f32 sums,
 // ldmatrix, cp.async, redux and the like, and for sm_90a wgmma of bf16 and tf32 with
 // f32 sums and both operands in shared memory, k contiguous, in the layout with 128-byte
-// swizzle. Textures, recursion, calls through pointers, clusters, other forms of wgmma,
-// and Hopper's mbarrier and cp.async.bulk are not supported.
+// swizzle, and for sm_90 mbarrier (init, arrive with and without expect_tx, try_wait and
+// test_wait by parity, of the own block) and cp.async.bulk of one dimension from global to
+// shared memory. Textures, recursion, calls through pointers, clusters, tensor maps, and
+// other forms of wgmma, mbarrier and cp.async.bulk are not supported.
 //
 // # Numbers
 //
@@ -57,6 +79,6 @@
 // Registers are packed by their lifetimes, so that those of a warp fit a cache. On one
 // core (AMD EPYC) a tiled fp32 product runs 250 to 420 million thread instructions a
 // second, or 150 million with the checks for races and unwritten reads (BenchmarkGemm).
-// A wgmma of m64n256k16 takes 0.2 ms for its four warps, or 0.3 ms with these checks
+// A wgmma of m64n256k16 takes 0.2 ms for its four warps, or 0.4 ms with these checks
 // (BenchmarkWarpgroup).
 package ptx

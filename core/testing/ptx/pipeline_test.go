@@ -30,13 +30,15 @@ const (
 	arriveEmpty = `	bar.warp.sync -1;
 	@%p3 mbarrier.arrive.shared::cta.b64 _, [%full+16];
 `
-	expectBytes = "	mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], 17408;\n"
-	copyA       = "	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%to], [%in], 16384, [%full];\n"
-	copyB       = "	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%to+16384], [%in+16384], 1024, [%full];\n"
-	startMeets  = "	bar.sync 0;\n"
-	initEmpty   = "	mbarrier.init.shared.b64 [%bars+16], 8;\n	mbarrier.init.shared.b64 [%bars+24], 8;\n"
-	initFull    = "	mbarrier.init.shared::cta.b64 [%bars], 1;\n	mbarrier.init.shared::cta.b64 [%bars+8], 1;\n"
-	lastChunk   = "	setp.lt.u32 %p1, %i, 5; // more to copy\n"
+	groupBarrier = "	shr.u32 %r7, %t, 7;\n	add.u32 %r7, %r7, 1;\n	bar.sync %r7, 128;\n"
+	arriveGroup  = "	and.b32 %r7, %t, 127;\n	setp.eq.u32 %p5, %r7, 0;\n	@%p5 mbarrier.arrive.shared::cta.b64 _, [%full+16];\n"
+	expectBytes  = "	mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], 17408;\n"
+	copyA        = "	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%to], [%in], 16384, [%full];\n"
+	copyB        = "	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%to+16384], [%in+16384], 1024, [%full];\n"
+	startMeets   = "	bar.sync 0;\n"
+	initEmpty    = "	mbarrier.init.shared.b64 [%bars+16], 8;\n	mbarrier.init.shared.b64 [%bars+24], 8;\n"
+	initFull     = "	mbarrier.init.shared::cta.b64 [%bars], 1;\n	mbarrier.init.shared::cta.b64 [%bars+8], 1;\n"
+	lastChunk    = "	setp.lt.u32 %p1, %i, 5; // more to copy\n"
 )
 
 // pipelineText is the kernel. Register i of thread t stands in word 256 * i + t of %out.
@@ -234,6 +236,19 @@ func TestPipelineFaults(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// One thread may arrive for its warpgroup, behind a barrier of it.
+func TestPipelineOfOneArrivalPerWarpgroup(t *testing.T) {
+	text := strings.NewReplacer(arriveEmpty, groupBarrier+arriveGroup, "[%bars+16], 8", "[%bars+16], 2", "[%bars+24], 8", "[%bars+24], 2").Replace(pipelineText())
+	all := Check{Races: true, Unwritten: true}
+	words := make([]uint32, chunks*chunkBytes/4)
+	if _, err := launchPipeline(t, text, all, words); err != nil {
+		t.Error(err)
+	}
+	if _, err := launchPipeline(t, strings.Replace(text, groupBarrier, "", 1), all, words); err == nil || !strings.Contains(err.Error(), "race at shared address") {
+		t.Errorf("without the barrier: %v, want a race", err)
 	}
 }
 
