@@ -306,6 +306,7 @@ const (
 	ConvDB                        // In dz; Window: sum over rows and places
 	MaxPool                       // In x; Window
 	MaxPoolGrad                   // In x dy; Window
+	FromBytes                     // In x, an input whose words hold bytes (see Bytes): I[0] bytes of each row as byte/255 + F[0]
 	Codes                         // the number of codes
 )
 
@@ -325,7 +326,7 @@ var codeNames = [Codes]string{
 	"bce", "bce grad", "gaussian kl", "gaussian kl grad", "gather", "gather grad",
 	"layer norm", "layer norm dx", "layer norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
 	"softmax", "softmax grad", "cross-entropy", "cross-entropy grad", "two-hot", "merge stats",
-	"conv", "conv dx", "conv dw", "conv db", "max-pool", "max-pool grad",
+	"conv", "conv dx", "conv dw", "conv db", "max-pool", "max-pool grad", "from bytes",
 }
 
 func (c Code) String() string {

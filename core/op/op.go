@@ -115,6 +115,7 @@ const (
 	ConvDB                               // dz
 	MaxPool                              // x
 	MaxPoolGrad                          // x dy
+	FromBytes                            // x
 	kinds
 )
 

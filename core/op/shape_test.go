@@ -21,7 +21,7 @@ var arities = map[Kind][2]int{
 	Clamp: {1, 1}, Minimum: {2, 2}, Maximum: {2, 2}, Div: {2, 2}, ColScale: {2, 2}, ColAdd: {2, 2},
 	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, BCE: {2, 3},
 	CrossEntropy: {2, 3}, GaussianKL: {1, 1}, Gather: {2, 2}, LayerNorm: {3, 3}, LogSumExp: {1, 1},
-	Softmax: {1, 1}, TwoHot: {1, 1}, MergeStats: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1},
+	Softmax: {1, 1}, TwoHot: {1, 1}, MergeStats: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1}, FromBytes: {1, 1},
 }
 
 // Whatever shapes an operation is given, its rule answers with a shape or an error; operands that

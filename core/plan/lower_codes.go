@@ -22,7 +22,7 @@ func init() {
 		op.CrossEntropy: device.CrossEntropy, op.CrossEntropyGrad: device.CrossEntropyGrad, op.TwoHot: device.TwoHot,
 		op.MergeStats: device.MergeStats,
 		op.Conv:       device.Conv, op.ConvDX: device.ConvDX, op.ConvDW: device.ConvDW, op.ConvDB: device.ConvDB,
-		op.MaxPool: device.MaxPool, op.MaxPoolGrad: device.MaxPoolGrad,
+		op.MaxPool: device.MaxPool, op.MaxPoolGrad: device.MaxPoolGrad, op.FromBytes: device.FromBytes,
 	} {
 		codes[kind] = code
 	}

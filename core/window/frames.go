@@ -1,9 +1,12 @@
 package window
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // Frames describes pictures from a renderer, bytes in NHWC order. A stack of them becomes one image
-// of a batch, as float32 and shifted at random, which is DrQ's augmentation (Yarats, Kostrikov and
+// of a batch, as float32 or bytes, shifted at random, which is DrQ's augmentation (Yarats, Kostrikov and
 // Fergus 2021).
 //
 // DrQ-v2 pads by repeating the edge and interpolates between pixels, but its sampling points fall
@@ -48,44 +51,72 @@ func NewTone(offset float32) *Tone {
 // each frame, or the frame's nearest pixel. tone maps bytes to numbers. Stack panics if a frame,
 // dst or a shift does not fit.
 func (f Frames) Stack(dst []float32, stack [][]byte, down, across int, tone *Tone) {
+	lay(f, dst, stack, down, across, func(dst []float32, src []byte, r run) {
+		from, to := 0, 0
+		if r.channels == 3 {
+			for range r.pixels {
+				s, d := src[from:from+3:from+3], dst[to:to+3:to+3]
+				d[0], d[1], d[2] = tone[s[0]], tone[s[1]], tone[s[2]]
+				from, to = from+r.step, to+r.depth
+			}
+			return
+		}
+		for range r.pixels {
+			for c, b := range src[from : from+r.channels] {
+				dst[to+c] = tone[b]
+			}
+			from, to = from+r.step, to+r.depth
+		}
+	})
+}
+
+// StackBytes is Stack without a tone: the image holds the frames' bytes.
+func (f Frames) StackBytes(dst []byte, stack [][]byte, down, across int) {
+	lay(f, dst, stack, down, across, func(dst, src []byte, r run) {
+		from, to := 0, 0
+		if r.channels == 3 {
+			for range r.pixels {
+				s, d := src[from:from+3:from+3], dst[to:to+3:to+3]
+				binary.LittleEndian.PutUint16(d, binary.LittleEndian.Uint16(s))
+				d[2] = s[2]
+				from, to = from+r.step, to+r.depth
+			}
+			return
+		}
+		for range r.pixels {
+			copy(dst[to:], src[from:from+r.channels])
+			from, to = from+r.step, to+r.depth
+		}
+	})
+}
+
+// run is a number of pixels in a line, depth elements of the image apart. They are step bytes of
+// the frame apart: its channels, or 0 where the first pixel is repeated.
+type run struct{ pixels, channels, depth, step int }
+
+// lay calls write for each run of pixels of an image, with where it begins in the image and in the
+// frame.
+func lay[T byte | float32](f Frames, dst []T, stack [][]byte, down, across int, write func(dst []T, src []byte, r run)) {
 	if down < 0 || down >= f.Shifts() || across < 0 || across >= f.Shifts() {
 		panic(fmt.Sprintf("window: shift %d,%d of frames with pad %d", down, across, f.Pad))
 	}
-	depth := len(stack) * f.Channels
+	depth, width := len(stack)*f.Channels, f.Width*f.Channels
 	dst = dst[:f.Height*f.Width*depth]
+	by := across - f.Pad
+	first, end := clamp(-by, f.Width), clamp(f.Width-1-by, f.Width)+1 // pixels x in [first, end) lie inside the line
 	for k, frame := range stack {
 		frame = frame[:f.Size()]
 		for y := range f.Height {
-			line := frame[clamp(y+down-f.Pad, f.Height)*f.Width*f.Channels:][:f.Width*f.Channels]
-			f.line(dst[y*f.Width*depth+k*f.Channels:], line, depth, across-f.Pad, tone)
+			line := frame[clamp(y+down-f.Pad, f.Height)*width:][:width]
+			to := dst[y*f.Width*depth+k*f.Channels:]
+			if first > 0 {
+				write(to, line, run{first, f.Channels, depth, 0})
+			}
+			write(to[first*depth:], line[clamp(first+by, f.Width)*f.Channels:], run{end - first, f.Channels, depth, f.Channels})
+			if end < f.Width {
+				write(to[end*depth:], line[width-f.Channels:], run{f.Width - end, f.Channels, depth, 0})
+			}
 		}
-	}
-}
-
-// line writes one frame's part of a line of the image, whose pixels are depth numbers apart.
-func (f Frames) line(dst []float32, line []byte, depth, by int, tone *Tone) {
-	first, end := clamp(-by, f.Width), clamp(f.Width-1-by, f.Width)+1 // pixels x in [first, end) lie inside the line
-	for x := range first {
-		f.pixel(dst[x*depth:], line, tone)
-	}
-	src, out := line[clamp(first+by, f.Width)*f.Channels:], dst[first*depth:]
-	for range end - first {
-		if f.Channels == 3 {
-			s, d := src[:3:3], out[:3:3]
-			d[0], d[1], d[2] = tone[s[0]], tone[s[1]], tone[s[2]]
-		} else {
-			f.pixel(out, src, tone)
-		}
-		src, out = src[f.Channels:], out[min(depth, len(out)):]
-	}
-	for x := end; x < f.Width; x++ {
-		f.pixel(dst[x*depth:], line[len(line)-f.Channels:], tone)
-	}
-}
-
-func (f Frames) pixel(dst []float32, src []byte, tone *Tone) {
-	for c, b := range src[:f.Channels] {
-		dst[c] = tone[b]
 	}
 }
 

@@ -83,11 +83,14 @@ func TestStackRepeatsTheEdge(t *testing.T) {
 		dst := make([]float32, f.Height*f.Width*depth)
 		down, across := r.IntN(f.Shifts()), r.IntN(f.Shifts())
 		f.Stack(dst, stack, down, across, tone)
+		bytes := make([]byte, len(dst))
+		f.StackBytes(bytes, stack, down, across)
 		for i, got := range dst {
 			y, x, c := i/depth/f.Width, i/depth%f.Width, i%depth
 			y, x = min(max(y+down-f.Pad, 0), f.Height-1), min(max(x+across-f.Pad, 0), f.Width-1)
-			if want := tone[stack[c/f.Channels][(y*f.Width+x)*f.Channels+c%f.Channels]]; got != want {
-				t.Fatalf("%+v shifted by %d,%d: element %d is %v, want %v", f, down, across, i, got, want)
+			want := stack[c/f.Channels][(y*f.Width+x)*f.Channels+c%f.Channels]
+			if got != tone[want] || bytes[i] != want {
+				t.Fatalf("%+v shifted by %d,%d: element %d is %v and byte %d, want %v and %d", f, down, across, i, got, bytes[i], tone[want], want)
 			}
 		}
 	}
@@ -109,19 +112,22 @@ func TestStackScales(t *testing.T) {
 	if tone[0] != -0.5 || tone[255] != 0.5 {
 		t.Errorf("black is %v and white %v, want −0.5 and 0.5", tone[0], tone[255])
 	}
-	if n := testing.AllocsPerRun(10, func() { f.Stack(dst, stack, 0, 4, tone) }); n > 0 {
-		t.Errorf("a stack allocates %v times", n)
+	bytes := make([]byte, len(dst))
+	if n := testing.AllocsPerRun(10, func() { f.Stack(dst, stack, 0, 4, tone); f.StackBytes(bytes, stack, 0, 4) }); n > 0 {
+		t.Errorf("two stacks allocate %v times", n)
 	}
 }
 
 func TestWhatDoesNotFit(t *testing.T) {
 	f := window.Frames{Height: 2, Width: 2, Channels: 1, Pad: 1}
-	frame, dst := make([]byte, 4), make([]float32, 4)
+	frame, dst, bytes := make([]byte, 4), make([]float32, 4), make([]byte, 4)
 	for name, call := range map[string]func(){
-		"a shift too far":  func() { f.Stack(dst, [][]byte{frame}, 3, 0, new(window.Tone)) },
-		"a negative shift": func() { f.Stack(dst, [][]byte{frame}, 0, -1, new(window.Tone)) },
-		"a short frame":    func() { f.Stack(dst, [][]byte{frame[:3:3]}, 1, 1, new(window.Tone)) },
-		"a short image":    func() { f.Stack(dst[:3:3], [][]byte{frame}, 1, 1, new(window.Tone)) },
+		"a shift too far":        func() { f.Stack(dst, [][]byte{frame}, 3, 0, new(window.Tone)) },
+		"a negative shift":       func() { f.Stack(dst, [][]byte{frame}, 0, -1, new(window.Tone)) },
+		"a short frame":          func() { f.Stack(dst, [][]byte{frame[:3:3]}, 1, 1, new(window.Tone)) },
+		"a short image":          func() { f.Stack(dst[:3:3], [][]byte{frame}, 1, 1, new(window.Tone)) },
+		"a far shift of bytes":   func() { f.StackBytes(bytes, [][]byte{frame}, 0, 3) },
+		"a short image of bytes": func() { f.StackBytes(bytes[:3:3], [][]byte{frame}, 1, 1) },
 	} {
 		func() {
 			defer func() {
@@ -171,9 +177,18 @@ func TestGeometry(t *testing.T) {
 
 func BenchmarkStack(b *testing.B) {
 	f := window.Frames{Height: 84, Width: 84, Channels: 3, Pad: 4}
-	stack, dst, tone := frames(rand.New(rand.NewPCG(5, 6)), 3, f.Size()), make([]float32, 3*f.Size()), window.NewTone(-0.5)
-	b.SetBytes(int64(len(dst)))
-	for b.Loop() {
-		f.Stack(dst, stack, 2, 5, tone)
-	}
+	stack, tone := frames(rand.New(rand.NewPCG(5, 6)), 3, f.Size()), window.NewTone(-0.5)
+	numbers, bytes := make([]float32, 3*f.Size()), make([]byte, 3*f.Size())
+	b.Run("numbers", func(b *testing.B) {
+		b.SetBytes(int64(len(numbers)))
+		for b.Loop() {
+			f.Stack(numbers, stack, 2, 5, tone)
+		}
+	})
+	b.Run("bytes", func(b *testing.B) {
+		b.SetBytes(int64(len(bytes)))
+		for b.Loop() {
+			f.StackBytes(bytes, stack, 2, 5)
+		}
+	})
 }

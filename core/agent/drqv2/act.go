@@ -16,7 +16,7 @@ const lookRows = 16
 type look struct {
 	program      *plan.Program
 	rows         int
-	images       []float32
+	images       []float32 // bytes in their place
 	latent, mean []float32 // T_a [rows,F] and π [rows,A]
 }
 
@@ -28,8 +28,8 @@ func (x *Agent) look(stacks int) (*look, error) {
 	}
 	var in, latent, mean *op.Node
 	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", rows, x.imageSize())
-		latent = x.nets.actor.apply(g, x.nets.encode(g, in))
+		in = g.Input("s", rows, op.Words(x.imageSize()))
+		latent = x.nets.actor.apply(g, x.encode(g, in))
 		mean = x.nets.mean(g, latent)
 		return plan.Spec{Outputs: []*op.Node{latent, mean}}
 	})
@@ -41,9 +41,6 @@ func (x *Agent) look(stacks int) (*look, error) {
 	return l, nil
 }
 
-// imageSize is how many numbers an image, the stacked frames of an observation, has.
-func (x *Agent) imageSize() int { return x.config.Pixels.Stack * x.frames.Size() }
-
 // eachLook runs a look on stacks, unshifted, a group at a time, and calls take with the
 // results of each group of n stacks, the first of which is stack number first.
 func (x *Agent) eachLook(stacks [][][]byte, take func(l *look, first, n int)) error {
@@ -51,14 +48,14 @@ func (x *Agent) eachLook(stacks [][][]byte, take func(l *look, first, n int)) er
 	if err != nil {
 		return err
 	}
-	size, still := x.imageSize(), x.frames.Pad
+	still := x.frames.Pad
 	for first := 0; first < len(stacks); first += l.rows {
 		n := min(l.rows, len(stacks)-first)
 		for i, stack := range stacks[first : first+n] {
 			if len(stack) != x.config.Pixels.Stack {
 				return fmt.Errorf("a stack of %d frames, want %d", len(stack), x.config.Pixels.Stack)
 			}
-			x.frames.Stack(l.images[i*size:(i+1)*size], stack, still, still, x.tone)
+			x.frames.StackBytes(x.image(l.images, i), stack, still, still)
 		}
 		if err := l.program.Run(0); err != nil {
 			return err

@@ -20,7 +20,6 @@ type Agent struct {
 	dev    device.Device
 	nets   networks
 	frames window.Frames
-	tone   *window.Tone
 
 	criticAdam, actorAdam *plan.Adam // criticAdam also steps E
 	rateCritic, rateActor *op.Tensor // [1], learning rates
@@ -58,7 +57,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	}
 	s := rng.New(seed, "drqv2")
 	x := &Agent{
-		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), tone: window.NewTone(-0.5),
+		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")),
 		frames:     window.Frames{Height: c.Pixels.Side, Width: c.Pixels.Side, Channels: agent.Colours, Pad: c.Pixels.Pad},
 		rateCritic: op.NewTensor("rate", 1), rateActor: op.NewTensor("rate", 1), tau: op.NewTensor("tau", 1), sigma: op.NewTensor("sigma", c.Act),
 		streams: streams{shift: s.Sub("shift"), target: s.Sub("target noise"), actor: s.Sub("actor noise"), act: s.Sub("act")},

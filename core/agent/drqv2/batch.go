@@ -12,7 +12,7 @@ import (
 // batch is a part of a batch as programs read it: rows rows, from row number first on.
 type batch struct {
 	rows                  int
-	images, next          *op.Tensor // [rows,size] of s and s′, shifted
+	images, next          *op.Tensor // [rows,Words(size)] of s and s′, shifted, as bytes
 	action, ret, discount *op.Tensor // [rows,A], [rows,1], [rows,1]
 
 	x        *Agent
@@ -28,9 +28,9 @@ type batch struct {
 const workers = 128
 
 func (x *Agent) newBatch(rows int) *batch {
-	size := x.imageSize()
+	words := op.Words(x.imageSize())
 	b := &batch{
-		rows: rows, x: x, images: op.NewTensor("s", rows, size), next: op.NewTensor("s'", rows, size),
+		rows: rows, x: x, images: op.NewTensor("s", rows, words), next: op.NewTensor("s'", rows, words),
 		action: op.NewTensor("a", rows, x.config.Act), ret: op.NewTensor("R", rows, 1), discount: op.NewTensor("discount", rows, 1),
 		drawn: make([]replay.FrameRow, workers), failed: make([]error, workers),
 	}
@@ -79,10 +79,9 @@ func (b *batch) row(i int, r *replay.FrameRow) error {
 	if err := b.frames.Draw(r, c.NStep, c.Gamma, b.occasion, b.first+i); err != nil {
 		return err
 	}
-	size := x.imageSize()
 	shift := x.shifts(b.occasion, b.first+i)
-	x.frames.Stack(b.images.Data[i*size:(i+1)*size], r.Stack, shift[0], shift[1], x.tone)
-	x.frames.Stack(b.next.Data[i*size:(i+1)*size], r.Next, shift[2], shift[3], x.tone)
+	x.frames.StackBytes(x.image(b.images.Data, i), r.Stack, shift[0], shift[1])
+	x.frames.StackBytes(x.image(b.next.Data, i), r.Next, shift[2], shift[3])
 	if row := b.first + i; row < len(x.crops) {
 		x.crops[row] = cropped{r.Stack[len(r.Stack)-1], shift[0], shift[1]}
 	}

@@ -2,7 +2,6 @@ package drqv2
 
 import (
 	"bytes"
-	"math"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -35,9 +34,8 @@ func TestCropsAreWhatABatchHolds(t *testing.T) {
 					from := (clampTo(y+crop.Down, side)*side + clampTo(k+crop.Across, side)) * agent.Colours
 					at := (y*side + k) * agent.Colours
 					for colour := range agent.Colours {
-						given := held[row*side*side*depth+(y*side+k)*depth+depth-agent.Colours+colour]
-						want := float64(crop.Cropped[at+colour])/255 - 0.5
-						if math.Abs(float64(given)-want) > 1e-6 || crop.Cropped[at+colour] != crop.Frame[from+colour] {
+						given, want := x.image(held, row)[(y*side+k)*depth+depth-agent.Colours+colour], crop.Cropped[at+colour]
+						if given != want || crop.Cropped[at+colour] != crop.Frame[from+colour] {
 							t.Fatalf("row %d, pixel %d,%d: the batch holds %v, shown is %v of %v", row, y, k, given, want, crop.Frame[from+colour])
 						}
 					}

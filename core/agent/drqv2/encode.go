@@ -13,7 +13,7 @@ import (
 // encoder computes the latents of a fixed number of stacks.
 type encoder struct {
 	program *plan.Program
-	images  []float32
+	images  []float32 // bytes in their place
 	z       []float32 // [lookRows,2F]
 }
 
@@ -102,12 +102,12 @@ func (l *Latent) Encode(stacks [][][]byte) (z []float32, err error) {
 			return nil, err
 		}
 	}
-	e, size, width := l.encoder, l.imageSize(), l.config.latents().Obs
+	e, width := l.encoder, l.config.latents().Obs
 	z = make([]float32, len(stacks)*width)
 	for first := 0; first < len(stacks); first += lookRows {
 		n := min(lookRows, len(stacks)-first)
 		for i, stack := range stacks[first : first+n] {
-			l.frames.Stack(e.images[i*size:(i+1)*size], stack, l.frames.Pad, l.frames.Pad, l.tone)
+			l.frames.StackBytes(l.image(e.images, i), stack, l.frames.Pad, l.frames.Pad)
 		}
 		if err := e.program.Run(0); err != nil {
 			return nil, fmt.Errorf("agent: encode: %w", err)
@@ -120,8 +120,8 @@ func (l *Latent) Encode(stacks [][][]byte) (z []float32, err error) {
 func (l *Latent) compileEncoder() error {
 	var in, out *op.Node
 	program, err := l.compile("encode", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", lookRows, l.imageSize())
-		h := l.nets.encode(g, in)
+		in = g.Input("s", lookRows, op.Words(l.imageSize()))
+		h := l.encode(g, in)
 		out = g.Concat(l.nets.critic.apply(g, h), l.nets.actor.apply(g, h))
 		return plan.Spec{Outputs: []*op.Node{out}}
 	})

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/nn"
+	"pgrlab/core/op"
 )
 
 // Memory is roughly how many bytes an agent takes that trains on batches of batch rows and
@@ -12,10 +13,10 @@ import (
 // not overflow.
 func (c Config) Memory(batch, looked int) float64 {
 	layers, flat := c.Pixels.Layers()
-	images, made, encoder := 0.0, 0.0, 0.0 // numbers of an image, of E's activations for one, of E's weights
+	words, images, made, encoder := 0.0, 0.0, 0.0, 0.0 // numbers in the place of an image's bytes, of an image, of E's activations for one, of E's weights
 	for i, over := range layers {
 		if i == 0 {
-			images = float64(over.Size())
+			words, images = float64(op.Words(over.Size())), float64(over.Size())
 		}
 		made += float64(over.Places() * c.Pixels.Channels)
 		encoder += float64((over.Patch() + 1) * c.Pixels.Channels)
@@ -28,14 +29,14 @@ func (c Config) Memory(batch, looked int) float64 {
 		units += float64(1+c.Critics) * float64(width)
 	}
 	numbers := 4 * (encoder + trunk + policy) // weights, gradients, Adam's two moments
-	numbers += float64(min(agent.Padded(max(1, looked)), lookRows))*(images+made) + float64(min(looked, agent.MaxRows))*units
+	numbers += float64(min(agent.Padded(max(1, looked)), lookRows))*(words+images+made) + float64(min(looked, agent.MaxRows))*units
 	if batch > 0 {
 		parts, most, last := c.parts(batch)
 		rows, programs := float64(most), float64(min(parts, 3))
 		numbers += 5*(trunk+critic) + float64(batch)*(float64(flat)+2*units)
-		numbers += 2*rows*images + programs*rows*(3*made+3*units)
+		numbers += 2*rows*words + programs*rows*(images+3*made+3*units)
 		if last < most {
-			numbers += 2 * float64(last) * images
+			numbers += 2 * float64(last) * words
 		}
 		if parts > 1 {
 			numbers += programs * (encoder + trunk + critic)

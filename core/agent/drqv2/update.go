@@ -205,10 +205,10 @@ func (x *Agent) realCritic(g *op.Graph, u *updater, b *batch, spec *plan.Spec, i
 	}
 	noise := g.Input("noise", b.rows, x.config.Act)
 	spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.target, Items: items})
-	next := x.nets.encode(g, g.Bind(b.next))
+	next := x.encode(g, g.Bind(b.next))
 	value := g.MinMembers(x.nets.targets(g, target.apply(g, next), x.noisy(g, x.nets.actor.apply(g, next), noise)))
 	y := g.StopGradient(g.Add(g.Bind(b.ret), g.Mul(g.Bind(b.discount), value)))
-	h = x.nets.encode(g, g.Bind(b.images))
+	h = x.encode(g, g.Bind(b.images))
 	q = x.nets.values(g, x.nets.critic.apply(g, h), g.Bind(b.action))
 	return h, q, g.SquaredError(q, y, float64(u.mix.Size()))
 }

@@ -91,7 +91,7 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 		return nil, fmt.Errorf("cpu: program %s: %w", p.Name, err)
 	}
 	x := &executable{
-		data: c.data, task: task{crew: d.crew, parts: c.parts, job: &job{segments: memberMajor(c.schedule.segments)}}, stages: c.schedule.segments,
+		program: p, data: c.data, task: task{crew: d.crew, parts: c.parts, job: &job{segments: memberMajor(c.schedule.segments)}}, stages: c.schedule.segments,
 		before: c.before, after: c.after, occasion: c.occasion, guard: &c.guard, copies: c.copies,
 	}
 	if c.gate > 0 {
@@ -115,6 +115,7 @@ func (d *Device) partsOf(p *device.Program, flops int) int {
 
 type executable struct {
 	task
+	program  *device.Program
 	data     [][]float32
 	stages   [][]stage // the job's segments with every instruction separate
 	copies   map[device.Ref][Lanes][]float32

@@ -123,7 +123,7 @@ func (x *executable) diagnose() error {
 		}
 	}
 	for r := range x.data {
-		if made[r] {
+		if made[r] || x.program.HoldsBytes(device.Ref(r)) {
 			continue
 		}
 		if e := x.infinite(-1, r); e != nil {

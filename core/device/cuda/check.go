@@ -23,7 +23,7 @@ func (x *executable) diagnose(occasion uint64) error {
 		made[in.Out] = true
 	}
 	for r := range x.program.Buffers {
-		if ref := device.Ref(r); !made[ref] && x.layout.places[r].kind != working {
+		if ref := device.Ref(r); !made[ref] && x.layout.places[r].kind != working && !x.program.HoldsBytes(ref) {
 			if where, err := x.infinite(-1, ref); where != nil || err != nil {
 				return either(where, err)
 			}
@@ -84,7 +84,7 @@ func (x *executable) infinite(instr int, r device.Ref) (*device.NotFinite, error
 	if len(numbers) == 0 {
 		return nil, nil
 	}
-	if err := d.ctx.Download(bytesOf(numbers), x.address(r, x.frame())); err != nil {
+	if err := d.ctx.Download(device.Bytes(numbers), x.address(r, x.frame())); err != nil {
 		return nil, d.failed(err)
 	}
 	if err := d.ctx.Synchronize(); err != nil {

@@ -9,7 +9,7 @@ import (
 
 var _ device.Sharer = (*Device)(nil)
 
-// crew is goroutines among which work of the host is divided: drawing and converting frames, and
+// crew is goroutines among which work of the host is divided: drawing and shifting frames, and
 // copying what is large into pinned memory. They start with the first work and wait between works.
 type crew struct {
 	mu     sync.Mutex // held during a work

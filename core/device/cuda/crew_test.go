@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"pgrlab/core/device"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/emulator"
 )
@@ -54,7 +55,7 @@ func TestCopying(t *testing.T) {
 		from, to := make([]byte, size), make([]byte, size+4)
 		words := make([]float32, (size+3)/4)
 		rng.New(uint64(size), "copying").FillNormal(words, 0, 0)
-		copy(from, bytesOf(words))
+		copy(from, device.Bytes(words))
 		c.do(&crew, to, from)
 		if !bytes.Equal(to[:size], from) || !bytes.Equal(to[size:], make([]byte, 4)) {
 			t.Errorf("a copy of %d bytes differs", size)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"unsafe"
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/driver"
@@ -219,12 +218,4 @@ func (d *Device) failed(err error) error {
 		return &device.OutOfMemory{Asked: full.Asked, Free: full.Free, Total: full.Total, Err: err}
 	}
 	return err
-}
-
-// bytesOf returns the memory of numbers as bytes.
-func bytesOf(x []float32) []byte {
-	if len(x) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*len(x))
 }

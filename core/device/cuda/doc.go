@@ -56,9 +56,10 @@
 //
 // # Frames
 //
-// Frames stay in the host's memory. The host draws, shifts and scales a batch of them, and each
-// update is a graph for each part of its batch, whose copy up contains the images in float32: 130
-// MB for 256 rows of s and s′ of 84×84×9.
+// Frames stay in the host's memory. For DrQ-v2 the host draws and shifts a batch of them, and each
+// update is a graph for each part of its batch, whose copy up contains the images as bytes: 33 MB
+// for 256 rows of s and s′ of 84×84×9. The program makes numbers of them (device.FromBytes). Other
+// learners and models of frames give their images as numbers.
 //
 // # Stop
 //

@@ -178,7 +178,7 @@ func (x *executable) stage(occasion uint64) {
 	l := x.layout
 	for r, at := range l.places {
 		if at.kind == staged {
-			x.device.copying.do(&x.device.crew, x.up[at.offset:], bytesOf(x.program.Buffers[r].Host))
+			x.device.copying.do(&x.device.crew, x.up[at.offset:], device.Bytes(x.program.Buffers[r].Host))
 		}
 	}
 	binary.LittleEndian.PutUint64(x.up[l.words.occasion:], occasion)
@@ -224,7 +224,7 @@ func (x *executable) finish(occasion uint64) error {
 		if len(to) == 0 {
 			continue
 		}
-		copy(bytesOf(to), x.down[x.layout.places[r].offset-x.layout.words.state:])
+		copy(device.Bytes(to), x.down[x.layout.places[r].offset-x.layout.words.state:])
 	}
 	for _, held := range x.fetched {
 		if err := x.device.residents.Fetch(held.Host); err != nil {

@@ -111,14 +111,14 @@ func (m memory) Free(p driver.Ptr, elements int) error {
 }
 
 func (m memory) Upload(to driver.Ptr, from []float32) error {
-	return m.d.failed(m.d.ctx.Upload(to, bytesOf(from)))
+	return m.d.failed(m.d.ctx.Upload(to, device.Bytes(from)))
 }
 
 func (m memory) Download(to []float32, from driver.Ptr) error {
 	if m.d.lost != nil {
 		return m.d.lost
 	}
-	if err := m.d.ctx.Download(bytesOf(to), from); err != nil {
+	if err := m.d.ctx.Download(device.Bytes(to), from); err != nil {
 		return m.d.failed(err)
 	}
 	return m.d.failed(m.d.ctx.Synchronize())

@@ -160,7 +160,7 @@ func (s *sequence) Run(occasions []uint64) error {
 func (s *sequence) stage(occasions []uint64) {
 	p := &s.plan
 	for _, t := range p.staged {
-		copy(s.up[t.offset:], bytesOf(t.host))
+		copy(s.up[t.offset:], device.Bytes(t.host))
 	}
 	for i, occasion := range occasions {
 		binary.LittleEndian.PutUint64(s.up[p.occasions+8*i:], occasion)
@@ -202,7 +202,7 @@ func (s *sequence) finish(occasions []uint64) error {
 	}
 	for i := range runs {
 		for r, to := range s.kept[i] {
-			copy(bytesOf(to), s.down[p.outputs[i][r]-p.gate:])
+			copy(device.Bytes(to), s.down[p.outputs[i][r]-p.gate:])
 		}
 	}
 	if turn == 0 {

@@ -64,7 +64,7 @@ func (s *store) Put(first int, rows []float32) error {
 	if err := d.wake(); err != nil {
 		return fmt.Errorf("cuda: %w", err)
 	}
-	return d.failed(d.ctx.Upload(s.at+driver.Ptr(4*first*s.width), bytesOf(rows)))
+	return d.failed(d.ctx.Upload(s.at+driver.Ptr(4*first*s.width), device.Bytes(rows)))
 }
 
 // Lost implements device.Store.

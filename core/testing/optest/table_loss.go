@@ -89,6 +89,9 @@ func rows() []Case {
 		{Name: "Gather by members", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.Gather(d.Param("table", Normal, d.Lead(4, d.C)...), d.Given("index", Below(4), d.Rows(1)...))
 		}},
+		{Name: "FromBytes", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+			return d.FromBytes(d.Given("words", Wide(3), d.B, op.Words(d.C)), d.C, -0.5)
+		}},
 		{Name: "Fourier", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.Fourier(d.Given("t", Normal, d.Rows(1)...), d.Given("w", Wide(1), d.C))
 		}},

@@ -71,6 +71,13 @@ func agrees(f *Family) error {
 			// word to the next.
 			f.Normals(dst, rng.New(1, "self-check"), 3<<32|1, 1<<34-m*n/2)
 		},
+		"bytes": func(f *Family, dst []float32) {
+			src := make([]byte, len(dst))
+			for i := range src {
+				src[i] = byte(i)
+			}
+			f.FromBytes(dst, src, -0.5)
+		},
 	} {
 		got, want := make([]float32, m*n), make([]float32, m*n)
 		call(f, got)

@@ -19,7 +19,7 @@ var avx2 = &machine{
 	sigmoid: avx2Sigmoid, softplus: avx2Softplus, sigmoidGrad: avx2SigmoidGrad, softplusGrad: avx2SoftplusGrad,
 	reluGrad: avx2ReLUGrad, tanhGrad: avx2TanhGrad, siluGrad: avx2SiLUGrad, mishGrad: avx2MishGrad, eluGrad: avx2ELUGrad,
 	adam1: avx2Adam1, adam2: avx2Adam2,
-	squares1: avx2Squares1, squares2: avx2Squares2, squaresDiff: avx2SquaresDiff, normals: avx2Normals,
+	squares1: avx2Squares1, squares2: avx2Squares2, squaresDiff: avx2SquaresDiff, normals: avx2Normals, fromBytes: avx2FromBytes,
 	peak: avx2Peak,
 	patchTiles: patchTiles{
 		pair: []linesFunc{nil, avx2Lines1x2, avx2Lines2x2, avx2Lines3x2, avx2Lines4x2, avx2Lines5x2, avx2Lines6x2},

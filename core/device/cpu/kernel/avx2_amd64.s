@@ -21003,6 +21003,37 @@ DATA q8000000000000000<>+24(SB)/4, $0x00000000
 DATA q8000000000000000<>+28(SB)/4, $0x80000000
 GLOBL q8000000000000000<>(SB), RODATA|NOPTR, $32
 
+// func avx2FromBytes(vectors int, dst *float32, src *byte, offset float32)
+// Requires: AVX, AVX2
+TEXT ·avx2FromBytes(SB), NOSPLIT, $0-28
+	VBROADCASTSS offset+24(FP), Y0
+	MOVQ         vectors+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         src+16(FP), DX
+
+vector:
+	VPMOVZXBD (DX), Y1
+	VCVTDQ2PS Y1, Y1
+	VDIVPS    c437f0000<>+0(SB), Y1, Y1
+	VADDPS    Y0, Y1, Y1
+	VMOVUPS   Y1, (CX)
+	ADDQ      $0x00000008, DX
+	ADDQ      $0x00000020, CX
+	DECQ      AX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+DATA c437f0000<>+0(SB)/4, $0x437f0000
+DATA c437f0000<>+4(SB)/4, $0x437f0000
+DATA c437f0000<>+8(SB)/4, $0x437f0000
+DATA c437f0000<>+12(SB)/4, $0x437f0000
+DATA c437f0000<>+16(SB)/4, $0x437f0000
+DATA c437f0000<>+20(SB)/4, $0x437f0000
+DATA c437f0000<>+24(SB)/4, $0x437f0000
+DATA c437f0000<>+28(SB)/4, $0x437f0000
+GLOBL c437f0000<>(SB), RODATA|NOPTR, $32
+
 // func avx2Transpose8(blocks int, src *float32, lds int, dst *float32, ldd int)
 // Requires: AVX
 TEXT ·avx2Transpose8(SB), NOSPLIT, $0-40

@@ -273,6 +273,9 @@ func avx2SquaresDiff(n int, a *float32, b *float32) float64
 func avx2Normals(groups int, dst *float32, k0 uint32, k1 uint32, occasion uint64, first uint64)
 
 //go:noescape
+func avx2FromBytes(vectors int, dst *float32, src *byte, offset float32)
+
+//go:noescape
 func avx2Transpose8(blocks int, src *float32, lds int, dst *float32, ldd int)
 
 //go:noescape

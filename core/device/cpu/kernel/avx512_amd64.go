@@ -22,7 +22,7 @@ var avx512 = &machine{
 	sigmoid: avx512Sigmoid, softplus: avx512Softplus, sigmoidGrad: avx512SigmoidGrad, softplusGrad: avx512SoftplusGrad,
 	reluGrad: avx512ReLUGrad, tanhGrad: avx512TanhGrad, siluGrad: avx512SiLUGrad, mishGrad: avx512MishGrad, eluGrad: avx512ELUGrad,
 	adam1: avx512Adam1, adam2: avx512Adam2,
-	squares1: avx512Squares1, squares2: avx512Squares2, squaresDiff: avx512SquaresDiff, normals: avx512Normals,
+	squares1: avx512Squares1, squares2: avx512Squares2, squaresDiff: avx512SquaresDiff, normals: avx512Normals, fromBytes: avx512FromBytes,
 	peak: avx512Peak,
 	patchTiles: patchTiles{
 		pair: []linesFunc{nil, avx512Lines1x2, avx512Lines2x2, avx512Lines3x2, avx512Lines4x2, avx512Lines5x2, avx512Lines6x2,

@@ -366,4 +366,7 @@ func avx512SquaresDiff(n int, a *float32, b *float32) float64
 func avx512Normals(groups int, dst *float32, k0 uint32, k1 uint32, occasion uint64, first uint64)
 
 //go:noescape
+func avx512FromBytes(vectors int, dst *float32, src *byte, offset float32)
+
+//go:noescape
 func avx512Peak(n int)

@@ -49,7 +49,7 @@ func BenchmarkVector(b *testing.B) {
 	const n = 256 * 256
 	families, _ := probed()
 	for _, f := range families {
-		x, y, z := randoms(n), randoms(n), randoms(n)
+		x, y, z, src := randoms(n), randoms(n), randoms(n), make([]byte, n)
 		for _, k := range unaryKernels(f) {
 			b.Run(f.name+"/"+k.name, func(b *testing.B) {
 				b.ReportMetric(best(b, func() { k.call(z, x) })/n, "ns/elem")
@@ -68,6 +68,7 @@ func BenchmarkVector(b *testing.B) {
 			"SumSquares":     func() { f.SumSquares(x, y) },
 			"SumSquaredDiff": func() { f.SumSquaredDiff(x, y) },
 			"Normals":        func() { f.Normals(z, rng.New(1, "bench"), 1, 0) },
+			"FromBytes":      func() { f.FromBytes(z, src, -0.5) },
 		}
 		for name, call := range others {
 			b.Run(f.name+"/"+name, func(b *testing.B) {

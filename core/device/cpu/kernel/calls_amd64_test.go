@@ -70,6 +70,8 @@ func vectorsOf(name string, args []reflect.Value, lanes int) int {
 		return n * int(args[1].Int()) / lanes
 	case "transpose8", "transpose16":
 		return n * 16
+	case "fromBytes":
+		return n
 	}
 	return n / lanes
 }
@@ -118,6 +120,7 @@ func TestCallsOfAssemblyAreShort(t *testing.T) {
 			f.Adam(x, y, z, make([]float32, 1<<22), nil, &AdamStep{})
 			f.Adam(x, y, z, make([]float32, 1<<22), make([]float32, 1<<22), &AdamStep{})
 			f.Normals(x, rng.New(1, "calls"), 0, 0)
+			f.FromBytes(x, make([]byte, len(x)), 0)
 			for function, vectors := range seen {
 				limit := maxElements
 				switch function {

@@ -39,6 +39,7 @@ type table struct {
 	adam                       func(w, m, v, g0, g1 []float32, h AdamStep)
 	sumSquares, sumSquaredDiff func(a, b []float32) float64
 	normals                    func(s rng.Stream, dst []float32, occasion, first uint64)
+	fromBytes                  func(dst []float32, src []byte, offset float32)
 
 	// multiplyAdds does at least n multiply-adds on registers alone and returns how many; nil: the
 	// family has no such loop.

@@ -39,6 +39,8 @@ type machine struct {
 
 	normals func(groups int, dst *float32, k0, k1 uint32, occasion, first uint64) // of 2·lanes numbers
 
+	fromBytes func(vectors int, dst *float32, src *byte, offset float32)
+
 	peak func(n int) // 12·n multiply-adds of whole vectors, for benchmarks
 }
 
@@ -61,7 +63,7 @@ func (x *machine) family(name string) *Family {
 		mishGrad: binary(x.mishGrad), eluGrad: binary(x.eluGrad),
 		sigmoidGrad: binary(x.sigmoidGrad), softplusGrad: binary(x.softplusGrad),
 		adam: x.adam, sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
-		normals: x.fillNormal, multiplyAdds: x.multiplyAdds,
+		normals: x.fillNormal, fromBytes: x.numbersOfBytes, multiplyAdds: x.multiplyAdds,
 	}}
 }
 

@@ -55,6 +55,7 @@ var plain = &Family{name: "go", table: table{
 	sumSquares:     plainSumSquares,
 	sumSquaredDiff: plainSumSquaredDiff,
 	normals:        rng.Stream.FillNormal,
+	fromBytes:      plainFromBytes,
 }}
 
 // farLeft is where σ and everything that decays with it is below every float32, even multiplied by

@@ -124,3 +124,10 @@ func plainSumSquaredDiff(a, b []float32) float64 {
 	}
 	return s
 }
+
+func plainFromBytes(dst []float32, src []byte, offset float32) {
+	src = src[:len(dst)]
+	for i := range dst {
+		dst[i] = float32(src[i])/255 + offset
+	}
+}

@@ -136,3 +136,9 @@ func (f *Family) SumSquaredDiff(a, b []float32) float64 {
 func (f *Family) Normals(dst []float32, s rng.Stream, occasion, first uint64) {
 	f.table.normals(s, dst, occasion, first)
 }
+
+// FromBytes writes dst = byte/255 + offset, rounded after each of the two, for the first len(dst)
+// bytes of src. All families have the same bits.
+func (f *Family) FromBytes(dst []float32, src []byte, offset float32) {
+	f.table.fromBytes(dst, src[:len(dst)], offset)
+}

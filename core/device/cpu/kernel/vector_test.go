@@ -71,6 +71,26 @@ func TestBinary(t *testing.T) {
 	})
 }
 
+// Bytes become the same bits in every family.
+func TestFromBytes(t *testing.T) {
+	eachFamily(t, func(t *testing.T, f *Family) {
+		r := rand.New(rand.NewPCG(19, 20))
+		for _, n := range lengths() {
+			src, dst, want := make([]byte, n+9)[r.IntN(9):], fence(n, r.IntN(8)), make([]float32, n)
+			for i := range src {
+				src[i] = byte(r.Uint32())
+			}
+			for i := range want {
+				want[i] = float32(src[i])/255 - 0.5
+			}
+			f.FromBytes(dst.data, src, -0.5)
+			what := fmt.Sprintf("numbers of %d bytes", n)
+			dst.check(t, what)
+			identical(t, what, dst.data, want)
+		}
+	})
+}
+
 func TestAxpyLerp(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f *Family) {
 		r := rand.New(rand.NewPCG(9, 1))

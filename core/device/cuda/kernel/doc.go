@@ -48,7 +48,8 @@
 // images. The gradient of images has a product for each remainder of a pixel's place modulo the
 // stride, so that nothing is multiplied by zeros but padding. The sum of the gradient of weights
 // goes over all places of all images and is divided into enough parts to fill the card, which a
-// second launch adds in order. Pooling has a thread for each number of the result (cu/pool.cu).
+// second launch adds in order. Pooling has a thread for each number of the result (cu/pool.cu), and
+// images that come as bytes become numbers first, a word of four by a thread (cu/bytes.cu).
 //
 // No kernel here has been run on a GPU yet: the interpreter proves what they compute, but their
 // speed is only estimated. Occupancy, bank conflicts and rates in the sources' comments are such

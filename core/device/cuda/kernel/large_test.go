@@ -83,6 +83,7 @@ func large() []operation {
 		{code: device.GaussianKL, in: []sizes{{1, 9011, 4}}, out: one, f: norm},
 		{code: device.Gather, in: []sizes{{1, 300, 7}, {1, 45000, 1}}, out: sizes{1, 45000, 7}, places: map[int]int{1: 300}},
 		{code: device.GatherGrad, in: []sizes{{2, 40, 130}, {2, 300, 1}, {2, 300, 130}}, out: sizes{2, 40, 130}, places: map[int]int{1: 40}},
+		{code: device.FromBytes, in: []sizes{{1, 300, 1001}}, out: sizes{1, 300, 4003}, f: [3]float64{-0.5}, i: [2]int{4003}},
 		{code: device.Concat, in: []sizes{{1, 60, 1}, {1, 60, 2}, {1, 60, 3}, {1, 60, 1}, {1, 60, 5}, {1, 60, 4}}, out: sizes{1, 60, 16}},
 	}
 }

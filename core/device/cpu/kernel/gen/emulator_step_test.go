@@ -127,6 +127,10 @@ func (e *emulator) vector(opcode string, o []operand.Op) {
 		for i := range n {
 			r[i] = w[0]
 		}
+	case "VPMOVZXBD":
+		for i, b := range e.bytes(e.address(o[0].(mem)), n) {
+			r[i] = uint32(b)
+		}
 	case "VSQRTPS", "VCVTPS2DQ", "VCVTDQ2PS":
 		for i, w := range e.words(o[0], n) {
 			r[i] = convert(opcode, w)

@@ -45,6 +45,7 @@ func (g *gen) kernels() {
 	g.optimiser()
 	g.reductions()
 	g.normals()
+	g.bytesToNumbers()
 }
 
 // wide reports whether this is AVX-512, which has separate mask registers and other names for some
