@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"slices"
 
 	"pgrlab/core/device"
@@ -49,11 +48,7 @@ func (b *builder) packed(p product, d division) (multiply func(q product, d divi
 		args := []any{q.c, toA, toB, q.bias, q.mask, q.index, q.after.table(q.c.Offset), int32(q.m), int32(q.n), int32(each), int32(rowsA), int32(rowsB),
 			strideA, int64(each) * int64(rowsB) * lineBytes, int64(q.strideC), int64(part),
 			int32(q.inner), int32(d.splits), int32(ceil(q.inner*each, d.splits)), q.flags()}
-		grid := [3]uint32{uint32(tiles), 1, uint32(members)}
-		if d.alternate {
-			grid, args = [3]uint32{uint32(min(tiles*members, cmp.Or(b.target.Processors, classes[0]))), 1, 1}, append(args, uint32(members))
-		}
-		b.launch(d.kernel, grid, d.threads, d.shared, args...)
+		b.launch(d.kernel, [3]uint32{uint32(tiles), 1, uint32(members)}, d.threads, d.shared, args...)
 	}
 }
 

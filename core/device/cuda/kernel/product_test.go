@@ -193,7 +193,7 @@ func TestTilesAgreeWithPlainProducts(t *testing.T) {
 // Every tile of Hopper's warpgroups on operands of every layout.
 func TestWarpgroupsAgreeWithPlainProducts(t *testing.T) {
 	for _, precision := range []Precision{TF32, BF16} {
-		target := Target{SM: 90, Precision: precision, Processors: 1} // so that blocks that alternate have several tiles
+		target := Target{SM: 90, Precision: precision}
 		for _, f := range tensorOf(target) {
 			for _, tile := range f.tiles {
 				for _, l := range []layout{nn, nt, tn} {

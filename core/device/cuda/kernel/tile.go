@@ -8,14 +8,11 @@ type tile struct {
 	threads uint32
 	shared  uint32 // dynamic shared memory, bytes
 	// rate is the number of products that a multiprocessor makes in a cycle, with as many blocks as
-	// fit on it: of packed tiles measured on an H100, of the others estimated.
+	// fit on it: of packed and direct tiles measured on an H100, of the others estimated.
 	rate int
 	// packed tiles work on operands that were rounded and laid out before (packed.go), direct ones
 	// round operands as they stand in memory. Both take what follows a product (follow.go).
 	packed, direct bool
-	// alternate: two warpgroups of a block take tiles in turn, so that only the last one's end is
-	// waited for (cu/alternate.h).
-	alternate bool
 }
 
 // classes lists the numbers of blocks that a product is divided into if possible, largest first. A
@@ -55,29 +52,23 @@ var tensorTiles = []tile{
 	{name: "64x64", m: 64, n: 64, k: 32, threads: 128, shared: 4 * (64 + 64) * 32 * 4, rate: 340},
 }
 
-// alternateShared is the shared memory of cu/alternate.h: four stages of both operands, 64 rows of
-// sums of each warpgroup, two barriers a stage, one a warpgroup.
-const alternateShared = 4*(128+128)*128 + 2*64*(128+8)*4 + 4*16 + 2*8
-
 // packedTiles lists the tiles of cu/warpgroup.h, which a precision divides into chunks of 128 bytes.
 var packedTiles = map[Precision][]tile{
 	TF32: {
 		{name: "128x256", m: 128, n: 256, k: 32, threads: 256, shared: 4 * (128 + 256) * 128, rate: 750, packed: true},
-		{name: "alternate", m: 128, n: 128, k: 32, threads: 384, shared: alternateShared, rate: 680, packed: true, alternate: true},
 		{name: "128x128", m: 128, n: 128, k: 32, threads: 256, shared: 6 * (128 + 128) * 128, rate: 620, packed: true},
 	},
 	BF16: {
 		{name: "128x256", m: 128, n: 256, k: 64, threads: 256, shared: 4 * (128 + 256) * 128, rate: 1300, packed: true},
-		{name: "alternate", m: 128, n: 128, k: 64, threads: 384, shared: alternateShared, rate: 1300, packed: true, alternate: true},
 		{name: "128x128", m: 128, n: 128, k: 64, threads: 256, shared: 6 * (128 + 128) * 128, rate: 1200, packed: true},
 	},
 }
 
-// directTiles lists the tiles of cu/direct.h, with 128 KiB for copies of the operands and two packed
-// chunks of both.
+// directTiles lists the tiles of cu/direct.h, whose shared memory holds two parts of the operands,
+// and at the end the sums.
 var directTiles = map[Precision][]tile{
-	TF32: {{name: "128x128", m: 128, n: 128, k: 32, threads: 256, shared: 192 << 10, rate: 500, direct: true}},
-	BF16: {{name: "128x128", m: 128, n: 128, k: 64, threads: 256, shared: 192 << 10, rate: 650, direct: true}},
+	TF32: {{name: "128x128", m: 128, n: 128, k: 64, threads: 256, shared: 2 * 2 * 128 * 64 * 4, rate: 200, direct: true}},
+	BF16: {{name: "128x128", m: 128, n: 128, k: 64, threads: 256, shared: 128 * (128 + 8) * 4, rate: 240, direct: true}},
 }
 
 // tensorOf returns the tiles from which those of large products are chosen at a target. The
@@ -266,7 +257,7 @@ func (p product) choose(families []family, target Target) (of family, best tile,
 			}
 			chunks := p.chunks(t)
 			for s := 1; s <= 16 && s*4 <= max(4, chunks*t.k/32); s++ {
-				cost := p.packing(t) + t.working(ceil(p.blocks(t)*s, processors), ceil(chunks, s))
+				cost := p.packing(t) + ceil(p.blocks(t)*s, processors)*(t.m*t.n*t.k*ceil(chunks, s)/t.rate+costFill)
 				if s > 1 {
 					cost += costGather + s*p.members*p.m*p.n/costCopied
 				}
@@ -277,15 +268,6 @@ func (p product) choose(families []family, target Target) (of family, best tile,
 		}
 	}
 	return of, best, splits
-}
-
-// working is the cost of some rounds of blocks, each of some chunks.
-func (t tile) working(rounds, chunks int) int {
-	each := t.m * t.n * t.k * chunks / t.rate
-	if t.alternate {
-		return rounds*each + costFill
-	}
-	return rounds * (each + costFill)
 }
 
 // packing is the cost of packing a product's operands for a tile.

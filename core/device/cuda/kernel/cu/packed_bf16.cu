@@ -1,9 +1,7 @@
 // targets: sm_90a
 // Large matrix products on packed operands, rounded to BF16, by Hopper's warpgroups. Twins:
 // core/device/cpu/linear.go and linear_joined.go.
-#include "alternate.h"
 #include "warpgroup.h"
 
 WARPGROUPS(BF16, 128, 256, 4)
 WARPGROUPS(BF16, 128, 128, 6)
-ALTERNATE(BF16)

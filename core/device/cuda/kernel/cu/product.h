@@ -55,8 +55,8 @@ struct Place {
 // The grid is tiles × 1 × members·splits, column tiles fastest: the blocks that run
 // at the same time share rows of A, which then come from device memory once, and
 // B comes from the second-level cache.
-template <int BM, int BN, int BK> DEVICE Place placeAt(const Product &p, int tile, int z) {
-  int across = (p.n + BN - 1) / BN;
+template <int BM, int BN, int BK> DEVICE Place placeOf(const Product &p) {
+  int across = (p.n + BN - 1) / BN, tile = blockX(), z = blockZ();
   Place at;
   at.m0 = tile / across * BM;
   at.n0 = tile % across * BN;
@@ -68,7 +68,6 @@ template <int BM, int BN, int BK> DEVICE Place placeAt(const Product &p, int til
   at.end = smaller(at.begin + p.chunks, total);
   return at;
 }
-template <int BM, int BN, int BK> DEVICE Place placeOf(const Product &p) { return placeAt<BM, BN, BK>(p, blockX(), blockZ()); }
 
 // Step is a place in the sum: a member that is added, and the first element of a
 // chunk. Chunks come in order, so that one division, at the first, is enough.

@@ -11,10 +11,21 @@
 DEVICE void copyAsync16(u32 to, const char *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
+DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int PENDING> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory"); }
+
+// Packed is where the operands stand: chunk by chunk of the sum, in each of them all
+// rows, rowsA and rowsB with those that fill up, of 128 bytes.
+struct Packed {
+  const char *a, *b;
+  int rowsA, rowsB;
+  i64 strideA, strideB; // bytes from member to member
+};
+
 template <typename T, int BM, int BN, int STAGES> struct Warpgroups {
   static constexpr int THREADS = 256, SUMS = BN / 2, STAGE = (BM + BN) * 128;
   static_assert(BM == 128, "64 rows for each of two warpgroups");
-  static_assert(2 * Staged<BN>::BYTES <= STAGES * STAGE, "the sums go through the same shared memory");
+  static_assert(Staged<T, BN>::BYTES <= STAGES * STAGE, "the sums go through the same shared memory");
 
   // Vectors of 16 bytes stand in device memory as they will in shared memory.
   static DEVICE_MEMBER void load(u32 stage, const char *a, const char *b) {

@@ -9,9 +9,6 @@ extern __shared__ __attribute__((aligned(1024))) float dynamicShared[];
 
 DEVICE u32 sharedAddress(const void *at) { return (u32)(u64)(__attribute__((address_space(3))) const void *)at; }
 
-DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int PENDING> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory"); }
-
 // What this thread has written to shared memory is visible to the tensor cores, after a barrier.
 DEVICE void fenceCopies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 DEVICE void fenceSums() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
@@ -49,50 +46,38 @@ MULTIPLY(BF16, "bf16", "m64n128k16", ", 0, 0", 64, NAMES64, SUMS64(0), "%64", "%
 MULTIPLY(TF32, "tf32", "m64n256k8", "", 128, NAMES128, SUMS128, "%128", "%129")
 MULTIPLY(BF16, "bf16", "m64n256k16", ", 0, 0", 128, NAMES128, SUMS128, "%128", "%129")
 
-// Packed is where the operands stand: chunk by chunk of the sum, in each of them all
-// rows, rowsA and rowsB with those that fill up, of 128 bytes.
-struct Packed {
-  const char *a, *b;
-  int rowsA, rowsB;
-  i64 strideA, strideB; // bytes from member to member
-};
+// Staged is the sums of two warpgroups, 64 rows each, of a tile of 128×BN, on their way to the result
+// through shared memory, so that each row is written, and what follows it read, in whole vectors
+// side by side.
+template <typename T, int BN> struct Staged {
+  static constexpr int THREADS = 256, PITCH = BN + 8, BYTES = 128 * PITCH * 4;
 
-// Sums of 64 rows of a warpgroup, on their way to the result through shared memory, so that each
-// row is written, and what follows it read, in whole vectors side by side.
-template <int BN> struct Staged {
-  static constexpr int PITCH = BN + 8, BYTES = 64 * PITCH * 4;
-
-  // put writes the sums of a thread. Lane 4g+t of a warp has of its 16 rows g and g+8, and of each
-  // 8 columns 2t and 2t+1.
-  static DEVICE_MEMBER void put(float *to, const float *d) {
-    u32 own = threadX() % 128;
-    to += (own / 32 * 16 + own % 32 / 4) * PITCH + own % 4 * 2;
+  // Lane 4g+t of a warp has of its 16 rows g and g+8, and of each 8 columns 2t and 2t+1.
+  static DEVICE_MEMBER void put(const float *d) {
+    float *to = dynamicShared + (threadX() / 32 * 16 + threadX() % 32 / 4) * PITCH + threadX() % 4 * 2;
     UNROLL for (int j = 0; j < BN / 8; j++) {
       *(float2 *)(to + j * 8) = float2{d[j * 4], d[j * 4 + 1]};
       *(float2 *)(to + 8 * PITCH + j * 8) = float2{d[j * 4 + 2], d[j * 4 + 3]};
     }
   }
 
-  // finish has THREADS threads, of which this is number own, write ROWS rows from row m0 on.
-  template <typename T, int ROWS, int THREADS> static DEVICE_MEMBER void finish(const Product &p, const Place &at, const float *from, int m0, u32 own) {
+  static DEVICE_MEMBER void finish(const Product &p, const Place &at) {
     constexpr int LINE = BN / 4; // vectors
-    _Pragma("unroll 1") for (int i = own; i < ROWS * LINE; i += THREADS * SEVERAL) {
+    _Pragma("unroll 1") for (int i = threadX(); i < 128 * LINE; i += THREADS * SEVERAL) {
       float4 v[SEVERAL];
       int rows[SEVERAL], cols[SEVERAL];
       UNROLL for (int j = 0; j < SEVERAL; j++) {
         int vector = i + j * THREADS, row = vector / LINE, col = vector % LINE * 4;
-        v[j] = *(const float4 *)(from + row * PITCH + col);
-        rows[j] = m0 + row, cols[j] = at.n0 + col;
+        v[j] = *(const float4 *)(dynamicShared + row * PITCH + col);
+        rows[j] = at.m0 + row, cols[j] = at.n0 + col;
       }
       finishSeveral<T>(p, at, rows, cols, v);
     }
   }
 };
-
-// finishTogether writes what two warpgroups have, 64 rows each, through all of the block's memory.
 template <typename T, int BN> DEVICE void finishTogether(const Product &p, const Place &at, const float *d) {
   syncThreads(); // the last chunks are read
-  Staged<BN>::put(dynamicShared + threadX() / 128 * 64 * Staged<BN>::PITCH, d);
+  Staged<T, BN>::put(d);
   syncThreads();
-  Staged<BN>::template finish<T, 128, 256>(p, at, dynamicShared, at.m0, threadX());
+  Staged<T, BN>::finish(p, at);
 }
