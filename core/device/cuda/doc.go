@@ -76,31 +76,29 @@
 //
 // # Verification
 //
-// No part of this package, of package kernel or of package driver has been run on a GPU yet, and no
-// time on one is known. What is known is what the PTX interpreter (package ptx) computes from the
-// committed PTX: every operation, and agents, generators, curiosity and RND as whole programs,
-// agree with the CPU, in fp32, and in tf32 and bf16 within their roundings. On frames, DrQ-v2
-// agrees alone in each precision and beside a generator, and PPO and RND agree in fp32, as do small
-// whole runs of them (package lab). The interpreter proves arithmetic, addresses, races and
-// barriers; it proves nothing about a real compiler of PTX, about time, or about the rounding of
-// sums within a tensor core. A small doubt: the kernels add, sub, mul, div, sqrt and tanh have the
-// names of instructions. Others' kernels named like the first four run on real drivers; of sqrt and
-// tanh that is not known. If a driver refuses elementwise_sm70 with a parsing error at one of their
-// .entry lines, their names are the cause.
+// What the PTX interpreter (package ptx) computes from the committed PTX agrees with the CPU: every
+// operation, and agents, generators, curiosity and RND as whole programs, in fp32, and in tf32 and
+// bf16 within their roundings. On frames, DrQ-v2 agrees alone in each precision and beside a
+// generator, and PPO and RND agree in fp32, as do small whole runs of them (package lab). The
+// interpreter proves arithmetic, addresses, races and barriers; it proves nothing about a real
+// compiler of PTX, about time, or about the rounding of sums within a tensor core.
 //
 // `make gpu-bundle` and `make gpu-check` run the same tests on a card, every tile and whole
 // gradient steps at their true sizes, and time the workloads of core/bench beside PyTorch
 // (check/check.py); `make gpu-check ARGS=--rehearse` does what is possible without a card. No
 // kernel goes unchecked: TestMain fails if no test has launched one.
-// Cards it was run on, when, and what was seen:
 //
-//	part                                    card    when
-//	driver: binding, JIT, graphs, NVML      none    never
-//	kernels: fp32                           none    never
-//	kernels: images (fp32)                  none    never
-//	kernels: tf32, bf16 on tensor cores     none    never
-//	memory, parking, checking mode          none    never
-//	batches, subsets, α, env steps as one   none    never
-//	a whole run                             none    never
-//	a whole run from frames                 none    never
+// Cards it was run on, when, and what was seen (docs/evidence/gpu.md has the times):
+//
+//	part                                    card              when         seen
+//	driver: binding, JIT, graphs            H100 80GB HBM3    2026-11-26   right
+//	kernels: fp32                           H100 80GB HBM3    2026-11-26   right, every kernel
+//	kernels: images (fp32)                  H100 80GB HBM3    2026-11-26   right
+//	kernels: tf32, bf16, mma.sync           H100 80GB HBM3    2026-11-26   right; slower than planned
+//	kernels: tf32, bf16, wgmma              H100 80GB HBM3    2026-11-26   right
+//	memory, parking, checking mode          H100 80GB HBM3    2026-11-26   right, alone on the card
+//	batches, subsets, α, env steps as one   H100 80GB HBM3    2026-11-26   right
+//	a whole run                             H100 80GB HBM3    2026-11-26   6,000 steps of cpu and release
+//	a whole run from frames                 H100 80GB HBM3    2026-11-26   750 steps of demo
+//	a card that is lost, MIG, MPS           none              never
 package cuda

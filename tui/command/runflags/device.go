@@ -25,10 +25,6 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	if err := machine.DeviceFlag(name); err != nil {
 		return err
 	}
-	if c.Sees() && name == "auto" {
-		r.settleOnCPU(c)
-		return nil
-	}
 	precision := cmp.Or(r.precision, c.Precision, machine.Precisions[0])
 	where, err := machine.FindDevice(d, name, precision, r.say)
 	if err != nil && r.Resume != "" && !r.Changed("device") {
@@ -42,9 +38,6 @@ func (r *Flags) settleDevice(d cli.Deps, c *config.Config) error {
 	switch {
 	case where.GPU != nil:
 		c.Device, c.Precision = "cuda", precision
-		if c.Sees() {
-			r.Place.Said += ": beware: learning from frames was tried on interpreted GPUs only, never on a card"
-		}
 	case name == "cpu" && (r.precision != "" || r.GPUMem != ""):
 		return fmt.Errorf("--precision and --gpu-mem are for GPUs: without --device cpu")
 	}
@@ -56,11 +49,4 @@ func (r *Flags) say(line string) {
 	if r.Stderr != nil {
 		fmt.Fprintln(r.Stderr(), line)
 	}
-}
-
-// settleOnCPU is settleDevice for auto and a learner that sees frames: how fast a GPU learns from
-// frames has not been measured.
-func (r *Flags) settleOnCPU(c *config.Config) {
-	r.Place = machine.Place{Said: fmt.Sprintf("computes on the CPU: learner %s sees frames, and no GPU was timed with frames: choose one by --device cuda", c.Agent.Learner)}
-	c.Device, c.Precision = "cpu", ""
 }

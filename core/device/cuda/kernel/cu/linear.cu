@@ -18,7 +18,7 @@
 //   - one whose rows run across k is stored as vectors, 8 lanes to 32 banks;
 //   - reads are vectors, of which a warp has at most 8 different ones, in one row.
 //
-// On paper (no GPU was at hand): 128×128 needs about 128 registers for 256 threads,
+// On paper: 128×128 needs about 128 registers for 256 threads,
 // two blocks a multiprocessor; the others about 64, with 24 to 32 KiB shared memory:
 // four blocks and more. Each reads two vectors of shared memory for 16 products
 // (64 for four at 128×128), at or above the ratio of the units' rates.
