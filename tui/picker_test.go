@@ -248,7 +248,7 @@ func TestPickerSaysWhatToExpect(t *testing.T) {
 			},
 		}}
 	})
-	s.contains(t, "expect 267 ± 95 at step 20,000 (10 runs); synther 301 ± 84; pgr-curiosity 349 ± 88; sac 135 ± 19")
+	s.contains(t, "expect 267 ± 95 at step 20,000 (10 runs); synther 301 ± 84; pgr-curiosity 349 ± 88; pgr-return 370 ± 68")
 	s.press("down", "right", "right")
 	s.contains(t, "no runs of these settings were measured; redq 267 ± 95; synther 301 ± 84; pgr-curiosity 349 ± 88")
 }
