@@ -51,8 +51,9 @@ var followers = map[device.Code]uint64{
 var errAlone = errors.New("nothing can follow in this kernel")
 
 // follows reports whether the kernel of a division does what follows. Kernels that add up in one
-// place do, and those of packed and direct tiles, whose sums go through shared memory. The other kernels of the
-// tensor cores write from where the sums are, in pieces, and would wait for each operand.
+// place do, and those of packed and direct tiles, whose sums go through shared memory. The other
+// kernels of the tensor cores write from where the sums are, in pieces, and would wait for each
+// operand.
 func (d division) follows() bool {
 	return d.splits > 1 || d.packed || d.direct || d.threads == 256 && d.shared == 0 && d.m < 128
 }
@@ -82,7 +83,7 @@ func shifted(a any, by int) any {
 
 // follow returns the recipe of product i together with the instructions after it that work on its
 // result and on nothing else that they make. last is the last of these instructions, or i if there
-// is none.
+// is none, or if together they are fewer than t.Chain.
 func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) {
 	in := p.Instrs[i]
 	switch in.Code {
@@ -91,7 +92,7 @@ func (u *users) follow(p *device.Program, i int, t Target) (r Recipe, last int) 
 		return Recipe{}, i
 	}
 	f, result, last := u.following(p, i)
-	if len(f.steps) == 0 {
+	if len(f.steps) == 0 || 1+len(f.steps) < t.Chain {
 		return Recipe{}, i
 	}
 	lower := func() *builder {

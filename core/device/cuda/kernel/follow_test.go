@@ -133,6 +133,7 @@ func TestPackedResults(t *testing.T) {
 		{"tf32", Target{SM: 90, Precision: TF32, Tile: "packed_TF32_128x128"}, 256, 96, false, 3},
 		{"bf16", Target{SM: 90, Precision: BF16, Tile: "packed_BF16_128x256"}, 128, 128, false, 3},
 		{"made directly", Target{SM: 90, Precision: TF32, Tile: "direct_TF32_128x128"}, 128, 96, false, 0},
+		{"each by itself", Target{SM: 90, Precision: BF16, Tile: "packed_BF16_128x128", Chain: 100}, 128, 128, false, 4},
 		{"kept", Target{SM: 90, Precision: BF16, Tile: "packed_BF16_128x128"}, 128, 128, true, 4},
 		{"rows left over", Target{SM: 90, Precision: TF32, Tile: "packed_TF32_128x128"}, 130, 96, false, 4},
 		{"columns left over", Target{SM: 90, Precision: BF16, Tile: "packed_BF16_128x128"}, 128, 96, false, 4},

@@ -33,7 +33,7 @@ func segmentsOf(p *device.Program, t Target, shortest int) ([]Segment, error) {
 	var segments []Segment
 	u := usersOf(p)
 	for i := 0; i < len(p.Instrs); {
-		if r, last := u.follow(p, i, t); last > i && last-i+1 >= t.Chain {
+		if r, last := u.follow(p, i, t); last > i {
 			segments = append(segments, Segment{First: i, Last: last, Recipe: r})
 			i = last + 1
 			continue
