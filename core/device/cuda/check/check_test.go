@@ -41,7 +41,7 @@ func bundle(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	programs, err := filepath.Glob("*.py")
-	if err != nil || len(programs) != 3 {
+	if err != nil || len(programs) != 4 {
 		t.Fatalf("%v, %v", programs, err)
 	}
 	names := map[string]string{"testdata/pgrlab.py": "pgrlab", "testdata/cuda_test.py": "cuda.test"}

@@ -13,6 +13,8 @@ import math
 import sys
 import time
 
+import frames
+
 B, OBS, ACT, WIDTH = 256, 78, 12, 169  # the shapes of core/bench
 
 
@@ -182,6 +184,8 @@ class Torch:
         if name.startswith("sample-"):
             dim, rows = (int(n) for n in name[len("sample-"):].split("x"))
             step = self.sample(dim, rows, f.relu if dim == 1024 else f.mish, how)
+        elif name in frames.WORKLOADS:
+            step = frames.Frames(self).make(name, how)
         else:
             step = table[name]()
         return self.captured(step) if how == "graph" else step
@@ -223,7 +227,8 @@ class Torch:
 def main():
     device, how, precision, round = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])
     peer = Torch(device, round)
-    peer.torch.backends.cuda.matmul.allow_tf32 = precision != "fp32"
+    peer.torch.backends.cuda.matmul.allow_tf32 = peer.torch.backends.cudnn.allow_tf32 = precision != "fp32"
+    peer.torch.backends.cudnn.benchmark = True  # the quickest convolutions, found in the rounds that are not counted
     print(json.dumps({"torch": peer.torch.__version__}), flush=True)
     for name in sys.argv[5:]:
         print(json.dumps({"workload": name, **peer.one(name, how, precision)}), flush=True)
