@@ -117,6 +117,7 @@ var allowed = map[string][]string{
 	"core/device/cuda/driver":     {},
 
 	// Only tests, and packages like these, import packages below a folder named testing.
+	"core/testing/allocs":     {},                                                                                                                                                 // what code allocates
 	"core/testing/cut":        {"core/run/files"},                                                                                                                                 // kills and power cuts
 	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                        // the tests that every CUDA driver must pass
 	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                                    // a CUDA driver that interprets kernels

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/device/cpu/kernel"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
+	"pgrlab/core/testing/allocs"
 )
 
 // trunk is a residual network as a sampler calls it: only layers read its activations, and it adds
@@ -71,7 +72,7 @@ func TestFusedLayersAgreeWithTheTapeMachine(t *testing.T) {
 				var outputs [][]float32
 				for _, dev := range []*cpu.Device{one, two} {
 					p, nodes := compile(t, d, dev, nil)
-					if n := testing.AllocsPerRun(1, func() {
+					if n := allocs.Least(1, func() {
 						if err := p.Run(0); err != nil {
 							t.Error(err)
 						}

@@ -16,6 +16,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/allocs"
 )
 
 var little = replay.Shape{Obs: 4, Act: 2}
@@ -213,7 +214,7 @@ func TestFrameRNDDoesNotAllocate(t *testing.T) {
 	m := newFrameRND(t, smallFrameRND(), 36, cpu.Options{Threads: 2})
 	film(m.Batch(), 36, 1)
 	dst := make([]float32, 4)
-	if n := testing.AllocsPerRun(10, func() {
+	if n := allocs.Least(10, func() {
 		if _, err := m.Train(); err != nil {
 			t.Fatal(err)
 		}
