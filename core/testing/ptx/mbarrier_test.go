@@ -1,7 +1,6 @@
 package ptx
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -131,13 +130,7 @@ func TestMbarriers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := runMbarrier(t, c.body, c.threads, c.steps)
-			var f *Fault
-			switch {
-			case c.want == "" && err != nil:
-				t.Errorf("%v, want no fault", err)
-			case c.want != "" && (!errors.As(err, &f) || !strings.Contains(f.Reason, c.want)):
-				t.Errorf("%v, want %q", err, c.want)
-			}
+			faults(t, err, c.want)
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package ptx
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -228,13 +227,7 @@ func TestPipelineFaults(t *testing.T) {
 				t.Fatalf("the text holds %q %d times", c.old, strings.Count(text, c.old))
 			}
 			_, err := launchPipeline(t, strings.Replace(text, c.old, c.new, 1), c.check, make([]uint32, chunks*chunkBytes/4))
-			var f *Fault
-			switch {
-			case c.want == "" && err != nil:
-				t.Errorf("%v, want no fault", err)
-			case c.want != "" && (!errors.As(err, &f) || !strings.Contains(f.Reason, c.want)):
-				t.Errorf("%v, want %q", err, c.want)
-			}
+			faults(t, err, c.want)
 		})
 	}
 }

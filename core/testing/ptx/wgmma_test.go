@@ -244,14 +244,20 @@ func TestWarpgroupFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			words := make([]uint32, 9216/4)
 			_, err := launchWarpgroup(t, warpgroupText("sm_90a", len(words), c.threads, 4, c.body), c.check, c.threads, 8, words)
-			var f *Fault
-			switch {
-			case c.want == "" && err != nil:
-				t.Errorf("%v, want no fault", err)
-			case c.want != "" && (!errors.As(err, &f) || !strings.Contains(f.Reason, c.want)):
-				t.Errorf("%v, want %q", err, c.want)
-			}
+			faults(t, err, c.want)
 		})
+	}
+}
+
+// faults checks that a launch ended with a fault for a reason, or with "" without one.
+func faults(t *testing.T, err error, reason string) {
+	t.Helper()
+	var f *Fault
+	switch {
+	case reason == "" && err != nil:
+		t.Errorf("%v, want no fault", err)
+	case reason != "" && (!errors.As(err, &f) || !strings.Contains(f.Reason, reason)):
+		t.Errorf("%v, want %q", err, reason)
 	}
 }
 

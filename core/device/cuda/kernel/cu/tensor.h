@@ -40,13 +40,9 @@
 // third: rounding the weights once, before the product, would halve its share.
 #pragma once
 #include "product.h"
+#include "tensorcore.h"
 
 extern __shared__ __attribute__((aligned(128))) float dynamicShared[];
-
-// sharedAddress is a pointer to shared memory as instructions take it.
-DEVICE u32 sharedAddress(const float *at) {
-  return (u32)(u64)(__attribute__((address_space(3))) const float *)at;
-}
 
 // copyAsync starts a copy of 16 or 4 bytes to shared memory; where the source is
 // outside of its matrix, of zeros, and the source is not looked at.
@@ -68,20 +64,13 @@ DEVICE float4 loadShared(u32 at) {
                : "memory");
   return v;
 }
-DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int PENDING> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory"); }
 
 // TF32 multiplies 8 of the sum at a time, BF16 16. WORDS hold what a lane has of a row
 // or column, four rounded factors.
 struct TF32 {
   static constexpr int WORDS = 4;
   static DEVICE_MEMBER void round(u32 (&to)[WORDS], float x0, float x1, float x2, float x3) {
-    to[0] = one(x0), to[1] = one(x1), to[2] = one(x2), to[3] = one(x3);
-  }
-  static DEVICE_MEMBER u32 one(float x) {
-    u32 r;
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
-    return r;
+    to[0] = roundTF32(x0), to[1] = roundTF32(x1), to[2] = roundTF32(x2), to[3] = roundTF32(x3);
   }
   static DEVICE_MEMBER void step(float (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -98,12 +87,7 @@ struct TF32 {
 struct BF16 {
   static constexpr int WORDS = 2;
   static DEVICE_MEMBER void round(u32 (&to)[WORDS], float x0, float x1, float x2, float x3) {
-    to[0] = pair(x0, x1), to[1] = pair(x2, x3);
-  }
-  static DEVICE_MEMBER u32 pair(float low, float high) {
-    u32 r;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-    return r;
+    to[0] = roundBF16(x0, x1), to[1] = roundBF16(x2, x3);
   }
   static DEVICE_MEMBER void multiply(float (&d)[4], const u32 (&low)[2], const u32 (&high)[2], const u32 (&b)[2]) {
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"

@@ -11,8 +11,6 @@
 DEVICE void copyAsync16(u32 to, const char *from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
-DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int PENDING> DEVICE void waitCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory"); }
 
 // Packed is where the operands stand: chunk by chunk of the sum, in each of them all
 // rows, rowsA and rowsB with those that fill up, of 128 bytes.

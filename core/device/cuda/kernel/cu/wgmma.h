@@ -7,8 +7,6 @@
 
 extern __shared__ __attribute__((aligned(1024))) float dynamicShared[];
 
-DEVICE u32 sharedAddress(const void *at) { return (u32)(u64)(__attribute__((address_space(3))) const void *)at; }
-
 // What this thread has written to shared memory is visible to the tensor cores, after a barrier.
 DEVICE void fenceCopies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 DEVICE void fenceSums() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
