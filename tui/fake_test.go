@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type fakeLab struct {
 	values   map[string]knob.Value
 	undo     map[int][2]knob.Value
 	waiting  []event.KnobChanged
+	plans    []knob.Scheduled
 	refits   int
 	redo     bool // a refit was requested now
 	events   []event.Event
@@ -159,7 +161,7 @@ func (f *fakeLab) publish() {
 		Time: f.now(), Task: "cheetah-run", Method: "pgr-curiosity", Seed: 3, Members: 1,
 		Step: f.step, Steps: f.steps, State: f.state, Phase: f.phase, PhaseDone: f.done, PhaseTotal: f.total,
 		ETA: time.Duration(f.steps-f.step) * 10 * time.Millisecond, StepTime: 10 * time.Millisecond, StepsPerSec: 98.4, UpdatesPerSec: 1968,
-		Knobs: map[string]knob.Value{}, Waiting: append([]event.KnobChanged(nil), f.waiting...),
+		Knobs: map[string]knob.Value{}, Waiting: append([]event.KnobChanged(nil), f.waiting...), Scheduled: slices.Clone(f.plans),
 		Real: f.step, Updates: f.updates(f.step), Episode: f.step / 1000, EpisodeStep: f.step % 1000,
 		EpisodeReturn: 0.8 * f.policy * float64(f.step%1000), Refits: f.refits,
 	}
@@ -316,10 +318,19 @@ func (f *fakeLab) Send(c event.Command) error {
 		f.state = event.Running
 		f.emit(event.TypeResume, event.Resumed{By: c.By})
 	case event.SetKnob:
-		if c.At != nil {
-			break // scripted runs have no schedule
+		if c.At != nil { // it is never made
+			f.plans = append(f.plans, knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, By: c.By, Planned: true, Ref: c.ID})
+			break
 		}
 		f.set(c.Knob, c.Value, c.ID, c.Now, 0)
+	case event.Cancel:
+		f.plans = slices.DeleteFunc(f.plans, func(p knob.Scheduled) bool {
+			is := p.At == c.At && p.Knob == c.Knob && p.Value == c.Value
+			if is {
+				f.emit(event.TypeCancelled, event.Cancelled{At: p.At, Knob: p.Knob, Value: p.Value, Of: p.By, By: c.By, Ref: p.Ref})
+			}
+			return is
+		})
 	case event.Checkpoint:
 		f.emit(event.TypeCheckpoint, event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000", Position: knob.After(f.step), Bytes: 41_000_000, Seconds: 0.3, StallS: 0.02, By: c.By}})
 	case event.Note:

@@ -34,7 +34,7 @@ func (m *Model) runKeys() []pane.Binding {
 	return []pane.Binding{
 		{Name: "pause", Of: pane.Pausable, Keys: []string{" ", "p"}, Label: "space p", Hint: "space", Does: "pause", Help: "pause the training after the running slice, or resume it", Action: s.TogglePause},
 		{Name: "park", Keys: []string{"P"}, Help: "park: save the run and give the GPU's memory back for others; P again takes it and goes on", Action: s.TogglePark},
-		{Name: "undo", Of: pane.LiveRun, Keys: []string{"z"}, Does: "undo", Help: "set the knob changed last back to its old value, as a new change; the weights stay as they are", Action: s.Undo},
+		{Name: "undo", Of: pane.LiveRun, Keys: []string{"z"}, Does: "undo", Help: "set the knob changed last back to its old value, as a new change; the weights stay as they are; a planned change is taken off the schedule", Action: s.Undo},
 		{Name: "redo", Keys: []string{"Z"}, Help: "make the change that was undone last once more, as a new change", Action: s.Redo},
 		{Name: "inspect", Keys: []string{"i"}, Help: "put the cursor on the newest measurement, or take it away", Action: m.charts.ToggleInspect},
 		{Name: "follow", Keys: []string{"g"}, Help: "show everything and follow the newest measurement; in the events, back to the newest", Action: m.follow},

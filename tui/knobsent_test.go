@@ -92,23 +92,64 @@ func TestARefusedTextStays(t *testing.T) {
 	}
 }
 
-// z does not take back an older change because the last one is only planned; it says how to plan it
-// back.
-func TestAPlannedChangeIsNotUndone(t *testing.T) {
+// z takes the last change off the schedule if it is only planned, and an older one back only after that.
+func TestUndoCancelsAPlan(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("ratio 0.75")
 	s.fake.advance(10)
 	s.typeLine("tau 0.1 @90000")
-	n := len(s.fake.commands)
 	s.press("z")
-	if len(s.fake.commands) != n {
-		t.Errorf("sent %+v", s.lastCommand())
+	if c, ok := s.lastCommand().(event.Cancel); !ok || c.Knob != "tau" || c.Value != "0.1" || c.At.String() != "90000" {
+		t.Fatalf("sent %+v", s.lastCommand())
 	}
-	if want := "the last change is planned for step 90,000: :tau 0.005 @90000 plans the present value for the same step; :undo N takes change N back"; s.steering.Message != want {
-		t.Errorf("%q, want %q", s.steering.Message, want)
+	s.contains(t, "for step 90,000 · cancelled by screen")
+	s.press("z")
+	if s.contains(t, "(undoes #1)"); s.values()["ratio"].Number == 0.75 {
+		t.Error("the change before the plan is not undone")
 	}
-	s.typeLine("undo 1")
-	if c, ok := s.lastCommand().(event.Undo); !ok || c.ID != 1 {
-		t.Errorf("sent %+v", s.lastCommand())
+}
+
+// Of several plans, cancel needs the knob, and the step if there are several of the knob; it lists them.
+func TestCancelNamesAPlan(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	says := func(line, want string) {
+		t.Helper()
+		n := len(s.fake.commands)
+		s.typeLine(line)
+		if s.contains(t, want); len(s.fake.commands) != n {
+			t.Errorf("%q sent %+v", line, s.lastCommand())
+		}
 	}
+	says("cancel", "nothing is planned")
+	s.typeLine("tau 0.1 @90000")
+	s.typeLine("tau 0.2 @95000")
+	s.typeLine("guidance 5 @30000")
+	says("cancel", "which one? tau @90000 (0.1), tau @95000 (0.2), guidance @30000 (5)")
+	says("cancel tau", "which one? tau @90000 (0.1), tau @95000 (0.2)")
+	says("cancel ratio", "no such change is planned, but tau @90000")
+	says("cancel nonsense", "nonsense")
+	says("cancel tau @9x", `position "9x"`)
+	for _, line := range []string{"cancel τ @95000", "cancel @90000", "cancel"} {
+		s.typeLine(line)
+	}
+	var cancelled []string
+	for _, c := range s.fake.commands {
+		if c, ok := c.(event.Cancel); ok {
+			cancelled = append(cancelled, c.Knob+" "+c.At.String())
+		}
+	}
+	if got := fmt.Sprint(cancelled); got != "[tau 95000 tau 90000 guidance 30000]" {
+		t.Errorf("cancelled %s", got)
+	}
+	says("cancel", "nothing is planned")
+}
+
+// A plan that another screen made, or a run before its resume, has no line of its own to show that it
+// was cancelled.
+func TestACancelledPlanOfOthersIsSeen(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.fake.emit(event.TypeCancelled, event.Cancelled{At: knob.After(90_000), Knob: "tau", Value: "0.1", Of: "ana", By: "bo"})
+	s.fake.publish()
+	s.Update(polled{})
+	s.contains(t, "tau 0.1 for step 90,000: cancelled by bo")
 }

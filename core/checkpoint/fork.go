@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -77,8 +76,7 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 	if l := &s.Loop; l.Seed != c.Seed {
 		l.Seed, l.OtherSeed, l.Asked.OtherSeed = c.Seed, l.Generations, true
 	}
-	s.Schedule = slices.DeleteFunc(s.Schedule, func(later knob.Scheduled) bool { return later.Behind(s.Position) })
-	s.Schedule = append(changes, s.Schedule...)
+	s.Schedule = append(changes, knob.KnownAt(s.Position, s.Schedule)...)
 	knob.SortSchedule(s.Schedule)
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(s); err != nil {

@@ -101,7 +101,7 @@ func (s *Loop) validateChanges(c *config.Config) error {
 		}
 	}
 	for _, p := range s.Schedule {
-		if err := validPosition(p.At, math.MaxInt); err != nil {
+		if err := cmp.Or(validPosition(p.At, math.MaxInt), validPosition(p.Again, math.MaxInt), validPosition(p.Cancelled, math.MaxInt)); err != nil {
 			return err
 		}
 		if p.Note != "" {

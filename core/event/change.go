@@ -82,3 +82,21 @@ type Planned struct {
 func (p Planned) Scheduled() knob.Scheduled {
 	return knob.Scheduled{At: p.At, Knob: p.Knob, Value: p.Value, Now: p.Now}
 }
+
+// Cancelled is a change that was taken off the schedule before it was made. Its line is observed:
+// what follows in the run is as if it had not been planned.
+type Cancelled struct {
+	At    knob.Position `json:"at"`
+	Knob  string        `json:"knob"`
+	Value string        `json:"value"`
+	Now   bool          `json:"now,omitempty"`
+	Of    string        `json:"of,omitempty"` // who planned it; missing: the configuration
+	By    string        `json:"by,omitempty"`
+	Ref   string        `json:"ref,omitempty"` // SetKnob.ID
+	Sum   string        `json:"sum"`
+}
+
+// Scheduled returns the change that was cancelled.
+func (c Cancelled) Scheduled() knob.Scheduled {
+	return knob.Scheduled{At: c.At, Knob: c.Knob, Value: c.Value, Now: c.Now, By: c.Of}
+}

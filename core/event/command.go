@@ -35,6 +35,16 @@ type Undo struct {
 	By  string
 }
 
+// Cancel takes a change that is still to come off the schedule: of those of that knob and value
+// planned for that position, the last. The answer is an event: Cancelled or Refused.
+type Cancel struct {
+	ID    string // chosen by the sender, as SetKnob.ID
+	At    knob.Position
+	Knob  string
+	Value string // in the syntax of Knob.Parse
+	By    string
+}
+
 // Pause makes training wait between two slices until Resume.
 type Pause struct {
 	Reason string // empty if a person asked for it
@@ -63,6 +73,8 @@ type Detach struct{ By, Reason string }
 func (SetKnob) command() {}
 
 func (Undo) command() {}
+
+func (Cancel) command() {}
 
 func (Pause) command() {}
 

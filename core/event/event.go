@@ -49,5 +49,6 @@ const (
 
 	TypeCheckpoint = "checkpoint" // Checkpointed, observed
 	TypePlanned    = "planned"    // Planned, observed
+	TypeCancelled  = "cancelled"  // Cancelled, observed
 	TypeRefused    = "refused"    // Refused, not in the journal
 )

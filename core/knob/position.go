@@ -166,7 +166,14 @@ type Scheduled struct {
 	Ref     string   // by which that person's screen recognises the answer
 	Again   Position // if a resume put the plan back: the end of the env step in which it was made; else zero
 	Undoes  int      // number of the change whose inverse this is; 0: none
+
+	// Cancelled is the end of the env step in which s was cancelled, if a resume knows that from the
+	// journal behind its checkpoint; else zero. A change that was cancelled is never made.
+	Cancelled Position
 }
+
+// IsCancelled says whether s will not be made.
+func (s Scheduled) IsCancelled() bool { return s.Cancelled != Position{} }
 
 // Repeats says whether s is a change or a note that a person made at its position, and that a resume
 // makes again.
@@ -179,6 +186,18 @@ func (s Scheduled) Behind(p Position) bool {
 		return s.Again != Position{} && !s.Again.Before(p)
 	}
 	return s.Repeats()
+}
+
+// KnownAt returns a schedule as it was at p: without what was made, planned or written behind p, and
+// with what was cancelled there. It reuses the memory of all.
+func KnownAt(p Position, all []Scheduled) []Scheduled {
+	all = slices.DeleteFunc(all, func(s Scheduled) bool { return s.Behind(p) })
+	for i, s := range all {
+		if !s.Cancelled.Before(p) {
+			all[i].Cancelled = Position{}
+		}
+	}
+	return all
 }
 
 // String writes s in the syntax of --at: "10000:guidance=3!".

@@ -161,6 +161,8 @@ func (ctl *control) handle(c sent) {
 		}
 	case event.Undo:
 		ctl.undo(c, at)
+	case event.Cancel:
+		ctl.steering.cancel(c)
 	case event.Pause:
 		if ctl.gate.pause == nil {
 			ctl.gate.wait(event.Paused(c))
@@ -241,6 +243,8 @@ func (ctl *control) answerRest() {
 				ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
 			case event.Undo:
 				ctl.journal.refuse(c.Ref, "", "", c.By, event.ErrEnded)
+			case event.Cancel:
+				ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, event.ErrEnded)
 			case event.Preview:
 				ctl.asides.preview(c)
 			case event.AnalyseNow:

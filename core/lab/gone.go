@@ -79,6 +79,8 @@ func (ctl *control) handleWithout(c sent) {
 		refuse(c.ID, c.Knob, c.Value, c.By)
 	case event.Undo:
 		refuse(c.Ref, "", "", c.By)
+	case event.Cancel:
+		refuse(c.ID, c.Knob, c.Value, c.By)
 	case event.Resume:
 		refuse("", "resume", "", c.By)
 	case event.Checkpoint:

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"slices"
 	"time"
 
 	"pgrlab/core/checkpoint"
@@ -18,7 +17,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	x, mark := l.x, r.from.Journal
 	r.readHistory(l, mark)
 	if how.DropTail { // also what an earlier resume from there repeats
-		x.steering.schedule = slices.DeleteFunc(x.steering.schedule, func(s knob.Scheduled) bool { return s.Behind(x.position) })
+		x.steering.schedule = knob.KnownAt(x.position, x.steering.schedule)
 	} else if err := r.repeatChanges(x, mark); err != nil {
 		return err
 	}

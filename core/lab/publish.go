@@ -99,10 +99,11 @@ func (x *experiment) costs() config.Costs {
 	return x.meter.Costs(s, b, x.task.EpisodeSteps)
 }
 
-// changesOf returns the changes of a schedule. It leaves out notes: nothing waits for them.
+// changesOf returns the changes of a schedule that will be made. It leaves out notes: nothing waits for
+// them.
 func changesOf(all []knob.Scheduled) (changes []knob.Scheduled) {
 	for _, s := range all {
-		if s.Note == "" {
+		if s.Note == "" && !s.IsCancelled() {
 			changes = append(changes, s)
 		}
 	}

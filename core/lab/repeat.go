@@ -14,8 +14,7 @@ import (
 // repeatChanges schedules the changes made and the notes written after mark, except for those
 // that are scheduled anyway.
 func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
-	pending := slices.Clone(x.steering.schedule)
-	var more []knob.Scheduled
+	t := tail{schedule: x.steering.schedule, pending: slices.Clone(x.steering.schedule)}
 	line := course{step: x.Step, begun: mark.Size > 0}
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
 	err := r.folder.Tail(mark, func(e run.Entry) {
@@ -34,29 +33,16 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 		if !repeats {
 			return
 		}
-		same := fulfils
-		if e.Type == event.TypePlanned {
-			same = isPlan
-		}
-		switch i := slices.IndexFunc(pending, func(p knob.Scheduled) bool { return same(s, p) }); {
-		case !ok:
+		if !ok {
 			damaged(e.Number)
-		case e.Type == event.TypeNote && i >= 0:
-			pending = slices.Delete(pending, i, i+1)
-		case i >= 0 && e.Type == event.TypeKnob:
-			pending = slices.Delete(pending, i, i+1)
-		case i >= 0: // planned, and in the checkpoint already
-		case e.Type == event.TypePlanned:
-			pending = append(pending, s)
-			fallthrough
-		default:
-			more = append(more, s)
+			return
 		}
+		t.take(e.Type, s)
 	}, damaged)
 	if err != nil {
 		return err
 	}
-	if changes := changesOf(more); len(changes) > 0 {
+	if changes := changesOf(t.more); len(changes) > 0 {
 		var texts []string
 		for _, s := range changes[:min(len(changes), 5)] {
 			texts = append(texts, s.String())
@@ -66,13 +52,65 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 		}
 		r.say("does again what was changed behind it: %s: --drop-tail leaves that out", strings.Join(texts, ", "))
 	}
-	x.steering.schedule = append(x.steering.schedule, more...)
+	x.steering.schedule = append(t.schedule, t.more...)
 	knob.SortSchedule(x.steering.schedule)
 	return nil
 }
 
-// changeOf returns the change or note of a line, a planned change at the position that it was planned
-// for; repeats says that it is of a kind that is made again, whole that its checksum is right.
+// tail collects what the journal holds behind a checkpoint.
+type tail struct {
+	schedule []knob.Scheduled // of the checkpoint
+	pending  []knob.Scheduled // of schedule and the plans in more: what no line has fulfilled or cancelled yet
+	more     []knob.Scheduled // to schedule again
+}
+
+// take takes the change or note of a line of that type.
+func (t *tail) take(kind string, s knob.Scheduled) {
+	switch kind {
+	case event.TypeCancelled:
+		t.cancel(s)
+	case event.TypePlanned: // one that the checkpoint has stays pending
+		if !slices.ContainsFunc(t.pending, func(p knob.Scheduled) bool { return isPlan(s, p) && !p.IsCancelled() }) {
+			t.pending, t.more = append(t.pending, s), append(t.more, s)
+		}
+	default:
+		if i := slices.IndexFunc(t.pending, func(p knob.Scheduled) bool { return fulfils(s, p) && !p.IsCancelled() }); i >= 0 {
+			t.pending = slices.Delete(t.pending, i, i+1)
+		} else {
+			t.more = append(t.more, s)
+		}
+	}
+}
+
+// cancel marks the change that was cancelled as s, which stays in the schedule for those who go on from
+// a place before that.
+func (t *tail) cancel(s knob.Scheduled) {
+	isIt := func(p knob.Scheduled) bool {
+		return alike(s, p) && s.At == p.At && s.By == p.By && !p.IsCancelled()
+	}
+	for _, all := range [][]knob.Scheduled{t.more, t.schedule} {
+		if i := lastIndex(all, isIt); i >= 0 {
+			all[i].Cancelled = s.Again
+			break
+		}
+	}
+	if i := lastIndex(t.pending, isIt); i >= 0 {
+		t.pending = slices.Delete(t.pending, i, i+1)
+	}
+}
+
+// lastIndex returns the index of the last element that match accepts; -1: there is none.
+func lastIndex(all []knob.Scheduled, match func(knob.Scheduled) bool) int {
+	for i, s := range slices.Backward(all) {
+		if match(s) {
+			return i
+		}
+	}
+	return -1
+}
+
+// changeOf returns the change or note of a line, a planned or cancelled change at the position that it
+// was planned for; repeats says that it is of a kind that is made again, whole that its checksum is right.
 func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 	sum := ""
 	switch b := line.Body.(type) {
@@ -88,6 +126,9 @@ func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 	case event.Planned:
 		s, sum = b.Scheduled(), b.Sum
 		s.By, s.Planned, s.Again = cmp.Or(b.By, somebody), true, knob.After(line.Step)
+	case event.Cancelled:
+		s, sum = b.Scheduled(), b.Sum
+		s.Again = knob.After(line.Step)
 	case event.Noted:
 		if b.Obs.At == nil {
 			return s, false, false // the run's own note: it comes again, or belongs to the interruption

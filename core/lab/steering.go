@@ -3,6 +3,7 @@ package lab
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"pgrlab/core/config"
@@ -62,11 +63,13 @@ func (s *steering) read(schedule []string) error {
 
 // due takes the next change for p or before out of the schedule.
 func (s *steering) due(p knob.Position) (next knob.Scheduled, some bool) {
-	if len(s.schedule) == 0 || p.Before(s.schedule[0].At) {
-		return knob.Scheduled{}, false
+	for len(s.schedule) > 0 && !p.Before(s.schedule[0].At) {
+		next, s.schedule = s.schedule[0], s.schedule[1:]
+		if !next.IsCancelled() {
+			return next, true
+		}
 	}
-	next, s.schedule = s.schedule[0], s.schedule[1:]
-	return next, true
+	return knob.Scheduled{}, false
 }
 
 // allows finds out whether a change can be made.
@@ -128,6 +131,22 @@ func (s *steering) plan(c event.SetKnob) {
 	s.schedule = append(s.schedule, next)
 	knob.SortSchedule(s.schedule)
 	s.journal.emit(event.TypePlanned, event.NoMember, event.Planned{At: next.At, Knob: next.Knob, Value: next.Value, Now: next.Now, By: c.By, Sum: next.Sum()})
+}
+
+// cancel takes a change off the schedule.
+func (s *steering) cancel(c event.Cancel) {
+	asked := knob.Scheduled{At: c.At, Knob: c.Knob, Value: c.Value}
+	i := lastIndex(s.schedule, func(p knob.Scheduled) bool {
+		asked.Now = p.Now // either
+		return p.At == asked.At && !p.IsCancelled() && alike(asked, p)
+	})
+	if i < 0 {
+		s.journal.refuse(c.ID, c.Knob, c.Value, c.By, fmt.Errorf("cancel: nothing is planned as %s:%s=%s", c.At, c.Knob, c.Value))
+		return
+	}
+	p := s.schedule[i]
+	s.schedule = slices.Delete(s.schedule, i, i+1)
+	s.journal.emit(event.TypeCancelled, event.NoMember, event.Cancelled{At: p.At, Knob: p.Knob, Value: p.Value, Now: p.Now, Of: p.By, By: c.By, Ref: p.Ref, Sum: p.Sum()})
 }
 
 // back returns the change that sets a knob back.

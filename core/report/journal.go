@@ -178,7 +178,7 @@ func (r *Run) add(e run.Entry) error {
 			r.Resumes++
 		}
 		return nil
-	case "start", "in_force", "pause", "detached", "attached", "planned", "diverged":
+	case "start", "in_force", "pause", "detached", "attached", "planned", "cancelled", "diverged":
 		return nil
 	}
 	all, err := Scalars(e)

@@ -83,6 +83,7 @@ const (
 	Applied
 	InForce
 	Refused
+	Cancelled // before it was made
 )
 
 // Change is one transaction: asked for, applied, in force.
@@ -104,7 +105,7 @@ type Change struct {
 	Wall      time.Time
 
 	AskedStep, AppliedStep, ForceStep int
-	Why                               string // reason for a refusal, or for a change that has no effect yet
+	Why                               string // reason for a refusal, or for a change that has no effect yet; who cancelled it
 }
 
 // EventLine is a line of the events pane; the line of a knob grows as its stamps arrive.
@@ -131,7 +132,7 @@ func (h *History) LastUndoable() *Change {
 	for i := len(h.Changes) - 1; i >= 0; i-- {
 		c := h.Changes[i]
 		switch {
-		case c.State == Refused || c.Number == 0:
+		case c.Number == 0: // not made
 		case c.Undoes > 0:
 			undone[c.Undoes] = true
 		case !undone[c.Number]:
@@ -147,7 +148,7 @@ func (h *History) LastRedoable() *Change {
 	for i := len(h.Changes) - 1; i >= 0; i-- {
 		c := h.Changes[i]
 		switch {
-		case c.State == Refused || c.Number == 0:
+		case c.Number == 0: // not made
 		case c.Redoes > 0:
 			again[c.Redoes] = true
 		case c.Undoes == 0:

@@ -52,6 +52,8 @@ func (h *History) takeChange(e event.Event) bool {
 			return false // not a knob
 		}
 		h.takeRefused(e, b)
+	case event.Cancelled:
+		h.takeCancelled(e, b)
 	default:
 		return false
 	}
@@ -317,6 +319,19 @@ func (h *History) takeRefused(e event.Event, b event.Refused) {
 		h.list(c, e)
 	}
 	c.State, c.Why = Refused, b.Reason
+	h.Touch(topic.Changes)
+}
+
+// takeCancelled says in the line of a planned change that it will not be made. Only the screen that
+// planned it has one.
+func (h *History) takeCancelled(e event.Event, b event.Cancelled) {
+	c := h.pending(b.Ref)
+	if c == nil {
+		at := format.Count(b.At.Step)
+		h.Add(EventLine{Wall: e.Wall, Step: e.Step, Kind: "knob", Text: strings.TrimSpace(fmt.Sprintf("%s %s for step %s: cancelled %s", b.Knob, b.Value, at, by(b.By)))})
+		return
+	}
+	c.State, c.Why = Cancelled, by(b.By)
 	h.Touch(topic.Changes)
 }
 

@@ -72,6 +72,8 @@ func (r *Run) stampSign(c *history.Change) string {
 		return t.Dim.On("@" + format.Count(c.At))
 	case c.State == history.Asked:
 		return t.Warn.On("pending")
+	case c.State == history.Cancelled:
+		return t.Dim.On("cancelled")
 	case c.State == history.InForce:
 		return t.Good.On(t.Glyphs.Check + " at " + format.Count(c.ForceStep))
 	case c.Now && r.Remaking():
@@ -116,6 +118,8 @@ func (r *Run) Stamps(c *history.Change) []string {
 		return append(out, t.Warn.On("pending"+t.Glyphs.Wait))
 	case history.Refused:
 		return append(out, t.Bad.On(t.Glyphs.Cross+" "+c.Why))
+	case history.Cancelled:
+		return append(out, t.Dim.On("for step "+format.Count(c.At)), t.Warn.On(strings.TrimSpace("cancelled "+c.Why)))
 	}
 	out = append(out, "applied "+format.Count(c.AppliedStep))
 	switch {

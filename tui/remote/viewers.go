@@ -144,6 +144,9 @@ func signed(c event.Command, by string) event.Command {
 	case event.Undo:
 		c.By = by
 		return c
+	case event.Cancel:
+		c.By = by
+		return c
 	case event.Pause:
 		return event.Pause{By: by}
 	case event.Park:

@@ -14,14 +14,14 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Undo takes the last change back, as a new change. If that costs time it asks first, and the
-// dialog says what undoing does not do.
+// Undo takes the last change back, as a new change, or off the schedule if it is still to come. If that
+// costs time it asks first, and the dialog says what undoing does not do.
 func (s *Steering) Undo() tea.Cmd {
 	if err := s.Fixed(); err != nil {
 		s.Refuse(err.Error())
 		return nil
 	}
-	if s.awaitsAnswer() {
+	if s.cancelLast(s.LastChange()) || s.awaitsAnswer() {
 		return nil
 	}
 	last := s.History.LastUndoable()
@@ -68,8 +68,7 @@ func (s *Steering) awaitsAnswer() bool {
 	}
 	why := "the last change is not applied yet"
 	if c.At > 0 {
-		why = fmt.Sprintf("the last change is planned for step %s: :%s %s @%d plans the present value for the same step; :undo N takes change N back",
-			format.Count(c.At), c.Knob, s.Effective(c.Knob), c.At)
+		why = fmt.Sprintf("the last change is planned for step %s: :cancel %s takes it off the schedule; :undo N takes change N back", format.Count(c.At), c.Knob)
 	}
 	s.Refuse(why)
 	return true

@@ -57,6 +57,7 @@ func (p *Pane) Verbs() []pane.Verb {
 		{Name: "set", About: "stage and apply a knob: set guidance 3, set F td!, set r 0.75 @20000", Arguments: p.usedKnobs, Run: p.CommandSet},
 		{Name: "stage", About: "stage a knob's value without applying it", Arguments: p.usedKnobs, Run: p.CommandStage},
 		{Name: "undo", About: "take change N back, or the last one", Arguments: nil, Run: p.CommandUndo},
+		{Name: "cancel", About: "take a planned change off the schedule: cancel guidance, cancel r @20000", Arguments: p.PlannedKnobs, Run: p.CommandCancel},
 	}
 }
 
@@ -175,7 +176,7 @@ func (p *Pane) knobGauge(k knob.Knob, used bool, w int) string {
 	}
 	for i := len(p.History.Changes) - 1; i >= 0; i-- {
 		c := p.History.Changes[i]
-		if c.Knob != k.Name || c.State == history.Refused {
+		if c.Knob != k.Name || c.State == history.Refused || c.State == history.Cancelled {
 			continue
 		}
 		switch c.State {
