@@ -37,6 +37,7 @@ type fakeLab struct {
 	snapshot *event.Snapshot
 	sendErr  error
 	refuses  string // why previews are refused
+	holds    bool   // checkpoints are not answered
 	busy     int    // how many previews are answered with a promise of a later one
 	commands []event.Command
 	mapped   *event.Mapped
@@ -332,6 +333,9 @@ func (f *fakeLab) Send(c event.Command) error {
 			return is
 		})
 	case event.Checkpoint:
+		if f.holds {
+			break
+		}
 		f.emit(event.TypeCheckpoint, event.Checkpointed{Obs: event.CheckpointObs{Path: "checkpoints/24000", Position: knob.After(f.step), Bytes: 41_000_000, Seconds: 0.3, StallS: 0.02, By: c.By}})
 	case event.Note:
 		f.emit(event.TypeNote, event.Noted{Text: c.Text, Obs: event.KnobObs{By: c.By}})

@@ -291,3 +291,30 @@ func TestAForkBesideAWhatIf(t *testing.T) {
 		t.Errorf("forks %+v, what-ifs %d", n.plans, w.begun)
 	}
 }
+
+// A fork and a what-if whose checkpoint is refused say so, and another one can be made.
+func TestARefusedCheckpointEndsAFork(t *testing.T) {
+	w := &fakeWhatIf{at: &pane.WhatIfState{}}
+	s, n := forking(t, 160, 45)
+	s.About.WhatIf = w
+	refuse := func() {
+		s.fake.emit(event.TypeRefused, event.Refused{Knob: "checkpoint", Reason: "the device is gone"})
+		s.fake.publish()
+		s.Update(polled{})
+	}
+	s.fake.holds = true
+	s.press("F", "4")
+	s.press("w", "enter")
+	if refuse(); s.runs.IsSaving() {
+		t.Error("the fork still waits")
+	}
+	s.contains(t, "the device is gone")
+	s.fake.holds = false
+	for _, key := range []string{"enter", "w", "F", "2"} {
+		s.Update(keyMsg(key))
+	}
+	s.settleForks()
+	if len(n.plans) != 1 || n.plans[0].Pairs != 2 || w.begun != 1 {
+		t.Errorf("forks %+v, what-ifs %d", n.plans, w.begun)
+	}
+}

@@ -109,6 +109,28 @@ func TestUndoCancelsAPlan(t *testing.T) {
 	}
 }
 
+// z twice takes two plans off the schedule, and does not reach behind a plan that still stands.
+func TestUndoCancelsTheLastPlanFirst(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.typeLine("ratio 0.75")
+	s.fake.advance(10)
+	s.typeLine("tau 0.1 @90000")
+	s.typeLine("guidance 5 @90000")
+	var got []string
+	for range 3 {
+		s.press("z")
+		switch c := s.lastCommand().(type) {
+		case event.Cancel:
+			got = append(got, c.Knob)
+		case event.Undo:
+			got = append(got, "undo")
+		}
+	}
+	if fmt.Sprint(got) != "[guidance tau undo]" {
+		t.Errorf("z sent %v", got)
+	}
+}
+
 // Of several plans, cancel needs the knob, and the step if there are several of the knob; it lists them.
 func TestCancelNamesAPlan(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
@@ -128,6 +150,9 @@ func TestCancelNamesAPlan(t *testing.T) {
 	says("cancel tau", "which one? tau @90000 (0.1), tau @95000 (0.2)")
 	says("cancel ratio", "no such change is planned, but tau @90000")
 	says("cancel nonsense", "nonsense")
+	s.typeLine("tau 0.3 @30000")
+	says("cancel @30000", "which one? guidance @30000 (5), tau @30000 (0.3)")
+	s.typeLine("cancel tau @30000")
 	says("cancel tau @9x", `position "9x"`)
 	for _, line := range []string{"cancel τ @95000", "cancel @90000", "cancel"} {
 		s.typeLine(line)
@@ -138,7 +163,7 @@ func TestCancelNamesAPlan(t *testing.T) {
 			cancelled = append(cancelled, c.Knob+" "+c.At.String())
 		}
 	}
-	if got := fmt.Sprint(cancelled); got != "[tau 95000 tau 90000 guidance 30000]" {
+	if got := fmt.Sprint(cancelled); got != "[tau 30000 tau 95000 tau 90000 guidance 30000]" {
 		t.Errorf("cancelled %s", got)
 	}
 	says("cancel", "nothing is planned")
@@ -152,4 +177,29 @@ func TestACancelledPlanOfOthersIsSeen(t *testing.T) {
 	s.fake.publish()
 	s.Update(polled{})
 	s.contains(t, "tau 0.1 for step 90,000: cancelled by bo")
+}
+
+// The run is no longer what its configuration says if somebody cancels what that plans.
+func TestACancelledPlanOfTheConfigurationTouchesTheRun(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.contains(t, "CLEAN")
+	s.fake.emit(event.TypeCancelled, event.Cancelled{At: knob.After(90_000), Knob: "tau", Value: "0.1", By: "bo"})
+	s.fake.publish()
+	s.Update(polled{})
+	s.contains(t, "TOUCHED ×1")
+}
+
+// What is refused and was not asked for here is a line with its reason, and no change from a value that
+// nobody knows.
+func TestRefusalsOfOthers(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	for _, b := range []event.Refused{{Knob: "resume", Reason: "the device is gone"}, {Knob: "tau", Value: "0.1", Reason: "cancel: nothing is planned"}, {Knob: "tau", Value: "7", Reason: "tau: 7 is too large"}} {
+		s.fake.emit(event.TypeRefused, b)
+	}
+	s.fake.publish()
+	s.Update(polled{})
+	s.contains(t, "resume: the device is gone", "tau 0.1: cancel: nothing is planned", " tau: 7 is too large")
+	if strings.Contains(s.View(), "0 → ") || s.History.LastStanding() != nil {
+		t.Error("a refusal is shown as a change")
+	}
 }

@@ -56,10 +56,18 @@ type InForceObs struct {
 // Refused is a command that was not carried out.
 type Refused struct {
 	Ref    string // SetKnob.ID
-	Knob   string // or "analyse"
+	Knob   string // or the request: analyse, checkpoint, resume, park, HandedOver
 	Value  string
 	Reason string // one line
 	By     string
+}
+
+// Refusal returns why a request (analyse, checkpoint, resume, park) was refused, if e says that; else "".
+func Refusal(e Event, request string) string {
+	if b, is := e.Body.(Refused); is && b.Knob == request {
+		return b.Reason
+	}
+	return ""
 }
 
 // Scheduled returns the change in a form that can be applied again.
@@ -75,6 +83,7 @@ type Planned struct {
 	Value string        `json:"value"`
 	Now   bool          `json:"now,omitempty"`
 	By    string        `json:"by,omitempty"`
+	Made  int           `json:"made,omitempty"` // the env step in which it was planned, if a resume has written the line again
 	Sum   string        `json:"sum"`
 }
 
@@ -92,9 +101,14 @@ type Cancelled struct {
 	Now   bool          `json:"now,omitempty"`
 	Of    string        `json:"of,omitempty"` // who planned it; missing: the configuration
 	By    string        `json:"by,omitempty"`
-	Ref   string        `json:"ref,omitempty"` // SetKnob.ID
+	Ref   string        `json:"ref,omitempty"`  // SetKnob.ID
+	Made  int           `json:"made,omitempty"` // the env step in which it was cancelled, if a resume has written the line again
 	Sum   string        `json:"sum"`
 }
+
+// OfConfiguration says whether the change was part of the configuration. Without it the run is no longer what
+// the configuration says.
+func (c Cancelled) OfConfiguration() bool { return c.Of == "" }
 
 // Scheduled returns the change that was cancelled.
 func (c Cancelled) Scheduled() knob.Scheduled {

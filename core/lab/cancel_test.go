@@ -3,7 +3,9 @@ package lab
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pgrlab/core/checkpoint"
@@ -84,6 +86,36 @@ func TestACancellationBelongsToItsPlace(t *testing.T) {
 	resumes("a fork", fork, Resumption{}, both)
 	resumes("the run", dir, Resumption{}, nil)
 	resumes("without the tail", dir, Resumption{At: &knob.Position{Step: 15, Phase: knob.Evaluate}, DropTail: true}, both)
+}
+
+// What was planned and cancelled behind a checkpoint is still in the journal after a resume from there, so
+// that a run that goes back further does the same.
+func TestAResumeKeepsPlansAndCancellations(t *testing.T) {
+	c, dir := newWorld().config(), filepath.Join(t.TempDir(), "run")
+	steered(t, newWorld(), c, dir, 28, map[int][]event.Command{8: {hers("tau", "0.25", 40), event.Checkpoint{}}, 16: {cancels("0.25", 40), hers("tau", "0.5", 41)}, 17: {hers("tau", "0.75", 42), cancels("0.75", 42)}, 18: {hers("tau", "0.75", 42)}})
+	want := []string{"41:tau=0.5 by ana, planned for 41", "42:tau=0.75 by ana, planned for 42"}
+	for range 2 {
+		l, said, err := restored(t, c, dir)
+		if err != nil {
+			t.Fatal(said, err)
+		}
+		if n, all := len(l.Snapshot().Scheduled), len(l.x.steering.schedule); n != 2 || all != 4 {
+			t.Fatalf("%d are to come, of %d", n, all)
+		}
+		l.Close()
+	}
+	journal, err := os.ReadFile(filepath.Join(dir, run.JournalName))
+	if err != nil || strings.Count(string(journal), `"made":16`) != 2 || strings.Count(string(journal), `"made":17`) != 2 {
+		t.Errorf("%v: the journal is\n%s", err, journal)
+	}
+	goesOnAs(t, "from an earlier checkpoint", dir, Resumption{At: new(knob.After(9))}, want)
+}
+
+// A change that is planned already is refused; it is not if another one comes between.
+func TestAPlanIsMadeOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	steered(t, newWorld(), newWorld().config(), dir, 28, map[int][]event.Command{16: {hers("tau", "0.25", 40), hers("tau", "0.250", 40), hers("tau", "0.5", 40), hers("tau", "0.25", 40), hers("tau", "0.75", 41)}})
+	goesOnAs(t, "planned twice", dir, Resumption{}, []string{"40:tau=0.25 by ana, planned for 40", "40:tau=0.5 by ana, planned for 40", "40:tau=0.25 by ana, planned for 40", "41:tau=0.75 by ana, planned for 41"})
 }
 
 // The answer to a cancellation names the plan and who cancelled it; one of nothing is refused.

@@ -87,7 +87,9 @@ func (ctl *control) handleWithout(c sent) {
 		refuse("", "checkpoint", "", c.By)
 	case event.HandOver:
 		refuse(c.Ref, event.HandedOver, "", c.By)
-	case event.Pause, event.Park:
+	case event.Park:
+		refuse("", "park", "", c.By)
+	case event.Pause:
 	default:
 		ctl.handle(sent{Command: c})
 		return

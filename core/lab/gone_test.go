@@ -39,7 +39,7 @@ func TestALostDevicePausesTheRun(t *testing.T) {
 				t.Fatalf("%s: it is %s: %q", call, s.State, s.Err)
 			}
 			for _, c := range []event.Command{
-				event.Resume{}, event.Checkpoint{}, event.SetKnob{Knob: "ratio", Value: "0.25"}, event.Undo{ID: 1}, event.AnalyseNow{}, event.HandOver{},
+				event.Resume{}, event.Checkpoint{}, event.SetKnob{Knob: "ratio", Value: "0.25"}, event.Undo{ID: 1}, event.Cancel{Knob: "tau"}, event.AnalyseNow{}, event.HandOver{},
 				event.Preview{Knob: "guidance", Value: "3"}, event.Map{X: 0, Y: 1}, event.Watch{}, event.Pause{}, event.Park{}, event.Note{Text: "a pity"}, event.Attach{By: "ana"}, event.Detach{By: "ana"},
 			} {
 				l.Send(c)
@@ -55,7 +55,7 @@ func TestALostDevicePausesTheRun(t *testing.T) {
 					t.Errorf("%s: refused because of %q", call, x.Reason)
 				}
 			}
-			if want := []string{"resume", "checkpoint", "ratio", "", "analyse", event.HandedOver}; !slices.Equal(knobs, want) {
+			if want := []string{"resume", "checkpoint", "ratio", "", "tau", "analyse", event.HandedOver, "park"}; !slices.Equal(knobs, want) {
 				t.Errorf("%s: refused %q, want %q", call, knobs, want)
 			}
 			l.Send(event.Stop{})

@@ -16,14 +16,18 @@ import (
 func (r *resuming) goOn(l *Lab, how Resumption) error {
 	x, mark := l.x, r.from.Journal
 	r.readHistory(l, mark)
-	if how.DropTail { // also what an earlier resume from there repeats
-		x.steering.schedule = knob.KnownAt(x.position, x.steering.schedule)
-	} else if err := r.repeatChanges(x, mark); err != nil {
-		return err
-	}
-	looked, err := r.looked(x, mark)
+	again, err := r.looked(x, mark)
 	if err != nil {
 		return err
+	}
+	if how.DropTail { // also what an earlier resume from there repeats
+		x.steering.schedule = knob.KnownAt(x.position, x.steering.schedule)
+	} else {
+		plans, err := r.repeatChanges(x, mark)
+		if err != nil {
+			return err
+		}
+		again = append(again, plans...)
 	}
 	w := run.NewWriter(r.folder, len(x.logs()))
 	r.inherit(w, x)
@@ -62,7 +66,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 	if tail != "" {
 		r.say("goes on behind position %s; what the journal held behind it is in %s", x.position, tail)
 	}
-	if err := r.appendLines(l, looked); err != nil {
+	if err := r.appendLines(l, again); err != nil {
 		return err
 	}
 	x.journal.folder = r.folder

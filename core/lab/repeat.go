@@ -13,11 +13,14 @@ import (
 
 // repeatChanges schedules the changes made and the notes written after mark, except for those
 // that are scheduled anyway.
-func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
+//
+// It returns the lines of what was planned and cancelled there, to be written again: no change that is
+// made says who planned it when, and nothing else says that a change was cancelled.
+func (r *resuming) repeatChanges(x *experiment, mark run.Mark) (plans []run.Line, err error) {
 	t := tail{schedule: x.steering.schedule, pending: slices.Clone(x.steering.schedule)}
 	line := course{step: x.Step, begun: mark.Size > 0}
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
-	err := r.folder.Tail(mark, func(e run.Entry) {
+	err = r.folder.Tail(mark, func(e run.Entry) {
 		body, ok := event.DecodeRaw(e) // raw: it is written again as it was
 		if !ok {
 			damaged(e.Number)
@@ -38,9 +41,12 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 			return
 		}
 		t.take(e.Type, s)
+		if line := (run.Line{Type: e.Type, Step: x.Step, Member: run.NoMember, WallS: float64(r.from.WallS)}); keeps(&line, body) {
+			plans = append(plans, line)
+		}
 	}, damaged)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if changes := changesOf(t.more); len(changes) > 0 {
 		var texts []string
@@ -54,7 +60,21 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) error {
 	}
 	x.steering.schedule = append(t.schedule, t.more...)
 	knob.SortSchedule(x.steering.schedule)
-	return nil
+	return plans, nil
+}
+
+// keeps gives a line the body of a plan or a cancellation, with the env step of e; it says whether e is
+// one.
+func keeps(line *run.Line, e event.Event) bool {
+	switch b := e.Body.(type) {
+	case event.Planned:
+		b.Made = cmp.Or(b.Made, e.Step)
+		line.Body = b
+	case event.Cancelled:
+		b.Made = cmp.Or(b.Made, e.Step)
+		line.Body = b
+	}
+	return line.Body != nil
 }
 
 // tail collects what the journal holds behind a checkpoint.
@@ -64,13 +84,16 @@ type tail struct {
 	more     []knob.Scheduled // to schedule again
 }
 
-// take takes the change or note of a line of that type.
+// take takes the change or note of a line of that type. The schedule may have it already: it is then of
+// a checkpoint that an interrupted resume has written.
 func (t *tail) take(kind string, s knob.Scheduled) {
 	switch kind {
 	case event.TypeCancelled:
-		t.cancel(s)
-	case event.TypePlanned: // one that the checkpoint has stays pending
-		if !slices.ContainsFunc(t.pending, func(p knob.Scheduled) bool { return isPlan(s, p) && !p.IsCancelled() }) {
+		if !slices.ContainsFunc(t.schedule, func(p knob.Scheduled) bool { return isIt(s, p) && p.Cancelled == s.Again }) {
+			t.cancel(s)
+		}
+	case event.TypePlanned:
+		if !slices.ContainsFunc(t.schedule, func(p knob.Scheduled) bool { return isPlan(s, p) }) {
 			t.pending, t.more = append(t.pending, s), append(t.more, s)
 		}
 	default:
@@ -85,16 +108,14 @@ func (t *tail) take(kind string, s knob.Scheduled) {
 // cancel marks the change that was cancelled as s, which stays in the schedule for those who go on from
 // a place before that.
 func (t *tail) cancel(s knob.Scheduled) {
-	isIt := func(p knob.Scheduled) bool {
-		return alike(s, p) && s.At == p.At && s.By == p.By && !p.IsCancelled()
-	}
+	waits := func(p knob.Scheduled) bool { return isIt(s, p) && !p.IsCancelled() }
 	for _, all := range [][]knob.Scheduled{t.more, t.schedule} {
-		if i := lastIndex(all, isIt); i >= 0 {
+		if i := lastIndex(all, waits); i >= 0 {
 			all[i].Cancelled = s.Again
 			break
 		}
 	}
-	if i := lastIndex(t.pending, isIt); i >= 0 {
+	if i := lastIndex(t.pending, waits); i >= 0 {
 		t.pending = slices.Delete(t.pending, i, i+1)
 	}
 }
@@ -125,10 +146,10 @@ func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 		return s, whole, true
 	case event.Planned:
 		s, sum = b.Scheduled(), b.Sum
-		s.By, s.Planned, s.Again = cmp.Or(b.By, somebody), true, knob.After(line.Step)
+		s.By, s.Planned, s.Again = cmp.Or(b.By, somebody), true, knob.After(cmp.Or(b.Made, line.Step))
 	case event.Cancelled:
 		s, sum = b.Scheduled(), b.Sum
-		s.Again = knob.After(line.Step)
+		s.Again = knob.After(cmp.Or(b.Made, line.Step))
 	case event.Noted:
 		if b.Obs.At == nil {
 			return s, false, false // the run's own note: it comes again, or belongs to the interruption
@@ -182,11 +203,14 @@ func fulfils(s, p knob.Scheduled) bool {
 	return p.Repeats() && s.By == p.By && !s.At.Before(p.At)
 }
 
-// isPlan says whether p is the change that a person planned as s. Earlier versions kept no names of
-// those who plan.
+// isPlan says whether p is the change that a person planned as s, put back by a resume. Earlier versions
+// kept no names of those who plan.
 func isPlan(s, p knob.Scheduled) bool {
-	return alike(s, p) && s.At == p.At && (p.By == "" || p.Planned && p.By == s.By)
+	return alike(s, p) && s.At == p.At && (p.By == "" || p.Planned && p.By == s.By && p.Again == s.Again)
 }
+
+// isIt says whether p is the change that was cancelled as s.
+func isIt(s, p knob.Scheduled) bool { return alike(s, p) && s.At == p.At && s.By == p.By }
 
 // alike says whether two changes set a knob to the same value, or two notes say the same.
 func alike(s, p knob.Scheduled) bool {

@@ -123,11 +123,15 @@ func (s *steering) plan(c event.SetKnob) {
 	if at := s.place.position; err == nil && !at.Before(*c.At) {
 		err = fmt.Errorf("%s: position %s has passed: the run is at %s", c.Knob, c.At, at)
 	}
+	next := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now, By: cmp.Or(c.By, somebody), Planned: true, Ref: c.ID}
+	last := lastIndex(s.schedule, func(p knob.Scheduled) bool { return p.At == next.At && p.Knob == next.Knob && !p.IsCancelled() })
+	if err == nil && last >= 0 && alike(next, s.schedule[last]) {
+		err = fmt.Errorf("%s: %s is planned already", c.Knob, next)
+	}
 	if err != nil {
 		s.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
 		return
 	}
-	next := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now, By: cmp.Or(c.By, somebody), Planned: true, Ref: c.ID}
 	s.schedule = append(s.schedule, next)
 	knob.SortSchedule(s.schedule)
 	s.journal.emit(event.TypePlanned, event.NoMember, event.Planned{At: next.At, Knob: next.Knob, Value: next.Value, Now: next.Now, By: c.By, Sum: next.Sum()})

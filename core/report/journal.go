@@ -36,6 +36,8 @@ type Change struct {
 	By       string `json:"by,omitempty"`
 	// Forked says that the change was made where the run was forked off another one.
 	Forked bool `json:"forked,omitempty"`
+	// Cancelled says that somebody cancelled this change, which the configuration plans; it was not made.
+	Cancelled bool `json:"cancelled,omitempty"`
 }
 
 // bySchedule is Change.By of the changes that the configuration of a run plans.
@@ -44,8 +46,14 @@ const bySchedule = "schedule"
 // ByHand says whether the knob was turned by hand during the run.
 func (c Change) ByHand() bool { return c.By != bySchedule }
 
-// String returns the change in the format of --at: "10000:guidance=3!".
-func (c Change) String() string { return c.Position + ":" + c.assigned() }
+// String returns the change in the format of --at: "10000:guidance=3!", or "cancelled:10000:guidance=3!"
+// if it was not made.
+func (c Change) String() string {
+	if c.Cancelled {
+		return "cancelled:" + c.Position + ":" + c.assigned()
+	}
+	return c.Position + ":" + c.assigned()
+}
 
 // assigned returns the change without its position: "guidance=3!".
 func (c Change) assigned() string {
@@ -164,6 +172,8 @@ func (r *Run) add(e run.Entry) error {
 	switch e.Type {
 	case "knob":
 		return r.change(e)
+	case "cancelled":
+		return r.cancel(e)
 	case "note", "failed":
 		return r.said(e)
 	case "done":
@@ -178,7 +188,7 @@ func (r *Run) add(e run.Entry) error {
 			r.Resumes++
 		}
 		return nil
-	case "start", "in_force", "pause", "detached", "attached", "planned", "cancelled", "diverged":
+	case "start", "in_force", "pause", "detached", "attached", "planned", "diverged":
 		return nil
 	}
 	all, err := Scalars(e)
@@ -238,6 +248,20 @@ func (r *Run) change(e run.Entry) error {
 		Position: k.Position, Knob: k.Knob, From: plain(k.From), To: plain(k.To), Now: k.Now, By: k.Obs.By,
 		Forked: r.Forked != "" && k.Position == r.Forked && k.Obs.By == bySchedule,
 	})
+	return nil
+}
+
+// cancel notes a change of the configuration that was cancelled. What a person planned and cancelled is
+// nothing.
+func (r *Run) cancel(e run.Entry) error {
+	var c struct {
+		At, Knob, Value, Of, By string
+		Now                     bool
+	}
+	if err := e.Fields(&c); err != nil || c.Of != "" {
+		return err
+	}
+	r.Changes = append(r.Changes, Change{Position: c.At, Knob: c.Knob, From: c.Value, To: c.Value, Now: c.Now, By: c.By, Cancelled: true})
 	return nil
 }
 

@@ -50,6 +50,21 @@ func knob(step int, name string, to any, by string) run.Line {
 	}}
 }
 
+// A change of the configuration that somebody cancelled is one by hand; what a person planned and took
+// back is none.
+func TestCancelledPlans(t *testing.T) {
+	cancelled := func(of string) run.Line {
+		return run.Line{Type: "cancelled", Step: 1500, Member: run.NoMember, Body: map[string]any{"at": "2000", "knob": "guidance", "value": "3", "now": true, "of": of, "by": "bo"}}
+	}
+	root := t.TempDir()
+	if r := journal(t, root, "t", "m", 1, []float64{1, 2}, cancelled("ana")); r.Badge() != "CLEAN" || len(r.Changes) != 0 {
+		t.Errorf("%s %+v", r.Badge(), r.Changes)
+	}
+	if r := journal(t, root, "t", "m", 2, []float64{1, 2}, cancelled("")); r.Badge() != "TOUCHED ×1" || r.touched() != "cancelled:2000:guidance=3!" {
+		t.Errorf("%s %+v", r.Badge(), r.Changes)
+	}
+}
+
 func TestAJournalIsRead(t *testing.T) {
 	r := journal(t, t.TempDir(), "t", "m", 7, []float64{1, 2}, knob(1500, "guidance", 3.0, "driver"), knob(1600, "ratio", 0.5, "schedule"),
 		knob(1700, "relevance", "td", ""),

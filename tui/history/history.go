@@ -4,6 +4,7 @@ package history
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"pgrlab/core/event"
@@ -30,6 +31,7 @@ type History struct {
 	values      map[int]*overestimation // by member
 	highest     int                     // largest member number
 	cohort      bool                    // there are several members
+	cancelled   int                     // changes of the configuration's schedule that somebody cancelled
 	Saved       string                  // the newest checkpoint, relative to the run folder; "": none yet
 	Next        int                     // index of the first event not taken yet
 	topic.Versions
@@ -126,6 +128,16 @@ func (h *History) Add(l EventLine) {
 	h.Touch(topic.Lines)
 }
 
+// LastStanding is the newest change that was neither refused nor cancelled.
+func (h *History) LastStanding() *Change {
+	for _, c := range slices.Backward(h.Changes) {
+		if c.State != Refused && c.State != Cancelled {
+			return c
+		}
+	}
+	return nil
+}
+
 // LastUndoable is the newest change that took effect and was not taken back, made from any screen.
 func (h *History) LastUndoable() *Change {
 	undone := map[int]bool{}
@@ -214,9 +226,9 @@ func (h *History) scored(relevance string, step int, wall float64) {
 }
 
 // Touched is the number of changes that people made; changes of the schedule, which are part of the
-// run from the start, do not count.
+// run from the start, do not count unless somebody cancelled them.
 func (h *History) Touched() int {
-	n := 0
+	n := h.cancelled
 	for _, c := range h.Changes {
 		if c.Number > 0 && !c.Scheduled {
 			n++

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"pgrlab/core/event"
-	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/tui/format"
 	"pgrlab/tui/topic"
@@ -313,19 +312,25 @@ func (h *History) takeInForce(step int, b event.InForce) {
 }
 
 func (h *History) takeRefused(e event.Event, b event.Refused) {
-	c := h.pending(b.Ref)
-	if c == nil {
-		c = &Change{AskedStep: -1, Knob: b.Knob, To: knob.Choice(b.Value)}
-		h.list(c, e)
+	if c := h.pending(b.Ref); c != nil {
+		c.State, c.Why = Refused, b.Reason
+		h.Touch(topic.Changes)
+		return
 	}
-	c.State, c.Why = Refused, b.Reason
-	h.Touch(topic.Changes)
+	text := b.Reason // of what has no line of its own
+	if what := strings.TrimSpace(b.Knob + " " + b.Value); what != "" && !strings.HasPrefix(text, b.Knob) {
+		text = what + ": " + text
+	}
+	h.Add(EventLine{Wall: e.Wall, Step: e.Step, Kind: "refused", Text: text, Warning: true})
 }
 
 // takeCancelled says in the line of a planned change that it will not be made. Only the screen that
 // planned it has one.
 func (h *History) takeCancelled(e event.Event, b event.Cancelled) {
 	c := h.pending(b.Ref)
+	if b.OfConfiguration() {
+		h.cancelled++
+	}
 	if c == nil {
 		at := format.Count(b.At.Step)
 		h.Add(EventLine{Wall: e.Wall, Step: e.Step, Kind: "knob", Text: strings.TrimSpace(fmt.Sprintf("%s %s for step %s: cancelled %s", b.Knob, b.Value, at, by(b.By)))})

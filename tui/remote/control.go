@@ -75,12 +75,7 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 		}
 		return s.ask(ctx, event.Pause{By: by}, "paused", func() bool { return s.o.Lab.Snapshot().State == event.PausedState })
 	},
-	"resume": func(ctx context.Context, s *Server, by string) (string, error) {
-		if s.o.Lab.Snapshot().State == event.Running {
-			return s.at("is running already"), nil
-		}
-		return s.ask(ctx, event.Resume{By: by}, "resumed", func() bool { return s.o.Lab.Snapshot().State == event.Running })
-	},
+	"resume":     resume,
 	"park":       park,
 	"checkpoint": checkpoint,
 	"analyse":    analyse,
@@ -103,6 +98,35 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 	},
 }
 
+// resume ends a pause. A parked run that cannot take its GPU again, and one whose device is lost, go on
+// waiting and say why.
+func resume(ctx context.Context, s *Server, by string) (string, error) {
+	if s.o.Lab.Snapshot().State == event.Running {
+		return s.at("is running already"), nil
+	}
+	from, failed := len(s.o.Lab.Events(0)), ""
+	said, err := s.ask(ctx, event.Resume{By: by}, "resumed", func() bool {
+		for _, e := range s.since(&from) {
+			failed += event.Refusal(e, "resume")
+			if p, is := e.Body.(event.Paused); is && strings.HasPrefix(p.Reason, "still parked: ") {
+				failed = p.Reason
+			}
+		}
+		return failed != "" || s.o.Lab.Snapshot().State == event.Running
+	})
+	if err == nil && failed != "" {
+		return "", errors.New(failed)
+	}
+	return said, err
+}
+
+// since returns the events from number *from on, and moves it behind them.
+func (s *Server) since(from *int) []event.Event {
+	all := s.o.Lab.Events(*from)
+	*from += len(all)
+	return all
+}
+
 // park saves the run, gives its GPU back and pauses, and waits until the GPU's memory is free. On
 // the CPU it only saves and pauses.
 func park(ctx context.Context, s *Server, by string) (string, error) {
@@ -116,14 +140,14 @@ func park(ctx context.Context, s *Server, by string) (string, error) {
 		done = "saved and paused (it has no GPU to give back)"
 	}
 	said, err := s.ask(ctx, event.Park{By: by}, done, func() bool {
-		for _, e := range s.o.Lab.Events(from) {
-			from = e.Index + 1
+		for _, e := range s.since(&from) {
+			failed += event.Refusal(e, "park")
 			if p, is := e.Body.(event.Paused); is && p.By == by && strings.HasPrefix(p.Reason, "park: ") {
 				failed = p.Reason
 			}
 		}
 		now := s.o.Lab.Snapshot()
-		return now.State == event.PausedState && (!gpu || now.Parked || failed != "")
+		return failed != "" || now.State == event.PausedState && (!gpu || now.Parked)
 	})
 	if err == nil && failed != "" {
 		return "", errors.New(failed)
@@ -136,9 +160,12 @@ func park(ctx context.Context, s *Server, by string) (string, error) {
 func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 	from, others := len(s.o.Lab.Events(0)), 0
 	var found *event.CheckpointObs
+	failed := ""
 	_, err := s.ask(ctx, event.Checkpoint{By: by}, "", func() bool {
-		for _, e := range s.o.Lab.Events(from) {
-			from = e.Index + 1
+		for _, e := range s.since(&from) {
+			if failed = event.Refusal(e, "checkpoint"); failed != "" {
+				return true
+			}
 			c, is := e.Body.(event.Checkpointed)
 			if !is {
 				continue
@@ -154,6 +181,8 @@ func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
+	case failed != "":
+		return "", errors.New(failed)
 	case found == nil:
 		return "", errors.New("the run ended before it was saved on request; it saves at its end")
 	case found.Error != "":
@@ -167,8 +196,7 @@ func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 func analyse(ctx context.Context, s *Server, by string) (string, error) {
 	from, found, refused := len(s.o.Lab.Events(0)), 0, ""
 	said, err := s.ask(ctx, event.AnalyseNow{By: by}, "analysed", func() bool {
-		for _, e := range s.o.Lab.Events(from) {
-			from = e.Index + 1
+		for _, e := range s.since(&from) {
 			one, why := event.Answers(e, by)
 			if one != nil {
 				found++

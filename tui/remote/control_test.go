@@ -15,6 +15,7 @@ type garage struct {
 	state  event.Snapshot
 	events []event.Event
 	broken string
+	gone   string // the device is
 }
 
 func (g *garage) Snapshot() *event.Snapshot {
@@ -25,6 +26,19 @@ func (g *garage) Snapshot() *event.Snapshot {
 func (g *garage) Events(from int) []event.Event { return g.events[from:] }
 
 func (g *garage) Send(c event.Command) error {
+	if g.gone != "" {
+		request := map[event.Command]string{event.Park{By: "ana"}: "park", event.Resume{By: "ana"}: "resume", event.Checkpoint{By: "ana"}: "checkpoint"}[c]
+		g.events = append(g.events, event.Event{Index: len(g.events), Body: event.Refused{Knob: request, Reason: g.gone, By: "ana"}})
+		return nil
+	}
+	if _, is := c.(event.Resume); is {
+		if g.broken != "" {
+			g.events = append(g.events, event.Event{Index: len(g.events), Body: event.Paused{Reason: g.broken}})
+		} else {
+			g.state.State = event.Running
+		}
+		return nil
+	}
 	p := event.Paused{By: c.(event.Park).By, Reason: "parked: the GPU's memory is free until the run is resumed"}
 	if g.broken != "" {
 		p.Reason = g.broken
@@ -55,6 +69,29 @@ func TestPark(t *testing.T) {
 	} {
 		if got := ask(c.g, c.device); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q, want %q …", got, c.want)
+		}
+	}
+}
+
+// A request that the lab refuses, or cannot carry out, ends with the lab's reason.
+func TestRequestsThatAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		request      string
+		g            *garage
+		device, want string
+	}{
+		{"resume", &garage{state: event.Snapshot{State: event.PausedState}}, "cuda", "resumed at step 0"},
+		{"resume", &garage{state: event.Snapshot{State: event.PausedState}, broken: "still parked: no room"}, "cuda", "error: still parked: no room"},
+		{"resume", &garage{state: event.Snapshot{State: event.PausedState}, gone: "the device is lost"}, "cuda", "error: the device is lost"},
+		{"park", &garage{state: event.Snapshot{State: event.PausedState}, gone: "the device is lost"}, "cuda", "error: the device is lost"},
+		{"checkpoint", &garage{state: event.Snapshot{State: event.PausedState}, gone: "the device is lost"}, "cuda", "error: the device is lost"},
+	} {
+		said, err := requests[c.request](t.Context(), &Server{o: Options{Lab: c.g, Dir: "runs/a", Config: config.Config{Device: c.device}}}, "ana")
+		if err != nil {
+			said = "error: " + err.Error()
+		}
+		if !strings.HasPrefix(said, c.want) {
+			t.Errorf("%s: %q, want %q …", c.request, said, c.want)
 		}
 	}
 }

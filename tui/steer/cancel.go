@@ -39,14 +39,14 @@ func (s *Steering) CommandCancel(text string) error {
 		}
 		plans = slices.DeleteFunc(plans, func(p knob.Scheduled) bool { return p.At != position })
 	}
-	switch last := len(plans) - 1; {
-	case last < 0:
+	if len(plans) == 0 {
 		return fmt.Errorf("cancel: no such change is planned, but %s", planText(s.planned()))
-	case plans[0].Knob != plans[last].Knob || plans[0].At != plans[last].At:
-		return fmt.Errorf("cancel: which one? %s", planText(plans))
-	default: // of several changes of a knob for the same place, the last one counts
-		return s.cancel(plans[last])
 	}
+	last := plans[len(plans)-1] // of several changes of a knob for the same place, this one counts
+	if slices.ContainsFunc(plans, func(p knob.Scheduled) bool { return p.Knob != last.Knob || p.At != last.At }) {
+		return fmt.Errorf("cancel: which one? %s", planText(plans))
+	}
+	return s.cancel(last)
 }
 
 // PlannedKnobs are the names of the knobs that planned changes are of.
@@ -76,9 +76,10 @@ func planText(plans []knob.Scheduled) string {
 	return strings.Join(texts, ", ")
 }
 
-// cancelLast cancels the change c of this screen if it is planned and not made yet; else it says that
-// it did not.
-func (s *Steering) cancelLast(c *history.Change) bool {
+// cancelLast cancels the last change if this screen has planned it and it is still to come; else it
+// says that it did not.
+func (s *Steering) cancelLast() bool {
+	c := s.History.LastStanding()
 	if c == nil || c.State != history.Asked || c.At == 0 || s.Ended() {
 		return false
 	}

@@ -21,7 +21,7 @@ func (s *Steering) Undo() tea.Cmd {
 		s.Refuse(err.Error())
 		return nil
 	}
-	if s.cancelLast(s.LastChange()) || s.awaitsAnswer() {
+	if s.cancelLast() || s.awaitsAnswer() {
 		return nil
 	}
 	last := s.History.LastUndoable()
@@ -62,7 +62,7 @@ func (s *Steering) Redo() tea.Cmd {
 // awaitsAnswer says, also to the person, whether the last change is not applied yet: the person does not
 // mean the one before it.
 func (s *Steering) awaitsAnswer() bool {
-	c := s.LastChange()
+	c := s.History.LastStanding()
 	if c == nil || c.State != history.Asked || s.Ended() {
 		return false
 	}

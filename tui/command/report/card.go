@@ -228,6 +228,9 @@ func writeChanges(w io.Writer, r *report.Run) {
 		if c.Forked {
 			by = "the fork"
 		}
+		if c.Cancelled {
+			c.From, to = "planned: "+to, "cancelled"
+		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s |\n", c.Position, c.Knob, c.From, to, by)
 	}
 	for i, n := range r.Notes {

@@ -22,11 +22,18 @@ func Badge(events []event.Event) string {
 	return fmt.Sprintf("TOUCHED ×%d: knobs were changed while it ran", n)
 }
 
-// byHand counts the changes that people made.
+// byHand counts the changes that people made, and those of the configuration that they cancelled.
 func byHand(events []event.Event) (n int) {
 	for _, e := range events {
-		if k, ok := e.Body.(event.KnobChanged); ok && k.Obs.By != "schedule" {
-			n++
+		switch b := e.Body.(type) {
+		case event.KnobChanged:
+			if b.Obs.By != "schedule" {
+				n++
+			}
+		case event.Cancelled:
+			if b.OfConfiguration() {
+				n++
+			}
 		}
 	}
 	return n

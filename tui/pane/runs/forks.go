@@ -202,10 +202,15 @@ func (p *Pane) fork(b forkGroup) tea.Cmd {
 	return nil
 }
 
-// Event starts the fork whose checkpoint was made.
+// Event starts the fork whose checkpoint was made, or gives it up if it was refused.
 func (p *Pane) Event(e event.Event) {
-	c, ok := e.Body.(event.Checkpointed)
 	b := p.saving
+	if why := event.Refusal(e, "checkpoint"); b != nil && why != "" {
+		p.saving = nil
+		p.Report(fmt.Errorf("fork: %s", why))
+		return
+	}
+	c, ok := e.Body.(event.Checkpointed)
 	if !ok || b == nil || c.Obs.Position.Step < b.asked {
 		return // an older checkpoint
 	}

@@ -131,8 +131,13 @@ func (p *Pane) compute() tea.Msg {
 	return nil
 }
 
-// Event starts the what-if from the checkpoint that was requested.
+// Event starts the what-if from the checkpoint that was requested, or gives it up if that was refused.
 func (p *Pane) Event(e event.Event) {
+	if why := event.Refusal(e, "checkpoint"); p.saving && why != "" {
+		p.saving, p.failed = false, errors.New(why)
+		p.redraw()
+		return
+	}
 	c, ok := e.Body.(event.Checkpointed)
 	if !ok || !p.saving || c.Obs.Position.Step < p.asked {
 		return // an older checkpoint
