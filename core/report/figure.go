@@ -137,10 +137,15 @@ func (t *Task) places(q quantity, step int) panel {
 	return p
 }
 
-// curve draws the seeds of a row.
+// curve draws the seeds of a row: of many the mean of those that have a score, over the steps that all of
+// them cover.
 func curve(r *Row, name string, color int) []mark {
 	var seeds []Series
-	for _, s := range r.cell.Seeds {
+	of := r.cell.Seeds
+	if r.N >= MinSeeds {
+		of = r.counted
+	}
+	for _, s := range of {
 		if series := s.Series(name); len(series) > 0 {
 			seeds = append(seeds, series)
 		}
@@ -149,7 +154,8 @@ func curve(r *Row, name string, color int) []mark {
 		return nil
 	}
 	label := fmt.Sprintf("%s (n=%d)", r.Label, len(seeds))
-	if len(seeds) < MinSeeds {
+	steps := grid(seeds)
+	if len(seeds) < MinSeeds || len(steps) < 2 {
 		var marks []mark
 		for i, s := range seeds {
 			m := mark{kind: markThin, color: color}
@@ -165,7 +171,7 @@ func curve(r *Row, name string, color int) []mark {
 	}
 	mean := mark{kind: markLine, color: color, label: label + ", mean ± deviation"}
 	band := mark{kind: markBand, color: color, behind: true}
-	for _, step := range grid(seeds) {
+	for _, step := range steps {
 		values := make([]float64, len(seeds))
 		for i, s := range seeds {
 			values[i] = s.between(step)

@@ -28,7 +28,7 @@ type Reported struct {
 type Options struct {
 	Step      int                // step at which runs are compared; 0: the last one that all have
 	ScoreFrom int                // a run counts with the mean of its evaluations from this step to Step; 0: with the one at Step
-	Threshold float64            // for steps to a threshold; 0: half of the best mean, or if that is not positive half way to it
+	Threshold *float64           // for steps to a threshold; nil: half of the best mean, or if that is not positive half way to it
 	Methods   []string           // the order of rows
 	Reported  []Reported         // results of others, for any task and method
 	Full      map[string]float64 // by task: the return that is full marks, if there is one
@@ -193,7 +193,9 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	if !slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.N > 0 }) {
 		return nil, t.noneAtStep(cells)
 	}
-	if t.Threshold = o.Threshold; t.Threshold == 0 {
+	if o.Threshold != nil {
+		t.Threshold = *o.Threshold
+	} else {
 		t.Threshold, t.ThresholdOf = halfOfBest(t.Rows)
 	}
 	for _, r := range t.Rows {

@@ -131,7 +131,7 @@ func TestCells(t *testing.T) {
 		t.Errorf("%q", r.Notes)
 	}
 
-	late, err := New(runs, Options{Step: 3000, Threshold: 32})
+	late, err := New(runs, Options{Step: 3000, Threshold: new(32.0)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -233,7 +233,8 @@ func framesOf(at Point) (int, error) {
 
 // AddResults adds runs to a results file, which it creates if there is none, and returns how
 // many were new. The file holds each seed of the same settings and length once: the first one stays.
-// Other processes may add to the file at the same time.
+// A file of which not all rows can be read stays as it is. Other processes may add to the file at the
+// same time.
 func AddResults(path string, runs []*Run) (added int, err error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	lock, err := os.Open(dir)
@@ -248,6 +249,9 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	}
 	there := map[ResultKey]bool{}
 	for _, r := range all {
+		if r.Twice != "" { // rows that were not read would be lost
+			return 0, fmt.Errorf("nothing is added to that file before it is mended: %s", r.Twice)
+		}
 		there[r.Key()] = true
 	}
 	var more []*Run

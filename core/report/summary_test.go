@@ -189,6 +189,39 @@ Of fewer than 5 seeds these are the single returns, without an interval.
 	}
 }
 
+// A seed that did not get far does not cut the curve of the others, and where the seeds share one step
+// or none they are drawn one by one.
+func TestCurvesOfSeedsOfDifferentLength(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed := range 5 {
+		runs = append(runs, journal(t, root, "t", "pgr", seed, []float64{1, 2, 3}))
+	}
+	runs = append(runs, journal(t, root, "t", "pgr", 5, []float64{1}))
+	for step, want := range map[int]string{3000: "2 marks, the last of 3 points: pgr (n=5), mean ± deviation", 0: "6 marks, the last of 1 points: "} {
+		r, err := New(runs, Options{Step: step})
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks := r.curves(quantity{Return, "return"}, false)[0].marks
+		last := marks[len(marks)-1]
+		if got := fmt.Sprintf("%d marks, the last of %d points: %s", len(marks), len(last.x), last.label); got != want {
+			t.Errorf("step %d: %s, want %s", step, got, want)
+		}
+	}
+}
+
+// A threshold of 0 is one.
+func TestAThresholdOfZero(t *testing.T) {
+	r, err := New([]*Run{journal(t, t.TempDir(), "t", "pgr", 0, []float64{-5, 1, 40})}, Options{Threshold: new(0.0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if task := r.Tasks[0]; task.Threshold != 0 || task.ThresholdOf != "" || *task.Rows[0].Reaches.Points[0] != 2000 {
+		t.Errorf("threshold %v of %q", task.Threshold, task.ThresholdOf)
+	}
+}
+
 // In the figure of F the first seed that is drawn names the row, with the number of those that are.
 func TestFigureOfRelevanceNamesItsRows(t *testing.T) {
 	root := t.TempDir()

@@ -119,7 +119,7 @@ func Find(dir string) (socket string, err error) {
 		return "", fmt.Errorf("%s: its %s names a socket that is none of pgrlab's: %s", dir, NoticeName, n.Socket)
 	}
 	if pid := pidOf(n.Socket); stopped(pid) {
-		return "", fmt.Errorf("%s: its lab (pid %d) is %s", dir, pid, HowToContinue(pid))
+		return "", Stopping{dir, pid}
 	}
 	return n.Socket, nil
 }
@@ -132,6 +132,16 @@ type Elsewhere struct {
 
 func (e Elsewhere) Error() string {
 	return fmt.Sprintf("%s: its lab (pid %d) runs on %s: ssh -t %s pgrlab attach %s", e.Dir, e.PID, e.Host, e.Host, shell.Word(shell.Word(e.Dir))) // for this shell and for the one over there
+}
+
+// Stopping is the error that the lab of a folder is stopped by a signal, as by ctrl-z.
+type Stopping struct {
+	Dir string
+	PID int
+}
+
+func (e Stopping) Error() string {
+	return fmt.Sprintf("%s: its lab (pid %d) is %s", e.Dir, e.PID, HowToContinue(e.PID))
 }
 
 // gone says that a lab has ended without removing its notice.

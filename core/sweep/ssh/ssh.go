@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +69,11 @@ type Record struct {
 	Dir     string   `json:"dir"`               // folder of the sweep, absolute
 	Flags   []string `json:"flags,omitempty"`   // flags of the workers
 	Left    []int    `json:"left,omitempty"`    // jobs that are not needed, by their indexes
+	Former  []Host   `json:"former,omitempty"`  // hosts of earlier commands whose workers have not ended
 }
+
+// All are the hosts on which workers may be at work.
+func (r *Record) All() []Host { return slices.Concat(r.Hosts, r.Former) }
 
 const recordName = "ssh.json"
 

@@ -183,12 +183,13 @@ func (r *analyseRequest) analyse(d cli.Deps, saved offline.Run, stdout, stderr i
 	if err != nil {
 		return err
 	}
+	err = r.print(saved, found, stdout, stderr) // first: it took minutes to find
 	if r.journal {
-		if err := offline.Record(saved.Dir, fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid()), found); err != nil {
-			return fmt.Errorf("analyse: %w", err)
+		if failed := offline.Record(saved.Dir, fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid()), found); failed != nil {
+			err = errors.Join(err, fmt.Errorf("analyse: %w", failed))
 		}
 	}
-	return r.print(saved, found, stdout, stderr)
+	return err
 }
 
 // live asks the lab that runs in the folder for an analysis, and reads what it wrote.
@@ -262,20 +263,23 @@ func (r *analyseRequest) print(s offline.Run, found []*event.Examined, stdout, s
 			}{e.Step, e})
 		}
 	}
-	for i, e := range found {
-		if r.out != "" {
-			dir := r.out
-			if len(found) > 1 {
-				dir = filepath.Join(dir, fmt.Sprintf("member-%d", i))
-			}
-			title := fmt.Sprintf("%s on %s, step %d", s.Config.Method, s.Config.Task, e.Step)
-			if err := drawPictures(dir, pictures(title, e), stderr); err != nil {
-				return err
-			}
-		}
+	for _, e := range found {
 		fmt.Fprintf(stderr, "%s on %s at step %d\n", s.Config.Method, s.Config.Task, e.Step)
 		if err := write(e); err != nil {
 			return fmt.Errorf("write: %w", err)
+		}
+	}
+	for i, e := range found {
+		if r.out == "" {
+			break
+		}
+		dir := r.out
+		if len(found) > 1 {
+			dir = filepath.Join(dir, fmt.Sprintf("member-%d", i))
+		}
+		title := fmt.Sprintf("%s on %s, step %d", s.Config.Method, s.Config.Task, e.Step)
+		if err := drawPictures(dir, pictures(title, e), stderr); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -299,11 +303,14 @@ func (r *analyseRequest) together(d cli.Deps, runs [2]offline.Run, stdout, stder
 	if err != nil {
 		return err
 	}
-	if r.out != "" {
-		if err := drawPictures(r.out, jointPictures(runs[0].Config.Task, found), stderr); err != nil {
-			return err
-		}
+	if err := r.printJoint(found, stdout, stderr); err != nil || r.out == "" {
+		return err
 	}
+	return drawPictures(r.out, jointPictures(runs[0].Config.Task, found), stderr)
+}
+
+// printJoint writes what was found of two runs.
+func (r *analyseRequest) printJoint(found *inspect.Joint, stdout, stderr io.Writer) error {
 	for _, one := range found.Runs {
 		fmt.Fprintf(stderr, "%d generations of %s, %s seed %d at step %d\n", len(one.Points), one.Dir, one.Method, one.Seed, one.Step)
 	}

@@ -1,7 +1,6 @@
 package analyse
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/run"
+	"pgrlab/tui/command/cli"
 )
 
 // Colours that people with colour blindness can tell apart (Okabe and Ito 2008).
@@ -69,12 +69,8 @@ func (p portrait) save(path string, canvas vg.CanvasWriterTo) (err error) {
 	c.Fill(c.Rectangle.Path())
 	const margin = 3 * vg.Millimeter
 	p.plot.Draw(draw.Crop(c, margin, -2*margin, margin, -margin))
-	file, err := os.Create(path)
+	err = cli.WriteFile(path, func(w io.Writer) error { _, err := canvas.WriteTo(w); return err })
 	if err != nil {
-		return fmt.Errorf("write picture: %w", err)
-	}
-	_, err = canvas.WriteTo(file)
-	if err = errors.Join(err, file.Close()); err != nil {
 		return fmt.Errorf("write picture %s: %w", path, err)
 	}
 	return nil

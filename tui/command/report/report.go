@@ -25,6 +25,7 @@ type reportRequest struct {
 	step      int
 	scoreFrom int
 	threshold float64
+	asked     *float64 // the threshold, if the flag was given
 	figures   []string
 	out       string
 	results   string
@@ -70,6 +71,9 @@ On a terminal it prints the returns; the whole report, in Markdown, goes into a 
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("threshold") {
+				r.asked = &r.threshold
+			}
 			return r.report(d, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
@@ -102,7 +106,7 @@ func (r *reportRequest) report(d cli.Deps, dirs []string, stdout, stderr io.Writ
 			return fmt.Errorf("report: %w", err)
 		}
 	}
-	o := report.Options{Step: r.step, ScoreFrom: r.scoreFrom, Threshold: r.threshold, Reported: reported(runs), Full: fullMarks(runs)}
+	o := report.Options{Step: r.step, ScoreFrom: r.scoreFrom, Threshold: r.asked, Reported: reported(runs), Full: fullMarks(runs)}
 	for _, m := range presets.Methods() {
 		o.Methods = append(o.Methods, m.Name)
 	}

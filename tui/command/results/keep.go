@@ -43,19 +43,21 @@ func KeepResults(path string, runs []*report.Run, w io.Writer) error {
 		return cli.Usagef("--results %s: want a name that ends in %s", path, resultsEnding)
 	}
 	var kept []*report.Run
+	seeds := 0
 	for _, r := range runs {
 		if err := r.IsResult(); err != nil {
 			fmt.Fprintf(w, "not kept: %v\n", err)
 			continue
 		}
 		kept = append(kept, r)
+		seeds += len(r.Members)
 	}
 	added, err := report.AddResults(path, kept)
 	if err != nil {
 		return fmt.Errorf("keep results: %w", err)
 	}
 	if added > 0 {
-		fmt.Fprintf(w, "%s: %d new, of %d results here\n", path, added, len(kept))
+		fmt.Fprintf(w, "%s: %d new, of %d results here\n", path, added, seeds)
 	}
 	return nil
 }

@@ -122,8 +122,16 @@ func moved(dir, before string) (devices []string) {
 
 // notEnded says how far a run that has not ended has come.
 func notEnded(dir string, steps int) string {
-	if _, err := remote.Find(dir); err == nil {
+	_, err := remote.Find(dir)
+	var elsewhere remote.Elsewhere
+	var stopped remote.Stopping
+	switch {
+	case err == nil:
 		return fmt.Sprintf(" of %s, goes on: pgrlab attach %s", report.Count(steps), shell.Word(rundir.Near(dir)))
+	case errors.As(err, &elsewhere):
+		return fmt.Sprintf(" of %s, goes on at %s: pgrlab attach %s", report.Count(steps), elsewhere.Host, shell.Word(rundir.Near(dir)))
+	case errors.As(err, &stopped):
+		return fmt.Sprintf(" of %s, %s", report.Count(steps), remote.HowToContinue(stopped.PID))
 	}
 	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), shell.Word(rundir.Near(dir)))
 }

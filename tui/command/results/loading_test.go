@@ -2,6 +2,7 @@ package results
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/remote"
 )
 
 // folder makes a run folder with that configuration and returns its path. The journal has a start,
@@ -197,5 +199,26 @@ func TestARunThatWasMoved(t *testing.T) {
 	}
 	if kept, err := report.ReadResults(path); err != nil || kept[0].Device != r.Devices() {
 		t.Errorf("%v", err)
+	}
+}
+
+// Of a run that trains on another machine the report says where, and not that it can be resumed.
+func TestARunThatTrainsElsewhere(t *testing.T) {
+	c := resolve(t, presets.Choice{Task: "cheetah-run", Method: "sac", Scale: "short"})
+	dir := folder(t, c, 1000)
+	journal, err := os.ReadFile(filepath.Join(dir, run.JournalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(string(journal), "\n"), "\n")
+	if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(strings.Join(lines[:len(lines)-1], "")), 0o600); err != nil { // without its end
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, remote.NoticeName), []byte(`{"pid":7,"host":"node7.example","socket":"/tmp/7-1.sock"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := LoadRun(dir)
+	if err != nil || !strings.HasPrefix(r.Standing, " of 20,000, goes on at node7.example: pgrlab attach ") {
+		t.Errorf("%q, %v", r.Standing, err)
 	}
 }

@@ -17,6 +17,9 @@ var flagged = map[string]string{
 	"environment.action_repeat": "action-repeat", "environment.noise_share": "noise-share", "environment.noise_sigma": "noise-sigma", "environment.tv": "tv",
 }
 
+// ofSweeps is what a sweep has in place of these flags.
+var ofSweeps = map[string]string{"seed": "--seeds", "members": "a file for --preset"}
+
 // Assignments parses the values of --set.
 func Assignments(texts []string) (all []presets.Assignment, err error) {
 	for _, text := range texts {
@@ -34,6 +37,9 @@ func ParseAssignment(text string) (presets.Assignment, error) {
 	a, err := presets.ParseAssignment(text)
 	if flag, has := flagged[a.Key]; err == nil && has {
 		err = fmt.Errorf("use --%s", flag)
+		if of, differs := ofSweeps[a.Key]; differs {
+			err = fmt.Errorf("use --%s (in a sweep %s)", flag, of)
+		}
 	}
 	return a, err
 }

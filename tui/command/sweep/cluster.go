@@ -53,8 +53,8 @@ func newCluster(g *sweep.Grid, out string) (*cluster, error) {
 }
 
 // submit submits the jobs that are missing and not in the queue. Two submits of one sweep take
-// turns, so that no job is submitted twice.
-func (c *cluster) submit(ctx context.Context, how slurm.How, say func(string)) error {
+// turns, so that no job is submitted twice. Waiting ends with view.
+func (c *cluster) submit(ctx, view context.Context, how slurm.How, say func(string)) error {
 	lock, err := run.AppendFile(c.out, "slurm.lock")
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *cluster) submit(ctx context.Context, how slurm.How, say func(string)) e
 	if c.array, err = slurm.Open(c.out, slurm.Run); err != nil { // another sweep may have submitted since it was read
 		return err
 	}
-	if c.queued, err = c.settled(ctx, say); err != nil {
+	if c.queued, err = c.settled(view, say); err != nil {
 		return fmt.Errorf("what is queued already is not known: %w", err)
 	}
 	var jobs []int
@@ -295,7 +295,7 @@ func (f *sweepFlags) runOnCluster(parent context.Context, g *sweep.Grid, w io.Wr
 		c.ended = ended
 		how, err := f.how(g)
 		if err == nil {
-			err = c.submit(parent, how, progress.Say)
+			err = c.submit(parent, ctx, how, progress.Say)
 		}
 		if err != nil {
 			return err
@@ -312,7 +312,7 @@ func (f *sweepFlags) shown(parent context.Context, g *sweep.Grid, w io.Writer, f
 		return fmt.Errorf("sweep %s: %w", f.out, err)
 	}
 	progress := terminal.NewProgress(w)
-	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) {}, progress.Say)
+	ctx, stop := terminal.StartWatch(parent, func() {}, func(string) {}, func(string) {}) // nothing is saved or ended here
 	defer stop()
 	err := follow(ctx, progress, func(j sweep.Job) {
 		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {

@@ -55,7 +55,7 @@ func (c *cluster) requeue(ctx context.Context, say func(string)) error {
 	if last.How.Script.Program == "" {
 		return cli.Usagef("an older version submitted it: pgrlab sweep --out %s --on slurm submits what is missing", shell.Word(c.out))
 	}
-	if err := c.submit(ctx, last.How, say); err != nil {
+	if err := c.submit(ctx, ctx, last.How, say); err != nil {
 		return err
 	}
 	if n := len(c.givenUp(c.queued)); n > 0 {

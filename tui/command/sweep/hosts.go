@@ -61,7 +61,7 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 		return err
 	}
 	defer client.Close()
-	_, err = ssh.Open(h.out)
+	before, err := ssh.Open(h.out)
 	first := errors.Is(err, os.ErrNotExist)
 	token, err := h.grid.Token()
 	if err != nil {
@@ -76,7 +76,7 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 	if n := len(h.record.Hosts) - len(fit); n > 0 && (first || len(fit) == 0) {
 		return fmt.Errorf("%d of %d hosts cannot take part: mend that or leave them out of --on", n, len(h.record.Hosts))
 	}
-	h.record.Left = h.grid.Left()
+	h.record.Left, h.record.Former = h.grid.Left(), h.former(before)
 	if err := h.record.Keep(); err != nil {
 		return err
 	}
@@ -84,6 +84,17 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 		say(fmt.Sprintf("%s: %s", host.Name, h.start(ctx, client, host)))
 	}
 	return nil
+}
+
+// former are the hosts of an earlier record that are not named any more and whose workers have not ended.
+func (h *hosts) former(before ssh.Record) (all []ssh.Host) {
+	for _, host := range before.All() {
+		same := func(o ssh.Host) bool { return o.Name == host.Name }
+		if w, err := h.grid.Worker(host.Name); err == nil && w.Ended == "" && !slices.ContainsFunc(h.record.Hosts, same) {
+			all = append(all, host)
+		}
+	}
+	return all
 }
 
 // fit finds the hosts that can take part, and reports the others.

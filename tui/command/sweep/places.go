@@ -90,7 +90,7 @@ type workers struct {
 func (w *workers) here() (all []sweep.Worker) {
 	host, _ := os.Hostname()
 	remote := map[string]bool{}
-	for _, h := range w.record.Hosts {
+	for _, h := range w.record.All() {
 		remote[h.Name] = true
 	}
 	for _, one := range w.grid.Workers() {
@@ -135,7 +135,7 @@ func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n 
 		}
 		n++
 	}
-	if len(w.record.Hosts) == 0 {
+	if len(w.record.All()) == 0 {
 		return n, err
 	}
 	client, e := ssh.NewClient(w.record)
@@ -143,7 +143,7 @@ func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n 
 		return n, errors.Join(err, e)
 	}
 	defer client.Close()
-	for _, h := range w.record.Hosts {
+	for _, h := range w.record.All() {
 		if one, e := w.grid.Worker(h.Name); e != nil || one.Ended != "" {
 			continue
 		}

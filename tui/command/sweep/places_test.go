@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/slurm"
 	"pgrlab/core/sweep/ssh"
 )
@@ -57,7 +58,7 @@ func TestTwoSweepsSubmitOnce(t *testing.T) {
 		both = append(both, c)
 	}
 	for _, c := range both {
-		if err := c.submit(t.Context(), how, func(string) {}); err != nil {
+		if err := c.submit(t.Context(), t.Context(), how, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +79,7 @@ func TestRequeueLeavesOutWhatTheSweepDid(t *testing.T) {
 	}
 	c, err := newCluster(g, f.out)
 	if err == nil {
-		err = c.submit(t.Context(), how, func(string) {})
+		err = c.submit(t.Context(), t.Context(), how, func(string) {})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -138,5 +139,52 @@ func TestHostsBeginAgainWithTheSameJobs(t *testing.T) {
 	text, err := os.ReadFile(called)
 	if lines := strings.Split(strings.TrimSpace(string(text)), "\n"); err != nil || len(lines) != 2 || lines[0] != lines[1] || !strings.HasSuffix(lines[0], "--leave 1") {
 		t.Errorf("%q, %v", lines, err)
+	}
+}
+
+// A host that a later command leaves out is still told to end while its worker is at work.
+func TestHostsThatAreLeftOutAreToldToEnd(t *testing.T) {
+	build, err := buildSum()
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := filepath.Join(t.TempDir(), "called")
+	commands(t, map[string]string{
+		"ssh":  "for last; do :; done; eval \"$last\" 2>&-\n",
+		"prog": `[ $4 = --look ] && printf '{"text":"%s","build":"` + build + `"}' $(cat $3/workers/$5) && exit; [ $6 = --signal ] && echo $5 $7 >> ` + called + "; echo signalled\n",
+	})
+	g := made(t)
+	dir := filepath.Dir(g.Dir(g.Jobs[0]))
+	for _, name := range []string{"a", "b", "c"} {
+		w, err := g.Register(sweep.Worker{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Keep(&sweep.Engine{Grid: g})
+		if name == "c" {
+			w.End(nil, "done")
+		} else {
+			defer w.End(nil, "done")
+		}
+	}
+	for _, names := range [][]string{{"a", "b", "c"}, {"a"}, {"a"}} {
+		record := ssh.Record{Program: "prog", Dir: dir}
+		for _, name := range names {
+			record.Hosts = append(record.Hosts, ssh.Host{Name: name})
+		}
+		if err := newHosts(g, dir, record).begin(t.Context(), func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record, err := ssh.Open(dir)
+	if err != nil || len(record.Hosts) != 1 || len(record.Former) != 1 {
+		t.Fatalf("%+v, %v", record, err)
+	}
+	w := &workers{grid: g, out: dir, record: record}
+	if _, err := w.cancel(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(called); err != nil || string(text) != "a TERM\nb TERM\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
