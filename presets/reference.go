@@ -1,6 +1,7 @@
 package presets
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -194,6 +195,7 @@ type referenceFile struct {
 		Task        []struct {
 			Name    string
 			Steps   int // if different from the table's
+			Seeds   int // the same
 			Results []struct {
 				Method string
 				Mean   float64
@@ -227,15 +229,12 @@ var references = sync.OnceValue(func() (all reported) {
 	}
 	for _, table := range f.Table {
 		for _, task := range table.Task {
-			steps := table.Steps
-			if task.Steps > 0 {
-				steps = task.Steps
-			}
+			steps, seeds := cmp.Or(task.Steps, table.Steps), cmp.Or(task.Seeds, table.Seeds)
 			for _, r := range task.Results {
 				all.results = append(all.results, Result{
 					Task: task.Name, Method: r.Method, Observation: table.Observation,
 					Mean: r.Mean, Std: r.Std, Steps: steps, Frames: steps * table.Repeat, Actions: table.Actions,
-					TV: table.TV, Where: table.Where, Seeds: table.Seeds, Source: table.Source,
+					TV: table.TV, Where: table.Where, Seeds: seeds, Source: table.Source,
 					Independent: table.Independent, Note: table.Note, also: table.Also,
 				})
 			}
