@@ -180,7 +180,7 @@ func (f *fakeLab) publish() {
 		s.FReal, s.FSyn, s.FAsked = fakeHistogram(0.25, 0.12), fakeHistogram(0.55, 0.2), fakeHistogram(0.62, 0.1)
 	}
 	if f.step > 5000 {
-		s.Losses = &event.UpdateLosses{Critic: 1.73, Actor: -41.2, Alpha: 0.113, QMean: 41.9, Curiosity: 0.021}
+		s.Losses = &event.UpdateLosses{Critic: 1.73, Actor: -41.2, Alpha: 0.113, QMean: 41.9, Model: 0.021, Function: "curiosity"}
 		rows := int(f.values["batch"].Number)
 		if f.refits > 0 {
 			s.MixSynthetic = int(float64(rows) * f.values["ratio"].Number)

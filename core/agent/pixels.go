@@ -133,6 +133,15 @@ type Encoder interface {
 	Align(z []float32) []float32
 }
 
+// Reencoder is an Encoder that keeps the frames of some rows of D_real, spread evenly over it, until
+// D_real is made anew: the run's own frames of most rows are forgotten sooner.
+type Reencoder interface {
+	Encoder
+	// Reencode returns the z [rows,O] that D_real has of these rows, and those that they would have
+	// if they were made now. Both are empty if no rows are kept.
+	Reencode() (then, now []float32, err error)
+}
+
 // Rememberer is an Encoder of numbers that keeps the transitions of observations from which it
 // makes D_real.
 type Rememberer interface {

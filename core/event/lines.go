@@ -1,6 +1,10 @@
 package event
 
 import (
+	"maps"
+	"math"
+	"slices"
+
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
@@ -92,7 +96,7 @@ type Dormant struct {
 }
 
 // Latents says how far a learner that fills D_real with its own latents of frames has moved
-// since then, over 256 of its rows. It is written at evaluations, and before a refit makes D_real
+// since then, over 256 of its rows, or in mazes over those by which PPO aligns D_syn (agent.ppo.align_rows). It is written at evaluations, and before a refit makes D_real
 // anew, in whose env step an evaluation writes none.
 type Latents struct {
 	Drift   run.Float `json:"drift"`             // mean of |z − z_refit|² over mean of |z_refit − z̄|²: 0 right after a refit, 1 if z is as far from its value at the refit as a row is from the mean row
@@ -138,8 +142,8 @@ type Scores struct {
 type Losses struct {
 	Critic    *run.Float `json:"critic,omitempty"`
 	Actor     *run.Float `json:"actor,omitempty"`
-	Alpha     *run.Float `json:"alpha,omitempty"` // α itself
-	QMean     *run.Float `json:"q_mean,omitempty"`
+	Alpha     *run.Float `json:"alpha,omitempty"`  // α itself
+	QMean     *run.Float `json:"q_mean,omitempty"` // mean of Q(s, a) over a batch; with PPO, of V(s) over a minibatch, in units of rewards
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`
 	Bonus     *run.Float `json:"bonus,omitempty"` // bonus added to the reward, mean over a batch
@@ -147,6 +151,20 @@ type Losses struct {
 	Models map[string]run.Float `json:"models,omitempty"`
 	// Episodes is set in runs whose F depends on what an episode has met before.
 	Episodes *Episodes `json:"episodes,omitempty"`
+}
+
+// Model returns the loss of a relevance function and its name; "" and NaN: none learned.
+func (l Losses) Model() (name string, loss float64) {
+	switch {
+	case l.Curiosity != nil:
+		return "curiosity", float64(*l.Curiosity)
+	case l.RND != nil:
+		return "rnd", float64(*l.RND)
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Models)) {
+		return name, float64(l.Models[name])
+	}
+	return "", math.NaN()
 }
 
 // Episodes holds means over env steps and copies since the last line, and the network's

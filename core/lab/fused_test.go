@@ -43,7 +43,7 @@ func TestARunOfWholeEnvSteps(t *testing.T) {
 	near("the policy's loss", a.Losses.Actor, b.Losses.Actor)
 	near("α", a.Losses.Alpha, b.Losses.Alpha)
 	near("the mean of Q", a.Losses.QMean, b.Losses.QMean)
-	near("the curiosity's loss", a.Losses.Curiosity, b.Losses.Curiosity)
+	near("the curiosity's loss", a.Losses.Model, b.Losses.Model)
 	if a.MixSynthetic != b.MixSynthetic || a.MixSynthetic == 0 || a.Updates != b.Updates {
 		t.Errorf("%d synthetic rows after %d updates, want %d after %d", a.MixSynthetic, a.Updates, b.MixSynthetic, b.Updates)
 	}

@@ -45,7 +45,7 @@ func (x *experiment) startLearning(phase int) error {
 		if !p.Due(w) {
 			continue
 		}
-		if w.Refit {
+		if w.Refit && p.Name == knob.Encode.String() {
 			if err := replica.ReportDrift(m); err != nil {
 				return err
 			}

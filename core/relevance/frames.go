@@ -70,3 +70,10 @@ func shared(dev device.Device, work func(part, parts int)) func() {
 	}
 	return func() { work(0, 1) }
 }
+
+// Beginner is a Function that has to look at transitions before it scores the first ones.
+type Beginner interface {
+	Function
+	// Begin looks at the first rows transitions of b, unless it has seen others before.
+	Begin(b *replay.Batch, rows int) error
+}

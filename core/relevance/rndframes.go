@@ -123,6 +123,20 @@ func (m *FrameRND) build(g *op.Graph, rows int) (in, told, guess *op.Node) {
 	return in, m.target.apply(g, in), m.predictor.apply(g, in)
 }
 
+// Begin adds the frames of s′ of b to the statistics of the whitening if these have none yet: bytes as
+// they are would be clipped to the bound, and their F has nothing to do with that of later frames.
+func (m *FrameRND) Begin(b *replay.Batch, rows int) error {
+	if m.whitener.count() > 0 {
+		return nil
+	}
+	frames, err := framesOf(m.name, b, rows)
+	if err != nil {
+		return err
+	}
+	m.whitener.see(frames)
+	return nil
+}
+
 // Train adds the frames of s′ of Batch to the statistics of the whitening, makes one Adam
 // step of the predictor on them and returns its loss, the mean squared distance of the
 // features.

@@ -295,3 +295,35 @@ func TestFunctionsOfFrames(t *testing.T) {
 		}
 	}
 }
+
+// The first frames are whitened by their own statistics, as those after them are by those of all: F of
+// bytes as they are, clipped to 5, is a hundred times as large.
+func TestFirstFramesAreWhitened(t *testing.T) {
+	const side, rows = 36, 4
+	score := func(m *FrameRND, b *replay.Batch) (mean float64) {
+		f := make([]float32, rows)
+		if err := m.Score(f, b, rows); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range f {
+			mean += float64(v) / rows
+		}
+		return mean
+	}
+	first, later := filmed(rows, side, 1), filmed(rows, side, 2)
+	m := newFrameRND(t, smallFrameRND(), side, cpu.Options{Threads: 1})
+	raw := score(m, first)
+	for _, b := range []*replay.Batch{first, later} {
+		if err := m.Begin(b, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := m.whitener.count(); n != rows {
+		t.Errorf("%v frames were seen, want the first %d", n, rows)
+	}
+	begun := score(m, first)
+	m.whitener.see(later.Frames)
+	if after := score(m, first); begun > 2*after || begun < after/2 || raw < 3*begun {
+		t.Errorf("F is %v of bytes, %v of the first frames, %v with others", raw, begun, after)
+	}
+}

@@ -75,6 +75,11 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	case b.Frames != nil:
 		copy(b.Reward, r.rewards)
 		showNewest(r, b)
+		if f, is := r.models[r.Config.Bonus.Function].(relevance.Beginner); is {
+			if err := f.Begin(b, b.Size); err != nil {
+				return r.rewards, r.diverged("add the bonus", err)
+			}
+		}
 	default:
 		r.Real.Gather(b, 0, r.Real.Oldest(r.Real.Len()-b.Size, b.Size))
 	}

@@ -9,8 +9,8 @@ import (
 	"pgrlab/core/run"
 )
 
-// driftRows is how many rows of D_real the drift of latents is measured on, spread evenly; they
-// are the same ones until D_real is made anew.
+// driftRows is how many rows of D_real the drift of latents is measured on, spread evenly, if the
+// learner keeps none to measure it on; they are the same ones until D_real is made anew.
 const driftRows = 256
 
 // ReportDrift reports the drift of latents, at most once in an env step. A refit makes D_real anew
@@ -36,28 +36,40 @@ func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.La
 	if !is || s == nil || real.Len() == 0 {
 		return found, false, nil
 	}
-	row, size := replay.FrameRow{Next: make([][]byte, s.stack)}, real.Shape().Obs
-	var stacks [][][]byte
-	var then []float32
-	for _, slot := range real.Spread(driftRows) {
-		row.Stack = make([][]byte, s.stack)
-		if encoder.Recall(&row, s.sampler, slot) != nil {
-			continue // its frames have been forgotten
-		}
-		stacks, then = append(stacks, row.Stack), append(then, real.Row(slot)[:size]...)
-	}
-	if len(stacks) == 0 {
-		return found, false, nil
-	}
-	now, err := encoder.Encode(stacks)
-	if err != nil {
+	then, now, err := reencoded(encoder, s, real)
+	if err != nil || len(then) == 0 {
 		return found, false, err
 	}
+	size := real.Shape().Obs
 	found = event.Latents{Drift: run.Float(drift(now, then, then, size)), Size: run.Float(meanSize(now))}
 	if aligned := encoder.Align(then); &aligned[0] != &then[0] {
 		found.Aligned = run.Float(drift(now, aligned, then, size))
 	}
 	return found, true, nil
+}
+
+// reencoded returns the latents that D_real has of some of its rows, and those that they would have now;
+// none if the frames of most have been forgotten: the others are no sample of D_real.
+func reencoded(encoder agent.Encoder, s *sight, real *replay.Ring) (then, now []float32, err error) {
+	if keeper, keeps := encoder.(agent.Reencoder); keeps {
+		if then, now, err = keeper.Reencode(); err != nil || len(then) > 0 {
+			return then, now, err
+		}
+	}
+	row, size := replay.FrameRow{Next: make([][]byte, s.stack)}, real.Shape().Obs
+	var stacks [][][]byte
+	slots := real.Spread(driftRows)
+	for _, slot := range slots {
+		row.Stack = make([][]byte, s.stack)
+		if encoder.Recall(&row, s.sampler, slot) == nil {
+			stacks, then = append(stacks, row.Stack), append(then, real.Row(slot)[:size]...)
+		}
+	}
+	if 2*len(stacks) < len(slots) {
+		return nil, nil, nil
+	}
+	now, err = encoder.Encode(stacks)
+	return then, now, err
 }
 
 // drift is mean ‖now − said‖² over mean ‖then − its mean‖², for rows of size numbers; NaN if all

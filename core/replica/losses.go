@@ -16,6 +16,7 @@ type LossSums struct {
 	Models               []modelLoss  // of relevance functions that learn in steps
 	Latest               agent.Losses // Actor is that of the last update which had one
 	LatestModel          float64      // of the relevance function that learned last
+	LatestFunction       string       // its name; "" before one has learned, and from older checkpoints
 	Updates              uint64
 	Entries, P90         mean     // per env step, if F is of what an episode has met
 	Accuracy             *float64 // of F's network, in its last round; nil: there was none yet
@@ -89,7 +90,7 @@ func (s *LossSums) add(l agent.Losses, acted bool) {
 
 func (s *LossSums) addModel(name string, loss float64) {
 	s.model(name).add(loss)
-	s.LatestModel = loss
+	s.LatestModel, s.LatestFunction = loss, name
 }
 
 // addFamiliarity adds what F told about an env step.
@@ -157,7 +158,11 @@ func (s *LossSums) Last() *event.UpdateLosses {
 	if s.Updates == 0 {
 		return nil
 	}
-	return &event.UpdateLosses{
-		Critic: s.Latest.Critic, Actor: s.Latest.Actor, Alpha: s.Latest.AlphaValue, QMean: s.Latest.QMean, Curiosity: s.LatestModel,
+	l := &event.UpdateLosses{
+		Critic: s.Latest.Critic, Actor: s.Latest.Actor, Alpha: s.Latest.AlphaValue, QMean: s.Latest.QMean, Model: math.NaN(),
 	}
+	if s.LatestFunction != "" {
+		l.Model, l.Function = s.LatestModel, s.LatestFunction
+	}
+	return l
 }

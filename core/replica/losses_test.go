@@ -1,8 +1,10 @@
 package replica
 
 import (
+	"math"
 	"testing"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/relevance"
 )
 
@@ -22,5 +24,19 @@ func TestMeasurementsWithoutUpdates(t *testing.T) {
 	}
 	if l, some := s.take(); some {
 		t.Errorf("all was taken: %+v", l)
+	}
+}
+
+// The latest losses name the function that learned last; before one has there is no such loss.
+func TestLatestLossOfAFunction(t *testing.T) {
+	var s LossSums
+	s.add(agent.Losses{}, true)
+	if l := s.Last(); !math.IsNaN(l.Model) || l.Function != "" {
+		t.Errorf("before any has learned: %+v", l)
+	}
+	s.addModel("curiosity", 2)
+	s.addModel("rnd", 3)
+	if l := s.Last(); l.Model != 3 || l.Function != "rnd" {
+		t.Errorf("%+v", l)
 	}
 }

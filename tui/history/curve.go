@@ -27,6 +27,8 @@ const (
 	CurveAlpha        CurveName = "alpha"
 	CurveQMean        CurveName = "Q mean"
 	CurveCuriosity    CurveName = "ICM"
+	CurveRND          CurveName = "RND"
+	CurveReach        CurveName = "R-network"
 	CurveGenerator    CurveName = "generator"
 	CurveF10          CurveName = "F p10"
 	CurveF50          CurveName = "F median"

@@ -88,8 +88,11 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		}
 		h.Touch(topic.Generations)
 	case event.Losses:
-		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity, CurveBonus: b.Bonus} {
+		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity, CurveRND: b.RND, CurveBonus: b.Bonus} {
 			measure(name, Optional(v))
+		}
+		if v, is := b.Models["eco"]; is {
+			measure(CurveReach, float64(v))
 		}
 		if of := b.Episodes; of != nil {
 			measure(CurveAccuracy, Optional(of.Accuracy))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/align"
@@ -71,6 +72,21 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 		copy(a.begun.B.Data, a.now.B.Data)
 	}
 	return plan.Push(l.dev, a.params()...)
+}
+
+// Reencode returns the latents of the rows to align by as D_real has them, and those of the present
+// trunk.
+func (l *Latent) Reencode() (then, now []float32, err error) {
+	a := l.aligned
+	rows := len(a.then) / a.now.Size()
+	if rows == 0 {
+		return nil, nil, nil
+	}
+	if err := l.prepareEncoder(); err != nil {
+		return nil, nil, err
+	}
+	now, err = l.encode(rows, a.seen)
+	return slices.Clone(a.then), now, err
 }
 
 // seen returns observation i of those to align by.

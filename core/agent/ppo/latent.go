@@ -27,6 +27,7 @@ type Latent struct {
 var (
 	_ agent.Learner    = (*Latent)(nil)
 	_ agent.Rememberer = (*Latent)(nil)
+	_ agent.Reencoder  = (*Latent)(nil)
 	_ agent.Observer   = (*Latent)(nil)
 	_ agent.Phased     = (*Latent)(nil)
 	_ agent.Preparer   = (*Latent)(nil)

@@ -245,7 +245,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 		mean += float64(v) / float64(len(l.mean))
 	}
 	losses := &x.result[0].Losses
-	losses.Critic, losses.Actor, losses.QMean = float64(l.value[0]), float64(l.policy[0]), mean
+	losses.Critic, losses.Actor, losses.QMean = float64(l.value[0]), float64(l.policy[0]), mean/x.config.RewardScale
 	return 1, x.result[:], nil
 }
 

@@ -93,6 +93,9 @@ func (p *Pane) memoryFacts() []string {
 		label("memory") + fmt.Sprintf("%d %s", len(m.Entries), format.Plural("observation", len(m.Entries))),
 		label("P90") + unknown(m.P90) + t.Dim.On(" of similarity"),
 	}
+	if len(p.Snap.Moment.Seen) > 0 {
+		return out // its frames are drawn in the place of the map
+	}
 	if placed := len(p.placed()); placed < len(m.Entries) && p.About.Ground != nil {
 		out = append(out, label("")+t.Dim.On(fmt.Sprintf("%d saved without place", len(m.Entries)-placed)))
 		if placed == 0 {

@@ -69,15 +69,29 @@ type lossPart struct {
 	past []float64
 }
 
+// models are the relevance functions that learn: what their losses are called, and their curves.
+var models = map[string]struct {
+	name  string
+	curve history.CurveName
+}{
+	"curiosity": {"ICM", history.CurveCuriosity},
+	"rnd":       {"RND", history.CurveRND},
+	"eco":       {"R-network", history.CurveReach},
+}
+
 func (x *Pane) losses() []lossPart {
 	nan := math.NaN()
-	now := event.UpdateLosses{Critic: nan, Actor: nan, Alpha: nan, QMean: nan, Curiosity: nan}
+	now := event.UpdateLosses{Critic: nan, Actor: nan, Alpha: nan, QMean: nan, Model: nan}
 	if l := x.Snap.Losses; l != nil {
 		now = *l
 	}
+	model, named := models[now.Function]
+	if !named {
+		model = models["curiosity"]
+	}
 	parts := []lossPart{{"critic", now.Critic, nil}, {"actor", now.Actor, nil}, {"α", now.Alpha, nil},
-		{"Q mean", now.QMean, nil}, {"ICM", now.Curiosity, nil}}
-	for i, name := range [...]history.CurveName{history.CurveCritic, history.CurveActor, history.CurveAlpha, history.CurveQMean, history.CurveCuriosity} {
+		{"Q mean", now.QMean, nil}, {model.name, now.Model, nil}}
+	for i, name := range [...]history.CurveName{history.CurveCritic, history.CurveActor, history.CurveAlpha, history.CurveQMean, model.curve} {
 		if c := x.History.Main(name); c != nil {
 			for _, v := range c.Samples {
 				parts[i].past = append(parts[i].past, v.Y)
