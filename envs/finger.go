@@ -162,9 +162,21 @@ func (f finger) place(obs []float64) error {
 // fingerSpinTask is the task of spinning.
 type fingerSpinTask struct{ finger }
 
-// bindFingerSpin makes the spinner turn easily.
+// bindFingerSpin makes the spinner turn easily, and hides the target and the tip, which mean nothing in
+// this task (dm_control/suite/finger.py, Spin.initialize_episode).
 func bindFingerSpin(p *physics) (behaviour, error) {
 	const hinge = 2
+	colours, err := p.model.Float32s("site_rgba")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"target", "tip"} {
+		i, err := p.model.Index(mujoco.Site, name)
+		if err != nil {
+			return nil, err
+		}
+		colours[4*i+3] = 0
+	}
 	damping, err := p.model.Float64s("dof_damping")
 	if err != nil {
 		return nil, err

@@ -3,9 +3,12 @@ package generative
 import "fmt"
 
 // PromptScores returns the scores that the first n samples of a generation are prompted
-// with, nil if the last complete fit had no scores. The answer holds until the next fit
+// with, nil if the last complete fit had no scores or the guidance is 0. The answer holds until the next fit
 // is complete.
 func (d *Diffusion) PromptScores(knobs GenKnobs, occasion uint64, n int) []float32 {
+	if knobs.Guidance == 0 {
+		return nil // the network without a condition: nothing is asked for
+	}
 	return d.serving.asked(knobs, d.promptStream(), occasion, n)
 }
 

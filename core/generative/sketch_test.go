@@ -116,6 +116,10 @@ func TestAskedScores(t *testing.T) {
 	}
 	startFit(t, d, rows, scores, tinyFit, 1)
 	finishFit(t, d, 20)
+	free := tinyGenerate
+	if free.Guidance = 0; d.PromptScores(free, 5, 20) != nil {
+		t.Error("something is asked for without guidance")
+	}
 	asked := d.PromptScores(tinyGenerate, 5, 20)
 	top := slices.Clone(scores)
 	slices.Sort(top)

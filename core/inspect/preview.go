@@ -174,7 +174,7 @@ func (p *preview) sketch() error {
 	k := p.settings.Generation()
 	k.Samples = previewRows
 	if p.settings.Relevance == none {
-		k.Guidance = 0 // as a generator fitted without a condition
+		k.Guidance, k.TopFraction = 0, 1 // as a generator fitted without a condition; kinds without guidance ask for all of F
 	}
 	next, err := p.Gen.Sketch(k, p.occasion)
 	if err != nil {

@@ -50,7 +50,7 @@ func (e *examiner) project() (*event.Projected, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.Guidance = 0
+	k.Guidance, k.TopFraction = 0, 1 // kinds without guidance ask for all of F instead
 	free, err := e.sketch(k)
 	if err != nil {
 		return nil, err

@@ -106,7 +106,7 @@ func (a *asides) preview(c event.Preview) {
 	out.ID, out.Knob, out.Value = c.ID, c.Knob, c.Value
 	answer := func(err error) {
 		if err != nil {
-			out.Err, out.Busy = err.Error(), errors.Is(err, errAnalysing) || errors.Is(err, errPreviewing)
+			out.Err, out.Busy = err.Error(), errors.Is(err, errAnalysing) || errors.Is(err, errPreviewing) || errors.Is(err, errRefitting)
 		}
 		out.Seconds = a.now().Sub(began).Seconds()
 		a.journal.emit(event.TypePreviewed, a.members[0].Index, out)
@@ -135,6 +135,9 @@ func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pie
 	}
 	if a.analysing() {
 		return nil, errAnalysing
+	}
+	if err := a.apart(); err != nil {
+		return nil, err
 	}
 	k, v, err := a.steering.config.ParseChange(c.Knob, c.Value)
 	if err != nil {
@@ -199,5 +202,5 @@ func (a *asides) canAnalyse() error {
 	case least < inspect.MinRows:
 		return fmt.Errorf("there are %d transitions yet: want at least %d", least, inspect.MinRows)
 	}
-	return nil
+	return a.apart()
 }

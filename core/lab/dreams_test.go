@@ -119,6 +119,36 @@ func TestNoDreamsInARefit(t *testing.T) {
 	}
 }
 
+// While D_real comes from a newer encoder than D_syn, nothing compares the two: previews are to be asked
+// for again, analyses are refused, and none is due.
+func TestNoComparisonsInARefit(t *testing.T) {
+	c := tiny.Latents()
+	c.Evaluation.AnalyseEvery = 1
+	l := framesLab(t, c, 1, nil)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	x := l.x
+	ask := func(p knob.Phase) (preview *event.Previewed, refused string, due bool) {
+		x.position.Phase = p
+		x.asides.preview(event.Preview{ID: "a-1", Knob: "guidance", Value: "3"})
+		x.asides.drop(errAnalysing)
+		x.asides.analyseNow("bo")
+		x.asides.drop(errAnalysing)
+		all, _ := bodies[event.Previewed](l)
+		refusals, _ := bodies[event.Refused](l)
+		return &all[len(all)-1], refusals[len(refusals)-1].Reason, x.analyses.due()
+	}
+	for _, p := range []knob.Phase{knob.Encode, knob.Score, knob.Fit, knob.Generate} {
+		if preview, refused, due := ask(p); preview.Err != errRefitting.Error() || !preview.Busy || refused != errRefitting.Error() || due {
+			t.Errorf("in phase %s: %q, %q, due %v", p, preview.Err, refused, due)
+		}
+	}
+	if preview, refused, due := ask(knob.Collect); preview.Err != errAnalysing.Error() || refused != errAnalysing.Error() || !due {
+		t.Errorf("behind it: %q, %q, due %v", preview.Err, refused, due)
+	}
+}
+
 // A refit that is given up leaves a D_real of a newer encoder than D_syn's: until the next one the
 // last answer stays.
 func TestDreamsBehindARefitThatIsGivenUp(t *testing.T) {

@@ -80,13 +80,21 @@ func (a *asides) showMemory(m *replica.Replica) {
 	}
 }
 
+// errRefitting answers what compares D_real with D_syn while their latents come from two encoders.
+var errRefitting = errors.New("a refit is under way: there is more to see behind it")
+
 // apart returns why the latents of D_real and D_syn come from two encoders now, or nil: a new D_real
-// comes before the D_syn that is generated from it, and stays if its refit is given up.
+// comes before the D_syn that is generated from it, and stays if its refit is given up. Rows that are
+// no latents have one meaning at all times.
 func (a *asides) apart() error {
 	m, made := a.members[0], a.views.synthesis
 	switch {
+	case !a.views.config.Fills():
+		return nil
 	case a.place.refitting():
-		return errors.New("a refit is under way: there is more to see behind it")
+		return errRefitting
+	case m.Synthetic == nil:
+		return nil
 	case made.FittedTo == 0 || m.Synthetic.Len() == 0:
 		return nil
 	case made.FittedTo != m.Real.Total() || !made.Asked.Known:

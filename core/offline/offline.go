@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"errors"
 	"fmt"
 
 	"pgrlab/core/config"
@@ -8,6 +9,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -28,6 +30,9 @@ func Examine(s Run, task task.Task, dev device.Device, e inspect.Examination, re
 		return nil, err
 	}
 	defer l.Close()
+	if err := l.apart(); err != nil {
+		return nil, fmt.Errorf("examine %s: %w", s.Dir, err)
+	}
 	var other *inspect.View
 	if reference != nil {
 		if reference.Config.Task != s.Config.Task {
@@ -39,6 +44,9 @@ func Examine(s Run, task task.Task, dev device.Device, e inspect.Examination, re
 		}
 		defer r.Close()
 		v := r.view(r.members[0])
+		if _, looks := v.F.(relevance.Sighted); (s.Config.Fills() || reference.Config.Fills()) && !looks {
+			return nil, fmt.Errorf("examine %s: F of %s is of latents, which have a meaning of their own in each run and at each step: want F of frames or observations, or runs that generate states", s.Dir, reference.Dir)
+		}
 		other = &v
 	}
 	var all []*event.Examined
@@ -50,6 +58,22 @@ func Examine(s Run, task task.Task, dev device.Device, e inspect.Examination, re
 		all = append(all, out)
 	}
 	return all, nil
+}
+
+// apart returns why the latents of D_real and D_syn come from two encoders at the checkpoint, or nil.
+func (o *opened) apart() error {
+	c, syn := &o.loop.Loop, o.members[0].Synthetic
+	if !o.config.Fills() || syn == nil || syn.Len() == 0 || c.FittedTo == 0 {
+		return nil
+	}
+	switch o.loop.Position.Phase {
+	case knob.Encode, knob.Score, knob.Fit, knob.Generate:
+		return fmt.Errorf("the checkpoint is inside of a refit, at %s: D_real is of a newer encoder than D_syn: choose another checkpoint with @STEP", o.loop.Position)
+	}
+	if c.FittedTo != o.members[0].Real.Total() || !c.Asked.Known {
+		return errors.New("a refit was given up behind its new D_real, which is of a newer encoder than D_syn: choose another checkpoint with @STEP")
+	}
+	return nil
 }
 
 // Record writes the findings of Examine into the journal of their run, as lines made on demand. It

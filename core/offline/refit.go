@@ -124,8 +124,13 @@ func (o *offline) begin(ctx context.Context, r RefitRequest, index int) error {
 	if err != nil {
 		return err
 	}
-	if r.Slice = r.Generator.Slice; name == relevance.None {
+	made := o.run.config
+	made.Generator = r.Generator
+	switch r.Slice = r.Generator.Slice; {
+	case name == relevance.None:
 		r.Guidances = []float64{0} // the generator takes no requested F
+	case made.Has()&knob.UseDiffusion == 0:
+		r.Guidances = []float64{1} // it has no guidance: all would be the same
 	}
 	breathe := until(ctx)
 	if err := catchUp(o.m, name, breathe); err != nil {

@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/analysis"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
+	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/plan"
@@ -207,7 +208,8 @@ func fitUpdates(s *knob.Settings) int { return 3 * s.GeneratorSteps }
 func lastFitHolds(o *opened) bool {
 	c := &o.loop.Loop
 	changed := slices.ContainsFunc(c.Waiting, func(w redo.Waiting) bool { return w.Stage < redo.Fitted })
-	return c.Fitted && c.FittedTo == o.members[0].Real.Total() && !changed
+	fresh := o.config.Generator.Init != generative.InitPrevious // else it has learned in all fits before
+	return fresh && c.Fitted && c.FittedTo == o.members[0].Real.Total() && !changed
 }
 
 // fittedWith reports whether the run's own generator is the one that is fitted with that F.

@@ -40,13 +40,13 @@ func (s *State) stateOf(name string) *modelState {
 }
 
 // Built says whether the replica has what the function of that name needs: no model, or one
-// that has learned something.
+// that has learned something, and has not just begun to count anew.
 func (r *Replica) Built(name string) bool {
 	switch m := r.models[name].(type) {
 	case nil:
 		return !learns(name)
 	case relevance.Counted:
-		return m.Seen() > 0
+		return m.Seen() > 0 && r.Counting != name
 	case relevance.Episodic:
 		return m.Learned()
 	}
@@ -173,6 +173,9 @@ func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 		if done == 0 {
 			r.Real.Gather(r.scratch, 0, r.Real.Spread(inspect.ScoreRows))
 			c.Begin(r.scratch, min(inspect.ScoreRows, owed))
+		}
+		if r.Counting = name; done+n >= owed {
+			r.Counting = ""
 		}
 		r.Real.Gather(r.scratch, 0, r.Real.Oldest(done, n))
 		return n, c.Observe(r.scratch, n)

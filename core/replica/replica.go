@@ -116,6 +116,7 @@ type State struct {
 	Stepped     int       // the last env step that it has made
 	Drifted     int       // the env step in which ReportDrift wrote its last line
 	Models      []modelState
+	Counting    string  // the function that has counted a part of D_real; "": none
 	Bonus       moments // of F, if bonuses are divided by its standard deviation
 	BonusReturn bonusReturn
 	Losses      LossSums

@@ -53,8 +53,12 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 	switch {
 	case len(pose) < poseSize || (len(pose)-poseSize)%2 != 0:
 		return nil, fmt.Errorf("draw %s: a pose of %d numbers, want %d and two for each place of the trail", v.task.Name, len(pose), poseSize)
-	case w < 4 || h < 2:
-		return nil, fmt.Errorf("draw %s: %d by %d pixels", v.task.Name, w, h)
+	case w < 4 || h < 2: // too small for both views
+		black := image.NewRGBA(image.Rect(0, 0, w, h))
+		for i := 3; i < len(black.Pix); i += 4 {
+			black.Pix[i] = 255
+		}
+		return black, nil
 	}
 	whole := func(i int) uint64 { return uint64(pose[i])<<32 | uint64(pose[i+1]) }
 	now := world{Split(pose[0]), whole(1), whole(3)}

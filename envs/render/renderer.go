@@ -109,7 +109,7 @@ func (r *Renderer) place(frames []Frame, tracked Vec) {
 		p.eye = p.point(r.eye)
 		reach, radius := p.bounds()
 		p.radius = reach + radius
-		p.rect = r.project(p.Pos.along(reach, p.Z), radius).Union(r.project(p.Pos.along(-reach, p.Z), radius))
+		p.rect = r.enclosed(p.Pos.along(reach, p.Z), p.Pos.along(-reach, p.Z), radius)
 	}
 	r.enclose()
 	r.lastCell = gridCell{shape: none}
@@ -132,22 +132,28 @@ func (r *Renderer) enclose() {
 	}
 }
 
-// project is a rectangle of pixels that contains a ball's picture.
-func (r *Renderer) project(centre Vec, radius float64) image.Rectangle {
+// enclosed is a rectangle of pixels that contains the picture of two balls and of all between them.
+func (r *Renderer) enclosed(a, b Vec, radius float64) image.Rectangle {
 	all := image.Rect(0, 0, r.w, r.h)
-	d := centre.sub(r.eye)
-	z := d.dot(r.forward)
-	if !(z > radius) {
-		if z < -radius {
-			return image.Rectangle{} // behind
-		}
-		return all
+	da, db := a.sub(r.eye), b.sub(r.eye)
+	za, zb := da.dot(r.forward), db.dot(r.forward)
+	switch {
+	case za > radius && zb > radius: // an end beside the picture counts too: what is between is in it
+		return r.project(da, za, radius).Union(r.project(db, zb, radius)).Intersect(all)
+	case za < -radius && zb < -radius:
+		return image.Rectangle{} // behind
 	}
+	return all
+}
+
+// project is a rectangle that contains the picture of a ball at d from the eye, z > radius of that
+// along the camera's axis. It is in pixels, of the picture or beside it.
+func (r *Renderer) project(d Vec, z, radius float64) image.Rectangle {
 	left, right := tangents(d.dot(r.scene.Camera.Right), z, radius)
 	down, up := tangents(d.dot(r.scene.Camera.Up), z, radius)
 	x, y := float64(r.w)/2, float64(r.h)/2
-	clip := func(v float64) int { return int(min(max(v, -1), math.MaxInt16)) }
-	return image.Rect(clip(x+r.focal*left)-1, clip(y-r.focal*up)-1, clip(x+r.focal*right)+2, clip(y-r.focal*down)+2).Intersect(all)
+	clip := func(v float64) int { return int(min(max(v, math.MinInt16), math.MaxInt16)) }
+	return image.Rect(clip(x+r.focal*left)-1, clip(y-r.focal*up)-1, clip(x+r.focal*right)+2, clip(y-r.focal*down)+2)
 }
 
 // tangents returns the slopes of the two lines from the origin that touch the circle of

@@ -63,6 +63,27 @@ func TestEveryPixelShowsTheNearestShape(t *testing.T) {
 	}
 }
 
+// A capsule whose ends lie beside the picture, or behind the eye, is drawn where it crosses it.
+func TestAShapeThatIsLongerThanThePicture(t *testing.T) {
+	for name, lies := range map[string]Frame{
+		"across":  {Pos: Vec{0, 0, 1}, X: Vec{0, 0, 1}, Y: Vec{0, -1, 0}, Z: Vec{1, 0, 0}},
+		"upright": {Pos: Vec{0, 0, 1}, X: Vec{1, 0, 0}, Y: Vec{0, 1, 0}, Z: Vec{0, 0, 1}},
+		"along":   {Pos: Vec{0, 0, .9}, X: Vec{1, 0, 0}, Y: Vec{0, 0, -1}, Z: Vec{0, 1, 0}},
+	} {
+		for _, reach := range []float64{1.5, 4, 40} {
+			x := New(&Scene{Camera: frontal(), Shapes: []Shape{{Kind: Capsule, Size: Vec{X: .05, Y: reach}, Colour: Self}}})
+			x.Draw([]Frame{lies}, Vec{}, 40, 40)
+			for i, got := range x.owner {
+				d := x.ray(float64(i%40)+.5, float64(i/40)+.5)
+				hit := x.scene.Shapes[0].hit(lies.point(x.eye), lies.vector(d), 0) < never
+				if hit != (got == 0) {
+					t.Fatalf("%s, ±%g: pixel %d,%d shows %d, a ray hits: %v", name, reach, i%40, i/40, got, hit)
+				}
+			}
+		}
+	}
+}
+
 func brightness(x *Renderer, px, py int) int {
 	c := x.image.RGBAAt(px, py)
 	return int(c.R) + int(c.G) + int(c.B)

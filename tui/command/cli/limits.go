@@ -1,7 +1,13 @@
 package cli
 
-// TVUsage is the help of --tv.
-const TVUsage = "`KIND` TV that covers a quarter of the agent's view in a maze: off, noise, noise-action, images-action (default off)"
+// tvKinds is the help of --tv without its default.
+const tvKinds = "`KIND` TV that covers a quarter of the agent's view in a maze: off, noise, noise-action, images-action"
+
+// TVUsage is the help of --tv, and TVUsageOfPolicies where a policy may bring a TV with it.
+const (
+	TVUsage           = tvKinds + " (default off)"
+	TVUsageOfPolicies = tvKinds + " (default: that of the policy's run, else off)"
+)
 
 // DeviceUsage is the help of --device.
 const DeviceUsage = "`cpu|auto|cuda…` where to compute: cuda, cuda:INDEX or GPU-UUID is a GPU; auto is a free GPU, else the CPU"

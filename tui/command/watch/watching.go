@@ -59,7 +59,7 @@ func (p *player) onScreen(ctx context.Context, in, out *os.File, pictures string
 	profile := termenv.NewOutput(out, termenv.WithTTY(true)).EnvColorProfile()
 	characters := terminal.Characters()
 	m := &watching{
-		player: p, colours: profile, style: picture.For(profile, characters == theme.Unicode),
+		player: p, colours: profile, style: picture.For(profile, characters != theme.ASCII),
 		pictures: tui.TerminalPictures(pictures, characters, out),
 		period:   time.Second / time.Duration(fps), episodes: episodes,
 	}

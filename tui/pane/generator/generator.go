@@ -75,9 +75,9 @@ func (p *Pane) Body(w, h int) []string {
 			fits++
 		}
 	}
-	line := label("EDM loss") + format.Number(lastOf(losses))
+	line := label("loss") + format.Number(lastOf(losses))
 	if p.Phase() == knob.Fit {
-		line = label("EDM loss") + format.Number(s.FitLoss) + t.Dim.On(" now")
+		line = label("loss") + format.Number(s.FitLoss) + t.Dim.On(" now")
 	}
 	if room := w - theme.Width(line) - 2; len(losses) > 1 && room > 4 {
 		line += "  " + t.Synthetic.On(t.Trend(losses, min(room, 30)))
