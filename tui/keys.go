@@ -3,6 +3,9 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -83,9 +86,36 @@ const numberedPanes = 9
 // line discipline its flow control, the shell its suspend key.
 var reserved = []string{"ctrl+a", "ctrl+b", "ctrl+q", "ctrl+s", "ctrl+z"}
 
+// keyNames are the names of keys that do not write a character.
+var keyNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for t := tea.KeyType(-256); t < 128; t++ {
+		if t != tea.KeyRunes {
+			names[tea.KeyMsg{Type: t}.String()] = true
+		}
+	}
+	delete(names, "")
+	return names
+})
+
+// isKey says whether a terminal can send a key of that name: a character, or a name like f2, up, ctrl+n,
+// shift+tab, also with alt+ in front.
+func isKey(name string) bool {
+	key := strings.TrimPrefix(name, "alt+")
+	return utf8.RuneCountInString(key) == 1 || keyNames()[key]
+}
+
 // rebind gives commands other keys; a command that other does not name keeps its keys.
 func rebind(table []pane.Binding, other map[string][]string) ([]pane.Binding, error) {
 	for name, keys := range other {
+		for i, k := range keys {
+			if k == "space" { // as it is written on the screen
+				keys[i] = " "
+			}
+			if !isKey(keys[i]) {
+				return nil, fmt.Errorf("keys: %s cannot be %q: no key has that name; want a character, or for example f2, ctrl+n, alt+x, up, space", name, k)
+			}
+		}
 		at := -1
 		for i := range table {
 			if table[i].Name == name {

@@ -58,6 +58,16 @@ type teaching struct {
 // before the end of its input leaves it, and a replay from a pipe or file goes on to its own end.
 // A panic ends the lines with an error, not the run.
 func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (outcome Outcome, err error) {
+	p := newPlain(o, in, out)
+	defer func() {
+		if r := recover(); r != nil {
+			outcome, err = Failed, p.fell(&panicError{value: r, stack: debug.Stack()})
+		}
+	}()
+	return p.talk(ctx, in)
+}
+
+func newPlain(o Options, in io.Reader, out io.Writer) *plain {
 	out = printable.NewWriter(out)
 	r := lipgloss.NewRenderer(out)
 	r.SetColorProfile(termenv.Ascii)
@@ -68,12 +78,7 @@ func runPlain(ctx context.Context, o Options, in io.Reader, out io.Writer) (outc
 	}
 	p.w, p.h = 200, 50
 	p.Relayout()
-	defer func() {
-		if r := recover(); r != nil {
-			outcome, err = Failed, p.fell(&panicError{value: r, stack: debug.Stack()})
-		}
-	}()
-	return p.talk(ctx, in)
+	return p
 }
 
 // talk takes lines and writes what happens.
@@ -88,12 +93,16 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 		if p.alone && p.leavable() {
 			return HungUp, nil
 		}
+		heard := lines
+		if !p.person && p.Lab == nil {
+			heard = nil // the commands of a file are for the run, which has not begun
+		}
 		select {
 		case <-ctx.Done():
 			return Cancelled, nil
 		case <-p.options.Leave:
 			p.do(ctx, p.leaving.suspend(), messages)
-		case line, open := <-lines:
+		case line, open := <-heard:
 			if !open {
 				lines, p.alone = nil, true
 				break

@@ -3,6 +3,7 @@ package tui
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -217,7 +218,31 @@ func TestPlainWithoutInput(t *testing.T) {
 	}
 }
 
-// While a run starts, every command has an answer or none; it does not end the program.
+// Commands of a pipe wait for the run, however long it takes to begin.
+func TestPlainCommandsOfAPipe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := newFake()
+		var out bytes.Buffer
+		outcome, err := runPlain(t.Context(), Options{About: pane.About{Config: fakeConfig()}, Start: func() (pane.Lab, error) {
+			time.Sleep(time.Minute)
+			return fake, nil
+		}}, strings.NewReader("note X\nguidance 4\nratio 0.75 @90000\n"), &out)
+		var got []string
+		for _, c := range fake.commands {
+			switch c := c.(type) {
+			case event.Note:
+				got = append(got, c.Text)
+			case event.SetKnob:
+				got = append(got, c.Knob+" "+c.Value)
+			}
+		}
+		if want := "[X guidance 4 ratio 0.75]"; outcome != HungUp || err != nil || fmt.Sprint(got) != want {
+			t.Errorf("%v, %v: sent %v, want %s:\n%s", outcome, err, got, want, out.String())
+		}
+	})
+}
+
+// While a run starts, every command of a person has an answer or none; it does not end the program.
 func TestPlainBeforeTheFirstSnapshot(t *testing.T) {
 	names := []string{"esc"}
 	m := New(Options{})
@@ -239,10 +264,13 @@ func TestPlainBeforeTheFirstSnapshot(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var out bytes.Buffer
-		outcome, err := runPlain(ctx, Options{About: pane.About{Config: fakeConfig()}, Start: func() (pane.Lab, error) {
+		in := strings.NewReader("runs\nstatus\nstage guidance 3\nstage relevance td\napply\nnow\n" + typed.String() + "runs\n")
+		p := newPlain(Options{About: pane.About{Config: fakeConfig()}, Start: func() (pane.Lab, error) {
 			time.Sleep(time.Hour)
 			return newFake(), nil
-		}}, strings.NewReader("runs\nstatus\nstage guidance 3\nstage relevance td\napply\nnow\n"+typed.String()+"runs\n"), &out)
+		}}, in, &out)
+		p.person = true
+		outcome, err := p.talk(ctx, in)
 		if err != nil || !strings.Contains(out.String(), "STARTING") || !strings.Contains(out.String(), "at the first refit") {
 			t.Errorf("%v, %v:\n%s", outcome, err, out.String())
 		}

@@ -142,7 +142,7 @@ type Scores struct {
 type Losses struct {
 	Critic    *run.Float `json:"critic,omitempty"`
 	Actor     *run.Float `json:"actor,omitempty"`
-	Alpha     *run.Float `json:"alpha,omitempty"`  // α itself
+	Alpha     *run.Float `json:"alpha,omitempty"`  // α itself, as of the last update
 	QMean     *run.Float `json:"q_mean,omitempty"` // mean of Q(s, a) over a batch; with PPO, of V(s) over a minibatch, in units of rewards
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`

@@ -15,8 +15,8 @@ const minChunk = 256
 // 256. This changes when samples are made, but not the samples. Prepare returns the
 // size of the chunks, or a *device.OutOfMemory.
 func (d *Diffusion) Prepare(knobs GenKnobs) (chunk int, err error) {
-	if d.generation != nil || d.fit != nil {
-		return d.chunk, nil // a fit or a generation under way has its programs
+	if d.generation != nil {
+		return d.chunk, nil // it has its programs
 	}
 	err = shrink(&d.chunk, func(chunk int) error {
 		_, err := d.calls.prepare(d.config, knobs, min(chunk, knobs.Samples))

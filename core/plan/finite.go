@@ -24,6 +24,8 @@ type NotFinite struct {
 
 func (e *NotFinite) Error() string {
 	switch {
+	case e.Op == "" && !(e.Norm > device.MaxGradientNorm):
+		return e.Program + ": a number is not finite, and the device has no room to find it"
 	case e.Op == "":
 		return fmt.Sprintf("%s: the norm of the gradients is %.3g, too large for the optimiser", e.Program, e.Norm)
 	case e.Step < 0:

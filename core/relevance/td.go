@@ -8,7 +8,7 @@ import (
 )
 
 var _ = register(Spec{
-	Name: "td", Doc: "magnitude of the critics' temporal-difference error", Equation: "|r + γ(1−d)·Q̄(s′, π(s′)) − Q(s,a)|",
+	Name: "td", Doc: "magnitude of the critics' temporal-difference error, without the entropy term", Equation: "|r + γ(1−d)·Q̄(s′, π(s′)) − Q(s,a)|",
 	Source: "Wang et al. 2025, section 4, who write no absolute value; Schaul et al. 2016",
 	New:    valued("td", func(v Values) Function { return tdError{v} }),
 })

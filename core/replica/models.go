@@ -49,6 +49,8 @@ func (r *Replica) Built(name string) bool {
 		return m.Seen() > 0 && r.Counting != name
 	case relevance.Episodic:
 		return m.Learned()
+	case relevance.Trained:
+		return slices.ContainsFunc(r.Models, func(s modelState) bool { return s.Name == name && s.Updates > 0 })
 	}
 	return true
 }

@@ -7,8 +7,12 @@ import "strings"
 // for anything else within a word.
 const plain = "/._-+,:@%"
 
-// Word returns s as one word of a command: as it is if a shell reads it so, in quotes otherwise.
+// Word returns s as one word of a command: as it is if a shell reads it so, in quotes otherwise. A path
+// that begins like a flag gets ./ in front.
 func Word(s string) string {
+	if strings.HasPrefix(s, "-") {
+		return Word("./" + s)
+	}
 	special := func(r rune) bool {
 		return r < 0x80 && !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') && !strings.ContainsRune(plain, r)
 	}

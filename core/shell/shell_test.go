@@ -9,7 +9,7 @@ import (
 func TestWord(t *testing.T) {
 	for s, want := range map[string]string{
 		"runs/2026-03-04-cheetah-run-sac-s3": "runs/2026-03-04-cheetah-run-sac-s3", "./runs/a@20000": "./runs/a@20000", "/läufe/1": "/läufe/1",
-		"my runs/first run": "'my runs/first run'", "it's": `'it'\''s'`, "~/x": "'~/x'", "$HOME": "'$HOME'", "a&b": "'a&b'", "a=b": "'a=b'", "": "''",
+		"my runs/first run": "'my runs/first run'", "it's": `'it'\''s'`, "~/x": "'~/x'", "$HOME": "'$HOME'", "a&b": "'a&b'", "a=b": "'a=b'", "": "''", "-dash": "./-dash", "-d sh": "'./-d sh'",
 	} {
 		if got := Word(s); got != want {
 			t.Errorf("%s is written %s, want %s", s, got, want)

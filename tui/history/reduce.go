@@ -108,7 +108,9 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 			measure(CurveSpotTrained, Optional(of.OnSpot))
 		}
 	case event.Perf:
-		measure(CurveSpeed, float64(b.StepsPerSec))
+		if b.StepS > 0 { // with updates: random steps are not counted
+			measure(CurveSpeed, float64(b.StepsPerSec))
+		}
 	default:
 		return false
 	}

@@ -62,6 +62,7 @@ func (s *Server) options(h hello) tui.Options {
 	}
 	if h.Want == wantWatch || h.Guest {
 		ownOnly(&o.About)
+		o.Home = "" // the settings and the remembered commands of the person whose run it is
 	}
 	o.Characters, o.Plain, o.Remote = h.Characters, h.Plain, true
 	return o

@@ -46,6 +46,7 @@ type Keys struct {
 	mu     sync.Mutex
 	read   stamp
 	people map[string]Person // by key
+	said   string            // what was logged last
 }
 
 // stamp distinguishes versions of a file.
@@ -71,9 +72,14 @@ func OpenKeys(path string, log func(line string)) (*Keys, error) {
 func (k *Keys) Find(key ssh.PublicKey) (Person, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	said := ""
 	if err := k.refresh(); err != nil {
-		k.log(fmt.Sprintf("%v: the keys of before count", err))
+		said = fmt.Sprintf("%v: the keys of before count", err)
 	}
+	if said != "" && said != k.said { // visits look again and again
+		k.log(said)
+	}
+	k.said = said
 	p, found := k.people[string(key.Marshal())]
 	return p, found
 }

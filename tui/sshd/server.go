@@ -28,6 +28,7 @@ type Options struct {
 	Visit func(ctx context.Context, v *Visit) (said string, err error)
 
 	closing time.Duration // how long an idle visitor has to read the reason; 0: as at the server's end
+	still   time.Duration // how often keys are looked up again; 0: stillEvery
 }
 
 // Visit is one session of a visitor.
@@ -232,13 +233,37 @@ func (s *Server) person(conn *ssh.ServerConn) (Person, error) {
 	return p, nil
 }
 
+// stillEvery is how often the key of a visitor is looked up again.
+const stillEvery = 2 * time.Second
+
+// watch ends a visit, by end, once the visitor's key is taken away or has another role.
+func (s *Server) watch(ctx context.Context, v *Visit, conn *ssh.ServerConn, end func(error)) {
+	tick := time.NewTicker(cmp.Or(s.o.still, stillEvery))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now, err := s.person(conn)
+		if err == nil && now.Role != v.Role {
+			err = fmt.Errorf("your key may %s now: come in again", now.Role)
+		}
+		if err != nil {
+			end(err)
+			return
+		}
+	}
+}
+
 // visit hands a visitor over to Options.Visit, and returns the last message.
-func (s *Server) visit(ctx context.Context, v *Visit, from net.Addr) (said string, err error) {
+func (s *Server) visit(ctx context.Context, v *Visit, conn *ssh.ServerConn) (said string, err error) {
 	if err := s.enter(); err != nil {
 		return "", err
 	}
 	defer s.leave()
-	began := time.Now()
+	began, from := time.Now(), conn.RemoteAddr()
 	s.o.Log(fmt.Sprintf("%s from %s (%s)", v.Name, from, v.Role))
 	defer func() {
 		if p := recover(); p != nil { // a failure with one visitor must not end the server
@@ -250,12 +275,14 @@ func (s *Server) visit(ctx context.Context, v *Visit, from net.Addr) (said strin
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })()
+	end := func(why error) {
+		cancel(why)
+		time.AfterFunc(cmp.Or(s.o.closing, closing), v.cut) // a client that does not read leaves the visit in a write
+	}
+	go s.watch(ctx, v, conn, end)
 	if s.o.Idle > 0 {
 		input := &attentive{Reader: v.Input, idle: s.o.Idle}
-		input.timer = time.AfterFunc(s.o.Idle, func() {
-			cancel(fmt.Errorf("no key for %v", s.o.Idle))
-			time.AfterFunc(cmp.Or(s.o.closing, closing), v.cut) // a client that does not read leaves the visit in a write
-		})
+		input.timer = time.AfterFunc(s.o.Idle, func() { end(fmt.Errorf("no key for %v", s.o.Idle)) })
 		defer input.timer.Stop()
 		v.Input = input
 	}

@@ -139,6 +139,39 @@ func TestAKeyThatIsTakenAway(t *testing.T) {
 	}
 }
 
+// A visit ends when its key is taken away, or may do something else from now on.
+func TestAVisitEndsWithItsKey(t *testing.T) {
+	for name, c := range map[string]struct {
+		line func(bob string) string
+		want string
+	}{
+		"gone": {func(string) string { _, line := newKey(t, "carol"); return line + " of another size" }, "your key may not come in any more"},
+		"less": {func(alice string) string { return strings.TrimPrefix(alice, "drive ") + " who watches" }, "come in again"},
+	} {
+		inside := make(chan struct{})
+		s := serve(t, Options{still: time.Millisecond, closing: time.Minute, Visit: func(ctx context.Context, _ *Visit) (string, error) {
+			close(inside)
+			<-ctx.Done()
+			return "", context.Cause(ctx)
+		}})
+		go func() {
+			<-inside
+			text, err := os.ReadFile(s.keys)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, alice := range strings.Split(string(text), "\n") {
+				if strings.Contains(alice, "alice") {
+					os.WriteFile(s.keys, []byte(c.line(alice)+"\n"), 0o644)
+				}
+			}
+		}()
+		if _, errs, err := s.run(s.alice, "look"); err == nil || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: %q, %v", name, errs, err)
+		}
+	}
+}
+
 // An error is one line on stderr with exit status 1, last words have status 0, and a panic ends
 // only its own visit.
 func TestLastWords(t *testing.T) {

@@ -58,7 +58,7 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 						g.Close()
 					}
 				}
-				said, err = s.visit(ctx, v, conn.RemoteAddr())
+				said, err = s.visit(ctx, v, conn)
 			}
 			one.end(said, err)
 		}()

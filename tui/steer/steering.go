@@ -131,7 +131,11 @@ func (s *Steering) OpenNote() tea.Cmd {
 
 // WriteNote writes a remark into the journal; it ignores an empty one.
 func (s *Steering) WriteNote(text string) tea.Cmd {
-	if text == "" || s.Lab == nil {
+	if text == "" {
+		return nil
+	}
+	if s.Lab == nil {
+		s.Refuse("the run has not started yet: nothing was noted")
 		return nil
 	}
 	if err := s.Lab.Send(event.Note{Text: text, By: Sender}); err != nil {

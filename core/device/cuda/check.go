@@ -30,7 +30,11 @@ func (x *executable) diagnose(occasion uint64) error {
 		}
 	}
 	for i, in := range x.program.Instrs {
-		if err := x.alone(i); err != nil {
+		err := x.alone(i)
+		if full := (*device.OutOfMemory)(nil); errors.As(err, &full) {
+			break // a number is not finite, and there is no room to find out where
+		}
+		if err != nil {
 			return err
 		}
 		if where, err := x.infinite(i, in.Out); where != nil || err != nil {
@@ -55,10 +59,10 @@ func (x *executable) alone(i int) (err error) {
 	}
 	var from driver.Ptr
 	if end > 0 {
-		if from, err = d.ctx.Alloc(end); err != nil {
-			return d.failed(err)
+		if from, err = d.alloc(&d.used.Programs, end); err != nil {
+			return err
 		}
-		defer func() { err = errors.Join(err, d.ctx.Free(from)) }()
+		defer func() { err = errors.Join(err, d.free(&d.used.Programs, from, end)) }()
 	}
 	launches, err := x.recipe(recipe, x.frame(), scratch, from)
 	if err == nil {

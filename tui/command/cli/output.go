@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -17,10 +18,18 @@ func WriteJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// WriteFile writes a file in one step: never a part of it, and nothing after an error.
+// WriteFile writes a file in one step: never a part of it, and nothing after an error. Of a link it
+// writes the target; into a device or a pipe it writes as it goes.
 func WriteFile(path string, write func(io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	switch info, err := os.Stat(path); {
+	case err != nil:
+	case info.IsDir():
 		return fmt.Errorf("write %s: that is a folder: name a file", path)
+	case !info.Mode().IsRegular():
+		return writeInto(path, write)
 	}
 	f, err := temporary(path)
 	if err != nil {
@@ -37,6 +46,15 @@ func WriteFile(path string, write func(io.Writer) error) error {
 		os.Remove(f.Name())
 	}
 	return err
+}
+
+// writeInto writes into what is there.
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("write: %w", err)
+	}
+	return errors.Join(write(f), f.Close())
 }
 
 // temporary opens the empty file that path's contents are written into. It has the same name each

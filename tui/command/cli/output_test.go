@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,5 +95,32 @@ func TestAFolderIsNoFile(t *testing.T) {
 	err := WriteFile(t.TempDir(), func(io.Writer) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "that is a folder") {
 		t.Error(err)
+	}
+}
+
+// A link stays one, and its target is written; what is no file is written into and stays.
+func TestLinksAndPipesStay(t *testing.T) {
+	dir := t.TempDir()
+	target, link, pipe := filepath.Join(dir, "target"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	if err := errors.Join(os.WriteFile(target, []byte("old"), 0o600), os.Symlink(target, link), syscall.Mkfifo(pipe, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
+	read := make(chan string)
+	go func() {
+		text, _ := os.ReadFile(pipe)
+		read <- string(text)
+	}()
+	if err := errors.Join(WriteFile(link, write), WriteFile(pipe, write)); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-read; got != "new" {
+		t.Errorf("the pipe's reader got %q", got)
+	}
+	text, err := os.ReadFile(target)
+	at, linked := os.Readlink(link)
+	info, there := os.Lstat(pipe)
+	if err := errors.Join(err, linked, there); err != nil || string(text) != "new" || at != target || info.Mode().Type() != fs.ModeNamedPipe {
+		t.Errorf("%v: target %q, link to %q, pipe %v", err, text, at, info.Mode())
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/config"
+	"pgrlab/core/knob"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -129,35 +130,38 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 	if from.Preset != "" {
 		words = append(words, "--preset "+shell.Word(from.Preset))
 	}
-	words = append(words, "--task "+from.Task, "--method "+from.Method, "--scale "+from.Scale, "--seed "+strconv.FormatUint(c.Seed, 10))
+	words = append(words, "--task "+shell.Word(from.Task), "--method "+shell.Word(from.Method), "--scale "+shell.Word(from.Scale), "--seed "+strconv.FormatUint(c.Seed, 10))
 	if from.Observation != "" {
-		words = append(words, "--observation "+from.Observation)
+		words = append(words, "--observation "+shell.Word(from.Observation))
 	}
 	for _, d := range differences {
 		value := strings.Trim(d.To, "'")
-		knob, isKnob := strings.CutPrefix(d.Key, "knobs.")
+		name, isKnob := strings.CutPrefix(d.Key, "knobs.")
 		switch {
 		case !presets.Assignment{Key: d.Key}.UsedBy(&c): // a preset may set it for other methods
 		case d.Key == "knobs.tv":
-			words = append(words, "--tv "+strings.Trim(value, `"'`))
+			words = append(words, "--tv "+shell.Word(strings.Trim(value, `"'`)))
 		case isKnob:
-			words = append(words, "--set "+knob+"="+value)
+			words = append(words, "--set "+name+"="+shell.Word(value))
 		case d.Key == "steps":
-			words = append(words, "--steps "+value)
+			words = append(words, "--steps "+shell.Word(value))
 		case d.Key == "environment.action_repeat":
-			words = append(words, "--action-repeat "+value)
+			words = append(words, "--action-repeat "+shell.Word(value))
 		case d.Key == "environment.noise_share":
-			words = append(words, "--noise-share "+value)
+			words = append(words, "--noise-share "+shell.Word(value))
 		case d.Key == "environment.noise_sigma":
-			words = append(words, "--noise-sigma "+strings.ReplaceAll(strings.Trim(value, "[]"), " ", ""))
+			words = append(words, "--noise-sigma "+shell.Word(strings.ReplaceAll(strings.Trim(value, "[]"), " ", "")))
 		case d.Key == "schedule":
 			for _, at := range c.Schedule {
-				words = append(words, "--at '"+at+"'")
+				if s, err := knob.ParseScheduled(at); err == nil && s.At.Step >= c.Steps {
+					continue // never made: --at would refuse it
+				}
+				words = append(words, "--at "+shell.Word(at))
 			}
 		case d.Key == "device" || d.Key == "precision":
-			words = append(words, "--"+d.Key+" "+value)
+			words = append(words, "--"+d.Key+" "+shell.Word(value))
 		case d.Key == "members":
-			words = append(words, "--members "+value)
+			words = append(words, "--members "+shell.Word(value))
 		case d.Key != "seed" && d.Key != "generator.slice":
 			words = append(words, "--set "+d.Key+"="+assignable(value))
 		}

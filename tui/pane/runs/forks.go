@@ -125,6 +125,9 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 	if p.Snap.StepTime > 0 {
 		cost += fmt.Sprintf(": %s a pair, or more, at this run's speed", format.Duration(p.childTime(2*plan.Steps/min(2, beside))))
 	}
+	if _, err := p.About.Config.Longer(p.About.Config.Steps + 1); err != nil && !plan.Confirm {
+		about += " What follows the length of a run here (replay's β, PPO's rates) follows the child's own, so no child goes on as this run would."
+	}
 	name := title
 	d := &pane.Dialog{Title: title, Lines: []string{about, cost + "."}}
 	for _, n := range []int{1, 2, 4, 8} {
