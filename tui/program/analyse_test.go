@@ -121,7 +121,9 @@ func TestAnalyseIntoTheJournal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	do(1, "analyse", "a", "--journal", "--rows", "50")
+	if found := do(1, "analyse", "a", "--journal", "--rows", "50"); !json.Valid([]byte(found)) {
+		t.Errorf("the findings that cannot be recorded are lost: %q", found)
+	}
 	if folder.Close(); !strings.Contains(said.String(), "is in use by another pgrlab: ask again") || len(examinedLines(t, "a")) != 1 {
 		t.Errorf("while another process holds the folder: %s", &said)
 	}

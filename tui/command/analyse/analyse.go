@@ -183,9 +183,15 @@ func (r *analyseRequest) analyse(d cli.Deps, saved offline.Run, stdout, stderr i
 	if err != nil {
 		return err
 	}
+	by := fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid())
+	for _, e := range found {
+		if r.journal {
+			e.Obs = &event.ExaminedObs{OnDemand: true, By: by}
+		}
+	}
 	err = r.print(saved, found, stdout, stderr) // first: it took minutes to find
 	if r.journal {
-		if failed := offline.Record(saved.Dir, fmt.Sprintf("pgrlab analyse (pid %d)", os.Getpid()), found); failed != nil {
+		if failed := offline.Record(saved.Dir, by, found); failed != nil {
 			err = errors.Join(err, fmt.Errorf("analyse: %w", failed))
 		}
 	}
