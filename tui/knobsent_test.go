@@ -203,3 +203,19 @@ func TestRefusalsOfOthers(t *testing.T) {
 		t.Error("a refusal is shown as a change")
 	}
 }
+
+// The border of F VALUES names the step of its histograms, and their F once another one is chosen.
+func TestFValuesNameWhatTheyShow(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	show := func(of string) {
+		s.fake.publish()
+		s.fake.snapshot.FOf, s.fake.snapshot.FAt = of, 20_000
+		s.Update(polled{})
+	}
+	show("curiosity")
+	s.contains(t, "scored at step 20,000", "medians so far")
+	show("td")
+	if s.contains(t, "td, scored at step 20,000"); strings.Contains(s.View(), "medians so far") {
+		t.Error("medians of another F")
+	}
+}

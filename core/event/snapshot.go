@@ -162,6 +162,8 @@ type Snapshot struct {
 	// edges. All are nil before it; FAsked is also nil if the prompts asked for none, or for
 	// another F than that of the others.
 	FReal, FSyn, FAsked *Histogram
+	FOf                 string // the name of that F; "" if it is not known
+	FAt                 int    // the env step of that generation
 	// Losses holds the losses of the last update; nil before it.
 	Losses *UpdateLosses
 	// MixReal and MixSynthetic are the numbers of real and synthetic rows in the last batch.

@@ -160,6 +160,7 @@ func (r *Replica) Compare(v inspect.View, occasion uint64) error {
 		return err
 	}
 	r.FReal, r.FSyn, r.FAsked = found.Real, found.Synthetic, found.Asked
+	r.FOf, r.FAt = v.Settings.Relevance, v.Step
 	return nil
 }
 

@@ -71,6 +71,8 @@ type Replica struct {
 	// Of the latest generation: F of the real rows and of its own, and what the generator was
 	// prompted with; nil: it was prompted with nothing.
 	FReal, FSyn, FAsked *event.Histogram
+	FOf                 string // the name of that F; "" in older checkpoints
+	FAt                 int    // the env step of that generation
 
 	envs       []trainingEnv
 	evalEnv    task.VecEnv

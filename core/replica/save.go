@@ -53,6 +53,8 @@ type Saved struct {
 	Mix              replay.Mix
 	FReal, FSyn      *event.Histogram
 	FAsked           *event.Histogram
+	FOf              string
+	FAt              int
 }
 
 type savedEvaluation struct {
@@ -73,7 +75,7 @@ func (r *Replica) Saved(scored bool) Saved {
 	noteKnown(&r.State)
 	s := Saved{
 		State: r.State, Fit: r.Fit,
-		Mix: r.Mix, Generated: r.generated, FReal: r.FReal, FSyn: r.FSyn, FAsked: r.FAsked,
+		Mix: r.Mix, Generated: r.generated, FReal: r.FReal, FSyn: r.FSyn, FAsked: r.FAsked, FOf: r.FOf, FAt: r.FAt,
 	}
 	for _, o := range r.owned {
 		s.Parts = append(s.Parts, o.name)
@@ -196,6 +198,7 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 		}
 	}
 	r.scores, r.Mix, r.FReal, r.FSyn, r.FAsked = s.Scores, s.Mix, s.FReal, s.FSyn, s.FAsked
+	r.FOf, r.FAt = s.FOf, s.FAt
 	r.Fit, r.generated = s.Fit, s.Generated
 	for _, ring := range []struct {
 		at       **replay.Ring

@@ -285,6 +285,12 @@ func (r *Run) Badge(h *history.History) string {
 	return r.Theme.Good.On("CLEAN")
 }
 
+// Fresh says whether the histograms of F are of the F that is chosen now, as far as is known: another
+// one has scored nothing before the next generation.
+func (r *Run) Fresh() bool {
+	return r.Snap == nil || r.Snap.FOf == "" || r.Snap.FOf == r.Effective("relevance").Text
+}
+
 // Remaking says whether the run is redoing what a change of F or of the generator requires.
 func (r *Run) Remaking() bool {
 	if r.Snap == nil {

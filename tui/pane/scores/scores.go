@@ -164,7 +164,7 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 // mediansSoFar is the history of the real transitions' median, if there is a line for it.
 func (v *Pane) mediansSoFar(w, h int) []string {
 	medians := v.History.Main(history.CurveF50).From(v.History.ScoredFrom)
-	if h < 1 || len(medians) < 2 {
+	if h < 1 || len(medians) < 2 || !v.Fresh() {
 		return nil
 	}
 	name := v.Theme.Dim.On("medians so far of real ")
@@ -221,6 +221,13 @@ func (v *Pane) scoresNote(w int) string {
 	t := v.Theme
 	if p := v.Previewed(); p != nil {
 		return theme.Longest([]string{t.Dim.On("median"), t.Dim.On("preview at step ") + format.Count(v.Preview.Step)}, w)
+	}
+	if s := v.Snap; s != nil && s.FReal != nil && s.FAt > 0 { // the histograms are of the last generation
+		text := t.Dim.On("scored at step ") + format.Count(s.FAt)
+		if !v.Fresh() {
+			return theme.Longest([]string{t.Warn.On(s.FOf), t.Warn.On(s.FOf) + t.Dim.On(", ") + text}, w)
+		}
+		return theme.Longest([]string{t.Dim.On("median"), text}, w)
 	}
 	last, ok := v.History.Main(history.CurveF50).Last()
 	if !ok {
