@@ -33,7 +33,7 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s on %s at scale %s: all numbers, and where they come from.\n",
 		s.config.Method, s.config.Task, s.config.Scale)
-	fmt.Fprint(&b, "# Edit a copy and run it with: pgrlab --preset FILE\n\n")
+	fmt.Fprint(&b, "# Edit a copy and run it with: pgrlab --preset FILE\n# Another task, method or scale has other numbers: choose them with --task, --method, --scale.\n\n")
 	for l := range lines(string(doc)) {
 		b.WriteString(l.text)
 		note := s.notes[l.key]
