@@ -47,6 +47,15 @@ func (e *episode) Pose(dst []float64) []float64 {
 	return dst
 }
 
+// black is a picture of nothing.
+func black(w, h int) *image.RGBA {
+	img := image.NewRGBA(image.Rect(0, 0, w, h))
+	for i := 3; i < len(img.Pix); i += 4 {
+		img.Pix[i] = 255
+	}
+	return img
+}
+
 // Draw paints a pose of an Env of the task, w by h pixels. The picture belongs to the View and is
 // valid until the next call.
 func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
@@ -54,11 +63,7 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 	case len(pose) < poseSize || (len(pose)-poseSize)%2 != 0:
 		return nil, fmt.Errorf("draw %s: a pose of %d numbers, want %d and two for each place of the trail", v.task.Name, len(pose), poseSize)
 	case w < 4 || h < 2: // too small for both views
-		black := image.NewRGBA(image.Rect(0, 0, w, h))
-		for i := 3; i < len(black.Pix); i += 4 {
-			black.Pix[i] = 255
-		}
-		return black, nil
+		return black(w, h), nil
 	}
 	whole := func(i int) uint64 { return uint64(pose[i])<<32 | uint64(pose[i+1]) }
 	now := world{Split(pose[0]), whole(1), whole(3)}
@@ -72,10 +77,7 @@ func (v *View) Draw(pose []float64, w, h int) (*image.RGBA, error) {
 		v.world, v.built = now, true
 	}
 	if v.picture == nil || v.picture.Rect.Dx() != w || v.picture.Rect.Dy() != h {
-		v.picture = image.NewRGBA(image.Rect(0, 0, w, h))
-		for i := 3; i < len(v.picture.Pix); i += 4 {
-			v.picture.Pix[i] = 255
-		}
+		v.picture = black(w, h)
 	}
 	side, left, top := place(w, h)
 	if len(v.frame) != 3*side*side {

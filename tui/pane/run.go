@@ -285,9 +285,9 @@ func (r *Run) Badge(h *history.History) string {
 	return r.Theme.Good.On("CLEAN")
 }
 
-// Fresh says whether the histograms of F are of the F that is chosen now, as far as is known: another
+// ShowsChosenF says whether the histograms of F are of the F that is chosen now, as far as is known: another
 // one has scored nothing before the next generation.
-func (r *Run) Fresh() bool {
+func (r *Run) ShowsChosenF() bool {
 	return r.Snap == nil || r.Snap.FOf == "" || r.Snap.FOf == r.Effective("relevance").Text
 }
 

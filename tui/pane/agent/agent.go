@@ -135,7 +135,7 @@ func unknown(v float64) string {
 // share says where an F lies among those of the real rows.
 func (p *Pane) share(f float64) string {
 	h := p.Snap.FReal
-	if h == nil || math.IsNaN(f) || !(h.High > h.Low) || !p.Fresh() {
+	if h == nil || math.IsNaN(f) || !(h.High > h.Low) || !p.ShowsChosenF() {
 		return ""
 	}
 	below := 0.0

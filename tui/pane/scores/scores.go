@@ -164,7 +164,7 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 // mediansSoFar is the history of the real transitions' median, if there is a line for it.
 func (v *Pane) mediansSoFar(w, h int) []string {
 	medians := v.History.Main(history.CurveF50).From(v.History.ScoredFrom)
-	if h < 1 || len(medians) < 2 || !v.Fresh() {
+	if h < 1 || len(medians) < 2 || !v.ShowsChosenF() {
 		return nil
 	}
 	name := v.Theme.Dim.On("medians so far of real ")
@@ -224,7 +224,7 @@ func (v *Pane) scoresNote(w int) string {
 	}
 	if s := v.Snap; s != nil && s.FReal != nil && s.FAt > 0 { // the histograms are of the last generation
 		text := t.Dim.On("scored at step ") + format.Count(s.FAt)
-		if !v.Fresh() {
+		if !v.ShowsChosenF() {
 			return theme.Longest([]string{t.Warn.On(s.FOf), t.Warn.On(s.FOf) + t.Dim.On(", ") + text}, w)
 		}
 		return theme.Longest([]string{t.Dim.On("median"), text}, w)
