@@ -28,6 +28,7 @@ func (d frameUpdate) config() drqv2.Config {
 type film struct {
 	agent.Frames // an update calls only Draw
 	stacks       [][][]byte
+	copied       bool // to a device
 	action       []float32
 }
 
@@ -50,9 +51,35 @@ func newFilm(c drqv2.Config, stacks int) *film {
 // Draw implements agent.Frames.
 func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error {
 	at := (int(occasion)*7 + row) % len(f.stacks)
+	next := (at + n) % len(f.stacks)
 	copy(dst.Stack, f.stacks[at])
-	copy(dst.Next, f.stacks[(at+n)%len(f.stacks)])
+	copy(dst.Next, f.stacks[next])
+	for k := range dst.Places {
+		dst.Places[k], dst.NextPlaces[k] = at*len(dst.Places)+k, next*len(dst.Places)+k
+	}
 	dst.Action, dst.Return, dst.Discount = f.action, float32(at%5)/5, float32(gamma)
+	return nil
+}
+
+// Places implements agent.PlacedFrames.
+func (f *film) Places() (held, most int) {
+	n := len(f.stacks) * len(f.stacks[0])
+	return n, n
+}
+
+// Copy implements agent.PlacedFrames: all frames, once.
+func (f *film) Copy(_ *replay.Copied, put func(place int, frame []byte) error) error {
+	if f.copied {
+		return nil
+	}
+	for i, stack := range f.stacks {
+		for k, frame := range stack {
+			if err := put(i*len(stack)+k, frame); err != nil {
+				return err
+			}
+		}
+	}
+	f.copied = true
 	return nil
 }
 

@@ -20,7 +20,7 @@ type Sequencer interface {
 	Sequence(programs []Executable) (Sequence, error)
 }
 
-// Store holds rows of numbers on a device for SampleBatch. The host has its own copy.
+// Store holds rows of numbers on a device for SampleBatch or StackFrames. The host has its own copy.
 type Store interface {
 	// Put writes consecutive rows, starting at row first.
 	Put(first int, rows []float32) error
@@ -107,6 +107,28 @@ func (d SampleBatch) Writes() []Ref { return d.Operands() }
 func (d SampleBatch) Words(dst []uint64) []uint64 {
 	return append(dst, uint64(d.Mix.First), uint64(d.Mix.Held[0]), uint64(d.Mix.Held[1]))
 }
+
+// StackFrames makes images of frames that a store holds as bytes, each row being a frame [Height,
+// Width,Channels] in whole words: stacks of them, the oldest frame first, shifted and with repeated
+// edges as window.Frames.StackBytes does it.
+type StackFrames struct {
+	From                    Store
+	Height, Width, Channels int
+	Pad, Stack              int
+	// Picks [1,B,(Stack+2)·len(To)] holds for each result the rows of its stack in the store, and
+	// how far they are shifted down and across.
+	Picks Ref
+	To    []Ref // [1,B,W], bytes in the place of numbers
+}
+
+// Operands are the picks and all images.
+func (f StackFrames) Operands() []Ref { return append([]Ref{f.Picks}, f.To...) }
+
+// Writes are the images.
+func (f StackFrames) Writes() []Ref { return f.To }
+
+// Words appends nothing.
+func (f StackFrames) Words(dst []uint64) []uint64 { return dst }
 
 // Choose writes distinct numbers of [0,Of), as rng.Sequence.Choose does at the occasion: the chosen
 // subset of an ensemble.

@@ -8,7 +8,7 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Routine is work between gradient steps: a SampleBatch, a Choose or a Temperature.
+// Routine is work between gradient steps: a SampleBatch, StackFrames, a Choose or a Temperature.
 type Routine interface {
 	lower(l *lowerer) device.Routine
 }
@@ -26,6 +26,16 @@ type SampleBatch struct {
 type Into struct {
 	To    *op.Tensor
 	First int
+}
+
+// StackFrames makes images [B,W] of frames in a store, as picked by Picks [B,(Stack+2)·len(To)]; see
+// device.StackFrames.
+type StackFrames struct {
+	From                    device.Store
+	Height, Width, Channels int // of a frame
+	Pad, Stack              int
+	Picks                   *op.Tensor
+	To                      []*op.Tensor
 }
 
 // Choose writes distinct numbers of [0,Of) into Out [M]; see device.Choose.
@@ -48,6 +58,17 @@ func (d SampleBatch) lower(l *lowerer) device.Routine {
 	out := device.SampleBatch{From: d.From, Streams: d.Streams, Width: d.Width, Mix: d.Mix}
 	for _, c := range d.Into {
 		out.Columns = append(out.Columns, device.Columns{To: l.bind(c.To), First: c.First})
+	}
+	return out
+}
+
+func (f StackFrames) lower(l *lowerer) device.Routine {
+	out := device.StackFrames{
+		From: f.From, Height: f.Height, Width: f.Width, Channels: f.Channels,
+		Pad: f.Pad, Stack: f.Stack, Picks: l.bind(f.Picks),
+	}
+	for _, to := range f.To {
+		out.To = append(out.To, l.bind(to))
 	}
 	return out
 }

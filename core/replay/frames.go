@@ -16,11 +16,13 @@ const chunkFrames = 256
 type Frames struct {
 	size, act int
 	total     uint64 // frames ever added
+	clears    int    // how often all frames were forgotten
 	reels     []reel // of each copy
 }
 
 // reel holds the frames of one copy.
 type reel struct {
+	number   int // among the reels
 	capacity int
 	total    uint64 // frames ever added
 	shots    []shot // by slots, as many as frames are held
@@ -48,6 +50,9 @@ type FrameRow struct {
 	Return      float32   // Σ γⁱ·r over the n steps
 	Discount    float32   // γⁿ; 0 if the episode came to a true end
 	Respawned   bool      // one of the steps put the agent elsewhere
+	// Places and NextPlaces are the places of the frames of Stack and Next in a copy of the memory
+	// (Frames.Copy). They are left as they are if they have another length.
+	Places, NextPlaces []int
 	// Obs and NextObs [O] are for a learner that sees numbers: Stack and Next are then empty.
 	Obs, NextObs []float32
 }
@@ -60,7 +65,7 @@ func NewFrames(size, act, capacity, copies int) *Frames {
 	}
 	f := &Frames{size: size, act: act, reels: make([]reel, copies)}
 	for i := range f.reels {
-		f.reels[i].capacity = capacity / copies
+		f.reels[i].number, f.reels[i].capacity = i, capacity/copies
 	}
 	return f
 }
@@ -102,7 +107,7 @@ func (f *Frames) Respawn(copy int) {
 // Newest writes the stack of a copy's newest frames, len(dst) of them.
 func (f *Frames) Newest(copy int, dst [][]byte) {
 	r := &f.reels[copy]
-	r.stack(f, dst, r.total-1)
+	r.stack(f, dst, nil, r.total-1)
 }
 
 // Latest writes the env step that led to the newest frame of a copy to dst. It panics if the newest
@@ -155,9 +160,9 @@ func (r *reel) frame(f *Frames, slot int) []byte {
 // oldest is the number of the first frame that is held.
 func (r *reel) oldest() uint64 { return r.total - uint64(len(r.shots)) }
 
-// stack writes the frames up to frame at; the first frame of its episode is repeated if there are
-// too few.
-func (r *reel) stack(f *Frames, dst [][]byte, at uint64) {
+// stack writes the frames up to frame at, and their places if there are as many of these; the first
+// frame of its episode is repeated if there are too few.
+func (r *reel) stack(f *Frames, dst [][]byte, places []int, at uint64) {
 	first := r.shots[r.slot(at)].First
 	for i := range dst {
 		frame, back := first, uint64(len(dst)-1-i)
@@ -165,6 +170,9 @@ func (r *reel) stack(f *Frames, dst [][]byte, at uint64) {
 			frame = at - back
 		}
 		dst[i] = r.frame(f, r.slot(frame))
+		if len(places) == len(dst) {
+			places[i] = r.place(f, r.slot(frame))
+		}
 	}
 }
 
@@ -262,6 +270,6 @@ func (r *reel) draw(f *Frames, dst *FrameRow, at uint64, steps int, gamma float6
 		weight = 0
 	}
 	dst.Return, dst.Discount, dst.Respawned = float32(sum), float32(weight), r.respawned(at, steps)
-	r.stack(f, dst.Stack, at)
-	r.stack(f, dst.Next, last)
+	r.stack(f, dst.Stack, dst.Places, at)
+	r.stack(f, dst.Next, dst.NextPlaces, last)
 }

@@ -59,6 +59,7 @@ func (f *Frames) Load(src io.Reader) error {
 }
 
 func (f *Frames) load(src io.Reader) error {
+	f.clears++
 	magic := make([]byte, len(framesMagic))
 	if _, err := io.ReadFull(src, magic); err != nil {
 		return err
@@ -92,8 +93,9 @@ func (f *Frames) load(src io.Reader) error {
 // clear forgets all frames.
 func (f *Frames) clear() {
 	f.total = 0
+	f.clears++
 	for i := range f.reels {
-		f.reels[i] = reel{capacity: f.reels[i].capacity}
+		f.reels[i] = reel{number: i, capacity: f.reels[i].capacity}
 	}
 }
 
@@ -135,7 +137,7 @@ func (r *reel) load(f *Frames, src io.Reader, known int) error {
 // there were frames before it, the reel is full. Its oldest frame is then in the middle of the
 // memory, whose slots are otherwise made from the front, so all slots are made now.
 func (r *reel) startAt(f *Frames, frame uint64) {
-	*r = reel{capacity: r.capacity, total: frame}
+	*r = reel{number: r.number, capacity: r.capacity, total: frame}
 	if frame > 0 {
 		r.shots, r.actions = make([]shot, r.capacity), make([]float32, r.capacity*f.act)
 	}

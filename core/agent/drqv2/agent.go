@@ -26,6 +26,7 @@ type Agent struct {
 	tau                   *op.Tensor // [1]
 	sigma                 *op.Tensor // [A], σ for every action
 	alignment             *alignment // of generated latents; nil if there is none
+	copied                *copied    // the device's copy of the frames; nil: the host makes the images
 	streams               streams
 
 	updates  uint64     // made; the occasion of the next one
@@ -68,6 +69,9 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	x.probes = probe.New(dev, x.layers)
 	if err := plan.Push(dev, x.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
+	}
+	if dev, all := dev.(device.Sequencer); all {
+		x.copied = newCopied(dev, x.frames.Size())
 	}
 	return x, nil
 }
@@ -115,6 +119,9 @@ func (x *Agent) Close() error {
 	}
 	for _, l := range x.looks {
 		all = append(all, l.program.Close())
+	}
+	if x.copied != nil {
+		all = append(all, x.copied.close())
 	}
 	return errors.Join(append(all, x.probes.Close())...)
 }

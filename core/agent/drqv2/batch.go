@@ -15,6 +15,8 @@ type batch struct {
 	images, next          *op.Tensor // [rows,Words(size)] of s and s′, shifted, as bytes
 	action, ret, discount *op.Tensor // [rows,A], [rows,1], [rows,1]
 
+	stacked *stacked // nil: the host makes the images
+
 	x        *Agent
 	frames   agent.Frames
 	first    int
@@ -34,8 +36,15 @@ func (x *Agent) newBatch(rows int) *batch {
 		action: op.NewTensor("a", rows, x.config.Act), ret: op.NewTensor("R", rows, 1), discount: op.NewTensor("discount", rows, 1),
 		drawn: make([]replay.FrameRow, workers), failed: make([]error, workers),
 	}
+	stack := x.config.Pixels.Stack
 	for i := range b.drawn {
-		b.drawn[i].Stack, b.drawn[i].Next = make([][]byte, x.config.Pixels.Stack), make([][]byte, x.config.Pixels.Stack)
+		b.drawn[i].Stack, b.drawn[i].Next = make([][]byte, stack), make([][]byte, stack)
+	}
+	if x.copied != nil {
+		b.stacked = &stacked{picks: op.NewTensor("picks", rows, 2*(stack+2))}
+		for i := range b.drawn {
+			b.drawn[i].Places, b.drawn[i].NextPlaces = make([]int, stack), make([]int, stack)
+		}
 	}
 	b.gather = func() { b.share(0, 1) }
 	if dev, shares := x.dev.(device.Sharer); shares {
@@ -57,6 +66,11 @@ func (b *batch) fill(frames agent.Frames, occasion uint64, first int) error {
 			return fmt.Errorf("agent: draw a batch: %w", err)
 		}
 	}
+	if b.stacked != nil {
+		if err := b.stack(); err != nil {
+			return fmt.Errorf("agent: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -73,15 +87,21 @@ func (b *batch) share(part, parts int) {
 	}
 }
 
-// row draws row i and writes it, with shifts of its own for s and s′.
+// row draws row i and writes it, with shifts of its own for s and s′, or names what the device needs
+// to make its images.
 func (b *batch) row(i int, r *replay.FrameRow) error {
 	x, c := b.x, &b.x.config
 	if err := b.frames.Draw(r, c.NStep, c.Gamma, b.occasion, b.first+i); err != nil {
 		return err
 	}
 	shift := x.shifts(b.occasion, b.first+i)
-	x.frames.StackBytes(x.image(b.images.Data, i), r.Stack, shift[0], shift[1])
-	x.frames.StackBytes(x.image(b.next.Data, i), r.Next, shift[2], shift[3])
+	if s := b.stacked; s != nil {
+		pick(s.picked(i, c.Pixels.Stack, 0), r.Places, shift[0], shift[1])
+		pick(s.picked(i, c.Pixels.Stack, 1), r.NextPlaces, shift[2], shift[3])
+	} else {
+		x.frames.StackBytes(x.image(b.images.Data, i), r.Stack, shift[0], shift[1])
+		x.frames.StackBytes(x.image(b.next.Data, i), r.Next, shift[2], shift[3])
+	}
 	if row := b.first + i; row < len(x.crops) {
 		x.crops[row] = cropped{r.Stack[len(r.Stack)-1], shift[0], shift[1]}
 	}

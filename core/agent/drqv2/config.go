@@ -20,7 +20,7 @@ type Settings struct {
 	// al. 2017, appendix A; DrQ-v2 has no such term).
 	Preactivation float64 `toml:"preactivation"`
 	UpdateEvery   int     `toml:"update_every"` // env steps per update
-	Slice         int     `toml:"slice"`        // most rows of a batch for which a command has to wait; the results depend on it
+	Slice         int     `toml:"slice"`        // most rows of a batch for which a command has to wait, on a CPU; the results depend on it
 	FreezeAt      int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: never
 	AlignEvery    int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: never
 }

@@ -48,7 +48,11 @@
 // are one slice for every Settings.Slice rows of the batch; the slices' gradients are added
 // in the order of the rows, and the last slice makes the step. Slices have equally many rows
 // where a few can have; otherwise the last one has fewer. Steps 4 and 5 are one more slice,
-// over the whole batch. Synthetic rows, which cost a tenth, go with the first slice.
+// over the whole batch. Synthetic rows, which cost a tenth, go with the first slice. On a device
+// that does not need the host between programs (device.Sequencer: a GPU), steps 1 to 3 are one
+// slice: it takes milliseconds, and in slices E(s) would go to the host and back.
+//
+// Such a device also keeps a copy of the frames and makes the images itself (device.StackFrames).
 //
 // # State
 //

@@ -51,6 +51,11 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 	if x.now.mix.Size() == 0 {
 		return 1, nil, nil
 	}
+	if x.now.done == 0 {
+		if err := x.copyFrames(w.Source.Frames); err != nil {
+			return 0, nil, err
+		}
+	}
 	u, err := x.updater(x.now.kind)
 	if err != nil {
 		return 0, nil, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -49,6 +50,15 @@ type critic struct {
 	features      []float32   // E(s); nil if the program itself stores it
 }
 
+// parts is how many parts a batch is cut into, and how many rows each of them and the last one have.
+// A device that does not need the host between programs is so quick that a command can wait for all.
+func (x *Agent) parts(size int) (parts, rows, last int) {
+	if _, whole := x.dev.(device.Sequencer); whole {
+		return 1, size, size
+	}
+	return x.config.parts(size)
+}
+
 // compiled returns the updater of a kind, which is the newest then; nil if there is none.
 func (x *Agent) compiled(k kind) *updater {
 	for i, u := range x.updaters {
@@ -87,10 +97,15 @@ func (x *Agent) updater(k kind) (*updater, error) {
 func (x *Agent) newUpdater(k kind) (*updater, error) {
 	u := &updater{kind: k, parts: 1, critics: map[role]*critic{}}
 	if real := k.mix.Real; real > 0 {
-		parts, rows, last := x.config.parts(real)
+		parts, rows, last := x.parts(real)
 		u.parts, u.batch, u.features = parts, x.newBatch(rows), op.NewTensor("features", real, x.nets.flat)
 		if u.last = u.batch; last < rows {
 			u.last = x.newBatch(last)
+		}
+		if u.batch.stacked != nil {
+			if err := plan.Push(x.dev, u.batch.images, u.batch.next); err != nil { // the device writes them
+				return u, fmt.Errorf("agent: %w", err)
+			}
 		}
 	}
 	if k.mix.Synthetic > 0 {
@@ -266,6 +281,9 @@ func (x *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec) {
 
 func (u *updater) close() error {
 	var all []error
+	if u.batch != nil && u.batch.stacked != nil {
+		all = append(all, u.batch.stacked.close())
+	}
 	for _, c := range u.critics {
 		all = append(all, c.program.Close())
 	}

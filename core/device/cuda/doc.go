@@ -56,10 +56,13 @@
 //
 // # Frames
 //
-// Frames stay in the host's memory. For DrQ-v2 the host draws and shifts a batch of them, and each
-// update is a graph for each part of its batch, whose copy up contains the images as bytes: 33 MB
-// for 256 rows of s and s′ of 84×84×9. The program makes numbers of them (device.FromBytes). Other
-// learners and models of frames give their images as numbers.
+// For DrQ-v2 the device's memory has a copy of the frames in the replay, as bytes, each once (a
+// device.Store, which grows with them). An update is three graphs: for the batch the host names
+// frames and shifts, and the device makes stacks of shifted frames (device.StackFrames), as bytes;
+// the critics' program makes numbers of them (device.FromBytes); the policy's follows. All rows of a
+// batch are in one program, whatever agent.drqv2.slice says. If there is no memory for the copy, the
+// host draws and shifts the frames, and the critics' copy up contains the images: 33 MB for 256 rows
+// of s and s′ of 84×84×9. Other learners and models of frames give their images as numbers.
 //
 // # Stop
 //
@@ -99,6 +102,7 @@
 //	memory, parking, checking mode          H100 80GB HBM3    2026-11-26   right, alone on the card
 //	batches, subsets, α, env steps as one   H100 80GB HBM3    2026-11-26   right
 //	a whole run                             H100 80GB HBM3    2026-11-26   6,000 steps of cpu and release
-//	a whole run from frames                 H100 80GB HBM3    2026-11-26   750 steps of demo
-//	a card that is lost, MIG, MPS           none              never
+//	whole runs from frames                  H100 80GB HBM3    2026-11-26   demo and short to the end, 14 at a time under MPS
+//	frames in the device's memory           none              never
+//	a card that is lost, MIG                none              never
 package cuda

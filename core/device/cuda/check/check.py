@@ -43,11 +43,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = ["nop", "critic", "twin", "redq10", "sac", "env-step", "act", "icm", "denoiser-1024", "denoiser-2048",
              "sample-2048x4096", "sample-1024x100000", "sample-2048x100000", "encoder-fit", "drqv2", "drqv2-demo", "ppo-rays", "ppo-rgb84"]
 OURS_ALONE = ("nop", "act", "icm")  # PyTorch has no counterpart here
-PROFILED = ["denoiser-1024", "denoiser-2048", "redq10", "encoder-fit", "sample-2048x4096", "nop"]
+PROFILED = ["denoiser-1024", "denoiser-2048", "redq10", "encoder-fit", "drqv2", "drqv2-demo", "ppo-rgb84", "sample-2048x4096", "nop"]
 PAPER_HOURS = 4.35  # of a run of 100,000 steps, PGR (Wang et al. 2025), appendix on time and memory
 STEPS = [f"{p}/{w}" for w in ("redq10", "denoiser-2048", "denoiser-1024", "encoder-demo", "encoder-fit") for p in ("tf32", "bf16", "fp32")]
 LARGE = ["TestTiles", "TestSteps", "TestKernelsCompile"]  # tests that have steps of their own
-SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestSampleBatch|TestASequence|TestSumsOfManyBlocks|TestDrQ)$"
+SANITIZED = "^(TestFills|TestTensorsStayOnTheDevice|TestSampleBatch|TestStackFrames|TestASequence|TestSumsOfManyBlocks|TestDrQ)$"
 
 # What is trained: short forms of scales, what a whole run has of each part, and a run from
 # frames. start is the scale's start_steps.

@@ -14,6 +14,8 @@ func (f *finish) routine(a device.Routine) error {
 	switch a := a.(type) {
 	case device.SampleBatch:
 		return f.sampleBatch(a)
+	case device.StackFrames:
+		return f.stackFrames(a)
 	case device.Choose:
 		_, _, n := f.shape(a.Out)
 		if n > a.Of {
@@ -58,5 +60,26 @@ func (f *finish) sampleBatch(d device.SampleBatch) error {
 		Gate{}, Occasion{}, Words{}, from[0], from[1],
 		d.Streams[0].Key[0], d.Streams[0].Key[1], d.Streams[1].Key[0], d.Streams[1].Key[1],
 		uint32(d.Width), t, uint32(len(d.Columns)), uint32(rows))
+	return nil
+}
+
+// stackFrames has a thread for each word of an image.
+func (f *finish) stackFrames(s device.StackFrames) error {
+	_, rows, columns := f.shape(s.Picks)
+	if columns != (s.Stack+2)*len(s.To) {
+		return fmt.Errorf("%d picks for %d stacks of %d frames", columns, len(s.To), s.Stack)
+	}
+	frame := s.Height * s.Width * s.Channels
+	for i, to := range s.To {
+		_, n, words := f.shape(to)
+		if n != rows || words != ceil(s.Stack*frame, 4) {
+			return fmt.Errorf("%d images of %d words, of %d stacks of %d frames of %d bytes", n, words, rows, s.Stack, frame)
+		}
+		err := f.counted("stack_frames", n*words, []any{Gate{}, at(to, 0), at(s.Picks, i*(s.Stack+2)), Stored{s.From}},
+			uint32(s.Height), uint32(s.Width), uint32(s.Channels), uint32(s.Pad), uint32(s.Stack), uint32(columns), uint32(words), uint32(ceil(frame, 4)))
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -126,3 +126,31 @@ KERNEL void temperature(const Gate *gate, const float *logp, u64 *state, float *
   state[3] = t;
   *alpha = result[1] = (float)expOf64(log);
 }
+
+DEVICE u32 inside(int i, u32 n) { return i < 0 ? 0 : smaller((u32)i, n - 1); }
+
+// Bytes of images that are stacks of shifted frames; n counts the words of all images, each of which
+// has words of them. A row of picks is columns long: the stack's frames, the shift down and across. A
+// frame is held words of the store.
+KERNEL void stack_frames(const Gate *gate, u32 *out, const float *picks, const u32 *frames, u32 height, u32 width, u32 channels, u32 pad, u32 stack, u32 columns, u32 words, u32 held, u32 n) {
+  if (gate->closed) return;
+  u32 depth = stack * channels;
+  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
+    const float *pick = picks + (u64)(i / words) * columns;
+    int down = (int)pick[stack] - (int)pad, across = (int)pick[stack + 1] - (int)pad;
+    u32 at = i % words * 4, pixel = at / depth, within = at % depth; // of the word's first byte
+    u32 y = pixel / width, x = pixel % width, frame = within / channels, channel = within % channels, word = 0;
+    for (u32 k = 0; k < 4 && y < height; k++) {
+      u32 from = (inside((int)y + down, height) * width + inside((int)x + across, width)) * channels + channel;
+      word |= (frames[(u64)pick[frame] * held + from / 4] >> 8 * (from % 4) & 255) << 8 * k;
+      if (++channel < channels) continue;
+      channel = 0;
+      if (++frame < stack) continue;
+      frame = 0;
+      if (++x < width) continue;
+      x = 0;
+      y++;
+    }
+    out[i] = word;
+  }
+}

@@ -1,0 +1,199 @@
+package cuda
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/drqv2"
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+	"pgrlab/core/window"
+)
+
+// Images that the device makes of stored frames are the host's, to the byte: with every shift, and
+// where lines, frames and images are not whole words.
+func TestStackFrames(t *testing.T) {
+	dev, numbers := card(t, Options{}), rng.New(3, "frames")
+	const frames, stack = 9, 3
+	for n, f := range []window.Frames{
+		{Height: 8, Width: 8, Channels: 3, Pad: 2}, {Height: 5, Width: 7, Channels: 1, Pad: 4},
+		{Height: 3, Width: 5, Channels: 3, Pad: 0}, {Height: 2, Width: 3, Channels: 5, Pad: 9},
+	} {
+		words := op.Words(f.Size())
+		store, err := dev.Store(frames, words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := make([]float32, frames*words)
+		all := device.Bytes(rows)
+		u := make([]float32, len(all))
+		numbers.FillUniform(u, uint64(n), 0)
+		for i, x := range u {
+			all[i] = byte(256 * x)
+		}
+		if err := store.Put(0, rows); err != nil {
+			t.Fatal(err)
+		}
+		images := f.Shifts() + 1
+		wide := op.Words(stack * f.Size())
+		to := []*op.Tensor{op.NewTensor("s", images, wide), op.NewTensor("s'", images, wide)}
+		picks := op.NewTensor("picks", images, 2*(stack+2))
+		want := [2][]float32{make([]float32, images*wide), make([]float32, images*wide)}
+		for i := range images {
+			for which := range 2 {
+				row, pictures := picks.Data[(2*i+which)*(stack+2):][:stack+2], make([][]byte, stack)
+				for k := range stack {
+					place := (i*5 + which*2 + k*k) % frames
+					row[k], pictures[k] = float32(place), all[4*place*words:][:f.Size()]
+				}
+				down, across := (i+which)%f.Shifts(), (2*i+which)%f.Shifts()
+				row[stack], row[stack+1] = float32(down), float32(across)
+				f.StackBytes(device.Bytes(want[which][i*wide:][:wide]), pictures, down, across)
+			}
+		}
+		p, err := plan.CompileRoutine("stack", plan.StackFrames{
+			From: store, Height: f.Height, Width: f.Width, Channels: f.Channels, Pad: f.Pad, Stack: stack, Picks: picks, To: to,
+		}, dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(0); err != nil {
+			t.Fatal(err)
+		}
+		if err := plan.Fetch(dev, to...); err != nil {
+			t.Fatal(err)
+		}
+		for which, x := range to {
+			if !slices.Equal(device.Bytes(x.Data), device.Bytes(want[which])) {
+				t.Errorf("%+v, images %d: %v, want %v", f, which, device.Bytes(x.Data), device.Bytes(want[which]))
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	short := plan.StackFrames{Height: 2, Width: 2, Channels: 1, Stack: 1, Picks: op.NewTensor("picks", 2, 3), To: []*op.Tensor{op.NewTensor("s", 3, 1)}}
+	if _, err := plan.CompileRoutine("stack", short, dev); err == nil {
+		t.Error("picks for two images, and three images")
+	}
+}
+
+// recorded is a replay of noise from two copies, whose episodes have 100 frames, and a function that
+// adds frames to it, which differ with first.
+func recorded(c drqv2.Config, capacity, first int) (*replay.Frames, func(frames int)) {
+	f := replay.NewFrames(c.Pixels.Side*c.Pixels.Side*agent.Colours, c.Act, capacity, 2)
+	pictures, added := snow(37, c.Pixels.Side), [2]int{}
+	return f, func(frames int) {
+		for i := range frames {
+			which := i % 2
+			at := added[which]
+			if picture := pictures[(first+at*7+which)%len(pictures)]; at%100 == 0 {
+				f.Begin(which, picture)
+			} else {
+				f.Add(which, []float32{float32(at%5)/5 - 0.4, float32(at%3) / 3}, float32(at%7)/7, picture, at%100 == 99)
+			}
+			added[which]++
+		}
+	}
+}
+
+// compared is a DrQ-v2 on a device, beside one on the CPU that makes the same updates.
+type compared struct {
+	t           *testing.T
+	here, there *drqv2.Agent
+	got, want   said
+	made        int
+}
+
+func newCompared(t *testing.T, dev device.Device) *compared {
+	return &compared{t: t, here: newDrQ(t, sighted(), dev), there: newDrQ(t, sighted(), onCPU(t))}
+}
+
+// update makes an update of both on rows of a replay.
+func (c *compared) update(what string, frames *replay.Frames) {
+	c.t.Helper()
+	c.made++
+	w := &agent.Work{
+		Step: c.made * sighted().UpdateEvery, Enough: true, Rates: drqv2.DefaultRates,
+		Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: frames, Stream: rng.New(4, "rows")}, Mix: replay.Mix{Real: 10}},
+	}
+	worked(c.t, &c.got, what, c.here.Phases()[0], w)
+	worked(c.t, &c.want, what, c.there.Phases()[0], w)
+}
+
+// The device makes images of its own copy of the replay: while that grows beyond what there was room
+// for, has forgotten its oldest frames, was lost by parking, is another one, and was read from a file.
+func TestDrQOfStoredFrames(t *testing.T) {
+	dev := unchecked(t, Options{})
+	c := newCompared(t, dev)
+	frames, add := recorded(sighted(), 1500, 0)
+	add(60)
+	c.update("few frames", frames)
+	first := dev.Memory().Transitions
+	if first == 0 {
+		t.Fatal("the device holds no frames")
+	}
+	add(2)
+	c.update("one more of each copy", frames)
+	add(1200)
+	c.update("more than there was room for", frames)
+	if now := dev.Memory().Transitions; now <= first {
+		t.Errorf("%d bytes for 1,262 frames, %d for 62", now, first)
+	}
+	add(700)
+	c.update("the oldest are forgotten", frames)
+	if err := dev.Park(); err != nil {
+		t.Fatal(err)
+	}
+	c.update("parked", frames)
+	other, more := recorded(sighted(), 1500, 3)
+	more(90)
+	c.update("another replay", other)
+	var file bytes.Buffer
+	if err := frames.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	more(1962 - 90) // as many as were saved
+	c.update("as many frames", other)
+	if err := other.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	c.update("loaded", other)
+	agree(t, c.got, c.want, 1e-5)
+}
+
+// Where the device has no memory for more frames, the host makes the images from then on.
+func TestDrQWithoutRoomForFrames(t *testing.T) {
+	dev := unchecked(t, Options{})
+	c := newCompared(t, dev)
+	frames, add := recorded(sighted(), 3000, 0)
+	add(60)
+	c.update("few frames", frames)
+	dev.options.Memory = dev.Memory().Total() + 1<<18 // more than a program takes, and less than the frames
+	add(2000)
+	c.update("too many frames", frames)
+	if held := dev.Memory().Transitions; held != 0 {
+		t.Errorf("%d bytes of frames are held", held)
+	}
+	add(2)
+	c.update("a step later", frames)
+	agree(t, c.got, c.want, 1e-5)
+}
+
+func newDrQ(t *testing.T, c drqv2.Config, dev device.Device) *drqv2.Agent {
+	t.Helper()
+	x, err := drqv2.New(c, dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}

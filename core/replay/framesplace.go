@@ -1,0 +1,49 @@
+package replay
+
+// Copied says how far a copy of the memory of a Frames has followed it. The zero value has followed
+// nothing yet.
+type Copied struct {
+	of     *Frames
+	clears int
+	totals []uint64 // of each reel
+}
+
+// Places returns numbers that the places of frames are below: of those that are held, and of all
+// that there will ever be.
+func (f *Frames) Places() (held, most int) {
+	for i := range f.reels {
+		held, most = max(held, len(f.reels[i].shots)), max(most, f.reels[i].capacity)
+	}
+	return held * len(f.reels), most * len(f.reels)
+}
+
+// place is where a copy of the memory has a slot's frame: the same frame stays at its place.
+func (r *reel) place(f *Frames, slot int) int { return slot*len(f.reels) + r.number }
+
+// Copy calls put for each frame that was added since c followed f, with its place, or for all
+// frames that are held if f is not what c followed, or was loaded since. If put fails, c has followed nothing.
+func (f *Frames) Copy(c *Copied, put func(place int, frame []byte) error) error {
+	if c.of != f || c.clears != f.clears {
+		*c = Copied{of: f, clears: f.clears, totals: make([]uint64, len(f.reels))}
+	}
+	for i := range f.reels {
+		r := &f.reels[i]
+		for frame := max(c.totals[i], r.oldest()); frame < r.total; frame++ {
+			slot := r.slot(frame)
+			if err := put(r.place(f, slot), r.frame(f, slot)); err != nil {
+				*c = Copied{}
+				return err
+			}
+		}
+		c.totals[i] = r.total
+	}
+	return nil
+}
+
+// Places is Frames.Places of the frames that are drawn from.
+func (s FrameSampler) Places() (held, most int) { return s.Frames.Places() }
+
+// Copy is Frames.Copy of the frames that are drawn from.
+func (s FrameSampler) Copy(c *Copied, put func(place int, frame []byte) error) error {
+	return s.Frames.Copy(c, put)
+}
