@@ -83,10 +83,10 @@ var allowed = map[string][]string{
 	"core/sweep":          {"core/run"},
 	"core/sweep/slurm":    {"core/run"},
 	"core/sweep/ssh":      {"core/run"},
-	"core/report":         {"core/run", "core/printable", "core/rng"},                                                                                                         // rng: the bootstrap's random numbers
-	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                                                                     // contract and registry; window: the size of a frame after convolutions
-	"core/agent/...":      {"core/agent", "core/agent/probe", "core/agent/align", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
-	"core/agent/learners": {"core/agent/..."},                                                                                                                                 // the list of them
+	"core/report":         {"core/run", "core/printable", "core/rng"},                                                                                                                              // rng: the bootstrap's random numbers
+	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                                                                                          // contract and registry; window: the size of a frame after convolutions
+	"core/agent/...":      {"core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
+	"core/agent/learners": {"core/agent/..."},                                                                                                                                                      // the list of them
 	"core/relevance":      {"core/replay", "core/window", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/generative":     {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng"},
 	"core/analysis":       {"core/replay"},

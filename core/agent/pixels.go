@@ -86,16 +86,6 @@ type Frames interface {
 	Window(dst *replay.FrameRow, w *replay.Windows, i int, gamma float64) error
 }
 
-// PlacedFrames are Frames that have places in one memory, which a device can keep a copy of.
-type PlacedFrames interface {
-	Frames
-	// Places returns what the places of all frames are below: of those that are held, and of all
-	// that there may ever be. Draw names them where the row has room (replay.FrameRow.Places).
-	Places() (held, most int)
-	// Copy calls put for the frames that to does not have yet.
-	Copy(to *replay.Copied, put func(place int, frame []byte) error) error
-}
-
 // Sighted is a learner that sees frames: Acting.Stacks and BatchSource.Frames are for it,
 // and its Activations are those of stacks.
 type Sighted interface {

@@ -61,13 +61,13 @@ func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64,
 	return nil
 }
 
-// Places implements agent.PlacedFrames.
+// Places implements images.Source.
 func (f *film) Places() (held, most int) {
 	n := len(f.stacks) * len(f.stacks[0])
 	return n, n
 }
 
-// Copy implements agent.PlacedFrames: all frames, once.
+// Copy implements images.Source: all frames, once.
 func (f *film) Copy(_ *replay.Copied, put func(place int, frame []byte) error) error {
 	if f.copied {
 		return nil

@@ -11,6 +11,14 @@ func Bytes(words []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 4*len(words))
 }
 
+// Words is the reverse of Bytes; nil if the bytes are not whole words in memory.
+func Words(bytes []byte) []float32 {
+	if len(bytes) == 0 || len(bytes)%4 != 0 || uintptr(unsafe.Pointer(&bytes[0]))%4 != 0 {
+		return nil
+	}
+	return unsafe.Slice((*float32)(unsafe.Pointer(&bytes[0])), len(bytes)/4)
+}
+
 // HoldsBytes reports whether a buffer holds bytes for FromBytes. Its words are no numbers, and none
 // of them is a sign of a fault.
 func (p *Program) HoldsBytes(r Ref) bool {

@@ -16,7 +16,7 @@ const chunkFrames = 256
 type Frames struct {
 	size, act int
 	total     uint64 // frames ever added
-	clears    int    // how often all frames were forgotten
+	clears    uint64 // how often all frames were forgotten
 	reels     []reel // of each copy
 }
 

@@ -1,11 +1,20 @@
 package replay
 
-// Copied says how far a copy of the memory of a Frames has followed it. The zero value has followed
-// nothing yet.
+// Copied says how far a copy of frames has followed them. The zero value has followed nothing yet.
 type Copied struct {
-	of     *Frames
-	clears int
-	totals []uint64 // of each reel
+	of      any
+	version uint64
+	totals  []uint64 // of each reel of a Frames
+}
+
+// Follows says whether c has followed that version of what of points to. If not, it does from now on,
+// from nothing.
+func (c *Copied) Follows(of any, version uint64) bool {
+	if c.of == of && c.version == version {
+		return true
+	}
+	*c = Copied{of: of, version: version}
+	return false
 }
 
 // Places returns numbers that the places of frames are below: of those that are held, and of all
@@ -21,10 +30,11 @@ func (f *Frames) Places() (held, most int) {
 func (r *reel) place(f *Frames, slot int) int { return slot*len(f.reels) + r.number }
 
 // Copy calls put for each frame that was added since c followed f, with its place, or for all
-// frames that are held if f is not what c followed, or was loaded since. If put fails, c has followed nothing.
+// frames that are held if f is not what c followed, or was loaded since. If put fails, c has
+// followed nothing.
 func (f *Frames) Copy(c *Copied, put func(place int, frame []byte) error) error {
-	if c.of != f || c.clears != f.clears {
-		*c = Copied{of: f, clears: f.clears, totals: make([]uint64, len(f.reels))}
+	if !c.Follows(f, f.clears) {
+		c.totals = make([]uint64, len(f.reels))
 	}
 	for i := range f.reels {
 		r := &f.reels[i]

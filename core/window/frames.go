@@ -73,6 +73,10 @@ func (f Frames) Stack(dst []float32, stack [][]byte, down, across int, tone *Ton
 // StackBytes is Stack without a tone: the image holds the frames' bytes.
 func (f Frames) StackBytes(dst []byte, stack [][]byte, down, across int) {
 	lay(f, dst, stack, down, across, func(dst, src []byte, r run) {
+		if r.step == r.depth { // a stack of one frame
+			copy(dst, src[:r.pixels*r.step])
+			return
+		}
 		from, to := 0, 0
 		if r.channels == 3 {
 			for range r.pixels {

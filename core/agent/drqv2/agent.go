@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/images"
 	"pgrlab/core/agent/probe"
 	"pgrlab/core/device"
 	"pgrlab/core/op"
@@ -21,12 +22,12 @@ type Agent struct {
 	nets   networks
 	frames window.Frames
 
-	criticAdam, actorAdam *plan.Adam // criticAdam also steps E
-	rateCritic, rateActor *op.Tensor // [1], learning rates
-	tau                   *op.Tensor // [1]
-	sigma                 *op.Tensor // [A], σ for every action
-	alignment             *alignment // of generated latents; nil if there is none
-	copied                *copied    // the device's copy of the frames; nil: the host makes the images
+	criticAdam, actorAdam *plan.Adam    // criticAdam also steps E
+	rateCritic, rateActor *op.Tensor    // [1], learning rates
+	tau                   *op.Tensor    // [1]
+	sigma                 *op.Tensor    // [A], σ for every action
+	alignment             *alignment    // of generated latents; nil if there is none
+	store                 *images.Store // the device's copy of the frames
 	streams               streams
 
 	updates  uint64     // made; the occasion of the next one
@@ -70,9 +71,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	if err := plan.Push(dev, x.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	if dev, all := dev.(device.Sequencer); all {
-		x.copied = newCopied(dev, x.frames.Size())
-	}
+	x.store = images.NewStore(dev, x.frames.Size())
 	return x, nil
 }
 
@@ -120,8 +119,5 @@ func (x *Agent) Close() error {
 	for _, l := range x.looks {
 		all = append(all, l.program.Close())
 	}
-	if x.copied != nil {
-		all = append(all, x.copied.close())
-	}
-	return errors.Join(append(all, x.probes.Close())...)
+	return errors.Join(append(all, x.store.Close(), x.probes.Close())...)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/images"
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
@@ -15,7 +16,7 @@ type batch struct {
 	images, next          *op.Tensor // [rows,Words(size)] of s and s′, shifted, as bytes
 	action, ret, discount *op.Tensor // [rows,A], [rows,1], [rows,1]
 
-	stacked *stacked // nil: the host makes the images
+	made *images.Batch // images and next
 
 	x        *Agent
 	frames   agent.Frames
@@ -29,28 +30,25 @@ type batch struct {
 // workers bounds the number of parts in which a device has the rows copied.
 const workers = 128
 
-func (x *Agent) newBatch(rows int) *batch {
-	words := op.Words(x.imageSize())
+func (x *Agent) newBatch(rows int) (*batch, error) {
+	stack := x.config.Pixels.Stack
+	made, err := images.NewBatch(x.dev, x.store, x.frames, stack, rows, "s", "s'")
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
+	}
 	b := &batch{
-		rows: rows, x: x, images: op.NewTensor("s", rows, words), next: op.NewTensor("s'", rows, words),
+		rows: rows, x: x, made: made, images: made.Image(0), next: made.Image(1),
 		action: op.NewTensor("a", rows, x.config.Act), ret: op.NewTensor("R", rows, 1), discount: op.NewTensor("discount", rows, 1),
 		drawn: make([]replay.FrameRow, workers), failed: make([]error, workers),
 	}
-	stack := x.config.Pixels.Stack
 	for i := range b.drawn {
-		b.drawn[i].Stack, b.drawn[i].Next = make([][]byte, stack), make([][]byte, stack)
-	}
-	if x.copied != nil {
-		b.stacked = &stacked{picks: op.NewTensor("picks", rows, 2*(stack+2))}
-		for i := range b.drawn {
-			b.drawn[i].Places, b.drawn[i].NextPlaces = make([]int, stack), make([]int, stack)
-		}
+		b.drawn[i] = replay.FrameRow{Stack: make([][]byte, stack), Next: make([][]byte, stack), Places: make([]int, stack), NextPlaces: make([]int, stack)}
 	}
 	b.gather = func() { b.share(0, 1) }
 	if dev, shares := x.dev.(device.Sharer); shares {
 		b.gather = dev.Share(b.share)
 	}
-	return b
+	return b, nil
 }
 
 // fill draws rows first, first+1, … of the batch of an occasion.
@@ -66,10 +64,8 @@ func (b *batch) fill(frames agent.Frames, occasion uint64, first int) error {
 			return fmt.Errorf("agent: draw a batch: %w", err)
 		}
 	}
-	if b.stacked != nil {
-		if err := b.stack(); err != nil {
-			return fmt.Errorf("agent: %w", err)
-		}
+	if err := b.made.Make(b.x.dev, occasion); err != nil {
+		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
 }
@@ -87,21 +83,15 @@ func (b *batch) share(part, parts int) {
 	}
 }
 
-// row draws row i and writes it, with shifts of its own for s and s′, or names what the device needs
-// to make its images.
+// row draws row i and writes it, with shifts of its own for s and s′.
 func (b *batch) row(i int, r *replay.FrameRow) error {
 	x, c := b.x, &b.x.config
 	if err := b.frames.Draw(r, c.NStep, c.Gamma, b.occasion, b.first+i); err != nil {
 		return err
 	}
 	shift := x.shifts(b.occasion, b.first+i)
-	if s := b.stacked; s != nil {
-		pick(s.picked(i, c.Pixels.Stack, 0), r.Places, shift[0], shift[1])
-		pick(s.picked(i, c.Pixels.Stack, 1), r.NextPlaces, shift[2], shift[3])
-	} else {
-		x.frames.StackBytes(x.image(b.images.Data, i), r.Stack, shift[0], shift[1])
-		x.frames.StackBytes(x.image(b.next.Data, i), r.Next, shift[2], shift[3])
-	}
+	b.made.Set(0, i, r.Stack, r.Places, shift[0], shift[1])
+	b.made.Set(1, i, r.Next, r.NextPlaces, shift[2], shift[3])
 	if row := b.first + i; row < len(x.crops) {
 		x.crops[row] = cropped{r.Stack[len(r.Stack)-1], shift[0], shift[1]}
 	}

@@ -52,7 +52,7 @@
 // that does not need the host between programs (device.Sequencer: a GPU), steps 1 to 3 are one
 // slice: it takes milliseconds, and in slices E(s) would go to the host and back.
 //
-// Such a device also keeps a copy of the frames and makes the images itself (device.StackFrames).
+// Such a device also keeps a copy of the frames and makes the images itself (package images).
 //
 // # State
 //

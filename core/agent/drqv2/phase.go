@@ -52,8 +52,8 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 		return 1, nil, nil
 	}
 	if x.now.done == 0 {
-		if err := x.copyFrames(w.Source.Frames); err != nil {
-			return 0, nil, err
+		if err := x.store.Follow(w.Source.Frames); err != nil {
+			return 0, nil, fmt.Errorf("agent: %w", err)
 		}
 	}
 	u, err := x.updater(x.now.kind)

@@ -98,13 +98,14 @@ func (x *Agent) newUpdater(k kind) (*updater, error) {
 	u := &updater{kind: k, parts: 1, critics: map[role]*critic{}}
 	if real := k.mix.Real; real > 0 {
 		parts, rows, last := x.parts(real)
-		u.parts, u.batch, u.features = parts, x.newBatch(rows), op.NewTensor("features", real, x.nets.flat)
-		if u.last = u.batch; last < rows {
-			u.last = x.newBatch(last)
+		u.parts, u.features = parts, op.NewTensor("features", real, x.nets.flat)
+		var err error
+		if u.batch, err = x.newBatch(rows); err != nil {
+			return u, err
 		}
-		if u.batch.stacked != nil {
-			if err := plan.Push(x.dev, u.batch.images, u.batch.next); err != nil { // the device writes them
-				return u, fmt.Errorf("agent: %w", err)
+		if u.last = u.batch; last < rows {
+			if u.last, err = x.newBatch(last); err != nil {
+				return u, err
 			}
 		}
 	}
@@ -281,8 +282,8 @@ func (x *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec) {
 
 func (u *updater) close() error {
 	var all []error
-	if u.batch != nil && u.batch.stacked != nil {
-		all = append(all, u.batch.stacked.close())
+	if u.batch != nil {
+		all = append(all, u.batch.made.Close()) // a last one is without a program: it is for devices that need parts
 	}
 	for _, c := range u.critics {
 		all = append(all, c.program.Close())

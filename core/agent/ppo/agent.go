@@ -35,12 +35,9 @@ type Agent struct {
 	probes    *probe.Probes
 	noise     []float32 // of choices
 	found     found
-	heads     *heads   // of the iteration, for synthetic rows; nil without a generator
-	aligned   *aligned // maps the latents of synthetic rows; nil without a generator
-	gathered  []int    // the rows of the rollout that gather writes for a step's program
-	from      observed
-	into      []float32
-	gather    func()
+	heads     *heads       // of the iteration, for synthetic rows; nil without a generator
+	aligned   *aligned     // maps the latents of synthetic rows; nil without a generator
+	filmed    *reel        // the images of a step's rows; nil unless frames are seen
 	tone      *window.Tone // of frames
 }
 
@@ -77,9 +74,11 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	}
 	x.adam = plan.NewAdam(x.nets.params(), adamOf(c), x.rate)
 	x.probes = probe.New(dev, x.layers)
-	x.gather = func() { x.share(0, 1) }
-	if shares, can := dev.(device.Sharer); can && c.Side > 0 {
-		x.gather = shares.Share(x.share)
+	if c.Side > 0 {
+		var err error
+		if x.filmed, err = newReel(x); err != nil {
+			return nil, fmt.Errorf("agent: %w", err)
+		}
 	}
 	if err := plan.Push(dev, x.nets.params()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
@@ -131,6 +130,9 @@ func (x *Agent) Close() error {
 	}
 	for _, l := range x.looks {
 		all = append(all, l.program.Close())
+	}
+	if x.filmed != nil {
+		all = append(all, x.filmed.close())
 	}
 	return errors.Join(append(all, x.probes.Close())...)
 }

@@ -101,6 +101,7 @@ func (x *Agent) load(in io.Reader) error {
 		return err
 	}
 	r := x.rollout
+	r.version++
 	if err := r.Load(in); err != nil {
 		return err
 	}

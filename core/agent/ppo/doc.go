@@ -11,7 +11,8 @@
 // If a run's observation is pixels, the networks see one frame as byte/255. Three convolutions
 // (8×8 with stride 4, 4×4 with 2, 3×3; 32, 64 and 64 channels) come before the trunk, and all
 // activations are ReLUs, as in openai/baselines: policies.py, nature_cnn. A rollout keeps its
-// frames as bytes.
+// frames as bytes, a GPU has a copy of them for the steps of an iteration (package images), and the
+// steps' programs make numbers of them.
 //
 // # One iteration
 //

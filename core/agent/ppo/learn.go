@@ -22,7 +22,7 @@ type learning struct {
 
 // rows are those of a step as its program reads them.
 type rows struct {
-	in, action           []float32 // [n,O] or [n,H], [n,A]; what the loss does not read is nil
+	in, action           []float32 // [n,O] or [n,H], nil for frames; [n,A]; what the loss does not read is nil
 	advantage, logp, ret []float32 // [n], like all that follow
 	high, low            []float32 // 1+ε, 1−ε
 	old, reach           []float32 // V_old, and how far V may move from it
@@ -57,7 +57,9 @@ func (n *rowNodes) input(g *op.Graph, i int) *op.Node {
 
 // data returns the memory of the inputs that were created.
 func (n *rowNodes) data(p *plan.Program) (r rows) {
-	r.in = p.Data(n.in)
+	if n.in != nil {
+		r.in = p.Data(n.in)
+	}
 	if n.action != nil {
 		r.action = p.Data(n.action)
 	}
@@ -69,6 +71,15 @@ func (n *rowNodes) data(p *plan.Program) (r rows) {
 	return r
 }
 
+// input is what the networks read of real rows: observations, or the images of the rollout's frames.
+func (x *Agent) input(g *op.Graph, n *rowNodes) *op.Node {
+	if x.filmed != nil {
+		return g.FromBytes(g.Bind(x.filmed.images.Image(0)), x.config.frame(), 0)
+	}
+	n.in = g.Input("s", n.n, x.config.input())
+	return n.in
+}
+
 // newLearning compiles a step on a part of the rollout's rows and that many synthetic ones. The
 // synthetic rows enter after the trunk, which they do not move.
 func (x *Agent) newLearning(synthetic int) (*learning, error) {
@@ -78,8 +89,9 @@ func (x *Agent) newLearning(synthetic int) (*learning, error) {
 	l := &learning{}
 	var policy, value, chance, weight, v *op.Node
 	program, err := x.compile("ppo", func(g *op.Graph) plan.Spec {
-		real.in, real.action = g.Input("s", n, c.input()), g.Input("a", n, c.Shape.Act)
-		z := x.nets.latent(g, real.in)
+		var seen *op.Node
+		seen, real.action = x.input(g, &real), g.Input("a", n, c.Shape.Act)
+		z := x.nets.latent(g, seen)
 		logits := x.nets.policy.Apply(g, z)
 		v = x.nets.value.Apply(g, z)
 		all := float64(n + synthetic)
@@ -222,7 +234,9 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 	}
 	x.rate.Data[0] = float32(left * w.Rates.LRActor)
 	l.weight[0] = float32(w.Rates.Entropy)
-	x.fill(l, done, left*c.Clip)
+	if err := x.fill(l, done, left*c.Clip); err != nil {
+		return 0, nil, fmt.Errorf("agent: %w", err)
+	}
 	if err := x.dream(l, w, left*c.Clip); err != nil {
 		return 0, nil, err
 	}
@@ -256,14 +270,21 @@ func stopped(err error) bool {
 }
 
 // fill gives the program the rows of a unit, with advantages standardised among them.
-func (x *Agent) fill(l *learning, unit int, clip float64) {
+func (x *Agent) fill(l *learning, unit int, clip float64) error {
 	c, r, into := x.config, x.rollout, &l.real
 	a := c.Shape.Act
 	part := c.part()
 	rows := x.order.of(x, unit/c.Minibatches)[unit%c.Minibatches*part:][:part]
-	x.gathered, x.from, x.into = rows, r.rows(), into.in
-	x.gather()
+	if x.filmed != nil {
+		if err := x.filmed.make(rows, x.updates); err != nil {
+			return err
+		}
+	}
 	for i, row := range rows {
+		if x.filmed == nil {
+			o := c.Shape.Obs
+			copy(into.in[i*o:(i+1)*o], r.Obs[row*o:(row+1)*o])
+		}
 		copy(into.action[i*a:(i+1)*a], r.Actions[row*a:(row+1)*a])
 		into.advantage[i] = r.advantages[row]
 		into.logp[i], into.ret[i] = r.logp[row], r.Return[row]
@@ -273,14 +294,7 @@ func (x *Agent) fill(l *learning, unit int, clip float64) {
 	}
 	standardise(into.advantage)
 	into.bound(c, clip)
-}
-
-// share writes the observations of one of several parts of the gathered rows.
-func (x *Agent) share(part, parts int) {
-	o, n := x.config.input(), len(x.gathered)
-	for i := n * part / parts; i < n*(part+1)/parts; i++ {
-		x.read(x.into[i*o:(i+1)*o], x.from, x.gathered[i])
-	}
+	return nil
 }
 
 // standardise subtracts the mean from advantages and divides them by their standard deviation.

@@ -15,6 +15,7 @@ type rollout struct {
 	next []float32 // [Copies,O], after the newest env step, before any reset
 	// If frames are seen, these replace the observations, [Rows,frame] and [Copies,frame].
 	frames, nextFrames []byte
+	version            uint64  // counts what the rows were full of
 	limits             []limit // rows whose episode met its time limit, if the value after it counts
 	// Computed when a full rollout is learned from, [Rows]; Return is then A + V_old.
 	values, logp, advantages []float32
@@ -104,6 +105,7 @@ func (r *rollout) advantage(c Config, last, behind []float32) {
 
 // clear begins a new rollout.
 func (r *rollout) clear() {
+	r.version++
 	r.Clear()
 	r.limits = r.limits[:0]
 }

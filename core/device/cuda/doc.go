@@ -61,8 +61,9 @@
 // frames and shifts, and the device makes stacks of shifted frames (device.StackFrames), as bytes;
 // the critics' program makes numbers of them (device.FromBytes); the policy's follows. All rows of a
 // batch are in one program, whatever agent.drqv2.slice says. If there is no memory for the copy, the
-// host draws and shifts the frames, and the critics' copy up contains the images: 33 MB for 256 rows
-// of s and s′ of 84×84×9. Other learners and models of frames give their images as numbers.
+// host draws and shifts the frames, and copies the images up: 33 MB for 256 rows of s and s′ of
+// 84×84×9. PPO's steps take their images in the same way from a copy of the rollout's frames. All
+// else that sees frames, acting, evaluations and models, gives its images as numbers.
 //
 // # Stop
 //

@@ -148,8 +148,8 @@ func TestDrQInPrecisions(t *testing.T) {
 	}
 }
 
-// An iteration of PPO from observations and from frames agrees with the CPU: acting, a rollout, its
-// minibatches.
+// Two iterations of PPO from observations and from frames agree with the CPU: acting, a rollout, its
+// minibatches. Where the device has no memory for a rollout's frames, the host makes their images.
 func TestPPO(t *testing.T) {
 	plain := ppo.DefaultConfig(replay.Shape{Obs: 4, Act: 3}, 3)
 	plain.Hidden, plain.Steps, plain.Minibatches, plain.Epochs = []int{8, 6}, 8, 2, 2
@@ -170,7 +170,7 @@ func iterating(t *testing.T, c ppo.Config, dev device.Device) (s said) {
 	}
 	defer x.Close()
 	n, numbers := c.Copies, rng.New(7, "rollout")
-	for step := range uint64(c.Steps) {
+	for step := range uint64(2 * c.Steps) { // two rollouts
 		e := agent.Experience{
 			Copies: n, Obs: make([]float32, n*c.Shape.Obs), Next: make([]float32, n*c.Shape.Obs),
 			Actions: make([]float32, n*c.Shape.Act), Rewards: make([]float32, n), Ends: make([]agent.End, n),
@@ -182,14 +182,16 @@ func iterating(t *testing.T, c ppo.Config, dev device.Device) (s said) {
 			e.Actions[i*c.Shape.Act+(i+int(step))%c.Shape.Act] = 1
 		}
 		if c.Side > 0 {
-			all := snow(n*(c.Steps+1), c.Side)
+			all := snow(n*(2*c.Steps+1), c.Side)
 			e.Seen, e.NextSeen = all[n*int(step):][:n], all[n*int(step+1):][:n]
 		}
 		if err := x.Observe(&e); err != nil {
 			t.Fatal(err)
 		}
+		if phase, w := x.Phases()[0], (&agent.Work{Rates: ppo.DefaultRates}); phase.Due(w) {
+			worked(t, &s, fmt.Sprintf("iteration after env step %d", step), phase, w)
+		}
 	}
-	worked(t, &s, "iteration", x.Phases()[0], &agent.Work{Rates: ppo.DefaultRates})
 	look := agent.Acting{Copies: n, Obs: make([]float32, n*c.Shape.Obs), Actions: make([]float32, n*c.Shape.Act), Mode: agent.Mean}
 	numbers.Sub("look").FillNormal(look.Obs, 0, 0)
 	if c.Side > 0 {

@@ -1,0 +1,135 @@
+package images
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/device"
+	"pgrlab/core/op"
+	"pgrlab/core/replay"
+)
+
+// Source is where a Store's frames come from.
+type Source interface {
+	// Places returns what the places of all frames are below: of those that there are, and of all
+	// that there may ever be.
+	Places() (held, most int)
+	// Copy calls put for the frames that to does not have yet: frames one after the other, the first
+	// of them at that place. If put fails, to has nothing.
+	Copy(to *replay.Copied, put func(place int, frames []byte) error) error
+}
+
+// Store is a device's copy of frames.
+type Store struct {
+	dev  device.Sequencer // nil: the host makes the images
+	size int              // of a frame, in bytes
+
+	store  device.Store // nil before there is one
+	places int          // that it has room for
+	// changed counts the stores that were allocated. A program that stacks frames of a store that
+	// has been replaced since is compiled anew.
+	changed int
+	seen    replay.Copied
+	lost    int                                  // store.Lost() when the store last followed the frames
+	row     []float32                            // a frame, in whole words
+	put     func(place int, frames []byte) error // write
+}
+
+// NewStore returns a store of frames of size bytes, without frames yet.
+func NewStore(dev device.Device, size int) *Store {
+	s := &Store{size: size, row: make([]float32, op.Words(size))}
+	s.dev, _ = dev.(device.Sequencer)
+	s.put = s.write // once, so that following allocates nothing
+	return s
+}
+
+// Held says whether the device has the frames. Otherwise the host makes the images.
+func (s *Store) Held() bool { return s.dev != nil }
+
+const (
+	leastPlaces = 1 << 10 // of a store, which grows with the frames: a short run with a large replay takes little
+	mostPlaces  = 1 << 24 // that a float32 can name
+)
+
+// Follow brings the device's copy of the frames up to date. If there is no memory for one, or from
+// is not a Source, the host makes the images from then on.
+func (s *Store) Follow(from any) error {
+	if s.dev == nil || from == nil {
+		return nil
+	}
+	source, placed := from.(Source)
+	if !placed {
+		return s.leave()
+	}
+	err := s.follow(source)
+	if err == nil {
+		return nil
+	}
+	if full := (*device.OutOfMemory)(nil); errors.As(err, &full) {
+		return s.leave()
+	}
+	return err
+}
+
+// follow copies the frames that are new to the device, or all of them if the device holds others or
+// has lost them.
+func (s *Store) follow(from Source) error {
+	held, most := from.Places()
+	if held > mostPlaces {
+		return s.leave()
+	}
+	if held > s.places || s.store == nil {
+		if err := s.reserve(min(most, max(leastPlaces, 2*held))); err != nil {
+			return err
+		}
+	}
+	if lost := s.store.Lost(); lost != s.lost {
+		s.seen, s.lost = replay.Copied{}, lost
+	}
+	return from.Copy(&s.seen, s.put)
+}
+
+// write copies frames to the device. Frames that are whole words go there as they are.
+func (s *Store) write(place int, frames []byte) error {
+	if s.size%4 == 0 {
+		if words := device.Words(frames); words != nil {
+			return s.store.Put(place, words)
+		}
+	}
+	for ; len(frames) > 0; place, frames = place+1, frames[s.size:] {
+		copy(device.Bytes(s.row), frames[:s.size])
+		if err := s.store.Put(place, s.row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reserve replaces the store by one with that many places.
+func (s *Store) reserve(places int) error {
+	if err := s.Close(); err != nil {
+		return err
+	}
+	s.changed++
+	store, err := s.dev.Store(max(1, places), len(s.row))
+	if err != nil {
+		return fmt.Errorf("frames: %w", err)
+	}
+	s.store, s.places, s.lost = store, places, store.Lost()
+	return nil
+}
+
+// leave makes the host make the images.
+func (s *Store) leave() error {
+	s.dev = nil
+	return s.Close()
+}
+
+// Close frees the device's copy.
+func (s *Store) Close() (err error) {
+	if s.store != nil {
+		err = s.store.Close()
+	}
+	s.store, s.places, s.seen = nil, 0, replay.Copied{}
+	return err
+}

@@ -1,0 +1,81 @@
+package ppo
+
+import (
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/images"
+	"pgrlab/core/device"
+	"pgrlab/core/replay"
+	"pgrlab/core/window"
+)
+
+// reel makes the images of a step's rows, of the frames of a rollout.
+type reel struct {
+	x      *Agent
+	store  *images.Store
+	images *images.Batch // [part,frame], of one frame each, not shifted
+	rows   []int         // of the rollout, whose images are being made
+	share  func()        // sets them
+	places []int         // [Rows], 0, 1, …
+}
+
+func newReel(x *Agent) (*reel, error) {
+	c := x.config
+	f := &reel{x: x, store: images.NewStore(x.dev, c.frame()), places: make([]int, c.rows())}
+	for i := range f.places {
+		f.places[i] = i
+	}
+	f.share = func() { f.set(0, 1) }
+	if shares, can := x.dev.(device.Sharer); can {
+		f.share = shares.Share(f.set)
+	}
+	of := window.Frames{Height: c.Side, Width: c.Side, Channels: agent.Colours}
+	var err error
+	f.images, err = images.NewBatch(x.dev, f.store, of, 1, c.part(), "s")
+	return f, err
+}
+
+// make makes the images of some rows of the rollout.
+func (f *reel) make(rows []int, occasion uint64) error {
+	if err := f.store.Follow(f.x.rollout); err != nil {
+		return err
+	}
+	f.rows = rows
+	f.share()
+	return f.images.Make(f.x.dev, occasion)
+}
+
+// set sets one of several parts of the images.
+func (f *reel) set(part, parts int) {
+	r, size, n := f.x.rollout, f.x.config.frame(), len(f.rows)
+	var stack [1][]byte
+	for i := n * part / parts; i < n*(part+1)/parts; i++ {
+		row := f.rows[i]
+		stack[0] = r.frames[row*size : (row+1)*size]
+		f.images.Set(0, i, stack[:], f.places[row:row+1], 0, 0)
+	}
+}
+
+func (f *reel) close() error {
+	err := f.images.Close()
+	if e := f.store.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+var _ images.Source = (*rollout)(nil)
+
+// Places implements images.Source: a frame's place is its row.
+func (r *rollout) Places() (held, most int) { return r.Rows(), r.Rows() }
+
+// Copy implements images.Source: a full rollout is copied at once.
+func (r *rollout) Copy(to *replay.Copied, put func(place int, frames []byte) error) error {
+	if to.Follows(r, r.version) {
+		return nil
+	}
+	err := put(0, r.frames)
+	if err != nil {
+		*to = replay.Copied{}
+	}
+	return err
+}
