@@ -15,6 +15,10 @@ type Sequencer interface {
 	// Store allocates memory for rows of width numbers. Its initial contents do not matter: rows
 	// are put before they are sampled.
 	Store(rows, width int) (Store, error)
+	// Cache is Store, but the device gives the rows up (Store.Lost) when it needs the memory for
+	// something else. Put then takes memory again, and fails with an *OutOfMemory if there is none;
+	// so does a program that reads the rows before they are put.
+	Cache(rows, width int) (Store, error)
 	// Sequence prepares programs to run one after the other; a program may occur several times. The
 	// programs must belong to this device and be closed after the sequence.
 	Sequence(programs []Executable) (Sequence, error)

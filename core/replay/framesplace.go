@@ -29,21 +29,26 @@ func (f *Frames) Places() (held, most int) {
 // place is where a copy of the memory has a slot's frame: the same frame stays at its place.
 func (r *reel) place(f *Frames, slot int) int { return slot*len(f.reels) + r.number }
 
-// Copy calls put for each frame that was added since c followed f, with its place, or for all
-// frames that are held if f is not what c followed, or was loaded since. If put fails, c has
-// followed nothing.
-func (f *Frames) Copy(c *Copied, put func(place int, frame []byte) error) error {
+// Copy calls put for the frames that were added since c followed f, or for all frames that are held if
+// f is not what c followed, or was loaded since: for one frame, or several whose places follow each
+// other, with the place of the first. If put fails, c has followed nothing.
+func (f *Frames) Copy(c *Copied, put func(place int, frames []byte) error) error {
 	if !c.Follows(f, f.clears) {
 		c.totals = make([]uint64, len(f.reels))
 	}
 	for i := range f.reels {
 		r := &f.reels[i]
-		for frame := max(c.totals[i], r.oldest()); frame < r.total; frame++ {
-			slot := r.slot(frame)
-			if err := put(r.place(f, slot), r.frame(f, slot)); err != nil {
+		for frame := max(c.totals[i], r.oldest()); frame < r.total; {
+			slot, n := r.slot(frame), 1
+			if len(f.reels) == 1 { // to the end of the chunk, and of the memory
+				n = min(chunkFrames-slot%chunkFrames, r.capacity-slot, int(r.total-frame))
+			}
+			at := slot % chunkFrames * f.size
+			if err := put(r.place(f, slot), r.chunks[slot/chunkFrames][at:at+n*f.size]); err != nil {
 				*c = Copied{}
 				return err
 			}
+			frame += uint64(n)
 		}
 		c.totals[i] = r.total
 	}
@@ -54,6 +59,6 @@ func (f *Frames) Copy(c *Copied, put func(place int, frame []byte) error) error 
 func (s FrameSampler) Places() (held, most int) { return s.Frames.Places() }
 
 // Copy is Frames.Copy of the frames that are drawn from.
-func (s FrameSampler) Copy(c *Copied, put func(place int, frame []byte) error) error {
+func (s FrameSampler) Copy(c *Copied, put func(place int, frames []byte) error) error {
 	return s.Frames.Copy(c, put)
 }

@@ -3,6 +3,7 @@ package drqv2
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/images"
@@ -10,6 +11,7 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/core/window"
 )
@@ -87,10 +89,23 @@ func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 	return p, nil
 }
 
+// prepared lists the kinds of updates that there is memory for from the beginning: as many as stay
+// compiled at a time.
+func (x *Agent) prepared(mixes []replay.Mix) (kinds []kind) {
+	for _, frozen := range []bool{false, true} {
+		for _, m := range mixes {
+			if k := (kind{m, frozen}); len(kinds) < keptKinds && !slices.Contains(kinds, k) && (!frozen || x.config.FreezeAt > 0) {
+				kinds = append(kinds, k)
+			}
+		}
+	}
+	return kinds
+}
+
 // Prepare compiles what these uses need, instead of compiling it at the first use.
 func (x *Agent) Prepare(u agent.Uses) error {
-	for _, m := range u.Mixes {
-		if _, err := x.updater(kind{mix: m}); err != nil {
+	for _, k := range x.prepared(u.Mixes) {
+		if _, err := x.updater(k); err != nil {
 			return err
 		}
 	}

@@ -25,6 +25,7 @@ type batch struct {
 	drawn    []replay.FrameRow // a row for each worker
 	failed   []error           // of each worker
 	gather   func()
+	set      func() error // draw
 }
 
 // workers bounds the number of parts in which a device has the rows copied.
@@ -48,6 +49,7 @@ func (x *Agent) newBatch(rows int) (*batch, error) {
 	if dev, shares := x.dev.(device.Sharer); shares {
 		b.gather = dev.Share(b.share)
 	}
+	b.set = b.draw // once, so that an update allocates nothing
 	return b, nil
 }
 
@@ -57,15 +59,20 @@ func (b *batch) fill(frames agent.Frames, occasion uint64, first int) error {
 		return fmt.Errorf("agent: a batch of frames, but the task is not observed by frames")
 	}
 	b.frames, b.occasion, b.first = frames, occasion, first
+	if err := b.made.Make(b.x.dev, occasion, b.set); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	return nil
+}
+
+// draw draws all rows.
+func (b *batch) draw() error {
 	clear(b.failed)
 	b.gather()
 	for _, err := range b.failed {
 		if err != nil {
-			return fmt.Errorf("agent: draw a batch: %w", err)
+			return fmt.Errorf("draw a batch: %w", err)
 		}
-	}
-	if err := b.made.Make(b.x.dev, occasion); err != nil {
-		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
 }

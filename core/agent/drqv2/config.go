@@ -19,10 +19,14 @@ type Settings struct {
 	// is saturated everywhere has no other gradient by which to leave saturation (Andrychowicz et
 	// al. 2017, appendix A; DrQ-v2 has no such term).
 	Preactivation float64 `toml:"preactivation"`
-	UpdateEvery   int     `toml:"update_every"` // env steps per update
-	Slice         int     `toml:"slice"`        // most rows of a batch for which a command has to wait, on a CPU; the results depend on it
-	FreezeAt      int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: never
-	AlignEvery    int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: never
+	// PreactivationOfQ is such a weight as a multiple of mean |Q|, of the rows of the policy's loss: the
+	// cost then has the same share in the loss whatever the task's rewards are, and while values
+	// are still small.
+	PreactivationOfQ float64 `toml:"preactivation_of_q"`
+	UpdateEvery      int     `toml:"update_every"` // env steps per update
+	Slice            int     `toml:"slice"`        // most rows of a batch for which a command has to wait; the results depend on it. Updates on a GPU are not cut
+	FreezeAt         int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: never
+	AlignEvery       int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: never
 }
 
 // DefaultSettings are those of tasks of medium difficulty
@@ -46,6 +50,8 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.drqv2.noise_clip is %g, want a number from 0 on", s.NoiseClip)
 	case !(s.Preactivation >= 0) || math.IsInf(s.Preactivation, 0):
 		return fmt.Errorf("agent.drqv2.preactivation is %g, want a number from 0 on", s.Preactivation)
+	case !(s.PreactivationOfQ >= 0) || math.IsInf(s.PreactivationOfQ, 0):
+		return fmt.Errorf("agent.drqv2.preactivation_of_q is %g, want a number from 0 on", s.PreactivationOfQ)
 	case s.UpdateEvery < 1:
 		return fmt.Errorf("agent.drqv2.update_every is %d, want at least 1 env step", s.UpdateEvery)
 	case s.Slice < 1:

@@ -244,9 +244,14 @@ func (x *Agent) shaken(g *op.Graph, mean, noise *op.Node) *op.Node {
 // Qₖ(z_c, ã(z_a)), less the cost of preactivations, divided by size.
 func (x *Agent) objective(g *op.Graph, critic, actor, noise *op.Node, size float64) *op.Node {
 	u := x.nets.preactivation(g, actor)
-	sum := g.Sum(g.MinMembers(x.nets.values(g, critic, x.shaken(g, g.Tanh(u), noise))), size)
+	q := g.MinMembers(x.nets.values(g, critic, x.shaken(g, g.Tanh(u), noise)))
+	sum := g.Sum(q, size)
 	if c := x.config.Preactivation; c > 0 {
 		sum = g.Sub(sum, g.Sum(g.Square(u), size/c))
+	}
+	if c := x.config.PreactivationOfQ; c > 0 {
+		scale := g.StopGradient(g.Mean(g.Sqrt(g.Square(q))))
+		sum = g.Sub(sum, g.Mul(scale, g.Sum(g.Square(u), size/c)))
 	}
 	return sum
 }

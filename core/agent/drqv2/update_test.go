@@ -232,3 +232,35 @@ func heap() float64 {
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
 }
+
+// A cost of preactivations that is a multiple κ of mean |Q| is that with the weight κ·mean |Q|, whatever
+// the sign of Q. While all Q have one sign, mean |Q| is what the policy's loss is without a cost.
+func TestPreactivationsByValues(t *testing.T) {
+	const kappa = 0.07
+	for _, bias := range []float32{4, -4} {
+		updated := func(set func(c *Config)) (*Agent, agent.Losses) {
+			c := small()
+			set(&c)
+			x := newAgent(t, c, newDevice(t, 1))
+			head := x.nets.headParams()
+			last := head[len(head)-1].Data // biases of the critics' last layer
+			for i := range last {
+				last[i] = bias
+			}
+			return x, newSession(x, newFilm(c, 30), 8).update(t).Losses
+		}
+		_, plain := updated(func(*Config) {})
+		want, without := updated(func(c *Config) { c.Preactivation = kappa * math.Abs(plain.Actor) })
+		got, by := updated(func(c *Config) { c.PreactivationOfQ = kappa })
+		if math.Abs(plain.Actor) < 2 || without.Actor == plain.Actor {
+			t.Fatalf("the policy's loss is %g, with a cost %g", plain.Actor, without.Actor)
+		}
+		golden.Near(t, "actor loss", by.Actor, without.Actor, 1e-6)
+		wanted := learned(want)
+		for i, x := range learned(got) {
+			for j, v := range x.Data {
+				golden.Near(t, x.Name, float64(v), float64(wanted[i].Data[j]), 1e-5)
+			}
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package images
 
 import (
+	"errors"
+
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -53,14 +55,30 @@ func (b *Batch) Set(i, row int, stack [][]byte, places []int, down, across int) 
 	pick[b.stack], pick[b.stack+1] = float32(down), float32(across)
 }
 
-// Make makes the images as they were set.
-func (b *Batch) Make(dev device.Device, occasion uint64) error {
-	switch {
-	case b.picks == nil:
-		return nil
-	case !b.store.Held(): // any more: the device keeps the tensors
-		return plan.Push(dev, b.images...)
-	case b.program == nil || b.changed != b.store.changed:
+// Make makes the images as set says, which calls Set for all of them. It may call it twice: if the
+// device has no memory to make them, the host does so from then on.
+func (b *Batch) Make(dev device.Device, occasion uint64, set func() error) error {
+	if err := set(); err != nil || b.picks == nil {
+		return err
+	}
+	if b.store.Held() {
+		err := b.run(occasion)
+		if err == nil {
+			return nil
+		}
+		if full := (*device.OutOfMemory)(nil); !errors.As(err, &full) {
+			return err
+		}
+		if err := errors.Join(b.Close(), b.store.leave(), set()); err != nil {
+			return err
+		}
+	}
+	return plan.Push(dev, b.images...) // the device keeps the tensors
+}
+
+// run has the device make the images.
+func (b *Batch) run(occasion uint64) error {
+	if b.program == nil || b.changed != b.store.changed {
 		if err := b.compile(); err != nil {
 			return err
 		}

@@ -4,5 +4,6 @@
 // On a device that does not need the host between programs (device.Sequencer: a GPU), a Store holds a
 // copy of the frames, each once. For a batch the host names the frames of each stack and their
 // shift, some bytes an image, and the device makes the images (device.StackFrames). On other
-// devices, and where there is no memory for the copy, the host makes them.
+// devices, and where there is no memory for the copy, the host makes them. The copy yields to
+// everything else that needs the device's memory (device.Sequencer's Cache).
 package images

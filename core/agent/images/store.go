@@ -9,7 +9,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// Source is where a Store's frames come from.
+// Source is where a Store's frames come from. Whatever draws stacks from it names the places of their
+// frames (replay.FrameRow.Places).
 type Source interface {
 	// Places returns what the places of all frames are below: of those that there are, and of all
 	// that there may ever be.
@@ -79,7 +80,7 @@ func (s *Store) follow(from Source) error {
 		return s.leave()
 	}
 	if held > s.places || s.store == nil {
-		if err := s.reserve(min(most, max(leastPlaces, 2*held))); err != nil {
+		if err := s.grow(held, most); err != nil {
 			return err
 		}
 	}
@@ -87,6 +88,16 @@ func (s *Store) follow(from Source) error {
 		s.seen, s.lost = replay.Copied{}, lost
 	}
 	return from.Copy(&s.seen, s.put)
+}
+
+// grow makes room for twice as many frames as are held, or if there is no memory for that, for an
+// eighth more.
+func (s *Store) grow(held, most int) error {
+	err := s.reserve(min(most, max(leastPlaces, 2*held)))
+	if full := (*device.OutOfMemory)(nil); errors.As(err, &full) && s.places == 0 {
+		err = s.reserve(min(most, held+held/8))
+	}
+	return err
 }
 
 // write copies frames to the device. Frames that are whole words go there as they are.
@@ -111,7 +122,7 @@ func (s *Store) reserve(places int) error {
 		return err
 	}
 	s.changed++
-	store, err := s.dev.Store(max(1, places), len(s.row))
+	store, err := s.dev.Cache(max(1, places), len(s.row))
 	if err != nil {
 		return fmt.Errorf("frames: %w", err)
 	}

@@ -15,6 +15,7 @@ type reel struct {
 	images *images.Batch // [part,frame], of one frame each, not shifted
 	rows   []int         // of the rollout, whose images are being made
 	share  func()        // sets them
+	draw   func() error  // the same
 	places []int         // [Rows], 0, 1, …
 }
 
@@ -28,6 +29,7 @@ func newReel(x *Agent) (*reel, error) {
 	if shares, can := x.dev.(device.Sharer); can {
 		f.share = shares.Share(f.set)
 	}
+	f.draw = func() error { f.share(); return nil }
 	of := window.Frames{Height: c.Side, Width: c.Side, Channels: agent.Colours}
 	var err error
 	f.images, err = images.NewBatch(x.dev, f.store, of, 1, c.part(), "s")
@@ -40,8 +42,7 @@ func (f *reel) make(rows []int, occasion uint64) error {
 		return err
 	}
 	f.rows = rows
-	f.share()
-	return f.images.Make(f.x.dev, occasion)
+	return f.images.Make(f.x.dev, occasion, f.draw)
 }
 
 // set sets one of several parts of the images.

@@ -56,14 +56,15 @@
 //
 // # Frames
 //
-// For DrQ-v2 the device's memory has a copy of the frames in the replay, as bytes, each once (a
-// device.Store, which grows with them). An update is three graphs: for the batch the host names
-// frames and shifts, and the device makes stacks of shifted frames (device.StackFrames), as bytes;
-// the critics' program makes numbers of them (device.FromBytes); the policy's follows. All rows of a
-// batch are in one program, whatever agent.drqv2.slice says. If there is no memory for the copy, the
-// host draws and shifts the frames, and copies the images up: 33 MB for 256 rows of s and s′ of
-// 84×84×9. PPO's steps take their images in the same way from a copy of the rollout's frames. All
-// else that sees frames, acting, evaluations and models, gives its images as numbers.
+// For DrQ-v2 the device's memory has a copy of the frames in the replay, as bytes, each once. It grows
+// with them, and is given up when anything else needs the memory (device.Sequencer's Cache). An update
+// is three graphs: for the batch the host names frames and shifts, and the device makes stacks of
+// shifted frames (device.StackFrames), as bytes; the critics' program makes numbers of them
+// (device.FromBytes); the policy's follows. All rows of a batch are in one program, whatever
+// agent.drqv2.slice says. If there is no memory for the copy, the host draws and shifts the frames, and
+// copies the images up: 33 MB for 256 rows of s and s′ of 84×84×9. PPO's steps take their images in
+// the same way from a copy of the rollout's frames. Acting, evaluations and encoding upload images:
+// DrQ-v2's as bytes, PPO's and those of models of frames as numbers.
 //
 // # Stop
 //

@@ -45,7 +45,7 @@ func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	x := &executable{device: d, program: p, written: p.Written(), held: map[device.Ref]*device.Resident[driver.Ptr]{}, kept: map[device.Ref][]float32{}}
 	err := x.compile()
 	if err == nil {
-		err = x.bind()
+		err = d.yielding(x.bind)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cuda: program %s: %w", p.Name, err), x.release())
@@ -162,15 +162,20 @@ func (x *executable) ready() error {
 	if err := d.wake(); err != nil {
 		return err
 	}
-	if !x.holds(d) {
-		if err := x.bind(); err != nil {
-			return err
+	if x.holds(d) && x.graphs != nil {
+		return nil
+	}
+	return d.yielding(func() error { // the graphs, too, take memory of the device
+		if !x.holds(d) {
+			if err := x.bind(); err != nil {
+				return err
+			}
 		}
-	}
-	if x.graphs == nil {
-		return x.capture(d)
-	}
-	return nil
+		if x.graphs == nil {
+			return x.capture(d)
+		}
+		return nil
+	})
 }
 
 // stage writes into pinned memory what is uploaded.

@@ -137,7 +137,7 @@ func TestDrQOfStoredFrames(t *testing.T) {
 	frames, add := recorded(sighted(), 1500, 0)
 	add(60)
 	c.update("few frames", frames)
-	first := dev.Memory().Transitions
+	first := dev.Memory().Frames
 	if first == 0 {
 		t.Fatal("the device holds no frames")
 	}
@@ -145,7 +145,7 @@ func TestDrQOfStoredFrames(t *testing.T) {
 	c.update("one more of each copy", frames)
 	add(1200)
 	c.update("more than there was room for", frames)
-	if now := dev.Memory().Transitions; now <= first {
+	if now := dev.Memory().Frames; now <= first {
 		t.Errorf("%d bytes for 1,262 frames, %d for 62", now, first)
 	}
 	add(700)
@@ -180,11 +180,53 @@ func TestDrQWithoutRoomForFrames(t *testing.T) {
 	dev.options.Memory = dev.Memory().Total() + 1<<18 // more than a program takes, and less than the frames
 	add(2000)
 	c.update("too many frames", frames)
-	if held := dev.Memory().Transitions; held != 0 {
+	if held := dev.Memory().Frames; held != 0 {
 		t.Errorf("%d bytes of frames are held", held)
 	}
 	add(2)
 	c.update("a step later", frames)
+	agree(t, c.got, c.want, 1e-5)
+}
+
+// The same holds if it has memory for the frames, but not for the program that makes the images.
+func TestDrQWithoutRoomToStackFrames(t *testing.T) {
+	dev := unchecked(t, Options{})
+	c := newCompared(t, dev)
+	if err := c.here.Prepare(agent.Uses{Mixes: []replay.Mix{{Real: 10}}}); err != nil {
+		t.Fatal(err)
+	}
+	dev.options.Memory = dev.Memory().Total() + 1024*16*16*agent.Colours // the smallest store
+	frames, add := recorded(sighted(), 3000, 0)
+	add(60)
+	c.update("few frames", frames)
+	if held := dev.Memory().Frames; held != 0 {
+		t.Errorf("%d bytes of frames are held", held)
+	}
+	agree(t, c.got, c.want, 1e-5)
+}
+
+// Frames give their memory up for anything else, and take it again if it is free when they are needed.
+func TestFramesYield(t *testing.T) {
+	dev := unchecked(t, Options{})
+	c := newCompared(t, dev)
+	frames, add := recorded(sighted(), 1500, 0)
+	add(60)
+	c.update("alone", frames)
+	held := dev.Memory().Frames
+	dev.options.Memory = dev.Memory().Total()
+	other := newLine(t, dev)
+	other.run(t, 1)
+	if dev.Memory().Frames != 0 {
+		t.Fatalf("another program was compiled without the memory of frames: %v", dev.Memory())
+	}
+	if err := other.program.Close(); err != nil {
+		t.Fatal(err)
+	}
+	add(2)
+	c.update("the other program is closed", frames)
+	if dev.Memory().Frames != held {
+		t.Errorf("%d bytes of frames are held, want %d", dev.Memory().Frames, held)
+	}
 	agree(t, c.got, c.want, 1e-5)
 }
 

@@ -88,6 +88,9 @@ func (x *executable) argument(arg any, f frame, scratch []int, from driver.Ptr) 
 		return driver.PtrArg(f.routine), nil
 	case kernel.Stored:
 		if s, ours := v.Store.(*store); ours && s.device == x.device {
+			if s.at == 0 {
+				return driver.Arg{}, &device.OutOfMemory{Err: errors.New("the rows of a store have been given up")}
+			}
 			return driver.PtrArg(s.at), nil
 		}
 		return driver.Arg{}, fmt.Errorf("a store of another device")

@@ -12,13 +12,16 @@ import (
 type Memory struct {
 	Tensors     uint64 // parameters, moments, averages: tensors that outlive runs
 	Transitions uint64 // stores from which batches are sampled
+	Frames      uint64 // stores of frames, which are given up when anything else needs the memory
 	Programs    uint64 // batches and results of each program
 	Workspace   uint64 // what programs make and use themselves, shared by all
 	Limit       uint64 // limit of the sum; 0: only the GPU's own
 }
 
 // Total is the sum.
-func (m Memory) Total() uint64 { return m.Tensors + m.Transitions + m.Programs + m.Workspace }
+func (m Memory) Total() uint64 {
+	return m.Tensors + m.Transitions + m.Frames + m.Programs + m.Workspace
+}
 
 func (m Memory) String() string {
 	limit := ""
@@ -28,6 +31,9 @@ func (m Memory) String() string {
 	transitions := ""
 	if m.Transitions > 0 {
 		transitions = "transitions " + driver.Bytes(m.Transitions) + ", "
+	}
+	if m.Frames > 0 {
+		transitions += "frames " + driver.Bytes(m.Frames) + ", "
 	}
 	return fmt.Sprintf("%s%s of GPU memory: networks %s, %sbatches and results %s, workspace %s",
 		driver.Bytes(m.Total()), limit, driver.Bytes(m.Tensors), transitions, driver.Bytes(m.Programs), driver.Bytes(m.Workspace))
@@ -45,8 +51,18 @@ func (d *Device) Memory() Memory {
 // Taken returns the total of Memory, in bytes.
 func (d *Device) Taken() uint64 { return d.Memory().Total() }
 
-// alloc allocates memory within the limit and adds it to one of the accounts in d.used.
-func (d *Device) alloc(account *uint64, bytes int) (driver.Ptr, error) {
+// alloc allocates memory within the limit and adds it to one of the accounts in d.used. If there is
+// not enough, it takes that of stores that yield.
+func (d *Device) alloc(account *uint64, bytes int) (p driver.Ptr, err error) {
+	err = d.yielding(func() error {
+		p, err = d.allocFree(account, bytes)
+		return err
+	})
+	return p, err
+}
+
+// allocFree is alloc of memory that is free.
+func (d *Device) allocFree(account *uint64, bytes int) (driver.Ptr, error) {
 	need := uint64(padded(bytes))
 	if limit := d.options.Memory; limit > 0 && d.used.Total()+need > limit {
 		return 0, &device.OutOfMemory{Asked: need, Free: limit - min(limit, d.used.Total()), Total: limit,

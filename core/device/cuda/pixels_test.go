@@ -149,7 +149,7 @@ func TestDrQInPrecisions(t *testing.T) {
 }
 
 // Two iterations of PPO from observations and from frames agree with the CPU: acting, a rollout, its
-// minibatches. Where the device has no memory for a rollout's frames, the host makes their images.
+// minibatches.
 func TestPPO(t *testing.T) {
 	plain := ppo.DefaultConfig(replay.Shape{Obs: 4, Act: 3}, 3)
 	plain.Hidden, plain.Steps, plain.Minibatches, plain.Epochs = []int{8, 6}, 8, 2, 2

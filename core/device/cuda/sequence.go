@@ -65,10 +65,27 @@ func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error)
 // ready binds everything that is not bound. If the workspace grows, programs that were bound before
 // become invalid.
 func (s *sequence) ready() error {
-	d := s.device
-	if err := d.wake(); err != nil {
+	if err := s.device.wake(); err != nil {
 		return err
 	}
+	if s.inPlace() {
+		return nil
+	}
+	return s.device.yielding(s.bindAll)
+}
+
+// inPlace says whether there is nothing to bind.
+func (s *sequence) inPlace() bool {
+	for _, x := range s.distinct {
+		if !x.holds(s.device) {
+			return false
+		}
+	}
+	return s.holds(s.device)
+}
+
+func (s *sequence) bindAll() error {
+	d := s.device
 	for again := true; again; {
 		again = false
 		for _, x := range s.distinct {

@@ -14,23 +14,32 @@ var _ device.Sequencer = (*Device)(nil)
 type store struct {
 	device      *Device
 	rows, width int
-	at          driver.Ptr
+	at          driver.Ptr // 0: the rows are lost, and no memory is held
 	lost        int
+	yields      bool // its memory is given up for anything else
 }
 
 // Store implements device.Sequencer.
 func (d *Device) Store(rows, width int) (device.Store, error) {
+	return d.newStore(&store{device: d, rows: rows, width: width}, "transitions")
+}
+
+// Cache implements device.Sequencer.
+func (d *Device) Cache(rows, width int) (device.Store, error) {
+	return d.newStore(&store{device: d, rows: rows, width: width, yields: true}, "frames")
+}
+
+func (d *Device) newStore(s *store, of string) (device.Store, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if rows < 1 || width < 1 || int64(rows) >= 1<<32 {
-		return nil, fmt.Errorf("cuda: a store of %d rows of %d numbers", rows, width)
+	if s.rows < 1 || s.width < 1 || int64(s.rows) >= 1<<32 {
+		return nil, fmt.Errorf("cuda: a store of %d rows of %d numbers", s.rows, s.width)
 	}
 	if err := d.wake(); err != nil {
 		return nil, fmt.Errorf("cuda: %w", err)
 	}
-	s := &store{device: d, rows: rows, width: width}
 	if err := s.take(); err != nil {
-		return nil, fmt.Errorf("cuda: %d transitions: %w", rows, err)
+		return nil, fmt.Errorf("cuda: %d %s: %w", s.rows, of, err)
 	}
 	d.stores[s] = struct{}{}
 	return s, nil
@@ -38,15 +47,28 @@ func (d *Device) Store(rows, width int) (device.Store, error) {
 
 func (s *store) bytes() int { return 4 * s.rows * s.width }
 
-// take allocates the memory.
+// account is where the memory is counted.
+func (s *store) account() *uint64 {
+	if s.yields {
+		return &s.device.used.Frames
+	}
+	return &s.device.used.Transitions
+}
+
+// take allocates the memory. A store that yields takes only what is free: two of them would else take
+// it from each other in turn.
 func (s *store) take() (err error) {
-	s.at, err = s.device.alloc(&s.device.used.Transitions, s.bytes())
+	alloc := s.device.alloc
+	if s.yields {
+		alloc = s.device.allocFree
+	}
+	s.at, err = alloc(s.account(), s.bytes())
 	return err
 }
 
 // leave releases the memory; its contents are lost.
 func (s *store) leave() error {
-	err := s.device.free(&s.device.used.Transitions, s.at, s.bytes())
+	err := s.device.free(s.account(), s.at, s.bytes())
 	s.at = 0
 	s.lost++
 	return err
@@ -63,6 +85,11 @@ func (s *store) Put(first int, rows []float32) error {
 	}
 	if err := d.wake(); err != nil {
 		return fmt.Errorf("cuda: %w", err)
+	}
+	if s.at == 0 {
+		if err := s.take(); err != nil {
+			return fmt.Errorf("cuda: %d rows: %w", s.rows, err)
+		}
 	}
 	return d.failed(d.ctx.Upload(s.at+driver.Ptr(4*first*s.width), device.Bytes(rows)))
 }
@@ -85,7 +112,35 @@ func (s *store) Close() error {
 	return s.leave()
 }
 
-// freeStores releases the memory of all stores, and takeStores allocates it again.
+// yield releases the memory of all stores that yield, and says whether there was any. Programs that
+// read them are bound again at their next run.
+func (d *Device) yield() (freed bool, err error) {
+	for s := range d.stores {
+		if s.yields && s.at != 0 {
+			freed, err = true, errors.Join(err, s.leave())
+		}
+	}
+	if freed {
+		d.epoch++
+	}
+	return freed, err
+}
+
+// yielding does work that takes memory, and does it again without the stores that yield if there was
+// not enough.
+func (d *Device) yielding(work func() error) error {
+	err := work()
+	if full := (*device.OutOfMemory)(nil); err == nil || !errors.As(err, &full) {
+		return err
+	}
+	if freed, e := d.yield(); !freed || e != nil {
+		return errors.Join(err, e)
+	}
+	return work()
+}
+
+// freeStores releases the memory of all stores, and takeStores allocates it again for those that do
+// not yield.
 func (d *Device) freeStores() (err error) {
 	for s := range d.stores {
 		err = errors.Join(err, s.leave())
@@ -95,7 +150,7 @@ func (d *Device) freeStores() (err error) {
 
 func (d *Device) takeStores() error {
 	for s := range d.stores {
-		if s.at == 0 {
+		if s.at == 0 && !s.yields {
 			if err := s.take(); err != nil {
 				return err
 			}

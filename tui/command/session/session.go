@@ -155,7 +155,7 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 }
 
 // prepare makes a GPU compile what the run will use, so that its memory is known, announced and
-// reserved before the run begins, or refused.
+// reserved before the run begins, or refused; a copy of frames, which yields, comes later.
 func (s *session) prepare(l *lab.Lab, device cli.Device) error {
 	if s.place.GPU == nil {
 		return nil
