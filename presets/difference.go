@@ -78,13 +78,22 @@ func Judges(key string) bool { return slices.Contains(judging, key) }
 // UsualPrecision is what a GPU computes with unless another precision is asked for.
 const UsualPrecision = "tf32"
 
+// before are settings that are younger than results that were kept, in files or in run folders, with the
+// values by which a run does what it did before there was the setting.
+var before = map[string]string{
+	"agent.drqv2.preactivation_of_q": "0.0",
+}
+
 // Distinguishes says whether a setting with that value, in TOML form, tells a run from others by what
 // it does. The usual precision does not, so that runs on CPUs, which round nothing, and on GPUs are
-// taken together.
+// taken together; nor does a setting that is as if it did not exist.
 func Distinguishes(key, value string) bool {
 	if key == "precision" {
 		text := strings.Trim(value, `"'`)
 		return text != "" && text != UsualPrecision
+	}
+	if old, young := before[key]; young && value == old {
+		return false
 	}
 	return !Judges(key)
 }

@@ -155,23 +155,28 @@ func TestPrecisionIsASetting(t *testing.T) {
 // The settings of the results that a study has kept have the same fingerprints as ever, so that its
 // sweep goes on with them.
 func TestFingerprintsStay(t *testing.T) {
-	kept, err := report.ReadResults(filepath.Join("..", "..", "..", "docs", "evidence", "study-bounded.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain := 0
-	for _, r := range kept {
-		if r.Variant != "" {
-			continue // settings beside those of its choice
+	for file, want := range map[string]struct {
+		scale string
+		least int
+	}{"study-bounded.csv": {"short", 60}, "pixels.csv": {"demo", 6}} {
+		kept, err := report.ReadResults(filepath.Join("..", "..", "..", "docs", "evidence", file))
+		if err != nil {
+			t.Fatal(err)
 		}
-		plain++
-		key, err := ResultKey(resolve(t, presets.Choice{Task: r.Task, Method: r.Method, Scale: r.Scale}))
-		if key.Seed = r.Seed; err != nil || key != r.Key() {
-			t.Fatalf("%+v, %v, want %+v", key, err, r.Key())
+		plain := 0
+		for _, r := range kept {
+			if r.Variant != "" || r.Scale != want.scale {
+				continue // settings beside those of its choice, or of a scale that has been changed
+			}
+			plain++
+			key, err := ResultKey(resolve(t, presets.Choice{Task: r.Task, Method: r.Method, Scale: r.Scale}))
+			if key.Seed = r.Seed; err != nil || key != r.Key() {
+				t.Fatalf("%s: %+v, %v, want %+v", file, key, err, r.Key())
+			}
 		}
-	}
-	if plain < 60 {
-		t.Errorf("%d results have the settings of their choices, want at least 60", plain)
+		if plain < want.least {
+			t.Errorf("%s: %d results have the settings of their choices, want at least %d", file, plain, want.least)
+		}
 	}
 }
 
