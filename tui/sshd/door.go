@@ -41,6 +41,17 @@ type guest struct {
 	once sync.Once
 }
 
+// hangUp ends what is written to the guest, whose last words still arrive, and goes on reading. A
+// connection that is closed while the guest is writing is reset, and what the guest has not read
+// yet is lost.
+func (g *guest) hangUp() {
+	if half, can := g.Conn.(interface{ CloseWrite() error }); can {
+		half.CloseWrite()
+		return
+	}
+	g.Close()
+}
+
 // enter lets a connection in, or returns nil to refuse it.
 func (d *door) enter(conn net.Conn) *guest {
 	from := address(conn)

@@ -61,9 +61,9 @@ type Server struct {
 	cancel context.CancelCauseFunc
 
 	mu       sync.Mutex
-	conns    map[net.Conn]bool
+	conns    map[*guest]bool
 	sessions int
-	visits   sync.WaitGroup // sessions
+	visits   sync.WaitGroup // sessions, with their last words
 	clients  sync.WaitGroup // connections
 }
 
@@ -73,7 +73,7 @@ func Listen(address string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{o: o, ln: ln, door: newDoor(o.Log), conns: map[net.Conn]bool{}}
+	s := &Server{o: o, ln: ln, door: newDoor(o.Log), conns: map[*guest]bool{}}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.config = &ssh.ServerConfig{ServerVersion: "SSH-2.0-pgrlab", PublicKeyCallback: s.mayCome}
 	s.config.AddHostKey(o.Host)
@@ -124,7 +124,7 @@ func (s *Server) Serve() error {
 }
 
 // keep counts a connection, unless the server is closing.
-func (s *Server) keep(conn net.Conn) bool {
+func (s *Server) keep(conn *guest) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil {
@@ -179,26 +179,40 @@ func (s *Server) Close(why error) {
 	s.cancel(why)
 	s.mu.Unlock()
 	s.ln.Close()
-	done := make(chan struct{})
-	go func() {
-		s.visits.Wait()
-		close(done)
-	}()
-	t := time.NewTimer(closing)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
+	end := time.NewTimer(closing)
+	defer end.Stop()
+	if until(s.visits.Wait, end) {
+		s.eachConn((*guest).hangUp)
+		until(s.clients.Wait, end)
 	}
-	s.mu.Lock()
-	for conn := range s.conns {
-		conn.Close()
-	}
-	s.mu.Unlock()
+	s.eachConn(func(g *guest) { g.Close() })
 	s.clients.Wait()
 }
 
-// enter counts a visit if there is room for it.
+// until waits for something, but not beyond the timer, and says whether it has come.
+func until(wait func(), end *time.Timer) bool {
+	done := make(chan struct{})
+	go func() {
+		wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return true
+	case <-end.C:
+		return false
+	}
+}
+
+func (s *Server) eachConn(do func(*guest)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for conn := range s.conns {
+		do(conn)
+	}
+}
+
+// enter counts a visit if there is room for it, until leave and visits.Done.
 func (s *Server) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +231,6 @@ func (s *Server) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sessions--
-	s.visits.Done()
 }
 
 // person is the person who has logged in on a connection.
@@ -259,9 +272,6 @@ func (s *Server) watch(ctx context.Context, v *Visit, conn *ssh.ServerConn, end 
 
 // visit hands a visitor over to Options.Visit, and returns the last message.
 func (s *Server) visit(ctx context.Context, v *Visit, conn *ssh.ServerConn) (said string, err error) {
-	if err := s.enter(); err != nil {
-		return "", err
-	}
 	defer s.leave()
 	began, from := time.Now(), conn.RemoteAddr()
 	s.o.Log(fmt.Sprintf("%s from %s (%s)", v.Name, from, v.Role))

@@ -50,6 +50,10 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 			said, err := "", error(nil)
 			person, err := s.person(conn)
 			if err == nil {
+				err = s.enter()
+			}
+			if err == nil {
+				defer s.visits.Done() // the visitor has been told why it ends
 				v := one.visit(person, command)
 				v.cut = func() {
 					select {
