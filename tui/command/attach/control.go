@@ -14,21 +14,21 @@ import (
 
 // StopCommand is stop.
 func StopCommand() *cobra.Command {
-	return controlCommand("stop", "save a running lab and end it",
+	return controlCommand("stop", "save a run and end it",
 		`Saves one of your runs in another process on this machine, ends it, and waits until it
 has released its folder: train --resume can continue it at once.`)
 }
 
 // PauseCommand is pause.
 func PauseCommand() *cobra.Command {
-	return controlCommand("pause", "pause a running lab after its current slice",
+	return controlCommand("pause", "pause a run after its current slice",
 		`Pauses one of your runs in another process on this machine, and waits until it stands
 still. pgrlab resume, or space on its screen, continues it.`)
 }
 
 // ParkCommand is park.
 func ParkCommand() *cobra.Command {
-	return controlCommand("park", "save a running lab, pause it and release its GPU",
+	return controlCommand("park", "save a run, pause it and release its GPU",
 		`Saves one of your runs in another process on this machine, pauses it and releases all
 that it holds of a GPU, for others to use; it waits until that is free. pgrlab resume,
 or P on its screen, takes the GPU again and continues the run. A run on the CPU is only
@@ -37,14 +37,14 @@ saved and paused.`)
 
 // ResumeCommand is resume.
 func ResumeCommand() *cobra.Command {
-	return controlCommand("resume", "continue a paused lab",
+	return controlCommand("resume", "continue a paused run",
 		`Continues one of your paused runs. pgrlab train --resume DIR continues a run that has
 ended.`)
 }
 
 // CheckpointCommand is checkpoint.
 func CheckpointCommand() *cobra.Command {
-	return controlCommand("checkpoint", "save a running lab now",
+	return controlCommand("checkpoint", "save a run in progress",
 		`Saves one of your runs in another process on this machine, and waits until the
 checkpoint is on the disk.`)
 }

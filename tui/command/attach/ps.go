@@ -26,8 +26,8 @@ func PsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "ps",
-		Short: "list your running labs on this machine",
-		Long: `Lists your labs that run on this machine, with or without a screen, the oldest first:
+		Short: "list your runs in progress on this machine",
+		Long: `Lists your runs in progress on this machine, with or without a screen, oldest first:
 where they are, the return of their last evaluation, the memory of their process. It
 asks nothing of the training. A narrow terminal shows fewer columns; --json has all.`,
 		Example: `  pgrlab ps

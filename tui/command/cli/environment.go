@@ -6,7 +6,7 @@ var Variables = []FlagText{
 	{"PGRLAB_KERNELS", "the kernels to compute with: amx, avx512, avx2 or go (default the fastest that the CPU runs)"},
 	{"PGRLAB_MUJOCO_WASM", "a file with MuJoCo's WebAssembly build, in place of the one inside"},
 	{"XDG_CONFIG_HOME", "pgrlab/settings.toml below it holds the settings of the screen (default ~/.config)"},
-	{"XDG_RUNTIME_DIR", "pgrlab below it holds the sockets of running labs (default a folder in /tmp)"},
+	{"XDG_RUNTIME_DIR", "pgrlab below it holds the sockets of runs in progress (default a folder in /tmp)"},
 	{"CUDA_VISIBLE_DEVICES", "the GPUs that may be used"},
 	{"NO_COLOR", "if it is set, there are no colours"},
 }

@@ -5,7 +5,7 @@ const tvKinds = "`KIND` TV that covers a quarter of the agent's view in a maze: 
 
 // TVUsage is the help of --tv, and TVUsageOfPolicies where a policy may bring a TV with it.
 const (
-	TVUsage           = tvKinds + " (default off)"
+	TVUsage           = tvKinds + " (default: the preset's, else off)"
 	TVUsageOfPolicies = tvKinds + " (default: that of the policy's run, else off)"
 )
 

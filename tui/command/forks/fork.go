@@ -23,7 +23,7 @@ func Command() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "fork DIR[@STEP] --set KNOB=VALUE",
-		Short: "continue from a checkpoint with a knob turned",
+		Short: "make a new run from a checkpoint, with knobs changed (train --resume begins it)",
 		Long: `Makes the folder of a new run that continues from the last checkpoint of a run, or from
 the last one at or before STEP, with knobs turned there; KNOB=VALUE! redoes at once what
 depends on the knob. It prints the path of the folder; train --resume begins the run. On
