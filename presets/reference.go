@@ -28,11 +28,8 @@ type Result struct {
 	Std         float64 `json:"std"`
 	Steps       int     `json:"steps"` // environment steps of the run
 	// Frames is the same number in frames of the task, for learners that see frames; 0 if unknown.
-	Frames int `json:"frames,omitempty"`
-	// Actions are the agent's actions in all copies of the environment, if it trained in several:
-	// Steps are then those of scale paper, which has as many copies.
-	Actions int    `json:"actions,omitempty"`
-	TV      string `json:"tv,omitempty"` // knob tv of the runs; "": no TV, or any
+	Frames int    `json:"frames,omitempty"`
+	TV     string `json:"tv,omitempty"` // knob tv of the runs; "": no TV, or any
 	// Where is a remark on the number: how its runs differ from the runs that it is compared with.
 	Where  string `json:"where,omitempty"`
 	Seeds  int    `json:"seeds"` // 0 if not stated
@@ -53,10 +50,7 @@ func (r Result) String() string {
 		who = "independent"
 	}
 	text := fmt.Sprintf("%s %s at %s", who, r.Spread(), thousands(r.Steps))
-	switch {
-	case r.Actions > 0:
-		text = fmt.Sprintf("%s %s at %s actions", who, r.Spread(), thousands(r.Actions))
-	case r.Frames > 0:
+	if r.Frames > 0 {
 		text += fmt.Sprintf(" (%s frames)", thousands(r.Frames))
 	}
 	if r.Where != "" {
@@ -66,11 +60,11 @@ func (r Result) String() string {
 }
 
 // fewDigits is the mean below which a result has a decimal.
-const fewDigits = 100
+const fewDigits = 30
 
 // Spread is the mean and the deviation, "817 ± 36" or "16.3 ± 3.6".
 func (r Result) Spread() string {
-	if r.Actions > 0 && r.Mean < fewDigits {
+	if r.Mean < fewDigits {
 		return fmt.Sprintf("%.1f ± %.1f", r.Mean, r.Std)
 	}
 	return fmt.Sprintf("%.0f ± %.0f", math.Round(r.Mean), math.Round(r.Std))
@@ -189,7 +183,6 @@ type referenceFile struct {
 		Also        string // another observation that it is compared with
 		TV          string
 		Where       string
-		Actions     int
 		Repeat      int // frames of the task in an env step
 		Note        string
 		Task        []struct {
@@ -233,7 +226,7 @@ var references = sync.OnceValue(func() (all reported) {
 			for _, r := range task.Results {
 				all.results = append(all.results, Result{
 					Task: task.Name, Method: r.Method, Observation: table.Observation,
-					Mean: r.Mean, Std: r.Std, Steps: steps, Frames: steps * table.Repeat, Actions: table.Actions,
+					Mean: r.Mean, Std: r.Std, Steps: steps, Frames: steps * table.Repeat,
 					TV: table.TV, Where: table.Where, Seeds: seeds, Source: table.Source,
 					Independent: table.Independent, Note: table.Note, also: table.Also,
 				})

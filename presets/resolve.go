@@ -120,6 +120,7 @@ func resolve(c Choice) (*stack, error) {
 		s.config.Environment.Observation = c.Observation
 	}
 	s.config.Preset = printable.Line(c.Preset)
+	s.config.Steps = s.config.RoundUp(s.config.Steps)
 	return s, s.err
 }
 

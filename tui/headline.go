@@ -89,10 +89,10 @@ func (p *headline) line(w int) string {
 }
 
 // frames are the task's frames so far, where a run learns from pixels: published results of such
-// runs count in frames.
+// runs count in frames. Where a step is a frame, steps are enough.
 func (p *headline) frames() string {
 	c := &p.About.Config
-	if !c.Sees() {
+	if !c.Sees() || c.Frames(1) == 1 {
 		return ""
 	}
 	return format.Count(c.Frames(p.Snap.Step)) + p.Theme.Dim.On(" frames")

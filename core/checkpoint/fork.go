@@ -94,7 +94,7 @@ func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, 
 // that is the evaluation of a run that ended there, which a longer run does not make.
 func (l *Loop) entry(c *config.Config) knob.Position {
 	p, every := l.Position, c.Evaluation.Every
-	if p.Phase == knob.Evaluate && c.Steps > p.Step && (every == 0 || p.Step%every != 0) {
+	if p.Phase == knob.Evaluate && c.Steps > p.Step && (every == 0 || !c.Reaches(p.Step, every)) {
 		return knob.After(p.Step)
 	}
 	return p

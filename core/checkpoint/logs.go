@@ -42,7 +42,7 @@ func (i *Into) logs() map[string]saved {
 // framesLimit is the most that a log of frames can hold. The log also contains the frames that
 // were overwritten, and an env step may begin several episodes.
 func (i *Into) framesLimit(f *replay.Frames) run.Limit {
-	rows := 4 * float64(i.Config.Steps+1) * float64(i.Config.Environment.InLockstep())
+	rows := 4 * float64(i.Config.Steps+i.Config.Environment.InLockstep())
 	return run.Limit(min(rows*float64(f.RowBytes()), math.MaxInt64/2))
 }
 

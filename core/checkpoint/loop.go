@@ -35,6 +35,7 @@ type Loop struct {
 // Counters are the counters of the loop.
 type Counters struct {
 	Step        int
+	Copies      int // of the environment, whose steps Step counts together; 0 in checkpoints that count env steps
 	Settings    knob.Settings
 	Refits      uint64
 	Generations uint64

@@ -33,8 +33,11 @@ func Contained(load func() error) (err error) {
 // checksum can be made for anything, and a run that goes on from here must terminate.
 func (i *Into) validate(s *Loop) error {
 	c := i.Config
+	if copies := c.Environment.InLockstep(); copies > 1 && s.Loop.Copies != copies {
+		return fmt.Errorf("counts one step for all %d copies of the environment, as builds before 27 November 2026 did: go on with the build that made it, or start the run again", copies)
+	}
 	err := cmp.Or(
-		config.Between("step", s.Loop.Step, 0, c.Steps), config.Between("units of a phase", s.Total, 0, config.MaxCount),
+		config.Between("step", s.Loop.Step, 0, c.RoundUp(c.Steps)), config.Between("units of a phase", s.Total, 0, config.MaxCount),
 		config.Between("work", int(s.Todo), int(redo.Nothing), int(knob.ClassRefit)), config.Between("work asked for", int(s.Loop.Redo), int(redo.Nothing), int(knob.ClassRefit)),
 		config.Between("stage", s.Bound, 0, len(boundStages)-1),
 		config.Between("changes", len(s.Loop.Changes), 0, config.MaxCount), config.Between("changes that wait", len(s.Loop.Waiting), 0, config.MaxCount),
@@ -42,7 +45,7 @@ func (i *Into) validate(s *Loop) error {
 	if err != nil {
 		return err
 	}
-	if err := validPosition(s.Position, c.Steps); err != nil {
+	if err := validPosition(s.Position, c.RoundUp(c.Steps)); err != nil {
 		return err
 	}
 	if err := i.Members[0].CheckPosition(s.Position); err != nil {
@@ -96,7 +99,7 @@ func (s *Loop) validateChanges(c *config.Config) error {
 		if err := cmp.Or(config.Between("class of a change", int(k.Class), int(knob.ClassBatch), int(knob.ClassRun)), config.Between("number of a change", k.ID, 0, config.MaxCount)); err != nil {
 			return err
 		}
-		if err := validPosition(k.Position, c.Steps); err != nil {
+		if err := validPosition(k.Position, c.RoundUp(c.Steps)); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ type Config struct {
 	Seed    uint64 `toml:"seed"`
 	Members int    `toml:"members"` // agents in lockstep; member i has seed+i
 
-	Steps      int `toml:"steps"`       // env steps of the run
+	Steps      int `toml:"steps"`       // env steps of the run, of all copies of the environment together
 	StartSteps int `toml:"start_steps"` // random actions, and no updates, while the buffer holds at most so many transitions
 	Buffer     int `toml:"buffer"`      // capacity of D_real and of D_syn
 	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
@@ -139,10 +139,31 @@ func (c *Config) Observation() string {
 	return task.ObservationState
 }
 
-// Frames converts env steps to control steps of the task, in all copies of a member.
-// Publications on learning from pixels call these frames.
-func (c *Config) Frames(steps int) int {
-	return steps * max(1, c.Environment.ActionRepeat) * c.Environment.InLockstep()
+// Frames converts steps to control steps of the task. Publications on learning from pixels call
+// these frames.
+func (c *Config) Frames(steps int) int { return steps * max(1, c.Environment.ActionRepeat) }
+
+// EnvSteps is how many env steps so many steps of a member are: each is one step in every copy of
+// the environment. Lengths, cadences and positions of a run count steps, as publications on
+// learning in several copies do.
+func (c *Config) EnvSteps(steps int) int { return steps / c.Environment.InLockstep() }
+
+// RoundUp is the first step, from that one on, at which an env step ends.
+func (c *Config) RoundUp(step int) int {
+	copies := c.Environment.InLockstep()
+	return (step + copies - 1) / copies * copies
+}
+
+// Place is the position in the run that p stands for: in the env step that reaches p's step.
+func (c *Config) Place(p knob.Position) knob.Position {
+	p.Step = c.RoundUp(p.Step)
+	return p
+}
+
+// Reaches says whether the env step that ends at step reaches a multiple of every, which is at
+// least 1.
+func (c *Config) Reaches(step, every int) bool {
+	return step/every > (step-c.Environment.InLockstep())/every
 }
 
 // Functions are the relevance functions that the run may come to use: all that its learner can
@@ -181,7 +202,7 @@ func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
 		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize}, Sees: c.Sees(), Pixels: c.Pixels,
-		Copies: c.Environment.InLockstep(), Length: c.Steps, Weighted: c.Replay.Prioritized(), Generates: c.Generates(), Bonus: c.Bonus.Given() || c.Environment.CellBonus > 0,
+		Copies: c.Environment.InLockstep(), Length: c.EnvSteps(c.Steps), Weighted: c.Replay.Prioritized(), Generates: c.Generates(), Bonus: c.Bonus.Given() || c.Environment.CellBonus > 0,
 	}
 }
 
@@ -229,7 +250,7 @@ func (c Config) Longer(steps int) (Config, error) {
 			return c, fmt.Errorf("%s follow its length of %s steps", what, knob.FormatCount(c.Steps))
 		}
 	}
-	c.Steps = steps
+	c.Steps = c.RoundUp(steps)
 	return c, nil
 }
 

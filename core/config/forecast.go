@@ -38,10 +38,10 @@ func (c *Config) Lasts(u Costs) time.Duration { return c.LastsFrom(&c.Knobs, 0, 
 // LastsFrom estimates how long the rest of the run takes after a step, with the knobs as they
 // are.
 func (c *Config) LastsFrom(s *knob.Settings, step int, u Costs) time.Duration {
-	from := min(c.Steps, max(step, c.randomSteps()))
-	total := u.Step * float64(c.Steps-from)
+	from := min(c.Steps, max(step, c.randomSteps()*c.Environment.InLockstep()))
+	total := u.Step * float64(c.EnvSteps(c.Steps-from))
 	if first := min(c.Steps, s.RefitEvery); u.First > 0 && c.Generates() && from < first {
-		total += (u.First - u.Step) * float64(first-from)
+		total += (u.First - u.Step) * float64(c.EnvSteps(first-from))
 	}
 	if every := c.Evaluation.Every; every > 0 {
 		left := c.Steps/every - step/every
@@ -74,7 +74,7 @@ func (c *Config) Pace() agent.Pace {
 // anew, all of its rows at each refit.
 func (c *Config) Stored(s *knob.Settings) (rows int) {
 	if !c.Fills() {
-		return c.Steps * c.Environment.InLockstep()
+		return c.Steps
 	}
 	_, rows = c.refits(s, 0)
 	return rows
@@ -83,11 +83,12 @@ func (c *Config) Stored(s *knob.Settings) (rows int) {
 // refits returns how many refits follow a step, and how many rows D_real has at them, all taken
 // together: equally many more at each, until it is full. The last env step has no refit.
 func (c *Config) refits(s *knob.Settings, step int) (n, rows int) {
-	before, last := step/s.RefitEvery, (c.Steps-1)/s.RefitEvery
+	each := max(s.RefitEvery, c.Environment.InLockstep())
+	before, last := step/each, (c.Steps-1)/each
 	if before >= last {
 		return 0, 0
 	}
-	each, most := s.RefitEvery*c.Environment.InLockstep(), c.Collected()
+	most := c.Collected()
 	growing := min(max(before, most/each), last)
 	rows = each*((growing-before)*(before+1+growing)/2) + most*(last-growing)
 	return last - before, rows
@@ -101,7 +102,7 @@ func (c *Config) owed(s *knob.Settings) int {
 		return 0
 	}
 	pace := c.Relevance.Pace(s.Relevance)
-	return min(pace.Warmup, s.RefitEvery/max(1, pace.Every))
+	return min(pace.Warmup, c.EnvSteps(s.RefitEvery)/max(1, pace.Every))
 }
 
 // Weighs weighs the rows of a batch by the time that an update takes for them: if a learner sees

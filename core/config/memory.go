@@ -118,8 +118,7 @@ func (c *Config) keeps() int {
 // FramesSeen is about how many frames a member sees in the whole run: an episode has one more
 // frame than env steps.
 func (c *Config) FramesSeen(task task.Task) int {
-	steps := c.Steps * c.Environment.InLockstep()
-	return steps + steps/max(1, task.EpisodeSteps) + c.Environment.InLockstep()
+	return c.Steps + c.Steps/max(1, task.EpisodeSteps) + c.Environment.InLockstep()
 }
 
 // FramesMemory estimates the memory of the frames that a member keeps.
@@ -143,9 +142,9 @@ func (c *Config) functionMemory(settings relevance.Config, shape replay.Shape) f
 // Collected is the most transitions of the environment that D_real comes to hold in the run.
 func (c *Config) Collected() int { return c.CollectedBy(c.Steps) }
 
-// CollectedBy is the most transitions of the environment that D_real can hold after an env step.
+// CollectedBy is the most transitions of the environment that D_real can hold after so many steps.
 func (c *Config) CollectedBy(step int) int {
-	rows := min(c.Buffer, step*c.Environment.InLockstep())
+	rows := min(c.Buffer, step)
 	if kept := c.keeps(); kept > 0 {
 		rows = min(rows, kept)
 	}

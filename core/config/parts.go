@@ -136,8 +136,9 @@ func (c *Config) TooShort() string {
 		if !in {
 			continue
 		}
-		if first := settings.FirstRound(c.Environment.InLockstep()); first >= c.Steps {
-			return fmt.Sprintf("F stays 0: %s first learns after %s env steps, and the run has %s: use more steps, or a shorter history (%s.history)", name, knob.FormatCount(first), knob.FormatCount(c.Steps), name)
+		copies := c.Environment.InLockstep()
+		if first := copies * settings.FirstRound(copies); first >= c.Steps {
+			return fmt.Sprintf("F stays 0: %s first learns after %s steps, and the run has %s: use more steps, or a shorter history (%s.history)", name, knob.FormatCount(first), knob.FormatCount(c.Steps), name)
 		}
 	}
 	return ""

@@ -20,11 +20,11 @@ func TestRunsThatEndBeforeTheFirstRound(t *testing.T) {
 	} {
 		c := c
 		use(&c)
-		if c.Steps = 30; !strings.Contains(c.TooShort(), "after 30 env steps") {
-			t.Errorf("30 steps: %q", c.TooShort())
+		if c.Steps = 120; !strings.Contains(c.TooShort(), "after 120 steps") {
+			t.Errorf("120 steps: %q", c.TooShort())
 		}
-		if c.Steps = 31; c.TooShort() != "" {
-			t.Errorf("31 steps: %q", c.TooShort())
+		if c.Steps = 124; c.TooShort() != "" {
+			t.Errorf("124 steps: %q", c.TooShort())
 		}
 	}
 	if c.Bonus.Function = "rnd"; c.TooShort() != "" {

@@ -69,7 +69,8 @@ type StartObs struct {
 }
 
 // Evaluated is the result of an evaluation: undiscounted returns of whole episodes
-// played with the policy's mean action.
+// played with the policy's mean action or, where `evaluation.actions` is `sample` (PPO in
+// mazes), with sampled actions.
 type Evaluated struct {
 	ReturnMean run.Float   `json:"return_mean"`
 	ReturnStd  run.Float   `json:"return_std"` // of the population of episodes
@@ -195,7 +196,7 @@ type Done struct {
 type Perf struct {
 	StepsPerSec   run.Float `json:"steps_per_s"`
 	UpdatesPerSec run.Float `json:"updates_per_s"`
-	StepS         run.Float `json:"step_s"`     // seconds per env step with its updates
+	StepS         run.Float `json:"step_s"`     // seconds per env step of all copies with its updates
 	FitStepS      run.Float `json:"fit_step_s"` // seconds per generator step; 0: none yet
 	SampleS       run.Float `json:"sample_s"`   // seconds per generated transition; 0: none yet
 	MemoryBytes   uint64    `json:"memory_bytes"`

@@ -46,7 +46,7 @@ const preface = `# The journal
 
 %s in a run folder is the journal of the run: one JSON object a line, in the order in which things happened. This page is made from package core/event by %s.
 
-Every line has %s and %s, the environment step that it belongs to, and %s, seconds since the run began; in a cohort of several seeds a line about one of them has %s. A number that is not finite is one of the strings "NaN", "Inf" and "-Inf".
+Every line has %s and %s, the environment step that it belongs to (in mazes the last one of an env step of all copies, whose steps are counted together), and %s, seconds since the run began; in a cohort of several seeds a line about one of them has %s. A number that is not finite is one of the strings "NaN", "Inf" and "-Inf".
 
 Two runs with the same preset, seed and device write the same journal but for what was *observed*: %s, every object %s, and whole lines of the types %s. %s prints what is left, %s the first difference.
 

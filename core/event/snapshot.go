@@ -63,7 +63,8 @@ type Moment struct {
 // Course is a bonus or an F along env steps.
 type Course struct {
 	Of    string    // CourseOfBonus or CourseOfF
-	Step  int       // the newest env step
+	Step  int       // after the newest env step
+	Every int       // steps that an env step adds: one in each copy of the environment
 	Told  []float64 // one value for each env step, the newest last
 	Ended []bool    // whether an episode ended with it
 }
@@ -129,7 +130,7 @@ type Snapshot struct {
 	PhaseTotal  int
 	PhaseETA    time.Duration // 0: unknown
 	ETA         time.Duration // of the run; 0: unknown
-	StepTime    time.Duration // mean time of an env step with its updates so far; 0: unknown
+	StepTime    time.Duration // mean time of an env step of one copy with its updates so far; 0: unknown
 	Position    knob.Position
 
 	StepsPerSec   float64 // env steps, over the last seconds, refits and evaluations included

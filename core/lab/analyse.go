@@ -21,7 +21,7 @@ type analyses struct {
 func (a *analyses) due() bool {
 	every := a.views.config.Evaluation.AnalyseEvery
 	least, _ := realRows(a.members)
-	return every > 0 && a.place.Step%every == 0 && least >= inspect.MinRows && a.asides.apart() == nil
+	return every > 0 && a.views.config.Reaches(a.place.Step, every) && least >= inspect.MinRows && a.asides.apart() == nil
 }
 
 // examine examines every member, in pieces short enough that a command does not wait long, and

@@ -163,7 +163,7 @@ func (k *checkpointer) keepsHere() bool {
 // keepsStep says whether a checkpoint of this env step is to stay on the disk.
 func (k *checkpointer) keepsStep() bool {
 	every, step := k.config.Evaluation.KeepEvery, k.place.Step
-	return every > 0 && step > 0 && step%every == 0
+	return every > 0 && step > 0 && k.config.Reaches(step, every)
 }
 
 // inPause takes a checkpoint in a pause if the last one is old.

@@ -1,19 +1,39 @@
 package lab
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/redo"
 	"pgrlab/core/testing/tiny"
 )
+
+// inEnvSteps returns c, whose length, cadences and schedule count env steps as the tests here do, with
+// the same in steps of all copies of the environment.
+func inEnvSteps(c config.Config) config.Config {
+	n := c.Environment.InLockstep()
+	for _, count := range []*int{&c.Steps, &c.Evaluation.Every, &c.Evaluation.KeepEvery, &c.Evaluation.AnalyseEvery, &c.Knobs.RefitEvery} {
+		*count *= n
+	}
+	c.Schedule = slices.Clone(c.Schedule)
+	for i, text := range c.Schedule {
+		if s, err := knob.ParseScheduled(text); err == nil {
+			s.At.Step *= n
+			c.Schedule[i] = s.String()
+		}
+	}
+	return c
+}
 
 // unevenCopies is a run in three copies of the environment whose episodes end at different steps.
 func unevenCopies() (*world, config.Config) {
@@ -34,7 +54,7 @@ func TestCopiesRestartByThemselves(t *testing.T) {
 	lengths := map[int][]int{}
 	for i, e := range found {
 		lengths[e.Copy] = append(lengths[e.Copy], e.Length)
-		if want := sum(lengths[e.Copy]); steps[i] != want {
+		if want := 3 * sum(lengths[e.Copy]); steps[i] != want {
 			t.Errorf("episode %d of copy %d ends at step %d, want %d", len(lengths[e.Copy]), e.Copy, steps[i], want)
 		}
 	}
@@ -62,8 +82,8 @@ func TestTheFirstUpdateIsForetold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, l := range []*Lab{l, ppo} {
-		o, first := l.x.outlook(), []int{c.StartSteps/3 + 1, 1}[i]
-		if want := []int{first, 8}[i]; o.FirstStep != first || o.Updates != want {
+		o, first := l.x.outlook(), []int{3 * (c.StartSteps/3 + 1), 3}[i]
+		if want := []int{first, 3 * 8}[i]; o.FirstStep != first || o.Updates != want {
 			t.Errorf("enough at step %d, updates from %d on, want %d and %d", o.FirstStep, o.Updates, first, want)
 		}
 		k, _ := knob.Find("lr_critic")
@@ -81,8 +101,8 @@ func TestTheFirstUpdateIsForetold(t *testing.T) {
 func checkCopies(t *testing.T, l *Lab, w *world) {
 	t.Helper()
 	m, n := l.x.first(), len(l.x.first().Copies)
-	if m.Real.Len() != n*l.x.Step {
-		t.Fatalf("%d transitions of %d steps of %d copies", m.Real.Len(), l.x.Step, n)
+	if m.Real.Len() != l.x.Step {
+		t.Fatalf("%d transitions after step %d", m.Real.Len(), l.x.Step)
 	}
 	for i := range m.Real.Len() - n {
 		row, next := m.Real.Row(i), m.Real.Row(i+n)
@@ -121,7 +141,7 @@ func TestACopyFails(t *testing.T) {
 		l := w.lab(t, c, folder)
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
-		if s := l.Snapshot(); s.State != event.PausedState || s.Position != knob.After(29) {
+		if s := l.Snapshot(); s.State != event.PausedState || s.Position != knob.After(3*29) {
 			t.Fatalf("%s at %s: %q", s.State, s.Position, s.Err)
 		}
 		if h := l.x.first().Half; h == nil || !slices.Equal(h.Made, []bool{true, false, false}) {
@@ -163,6 +183,51 @@ func TestACheckpointOfOtherCopies(t *testing.T) {
 	other := w.lab(t, c, nil)
 	defer other.Close()
 	if err := image.load(other.x); err == nil || !strings.Contains(err.Error(), "copies of the environment") {
+		t.Errorf("%v, want a refusal", err)
+	}
+}
+
+// What is due at a step within an env step is due at its end: evaluations, refits, changes, and the end.
+func TestCopiesRoundUp(t *testing.T) {
+	w, c := unevenCopies()
+	c.Steps, c.Evaluation.Every, c.Knobs.RefitEvery, c.Schedule = 61, 20, 25, []string{"10:guidance=3"}
+	folder := &memoryFolder{}
+	l, err := newLab(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, evaluated := bodies[event.Evaluated](l)
+	_, refits := bodies[event.Refit](l)
+	changes, _ := bodies[event.KnobChanged](l)
+	if !slices.Equal(evaluated, []int{21, 42, 60, 63}) || !slices.Equal(refits, []int{27, 51}) {
+		t.Errorf("evaluations at %v, refits at %v", evaluated, refits)
+	}
+	if len(changes) != 1 || changes[0].Position != knob.After(12) {
+		t.Errorf("changes %+v", changes)
+	}
+	if s := l.Snapshot(); s.Step != 63 {
+		t.Errorf("it ends at step %d", s.Step)
+	}
+}
+
+// A checkpoint that counts env steps of all copies, as earlier builds did, is refused in one line.
+func TestACheckpointThatCountsEnvSteps(t *testing.T) {
+	w, c := unevenCopies()
+	l := w.lab(t, c, nil)
+	defer l.Close()
+	image, s := saved(t, l.x), l.x.loop()
+	s.Loop.Copies = 0
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	image.parts[checkpoint.SectionLoop] = text.Bytes()
+	other := w.lab(t, c, nil)
+	defer other.Close()
+	if err := image.load(other.x); err == nil || !strings.Contains(err.Error(), "counts one step for all 3 copies") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, want a refusal", err)
 	}
 }

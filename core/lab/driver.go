@@ -60,7 +60,7 @@ func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	if err := x.control.applyPending(ctx, knob.After(x.Step)); err != nil {
 		return err
 	}
-	x.begin(x.Step + 1)
+	x.begin(x.Step + x.config.Environment.InLockstep())
 	for _, p := range all {
 		err := p.do()
 		if errors.Is(err, replica.ErrEnvironment) {

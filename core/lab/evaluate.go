@@ -71,8 +71,11 @@ func (x *experiment) perf() event.Perf {
 
 // evaluationNumber numbers the evaluation of the present env step.
 func (x *experiment) evaluationNumber() uint64 {
-	every := x.config.Evaluation.Every
-	return uint64((x.Step + every - 1) / every)
+	number := x.Step / x.config.Evaluation.Every
+	if !x.config.Reaches(x.Step, x.config.Evaluation.Every) {
+		number++
+	}
+	return uint64(number)
 }
 
 // evaluateSlice makes a slice of lockstep steps with every member; over says that all episodes

@@ -112,16 +112,16 @@ func (s *synthesis) prompts() inspect.Prompts {
 	return inspect.Prompts{Knobs: s.Generating, Occasion: s.Generations - 1, Known: true, Relevance: s.FittedWith, OtherSeed: s.Generations <= s.OtherSeed}
 }
 
-// begin starts env step step. A refit is due when (t+1) mod refit_every is 0, where t counts
-// from 0 and step from 1; what was asked for with "now" is done in the same place, so that every
-// position is reached once and in order.
+// begin starts the env step that ends at step. A refit is due when (t+1) mod refit_every is 0, where
+// t counts from 0 and step from 1; what was asked for with "now" is done in the same place, so that
+// every position is reached once and in order.
 func (x *experiment) begin(step int) {
 	x.meter.Weigh(x.config.Weighs(x.first().Mix))
 	x.meter.Begin(x.first().Enough())
 	x.Step = step
 	x.position = knob.Position{Step: step, Phase: knob.Collect}
 	x.refit.fitted = false
-	x.inForce(x.changes.BeginStep(x.config.Generates() && step%x.Settings.RefitEvery == 0))
+	x.inForce(x.changes.BeginStep(x.config.Generates() && x.config.Reaches(step, x.Settings.RefitEvery)))
 }
 
 // inForce writes a line for changes that are in force now.
@@ -133,7 +133,7 @@ func (x *experiment) inForce(changes []redo.Waiting) {
 
 // takeBackStep takes back the beginning of an env step that could not be made.
 func (x *experiment) takeBackStep() {
-	x.Step--
+	x.Step -= x.config.Environment.InLockstep()
 	x.position = knob.After(x.Step)
 	x.changes.TakeBackStep()
 	x.publish(time.Time{})
@@ -172,22 +172,22 @@ func (x *experiment) reenter(ctx context.Context) error {
 // cadence, or because it is the last one.
 func (x *experiment) evaluationDue() bool {
 	every := x.config.Evaluation.Every
-	return every > 0 && (x.Step%every == 0 || x.lastStep()) && !x.entersAt(knob.Analyse)
+	return every > 0 && (x.config.Reaches(x.Step, every) || x.lastStep()) && !x.entersAt(knob.Analyse)
 }
 
-// nextRefit returns the env step of the next refit after step, if the run gets beyond it; 0 if
+// nextRefit returns the step of the next refit after step, if the run gets beyond it; 0 if
 // the method has none.
 func nextRefit(c *config.Config, s *knob.Settings, step int) int {
 	if !c.Generates() {
 		return 0
 	}
-	return (step/s.RefitEvery + 1) * s.RefitEvery
+	return c.RoundUp((step/s.RefitEvery + 1) * s.RefitEvery)
 }
 
 // outlook returns what the effect of a change depends on now.
 func (x *experiment) outlook() redo.Outlook {
-	m := x.first()
-	next, updates := nextRefit(x.config, &x.Settings, x.Step), x.config.Pace().First()
+	m, copies := x.first(), x.config.Environment.InLockstep()
+	next, updates := nextRefit(x.config, &x.Settings, x.Step), copies*x.config.Pace().First()
 	if x.Step >= updates {
 		updates = 0
 	}
@@ -196,8 +196,8 @@ func (x *experiment) outlook() redo.Outlook {
 		first = x.Step
 	}
 	return redo.Outlook{
-		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+1 < x.config.Steps,
-		Training: m.Enough(), FirstStep: x.config.StartSteps/x.config.Environment.InLockstep() + 1, Updates: updates,
+		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+copies < x.config.Steps,
+		Training: m.Enough(), FirstStep: x.config.RoundUp(x.config.StartSteps + 1), Updates: updates,
 		NextRefit: first, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.Synthetic != nil && m.Synthetic.Len() > 0,
 	}
 }

@@ -24,7 +24,7 @@ func (x *experiment) omits(p phase) bool {
 func (x *experiment) leaveOut(ctx context.Context, p knob.Position) error {
 	every := x.config.Evaluation.Every
 	last := &x.checkpoints.lastStep
-	if last.marked || x.changes.Abandoned() && (every == 0 || x.Step%every == 0) {
+	if last.marked || x.changes.Abandoned() && (every == 0 || x.config.Reaches(x.Step, every)) {
 		return nil // a longer run does the same up to the end of this env step
 	}
 	last.marking = true

@@ -49,10 +49,12 @@ const (
 	triedLevels  = 8   // noise levels: the last one costs less than the others
 )
 
-// goTo trains up to a step that has an evaluation; the step before it has a refit. There are no
+// goTo trains up to an env step that has an evaluation; the one before it has a refit. There are no
 // other evaluations and refits.
-func (x *experiment) goTo(ctx context.Context, step int) error {
-	x.config.Steps, x.Settings.RefitEvery = step, step-1
+func (x *experiment) goTo(ctx context.Context, envStep int) error {
+	copies := x.config.Environment.InLockstep()
+	step := envStep * copies
+	x.config.Steps, x.Settings.RefitEvery = step, step-copies
 	if x.config.Evaluation.Every > 0 {
 		x.config.Evaluation.Every = step
 	}

@@ -35,6 +35,7 @@ func framesLabOf(t *testing.T, c config.Config, of task.Task, threads int, folde
 // framesOn makes a run on a task with frames, on a device.
 func framesOn(t *testing.T, c config.Config, of task.Task, dev device.Device, folder record) *Lab {
 	t.Helper()
+	c = inEnvSteps(c)
 	p, err := newParts(&c, of, dev)
 	if err != nil {
 		t.Fatal(err)

@@ -58,6 +58,7 @@ func playPixels(t *testing.T, c config.Config, dir string, stepped func(*Lab)) {
 	}
 	var l *Lab
 	dev := tiny.Device(t)
+	c = inEnvSteps(c)
 	p, err := newParts(&c, watchedTask(nil), dev)
 	if err != nil {
 		t.Fatal(err)
@@ -78,6 +79,7 @@ func restoredPixels(t *testing.T, c config.Config, dir string) (*Lab, []string, 
 		return nil, nil, err
 	}
 	dev := tiny.Device(t)
+	c = inEnvSteps(c)
 	p, err := newParts(&c, tiny.Task(), dev)
 	if err != nil {
 		t.Fatal(err)

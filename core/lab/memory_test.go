@@ -59,6 +59,7 @@ func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 			}
 			defer dev.Close()
 			mazes := mazeTask(t)
+			c := inEnvSteps(c)
 			p, err := newParts(&c, mazes, dev)
 			if err != nil {
 				t.Fatal(err)
@@ -139,8 +140,8 @@ func checkCourses(t *testing.T, name string, moments []*event.Moment, f []float3
 	}
 	some := false
 	for _, m := range moments[1:] {
-		if m.Course == nil || len(m.Course.Told) != m.Course.Step || len(m.Course.Ended) != m.Course.Step || m.Course.Of != name {
-			t.Fatalf("%s: at env step %d the course is %+v", name, m.Step, m.Course)
+		if m.Course == nil || len(m.Course.Told)*m.Course.Every != m.Course.Step || len(m.Course.Ended) != len(m.Course.Told) || m.Course.Of != name {
+			t.Fatalf("%s: at step %d the course is %+v", name, m.Step, m.Course)
 		}
 		for i, told := range m.Course.Told {
 			want := float64(f[i])

@@ -11,7 +11,7 @@ import (
 // place is where a run is. The driver moves it, and the phases set how many units they have;
 // everything else only reads it.
 type place struct {
-	Step     int // env steps made, the present one included
+	Step     int // steps made in all copies of the environment, those of the present env step included
 	position knob.Position
 	total    int           // units of the phase
 	inSlice  bool          // work is being done: the state is not consistent

@@ -78,6 +78,7 @@ func TestPPOInMazesGoesOnFromEveryBorder(t *testing.T) {
 	for name, c := range map[string]config.Config{"rnd": ppoConfig("rnd"), "curiosity": ppoConfig("curiosity"), "eco": ppoConfig("eco"), "frames": ppoOfFrames()} {
 		phases := resumeEverywhere(t, 1, func(r record) *Lab {
 			mazes := mazeTask(t)
+			c := inEnvSteps(c)
 			p, err := newParts(&c, mazes, dev)
 			if err != nil {
 				t.Fatal(err)
@@ -134,6 +135,7 @@ func TestEntropyAndTVAreTurnedInMidRun(t *testing.T) {
 		c := ppoConfig(config.FunctionNone)
 		c.Schedule, c.Knobs.TV = schedule, "noise"
 		mazes, folder, dev := mazeTask(t), &memoryFolder{}, tiny.Device(t)
+		c = inEnvSteps(c)
 		p, err := newParts(&c, mazes, dev)
 		if err != nil {
 			t.Fatal(err)
@@ -178,6 +180,7 @@ func TestTheShownActionIsOfTheFirstCopy(t *testing.T) {
 	c, mazes := ppoConfig("rnd"), mazeTask(t)
 	c.Steps = 3
 	dev := tiny.Device(t)
+	c = inEnvSteps(c)
 	p, err := newParts(&c, mazes, dev)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +216,7 @@ func TestPPOFollowsTheLengthOfItsRun(t *testing.T) {
 	own := c.Agent.Own["ppo"].(ppo.Settings)
 	own.Anneal = 0
 	c.Agent.Own["ppo"] = own
-	if longer, err := c.Longer(100); err != nil || longer.Steps != 100 {
+	if longer, err := c.Longer(100); err != nil || longer.Steps != 102 { // 34 env steps of three copies
 		t.Errorf("%d steps, %v", longer.Steps, err)
 	}
 }

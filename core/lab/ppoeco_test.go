@@ -52,6 +52,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer dev.Close()
+		c = inEnvSteps(c)
 		p, err := newParts(&c, mazeTask(t), dev)
 		if err != nil {
 			t.Fatal(err)

@@ -51,6 +51,7 @@ func ppoLatentLab(t *testing.T, c config.Config, threads int, folder record) *La
 	}
 	t.Cleanup(func() { dev.Close() })
 	mazes := mazeTask(t)
+	c = inEnvSteps(c)
 	p, err := newParts(&c, mazes, dev)
 	if err != nil {
 		t.Fatal(err)
@@ -167,10 +168,10 @@ func TestLiveChangesOnPPO(t *testing.T) {
 	if len(changes) != 3 || len(forces) != 3 {
 		t.Fatalf("changes %+v, in force %+v", changes, forces)
 	}
-	want := map[string]int{"ratio": 16, "guidance": 24, "relevance": 24} // at the next iteration; at the one after the next refit
+	want := map[string]int{"ratio": 3 * 16, "guidance": 3 * 24, "relevance": 3 * 24} // at the next iteration; at the one after the next refit
 	for i, f := range forces {
 		if at[i] != want[f.Knob] {
-			t.Errorf("%s is in force in env step %d, want %d", f.Knob, at[i], want[f.Knob])
+			t.Errorf("%s is in force at step %d, want %d", f.Knob, at[i], want[f.Knob])
 		}
 	}
 }

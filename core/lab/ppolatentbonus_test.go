@@ -147,7 +147,7 @@ func TestALiveBonusBesideAGenerator(t *testing.T) {
 	if err := l.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if forces, at := bodies[event.InForce](l); len(forces) != 1 || forces[0].Knob != "bonus" || at[0] != 16 {
+	if forces, at := bodies[event.InForce](l); len(forces) != 1 || forces[0].Knob != "bonus" || at[0] != 3*16 {
 		t.Errorf("in force: %+v at %v", forces, at)
 	}
 }

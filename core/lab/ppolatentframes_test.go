@@ -115,6 +115,7 @@ func TestFOfWhatIsBehindDReal(t *testing.T) {
 		mazes := mazeTask(t)
 		mazes.New = func(seed uint64) (task.Env, error) { return &respawning{Env: m.New(maze.Training, seed)}, nil }
 		dev := quick(t, 1)
+		c = inEnvSteps(c)
 		p, err := newParts(&c, mazes, dev)
 		if err != nil {
 			t.Fatal(err)
@@ -232,12 +233,12 @@ func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
 	if got, more := memory(12)-memory(2), float64(10*8*3*frame); got < more || got > 1.1*more {
 		t.Errorf("ten iterations more in the window are %g bytes, their frames %g", got, more)
 	}
-	c := with(func(*ppo.Settings) {})
+	c := inEnvSteps(with(func(*ppo.Settings) {}))
 	if rows := c.Collected(); rows != 2*8*3 || c.Stored(&c.Knobs) != 24+123*rows {
 		t.Errorf("D_real has %d rows, %d are stored", rows, c.Stored(&c.Knobs))
 	}
 	for _, function := range []string{"curiosity", "rnd"} { // both learn as frames are seen
-		c.Knobs.Relevance, c.Knobs.RefitEvery = function, 24
+		c.Knobs.Relevance, c.Knobs.RefitEvery = function, 3*24
 		if c.Lasts(config.Costs{Sample: 1, Warm: 1}) != c.Lasts(config.Costs{Sample: 1}) {
 			t.Errorf("%s: the time of a refit has that of its model", function)
 		}

@@ -319,8 +319,9 @@ func pauseRecurrent(t *testing.T, copies int) {
 		l = w.lab(t, c, folder)
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
-		if s := l.Snapshot(); s.State != event.PausedState || s.Position.String() != "10/learn:6" || s.PhaseTotal != 20*copies {
-			t.Errorf("%s at %s of %d, want paused at 10/learn:6 of 20 a copy", s.State, s.Position, s.PhaseTotal)
+		at := knob.At(10*copies, knob.Learn, 6)
+		if s := l.Snapshot(); s.State != event.PausedState || s.Position != at || s.PhaseTotal != 20*copies {
+			t.Errorf("%s at %s of %d, want paused at %s of 20 a copy", s.State, s.Position, s.PhaseTotal, at)
 		}
 		if err := l.Send(event.Resume{By: "ana"}); err != nil {
 			t.Fatal(err)
@@ -362,8 +363,8 @@ func forkRecurrent(t *testing.T, copies int) {
 		t.Fatal(err)
 	}
 	found, err := run.Checkpoints(parent)
-	if err != nil || len(found) == 0 || found[0].Position != "30/learn:12" {
-		t.Fatalf("checkpoints %+v, %v, want one at 30/learn:12", found, err)
+	if err != nil || len(found) == 0 || found[0].Position != knob.At(30*copies, knob.Learn, 12).String() {
+		t.Fatalf("checkpoints %+v, %v, want one at env step 30, learn:12", found, err)
 	}
 	goOn := func(dir string) string {
 		t.Helper()
@@ -372,7 +373,7 @@ func forkRecurrent(t *testing.T, copies int) {
 			t.Fatal(err)
 		}
 		w := learnsRecurrently(newWorld())
-		l, _, err := restore(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock(), Resumption{Saving: Saving{Every: time.Hour}})
+		l, _, err := restore(inEnvSteps(c), w.task(), folder, w.parts(), "cpu test, 2 threads", clock(), Resumption{Saving: Saving{Every: time.Hour}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -384,17 +385,17 @@ func forkRecurrent(t *testing.T, copies int) {
 	fork := func(name string, set ...string) string {
 		t.Helper()
 		dir := filepath.Join(top, name)
-		if _, err := checkpoint.Fork(c, []byte("seed = 7\n"), found[0], set, dir); err != nil {
+		if _, err := checkpoint.Fork(inEnvSteps(c), []byte("seed = 7\n"), found[0], set, dir); err != nil {
 			t.Fatal(err)
 		}
-		note := fmt.Sprintf(`{"type":"note","step":30,"text":"forked at %s"}`, found[0].Position) + "\n"
+		note := fmt.Sprintf(`{"type":"note","step":%d,"text":"forked at %s"}`, 30*copies, found[0].Position) + "\n"
 		return strings.Replace(goOn(dir), note, "", 1)
 	}
 	same, other := fork("same"), fork("other", "lr_actor=0.5")
 	if same != whole.canonical(t) {
 		t.Errorf("a fork writes\n%s\nwant\n%s", same, whole.canonical(t))
 	}
-	if !strings.Contains(other, `"to":0.5,"class":"batch","position":"30/learn:12"`) || evaluations(other) == evaluations(same) {
+	if !strings.Contains(other, fmt.Sprintf(`"to":0.5,"class":"batch","position":"%s"`, found[0].Position)) || evaluations(other) == evaluations(same) {
 		t.Errorf("a fork with another rate writes\n%s", other)
 	}
 	if got := goOn(parent); got != whole.canonical(t) {

@@ -18,7 +18,7 @@ import (
 // made says who planned it when, and nothing else says that a change was cancelled.
 func (r *resuming) repeatChanges(x *experiment, mark run.Mark) (plans []run.Line, err error) {
 	t := tail{schedule: x.steering.schedule, pending: slices.Clone(x.steering.schedule)}
-	line := course{step: x.Step, begun: mark.Size > 0}
+	line := course{step: x.Step, copies: x.config.Environment.InLockstep(), begun: mark.Size > 0}
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
 	err = r.folder.Tail(mark, func(e run.Entry) {
 		body, ok := event.DecodeRaw(e) // raw: it is written again as it was
@@ -165,10 +165,11 @@ func changeOf(line event.Event) (s knob.Scheduled, whole, repeats bool) {
 // places and after an env step that could not be made. A journal that goes back was put together
 // from several.
 type course struct {
-	step  int
-	taken int  // the env step that was taken back last: lines after the step before it follow
-	begun bool // the run has its first line
-	left  bool
+	step   int
+	copies int  // of the environment: an env step adds as many
+	taken  int  // the step of the env step that was taken back last: lines after the one before it follow
+	begun  bool // the run has its first line
+	left   bool
 }
 
 // leaves says whether the journal has left its course with line e, or before it.
@@ -178,7 +179,7 @@ func (c *course) leaves(e event.Event) bool {
 		c.left = c.left || c.begun
 		c.begun = true
 	case e.Type != event.TypeExamined:
-		takenBack := c.step == c.taken && e.Step == c.step-1
+		takenBack := c.step == c.taken && e.Step == c.step-c.copies
 		c.left = c.left || e.Step < c.step && !takenBack
 		c.step = max(c.step, e.Step)
 		if d, is := e.Body.(event.Diverged); is && d.Doing == replica.Simulate {

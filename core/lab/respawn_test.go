@@ -138,6 +138,7 @@ func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 	m, _ := maze.Find("maze-sparse")
 	mazes := mazeTask(t)
 	mazes.New = func(seed uint64) (task.Env, error) { return &respawning{Env: m.New(maze.Training, seed)}, nil }
+	c = inEnvSteps(c)
 	p, err := newParts(&c, mazes, dev)
 	if err != nil {
 		t.Fatal(err)
@@ -178,6 +179,7 @@ func TestNotesOfARunThatIsResumedAndForked(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer dev.Close()
+		c = inEnvSteps(c)
 		p, err := newParts(&c, mazes, dev)
 		if err != nil {
 			t.Fatal(err)

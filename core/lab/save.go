@@ -16,7 +16,7 @@ func (x *experiment) loop() checkpoint.Loop {
 	c, d := x.changes.State(), &x.synthesis
 	s := checkpoint.Loop{
 		Loop: checkpoint.Counters{
-			Step: x.Step, Settings: x.Settings, Refits: d.Refits, Generations: d.Generations, Generating: d.Generating, Fitted: d.Fitted, FittedTo: d.FittedTo,
+			Step: x.Step, Copies: x.config.Environment.InLockstep(), Settings: x.Settings, Refits: d.Refits, Generations: d.Generations, Generating: d.Generating, Fitted: d.Fitted, FittedTo: d.FittedTo,
 			Asked: d.Asked, Analysing: d.Analysing, Redo: c.Redo, Changes: c.All, Waiting: c.Waiting,
 			FittedWith: d.FittedWith, OtherSeed: d.OtherSeed, Seed: x.config.Seed,
 		},

@@ -55,6 +55,7 @@ func (s *steering) read(schedule []string) error {
 		if _, _, err := s.config.ParseChange(change.Knob, change.Value); err != nil {
 			return fmt.Errorf("schedule %q: %w", text, err)
 		}
+		change.At = s.config.Place(change.At)
 		s.schedule = append(s.schedule, change)
 	}
 	knob.SortSchedule(s.schedule)
@@ -116,14 +117,15 @@ func (s *steering) set(k knob.Knob, v knob.Value, c event.SetKnob, a asked) {
 
 // plan puts a change on the schedule.
 func (s *steering) plan(c event.SetKnob) {
+	place := s.config.Place(*c.At)
 	_, _, err := s.config.ParseChange(c.Knob, c.Value)
 	if err == nil {
-		err = s.hasPhase(*c.At)
+		err = s.hasPhase(place)
 	}
-	if at := s.place.position; err == nil && !at.Before(*c.At) {
+	if at := s.place.position; err == nil && !at.Before(place) {
 		err = fmt.Errorf("%s: position %s has passed: the run is at %s", c.Knob, c.At, at)
 	}
-	next := knob.Scheduled{At: *c.At, Knob: c.Knob, Value: c.Value, Now: c.Now, By: cmp.Or(c.By, somebody), Planned: true, Ref: c.ID}
+	next := knob.Scheduled{At: place, Knob: c.Knob, Value: c.Value, Now: c.Now, By: cmp.Or(c.By, somebody), Planned: true, Ref: c.ID}
 	last := lastIndex(s.schedule, func(p knob.Scheduled) bool { return p.At == next.At && p.Knob == next.Knob && !p.IsCancelled() })
 	if err == nil && last >= 0 && alike(next, s.schedule[last]) {
 		err = fmt.Errorf("%s: %s is planned already", c.Knob, next)
@@ -139,7 +141,7 @@ func (s *steering) plan(c event.SetKnob) {
 
 // cancel takes a change off the schedule.
 func (s *steering) cancel(c event.Cancel) {
-	asked := knob.Scheduled{At: c.At, Knob: c.Knob, Value: c.Value}
+	asked := knob.Scheduled{At: s.config.Place(c.At), Knob: c.Knob, Value: c.Value}
 	i := lastIndex(s.schedule, func(p knob.Scheduled) bool {
 		asked.Now = p.Now // either
 		return p.At == asked.At && !p.IsCancelled() && alike(asked, p)

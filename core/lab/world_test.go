@@ -145,7 +145,7 @@ func clock() func() time.Time {
 
 func (w *world) lab(t testing.TB, c config.Config, folder record) *Lab {
 	t.Helper()
-	l, err := newLab(c, w.task(), folder, w.parts(), "cpu test, 2 threads", clock())
+	l, err := newLab(inEnvSteps(c), w.task(), folder, w.parts(), "cpu test, 2 threads", clock())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -257,7 +257,7 @@ func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) err
 		return err
 	}
 	if !built && slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), name) {
-		for range w.loop.Loop.Step {
+		for range w.config.EnvSteps(w.loop.Loop.Step) {
 			if err := w.m.UpdateModel(name); err != nil {
 				return err
 			}

@@ -42,6 +42,9 @@ func (r *Replica) EnvStep(now Now) error {
 	return nil
 }
 
+// envStep numbers the env step from 1. What happens once in each env step goes by this number.
+func (r *Replica) envStep(now Now) int { return r.Config.EnvSteps(now.Step) }
+
 // store adds the transitions of the env step to D_real.
 func (r *Replica) store() {
 	for i, end := range r.ends {
@@ -61,7 +64,7 @@ func (r *Replica) act(now Now) error {
 			r.episodes[i] = r.Copies[i].Episode
 		}
 		r.acting = agent.Acting{
-			Copies: len(r.envs), Obs: r.Obs, Stacks: r.seen(), Actions: r.Action, State: r.nextState, Episodes: r.episodes, Step: uint64(now.Step),
+			Copies: len(r.envs), Obs: r.Obs, Stacks: r.seen(), Actions: r.Action, State: r.nextState, Episodes: r.episodes, Step: uint64(r.envStep(now)),
 		}
 		if err := r.Agent.Act(&r.acting); err != nil {
 			return err
@@ -69,7 +72,7 @@ func (r *Replica) act(now Now) error {
 		r.keepActions()
 		return nil
 	}
-	r.streams.explore.FillUniform(r.Action, uint64(now.Step), 0)
+	r.streams.explore.FillUniform(r.Action, uint64(r.envStep(now)), 0)
 	r.Task.Random(r.Action)
 	return nil
 }
@@ -94,7 +97,7 @@ func (r *Replica) observe(now Now) error {
 	}
 	r.course.follow(r, rewards)
 	r.experience = agent.Experience{
-		Copies: len(r.envs), Step: uint64(now.Step), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
+		Copies: len(r.envs), Step: uint64(r.envStep(now)), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
 		Rewards: rewards, Earned: r.rewards, Ends: r.ends, Respawned: r.respawned, F: r.Rounds.judged,
 	}
 	if r.sight != nil {

@@ -40,7 +40,7 @@ func Course(r *Replica) *event.Course {
 	if c.n == 0 {
 		return nil
 	}
-	out := &event.Course{Of: event.CourseOfF, Step: r.Stepped}
+	out := &event.Course{Of: event.CourseOfF, Step: r.Stepped, Every: len(r.envs)}
 	if r.Config.Bonus.Given() {
 		out.Of = event.CourseOfBonus
 	}

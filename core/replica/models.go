@@ -73,7 +73,7 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 		if !last {
 			return nil
 		}
-		updates = uint64(now.Step)
+		updates = uint64(r.envStep(now))
 	}
 	for _, name := range trainedModels {
 		switch {

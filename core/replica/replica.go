@@ -41,7 +41,7 @@ type Cohort struct {
 
 // Now is what the replicas read of a run, in addition to what they are made from.
 type Now struct {
-	Step     int // env steps made, the present one included
+	Step     int // steps made in all copies of the environment, those of the present env step included
 	Settings *knob.Settings
 }
 
@@ -115,7 +115,7 @@ type State struct {
 	Half        *halfStep // nil: no env step is half made
 	LastReturn  *float64  // of the last evaluation
 	Updates     uint64    // critic updates
-	Stepped     int       // the last env step that it has made
+	Stepped     int       // Now.Step of the last env step that it has made
 	Drifted     int       // the env step in which ReportDrift wrote its last line
 	Models      []modelState
 	Counting    string  // the function that has counted a part of D_real; "": none
@@ -275,7 +275,7 @@ func (r *Replica) Close() {
 func (r *Replica) Enough() bool {
 	met := r.Real.Len()
 	if r.Parts.Fills {
-		met = r.Stepped * len(r.envs)
+		met = r.Stepped
 	}
 	return met > r.Config.StartSteps
 }

@@ -48,7 +48,7 @@ func (o *Rounds) meet(now Now) error {
 	for _, end := range r.ends {
 		o.met.Ended = append(o.met.Ended, end != agent.Continues)
 	}
-	o.met.Step, o.met.Obs, o.met.Next = uint64(now.Step), r.Obs, r.next
+	o.met.Step, o.met.Obs, o.met.Next = uint64(r.envStep(now)), r.Obs, r.next
 	if r.sight != nil {
 		o.met.Seen, o.met.NextSeen = r.sight.pass()
 	}
@@ -77,7 +77,7 @@ func (o *Rounds) Unfilled() (bytes int64) {
 	if !some {
 		return 0
 	}
-	return keeps.Unfilled(o.of.Config.Steps - o.of.Stepped)
+	return keeps.Unfilled(o.of.Config.EnvSteps(o.of.Config.Steps - o.of.Stepped))
 }
 
 // note returns what is known of the transition of copy i.

@@ -138,7 +138,7 @@ func (g fitting) Load(r io.Reader) error { return g.Generator.Load(r, g.real) }
 func (s *Saved) Validate(c *config.Config, t task.Task) error {
 	n := s.State
 	err := cmp.Or(
-		config.Between("steps of an episode", n.EpisodeStep, 0, max(t.EpisodeSteps, c.Steps)), config.Between("copies of the environment", len(n.Copies), 0, c.Environment.InLockstep()), config.Between("env steps of a member", n.Stepped, 0, c.Steps),
+		config.Between("steps of an episode", n.EpisodeStep, 0, max(t.EpisodeSteps, c.Steps)), config.Between("copies of the environment", len(n.Copies), 0, c.Environment.InLockstep()), config.Between("steps of a member", n.Stepped, 0, c.RoundUp(c.Steps)),
 		config.Between("missed updates", n.Curiosity.Missed, 0, math.MaxInt), config.Between("missed updates", n.RND.Missed, 0, math.MaxInt),
 		config.Between("models", len(n.Models), 0, 100), config.Between("losses of models", len(n.Losses.Models), 0, 100),
 		config.Between("transitions of D_syn", s.Synthetic, 0, c.Buffer), config.Between("transitions of D_syn", s.Fresh, 0, c.Buffer),

@@ -66,7 +66,7 @@ func (r *Replica) Sampled(mix replay.Mix) {
 // Work returns what the phases of a learner that has some work with now; refit says whether the
 // env step has a refit.
 func (r *Replica) Work(now Now, refit bool) *agent.Work {
-	r.work = agent.Work{Step: now.Step, Refit: refit, Enough: r.Enough(), Rates: Rates(now.Settings), Source: r.source(r.mix(now))}
+	r.work = agent.Work{Step: r.envStep(now), Refit: refit, Enough: r.Enough(), Rates: Rates(now.Settings), Source: r.source(r.mix(now))}
 	return &r.work
 }
 

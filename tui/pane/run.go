@@ -345,5 +345,6 @@ func (r *Run) NewHistory() history.History {
 // ClockOf is the clock of a run of c before its first event.
 func ClockOf(c *config.Config) history.Clock {
 	p := c.Pace()
-	return history.Clock{From: p.From, UTD: float64(p.Updates), Every: p.Every}
+	copies := c.Environment.InLockstep()
+	return history.Clock{From: copies * p.From, UTD: float64(p.Updates), Every: copies * p.Every}
 }

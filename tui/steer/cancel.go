@@ -37,6 +37,7 @@ func (s *Steering) CommandCancel(text string) error {
 		if err != nil {
 			return err
 		}
+		position = s.About.Config.Place(position)
 		plans = slices.DeleteFunc(plans, func(p knob.Scheduled) bool { return p.At != position })
 	}
 	if len(plans) == 0 {

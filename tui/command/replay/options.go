@@ -69,8 +69,8 @@ func References(c config.Config) []pane.Reference {
 	}
 	add := func(source string, r presets.Result) {
 		step := r.Steps
-		if same := max(r.Frames, r.Actions); same > 0 {
-			step = same / c.Frames(1) // the same number of frames or actions, in env steps of this run
+		if r.Frames > 0 {
+			step = r.Frames / c.Frames(1) // the same number of frames, in steps of this run
 		}
 		all = append(all, pane.Reference{Source: source, Mean: r.Mean, Std: r.Std, Step: step, Frames: r.Frames, Where: r.Where, OtherScale: c.Scale != "paper" && c.Scale != "release"})
 	}

@@ -78,6 +78,7 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if r.Changed("steps") {
 		c.Steps = r.Steps
 	}
+	c.Steps = c.RoundUp(c.Steps)
 	if r.Changed("action-repeat") {
 		c.Environment.ActionRepeat = r.Environment.ActionRepeat
 	}
@@ -137,7 +138,7 @@ func (r *Flags) turn(c *config.Config) error {
 		if err := turnKnob(&copied, s.Knob, s.Value); err != nil {
 			return fmt.Errorf("--at %s: %w", text, err)
 		}
-		if s.At.Step >= c.Steps {
+		if s.At = c.Place(s.At); s.At.Step >= c.Steps {
 			return fmt.Errorf("--at %s: the run ends at step %d: choose an earlier step or more --steps", text, c.Steps)
 		}
 		c.Schedule = append(c.Schedule, s.String())

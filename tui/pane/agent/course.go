@@ -33,20 +33,20 @@ func (p *Pane) courseLines(w, h int) []string {
 	line = theme.Longest([]string{line + t.Dim.On(steps), line}, w)
 	plot := chart.Chart{
 		Series: []chart.Series{{Points: points}}, Levels: []chart.Level{{Y: 0}},
-		XMin: float64(c.Step - n + 1), XMax: float64(max(c.Step, c.Step-n+2)), Glyphs: t.Chart, Paint: t.Paint,
+		XMin: points[0].X, XMax: max(float64(c.Step), points[0].X+1), Glyphs: t.Chart, Paint: t.Paint,
 	}
 	rows := max(leastCourse, min(mostCourse, h-w/4))
 	return append([]string{t.Fit(line, w)}, plot.Lines(w, rows-1)...)
 }
 
-// coursePoints are the values by env step, and their sum. The line is broken between episodes.
+// coursePoints are the values by step, and their sum. The line is broken between episodes.
 func coursePoints(c *event.Course) (points []chart.Point, sum float64) {
 	for i, told := range c.Told {
-		x := float64(c.Step - len(c.Told) + 1 + i)
+		x := float64(c.Step - (len(c.Told)-1-i)*c.Every)
 		points = append(points, chart.Point{X: x, Y: told})
 		sum += told
 		if c.Ended[i] {
-			points = append(points, chart.Point{X: x + 0.5, Y: math.NaN()})
+			points = append(points, chart.Point{X: x + float64(c.Every)/2, Y: math.NaN()})
 		}
 	}
 	return points, sum
