@@ -45,12 +45,13 @@ type Losses struct {
 	Alpha      float64 // of the entropy's weight, before its step
 	AlphaValue float64 // the entropy's weight after the update
 	QMean      float64 // mean value over the batch, before the step
+	Entropy    float64 // of a policy that chooses, mean over the batch in nats, before the step
 }
 
 // ActorLoss returns the losses of an update of the policy alone.
 func ActorLoss(loss float64) Losses {
 	nan := math.NaN()
-	return Losses{Critic: nan, Actor: loss, Alpha: nan, AlphaValue: nan, QMean: nan}
+	return Losses{Critic: nan, Actor: loss, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan}
 }
 
 // UpdateResult is the result of one update.

@@ -143,8 +143,9 @@ type Scores struct {
 type Losses struct {
 	Critic    *run.Float `json:"critic,omitempty"`
 	Actor     *run.Float `json:"actor,omitempty"`
-	Alpha     *run.Float `json:"alpha,omitempty"`  // α itself, as of the last update
-	QMean     *run.Float `json:"q_mean,omitempty"` // mean of Q(s, a) over a batch; with PPO, of V(s) over a minibatch, in units of rewards
+	Alpha     *run.Float `json:"alpha,omitempty"`   // α itself, as of the last update
+	QMean     *run.Float `json:"q_mean,omitempty"`  // mean of Q(s, a) over a batch; with PPO, of V(s) over a minibatch, in units of rewards
+	Entropy   *run.Float `json:"entropy,omitempty"` // of PPO's policy in nats, mean over the rows of minibatches, synthetic ones included
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`
 	Bonus     *run.Float `json:"bonus,omitempty"` // bonus added to the reward, mean over a batch

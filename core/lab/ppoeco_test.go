@@ -79,7 +79,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 
 		m := l.x.first()
 		_, refits := bodies[event.Refit](l)
-		last := refits[len(refits)-1] * 3
+		last := refits[len(refits)-1]
 		want := f[last-m.Real.Len() : last]
 		for i, v := range want {
 			if n := m.Real.Note(i); n.F != v || !n.Met {
@@ -94,7 +94,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 			t.Errorf("F is %v everywhere", scores[0])
 		}
 		notes, at := bodies[event.Noted](l)
-		if !slices.Equal(at, []int{5, 10, 15, 20}) || !strings.Contains(notes[0].Text, "learned nothing yet: this fit is without conditions") || !strings.Contains(notes[3].Text, "12 of 48 rows") {
+		if !slices.Equal(at, []int{15, 30, 45, 60}) || !strings.Contains(notes[0].Text, "learned nothing yet: this fit is without conditions") || !strings.Contains(notes[3].Text, "12 of 48 rows") {
 			t.Errorf("notes %+v at %v", notes, at)
 		}
 		if m.FReal == nil || m.FAsked == nil || m.FSyn != nil {
@@ -177,5 +177,36 @@ func TestRelevanceOfEpisodesIsRefused(t *testing.T) {
 	of := ppoRelevantConfig()
 	if with, without := of.Offered(k).Choices, c.Offered(k).Choices; !slices.Contains(with, "eco") || slices.Contains(without, "eco") || len(with) != len(without)+1 {
 		t.Errorf("offered are %v and %v", with, without)
+	}
+}
+
+// F, ω and k are in force with the first D_syn that was asked for by them. One that was fitted without
+// conditions, because nothing had judged its rows yet, leaves their changes waiting.
+func TestFIsNotInForceBeforeItIsKnown(t *testing.T) {
+	c := ppoRelevantConfig()
+	c.Knobs.Relevance = "rnd"
+	c.Schedule = []string{"7:relevance=eco", "7:guidance=3", "7:generator_steps=5"}
+	l := ppoLatentLab(t, c, 1, &memoryFolder{})
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	notes, noted := bodies[event.Noted](l)
+	if len(notes) == 0 || !strings.Contains(notes[len(notes)-1].Text, "without conditions") {
+		t.Fatalf("notes %+v", notes)
+	}
+	forces, at := bodies[event.InForce](l)
+	where := map[string]int{}
+	for i, f := range forces {
+		where[f.Knob] = at[i]
+	}
+	last := noted[len(noted)-1]
+	t.Log(where, noted)
+	if n := where["generator_steps"]; n == 0 || n > last+3*8 {
+		t.Errorf("generator_steps is in force at step %d, the first fit without conditions is at %v", n, noted)
+	}
+	for _, name := range []string{"relevance", "guidance"} {
+		if n := where[name]; n != 0 && n <= last+3*8 {
+			t.Errorf("%s is in force at step %d, fits at %v are without conditions", name, n, noted)
+		}
 	}
 }

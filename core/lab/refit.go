@@ -91,15 +91,24 @@ func realRows(members []*replica.Replica) (least, most int) {
 
 // startScoring binds the relevance function: a later change affects the next refit.
 func (f *refit) startScoring(rows int) {
-	f.changes.Begins(redo.Scoring)
 	name := f.settings.Relevance
 	f.scored = name != relevance.None && f.known(name)
+	f.begins(name)(redo.Scoring)
 	owed := 0
 	for _, m := range f.members {
 		owed = max(owed, m.Owed(name))
 		m.StartScoring(name)
 	}
 	f.place.total = owed + rows
+}
+
+// begins tells the changes of a stage that fits or asks by the F of that name: changes of F go on
+// waiting if the fit is without conditions all the same.
+func (f *refit) begins(name string) func(redo.Stage) {
+	if name != relevance.None && !f.scored {
+		return f.changes.BeginsWithoutF
+	}
+	return f.changes.Begins
 }
 
 // known says whether F of D_real is known. An F that learns from episodes is not known before
@@ -162,6 +171,9 @@ func (f *refit) fitModel() phase {
 		end: func() error {
 			f.made.Fitted, f.fitted = true, true
 			f.made.FittedTo, f.made.FittedWith = f.members[0].Real.Total(), replica.Bound(f.members[0])
+			if !f.scored {
+				f.made.FittedWith = relevance.None
+			}
 			f.made.Asked.Known = false
 			f.changes.EndFit()
 			f.asides.restartPreview()
@@ -171,7 +183,7 @@ func (f *refit) fitModel() phase {
 }
 
 func (f *refit) startFit() error {
-	f.changes.Begins(redo.Fitting)
+	f.begins(replica.Bound(f.members[0]))(redo.Fitting)
 	s := f.settings
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	f.place.total = knobs.Steps
@@ -246,7 +258,11 @@ func (f *refit) generate() phase {
 }
 
 func (f *refit) startGenerate() error {
-	f.changes.Begins(redo.Generating)
+	if f.made.FittedWith == relevance.None && f.settings.Relevance != relevance.None {
+		f.changes.BeginsWithoutF(redo.Generating)
+	} else {
+		f.changes.Begins(redo.Generating)
+	}
 	knobs := f.settings.Generation()
 	f.made.Generating = knobs
 	f.meter.Generation(knobs)

@@ -125,7 +125,19 @@ func (c *Changes) BeginStep(refit bool) (done []Waiting) {
 func (c *Changes) TakeBackStep() { c.todo, c.redo = Nothing, c.before }
 
 // Begins advances the changes whose knobs a stage of the refit reads as it begins.
-func (c *Changes) Begins(at Stage) {
+func (c *Changes) Begins(at Stage) { c.begins(at, func(string) bool { return true }) }
+
+// BeginsWithoutF is Begins for a generator that gets no conditions, because F is not known yet: changes
+// of F, and of the knobs that say how it is asked for, go on waiting.
+func (c *Changes) BeginsWithoutF(at Stage) {
+	c.begins(at, func(name string) bool {
+		k, err := knob.Find(name)
+		return err != nil || k.Use&knob.UsePrompts == 0
+	})
+}
+
+// begins is Begins for the changes of those knobs that are read.
+func (c *Changes) begins(at Stage, read func(name string) bool) {
 	c.begun = at
 	next := map[Stage]map[Stage]Stage{
 		Scoring:    {Score: Scoring},
@@ -133,7 +145,7 @@ func (c *Changes) Begins(at Stage) {
 		Generating: {Fitted: Generating},
 	}[at]
 	for i := range c.waiting {
-		if to, moves := next[c.waiting[i].Stage]; moves {
+		if to, moves := next[c.waiting[i].Stage]; moves && read(c.waiting[i].Knob) {
 			c.waiting[i].Stage = to
 		}
 	}

@@ -12,6 +12,7 @@ import (
 // LossSums are the losses since the last line, and the latest ones.
 type LossSums struct {
 	Critic, Actor, QMean mean
+	Entropy              mean
 	Bonus                mean         // of the batches
 	Models               []modelLoss  // of relevance functions that learn in steps
 	Latest               agent.Losses // Actor is that of the last update which had one
@@ -79,6 +80,7 @@ func (m *mean) value() *run.Float {
 func (s *LossSums) add(l agent.Losses, acted bool) {
 	s.Critic.addKnown(l.Critic)
 	s.QMean.addKnown(l.QMean)
+	s.Entropy.addKnown(l.Entropy)
 	if acted {
 		s.Actor.addKnown(l.Actor)
 	} else {
@@ -120,7 +122,7 @@ func (s *LossSums) takeEpisodes() *event.Episodes {
 
 // take returns the means and starts anew; some says whether there were any.
 func (s *LossSums) take() (l event.Losses, some bool) {
-	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Bonus: s.Bonus.value()}
+	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Entropy: s.Entropy.value(), Bonus: s.Bonus.value()}
 	for _, m := range s.Models {
 		setModel(&l, m.Name, m.Loss.value())
 		some = some || m.Loss.N > 0
@@ -131,7 +133,7 @@ func (s *LossSums) take() (l event.Losses, some bool) {
 		alpha := run.Float(s.Latest.AlphaValue)
 		l.Alpha = &alpha
 	}
-	s.Critic, s.Actor, s.QMean, s.Bonus = mean{}, mean{}, mean{}, mean{}
+	s.Critic, s.Actor, s.QMean, s.Entropy, s.Bonus = mean{}, mean{}, mean{}, mean{}, mean{}
 	for i := range s.Models {
 		s.Models[i].Loss = mean{}
 	}

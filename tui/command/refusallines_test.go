@@ -38,6 +38,8 @@ var refusals = []struct {
 	{"train --method sac --observation pixels", 2, "method sac takes state: want that, or a method that takes pixels: synther, pgr-reward"},
 	{"preset show --method per-td --observation pixels", 2, "method per-td takes state"},
 	{"train --method drqv2 --action-repeat 1 --observation state", 2, "method drqv2 takes pixels: want that"},
+	{"train --observation rays", 2, "only mazes have rays: want state or pixels in task cheetah-run"},
+	{"train --observation rgb", 2, `want "state" or "pixels"`},
 	{"train --observation touch", 2, `want "state" or "pixels"`},
 	{"train --method drqv2 --action-repeat 1", 2, "has no camera"},
 	// empty values, because a variable is not set

@@ -55,6 +55,7 @@ const (
 	CurveSpot         CurveName = "on the spot"
 	CurveSpotTrained  CurveName = "on the spot in training"
 	CurveBonus        CurveName = "bonus"
+	CurveEntropy      CurveName = "entropy"
 	CurveSpeed        CurveName = "speed"
 )
 

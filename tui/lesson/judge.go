@@ -94,7 +94,8 @@ func labelOf(d *event.Dynamics, name string) float64 {
 // curveOf maps quantities to the curves that a lesson can measure.
 var curveOf = map[string]history.CurveName{"return": history.CurveReturn, "dormant": history.CurveSokar, "critic": history.CurveCritic, "q_mean": history.CurveQMean,
 	"bias": history.CurveQBias, "dynamics": history.CurveDynamics,
-	"moved": history.CurveMoved, "bonus": history.CurveBonus}
+	"moved": history.CurveMoved, "bonus": history.CurveBonus,
+	"accuracy": history.CurveAccuracy, "p90": history.CurveP90, "entries": history.CurveEntries}
 
 // meanOf is the mean of measurements and its standard error; the error of a single one is 0, and
 // the mean of none is NaN.

@@ -97,7 +97,7 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 	for i, l := range presets.Lessons() {
 		label := fmt.Sprintf("%s, about %d min", x.Spelled(l.Title), l.Minutes)
 		if err := x.lessonFits(l); err != nil {
-			label = x.Theme.Dim.On(x.Spelled(l.Title) + ": " + x.About.Config.Method + " does not use " + l.Needs)
+			label = x.Theme.Dim.On(x.Spelled(l.Title) + ": " + err.Error())
 		}
 		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(i + 1), Label: label, Action: func() tea.Cmd { return x.Report(x.beginLesson(l)) }})
 	}
@@ -108,15 +108,16 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 
 // lessonFits says whether the run has what a lesson is about.
 func (x *Lessons) lessonFits(l presets.Lesson) error {
-	if l.Needs == "" {
-		return nil
+	c := &x.About.Config
+	if l.Needs != "" {
+		if k, err := knob.Find(l.Needs); err != nil {
+			return err
+		} else if x.KnobUse(k) != nil {
+			return fmt.Errorf("%s does not use %s", c.Method, l.Needs)
+		}
 	}
-	k, err := knob.Find(l.Needs)
-	if err == nil {
-		err = x.KnobUse(k)
-	}
-	if err != nil {
-		return fmt.Errorf("lesson %s: %w", l.Name, err)
+	if l.Bonus != "" && c.Bonus.Function != l.Bonus {
+		return fmt.Errorf("%s has no bonus of %s: start the run with method ppo-%s", c.Method, l.Bonus, l.Bonus)
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ func (x *Lessons) beginLesson(l presets.Lesson) error {
 		return fmt.Errorf("lesson %s is under way: leave it first, with esc", x.Lesson.Name)
 	}
 	if err := x.lessonFits(l); err != nil {
-		return err
+		return fmt.Errorf("lesson %s: %w", l.Name, err)
 	}
 	clear(x.Staged)
 	x.Lesson = &Lesson{Lesson: l, kept: map[string]measured{}, before: map[string]knob.Value{}}

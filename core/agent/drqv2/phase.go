@@ -74,7 +74,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 		return 1, nil, nil
 	}
 	nan := math.NaN()
-	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Mix: x.now.mix, Before: done, Losses: agent.Losses{Critic: nan, Actor: nan, Alpha: nan, AlphaValue: nan, QMean: nan}}
+	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Mix: x.now.mix, Before: done, Losses: agent.Losses{Critic: nan, Actor: nan, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan}}
 	if err == nil {
 		l := &x.result[0].Losses
 		l.Critic, l.QMean, l.Actor = x.now.loss, x.now.qMean, u.actor.Loss()

@@ -247,7 +247,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 		x.rollout.clear()
 	}
 	nan := math.NaN()
-	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Losses: agent.Losses{Critic: nan, Actor: nan, Alpha: nan, AlphaValue: nan, QMean: nan}}
+	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Losses: agent.Losses{Critic: nan, Actor: nan, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan}}
 	switch {
 	case err != nil && !stopped(err):
 		return 0, nil, fmt.Errorf("agent: %w", err)
@@ -259,7 +259,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 		mean += float64(v) / float64(len(l.mean))
 	}
 	losses := &x.result[0].Losses
-	losses.Critic, losses.Actor, losses.QMean = float64(l.value[0]), float64(l.policy[0]), mean/x.config.RewardScale
+	losses.Critic, losses.Actor, losses.QMean, losses.Entropy = float64(l.value[0]), float64(l.policy[0]), mean/x.config.RewardScale, float64(l.entropy[0])
 	return 1, x.result[:], nil
 }
 

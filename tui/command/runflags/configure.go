@@ -3,6 +3,8 @@ package runflags
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -47,9 +49,28 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 	return c, task, cli.AsUsage(err)
 }
 
+// rays is what a maze's state is.
+const rays = "rays"
+
+// observed reads the values of --observation that name what a maze gives: "rays", or "rgb84" for frames
+// of 84 by 84 pixels, which other tasks draw as well. Other values are returned as they are; side is 0 if
+// the text has none.
+func observed(text string) (observation string, side int) {
+	if text == rays {
+		return task.ObservationState, 0
+	}
+	if digits, is := strings.CutPrefix(text, "rgb"); is {
+		if side, err := strconv.Atoi(digits); err == nil && side > 0 {
+			return task.ObservationPixels, side
+		}
+	}
+	return text, 0
+}
+
 // resolve is Configure without the knobs.
 func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
-	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: r.Environment.Observation}
+	observation, side := observed(r.Environment.Observation)
+	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: observation}
 	if choice.Task != "" {
 		named, err := d.Task(choice.Task) // in the task's own spelling, to find the preset of that name
 		if err != nil {
@@ -61,12 +82,18 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if err != nil {
 		return config.Config{}, task.Task{}, err
 	}
+	if side > 0 {
+		c.Pixels.Side = side
+	}
 	if err := r.assign(&c); err != nil {
 		return config.Config{}, task.Task{}, err
 	}
 	found, err := d.Task(c.Task)
 	if err != nil {
 		return config.Config{}, task.Task{}, err
+	}
+	if r.Environment.Observation == rays && found.TVs == nil {
+		return c, found, fmt.Errorf("--observation rays: only mazes have rays: want state or pixels in task %s", found.Name)
 	}
 	c.Task = found.Name
 	if r.Changed("seed") {

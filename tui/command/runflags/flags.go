@@ -49,7 +49,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.Uint64Var(&r.Seed, "seed", 0, "`N` seed: the same seed gives the same run")
 	cli.CountIn(f, &r.members, "members", 1, 1, 1000, "`K` agents to train in lockstep, with seeds N, N+1, …; every change applies to all of them")
 	cli.CountIn(f, &r.Steps, "steps", 0, 1, cli.MaxSteps, "`N` environment steps, such as 20000, 20k or 1.5M (default: the scale's); with --resume: a larger number")
-	f.StringVar(&r.Environment.Observation, "observation", "", "`state|pixels` what the agent observes of the task (default: what the method takes)")
+	f.StringVar(&r.Environment.Observation, "observation", "", "`state|pixels` what the agent observes of the task; rgb64 is pixels with frames of 64×64, rays a maze's state (default: what the method takes)")
 	cli.CountVar(f, &r.Environment.ActionRepeat, "action-repeat", 1, 1, "`N` control steps that one env step makes with the same action (default: the preset's; 1 from states)")
 	f.Float64Var(&r.Environment.NoiseShare, "noise-share", 0, "`P` share of the training observations that get Gaussian noise, 0 to 1")
 	f.Float64SliceVar(&r.Environment.NoiseSigma, "noise-sigma", nil, "`S[,S…]` standard deviation of that noise: one, or one for each coordinate")

@@ -71,13 +71,16 @@ func (p *Pane) Body(w, h int) []string {
 	}
 	canvas := p.Canvas()
 	var out []string
-	if sees {
+	if sees && !p.mapped() {
 		out = p.seenLines(pictureW, pictureH, canvas)
 	} else {
 		size := canvas.Scene(pictureW, pictureH)
 		img, err := p.About.Draw(p.pose(), size.X, size.Y)
 		if err != nil {
 			return p.Waiting(err.Error(), w, h)
+		}
+		if sees {
+			p.seenBeside(img)
 		}
 		out = p.remembered(img, pictureW, pictureH, canvas)
 	}

@@ -20,13 +20,31 @@ func (p *Pane) remembers() bool {
 	return now != nil && now.Memory != nil
 }
 
-// pose is the pose to draw. With a memory it is the pose of the same moment; otherwise the entries
-// would lie in another place, or in another maze.
+// pose is the pose to draw. With a memory, or frames beside a map, it is the pose of the same moment;
+// otherwise these would be of another place, or of another maze.
 func (p *Pane) pose() []float64 {
-	if p.remembers() {
+	if p.remembers() || p.mapped() {
 		return p.Snap.Moment.Pose
 	}
 	return p.Snap.Pose
+}
+
+// mapped says whether there is a map to draw beside the frames that the agent sees.
+func (p *Pane) mapped() bool {
+	now := p.Snap.Moment
+	return now != nil && len(now.Seen) > 0 && len(now.Pose) > 0 && p.About.Draw != nil && p.About.Ground != nil
+}
+
+// seenBeside puts the newest frame that the agent sees into a picture, in the place of the view that
+// was drawn beside the map: as large as there is room, in the middle.
+func (p *Pane) seenBeside(img *image.RGBA) {
+	size, now := img.Rect.Size(), p.Snap.Moment
+	part, _ := p.About.Ground(size.X, size.Y)
+	room := image.Rect(0, 0, part.Min.X, size.Y)
+	side := min(room.Dx(), room.Dy())
+	draw.Draw(img, room, image.Black, image.Point{}, draw.Src)
+	corner := image.Pt((room.Dx()-side)/2, (room.Dy()-side)/2)
+	picture.Frame(img, now.Seen[len(now.Seen)-1], now.Side, image.Rectangle{Min: corner, Max: corner.Add(image.Pt(side, side))})
 }
 
 // entrySize is the side of an entry on the ground, in units of the ground.
@@ -93,7 +111,7 @@ func (p *Pane) memoryFacts() []string {
 		label("memory") + fmt.Sprintf("%d %s", len(m.Entries), format.Plural("observation", len(m.Entries))),
 		label("P90") + unknown(m.P90) + t.Dim.On(" of similarity"),
 	}
-	if len(p.Snap.Moment.Seen) > 0 {
+	if len(p.Snap.Moment.Seen) > 0 && !p.mapped() {
 		return out // its frames are drawn in the place of the map
 	}
 	if placed := len(p.placed()); placed < len(m.Entries) && p.About.Ground != nil {

@@ -104,3 +104,29 @@ func TestFactsOfAMemory(t *testing.T) {
 		}
 	}
 }
+
+// Where frames are seen, the newest one stands beside the map, which has the trail and the entries.
+// Without a pose, or without a map, the frames have all of the picture.
+func TestAFrameBesideTheMap(t *testing.T) {
+	p := remembering(termenv.TrueColor, someEntries())
+	now := p.Snap.Moment
+	now.Side, now.Seen = 2, [][]byte{make([]byte, 12), {200, 0, 0, 200, 0, 0, 200, 0, 0, 200, 0, 0}}
+	img, _ := p.About.Draw(nil, 50, 20)
+	p.seenBeside(img)
+	p.remembered(img, 50, 10, picture.On(picture.TrueColour))
+	for at, want := range map[image.Point]uint8{{15, 0}: 200, {5, 0}: 200, {24, 19}: 200, {4, 10}: 0, {25, 10}: 0} { // 30 by 20 pixels beside the map
+		if got := img.RGBAAt(at.X, at.Y); got.R != want || got.G != 0 {
+			t.Errorf("%v is %v, want red %d", at, got, want)
+		}
+	}
+	if got := img.RGBAAt(31, 1); got != theme.RampAt(0.95) {
+		t.Errorf("an entry is %v", got)
+	}
+	if facts := strings.Join(p.memoryFacts(), "\n"); !p.mapped() || !strings.Contains(ansi.Strip(facts), "similar ") {
+		t.Errorf("mapped %v, facts %q", p.mapped(), facts)
+	}
+	now.Pose = nil
+	if facts := strings.Join(p.memoryFacts(), "\n"); p.mapped() || strings.Contains(ansi.Strip(facts), "similar ") {
+		t.Errorf("without a pose: mapped %v, facts %q", p.mapped(), facts)
+	}
+}

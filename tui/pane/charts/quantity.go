@@ -30,10 +30,12 @@ type line struct {
 var Quantities = []quantity{
 	{ID: "return", title: "RETURN", Lines: []line{{history.CurveReturn, "return"}}, dots: true, include: []float64{0}, empty: "no evaluation yet"},
 	{ID: "dormant", title: "DORMANT RATIO", about: "policy", Lines: []line{{history.CurveSokar, "Sokar"}, {history.CurveDrM, "DrM"}}, include: []float64{0, 0.05}, empty: "measured at each evaluation"},
-	{ID: "losses", title: "LOSSES", Lines: []line{{history.CurveCritic, "critic"}, {history.CurveCuriosity, "ICM"}, {history.CurveGenerator, "generator"}}, empty: "measured at each evaluation"},
+	{ID: "losses", title: "LOSSES", Lines: []line{{history.CurveCritic, "critic"}, {history.CurveCuriosity, "ICM"}, {history.CurveRND, "RND"}, {history.CurveReach, "R-network"}, {history.CurveGenerator, "generator"}}, empty: "measured at each evaluation"},
 	{ID: "q", title: "Q", about: "mean over the batch", Lines: []line{{history.CurveQMean, "Q mean"}, {history.CurveActor, "actor"}}, empty: "measured at each evaluation"},
 	{ID: "bias", title: "Q BIAS", Lines: []line{{history.CurveQBias, "Q - return"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{ID: "alpha", title: "ALPHA", about: "entropy temperature", Lines: []line{{history.CurveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
+	{ID: "entropy", title: "ENTROPY", about: "of PPO's policy", Lines: []line{{history.CurveEntropy, "entropy"}}, include: []float64{0}, empty: "measured at each evaluation, of PPO"},
+	{ID: "bonus", title: "BONUS", about: "of a training step", Lines: []line{{history.CurveBonus, "bonus"}}, include: []float64{0}, empty: "measured at each evaluation, of methods with a bonus"},
 	{ID: "f", title: "F QUANTILES", about: "real rows", Lines: []line{{history.CurveF50, "median"}, {history.CurveF90, "p90"}, {history.CurveF10, "p10"}}, empty: "scored with the first refit"},
 	{ID: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", Lines: []line{{history.CurveDynamics, "of s'"}, {history.CurveRelevant, "relevant rows"}, {history.CurveChange, "of s' - s"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},
 	{ID: "labels", title: "REWARD ERROR", about: "of D_syn, 1 = a constant", Lines: []line{{history.CurveReward, "error"}}, include: []float64{0, 1}, empty: "measured at each generation, where the task can be set to a state"},
