@@ -183,6 +183,9 @@ func (c *Config) validateObservation(s agent.Spec) error {
 // CanPlay says whether the task offers the observations that the learner takes, and takes the
 // actions that the learner chooses.
 func (c *Config) CanPlay(t task.Task) error {
+	if _, err := c.Agent.Spec(); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
 	if s, _ := c.Learner(t); s.Discrete != t.Discrete {
 		does, wants := "acts with numbers", "chooses among actions"
 		if s.Discrete {
