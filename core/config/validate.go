@@ -50,18 +50,8 @@ func (c *Config) Validate() error {
 	if err := c.Knobs.Validate(); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
-	for _, text := range c.Schedule {
-		s, err := knob.ParseScheduled(text)
-		if err != nil {
-			return err
-		}
-		k, err := knob.Find(s.Knob)
-		if err != nil {
-			return fmt.Errorf("schedule %q: %w", text, err)
-		}
-		if _, err := k.Parse(s.Value); err != nil {
-			return fmt.Errorf("schedule %q: %w", text, err)
-		}
+	if _, err := c.planned(); err != nil {
+		return err
 	}
 	return c.validateNumbers()
 }

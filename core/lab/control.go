@@ -205,7 +205,8 @@ func (ctl *control) resume(c event.Resume) {
 }
 
 // setKnob makes a change as a transaction: it is checked, set and confirmed. A refused change
-// leaves the run untouched.
+// leaves the run untouched; if it was planned, a line of the journal says so, because nobody may be
+// there to be told.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
 	k, v, err := ctl.steering.allows(c)
 	if err == nil {
@@ -216,6 +217,10 @@ func (ctl *control) setKnob(c event.SetKnob, a asked) {
 	}
 	if err != nil {
 		ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
+		if a.plan != nil {
+			s := knob.Scheduled{At: *a.plan, Knob: c.Knob, Value: c.Value, Now: c.Now}
+			ctl.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: fmt.Sprintf("planned, but not made: %s: %v", s, err)})
+		}
 		return
 	}
 	ctl.steering.set(k, v, c, a)
