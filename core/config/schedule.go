@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"pgrlab/core/knob"
 	"pgrlab/core/task"
@@ -53,4 +54,22 @@ func (c *Config) CanFollow() error {
 		}
 	}
 	return nil
+}
+
+// Unreached says which changes of the schedule come too late to change anything in a run of c; "" if none
+// does. A longer run makes them.
+func (c *Config) Unreached() string {
+	all, _ := c.planned() // Validate has looked at it
+	all = slices.DeleteFunc(all, func(s knob.Scheduled) bool { return s.At.Step < c.Steps })
+	if len(all) == 0 {
+		return ""
+	}
+	var texts []string
+	for _, s := range all[:min(len(all), 5)] {
+		texts = append(texts, s.String())
+	}
+	if len(all) > len(texts) {
+		texts = append(texts, "…")
+	}
+	return fmt.Sprintf("planned, but too late for a run of %s steps: %s: more --steps make it come about", knob.FormatCount(c.Steps), strings.Join(texts, ", "))
 }

@@ -70,3 +70,11 @@ func TestValidateReadsThePlan(t *testing.T) {
 		t.Errorf("a change that does not fit yet: %v", err)
 	}
 }
+
+// Of many changes that come too late some are named.
+func TestUnreachedChanges(t *testing.T) {
+	c := planning("1:tau=0.1", "1000:tau=0.2", "2000:tau=0.1", "3000:tau=0.2", "4000:tau=0.1", "5000:tau=0.2", "6000:tau=0.1")
+	if got := c.Unreached(); !strings.Contains(got, "a run of 1,000 steps: 1000:tau=0.2, ") || !strings.Contains(got, "5000:tau=0.2, …: ") {
+		t.Errorf("%q", got)
+	}
+}
