@@ -99,8 +99,8 @@ func (ctl *control) awaitCommand(ctx context.Context) (c sent, more bool) {
 	ctl.checkpoints.inPause()
 	ctl.publish(time.Time{})
 	var look <-chan time.Time
-	if ctl.gate.disk != nil {
-		timer := time.NewTimer(diskEvery)
+	if d := ctl.gate.disk; d != nil {
+		timer := time.NewTimer(d.untilLook())
 		defer timer.Stop()
 		look = timer.C
 	}
@@ -126,6 +126,7 @@ func (ctl *control) tryDisk() {
 		ctl.journal.flush()
 	}
 	k, d := ctl.checkpoints, ctl.gate.disk
+	d.look = time.Time{}
 	switch {
 	case len(ctl.journal.backlog) > 0:
 		ctl.gate.losePatience()

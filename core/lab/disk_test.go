@@ -107,6 +107,37 @@ func TestADisksFaultsChange(t *testing.T) {
 	})
 }
 
+// A disk that takes lines again is found out however often a screen asks for something meanwhile.
+func TestADiskIsTriedWhileCommandsCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		w.on("evaluate episodes 1", func() { folder.fault.Store(uint64(syscall.ENOSPC)) })
+		l := w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != event.PausedState {
+			t.Fatalf("with a full disk it is %s", s.State)
+		}
+		folder.fault.Store(0)
+		begin := time.Now()
+		for {
+			select {
+			case err := <-r.ended:
+				if took := time.Since(begin); err != nil || took > 2*diskEvery {
+					t.Errorf("%v, after %s", err, took)
+				}
+				return
+			case <-time.After(diskEvery / 10):
+				l.Send(event.Watch{})
+			}
+			if time.Since(begin) > 10*diskEvery {
+				t.Fatal("it still waits for the disk")
+			}
+		}
+	})
+}
+
 // A run without a watching user waits for room as long as it takes, and for a broken disk ten
 // minutes.
 func TestADiskThatStaysAsItIs(t *testing.T) {

@@ -105,6 +105,16 @@ type diskWait struct {
 	since time.Time
 	err   error
 	pause *event.Paused // the pause that it made; nil: there was one already
+	look  time.Time     // when the disk is tried next; zero: diskEvery after it is waited for
+}
+
+// untilLook is how long the disk has not to be tried. Commands that come in between do not put that off:
+// a screen may send some all the time.
+func (d *diskWait) untilLook() time.Duration {
+	if d.look.IsZero() {
+		d.look = time.Now().Add(diskEvery)
+	}
+	return time.Until(d.look)
 }
 
 // waitForDisk makes training wait until the disk takes what it refused. Nothing is computed
