@@ -3,11 +3,13 @@ package lab
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/run"
 )
 
@@ -206,8 +208,8 @@ func (ctl *control) resume(c event.Resume) {
 }
 
 // setKnob makes a change as a transaction: it is checked, set and confirmed. A refused change
-// leaves the run untouched; if it was planned, a line of the journal says so, because nobody may be
-// there to be told.
+// leaves the run untouched; if it was planned, and is not made already, a line of the journal says
+// so, because nobody may be there to be told.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
 	k, v, err := ctl.steering.allows(c)
 	if err == nil {
@@ -218,7 +220,7 @@ func (ctl *control) setKnob(c event.SetKnob, a asked) {
 	}
 	if err != nil {
 		ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
-		if a.plan != nil {
+		if a.plan != nil && !errors.Is(err, redo.ErrAlready) {
 			s := knob.Scheduled{At: *a.plan, Knob: c.Knob, Value: c.Value, Now: c.Now}
 			ctl.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: fmt.Sprintf("planned, but not made: %s: %v", s, err)})
 		}

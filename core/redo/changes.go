@@ -4,6 +4,7 @@
 package redo
 
 import (
+	"errors"
 	"fmt"
 
 	"pgrlab/core/event"
@@ -101,11 +102,14 @@ func FirstStage(k knob.Knob) Stage {
 	return Update
 }
 
-// Idle returns an error if a change does nothing: the knob has that value, and nothing that depends on
+// ErrAlready is wrapped by the error of a change that does nothing.
+var ErrAlready = errors.New("already")
+
+// Idle returns ErrAlready if a change does nothing: the knob has that value, and nothing that depends on
 // it is to be done again.
 func Idle(k knob.Knob, s *knob.Settings, v knob.Value, now bool) error {
 	if k.Get(s) == v && !(now && FirstStage(k) <= Fitted) {
-		return fmt.Errorf("%s is %s already", k.Name, k.Format(v))
+		return fmt.Errorf("%s is %s %w", k.Name, k.Format(v), ErrAlready)
 	}
 	return nil
 }
