@@ -315,3 +315,19 @@ func TestKeysThatMoved(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What is wrong with a document that also has keys of earlier configurations is shown at its line.
+func TestErrorsBesideKeysThatMoved(t *testing.T) {
+	old := "task = 't'\nmethod = 'm'\n\n# of old\n[environment]\ntv = 'noise'\n\n[agent.ppo]\n"
+	for add, want := range map[string]string{
+		"epochs = 3\nepoks = 3\n":             `old.toml:10: unknown key "agent.ppo.epoks": did you mean "agent.ppo.epochs"?`,
+		"epochs = 'many'\n":                   "old.toml:9: ",
+		"epochs = 3\nentropy = 'much'\n":      "old.toml:10: agent.ppo.entropy: ",
+		"epochs = 3\nentropy = 0.5\nlambda =": "old.toml:11: ",
+	} {
+		_, err := Decode("old.toml", []byte(old+add))
+		if err == nil || !strings.HasPrefix(err.Error(), "read preset: "+want) || strings.Contains(err.Error(), "struct field") {
+			t.Errorf("%q: %v, want %s", add, err, want)
+		}
+	}
+}
