@@ -196,6 +196,7 @@ func (ctl *control) handle(c sent) {
 		ctl.journal.emit(event.TypeAttached, event.NoMember, event.View{By: c.By})
 	case event.Detach:
 		ctl.journal.emit(event.TypeDetached, event.NoMember, event.View(c))
+		ctl.gate.left()
 	}
 	ctl.publish(time.Time{})
 }

@@ -25,6 +25,7 @@ type gate struct {
 	pause    *event.Paused   // why training waits; nil: it does not
 	blamed   map[string]bool // faults that training has waited for already
 	onFault  atomic.Int32    // a Fault
+	faulty   *event.Paused   // the last pause that a fault made
 	disk     *diskWait       // what the disk does not take; nil: it takes everything
 	parked   bool            // the device is given back
 	gone     *DeviceGone     // the device cannot be used any more
@@ -88,7 +89,24 @@ func (g *gate) fault(kind, reason string) {
 		}
 		return
 	}
+	g.waitForPerson(reason)
+}
+
+// waitForPerson makes training wait for somebody to look at a fault.
+func (g *gate) waitForPerson(reason string) {
 	g.wait(event.Paused{Reason: reason})
+	g.faulty = g.pause
+}
+
+// left ends a run that waits for somebody to look at a fault, if nobody is there any more.
+func (g *gate) left() {
+	if g.pause == nil || g.pause != g.faulty || !g.failsOnFault() {
+		return
+	}
+	if g.broken == nil {
+		g.broken = errors.New(g.pause.Reason)
+	}
+	g.pause = nil
 }
 
 const (
