@@ -189,26 +189,28 @@ func (k *checkpointer) here(by string) {
 }
 
 // take copies the state and hands it to the writer. If the writer is busy, or the journal has a
-// backlog, that happens at a later place between two slices.
-func (k *checkpointer) take(by string) {
+// backlog, that happens at a later place between two slices. The error, if the state cannot be copied,
+// is a line of the journal already.
+func (k *checkpointer) take(by string) error {
 	at := k.place.position
 	if k.lastStep.onDisk(at) {
 		k.due = ""
-		return
+		return nil
 	}
 	if k.busy != nil || len(k.journal.backlog) > 0 {
 		k.due = by
-		return
+		return nil
 	}
 	k.due = ""
 	c, err := k.capture(by)
 	if err != nil {
 		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: at, By: by, Error: err.Error()}})
 		k.last = k.now()
-		return
+		return err
 	}
 	k.last, k.at = k.now(), at
 	k.submit(c)
+	return nil
 }
 
 // submit hands a capture to the writer.
@@ -310,7 +312,9 @@ func (k *checkpointer) atEnd() error {
 	if k.lastStep.marked && k.place.position == knob.After(k.place.Step) { // the place where a longer run goes on is on the disk
 		return k.lastStep.unsaved
 	}
-	k.take(byEnd)
+	if err := k.take(byEnd); err != nil {
+		return fmt.Errorf("save run: %w", err)
+	}
 	if k.busy == nil {
 		return nil
 	}

@@ -228,6 +228,30 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// A run whose state cannot be copied at its end was not saved, and does not end as if it had been: one
+// that is stopped, and one that has made its steps.
+func TestAnEndThatIsNotSavedIsAFailure(t *testing.T) {
+	for _, stops := range []bool{true, false} {
+		w := newWorld()
+		folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(w.config()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := w.lab(t, w.config(), folder)
+		l.x.checkpoints.copyTo = func(*run.Capture, []uint64) error { return errors.New("the agent does not come off its device") }
+		if stops {
+			w.on("evaluate episodes 1", func() { l.Send(event.Stop{}) })
+		}
+		err = l.Run(t.Context())
+		if s := l.Snapshot(); err == nil || !strings.Contains(err.Error(), "the agent does not come off its device") || s.State != event.FailedState {
+			t.Errorf("stopped %v: it ends %s with %v", stops, s.State, err)
+		}
+		if done, _ := bodies[event.Done](l); len(done) > 0 {
+			t.Errorf("stopped %v: the journal says done", stops)
+		}
+	}
+}
+
 // takenFolder is a run folder that another process takes over.
 type takenFolder struct {
 	*memoryFolder
