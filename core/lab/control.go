@@ -135,7 +135,7 @@ func (ctl *control) tryDisk() {
 	case k.busy != nil:
 	case k.asked != "":
 		k.take(k.asked) // the next look sees the result
-	case ctl.gate.pause == d.pause:
+	case ctl.gate.forDisk():
 		by := "the disk takes it again"
 		if run.IsFull(d.err) {
 			by = "room on the disk"
@@ -167,7 +167,7 @@ func (ctl *control) handle(c sent) {
 	case event.Cancel:
 		ctl.steering.cancel(c)
 	case event.Pause:
-		if ctl.gate.pause == nil {
+		if ctl.gate.pause == nil || ctl.gate.forDisk() { // the person's outlasts the disk's
 			ctl.gate.wait(event.Paused(c))
 		}
 	case event.Park:

@@ -107,6 +107,38 @@ func TestADisksFaultsChange(t *testing.T) {
 	})
 }
 
+// Somebody who pauses a run that waits for the disk wants it to stay so when the disk is well again.
+func TestAPauseWhileTheDiskIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		w.on("evaluate episodes 1", func() { folder.fault.Store(uint64(syscall.ENOSPC)) })
+		l := w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != event.PausedState || !s.ForDisk {
+			t.Errorf("%s, for the disk %v", s.State, s.ForDisk)
+		}
+		l.Send(event.Pause{By: "ana"})
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != event.PausedState || s.ForDisk {
+			t.Errorf("paused by her: %s, for the disk %v", s.State, s.ForDisk)
+		}
+		folder.fault.Store(0)
+		time.Sleep(10 * diskEvery)
+		if s := l.Snapshot(); s.State != event.PausedState || s.Err != "" {
+			t.Errorf("the disk is well again: %s, %q", s.State, s.Err)
+		}
+		l.Send(event.Resume{By: "ana"})
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(folder.journal.String(), `"type":"pause"`); n != 2 {
+			t.Errorf("%d lines of pauses", n)
+		}
+	})
+}
+
 // A disk that takes lines again is found out however often a screen asks for something meanwhile.
 func TestADiskIsTriedWhileCommandsCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

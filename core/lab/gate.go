@@ -135,6 +135,9 @@ func (d *diskWait) untilLook() time.Duration {
 	return time.Until(d.look)
 }
 
+// forDisk says whether training waits for the disk alone: nobody has asked for a pause.
+func (g *gate) forDisk() bool { return g.disk != nil && g.pause != nil && g.pause == g.disk.pause }
+
 // waitForDisk makes training wait until the disk takes what it refused. Nothing is computed
 // meanwhile, and the lines stay in order.
 func (g *gate) waitForDisk(err error) {
@@ -158,7 +161,7 @@ func (g *gate) waitForDisk(err error) {
 	case g.pause == nil:
 		g.wait(event.Paused{Reason: reason}) // its line is refused as well, and waits after the others
 		d.pause = g.pause
-	case g.pause == d.pause: // the disk may fail for another reason now
+	case g.forDisk(): // the disk may fail for another reason now
 		d.pause.Reason = reason
 	}
 }

@@ -70,10 +70,14 @@ func (s *Server) control(conn net.Conn, h hello) answer {
 // requests are what scripts may ask for; keys of a screen do the same.
 var requests = map[string]func(ctx context.Context, s *Server, by string) (string, error){
 	"pause": func(ctx context.Context, s *Server, by string) (string, error) {
-		if s.o.Lab.Snapshot().State == event.PausedState {
+		paused := func() bool {
+			now := s.o.Lab.Snapshot()
+			return now.State == event.PausedState && !now.ForDisk // such a pause ends by itself
+		}
+		if paused() {
 			return s.at("was paused already"), nil
 		}
-		return s.ask(ctx, event.Pause{By: by}, "paused", func() bool { return s.o.Lab.Snapshot().State == event.PausedState })
+		return s.ask(ctx, event.Pause{By: by}, "paused", paused)
 	},
 	"resume":     resume,
 	"park":       park,
