@@ -258,6 +258,8 @@ func (ctl *control) answerRest() {
 				ctl.asides.preview(c)
 			case event.AnalyseNow:
 				ctl.journal.refuse("", "analyse", "", c.By, event.ErrEnded)
+			case event.Note:
+				ctl.journal.refuse("", "note", c.Text, c.By, event.ErrEnded)
 			}
 		default:
 			ctl.asides.drop(event.ErrEnded)

@@ -284,6 +284,20 @@ func TestAnEndThatIsNotSavedIsAFailure(t *testing.T) {
 	}
 }
 
+// A note that comes when the run has just ended is not written, and whoever wrote it hears that.
+func TestANoteThatComesTooLateIsRefused(t *testing.T) {
+	w := newWorld()
+	l := w.lab(t, w.config(), nil)
+	if err := l.Send(event.Note{Text: "a pity", By: "ana"}); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	refused, _ := bodies[event.Refused](l)
+	if len(refused) != 1 || refused[0].Knob != "note" || refused[0].Value != "a pity" || refused[0].Reason != event.ErrEnded.Error() {
+		t.Errorf("%+v", refused)
+	}
+}
+
 // takenFolder is a run folder that another process takes over.
 type takenFolder struct {
 	*memoryFolder
