@@ -324,8 +324,8 @@ func (k *checkpointer) atEnd() error {
 }
 
 // handOver writes a checkpoint from which another process goes on, after a line that says so. An
-// error means that the run is as it was.
-func (k *checkpointer) handOver(by string) error {
+// error means that the run is as it was; if the line is written, another one takes it back.
+func (k *checkpointer) handOver(by string) (err error) {
 	switch {
 	case k.writer == nil:
 		return errors.New("the run has no folder")
@@ -333,9 +333,18 @@ func (k *checkpointer) handOver(by string) error {
 		return errParked
 	}
 	k.settle()
-	k.journal.emit(event.TypeDetached, event.NoMember, event.View{By: by, Reason: event.HandedOver})
+	errJournal := errors.New("save run: the disk does not take the journal")
 	if len(k.journal.backlog) > 0 {
-		return errors.New("save run: the disk does not take the journal")
+		return errJournal
+	}
+	k.journal.emit(event.TypeDetached, event.NoMember, event.View{By: by, Reason: event.HandedOver})
+	defer func() {
+		if err != nil {
+			k.journal.emit(event.TypeAttached, event.NoMember, event.View{By: by, Reason: "the run stays"})
+		}
+	}()
+	if len(k.journal.backlog) > 0 {
+		return errJournal
 	}
 	if k.lastStep.onDisk(k.place.position) {
 		return nil
