@@ -248,27 +248,39 @@ type Outlook struct {
 	Synthetic bool // D_syn is not empty
 }
 
+// readBy returns the work that reads a knob whose changes wait at home first, and where it reads it;
+// Nothing: no work of a refit does.
+func readBy(home Stage) (work knob.Class, at Stage) {
+	switch home {
+	case Score:
+		return knob.ClassRefit, Scoring
+	case Fit:
+		return knob.ClassRefit, Fitting
+	case Fitted:
+		return knob.ClassGeneration, Generating
+	}
+	return Nothing, home
+}
+
+// willRead says whether the work of the present env step is still to read a change that waits at home, or
+// to make the transitions that it needs.
+func (c *Changes) willRead(home Stage) bool {
+	work, at := readBy(home)
+	return c.todo != Nothing && (work == Nothing || c.begun < at && c.todo >= work)
+}
+
 // Now arranges what "now" asks for, or returns a hint why it cannot. Work of the present env step
 // that has read the old value is abandoned and done again in the next env step. Work that has not
 // yet begun will read the new value anyway.
 func (c *Changes) Now(home Stage, o Outlook) (hint string) {
-	want, reads := knob.ClassRefit, Fitting
-	switch home {
-	case Score:
-		reads = Scoring
-	case Fit:
-	case Fitted:
-		want, reads = knob.ClassGeneration, Generating
-	default:
+	want, reads := readBy(home)
+	if want == Nothing {
 		return "" // the next update has it
 	}
-	if c.todo != Nothing && c.begun < reads && c.todo >= want {
+	if c.willRead(home) || c.redo >= want {
 		return ""
 	}
-	if c.redo >= want {
-		return ""
-	}
-	if want == knob.ClassGeneration && !o.Fitted {
+	if reads == Generating && !o.Fitted {
 		return fmt.Sprintf("no generator is fitted before step %s", knob.FormatCount(o.NextRefit))
 	}
 	if want == knob.ClassRefit && !o.Training {
@@ -282,7 +294,8 @@ func (c *Changes) Now(home Stage, o Outlook) (hint string) {
 // HintOfEnd says in one line why a change that was just set has no effect in the rest of the run,
 // or "". The hint belongs to event.KnobObs, because the same change has an effect in a longer run.
 func (c *Changes) HintOfEnd(k knob.Knob, home Stage, o Outlook) string {
-	redone := c.todo != Nothing && !o.LastStep || c.redo != Nothing && o.StepsLeft
+	work, _ := readBy(home)
+	redone := c.willRead(home) && !o.LastStep || c.redo != Nothing && c.redo >= work && o.StepsLeft
 	if home >= Update || redone || o.Refits || home >= Generating && o.Synthetic {
 		return ""
 	}
