@@ -262,3 +262,11 @@ func TestPatience(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Screens that only watch leave some places to those that may drive.
+func TestWatchingScreensLeavePlaces(t *testing.T) {
+	watching, driving := placesFor(hello{Want: wantWatch}), placesFor(hello{Want: wantScreen})
+	if driving != maxScreens || watching < 1 || watching >= driving {
+		t.Errorf("%d places for those that watch, %d for those that may drive", watching, driving)
+	}
+}
