@@ -22,22 +22,32 @@ var structField = regexp.MustCompile(`struct field .+ of type `)
 // into is a pointer to a struct; each of its sets is written as a table.
 func decode(file string, doc string, into any) error {
 	whole := table.Of(into)
-	err := decodeDocument(file, doc, whole)
+	err := decodeDocument(doc, whole)
 	if err != nil {
 		if now, some := move(doc); some {
-			err = decodeDocument(file, now, whole)
+			if again := decodeDocument(now, whole); again != nil {
+				err = behindMoved(err, again)
+			} else {
+				err = nil
+			}
 		}
 	}
 	if err != nil {
-		return err
+		return inFile(file, err, whole)
+	}
+	if text := printable.Foreign(whole); text != "" {
+		return fmt.Errorf("read preset: %s: %q holds characters that cannot be shown: take them out", file, text)
 	}
 	table.Take(into, whole)
 	return nil
 }
 
-func decodeDocument(file, doc string, into any) error {
-	d := toml.NewDecoder(strings.NewReader(doc)).DisallowUnknownFields()
-	err := d.Decode(into)
+func decodeDocument(doc string, into any) error {
+	return toml.NewDecoder(strings.NewReader(doc)).DisallowUnknownFields().Decode(into)
+}
+
+// inFile says what is wrong with a document, and where.
+func inFile(file string, err error, into any) error {
 	var missing *toml.StrictMissingError
 	if errors.As(err, &missing) && len(missing.Errors) > 0 {
 		return unknownKey(file, &missing.Errors[0], into)
@@ -51,13 +61,11 @@ func decodeDocument(file, doc string, into any) error {
 		}
 		return fmt.Errorf("read preset: %s:%d: %s", file, line, message)
 	}
-	if err != nil {
-		return fmt.Errorf("read preset: %s: %s", file, strings.TrimPrefix(err.Error(), "toml: "))
+	var value *movedError
+	if errors.As(err, &value) {
+		return fmt.Errorf("read preset: %s:%d: %s: %s", file, value.line, value.key, structField.ReplaceAllString(value.Error(), ""))
 	}
-	if text := printable.Foreign(into); text != "" {
-		return fmt.Errorf("read preset: %s: %q holds characters that cannot be shown: take them out", file, text)
-	}
-	return nil
+	return fmt.Errorf("read preset: %s: %s", file, strings.TrimPrefix(err.Error(), "toml: "))
 }
 
 // unknownKey says where an unknown key stands and what it was probably meant to be. It looks for

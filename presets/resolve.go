@@ -102,6 +102,11 @@ func resolve(c Choice) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
+	if complete(&top.Config) && !named && chosen == own {
+		if err := sameParts(file, &top.Config, own, &s.config); err != nil {
+			return nil, err
+		}
+	}
 	if chosen == own && complete(&top.Config) {
 		s = &stack{notes: map[string]string{}}
 		s.lay("base.toml", read("base.toml"))

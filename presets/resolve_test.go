@@ -68,6 +68,50 @@ func TestShownKnobsThatAreNotUsed(t *testing.T) {
 	}
 }
 
+// Another method in the line of a complete file would be a name and nothing else.
+func TestAMethodsLineInACompleteFile(t *testing.T) {
+	dir := t.TempDir()
+	resolved := func(name, from, to string, flags Choice) (config.Config, error) {
+		doc, err := Show(Choice{Task: "cheetah-run", Method: from, Scale: "short"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(doc)
+		for _, edit := range strings.Split(to, "; ") {
+			key, _, _ := strings.Cut(edit, " ")
+			at := strings.Index(text, "\n"+key+" ") + 1
+			end := at + strings.IndexByte(text[at:], '\n')
+			text = text[:at] + edit + text[end:]
+		}
+		flags.Preset = filepath.Join(dir, name)
+		if err := os.WriteFile(flags.Preset, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return Resolve(flags)
+	}
+	for _, c := range []struct{ from, edit, want string }{
+		{"pgr-curiosity", "method = 'sac'", `method is "sac", but the file is of pgr-curiosity (generator.kind diffusion, generator.conditional true): leave the line at "pgr-curiosity", and use --method sac`},
+		{"pgr-td", "method = 'synther'", "the file is of pgr-td (generator.conditional true)"},
+		{"sac", "method = 'pgr-rnd'", "(generator.kind none, generator.conditional false)"},
+		{"redq-curiosity", "method = 'redq'", "of redq-curiosity (bonus.function curiosity)"},
+		{"per-td", "method = 'redq'", "of per-td (replay.priority td)"},
+		{"pgr-curiosity", "method = 'pgr-td'; relevance = 'td'", ""},           // the knob is all that makes it
+		{"pgr-curiosity", "relevance = 'td'; guidance = 3.0; critics = 5", ""}, // edits
+		{"pgr-curiosity", "priority = 'td'; kind = 'vae'", ""},                 // no method is that
+	} {
+		_, err := resolved("mine.toml", c.from, c.edit, Choice{})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s with %s: %v, want %q", c.from, c.edit, err, c.want)
+		}
+	}
+	if _, err := resolved("config.toml", "pgr-curiosity", "method = 'sac'", Choice{}); err != nil {
+		t.Errorf("of a run folder: %v", err)
+	}
+	if c, err := resolved("mine.toml", "pgr-curiosity", "guidance = 3.0", Choice{Method: "sac"}); err != nil || c.Generates() {
+		t.Errorf("with --method sac: it generates: %v, %v", c.Generates(), err)
+	}
+}
+
 // The output of `preset show` means the same when it is given back as a file.
 func TestShowRoundTrip(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.toml")
@@ -269,5 +313,21 @@ func TestKeysThatMoved(t *testing.T) {
 	}
 	if _, err := Decode("config.toml", []byte("[environment]\ntv = 'noise'\nrepeet = 2\n")); err == nil || !strings.Contains(err.Error(), "repeet") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is wrong with a document that also has keys of earlier configurations is shown at its line.
+func TestErrorsBesideKeysThatMoved(t *testing.T) {
+	old := "task = 't'\nmethod = 'm'\n\n# of old\n[environment]\ntv = 'noise'\n\n[agent.ppo]\n"
+	for add, want := range map[string]string{
+		"epochs = 3\nepoks = 3\n":             `old.toml:10: unknown key "agent.ppo.epoks": did you mean "agent.ppo.epochs"?`,
+		"epochs = 'many'\n":                   "old.toml:9: ",
+		"epochs = 3\nentropy = 'much'\n":      "old.toml:10: agent.ppo.entropy: ",
+		"epochs = 3\nentropy = 0.5\nlambda =": "old.toml:11: ",
+	} {
+		_, err := Decode("old.toml", []byte(old+add))
+		if err == nil || !strings.HasPrefix(err.Error(), "read preset: "+want) || strings.Contains(err.Error(), "struct field") {
+			t.Errorf("%q: %v, want %s", add, err, want)
+		}
 	}
 }

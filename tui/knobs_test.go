@@ -144,6 +144,60 @@ func TestUndoIsANewChange(t *testing.T) {
 	}
 }
 
+// Taking a change back makes what depends on it anew now if that is quick, also if the change itself only
+// waited for a refit.
+func TestUndoIsMadeNowIfThatIsQuick(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.fake.setPhase(knob.Fit, 10, 100)
+	s.press("down", "right", "enter")
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || c.Knob != "guidance" || c.Now {
+		t.Fatalf("sent %#v, want guidance for the generation under way", s.lastCommand())
+	}
+	s.fake.setPhase(knob.Collect, 0, 0)
+	s.Update(polled{})
+	s.press("z")
+	if c, ok := s.lastCommand().(event.Undo); !ok || c.ID != 1 || !c.Now {
+		t.Errorf("z sent %#v", s.lastCommand())
+	}
+	s.press("Z")
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || c.Value != "2.25" || !c.Now {
+		t.Errorf("Z sent %#v", s.lastCommand())
+	}
+	s.typeLine("undo 1")
+	if c, ok := s.lastCommand().(event.Undo); !ok || c.ID != 1 || !c.Now || s.values()["guidance"].Number != 2 {
+		t.Errorf(":undo 1 sent %#v", s.lastCommand())
+	}
+	n := len(s.fake.commands)
+	s.typeLine("undo 1")
+	if s.contains(t, "undo: guidance is 2 already"); len(s.fake.commands) != n {
+		t.Errorf("a change that is undone already: sent %#v", s.lastCommand())
+	}
+}
+
+// What takes long is asked about, whether the last change is taken back or one that is named.
+func TestUndoAsksIfThatTakesLong(t *testing.T) {
+	for _, ask := range []string{"z", "undo 1"} {
+		for key, now := range map[string]bool{"enter": false, "!": true} {
+			s := running(t, 160, 45, 24_000)
+			s.press("right", "enter", "enter")
+			n := len(s.fake.commands)
+			if ask == "z" {
+				s.press("z")
+			} else {
+				s.typeLine(ask)
+			}
+			s.contains(t, "undo #1: F ", "now, about 41s")
+			if len(s.fake.commands) != n {
+				t.Fatalf("%s sent %#v before the answer", ask, s.lastCommand())
+			}
+			s.press(key)
+			if c, ok := s.lastCommand().(event.Undo); !ok || c.ID != 1 || c.Now != now {
+				t.Errorf("%s, %s: sent %#v", ask, key, s.lastCommand())
+			}
+		}
+	}
+}
+
 func TestChangesOfOthersAreShown(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.fake.set("utd", "10", "", false, 0)

@@ -92,6 +92,22 @@ func TestARefusedTextStays(t *testing.T) {
 	}
 }
 
+// A change is planned for no step behind the end, at the prompt as with @.
+func TestNothingIsPlannedBehindTheEnd(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	n := len(s.fake.commands)
+	for line, want := range map[string]string{"guidance 3 @100001": "step 100,001 is after the end: the run has 100,000", "guidance 3 @23999": "step 23,999 has passed"} {
+		s.typeLine(line)
+		if s.contains(t, want); len(s.fake.commands) != n {
+			t.Errorf("%q sent %+v", line, s.lastCommand())
+		}
+	}
+	s.typeLine("guidance 3 @100000")
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || c.At == nil || c.At.Step != 100_000 {
+		t.Errorf("sent %+v", s.lastCommand())
+	}
+}
+
 // z takes the last change off the schedule if it is only planned, and an older one back only after that.
 func TestUndoCancelsAPlan(t *testing.T) {
 	s := running(t, 160, 45, 24_000)

@@ -81,7 +81,7 @@ func New(o Options) *Model {
 	if keys, err := rebind(m.keysTable(), s.Keys); err == nil {
 		m.palette.keys = keys
 	}
-	m.steering.Session = m.Now().Unix()
+	m.steering.Session = m.Now().Unix() + o.screen<<34 // seconds alone do not tell two screens apart
 	m.charts.StyleCharts()
 	m.describe(o.About, o.Start)
 	if o.Picker != nil {

@@ -41,6 +41,8 @@ type Options struct {
 	Input      *os.File           // nil: os.Stdin
 	Output     *os.File           // nil: os.Stdout
 	Clock      func() time.Time   // nil: time.Now
+
+	screen int64 // number of a screen that this process serves; 0: its own
 }
 
 // settings are those of the user's folder. A file with an error counts as none; the caller has

@@ -319,3 +319,26 @@ func TestGoldenPlain(t *testing.T) {
 	}
 	golden(t, "plain", out.text())
 }
+
+// Two screens that begin in the same second give their changes different names, as lines too: else each
+// takes the other's for its own.
+func TestServedScreensHaveNamesOfTheirOwn(t *testing.T) {
+	f := newFake()
+	f.advance(24_000)
+	now := time.Date(2026, 11, 21, 12, 10, 0, 0, time.UTC)
+	for _, line := range []string{"utd 3\n", "utd 4\n"} {
+		o := Options{Plain: true, About: pane.About{Config: fakeConfig()}, Clock: func() time.Time { return now }, Start: func() (pane.Lab, error) { return f, nil }}
+		if _, err := Serve(t.Context(), o, Viewer{Input: strings.NewReader(line), Output: io.Discard, Environ: environment{}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var ids []string
+	for _, c := range f.commands {
+		if c, is := c.(event.SetKnob); is {
+			ids = append(ids, c.ID)
+		}
+	}
+	if len(ids) != 2 || ids[0] == ids[1] {
+		t.Errorf("the changes are named %q", ids)
+	}
+}

@@ -24,8 +24,8 @@ type Viewer struct {
 // Size is the size of a terminal in columns and rows.
 type Size struct{ Columns, Rows int }
 
-// sessions numbers the screens that this process serves.
-var sessions atomic.Int64
+// screens numbers the screens that this process serves.
+var screens atomic.Int64
 
 // Serve shows the screen to a viewer until the person leaves, the line breaks or ctx ends. Colours
 // and characters are those of the viewer's terminal; the signals, stderr and terminal of this
@@ -35,13 +35,13 @@ func Serve(ctx context.Context, o Options, v Viewer) (Outcome, error) {
 	o.Renderer = theme.NewRenderer(v.Output, v.Environ)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	o.screen = screens.Add(1)
 	if o.Plain {
 		return runPlain(ctx, o, v.Input, v.Output)
 	}
 	m := New(o)
 	m.environ = v.Environ
 	m.setLink(&link{})
-	m.steering.Session += sessions.Add(1) << 34 // seconds alone do not tell two screens apart
 	m.applySettings()
 	hangup := newOnce()
 	frames := &frames{to: v.Output, lost: hangup.do, link: m.headline.link}

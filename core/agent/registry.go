@@ -62,6 +62,8 @@ type Spec struct {
 	// Pace says when the learner makes updates, in a run with so many random env steps before
 	// them; nil: the knob utd says how many there are in each env step behind those.
 	Pace func(d Deps, start int) Pace
+	// Phases names the learner's own phases, as its Phases does once it is made; nil: it has none.
+	Phases func(Deps) []string
 	// Memory is roughly how many bytes the learner takes if it makes updates on batches of
 	// batch rows and its Activations are asked for looked rows at a time: never much more
 	// than it will take. It does not overflow. nil: next to nothing.

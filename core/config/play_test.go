@@ -26,3 +26,11 @@ func TestWhoCanPlayATask(t *testing.T) {
 		}
 	}
 }
+
+// A learner that does not exist is named, and not what a task of choices asks of another one.
+func TestAMisspeltLearnerIsNamed(t *testing.T) {
+	c := Config{Method: "m", Agent: agent.Config{Learner: "choser"}}
+	if err := c.CanPlay(task.Task{Name: "t", Discrete: true}); err == nil || !strings.Contains(err.Error(), `agent.learner is "choser"; did you mean "chooser"?`) {
+		t.Errorf("%v", err)
+	}
+}

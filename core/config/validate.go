@@ -50,18 +50,8 @@ func (c *Config) Validate() error {
 	if err := c.Knobs.Validate(); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}
-	for _, text := range c.Schedule {
-		s, err := knob.ParseScheduled(text)
-		if err != nil {
-			return err
-		}
-		k, err := knob.Find(s.Knob)
-		if err != nil {
-			return fmt.Errorf("schedule %q: %w", text, err)
-		}
-		if _, err := k.Parse(s.Value); err != nil {
-			return fmt.Errorf("schedule %q: %w", text, err)
-		}
+	if _, err := c.planned(); err != nil {
+		return err
 	}
 	return c.validateNumbers()
 }
@@ -183,6 +173,9 @@ func (c *Config) validateObservation(s agent.Spec) error {
 // CanPlay says whether the task offers the observations that the learner takes, and takes the
 // actions that the learner chooses.
 func (c *Config) CanPlay(t task.Task) error {
+	if _, err := c.Agent.Spec(); err != nil {
+		return fmt.Errorf("configuration: %w", err)
+	}
 	if s, _ := c.Learner(t); s.Discrete != t.Discrete {
 		does, wants := "acts with numbers", "chooses among actions"
 		if s.Discrete {

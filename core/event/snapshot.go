@@ -174,7 +174,8 @@ type Snapshot struct {
 	Moment *Moment // the newest answer to a Watch; nil: none
 	Dreamt *Dreamt // the newest answer to a Dreams; nil: none
 
-	Err string // why it failed or waits
+	Err     string // why it failed or waits
+	ForDisk bool   // paused only until the disk takes what it refused
 }
 
 // ETALeast says whether ETA leaves out refits that are still to come, because none has been

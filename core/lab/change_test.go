@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/run"
 )
 
 // send returns a function that sends l a command from the training goroutine.
@@ -217,6 +220,32 @@ func TestSchedules(t *testing.T) {
 		"utd=2 at 25", "batch=16 at 30/evaluate:0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// A planned change that is refused when the run comes to it is a line of the journal, also after a resume.
+func TestAPlanThatIsRefusedIsNoted(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = []string{"18:hold=real", "22:ratio=1"}
+	dir := filepath.Join(t.TempDir(), "run")
+	steered(t, newWorld(), c, dir, 35, map[int][]event.Command{16: {hers("samples", "1M", 24)}, 17: {hers("samples", "1M", 0)}})
+	for _, kind := range []string{"killed", "resumed"} {
+		var notes []string
+		raw, err := os.ReadFile(filepath.Join(dir, run.JournalName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(raw)) {
+			if _, text, is := strings.Cut(line, `"planned, but not made: `); is {
+				notes = append(notes, text)
+			}
+		}
+		if len(notes) != 2 || !strings.HasPrefix(notes[0], "22:ratio=1: ratio") || !strings.HasPrefix(notes[1], "24:samples=1M: samples: 1,000,000 do not fit") {
+			t.Errorf("%s: noted %q", kind, notes)
+		}
+		if kind == "killed" {
+			goesOnAs(t, "resumed", dir, Resumption{}, []string{"18:hold=real by schedule, planned for 18"})
+		}
 	}
 }
 

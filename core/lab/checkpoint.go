@@ -189,26 +189,28 @@ func (k *checkpointer) here(by string) {
 }
 
 // take copies the state and hands it to the writer. If the writer is busy, or the journal has a
-// backlog, that happens at a later place between two slices.
-func (k *checkpointer) take(by string) {
+// backlog, that happens at a later place between two slices. The error, if the state cannot be copied,
+// is a line of the journal already.
+func (k *checkpointer) take(by string) error {
 	at := k.place.position
 	if k.lastStep.onDisk(at) {
 		k.due = ""
-		return
+		return nil
 	}
 	if k.busy != nil || len(k.journal.backlog) > 0 {
 		k.due = by
-		return
+		return nil
 	}
 	k.due = ""
 	c, err := k.capture(by)
 	if err != nil {
 		k.journal.emit(event.TypeCheckpoint, event.NoMember, event.Checkpointed{Obs: event.CheckpointObs{Position: at, By: by, Error: err.Error()}})
 		k.last = k.now()
-		return
+		return err
 	}
 	k.last, k.at = k.now(), at
 	k.submit(c)
+	return nil
 }
 
 // submit hands a capture to the writer.
@@ -310,7 +312,9 @@ func (k *checkpointer) atEnd() error {
 	if k.lastStep.marked && k.place.position == knob.After(k.place.Step) { // the place where a longer run goes on is on the disk
 		return k.lastStep.unsaved
 	}
-	k.take(byEnd)
+	if err := k.take(byEnd); err != nil {
+		return fmt.Errorf("save run: %w", err)
+	}
 	if k.busy == nil {
 		return nil
 	}
@@ -320,8 +324,8 @@ func (k *checkpointer) atEnd() error {
 }
 
 // handOver writes a checkpoint from which another process goes on, after a line that says so. An
-// error means that the run is as it was.
-func (k *checkpointer) handOver(by string) error {
+// error means that the run is as it was; if the line is written, another one takes it back.
+func (k *checkpointer) handOver(by string) (err error) {
 	switch {
 	case k.writer == nil:
 		return errors.New("the run has no folder")
@@ -329,9 +333,18 @@ func (k *checkpointer) handOver(by string) error {
 		return errParked
 	}
 	k.settle()
-	k.journal.emit(event.TypeDetached, event.NoMember, event.View{By: by, Reason: event.HandedOver})
+	errJournal := errors.New("save run: the disk does not take the journal")
 	if len(k.journal.backlog) > 0 {
-		return errors.New("save run: the disk does not take the journal")
+		return errJournal
+	}
+	k.journal.emit(event.TypeDetached, event.NoMember, event.View{By: by, Reason: event.HandedOver})
+	defer func() {
+		if err != nil {
+			k.journal.emit(event.TypeAttached, event.NoMember, event.View{By: by, Reason: "the run stays"})
+		}
+	}()
+	if len(k.journal.backlog) > 0 {
+		return errJournal
 	}
 	if k.lastStep.onDisk(k.place.position) {
 		return nil

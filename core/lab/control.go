@@ -3,11 +3,13 @@ package lab
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/redo"
 	"pgrlab/core/run"
 )
 
@@ -99,8 +101,8 @@ func (ctl *control) awaitCommand(ctx context.Context) (c sent, more bool) {
 	ctl.checkpoints.inPause()
 	ctl.publish(time.Time{})
 	var look <-chan time.Time
-	if ctl.gate.disk != nil {
-		timer := time.NewTimer(diskEvery)
+	if d := ctl.gate.disk; d != nil {
+		timer := time.NewTimer(d.untilLook())
 		defer timer.Stop()
 		look = timer.C
 	}
@@ -126,13 +128,14 @@ func (ctl *control) tryDisk() {
 		ctl.journal.flush()
 	}
 	k, d := ctl.checkpoints, ctl.gate.disk
+	d.look = time.Time{}
 	switch {
 	case len(ctl.journal.backlog) > 0:
 		ctl.gate.losePatience()
 	case k.busy != nil:
 	case k.asked != "":
 		k.take(k.asked) // the next look sees the result
-	case ctl.gate.pause == d.pause:
+	case ctl.gate.forDisk():
 		by := "the disk takes it again"
 		if run.IsFull(d.err) {
 			by = "room on the disk"
@@ -164,7 +167,7 @@ func (ctl *control) handle(c sent) {
 	case event.Cancel:
 		ctl.steering.cancel(c)
 	case event.Pause:
-		if ctl.gate.pause == nil {
+		if ctl.gate.pause == nil || ctl.gate.forDisk() { // the person's outlasts the disk's
 			ctl.gate.wait(event.Paused(c))
 		}
 	case event.Park:
@@ -193,6 +196,7 @@ func (ctl *control) handle(c sent) {
 		ctl.journal.emit(event.TypeAttached, event.NoMember, event.View{By: c.By})
 	case event.Detach:
 		ctl.journal.emit(event.TypeDetached, event.NoMember, event.View(c))
+		ctl.gate.left()
 	}
 	ctl.publish(time.Time{})
 }
@@ -205,7 +209,8 @@ func (ctl *control) resume(c event.Resume) {
 }
 
 // setKnob makes a change as a transaction: it is checked, set and confirmed. A refused change
-// leaves the run untouched.
+// leaves the run untouched; if it was planned, and is not made already, a line of the journal says
+// so, because nobody may be there to be told.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
 	k, v, err := ctl.steering.allows(c)
 	if err == nil {
@@ -216,6 +221,10 @@ func (ctl *control) setKnob(c event.SetKnob, a asked) {
 	}
 	if err != nil {
 		ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
+		if a.plan != nil && !errors.Is(err, redo.ErrAlready) {
+			s := knob.Scheduled{At: *a.plan, Knob: c.Knob, Value: c.Value, Now: c.Now}
+			ctl.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: fmt.Sprintf("planned, but not made: %s: %v", s, err)})
+		}
 		return
 	}
 	ctl.steering.set(k, v, c, a)
@@ -249,6 +258,8 @@ func (ctl *control) answerRest() {
 				ctl.asides.preview(c)
 			case event.AnalyseNow:
 				ctl.journal.refuse("", "analyse", "", c.By, event.ErrEnded)
+			case event.Note:
+				ctl.journal.refuse("", "note", c.Text, c.By, event.ErrEnded)
 			}
 		default:
 			ctl.asides.drop(event.ErrEnded)

@@ -107,6 +107,69 @@ func TestADisksFaultsChange(t *testing.T) {
 	})
 }
 
+// Somebody who pauses a run that waits for the disk wants it to stay so when the disk is well again.
+func TestAPauseWhileTheDiskIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		w.on("evaluate episodes 1", func() { folder.fault.Store(uint64(syscall.ENOSPC)) })
+		l := w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != event.PausedState || !s.ForDisk {
+			t.Errorf("%s, for the disk %v", s.State, s.ForDisk)
+		}
+		l.Send(event.Pause{By: "ana"})
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != event.PausedState || s.ForDisk {
+			t.Errorf("paused by her: %s, for the disk %v", s.State, s.ForDisk)
+		}
+		folder.fault.Store(0)
+		time.Sleep(10 * diskEvery)
+		if s := l.Snapshot(); s.State != event.PausedState || s.Err != "" {
+			t.Errorf("the disk is well again: %s, %q", s.State, s.Err)
+		}
+		l.Send(event.Resume{By: "ana"})
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(folder.journal.String(), `"type":"pause"`); n != 2 {
+			t.Errorf("%d lines of pauses", n)
+		}
+	})
+}
+
+// A disk that takes lines again is found out however often a screen asks for something meanwhile.
+func TestADiskIsTriedWhileCommandsCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		w.on("evaluate episodes 1", func() { folder.fault.Store(uint64(syscall.ENOSPC)) })
+		l := w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		if s := l.Snapshot(); s.State != event.PausedState {
+			t.Fatalf("with a full disk it is %s", s.State)
+		}
+		folder.fault.Store(0)
+		begin := time.Now()
+		for {
+			select {
+			case err := <-r.ended:
+				if took := time.Since(begin); err != nil || took > 2*diskEvery {
+					t.Errorf("%v, after %s", err, took)
+				}
+				return
+			case <-time.After(diskEvery / 10):
+				l.Send(event.Watch{})
+			}
+			if time.Since(begin) > 10*diskEvery {
+				t.Fatal("it still waits for the disk")
+			}
+		}
+	})
+}
+
 // A run without a watching user waits for room as long as it takes, and for a broken disk ten
 // minutes.
 func TestADiskThatStaysAsItIs(t *testing.T) {
@@ -194,6 +257,44 @@ func TestACheckpointThatCannotBeWritten(t *testing.T) {
 	again.Close()
 	if len(found) > 1 {
 		t.Errorf("%q", found)
+	}
+}
+
+// A run whose state cannot be copied at its end was not saved, and does not end as if it had been: one
+// that is stopped, and one that has made its steps.
+func TestAnEndThatIsNotSavedIsAFailure(t *testing.T) {
+	for _, stops := range []bool{true, false} {
+		w := newWorld()
+		folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(w.config()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := w.lab(t, w.config(), folder)
+		l.x.checkpoints.copyTo = func(*run.Capture, []uint64) error { return errors.New("the agent does not come off its device") }
+		if stops {
+			w.on("evaluate episodes 1", func() { l.Send(event.Stop{}) })
+		}
+		err = l.Run(t.Context())
+		if s := l.Snapshot(); err == nil || !strings.Contains(err.Error(), "the agent does not come off its device") || s.State != event.FailedState {
+			t.Errorf("stopped %v: it ends %s with %v", stops, s.State, err)
+		}
+		if done, _ := bodies[event.Done](l); len(done) > 0 {
+			t.Errorf("stopped %v: the journal says done", stops)
+		}
+	}
+}
+
+// A note that comes when the run has just ended is not written, and whoever wrote it hears that.
+func TestANoteThatComesTooLateIsRefused(t *testing.T) {
+	w := newWorld()
+	l := w.lab(t, w.config(), nil)
+	if err := l.Send(event.Note{Text: "a pity", By: "ana"}); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	refused, _ := bodies[event.Refused](l)
+	if len(refused) != 1 || refused[0].Knob != "note" || refused[0].Value != "a pity" || refused[0].Reason != event.ErrEnded.Error() {
+		t.Errorf("%+v", refused)
 	}
 }
 

@@ -25,6 +25,7 @@ type gate struct {
 	pause    *event.Paused   // why training waits; nil: it does not
 	blamed   map[string]bool // faults that training has waited for already
 	onFault  atomic.Int32    // a Fault
+	faulty   *event.Paused   // the last pause that a fault made
 	disk     *diskWait       // what the disk does not take; nil: it takes everything
 	parked   bool            // the device is given back
 	gone     *DeviceGone     // the device cannot be used any more
@@ -88,7 +89,24 @@ func (g *gate) fault(kind, reason string) {
 		}
 		return
 	}
+	g.waitForPerson(reason)
+}
+
+// waitForPerson makes training wait for somebody to look at a fault.
+func (g *gate) waitForPerson(reason string) {
 	g.wait(event.Paused{Reason: reason})
+	g.faulty = g.pause
+}
+
+// left ends a run that waits for somebody to look at a fault, if nobody is there any more.
+func (g *gate) left() {
+	if g.pause == nil || g.pause != g.faulty || !g.failsOnFault() {
+		return
+	}
+	if g.broken == nil {
+		g.broken = errors.New(g.pause.Reason)
+	}
+	g.pause = nil
 }
 
 const (
@@ -105,7 +123,20 @@ type diskWait struct {
 	since time.Time
 	err   error
 	pause *event.Paused // the pause that it made; nil: there was one already
+	look  time.Time     // when the disk is tried next; zero: diskEvery after it is waited for
 }
+
+// untilLook is how long the disk has not to be tried. Commands that come in between do not put that off:
+// a screen may send some all the time.
+func (d *diskWait) untilLook() time.Duration {
+	if d.look.IsZero() {
+		d.look = time.Now().Add(diskEvery)
+	}
+	return time.Until(d.look)
+}
+
+// forDisk says whether training waits for the disk alone: nobody has asked for a pause.
+func (g *gate) forDisk() bool { return g.disk != nil && g.pause != nil && g.pause == g.disk.pause }
 
 // waitForDisk makes training wait until the disk takes what it refused. Nothing is computed
 // meanwhile, and the lines stay in order.
@@ -130,7 +161,7 @@ func (g *gate) waitForDisk(err error) {
 	case g.pause == nil:
 		g.wait(event.Paused{Reason: reason}) // its line is refused as well, and waits after the others
 		d.pause = g.pause
-	case g.pause == d.pause: // the disk may fail for another reason now
+	case g.forDisk(): // the disk may fail for another reason now
 		d.pause.Reason = reason
 	}
 }

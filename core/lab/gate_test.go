@@ -54,6 +54,26 @@ func TestAFaultClosesTheGateOnce(t *testing.T) {
 	}
 }
 
+// A fault's pause ends, and the run with it, when the last screen goes of a run that nobody watches then;
+// a person's pause stays.
+func TestAFaultWaitsForNobody(t *testing.T) {
+	g, _ := alone(&memoryFolder{})
+	g.fault(faultLoss, "a loss")
+	if g.left(); g.pause == nil || g.broken != nil {
+		t.Errorf("somebody watches still: %+v, %v", g.pause, g.broken)
+	}
+	g.onFault.Store(int32(FaultFail))
+	if g.left(); g.pause != nil || g.broken == nil || g.broken.Error() != "a loss" {
+		t.Errorf("nobody watches: %+v, %v", g.pause, g.broken)
+	}
+	g, _ = alone(&memoryFolder{})
+	g.onFault.Store(int32(FaultFail))
+	g.wait(event.Paused{By: "ana"})
+	if g.left(); g.pause == nil || g.broken != nil {
+		t.Errorf("a person's: %+v, %v", g.pause, g.broken)
+	}
+}
+
 // A disk that takes no line closes the gate. The lines keep their order, and a refused line is not
 // tried again before the backlog is flushed.
 func TestLinesWaitForTheDiskInTheirOrder(t *testing.T) {

@@ -37,7 +37,7 @@ type deviceFailed interface {
 
 // withoutDevice handles the error that ended the run. If the device failed, the last checkpoint
 // is kept; and if somebody may be watching, the run waits to be left: its results so far can be
-// looked at, and nothing else can be done.
+// looked at, and nothing else can be done. A run without a terminal ends when the last screen goes.
 func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 	if d := deviceFailed(nil); !errors.As(err, &d) || !d.DeviceFailed() {
 		return err
@@ -53,8 +53,8 @@ func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 	if ctl.gate.failsOnFault() {
 		return gone
 	}
-	ctl.gate.wait(event.Paused{Reason: gone.reason()})
-	for more := true; more && !ctl.gate.stopping && ctx.Err() == nil; {
+	ctl.gate.waitForPerson(gone.reason())
+	for more := true; more && ctl.gate.waits(ctx); {
 		var c sent
 		if c, more = ctl.awaitCommand(ctx); more && c.Command != nil {
 			ctl.handleWithout(c)

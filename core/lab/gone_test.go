@@ -74,6 +74,37 @@ func TestALostDevicePausesTheRun(t *testing.T) {
 	}
 }
 
+// A run without a terminal ends with its fault when the screens that have watched it are gone.
+func TestAFaultEndsARunThatIsLeft(t *testing.T) {
+	for name, fault := range map[string]error{"device": fmt.Errorf("run q: %w", lostDevice{}), "loss": notFinite()} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			w.fail["update"] = fault
+			l := w.lab(t, w.config(), nil)
+			r := w.start(t, t.Context(), l, nil)
+			synctest.Wait()
+			l.OnFault(FaultFail)
+			l.Send(event.Attach{By: "bo"})
+			synctest.Wait()
+			if s := l.Snapshot(); s.State != event.PausedState {
+				t.Errorf("%s: it is %s", name, s.State)
+			}
+			l.Send(event.Detach{By: "ana"})
+			synctest.Wait()
+			select {
+			case err := <-r.ended:
+				if s := l.Snapshot(); err == nil || s.State != event.FailedState {
+					t.Errorf("%s: it is %s: %v", name, s.State, err)
+				}
+			default:
+				t.Errorf("%s: it still waits", name)
+				l.Send(event.Stop{})
+				<-r.ended
+			}
+		})
+	}
+}
+
 // A run without a watching user ends at once, with the same message.
 func TestALostDeviceEndsARunThatNobodyWatches(t *testing.T) {
 	for _, call := range deviceCalls {

@@ -120,4 +120,25 @@ func TestARunThatCannotBeSavedStays(t *testing.T) {
 	if got, want := journalOf(t, dir), journalOf(t, whole); got != want {
 		t.Errorf("the journal is\n%s\nwant\n%s", got, want)
 	}
+	text, err := os.ReadFile(filepath.Join(dir, run.JournalName))
+	left, back := strings.Index(string(text), `"type":"detached"`), strings.Index(string(text), `"type":"attached"`)
+	if err != nil || left < 0 || back < left {
+		t.Errorf("%v: the journal says that another process has the run", err)
+	}
+}
+
+// A disk that does not take lines is known before one says that the run goes elsewhere.
+func TestARunWithABacklogIsNotHandedOver(t *testing.T) {
+	c := newWorld().config()
+	folder, err := run.Create(filepath.Join(t.TempDir(), "run"), docOf(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newWorld().lab(t, c, folder)
+	defer l.Close()
+	k := &l.x.checkpoints
+	k.journal.backlog = []run.Line{{Type: event.TypeNote, Member: run.NoMember, Body: event.Noted{Text: "waits"}}}
+	if err := k.handOver("ana"); err == nil || !strings.Contains(err.Error(), "the disk does not take the journal") || len(l.Events(0)) > 0 {
+		t.Errorf("%v; events %+v", err, l.Events(0))
+	}
 }

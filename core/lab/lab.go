@@ -274,7 +274,8 @@ const (
 	FaultFail
 )
 
-// OnFault chooses what happens to the run, from the next fault on. The default is FaultPause.
+// OnFault chooses what happens to the run, from the next fault on. The default is FaultPause. After
+// FaultFail a run that a fault makes wait already ends at the next event.Detach.
 func (l *Lab) OnFault(f Fault) { l.x.gate.onFault.Store(int32(f)) }
 
 // Saving sets when checkpoints are taken. It must be called before Run. Restore takes its own

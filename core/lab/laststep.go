@@ -38,8 +38,7 @@ func (k *checkpointer) saveLastStep() bool {
 	if k.gate.disk != nil || len(k.journal.backlog) > 0 {
 		return false
 	}
-	k.take(byLastStep)
-	if k.busy == nil {
+	if k.lastStep.unsaved = k.take(byLastStep); k.busy == nil {
 		return true // what went wrong has been reported
 	}
 	r := <-k.writer.Results()

@@ -113,8 +113,63 @@ func TestPlansOfEarlierVersions(t *testing.T) {
 			t.Errorf("%s: %v", c.what, got)
 		}
 	}
-	if line := (knob.Scheduled{At: soon, Knob: "tau", Value: "0.5", By: "ana", Planned: true}); !isPlan(line, entry("", false)) || !isPlan(line, entry("ana", true)) || isPlan(line, entry("ana", false)) {
-		t.Error("a plan in the checkpoint of an earlier version has no name, and a repeated change is no plan")
+	cancelled := entry("", false)
+	cancelled.Cancelled = later
+	line, of20 := knob.Scheduled{At: soon, Knob: "tau", Value: "0.5", By: "ana", Planned: true}, []string{"20:tau=0.500"}
+	for _, c := range []struct {
+		what   string
+		has    []knob.Scheduled
+		config []string
+		want   bool
+	}{
+		{"of an earlier version, without a name", []knob.Scheduled{entry("", false)}, nil, true},
+		{"put back", []knob.Scheduled{entry("ana", true)}, nil, true},
+		{"a repeated change", []knob.Scheduled{entry("ana", false)}, nil, false},
+		{"the configuration's", []knob.Scheduled{entry("", false)}, of20, false},
+		{"the configuration's, cancelled", []knob.Scheduled{cancelled}, of20, false},
+		{"the configuration's, and one of an earlier version", []knob.Scheduled{entry("", false), entry("", false)}, of20, true},
+		{"one of an earlier version, cancelled since", []knob.Scheduled{cancelled}, nil, false},
+	} {
+		if got := (&tail{schedule: c.has, config: c.config}).holds(line); got != c.want {
+			t.Errorf("a plan in a checkpoint, %s: %v", c.what, got)
+		}
+	}
+}
+
+// A person may plan once more what the configuration plans, after cancelling that or after another value
+// for the same step.
+func TestAPlanLikeTheConfigurations(t *testing.T) {
+	c := newWorld().config()
+	c.Schedule = []string{"40:tau=0.25"}
+	for name, test := range map[string]struct {
+		asks map[int][]event.Command
+		want []string
+	}{
+		"cancelled": {map[int][]event.Command{16: {cancels("0.25", 40)}, 17: {hers("tau", "0.25", 40)}}, []string{"40:tau=0.25 by ana, planned for 40"}},
+		"another value between": {map[int][]event.Command{16: {hers("tau", "0.5", 40), hers("tau", "0.25", 40)}},
+			[]string{"40:tau=0.25 by schedule, planned for 40", "40:tau=0.5 by ana, planned for 40", "40:tau=0.25 by ana, planned for 40"}},
+	} {
+		for _, killed := range []int{28, 42} {
+			dir := filepath.Join(t.TempDir(), "run")
+			steered(t, newWorld(), c, dir, killed, test.asks)
+			for range 2 { // a resume that is interrupted leaves the same
+				l, said, err := restored(t, c, dir)
+				if err != nil {
+					t.Fatal(said, err)
+				}
+				l.Close()
+			}
+			l, said, err := restored(t, c, dir)
+			if err != nil {
+				t.Fatal(said, err)
+			}
+			if err := l.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := made(l); !slices.Equal(got, test.want) {
+				t.Errorf("%s, killed in step %d: it made\n%q\nwant\n%q", name, killed, got, test.want)
+			}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/replica"
@@ -17,7 +18,7 @@ import (
 // It returns the lines of what was planned and cancelled there, to be written again: no change that is
 // made says who planned it when, and nothing else says that a change was cancelled.
 func (r *resuming) repeatChanges(x *experiment, mark run.Mark) (plans []run.Line, err error) {
-	t := tail{schedule: x.steering.schedule, pending: slices.Clone(x.steering.schedule)}
+	t := tail{schedule: x.steering.schedule, pending: slices.Clone(x.steering.schedule), config: x.config}
 	line := course{step: x.Step, copies: x.config.Environment.InLockstep(), begun: mark.Size > 0}
 	damaged := func(number int) { r.say("line %d of the journal is damaged: a change may be missing", number) }
 	err = r.folder.Tail(mark, func(e run.Entry) {
@@ -82,6 +83,7 @@ type tail struct {
 	schedule []knob.Scheduled // of the checkpoint
 	pending  []knob.Scheduled // of schedule and the plans in more: what no line has fulfilled or cancelled yet
 	more     []knob.Scheduled // to schedule again
+	config   *config.Config   // of the run, which plans changes too
 }
 
 // take takes the change or note of a line of that type. The schedule may have it already: it is then of
@@ -93,7 +95,7 @@ func (t *tail) take(kind string, s knob.Scheduled) {
 			t.cancel(s)
 		}
 	case event.TypePlanned:
-		if !slices.ContainsFunc(t.schedule, func(p knob.Scheduled) bool { return isPlan(s, p) }) {
+		if !t.holds(s) {
 			t.pending, t.more = append(t.pending, s), append(t.more, s)
 		}
 	default:
@@ -103,6 +105,28 @@ func (t *tail) take(kind string, s knob.Scheduled) {
 			t.more = append(t.more, s)
 		}
 	}
+}
+
+// holds says whether the schedule has the change that a person planned as s, put back by a resume. Earlier
+// versions kept no names of those who plan, so that it is one more than the configuration plans; they
+// cancelled none.
+func (t *tail) holds(s knob.Scheduled) bool {
+	unnamed, waits := 0, false
+	for _, p := range t.schedule {
+		switch {
+		case isPlan(s, p):
+			return true
+		case p.By == "" && alike(s, p) && s.At == p.At:
+			unnamed++
+			waits = waits || !p.IsCancelled()
+		}
+	}
+	for _, text := range t.config.Schedule {
+		if p, err := knob.ParseScheduled(text); err == nil && alike(s, p) && s.At == t.config.Place(p.At) {
+			unnamed--
+		}
+	}
+	return waits && unnamed > 0
 }
 
 // cancel marks the change that was cancelled as s, which stays in the schedule for those who go on from
@@ -204,10 +228,9 @@ func fulfils(s, p knob.Scheduled) bool {
 	return p.Repeats() && s.By == p.By && !s.At.Before(p.At)
 }
 
-// isPlan says whether p is the change that a person planned as s, put back by a resume. Earlier versions
-// kept no names of those who plan.
+// isPlan says whether p is the change that a person planned as s, put back by a resume.
 func isPlan(s, p knob.Scheduled) bool {
-	return alike(s, p) && s.At == p.At && (p.By == "" || p.Planned && p.By == s.By && p.Again == s.Again)
+	return alike(s, p) && s.At == p.At && p.Planned && p.By == s.By && p.Again == s.Again
 }
 
 // isIt says whether p is the change that was cancelled as s.

@@ -4,6 +4,7 @@
 package redo
 
 import (
+	"errors"
 	"fmt"
 
 	"pgrlab/core/event"
@@ -101,11 +102,14 @@ func FirstStage(k knob.Knob) Stage {
 	return Update
 }
 
-// Idle returns an error if a change does nothing: the knob has that value, and nothing that depends on
+// ErrAlready is wrapped by the error of a change that does nothing.
+var ErrAlready = errors.New("already")
+
+// Idle returns ErrAlready if a change does nothing: the knob has that value, and nothing that depends on
 // it is to be done again.
 func Idle(k knob.Knob, s *knob.Settings, v knob.Value, now bool) error {
 	if k.Get(s) == v && !(now && FirstStage(k) <= Fitted) {
-		return fmt.Errorf("%s is %s already", k.Name, k.Format(v))
+		return fmt.Errorf("%s is %s %w", k.Name, k.Format(v), ErrAlready)
 	}
 	return nil
 }
@@ -256,27 +260,39 @@ type Outlook struct {
 	Synthetic bool // D_syn is not empty
 }
 
+// readBy returns the work that reads a knob whose changes wait at home first, and where it reads it;
+// Nothing: no work of a refit does.
+func readBy(home Stage) (work knob.Class, at Stage) {
+	switch home {
+	case Score:
+		return knob.ClassRefit, Scoring
+	case Fit:
+		return knob.ClassRefit, Fitting
+	case Fitted:
+		return knob.ClassGeneration, Generating
+	}
+	return Nothing, home
+}
+
+// willRead says whether the work of the present env step is still to read a change that waits at home, or
+// to make the transitions that it needs.
+func (c *Changes) willRead(home Stage) bool {
+	work, at := readBy(home)
+	return c.todo != Nothing && (work == Nothing || c.begun < at && c.todo >= work)
+}
+
 // Now arranges what "now" asks for, or returns a hint why it cannot. Work of the present env step
 // that has read the old value is abandoned and done again in the next env step. Work that has not
 // yet begun will read the new value anyway.
 func (c *Changes) Now(home Stage, o Outlook) (hint string) {
-	want, reads := knob.ClassRefit, Fitting
-	switch home {
-	case Score:
-		reads = Scoring
-	case Fit:
-	case Fitted:
-		want, reads = knob.ClassGeneration, Generating
-	default:
+	want, reads := readBy(home)
+	if want == Nothing {
 		return "" // the next update has it
 	}
-	if c.todo != Nothing && c.begun < reads && c.todo >= want {
+	if c.willRead(home) || c.redo >= want {
 		return ""
 	}
-	if c.redo >= want {
-		return ""
-	}
-	if want == knob.ClassGeneration && !o.Fitted {
+	if reads == Generating && !o.Fitted {
 		return fmt.Sprintf("no generator is fitted before step %s", knob.FormatCount(o.NextRefit))
 	}
 	if want == knob.ClassRefit && !o.Training {
@@ -290,7 +306,8 @@ func (c *Changes) Now(home Stage, o Outlook) (hint string) {
 // HintOfEnd says in one line why a change that was just set has no effect in the rest of the run,
 // or "". The hint belongs to event.KnobObs, because the same change has an effect in a longer run.
 func (c *Changes) HintOfEnd(k knob.Knob, home Stage, o Outlook) string {
-	redone := c.todo != Nothing && !o.LastStep || c.redo != Nothing && o.StepsLeft
+	work, _ := readBy(home)
+	redone := c.willRead(home) && !o.LastStep || c.redo != Nothing && c.redo >= work && o.StepsLeft
 	if home >= Update || redone || o.Refits || home >= Generating && o.Synthetic {
 		return ""
 	}

@@ -105,6 +105,47 @@ func TestNowAbandonsWhatHasReadTheOldValue(t *testing.T) {
 	}
 }
 
+// What the last refit of a run has read already has no effect any more, and what it is still to read has.
+func TestAChangeDuringTheLastRefit(t *testing.T) {
+	o := redo.Outlook{Settings: &knob.Settings{}, Training: true, Fitted: true, Synthetic: true, StepsLeft: true}
+	for _, test := range []struct {
+		begun []redo.Stage
+		idle  []string // of what is changed then
+	}{
+		{nil, nil},
+		{[]redo.Stage{redo.Scoring}, []string{"relevance"}},
+		{[]redo.Stage{redo.Scoring, redo.Fitting}, []string{"relevance", "lr_generator"}},
+		{[]redo.Stage{redo.Scoring, redo.Fitting, redo.Generating}, []string{"relevance", "lr_generator", "guidance"}},
+	} {
+		var c redo.Changes
+		c.BeginStep(true)
+		for _, s := range test.begun {
+			if s == redo.Generating {
+				c.EndFit()
+			}
+			c.Begins(s)
+		}
+		var idle []string
+		for _, name := range []string{"relevance", "lr_generator", "guidance", "ratio", "lr_critic"} {
+			k, err := knob.Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.HintOfEnd(k, redo.FirstStage(k), o) != "" {
+				idle = append(idle, name)
+			}
+		}
+		if !slices.Equal(idle, test.idle) {
+			t.Errorf("behind %v: no effect of %q, want %q", test.begun, idle, test.idle)
+		}
+	}
+	var c redo.Changes
+	o.Fitted = false
+	if home := add(t, &c, "relevance"); c.Now(home, o) != "" || c.HintOfEnd(knob.All()[0], redo.Fit, o) != "" {
+		t.Error("a refit that is made now reads no change")
+	}
+}
+
 // A change that was replaced before a batch had a row of its D_syn, as with r = 0, is not in force.
 func TestAChangeWhoseGenerationWasNotUsedIsNeverInForce(t *testing.T) {
 	var c redo.Changes

@@ -31,6 +31,7 @@ func TestRefusals(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	t.Setenv(cli.RunsVariable, "")
 	write(t, "typo.toml", "task = \"cheetah-run\"\n\n[knobs]\nguidence = 3.0\n")
+	write(t, "planned.toml", "schedule = [\"9000:guidance=3\"]\n")
 	write(t, "plain", "not a folder\n")
 	write(t, "old/"+run.JournalName, "")
 	write(t, "old/"+run.ConfigName, preset(t, "--task", "cheetah-run"))

@@ -1,16 +1,19 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane/system"
 )
@@ -70,10 +73,14 @@ func (s *Server) control(conn net.Conn, h hello) answer {
 // requests are what scripts may ask for; keys of a screen do the same.
 var requests = map[string]func(ctx context.Context, s *Server, by string) (string, error){
 	"pause": func(ctx context.Context, s *Server, by string) (string, error) {
-		if s.o.Lab.Snapshot().State == event.PausedState {
+		paused := func() bool {
+			now := s.o.Lab.Snapshot()
+			return now.State == event.PausedState && !now.ForDisk // such a pause ends by itself
+		}
+		if paused() {
 			return s.at("was paused already"), nil
 		}
-		return s.ask(ctx, event.Pause{By: by}, "paused", func() bool { return s.o.Lab.Snapshot().State == event.PausedState })
+		return s.ask(ctx, event.Pause{By: by}, "paused", paused)
 	},
 	"resume":     resume,
 	"park":       park,
@@ -98,18 +105,23 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 	},
 }
 
-// resume ends a pause. A parked run that cannot take its GPU again, and one whose device is lost, go on
-// waiting and say why.
+// resume ends a pause. A parked run that cannot take its GPU again, one whose device is lost and one
+// whose disk is still full go on waiting and say why.
 func resume(ctx context.Context, s *Server, by string) (string, error) {
 	if s.o.Lab.Snapshot().State == event.Running {
 		return s.at("is running already"), nil
 	}
-	from, failed := len(s.o.Lab.Events(0)), ""
+	from, failed, resumed := len(s.o.Lab.Events(0)), "", false
 	said, err := s.ask(ctx, event.Resume{By: by}, "resumed", func() bool {
 		for _, e := range s.since(&from) {
 			failed += event.Refusal(e, "resume")
-			if p, is := e.Body.(event.Paused); is && strings.HasPrefix(p.Reason, "still parked: ") {
-				failed = p.Reason
+			switch b := e.Body.(type) {
+			case event.Resumed:
+				resumed = resumed || b.By == by
+			case event.Paused:
+				if resumed || strings.HasPrefix(b.Reason, "still parked: ") {
+					failed = cmp.Or(b.Reason, "paused again by "+b.By)
+				}
 			}
 		}
 		return failed != "" || s.o.Lab.Snapshot().State == event.Running
@@ -147,12 +159,35 @@ func park(ctx context.Context, s *Server, by string) (string, error) {
 			}
 		}
 		now := s.o.Lab.Snapshot()
-		return failed != "" || now.State == event.PausedState && (!gpu || now.Parked)
+		switch {
+		case failed != "":
+			return true
+		case now.State != event.PausedState:
+			return false
+		case gpu:
+			return now.Parked
+		}
+		c := s.savedAt(now.Position)
+		if c != nil && c.Error != "" {
+			failed = "save: " + c.Error
+		}
+		return c != nil
 	})
 	if err == nil && failed != "" {
 		return "", errors.New(failed)
 	}
 	return said, err
+}
+
+// savedAt is the last checkpoint of a position, or why it could not be made; nil: it is not on the disk
+// yet.
+func (s *Server) savedAt(p knob.Position) *event.CheckpointObs {
+	for _, e := range slices.Backward(s.o.Lab.Events(0)) {
+		if c, is := e.Body.(event.Checkpointed); is && c.Obs.Position == p {
+			return &c.Obs
+		}
+	}
+	return nil
 }
 
 // checkpoint saves the run and waits until the checkpoint is on the disk. A checkpoint that was

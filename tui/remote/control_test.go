@@ -7,18 +7,34 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/tui/pane"
 )
 
 // garage is a lab that can be parked, or says why it cannot.
 type garage struct {
-	state  event.Snapshot
-	events []event.Event
-	broken string
-	gone   string // the device is
+	state   event.Snapshot
+	events  []event.Event
+	broken  string
+	gone    string // the device is
+	slow    int    // how many looks pass before the checkpoint of a park is on the disk
+	unsaved string // why it cannot be written
+	full    string // why training waits again as soon as it is resumed
+}
+
+// saved adds the checkpoint of the place, which comes some time after the pause, behind another one.
+func (g *garage) saved() {
+	g.events = append(g.events, event.Event{Index: len(g.events), Body: event.Checkpointed{Obs: event.CheckpointObs{Position: knob.After(2), By: "cadence"}}})
+	g.events = append(g.events, event.Event{Index: len(g.events), Body: event.Checkpointed{Obs: event.CheckpointObs{Position: g.state.Position, By: "park", Error: g.unsaved}}})
 }
 
 func (g *garage) Snapshot() *event.Snapshot {
+	if g.slow > 0 {
+		if g.slow--; g.slow == 0 {
+			g.saved()
+		}
+	}
 	s := g.state
 	return &s
 }
@@ -32,7 +48,11 @@ func (g *garage) Send(c event.Command) error {
 		return nil
 	}
 	if _, is := c.(event.Resume); is {
-		if g.broken != "" {
+		if g.full != "" {
+			for _, b := range []any{event.Resumed{By: "ana"}, event.Paused{Reason: g.full}} {
+				g.events = append(g.events, event.Event{Index: len(g.events), Body: b})
+			}
+		} else if g.broken != "" {
 			g.events = append(g.events, event.Event{Index: len(g.events), Body: event.Paused{Reason: g.broken}})
 		} else {
 			g.state.State = event.Running
@@ -64,7 +84,8 @@ func TestPark(t *testing.T) {
 	}{
 		{g, "cuda", "parked, its GPU memory is free, at step 3 of 9: runs/a"},
 		{g, "cuda", "was parked already at step 3"},
-		{&garage{}, "cpu", "saved and paused (it has no GPU to give back) at step 0"},
+		{&garage{state: event.Snapshot{Position: knob.After(3)}, slow: 9}, "cpu", "saved and paused (it has no GPU to give back) at step 0"},
+		{&garage{state: event.Snapshot{Position: knob.After(3)}, slow: 9, unsaved: "no space left on device"}, "cpu", "error: save: no space left on device"},
 		{&garage{broken: "park: out of order"}, "cuda", "error: park: out of order"},
 	} {
 		if got := ask(c.g, c.device); !strings.HasPrefix(got, c.want) {
@@ -82,6 +103,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}{
 		{"resume", &garage{state: event.Snapshot{State: event.PausedState}}, "cuda", "resumed at step 0"},
 		{"resume", &garage{state: event.Snapshot{State: event.PausedState}, broken: "still parked: no room"}, "cuda", "error: still parked: no room"},
+		{"resume", &garage{state: event.Snapshot{State: event.PausedState}, full: "no space: training waits for room"}, "cpu", "error: no space: training waits for room"},
 		{"resume", &garage{state: event.Snapshot{State: event.PausedState}, gone: "the device is lost"}, "cuda", "error: the device is lost"},
 		{"park", &garage{state: event.Snapshot{State: event.PausedState}, gone: "the device is lost"}, "cuda", "error: the device is lost"},
 		{"checkpoint", &garage{state: event.Snapshot{State: event.PausedState}, gone: "the device is lost"}, "cuda", "error: the device is lost"},
@@ -106,4 +128,30 @@ func TestStatusOfSeveralSeeds(t *testing.T) {
 	if st := s.status(); *st.Return != 150 || *st.Best != 200 {
 		t.Errorf("return %v, best %v, want 150 and 200", *st.Return, *st.Best)
 	}
+}
+
+// A pause until the disk takes something again is not the one that was asked for.
+func TestPauseOutlastsTheDisk(t *testing.T) {
+	g := &waiting{state: event.Snapshot{State: event.PausedState, ForDisk: true}}
+	for _, want := range []string{"paused at step 0", "was paused already at step 0"} {
+		said, err := requests["pause"](t.Context(), &Server{o: Options{Lab: g, Dir: "runs/a"}}, "ana")
+		if err != nil || !strings.HasPrefix(said, want) || g.asked != 1 {
+			t.Errorf("%q, %v, asked %d times; want %q", said, err, g.asked, want)
+		}
+	}
+}
+
+// waiting is a lab that waits for its disk.
+type waiting struct {
+	pane.Lab
+	state event.Snapshot
+	asked int
+}
+
+func (w *waiting) Snapshot() *event.Snapshot { s := w.state; return &s }
+
+func (w *waiting) Send(event.Command) error {
+	w.asked++
+	w.state.ForDisk = false
+	return nil
 }

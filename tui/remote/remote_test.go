@@ -44,7 +44,8 @@ func TestViewers(t *testing.T) {
 	check("c left", "b")
 	b.Leave()
 	check("all left", "")
-	if want := []int{1, 2, 3, 2, 1, 0}; !slices.Equal(counts, want) {
+	h.Watch("d").Leave() // can do nothing about a fault, which therefore does not wait for it
+	if want := []int{1, 2, 3, 2, 1, 0, 0, 0}; !slices.Equal(counts, want) {
 		t.Errorf("counts %v, want %v", counts, want)
 	}
 }
@@ -259,5 +260,13 @@ func TestPatience(t *testing.T) {
 	<-ctx.Done()
 	if _, err := Ask(ctx, path, "dir", "pause", "me"); err == nil || errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// Screens that only watch leave some places to those that may drive.
+func TestWatchingScreensLeavePlaces(t *testing.T) {
+	watching, driving := placesFor(hello{Want: wantWatch}), placesFor(hello{Want: wantScreen})
+	if driving != maxScreens || watching < 1 || watching >= driving {
+		t.Errorf("%d places for those that watch, %d for those that may drive", watching, driving)
 	}
 }

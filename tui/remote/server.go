@@ -39,6 +39,9 @@ const (
 	maxConnections = 64
 	// maxScreens is how many of them may be screens, which cost memory and time.
 	maxScreens = 16
+	// maxWatching is how many screens there may be for one more that only watches: the other places are
+	// for those that may drive, such as the owner's.
+	maxWatching = maxScreens - 4
 	// helloTime is how long a client may take to say what it wants.
 	helloTime = 5 * time.Second
 	// farewell is how long the last frame to a client may take.
@@ -188,10 +191,10 @@ func (s *Server) handle(conn net.Conn) {
 	case h.Protocol != protocol:
 		a.Error = "that lab runs another version of pgrlab: use the one it was started with"
 	case h.Want == wantScreen, h.Want == wantWatch:
-		if s.screens.Add(1) <= maxScreens {
+		if n := s.screens.Add(1); n <= placesFor(h) {
 			a = s.screen(conn, h)
 		} else {
-			a.Error = fmt.Sprintf("that lab shows %d screens already: leave one of them", maxScreens)
+			a.Error = fmt.Sprintf("that lab shows %d screens already: leave one of them", n-1)
 		}
 		s.screens.Add(-1)
 	default:
@@ -199,6 +202,14 @@ func (s *Server) handle(conn net.Conn) {
 	}
 	conn.SetWriteDeadline(time.Now().Add(farewell))
 	writeJSON(conn, frameAnswer, a)
+}
+
+// placesFor is how many screens a lab shows together with the one that a client asks for.
+func placesFor(h hello) int32 {
+	if h.Want == wantWatch {
+		return maxWatching
+	}
+	return maxScreens
 }
 
 // readable is a name that is safe in a line of a screen or of a journal.

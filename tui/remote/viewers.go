@@ -12,15 +12,16 @@ import (
 // Viewers are the screens of a run. Among the screens that may drive, the one that joined first
 // drives until another one takes over.
 type Viewers struct {
-	watched func(screens int) // told the present number of screens
+	watched func(screens int) // told the present number of screens that may drive
 
 	mu     sync.Mutex
 	all    []*Viewer // in the order in which they joined
 	driver *Viewer
 }
 
-// NewViewers has no screens yet; watched is told the number of screens whenever it changes, must
-// not block and must not call Viewers.
+// NewViewers has no screens yet; watched is told the number of screens that may drive whenever a screen
+// comes or goes: of others nobody could do anything about what they see. It must not block and must not
+// call Viewers.
 func NewViewers(watched func(screens int)) *Viewers { return &Viewers{watched: watched} }
 
 // Viewer is one of the screens; it is a pane.Viewer.
@@ -50,8 +51,19 @@ func (h *Viewers) Watch(name string) *Viewer {
 
 func (h *Viewers) add(s *Viewer) *Viewer {
 	h.all = append(h.all, s)
-	h.watched(len(h.all))
+	h.tell()
 	return s
+}
+
+// tell says how many screens may drive.
+func (h *Viewers) tell() {
+	n := 0
+	for _, s := range h.all {
+		if !s.watch {
+			n++
+		}
+	}
+	h.watched(n)
 }
 
 // Leave removes the screen. If it drove, the screen that joined first among those that may drive
@@ -71,7 +83,7 @@ func (s *Viewer) Leave() {
 			h.driver = h.all[i]
 		}
 	}
-	h.watched(len(h.all))
+	h.tell()
 }
 
 // Driver is the name of the screen that drives instead of this one; "": this one does.

@@ -73,18 +73,25 @@ func (s *Steering) ApplyAt() tea.Cmd {
 		return s.Send(s.Staged, WhenDue, &at)
 	})
 	e.Check = func(text string) (err error) {
-		at, err = knob.ParsePosition(text)
-		if err == nil && at.Before(knob.After(s.Snap.Step)) {
-			err = fmt.Errorf("step %s has passed: the run is at %s", format.Count(at.Step), format.Count(s.Snap.Step))
-		}
-		if err == nil && at.Step > s.Snap.Steps {
-			err = fmt.Errorf("step %s is after the end: the run has %s", format.Count(at.Step), format.Count(s.Snap.Steps))
-		}
+		at, err = s.position(text)
 		return err
 	}
 	e.Propose(fmt.Sprint((s.Snap.Step/1000 + 1) * 1000))
 	s.Open(e)
 	return nil
+}
+
+// position reads a place that is still to come.
+func (s *Steering) position(text string) (at knob.Position, err error) {
+	at, err = knob.ParsePosition(text)
+	switch {
+	case err != nil || s.Snap == nil:
+	case at.Before(knob.After(s.Snap.Step)):
+		err = fmt.Errorf("step %s has passed: the run is at %s", format.Count(at.Step), format.Count(s.Snap.Step))
+	case at.Step > s.Snap.Steps:
+		err = fmt.Errorf("step %s is after the end: the run has %s", format.Count(at.Step), format.Count(s.Snap.Steps))
+	}
+	return at, err
 }
 
 // DropStaged forgets the staged values.

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"pgrlab/core/knob"
-	"pgrlab/tui/format"
 )
 
 // assignment is a knob, its value, and when to apply it.
@@ -40,12 +39,9 @@ func (s *Steering) ParseAssignment(text string) (assignment, error) {
 		return a, err
 	}
 	if scheduled {
-		p, err := knob.ParsePosition(strings.TrimSpace(at))
+		p, err := s.position(strings.TrimSpace(at))
 		if err != nil {
 			return a, err
-		}
-		if s.Snap != nil && p.Before(knob.After(s.Snap.Step)) {
-			return a, fmt.Errorf("step %s has passed: the run is at %s", format.Count(p.Step), format.Count(s.Snap.Step))
 		}
 		a.At = &p
 	}

@@ -29,10 +29,16 @@ func (s *Steering) Undo() tea.Cmd {
 		s.Refuse("nothing to undo")
 		return nil
 	}
-	return s.takeBack("undo", last, func(now bool) {
-		c := &history.Change{Knob: last.Knob, From: last.To, To: last.From, Class: last.Class, Undoes: last.Number, Now: now}
+	s.undo(last, last.To)
+	return nil
+}
+
+// undo takes a change back whose knob is at a value now.
+func (s *Steering) undo(of *history.Change, from knob.Value) {
+	s.takeBack("undo", of, from, func(now bool) {
+		c := &history.Change{Knob: of.Knob, From: from, To: of.From, Class: of.Class, Undoes: of.Number, Now: now}
 		s.Ask(c, func(ref string) event.Command {
-			return event.Undo{ID: last.Number, Ref: ref, Now: now, By: Sender}
+			return event.Undo{ID: of.Number, Ref: ref, Now: now, By: Sender}
 		})
 	})
 }
@@ -51,12 +57,13 @@ func (s *Steering) Redo() tea.Cmd {
 		s.Refuse("nothing to redo: no change was undone")
 		return nil
 	}
-	return s.takeBack("redo", last, func(now bool) {
+	s.takeBack("redo", last, last.To, func(now bool) {
 		c := &history.Change{Knob: last.Knob, From: last.To, To: last.From, Class: last.Class, Redoes: last.Number, Now: now}
 		s.Ask(c, func(ref string) event.Command {
 			return event.SetKnob{ID: ref, Knob: c.Knob, Value: c.To.String(), Now: now, By: Sender}
 		})
 	})
+	return nil
 }
 
 // awaitsAnswer says, also to the person, whether the last change is not applied yet: the person does not
@@ -74,25 +81,32 @@ func (s *Steering) awaitsAnswer() bool {
 	return true
 }
 
-// takeBack calls do; if the change last needs new samples or a refit, it first asks when to redo
-// them.
-func (s *Steering) takeBack(verb string, last *history.Change, do func(now bool)) tea.Cmd {
-	cost, known := s.Cost(last.Class)
-	if last.Class == knob.ClassBatch || !s.Generated() || s.underWay(map[string]knob.Value{last.Knob: last.From}) || known && cost < patience {
-		do(last.Now && last.Class != knob.ClassBatch)
-		return nil
+// takeBack calls do to set the knob of change of, which is at a value now, to what it was before. New
+// samples or a refit are made now if that is quick, however the change itself was made; otherwise it
+// first asks when to make them.
+func (s *Steering) takeBack(verb string, of *history.Change, from knob.Value, do func(now bool)) {
+	cost, known := s.Cost(of.Class)
+	switch {
+	case of.Class == knob.ClassBatch:
+		do(false)
+		return
+	case !s.Generated() || s.underWay(map[string]knob.Value{of.Knob: of.From}):
+		do(of.Now)
+		return
+	case known && cost < patience:
+		do(true)
+		return
 	}
 	about := now(cost, known)
 	s.Question(&pane.Dialog{
-		Title: fmt.Sprintf("%s #%d: %s %s %s %s", verb, last.Number, s.KnobTitle(last.Knob), pane.Readable(last.To), s.Theme.Glyphs.Arrow, pane.Readable(last.From)),
-		Lines: []string{"A new change sets the knob; the weights stay as they are.", redoing(last.Class)},
+		Title: fmt.Sprintf("%s #%d: %s %s %s %s", verb, of.Number, s.KnobTitle(of.Knob), pane.Readable(from), s.Theme.Glyphs.Arrow, pane.Readable(of.From)),
+		Lines: []string{"A new change sets the knob; the weights stay as they are.", redoing(of.Class)},
 		Choices: []pane.Choice{
 			{Key: "enter", Label: s.atNextRefit(), Action: func() tea.Cmd { do(false); return nil }},
 			{Key: "!", Label: about, Action: func() tea.Cmd { do(true); return nil }},
 			{Key: "esc", Label: "leave it", Action: nil},
 		},
 	})
-	return nil
 }
 
 // CommandUndo is "undo N": it takes change N back, or the last one if text is empty.
@@ -107,9 +121,11 @@ func (s *Steering) CommandUndo(text string) error {
 	id, err := strconv.Atoi(strings.TrimPrefix(text, "#"))
 	for _, c := range s.History.Changes {
 		if err == nil && c.Number == id {
-			s.Ask(&history.Change{Knob: c.Knob, From: s.Effective(c.Knob), To: c.From, Class: c.Class, Undoes: id}, func(ref string) event.Command {
-				return event.Undo{ID: id, Ref: ref, By: Sender}
-			})
+			from := s.Effective(c.Knob)
+			if from == c.From { // the run would make what depends on it anew, for the same value
+				return fmt.Errorf("undo: %s is %s already", c.Knob, pane.Readable(from))
+			}
+			s.undo(c, from)
 			return nil
 		}
 	}

@@ -24,6 +24,12 @@ func init() {
 			}
 			return c.latentMemory(batch, looked)
 		},
+		Phases: func(d agent.Deps) []string {
+			if !d.Generates {
+				return []string{"learn"}
+			}
+			return []string{"learn", "encode"}
+		},
 		Rows: func(d agent.Deps) replay.Shape {
 			if !d.Generates {
 				return replay.Shape{}

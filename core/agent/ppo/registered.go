@@ -23,6 +23,12 @@ func init() {
 			return "rate and ε of PPO (agent.ppo.anneal)"
 		},
 		Mixes: mixes,
+		Phases: func(d agent.Deps) []string {
+			if !d.Generates {
+				return []string{"learn"}
+			}
+			return []string{"learn", "encode"}
+		},
 		Rows: func(d agent.Deps) replay.Shape {
 			if !d.Generates {
 				return replay.Shape{}

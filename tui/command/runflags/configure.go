@@ -42,6 +42,9 @@ func (r *Flags) ConfigureElsewhere(d cli.Deps) (config.Config, task.Task, error)
 	if err == nil {
 		err = c.CanMake(task)
 	}
+	if err == nil && r.Resume == "" {
+		err = c.CanFollow()
+	}
 	if err == nil {
 		c.Device = r.deviceName(&c)
 		err = machine.DeviceFlag(c.Device)

@@ -43,6 +43,14 @@ type handoverOrder struct {
 	Reason string `json:"reason,omitempty"` // reason for the pause
 }
 
+// leave makes the run be as it was left. A pause until the disk takes something again is none that a
+// person would have to end: everything is saved now.
+func (o *handoverOrder) leave(left *event.Snapshot) {
+	if left.State == event.PausedState && !left.ForDisk {
+		o.Paused, o.Reason = true, left.Err
+	}
+}
+
 // handoverAnswer is a message from a successor.
 type handoverAnswer struct {
 	Ready   bool   `json:"ready,omitempty"`   // everything that can be checked beforehand is checked
@@ -85,9 +93,7 @@ func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err 
 		s.server = nil
 	}
 	order := handoverOrder{From: os.Getpid(), Lease: next.hold.File() == nil}
-	if left := s.lab.Snapshot(); left.State == event.PausedState { // the last one: it may have been paused meanwhile
-		order.Paused, order.Reason = true, left.Err
-	}
+	order.leave(s.lab.Snapshot()) // the last one: it may have been paused meanwhile
 	err = json.NewEncoder(next.orders).Encode(order)
 	if err == nil {
 		err = next.await(ctx, func(a handoverAnswer) bool { return a.Started }, say)

@@ -15,6 +15,23 @@ import (
 	"pgrlab/core/testing/tiny"
 )
 
+// The pause of a person goes to the new process, and one until there is room on the disk does not.
+func TestWhichPausesAreHandedOver(t *testing.T) {
+	for _, c := range []struct {
+		left event.Snapshot
+		want handoverOrder
+	}{
+		{event.Snapshot{State: event.Running}, handoverOrder{}},
+		{event.Snapshot{State: event.PausedState, Err: "a loss"}, handoverOrder{Paused: true, Reason: "a loss"}},
+		{event.Snapshot{State: event.PausedState, Err: "training waits for room", ForDisk: true}, handoverOrder{}},
+	} {
+		var got handoverOrder
+		if got.leave(&c.left); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.left, got, c.want)
+		}
+	}
+}
+
 // A run that is paused while it is handed over is still paused in its new process.
 func TestAPauseDuringAHandOverIsNotLost(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
@@ -130,9 +131,7 @@ func (s *session) restore(device cli.Device) (*lab.Lab, error) {
 		}
 		l.Saving(s.saving)
 		s.said = append(s.said, s.room(l)...)
-		if short := s.config.TooShort(); short != "" {
-			s.said = append(s.said, short)
-		}
+		s.said = append(s.said, s.unmet()...)
 		return l, nil
 	}
 	l, said, err := lab.Restore(s.config, s.task, device, s.folder, *s.resumption)
@@ -141,6 +140,11 @@ func (s *session) restore(device cli.Device) (*lab.Lab, error) {
 		s.history = len(l.Events(0))
 	}
 	return l, err
+}
+
+// unmet says what the configuration asks for and the run is too short for.
+func (s *session) unmet() []string {
+	return slices.DeleteFunc([]string{s.config.TooShort(), s.config.Unreached()}, func(text string) bool { return text == "" })
 }
 
 // room says how much disk space the run will take, and how much there is.

@@ -32,8 +32,8 @@ func (s *session) newServing() {
 	}
 }
 
-// watched is told how many screens show the run: if there is one, a fault waits for the person to
-// look at it.
+// watched is told how many screens may drive the run: if there is one, a fault waits for the person to
+// do something about it.
 func (s *session) watched(screens int) {
 	l := s.live.Load()
 	switch {
