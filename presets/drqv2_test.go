@@ -45,6 +45,22 @@ func TestDrQv2OfTasks(t *testing.T) {
 	}
 }
 
+// A cost on saturated actions is that of the scale: DrQ-v2's own, none, where its settings are those of
+// its authors, and one in proportion to values at small scales.
+func TestCostOfSaturatedActions(t *testing.T) {
+	for scale, want := range map[string]float64{"short": 0.02, "cpu": 0.02, "release": 0, "paper": 0} {
+		for _, task := range []string{"walker-stand", "cheetah-run", "cartpole-swingup"} {
+			r, err := Resolve(Choice{Task: task, Method: "drqv2", Scale: scale})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if own := r.Agent.Own["drqv2"].(drqv2.Settings); own.PreactivationOfQ != want || own.Preactivation != 0 {
+				t.Errorf("%s at scale %s: costs %g and %g, want 0 and %g", task, scale, own.Preactivation, own.PreactivationOfQ, want)
+			}
+		}
+	}
+}
+
 // At scale demo tasks from pixels have PlaNet's repeats, and only the cartpole tasks, with which that
 // scale was measured, have a fixed cost on saturated actions: it would hold the policy of tasks with
 // small values at 0. Runs from states have neither.
