@@ -229,10 +229,19 @@ func (r *Row) reportedLine(color int) []mark {
 		}
 		return []mark{{
 			kind: markDashed, color: color, x: []float64{0, float64(end)}, y: []float64{p.Mean, p.Mean},
-			label: fmt.Sprintf("%s, paper at %s (n=%s)", r.Method, short(p.Steps), seedsOf(p)),
+			label: fmt.Sprintf("%s, paper at %s (n=%s)", r.Method, p.place(), seedsOf(p)),
 		}}
 	}
 	return nil
+}
+
+// place is where a result was measured, in short: in frames if they are known, because env steps of
+// runs from pixels may have other repeats.
+func (p Reported) place() string {
+	if p.Frames > 0 {
+		return "frame " + short(p.Frames)
+	}
+	return short(p.Steps)
 }
 
 func seedsOf(p Reported) string {

@@ -17,10 +17,10 @@ func (r *Report) final() []panel {
 			p.marks = append(p.marks, row.points(float64(i), i)...)
 			for k, other := range row.comparable() {
 				m := mark{kind: markPaper, x: []float64{float64(i) + 0.22}, y: []float64{other.Mean - other.Std}, upper: []float64{other.Mean + other.Std}, color: i}
-				m.label = fmt.Sprintf("the paper at %s: mean ± deviation", short(other.Steps))
+				m.label = fmt.Sprintf("the paper at %s: mean ± deviation", other.place())
 				if other.Independent {
 					m.kind, m.x[0] = markOther, float64(i)+0.22+0.1*float64(k)
-					m.label = fmt.Sprintf("others at %s: mean ± deviation", short(other.Steps))
+					m.label = fmt.Sprintf("others at %s: mean ± deviation", other.place())
 				}
 				p.marks = append(p.marks, m)
 			}

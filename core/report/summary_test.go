@@ -41,6 +41,52 @@ All rows: agent.hidden=[16, 16]
 	}
 }
 
+// Where some rows are of pixels, steps are given in frames as well.
+func TestSummaryInFrames(t *testing.T) {
+	root := t.TempDir()
+	runs := []*Run{journal(t, root, "cheetah-run", "drqv2", 0, []float64{10, 20}), journal(t, root, "cheetah-run", "sac", 0, []float64{5, 15})}
+	runs[0].Frames = 8
+	r, err := New(runs, Options{Methods: []string{"sac", "drqv2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Summary(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `TASK         METHOD  STEP   FRAME   N  RETURN  95 %
+cheetah-run  sac     2,000  –       1  15      –
+cheetah-run  drqv2   2,000  16,000  1  20      –
+`
+	if !strings.HasPrefix(b.String(), want) {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// What the paper reports of runs from pixels is named by its frame, wherever it is drawn, and so
+// stands in the right place beside runs with another repeat.
+func TestFiguresNameFrames(t *testing.T) {
+	r0 := journal(t, t.TempDir(), "t", "drqv2", 0, []float64{10, 20})
+	r0.Frames = 8
+	for frames, want := range map[int]string{16_000: "frame 16K", 0: "8K"} {
+		r, err := New([]*Run{r0}, Options{Reported: []Reported{{Task: "t", Method: "drqv2", Mean: 50, Std: 5, Steps: 8000, Frames: frames, Seeds: 5, Pixels: true}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks := append(r.curves(quantity{Return, "return"}, true)[0].marks, r.final()[0].marks...)
+		labels := ""
+		for _, m := range marks {
+			labels += m.label + "\n"
+		}
+		if !strings.Contains(labels, "the paper at "+want+": mean") {
+			t.Errorf("%q, want %q", labels, want)
+		}
+		if drawn := strings.Contains(labels, "drqv2, paper at "+want+" (n=5)"); drawn != (frames > 0) {
+			t.Errorf("%q, want a line of %q: %v", labels, want, frames > 0)
+		}
+	}
+}
+
 // Long variants have numbers, which are explained once below the table.
 func TestLongVariants(t *testing.T) {
 	root := t.TempDir()
