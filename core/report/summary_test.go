@@ -87,6 +87,37 @@ func TestFiguresNameFrames(t *testing.T) {
 	}
 }
 
+// The curve of others is drawn over the frames of the runs, as far as these go, from whatever order its
+// points come in; beside the returns of a step stands its point that is nearest to them.
+func TestFiguresHaveTheCurvesOfOthers(t *testing.T) {
+	of := journal(t, t.TempDir(), "t", "drqv2", 0, []float64{10, 20, 30})
+	of.Frames = 8
+	point := func(frames int, mean float64) Reported {
+		return Reported{Task: "t", Method: "drqv2", Mean: mean, Std: 5, Steps: frames / 2, Frames: frames, Seeds: 10, Pixels: true, Independent: true, Source: "curves", Note: "a remark"}
+	}
+	r, err := New([]*Run{of}, Options{Reported: []Reported{point(100_000, 4), point(20_000, 2), point(4_000, 1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := r.curves(quantity{Return, "return"}, true)[0].marks
+	m := marks[len(marks)-1]
+	if m.kind != markCurve || !slices.Equal(m.x, []float64{500, 2500}) || !slices.Equal(m.y, []float64{1, 2}) || m.label != "drqv2, others at frame 4K to frame 20K (n=10)" {
+		t.Errorf("%+v", m)
+	}
+	marks = r.final()[0].marks
+	m = marks[len(marks)-1]
+	if len(marks) != 2 || m.kind != markOther || m.y[0] != 2-5 || m.label != "others at frame 20K: mean ± deviation" {
+		t.Errorf("%d marks, %+v", len(marks), m)
+	}
+	var whole, drawn bytes.Buffer
+	if err := errors.Join(r.Markdown(&whole), r.Figure(&drawn, "curves", "svg")); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(whole.String(), "\ncurves: a remark.\n"); n != 1 {
+		t.Errorf("the remark is said %d times in\n%s", n, whole.String())
+	}
+}
+
 // Long variants have numbers, which are explained once below the table.
 func TestLongVariants(t *testing.T) {
 	root := t.TempDir()
