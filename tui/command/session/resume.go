@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"pgrlab/core/config"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
@@ -130,6 +132,7 @@ func (s *session) restore(device cli.Device) (*lab.Lab, error) {
 		}
 		l.Saving(s.saving)
 		s.said = append(s.said, s.room(l)...)
+		s.said = append(s.said, framesText(&s.config, s.task)...)
 		if short := s.config.TooShort(); short != "" {
 			s.said = append(s.said, short)
 		}
@@ -159,6 +162,14 @@ func (s *session) room(l *lab.Lab) []string {
 		text += fmt.Sprintf(": only %s are free", cli.Size(free))
 	}
 	return []string{text}
+}
+
+// framesText says how much memory the frames of a run come to take, if it sees any.
+func framesText(c *config.Config, on task.Task) []string {
+	if !c.Sees() {
+		return nil
+	}
+	return []string{fmt.Sprintf("in memory: frames take up to %s", cli.Size(int64(float64(c.Members)*c.FramesMemory(on))))}
 }
 
 // savingOf is what --checkpoint-every and --disk ask for.
