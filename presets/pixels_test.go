@@ -140,6 +140,23 @@ func TestModelsFromPixelsLearnAlike(t *testing.T) {
 	}
 }
 
+// A wrong cadence is refused in the units in which it counts: learners from pixels are given no batches,
+// so that their env steps count.
+func TestACadenceIsRefusedInItsUnits(t *testing.T) {
+	for observation, want := range map[string]string{"state": "want critic updates between updates of the model", "pixels": "want env steps between updates of the model"} {
+		c, err := Resolve(Choice{Task: "walker-walk", Method: "pgr-rnd", Scale: "short", Observation: observation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rnd := c.Relevance.Of("rnd").(relevance.RNDConfig)
+		rnd.Every = -1
+		c.Relevance = c.Relevance.With("rnd", rnd)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "rnd.every is -1, "+want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("from %s: %v, want %q", observation, err, want)
+		}
+	}
+}
+
 // Curiosity on frames needs choices between single env steps; other learners compute it on latents.
 func TestCuriosityOfFramesIsOfChoices(t *testing.T) {
 	c, err := Resolve(Choice{Task: "walker-walk", Method: "pgr-curiosity", Scale: "demo", Observation: "pixels"})
