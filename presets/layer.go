@@ -191,9 +191,9 @@ func known(kind, name string, names []string) error {
 	return Unknown(kind, name, names, "pgrlab list "+kind+"s")
 }
 
-// family is the part of a method's name for which pair and task layers may be written: pgr for
-// pgr-curiosity.
-func family(method string) string {
-	f, _, _ := strings.Cut(method, "-")
+// family is the part of a name that related methods or tasks share, and for which layers may be
+// written: pgr for pgr-curiosity, cartpole for cartpole-swingup.
+func family(name string) string {
+	f, _, _ := strings.Cut(name, "-")
 	return f
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"pgrlab/core/config"
+	"pgrlab/core/task"
 )
 
 //go:embed data/measured.toml
@@ -28,7 +29,9 @@ type Expected struct {
 	Runs        int     `json:"runs"`
 	From        int     `json:"from"`  // env step of the first evaluation in a score
 	Steps       int     `json:"steps"` // env step of the last one: the end of the runs
-	Source      string  `json:"source"`
+	// Frames is the same number in frames of the task, for runs from pixels; else 0.
+	Frames int    `json:"frames,omitempty"`
+	Source string `json:"source"`
 	// Results is the file with all their evaluations; "" if its form differs from that of sweeps.
 	Results string `json:"results,omitempty"`
 }
@@ -62,18 +65,32 @@ var Measured = sync.OnceValue(func() (all []Expected) {
 		panic("presets: data/measured.toml: " + err.Error()) // embedded: a test reads it
 	}
 	for _, table := range f.Table {
-		for _, task := range table.Task {
-			for _, r := range task.Results {
-				all = append(all, Expected{
-					Task: task.Name, Method: r.Method, Observation: table.Observation, Scale: table.Scale, Preset: table.Preset,
+		for _, on := range table.Task {
+			for _, r := range on.Results {
+				e := Expected{
+					Task: on.Name, Method: r.Method, Observation: table.Observation, Scale: table.Scale, Preset: table.Preset,
 					Mean: r.Mean, Std: r.Std, Runs: r.Runs, From: table.From, Steps: table.Steps,
 					Source: table.Source, Results: table.Results,
-				})
+				}
+				e.Frames = e.frames()
+				all = append(all, e)
 			}
 		}
 	}
 	return all
 })
+
+// frames is what Frames holds.
+func (e Expected) frames() int {
+	if e.Observation != task.ObservationPixels {
+		return 0
+	}
+	c, err := Resolve(e.Choice())
+	if err != nil {
+		panic("presets: data/measured.toml: " + err.Error()) // embedded: a test reads it
+	}
+	return c.Frames(e.Steps)
+}
 
 // Choice is the choice with which such a run is started.
 func (e Expected) Choice() Choice {

@@ -117,6 +117,46 @@ func TestPPOFromPixels(t *testing.T) {
 	}
 }
 
+// From pixels the models of curiosity and RND make equally many updates of equally many rows, so that
+// their F can be compared; demo is as it was when results were kept. PPO in mazes has a cadence of
+// its own.
+func TestModelsFromPixelsLearnAlike(t *testing.T) {
+	models := func(task, scale string) (icm relevance.ICMConfig, rnd relevance.RNDConfig) {
+		t.Helper()
+		c, err := Resolve(Choice{Task: task, Method: "pgr-curiosity", Scale: scale, Observation: "pixels"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Relevance.Of("curiosity").(relevance.ICMConfig), c.Relevance.Of("rnd").(relevance.RNDConfig)
+	}
+	for _, scale := range scaleNames {
+		icm, rnd := models("walker-walk", scale)
+		if alike := icm.Cadence == rnd.Cadence && icm.Batch == rnd.Batch; alike != (scale != "demo") {
+			t.Errorf("scale %s: curiosity %+v of %d rows, rnd %+v of %d", scale, icm.Cadence, icm.Batch, rnd.Cadence, rnd.Batch)
+		}
+		if icm, rnd := models("maze-sparse", scale); (scale == "short" || scale == "cpu") && (icm.Every != 4 || rnd.Every != 4 || icm.Batch != rnd.Batch) {
+			t.Errorf("in mazes at scale %s: curiosity %+v of %d rows, rnd %+v of %d", scale, icm.Cadence, icm.Batch, rnd.Cadence, rnd.Batch)
+		}
+	}
+}
+
+// A wrong cadence is refused in the units in which it counts: learners from pixels are given no batches,
+// so that their env steps count.
+func TestACadenceIsRefusedInItsUnits(t *testing.T) {
+	for observation, want := range map[string]string{"state": "want critic updates between updates of the model", "pixels": "want env steps between updates of the model"} {
+		c, err := Resolve(Choice{Task: "walker-walk", Method: "pgr-rnd", Scale: "short", Observation: observation})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rnd := c.Relevance.Of("rnd").(relevance.RNDConfig)
+		rnd.Every = -1
+		c.Relevance = c.Relevance.With("rnd", rnd)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "rnd.every is -1, "+want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("from %s: %v, want %q", observation, err, want)
+		}
+	}
+}
+
 // Curiosity on frames needs choices between single env steps; other learners compute it on latents.
 func TestCuriosityOfFramesIsOfChoices(t *testing.T) {
 	c, err := Resolve(Choice{Task: "walker-walk", Method: "pgr-curiosity", Scale: "demo", Observation: "pixels"})

@@ -99,15 +99,17 @@ func Reference(run Of) (r Result, ok bool) {
 }
 
 // Beside is the line of results to compare such a run with: "paper 817 ± 36 at 100K; independent
-// 411 ± 57 at 100K", or "". From pixels, frames are given beside env steps, and the return of an
-// untrained policy comes last if it is known.
+// 411 ± 57 at 100K", or "". Of a source's curve it has two points, the first in the file. From pixels,
+// frames are given beside env steps, and the return of an untrained policy comes last if it is known.
 func Beside(run Of) string {
 	var all []string
 	if r, ok := Reference(run); ok {
 		all = append(all, r.String())
 	}
+	points := map[string]int{}
 	for _, r := range Independent(run.Task) {
-		if r.Of(run) {
+		if r.Of(run) && points[r.Source] < pointsBeside {
+			points[r.Source]++
 			all = append(all, r.String())
 		}
 	}
@@ -116,6 +118,9 @@ func Beside(run Of) string {
 	}
 	return strings.Join(all, "; ")
 }
+
+// pointsBeside is how many points of a source's curve stand in a line.
+const pointsBeside = 2
 
 // Untrained is the return, as measured by others, of a policy on such observations that has learned
 // nothing.
@@ -187,8 +192,9 @@ type referenceFile struct {
 		Note        string
 		Task        []struct {
 			Name    string
-			Steps   int // if different from the table's
-			Seeds   int // the same
+			Steps   int    // if different from the table's
+			Seeds   int    // the same
+			Note    string // the same
 			Results []struct {
 				Method string
 				Mean   float64
@@ -228,7 +234,7 @@ var references = sync.OnceValue(func() (all reported) {
 					Task: task.Name, Method: r.Method, Observation: table.Observation,
 					Mean: r.Mean, Std: r.Std, Steps: steps, Frames: steps * table.Repeat,
 					TV: table.TV, Where: table.Where, Seeds: seeds, Source: table.Source,
-					Independent: table.Independent, Note: table.Note, also: table.Also,
+					Independent: table.Independent, Note: cmp.Or(task.Note, table.Note), also: table.Also,
 				})
 			}
 		}

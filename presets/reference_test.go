@@ -69,7 +69,7 @@ func TestReferencesComplete(t *testing.T) {
 		"appendix, randomised DMLab with a noisy TV": 7 * 2,
 		"son9ih/pgr: exp/01_experiments.md":          2 * 7,
 		"an unnamed fork of renwang435/pgr":          2,
-		"facebookresearch/drqv2: curves":             2 * 8,
+		"facebookresearch/drqv2: curves":             4*8 + 3*2,
 	} {
 		if count[source] != n {
 			t.Errorf("%s has %d results, want %d", source, count[source], n)
@@ -88,8 +88,8 @@ func TestReferencesComplete(t *testing.T) {
 // never taken for the paper's.
 func TestIndependentResultsAreMarked(t *testing.T) {
 	found := Independent("cheetah-run")
-	if len(found) != 4+2 {
-		t.Fatalf("%d independent results on cheetah-run, want 4 from states and 2 from pixels", len(found))
+	if len(found) != 4+7 {
+		t.Fatalf("%d independent results on cheetah-run, want 4 from states and 7 from pixels", len(found))
 	}
 	for _, r := range found {
 		if !r.Independent || r.Source == "Table 1" {
@@ -164,8 +164,8 @@ func TestReferencesFromPixels(t *testing.T) {
 	}
 	for _, name := range []string{"table-1-pixels-walker", "table-1-pixels-cheetah", "fig-pixels", "fig-pixels-cheetah"} {
 		p := named(t, name)
-		if len(p.Results) != 5+2 || p.Observation != "pixels" {
-			t.Errorf("%s, %s: %d results, want 5 of the paper and 2 independent ones: %v", name, p.Observation, len(p.Results), p.Results)
+		if len(p.Results) != 5+7 || p.Observation != "pixels" {
+			t.Errorf("%s, %s: %d results, want 5 of the paper and 7 independent ones: %v", name, p.Observation, len(p.Results), p.Results)
 		}
 		for _, method := range append([]string{p.Method}, p.Compare...) {
 			c, err := Resolve(Choice{Preset: name, Method: method})
@@ -226,6 +226,34 @@ func TestTheTableOfMazes(t *testing.T) {
 			if in := r.Method == p.Method || slices.Contains(p.Compare, r.Method); in != is {
 				t.Errorf("%s: method %s: in the preset %v, in this program %v: add it to compare", p.Name, r.Method, in, is)
 			}
+		}
+	}
+}
+
+// The curves of DrQ-v2's authors are in env steps at repeat 2 and in frames, and those of walker-walk say
+// that two of their seeds never learn.
+func TestCurvesOfDrQv2(t *testing.T) {
+	for task, want := range map[string]map[int][2]float64{ // by frame
+		"walker-walk":      {40_000: {65, 55}, 60_000: {89, 77}, 80_000: {132, 118}, 100_000: {170, 160}, 200_000: {428, 280}, 300_000: {596, 361}, 500_000: {722, 379}},
+		"cheetah-run":      {40_000: {73, 65}, 60_000: {178, 101}, 80_000: {228, 132}, 100_000: {273, 130}, 200_000: {479, 49}, 300_000: {538, 26}, 500_000: {603, 35}},
+		"cartpole-swingup": {40_000: {203, 123}, 60_000: {326, 214}, 100_000: {626, 268}, 200_000: {807, 30}},
+		"walker-stand":     {40_000: {166, 72}, 60_000: {196, 89}, 100_000: {324, 235}, 200_000: {677, 311}},
+	} {
+		points := 0
+		for _, r := range Independent(task) {
+			if r.Observation != "pixels" {
+				continue
+			}
+			points++
+			if of := want[r.Frames]; r.Mean != of[0] || r.Std != of[1] || r.Frames != 2*r.Steps || r.Method != "drqv2" || r.Seeds != map[string]int{"walker-stand": 8}[task] && r.Seeds != 10 {
+				t.Errorf("%s: %+v, want %v", task, r, of)
+			}
+			if said := strings.Contains(r.Note, "two of the ten seeds never learn"); said != (task == "walker-walk") {
+				t.Errorf("%s: %q", task, r.Note)
+			}
+		}
+		if points != len(want) {
+			t.Errorf("%s has %d points, want %d", task, points, len(want))
 		}
 	}
 }

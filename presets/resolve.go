@@ -36,7 +36,7 @@ const (
 
 // Resolve lays the layers of a choice over each other, later ones over earlier ones:
 //
-//	base · task · method · action · observation · task/learner · scale · scale/learner · scale/latents · scale/layer · method@scale · task@scale · preset
+//	base · task · method · action · observation · task/learner · scale · scale/learner · scale/learner/task · scale/latents · scale/layer · method@scale · task@scale · preset
 //
 // For a method that is given pixels, observation/pixels.toml says how it learns from them: with a
 // learner of its own and that learner's numbers. A learner that sees frames itself has a document
@@ -54,7 +54,9 @@ const (
 // A scale says how much there is of everything, for every task and method, so it is laid over tasks
 // and methods. What it says about one learner only is in a layer of that learner's name,
 // scale/short/NAME.toml, which is laid over the scale for methods that name the learner,
-// agent.learner. What it says about one kind of observations only is in further layers, which a
+// agent.learner. What a scale says about one task, or a family of tasks, for this learner only is in
+// scale/short/NAME/cartpole-swingup.toml or scale/short/NAME/cartpole.toml: unlike a pair of task and
+// scale it leaves the task's other learners alone. What it says about one kind of observations only is in further layers, which a
 // method or a task asks for: layers = ["pixels"].
 //
 // If an axis is chosen that differs from a file's, only what the file changes on its own axes is
@@ -148,7 +150,8 @@ func layAxes(a axes) (*stack, error) {
 	for _, file := range []string{"task/" + a.task + "/" + s.config.Agent.Learner + ".toml", "scale/" + a.scale + ".toml"} {
 		s.lay(file, read(file))
 	}
-	files := []string{"scale/" + a.scale + "/" + s.config.Agent.Learner + ".toml"}
+	learner := "scale/" + a.scale + "/" + s.config.Agent.Learner
+	files := append([]string{learner + ".toml"}, withFamily(learner+"/", a.task, "")...)
 	if s.config.Fills() {
 		files = append(files, latentLayer(a.scale, s.config.Agent.Learner))
 	}
@@ -158,16 +161,22 @@ func layAxes(a axes) (*stack, error) {
 			files = append(files, "scale/"+a.scale+"/"+layer+"/latents.toml")
 		}
 	}
-	files = append(files, "pair/"+family(a.method)+"@"+a.scale+".toml")
-	if a.method != family(a.method) {
-		files = append(files, "pair/"+a.method+"@"+a.scale+".toml")
-	}
+	files = append(files, withFamily("pair/", a.method, "@"+a.scale)...)
 	files = append(files, "pair/"+a.task+"@"+a.scale+".toml")
 	for _, file := range files {
 		s.lay(file, read(file))
 	}
 	s.config.Task, s.config.Method, s.config.Scale = a.task, a.method, a.scale
 	return s, s.err
+}
+
+// withFamily are the documents of the family of a method or task and, over it, of itself.
+func withFamily(before, name, after string) []string {
+	files := []string{before + family(name) + after + ".toml"}
+	if name != family(name) {
+		files = append(files, before+name+after+".toml")
+	}
+	return files
 }
 
 // A stack is the result of the layers laid so far.

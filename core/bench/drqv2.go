@@ -28,7 +28,6 @@ func (d frameUpdate) config() drqv2.Config {
 type film struct {
 	agent.Frames // an update calls only Draw
 	stacks       [][][]byte
-	copied       bool // to a device
 	action       []float32
 }
 
@@ -67,19 +66,19 @@ func (f *film) Places() (held, most int) {
 	return n, n
 }
 
-// Copy implements images.Source: all frames, once.
-func (f *film) Copy(_ *replay.Copied, put func(place int, frame []byte) error) error {
-	if f.copied {
+// Copy implements images.Source. The frames never change.
+func (f *film) Copy(to *replay.Copied, put func(place int, frames []byte) error) error {
+	if to.Follows(f, 0) {
 		return nil
 	}
 	for i, stack := range f.stacks {
 		for k, frame := range stack {
 			if err := put(i*len(stack)+k, frame); err != nil {
+				*to = replay.Copied{}
 				return err
 			}
 		}
 	}
-	f.copied = true
 	return nil
 }
 

@@ -74,7 +74,11 @@ func (c *Config) validateParts() error {
 	}
 	for _, name := range relevance.NamesOf(relevance.LearnsInSteps) {
 		if every := c.Relevance.Pace(name).Every; every < 0 {
-			return fmt.Errorf("configuration: %s.every is %d, want critic updates, or 0 for one update per env step", name, every)
+			of := "env steps" // of a learner that is not given batches
+			if learner, _ := c.Agent.Spec(); learner.OffPolicy {
+				of = "critic updates"
+			}
+			return fmt.Errorf("configuration: %s.every is %d, want %s between updates of the model, or 0 for one update per env step", name, every, of)
 		}
 	}
 	if err := c.Replay.validate(); err != nil {

@@ -75,6 +75,7 @@ type checkpointer struct {
 	path   string        // the last one on the disk
 	saved  knob.Position // and where it was taken
 	kept   string        // the last one that stays because of a fault
+	pruned run.Pruned    // what the limit on the disk had cost at the last one
 
 	lastStep lastStep
 }
@@ -249,6 +250,10 @@ func (k *checkpointer) report(r run.Written) {
 	}
 	if r.Err == nil {
 		k.path, k.saved, k.asked, k.failed = r.Path, c.position, "", ""
+		if p := r.Pruned; p.Last != k.pruned.Last || p.Over() != k.pruned.Over() {
+			obs.Limited = p.String()
+		}
+		k.pruned = r.Pruned
 		if c.by == byKeeping || c.by == byLastStep && k.keepsStep() {
 			if err := run.Keep(r.Path, byKeeping); err != nil {
 				obs.Error = err.Error()

@@ -298,6 +298,39 @@ func TestANoteThatComesTooLateIsRefused(t *testing.T) {
 	}
 }
 
+// What a limit on the disk costs is told with the checkpoint at which it changes, and once: first that
+// the limit is exceeded, then that only the latest checkpoint is left. Training does not notice.
+func TestALimitOnTheDiskIsTold(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := run.Create(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld()
+	l := w.lab(t, w.config(), folder)
+	l.Saving(Saving{Every: time.Hour, Disk: 1})
+	save := func() { l.x.checkpoints.settle(); l.Send(event.Checkpoint{By: "test"}) }
+	for _, at := range []string{"evaluate episodes 1", "evaluate episodes 2", "start generate 1, guidance 2"} {
+		w.on(at, save)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	saved, _ := bodies[event.Checkpointed](l)
+	for i, want := range []string{"the limit of 0.0 MiB is exceeded", "only the latest checkpoint stays", "", ""} {
+		if i >= len(saved) {
+			t.Fatalf("%d checkpoints", len(saved))
+		}
+		if said := saved[i].Obs.Limited; (said == "") != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("checkpoint %d: %q, want %q", i, said, want)
+		}
+	}
+	twin := newWorld()
+	if _, undisturbed := play(t, twin, twin.config()); journalOf(t, dir) != undisturbed.canonical(t) {
+		t.Error("the journal is another one")
+	}
+}
+
 // takenFolder is a run folder that another process takes over.
 type takenFolder struct {
 	*memoryFolder

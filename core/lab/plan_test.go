@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pgrlab/core/checkpoint"
+	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -130,7 +131,7 @@ func TestPlansOfEarlierVersions(t *testing.T) {
 		{"the configuration's, and one of an earlier version", []knob.Scheduled{entry("", false), entry("", false)}, of20, true},
 		{"one of an earlier version, cancelled since", []knob.Scheduled{cancelled}, nil, false},
 	} {
-		if got := (&tail{schedule: c.has, config: c.config}).holds(line); got != c.want {
+		if got := (&tail{schedule: c.has, config: &config.Config{Schedule: c.config}}).holds(line); got != c.want {
 			t.Errorf("a plan in a checkpoint, %s: %v", c.what, got)
 		}
 	}

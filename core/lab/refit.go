@@ -130,7 +130,7 @@ func (f *refit) known(name string) bool {
 // at most rows.
 func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	if done < owed {
-		defer f.meter.MeasureWarming(&n)()
+		defer f.meter.MeasureWarming(replica.Bound(f.members[0]), &n)()
 		made := make([]int, len(f.members))
 		_, err = f.each(knob.Score, func(m *replica.Replica) (err error) {
 			if own := replica.OwedOf(m, owed); done < own {
@@ -141,7 +141,7 @@ func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 		n = slices.Max(made)
 		return n, err
 	}
-	defer f.meter.Measure(knob.Score, &n)()
+	defer f.meter.MeasureScoring(replica.Bound(f.members[0]), &n)()
 	first := done - owed
 	n = f.members[0].ScoreSlice(rows - first)
 	_, err = f.each(knob.Score, func(m *replica.Replica) error {

@@ -20,7 +20,9 @@ type Meter struct {
 	// perSample is the seconds of one transition at one noise level.
 	perSample average
 	// warm is the seconds of a unit of work that a relevance model owes before a scoring.
-	warm average
+	warm      average
+	functions []*function // the same, and the cost of phase score, by relevance function
+	scoring   string      // the one that was measured last
 
 	// learn is the seconds of phase Learn in an env step that trains, and rows the weighted
 	// number of rows in its batch: see Weigh.
@@ -127,13 +129,9 @@ func (a *average) add(v float64) {
 
 // Measure times a slice of n units, from now until the returned function is called. That
 // function reads n.
-func (m *Meter) Measure(p knob.Phase, n *int) func() { return m.measure(p, &m.cost[p], n) }
+func (m *Meter) Measure(p knob.Phase, n *int) func() { return m.measure(p, n, &m.cost[p]) }
 
-// MeasureWarming is Measure for phase score while a model does the work that it owes. A unit of
-// that work takes a different time than F of a transition.
-func (m *Meter) MeasureWarming(n *int) func() { return m.measure(knob.Score, &m.warm, n) }
-
-func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
+func (m *Meter) measure(p knob.Phase, n *int, costs ...*average) func() {
 	begin := m.now()
 	return func() {
 		d := m.now().Sub(begin)
@@ -150,8 +148,10 @@ func (m *Meter) measure(p knob.Phase, cost *average, n *int) func() {
 		if p == knob.Generate {
 			m.generating += d
 		}
-		if *n > 0 {
-			cost.add(d.Seconds() / float64(*n))
+		for _, cost := range costs {
+			if *n > 0 {
+				cost.add(d.Seconds() / float64(*n))
+			}
 		}
 	}
 }
@@ -265,7 +265,8 @@ func (m *Meter) RefitTakes(s *knob.Settings, real, owed int) time.Duration {
 	if generate == 0 {
 		return 0
 	}
-	score := (m.cost[knob.Encode].value+m.cost[knob.Score].value)*float64(real) + m.warm.value*float64(owed)
+	one, unit := m.scores(s.Relevance)
+	score := (m.cost[knob.Encode].value+one)*float64(real) + unit*float64(owed)
 	fit := m.cost[knob.Fit].value * float64(s.GeneratorSteps)
 	return seconds(score+fit) + generate
 }
@@ -275,7 +276,11 @@ func (m *Meter) PhaseTakes(at knob.Position, units int) time.Duration {
 	if at.Phase == knob.Collect || at.Phase == knob.AfterStep {
 		return 0
 	}
-	return seconds(m.cost[at.Phase].value * float64(units-at.I))
+	each := m.cost[at.Phase].value
+	if at.Phase == knob.Score {
+		each, _ = m.scores(m.scoring)
+	}
+	return seconds(each * float64(units-at.I))
 }
 
 // StepTakes estimates the time of an env step that trains; 0 if it is not known yet.
@@ -291,8 +296,9 @@ type Batches struct{ Real, Mixed float64 }
 // Costs returns what the parts of the run have taken so far, under s and for evaluations whose
 // episodes have that many steps.
 func (m *Meter) Costs(s *knob.Settings, b Batches, episode int) config.Costs {
+	score, warm := m.scores(s.Relevance)
 	return config.Costs{
-		Step: m.stepOf(b.Mixed), First: m.stepOf(b.Real), Score: m.cost[knob.Encode].value + m.cost[knob.Score].value, Warm: m.warm.value, FitStep: m.cost[knob.Fit].value,
+		Step: m.stepOf(b.Mixed), First: m.stepOf(b.Real), Score: m.cost[knob.Encode].value + score, Warm: warm, FitStep: m.cost[knob.Fit].value,
 		Sample:     m.perSample.value * float64(s.SamplerSteps),
 		Evaluation: m.cost[knob.Evaluate].value * float64(episode),
 	}
@@ -315,14 +321,15 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 // afresh after every break. It holds the value and weight of each average.
 type State struct {
 	Cost, PerSample []float64
-	Warm            []float64 // missing in checkpoints of older builds, as is Learn
+	Warm            []float64 // missing in checkpoints of older builds, as are Learn and Functions
 	Learn           []float64 // followed by the rows
+	Functions       []FunctionState
 	Parts           []time.Duration
 }
 
 func (m *Meter) State() State {
 	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Warm: []float64{m.warm.value, m.warm.weight},
-		Learn: []float64{m.learn.value, m.learn.weight, m.rows}, Parts: append([]time.Duration(nil), m.parts[:]...)}
+		Learn: []float64{m.learn.value, m.learn.weight, m.rows}, Parts: append([]time.Duration(nil), m.parts[:]...), Functions: m.functionStates()}
 	for _, a := range m.cost {
 		s.Cost = append(s.Cost, a.value, a.weight)
 	}
@@ -342,6 +349,7 @@ func (m *Meter) Restore(s State) {
 	if len(s.Warm) == 2 {
 		m.warm = average{s.Warm[0], s.Warm[1]}
 	}
+	m.restoreFunctions(s.Functions)
 	if len(s.Learn) == 3 {
 		m.learn, m.rows = average{s.Learn[0], s.Learn[1]}, s.Learn[2]
 	}
@@ -351,4 +359,5 @@ func (m *Meter) Restore(s State) {
 // Forget drops all averages, which do not hold where a run is resumed with other kernels.
 func (m *Meter) Forget() {
 	m.cost, m.perSample, m.warm, m.learn = [len(m.cost)]average{}, average{}, average{}, average{}
+	m.functions, m.scoring = nil, ""
 }

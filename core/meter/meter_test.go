@@ -25,11 +25,14 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 		end()
 	}
 	warm := 4
-	end := m.MeasureWarming(&warm) // 0.25 s for each missed update
+	end := m.MeasureWarming("", &warm) // 0.25 s for each missed update
 	at = at.Add(time.Second)
 	end()
-	slice(knob.Encode, 20, time.Second)                       // 50 ms a transition
-	slice(knob.Score, 10, time.Second)                        // 0.1 s a transition
+	slice(knob.Encode, 20, time.Second) // 50 ms a transition
+	scored := 10
+	end = m.MeasureScoring("", &scored) // 0.1 s a transition
+	at = at.Add(time.Second)
+	end()
 	slice(knob.Fit, 4, 2*time.Second)                         // 0.5 s a step
 	m.Generation(generative.GenKnobs{Samples: 100, Steps: 5}) // 500 calls
 	slice(knob.Generate, 1, 5*time.Second)                    // 10 ms each
@@ -52,6 +55,51 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	if second.Forget(); second.RefitTakes(&s, 50, 7) != 0 {
 		t.Error("another device is estimated by this one")
 	}
+}
+
+// What one relevance function takes says nothing about another one, also in a run that was resumed. A
+// checkpoint of an older build says what functions took without names, which holds until one is
+// measured.
+func TestFunctionsAreEstimatedApart(t *testing.T) {
+	at := time.Unix(0, 0)
+	m := meter.New(func() time.Time { return at })
+	take := func(end func(), d time.Duration) {
+		at = at.Add(d)
+		end()
+	}
+	n := 10
+	take(m.MeasureWarming("curiosity", &n), 10*time.Second) // 1 s for each missed update
+	take(m.MeasureScoring("curiosity", &n), time.Second)    // 0.1 s a transition
+	m.Generation(generative.GenKnobs{Samples: 1, Steps: 1})
+	take(m.Measure(knob.Generate, &n), time.Second)
+	m.Generated()
+	s := knob.Settings{Samples: 1, SamplerSteps: 1}
+	takes := func(m *meter.Meter, name string, want float64) {
+		t.Helper()
+		s.Relevance = name
+		c := m.Costs(&s, meter.Batches{}, 1)
+		if got := m.RefitTakes(&s, 100, 50).Seconds() - 1; math.Abs(got-want) > 1e-6 || math.Abs(100*c.Score+50*c.Warm-want) > 1e-6 {
+			t.Errorf("100 rows and 50 units of %s take %g s, %+v, want %g", name, got, c, want)
+		}
+	}
+	takes(&m, "curiosity", 100*0.1+50)
+	takes(&m, "count", 100*0.1) // not measured yet
+	older := m.State()
+	take(m.MeasureWarming("count", &n), 10*time.Millisecond)
+	take(m.MeasureScoring("count", &n), 20*time.Millisecond)
+	if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
+		t.Errorf("100 rows of count take %s in their phase", d)
+	}
+	again := meter.New(func() time.Time { return at })
+	again.Restore(m.State())
+	for _, m := range []*meter.Meter{&m, &again} {
+		takes(m, "curiosity", 100*0.1+50)
+		takes(m, "count", 100*0.002+50*0.001)
+	}
+	older.Functions = nil
+	of := meter.New(func() time.Time { return at })
+	of.Restore(older)
+	takes(&of, "count", 100*0.1+50)
 }
 
 // The work of a learner after env steps counts as time of env steps, even if only some steps have

@@ -56,7 +56,10 @@ type Config interface {
 
 // Cadence is how often a function that learns in steps makes a step.
 type Cadence struct {
-	Every  int `toml:"every"`  // critic updates between updates of the model; 0: one per env step, after its last critic update
+	// Every is how many critic updates lie between updates of the model; 0: one per env step, after
+	// its last critic update. For learners that are not given batches of D_real, as DrQ-v2 and PPO,
+	// it is env steps instead.
+	Every  int `toml:"every"`
 	Warmup int `toml:"warmup"` // most updates that are made up for before a refit if the model was not in use
 }
 

@@ -62,7 +62,8 @@ type panel struct {
 const (
 	markLine   = iota // a line
 	markThin          // a line of a single seed
-	markDashed        // what others report
+	markDashed        // what the paper reports
+	markCurve         // a curve that others report
 	markBand          // the area between y and upper
 	markPoint         // single seeds
 	markMean          // a mean, with a bar from low to high if there is one
@@ -95,6 +96,7 @@ func (r *Report) curves(q quantity, withReported bool) []panel {
 			p.marks = append(p.marks, curve(row, q.name, i)...)
 			if withReported {
 				p.marks = append(p.marks, row.reportedLine(i)...)
+				p.marks = append(p.marks, row.othersCurves(i)...)
 			}
 		}
 		all = append(all, p)
@@ -210,36 +212,6 @@ func (t *Task) stepsAxis() string {
 		return "env steps"
 	}
 	return fmt.Sprintf("env steps, of %d %s of the task", n, plural(n, "frame"))
-}
-
-// reportedLine draws the paper's value as a line if the runs are at least half as long
-// as the paper's: for shorter runs the value says nothing.
-func (r *Row) reportedLine(color int) []mark {
-	end := 0
-	for _, s := range r.cell.Seeds {
-		end = max(end, last(s.Series(Return)))
-	}
-	for _, p := range r.comparable() {
-		long := 2*end >= p.Steps
-		if p.Frames > 0 && r.Frames > 0 {
-			long = 2*end*r.Frames >= p.Frames
-		}
-		if p.Independent || !long {
-			continue
-		}
-		return []mark{{
-			kind: markDashed, color: color, x: []float64{0, float64(end)}, y: []float64{p.Mean, p.Mean},
-			label: fmt.Sprintf("%s, paper at %s (n=%s)", r.Method, short(p.Steps), seedsOf(p)),
-		}}
-	}
-	return nil
-}
-
-func seedsOf(p Reported) string {
-	if p.Seeds == 0 {
-		return "?"
-	}
-	return fmt.Sprint(p.Seeds)
 }
 
 // relevance draws F over the real transitions, one panel per row: the values of

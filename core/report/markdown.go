@@ -82,10 +82,24 @@ func (t *Task) markdown(b *bufio.Writer) {
 			fmt.Fprintf(b, "\n%s: %d more %s got there, but without an evaluation %s.\n", r.name, r.Unscored, plural(r.Unscored, "seed"), when)
 		}
 	}
+	t.remarks(b)
 	t.measured(b, generatedMeasures, func(r *Row) []Measured { return r.Generated })
 	t.measured(b, exploredMeasures, func(r *Row) []Measured { return r.Explored })
 	t.matrix(b)
 	t.differences(b)
+}
+
+// remarks writes what is to be known of the results of others in the table, each remark once.
+func (t *Task) remarks(b *bufio.Writer) {
+	said := map[string]bool{"": true}
+	for _, r := range t.Rows {
+		for _, p := range r.Reported {
+			if !said[p.Note] {
+				said[p.Note] = true
+				fmt.Fprintf(b, "\n%s: %s.\n", p.Source, p.Note)
+			}
+		}
+	}
 }
 
 func (r *Row) returned() string {

@@ -29,6 +29,8 @@ func (m mark) line() vgdraw.LineStyle {
 		s.Width = vg.Points(1.1)
 	case markDashed:
 		s.Width, s.Dashes = vg.Points(1), []vg.Length{vg.Points(3), vg.Points(3)}
+	case markCurve:
+		s.Width, s.Dashes = vg.Points(1), []vg.Length{vg.Points(1), vg.Points(2)}
 	case markPaper, markOther, markMean:
 		s.Width, s.Dashes = vg.Points(1.4), nil
 	}
@@ -41,6 +43,8 @@ func (m mark) glyph() vgdraw.GlyphStyle {
 	switch m.kind {
 	case markThin:
 		s.Radius = vg.Points(1.6)
+	case markCurve:
+		s.Shape = vgdraw.CrossGlyph{}
 	case markMean:
 		s.Color, s.Shape, s.Radius = color.Black, vgdraw.BoxGlyph{}, vg.Points(2.6)
 	case markPaper:
@@ -81,7 +85,7 @@ func (m mark) plotters() ([]plot.Plotter, error) {
 	switch {
 	case m.kind == markPoint:
 		return []plot.Plotter{dots}, nil
-	case m.kind == markThin:
+	case m.kind == markThin, m.kind == markCurve:
 		return []plot.Plotter{line, dots}, nil
 	}
 	return []plot.Plotter{line}, nil
@@ -173,6 +177,9 @@ func (e entry) draw(c vgdraw.Canvas, at vg.Point) {
 			box(vg.Points(4), shade(e.color, 0x38))
 		}
 		c.StrokeLine2(e.line(), at.X, at.Y, end.X, at.Y)
+		if e.kind == markCurve {
+			c.DrawGlyph(e.glyph(), middle)
+		}
 	}
 	c.FillText(letters, vg.Point{X: end.X + margin*0.75, Y: at.Y + vg.Points(0.8)}, e.label)
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,15 +14,7 @@ func (r *Report) final() []panel {
 		for i, row := range t.Rows {
 			p.names = append(p.names, row.place(row.N))
 			p.marks = append(p.marks, row.points(float64(i), i)...)
-			for k, other := range row.comparable() {
-				m := mark{kind: markPaper, x: []float64{float64(i) + 0.22}, y: []float64{other.Mean - other.Std}, upper: []float64{other.Mean + other.Std}, color: i}
-				m.label = fmt.Sprintf("the paper at %s: mean ± deviation", short(other.Steps))
-				if other.Independent {
-					m.kind, m.x[0] = markOther, float64(i)+0.22+0.1*float64(k)
-					m.label = fmt.Sprintf("others at %s: mean ± deviation", short(other.Steps))
-				}
-				p.marks = append(p.marks, m)
-			}
+			p.marks = append(p.marks, row.reportedPlaces(i, t.Step)...)
 		}
 		all = append(all, p)
 	}
@@ -36,11 +27,6 @@ func (t *Task) returnAxis() string {
 		return fmt.Sprintf("mean return from step %s to %s", Count(t.ScoreFrom), Count(t.Step))
 	}
 	return fmt.Sprintf("return at step %s", Count(t.Step))
-}
-
-// comparable returns the results of others that were measured as those of the row.
-func (r *Row) comparable() []Reported {
-	return slices.DeleteFunc(slices.Clone(r.Reported), func(p Reported) bool { return p.Where != "" })
 }
 
 // place returns the name of a row's place on the x axis, in short lines.

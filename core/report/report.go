@@ -21,6 +21,7 @@ type Reported struct {
 	Pixels      bool    `json:"pixels,omitempty"`      // of learners that see frames; else states
 	Frames      int     `json:"frames,omitempty"`      // number of frames that Steps correspond to, if known
 	TV          string  `json:"tv,omitempty"`          // knob tv of the runs; "": no TV, or any
+	Note        string  `json:"note,omitempty"`        // a remark on the result
 	Where       string  `json:"where,omitempty"`       // how its runs differ from those here, so that it is not comparable; "": they do not
 }
 

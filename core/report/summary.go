@@ -22,10 +22,10 @@ func (r *Report) alike() bool {
 
 // Summary writes the returns as a table for a terminal, with a line for each row: the
 // number of its seeds, their returns and, with enough seeds, the interval of their
-// interquartile mean. Below the table stands what long variants are, or the one that all rows
-// have, and what was left out.
+// interquartile mean. If some rows are of pixels, the step is also given in frames. Below the table
+// stands what long variants are, or the one that all rows have, and what was left out.
 func (r *Report) Summary(w io.Writer) error {
-	table := [][]string{{"TASK", "METHOD", "STEP", "N", "RETURN", "95 %"}}
+	table := [][]string{{"TASK", "METHOD", "STEP", "FRAME", "N", "RETURN", "95 %"}}
 	few := false
 	for _, t := range r.Tasks {
 		for _, row := range t.Rows {
@@ -34,7 +34,7 @@ func (r *Report) Summary(w io.Writer) error {
 				label = strings.Replace(row.Label, ", "+row.Variant, "", 1)
 			}
 			if row.N == 0 {
-				table = append(table, []string{t.Task, label, Count(t.Step), "0", "–", "–"})
+				table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), "0", "–", "–"})
 				continue
 			}
 			returned, _, _ := strings.Cut(row.returned(), " (n=")
@@ -43,9 +43,43 @@ func (r *Report) Summary(w io.Writer) error {
 				interval = fmt.Sprintf("%s to %s", value(row.IQMIn.Low), value(row.IQMIn.High))
 			}
 			few = few || row.IQMIn == nil
-			table = append(table, []string{t.Task, label, Count(t.Step), fmt.Sprint(row.N), returned, interval})
+			table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), fmt.Sprint(row.N), returned, interval})
 		}
 	}
+	if !r.sees() {
+		for i, line := range table {
+			table[i] = slices.Delete(line, 3, 4)
+		}
+	}
+	if err := columns(w, table); err != nil {
+		return err
+	}
+	out := printable.NewWriter(w)
+	if few {
+		if _, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", MinSeeds); err != nil {
+			return err
+		}
+	}
+	return r.footnotes(out)
+}
+
+// sees says whether some rows are of learners that see frames.
+func (r *Report) sees() bool {
+	return slices.ContainsFunc(r.Tasks, func(t *Task) bool {
+		return slices.ContainsFunc(t.Rows, func(row *Row) bool { return row.Frames > 0 })
+	})
+}
+
+// frame is a step in frames, "–" for a learner that sees none.
+func (r *Row) frame(step int) string {
+	if r.Frames == 0 {
+		return "–"
+	}
+	return Count(step * r.Frames)
+}
+
+// columns writes lines of equally many cells below each other.
+func columns(w io.Writer, table [][]string) error {
 	widths := make([]int, len(table[0]))
 	for _, line := range table {
 		for i, text := range line {
@@ -61,12 +95,7 @@ func (r *Report) Summary(w io.Writer) error {
 			return err
 		}
 	}
-	if few {
-		if _, err := fmt.Fprintf(out, "Of fewer than %d seeds these are the single returns, without an interval.\n", MinSeeds); err != nil {
-			return err
-		}
-	}
-	return r.footnotes(out)
+	return nil
 }
 
 // footnotes writes what long variants are, or the one that all rows have, and what was left out.

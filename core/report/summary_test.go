@@ -41,6 +41,83 @@ All rows: agent.hidden=[16, 16]
 	}
 }
 
+// Where some rows are of pixels, steps are given in frames as well.
+func TestSummaryInFrames(t *testing.T) {
+	root := t.TempDir()
+	runs := []*Run{journal(t, root, "cheetah-run", "drqv2", 0, []float64{10, 20}), journal(t, root, "cheetah-run", "sac", 0, []float64{5, 15})}
+	runs[0].Frames = 8
+	r, err := New(runs, Options{Methods: []string{"sac", "drqv2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Summary(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `TASK         METHOD  STEP   FRAME   N  RETURN  95 %
+cheetah-run  sac     2,000  –       1  15      –
+cheetah-run  drqv2   2,000  16,000  1  20      –
+`
+	if !strings.HasPrefix(b.String(), want) {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// What the paper reports of runs from pixels is named by its frame, wherever it is drawn, and so
+// stands in the right place beside runs with another repeat.
+func TestFiguresNameFrames(t *testing.T) {
+	r0 := journal(t, t.TempDir(), "t", "drqv2", 0, []float64{10, 20})
+	r0.Frames = 8
+	for frames, want := range map[int]string{16_000: "frame 16K", 0: "8K"} {
+		r, err := New([]*Run{r0}, Options{Reported: []Reported{{Task: "t", Method: "drqv2", Mean: 50, Std: 5, Steps: 8000, Frames: frames, Seeds: 5, Pixels: true}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		marks := append(r.curves(quantity{Return, "return"}, true)[0].marks, r.final()[0].marks...)
+		labels := ""
+		for _, m := range marks {
+			labels += m.label + "\n"
+		}
+		if !strings.Contains(labels, "the paper at "+want+": mean") {
+			t.Errorf("%q, want %q", labels, want)
+		}
+		if drawn := strings.Contains(labels, "drqv2, paper at "+want+" (n=5)"); drawn != (frames > 0) {
+			t.Errorf("%q, want a line of %q: %v", labels, want, frames > 0)
+		}
+	}
+}
+
+// The curve of others is drawn over the frames of the runs, as far as these go, from whatever order its
+// points come in; beside the returns of a step stands its point that is nearest to them.
+func TestFiguresHaveTheCurvesOfOthers(t *testing.T) {
+	of := journal(t, t.TempDir(), "t", "drqv2", 0, []float64{10, 20, 30})
+	of.Frames = 8
+	point := func(frames int, mean float64) Reported {
+		return Reported{Task: "t", Method: "drqv2", Mean: mean, Std: 5, Steps: frames / 2, Frames: frames, Seeds: 10, Pixels: true, Independent: true, Source: "curves", Note: "a remark"}
+	}
+	r, err := New([]*Run{of}, Options{Reported: []Reported{point(100_000, 4), point(20_000, 2), point(4_000, 1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := r.curves(quantity{Return, "return"}, true)[0].marks
+	m := marks[len(marks)-1]
+	if m.kind != markCurve || !slices.Equal(m.x, []float64{500, 2500}) || !slices.Equal(m.y, []float64{1, 2}) || m.label != "drqv2, others at frame 4K to frame 20K (n=10)" {
+		t.Errorf("%+v", m)
+	}
+	marks = r.final()[0].marks
+	m = marks[len(marks)-1]
+	if len(marks) != 2 || m.kind != markOther || m.y[0] != 2-5 || m.label != "others at frame 20K: mean ± deviation" {
+		t.Errorf("%d marks, %+v", len(marks), m)
+	}
+	var whole, drawn bytes.Buffer
+	if err := errors.Join(r.Markdown(&whole), r.Figure(&drawn, "curves", "svg")); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(whole.String(), "\ncurves: a remark.\n"); n != 1 {
+		t.Errorf("the remark is said %d times in\n%s", n, whole.String())
+	}
+}
+
 // Long variants have numbers, which are explained once below the table.
 func TestLongVariants(t *testing.T) {
 	root := t.TempDir()

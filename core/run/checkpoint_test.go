@@ -194,7 +194,7 @@ func TestCheckpointsAreInTheOrderOfTheirPositions(t *testing.T) {
 	if got := listed(); !slices.Equal(got, positions[:10]) {
 		t.Errorf("after setting aside %q, want %q", got, positions[:10])
 	}
-	if err := f.Prune(paths[7], 0); err != nil {
+	if _, err := f.Prune(paths[7], 0); err != nil {
 		t.Fatal(err)
 	}
 	if got := listed(); !slices.Equal(got, positions[5:10]) {
@@ -232,7 +232,7 @@ func TestPrune(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := f.Prune(latest, 0); err != nil {
+		if _, err := f.Prune(latest, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -257,8 +257,22 @@ func TestPrune(t *testing.T) {
 	if files, _ := filepath.Glob(f.Path(DataName + "/*")); len(files) != 4 { // data of steps 1-2, 3-4, 5-6, 7-8
 		t.Errorf("data %q", files)
 	}
-	if err := f.Prune(latest, 1); err != nil {
+	whole, err := f.stored()
+	if err != nil {
 		t.Fatal(err)
+	}
+	if p, err := f.Prune(latest, whole); err != nil || p.Last != 3 || p.String() != "" {
+		t.Errorf("with room for all, %+v, %v", p, err)
+	}
+	p, err := f.Prune(latest, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Last != 1 || !p.Over() || !strings.HasSuffix(p.String(), "only the latest checkpoint stays because of it (--disk)") || !strings.HasPrefix(p.String(), "the limit of 0.0 MiB is exceeded") {
+		t.Errorf("%+v: %q", p, p)
+	}
+	if p, err = f.Prune(latest, 1); err != nil || p.Last != 3 || !p.Over() { // nothing more is removed, and it is still too much
+		t.Errorf("%+v, %v", p, err)
 	}
 	if got := fmt.Sprint(steps()); got != "[8 2]" {
 		t.Errorf("with no room, checkpoints of steps %s", got)

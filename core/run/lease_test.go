@@ -132,7 +132,7 @@ func TestALostLeaseStopsItsWriter(t *testing.T) {
 			_, err := first.WriteData("synthetic", func(w io.Writer) error { _, err := w.Write([]byte("rows")); return err })
 			return err
 		},
-		"prune": func() error { return first.Prune(path, 1) },
+		"prune": func() error { _, err := first.Prune(path, 1); return err },
 		"aside": func() error {
 			_, err := first.SetAside(filepath.Join(filepath.Dir(path), CheckpointName(1, "1")))
 			return err

@@ -97,7 +97,7 @@ func TestAFoldersNameIsNoPattern(t *testing.T) {
 		if _, err := f.Rewind(EmptyMark()); err != nil {
 			t.Error(err)
 		}
-		if err := f.Prune(f.Path(filepath.Join(CheckpointsName, CheckpointName(9, "9"))), 0); err != nil {
+		if _, err := f.Prune(f.Path(filepath.Join(CheckpointsName, CheckpointName(9, "9"))), 0); err != nil {
 			t.Error(err)
 		}
 		if err := f.Close(); err != nil {

@@ -108,7 +108,7 @@ func TestPruneKeepsTheWayBeyondTheEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.Prune(path, limit); err != nil {
+			if _, err := f.Prune(path, limit); err != nil {
 				t.Fatal(err)
 			}
 		}

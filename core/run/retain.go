@@ -209,32 +209,63 @@ const asideName = "aside-"
 // lastKept is how many of the latest checkpoints are kept.
 const lastKept = 3
 
+// Pruned is what a limit on the disk has cost.
+type Pruned struct {
+	Last  int   // how many of the latest checkpoints stay, at most
+	Bytes int64 // of checkpoints and data, if there is a limit
+	Limit int64 // 0: there is none
+}
+
+// Over says whether more than the limit is still taken.
+func (p Pruned) Over() bool { return p.Limit > 0 && p.Bytes > p.Limit }
+
+// String says in one line what is not as it is without a limit; "" if nothing is.
+func (p Pruned) String() string {
+	if p.Last >= lastKept && !p.Over() {
+		return ""
+	}
+	const mib = 1 << 20
+	text := fmt.Sprintf("the limit of %.1f MiB", float64(p.Limit)/mib)
+	if p.Over() {
+		text += fmt.Sprintf(" is exceeded: the checkpoints and their data take %.1f MiB", float64(p.Bytes)/mib)
+	}
+	switch {
+	case p.Last == 1:
+		text += "; only the latest checkpoint stays because of it"
+	case p.Last < lastKept:
+		text += fmt.Sprintf("; only the last %d checkpoints stay because of it", p.Last)
+	}
+	return text + " (--disk)"
+}
+
 // Prune removes the checkpoints at or before path, the latest, that need not be kept. It
 // keeps the last three, the one with the best return, the marked ones, and the last one from
 // which a longer run can go on. While checkpoints and data together are larger than limit
 // bytes (0: no limit), it gives up first the one with the best return, then all but the last
 // two, then all but the latest. It also removes the data that no checkpoint refers to.
 // Checkpoints that cannot be read are left alone, and with them all data.
-func (f *Folder) Prune(path string, limit int64) error {
+func (f *Folder) Prune(path string, limit int64) (p Pruned, err error) {
+	p = Pruned{Last: lastKept, Limit: limit}
 	all, err := Checkpoints(f.dir)
 	if err != nil {
-		return err
+		return p, err
 	}
 	all = slices.DeleteFunc(all, func(c Found) bool { return inOrder(c.place(), filepath.Base(path)) > 0 })
-	keep := func(n int, best bool) error { return f.remove(retained(all, n, best)) }
-	if err := keep(lastKept, true); err != nil {
-		return err
+	if err := f.remove(retained(all, lastKept, true)); err != nil || limit == 0 {
+		return p, err
 	}
-	for n := lastKept; limit > 0 && n > 0; n-- {
-		size, err := f.stored()
-		if err != nil || size <= limit {
-			return err
+	for n := lastKept; ; n-- {
+		if p.Bytes, err = f.stored(); err != nil || !p.Over() || n == 0 {
+			return p, err
 		}
-		if err := keep(n, false); err != nil {
-			return err
+		gone := retained(all, n, false)
+		if err := f.remove(gone); err != nil {
+			return p, err
+		}
+		if n < lastKept && len(gone) > len(retained(all, lastKept, false)) {
+			p.Last = n
 		}
 	}
-	return nil
 }
 
 // retained lists the checkpoints to remove if the last n, the marked ones, the last one

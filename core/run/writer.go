@@ -46,6 +46,7 @@ type Written struct {
 	Path   string
 	Bytes  int64
 	Totals []uint64 // number of rows of each log that are on the disk
+	Pruned Pruned   // what the limit on the disk has cost
 	Err    error
 }
 
@@ -183,7 +184,7 @@ func (w *Writer) Write(c *Capture) Written {
 	if r.Path, r.Bytes, r.Err = w.folder.WriteCheckpoint(&c.Checkpoint); r.Err != nil {
 		return r
 	}
-	r.Err = w.folder.Prune(r.Path, w.limit)
+	r.Pruned, r.Err = w.folder.Prune(r.Path, w.limit)
 	return r
 }
 

@@ -257,6 +257,19 @@ func TestListJSON(t *testing.T) {
 	}
 }
 
+// What runs from pixels reached is listed at its frame beside its env step.
+func TestMeasuredInFrames(t *testing.T) {
+	_, plain, _ := command("list", "measured")
+	for line := range strings.Lines(plain) {
+		if sees := strings.Contains(line, " pixels "); sees != strings.Contains(line, " 12500  100000  ") {
+			t.Errorf("frames are missing or wrong: %q", line)
+		}
+	}
+	if !strings.Contains(plain, " 100000 ") {
+		t.Error("no frames are listed")
+	}
+}
+
 // Every F that can be chosen is listed, with its equation and its source.
 func TestRelevanceFunctionsAreListed(t *testing.T) {
 	k, err := knob.Find("relevance")

@@ -37,7 +37,7 @@ var lists = []list{
 		func(cli.Deps) [][]string { return entryRows(presets.Scales()) }, func(cli.Deps) any { return presets.Scales() }, nil},
 	{"presets", "named presets, and what the paper reports for them", []string{"PRESET", "TASK", "METHOD", "PAPER", ""}, presetRows,
 		func(cli.Deps) any { return presets.Figures() }, nil},
-	{"measured", "returns that runs of this program reached", []string{"TASK", "METHOD", "FROM", "SCALE", "STEPS", "RETURN", "RUNS", "WRITTEN DOWN IN"}, measuredRows,
+	{"measured", "returns that runs of this program reached", []string{"TASK", "METHOD", "FROM", "SCALE", "STEPS", "FRAMES", "RETURN", "RUNS", "WRITTEN DOWN IN"}, measuredRows,
 		func(cli.Deps) any { return presets.Measured() }, nil},
 	{"knobs", "knobs that can be turned during a run", []string{"KNOB", "SYMBOL", "RANGE", "REDOES", ""}, knobRows,
 		func(cli.Deps) any { return knobValues() }, nil},
@@ -124,7 +124,7 @@ func measuredRows(cli.Deps) [][]string {
 		if e.Preset != "" {
 			scale = "preset " + e.Preset
 		}
-		rows = append(rows, []string{e.Task, e.Method, e.Observation, scale, fmt.Sprint(e.Steps), e.Spread(), fmt.Sprint(e.Runs), e.Source})
+		rows = append(rows, []string{e.Task, e.Method, e.Observation, scale, fmt.Sprint(e.Steps), dash(strings.TrimPrefix(fmt.Sprint(e.Frames), "0")), e.Spread(), fmt.Sprint(e.Runs), e.Source})
 	}
 	return rows
 }

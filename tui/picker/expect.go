@@ -16,7 +16,11 @@ func (p *Picker) expects(w int) []string {
 	t := p.theme
 	parts := []string{t.Dim.On("no runs of these settings were measured")}
 	if own != nil {
-		parts = []string{t.Dim.On("expect ") + own.Spread(), t.Dim.On(fmt.Sprintf(" at step %s (%d runs)", format.Count(own.Steps), own.Runs))}
+		at := " at step " + format.Count(own.Steps)
+		if own.Frames > 0 {
+			at += ", frame " + format.Count(own.Frames)
+		}
+		parts = []string{t.Dim.On("expect ") + own.Spread(), t.Dim.On(fmt.Sprintf("%s (%d runs)", at, own.Runs))}
 	}
 	for _, e := range beside {
 		parts = append(parts, t.Dim.On(fmt.Sprintf("; %s ", e.Method))+e.Spread())

@@ -165,7 +165,7 @@ func reported(runs []*report.Run) []report.Reported {
 				first[of] = true
 				all = append(all, report.Reported{
 					Task: p.Task, Method: p.Method, Mean: p.Mean, Std: p.Std, Steps: p.Steps, Seeds: p.Seeds, Source: p.Source, Independent: p.Independent,
-					Pixels: observation == task.ObservationPixels, Frames: p.Frames, TV: p.TV, Where: p.Where,
+					Pixels: observation == task.ObservationPixels, Frames: p.Frames, TV: p.TV, Note: p.Note, Where: p.Where,
 				})
 			}
 		}

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 
+	"pgrlab/core/config"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
+	"pgrlab/core/task"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
@@ -132,6 +134,7 @@ func (s *session) restore(device cli.Device) (*lab.Lab, error) {
 		l.Saving(s.saving)
 		s.said = append(s.said, s.room(l)...)
 		s.said = append(s.said, s.unmet()...)
+		s.said = append(s.said, framesText(&s.config, s.task)...)
 		return l, nil
 	}
 	l, said, err := lab.Restore(s.config, s.task, device, s.folder, *s.resumption)
@@ -153,16 +156,36 @@ func (s *session) room(l *lab.Lab) []string {
 	if err != nil {
 		return nil // the run cannot be saved: the first checkpoint reports that
 	}
+	return []string{roomText(need, run.Free(s.folder.Dir()), s.saving.Disk)}
+}
+
+// roomText says what a run needs on the disk, and what does not fit: into the bytes that are free, or
+// into a limit on checkpoints and their data (0: none was asked for). The limit is no reason to refuse
+// a run, because it keeps its latest checkpoint.
+func roomText(need config.DiskNeed, free, limit int64) string {
 	text := fmt.Sprintf("on the disk: about %s for a checkpoint", cli.Size(need.Checkpoint))
 	if need.Generation > 0 {
 		text += fmt.Sprintf(", %s for a generation", cli.Size(need.Generation))
 	}
 	text += fmt.Sprintf(", %s in all", cli.Size(need.Total()))
-	free := run.Free(s.folder.Dir())
-	if free > 0 && need.Total() > free {
+	least := need.Checkpoint + need.Generation + need.Real
+	switch {
+	case free > 0 && need.Total() > free:
 		text += fmt.Sprintf(": only %s are free", cli.Size(free))
+	case limit > 0 && least > limit:
+		text += fmt.Sprintf(": --disk %s may be exceeded: the latest checkpoint and its data alone take up to %s in the end; only that one would stay", cli.Size(limit), cli.Size(least))
+	case limit > 0 && need.Total() > limit:
+		text += fmt.Sprintf(": with --disk %s fewer than the last 3 checkpoints and the best may stay", cli.Size(limit))
 	}
-	return []string{text}
+	return text
+}
+
+// framesText says how much memory the frames of a run come to take, if it sees any.
+func framesText(c *config.Config, on task.Task) []string {
+	if !c.Sees() {
+		return nil
+	}
+	return []string{fmt.Sprintf("in memory: frames take up to %s", cli.Size(int64(float64(c.Members)*c.FramesMemory(on))))}
 }
 
 // savingOf is what --checkpoint-every and --disk ask for.

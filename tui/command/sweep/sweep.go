@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/config"
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/ssh"
@@ -123,6 +123,9 @@ not ended.`,
 				return f.runOnCluster(c.Context(), g, c.ErrOrStderr())
 			case f.on != onHere:
 				return f.runOnHosts(c.Context(), g, c.ErrOrStderr())
+			}
+			if said := tooMuch(needs(d, g), f.atOnce(g), config.ThisMachine()); said != "" {
+				fmt.Fprintln(c.ErrOrStderr(), said)
 			}
 			return f.run(c.Context(), g, c.ErrOrStderr(), func() {})
 		},
@@ -312,19 +315,11 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 		return fmt.Errorf("sweep %s: %w", f.out, err)
 	}
 	say := make(chan string, 64)
-	e := &sweep.Engine{Grid: g, Workers: f.jobs, Leaves: f.element != "", Say: func(text string) { say <- text }}
+	e := &sweep.Engine{Grid: g, Workers: f.atOnce(g), Leaves: f.element != "", Say: func(text string) { say <- text }}
 	e.Devices = f.devices
-	if e.Workers == 0 {
-		e.Workers = runtime.NumCPU()
-		if len(e.Devices) > 0 {
-			e.Workers = len(e.Devices)
-		}
-	}
 	if f.pack {
-		e.Workers = max(2*len(e.Devices), runtime.NumCPU()/f.threads)
 		e.Most = (&room{grid: g, free: f.free, read: map[int]int64{}}).runs
 	}
-	e.Workers = min(e.Workers, len(g.Jobs))
 	e.Process = f.process
 	e.Ended = func(j sweep.Job) {
 		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {

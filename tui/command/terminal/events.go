@@ -63,7 +63,11 @@ func checkpointText(o event.CheckpointObs) string {
 	if o.Error != "" {
 		return "checkpoint failed: " + o.Error
 	}
-	return fmt.Sprintf("checkpoint %s, %s (%s)", o.Position, cli.Size(o.Bytes), o.By)
+	text := fmt.Sprintf("checkpoint %s, %s (%s)", o.Position, cli.Size(o.Bytes), o.By)
+	if o.Limited != "" {
+		text += ": " + o.Limited
+	}
+	return text
 }
 
 func knobText(b event.KnobChanged) string {

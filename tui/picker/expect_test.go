@@ -1,0 +1,26 @@
+package picker
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"pgrlab/core/config"
+	"pgrlab/presets"
+	"pgrlab/tui/theme"
+)
+
+// What is expected of a run from pixels is given at its frame beside its env step.
+func TestExpectedAtAFrame(t *testing.T) {
+	for want, of := range map[string]presets.Choice{
+		"expect 505 ± 9 at step 12,500, frame 100,000 (3 runs)": {Task: "cartpole-swingup", Method: "drqv2", Scale: "demo"},
+		"expect 267 ± 95 at step 20,000 (10 runs)":              {Task: "cheetah-run", Method: "redq", Scale: "short"},
+	} {
+		c := Choices{Resolve: func(Picks) (config.Config, error) { return presets.Resolve(of) }}
+		p := New(c, nil, &theme.Theme{}, nil, nil, nil)
+		if got := ansi.Strip(strings.Join(p.expects(200), "\n")); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
