@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"pgrlab/core/event"
-	"pgrlab/core/knob"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane/system"
 )
@@ -167,7 +166,7 @@ func park(ctx context.Context, s *Server, by string) (string, error) {
 		case gpu:
 			return now.Parked
 		}
-		c := s.savedAt(now.Position)
+		c := s.savedAs(now)
 		if c != nil && c.Error != "" {
 			failed = "save: " + c.Error
 		}
@@ -179,11 +178,11 @@ func park(ctx context.Context, s *Server, by string) (string, error) {
 	return said, err
 }
 
-// savedAt is the last checkpoint of a position, or why it could not be made; nil: it is not on the disk
-// yet.
-func (s *Server) savedAt(p knob.Position) *event.CheckpointObs {
+// savedAs is the last checkpoint of where the run is, or why it could not be made; nil: it is not on the
+// disk yet.
+func (s *Server) savedAs(now *event.Snapshot) *event.CheckpointObs {
 	for _, e := range slices.Backward(s.o.Lab.Events(0)) {
-		if c, is := e.Body.(event.Checkpointed); is && c.Obs.Position == p {
+		if c, is := e.Body.(event.Checkpointed); is && c.Obs.Position == now.Position {
 			return &c.Obs
 		}
 	}
