@@ -324,12 +324,13 @@ type State struct {
 	Warm            []float64 // missing in checkpoints of older builds, as are Learn and Functions
 	Learn           []float64 // followed by the rows
 	Functions       []FunctionState
+	Scoring         string // the relevance function that was measured last
 	Parts           []time.Duration
 }
 
 func (m *Meter) State() State {
 	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Warm: []float64{m.warm.value, m.warm.weight},
-		Learn: []float64{m.learn.value, m.learn.weight, m.rows}, Parts: append([]time.Duration(nil), m.parts[:]...), Functions: m.functionStates()}
+		Learn: []float64{m.learn.value, m.learn.weight, m.rows}, Parts: append([]time.Duration(nil), m.parts[:]...), Functions: m.functionStates(), Scoring: m.scoring}
 	for _, a := range m.cost {
 		s.Cost = append(s.Cost, a.value, a.weight)
 	}
@@ -350,6 +351,7 @@ func (m *Meter) Restore(s State) {
 		m.warm = average{s.Warm[0], s.Warm[1]}
 	}
 	m.restoreFunctions(s.Functions)
+	m.scoring = s.Scoring
 	if len(s.Learn) == 3 {
 		m.learn, m.rows = average{s.Learn[0], s.Learn[1]}, s.Learn[2]
 	}

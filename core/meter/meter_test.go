@@ -93,6 +93,9 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 	again := meter.New(func() time.Time { return at })
 	again.Restore(m.State())
 	for _, m := range []*meter.Meter{&m, &again} {
+		if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
+			t.Errorf("100 rows of count take %s in their phase", d)
+		}
 		takes(m, "curiosity", 100*0.1+50)
 		takes(m, "count", 100*0.002+50*0.001)
 	}
