@@ -96,8 +96,8 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 	d := &pane.Dialog{Title: "lessons", Lines: []string{"They set knobs of this run and put them back; the run counts as touched."}}
 	for i, l := range presets.Lessons() {
 		label := fmt.Sprintf("%s, about %d min", x.Spelled(l.Title), l.Minutes)
-		if err := x.lessonFits(l); err != nil {
-			label = x.Theme.Dim.On(x.Spelled(l.Title) + ": " + err.Error())
+		if missing, err := x.lessonFits(l); err != nil {
+			label = x.Theme.Dim.On(x.Spelled(l.Title) + ": " + missing)
 		}
 		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(i + 1), Label: label, Action: func() tea.Cmd { return x.Report(x.beginLesson(l)) }})
 	}
@@ -106,20 +106,23 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 	return nil
 }
 
-// lessonFits says whether the run has what a lesson is about.
-func (x *Lessons) lessonFits(l presets.Lesson) error {
+// lessonFits returns an error if the run lacks what a lesson is about, which missing says in a few words.
+func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 	c := &x.About.Config
 	if l.Needs != "" {
-		if k, err := knob.Find(l.Needs); err != nil {
-			return err
-		} else if x.KnobUse(k) != nil {
-			return fmt.Errorf("%s does not use %s", c.Method, l.Needs)
+		k, err := knob.Find(l.Needs)
+		if err == nil {
+			err = x.KnobUse(k)
+		}
+		if err != nil {
+			return c.Method + " does not use " + l.Needs, fmt.Errorf("lesson %s: %w", l.Name, err)
 		}
 	}
 	if l.Bonus != "" && c.Bonus.Function != l.Bonus {
-		return fmt.Errorf("%s has no bonus of %s: start the run with method ppo-%s", c.Method, l.Bonus, l.Bonus)
+		missing = fmt.Sprintf("%s has no bonus %s", c.Method, l.Bonus)
+		return missing, fmt.Errorf("lesson %s: %s: begin it in a run of ppo-%s", l.Name, missing, l.Bonus)
 	}
-	return nil
+	return "", nil
 }
 
 // CommandLesson begins the lesson of the given name.
@@ -154,8 +157,8 @@ func (x *Lessons) beginLesson(l presets.Lesson) error {
 	if x.Lesson != nil { // only it knows which knobs are to be put back
 		return fmt.Errorf("lesson %s is under way: leave it first, with esc", x.Lesson.Name)
 	}
-	if err := x.lessonFits(l); err != nil {
-		return fmt.Errorf("lesson %s: %w", l.Name, err)
+	if _, err := x.lessonFits(l); err != nil {
+		return err
 	}
 	clear(x.Staged)
 	x.Lesson = &Lesson{Lesson: l, kept: map[string]measured{}, before: map[string]knob.Value{}}

@@ -30,7 +30,8 @@ type line struct {
 var Quantities = []quantity{
 	{ID: "return", title: "RETURN", Lines: []line{{history.CurveReturn, "return"}}, dots: true, include: []float64{0}, empty: "no evaluation yet"},
 	{ID: "dormant", title: "DORMANT RATIO", about: "policy", Lines: []line{{history.CurveSokar, "Sokar"}, {history.CurveDrM, "DrM"}}, include: []float64{0, 0.05}, empty: "measured at each evaluation"},
-	{ID: "losses", title: "LOSSES", Lines: []line{{history.CurveCritic, "critic"}, {history.CurveCuriosity, "ICM"}, {history.CurveRND, "RND"}, {history.CurveReach, "R-network"}, {history.CurveGenerator, "generator"}}, empty: "measured at each evaluation"},
+	{ID: "losses", title: "LOSSES", Lines: []line{{history.CurveCritic, "critic"}, {history.CurveCuriosity, "ICM"}, {history.CurveGenerator, "generator"}}, empty: "measured at each evaluation"},
+	{ID: "models", title: "LOSSES OF F", about: "of its models", Lines: []line{{history.CurveCuriosity, "ICM"}, {history.CurveRND, "RND"}, {history.CurveReach, "R-network"}}, empty: "measured at each evaluation, of an F that learns"},
 	{ID: "q", title: "Q", about: "mean over the batch", Lines: []line{{history.CurveQMean, "Q mean"}, {history.CurveActor, "actor"}}, empty: "measured at each evaluation"},
 	{ID: "bias", title: "Q BIAS", Lines: []line{{history.CurveQBias, "Q - return"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{ID: "alpha", title: "ALPHA", about: "entropy temperature", Lines: []line{{history.CurveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
