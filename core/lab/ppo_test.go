@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/task"
@@ -170,6 +171,38 @@ func TestEntropyAndTVAreTurnedInMidRun(t *testing.T) {
 		k, _ := knob.Find(name)
 		if plainConfig.Uses(k) == nil {
 			t.Errorf("sac uses %s", name)
+		}
+	}
+}
+
+// Changes of the TV, of the entropy's weight and of the bonus carry where they were made and what they
+// wait for, and are in force with the first update that they change: that of the rollout whose env steps
+// met TV and bonus, or the next minibatch.
+func TestLiveChangesInMazesAreStamped(t *testing.T) {
+	c := ppoConfig("rnd")
+	c.Schedule = []string{"10:tv=off", "11:bonus=0.5", "8/learn:2:entropy=0.02"}
+	c.Knobs.TV = "noise"
+	l := ppoLatentLab(t, c, 1, &memoryFolder{})
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	changes, _ := bodies[event.KnobChanged](l)
+	forces, at := bodies[event.InForce](l)
+	made, inForce := map[string]knob.Position{}, map[string]int{}
+	for _, k := range changes {
+		if made[k.Knob] = k.Position; k.Class != knob.ClassBatch {
+			t.Errorf("%s is of class %s", k.Knob, k.Class)
+		}
+	}
+	for i, f := range forces {
+		inForce[f.Knob] = at[i]
+	}
+	for name, want := range map[string]struct {
+		made    knob.Position
+		inForce int
+	}{"tv": {knob.After(3 * 10), 3 * 16}, "bonus": {knob.After(3 * 11), 3 * 16}, "entropy": {knob.At(3*8, knob.Learn, 2), 3 * 8}} {
+		if made[name] != want.made || inForce[name] != want.inForce {
+			t.Errorf("%s is set at %s and in force at step %d, want %s and %d", name, made[name], inForce[name], want.made, want.inForce)
 		}
 	}
 }

@@ -132,8 +132,8 @@ func TestWhatPlayersEarn(t *testing.T) {
 			t.Logf("%s: random play earns %.2f ± %.2f", c.task, mean, own)
 		}
 		mean, deviation = returns(t, c.task, episodes/16, oracle)
-		if t.Logf("%s: the shortest way earns %.0f, deviation %.0f", c.task, mean, deviation); mean < c.oracle {
-			t.Errorf("%s: the shortest way earns %.0f, want more than %.0f", c.task, mean, c.oracle)
+		if t.Logf("%s: the shortest way earns %.0f, deviation %.0f", c.task, mean, deviation); mean < c.oracle || mean > c.oracle+90 { // 244 and 172 were counted when mazes were designed
+			t.Errorf("%s: the shortest way earns %.0f, want %.0f to %.0f", c.task, mean, c.oracle, c.oracle+90)
 		}
 		mean, deviation = returns(t, c.task, episodes/16, walker)
 		if t.Logf("%s: a walker without a memory earns %.0f, deviation %.0f", c.task, mean, deviation); mean < c.walker || mean > c.mistaken {
