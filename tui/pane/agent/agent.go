@@ -176,6 +176,8 @@ func (p *Pane) agentNote(w int) string {
 	notes := []string{key}
 	switch dot := " " + strings.TrimSpace(p.Theme.Glyphs.Separator) + " "; {
 	case p.About.Replay:
+	case p.Snap != nil && p.mapped():
+		notes = append(notes, "what the agent sees, and the maze from above"+dot+key)
 	case p.About.Config.Sees():
 		notes = append(notes, "what the agent sees, the newest frame large"+dot+key)
 	default:
