@@ -17,8 +17,7 @@ import (
 type Workload struct {
 	Name string
 	Doc  string
-	// Large workloads are timed only if they are named: they take a CPU minutes or, if they are on
-	// images, run on CPUs only.
+	// Large workloads are timed only if they are named: they take a CPU minutes.
 	Large bool
 	// Make prepares the workload on a device. step is the function to time; flops is its number of
 	// floating-point operations, or 0 if that number says nothing. If Make is nil, the workload is

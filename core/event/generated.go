@@ -80,8 +80,8 @@ type Detection struct {
 
 // QBias compares the critics' value of the first states of an evaluation's episodes
 // with the discounted returns that followed (Fujimoto et al. 2018; Chen et al. 2021).
-// The critics' value includes the entropy bonus of the present policy; the returns
-// come from its mean action and are cut off by the time limit.
+// SAC's critics also value the entropy of the present policy; the returns come from the
+// actions of evaluations, its mean ones, and are cut off by the time limit.
 type QBias struct {
 	Q      run.Float `json:"q"`      // mean of Q(s₀, π(s₀))
 	Return run.Float `json:"return"` // mean of Σγᵗr

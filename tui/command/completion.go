@@ -43,7 +43,7 @@ func completionCommand() *cobra.Command {
 		Short: "print the script that completes commands, flags, tasks, knobs and runs by tab",
 		Long: `Prints the script that a shell needs to complete the words of a command line by tab:
 commands and flags, and also tasks, methods, scales, presets, knobs with their values
-(--set F=…), devices, figures, run folders and running labs, in this shell or in every
+(--set F=…), devices, figures, run folders and runs in progress, in this shell or in every
 session.
 
 ` + strings.Join(install, "\n\n"),

@@ -24,7 +24,7 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// whichRun is the help of an argument that names a running lab as a whole.
+// whichRun is the help of an argument that names a run in progress as a whole.
 const whichRun = `Without RUN the command takes the only lab that runs. If several run, it asks which on a
 terminal, and lists them elsewhere. RUN is a folder, the name of one in its path, a
 process ID as pgrlab ps prints it, or latest for the lab that was started last.`

@@ -68,8 +68,8 @@ DIR/grid.json numbers the jobs. pgrlab sweep job DIR INDEX makes an attempt at o
 them: status 0 means done, 85 means saved but not done, to be run again. Several sweeps
 over one DIR divide the work between them. --device all, or a list such as
 cuda:0,cuda:2, gives each GPU one job at a time, or divides --jobs among the GPUs. With
---pack each GPU gets as many jobs as its memory has room for, judging by what the first
-ones took, and as there are processors. With --out alone, --device also moves the jobs
+--device all --pack each GPU gets as many jobs as its memory has room for, judging by
+what the first ones took, and as there are processors. With --out alone, --device also moves the jobs
 that have begun.
 
 --on slurm submits the jobs as a job array instead, of which --jobs run at a time, and
