@@ -17,6 +17,7 @@
 //	k               share of real data whose F prompts G   knob top_fraction
 //	T (gradient)    generator steps of a refit             knob generator_steps
 //	UTD             critic updates per env step            knob utd
+//	t               steps, of all copies of a maze         config.Config Steps, EnvSteps
 //	π, Q, Q̄, α, γ   policy, critics, targets, temperature  agent/sac.Agent
 //	E, T_a, T_c     encoder of frames, trunks of π and Q   agent/drqv2.Agent
 //	N, M            critics, and those in the target       agent/sac.Config Critics, Subset
