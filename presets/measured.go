@@ -1,6 +1,7 @@
 package presets
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"pgrlab/core/config"
+	"pgrlab/core/knob"
 	"pgrlab/core/task"
 )
 
@@ -22,6 +24,7 @@ type Expected struct {
 	Task        string  `json:"task"`
 	Method      string  `json:"method"`
 	Observation string  `json:"observation"`
+	TV          string  `json:"tv,omitempty"` // knob tv of the runs; "": knob.TVOff
 	Scale       string  `json:"scale"`
 	Preset      string  `json:"preset,omitempty"` // the preset of settings that differ from the scale's
 	Mean        float64 `json:"mean"`
@@ -44,9 +47,9 @@ func (e Expected) Spread() string {
 // measuredFile is the structure of data/measured.toml.
 type measuredFile struct {
 	Table []struct {
-		Source, Results, Scale, Preset, Observation string
-		From, Steps                                 int
-		Task                                        []struct {
+		Source, Results, Scale, Preset, Observation, TV string
+		From, Steps                                     int
+		Task                                            []struct {
 			Name    string
 			Results []struct {
 				Method    string
@@ -68,7 +71,7 @@ var Measured = sync.OnceValue(func() (all []Expected) {
 		for _, on := range table.Task {
 			for _, r := range on.Results {
 				e := Expected{
-					Task: on.Name, Method: r.Method, Observation: table.Observation, Scale: table.Scale, Preset: table.Preset,
+					Task: on.Name, Method: r.Method, Observation: table.Observation, TV: table.TV, Scale: table.Scale, Preset: table.Preset,
 					Mean: r.Mean, Std: r.Std, Runs: r.Runs, From: table.From, Steps: table.Steps,
 					Source: table.Source, Results: table.Results,
 				}
@@ -92,7 +95,7 @@ func (e Expected) frames() int {
 	return c.Frames(e.Steps)
 }
 
-// Choice is the choice with which such a run is started.
+// Choice is the choice with which such a run is started, but for its TV.
 func (e Expected) Choice() Choice {
 	return Choice{Preset: e.Preset, Task: e.Task, Method: e.Method, Scale: e.Scale, Observation: e.Observation}
 }
@@ -101,8 +104,10 @@ func (e Expected) Choice() Choice {
 // exactly its settings, beside for other methods with their default settings there. Settings that
 // affect only what is known about a run, not what it does, are ignored.
 func Expect(c config.Config) (own *Expected, beside []Expected) {
+	tv := c.Knobs.Televised()
+	c.Knobs.TV = knob.TVOff // as a choice has it; rows are selected by the run's own below
 	for _, e := range Measured() {
-		if e.Task != c.Task || e.Scale != c.Scale || e.Observation != c.Observation() {
+		if e.Task != c.Task || e.Scale != c.Scale || e.Observation != c.Observation() || cmp.Or(e.TV, knob.TVOff) != tv {
 			continue
 		}
 		switch {

@@ -28,7 +28,7 @@ func TestMeasured(t *testing.T) {
 			t.Errorf("%+v: %v", e, err)
 			continue
 		}
-		c.Seed, c.Steps, c.Device = 7, 2*c.Steps, "cpu"
+		c.Seed, c.Device, c.Knobs.TV = 7, "cpu", e.TV
 		if own, _ := Expect(c); own == nil || *own != e {
 			t.Errorf("a run of %s on %s at %s is told %+v, want %+v", e.Method, e.Task, e.Scale, own, e)
 		}
@@ -59,6 +59,30 @@ func TestExpectBeside(t *testing.T) {
 	}
 	if own, beside := Expect(c); own != nil || beside != nil {
 		t.Errorf("at scale paper nothing was measured, got %v, %v", own, beside)
+	}
+}
+
+// What was measured before a TV is expected of runs before such a TV alone.
+func TestExpectBeforeATV(t *testing.T) {
+	c, err := Resolve(Choice{Task: "maze-sparse", Method: "ppo", Scale: "short"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tv, want := range map[string]string{"": "28 ± 4", "off": "28 ± 4", "noise": "16 ± 6", "images-action": ""} {
+		c.Knobs.TV = tv
+		own, beside := Expect(c)
+		got := ""
+		if own != nil {
+			got = own.Spread()
+		}
+		if got != want {
+			t.Errorf("tv %q: %s is expected, want %s", tv, got, want)
+		}
+		for _, e := range beside {
+			if tv == "images-action" || tv == "noise" != (e.TV == "noise") {
+				t.Errorf("tv %q: %+v stands beside", tv, e)
+			}
+		}
 	}
 }
 

@@ -124,7 +124,11 @@ func measuredRows(cli.Deps) [][]string {
 		if e.Preset != "" {
 			scale = "preset " + e.Preset
 		}
-		rows = append(rows, []string{e.Task, e.Method, e.Observation, scale, fmt.Sprint(e.Steps), dash(strings.TrimPrefix(fmt.Sprint(e.Frames), "0")), e.Spread(), fmt.Sprint(e.Runs), e.Source})
+		from := e.Observation
+		if e.TV != "" {
+			from += ", tv=" + e.TV
+		}
+		rows = append(rows, []string{e.Task, e.Method, from, scale, fmt.Sprint(e.Steps), dash(strings.TrimPrefix(fmt.Sprint(e.Frames), "0")), e.Spread(), fmt.Sprint(e.Runs), e.Source})
 	}
 	return rows
 }
