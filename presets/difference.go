@@ -81,7 +81,6 @@ const UsualPrecision = "tf32"
 // before are settings that are younger than results that were kept, in files or in run folders, with the
 // values by which a run does what it did before there was the setting.
 var before = map[string]string{
-	"agent.drqv2.preactivation_from": "0.0",
 	"agent.drqv2.preactivation_of_q": "0.0",
 }
 

@@ -23,13 +23,10 @@ type Settings struct {
 	// cost then has the same share in the loss whatever the task's rewards are, and while values
 	// are still small.
 	PreactivationOfQ float64 `toml:"preactivation_of_q"`
-	// PreactivationFrom is the |u| from which both costs begin: they are of (|u| − PreactivationFrom)²
-	// where |u| is larger and 0 elsewhere, so that actions up to tanh of it cost nothing. 0: of u².
-	PreactivationFrom float64 `toml:"preactivation_from"`
-	UpdateEvery       int     `toml:"update_every"` // env steps per update
-	Slice             int     `toml:"slice"`        // most rows of a batch for which a command has to wait; the results depend on it. Updates on a GPU are not cut
-	FreezeAt          int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: never
-	AlignEvery        int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: never
+	UpdateEvery      int     `toml:"update_every"` // env steps per update
+	Slice            int     `toml:"slice"`        // most rows of a batch for which a command has to wait; the results depend on it. Updates on a GPU are not cut
+	FreezeAt         int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: never
+	AlignEvery       int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: never
 }
 
 // DefaultSettings are those of tasks of medium difficulty
@@ -55,8 +52,6 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.drqv2.preactivation is %g, want a number from 0 on", s.Preactivation)
 	case !(s.PreactivationOfQ >= 0) || math.IsInf(s.PreactivationOfQ, 0):
 		return fmt.Errorf("agent.drqv2.preactivation_of_q is %g, want a number from 0 on", s.PreactivationOfQ)
-	case !(s.PreactivationFrom >= 0) || math.IsInf(s.PreactivationFrom, 0):
-		return fmt.Errorf("agent.drqv2.preactivation_from is %g, want a number from 0 on", s.PreactivationFrom)
 	case s.UpdateEvery < 1:
 		return fmt.Errorf("agent.drqv2.update_every is %d, want at least 1 env step", s.UpdateEvery)
 	case s.Slice < 1:

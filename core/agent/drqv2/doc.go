@@ -19,8 +19,7 @@
 //  4. Policy and T_a step along −mean of min over k of Qₖ(T_c(h), ã(T_a(h))), with h from
 //     before E's step and the critics from after theirs. Settings.Preactivation c adds
 //     c·mean over rows of |u|², π = tanh u, and Settings.PreactivationOfQ κ the same with
-//     κ·mean |Q| for c; the means of synthetic rows are their own. Settings.PreactivationFrom u₀
-//     leaves out of u what lies within ±u₀.
+//     κ·mean |Q| for c; the means of synthetic rows are their own.
 //  5. The targets move by τ.
 //
 // The clamp of an action lets its gradient pass. σ(t) falls linearly with the env steps;

@@ -246,9 +246,6 @@ func (x *Agent) objective(g *op.Graph, critic, actor, noise *op.Node, size float
 	u := x.nets.preactivation(g, actor)
 	q := g.MinMembers(x.nets.values(g, critic, x.shaken(g, g.Tanh(u), noise)))
 	sum := g.Sum(q, size)
-	if from := x.config.PreactivationFrom; from > 0 {
-		u = g.Sub(u, g.Clamp(u, -from, from))
-	}
 	if c := x.config.Preactivation; c > 0 {
 		sum = g.Sub(sum, g.Sum(g.Square(u), size/c))
 	}

@@ -2,7 +2,6 @@ package drqv2
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"runtime"
 	"testing"
@@ -262,39 +261,6 @@ func TestPreactivationsByValues(t *testing.T) {
 			for j, v := range x.Data {
 				golden.Near(t, x.Name, float64(v), float64(wanted[i].Data[j]), 1e-5)
 			}
-		}
-	}
-}
-
-// A cost of preactivations from a |u| on is of what lies beyond it: nothing where no |u| does, and
-// where all do, c·mean |u − from·sign u|².
-func TestPreactivationsFromABound(t *testing.T) {
-	const c, bias = 0.3, 3
-	updated := func(set func(c *Config)) (u []float64, actor float64, x *Agent) {
-		config := small()
-		set(&config)
-		x = newAgent(t, config, newDevice(t, 1))
-		params := x.nets.policy.Params()
-		for i := range params[len(params)-2].Data {
-			params[len(params)-2].Data[i] = 0 // weights of the last layer: u is its biases, whatever the row
-		}
-		for i := range params[len(params)-1].Data {
-			b := bias + 0.25*float64(i)
-			params[len(params)-1].Data[i] = float32(b) * float32(1-2*(i%2))
-			u = append(u, b)
-		}
-		return u, newSession(x, newFilm(config, 30), 8).update(t).Losses.Actor, x
-	}
-	_, plain, without := updated(func(*Config) {})
-	for _, from := range []float64{0, 2, 10} {
-		u, got, x := updated(func(config *Config) { config.Preactivation, config.PreactivationFrom = c, from })
-		want := plain
-		for _, u := range u {
-			want += c * math.Pow(max(0, u-from), 2)
-		}
-		golden.Near(t, fmt.Sprintf("loss of the policy from %g on", from), got, want, 1e-5)
-		if from == 10 {
-			sameBits(t, x, without)
 		}
 	}
 }
