@@ -48,7 +48,7 @@ func TestDrQv2OfTasks(t *testing.T) {
 // A cost on saturated actions is that of the scale: DrQ-v2's own, none, where its settings are those of
 // its authors, and one in proportion to values at small scales.
 func TestCostOfSaturatedActions(t *testing.T) {
-	for scale, want := range map[string]float64{"short": 0.02, "cpu": 0.02, "release": 0, "paper": 0} {
+	for scale, want := range map[string]float64{"short": 0.002, "cpu": 0.002, "release": 0, "paper": 0} {
 		for _, task := range []string{"walker-stand", "cheetah-run", "cartpole-swingup"} {
 			r, err := Resolve(Choice{Task: task, Method: "drqv2", Scale: scale})
 			if err != nil {
@@ -72,13 +72,13 @@ func TestDemoFromPixelsOfTasks(t *testing.T) {
 	}{
 		{"cartpole-swingup", "drqv2", 8, 0.1, 0},
 		{"cartpole-balance", "pgr-rnd", 8, 0.1, 0},
-		{"cheetah-run", "drqv2", 4, 0, 0.02},
-		{"reacher-easy", "drqv2", 4, 0, 0.02},
-		{"reacher-hard", "synther", 4, 0, 0.02},
-		{"ball-in-cup-catch", "drqv2", 4, 0, 0.02},
-		{"walker-walk", "drqv2", 2, 0, 0.02},
-		{"finger-spin", "drqv2", 2, 0, 0.02},
-		{"quadruped-walk", "drqv2", 2, 0, 0.02},
+		{"cheetah-run", "drqv2", 4, 0, 0.002},
+		{"reacher-easy", "drqv2", 4, 0, 0.002},
+		{"reacher-hard", "synther", 4, 0, 0.002},
+		{"ball-in-cup-catch", "drqv2", 4, 0, 0.002},
+		{"walker-walk", "drqv2", 2, 0, 0.002},
+		{"finger-spin", "drqv2", 2, 0, 0.002},
+		{"quadruped-walk", "drqv2", 2, 0, 0.002},
 	} {
 		r, err := Resolve(Choice{Task: c.task, Method: c.method, Scale: "demo", Observation: "pixels"})
 		if err != nil {
