@@ -138,7 +138,7 @@ func (m *Meter) measure(p knob.Phase, n *int, costs ...*average) func() {
 		if p == knob.Learn {
 			m.learning += d
 		}
-		if p != knob.Rollout && p != knob.Learn && p != knob.Reach { // these phases hold the updates of an env step
+		if p != knob.Rollout && p != knob.Learn && p != knob.Reach && p != knob.Model { // these phases hold the updates of an env step
 			m.apart += d
 		}
 		m.parts[partOf(p)] += d
@@ -157,10 +157,10 @@ func (m *Meter) measure(p knob.Phase, n *int, costs ...*average) func() {
 }
 
 // partOf returns the part to which slices of a phase belong. The phases of a learner belong to
-// Agent, and Reach to Models; the other phases have the numbers of their parts.
+// Agent, Reach and Model to Models; the other phases have the numbers of their parts.
 func partOf(p knob.Phase) Part {
 	switch {
-	case p == knob.Reach:
+	case p == knob.Reach || p == knob.Model:
 		return Models
 	case p > knob.AfterStep:
 		return Agent
