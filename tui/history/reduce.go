@@ -88,7 +88,7 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		}
 		h.Touch(topic.Generations)
 	case event.Losses:
-		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity, CurveRND: b.RND, CurveBonus: b.Bonus, CurveEntropy: b.Entropy} {
+		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity, CurveRND: b.RND, CurveBonus: b.Bonus, CurveEntropy: b.Entropy, CurveNoise: b.Noise} {
 			measure(name, Optional(v))
 		}
 		if v, is := b.Models["eco"]; is {
