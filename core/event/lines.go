@@ -233,6 +233,12 @@ type Resumed struct {
 	From string `json:"from,omitempty"` // position of the checkpoint from which the run goes on
 }
 
+// Device says what has changed in how the device does a run's work. Only the time that the work takes
+// depends on it.
+type Device struct {
+	Text string `json:"text"`
+}
+
 // View is a screen that came or went.
 type View struct {
 	By     string `json:"by,omitempty"`

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/replica"
 )
@@ -81,6 +82,11 @@ func (x *experiment) learnUnits(m *replica.Replica, phase int, at knob.Phase, w 
 	units, made, err := m.Agent.(agent.Phased).Phases()[phase].Slice(w, done)
 	if err != nil {
 		return 0, err
+	}
+	if r, tells := m.Agent.(agent.Remarker); tells {
+		if text := r.Remark(); text != "" {
+			m.Host.Emit(event.TypeDevice, m.Index, event.Device{Text: text})
+		}
 	}
 	if len(made) > 0 {
 		m.Mix = cmp.Or(made[0].Mix, w.Source.Mix)

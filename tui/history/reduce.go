@@ -180,6 +180,8 @@ func remark(body any) (kind, text string, warning bool) {
 			format.BytesText(float64(b.Obs.Bytes)), float64(b.Obs.Seconds), float64(b.Obs.StallS)), false
 	case event.Diverged:
 		return "diverged", b.Doing + ": " + b.Error, true
+	case event.Device:
+		return "device", b.Text, true
 	case event.Paused:
 		if b.Reason != "" {
 			return "pause", b.Reason, true

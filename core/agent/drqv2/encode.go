@@ -32,6 +32,7 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 		l.alignment.pass = true
 		return len(l.held(w)), nil
 	}
+	l.store.Retake()
 	if l.alignment != nil {
 		l.alignment.reset()
 		if err := plan.Push(l.dev, l.alignment.Params()...); err != nil {
