@@ -25,14 +25,16 @@ func (x *experiment) modelParts() phase {
 	return phase{
 		Phase: knob.Model, doing: "train models", due: func() bool { return left() > 0 },
 		slice: func(done int) (n int, complete bool, err error) {
-			defer x.meter.Measure(knob.Model, &n)()
 			if done == 0 {
 				x.total = left()
 			}
+			begin := x.now()
 			if _, err := x.cohort.each(knob.Model, part); err != nil {
 				return 0, false, err
 			}
-			return slices.Max(units), left() == 0, nil
+			n = slices.Max(units)
+			x.meter.Measured(knob.Model, begin, n)
+			return n, left() == 0, nil
 		},
 		end: func() error { return nil },
 	}
