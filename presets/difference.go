@@ -82,6 +82,7 @@ const UsualPrecision = "tf32"
 // values by which a run does what it did before there was the setting.
 var before = map[string]string{
 	"agent.drqv2.preactivation_of_q": "0.0",
+	"rnd.slice":                      "0",
 }
 
 // Distinguishes says whether a setting with that value, in TOML form, tells a run from others by what

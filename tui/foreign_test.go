@@ -27,6 +27,7 @@ func foreignLab(steps int) *fakeLab {
 	f.emit(event.TypeKnob, event.KnobChanged{ID: 1, Knob: "guidance", From: knob.Choice(attack), To: knob.Choice(attack), Hint: attack, Obs: event.KnobObs{By: attack}})
 	f.emit(event.TypeKnob, event.KnobChanged{ID: 2, Knob: attack, To: knob.Choice(attack)})
 	f.emit(event.TypeRefused, event.Refused{Knob: attack, Value: attack, Reason: attack, By: attack})
+	f.emit(event.TypeDevice, event.Device{Text: attack})
 	f.emit(event.TypePause, event.Paused{Reason: attack, By: attack})
 	f.emit(event.TypeCheckpoint, event.Checkpointed{Obs: event.CheckpointObs{Path: attack, By: attack, Error: attack}})
 	f.emit(event.TypeAttached, event.View{By: attack, Reason: attack})

@@ -213,7 +213,7 @@ func (r *Replay) build(n int) *event.Snapshot {
 				s.EpisodeReturn = float64(b.Return)
 			}
 		case event.Losses:
-			s.Losses = &event.UpdateLosses{Critic: history.Optional(b.Critic), Actor: history.Optional(b.Actor), Alpha: history.Optional(b.Alpha), QMean: history.Optional(b.QMean)}
+			s.Losses = &event.UpdateLosses{Critic: history.Optional(b.Critic), Actor: history.Optional(b.Actor), Alpha: history.Optional(b.Alpha), QMean: history.Optional(b.QMean), Noise: history.Optional(b.Noise)}
 			s.Losses.Function, s.Losses.Model = b.Model()
 		case event.Failed:
 			s.Err = b.Error

@@ -46,12 +46,16 @@ type Losses struct {
 	AlphaValue float64 // the entropy's weight after the update
 	QMean      float64 // mean value over the batch, before the step
 	Entropy    float64 // of a policy that chooses, mean over the batch in nats, before the step
+	Noise      float64 // standard deviation of the noise that is added to a policy's actions
 }
+
+// NoLosses returns the losses of an update that has computed none.
+func NoLosses() Losses { return ActorLoss(math.NaN()) }
 
 // ActorLoss returns the losses of an update of the policy alone.
 func ActorLoss(loss float64) Losses {
 	nan := math.NaN()
-	return Losses{Critic: nan, Actor: loss, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan}
+	return Losses{Critic: nan, Actor: loss, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan, Noise: nan}
 }
 
 // UpdateResult is the result of one update.

@@ -70,6 +70,13 @@ type Phased interface {
 	Phases() []Phase
 }
 
+// Remarker is a learner that has something to tell the person who watches about how its device works.
+type Remarker interface {
+	// Remark returns, once, what has changed in how long updates take, in one line without a stop;
+	// "": nothing. Results do not depend on it.
+	Remark() string
+}
+
 // Phase is work that a learner does between env steps. It is cut into slices; between two
 // slices settings may change, and the run may pause or be saved. Its positions are
 // STEP/name:i, with i units done.

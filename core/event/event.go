@@ -46,6 +46,7 @@ const (
 	TypeResume    = "resume"    // Resumed, observed
 	TypeDetached  = "detached"  // View, observed
 	TypeAttached  = "attached"  // View, observed
+	TypeDevice    = "device"    // Device, observed
 
 	TypeCheckpoint = "checkpoint" // Checkpointed, observed
 	TypePlanned    = "planned"    // Planned, observed

@@ -147,6 +147,7 @@ type Losses struct {
 	Alpha     *run.Float `json:"alpha,omitempty"`   // α itself, as of the last update
 	QMean     *run.Float `json:"q_mean,omitempty"`  // mean of Q(s, a) over a batch; with PPO, of V(s) over a minibatch, in units of rewards
 	Entropy   *run.Float `json:"entropy,omitempty"` // of PPO's policy in nats, mean over the rows of minibatches, synthetic ones included
+	Noise     *run.Float `json:"noise,omitempty"`   // of DrQ-v2: σ of the normal noise that exploring adds to actions, which are in [-1, 1]
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`
 	Bonus     *run.Float `json:"bonus,omitempty"` // bonus added to the reward, mean over a batch
@@ -230,6 +231,12 @@ type Paused struct {
 type Resumed struct {
 	By   string `json:"by,omitempty"`
 	From string `json:"from,omitempty"` // position of the checkpoint from which the run goes on
+}
+
+// Device says what has changed in how the device does a run's work. Only the time that the work takes
+// depends on it.
+type Device struct {
+	Text string `json:"text"`
 }
 
 // View is a screen that came or went.

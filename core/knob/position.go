@@ -31,17 +31,20 @@ const (
 	// Reach is a round of learning for an F that depends on what an episode has met. It
 	// follows the learner's own phases.
 	Reach
+	// Model is an update of a relevance model that is too large for one slice. It follows Collect,
+	// which makes the smaller ones.
+	Model
 	// Phases is the number of phases.
 	Phases
 )
 
-var phaseNames = [Phases]string{"collect", "score", "fit", "generate", "evaluate", "analyse", "after step", "rollout", "learn", "encode", "reach"}
+var phaseNames = [Phases]string{"collect", "score", "fit", "generate", "evaluate", "analyse", "after step", "rollout", "learn", "encode", "reach", "model"}
 
 // phaseOrder is the order of the phases in an env step.
-var phaseOrder = [Phases]int{Collect: 0, Rollout: 1, Learn: 2, Encode: 3, Reach: 4, Score: 5, Fit: 6, Generate: 7, Evaluate: 8, Analyse: 9, AfterStep: 10}
+var phaseOrder = [Phases]int{Collect: 0, Model: 1, Rollout: 2, Learn: 3, Encode: 4, Reach: 5, Score: 6, Fit: 7, Generate: 8, Evaluate: 9, Analyse: 10, AfterStep: 11}
 
-// String is the phase's name: collect, rollout, learn, encode, reach, score, fit, generate,
-// evaluate, analyse, after step.
+// String is the phase's name: collect, model, rollout, learn, encode, reach, score, fit,
+// generate, evaluate, analyse, after step.
 func (p Phase) String() string { return phaseNames[p] }
 
 // Before says whether p comes before q in an env step.

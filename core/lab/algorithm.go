@@ -1,6 +1,8 @@
 package lab
 
 import (
+	"slices"
+
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 )
@@ -9,7 +11,7 @@ import (
 // slice, then phases of many slices. Another learner is another list.
 type algorithm struct {
 	step    []work
-	learner []phase // the learner's own, and that of an F that is told of env steps
+	learner []phase // the learner's own, before them that of models, and behind that of an F that is told of env steps
 	phases  []phase
 }
 
@@ -25,9 +27,9 @@ func (x *experiment) pgr() algorithm {
 			{"collect", x.collect},         // 2: act, step, store in D_real
 			{"train agent", x.trainAgents}, // 4, 7: batches of D_real and D_syn, mixed by r
 		},
-		// 7, for a learner that works after the step, unlike SAC; and 3, for an F that learns in
-		// rounds from the env steps it met.
-		learner: append(x.learnerPhases(), x.rounds()),
+		// 3, for an F whose updates are made in parts; 7, for a learner that works after the step,
+		// unlike SAC; and 3, for an F that learns in rounds from the env steps it met.
+		learner: slices.Concat([]phase{x.modelParts()}, x.learnerPhases(), []phase{x.rounds()}),
 		phases: []phase{
 			x.refit.updateRelevance(), // 3: F of every transition in D_real
 			x.refit.fitModel(),        // 5: G to D_real, conditioned on F

@@ -2,10 +2,12 @@ package lab
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
@@ -74,6 +76,10 @@ func TestARunFromFrames(t *testing.T) {
 			evaluated, _ := bodies[event.Evaluated](l)
 			if len(losses) != 2 || losses[0].Critic == nil || losses[0].Actor == nil || losses[0].Alpha != nil || len(dormant) != 2 || len(evaluated) != 2 {
 				t.Fatalf("losses %+v, dormant %+v, evaluated %+v", losses, dormant, evaluated)
+			}
+			// Of the updates up to env step 13, the middle one is at that env step.
+			if middle := map[int]uint64{1: 11, 3: 8}[copies]; losses[0].Noise == nil || math.Abs(float64(*losses[0].Noise)-c.Agent.Own["drqv2"].(drqv2.Settings).Sigma(middle)) > 1e-9 {
+				t.Errorf("in %d copies the noise is %v", copies, losses[0].Noise)
 			}
 			// An update is made at every second env step after 8 transitions.
 			if want := uint64((26 - 8/copies) / 2); l.x.first().Updates != want {

@@ -166,6 +166,23 @@ func TestLatentsDrift(t *testing.T) {
 	}
 }
 
+// A run whose encoder is frozen goes on from every border while new rows alone are encoded: 10 at the
+// first refit, 12 more at the second.
+func TestAFrozenRunGoesOnWhileItEncodes(t *testing.T) {
+	c := tiny.Latents()
+	c.Agent.Own = agent.Own{"drqv2": frozen(11)}
+	last := map[int]int{}
+	resumeFrom(t, func(_ int, p knob.Position) bool {
+		if p.Phase == knob.Encode {
+			last[p.Step] = p.I
+		}
+		return p.Phase == knob.Encode && p.Step == 24 || p == knob.After(14)
+	}, func(r record) *Lab { return framesLab(t, c, 1, r) })
+	if last[12] != 8 || last[24] != 8 {
+		t.Errorf("the last border of rows that are encoded, in slices of 8, by env step: %v", last)
+	}
+}
+
 // hooked is a learner that reports which slice of D_real is made next.
 type hooked struct {
 	*drqv2.Latent

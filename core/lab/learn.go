@@ -6,46 +6,81 @@ import (
 	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/replica"
 )
 
-// learnerPhases returns the phases of the run's learner. Members go in lockstep. A phase is due if
-// it is for one of them; a member with less work than the others waits for them.
+// learnerPhase is a phase of the run's learner. Members go in lockstep. It is due if it is for one of
+// them; a member with less work than the others waits for them. An env step may have one or more, so
+// it keeps what a slice needs and allocates nothing.
+type learnerPhase struct {
+	*experiment
+	at    knob.Phase
+	of    []agent.Phase // by member
+	refit bool          // the env step has one, as of the slice under way
+	done  int           // units before it
+	units []int         // that it made, by member
+	unit  func(*replica.Replica) error
+}
+
+// learnerPhases returns the phases of the run's learner.
 func (x *experiment) learnerPhases() (all []phase) {
-	phases, at, _ := x.first().LearnerPhases() // newLab has looked at the error
-	for i, p := range phases {
-		all = append(all, phase{
-			Phase: at[i], doing: p.Name,
-			due: func() bool {
-				work := x.work()
-				return slices.ContainsFunc(x.members, func(m *replica.Replica) bool { return p.Due(work(m)) })
-			},
-			slice: func(done int) (n int, complete bool, err error) {
-				if done == 0 {
-					if err := x.startLearning(i); err != nil || x.total == 0 {
-						return 0, true, err
-					}
-				}
-				n, err = x.learnSlice(i, at[i], done)
-				return n, done+n >= x.total, err
-			},
-			end: func() error { return nil },
-		})
+	_, at, _ := x.first().LearnerPhases() // newLab has looked at the error
+	for i, p := range at {
+		l := &learnerPhase{experiment: x, at: p, units: make([]int, len(x.members))}
+		for _, m := range x.members {
+			l.of = append(l.of, m.Agent.(agent.Phased).Phases()[i])
+		}
+		l.unit = func(m *replica.Replica) (err error) {
+			l.units[m.Index], err = l.member(m)
+			return err
+		}
+		all = append(all, phase{Phase: p, doing: p.String(), due: l.due, slice: l.slice, end: func() error { return nil }})
 	}
 	return all
 }
 
-// startLearning begins a phase on every member for which it is due.
-func (x *experiment) startLearning(phase int) error {
-	work := x.work()
-	x.total = 0
-	for _, m := range x.members {
-		w, p := work(m), m.Agent.(agent.Phased).Phases()[phase]
+// due says whether the phase is for one of the members.
+func (l *learnerPhase) due() bool {
+	l.look()
+	for _, m := range l.members {
+		if l.of[m.Index].Due(l.work(m)) {
+			return true
+		}
+	}
+	return false
+}
+
+// slice does some units from done on and returns how many.
+func (l *learnerPhase) slice(done int) (n int, complete bool, err error) {
+	l.look()
+	if done == 0 {
+		if err := l.start(); err != nil || l.total == 0 {
+			return 0, true, err
+		}
+	}
+	l.done = done
+	begin := l.now()
+	if _, err := l.cohort.each(l.at, l.unit); err != nil {
+		return 0, false, err
+	}
+	if n = slices.Max(l.units); n < 1 {
+		return 0, false, fmt.Errorf("the learners did nothing of what is left: %d of %d units", l.total-done, l.total)
+	}
+	l.meter.Measured(l.at, begin, n)
+	return n, done+n >= l.total, nil
+}
+
+// start begins the phase on every member for which it is due.
+func (l *learnerPhase) start() error {
+	l.total = 0
+	for _, m := range l.members {
+		w, p := l.work(m), l.of[m.Index]
 		if !p.Due(w) {
 			continue
 		}
-		if w.Refit && p.Name == knob.Encode.String() {
+		if w.Refit && l.at == knob.Encode {
 			if err := replica.ReportDrift(m); err != nil {
 				return err
 			}
@@ -54,37 +89,27 @@ func (x *experiment) startLearning(phase int) error {
 		if err != nil {
 			return err
 		}
-		x.total = max(x.total, total)
+		l.total = max(l.total, total)
 	}
 	return nil
 }
 
-// learnSlice does some units from done on and returns how many.
-func (x *experiment) learnSlice(phase int, at knob.Phase, done int) (n int, err error) {
-	defer x.meter.Measure(at, &n)()
-	work, units := x.work(), make([]int, len(x.members))
-	if _, err := x.cohort.each(at, func(m *replica.Replica) (err error) {
-		units[m.Index], err = x.learnUnits(m, phase, at, work(m), done)
-		return err
-	}); err != nil {
-		return 0, err
-	}
-	if n = slices.Max(units); n < 1 {
-		return 0, fmt.Errorf("the learners did nothing of what is left: %d of %d units", x.total-done, x.total)
-	}
-	return n, nil
-}
-
-// learnUnits does some units of a member's phase from done on and returns how many: none if the
-// member has done all of its own.
-func (x *experiment) learnUnits(m *replica.Replica, phase int, at knob.Phase, w *agent.Work, done int) (int, error) {
-	units, made, err := m.Agent.(agent.Phased).Phases()[phase].Slice(w, done)
+// member does some units of a member's phase and returns how many: none if the member has done all
+// of its own.
+func (l *learnerPhase) member(m *replica.Replica) (int, error) {
+	w := l.work(m)
+	units, made, err := l.of[m.Index].Slice(w, l.done)
 	if err != nil {
 		return 0, err
 	}
+	if r, tells := m.Agent.(agent.Remarker); tells {
+		if text := r.Remark(); text != "" {
+			m.Host.Emit(event.TypeDevice, m.Index, event.Device{Text: text})
+		}
+	}
 	if len(made) > 0 {
 		m.Mix = cmp.Or(made[0].Mix, w.Source.Mix)
-		x.sampled(m.Index, m.Mix, knob.At(x.Step, at, done-made[0].Before))
+		l.sampled(m.Index, m.Mix, knob.At(l.Step, l.at, l.done-made[0].Before))
 	}
 	for k := range made {
 		if err := m.Learned(&made[k]); err != nil {
@@ -94,8 +119,10 @@ func (x *experiment) learnUnits(m *replica.Replica, phase int, at knob.Phase, w 
 	return units, nil
 }
 
-// work returns what the phases of a member's learner work with now.
-func (x *experiment) work() func(*replica.Replica) *agent.Work {
-	now, refit := x.at(), x.changes.Todo() == knob.ClassRefit
-	return func(m *replica.Replica) *agent.Work { return m.Work(now, refit) }
+// look takes what all members read of the run, because those that compute side by side may change it.
+func (l *learnerPhase) look() { l.refit = l.changes.Todo() == knob.ClassRefit }
+
+// work returns what the phase works with now.
+func (l *learnerPhase) work(m *replica.Replica) *agent.Work {
+	return m.Work(l.experiment.at(), l.refit)
 }

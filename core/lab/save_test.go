@@ -33,7 +33,7 @@ type memory struct {
 func counters(s event.Snapshot) event.Snapshot {
 	if s.Losses != nil { // NaN differs from NaN
 		known := *s.Losses
-		for _, v := range []*float64{&known.Critic, &known.Actor, &known.Alpha, &known.QMean, &known.Model} {
+		for _, v := range []*float64{&known.Critic, &known.Actor, &known.Alpha, &known.QMean, &known.Noise, &known.Model} {
 			if math.IsNaN(*v) {
 				*v = math.MaxFloat64
 			}

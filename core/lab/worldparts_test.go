@@ -31,7 +31,7 @@ func (a *worldAgent) Update(size int, live agent.Rates, last bool) (agent.Losses
 	b := a.batches[size]
 	l := agent.Losses{
 		Critic: blend(blend32(b.Obs), blend32(b.Act), live.LRCritic, live.Tau), QMean: blend32(b.Next),
-		Actor: math.NaN(), Alpha: math.NaN(), AlphaValue: 1, Entropy: math.NaN(),
+		Actor: math.NaN(), Alpha: math.NaN(), AlphaValue: 1, Entropy: math.NaN(), Noise: math.NaN(),
 	}
 	if last {
 		l.Actor = blend(l.Critic, live.LRActor)

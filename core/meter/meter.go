@@ -131,36 +131,44 @@ func (a *average) add(v float64) {
 // function reads n.
 func (m *Meter) Measure(p knob.Phase, n *int) func() { return m.measure(p, n, &m.cost[p]) }
 
+// Measured is Measure of a slice of n units that began at begin and ends now. It allocates nothing, for
+// slices that every env step has.
+func (m *Meter) Measured(p knob.Phase, begin time.Time, n int) {
+	m.slice(p, m.now().Sub(begin), n, &m.cost[p])
+}
+
 func (m *Meter) measure(p knob.Phase, n *int, costs ...*average) func() {
 	begin := m.now()
-	return func() {
-		d := m.now().Sub(begin)
-		if p == knob.Learn {
-			m.learning += d
-		}
-		if p != knob.Rollout && p != knob.Learn && p != knob.Reach { // these phases hold the updates of an env step
-			m.apart += d
-		}
-		m.parts[partOf(p)] += d
-		if p == knob.Encode || p.Before(knob.Evaluate) && !p.Before(knob.Score) {
-			m.work += d
-		}
-		if p == knob.Generate {
-			m.generating += d
-		}
-		for _, cost := range costs {
-			if *n > 0 {
-				cost.add(d.Seconds() / float64(*n))
-			}
+	return func() { m.slice(p, m.now().Sub(begin), *n, costs...) }
+}
+
+// slice adds a slice of n units that took d.
+func (m *Meter) slice(p knob.Phase, d time.Duration, n int, costs ...*average) {
+	if p == knob.Learn {
+		m.learning += d
+	}
+	if p != knob.Rollout && p != knob.Learn && p != knob.Reach && p != knob.Model { // these phases hold the updates of an env step
+		m.apart += d
+	}
+	m.parts[partOf(p)] += d
+	if p == knob.Encode || p.Before(knob.Evaluate) && !p.Before(knob.Score) {
+		m.work += d
+	}
+	if p == knob.Generate {
+		m.generating += d
+	}
+	for _, cost := range costs {
+		if n > 0 {
+			cost.add(d.Seconds() / float64(n))
 		}
 	}
 }
 
 // partOf returns the part to which slices of a phase belong. The phases of a learner belong to
-// Agent, and Reach to Models; the other phases have the numbers of their parts.
+// Agent, Reach and Model to Models; the other phases have the numbers of their parts.
 func partOf(p knob.Phase) Part {
 	switch {
-	case p == knob.Reach:
+	case p == knob.Reach || p == knob.Model:
 		return Models
 	case p > knob.AfterStep:
 		return Agent

@@ -20,6 +20,7 @@ type RNDConfig struct {
 	Batch     int     `toml:"batch"`      // real transitions of an update
 	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
 	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks; at most 128 for frames
+	Slice     int     `toml:"slice"`      // for frames: most rows of an update for which a command has to wait; 0: all. The results depend on it. Updates on a GPU are not cut
 	On        string  `toml:"on"`         // "observations", "frames" or "latents": see OnObservations
 }
 
@@ -50,6 +51,8 @@ func (c RNDConfig) Validate() error {
 	switch {
 	case c.Hidden < 1 || c.Features < 1 || c.ScoreRows < 1 || c.Batch < 1:
 		return fmt.Errorf("rnd: hidden is %d, features %d, batch %d and score_rows %d, want at least 1", c.Hidden, c.Features, c.Batch, c.ScoreRows)
+	case c.Slice < 0:
+		return fmt.Errorf("rnd: slice is %d, want rows, or 0 for all of an update", c.Slice)
 	case !(c.LR > 0):
 		return fmt.Errorf("rnd: lr is %g, want a positive number", c.LR)
 	case c.On != "" && c.On != OnObservations && c.On != OnFrames && c.On != OnLatents:

@@ -15,7 +15,8 @@ import (
 // by pixel, through the convolutions of openai/random-network-distillation
 // (policies/cnn_policy_param_matched.py). The layers after the convolutions are the same in both,
 // as Wang et al. 2025 describe them: two layers of 512 and 512 features. An update of 256 stacks of
-// 84×84 takes 24.8 GFLOP, a score 56 MFLOP. A FrameRND belongs to one goroutine.
+// 84×84 takes 24.8 GFLOP, a score 56 MFLOP; the update is made in parts: see Parted. A FrameRND
+// belongs to one goroutine.
 type FrameRND struct {
 	trainer
 	config            RNDConfig
@@ -24,8 +25,12 @@ type FrameRND struct {
 	target, predictor frameNet
 	whitener          *frameWhitener
 
-	stepNext *op.Node // whitened s′ [rows, Side·Side·Stack·3]
+	parts []updatePart // of an update; their input is whitened s′ [rows, Side·Side·Stack·3]
+	made  int          // parts made here of the update under way
+	loss  float64      // of these
 }
+
+var _ Parted = (*FrameRND)(nil)
 
 // frameNet is one of the two networks.
 type frameNet struct {
@@ -96,12 +101,12 @@ func (n frameNet) apply(g *op.Graph, x *op.Node) *op.Node {
 
 func (n frameNet) params() []*op.Tensor { return append(n.convs.params(), n.layers.Params()...) }
 
-func (m *FrameRND) compile() error {
+func (m *FrameRND) compile() (err error) {
 	c := m.config
-	err := m.learn(m.networks(), m.predictor.params(), c.LR, func(g *op.Graph) *op.Node {
-		in, told, guess := m.build(g, c.Batch)
-		m.stepNext = in
-		return g.SquaredError(guess, g.StopGradient(told), float64(c.Batch*c.Features))
+	rows := partsOf(c.Batch, c.Slice, m.device)
+	m.parts, err = m.learnInParts(m.networks(), m.predictor.params(), c.LR, rows, func(g *op.Graph, rows int) (in, loss *op.Node) {
+		in, told, guess := m.build(g, rows)
+		return in, g.SquaredError(guess, g.StopGradient(told), float64(c.Batch*c.Features))
 	})
 	if err != nil {
 		return err
@@ -141,14 +146,54 @@ func (m *FrameRND) Begin(b *replay.Batch, rows int) error {
 // step of the predictor on them and returns its loss, the mean squared distance of the
 // features.
 func (m *FrameRND) Train() (loss float64, err error) {
+	for part := range m.parts {
+		if loss, err = m.TrainPart(part); err != nil {
+			return 0, err
+		}
+	}
+	return loss, nil
+}
+
+// Parts is how many parts an update has.
+func (m *FrameRND) Parts() int { return len(m.parts) }
+
+// TrainPart makes a part of what Train does. The first one adds the frames of all rows to the
+// statistics, which a file has.
+func (m *FrameRND) TrainPart(done int) (loss float64, err error) {
 	rows, err := framesOf(m.name, m.batch, m.config.Batch)
 	if err != nil {
 		return 0, err
 	}
-	m.whitener.see(rows)
+	if done == 0 {
+		m.whitener.see(rows)
+		m.made, m.loss = 0, 0
+	}
 	m.whitener.prepare()
-	m.whitener.whiten(m.step.Data(m.stepNext), rows)
-	return m.trainer.Train()
+	for last := min(done, len(m.parts)-1); m.made <= last; m.made++ {
+		p := &m.parts[m.made]
+		m.whitener.whiten(p.program.Data(p.in), rows[p.first:p.first+p.rows])
+		part, err := p.run(m.name)
+		if err != nil {
+			m.made, m.loss = 0, 0
+			return 0, err
+		}
+		m.loss += part
+	}
+	if m.made < len(m.parts) {
+		return math.NaN(), nil
+	}
+	loss, m.made, m.loss = m.loss, 0, 0
+	return loss, nil
+}
+
+// Close releases the compiled programs.
+func (m *FrameRND) Close() error {
+	for i, p := range m.parts {
+		if i == 0 || p.program != m.parts[i-1].program { // those in the middle share one
+			p.program.Close()
+		}
+	}
+	return m.trainer.Close()
 }
 
 // Score writes F = ‖f̂(s′) − f(s′)‖²/K, a mean as in the original's code. The paper writes ½‖·‖²,
@@ -201,5 +246,9 @@ func (c RNDConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
 	weights += nn.Parameters(seen.Size(), c.Hidden, c.Hidden, c.Features)
 	image := float64(over[0].Size())
 	rows := float64(c.Batch) + float64(min(c.ScoreRows, mostRows))
-	return 4 * (5*weights + 8*image + rows*(image+2*made+4*float64(c.Hidden)))
+	numbers := 5*weights + 8*image + rows*(image+2*made+4*float64(c.Hidden))
+	if c.Slice > 0 && c.Slice < c.Batch {
+		numbers += weights // the gradients of the predictor, of all parts and of one
+	}
+	return 4 * numbers
 }

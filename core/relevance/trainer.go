@@ -38,11 +38,16 @@ func (t *trainer) learn(weights, trained []*op.Tensor, lr float64, build func(g 
 	if err != nil {
 		return err
 	}
+	t.optimise(trained, lr)
+	t.step, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: t.optimiser}, t.device)
+	return err
+}
+
+// optimise makes the optimiser of the trained tensors.
+func (t *trainer) optimise(trained []*op.Tensor, lr float64) {
 	rate := op.NewTensor(t.name+" rate", 1)
 	rate.Data[0] = float32(lr)
 	t.optimiser = plan.NewAdam(trained, plan.DefaultAdam, rate)
-	t.step, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: t.optimiser}, t.device)
-	return err
 }
 
 // Batch is the memory that Train reads: real transitions only, sampled by the caller.

@@ -12,7 +12,7 @@ import (
 // LossSums are the losses since the last line, and the latest ones.
 type LossSums struct {
 	Critic, Actor, QMean mean
-	Entropy              mean
+	Entropy, Noise       mean
 	Bonus                mean         // of the batches
 	Models               []modelLoss  // of relevance functions that learn in steps
 	Latest               agent.Losses // Actor is that of the last update which had one
@@ -81,6 +81,7 @@ func (s *LossSums) add(l agent.Losses, acted bool) {
 	s.Critic.addKnown(l.Critic)
 	s.QMean.addKnown(l.QMean)
 	s.Entropy.addKnown(l.Entropy)
+	s.Noise.addKnown(l.Noise)
 	if acted {
 		s.Actor.addKnown(l.Actor)
 	} else {
@@ -122,7 +123,7 @@ func (s *LossSums) takeEpisodes() *event.Episodes {
 
 // take returns the means and starts anew; some says whether there were any.
 func (s *LossSums) take() (l event.Losses, some bool) {
-	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Entropy: s.Entropy.value(), Bonus: s.Bonus.value()}
+	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Entropy: s.Entropy.value(), Noise: s.Noise.value(), Bonus: s.Bonus.value()}
 	for _, m := range s.Models {
 		setModel(&l, m.Name, m.Loss.value())
 		some = some || m.Loss.N > 0
@@ -133,7 +134,7 @@ func (s *LossSums) take() (l event.Losses, some bool) {
 		alpha := run.Float(s.Latest.AlphaValue)
 		l.Alpha = &alpha
 	}
-	s.Critic, s.Actor, s.QMean, s.Entropy, s.Bonus = mean{}, mean{}, mean{}, mean{}, mean{}
+	s.Critic, s.Actor, s.QMean, s.Entropy, s.Noise, s.Bonus = mean{}, mean{}, mean{}, mean{}, mean{}, mean{}
 	for i := range s.Models {
 		s.Models[i].Loss = mean{}
 	}
@@ -161,7 +162,7 @@ func (s *LossSums) Last() *event.UpdateLosses {
 		return nil
 	}
 	l := &event.UpdateLosses{
-		Critic: s.Latest.Critic, Actor: s.Latest.Actor, Alpha: s.Latest.AlphaValue, QMean: s.Latest.QMean, Model: math.NaN(),
+		Critic: s.Latest.Critic, Actor: s.Latest.Actor, Alpha: s.Latest.AlphaValue, QMean: s.Latest.QMean, Noise: s.Latest.Noise, Model: math.NaN(),
 	}
 	if s.LatestFunction != "" {
 		l.Model, l.Function = s.LatestModel, s.LatestFunction

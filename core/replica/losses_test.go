@@ -27,6 +27,22 @@ func TestMeasurementsWithoutUpdates(t *testing.T) {
 	}
 }
 
+// What no update computed is missing, never zero.
+func TestLossesThatNobodyComputes(t *testing.T) {
+	var s LossSums
+	losses := agent.NoLosses()
+	losses.Critic = 2
+	s.add(losses, false)
+	if l, _ := s.take(); *l.Critic != 2 || l.Actor != nil || l.Alpha != nil || l.QMean != nil || l.Entropy != nil || l.Noise != nil {
+		t.Errorf("%+v", l)
+	}
+	losses.Noise = 0.5
+	s.add(losses, false)
+	if l, _ := s.take(); l.Noise == nil || *l.Noise != 0.5 || s.Last().Noise != 0.5 {
+		t.Errorf("noise: %+v", l)
+	}
+}
+
 // The latest losses name the function that learned last; before one has there is no such loss.
 func TestLatestLossOfAFunction(t *testing.T) {
 	var s LossSums

@@ -24,7 +24,9 @@ func learns(name string) bool {
 type modelState struct {
 	Name    string
 	Updates uint64
-	Missed  int // updates that were due while nothing used it
+	Missed  int  // updates that were due while nothing used it
+	Due     bool // an update that is made in parts is due, or under way
+	Made    int  // parts of it
 }
 
 // stateOf returns the counters of the trained model of that name, which it adds if there are
@@ -66,10 +68,12 @@ func (r *Replica) usesModel(now Now, name string) bool {
 // updates, env steps count instead. If D_real is made anew before each refit, updates are missed
 // until then, and made up for on the new rows: the old rows are what the learner made of its
 // experience at the last refit, and contain nothing since. Models of frames, or of observations,
-// need not wait, because these stay what they are.
+// need not wait, because these stay what they are. An update that is made in parts only begins to be
+// due: see TrainPart.
 func (r *Replica) TrainModels(now Now, last bool) error {
 	updates := r.Updates
-	if _, takesBatches := r.Agent.(agent.OffPolicy); !takesBatches {
+	_, takesBatches := r.Agent.(agent.OffPolicy)
+	if !takesBatches {
 		if !last {
 			return nil
 		}
@@ -79,7 +83,9 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 		switch {
 		case !r.modelDue(name, updates, last):
 		case r.usesModel(now, name) && feeds(r, name):
-			if err := r.UpdateModel(name); err != nil {
+			if partsOf(r, name) > 1 && !takesBatches {
+				beginParts(r, name)
+			} else if err := r.UpdateModel(name); err != nil {
 				return err
 			}
 		case r.Config.Prompted():
@@ -113,22 +119,29 @@ func (r *Replica) UpdateModel(name string) error {
 	if !ok {
 		return fmt.Errorf("train %s: it has no model", name)
 	}
-	b, s := t.Batch(), r.stateOf(name)
-	var err error
+	if err := fillModel(r, name, t.Batch()); err != nil {
+		return err
+	}
+	loss, err := t.Train()
+	return modelUpdated(r, name, loss, err)
+}
+
+// fillModel samples the batch of the next update of a trained model.
+func fillModel(r *Replica, name string, b *replay.Batch) error {
+	s := r.stateOf(name)
 	if b.Frames != nil {
 		from := replay.FrameSampler{Frames: r.sight.frames, Stream: r.streams.models.Sub(name).Sub("frames")}
 		if r.Config.Relevance.SkipsRespawns(name) {
 			from = from.WithoutRespawns()
 		}
-		err = fill(b, from, s.Updates)
-	} else {
-		err = r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, metBy(r, name), nil, s.Updates)
+		return fill(b, from, s.Updates)
 	}
-	if err != nil {
-		return err
-	}
-	loss, err := t.Train()
-	s.Updates++
+	return r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, metBy(r, name), nil, s.Updates)
+}
+
+// modelUpdated counts an update of a trained model, which ended with that loss or error.
+func modelUpdated(r *Replica, name string, loss float64, err error) error {
+	r.stateOf(name).Updates++
 	if err != nil {
 		return r.diverged("train "+name, err)
 	}
@@ -151,12 +164,12 @@ func (r *Replica) mixerOf(name string) replay.Mixer {
 }
 
 // Owed is how many units of work the model of that name has to do before the next scoring:
-// updates that it missed while another F was chosen, up to a limit, or transitions to count.
-// Warm does this work.
+// updates that it missed while another F was chosen, up to a limit, or their parts, or transitions
+// to count. Warm does this work.
 func (r *Replica) Owed(name string) int {
 	switch s, _ := relevance.Find(name); s.Learning {
 	case relevance.LearnsInSteps:
-		return min(r.stateOf(name).Missed, r.Config.Relevance.Pace(name).Warmup)
+		return min(r.stateOf(name).Missed, r.Config.Relevance.Pace(name).Warmup) * partsOf(r, name)
 	case relevance.LearnsAnew:
 		return r.Real.Len()
 	}
@@ -164,7 +177,7 @@ func (r *Replica) Owed(name string) int {
 }
 
 // modelUpdates is how many updates a slice of a trained model's warm-up makes. A
-// relevance.Sighted model makes one, because an update on frames may be 25 GFLOP.
+// relevance.Sighted model makes one, because an update on frames may be 13 GFLOP, or a part of one.
 const modelUpdates = 4
 
 // Warm does some of the units that the model of that name owes, from done on, and returns how
@@ -181,6 +194,9 @@ func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 		}
 		r.Real.Gather(r.scratch, 0, r.Real.Oldest(done, n))
 		return n, c.Observe(r.scratch, n)
+	}
+	if partsOf(r, name) > 1 {
+		return 1, warmPart(r, name, done, owed)
 	}
 	n = min(modelUpdates, owed-done)
 	if _, sees := r.models[name].(relevance.Sighted); sees {

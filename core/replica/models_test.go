@@ -35,10 +35,10 @@ func TestCountersOfOlderCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.adoptModels()
-	if got := *s.stateOf("curiosity"); got != (modelState{"curiosity", 40, 2}) {
+	if got := *s.stateOf("curiosity"); got != (modelState{Name: "curiosity", Updates: 40, Missed: 2}) {
 		t.Errorf("curiosity: %+v", got)
 	}
-	if got := *s.stateOf("rnd"); got != (modelState{"rnd", 3, 70}) {
+	if got := *s.stateOf("rnd"); got != (modelState{Name: "rnd", Updates: 3, Missed: 70}) {
 		t.Errorf("rnd: %+v", got)
 	}
 	if got := *s.Losses.model("curiosity"); got != (mean{12, 4}) || len(s.Losses.Models) != 1 || s.Losses.LatestModel != 2.5 || s.Episode != 9 {

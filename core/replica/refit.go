@@ -16,7 +16,7 @@ import (
 // in D_real, and of the updates that the function's model missed only those count that it owes.
 func (r *Replica) StartScoring(name string) {
 	if slices.Contains(trainedModels, name) {
-		r.stateOf(name).Missed = r.Owed(name)
+		r.stateOf(name).Missed = r.Owed(name) / partsOf(r, name)
 	}
 	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
 }

@@ -149,11 +149,11 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 	for _, e := range n.Copies {
 		err = cmp.Or(err, config.Between("steps of an episode", e.Step, 0, max(t.EpisodeSteps, c.Steps)))
 	}
-	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Entropy, n.Losses.Model, n.Losses.RND, n.Losses.Bonus} {
+	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Entropy, n.Losses.Noise, n.Losses.Model, n.Losses.RND, n.Losses.Bonus} {
 		err = cmp.Or(err, config.Between("losses", l.N, 0, math.MaxInt))
 	}
 	for _, m := range n.Models {
-		err = cmp.Or(err, config.Between("missed updates", m.Missed, 0, math.MaxInt))
+		err = cmp.Or(err, config.Between("missed updates", m.Missed, 0, math.MaxInt), config.Between("parts of an update", m.Made, 0, math.MaxInt-1))
 	}
 	for _, m := range n.Losses.Models {
 		err = cmp.Or(err, config.Between("losses", m.Loss.N, 0, math.MaxInt))
@@ -239,7 +239,7 @@ func restoreKnown(s *State) {
 func (s *State) adoptModels() {
 	for name, old := range map[string]*modelState{"curiosity": &s.Curiosity, "rnd": &s.RND} {
 		if *old != (modelState{}) {
-			*s.stateOf(name) = modelState{name, old.Updates, old.Missed}
+			*s.stateOf(name) = modelState{Name: name, Updates: old.Updates, Missed: old.Missed}
 		}
 		*old = modelState{}
 	}

@@ -188,7 +188,7 @@ func (r *Run) add(e run.Entry) error {
 			r.Resumes++
 		}
 		return nil
-	case "start", "in_force", "pause", "detached", "attached", "planned", "diverged":
+	case "start", "in_force", "pause", "detached", "attached", "planned", "diverged", "device":
 		return nil
 	}
 	all, err := Scalars(e)

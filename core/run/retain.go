@@ -20,10 +20,10 @@ const (
 )
 
 // phaseMarks are prefixes of the phases in the names of checkpoints, so that the names sort
-// like the positions. The marks of a learner's phases were added later, between collect and
-// score.
+// like the positions. The marks of a learner's phases and of models were added later, between
+// collect and score.
 var phaseMarks = map[string]string{
-	"collect": "0", "rollout": "0a", "learn": "0b", "encode": "0c", "reach": "0d", "score": "1", "fit": "2", "generate": "3", "evaluate": "4", "analyse": "5",
+	"collect": "0", "model": "0A", "rollout": "0a", "learn": "0b", "encode": "0c", "reach": "0d", "score": "1", "fit": "2", "generate": "3", "evaluate": "4", "analyse": "5",
 }
 
 // CheckpointName is the file name of the checkpoint at a position as package lab

@@ -56,6 +56,7 @@ const (
 	CurveSpotTrained  CurveName = "on the spot in training"
 	CurveBonus        CurveName = "bonus"
 	CurveEntropy      CurveName = "entropy"
+	CurveNoise        CurveName = "noise"
 	CurveSpeed        CurveName = "speed"
 )
 

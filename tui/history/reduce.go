@@ -88,7 +88,7 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		}
 		h.Touch(topic.Generations)
 	case event.Losses:
-		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity, CurveRND: b.RND, CurveBonus: b.Bonus, CurveEntropy: b.Entropy} {
+		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity, CurveRND: b.RND, CurveBonus: b.Bonus, CurveEntropy: b.Entropy, CurveNoise: b.Noise} {
 			measure(name, Optional(v))
 		}
 		if v, is := b.Models["eco"]; is {
@@ -180,6 +180,8 @@ func remark(body any) (kind, text string, warning bool) {
 			format.BytesText(float64(b.Obs.Bytes)), float64(b.Obs.Seconds), float64(b.Obs.StallS)), false
 	case event.Diverged:
 		return "diverged", b.Doing + ": " + b.Error, true
+	case event.Device:
+		return "device", b.Text, true
 	case event.Paused:
 		if b.Reason != "" {
 			return "pause", b.Reason, true

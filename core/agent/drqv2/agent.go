@@ -51,6 +51,7 @@ var (
 	_ agent.Sighted  = (*Agent)(nil)
 	_ agent.Phased   = (*Agent)(nil)
 	_ agent.Preparer = (*Agent)(nil)
+	_ agent.Remarker = (*Agent)(nil)
 )
 
 // New initialises the weights and returns an agent; its programs are compiled when they
@@ -76,6 +77,9 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	x.store = images.NewStore(dev, x.frames.Size())
 	return x, nil
 }
+
+// Remark says that the device's copy of the frames had to go, or is back.
+func (x *Agent) Remark() string { return x.store.Remark() }
 
 // Updates is the number of updates made.
 func (x *Agent) Updates() uint64 { return x.updates }

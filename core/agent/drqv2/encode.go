@@ -21,8 +21,9 @@ type encoder struct {
 // for one row.
 const encodeRows = 4
 
-// startEncode clears D_real; a unit is a row of the new D_real. Without a refit D_real stays,
-// and a unit is one of its rows that is encoded anew.
+// startEncode clears D_real, or only leaves what of it is as it will be: see kept. A unit is a row of
+// the new D_real that is still to be made. Without a refit D_real stays, and a unit is one of its rows
+// that is encoded anew.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	from := w.Source
 	if from.Frames == nil {
@@ -32,18 +33,34 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 		l.alignment.pass = true
 		return len(l.held(w)), nil
 	}
+	l.store.Retake()
 	if l.alignment != nil {
 		l.alignment.reset()
 		if err := plan.Push(l.dev, l.alignment.Params()...); err != nil {
 			return 0, fmt.Errorf("agent: %w", err)
 		}
 	}
-	l.encoded = from.Frames.Windows(l.config.NStep, l.config.Pixels.Stack, from.Real.Cap())
-	from.Real.Clear()
-	return l.encoded.Len(), nil
+	windows := from.Frames.Windows(l.config.NStep, l.config.Pixels.Stack, from.Real.Cap())
+	kept := l.kept(from.Real, &windows)
+	if kept == 0 {
+		from.Real.Clear()
+	}
+	l.encoded, l.madeAt = windows, uint64(w.Step)
+	return windows.Len() - kept, nil
 }
 
-// encodeSlice builds rows that follow the first done ones, without the shifts of training.
+// kept is how many rows of D_real are those that the first of windows would give: all of them, if
+// encoder and trunks were frozen when they were made and nothing before them has been forgotten, or
+// else 0. Rows of several copies of an environment lie between each other, so that theirs are made
+// anew.
+func (l *Latent) kept(real *replay.Ring, windows *replay.Windows) int {
+	if !l.config.Frozen(int(l.madeAt)) || real.Len() != l.encoded.Len() || !windows.Continues(&l.encoded) {
+		return 0
+	}
+	return real.Len()
+}
+
+// encodeSlice builds rows that follow those of D_real, without the shifts of training.
 // Each stack is encoded once, even if it is the s′ of one row and the s of another. It does nothing
 // where other members of the cohort have more rows, or align their D_syn and this one does not.
 func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
@@ -51,7 +68,8 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 		n, err = l.alignSlice(w, done)
 		return n, nil, err
 	}
-	if n = min(encodeRows*l.config.Slice, l.encoded.Len()-done); !w.Refit || n <= 0 {
+	at := w.Source.Real.Len()
+	if n = min(encodeRows*l.config.Slice, l.encoded.Len()-at); !w.Refit || n <= 0 {
 		return 0, nil, nil
 	}
 	rows := make([]replay.FrameRow, n)
@@ -59,7 +77,7 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	for i := range rows {
 		r := &rows[i]
 		*r = replay.FrameRow{Stack: make([][]byte, l.config.Pixels.Stack), Next: make([][]byte, l.config.Pixels.Stack)}
-		if err := w.Source.Frames.Window(r, &l.encoded, done+i, l.config.Gamma); err != nil {
+		if err := w.Source.Frames.Window(r, &l.encoded, at+i, l.config.Gamma); err != nil {
 			return 0, nil, fmt.Errorf("agent: encode: %w", err)
 		}
 		looks.add(r.Stack)

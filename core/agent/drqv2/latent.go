@@ -1,6 +1,7 @@
 package drqv2
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 type Latent struct {
 	*Agent
 	encoded replay.Windows // what D_real was made from last, or is being made from
+	madeAt  uint64         // the env step of that
 
 	encoder *encoder // nil before it is needed, like the two below
 	returns *valuing
@@ -80,6 +82,9 @@ func (l *Latent) Save(w io.Writer) error {
 	if err == nil {
 		err = l.saveAlignment(w)
 	}
+	if err == nil {
+		err = binary.Write(w, binary.LittleEndian, l.madeAt)
+	}
 	if err != nil {
 		return fmt.Errorf("save agent: %w", err)
 	}
@@ -94,6 +99,11 @@ func (l *Latent) Load(r io.Reader) error {
 	var err error
 	if l.encoded, err = replay.LoadWindows(r, l.config.NStep, l.config.Pixels.Stack); err == nil {
 		err = l.loadAlignment(r)
+	}
+	if err == nil {
+		if err = binary.Read(r, binary.LittleEndian, &l.madeAt); errors.Is(err, io.EOF) { // from an older build: the next refit makes all of D_real anew
+			l.madeAt, err = 0, nil
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("load agent: %w", err)

@@ -3,7 +3,6 @@ package drqv2
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/plan"
@@ -73,11 +72,10 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 	case err == nil && x.now.done <= u.parts:
 		return 1, nil, nil
 	}
-	nan := math.NaN()
-	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Mix: x.now.mix, Before: done, Losses: agent.Losses{Critic: nan, Actor: nan, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan}}
+	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Mix: x.now.mix, Before: done, Losses: agent.NoLosses()}
 	if err == nil {
 		l := &x.result[0].Losses
-		l.Critic, l.QMean, l.Actor = x.now.loss, x.now.qMean, u.actor.Loss()
+		l.Critic, l.QMean, l.Actor, l.Noise = x.now.loss, x.now.qMean, u.actor.Loss(), x.config.Sigma(uint64(w.Step))
 	}
 	x.updates++
 	x.now = progress{}

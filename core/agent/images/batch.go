@@ -16,7 +16,7 @@ type Batch struct {
 	stack  int
 	images []*op.Tensor // [rows,Words(size)] each
 
-	picks   *op.Tensor    // [rows,len(images)·(stack+2)], the places of a stack's frames and its shift; nil: the host makes the images
+	picks   *op.Tensor    // [rows,len(images)·(stack+2)], the places of a stack's frames and its shift; nil: the host always makes the images
 	program *plan.Program // nil before it is needed
 	changed int           // store.changed at the time when the program was compiled
 }
@@ -28,7 +28,7 @@ func NewBatch(dev device.Device, store *Store, frames window.Frames, stack, rows
 	for _, name := range names {
 		b.images = append(b.images, op.NewTensor(name, rows, op.Words(stack*frames.Size())))
 	}
-	if !store.Held() {
+	if store.dev == nil {
 		return b, nil
 	}
 	b.picks = op.NewTensor("picks", rows, len(names)*(stack+2))
@@ -56,7 +56,7 @@ func (b *Batch) Set(i, row int, stack [][]byte, places []int, down, across int) 
 }
 
 // Make makes the images as set says, which calls Set for all of them. It may call it twice: if the
-// device has no memory to make them, the host does so from then on.
+// device has no memory to make them, the host does so until Retake.
 func (b *Batch) Make(dev device.Device, occasion uint64, set func() error) error {
 	if err := set(); err != nil || b.picks == nil {
 		return err

@@ -5,5 +5,6 @@
 // copy of the frames, each once. For a batch the host names the frames of each stack and their
 // shift, some bytes an image, and the device makes the images (device.StackFrames). On other
 // devices, and where there is no memory for the copy, the host makes them. The copy yields to
-// everything else that needs the device's memory (device.Sequencer's Cache).
+// everything else that needs the device's memory (device.Sequencer's Cache). Where it cannot be taken
+// again at once, Remark says so to a person, and Retake tries again.
 package images

@@ -22,7 +22,9 @@ type Source interface {
 
 // Store is a device's copy of frames.
 type Store struct {
-	dev  device.Sequencer // nil: the host makes the images
+	dev  device.Sequencer // nil: the host makes the images, always
+	away bool             // there was no memory: the host makes the images, until Retake
+	said bool             // Remark has said so
 	size int              // of a frame, in bytes
 
 	store  device.Store // nil before there is one
@@ -45,22 +47,41 @@ func NewStore(dev device.Device, size int) *Store {
 }
 
 // Held says whether the device has the frames. Otherwise the host makes the images.
-func (s *Store) Held() bool { return s.dev != nil }
+func (s *Store) Held() bool { return s.dev != nil && !s.away }
+
+// Retake lets the device have the frames again, if there is memory for them, after it had none.
+func (s *Store) Retake() { s.away = false }
+
+// Remark says, once, that there was no memory for the frames, or is again; "": there is nothing to
+// say.
+func (s *Store) Remark() string {
+	switch {
+	case s.away && !s.said:
+		s.said = true
+		return "the device has no memory left for its copy of the frames: the host makes the images of batches from now on, and updates take longer"
+	case s.said && s.store != nil:
+		s.said = false
+		return "the device has memory for its copy of the frames again, and makes the images of batches"
+	}
+	return ""
+}
 
 const (
 	leastPlaces = 1 << 10 // of a store, which grows with the frames: a short run with a large replay takes little
 	mostPlaces  = 1 << 24 // that a float32 can name
 )
 
-// Follow brings the device's copy of the frames up to date. If there is no memory for one, or from
-// is not a Source, the host makes the images from then on.
+// Follow brings the device's copy of the frames up to date. If there is no memory for one, the host
+// makes the images until Retake; if from is not a Source, or has too many frames, it does so from
+// then on.
 func (s *Store) Follow(from any) error {
-	if s.dev == nil || from == nil {
+	if !s.Held() || from == nil {
 		return nil
 	}
 	source, placed := from.(Source)
 	if !placed {
-		return s.leave()
+		s.dev = nil
+		return s.Close()
 	}
 	err := s.follow(source)
 	if err == nil {
@@ -77,7 +98,8 @@ func (s *Store) Follow(from any) error {
 func (s *Store) follow(from Source) error {
 	held, most := from.Places()
 	if held > mostPlaces {
-		return s.leave()
+		s.dev = nil
+		return s.Close()
 	}
 	if held > s.places || s.store == nil {
 		if err := s.grow(held, most); err != nil {
@@ -130,9 +152,9 @@ func (s *Store) reserve(places int) error {
 	return nil
 }
 
-// leave makes the host make the images.
+// leave makes the host make the images, because there is no memory.
 func (s *Store) leave() error {
-	s.dev = nil
+	s.away = true
 	return s.Close()
 }
 

@@ -50,6 +50,7 @@ var (
 	_ agent.Observer = (*Agent)(nil)
 	_ agent.Phased   = (*Agent)(nil)
 	_ agent.Preparer = (*Agent)(nil)
+	_ agent.Remarker = (*Agent)(nil)
 	_ agent.Chooser  = (*Agent)(nil)
 )
 

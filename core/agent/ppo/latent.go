@@ -120,6 +120,9 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 		}
 		l.heads.peak = max(l.heads.peak, row.reward)
 	}
+	if l.filmed != nil {
+		l.filmed.store.Retake()
+	}
 	w.Source.Real.Clear()
 	if err := l.resetAligned(); err != nil {
 		return 0, fmt.Errorf("agent: %w", err)

@@ -246,8 +246,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 		x.iterations++
 		x.rollout.clear()
 	}
-	nan := math.NaN()
-	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Losses: agent.Losses{Critic: nan, Actor: nan, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan}}
+	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Losses: agent.NoLosses()}
 	switch {
 	case err != nil && !stopped(err):
 		return 0, nil, fmt.Errorf("agent: %w", err)

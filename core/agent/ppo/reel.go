@@ -56,6 +56,14 @@ func (f *reel) set(part, parts int) {
 	}
 }
 
+// Remark says that the device's copy of the frames had to go, or is back.
+func (x *Agent) Remark() string {
+	if x.filmed == nil {
+		return ""
+	}
+	return x.filmed.store.Remark()
+}
+
 func (f *reel) close() error {
 	err := f.images.Close()
 	if e := f.store.Close(); err == nil {

@@ -142,7 +142,7 @@ func (s *Agent) execute(u *updater, l *schedule, first uint64, rates agent.Rates
 // result returns the result of update i of a schedule.
 func (s *Agent) result(u *updater, l *schedule, i int) (m agent.UpdateResult) {
 	at := l.places[i]
-	m.Losses.Actor, m.Losses.Alpha, m.Losses.Entropy = math.NaN(), math.NaN(), math.NaN()
+	m.Losses = agent.NoLosses()
 	if m.Stepped = at.actor >= 0; m.Stepped {
 		m.Losses.Actor, m.Losses.Alpha = l.loss(at.actor), s.alphaLoss(l, at.alpha)
 	}

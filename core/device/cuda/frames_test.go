@@ -3,6 +3,7 @@ package cuda
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -177,14 +178,68 @@ func TestDrQWithoutRoomForFrames(t *testing.T) {
 	frames, add := recorded(sighted(), 3000, 0)
 	add(60)
 	c.update("few frames", frames)
+	if text := c.here.Remark(); text != "" {
+		t.Errorf("there is room, and it says %q", text)
+	}
 	dev.options.Memory = dev.Memory().Total() + 1<<18 // more than a program takes, and less than the frames
 	add(2000)
 	c.update("too many frames", frames)
+	if first, again := c.here.Remark(), c.here.Remark(); !strings.Contains(first, "updates take longer") || again != "" {
+		t.Errorf("without room it says %q, and then %q", first, again)
+	}
 	if held := dev.Memory().Frames; held != 0 {
 		t.Errorf("%d bytes of frames are held", held)
 	}
 	add(2)
 	c.update("a step later", frames)
+	agree(t, c.got, c.want, 1e-5)
+}
+
+// At the next refit the device takes the frames again if it has memory by then, and says so. If it
+// has none, it says nothing again.
+func TestFramesAreTakenAgainAtARefit(t *testing.T) {
+	dev := unchecked(t, Options{})
+	x, err := drqv2.NewLatent(sighted(), dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	c := &compared{t: t, here: x.Agent, there: newDrQ(t, sighted(), onCPU(t))}
+	frames, add := recorded(sighted(), 3000, 0)
+	add(60)
+	c.update("few frames", frames)
+	refit := func() {
+		ring := replay.NewRing(replay.Shape{Obs: 2 * sighted().Pixels.Feature, Act: sighted().Act}, 3000)
+		w := &agent.Work{Refit: true, Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: frames}, Real: ring}}
+		if _, err := x.Phases()[1].Start(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit := dev.Memory().Total() + 1<<18
+	dev.options.Memory = limit
+	add(2000)
+	c.update("too many frames", frames)
+	if x.Remark() == "" {
+		t.Error("it says nothing")
+	}
+	refit()
+	c.update("still no room", frames)
+	if text := x.Remark(); text != "" || dev.Memory().Frames != 0 {
+		t.Errorf("it says %q with %d bytes of frames", text, dev.Memory().Frames)
+	}
+	dev.options.Memory = 0
+	c.update("room, but no refit", frames)
+	if held := dev.Memory().Frames; held != 0 {
+		t.Errorf("%d bytes are taken between refits", held)
+	}
+	refit()
+	if text := x.Remark(); text != "" {
+		t.Errorf("before the frames are taken it says %q", text)
+	}
+	c.update("room", frames)
+	if text, again := x.Remark(), x.Remark(); !strings.Contains(text, "again") || again != "" || dev.Memory().Frames == 0 {
+		t.Errorf("it says %q and %q with %d bytes of frames", text, again, dev.Memory().Frames)
+	}
 	agree(t, c.got, c.want, 1e-5)
 }
 

@@ -38,6 +38,8 @@ func eventText(e event.Event) string {
 		return fmt.Sprintf("refused %s=%s: %s", b.Knob, b.Value, b.Reason)
 	case event.Noted:
 		return "note: " + b.Text
+	case event.Device:
+		return "note: " + b.Text
 	case event.Checkpointed:
 		return checkpointText(b.Obs)
 	case event.Paused:

@@ -36,6 +36,7 @@ var Quantities = []quantity{
 	{ID: "bias", title: "Q BIAS", Lines: []line{{history.CurveQBias, "Q - return"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{ID: "alpha", title: "ALPHA", about: "entropy temperature", Lines: []line{{history.CurveAlpha, "α"}}, include: []float64{0}, empty: "measured at each evaluation"},
 	{ID: "entropy", title: "ENTROPY", about: "of PPO's policy", Lines: []line{{history.CurveEntropy, "entropy"}}, include: []float64{0}, empty: "measured at each evaluation, of PPO"},
+	{ID: "noise", title: "NOISE", about: "of DrQ-v2's exploration", Lines: []line{{history.CurveNoise, "noise"}}, include: []float64{0}, empty: "measured at each evaluation, of DrQ-v2"},
 	{ID: "bonus", title: "BONUS", about: "of a training step", Lines: []line{{history.CurveBonus, "bonus"}}, include: []float64{0}, empty: "measured at each evaluation, of methods with a bonus"},
 	{ID: "f", title: "F QUANTILES", about: "real rows", Lines: []line{{history.CurveF50, "median"}, {history.CurveF90, "p90"}, {history.CurveF10, "p10"}}, empty: "scored with the first refit"},
 	{ID: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", Lines: []line{{history.CurveDynamics, "of s'"}, {history.CurveRelevant, "relevant rows"}, {history.CurveChange, "of s' - s"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},

@@ -91,7 +91,11 @@ func (x *Pane) losses() []lossPart {
 	}
 	parts := []lossPart{{"critic", now.Critic, nil}, {"actor", now.Actor, nil}, {"α", now.Alpha, nil},
 		{"Q mean", now.QMean, nil}, {model.name, now.Model, nil}}
-	for i, name := range [...]history.CurveName{history.CurveCritic, history.CurveActor, history.CurveAlpha, history.CurveQMean, model.curve} {
+	third := history.CurveAlpha
+	if now.Noise > 0 { // such a learner has no α
+		parts[2], third = lossPart{"noise", now.Noise, nil}, history.CurveNoise
+	}
+	for i, name := range [...]history.CurveName{history.CurveCritic, history.CurveActor, third, history.CurveQMean, model.curve} {
 		if c := x.History.Main(name); c != nil {
 			for _, v := range c.Samples {
 				parts[i].past = append(parts[i].past, v.Y)

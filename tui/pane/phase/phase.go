@@ -21,7 +21,7 @@ var phases = []struct {
 	phase knob.Phase
 	name  string
 }{
-	{knob.Collect, "collect+train"}, {knob.Rollout, "rollout"}, {knob.Learn, "learn"}, {knob.Encode, "encode"}, {knob.Reach, "reach"},
+	{knob.Collect, "collect+train"}, {knob.Model, "model"}, {knob.Rollout, "rollout"}, {knob.Learn, "learn"}, {knob.Encode, "encode"}, {knob.Reach, "reach"},
 	{knob.Score, "score"}, {knob.Fit, "fit"}, {knob.Generate, "generate"}, {knob.Evaluate, "evaluate"}, {knob.Analyse, "analyse"},
 }
 

@@ -1,0 +1,61 @@
+package lab
+
+import (
+	"context"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/drqv2"
+	"pgrlab/core/event"
+	"pgrlab/core/testing/tiny"
+)
+
+// remarking is a learner that has something to say of its device at its third look.
+type remarking struct {
+	*drqv2.Agent
+	looks *int
+}
+
+func (r remarking) Remark() string {
+	if *r.looks++; *r.looks == 3 {
+		return "slower"
+	}
+	return ""
+}
+
+// What a learner says of its device is a line of the journal, once, and no part of what makes a run
+// the same as another: it depends on who else uses the device.
+func TestRemarksOnTheDevice(t *testing.T) {
+	var canonical [2]string
+	for i := range canonical {
+		c, folder, dev := tiny.Pixels(), &memoryFolder{}, tiny.Device(t)
+		p, err := newParts(&c, tiny.Task(), dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if made := p.Learner; i == 1 {
+			p.Learner = func(seed uint64) (agent.Learner, error) {
+				x, err := made(seed)
+				if err != nil {
+					return nil, err
+				}
+				return remarking{x.(*drqv2.Agent), new(int)}, nil
+			}
+		}
+		l, err := newLab(c, tiny.Task(), folder, p, dev.Name(), clock())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		said, steps := bodies[event.Device](l)
+		if len(said) != i || i == 1 && (said[0].Text != "slower" || steps[0] != 10) {
+			t.Errorf("at env steps %v it says %+v", steps, said)
+		}
+		canonical[i] = folder.canonical(t)
+	}
+	if canonical[0] != canonical[1] {
+		t.Errorf("with a remark the journal is\n%s\nwithout\n%s", canonical[1], canonical[0])
+	}
+}
