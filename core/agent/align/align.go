@@ -83,7 +83,8 @@ func (m *Map) LeastRows() int { return m.Size() + 1 }
 // Fit makes m the least-squares map from then to now, rows [n,D] each. Because latents vary along
 // a few directions only, the difference from the identity is shrunk in every direction, as if a
 // thousandth more rows had shown no difference. An error says that there is no such map; m is then
-// unchanged.
+// unchanged. A fit to as many rows as the last one allocates nothing if latents have at most 64
+// numbers; for longer ones gonum divides its products among goroutines.
 func (m *Map) Fit(then, now []float32) error {
 	d := m.Size()
 	n := len(then) / d
