@@ -133,9 +133,9 @@ func (f *fakeLab) refit() {
 	f.emit(event.TypeRefit, event.Refit{Loss: &loss, Steps: int(f.values["generator_steps"].Number), Generated: int(f.values["samples"].Number),
 		Obs: event.RefitObs{Seconds: 41}})
 	value := func(v float64) *run.Float { v /= math.Sqrt(float64(f.refits)); return (*run.Float)(&v) }
-	correlation, covered, furthest := run.Float(0.83), run.Float(0.71), run.Float(0.34)
+	correlation, covered, furthest, rewardedReal := run.Float(0.83), run.Float(0.71), run.Float(0.34), run.Float(0.0021)
 	f.emit(event.TypeGenerated, event.Generated{Rows: 512, OutsideStates: 0.021, Furthest: &furthest, OutsideActions: 0, OutsideRewards: 0.004, Nearest: 0.18, NearestReal: 0.11,
-		Asked: &event.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &event.Quantiles{Median: 0.55, Q90: 0.81}, RankCorrelation: &correlation, Coverage: &covered, Copies: value(0.02),
+		Asked: &event.Quantiles{Median: 0.6, Q90: 0.84}, Achieved: &event.Quantiles{Median: 0.55, Q90: 0.81}, RankCorrelation: &correlation, Coverage: &covered, Copies: value(0.02), RewardedReal: &rewardedReal, Rewarded: value(0.0008),
 		Dynamics: &event.Dynamics{Rows: 512, Relative: *value(0.09), Relevant: value(0.12), RelevantOf: 300, Change: value(0.4), RewardRelative: value(0.15)}})
 	f.inForce(knob.ClassGeneration)
 	f.inForce(knob.ClassRefit)

@@ -21,9 +21,11 @@ type Generated struct {
 	NearestReal    run.Float `json:"nearest_real"`    // the same for real rows
 
 	// Missing in journals of older builds:
-	Furthest *run.Float `json:"furthest,omitempty"` // how far the furthest coordinate of s and s' lies outside its real range, in standard deviations; 0 if none does
-	Copies   *run.Float `json:"copies,omitempty"`   // share of rows that are copies of real ones; see analysis.Copies
-	Coverage *run.Float `json:"coverage,omitempty"` // share of real rows with a generated row in their neighbourhood that is no copy; see analysis.Coverage
+	Furthest     *run.Float `json:"furthest,omitempty"`      // how far the furthest coordinate of s and s' lies outside its real range, in standard deviations; 0 if none does
+	Copies       *run.Float `json:"copies,omitempty"`        // share of rows that are copies of real ones; see analysis.Copies
+	Coverage     *run.Float `json:"coverage,omitempty"`      // share of real rows with a generated row in their neighbourhood that is no copy; see analysis.Coverage
+	RewardedReal *run.Float `json:"rewarded_real,omitempty"` // share of all real rows that have a reward, r ≠ 0; missing if more than half of them have one, as with a bonus, or if the least |r| of these is below a tenth of the largest
+	Rewarded     *run.Float `json:"rewarded,omitempty"`      // the same for all of D_syn, where |r| has to be more than half of the least that a real row has beside 0; missing, too, if no real row has a reward
 
 	Terminal     run.Float `json:"terminal"`      // share of terminal rows in all of D_syn
 	TerminalReal run.Float `json:"terminal_real"` // the same for all real rows

@@ -59,18 +59,20 @@ const describedRows = 128
 
 // describe compares generated rows with the real transitions.
 func (e *examiner) describe(rows []float32) (event.Generated, error) {
-	real, width := e.Real, e.Real.Shape().Width()
-	g := event.Generated{Rows: len(rows) / width}
-	bounds := analysis.NewBounds(width - 1)
+	real, shape := e.Real, e.Real.Shape()
+	g := event.Generated{Rows: len(rows) / shape.Width()}
+	bounds, earned := analysis.NewBounds(shape.Width()-1), newRewards(shape, 0)
 	var err error
-	if g.TerminalReal, err = e.terminal(real, bounds.Add); err != nil {
+	if g.TerminalReal, err = e.terminal(real, func(row []float32) { bounds.Add(row); earned.add(row) }); err != nil {
 		return g, err
 	}
-	if g.Terminal, err = e.terminal(e.Syn, func([]float32) {}); err != nil {
+	dreamt := earned.rewarded(shape)
+	if g.Terminal, err = e.terminal(e.Syn, dreamt.add); err != nil {
 		return g, err
 	}
+	tellRewards(&g, earned, dreamt)
 	scatter := e.scatter()
-	outside(&g, rows, real.Shape(), bounds, scatter)
+	outside(&g, rows, shape, bounds, scatter)
 	return g, e.neighbourhood(rows, scatter, &g)
 }
 

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/replay"
+	"pgrlab/core/run"
 )
 
 // ringOf makes a ring of rows of a two-dimensional observation and a one-dimensional action: s, a,
@@ -153,4 +155,49 @@ func TestExaminationWithInfiniteF(t *testing.T) {
 	if err := json.Unmarshal(text, &again); err != nil || !math.IsInf(float64(again.Synthetic.Max), 1) || *again.Synthetic != *out.Synthetic || math.IsInf(again.Synthetic.High, 0) {
 		t.Errorf("%v: %+v, written as %s", err, out.Synthetic, text)
 	}
+}
+
+// Rewarded rows are counted in all of D_syn and D_real. A generated reward counts if it is nearer to
+// the smallest real one than to 0, whatever its sign.
+func TestRewardedRows(t *testing.T) {
+	rows := func(rewards ...float32) (all [][]float32) {
+		for i, r := range rewards {
+			all = append(all, []float32{float32(i), 0, float32(i % 2), r, 1, float32(i), 0})
+		}
+		return all
+	}
+	share := func(v float64) *run.Float { return float(v) }
+	for name, c := range map[string]struct {
+		real, dreamt   []float32
+		wantReal, want *run.Float
+	}{
+		"a goal":            {[]float32{0, 0, 10, 0}, []float32{0.3, -0.2, 5.1, 4.9, 11, 0, 0, 9.8}, share(0.25), share(3.0 / 8)},
+		"both signs":        {[]float32{0, -2, 4, 0, 0}, []float32{-1.1, -0.9, 0.9, 1.1}, share(0.4), share(0.5)},
+		"half":              {[]float32{0, 1}, []float32{0.4, 0.4, 0.6, 0.4}, share(0.5), share(0.25)},
+		"no reward yet":     {[]float32{0, 0, 0}, []float32{0, 0.001}, share(0), nil},
+		"none generated":    {[]float32{0, 0, 10}, []float32{0.1, 3}, share(1.0 / 3), share(0)},
+		"a dense reward":    {[]float32{0.2, 0.4, 0}, []float32{0.3, 0.1}, nil, nil},
+		"all sizes":         {[]float32{0, 0, 0.001, 0, 0, 0, 0.9}, []float32{0.3, 0.1}, nil, nil},
+		"a bonus on all":    {[]float32{0.01, 10.02, -0.01}, []float32{0, 10}, nil, nil},
+		"more than is seen": {slices.Concat(make([]float32, 99), []float32{10}), slices.Concat(make([]float32, 30), []float32{10}, make([]float32, 19)), share(0.01), share(0.02)},
+	} {
+		syn := ringOf(rows(c.dreamt...)...)
+		e := &examiner{View: View{Real: ringOf(rows(c.real...)...), Syn: syn}, yield: atOnce}
+		g, err := e.describe(slices.Concat(rows(c.dreamt[:2]...)...)) // by its first two rows
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !same(g.RewardedReal, c.wantReal) || !same(g.Rewarded, c.want) {
+			t.Errorf("%s: %v real and %v generated, want %v and %v", name, text(g.RewardedReal), text(g.Rewarded), text(c.wantReal), text(c.want))
+		}
+	}
+}
+
+func same(a, b *run.Float) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
+
+func text(v *run.Float) string {
+	if v == nil {
+		return "nothing"
+	}
+	return fmt.Sprint(*v)
 }

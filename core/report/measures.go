@@ -19,7 +19,7 @@ type measures struct {
 
 // generatedMeasures are the measures of each new D_syn. See event.Generated and event.Dynamics.
 var generatedMeasures = measures{
-	"D_syn, the mean over its generations. Errors of s' are in units of the variance of real next states, those of s' − s and of r in units of theirs: the best constant guess scores 1 on rows like the real ones. Relevant rows: true F in the upper quarter of the real ones. Coverage: real rows with a synthetic one nearby that is no copy; as many real ones would cover 0.97.",
+	"D_syn, the mean over its generations. Errors of s' are in units of the variance of real next states, those of s' − s and of r in units of theirs: the best constant guess scores 1 on rows like the real ones. Relevant rows: true F in the upper quarter of the real ones. Coverage: real rows with a synthetic one nearby that is no copy; as many real ones would cover 0.97. Rewarded: the share of rows with a reward, where rewards are rare events.",
 	[]measure{
 		{"error of s'", "generated/dynamics/relative"},
 		{"of relevant rows", "generated/dynamics/relevant"},
@@ -27,6 +27,8 @@ var generatedMeasures = measures{
 		{"of r", "generated/dynamics/reward_relative"},
 		{"coverage", "generated/coverage"},
 		{"copies", "generated/copies"},
+		{"rewarded", "generated/rewarded"},
+		{"of real rows", "generated/rewarded_real"},
 	},
 	0,
 }

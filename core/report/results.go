@@ -50,7 +50,7 @@ var resultQuantities = []string{
 var furtherQuantities = []string{
 	"evaluated/explored/goals", "evaluated/explored/cells", "evaluated/explored/moved", "evaluated/explored/on_spot",
 	"losses/bonus", "losses/episodes/entries", "losses/episodes/p90", "losses/episodes/accuracy",
-	"generated/dynamics/relative", "generated/dynamics/relevant", "generated/dynamics/combined", "generated/furthest", "scores/q10",
+	"generated/dynamics/relative", "generated/dynamics/relevant", "generated/dynamics/combined", "generated/furthest", "generated/rewarded", "generated/rewarded_real", "scores/q10",
 }
 
 // pixelQuantities are kept if one of the runs learns from frames and has them: files of other runs,

@@ -40,6 +40,8 @@ const (
 	CurveReward       CurveName = "reward error"
 	CurveCoverage     CurveName = "coverage"
 	CurveCopies       CurveName = "copies"
+	CurveRewarded     CurveName = "rewarded"
+	CurveRewardedReal CurveName = "rewarded in D_real"
 	CurveDrift        CurveName = "drift"
 	CurveAligned      CurveName = "aligned"
 	CurveLatent       CurveName = "latent size"

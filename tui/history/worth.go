@@ -50,6 +50,8 @@ func orOne(v *run.Float) float64 {
 func (h *History) measureGenerated(member, step int, wall float64, g *event.Generated) {
 	h.measure(CurveCoverage, member, step, wall, Optional(g.Coverage))
 	h.measure(CurveCopies, member, step, wall, Optional(g.Copies))
+	h.measure(CurveRewarded, member, step, wall, Optional(g.Rewarded))
+	h.measure(CurveRewardedReal, member, step, wall, Optional(g.RewardedReal))
 	d := g.Dynamics
 	if d == nil {
 		return

@@ -32,13 +32,22 @@ type training struct {
 
 func startTraining(t *testing.T) *training {
 	t.Helper()
+	return startTrainingOf(t, tiny)
+}
+
+// startTrainingOf starts a run of a preset.
+func startTrainingOf(t *testing.T, preset string) *training {
+	t.Helper()
 	d := setUp(t)
+	if err := os.WriteFile("endless.toml", []byte(preset), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", "")
 	r := &training{t: t, dir: "run", status: make(chan int, 1)}
 	go func() {
-		status, _ := pgrlab(t, d, &r.said, "train", "--preset", "tiny.toml", "--steps", "10000000", "--threads", "1", "--out", r.dir)
+		status, _ := pgrlab(t, d, &r.said, "train", "--preset", "endless.toml", "--steps", "10000000", "--threads", "1", "--out", r.dir)
 		r.status <- status
 	}()
 	r.until("it listens", func() bool {

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/task"
 	"pgrlab/core/testing/pace"
 	"pgrlab/envs"
+	"pgrlab/envs/maze"
 	"pgrlab/tui/command/cli"
 )
 
@@ -60,7 +61,11 @@ func withStepsOf(t task.Task, before func(seed uint64, n int)) task.Task {
 		if err != nil {
 			return nil, err
 		}
-		return &stepped{environment: e.(environment), before: func(n int) { before(seed, n) }}, nil
+		count := counted{before: func(n int) { before(seed, n) }}
+		if m, is := e.(mazeEnvironment); is {
+			return &steppedMaze{mazeEnvironment: m, counted: count}, nil
+		}
+		return &stepped{environment: e.(environment), counted: count}, nil
 	}
 	t.With = func(e task.Environment) (task.Task, error) {
 		played, err := with(e)
@@ -69,7 +74,7 @@ func withStepsOf(t task.Task, before func(seed uint64, n int)) task.Task {
 	return t
 }
 
-// environment has all methods that an environment can have.
+// environment has all methods that an environment can have, except in a maze.
 type environment interface {
 	task.Env
 	task.Posed
@@ -78,19 +83,53 @@ type environment interface {
 	Observation(obs []float32)
 }
 
-var _ environment = (*envs.Env)(nil)
+// mazeEnvironment has all methods of an environment in a maze.
+type mazeEnvironment interface {
+	task.Env
+	task.Posed
+	task.Seen
+	task.Placed
+	task.Respawning
+	task.Explored
+	task.Televised
+}
 
-// stepped is an environment that calls a function before each step.
-type stepped struct {
-	environment
+var (
+	_ environment     = (*envs.Env)(nil)
+	_ mazeEnvironment = (*maze.Env)(nil)
+)
+
+// counted calls a function before each step.
+type counted struct {
 	before func(n int)
 	n      int
 }
 
+func (c *counted) count() {
+	c.n++
+	c.before(c.n)
+}
+
+// stepped is an environment that counts its steps.
+type stepped struct {
+	environment
+	counted
+}
+
 func (e *stepped) Step(action, obs []float32) (float64, bool, bool, error) {
-	e.n++
-	e.before(e.n)
+	e.count()
 	return e.environment.Step(action, obs)
+}
+
+// steppedMaze is a maze that does.
+type steppedMaze struct {
+	mazeEnvironment
+	counted
+}
+
+func (e *steppedMaze) Step(action, obs []float32) (float64, bool, bool, error) {
+	e.count()
+	return e.mazeEnvironment.Step(action, obs)
 }
 
 // paced is a device whose programs count as units of work.

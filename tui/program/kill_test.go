@@ -99,6 +99,11 @@ var killedFrames = []string{
 	"--preset", "frames.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms", "--at", "60/learn:1:lr_critic=0.001",
 }
 
+// killedMaze is a run in mazes; knobs turn within a round of the R-network and within an iteration.
+var killedMaze = []string{
+	"--preset", "maze.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms", "--at", "6144/reach:20:tv=off", "--at", "9216/learn:1:entropy=0.02",
+}
+
 // tinyFrames is a run of DrQ-v2 that takes a second.
 const tinyFrames = `
 task = "cartpole-swingup"
@@ -135,6 +140,7 @@ var acts = []act{
 	{name: "train --lean", like: "base", next: trained(killedRun, "--lean"), made: canonical},
 	{name: "train --members", next: trained(killedCohort), made: canonical},
 	{name: "train from frames", next: trained(killedFrames), made: canonical},
+	{name: "train in mazes", next: trained(killedMaze), made: canonical},
 	{name: "train --resume", like: "base", next: resumed, made: canonical, prepare: func(t *testing.T, dir string) {
 		if err := os.CopyFS(dir, os.DirFS("half")); err != nil {
 			t.Fatal(err)
@@ -296,7 +302,7 @@ func begin(t *testing.T) (whole time.Duration) {
 	t.Helper()
 	// The checkpoint at step 75 exists, however fast the machine is.
 	kept := strings.Replace(tiny, "episodes = 2", "episodes = 2\nkeep_every = 75", 1)
-	for name, doc := range map[string]string{"kept.toml": kept, "frames.toml": tinyFrames} {
+	for name, doc := range map[string]string{"kept.toml": kept, "frames.toml": tinyFrames, "maze.toml": tinyMaze} {
 		if err := os.WriteFile(name, []byte(doc), 0o644); err != nil {
 			t.Fatal(err)
 		}

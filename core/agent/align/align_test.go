@@ -2,7 +2,10 @@ package align
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"pgrlab/core/rng"
 )
@@ -64,4 +67,63 @@ func TestAnAffineMapIsFound(t *testing.T) {
 			t.Fatalf("nothing has moved, and %v becomes %v", want, got)
 		}
 	}
+}
+
+// A fit finds what gonum's own solution finds, to the bit, whatever was fitted before by the same map.
+// One that finds no map leaves the earlier one.
+func TestFitsLeaveNoTrace(t *testing.T) {
+	const size = 5
+	used := New("map", size)
+	for _, rows := range []int{30, 12, 12, 30} {
+		then, now := make([]float32, rows*size), make([]float32, rows*size)
+		rng.New(4, "then").FillNormal(then, uint64(rows), 0)
+		rng.New(4, "now").FillNormal(now, uint64(rows), 0)
+		if err := used.Fit(then, now); err != nil {
+			t.Fatal(err)
+		}
+		want := byGonum(t, then, now, size)
+		if got := slices.Concat(used.W.Data, used.B.Data); !slices.Equal(got, want) {
+			t.Fatalf("%d rows give %v, want %v", rows, got, want)
+		}
+		then[0] = float32(math.NaN())
+		if err := used.Fit(then, now); err == nil || !slices.Equal(slices.Concat(used.W.Data, used.B.Data), want) {
+			t.Errorf("%d rows with one that is no number: %v, and the map is %v", rows, err, used.W.Data)
+		}
+	}
+}
+
+// byGonum is the map that Fit describes, W and then B.
+func byGonum(t *testing.T, then, now []float32, size int) (all []float32) {
+	t.Helper()
+	n := len(then) / size
+	x, moved := mat.NewDense(n, size+1, nil), mat.NewDense(n, size, nil)
+	for i, v := range then {
+		x.Set(i/size, i%size, float64(v))
+		x.Set(i/size, size, 1)
+		moved.Set(i/size, i%size, float64(now[i])-float64(v))
+	}
+	squares := mat.NewSymDense(size+1, nil)
+	squares.SymOuterK(1, x.T())
+	for i := range size + 1 {
+		squares.SetSym(i, i, squares.At(i, i)+float64(n)/1000)
+	}
+	var products, solved mat.Dense
+	products.Mul(x.T(), moved)
+	var c mat.Cholesky
+	if !c.Factorize(squares) {
+		t.Fatal("the squares have no factors")
+	}
+	if err := c.SolveTo(&solved, &products); err != nil {
+		t.Fatal(err)
+	}
+	for i := range size + 1 {
+		for j := range size {
+			v := float32(solved.At(i, j))
+			if i == j {
+				v = 1 + v
+			}
+			all = append(all, v)
+		}
+	}
+	return all
 }

@@ -20,14 +20,19 @@ type aligned struct {
 	begun, now *align.Map
 	obs        observed  // of n rows of D_real
 	then       []float32 // [n,H], the trunk's output for obs when D_real was made
+	anew       []float32 // [n,H], the trunk's output for obs at the last alignment
+	tensors    []*op.Tensor
 }
 
 func newAligned(c Config) *aligned {
 	size := c.latents().Obs
-	return &aligned{begun: align.New("latents begun", size), now: align.New("latents now", size)}
+	a := &aligned{begun: align.New("latents begun", size), now: align.New("latents now", size)}
+	a.tensors = append(a.begun.Params(), a.now.Params()...)
+	return a
 }
 
-func (a *aligned) params() []*op.Tensor { return append(a.begun.Params(), a.now.Params()...) }
+// params returns the tensors of both maps, in the order of a file.
+func (a *aligned) params() []*op.Tensor { return a.tensors }
 
 // resetAligned makes both maps the identity: D_real is of the present trunk.
 func (l *Latent) resetAligned() error {
@@ -60,11 +65,11 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 	if err := l.prepareEncoder(); err != nil {
 		return err
 	}
-	now, err := l.encode(rows, a.seen)
-	if err != nil {
+	var err error
+	if a.anew, err = l.encode(a.anew[:0], rows, a.seen); err != nil {
 		return err
 	}
-	if err := a.now.Fit(a.then, now); err != nil {
+	if err := a.now.Fit(a.then, a.anew); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if epoch == 0 {
@@ -85,7 +90,7 @@ func (l *Latent) Reencode() (then, now []float32, err error) {
 	if err := l.prepareEncoder(); err != nil {
 		return nil, nil, err
 	}
-	now, err = l.encode(rows, a.seen)
+	now, err = l.encode(nil, rows, a.seen)
 	return slices.Clone(a.then), now, err
 }
 

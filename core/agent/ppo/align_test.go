@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/allocs"
 )
 
 // Before each epoch the generated latents are mapped to the present trunk, and the step learns from
@@ -37,7 +38,7 @@ func latentsFollow(t *testing.T, c Config) {
 	var begun []float32
 	for unit := range c.Epochs * c.Minibatches {
 		if unit%c.Minibatches == 0 {
-			now, err := l.encode(len(then)/l.aligned.now.Size(), l.aligned.seen)
+			now, err := l.encode(nil, len(then)/l.aligned.now.Size(), l.aligned.seen)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -128,5 +129,41 @@ func TestLatentsStayWithoutAlignment(t *testing.T) {
 	}
 	if d := l.learnings[0].dreamt; !slices.Equal(told(c, d.columns.Obs), d.into.in) {
 		t.Errorf("%v are read as %v", d.columns.Obs, d.into.in)
+	}
+}
+
+// Steady epochs with synthetic rows allocate nothing, with the alignments that they begin with.
+func TestMixedUpdatesDoNotAllocate(t *testing.T) {
+	bothLatent(t, mixedDoesNotAllocate)
+}
+
+func mixedDoesNotAllocate(t *testing.T, c Config) {
+	l := newLatentAgent(t, c, newDevice(t, 2))
+	s := latentSession(l, dreamtRows(c, 40))
+	for l.iterations < 2 {
+		s.unit(t)
+	}
+	encodeAll(t, l, s.source)
+	for l.iterations < 3 || s.total == 0 {
+		s.unit(t)
+	}
+	w, phase := agent.Work{Step: s.step, Rates: s.rates, Source: s.source}, l.Phases()[0]
+	aligned := make([]float32, len(l.aligned.now.W.Data))
+	n := allocs.Least(6, func() {
+		for unit := range c.Minibatches + 1 { // the first epoch's, and one of the second; never the last of all
+			if _, _, err := phase.Slice(&w, unit); err != nil {
+				t.Fatal(err)
+			}
+			if unit%c.Minibatches > 0 {
+				continue
+			}
+			if slices.Equal(aligned, l.aligned.now.W.Data) {
+				t.Fatalf("unit %d aligns nothing", unit)
+			}
+			copy(aligned, l.aligned.now.W.Data)
+		}
+	})
+	if n > 0 {
+		t.Errorf("an epoch allocates %v times", n)
 	}
 }

@@ -121,7 +121,7 @@ func (l *Latent) Encode(stacks [][][]byte) ([]float32, error) {
 	if err := l.prepareEncoder(); err != nil {
 		return nil, err
 	}
-	return l.encode(len(stacks), func(i int) observed { return observed{frames: stacks[i][0]} })
+	return l.encode(nil, len(stacks), func(i int) observed { return observed{frames: stacks[i][0]} })
 }
 
 // Align returns latents of D_real or D_syn in the form in which the heads learn from those of

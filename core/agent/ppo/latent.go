@@ -143,11 +143,11 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 		}
 	}
 	h := l.config.latents().Obs
-	z, err := l.encode(len(rows), func(i int) observed { return rows[i].seen })
+	z, err := l.encode(nil, len(rows), func(i int) observed { return rows[i].seen })
 	if err != nil {
 		return 0, nil, err
 	}
-	next, err := l.encode(len(rows), func(i int) observed { return rows[i].next })
+	next, err := l.encode(nil, len(rows), func(i int) observed { return rows[i].next })
 	if err != nil {
 		return 0, nil, err
 	}
@@ -158,9 +158,9 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	return len(rows), nil, nil
 }
 
-// encode returns the trunk's output [n,H] for n observations.
-func (l *Latent) encode(n int, of func(i int) observed) (z []float32, err error) {
-	o := l.config.input()
+// encode appends the trunk's output [n,H] for n observations to z. After an error z is as it was.
+func (l *Latent) encode(z []float32, n int, of func(i int) observed) ([]float32, error) {
+	o, before := l.config.input(), len(z)
 	for first := 0; first < n; first += l.config.valueRows() {
 		rows := min(l.config.valueRows(), n-first)
 		for i := range rows {
@@ -168,7 +168,7 @@ func (l *Latent) encode(n int, of func(i int) observed) (z []float32, err error)
 		}
 		some, err := l.encoded(rows)
 		if err != nil {
-			return nil, err
+			return z[:before], err
 		}
 		z = append(z, some...)
 	}

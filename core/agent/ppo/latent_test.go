@@ -418,23 +418,3 @@ func goesOnMixed(t *testing.T, c Config) {
 		sameHistories(t, whole[0], second)
 	}
 }
-
-// A steady step with synthetic rows allocates nothing.
-func TestMixedUpdatesDoNotAllocate(t *testing.T) {
-	c := smallLatent()
-	l := newLatentAgent(t, c, newDevice(t, 2))
-	s := latentSession(l, dreamtRows(c, 40))
-	for l.iterations < 2 || s.total == 0 {
-		s.unit(t)
-	}
-	w, phase, unit := agent.Work{Step: s.step, Rates: s.rates, Source: s.source}, l.Phases()[0], 0
-	n := testing.AllocsPerRun(6, func() {
-		unit = (unit + 1) % (s.total - 1) // never the last unit
-		if _, _, err := phase.Slice(&w, unit); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if n > 0 {
-		t.Errorf("a step allocates %v times", n)
-	}
-}

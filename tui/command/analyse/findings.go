@@ -49,6 +49,9 @@ func writeGenerated(line func(name, format string, values ...any), g *event.Gene
 	if g.Coverage != nil && g.Copies != nil {
 		line("coverage", "%.0f %% of the real rows have a synthetic one nearby that is no copy; as many real ones would cover 97 %%; copies %.1f %%", 100**g.Coverage, 100**g.Copies)
 	}
+	if g.RewardedReal != nil && g.Rewarded != nil {
+		line("with a reward", "%.3g %% of all synthetic rows, %.3g %% of real ones", 100**g.Rewarded, 100**g.RewardedReal)
+	}
 	if d := g.Dynamics; d != nil && d.Change != nil && d.RewardRelative != nil {
 		writeLabels(line, d)
 	}

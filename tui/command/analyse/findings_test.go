@@ -20,7 +20,7 @@ func TestFindingsAsText(t *testing.T) {
 		Generated: &event.Generated{
 			Rows: 256, OutsideStates: 0.125, Nearest: 0.61, NearestReal: 0.56, TerminalReal: 0.039,
 			Asked: &event.Quantiles{Median: 0.006}, Achieved: &event.Quantiles{Median: 0.007}, RankCorrelation: &correlation,
-			Coverage: value(0.71), Copies: value(0.004),
+			Coverage: value(0.71), Copies: value(0.004), Rewarded: value(0.0002), RewardedReal: value(0.002),
 			Dynamics: &event.Dynamics{
 				Rows: 250, Relative: 0.477, Change: value(0.62), RewardRelative: value(4.6), ConstantReward: value(2.5), Relevant: value(0.3), RelevantOf: 80,
 				RareRewards: &event.Detection{True: 12, Told: 20, Precision: 0.25, Recall: 0.42},
@@ -37,6 +37,7 @@ func TestFindingsAsText(t *testing.T) {
 		"outside the data  states 12.5 %, actions 0.0 %, rewards 0.0 % of 256 synthetic rows\n",
 		"nearest real row  0.61 away at the median; real rows from each other 0.56\n",
 		"coverage          71 % of the real rows have a synthetic one nearby that is no copy; as many real ones would cover 97 %; copies 0.4 %\n",
+		"with a reward     0.02 % of all synthetic rows, 0.2 % of real ones\n",
 		"change s' - s     error 0.62 of its variance; the best constant change has 1\n",
 		"reward            error 4.6 of its variance; the best constant has 2.5\n",
 		"relevant rows     dynamics error 0.3 of the variance of s' (80 rows whose true F is in the upper quarter)\n",

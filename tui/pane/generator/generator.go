@@ -128,7 +128,11 @@ func (p *Pane) generatedLines(w int, label func(string) string) []string {
 	}
 	out = append(out, label("outside")+format.Percent(float64(g.OutsideStates))+t.Dim.On(states)+
 		format.Percent(float64(g.OutsideActions))+t.Dim.On(" of a  ")+format.Percent(float64(g.OutsideRewards))+t.Dim.On(" of r"))
-	return append(out, label("nearest")+format.Number(float64(g.Nearest))+t.Dim.On(" to a real row; real rows ")+format.Number(float64(g.NearestReal)))
+	out = append(out, label("nearest")+format.Number(float64(g.Nearest))+t.Dim.On(" to a real row; real rows ")+format.Number(float64(g.NearestReal)))
+	if g.RewardedReal != nil {
+		out = append(out, label("rewarded")+format.Number(history.Optional(g.Rewarded))+t.Dim.On(" of the rows; real rows ")+format.Number(history.Optional(g.RewardedReal)))
+	}
+	return out
 }
 
 func (p *Pane) generatorNote(w int) string {

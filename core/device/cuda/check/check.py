@@ -41,7 +41,7 @@ from steps import Check, lines, tested
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKLOADS = ["nop", "critic", "twin", "redq10", "sac", "env-step", "act", "icm", "denoiser-1024", "denoiser-2048",
-             "sample-2048x4096", "sample-1024x100000", "sample-2048x100000", "encoder-fit", "drqv2", "drqv2-demo", "ppo-rays", "ppo-rgb84"]
+             "sample-2048x4096", "sample-1024x100000", "sample-2048x100000", "encoder-fit", "drqv2", "drqv2-demo", "ppo-rays", "ppo-rgb84", "ppo-act"]
 OURS_ALONE = ("nop", "act", "icm")  # PyTorch has no counterpart here
 PROFILED = ["denoiser-1024", "denoiser-2048", "redq10", "encoder-fit", "drqv2", "drqv2-demo", "ppo-rgb84", "sample-2048x4096", "nop"]
 PAPER_HOURS = 4.35  # of a run of 100,000 steps, PGR (Wang et al. 2025), appendix on time and memory

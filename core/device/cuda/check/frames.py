@@ -1,6 +1,6 @@
-"""pgrlab's workloads that learn from frames or rays, in PyTorch, for peer.py: updates of
-DrQ-v2 and steps of PPO at the shapes of core/bench. Frames are bytes on the device
-already; pgrlab's updates also draw and upload them."""
+"""pgrlab's workloads with frames or rays, in PyTorch, for peer.py: updates of DrQ-v2, steps
+of PPO and its choices at the shapes of core/bench. Frames are bytes on the device already;
+pgrlab's updates also draw and upload them."""
 
 COLOURS, STACK, FILTERS, FEATURE, ACTIONS = 3, 3, 32, 50, 6
 SHAPES = {"drqv2": (84, (2, 1, 1, 1), 256, 1024), "encoder-fit": (84, (2, 1, 1, 1), 256, 0), "drqv2-demo": (64, (2, 2, 1, 1), 128, 256)}
@@ -121,11 +121,47 @@ class Frames:
 
         return step
 
+    def rays(self):
+        """The layers over the rays of a maze, and how many numbers they give."""
+        nn = self.torch.nn
+        return nn.Sequential(nn.Linear(160, 128), nn.Tanh(), nn.Linear(128, 64), nn.Tanh()).to(self.device), 64
+
+    def acting(self, how, mazes=16):
+        """A choice in each maze, with what a rollout keeps of it: log π(a|s) and V(s). What was
+        observed comes from the host, and the results go back in one copy. (pgrlab's ppo-act
+        has V(s) too; it computes log π later, of a whole rollout.)"""
+        torch, nn, (body, width) = self.torch, self.torch.nn, self.rays()
+        policy, value = nn.Linear(width, 9).to(self.device), nn.Linear(width, 1).to(self.device)
+        observed, s = torch.randn(mazes, 160), torch.empty(mazes, 160, device=self.device)
+        if self.device.type == "cuda":
+            observed = observed.pin_memory()
+        made = torch.empty(mazes, 3, device=self.device)
+
+        def choose():
+            with torch.no_grad():
+                h = body(s)
+                log_p = policy(h).float().log_softmax(1)
+                # The largest sum with Gumbel noise is a sample; multinomial waits for the device.
+                action = (log_p - torch.empty_like(log_p).exponential_().log()).argmax(1, keepdim=True)
+                made.copy_(torch.cat([action.float(), log_p.gather(1, action), value(h).float()], 1))
+
+        if how == "compile":
+            choose = torch.compile(choose)
+        elif how == "graph":
+            choose = self.peer.captured(choose)
+
+        def step():
+            s.copy_(observed, non_blocking=True)
+            choose()
+            return made.cpu()
+
+        return step
+
     def make(self, name, how):
         nn = self.torch.nn
         if name == "ppo-rays":
-            body = nn.Sequential(nn.Linear(160, 128), nn.Tanh(), nn.Linear(128, 64), nn.Tanh()).to(self.device)
-            return self.ppo(1024, body, 64, self.peer.normal(1024, 160), how)
+            body, width = self.rays()
+            return self.ppo(1024, body, width, self.peer.normal(1024, 160), how)
         if name == "ppo-rgb84":
             convolutions = [nn.Conv2d(3, 32, 8, 4), nn.ReLU(), nn.Conv2d(32, 64, 4, 2), nn.ReLU(), nn.Conv2d(64, 64, 3), nn.ReLU()]
             body = nn.Sequential(*convolutions, nn.Flatten(), nn.Linear(3136, 512), nn.ReLU()).to(self.device, memory_format=self.torch.channels_last)

@@ -178,6 +178,8 @@ class Torch:
         }
         if name == "sac":
             return self.sac(how)
+        if name == "ppo-act":
+            return frames.Frames(self).acting(how)
         if name == "env-step":
             update = self.sac(how)
             return lambda: [update() for _ in range(20)]
@@ -209,7 +211,7 @@ class Torch:
     def one(self, name, how, precision):
         """Milliseconds of a workload, with the better of two Adams where it has one."""
         torch, found = self.torch, {}
-        both = self.device.type == "cuda" and not name.startswith("sample-")
+        both = self.device.type == "cuda" and not name.startswith("sample-") and name != "ppo-act"
         for self.kind in ["foreach", "fused"] if both else ["foreach"]:
             try:
                 with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bf16", cache_enabled=how != "graph"):
