@@ -26,6 +26,9 @@ func TestMeasuredIsWhatWasWrittenDown(t *testing.T) {
 		var scores []float64
 		for _, r := range files[e.Results] {
 			plain := r.Variant == "" || r.Variant == e.Observation
+			if e.TV != "" {
+				plain = r.Variant == "tv="+e.TV
+			}
 			if r.Task == e.Task && r.Method == e.Method && r.Scale == e.Scale && plain == (e.Preset == "") && r.Step >= e.Steps {
 				scores = append(scores, score(r, e.From, e.Steps))
 			}
