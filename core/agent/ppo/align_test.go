@@ -10,6 +10,18 @@ import (
 	"pgrlab/core/testing/allocs"
 )
 
+// encodedSession is an agent whose D_real was made after its second iteration, and the session in
+// which it learns.
+func encodedSession(t *testing.T, c Config, workers int) (*Latent, *session) {
+	l := newLatentAgent(t, c, newDevice(t, workers))
+	s := latentSession(l, dreamtRows(c, 40))
+	for l.iterations < 2 {
+		s.unit(t)
+	}
+	encodeAll(t, l, s.source)
+	return l, s
+}
+
 // Before each epoch the generated latents are mapped to the present trunk, and the step learns from
 // these. Their old values are those of latents mapped to the trunk that the iteration began with.
 func TestGeneratedLatentsFollowTheTrunk(t *testing.T) {
@@ -17,12 +29,7 @@ func TestGeneratedLatentsFollowTheTrunk(t *testing.T) {
 }
 
 func latentsFollow(t *testing.T, c Config) {
-	l := newLatentAgent(t, c, newDevice(t, 1))
-	s := latentSession(l, dreamtRows(c, 40))
-	for l.iterations < 2 {
-		s.unit(t)
-	}
-	encodeAll(t, l, s.source)
+	l, s := encodedSession(t, c, 1)
 	for l.iterations < 4 {
 		s.unit(t)
 	}
@@ -118,12 +125,7 @@ func TestRowsToAlignBy(t *testing.T) {
 func TestLatentsStayWithoutAlignment(t *testing.T) {
 	c := smallLatent()
 	c.AlignRows = 0
-	l := newLatentAgent(t, c, newDevice(t, 1))
-	s := latentSession(l, dreamtRows(c, 40))
-	for l.iterations < 2 {
-		s.unit(t)
-	}
-	encodeAll(t, l, s.source)
+	l, s := encodedSession(t, c, 1)
 	for l.iterations < 4 || s.done < 2 {
 		s.unit(t)
 	}
@@ -138,12 +140,7 @@ func TestMixedUpdatesDoNotAllocate(t *testing.T) {
 }
 
 func mixedDoesNotAllocate(t *testing.T, c Config) {
-	l := newLatentAgent(t, c, newDevice(t, 2))
-	s := latentSession(l, dreamtRows(c, 40))
-	for l.iterations < 2 {
-		s.unit(t)
-	}
-	encodeAll(t, l, s.source)
+	l, s := encodedSession(t, c, 2)
 	for l.iterations < 3 || s.total == 0 {
 		s.unit(t)
 	}
