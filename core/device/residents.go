@@ -37,8 +37,15 @@ type Residents[P any] struct {
 type Resident[P any] struct {
 	Host    []float32
 	At      P
-	Changed bool // the device's numbers are newer than the host's
+	Changed bool   // the device's numbers are newer than the host's
+	Writes  uint64 // increases whenever the device's numbers change
 	users   int
+}
+
+// Wrote records that a program has written the device's numbers.
+func (x *Resident[P]) Wrote() {
+	x.Changed = true
+	x.Writes++
 }
 
 // NewResidents returns an empty Residents.
@@ -140,6 +147,7 @@ func (r *Residents[P]) Push(host []float32) error {
 		return nil // the next user takes the host's numbers
 	}
 	x.Changed = false
+	x.Writes++
 	return r.memory.Upload(x.At, x.Host)
 }
 

@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"pgrlab/core/device"
@@ -51,20 +52,30 @@ func (x *executable) alone(i int) (err error) {
 	if err != nil {
 		return err
 	}
-	var scratch []int
+	var scratch, keeps []int
 	end := 0
-	for _, elements := range recipe.Scratch {
-		scratch = append(scratch, end)
-		end += scratchBytes(elements)
+	take := func(elements int) (at int) {
+		at, end = end, end+scratchBytes(elements)
+		return at
 	}
-	var from driver.Ptr
+	for _, elements := range recipe.Scratch {
+		scratch = append(scratch, take(elements))
+	}
+	for _, k := range recipe.Kept {
+		keeps = append(keeps, take(k.Elements))
+	}
+	m := memories{frame: x.frame(), scratch: scratch}
 	if end > 0 {
-		if from, err = d.alloc(&d.used.Programs, end); err != nil {
+		if m.workspace, err = d.alloc(&d.used.Programs, end); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, d.free(&d.used.Programs, from, end)) }()
+		defer func() { err = errors.Join(err, d.free(&d.used.Programs, m.workspace, end)) }()
 	}
-	launches, err := x.recipe(recipe, x.frame(), scratch, from)
+	for i, k := range recipe.Kept {
+		m.kept = append(m.kept, m.workspace+driver.Ptr(keeps[i]))
+		recipe.Launches = append(slices.Clone(k.Launches), recipe.Launches...)
+	}
+	launches, err := x.launches(recipe.Launches, m)
 	if err == nil {
 		err = d.launch(launches)
 	}
@@ -144,6 +155,9 @@ func (x *executable) profiled(occasion uint64, timings []device.Timing, first bo
 		return nil
 	}
 	x.stage(occasion)
+	if err := x.refresh(); err != nil {
+		return err
+	}
 	if err := measure(0, func() error { return x.upload(d) }); err != nil {
 		return err
 	}

@@ -15,10 +15,11 @@ import (
 	"pgrlab/core/device/cuda/kernel"
 )
 
-// launched are the kernels that checks have launched in this process.
+// launched counts the kernels that checks have launched in this process; those of a graph are
+// launched when it is captured.
 var launched struct {
 	sync.Mutex
-	names map[string]bool
+	names map[string]int
 }
 
 // noted is a context that records the launched kernels.
@@ -27,9 +28,9 @@ type noted struct{ driver.Context }
 func (n noted) Launch(f driver.Function, grid, block [3]uint32, shared uint32, args ...driver.Arg) error {
 	launched.Lock()
 	if launched.names == nil {
-		launched.names = map[string]bool{}
+		launched.names = map[string]int{}
 	}
-	launched.names[f.Name()] = true
+	launched.names[f.Name()]++
 	launched.Unlock()
 	return n.Context.Launch(f, grid, block, shared, args...)
 }
@@ -80,7 +81,7 @@ func unlaunched() (missing []string) {
 	}
 	for _, m := range modules {
 		for _, k := range m.Kernels {
-			if !launched.names[k] {
+			if launched.names[k] == 0 {
 				missing = append(missing, k)
 			}
 		}

@@ -48,6 +48,7 @@ type Device struct {
 	epoch int
 	lost  error // the device is lost: nothing works any more
 
+	kept        map[keptKey]*kept
 	executables map[*executable]struct{}
 	sequences   map[*sequence]struct{}
 	stores      map[*store]struct{}
@@ -61,7 +62,7 @@ var _ device.Mirror = (*Device)(nil)
 // New takes a device. open returns a context of the device; it is called once now, and again after
 // Park.
 func New(open func() (driver.Context, error), o Options) (*Device, error) {
-	d := &Device{open: open, options: o, longest: graphWork, executables: map[*executable]struct{}{}, sequences: map[*sequence]struct{}{}, stores: map[*store]struct{}{}}
+	d := &Device{open: open, options: o, longest: graphWork, kept: map[keptKey]*kept{}, executables: map[*executable]struct{}{}, sequences: map[*sequence]struct{}{}, stores: map[*store]struct{}{}}
 	d.residents = device.NewResidents[driver.Ptr](memory{d})
 	if err := d.begin(); err != nil {
 		return nil, fmt.Errorf("cuda: %w", err)

@@ -9,6 +9,10 @@
 // after the run (losses, outputs) is one block for each program: one copy up, one copy down. What a
 // program makes and uses itself is in a workspace that all programs share, laid out by liveness.
 //
+// On compute capability 9.0 large products read packed operands. A weight that a program only reads
+// stays packed between its runs, in memory that all programs share, until a program or the host
+// writes it: a generator packs its weights once for all calls of a generation.
+//
 // # Runs
 //
 // A program is captured when it first runs: the copy up, all kernels and the copy down are one
@@ -105,6 +109,7 @@
 //	batches, subsets, α, env steps as one   H100 80GB HBM3    2026-11-26   right
 //	a whole run                             H100 80GB HBM3    2026-11-26   6,000 steps of cpu and release
 //	whole runs from frames                  H100 80GB HBM3    2026-11-26   demo and short to the end, 14 at a time under MPS
-//	frames in the device's memory           none              never
+//	frames in the device's memory           H100 80GB HBM3    2026-11-27   right
+//	weights that stay packed                none              never
 //	a card that is lost, MIG                none              never
 package cuda

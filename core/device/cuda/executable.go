@@ -25,9 +25,11 @@ type executable struct {
 	layout  *layout
 	held    map[device.Ref]*device.Resident[driver.Ptr]
 	fetched []*device.Resident[driver.Ptr] // kept tensors that the program changes, fetched after each run
-	kept    map[device.Ref][]float32       // the host's view of outputs; it never moves
+	outputs map[device.Ref][]float32       // the host's view of them; it never moves
 
-	bound // captured at the first run; a program that runs only in sequences has no graph of its own
+	bound           // captured at the first run; a program that runs only in sequences has no graph of its own
+	kept  [][]*kept // of each step
+	stale []laying  // what a run of this program alone lays out if the weight has changed
 
 	norm  float64  // of the last run
 	words []uint64 // reused memory
@@ -42,7 +44,7 @@ type allocation struct {
 func (d *Device) Compile(p *device.Program) (device.Executable, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	x := &executable{device: d, program: p, written: p.Written(), held: map[device.Ref]*device.Resident[driver.Ptr]{}, kept: map[device.Ref][]float32{}}
+	x := &executable{device: d, program: p, written: p.Written(), held: map[device.Ref]*device.Resident[driver.Ptr]{}, outputs: map[device.Ref][]float32{}}
 	err := x.compile()
 	if err == nil {
 		err = d.yielding(x.bind)
@@ -77,7 +79,7 @@ func (x *executable) compile() error {
 	}
 	for _, r := range x.program.Keep {
 		if b := x.program.Buffers[r]; b.Host == nil {
-			x.kept[r] = make([]float32, b.Len()) // not nil without elements
+			x.outputs[r] = make([]float32, b.Len()) // not nil without elements
 		}
 	}
 	return nil
@@ -109,17 +111,23 @@ func (x *executable) bind() error {
 			x.fetched = append(x.fetched, held)
 		}
 	}
+	if err := x.keep(); err != nil {
+		return err
+	}
 	if err := d.work(x.layout.work); err != nil {
 		return err
 	}
 	if err := x.take(d, x.layout.block, x.layout.up, x.layout.down); err != nil {
 		return err
 	}
-	if x.parts, err = x.linked(x.frame()); err != nil {
+	if x.parts, x.stale, err = x.linked(x.frame(), (*kept).lasts); err != nil {
 		return err
 	}
 	return x.settle(d)
 }
+
+// unbind gives back what the program holds, except tensors that outlive it.
+func (x *executable) unbind(d *Device) error { return errors.Join(x.bound.unbind(d), x.leave()) }
 
 // release is unbind, and also releases the residents.
 func (x *executable) release() error {
@@ -150,6 +158,9 @@ func (x *executable) Run(occasion uint64) error {
 		return fmt.Errorf("cuda: %w", err)
 	}
 	x.stage(occasion)
+	if err := x.refresh(); err != nil {
+		return err
+	}
 	if err := x.run(x.device); err != nil {
 		return err
 	}
@@ -225,7 +236,7 @@ func (x *executable) finish(occasion uint64) error {
 	if binary.LittleEndian.Uint32(x.down[gateAt:]) != 0 {
 		return x.diagnose(occasion)
 	}
-	for r, to := range x.kept {
+	for r, to := range x.outputs {
 		if len(to) == 0 {
 			continue
 		}
@@ -246,7 +257,7 @@ func (x *executable) finish(occasion uint64) error {
 func (x *executable) wrote() {
 	for _, r := range x.written {
 		if held := x.held[r]; held != nil {
-			held.Changed = true
+			held.Wrote()
 		}
 	}
 }
@@ -260,5 +271,5 @@ func (x *executable) Data(r device.Ref) []float32 {
 	if b := x.program.Buffers[r]; b.Host != nil {
 		return b.Host
 	}
-	return x.kept[r]
+	return x.outputs[r]
 }

@@ -34,30 +34,53 @@ func (x *executable) frame() frame {
 	}
 }
 
-// linked returns all steps in a frame, with their arguments resolved to addresses and numbers.
-func (x *executable) linked(f frame) ([]part, error) {
-	all := make([]part, len(x.steps))
-	for i, s := range x.steps {
-		launches, err := x.recipe(s.recipe, f, x.layout.scratch[i], x.device.workspace)
-		if err != nil {
-			return nil, err
-		}
-		all[i] = part{launches, x.work(i) + launchWork*float64(len(launches))}
-	}
-	return all, nil
+// memories is where a step finds everything: the scratch memory of its recipe at offsets in the
+// workspace, and what the recipe keeps.
+type memories struct {
+	frame
+	workspace driver.Ptr
+	scratch   []int
+	kept      []driver.Ptr
 }
 
-// recipe returns the launches of a recipe whose scratch memory is at offsets from a given address.
-func (x *executable) recipe(r kernel.Recipe, f frame, scratch []int, from driver.Ptr) ([]launch, error) {
+// linked returns all steps in a frame, with their arguments resolved to addresses and numbers. What
+// steps keep is laid out in each of them, but for what lasts: that is returned by itself.
+func (x *executable) linked(f frame, lasts func(k *kept) bool) (all []part, stale []laying, err error) {
+	all = make([]part, len(x.steps))
+	for i, s := range x.steps {
+		m := memories{frame: f, workspace: x.device.workspace, scratch: x.layout.scratch[i], kept: addresses(x.kept[i])}
+		for j, k := range x.kept[i] {
+			launches, err := x.launches(s.recipe.Kept[j].Launches, m)
+			if err != nil {
+				return nil, nil, err
+			}
+			if lasts(k) {
+				stale = append(stale, laying{k, launches})
+			} else {
+				all[i].launches = append(all[i].launches, launches...)
+			}
+		}
+		launches, err := x.launches(s.recipe.Launches, m)
+		if err != nil {
+			return nil, nil, err
+		}
+		all[i].launches = append(all[i].launches, launches...)
+		all[i].flops = x.work(i) + launchWork*float64(len(all[i].launches))
+	}
+	return all, stale, nil
+}
+
+// launches resolves the arguments of launches.
+func (x *executable) launches(unresolved []kernel.Launch, m memories) ([]launch, error) {
 	var all []launch
-	for _, l := range r.Launches {
+	for _, l := range unresolved {
 		function, err := x.device.function(l.Kernel)
 		if err != nil {
 			return nil, err
 		}
 		out := launch{function: function, grid: l.Grid, block: l.Block, shared: l.Shared}
 		for i, arg := range l.Args {
-			a, err := x.argument(arg, f, scratch, from)
+			a, err := x.argument(arg, m)
 			if err != nil {
 				return nil, fmt.Errorf("kernel %s: argument %d: %w", l.Kernel, i, err)
 			}
@@ -68,24 +91,26 @@ func (x *executable) recipe(r kernel.Recipe, f frame, scratch []int, from driver
 	return all, nil
 }
 
-func (x *executable) argument(arg any, f frame, scratch []int, from driver.Ptr) (driver.Arg, error) {
+func (x *executable) argument(arg any, m memories) (driver.Arg, error) {
 	switch v := arg.(type) {
 	case kernel.Operand:
 		offset := driver.Ptr(4 * v.Offset)
 		if v.Scratch {
-			return driver.PtrArg(from + driver.Ptr(scratch[v.Ref]) + offset), nil
+			return driver.PtrArg(m.workspace + driver.Ptr(m.scratch[v.Ref]) + offset), nil
 		}
-		return driver.PtrArg(x.address(v.Ref, f) + offset), nil
+		return driver.PtrArg(x.address(v.Ref, m.frame) + offset), nil
+	case kernel.Keep:
+		return driver.PtrArg(m.kept[v]), nil
 	case kernel.Occasion:
-		return driver.PtrArg(f.occasion), nil
+		return driver.PtrArg(m.occasion), nil
 	case kernel.State:
-		return driver.PtrArg(f.state), nil
+		return driver.PtrArg(m.state), nil
 	case kernel.Gate:
-		return driver.PtrArg(f.gateTo), nil
+		return driver.PtrArg(m.gateTo), nil
 	case kernel.Turn:
-		return driver.U32(f.turn), nil
+		return driver.U32(m.turn), nil
 	case kernel.Words:
-		return driver.PtrArg(f.routine), nil
+		return driver.PtrArg(m.routine), nil
 	case kernel.Stored:
 		if s, ours := v.Store.(*store); ours && s.device == x.device {
 			if s.at == 0 {
@@ -96,18 +121,18 @@ func (x *executable) argument(arg any, f frame, scratch []int, from driver.Ptr) 
 		return driver.Arg{}, fmt.Errorf("a store of another device")
 	case kernel.Live:
 		if _, known := x.layout.words.items[v.Items]; known && v.T == nil {
-			return driver.PtrArg(f.items(v.Items)), nil
+			return driver.PtrArg(m.items(v.Items)), nil
 		}
 	case kernel.Table:
 		raw := make([]byte, 0, 8*len(v))
 		for _, word := range v {
-			a, err := x.argument(word, f, scratch, from)
+			a, err := x.argument(word, m)
 			if err != nil {
 				return a, err
 			}
 			raw = binary.LittleEndian.AppendUint64(raw, a.Bits)
 		}
-		return f.tables.put(x.device, raw)
+		return m.tables.put(x.device, raw)
 	}
 	return number(arg)
 }

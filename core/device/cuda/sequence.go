@@ -49,7 +49,7 @@ func (d *Device) Sequence(programs []device.Executable) (device.Sequence, error)
 		}
 		s.runs = append(s.runs, x)
 		kept := map[device.Ref][]float32{}
-		for r, own := range x.kept {
+		for r, own := range x.outputs {
 			kept[r] = make([]float32, len(own))
 		}
 		s.kept = append(s.kept, kept)
@@ -95,7 +95,7 @@ func (s *sequence) bindAll() error {
 			if err := x.bind(); err != nil {
 				return err
 			}
-			again = true
+			again, s.complete = true, false // what the program keeps may be elsewhere
 		}
 	}
 	if s.holds(d) {
@@ -115,7 +115,7 @@ func (s *sequence) bind() error {
 		return err
 	}
 	for i, x := range s.runs {
-		parts, err := x.linked(s.frame(i))
+		parts, _, err := x.linked(s.frame(i), never)
 		if err != nil {
 			return err
 		}
@@ -206,6 +206,7 @@ func (s *sequence) finish(occasions []uint64) error {
 	}
 	for _, x := range s.distinct {
 		x.wrote()
+		x.forget()
 		state := s.down[p.states[stateOf(x)]-p.gate:]
 		x.norm = math.Float64frombits(binary.LittleEndian.Uint64(state[kernel.StateNorm:]))
 		if a := x.program.Adam; a != nil {

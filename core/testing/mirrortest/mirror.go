@@ -139,7 +139,7 @@ func (x *executable) Run(occasion uint64) error {
 	}
 	for _, r := range x.written {
 		if held := x.held[r]; held != nil { // nil for empty tensors
-			held.Changed = true
+			held.Wrote()
 		}
 	}
 	if err := x.inner.Run(occasion); err != nil {

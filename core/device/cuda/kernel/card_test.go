@@ -135,6 +135,7 @@ type run struct {
 	occasion, words uint64
 	lives           map[any]uint64
 	recipes         []Recipe
+	keeps           []uint64 // of the recipe
 	norm            float64
 	launches        int
 }
@@ -231,7 +232,15 @@ func (x *run) follow(r Recipe) error {
 		scratch = append(scratch, p)
 	}
 	var tables []uint64
-	for _, l := range r.Launches {
+	var launches []Launch
+	for _, k := range r.Kept {
+		p, err := x.memory.Reserve(4 * k.Elements)
+		if err != nil {
+			return err
+		}
+		x.keeps, launches = append(x.keeps, p), append(launches, k.Launches...)
+	}
+	for _, l := range append(launches, r.Launches...) {
 		k, err := x.kernel(l.Kernel)
 		if err != nil {
 			return err
@@ -248,11 +257,12 @@ func (x *run) follow(r Recipe) error {
 			return fmt.Errorf("%s over %v of %v: %w", l.Kernel, l.Grid, l.Block, err)
 		}
 	}
-	for _, p := range append(scratch, tables...) {
+	for _, p := range slices.Concat(scratch, tables, x.keeps) {
 		if err := x.memory.Free(p); err != nil {
 			return err
 		}
 	}
+	x.keeps = nil
 	return nil
 }
 
@@ -263,6 +273,8 @@ func (x *run) argument(a any, scratch []uint64, tables *[]uint64) (bits uint64, 
 			return scratch[v.Ref] + 4*uint64(v.Offset), 8
 		}
 		return x.addresses[v.Ref] + 4*uint64(v.Offset), 8
+	case Keep:
+		return x.keeps[v], 8
 	case uint32:
 		return uint64(v), 4
 	case int32:

@@ -24,8 +24,7 @@ func (b *builder) packed(p product, d division) (multiply func(q product, d divi
 	if !p.ready {
 		toA = b.scratch(ofA * each * padded(min(d.rows, p.m), d.m) * lineBytes / 4)
 	}
-	toB := b.scratch(ofB * each * rowsB * lineBytes / 4)
-	b.pack(toB, source{x: p.b, x2: p.b, index: p.index, rows: p.rowsOfB(), cols: p.colsOfB(), first: p.colsOfB(), stride: p.strideB,
+	toB := b.laidOut(source{x: p.b, x2: p.b, index: p.index, rows: p.rowsOfB(), cols: p.colsOfB(), first: p.colsOfB(), stride: p.strideB,
 		wide: p.flags()&flagWideB != 0, turned: p.layout != nt}, ofB, each, rowsB)
 	return func(q product, d division, part int) {
 		rowsA := padded(q.m, d.m)
@@ -82,7 +81,7 @@ type source struct {
 const turnedRows = 64
 
 // pack lays out an operand of some members, each chunks of the sum and padded rows.
-func (b *builder) pack(to Operand, s source, members, each, padded int) {
+func (b *builder) pack(to any, s source, members, each, padded int) {
 	args := []any{to, s.x, s.x2, s.index, int32(s.rows), int32(s.cols), int32(s.first), int64(s.stride), int64(s.stride2), uint32(each), uint32(padded)}
 	name, lines := tensorNames[b.target.Precision], members*each*padded
 	if s.turned {

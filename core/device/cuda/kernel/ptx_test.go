@@ -83,7 +83,7 @@ func TestProductsNameKernels(t *testing.T) {
 					continue // this would take hours
 				}
 				p := plain(l, sizes[i%len(sizes)], sizes[i/len(sizes)%len(sizes)], sizes[i/len(sizes)/len(sizes)], 1+i%3)
-				b := &builder{target: target}
+				b := &builder{target: target, program: &device.Program{Buffers: make([]device.Buffer, 1)}}
 				if err := b.multiply(p); err != nil {
 					t.Fatal(err)
 				}

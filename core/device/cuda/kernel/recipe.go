@@ -121,7 +121,7 @@ type Launch struct {
 	Kernel      string
 	Grid, Block [3]uint32
 	Shared      uint32 // dynamic shared memory, bytes
-	// Args are of the types Operand, uint32, int32, float32, float64, uint64, int64, Occasion,
+	// Args are of the types Operand, Keep, uint32, int32, float32, float64, uint64, int64, Occasion,
 	// Live, Table, State, Gate, Turn, Words and Stored, in the order of the kernel's parameters. An
 	// absent optional pointer is uint64(0).
 	Args []any
@@ -134,6 +134,8 @@ type Recipe struct {
 	// Scratch lists the sizes, in float32 elements, of memory that lives from the first to the last
 	// launch. Its initial contents are undefined.
 	Scratch []int
+	// Kept lists what must be laid out before the first launch.
+	Kept []Kept
 }
 
 // lowering makes the launches of one instruction.
