@@ -49,6 +49,13 @@ func TestFOfObservations(t *testing.T) {
 				t.Errorf("%s: F of row %d is %v, want %v", name, i, got[i], want[i])
 			}
 		}
+		// Of a generator's conditions F of respawns is unknown, and they get that of others.
+		judged := Judge(f, slices.Clone(got), func(i int) replay.Note { return b.Notes[i] })
+		for i, v := range judged {
+			if !b.Notes[i].Respawned && v != got[i] || b.Notes[i].Respawned && (v == 0 || !slices.Contains(got, v)) {
+				t.Errorf("%s: the condition of row %d is %v, F is %v; respawned: %v", name, i, v, got[i], b.Notes[i].Respawned)
+			}
+		}
 		b.Frames[2].NextObs = slices.Concat(b.Frames[2].NextObs, []float32{1})
 		if err := f.Score(got, b, rows); err == nil || !strings.Contains(err.Error(), "row 2 was made from") {
 			t.Errorf("%s: of other numbers: %v", name, err)
