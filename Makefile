@@ -11,9 +11,12 @@
 #                two parts, which also run alone, and on some PACKAGES="./tui ./core/run":
 #   make hostile-once   all tests, shuffled, on one core shared with four busy loops
 #   make hostile-count  the tests of runs and screens, with slow work, then with quick work
+#   make slurm   the sweeps against Slurm's own daemons (root, slurm-wlm, munge)
+#   make scaling training steps with 1, 2, 4, … threads
 #   make arm64   build and vet for 64-bit ARM; its kernels' tests under qemu-user
 #   make lint    gofmt and staticcheck
 #   make docs    the documents made from the code: the picture of the screen, docs/journal.md
+#   make picture docs/screen.svg alone
 #   make gpu-bundle  bin/gpu-check, a folder to copy to a machine with a GPU
 #   make gpu-check   there, without Go or network: check and time everything, in 9 minutes
 #   make clean   remove everything that was built or fetched

@@ -3,8 +3,9 @@
 //
 // A configuration is task × method × scale. Each axis is a TOML file below data/, a layer that
 // contains only what it changes; Resolve lays the layers over each other (see Resolve for the
-// order), and the result is complete. A method or scale consists of its file alone: the knobs that
-// it uses follow from that file. A layer can contain exactly what a run's config.toml contains, so
+// order), and the result is complete. A method's numbers are in its file, a scale's in its file and
+// folder; what is special to two of them is in data/pair. Which knobs a method uses follows from its
+// file. A layer can contain exactly what a run's config.toml contains, so
 // the output of `pgrlab preset show` can be edited and passed back with --preset FILE.
 //
 // Decoding is strict: a key that does not exist is an error with file, line and

@@ -27,8 +27,8 @@ type Spec struct {
 	// Synthetic says that the learner also learns from synthetic transitions, if there are
 	// any.
 	Synthetic bool
-	// Knobs are those of the knobs utd, batch, lr_actor, lr_critic and tau that act on
-	// the learner; a run refuses the others.
+	// Knobs are the learners' knobs (utd, batch, lr_actor, lr_critic, tau, entropy, tv) that
+	// act on this one; a run refuses the others.
 	Knobs []string
 	// Settings are the defaults of the learner's own settings, a struct with toml tags for
 	// the table agent.NAME; nil if it has none besides Config.

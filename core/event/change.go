@@ -31,7 +31,7 @@ func (k KnobChanged) Why() string {
 // KnobObs is how a change came about.
 type KnobObs struct {
 	By     string         `json:"by,omitempty"`
-	Ref    string         `json:"ref,omitempty"`     // SetKnob.ID
+	Ref    string         `json:"ref,omitempty"`     // the request that it answers
 	Undoes int            `json:"undoes,omitempty"`  // the change whose inverse this is
 	Plan   *knob.Position `json:"plan,omitempty"`    // the position that it was planned for; nil for a change made at once, and in earlier journals
 	AskedS run.Float      `json:"asked_s,omitempty"` // when it was asked for, as wall_s
@@ -40,8 +40,8 @@ type KnobObs struct {
 	Hint   string         `json:"hint,omitempty"`    // why a change has no effect before the end of the run, which may be extended
 }
 
-// InForce says that a training batch contains data made with the change for the
-// first time; its step is the step of the event.
+// InForce says that a training batch contains data made with the change for the first time; step is
+// that of the batch.
 type InForce struct {
 	ID   int         `json:"id"`
 	Knob string      `json:"knob"`

@@ -97,9 +97,10 @@ type Dormant struct {
 	Tau      run.Float `json:"tau"`
 }
 
-// Latents says how far a learner that fills D_real with its own latents of frames has moved
-// since then, over 256 of its rows, or in mazes over those by which PPO aligns D_syn (agent.ppo.align_rows). It is written at evaluations, and before a refit makes D_real
-// anew, in whose env step an evaluation writes none.
+// Latents says how far the latents have moved since D_real was last made, for a learner that fills
+// D_real with them: over 256 of its rows, or in mazes over those by which PPO aligns D_syn
+// (agent.ppo.align_rows). It is written at evaluations, and before a refit makes D_real anew, in
+// whose env step an evaluation writes none.
 type Latents struct {
 	Drift   run.Float `json:"drift"`             // mean of |z − z_refit|² over mean of |z_refit − z̄|²: 0 right after a refit, 1 if z is as far from its value at the refit as a row is from the mean row
 	Aligned run.Float `json:"aligned,omitempty"` // the same for z_refit as updates read D_syn's latents, if these are aligned with the present encoder (agent.drqv2.align_every)
@@ -233,8 +234,8 @@ type Resumed struct {
 	From string `json:"from,omitempty"` // position of the checkpoint from which the run goes on
 }
 
-// Device says what has changed in how the device does a run's work. Only the time that the work takes
-// depends on it.
+// Device is a change in how the device does a run's work, such as a copy of frames given up. It
+// changes only how long the work takes.
 type Device struct {
 	Text string `json:"text"`
 }

@@ -182,7 +182,7 @@ var table = []Knob{
 		Doc: "transitions in an update; with hold=real, those at r = 0.5"}.
 		count(func(s *Settings) *int { return &s.Batch }),
 	Knob{Name: "lr_actor", Symbol: "λπ", Class: ClassBatch, Use: UseActor, Min: 0, Max: 1, Scale: ScaleLog,
-		Doc: "learning rate of the policy and of α"}.
+		Doc: "learning rate of the policy (SAC: and of α; PPO: and of the value)"}.
 		number(func(s *Settings) *float64 { return &s.LRActor }),
 	Knob{Name: "lr_critic", Symbol: "λQ", Class: ClassBatch, Use: UseCritics, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the critics"}.
@@ -212,7 +212,7 @@ var table = []Knob{
 		Doc: "probability that a row of a refit loses its condition"}.
 		number(func(s *Settings) *float64 { return &s.PUncond }),
 	Knob{Name: "bonus", Symbol: "λ", Class: ClassBatch, Use: UseBonus, Min: 0, Max: 100, Step: 0.05,
-		Doc: "strength of the curiosity that is added to the reward"}.
+		Doc: "strength of the bonus that is added to the reward"}.
 		number(func(s *Settings) *float64 { return &s.Bonus }),
 	Knob{Name: "entropy", Symbol: "cH", Class: ClassBatch, Use: UseEntropy, Min: 0, Max: 10, Scale: ScaleLog,
 		Doc: "weight of the policy's entropy in the loss of PPO"}.

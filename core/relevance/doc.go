@@ -9,6 +9,7 @@
 //	curiosity  ‖g(h(s), a) − h(s')‖²/H, by an intrinsic curiosity model     (equation 5)
 //	rnd        ‖f̂(s') − f(s')‖²/K, by random network distillation             (equation 6)
 //	count      (N̂(s,a) + 0.01)^(−1/2), N̂ a pseudo-count by context-tree switching (equation 7)
+//	eco        α(β − P90 of C(E(s'), E(mᵢ))), episodic curiosity (Savinov et al. 2019)
 //	none       0: the generator is fitted and sampled without a condition
 //
 // Only curiosity has released code (renwang435/pgr: synther/online/conditional_nets.py). The paper

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// TV is a screen that covers the lower right quarter of the view. It shows nothing that can be
-// learned, and always something new.
+// TV is a screen over the lower right quarter of the view. What it shows has nothing to do with the
+// maze.
 type TV int
 
 // The kinds of TV.

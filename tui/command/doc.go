@@ -4,8 +4,8 @@
 // # Where a command is
 //
 //	pgrlab, train                    session
-//	attach, ps, stop, pause, park,
-//	resume, checkpoint               attach
+//	attach, ps, serve, stop, pause,
+//	park, resume, checkpoint         attach
 //	fork, train-forks                forks
 //	replay, watch                    replay, watch
 //	analyse                          analyse

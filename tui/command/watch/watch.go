@@ -46,7 +46,7 @@ func Command(d cli.Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "watch [--task T] [--policy PATH]",
 		Short: "show the agent of a task, with random or learned actions",
-		Long: `Shows a task in the terminal, in real time: as MuJoCo would draw it, or a maze as the
+		Long: `Shows a task in the terminal, in real time: drawn by pgrlab itself, much as MuJoCo would, or a maze as the
 agent sees it, with the map beside it. It draws pixels if the terminal answers that it
 shows them (kitty's graphics protocol, sixel). Otherwise it draws half blocks in as many
 colours as the terminal has, or, without colours or UTF-8, ASCII characters by
