@@ -14,7 +14,7 @@ import (
 func TestEndedRun(t *testing.T) {
 	for _, size := range [][2]int{{160, 45}, {120, 36}, {80, 24}} {
 		s := running(t, size[0], size[1], 100_000)
-		s.contains(t, "✓ DONE", "done: all steps 100,000", "return ")
+		s.contains(t, "✓ DONE", "done: all 100,000 steps", "return ")
 		for _, text := range []string{"collect+train", "next refit in", " eta ", "steps/s", "change the selected knob", "! now", "pause", "enter apply", "n note", "f fork"} {
 			if strings.Contains(s.View(), text) {
 				t.Errorf("%v: an ended run shows %q:\n%s", size, text, s.View())
@@ -32,7 +32,7 @@ func TestStoppedRun(t *testing.T) {
 	s.fake.publish()
 	s.Update(polled{})
 	s.contains(t, "stopped at step 24,000 of 100,000")
-	if strings.Contains(s.View(), "all steps") {
+	if strings.Contains(s.View(), "done: all") {
 		t.Errorf("it says that all steps are done:\n%s", s.View())
 	}
 }

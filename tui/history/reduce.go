@@ -164,7 +164,11 @@ func (h *History) takeEvaluated(e event.Event, wall float64, b event.Evaluated) 
 func remark(body any) (kind, text string, warning bool) {
 	switch b := body.(type) {
 	case event.Start:
-		return "start", fmt.Sprintf("%s %s %s, seed %d, %s", b.Task, b.Method, b.Scale, b.Seed, b.Device), false
+		seeds := fmt.Sprintf("seed %d", b.Seed)
+		if b.Members > 1 {
+			seeds = fmt.Sprintf("seeds %d-%d", b.Seed, b.Seed+uint64(b.Members)-1)
+		}
+		return "start", fmt.Sprintf("%s %s %s, %s, %s", b.Task, b.Method, b.Scale, seeds, b.Device), false
 	case event.Failed:
 		return "failed", b.Error, true
 	case event.Done:

@@ -330,7 +330,7 @@ func (r *Run) FindKnob(name string) (knob.Knob, error) {
 	}
 	k, err := knob.Find(name)
 	if err != nil {
-		return k, fmt.Errorf("no such command or knob: %w", err)
+		return k, fmt.Errorf("no such command or knob (tab behind : lists them): %w", err)
 	}
 	return k, nil
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
@@ -238,9 +238,16 @@ func (m *Charts) commandGoto(text string) error {
 			return nil
 		}
 	}
-	step, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(text))
-	if err != nil || step < 0 {
+	step, err := knob.ParseCount(strings.NewReplacer(",", "", "_", "").Replace(text))
+	if err != nil {
 		return fmt.Errorf("goto: there is no marker %q, and it is no step", text)
+	}
+	reached := 0
+	if m.Snap != nil {
+		reached = m.Snap.Step
+	}
+	if step > reached {
+		return fmt.Errorf("goto: step %s is not reached: the run is at step %s", format.Count(step), format.Count(reached))
 	}
 	m.Cursor, m.CursorOn = step, true
 	m.drawChartsAnew()

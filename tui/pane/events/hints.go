@@ -25,6 +25,12 @@ var replayHints = []Hint{
 	{"quit", "q", "leave"},
 }
 
+// endedHints are the hints for a person who sees that a run has ended.
+var endedHints = []Hint{
+	{"help", "?", "what every key does and every number means"},
+	{"quit", "q", "leave"},
+}
+
 // watchHints are the hints for a person who may only look.
 var watchHints = []Hint{
 	{"help", "?", "what every number means"},
@@ -39,7 +45,7 @@ func (p *Pane) hints() []Hint {
 	case !p.MayDrive():
 		return watchHints
 	case p.Ended():
-		return newcomerHints[1:] // there is nothing to change
+		return endedHints
 	}
 	return newcomerHints
 }

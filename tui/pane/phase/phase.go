@@ -125,7 +125,7 @@ func (v *Pane) endLines(w int) []string {
 			out = append(out, t.Bad.On(l))
 		}
 	default:
-		text := t.Good.On(t.Glyphs.Check) + t.Dim.On(" done: all steps ") + format.Count(s.Steps)
+		text := t.Good.On(t.Glyphs.Check) + t.Dim.On(" done: all ") + format.Count(s.Steps) + t.Dim.On(" steps")
 		if s.Step < s.Steps {
 			text = t.Warn.On(t.Glyphs.Stop) + t.Dim.On(" stopped at step ") + format.Count(s.Step) + t.Dim.On(" of ") + format.Count(s.Steps)
 		}
