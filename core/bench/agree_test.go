@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -113,5 +114,18 @@ func TestAWrongNumberIsFound(t *testing.T) {
 	}
 	if err := Agree(crooked{dev}, dev); err == nil || !strings.Contains(err.Error(), "the losses of a small network: off by 1") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A number that is not a number is further off than any other, whatever comes after it.
+func TestNaNIsNotNear(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, got := range [][]float32{{1, nan, 1}, {9, nan, 1}, {nan, 1, 9}, {1, 1, nan}} {
+		if err := near("x", got, []float32{1, 1, 1}, 1e-5); err == nil || !strings.Contains(err.Error(), "off by +Inf") {
+			t.Errorf("%v: %v", got, err)
+		}
+	}
+	if err := near("x", []float32{1, 1, 1}, []float32{1, 1, 1}, 1e-5); err != nil {
+		t.Error(err)
 	}
 }

@@ -94,7 +94,11 @@ func near(what string, got, want []float32, bound float64) error {
 	largest, worst, at := 0.0, 0.0, 0
 	for i, w := range want {
 		largest = max(largest, math.Abs(float64(w)))
-		if d := math.Abs(float64(got[i] - w)); !(d <= worst) { // NaN counts as the worst
+		d := math.Abs(float64(got[i] - w))
+		if d != d { // it compares as false with what follows, and would be forgotten
+			d = math.Inf(1)
+		}
+		if d > worst {
 			worst, at = d, i
 		}
 	}

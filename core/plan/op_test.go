@@ -78,6 +78,30 @@ func TestOperationsOnNoRows(t *testing.T) {
 	}
 }
 
+// A batch without rows is legal too where the weights are so large that lanes divide them, instead
+// of rows.
+func TestLargeWeightsOnNoRows(t *testing.T) {
+	const wide = 512
+	x, w, b := op.NewTensor("x", 0, wide), op.NewTensor("w", wide, wide), op.NewTensor("b", wide)
+	d := example{name: "large weights", wrt: []*op.Tensor{x, w, b}, build: func(g *op.Graph) (*op.Node, []*op.Node) {
+		y := g.Linear(g.Bind(x), g.Bind(w), g.Bind(b))
+		return g.Sum(y, 1), []*op.Node{y}
+	}}
+	p, _ := compile(t, d, machine(t), nil)
+	if err := p.Run(0); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range d.wrt {
+		g, err := p.Gradient(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(g, func(v float32) bool { return v != 0 }); i >= 0 {
+			t.Errorf("gradient of %s: element %d is %v, want 0", x.Name, i, g[i])
+		}
+	}
+}
+
 // Every kind of operation is in the table; a gradient counts by the operation that it belongs to.
 func TestTheTableHasEveryOperation(t *testing.T) {
 	seen := map[op.Kind]bool{}

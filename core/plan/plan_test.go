@@ -42,7 +42,7 @@ func agree(t *testing.T, d example, dev *cpu.Device) {
 		t.Fatal(err)
 	}
 	if loss != nil {
-		if want := loss.Value().Data().(float64); math.Abs(p.Loss()-want) > 1e-5*(1+math.Abs(want)) {
+		if want := loss.Value().Data().(float64); !(math.Abs(p.Loss()-want) <= 1e-5*(1+math.Abs(want))) {
 			t.Errorf("loss is %v, the TapeMachine says %v", p.Loss(), want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestAdamByHand(t *testing.T) {
 				hat := math.Sqrt(*vi)/math.Sqrt(1-math.Pow(c.Beta2, float64(step))) + c.Eps
 				w[x.Name][i] -= 1e-2 * c.WeightDecay * w[x.Name][i]
 				w[x.Name][i] -= 1e-2 / (1 - math.Pow(c.Beta1, float64(step))) * *mi / hat
-				if math.Abs(w[x.Name][i]-float64(x.Data[i])) > 2e-5 {
+				if !(math.Abs(w[x.Name][i]-float64(x.Data[i])) <= 2e-5) {
 					t.Fatalf("step %d: %s[%d] is %v, want %v", step, x.Name, i, x.Data[i], w[x.Name][i])
 				}
 			}

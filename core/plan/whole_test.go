@@ -75,7 +75,7 @@ func follow(t *testing.T, w whole, dev *cpu.Device, updates int) {
 			t.Fatal(err)
 		}
 		loss := o.run(t)
-		if got := p.Loss(); math.Abs(got-loss) > 1e-5*math.Abs(loss) {
+		if got := p.Loss(); !(math.Abs(got-loss) <= 1e-5*math.Abs(loss)) {
 			t.Fatalf("update %d: loss is %v, the TapeMachine says %v", u, got, loss)
 		}
 		for i, n := range nodes {
@@ -127,7 +127,7 @@ func TestFirstLossesFreeRunning(t *testing.T) {
 				if err := p.Run(uint64(u)); err != nil {
 					t.Fatal(err)
 				}
-				if loss := o.run(t); math.Abs(p.Loss()-loss) > 1e-3*math.Abs(loss) {
+				if loss := o.run(t); !(math.Abs(p.Loss()-loss) <= 1e-3*math.Abs(loss)) {
 					t.Errorf("loss %d is %v, the TapeMachine says %v", u, p.Loss(), loss)
 				}
 				o.step(float64(w.rate))

@@ -41,12 +41,17 @@ func (x *Agent) present(g *op.Graph, z *op.Node) *op.Node {
 }
 
 // Align returns latents of D_real or D_syn in the form in which updates read generated ones:
-// as the present encoder would give them if the learner has an alignment, otherwise z itself.
+// as the present encoder would give them if the learner has an alignment, within the range of tanh
+// as halves has them, otherwise z itself.
 func (l *Latent) Align(z []float32) []float32 {
 	if l.alignment == nil {
 		return z
 	}
-	return l.alignment.Apply(z)
+	moved := l.alignment.Apply(z)
+	for i, v := range moved {
+		moved[i] = min(max(v, -largest), largest)
+	}
+	return moved
 }
 
 // aligns says whether the env step encodes rows of D_real anew, to align D_syn with the

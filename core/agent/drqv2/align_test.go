@@ -41,3 +41,18 @@ func TestUpdatesReadAlignedRows(t *testing.T) {
 		t.Errorf("after five updates weights differ by %g", worst)
 	}
 }
+
+// Aligned latents stay in the range of tanh, as updates have them.
+func TestAlignedLatentsAreBounded(t *testing.T) {
+	c := small()
+	c.AlignEvery = 10
+	x := newLatent(t, c, newDevice(t, 1))
+	for i := range x.alignment.W.Data {
+		x.alignment.W.Data[i] *= 2
+	}
+	z := make([]float32, c.latents().Obs)
+	z[0], z[1], z[2] = 0.9, -0.9, 0.25
+	if got := x.Align(z); got[0] != largest || got[1] != -largest || got[2] != 0.5 {
+		t.Errorf("twice %v is %v", z[:3], got[:3])
+	}
+}

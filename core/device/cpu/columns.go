@@ -14,10 +14,11 @@ const large = 1 << 17
 // manyRows is the number of rows above which the rows are divided nevertheless.
 const manyRows = 1024
 
-// divides reports whether lanes divide the weights of a layer.
+// divides reports whether lanes divide the weights of a layer. Without rows there is nothing to
+// divide, nor memory in which a lane's columns begin.
 func (c *compiler) divides(w device.Ref, rows int) bool {
 	members, in, out := c.shape(w)
-	return members == 1 && rows <= manyRows && in*out > large && in >= 64 && out >= 64
+	return members == 1 && rows > 0 && rows <= manyRows && in*out > large && in >= 64 && out >= 64
 }
 
 // columnwise emits a stage in which each lane works on its columns of every operand, except the

@@ -215,7 +215,7 @@ func TestTemperature(t *testing.T) {
 	}
 	near := func(what string, step int, got, want, tolerance float64) {
 		t.Helper()
-		if math.Abs(got-want) > tolerance*max(1e-3, math.Abs(want)) {
+		if !(math.Abs(got-want) <= tolerance*max(1e-3, math.Abs(want))) {
 			t.Fatalf("step %d: %s is %v, want %v", step, what, got, want)
 		}
 	}

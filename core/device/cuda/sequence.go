@@ -220,6 +220,9 @@ func (s *sequence) finish(occasions []uint64) error {
 	}
 	for i := range runs {
 		for r, to := range s.kept[i] {
+			if len(to) == 0 { // it has no place in what is downloaded
+				continue
+			}
 			copy(device.Bytes(to), s.down[p.outputs[i][r]-p.gate:])
 		}
 	}

@@ -179,3 +179,26 @@ func TestASequenceNeedsOpenPrograms(t *testing.T) {
 		t.Errorf("a lost device: %v", err)
 	}
 }
+
+// A program of a sequence may have a result without elements.
+func TestASequenceWithAnEmptyResult(t *testing.T) {
+	dev := card(t, Options{})
+	x := op.NewTensor("x", 0, 3)
+	var y *op.Node
+	g, err := op.Build("nothing", func(g *op.Graph) { y = g.ReLU(g.Bind(x)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{y}}, dev)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := plan.NewSequence(dev, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Run([]uint64{0}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -41,7 +41,7 @@ func TestTiledError(t *testing.T) {
 		}
 		x, y := productError(tiled, a, b, m, n, k), productError(vector, a, b, m, n, k)
 		t.Logf("%s: %.2g of Σ|a·b| at most, by multiply-adds %.2g", name, x, y)
-		if x > y {
+		if !(x <= y) {
 			t.Errorf("%s: an error of %g of Σ|a·b|, multiply-adds have %g", name, x, y)
 		}
 	}

@@ -27,7 +27,7 @@ func TestRowDot(t *testing.T) {
 					want, size = want+x, size+math.Abs(x)
 				}
 				got := out.data[i*ldo]
-				if math.Abs(float64(got)-want) > float64(k/4+8)*0x1p-24*size {
+				if !(math.Abs(float64(got)-want) <= float64(k/4+8)*0x1p-24*size) {
 					t.Fatalf("%d×%d: [%d] = %g, want %g", m, k, i, got, want)
 				}
 				f.RowDot(1, k, a.data[i*lda:], lda, w, 0.5, one, 1)

@@ -200,7 +200,8 @@ type division struct {
 	rows   int // rows of the result that one launch makes, if the sum is not split
 }
 
-// divide chooses the kernel of a product by its shapes and the target.
+// divide chooses the kernel of a product by its shapes and the target. A sum that is divided has all
+// rows in one launch, and scratch memory for all of them.
 func divide(p product, t Target) division {
 	if t.Tile != "" {
 		if d, ok := p.forced(t); ok {
@@ -209,10 +210,10 @@ func divide(p product, t Target) division {
 	}
 	if p.tensor(t) {
 		f, tile, splits := p.choose(tensorOf(t), t)
-		return division{f.kernel(p.layout, tile), tile, splits, p.bounded(tile, maxTensor)}
+		return division{f.kernel(p.layout, tile), tile, splits, p.bounded(tile, splits, maxTensor)}
 	}
 	tile, splits := p.simt(t)
-	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits, p.bounded(tile, maxProduct)}
+	return division{"product" + string(p.layout) + "_" + tile.name, tile, splits, p.bounded(tile, splits, maxProduct)}
 }
 
 // These constants bound the products of one launch, so that none takes 50 ms: 2³⁶ take 28 ms at 5
@@ -224,10 +225,10 @@ const (
 )
 
 // bounded returns the number of rows of the result that a launch makes: equal parts, in whole
-// tiles. They can be divided only if A's rows are the result's rows.
-func (p product) bounded(t tile, limit int) int {
+// tiles. They can be divided only if A's rows are the result's rows and the sum is in one part.
+func (p product) bounded(t tile, splits, limit int) int {
 	launches := ceil(p.m*p.n*p.k*p.inner*p.members, limit)
-	if p.layout == tn || launches <= 1 {
+	if p.layout == tn || launches <= 1 || splits > 1 {
 		return p.m
 	}
 	return ceil(ceil(p.m, t.m), launches) * t.m

@@ -96,3 +96,14 @@ func TestLaunchesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// A sum that is divided is not divided by rows too: its parts are made of all rows at once, and the
+// memory for packed operands is as large as one launch needs.
+func TestADividedSumHasAllRows(t *testing.T) {
+	p := plain(nn, 256, 256, 1<<22, 1)
+	for _, target := range []Target{{SM: 80, Precision: TF32}, {SM: 90, Precision: TF32}, {SM: 90, Precision: BF16}} {
+		if d := divide(p, target); d.splits < 2 || d.rows != p.m {
+			t.Errorf("%+v: %d parts of %d rows, the product has %d", target, d.splits, d.rows, p.m)
+		}
+	}
+}
