@@ -308,6 +308,9 @@ func (k *checkpointer) keepLast() *event.DivergedObs {
 	return &event.DivergedObs{Checkpoint: k.path, Position: k.saved}
 }
 
+// errJournal says that there can be no checkpoint, because the lines before it are not on the disk.
+var errJournal = errors.New("save run: the disk does not take the journal")
+
 // atEnd takes the last checkpoint and waits until it is on the disk.
 func (k *checkpointer) atEnd() error {
 	if k.writer == nil || k.place.inSlice {
@@ -316,6 +319,9 @@ func (k *checkpointer) atEnd() error {
 	k.settle()
 	if k.lastStep.marked && k.place.position == knob.After(k.place.Step) { // the place where a longer run goes on is on the disk
 		return k.lastStep.unsaved
+	}
+	if k.journal.flush(); len(k.journal.backlog) > 0 { // the disk may take it now, before anybody has looked
+		return errJournal
 	}
 	if err := k.take(byEnd); err != nil {
 		return fmt.Errorf("save run: %w", err)
@@ -338,7 +344,6 @@ func (k *checkpointer) handOver(by string) (err error) {
 		return errParked
 	}
 	k.settle()
-	errJournal := errors.New("save run: the disk does not take the journal")
 	if len(k.journal.backlog) > 0 {
 		return errJournal
 	}

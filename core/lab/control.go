@@ -135,6 +135,8 @@ func (ctl *control) tryDisk() {
 	case k.busy != nil:
 	case k.asked != "":
 		k.take(k.asked) // the next look sees the result
+	case k.due != "": // here, where it was asked for, and not at a later place
+		k.take(k.due)
 	case ctl.gate.forDisk():
 		by := "the disk takes it again"
 		if run.IsFull(d.err) {

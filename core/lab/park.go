@@ -45,7 +45,7 @@ func (g *gate) park(by string) {
 			g.parked, p.Reason = true, "parked: the GPU's memory is free until the run is resumed"
 		}
 	}
-	if g.pause == nil || p.Reason != "" {
+	if g.pause == nil || g.forDisk() || p.Reason != "" { // whoever parks wants the pause to outlast the disk's
 		g.wait(p)
 	}
 }

@@ -1,0 +1,106 @@
+package lab
+
+import (
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+)
+
+// refusingFolder is a run folder whose disk refuses one line, the first of a type at a step.
+type refusingFolder struct {
+	*run.Folder
+	kind    string
+	step    int
+	refuses func() // is called when it has refused
+	done    bool
+}
+
+func (f *refusingFolder) Append(l run.Line) error {
+	if !f.done && l.Type == f.kind && l.Step == f.step {
+		f.done = true
+		f.refuses()
+		return fmt.Errorf("write journal: %w", syscall.ENOSPC)
+	}
+	return f.Folder.Append(l)
+}
+
+// refusing is a lab in a folder whose disk refuses the line of the first evaluation.
+func (w *world) refusing(t *testing.T, c config.Config, dir string, refuses func(l *Lab)) *Lab {
+	t.Helper()
+	folder, err := run.Create(dir, docOf(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := w.lab(t, c, folder)
+	l.x.journal.folder = &refusingFolder{Folder: folder, kind: event.TypeEvaluated, step: c.Evaluation.Every, refuses: func() { refuses(l) }}
+	return l
+}
+
+// A run that is stopped when the disk has just got room again, and has not been tried yet, is saved
+// where it stops.
+func TestARunThatIsStoppedWhenTheDiskHasRoomIsSaved(t *testing.T) {
+	w, dir := newWorld(), filepath.Join(t.TempDir(), "run")
+	l := w.refusing(t, w.config(), dir, func(l *Lab) { l.Send(event.Stop{}) })
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all, err := run.Checkpoints(dir)
+	if err != nil || len(all) == 0 || all[0].Step != 15 {
+		t.Errorf("it was stopped at step 15 and has %d checkpoints: %+v (%v)", len(all), all, err)
+	}
+}
+
+// A checkpoint that is to be kept is one of its own step also if the disk refuses a line just before it.
+func TestAKeptCheckpointWaitsForTheDisk(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		c := w.config()
+		c.Evaluation.KeepEvery = 15
+		l := w.refusing(t, c, dir, func(*Lab) {})
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	all, err := run.Checkpoints(dir)
+	kept := map[string]bool{}
+	for _, f := range all {
+		if f.Kept {
+			kept[f.Position] = true
+		}
+	}
+	if err != nil || !kept["15"] || !kept["30"] {
+		t.Errorf("kept are %v (%v)", kept, err)
+	}
+}
+
+// A run that is parked while it waits for the disk stays paused when the disk is well again, also
+// without a device to give back.
+func TestAParkWhileTheDiskIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		folder := &memoryFolder{}
+		w.on("evaluate episodes 1", func() { folder.fault.Store(uint64(syscall.ENOSPC)) })
+		l := w.lab(t, w.config(), folder)
+		r := w.start(t, t.Context(), l, folder)
+		synctest.Wait()
+		l.Send(event.Park{By: "ana"})
+		synctest.Wait()
+		folder.fault.Store(0)
+		time.Sleep(10 * diskEvery)
+		if s := l.Snapshot(); s.State != event.PausedState || s.ForDisk || s.Err != "" {
+			t.Errorf("the disk is well again: %s, for the disk %v, %q", s.State, s.ForDisk, s.Err)
+		}
+		l.Send(event.Resume{By: "ana"})
+		if err := <-r.ended; err != nil {
+			t.Fatal(err)
+		}
+	})
+}
