@@ -44,7 +44,7 @@ type Losses struct {
 	Actor      float64 // of the policy, before its step
 	Alpha      float64 // of the entropy's weight, before its step
 	AlphaValue float64 // the entropy's weight after the update
-	QMean      float64 // mean value over the batch, before the step
+	QMean      float64 // mean value over the batch, before the step; PPO's is over its real rows
 	Entropy    float64 // of a policy that chooses, mean over the batch in nats, before the step
 	Noise      float64 // standard deviation of the noise that is added to a policy's actions
 }

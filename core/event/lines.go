@@ -146,7 +146,7 @@ type Losses struct {
 	Critic    *run.Float `json:"critic,omitempty"`
 	Actor     *run.Float `json:"actor,omitempty"`
 	Alpha     *run.Float `json:"alpha,omitempty"`   // α itself, as of the last update
-	QMean     *run.Float `json:"q_mean,omitempty"`  // mean of Q(s, a) over a batch; with PPO, of V(s) over a minibatch, in units of rewards
+	QMean     *run.Float `json:"q_mean,omitempty"`  // mean of Q(s, a) over a batch; with PPO, of V(s) over the real rows of a minibatch, in units of rewards
 	Entropy   *run.Float `json:"entropy,omitempty"` // of PPO's policy in nats, mean over the rows of minibatches, synthetic ones included
 	Noise     *run.Float `json:"noise,omitempty"`   // of DrQ-v2: σ of the normal noise that exploring adds to actions, which are in [-1, 1]
 	Curiosity *run.Float `json:"curiosity,omitempty"`

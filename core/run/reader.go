@@ -121,7 +121,7 @@ func parseEntry(text []byte) (Entry, error) {
 		WallS  Float   `json:"wall_s"`
 	}{}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return Entry{}, err
+		return Entry{}, errors.New("it is no line of a journal, or it is damaged")
 	}
 	if head.Type == nil || head.Step == nil {
 		return Entry{}, errors.New("no type or no step")

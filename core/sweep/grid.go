@@ -127,6 +127,9 @@ func (g *Grid) write(configs [][]byte) error {
 // Open reads the grid in dir.
 func Open(dir string) (*Grid, error) {
 	text, err := run.ReadFile(dir, gridName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("open sweep %s: no sweep is there: %s: %w", dir, gridName, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open sweep %s: %w", dir, err)
 	}

@@ -12,7 +12,7 @@
 // changes its order (share.go). Work that cannot be cut this way, such as a lane's partial sums of
 // small things, is done by one worker for the lane. A program with less work than leastShare for
 // each part is not cut. Whether all workers, two or one are quickest is found while the program
-// runs (adapt.go).
+// runs (package adapt).
 //
 // What a lane owns depends on the program alone: rows of the batch if networks are small, members
 // if their number is even, and parts of the weights if these are large (columns.go, members.go).

@@ -4,7 +4,7 @@ package cli
 var Variables = []FlagText{
 	{RunsVariable, "the folder below which new runs go, and in which latest looks (default ./runs)"},
 	{"PGRLAB_KERNELS", "the kernels to compute with: amx, avx512, avx2 or go (default the fastest that the CPU runs)"},
-	{"PGRLAB_MUJOCO_WASM", "a file with MuJoCo's WebAssembly build, in place of the one inside"},
+	{"PGRLAB_MUJOCO_WASM", "a file with MuJoCo's WebAssembly build, for a binary that was built without it"},
 	{"XDG_CONFIG_HOME", "pgrlab/settings.toml below it holds the settings of the screen (default ~/.config)"},
 	{"XDG_RUNTIME_DIR", "pgrlab below it holds the sockets of runs in progress (default a folder in /tmp)"},
 	{"CUDA_VISIBLE_DEVICES", "the GPUs that may be used"},

@@ -1,8 +1,10 @@
 package rundir
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -221,7 +223,11 @@ func OpenJournal(path string) (io.ReadCloser, error) {
 	}
 	var f io.ReadCloser
 	if info.IsDir() {
-		if f, err = run.OpenFile(path, run.JournalName); err != nil {
+		f, err = run.OpenFile(path, run.JournalName)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, cli.Usagef("read journal: %s has no %s: give a run folder or an events.jsonl", path, run.JournalName)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("read journal of %s: %w", path, err)
 		}
 	} else {

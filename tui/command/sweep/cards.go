@@ -36,7 +36,10 @@ func (f *sweepFlags) findDevices(d cli.Deps) error {
 			if why == "" {
 				why = "none was found"
 			}
-			return cli.Usagef("sweep: --device all: there are no GPUs: %s: use --device cpu", why)
+			if !strings.Contains(why, "--device cpu") {
+				why += ": use --device cpu"
+			}
+			return cli.Usagef("sweep: --device all: there are no GPUs: %s", why)
 		}
 	} else {
 		for name := range strings.SplitSeq(f.device, ",") {
