@@ -121,6 +121,9 @@ func Find(dir string) (socket string, err error) {
 	if pid := pidOf(n.Socket); stopped(pid) {
 		return "", Stopping{dir, pid}
 	}
+	if dead(n.Socket) { // killed: nobody has removed its socket
+		return "", gone(dir, n.PID)
+	}
 	return n.Socket, nil
 }
 

@@ -146,6 +146,9 @@ func TestFind(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			if _, err := Find(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("found: %v", err)
+			}
 			_, err := Look(context.Background(), dir)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want %q", err, c.want)
