@@ -107,8 +107,16 @@ func TestADisksFaultsChange(t *testing.T) {
 	})
 }
 
-// Somebody who pauses a run that waits for the disk wants it to stay so when the disk is well again.
+// Somebody who pauses or parks a run that waits for the disk wants it to stay so when the disk is well
+// again, also without a device to give back.
 func TestAPauseWhileTheDiskIsWaitedFor(t *testing.T) {
+	for name, command := range map[string]event.Command{"pause": event.Pause{By: "ana"}, "park": event.Park{By: "ana"}} {
+		t.Run(name, func(t *testing.T) { pauseWhileTheDiskIsWaitedFor(t, command) })
+	}
+}
+
+func pauseWhileTheDiskIsWaitedFor(t *testing.T, command event.Command) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		folder := &memoryFolder{}
@@ -119,7 +127,7 @@ func TestAPauseWhileTheDiskIsWaitedFor(t *testing.T) {
 		if s := l.Snapshot(); s.State != event.PausedState || !s.ForDisk {
 			t.Errorf("%s, for the disk %v", s.State, s.ForDisk)
 		}
-		l.Send(event.Pause{By: "ana"})
+		l.Send(command)
 		synctest.Wait()
 		if s := l.Snapshot(); s.State != event.PausedState || s.ForDisk {
 			t.Errorf("paused by her: %s, for the disk %v", s.State, s.ForDisk)

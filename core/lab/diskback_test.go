@@ -6,7 +6,6 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -79,28 +78,4 @@ func TestAKeptCheckpointWaitsForTheDisk(t *testing.T) {
 	if err != nil || !kept["15"] || !kept["30"] {
 		t.Errorf("kept are %v (%v)", kept, err)
 	}
-}
-
-// A run that is parked while it waits for the disk stays paused when the disk is well again, also
-// without a device to give back.
-func TestAParkWhileTheDiskIsWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		folder := &memoryFolder{}
-		w.on("evaluate episodes 1", func() { folder.fault.Store(uint64(syscall.ENOSPC)) })
-		l := w.lab(t, w.config(), folder)
-		r := w.start(t, t.Context(), l, folder)
-		synctest.Wait()
-		l.Send(event.Park{By: "ana"})
-		synctest.Wait()
-		folder.fault.Store(0)
-		time.Sleep(10 * diskEvery)
-		if s := l.Snapshot(); s.State != event.PausedState || s.ForDisk || s.Err != "" {
-			t.Errorf("the disk is well again: %s, for the disk %v, %q", s.State, s.ForDisk, s.Err)
-		}
-		l.Send(event.Resume{By: "ana"})
-		if err := <-r.ended; err != nil {
-			t.Fatal(err)
-		}
-	})
 }

@@ -26,9 +26,9 @@ type observing struct {
 }
 
 var (
-	_ Sighted = (*observing)(nil)
-	_ Scaled  = (*observing)(nil)
-	_         = skipsRespawns((*observing)(nil))
+	_ Sighted       = (*observing)(nil)
+	_ Scaled        = (*observing)(nil)
+	_ skipsRespawns = (*observing)(nil)
 )
 
 // made makes a function of the environment's own transitions or of the rows that a learner made
