@@ -62,6 +62,10 @@ type Spec struct {
 	// Pace says when the learner makes updates, in a run with so many random env steps before
 	// them; nil: the knob utd says how many there are in each env step behind those.
 	Pace func(d Deps, start int) Pace
+	// Trial returns settings with which an env step costs as much, on average, but updates come
+	// sooner, so that a trial of a few env steps measures them; nil: the settings do so as they
+	// are.
+	Trial func(Deps) Settings
 	// Phases names the learner's own phases, as its Phases does once it is made; nil: it has none.
 	Phases func(Deps) []string
 	// Memory is roughly how many bytes the learner takes if it makes updates on batches of

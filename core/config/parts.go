@@ -132,7 +132,7 @@ func (b Bonus) validate() error {
 // the run's end; "" if there is none.
 func (c *Config) TooShort() string {
 	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) {
-		settings, in := c.Relevance.Of(name).(interface{ FirstRound(copies int) int })
+		settings, in := c.Relevance.Of(name).(relevance.ConfigOfEpisodes)
 		if !in {
 			continue
 		}

@@ -3,10 +3,13 @@ package lab
 import (
 	"context"
 	"fmt"
+	"maps"
 
+	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/meter"
+	"pgrlab/core/relevance"
 	"pgrlab/core/task"
 )
 
@@ -15,24 +18,18 @@ import (
 // demo and some seconds at the largest scale, in addition to the time that a task takes to
 // start.
 func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device) (f config.Forecast, err error) {
+	if f.Disk, err = disk(c, task, dev); err != nil {
+		return f, err
+	}
+	c = sooner(c, task)
 	l, err := New(c, task, dev, nil)
 	if err != nil {
 		return f, err
 	}
 	defer l.Close()
-	if f.Disk, err = l.DiskNeed(); err != nil {
-		return f, err
-	}
 	x, episode := l.x, l.x.task.EpisodeSteps
 	x.shorten()
-	err = x.guarded(func() error {
-		// Building and compiling at the first use is not part of the cost of the second.
-		if err := x.goTo(ctx, triedStart+triedSteps); err != nil {
-			return err
-		}
-		x.meter = meter.New(x.now)
-		return x.goTo(ctx, triedStart+2*triedSteps)
-	})
+	err = x.guarded(func() error { return x.measure(ctx) })
 	if err != nil {
 		return f, fmt.Errorf("try %s on %s: %w", c.Method, c.Task, err)
 	}
@@ -42,12 +39,65 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 	return f, nil
 }
 
+// disk is what a run of c takes on the disk.
+func disk(c config.Config, task task.Task, dev device.Device) (config.DiskNeed, error) {
+	l, err := New(c, task, dev, nil)
+	if err != nil {
+		return config.DiskNeed{}, err
+	}
+	defer l.Close()
+	return l.DiskNeed()
+}
+
+// sooner returns c with updates and rounds of F that come sooner, where they are rare.
+func sooner(c config.Config, t task.Task) config.Config {
+	s, d := c.Learner(t)
+	if s.Trial != nil {
+		c.Agent.Own = maps.Clone(c.Agent.Own)
+		if c.Agent.Own == nil {
+			c.Agent.Own = agent.Own{}
+		}
+		c.Agent.Own[s.Name] = s.Trial(d)
+	}
+	for name, in := range rounds(&c) {
+		c.Relevance = c.Relevance.With(name, in.Trial(c.Environment.InLockstep(), c.Pace().Every))
+	}
+	return c
+}
+
+// rounds are the functions of the run that learn in rounds, with their settings.
+func rounds(c *config.Config) map[string]relevance.ConfigOfEpisodes {
+	all := map[string]relevance.ConfigOfEpisodes{}
+	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) {
+		if in, is := c.Relevance.Of(name).(relevance.ConfigOfEpisodes); is {
+			all[name] = in
+		}
+	}
+	return all
+}
+
 const (
 	triedSteps   = 4   // env steps with updates that are measured
 	triedStart   = 32  // transitions before them
 	triedSamples = 256 // synthetic transitions
 	triedLevels  = 8   // noise levels: the last one costs less than the others
 )
+
+// measure makes env steps twice and measures the second ones: building and compiling at the first use
+// is not part of the cost of the second.
+func (x *experiment) measure(ctx context.Context) error {
+	pace := x.config.Pace().Every
+	for _, in := range rounds(x.config) { // a multiple of it
+		pace = max(pace, in.FirstRound(x.config.Environment.InLockstep()))
+	}
+	cycles := func(envSteps, least int) int { return max(least, (envSteps+pace-1)/pace) * pace }
+	first := cycles(triedStart+triedSteps, 2) // by then D_real has rows, whoever fills it
+	if err := x.goTo(ctx, first); err != nil {
+		return err
+	}
+	x.meter = meter.New(x.now)
+	return x.goTo(ctx, first+cycles(triedSteps, 1)+1) // an env step is measured once the next one begins
+}
 
 // goTo trains up to an env step that has an evaluation; the one before it has a refit. There are no
 // other evaluations and refits.

@@ -81,7 +81,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 // eta returns the time until the run ends; 0 if the cost of a training step is not known yet.
 func (x *experiment) eta() time.Duration {
 	costs := x.costs()
-	if costs.Step == 0 {
+	if costs.Step == 0 || x.config.Pace().Every > 1 && !x.meter.Seen(knob.Learn) {
 		return 0
 	}
 	if x.synthesis.Generations > 0 {

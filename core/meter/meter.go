@@ -16,7 +16,7 @@ import (
 // Meter measures one run. It belongs to the goroutine that trains.
 type Meter struct {
 	now  func() time.Time
-	cost [knob.Phases]average // seconds of a unit of each phase; for Collect, of an env step that trains
+	cost [knob.Phases]average // seconds of a unit of each phase; for Collect, of an env step that trains, without phases in it
 	// perSample is the seconds of one transition at one noise level.
 	perSample average
 	// warm is the seconds of a unit of work that a relevance model owes before a scoring.
@@ -24,10 +24,8 @@ type Meter struct {
 	functions []*function // the same, and the cost of phase score, by relevance function
 	scoring   string      // the one that was measured last
 
-	// learn is the seconds of phase Learn in an env step that trains, and rows the weighted
-	// number of rows in its batch: see Weigh.
-	learn average
-	rows  float64
+	within [len(inSteps)]occasions // the phases of env steps
+	rows   float64                 // weighted number of rows in the batch of phase Learn: see Weigh
 
 	parts [partCount]time.Duration // since the last journal line perf
 
@@ -35,12 +33,11 @@ type Meter struct {
 	generating time.Duration // in slices of the present generation
 	samples    float64       // transitions × noise levels of the present generation
 
-	learning time.Duration // time of the present env step in phase Learn
-	last     time.Time     // beginning of the present env step; zero after a pause
-	apart    time.Duration // time of the present env step in slices with a cost of their own
-	window   []moment
-	steps    float64 // env steps per second
-	updates  float64 // critic updates per second
+	last    time.Time     // beginning of the present env step; zero after a pause
+	apart   time.Duration // time of the present env step in slices
+	window  []moment
+	steps   float64 // env steps per second
+	updates float64 // critic updates per second
 }
 
 // New returns a meter that reads the time from now.
@@ -144,11 +141,9 @@ func (m *Meter) measure(p knob.Phase, n *int, costs ...*average) func() {
 
 // slice adds a slice of n units that took d.
 func (m *Meter) slice(p knob.Phase, d time.Duration, n int, costs ...*average) {
-	if p == knob.Learn {
-		m.learning += d
-	}
-	if p != knob.Rollout && p != knob.Learn && p != knob.Reach && p != knob.Model { // these phases hold the updates of an env step
-		m.apart += d
+	m.apart += d
+	if o := m.occasionsOf(p); o != nil {
+		o.spent += d
 	}
 	m.parts[partOf(p)] += d
 	if p == knob.Encode || p.Before(knob.Evaluate) && !p.Before(knob.Score) {
@@ -190,24 +185,25 @@ func (m *Meter) Elsewhere(d time.Duration) { m.apart += d }
 // one made updates.
 func (m *Meter) Begin(trained bool) {
 	now := m.now()
-	if trained && !m.last.IsZero() {
+	counted := trained && !m.last.IsZero()
+	if counted {
 		m.cost[knob.Collect].add((now.Sub(m.last) - m.apart).Seconds())
-		m.learn.add(m.learning.Seconds())
 	}
-	m.last, m.apart, m.work, m.learning = now, 0, 0, 0
+	for i := range m.within {
+		m.within[i].end(counted)
+	}
+	m.last, m.apart, m.work = now, 0, 0
 }
 
 // Weigh records the weighted number of rows in a batch of the env step that just ended. The time
-// of phase Learn is proportional to it, so if it has changed, Weigh adjusts the means. rows is 0
+// of phase Learn is proportional to it, so if it has changed, Weigh adjusts the mean. rows is 0
 // if there was no batch, or if it makes no difference.
 func (m *Meter) Weigh(rows float64) {
 	if rows <= 0 {
 		return
 	}
 	if m.rows > 0 && rows != m.rows {
-		change := m.learn.value * (rows/m.rows - 1)
-		m.cost[knob.Collect].value += change
-		m.learn.value += change
+		m.occasionsOf(knob.Learn).time.value *= rows / m.rows
 	}
 	m.rows = rows
 }
@@ -215,11 +211,11 @@ func (m *Meter) Weigh(rows float64) {
 // stepOf estimates the seconds of an env step whose batch has that weighted number of rows; 0: as
 // now.
 func (m *Meter) stepOf(rows float64) float64 {
-	step := m.cost[knob.Collect].value
+	step := m.step()
 	if rows <= 0 || m.rows <= 0 {
 		return step
 	}
-	return step + m.learn.value*(rows/m.rows-1)
+	return step + m.occasionsOf(knob.Learn).perStep()*(rows/m.rows-1)
 }
 
 // Generation is called when a generation begins.
@@ -292,7 +288,7 @@ func (m *Meter) PhaseTakes(at knob.Position, units int) time.Duration {
 }
 
 // StepTakes estimates the time of an env step that trains; 0 if it is not known yet.
-func (m *Meter) StepTakes() time.Duration { return seconds(m.cost[knob.Collect].value) }
+func (m *Meter) StepTakes() time.Duration { return seconds(m.step()) }
 
 // Rates returns env steps and critic updates per second.
 func (m *Meter) Rates() (steps, updates float64) { return m.steps, m.updates }
@@ -319,7 +315,7 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 	runtime.ReadMemStats(&memory)
 	return event.Perf{
 		StepsPerSec: run.Float(m.steps), UpdatesPerSec: run.Float(m.updates),
-		StepS: run.Float(m.cost[knob.Collect].value), FitStepS: run.Float(m.cost[knob.Fit].value),
+		StepS: run.Float(m.step()), FitStepS: run.Float(m.cost[knob.Fit].value),
 		SampleS:     run.Float(m.perSample.value * float64(s.SamplerSteps)),
 		MemoryBytes: memory.Sys - memory.HeapReleased, Spent: m.spentOn(),
 	}
@@ -329,8 +325,10 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 // afresh after every break. It holds the value and weight of each average.
 type State struct {
 	Cost, PerSample []float64
-	Warm            []float64 // missing in checkpoints of older builds, as are Learn and Functions
-	Learn           []float64 // followed by the rows
+	Warm            []float64 // missing in checkpoints of older builds, as are Functions and Within
+	Within          []OccasionState
+	Rows            float64
+	Learn           []float64 // only in checkpoints of older builds: of an env step, followed by the rows
 	Functions       []FunctionState
 	Scoring         string // the relevance function that was measured last
 	Parts           []time.Duration
@@ -338,7 +336,7 @@ type State struct {
 
 func (m *Meter) State() State {
 	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Warm: []float64{m.warm.value, m.warm.weight},
-		Learn: []float64{m.learn.value, m.learn.weight, m.rows}, Parts: append([]time.Duration(nil), m.parts[:]...), Functions: m.functionStates(), Scoring: m.scoring}
+		Within: m.occasionStates(), Rows: m.rows, Parts: append([]time.Duration(nil), m.parts[:]...), Functions: m.functionStates(), Scoring: m.scoring}
 	for _, a := range m.cost {
 		s.Cost = append(s.Cost, a.value, a.weight)
 	}
@@ -360,14 +358,16 @@ func (m *Meter) Restore(s State) {
 	}
 	m.restoreFunctions(s.Functions)
 	m.scoring = s.Scoring
-	if len(s.Learn) == 3 {
-		m.learn, m.rows = average{s.Learn[0], s.Learn[1]}, s.Learn[2]
+	m.restoreOccasions(s.Within)
+	if m.rows = s.Rows; len(s.Learn) == 3 {
+		m.restoreLearn(s.Learn[0], s.Learn[1])
+		m.rows = s.Learn[2]
 	}
 	copy(m.parts[:], s.Parts)
 }
 
 // Forget drops all averages, which do not hold where a run is resumed with other kernels.
 func (m *Meter) Forget() {
-	m.cost, m.perSample, m.warm, m.learn = [len(m.cost)]average{}, average{}, average{}, average{}
+	m.cost, m.perSample, m.warm, m.within = [len(m.cost)]average{}, average{}, average{}, [len(m.within)]occasions{}
 	m.functions, m.scoring = nil, ""
 }

@@ -169,10 +169,69 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 	again := meter.New(func() time.Time { return at })
 	again.Restore(kept)
 	near("a step with D_syn, of a run that goes on", again.Costs(&s, b, 1).Step, 0.22)
-	kept.Learn = nil // from an older build
+	kept.Within, kept.Rows, kept.Cost[2*int(knob.Collect)] = nil, 0, 0.42 // from an older build
 	older := meter.New(func() time.Time { return at })
 	older.Restore(kept)
 	near("of an older build's", older.Costs(&s, b, 1).Step, 0.42)
+	kept.Learn = []float64{0.4, 20, 128} // from one that came later
+	older = meter.New(func() time.Time { return at })
+	older.Restore(kept)
+	near("a step of a later one", older.StepTakes().Seconds(), 0.42)
+	near("a step with D_syn, of a later one", older.Costs(&s, b, 1).Step, 0.22)
+}
+
+// An iteration behind many env steps is as much of each as its time divided by their number, however
+// much longer it takes than a step; so it is for a run that was resumed between two of them, or was
+// paused in one.
+func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
+	at := time.Unix(0, 0)
+	m := meter.New(func() time.Time { return at })
+	slice := func(p knob.Phase, d time.Duration) {
+		n := 1
+		end := m.Measure(p, &n)
+		at = at.Add(d)
+		end()
+	}
+	step := 0
+	steps := func(n int) {
+		for range n {
+			m.Begin(true)
+			at = at.Add(10 * time.Millisecond)
+			if step++; step%128 == 0 {
+				slice(knob.Learn, 10*time.Second)
+			}
+			if step%384 == 0 {
+				slice(knob.Reach, 30*time.Second)
+			}
+		}
+	}
+	const want = 0.010 + 10./128 + 30./384
+	takes := func(what string, want float64) {
+		t.Helper()
+		if d := m.StepTakes().Seconds(); math.Abs(d-want) > 1e-3*want { // a step in which there was a break does not count
+			t.Errorf("%s an env step takes %g s, want %g", what, d, want)
+		}
+	}
+	steps(100)
+	if takes("in the first rollout", 0.010); m.Seen(knob.Learn) {
+		t.Error("learned before the first rollout was full")
+	}
+	steps(29)
+	if takes("behind the first rollout", 0.010+10./128); !m.Seen(knob.Learn) {
+		t.Error("an iteration is not known")
+	}
+	steps(3*384 + 50 - step)
+	takes("after nine rollouts", want)
+	kept := m.State()
+	m = meter.New(func() time.Time { return at })
+	m.Restore(kept)
+	steps(4*384 + 1 - step)
+	takes("after a break", want)
+	steps(5*384 - step)
+	m.Pause()
+	at = at.Add(time.Hour)
+	steps(20 * 384)
+	takes("after a pause", want)
 }
 
 // One slice that stood still for an hour changes the expected time of others only a little, and a

@@ -98,8 +98,21 @@ func (c ECOConfig) ValidateCopies(copies int) error {
 	return nil
 }
 
-// FirstRound is the number of env steps of so many copies after which the network first learns.
+// FirstRound is the number of env steps of so many copies after which the network first learns, and
+// then between two rounds.
 func (c ECOConfig) FirstRound(copies int) int { return c.History / copies }
+
+// Trial returns settings with rounds of a few batches: a pair is made of two transitions, so that a
+// round is in proportion to its history. Memories are nearly empty in a trial, so F takes longer in a
+// run.
+func (c ECOConfig) Trial(copies, envSteps int) Config {
+	const batches = 2
+	least := max(c.Far+2, (2*batches*c.Batch+copies-1)/copies)
+	if n := copies * envSteps * ((least + envSteps - 1) / envSteps); n < c.History {
+		c.History = n
+	}
+	return c
+}
 
 // ECO is episodic curiosity (Savinov et al. 2019; google-research/episodic-curiosity). Its
 // R-network, an embedding E and a comparator C, says how likely it is that two observations are few

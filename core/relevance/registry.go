@@ -78,6 +78,12 @@ type ConfigOfEpisodes interface {
 	// MemoryIn is Memory for that many copies of the environment that step together, with frames if
 	// f is not zero.
 	MemoryIn(shape replay.Shape, f Frames, copies int) float64
+	// FirstRound is the number of env steps of so many copies after which the function first learns,
+	// and then between two rounds.
+	FirstRound(copies int) int
+	// Trial returns settings with which an env step costs about as much, on average, but rounds come
+	// as soon as they can: after a multiple of that many env steps.
+	Trial(copies, envSteps int) Config
 }
 
 // Deps is what New may use.

@@ -104,6 +104,25 @@ func (s Settings) Validate() error {
 	return nil
 }
 
+// trial returns settings whose rollouts are a minibatch long, if their env steps can be divided so.
+// Each row is then learned from as often, in steps of as many rows.
+func (s Settings) trial() Settings {
+	parts := divisor(s.Steps, s.Minibatches)
+	s.Steps, s.Minibatches = s.Steps/parts, s.Minibatches/parts
+	if s.AlignRows > 0 { // once in an epoch, of which there are more
+		s.AlignRows = max(1, s.AlignRows/parts)
+	}
+	return s
+}
+
+// divisor is the greatest common divisor of a and b.
+func divisor(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
 // Config describes an agent.
 type Config struct {
 	Settings

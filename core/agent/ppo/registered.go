@@ -52,6 +52,7 @@ func init() {
 			c := configOf(d)
 			return agent.Pace{Updates: c.Epochs * c.Minibatches, Every: c.Steps}
 		},
+		Trial: func(d agent.Deps) agent.Settings { return configOf(d).Settings.trial() },
 		New: func(d agent.Deps) (agent.Learner, error) {
 			if !d.Generates {
 				return New(configOf(d), d.Device, d.Seed)
