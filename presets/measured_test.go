@@ -20,7 +20,8 @@ func TestMeasured(t *testing.T) {
 		if _, err := os.Stat(filepath.Join("..", filepath.FromSlash(e.Source))); err != nil {
 			t.Error(err)
 		}
-		if want := map[string]int{"pixels": 100_000}[e.Observation]; e.Frames != want {
+		repeat := map[string]int{"demo": 8, "short": 2}[e.Scale] // of the tasks of which frames were measured
+		if want := map[string]int{"pixels": e.Steps * repeat}[e.Observation]; e.Frames != want {
 			t.Errorf("%s on %s ends at frame %d, want %d", e.Method, e.Task, e.Frames, want)
 		}
 		c, err := Resolve(e.Choice())

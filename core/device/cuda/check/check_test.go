@@ -133,3 +133,24 @@ func TestWithoutTime(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
+
+// A step that is under way when the check's time ends is cut off and has not failed; one that uses up
+// its own time hangs.
+func TestAStepWithoutTime(t *testing.T) {
+	dir := bundle(t)
+	const program = `
+import steps, sys
+c = steps.Check("report.json", 1, {})
+for name, limit in ("cut", 90), ("hang", 1):
+    times = iter([60, 1])
+    c.left = lambda: next(times)
+    c.step(name, [sys.executable, "-c", "import time; time.sleep(600)"], limit)
+print("failed:", c.failed())
+`
+	c := exec.Command("python3", "-c", program)
+	c.Dir = dir
+	said, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "cut: cut off, there is no time") || !strings.Contains(string(said), "failed: ['hang']") {
+		t.Errorf("%v\n%s", err, said)
+	}
+}

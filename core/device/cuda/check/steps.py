@@ -56,7 +56,8 @@ class Check:
 
     def step(self, name, command, limit, environment=None, read=None):
         """Runs a step and returns its result: status (None if it was killed), seconds, said,
-        and what READ makes of its output. A step for which there is no time is left out."""
+        and what READ makes of its output. A step for which there is no time is left out, and one
+        during which the check's time ends is cut off; neither has failed."""
         if self.left() < min(limit, 10):
             result = {"skipped": "there was no time left"}
             with self.lock:
@@ -69,7 +70,10 @@ class Check:
             command = injection(self.injected[name])
             if self.injected[name] == "hang":
                 limit, begins = 2, at_first_output
-        result, output = run(command, min(limit, max(1, self.left())), {**self.environment, **(environment or {})}, begins)
+        left = max(1, self.left())
+        result, output = run(command, min(limit, left), {**self.environment, **(environment or {})}, begins)
+        if result.get("timed_out") and left < limit:
+            result["skipped"] = "there was no time left for the rest"
         if read:
             try:
                 result.update(read(output))
@@ -92,6 +96,8 @@ class Check:
 
 
 def verdict(result):
+    if "skipped" in result:
+        return "cut off, there is no time"
     if result.get("timed_out"):
         return "HANGS, killed"
     if result.get("signal"):
