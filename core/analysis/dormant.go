@@ -32,7 +32,7 @@ func DormantSokar(layers []Layer, tau float64) float64 {
 	return c.share()
 }
 
-// DormantDrM returns the share of dormant neurons as defined by Xu et al. 2023 (DrM):
+// DormantDrM returns the share of dormant neurons as defined by Xu et al. 2024 (DrM):
 // neuron i of any linear layer, outputs included, is dormant if E|zᵢ| < tau·meanₖ E|zₖ|
 // of the layer's own outputs, before the activation (XuGW-Kevin/DrM: utils.py,
 // cal_dormant_ratio). By this definition a layer that outputs only zeros has no dormant

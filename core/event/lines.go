@@ -90,7 +90,7 @@ type Explored struct {
 }
 
 // Dormant is the share of dormant neurons of the policy, after Sokar et al. 2023
-// and DrM 2023.
+// and Xu et al. 2024 (DrM).
 type Dormant struct {
 	Ratio    run.Float `json:"ratio"`
 	RatioDrM run.Float `json:"ratio_drm"`
