@@ -11,7 +11,7 @@
 //
 // The binding is tested against a driver in C (testdata), which checks every argument, the threads
 // and the order of calls, and fails at each of them on request. On a card it
-// has run on an H100 (package cuda, Verification).
+// has run on an H100 and an H200 (package cuda, Verification).
 //
 // # Linking
 //
