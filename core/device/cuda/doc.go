@@ -111,6 +111,6 @@
 //	whole runs from frames                  H100 80GB HBM3    2026-11-26   demo and short to the end, 14 at a time under MPS
 //	frames in the device's memory           H100 80GB HBM3    2026-11-27   right
 //	weights that stay packed                H200              2026-11-27   right
-//	all of the above but parking            H200              2026-11-27   right; short to the end, 14 at a time under MPS
+//	all but whole runs from states          H200              2026-11-27   right; short from frames to the end
 //	a card that is lost, MIG                none              never
 package cuda
