@@ -124,11 +124,30 @@ const checkpointsKept = 4
 type DiskNeed struct {
 	Checkpoint int64 // of one checkpoint, without what it shares
 	Generation int64 // of a D_syn; there are as many as checkpoints at most
-	Real       int64 // of D_real at the end
+	Real       int64 // of all rows that D_real ever has
+	Held       int64 // of those that it has at a time: a checkpoint adds no more
 }
 
-// Total is the whole run folder.
+// Total is the whole run folder, however often it is saved.
 func (d DiskNeed) Total() int64 { return checkpointsKept*(d.Checkpoint+d.Generation) + d.Real }
+
+// After is the run folder after that many checkpoints.
+func (d DiskNeed) After(checkpoints int) int64 {
+	return int64(min(checkpoints, checkpointsKept))*(d.Checkpoint+d.Generation) + min(d.Real, int64(checkpoints)*d.Held)
+}
+
+// CheckpointEvery is the time between two checkpoints of a run that is told no other.
+const CheckpointEvery = 5 * time.Minute
+
+// Checkpoints estimates how many checkpoints a run of c makes that takes that long: one every
+// CheckpointEvery, one at its end, and those that Evaluation.KeepEvery asks for.
+func (c *Config) Checkpoints(lasts time.Duration) int {
+	n := 1 + int(lasts/CheckpointEvery)
+	if c.Evaluation.KeepEvery > 0 {
+		n += c.Steps / c.Evaluation.KeepEvery
+	}
+	return n
+}
 
 // FramesPacked is how many bytes of frames a byte on the disk holds at least. We measured 5.1 to
 // 5.6 for quadruped and walker, 15 for cheetah, about 90 for cartpole and reacher.

@@ -124,3 +124,21 @@ func TestPace(t *testing.T) {
 		}
 	}
 }
+
+// A run whose D_real forgets writes of it what it holds at its checkpoints, and no more than all.
+func TestWhatCheckpointsTake(t *testing.T) {
+	c := Config{Steps: 100}
+	c.Evaluation.KeepEvery = 50
+	if n := c.Checkpoints(11 * time.Minute); n != 3+2 {
+		t.Errorf("%d checkpoints in 11 minutes, want 2 at intervals, 1 at the end, 2 that are kept", n)
+	}
+	d := DiskNeed{Checkpoint: 1, Generation: 10, Real: 1000, Held: 300}
+	for checkpoints, want := range map[int]int64{1: 311, 3: 933, 4: 1044, 9: 1044} {
+		if got := d.After(checkpoints); got != want {
+			t.Errorf("%d checkpoints take %d bytes, want %d", checkpoints, got, want)
+		}
+	}
+	if d.Total() != d.After(checkpointsKept) {
+		t.Errorf("in all %d, want %d", d.Total(), d.After(checkpointsKept))
+	}
+}

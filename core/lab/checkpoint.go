@@ -14,13 +14,11 @@ import (
 // Saving says when checkpoints are taken, in addition to those that are asked for, those before
 // changes that affect a generation or a refit, and the one at the end.
 type Saving struct {
-	Every time.Duration // the least time between two; 0: DefaultEvery
+	Every time.Duration // the least time between two; 0: config.CheckpointEvery
 	Disk  int64         // most bytes of checkpoints and their data; 0: a tenth of what is free
 	Lean  bool          // save only the recipe of each D_syn: a resume makes it again, which takes its time
 }
 
-// DefaultEvery is the time between two checkpoints.
-const DefaultEvery = 5 * time.Minute
 
 const (
 	// pauseAge is how old the last checkpoint may be when somebody pauses.
@@ -83,7 +81,7 @@ type checkpointer struct {
 // begin makes w write the checkpoints.
 func (k *checkpointer) begin(w *run.Writer, s Saving) {
 	if s.Every == 0 {
-		s.Every = DefaultEvery
+		s.Every = config.CheckpointEvery
 	}
 	if s.Disk == 0 {
 		s.Disk = run.Free(w.Folder().Dir()) / 10

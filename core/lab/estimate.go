@@ -26,11 +26,14 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 		}
 		row := int64(m.Real.RowBytes())
 		d.Checkpoint -= int64(m.Real.Len()) * row
-		d.Real += int64(x.config.Stored(&x.Settings)) * row
+		stored := x.config.Stored(&x.Settings)
+		held := min(stored, x.config.Buffer)
+		d.Real, d.Held = d.Real+int64(stored)*row, d.Held+int64(held)*row
 		for _, l := range replica.Logs(m) {
 			if f, is := l.Rows.(*replay.Frames); is {
 				d.Checkpoint -= int64(f.Len()) * int64(f.RowBytes())
-				d.Real += int64(x.config.FramesSeen(x.task)) * int64(f.RowBytes()) / config.FramesPacked
+				frames := int64(x.config.FramesSeen(x.task)) * int64(f.RowBytes()) / config.FramesPacked
+				d.Real, d.Held = d.Real+frames, d.Held+frames
 			}
 		}
 		if m.Synthetic != nil {

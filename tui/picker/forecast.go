@@ -162,8 +162,12 @@ func (p *Picker) takesRoom(f Tried) []string {
 	if f.Disk.Generation > 0 {
 		all = "checkpoints and D_syn"
 	}
-	text := t.Dim.On("writes about ") + format.BytesText(float64(f.Disk.Total()))
-	if f.Free > 0 && f.Disk.Total() > f.Free {
+	writes := f.Disk.Total()
+	if f.Costs.Step > 0 {
+		writes = f.Disk.After(p.config.Checkpoints(p.config.Lasts(f.Costs)))
+	}
+	text := t.Dim.On("writes about ") + format.BytesText(float64(writes))
+	if f.Free > 0 && writes > f.Free {
 		return []string{text + t.Bad.On(fmt.Sprintf(": only %s are free", format.BytesText(float64(f.Free))))}
 	}
 	out := []string{text, t.Dim.On(", " + all + " included")}

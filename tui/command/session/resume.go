@@ -170,7 +170,11 @@ func roomText(need config.DiskNeed, free, limit int64) string {
 	if need.Generation > 0 {
 		text += fmt.Sprintf(", %s for a generation", cli.Size(need.Generation))
 	}
-	text += fmt.Sprintf(", %s in all", cli.Size(need.Total()))
+	most := ""
+	if need.Held < need.Real { // the rest is written only if there is a checkpoint while D_real holds it
+		most = "up to "
+	}
+	text += fmt.Sprintf(", %s%s in all", most, cli.Size(need.Total()))
 	least := need.Checkpoint + need.Generation + need.Real
 	switch {
 	case free > 0 && need.Total() > free:
