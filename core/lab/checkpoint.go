@@ -19,7 +19,6 @@ type Saving struct {
 	Lean  bool          // save only the recipe of each D_syn: a resume makes it again, which takes its time
 }
 
-
 const (
 	// pauseAge is how old the last checkpoint may be when somebody pauses.
 	pauseAge = time.Minute
