@@ -65,8 +65,16 @@ func (r *Replica) ScoreSlice(rows int) int {
 	return min(rows, relevance.Slice(r.scorer, inspect.ScoreRows))
 }
 
-// Score scores n transitions of D_real from slot first on, at most ScoreSlice.
+// Score scores n transitions of D_real from slot first on, at most ScoreSlice. A function that has to
+// look at transitions before is shown a slice of them, from all of D_real, before the first ones.
 func (r *Replica) Score(first, n int) error {
+	if f, looks := r.scorer.(relevance.Beginner); looks && first == 0 {
+		some := r.Real.Spread(r.ScoreSlice(r.Real.Len()))
+		r.Real.Gather(r.scratch, 0, some)
+		if err := f.Begin(r.scratch, len(some)); err != nil {
+			return err
+		}
+	}
 	r.Real.GatherRange(r.scratch, first, n)
 	return r.scorer.Score(r.scores[first:first+n], r.scratch, n)
 }
