@@ -27,13 +27,13 @@ func (x *Agent) Phases() []agent.Phase {
 }
 
 // due says whether the env step has an update. A row of a batch spans several env steps; after a
-// short random start there may be none yet.
+// short random start, or if its episodes were lost, there may be none yet.
 func (x *Agent) due(w *agent.Work) bool {
 	c := &x.config
 	if !w.Enough || w.Step%c.UpdateEvery != 0 {
 		return false
 	}
-	return w.Step >= c.NStep || len(w.Source.Frames.Windows(c.NStep, c.Pixels.Stack, 1).Runs) > 0
+	return w.Source.Frames.Drawable(c.NStep, c.Pixels.Stack)
 }
 
 // start begins an update; its units are the parts of the batch and the policy's step.
