@@ -78,6 +78,8 @@ type Frames interface {
 	// are. It is an error if there are none. As long as nothing is added, the same occasion
 	// and row give the same env steps. Several goroutines may call it at once.
 	Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64, row int) error
+	// Drawable says whether there is a row to draw.
+	Drawable(n, stack int) bool
 	// Windows lists the rows that Draw draws from, only the newest if they are more than
 	// most, in an order that stays the same as long as nothing is added. Window writes one
 	// of them to dst; it is an error if its frames have been forgotten since. Several

@@ -6,7 +6,9 @@ const TypePreviewed = "previewed"
 
 // Previewed is the answer to a Preview: the relevance of real transitions, of the present
 // D_syn, and of a few transitions that the present generator made with the value, all over
-// the same edges. A part that does not exist is nil, or NaN if it is a number.
+// the same edges. A part that does not exist is nil, or NaN if it is a number. Of latents, F by the
+// learner's values, return or td, is as in Scores: the values are the present ones, the latents those
+// of the last refit.
 type Previewed struct {
 	ID, Knob, Value string // as asked
 	Relevance       string // the F of the histograms: the value itself if F is the knob

@@ -3,7 +3,6 @@ package generative
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
@@ -162,7 +161,7 @@ func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 	for i := range count {
 		x := g.sampler.chunk.x.Data[i*width : (i+1)*width]
 		if !finite(x) {
-			return nil, &plan.NotFinite{Program: "sampler", Step: -1, Op: "input", Tensor: fmt.Sprintf("transition %d", g.first+i), Value: math.NaN()}
+			return nil, notFinite("sampler", g.first+i)
 		}
 		out := g.out[i*row : (i+1)*row]
 		d.serving.normaliser.coordinates.leave(vector, x)

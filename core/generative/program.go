@@ -1,6 +1,7 @@
 package generative
 
 import (
+	"fmt"
 	"math"
 
 	"pgrlab/core/device"
@@ -102,4 +103,10 @@ func finite(x []float32) bool {
 		}
 	}
 	return true
+}
+
+// notFinite is the error of a program that has made a transition, of that number in its generation,
+// that is not finite.
+func notFinite(program string, sample int) error {
+	return &plan.NotFinite{Program: program, Step: -1, Op: "input", Tensor: fmt.Sprintf("transition %d", sample), Value: math.NaN()}
 }

@@ -2,10 +2,13 @@ package generative
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -175,6 +178,30 @@ func TestVAESlicesChunksAndSaves(t *testing.T) {
 		knobs.TopFraction = 1
 		if slices.Equal(generateAll(t, whole, knobs, 3), want) == (relevance != nil) {
 			t.Errorf("%s: do prompts matter?", name)
+		}
+	}
+}
+
+// Transitions that are not finite are an error that says so, as of the diffusion model: a run goes on
+// from it. Infinity is not clamped to the range of the data.
+func TestVAETransitionsThatAreNotFinite(t *testing.T) {
+	for _, normaliser := range []string{NormaliserStandard, NormaliserMinMax} {
+		for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+			c := tiny()
+			c.Normaliser = normaliser
+			v := newVAE(t, c, tinyShape)
+			rows, scores := randomRows(40)
+			startFit(t, v, rows, scores, tinyFit, 1)
+			finishFit(t, v, 20)
+			v.served.decoder.out.B.Data[2] = float32(bad)
+			if err := v.StartGenerate(tinyGenerate, 1); err != nil {
+				t.Fatal(err)
+			}
+			_, _, _, err := v.GenerateSlice()
+			var where *plan.NotFinite
+			if !errors.As(err, &where) || !strings.Contains(err.Error(), "transition 0") {
+				t.Errorf("%s, a bias of %g: error %v", normaliser, bad, err)
+			}
 		}
 	}
 }

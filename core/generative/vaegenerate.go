@@ -86,7 +86,8 @@ func (v *VAE) newDecoding(knobs GenKnobs, occasion uint64, s rng.Stream) (*decod
 
 // GenerateSlice decodes one chunk. It returns its transitions as rows of the replay
 // buffer [s, a, r, s', d] that are valid until the next call, and the number of
-// chunks made and needed; the generation is complete when they are equal.
+// chunks made and needed; the generation is complete when they are equal. If a transition is
+// not finite, the error wraps a *plan.NotFinite, and the caller should cancel the generation.
 func (v *VAE) GenerateSlice() (rows []float32, done, total int, err error) {
 	g := v.generation
 	if g == nil {
@@ -125,13 +126,15 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 	made, limits := d.program.Data(d.out), (*normaliser)(nil)
 	if v.config.Normaliser == NormaliserMinMax {
 		limits = &v.serving.normaliser
-		clamp(made)
 	}
 	count := min(g.rows, g.knobs.Samples-g.first)
 	for i := range count {
 		x, out := made[i*width:(i+1)*width], g.out[i*row:(i+1)*row]
 		if !finite(x) {
-			return nil, 0, 0, fmt.Errorf("transition %d is not finite", g.first+i)
+			return nil, 0, 0, notFinite("vae decoder", g.first+i)
+		}
+		if limits != nil {
+			clamp(x)
 		}
 		v.serving.normaliser.restore(out[:width], x)
 		v.layout.finish(out, limits)

@@ -119,6 +119,38 @@ func TestNoDreamsInARefit(t *testing.T) {
 	}
 }
 
+// While D_real comes from a newer encoder than D_syn, no map shows both: the previous one of the same
+// dimensions stays.
+func TestNoMapInARefit(t *testing.T) {
+	l := framesLab(t, tiny.Latents(), 1, nil)
+	asked := func(p knob.Phase, y int) *event.Mapped {
+		l.x.position.Phase = p
+		l.x.asides.showMap(event.Map{X: 0, Y: y})
+		return l.x.asides.mapped
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	found := asked(knob.Collect, 1)
+	if found.Unknown != "" || found.RealN == 0 || found.SynN == 0 {
+		t.Fatalf("behind the last refit: %+v", found)
+	}
+	for _, p := range []knob.Phase{knob.Encode, knob.Score, knob.Fit, knob.Generate} {
+		if got := asked(p, 1); got != found {
+			t.Errorf("in phase %s: %+v", p, got)
+		}
+	}
+	if got := asked(knob.Fit, 2); got.Y != 2 || got.RealN != 0 || !strings.Contains(got.Unknown, "a refit is under way") {
+		t.Errorf("of other dimensions, in a refit: %+v", got)
+	}
+	if got := asked(knob.Fit, 2); got.Unknown == "" {
+		t.Errorf("asked again: %+v", got)
+	}
+	if got := asked(knob.Collect, 2); got.Y != 2 || got.Unknown != "" || got.RealN == 0 {
+		t.Errorf("of other dimensions, behind it: %+v", got)
+	}
+}
+
 // While D_real comes from a newer encoder than D_syn, nothing compares the two: previews are to be asked
 // for again, analyses are refused, and none is due.
 func TestNoComparisonsInARefit(t *testing.T) {

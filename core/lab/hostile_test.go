@@ -271,6 +271,7 @@ func TestHostileCheckpoints(t *testing.T) {
 		"a generation without end":    {loop(func(s *checkpoint.Loop) { s.Loop.Settings.Samples = 1 << 30 }), "samples: "},
 		"a generation under way":      {loop(func(s *checkpoint.Loop) { s.Loop.Generating.Samples = 1 << 40 }), "samples is 1099511627776"},
 		"rings of negative size":      {loop(func(s *checkpoint.Loop) { s.Members[0].Synthetic = -7 }), "transitions of D_syn: -7"},
+		"rows fewer than none":        {loop(func(s *checkpoint.Loop) { s.Members[0].State.Generations = []int{-7} }), "transitions of a generation: -7"},
 		"no members":                  {loop(func(s *checkpoint.Loop) { s.Members = nil }), "0 members are saved"},
 		"a knob that is none":         {loop(func(s *checkpoint.Loop) { s.Schedule = []knob.Scheduled{{At: knob.After(50), Knob: "x", Value: "1"}} }), `unknown knob "x"`},
 		"a change of no class":        {loop(func(s *checkpoint.Loop) { s.Loop.Changes = []event.KnobChanged{{Class: 77}} }), "class of a change: 77"},

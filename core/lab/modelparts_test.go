@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/replica"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -97,5 +99,42 @@ func TestUpdatesInPartsByAnyWorkers(t *testing.T) {
 	}
 	if journals[0] != journals[1] {
 		t.Errorf("one worker writes\n%s\ntwo write\n%s", journals[0], journals[1])
+	}
+}
+
+// A model that has not learned anything looks at frames before it scores any: RND whitens by what it
+// has seen. Without a warm-up, F that becomes RND's is scored before the model's first update.
+func TestRNDSeesFramesBeforeItScoresThem(t *testing.T) {
+	c := distilling(0)
+	own := c.Relevance.Of("rnd").(relevance.RNDConfig)
+	own.Warmup, own.Every = 0, 1000
+	c.Relevance = c.Relevance.With("rnd", own)
+	c.Knobs.Relevance, c.Schedule = "td", []string{"17:relevance=rnd!"}
+	l := framesLab(t, c, 1, nil)
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m := l.x.first()
+	if f, scored := m.Scores(); !scored || replica.Bound(m) != "rnd" || learningOf(l, "rnd").updates != 0 {
+		t.Fatalf("%d scores of %s, which has made %d updates", len(f), replica.Bound(m), learningOf(l, "rnd").updates)
+	}
+	fresh, err := m.NewModel("rnd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fresh.Close()
+	of := func(f relevance.Function) string {
+		var file bytes.Buffer
+		if err := f.(relevance.Model).Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		return file.String()
+	}
+	scorer, err := m.Function("rnd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of(scorer) == of(fresh) {
+		t.Error("it has scored D_real without having seen any of it")
 	}
 }

@@ -54,6 +54,20 @@ func (f *Frames) Windows(n, stack, most int) Windows {
 	return w
 }
 
+// Drawable says whether there is a row that Draw can draw, of n env steps and stacks of that many
+// frames.
+func (f *Frames) Drawable(n, stack int) bool {
+	for i := range f.reels {
+		r := &f.reels[i]
+		for at := r.oldest(); at < r.total; at++ {
+			if r.window(at, n, stack) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Continues says whether w begins with all windows of an earlier list.
 func (w *Windows) Continues(earlier *Windows) bool {
 	if w.Steps != earlier.Steps || w.Stack != earlier.Stack || len(w.Runs) < len(earlier.Runs) {
@@ -104,6 +118,9 @@ func (f *Frames) Window(dst *FrameRow, w *Windows, i int, gamma float64) error {
 	}
 	return fmt.Errorf("window %d: its frames have been forgotten: a larger buffer keeps them longer", i)
 }
+
+// Drawable says whether there is a row to draw: see Frames.Drawable.
+func (s FrameSampler) Drawable(n, stack int) bool { return s.Frames.Drawable(n, stack) }
 
 // Windows lists what is drawn from: see Frames.Windows.
 func (s FrameSampler) Windows(n, stack, most int) Windows { return s.Frames.Windows(n, stack, most) }

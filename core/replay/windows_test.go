@@ -23,6 +23,9 @@ func TestWindowsAreTheRowsOfTheSlowFrames(t *testing.T) {
 		}
 		want := p.slow.rows(n, depth, 0.9)
 		most := 1 + r.IntN(2*len(want)+1)
+		if got := p.fast.Drawable(n, depth); got != (len(want) > 0) {
+			t.Fatalf("seed %d: %d windows, and some can be drawn: %v", seed, len(want), got)
+		}
 		want = want[max(0, len(want)-most):]
 		w := p.fast.Windows(n, depth, most)
 		if w.Len() != len(want) {

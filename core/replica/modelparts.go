@@ -15,8 +15,9 @@ func partsOf(r *Replica, name string) int {
 	return 1
 }
 
-// beginParts makes an update of the model of that name due. What was made of an earlier one, whose
-// warm-up was given up, is dropped.
+// beginParts makes an update of the model of that name due. The parts of an earlier update, whose
+// warm-up was given up, are dropped. Only the frames of its batch stay in the statistics of RND's
+// whitening, which a new first part adds its own to.
 func beginParts(r *Replica, name string) {
 	s := r.stateOf(name)
 	s.Due, s.Made = true, 0
@@ -62,13 +63,16 @@ func trainPart(r *Replica, name string) error {
 	return modelUpdated(r, name, loss, err)
 }
 
-// warmPart makes the part of a warm-up that follows the first done ones.
-func warmPart(r *Replica, name string, done, owed int) error {
+// warmPart makes the part of a warm-up that follows the first done ones. If an update has ended early,
+// with an error that the run goes on from, its other parts do nothing.
+func warmPart(r *Replica, name string, done, owed int) (err error) {
 	s, parts := r.stateOf(name), partsOf(r, name)
 	if done == 0 {
 		s.Made = 0
 	}
-	err := trainPart(r, name)
+	if ended := s.Made == 0 && done%parts > 0; !ended {
+		err = trainPart(r, name)
+	}
 	s.Missed = (owed - done - 1 + parts - 1) / parts
 	return err
 }

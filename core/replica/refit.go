@@ -65,8 +65,16 @@ func (r *Replica) ScoreSlice(rows int) int {
 	return min(rows, relevance.Slice(r.scorer, inspect.ScoreRows))
 }
 
-// Score scores n transitions of D_real from slot first on, at most ScoreSlice.
+// Score scores n transitions of D_real from slot first on, at most ScoreSlice. A function that has to
+// look at transitions before is shown a slice of them, from all of D_real, before the first ones.
 func (r *Replica) Score(first, n int) error {
+	if f, looks := r.scorer.(relevance.Beginner); looks && first == 0 {
+		some := r.Real.Spread(r.ScoreSlice(r.Real.Len()))
+		r.Real.Gather(r.scratch, 0, some)
+		if err := f.Begin(r.scratch, len(some)); err != nil {
+			return err
+		}
+	}
 	r.Real.GatherRange(r.scratch, first, n)
 	return r.scorer.Score(r.scores[first:first+n], r.scratch, n)
 }
@@ -169,18 +177,36 @@ func (r *Replica) Compare(v inspect.View, occasion uint64) error {
 func (r *Replica) retain() *replay.Ring {
 	kept := r.Config.Generator.Generations()
 	if kept == 1 {
+		r.Generations = []int{r.Fresh.Len()}
 		return r.Fresh
 	}
-	all := replay.NewRing(r.Real.Shape(), max(1, min(kept*r.Fresh.Cap(), r.Config.Buffer)))
-	for _, from := range []*replay.Ring{r.Synthetic, r.Fresh} {
-		if from == nil {
-			continue
-		}
-		for _, slot := range from.Oldest(0, from.Len()) {
+	earlier := generations(r, kept)
+	earlier = earlier[max(0, len(earlier)-(kept-1)):]
+	rows := 0
+	for _, n := range earlier {
+		rows += n
+	}
+	all := replay.NewRing(r.Real.Shape(), max(1, min(max(kept*r.Fresh.Cap(), rows+r.Fresh.Len()), r.Config.Buffer)))
+	add := func(from *replay.Ring, newest int) {
+		for _, slot := range from.Oldest(from.Len()-newest, newest) {
 			all.AddRows(from.Row(slot))
 		}
 	}
+	if r.Synthetic != nil {
+		add(r.Synthetic, min(rows, r.Synthetic.Len())) // the buffer may have had no room for the oldest
+	}
+	add(r.Fresh, r.Fresh.Len())
+	r.Generations = append(slices.Clone(earlier), r.Fresh.Len())
 	return all
+}
+
+// generations returns how many rows each generation in D_syn has, oldest first. An older checkpoint
+// does not say: its D_syn has room for kept of the size that the newest one might have.
+func generations(r *Replica, kept int) []int {
+	if r.Generations == nil && r.Synthetic != nil {
+		return slices.Repeat([]int{max(r.Fresh.Cap(), r.Synthetic.Cap()/kept)}, kept)
+	}
+	return r.Generations
 }
 
 func resized(x []float32, n int) []float32 {

@@ -121,6 +121,7 @@ type State struct {
 	Counting    string  // the function that has counted a part of D_real; "": none
 	Bonus       moments // of F, if bonuses are divided by its standard deviation
 	BonusReturn bonusReturn
+	Generations []int // rows of each generation in D_syn, oldest first; nil in older checkpoints
 	Losses      LossSums
 	Known       known
 

@@ -142,10 +142,14 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 		config.Between("missed updates", n.Curiosity.Missed, 0, math.MaxInt), config.Between("missed updates", n.RND.Missed, 0, math.MaxInt),
 		config.Between("models", len(n.Models), 0, 100), config.Between("losses of models", len(n.Losses.Models), 0, 100),
 		config.Between("transitions of D_syn", s.Synthetic, 0, c.Buffer), config.Between("transitions of D_syn", s.Fresh, 0, c.Buffer),
+		config.Between("generations in D_syn", len(n.Generations), 0, config.MaxCount),
 		config.Between("scores", len(s.Scores), 0, c.Buffer), config.Between("parts", len(s.Parts), 0, 100),
 		config.Between("steps of a fit", s.Fit.Steps, 0, config.MaxCount), config.Between("losses of a fit", s.Fit.N, 0, config.MaxCount),
 		config.Between("real rows of a batch", s.Mix.Real, 0, knob.MaxRows), config.Between("synthetic rows of a batch", s.Mix.Synthetic, 0, knob.MaxRows),
 	)
+	for _, rows := range n.Generations {
+		err = cmp.Or(err, config.Between("transitions of a generation", rows, 0, c.Buffer))
+	}
 	for _, e := range n.Copies {
 		err = cmp.Or(err, config.Between("steps of an episode", e.Step, 0, max(t.EpisodeSteps, c.Steps)))
 	}

@@ -11,11 +11,13 @@ import (
 	"pgrlab/core/replay"
 )
 
-// magic begins a saved agent; the digit is the version of the format. Version 2 adds more,
-// for an update under way that has synthetic rows or moves the heads alone.
+// magic begins a saved agent; the digit is the version of the format. Version 3 adds more and the rates
+// of the update under way, and is written if there is one. Older builds wrote version 2, without the
+// rates, if such an update had synthetic rows or moved the heads alone, and else version 1.
 const (
-	magic     = "PGRD1\n"
-	magicMore = "PGRD2\n"
+	magic      = "PGRD1\n"
+	magicMore  = "PGRD2\n"
+	magicRates = "PGRD3\n"
 )
 
 // counters are what random numbers depend on, and the update under way.
@@ -27,7 +29,7 @@ type counters struct {
 	QMean   float64
 }
 
-// more follows the counters in version 2.
+// more follows the counters from version 2 on.
 type more struct {
 	Synthetic uint64 // how many of the Size rows
 	Frozen    bool
@@ -55,20 +57,8 @@ func (x *Agent) save(w io.Writer) error {
 			c.Loss, c.QMean, features = x.now.loss, x.now.qMean, u.kept()
 		}
 	}
-	head, also := magic, more{Synthetic: uint64(x.now.mix.Synthetic), Frozen: x.now.frozen}
-	if also != (more{}) {
-		head = magicMore
-	}
-	if _, err := io.WriteString(w, head); err != nil {
+	if err := x.writeCounters(w, c); err != nil {
 		return err
-	}
-	if err := binary.Write(w, binary.LittleEndian, c); err != nil {
-		return err
-	}
-	if head == magicMore {
-		if err := binary.Write(w, binary.LittleEndian, also); err != nil {
-			return err
-		}
 	}
 	if err := plan.Save(x.dev, w, x.nets.state()); err != nil {
 		return err
@@ -80,6 +70,24 @@ func (x *Agent) save(w io.Writer) error {
 		return err
 	}
 	return plan.Save(x.dev, w, features)
+}
+
+// writeCounters writes the beginning of a file.
+func (x *Agent) writeCounters(w io.Writer, c counters) error {
+	head, parts := magic, []any{c}
+	if c.Size > 0 {
+		head = magicRates
+		parts = append(parts, more{Synthetic: uint64(x.now.mix.Synthetic), Frozen: x.now.frozen}, x.now.rates)
+	}
+	if _, err := io.WriteString(w, head); err != nil {
+		return err
+	}
+	for _, part := range parts {
+		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // kept returns the features of an update whose critics have stepped.
@@ -104,11 +112,11 @@ func (x *Agent) Load(r io.Reader) error {
 const maxSize = 1 << 14
 
 func (x *Agent) load(r io.Reader) error {
-	c, also, err := readCounters(r)
+	c, also, taken, err := readCounters(r)
 	if err != nil {
 		return err
 	}
-	x.updates, x.now = c.Updates, progress{kind: kind{
+	x.updates, x.now = c.Updates, progress{rates: taken, kind: kind{
 		mix: replay.Mix{Real: int(c.Size - also.Synthetic), Synthetic: int(also.Synthetic)}, frozen: also.Frozen,
 	}}
 	if err := plan.Load(x.dev, r, x.nets.state()); err != nil {
@@ -131,27 +139,25 @@ func (x *Agent) load(r io.Reader) error {
 	return plan.Load(x.dev, r, u.kept())
 }
 
-// readCounters reads the beginning of a file of either version.
-func readCounters(r io.Reader) (c counters, also more, err error) {
+// readCounters reads the beginning of a file of any version. The rates of an older file are 0.
+func readCounters(r io.Reader) (c counters, also more, taken rates, err error) {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil {
-		return c, also, err
+		return c, also, taken, err
 	}
-	if string(head) != magic && string(head) != magicMore {
-		return c, also, errors.New("not a file of an agent, or of another version")
+	parts, known := map[string][]any{magic: {&c}, magicMore: {&c, &also}, magicRates: {&c, &also, &taken}}[string(head)]
+	if !known {
+		return c, also, taken, errors.New("not a file of an agent, or of another version")
 	}
-	if err := binary.Read(r, binary.LittleEndian, &c); err != nil {
-		return c, also, err
-	}
-	if string(head) == magicMore {
-		if err := binary.Read(r, binary.LittleEndian, &also); err != nil {
-			return c, also, err
+	for _, part := range parts {
+		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
+			return c, also, taken, err
 		}
 	}
 	if c.Size > maxSize || c.Stepped && c.Size == 0 || also.Synthetic > c.Size {
-		return c, also, fmt.Errorf("an update on a batch of %d rows is saved, %d of them synthetic", c.Size, also.Synthetic)
+		return c, also, taken, fmt.Errorf("an update on a batch of %d rows is saved, %d of them synthetic", c.Size, also.Synthetic)
 	}
-	return c, also, nil
+	return c, also, taken, nil
 }
 
 // SavePolicy writes what acting needs, in the format of nn.Save.

@@ -3,9 +3,11 @@ package drqv2
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/testing/mirrortest"
 )
@@ -63,6 +65,78 @@ func TestALoadedAgentGoesOnBitForBit(t *testing.T) {
 				t.Fatalf("saved behind %d slices: losses %+v and %+v", cut, one.Losses, other.Losses)
 			}
 		}
+		sameBits(t, a, b)
+	}
+}
+
+// Rates that change while an update is under way are for the next one, also if the agent is saved and
+// loaded after the change.
+func TestAnUpdateKeepsItsRates(t *testing.T) {
+	c := small()
+	c.Slice = 3 // two parts, and the policy's step
+	f, dev := newFilm(c, 30), newDevice(t, 1)
+	for cut := 1; cut < 3; cut++ {
+		for _, loaded := range []bool{false, true} {
+			a, b := newAgent(t, c, dev), newAgent(t, c, dev)
+			plain, changed := newSession(a, f, 6), newSession(b, f, 6)
+			plain.update(t)
+			changed.update(t)
+			for range cut {
+				if _, err := changed.slice(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			changed.work.Rates = agent.Rates{LRCritic: 0.3, LRActor: 0.2, Tau: 0.9}
+			if loaded {
+				if err := b.Load(saved(t, b)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			plain.update(t)
+			changed.update(t)
+			sameBits(t, a, b)
+			plain.update(t)
+			changed.update(t)
+			for i, x := range [][2]*op.Tensor{ // moved by the critics' step, by the policy's, and with the targets
+				{a.nets.valueParams()[0], b.nets.valueParams()[0]}, {a.nets.actorParams()[0], b.nets.actorParams()[0]}, {a.nets.targetParams()[0], b.nets.targetParams()[0]},
+			} {
+				if slices.Equal(x[0].Data, x[1].Data) {
+					t.Errorf("rate %d has no effect on the next update either", i)
+				}
+			}
+		}
+	}
+}
+
+// An older file of an update under way does not have the update's rates: the present ones take their
+// place.
+func TestAFileWithoutRates(t *testing.T) {
+	c := small()
+	c.Slice = 3
+	f, dev := newFilm(c, 30), newDevice(t, 1)
+	for _, dreams := range []int{0, 4} {
+		a, b := newAgent(t, c, dev), newAgent(t, c, dev)
+		s, again := newSession(a, f, 6), newSession(b, f, 6)
+		s.dream(dreams)
+		again.dream(dreams)
+		if _, err := s.slice(); err != nil {
+			t.Fatal(err)
+		}
+		file := saved(t, a).Bytes()
+		const head, counters, more, rates = 6, 33, 9, 24
+		older := slices.Concat([]byte(magicMore), file[head:][:counters+more], file[head+counters+more+rates:])
+		if dreams == 0 {
+			older = slices.Concat([]byte(magic), file[head:][:counters], file[head+counters+more+rates:])
+		}
+		if err := b.Load(bytes.NewReader(older)); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Load(saved(t, b)); err != nil { // before it goes on
+			t.Fatal(err)
+		}
+		again.work, again.total, again.done = s.work, s.total, s.done
+		s.update(t)
+		again.update(t)
 		sameBits(t, a, b)
 	}
 }

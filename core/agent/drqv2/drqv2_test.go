@@ -25,7 +25,7 @@ func small() Config {
 
 // film is one long episode of random frames, actions and rewards.
 type film struct {
-	agent.Frames // an update needs only Draw and Windows
+	agent.Frames // an update needs only Draw and Drawable
 	frames       [][]byte
 	actions      [][]float32
 	rewards      []float32
@@ -67,10 +67,8 @@ func (f *film) Draw(dst *replay.FrameRow, n int, gamma float64, occasion uint64,
 	return nil
 }
 
-// Windows says that there are rows to draw, from the first env step on.
-func (f *film) Windows(n, stack, most int) replay.Windows {
-	return replay.Windows{Steps: n, Stack: stack, Runs: []replay.WindowRun{{Count: most}}}
-}
+// Drawable says that there are rows to draw, from the first env step on.
+func (f *film) Drawable(n, stack int) bool { return true }
 
 func (f *film) stack(dst [][]byte, t int) {
 	for i := range dst {

@@ -14,8 +14,12 @@ type progress struct {
 	done   int // slices made here, or not to be made again; after Load perhaps fewer than the run had made
 	loss   float64
 	qMean  float64
-	dreamt bool // its synthetic rows are drawn
+	dreamt bool  // its synthetic rows are drawn
+	rates  rates // of all of its units
 }
+
+// rates are the settings of an update that may change before the next one.
+type rates struct{ LRCritic, LRActor, Tau float64 }
 
 // Phases returns one phase: an update, when one is due.
 func (x *Agent) Phases() []agent.Phase {
@@ -23,13 +27,13 @@ func (x *Agent) Phases() []agent.Phase {
 }
 
 // due says whether the env step has an update. A row of a batch spans several env steps; after a
-// short random start there may be none yet.
+// short random start, or if its episodes were lost, there may be none yet.
 func (x *Agent) due(w *agent.Work) bool {
 	c := &x.config
 	if !w.Enough || w.Step%c.UpdateEvery != 0 {
 		return false
 	}
-	return w.Step >= c.NStep || len(w.Source.Frames.Windows(c.NStep, c.Pixels.Stack, 1).Runs) > 0
+	return w.Source.Frames.Drawable(c.NStep, c.Pixels.Stack)
 }
 
 // start begins an update; its units are the parts of the batch and the policy's step.
@@ -38,7 +42,7 @@ func (x *Agent) start(w *agent.Work) (total int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	x.now = progress{kind: u.kind}
+	x.now = progress{kind: u.kind, rates: ratesOf(w)}
 	clear(x.crops[:])
 	return u.parts + 1, nil
 }
@@ -59,7 +63,10 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 	if err != nil {
 		return 0, nil, err
 	}
-	x.set(w)
+	if x.now.rates == (rates{}) { // loaded from an older file
+		x.now.rates = ratesOf(w)
+	}
+	x.set(x.now.rates, w.Step)
 	for x.now.done < min(done, u.parts) { // repeat what a loaded run has lost: no parameter has moved yet; old files may count more parts
 		if err := x.unit(u, w); err != nil {
 			return 0, nil, err
@@ -88,10 +95,12 @@ func stopped(err error) bool {
 	return errors.As(err, &where)
 }
 
-// set gives the programs the present settings.
-func (x *Agent) set(w *agent.Work) {
-	x.rateCritic.Data[0], x.rateActor.Data[0], x.tau.Data[0] = float32(w.Rates.LRCritic), float32(w.Rates.LRActor), float32(w.Rates.Tau)
-	sigma := float32(x.config.Sigma(uint64(w.Step)))
+func ratesOf(w *agent.Work) rates { return rates{w.Rates.LRCritic, w.Rates.LRActor, w.Rates.Tau} }
+
+// set gives the programs the rates of an update, and the noise of an env step.
+func (x *Agent) set(r rates, step int) {
+	x.rateCritic.Data[0], x.rateActor.Data[0], x.tau.Data[0] = float32(r.LRCritic), float32(r.LRActor), float32(r.Tau)
+	sigma := float32(x.config.Sigma(uint64(step)))
 	for i := range x.sigma.Data {
 		x.sigma.Data[i] = sigma
 	}

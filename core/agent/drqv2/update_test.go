@@ -83,23 +83,30 @@ func TestALastPartThatIsSmaller(t *testing.T) {
 }
 
 // Updates have a cadence, and none is due before there is a row of so many env steps, or of fewer
-// before a true end.
+// before a true end. Env steps of an episode that was lost do not count.
 func TestUpdatesAreDueInTheirCadence(t *testing.T) {
 	for _, span := range []int{1, 3, 4, 6} {
-		c := small()
-		c.UpdateEvery, c.NStep = 3, span
-		x := newAgent(t, c, newDevice(t, 1))
-		due := x.Phases()[0].Due
-		for _, ended := range []bool{false, true} {
-			w := agent.Work{Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: reel(c, 0, 0)}}}
-			if ended {
-				w.Source.Frames = replay.FrameSampler{Frames: reel(c, 1, 2)}
-			}
-			for w.Step = 1; w.Step < 10; w.Step++ {
-				w.Enough = true
-				got := due(&w)
-				if w.Enough = false; got != (w.Step%3 == 0 && (w.Step >= span || ended)) || due(&w) {
-					t.Errorf("rows of %d env steps, an episode that has ended %v: env step %d", span, ended, w.Step)
+		for _, lost := range []int{0, 2} { // after that many env steps a new episode begins, without an end of the one before
+			for _, ended := range []bool{false, true} {
+				c := small()
+				c.UpdateEvery, c.NStep = 3, span
+				due := newAgent(t, c, newDevice(t, 1)).Phases()[0].Due
+				frames, frame := reel(c, 0, 0), make([]byte, c.Pixels.Side*c.Pixels.Side*agent.Colours)
+				if ended {
+					frames = reel(c, 1, 2)
+				}
+				frames.Begin(0, frame)
+				w := agent.Work{Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: frames}}}
+				for w.Step = 1; w.Step < 12; w.Step++ {
+					if frames.Add(0, make([]float32, c.Act), 0, frame, false); w.Step == lost {
+						frames.Begin(0, frame)
+					}
+					is := ended || lost >= span || w.Step-lost >= span
+					w.Enough = true
+					got := due(&w)
+					if w.Enough = false; got != (w.Step%3 == 0 && is) || due(&w) {
+						t.Errorf("rows of %d env steps, %d lost, an episode that has ended %v: env step %d", span, lost, ended, w.Step)
+					}
 				}
 			}
 		}

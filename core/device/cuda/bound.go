@@ -56,12 +56,14 @@ func (b *bound) take(d *Device, block, up, down int) (err error) {
 	return d.failed(err)
 }
 
-// settle waits for the tables to be in place and marks the bound as complete.
-func (b *bound) settle(d *Device) error {
+// settle waits for the tables to be in place and marks the bound as complete, as of the device's epoch
+// when the first address was resolved: the tables may have taken the memory of a store that was
+// resolved before them.
+func (b *bound) settle(d *Device, epoch int) error {
 	if err := d.failed(d.ctx.Synchronize()); err != nil {
 		return err
 	}
-	b.complete, b.epoch, b.version = true, d.epoch, d.residents.Version
+	b.complete, b.epoch, b.version = true, epoch, d.residents.Version
 	return nil
 }
 

@@ -85,7 +85,8 @@ func (x *executable) compile() error {
 	return nil
 }
 
-// bind allocates the program's memory and resolves all addresses.
+// bind allocates the program's memory and resolves all addresses. Some may have become invalid
+// meanwhile: see settle.
 func (x *executable) bind() error {
 	d := x.device
 	if err := errors.Join(x.unbind(d), d.wake()); err != nil {
@@ -120,10 +121,11 @@ func (x *executable) bind() error {
 	if err := x.take(d, x.layout.block, x.layout.up, x.layout.down); err != nil {
 		return err
 	}
+	epoch := d.epoch
 	if x.parts, x.stale, err = x.linked(x.frame(), (*kept).lasts); err != nil {
 		return err
 	}
-	return x.settle(d)
+	return x.settle(d, epoch)
 }
 
 // unbind gives back what the program holds, except tensors that outlive it.
@@ -177,7 +179,7 @@ func (x *executable) ready() error {
 		return nil
 	}
 	return d.yielding(func() error { // the graphs, too, take memory of the device
-		if !x.holds(d) {
+		for !x.holds(d) {
 			if err := x.bind(); err != nil {
 				return err
 			}

@@ -86,8 +86,8 @@ func (s *sequence) inPlace() bool {
 
 func (s *sequence) bindAll() error {
 	d := s.device
-	for again := true; again; {
-		again = false
+	for !s.inPlace() {
+		programs := 0
 		for _, x := range s.distinct {
 			if x.holds(d) {
 				continue
@@ -95,16 +95,21 @@ func (s *sequence) bindAll() error {
 			if err := x.bind(); err != nil {
 				return err
 			}
-			again, s.complete = true, false // what the program keeps may be elsewhere
+			programs++
+			s.complete = false // what the program keeps may be elsewhere
+		}
+		if programs > 0 { // which may have made others invalid
+			continue
+		}
+		if err := s.bind(); err != nil {
+			return err
 		}
 	}
-	if s.holds(d) {
-		return nil
-	}
-	return s.bind()
+	return nil
 }
 
-// bind allocates the sequence's memory and captures the sequence.
+// bind allocates the sequence's memory and captures the sequence, unless that has made addresses
+// invalid: see settle.
 func (s *sequence) bind() error {
 	d := s.device
 	if err := s.unbind(d); err != nil {
@@ -114,6 +119,7 @@ func (s *sequence) bind() error {
 	if err := s.take(d, s.plan.block, s.plan.up, s.plan.block-s.plan.gate); err != nil {
 		return err
 	}
+	epoch := d.epoch
 	for i, x := range s.runs {
 		parts, _, err := x.linked(s.frame(i), never)
 		if err != nil {
@@ -121,7 +127,7 @@ func (s *sequence) bind() error {
 		}
 		s.parts = append(s.parts, parts...)
 	}
-	if err := s.settle(d); err != nil {
+	if err := s.settle(d, epoch); err != nil || !s.inPlace() {
 		return err
 	}
 	return s.capture(d)

@@ -258,12 +258,13 @@ func (c *nativeContext) instantiate(graph uintptr) (Graph, error) {
 		return nil, err
 	}
 	g := &nativeGraph{context: c, exec: c.cells.handle}
-	c.graphs = append(c.graphs, g)
 	if c.driver.addresses[cuGraphUpload] != 0 { // otherwise the first launch does it
 		if err := c.check(doing, c.do(cuGraphUpload, g.exec, c.stream)); err != nil {
+			c.do(cuGraphExecDestroy, g.exec) // nobody else knows it
 			return nil, err
 		}
 	}
+	c.graphs = append(c.graphs, g)
 	return g, nil
 }
 

@@ -30,6 +30,34 @@ func TestNativeIsOutOfMemory(t *testing.T) {
 	}
 }
 
+// A graph that cannot be uploaded holds memory of the device, so it is given back when that fails,
+// not when the device closes.
+func TestNativeGivesBackAGraphThatIsNotUploaded(t *testing.T) {
+	l, _, c := openFake(t, NativeOptions{})
+	from := len(l.lines(t))
+	l.fail(t, "cuGraphUpload", 1, 2)
+	if _, err := c.Capture(func() error { return nil }); err == nil {
+		t.Fatal("the graph is ready")
+	}
+	count := func() (destroyed int) {
+		for _, call := range l.calls(t, from) {
+			if strings.HasPrefix(call, "cuGraphExecDestroy ") {
+				destroyed++
+			}
+		}
+		return destroyed
+	}
+	if n := count(); n != 1 {
+		t.Errorf("destroyed %d times before the device closes", n)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := count(); n != 1 {
+		t.Errorf("destroyed %d times in all", n)
+	}
+}
+
 // A device that is lost reports this from then on, closes without an error, and can be opened
 // again.
 func TestNativeLosesTheDevice(t *testing.T) {
