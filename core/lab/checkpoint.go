@@ -145,7 +145,8 @@ func (k *checkpointer) consider() {
 	}
 	if k.keepsHere() {
 		k.settle() // the previous one may still be under way
-		k.due = byKeeping
+		k.take(byKeeping)
+		k.settle() // without room on the disk, training waits here: one of a later place would be of another step
 	}
 	if k.due == "" && k.now().Sub(k.last) >= k.saving.Every {
 		k.due = byCadence
