@@ -71,6 +71,9 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 	if _, err := run.ReadFile(parent, run.ConfigName); err != nil {
 		return nil, cli.Usagef("fork %s: %w", parent, err)
 	}
+	if err := run.CheckConfig(parent, from.Config); err != nil {
+		return nil, fmt.Errorf("fork %s: %w", from.Path, err)
+	}
 	config, err := presets.Resolve(presets.Choice{Preset: filepath.Join(parent, run.ConfigName)})
 	if err != nil {
 		return nil, err
