@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/checkpoint"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
 	"pgrlab/presets"
@@ -77,6 +78,11 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 	config, err := presets.Resolve(presets.Choice{Preset: filepath.Join(parent, run.ConfigName)})
 	if err != nil {
 		return nil, err
+	}
+	for _, text := range set {
+		if _, err := checkpoint.ParseChange(&config, knob.After(from.Step), text); err != nil {
+			return nil, cli.Usagef("fork: --set %s: %w", text, err)
+		}
 	}
 	if config.Steps, err = length(name, from.Step, config.Steps, steps); err != nil {
 		return nil, err

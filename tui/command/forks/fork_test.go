@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/run"
 	"pgrlab/presets"
+	"pgrlab/tui/command/cli"
 )
 
 // savedRun makes the folder of a run of the demo with a checkpoint of step 10 that holds no state.
@@ -47,5 +48,20 @@ func TestARunWhoseConfigWasChangedIsNotForked(t *testing.T) {
 	}
 	if made, err := forks(dir, nil, 0, 0, "", func(string) {}); !errors.Is(err, run.ErrOtherConfig) {
 		t.Errorf("%v: %v", made, err)
+	}
+}
+
+// What cannot be a value of a knob is wrong with the command line, and not with the checkpoint.
+func TestAForkWithAWrongValue(t *testing.T) {
+	dir := savedRun(t)
+	for text, want := range map[string]string{
+		"guidance=99": "fork: --set guidance=99: guidance: 99 is out of range: want a number from 0 to 10",
+		"guidanze=3":  `fork: --set guidanze=3: unknown knob "guidanze": did you mean "guidance"?`,
+		"guidance":    "fork: --set guidance: want knob=value",
+	} {
+		_, err := forks(dir, []string{text}, 0, 0, "", func(string) {})
+		if err == nil || err.Error() != want || cli.ExitStatus(err) != cli.StatusUsage {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }
