@@ -135,14 +135,14 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 
 // turn applies the knobs of --set and --at.
 func (r *Flags) turn(c *config.Config) error {
-	all, err := Assignments(r.Set)
+	all, err := r.assigned()
 	if err != nil {
 		return err
 	}
-	for i, a := range all {
+	for _, a := range all {
 		if name, is := a.Knob(); is {
 			if err := turnKnob(c, name, a.Value); err != nil {
-				return fmt.Errorf("--set %s: %w", r.Set[i], err)
+				return fmt.Errorf("%s: %w", a.as, err)
 			}
 		}
 	}
