@@ -42,6 +42,8 @@ type Folder struct {
 	former []string // SHA-256 of each config.toml before Reconfigure
 	said   []string
 
+	syncing sync.Mutex // one Sync at a time: of two at once, the one that succeeds would hide the error of the other
+
 	mu      sync.Mutex // guards the fields below: Sync may be called concurrently with Append
 	journal journalFile
 	reopen  func() (journalFile, error)
