@@ -251,7 +251,7 @@ func (k *checkpointer) report(r run.Written) {
 	}
 	if r.Err == nil {
 		k.path, k.saved, k.asked, k.failed = r.Path, c.position, "", ""
-		if p := r.Pruned; p.Last != k.pruned.Last || p.Over() != k.pruned.Over() {
+		if p := r.Pruned; p.Last != k.pruned.Last || p.Over() != k.pruned.Over() || p.Stuck != k.pruned.Stuck {
 			obs.Limited = p.String()
 		}
 		k.pruned = r.Pruned
