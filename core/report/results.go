@@ -119,11 +119,7 @@ func (r *Run) IsResult() error {
 func ReadResults(path string) ([]*Run, error) {
 	file, err := run.OpenFile(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
-		var p *fs.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, reason(err))
 	}
 	defer file.Close()
 	var runs []*Run
@@ -138,6 +134,14 @@ func ReadResults(path string) ([]*Run, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return runs, nil
+}
+
+// reason is an error of a file without the file's name, which the message around it has.
+func reason(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }
 
 func readResults(text io.Reader, path string) ([]*Run, error) {
@@ -245,8 +249,7 @@ func framesOf(at Point) (int, error) {
 // A file of which not all rows can be read stays as it is. Other processes may add to the file at the
 // same time.
 func AddResults(path string, runs []*Run) (added int, err error) {
-	dir, name := filepath.Dir(path), filepath.Base(path)
-	unlock, err := lockResults(dir, name)
+	unlock, err := lockResults(path)
 	if err != nil {
 		return 0, err
 	}
@@ -279,6 +282,7 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	if len(more) == 0 {
 		return 0, nil
 	}
+	dir, name := filepath.Dir(path), filepath.Base(path)
 	run.TidyFile(dir, name)
 	return len(more), run.ReplaceFile(dir, name, formatResults(all, more))
 }

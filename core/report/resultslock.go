@@ -14,12 +14,12 @@ import (
 // one of a file beside it that is open for writing, since NFS locks nothing else, a folder least of all,
 // and the results file itself is replaced. On a file system without locks there is none: there, only one
 // process should add to the file.
-func lockResults(dir, name string) (unlock func(), err error) {
-	name = "." + name + ".lock"
+func lockResults(path string) (unlock func(), err error) {
+	dir, name := filepath.Dir(path), "."+filepath.Base(path)+".lock"
 	for {
 		file, err := run.AppendFile(dir, name)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("write beside %s: %w", path, reason(err))
 		}
 		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
 		switch {
@@ -32,7 +32,7 @@ func lockResults(dir, name string) (unlock func(), err error) {
 			}, nil
 		default:
 			file.Close()
-			return nil, fmt.Errorf("lock %s: %w", filepath.Join(dir, name), err)
+			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
 		file.Close()
 	}

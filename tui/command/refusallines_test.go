@@ -292,7 +292,7 @@ var refusals = []struct {
 	{"replay done --picture p.svg --step -1", 2, "want at least 0"},
 	{"replay done --picture p.png", 2, "want a name that ends in .svg"},
 	{"analyse", 2, "needs one run folder"},
-	{"analyse nosuch", 2, "give a run folder"},
+	{"analyse nosuch", 2, "nosuch: there is no such run folder"},
 	{"analyse old@x", 2, "want DIR or DIR@STEP"},
 	{"analyse done --timeout 0s", 2, "want more than 0s"},
 	{"analyse done --rows 2", 2, "want at least 3"},

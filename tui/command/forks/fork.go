@@ -69,8 +69,8 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 		return nil, err
 	}
 	parent := filepath.Dir(filepath.Dir(from.Path))
-	if _, err := run.ReadFile(parent, run.ConfigName); err != nil {
-		return nil, cli.Usagef("fork %s: %w", parent, err)
+	if _, err := rundir.Config(parent); err != nil {
+		return nil, fmt.Errorf("fork: %w", err)
 	}
 	if err := run.CheckConfig(parent, from.Config); err != nil {
 		return nil, fmt.Errorf("fork %s: %w", from.Path, err)

@@ -76,12 +76,11 @@ func LoadRun(dir string) (*report.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, run.ConfigName)
-	doc, err := run.ReadFile(dir, run.ConfigName)
+	doc, err := rundir.Config(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: its %s: %w", dir, run.ConfigName, err)
+		return nil, err
 	}
-	c, err := presets.Decode(path, doc)
+	c, err := presets.Decode(filepath.Join(dir, run.ConfigName), doc)
 	if err != nil {
 		return nil, err
 	}
