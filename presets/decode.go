@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -13,9 +12,6 @@ import (
 	"pgrlab/core/spelling"
 	"pgrlab/core/table"
 )
-
-// structField matches the Go field that go-toml names, which is of no use to a reader.
-var structField = regexp.MustCompile(`struct field .+ of type `)
 
 // decode lays one TOML document over the contents of into: keys that the document does not name
 // keep their values. A key that into does not have is an error with file, line and the nearest key.
@@ -55,7 +51,7 @@ func inFile(file string, err error, into any) error {
 	var wrong *toml.DecodeError
 	if errors.As(err, &wrong) {
 		line, _ := wrong.Position()
-		message := structField.ReplaceAllString(strings.TrimPrefix(wrong.Error(), "toml: "), "")
+		message := plainly(strings.TrimPrefix(wrong.Error(), "toml: "), reflect.TypeOf(into), wrong.Key())
 		if key := strings.Join(wrong.Key(), "."); key != "" && !strings.Contains(message, key) {
 			message = key + ": " + message
 		}
@@ -63,7 +59,7 @@ func inFile(file string, err error, into any) error {
 	}
 	var value *movedError
 	if errors.As(err, &value) {
-		return fmt.Errorf("read preset: %s:%d: %s: %s", file, value.line, value.key, structField.ReplaceAllString(value.Error(), ""))
+		return fmt.Errorf("read preset: %s:%d: %s: %s", file, value.line, value.key, plainly(value.Error(), reflect.TypeOf(into), strings.Split(moved[value.key], ".")))
 	}
 	return fmt.Errorf("read preset: %s: %s", file, strings.TrimPrefix(err.Error(), "toml: "))
 }

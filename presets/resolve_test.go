@@ -248,7 +248,7 @@ func TestErrors(t *testing.T) {
 			`read preset: FILE:1: unknown key "generater": did you mean "generator"?`},
 		{"nothing near", Choice{Preset: file("zzzzzzzz = 3.0\n")},
 			`read preset: FILE:1: unknown key "zzzzzzzz": pgrlab preset show demo prints all keys`},
-		{"wrong type", Choice{Preset: file("\nsteps = \"many\"\n")}, `read preset: FILE:2: steps: cannot decode TOML string into int`},
+		{"wrong type", Choice{Preset: file("\nsteps = \"many\"\n")}, `read preset: FILE:2: steps: want a whole number`},
 		{"not TOML", Choice{Preset: file("steps =\n")}, `read preset: FILE:1: `},
 		{"wrong method inside", Choice{Preset: file("method = \"reqd\"\n")}, `unknown method "reqd": did you mean "redq"? (pgrlab list methods)`},
 	}
@@ -297,6 +297,29 @@ func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
 		}
 		if err != nil || got.Generator.Vector != c.vector || got.Generator.Head.Kind != c.head {
 			t.Errorf("%v: vector %q, head %q, want %q and %q", err, got.Generator.Vector, got.Generator.Head.Kind, c.vector, c.head)
+		}
+	}
+}
+
+// A value that a key cannot hold is answered with what the key wants, and not with types of Go.
+func TestValuesOfTheWrongKind(t *testing.T) {
+	for doc, want := range map[string]string{
+		"steps = 1.5":                "steps: want a whole number",
+		"seed = -1":                  "seed: want a whole number of at least 0",
+		"knobs.guidance = 'x'":       "knobs.guidance: want a number",
+		"generator.conditional = 1":  "generator.conditional: want true or false",
+		"task = 3":                   "task: want text in quotes",
+		"knobs = 3":                  "knobs: want a table",
+		"[[knobs]]":                  "knobs: want a table",
+		"[steps]":                    "steps: want a whole number",
+		"[agent]\nhidden = 3":        "agent.hidden: want a list of whole numbers, such as [1, 2]",
+		"[agent]\nhidden = [1, 'a']": "agent.hidden: want a list of whole numbers, such as [1, 2]",
+		"schedule = ['a', 3]":        "schedule: want a list of texts in quotes, such as ['a', 'b']",
+		"environment.tv = 3":         "environment.tv: want text in quotes",
+	} {
+		_, err := Decode("x.toml", []byte("method = 'm'\n"+doc+"\n"))
+		if err == nil || !strings.HasPrefix(err.Error(), "read preset: x.toml:") || !strings.HasSuffix(err.Error(), ": "+want) {
+			t.Errorf("%q: %v, want %q", doc, err, want)
 		}
 	}
 }

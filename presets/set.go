@@ -1,6 +1,7 @@
 package presets
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -53,10 +54,11 @@ func (a Assignment) UsedBy(c *config.Config) bool {
 }
 
 // Set changes one key of a configuration, given by its dotted name as in config.toml: for instance
-// generator.width to 512. Text needs no quotes, a list no brackets.
+// generator.width to 512. Text needs no quotes, a list no brackets. What is wrong is said without the key
+// and the value, which are the caller's to name as they were given.
 func Set(c *config.Config, key, value string) error {
 	if strings.ContainsAny(key+value, "\n\r") {
-		return fmt.Errorf("set %q=%q: want a key and one value", key, value)
+		return errors.New("want a key and one value, without line breaks")
 	}
 	before, err := tree(*c)
 	if err != nil {
@@ -73,7 +75,7 @@ func Set(c *config.Config, key, value string) error {
 		present = zeroOf(reflect.TypeOf(table.Of(&config.Config{})).Elem(), tables)
 	}
 	if _, is := present.(map[string]any); is || key == "" {
-		return fmt.Errorf("set %s=%s: want a key and not a table: pgrlab preset show prints all keys", key, value)
+		return errors.New("want a key and not a table: pgrlab preset show prints all keys")
 	}
 	doc := fmt.Sprintf("%s = %s\n", tables[last], written(value, present))
 	if last > 0 {
@@ -82,9 +84,9 @@ func Set(c *config.Config, key, value string) error {
 	changed := *c
 	if err := decode("", doc, &changed); err != nil {
 		if want := kindOf(present); want != "" {
-			return fmt.Errorf("set %s=%s: want %s", key, value, want)
+			return fmt.Errorf("want %s", want)
 		}
-		return fmt.Errorf("set %s=%s: %s", key, value, place.ReplaceAllString(err.Error(), ""))
+		return errors.New(place.ReplaceAllString(err.Error(), ""))
 	}
 	*c = changed
 	return nil

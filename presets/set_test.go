@@ -30,15 +30,15 @@ func TestSet(t *testing.T) {
 	good := c.Generator
 	for _, s := range []struct{ key, value, want string }{
 		{"generator.widht", "512", `did you mean "generator.width"`},
-		{"generator.width", "wide", "set generator.width=wide: want a whole number"},
+		{"generator.width", "wide", "want a whole number"},
 		{"generator.width", "0.5", "want a whole number"},
 		{"generator.p_mean", "low", "want a number"},
 		{"generator.conditional", "yes", "want true or false"},
 		{"agent.hidden", "64,wide", "want a whole number, or several with commas"},
 		{"environment.noise_share", "some", "want a number"},
-		{"generator", "5", "set generator=5: want a key and not a table"},
+		{"generator", "5", "want a key and not a table"},
 		{"generator.width", "5\nblocks = 7", "one value"},
-		{"", "5", "set =5"},
+		{"", "5", "want a key and not a table"},
 	} {
 		if err := Set(&c, s.key, s.value); err == nil || !strings.Contains(err.Error(), s.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s=%s: %v", s.key, s.value, err)

@@ -59,7 +59,10 @@ func (s *stack) assign(a Assignment) error {
 		}
 		return nil
 	}
-	return Set(&s.config, a.Key, a.Value)
+	if err := Set(&s.config, a.Key, a.Value); err != nil {
+		return fmt.Errorf("set %s=%s: %w", a.Key, a.Value, err)
+	}
+	return nil
 }
 
 // annotate records the comment beside every value of a document; for a value without a comment it

@@ -100,15 +100,23 @@ func (l *Loop) entry(c *config.Config) knob.Position {
 	return p
 }
 
+// ParseChange reads "knob=value" or "knob=value!" as a change of a run of c at a position. The error is
+// that of a text that no run of c can carry out; whether this one can, Fork finds out.
+func ParseChange(c *config.Config, at knob.Position, text string) (knob.Scheduled, error) {
+	change, err := knob.ParseScheduled(at.String() + ":" + text)
+	if err != nil {
+		return knob.Scheduled{}, errors.New("want knob=value")
+	}
+	_, _, err = c.ParseChange(change.Knob, change.Value)
+	return change, err
+}
+
 // changed returns the changes of set, made at a position, in an order in which the fork can make all of
 // them.
 func (l *Loop) changed(c *config.Config, at knob.Position, set []string) (changes []knob.Scheduled, err error) {
 	for _, text := range set {
-		change, err := knob.ParseScheduled(at.String() + ":" + text)
+		change, err := ParseChange(c, at, text)
 		if err != nil {
-			return nil, fmt.Errorf("%q: want knob=value", text)
-		}
-		if _, _, err := c.ParseChange(change.Knob, change.Value); err != nil {
 			return nil, err
 		}
 		changes = append(changes, change)

@@ -142,7 +142,8 @@ func (k *checkpointer) consider() {
 	}
 	if k.keepsHere() {
 		k.settle() // the previous one may still be under way
-		k.due = byKeeping
+		k.take(byKeeping)
+		k.settle() // without room on the disk, training waits here: one of a later place would be of another step
 	}
 	if k.due == "" && k.now().Sub(k.last) >= k.saving.Every {
 		k.due = byCadence
@@ -247,7 +248,7 @@ func (k *checkpointer) report(r run.Written) {
 	}
 	if r.Err == nil {
 		k.path, k.saved, k.asked, k.failed = r.Path, c.position, "", ""
-		if p := r.Pruned; p.Last != k.pruned.Last || p.Over() != k.pruned.Over() {
+		if p := r.Pruned; p.Last != k.pruned.Last || p.Over() != k.pruned.Over() || p.Stuck != k.pruned.Stuck {
 			obs.Limited = p.String()
 		}
 		k.pruned = r.Pruned

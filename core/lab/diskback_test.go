@@ -2,7 +2,9 @@ package lab
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -68,14 +70,53 @@ func TestAKeptCheckpointWaitsForTheDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+	keptAt(t, dir, "15", "30", "45", "60/score:0")
+}
+
+// A checkpoint that is to be kept is one of its own step also if the disk has no room for the checkpoint
+// itself: training waits for it there.
+func TestAKeptCheckpointThatFindsNoRoomIsWrittenWhereItWasDue(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		c := w.config()
+		c.Evaluation.KeepEvery = 15
+		folder, err := run.Create(dir, docOf(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := w.lab(t, c, folder)
+		k, refused := &l.x.checkpoints, 0
+		copyTo := k.copyTo
+		k.copyTo = func(c *run.Capture, totals []uint64) error {
+			if k.place.Step == 15 && refused == 0 {
+				refused++
+				c.Shared = append(c.Shared, run.Shared{Slot: "refused", Name: "refused", File: "refused", Write: func(io.Writer) error { return syscall.ENOSPC }})
+			}
+			return copyTo(c, totals)
+		}
+		if err := l.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if refused != 1 {
+			t.Errorf("the disk refused %d checkpoints", refused)
+		}
+	})
+	keptAt(t, dir, "15", "30", "45", "60/score:0")
+}
+
+// keptAt checks that the checkpoints that stay on the disk are those at these positions.
+func keptAt(t *testing.T, dir string, want ...string) {
+	t.Helper()
 	all, err := run.Checkpoints(dir)
-	kept := map[string]bool{}
+	var kept []string
 	for _, f := range all {
 		if f.Kept {
-			kept[f.Position] = true
+			kept = append(kept, f.Position)
 		}
 	}
-	if err != nil || !kept["15"] || !kept["30"] {
-		t.Errorf("kept are %v (%v)", kept, err)
+	slices.Sort(kept)
+	if err != nil || !slices.Equal(kept, want) {
+		t.Errorf("kept are %v, want %v (%v)", kept, want, err)
 	}
 }

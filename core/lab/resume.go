@@ -177,7 +177,7 @@ func (r *resuming) load(f run.Found) (*Lab, error) {
 		return nil, f.Err
 	}
 	if !r.folder.Made(f.Config) {
-		return nil, errors.New("it belongs to another run, or config.toml was changed")
+		return nil, run.ErrOtherConfig
 	}
 	if err := r.folder.CheckMark(f.Journal); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package nn
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -49,7 +50,7 @@ func writeInts(b *bufio.Writer, values ...int) {
 func Load(r io.Reader, tensors []*op.Tensor) error {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil {
-		return fmt.Errorf("load weights: %w", err)
+		return fmt.Errorf("load weights: %w", whole(err))
 	}
 	if string(head) != magic {
 		return fmt.Errorf("load weights: not a file of weights, or of another version")
@@ -79,7 +80,7 @@ func loadTensor(r io.Reader, t *op.Tensor) error {
 	}
 	name := make([]byte, n)
 	if _, err := io.ReadFull(r, name); err != nil {
-		return fmt.Errorf("load weights: %w", err)
+		return fmt.Errorf("load weights: %w", whole(err))
 	}
 	if string(name) != t.Name {
 		return fmt.Errorf("load weights: the file holds %q where the network has %q", name, t.Name)
@@ -99,7 +100,7 @@ func loadTensor(r io.Reader, t *op.Tensor) error {
 	}
 	raw := make([]byte, 4*len(t.Data))
 	if _, err := io.ReadFull(r, raw); err != nil {
-		return fmt.Errorf("load weights: %s: %w", t.Name, err)
+		return fmt.Errorf("load weights: %s: %w", t.Name, whole(err))
 	}
 	for i := range t.Data {
 		t.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
@@ -110,9 +111,17 @@ func loadTensor(r io.Reader, t *op.Tensor) error {
 func readInt(r io.Reader) (int, error) {
 	var word [4]byte
 	if _, err := io.ReadFull(r, word[:]); err != nil {
-		return 0, fmt.Errorf("load weights: %w", err)
+		return 0, fmt.Errorf("load weights: %w", whole(err))
 	}
 	return int(binary.LittleEndian.Uint32(word[:])), nil
+}
+
+// whole says of the end of a file that it came too early.
+func whole(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the file is cut off")
+	}
+	return err
 }
 
 // Copy overwrites dst with src; both must hold tensors of the same sizes.

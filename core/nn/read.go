@@ -50,7 +50,7 @@ func readTensor(r io.Reader) (*op.Tensor, error) {
 	}
 	name := make([]byte, min(n, maxName))
 	if _, err := io.ReadFull(r, name); err != nil {
-		return nil, fmt.Errorf("read weights: %w", err)
+		return nil, fmt.Errorf("read weights: %w", whole(err))
 	}
 	rank, err := readInt(r)
 	if err != nil {
@@ -71,7 +71,7 @@ func readTensor(r io.Reader) (*op.Tensor, error) {
 	}
 	var raw bytes.Buffer // grows with the bytes that arrive, whatever the shape claims
 	if _, err := io.CopyN(&raw, r, 4*int64(numbers)); err != nil {
-		return nil, fmt.Errorf("read weights: %s: %w", name, err)
+		return nil, fmt.Errorf("read weights: %s: %w", name, whole(err))
 	}
 	t := op.NewTensor(string(name), shape...)
 	for i := range t.Data {

@@ -1,12 +1,16 @@
 package offline_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgrlab/core/inspect"
 	"pgrlab/core/offline"
+	"pgrlab/core/run"
 	"pgrlab/core/testing/tiny"
 	"pgrlab/core/whatif"
 )
@@ -70,5 +74,18 @@ func TestLatentsAreNotComparedBetweenRuns(t *testing.T) {
 		if _, err := offline.Together(runs, tiny.Task(), nil, 10, false); err == nil || !strings.Contains(err.Error(), "of latents are latents") {
 			t.Errorf("%s and %s: %v", runs[0].Dir, runs[1].Dir, err)
 		}
+	}
+}
+
+// A config.toml that was changed by hand is not what a checkpoint was trained with: its numbers would be
+// those of another run.
+func TestARunWhoseConfigWasChangedIsNotExamined(t *testing.T) {
+	dev := tiny.Device(t)
+	saved, task := savedOf(t, tiny.Config(), dev)
+	if err := os.WriteFile(filepath.Join(saved.Dir, run.ConfigName), []byte("# mine\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := saved.RealBuffer(task, 0); !errors.Is(err, run.ErrOtherConfig) {
+		t.Errorf("%v", err)
 	}
 }

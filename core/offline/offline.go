@@ -106,7 +106,8 @@ func Record(dir, by string, found []*event.Examined) error {
 	return folder.Sync()
 }
 
-// checkpoint returns the path of the wanted checkpoint.
+// checkpoint returns the path of the wanted checkpoint. One that was taken under another config.toml is
+// refused, because the configuration says what its numbers mean.
 func (s Run) checkpoint() (string, error) {
 	found, err := run.Checkpoints(s.Dir)
 	if err != nil {
@@ -114,6 +115,9 @@ func (s Run) checkpoint() (string, error) {
 	}
 	for _, f := range found {
 		if f.Err == nil && (s.Step < 0 || f.Step == s.Step) {
+			if err := run.CheckConfig(s.Dir, f.Config); err != nil {
+				return "", fmt.Errorf("%s: %w", f.Path, err)
+			}
 			return f.Path, nil
 		}
 	}

@@ -82,7 +82,7 @@ func TestDamagedPolicies(t *testing.T) {
 	}{
 		"nothing":                {c, nil, "not a file of weights"},
 		"something else":         {c, []byte("{}\n"), "not a file of weights"},
-		"cut off":                {c, file[:len(file)-1], "EOF"},
+		"cut off":                {c, file[:len(file)-1], "the file is cut off"},
 		"more behind":            {c, append(bytes.Clone(file), 0), "something follows"},
 		"no numbers":             {c, nan, "holds NaN"},
 		"of another network":     {other, file, "is it of a run on world?"},

@@ -123,11 +123,7 @@ func Load(dir string) (*Run, error) {
 	r := &Run{Dir: dir}
 	file, err := run.OpenFile(dir, run.JournalName)
 	if err != nil {
-		var path *fs.PathError
-		if errors.As(err, &path) {
-			err = fmt.Errorf("%s: %w", run.JournalName, path.Err)
-		}
-		return nil, fmt.Errorf("%s: no run is there: %w", dir, err)
+		return nil, fmt.Errorf("%s: no run is there: %s: %w", dir, run.JournalName, reason(err))
 	}
 	defer file.Close()
 	if err := r.read(file); err != nil {
@@ -315,11 +311,7 @@ func (r *Run) Badge() string {
 // down to four levels. The path, and run folders, may be symbolic links.
 func Find(path string) ([]string, error) {
 	if info, err := os.Stat(path); err != nil {
-		var p *fs.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return nil, fmt.Errorf("%s: %w: give a run folder", path, err)
+		return nil, fmt.Errorf("%s: %w: give a run folder", path, reason(err))
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("%s: that is a file: give a run folder", path)
 	}

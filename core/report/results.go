@@ -10,12 +10,10 @@ import (
 	"io/fs"
 	"maps"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"pgrlab/core/printable"
 	"pgrlab/core/run"
@@ -121,18 +119,29 @@ func (r *Run) IsResult() error {
 func ReadResults(path string) ([]*Run, error) {
 	file, err := run.OpenFile(filepath.Dir(path), filepath.Base(path))
 	if err != nil {
-		var p *fs.PathError
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, reason(err))
 	}
 	defer file.Close()
-	runs, err := readResults(io.LimitReader(file, maxResults), path)
+	var runs []*Run
+	info, err := file.Stat()
+	if err == nil && info.Size() > maxResults {
+		err = fmt.Errorf("it has more than %d MiB: keep the results of other studies in files of their own", maxResults>>20)
+	}
+	if err == nil {
+		runs, err = readResults(file, path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return runs, nil
+}
+
+// reason is an error of a file without the file's name, which the message around it has.
+func reason(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	return err
 }
 
 func readResults(text io.Reader, path string) ([]*Run, error) {
@@ -146,6 +155,10 @@ func readResults(text io.Reader, path string) ([]*Run, error) {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			return f.runs, nil
+		}
+		var damaged *csv.ParseError
+		if errors.As(err, &damaged) && errors.Is(err, csv.ErrFieldCount) {
+			return nil, fmt.Errorf("line %d has %d columns, and the first line %d: it is cut off, or of another file: take it out", damaged.StartLine, len(row), len(f.quantities)+len(resultColumns))
 		}
 		if err != nil {
 			return nil, err
@@ -236,13 +249,11 @@ func framesOf(at Point) (int, error) {
 // A file of which not all rows can be read stays as it is. Other processes may add to the file at the
 // same time.
 func AddResults(path string, runs []*Run) (added int, err error) {
-	dir, name := filepath.Dir(path), filepath.Base(path)
-	lock, err := os.Open(dir)
+	unlock, err := lockResults(path)
 	if err != nil {
 		return 0, err
 	}
-	defer lock.Close()
-	syscall.Flock(int(lock.Fd()), syscall.LOCK_EX) // if the file system has no locks, only one process should write
+	defer unlock()
 	all, err := ReadResults(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
@@ -271,6 +282,7 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	if len(more) == 0 {
 		return 0, nil
 	}
+	dir, name := filepath.Dir(path), filepath.Base(path)
 	run.TidyFile(dir, name)
 	return len(more), run.ReplaceFile(dir, name, formatResults(all, more))
 }

@@ -131,6 +131,9 @@ func TestResultsAreAddedOnce(t *testing.T) {
 	if err != nil || bytes.Count(want, []byte("\n")) != 1+8*6 {
 		t.Fatalf("%v:\n%s", err, want)
 	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(together), ".*")); err != nil || len(left) > 0 {
+		t.Errorf("locks are left: %q, %v", left, err)
+	}
 	for _, path := range []string{behind, together} {
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %v: another file", path, err)
@@ -384,7 +387,7 @@ func TestFilesThatAreNoResults(t *testing.T) {
 	cases := map[string]string{
 		"":               "want columns task,method",
 		"a,b\n1,2\n":     "want columns task,method",
-		head + "\n1,2\n": "wrong number of fields",
+		head + "\n1,2\n": "line 2 has 2 columns, and the first line 25: it is cut off, or of another file: take it out",
 		head + "\n" + strings.Replace(first, ",abc123,1,", ",abc123,one,", 1):   "line 2",
 		head + "\n" + strings.Replace(first, ",1000,10.0,", ",-,10.0,", 1):      "line 2",
 		head + "\n" + first[:strings.LastIndex(first, ",")] + ",\"\x1b]52;c;\"": "want a number",
@@ -402,6 +405,16 @@ func TestFilesThatAreNoResults(t *testing.T) {
 		if _, err := AddResults(path, []*Run{other}); err == nil {
 			t.Errorf("%.60q was written over", text)
 		}
+	}
+	huge := filepath.Join(root, "huge.csv")
+	if err := os.WriteFile(huge, good, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(huge, maxResults+1); err != nil { // sparse: it takes no room
+		t.Fatal(err)
+	}
+	if runs, err := ReadResults(huge); err == nil || !strings.HasSuffix(err.Error(), "huge.csv: it has more than 256 MiB: keep the results of other studies in files of their own") || runs != nil {
+		t.Errorf("a file that is too large: %v, %d runs", err, len(runs))
 	}
 	if _, err := ReadResults(filepath.Join(root, "none.csv")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)

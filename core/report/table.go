@@ -104,8 +104,11 @@ func (r *Run) Began() time.Time {
 	return begun
 }
 
+// EventFilePrefix begins the name of every file of events.
+const EventFilePrefix = "events.out.tfevents."
+
 // EventFile returns the name of a run's file of events. TensorBoard looks for the
 // beginning of the name, and reads files in the order of their times.
 func EventFile(begun time.Time, host string) string {
-	return fmt.Sprintf("events.out.tfevents.%010d.%s.pgrlab", begun.Unix(), filepath.Base(host))
+	return fmt.Sprintf(EventFilePrefix+"%010d.%s.pgrlab", begun.Unix(), filepath.Base(host))
 }

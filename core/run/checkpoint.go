@@ -239,6 +239,9 @@ func ReadCheckpoint(r io.Reader, limit Limit) (*Checkpoint, error) {
 	for _, p := range h.Sections {
 		var b bytes.Buffer
 		if _, err := io.CopyN(&b, z, p.Bytes); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil, fmt.Errorf("is cut off in section %s", p.Name)
+			}
 			return nil, fmt.Errorf("is damaged: section %s: %w", p.Name, err)
 		}
 		if digest(b.Bytes()) != p.SHA256 {

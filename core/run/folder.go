@@ -42,6 +42,8 @@ type Folder struct {
 	former []string // SHA-256 of each config.toml before Reconfigure
 	said   []string
 
+	syncing sync.Mutex // one Sync at a time: of two at once, the one that succeeds would hide the error of the other
+
 	mu      sync.Mutex // guards the fields below: Sync may be called concurrently with Append
 	journal journalFile
 	reopen  func() (journalFile, error)
@@ -53,6 +55,20 @@ type Folder struct {
 
 // ErrHolds: a run cannot begin in a folder that has the files of another one.
 var ErrHolds = errors.New("holds a run already")
+
+// Taken says why no new run can begin in a folder: it holds a run already, which is ErrHolds, or a policy,
+// which the run would replace at its end. It is nil if one can.
+func Taken(dir string) error {
+	for _, name := range []string{ConfigName, JournalName} {
+		if _, err := files.Lstat(dir, name); err == nil {
+			return fmt.Errorf("run folder %s %w"+elsewhere, dir, ErrHolds)
+		}
+	}
+	if _, err := files.Lstat(dir, PolicyName); err == nil {
+		return fmt.Errorf("run folder %s has a %s, which the run would replace"+elsewhere, dir, PolicyName)
+	}
+	return nil
+}
 
 // Create makes the folder of a new run, with its parents, writes config.toml and
 // an empty journal, and takes the lock. A folder that holds a run already is
@@ -95,10 +111,8 @@ func newFolder(dir string, lock hold, config []byte) *Folder {
 
 // begin writes the files of a new run.
 func (f *Folder) begin(configTOML []byte) error {
-	for _, name := range []string{ConfigName, JournalName} {
-		if _, err := files.Lstat(f.dir, name); err == nil {
-			return fmt.Errorf("run folder %s %w"+elsewhere, f.dir, ErrHolds)
-		}
+	if err := Taken(f.dir); err != nil {
+		return err
 	}
 	if err := f.Write(ConfigName, configTOML); err != nil {
 		return err

@@ -39,17 +39,43 @@ func (k locker) build(dir string, configTOML []byte) (*Folder, error) {
 		return nil, fmt.Errorf("make run folder %s: %w"+elsewhere, dir, reason(err))
 	}
 	k.removeUnfinished(above)
-	for {
-		f, err := k.create(filepath.Join(above, fmt.Sprintf("%s%08x", building, rand.Uint32())), configTOML)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInUse) {
+	for tried := 1; ; tried++ {
+		temporary := filepath.Join(above, fmt.Sprintf("%s%08x", building, rand.Uint32()))
+		f, err := k.create(temporary, configTOML)
+		if tried < mostTries && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInUse)) {
 			continue // another process took it for an abandoned one
 		}
 		if err != nil {
-			return nil, err
+			return nil, &underTarget{err, temporary, dir}
 		}
 		f.target = dir
 		return f, nil
 	}
+}
+
+// mostTries is how often Build makes a folder that others remove, before it takes what keeps happening for
+// a fault of the file system: a folder in which nothing can be made answers in the same way.
+const mostTries = 100
+
+// underTarget is an error of a folder under its temporary name. Its text has the final name, the only one
+// that the user knows.
+type underTarget struct {
+	error
+	temporary, target string
+}
+
+func (e *underTarget) Error() string {
+	return strings.ReplaceAll(e.error.Error(), e.temporary, e.target)
+}
+
+func (e *underTarget) Unwrap() error { return e.error }
+
+// underTarget is an error of a folder that Publish has not renamed yet.
+func (f *Folder) underTarget(err error) error {
+	if f.target == "" {
+		return err
+	}
+	return &underTarget{err, f.dir, f.target}
 }
 
 // vacant returns an error if dir cannot become the folder of a new run.
@@ -69,6 +95,13 @@ func vacant(dir string) error {
 // Publish puts the folder that Build has begun on the disk and gives it its name, in one
 // atomic step.
 func (f *Folder) Publish() error {
+	if err := f.publish(); err != nil {
+		return f.underTarget(err)
+	}
+	return nil
+}
+
+func (f *Folder) publish() error {
 	err := f.Sync()
 	for _, in := range []string{DataName, CheckpointsName, "."} {
 		if err == nil {
@@ -149,6 +182,13 @@ func ours(name string) bool {
 // this new run. It copies the journal up to there, appends note, and takes over the data,
 // which both runs share if the file system supports links.
 func (f *Folder) Inherit(parent string, c *Checkpoint, note Line) error {
+	if err := f.inherit(parent, c, note); err != nil {
+		return f.underTarget(err)
+	}
+	return nil
+}
+
+func (f *Folder) inherit(parent string, c *Checkpoint, note Line) error {
 	journal, err := files.Open(parent, JournalName)
 	if err != nil {
 		return fmt.Errorf("read journal of %s: %w", parent, reason(err))
@@ -156,7 +196,9 @@ func (f *Folder) Inherit(parent string, c *Checkpoint, note Line) error {
 	defer journal.Close()
 	sum := sha256.New()
 	out := f.journal
-	if _, err := io.CopyN(io.MultiWriter(out, sum), journal, c.Journal.Size); err != nil {
+	if n, err := io.CopyN(io.MultiWriter(out, sum), journal, c.Journal.Size); errors.Is(err, io.EOF) {
+		return fmt.Errorf("the journal of %s is cut off: it ends after %d bytes, before the place of the checkpoint", parent, n)
+	} else if err != nil {
 		return fmt.Errorf("copy the journal of %s: %w", parent, reason(err))
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != c.Journal.SHA256 {

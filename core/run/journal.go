@@ -64,8 +64,10 @@ func (f *Folder) takeBack() error {
 }
 
 // Sync puts the journal on the disk. It may be called concurrently with Append and other
-// Syncs; Append waits for it only if the file has to be mended.
+// Syncs; other Syncs wait for it, and Append only if the file has to be mended.
 func (f *Folder) Sync() error {
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
 	f.mu.Lock()
 	err := f.held()
 	if err == nil {
@@ -88,7 +90,7 @@ func (f *Folder) Sync() error {
 		f.doubt = err
 		return f.refused(err)
 	}
-	if n := end - (f.size - int64(len(f.fresh))); n > 0 { // else another Sync was quicker
+	if n := end - (f.size - int64(len(f.fresh))); n > 0 {
 		f.fresh = append(f.fresh[:0], f.fresh[n:]...)
 	}
 	return nil

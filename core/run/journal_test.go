@@ -9,8 +9,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -220,5 +222,56 @@ func TestSyncsRunBesideEachOther(t *testing.T) {
 	syncing.Wait()
 	if err := f.Sync(); err != nil || len(f.fresh) > 0 {
 		t.Errorf("%v, %d bytes are in doubt", err, len(f.fresh))
+	}
+}
+
+// crowded is a file that notes whether two Syncs were in it at once. The first one begins another, and
+// gives it all the time to get in.
+type crowded struct {
+	journalFile
+	other   func()
+	first   sync.Once
+	inside  atomic.Int32
+	crowded atomic.Bool
+}
+
+func (c *crowded) Sync() error {
+	if c.inside.Add(1) > 1 {
+		c.crowded.Store(true)
+	}
+	defer c.inside.Add(-1)
+	c.first.Do(func() {
+		coming := make(chan struct{})
+		go func() {
+			close(coming)
+			c.other()
+		}()
+		<-coming
+		for range 1000 {
+			runtime.Gosched()
+		}
+	})
+	return c.journalFile.Sync()
+}
+
+// Of two Syncs the second waits: the kernel reports an error to one of them only, and the other would
+// take what is lost for written.
+func TestOneSyncAtATime(t *testing.T) {
+	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ended := make(chan error, 1)
+	file := &crowded{journalFile: f.journal, other: func() { ended <- f.Sync() }}
+	f.journal = file
+	if err := f.Append(Line{Type: "note", Step: 1, Member: NoMember}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Sync(), <-ended); err != nil {
+		t.Error(err)
+	}
+	if file.crowded.Load() {
+		t.Error("two Syncs were in the file at once")
 	}
 }

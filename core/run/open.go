@@ -55,7 +55,7 @@ func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error)
 	}
 	f := newFolder(dir, lock, config)
 	f.by, f.journal = k, journal
-	if err := f.readFormer(); err != nil {
+	if f.former, err = readFormer(dir); err != nil {
 		f.said = append(f.said, err.Error()+": checkpoints from before config.toml was replaced cannot be used")
 	}
 	f.sweep()

@@ -43,15 +43,34 @@ func (f *Folder) Made(config string) bool {
 	return config == f.config || slices.Contains(f.former, config)
 }
 
-// readFormer reads the file that Reconfigure wrote, if there is one.
-func (f *Folder) readFormer() error {
-	text, err := files.ReadFile(f.dir, formerName, maxFormer)
-	if errors.Is(err, fs.ErrNotExist) {
+// ErrOtherConfig says that a checkpoint was taken under a config.toml that its folder never had.
+var ErrOtherConfig = errors.New("it belongs to another run, or config.toml was changed")
+
+// CheckConfig returns ErrOtherConfig if a config.toml, given by its SHA-256, neither is nor was that of
+// the run in dir. It is Made for a folder that is only read.
+func CheckConfig(dir, config string) error {
+	doc, err := ReadFile(dir, ConfigName)
+	if err != nil {
+		return fmt.Errorf("%s: %w", ConfigName, reason(err))
+	}
+	if digest(doc) == config {
 		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", formerName, reason(err))
+	former, err := readFormer(dir)
+	if err == nil && !slices.Contains(former, config) {
+		err = ErrOtherConfig
 	}
-	f.former = strings.Fields(string(text))
-	return nil
+	return err
+}
+
+// readFormer reads the file that Reconfigure wrote, if there is one.
+func readFormer(dir string) ([]string, error) {
+	text, err := files.ReadFile(dir, formerName, maxFormer)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", formerName, reason(err))
+	}
+	return strings.Fields(string(text)), nil
 }

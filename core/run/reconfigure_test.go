@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,9 +53,15 @@ func TestReconfigure(t *testing.T) {
 			if !f.Made(digest([]byte(doc))) {
 				t.Errorf("%s: what was made under %q is not its own", filepath.Base(dir), docs[i])
 			}
+			if err := CheckConfig(dir, digest([]byte(doc))); err != nil {
+				t.Errorf("%s: read only, what was made under %q: %v", filepath.Base(dir), docs[i], err)
+			}
 		}
 		if f.Made(digest(nil)) || f.Made("") {
 			t.Errorf("%s: everything is its own", filepath.Base(dir))
+		}
+		if err := CheckConfig(dir, digest(nil)); !errors.Is(err, ErrOtherConfig) {
+			t.Errorf("%s: read only, everything is its own: %v", filepath.Base(dir), err)
 		}
 		if err := f.Reconfigure([]byte("steps = 99\n")); err != nil || !f.Made(digest([]byte(docs[0]))) || !f.Made(digest([]byte("steps = 99\n"))) {
 			t.Errorf("%s: once more: %v", filepath.Base(dir), err)

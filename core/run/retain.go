@@ -209,19 +209,24 @@ const asideName = "aside-"
 // lastKept is how many of the latest checkpoints are kept.
 const lastKept = 3
 
-// Pruned is what a limit on the disk has cost.
+// Pruned is what a limit on the disk has cost, and what hindered the removal of older checkpoints.
 type Pruned struct {
-	Last  int   // how many of the latest checkpoints stay, at most
-	Bytes int64 // of checkpoints and data, if there is a limit
-	Limit int64 // 0: there is none
+	Last  int    // how many of the latest checkpoints stay, at most
+	Bytes int64  // of checkpoints and data, if there is a limit
+	Limit int64  // 0: there is none
+	Stuck string // why checkpoints that need not stay could not be removed; "" if they could
 }
 
 // Over says whether more than the limit is still taken.
 func (p Pruned) Over() bool { return p.Limit > 0 && p.Bytes > p.Limit }
 
-// String says in one line what is not as it is without a limit; "" if nothing is.
+// String says in one line what is not as it is without a limit, and what could not be removed; "" if
+// there is neither.
 func (p Pruned) String() string {
-	if p.Last >= lastKept && !p.Over() {
+	switch {
+	case p.Stuck != "":
+		return "older checkpoints stay that need not: " + p.Stuck
+	case p.Last >= lastKept && !p.Over():
 		return ""
 	}
 	const mib = 1 << 20

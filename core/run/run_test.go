@@ -109,6 +109,17 @@ func TestNoRunIsOverwritten(t *testing.T) {
 	}
 }
 
+// The policy of somebody else, in a folder that is not one of a run, is not replaced.
+func TestNoPolicyIsOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, PolicyName), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(dir, nil); err == nil || err.Error() != "run folder "+dir+" has a policy.bin, which the run would replace: choose another one with --out" {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestErrorsAreOneLineWithoutRepetition(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {

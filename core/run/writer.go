@@ -46,7 +46,7 @@ type Written struct {
 	Path   string
 	Bytes  int64
 	Totals []uint64 // number of rows of each log that are on the disk
-	Pruned Pruned   // what the limit on the disk has cost
+	Pruned Pruned   // what the limit on the disk has cost, and what could not be removed
 	Err    error
 }
 
@@ -184,7 +184,10 @@ func (w *Writer) Write(c *Capture) Written {
 	if r.Path, r.Bytes, r.Err = w.folder.WriteCheckpoint(&c.Checkpoint); r.Err != nil {
 		return r
 	}
-	r.Pruned, r.Err = w.folder.Prune(r.Path, w.limit)
+	var stuck error // no fault of the checkpoint, which is on the disk
+	if r.Pruned, stuck = w.folder.Prune(r.Path, w.limit); stuck != nil {
+		r.Pruned.Stuck = stuck.Error()
+	}
 	return r
 }
 

@@ -4,8 +4,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+
+	"pgrlab/core/run/files"
 )
 
 // Data shared by checkpoints is written once. A log that cannot be written to is left where it is:
@@ -67,5 +71,41 @@ func TestWriterSharesAndGoesOnBehindALostLog(t *testing.T) {
 		if err != nil || string(text) != want {
 			t.Errorf("%s holds %q, %v, want %q", d.Name, text, err, want)
 		}
+	}
+}
+
+// A checkpoint is on the disk also if an older one that need not stay cannot be removed.
+func TestACheckpointBehindOneThatCannotBeRemoved(t *testing.T) {
+	folder, err := Create(filepath.Join(t.TempDir(), "run"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	write := func(step int) Written {
+		c := &Capture{}
+		c.Step, c.Position, c.Journal = step, strconv.Itoa(step), folder.Mark()
+		return NewWriter(folder, 0).Write(c)
+	}
+	for step := range lastKept {
+		if r := write(step); r.Err != nil || r.Pruned.String() != "" {
+			t.Fatalf("%v, %s", r.Err, r.Pruned)
+		}
+	}
+	stop := files.Watch(func(o files.Op) error {
+		if o.Kind == files.Removed && strings.HasSuffix(o.Path, checkpointEnd) {
+			return syscall.EACCES
+		}
+		return nil
+	})
+	r := write(lastKept)
+	stop()
+	if r.Err != nil || !strings.HasPrefix(r.Pruned.String(), "older checkpoints stay that need not: remove checkpoint: ") {
+		t.Errorf("%v, %q", r.Err, r.Pruned)
+	}
+	if r := write(lastKept + 1); r.Err != nil || r.Pruned.String() != "" {
+		t.Errorf("%v, %q", r.Err, r.Pruned)
+	}
+	if all, err := Checkpoints(folder.Dir()); err != nil || len(all) != lastKept {
+		t.Errorf("%d checkpoints, %v", len(all), err)
 	}
 }

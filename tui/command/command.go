@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,11 +26,13 @@ import (
 func Main(ctx context.Context, d cli.Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out, errs := cli.NewConsole(stdout), cli.NewConsole(stderr)
 	root := newRoot(d)
+	var unwritten error // a help function returns none
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { unwritten = cli.Help(c) })
 	root.SetArgs(append([]string{}, args...)) // nil would mean the arguments of the process
 	root.SetIn(stdin)
 	root.SetOut(out)
 	root.SetErr(errs)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), unwritten)
 	var differ errDiffer
 	var s cli.Signalled
 	switch {
@@ -48,7 +51,6 @@ func newRoot(d cli.Deps) *cobra.Command {
 	root.SilenceUsage = true
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.PersistentPreRunE = cli.RefuseEmpty
-	root.SetHelpFunc(cli.Help)
 	root.SetUsageFunc(cli.Usage)
 	root.Version = d.Version
 	root.SetVersionTemplate(versionLine(d))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
@@ -30,6 +31,22 @@ func command(args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	status = Main(context.Background(), commandtest.Deps(), args, strings.NewReader(""), &out, &err)
 	return status, out.String(), err.String()
+}
+
+// fullDisk is a stdout on a disk without room.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// A help that cannot be written is a failure like any other output that cannot.
+func TestHelpOnAFullDisk(t *testing.T) {
+	for _, line := range []string{"--help", "help train", "list tasks --help", "version"} {
+		var stderr bytes.Buffer
+		status := Main(context.Background(), commandtest.Deps(), strings.Fields(line), strings.NewReader(""), fullDisk{}, &stderr)
+		if status != cli.StatusFailed || stderr.String() != "pgrlab: no space left on device\n" {
+			t.Errorf("pgrlab %s: status %d, %q", line, status, stderr.String())
+		}
+	}
 }
 
 // TestLines checks what people see when they type something wrong: one line on stderr, nothing on

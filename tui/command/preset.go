@@ -44,6 +44,9 @@ complete; what it leaves out comes from its task, method and scale.`,
 				return cli.AsUsage(err)
 			}
 			doc, err := presets.Show(choice, assigned...)
+			if err == nil {
+				err = valid(d, doc)
+			}
 			if err != nil {
 				return cli.AsUsage(err)
 			}
@@ -60,4 +63,20 @@ complete; what it leaves out comes from its task, method and scale.`,
 	f.StringArrayVar(&set, "set", nil, "`KEY=VALUE` another value of a key, such as generator.width=512, or of a knob; repeatable")
 	c.AddCommand(show)
 	return c
+}
+
+// valid returns an error if a value of a configuration is none that a run can have. Whether its task and
+// method go together is left to the run, because only one of them may have been chosen yet.
+func valid(d cli.Deps, doc []byte) error {
+	c, err := presets.Decode("preset", doc)
+	if err == nil {
+		_, err = d.Task(c.Task)
+	}
+	if err == nil {
+		err = c.Validate()
+	}
+	if err == nil {
+		err = c.ValidateSettings()
+	}
+	return err
 }

@@ -32,6 +32,9 @@ func TestRefusals(t *testing.T) {
 	t.Setenv(cli.RunsVariable, "")
 	write(t, "typo.toml", "task = \"cheetah-run\"\n\n[knobs]\nguidence = 3.0\n")
 	write(t, "planned.toml", "schedule = [\"9000:guidance=3\"]\n")
+	for name, line := range map[string]string{"guided": "knobs.guidance = 99", "narrow": "generator.width = 0", "late": "schedule = ['abc']", "other": "task = 'cheeta-run'"} {
+		write(t, name+".toml", line+"\n")
+	}
 	write(t, "plain", "not a folder\n")
 	write(t, "old/"+run.JournalName, "")
 	write(t, "old/"+run.ConfigName, preset(t, "--task", "cheetah-run"))

@@ -339,5 +339,9 @@ func (r *analyseRequest) saved(arg, doing string) (offline.Run, error) {
 	if step < 0 && doing == "analyse" {
 		step = r.step
 	}
-	return rundir.Saved(dir, step)
+	saved, err := rundir.Saved(dir, step)
+	if err != nil {
+		return saved, fmt.Errorf("%s: %w", doing, err)
+	}
+	return saved, nil
 }

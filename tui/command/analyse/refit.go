@@ -70,10 +70,8 @@ func (r *refitFlags) flags(f *pflag.FlagSet, refits bool, rows int) error {
 	if f.Changed("rows") {
 		r.rows = rows
 	}
-	for i, omega := range r.guidances {
-		if !(omega >= 0) || slices.Contains(r.guidances[:i], omega) {
-			return cli.Usagef("analyse: --guidance %g: want numbers of at least 0, each once", omega)
-		}
+	if err := eachOnce("guidance", r.guidances); err != nil {
+		return cli.Usagef("analyse: --guidance: %w", err)
 	}
 	if !(r.heldOut > 0 && r.heldOut < 1) {
 		return cli.Usagef("analyse: --held-out %g: want a share between 0 and 1", r.heldOut)
@@ -92,7 +90,7 @@ func (r *refitFlags) of(c config.Config) (offline.OtherGenerator, error) {
 		}
 		if strings.HasPrefix(key, "generator.") {
 			if err := presets.Set(&c, key, value); err != nil {
-				return none, cli.Usagef("analyse: %w", err)
+				return none, cli.Usagef("analyse: --set %s: %w", text, err)
 			}
 			continue
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -96,9 +97,12 @@ func subcommands(c *cobra.Command) []string {
 
 // Help writes --help of a command, as wide as a terminal allows. It replaces cobra's, which writes
 // into a buffer first, where the terminal's width is not known.
-func Help(c *cobra.Command, _ []string) {
+func Help(c *cobra.Command) error {
 	w := c.OutOrStdout()
-	writeHelp(w, c, widthOf(w))
+	var text bytes.Buffer
+	writeHelp(&text, c, widthOf(w))
+	_, err := w.Write(text.Bytes())
+	return err
 }
 
 func writeHelp(w io.Writer, c *cobra.Command, width int) {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -33,7 +35,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	}
 	f, err := temporary(path)
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return named(err, path)
 	}
 	defer f.Close() // which lets others write there: by then the name belongs to path
 	if err = write(f); err == nil {
@@ -45,8 +47,30 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		os.Remove(f.Name())
 	}
-	return err
+	return named(err, path)
 }
+
+// named is an error of the file that path's contents are written into, under the name of path: who asked
+// for path does not know of the other one. Other errors it returns as they are.
+func named(err error, path string) error {
+	ours := func(name string) bool {
+		return filepath.Dir(name) == filepath.Dir(path) && strings.HasPrefix(filepath.Base(name), unfinished(path))
+	}
+	var of *fs.PathError
+	var renamed *os.LinkError
+	switch {
+	case errors.As(err, &of) && ours(of.Path):
+		err = of.Err
+	case errors.As(err, &renamed) && ours(renamed.Old):
+		err = renamed.Err
+	default:
+		return err
+	}
+	return fmt.Errorf("write %s: %w", path, err)
+}
+
+// unfinished begins the name of the file that path's contents are written into.
+func unfinished(path string) string { return "." + filepath.Base(path) + ".new" }
 
 // writeInto writes into what is there.
 func writeInto(path string, write func(io.Writer) error) error {
@@ -62,7 +86,7 @@ func writeInto(path string, write func(io.Writer) error) error {
 // it or something else has that name.
 func temporary(path string) (*os.File, error) {
 	const flags = os.O_CREATE | os.O_WRONLY
-	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".new")
+	name := filepath.Join(filepath.Dir(path), unfinished(path))
 	if f, err := os.OpenFile(name, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o666); err == nil {
 		if ours(f, name) && f.Truncate(0) == nil {
 			return f, nil

@@ -124,3 +124,21 @@ func TestLinksAndPipesStay(t *testing.T) {
 		t.Errorf("%v: target %q, link to %q, pipe %v", err, text, at, info.Mode())
 	}
 }
+
+// Errors name the file that was asked for, and not the one that is renamed to it.
+func TestErrorsNameTheFileThatWasAskedFor(t *testing.T) {
+	above := t.TempDir()
+	nowhere := filepath.Join(above, "none", "a.txt")
+	if err := WriteFile(nowhere, func(io.Writer) error { return nil }); err == nil || err.Error() != "write "+nowhere+": no such file or directory" {
+		t.Errorf("%v", err)
+	}
+	path := filepath.Join(above, "a.txt")
+	err := WriteFile(path, func(w io.Writer) error {
+		w.(*os.File).Close()
+		_, err := w.Write(nil)
+		return err
+	})
+	if err == nil || err.Error() != "write "+path+": file already closed" {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,7 +18,8 @@ var sizes = []struct {
 // leastSize is the smallest size that is no slip, as "4" for 4GiB is one: no run fits below it.
 const leastSize = 1 << 20
 
-// ParseSize reads "5GiB", "500 MB" or a number of bytes, from 1 MiB on.
+// ParseSize reads "5GiB", "500 MB" or a number of bytes, from 1 MiB on. The error says what is wanted
+// instead.
 func ParseSize(text string) (int64, error) {
 	for _, s := range sizes {
 		number, ok := strings.CutSuffix(strings.ToLower(strings.TrimSpace(text)), strings.ToLower(s.unit))
@@ -25,12 +27,18 @@ func ParseSize(text string) (int64, error) {
 			continue
 		}
 		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err != nil || !(n*s.bytes >= leastSize && n*s.bytes < 1<<62) {
-			return 0, fmt.Errorf("%q is no size", text)
+		switch bytes := n * s.bytes; {
+		case bytes >= 1<<62: // also if the number itself is too large to be read
+			return 0, errors.New("that is more than there can be: want a size such as 5GiB")
+		case err != nil || !(bytes >= 0):
+		case bytes < leastSize:
+			return 0, errors.New("that is too little: want a size of at least 1 MiB, for example 5GiB")
+		default:
+			return int64(bytes), nil
 		}
-		return int64(n * s.bytes), nil
+		break
 	}
-	return 0, fmt.Errorf("%q is no size", text)
+	return 0, errors.New("want a size of at least 1 MiB, for example 5GiB")
 }
 
 // Size writes a number of bytes in readable form.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/checkpoint"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
 	"pgrlab/presets"
@@ -68,12 +69,20 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 		return nil, err
 	}
 	parent := filepath.Dir(filepath.Dir(from.Path))
-	if _, err := run.ReadFile(parent, run.ConfigName); err != nil {
-		return nil, cli.Usagef("fork %s: %w", parent, err)
+	if _, err := rundir.Config(parent); err != nil {
+		return nil, fmt.Errorf("fork: %w", err)
+	}
+	if err := run.CheckConfig(parent, from.Config); err != nil {
+		return nil, fmt.Errorf("fork %s: %w", from.Path, err)
 	}
 	config, err := presets.Resolve(presets.Choice{Preset: filepath.Join(parent, run.ConfigName)})
 	if err != nil {
 		return nil, err
+	}
+	for _, text := range set {
+		if _, err := checkpoint.ParseChange(&config, knob.After(from.Step), text); err != nil {
+			return nil, cli.Usagef("fork: --set %s: %w", text, err)
+		}
 	}
 	if config.Steps, err = length(name, from.Step, config.Steps, steps); err != nil {
 		return nil, err

@@ -46,9 +46,15 @@ and dw-RxIxO for layers of R rows, I inputs and O outputs, from 256x1024x1024 to
   pgrlab bench --products
   pgrlab bench --json > bench.jsonl`,
 		RunE: func(c *cobra.Command, args []string) error {
-			known := Workloads(d)
+			known, others := Workloads(d), bench.Products
+			without := "a product of a large layer: add --products"
 			if products {
-				known = bench.Products
+				known, others, without = others, known, "no product of a large layer: leave --products out"
+			}
+			for _, name := range args {
+				if _, is := bench.Find(others, name); is {
+					return cli.Usagef("bench: %s is %s", name, without)
+				}
 			}
 			chosen, err := choose(known, args)
 			if err != nil {

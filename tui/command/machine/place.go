@@ -36,6 +36,9 @@ func DeviceFlag(name string) error {
 		}
 		return nil
 	}
+	if strings.EqualFold(name, "gpu") { // its nearest name would be that of the CPU
+		return fmt.Errorf("unknown device %q: did you mean \"cuda\"? (pgrlab list devices)", name)
+	}
 	return presets.Unknown("device", name, []string{"cpu", "auto", "cuda"}, "pgrlab list devices")
 }
 

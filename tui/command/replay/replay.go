@@ -16,7 +16,7 @@ import (
 func Command(d cli.Deps) *cobra.Command {
 	var speed float64
 	var lines bool
-	still := stillFlags{step: -1, size: "160x45"}
+	still := stillFlags{size: "160x45"}
 	c := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "play a run's journal through the screen",
@@ -33,6 +33,9 @@ terminal.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !(speed > 0) || math.IsInf(speed, 1) {
 				return cli.Usagef("replay: --speed %g: want more than 0", speed)
+			}
+			if err := still.check(c.Flags()); err != nil {
+				return err
 			}
 			if still.path != "" {
 				return still.draw(args[0])
@@ -62,7 +65,7 @@ terminal.`,
 	c.Flags().Float64Var(&speed, "speed", usualSpeed, "`N` seconds of the run per second")
 	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
 	c.Flags().StringVar(&still.path, "picture", "", "draw the screen into an SVG `FILE` instead")
-	c.Flags().IntVar(&still.step, "step", still.step, "with --picture: draw the screen after env step `STEP` (default: the last)")
+	cli.CountVar(c.Flags(), &still.step, "step", -1, 0, "with --picture: draw the screen after env step `STEP` (default: the last)")
 	c.Flags().StringVar(&still.size, "size", still.size, "`WxH` with --picture: columns and lines of the screen")
 	return c
 }

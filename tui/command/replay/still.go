@@ -3,8 +3,11 @@ package replay
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
@@ -18,6 +21,27 @@ type stillFlags struct {
 	path string
 	step int // -1: the last step
 	size string
+}
+
+// check refuses flags that would have no effect, and a file whose name says that it is something else.
+func (f stillFlags) check(flags *pflag.FlagSet) error {
+	if f.path == "" {
+		for _, name := range []string{"step", "size"} {
+			if flags.Changed(name) {
+				return cli.Usagef("replay: --%s is about a picture: add --picture FILE.svg, or leave it out", name)
+			}
+		}
+		return nil
+	}
+	for _, name := range []string{"plain", "speed"} {
+		if flags.Changed(name) {
+			return cli.Usagef("replay: --%s does not go with --picture: leave one of them out", name)
+		}
+	}
+	if !strings.EqualFold(filepath.Ext(f.path), ".svg") {
+		return cli.Usagef("replay: --picture %s: want a name that ends in .svg", f.path)
+	}
+	return nil
 }
 
 // draw writes a picture of a run's screen.

@@ -19,10 +19,11 @@ import (
 	"pgrlab/tui/remote"
 )
 
-// LoadRuns reads the runs that the paths refer to. Notes say which have not begun, beside others
-// that have; if none has, that is an error.
+// LoadRuns reads the runs that the paths refer to. Notes say which have not begun, and which of those
+// below a folder cannot be read, beside others that can; if there is no other, that is an error, and so
+// is a path that is itself a run that cannot be read.
 func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
-	var idle error // of the first run that has not begun
+	var first error // why the first run is left out
 	for _, path := range paths {
 		path, err := rundir.Find(path)
 		if err != nil {
@@ -42,19 +43,19 @@ func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
 		}
 		for _, dir := range dirs {
 			r, err := LoadRun(dir)
-			if errors.Is(err, report.ErrNotBegun) {
-				idle = cmp.Or(idle, err)
-				notes = append(notes, fmt.Sprintf("%s is left out: %v", dir, report.ErrNotBegun))
+			if err == nil {
+				all = append(all, r)
 				continue
 			}
-			if err != nil {
+			if dir == path && !errors.Is(err, report.ErrNotBegun) {
 				return nil, nil, err
 			}
-			all = append(all, r)
+			first = cmp.Or(first, err)
+			notes = append(notes, fmt.Sprintf("%s is left out: %s", dir, strings.TrimPrefix(err.Error(), dir+": ")))
 		}
 	}
-	if len(all) == 0 && idle != nil {
-		return nil, nil, idle
+	if len(all) == 0 && first != nil {
+		return nil, nil, first
 	}
 	return all, notes, nil
 }
@@ -75,12 +76,11 @@ func LoadRun(dir string) (*report.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, run.ConfigName)
-	doc, err := run.ReadFile(dir, run.ConfigName)
+	doc, err := rundir.Config(dir)
 	if err != nil {
-		return nil, fmt.Errorf("%s: its %s: %w", dir, run.ConfigName, err)
+		return nil, err
 	}
-	c, err := presets.Decode(path, doc)
+	c, err := presets.Decode(filepath.Join(dir, run.ConfigName), doc)
 	if err != nil {
 		return nil, err
 	}

@@ -70,6 +70,42 @@ func TestARunThatHasNotBegun(t *testing.T) {
 	}
 }
 
+// A run below a folder that cannot be read is left out, with the reason. One that was named itself is an
+// error, and so is a folder in which no run can be read.
+func TestARunThatCannotBeRead(t *testing.T) {
+	c := resolve(t, presets.Choice{Task: "cheetah-run", Method: "sac", Scale: "demo"})
+	above := t.TempDir()
+	dirs := map[string]string{}
+	for name, damaged := range map[string]string{"journal": run.JournalName, "settings": run.ConfigName, "whole": ""} {
+		dirs[name] = filepath.Join(above, name)
+		if err := os.CopyFS(dirs[name], os.DirFS(folder(t, c, 1000))); err != nil {
+			t.Fatal(err)
+		}
+		if damaged == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dirs[name], damaged), []byte("[\n[\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, notes, err := LoadRuns([]string{above})
+	if err != nil || len(runs) != 1 || runs[0].Dir != dirs["whole"] || len(notes) != 2 ||
+		!strings.HasPrefix(notes[0], dirs["journal"]+" is left out: journal line 1: ") || !strings.HasPrefix(notes[1], dirs["settings"]+" is left out: ") {
+		t.Errorf("%d runs, notes %q, %v", len(runs), notes, err)
+	}
+	for _, name := range []string{"journal", "settings"} {
+		if _, _, err := LoadRuns([]string{above, dirs[name]}); err == nil || !strings.Contains(err.Error(), dirs[name]) {
+			t.Errorf("%s, named itself: %v", name, err)
+		}
+	}
+	if err := os.RemoveAll(dirs["whole"]); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := LoadRuns([]string{above}); err == nil || !strings.Contains(err.Error(), dirs["journal"]) {
+		t.Errorf("no run can be read: %v", err)
+	}
+}
+
 // A run that was stopped by hand is no result, and the report says how far it got.
 func TestARunThatWasStopped(t *testing.T) {
 	c := resolve(t, presets.Choice{Task: "cheetah-run", Method: "sac", Scale: "short"})

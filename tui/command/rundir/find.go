@@ -177,13 +177,27 @@ func Standing(dir string) (where string, done bool) {
 
 // Saved reads the configuration of a run folder.
 func Saved(dir string, step int) (offline.Run, error) {
-	path := filepath.Join(dir, run.ConfigName)
-	doc, err := run.ReadFile(dir, run.ConfigName)
+	doc, err := Config(dir)
 	if err != nil {
-		return offline.Run{}, cli.Usagef("analyse: %v: give a run folder", err)
+		return offline.Run{}, err
 	}
-	c, err := presets.Decode(path, doc)
+	c, err := presets.Decode(filepath.Join(dir, run.ConfigName), doc)
 	return offline.Run{Config: c, Dir: dir, Step: step}, err
+}
+
+// Config is the content of a run folder's config.toml. The error names the folder, and is one that the
+// user can fix.
+func Config(dir string) ([]byte, error) {
+	doc, err := run.ReadFile(dir, run.ConfigName)
+	switch {
+	case err == nil:
+		return doc, nil
+	case !Exists(dir):
+		return nil, cli.Usagef("%s: there is no such run folder", dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, cli.Usagef("%s has no %s: give a run folder", dir, run.ConfigName)
+	}
+	return nil, cli.Usagef("%s: its %s: %w", dir, run.ConfigName, err)
 }
 
 // SplitStep reads DIR or DIR@STEP; without a step the step is negative.

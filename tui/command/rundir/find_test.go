@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/run"
+	"pgrlab/tui/command/cli"
 )
 
 // A run of a sweep is named after its job, since the folders of such runs are all called run.
@@ -98,6 +99,19 @@ func TestACompleteRunIsAnalysed(t *testing.T) {
 		}
 		if Complete(dir, 9) != want || Complete(dir, 10) {
 			t.Errorf("%.60q: complete at step 9: %v, at 10: %v", text, Complete(dir, 9), Complete(dir, 10))
+		}
+	}
+}
+
+// A folder without a configuration is named, and so is one that is not there.
+func TestAFolderWithoutAConfiguration(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("empty", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{"empty": "empty has no config.toml: give a run folder", "nosuch": "nosuch: there is no such run folder"} {
+		if _, err := Config(dir); err == nil || err.Error() != want || cli.ExitStatus(err) != cli.StatusUsage {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package runflags
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/config"
 	"pgrlab/presets"
@@ -20,14 +21,37 @@ var flagged = map[string]string{
 // ofSweeps is what a sweep has in place of these flags.
 var ofSweeps = map[string]string{"seed": "--seeds", "members": "a file for --preset"}
 
-// Assignments parses the values of --set.
-func Assignments(texts []string) (all []presets.Assignment, err error) {
-	for _, text := range texts {
+// assignment is one value of --set or --vary.
+type assignment struct {
+	presets.Assignment
+	as string // as it was given
+}
+
+// assigned parses the values of --set, and of --vary behind them.
+func (r *Flags) assigned() (all []assignment, err error) {
+	for i, text := range slices.Concat(r.Set, r.Vary) {
+		flag := "--set "
+		if i >= len(r.Set) {
+			flag = "--vary "
+		}
 		a, err := ParseAssignment(text)
 		if err != nil {
-			return nil, fmt.Errorf("--set %s: %w", text, err)
+			return nil, fmt.Errorf("%s: %w", flag+text, err)
 		}
-		all = append(all, a)
+		all = append(all, assignment{a, flag + text})
+	}
+	return all, nil
+}
+
+// Assignments parses the values of --set.
+func Assignments(texts []string) ([]presets.Assignment, error) {
+	given, err := (&Flags{Set: texts}).assigned()
+	if err != nil {
+		return nil, err
+	}
+	var all []presets.Assignment
+	for _, a := range given {
+		all = append(all, a.Assignment)
 	}
 	return all, nil
 }
@@ -47,7 +71,7 @@ func ParseAssignment(text string) (presets.Assignment, error) {
 // assign sets the keys of --set that are not knobs. It comes before the task adapts its
 // configuration; knobs are set after that, when it is known whether the run uses them.
 func (r *Flags) assign(c *config.Config) error {
-	all, err := Assignments(r.Set)
+	all, err := r.assigned()
 	if err != nil {
 		return err
 	}
@@ -59,7 +83,7 @@ func (r *Flags) assign(c *config.Config) error {
 			continue
 		}
 		if err := presets.Set(c, a.Key, a.Value); err != nil {
-			return fmt.Errorf("--%w", err)
+			return fmt.Errorf("%s: %w", a.as, err)
 		}
 	}
 	return nil

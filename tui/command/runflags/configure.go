@@ -73,6 +73,9 @@ func observed(text string) (observation string, side int) {
 // resolve is Configure without the knobs.
 func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	observation, side := observed(r.Environment.Observation)
+	if observation != "" && observation != task.ObservationState && observation != task.ObservationPixels {
+		return config.Config{}, task.Task{}, fmt.Errorf("--observation %s: want state or pixels, rgb64 for frames of 64×64, or in a maze rays", observation)
+	}
 	choice := presets.Choice{Preset: r.Preset, Task: r.Task, Method: r.Method, Scale: r.Scale, Observation: observation}
 	if choice.Task != "" {
 		named, err := d.Task(choice.Task) // in the task's own spelling, to find the preset of that name
@@ -135,14 +138,14 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 
 // turn applies the knobs of --set and --at.
 func (r *Flags) turn(c *config.Config) error {
-	all, err := Assignments(r.Set)
+	all, err := r.assigned()
 	if err != nil {
 		return err
 	}
-	for i, a := range all {
+	for _, a := range all {
 		if name, is := a.Knob(); is {
 			if err := turnKnob(c, name, a.Value); err != nil {
-				return fmt.Errorf("--set %s: %w", r.Set[i], err)
+				return fmt.Errorf("%s: %w", a.as, err)
 			}
 		}
 	}

@@ -20,6 +20,7 @@ type Flags struct {
 	Device, precision, GPUMem   string
 	Threads                     int
 	Set, At                     []string
+	Vary                        []string // the values of a sweep's --vary that this run has, each as KEY=VALUE
 	Out                         string
 	schedule                    string
 	Resume                      string

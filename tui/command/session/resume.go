@@ -206,7 +206,7 @@ func savingOf(r *runflags.Flags) (lab.Saving, error) {
 	}
 	var err error
 	if s.Disk, err = cli.ParseSize(r.Disk); err != nil {
-		return s, cli.Usagef("--disk %s: want a size of at least 1 MiB, for example 5GiB", r.Disk)
+		return s, cli.Usagef("--disk %s: %w", r.Disk, err)
 	}
 	return s, nil
 }
@@ -218,7 +218,7 @@ func gpuMemory(r *runflags.Flags) (int64, error) {
 	}
 	n, err := cli.ParseSize(r.GPUMem)
 	if err != nil {
-		return 0, cli.Usagef("--gpu-mem %s: want a size of at least 1 MiB, for example 4GiB", r.GPUMem)
+		return 0, cli.Usagef("--gpu-mem %s: %w", r.GPUMem, err)
 	}
 	return n, nil
 }

@@ -93,8 +93,8 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 	if dir == "" {
 		dir = rundir.Default(now, config.Task, config.Method, config.Seed)
 	}
-	if rundir.Exists(filepath.Join(dir, run.ConfigName)) || rundir.Exists(filepath.Join(dir, run.JournalName)) {
-		return nil, cli.Usagef("run folder %s %w: choose another one with --out", dir, run.ErrHolds)
+	if err := run.Taken(dir); err != nil {
+		return nil, cli.AsUsage(err)
 	}
 	if err := config.FilmFits(run.Free(dir), task); err != nil {
 		return nil, cli.AsUsage(err)

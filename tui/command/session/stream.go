@@ -1,8 +1,12 @@
 package session
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"pgrlab/core/lab"
@@ -16,7 +20,8 @@ import (
 type stream struct {
 	file    *os.File
 	events  *report.EventWriter
-	next    int // index of the lab's next event
+	goesOn  bool // an earlier file has what came before
+	next    int  // index of the lab's next event
 	members int
 }
 
@@ -26,11 +31,11 @@ func newStream(root, run string, members int, now time.Time) (*stream, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, cli.Usagef("--tensorboard: %v", err)
 	}
-	host, err := os.Hostname()
+	earlier, err := os.ReadDir(dir)
 	if err != nil {
-		host = "localhost"
+		return nil, cli.Usagef("--tensorboard: %v", err)
 	}
-	file, err := os.Create(filepath.Join(dir, report.EventFile(now, host)))
+	file, err := newEventFile(dir, now)
 	if err != nil {
 		return nil, cli.Usagef("--tensorboard: %v", err)
 	}
@@ -39,7 +44,32 @@ func newStream(root, run string, members int, now time.Time) (*stream, error) {
 		file.Close()
 		return nil, err
 	}
-	return &stream{file: file, events: events, members: members}, nil
+	return &stream{file: file, events: events, goesOn: slices.ContainsFunc(earlier, isEventFile), members: members}, nil
+}
+
+// newEventFile makes a file with the name of the first second from now on that no file has: a run may go
+// on in the second in which it began.
+func newEventFile(dir string, now time.Time) (*os.File, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	for ; ; now = now.Add(time.Second) {
+		file, err := os.OpenFile(filepath.Join(dir, report.EventFile(now, host)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return file, err
+		}
+	}
+}
+
+func isEventFile(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), report.EventFilePrefix) }
+
+// skip leaves out the first n events of the lab, those from before a resume, if an earlier file has them.
+// Where none has, because it is the first resume with --tensorboard or that of a fork, they are written.
+func (s *stream) skip(n int) {
+	if s != nil && s.goesOn {
+		s.next = n
+	}
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }
@@ -51,8 +81,8 @@ func (s *stream) take(l *lab.Lab) error {
 	}
 	for _, e := range l.Events(s.next) {
 		s.next = e.Index + 1
-		if e.Wall.IsZero() || !report.Measures(e.Type) {
-			continue // from before a resume: an earlier file has it
+		if !report.Measures(e.Type) {
+			continue
 		}
 		values, err := report.ScalarsOf(e.Type, e.Body)
 		if err != nil {

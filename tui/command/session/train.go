@@ -112,6 +112,7 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 		p.Say(text)
 	}
 	p.Skip(s.history)
+	s.stream.skip(s.history)
 	s.follow(p, say)
 	if err := s.stream.close(s.lab); err != nil {
 		p.Say(fmt.Sprintf("tensorboard: %v", err))

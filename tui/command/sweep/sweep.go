@@ -244,6 +244,9 @@ func (f *sweepFlags) expand(d cli.Deps, stderr io.Writer) (jobs []sweep.Job, con
 		return nil, nil, err
 	}
 	varied, err := parseVaried(f.vary)
+	if err == nil {
+		err = setAndVaried(f.set, varied)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -302,7 +305,7 @@ func (f *sweepFlags) job(d cli.Deps, problem, method string, v variant, seed uin
 // flags are the flags of a run of the grid.
 func (f *sweepFlags) flags(problem, method string, v variant, seed uint64) runflags.Flags {
 	r := runflags.Flags{Preset: f.preset, Task: problem, Method: method, Scale: f.scale, Seed: seed, Steps: f.steps,
-		Set: slices.Concat(f.set, v), At: f.at, Device: f.device,
+		Set: f.set, Vary: v, At: f.at, Device: f.device,
 		Changed: func(name string) bool { return name == "seed" || (name == "steps" || name == "tv") && f.changed(name) }}
 	r.Environment.Observation, r.Environment.TV = f.observation, f.tv
 	return r

@@ -56,6 +56,21 @@ func parseVaried(texts []string) (all []varied, err error) {
 	return all, nil
 }
 
+// setAndVaried refuses a key that --set gives one value and --vary several, because the former would
+// have no effect.
+func setAndVaried(set []string, all []varied) error {
+	for _, text := range set {
+		a, err := runflags.ParseAssignment(text)
+		if err != nil {
+			return cli.Usagef("sweep: --set %s: %w", text, err)
+		}
+		if slices.ContainsFunc(all, func(v varied) bool { return v.Key == a.Key }) {
+			return cli.Usagef("sweep: --set %s: --vary gives it values too: leave one of them out", text)
+		}
+	}
+	return nil
+}
+
 // splitValues splits at commas that are not inside brackets.
 func splitValues(text string) (all []string) {
 	depth, from := 0, 0

@@ -26,6 +26,7 @@ type Progress struct {
 	open   bool                       // a rewritten line is shown
 	block  int                        // number of rewritten lines shown
 	events int                        // number of events written so far
+	step   int                        // of the last of them
 }
 
 const plainEvery = 30 * time.Second
@@ -40,7 +41,7 @@ type watched interface {
 func (p *Progress) Tick(l watched, now time.Time) {
 	p.Drain(l)
 	s := l.Snapshot()
-	if p.Due(now) {
+	if s.Step >= p.step && p.Due(now) { // an older state, behind a later event, would look like a step back
 		p.Rewrite(statusLine(s))
 	}
 }
@@ -141,6 +142,7 @@ func (p *Progress) Drain(l watched) {
 		p.events = e.Index + 1
 		if text := eventLine(e, members); text != "" {
 			p.Say(text)
+			p.step = e.Step
 		}
 	}
 }

@@ -47,6 +47,8 @@ func TestPlainProgress(t *testing.T) {
 	r.add(3001, event.InForce{ID: 1, Knob: "guidance"})
 	r.add(3001, event.Refused{Knob: "ratio", Value: "7", Reason: "out of range"})
 	r.add(3001, event.Paused{})
+	p.Tick(r, begin.Add(31*time.Second)) // the snapshot is older than the events
+	r.snapshot.Step = 3001
 	p.Tick(r, begin.Add(31*time.Second))
 	want := `step 1000: return 12.3 ± 1.5 over 10 episodes
 step 1000: dormant 6.2 %
@@ -56,7 +58,7 @@ step 3000: change 1: guidance 2 → 3 now (no effect yet)
 step 3001: change 1: guidance in force
 step 3001: refused ratio=7: out of range
 step 3001: paused
-step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
+step 3001/10000 30%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
@@ -71,8 +73,10 @@ func TestRewrittenProgress(t *testing.T) {
 	p.screen, p.size = p.w, func() (columns, rows int) { return 16, 24 }
 	p.Tick(r, time.Unix(0, 0))
 	r.add(6, event.Noted{Text: "hello"})
-	p.Tick(r, time.Unix(0, 1))
-	want := "\r\x1b[Kstep 5/10 50%  " + "\r\x1b[Kstep 6: note: hello\n" + "\r\x1b[Kstep 5/10 50%  "
+	p.Tick(r, time.Unix(0, 1)) // the snapshot is older than the note
+	r.snapshot.Step = 6
+	p.Tick(r, time.Unix(0, 2))
+	want := "\r\x1b[Kstep 5/10 50%  " + "\r\x1b[Kstep 6: note: hello\n" + "\r\x1b[Kstep 6/10 60%  "
 	if out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
