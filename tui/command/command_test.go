@@ -279,11 +279,12 @@ func TestMeasuredInFrames(t *testing.T) {
 	_, plain, _ := command("list", "measured")
 	for line := range strings.Lines(plain) {
 		words := strings.Join(strings.Fields(line), " ")
-		if sees := strings.Contains(words, " pixels "); sees != strings.Contains(words, " 12500 100000 ") {
+		at := strings.Contains(words, " demo 12500 100000 ") || strings.Contains(words, " short 40000 80000 ")
+		if sees := strings.Contains(words, " pixels "); sees != at {
 			t.Errorf("frames are missing or wrong: %q", line)
 		}
 	}
-	if !strings.Contains(plain, " 100000 ") {
+	if !strings.Contains(plain, " 100000 ") || !strings.Contains(plain, " 80000 ") {
 		t.Error("no frames are listed")
 	}
 }
