@@ -57,7 +57,7 @@ var allowed = map[string][]string{
 	"tui/format":      {},
 	"tui/topic":       {},
 
-	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/history", "tui/query", "tui/theme", "core/config", "core/event", "core/knob", "core/printable", "core/shell"},
+	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/history", "tui/query", "tui/theme", "core/config", "core/event", "core/knob", "core/run", "core/printable", "core/shell"}, // run: whether a lab holds a folder
 	"tui/sshd":    {"tui", "tui/remote", "core/printable", "core/shell"},
 	"tui/chart":   {},
 	"tui/picture": {},

@@ -14,9 +14,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/remote"
+	"pgrlab/tui/testing/commandtest"
 )
 
 // running has four labs, the last of which was stopped by a shell.
@@ -112,6 +114,29 @@ func TestAPartOfANameStopsNothing(t *testing.T) {
 	}
 	if dir, err := labNamed(t.Context(), StopCommand(), all, "walker", matching); err != nil || dir == "" {
 		t.Errorf("a part of a name does not do to look: %v", err)
+	}
+}
+
+// A lab has its folder before it listens and can be listed. Until then a line says that it starts,
+// whatever it is called.
+func TestALabThatStarts(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	t.Setenv(cli.RunsVariable, "runs")
+	folder, err := run.Create("runs/cheetah-s1", []byte("seed = 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	want := "attach runs/cheetah-s1: its lab is starting or ending: try again in a moment"
+	c := Command(commandtest.Deps())
+	for _, name := range []string{"", rundir.Latest, "cheetah"} {
+		if dir, err := labNamed(t.Context(), c, nil, name, matching); dir != "" || err == nil || err.Error() != want {
+			t.Errorf("%q: %q, %v", name, dir, err)
+		}
+	}
+	if dir, _, err := runningLab(t.Context(), c, []string{"runs/cheetah-s1"}, matching); dir != "" || err == nil || err.Error() != want {
+		t.Errorf("its folder: %q, %v", dir, err)
 	}
 }
 
