@@ -28,15 +28,17 @@ import (
 // whichRun is the help of an argument that names a run in progress as a whole.
 const whichRun = `Without RUN the command takes the only lab that runs. If several run, it asks which on a
 terminal, and lists them elsewhere. RUN is a folder, the name of one in its path, a
-process ID as pgrlab ps prints it, or latest for the lab that was started last.`
+process ID as pgrlab ps prints it, or latest: of all labs on this machine the one that was
+started last. (For commands that read saved runs latest is another one: the run below
+$PGRLAB_RUNS or ./runs that was written last.)`
 
 // inPart is how a command goes on from whichRun if a part of a name is enough for it.
-const inPart = ` Or it
-is a part of a folder's name that no other lab has, unless it is a number.`
+const inPart = `
+Or it is a part of a folder's name that no other lab has, unless it is a number.`
 
 // askedAgain is how a command goes on from whichRun if a part of a name is not enough for it.
-const askedAgain = ` If
-RUN is only a part of a name, it asks on a terminal and does nothing elsewhere.`
+const askedAgain = `
+If RUN is only a part of a name, it asks on a terminal and does nothing elsewhere.`
 
 // A finder finds the labs that a name means.
 type finder func(all []remote.Status, name string) []remote.Status
