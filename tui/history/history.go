@@ -106,6 +106,11 @@ type Change struct {
 	State     ChangeState
 	Wall      time.Time
 
+	// Overtaken is the number of the next change of the same knob, if that was made before this one
+	// was in force; 0: none was. It is 0 again if this one comes into force nevertheless, because a
+	// refit under way had read it.
+	Overtaken int
+
 	AskedStep, AppliedStep, ForceStep int
 	Why                               string // reason for a refusal, or for a change that has no effect yet; who cancelled it
 }
