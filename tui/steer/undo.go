@@ -97,13 +97,12 @@ func (s *Steering) takeBack(verb string, of *history.Change, from knob.Value, do
 		do(true)
 		return
 	}
-	about := now(cost, known)
 	s.Question(&pane.Dialog{
 		Title: fmt.Sprintf("%s #%d: %s %s %s %s", verb, of.Number, s.KnobTitle(of.Knob), pane.Readable(from), s.Theme.Glyphs.Arrow, pane.Readable(of.From)),
 		Lines: []string{"A new change sets the knob; the weights stay as they are.", redoing(of.Class)},
 		Choices: []pane.Choice{
-			{Key: "enter", Label: s.atNextRefit(), Action: func() tea.Cmd { do(false); return nil }},
-			{Key: "!", Label: about, Action: func() tea.Cmd { do(true); return nil }},
+			{Key: "enter", Now: s.atNextRefit, Action: func() tea.Cmd { do(false); return nil }},
+			{Key: "!", Now: func() string { return s.atOnce(of.Class) }, Action: func() tea.Cmd { do(true); return nil }},
 			{Key: "esc", Label: "leave it", Action: nil},
 		},
 	})
