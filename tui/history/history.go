@@ -170,7 +170,7 @@ func (h *History) LastRedoable() *Change {
 			again[c.Redoes] = true
 		case c.Undoes == 0:
 			return nil
-		case !again[c.Number]:
+		case !again[c.Undoes]:
 			return c
 		}
 	}
