@@ -89,9 +89,10 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	}
 	s.press("right")
 	s.contains(t, "this is a replay")
-	for _, key := range []string{"n", "f", "F", "z"} {
+	again, fork := "run again: make demo", "pgrlab fork runs/x --set KNOB=VALUE forks the run"
+	for key, how := range map[string]string{"n": again, "f": fork, "F": fork, "z": again} {
 		s.press("esc", key)
-		if said := s.steering.Message + s.told; s.entry != nil || said != "this is a replay: nothing can be changed; run again: make demo" {
+		if said := s.steering.Message + s.told; s.entry != nil || said != "this is a replay: nothing can be changed; "+how {
 			t.Errorf("%s: %q, and asks for a text: %v", key, said, s.entry != nil)
 		}
 	}
