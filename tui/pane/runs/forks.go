@@ -38,11 +38,11 @@ func (p *Pane) OpenFork() tea.Cmd {
 		return nil
 	}
 	if len(p.Staged) == 0 && p.Ended() {
-		how := "the run has ended: " + p.command() + " forks it"
+		how := p.command() + " forks it"
 		if p.About.Fork != nil {
-			how += ", F with nothing changed"
+			how = "F forks it as it is; " + p.command()
 		}
-		p.Tell(how)
+		p.Tell("the run has ended: " + how)
 		return nil
 	}
 	if len(p.Staged) == 0 {
