@@ -5,11 +5,14 @@ package history
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/printable"
+	"pgrlab/tui/format"
 	"pgrlab/tui/topic"
 )
 
@@ -131,6 +134,13 @@ func (h *History) Add(l EventLine) {
 	l.Text = printable.Line(l.Text)
 	h.Lines = append(h.Lines, l)
 	h.Touch(topic.Lines)
+}
+
+// positionText writes a position as String does, with the thousands of its step separated as in all
+// other lines.
+func positionText(p knob.Position) string {
+	step := strconv.Itoa(p.Step)
+	return format.Count(p.Step) + strings.TrimPrefix(p.String(), step)
 }
 
 // LastStanding is the newest change that was neither refused nor cancelled.

@@ -180,7 +180,7 @@ func remark(body any) (kind, text string, warning bool) {
 		if b.Obs.Limited != "" {
 			return "ckpt", b.Obs.Limited, true
 		}
-		return "ckpt", fmt.Sprintf("saved at %s: %s in %.1f s, training stood still %.2f s", b.Obs.Position,
+		return "ckpt", fmt.Sprintf("saved at %s: %s in %.1f s, training stood still %.2f s", positionText(b.Obs.Position),
 			format.BytesText(float64(b.Obs.Bytes)), float64(b.Obs.Seconds), float64(b.Obs.StallS)), false
 	case event.Diverged:
 		return "diverged", b.Doing + ": " + b.Error, true
