@@ -229,6 +229,31 @@ func TestChooserFits(t *testing.T) {
 	}
 }
 
+// What tells labs apart is the end of their folders' paths: it is shown on every terminal that has room
+// for it, and so is the whole question.
+func TestChooserShowsTheEndsOfPaths(t *testing.T) {
+	var all []remote.Status
+	for i := range 3 {
+		all = append(all, remote.Status{PID: 12050 + i, Dir: fmt.Sprintf("/somewhere/deep/below/sweeps/out/%04d-maze-sparse-pgr-curiosity-s%d/run", i, i), Task: "maze-sparse", Method: "pgr-curiosity",
+			State: "running", Step: 3_084_480, Steps: 5_000_000, Answered: true})
+	}
+	for w, wants := range map[int][]string{
+		200: {"running  3084480/5000000  maze-sparse pgr-curiosity s0  /somewhere/deep", "esc leaves"},
+		120: {"running  3084480/5000000  /somewhere/deep/below/sweeps/out/0002-maze-sparse-pgr-curiosity-s2/run", "esc leaves"},
+		80:  {"running  3084480/5000000  …", "s2/run", "out/0002-maze-sparse-pgr-curiosity-s2/run", "typing filters"},
+		60:  {"running  …", "0001-maze-sparse-pgr-curiosity-s1/run", "typing filters"},
+		40:  {"…", "curiosity-s1/run"},
+	} {
+		m := newChooser("pgrlab attach which?", all)
+		m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
+		for _, want := range wants {
+			if view := m.View(); !strings.Contains(view, want) {
+				t.Errorf("%d columns: no %q in\n%s", w, want, view)
+			}
+		}
+	}
+}
+
 // The end of a file with commands does not end a log.
 func TestALogGoesOnAfterItsInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
