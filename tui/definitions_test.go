@@ -184,7 +184,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 			if d := s.dialog; d != nil {
 				lines := append([]string{d.Title}, d.Lines...)
 				for _, c := range d.Choices {
-					lines = append(lines, c.Label)
+					lines = append(lines, c.Text())
 				}
 				look(s, what, lines)
 			}

@@ -22,6 +22,10 @@ func TestEndedRun(t *testing.T) {
 		}
 		s.GoTo(pane.Generator)
 		s.contains(t, "none to come")
+		s.press("f")
+		if s.dialog != nil || s.told != "the run has ended: pgrlab fork runs/x --set KNOB=VALUE forks it" {
+			t.Errorf("f says %q", s.told)
+		}
 	}
 }
 
@@ -92,6 +96,43 @@ func TestChangeUnderWay(t *testing.T) {
 	if strings.Contains(s.View(), "waits for the next generation") {
 		t.Errorf("it waits for what is being made:\n%s", s.View())
 	}
+}
+
+// A change that another one of its knob overtook waits for nothing, unless a refit under way had read it.
+func TestChangeOvertaken(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	set := func(id int, to float64) {
+		s.fake.emit(event.TypeKnob, event.KnobChanged{ID: id, Knob: "guidance", From: knob.Number(2), To: knob.Number(to), Class: knob.ClassGeneration, Position: knob.After(24_000)})
+	}
+	set(1, 3)
+	set(2, 4)
+	set(3, 5)
+	s.Update(polled{})
+	s.contains(t, "overtaken by #2", "overtaken by #3", "waits for the next generation")
+	for _, id := range []int{1, 3} {
+		s.fake.emit(event.TypeInForce, event.InForce{ID: id, Knob: "guidance"})
+	}
+	s.Update(polled{})
+	s.contains(t, "overtaken by #3", "▲1,3")
+	if text := s.View(); strings.Contains(text, "waits for") || strings.Contains(text, "overtaken by #2") {
+		t.Errorf("a change still waits:\n%s", text)
+	}
+}
+
+// A refit counts once it is complete, and a generation alone is none.
+func TestPhaseCountsCompleteRefits(t *testing.T) {
+	s := running(t, 160, 45, 24_000)
+	s.contains(t, "┤ 2 refits ├")
+	s.fake.refits++ // as the fit begins
+	s.fake.setPhase(knob.Fit, 3, 10)
+	s.Update(polled{})
+	s.contains(t, "┤ 2 refits ├")
+	s.fake.emit(event.TypeRefit, event.Refit{Generated: 100})
+	s.Update(polled{})
+	s.contains(t, "┤ 2 refits ├")
+	s.fake.emit(event.TypeRefit, event.Refit{Steps: 10, Generated: 100})
+	s.Update(polled{})
+	s.contains(t, "┤ 3 refits ├")
 }
 
 // A learner's own updates have a bar only if they take long enough to watch.

@@ -72,6 +72,9 @@ func TestDearRefitAsks(t *testing.T) {
 		n := s.fake.changes()
 		s.press("right", "enter")
 		s.contains(t, "apply F curiosity → ", "now, about 41s", "at the next refit, in 6,000 steps")
+		s.fake.advance(1_000) // the run goes on behind the question
+		s.Update(polled{})
+		s.contains(t, "at the next refit, in 5,000 steps")
 		if s.fake.changes() != n {
 			t.Fatalf("sent before the answer: %v", s.fake.commands)
 		}

@@ -153,6 +153,20 @@ func TestLessonOnWhatSyntheticRowsAreWorth(t *testing.T) {
 	}
 }
 
+// Only lessons that the run fits are offered; of the others a line says what they need.
+func TestLessonsThatDoNotFitAreNotOffered(t *testing.T) {
+	for _, size := range [][2]int{{160, 45}, {80, 24}} {
+		s := running(t, size[0], size[1], 24_000)
+		s.press("T")
+		for i, c := range s.dialog.Choices {
+			if text := c.Text(); strings.Contains(text, "TV") || c.Key != fmt.Sprint(i+1) && c.Key != "esc" {
+				t.Errorf("%s offers %q", c.Key, text)
+			}
+		}
+		s.contains(t, "Not in this run:", "the couch potato: a noisy TV in mid-run: needs ppo-curiosity in a maze", "what a dormant neuron is")
+	}
+}
+
 func TestGoldenLesson(t *testing.T) {
 	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}, {60, 15}, {40, 10}} {
 		s := running(t, size.w, size.h, 24_000)

@@ -157,13 +157,17 @@ func TestUndoAndRedo(t *testing.T) {
 	s.press("down", "down", "right", "enter", "z")
 	s.contains(t, "(undoes #1)")
 	s.press("Z")
-	s.contains(t, "(redoes #2)", "#3 r ratio 0.5 → 0.625")
+	s.contains(t, "(redoes #1)", "#3 r ratio 0.5 → 0.625")
 	n := len(s.fake.commands)
 	s.press("Z")
 	if len(s.fake.commands) != n {
 		t.Error("redo does the same twice")
 	}
 	s.contains(t, "TOUCHED ×3")
+	s.press("z", "Z")
+	s.contains(t, "(undoes #3)", "(redoes #3)")
+	s.press("left", "enter", "z", "z", "Z", "Z") // two changes are taken back and made again
+	s.contains(t, "(redoes #5)", "(redoes #6)")
 	s.press("right", "enter", "z")
 	n = len(s.fake.commands)
 	s.steering.Undo() // the run has not answered yet
@@ -242,7 +246,7 @@ func TestTypingOnATinyScreen(t *testing.T) {
 func TestCheckpointKey(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.press("c")
-	s.contains(t, "saved at 24000: 41 MB in 0.3 s", "saving at the end of this slice")
+	s.contains(t, "saved at 24,000: 41 MB in 0.3 s", "saving at the end of this slice")
 }
 
 func TestFilterOfEvents(t *testing.T) {

@@ -344,7 +344,7 @@ func (p *plain) writeQuestion() {
 			fmt.Fprintln(p.out, "  "+l)
 		}
 		for _, c := range d.Choices {
-			fmt.Fprintf(p.out, "  type %s: %s\n", typed(c), c.Label)
+			fmt.Fprintf(p.out, "  type %s: %s\n", typed(c), c.Text())
 		}
 	}
 	if e := p.entry; e != nil && e != p.entered {

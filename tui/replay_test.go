@@ -51,7 +51,7 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	if n := len(live.fake.events); len(events) != n {
 		t.Fatalf("%d events of %d", len(events), n)
 	}
-	s := newScreen(t, 160, 45, func(o *Options) { o.Replay = true })
+	s := newScreen(t, 160, 45, func(o *Options) { o.Replay, o.Again = true, func() string { return "run again: make demo" } })
 	r, err := NewReplay(fakeConfig(), dir, events, 60, func() time.Time { return s.clock })
 	if err != nil {
 		t.Fatal(err)
@@ -89,9 +89,10 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	}
 	s.press("right")
 	s.contains(t, "this is a replay")
-	for _, key := range []string{"n", "f", "F", "z"} {
+	again, fork := "run again: make demo", "pgrlab fork runs/x --set KNOB=VALUE forks the run"
+	for key, how := range map[string]string{"n": again, "f": fork, "F": fork, "z": again} {
 		s.press("esc", key)
-		if said := s.steering.Message + s.told; s.entry != nil || said != "this is a replay: nothing can be changed; pgrlab --preset runs/x/config.toml runs it again" {
+		if said := s.steering.Message + s.told; s.entry != nil || said != "this is a replay: nothing can be changed; "+how {
 			t.Errorf("%s: %q, and asks for a text: %v", key, said, s.entry != nil)
 		}
 	}
@@ -168,7 +169,7 @@ func TestReplayOfAStoppedRun(t *testing.T) {
 		"■ STOPPED": {{}, {Step: 2179}},
 		"✓ DONE":    {{}, {Step: 100_000}, {Type: event.TypeDone, Step: 100_000}, {Type: event.TypeExamined, Step: 20_000}},
 	} {
-		s := newScreen(t, 160, 45, func(o *Options) { o.Replay = true })
+		s := newScreen(t, 160, 45, func(o *Options) { o.Replay, o.Again = true, func() string { return "run again: make demo" } })
 		r := replayOf(t, fakeConfig(), 1, &s.clock, events...)
 		r.Seek(1)
 		s.Update(started{lab: r})

@@ -198,11 +198,11 @@ type Done struct {
 
 // Perf says how fast a run is.
 type Perf struct {
-	StepsPerSec   run.Float `json:"steps_per_s"`
-	UpdatesPerSec run.Float `json:"updates_per_s"`
-	StepS         run.Float `json:"step_s"`     // seconds per env step of all copies with its updates
-	FitStepS      run.Float `json:"fit_step_s"` // seconds per generator step; 0: none yet
-	SampleS       run.Float `json:"sample_s"`   // seconds per generated transition; 0: none yet
+	StepsPerSec   run.Float `json:"steps_per_s"`   // env steps since the previous line, over the sum of spent_s
+	UpdatesPerSec run.Float `json:"updates_per_s"` // the same of critic updates
+	StepS         run.Float `json:"step_s"`        // seconds per env step of all copies with its updates
+	FitStepS      run.Float `json:"fit_step_s"`    // seconds per generator step; 0: none yet
+	SampleS       run.Float `json:"sample_s"`      // seconds per generated transition; 0: none yet
 	MemoryBytes   uint64    `json:"memory_bytes"`
 	DeviceBytes   uint64    `json:"device_bytes,omitempty"` // GPU memory that the run's programs take
 	Spent         SpentOn   `json:"spent_s"`

@@ -60,15 +60,6 @@ func (x *experiment) evaluate() phase {
 	}
 }
 
-// perf returns how fast the run is and what it takes.
-func (x *experiment) perf() event.Perf {
-	p := x.meter.Perf(&x.Settings)
-	if d, has := x.parts.device.(interface{ Taken() uint64 }); has { // a GPU
-		p.DeviceBytes = d.Taken()
-	}
-	return p
-}
-
 // evaluationNumber numbers the evaluation of the present env step.
 func (x *experiment) evaluationNumber() uint64 {
 	number := x.Step / x.config.Evaluation.Every

@@ -48,6 +48,7 @@ type experiment struct {
 	elapsed   time.Duration // what the run took before this process
 	tell      func(string)  // is told what takes time, while it does; nil: nobody is told
 	published time.Time     // when the last snapshot was made
+	reported  standing      // at the last line perf, or when the run was resumed
 	version   string
 	device    string // its name
 }

@@ -74,5 +74,6 @@ func (x *experiment) restore(s *checkpoint.Loop) {
 // loaded is called when the run has been loaded.
 func (x *experiment) loaded() {
 	x.inSlice = false
+	x.reported = x.standing()
 	x.publish(time.Time{})
 }

@@ -185,7 +185,7 @@ func (r *Replica) build() (err error) {
 	if r.Agent, err = r.Parts.Learner(r.Seed); err != nil {
 		return err
 	}
-	r.own("agent", r.Agent)
+	r.own(SectionAgent, r.Agent)
 	if c.Generates() {
 		if r.Generator, err = r.Parts.Generator(r.Agent, r.Seed); err != nil {
 			return err

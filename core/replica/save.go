@@ -29,8 +29,9 @@ type Section struct {
 	Part Stateful
 }
 
-// The sections of D_real and D_syn among those of a replica.
+// Some of the sections of a replica.
 const (
+	SectionAgent     = "agent" // the learner
 	SectionReal      = "real"
 	SectionSynthetic = "synthetic"
 	SectionFresh     = "fresh" // the D_syn being generated

@@ -36,6 +36,32 @@ func TestSeedsThatWereEvaluatedLater(t *testing.T) {
 	}
 }
 
+// A single evaluation has no area under its curve: the table has no number there.
+func TestNoAreaUnderOneEvaluation(t *testing.T) {
+	root := t.TempDir()
+	var runs []*Run
+	for seed := range MinSeeds {
+		runs = append(runs, journal(t, root, "t", "sac", seed, []float64{7}))
+	}
+	runs = append(runs, journal(t, root, "t", "redq", 0, []float64{3}))
+	r, err := New(runs, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Tasks[0].Rows {
+		if row.N == 0 || len(row.Area.Points) > 0 || row.Area.Mean != nil {
+			t.Errorf("%s: %+v", row.Label, row)
+		}
+	}
+	var text strings.Builder
+	err = r.Markdown(&text)
+	for _, want := range []string{"There is no area under the curve", "| 7.00 ± 0.00 (n=5) | 7 [7, 7] (n=5) | – |", "| 3 (n=1) | – | – |"} {
+		if err != nil || !strings.Contains(text.String(), want) {
+			t.Errorf("%v, no %q in\n%s", err, want, text.String())
+		}
+	}
+}
+
 // Runs are also evaluated at their end, off the cadence. Runs of the same length are compared
 // there, others at the last step at which all were evaluated. A run that ended before the others
 // were first evaluated does not limit them.

@@ -41,8 +41,8 @@ func (t *Task) markdown(b *bufio.Writer) {
 	case !t.StepExact:
 		at = "Every seed counts with its last evaluation at or before that step; not all were evaluated there."
 	}
-	fmt.Fprintf(b, "%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. The area under the curve is the mean height from step %s to %s.\n\n",
-		at, MinSeeds, Count(t.From), Count(t.Step))
+	fmt.Fprintf(b, "%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. %s.\n\n",
+		at, MinSeeds, t.areaText())
 	threshold := "as asked for"
 	switch {
 	case t.ThresholdOf != "" && t.Threshold > 0:
@@ -107,8 +107,16 @@ func (r *Row) returned() string {
 }
 
 // text is "412.0 ± 31.2 (n=5)", or "41.6, 50.1 (n=2)".
+// areaText says what the area under the curve is.
+func (t *Task) areaText() string {
+	if t.From >= t.Step {
+		return "There is no area under the curve: not all were evaluated before that step"
+	}
+	return fmt.Sprintf("The area under the curve is the mean height from step %s to %s", Count(t.From), Count(t.Step))
+}
+
 func (s Spread) text(n int) string {
-	if n == 0 {
+	if n == 0 || len(s.Points) == 0 {
 		return "–"
 	}
 	if s.Mean != nil {

@@ -256,7 +256,9 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		}
 		r.Seeds = append(r.Seeds, s.Seed)
 		r.Points = append(r.Points, value)
-		r.Area.Points = append(r.Area.Points, series.Area(t.From, t.Step))
+		if area, ok := series.Area(t.From, t.Step); ok {
+			r.Area.Points = append(r.Area.Points, area)
+		}
 		r.Dirs = append(r.Dirs, s.Run.Dir)
 		if s.Run.Changed != "" {
 			r.Changed = append(r.Changed, s.Run.Dir)

@@ -28,10 +28,10 @@ func (s Series) between(step int) float64 {
 }
 
 // Area returns the area under the curve from step first to last, by trapezoids,
-// divided by their distance: the mean height. Without a distance it is the height.
-func (s Series) Area(first, last int) float64 {
+// divided by their distance: the mean height. Without a distance there is no area.
+func (s Series) Area(first, last int) (mean float64, ok bool) {
 	if first >= last {
-		return s.between(last)
+		return 0, false
 	}
 	x, y, area := first, s.between(first), 0.0
 	to := func(step int) {
@@ -45,7 +45,7 @@ func (s Series) Area(first, last int) float64 {
 		}
 	}
 	to(last)
-	return area / float64(last-first)
+	return area / float64(last-first), true
 }
 
 // Reaches returns the first step, up to last, whose value is at least the threshold.

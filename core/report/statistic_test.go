@@ -37,9 +37,18 @@ func TestStatistics(t *testing.T) {
 
 func TestCurveStatistics(t *testing.T) {
 	s := Series{{Step: 1000, Value: 0}, {Step: 2000, Value: 10}, {Step: 4000, Value: 30}}
-	near(t, "area", s.Area(1000, 4000), (5*1000+20*2000)/3000.0)
-	near(t, "area between points", s.Area(1500, 3000), (7.5*500+15*1000)/1500)
-	near(t, "area of no width", s.Area(3000, 3000), 20)
+	area := func(first, last int) float64 {
+		mean, ok := s.Area(first, last)
+		if !ok {
+			t.Errorf("no area from %d to %d", first, last)
+		}
+		return mean
+	}
+	near(t, "area", area(1000, 4000), (5*1000+20*2000)/3000.0)
+	near(t, "area between points", area(1500, 3000), (7.5*500+15*1000)/1500)
+	if mean, ok := s.Area(3000, 3000); ok {
+		t.Errorf("an area of no width: %g", mean)
+	}
 	for _, c := range []struct {
 		threshold  float64
 		last, step int

@@ -19,6 +19,7 @@ var locks = map[string]locker{"flock": thisProcess(), "lease": leasing()}
 func leasing() locker {
 	k := thisProcess()
 	k.flock = func(*os.File) error { return syscall.ENOLCK }
+	k.look = k.flock
 	return k
 }
 

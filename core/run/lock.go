@@ -59,6 +59,7 @@ func goingOn(err error, dir string) error {
 // locker takes folders for a process.
 type locker struct {
 	flock func(*os.File) error
+	look  func(*os.File) error // whether flock would fail
 	me    holder
 	alive func(holder) bool // for holders on this machine
 	clock clock
@@ -68,6 +69,7 @@ type locker struct {
 func thisProcess() locker {
 	return locker{
 		flock: func(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) },
+		look:  lookFlock,
 		me:    self(), alive: alive, clock: systemClock(),
 	}
 }
@@ -80,7 +82,7 @@ func (k locker) take(dir string) (hold, error) {
 		if err != nil {
 			return nil, fmt.Errorf("lock run folder %s: %w", dir, reason(err))
 		}
-		err = k.flock(lock.File)
+		err = k.takeFlock(lock.File)
 		switch {
 		case err == nil:
 			if !stillThere(lock, dir) { // removed, with its run, since it was opened

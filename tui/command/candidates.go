@@ -298,7 +298,7 @@ func policies(d cli.Deps, args []string, word string) ([]cobra.Completion, cobra
 	runs, directive := runFolders(d, args, word)
 	var all []cobra.Completion
 	for _, dir := range runs {
-		if strings.HasPrefix(dir, rundir.Latest) || rundir.Exists(filepath.Join(dir, run.PolicyName)) {
+		if strings.HasPrefix(dir, rundir.Latest) || rundir.Exists(filepath.Join(dir, run.PolicyName)) || rundir.Exists(filepath.Join(dir, run.CheckpointsName)) {
 			all = append(all, dir)
 		}
 	}

@@ -38,7 +38,8 @@ func TestWatchRefuses(t *testing.T) {
 		{[]string{"--frames", "x", "--task", "cheetah-run", "--observation", "touch"}, cli.StatusUsage, `watch: --observation is "touch": want "pixels", or leave it out for the scene`},
 		{[]string{"--frames", "x", "--task", "cheetah-run", "--observation", "pixels"}, cli.StatusUsage, "watch: --observation pixels shows what a policy sees: give a --policy"},
 		{[]string{"--frames", "x", "--policy", "latest"}, cli.StatusUsage, "look for runs in runs: no such file or directory"},
-		{[]string{"--frames", "x", "--policy", "alive"}, cli.StatusUsage, "read policy alive/policy.bin: there is none: a run writes it when it ends"},
+		{[]string{"--frames", "x", "--policy", "alive"}, cli.StatusUsage, "read policy alive/policy.bin: there is none: a run writes it when it ends, and there is no checkpoint yet: pgrlab checkpoint alive saves one"},
+		{[]string{"--frames", "x", "--policy", "none"}, cli.StatusUsage, "read policy none: there is none: a run writes it when it ends"},
 		{[]string{"--frames", "x", "--policy", "alone"}, cli.StatusUsage, "read policy alone/policy.bin: its run's config.toml must lie beside it"},
 		{[]string{"--frames", "x", "--policy", "cohort"}, cli.StatusUsage, "read policy cohort/policy-0.bin: its run's config.toml must lie beside it"},
 	} {

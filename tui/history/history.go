@@ -5,11 +5,14 @@ package history
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/printable"
+	"pgrlab/tui/format"
 	"pgrlab/tui/topic"
 )
 
@@ -106,6 +109,11 @@ type Change struct {
 	State     ChangeState
 	Wall      time.Time
 
+	// Overtaken is the number of the next change of the same knob, if that was made before this one
+	// was in force; 0: none was. It is 0 again if this one comes into force nevertheless, because a
+	// refit under way had read it.
+	Overtaken int
+
 	AskedStep, AppliedStep, ForceStep int
 	Why                               string // reason for a refusal, or for a change that has no effect yet; who cancelled it
 }
@@ -126,6 +134,13 @@ func (h *History) Add(l EventLine) {
 	l.Text = printable.Line(l.Text)
 	h.Lines = append(h.Lines, l)
 	h.Touch(topic.Lines)
+}
+
+// positionText writes a position as String does, with the thousands of its step separated as in all
+// other lines.
+func positionText(p knob.Position) string {
+	step := strconv.Itoa(p.Step)
+	return format.Count(p.Step) + strings.TrimPrefix(p.String(), step)
 }
 
 // LastStanding is the newest change that was neither refused nor cancelled.
@@ -165,7 +180,7 @@ func (h *History) LastRedoable() *Change {
 			again[c.Redoes] = true
 		case c.Undoes == 0:
 			return nil
-		case !again[c.Number]:
+		case !again[c.Undoes]:
 			return c
 		}
 	}

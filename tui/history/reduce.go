@@ -180,7 +180,7 @@ func remark(body any) (kind, text string, warning bool) {
 		if b.Obs.Limited != "" {
 			return "ckpt", b.Obs.Limited, true
 		}
-		return "ckpt", fmt.Sprintf("saved at %s: %s in %.1f s, training stood still %.2f s", b.Obs.Position,
+		return "ckpt", fmt.Sprintf("saved at %s: %s in %.1f s, training stood still %.2f s", positionText(b.Obs.Position),
 			format.BytesText(float64(b.Obs.Bytes)), float64(b.Obs.Seconds), float64(b.Obs.StallS)), false
 	case event.Diverged:
 		return "diverged", b.Doing + ": " + b.Error, true
@@ -301,6 +301,11 @@ func (h *History) takeKnob(e event.Event, b event.KnobChanged) {
 		c = &Change{AskedStep: -1}
 		h.list(c, e)
 	}
+	for _, earlier := range h.Changes {
+		if earlier.State == Applied && earlier.Knob == b.Knob && earlier.Overtaken == 0 {
+			earlier.Overtaken = b.ID
+		}
+	}
 	c.Number, c.Knob, c.Class = b.ID, b.Knob, b.Class
 	c.From, c.To = b.From, b.To
 	c.Now, c.Undoes, c.Why = b.Now, b.Obs.Undoes, b.Why()
@@ -315,7 +320,7 @@ func (h *History) takeKnob(e event.Event, b event.KnobChanged) {
 func (h *History) takeInForce(step int, b event.InForce) {
 	for _, c := range h.Changes {
 		if c.Number == b.ID {
-			c.State, c.ForceStep, c.Why = InForce, step, ""
+			c.State, c.ForceStep, c.Why, c.Overtaken = InForce, step, "", 0
 			c.Updates = uint64(h.Clock.Updates(step - 1)) // before the first batch of that step
 			if b.Obs != nil {
 				c.Updates = b.Obs.Updates

@@ -94,12 +94,17 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 		return nil
 	}
 	d := &pane.Dialog{Title: "lessons", Lines: []string{"They set knobs of this run and put them back; the run counts as touched."}}
-	for i, l := range presets.Lessons() {
-		label := fmt.Sprintf("%s, about %d min", x.Spelled(l.Title), l.Minutes)
+	var others []string
+	for _, l := range presets.Lessons() {
 		if missing, err := x.lessonFits(l); err != nil {
-			label = x.Theme.Dim.On(x.Spelled(l.Title) + ": " + missing)
+			others = append(others, x.Theme.Dim.On(x.Spelled(fmt.Sprintf("  %s: %s", l.Title, missing))))
+			continue
 		}
-		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(i + 1), Label: label, Action: func() tea.Cmd { return x.Report(x.beginLesson(l)) }})
+		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(len(d.Choices) + 1), Label: fmt.Sprintf("%s, about %d min", x.Spelled(l.Title), l.Minutes),
+			Action: func() tea.Cmd { return x.Report(x.beginLesson(l)) }})
+	}
+	if len(others) > 0 {
+		d.Lines = append(append(d.Lines, "", x.Theme.Dim.On("Not in this run:")), others...)
 	}
 	d.Choices = append(d.Choices, pane.Choice{Key: "esc", Label: "not now", Action: nil})
 	x.Question(d)
@@ -109,6 +114,9 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 // lessonFits returns an error if the run lacks what a lesson is about, which missing says in a few words.
 func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 	c := &x.About.Config
+	if l.Bonus != "" && c.Bonus.Function != l.Bonus {
+		return "needs ppo-" + l.Bonus + " in a maze", fmt.Errorf("lesson %s: %s has no bonus %s: begin it in a run of ppo-%s in a maze", l.Name, c.Method, l.Bonus, l.Bonus)
+	}
 	if l.Needs != "" {
 		k, err := knob.Find(l.Needs)
 		if err == nil {
@@ -117,10 +125,6 @@ func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 		if err != nil {
 			return c.Method + " does not use " + l.Needs, fmt.Errorf("lesson %s: %w", l.Name, err)
 		}
-	}
-	if l.Bonus != "" && c.Bonus.Function != l.Bonus {
-		missing = fmt.Sprintf("%s has no bonus %s", c.Method, l.Bonus)
-		return missing, fmt.Errorf("lesson %s: %s: begin it in a run of ppo-%s", l.Name, missing, l.Bonus)
 	}
 	return "", nil
 }

@@ -52,6 +52,8 @@ type About struct {
 
 	// Replay says that Start returns a *Replay: nothing can be changed.
 	Replay bool
+	// Again says how a past run is run again, once Start has read its journal; nil: unknown.
+	Again func() string
 	// Ended says that the replay stands at the end of a run that the person at this screen has
 	// watched: leaving asks what to do next.
 	Ended bool

@@ -30,7 +30,10 @@ func (r *Run) KnobTitle(name string) string {
 
 // Since says how long a change has been in force.
 func (r *Run) Since(c *history.Change) string {
-	if c.State != history.InForce {
+	switch {
+	case c.Overtaken > 0:
+		return fmt.Sprintf("set at step %s, overtaken by #%d", format.Count(c.AppliedStep), c.Overtaken)
+	case c.State != history.InForce:
 		return "set at step " + format.Count(c.AppliedStep) + ", not in force yet"
 	}
 	return "in force since step " + format.Count(c.ForceStep)
@@ -76,6 +79,8 @@ func (r *Run) stampSign(c *history.Change) string {
 		return t.Dim.On("cancelled")
 	case c.State == history.InForce:
 		return t.Good.On(t.Glyphs.Check + " at " + format.Count(c.ForceStep))
+	case c.Overtaken > 0:
+		return t.Dim.On(fmt.Sprintf("overtaken by #%d", c.Overtaken))
 	case c.Now && r.Remaking():
 		return t.Warn.On(r.Phase().String())
 	default:
@@ -125,6 +130,8 @@ func (r *Run) Stamps(c *history.Change) []string {
 	switch {
 	case c.State == history.InForce:
 		out = append(out, t.Good.On(t.Glyphs.Check+" in force "+format.Count(c.ForceStep)))
+	case c.Overtaken > 0:
+		out = append(out, t.Dim.On(fmt.Sprintf("overtaken by #%d", c.Overtaken)))
 	case c.Now && r.Remaking():
 		out = append(out, t.Warn.On("under way: "+r.Phase().String()))
 	case c.Why != "":

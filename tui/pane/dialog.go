@@ -16,7 +16,16 @@ type Dialog struct {
 // Choice is one answer. A dialog's last choice is what esc means.
 type Choice struct {
 	Key, Label string
+	Now        func() string  // what stands in place of Label where it changes as the run goes on
 	Action     func() tea.Cmd // nil: just close
+}
+
+// Text says what the choice means at present.
+func (c Choice) Text() string {
+	if c.Now != nil {
+		return c.Now()
+	}
+	return c.Label
 }
 
 // Has says whether a key is an answer.
@@ -37,8 +46,8 @@ func (d *Dialog) View(t *theme.Theme, w, h int) []string {
 	}
 	var keys []string
 	for _, c := range d.Choices {
-		keys = append(keys, t.Key.On(t.Fit(c.Key, 6))+c.Label)
-		inner = max(inner, theme.Width(c.Label)+10)
+		keys = append(keys, t.Key.On(t.Fit(c.Key, 6))+c.Text())
+		inner = max(inner, theme.Width(c.Text())+10)
 	}
 	inner = min(max(inner, theme.Width(d.Title)+8), w-6, 88) // longer lines are hard to read
 	var text []string

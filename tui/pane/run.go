@@ -94,8 +94,10 @@ func (r *Run) MayDrive() bool { return r.About.Viewer == nil || r.About.Viewer.M
 // Fixed says why nothing can be changed at this screen, whatever its person does; nil: something can.
 func (r *Run) Fixed() error {
 	switch {
+	case r.About.Replay && r.About.Again != nil:
+		return fmt.Errorf("%w; %s", ErrReplay, r.About.Again())
 	case r.About.Replay:
-		return fmt.Errorf("%w; pgrlab --preset %s/config.toml runs it again", ErrReplay, r.FolderWord())
+		return ErrReplay
 	case !r.MayDrive():
 		return ErrWatchOnly
 	}

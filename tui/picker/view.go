@@ -116,6 +116,8 @@ func (p *Picker) doc(row int) string {
 	switch {
 	case row == pickSeed:
 		return "the same seed gives the same run"
+	case row == pickSteps && p.config.Environment.InLockstep() > 1:
+		return "steps of all copies; arrows double and halve them"
 	case row == pickSteps:
 		return "env steps of the run; arrows double and halve them"
 	case row == PickRecent && len(p.Recent) == 0:
@@ -233,11 +235,7 @@ func (p *Picker) about(w, h int) []string {
 		return theme.WrapStyled(t.Bad.On(t.Glyphs.Cross+" "+p.wrong.Error()), w)
 	}
 	c := p.config
-	much := fmt.Sprintf("%s env steps, %s updates a step", format.Count(c.Steps), format.Count(c.Knobs.UTD))
-	if c.Sees() {
-		much = fmt.Sprintf("%s env steps of %d frames, %s in all, at %d×%d", format.Count(c.Steps), c.Frames(1), format.Count(c.Frames(c.Steps)), c.Pixels.Side, c.Pixels.Side)
-	}
-	what := t.Bold.On(fmt.Sprintf("%s on %s", c.Method, c.Task)) + t.Dim.On(fmt.Sprintf(", scale %s: %s, batch %s", c.Scale, much, format.Count(c.Knobs.Batch)))
+	what := t.Bold.On(fmt.Sprintf("%s on %s", c.Method, c.Task)) + t.Dim.On(fmt.Sprintf(", scale %s: %s", c.Scale, work(&c)))
 	takes := p.takes(w)
 	whole := append(theme.WrapStyled(what, w), takes...)
 	for _, out := range [][]string{append(whole, p.expects(w)...), whole, append(takes, p.expects(w)...)} {

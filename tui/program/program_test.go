@@ -144,7 +144,8 @@ func TestTrain(t *testing.T) {
 }
 
 // A saved policy can be watched, here as files, and so can random actions: every picture exists and
-// something moves.
+// something moves. Without the file that a run writes at its end the policy is that of the newest
+// checkpoint, and acts the same.
 func TestWatch(t *testing.T) {
 	d := setUp(t)
 	var stderr bytes.Buffer
@@ -152,16 +153,28 @@ func TestWatch(t *testing.T) {
 	if status, _ := pgrlab(t, d, &stderr, "train", "--preset", "tiny.toml", "--out", "runs/a"); status != cli.StatusDone {
 		t.Fatalf("status %d\n%s", status, stderr.String())
 	}
-	for dir, args := range map[string][]string{
-		"random": {"--task", "walker_walk", "--fps", "1"}, // 25 s an episode
-		"policy": {"--policy", "latest", "--fps", "2"},    // 10 s
+	said := map[string]string{}
+	for _, c := range []struct {
+		dir  string
+		args []string
+	}{
+		{"random", []string{"--task", "walker_walk", "--fps", "1"}}, // 25 s an episode
+		{"policy", []string{"--policy", "latest", "--fps", "2"}},    // 10 s
+		{"checkpoint", []string{"--policy", "latest", "--fps", "2"}},
 	} {
+		dir, args := c.dir, c.args
+		if dir == "checkpoint" {
+			if err := os.Remove("runs/a/policy.bin"); err != nil {
+				t.Fatal(err)
+			}
+		}
 		stderr.Reset()
 		status, stdout := pgrlab(t, d, &stderr, append([]string{"watch", "--frames", dir, "--size", "40x30"}, args...)...)
 		if status != cli.StatusDone || stdout != "" || !strings.Contains(stderr.String(), "1 episode, mean return") {
 			t.Fatalf("%s: status %d, %q\n%s", dir, status, stdout, stderr.String())
 		}
-		want := map[string]int{"random": 26, "policy": 21}[dir] // and the start
+		said[dir] = stderr.String()
+		want := map[string]int{"random": 26, "policy": 21, "checkpoint": 21}[dir] // and the start
 		files, err := filepath.Glob(filepath.Join(dir, "*.png"))
 		if err != nil || len(files) != want {
 			t.Fatalf("%s: %d pictures, want %d: %v", dir, len(files), want, err)
@@ -170,6 +183,10 @@ func TestWatch(t *testing.T) {
 		if first.Bounds() != image.Rect(0, 0, 40, 30) || reflect.DeepEqual(first, last) {
 			t.Errorf("%s: pictures of %v, the last one like the first", dir, first.Bounds())
 		}
+	}
+	_, reached, _ := strings.Cut(said["policy"], "policy.bin: ")
+	if !strings.HasSuffix(said["checkpoint"], reached) || !strings.Contains(said["checkpoint"], ", runs/a at step ") {
+		t.Errorf("the policy of the checkpoint:\n%sthat of the end:\n%s", said["checkpoint"], said["policy"])
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pgrlab/core/printable"
+	"pgrlab/core/run"
 	"pgrlab/core/shell"
 )
 
@@ -104,7 +105,7 @@ func Find(dir string) (socket string, err error) {
 	}
 	n, err := read(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: no lab runs there: pgrlab train --resume %s goes on with it", dir, shell.Word(dir))
+		return "", absent(dir, "no lab runs there: pgrlab train --resume %s goes on with it")
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", dir, err)
@@ -147,7 +148,24 @@ func (e Stopping) Error() string {
 	return fmt.Sprintf("%s: its lab (pid %d) is %s", e.Dir, e.PID, HowToContinue(e.PID))
 }
 
+// Between is the error that a lab holds a folder but does not listen: it has the folder some seconds
+// before it listens, and a moment after.
+type Between struct{ Dir string }
+
+func (e Between) Error() string {
+	return fmt.Sprintf("%s: its lab is starting or ending: try again in a moment", e.Dir)
+}
+
 // gone says that a lab has ended without removing its notice.
 func gone(dir string, pid int) error {
-	return fmt.Errorf("%s: its lab (pid %d) is gone without a word: pgrlab train --resume %s goes on from the last checkpoint", dir, pid, shell.Word(dir))
+	return absent(dir, fmt.Sprintf("its lab (pid %d) is gone without a word: pgrlab train --resume %%s goes on from the last checkpoint", pid))
+}
+
+// absent says that no lab runs in a folder, and what to do about that with the folder's name in %s;
+// unless one is only not listening.
+func absent(dir, what string) error {
+	if run.IsHeld(dir) {
+		return Between{dir}
+	}
+	return fmt.Errorf("%s: "+what, dir, shell.Word(dir))
 }

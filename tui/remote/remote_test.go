@@ -14,6 +14,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/run"
 	"pgrlab/core/shell"
 	"pgrlab/tui"
 	"pgrlab/tui/pane"
@@ -164,6 +165,32 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := Find(filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "no such run folder") {
 		t.Error(err)
+	}
+}
+
+// A lab has its folder before it listens: nobody is told then to go on with the run.
+func TestFindOfALabThatStarts(t *testing.T) {
+	host, _ := os.Hostname()
+	for name, notice := range map[string]string{"new": "", "resumed after it was killed": `{"host":"` + host + `","pid":7,"socket":"/nowhere/7-1.sock"}`} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "run")
+			folder, err := run.Create(dir, []byte("seed = 7\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if notice != "" {
+				if err := os.WriteFile(filepath.Join(dir, NoticeName), []byte(notice), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := Find(dir); err == nil || err.Error() != dir+": its lab is starting or ending: try again in a moment" {
+				t.Errorf("while it starts: %v", err)
+			}
+			folder.Close()
+			if _, err := Find(dir); err == nil || !strings.Contains(err.Error(), "pgrlab train --resume "+dir+" goes on") {
+				t.Errorf("once it is gone: %v", err)
+			}
+		})
 	}
 }
 

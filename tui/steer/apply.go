@@ -2,7 +2,6 @@ package steer
 
 import (
 	"fmt"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -27,7 +26,7 @@ func (s *Steering) Apply(values map[string]knob.Value, when Urgency) tea.Cmd {
 	case known && cost < patience:
 		return s.Send(values, AtOnce, nil)
 	}
-	s.askCost(values, cost, known)
+	s.askCost(values)
 	return nil
 }
 
@@ -41,21 +40,22 @@ func (s *Steering) ApplyNow() tea.Cmd {
 }
 
 // askCost shows what it costs to apply the values, now or when due.
-func (s *Steering) askCost(values map[string]knob.Value, cost time.Duration, known bool) {
-	about := now(cost, known)
+func (s *Steering) askCost(values map[string]knob.Value) {
+	class := s.classOf(values)
 	s.Question(&pane.Dialog{
 		Title: "apply " + s.textOf(values),
-		Lines: []string{redoing(s.classOf(values))},
+		Lines: []string{redoing(class)},
 		Choices: []pane.Choice{
-			{Key: "enter", Label: s.atNextRefit(), Action: func() tea.Cmd { return s.Send(values, WhenDue, nil) }},
-			{Key: "!", Label: about, Action: func() tea.Cmd { return s.Send(values, AtOnce, nil) }},
+			{Key: "enter", Now: s.atNextRefit, Action: func() tea.Cmd { return s.Send(values, WhenDue, nil) }},
+			{Key: "!", Now: func() string { return s.atOnce(class) }, Action: func() tea.Cmd { return s.Send(values, AtOnce, nil) }},
 			{Key: "esc", Label: "do not apply", Action: nil},
 		},
 	})
 }
 
-// now says what it costs to make a change at once.
-func now(cost time.Duration, known bool) string {
+// atOnce says what it costs to make a change of that class at once.
+func (s *Steering) atOnce(class knob.Class) string {
+	cost, known := s.Cost(class)
 	if !known {
 		return "now: no env steps meanwhile, and how long that takes is not known yet"
 	}

@@ -35,7 +35,7 @@ func (s *Steering) Undo() tea.Cmd {
 
 // undo takes a change back whose knob is at a value now.
 func (s *Steering) undo(of *history.Change, from knob.Value) {
-	s.takeBack("undo", of, from, func(now bool) {
+	s.takeBack(fmt.Sprintf("undo #%d", of.Number), of, from, func(now bool) {
 		c := &history.Change{Knob: of.Knob, From: from, To: of.From, Class: of.Class, Undoes: of.Number, Now: now}
 		s.Ask(c, func(ref string) event.Command {
 			return event.Undo{ID: of.Number, Ref: ref, Now: now, By: Sender}
@@ -57,8 +57,8 @@ func (s *Steering) Redo() tea.Cmd {
 		s.Refuse("nothing to redo: no change was undone")
 		return nil
 	}
-	s.takeBack("redo", last, last.To, func(now bool) {
-		c := &history.Change{Knob: last.Knob, From: last.To, To: last.From, Class: last.Class, Redoes: last.Number, Now: now}
+	s.takeBack(fmt.Sprintf("redo #%d", last.Undoes), last, last.To, func(now bool) {
+		c := &history.Change{Knob: last.Knob, From: last.To, To: last.From, Class: last.Class, Redoes: last.Undoes, Now: now}
 		s.Ask(c, func(ref string) event.Command {
 			return event.SetKnob{ID: ref, Knob: c.Knob, Value: c.To.String(), Now: now, By: Sender}
 		})
@@ -81,10 +81,10 @@ func (s *Steering) awaitsAnswer() bool {
 	return true
 }
 
-// takeBack calls do to set the knob of change of, which is at a value now, to what it was before. New
-// samples or a refit are made now if that is quick, however the change itself was made; otherwise it
-// first asks when to make them.
-func (s *Steering) takeBack(verb string, of *history.Change, from knob.Value, do func(now bool)) {
+// takeBack calls do to set the knob of change of, which is at a value now, to what it was before; what
+// names that for the person. New samples or a refit are made now if that is quick, however the change
+// itself was made; otherwise it first asks when to make them.
+func (s *Steering) takeBack(what string, of *history.Change, from knob.Value, do func(now bool)) {
 	cost, known := s.Cost(of.Class)
 	switch {
 	case of.Class == knob.ClassBatch:
@@ -97,13 +97,12 @@ func (s *Steering) takeBack(verb string, of *history.Change, from knob.Value, do
 		do(true)
 		return
 	}
-	about := now(cost, known)
 	s.Question(&pane.Dialog{
-		Title: fmt.Sprintf("%s #%d: %s %s %s %s", verb, of.Number, s.KnobTitle(of.Knob), pane.Readable(from), s.Theme.Glyphs.Arrow, pane.Readable(of.From)),
+		Title: fmt.Sprintf("%s: %s %s %s %s", what, s.KnobTitle(of.Knob), pane.Readable(from), s.Theme.Glyphs.Arrow, pane.Readable(of.From)),
 		Lines: []string{"A new change sets the knob; the weights stay as they are.", redoing(of.Class)},
 		Choices: []pane.Choice{
-			{Key: "enter", Label: s.atNextRefit(), Action: func() tea.Cmd { do(false); return nil }},
-			{Key: "!", Label: about, Action: func() tea.Cmd { do(true); return nil }},
+			{Key: "enter", Now: s.atNextRefit, Action: func() tea.Cmd { do(false); return nil }},
+			{Key: "!", Now: func() string { return s.atOnce(of.Class) }, Action: func() tea.Cmd { do(true); return nil }},
 			{Key: "esc", Label: "leave it", Action: nil},
 		},
 	})

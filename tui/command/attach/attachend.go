@@ -60,7 +60,7 @@ func afterEnd(dir string, w io.Writer) error {
 		return err
 	}
 	said := fmt.Sprintf("%s on %s, %s: %s steps", r.Method, r.Task, session.Seeds(r.Seed, len(r.Members)), report.Count(r.Step)) + session.Reached(events)
-	next := session.Again(dir, events)
+	next := replay.Again(dir, events)
 	if !r.Done {
 		next = "go on: pgrlab --resume " + shell.Word(dir)
 	}

@@ -21,8 +21,9 @@ import (
 type chooser struct {
 	question string
 	all      []remote.Status
-	rows     []string
-	cursor   string // marks the line that enter takes
+	rows     []string // what typing is compared with
+	cursor   string   // marks the line that enter takes
+	cut      string   // stands for the beginning of a folder's path
 
 	filter string
 	at     int // index among the labs left
@@ -35,7 +36,7 @@ type chooser struct {
 func chooseLab(ctx context.Context, question string, all []remote.Status, in, out *os.File) (remote.Status, error) {
 	m := newChooser(question, all)
 	if terminal.Characters() != theme.Unicode {
-		m.cursor = ">"
+		m.cursor, m.cut = ">", ".."
 	}
 	return m.run(ctx, tea.WithInput(in), tea.WithOutput(out))
 }
@@ -52,7 +53,7 @@ func (c *chooser) run(ctx context.Context, options ...tea.ProgramOption) (remote
 }
 
 func newChooser(question string, all []remote.Status) *chooser {
-	return &chooser{question: question, all: all, rows: LabRows(all), cursor: "▸", w: 80, h: 24}
+	return &chooser{question: question, all: all, rows: LabRows(all), cursor: "▸", cut: "…", w: 80, h: 24}
 }
 
 // Init waits for keys.
@@ -115,7 +116,11 @@ func (c *chooser) View() string {
 		return ""
 	}
 	left := c.left()
-	lines := []string{c.question + "  up and down choose, typing filters, enter takes it, esc leaves"}
+	lines := []string{theme.FirstFitting([]string{
+		c.question + "  up and down choose, typing filters, enter takes it, esc leaves",
+		c.question + "  up, down, enter, esc; typing filters", c.question,
+	}, c.w-1)}
+	rows := c.shown()
 	room := max(1, c.h-3)
 	first := max(0, min(c.at-room/2, len(left)-room))
 	for n := first; n < min(len(left), first+room); n++ {
@@ -124,7 +129,7 @@ func (c *chooser) View() string {
 			mark = c.cursor
 		}
 		i := left[n]
-		lines = append(lines, fmt.Sprintf("%s %-8d%s", mark, c.all[i].PID, c.rows[i]))
+		lines = append(lines, fmt.Sprintf("%s %-8d%s", mark, c.all[i].PID, rows[i]))
 	}
 	if len(left) == 0 {
 		lines = append(lines, "  none of them contains that")
@@ -138,24 +143,75 @@ func (c *chooser) View() string {
 	return printable.Styled(strings.Join(lines, "\n") + "\n")
 }
 
+// leastFolder is how many columns of a folder's path are shown at least, beside anything else.
+const leastFolder = 24
+
+// shown are the rows as far as they fit. The end of the folder's path tells the labs apart, so what it
+// mostly repeats gives way, and then its beginning.
+func (c *chooser) shown() []string {
+	room := c.w - 1 - ansi.StringWidth(c.cursor) - len(" 1234567 ")
+	columns := labColumns(c.all)
+	for _, from := range [][]int{{0, 1, 2, 3}, {0, 1, 3}} {
+		if rows := aligned(columns, from); widest(rows) <= room {
+			return rows
+		}
+	}
+	var rows []string
+	for _, from := range [][]int{{0, 1}, {0}, {}} {
+		if rows = aligned(columns, from); room-widest(rows)-2 >= leastFolder || len(from) == 0 {
+			break
+		}
+	}
+	before := widest(rows)
+	for i, row := range rows {
+		if before > 0 {
+			row += strings.Repeat(" ", before-ansi.StringWidth(row)+2)
+		}
+		dir := columns[i][3]
+		if over := ansi.StringWidth(row) + ansi.StringWidth(dir) - room; over > 0 {
+			dir = ansi.TruncateLeft(dir, over+ansi.StringWidth(c.cut), c.cut)
+		}
+		rows[i] = row + dir
+	}
+	return rows
+}
+
+// widest is the width of the widest row.
+func widest(rows []string) (w int) {
+	for _, row := range rows {
+		w = max(w, ansi.StringWidth(row))
+	}
+	return w
+}
+
 // LabRows describe labs in aligned columns: state, steps, what is learned, the folder.
-func LabRows(all []remote.Status) []string {
+func LabRows(all []remote.Status) []string { return aligned(labColumns(all), []int{0, 1, 2, 3}) }
+
+// labColumns are the columns that describe labs.
+func labColumns(all []remote.Status) [][]string {
 	columns := make([][]string, len(all))
-	var widths [4]int
 	for i, s := range all {
 		columns[i] = []string{"no answer", "", "", printable.Line(rundir.Near(s.Dir))}
 		if s.Answered {
 			columns[i] = []string{s.State, fmt.Sprintf("%d/%d", s.Step, s.Steps), fmt.Sprintf("%s %s s%d", s.Task, s.Method, s.Seed), printable.Line(rundir.Near(s.Dir))}
 		}
-		for k, text := range columns[i] {
-			widths[k] = max(widths[k], ansi.StringWidth(text))
+	}
+	return columns
+}
+
+// aligned are rows of some of the columns, below each other.
+func aligned(columns [][]string, from []int) []string {
+	rows := make([]string, len(columns))
+	for _, k := range from {
+		width := 0
+		for _, row := range columns {
+			width = max(width, ansi.StringWidth(row[k]))
+		}
+		for i, row := range columns {
+			rows[i] += row[k] + strings.Repeat(" ", width-ansi.StringWidth(row[k])+2)
 		}
 	}
-	rows := make([]string, len(all))
-	for i, row := range columns {
-		for k, text := range row {
-			rows[i] += text + strings.Repeat(" ", widths[k]-ansi.StringWidth(text)+2)
-		}
+	for i := range rows {
 		rows[i] = strings.TrimRight(rows[i], " ")
 	}
 	return rows

@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,15 +28,17 @@ import (
 // whichRun is the help of an argument that names a run in progress as a whole.
 const whichRun = `Without RUN the command takes the only lab that runs. If several run, it asks which on a
 terminal, and lists them elsewhere. RUN is a folder, the name of one in its path, a
-process ID as pgrlab ps prints it, or latest for the lab that was started last.`
+process ID as pgrlab ps prints it, or latest: of all labs on this machine the one that was
+started last. (For commands that read saved runs latest is another one: the run below
+$PGRLAB_RUNS or ./runs that was written last.)`
 
 // inPart is how a command goes on from whichRun if a part of a name is enough for it.
-const inPart = ` Or it
-is a part of a folder's name that no other lab has, unless it is a number.`
+const inPart = `
+Or it is a part of a folder's name that no other lab has, unless it is a number.`
 
 // askedAgain is how a command goes on from whichRun if a part of a name is not enough for it.
-const askedAgain = ` If
-RUN is only a part of a name, it asks on a terminal and does nothing elsewhere.`
+const askedAgain = `
+If RUN is only a part of a name, it asks on a terminal and does nothing elsewhere.`
 
 // A finder finds the labs that a name means.
 type finder func(all []remote.Status, name string) []remote.Status
@@ -51,13 +54,20 @@ func runningLab(ctx context.Context, c *cobra.Command, args []string, find finde
 	if err == nil {
 		return dir, remote.Socket(socket, dir), nil
 	}
-	var far remote.Elsewhere
-	if e := over(dir); e != nil {
-		err = e
-	} else if errors.As(err, &far) && far.Job != "" {
+	err = unreachable(dir, err)
+	if far := (remote.Elsewhere{}); errors.As(err, &far) && far.Job != "" {
 		return dir, byStep(far), nil
 	}
 	return "", nil, fmt.Errorf("%s %w", c.Name(), err)
+}
+
+// unreachable says why a lab cannot be connected to: err of remote.Find, or that its run has made all
+// its steps, unless it is about to make more.
+func unreachable(dir string, err error) error {
+	if errors.As(err, new(remote.Between)) {
+		return err
+	}
+	return cmp.Or(over(dir), err)
 }
 
 // byStep connects to a lab in a Slurm job by a step of that job, which shares the job's resources:
@@ -97,7 +107,7 @@ func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name s
 	case len(found) == 0 && name != "" && name != rundir.Latest:
 		return "", notRunning(c, name, all)
 	case len(found) == 0:
-		return "", fmt.Errorf("%s: no lab of yours runs on this machine: pgrlab train begins one", c.Name())
+		return "", noLab(c)
 	}
 	if in, out, ok := terminals(c); ok {
 		s, err := chooseLab(ctx, "pgrlab "+c.Name()+" which?", found, in, out)
@@ -111,6 +121,14 @@ func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name s
 		return "", cli.Usagef("%s: %d labs run: say which, as in the lines above", c.Name(), len(found))
 	}
 	return "", cli.Usagef("%s %s: %s: say which, as in the lines above", c.Name(), name, why)
+}
+
+// noLab says that no lab runs; the newest run may only not listen yet.
+func noLab(c *cobra.Command) error {
+	if dir, err := run.Latest(rundir.Root()); err == nil && run.IsHeld(dir) {
+		return fmt.Errorf("%s %w", c.Name(), remote.Between{Dir: dir})
+	}
+	return fmt.Errorf("%s: no lab of yours runs on this machine: pgrlab train begins one", c.Name())
 }
 
 // terminals are the keyboard and screen on which a command can ask, if there are any.
@@ -197,10 +215,10 @@ func notRunning(c *cobra.Command, name string, all []remote.Status) error {
 		}
 	}
 	if len(runs) == 1 {
-		if err := over(runs[0]); err != nil {
-			return fmt.Errorf("%s %w", c.Name(), err)
+		if _, err := remote.Find(runs[0]); err != nil {
+			return fmt.Errorf("%s %w", c.Name(), unreachable(runs[0], err))
 		}
-		return fmt.Errorf("%s %s: no lab runs there: pgrlab train --resume %s goes on with it", c.Name(), runs[0], shell.Word(runs[0]))
+		return fmt.Errorf("%s %w", c.Name(), remote.Between{Dir: runs[0]}) // it listens only since then
 	}
 	if len(all) == 0 {
 		return cli.Usagef("%s %s: no such run, and no lab of yours runs on this machine", c.Name(), name)

@@ -14,9 +14,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/remote"
+	"pgrlab/tui/testing/commandtest"
 )
 
 // running has four labs, the last of which was stopped by a shell.
@@ -115,6 +117,29 @@ func TestAPartOfANameStopsNothing(t *testing.T) {
 	}
 }
 
+// A lab has its folder before it listens and can be listed. Until then a line says that it starts,
+// whatever it is called.
+func TestALabThatStarts(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	t.Setenv(cli.RunsVariable, "runs")
+	folder, err := run.Create("runs/cheetah-s1", []byte("seed = 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	want := "attach runs/cheetah-s1: its lab is starting or ending: try again in a moment"
+	c := Command(commandtest.Deps())
+	for _, name := range []string{"", rundir.Latest, "cheetah"} {
+		if dir, err := labNamed(t.Context(), c, nil, name, matching); dir != "" || err == nil || err.Error() != want {
+			t.Errorf("%q: %q, %v", name, dir, err)
+		}
+	}
+	if dir, _, err := runningLab(t.Context(), c, []string{"runs/cheetah-s1"}, matching); dir != "" || err == nil || err.Error() != want {
+		t.Errorf("its folder: %q, %v", dir, err)
+	}
+}
+
 // Every lab can be named by the line that offers it, by its folder and by a part of that line.
 func TestOfferedLines(t *testing.T) {
 	here := t.TempDir()
@@ -200,6 +225,31 @@ func TestChooserFits(t *testing.T) {
 				t.Fatalf("%q is not shown on %v:\n%s", want, size, view)
 			}
 			m = press(m, tea.KeyMsg{Type: tea.KeyDown})
+		}
+	}
+}
+
+// What tells labs apart is the end of their folders' paths: it is shown on every terminal that has room
+// for it, and so is the whole question.
+func TestChooserShowsTheEndsOfPaths(t *testing.T) {
+	var all []remote.Status
+	for i := range 3 {
+		all = append(all, remote.Status{PID: 12050 + i, Dir: fmt.Sprintf("/somewhere/deep/below/sweeps/out/%04d-maze-sparse-pgr-curiosity-s%d/run", i, i), Task: "maze-sparse", Method: "pgr-curiosity",
+			State: "running", Step: 3_084_480, Steps: 5_000_000, Answered: true})
+	}
+	for w, wants := range map[int][]string{
+		200: {"running  3084480/5000000  maze-sparse pgr-curiosity s0  /somewhere/deep", "esc leaves"},
+		120: {"running  3084480/5000000  /somewhere/deep/below/sweeps/out/0002-maze-sparse-pgr-curiosity-s2/run", "esc leaves"},
+		80:  {"running  3084480/5000000  …", "s2/run", "out/0002-maze-sparse-pgr-curiosity-s2/run", "typing filters"},
+		60:  {"running  …", "0001-maze-sparse-pgr-curiosity-s1/run", "typing filters"},
+		40:  {"…", "curiosity-s1/run"},
+	} {
+		m := newChooser("pgrlab attach which?", all)
+		m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
+		for _, want := range wants {
+			if view := m.View(); !strings.Contains(view, want) {
+				t.Errorf("%d columns: no %q in\n%s", w, want, view)
+			}
 		}
 	}
 }

@@ -2,7 +2,7 @@ package cli
 
 // Variables are the environment variables that the program reads, for help and the manual.
 var Variables = []FlagText{
-	{RunsVariable, "the folder below which new runs go, and in which latest looks (default ./runs)"},
+	{RunsVariable, "the folder below which new runs go, and in which latest looks for a saved run (default ./runs)"},
 	{"PGRLAB_KERNELS", "the kernels to compute with: amx, avx512, avx2 or go (default the fastest that the CPU runs)"},
 	{"PGRLAB_MUJOCO_WASM", "a file with MuJoCo's WebAssembly build, for a binary that was built without it"},
 	{"XDG_CONFIG_HOME", "pgrlab/settings.toml below it holds the settings of the screen (default ~/.config)"},

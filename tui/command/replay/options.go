@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"pgrlab/core/config"
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui"
@@ -42,11 +43,12 @@ func options(dir string, speed float64, begin func(*tui.Replay)) (tui.Options, e
 	if err != nil {
 		return tui.Options{}, err
 	}
+	var events []event.Event // once it has started
 	return tui.Options{
-		About: pane.About{Config: config, Folder: dir, Replay: true, References: References(config), Untrained: Untrained(config)},
+		About: pane.About{Config: config, Folder: dir, Replay: true, Again: func() string { return Again(dir, events) }, References: References(config), Untrained: Untrained(config)},
 		Start: func() (pane.Lab, error) {
-			events, err := history.ReadJournal(dir)
-			if err != nil {
+			var err error
+			if events, err = history.ReadJournal(dir); err != nil {
 				return nil, err
 			}
 			r, err := tui.NewReplay(config, dir, events, speed, nil)

@@ -264,8 +264,12 @@ func writeResults(w io.Writer, r *report.Run, c config.Config) {
 		if d := m.Series["dormant/ratio"]; len(d) > 0 {
 			dormant = fmt.Sprintf("%.1f %%", 100*d[len(d)-1].Value)
 		}
-		fmt.Fprintf(w, "| %d | %d | %.1f at %s | %.1f at %s | %.1f | %s |\n", m.Seed, len(s), end.Value, report.Count(end.Step),
-			best.Value, report.Count(best.Step), s.Area(s[0].Step, end.Step), dormant)
+		area := "–"
+		if mean, ok := s.Area(s[0].Step, end.Step); ok {
+			area = fmt.Sprintf("%.1f", mean)
+		}
+		fmt.Fprintf(w, "| %d | %d | %.1f at %s | %.1f at %s | %s | %s |\n", m.Seed, len(s), end.Value, report.Count(end.Step),
+			best.Value, report.Count(best.Step), area, dormant)
 	}
 	if beside := presets.Beside(presets.OfRun(c)); beside != "" {
 		fmt.Fprintf(w, "\nReported for this task and method: %s. One seed is no result: `pgrlab report` compares over seeds.\n", beside)

@@ -125,7 +125,10 @@ func notEnded(dir string, steps int) string {
 	_, err := remote.Find(dir)
 	var elsewhere remote.Elsewhere
 	var stopped remote.Stopping
+	var between remote.Between
 	switch {
+	case errors.As(err, &between):
+		return fmt.Sprintf(" of %s, starts or ends just now", report.Count(steps))
 	case err == nil:
 		return fmt.Sprintf(" of %s, goes on: pgrlab attach %s", report.Count(steps), shell.Word(rundir.Near(dir)))
 	case errors.As(err, &elsewhere):

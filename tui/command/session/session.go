@@ -20,6 +20,7 @@ import (
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/forks"
 	"pgrlab/tui/command/machine"
+	"pgrlab/tui/command/replay"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/command/runflags"
 	"pgrlab/tui/pane"
@@ -240,7 +241,7 @@ func (s *session) summary() []string {
 		}
 	}
 	dir := s.folder.Dir()
-	next := []string{Again(dir, s.lab.Events(0)), beyond(s.config, dir)}
+	next := []string{replay.Again(dir, s.lab.Events(0)), beyond(s.config, dir)}
 	var gone *lab.DeviceGone
 	switch {
 	case errors.As(s.err, &gone) && gone.Saved:

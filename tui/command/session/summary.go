@@ -2,54 +2,20 @@ package session
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
-	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
-	"pgrlab/core/run"
-	"pgrlab/core/shell"
+	"pgrlab/tui/command/replay"
 	"pgrlab/tui/history"
 )
 
 // Badge says whether people changed knobs during the run.
 func Badge(events []event.Event) string {
-	n := byHand(events)
+	n := replay.ByHand(events)
 	if n == 0 {
 		return "CLEAN: no knob was touched while it ran"
 	}
 	return fmt.Sprintf("TOUCHED ×%d: knobs were changed while it ran", n)
-}
-
-// byHand counts the changes that people made, and those of the configuration that they cancelled.
-func byHand(events []event.Event) (n int) {
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case event.KnobChanged:
-			if b.Obs.By != "schedule" {
-				n++
-			}
-		case event.Cancelled:
-			if b.OfConfiguration() {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// Again is how a run is made again. For forks, and runs that people changed, their config.toml is not
-// enough.
-func Again(dir string, events []event.Event) string {
-	forked := slices.ContainsFunc(events, func(e event.Event) bool {
-		note, is := e.Body.(event.Noted)
-		return is && strings.HasPrefix(note.Text, checkpoint.ForkedAt)
-	})
-	if forked || byHand(events) > 0 {
-		return "how to run it again: pgrlab card " + shell.Word(dir)
-	}
-	return "run again: pgrlab --preset " + shell.Word(filepath.Join(dir, run.ConfigName))
 }
 
 // Reached says what the evaluations of a run have reached, to follow its name: ", return 312.4,

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/core/testing/tiny"
+	"pgrlab/tui/command/replay"
 )
 
 // The result of a run is its last and its best return; for several seeds it is their mean, with the
@@ -30,26 +31,9 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// A fork, and a run that people changed, are not repeated by their config.toml alone.
-func TestHowARunIsMadeAgain(t *testing.T) {
-	for _, c := range []struct {
-		body any
-		want string
-	}{
-		{event.Noted{Text: "forked"}, "pgrlab --preset runs/a/config.toml"},
-		{event.KnobChanged{Obs: event.KnobObs{By: "schedule"}}, "pgrlab --preset runs/a/config.toml"},
-		{event.KnobChanged{Obs: event.KnobObs{By: "screen"}}, "pgrlab card runs/a"},
-		{event.Noted{Text: "forked at 300"}, "pgrlab card runs/a"},
-	} {
-		if got := Again("runs/a", []event.Event{{Body: c.body}}); !strings.HasSuffix(got, c.want) {
-			t.Errorf("%+v: %q, want %q", c.body, got, c.want)
-		}
-	}
-}
-
 // Commands to type name a folder so that a shell finds it.
 func TestCommandsQuoteFolders(t *testing.T) {
-	if got := Again("my runs/a", nil); !strings.HasSuffix(got, "pgrlab --preset 'my runs/a/config.toml'") {
+	if got := replay.Again("my runs/a", nil); !strings.HasSuffix(got, "pgrlab --preset 'my runs/a/config.toml'") {
 		t.Errorf("%q", got)
 	}
 	if got := beyond(tiny.Config(), "my runs/a"); !strings.HasSuffix(got, "pgrlab --resume 'my runs/a' --steps N") {

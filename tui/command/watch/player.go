@@ -58,7 +58,7 @@ func (p *player) build(d cli.Deps, saved *savedPolicy, seed uint64) (err error) 
 		if p.device, err = d.Device(cli.DeviceRequest{Threads: 1}); err != nil {
 			return err
 		}
-		if p.policy, err = saved.load(p.task, p.device); err != nil {
+		if p.policy, p.who, err = saved.load(d, p.task, p.device); err != nil {
 			p.policy = policy.Random(p.task, seed) // there must be one to close
 			return err
 		}

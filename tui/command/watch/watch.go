@@ -6,23 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/config"
 	"pgrlab/core/policy"
-	"pgrlab/core/run"
 	"pgrlab/core/task"
-	"pgrlab/presets"
 	"pgrlab/tui"
 	"pgrlab/tui/command/cli"
-	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/command/terminal"
 )
 
@@ -53,9 +47,10 @@ colours as the terminal has, or, without colours or UTF-8, ASCII characters by
 brightness.
 
 The actions are random, or those of a policy that a run has saved: its policy.bin, its
-folder, or latest for the run that was written last below $PGRLAB_RUNS or ./runs. The
-folder of a cohort stands for its first member, policy-0.bin. The task is then the run's
-own, unless --task names another one of the same sizes.
+folder, or latest for the run that was written last below $PGRLAB_RUNS or ./runs. While
+a run goes on, its folder stands for the policy in its newest checkpoint (pgrlab
+checkpoint saves one at once), and the folder of a cohort for its first member. The task
+is then the run's own, unless --task names another one of the same sizes.
 
 Keys: space pauses, . makes one step, n begins the next episode, q leaves.
 
@@ -151,13 +146,13 @@ func (w *watchFlags) check() (width, height int, err error) {
 // open makes the task, its actions and its pictures. The user can fix an error in a name or path.
 func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	var saved *savedPolicy
-	name, who := w.task, "random actions"
+	name := w.task
 	if w.policy != "" {
 		var err error
 		if saved, err = findPolicy(w.policy); err != nil {
 			return nil, cli.AsUsage(err)
 		}
-		name, who = cmp.Or(name, saved.config.Task), saved.path
+		name = cmp.Or(name, saved.config.Task)
 	}
 	t, err := d.Task(name)
 	if err != nil {
@@ -170,62 +165,9 @@ func (w *watchFlags) open(d cli.Deps) (*player, error) {
 	if t, err = t.Played(shown); err != nil {
 		return nil, cli.AsUsage(fmt.Errorf("watch: %w", err))
 	}
-	p := &player{task: t, who: who, policy: policy.Random(t, w.seed), shows: w.shows}
+	p := &player{task: t, who: "random actions", policy: policy.Random(t, w.seed), shows: w.shows}
 	if err := p.build(d, saved, w.seed); err != nil {
 		return nil, errors.Join(err, p.close())
-	}
-	return p, nil
-}
-
-// savedPolicy is a policy.bin and the shape of its networks.
-type savedPolicy struct {
-	path   string
-	config config.Config
-}
-
-// firstOfCohort is the policy of the first member of a cohort, which has no policy.bin.
-const firstOfCohort = "policy-0.bin"
-
-// findPolicy finds the file that a path refers to, and the configuration beside it.
-func findPolicy(path string) (*savedPolicy, error) {
-	if path == "latest" && !rundir.Exists(path) {
-		var err error
-		if path, err = run.Latest(rundir.Root()); err != nil {
-			return nil, err
-		}
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		dir := path
-		path = filepath.Join(dir, run.PolicyName)
-		if !rundir.Exists(path) && rundir.Exists(filepath.Join(dir, firstOfCohort)) {
-			path = filepath.Join(dir, firstOfCohort)
-		}
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read policy %s: there is none: a run writes it when it ends", path)
-	}
-	file := filepath.Join(filepath.Dir(path), run.ConfigName)
-	doc, err := run.ReadFile(filepath.Dir(path), run.ConfigName)
-	if err != nil {
-		return nil, fmt.Errorf("read policy %s: its run's %s must lie beside it", path, run.ConfigName)
-	}
-	config, err := presets.Decode(file, doc)
-	if err != nil {
-		return nil, err
-	}
-	return &savedPolicy{path, config}, nil
-}
-
-// load reads the policy for a device.
-func (s *savedPolicy) load(task task.Task, device cli.Device) (policy.Policy, error) {
-	f, err := run.OpenFile(filepath.Split(s.path))
-	if err != nil {
-		return nil, fmt.Errorf("read policy: %w", err)
-	}
-	defer f.Close()
-	p, err := policy.Load(&s.config, task, device, f)
-	if err != nil {
-		return nil, fmt.Errorf("read policy %s: %w", s.path, err)
 	}
 	return p, nil
 }

@@ -79,7 +79,7 @@ func (v *Pane) Title(w int) (title, note string) { return "PHASE", v.phaseNote(w
 func (v *Pane) Keys() []pane.Binding { return nil }
 
 // DependsOn are the topics that the pane shows.
-func (v *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
+func (v *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, topic.Generations} }
 
 // Body is the phases, the progress of the current one, and the mix of the last batch.
 func (v *Pane) Body(w, h int) []string {
@@ -239,14 +239,20 @@ func (v *Pane) buffersLine(w int) string {
 	return theme.Longest([]string{data, data + " " + updates, data + "  " + updates}, w)
 }
 
-// phaseNote counts the refits.
+// phaseNote counts the refits that are complete: the run counts a fit as it begins.
 func (v *Pane) phaseNote(w int) string {
-	if v.Snap.Refits == 0 {
+	n, fits := 0, v.About.Config.Has()&knob.UseFit != 0
+	for _, r := range v.History.Refits {
+		if r.Steps > 0 || !fits { // otherwise a generation without a fit
+			n++
+		}
+	}
+	if n == 0 {
 		return ""
 	}
 	note := "1 refit"
-	if v.Snap.Refits > 1 {
-		note = fmt.Sprintf("%d refits", v.Snap.Refits)
+	if n > 1 {
+		note = fmt.Sprintf("%d refits", n)
 	}
 	return theme.Longest([]string{v.Theme.Dim.On(note)}, w)
 }

@@ -33,8 +33,16 @@ const forkEvaluations = 5
 
 // OpenFork asks for the number of pairs with and without the staged changes.
 func (p *Pane) OpenFork() tea.Cmd {
-	if err := p.Fixed(); err != nil {
+	if err := p.fixed(); err != nil {
 		p.Tell(err.Error())
+		return nil
+	}
+	if len(p.Staged) == 0 && p.Ended() {
+		how := p.command() + " forks it"
+		if p.About.Fork != nil {
+			how = "F forks it as it is; " + p.command()
+		}
+		p.Tell("the run has ended: " + how)
 		return nil
 	}
 	if len(p.Staged) == 0 {
@@ -53,6 +61,17 @@ func (p *Pane) OpenFork() tea.Cmd {
 	}
 	return p.askPairs("fork: "+p.StagedText(), plan,
 		"Each pair has new random streams of its own, the same for both: one child gets the change, one does not. This run stays as it is.")
+}
+
+// command is how a run is forked without a screen.
+func (p *Pane) command() string { return "pgrlab fork " + p.FolderWord() + " --set KNOB=VALUE" }
+
+// fixed is Fixed for forks, which can be made of a run that is over.
+func (p *Pane) fixed() error {
+	if p.About.Replay {
+		return fmt.Errorf("%w; %s forks the run", pane.ErrReplay, p.command())
+	}
+	return p.Fixed()
 }
 
 // OpenPlacebo asks for pairs that differ only in their random streams.
@@ -96,7 +115,7 @@ func (p *Pane) childTime(steps int) time.Duration {
 
 // askPairs asks how many pairs to make, and says what they cost.
 func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd {
-	if err := p.Fixed(); err != nil {
+	if err := p.fixed(); err != nil {
 		p.Tell(err.Error())
 		return nil
 	}
@@ -105,7 +124,7 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 		p.Tell(p.ErrNotDriving().Error())
 		return nil
 	case p.About.Fork == nil:
-		p.Tell("forks are made where the run trains: pgrlab fork " + p.FolderWord() + " --set KNOB=VALUE")
+		p.Tell("forks are made where the run trains: " + p.command())
 		return nil
 	case p.Snap == nil || p.Lab == nil:
 		return nil

@@ -279,13 +279,18 @@ func (v *Pane) askedText(w int) string {
 	if g == nil || g.Asked == nil || g.Achieved == nil {
 		return ""
 	}
-	pair := func(q *event.Quantiles) string {
-		return format.Number(float64(q.Median)) + t.Dim.On("..") + format.Number(float64(q.Q90))
+	// Two medians that agree do not mean that the rows follow their prompts: the rank correlation, row
+	// by row, tells that, and comes before the other quantiles.
+	dim := t.Dim.On
+	median := func(q *event.Quantiles) string { return dim(" med ") + format.Number(float64(q.Median)) }
+	both := func(q *event.Quantiles) string { return median(q) + dim(" p90 ") + format.Number(float64(q.Q90)) }
+	texts := []string{
+		dim("asked") + both(g.Asked) + dim("  achieved") + t.Synthetic.On(both(g.Achieved)),
+		dim("asked") + median(g.Asked) + dim("  achieved") + t.Synthetic.On(median(g.Achieved)),
 	}
-	text := t.Dim.On("asked ") + pair(g.Asked) + t.Dim.On("  achieved ") + t.Synthetic.On(pair(g.Achieved))
-	texts := []string{text}
 	if g.RankCorrelation != nil {
-		texts = append(texts, text+t.Dim.On("  rank correlation ")+fmt.Sprintf("%.2f", float64(*g.RankCorrelation)))
+		correlation := dim("  correlate ") + fmt.Sprintf("%.2f", float64(*g.RankCorrelation))
+		texts = []string{texts[0] + correlation, texts[1] + correlation, texts[0], texts[1]}
 	}
-	return theme.Longest(texts, w)
+	return theme.FirstFitting(texts, w)
 }
