@@ -101,7 +101,7 @@ type Cancelled struct {
 	Now   bool          `json:"now,omitempty"`
 	Of    string        `json:"of,omitempty"` // who planned it; missing: the configuration
 	By    string        `json:"by,omitempty"`
-	Ref   string        `json:"ref,omitempty"`  // SetKnob.ID
+	Ref   string        `json:"ref,omitempty"`  // what the screen that cancelled it called its command
 	Made  int           `json:"made,omitempty"` // the env step in which it was cancelled, if a resume has written the line again
 	Sum   string        `json:"sum"`
 }
