@@ -5,9 +5,11 @@ import (
 	"encoding/gob"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"pgrlab/core/checkpoint"
+	"pgrlab/core/replay"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
@@ -16,6 +18,33 @@ import (
 func (x *experiment) logs() (all []replica.Log) {
 	for _, m := range x.members {
 		all = append(all, replica.Logs(m)...)
+	}
+	return all
+}
+
+// rowsOf copies the rows of a log that were added after the first total ones.
+func rowsOf(l replica.Log, total uint64) run.LogRows {
+	return run.LogRows{Name: l.Name, File: l.File, New: l.New, Rows: l.Rows.AppendSince(nil, total), After: total, Total: l.Rows.Total()}
+}
+
+// ahead copies rows that the writer may have before there is a checkpoint, if those of a member are so
+// many bytes: its frames, which are most of a checkpoint. Other logs get none, because D_real of PPO
+// forgets most of its rows between two checkpoints, and they need not be written. totals are the rows of
+// each log that the writer has.
+func (x *experiment) ahead(totals []uint64, bytes int) (all []run.LogRows) {
+	each := len(totals) / len(x.members)
+	due := func(m *replica.Replica) bool {
+		return replica.Ahead(m, totals[m.Index*each:][:each]) >= bytes
+	}
+	if !slices.ContainsFunc(x.members, due) {
+		return nil
+	}
+	for i, l := range x.logs() {
+		if _, frames := l.Rows.(*replay.Frames); frames && due(x.members[i/each]) {
+			all = append(all, rowsOf(l, totals[i]))
+		} else {
+			all = append(all, run.LogRows{After: totals[i], Total: totals[i]})
+		}
 	}
 	return all
 }
@@ -30,9 +59,9 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 	}
 	c.Program, c.Device, c.Return = x.version, x.kernels(), x.lastReturn()
 	instead := map[string]func(io.Writer) error{} // what is written in place of large parts
-	for _, l := range x.logs() {
+	for i, l := range x.logs() {
 		instead[l.Name] = func(w io.Writer) error { return gob.NewEncoder(w).Encode(l.State) }
-		c.Logs = append(c.Logs, run.LogRows{Name: l.Name, File: l.File, New: l.New, Rows: l.Rows.AppendSince(nil, totals[len(c.Logs)]), Total: l.Rows.Total()})
+		c.Logs = append(c.Logs, rowsOf(l, totals[i]))
 	}
 	for _, m := range x.members {
 		instead[m.Named(replica.SectionSynthetic)] = nil

@@ -59,10 +59,12 @@ type checkpointer struct {
 	now     func() time.Time
 	config  *config.Config                              // of the run
 	copyTo  func(c *run.Capture, totals []uint64) error // copies the state of the run
+	ahead   func(totals []uint64, bytes int) []run.LogRows
+	part    int // bytes of rows that are handed over ahead of a checkpoint
 
 	writer *run.Writer // nil: nothing is saved
 	saving Saving
-	totals []uint64      // rows of each log that are on the disk
+	totals []uint64      // rows of each log that the writer has
 	busy   *capture      // under way; nil: none
 	due    string        // the author of one to be taken as soon as the writer is free
 	asked  string        // the author of the one that failed for want of room
@@ -150,6 +152,24 @@ func (k *checkpointer) consider() {
 	}
 	if k.due != "" && k.busy == nil {
 		k.take(k.due)
+	}
+	k.extend()
+}
+
+// aheadBytes is how many bytes of frames are handed over before there is a checkpoint: few enough to
+// copy them in some 10 ms. Five minutes of a fast GPU make half a gigabyte.
+const aheadBytes = 32 << 20
+
+// extend hands rows to the writer ahead of the next checkpoint, if there are many.
+func (k *checkpointer) extend() {
+	if k.busy != nil || !k.writer.Takes() {
+		return
+	}
+	if rows := k.ahead(k.totals, k.part); rows != nil {
+		k.writer.Extend(rows)
+		for i := range rows {
+			k.totals[i] = rows[i].Total
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (x *experiment) wire(log func(event.Event), folder record) {
 	x.gate.device, x.gate.blamed = x.parts.device, map[string]bool{}
 	x.views = views{config: x.config, place: &x.place, settings: &x.Settings, synthesis: &x.synthesis}
 	x.checkpoints = checkpointer{
-		place: &x.place, journal: &x.journal, gate: &x.gate, now: clock, copyTo: x.copyTo, config: x.config,
+		place: &x.place, journal: &x.journal, gate: &x.gate, now: clock, copyTo: x.copyTo, ahead: x.ahead, part: aheadBytes, config: x.config,
 	}
 	x.steering = steering{
 		config: x.config, place: &x.place, journal: &x.journal, settings: &x.Settings, changes: &x.changes,

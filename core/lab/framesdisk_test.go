@@ -138,7 +138,25 @@ func TestARunFromFramesGoesOnMoreThanOnce(t *testing.T) {
 // If a run from frames is killed or loses power at any time, the files that are left continue to
 // the same journal, from the last checkpoint that was reported.
 func TestARunFromFramesOutlivesItsPower(t *testing.T) {
-	c, root := pixelsOnDisk(), t.TempDir()
+	outlivesItsPower(t, pixelsOnDisk(), func(*Lab) {})
+}
+
+// So do they where every frame is written as soon as the writer takes it, and not with a checkpoint.
+func TestARunThatWritesFramesAheadOutlivesItsPower(t *testing.T) {
+	c, ahead := pixelsOnDisk(), false
+	c.Buffer = 200 // nothing is forgotten
+	outlivesItsPower(t, c, func(l *Lab) {
+		k := &l.x.checkpoints
+		k.part = 1
+		ahead = ahead || k.path == "" && k.totals[1] > 0
+	})
+	if !ahead {
+		t.Error("no frame was written ahead of a checkpoint")
+	}
+}
+
+func outlivesItsPower(t *testing.T, c config.Config, stepped func(*Lab)) {
+	root := t.TempDir()
 	whole := filepath.Join(t.TempDir(), "whole")
 	playPixels(t, c, whole, func(*Lab) {})
 	want := journalOf(t, whole)
@@ -151,6 +169,7 @@ func TestARunFromFramesOutlivesItsPower(t *testing.T) {
 	}
 	defer stop()
 	playPixels(t, c, filepath.Join(root, "run"), func(l *Lab) {
+		stepped(l)
 		l.x.checkpoints.settle()
 		if k := &l.x.checkpoints; k.path != "" && k.failed == "" {
 			tape.Promise(k.saved.String())

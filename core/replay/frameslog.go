@@ -47,6 +47,17 @@ func (f *Frames) Total() uint64 { return f.total }
 // RowBytes is the size of a row in a log.
 func (f *Frames) RowBytes() int { return rowHead + 4*f.act + f.size }
 
+// Ahead is how many bytes of a log the frames have that were added after the first total ones; 0 once a
+// frame was forgotten, because then some of them may be forgotten before anybody asks for them.
+func (f *Frames) Ahead(total uint64) int {
+	for i := range f.reels {
+		if f.reels[i].oldest() > 0 {
+			return 0
+		}
+	}
+	return int(f.total-min(total, f.total)) * f.RowBytes()
+}
+
 // AppendSince appends the rows of frames that were added after the first total ones. Frames
 // that have been overwritten since are missing.
 func (f *Frames) AppendSince(dst []byte, total uint64) []byte {

@@ -27,6 +27,15 @@ type Rows interface {
 	RowBytes() int
 }
 
+// Ahead is how many bytes of frames there are to write behind the first of each log's rows, totals of
+// Logs, if that may as well be done before a checkpoint needs them.
+func Ahead(r *Replica, totals []uint64) int {
+	if r.sight == nil {
+		return 0
+	}
+	return r.sight.frames.Ahead(totals[len(totals)-1])
+}
+
 // Logs returns D_real and, if the learner sees frames, the frames: always the same logs, in the
 // same order. Frames are compressed, because much of a frame is as in the one before.
 func Logs(r *Replica) []Log {

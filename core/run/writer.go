@@ -24,7 +24,8 @@ type LogRows struct {
 	Name  string // name of the log's data in the checkpoint
 	File  string // prefix of the names of its files
 	New   NewLog // begins a file
-	Rows  []byte // rows that are not on the disk yet
+	Rows  []byte // rows that the writer does not have yet
+	After uint64 // number of rows that were added before Rows
 	Total uint64 // number of rows that were ever added
 }
 
@@ -56,7 +57,7 @@ type Written struct {
 type Writer struct {
 	folder  *Folder
 	limit   int64 // bytes on the disk
-	jobs    chan *Capture
+	jobs    chan job
 	results chan Written
 	dirty   atomic.Bool // the journal has lines that are not on the disk
 	ended   chan struct{}
@@ -66,6 +67,13 @@ type Writer struct {
 	totals  []uint64  // number of rows of each log on the disk
 	earlier [][]Piece // pieces of each log from before its present file
 	shared  map[string]writtenShared
+	behind  error // why rows that were handed over by Extend are not on the disk
+}
+
+// job is a capture, or the rows of an Extend.
+type job struct {
+	capture *Capture
+	logs    []LogRows
 }
 
 // writtenShared is the data of a slot that is on the disk.
@@ -77,7 +85,7 @@ type writtenShared struct {
 // NewWriter makes a writer for a run with the given number of logs. Start sets it going.
 func NewWriter(folder *Folder, logs int) *Writer {
 	return &Writer{
-		folder: folder, jobs: make(chan *Capture, 1), results: make(chan Written, 1), ended: make(chan struct{}),
+		folder: folder, jobs: make(chan job, 2), results: make(chan Written, 1), ended: make(chan struct{}),
 		logs: make([]*Log, logs), totals: make([]uint64, logs), earlier: make([][]Piece, logs), shared: map[string]writtenShared{},
 	}
 }
@@ -112,7 +120,16 @@ func (w *Writer) Start() { go w.loop() }
 
 // Submit hands over a capture. Its result arrives on Results; only then may another one be
 // submitted.
-func (w *Writer) Submit(c *Capture) { w.jobs <- c }
+func (w *Writer) Submit(c *Capture) { w.jobs <- job{capture: c} }
+
+// Takes says whether Extend may be called: the writer has begun with all that it was given.
+func (w *Writer) Takes() bool { return len(w.jobs) == 0 }
+
+// Extend hands over rows of all logs ahead of the capture that will need them, so that there are fewer
+// to copy then. There must be no capture under way, and Takes must be true. There is no result: if the
+// rows cannot be written, the next capture fails for the same reason, and its result says which rows
+// are on the disk.
+func (w *Writer) Extend(logs []LogRows) { w.jobs <- job{logs: logs} }
 
 // Results is the channel on which the writer reports.
 func (w *Writer) Results() <-chan Written { return w.results }
@@ -131,12 +148,16 @@ func (w *Writer) loop() {
 	defer tick.Stop()
 	for {
 		select {
-		case c, more := <-w.jobs:
-			if !more {
+		case j, more := <-w.jobs:
+			switch {
+			case !more:
 				w.close()
 				return
+			case j.capture == nil:
+				w.behind = w.extend(j.logs)
+			default:
+				w.results <- w.guarded(j.capture)
 			}
-			w.results <- w.guarded(c)
 		case <-tick.C:
 			if w.dirty.Swap(false) && w.folder.Sync() != nil {
 				w.dirty.Store(true) // try again; the next line that is written reports the error
@@ -152,6 +173,21 @@ func (w *Writer) close() {
 		}
 	}
 	w.folder.Sync()
+}
+
+// extend appends rows to the logs.
+func (w *Writer) extend(logs []LogRows) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("write data ahead of a checkpoint: panic: %v", p)
+		}
+	}()
+	for i, l := range logs {
+		if err := w.append(i, l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // guarded is Write with a panic turned into an error.
@@ -192,27 +228,39 @@ func (w *Writer) Write(c *Capture) Written {
 }
 
 // writeLog appends the new rows of log i.
-func (w *Writer) writeLog(c *Capture, i int) (err error) {
+func (w *Writer) writeLog(c *Capture, i int) error {
 	l := c.Logs[i]
-	if len(l.Rows) > 0 {
-		if w.logs[i] == nil {
-			if w.logs[i], err = l.New(w.folder, l.File); err != nil {
-				return err
-			}
-		}
-		if err := w.logs[i].Append(l.Rows); err != nil {
-			if !IsFull(err) {
-				w.abandon(i)
-			}
-			return err
-		}
-		w.totals[i] = l.Total
+	if err := w.append(i, l); err != nil {
+		return err
 	}
 	pieces := slices.Clone(w.earlier[i])
 	if w.logs[i] != nil {
 		pieces = append(pieces, w.logs[i].Piece())
 	}
 	c.Data = append(c.Data, Data{Name: l.Name, Pieces: pieces})
+	return nil
+}
+
+// append appends rows to log i. Rows behind others that could not be written are refused.
+func (w *Writer) append(i int, l LogRows) (err error) {
+	if l.After > w.totals[i] {
+		return w.behind
+	}
+	if len(l.Rows) == 0 {
+		return nil
+	}
+	if w.logs[i] == nil {
+		if w.logs[i], err = l.New(w.folder, l.File); err != nil {
+			return err
+		}
+	}
+	if err := w.logs[i].Append(l.Rows); err != nil {
+		if !IsFull(err) {
+			w.abandon(i)
+		}
+		return err
+	}
+	w.totals[i] = l.Total
 	return nil
 }
 

@@ -1,11 +1,14 @@
 package run
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -71,6 +74,65 @@ func TestWriterSharesAndGoesOnBehindALostLog(t *testing.T) {
 		if err != nil || string(text) != want {
 			t.Errorf("%s holds %q, %v, want %q", d.Name, text, err, want)
 		}
+	}
+}
+
+// Rows that are handed over ahead of a capture stand before its own. If they cannot be written the
+// capture fails for that reason, and says which rows are there, so that the next one has the others.
+func TestWriterTakesRowsAhead(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := Create(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	w := NewWriter(folder, 1)
+	w.Keep(1 << 30)
+	w.Start()
+	defer w.Close()
+	full := errors.New("no room")
+	var refuses atomic.Bool
+	make := func(f *Folder, name string) (*Log, error) {
+		if refuses.Load() {
+			return nil, full
+		}
+		return f.NewLog(name)
+	}
+	rows := func(after, total int) []LogRows {
+		text := ""
+		for i := after; i < total; i++ {
+			text += strconv.Itoa(i)
+		}
+		return []LogRows{{Name: "0/frames", File: "frames-0", New: make, Rows: []byte(text), After: uint64(after), Total: uint64(total)}}
+	}
+	write := func(step, after, total int) Written {
+		c := &Capture{Logs: rows(after, total)}
+		c.Step, c.Position, c.Journal = step, strconv.Itoa(step), folder.Mark()
+		w.Submit(c)
+		return <-w.Results()
+	}
+	refuses.Store(true)
+	w.Extend(rows(0, 2))
+	if r := write(1, 2, 3); !errors.Is(r.Err, full) || r.Totals[0] != 0 {
+		t.Fatalf("behind rows that are missing: %v, %d rows", r.Err, r.Totals[0])
+	}
+	refuses.Store(false)
+	w.Extend(rows(0, 4))
+	for !w.Takes() {
+		runtime.Gosched()
+	}
+	w.Extend(rows(4, 6))
+	r := write(2, 6, 7)
+	if r.Err != nil || r.Totals[0] != 7 {
+		t.Fatalf("%v, %d rows", r.Err, r.Totals[0])
+	}
+	from, err := r.Data[0].Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	if text, err := io.ReadAll(from); err != nil || string(text) != "0123456" {
+		t.Errorf("the log holds %q, %v", text, err)
 	}
 }
 
