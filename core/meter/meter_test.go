@@ -105,17 +105,20 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 	takes(&of, "count", 100*0.1+50)
 }
 
+// slice measures one unit of a phase that takes d by the clock at.
+func slice(m *meter.Meter, at *time.Time, p knob.Phase, d time.Duration) {
+	n := 1
+	end := m.Measure(p, &n)
+	*at = at.Add(d)
+	end()
+}
+
 // The work of a learner after env steps counts as time of env steps, even if only some steps have
 // it; the time of an evaluation does not.
 func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := meter.New(func() time.Time { return at })
-	slice := func(p knob.Phase, d time.Duration) {
-		n := 1
-		end := m.Measure(p, &n)
-		at = at.Add(d)
-		end()
-	}
+	slice := func(p knob.Phase, d time.Duration) { slice(&m, &at, p, d) }
 	for step := range 400 {
 		m.Begin(true)
 		at = at.Add(10 * time.Millisecond)
@@ -186,12 +189,7 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := meter.New(func() time.Time { return at })
-	slice := func(p knob.Phase, d time.Duration) {
-		n := 1
-		end := m.Measure(p, &n)
-		at = at.Add(d)
-		end()
-	}
+	slice := func(p knob.Phase, d time.Duration) { slice(&m, &at, p, d) }
 	step := 0
 	steps := func(n int) {
 		for range n {
