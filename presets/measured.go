@@ -35,8 +35,8 @@ type Expected struct {
 	// Frames is the same number in frames of the task, for runs from pixels; else 0.
 	Frames int    `json:"frames,omitempty"`
 	Source string `json:"source"`
-	// Results is the file with all their evaluations; "" if its form differs from that of sweeps.
-	Results string `json:"results,omitempty"`
+	// Results are the files with all their evaluations; none if their form differs from that of sweeps.
+	Results []string `json:"results,omitempty"`
 }
 
 // Spread is the result in readable form: "307 ± 98".
@@ -47,9 +47,10 @@ func (e Expected) Spread() string {
 // measuredFile is the structure of data/measured.toml.
 type measuredFile struct {
 	Table []struct {
-		Source, Results, Scale, Preset, Observation, TV string
-		From, Steps                                     int
-		Task                                            []struct {
+		Source, Scale, Preset, Observation, TV string
+		Results                                []string
+		From, Steps                            int
+		Task                                   []struct {
 			Name    string
 			Results []struct {
 				Method    string

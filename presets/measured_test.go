@@ -3,6 +3,7 @@ package presets
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"pgrlab/core/config"
@@ -30,7 +31,7 @@ func TestMeasured(t *testing.T) {
 			continue
 		}
 		c.Seed, c.Device, c.Knobs.TV = 7, "cpu", e.TV
-		if own, _ := Expect(c); own == nil || *own != e {
+		if own, _ := Expect(c); own == nil || !reflect.DeepEqual(*own, e) {
 			t.Errorf("a run of %s on %s at %s is told %+v, want %+v", e.Method, e.Task, e.Scale, own, e)
 		}
 		c.Knobs.Batch++

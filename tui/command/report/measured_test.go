@@ -11,20 +11,12 @@ import (
 
 // The results that people are told to expect agree with the files of evaluations.
 func TestMeasuredIsWhatWasWrittenDown(t *testing.T) {
-	files := map[string][]*report.Run{}
 	for _, e := range presets.Measured() {
-		if e.Results == "" {
+		if len(e.Results) == 0 {
 			continue
 		}
-		if files[e.Results] == nil {
-			runs, err := report.ReadResults(filepath.Join("../../..", filepath.FromSlash(e.Results)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			files[e.Results] = runs
-		}
 		var scores []float64
-		for _, r := range files[e.Results] {
+		for _, r := range evaluations(t, e.Results...) {
 			plain := r.Variant == "" || r.Variant == e.Observation
 			if e.TV != "" {
 				plain = r.Variant == "tv="+e.TV
@@ -39,6 +31,19 @@ func TestMeasuredIsWhatWasWrittenDown(t *testing.T) {
 				e.Results, e.Method, e.Task, mean, std, len(scores), e.Mean, e.Std, e.Runs)
 		}
 	}
+}
+
+// evaluations are the runs in files of results, given by their paths from the top of the repository.
+func evaluations(t *testing.T, files ...string) (all []*report.Run) {
+	t.Helper()
+	for _, f := range files {
+		runs, err := report.ReadResults(filepath.Join("../../..", filepath.FromSlash(f)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, runs...)
+	}
+	return all
 }
 
 // score is the mean return of a run's evaluations between two steps.
