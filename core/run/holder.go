@@ -4,30 +4,16 @@ import (
 	"bytes"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
 
 // holder is a process that writes a run folder.
 type holder struct {
-	Host  string    `json:"host"`
-	PID   int       `json:"pid"`
-	Boot  string    `json:"boot"`            // boot id of the machine: a process id means nothing after a reboot
-	Space string    `json:"space,omitempty"` // namespace of process ids: containers have their own
-	Start uint64    `json:"start,omitempty"` // start of the process, in ticks since the boot: ids are reused
-	Token string    `json:"token"`           // unique to this lease
-	Beats uint64    `json:"beats"`           // grows as long as the process lives
+	Process
+	Token string    `json:"token"` // unique to this lease
+	Beats uint64    `json:"beats"` // grows as long as the process lives
 	Beat  time.Time `json:"beat"`
-}
-
-// self returns the holder that describes this process.
-func self() holder {
-	host, _ := os.Hostname()
-	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	space, _ := os.Readlink("/proc/self/ns/pid")
-	start, _ := startOf(os.Getpid())
-	return holder{Host: host, PID: os.Getpid(), Boot: strings.TrimSpace(string(boot)), Space: space, Start: start}
 }
 
 // here says whether h and me share their process ids: the same machine, the same boot, the

@@ -11,7 +11,7 @@ import (
 // On the real machine this process is alive, and a process that has ended is not, whether or not
 // its parent has waited for it.
 func TestRealProcesses(t *testing.T) {
-	me := self()
+	me := holder{Process: Self()}
 	if me.Start == 0 || me.Boot == "" || me.Space == "" {
 		t.Skipf("this system does not say when processes were started: %+v", me)
 	}
@@ -27,7 +27,8 @@ func TestRealProcesses(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	child := holder{Host: me.Host, Boot: me.Boot, Space: me.Space, PID: c.Process.Pid}
+	child := me
+	child.PID = c.Process.Pid
 	child.Start, _ = startOf(child.PID)
 	if !alive(child) {
 		t.Error("a child that sleeps is dead")

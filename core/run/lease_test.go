@@ -39,7 +39,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func (c *cluster) process(host string, pid int) locker {
 	return locker{
 		flock: func(*os.File) error { return syscall.ENOLCK }, look: func(*os.File) error { return syscall.ENOLCK },
-		me:    holder{Host: host, PID: pid, Boot: "boot of " + host, Space: "pid:[1]", Start: 1},
+		me:    holder{Process: Process{Host: host, PID: pid, Boot: "boot of " + host, Space: "pid:[1]", Start: 1}},
 		alive: func(h holder) bool { return !c.gone[h.PID] && h.Start == 1 },
 		clock: clock{
 			wall:      func() time.Time { return epoch.Add(c.now + c.walls[host]) },
@@ -242,7 +242,7 @@ func TestAMachineThatSlept(t *testing.T) {
 // On the holder's own machine its process is looked up: a process that exists keeps the folder
 // however long it was silent, and one that is gone loses it at once.
 func TestAProcessOfTheSameMachine(t *testing.T) {
-	for want, h := range map[string]holder{
+	for want, h := range map[string]Process{
 		"in use by pgrlab 1 on a":      {Host: "a", PID: 1, Boot: "boot of a", Space: "pid:[1]", Start: 1},
 		"that process is gone":         {Host: "a", PID: 7, Boot: "boot of a", Space: "pid:[1]", Start: 1},
 		"that process is gone (reuse)": {Host: "a", PID: 1, Boot: "boot of a", Space: "pid:[1]", Start: 9},
@@ -254,7 +254,7 @@ func TestAProcessOfTheSameMachine(t *testing.T) {
 		dir := t.TempDir()
 		c := newCluster()
 		c.gone[7] = true
-		text, _ := json.Marshal(h)
+		text, _ := json.Marshal(holder{Process: h})
 		if err := os.WriteFile(filepath.Join(dir, leaseName), text, 0o644); err != nil {
 			t.Fatal(err)
 		}

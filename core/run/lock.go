@@ -70,7 +70,7 @@ func thisProcess() locker {
 	return locker{
 		flock: func(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) },
 		look:  lookFlock,
-		me:    self(), alive: alive, clock: systemClock(),
+		me:    holder{Process: Self()}, alive: alive, clock: systemClock(),
 	}
 }
 

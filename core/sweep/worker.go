@@ -27,9 +27,8 @@ const (
 // Worker is the progress of an Engine that works at a grid, as the engine itself writes it to
 // the disk.
 type Worker struct {
-	Name    string    `json:"name"`
-	Host    string    `json:"host"` // the machine's own name for itself
-	PID     int       `json:"pid"`
+	Name string `json:"name"`
+	run.Process
 	Element string    `json:"element,omitempty"` // the element of a Slurm job array that the worker is
 	Jobs    int       `json:"jobs"`              // number of jobs at a time
 	Began   time.Time `json:"began"`
@@ -59,13 +58,15 @@ func (g *Grid) Register(w Worker) (*Registered, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
+	if err := noLink(filepath.Join(g.dir, workersName), dir); err != nil {
+		return nil, err
+	}
 	lock, err := lock(dir)
 	if err != nil {
 		return nil, err
 	}
 	run.Tidy(dir)
-	w.Host, _ = os.Hostname()
-	w.PID, w.Began = os.Getpid(), time.Now().UTC()
+	w.Process, w.Began = run.Self(), time.Now().UTC()
 	w.Beat = w.Began
 	return &Registered{grid: g, dir: dir, lock: lock, stop: make(chan struct{}), me: w}, nil
 }
@@ -142,12 +143,15 @@ func (g *Grid) Workers() []Worker {
 	return all
 }
 
-// Worker returns the worker of that name.
-func (g *Grid) Worker(name string) (w Worker, err error) {
-	text, err := run.ReadFile(filepath.Join(g.dir, workersName, name), workerName)
+// Worker returns the worker of that name. Its file may be another user's.
+func (g *Grid) Worker(name string) (Worker, error) { return g.worker(name, run.ReadFile) }
+
+func (g *Grid) worker(name string, read func(dir, name string) ([]byte, error)) (w Worker, err error) {
+	text, err := read(filepath.Join(g.dir, workersName, name), workerName)
 	if err == nil {
 		err = json.Unmarshal(text, &w)
 	}
+	w.Name = name
 	return w, err
 }
 
@@ -186,19 +190,23 @@ func try(dir string) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 }
 
-// SignalWorker sends a signal to a worker of this machine.
-func (g *Grid) SignalWorker(name string, s syscall.Signal) error {
-	w, err := g.Worker(name)
+// SignalWorker sends a signal to a worker of this machine. The error is os.ErrProcessDone if the
+// process that registered is gone.
+func (g *Grid) SignalWorker(name string, s os.Signal) error {
+	w, err := g.worker(name, run.ReadOwnFile)
 	if err != nil {
-		return err
+		return fmt.Errorf("worker %s: %w", name, err)
 	}
 	if host, _ := os.Hostname(); w.Host != host {
 		return fmt.Errorf("worker %s runs on %s, not here", name, w.Host)
 	}
-	if w.Ended != "" || !g.IsAtWork(name) { // its process id may belong to another process by now
+	if w.Ended != "" || !g.IsAtWork(name) {
 		return fmt.Errorf("worker %s: %w", name, os.ErrProcessDone)
 	}
-	return syscall.Kill(w.PID, s)
+	if err := w.Signal(s); err != nil {
+		return fmt.Errorf("worker %s (process %d): %w", name, w.PID, err)
+	}
+	return nil
 }
 
 // AskAgain makes all workers try failed jobs again within seconds.

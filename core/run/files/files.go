@@ -161,6 +161,11 @@ func ReadFile(dir, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return f.ReadAll(name, limit)
+}
+
+// ReadAll reads the rest of a file if that is at most limit bytes.
+func (f *File) ReadAll(name string, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
 		err = fmt.Errorf("%s: %w: more than %d bytes", name, ErrTooLarge, limit)
