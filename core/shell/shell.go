@@ -13,6 +13,11 @@ func Word(s string) string {
 	if strings.HasPrefix(s, "-") {
 		return Word("./" + s)
 	}
+	return Value(s)
+}
+
+// Value is Word for what follows the = of a flag, where a dash is only a dash.
+func Value(s string) string {
 	special := func(r rune) bool {
 		return r < 0x80 && !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') && !strings.ContainsRune(plain, r)
 	}

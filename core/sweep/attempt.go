@@ -47,6 +47,10 @@ func (g *Grid) Result(j Job) (Result, bool) {
 
 // Begin begins an attempt. The error is ErrElsewhere if another process makes one.
 func (g *Grid) Begin(j Job) (*Attempt, error) {
+	attempts := filepath.Join(g.Dir(j), attemptsName)
+	if err := noLink(g.Dir(j), attempts, g.Run(j)); err != nil {
+		return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
+	}
 	lock, err := lock(g.Dir(j))
 	if errors.Is(err, ErrElsewhere) {
 		return nil, err
@@ -56,7 +60,6 @@ func (g *Grid) Begin(j Job) (*Attempt, error) {
 	}
 	run.Tidy(g.Dir(j)) // remnants of a killed attempt or of making the sweep
 	a := &Attempt{grid: g, job: j, lock: lock, began: time.Now()}
-	attempts := filepath.Join(g.Dir(j), attemptsName)
 	err = os.MkdirAll(attempts, 0o777)
 	for err == nil {
 		a.Number++

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"pgrlab/core/run"
 )
@@ -56,6 +57,27 @@ func (j Job) Name() string {
 	return name
 }
 
+// check returns an error if the job's name would not be the name of one folder within the sweep.
+func (j Job) check() error {
+	for what, name := range map[string]string{"task": j.Task, "method": j.Method} {
+		odd := func(r rune) bool { return r == '/' || r == '\\' || r == utf8.RuneError || !unicode.IsPrint(r) }
+		if name == "" || strings.HasPrefix(name, ".") || strings.ContainsFunc(name, odd) {
+			return fmt.Errorf("job %d: %s %q cannot be part of a folder's name", j.Index, what, name)
+		}
+	}
+	return nil
+}
+
+// noLink returns an error if a folder of a sweep is a link, which may lead out of the sweep.
+func noLink(folders ...string) error {
+	for _, dir := range folders {
+		if info, err := os.Lstat(dir); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s is no folder: jobs do not follow a link out of their sweep", dir)
+		}
+	}
+	return nil
+}
+
 // named returns text in a form that can be part of a file name.
 func named(text string) string {
 	const most = 80
@@ -93,6 +115,11 @@ func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
+	}
+	for _, j := range jobs {
+		if err := j.check(); err != nil {
+			return nil, fmt.Errorf("make sweep %s: %w", dir, err)
+		}
 	}
 	g = &Grid{Version: plainVersion, Made: time.Now().UTC().Truncate(time.Second), Jobs: jobs, dir: dir}
 	if slices.ContainsFunc(jobs, func(j Job) bool { return j.Variant != "" }) {
@@ -143,6 +170,9 @@ func Open(dir string) (*Grid, error) {
 	for i, j := range g.Jobs {
 		if j.Index != i {
 			return nil, fmt.Errorf("open sweep %s: its %s is damaged: job %d has index %d", dir, gridName, i, j.Index)
+		}
+		if err := j.check(); err != nil {
+			return nil, fmt.Errorf("open sweep %s: its %s is damaged: %w", dir, gridName, err)
 		}
 	}
 	return g, nil

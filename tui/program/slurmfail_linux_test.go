@@ -206,7 +206,7 @@ func TestWarningsAndAKilledWorkerOnSlurm(t *testing.T) {
 	eventually(t, "the view tells of it", func() bool {
 		return strings.Contains(said(), filepath.Base(dirs[0])+": left the queue without a result")
 	})
-	if out, err := onCluster(t, "sweep", "requeue", "endless"); err != nil || !strings.Contains(out, "1 jobs are submitted as array") {
+	if out, err := onCluster(t, "sweep", "requeue", "endless", "--sbatch", "--exclusive"); err != nil || !strings.Contains(out, "1 jobs are submitted as array") {
 		t.Errorf("%v: %s", err, out)
 	}
 	goesOn(dirs[0], last[dirs[0]]+1, "killed")

@@ -235,7 +235,7 @@ func TestWhatDiesOverSSH(t *testing.T) {
 		text, _ := os.ReadFile("view.log")
 		t.Errorf("status %d: %s", again.ProcessState.ExitCode(), text)
 	}
-	if out, err := onCluster(t, "sweep", "poke", "endless"); err != nil || !strings.Contains(out, "3 workers") {
+	if out, err := onCluster(t, "sweep", "poke", "endless", "--ssh", option); err != nil || !strings.Contains(out, "3 workers") {
 		t.Errorf("%v: %s%s", err, out, said)
 	}
 	saved := func(j sweep.Job) int {
@@ -266,7 +266,7 @@ func TestWhatDiesOverSSH(t *testing.T) {
 	if exists(filepath.Join(g.Dir(g.Jobs[1]), "attempts", "2")) {
 		t.Error("the other job was disturbed")
 	}
-	out, err := onCluster(t, "sweep", "cancel", "endless")
+	out, err := onCluster(t, "sweep", "cancel", "endless", "--ssh", option)
 	if err == nil || !strings.Contains(out, "2 workers save") || !strings.Contains(out, dies+": ssh: ") {
 		t.Errorf("%v: %s", err, out)
 	}

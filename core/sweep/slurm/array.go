@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,32 +45,52 @@ func (s Submission) jobs(element int) []int {
 // Jobs returns the jobs that were submitted.
 func (s Submission) Jobs() []int { return slices.Concat(s.Elements...) }
 
-// How says how jobs were submitted; they are submitted again in the same way. Records of older
-// versions lack it.
+// How says how jobs were submitted; they are submitted again in the same way. It is in the sweep's
+// folder, which may come from someone else: the program and the folder are not taken from it.
 type How struct {
 	Script  Script   `json:"script"`
-	Runs    int      `json:"runs,omitempty"`   // jobs that an element does in parallel; 0: one
-	Beside  int      `json:"beside,omitempty"` // elements that run at a time; 0: any number
-	Options []string `json:"options,omitempty"`
-	Left    []int    `json:"left,omitempty"` // jobs that are not needed, by their indexes
+	Runs    int      `json:"runs,omitempty"`    // jobs that an element does in parallel; 0: one
+	Beside  int      `json:"beside,omitempty"`  // elements that run at a time; 0: any number
+	Options []string `json:"options,omitempty"` // options of sbatch; of a record, only to tell which there were
+	Left    []int    `json:"left,omitempty"`    // jobs that are not needed, by their indexes
 }
 
 // Array holds the submissions of a sweep to Slurm.
 type Array struct {
 	dir         string
 	run         Command
+	foreign     error
 	Submissions []Submission
 }
+
+// arrayID and arrayName match the numbers that Slurm gives to arrays, and the names that submit does.
+// Both are words of commands.
+var (
+	arrayID   = regexp.MustCompile(`^[0-9]+$`)
+	arrayName = regexp.MustCompile(`^pgrlab-[A-Z2-7]{10}$`)
+)
+
+// Usable returns an error if the record is another user's, which may only be shown.
+func (a *Array) Usable() error { return a.foreign }
 
 // Open reads what was submitted for the sweep in a folder. Without a record, nothing was.
 func Open(dir string, command Command) (*Array, error) {
 	a := &Array{dir: dir, run: command}
-	text, err := run.ReadFile(dir, recordName)
+	text, err := run.ReadOwnFile(dir, recordName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil
 	}
+	var foreign *run.Foreign
+	if errors.As(err, &foreign) {
+		a.foreign, err = foreign, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &a.Submissions)
+	}
+	for _, s := range a.Submissions {
+		if err == nil && (!arrayID.MatchString(s.ID) || !arrayName.MatchString(s.Name)) {
+			err = fmt.Errorf("%q with the name %q is no array of a sweep", s.ID, s.Name)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, recordName), err)
@@ -81,8 +102,8 @@ func Open(dir string, command Command) (*Array, error) {
 // the element. The program replaces the shell (exec), so that it receives the signals and its
 // exit status is the element's.
 type Script struct {
-	Program string   `json:"program"` // the path of pgrlab on the nodes
-	Dir     string   `json:"dir"`     // folder of the sweep, absolute
+	Program string   `json:"-"` // the path of pgrlab on the nodes
+	Dir     string   `json:"-"` // folder of the sweep, absolute
 	Flags   []string `json:"flags,omitempty"`
 }
 

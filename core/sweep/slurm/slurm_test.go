@@ -108,6 +108,9 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	if want := "#!/bin/bash\njobs=(\n'3'\n'4'\n)\nexec '/opt/it'\\''s/pgrlab' 'sweep' 'job' '/data/a b' ${jobs[SLURM_ARRAY_TASK_ID]} '--requeue' '--threads' '2'\n"; c.scripts[1] != want {
 		t.Errorf("%s, want %s", c.scripts[1], want)
 	}
+	for i := range a.Submissions {
+		a.Submissions[i].How.Script.Program, a.Submissions[i].How.Script.Dir = "", "" // not taken from the folder
+	}
 	again, err := Open(dir, c.run)
 	if err != nil || len(again.Submissions) != 3 || again.Submissions[1].ID != "72" || !reflect.DeepEqual(again.Submissions, a.Submissions) {
 		t.Errorf("%v: %+v", err, again.Submissions)
@@ -191,10 +194,10 @@ func TestElementsOfSeveralJobs(t *testing.T) {
 // first job.
 func TestOlderRecords(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "slurm.json"), []byte(`[{"id":"71","name":"n","submitted":"2026-01-01T00:00:00Z","first":4,"indexes":[4,7]}]`), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "slurm.json"), []byte(`[{"id":"71","name":"pgrlab-AAAAAAAAAA","submitted":"2026-01-01T00:00:00Z","first":4,"indexes":[4,7]}]`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, queue: map[string]string{"71": "3|RUNNING|None|n1|0|n|\n"}}
+	c := &cluster{t: t, queue: map[string]string{"71": "3|RUNNING|None|n1|0|pgrlab-AAAAAAAAAA|\n"}}
 	a, err := Open(dir, c.run)
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@
 package ssh
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,30 +60,43 @@ func Hosts(text string, jobs int) ([]Host, error) {
 	return all, nil
 }
 
-// Record says on which hosts a sweep was begun, and how.
+// Record says on which hosts a sweep was begun, and how. It is in the sweep's folder, which may come
+// from someone else: what runs there, and where, is not taken from it.
 type Record struct {
 	Hosts   []Host   `json:"hosts"`
-	Options []string `json:"options,omitempty"` // options of ssh
-	Program string   `json:"program"`           // the path of pgrlab on all hosts
-	Dir     string   `json:"dir"`               // folder of the sweep, absolute
+	Options []string `json:"options,omitempty"` // options of ssh, only to tell which there were: they can run commands here
 	Flags   []string `json:"flags,omitempty"`   // flags of the workers
 	Left    []int    `json:"left,omitempty"`    // jobs that are not needed, by their indexes
 	Former  []Host   `json:"former,omitempty"`  // hosts of earlier commands whose workers have not ended
+
+	foreign error
 }
 
 // All are the hosts on which workers may be at work.
 func (r *Record) All() []Host { return slices.Concat(r.Hosts, r.Former) }
 
+// Usable returns an error if the record is another user's, which may only be shown.
+func (r *Record) Usable() error { return r.foreign }
+
 const recordName = "ssh.json"
 
 // Open reads the record of a sweep. The error is fs.ErrNotExist if the sweep never ran on hosts.
 func Open(dir string) (r Record, err error) {
-	text, err := run.ReadFile(dir, recordName)
+	text, err := run.ReadOwnFile(dir, recordName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, err
 	}
+	var foreign *run.Foreign
+	if errors.As(err, &foreign) {
+		r.foreign, err = foreign, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &r)
+	}
+	for _, h := range r.All() {
+		if err == nil && (!hostName.MatchString(h.Name) || h.Jobs < 0) {
+			err = fmt.Errorf("%q with %d jobs is no host", h.Name, h.Jobs)
+		}
 	}
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", filepath.Join(dir, recordName), err)
@@ -93,18 +105,19 @@ func Open(dir string) (r Record, err error) {
 }
 
 // Keep writes the record to the sweep's folder.
-func (r Record) Keep() error {
+func (r Record) Keep(dir string) error {
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return err
 	}
-	return run.ReplaceFile(r.Dir, recordName, append(text, '\n'))
+	return run.ReplaceFile(dir, recordName, append(text, '\n'))
 }
 
-// Client runs commands on the hosts of a record.
+// Client runs this program on hosts.
 type Client struct {
-	Record
-	control string // folder of the sockets through which calls share a connection
+	Program string   // its path on all hosts
+	Options []string // options of ssh
+	control string   // folder of the sockets through which calls share a connection
 	used    map[string]bool
 }
 
@@ -119,13 +132,13 @@ const controlName = "pgrlab-ssh-" // followed by up to 10 digits
 const maxTemporary = 103 - len("/"+controlName+"4294967295"+"/") - 40 - 17
 
 // NewClient makes a client. The caller has to close it.
-func NewClient(r Record) (*Client, error) {
+func NewClient(program string, options []string) (*Client, error) {
 	temporary := os.TempDir()
 	if len(temporary) > maxTemporary {
 		temporary = "/tmp"
 	}
 	control, err := os.MkdirTemp(temporary, controlName)
-	return &Client{Record: r, control: control, used: map[string]bool{}}, err
+	return &Client{Program: program, Options: options, control: control, used: map[string]bool{}}, err
 }
 
 // Close ends the connections.
@@ -167,15 +180,17 @@ func (c *Client) Run(ctx context.Context, host string, words ...string) (string,
 	for _, w := range append([]string{c.Program}, words...) {
 		command += " '" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 	}
-	var out, errs bytes.Buffer
+	out, errs := &answer{}, &lastWords{}
 	x := exec.CommandContext(ctx, "ssh", append(c.options(), "--", host, command)...)
-	x.Stdout, x.Stderr, x.WaitDelay = &out, &errs, 2*time.Second
+	x.Stdout, x.Stderr, x.WaitDelay = out, errs, 2*time.Second
 	c.used[host] = true
 	err := x.Run()
 	var exit *exec.ExitError
 	switch {
+	case out.err != nil:
+		return "", out.err
 	case err == nil, errors.Is(err, exec.ErrWaitDelay): // the connection stays open for the next call
-		return out.String(), nil
+		return string(out.text), nil
 	case errors.Is(err, exec.ErrNotFound):
 		return "", errors.New("ssh was not found: install OpenSSH's client")
 	case ctx.Err() != nil:
@@ -183,7 +198,7 @@ func (c *Client) Run(ctx context.Context, host string, words ...string) (string,
 	case !errors.As(err, &exit):
 		return "", err
 	}
-	lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
+	lines := strings.Split(strings.TrimSpace(string(errs.text)), "\n")
 	f := Failed{exit.ExitCode(), strings.TrimPrefix(strings.TrimSpace(lines[len(lines)-1]), "pgrlab: ")}
 	switch {
 	case f.Status == statusNotFound || f.Status == statusNotRunnable:

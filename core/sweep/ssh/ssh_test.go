@@ -27,8 +27,8 @@ func TestTheRecordIsKept(t *testing.T) {
 	if _, err := Open(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)
 	}
-	r := Record{Hosts: []Host{{"a", 0}, {"b", 3}}, Options: []string{"-p22"}, Program: "/p", Dir: dir, Flags: []string{"--threads", "1"}}
-	if err := r.Keep(); err != nil {
+	r := Record{Hosts: []Host{{"a", 0}, {"b", 3}}, Options: []string{"-p22"}, Flags: []string{"--threads", "1"}}
+	if err := r.Keep(dir); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := Open(dir); err != nil || !reflect.DeepEqual(got, r) {
@@ -44,7 +44,7 @@ func TestSocketsHaveShortPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Setenv("TMPDIR", temporary)
-		c, err := NewClient(Record{})
+		c, err := NewClient("", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,6 +54,30 @@ func TestSocketsHaveShortPaths(t *testing.T) {
 		info, err := os.Stat(filepath.Dir(socket))
 		if err != nil || info.Mode().Perm() != 0o700 || len(longest) > 103 {
 			t.Errorf("%v, %v: %d bytes: %s", info.Mode(), err, len(longest), longest)
+		}
+	}
+}
+
+// A host that prints without end is given up, and takes no memory.
+func TestAHostThatPrintsWithoutEnd(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	c, err := NewClient("/p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for script, want := range map[string]string{
+		"cat /dev/zero": "more than 65536 bytes",
+		"head -c 99999999 /dev/zero >&2; echo >&2; echo its last words >&2; exit 3": "its last words",
+		"head -c 9999 /dev/zero | tr '\\0' x >&2; exit 3":                           strings.Repeat("x", maxWords),
+	} {
+		if err := os.WriteFile(filepath.Join(bin, "ssh"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.Run(t.Context(), "h", "x")
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > maxWords || len(out) > maxAnswer {
+			t.Errorf("%s: %d bytes, %.200v", script, len(out), err)
 		}
 	}
 }

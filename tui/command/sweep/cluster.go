@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"syscall"
@@ -34,6 +32,7 @@ type cluster struct {
 	grid  *sweep.Grid
 	array *slurm.Array
 	out   string
+	calls callFlags
 	ended func(sweep.Job) // is told of jobs that are done
 
 	queued  map[int]slurm.Element
@@ -64,6 +63,9 @@ func (c *cluster) submit(ctx, view context.Context, how slurm.How, say func(stri
 		return errors.New("another sweep submits its jobs just now: try again")
 	}
 	if c.array, err = slurm.Open(c.out, slurm.Run); err != nil { // another sweep may have submitted since it was read
+		return err
+	}
+	if err := c.array.Usable(); err != nil {
 		return err
 	}
 	if c.queued, err = c.settled(view, say); err != nil {
@@ -122,11 +124,7 @@ func (c *cluster) settled(ctx context.Context, say func(string)) (map[int]slurm.
 
 // how is what the jobs are submitted with.
 func (f *sweepFlags) how(g *sweep.Grid) (slurm.How, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return slurm.How{}, err
-	}
-	dir, err := filepath.Abs(f.out)
+	self, dir, err := program(f.out)
 	if err != nil {
 		return slurm.How{}, err
 	}

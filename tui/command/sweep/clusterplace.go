@@ -7,11 +7,13 @@ import (
 
 	"pgrlab/core/shell"
 	"pgrlab/core/sweep/slurm"
-	"pgrlab/tui/command/cli"
 )
 
 // cancel removes all jobs from the queue.
 func (c *cluster) cancel(ctx context.Context) (string, error) {
+	if err := c.array.Usable(); err != nil {
+		return "", err
+	}
 	queued, err := c.unfinished(ctx)
 	if err == nil {
 		err = c.array.Cancel(ctx, queued)
@@ -51,11 +53,18 @@ func (c *cluster) givenUp(queued map[int]slurm.Element) map[int]bool {
 // requeue submits the jobs that are missing and left the queue, in the same way as before, and
 // releases those that Slurm holds.
 func (c *cluster) requeue(ctx context.Context, say func(string)) error {
-	last := c.array.Submissions[len(c.array.Submissions)-1]
-	if last.How.Script.Program == "" {
-		return cli.Usagef("an older version submitted it: pgrlab sweep --out %s --on slurm submits what is missing", shell.Word(c.out))
+	how := c.array.Submissions[len(c.array.Submissions)-1].How
+	err := checkWords("slurm.json", how.Script.Flags)
+	if err == nil {
+		how.Script.Program, how.Script.Dir, err = program(c.out)
 	}
-	if err := c.submit(ctx, ctx, last.How, say); err != nil {
+	if err == nil {
+		how.Options, err = again("sbatch", c.calls.sbatch, how.Options)
+	}
+	if err == nil {
+		err = c.submit(ctx, ctx, how, say)
+	}
+	if err != nil {
 		return err
 	}
 	if n := len(c.givenUp(c.queued)); n > 0 {
@@ -77,6 +86,9 @@ func (c *cluster) requeue(ctx context.Context, say func(string)) error {
 
 // poke makes the running jobs save themselves.
 func (c *cluster) poke(ctx context.Context) (string, error) {
+	if err := c.array.Usable(); err != nil {
+		return "", err
+	}
 	queued, err := c.unfinished(ctx)
 	if err != nil {
 		return "", err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,14 +38,15 @@ type hosts struct {
 	grid   *sweep.Grid
 	out    string
 	record ssh.Record
+	ssh    []string        // options of ssh
 	ended  func(sweep.Job) // is told of jobs that are done
 	pulses map[string]pulse
 	done   map[int]bool
 	gone   map[string]string // how workers ended, or why there is none, where that was reported
 }
 
-func newHosts(g *sweep.Grid, out string, r ssh.Record) *hosts {
-	h := &hosts{grid: g, out: out, record: r, ended: func(sweep.Job) {}, pulses: map[string]pulse{}, done: map[int]bool{}, gone: map[string]string{}}
+func newHosts(g *sweep.Grid, out string, r ssh.Record, options []string) *hosts {
+	h := &hosts{grid: g, out: out, record: r, ssh: options, ended: func(sweep.Job) {}, pulses: map[string]pulse{}, done: map[int]bool{}, gone: map[string]string{}}
 	for _, j := range g.Jobs {
 		_, h.done[j.Index] = g.Result(j)
 	}
@@ -56,13 +56,23 @@ func newHosts(g *sweep.Grid, out string, r ssh.Record) *hosts {
 // begin checks the hosts and starts workers where none is at work. It reports a host that cannot
 // take part. The first time, nothing begins without that host; later the others go on.
 func (h *hosts) begin(ctx context.Context, say func(string)) error {
-	client, err := ssh.NewClient(h.record)
+	path, dir, err := program(h.out)
+	if err != nil {
+		return err
+	}
+	before, err := ssh.Open(h.out)
+	first := errors.Is(err, os.ErrNotExist)
+	if err == nil {
+		err = before.Usable()
+	}
+	if err != nil && !first {
+		return err
+	}
+	client, err := ssh.NewClient(path, h.ssh)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	before, err := ssh.Open(h.out)
-	first := errors.Is(err, os.ErrNotExist)
 	token, err := h.grid.Token()
 	if err != nil {
 		return err
@@ -72,16 +82,16 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	fit := h.fit(ctx, client, token, build, say)
+	fit := h.fit(ctx, client, dir, token, build, say)
 	if n := len(h.record.Hosts) - len(fit); n > 0 && (first || len(fit) == 0) {
 		return fmt.Errorf("%d of %d hosts cannot take part: mend that or leave them out of --on", n, len(h.record.Hosts))
 	}
-	h.record.Left, h.record.Former = h.grid.Left(), h.former(before)
-	if err := h.record.Keep(); err != nil {
+	h.record.Left, h.record.Former, h.record.Options = h.grid.Left(), h.former(before), h.ssh
+	if err := h.record.Keep(h.out); err != nil {
 		return err
 	}
 	for _, host := range fit {
-		say(fmt.Sprintf("%s: %s", host.Name, h.start(ctx, client, host)))
+		say(fmt.Sprintf("%s: %s", host.Name, h.start(ctx, client, dir, host)))
 	}
 	return nil
 }
@@ -98,9 +108,9 @@ func (h *hosts) former(before ssh.Record) (all []ssh.Host) {
 }
 
 // fit finds the hosts that can take part, and reports the others.
-func (h *hosts) fit(ctx context.Context, client *ssh.Client, token *sweep.Token, build string, say func(string)) (fit []ssh.Host) {
+func (h *hosts) fit(ctx context.Context, client *ssh.Client, dir string, token *sweep.Token, build string, say func(string)) (fit []ssh.Host) {
 	for _, host := range h.record.Hosts {
-		if err := check(ctx, client, host, h.record.Dir, token, build); err != nil {
+		if err := check(ctx, client, host, dir, token, build); err != nil {
 			h.gone[host.Name] = cli.Line(err)
 			say(fmt.Sprintf("%s: %s", host.Name, h.gone[host.Name]))
 			continue
@@ -118,7 +128,7 @@ func check(ctx context.Context, client *ssh.Client, host ssh.Host, dir string, t
 	}
 	var seen looked
 	if err := json.Unmarshal([]byte(text), &seen); err != nil {
-		return fmt.Errorf("its answer is none of this program: %q", text)
+		return fmt.Errorf("its answer is none of this program: %.80q", text)
 	}
 	if seen.Build != build {
 		return fmt.Errorf("%s there is another build of pgrlab: put this one on a disk that both share", client.Program)
@@ -127,8 +137,8 @@ func check(ctx context.Context, client *ssh.Client, host ssh.Host, dir string, t
 }
 
 // start starts a worker on a host, and reports the result.
-func (h *hosts) start(ctx context.Context, client *ssh.Client, host ssh.Host) string {
-	words := append([]string{"sweep", "worker", h.record.Dir, "--name", host.Name, "--detach"}, h.record.Flags...)
+func (h *hosts) start(ctx context.Context, client *ssh.Client, dir string, host ssh.Host) string {
+	words := append([]string{"sweep", "worker", dir, "--name", host.Name, "--detach"}, h.record.Flags...)
 	if host.Jobs > 0 {
 		words = append(words, "--jobs", strconv.Itoa(host.Jobs))
 	}
@@ -290,15 +300,7 @@ func (f *sweepFlags) sshRecord() (ssh.Record, error) {
 	if err != nil {
 		return ssh.Record{}, cli.AsUsage(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return ssh.Record{}, err
-	}
-	dir, err := filepath.Abs(f.out)
-	if err != nil {
-		return ssh.Record{}, err
-	}
-	r := ssh.Record{Hosts: all, Options: slices.Clone(f.ssh), Program: self, Dir: dir, Flags: []string{"--threads", strconv.Itoa(f.threads)}}
+	r := ssh.Record{Hosts: all, Flags: []string{"--threads", strconv.Itoa(f.threads)}}
 	if f.disk != "" {
 		r.Flags = append(r.Flags, "--disk", f.disk)
 	}
@@ -315,7 +317,7 @@ func (f *sweepFlags) runOnHosts(parent context.Context, g *sweep.Grid, w io.Writ
 		return err
 	}
 	return f.shown(parent, g, w, func(ctx context.Context, progress *terminal.Progress, ended func(sweep.Job)) error {
-		h := newHosts(g, f.out, record)
+		h := newHosts(g, f.out, record, f.ssh)
 		h.ended = ended
 		if len(g.Missing()) > 0 {
 			if err := h.begin(parent, progress.Say); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -33,7 +34,7 @@ type place interface {
 
 // placesOf finds the places where a sweep runs. There are none if it ran on this machine only and no
 // process works at it now.
-func placesOf(dir string) (g *sweep.Grid, all []place, err error) {
+func placesOf(dir string, calls callFlags) (g *sweep.Grid, all []place, err error) {
 	g, err = sweep.Open(dir)
 	if err != nil {
 		return nil, nil, cli.AsUsage(err)
@@ -42,6 +43,7 @@ func placesOf(dir string) (g *sweep.Grid, all []place, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	made.calls = calls
 	if n := len(made.array.Submissions); n > 0 {
 		if made.grid, err = without(dir, made.array.Submissions[n-1].How.Left); err != nil {
 			return nil, nil, err
@@ -56,7 +58,7 @@ func placesOf(dir string) (g *sweep.Grid, all []place, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &workers{grid: needed, out: dir, record: record}
+	w := &workers{grid: needed, out: dir, record: record, calls: calls}
 	if len(w.here()) > 0 || len(record.Hosts) > 0 {
 		all = append(all, w)
 	}
@@ -84,6 +86,7 @@ type workers struct {
 	grid   *sweep.Grid
 	out    string
 	record ssh.Record
+	calls  callFlags
 }
 
 // here are the workers on this machine that were started by hand.
@@ -123,7 +126,22 @@ func (w *workers) requeue(ctx context.Context, say func(string)) error {
 	if len(w.record.Hosts) == 0 || len(w.grid.Missing()) == 0 {
 		return nil
 	}
-	return newHosts(w.grid, w.out, w.record).begin(ctx, say)
+	if err := checkWords("ssh.json", w.record.Flags); err != nil {
+		return err
+	}
+	options, err := w.options()
+	if err != nil {
+		return err
+	}
+	return newHosts(w.grid, w.out, w.record, options).begin(ctx, say)
+}
+
+// options returns the options for ssh.
+func (w *workers) options() ([]string, error) {
+	if err := w.record.Usable(); err != nil {
+		return nil, err
+	}
+	return again("ssh", w.calls.ssh, w.record.Options)
 }
 
 // signal sends a signal to all workers and returns how many got it.
@@ -135,19 +153,34 @@ func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n 
 		}
 		n++
 	}
-	if len(w.record.All()) == 0 {
-		return n, err
+	told, e := w.signalHosts(ctx, name)
+	return n + told, errors.Join(err, e)
+}
+
+// signalHosts sends a signal to the workers on hosts and returns how many got it.
+func (w *workers) signalHosts(ctx context.Context, name string) (n int, err error) {
+	atWork := slices.DeleteFunc(w.record.All(), func(h ssh.Host) bool {
+		one, err := w.grid.Worker(h.Name)
+		return err != nil || one.Ended != ""
+	})
+	if len(atWork) == 0 {
+		return 0, nil
 	}
-	client, e := ssh.NewClient(w.record)
-	if e != nil {
-		return n, errors.Join(err, e)
+	path, dir, err := program(w.out)
+	if err != nil {
+		return 0, err
+	}
+	options, err := w.options()
+	if err != nil {
+		return 0, err
+	}
+	client, err := ssh.NewClient(path, options)
+	if err != nil {
+		return 0, err
 	}
 	defer client.Close()
-	for _, h := range w.record.All() {
-		if one, e := w.grid.Worker(h.Name); e != nil || one.Ended != "" {
-			continue
-		}
-		text, e := client.Run(ctx, h.Name, "sweep", "worker", w.record.Dir, "--name", h.Name, "--signal", name)
+	for _, h := range atWork {
+		text, e := client.Run(ctx, h.Name, "sweep", "worker", dir, "--name", h.Name, "--signal", name)
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", h.Name, e))
 		} else if strings.TrimSpace(text) == signalled {
@@ -158,8 +191,11 @@ func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n 
 }
 
 // inAll calls do for all places of a command's sweep, and writes the results.
-func inAll(cmd *cobra.Command, dir string, do func(place) (string, error)) error {
-	_, all, err := placesOf(dir)
+func inAll(cmd *cobra.Command, dir string, calls callFlags, do func(place) (string, error)) error {
+	if err := calls.check(); err != nil {
+		return err
+	}
+	_, all, err := placesOf(dir, calls)
 	if err != nil {
 		return err
 	}
@@ -187,7 +223,7 @@ func statusCommand() *cobra.Command {
 		Example: `  pgrlab sweep status sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			g, all, err := placesOf(args[0])
+			g, all, err := placesOf(args[0], callFlags{})
 			if err != nil {
 				return err
 			}
@@ -207,7 +243,8 @@ func statusCommand() *cobra.Command {
 }
 
 func cancelCommand() *cobra.Command {
-	return &cobra.Command{
+	var calls callFlags
+	c := &cobra.Command{
 		Use:   "cancel DIR",
 		Short: "end the jobs of a sweep",
 		Long: `Removes all jobs of the sweep in DIR from Slurm's queue, and ends the workers on hosts
@@ -216,31 +253,38 @@ sweep continues where they were.`,
 		Example: `  pgrlab sweep cancel sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return inAll(cmd, args[0], func(p place) (string, error) { return p.cancel(cmd.Context()) })
+			return inAll(cmd, args[0], calls, func(p place) (string, error) { return p.cancel(cmd.Context()) })
 		},
 	}
+	calls.addSSH(c)
+	return c
 }
 
 func requeueCommand() *cobra.Command {
-	return &cobra.Command{
+	var calls callFlags
+	c := &cobra.Command{
 		Use:   "requeue DIR",
 		Short: "run the failed jobs of a sweep again",
 		Long: `Tries the jobs of the sweep in DIR that failed or were given up once more, from where
 they were saved. Workers, and a sweep on this machine, try them again within seconds;
 workers that have ended are started again; jobs that left Slurm's queue without a result
-are submitted as before.`,
+are submitted as before. Options of ssh and sbatch have to be given again.`,
 		Example: `  pgrlab sweep requeue sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return inAll(cmd, args[0], func(p place) (string, error) {
+			return inAll(cmd, args[0], calls, func(p place) (string, error) {
 				return "", p.requeue(cmd.Context(), func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) })
 			})
 		},
 	}
+	calls.addSSH(c)
+	calls.addSbatch(c)
+	return c
 }
 
 func pokeCommand() *cobra.Command {
-	return &cobra.Command{
+	var calls callFlags
+	c := &cobra.Command{
 		Use:   "poke DIR",
 		Short: "make the running jobs of a sweep write a checkpoint now",
 		Long: `Makes all running jobs of the sweep in DIR write a checkpoint, wherever they run, and go
@@ -248,7 +292,9 @@ on. The disk then holds their present state, and taking a machine down loses not
 		Example: `  pgrlab sweep poke sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return inAll(cmd, args[0], func(p place) (string, error) { return p.poke(cmd.Context()) })
+			return inAll(cmd, args[0], calls, func(p place) (string, error) { return p.poke(cmd.Context()) })
 		},
 	}
+	calls.addSSH(c)
+	return c
 }

@@ -26,6 +26,9 @@ func commands(t *testing.T, scripts map[string]string) {
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 }
 
+// onHost is an ssh that runs the script prog in place of this program.
+const onHost = "for last; do :; done; eval \"set -- $last\"; shift 2; exec prog \"$@\" 2>&-\n"
+
 // queues puts a Slurm into the path whose queue is a folder: a file for each array, whose element 0
 // waits and is the only one.
 func queues(t *testing.T) (queue string) {
@@ -87,7 +90,7 @@ func TestRequeueLeavesOutWhatTheSweepDid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(queue, "0"), nil, 0o644); err != nil { // its job leaves without a result
 		t.Fatal(err)
 	}
-	_, all, err := placesOf(f.out)
+	_, all, err := placesOf(f.out, callFlags{})
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -125,14 +128,14 @@ func TestHostsBeginAgainWithTheSameJobs(t *testing.T) {
 	}
 	called := filepath.Join(t.TempDir(), "called")
 	commands(t, map[string]string{
-		"ssh":  "for last; do :; done; eval \"$last\" 2>&-\n",
+		"ssh":  onHost,
 		"prog": `[ $4 = --look ] && printf '{"text":"%s","build":"` + build + `"}' $(cat $3/workers/$5) || echo "$@" >> ` + called + "\n",
 	})
 	g := made(t)
 	g.Leave(g.Jobs[1])
 	dir := filepath.Dir(g.Dir(g.Jobs[0]))
-	record := ssh.Record{Hosts: []ssh.Host{{Name: "a"}}, Program: "prog", Dir: dir}
-	if err := newHosts(g, dir, record).begin(t.Context(), func(string) {}); err != nil {
+	record := ssh.Record{Hosts: []ssh.Host{{Name: "a"}}}
+	if err := newHosts(g, dir, record, nil).begin(t.Context(), func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	requeued(t, dir)
@@ -150,7 +153,7 @@ func TestHostsThatAreLeftOutAreToldToEnd(t *testing.T) {
 	}
 	called := filepath.Join(t.TempDir(), "called")
 	commands(t, map[string]string{
-		"ssh":  "for last; do :; done; eval \"$last\" 2>&-\n",
+		"ssh":  onHost,
 		"prog": `[ $4 = --look ] && printf '{"text":"%s","build":"` + build + `"}' $(cat $3/workers/$5) && exit; [ $6 = --signal ] && echo $5 $7 >> ` + called + "; echo signalled\n",
 	})
 	g := made(t)
@@ -168,11 +171,11 @@ func TestHostsThatAreLeftOutAreToldToEnd(t *testing.T) {
 		}
 	}
 	for _, names := range [][]string{{"a", "b", "c"}, {"a"}, {"a"}} {
-		record := ssh.Record{Program: "prog", Dir: dir}
+		var record ssh.Record
 		for _, name := range names {
 			record.Hosts = append(record.Hosts, ssh.Host{Name: name})
 		}
-		if err := newHosts(g, dir, record).begin(t.Context(), func(string) {}); err != nil {
+		if err := newHosts(g, dir, record, nil).begin(t.Context(), func(string) {}); err != nil {
 			t.Fatal(err)
 		}
 	}

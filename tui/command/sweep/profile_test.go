@@ -12,7 +12,7 @@ import (
 // profile is refused, and the refusal lists the known ones.
 func TestProfile(t *testing.T) {
 	home := t.TempDir()
-	f := sweepFlags{on: onSlurm, profile: "gpu", sbatch: []string{"--time=1:00:00"}}
+	f := sweepFlags{on: onSlurm, profile: "gpu", callFlags: callFlags{sbatch: []string{"--time=1:00:00"}}}
 	if err := f.readProfile(home); err == nil || !strings.Contains(err.Error(), "it has none") {
 		t.Errorf("without settings: %v", err)
 	}

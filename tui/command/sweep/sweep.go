@@ -40,16 +40,16 @@ type sweepFlags struct {
 	out, disk, device    string
 	results              string
 	on                   string
-	sbatch, ssh          []string
-	profile              string
-	devices              []string // devices of this machine, among which the jobs are divided
-	free                 []uint64 // their free memory, bytes
-	jobsOn               string   // device on which all jobs compute, in place of the grid's; empty: the grid's
-	pack                 bool
-	worker               string // the name of this engine among the sweep's engines; empty: made from host and process
-	element              string // the element of a Slurm job array that this engine is
-	runsPerJob           int
-	changed              func(string) bool
+	callFlags
+	profile    string
+	devices    []string // devices of this machine, among which the jobs are divided
+	free       []uint64 // their free memory, bytes
+	jobsOn     string   // device on which all jobs compute, in place of the grid's; empty: the grid's
+	pack       bool
+	worker     string // the name of this engine among the sweep's engines; empty: made from host and process
+	element    string // the element of a Slurm job array that this engine is
+	runsPerJob int
+	changed    func(string) bool
 }
 
 // Command makes the command; root makes the whole command line, of which a job is one call.
@@ -188,17 +188,7 @@ func (f *sweepFlags) checkPlace() error {
 			return cli.Usagef("sweep: --on %s: %w", f.on, err)
 		}
 	}
-	for _, o := range f.sbatch { // including those of the profile
-		if !strings.HasPrefix(o, "-") {
-			return cli.Usagef("sweep: --sbatch %s: want an option of sbatch in one word, as --time=4:00:00", o)
-		}
-	}
-	for _, o := range f.ssh {
-		if !strings.HasPrefix(o, "-") {
-			return cli.Usagef("sweep: --ssh %s: want an option of ssh in one word, as -oProxyJump=gate", o)
-		}
-	}
-	return nil
+	return f.check()
 }
 
 // gridFlags are the flags that say more about the jobs of a new grid. They would have no effect on

@@ -168,17 +168,18 @@ func TestHostsWithoutAWorkerAreGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.End(nil, "2 of 2 jobs failed")
-	record := ssh.Record{Hosts: []ssh.Host{{Name: "a"}, {Name: "b"}}, Dir: filepath.Dir(g.Dir(g.Jobs[0]))}
-	client, err := ssh.NewClient(record)
+	record := ssh.Record{Hosts: []ssh.Host{{Name: "a"}, {Name: "b"}}}
+	dir := filepath.Dir(g.Dir(g.Jobs[0]))
+	client, err := ssh.NewClient("/p", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer client.Close()
 	for name, try := range map[string]func(h *hosts){
-		"unfit": func(h *hosts) { h.fit(t.Context(), client, &sweep.Token{}, "", func(string) {}) },
-		"start": func(h *hosts) { h.start(t.Context(), client, record.Hosts[1]) },
+		"unfit": func(h *hosts) { h.fit(t.Context(), client, dir, &sweep.Token{}, "", func(string) {}) },
+		"start": func(h *hosts) { h.start(t.Context(), client, dir, record.Hosts[1]) },
 	} {
-		h := newHosts(g, record.Dir, record)
+		h := newHosts(g, dir, record, nil)
 		try(h)
 		said := h.look(time.Unix(1, 0))
 		if over, err := h.over(); !over || err == nil || len(said) != 1 {
