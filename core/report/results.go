@@ -184,6 +184,9 @@ type resultsFile struct {
 // one run. The steps of a run are in order, so what repeats one begins another run.
 func (f *resultsFile) add(row []string, line int) error {
 	one, at, err := resultRow(row)
+	if err == nil {
+		err = f.checkResultRow(row, one, at)
+	}
 	if err != nil {
 		return err
 	}
@@ -204,8 +207,8 @@ func (f *resultsFile) add(row []string, line int) error {
 		if text == "" {
 			continue
 		}
-		if at.Value, err = strconv.ParseFloat(text, 64); err != nil {
-			return fmt.Errorf("%s %q: want a number", printable.Line(name), printable.Line(text))
+		if at.Value, err = measured(name, text); err != nil {
+			return err
 		}
 		if name == framesColumn {
 			if r.Frames, err = framesOf(at); err != nil {
@@ -224,12 +227,17 @@ func resultRow(row []string) (r *Run, at Point, err error) {
 		row[i] = printable.Line(row[i])
 	}
 	r = &Run{Task: row[0], Method: row[1], Scale: row[2], Variant: row[3], Fingerprint: row[4], Device: row[7], Version: row[8], Done: true}
-	var errs [4]error
-	r.Seed, errs[0] = strconv.ParseUint(row[5], 10, 64)
-	r.Step, errs[1] = strconv.Atoi(row[6])
-	at.Step, errs[2] = strconv.Atoi(row[9])
-	at.WallS, errs[3] = strconv.ParseFloat(row[10], 64)
-	return r, at, cmp.Or(errs[:]...)
+	errs := map[int]error{}
+	r.Seed, errs[5] = strconv.ParseUint(row[5], 10, 64)
+	r.Step, errs[6] = strconv.Atoi(row[6])
+	at.Step, errs[9] = strconv.Atoi(row[9])
+	at.WallS, errs[10] = strconv.ParseFloat(row[10], 64)
+	for _, column := range slices.Sorted(maps.Keys(errs)) {
+		if errs[column] != nil {
+			return r, at, badCell(resultColumns[column], row[column], "want a number of at least 0")
+		}
+	}
+	return r, at, nil
 }
 
 // framesOf returns how many frames an env step has, given the frame at a step.
