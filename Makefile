@@ -5,6 +5,7 @@
 #   make build   bin/pgrlab, one self-contained file
 #   make run     build it and open the lab, with flags as in ARGS="--preset demo"
 #   make test    vet and all tests, without cgo
+#   make install build it and copy it into PREFIX/bin, by default ~/.local/bin
 #   make race    the concurrent parts under the race detector (needs gcc)
 #   make soak    the long forms of the tests, and fuzzing, for FUZZTIME=5m a target
 #   make hostile the tests under conditions that expose errors of timing (Linux); it has
@@ -28,6 +29,7 @@ NPM       ?= npm
 ARGS      ?=
 TESTFLAGS ?=
 FUZZTIME  ?= 1m
+PREFIX    ?= $(HOME)/.local
 # What pgrlab version prints; without git it prints what the Go tool knows.
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 STAMP     := -X pgrlab/tui/program.stamped=$(VERSION)
@@ -57,7 +59,10 @@ LONGEST  := ./tui/program ./core/lab ./tui
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
-.PHONY: build run test race slurm scaling soak hostile hostile-once hostile-count arm64 lint docs picture gpu-bundle gpu-check clean physics
+# PREFIX as the person meant it: a shell other than bash passes ~ on.
+HERE      := $(patsubst ~/%,$(HOME)/%,$(PREFIX))/bin
+
+.PHONY: build install run test race slurm scaling soak hostile hostile-once hostile-count arm64 lint docs picture gpu-bundle gpu-check clean physics
 
 build: physics
 	@command -v $(GO) >/dev/null || $(call fail,build: go not found: install Go 1.26 or newer)
@@ -65,6 +70,11 @@ build: physics
 
 run: build
 	@bin/pgrlab $(ARGS)
+
+install: build
+	@install -d "$(DESTDIR)$(HERE)" && install bin/pgrlab "$(DESTDIR)$(HERE)/pgrlab" || $(call fail,install: cannot write $(DESTDIR)$(HERE): choose another folder with PREFIX=FOLDER)
+	@echo "installed $(DESTDIR)$(HERE)/pgrlab" >&2
+	@case ":$$PATH:" in *":$(HERE):"*) ;; *) echo "$(HERE) is not on the PATH: export PATH=\"$(HERE):\$$PATH\"" >&2;; esac
 
 test: physics
 	$(GO) vet ./...

@@ -189,33 +189,6 @@ func (m *Model) tabBar(w int) string {
 	return b.String() + more
 }
 
-// startingView is shown until the lab exists.
-func (m *Model) startingView() []string {
-	t := m.Theme
-	o := m.options
-	lines := []string{
-		t.StateStart.On(t.Glyphs.Dot+" STARTING") + "  " + t.Bold.On(o.Config.Task) + " " + t.Glyphs.Separator + " " + o.Config.Method,
-		"",
-		t.Dim.On("compiling the physics and the training plans: some seconds"),
-	}
-	if o.Folder != "" {
-		lines = append(lines, t.Dim.On("run folder  "+o.Folder))
-	}
-	if m.leaving.soon {
-		lines = append(lines, t.Dim.On("the shell gets its terminal back as soon as the run has started"))
-	}
-	lines = append(lines, "", t.Key.On("q")+" "+t.Dim.On("quit"))
-	if m.layout.kind == oneLine {
-		return lines[:1]
-	}
-	top := max(0, (m.h-len(lines))/2)
-	out := make([]string, top, m.h)
-	for _, l := range lines {
-		out = append(out, strings.Repeat(" ", max(0, min(m.w/2-36, m.w/4)))+"  "+l)
-	}
-	return out
-}
-
 // framed is a frame of lines as the terminal gets it. Text from outside, such as names of folders
 // and errors, is quoted in many places; cleaning it here forgets none of them.
 func (m *Model) framed(lines []string) string {

@@ -3,6 +3,8 @@ package tui
 import (
 	"fmt"
 
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
@@ -24,6 +26,9 @@ func (p *headline) line(w int) string {
 	percent := fmt.Sprintf("%d%%", int(100*p.Fraction()))
 	speed := format.Rate(s.StepsPerSec) + t.Dim.On(" steps/s")
 	updates := format.Rate(s.UpdatesPerSec) + t.Dim.On(" updates/s")
+	if doing := p.interval(); doing != "" {
+		speed, updates = doing, ""
+	}
 	eta := t.Dim.On("eta ") + p.eta.text()
 	if s.ETALeast() {
 		eta += "+"
@@ -86,6 +91,20 @@ func (p *headline) line(w int) string {
 		parts = append(parts[:3:3], append([]string{p.Badge(&p.History)}, parts[3:]...)...)
 	}
 	return theme.Join(w, "  ", parts...)
+}
+
+// intervals are the phases in which no env steps are made, in words.
+var intervals = map[knob.Phase]string{knob.Encode: "encoding", knob.Reach: "learning reach", knob.Score: "scoring", knob.Fit: "fitting",
+	knob.Generate: "generating", knob.Evaluate: "evaluating", knob.Analyse: "analysing"}
+
+// interval is what the run does, and how far that has come, while the rate of env steps is 0
+// because of it; "": they are made.
+func (p *headline) interval() string {
+	s, doing := p.Snap, intervals[p.Snap.Phase]
+	if doing == "" || s.State != event.Running || s.PhaseTotal <= 1 || s.StepsPerSec >= 0.05 {
+		return ""
+	}
+	return p.Theme.Warn.On(fmt.Sprintf("%s %d%%", doing, 100*s.PhaseDone/s.PhaseTotal))
 }
 
 // frames are the task's frames so far, where a run learns from pixels: published results of such

@@ -102,7 +102,7 @@ func (m *Model) describe(about pane.About, start func() (pane.Lab, error)) {
 	}
 	m.History = m.NewHistory()
 	m.SortKnobs()
-	m.knobs.Selected, m.knobs.Top = 0, 0
+	m.knobs.Begin()
 }
 
 // Init starts the lab, unless it is running already, and the polling.

@@ -40,6 +40,7 @@ func newScreen(t *testing.T, w, h int, change func(*Options)) *screen {
 		change(&o)
 	}
 	s.Model = New(o)
+	s.knobs.Selected = 0 // keys in these tests count from the first knob
 	s.Update(tea.WindowSizeMsg{Width: w, Height: h})
 	return s
 }

@@ -67,13 +67,17 @@ func (p *Pane) Scroll(by int) tea.Cmd { return p.scrollEvents(by) }
 // DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Lines, topic.Changes} }
 
-// Body shows the newest events that fit, or those around the scroll position.
+// Body shows the newest events that fit, or those around the scroll position, below what a new user
+// needs to know.
 func (p *Pane) Body(w, h int) []string {
 	lines := p.Filtered()
 	if len(lines) == 0 && p.Filter != "" {
 		return []string{p.Theme.Dim.On("no event has " + p.Filter + " in it; esc shows all")}
 	}
-	hints := p.hintLines(w)
+	hints := p.HintLines(w)
+	if p.upBy > 0 { // the person looks for an event
+		hints = nil
+	}
 	if h < 2*len(hints) { // in a low pane events come first
 		hints = hints[:min(len(hints), max(0, h-min(3, len(lines))))]
 	}
@@ -85,11 +89,7 @@ func (p *Pane) Body(w, h int) []string {
 	for i := end - 1; i >= 0 && len(out) < h; i-- {
 		out = append(out, p.EventText(lines[i], w, h)...)
 	}
-	out = out[:min(len(out), max(0, h))]
-	for len(out) < h && len(hints) > 0 {
-		out = append(out, "")
-	}
-	return append(out, hints...)
+	return append(hints, out[:min(len(out), max(0, h))]...)
 }
 
 // roomyEvents is the height from which events are shown whole, on several lines if need be. Below

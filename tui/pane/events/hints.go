@@ -66,8 +66,8 @@ func (p *Pane) Used(name string) {
 	}
 }
 
-// hintLines are the hints still needed, for the end of the events.
-func (p *Pane) hintLines(w int) []string {
+// HintLines are the hints still needed.
+func (p *Pane) HintLines(w int) []string {
 	t := p.Theme
 	var out []string
 	for _, h := range p.hints() {

@@ -106,6 +106,15 @@ func (p *Pane) CommandStage(text string) error {
 	return err
 }
 
+// Begin puts the cursor where a person begins: on ω, whose change is previewed and made within
+// seconds, or on the first knob of a run without a generator.
+func (p *Pane) Begin() {
+	p.Selected, p.Top = 0, 0
+	if k, err := p.FindKnob("guidance"); err == nil && p.KnobUse(k) == nil {
+		p.choose(k)
+	}
+}
+
 // choose selects a knob in its pane.
 func (p *Pane) choose(k knob.Knob) {
 	for i := range p.KnobList {
