@@ -273,7 +273,7 @@ func (k *checkpointer) report(r run.Written) {
 		}
 		k.pruned = r.Pruned
 		if c.by == byKeeping || c.by == byLastStep && k.keepsStep() {
-			if err := run.Keep(r.Path, byKeeping); err != nil {
+			if err := k.writer.Folder().Keep(r.Path, byKeeping); err != nil {
 				obs.Error = err.Error()
 			}
 		}
@@ -288,6 +288,8 @@ func (k *checkpointer) report(r run.Written) {
 	k.asked, k.failed = "", obs.Error
 	if waits {
 		k.asked = c.by
+	}
+	if waits || isForGood(r.Err) {
 		k.gate.waitForDisk(r.Err)
 		return
 	}
@@ -318,7 +320,7 @@ func (k *checkpointer) keepLast() *event.DivergedObs {
 		return nil
 	}
 	if k.kept != k.path {
-		if err := run.Keep(k.path, fmt.Sprintf("before the fault at step %d", k.place.Step)); err != nil {
+		if err := k.writer.Folder().Keep(k.path, fmt.Sprintf("before the fault at step %d", k.place.Step)); err != nil {
 			k.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: err.Error()})
 		}
 		k.kept = k.path

@@ -141,7 +141,7 @@ func (g *gate) forDisk() bool { return g.disk != nil && g.pause != nil && g.paus
 // waitForDisk makes training wait until the disk takes what it refused. Nothing is computed
 // meanwhile, and the lines stay in order.
 func (g *gate) waitForDisk(err error) {
-	if errors.Is(err, run.ErrLost) { // for good
+	if isForGood(err) {
 		g.broken, g.pause = fmt.Errorf("step %d: %w", g.place.Step, err), nil
 		return
 	}
@@ -165,6 +165,9 @@ func (g *gate) waitForDisk(err error) {
 		d.pause.Reason = reason
 	}
 }
+
+// isForGood says whether an error of the run folder will not go away.
+func isForGood(err error) bool { return errors.Is(err, run.ErrLost) || errors.Is(err, run.ErrGone) }
 
 // losePatience ends, after diskPatience, a run that nobody watches. A full disk is waited for
 // without limit, because somebody can make room; a broken one will not repair itself.

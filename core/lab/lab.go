@@ -37,8 +37,8 @@ type Lab struct {
 // mailboxSize is how many commands may wait for the end of a slice.
 const mailboxSize = 64
 
-// New builds everything that a run of c needs. The lab owns folder from then on; with a nil
-// folder it writes nothing. The caller must call Run or Close.
+// New builds everything that a run of c needs. The lab owns folder from then on, unless there is
+// an error; with a nil folder it writes nothing. The caller must call Run or Close.
 func New(c config.Config, task task.Task, dev device.Device, folder *run.Folder) (*Lab, error) {
 	task, err := task.Played(c.Played())
 	if err != nil {
@@ -78,20 +78,20 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 		h := &host{x: x}
 		hosts = append(hosts, h)
 		if h.member, err = replica.New(replica.Cohort{Config: x.config, Task: task, Parts: p.of(i), Host: h}, i); err != nil {
-			x.close()
+			x.abandon()
 			return nil, err
 		}
 		x.members = append(x.members, h.member)
 	}
 	x.cohort = newCohort(&x.place, x.members, hosts, &p)
 	if _, _, err := x.first().LearnerPhases(); err != nil {
-		x.close()
+		x.abandon()
 		return nil, err
 	}
 	x.wireMembers()
 	for _, s := range x.steering.schedule {
 		if err := x.first().CheckPosition(s.At); err != nil {
-			x.close()
+			x.abandon()
 			return nil, fmt.Errorf("schedule %q: %w", s, err)
 		}
 	}
@@ -176,7 +176,7 @@ func (x *experiment) end(ctx context.Context, err error) error {
 		x.emit(event.TypeFailed, event.NoMember, event.Failed{Error: cause.Error()})
 	}
 	x.journal.flush() // for the last time
-	if left := len(x.journal.backlog); errors.Is(x.gate.broken, run.ErrLost) {
+	if left := len(x.journal.backlog); isForGood(x.gate.broken) {
 		cause = x.gate.broken
 	} else if left > 0 {
 		cause = fmt.Errorf("%w: the last lines, %d, are lost", x.gate.disk.err, left)
@@ -227,6 +227,12 @@ func (l *Lab) Close() {
 	}
 	l.x.control.answerRest()
 	l.x.close()
+}
+
+// abandon releases what a lab holds that was not completed. The folder is the caller's.
+func (x *experiment) abandon() {
+	x.journal.folder = nil
+	x.close()
 }
 
 func (x *experiment) close() {

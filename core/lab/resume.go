@@ -48,7 +48,7 @@ func Restore(c config.Config, task task.Task, dev device.Device, folder *run.Fol
 }
 
 func restore(c config.Config, task task.Task, folder *run.Folder, p parts, device string, now func() time.Time, how Resumption) (*Lab, []string, error) {
-	found, err := run.Checkpoints(folder.Dir())
+	found, err := folder.Checkpoints()
 	if err != nil {
 		return nil, nil, err
 	}

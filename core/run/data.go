@@ -69,14 +69,14 @@ func (f *Folder) newLog(name, ending string) (*Log, error) {
 		return nil, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
 	}
 	for k := 0; ; k++ {
-		l := &Log{name: fmt.Sprintf("%s-%d%s", name, k, ending), sum: sha256.New(), held: f.held}
+		l := &Log{name: fmt.Sprintf("%s-%d%s", name, k, ending), sum: sha256.New(), held: f.there}
 		var err error
-		l.file, err = files.OpenFile(f.dir, filepath.Join(DataName, l.name), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+		l.file, err = f.root.OpenFile(filepath.Join(DataName, l.name), os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if errors.Is(err, os.ErrExist) {
 			continue
 		}
 		if err == nil {
-			err = files.Sync(f.dir, DataName)
+			err = f.root.Sync(DataName)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
@@ -144,10 +144,10 @@ func (f *Folder) WriteData(name string, content func(w io.Writer) error) (Piece,
 	p := Piece{Bytes: out.n, SHA256: hex.EncodeToString(sum.Sum(nil))}
 	p.File = fmt.Sprintf("%s-%s%s", name, p.SHA256[:16], compressed)
 	if err = f.held(); err == nil {
-		err = files.Rename(f.dir, temporary, filepath.Join(DataName, p.File))
+		err = f.root.Rename(temporary, filepath.Join(DataName, p.File))
 	}
 	if err == nil {
-		err = files.Sync(f.dir, DataName)
+		err = f.root.Sync(DataName)
 	}
 	if err != nil {
 		return Piece{}, fmt.Errorf("write %s: %w", p.File, reason(err))
@@ -157,10 +157,10 @@ func (f *Folder) WriteData(name string, content func(w io.Writer) error) (Piece,
 
 // below makes a folder in the run folder.
 func (f *Folder) below(name string) error {
-	if err := f.held(); err != nil {
+	if err := f.there(); err != nil {
 		return err
 	}
-	return files.Mkdir(f.dir, name)
+	return f.root.Mkdir(name)
 }
 
 // Verify reads every piece of d and returns an error for one that has changed. dir is the

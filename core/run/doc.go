@@ -17,6 +17,12 @@
 // All of these have to be regular files and folders. This package does all its file access
 // through package files, which follows no link and opens no pipe below the run folder.
 //
+// # Names
+//
+// A Folder is held open from before it is locked, and everything is written through it: if it
+// is renamed, its run goes on in it and never touches a run that begins under the old name.
+// If it is removed, the run ends (ErrGone).
+//
 // # Forks
 //
 // A fork is built in a temporary folder .pgrlab-fork-… beside its final place, and renamed

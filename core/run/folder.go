@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"pgrlab/core/run/files"
 )
@@ -31,16 +32,19 @@ const (
 // unfinished is part of the names of files that are being written.
 const unfinished = ".new"
 
-// Folder is the folder of a run that this process writes. Except for Sync, its methods
-// belong to one goroutine.
+// Folder is the folder of a run that this process writes. It stays that folder if its name
+// changes meanwhile: everything is written through the open folder, never by its path. Except
+// for Sync, its methods belong to one goroutine.
 type Folder struct {
-	dir    string
+	root   *files.Root
 	lock   hold
 	by     locker   // the locker that has taken it
 	target string   // name that Publish will give it; "" if it has its name
 	config string   // SHA-256 of config.toml
 	former []string // SHA-256 of each config.toml before Reconfigure
 	said   []string
+	begun  bool        // the journal was begun
+	gone   atomic.Bool // it was removed since
 
 	syncing sync.Mutex // one Sync at a time: of two at once, the one that succeeds would hide the error of the other
 
@@ -59,13 +63,22 @@ var ErrHolds = errors.New("holds a run already")
 // Taken says why no new run can begin in a folder: it holds a run already, which is ErrHolds, or a policy,
 // which the run would replace at its end. It is nil if one can.
 func Taken(dir string) error {
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		return nil // what is wrong with it shows when the run begins
+	}
+	defer root.Close()
+	return taken(root)
+}
+
+func taken(root *files.Root) error {
 	for _, name := range []string{ConfigName, JournalName} {
-		if _, err := files.Lstat(dir, name); err == nil {
-			return fmt.Errorf("run folder %s %w"+elsewhere, dir, ErrHolds)
+		if _, err := root.Lstat(name); err == nil {
+			return fmt.Errorf("run folder %s %w"+elsewhere, root.Name(), ErrHolds)
 		}
 	}
-	if _, err := files.Lstat(dir, PolicyName); err == nil {
-		return fmt.Errorf("run folder %s has a %s, which the run would replace"+elsewhere, dir, PolicyName)
+	if _, err := root.Lstat(PolicyName); err == nil {
+		return fmt.Errorf("run folder %s has a %s, which the run would replace"+elsewhere, root.Name(), PolicyName)
 	}
 	return nil
 }
@@ -81,23 +94,29 @@ func (k locker) create(dir string, configTOML []byte) (*Folder, error) {
 	if err := files.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("make run folder %s: %w"+elsewhere, dir, reason(err))
 	}
-	lock, err := k.take(dir)
+	root, err := files.OpenRoot(dir)
 	if err != nil {
+		return nil, fmt.Errorf("make run folder %s: %w"+elsewhere, dir, reason(err))
+	}
+	lock, err := k.take(root)
+	if err != nil {
+		root.Close()
 		return nil, beginning(err)
 	}
-	f := newFolder(dir, lock, configTOML)
+	f := newFolder(root, lock, configTOML)
 	f.by = k
 	if err := f.begin(configTOML); err != nil {
 		lock.Close()
+		root.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func newFolder(dir string, lock hold, config []byte) *Folder {
-	f := &Folder{dir: dir, lock: lock, config: digest(config), sum: sha256.New()}
+func newFolder(root *files.Root, lock hold, config []byte) *Folder {
+	f := &Folder{root: root, lock: lock, config: digest(config), sum: sha256.New()}
 	f.reopen = func() (journalFile, error) {
-		file, err := files.OpenFile(f.dir, JournalName, os.O_RDWR)
+		file, err := f.root.OpenFile(JournalName, os.O_RDWR)
 		if err != nil {
 			return nil, err // not a nil pointer in an interface
 		}
@@ -111,16 +130,16 @@ func newFolder(dir string, lock hold, config []byte) *Folder {
 
 // begin writes the files of a new run.
 func (f *Folder) begin(configTOML []byte) error {
-	if err := Taken(f.dir); err != nil {
+	if err := taken(f.root); err != nil {
 		return err
 	}
 	if err := f.Write(ConfigName, configTOML); err != nil {
 		return err
 	}
-	journal, err := files.OpenFile(f.dir, JournalName, os.O_CREATE|os.O_EXCL|os.O_RDWR)
+	journal, err := f.root.OpenFile(JournalName, os.O_CREATE|os.O_EXCL|os.O_RDWR)
 	if err == nil {
-		f.journal = journal
-		err = files.Sync(f.dir, ".")
+		f.journal, f.begun = journal, true
+		err = f.root.Sync(".")
 	}
 	if err != nil {
 		return fmt.Errorf("start journal %s: %w", f.Path(JournalName), reason(err))
@@ -134,15 +153,20 @@ func (f *Folder) begin(configTOML []byte) error {
 func RemoveUnbegun(dir string) error { return thisProcess().removeUnbegun(dir) }
 
 func (k locker) removeUnbegun(dir string) error {
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		return nil // there is no configuration either
+	}
+	defer root.Close()
 	unbegun := func() bool {
-		_, config := files.Lstat(dir, ConfigName)
-		_, journal := files.Lstat(dir, JournalName)
+		_, config := root.Lstat(ConfigName)
+		_, journal := root.Lstat(JournalName)
 		return config == nil && errors.Is(journal, fs.ErrNotExist)
 	}
 	if !unbegun() {
 		return nil
 	}
-	lock, err := k.take(dir)
+	lock, err := k.take(root)
 	if err != nil {
 		return err
 	}
@@ -150,7 +174,7 @@ func (k locker) removeUnbegun(dir string) error {
 	if !unbegun() { // the former holder of the lock has begun it, or removed it
 		return nil
 	}
-	if err := files.Remove(dir, ConfigName); err != nil {
+	if err := root.Remove(ConfigName); err != nil {
 		return fmt.Errorf("remove %s: %w", filepath.Join(dir, ConfigName), reason(err))
 	}
 	return nil
@@ -158,13 +182,27 @@ func (k locker) removeUnbegun(dir string) error {
 
 // held returns an error if this process no longer holds the folder. It is called before
 // every change.
-func (f *Folder) held() error { return f.lock.held() }
+func (f *Folder) held() error {
+	if f.gone.Load() {
+		return ErrGone
+	}
+	return f.lock.held()
+}
 
-// Dir is the folder's path as it was given.
-func (f *Folder) Dir() string { return f.dir }
+// there is held for changes that are rare enough to look first whether the folder still has
+// its journal. Without, the folder was removed, or is just being removed.
+func (f *Folder) there() error {
+	if _, err := f.root.Lstat(JournalName); f.begun && errors.Is(err, fs.ErrNotExist) {
+		f.gone.Store(true) // before the lock says that its lease was taken away
+	}
+	return f.held()
+}
+
+// Dir is the folder's path: as it was given, unless the folder has another name by now.
+func (f *Folder) Dir() string { return f.root.Path() }
 
 // Path is the path of a file in the folder.
-func (f *Folder) Path(name string) string { return filepath.Join(f.dir, name) }
+func (f *Folder) Path(name string) string { return filepath.Join(f.Dir(), name) }
 
 // Config is the SHA-256 of the run's config.toml, to which its checkpoints belong.
 func (f *Folder) Config() string { return f.config }
@@ -184,25 +222,47 @@ func (f *Folder) Write(name string, content []byte) error {
 // Save is Write for content that is produced while it is written. When it returns, the
 // content is on the disk under its name.
 func (f *Folder) Save(name string, write func(w io.Writer) error) error {
-	if err := f.held(); err != nil {
+	if err := f.there(); err != nil {
 		return fmt.Errorf("write %s: %w", f.Path(name), err)
 	}
-	return replace(f.dir, name, write, f.held)
+	return replace(f.root, name, write, f.there)
+}
+
+// Log opens a file of the folder for the output of a process.
+func (f *Folder) Log(name string) (*files.File, error) { return f.root.OpenFile(name, appending) }
+
+// Discard removes what Create has made, and closes the folder: the run did not begin. A folder
+// that holds anything else stays.
+func (f *Folder) Discard() {
+	for _, name := range []string{ConfigName, JournalName, lockName} {
+		f.root.Remove(name) // what stays keeps the folder, which does no harm
+	}
+	f.Close()
+	files.RemoveFolder(f.Dir())
 }
 
 // ReplaceFile is Folder.Write for a file of a folder that no process holds.
 func ReplaceFile(dir, name string, content []byte) error {
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), reason(err))
+	}
+	defer root.Close()
+	return replaceBy(root, name, content)
+}
+
+func replaceBy(root *files.Root, name string, content []byte) error {
 	write := func(w io.Writer) error {
 		_, err := w.Write(content)
 		return err
 	}
-	return replace(dir, name, write, func() error { return nil })
+	return replace(root, name, write, func() error { return nil })
 }
 
 // Tidy removes the temporary files that ReplaceFile left in killed processes. No other
 // process may write to the folder meanwhile.
 func Tidy(dir string) {
-	entries, _ := files.ReadDir(dir, ".") // a folder that cannot be read stays as it is
+	entries, _ := files.ReadDir(dir) // a folder that cannot be read stays as it is
 	for _, e := range entries {
 		if e.Type().IsRegular() && strings.Contains(e.Name(), unfinished+"-") {
 			files.Remove(dir, e.Name())
@@ -213,7 +273,7 @@ func Tidy(dir string) {
 // TidyFile removes the temporary files that ReplaceFile of that name left in killed processes. No
 // other process may replace the file meanwhile. Unlike Tidy it is for folders of others' files too.
 func TidyFile(dir, name string) {
-	entries, _ := files.ReadDir(dir, ".") // a folder that cannot be read stays as it is
+	entries, _ := files.ReadDir(dir) // a folder that cannot be read stays as it is
 	for _, e := range entries {
 		number, is := strings.CutPrefix(e.Name(), name+unfinished+"-")
 		if _, err := strconv.ParseUint(number, 16, 32); is && err == nil && len(number) == 8 && e.Type().IsRegular() {
@@ -224,8 +284,8 @@ func TidyFile(dir, name string) {
 
 // replace writes a temporary file beside the one of that name and renames it, if may
 // returns nil.
-func replace(dir, name string, write func(w io.Writer) error, may func() error) error {
-	file, temporary, err := createBeside(dir, name)
+func replace(root *files.Root, name string, write func(w io.Writer) error, may func() error) error {
+	file, temporary, err := createBeside(root, name)
 	if err == nil {
 		err = write(file)
 		for _, step := range []func() error{file.Sync, file.Close} {
@@ -237,26 +297,26 @@ func replace(dir, name string, write func(w io.Writer) error, may func() error) 
 			err = may()
 		}
 		if err == nil {
-			err = files.Rename(dir, temporary, name)
+			err = root.Rename(temporary, name)
 		}
 		if err != nil {
-			files.Remove(dir, temporary)
+			root.Remove(temporary)
 		}
 	}
 	if err == nil {
-		err = files.Sync(dir, filepath.Dir(name))
+		err = root.Sync(filepath.Dir(name))
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Join(dir, name), reason(err))
+		return fmt.Errorf("write %s: %w", filepath.Join(root.Path(), name), reason(err))
 	}
 	return nil
 }
 
 // createBeside makes a file beside name that can be recognised as unfinished.
-func createBeside(dir, name string) (file *files.File, temporary string, err error) {
+func createBeside(root *files.Root, name string) (file *files.File, temporary string, err error) {
 	for {
 		temporary = fmt.Sprintf("%s%s-%08x", name, unfinished, rand.Uint32())
-		file, err = files.OpenFile(dir, temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
+		file, err = root.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY)
 		if !errors.Is(err, fs.ErrExist) {
 			return file, temporary, err
 		}
@@ -269,8 +329,10 @@ func OpenFile(dir, name string) (*files.File, error) { return files.Open(dir, na
 
 // AppendFile opens a file of a run folder for appending, and makes it if it does not exist.
 func AppendFile(dir, name string) (*files.File, error) {
-	return files.OpenFile(dir, name, os.O_CREATE|os.O_WRONLY|os.O_APPEND)
+	return files.OpenFile(dir, name, appending)
 }
+
+const appending = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 
 // ReadFile reads a file of a run folder that is short: not a journal and not a checkpoint.
 func ReadFile(dir, name string) ([]byte, error) { return files.ReadFile(dir, name, maxText) }

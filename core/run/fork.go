@@ -75,12 +75,12 @@ func (f *Folder) underTarget(err error) error {
 	if f.target == "" {
 		return err
 	}
-	return &underTarget{err, f.dir, f.target}
+	return &underTarget{err, f.root.Name(), f.target}
 }
 
 // vacant returns an error if dir cannot become the folder of a new run.
 func vacant(dir string) error {
-	entries, err := files.ReadDir(dir, ".")
+	entries, err := files.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -105,7 +105,7 @@ func (f *Folder) publish() error {
 	err := f.Sync()
 	for _, in := range []string{DataName, CheckpointsName, "."} {
 		if err == nil {
-			err = files.Sync(f.dir, in)
+			err = f.root.Sync(in)
 		}
 		if in == DataName && errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -115,7 +115,7 @@ func (f *Folder) publish() error {
 		err = f.held()
 	}
 	if err == nil {
-		err = files.Move(f.dir, f.target)
+		err = f.root.Move(f.target)
 	}
 	switch {
 	case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EEXIST):
@@ -123,46 +123,52 @@ func (f *Folder) publish() error {
 	case err != nil:
 		return fmt.Errorf("make run folder %s: %w", f.target, reason(err))
 	}
-	f.dir, f.target = f.target, ""
-	f.lock.moved(f.dir)
+	f.target = ""
 	return nil
 }
 
 // removeUnfinished removes the folders of unfinished forks that killed processes have left.
 // Folders of forks that are still being made are locked, and stay.
 func (k locker) removeUnfinished(above string) {
-	entries, _ := files.ReadDir(above, ".")
+	entries, _ := files.ReadDir(above)
 	for _, e := range entries {
 		if !e.IsDir() || !IsUnfinished(e.Name()) {
 			continue
 		}
-		dir := filepath.Join(above, e.Name())
-		if !k.over(dir) {
-			continue
-		}
-		if lock, err := k.take(dir); err == nil {
-			removeRun(dir)
-			lock.Close()
-			files.RemoveFolder(dir)
+		if root, err := files.OpenRoot(filepath.Join(above, e.Name())); err == nil {
+			k.removeAbandoned(root)
+			root.Close()
 		}
 	}
 }
 
+// removeAbandoned removes the folder of a fork unless a process is making it.
+func (k locker) removeAbandoned(root *files.Root) {
+	if !k.over(root) {
+		return
+	}
+	if lock, err := k.take(root); err == nil {
+		removeRun(root)
+		lock.Close()
+		files.RemoveFolder(root.Name())
+	}
+}
+
 // removeRun removes the files that Build and Inherit may have made, and nothing else.
-func removeRun(dir string) {
+func removeRun(root *files.Root) {
 	for _, in := range []string{DataName, CheckpointsName, "."} {
-		entries, _ := files.ReadDir(dir, in)
+		entries, _ := root.ReadDir(in)
 		for _, e := range entries {
 			name := filepath.Join(in, e.Name())
 			if ours(name) {
-				files.Remove(dir, name) // a file that stays keeps the folder, which does no harm
+				root.Remove(name) // a file that stays keeps the folder, which does no harm
 			}
 		}
 		if in != "." {
-			files.Remove(dir, in)
+			root.Remove(in)
 		}
 	}
-	files.RemoveFolder(dir)
+	files.RemoveFolder(root.Name())
 }
 
 // ours says whether a name below a run folder belongs to a fork that is not yet complete.
@@ -189,7 +195,12 @@ func (f *Folder) Inherit(parent string, c *Checkpoint, note Line) error {
 }
 
 func (f *Folder) inherit(parent string, c *Checkpoint, note Line) error {
-	journal, err := files.Open(parent, JournalName)
+	from, err := files.OpenRoot(parent)
+	if err != nil {
+		return fmt.Errorf("read journal of %s: %w", parent, reason(err))
+	}
+	defer from.Close()
+	journal, err := from.Open(JournalName)
 	if err != nil {
 		return fmt.Errorf("read journal of %s: %w", parent, reason(err))
 	}
@@ -213,7 +224,7 @@ func (f *Folder) inherit(parent string, c *Checkpoint, note Line) error {
 			return err
 		}
 		for _, p := range d.Pieces {
-			if err := f.share(parent, p.File); err != nil {
+			if err := f.share(from, p.File); err != nil {
 				return err
 			}
 		}
@@ -224,18 +235,18 @@ func (f *Folder) inherit(parent string, c *Checkpoint, note Line) error {
 }
 
 // share links a file of data, or copies it if it cannot be linked.
-func (f *Folder) share(parent, file string) error {
+func (f *Folder) share(parent *files.Root, file string) error {
 	if err := f.below(DataName); err != nil {
 		return fmt.Errorf("write %s: %w", f.Path(DataName), reason(err))
 	}
 	name := filepath.Join(DataName, file)
-	err := files.Link(parent, name, f.dir, name)
+	err := files.Link(parent, name, f.root, name)
 	if err == nil || errors.Is(err, fs.ErrExist) { // two checkpoints' data may be one file
 		return nil
 	}
-	source, err := files.Open(parent, name)
+	source, err := parent.Open(name)
 	if err != nil {
-		return fmt.Errorf("copy %s: %w", filepath.Join(parent, name), reason(err))
+		return fmt.Errorf("copy %s: %w", filepath.Join(parent.Name(), name), reason(err))
 	}
 	defer source.Close()
 	return f.Save(name, func(w io.Writer) error {

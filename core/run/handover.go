@@ -13,7 +13,7 @@ import (
 // Hold keeps a run folder locked after its Folder was closed, until the process that
 // continues the run has adopted the lock. No other process can take the folder in between.
 type Hold struct {
-	dir   string
+	root  *files.Root
 	by    locker
 	file  *os.File // another descriptor of the lock's open file; nil for a lease
 	lease *lease
@@ -23,8 +23,11 @@ type Hold struct {
 // The Hold must be closed once another process has adopted the folder; otherwise it goes on
 // holding it for this process.
 func (f *Folder) Hold() (*Hold, error) {
-	h := &Hold{dir: f.dir, by: f.by}
-	var err error
+	root, err := f.root.Again() // the Folder's ends with it
+	if err != nil {
+		return nil, fmt.Errorf("hand over run folder %s: %w", f.Dir(), reason(err))
+	}
+	h := &Hold{root: root, by: f.by}
 	switch lock := f.lock.(type) {
 	case *lease:
 		h.lease = lock
@@ -35,7 +38,8 @@ func (f *Folder) Hold() (*Hold, error) {
 		err = errors.ErrUnsupported
 	}
 	if err != nil {
-		return nil, fmt.Errorf("hand over run folder %s: %w", f.dir, reason(err))
+		root.Close()
+		return nil, fmt.Errorf("hand over run folder %s: %w", f.Dir(), reason(err))
 	}
 	return h, nil
 }
@@ -56,6 +60,7 @@ func (h *Hold) File() *os.File { return h.file }
 // Close releases the folder. The folder stays locked if another process has adopted it, or
 // if its Folder was not closed or has been reopened.
 func (h *Hold) Close() error {
+	defer h.root.Close()
 	if h.lease != nil {
 		if h.lease.kept.Store(false); !h.lease.left.Load() {
 			return nil
@@ -67,42 +72,52 @@ func (h *Hold) Close() error {
 
 // Reopen takes back a folder that no process has adopted, or whose adopter has ended.
 func (h *Hold) Reopen() (*Folder, error) {
+	root, err := h.root.Again()
+	if err != nil {
+		return nil, fmt.Errorf("take run folder %s back: %w", h.root.Path(), reason(err))
+	}
 	if h.lease != nil {
-		if h.by.over(h.dir) { // the adopter had its own lease
-			return h.by.open(h.dir)
+		if h.by.over(root) { // the adopter had its own lease
+			return h.by.openWith(root, h.by.take)
 		}
-		return h.by.adoptFolder(h.dir, nil, os.Getpid())
+		return h.by.adoptFolder(root, nil, os.Getpid())
 	}
 	lock, err := again(h.file)
 	if err != nil {
-		return nil, fmt.Errorf("take run folder %s back: %w", h.dir, err)
+		root.Close()
+		return nil, fmt.Errorf("take run folder %s back: %w", h.root.Path(), err)
 	}
-	return h.by.adoptFolder(h.dir, lock, os.Getpid())
+	return h.by.adoptFolder(root, lock, os.Getpid())
 }
 
 // Adopt is Open with the lock of the process with id from, which has closed its Folder and
 // keeps a Hold. lock is the Hold's File, as inherited by this process; it belongs to the
 // Folder from now on.
 func Adopt(dir string, lock *os.File, from int) (*Folder, error) {
-	return thisProcess().adoptFolder(dir, lock, from)
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("take over run folder %s: %w", dir, reason(err))
+	}
+	return thisProcess().adoptFolder(root, lock, from)
 }
 
-func (k locker) adoptFolder(dir string, lock *os.File, from int) (*Folder, error) {
-	return k.openWith(dir, func() (hold, error) {
+func (k locker) adoptFolder(root *files.Root, lock *os.File, from int) (*Folder, error) {
+	return k.openWith(root, func(root *files.Root) (hold, error) {
 		if lock == nil {
-			return k.adopt(dir, from)
+			return k.adopt(root, from)
 		}
-		return &flocked{File: lock}, k.checkLock(dir, lock)
+		return &flocked{File: lock}, k.checkLock(root, lock)
 	})
 }
 
 // checkLock makes sure that an inherited file is the lock of the folder and is locked.
-func (k locker) checkLock(dir string, lock *os.File) error {
+func (k locker) checkLock(root *files.Root, lock *os.File) error {
+	dir := root.Name()
 	is, err := lock.Stat()
 	if err != nil {
 		return fmt.Errorf("take over run folder %s: %w", dir, reason(err))
 	}
-	now, err := files.Lstat(dir, lockName)
+	now, err := root.Lstat(lockName)
 	if err != nil {
 		return fmt.Errorf("take over run folder %s: its lock: %w", dir, reason(err))
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"pgrlab/core/run/files"
 )
 
 // locks are the two ways in which a folder is locked.
@@ -26,7 +28,12 @@ func leasing() locker {
 // steal tries to take the folder as another process would.
 func (k locker) steal(dir string) (hold, error) {
 	k.me.PID = os.Getppid()
-	return k.take(dir)
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return k.take(root)
 }
 
 // inherited returns a lock as another process would inherit it.
@@ -82,7 +89,7 @@ func TestAFolderIsHandedOver(t *testing.T) {
 					t.Fatal(err)
 				}
 				if turn%2 == 0 {
-					f, err = how.adoptFolder(dir, inherited(t, h), os.Getpid())
+					f, err = how.adoptFolder(opened(t, dir), inherited(t, h), os.Getpid())
 				} else {
 					f, err = h.Reopen()
 				}
@@ -180,7 +187,7 @@ func TestOnlyTheLockIsAdopted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := locks["lease"].adoptFolder(dir, nil, os.Getpid()+1); err == nil || !strings.Contains(err.Error(), "in use") {
+	if _, err := locks["lease"].adoptFolder(opened(t, dir), nil, os.Getpid()+1); err == nil || !strings.Contains(err.Error(), "in use") {
 		t.Errorf("the lease of another process was adopted: %v", err)
 	}
 }
@@ -203,7 +210,7 @@ func TestAFolderIsTakenBack(t *testing.T) {
 			}
 			next := how
 			next.me.PID = os.Getppid()
-			adopted, err := next.adoptFolder(dir, inherited(t, h), os.Getpid())
+			adopted, err := next.adoptFolder(opened(t, dir), inherited(t, h), os.Getpid())
 			if err != nil {
 				t.Fatal(err)
 			}

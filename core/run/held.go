@@ -6,6 +6,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"pgrlab/core/run/files"
 )
 
 // IsHeld says whether a process holds a run folder, as one does from the first file of the run until
@@ -20,7 +22,7 @@ func (k locker) isHeld(dir string) bool {
 			return true
 		}
 	}
-	text, err := readLease(dir)
+	text, err := files.ReadFile(dir, leaseName, maxText)
 	var h holder
 	return err == nil && json.Unmarshal(text, &h) == nil && h.here(k.me) && k.alive(h)
 }

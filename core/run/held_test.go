@@ -51,7 +51,7 @@ func TestALookDoesNotKeepARunOut(t *testing.T) {
 			look.Close()
 		}
 	}
-	lock, err := how.take(dir)
+	lock, err := how.take(opened(t, dir))
 	if err != nil || waited != 2 {
 		t.Fatalf("after %d waits: %v", waited, err)
 	}
@@ -59,7 +59,7 @@ func TestALookDoesNotKeepARunOut(t *testing.T) {
 	if !how.isHeld(dir) {
 		t.Error("it does not hold the folder")
 	}
-	if _, err := how.take(dir); !IsInUse(err) || waited != 2+looks {
+	if _, err := how.take(opened(t, dir)); !IsInUse(err) || waited != 2+looks {
 		t.Errorf("another one, after %d waits: %v", waited-2, err)
 	}
 }

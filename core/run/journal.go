@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"pgrlab/core/run/files"
 )
@@ -69,8 +70,9 @@ func (f *Folder) Sync() error {
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
 	f.mu.Lock()
-	err := f.held()
+	err := f.there()
 	if err == nil {
+		f.compare()
 		err = f.mend()
 	}
 	journal, end := f.journal, f.size
@@ -94,6 +96,19 @@ func (f *Folder) Sync() error {
 		f.fresh = append(f.fresh[:0], f.fresh[n:]...)
 	}
 	return nil
+}
+
+// compare casts doubt on an open journal that is no longer the file of that name: another
+// program has put a new file into its place.
+func (f *Folder) compare() {
+	file, real := f.journal.(*files.File)
+	if !real || f.doubt != nil {
+		return
+	}
+	now, err := f.root.Lstat(JournalName)
+	if is, e := file.Stat(); errors.Join(err, e) == nil && !os.SameFile(is, now) {
+		f.doubt = errors.New("another program has replaced it")
+	}
 }
 
 // mend makes a file that is in doubt hold what was written: it opens the file anew, compares
@@ -161,18 +176,19 @@ func (f *Folder) Close() error {
 		err = e
 	}
 	f.mu.Unlock()
+	defer f.root.Close()
 	if f.target != "" {
-		removeRun(f.dir)
+		removeRun(f.root)
 	}
 	if e := f.lock.Close(); err == nil {
 		err = e
 	}
 	if f.target != "" {
-		files.RemoveFolder(f.dir) // where the lock was a lease
+		files.RemoveFolder(f.root.Name()) // where the lock was a lease
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("close run folder %s: %w", f.dir, reason(err))
+		return fmt.Errorf("close run folder %s: %w", f.Dir(), reason(err))
 	}
 	return nil
 }

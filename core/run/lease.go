@@ -32,7 +32,7 @@ const (
 // through its open file, so that a lease that another process has put in its place is never
 // touched, and checks before every write to the folder that the lease is still its own.
 type lease struct {
-	dir   string
+	root  *files.Root
 	me    holder
 	file  *files.File
 	clock clock
@@ -42,23 +42,29 @@ type lease struct {
 	stop  chan struct{}
 	done  sync.WaitGroup
 
-	mu   sync.Mutex // guards lost, and dir and me against the heartbeat
+	mu   sync.Mutex // guards lost, and me against the heartbeat
 	lost error
 }
 
 // lease takes the folder if the file system refuses locks.
-func (k locker) lease(dir string) (hold, error) {
-	l := k.newLease(dir)
+func (k locker) lease(root *files.Root) (hold, error) {
+	dir := root.Name()
+	l, err := k.newLease(root)
+	if err != nil {
+		return nil, fmt.Errorf("lock run folder %s: %w", dir, reason(err))
+	}
 	for {
 		err := l.create()
 		if err == nil {
 			break
 		}
 		if !errors.Is(err, fs.ErrExist) {
+			l.root.Close()
 			return nil, fmt.Errorf("lock run folder %s: %w", dir, reason(err))
 		}
-		said, err := k.settle(dir)
+		said, err := k.settle(root)
 		if err != nil {
+			l.root.Close()
 			return nil, err
 		}
 		l.said = said
@@ -69,8 +75,9 @@ func (k locker) lease(dir string) (hold, error) {
 
 // adopt takes the lease over from a process of this machine that no longer renews it but
 // keeps it until then, so that no other process finds the folder free in between.
-func (k locker) adopt(dir string, from int) (hold, error) {
-	text, err := readLease(dir)
+func (k locker) adopt(root *files.Root, from int) (hold, error) {
+	dir := root.Name()
+	text, err := readLease(root)
 	if err != nil {
 		return nil, fmt.Errorf("take over run folder %s: its lease: %w", dir, reason(err))
 	}
@@ -78,18 +85,27 @@ func (k locker) adopt(dir string, from int) (hold, error) {
 	if json.Unmarshal(text, &h) != nil || !h.here(k.me) || h.PID != from {
 		return nil, &inUse{dir, fmt.Sprintf("pgrlab %d on %s", h.PID, h.Host)}
 	}
-	l := k.newLease(dir)
-	if err := l.write(func(temporary string) error { return files.Rename(dir, temporary, leaseName) }); err != nil {
+	l, err := k.newLease(root)
+	if err == nil {
+		if err = l.write(func(temporary string) error { return root.Rename(temporary, leaseName) }); err != nil {
+			l.root.Close()
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("take over run folder %s: %w", dir, reason(err))
 	}
 	l.keepAlive()
 	return l, nil
 }
 
-func (k locker) newLease(dir string) *lease {
-	l := &lease{dir: dir, me: k.me, clock: k.clock, stop: make(chan struct{})}
+func (k locker) newLease(root *files.Root) (*lease, error) {
+	own, err := root.Again() // a Hold may keep the lease for longer than the Folder is open
+	if err != nil {
+		return nil, err
+	}
+	l := &lease{root: own, me: k.me, clock: k.clock, stop: make(chan struct{})}
 	l.me.Token = fmt.Sprintf("%016x", rand.Uint64())
-	return l
+	return l, nil
 }
 
 // keepAlive renews the lease until it is closed.
@@ -110,20 +126,21 @@ func (l *lease) keepAlive() {
 
 // settle removes the lease of a process that is gone, if there is one, and says why. A
 // lease that is still valid is an error.
-func (k locker) settle(dir string) (said string, err error) {
+func (k locker) settle(root *files.Root) (said string, err error) {
+	dir := root.Name()
 	for {
-		text, err := readLease(dir)
+		text, err := readLease(root)
 		if errors.Is(err, fs.ErrNotExist) {
 			return said, nil
 		}
 		if err != nil {
 			return "", fmt.Errorf("lock run folder %s: its lease: %w", dir, reason(err))
 		}
-		why, err := k.judge(dir, text)
+		why, err := k.judge(root, text)
 		if err != nil {
 			return "", err
 		}
-		if why == "" || !takeAway(dir, func(now []byte) bool { return bytes.Equal(now, text) }) {
+		if why == "" || !takeAway(root, func(now []byte) bool { return bytes.Equal(now, text) }) {
 			continue // the lease has changed since
 		}
 		var h holder
@@ -133,8 +150,8 @@ func (k locker) settle(dir string) (said string, err error) {
 }
 
 // over says whether a folder has no lease, or one of a process that is known to be gone.
-func (k locker) over(dir string) bool {
-	text, err := readLease(dir)
+func (k locker) over(root *files.Root) bool {
+	text, err := readLease(root)
 	var h holder
 	return errors.Is(err, fs.ErrNotExist) || err == nil && json.Unmarshal(text, &h) == nil && h.here(k.me) && !k.alive(h)
 }
@@ -142,7 +159,8 @@ func (k locker) over(dir string) bool {
 // judge says why the holder of a lease no longer writes; "" if the lease is another one by
 // now. If the holder still writes, the error is errInUse. Clocks are not trusted: whether a
 // process on another machine lives is found out only by watching whether its lease is renewed.
-func (k locker) judge(dir string, text []byte) (why string, err error) {
+func (k locker) judge(root *files.Root, text []byte) (why string, err error) {
+	dir := root.Name()
 	var h holder
 	readable := json.Unmarshal(text, &h) == nil
 	if readable && h.here(k.me) {
@@ -155,7 +173,7 @@ func (k locker) judge(dir string, text []byte) (why string, err error) {
 	// has seen nothing in between.
 	for last, quiet := k.clock.monotonic(), time.Duration(0); quiet < leaseOver; {
 		k.clock.sleep(leaseLook)
-		now, err := readLease(dir)
+		now, err := readLease(root)
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", nil
 		}
@@ -182,7 +200,7 @@ func (k locker) judge(dir string, text []byte) (why string, err error) {
 func Watched(dir string) (by string, atMost time.Duration) { return thisProcess().watched(dir) }
 
 func (k locker) watched(dir string) (by string, atMost time.Duration) {
-	text, err := readLease(dir)
+	text, err := files.ReadFile(dir, leaseName, maxText)
 	if err != nil {
 		return "", 0
 	}
@@ -199,23 +217,23 @@ func (k locker) watched(dir string) (by string, atMost time.Duration) {
 // takeAway removes the lease if mine says that it is the right one. Several processes may
 // try to, and a new lease may have been created meanwhile: so the file is moved away first,
 // which only one process can do, and put back if it is another lease.
-func takeAway(dir string, mine func(text []byte) bool) bool {
+func takeAway(root *files.Root, mine func(text []byte) bool) bool {
 	gone := fmt.Sprintf("%s.gone-%016x", leaseName, rand.Uint64())
-	if files.Rename(dir, leaseName, gone) != nil {
+	if root.Rename(leaseName, gone) != nil {
 		return false // another process was quicker
 	}
-	defer files.Remove(dir, gone)
-	text, err := files.ReadFile(dir, gone, maxText)
+	defer root.Remove(gone)
+	text, err := root.ReadFile(gone, maxText)
 	if err == nil && mine(text) {
 		return true
 	}
 	// If a third process has created a lease meanwhile, this one is lost; its owner notices
 	// that before its next write.
-	_ = files.Link(dir, gone, dir, leaseName)
+	_ = files.Link(root, gone, root, leaseName)
 	return false
 }
 
-func readLease(dir string) ([]byte, error) { return files.ReadFile(dir, leaseName, maxText) }
+func readLease(root *files.Root) ([]byte, error) { return root.ReadFile(leaseName, maxText) }
 
 // text returns the next content of the file.
 func (l *lease) text() ([]byte, error) {
@@ -234,7 +252,7 @@ func (l *lease) text() ([]byte, error) {
 // create writes the lease if there is none.
 func (l *lease) create() error {
 	return l.write(func(temporary string) error {
-		return files.Link(l.dir, temporary, l.dir, leaseName) // fails if there is one, also on network file systems
+		return files.Link(l.root, temporary, l.root, leaseName) // fails if there is one, also on network file systems
 	})
 }
 
@@ -244,11 +262,11 @@ func (l *lease) write(put func(temporary string) error) error {
 	if err != nil {
 		return err
 	}
-	file, temporary, err := createBeside(l.dir, leaseName)
+	file, temporary, err := createBeside(l.root, leaseName)
 	if err != nil {
 		return err
 	}
-	defer files.Remove(l.dir, temporary)
+	defer l.root.Remove(temporary)
 	_, err = file.WriteAt(text, 0)
 	if err == nil {
 		err = file.Sync()
@@ -290,7 +308,7 @@ func (l *lease) held() error {
 	if l.lost != nil {
 		return l.lost
 	}
-	text, err := readLease(l.dir)
+	text, err := readLease(l.root)
 	if err == nil && l.isMine(text) {
 		return nil
 	}
@@ -306,12 +324,6 @@ func (l *lease) held() error {
 		l.lost = ErrLost
 	}
 	return l.lost
-}
-
-func (l *lease) moved(dir string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dir = dir
 }
 
 func (l *lease) took() string { return l.said }
@@ -330,12 +342,13 @@ func (l *lease) Close() error {
 
 // giveBack removes the lease if it is this one.
 func (l *lease) giveBack() error {
+	defer l.root.Close()
 	err := l.held()
 	switch {
 	case errors.Is(err, ErrLost):
 		err = nil // the lease there belongs to another process
 	case err == nil:
-		takeAway(l.dir, l.isMine)
+		takeAway(l.root, l.isMine)
 	}
 	if e := l.file.Close(); err == nil && !errors.Is(e, os.ErrClosed) {
 		err = e

@@ -184,7 +184,7 @@ func TestClocksThatJump(t *testing.T) {
 				dir := t.TempDir()
 				c := newCluster()
 				c.walls["a"], c.walls["b"] = holders, observers
-				first, err := c.process("a", 1).lease(dir)
+				first, err := c.process("a", 1).lease(opened(t, dir))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -198,12 +198,12 @@ func TestClocksThatJump(t *testing.T) {
 						first.(*lease).beat()
 					}
 				}
-				if _, err := c.process("b", 2).lease(dir); !errors.Is(err, errInUse) {
+				if _, err := c.process("b", 2).lease(opened(t, dir)); !errors.Is(err, errInUse) {
 					t.Fatalf("clocks off by %s and %s, then by %s: taken from the living: %v", holders, observers, later, err)
 				}
 				begin := c.now
 				c.waits = func() {}
-				second, err := c.process("b", 2).lease(dir)
+				second, err := c.process("b", 2).lease(opened(t, dir))
 				if err != nil || c.now-begin != leaseOver {
 					t.Fatalf("clocks off by %s and %s: after %s: %v", holders, observers, c.now-begin, err)
 				}
@@ -222,7 +222,7 @@ func TestClocksThatJump(t *testing.T) {
 func TestAMachineThatSlept(t *testing.T) {
 	dir := t.TempDir()
 	c := newCluster()
-	first, err := c.process("a", 1).lease(dir)
+	first, err := c.process("a", 1).lease(opened(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestAMachineThatSlept(t *testing.T) {
 			first.(*lease).beat()
 		}
 	}
-	if _, err := c.process("b", 2).lease(dir); !errors.Is(err, errInUse) {
+	if _, err := c.process("b", 2).lease(opened(t, dir)); !errors.Is(err, errInUse) {
 		t.Errorf("%v", err)
 	}
 }
@@ -263,7 +263,7 @@ func TestAProcessOfTheSameMachine(t *testing.T) {
 		if c.slept > 0 || (atMost > 0) != strings.Contains(want, "no sign") || (by != "") != (atMost > 0) {
 			t.Errorf("%+v: it is said that %q is watched for %v, want %s", h, by, atMost, want)
 		}
-		got, err := c.process("a", 2).lease(dir)
+		got, err := c.process("a", 2).lease(opened(t, dir))
 		if err != nil {
 			if !strings.Contains(err.Error(), want) || c.slept > 0 {
 				t.Errorf("%+v: %v after %d looks, want %s", h, err, c.slept, want)
@@ -282,19 +282,19 @@ func TestAProcessOfTheSameMachine(t *testing.T) {
 func TestALeaseIsTakenByOne(t *testing.T) {
 	dir := t.TempDir()
 	c := newCluster()
-	stale, err := c.process("a", 1).lease(dir)
+	stale, err := c.process("a", 1).lease(opened(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := readLease(dir)
+	text, err := readLease(opened(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.process("b", 2).lease(dir)
+	b, err := c.process("b", 2).lease(opened(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if takeAway(dir, func(now []byte) bool { return bytes.Equal(now, text) }) { // somebody who found the same lease, later
+	if takeAway(opened(t, dir), func(now []byte) bool { return bytes.Equal(now, text) }) { // somebody who found the same lease, later
 		t.Error("a fresh lease was removed")
 	}
 	if err := errors.Join(b.held(), stale.Close(), b.held()); err != nil {
@@ -315,7 +315,7 @@ func TestALeaseIsTakenByOne(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, leaseName), []byte(`{"host":`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.process("b", 2).lease(dir); err == nil || !strings.HasSuffix(err.Error(), "its lease cannot be read: remove lease.json if no process writes there") {
+	if _, err := c.process("b", 2).lease(opened(t, dir)); err == nil || !strings.HasSuffix(err.Error(), "its lease cannot be read: remove lease.json if no process writes there") {
 		t.Errorf("%v", err)
 	}
 }
@@ -324,18 +324,18 @@ func TestALeaseIsTakenByOne(t *testing.T) {
 func TestALockBesideALease(t *testing.T) {
 	dir := t.TempDir()
 	c := newCluster()
-	first, err := c.process("a", 1).lease(dir)
+	first, err := c.process("a", 1).lease(opened(t, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	locks := c.process("b", 2)
 	locks.flock = func(*os.File) error { return nil }
 	c.waits = first.(*lease).beat
-	if _, err := locks.take(dir); !errors.Is(err, errInUse) {
+	if _, err := locks.take(opened(t, dir)); !errors.Is(err, errInUse) {
 		t.Errorf("%v", err)
 	}
 	c.waits = func() {}
-	second, err := locks.take(dir)
+	second, err := locks.take(opened(t, dir))
 	if err != nil || !strings.Contains(second.took(), "pgrlab 1 on a") {
 		t.Fatal(err)
 	}
@@ -430,4 +430,15 @@ func TestWritersWithoutLocks(t *testing.T) {
 	if handed < int(seeds) {
 		t.Errorf("the folder was handed on %d times only", handed)
 	}
+}
+
+// opened is a folder, open until the test ends.
+func opened(t *testing.T, dir string) *files.Root {
+	t.Helper()
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return root
 }

@@ -18,14 +18,16 @@ type hold interface {
 	io.Closer
 	// held returns nil if it still does, and ErrLost if another process writes there now.
 	held() error
-	// moved tells the hold the folder's new name.
-	moved(dir string)
 	// took says whose hold it replaced, and why; "" if there was none.
 	took() string
 }
 
 // ErrLost: another process has taken the run folder over.
 var ErrLost = errors.New("another pgrlab writes there now")
+
+// ErrGone: the run folder was removed while this process held it. What is open of it can still
+// be written, and is lost with the process.
+var ErrGone = errors.New("the run folder was removed, or moved to another disk")
 
 // errInUse: another process holds the run folder.
 var errInUse = errors.New("in use")
@@ -76,20 +78,21 @@ func thisProcess() locker {
 
 // take locks a folder. The lock ends with the process, however that ends. If the file
 // system does not support locks, the result is a lease.
-func (k locker) take(dir string) (hold, error) {
+func (k locker) take(root *files.Root) (hold, error) {
+	dir := root.Name()
 	for {
-		lock, err := files.OpenFile(dir, lockName, os.O_CREATE|os.O_RDWR)
+		lock, err := root.OpenFile(lockName, os.O_CREATE|os.O_RDWR)
 		if err != nil {
 			return nil, fmt.Errorf("lock run folder %s: %w", dir, reason(err))
 		}
 		err = k.takeFlock(lock.File)
 		switch {
 		case err == nil:
-			if !stillThere(lock, dir) { // removed, with its run, since it was opened
+			if !stillThere(lock, root) { // removed, with its run, since it was opened
 				lock.Close()
 				continue
 			}
-			said, err := k.settle(dir)
+			said, err := k.settle(root)
 			if err != nil {
 				lock.Close()
 				return nil, err
@@ -100,7 +103,7 @@ func (k locker) take(dir string) (hold, error) {
 			return nil, &inUse{dir, "another pgrlab"}
 		case errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
 			lock.Close()
-			return k.lease(dir)
+			return k.lease(root)
 		}
 		lock.Close()
 		return nil, fmt.Errorf("lock run folder %s: %w", dir, reason(err))
@@ -108,8 +111,8 @@ func (k locker) take(dir string) (hold, error) {
 }
 
 // stillThere says whether an open file still has its name.
-func stillThere(f *files.File, dir string) bool {
-	now, err := files.Lstat(dir, filepath.Base(f.Name()))
+func stillThere(f *files.File, root *files.Root) bool {
+	now, err := root.Lstat(filepath.Base(f.Name()))
 	if err != nil {
 		return false
 	}
@@ -124,5 +127,4 @@ type flocked struct {
 }
 
 func (*flocked) held() error    { return nil }
-func (*flocked) moved(string)   {}
 func (f *flocked) took() string { return f.said }

@@ -20,42 +20,52 @@ import (
 func Open(dir string) (*Folder, error) { return thisProcess().open(dir) }
 
 func (k locker) open(dir string) (*Folder, error) {
-	return k.openWith(dir, func() (hold, error) { return k.take(dir) })
-}
-
-// openWith is open with a lock obtained by take.
-func (k locker) openWith(dir string, take func() (hold, error)) (*Folder, error) {
-	if _, err := ReadFile(dir, ConfigName); err != nil {
+	root, err := files.OpenRoot(dir)
+	if err != nil {
 		return nil, fmt.Errorf("resume %s: no run is there: %s: %w", dir, ConfigName, reason(err))
 	}
-	if info, err := files.Lstat(dir, JournalName); err != nil {
+	return k.openWith(root, k.take)
+}
+
+// openWith is open with a lock obtained by take. The open folder is the Folder's from then on.
+func (k locker) openWith(root *files.Root, take func(*files.Root) (hold, error)) (f *Folder, err error) {
+	defer func() {
+		if err != nil {
+			root.Close()
+		}
+	}()
+	dir := root.Name()
+	if _, err := root.ReadFile(ConfigName, maxText); err != nil {
+		return nil, fmt.Errorf("resume %s: no run is there: %s: %w", dir, ConfigName, reason(err))
+	}
+	if info, err := root.Lstat(JournalName); err != nil {
 		return nil, fmt.Errorf("resume %s: its journal: %w", dir, reason(err))
 	} else if !info.Mode().IsRegular() { // before anything is written
 		return nil, fmt.Errorf("resume %s: its journal: %w", dir, &files.Irregular{Name: JournalName, Mode: info.Mode()})
 	}
-	lock, err := take()
+	lock, err := take(root)
 	if err != nil {
 		return nil, goingOn(err, dir)
 	}
-	config, err := ReadFile(dir, ConfigName) // not before: the former holder of the lock may have replaced it
+	config, err := root.ReadFile(ConfigName, maxText) // not before: the former holder of the lock may have replaced it
 	if err != nil {
 		lock.Close()
 		return nil, fmt.Errorf("resume %s: %s: %w", dir, ConfigName, reason(err))
 	}
 	if lock.took() != "" { // the former holder may still write to its open file
-		if err := copyJournal(dir, lock); err != nil {
+		if err := copyJournal(root, lock); err != nil {
 			lock.Close()
 			return nil, fmt.Errorf("resume %s: its journal: %w", dir, reason(err))
 		}
 	}
-	journal, err := files.OpenFile(dir, JournalName, os.O_RDWR)
+	journal, err := root.OpenFile(JournalName, os.O_RDWR)
 	if err != nil {
 		lock.Close()
 		return nil, goingOn(fmt.Errorf("resume %s: its journal: %w", dir, reason(err)), dir)
 	}
-	f := newFolder(dir, lock, config)
-	f.by, f.journal = k, journal
-	if f.former, err = readFormer(dir); err != nil {
+	f = newFolder(root, lock, config)
+	f.by, f.journal, f.begun = k, journal, true
+	if f.former, err = readFormer(root); err != nil {
 		f.said = append(f.said, err.Error()+": checkpoints from before config.toml was replaced cannot be used")
 	}
 	f.sweep()
@@ -85,7 +95,7 @@ func Extend(dir string) (*Folder, error) {
 
 // wholeLines returns the end of the last line of the journal that is not torn.
 func (f *Folder) wholeLines() (Mark, error) {
-	file, err := files.Open(f.dir, JournalName)
+	file, err := f.root.Open(JournalName)
 	if err != nil {
 		return Mark{}, err
 	}
@@ -108,13 +118,13 @@ func (f *Folder) wholeLines() (Mark, error) {
 
 // copyJournal replaces the journal by a copy, so that a process that still has the old file
 // open cannot add to it.
-func copyJournal(dir string, by hold) error {
-	file, err := files.Open(dir, JournalName)
+func copyJournal(root *files.Root, by hold) error {
+	file, err := root.Open(JournalName)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return replace(dir, JournalName, func(w io.Writer) error {
+	return replace(root, JournalName, func(w io.Writer) error {
 		_, err := io.Copy(w, file)
 		return err
 	}, by.held)
@@ -125,33 +135,42 @@ func (f *Folder) sweep() {
 	for _, in := range []string{".", CheckpointsName, DataName} {
 		for _, name := range f.names(in) {
 			if strings.Contains(name, unfinished) || in == "." && strings.HasPrefix(name, leaseName+".gone-") {
-				files.Remove(f.dir, filepath.Join(in, name))
+				f.root.Remove(filepath.Join(in, name))
 			}
 		}
 	}
 }
 
 // CheckMark returns an error if the journal does not begin with what it held at m.
-func (f *Folder) CheckMark(m Mark) error { return CheckMark(f.dir, m) }
+func (f *Folder) CheckMark(m Mark) error { return checkMark(f.root, m) }
 
 // upTo hashes the journal before m.
-func (f *Folder) upTo(m Mark) (hash.Hash, error) { return upTo(f.dir, m) }
+func (f *Folder) upTo(m Mark) (hash.Hash, error) { return upTo(f.root, m) }
 
 // CheckMark returns an error if the journal of a run folder does not begin with what it
 // held at m. It takes no lock and changes nothing.
 func CheckMark(dir string, m Mark) error {
-	sum, err := upTo(dir, m)
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("read journal: %w", reason(err))
+	}
+	defer root.Close()
+	return checkMark(root, m)
+}
+
+func checkMark(root *files.Root, m Mark) error {
+	sum, err := upTo(root, m)
 	if err == nil && hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
 		err = errors.New("the journal has been changed before that place")
 	}
 	return err
 }
 
-func upTo(dir string, m Mark) (hash.Hash, error) {
+func upTo(root *files.Root, m Mark) (hash.Hash, error) {
 	if m.Size < 0 {
 		return nil, fmt.Errorf("%d bytes are no place in a journal", m.Size)
 	}
-	file, err := files.Open(dir, JournalName)
+	file, err := root.Open(JournalName)
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", reason(err))
 	}
@@ -165,7 +184,7 @@ func upTo(dir string, m Mark) (hash.Hash, error) {
 
 // History calls see for every line of the journal before m.
 func (f *Folder) History(m Mark, see func(Entry) error) error {
-	file, err := files.Open(f.dir, JournalName)
+	file, err := f.root.Open(JournalName)
 	if err != nil {
 		return fmt.Errorf("read journal: %w", reason(err))
 	}
@@ -188,7 +207,7 @@ func (f *Folder) History(m Mark, see func(Entry) error) error {
 // Tail calls see for every line of the journal after m, in order, and damaged for every
 // line that cannot be parsed. A torn last line is left out.
 func (f *Folder) Tail(m Mark, see func(Entry), damaged func(number int)) error {
-	file, err := files.Open(f.dir, JournalName)
+	file, err := f.root.Open(JournalName)
 	if err != nil {
 		return fmt.Errorf("read journal: %w", reason(err))
 	}
@@ -221,7 +240,7 @@ func (f *Folder) Tail(m Mark, see func(Entry), damaged func(number int)) error {
 func (f *Folder) Rewind(m Mark) (tail string, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("resume %s: %w", f.dir, err)
+			err = fmt.Errorf("resume %s: %w", f.Dir(), err)
 		}
 	}()
 	if err := f.CheckMark(m); err != nil {
@@ -266,7 +285,7 @@ func (f *Folder) Rewind(m Mark) (tail string, err error) {
 func (f *Folder) tailName() string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("events.tail-%d.jsonl", n)
-		if _, err := files.Lstat(f.dir, name); err != nil {
+		if _, err := f.root.Lstat(name); err != nil {
 			return name
 		}
 	}

@@ -49,14 +49,19 @@ var ErrOtherConfig = errors.New("it belongs to another run, or config.toml was c
 // CheckConfig returns ErrOtherConfig if a config.toml, given by its SHA-256, neither is nor was that of
 // the run in dir. It is Made for a folder that is only read.
 func CheckConfig(dir, config string) error {
-	doc, err := ReadFile(dir, ConfigName)
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("%s: %w", ConfigName, reason(err))
+	}
+	defer root.Close()
+	doc, err := root.ReadFile(ConfigName, maxText)
 	if err != nil {
 		return fmt.Errorf("%s: %w", ConfigName, reason(err))
 	}
 	if digest(doc) == config {
 		return nil
 	}
-	former, err := readFormer(dir)
+	former, err := readFormer(root)
 	if err == nil && !slices.Contains(former, config) {
 		err = ErrOtherConfig
 	}
@@ -64,8 +69,8 @@ func CheckConfig(dir, config string) error {
 }
 
 // readFormer reads the file that Reconfigure wrote, if there is one.
-func readFormer(dir string) ([]string, error) {
-	text, err := files.ReadFile(dir, formerName, maxFormer)
+func readFormer(root *files.Root) ([]string, error) {
+	text, err := root.ReadFile(formerName, maxFormer)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

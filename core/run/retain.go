@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"pgrlab/core/run/files"
 )
@@ -80,20 +79,35 @@ type Found struct {
 
 // Checkpoints lists the checkpoints of a run folder, the latest position first.
 func Checkpoints(dir string) ([]Found, error) {
-	all, err := checkpointsIn(dir, CheckpointsName)
+	root, err := files.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list checkpoints of %s: %w", dir, reason(err))
 	}
+	defer root.Close()
+	return checkpoints(root)
+}
+
+func checkpoints(root *files.Root) ([]Found, error) {
+	all, err := checkpointsIn(root, CheckpointsName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list checkpoints of %s: %w", root.Name(), reason(err))
+	}
 	return all, nil
 }
 
+// Checkpoints is the same for a folder that this process has.
+func (f *Folder) Checkpoints() ([]Found, error) { return checkpoints(f.root) }
+
 // checkpointsIn lists the checkpoints in a folder below the run folder, the latest
 // position first.
-func checkpointsIn(dir, in string) ([]Found, error) {
-	entries, err := files.ReadDir(dir, in)
+func checkpointsIn(root *files.Root, in string) ([]Found, error) {
+	entries, err := root.ReadDir(in)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +116,13 @@ func checkpointsIn(dir, in string) ([]Found, error) {
 		if !strings.HasSuffix(e.Name(), checkpointEnd) {
 			continue
 		}
-		f := Found{Path: filepath.Join(dir, in, e.Name())}
+		name := filepath.Join(in, e.Name())
+		f := Found{Path: filepath.Join(root.Name(), name)}
 		if info, err := e.Info(); err == nil {
 			f.Bytes = info.Size()
 		}
-		f.Header, f.Err = LoadHeader(f.Path)
-		f.Kept = files.Regular(dir, filepath.Join(in, e.Name()+keepEnd))
+		f.Header, f.Err = loadHeader(root, name)
+		f.Kept = root.Regular(name + keepEnd)
 		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b Found) int {
@@ -140,16 +155,31 @@ func (f *Folder) WriteCheckpoint(c *Checkpoint) (path string, bytes int64, err e
 // Keep marks a checkpoint that Prune has to leave alone, with the reason why.
 func Keep(path, why string) error {
 	dir, name := filepath.Split(path)
-	file, err := AppendFile(dir, name+keepEnd)
+	root, err := files.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("keep checkpoint %s: %w", path, reason(err))
+	}
+	defer root.Close()
+	return keep(root, name, why)
+}
+
+// Keep is the same for a checkpoint of this folder, given by the path that WriteCheckpoint
+// returned.
+func (f *Folder) Keep(path, why string) error {
+	return keep(f.root, filepath.Join(CheckpointsName, filepath.Base(path)), why)
+}
+
+func keep(root *files.Root, name, why string) error {
+	file, err := root.OpenFile(name+keepEnd, appending)
 	if err == nil {
 		_, err = fmt.Fprintln(file, why)
 		err = errors.Join(err, file.Sync(), file.Close())
 	}
 	if err == nil {
-		err = files.Sync(dir, ".")
+		err = root.Sync(filepath.Dir(name))
 	}
 	if err != nil {
-		return fmt.Errorf("keep checkpoint %s: %w", path, reason(err))
+		return fmt.Errorf("keep checkpoint %s: %w", filepath.Join(root.Path(), name), reason(err))
 	}
 	return nil
 }
@@ -163,7 +193,7 @@ func (f *Folder) SetAside(path string) (aside string, err error) {
 			err = fmt.Errorf("set checkpoints aside: %w", reason(err))
 		}
 	}()
-	all, err := checkpointsIn(f.dir, CheckpointsName)
+	all, err := checkpointsIn(f.root, CheckpointsName)
 	if err != nil {
 		return "", err
 	}
@@ -180,7 +210,7 @@ func (f *Folder) SetAside(path string) (aside string, err error) {
 		for _, name := range []string{filepath.Base(c.Path) + keepEnd, filepath.Base(c.Path)} {
 			err := f.held()
 			if err == nil {
-				err = files.Rename(f.dir, filepath.Join(CheckpointsName, name), filepath.Join(aside, name))
+				err = f.root.Rename(filepath.Join(CheckpointsName, name), filepath.Join(aside, name))
 			}
 			if err != nil && !(errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(name, keepEnd)) {
 				return "", err
@@ -188,7 +218,7 @@ func (f *Folder) SetAside(path string) (aside string, err error) {
 		}
 	}
 	if aside != "" {
-		err = errors.Join(files.Sync(f.dir, aside), files.Sync(f.dir, CheckpointsName))
+		err = errors.Join(f.root.Sync(aside), f.root.Sync(CheckpointsName))
 	}
 	return aside, err
 }
@@ -197,7 +227,7 @@ func (f *Folder) SetAside(path string) (aside string, err error) {
 func (f *Folder) newAside() (string, error) {
 	for n := 1; ; n++ {
 		name := filepath.Join(CheckpointsName, fmt.Sprintf("%s%d", asideName, n))
-		if err := files.MkdirNew(f.dir, name); !errors.Is(err, fs.ErrExist) {
+		if err := f.root.MkdirNew(name); !errors.Is(err, fs.ErrExist) {
 			return name, err
 		}
 	}
@@ -251,7 +281,7 @@ func (p Pruned) String() string {
 // Checkpoints that cannot be read are left alone, and with them all data.
 func (f *Folder) Prune(path string, limit int64) (p Pruned, err error) {
 	p = Pruned{Last: lastKept, Limit: limit}
-	all, err := Checkpoints(f.dir)
+	all, err := f.Checkpoints()
 	if err != nil {
 		return p, err
 	}
@@ -301,7 +331,7 @@ func (f *Folder) remove(gone []Found) error {
 		if err := f.held(); err != nil {
 			return fmt.Errorf("remove checkpoint: %w", err)
 		}
-		if err := files.Remove(filepath.Split(c.Path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := f.root.Remove(filepath.Join(CheckpointsName, filepath.Base(c.Path))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove checkpoint: %w", err)
 		}
 	}
@@ -322,7 +352,7 @@ func (f *Folder) remove(gone []Found) error {
 	}
 	for _, name := range f.names(DataName) {
 		if !used[name] && filepath.Ext(name) == compressed {
-			files.Remove(f.dir, filepath.Join(DataName, name))
+			f.root.Remove(filepath.Join(DataName, name))
 		}
 	}
 	return nil
@@ -330,7 +360,7 @@ func (f *Folder) remove(gone []Found) error {
 
 // names lists the content of a folder below the run folder; nothing if it cannot be read.
 func (f *Folder) names(in string) []string {
-	entries, _ := files.ReadDir(f.dir, in)
+	entries, _ := f.root.ReadDir(in)
 	var all []string
 	for _, e := range entries {
 		all = append(all, e.Name())
@@ -340,13 +370,13 @@ func (f *Folder) names(in string) []string {
 
 // every lists all checkpoints, including those that were set aside.
 func (f *Folder) every() ([]Found, error) {
-	all, err := Checkpoints(f.dir)
+	all, err := f.Checkpoints()
 	for _, name := range f.names(CheckpointsName) {
 		if !strings.HasPrefix(name, asideName) || err != nil {
 			continue
 		}
 		var aside []Found
-		aside, err = checkpointsIn(f.dir, filepath.Join(CheckpointsName, name))
+		aside, err = checkpointsIn(f.root, filepath.Join(CheckpointsName, name))
 		all = append(all, aside...)
 	}
 	return all, err
@@ -355,7 +385,7 @@ func (f *Folder) every() ([]Found, error) {
 // stored is the size of checkpoints and data in bytes.
 func (f *Folder) stored() (total int64, err error) {
 	for _, in := range []string{CheckpointsName, DataName} {
-		entries, err := files.ReadDir(f.dir, in)
+		entries, err := f.root.ReadDir(in)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, fmt.Errorf("measure %s: %w", f.Path(in), reason(err))
 		}
@@ -367,19 +397,3 @@ func (f *Folder) stored() (total int64, err error) {
 	}
 	return total, nil
 }
-
-// Free is the number of bytes that this user may still write on the file system of dir;
-// 0 if it is not known.
-func Free(dir string) int64 {
-	var s syscall.Statfs_t
-	for ; syscall.Statfs(dir, &s) != nil; dir = filepath.Dir(dir) {
-		if dir == filepath.Dir(dir) {
-			return 0
-		}
-	}
-	return int64(s.Bavail) * int64(s.Bsize)
-}
-
-// IsFull says whether an error means that there is no room left, on the disk or in
-// the user's quota.
-func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }

@@ -150,7 +150,6 @@ func TestErrorsAreOneLineWithoutRepetition(t *testing.T) {
 type free struct{}
 
 func (free) held() error  { return nil }
-func (free) moved(string) {}
 func (free) took() string { return "" }
 func (free) Close() error { return nil }
 
@@ -176,14 +175,15 @@ func (d *disk) Close() error                            { return nil }
 
 func TestAFullDiskTakesNoPartOfALine(t *testing.T) {
 	d := &disk{room: 60}
-	f := &Folder{dir: "/run", lock: free{}, sum: sha256.New(), journal: d}
+	root := opened(t, t.TempDir())
+	f := &Folder{root: root, lock: free{}, sum: sha256.New(), journal: d}
 	line := Line{Type: "note", Step: 1, Member: NoMember}
 	if err := f.Append(line); err != nil {
 		t.Fatal(err)
 	}
 	whole := string(d.content)
 	err := f.Append(line)
-	if !errors.Is(err, syscall.ENOSPC) || err.Error() != "write journal /run/events.jsonl: no space left on device" {
+	if !errors.Is(err, syscall.ENOSPC) || err.Error() != "write journal "+root.Name()+"/events.jsonl: no space left on device" {
 		t.Errorf("%v", err)
 	}
 	if string(d.content) != whole {

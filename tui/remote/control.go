@@ -223,7 +223,7 @@ func checkpoint(ctx context.Context, s *Server, by string) (string, error) {
 		return "", fmt.Errorf("save: %s", found.Error)
 	}
 	return fmt.Sprintf("saved %s, %d bytes, training stood still for %.0f ms: %s", found.Position, found.Bytes, 1000*found.StallS,
-		filepath.Join(s.o.Dir, "checkpoints", filepath.Base(found.Path))), nil
+		filepath.Join(s.dir(), "checkpoints", filepath.Base(found.Path))), nil
 }
 
 // analyse analyses the run in its present state, and waits until the findings are in the journal.
@@ -277,13 +277,13 @@ func (s *Server) ask(ctx context.Context, c event.Command, done string, shows fu
 // at says what was done, and at which step.
 func (s *Server) at(done string) string {
 	snapshot := s.o.Lab.Snapshot()
-	return fmt.Sprintf("%s at step %d of %d: %s", done, snapshot.Step, snapshot.Steps, s.o.Dir)
+	return fmt.Sprintf("%s at step %d of %d: %s", done, snapshot.Step, snapshot.Steps, s.dir())
 }
 
 func (s *Server) status() Status {
 	snapshot, c := s.o.Lab.Snapshot(), s.o.Config
 	st := Status{
-		PID: s.notice.PID, Host: s.notice.Host, Dir: s.o.Dir, Started: s.notice.Started, Answered: true,
+		PID: s.notice.PID, Host: s.notice.Host, Dir: s.dir(), Started: s.notice.Started, Answered: true,
 		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed, Device: s.o.Device,
 		State: snapshot.State.String(), Phase: snapshot.Phase.String(), Step: snapshot.Step, Steps: snapshot.Steps,
 		StepsPerS: snapshot.StepsPerSec, ETAS: snapshot.ETA.Seconds(), Memory: max(0, int64(system.Resident())), Trouble: snapshot.Err,

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -70,7 +71,7 @@ func (g *garage) Send(c event.Command) error {
 
 func TestPark(t *testing.T) {
 	ask := func(g *garage, device string) string {
-		s := &Server{o: Options{Lab: g, Dir: "runs/a", Config: config.Config{Device: device}}}
+		s := &Server{o: Options{Lab: g, Folder: named("/runs/a"), Config: config.Config{Device: device}}}
 		said, err := park(context.Background(), s, "ana")
 		if err != nil {
 			return "error: " + err.Error()
@@ -82,7 +83,7 @@ func TestPark(t *testing.T) {
 		g            *garage
 		device, want string
 	}{
-		{g, "cuda", "parked, its GPU memory is free, at step 3 of 9: runs/a"},
+		{g, "cuda", "parked, its GPU memory is free, at step 3 of 9: /runs/a"},
 		{g, "cuda", "was parked already at step 3"},
 		{&garage{state: event.Snapshot{Position: knob.After(3)}, slow: 9}, "cpu", "saved and paused (it has no GPU to give back) at step 0"},
 		{&garage{state: event.Snapshot{Position: knob.After(3)}, slow: 9, unsaved: "no space left on device"}, "cpu", "error: save: no space left on device"},
@@ -108,7 +109,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"park", &garage{state: event.Snapshot{State: event.PausedState}, gone: "the device is lost"}, "cuda", "error: the device is lost"},
 		{"checkpoint", &garage{state: event.Snapshot{State: event.PausedState}, gone: "the device is lost"}, "cuda", "error: the device is lost"},
 	} {
-		said, err := requests[c.request](t.Context(), &Server{o: Options{Lab: c.g, Dir: "runs/a", Config: config.Config{Device: c.device}}}, "ana")
+		said, err := requests[c.request](t.Context(), &Server{o: Options{Lab: c.g, Folder: named("/runs/a"), Config: config.Config{Device: c.device}}}, "ana")
 		if err != nil {
 			said = "error: " + err.Error()
 		}
@@ -124,7 +125,7 @@ func TestStatusOfSeveralSeeds(t *testing.T) {
 	for i, r := range []run.Float{300, 100, 50, 250} {
 		g.events = append(g.events, event.Event{Index: i, Step: 10 * (1 + i/2), Member: i % 2, Body: event.Evaluated{ReturnMean: r}})
 	}
-	s := &Server{o: Options{Lab: g, Viewers: NewViewers(func(int) {})}}
+	s := &Server{o: Options{Lab: g, Folder: named("/runs/a"), Viewers: NewViewers(func(int) {})}}
 	if st := s.status(); *st.Return != 150 || *st.Best != 200 {
 		t.Errorf("return %v, best %v, want 150 and 200", *st.Return, *st.Best)
 	}
@@ -134,7 +135,7 @@ func TestStatusOfSeveralSeeds(t *testing.T) {
 func TestPauseOutlastsTheDisk(t *testing.T) {
 	g := &waiting{state: event.Snapshot{State: event.PausedState, ForDisk: true}}
 	for _, want := range []string{"paused at step 0", "was paused already at step 0"} {
-		said, err := requests["pause"](t.Context(), &Server{o: Options{Lab: g, Dir: "runs/a"}}, "ana")
+		said, err := requests["pause"](t.Context(), &Server{o: Options{Lab: g, Folder: named("/runs/a")}}, "ana")
 		if err != nil || !strings.HasPrefix(said, want) || g.asked != 1 {
 			t.Errorf("%q, %v, asked %d times; want %q", said, err, g.asked, want)
 		}
@@ -155,3 +156,12 @@ func (w *waiting) Send(event.Command) error {
 	w.state.ForDisk = false
 	return nil
 }
+
+// named is a folder that is only named.
+type named string
+
+func (n named) Dir() string                { return string(n) }
+func (named) Read(string) ([]byte, error)  { return nil, fs.ErrNotExist }
+func (named) Replace(string, []byte) error { return nil }
+func (named) Remove(string) error          { return nil }
+func (named) Close() error                 { return nil }

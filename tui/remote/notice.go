@@ -32,30 +32,20 @@ type Notice struct {
 }
 
 // write writes the notice into a run folder in one step.
-func (n Notice) write(dir string) error {
+func (n Notice) write(folder Folder) error {
 	text, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, NoticeName)
-	temporary := fmt.Sprintf("%s.new-%d", path, n.PID)
-	os.Remove(temporary) // left by a killed process with this number; or a link, which is not followed
-	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(temporary)
-		return err
-	}
-	return os.Rename(temporary, path)
+	return folder.Replace(NoticeName, append(text, '\n'))
 }
 
 // remove removes the notice, unless another lab has written its own there.
-func (n Notice) remove(dir string) {
-	if now, err := read(dir); err == nil && now.Socket == n.Socket {
-		os.Remove(filepath.Join(dir, NoticeName))
+func (n Notice) remove(folder Folder) {
+	var now Notice
+	text, err := folder.Read(NoticeName)
+	if err == nil && json.Unmarshal(text, &now) == nil && now.Socket == n.Socket {
+		folder.Remove(NoticeName)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pgrlab/core/run"
 	"pgrlab/tui"
 )
 
@@ -186,7 +187,12 @@ func TestNoticeFollowsNoLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := n.write(dir); err != nil {
+	folder, err := run.OpenHandle(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	if err := n.write(folder); err != nil {
 		t.Fatal(err)
 	}
 	if text, _ := os.ReadFile(victim); string(text) != "precious" {

@@ -22,7 +22,7 @@ import (
 
 // Options describe the lab that listens.
 type Options struct {
-	Dir     string // the lab's run folder
+	Folder  Folder // the lab's run folder, which Close closes
 	Device  string // with the kernel family
 	Lab     pane.Lab
 	Viewers *Viewers
@@ -32,6 +32,24 @@ type Options struct {
 	// Screen gives the options for one more screen of the run; the server sets Start, Viewer,
 	// Characters and Plain.
 	Screen func() tui.Options
+}
+
+// Folder is the run folder of a lab: a run.Handle.
+type Folder interface {
+	Dir() string // where it is now
+	Read(name string) ([]byte, error)
+	Replace(name string, content []byte) error
+	Remove(name string) error
+	Close() error
+}
+
+// dir is where the lab's run folder is now.
+func (s *Server) dir() string {
+	dir := s.o.Folder.Dir()
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
 }
 
 const (
@@ -73,11 +91,6 @@ func Listen(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
 	}
-	abs, err := filepath.Abs(o.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
-	}
-	o.Dir = abs
 	ln, err := listen(dir)
 	if err != nil {
 		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
@@ -86,11 +99,11 @@ func Listen(o Options) (*Server, error) {
 	s := &Server{o: o, ln: ln, began: time.Now(), conns: map[net.Conn]bool{}}
 	s.notice = Notice{Host: host, PID: os.Getpid(), Socket: ln.Addr().String(), Started: s.began.UTC().Truncate(time.Second),
 		Job: os.Getenv("SLURM_JOB_ID"), Node: os.Getenv("SLURMD_NODENAME")}
-	if err := os.WriteFile(besideSocket(s.notice.Socket), []byte(o.Dir+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(besideSocket(s.notice.Socket), []byte(s.dir()+"\n"), 0o600); err != nil {
 		ln.Close()
 		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
 	}
-	if err := s.notice.write(o.Dir); err != nil {
+	if err := s.notice.write(o.Folder); err != nil {
 		ln.Close()
 		return nil, fmt.Errorf("listen for pgrlab attach: %w", err)
 	}
@@ -230,7 +243,8 @@ func readable(name string) string {
 func (s *Server) Close(why string) {
 	s.ln.Close() // removes the socket
 	os.Remove(besideSocket(s.notice.Socket))
-	s.notice.remove(s.o.Dir)
+	s.notice.remove(s.o.Folder)
+	defer s.o.Folder.Close()
 	s.cancel(errors.New(why))
 	done := make(chan struct{})
 	go func() {

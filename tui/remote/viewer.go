@@ -87,18 +87,18 @@ func (s *Server) goodbye(outcome tui.Outcome, err error) answer {
 	case err != nil:
 		return answer{Error: err.Error()}
 	case outcome == tui.Cancelled:
-		return answer{Said: fmt.Sprintf("%v: %s", context.Cause(s.ctx), s.o.Dir), Ended: over(snapshot)}
+		return answer{Said: fmt.Sprintf("%v: %s", context.Cause(s.ctx), s.dir()), Ended: over(snapshot)}
 	case outcome == tui.StopRequested:
 		select {
 		case <-s.o.Ended:
 		case <-s.ctx.Done():
 		}
 		snapshot = s.o.Lab.Snapshot()
-		return answer{Said: fmt.Sprintf("stopped and saved after step %d of %d: %s", snapshot.Step, snapshot.Steps, s.o.Dir)}
+		return answer{Said: fmt.Sprintf("stopped and saved after step %d of %d: %s", snapshot.Step, snapshot.Steps, s.dir())}
 	case over(snapshot):
-		return answer{Said: fmt.Sprintf("detached; the run has ended at %s: %s", at, s.o.Dir)}
+		return answer{Said: fmt.Sprintf("detached; the run has ended at %s: %s", at, s.dir())}
 	}
-	return answer{Said: fmt.Sprintf("detached at %s; training goes on in pid %d: pgrlab attach %s", at, os.Getpid(), shell.Word(s.o.Dir))}
+	return answer{Said: fmt.Sprintf("detached at %s; training goes on in pid %d: pgrlab attach %s", at, os.Getpid(), shell.Word(s.dir()))}
 }
 
 func over(s *event.Snapshot) bool { return s.State == event.Finished || s.State == event.FailedState }

@@ -9,6 +9,9 @@
 // socket or device is an error of type Irregular; it is never followed and never waited
 // for. Names cannot lead outside the folder (os.Root).
 //
+// Run folders are renamed, too, while their runs go on, and other runs begin under the names
+// that they had. So who writes a run keeps its folder open (Root) and never goes by its path.
+//
 // New files and folders are readable and writable for all, less the umask.
 //
 // # What survives a power cut

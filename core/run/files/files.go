@@ -6,9 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"syscall"
 )
@@ -45,16 +42,16 @@ type File struct {
 
 var lastID atomic.Uint64
 
-// Open opens a file for reading. name is relative to dir.
-func Open(dir, name string) (*File, error) { return OpenFile(dir, name, os.O_RDONLY) }
+// Open opens a file for reading.
+func (r *Root) Open(name string) (*File, error) { return r.OpenFile(name, os.O_RDONLY) }
 
 // OpenFile opens a file like os.OpenFile. With os.O_CREATE, a new file gets the permissions
 // that the umask leaves.
-func OpenFile(dir, name string, flag int) (*File, error) {
+func (r *Root) OpenFile(name string, flag int) (*File, error) {
 	var out *File
-	err := within(dir, name, func(r *os.Root) error {
+	err := r.within(name, func() error {
 		for {
-			f, err := open(r, dir, name, flag)
+			f, err := r.open(name, flag)
 			if errors.Is(err, fs.ErrExist) && flag&os.O_EXCL == 0 {
 				continue // another process has just made it
 			}
@@ -65,8 +62,8 @@ func OpenFile(dir, name string, flag int) (*File, error) {
 	return out, err
 }
 
-func open(r *os.Root, dir, name string, flag int) (*File, error) {
-	info, err := r.Lstat(name)
+func (r *Root) open(name string, flag int) (*File, error) {
+	info, err := r.root.Lstat(name)
 	create := errors.Is(err, fs.ErrNotExist) && flag&os.O_CREATE != 0
 	switch {
 	case create:
@@ -84,12 +81,12 @@ func open(r *os.Root, dir, name string, flag int) (*File, error) {
 		kind = Created
 	}
 	if create || flag&(os.O_WRONLY|os.O_RDWR) != 0 {
-		if err := announce(Op{Kind: kind, Path: filepath.Join(dir, name), File: id}); err != nil {
+		if err := announce(Op{Kind: kind, Path: r.join(name), File: id}); err != nil {
 			return nil, err
 		}
 	}
 	// O_NONBLOCK guards against a named pipe that was put there since.
-	f, err := r.OpenFile(name, flag|syscall.O_NONBLOCK, 0o666)
+	f, err := r.root.OpenFile(name, flag|syscall.O_NONBLOCK, 0o666)
 	if err != nil {
 		return nil, err
 	}
@@ -154,16 +151,6 @@ func (f *File) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{f}, r)
 }
 
-// ReadFile reads a file of at most limit bytes.
-func ReadFile(dir, name string, limit int64) ([]byte, error) {
-	f, err := Open(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.ReadAll(name, limit)
-}
-
 // ReadAll reads the rest of a file if that is at most limit bytes.
 func (f *File) ReadAll(name string, limit int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
@@ -174,193 +161,4 @@ func (f *File) ReadAll(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	return text, nil
-}
-
-// Lstat describes the entry of that name; links are not followed.
-func Lstat(dir, name string) (info fs.FileInfo, err error) {
-	err = within(dir, name, func(r *os.Root) error {
-		info, err = r.Lstat(name)
-		return err
-	})
-	return info, err
-}
-
-// Regular says whether name exists and is a regular file.
-func Regular(dir, name string) bool {
-	info, err := Lstat(dir, name)
-	return err == nil && info.Mode().IsRegular()
-}
-
-// ReadDir lists a folder, sorted by name.
-func ReadDir(dir, name string) (entries []fs.DirEntry, err error) {
-	err = folder(dir, name, func(f *os.File) error {
-		entries, err = f.ReadDir(-1)
-		return err
-	})
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return entries, err
-}
-
-// Mkdir makes a folder if there is none, and puts its name on the disk.
-func Mkdir(dir, name string) error {
-	info, err := Lstat(dir, name)
-	if err == nil {
-		if !info.IsDir() {
-			return noFolder(name, info)
-		}
-		return nil
-	}
-	if err := MkdirNew(dir, name); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return Sync(dir, filepath.Dir(name))
-}
-
-// MkdirNew makes a folder. If the name is taken, the error is fs.ErrExist.
-func MkdirNew(dir, name string) error {
-	return within(dir, name, func(r *os.Root) error {
-		if _, err := r.Lstat(name); err == nil {
-			return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrExist}
-		}
-		if err := announce(Op{Kind: MadeDir, Path: filepath.Join(dir, name)}); err != nil {
-			return err
-		}
-		return r.Mkdir(name, 0o777)
-	})
-}
-
-// Rename renames a file below dir and replaces a file that has the new name.
-func Rename(dir, from, to string) error {
-	return within(dir, from, func(r *os.Root) error {
-		if err := parents(r, to); err != nil {
-			return err
-		}
-		if err := announce(Op{Kind: Renamed, Path: filepath.Join(dir, from), To: filepath.Join(dir, to)}); err != nil {
-			return err
-		}
-		return r.Rename(from, to)
-	})
-}
-
-// Remove removes a file or an empty folder.
-func Remove(dir, name string) error {
-	return within(dir, name, func(r *os.Root) error {
-		if _, err := r.Lstat(name); err != nil {
-			return err
-		}
-		if err := announce(Op{Kind: Removed, Path: filepath.Join(dir, name)}); err != nil {
-			return err
-		}
-		return r.Remove(name)
-	})
-}
-
-// Link gives a file of one folder another name in the same or another folder. If that name
-// is taken, the error is fs.ErrExist.
-func Link(fromDir, from, dir, to string) error {
-	if info, err := Lstat(fromDir, from); err != nil {
-		return err
-	} else if !info.Mode().IsRegular() {
-		return &Irregular{from, info.Mode()}
-	}
-	return within(dir, to, func(r *os.Root) error {
-		source, target := filepath.Join(fromDir, from), filepath.Join(dir, to)
-		if _, err := r.Lstat(to); err == nil {
-			return &os.LinkError{Op: "link", Old: source, New: target, Err: fs.ErrExist}
-		}
-		if err := announce(Op{Kind: Linked, Path: source, To: target}); err != nil {
-			return err
-		}
-		return os.Link(source, target)
-	})
-}
-
-// Sync puts the names in a folder on the disk. It ignores the errors of file systems that
-// cannot do this: there is no safer way for them.
-func Sync(dir, name string) error {
-	return folder(dir, name, func(f *os.File) error {
-		if err := announce(Op{Kind: SyncedDir, Path: filepath.Join(dir, name)}); err != nil {
-			return err
-		}
-		return forgiven(f.Sync())
-	})
-}
-
-func forgiven(err error) error {
-	for _, cannot := range []error{syscall.EINVAL, syscall.ENOTSUP, syscall.ENOSYS, syscall.EBADF, fs.ErrPermission} {
-		if errors.Is(err, cannot) {
-			return nil
-		}
-	}
-	return err
-}
-
-// within calls do with dir opened as a root, if all parents of name below dir are real
-// folders.
-func within(dir, name string, do func(r *os.Root) error) error {
-	dir = filepath.Clean(dir)
-	info, err := os.Stat(dir) // OpenRoot would wait for a named pipe
-	if err != nil {
-		return err
-	}
-	if !info.IsDir() {
-		return &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
-	}
-	r, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	err = parents(r, name)
-	if err == nil {
-		err = do(r)
-	}
-	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		path.Op = strings.TrimSuffix(path.Op, "at") // openat, statat: people know open and stat
-	}
-	return err
-}
-
-// noFolder returns the error for something else where a folder should be.
-func noFolder(name string, info fs.FileInfo) error {
-	if info.Mode().IsRegular() {
-		return &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
-	}
-	return &Irregular{name, info.Mode()}
-}
-
-// parents returns an error if a parent of name below the root is not a real folder.
-func parents(r *os.Root, name string) error {
-	for i, c := range name {
-		if c != filepath.Separator {
-			continue
-		}
-		info, err := r.Lstat(name[:i])
-		if err != nil {
-			return err
-		}
-		if !info.IsDir() {
-			return noFolder(name[:i], info)
-		}
-	}
-	return nil
-}
-
-// folder calls do with a folder opened.
-func folder(dir, name string, do func(f *os.File) error) error {
-	return within(dir, name, func(r *os.Root) error {
-		info, err := r.Lstat(name)
-		if err != nil {
-			return err
-		}
-		if !info.IsDir() {
-			return noFolder(name, info)
-		}
-		f, err := r.Open(name)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return do(f)
-	})
 }

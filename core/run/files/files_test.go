@@ -69,7 +69,7 @@ func TestOnlyFilesAreOpened(t *testing.T) {
 			if Regular(dir, name) {
 				t.Errorf("%s %s is regular", name, kind)
 			}
-			if err := Link(dir, name, dir, "linked"); err == nil {
+			if err := Link(opened(t, dir), name, opened(t, dir), "linked"); err == nil {
 				t.Errorf("%s %s was linked", name, kind)
 			}
 		}
@@ -96,14 +96,14 @@ func TestFoldersBelowAreTheirOwn(t *testing.T) {
 	for what, do := range map[string]func() error{
 		"open":    func() error { _, err := Open(dir, "data/x"); return err },
 		"create":  func() error { _, err := OpenFile(dir, "data/y", os.O_CREATE|os.O_RDWR); return err },
-		"list":    func() error { _, err := ReadDir(dir, "data"); return err },
+		"list":    func() error { _, err := opened(t, dir).ReadDir("data"); return err },
 		"remove":  func() error { return Remove(dir, "data/x") },
-		"rename":  func() error { return Rename(dir, "data/x", "z") },
-		"into":    func() error { return Rename(dir, "z", "data/z") },
-		"mkdir":   func() error { return Mkdir(dir, "data") },
-		"below":   func() error { return Mkdir(dir, "data/sub") },
-		"link":    func() error { return Link(dir, "z", dir, "data/z") },
-		"sync":    func() error { return Sync(dir, "data") },
+		"rename":  func() error { return opened(t, dir).Rename("data/x", "z") },
+		"into":    func() error { return opened(t, dir).Rename("z", "data/z") },
+		"mkdir":   func() error { return opened(t, dir).Mkdir("data") },
+		"below":   func() error { return opened(t, dir).Mkdir("data/sub") },
+		"link":    func() error { return Link(opened(t, dir), "z", opened(t, dir), "data/z") },
+		"sync":    func() error { return opened(t, dir).Sync("data") },
 		"outside": func() error { _, err := Open(dir, "../home/x"); return err },
 		"above":   func() error { return Remove(dir, "../home/x") },
 	} {
@@ -153,7 +153,7 @@ func TestTheUmaskHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Close()
-		if err := Mkdir(dir, "data"); err != nil {
+		if err := opened(t, dir).Mkdir("data"); err != nil {
 			t.Fatal(err)
 		}
 		for path, all := range map[string]int{dir: 0o777, filepath.Dir(dir): 0o777, filepath.Join(dir, "data"): 0o777, filepath.Join(dir, "x"): 0o666} {
@@ -187,7 +187,7 @@ func TestWatch(t *testing.T) {
 	})
 	changes := func() (errs []error) {
 		add := func(err error) { errs = append(errs, err) }
-		add(Mkdir(dir, "data"))
+		add(opened(t, dir).Mkdir("data"))
 		f, err := OpenFile(dir, "x", os.O_CREATE|os.O_RDWR)
 		add(err)
 		if f != nil {
@@ -199,10 +199,10 @@ func TestWatch(t *testing.T) {
 			add(f.Sync())
 			add(f.Close())
 		}
-		add(Rename(dir, "x", "data/y"))
-		add(Link(dir, "data/y", dir, "z"))
+		add(opened(t, dir).Rename("x", "data/y"))
+		add(Link(opened(t, dir), "data/y", opened(t, dir), "z"))
 		add(Remove(dir, "z"))
-		add(Sync(dir, "data"))
+		add(opened(t, dir).Sync("data"))
 		return errs
 	}
 	if err := errors.Join(changes()...); err != nil {
@@ -235,4 +235,15 @@ func TestWatch(t *testing.T) {
 	if text, _ := os.ReadFile(f.Name()); string(text) != "ab" {
 		t.Errorf("%q", text)
 	}
+}
+
+// opened is a folder, open until the test ends.
+func opened(t *testing.T, dir string) *Root {
+	t.Helper()
+	r, err := OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
 }

@@ -35,21 +35,23 @@ func MakeFolder(dir string) error {
 
 // syncAbove is Sync for a folder that this user may not be allowed to open.
 func syncAbove(dir string) error {
-	if err := Sync(dir, "."); !errors.Is(err, fs.ErrPermission) {
+	if err := Sync(dir); !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	return nil
 }
 
-// Move gives a whole folder another name, which may be that of an empty folder, and puts
-// the name on the disk.
-func Move(from, to string) error {
-	if err := announce(Op{Kind: Renamed, Path: filepath.Clean(from), To: filepath.Clean(to)}); err != nil {
+// Move gives the folder another name, which may be that of an empty folder, and puts the name
+// on the disk. The folder has to be where its Name says.
+func (r *Root) Move(to string) error {
+	from := r.Name()
+	if err := announce(Op{Kind: Renamed, Path: from, To: filepath.Clean(to)}); err != nil {
 		return err
 	}
 	if err := syscall.Rename(from, to); err != nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
 	}
+	r.name.Store(&to)
 	return syncAbove(filepath.Dir(filepath.Clean(to)))
 }
 

@@ -123,9 +123,9 @@ func (s *session) newSuccessor() (*successor, error) {
 	if next.hold, err = s.folder.Hold(); err != nil {
 		return nil, err
 	}
-	log, err := os.OpenFile(filepath.Join(dir, successorLog), os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NOFOLLOW, 0o644)
+	log, err := s.folder.Log(successorLog)
 	if err == nil {
-		err = next.start(log)
+		err = next.start(log.File)
 		log.Close()
 	}
 	if err != nil {

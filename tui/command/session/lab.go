@@ -88,7 +88,9 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 	s.viewer.Leave()
 	s.heard = say
 	if startErr, begun := begin.end(); !begun || startErr != nil {
-		s.discard()
+		if !begun {
+			s.drop()
+		}
 		if err == nil {
 			err = startErr
 		}

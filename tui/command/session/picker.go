@@ -199,8 +199,7 @@ func (o *opener) open(c picker.Picks) (tui.Options, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.over {
-		s.folder.Close()
-		s.discard()
+		s.drop()
 		return tui.Options{}, context.Canceled
 	}
 	s.leaving = o.leaving

@@ -47,11 +47,17 @@ func (s *session) watched(screens int) {
 
 // listen lets other processes connect to the run; if that is impossible, the run goes on without.
 func (s *session) listen() {
+	folder, err := s.folder.Handle()
+	if err != nil {
+		s.said = append(s.said, cli.Line(fmt.Errorf("listen for pgrlab attach: %w", err)))
+		return
+	}
 	server, err := remote.Listen(remote.Options{
-		Dir: s.folder.Dir(), Device: s.device(), Lab: s.lab, Viewers: s.viewers, Config: s.config, Ended: s.ended,
+		Folder: folder, Device: s.device(), Lab: s.lab, Viewers: s.viewers, Config: s.config, Ended: s.ended,
 		Screen: s.shown,
 	})
 	if err != nil {
+		folder.Close()
 		s.said = append(s.said, cli.Line(err))
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"sync/atomic"
@@ -111,14 +110,14 @@ func openRun(d cli.Deps, r *runflags.Flags, now time.Time, h *heir) (*session, e
 }
 
 // start makes device and lab and starts the run; ctx ends it. It is called once; after an error
-// there is no run.
+// there is no run, and the folder is dropped.
 func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	if s.place.Said != "" {
 		s.said = append(s.said, s.place.Said)
 	}
 	device, err := s.deps.Device(s.place.Request(s.threads, s.memory, s.note))
 	if err != nil {
-		s.folder.Close()
+		s.drop()
 		err = fmt.Errorf("start device %s: %w", s.config.Device, err)
 		if s.threads > 0 { // the only detail of the device that was chosen
 			err = cli.AsUsage(err)
@@ -131,7 +130,7 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	}
 	if err != nil {
 		device.Close()
-		s.folder.Close()
+		s.drop()
 		return fmt.Errorf("start the lab: %w", err)
 	}
 	l.Version(s.deps.Version)
@@ -203,16 +202,14 @@ func (s *session) watchGPU() {
 	}()
 }
 
-// discard removes the folder of a run that never began, so that the same --out can be used again.
-// It removes only what this process wrote.
-func (s *session) discard() {
-	if s.resumption != nil {
-		return
+// drop gives up a run that did not begin. The folder of a new one is removed, so that the same --out
+// can be used again.
+func (s *session) drop() {
+	if s.resumption == nil {
+		s.folder.Discard()
+	} else {
+		s.folder.Close()
 	}
-	for _, name := range []string{run.ConfigName, run.JournalName, "lock"} {
-		os.Remove(s.folder.Path(name))
-	}
-	os.Remove(s.folder.Dir()) // stays if it contains anything else
 }
 
 // result is the final error: the signal, if a signal ended the run.
@@ -220,6 +217,9 @@ func (s *session) result(ctx context.Context) error {
 	var signal cli.Signalled
 	if (errors.Is(s.err, lab.ErrInterrupted) || errors.Is(s.err, lab.ErrHandedOver)) && errors.As(context.Cause(ctx), &signal) {
 		return signal
+	}
+	if errors.Is(s.err, run.ErrGone) {
+		return fmt.Errorf("%s on %s: %w: begin it again, or go on with a copy of the folder: pgrlab train --resume COPY", s.config.Method, s.config.Task, s.err)
 	}
 	if s.err != nil {
 		return fmt.Errorf("%s on %s: %w: the journal is in %s", s.config.Method, s.config.Task, s.err, s.folder.Dir())
@@ -239,6 +239,9 @@ func (s *session) summary() []string {
 		if reported := presets.Beside(presets.OfRun(s.config)); reported != "" {
 			said += " (" + reported + ")"
 		}
+	}
+	if errors.Is(s.err, run.ErrGone) {
+		return []string{said, Badge(s.lab.Events(0))} // there is nothing to look at
 	}
 	dir := s.folder.Dir()
 	next := []string{replay.Again(dir, s.lab.Events(0)), beyond(s.config, dir)}

@@ -84,8 +84,7 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	if s.tensorboard != "" {
 		var err error
 		if s.stream, err = newStream(s.tensorboard, s.folder.Dir(), s.config.Members, time.Now()); err != nil {
-			s.folder.Close()
-			s.discard()
+			s.drop()
 			return err
 		}
 	}
@@ -102,7 +101,6 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 		s.resumption.Say = s.tell
 	}
 	if err := s.start(ctx, lab.FaultFail); err != nil {
-		s.discard()
 		return err
 	}
 	if s.heir != nil {

@@ -50,7 +50,7 @@ func smallWhatIf() whatif.Plan {
 type whatIf struct {
 	config config.Config
 	task   task.Task
-	dir    string
+	dir    func() string        // the run folder, wherever it is now
 	knobs  func() knob.Settings // of the run, at present
 	begin  func(args ...string) *exec.Cmd
 
@@ -63,7 +63,7 @@ type whatIf struct {
 
 // newWhatIf makes the what-if of a session.
 func newWhatIf(s *session) *whatIf {
-	return &whatIf{config: s.config, task: s.task, dir: s.folder.Dir(), begin: s.process, state: &pane.WhatIfState{}, knobs: s.knobs}
+	return &whatIf{config: s.config, task: s.task, dir: func() string { return s.folder.Dir() }, begin: s.process, state: &pane.WhatIfState{}, knobs: s.knobs}
 }
 
 // knobs are the present values of the knobs.
@@ -153,7 +153,7 @@ func (w *whatIf) start(at int) error {
 
 // checkpoint is the step of the run's last checkpoint.
 func (w *whatIf) checkpoint() (step int, err error) {
-	found, err := run.Checkpoints(w.dir)
+	found, err := run.Checkpoints(w.dir())
 	if err != nil {
 		return 0, err
 	}
@@ -162,13 +162,13 @@ func (w *whatIf) checkpoint() (step int, err error) {
 			return c.Step, nil
 		}
 	}
-	return 0, fmt.Errorf("%s has no checkpoint that can be read: save the run with c first", w.dir)
+	return 0, fmt.Errorf("%s has no checkpoint that can be read: save the run with c first", w.dir())
 }
 
 // command is the process for the checkpoint of a step.
 func (w *whatIf) command(step int) *exec.Cmd {
 	p, _ := w.Plan()
-	return w.begin("analyse", fmt.Sprintf("%s@%d", w.dir, step), "--what-if", "--json", "--until-eof", "--threads", "1",
+	return w.begin("analyse", fmt.Sprintf("%s@%d", w.dir(), step), "--what-if", "--json", "--until-eof", "--threads", "1",
 		"--guidance", strconv.FormatFloat(p.Guidance[0], 'g', -1, 64), "--updates", strconv.Itoa(p.Updates), "--seeds", strconv.Itoa(p.Repeats),
 		"--samples", strconv.Itoa(p.Sampling.Samples), "--episodes", strconv.Itoa(p.Episodes))
 }
@@ -247,7 +247,7 @@ func (w *whatIf) Stop() {
 func (w *whatIf) end() (said []string) {
 	if w.State().Under {
 		w.Stop()
-		said = append(said, fmt.Sprintf("the what-if under way has ended with this process: pgrlab analyse %s --what-if makes another", shell.Word(rundir.Near(w.dir))))
+		said = append(said, fmt.Sprintf("the what-if under way has ended with this process: pgrlab analyse %s --what-if makes another", shell.Word(rundir.Near(w.dir()))))
 	}
 	return said
 }

@@ -62,7 +62,7 @@ func TestWhatIfIsComputedByAProcess(t *testing.T) {
 	if s.Err != nil || s.Table == nil || s.Table.Real != 4000 || s.Of != 4000 || s.Progress.Doing != "real only" {
 		t.Errorf("%+v", s)
 	}
-	for _, want := range []string{w.dir + "@4000", "--what-if", "--until-eof"} {
+	for _, want := range []string{w.dir() + "@4000", "--what-if", "--until-eof"} {
 		if !slices.Contains(*asked, want) {
 			t.Errorf("asked for %q, without %s", *asked, want)
 		}
