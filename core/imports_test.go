@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 
 	"tui/program": {"tui", "tui/pane", "tui/command", "tui/command/cli", "presets", "core/...", "envs", "envs/maze", "envs/mujoco"}, // all parts meet here
 
-	"tui":         {"tui/...", "core/config", "core/printable", "core/event", "core/knob", "core/run"},
+	"tui":         {"tui/...", "core/config", "core/spelling", "core/printable", "core/event", "core/knob", "core/run"},
 	"tui/command": {"tui/command/...", "tui/remote", "presets", "core/agent", "core/task", "core/relevance", "core/knob", "core/run"}, // puts the commands together
 
 	// The commands come first, and below them the packages that they share. Of the whole screen,
@@ -39,7 +39,7 @@ var allowed = map[string][]string{
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run", "core/shell", "core/task"},
 	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
 	"tui/command/rundir":   {"tui/command/cli", "presets", "core/offline", "core/event", "core/knob", "core/report", "core/run"},
-	"tui/command/cli":      {"tui", "tui/pane", "tui/theme", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable"}, // sweep: exit statuses; report: how counts are written
+	"tui/command/cli":      {"tui", "tui/pane", "tui/theme", "presets", "core/task", "core/device", "core/knob", "core/report", "core/run", "core/sweep", "core/printable", "core/spelling"}, // sweep: exit statuses; report: how counts are written
 
 	"tui/command/licence":     {},
 	"tui/command/licence/gen": {"tui/command/licence"},

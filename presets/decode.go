@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -71,37 +72,38 @@ func unknownKey(file string, e *toml.DecodeError, into any) error {
 	key := e.Key()
 	name := strings.Join(key, ".")
 	all := keys(reflect.TypeOf(into).Elem(), "")
-	if near := nearestKey(key, all); near != "" {
-		return fmt.Errorf("read preset: %s:%d: unknown key %q: did you mean %q?", file, line, name, near)
+	if near := nearestKeys(key, all); len(near) > 0 {
+		return fmt.Errorf("read preset: %s:%d: unknown key %q: did you mean %s?", file, line, name, spelling.Alternatives(near))
 	}
 	return fmt.Errorf("read preset: %s:%d: unknown key %q: pgrlab preset show demo prints all keys", file, line, name)
 }
 
-func nearestKey(key []string, all []string) string {
+func nearestKeys(key []string, all []string) []string {
 	table := ""
 	if len(key) > 1 {
 		table = strings.Join(key[:len(key)-1], ".") + "."
 	}
-	last := key[len(key)-1]
-	var here, names []string
-	full := map[string]string{}
+	var here []string
 	for _, k := range all {
-		name := k[strings.LastIndexByte(k, '.')+1:]
 		if rest, ok := strings.CutPrefix(k, table); ok && !strings.Contains(rest, ".") {
 			here = append(here, rest)
 		}
-		if _, seen := full[name]; !seen {
-			names = append(names, name)
-			full[name] = k
-		}
 	}
-	if near := spelling.Nearest(last, here); near != "" {
-		return table + near
+	near := spelling.Near(key[len(key)-1], here)
+	if len(near) == 0 {
+		return spelling.Near(key[len(key)-1], knobsFirst(all))
 	}
-	if near := spelling.Nearest(last, names); near != "" {
-		return full[near]
+	for i := range near {
+		near[i] = table + near[i]
 	}
-	return spelling.Nearest(strings.Join(key, "."), all)
+	return near
+}
+
+// knobsFirst puts the keys of knobs first, which are most often meant.
+func knobsFirst(all []string) []string {
+	isKnob := func(key string) bool { return strings.HasPrefix(key, knobs) }
+	others := slices.DeleteFunc(slices.Clone(all), isKnob)
+	return append(slices.DeleteFunc(all, func(key string) bool { return !isKnob(key) }), others...)
 }
 
 // keys are the dotted names of everything that a document for t may set, including tables.

@@ -54,7 +54,10 @@ type Entry struct {
 // first, and the others follow by name.
 var methodNames, scaleNames, presetNames = names("method"), names("scale"), names("preset")
 
-func init() { knob.SetMethods(methodUses) }
+func init() {
+	knob.SetMethods(methodUses)
+	knob.SetFixedKeys(fixedKeys)
+}
 
 // names are the names of the documents of an axis.
 func names(axis string) []string {
@@ -187,6 +190,9 @@ func read(file string) string {
 func known(kind, name string, names []string) error {
 	if slices.Contains(names, name) {
 		return nil
+	}
+	if i := slices.Index(names, defaultMethod); i >= 0 { // the likeliest guess, if it is one
+		names = slices.Concat([]string{defaultMethod}, names[:i], names[i+1:])
 	}
 	return Unknown(kind, name, names, "pgrlab list "+kind+"s")
 }

@@ -33,10 +33,19 @@ func ParseAssignment(text string) (Assignment, error) {
 	if err == nil {
 		return Assignment{knobs + k.Name, value}, nil
 	}
-	if strings.HasPrefix(key, knobs) || !strings.Contains(key, ".") && !slices.Contains(keys(reflect.TypeFor[config.Config](), ""), key) {
-		return Assignment{}, fmt.Errorf("%w (pgrlab list knobs)", err)
+	name, isKnob := strings.CutPrefix(key, knobs)
+	if fixed := fixedKeys(); isKnob || !strings.Contains(key, ".") && !slices.Contains(fixed, key) {
+		return Assignment{}, Unknown("knob", name, knob.Near(name), "pgrlab list knobs")
 	}
 	return Assignment{key, strings.TrimSpace(value)}, nil
+}
+
+// fixedKeys are the dotted names of all keys of a configuration that are no knobs.
+func fixedKeys() []string {
+	all := keys(reflect.TypeOf(table.Of(&config.Config{})).Elem(), "")
+	return slices.DeleteFunc(all, func(key string) bool {
+		return strings.HasPrefix(key, knobs) || key == "knobs"
+	})
 }
 
 // Knob is the name of the knob in the assignment, if its key is a knob.

@@ -51,7 +51,7 @@ func TestSet(t *testing.T) {
 
 func TestParseAssignment(t *testing.T) {
 	for text, want := range map[string]Assignment{
-		"guidance=3": {"knobs.guidance", "3"}, "ω = 3": {"knobs.guidance", " 3"}, "knobs.ω=3": {"knobs.guidance", "3"},
+		"guidance=3": {"knobs.guidance", "3"}, "omega=3": {"knobs.guidance", "3"}, "ω = 3": {"knobs.guidance", " 3"}, "knobs.ω=3": {"knobs.guidance", "3"},
 		"relevance==td": {"knobs.relevance", "=td"}, "generator.width= 512": {"generator.width", "512"}, "buffer=1": {"buffer", "1"},
 	} {
 		if a, err := ParseAssignment(text); err != nil || a != want {
@@ -60,6 +60,9 @@ func TestParseAssignment(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"guidance": "want KNOB=VALUE or KEY=VALUE", "=3": "want KNOB=VALUE", "guidnce=3": `did you mean "guidance"`, "knobs.nope=3": "unknown knob",
+		"gamma=0.9": `did you mean "agent.gamma"?`, "gamam=0.9": `did you mean "agent.gamma"?`, "hidden=64": `did you mean "agent.hidden", "curiosity.hidden"`,
+		"lr=1": `did you mean "lr_actor", "lr_critic" or "lr_generator"? (pgrlab list knobs)`, "knobs.lr=1": `did you mean "lr_actor"`,
+		"zzz=1": `unknown knob "zzz": pgrlab list knobs shows all of them`,
 	} {
 		if a, err := ParseAssignment(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v", text, a, err)

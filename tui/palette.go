@@ -8,6 +8,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/knob"
+	"pgrlab/core/spelling"
 	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
 )
@@ -80,7 +82,7 @@ func (p *palette) command(text string) tea.Cmd {
 	for _, b := range p.keys {
 		if b.Name == name {
 			if argument != "" {
-				return p.Report(fmt.Errorf("%s takes nothing: %q is too much", name, argument))
+				return p.Report(fmt.Errorf("%q is too much: type %s alone", argument, name))
 			}
 			if !b.Works(p.Focused()) { // a command about a pane implies that pane
 				p.GoTo(b.Panes[0])
@@ -88,7 +90,32 @@ func (p *palette) command(text string) tea.Cmd {
 			return p.act(b)
 		}
 	}
+	if err := p.unknown(text); err != nil {
+		return p.Report(err)
+	}
 	return p.Report(p.set(text))
+}
+
+// unknown is an error if a line begins with the name of no knob; it suggests the nearest commands and
+// knobs.
+func (p *palette) unknown(text string) error {
+	name, _, _ := strings.Cut(text, " ")
+	name, _, _ = strings.Cut(name, "=")
+	_, err := p.FindKnob(name)
+	if err == nil || name == "" {
+		return nil
+	}
+	names := knob.Names()
+	for _, v := range p.verbs {
+		names = append(names, v.Name)
+	}
+	for _, b := range p.keys {
+		names = append(names, b.Name)
+	}
+	if meant := spelling.Meant(name, names); meant != "" {
+		return fmt.Errorf("no such command or knob: %s", meant)
+	}
+	return fmt.Errorf("no such command; %w (tab after : lists all)", err)
 }
 
 // bound says whether a key has this name.

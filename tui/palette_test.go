@@ -36,7 +36,7 @@ func TestPaletteDoesWhatKeysDo(t *testing.T) {
 	s.contains(t, "apply F curiosity → td")
 	s.press("esc")
 	s.typeLine("nonsense")
-	s.contains(t, "no such command or knob")
+	s.contains(t, "no such command")
 	s.typeLine("layout present")
 	s.contains(t, "IN ONE SENTENCE")
 	s.typeLine("pause")
@@ -105,5 +105,30 @@ func TestSavedSettingsKeepWhatTheScreenDoesNotSet(t *testing.T) {
 	s.contains(t, "save settings: read settings")
 	if text, err := os.ReadFile(file); err != nil || string(text) != "layuot = 'full'\n" {
 		t.Errorf("the file is now %q, %v", text, err)
+	}
+}
+
+// A line of the palette that begins with no command and no knob is answered with what may have been
+// meant.
+func TestUnknownCommandsAreAnsweredWithTheNearest(t *testing.T) {
+	s := running(t, 250, 45, 24_000)
+	for line, want := range map[string]string{
+		"gamma 0.9": `"agent.gamma" is set where a run begins`,
+		"hidden=64": `"agent.hidden"`,
+		"lr 3e-4":   `did you mean "lr_actor", "lr_critic" or "lr_generator"?`,
+		"omga 3":    `did you mean "omega"?`,
+		"compar x":  `did you mean "compare"?`,
+		"checkpont": `did you mean "checkpoint"?`,
+		"zzz":       "tab after : lists all",
+		"F foo":     `relevance: "foo" is no choice`,
+		"fork 4":    `"4" is too much: type fork alone`,
+	} {
+		s.typeLine(line)
+		s.contains(t, want)
+		s.press("esc")
+	}
+	s.typeLine("omega 3")
+	if c, ok := s.lastCommand().(event.SetKnob); !ok || c.Knob != "guidance" || c.Value != "3" {
+		t.Errorf("sent %#v", s.lastCommand())
 	}
 }

@@ -201,8 +201,8 @@ func Find(name string) (Spec, error) {
 		}
 		names = append(names, s.Name)
 	}
-	if near := spelling.Nearest(name, names); near != "" {
-		return Spec{}, fmt.Errorf("agent.learner is %q; did you mean %q? (%s)", name, near, strings.Join(names, ", "))
+	if meant := spelling.Meant(name, names); meant != "" {
+		return Spec{}, fmt.Errorf("agent.learner is %q; %s (%s)", name, meant, strings.Join(names, ", "))
 	}
 	return Spec{}, fmt.Errorf("agent.learner is %q, want one of %s", name, strings.Join(names, ", "))
 }

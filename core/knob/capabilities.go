@@ -22,6 +22,14 @@ var methods = func() []Method { return nil }
 // called when it is first needed.
 func SetMethods(list func() []Method) { methods = sync.OnceValue(list) }
 
+// fixedKeys returns the keys of a configuration that are no knobs; see SetFixedKeys.
+var fixedKeys = func() []string { return nil }
+
+// SetFixedKeys sets the dotted names of the keys of a configuration that are fixed for a run, for
+// messages about a name that is no knob. Package presets knows them. list is called when it is first
+// needed.
+func SetFixedKeys(list func() []string) { fixedKeys = sync.OnceValue(list) }
+
 // Methods names the built-in methods that use the knob.
 func (k Knob) Methods() []string {
 	var names []string

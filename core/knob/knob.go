@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -122,6 +123,7 @@ const UseAlways Use = 0
 type Knob struct {
 	Name     string // in commands and files: "guidance"
 	Symbol   string // in the paper: "ω"
+	Typed    string // the symbol as keyboards have it: "omega"; "" if that is the symbol or the name
 	Unit     string
 	Doc      string // one line
 	Class    Class
@@ -152,25 +154,54 @@ func (k Knob) Title() string {
 // caller.
 func All() []Knob { return append([]Knob(nil), table...) }
 
+// Names are the names of all knobs in the order in which they are shown, and then their symbols as
+// keyboards have them.
+func Names() []string {
+	var names, typed []string
+	for _, k := range table {
+		names = append(names, k.Name)
+		if k.Typed != "" {
+			typed = append(typed, k.Typed)
+		}
+	}
+	return append(names, typed...)
+}
+
+// Called says whether name is the knob's name or its symbol, also as keyboards have it.
+func (k Knob) Called(name string) bool {
+	return name != "" && (name == k.Name || name == k.Symbol || name == k.Typed)
+}
+
 // Find returns the knob of that name or symbol. For an unknown name, the error suggests
-// the nearest one.
+// the nearest ones, or names the keys that are fixed for a run.
 func Find(name string) (Knob, error) {
 	for _, k := range table {
-		if k.Name == name || k.Symbol == name && name != "" {
+		if k.Called(name) {
 			return k, nil
 		}
 	}
-	if strings.Contains(name, ".") {
+	fixed := fixedKeys()
+	if slices.Contains(fixed, name) {
 		return Knob{}, fmt.Errorf("%q is no knob: keys of config.toml are set where a run begins", name)
 	}
-	names := make([]string, len(table))
-	for i, k := range table {
-		names[i] = k.Name
+	switch near := Near(name); {
+	case len(near) == 0:
+		return Knob{}, fmt.Errorf("unknown knob %q", name)
+	case slices.Contains(fixed, near[0]):
+		return Knob{}, fmt.Errorf("%q is no knob: %s is set where a run begins", name, spelling.Alternatives(near))
+	default:
+		return Knob{}, fmt.Errorf("unknown knob %q: did you mean %s?", name, spelling.Alternatives(near))
 	}
-	if near := spelling.Nearest(name, names); near != "" {
-		return Knob{}, fmt.Errorf("unknown knob %q: did you mean %q?", name, near)
+}
+
+// Near returns the knobs for which a name that is none may stand, or, if there are none, the keys that
+// are fixed for a run.
+func Near(name string) []string {
+	near, names := spelling.Near(name, slices.Concat(Names(), fixedKeys())), Names()
+	if slices.ContainsFunc(near, func(n string) bool { return slices.Contains(names, n) }) {
+		near = slices.DeleteFunc(near, func(n string) bool { return !slices.Contains(names, n) })
 	}
-	return Knob{}, fmt.Errorf("unknown knob %q: there are %s", name, strings.Join(names, ", "))
+	return near
 }
 
 // Parse reads a value and checks it.
@@ -207,14 +238,13 @@ func (k Knob) Check(v Value) error {
 	if good {
 		return nil
 	}
-	return fmt.Errorf("%s: %s is out of range: want %s", k.Name, k.quoted(v), k.Range())
-}
-
-func (k Knob) quoted(v Value) string {
-	if k.Kind == KindChoice && v.Text == "" {
-		return `""`
+	if k.Kind != KindChoice {
+		return fmt.Errorf("%s: %s is out of range: want %s", k.Name, v, k.Range())
 	}
-	return v.String()
+	if meant := spelling.Meant(v.Text, k.Choices); meant != "" {
+		return fmt.Errorf("%s: %q is no choice: %s", k.Name, v.Text, meant)
+	}
+	return fmt.Errorf("%s: %q is no choice: want %s", k.Name, v.Text, k.Range())
 }
 
 // Range says in words which values are allowed: "a count from 1 to 40".

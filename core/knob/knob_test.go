@@ -111,7 +111,9 @@ func TestParsingKnobs(t *testing.T) {
 		{"ratio", "NaN", "", "ratio: NaN is out of range: want a number from 0 to 1"},
 		{"top_fraction", "0", "", "top_fraction: 0 is out of range: want a number above 0 to 1"},
 		{"utd", "x", "", `utd: "x" is not a number: want a count from 1 to 40`},
-		{"hold", "", "", `hold: "" is out of range: want one of batch, real`},
+		{"hold", "", "", `hold: "" is no choice: want one of batch, real`},
+		{"hold", "foo", "", `hold: "foo" is no choice: want one of batch, real`},
+		{"hold", "batchh", "", `hold: "batchh" is no choice: did you mean "batch"?`},
 	} {
 		k, err := Find(c.knob)
 		if err != nil {
@@ -165,4 +167,19 @@ func FuzzScheduledReadsBack(f *testing.F) {
 			t.Fatalf("%q is %+v, which reads back as %+v, %v", text, s, again, err)
 		}
 	})
+}
+
+// A symbol that keyboards lack has a name in their letters, which is no other knob's.
+func TestEverySymbolCanBeTyped(t *testing.T) {
+	for _, k := range All() {
+		typed := k.Name
+		for _, r := range k.Symbol {
+			if r > '~' && k.Name != "tau" { // τ is called tau
+				typed = k.Typed
+			}
+		}
+		if found, err := Find(typed); err != nil || found.Name != k.Name {
+			t.Errorf("%s %s typed as %q is %q, %v", k.Name, k.Symbol, typed, found.Name, err)
+		}
+	}
 }

@@ -163,7 +163,7 @@ var table = []Knob{
 		Choices: relevance.Names(),
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
-	Knob{Name: "guidance", Symbol: "ω", Class: ClassGeneration, Previewable: true, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
+	Knob{Name: "guidance", Symbol: "ω", Typed: "omega", Class: ClassGeneration, Previewable: true, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
 		Doc: "pull towards high relevance: 0 none, 1 as in the data, above 1 stronger"}.
 		number(func(s *Settings) *float64 { return &s.Guidance }),
 	Knob{Name: "ratio", Symbol: "r", Class: ClassBatch, Use: UseGenerator, Min: 0, Max: 1, Step: 0.125,
@@ -181,10 +181,10 @@ var table = []Knob{
 	Knob{Name: "batch", Symbol: "B", Unit: "rows", Class: ClassBatch, Use: UseBatches, Min: 2, Max: 4096, Scale: ScaleLog, Step: 1,
 		Doc: "transitions in an update; with hold=real, those at r = 0.5"}.
 		count(func(s *Settings) *int { return &s.Batch }),
-	Knob{Name: "lr_actor", Symbol: "λπ", Class: ClassBatch, Use: UseActor, Min: 0, Max: 1, Scale: ScaleLog,
+	Knob{Name: "lr_actor", Symbol: "λπ", Typed: "lambda_pi", Class: ClassBatch, Use: UseActor, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the policy (SAC: and of α; PPO: and of the value)"}.
 		number(func(s *Settings) *float64 { return &s.LRActor }),
-	Knob{Name: "lr_critic", Symbol: "λQ", Class: ClassBatch, Use: UseCritics, Min: 0, Max: 1, Scale: ScaleLog,
+	Knob{Name: "lr_critic", Symbol: "λQ", Typed: "lambda_Q", Class: ClassBatch, Use: UseCritics, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the critics"}.
 		number(func(s *Settings) *float64 { return &s.LRCritic }),
 	Knob{Name: "tau", Symbol: "τ", Class: ClassBatch, Use: UseTargets, Min: 0, Max: 1, Scale: ScaleLog,
@@ -205,13 +205,13 @@ var table = []Knob{
 	Knob{Name: "generator_steps", Symbol: "T", Unit: "steps", Class: ClassRefit, Use: UseGenerator | UseFit, Min: 1, Max: 1e8, Scale: ScaleLog,
 		Doc: "gradient steps of a refit"}.
 		count(func(s *Settings) *int { return &s.GeneratorSteps }),
-	Knob{Name: "lr_generator", Symbol: "λG", Class: ClassRefit, Use: UseGenerator | UseFit, Min: 0, Above: true, Max: 1, Scale: ScaleLog,
+	Knob{Name: "lr_generator", Symbol: "λG", Typed: "lambda_G", Class: ClassRefit, Use: UseGenerator | UseFit, Min: 0, Above: true, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the generator at the start of a refit"}.
 		number(func(s *Settings) *float64 { return &s.LRGenerator }),
 	Knob{Name: "p_uncond", Symbol: "p", Class: ClassRefit, Use: UsePrompts | UseDiffusion, Min: 0, Max: 1, Step: 0.05,
 		Doc: "probability that a row of a refit loses its condition"}.
 		number(func(s *Settings) *float64 { return &s.PUncond }),
-	Knob{Name: "bonus", Symbol: "λ", Class: ClassBatch, Use: UseBonus, Min: 0, Max: 100, Step: 0.05,
+	Knob{Name: "bonus", Symbol: "λ", Typed: "lambda", Class: ClassBatch, Use: UseBonus, Min: 0, Max: 100, Step: 0.05,
 		Doc: "strength of the bonus that is added to the reward"}.
 		number(func(s *Settings) *float64 { return &s.Bonus }),
 	Knob{Name: "entropy", Symbol: "cH", Class: ClassBatch, Use: UseEntropy, Min: 0, Max: 10, Scale: ScaleLog,

@@ -174,8 +174,8 @@ func Find(name string) (Spec, error) {
 			return s, nil
 		}
 	}
-	if near := spelling.Nearest(name, Names()); near != "" {
-		return Spec{}, fmt.Errorf("relevance %q is unknown; did you mean %q? (%s)", name, near, strings.Join(Names(), ", "))
+	if meant := spelling.Meant(name, Names()); meant != "" {
+		return Spec{}, fmt.Errorf("relevance %q is unknown; %s (%s)", name, meant, strings.Join(Names(), ", "))
 	}
 	return Spec{}, fmt.Errorf("relevance %q is unknown; there are %s", name, strings.Join(Names(), ", "))
 }

@@ -1,27 +1,106 @@
 // Package spelling guesses which known name was meant.
 package spelling
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
-// Nearest returns the first candidate that begins with name, or else the candidate
-// with the smallest edit distance to it. It returns "" if even that one is too
-// different from name to be a likely typing error.
-func Nearest(name string, candidates []string) string {
-	best, least := "", 1<<30
-	for _, c := range candidates {
-		if len(name) > 2 && strings.HasPrefix(strings.ToLower(c), strings.ToLower(name)) {
-			return c
-		}
-	}
-	for _, c := range candidates {
-		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < least {
-			best, least = c, d
-		}
-	}
-	if longest := max(len(name), len(best)); 2*least > longest {
+// few is how many guesses a question names.
+const few = 4
+
+// Meant asks which of the candidates was meant by name: `did you mean "a", "b" or "c"?`. It
+// returns "" if none is likely.
+func Meant(name string, candidates []string) string {
+	near := Near(name, candidates)
+	if len(near) == 0 {
 		return ""
 	}
-	return best
+	return "did you mean " + Alternatives(near) + "?"
+}
+
+// Alternatives quotes names and joins them with "or"; of many it counts the last ones.
+func Alternatives(names []string) string {
+	var quoted []string
+	for _, n := range names {
+		quoted = append(quoted, fmt.Sprintf("%q", n))
+	}
+	if more := len(names) - few; more > 0 {
+		quoted = append(quoted[:few], fmt.Sprintf("one of %d more", more))
+	}
+	last := len(quoted) - 1
+	if last == 0 {
+		return quoted[0]
+	}
+	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+}
+
+// Near returns the candidates that name probably means, in their order. The first of these that
+// applies to any candidate decides:
+//
+//   - they differ only in case, or by - for _;
+//   - the last parts of dotted names are the same, or the candidate's goes on with a new word:
+//     gamma for agent.gamma, lr for lr_actor and lr_critic;
+//   - the candidate begins with name;
+//   - name contains the candidate, as dm_control/cheetah-run-v0 does cheetah-run;
+//   - name is a word of the candidate, as rnd is of ppo-rnd;
+//   - the candidate, or its last part if name has no dots, has the smallest edit distance to
+//     name, and one that a slip explains.
+//
+// It returns none if name is too different from all candidates.
+func Near(name string, candidates []string) []string {
+	name = plain(name)
+	last := lastPart(name)
+	for _, rule := range []func(c string) bool{
+		func(c string) bool { return c == name },
+		func(c string) bool { return lastPart(c) == last || strings.HasPrefix(lastPart(c), last+"-") },
+		func(c string) bool { return len(name) > 2 && strings.HasPrefix(c, name) },
+		func(c string) bool { return len(c) > 3 && slices.Contains(windows(name, c), c) },
+		func(c string) bool { return len(name) > 2 && slices.Contains(words(c), name) },
+	} {
+		var all []string
+		for _, c := range candidates {
+			if name != "" && rule(plain(c)) {
+				all = append(all, c)
+			}
+		}
+		if len(all) > 0 {
+			return all
+		}
+	}
+	best, least, length := "", 1<<30, 0
+	for _, c := range candidates {
+		written := plain(c)
+		if last == name {
+			written = lastPart(written)
+		}
+		if d := distance(name, written); d < least {
+			best, least, length = c, d, len(written)
+		}
+	}
+	if best == "" || 2*least >= max(len(name), length) {
+		return nil
+	}
+	return []string{best}
+}
+
+func plain(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// words are the words that a name is made of.
+func words(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-./: ", r) })
+}
+
+// windows are the runs of as many words of name as c has, joined as c's are.
+func windows(name, c string) (all []string) {
+	in, n := words(name), len(words(c))
+	for i := 0; i+n <= len(in) && n > 0; i++ {
+		all = append(all, strings.Join(in[i:i+n], "-"))
+	}
+	return all
 }
 
 // distance returns the optimal-string-alignment distance: insertions, deletions,

@@ -198,8 +198,10 @@ func assignments(_ cli.Deps, _ []string, word string) ([]cobra.Completion, cobra
 				about = k.Symbol + ": " + about
 			}
 			all = append(all, cobra.CompletionWithDesc(k.Name+"=", about))
-			if k.Symbol != "" && word != "" && strings.HasPrefix(k.Symbol, word) {
-				all = append(all, cobra.CompletionWithDesc(k.Symbol+"=", k.Doc))
+			for _, symbol := range []string{k.Symbol, k.Typed} {
+				if symbol != "" && word != "" && strings.HasPrefix(symbol, word) {
+					all = append(all, cobra.CompletionWithDesc(symbol+"=", k.Doc))
+				}
 			}
 		}
 		return all, unfinished

@@ -24,6 +24,16 @@ type list struct {
 	foot        func() []string // lines after the rows; nil: none
 }
 
+// otherwise are names that other programs have for lists.
+var otherwise = map[string][]string{
+	"tasks":     {"envs", "env", "environments", "games"},
+	"methods":   {"algorithms", "algos", "agents", "models"},
+	"relevance": {"functions", "priorities"},
+	"presets":   {"configs"},
+	"knobs":     {"parameters", "hyperparameters", "settings"},
+	"devices":   {"gpus"},
+}
+
 var lists = []list{
 	{"tasks", "tasks to learn", []string{"TASK", "OBS", "ACT", "EPISODE", "FROM", "CAMERA", "REPEAT", ""}, taskRows,
 		func(d cli.Deps) any { return taskValues(d) }, nil},
@@ -68,7 +78,7 @@ func listCommand(d cli.Deps) *cobra.Command {
 	c.PersistentFlags().BoolVar(&asJSON, "json", false, "print JSON")
 	for _, l := range lists {
 		c.AddCommand(&cobra.Command{
-			Use: l.name, Short: l.short, Args: cli.NoArgs,
+			Use: l.name, Short: l.short, SuggestFor: otherwise[l.name], Args: cli.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error {
 				if asJSON {
 					return cli.WriteJSON(c.OutOrStdout(), l.values(d))
@@ -306,6 +316,7 @@ func relevanceRows(cli.Deps) [][]string {
 type knobValue struct {
 	Name    string   `json:"name"`
 	Symbol  string   `json:"symbol,omitempty"`
+	Typed   string   `json:"typed,omitempty"`
 	Unit    string   `json:"unit,omitempty"`
 	Doc     string   `json:"doc"`
 	Kind    string   `json:"kind"`
@@ -319,7 +330,7 @@ type knobValue struct {
 func knobValues() []knobValue {
 	var all []knobValue
 	for _, k := range knob.All() {
-		v := knobValue{Name: k.Name, Symbol: k.Symbol, Unit: k.Unit, Doc: k.Doc,
+		v := knobValue{Name: k.Name, Symbol: k.Symbol, Typed: k.Typed, Unit: k.Unit, Doc: k.Doc,
 			Kind: k.Kind.String(), Class: k.Class.String(), Choices: k.Choices, Methods: k.Methods()}
 		if k.Kind != knob.KindChoice {
 			v.Min, v.Max = &k.Min, &k.Max
@@ -335,7 +346,7 @@ func knobRows(cli.Deps) [][]string {
 	}
 	var rows [][]string
 	for _, k := range knob.All() {
-		rows = append(rows, []string{k.Name, k.Symbol, k.Range(), redoes[k.Class], k.Doc})
+		rows = append(rows, []string{k.Name, strings.TrimSpace(k.Symbol + " " + k.Typed), k.Range(), redoes[k.Class], k.Doc})
 	}
 	return rows
 }

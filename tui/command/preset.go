@@ -12,7 +12,6 @@ func presetCommand(d cli.Deps) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "preset",
 		Short: "show the numbers that a run is made from",
-		Args:  cli.NoArgs,
 		RunE:  cli.NeedsSubcommand,
 	}
 	var choice presets.Choice
@@ -61,6 +60,17 @@ complete; what it leaves out comes from its task, method and scale.`,
 	f.StringVar(&choice.Scale, "scale", "", "`S` scale (pgrlab list scales)")
 	f.StringVar(&choice.Observation, "observation", "", "`state|pixels` what the agent observes of the task (default: what the method takes)")
 	f.StringArrayVar(&set, "set", nil, "`KEY=VALUE` another value of a key, such as generator.width=512, or of a knob; repeatable")
+	c.Args = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			switch flags := d.FlagsOf(args[0]); {
+			case len(flags) > 0 && flags[0] == "preset":
+				return cli.Usagef("preset: want pgrlab preset show %s", args[0])
+			case len(flags) > 0 && show.Flags().Lookup(flags[0]) != nil:
+				return cli.Usagef("preset: want pgrlab preset show --%s %s", flags[0], args[0])
+			}
+		}
+		return cli.NoArgs(c, args)
+	}
 	c.AddCommand(show)
 	return c
 }

@@ -28,7 +28,7 @@ Controls: triangle (exact waves, shifted from actuator to actuator), zero, rando
 (uniform in [-1,1)).`,
 		Example: `  pgrlab trace --task cheetah-run --steps 200 --controls zero
   pgrlab trace --task walker-walk --controls random --seed 3 | tail -1`,
-		Args: cli.NoArgs,
+		Args: d.BareNames,
 		RunE: func(c *cobra.Command, _ []string) error { return trace(c.Context(), c.OutOrStdout(), d, r) },
 	}
 	f := c.Flags()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"pgrlab/core/event"
@@ -15,6 +16,9 @@ import (
 // the start line's time.
 func ReadJournal(dir string) ([]event.Event, error) {
 	f, err := run.OpenFile(dir, run.JournalName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read run folder %s: no run is there: want a folder with %s", dir, run.JournalName)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read run folder %s: %w", dir, err)
 	}

@@ -326,15 +326,11 @@ type Other struct {
 // FindKnob finds a knob by its name or its symbol.
 func (r *Run) FindKnob(name string) (knob.Knob, error) {
 	for _, k := range r.KnobList {
-		if k.Symbol == name || k.Name == name {
+		if k.Called(name) {
 			return k, nil
 		}
 	}
-	k, err := knob.Find(name)
-	if err != nil {
-		return k, fmt.Errorf("no such command or knob (tab behind : lists them): %w", err)
-	}
-	return k, nil
+	return knob.Find(name)
 }
 
 // NewHistory is the history, still empty, of this run.

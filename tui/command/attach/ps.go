@@ -25,8 +25,9 @@ const psPatience = 2 * time.Second
 func PsCommand() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "ps",
-		Short: "list your runs in progress on this machine",
+		Use:        "ps",
+		SuggestFor: []string{"runs", "ls", "status", "jobs"},
+		Short:      "list your runs in progress on this machine",
 		Long: `Lists your runs in progress on this machine, with or without a screen, oldest first:
 where they are, the return of their last evaluation, the memory of their process. It
 asks nothing of the training. A narrow terminal shows fewer columns; --json has all.`,

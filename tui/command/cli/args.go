@@ -15,8 +15,8 @@ func NoArgs(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if names := subcommands(c); len(names) > 0 {
-		return AsUsage(presets.Unknown("command", args[0], names, c.CommandPath()+" --help"))
+	if len(subcommands(c)) > 0 {
+		return unknownCommand(c, args[0])
 	}
 	return Usagef("%sunexpected argument %q: see %s --help", PrefixOf(c), args[0], c.CommandPath())
 }
@@ -67,13 +67,17 @@ func FlagError(c *cobra.Command, err error) error {
 	help := c.CommandPath() + " --help"
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		name := unknown.GetSpecifiedName()
+		if answer := foreignFlag(c.Flags(), name); answer != "" {
+			return Usagef("%sunknown flag %q: %s (%s)", PrefixOf(c), name, answer, help)
+		}
 		var names []string
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if !f.Hidden {
 				names = append(names, f.Name)
 			}
 		})
-		return Usagef("%s%w", PrefixOf(c), presets.Unknown("flag", unknown.GetSpecifiedName(), names, help))
+		return Usagef("%s%w", PrefixOf(c), presets.Unknown("flag", name, names, help))
 	case errors.As(err, &invalid):
 		f, value := invalid.GetFlag(), invalid.GetValue()
 		if strings.TrimSpace(value) == "" {

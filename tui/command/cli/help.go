@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgrlab/presets"
 	"pgrlab/tui/theme"
 )
 
@@ -62,7 +61,7 @@ func HelpCommand() *cobra.Command {
 			for _, name := range args {
 				sub := subcommand(at, name)
 				if sub == nil {
-					return AsUsage(presets.Unknown("command", name, subcommands(at), at.CommandPath()+" --help"))
+					return unknownCommand(at, name)
 				}
 				at = sub
 			}

@@ -12,13 +12,15 @@ var sizes = []struct {
 	bytes float64
 }{
 	{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10},
-	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}, {"", 1},
+	{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1},
+	{"T", 1 << 40}, {"G", 1 << 30}, {"M", 1 << 20}, {"K", 1 << 10}, {"Ti", 1 << 40}, {"Gi", 1 << 30}, {"Mi", 1 << 20}, {"Ki", 1 << 10}, {"", 1},
 }
 
 // leastSize is the smallest size that is no slip, as "4" for 4GiB is one: no run fits below it.
 const leastSize = 1 << 20
 
-// ParseSize reads "5GiB", "500 MB" or a number of bytes, from 1 MiB on. The error says what is wanted
+// ParseSize reads "5GiB", "5G" as Slurm and "5Gi" as Kubernetes has it, "500 MB" or a number of bytes,
+// from 1 MiB on. The error says what is wanted
 // instead.
 func ParseSize(text string) (int64, error) {
 	for _, s := range sizes {

@@ -35,8 +35,9 @@ type reportRequest struct {
 func Command(d cli.Deps) *cobra.Command {
 	var r reportRequest
 	c := &cobra.Command{
-		Use:   "report DIR|FILE.csv…",
-		Short: "compare runs in tables and figures",
+		Use:        "report DIR|FILE.csv…",
+		SuggestFor: []string{"runs", "compare", "table", "plot", "figures"},
+		Short:      "compare runs in tables and figures",
 		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with a
 bootstrap interval, the area under the learning curve, the steps to a threshold, and the
 probability that one is better than another (Agarwal et al. 2021) and by how much,

@@ -9,7 +9,7 @@ import (
 )
 
 // SetUsage is the help of flags --set that also take keys of config.toml.
-const SetUsage = "`KEY=VALUE` start with another value of a knob, given by its name or symbol, or of a key of config.toml, such as generator.width=512; repeatable (pgrlab list knobs, pgrlab preset show)"
+const SetUsage = "`KEY=VALUE` start with another value of a knob, given by its name or symbol, or of a key of config.toml, such as generator.width=512 or agent.hidden=64,64, also written '[64,64]'; repeatable (pgrlab list knobs, pgrlab preset show)"
 
 // flagged are the keys that have flags of their own, with these flags.
 var flagged = map[string]string{

@@ -103,7 +103,7 @@ not ended.`,
   pgrlab sweep --task maze-sparse,maze-very-sparse --method ppo,ppo-rnd --scale short --tv noise --seeds 0-2 --out sweeps/d
   pgrlab sweep --task walker-walk --method pgr-curiosity --vary guidance=0.5,1,2 --vary generator.width=128,256 --seeds 0-2 --out sweeps/e
   pgrlab sweep --preset fig-bonus --method synther,pgr-curiosity --seeds 0-19 --out sweeps/b --results study.csv`,
-		Args: cli.NoArgs,
+		Args: d.BareNames,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.readProfile(tui.Home()); err != nil {
 				return err

@@ -63,7 +63,7 @@ With --frames the pictures go to numbered PNG files, and no terminal is needed.`
   pgrlab watch --policy latest
   pgrlab watch --policy runs/a/policy.bin --seed 3 --frames /tmp/a --size 640x480
   pgrlab watch --policy runs/a --observation pixels --frames /tmp/a --size 252x84`,
-		Args: cli.NoArgs,
+		Args: d.BareNames,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return w.run(c.Context(), d, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},

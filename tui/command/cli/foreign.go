@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pgrlab/core/spelling"
+	"pgrlab/presets"
+)
+
+// foreign are flags of other programs for learning, each with what pgrlab has in their place.
+var foreign = []struct {
+	flags  []string
+	needs  string // a flag of the commands that have it; "": none has
+	answer string
+}{
+	{[]string{"wandb", "track", "track-wandb", "use-wandb", "logger", "log-dir", "logdir"}, "tensorboard", "--tensorboard DIR writes what TensorBoard reads, and wandb sync DIR uploads"},
+	{[]string{"config", "config-file", "cfg", "yaml"}, "preset", "--preset FILE takes a file as pgrlab preset show prints it"},
+	{[]string{"env", "env-id", "env-name", "environment", "gym"}, "task", "tasks are built in: --task T, of pgrlab list tasks"},
+	{[]string{"algo", "algorithm", "agent", "model"}, "method", "--method M, of pgrlab list methods"},
+	{[]string{"total-timesteps", "timesteps", "num-steps", "max-steps", "num-env-steps"}, "steps", "--steps N"},
+	{[]string{"data", "dataset", "offline"}, "set", "a run learns from what it collects itself, and reads no data sets"},
+	{[]string{"onnx"}, "weights", "--weights writes a policy as safetensors, the only format"},
+}
+
+// foreignFlag says what a command has in place of another program's flag; "" if nothing is known.
+func foreignFlag(f *pflag.FlagSet, name string) string {
+	for _, other := range foreign {
+		if slices.Contains(other.flags, name) && f.Lookup(other.needs) != nil {
+			return other.answer
+		}
+	}
+	return ""
+}
+
+// unknownCommand suggests the subcommands that name may stand for in other programs, or else the
+// nearest ones.
+func unknownCommand(c *cobra.Command, name string) error {
+	var meant []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && slices.Contains(sub.SuggestFor, name) {
+			meant = append(meant, sub.Name())
+		}
+	}
+	if len(meant) > 0 {
+		return Usagef("unknown command %q: did you mean %s? (%s --help)", name, spelling.Alternatives(meant), c.CommandPath())
+	}
+	return AsUsage(presets.Unknown("command", name, subcommands(c), c.CommandPath()+" --help"))
+}
