@@ -12,11 +12,12 @@ type Aggregate struct {
 
 // Whole holds the numbers of a method over several tasks.
 type Whole struct {
-	Label string    `json:"label"`
-	N     []int     `json:"n"` // seeds by task
-	Mean  *float64  `json:"mean,omitempty"`
-	IQM   *float64  `json:"iqm,omitempty"`
-	IQMIn *Interval `json:"iqm_interval,omitempty"`
+	Label  string    `json:"label"`
+	N      []int     `json:"n"`      // seeds by task
+	Failed []int     `json:"failed"` // further seeds by task, which have no score because they failed
+	Mean   *float64  `json:"mean,omitempty"`
+	IQM    *float64  `json:"iqm,omitempty"`
+	IQMIn  *Interval `json:"iqm_interval,omitempty"`
 
 	strata [][]float64
 }
@@ -72,7 +73,7 @@ func (w *Whole) add(r *Row, full float64) {
 	for i, v := range r.Points {
 		scores[i] = v / full
 	}
-	w.N = append(w.N, r.N)
+	w.N, w.Failed = append(w.N, r.N), append(w.Failed, len(r.Failed))
 	w.strata = append(w.strata, scores)
 }
 

@@ -21,9 +21,14 @@ type Seed struct {
 	Member int
 }
 
-// Series returns a quantity of the seed, without NaNs and infinities.
+// Series returns a quantity of the seed. NaN is a return that diverged; of other quantities it says
+// that there was nothing to measure, so these have none.
 func (s Seed) Series(name string) Series {
-	return slices.DeleteFunc(slices.Clone(s.Run.Members[s.Member].Series[name]), func(p Point) bool { return math.IsNaN(p.Value) || math.IsInf(p.Value, 0) })
+	all := s.Run.Members[s.Member].Series[name]
+	if name == Return {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(p Point) bool { return math.IsNaN(p.Value) })
 }
 
 // Cell groups the seeds of the same task, method, scale, settings and changes by hand.
@@ -126,8 +131,8 @@ func (r *Run) touched() string {
 
 // Cells groups runs into cells. Cells are sorted by task, then by method: first the given
 // methods in their order, then the others by name. Clean cells come first. Notes say what
-// was left out: runs without an evaluation, and duplicate seeds, of which the longest run
-// counts or, within a results file, the first one.
+// was left out: runs without an evaluation that did not fail, and duplicate seeds, of which the
+// longest run counts or, within a results file, the first one.
 func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 	seen := map[string]bool{}
 	name := settingsNames(runs)
@@ -149,8 +154,8 @@ func Cells(runs []*Run, methods []string) (cells []*Cell, notes []string) {
 		}
 		for i, m := range r.Members {
 			seed := Seed{m.Seed, r, i}
-			if len(seed.Series(Return)) == 0 {
-				notes = append(notes, fmt.Sprintf("%s is left out: it has no evaluation yet", r.Dir))
+			if len(seed.Series(Return)) == 0 && r.Failed == "" {
+				notes = append(notes, fmt.Sprintf("%s is left out: %s", r.Dir, r.withoutEvaluation()))
 				continue
 			}
 			if byKey[k] == nil {
@@ -223,21 +228,20 @@ func first(s Series) int {
 // together leaves out seeds that were evaluated only once, before others were evaluated
 // for the first time. It does so only if there is no step at which all seeds were evaluated,
 // because then the other seeds could not be compared with them. Notes say which were left
-// out.
+// out. Seeds that failed stay: they count without a score.
 func together(cells []*Cell) (kept []*Cell, notes []string) {
 	if step, _ := evaluatedSteps(cells); step > 0 {
 		return cells, nil
 	}
 	begin := 0
-	for _, c := range cells {
-		for _, s := range c.Seeds {
-			begin = max(begin, first(s.Series(Return)))
-		}
+	seeds, _ := ran(cells)
+	for _, s := range seeds {
+		begin = max(begin, first(s.Series(Return)))
 	}
 	for _, c := range cells {
 		c.Seeds = slices.DeleteFunc(c.Seeds, func(s Seed) bool {
 			series := s.Series(Return)
-			gone := len(series) == 1 && first(series) < begin
+			gone := s.Run.Failed == "" && len(series) == 1 && first(series) < begin
 			if gone {
 				notes = append(notes, fmt.Sprintf("%s is left out: it was evaluated at step %s alone, before others were", s.Run.Dir, Count(first(series))))
 			}
@@ -261,27 +265,27 @@ func commonStep(cells []*Cell) int {
 }
 
 // evaluatedSteps returns the last step at which all seeds were evaluated, 0 if there is
-// none, and the last evaluated step of the shortest run.
+// none, and the last evaluated step of the shortest run. Runs that failed do not count: one of
+// them would decide at which step all others are compared. If all did, those with an evaluation do.
 func evaluatedSteps(cells []*Cell) (step, shortest int) {
-	counts, seeds := map[int]int{}, 0
-	for _, c := range cells {
-		for _, s := range c.Seeds {
-			series := s.Series(Return)
-			seeds++
-			if end := last(series); seeds == 1 || end < shortest {
-				shortest = end
+	counts := map[int]int{}
+	seeds, _ := ran(cells)
+	seeds = slices.DeleteFunc(slices.Clone(seeds), func(s Seed) bool { return len(s.Series(Return)) == 0 })
+	for i, s := range seeds {
+		series := s.Series(Return)
+		if end := last(series); i == 0 || end < shortest {
+			shortest = end
+		}
+		at := map[int]bool{}
+		for _, p := range series {
+			if !at[p.Step] {
+				counts[p.Step]++
 			}
-			at := map[int]bool{}
-			for _, p := range series {
-				if !at[p.Step] {
-					counts[p.Step]++
-				}
-				at[p.Step] = true
-			}
+			at[p.Step] = true
 		}
 	}
 	for s, n := range counts {
-		if n == seeds && s > step {
+		if n == len(seeds) && s > step {
 			step = s
 		}
 	}

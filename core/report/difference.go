@@ -16,7 +16,8 @@ type Differences struct {
 	N         []int     `json:"n"` // by row: seeds that have the quantity
 	// Of[i][j] is the statistic of row i minus that of row j; nil if i is j, and if either
 	// row has fewer seeds than the statistic takes.
-	Of [][]*Difference `json:"of"`
+	Of          [][]*Difference `json:"of"`
+	Comparisons int             `json:"comparisons"` // pairs of rows that are compared
 }
 
 // Statistic summarises the seeds of a row.
@@ -39,12 +40,22 @@ func (s Statistic) takes() int {
 	return MinSeeds
 }
 
+// ofSorted returns the statistic as a function of sorted values.
+func (s Statistic) ofSorted() func(sorted []float64) float64 {
+	if s == OfMeans {
+		return Mean
+	}
+	return sortedIQM
+}
+
 // Difference is the difference of two rows with its 95 % interval. The same seed in two methods
 // shares the first random actions and little else, so seeds are not paired.
 type Difference struct {
 	Value    float64  `json:"value"`
 	Interval Interval `json:"interval"`
-	N        [2]int   `json:"n"` // seeds of each row
+	// Permutation is the p of a permutation test of the same difference.
+	Permutation float64 `json:"permutation_p"`
+	N           [2]int  `json:"n"` // seeds of each row
 }
 
 // dormantQuantity is what reports call dormantRatio.
@@ -86,9 +97,16 @@ func differences(t *Task) (all []Differences) {
 				d.N = append(d.N, len(q.points(a)))
 				d.Of = append(d.Of, make([]*Difference, len(t.Rows)))
 				for j, b := range t.Rows {
-					if x, y := q.points(a), q.points(b); i != j && min(len(x), len(y)) >= s.takes() {
-						d.Of[i][j] = s.difference(x, y, fmt.Sprintf("difference %s %s %s %s", q.name, t.Task, a.Label, b.Label))
-						found++
+					x, y := q.points(a), q.points(b)
+					if i == j || min(len(x), len(y)) < s.takes() {
+						continue
+					}
+					stream := fmt.Sprintf("difference %s %s %s %s", q.name, t.Task, a.Label, b.Label)
+					d.Of[i][j] = s.difference(x, y, stream)
+					if found++; i > j { // p is the same in both directions
+						p := permuted(bootstrap.Sub(stream+" p"), x, y, s.ofSorted())
+						d.Of[i][j].Permutation, d.Of[j][i].Permutation = p, p
+						d.Comparisons++
 					}
 				}
 			}
@@ -115,18 +133,18 @@ func (s Statistic) difference(a, b []float64, stream string) *Difference {
 // differences writes a matrix for each quantity.
 func (t *Task) differences(b *bufio.Writer) {
 	for _, d := range t.Differences {
-		fmt.Fprintf(b, "\n%s of the %s, that of the row less that of the column, with %s of the difference, seeds unpaired; it takes %d seeds of both:\n",
-			d.Statistic.heading(), d.Quantity, d.Statistic.interval(), d.Statistic.takes())
-		if d.Quantity == dormantQuantity && t.mixedLatents() {
-			fmt.Fprint(b, "\nIn mazes seen as rays the dormant ratio of a method with a generator is of the last layer of its trunk alone, on latents as the last refit stored them; that of others is of all layers of theirs, on present observations. Rows of the two kinds are not comparable.\n")
-		}
-		t.square(b, func(i int) int { return d.N[i] }, func(i, j int) string {
+		fmt.Fprintf(b, "\n%s of the %s, that of the row less that of the column, with %s of the difference and p:\n", d.Statistic.heading(), d.Quantity, d.Statistic.interval())
+		t.square(b, func(i int) string { return t.Rows[i].outOf(d.N[i]) }, func(i, j int) string {
 			v := d.Of[i][j]
 			if v == nil {
 				return "–"
 			}
-			return fmt.Sprintf("%s [%s, %s]", signed(v.Value), signed(v.Interval.Low), signed(v.Interval.High))
+			return fmt.Sprintf("%s [%s, %s], p %s", signed(v.Value), signed(v.Interval.Low), signed(v.Interval.High), probability(v.Permutation))
 		})
+		fmt.Fprintf(b, "\nSeeds are unpaired; a difference takes %d of both rows (–: too few).%s\n", d.Statistic.takes(), family(d.Comparisons))
+		if d.Quantity == dormantQuantity && t.mixedLatents() {
+			fmt.Fprint(b, "\nIn mazes seen as rays the dormant ratio of a method with a generator is of the last layer of its trunk alone, on latents as the last refit stored them; that of others is of all layers of theirs, on present observations. Rows of the two kinds are not comparable.\n")
+		}
 	}
 }
 
@@ -158,14 +176,14 @@ func (t *Task) mixedLatents() bool {
 }
 
 // square writes a table of rows by rows with an empty diagonal. n is the number of seeds of a row.
-func (t *Task) square(b *bufio.Writer, n func(i int) int, cell func(i, j int) string) {
+func (t *Task) square(b *bufio.Writer, n func(i int) string, cell func(i, j int) string) {
 	fmt.Fprint(b, "\n| |")
 	for i := range t.Rows {
 		fmt.Fprintf(b, " %d |", i+1)
 	}
 	fmt.Fprintf(b, "\n| --- |%s\n", strings.Repeat(" --- |", len(t.Rows)))
 	for i, r := range t.Rows {
-		fmt.Fprintf(b, "| %d %s (n=%d) |", i+1, r.name, n(i))
+		fmt.Fprintf(b, "| %d %s (n=%s) |", i+1, r.name, n(i))
 		for j := range t.Rows {
 			if i == j {
 				fmt.Fprint(b, " |")

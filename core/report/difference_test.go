@@ -152,7 +152,7 @@ func TestDifferencesOfFewSeeds(t *testing.T) {
 		t.Errorf("%+v", all[0])
 	}
 	var text bytes.Buffer
-	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "Mean of the return, that of the row less that of the column, with Welch's 95 % interval of the difference, seeds unpaired; it takes 2 seeds of both:") {
+	if err := r.Markdown(&text); err != nil || !strings.Contains(text.String(), "Mean of the return, that of the row less that of the column, with Welch's 95 % interval of the difference and p:") {
 		t.Errorf("%v: %s", err, &text)
 	}
 	for seed := 3; seed < 5; seed++ {

@@ -66,6 +66,7 @@ const (
 	markCurve         // a curve that others report
 	markBand          // the area between y and upper
 	markPoint         // single seeds
+	markCross         // the last point of a seed that failed
 	markMean          // a mean, with a bar from low to high if there is one
 	markPaper         // the paper's value
 	markOther         // a value from a publication
@@ -109,7 +110,7 @@ func (r *Report) curves(q quantity, withReported bool) []panel {
 func (t *Task) onlyStep(name string) (step int, one bool) {
 	for _, row := range t.Rows {
 		for _, s := range row.cell.Seeds {
-			for _, p := range s.Series(name) {
+			for _, p := range s.Series(name).finite() {
 				if one && p.Step != step {
 					return 0, false
 				}
@@ -127,12 +128,12 @@ func (t *Task) places(q quantity, step int) panel {
 	for i, row := range t.Rows {
 		m := mark{kind: markPoint, color: i, label: "single seeds"}
 		for _, s := range row.cell.Seeds {
-			for _, point := range s.Series(q.name) {
+			for _, point := range s.Series(q.name).finite() {
 				m.x, m.y = append(m.x, float64(len(p.names))), append(m.y, point.Value)
 			}
 		}
 		if len(m.x) > 0 {
-			p.names = append(p.names, row.place(len(m.x)))
+			p.names = append(p.names, row.place(fmt.Sprint(len(m.x))))
 			p.marks = append(p.marks, m)
 		}
 	}
@@ -140,36 +141,46 @@ func (t *Task) places(q quantity, step int) panel {
 }
 
 // curve draws the seeds of a row: of many the mean of those that have a score, over the steps that all of
-// them cover.
+// them cover, else one line for each. Seeds that failed are lines of their own, which end with a cross.
 func curve(r *Row, name string, color int) []mark {
 	var seeds []Series
+	var failed []mark
 	of := r.cell.Seeds
 	if r.N >= MinSeeds {
-		of = r.counted
+		of = slices.Concat(r.counted, r.without())
 	}
 	for _, s := range of {
-		if series := s.Series(name); len(series) > 0 {
+		series := s.Series(name).finite()
+		switch {
+		case len(series) == 0:
+		case r.hasFailed(s):
+			failed = append(failed, series.mark(markThin, color), series[len(series)-1:].mark(markCross, color))
+			failed[1].label = "last point of a seed that failed"
+		default:
 			seeds = append(seeds, series)
 		}
 	}
-	if len(seeds) == 0 {
-		return nil
-	}
 	label := fmt.Sprintf("%s (n=%d)", r.Label, len(seeds))
+	if n := len(r.Failed); n > 0 {
+		label = fmt.Sprintf("%s (n=%d of %d)", r.Label, len(seeds), len(seeds)+n)
+	}
+	if len(seeds) == 0 && len(failed) > 0 {
+		failed[0].label = label
+	}
+	if len(seeds) == 0 {
+		return failed
+	}
 	steps := grid(seeds)
 	if len(seeds) < MinSeeds || len(steps) < 2 {
 		var marks []mark
 		for i, s := range seeds {
-			m := mark{kind: markThin, color: color}
+			m := s.mark(markThin, color)
 			if i == 0 {
 				m.label = label
 			}
-			for _, p := range s {
-				m.x, m.y = append(m.x, float64(p.Step)), append(m.y, p.Value)
-			}
 			marks = append(marks, m)
 		}
-		return marks
+		return append(marks, failed...)
 	}
 	mean := mark{kind: markLine, color: color, label: label + ", mean ± deviation"}
 	band := mark{kind: markBand, color: color, behind: true}
@@ -183,7 +194,26 @@ func curve(r *Row, name string, color int) []mark {
 		band.y, band.upper = append(band.y, m-d), append(band.upper, m+d)
 	}
 	band.x = mean.x
-	return []mark{band, mean}
+	return append([]mark{band, mean}, failed...)
+}
+
+// mark draws the points of a series.
+func (s Series) mark(kind, color int) mark {
+	m := mark{kind: kind, color: color}
+	for _, p := range s {
+		m.x, m.y = append(m.x, float64(p.Step)), append(m.y, p.Value)
+	}
+	return m
+}
+
+// hasFailed says whether a seed is among those without a score because they failed.
+func (r *Row) hasFailed(s Seed) bool {
+	return slices.ContainsFunc(r.Failed, func(f Failure) bool { return f.Seed == s.Seed && f.Dir == s.Run.Dir })
+}
+
+// without returns the seeds of the cell that have no score because they failed.
+func (r *Row) without() []Seed {
+	return slices.DeleteFunc(slices.Clone(r.cell.Seeds), func(s Seed) bool { return !r.hasFailed(s) })
 }
 
 // grid returns the steps of any of the series within the range that all of them cover.
@@ -223,9 +253,9 @@ func (r *Report) relevance() []panel {
 			p := panel{title: t.Task + ", " + row.Label, x: "env steps", y: "F(τ) of D_real"}
 			drawn := 0
 			for _, s := range row.cell.Seeds {
-				low, high := s.Series("scores/q10"), s.Series("scores/q90")
+				low, high := s.Series("scores/q10").finite(), s.Series("scores/q90").finite()
 				band, median := mark{kind: markBand, color: i, behind: true}, mark{kind: markThin, color: i}
-				for _, m := range s.Series("scores/q50") {
+				for _, m := range s.Series("scores/q50").finite() {
 					l, okLow := low.at(m.Step)
 					h, okHigh := high.at(m.Step)
 					if !okLow || !okHigh {

@@ -90,13 +90,15 @@ type Run struct {
 	Done                  bool
 	Twice                 string // which of its rows in a results file do not count; "": all do
 	Standing              string // the state of a run that has not ended, for people; "": not known
-	Failed                string // why the run failed; "": it did not
+	Failed                string // why the run failed, at Step; "": it did not
+	Diverged              bool   // it failed because its numbers diverged, so that it fails again
 	Changed               string // what is wrong with a journal that is not as the run wrote it; "": nothing
 	Resumes, Checkpoints  int
 	Refits, GeneratorStep int
 
-	root  uint64 // seed that the journal begins with: a fork's journal begins with that of its parent
-	forks []fork // in order; the last one is at Forked
+	root   uint64 // seed that the journal begins with: a fork's journal begins with that of its parent
+	forks  []fork // in order; the last one is at Forked
+	blamed *blame // see Diverged; nil: nothing has diverged
 
 	// Variant says in which settings the run differs from others of its task,
 	// method and scale; Settings holds the values by name. The code that reads
@@ -170,8 +172,12 @@ func (r *Run) add(e run.Entry) error {
 		return r.change(e)
 	case "cancelled":
 		return r.cancel(e)
-	case "note", "failed":
+	case "note":
 		return r.said(e)
+	case "failed":
+		return r.failed(e)
+	case "diverged":
+		return r.blames(e)
 	case "done":
 		r.Done = true
 		return nil
@@ -179,12 +185,12 @@ func (r *Run) add(e run.Entry) error {
 		r.Checkpoints++
 		return nil
 	case "resume":
-		r.Done = false
+		r.Done, r.Failed, r.Diverged = false, "", false
 		if strings.Contains(string(e.Text), `"from"`) {
 			r.Resumes++
 		}
 		return nil
-	case "start", "in_force", "pause", "detached", "attached", "planned", "diverged", "device":
+	case "start", "in_force", "pause", "detached", "attached", "planned", "device":
 		return nil
 	}
 	all, err := Scalars(e)
@@ -266,15 +272,11 @@ const forkedAt = "forked at "
 
 func (r *Run) said(e run.Entry) error {
 	var n struct {
-		Text, Error string
-		Obs         struct{ By string }
+		Text string
+		Obs  struct{ By string }
 	}
 	if err := e.Fields(&n); err != nil {
 		return err
-	}
-	if e.Type == "failed" {
-		r.Failed = n.Error
-		return nil
 	}
 	if position, found := strings.CutPrefix(n.Text, forkedAt); found {
 		r.Forked = position

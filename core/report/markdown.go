@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,33 +35,29 @@ func (r *Report) Markdown(w io.Writer) error {
 
 func (t *Task) markdown(b *bufio.Writer) {
 	fmt.Fprintf(b, "# %s at step %s\n\n", t.Task, Count(t.Step))
-	at := "Every seed counts with its evaluation at that step."
-	switch {
-	case t.ScoreFrom > 0:
-		at = fmt.Sprintf("Every seed counts with the mean of its evaluations from step %s to %s.", Count(t.ScoreFrom), Count(t.Step))
-	case !t.StepExact:
-		at = "Every seed counts with its last evaluation at or before that step; not all were evaluated there."
-	}
-	fmt.Fprintf(b, "%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. %s.\n\n",
-		at, MinSeeds, t.areaText())
-	threshold := "as asked for"
-	switch {
-	case t.ThresholdOf != "" && t.Threshold > 0:
-		threshold = fmt.Sprintf("about half of the best mean return at that step, that of %s", t.ThresholdOf)
-	case t.ThresholdOf != "":
-		threshold = fmt.Sprintf("about half way from the first evaluation to the best mean return at that step, that of %s", t.ThresholdOf)
-	}
-	fmt.Fprintf(b, "Steps are counted to the first evaluation with a return of %s or more, %s.\n\n", value(t.Threshold), threshold)
 	head := []string{"", "scale", "return", "interquartile mean", "area under the curve", "steps to " + value(t.Threshold), "paper", "independent"}
 	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat(" --- |", len(head)))
 	for _, r := range t.Rows {
 		fmt.Fprintf(b, "| %s |\n", strings.Join([]string{
-			r.name, r.Scale, r.returned(), r.interquartile(), r.Area.text(r.N), r.reached(), reports(r.Reported, false), reports(r.Reported, true),
+			r.name, r.Scale, r.returned(), r.interquartile(), r.Area.text(), r.reached(), reports(r.Reported, false), reports(r.Reported, true),
 		}, " | "))
 	}
 	for _, v := range t.variants {
 		fmt.Fprintf(b, "\n%s.\n", v)
 	}
+	t.failedSeeds(b)
+	t.aboutRows(b)
+	t.explanation(b)
+	t.remarks(b)
+	t.measured(b, generatedMeasures, func(r *Row) []Measured { return r.Generated })
+	t.measured(b, exploredMeasures, func(r *Row) []Measured { return r.Explored })
+	t.matrix(b)
+	t.differences(b)
+	t.permutations(b)
+}
+
+// aboutRows writes what is to be known of single rows.
+func (t *Task) aboutRows(b *bufio.Writer) {
 	for _, r := range t.Rows {
 		if r.Frames > 0 {
 			fmt.Fprintf(b, "\n%s sees pixels: an env step is %d %s of the task, step %s is frame %s.\n", r.name, r.Frames, plural(r.Frames, "frame"), Count(t.Step), Count(t.Step*r.Frames))
@@ -82,11 +79,34 @@ func (t *Task) markdown(b *bufio.Writer) {
 			fmt.Fprintf(b, "\n%s: %d more %s got there, but without an evaluation %s.\n", r.name, r.Unscored, plural(r.Unscored, "seed"), when)
 		}
 	}
-	t.remarks(b)
-	t.measured(b, generatedMeasures, func(r *Row) []Measured { return r.Generated })
-	t.measured(b, exploredMeasures, func(r *Row) []Measured { return r.Explored })
-	t.matrix(b)
-	t.differences(b)
+}
+
+// explanation writes what the numbers of the table are.
+func (t *Task) explanation(b *bufio.Writer) {
+	at := "Every seed counts with its evaluation at that step."
+	switch {
+	case t.ScoreFrom > 0:
+		at = fmt.Sprintf("Every seed counts with the mean of its evaluations from step %s to %s.", Count(t.ScoreFrom), Count(t.Step))
+	case !t.StepExact:
+		at = "Every seed counts with its last evaluation at or before that step; not all were evaluated there."
+	}
+	fmt.Fprintf(b, "\n%s n is the number of seeds. With %d or more: mean ± standard deviation over seeds (n − 1), interquartile mean with its 95 %% bootstrap interval; with fewer: the single seeds. %s.\n",
+		at, MinSeeds, t.areaText())
+	threshold := "as asked for"
+	switch {
+	case !t.anyScore():
+		return
+	case t.ThresholdOf != "" && t.Threshold > 0:
+		threshold = fmt.Sprintf("about half of the best mean return at that step, that of %s", t.ThresholdOf)
+	case t.ThresholdOf != "":
+		threshold = fmt.Sprintf("about half way from the first evaluation to the best mean return at that step, that of %s", t.ThresholdOf)
+	}
+	fmt.Fprintf(b, "\nSteps are counted to the first evaluation with a return of %s or more, %s.\n", value(t.Threshold), threshold)
+}
+
+// anyScore says whether a seed has a score.
+func (t *Task) anyScore() bool {
+	return slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.N > 0 })
 }
 
 // remarks writes what is to be known of the results of others in the table, each remark once.
@@ -103,10 +123,9 @@ func (t *Task) remarks(b *bufio.Writer) {
 }
 
 func (r *Row) returned() string {
-	return Spread{Points: r.Points, Mean: r.Mean, Std: r.Std}.text(r.N)
+	return Spread{Points: r.Points, Mean: r.Mean, Std: r.Std}.with("n=" + r.of())
 }
 
-// text is "412.0 ± 31.2 (n=5)", or "41.6, 50.1 (n=2)".
 // areaText says what the area under the curve is.
 func (t *Task) areaText() string {
 	if t.From >= t.Step {
@@ -115,32 +134,46 @@ func (t *Task) areaText() string {
 	return fmt.Sprintf("The area under the curve is the mean height from step %s to %s", Count(t.From), Count(t.Step))
 }
 
-func (s Spread) text(n int) string {
-	if n == 0 || len(s.Points) == 0 {
+// text is "412.0 ± 31.2 (n=5)", or "41.6, 50.1 (n=2, and 1 diverged)".
+func (s Spread) text() string {
+	n := fmt.Sprintf("n=%d", len(s.Points))
+	if s.Diverged > 0 {
+		n += fmt.Sprintf(", and %d diverged", s.Diverged)
+	}
+	if len(s.Points)+s.Diverged == 0 {
 		return "–"
 	}
+	return s.with(n)
+}
+
+// with is the text with the number of seeds in words of its own.
+func (s Spread) with(n string) string {
 	if s.Mean != nil {
-		return fmt.Sprintf("%s (n=%d)", around(*s.Mean, *s.Std), n)
+		return fmt.Sprintf("%s (%s)", around(*s.Mean, *s.Std), n)
 	}
-	var points []string
+	points := []string{}
 	for _, v := range s.Points {
 		points = append(points, value(v))
 	}
-	return fmt.Sprintf("%s (n=%d)", strings.Join(points, ", "), n)
+	if len(points) == 0 {
+		points = []string{"–"}
+	}
+	return fmt.Sprintf("%s (%s)", strings.Join(points, ", "), n)
 }
 
 func (r *Row) interquartile() string {
 	if r.IQM == nil {
 		return "–"
 	}
-	return fmt.Sprintf("%s [%s, %s] (n=%d)", value(*r.IQM), value(r.IQMIn.Low), value(r.IQMIn.High), r.N)
+	return fmt.Sprintf("%s [%s, %s] (n=%s)", value(*r.IQM), value(r.IQMIn.Low), value(r.IQMIn.High), r.of())
 }
 
 func (r *Row) reached() string {
-	if r.N == 0 {
+	n := len(r.Reaches.Points)
+	if n == 0 {
 		return "–"
 	}
-	if r.N < MinSeeds {
+	if n < MinSeeds {
 		var points []string
 		for _, p := range r.Reaches.Points {
 			if p == nil {
@@ -149,12 +182,12 @@ func (r *Row) reached() string {
 			}
 			points = append(points, Count(*p))
 		}
-		return fmt.Sprintf("%s (n=%d)", strings.Join(points, ", "), r.N)
+		return fmt.Sprintf("%s (n=%d)", strings.Join(points, ", "), n)
 	}
 	if r.Reaches.Median == nil {
-		return fmt.Sprintf("reached by %d of n=%d", r.Reaches.N, r.N)
+		return fmt.Sprintf("reached by %d of n=%d", r.Reaches.N, n)
 	}
-	return fmt.Sprintf("median %s, reached by %d of n=%d", Count(int(math.Round(*r.Reaches.Median))), r.Reaches.N, r.N)
+	return fmt.Sprintf("median %s, reached by %d of n=%d", Count(int(math.Round(*r.Reaches.Median))), r.Reaches.N, n)
 }
 
 // reports formats the results of publications.
@@ -192,17 +225,18 @@ func (t *Task) matrix(b *bufio.Writer) {
 	if t.Better == nil {
 		return
 	}
-	fmt.Fprintf(b, "\nProbability that a run of the row is better than one of the column; it takes %d seeds of both, and %d for an interval (–: too few):\n", MinPairs, MinSeeds)
-	t.square(b, func(i int) int { return t.Rows[i].N }, func(i, j int) string {
+	fmt.Fprint(b, "\nProbability that a run of the row is better than one of the column:\n")
+	t.square(b, func(i int) string { return fmt.Sprint(len(t.Rows[i].ranked())) }, func(i, j int) string {
 		switch p := t.Better[i][j]; {
 		case p == nil:
 			return "–"
 		case p.Interval == nil:
 			return fmt.Sprintf("%.2f", p.P)
 		default:
-			return fmt.Sprintf("%.2f [%.2f, %.2f]", p.P, p.Interval.Low, p.Interval.High)
+			return fmt.Sprintf("%.2f [%.2f, %.2f], p %s", p.P, p.Interval.Low, p.Interval.High, probability(*p.Permutation))
 		}
 	})
+	fmt.Fprintf(b, "\nIt takes %d seeds of both, and %d for a 95 %% bootstrap interval (–: too few).%s\n", MinPairs, MinSeeds, family(t.Comparisons))
 }
 
 func (a *Aggregate) markdown(b *bufio.Writer) {
@@ -213,8 +247,12 @@ func (a *Aggregate) markdown(b *bufio.Writer) {
 		len(a.Tasks), strings.Join(a.Tasks, ", "))
 	for _, w := range a.Rows {
 		var n []string
-		for _, k := range w.N {
-			n = append(n, strconv.Itoa(k))
+		for i, k := range w.N {
+			text := strconv.Itoa(k)
+			if w.Failed[i] > 0 {
+				text = fmt.Sprintf("%d of %d", k, k+w.Failed[i])
+			}
+			n = append(n, text)
 		}
 		mean, iqm := "–", "–"
 		if w.Mean != nil {
@@ -234,7 +272,7 @@ func (r *Report) runs(b *bufio.Writer) {
 			state := Count(s.Run.Step)
 			switch {
 			case s.Run.Failed != "":
-				state += ", failed"
+				state += ", " + s.failure().verb()
 			case !s.Run.Done:
 				state += cmp.Or(printable.Line(s.Run.Standing), ", not ended")
 			case s.Run.Stopped():

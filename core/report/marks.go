@@ -45,6 +45,8 @@ func (m mark) glyph() vgdraw.GlyphStyle {
 		s.Radius = vg.Points(1.6)
 	case markCurve:
 		s.Shape = vgdraw.CrossGlyph{}
+	case markCross:
+		s.Shape, s.Radius = vgdraw.CrossGlyph{}, vg.Points(4)
 	case markMean:
 		s.Color, s.Shape, s.Radius = color.Black, vgdraw.BoxGlyph{}, vg.Points(2.6)
 	case markPaper:
@@ -83,7 +85,7 @@ func (m mark) plotters() ([]plot.Plotter, error) {
 	}
 	line.LineStyle, dots.GlyphStyle = m.line(), m.glyph()
 	switch {
-	case m.kind == markPoint:
+	case m.kind == markPoint, m.kind == markCross:
 		return []plot.Plotter{dots}, nil
 	case m.kind == markThin, m.kind == markCurve:
 		return []plot.Plotter{line, dots}, nil
@@ -165,7 +167,7 @@ func (e entry) draw(c vgdraw.Canvas, at vg.Point) {
 	switch e.kind {
 	case markBar:
 		box(vg.Points(4), shade(e.color, 0xff))
-	case markPoint:
+	case markPoint, markCross:
 		c.DrawGlyph(e.glyph(), middle)
 	case markMean, markPaper, markOther:
 		s := e.line()

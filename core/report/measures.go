@@ -64,11 +64,11 @@ func (r *Row) measured(kinds measures, step int) (all []Measured) {
 		m := Measured{Name: kind.Name}
 		for _, s := range r.counted {
 			if mean, ok := s.Series(kind.series).meanUntil(step); ok {
-				m.Points = append(m.Points, mean)
+				m.add(mean)
 			}
 		}
 		m.N, m.Spread = len(m.Points), m.Spread.summarised()
-		found = found || m.N > 0 && (kinds.needed == 0 || i < kinds.needed)
+		found = found || m.N+m.Diverged > 0 && (kinds.needed == 0 || i < kinds.needed)
 		all = append(all, m)
 	}
 	if !found {
@@ -100,7 +100,7 @@ func (t *Task) measured(b *bufio.Writer, kinds measures, of func(*Row) []Measure
 		}
 		cells := []string{r.name}
 		for _, m := range all {
-			cells = append(cells, m.text(m.N))
+			cells = append(cells, m.text())
 		}
 		lines = append(lines, "| "+strings.Join(cells, " | ")+" |")
 	}

@@ -12,7 +12,7 @@ func (r *Report) final() []panel {
 	for _, t := range r.Tasks {
 		p := panel{title: t.Task, y: t.returnAxis()}
 		for i, row := range t.Rows {
-			p.names = append(p.names, row.place(row.N))
+			p.names = append(p.names, row.place(row.of()))
 			p.marks = append(p.marks, row.points(float64(i), i)...)
 			p.marks = append(p.marks, row.reportedPlaces(i, t.Step)...)
 		}
@@ -30,8 +30,8 @@ func (t *Task) returnAxis() string {
 }
 
 // place returns the name of a row's place on the x axis, in short lines.
-func (r *Row) place(n int) string {
-	return fmt.Sprintf("%s\n(n=%d)", strings.NewReplacer(", ", "\n", " · ", "\n").Replace(r.Label), n)
+func (r *Row) place(n string) string {
+	return fmt.Sprintf("%s\n(n=%s)", strings.NewReplacer(", ", "\n", " · ", "\n").Replace(r.Label), n)
 }
 
 // points draws the single seeds of a row at a place of the x axis and, with enough
@@ -134,7 +134,7 @@ func (r *Report) time() []panel {
 					sums[k] += part
 				}
 			}
-			p.names = append(p.names, row.place(runs))
+			p.names = append(p.names, row.place(fmt.Sprint(runs)))
 			low := 0.0
 			for k, sum := range sums {
 				label := "everything else: environment, analyses, waiting"

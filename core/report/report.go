@@ -60,6 +60,8 @@ type Task struct {
 	// Better[i][j] is the probability that a run of row i is better than a run of
 	// row j; nil if i is j, and if either row has fewer than MinPairs seeds.
 	Better [][]*Better `json:"better,omitempty"`
+	// Comparisons is how many pairs of rows have an interval in Better.
+	Comparisons int `json:"better_comparisons,omitempty"`
 	// Differences between the rows, for each quantity that they have.
 	Differences []Differences `json:"differences,omitempty"`
 
@@ -77,7 +79,11 @@ type Row struct {
 	Touched string `json:"touched,omitempty"` // the changes by hand
 	Frames  int    `json:"frames,omitempty"`  // frames of the task in an env step, for a learner that sees frames
 	N       int    `json:"n"`                 // seeds with a score
-	Missing int    `json:"missing,omitempty"` // seeds that did not reach the step
+	Missing int    `json:"missing,omitempty"` // seeds that have not reached the step, and did not fail
+	// Failed are the seeds that have no score because they failed, FailedLater those that failed after
+	// the step.
+	Failed      []Failure `json:"failed,omitempty"`
+	FailedLater []Failure `json:"failed_later,omitempty"`
 	// Unscored are the seeds that reached it, but have no evaluation that would count.
 	Unscored int       `json:"unscored,omitempty"`
 	Seeds    []uint64  `json:"seeds"`
@@ -98,14 +104,25 @@ type Row struct {
 	Reported []Reported `json:"reported,omitempty"` // the paper's first
 	cell     *Cell
 	counted  []Seed // those of the cell that have a score
+	diverged []Seed // those of Failed whose numbers diverged
 	name     string // see nameRows
 }
 
 // Spread holds a number for each seed, with mean and deviation.
 type Spread struct {
-	Points []float64 `json:"points"`
-	Mean   *float64  `json:"mean,omitempty"`
-	Std    *float64  `json:"std,omitempty"`
+	Points   []float64 `json:"points"`
+	Diverged int       `json:"diverged,omitempty"` // further seeds, whose number is not finite
+	Mean     *float64  `json:"mean,omitempty"`
+	Std      *float64  `json:"std,omitempty"`
+}
+
+// add adds the number of a seed.
+func (s *Spread) add(v float64) {
+	if !finite(v) {
+		s.Diverged++
+		return
+	}
+	s.Points = append(s.Points, v)
 }
 
 // summarised adds mean and deviation if there are enough seeds.
@@ -116,20 +133,13 @@ func (s Spread) summarised() Spread {
 	return s
 }
 
-// Reached says when seeds reached the threshold.
+// Reached says when seeds reached the threshold. Seeds that diverged are among them.
 type Reached struct {
 	N      int    `json:"n"`     // seeds that did
-	Points []*int `json:"steps"` // by seed; null: it did not
+	Points []*int `json:"steps"` // by seed, those that diverged last; null: it did not
 	// Median is the median over all seeds, where seeds that did not reach the threshold
 	// come last; nil if it falls on one of these, or if there are few seeds.
 	Median *float64 `json:"median,omitempty"`
-}
-
-// Better is a probability of improvement.
-type Better struct {
-	P        float64   `json:"p"`
-	Interval *Interval `json:"interval,omitempty"`
-	N        [2]int    `json:"n"` // seeds of each row
 }
 
 // ErrNoneKept says that Options.Keep keeps none of the runs.
@@ -144,18 +154,19 @@ func New(runs []*Run, o Options) (*Report, error) {
 			return nil, ErrNoneKept
 		}
 	}
-	if len(cells) == 0 {
-		return nil, fmt.Errorf("none of the %d runs has an evaluation yet", len(runs))
-	}
-	r := &Report{Notes: notes, cells: cells}
+	r := &Report{Notes: notes}
 	for len(cells) > 0 {
 		n := slices.IndexFunc(cells, func(c *Cell) bool { return c.Task != cells[0].Task })
 		if n < 0 {
 			n = len(cells)
 		}
-		group := cells[:n]
+		group, said := unevaluated(cells[:n])
+		cells, r.Notes = cells[n:], append(r.Notes, said...)
+		if len(group) == 0 {
+			continue
+		}
+		r.cells = append(r.cells, group...)
 		if o.Step == 0 {
-			var said []string
 			group, said = together(group)
 			r.Notes = append(r.Notes, said...)
 		}
@@ -164,7 +175,9 @@ func New(runs []*Run, o Options) (*Report, error) {
 			return nil, err
 		}
 		r.Tasks = append(r.Tasks, task)
-		cells = cells[n:]
+	}
+	if len(r.Tasks) == 0 {
+		return nil, noneEvaluated(runs, r.Notes)
 	}
 	nameRows(r.Tasks)
 	r.Aggregate = r.aggregate(o)
@@ -182,7 +195,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	for _, c := range cells {
 		for _, s := range c.Seeds {
 			series := s.Series(Return)
-			if _, ok := t.score(series); ok && last(series) >= t.Step {
+			if v, ok := t.score(series); ok && finite(v) && last(series) >= t.Step {
 				t.From = max(t.From, first(series))
 			}
 		}
@@ -191,7 +204,7 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	for _, c := range cells {
 		t.Rows = append(t.Rows, newRow(c, t, o))
 	}
-	if !slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.N > 0 }) {
+	if !t.anyScore() && slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Missing+r.Unscored > 0 }) {
 		return nil, t.noneAtStep(cells)
 	}
 	if o.Threshold != nil {
@@ -199,8 +212,10 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 	} else {
 		t.Threshold, t.ThresholdOf = halfOfBest(t.Rows)
 	}
-	for _, r := range t.Rows {
-		r.reach(t)
+	if t.anyScore() {
+		for _, r := range t.Rows {
+			r.reach(t)
+		}
 	}
 	t.compare()
 	t.Differences = differences(t)
@@ -241,23 +256,31 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 		series := s.Series(Return)
 		value, ok := t.score(series)
 		switch {
+		case last(series) < t.Step && s.Run.Failed != "":
+			r.fail(s, s.failure())
+			continue
 		case last(series) < t.Step:
 			r.Missing++
 			continue
 		case !ok:
 			r.Unscored++
 			continue
+		case !finite(value):
+			r.fail(s, s.notFinite(t))
+			continue
+		case s.Run.Failed != "":
+			r.FailedLater = append(r.FailedLater, s.failure())
 		}
 		t.StepExact = t.StepExact && slices.ContainsFunc(series, func(p Point) bool { return p.Step == t.Step })
 		r.N++
 		r.counted = append(r.counted, s)
 		if ratio, ok := t.score(s.Series(dormantRatio)); ok {
-			r.Dormant.Points = append(r.Dormant.Points, ratio)
+			r.Dormant.add(ratio)
 		}
 		r.Seeds = append(r.Seeds, s.Seed)
 		r.Points = append(r.Points, value)
 		if area, ok := series.Area(t.From, t.Step); ok {
-			r.Area.Points = append(r.Area.Points, area)
+			r.Area.add(area)
 		}
 		r.Dirs = append(r.Dirs, s.Run.Dir)
 		if s.Run.Changed != "" {
@@ -281,6 +304,14 @@ func newRow(c *Cell, t *Task, o Options) *Row {
 	return r
 }
 
+// fail adds a seed without a score.
+func (r *Row) fail(s Seed, why Failure) {
+	r.Failed = append(r.Failed, why)
+	if why.Diverged {
+		r.diverged = append(r.diverged, s)
+	}
+}
+
 // of says whether the result is one of runs like those of a cell.
 func (r Reported) of(c *Cell) bool {
 	run := c.Seeds[0].Run
@@ -290,8 +321,8 @@ func (r Reported) of(c *Cell) bool {
 // reach finds the steps of the seeds to the threshold.
 func (r *Row) reach(t *Task) {
 	var all []float64
-	for _, s := range r.counted {
-		step, ok := s.Series(Return).Reaches(t.Threshold, t.Step)
+	for _, s := range slices.Concat(r.counted, r.diverged) {
+		step, ok := s.Series(Return).finite().Reaches(t.Threshold, t.Step)
 		if !ok {
 			r.Reaches.Points = append(r.Reaches.Points, nil)
 			all = append(all, math.Inf(1))
@@ -301,7 +332,7 @@ func (r *Row) reach(t *Task) {
 		r.Reaches.Points = append(r.Reaches.Points, &step)
 		all = append(all, float64(step))
 	}
-	if r.N >= MinSeeds {
+	if len(all) >= MinSeeds {
 		slices.Sort(all)
 		if median := (all[(len(all)-1)/2] + all[len(all)/2]) / 2; !math.IsInf(median, 1) {
 			r.Reaches.Median = &median
@@ -314,6 +345,9 @@ func (r *Row) reach(t *Task) {
 // best: then it is half way there from the row's first evaluations, rounded down.
 func halfOfBest(rows []*Row) (half float64, of string) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.N == 0 })
+	if len(rows) == 0 {
+		return 0, ""
+	}
 	if clean := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Touched != "" }); len(clean) > 0 {
 		rows = clean
 	}
@@ -333,36 +367,9 @@ func halfOfBest(rows []*Row) (half float64, of string) {
 func (r *Row) firstReturn() float64 {
 	var all []float64
 	for _, s := range r.counted {
-		all = append(all, s.Series(Return)[0].Value)
+		all = append(all, s.Series(Return).finite()[0].Value)
 	}
 	return Mean(all)
-}
-
-// compare fills in the probabilities of improvement.
-func (t *Task) compare() {
-	if len(t.Rows) < 2 {
-		return
-	}
-	for i, a := range t.Rows {
-		t.Better = append(t.Better, make([]*Better, len(t.Rows)))
-		for j, b := range t.Rows {
-			if i == j || a.N < MinPairs || b.N < MinPairs {
-				continue
-			}
-			t.Better[i][j] = better(a, b, t.Task)
-		}
-	}
-}
-
-func better(a, b *Row, task string) *Better {
-	out := &Better{P: Improvement([][]float64{a.Points}, [][]float64{b.Points}), N: [2]int{a.N, b.N}}
-	if a.N < MinSeeds || b.N < MinSeeds {
-		return out
-	}
-	in := Bootstrap(bootstrap.Sub("better "+task+" "+a.Label+" "+b.Label), [][]float64{a.Points, b.Points},
-		func(s [][]float64) float64 { return Improvement(s[:1], s[1:]) })
-	out.Interval = &in
-	return out
 }
 
 func pointer(v float64) *float64 { return &v }

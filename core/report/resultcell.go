@@ -20,10 +20,13 @@ var neverNegative = []string{
 	"evaluated/return_std", "evaluated/episodes", dormantRatio, "generated/coverage", "generated/copies",
 }
 
-// measured reads the number of a quantity. An infinite one is what a run wrote that diverged.
+// measured reads the number of a quantity. An infinite one is what a run wrote that diverged, and so is
+// a return of NaN; of other quantities NaN is never written.
 func measured(name, text string) (float64, error) {
 	value, err := strconv.ParseFloat(text, 64)
 	switch {
+	case name == Return && text == "NaN":
+		return value, nil
 	case err != nil || !written.MatchString(text):
 		return 0, badCell(name, text, "want a number such as 12.5 or 1e-06")
 	case value < 0 && slices.Contains(neverNegative, name):

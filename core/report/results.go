@@ -1,7 +1,7 @@
 package report
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -26,12 +26,22 @@ import (
 // that step. Rows are sorted, so that a file under version control changes only where runs
 // were added.
 //
+// A run whose numbers diverged is a result: its last row says so in the column of that name, at the
+// step at which it failed; there may be nothing else in that row.
+//
 // A run that was changed by hand is no result of its settings, and neither is a fork: both
 // are left out.
 
 // framesColumn holds the frame of the task at a step, for learners that see frames. Older
 // files do not have the column.
 const framesColumn = "frames"
+
+// failedColumn says in the last row of a run why it failed; what begins with divergedMark is why its
+// numbers diverged. A file has the column if one of its runs failed.
+const (
+	failedColumn = "failed"
+	divergedMark = "diverged: "
+)
 
 // resultColumns come before the quantities.
 var resultColumns = []string{"task", "method", "scale", "variant", "settings", "seed", "steps", "device", "version", "step", "wall_s"}
@@ -93,15 +103,24 @@ type ResultKey struct {
 
 // Key returns the key of a run of one seed.
 func (r *Run) Key() ResultKey {
-	return ResultKey{r.Task, r.Method, r.Scale, r.Fingerprint, r.Seed, r.Step}
+	return ResultKey{r.Task, r.Method, r.Scale, r.Fingerprint, r.Seed, r.Length()}
 }
 
-// IsResult returns an error that says why a run is no result, or nil.
+// Length is how many steps a result was to have: a run that failed has fewer.
+func (r *Run) Length() int {
+	if r.Failed != "" {
+		return r.Steps
+	}
+	return r.Step
+}
+
+// IsResult returns an error that says why a run is no result, or nil. One that failed because its
+// numbers diverged is a result: with the same settings and seed it fails again.
 func (r *Run) IsResult() error {
 	switch {
-	case r.Failed != "":
+	case r.Failed != "" && !r.Diverged:
 		return fmt.Errorf("%s failed: %s", r.Dir, r.Failed)
-	case !r.Done:
+	case !r.Done && r.Failed == "":
 		return fmt.Errorf("%s has not ended", r.Dir)
 	case r.Stopped():
 		return fmt.Errorf("%s was stopped at step %s of %s", r.Dir, Count(r.Step), Count(r.Steps))
@@ -145,16 +164,16 @@ func reason(err error) error {
 }
 
 func readResults(text io.Reader, path string) ([]*Run, error) {
-	rows := csv.NewReader(text)
+	rows := csv.NewReader(withoutMark(text))
 	head, err := rows.Read()
 	if err != nil || len(head) < len(resultColumns) || !slices.Equal(head[:len(resultColumns)], resultColumns) {
 		return nil, fmt.Errorf("that is no results file: want columns %s,…", strings.Join(resultColumns, ","))
 	}
-	f := resultsFile{path: path, quantities: slices.Clone(head[len(resultColumns):]), byKey: map[ResultKey]*Run{}, latest: map[*Run]int{}}
+	f := resultsFile{path: path, quantities: slices.Clone(head[len(resultColumns):]), byKey: map[ResultKey]*Run{}, seen: map[*Run]map[int]bool{}, failed: map[*Run]int{}}
 	for {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
-			return f.runs, nil
+			return f.runs, f.end()
 		}
 		var damaged *csv.ParseError
 		if errors.As(err, &damaged) && errors.Is(err, csv.ErrFieldCount) {
@@ -170,18 +189,28 @@ func readResults(text io.Reader, path string) ([]*Run, error) {
 	}
 }
 
+// withoutMark skips the byte order mark with which spreadsheets begin a file.
+func withoutMark(text io.Reader) io.Reader {
+	b := bufio.NewReader(text)
+	if mark, _ := b.Peek(3); string(mark) == "\ufeff" {
+		b.Discard(3)
+	}
+	return b
+}
+
 // resultsFile is what was read of a results file so far.
 type resultsFile struct {
 	path       string
 	quantities []string // the columns after the fixed ones
 	runs       []*Run
 	byKey      map[ResultKey]*Run
-	latest     map[*Run]int // the newest step of each
+	seen       map[*Run]map[int]bool // the steps of each
+	failed     map[*Run]int          // the steps at which some failed
 }
 
 // add takes a row. If a seed of the same settings and length stands in the file twice, as when files
 // of two machines were put together, the rows that came first count: points of two runs are none of
-// one run. The steps of a run are in order, so what repeats one begins another run.
+// one run. Rows may be in any order, so only a step that was there already tells of another run.
 func (f *resultsFile) add(row []string, line int) error {
 	one, at, err := resultRow(row)
 	if err == nil {
@@ -195,16 +224,21 @@ func (f *resultsFile) add(row []string, line int) error {
 		r = one
 		r.Dir = fmt.Sprintf("%s: %s %s %s seed %d %s, %s steps", f.path, r.Task, r.Method, r.Scale, r.Seed, r.Fingerprint, Count(r.Step))
 		r.Members = []Member{{Seed: r.Seed, Series: map[string]Series{}}}
-		f.byKey[r.Key()], f.runs = r, append(f.runs, r)
-	} else if at.Step <= f.latest[r] || one.Device != r.Device || one.Version != r.Version {
-		r.Twice = cmp.Or(r.Twice, fmt.Sprintf("%s: line %d, and more of this seed behind it, are left out: it stands there twice, or its steps are not in order", r.Dir, line))
+		f.byKey[r.Key()], f.runs, f.seen[r] = r, append(f.runs, r), map[int]bool{}
+	} else if f.seen[r][at.Step] || one.Device != r.Device || one.Version != r.Version {
+		r.Twice = cmp.Or(r.Twice, fmt.Sprintf("%s: line %d and others like it are left out: it stands there twice", r.Dir, line))
 		return nil
 	}
-	f.latest[r] = at.Step
+	f.seen[r][at.Step] = true
 	r.WallS = max(r.WallS, at.WallS)
 	for i, name := range f.quantities {
 		text := row[len(resultColumns)+i]
 		if text == "" {
+			continue
+		}
+		if name == failedColumn {
+			r.Failed, r.Diverged = strings.CutPrefix(printable.Line(text), divergedMark)
+			f.failed[r] = at.Step
 			continue
 		}
 		if at.Value, err = measured(name, text); err != nil {
@@ -217,6 +251,22 @@ func (f *resultsFile) add(row []string, line int) error {
 			continue
 		}
 		r.Members[0].Series[name] = append(r.Members[0].Series[name], at)
+	}
+	return nil
+}
+
+// end puts the points of all runs in order. A run that failed has none after that step.
+func (f *resultsFile) end() error {
+	for _, r := range f.runs {
+		for name, s := range r.Members[0].Series {
+			slices.SortFunc(s, func(a, b Point) int { return cmp.Compare(a.Step, b.Step) })
+			if step, failed := f.failed[r]; failed && last(s) > step {
+				return fmt.Errorf("%s: %s at step %s, after it failed at step %s: take out one of the two runs", r.Dir, name, Count(last(s)), Count(step))
+			}
+		}
+		if step, failed := f.failed[r]; failed {
+			r.Done, r.Steps, r.Step = false, r.Step, step
+		}
 	}
 	return nil
 }
@@ -281,6 +331,9 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 		for i := range r.Members {
 			one := *r
 			one.Seed, one.Members = r.Members[i].Seed, r.Members[i:i+1]
+			if f := (Seed{one.Seed, r, i}).failure(); r.Failed != "" {
+				one.Failed, one.Diverged, one.blamed = f.Reason, f.Diverged, nil
+			}
 			if !there[one.Key()] {
 				there[one.Key()] = true
 				more = append(more, &one)
@@ -293,55 +346,4 @@ func AddResults(path string, runs []*Run) (added int, err error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	run.TidyFile(dir, name)
 	return len(more), run.ReplaceFile(dir, name, formatResults(all, more))
-}
-
-// formatResults formats results that a file held and those that are added to it, of one seed each.
-func formatResults(there, added []*Run) []byte {
-	runs := slices.Concat(there, added)
-	slices.SortStableFunc(runs, func(a, b *Run) int {
-		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Scale, b.Scale), cmp.Compare(a.Variant, b.Variant),
-			cmp.Compare(a.Fingerprint, b.Fingerprint), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Seed, b.Seed))
-	})
-	var text bytes.Buffer
-	w := csv.NewWriter(&text)
-	quantities := quantitiesOf(there, added)
-	w.Write(slices.Concat(resultColumns, quantities, []string{framesColumn}))
-	for _, r := range runs {
-		w.WriteAll(r.resultRows(quantities))
-	}
-	w.Flush()
-	return text.Bytes()
-}
-
-// resultRows returns the rows of a run of one seed, with these quantities.
-func (r *Run) resultRows(quantities []string) [][]string {
-	series := r.Members[0].Series
-	walls := map[int]float64{} // wall time by step at which something was measured
-	for _, name := range quantities {
-		for _, p := range series[name] {
-			walls[p.Step] = max(walls[p.Step], p.WallS)
-		}
-	}
-	var rows [][]string
-	for _, step := range slices.Sorted(maps.Keys(walls)) {
-		row := []string{
-			r.Task, r.Method, r.Scale, r.Variant, r.Fingerprint, strconv.FormatUint(r.Seed, 10), strconv.Itoa(r.Step), r.Devices(), r.Version,
-			strconv.Itoa(step), strconv.FormatFloat(walls[step], 'f', 1, 64),
-		}
-		for _, name := range quantities {
-			text := ""
-			for _, p := range series[name] {
-				if p.Step == step && !math.IsNaN(p.Value) {
-					text = strconv.FormatFloat(p.Value, 'g', 6, 64)
-				}
-			}
-			row = append(row, text)
-		}
-		frame := ""
-		if r.Frames > 0 {
-			frame = strconv.Itoa(step * r.Frames)
-		}
-		rows = append(rows, append(row, frame))
-	}
-	return rows
 }

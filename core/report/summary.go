@@ -23,7 +23,7 @@ func (r *Report) alike() bool {
 // Summary writes the returns as a table for a terminal, with a line for each row: the
 // number of its seeds, their returns and, with enough seeds, the interval of their
 // interquartile mean. If some rows are of pixels, the step is also given in frames. Below the table
-// stands what long variants are, or the one that all rows have, and what was left out.
+// stands what long variants are, or the one that all rows have, which seeds failed, and what was left out.
 func (r *Report) Summary(w io.Writer) error {
 	table := [][]string{{"TASK", "METHOD", "STEP", "FRAME", "N", "RETURN", "95 %"}}
 	few := false
@@ -34,7 +34,7 @@ func (r *Report) Summary(w io.Writer) error {
 				label = strings.Replace(row.Label, ", "+row.Variant, "", 1)
 			}
 			if row.N == 0 {
-				table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), "0", "–", "–"})
+				table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), row.of(), "–", "–"})
 				continue
 			}
 			returned, _, _ := strings.Cut(row.returned(), " (n=")
@@ -43,7 +43,7 @@ func (r *Report) Summary(w io.Writer) error {
 				interval = fmt.Sprintf("%s to %s", value(row.IQMIn.Low), value(row.IQMIn.High))
 			}
 			few = few || row.IQMIn == nil
-			table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), fmt.Sprint(row.N), returned, interval})
+			table = append(table, []string{t.Task, label, Count(t.Step), row.frame(t.Step), row.of(), returned, interval})
 		}
 	}
 	if !r.sees() {
@@ -98,13 +98,21 @@ func columns(w io.Writer, table [][]string) error {
 	return nil
 }
 
-// footnotes writes what long variants are, or the one that all rows have, and what was left out.
+// footnotes writes what long variants are, or the one that all rows have, which seeds failed, and what
+// was left out.
 func (r *Report) footnotes(out io.Writer) error {
 	var text strings.Builder
 	if common := r.Tasks[0].Rows[0].Variant; r.alike() && common != "" {
 		fmt.Fprintln(&text, "All rows:", common)
 	} else {
 		r.longVariants(&text)
+	}
+	for _, t := range r.Tasks {
+		for _, row := range t.Rows {
+			for _, said := range row.failures(t.Step) {
+				fmt.Fprintln(&text, said)
+			}
+		}
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintln(&text, "left out:", n)

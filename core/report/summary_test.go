@@ -183,7 +183,7 @@ func TestProbabilityTakesTwoSeeds(t *testing.T) {
 		if err := r.Markdown(&b); err != nil {
 			t.Fatal(err)
 		}
-		if n < MinPairs && (!strings.Contains(b.String(), fmt.Sprintf("| 1 pgr (n=%d) | | – |", n)) || !strings.Contains(b.String(), "it takes 2 seeds of both")) {
+		if n < MinPairs && (!strings.Contains(b.String(), fmt.Sprintf("| 1 pgr (n=%d) | | – |", n)) || !strings.Contains(b.String(), "It takes 2 seeds of both")) {
 			t.Errorf("%d seeds:\n%s", n, b.String())
 		}
 		if !strings.Contains(b.String(), "with a return of 10 or more, about half of the best mean return at that step, that of pgr.") {

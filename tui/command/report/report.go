@@ -40,8 +40,9 @@ func Command(d cli.Deps) *cobra.Command {
 		Short:      "compare runs in tables and figures",
 		Long: `Compares runs: the return with its deviation over seeds, the interquartile mean with a
 bootstrap interval, the area under the learning curve, the steps to a threshold, and the
-probability that one is better than another (Agarwal et al. 2021) and by how much,
-beside the results that the paper and others report. With fewer than five seeds it shows
+probability that one is better than another (Agarwal et al. 2021) and by how much, each
+with an interval and the p of a permutation test, beside the results that the paper and
+others report. With fewer than five seeds it shows
 the single points, and with two to four the difference of their means with Welch's
 interval. A folder stands for the runs in it, a file for the results in it.
 
@@ -51,7 +52,9 @@ file shows the same numbers, to six digits, and draws the same figures but caden
 time, for which it does not hold enough.
 
 Runs are compared at the last step at which all runs of a task were evaluated, or at
---step. With --score-from N each run counts with the mean of its evaluations from step N
+--step. A run that failed does not move that step: it is a seed without a return, and the
+report says why; if its numbers diverged, results files keep it, and it counts as worse
+than all others in probabilities. With --score-from N each run counts with the mean of its evaluations from step N
 on, which varies less than a single evaluation. Runs with other settings, and runs whose
 knobs were turned by hand, have rows of their own, and so have runs of another length if
 rates of the method follow it (ppo, per-td). A seed that occurs twice counts once.

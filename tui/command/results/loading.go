@@ -154,8 +154,8 @@ func lengths(results []*report.Run) {
 			known[of] = c
 		}
 		named := strings.Contains(", "+r.Variant, ", steps=")
-		if c.Steps > 0 && c.Steps != r.Step && !named && presets.FollowsLength(c) {
-			r.Variant = strings.TrimPrefix(fmt.Sprintf("%s, steps=%d", r.Variant, r.Step), ", ")
+		if c.Steps > 0 && c.Steps != r.Length() && !named && presets.FollowsLength(c) {
+			r.Variant = strings.TrimPrefix(fmt.Sprintf("%s, steps=%d", r.Variant, r.Length()), ", ")
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"pgrlab/core/report"
 	"pgrlab/core/run"
@@ -25,20 +26,22 @@ type sweepResultsFile struct {
 }
 
 // leave removes the jobs from the sweep whose results are in the file, and adds the results of
-// finished jobs that are missing there.
+// jobs that are missing there. That a job's numbers diverged is a result too.
 func (f *sweepResultsFile) leave(w io.Writer) error {
 	if f.path == "" {
 		return nil
 	}
-	kept, err := results.Read(f.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return cli.AsUsage(err)
+	if _, err := f.read(); err != nil {
+		return err
 	}
-	byKey := map[report.ResultKey]*report.Run{}
-	for _, r := range kept {
-		byKey[r.Key()] = r
+	if err := f.keep(f.grid.Jobs, w); err != nil {
+		return err
 	}
-	n := 0
+	byKey, err := f.read()
+	if err != nil {
+		return err
+	}
+	n, diverged := 0, 0
 	for _, j := range f.grid.Jobs {
 		if _, done := f.grid.Result(j); done {
 			continue
@@ -57,13 +60,34 @@ func (f *sweepResultsFile) leave(w io.Writer) error {
 			continue
 		}
 		f.grid.Leave(j)
-		f.standing = append(f.standing, standing...)
 		n++
+		if slices.ContainsFunc(standing, func(r *report.Run) bool { return r.Failed != "" }) {
+			diverged++
+		}
+		if r, err := results.LoadRun(f.grid.Run(j)); err != nil || !r.Diverged {
+			f.standing = append(f.standing, standing...) // else its own folder is reported
+		}
 	}
-	if n > 0 {
+	switch {
+	case diverged > 0:
+		fmt.Fprintf(w, "%d of %d stand in %s already, %d of them because they diverged\n", n, len(f.grid.Jobs), f.path, diverged)
+	case n > 0:
 		fmt.Fprintf(w, "%d of %d stand in %s already\n", n, len(f.grid.Jobs), f.path)
 	}
-	return f.keep(f.grid.Jobs, w)
+	return nil
+}
+
+// read reads the results of the file; none if there is no file yet.
+func (f *sweepResultsFile) read() (map[report.ResultKey]*report.Run, error) {
+	all, err := results.Read(f.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.AsUsage(err)
+	}
+	byKey := map[report.ResultKey]*report.Run{}
+	for _, r := range all {
+		byKey[r.Key()] = r
+	}
+	return byKey, nil
 }
 
 // keys are the keys of a job's results, one for each of its seeds.
@@ -86,17 +110,19 @@ func (f *sweepResultsFile) keys(j sweep.Job) ([]report.ResultKey, error) {
 	return keys, err
 }
 
-// keep adds the results of finished jobs to the file.
+// keep adds the results of jobs to the file: of those that are finished, and of those whose numbers
+// diverged, which fail again however often they are tried.
 func (f *sweepResultsFile) keep(jobs []sweep.Job, w io.Writer) error {
 	if f.path == "" {
 		return nil
 	}
 	var runs []*report.Run
 	for _, j := range jobs {
-		if _, done := f.grid.Result(j); !done {
+		_, done := f.grid.Result(j)
+		r, err := results.LoadRun(f.grid.Run(j))
+		if !done && (err != nil || !r.Diverged) {
 			continue
 		}
-		r, err := results.LoadRun(f.grid.Run(j))
 		if err != nil {
 			fmt.Fprintf(w, "not kept: %v\n", err) // the run of a finished job may have been removed
 			continue

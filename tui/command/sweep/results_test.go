@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pgrlab/core/report"
+	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/tui/testing/commandtest"
 )
@@ -86,5 +87,51 @@ func TestTheReportOfTheSameRuns(t *testing.T) {
 		if got := reported(slices.Concat(c.standing, c.below), "s", &sweepResultsFile{path: "study.csv", standing: c.standing}); got != c.want {
 			t.Errorf("%d in the file, %d below: report %s, want %s", len(c.standing), len(c.below), got, c.want)
 		}
+	}
+}
+
+// A job whose numbers diverged is a result: it is kept, said, left out by the next sweep, and reported
+// from its folder alone. What the machine did to a job is none.
+func TestAJobThatDivergedIsAResult(t *testing.T) {
+	g, err := (&sweepFlags{tasks: []string{"cheetah-run"}, methods: []string{"sac"}, scale: "demo", seeds: "0-1", device: "cpu", out: filepath.Join(t.TempDir(), "s"),
+		changed: func(string) bool { return false }}).grid(commandtest.Deps(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, last := range []run.Line{
+		{Type: "diverged", Step: 841, Member: run.NoMember, Body: map[string]any{"doing": "train agent", "position": "p", "program": "critic", "error": "norm"}},
+		{Type: "note", Step: 841, Member: run.NoMember, Body: map[string]any{"text": "the disk is full"}},
+	} {
+		j := g.Jobs[i]
+		doc, err := os.ReadFile(g.Config(j))
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder, err := run.Create(g.Run(j), doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range []run.Line{
+			{Type: "start", Member: run.NoMember, Body: map[string]any{"task": j.Task, "method": j.Method, "scale": "demo", "seed": j.Seed, "device": "cpu go"}}, last,
+			{Type: "failed", Step: 841, Member: run.NoMember, Body: map[string]any{"error": "step 841: why"}},
+		} {
+			if err := folder.Append(l); err != nil {
+				t.Fatal(err)
+			}
+		}
+		folder.Close()
+	}
+	file := &sweepResultsFile{path: filepath.Join(t.TempDir(), "study.csv"), grid: g}
+	for _, want := range []string{"1 new, of 1 results here\n1 of 2 stand in " + file.path + " already, 1 of them because they diverged\n", "1 of 2 stand in "} {
+		var said bytes.Buffer
+		if err := file.leave(&said); err != nil || !strings.Contains(said.String(), want) {
+			t.Errorf("%v, said %q, want %q", err, said.String(), want)
+		}
+		if left := g.Left(); !slices.Equal(left, []int{0}) || len(file.standing) != 0 {
+			t.Errorf("left out are %v, with %d results", left, len(file.standing))
+		}
+	}
+	if all, err := report.ReadResults(file.path); err != nil || len(all) != 1 || all[0].Step != 841 || all[0].Failed != "train agent: norm" || !all[0].Diverged {
+		t.Errorf("%v, %+v", err, all)
 	}
 }

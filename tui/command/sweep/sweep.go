@@ -331,8 +331,8 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	v := &sweepView{engine: e, progress: terminal.NewProgress(w)}
 	err = v.follow(ctx, say, ended)
 	unregister(err)
-	if f.element == "" && err == nil { // otherwise it is only a part of the sweep
-		err = errors.Join(file.keep(g.Jobs, w), sweepResults(w, g, f.out, file))
+	if f.element == "" && ctx.Err() == nil { // otherwise it is only a part of the sweep, or goes on later
+		err = errors.Join(err, file.keep(g.Jobs, w), sweepResults(w, g, f.out, file))
 	}
 	var s cli.Signalled
 	if err != nil && !errors.As(err, &s) {
