@@ -35,6 +35,10 @@ const (
 	CorrectorConditional = "conditional"
 	// CorrectorFull guides the corrector like the predictor.
 	CorrectorFull = "full"
+	// CorrectorAuto is CorrectorFull below FullBelow noise levels and CorrectorConditional from
+	// there on. The steps of a few levels are so large that a corrector without guidance takes
+	// most of it back: at 8 levels ω = 1, 2 and 3 give the same samples.
+	CorrectorAuto = "auto"
 
 	// TerminalsThreshold rounds a modelled terminal flag: 1 above one half, else 0.
 	TerminalsThreshold = "threshold"
@@ -99,7 +103,7 @@ type Config struct {
 	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
 	Terminals      string `toml:"terminals"`       // "threshold" (also if empty) or "raw", for modelled terminal flags
 	ConditionRange string `toml:"condition_range"` // "padded" or "filled"
-	Corrector      string `toml:"corrector"`       // "conditional" or "full"
+	Corrector      string `toml:"corrector"`       // "conditional", "full" or "auto"
 	Clamp          string `toml:"clamp"`           // "auto" (also if empty), "end" or "none"
 	Init           string `toml:"init"`            // "scratch" (also if empty) or "previous"
 
@@ -157,7 +161,7 @@ func (c Config) Validate() error {
 		{"normaliser", c.Normaliser, []string{NormaliserMinMax, NormaliserStandard}},
 		{"condition_range", c.ConditionRange, []string{ConditionPadded, ConditionFilled}},
 		{"preconditioning", c.Preconditioning, []string{PreconditioningScalar, PreconditioningCovariance}},
-		{"corrector", c.Corrector, []string{CorrectorConditional, CorrectorFull}},
+		{"corrector", c.Corrector, []string{CorrectorConditional, CorrectorFull, CorrectorAuto}},
 		{"terminals", c.Terminals, []string{TerminalsThreshold, TerminalsRaw, ""}},
 		{"vector", c.Vector, []string{VectorTransition, VectorPair, ""}},
 		{"angles", c.Angles, []string{AnglesRaw, AnglesPhase, ""}},

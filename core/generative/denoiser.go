@@ -66,12 +66,38 @@ func blending(omega float64) blend {
 	return both
 }
 
-// correcting returns the blend of the second evaluation of a Heun step.
-func correcting(kind string, omega float64) blend {
-	if kind == CorrectorConditional && omega != 0 {
-		return withPrompt
+// FullBelow is the number of noise levels below which CorrectorAuto guides the corrector.
+const FullBelow = 32
+
+// LeastGuided is the number of noise levels below which guidance does not do what its strength
+// says, whatever the corrector: a stronger one may lead away from what is asked for.
+const LeastGuided = 8
+
+// blends returns the blends of both evaluations of a Heun step, by part.
+func (c Config) blends(k GenKnobs) [2]blend {
+	omega := k.Guidance
+	if !c.Conditional {
+		omega = 0
 	}
-	return blending(omega)
+	guided := c.Corrector == CorrectorFull || c.Corrector == CorrectorAuto && k.Steps < FullBelow
+	if guided || omega == 0 {
+		return [2]blend{blending(omega), blending(omega)}
+	}
+	return [2]blend{blending(omega), withPrompt}
+}
+
+// Estimates is how many estimates of a denoiser a sample takes: one or two in every evaluation of
+// the sampler. The time of a generation is about proportional to it.
+func (c Config) Estimates(k GenKnobs) int {
+	blends := c.blends(k)
+	return k.Steps*blends[prediction].estimates() + (k.Steps-1)*blends[correction].estimates()
+}
+
+func (m blend) estimates() int {
+	if m == both {
+		return 2
+	}
+	return 1
 }
 
 // of builds the blend of the estimates of d.

@@ -54,9 +54,9 @@ func (d *Diffusion) StartGenerate(knobs GenKnobs, occasion uint64) error {
 // newGeneration prepares a generation; its first chunk has not begun.
 func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation, error) {
 	g := &generation{knobs: knobs, occasion: occasion, rows: min(d.chunk, knobs.Samples)}
-	omega := knobs.Guidance
+	guided := knobs
 	if d.serving.conditions == nil {
-		omega = 0
+		guided.Guidance = 0
 	} else {
 		g.prompts = prompts(d.serving.conditions, knobs.TopFraction)
 	}
@@ -67,10 +67,10 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation,
 	if err != nil {
 		return nil, err
 	}
-	set(memory.omega, omega)
+	set(memory.omega, guided.Guidance)
 	g.sampler = newSampler(d.config, knobs, memory)
 	g.sampler.at, g.sampler.noise, g.sampler.generation = d.calls.at, d.calls.noise, occasion
-	for p, mixing := range []blend{blending(omega), correcting(d.config.Corrector, omega)} {
+	for p, mixing := range d.config.blends(guided) {
 		if g.sampler.programs[p], err = d.calls.program(evaluation{part(p), mixing}); err != nil {
 			return nil, err
 		}

@@ -55,11 +55,7 @@ func (c *calls) prepare(config Config, knobs GenKnobs, rows int) (*chunk, error)
 	if err != nil {
 		return nil, err
 	}
-	omega := knobs.Guidance
-	if !config.Conditional {
-		omega = 0
-	}
-	for p, mixing := range []blend{blending(omega), correcting(config.Corrector, omega)} {
+	for p, mixing := range config.blends(knobs) {
 		if _, err := c.program(evaluation{part(p), mixing}); err != nil {
 			return nil, err
 		}

@@ -241,8 +241,8 @@ func mixed(d Denoiser) (float32, error) {
 func TestGuidance(t *testing.T) {
 	for _, c := range []struct {
 		omega              float64
-		predicts, corrects float32 // the corrector "conditional"
-		correctsFully      float32
+		predicts, corrects float32 // the corrector "conditional", and "auto" at 32 levels
+		correctsFully      float32 // "full", and "auto" at 31 levels
 		with, without      int
 	}{
 		{0, 1, 1, 1, 0, 3},
@@ -252,21 +252,23 @@ func TestGuidance(t *testing.T) {
 	} {
 		d, omega := newTwoEstimates(), op.NewTensor("ω", 1)
 		set(omega, c.omega)
-		for name, want := range map[string]struct {
-			blend    blend
-			estimate float32
-		}{
-			"predictor":             {blending(c.omega), c.predicts},
-			"corrector conditional": {correcting(CorrectorConditional, c.omega), c.corrects},
-			"corrector full":        {correcting(CorrectorFull, c.omega), c.correctsFully},
-		} {
-			got, err := mixed(want.blend.of(d, omega))
+		estimates := func(what string, b blend, want float32) {
+			got, err := mixed(b.of(d, omega))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got != want.estimate {
-				t.Errorf("ω = %g: the %s estimates %v, want %v", c.omega, name, got, want.estimate)
+			if got != want {
+				t.Errorf("ω = %g: the %s estimates %v, want %v", c.omega, what, got, want)
 			}
+		}
+		at := func(corrector string, levels int) [2]blend {
+			return Config{Conditional: true, Corrector: corrector}.blends(GenKnobs{Steps: levels, Guidance: c.omega})
+		}
+		estimates("predictor", at(CorrectorFull, 32)[prediction], c.predicts)
+		estimates("corrector conditional", at(CorrectorConditional, 31)[correction], c.corrects)
+		estimates("corrector full", at(CorrectorFull, 32)[correction], c.correctsFully)
+		if at(CorrectorAuto, 31) != at(CorrectorFull, 31) || at(CorrectorAuto, 32) != at(CorrectorConditional, 32) {
+			t.Errorf("ω = %g: auto is %v at 31 levels and %v at 32, want full and conditional", c.omega, at(CorrectorAuto, 31), at(CorrectorAuto, 32))
 		}
 		if d.with != c.with || d.without != c.without {
 			t.Errorf("ω = %g: %d conditional, %d unconditional estimates; want %d %d", c.omega, d.with, d.without, c.with, c.without)

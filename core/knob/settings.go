@@ -133,6 +133,14 @@ func choice(field func(*Settings) *string) (func(*Settings) Value, func(*Setting
 		func(s *Settings, v Value) { *field(s) = v.Text }
 }
 
+// Unguided says in one line why guidance does not act as s asks for, or "".
+func (s *Settings) Unguided() string {
+	if s.SamplerSteps >= generative.LeastGuided || s.Guidance == 0 || s.Guidance == 1 {
+		return ""
+	}
+	return fmt.Sprintf("ω does not act as asked below %d sampler_steps", generative.LeastGuided)
+}
+
 // Generation returns the knobs that the generator reads when a generation begins.
 func (s *Settings) Generation() generative.GenKnobs {
 	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
@@ -164,7 +172,7 @@ var table = []Knob{
 		Doc:     "how interesting a transition is; none trains the generator without a condition"}.
 		pick(func(s *Settings) *string { return &s.Relevance }),
 	Knob{Name: "guidance", Symbol: "ω", Typed: "omega", Class: ClassGeneration, Previewable: true, Use: UsePrompts | UseDiffusion, Min: 0, Max: 10, Step: 0.25,
-		Doc: "pull towards high relevance: 0 none, 1 as in the data, above 1 stronger"}.
+		Doc: "pull towards high relevance: 0 none, 1 as in the data, above 1 stronger; unreliable below 8 sampler_steps"}.
 		number(func(s *Settings) *float64 { return &s.Guidance }),
 	Knob{Name: "ratio", Symbol: "r", Class: ClassBatch, Use: UseGenerator, Min: 0, Max: 1, Step: 0.125,
 		Doc: "share of synthetic transitions in a batch"}.
@@ -197,7 +205,7 @@ var table = []Knob{
 		Doc: "transitions in a generation: the size of D_syn"}.
 		count(func(s *Settings) *int { return &s.Samples }),
 	Knob{Name: "sampler_steps", Symbol: "N", Class: ClassGeneration, Previewable: true, Use: UseGenerator | UseDiffusion, Min: 2, Max: 1000, Step: 1, Scale: ScaleLog,
-		Doc: "noise levels of the sampler"}.
+		Doc: "noise levels of the sampler; below 8, guidance does not act as asked"}.
 		count(func(s *Settings) *int { return &s.SamplerSteps }),
 	Knob{Name: "s_churn", Symbol: "S", Class: ClassGeneration, Previewable: true, Use: UseGenerator | UseDiffusion, Min: 0, Max: 1000, Step: 10,
 		Doc: "noise that the sampler adds on the way; 0 is deterministic"}.

@@ -34,7 +34,7 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 		return f, fmt.Errorf("try %s on %s: %w", c.Method, c.Task, err)
 	}
 	f.Costs = x.costs()
-	f.Costs.Sample *= float64(c.Knobs.SamplerSteps) / float64(x.Settings.SamplerSteps)
+	f.Costs.Sample *= float64(c.Generator.Estimates(c.Knobs.Generation())) / float64(c.Generator.Estimates(x.Settings.Generation()))
 	f.Costs.Evaluation *= float64(episode) / float64(x.task.EpisodeSteps)
 	return f, nil
 }
@@ -80,7 +80,7 @@ const (
 	triedSteps   = 4   // env steps with updates that are measured
 	triedStart   = 32  // transitions before them
 	triedSamples = 256 // synthetic transitions
-	triedLevels  = 8   // noise levels: the last one costs less than the others
+	triedLevels  = 8   // noise levels
 )
 
 // measure makes env steps twice and measures the second ones: building and compiling at the first use
@@ -95,7 +95,7 @@ func (x *experiment) measure(ctx context.Context) error {
 	if err := x.goTo(ctx, first); err != nil {
 		return err
 	}
-	x.meter = meter.New(x.now)
+	x.meter = meter.New(x.now, x.config.Generator.Config)
 	return x.goTo(ctx, first+cycles(triedSteps, 1)+1) // an env step is measured once the next one begins
 }
 

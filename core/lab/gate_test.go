@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/core/generative"
 	"pgrlab/core/meter"
 )
 
@@ -14,7 +15,7 @@ import (
 func alone(folder *memoryFolder) (*gate, *[]event.Event) {
 	var log []event.Event
 	now := clock()
-	p, m := &place{Step: 7}, meter.New(now)
+	p, m := &place{Step: 7}, meter.New(now, generative.Config{})
 	g := &gate{place: p, meter: &m, now: now, blamed: map[string]bool{}}
 	g.journal = &journal{
 		place: p, members: 1, now: now, start: now(), folder: folder,

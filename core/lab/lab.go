@@ -66,7 +66,7 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	l := &Lab{config: c, mailbox: make(chan sent, mailboxSize)}
 	x := &experiment{
 		lab: l, config: &l.config, task: task, parts: p, now: now, device: deviceName,
-		Settings: c.Knobs, meter: meter.New(now),
+		Settings: c.Knobs, meter: meter.New(now, c.Generator.Config),
 	}
 	x.wire(l.log, folder)
 	l.x = x

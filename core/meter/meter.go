@@ -17,8 +17,9 @@ import (
 type Meter struct {
 	now  func() time.Time
 	cost [knob.Phases]average // seconds of a unit of each phase; for Collect, of an env step that trains, without phases in it
-	// perSample is the seconds of one transition at one noise level.
-	perSample average
+	// perEstimate is the seconds of one estimate for one transition that is generated.
+	perEstimate average
+	sampler     generative.Config // says how many estimates a transition takes
 	// warm is the seconds of a unit of work that a relevance model owes before a scoring.
 	warm      average
 	functions []*function // the same, and the cost of phase score, by relevance function
@@ -31,7 +32,7 @@ type Meter struct {
 
 	work       time.Duration // in slices of the present refit
 	generating time.Duration // in slices of the present generation
-	samples    float64       // transitions × noise levels of the present generation
+	estimates  float64       // of the present generation
 
 	last    time.Time     // beginning of the present env step; zero after a pause
 	apart   time.Duration // time of the present env step in slices
@@ -40,8 +41,10 @@ type Meter struct {
 	updates float64 // critic updates per second
 }
 
-// New returns a meter that reads the time from now.
-func New(now func() time.Time) Meter { return Meter{now: now} }
+// New returns a meter of a run with that generator, which reads the time from now.
+func New(now func() time.Time, sampler generative.Config) Meter {
+	return Meter{now: now, sampler: sampler}
+}
 
 // Part is an activity that takes time.
 type Part int
@@ -220,14 +223,19 @@ func (m *Meter) stepOf(rows float64) float64 {
 
 // Generation is called when a generation begins.
 func (m *Meter) Generation(k generative.GenKnobs) {
-	m.generating, m.samples = 0, float64(k.Samples)*float64(k.Steps)
+	m.generating, m.estimates = 0, float64(k.Samples)*float64(m.sampler.Estimates(k))
 }
 
 // Generated is called when a generation is complete.
 func (m *Meter) Generated() {
-	if m.samples > 0 { // a generation that was resumed from a checkpoint has no cost
-		m.perSample.add(m.generating.Seconds() / m.samples)
+	if m.estimates > 0 { // a generation that was resumed from a checkpoint has no cost
+		m.perEstimate.add(m.generating.Seconds() / m.estimates)
 	}
+}
+
+// sample estimates the seconds of a transition that is generated under s.
+func (m *Meter) sample(s *knob.Settings) float64 {
+	return m.perEstimate.value * float64(m.sampler.Estimates(s.Generation()))
 }
 
 // Spent returns the time of the env step's refit so far.
@@ -259,7 +267,7 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 
 // GenerationTakes estimates the time of a generation under s; 0 if it is not known yet.
 func (m *Meter) GenerationTakes(s *knob.Settings) time.Duration {
-	return seconds(m.perSample.value * float64(s.Samples) * float64(s.SamplerSteps))
+	return seconds(m.sample(s) * float64(s.Samples))
 }
 
 // RefitTakes estimates the time of a refit under s to real transitions, which a learner may have
@@ -303,7 +311,7 @@ func (m *Meter) Costs(s *knob.Settings, b Batches, episode int) config.Costs {
 	score, warm := m.scores(s.Relevance)
 	return config.Costs{
 		Step: m.stepOf(b.Mixed), First: m.stepOf(b.Real), Score: m.cost[knob.Encode].value + score, Warm: warm, FitStep: m.cost[knob.Fit].value,
-		Sample:     m.perSample.value * float64(s.SamplerSteps),
+		Sample:     m.sample(s),
 		Evaluation: m.cost[knob.Evaluate].value * float64(episode),
 	}
 }
@@ -316,7 +324,7 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 	return event.Perf{
 		StepsPerSec: run.Float(m.steps), UpdatesPerSec: run.Float(m.updates),
 		StepS: run.Float(m.step()), FitStepS: run.Float(m.cost[knob.Fit].value),
-		SampleS:     run.Float(m.perSample.value * float64(s.SamplerSteps)),
+		SampleS:     run.Float(m.sample(s)),
 		MemoryBytes: memory.Sys - memory.HeapReleased, Spent: m.spentOn(),
 	}
 }
@@ -324,18 +332,19 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 // State is the part of a Meter that a checkpoint saves, so that estimates do not start
 // afresh after every break. It holds the value and weight of each average.
 type State struct {
-	Cost, PerSample []float64
-	Warm            []float64 // missing in checkpoints of older builds, as are Functions and Within
-	Within          []OccasionState
-	Rows            float64
-	Learn           []float64 // only in checkpoints of older builds: of an env step, followed by the rows
-	Functions       []FunctionState
-	Scoring         string // the relevance function that was measured last
-	Parts           []time.Duration
+	Cost        []float64
+	PerEstimate []float64 // missing in checkpoints of older builds, as are Warm, Functions and Within
+	Warm        []float64
+	Within      []OccasionState
+	Rows        float64
+	Learn       []float64 // only in checkpoints of older builds: of an env step, followed by the rows
+	Functions   []FunctionState
+	Scoring     string // the relevance function that was measured last
+	Parts       []time.Duration
 }
 
 func (m *Meter) State() State {
-	s := State{PerSample: []float64{m.perSample.value, m.perSample.weight}, Warm: []float64{m.warm.value, m.warm.weight},
+	s := State{PerEstimate: []float64{m.perEstimate.value, m.perEstimate.weight}, Warm: []float64{m.warm.value, m.warm.weight},
 		Within: m.occasionStates(), Rows: m.rows, Parts: append([]time.Duration(nil), m.parts[:]...), Functions: m.functionStates(), Scoring: m.scoring}
 	for _, a := range m.cost {
 		s.Cost = append(s.Cost, a.value, a.weight)
@@ -346,13 +355,15 @@ func (m *Meter) State() State {
 // Restore restores what State returned, and ignores a State of another shape. Versions with
 // fewer phases had the first of the present ones.
 func (m *Meter) Restore(s State) {
-	if len(s.Cost) > 2*len(m.cost) || len(s.Cost)%2 != 0 || len(s.PerSample) != 2 || len(s.Parts) != len(m.parts) {
+	if len(s.Cost) > 2*len(m.cost) || len(s.Cost)%2 != 0 || len(s.Parts) != len(m.parts) {
 		return
 	}
 	for i := range len(s.Cost) / 2 {
 		m.cost[i] = average{s.Cost[2*i], s.Cost[2*i+1]}
 	}
-	m.perSample = average{s.PerSample[0], s.PerSample[1]}
+	if len(s.PerEstimate) == 2 {
+		m.perEstimate = average{s.PerEstimate[0], s.PerEstimate[1]}
+	}
 	if len(s.Warm) == 2 {
 		m.warm = average{s.Warm[0], s.Warm[1]}
 	}
@@ -368,6 +379,6 @@ func (m *Meter) Restore(s State) {
 
 // Forget drops all averages, which do not hold where a run is resumed with other kernels.
 func (m *Meter) Forget() {
-	m.cost, m.perSample, m.warm, m.within = [len(m.cost)]average{}, average{}, average{}, [len(m.within)]occasions{}
+	m.cost, m.perEstimate, m.warm, m.within = [len(m.cost)]average{}, average{}, average{}, [len(m.within)]occasions{}
 	m.functions, m.scoring = nil, ""
 }

@@ -14,7 +14,7 @@ import (
 // checkpoint.
 func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at })
+	m := meter.New(func() time.Time { return at }, generative.Config{})
 	s := knob.Settings{GeneratorSteps: 30, Samples: 200, SamplerSteps: 10}
 	if d := m.RefitTakes(&s, 50, 7); d != 0 {
 		t.Errorf("before the first refit: %s", d)
@@ -34,12 +34,12 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	at = at.Add(time.Second)
 	end()
 	slice(knob.Fit, 4, 2*time.Second)                         // 0.5 s a step
-	m.Generation(generative.GenKnobs{Samples: 100, Steps: 5}) // 500 calls
-	slice(knob.Generate, 1, 5*time.Second)                    // 10 ms each
+	m.Generation(generative.GenKnobs{Samples: 100, Steps: 5}) // 900 estimates
+	slice(knob.Generate, 1, 9*time.Second)                    // 10 ms each
 	m.Generated()
-	want := 7*time.Second/4 + 5*time.Second/2 + 5*time.Second + 15*time.Second + 20*time.Second
-	if d := m.Spent(); d != 10*time.Second {
-		t.Errorf("it took %s, want 10s", d)
+	want := 7*time.Second/4 + 5*time.Second/2 + 5*time.Second + 15*time.Second + 38*time.Second
+	if d := m.Spent(); d != 14*time.Second {
+		t.Errorf("it took %s, want 14s", d)
 	}
 	if d := m.RefitTakes(&s, 50, 7); math.Abs((d - want).Seconds()) > 1e-6 {
 		t.Errorf("a refit takes %s, want %s", d, want)
@@ -47,7 +47,7 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	if d := m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit, I: 10}, 30); d != 10*time.Second {
 		t.Errorf("20 steps of the fit take %s, want 10s", d)
 	}
-	second := meter.New(func() time.Time { return at })
+	second := meter.New(func() time.Time { return at }, generative.Config{})
 	second.Restore(m.State())
 	if d := second.RefitTakes(&s, 50, 7); d != m.RefitTakes(&s, 50, 7) {
 		t.Errorf("goes on with %s", d)
@@ -57,12 +57,31 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	}
 }
 
+// A generation takes what its estimates take: a strength of guidance needs two, and below 32 levels
+// "auto" guides the corrector too.
+func TestAGenerationIsEstimatedFromItsEstimates(t *testing.T) {
+	at := time.Unix(0, 0)
+	m := meter.New(func() time.Time { return at }, generative.Config{Conditional: true, Corrector: generative.CorrectorAuto})
+	m.Generation(generative.GenKnobs{Samples: 10, Steps: 32, Guidance: 2})
+	slice(&m, &at, knob.Generate, 10*95*time.Millisecond) // 95 estimates
+	m.Generated()
+	for _, g := range []struct {
+		levels, want int
+		omega        float64
+	}{{32, 95, 2}, {32, 63, 1}, {16, 62, 2}, {16, 31, 0}, {128, 383, 2}} {
+		s := knob.Settings{Samples: 1000, SamplerSteps: g.levels, Guidance: g.omega}
+		if d, want := m.GenerationTakes(&s), time.Duration(g.want)*time.Second; d.Round(time.Millisecond) != want {
+			t.Errorf("%d levels, ω %g: a generation takes %s, want %s", g.levels, g.omega, d, want)
+		}
+	}
+}
+
 // What one relevance function takes says nothing about another one, also in a run that was resumed. A
 // checkpoint of an older build says what functions took without names, which holds until one is
 // measured.
 func TestFunctionsAreEstimatedApart(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at })
+	m := meter.New(func() time.Time { return at }, generative.Config{})
 	take := func(end func(), d time.Duration) {
 		at = at.Add(d)
 		end()
@@ -90,7 +109,7 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 	if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
 		t.Errorf("100 rows of count take %s in their phase", d)
 	}
-	again := meter.New(func() time.Time { return at })
+	again := meter.New(func() time.Time { return at }, generative.Config{})
 	again.Restore(m.State())
 	for _, m := range []*meter.Meter{&m, &again} {
 		if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
@@ -100,7 +119,7 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 		takes(m, "count", 100*0.002+50*0.001)
 	}
 	older.Functions = nil
-	of := meter.New(func() time.Time { return at })
+	of := meter.New(func() time.Time { return at }, generative.Config{})
 	of.Restore(older)
 	takes(&of, "count", 100*0.1+50)
 }
@@ -117,7 +136,7 @@ func slice(m *meter.Meter, at *time.Time, p knob.Phase, d time.Duration) {
 // it; the time of an evaluation does not.
 func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at })
+	m := meter.New(func() time.Time { return at }, generative.Config{})
 	slice := func(p knob.Phase, d time.Duration) { slice(&m, &at, p, d) }
 	for step := range 400 {
 		m.Begin(true)
@@ -137,7 +156,7 @@ func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 // there is such a step, and after the first one the means are those of such steps.
 func TestBatchesThatBecomeQuicker(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at })
+	m := meter.New(func() time.Time { return at }, generative.Config{})
 	s := knob.Settings{SamplerSteps: 1}
 	step := func(rows float64, learn time.Duration) {
 		at = at.Add(20 * time.Millisecond) // acting
@@ -169,15 +188,15 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 	near("a step", m.StepTakes().Seconds(), 0.22)
 	m.Weigh(0) // an env step without a batch
 	near("a step", m.StepTakes().Seconds(), 0.22)
-	again := meter.New(func() time.Time { return at })
+	again := meter.New(func() time.Time { return at }, generative.Config{})
 	again.Restore(kept)
 	near("a step with D_syn, of a run that goes on", again.Costs(&s, b, 1).Step, 0.22)
 	kept.Within, kept.Rows, kept.Cost[2*int(knob.Collect)] = nil, 0, 0.42 // from an older build
-	older := meter.New(func() time.Time { return at })
+	older := meter.New(func() time.Time { return at }, generative.Config{})
 	older.Restore(kept)
 	near("of an older build's", older.Costs(&s, b, 1).Step, 0.42)
 	kept.Learn = []float64{0.4, 20, 128} // from one that came later
-	older = meter.New(func() time.Time { return at })
+	older = meter.New(func() time.Time { return at }, generative.Config{})
 	older.Restore(kept)
 	near("a step of a later one", older.StepTakes().Seconds(), 0.42)
 	near("a step with D_syn, of a later one", older.Costs(&s, b, 1).Step, 0.22)
@@ -188,7 +207,7 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 // paused in one.
 func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at })
+	m := meter.New(func() time.Time { return at }, generative.Config{})
 	slice := func(p knob.Phase, d time.Duration) { slice(&m, &at, p, d) }
 	step := 0
 	steps := func(n int) {
@@ -221,7 +240,7 @@ func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 	steps(3*384 + 50 - step)
 	takes("after nine rollouts", want)
 	kept := m.State()
-	m = meter.New(func() time.Time { return at })
+	m = meter.New(func() time.Time { return at }, generative.Config{})
 	m.Restore(kept)
 	steps(4*384 + 1 - step)
 	takes("after a break", want)
@@ -236,7 +255,7 @@ func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 // permanent change to ten times the time is detected.
 func TestASliceThatStoodStill(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at })
+	m := meter.New(func() time.Time { return at }, generative.Config{})
 	fit := func(times int, d time.Duration) float64 {
 		for range times {
 			n := 1

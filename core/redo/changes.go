@@ -314,7 +314,8 @@ func (c *Changes) HintOfEnd(k knob.Knob, home Stage, o Outlook) string {
 	return fmt.Sprintf("%s has no effect: there is no refit before the run's last step", k.Title())
 }
 
-// Hint says in one line why a change that was just set has no effect yet, or "".
+// Hint says in one line why a change that was just set has no effect yet, or not the one that was
+// asked for, or "".
 func (o Outlook) Hint(k knob.Knob, home Stage) string {
 	name := k.Title()
 	switch {
@@ -330,6 +331,8 @@ func (o Outlook) Hint(k knob.Knob, home Stage) string {
 		return fmt.Sprintf("%s has no effect while relevance is none", name)
 	case o.Settings.Ratio == 0:
 		return fmt.Sprintf("%s has no effect while r is 0", name)
+	case (k.Name == "guidance" || k.Name == "sampler_steps") && o.Settings.Relevance != relevance.None:
+		return o.Settings.Unguided()
 	}
 	return ""
 }

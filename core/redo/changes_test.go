@@ -191,3 +191,30 @@ func TestAChangeInsideAnUpdateWaitsForTheNext(t *testing.T) {
 		}
 	}
 }
+
+// Where there are too few noise levels for guidance, a change of either knob says so, if the run asks
+// for anything.
+func TestGuidanceAtTooFewLevels(t *testing.T) {
+	const hint = "ω does not act as asked below 8 sampler_steps"
+	for _, c := range []struct {
+		relevance string
+		levels    int
+		omega     float64
+		want      string
+	}{{"curiosity", 7, 2, hint}, {"curiosity", 8, 2, ""}, {"curiosity", 7, 1, ""}, {"curiosity", 7, 0, ""}, {"none", 7, 2, ""}} {
+		o := redo.Outlook{Settings: &knob.Settings{Relevance: c.relevance, SamplerSteps: c.levels, Guidance: c.omega, Ratio: 0.5}, Fitted: true, Synthetic: true}
+		for _, name := range []string{"sampler_steps", "guidance", "top_fraction"} {
+			k, err := knob.Find(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.want
+			if name == "top_fraction" {
+				want = ""
+			}
+			if got := o.Hint(k, redo.FirstStage(k)); got != want && c.relevance != "none" || c.relevance == "none" && got == hint {
+				t.Errorf("%+v: %s: %q, want %q", c, name, got, want)
+			}
+		}
+	}
+}
