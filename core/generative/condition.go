@@ -5,8 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"pgrlab/core/plan"
 	"pgrlab/core/rng"
 )
+
+// ScoresProgram is the Program of a *plan.NotFinite that says that a score of a fit is not finite.
+const ScoresProgram = "scores"
 
 // conditions maps relevance scores to conditions c = 2(F − min)/(max + 1e-5 −
 // min) − 1, without clipping (renwang435/pgr: CondDistri in
@@ -29,7 +33,7 @@ func extremes(scores []float32, conditionRange string) (low, high float64, err e
 	for i, f := range scores {
 		v := float64(f)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, 0, fmt.Errorf("score of transition %d is %g, want a finite number", i, v)
+			return 0, 0, &plan.NotFinite{Program: ScoresProgram, Step: -1, Op: "input", Tensor: fmt.Sprintf("F of transition %d", i), Value: v}
 		}
 		low, high = math.Min(low, v), math.Max(high, v)
 	}

@@ -166,7 +166,7 @@ func TestResampleRefusals(t *testing.T) {
 	}
 	refused("no transitions", g.StartFit(table{}, nil, tinyFit, 1))
 	refused("39 scores for 40", g.StartFit(rows, scores[1:], tinyFit, 1))
-	refused("finite", g.StartFit(rows, append([]float32{float32(math.NaN())}, scores[1:]...), tinyFit, 1))
+	refused("F of transition 0 is NaN", g.StartFit(rows, append([]float32{float32(math.NaN())}, scores[1:]...), tinyFit, 1))
 	startFit(t, g, rows, scores, tinyFit, 1)
 	refused("under way", g.StartFit(rows, scores, tinyFit, 1))
 	refused("under way", g.StartGenerate(tinyGenerate, 1))

@@ -120,7 +120,7 @@ func TestMembersDivergeSideBySide(t *testing.T) {
 				ended := make(chan error, 1)
 				go func() { ended <- l.Run(t.Context()) }()
 				synctest.Wait()
-				if s := l.Snapshot(); s.State != event.PausedState || !strings.Contains(s.Err, doing+": critic: step 3") {
+				if s := l.Snapshot(); s.State != event.PausedState || !strings.Contains(s.Err, " diverged at step ") {
 					t.Fatalf("%s, turns of %v: it is %s: %q", call, turns, s.State, s.Err)
 				}
 				for _, w := range worlds[1:] {

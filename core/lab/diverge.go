@@ -3,10 +3,17 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"strings"
 
+	"pgrlab/core/device"
 	"pgrlab/core/event"
+	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/plan"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replica"
 )
 
 // diverged handles the error of work that met a number that is not finite: the first such error
@@ -23,9 +30,86 @@ func (x *experiment) diverged(who int, doing string, err error) error {
 			Doing: doing, Position: x.position, Program: where.Program, Op: where.Op, Tensor: where.Tensor, Error: where.Error(), Obs: obs,
 		})
 	}
-	x.gate.fault(faultLoss, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, where, wayBack(obs)))
+	x.gate.fault(faultLoss, fmt.Sprintf("%s%s", x.fate(doing, where), wayBack(obs)))
 	return nil
 }
+
+// fate says in the terms of the method what has diverged and what helps; the line diverged of the
+// journal has the operation and the tensor.
+func (x *experiment) fate(doing string, where *plan.NotFinite) string {
+	part, rates := x.divergedPart(doing, where.Program)
+	how := "values became infinite"
+	switch {
+	case where.Op == "" && where.Norm > device.MaxGradientNorm:
+		how = fmt.Sprintf("the norm of its gradients is %.3g", where.Norm)
+	case math.IsNaN(where.Value):
+		how = "values became NaN"
+	case !math.IsInf(where.Value, 0):
+		how = "values are not finite"
+	}
+	said := fmt.Sprintf("%s diverged at step %d (%s)", part, x.Step, how)
+	if len(rates) > 0 {
+		said += ": lower " + strings.Join(rates, " or ")
+	}
+	return said
+}
+
+// divergedPart names the part of the run that was at work, and the settings that are too high if it
+// diverges: knobs, and keys of config.toml. doing is what Diverged is given, program the name of
+// what the part has computed.
+func (x *experiment) divergedPart(doing, program string) (part string, rates []string) {
+	name, training := strings.CutPrefix(doing, "train ")
+	switch {
+	case training && name == "agent":
+		return "the agent", x.agentRates()
+	case training:
+		return x.divergedFunction(name)
+	case doing == doingScores || doing == doingFit && program == generative.ScoresProgram:
+		return x.divergedFunction(replica.Bound(x.first()))
+	case doing == "add the bonus":
+		return x.divergedFunction(x.config.Bonus.Function)
+	case doing == "set priorities":
+		return x.divergedFunction(x.config.Replay.Priority)
+	case doing == doingFit && strings.HasPrefix(program, "heads "):
+		return "the generator's head", []string{"generator.head.lr"}
+	case doing == doingFit:
+		return "the generator", []string{"lr_generator"}
+	case doing == doingGenerate && x.config.Has()&knob.UseDiffusion != 0:
+		return "the generator's sampler", []string{"generator.sigma_max", "guidance"}
+	case doing == doingGenerate:
+		return "the generator", []string{"lr_generator"}
+	}
+	return doing, nil
+}
+
+// divergedFunction is divergedPart for the relevance function of that name. One without a model is
+// computed from what the agent has learned.
+func (x *experiment) divergedFunction(name string) (part string, rates []string) {
+	switch spec, err := relevance.Find(name); {
+	case err == nil && spec.HasRate():
+		return fmt.Sprintf("the %s model", name), []string{name + ".lr"}
+	default:
+		return fmt.Sprintf("the relevance function %s", name), x.agentRates()
+	}
+}
+
+func (x *experiment) agentRates() (rates []string) {
+	for _, k := range knob.All() {
+		if k.Use == knob.UseActor || k.Use == knob.UseCritics {
+			if x.config.Has()&k.Use != 0 {
+				rates = append(rates, k.Name)
+			}
+		}
+	}
+	return rates
+}
+
+// What a refit was doing when something diverged, in journals too.
+const (
+	doingScores   = "update relevance"
+	doingFit      = "fit model"
+	doingGenerate = "generate"
+)
 
 // wayBack tells the user how to return to the state before the fault.
 func wayBack(o *event.DivergedObs) string {

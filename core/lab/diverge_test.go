@@ -31,7 +31,7 @@ func TestDivergencePausesUntilResumed(t *testing.T) {
 		const where = "critic: step 3, linear from b1[1,8,4]: b2[1,8,4] is +Inf at [0,2,0]"
 		for _, step := range []string{"16", "17"} {
 			synctest.Wait()
-			want := "step " + step + ": train agent: " + where
+			want := "the agent diverged at step " + step + " (values became infinite): lower lr_actor or lr_critic"
 			if s := l.Snapshot(); s.State != event.PausedState || s.Err != want {
 				t.Errorf("it is %s: %q, want %q", s.State, s.Err, want)
 			}
@@ -59,7 +59,7 @@ func TestNobodyWatchingADivergenceEndsTheRun(t *testing.T) {
 	w.on("evaluate episodes 1", func() { w.fail["update"] = notFinite() })
 	l := w.lab(t, w.config(), nil)
 	l.OnFault(FaultFail)
-	if err := l.Run(context.Background()); err == nil || !strings.HasPrefix(err.Error(), "step 16: train agent: critic: step 3, linear") {
+	if err := l.Run(context.Background()); err == nil || err.Error() != "the agent diverged at step 16 (values became infinite): lower lr_actor or lr_critic" {
 		t.Errorf("%v", err)
 	}
 }
@@ -67,14 +67,17 @@ func TestNobodyWatchingADivergenceEndsTheRun(t *testing.T) {
 // A fit or a generation that diverges is given up. The data from before stays, and a knob set "now"
 // makes it again.
 func TestARefitThatDivergesIsGivenUp(t *testing.T) {
-	for call, doing := range map[string]string{"fit to 4": "fit model", "generate 2": "generate", "train curiosity": "train curiosity"} {
+	for call, words := range map[string]string{
+		"score curiosity 20": "the curiosity model diverged at step 20", "start fit 0 of 20 rows, 20 scores, lr 0.0003": "the generator diverged at step 20", "fit to 4": "the generator diverged at step 20",
+		"generate 2": "the generator's sampler diverged at step 20", "train curiosity": "the curiosity model diverged at step 16",
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld()
 			w.on("evaluate episodes 1", func() { w.fail[call] = notFinite() })
 			l := w.lab(t, w.config(), nil)
 			r := w.start(t, t.Context(), l, nil)
 			synctest.Wait()
-			if s := l.Snapshot(); s.State != event.PausedState || !strings.Contains(s.Err, ": "+doing+": critic: step 3") {
+			if s := l.Snapshot(); s.State != event.PausedState || !strings.HasPrefix(s.Err, words+" (values became infinite): lower ") {
 				t.Errorf("%s: it is %s: %q", call, s.State, s.Err)
 			}
 			delete(w.fail, call)
@@ -84,7 +87,7 @@ func TestARefitThatDivergesIsGivenUp(t *testing.T) {
 				t.Error(err)
 			}
 			refits, steps := bodies[event.Refit](l)
-			if len(refits) < 2 || refits[0].Generated != 12 || doing != "train curiosity" && steps[0] != 21 {
+			if len(refits) < 2 || refits[0].Generated != 12 || call != "train curiosity" && steps[0] != 21 {
 				t.Errorf("%s: refits %+v at %v", call, refits, steps)
 			}
 		})

@@ -138,9 +138,9 @@ func unlessSaid(err error) error {
 }
 
 // failed adds to an error where it happened. The ends that applyPending reports are not
-// failures.
+// failures, and why a run cannot go on says where.
 func (x *experiment) failed(doing string, err error) error {
-	if errors.Is(err, errEnd) {
+	if errors.Is(err, errEnd) || errors.Is(err, x.gate.broken) {
 		return err
 	}
 	return fmt.Errorf("step %d: %s: %w", x.Step, doing, err)

@@ -162,8 +162,10 @@ func (x *experiment) end(ctx context.Context, err error) error {
 	} else if saveErr := x.guarded(x.save); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
 		cause = saveErr
 	}
-	if cause == nil || errors.Is(cause, ErrInterrupted) {
-		if saveErr := x.guarded(x.checkpoints.atEnd); saveErr != nil {
+	// A run that ends because something diverged is whole between two slices, and its data may be
+	// wanted; one that ends within a slice is not saved.
+	if x.gate.gone == nil {
+		if saveErr := x.guarded(x.checkpoints.atEnd); saveErr != nil && (cause == nil || errors.Is(cause, ErrInterrupted)) {
 			cause = saveErr
 		}
 	}

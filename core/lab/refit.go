@@ -46,7 +46,7 @@ type refit struct {
 // pseudo-counts see all transitions first; that counts as units of the phase.
 func (f *refit) updateRelevance() phase {
 	return phase{
-		Phase: knob.Score, doing: "update relevance",
+		Phase: knob.Score, doing: doingScores,
 		due: func() bool { return f.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
 			least, rows := realRows(f.members)
@@ -60,7 +60,7 @@ func (f *refit) updateRelevance() phase {
 				}
 			}
 			n, err = f.scoreSlice(done, f.place.total-rows, rows)
-			return n, done+n >= f.place.total, err
+			return n, done+n >= f.place.total && !f.changes.Abandoned(), err
 		},
 		cancel: f.changes.SendBack,
 		end:    func() error { return nil },
@@ -132,36 +132,36 @@ func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	if done < owed {
 		defer f.meter.MeasureWarming(replica.Bound(f.members[0]), &n)()
 		made := make([]int, len(f.members))
-		_, err = f.each(knob.Score, func(m *replica.Replica) (err error) {
+		m, err := f.each(knob.Score, func(m *replica.Replica) (err error) {
 			if own := replica.OwedOf(m, owed); done < own {
 				made[m.Index], err = m.Warm(replica.Bound(m), done, own)
 			}
 			return err
 		})
 		n = slices.Max(made)
-		return n, err
+		return n, f.abandonIf(m, doingScores, err)
 	}
 	defer f.meter.MeasureScoring(replica.Bound(f.members[0]), &n)()
 	first := done - owed
 	n = f.members[0].ScoreSlice(rows - first)
-	_, err = f.each(knob.Score, func(m *replica.Replica) error {
+	m, err := f.each(knob.Score, func(m *replica.Replica) error {
 		if left := m.Real.Len() - first; left > 0 {
 			return m.Score(first, min(n, left))
 		}
 		return nil
 	})
-	return n, err
+	return n, f.abandonIf(m, doingScores, err)
 }
 
 // fitModel fits a new generator to the real transitions. Without relevance it is fitted
 // without conditions.
 func (f *refit) fitModel() phase {
 	return phase{
-		Phase: knob.Fit, doing: "fit model",
+		Phase: knob.Fit, doing: doingFit,
 		due: func() bool { return f.changes.Todo() == knob.ClassRefit },
 		slice: func(done int) (n int, complete bool, err error) {
 			if done == 0 {
-				if err := f.startFit(); err != nil {
+				if err := f.startFit(); err != nil || f.changes.Abandoned() {
 					return 0, false, err
 				}
 			}
@@ -193,7 +193,7 @@ func (f *refit) startFit() error {
 			scores = nil
 		}
 		if err := m.StartFit(scores, knobs, f.made.Refits); err != nil {
-			return err
+			return f.abandon(m, doingFit, err)
 		}
 	}
 	f.made.Refits++
@@ -212,7 +212,7 @@ func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 		ended[m.Index], err = m.FitSteps(done, n)
 		return err
 	}); err != nil {
-		return 0, false, f.abandon(m, "fit model", err)
+		return 0, false, f.abandon(m, doingFit, err)
 	}
 	return n, !slices.Contains(ended, false), nil
 }
@@ -233,7 +233,7 @@ func (f *refit) cancel() {
 func (f *refit) generate() phase {
 	var found []*event.Generated
 	return phase{
-		Phase: knob.Generate, doing: "generate",
+		Phase: knob.Generate, doing: doingGenerate,
 		due: func() bool { return f.changes.Todo() == knob.ClassGeneration },
 		slice: func(done int) (n int, complete bool, err error) {
 			if done == 0 {
@@ -289,7 +289,7 @@ func (f *refit) generateSlice() (n int, complete bool, err error) {
 		ended[m.Index], totals[m.Index], err = m.GenerateSlice()
 		return err
 	}); err != nil {
-		return 0, false, f.abandon(m, "generate", err)
+		return 0, false, f.abandon(m, doingGenerate, err)
 	}
 	if total := slices.Max(totals); total > 0 { // 0 for those that have ended
 		f.place.total = max(f.place.total, total+f.describing())
@@ -355,7 +355,15 @@ func (f *refit) describing() (n int) {
 	return n
 }
 
-// abandon gives up the fit or the generation under way because it diverged. What there was
+// abandonIf is abandon if there is an error.
+func (f *refit) abandonIf(m *replica.Replica, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return f.abandon(m, doing, err)
+}
+
+// abandon gives up the scoring, the fit or the generation under way because it diverged. What there was
 // before stays in force; setting a knob "now" does the work again.
 func (f *refit) abandon(m *replica.Replica, doing string, err error) error {
 	if err := f.diverged(m.Index, doing, err); err != nil {

@@ -44,6 +44,10 @@ const (
 	LearnsInRounds
 )
 
+// HasRate says whether the function learns by gradient steps; its Config then has their learning rate
+// under the key lr.
+func (s Spec) HasRate() bool { return s.Learning == LearnsInSteps || s.Learning == LearnsInRounds }
+
 // Config holds the settings of a function.
 type Config interface {
 	// Validate says in one line what is wrong, beginning with the function's name,

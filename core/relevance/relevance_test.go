@@ -2,6 +2,7 @@ package relevance
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,23 @@ func TestRegistry(t *testing.T) {
 		}
 		if model {
 			f.(Model).Close()
+		}
+	}
+}
+
+// A run whose model diverges says which key to lower: the learning rate of every function that learns
+// by gradient steps is lr.
+func TestFunctionsThatLearnHaveARate(t *testing.T) {
+	for _, s := range Specs() {
+		if !s.HasRate() {
+			continue
+		}
+		found := false
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(s.Config)) {
+			found = found || field.Tag.Get("toml") == "lr"
+		}
+		if !found {
+			t.Errorf("%s learns by gradient steps and has no setting lr", s.Name)
 		}
 	}
 }
