@@ -2,6 +2,7 @@ package presets
 
 import (
 	"fmt"
+	"strings"
 
 	"pgrlab/core/spelling"
 )
@@ -13,4 +14,10 @@ func Unknown(kind, name string, candidates []string, list string) error {
 		return fmt.Errorf("unknown %s %q: %s (%s)", kind, name, meant, list)
 	}
 	return fmt.Errorf("unknown %s %q: %s shows all of them", kind, name, list)
+}
+
+// NoChoice is the error of a name that is none of a few.
+func NoChoice(kind, name string, choices ...string) error {
+	last := len(choices) - 1
+	return fmt.Errorf("unknown %s %q: want %s or %s", kind, name, strings.Join(choices[:last], ", "), choices[last])
 }

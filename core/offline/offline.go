@@ -3,6 +3,8 @@ package offline
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"pgrlab/core/config"
 	"pgrlab/core/device"
@@ -127,7 +129,35 @@ func (s Run) checkpoint() (string, error) {
 	case s.Step < 0:
 		return "", fmt.Errorf("none of its %d checkpoints can be read: %w", len(found), found[0].Err)
 	}
-	return "", fmt.Errorf("it has no checkpoint of step %s; there are %d, the latest of step %s", knob.FormatCount(s.Step), len(found), knob.FormatCount(found[0].Step))
+	return "", fmt.Errorf("it has no checkpoint of step %s: %s", knob.FormatCount(s.Step), listed(found, s.Step))
+}
+
+// listed says of which steps there are checkpoints; of many, which are the nearest to a step.
+func listed(found []run.Found, step int) string {
+	const most = 12
+	var steps []int
+	for _, f := range found {
+		if f.Err == nil {
+			steps = append(steps, f.Step)
+		}
+	}
+	if len(steps) == 0 {
+		return fmt.Sprintf("none of its %d can be read: %v", len(found), found[0].Err)
+	}
+	slices.Sort(steps)
+	steps = slices.Compact(steps)
+	text := "there are those of steps"
+	if len(steps) > most {
+		at, _ := slices.BinarySearch(steps, step)
+		at = min(max(0, at-most/4), len(steps)-most/2)
+		text = fmt.Sprintf("there are %d, from step %s to %s, the nearest of steps", len(steps), knob.FormatCount(steps[0]), knob.FormatCount(steps[len(steps)-1]))
+		steps = steps[at : at+most/2]
+	}
+	var names []string
+	for _, s := range steps {
+		names = append(names, knob.FormatCount(s))
+	}
+	return text + " " + strings.Join(names, ", ")
 }
 
 // Together projects the synthetic transitions of two runs of the same task into one plane, at most

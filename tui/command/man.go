@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -26,8 +25,8 @@ on, and replaces existing pages. man finds the pages in a folder man1 on its pat
 		Args: cli.ExactArgs(1, "the folder to write to"),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := args[0]
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return fmt.Errorf("man: make folder %s: %w", dir, reasonOf(err))
+			if err := cli.MakeFolder(dir, "manual pages"); err != nil {
+				return fmt.Errorf("man: %w", err)
 			}
 			n := 0
 			for _, page := range manPages(c.Root()) {

@@ -139,6 +139,11 @@ func (r *analyseRequest) run(ctx context.Context, d cli.Deps, args []string, std
 	if r.timeout <= 0 {
 		return cli.Usagef("analyse: --timeout %v: want more than 0s", r.timeout)
 	}
+	if r.out != "" {
+		if err := cli.Folder(r.out, "pictures"); err != nil {
+			return fmt.Errorf("analyse: %w", err)
+		}
+	}
 	all := make([]offline.Run, len(args))
 	for i, arg := range args {
 		var err error

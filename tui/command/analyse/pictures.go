@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 
 	"gonum.org/v1/plot"
@@ -43,8 +42,8 @@ type portrait struct {
 
 // drawPictures writes pictures into a folder, and their file names to said.
 func drawPictures(dir string, all []portrait, said io.Writer) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("write pictures: %w", err)
+	if err := cli.MakeFolder(dir, "pictures"); err != nil {
+		return err
 	}
 	for _, p := range all {
 		// Leave room for the legend above the plot.

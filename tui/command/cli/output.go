@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"pgrlab/core/run"
 )
 
 // WriteJSON writes v indented.
@@ -21,10 +23,13 @@ func WriteJSON(w io.Writer, v any) error {
 }
 
 // WriteFile writes a file in one step: never a part of it, and nothing after an error. Of a link it
-// writes the target; into a device or a pipe it writes as it goes.
+// writes the target; into a device or a pipe it writes as it goes. The files of a run are refused.
 func WriteFile(path string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
+	}
+	if run.Owns(path) {
+		return ownedByRun(path)
 	}
 	switch info, err := os.Stat(path); {
 	case err != nil:

@@ -97,7 +97,7 @@ func chooseDevice(d cli.Deps, name, precision string, said func(line string)) (P
 		return Place{}, nil
 	}
 	if !slices.Contains(Precisions, precision) {
-		return Place{}, presets.Unknown("precision", precision, Precisions, strings.Join(Precisions, ", "))
+		return Place{}, presets.NoChoice("precision", precision, Precisions...)
 	}
 	if d.ChooseGPU == nil && name == "auto" {
 		return Place{}, nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,6 +65,13 @@ var (
 	buffers = []string{"real", "syn"}
 )
 
+// The endings of the files that are exported.
+const (
+	endingCSV     = ".csv"
+	endingWeights = ".safetensors"
+	endingRows    = ".npz"
+)
+
 // ExportCommand is export.
 func ExportCommand(d cli.Deps) *cobra.Command {
 	var r exportRequest
@@ -99,15 +107,22 @@ func ExportCommand(d cli.Deps) *cobra.Command {
 }
 
 func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writer) error {
-	kinds := 0
-	for _, is := range []bool{r.format != "", r.weights, r.buffer != "", r.loader} {
-		if is {
-			kinds++
+	var kinds []string
+	for _, k := range []struct {
+		flag  string
+		given bool
+	}{{"--format", r.format != ""}, {"--weights", r.weights}, {"--buffer", r.buffer != ""}, {"--show-loader", r.loader}} {
+		if k.given {
+			kinds = append(kinds, k.flag)
 		}
 	}
 	switch {
-	case kinds != 1:
+	case len(kinds) == 0:
 		return cli.Usagef("export: needs one of --format, --weights, --buffer and --show-loader: see pgrlab export --help")
+	case len(kinds) > 1:
+		return cli.Usagef("export: %s were given: each is an export of its own, leave all but one out", strings.Join(kinds, " and "))
+	case r.loader && r.out != "":
+		return cli.Usagef("export: --show-loader writes to stdout: leave --out out")
 	case r.loader:
 		_, err := io.WriteString(stdout, loader)
 		return err
@@ -118,9 +133,12 @@ func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writ
 	case r.member >= 0 && r.format != "":
 		return cli.Usagef("export: --member goes with --weights and --buffer: leave it out")
 	case r.format != "" && !slices.Contains(formats, r.format):
-		return cli.AsUsage(fmt.Errorf("export: %w", presets.Unknown("format", r.format, formats, "pgrlab export --help")))
+		return cli.AsUsage(fmt.Errorf("export: --format: %w", presets.NoChoice("format", r.format, formats...)))
 	case r.buffer != "" && !slices.Contains(buffers, r.buffer):
-		return cli.AsUsage(fmt.Errorf("export: %w", presets.Unknown("buffer", r.buffer, buffers, "pgrlab export --help")))
+		return cli.AsUsage(fmt.Errorf("export: --buffer: %w", presets.NoChoice("buffer", r.buffer, buffers...)))
+	}
+	if err := r.checkOut(); err != nil {
+		return fmt.Errorf("export: %w", err)
 	}
 	dir, err := rundir.Find(args[0])
 	if err != nil {
@@ -139,6 +157,21 @@ func (r *exportRequest) export(d cli.Deps, args []string, stdout, stderr io.Writ
 	return nil
 }
 
+// checkOut returns an error if --out does not fit what is exported.
+func (r *exportRequest) checkOut() error {
+	switch {
+	case r.out == "":
+		return nil
+	case r.format == "tensorboard":
+		return cli.Folder(r.out, "event files")
+	case r.format == "csv":
+		return cli.Ending("out", r.out, endingCSV, "numbers are written as CSV")
+	case r.weights:
+		return cli.Ending("out", r.out, endingWeights, "weights are written as safetensors")
+	}
+	return cli.Ending("out", r.out, endingRows, "transitions are written as npz")
+}
+
 // write writes what the flags ask for.
 func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writer) error {
 	base := rundir.Name(of.Dir)
@@ -153,7 +186,7 @@ func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writ
 		return r.put(r.out, stderr, of.CSV)
 	case r.format == "tensorboard":
 		dir := filepath.Join(cmp.Or(r.out, "tensorboard"), base)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := cli.MakeFolder(dir, "event files"); err != nil {
 			return err
 		}
 		return r.put(filepath.Join(dir, report.EventFile(of.Began(), of.Host)), stderr, of.TensorBoard)
@@ -162,21 +195,25 @@ func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writ
 		if err != nil {
 			return err
 		}
-		return r.put(cmp.Or(r.out, base+".safetensors"), stderr, func(w io.Writer) error { return report.Safetensors(w, tensors, about) })
+		return r.put(cmp.Or(r.out, base+endingWeights), stderr, func(w io.Writer) error { return report.Safetensors(w, tensors, about) })
 	}
 	rows, err := r.transitions(d, of)
 	if err != nil {
 		return err
 	}
-	return r.put(cmp.Or(r.out, base+"-"+r.buffer+".npz"), stderr, func(w io.Writer) error { return report.NPZ(w, rows) })
+	return r.put(cmp.Or(r.out, base+"-"+r.buffer+endingRows), stderr, func(w io.Writer) error { return report.NPZ(w, rows) })
 }
 
-// put writes a file and reports its path.
+// put writes a file and reports its path, and whether there was another one.
 func (r *exportRequest) put(path string, stderr io.Writer, write func(io.Writer) error) error {
+	said := path
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		said += " (replaced)"
+	}
 	if err := cli.WriteFile(path, write); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(stderr, path)
+	_, err := fmt.Fprintln(stderr, said)
 	return err
 }
 

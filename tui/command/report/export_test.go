@@ -42,6 +42,11 @@ func TestWeightsOfMembers(t *testing.T) {
 		if err := r.write(cli.Deps{}, &report.Run{Dir: "m", Members: make([]report.Member, 2)}, io.Discard, &said); err != nil || said.String() != want {
 			t.Errorf("member %d: %q, %v", member, said.String(), err)
 		}
+		said.Reset()
+		again := strings.TrimSuffix(want, "\n") + " (replaced)\n"
+		if err := r.write(cli.Deps{}, &report.Run{Dir: "m", Members: make([]report.Member, 2)}, io.Discard, &said); err != nil || said.String() != again {
+			t.Errorf("member %d again: %q, %v", member, said.String(), err)
+		}
 	}
 }
 

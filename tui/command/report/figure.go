@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -78,7 +77,7 @@ next:
 // draw writes the figures and, with --out, the report itself.
 func (r *reportRequest) draw(all *report.Report, runs []*report.Run, o report.Options, figures []wantedFigure, stderr io.Writer) error {
 	dir := cmp.Or(r.out, ".")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := cli.MakeFolder(dir, "the report and its figures"); err != nil {
 		return err
 	}
 	if r.out != "" {

@@ -10,6 +10,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/report"
+	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 )
@@ -41,6 +42,9 @@ func ResultKey(c config.Config) (report.ResultKey, error) {
 func KeepResults(path string, runs []*report.Run, w io.Writer) error {
 	if !strings.HasSuffix(path, resultsEnding) {
 		return cli.Usagef("--results %s: want a name that ends in %s", path, resultsEnding)
+	}
+	if run.Owns(path) {
+		return cli.Usagef("--results %s: that belongs to a run: choose another name", path)
 	}
 	var kept []*report.Run
 	seeds := 0

@@ -181,8 +181,8 @@ func (p *player) picture(w, h int) (*image.RGBA, error) {
 
 // toFiles plays whole episodes into numbered PNG files.
 func (p *player) toFiles(ctx context.Context, dir string, w, h, fps, episodes int) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("make folder for pictures: %w: choose another one with --frames", err)
+	if err := cli.MakeFolder(dir, "pictures"); err != nil {
+		return err
 	}
 	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
 	var file bytes.Buffer

@@ -139,6 +139,10 @@ func (w *watchFlags) check() (width, height int, err error) {
 		return 0, 0, cli.Usagef("watch: --observation %s shows what a policy sees: give a --policy", w.shows)
 	case w.task == "" && w.policy == "":
 		return 0, 0, cli.Usagef("watch: no task: say which with --task (pgrlab list tasks), or give a --policy")
+	case w.frames != "":
+		if err := cli.Folder(w.frames, "pictures, one PNG file for each,"); err != nil {
+			return 0, 0, fmt.Errorf("watch: --frames: %w", err)
+		}
 	}
 	return width, height, nil
 }
