@@ -19,13 +19,13 @@ func Owns(path string) bool {
 		return false
 	}
 	dir, name := filepath.Split(path)
-	if isOwnName(name) && begun(dir) {
+	if isOwnName(name) && isRun(dir) {
 		return true
 	}
 	for ; path != filepath.Dir(path); path = filepath.Dir(path) {
 		switch filepath.Base(path) {
 		case CheckpointsName, DataName:
-			if begun(filepath.Dir(path)) {
+			if isRun(filepath.Dir(path)) {
 				return true
 			}
 		}
@@ -42,7 +42,7 @@ func isOwnName(name string) bool {
 	return false
 }
 
-// begun says whether a folder is that of a run, even if parts of it are missing.
-func begun(dir string) bool {
+// isRun says whether a folder is that of a run, even if parts of it are missing.
+func isRun(dir string) bool {
 	return files.Regular(dir, JournalName) || files.Regular(dir, ConfigName) && files.Regular(dir, lockName)
 }
