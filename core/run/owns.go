@@ -1,15 +1,14 @@
 package run
 
 import (
-	"path"
 	"path/filepath"
 	"strings"
 
 	"pgrlab/core/run/files"
 )
 
-// ownNames are patterns of the files that a run writes in its folder.
-var ownNames = []string{ConfigName, "events*.jsonl", "policy*.bin", lockName, leaseName, "attach.json"}
+// ownNames are the beginnings and ends of the names of files that a run writes in its folder.
+var ownNames = [][2]string{{ConfigName, ""}, {"events", ".jsonl"}, {"policy", ".bin"}, {lockName, ""}, {leaseName, ""}, {"attach.json", ""}}
 
 // Owns says whether a path is that of a file that a run writes in its folder, or lies where a run
 // keeps its data and checkpoints. No command may put anything else there.
@@ -34,8 +33,9 @@ func Owns(path string) bool {
 }
 
 func isOwnName(name string) bool {
-	for _, pattern := range ownNames {
-		if is, _ := path.Match(pattern, strings.ToLower(name)); is { // a disk may take large letters for small ones
+	name = strings.ToLower(name) // a disk may take large letters for small ones
+	for _, own := range ownNames {
+		if own[1] == "" && name == own[0] || own[1] != "" && strings.HasPrefix(name, own[0]) && strings.HasSuffix(name, own[1]) {
 			return true
 		}
 	}
