@@ -40,7 +40,7 @@ func TestGoldenPixels(t *testing.T) {
 		golden(t, fmt.Sprintf("pixels-%dx%d", size.w, size.h), dreaming(t, size.w, size.h, nil).View())
 	}
 	s := dreaming(t, 160, 45, nil)
-	s.contains(t, "step 24,000/100,000 48,000 frames", "a step is 2 frames", "paper 530 ± 28 at 100k (200k frames)", "untrained", "frame 48,000")
+	s.contains(t, "step 24,000/100,000 48,000 frames", "a step is 2 frames", "policy at most  paper 530 ± 28 at 100k", "untrained", "frame 48,000")
 	s.typeLine("axis wall")
 	s.contains(t, "╌ untrained")
 	s.press("2", "i", "left")

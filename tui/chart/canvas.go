@@ -24,6 +24,8 @@ const (
 	ReferenceBracket
 	ReferenceFaint // a reference that is not comparable with the data
 	LevelLine
+	NoiseBand
+	FallSign
 	CursorLine
 )
 

@@ -57,6 +57,10 @@ type Level struct {
 	Label string
 }
 
+// Band is an area to compare with, ascending in X. It does not widen the vertical range; what lies
+// outside it is not drawn.
+type Band struct{ Low, High []Point }
+
 // Chart is what to draw. The zero value is an empty chart.
 type Chart struct {
 	Series     []Series // earlier series are drawn over later ones
@@ -64,6 +68,8 @@ type Chart struct {
 	Applied    []float64 // faint ticks on the horizontal axis
 	References []Reference
 	Levels     []Level
+	Noise      Band     // behind everything else
+	Falls      []Point  // measurements with a sign in place of their dot
 	Cursor     *float64 // a vertical line at the position being inspected
 
 	XMin, XMax float64   // the horizontal range; taken from the data if XMax ≤ XMin
@@ -122,6 +128,7 @@ func (c *Chart) Lines(w, h int) []string {
 			c.drawDots(canvas, l, s, i, Decimate(c.Series[i].Points, x0, x1, l.width))
 		}
 	}
+	c.drawFalls(canvas, l, s, x0, x1)
 	for _, r := range c.References {
 		c.drawReference(canvas, l, s, r, x0, x1)
 	}
@@ -132,6 +139,7 @@ func (c *Chart) Lines(w, h int) []string {
 	for _, level := range c.Levels {
 		c.drawLevel(canvas, l, s, level)
 	}
+	c.drawNoise(canvas, l, s, x0, x1)
 	return canvas.lines(c.Paint)
 }
 
@@ -159,6 +167,7 @@ func (c *Chart) prepared() *Chart {
 		s.Low, s.High = logarithms(s.Low), logarithms(s.High)
 		d.Series[i] = s
 	}
+	d.Noise, d.Falls = Band{logarithms(c.Noise.Low), logarithms(c.Noise.High)}, logarithms(c.Falls)
 	d.References = make([]Reference, len(c.References))
 	for i, r := range c.References {
 		r.Low, r.Mid, r.High = logarithm(r.Low), logarithm(r.Mid), logarithm(r.High)

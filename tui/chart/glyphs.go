@@ -22,6 +22,8 @@ type Glyphs struct {
 	above     string
 	below     string
 	level     string
+	noise     string // in the noise band
+	fall      string // in place of the dot of a fall
 }
 
 // Unicode draws with box-drawing characters.
@@ -37,7 +39,7 @@ func Unicode() Glyphs {
 		},
 		span: "┊", band: "░", dots: []string{"●", "○", "■", "□", "◆", "◇"},
 		axis: "┤", axisFirst: "┤", corner: "└", floor: "─", tick: "┬", applied: "┴", marker: "╎", cursor: "┃", pointer: "▲",
-		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼", level: "╌",
+		bracket: [4]string{"┐", "│", "┘", "┤"}, above: "▲", below: "▼", level: "╌", noise: "░", fall: "▼",
 	}
 }
 
@@ -54,7 +56,7 @@ func ASCII() Glyphs {
 		},
 		span: ":", band: ".", dots: []string{"o", "x", "#", "+", "@", "&"},
 		axis: "|", axisFirst: "|", corner: "+", floor: "-", tick: "+", applied: "^", marker: "!", cursor: "|", pointer: "^",
-		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v", level: "-",
+		bracket: [4]string{".", "|", "'", "+"}, above: "^", below: "v", level: "-", noise: ",", fall: "v",
 	}
 }
 

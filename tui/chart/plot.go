@@ -61,6 +61,31 @@ func (c *Chart) drawBand(to *canvas, l layout, s scale, n int, x0, x1 float64) {
 	}
 }
 
+// drawNoise fills the blank cells of the noise band.
+func (c *Chart) drawNoise(to *canvas, l layout, s scale, x0, x1 float64) {
+	low, high := Decimate(c.Noise.Low, x0, x1, l.width), Decimate(c.Noise.High, x0, x1, l.width)
+	for x := range low {
+		if math.IsNaN(low[x].Value) || math.IsNaN(high[x].Value) {
+			continue
+		}
+		from, top := math.Round(s.rowOf(low[x].Value)), math.Round(s.rowOf(high[x].Value))
+		for row := math.Max(0, from); row <= math.Min(top, float64(s.rows-1)); row++ {
+			if y := l.height - 1 - int(row); to.blank(l.left+x, y) {
+				to.set(l.left+x, y, c.Glyphs.noise, Role{Kind: NoiseBand})
+			}
+		}
+	}
+}
+
+// drawFalls puts a sign over the dots of falls.
+func (c *Chart) drawFalls(to *canvas, l layout, s scale, x0, x1 float64) {
+	for _, p := range c.Falls {
+		if finite(p.X) && finite(p.Y) && p.X >= x0 && p.X <= x1 {
+			to.set(l.left+columnOf(p.X, x0, x1, l.width), l.height-1-s.clip(p.Y), c.Glyphs.fall, Role{Kind: FallSign})
+		}
+	}
+}
+
 // look is the number of the glyphs and the colour of the n-th series, counted from 0.
 func (c *Chart) look(n int) int {
 	if look := c.Series[n].Look; look > 0 {

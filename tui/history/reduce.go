@@ -37,6 +37,9 @@ func (h *History) Take(e event.Event) {
 	default:
 		h.Add(line)
 	}
+	if line.Kind == "eval" {
+		h.addFall(e)
+	}
 }
 
 // takeChange handles an event about a change of a knob; it shows in the line of the change.

@@ -175,7 +175,9 @@ func (t *Theme) Paint(r chart.Role, s string) string {
 		return t.Accent.On(s)
 	case chart.ReferenceBracket:
 		return t.Reference.On(s)
-	case chart.ReferenceFaint, chart.LevelLine:
+	case chart.FallSign:
+		return t.Bad.On(s)
+	case chart.ReferenceFaint, chart.LevelLine, chart.NoiseBand:
 		return t.Faint.On(s)
 	default:
 		return s

@@ -27,6 +27,7 @@ type Charts struct {
 	Smooth   int             // the index in SmoothSteps
 	log      map[string]bool // quantities with a logarithmic axis
 	seeds    bool            // the seeds of a cohort are drawn as separate lines
+	bandOff  bool            // the chart of returns has no band of noise
 	Cursor   int             // the step being inspected
 	CursorOn bool
 }
@@ -91,6 +92,7 @@ func (p *Pane) Verbs() []pane.Verb {
 	return []pane.Verb{
 		{Name: "show", About: "show a quantity in the chart in focus", Arguments: quantityNames, Run: p.CommandShow},
 		{Name: "goto", About: "put the cursor on a marker, or on a step", Arguments: nil, Run: p.commandGoto},
+		{Name: "band", About: "the band of the run's own noise behind its returns: on or off", Arguments: func() []string { return []string{"on", "off"} }, Run: p.commandBand},
 		{Name: "axis", About: "what the charts count", Arguments: func() []string { return AxisNames[:] }, Run: p.commandAxis},
 	}
 }
@@ -114,6 +116,9 @@ func (m *Charts) ChartBody(p pane.ID, w, h int) []string {
 		for _, r := range m.About.References {
 			c.References = append(c.References, chart.Reference{X: float64(r.Step), Low: r.Mean - r.Std, Mid: r.Mean, High: r.Mean + r.Std, Faint: r.Apart()})
 		}
+	}
+	if q.ID == "return" {
+		c.Noise, c.Falls = m.noise(w, h)
 	}
 	if u := m.About.Untrained; u != nil && q.ID == "return" {
 		c.Levels = []chart.Level{{Y: *u, Label: "untrained"}}

@@ -51,6 +51,9 @@ func (m *Charts) inspectMove(by int) tea.Cmd {
 		}
 	}
 	m.moveCursor(steps, by)
+	if m.shown(m.chartInFocus()).ID == "return" && m.CursorOn {
+		m.Tell(m.noiseSaid(m.Cursor))
+	}
 	return nil
 }
 

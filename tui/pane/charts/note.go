@@ -3,6 +3,7 @@ package charts
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"pgrlab/tui/chart"
@@ -144,9 +145,8 @@ func (m *Charts) returnNote(q quantity, w int) string {
 		dot += t.Series[0].On(" " + label)
 	}
 	mean, std := format.SpreadOf(e.Mean, e.Std)
-	pm := " " + t.Glyphs.PlusMinus + " "
-	value := t.Bold.On(mean) + pm + std
-	words := t.Dim.On(fmt.Sprintf(" mean %s std of %s", t.Glyphs.PlusMinus, e.Of()))
+	value := t.Bold.On(mean) + " " + t.Glyphs.PlusMinus + " " + std
+	noise := m.noiseNote(e)
 	others := func(name int) string {
 		text := ""
 		for _, o := range m.comparedNote(q, at, name) {
@@ -154,22 +154,38 @@ func (m *Charts) returnNote(q quantity, w int) string {
 		}
 		return text
 	}
+	_, which, _ := strings.Cut(e.Of(), " ")
+	over, of := t.Dim.On(" over "+e.Of()), t.Dim.On(" "+which)
+	unknown := ""
+	if text := m.noiseUnknown(e.Step); text != "" {
+		unknown = t.Dim.On(" " + t.Glyphs.Separator + " " + text)
+	}
 	var notes []string
-	for _, tail := range []string{others(noteName) + m.referenceNote(2), others(noteName) + m.referenceNote(1), others(noteName), others(0)} {
-		few := t.Dim.On(" " + e.Of() + " ")
-		for _, head := range []string{dot + words + " " + value, dot + few + value, dot + " " + value} {
-			notes = append(notes, where+head+tail)
+	known := m.About.References
+	for _, tail := range []string{others(noteName) + m.referenceNote(known, 2), others(noteName) + m.referenceNote(known, 1), others(noteName) + m.referenceNote(unframed(known), 1), others(noteName), others(0)} {
+		for _, head := range []string{over + noise + unknown, over + noise, of + noise, noise} {
+			notes = append(notes, where+dot+" "+value+head+tail)
 		}
 	}
-	notes = append(notes, dot+" "+value, value)
+	notes = append(notes, where+dot+" "+value, dot+" "+value+noise, dot+" "+value, value)
 	return theme.FirstFitting(notes, w)
 }
 
-// referenceNote is up to most published values with their steps, the most comparable first.
-func (m *Charts) referenceNote(most int) string {
+// unframed are references without their steps in frames, which the title of the chart lets one
+// work out.
+func unframed(all []pane.Reference) []pane.Reference {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Frames = 0
+	}
+	return all
+}
+
+// referenceNote is up to most of all published values with their steps, the most comparable first.
+func (m *Charts) referenceNote(all []pane.Reference, most int) string {
 	t := m.Theme
 	out := ""
-	for i, r := range m.About.References {
+	for i, r := range all {
 		if i == most {
 			break
 		}

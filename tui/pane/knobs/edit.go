@@ -135,6 +135,17 @@ func (p *Pane) usedKnobs() []string {
 	return out
 }
 
+// anyway warns who looks at the curve after a change: learning lifts it without one. Measured on 60
+// untouched runs of cheetah-run (docs/evidence/study-bounded.csv): at steps 9,000 to 17,000 the
+// mean of three evaluations after a step is above that of the three before in 86 of 100 cases.
+func (p *Pane) anyway() string {
+	text := "the curve rises 86 times in 100 without any change"
+	if p.About.Fork != nil {
+		text += ": f tells"
+	}
+	return text
+}
+
 // Exposure is what training has seen since a change came into force: how much of D_real is younger
 // than the change, whether D_syn is, and the updates made.
 func (p *Pane) Exposure() string {

@@ -292,6 +292,7 @@ func (p *Pane) knobDetail(w, room int) []string {
 		}
 		if text := p.Exposure(); text != "" {
 			add(t.Accent, text, max(1, room/3))
+			add(t.Dim, p.anyway(), 1)
 		}
 		add(t.Dim, k.Doc+pane.UnitOf(k)+"; "+pane.TakesEffect(k.Class), room)
 	}
