@@ -109,6 +109,11 @@ func cuts(t *testing.T, tape *cut.Tape, nth int, see func(root, where string, pr
 			}
 			if _, err := os.Stat(root); err == nil {
 				made++
+				for _, dir := range []string{"run", "runs/run"} {
+					if _, err := run.Changed(filepath.Join(root, dir)); err != nil {
+						t.Errorf("%s before change %d, %s: taken for edited: %v", o, c.Before, c.What, err)
+					}
+				}
 				see(root, fmt.Sprintf("%s before change %d, %s", o, c.Before, c.What), c.Promised)
 				os.RemoveAll(root)
 			}

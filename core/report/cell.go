@@ -194,7 +194,22 @@ func (c *Cell) put(s Seed) (said string) {
 	if last(s.Series(Return)) > last(c.Seeds[i].Series(Return)) {
 		gone, c.Seeds[i] = c.Seeds[i], s
 	}
-	return fmt.Sprintf("%s is left out: %s has the same seed %d and got further, or as far", gone.Run.Dir, c.Seeds[i].Run.Dir, s.Seed)
+	stays := c.Seeds[i]
+	return fmt.Sprintf("%s is left out: %s has the same seed %d and got further, or as far%s", gone.Run.Dir, stays.Run.Dir, s.Seed, gone.unlike(stays))
+}
+
+// unlike says where the returns of two runs of one seed differ; "" if they do not.
+func (s Seed) unlike(other Seed) string {
+	at := map[int]float64{}
+	for _, p := range other.Series(Return) {
+		at[p.Step] = p.Value
+	}
+	for _, p := range s.Series(Return) {
+		if v, both := at[p.Step]; both && v != p.Value && !(math.IsNaN(v) && math.IsNaN(p.Value)) {
+			return fmt.Sprintf("; but their returns differ at step %s, %s and %s: they are of other versions or devices, or one was changed", Count(p.Step), value(p.Value), value(v))
+		}
+	}
+	return ""
 }
 
 // resolved returns the absolute path of a folder without symbolic links, so that the same

@@ -93,6 +93,7 @@ type Run struct {
 	Failed                string // why the run failed, at Step; "": it did not
 	Diverged              bool   // it failed because its numbers diverged, so that it fails again
 	Changed               string // what is wrong with a journal that is not as the run wrote it; "": nothing
+	Unchecked             bool   // whether its last lines are as the run wrote them is not known
 	Resumes, Checkpoints  int
 	Refits, GeneratorStep int
 
@@ -131,9 +132,11 @@ func Load(dir string) (*Run, error) {
 	if err := r.read(file); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	if err := run.Changed(dir); err != nil {
+	rest, err := run.Changed(dir)
+	if err != nil {
 		r.Changed = err.Error()
 	}
+	r.Unchecked = rest > 0
 	return r, nil
 }
 

@@ -265,7 +265,7 @@ func (a *Aggregate) markdown(b *bufio.Writer) {
 
 // runs lists what the report was made from.
 func (r *Report) runs(b *bufio.Writer) {
-	var changed []string
+	var changed, unchecked []string
 	fmt.Fprint(b, "\n# Runs\n\n| run | task | method | seed | step | knobs | device | version |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, c := range r.cells {
 		for _, s := range c.Seeds {
@@ -281,6 +281,8 @@ func (r *Report) runs(b *bufio.Writer) {
 			if s.Run.Changed != "" {
 				state += ", changed"
 				changed = append(changed, fmt.Sprintf("%s: %s", printable.Line(s.Run.Dir), s.Run.Changed))
+			} else if s.Run.Unchecked && s.Run.Done && s.Member == 0 {
+				unchecked = append(unchecked, printable.Line(s.Run.Dir))
 			}
 			fmt.Fprintf(b, "| %s | %s | %s | %d | %s | %s | %s | %s |\n",
 				printable.Line(s.Run.Dir), c.Task, c.Method, s.Seed, state, s.Run.Badge(), s.Run.Devices(), s.Run.Version)
@@ -289,6 +291,18 @@ func (r *Report) runs(b *bufio.Writer) {
 	for _, text := range changed {
 		fmt.Fprintf(b, "\n%s.\n", text)
 	}
+	if n := len(unchecked); n > 0 {
+		fmt.Fprintf(b, "\nOf %d %s the lines after the last checkpoint, among them the last return, are not checked for changes: %s.\n", n, plural(n, "run"), firstOf(unchecked))
+	}
+}
+
+// firstOf lists the first names of many.
+func firstOf(names []string) string {
+	const most = 3
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // value formats a number of the size of returns: four digits are enough to compare them.

@@ -3,6 +3,8 @@
 //
 //	config.toml    the fully resolved configuration, as it was given
 //	events.jsonl   the journal: one compact JSON object a line
+//	events.end     size and hash of the journal when it was last closed: shows whether its
+//	               lines were changed
 //	policy.bin     the policy's weights at the end
 //	checkpoints/   the state of the run at some positions; see Checkpoint
 //	data/          data that checkpoints share: D_real as a file that only grows, and

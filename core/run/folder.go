@@ -51,6 +51,7 @@ type Folder struct {
 	mu      sync.Mutex // guards the fields below: Sync may be called concurrently with Append
 	journal journalFile
 	reopen  func() (journalFile, error)
+	whole   bool      // the two fields below are known: the folder is new, or its journal was rewound
 	size    int64     // bytes of complete lines
 	sum     hash.Hash // of these bytes
 	fresh   []byte    // the last of them, not known to be on the disk
@@ -138,7 +139,7 @@ func (f *Folder) begin(configTOML []byte) error {
 	}
 	journal, err := f.root.OpenFile(JournalName, os.O_CREATE|os.O_EXCL|os.O_RDWR)
 	if err == nil {
-		f.journal, f.begun = journal, true
+		f.journal, f.begun, f.whole = journal, true, true
 		err = f.root.Sync(".")
 	}
 	if err != nil {

@@ -167,11 +167,11 @@ func (f *Folder) Mark() Mark { return Mark{Size: f.size, SHA256: hex.EncodeToStr
 
 // Close ends the journal and gives the lock back.
 func (f *Folder) Close() error {
-	f.mu.Lock()
-	err := f.held()
-	if err == nil {
-		err = f.mend()
+	err := f.Sync()
+	if err == nil && f.whole && f.target == "" {
+		f.seal()
 	}
+	f.mu.Lock()
 	if e := f.journal.Close(); err == nil {
 		err = e
 	}

@@ -271,13 +271,16 @@ func (f *Folder) Rewind(m Mark) (tail string, err error) {
 			return "", err
 		}
 	}
+	if err := f.unseal(); err != nil {
+		return "", err
+	}
 	if err := file.Truncate(m.Size); err != nil {
 		return "", reason(err)
 	}
 	if _, err := file.Seek(m.Size, io.SeekStart); err != nil {
 		return "", reason(err)
 	}
-	f.size, f.sum = m.Size, sum
+	f.size, f.sum, f.whole = m.Size, sum, true
 	return tail, f.Sync()
 }
 

@@ -150,7 +150,7 @@ func (r *analyseRequest) run(ctx context.Context, d cli.Deps, args []string, std
 		if all[i], err = r.saved(arg, "analyse"); err != nil {
 			return err
 		}
-		if err := run.Changed(all[i].Dir); err != nil {
+		if _, err := run.Changed(all[i].Dir); err != nil {
 			fmt.Fprintf(stderr, "%s: %v\n", printable.Line(all[i].Dir), err)
 		}
 	}

@@ -68,6 +68,8 @@ func card(w io.Writer, dir string) error {
 	fmt.Fprintf(w, "# %s on %s, scale %s, seed %d: %s\n\n%s\n\n", r.Method, r.Task, r.Scale, r.Seed, r.Badge(), state(r, c))
 	if r.Changed != "" {
 		fmt.Fprintf(w, "**Warning**: %s.\n\n", r.Changed)
+	} else if r.Unchecked && r.Done {
+		fmt.Fprint(w, "The lines after its last checkpoint, among them the last return, are not checked for changes: it was not closed, or an older pgrlab made it.\n\n")
 	}
 	repeat(w, r, c, from, differences)
 	fmt.Fprint(w, "\n## Where and with what\n\n| | |\n| --- | --- |\n")
