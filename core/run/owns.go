@@ -8,7 +8,7 @@ import (
 )
 
 // ownNames are the beginnings and ends of the names of files that a run writes in its folder.
-var ownNames = [][2]string{{ConfigName, ""}, {"events", ".jsonl"}, {"policy", ".bin"}, {lockName, ""}, {leaseName, ""}, {"attach.json", ""}}
+var ownNames = [][2]string{{ConfigName, ""}, {"events", ".jsonl"}, {"policy", ".bin"}, {endName, ""}, {formerName, ""}, {lockName, ""}, {leaseName, ""}, {"attach.json", ""}}
 
 // Owns says whether a path is that of a file that a run writes in its folder, or lies where a run
 // keeps its data and checkpoints. No command may put anything else there.
