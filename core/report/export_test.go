@@ -22,14 +22,15 @@ func TestEventsAreFramedAsTensorFlowDoes(t *testing.T) {
 		t.Errorf("CRC-32C is %08x", c)
 	}
 	var b bytes.Buffer
-	e, err := NewEventWriter(&b, 1)
+	e, err := NewEventWriter(&b, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	head := "\x18\x00\x00\x00\x00\x00\x00\x00\xa3\x7fK\"" + // length and its masked checksum
 		"\x09\x00\x00\x00\x00\x00\x00\xf0\x3f" + // wall_time = 1
 		"\x1a\x0dbrain.Event:2"
-	if got := b.String(); got[:len(head)] != head || len(got) != len(head)+4 {
+	start := "\x09\x00\x00\x00\x00\x00\x00\xf0\x3f" + "\x3a\x02\x08\x01" // session_log { status = START }, at step 0
+	if got := b.String(); got[:len(head)] != head || got[len(head)+4+12:len(got)-4] != start {
 		t.Errorf("%q", got)
 	}
 	b.Reset()

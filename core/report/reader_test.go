@@ -44,7 +44,9 @@ func eventType(t *testing.T) protoreflect.MessageDescriptor {
 				field("step", 2, descriptorpb.FieldDescriptorProto_TYPE_INT64),
 				field("file_version", 3, descriptorpb.FieldDescriptorProto_TYPE_STRING),
 				message("summary", 5, ".tensorflow.Summary"),
+				message("session_log", 7, ".tensorflow.SessionLog"),
 			}},
+			{Name: proto.String("SessionLog"), Field: []*descriptorpb.FieldDescriptorProto{field("status", 1, descriptorpb.FieldDescriptorProto_TYPE_INT32)}}, // an enum there
 			{Name: proto.String("Summary"), Field: []*descriptorpb.FieldDescriptorProto{values},
 				NestedType: []*descriptorpb.DescriptorProto{{Name: proto.String("Value"), Field: []*descriptorpb.FieldDescriptorProto{
 					field("tag", 1, descriptorpb.FieldDescriptorProto_TYPE_STRING),
@@ -96,6 +98,9 @@ func readEvents(t *testing.T, r io.Reader, of protoreflect.MessageDescriptor) (a
 		if v := get(e, "file_version").String(); v != "" {
 			all = append(all, v)
 		}
+		if s := get(get(e, "session_log").Message(), "status").Int(); s != 0 {
+			all = append(all, fmt.Sprintf("session %d at %d", s, get(e, "step").Int()))
+		}
 		values := get(get(e, "summary").Message(), "value").List()
 		for i := range values.Len() {
 			v := values.Get(i).Message()
@@ -112,7 +117,7 @@ func TestEventsAreReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := readEvents(t, &b, eventType(t))
-	if len(got) < 4 || got[0] != "brain.Event:2" {
+	if len(got) < 4 || got[0] != "brain.Event:2" || got[1] != "session 1 at 0" {
 		t.Fatalf("%q", got)
 	}
 	for i, want := range []string{"1000 evaluated/return_mean 1.5", "2000 evaluated/return_mean -2", "3000 evaluated/return_mean +Inf"} {

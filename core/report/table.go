@@ -71,7 +71,7 @@ func (r *Run) CSV(w io.Writer) error {
 func (r *Run) TensorBoard(w io.Writer) error {
 	begun := r.Began()
 	seconds := func(wall float64) float64 { return float64(begun.UnixMicro())/1e6 + wall }
-	events, err := NewEventWriter(w, seconds(0))
+	events, err := NewEventWriter(w, seconds(0), 0)
 	if err != nil {
 		return err
 	}

@@ -18,11 +18,21 @@ type EventWriter struct{ w io.Writer }
 // eventVersion is the version in the first record of a file.
 const eventVersion = "brain.Event:2"
 
-// NewEventWriter begins a file; wall is the time in seconds since 1970.
-func NewEventWriter(w io.Writer, wall float64) (*EventWriter, error) {
+// sessionStart is SessionLog.START.
+const sessionStart = 1
+
+// NewEventWriter begins a file; wall is the time in seconds since 1970. The file holds a run from that
+// step on: its restart mark makes readers drop what earlier files have of that step and of later ones,
+// which belongs to an end that was lost (tensorboard: event_processing/plugin_event_accumulator.py).
+func NewEventWriter(w io.Writer, wall float64, step int) (*EventWriter, error) {
 	e := &EventWriter{w}
 	event := protowire.AppendTag(eventHead(wall, 0), 3, protowire.BytesType) // Event.file_version
-	return e, e.record(protowire.AppendString(event, eventVersion))
+	if err := e.record(protowire.AppendString(event, eventVersion)); err != nil {
+		return nil, err
+	}
+	status := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), sessionStart) // SessionLog.status
+	event = protowire.AppendTag(eventHead(wall, step), 7, protowire.BytesType)                        // Event.session_log
+	return e, e.record(protowire.AppendBytes(event, status))
 }
 
 // Write adds the numbers of one moment of a run.

@@ -157,6 +157,9 @@ func (s *session) successorArgs(dir string) []string {
 	if s.saving.Lean {
 		args = append(args, "--lean")
 	}
+	if s.tensorboard != "" {
+		args = append(args, "--tensorboard", s.tensorboard)
+	}
 	return args
 }
 

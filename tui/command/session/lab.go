@@ -25,6 +25,7 @@ import (
 func LabCommand(d cli.Deps) *cobra.Command {
 	var r runflags.Flags
 	var lines bool
+	var tensorboard string
 	c := &cobra.Command{
 		Use:   "pgrlab [flags]",
 		Short: "a terminal lab for prioritized generative replay",
@@ -61,11 +62,15 @@ to show within minutes. Where TERM is dumb it cannot ask: --plain starts the dem
 			if err != nil {
 				return orComplete(err, c.ErrOrStderr())
 			}
+			if err := s.streamTo(tensorboard); err != nil {
+				return err
+			}
 			s.home, s.lines = home, lines
 			return s.onScreen(c.Context(), c.ErrOrStderr())
 		},
 	}
 	r.Bind(c)
+	bindTensorBoard(c, &tensorboard)
 	c.Flags().BoolVar(&lines, "plain", false, "print lines instead of a screen, for screen readers and logs")
 	return c
 }

@@ -44,8 +44,8 @@ type session struct {
 	said       []string        // messages about that
 	history    int             // number of earlier events
 
-	tensorboard string  // folder of event files; "": none
-	stream      *stream // writes one of them
+	tensorboard string // folder of event files; "": none
+	uncopied    error  // why the event file lacks the end of the run, after ended
 
 	forks forks.Group // children forked on the screen
 
@@ -145,7 +145,9 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	ended := s.ended // a run that is taken back has another channel
 	go func() {
 		defer close(ended)
+		copied := s.copyEvents(l)
 		s.err = l.Run(ctx)
+		s.uncopied = copied()
 		if err := device.Close(); s.err == nil && err != nil {
 			s.err = fmt.Errorf("close device: %w", err)
 		}

@@ -63,13 +63,14 @@ training instead.`,
 			if c.Flags().NFlag() == 0 {
 				fmt.Fprintln(c.ErrOrStderr(), "no flags: this is preset demo; pgrlab train --help says how to choose")
 			}
-			s.tensorboard = tensorboard
+			if err := s.streamTo(tensorboard); err != nil {
+				return err
+			}
 			return s.headless(c.Context(), c.ErrOrStderr())
 		},
 	}
 	r.Bind(c)
-	c.Flags().StringVar(&tensorboard, "tensorboard", "", "`DIR` write event files for TensorBoard below this folder")
-	cli.SetGroup(c.Flags(), cli.WhereToKeep, "tensorboard")
+	bindTensorBoard(c, &tensorboard)
 	c.Flags().BoolVar(&handover, "handover", false, "take the run over from the process that has it")
 	_ = c.Flags().MarkHidden("handover") // the flag exists
 	return c
@@ -81,13 +82,6 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	ctx, stop := terminal.StartWatch(parent, s.hungUp, s.save, func(text string) { terminal.Offer(say, text) })
 	defer stop()
 	p := terminal.NewProgress(w)
-	if s.tensorboard != "" {
-		var err error
-		if s.stream, err = newStream(s.tensorboard, s.folder.Dir(), s.config.Members, time.Now()); err != nil {
-			s.drop()
-			return err
-		}
-	}
 	p.Say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
 		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
 	s.tell = p.Say
@@ -110,11 +104,7 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 		p.Say(text)
 	}
 	p.Skip(s.history)
-	s.stream.skip(s.history)
 	s.follow(p, say)
-	if err := s.stream.close(s.lab); err != nil {
-		p.Say(fmt.Sprintf("tensorboard: %v", err))
-	}
 	return s.leave(ctx, p)
 }
 
@@ -130,10 +120,6 @@ func (s *session) follow(p *terminal.Progress, say <-chan string) {
 			p.Say(text)
 		case now := <-tick.C:
 			p.Tick(s.lab, now)
-			if err := s.stream.take(s.lab); err != nil { // the run is worth more than its copy
-				p.Say(fmt.Sprintf("tensorboard: %v: no more is written there", err))
-				s.stream = nil
-			}
 		}
 	}
 }
@@ -142,6 +128,9 @@ func (s *session) follow(p *terminal.Progress, say <-chan string) {
 func (s *session) leave(ctx context.Context, p *terminal.Progress) error {
 	s.stopServing()
 	p.Drain(s.lab)
+	if s.uncopied != nil {
+		p.Say(fmt.Sprintf("tensorboard: %v: the end of the run is not there", s.uncopied))
+	}
 	var signal cli.Signalled
 	var children []string
 	if s.endChildren || errors.As(context.Cause(ctx), &signal) {
