@@ -20,7 +20,7 @@ func (p *palette) candidates(text string) []pane.Candidate {
 		all = append(all, pane.Candidate{Text: v.Name, About: v.About})
 	}
 	for _, b := range p.keys {
-		if !strings.HasPrefix(b.Name, "go-") {
+		if !strings.HasPrefix(b.Name, goTo("")) {
 			all = append(all, pane.Candidate{Text: b.Name, About: b.Help})
 		}
 	}

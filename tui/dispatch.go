@@ -124,7 +124,7 @@ func (m *Model) key(msg tea.KeyMsg) tea.Cmd {
 			return m.act(b)
 		}
 	}
-	return nil
+	return m.elsewhere(key)
 }
 
 // act runs the action of a binding, whether it was called by key or by name.

@@ -132,10 +132,7 @@ func (m *Model) paneAt(p place) []string {
 // frameOf draws a pane with its title: in a box, or below a line.
 func (m *Model) frameOf(on pane.Pane, p place, focused bool) []string {
 	t := m.Theme
-	w, h := p.w, p.h-1
-	if m.Boxed {
-		w, h = p.w-4, p.h-2 // the border and a column of air on both sides
-	}
+	w, h := m.inside(p.w, p.h)
 	title, note := on.Title(p.w)
 	body := on.Body(w, h)
 	if m.Boxed {
@@ -151,6 +148,14 @@ func (m *Model) frameOf(on pane.Pane, p place, focused bool) []string {
 		head = t.RuleTitle(name.On(mark+title), note, w)
 	}
 	return append([]string{t.Fit(head, w)}, t.Fill(body, w, h)...)
+}
+
+// inside is the room for the body of a pane of w by h.
+func (m *Model) inside(w, h int) (int, int) {
+	if m.Boxed {
+		return w - 4, h - 2 // the border and a column of air on both sides
+	}
+	return w, h - 1
 }
 
 // tabBar names all panes and marks the one in focus.

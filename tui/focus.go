@@ -46,6 +46,10 @@ func (m *Model) GoTo(id pane.ID) tea.Cmd {
 }
 
 func (m *Model) toggleZoom() tea.Cmd {
+	if !m.zoomed && !m.moreWhenZoomed(m.focus) {
+		m.Tell(m.pane(m.focus).Tab() + " shows all it has: the whole screen would add nothing")
+		return nil
+	}
 	m.zoomed = !m.zoomed
 	m.Relayout()
 	return nil

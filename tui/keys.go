@@ -73,10 +73,10 @@ func (m *Model) screenKeys() []pane.Binding {
 	}
 	for i, p := range m.panes[:numberedPanes] {
 		id := p.ID()
-		keys = append(keys, pane.Binding{Name: "go-" + string(id), Keys: []string{fmt.Sprint(i + 1)}, Help: "to the pane " + string(id),
+		keys = append(keys, pane.Binding{Name: goTo(id), Keys: []string{fmt.Sprint(i + 1)}, Help: "to the pane " + string(id),
 			Action: func() tea.Cmd { return m.GoTo(id) }})
 	}
-	return keys
+	return append(keys, pane.Binding{Name: goTo(pane.Runs), Keys: []string{"0"}, Help: "to the pane runs: forks, and runs to compare with", Action: func() tea.Cmd { return m.GoTo(pane.Runs) }})
 }
 
 // numberedPanes are the first panes of the table, which have the keys 1 to 9.

@@ -87,10 +87,13 @@ func divide(d division) layout {
 		l.kind = tabbed
 	}
 	if l.kind == tabbed {
-		l.places = []place{{d.focus, 0, 2, d.w, d.h - 3}}
+		l.places = []place{{d.focus, 0, 2, d.w, d.h - tabbedFrame}}
 	}
 	return l
 }
+
+// tabbedFrame is the lines of a screen with tabs that are no pane's: header, tabs and footer.
+const tabbedFrame = 3
 
 // roomyKnobs is the height at which the knobs show whole, with their explanation.
 const roomyKnobs = 27

@@ -110,7 +110,9 @@ func (p *palette) unknown(text string) error {
 		names = append(names, v.Name)
 	}
 	for _, b := range p.keys {
-		names = append(names, b.Name)
+		if !strings.HasPrefix(b.Name, goTo("")) {
+			names = append(names, b.Name)
+		}
 	}
 	if meant := spelling.Meant(name, names); meant != "" {
 		return fmt.Errorf("no such command or knob: %s", meant)

@@ -92,7 +92,7 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	again, fork := "run again: make demo", "pgrlab fork runs/x --set KNOB=VALUE forks the run"
 	for key, how := range map[string]string{"n": again, "f": fork, "F": fork, "z": again} {
 		s.press("esc", key)
-		if said := s.steering.Message + s.told; s.entry != nil || said != "this is a replay: nothing can be changed; "+how {
+		if said := strings.TrimPrefix(s.told, "✗ "); s.entry != nil || said != "this is a replay: nothing can be changed; "+how {
 			t.Errorf("%s: %q, and asks for a text: %v", key, said, s.entry != nil)
 		}
 	}

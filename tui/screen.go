@@ -21,14 +21,14 @@ func (m *Model) Tell(text string) {
 	m.Changed()
 }
 
-func (m *Model) Refuse(text string) { m.steering.Say(text) }
+func (m *Model) Refuse(text string) { m.Tell(m.Theme.Bad.On(m.Theme.Glyphs.Cross) + " " + text) }
 
 func (m *Model) Report(err error) tea.Cmd {
 	switch {
 	case err == errQuit:
 		return m.leaving.leave()
 	case err != nil:
-		m.Tell(m.Theme.Bad.On(m.Theme.Glyphs.Cross) + " " + err.Error())
+		m.Refuse(err.Error())
 	}
 	return nil
 }

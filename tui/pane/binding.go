@@ -17,6 +17,7 @@ type Binding struct {
 	Does   string   // the short text for the footer; "" keeps the binding out of the footer
 	Help   string   // one sentence
 	Panes  []ID     // where it works; nil: everywhere
+	Shared bool     // works also from other panes, while one of Panes is shown
 	Of     RunKind  // the runs that the binding is about; the footer of other runs omits it
 	Action func() tea.Cmd
 }

@@ -22,17 +22,17 @@ func (p *Pane) Keys() []pane.Binding {
 	return []pane.Binding{
 		{Name: "inspect-left", Keys: []string{"left", "h"}, Label: "left h", Help: "the measurement before: a cursor at the same step of every chart, its numbers in the borders", Action: m.inspectLeft},
 		{Name: "inspect-right", Keys: []string{"right", "l"}, Label: "right l", Hint: "left right", Does: "inspect", Help: "the measurement after", Action: m.inspectRight},
-		{Name: "marker-next", Keys: []string{"J"}, Does: "next marker", Help: "the cursor to the next marker: where a change came in force, or a note", Action: m.markerNext},
-		{Name: "marker-previous", Keys: []string{"K"}, Help: "the cursor to the marker before", Action: m.markerPrevious},
 		{Name: "quantity-next", Keys: []string{"]"}, Hint: "[ ]", Does: "quantity", Help: "show the next quantity in this chart: return, dormant ratio, losses, Q, α, F, speed, …", Action: m.quantityNext},
 		{Name: "quantity-previous", Keys: []string{"["}, Help: "show the quantity before", Action: m.quantityPrevious},
-		{Name: "closer", Keys: []string{"=", "up", "k"}, Label: "= up k", Hint: "= -", Does: "zoom", Help: "half the horizontal range of all charts, around the cursor or at the newest measurement", Action: m.zoomIn},
-		{Name: "farther", Keys: []string{"-", "down", "j"}, Label: "- down j", Help: "twice the range; beyond what was measured, the whole run to come", Action: m.zoomOut},
-		{Name: "pan-left", Keys: []string{",", "shift+left"}, Label: ", shift+left", Hint: ", .", Does: "pan", Help: "earlier", Action: m.panLeft},
-		{Name: "pan-right", Keys: []string{".", "shift+right"}, Label: ". shift+right", Help: "later", Action: m.panRight},
-		{Name: "axis", Keys: []string{"x"}, Does: "x axis", Help: "what the charts count: env steps, critic updates or wall time", Action: m.nextAxis},
-		{Name: "smooth", Keys: []string{"s"}, Help: "smoothing of the lines: none, 0.6, 0.9; what was measured stands as dots beside them, and the title says it", Action: m.nextSmoothing},
-		{Name: "braille", Keys: []string{"b"}, Help: "draw the lines of all charts with Braille dots, two by four a character, or with line characters again", Action: m.nextChartStyle},
+		{Name: "marker-next", Shared: true, Keys: []string{"J"}, Does: "next marker", Help: "the cursor to the next marker: where a change came in force, or a note", Action: m.markerNext},
+		{Name: "marker-previous", Shared: true, Keys: []string{"K"}, Help: "the cursor to the marker before", Action: m.markerPrevious},
+		{Name: "closer", Shared: true, Keys: []string{"=", "up", "k"}, Label: "= up k", Hint: "= -", Does: "zoom", Help: "half the horizontal range of all charts, around the cursor or at the newest measurement", Action: m.zoomIn},
+		{Name: "farther", Shared: true, Keys: []string{"-", "down", "j"}, Label: "- down j", Help: "twice the range; beyond what was measured, the whole run to come", Action: m.zoomOut},
+		{Name: "pan-left", Shared: true, Keys: []string{",", "shift+left"}, Label: ", shift+left", Hint: ", .", Does: "pan", Help: "earlier", Action: m.panLeft},
+		{Name: "pan-right", Shared: true, Keys: []string{".", "shift+right"}, Label: ". shift+right", Help: "later", Action: m.panRight},
+		{Name: "axis", Shared: true, Keys: []string{"x"}, Does: "axis", Help: "what the charts count: env steps, critic updates or wall time", Action: m.nextAxis},
+		{Name: "smooth", Shared: true, Keys: []string{"s"}, Help: "smoothing of the lines: none, 0.6, 0.9; what was measured stands as dots beside them, and the title says it", Action: m.nextSmoothing},
+		{Name: "braille", Shared: true, Keys: []string{"b"}, Help: "draw the lines of all charts with Braille dots, two by four a character, or with line characters again", Action: m.nextChartStyle},
 		{Name: "seeds", Keys: []string{"e"}, Help: "of a run of several seeds (--members): the line of each seed, or their mean and from where to where they lie", Action: m.toggleSeeds},
 		{Name: "log", Keys: []string{"y"}, Help: "logarithmic vertical axis for this quantity, or linear again", Action: m.toggleLog},
 	}
@@ -160,7 +160,11 @@ func (m *Charts) nextAxis() tea.Cmd {
 
 func (m *Charts) nextSmoothing() tea.Cmd {
 	m.Smooth = (m.Smooth + 1) % len(SmoothSteps)
-	m.Tell(fmt.Sprintf("smoothing %g: weight of the past per measurement; the dots are not smoothed", SmoothSteps[m.Smooth]))
+	text := "no smoothing: the lines are what was measured"
+	if weight := SmoothSteps[m.Smooth]; weight > 0 {
+		text = fmt.Sprintf("smoothing %g: weight of the past per measurement; the dots are not smoothed", weight)
+	}
+	m.Tell(text)
 	m.drawChartsAnew()
 	return nil
 }
@@ -181,14 +185,29 @@ func (m *Charts) nextChartStyle() tea.Cmd {
 func (m *Charts) toggleLog() tea.Cmd {
 	q := m.shown(m.chartInFocus())
 	m.log[q.ID] = !m.log[q.ID]
+	m.Tell(strings.ToLower(q.title) + ": the vertical axis is " + map[bool]string{true: "logarithmic", false: "linear"}[m.log[q.ID]])
 	m.drawChartsAnew()
 	return nil
 }
 
-func (m *Charts) zoomIn() tea.Cmd   { m.rescale(0.5); return nil }
-func (m *Charts) zoomOut() tea.Cmd  { m.rescale(2); return nil }
-func (m *Charts) panLeft() tea.Cmd  { m.pan(-0.25); return nil }
-func (m *Charts) panRight() tea.Cmd { m.pan(0.25); return nil }
+func (m *Charts) zoomIn() tea.Cmd {
+	return m.ranged(m.rescale, 0.5, "the charts show as little as they can")
+}
+func (m *Charts) zoomOut() tea.Cmd  { return m.ranged(m.rescale, 2, "the charts show the whole run") }
+func (m *Charts) panLeft() tea.Cmd  { return m.ranged(m.pan, -0.25, allShown) }
+func (m *Charts) panRight() tea.Cmd { return m.ranged(m.pan, 0.25, allShown) }
+
+const allShown = "the charts show all there is on that side; = zooms in"
+
+// ranged changes the charts' range, or says why it stays.
+func (m *Charts) ranged(change func(by float64), by float64, why string) tea.Cmd {
+	lo, hi := m.Span()
+	change(by)
+	if l, h := m.Span(); l == lo && h == hi {
+		m.Tell(why)
+	}
+	return nil
+}
 
 // Follow shows the whole range again, up to the newest measurement.
 func (m *Charts) Follow() {

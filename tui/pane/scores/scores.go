@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"pgrlab/core/event"
@@ -52,9 +51,9 @@ func (v *Pane) Body(w, h int) []string {
 		return v.scoresSoFar(w, h)
 	}
 	// The synthetic values matter more than the requested ones, most of all beside a preview.
-	for _, letter := range []string{"a", "r", "s"} {
+	for _, name := range []string{"asked", "real", "D_syn"} {
 		if len(all) > max(1, h) {
-			all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.letter == letter })
+			all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.name == name })
 		}
 	}
 	n := len(all)
@@ -62,14 +61,14 @@ func (v *Pane) Body(w, h int) []string {
 	if v.askedText(w) != "" {
 		spare++
 	}
-	d := histogramView{rows: max(1, min(4, (h-spare)/n)), columns: 1, label: 5}
-	if w < d.label+event.Bins+5 {
-		d.label = 1
+	d := histogramView{rows: max(1, min(4, (h-spare)/n)), columns: event.Bins}
+	switch {
+	case w < labelWidth+1+event.Bins+shortWidth:
+		d.columns = event.Bins / 2
+	case w >= labelWidth+1+2*event.Bins+quantileWidth && (d.rows > 1 || w >= labelWidth+1+2*event.Bins+2*quantileWidth):
+		d.columns = 2 * event.Bins
 	}
-	if w >= d.label+1+2*event.Bins+quantileWidth && (d.rows > 1 || w >= d.label+1+2*event.Bins+2*quantileWidth) {
-		d.columns = 2
-	}
-	d.room = w - d.label - 1 - d.columns*event.Bins
+	d.room = w - labelWidth - 1 - d.columns
 	var out []string
 	for _, row := range all {
 		out = append(out, v.histogram(row, d)...)
@@ -79,14 +78,14 @@ func (v *Pane) Body(w, h int) []string {
 	}
 	if len(out) < h {
 		lo, hi := format.Number(all[0].data.Low), format.Number(all[0].data.High)
-		axis := lo + strings.Repeat(" ", max(1, d.columns*event.Bins-theme.Width(lo)-theme.Width(hi))) + hi
+		axis := lo + strings.Repeat(" ", max(1, d.columns-theme.Width(lo)-theme.Width(hi))) + hi
 		if all[0].data.Log {
-			axis = theme.Longest([]string{axis, axis + "  log"}, w-d.label-1)
+			axis = theme.Longest([]string{axis, axis + "  log"}, w-labelWidth-1)
 		}
 		if share := beyond(all); share >= 0.005 {
-			axis = theme.Longest([]string{axis, axis + "  " + format.Percent(share) + " beyond"}, w-d.label-1)
+			axis = theme.Longest([]string{axis, axis + "  " + format.Percent(share) + " beyond"}, w-labelWidth-1)
 		}
-		out = append(out, strings.Repeat(" ", d.label+1)+t.Dim.On(axis))
+		out = append(out, strings.Repeat(" ", labelWidth+1)+t.Dim.On(axis))
 	}
 	text := v.PreviewText()
 	if text != "" && v.Preview.Answer != nil && v.Previewed() == nil { // the reason takes two lines
@@ -171,28 +170,28 @@ func (v *Pane) mediansSoFar(w, h int) []string {
 	return []string{name + v.Theme.Real.On(v.Theme.Trend(medians, w-theme.Width(name)))}
 }
 
-// histogramView says how to draw histograms: their rows, columns of a bin, width of the label in
-// front and of the room behind.
-type histogramView struct{ rows, columns, label, room int }
+// histogramView says how to draw histograms: their rows and columns, and the width of the room behind.
+type histogramView struct{ rows, columns, room int }
 
-// quantileWidth is the room for the quantiles, such as " p90 0.810".
-const quantileWidth = 10
+// The widths of the name in front, of the quantiles behind, such as " p90 0.810", and of one number,
+// such as " 5.3e-4".
+const labelWidth, quantileWidth, shortWidth = 5, 10, 7
+
+// inColumns spreads the counts of the bins over columns, or adds them up.
+func inColumns(counts []int, columns int) []float64 {
+	values := make([]float64, columns)
+	for i := range max(len(counts), columns) {
+		values[i*columns/max(len(counts), columns)] += float64(counts[i*len(counts)/max(len(counts), columns)])
+	}
+	return values
+}
 
 // histogram is a label, the bars, and then median and 90th percentile.
 func (v *Pane) histogram(row histogramRow, d histogramView) []string {
 	t, name, q, colour := v.Theme, row.name, row.data, row.colour
-	var values []float64
-	for _, n := range q.Counts {
-		for range d.columns {
-			values = append(values, float64(n))
-		}
-	}
-	if d.label == 1 {
-		name = row.letter
-	}
 	median := float64(q.Median)
 	med, p90 := t.Dim.On(" med ")+format.Number(median), t.Dim.On(" p90 ")+format.Number(float64(q.Q90))
-	out := t.Columns(values, d.rows, colour)
+	out := t.Columns(inColumns(q.Counts[:], d.columns), d.rows, colour)
 	for i := range out {
 		label, text := "", ""
 		switch {
@@ -202,19 +201,11 @@ func (v *Pane) histogram(row histogramRow, d histogramView) []string {
 			text = med
 		case i == len(out)-1:
 			label = name
-			text = theme.Longest([]string{med + p90, med, " " + format.Number(median), " " + strconv.FormatFloat(median, 'g', 2, 64)}, d.room)
-			if text == "" {
-				text = theme.Longest([]string{" " + short(median)}, d.room)
-			}
+			text = theme.Longest([]string{med + p90, med, " " + format.Number(median)}, d.room)
 		}
-		out[i] = colour.On(t.Fit(label, d.label)) + " " + out[i] + text
+		out[i] = colour.On(t.Fit(label, labelWidth)) + " " + out[i] + text
 	}
 	return out
-}
-
-// short is a number in four columns, such as 3e-3.
-func short(v float64) string {
-	return strings.Replace(strconv.FormatFloat(v, 'e', 0, 64), "e-0", "e-", 1)
 }
 
 func (v *Pane) scoresNote(w int) string {
@@ -238,9 +229,9 @@ func (v *Pane) scoresNote(w int) string {
 
 // histogramRow is one distribution of F with its name and colour.
 type histogramRow struct {
-	name, letter string
-	data         *event.Histogram
-	colour       theme.Ink
+	name   string
+	data   *event.Histogram
+	colour theme.Ink
 }
 
 // distributions are those of F to show: real, requested by the prompts, synthetic, and what a
@@ -259,16 +250,16 @@ func (v *Pane) distributions() []histogramRow {
 		asked = nil // it has other edges
 	}
 	var out []histogramRow
-	add := func(name, letter string, h *event.Histogram, colour theme.Ink) {
+	add := func(name string, h *event.Histogram, colour theme.Ink) {
 		if h != nil {
-			out = append(out, histogramRow{name, letter, h, colour})
+			out = append(out, histogramRow{name, h, colour})
 		}
 	}
-	add("real", "r", realF, t.Real)
-	add("asked", "a", asked, t.Reference)
-	add("D_syn", "s", syn, t.Synthetic)
+	add("real", realF, t.Real)
+	add("asked", asked, t.Reference)
+	add("D_syn", syn, t.Synthetic)
 	if p != nil {
-		add("prev.", "p", p.Preview, t.Staged) // before the first fit there is none
+		add("prev.", p.Preview, t.Staged) // before the first fit there is none
 	}
 	return out
 }

@@ -16,7 +16,7 @@ const spanNumbers = 24
 
 // span is the part of a distribution of F that a journal keeps.
 type span struct {
-	name, letter     string
+	name             string
 	q10, median, q90 float64
 	colour           theme.Ink
 }
@@ -29,16 +29,16 @@ func (v *Pane) spans() []span {
 	low, known := h.Main(history.CurveF10).Last()
 	if median, ok := h.Main(history.CurveF50).Last(); ok && known {
 		high, _ := h.Main(history.CurveF90).Last()
-		out = append(out, span{"real", "r", low.Y, median.Y, high.Y, t.Real})
+		out = append(out, span{"real", low.Y, median.Y, high.Y, t.Real})
 	}
-	add := func(name, letter string, q *event.Quantiles, colour theme.Ink) {
+	add := func(name string, q *event.Quantiles, colour theme.Ink) {
 		if q != nil {
-			out = append(out, span{name, letter, float64(q.Q10), float64(q.Median), float64(q.Q90), colour})
+			out = append(out, span{name, float64(q.Q10), float64(q.Median), float64(q.Q90), colour})
 		}
 	}
 	if g := h.Generated; g != nil && len(out) > 0 {
-		add("asked", "a", g.Asked, t.Reference)
-		add("D_syn", "s", g.Achieved, t.Synthetic)
+		add("asked", g.Asked, t.Reference)
+		add("D_syn", g.Achieved, t.Synthetic)
 	}
 	return out
 }
@@ -48,26 +48,18 @@ func (v *Pane) spans() []span {
 func (v *Pane) spanLines(all []span, w, h int) []string {
 	t := v.Theme
 	if len(all) > h { // the result matters more than the request
-		all = slices.DeleteFunc(all, func(s span) bool { return s.letter == "a" })
+		all = slices.DeleteFunc(all, func(s span) bool { return s.name == "asked" })
 	}
-	label := 5
-	if w < label+event.Bins+5 {
-		label = 1
-	}
-	across := min(2*event.Bins, w-label-1-spanNumbers)
+	across := min(2*event.Bins, w-labelWidth-1-spanNumbers)
 	on := axisOf(all)
 	var out []string
 	for _, s := range all[:min(len(all), h)] {
-		name := s.name
-		if label == 1 {
-			name = s.letter
-		}
 		numbers := theme.Longest([]string{
 			t.Dim.On(" med ") + format.Number(s.median) + t.Dim.On(" p90 ") + format.Number(s.q90),
 			t.Dim.On(" med ") + format.Number(s.median),
-			" " + short(s.median),
-		}, w-label-1-max(0, across))
-		line := s.colour.On(t.Fit(name, label)) + " "
+			" " + format.Number(s.median),
+		}, w-labelWidth-1-max(0, across))
+		line := s.colour.On(t.Fit(s.name, labelWidth)) + " "
 		if across >= event.Bins/2 {
 			line += v.spanIn(s, on, across)
 		}
@@ -77,9 +69,9 @@ func (v *Pane) spanLines(all []span, w, h int) []string {
 		lo, hi := format.Number(on.low), format.Number(on.high)
 		text := lo + strings.Repeat(" ", max(1, across-theme.Width(lo)-theme.Width(hi))) + hi
 		if on.log {
-			text = theme.Longest([]string{text, text + "  log"}, w-label-1)
+			text = theme.Longest([]string{text, text + "  log"}, w-labelWidth-1)
 		}
-		out = append(out, t.Fit("", label+1)+t.Dim.On(t.Clip(text, w-label-1)))
+		out = append(out, t.Fit("", labelWidth+1)+t.Dim.On(t.Clip(text, w-labelWidth-1)))
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func drawn(all []span, w, h int) []string {
 // Spans from 0.001 to 1 are drawn on a logarithmic scale: a median of 0.1 lies two thirds of the
 // way.
 func TestSpansLieWhereTheirNumbersAre(t *testing.T) {
-	all := []span{{name: "real", letter: "r", q10: 0.001, median: 0.01, q90: 0.1}, {name: "D_syn", letter: "s", q10: 0.01, median: 0.1, q90: 1}}
+	all := []span{{name: "real", q10: 0.001, median: 0.01, q90: 0.1}, {name: "D_syn", q10: 0.01, median: 0.1, q90: 1}}
 	lines := drawn(all, 61, 9)
 	want := []string{
 		"real  ----------*----------           med 0.010 p90 0.100",
@@ -40,7 +40,7 @@ func TestSpansOfAnyNumbers(t *testing.T) {
 		t.Errorf("%+v, 0 at column %d", on, on.column(0, 41))
 	}
 	nan := math.NaN()
-	for _, all := range [][]span{{{name: "real", letter: "r", q10: 2, median: 2, q90: 2}}, {{name: "real", letter: "r", q10: nan, median: nan, q90: nan}}, {{name: "real", letter: "r", median: 5, q90: math.Inf(1)}}} {
+	for _, all := range [][]span{{{name: "real", q10: 2, median: 2, q90: 2}}, {{name: "real", q10: nan, median: nan, q90: nan}}, {{name: "real", median: 5, q90: math.Inf(1)}}} {
 		for _, w := range []int{1, 8, 25, 40, 58, 158} {
 			for h := 1; h < 4; h++ {
 				lines := drawn(all, w, h)
