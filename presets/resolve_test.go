@@ -154,15 +154,15 @@ func TestResolveNumbers(t *testing.T) {
 		want   numbers
 	}{
 		{Choice{Task: "cheetah-run", Method: "sac", Scale: "paper"},
-			numbers{2, 1, 256, 1e6, 1e5, 0, 0.25, 1, "none", "none", "standard"}},
+			numbers{2, 1, 256, 1e6, 1e5, 0, 0.25, 1, "none", "none", "minmax"}},
 		{Choice{Task: "cheetah-run", Method: "redq", Scale: "paper"},
-			numbers{10, 20, 256, 1e6, 1e5, 0, 0.25, 1, "none", "none", "standard"}},
+			numbers{10, 20, 256, 1e6, 1e5, 0, 0.25, 1, "none", "none", "minmax"}},
 		{Choice{Task: "cheetah-run", Method: "synther", Scale: "release"},
 			numbers{2, 20, 256, 1e6, 1e5, 0.5, 0.25, 0.2, "none", "diffusion", "standard"}},
 		{Choice{Task: "quadruped-walk", Method: "pgr-curiosity", Scale: "release"},
 			numbers{2, 20, 256, 1e6, 1e5, 0.5, 0.1, 0.2, "curiosity", "diffusion", "minmax"}},
 		{Choice{Task: "finger-turn-hard", Method: "pgr-td", Scale: "paper"},
-			numbers{2, 20, 256, 1e6, 3e5, 0.5, 0.25, 1, "td", "diffusion", "standard"}},
+			numbers{2, 20, 256, 1e6, 3e5, 0.5, 0.25, 1, "td", "diffusion", "minmax"}},
 		{Choice{Task: "finger-turn-hard", Method: "pgr-return", Scale: "cpu"},
 			numbers{2, 20, 256, 1e5, 3e5, 0.5, 0.25, 1, "return", "diffusion", "minmax"}},
 		{Choice{Task: "finger-turn-hard", Method: "sac", Scale: "short"},

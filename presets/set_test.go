@@ -82,3 +82,44 @@ func TestShowAssigned(t *testing.T) {
 		}
 	}
 }
+
+// A value that acts on nothing is shown with that, not with where it comes from: settings of a head
+// that there is not, and of another kind of generator.
+func TestShowSaysWhatIsNotUsed(t *testing.T) {
+	for _, c := range []struct {
+		method, scale, line string
+		idle                bool
+	}{
+		{"pgr-curiosity", "paper", `bounds = 'real' +# not used: generator\.head\.kind is none`, true},
+		{"pgr-curiosity", "demo", `bounds = 'real' +# not used`, false},
+		{"pgr-curiosity", "demo", `beta = 0\.003 +# not used: generator\.kind is diffusion`, true},
+		{"pgr-vae", "demo", `beta = 0\.003 +# not used`, false},
+		{"synther", "demo", `guidance = 2\.0 +# not used by synther`, true},
+	} {
+		doc, err := Show(Choice{Task: "cheetah-run", Method: c.method, Scale: c.scale})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := regexp.MustCompile(`(?m)^` + c.line).Match(doc); found != c.idle {
+			t.Errorf("%s at %s: %s: %v\n%s", c.method, c.scale, c.line, found, doc)
+		}
+	}
+}
+
+// No run at scale paper has been made to its end, and every preset of the paper's figures with that
+// scale says so.
+func TestPresetsAtScalePaperSayThatThereIsNoWholeRun(t *testing.T) {
+	for _, p := range Presets() {
+		c, err := Resolve(Choice{Preset: p.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := Show(Choice{Preset: p.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Scale == "paper" && !regexp.MustCompile(`(?m)^scale = 'paper' +# there is no whole run`).Match(doc) {
+			t.Errorf("%s does not say that there is no whole run of it", p.Name)
+		}
+	}
+}

@@ -37,10 +37,8 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 	for l := range lines(string(doc)) {
 		b.WriteString(l.text)
 		note := s.notes[l.key]
-		if name, is := strings.CutPrefix(l.key, "knobs."); is {
-			if k, err := knob.Find(name); err == nil && s.config.Uses(k) != nil {
-				note = "not used by " + s.config.Method
-			}
+		if idle := s.idle(l.key); idle != "" {
+			note = idle
 		}
 		if l.key != "" && note != "" {
 			fmt.Fprintf(&b, "%*s# %s", max(2, 30-len([]rune(l.text))), "", note)
@@ -48,6 +46,26 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 		b.WriteByte('\n')
 	}
 	return b.Bytes(), nil
+}
+
+// idle says why the run does not use the value of a key, or "".
+func (s *stack) idle(key string) string {
+	g := s.config.Generator
+	switch table, name, _ := strings.Cut(key, "."); {
+	case table == "knobs":
+		if k, err := knob.Find(name); err == nil && s.config.Uses(k) != nil {
+			return "not used by " + s.config.Method
+		}
+	case table != "generator":
+	case strings.HasPrefix(name, "head.") && name != "head.kind" && !g.Head.Enabled():
+		return "not used: generator.head.kind is none"
+	default:
+		of, _, nested := strings.Cut(name, ".")
+		if nested && of != "head" && of != g.Kind {
+			return "not used: generator.kind is " + g.Kind
+		}
+	}
+	return ""
 }
 
 // assign sets one value on top of all layers.
