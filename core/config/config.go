@@ -90,8 +90,28 @@ func (c *Config) Prompted() bool { return c.Generates() && c.Generator.Condition
 // Analyses says whether the run describes its generations and its critics' bias.
 func (c *Config) Analyses() bool { return c.Evaluation.AnalysedRows > 0 }
 
-// Uses says whether a run of c uses the knob; the error names the methods which do.
-func (c *Config) Uses(k knob.Knob) error { return k.UsedBy(c.Method, c.Has()) }
+// Uses says whether a run of c uses the knob; the error names the methods which do. Where the method
+// would use it with its own generator, the error names that of c.
+func (c *Config) Uses(k knob.Knob) error {
+	err := k.UsedBy(c.Method, c.Has())
+	if err == nil || !c.Generates() || !slices.Contains(k.Methods(), c.Method) {
+		return err
+	}
+	return fmt.Errorf("%s: not used with generator.kind %q%s", k.Name, c.Generator.Kind, c.insteadOfKind(": take method %s as it is"))
+}
+
+// insteadOfKind is text with the name of the built-in method that has the generator of c; "" if it is
+// the method of c, or if there is none.
+func (c *Config) insteadOfKind(text string) string {
+	name := c.Generator.Kind
+	if c.Prompted() {
+		name = "pgr-" + name
+	}
+	if name == c.Method || !slices.Contains(knob.Knob{}.Methods(), name) {
+		return ""
+	}
+	return fmt.Sprintf(text, name)
+}
 
 // Has returns what the knobs of a run of c can act on.
 func (c *Config) Has() (has knob.Use) {

@@ -68,7 +68,7 @@ func (c *Config) validateParts() error {
 	case !c.Prompted() && c.Knobs.Relevance != relevance.None:
 		return fmt.Errorf("configuration: relevance is %q, but method %s has no generator that is told what to generate: want %q, or a method pgr-…", c.Knobs.Relevance, c.Method, relevance.None)
 	case c.Generator.Head.Enabled() && c.Has()&(knob.UseGenerator|knob.UseFit) == knob.UseGenerator:
-		return fmt.Errorf("configuration: generator.kind %q learns nothing, but generator.head.kind %q would predict parts of its rows: want generator.head.kind %q and generator.vector %q", c.Generator.Kind, c.Generator.Head.Kind, generative.HeadNone, generative.VectorTransition)
+		return fmt.Errorf("configuration: generator.kind %q learns nothing, but generator.head.kind %q would predict parts of its rows: want generator.head.kind %q and generator.vector %q%s", c.Generator.Kind, c.Generator.Head.Kind, generative.HeadNone, generative.VectorTransition, c.insteadOfKind(", or method %s"))
 	case c.Generator.Vector == generative.VectorPair && c.Generator.Head.Kind != generative.HeadTransition:
 		return fmt.Errorf("configuration: generator.vector is %q, but generator.head.kind %q tells no s' of it: want head.kind %q, or vector %q", generative.VectorPair, c.Generator.Head.Kind, generative.HeadTransition, generative.VectorTransition)
 	}

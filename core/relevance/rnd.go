@@ -64,8 +64,9 @@ func (c RNDConfig) Validate() error {
 // RND is random network distillation (Burda et al. 2018) of the next observation. A predictor f̂
 // learns on real transitions to match a target network f, whose weights stay as they were
 // initialised; relevance is the distance between the two. Here both are MLPs on the whitened s',
-// where the original begins with convolutions; as there, the predictor is two layers deeper.
-// FrameRND is the variant for frames. An RND belongs to one goroutine.
+// where the original begins with convolutions. As there, the predictor is two layers deeper, which
+// deviates from Wang et al. 2025, where both networks have the same layers, as in FrameRND, the variant
+// for frames. An RND belongs to one goroutine.
 type RND struct {
 	trainer
 	config            RNDConfig

@@ -205,6 +205,8 @@ var refusals = []struct {
 	{"train --set relevance=novelty", 2, "want one of curiosity"},
 	{"train --set Ω=3", 2, "pgrlab list knobs"},
 	{"train --method sac --set ω=3", 2, "not used by sac"},
+	{"train --method synther --scale paper --set generator.kind=resample --set generator_steps=9", 2, `generator_steps: not used with generator.kind "resample": take method resample as it is`},
+	{"train --method pgr-td --scale demo --set generator.kind=resample", 2, `generator.vector "transition", or method pgr-resample`},
 	{"train --at guidance=3", 2, "want STEP:knob=value"},
 	{"train --at soon:guidance=3", 2, "want STEP"},
 	{"train --at -5:guidance=3", 2, "want STEP"},
