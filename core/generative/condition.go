@@ -12,9 +12,9 @@ import (
 // ScoresProgram is the Program of a *plan.NotFinite that says that a score of a fit is not finite.
 const ScoresProgram = "scores"
 
-// conditions maps relevance scores to conditions c = 2(F − min)/(max + 1e-5 −
+// conditions maps relevance scores to conditions c = 2(F − min)/(max + slack −
 // min) − 1, without clipping (renwang435/pgr: CondDistri in
-// synther/diffusion/elucidated_diffusion.py).
+// synther/diffusion/elucidated_diffusion.py; see span for the slack).
 func conditions(scores []float32, conditionRange string) ([]float32, error) {
 	low, high, err := extremes(scores, conditionRange)
 	if err != nil {
@@ -22,9 +22,21 @@ func conditions(scores []float32, conditionRange string) ([]float32, error) {
 	}
 	out := make([]float32, len(scores))
 	for i, f := range scores {
-		out[i] = float32(2*(float64(f)-low)/(high+slack-low) - 1)
+		out[i] = float32(2*(float64(f)-low)/span(low, high, conditionRange) - 1)
 	}
 	return out, nil
+}
+
+// span is the range of scores that maps to conditions from −1 to 1, with the slack that keeps it
+// above zero. ConditionPadded has the 1e-5 of the released code. Beside a range of 1e-5 that would
+// leave no condition above 0, so otherwise it is that share of the range, and at least two units in
+// the last place of the scores, so that the rounding errors of a constant F do not become conditions.
+func span(low, high float64, conditionRange string) float64 {
+	if conditionRange == ConditionPadded {
+		return high + slack - low
+	}
+	const resolution, least = 0x1p-22, 1e-40
+	return high - low + max(slack*(high-low), resolution*max(-low, high), least)
 }
 
 // extremes returns the scores that map to −1 and, apart from the slack, to 1.
@@ -44,8 +56,8 @@ func extremes(scores []float32, conditionRange string) (low, high float64, err e
 }
 
 // score returns the relevance whose condition is c.
-func (s *serving) score(c float32) float32 {
-	return float32((float64(c)+1)/2*(s.high+slack-s.low) + s.low)
+func (s *serving) score(c float32, conditionRange string) float32 {
+	return float32((float64(c)+1)/2*span(s.low, s.high, conditionRange) + s.low)
 }
 
 // prompt returns the condition that prompts sample i of a generation. The random
@@ -56,13 +68,13 @@ func prompt(from []float32, s rng.Stream, generation uint64, i int) float32 {
 
 // asked returns the scores that the first n samples of a generation are prompted with;
 // nil if the fit had no scores.
-func (s *serving) asked(k GenKnobs, stream rng.Stream, generation uint64, n int) []float32 {
+func (s *serving) asked(c Config, k GenKnobs, stream rng.Stream, generation uint64, n int) []float32 {
 	if s == nil || s.conditions == nil {
 		return nil
 	}
 	from, out := prompts(s.conditions, k.TopFraction), make([]float32, n)
 	for i := range out {
-		out[i] = s.score(prompt(from, stream, generation, i))
+		out[i] = s.score(prompt(from, stream, generation, i), c.ConditionRange)
 	}
 	return out
 }

@@ -234,8 +234,8 @@ func TestPromptsOfSmallScoresOfEitherSign(t *testing.T) {
 			t.Errorf("%s: conditions %v, prompts %v", conditionRange, c, top)
 		}
 		for i, f := range scores {
-			if math.Abs(float64(s.score(c[i])-f)) > 1e-8 {
-				t.Errorf("%s: condition %v stands for F %v, want %v", conditionRange, c[i], s.score(c[i]), f)
+			if math.Abs(float64(s.score(c[i], conditionRange)-f)) > 1e-8 {
+				t.Errorf("%s: condition %v stands for F %v, want %v", conditionRange, c[i], s.score(c[i], conditionRange), f)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ func (d *Diffusion) PromptScores(knobs GenKnobs, occasion uint64, n int) []float
 	if knobs.Guidance == 0 {
 		return nil // the network without a condition: nothing is asked for
 	}
-	return d.serving.asked(knobs, d.promptStream(), occasion, n)
+	return d.serving.asked(d.config, knobs, d.promptStream(), occasion, n)
 }
 
 // Sketch begins a small generation beside all others, to show what a change of knobs

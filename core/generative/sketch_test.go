@@ -136,7 +136,7 @@ func TestAskedScores(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, c := range d.generation.sampler.chunk.prompts.Data {
-		near(t, "prompt of the generation", float64(d.serving.score(c)), float64(asked[i]), 1e-9)
+		near(t, "prompt of the generation", float64(d.serving.score(c, d.config.ConditionRange)), float64(asked[i]), 1e-9)
 	}
 	if v := newVAE(t, tiny(), tinyShape); v.PromptScores(tinyGenerate, 1, 3) != nil {
 		t.Error("something was asked of no generator")

@@ -147,7 +147,7 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 // PromptScores returns the scores that the first n samples of a generation are prompted
 // with; see Diffusion.PromptScores.
 func (v *VAE) PromptScores(knobs GenKnobs, occasion uint64, n int) []float32 {
-	return v.serving.asked(knobs, v.stream.Sub("prompts"), occasion, n)
+	return v.serving.asked(v.config, knobs, v.stream.Sub("prompts"), occasion, n)
 }
 
 // Sketch begins a small generation beside all others; see Diffusion.Sketch.
