@@ -52,6 +52,15 @@ func TestMapAsksForItsDimensions(t *testing.T) {
 	if c := s.lastCommand().(event.Map); c != (event.Map{X: 0, Y: 2}) {
 		t.Errorf("asked %#v", c)
 	}
+	for _, c := range []struct { // a dimension is never drawn against itself
+		line string
+		want event.Map
+	}{{"map pitch", event.Map{X: 1, Y: 2}}, {"map back thigh", event.Map{X: 2, Y: 1}}} {
+		s.typeLine(c.line)
+		if got, ok := s.lastCommand().(event.Map); !ok || got != c.want {
+			t.Errorf("%s asks %#v, want %#v", c.line, s.lastCommand(), c.want)
+		}
+	}
 	s.press("m", "m")
 	s.contains(t, "s synthetic  r real", "S")
 	s.typeLine("map colour")

@@ -191,6 +191,25 @@ func TestHelpBeginsWithThePaneInFocus(t *testing.T) {
 	}
 }
 
+// The keys that work everywhere stand under what they are for.
+func TestHelpGroupsKeysByPurpose(t *testing.T) {
+	s := running(t, 120, 36, 1000)
+	under := map[string]string{}
+	title := ""
+	for _, l := range s.help.Lines(110) {
+		if strings.HasPrefix(l, "KEYS ") {
+			title = l
+		} else if name := strings.Fields(l + " -")[0]; strings.Contains(title, "everywhere") && under[name] == "" {
+			under[name] = title
+		}
+	}
+	for key, purpose := range map[string]string{"z": "change the run", "c": "change the run", "tab": "look", "L": "look", "0": "look", "f": "compare", "w": "compare", "q": "leave", "ctrl+c": "leave"} {
+		if want := "KEYS everywhere, to " + purpose; under[key] != want {
+			t.Errorf("%s stands under %q, want %q", key, under[key], want)
+		}
+	}
+}
+
 // The search finds every line with the text, in order, wraps round at the end, and goes back again.
 func TestHelpIsSearched(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
@@ -200,8 +219,12 @@ func TestHelpIsSearched(t *testing.T) {
 		if len(found) < 3 {
 			t.Fatalf("guidance is in %d lines", len(found))
 		}
+		first := slices.Index(found, s.help.At)
+		if line := s.help.Text()[max(0, s.help.At)]; first < 0 || !strings.HasPrefix(line, "ω guidance") {
+			t.Fatalf("the search begins at %q, not at the definition", line)
+		}
 		for i := range len(found) + 1 {
-			if want := found[i%len(found)]; s.help.At != want {
+			if want := found[(first+i)%len(found)]; s.help.At != want {
 				t.Fatalf("%v: n leads to line %d, want %d", size, s.help.At, want)
 			}
 			if !strings.Contains(strings.ToLower(s.View()), "guidance") {
@@ -210,8 +233,8 @@ func TestHelpIsSearched(t *testing.T) {
 			s.press("n")
 		}
 		s.press("N")
-		if s.help.At != found[0] {
-			t.Errorf("N leads to line %d, want %d", s.help.At, found[0])
+		if s.help.At != found[first] {
+			t.Errorf("N leads to line %d, want %d", s.help.At, found[first])
 		}
 		s.press("/", "q", "q", "q", "enter")
 		if size[0] > 40 {

@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/tui/history"
+	"pgrlab/tui/pane"
 )
 
 // journalOf writes the fake's events as a run folder has them.
@@ -69,6 +70,11 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])
 	}
 	s.contains(t, "back and forth", "space play again")
+	for id, says := range map[pane.ID]string{pane.System: "a replay is not measured", pane.Agent: "a journal holds no poses of the body"} {
+		s.GoTo(id)
+		s.contains(t, says)
+	}
+	s.GoTo(pane.Knobs)
 	s.press("<")
 	s.contains(t, "‖ PAUSED", "28,500/100,000") // it would be at the end again at once
 	s.press(">", " ")

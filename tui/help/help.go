@@ -50,8 +50,8 @@ func (p *Page) Lines(w int) []string {
 	if c.Here != nil {
 		section("KEYS on this screen", p.keyLines(c.Here, w)...)
 	}
-	keys := append(slices.Clone(c.Keys), pane.Binding{Label: "ctrl+c", Help: "like q; a second one within 5 s stops and saves at once"},
-		pane.Binding{Label: "ctrl+g", Help: "like esc, everywhere: in dialogs, text and help"})
+	keys := append(slices.Clone(c.Keys), pane.Binding{Label: "ctrl+c", For: pane.ToLeave, Help: "like q; a second one within 5 s stops and saves at once"},
+		pane.Binding{Label: "ctrl+g", For: pane.ToLeave, Help: "like esc, everywhere: in dialogs, text and help"})
 	here, elsewhere := helpGroups(keys, c.Focus)
 	if c.Here == nil {
 		for _, group := range here {
@@ -73,9 +73,12 @@ func (p *Page) Lines(w int) []string {
 	section("KEYS in this help", p.keyLines(p.Keys(), w)...)
 	section("COMMANDS behind : (every key above has one too, by name)", p.verbLines(c.Verbs, w)...)
 	section("KNOBS", p.knobLines(c.Knobs, w)...)
-	section("WHAT THE NUMBERS ARE", p.definitionLines(c.Numbers, w)...)
+	section(numbersTitle, p.definitionLines(c.Numbers, w)...)
 	return out[:len(out)-1]
 }
+
+// numbersTitle is the heading of the definitions.
+const numbersTitle = "WHAT THE NUMBERS ARE"
 
 // helpName is the width of the column with the names of keys and commands.
 const helpName = 16
@@ -134,14 +137,26 @@ type keyGroup struct {
 	keys  []pane.Binding
 }
 
-// helpGroups groups the keys by the panes in which they work: those of the pane in focus, and the
-// others, with the keys of all panes first.
+// purposes are the titles of the keys that work everywhere, by their purpose.
+var purposes = [...]struct {
+	of    pane.Purpose
+	title string
+}{
+	{pane.ToChange, "everywhere, to change the run"}, {pane.ToLook, "everywhere, to look"},
+	{pane.ToCompare, "everywhere, to compare"}, {pane.ToLeave, "everywhere, to leave"},
+}
+
+// helpGroups groups the keys: those of the pane in focus, and the others, with the keys of all panes
+// first, by their purpose.
 func helpGroups(keys []pane.Binding, focused pane.ID) (here, elsewhere []keyGroup) {
-	out := []keyGroup{{title: "everywhere"}}
-	at := map[string]int{}
+	var out []keyGroup
+	everywhere, at := map[pane.Purpose]int{}, map[string]int{}
+	for i, p := range purposes {
+		out, everywhere[p.of] = append(out, keyGroup{title: p.title}), i
+	}
 	focus := map[int]bool{}
 	for _, b := range keys {
-		i := 0
+		i := everywhere[b.For]
 		if b.Panes != nil {
 			where := namesOf(b.Panes)
 			if at[where] == 0 {

@@ -92,11 +92,25 @@ func (p *Page) Key(key string) tea.Cmd {
 func (p *Page) openFind() tea.Cmd {
 	e := pane.NewEntry("/", "enter find  esc cancel", func(text string) tea.Cmd {
 		p.find, p.At = strings.ToLower(text), p.top-1
+		if at := p.defined(p.Text()); at >= 0 {
+			p.At = at - 1
+		}
 		return p.findNext(1)
 	})
 	e.Propose(p.find)
 	p.Open(e)
 	return nil
+}
+
+// defined is the line of the definition whose name contains the search text; -1: there is none.
+func (p *Page) defined(lines []string) int {
+	from := slices.IndexFunc(lines, func(l string) bool { return ansi.Strip(l) == numbersTitle })
+	for _, i := range p.FoundLines(lines) {
+		if i > from && from >= 0 && !strings.HasPrefix(ansi.Strip(lines[i]), " ") {
+			return i
+		}
+	}
+	return -1
 }
 
 // findNext goes to the next line that contains the text, in a direction, and wraps around at the

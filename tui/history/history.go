@@ -129,9 +129,15 @@ type EventLine struct {
 	Warning bool
 }
 
+// Saves says whether the line reports a checkpoint, and nothing else about it.
+func (l EventLine) Saves() bool { return l.Kind == "ckpt" && !l.Warning }
+
 // Add appends a line to the events.
 func (h *History) Add(l EventLine) {
 	l.Text = printable.Line(l.Text)
+	if l.Saves() { // each fork, look and hand-over saves: the newest place to go on from is enough
+		h.Lines = slices.DeleteFunc(h.Lines, EventLine.Saves)
+	}
 	h.Lines = append(h.Lines, l)
 	h.Touch(topic.Lines)
 }

@@ -18,9 +18,21 @@ type Binding struct {
 	Help   string   // one sentence
 	Panes  []ID     // where it works; nil: everywhere
 	Shared bool     // works also from other panes, while one of Panes is shown
+	For    Purpose  // of a key that works everywhere: where the help lists it
 	Of     RunKind  // the runs that the binding is about; the footer of other runs omits it
 	Action func() tea.Cmd
 }
+
+// Purpose is what a key is for; the help groups the keys that work everywhere by it.
+type Purpose int
+
+// The purposes.
+const (
+	ToLook Purpose = iota
+	ToChange
+	ToCompare
+	ToLeave
+)
 
 // RunKind says which runs a key is about.
 type RunKind int

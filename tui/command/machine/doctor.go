@@ -173,6 +173,9 @@ func (r diagnosis) write(w io.Writer) error {
 	r.GPU.write(row)
 	if r.Terminal.Terminal {
 		row("terminal", "%dx%d, %s, TERM=%s", r.Terminal.Width, r.Terminal.Height, r.Terminal.Colour, r.Terminal.TERM)
+		if r.Terminal.Colour == "256 colours" {
+			row("", "set COLORTERM=truecolor if it shows true colour: pictures of the agent are then smooth")
+		}
 	} else {
 		row("terminal", "none, TERM=%s", r.Terminal.TERM)
 	}

@@ -124,13 +124,13 @@ func (p *Pane) EventText(l history.EventLine, w, h int) []string {
 	case h < roomyEvents && l.Change != nil:
 		return []string{t.Fit(head+p.ChangeText(l.Change, room), w)}
 	case h < roomyEvents:
-		text := theme.FirstFitting(append([]string{l.Text + p.framesOf(l), l.Text}, l.Briefs...), room)
+		text := theme.FirstFitting(p.spelled(append([]string{l.Text + p.framesOf(l), l.Text}, l.Briefs...)), room)
 		if text == "" {
-			text = t.Clip(l.Text, room)
+			text = t.Clip(p.Spelled(l.Text), room)
 		}
 		return []string{t.Fit(head+text, w)}
 	}
-	text := l.Text + p.framesOf(l)
+	text := p.Spelled(l.Text + p.framesOf(l))
 	if l.Change != nil {
 		text = p.ChangeText(l.Change, 3*room)
 	}
@@ -142,6 +142,14 @@ func (p *Pane) EventText(l history.EventLine, w, h int) []string {
 		out[i] = t.Fit(head+out[i], w)
 	}
 	return out
+}
+
+// spelled are texts in the characters of the screen.
+func (p *Pane) spelled(texts []string) []string {
+	for i, text := range texts {
+		texts[i] = p.Spelled(text)
+	}
+	return texts
 }
 
 // framesOf names the frame of the task at which an evaluation was made, for a run that learns from

@@ -350,6 +350,12 @@ func (m *Pane) command(text string) error {
 		return err
 	}
 	y := m.Plane.Y
+	switch {
+	case x == m.Plane.Y && x != m.Plane.X: // the two change places
+		y = m.Plane.X
+	case x == y:
+		y = (y + 1) % len(m.About.Names)
+	}
 	if two {
 		if y, err = m.findDimension(second); err != nil {
 			return err

@@ -58,6 +58,10 @@ func (v *Pane) Body(w, h int) []string {
 	}
 	n := len(all)
 	spare := 2 // for the axis and the line below it
+	preview := theme.Wrap(v.Spelled(v.PreviewText()), w)
+	if v.PreviewText() != "" {
+		spare += len(preview) - 1
+	}
 	if v.askedText(w) != "" {
 		spare++
 	}
@@ -92,11 +96,13 @@ func (v *Pane) Body(w, h int) []string {
 		out = out[:max(0, min(len(out), h-2))]
 	}
 	if text != "" && len(out) < h {
-		lines := theme.Wrap(v.Spelled(text), w)
-		if room := h - len(out); len(lines) > room {
-			lines = append(lines[:room-1], t.Clip(strings.Join(lines[room-1:], " "), w))
+		if lacking := len(preview) - (h - len(out)); lacking == 1 && len(out) > n { // the text says more than the axis
+			out = out[:len(out)-1]
 		}
-		for _, l := range lines {
+		if room := h - len(out); len(preview) > room {
+			preview = append(preview[:room-1], t.Clip(strings.Join(preview[room-1:], " "), w))
+		}
+		for _, l := range preview {
 			out = append(out, t.Staged.On(l))
 		}
 		return out

@@ -41,7 +41,7 @@ func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{} }
 func (p *Pane) Body(w, h int) []string {
 	t, k := p.Theme, &p.Machine
 	if k.At.IsZero() || len(k.BusyPast) == 0 {
-		return p.Waiting("measuring", w, h)
+		return p.Waiting(p.awaited(), w, h)
 	}
 	label := func(s string) string { return t.Dim.On(t.Fit(s, 7)) }
 	cpu := label("CPU") + t.Bold.On(strconv.FormatFloat(k.Cores, 'f', 2, 64)) + t.Dim.On(" of "+strconv.Itoa(k.CPUs)+" cores")
@@ -88,6 +88,17 @@ func (p *Pane) gpuUse(g *pane.GPU, w int) string {
 	add(g.Temperature, "  "+strconv.FormatFloat(g.Temperature, 'f', 0, 64)+t.Dim.On(" °C"))
 	add(g.Power, "  "+strconv.FormatFloat(g.Power, 'f', 0, 64)+t.Dim.On(" W"))
 	return theme.Longest(all, w)
+}
+
+// awaited says what the first reading waits for.
+func (p *Pane) awaited() string {
+	switch {
+	case p.About.Replay:
+		return "a replay is not measured: a journal holds no use of the machine"
+	case p.Paused() || p.Ended():
+		return "measured while the run goes on"
+	}
+	return "measuring"
 }
 
 // Poll takes a new reading while the pane is shown. While a run stands still it takes none, so that
