@@ -60,7 +60,7 @@ func (l *leaving) openQuit() tea.Cmd {
 	if l.Ended() && lost != "" && !l.About.Remote {
 		return l.askForWhatIf(lost)
 	}
-	if l.About.Ended {
+	if l.About.Ended && !l.About.Remote {
 		return l.askWhatNext()
 	}
 	if l.About.Picked {

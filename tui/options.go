@@ -25,6 +25,8 @@ type Options struct {
 	// Plain writes lines instead of a screen and reads commands line by line, for screen readers
 	// and logs.
 	Plain bool
+	// Seen is the env step up to which Plain does not write what happened: it is on the terminal already.
+	Seen int
 	// Leave closes the screen, as ctrl+z does, when it delivers; nil: it never does.
 	Leave <-chan struct{}
 	// Told stands at the foot of the first frame.

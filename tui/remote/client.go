@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"sort"
 	"sync"
 	"syscall"
@@ -28,6 +27,17 @@ type Dial func(ctx context.Context) (net.Conn, error)
 // Socket connects to the lab behind a socket of this machine; dir is for messages.
 func Socket(socket, dir string) Dial {
 	return func(ctx context.Context) (net.Conn, error) { return dial(ctx, socket, dir) }
+}
+
+// InFolder connects to the lab that runs in a folder at the time of the call.
+func InFolder(dir string) Dial {
+	return func(ctx context.Context) (net.Conn, error) {
+		socket, err := Find(dir)
+		if err != nil {
+			return nil, err
+		}
+		return dial(ctx, socket, dir)
+	}
 }
 
 // dial connects to the lab behind a socket; dir is for messages.
@@ -139,7 +149,10 @@ type Terminal struct {
 	Watch      bool   // watch only: this screen never drives, and is drawn twice a second
 	Guest      bool   // the person has no account here: the screen reads no other run
 
-	Ended   func() // called when the run is over, which closes the screen; may be nil
+	Ended func() // called when the run is over, which closes the screen; may be nil
+	// Past describes the run as it ended: this process then shows it until the person leaves. nil: the screen
+	// closes with the run.
+	Past    func() (tui.Options, error)
 	Suspend func() // stops this process for its shell; nil: SuspendKey is an ordinary key
 
 	More func(within time.Duration) bool // whether there are keys to read, now or within a time; nil: unknown
@@ -150,101 +163,6 @@ type Terminal struct {
 func (t Terminal) Look() string {
 	r := theme.NewRenderer(io.Discard, environ(t.Environ))
 	return fmt.Sprint(t.Size, t.Characters, r.ColorProfile(), r.HasDarkBackground())
-}
-
-// DetachKey leaves a screen at once, whatever the lab does: ctrl+\.
-const DetachKey = 0x1c
-
-// SuspendKey is ctrl+z: it concerns the process at the terminal, not the lab.
-const SuspendKey = 0x1a
-
-// errLeft is the cause when the person chose to leave.
-var errLeft = errors.New("detached")
-
-// Attach shows the screen of the lab behind a socket until the person leaves, the lab ends or ctx
-// ends; said is one line for the person. The caller takes care of the terminal's modes.
-func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, err error) {
-	return AttachBy(ctx, Socket(socket, dir), dir, t)
-}
-
-// AttachBy is Attach for a lab that dial connects to.
-func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said string, err error) {
-	conn, err := dial(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
-	h := hello{Protocol: protocol, Want: wantScreen, Name: t.Name, Size: t.Size, Environ: t.Environ, Characters: t.Characters, Plain: t.Plain, Guest: t.Guest}
-	if t.Watch {
-		h.Want = wantWatch
-	}
-	writeJSON(conn, frameHello, h) // an error of the line shows in reading
-	var mu sync.Mutex              // one frame at a time
-	send := func(kind byte, content []byte) {
-		mu.Lock()
-		defer mu.Unlock()
-		writeFrame(conn, kind, content) // an error of the line shows in reading
-	}
-	screen := newGate(t.Output)
-	go typeOn(t, screen, send, cancel)
-	go sizeOn(ctx, t.Sizes, send)
-	var out io.Writer = screen
-	if t.Plain {
-		out = printable.NewWriter(out) // lines; a screen, in contrast, has to draw
-	}
-	a, err := readAnswer(ctx, conn, dir, out)
-	if err != nil && errors.Is(context.Cause(ctx), errLeft) {
-		return Left(dir), nil
-	}
-	if err == nil && a.Ended && t.Ended != nil {
-		t.Ended()
-	}
-	return a.Said, err
-}
-
-// Left is what Attach says when the person has left by the detach key, or the keyboard has ended:
-// the lab has not restored the terminal then.
-func Left(dir string) string { return LeftBy + dir }
-
-// LeftBy is the beginning of that text.
-const LeftBy = "detached; training goes on: pgrlab attach "
-
-// typeOn sends keys until the keyboard ends; the detach key ends the screen.
-func typeOn(t Terminal, screen *gate, send func(byte, []byte), leave context.CancelCauseFunc) {
-	var buf [1024]byte
-	for {
-		n, err := t.Keys.Read(buf[:])
-		keys := buf[:n]
-		screen.line.Heard(keys)
-		switch {
-		case !t.Plain && slices.Contains(keys, DetachKey):
-			screen.late(t) // no longer than that: the lab may be stuck in a write
-			leave(errLeft)
-			return
-		case t.Suspend != nil && slices.Contains(keys, SuspendKey):
-			screen.closed(t, keys, send, t.Suspend)
-		case n > 0:
-			send(frameKeys, keys)
-		}
-		if err != nil {
-			leave(errLeft)
-			return
-		}
-	}
-}
-
-func sizeOn(ctx context.Context, sizes <-chan tui.Size, send func(byte, []byte)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case s := <-sizes:
-			send(frameSize, sizeBytes(s))
-		}
-	}
 }
 
 // List asks all labs of the user on this machine for their status, the oldest first. It removes

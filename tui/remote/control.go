@@ -23,6 +23,7 @@ type Status struct {
 	Host      string    `json:"host"`
 	Dir       string    `json:"dir"` // unchanged; all other fields are safe to show
 	Started   time.Time `json:"started"`
+	Left      time.Time `json:"left,omitzero"` // when a screen that may drive was left last; zero: none was
 	Task      string    `json:"task"`
 	Method    string    `json:"method"`
 	Scale     string    `json:"scale"`
@@ -283,7 +284,7 @@ func (s *Server) at(done string) string {
 func (s *Server) status() Status {
 	snapshot, c := s.o.Lab.Snapshot(), s.o.Config
 	st := Status{
-		PID: s.notice.PID, Host: s.notice.Host, Dir: s.dir(), Started: s.notice.Started, Answered: true,
+		PID: s.notice.PID, Host: s.notice.Host, Dir: s.dir(), Started: s.notice.Started, Left: s.left(), Answered: true,
 		Task: c.Task, Method: c.Method, Scale: c.Scale, Seed: c.Seed, Device: s.o.Device,
 		State: snapshot.State.String(), Phase: snapshot.Phase.String(), Step: snapshot.Step, Steps: snapshot.Steps,
 		StepsPerS: snapshot.StepsPerSec, ETAS: snapshot.ETA.Seconds(), Memory: max(0, int64(system.Resident())), Trouble: snapshot.Err,

@@ -225,7 +225,7 @@ func TestPrivate(t *testing.T) {
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
 	long := bytes.Repeat([]byte("x"), maxFrame+10)
-	if n, err := (output{&b}).Write(long); n != len(long) || err != nil {
+	if n, err := (output{&b, func() bool { return false }}).Write(long); n != len(long) || err != nil {
 		t.Fatal(n, err)
 	}
 	if err := writeFrame(&b, frameSize, sizeBytes(tui.Size{Columns: 120, Rows: 99_999})); err != nil {

@@ -79,6 +79,7 @@ type Server struct {
 	cancel  context.CancelCauseFunc
 	serving sync.WaitGroup
 	screens atomic.Int32 // screens shown, or about to be refused
+	leftAt  atomic.Int64 // when a screen that may drive was left last, in Unix seconds; 0: none was
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool
@@ -238,14 +239,23 @@ func readable(name string) string {
 	return clean
 }
 
+// errMoved is why a server closes when the run goes on in another process.
+var errMoved = errors.New("the run goes on in a process of its own")
+
+// HandOver is Close for a run that goes on in another process: screens that can do so wait for it and
+// connect to it.
+func (s *Server) HandOver() { s.close(errMoved) }
+
 // Close stops serving: it closes screens with one line that says why, answers the current requests,
 // and removes the socket and the notice.
-func (s *Server) Close(why string) {
+func (s *Server) Close(why string) { s.close(errors.New(why)) }
+
+func (s *Server) close(why error) {
 	s.ln.Close() // removes the socket
 	os.Remove(besideSocket(s.notice.Socket))
 	s.notice.remove(s.o.Folder)
 	defer s.o.Folder.Close()
-	s.cancel(errors.New(why))
+	s.cancel(why)
 	done := make(chan struct{})
 	go func() {
 		s.serving.Wait()

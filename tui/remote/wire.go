@@ -43,7 +43,9 @@ type hello struct {
 	Environ    map[string]string  `json:"environ,omitempty"`
 	Characters theme.CharacterSet `json:"characters,omitempty"`
 	Plain      bool               `json:"plain,omitempty"`
-	Guest      bool               `json:"guest,omitempty"` // the person has no account here, only a key for screens
+	Guest      bool               `json:"guest,omitempty"`   // the person has no account here, only a key for screens
+	Follows    bool               `json:"follows,omitempty"` // if the run moves to another process, the client connects to that one
+	Seen       int                `json:"seen,omitempty"`    // lines up to this env step are on the terminal already
 }
 
 // answer ends a connection.
@@ -51,6 +53,8 @@ type answer struct {
 	Error  string  `json:"error,omitempty"`
 	Said   string  `json:"said,omitempty"`  // one line for the person
 	Ended  bool    `json:"ended,omitempty"` // the run that the screen shows is over
+	Moved  bool    `json:"moved,omitempty"` // it goes on in another process; the terminal is as the last frame left it
+	Step   int     `json:"step,omitempty"`  // where that was
 	Status *Status `json:"status,omitempty"`
 }
 
@@ -91,10 +95,16 @@ func readFrame(r io.Reader, buf []byte) (kind byte, content []byte, err error) {
 	return head[0], content, err
 }
 
-// output writes a screen's output as frames.
-type output struct{ to io.Writer }
+// output writes a screen's output as frames, except while it is mute.
+type output struct {
+	to   io.Writer
+	mute func() bool
+}
 
 func (o output) Write(p []byte) (int, error) {
+	if o.mute() {
+		return len(p), nil
+	}
 	done := 0
 	for done < len(p) {
 		n := min(len(p)-done, maxFrame)

@@ -89,7 +89,7 @@ func (s *session) handOver(ctx context.Context, say func(string)) (pid int, err 
 		return 0, err
 	}
 	if s.server != nil {
-		s.server.Close("the run goes on in a process of its own")
+		s.server.HandOver()
 		s.server = nil
 	}
 	order := handoverOrder{From: os.Getpid(), Lease: next.hold.File() == nil}
