@@ -134,7 +134,7 @@ func (r *Run) TakeControl() tea.Cmd {
 	from := r.Driver
 	r.About.Viewer.Take()
 	r.CheckDriver()
-	r.Tell("you drive now; " + from + " watches")
+	r.Tell("you drive now: " + filepath.Base(r.About.Folder) + "; " + from + " watches")
 	return nil
 }
 

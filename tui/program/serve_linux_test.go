@@ -199,6 +199,81 @@ func TestAClassOverSSH(t *testing.T) {
 	c.until("the run goes on without the server", func() bool { return c.look().Step > step })
 }
 
+// Whoever looks at a run over SSH or by attach stays with it when it is left by q d: the screens wait for
+// the run's next process and go on there. When it ends they show its end until q.
+func TestScreensStayWithTheRun(t *testing.T) {
+	if _, err := exec.LookPath("ssh"); err != nil {
+		t.Skip("ssh is not there: apt install openssh-client")
+	}
+	setUp(t)
+	private(t)
+	writeKeys(t, "keys")
+	h := holdAt(t, 5, 20) // both processes of the run make more steps than that, and wait at this one
+	owner := sitDown(t, append(colourless, h.setting), append([]string{"--out", "run"}, changing...)...)
+	first := h.await()
+	owner.await("KNOBS")
+	c := &class{training: &training{t: t, dir: "run"}}
+	c.serve("serve", "--keys", "keys", "--ssh", "127.0.0.1:0", "run")
+	c.server.await("shows run ")
+	viewers := map[string]*person{"bob": c.sits("bob"), "another bob": c.sits("bob"), "alice": c.sits("alice"), "attached": sitDown(t, colourless, "attach", "run")}
+	lines := sitDown(t, nil, "attach", "run", "--plain")
+	lines.await("one line per event")
+	for _, p := range viewers {
+		p.await("RETURN")
+	}
+	viewers["another bob"].press("?", "HELP") // has a screen of their own from now on
+	viewers["another bob"].press("q", "RETURN")
+	for _, p := range viewers {
+		p.forget()
+	}
+	owner.press("q", "leave it training")
+	owner.press("d", "saving")
+	first.release()
+	owner.await("pgrlab attach run")
+	if status := owner.status(); status != 0 {
+		t.Errorf("the owner's screen: status %d", status)
+	}
+	second := h.await()
+	if second.pid == first.pid {
+		t.Fatal("the run has not moved")
+	}
+	for _, p := range viewers {
+		p.await("and this screen with it")
+		p.await("RETURN")
+	}
+	c.until("the lines are with the new process too", func() bool { return c.look().Screens == len(viewers)+1 })
+	for _, p := range viewers {
+		p.forget()
+	}
+	second.release()
+	ends(t, "run")
+	for name, p := range viewers {
+		p.await("the run has ended: q ")
+		select {
+		case <-p.ended:
+			t.Errorf("%s is thrown out", name)
+		default:
+		}
+	}
+	lines.await("look again: pgrlab replay run")
+	status := lines.status()
+	<-lines.drained
+	if n := strings.Count(string(lines.text), "  start  "); n != 1 || status != 0 {
+		t.Errorf("lines: the beginning is written %d times; status %d", n, status)
+	}
+	for name, p := range viewers {
+		last := "the run has ended"
+		if name == "attached" {
+			last = "look again: pgrlab replay run"
+			p.press("q", "look on")
+		}
+		p.press("q", last)
+		if status := p.status(); status != 0 {
+			t.Errorf("%s left with status %d", name, status)
+		}
+	}
+}
+
 // A thousand clients come and go, some of them refused and some killed. The run continues to train,
 // and the server is as it was.
 func TestAThousandClientsOverSSH(t *testing.T) {

@@ -28,12 +28,13 @@ func Command(d cli.Deps) *cobra.Command {
 		Long: `Opens the screen of one of your runs in another process on this machine: a run on
 another terminal, or one that train began.
 
-` + whichRun + inPart + `
+` + whichRun + `
 
 Several screens may show the same run. The first one drives; at the others D takes over.
 q asks how to leave; the run goes on, whatever becomes of this terminal. ctrl+\ leaves
 at once even if the run does not answer, and ctrl-z suspends the screen, not the run.
-When the run ends the screen stays.
+When the run ends the screen stays; when the run is left and moves to another process, the
+screen follows it.
 
 --plain prints lines instead, and takes commands as lines: detach leaves, quit asks
 first. The end of a file or pipe with commands does not leave, so that a log goes on
@@ -51,7 +52,7 @@ A run in a Slurm job on another machine is reached by a step of that job (srun
 			if stream {
 				return bridge(c.Context(), args, in, out)
 			}
-			dir, dial, err := runningLab(c.Context(), c, args, matching)
+			dir, dial, err := runningLab(c.Context(), c, args)
 			if err != nil {
 				return err
 			}

@@ -19,15 +19,14 @@ import (
 // showEnd shows the end of a run that a person was attached to until the person leaves, and then
 // does what the person wants next.
 func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
-	o, err := replay.AtEnd(dir)
+	o, err := end(dir, "the run has ended: q asks what next")
 	if err != nil {
 		return err
 	}
 	if o.Home, err = replay.SettingsHome(c.ErrOrStderr()); err != nil {
 		return err
 	}
-	o.Characters, o.Ended = terminal.Characters(), true
-	o.Told = "the run has ended: q asks what next"
+	o.Characters = terminal.Characters()
 	outcome, err := d.Screen(c.Context(), o)
 	if err != nil {
 		return err
@@ -47,6 +46,13 @@ func showEnd(c *cobra.Command, d cli.Deps, dir string) error {
 		return session.PickOnScreen(c.Context(), d, c.ErrOrStderr())
 	}
 	return nil
+}
+
+// end describes the end of a run to the screen; told stands at the foot of it.
+func end(dir, told string) (tui.Options, error) {
+	o, err := replay.AtEnd(dir)
+	o.Ended, o.Told = true, told
+	return o, err
 }
 
 // afterEnd says what a finished run has reached, and what can be done with it.

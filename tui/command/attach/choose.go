@@ -1,10 +1,12 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
@@ -53,7 +55,31 @@ func (c *chooser) run(ctx context.Context, options ...tea.ProgramOption) (remote
 }
 
 func newChooser(question string, all []remote.Status) *chooser {
-	return &chooser{question: question, all: all, rows: LabRows(all), cursor: "▸", cut: "…", w: 80, h: 24}
+	return &chooser{question: question, all: all, rows: LabRows(all), cursor: "▸", cut: "…", at: likeliest(all), w: 80, h: 24}
+}
+
+// likeliest is the index of the lab that a person most likely means: of those in this folder, if there are
+// any, the one that was left or started last.
+func likeliest(all []remote.Status) (at int) {
+	here, _ := os.Getwd()
+	near := func(s remote.Status) int {
+		if strings.HasPrefix(s.Dir+"/", strings.TrimSuffix(here, "/")+"/") {
+			return 1
+		}
+		return 0
+	}
+	touched := func(s remote.Status) time.Time {
+		if s.Left.After(s.Started) {
+			return s.Left
+		}
+		return s.Started
+	}
+	for i, s := range all {
+		if c := cmp.Or(cmp.Compare(near(s), near(all[at])), touched(s).Compare(touched(all[at]))); c > 0 {
+			at = i
+		}
+	}
+	return at
 }
 
 // Init waits for keys.

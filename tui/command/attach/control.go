@@ -57,14 +57,14 @@ func controlCommand(verb, short, long string) *cobra.Command {
 		Short: short,
 		Long: long + `
 
-` + whichRun + askedAgain,
+` + whichRun,
 		Example: "  pgrlab " + verb + "\n  pgrlab " + verb + " 4242\n  pgrlab " + verb + " runs/a",
 		Args:    cli.RangeArgs(0, 1, "at most one run"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if timeout <= 0 {
 				return cli.Usagef("%s: --timeout %v: want more than 0s", verb, timeout)
 			}
-			dir, dial, err := runningLab(c.Context(), c, args, named)
+			dir, dial, err := runningLab(c.Context(), c, args)
 			if err != nil {
 				return err
 			}

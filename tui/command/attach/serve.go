@@ -19,6 +19,7 @@ import (
 
 	"pgrlab/core/printable"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/remote"
 	"pgrlab/tui/sshd"
 )
@@ -38,7 +39,12 @@ func ServeCommand() *cobra.Command {
 		Short: "show your runs over SSH to people who have no account here",
 		Long: `Serves the screens of your runs on this machine over SSH, for a class or for people who
 work with you. It accepts keys only, and a key gives access to nothing but pgrlab.
-Without RUN it shows all runs, including those that begin later.
+Without RUN it shows all runs, including those that begin later. Each RUN is a folder, the
+name of one in its path, or a process ID, and has to mean one run; its log begins with the
+folders shown.
+
+A screen stays with its run when the run is left by q d or ctrl-z and goes on in another
+process. When the run has ended it shows the end until q.
 
 FILE has a line for each public key, as in a .pub file. A word before the key says what
 it may do: watch (look only; so does a key without a word) or drive (turn knobs, fork,
@@ -58,7 +64,7 @@ go on.`,
 		Example: `  pgrlab serve --keys class.keys
   pgrlab serve --ssh 0.0.0.0:2222 --keys class.keys runs/demo
   ssh -p 2222 HOST                      the screen; it asks which if there are several runs
-  ssh -t -p 2222 HOST cheetah           the run with this in its name
+  ssh -t -p 2222 HOST cheetah           the run with this in its name; it asks
   ssh -p 2222 HOST status [--json]      like pgrlab ps
   ssh -p 2222 HOST pause [RUN]          pause, resume, checkpoint, park or stop`,
 		Args: cobra.ArbitraryArgs,
@@ -102,6 +108,9 @@ func (r *serveRequest) serve(c *cobra.Command, runs []string) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	say(fmt.Sprintf("serving at %s to %d keys of %s; host key %s", server.Addr(), keys.Len(), r.keys, ssh.FingerprintSHA256(host.PublicKey())))
+	for _, line := range d.shows(c.Context()) {
+		say(line)
+	}
 	say("the screen: " + comeIn(server.Addr()))
 	return untilSignal(c.Context(), server)
 }
@@ -187,26 +196,37 @@ type reception struct {
 	gallery *sshd.Gallery
 }
 
-// newReception finds the named runs.
-func newReception(c *cobra.Command, runs []string) (*reception, error) {
+// newReception finds the named runs, or all if there are no names.
+func newReception(c *cobra.Command, names []string) (*reception, error) {
 	d := &reception{gallery: sshd.NewGallery()}
-	if len(runs) == 0 {
+	if len(names) == 0 {
 		return d, nil
 	}
 	ctx, stop := context.WithTimeout(c.Context(), psPatience)
 	defer stop()
 	all := remote.List(ctx)
 	d.dirs = map[string]bool{}
-	for _, name := range runs {
-		found := matching(all, name)
-		if len(found) == 0 {
-			return nil, notRunning(c, name, all)
+	for _, name := range names {
+		dir, err := exactly(c, all, name)
+		if err != nil {
+			return nil, err
 		}
-		for _, s := range found {
-			d.dirs[s.Dir] = true
-		}
+		d.dirs[dir] = true
 	}
 	return d, nil
+}
+
+// shows are lines that say which runs visitors see.
+func (d *reception) shows(ctx context.Context) []string {
+	all := d.runs(ctx)
+	var lines []string
+	if d.dirs == nil {
+		lines = []string{fmt.Sprintf("shows all of your runs, also those that begin later; now %d", len(all))}
+	}
+	for _, s := range all {
+		lines = append(lines, fmt.Sprintf("shows %s (%s %s s%d, process %d)", rundir.Near(s.Dir), s.Task, s.Method, s.Seed, s.PID))
+	}
+	return lines
 }
 
 // runs are the shown runs that are still going on.
@@ -229,7 +249,7 @@ func (d *reception) status(ctx context.Context, w io.Writer, args []string) erro
 	case len(args) == 1 && args[0] == "--json":
 		return psJSON(w, all)
 	case len(args) > 0:
-		return fmt.Errorf("status: want nothing behind it, or --json")
+		return fmt.Errorf("status: want nothing after it, or --json")
 	case len(all) == 0:
 		return errNoRun
 	}

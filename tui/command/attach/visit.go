@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/printable"
+	"pgrlab/core/run"
 	"pgrlab/tui"
 	"pgrlab/tui/command/rundir"
 	"pgrlab/tui/command/terminal"
@@ -44,21 +45,18 @@ func (d *reception) visit(ctx context.Context, v *sshd.Visit) (said string, err 
 	if err != nil {
 		return "", err
 	}
-	socket, err := remote.Find(s.Dir)
-	if err != nil {
-		return "", err
-	}
+	dir := rundir.Near(s.Dir)
 	t := remote.Terminal{
 		Output: v.Output, Size: v.Terminal.Size, Environ: v.Terminal.Environ, Name: v.Name + " over ssh",
 		Characters: terminal.CharactersOf(func(name string) string { return v.Terminal.Environ[name] }),
 		Watch:      v.Role == sshd.Watch, Guest: true,
+		Past: func() (tui.Options, error) { return end(dir, "the run has ended: q leaves") },
 	}
 	if v.Terminal.Environ["LANG"] == "" && v.Terminal.Environ["LC_ALL"] == "" && v.Terminal.Environ["LC_CTYPE"] == "" {
 		t.Characters = theme.Unicode // the client has not said; terminals that cannot show it are rare
 	}
-	dir := rundir.Near(s.Dir)
 	attach := func(ctx context.Context, t remote.Terminal) (string, error) {
-		return remote.Attach(ctx, socket, dir, t)
+		return remote.AttachBy(ctx, remote.InFolder(dir), dir, t)
 	}
 	l := &looking{ctx: ctx, keys: keys, sizes: v.Terminal.Sizes, attach: attach}
 	said, err = l.show(d.gallery, s.Dir, t)
@@ -74,7 +72,7 @@ func (d *reception) ask(ctx context.Context, v *sshd.Visit, verb string, args []
 	if len(args) > 1 {
 		return "", fmt.Errorf("%s: want at most one run", verb)
 	}
-	s, err := only(d.runs(ctx), append(args, "")[0], named)
+	s, err := only(d.runs(ctx), append(args, "")[0])
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", verb, err)
 	}
@@ -86,8 +84,8 @@ func (d *reception) ask(ctx context.Context, v *sshd.Visit, verb string, args []
 }
 
 // only is the one run that a name matches.
-func only(all []remote.Status, name string, find finder) (remote.Status, error) {
-	found := find(all, name)
+func only(all []remote.Status, name string) (remote.Status, error) {
+	found := named(all, name)
 	switch {
 	case len(all) == 0:
 		return remote.Status{}, errNoRun
@@ -103,9 +101,14 @@ func only(all []remote.Status, name string, find finder) (remote.Status, error) 
 func (d *reception) choose(ctx context.Context, v *sshd.Visit, keys *keyboard, words []string) (remote.Status, error) {
 	name := append(words, "")[0]
 	all := d.runs(ctx)
-	found := matching(all, name)
-	if len(found) < 2 {
-		return only(all, name, matching)
+	found := named(all, name)
+	if len(found) == 0 {
+		found = matching(all, name) // a part of a name, which may mean another run than the visitor has in mind
+	} else if len(found) == 1 {
+		return found[0], nil
+	}
+	if len(found) == 0 {
+		return only(all, name)
 	}
 	c := newChooser("which run?", found)
 	c.w, c.h = max(20, v.Terminal.Size.Columns), max(5, v.Terminal.Size.Rows)
@@ -131,7 +134,7 @@ var (
 
 // show shows a run. Visitors who may only watch share screens until a key asks for a screen of
 // their own.
-func (l *looking) show(g *sshd.Gallery, run string, t remote.Terminal) (said string, err error) {
+func (l *looking) show(g *sshd.Gallery, dir string, t remote.Terminal) (said string, err error) {
 	for t.Watch {
 		ctx, cancel := context.WithCancelCause(l.ctx)
 		heard, shared := make(chan struct{}), t
@@ -139,7 +142,7 @@ func (l *looking) show(g *sshd.Gallery, run string, t remote.Terminal) (said str
 			defer close(heard)
 			cancel(l.listen(ctx, &t.Size))
 		}()
-		said, err = g.Watch(ctx, run, l.attach, shared)
+		said, err = g.Watch(ctx, dir, l.attach, shared)
 		cancel(nil)
 		<-heard
 		switch {
@@ -149,6 +152,9 @@ func (l *looking) show(g *sshd.Gallery, run string, t remote.Terminal) (said str
 			return l.own(t)
 		}
 		fmt.Fprint(t.Output, tui.RestoreSequence)
+		if errors.Is(err, errLeft) && !run.IsHeld(dir) {
+			return "the run has ended", nil
+		}
 		if errors.Is(err, errLeft) {
 			return err.Error(), nil
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pgrlab/core/printable"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -30,29 +31,18 @@ const whichRun = `Without RUN the command takes the only lab that runs. If sever
 terminal, and lists them elsewhere. RUN is a folder, the name of one in its path, a
 process ID as pgrlab ps prints it, or latest: of all labs on this machine the one that was
 started last. (For commands that read saved runs latest is another one: the run below
-$PGRLAB_RUNS or ./runs that was written last.)`
-
-// inPart is how a command goes on from whichRun if a part of a name is enough for it.
-const inPart = `
-Or it is a part of a folder's name that no other lab has, unless it is a number.`
-
-// askedAgain is how a command goes on from whichRun if a part of a name is not enough for it.
-const askedAgain = `
+$PGRLAB_RUNS or ./runs that was written last.)
 If RUN is only a part of a name, it asks on a terminal and does nothing elsewhere.`
-
-// A finder finds the labs that a name means.
-type finder func(all []remote.Status, name string) []remote.Status
 
 // runningLab finds the lab that a command is about, and how to connect to it. Its errors are
 // complete, with the command's name at the beginning.
-func runningLab(ctx context.Context, c *cobra.Command, args []string, find finder) (dir string, dial remote.Dial, err error) {
-	dir, err = labFolder(ctx, c, args, find)
+func runningLab(ctx context.Context, c *cobra.Command, args []string) (dir string, dial remote.Dial, err error) {
+	dir, err = labFolder(ctx, c, args)
 	if err != nil {
 		return "", nil, err
 	}
-	socket, err := remote.Find(dir)
-	if err == nil {
-		return dir, remote.Socket(socket, dir), nil
+	if _, err = remote.Find(dir); err == nil {
+		return dir, remote.InFolder(dir), nil
 	}
 	err = unreachable(dir, err)
 	if far := (remote.Elsewhere{}); errors.As(err, &far) && far.Job != "" {
@@ -78,7 +68,7 @@ func byStep(far remote.Elsewhere) remote.Dial {
 }
 
 // labFolder is the folder of the lab that a command is about.
-func labFolder(ctx context.Context, c *cobra.Command, args []string, find finder) (string, error) {
+func labFolder(ctx context.Context, c *cobra.Command, args []string) (string, error) {
 	name := ""
 	if len(args) > 0 {
 		name = args[0]
@@ -89,19 +79,23 @@ func labFolder(ctx context.Context, c *cobra.Command, args []string, find finder
 	short, stop := context.WithTimeout(ctx, psPatience) // a stopped lab does not answer
 	defer stop()
 	all := remote.List(short)
-	return labNamed(ctx, c, all, name, find)
+	return labNamed(ctx, c, all, name)
 }
 
-// labNamed is the folder of the lab among all that a name means. If find finds none that have a
-// part of the name, it asks about these or lists them.
-func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name string, find finder) (string, error) {
-	found := find(all, name)
+// labNamed is the folder of the lab among all that a name means. If several are meant, or the name is only
+// a part of theirs, it asks or lists them: whoever types it may have others in mind.
+func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name string) (string, error) {
+	found := named(all, name)
 	if len(found) == 1 {
 		return labOf(c, found[0])
 	}
-	why := fmt.Sprintf("%d labs have that in their names", len(found))
+	question, why := "pgrlab "+c.Name()+" which?", fmt.Sprintf("%d labs have that in their names", len(found))
 	if len(found) == 0 {
 		found, why = matching(all, name), "no lab is called that, only a part of a name is"
+		question = fmt.Sprintf("pgrlab %s %s: which of these?", c.Name(), printable.Line(name))
+		if len(found) == 1 {
+			question = fmt.Sprintf("pgrlab %s %s: this one?", c.Name(), printable.Line(name))
+		}
 	}
 	switch {
 	case len(found) == 0 && name != "" && name != rundir.Latest:
@@ -110,7 +104,7 @@ func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name s
 		return "", noLab(c)
 	}
 	if in, out, ok := terminals(c); ok {
-		s, err := chooseLab(ctx, "pgrlab "+c.Name()+" which?", found, in, out)
+		s, err := chooseLab(ctx, question, found, in, out)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", c.Name(), err)
 		}
@@ -121,6 +115,48 @@ func labNamed(ctx context.Context, c *cobra.Command, all []remote.Status, name s
 		return "", cli.Usagef("%s: %d labs run: say which, as in the lines above", c.Name(), len(found))
 	}
 	return "", cli.Usagef("%s %s: %s: say which, as in the lines above", c.Name(), name, why)
+}
+
+// exactly is the folder of the one lab that a name means as a whole, and of no other: whoever names a run
+// for other people to see means that one.
+func exactly(c *cobra.Command, all []remote.Status, name string) (string, error) {
+	if rundir.Exists(filepath.Join(name, run.ConfigName)) {
+		return served(c, all, name)
+	}
+	found, why := named(all, name), "more than one run is meant"
+	if len(found) == 0 {
+		found, why = matching(all, name), "no run is called that, only a part of a name is"
+	} else if len(found) == 1 {
+		if _, err := labOf(c, found[0]); err != nil {
+			return "", err
+		}
+		return found[0].Dir, nil
+	}
+	if len(found) == 0 {
+		return "", notRunning(c, name, all)
+	}
+	rows := LabRows(found)
+	for i, s := range found {
+		fmt.Fprintf(c.ErrOrStderr(), "%-8d %s\n", s.PID, rows[i])
+	}
+	return "", cli.Usagef("%s %s: %s: give a process or a folder of the lines above", c.Name(), name, why)
+}
+
+// served is the folder of the lab in a run folder, as the lab itself calls it.
+func served(c *cobra.Command, all []remote.Status, dir string) (string, error) {
+	is, err := os.Stat(dir)
+	if err == nil {
+		for _, s := range all {
+			if other, err := os.Stat(s.Dir); err == nil && filepath.IsAbs(s.Dir) && os.SameFile(is, other) {
+				return s.Dir, nil
+			}
+		}
+		_, err = remote.Find(dir)
+	}
+	if err == nil {
+		err = remote.Between{Dir: dir} // it listens only since then
+	}
+	return "", fmt.Errorf("%s %w", c.Name(), unreachable(dir, err))
 }
 
 // noLab says that no lab runs; the newest run may only not listen yet.
@@ -163,8 +199,8 @@ func matching(all []remote.Status, name string) []remote.Status {
 }
 
 // named are the labs that a name means as a whole: all labs without a name, else those of the first
-// of these meanings that fits any lab: latest, the process, a folder and its contents, whole
-// elements of the path.
+// of these meanings that fits any lab: latest, the process, a folder and its contents. If there is no
+// such folder here, it means those with these whole elements in their path.
 func named(all []remote.Status, name string) []remote.Status {
 	if name == "" {
 		return all
@@ -180,8 +216,12 @@ func named(all []remote.Status, name string) []remote.Status {
 	elements := end + strings.ToLower(strings.Trim(name, end)) + end
 	return firstOf(all,
 		func(s remote.Status) bool { return strconv.Itoa(s.PID) == name },
-		func(s remote.Status) bool { return rundir.Exists(name) && strings.HasPrefix(s.Dir+end, within) },
-		func(s remote.Status) bool { return strings.Contains(end+strings.ToLower(s.Dir)+end, elements) },
+		func(s remote.Status) bool {
+			if rundir.Exists(name) {
+				return strings.HasPrefix(s.Dir+end, within)
+			}
+			return strings.Contains(end+strings.ToLower(s.Dir)+end, elements)
+		},
 	)
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/spf13/cobra"
 
 	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
@@ -89,31 +90,83 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// A part of one lab's name does not stop it: the command offers the line that does.
+// A part of one lab's name neither stops it nor shows a screen that could drive it: the command offers the
+// line that does.
 func TestAPartOfANameStopsNothing(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)
 	t.Setenv(cli.RunsVariable, here)
 	all := running(here)
-	for name, want := range map[string]string{
-		"walker": "stop walker: no lab is called that, only a part of a name is: say which, as in the lines above", "1": "stop: no lab of yours has process 1: pgrlab ps lists them",
-	} {
-		c := StopCommand()
-		var said strings.Builder
-		c.SetErr(&said)
-		dir, err := labNamed(t.Context(), c, all, name, named)
-		if dir != "" || err == nil || err.Error() != want {
-			t.Errorf("%s: %q, %v, want %s", name, dir, err, want)
-		}
-		if offered := strings.Contains(said.String(), "pgrlab stop 5242"); offered != (name == "walker") {
-			t.Errorf("%s offers:\n%s", name, said.String())
+	for _, c := range []*cobra.Command{StopCommand(), Command(commandtest.Deps())} {
+		for name, want := range map[string]string{
+			"walker": c.Name() + " walker: no lab is called that, only a part of a name is: say which, as in the lines above", "1": c.Name() + ": no lab of yours has process 1: pgrlab ps lists them",
+		} {
+			var said strings.Builder
+			c.SetErr(&said)
+			dir, err := labNamed(t.Context(), c, all, name)
+			if dir != "" || err == nil || err.Error() != want {
+				t.Errorf("%s: %q, %v, want %s", name, dir, err, want)
+			}
+			if offered := strings.Contains(said.String(), "pgrlab "+c.Name()+" 5242"); offered != (name == "walker") {
+				t.Errorf("%s offers:\n%s", name, said.String())
+			}
 		}
 	}
-	if dir, err := labNamed(t.Context(), StopCommand(), all, "5242", named); err != nil || dir != filepath.Join("sweeps", "a", "0003-walker-walk-sac-s4", "run") {
+	if dir, err := labNamed(t.Context(), StopCommand(), all, "5242"); err != nil || dir != filepath.Join("sweeps", "a", "0003-walker-walk-sac-s4", "run") {
 		t.Errorf("its process means %q, %v", dir, err)
 	}
-	if dir, err := labNamed(t.Context(), StopCommand(), all, "walker", matching); err != nil || dir == "" {
-		t.Errorf("a part of a name does not do to look: %v", err)
+}
+
+// Strangers see the run that was named and no other: a folder means itself, whether or not a lab runs in it,
+// and neither a part of a name nor a name of several runs is enough.
+func TestServedIsWhatWasNamed(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	t.Setenv(cli.RunsVariable, filepath.Join(here, "runs"))
+	for _, dir := range []string{"a/live", "a/other", "b/live", "b/old"} {
+		folder, err := run.Create(dir, []byte("seed = 1\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder.Close()
+	}
+	if err := os.Symlink("a/other", "linked"); err != nil {
+		t.Fatal(err)
+	}
+	lab := func(pid int, dir string) remote.Status {
+		return remote.Status{PID: pid, Dir: filepath.Join(here, dir), Task: "cheetah-run", Answered: true}
+	}
+	all := []remote.Status{lab(1, "a/live"), lab(2, "a/other"), lab(3, "b/live"), {PID: 4, State: "no answer"}}
+	for _, c := range []struct {
+		at, name, want, wrong string
+		all                   []remote.Status
+	}{
+		{at: "a", name: "live", want: "a/live", all: all},
+		{at: "b", name: "live", want: "b/live", all: all},
+		{at: ".", name: "linked", want: "a/other", all: all},
+		{at: ".", name: "2", want: "a/other", all: all},
+		{at: ".", name: "OTHER", want: "a/other", all: all},
+		{at: "a", name: "../b/live", want: "b/live", all: all},
+		{at: "b", name: "live", wrong: "serve live: no lab runs there", all: all[:2]},
+		{at: "b", name: "old", wrong: "serve old: no lab runs there", all: all},
+		{at: ".", name: "live", wrong: "serve live: more than one run is meant: give a process or a folder of the lines above", all: all},
+		{at: ".", name: "a", wrong: "serve a: more than one run is meant", all: all},
+		{at: ".", name: "oth", wrong: "serve oth: no run is called that, only a part of a name is", all: all},
+		{at: ".", name: "b", wrong: "serve b: no such run", all: all[:2]},
+		{at: ".", name: "4", wrong: "serve 4: its lab does not answer", all: all},
+		{at: ".", name: "nowhere", wrong: "serve nowhere: no such run", all: all},
+	} {
+		t.Chdir(filepath.Join(here, c.at))
+		serve := ServeCommand()
+		serve.SetErr(io.Discard)
+		got, err := exactly(serve, c.all, c.name)
+		if c.wrong != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), c.wrong) {
+				t.Errorf("in %s, %s: %q, %v, want %s", c.at, c.name, got, err, c.wrong)
+			}
+		} else if err != nil || got != filepath.Join(here, c.want) {
+			t.Errorf("in %s, %s: %q, %v, want %s", c.at, c.name, got, err, c.want)
+		}
 	}
 }
 
@@ -131,11 +184,11 @@ func TestALabThatStarts(t *testing.T) {
 	want := "attach runs/cheetah-s1: its lab is starting or ending: try again in a moment"
 	c := Command(commandtest.Deps())
 	for _, name := range []string{"", rundir.Latest, "cheetah"} {
-		if dir, err := labNamed(t.Context(), c, nil, name, matching); dir != "" || err == nil || err.Error() != want {
+		if dir, err := labNamed(t.Context(), c, nil, name); dir != "" || err == nil || err.Error() != want {
 			t.Errorf("%q: %q, %v", name, dir, err)
 		}
 	}
-	if dir, _, err := runningLab(t.Context(), c, []string{"runs/cheetah-s1"}, matching); dir != "" || err == nil || err.Error() != want {
+	if dir, _, err := runningLab(t.Context(), c, []string{"runs/cheetah-s1"}); dir != "" || err == nil || err.Error() != want {
 		t.Errorf("its folder: %q, %v", dir, err)
 	}
 }
@@ -184,7 +237,7 @@ func TestChooser(t *testing.T) {
 		keys []tea.KeyMsg
 		want int // 0: none, and it still asks or was left
 	}{
-		{[]tea.KeyMsg{enter}, 4242}, {[]tea.KeyMsg{down, enter}, 4243}, {[]tea.KeyMsg{up, enter}, 77}, {[]tea.KeyMsg{down, down, up, enter}, 4243},
+		{[]tea.KeyMsg{enter}, 4243}, {[]tea.KeyMsg{down, enter}, 5242}, {[]tea.KeyMsg{up, up, enter}, 77}, {[]tea.KeyMsg{down, down, up, enter}, 5242},
 		{[]tea.KeyMsg{typed("walker"), enter}, 5242}, {[]tea.KeyMsg{typed("SAC"), down, enter}, 5242},
 		{[]tea.KeyMsg{typed("sac"), space, typed("cheetah"), enter}, 4242}, {[]tea.KeyMsg{typed("4243"), enter}, 4243},
 		{[]tea.KeyMsg{typed("nosuch"), enter}, 0}, {[]tea.KeyMsg{typed("walkx"), back, enter}, 5242}, {[]tea.KeyMsg{typed("walker"), esc}, 0},
@@ -197,6 +250,31 @@ func TestChooser(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%v chooses %d, want %d", c.keys, got, c.want)
+		}
+	}
+}
+
+// The cursor begins on the lab in this folder that was left or started last, and without one on that of all.
+func TestTheChooserBeginsOnTheLikeliest(t *testing.T) {
+	here := t.TempDir()
+	at := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	lab := func(dir string, started, left int) remote.Status {
+		s := remote.Status{Dir: filepath.Join(here, dir), Started: at.Add(time.Duration(started) * time.Minute), Answered: true}
+		if left > 0 {
+			s.Left = at.Add(time.Duration(left) * time.Minute)
+		}
+		return s
+	}
+	for _, dir := range []string{"a/runs/3", "b", "ab"} {
+		if err := os.MkdirAll(filepath.Join(here, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := []remote.Status{lab("a/runs/1", 1, 9), lab("a/runs/2", 2, 0), lab("a/runs/3", 3, 5), lab("ab/runs/4", 4, 0), lab("c/5", 10, 0), {PID: 7, State: "no answer"}}
+	for dir, want := range map[string]int{".": 4, "a": 0, "a/runs/3": 2, "ab": 3, "b": 4} {
+		t.Chdir(filepath.Join(here, dir))
+		if got := newChooser("which?", all).at; got != want {
+			t.Errorf("in %s it begins on %d, want %d", dir, got, want)
 		}
 	}
 }
