@@ -49,6 +49,7 @@ type palette struct {
 	memory *memory
 	keys   []pane.Binding
 	verbs  []pane.Verb
+	lists  string // what lists all commands
 	act    func(b pane.Binding) tea.Cmd
 	set    func(text string) error // runs a line that is a knob and a value
 }
@@ -117,7 +118,7 @@ func (p *palette) unknown(text string) error {
 	if meant := spelling.Meant(name, names); meant != "" {
 		return fmt.Errorf("no such command or knob: %s", meant)
 	}
-	return fmt.Errorf("no such command; %w (tab after : lists all)", err)
+	return fmt.Errorf("no such command; %w (%s)", err, p.lists)
 }
 
 // bound says whether a key has this name.

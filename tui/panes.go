@@ -61,7 +61,7 @@ func assemble(r *pane.Run, s Settings) *Model {
 			m.help.Close()
 			m.entry = nil
 		}}
-	m.palette = &palette{Run: r, memory: kept, act: m.act, set: m.knobs.CommandSet}
+	m.palette = &palette{Run: r, memory: kept, lists: "tab after : lists all", act: m.act, set: m.knobs.CommandSet}
 	m.palette.keys, m.palette.verbs = m.keysTable(), m.verbs()
 	return m
 }

@@ -43,8 +43,9 @@ type plain struct {
 	seen    string                                  // the question whose answer was written last
 	staging string                                  // the staged values, as written
 	quit    bool
-	person  bool // types at a terminal
-	alone   bool // the input has ended
+	person  bool     // types at a terminal
+	alone   bool     // the input has ended
+	drawn   []string // commands that only change what a screen draws
 }
 
 // teaching is where a lesson is.
@@ -76,6 +77,7 @@ func newPlain(o Options, in io.Reader, out io.Writer) *plain {
 	if f, is := in.(*os.File); is {
 		p.person = term.IsTerminal(int(f.Fd()))
 	}
+	p.onlyLines()
 	p.w, p.h = 200, 50
 	p.Relayout()
 	return p
@@ -99,6 +101,8 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 		}
 		select {
 		case <-ctx.Done():
+			p.poll() // the last lines, of the run's end for instance
+			p.write()
 			return Cancelled, nil
 		case <-p.options.Leave:
 			p.do(ctx, p.leaving.suspend(), messages)
@@ -207,7 +211,7 @@ func (p *plain) typed(line string) tea.Cmd {
 			return cmd
 		}
 	}
-	cmd := p.palette.command(line)
+	cmd := p.run(line)
 	return tea.Batch(cmd, p.takeLater())
 }
 
@@ -228,26 +232,6 @@ func (p *plain) fill(line string) tea.Cmd {
 	}
 	p.entry = nil
 	return e.Submit(line)
-}
-
-// inform answers commands that are allowed at any time, also while a question is open.
-func (p *plain) inform(line string) bool {
-	switch line {
-	case "status", "s":
-		p.status()
-	case "runs":
-		p.lines(p.runs.Body(100, 0))
-	case "what-if":
-		p.lines(p.whatIf.Body(100, 1000))
-		fmt.Fprintln(p.out, "type what-if-begin, what-if-stop")
-	case "help", "?":
-		for _, l := range p.help.Lines(100) {
-			fmt.Fprintln(p.out, l)
-		}
-	default:
-		return false
-	}
-	return true
 }
 
 // lines writes lines without the spaces at their ends.
@@ -296,8 +280,20 @@ func (p *plain) writePreview() {
 	}
 }
 
+// skip counts what happened up to a step as written.
+func (p *plain) skip(step int) {
+	for ; p.printed < len(p.History.Lines) && p.History.Lines[p.printed].Step <= step; p.printed++ {
+		if c := p.History.Lines[p.printed].Change; c != nil {
+			p.states[c] = c.State
+		}
+	}
+}
+
 // write brings the output up to date with what happened.
 func (p *plain) write() {
+	if p.printed == 0 && p.options.Seen > 0 {
+		p.skip(p.options.Seen)
+	}
 	for ; p.printed < len(p.History.Lines); p.printed++ {
 		l := p.History.Lines[p.printed]
 		if l.Change == nil {

@@ -117,7 +117,7 @@ func TestPlainQuestionStaysOpen(t *testing.T) {
 	k.say("", "running: After 24,000 environment steps")
 	k.say("F td", "type now or !: now")
 	k.say("", "type no or esc: do not apply")
-	k.say("help", "KEYS")
+	k.say("help", "COMMANDS")
 	k.say("", "type now or !: now")
 	k.say("status", "running: After 24,000")
 	k.say("", "type yes or enter: at the next refit")
