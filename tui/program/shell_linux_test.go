@@ -155,7 +155,7 @@ func TestTheAttachedScreenStays(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	p.press("fg\n", "KNOBS")
-	p.press("jj", knobNumber(3))
+	p.press("jj", knobNumber(4))
 	p.forget()
 	held.release()
 	p.await("the run has ended: q asks what next")
