@@ -15,7 +15,10 @@ import (
 )
 
 // Buffer is D_real or D_syn of a saved run.
-type Buffer struct{ ring *replay.Ring }
+type Buffer struct {
+	ring *replay.Ring
+	met  bool // each row was met in an env step, in their order
+}
 
 // Len is the number of transitions.
 func (b Buffer) Len() int { return b.ring.Len() }
@@ -25,6 +28,13 @@ func (b Buffer) Sizes() (obs, act int) { return b.ring.Shape().Obs, b.ring.Shape
 
 // Row is transition i, oldest first, as [s, a, r, s', d].
 func (b Buffer) Row(i int) []float32 { return b.ring.Row(b.ring.Newest(b.ring.Len() - 1 - i)) }
+
+// First is how many older transitions the run has met, of which the buffer holds none any more. It is
+// false if the transitions follow no course of time, as generated ones, and those that a learner makes
+// of several steps or of latents.
+func (b Buffer) First() (first int, ok bool) {
+	return int(b.ring.Total()) - b.ring.Len(), b.met
+}
 
 // RealBuffer reads D_real of a member at the checkpoint.
 func (s Run) RealBuffer(task task.Task, member int) (Buffer, error) {
@@ -45,7 +55,7 @@ func (s Run) buffer(task task.Task, member int, kind string) (Buffer, error) {
 	if err != nil {
 		return Buffer{}, fmt.Errorf("read transitions of %s: %w", s.Dir, err)
 	}
-	return Buffer{ring}, nil
+	return Buffer{ring, kind == replica.SectionReal && !s.Config.Fills()}, nil
 }
 
 func (s Run) ring(task task.Task, member int, kind string) (*replay.Ring, error) {

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -71,11 +72,25 @@ type Transitions interface {
 
 // NPZ writes transitions as NumPy arrays under the names that D4RL uses:
 // observations [N,O], actions [N,A], rewards [N], next_observations [N,O] and
-// terminals [N]. A terminal is 1 at a true end, never at a time limit. The library
-// npyio also writes such files, but its matrices are float64 only.
-func NPZ(w io.Writer, t Transitions) error {
+// terminals [N]. A terminal is 1 at a true end, never at a time limit. If the episodes are known,
+// timeouts [N] and episode [N] follow, see Episodes; nil: the rows follow no course of time. The
+// library npyio also writes such files, but its matrices are float64 only.
+func NPZ(w io.Writer, t Transitions, e *Episodes) error {
 	obs, act := t.Sizes()
 	archive := zip.NewWriter(w)
+	array := func(name, kind, size string, put func(out *bufio.Writer)) error {
+		file, err := archive.Create(name + ".npy")
+		if err != nil {
+			return fmt.Errorf("write npz: %w", err)
+		}
+		out := bufio.NewWriter(file)
+		out.WriteString(npyHeader(kind, size))
+		put(out)
+		if err := out.Flush(); err != nil {
+			return fmt.Errorf("write npz: %s: %w", name, err)
+		}
+		return nil
+	}
 	for _, a := range []struct {
 		name        string
 		from, width int // width 0: one number a row
@@ -83,21 +98,25 @@ func NPZ(w io.Writer, t Transitions) error {
 		{"observations", 0, obs}, {"actions", obs, act}, {"rewards", obs + act, 0},
 		{"next_observations", obs + act + 1, obs}, {"terminals", 2*obs + act + 1, 0},
 	} {
-		file, err := archive.Create(a.name + ".npy")
-		if err != nil {
-			return fmt.Errorf("write npz: %w", err)
-		}
-		out := bufio.NewWriter(file)
 		shape := fmt.Sprintf("(%d,)", t.Len())
 		if a.width > 0 {
 			shape = fmt.Sprintf("(%d, %d)", t.Len(), a.width)
 		}
-		out.WriteString(npyHeader(shape))
-		for i := range t.Len() {
-			putFloats(out, t.Row(i)[a.from:a.from+max(a.width, 1)])
+		if err := array(a.name, "<f4", shape, func(out *bufio.Writer) {
+			for i := range t.Len() {
+				putFloats(out, t.Row(i)[a.from:a.from+max(a.width, 1)])
+			}
+		}); err != nil {
+			return err
 		}
-		if err := out.Flush(); err != nil {
-			return fmt.Errorf("write npz: %s: %w", a.name, err)
+	}
+	if e != nil {
+		shape := fmt.Sprintf("(%d,)", t.Len())
+		if err := errors.Join(
+			array("timeouts", "<f4", shape, func(out *bufio.Writer) { putFloats(out, e.Cut) }),
+			array("episode", "<i4", shape, func(out *bufio.Writer) { binary.Write(out, binary.LittleEndian, e.Number) }),
+		); err != nil {
+			return err
 		}
 	}
 	if err := archive.Close(); err != nil {
@@ -106,10 +125,10 @@ func NPZ(w io.Writer, t Transitions) error {
 	return nil
 }
 
-// npyHeader returns the header of an array of little-endian float32 (NumPy's format
+// npyHeader returns the header of an array of numbers of that kind (NumPy's format
 // 1.0): magic, version, length, a dictionary, and spaces up to a multiple of 64 bytes.
-func npyHeader(shape string) string {
-	text := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }", shape)
+func npyHeader(kind, shape string) string {
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", kind, shape)
 	const before = 10
 	text += strings.Repeat(" ", (64-(before+len(text)+1)%64)%64) + "\n"
 	return "\x93NUMPY\x01\x00" + string(binary.LittleEndian.AppendUint16(nil, uint16(len(text)))) + text

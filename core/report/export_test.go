@@ -115,11 +115,11 @@ func (r rows) Row(i int) []float32 { return r[i] }
 func TestNPZ(t *testing.T) {
 	// The bytes are those that numpy.save writes.
 	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" + strings.Repeat(" ", 60) + "\n"
-	if got := npyHeader("(3,)"); got != want || len(got) != 128 {
+	if got := npyHeader("<f4", "(3,)"); got != want || len(got) != 128 {
 		t.Errorf("%q, want %q", got, want)
 	}
 	var b bytes.Buffer
-	if err := NPZ(&b, rows{{1, 2, 3, 4, 5, 6, 0}, {7, 8, 9, 10, 11, 12, 1}}); err != nil {
+	if err := NPZ(&b, rows{{1, 2, 3, 4, 5, 6, 0}, {7, 8, 9, 10, 11, 12, 1}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	archive, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))

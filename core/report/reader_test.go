@@ -149,7 +149,7 @@ func TestNumpyReadsTransitions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := NPZ(f, rows{{1, 2, 3, 4, 5, 6, 0}, {7, 8, 9, 10, 11, 12, 1}}); err != nil {
+	if err := NPZ(f, rows{{1, 2, 3, 4, 5, 6, 0}, {7, 8, 9, 10, 11, 12, 1}}, &Episodes{[]int32{3, 7}, []float32{1, 0}}); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
@@ -158,10 +158,12 @@ import numpy, sys
 z = numpy.load(sys.argv[1])
 for name in sorted(z.files): print(name, z[name].dtype, z[name].shape, z[name].ravel().tolist())`, path).CombinedOutput()
 	want := `actions float32 (2, 1) [3.0, 9.0]
+episode int32 (2,) [3, 7]
 next_observations float32 (2, 2) [5.0, 6.0, 11.0, 12.0]
 observations float32 (2, 2) [1.0, 2.0, 7.0, 8.0]
 rewards float32 (2,) [4.0, 10.0]
 terminals float32 (2,) [0.0, 1.0]
+timeouts float32 (2,) [1.0, 0.0]
 `
 	if err != nil || string(out) != want {
 		t.Errorf("%v:\n%s\nwant\n%s", err, out, want)

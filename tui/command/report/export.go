@@ -83,7 +83,9 @@ func ExportCommand(d cli.Deps) *cobra.Command {
   --format tensorboard   the same as an event file in the folder --out
   --weights              the policy as safetensors, in PyTorch's layout [out,in];
                          --show-loader prints a short Python program that reads it
-  --buffer real|syn      transitions of the last checkpoint, or that of --step, as npz`,
+  --buffer real|syn      transitions of the last checkpoint, or that of --step, as npz
+                         under D4RL's names; real ones with timeouts and episode, which
+                         say where episodes end, if the rows are env steps`,
 		Example: `  pgrlab export runs/a --format csv > a.csv
   pgrlab export runs/a --format tensorboard --out tb && tensorboard --logdir tb
   pgrlab export runs/a --weights --out policy.safetensors
@@ -197,11 +199,11 @@ func (r *exportRequest) write(d cli.Deps, of *report.Run, stdout, stderr io.Writ
 		}
 		return r.put(cmp.Or(r.out, base+endingWeights), stderr, func(w io.Writer) error { return report.Safetensors(w, tensors, about) })
 	}
-	rows, err := r.transitions(d, of)
+	rows, episodes, err := r.transitions(d, of)
 	if err != nil {
 		return err
 	}
-	return r.put(cmp.Or(r.out, base+"-"+r.buffer+endingRows), stderr, func(w io.Writer) error { return report.NPZ(w, rows) })
+	return r.put(cmp.Or(r.out, base+"-"+r.buffer+endingRows), stderr, func(w io.Writer) error { return report.NPZ(w, rows, episodes) })
 }
 
 // put writes a file and reports its path, and whether there was another one.
@@ -254,18 +256,28 @@ func (r *exportRequest) policy(of *report.Run) ([]report.Tensor, map[string]stri
 	return all, about, nil
 }
 
-// transitions reads a buffer from a checkpoint.
-func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transitions, error) {
+// transitions reads a buffer from a checkpoint, and which episodes its rows are of, if they are known.
+func (r *exportRequest) transitions(d cli.Deps, of *report.Run) (report.Transitions, *report.Episodes, error) {
 	saved, err := rundir.Saved(of.Dir, r.step)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	task, err := d.Task(saved.Config.Task)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if r.buffer == "real" {
-		return saved.RealBuffer(task, r.member)
+	if r.buffer == "syn" {
+		rows, err := saved.SyntheticBuffer(task, r.member)
+		return rows, nil, err
 	}
-	return saved.SyntheticBuffer(task, r.member)
+	rows, err := saved.RealBuffer(task, r.member)
+	if err != nil {
+		return nil, nil, err
+	}
+	first, ok := rows.First()
+	if !ok {
+		return rows, nil, nil
+	}
+	episodes, err := of.Episodes(rows, r.member, saved.Config.Environment.InLockstep(), first)
+	return rows, episodes, err
 }
