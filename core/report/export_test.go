@@ -58,10 +58,10 @@ func TestARunAsTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
-	if err != nil || len(rows) != 1+2*3 || strings.Join(rows[0], " ") != "step wall_s member quantity value" {
+	if err != nil || len(rows) != 1+2*3 || strings.Join(rows[0], " ") != "step wall_s member quantity value run seed" {
 		t.Fatalf("%v, %v", rows, err)
 	}
-	if got := strings.Join(rows[2], " "); got != "1000 10.000 0 evaluated/return_mean 1.5" {
+	if got := strings.Join(rows[2], " "); got != "1000 10.000 0 evaluated/return_mean 1.5 "+r.Dir+" 1" {
 		t.Errorf("%q", got)
 	}
 	if err := r.TensorBoard(&b); err != nil {
@@ -72,7 +72,7 @@ func TestARunAsTables(t *testing.T) {
 		n := binary.LittleEndian.Uint64(rest)
 		rest = rest[16+n:]
 	}
-	if records != 3 { // the version and two evaluations
+	if records != 4 { // the version, the start and two evaluations
 		t.Errorf("%d records", records)
 	}
 	if name := EventFile(r.Began(), r.Host); name != "events.out.tfevents.1740830400.here.pgrlab" {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"pgrlab/core/printable"
 	"pgrlab/core/run"
 )
 
@@ -50,15 +51,17 @@ var silent = map[string]bool{"start": true, "knob": true, "in_force": true, "don
 func Measures(kind string) bool { return !silent[kind] }
 
 // CSV writes all measurements in a run's journal, one per row: step, wall_s, member,
-// quantity, value.
+// quantity, value, and the folder and seed, so that the tables of several runs can be joined. What
+// is of all members has the seed of the first, as it has member 0.
 func (r *Run) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"step", "wall_s", "member", "quantity", "value"})
+	out.Write([]string{"step", "wall_s", "member", "quantity", "value", "run", "seed"})
 	err := Lines(r.Dir, func(e run.Entry, values []Scalar) error {
 		for _, v := range values {
+			member := max(e.Member, 0)
 			out.Write([]string{
-				strconv.Itoa(e.Step), strconv.FormatFloat(e.WallS, 'f', 3, 64), strconv.Itoa(max(e.Member, 0)), v.Name,
-				strconv.FormatFloat(v.Value, 'g', -1, 64),
+				strconv.Itoa(e.Step), strconv.FormatFloat(e.WallS, 'f', 3, 64), strconv.Itoa(member), v.Name,
+				strconv.FormatFloat(v.Value, 'g', -1, 64), printable.Line(r.Dir), strconv.FormatUint(r.Members[member].Seed, 10),
 			})
 		}
 		return nil
