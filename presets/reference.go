@@ -98,8 +98,14 @@ func Reference(run Of) (r Result, ok bool) {
 	return Result{}, false
 }
 
+// named is String with whose result it is: "independent (son9ih/pgr) 411 ± 57 at 100K".
+func (r Result) named() string {
+	who, _, _ := strings.Cut(r.Source, ": ")
+	return strings.Replace(r.String(), "independent ", "independent ("+who+") ", 1)
+}
+
 // Beside is the line of results to compare such a run with: "paper 817 ± 36 at 100K; independent
-// 411 ± 57 at 100K", or "". Of a source's curve it has two points, the first in the file. From pixels,
+// (son9ih/pgr) 411 ± 57 at 100K", or "". Of a source's curve it has two points, the first in the file. From pixels,
 // frames are given beside env steps, and the return of an untrained policy comes last if it is known.
 func Beside(run Of) string {
 	var all []string
@@ -110,7 +116,7 @@ func Beside(run Of) string {
 	for _, r := range Independent(run.Task) {
 		if r.Of(run) && points[r.Source] < pointsBeside {
 			points[r.Source]++
-			all = append(all, r.String())
+			all = append(all, r.named())
 		}
 	}
 	if v, known := Untrained(run.Task, run.Observation); known {

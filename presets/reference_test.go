@@ -99,7 +99,7 @@ func TestIndependentResultsAreMarked(t *testing.T) {
 	if got := found[1].String(); got != "independent 411 ± 57 at 100K" {
 		t.Errorf("%q", got)
 	}
-	if got, want := Beside(Of{"cheetah-run", "pgr-curiosity", "state", ""}), "paper 817 ± 36 at 100K; independent 411 ± 57 at 100K; independent 613 ± 35 at 100K"; got != want {
+	if got, want := Beside(Of{"cheetah-run", "pgr-curiosity", "state", ""}), "paper 817 ± 36 at 100K; independent (son9ih/pgr) 411 ± 57 at 100K; independent (an unnamed fork of renwang435/pgr) 613 ± 35 at 100K"; got != want {
 		t.Errorf("beside a run stands %q, want %q", got, want)
 	}
 	if got := Beside(Of{"cartpole-swingup", "sac", "state", ""}); got != "" {
@@ -149,12 +149,12 @@ func TestEveryStateCellIsARun(t *testing.T) {
 // beside the return of an untrained policy, which depends on the task and not on the method.
 func TestReferencesFromPixels(t *testing.T) {
 	for _, tt := range []struct{ task, method, want string }{
-		{"cheetah-run", "drqv2", "paper 489 ± 69 at 100K (200K frames); independent 273 ± 130 at 50K (100K frames); independent 479 ± 49 at 100K (200K frames); untrained 0"},
+		{"cheetah-run", "drqv2", "paper 489 ± 69 at 100K (200K frames); independent (facebookresearch/drqv2) 273 ± 130 at 50K (100K frames); independent (facebookresearch/drqv2) 479 ± 49 at 100K (200K frames); untrained 0"},
 		{"walker-walk", "pgr-rnd", "paper 602 ± 43 at 100K (200K frames); untrained 21"},
 		{"cheetah-run", "pgr-rnd", "paper 513 ± 24 at 100K (200K frames); untrained 0"},
 		{"walker-walk", "pgr-count", "paper 541 ± 88 at 100K (200K frames); untrained 21"},
 		{"cheetah-run", "pgr-count", "paper 508 ± 74 at 100K (200K frames); untrained 0"},
-		{"cartpole-balance", "drqv2", "independent 987 ± 13 at 50K (100K frames); independent 983 ± 18 at 100K (200K frames); untrained 374"},
+		{"cartpole-balance", "drqv2", "independent (facebookresearch/drqv2) 987 ± 13 at 50K (100K frames); independent (facebookresearch/drqv2) 983 ± 18 at 100K (200K frames); untrained 374"},
 		{"cartpole-balance", "synther", "untrained 374"},
 		{"finger-turn-hard", "drqv2", ""},
 	} {

@@ -259,8 +259,11 @@ func preset(name string) (file, doc string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("read preset: %w", err)
 	}
-	return name, string(b), nil
+	return name, strings.TrimPrefix(string(b), mark), nil
 }
+
+// mark is the byte order mark with which some editors begin a file.
+const mark = "\ufeff"
 
 func first(names ...string) string {
 	for _, n := range names {

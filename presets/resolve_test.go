@@ -354,3 +354,14 @@ func TestErrorsBesideKeysThatMoved(t *testing.T) {
 		}
 	}
 }
+
+// A preset file that an editor saved with a byte order mark is the same preset.
+func TestAPresetWithAByteOrderMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	if err := os.WriteFile(path, []byte("\ufefftask = 'cheetah-run'\nmethod = 'sac'\nseed = 5\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := Resolve(Choice{Preset: path}); err != nil || c.Seed != 5 || c.Method != "sac" {
+		t.Errorf("seed %d, %s, %v", c.Seed, c.Method, err)
+	}
+}

@@ -22,7 +22,7 @@ func TestCard(t *testing.T) {
 		"--task cheetah-run --method pgr-curiosity --scale demo --seed 7 --schedule runs/hand\n",
 		"| device and kernels | cpu go, 2 threads |", "| took | 1m23s |",
 		"| 1500 | ratio | 0.5 | 0.75 | driver |", "- now it hops", "| 7 | 2 | 99.0 at 2,000 | 99.0 at 2,000 | 55.0 | – |",
-		"paper 817 ± 36 at 100K; independent 411",
+		"paper 817 ± 36 at 100K; independent (son9ih/pgr) 411",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("it does not say %q:\n%s", want, stdout)
