@@ -140,6 +140,7 @@ func readTOML(path string, into any) error {
 	if err != nil {
 		return err
 	}
+	doc = bytes.TrimPrefix(doc, []byte("\ufeff")) // a byte order mark, with which some editors begin a file
 	d := toml.NewDecoder(bytes.NewReader(doc)).DisallowUnknownFields()
 	err = d.Decode(into)
 	var strict *toml.StrictMissingError
