@@ -167,12 +167,3 @@ func (r *returns) take(e run.Entry, value float64) {
 	*mean = (*mean*float64(r.members) + value) / float64(r.members+1)
 	r.members++
 }
-
-// End gives the job back and records how the attempt ended.
-func (a *Attempt) End(how string) error {
-	host, _ := os.Hostname() // for people only
-	err := replaceJSON(a.dir, attemptName, map[string]any{
-		"pid": os.Getpid(), "host": host, "began": a.began.UTC().Format(time.RFC3339), "ended": time.Now().UTC().Format(time.RFC3339), "how": how,
-	})
-	return errors.Join(err, a.lock.Close())
-}

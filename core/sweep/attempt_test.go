@@ -33,7 +33,7 @@ func TestResult(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer a.End("done")
+			defer a.End(Ending{How: "done"})
 			if err := os.MkdirAll(g.Run(job), 0o755); err != nil {
 				t.Fatal(err)
 			}

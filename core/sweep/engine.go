@@ -7,15 +7,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"pgrlab/core/run"
 )
 
 // State is the state of a job, as seen by this engine.
@@ -263,7 +258,7 @@ func (e *Engine) work(ctx context.Context, j Job) {
 				return
 			}
 			e.Say(j.Name() + ": killed; goes on where it was saved last")
-		case status == 128+int(syscall.SIGINT):
+		case status == StatusStopped:
 			e.set(j, Stopped)
 			e.Say(j.Name() + ": stopped by hand; start the sweep again to go on with it")
 			return
@@ -285,29 +280,6 @@ func (e *Engine) done(j Job) {
 		e.Ended(j)
 	}
 	e.set(j, Done)
-}
-
-// lastWords returns the last line of the log of a job's last attempt, and the log's path.
-func (g *Grid) lastWords(j Job) string {
-	attempts, _ := os.ReadDir(filepath.Join(g.Dir(j), attemptsName))
-	last, latest := "", 0
-	for _, a := range attempts {
-		log := filepath.Join(g.Dir(j), attemptsName, a.Name(), logName)
-		if n, err := strconv.Atoi(a.Name()); err == nil && n > latest && isFile(log) {
-			last, latest = log, n
-		}
-	}
-	if last == "" {
-		return "see " + g.Dir(j)
-	}
-	text, _ := run.ReadFile(filepath.Split(last))
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return fmt.Sprintf("%s (%s)", lines[len(lines)-1], last)
-}
-
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // Said returns a result as one line of text.
@@ -373,6 +345,16 @@ func (e *Engine) occupy() (device string, leave func()) {
 	}
 }
 
+// failed returns the jobs that failed.
+func (e *Engine) failed() (all []Job) {
+	for i, s := range e.States() {
+		if s == Failed {
+			all = append(all, e.Grid.Jobs[i])
+		}
+	}
+	return all
+}
+
 // verdict returns the result of the whole sweep.
 func (e *Engine) verdict(ctx context.Context) error {
 	count := map[State]int{}
@@ -386,7 +368,7 @@ func (e *Engine) verdict(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case count[Failed] > 0:
-		return fmt.Errorf("%d of %d jobs failed: start the sweep again to try them again", count[Failed], len(e.Grid.Jobs))
+		return fmt.Errorf("%d of %d jobs failed: %s", count[Failed], len(e.Grid.Jobs), e.Grid.WhatHelps(e.failed(), "start the sweep again to try them again"))
 	}
 	return fmt.Errorf("%d of %d jobs are missing: start the sweep again", missing, len(e.Grid.Jobs))
 }

@@ -19,8 +19,10 @@ import (
 
 // The exit statuses of an attempt, besides 0 (done) and others (failed).
 const (
-	StatusAgain     = 85 // saved, not done: run me again
-	StatusElsewhere = 75 // another process makes an attempt at this job
+	StatusStopped    = 130 // stopped by hand
+	statusTerminated = 143 // told to end before it began to train
+	StatusAgain      = 85  // saved, not done: run me again
+	StatusElsewhere  = 75  // another process makes an attempt at this job
 )
 
 const (
@@ -107,13 +109,17 @@ type Grid struct {
 }
 
 // Create makes the grid of jobs with their configurations in dir, or opens the same grid if
-// it exists there already. A different grid in dir is an error.
+// it exists there already. A different grid in dir is an error, unless nothing of it has begun, as
+// after a command that named a host that cannot be reached: then it is replaced.
 func Create(dir string, jobs []Job, configs [][]byte) (*Grid, error) {
 	g, err := Open(dir)
 	if err == nil {
-		return g, g.same(jobs, configs)
+		if err = g.same(jobs, configs); err == nil || g.begun() {
+			return g, err
+		}
+		err = g.remove()
 	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	for _, j := range jobs {

@@ -183,7 +183,7 @@ func TestAnEngineThatLeaves(t *testing.T) {
 	if s := e.States(); s[0] != Elsewhere || s[1] != Done {
 		t.Errorf("%v: %s", s, said())
 	}
-	if err := twin.End("enough"); err != nil {
+	if err := twin.End(Ending{How: "enough"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Run(t.Context()); err != nil {
@@ -200,12 +200,6 @@ func TestGrid(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Create(dir, jobs, [][]byte{[]byte("x"), []byte("z")}); err == nil || !strings.Contains(err.Error(), "is another one") {
-		t.Error(err)
-	}
-	if _, err := Create(dir, jobs[:1], configs[:1]); err == nil {
-		t.Error("a part of it was taken for it")
-	}
 	g, err := Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -220,11 +214,17 @@ func TestGrid(t *testing.T) {
 	if _, err := g.Begin(jobs[0]); !errors.Is(err, ErrElsewhere) {
 		t.Error(err)
 	}
-	if err := a.End("saved"); err != nil {
+	if err := a.End(Ending{How: "saved"}); err != nil {
 		t.Error(err)
 	}
 	if b, err := g.Begin(jobs[0]); err != nil || b.Number != 2 {
 		t.Errorf("%v, %v", b, err)
+	}
+	if _, err := Create(dir, jobs, [][]byte{[]byte("x"), []byte("z")}); err == nil || !strings.Contains(err.Error(), "is another one") {
+		t.Error(err)
+	}
+	if _, err := Create(dir, jobs[:1], configs[:1]); err == nil {
+		t.Error("a part of it was taken for it")
 	}
 	if err := os.WriteFile(filepath.Join(dir, gridName), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
@@ -285,7 +285,7 @@ func TestLastWordsAreTheJobsOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 			fmt.Fprintf(log, "first\n%s %d\n", name, n+1)
-			if err := errors.Join(log.Close(), a.End("failed")); err != nil {
+			if err := errors.Join(log.Close(), a.End(Ending{How: "failed"})); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -322,7 +322,7 @@ func TestNothingUnfinishedIsLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.End("done"); err != nil {
+	if err := a.End(Ending{How: "done"}); err != nil {
 		t.Fatal(err)
 	}
 	var left []string

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -221,16 +220,4 @@ func (g *Grid) AskAgain() error {
 func (g *Grid) asked() string {
 	text, _ := run.ReadFile(filepath.Join(g.dir, workersName), againName)
 	return string(text)
-}
-
-// FailedJobs returns the jobs without a result that a worker has given up and that no process
-// is trying now.
-func (g *Grid) FailedJobs() []Job {
-	failed := map[int]bool{}
-	for _, w := range g.Workers() {
-		for _, i := range w.Failed {
-			failed[i] = true
-		}
-	}
-	return slices.DeleteFunc(g.Missing(), func(j Job) bool { return !failed[j.Index] || g.IsHeld(j) })
 }

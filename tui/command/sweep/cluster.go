@@ -189,7 +189,7 @@ func (c *cluster) over() (bool, error) {
 	case !c.known || len(c.queued) > 0 || len(c.failed) < len(missing):
 		return false, nil
 	}
-	return true, fmt.Errorf("%d of %d jobs left the queue without a result: start the sweep again to submit them again", len(missing), len(c.grid.Jobs))
+	return true, fmt.Errorf("%d of %d jobs left the queue without a result: %s", len(missing), len(c.grid.Jobs), c.grid.WhatHelps(missing, "start the sweep again to submit them again"))
 }
 
 // follow shows the sweep until all is done, or the person leaves.
@@ -221,7 +221,7 @@ func (c *cluster) follow(ctx context.Context, progress *terminal.Progress) error
 // lines show the progress of the jobs once, on request.
 func (c *cluster) lines(ctx context.Context) []string {
 	c.look(ctx)
-	return c.standing()
+	return append(failures(c.grid), c.standing()...)
 }
 
 // standing are a line for each running job, and the summary.

@@ -191,8 +191,8 @@ func (h *hosts) look(now time.Time) (said []string) {
 
 // over says whether nothing more will come, and with what result.
 func (h *hosts) over() (bool, error) {
-	missing := len(h.grid.Missing())
-	if missing == 0 {
+	missing := h.grid.Missing()
+	if len(missing) == 0 {
 		return true, nil
 	}
 	for _, host := range h.record.Hosts {
@@ -200,7 +200,7 @@ func (h *hosts) over() (bool, error) {
 			return false, nil
 		}
 	}
-	return true, fmt.Errorf("%d of %d jobs are missing and no host is at work: start the sweep again", missing, len(h.grid.Jobs))
+	return true, fmt.Errorf("%d of %d jobs are missing and no host is at work: %s", len(missing), len(h.grid.Jobs), h.grid.WhatHelps(missing, "start the sweep again"))
 }
 
 // follow shows the sweep until all is done, or the person leaves.

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/command/results"
 	"pgrlab/tui/command/rundir"
 )
 
@@ -160,6 +161,18 @@ func isElsewhere(err error, dir string) bool {
 	return run.IsInUse(err) || errors.Is(err, run.ErrHolds) && rundir.Exists(filepath.Join(dir, run.ConfigName))
 }
 
+// ending describes how an attempt at the run in a folder ended.
+func ending(dir string, err error) sweep.Ending {
+	if err == nil {
+		return sweep.Ending{How: "done"}
+	}
+	e := sweep.Ending{How: cli.Line(err), Status: cli.ExitStatus(err)}
+	if r, unread := results.LoadRun(dir); unread == nil && r.Failed != "" {
+		e.How, e.Step, e.Diverged = r.Failed, r.Step, r.Diverged
+	}
+	return e
+}
+
 // attempt trains a job, or resumes it.
 func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Job, how []string) (err error) {
 	if _, done := g.Result(j); done {
@@ -178,11 +191,7 @@ func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Jo
 			err = errors.Join(err, a.Withdraw())
 			return
 		}
-		ended := "done"
-		if err != nil {
-			ended = cli.Line(err)
-		}
-		err = errors.Join(err, a.End(ended))
+		err = errors.Join(err, a.End(ending(g.Run(j), err)))
 	}()
 	log, err := a.Log()
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -104,7 +103,9 @@ func (w *workers) here() (all []sweep.Worker) {
 	return all
 }
 
-func (w *workers) lines(context.Context) []string { return workerLines(w.grid) }
+func (w *workers) lines(context.Context) []string {
+	return append(failures(w.grid), workerLines(w.grid)...)
+}
 
 func (w *workers) cancel(ctx context.Context) (string, error) {
 	n, err := w.signal(ctx, "TERM", syscall.SIGTERM)
@@ -195,12 +196,18 @@ func inAll(cmd *cobra.Command, dir string, calls callFlags, do func(place) (stri
 	if err := calls.check(); err != nil {
 		return err
 	}
-	_, all, err := placesOf(dir, calls)
+	g, all, err := placesOf(dir, calls)
 	if err != nil {
 		return err
 	}
 	if len(all) == 0 {
-		return cli.Usagef("sweep %s %s: no sweep is at work at it: pgrlab sweep --out %s begins one", cmd.Name(), dir, shell.Word(dir))
+		begins := fmt.Sprintf("pgrlab sweep --out %s goes on with what is missing", shell.Word(dir))
+		if failed := g.FailedJobs(); len(failed) > 0 {
+			begins = fmt.Sprintf("%d of its jobs failed: %s", len(failed), g.WhatHelps(failed, fmt.Sprintf("pgrlab sweep --out %s tries them again", shell.Word(dir))))
+		} else if len(g.Missing()) == 0 {
+			begins = "all its jobs are done"
+		}
+		return cli.Usagef("sweep %s %s: no sweep is at work at it: %s", cmd.Name(), dir, begins)
 	}
 	for _, p := range all {
 		said, e := do(p)
@@ -213,33 +220,6 @@ func inAll(cmd *cobra.Command, dir string, calls callFlags, do func(place) (stri
 		return fmt.Errorf("sweep %s %s: %w", cmd.Name(), dir, err)
 	}
 	return nil
-}
-
-func statusCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "status DIR",
-		Short:   "show the progress of a sweep",
-		Long:    `Shows once what the sweep in DIR has done and what its jobs do, wherever they run.`,
-		Example: `  pgrlab sweep status sweeps/a`,
-		Args:    cli.ExactArgs(1, "the folder of a sweep"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			g, all, err := placesOf(args[0], callFlags{})
-			if err != nil {
-				return err
-			}
-			if len(all) == 0 {
-				all = []place{&workers{grid: g, out: args[0]}}
-			}
-			ctx, stop := context.WithTimeout(cmd.Context(), time.Minute)
-			defer stop()
-			for _, p := range all {
-				for _, line := range p.lines(ctx) {
-					fmt.Fprintln(cmd.OutOrStdout(), line)
-				}
-			}
-			return nil
-		},
-	}
 }
 
 func cancelCommand() *cobra.Command {
@@ -265,10 +245,12 @@ func requeueCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "requeue DIR",
 		Short: "run the failed jobs of a sweep again",
-		Long: `Tries the jobs of the sweep in DIR that failed or were given up once more, from where
-they were saved. Workers, and a sweep on this machine, try them again within seconds;
-workers that have ended are started again; jobs that left Slurm's queue without a result
-are submitted as before. Options of ssh and sbatch have to be given again.`,
+		Long: `Tries the jobs that failed or were given up once more, from where they were saved, while
+the sweep in DIR is at work or can be reached: workers, and a sweep on this machine, try
+them again within seconds; workers on hosts that have ended are started again; jobs that
+left Slurm's queue without a result are submitted as before. Options of ssh and sbatch
+have to be given again. A sweep on this machine that has ended is started again instead,
+by pgrlab sweep --out DIR. A job whose numbers diverged diverges again.`,
 		Example: `  pgrlab sweep requeue sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {

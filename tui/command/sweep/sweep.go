@@ -19,6 +19,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/ssh"
 	"pgrlab/presets"
@@ -60,7 +61,8 @@ func Command(d cli.Deps, root func() *cobra.Command) *cobra.Command {
 		Short: "train a grid of runs, on this machine or a cluster",
 		Long: `Trains every task with every method and seed, and with --vary every combination of some
 values of knobs and keys. Several runs train at a time, each in a process of its own
-with its own run folder below DIR. Ctrl-C and SIGTERM save all runs and end the sweep.
+with its own run folder below DIR. Ctrl-C and SIGTERM save all runs and end the sweep; it
+goes on if the terminal ends (pgrlab sweep status DIR, pgrlab sweep cancel DIR).
 Started again, with the same flags or with --out alone, it continues with what is
 missing and repeats nothing, whatever was killed. SIGUSR1 and SIGUSR2 save all runs.
 
@@ -329,6 +331,9 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
 	v := &sweepView{engine: e, progress: terminal.NewProgress(w)}
+	if f.worker == "" && terminal.IsTerminal(w) {
+		v.progress.Say(fmt.Sprintf("this goes on if the terminal ends: pgrlab sweep status %s shows it then, pgrlab sweep cancel %s ends it", shell.Word(f.out), shell.Word(f.out)))
+	}
 	err = v.follow(ctx, say, ended)
 	unregister(err)
 	if f.element == "" && ctx.Err() == nil { // otherwise it is only a part of the sweep, or goes on later

@@ -151,7 +151,7 @@ func TestTheStatusAfterAKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.End("done")
+	defer a.End(sweep.Ending{How: "done"})
 	first("other  2 of 2 at work")
 }
 

@@ -1,0 +1,47 @@
+package sweep
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// begun says whether anything of a sweep has begun, or may begin by itself: a job was tried, a worker
+// has registered, or jobs were given to hosts or to Slurm.
+func (g *Grid) begun() bool {
+	for _, j := range g.Jobs {
+		entries, err := os.ReadDir(g.Dir(j))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+		for _, e := range entries {
+			if e.Name() != jobName {
+				return true
+			}
+		}
+	}
+	for _, record := range []string{"ssh.json", "slurm.json"} {
+		if _, err := os.Lstat(filepath.Join(g.dir, record)); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	workers, err := os.ReadDir(filepath.Join(g.dir, workersName))
+	return len(workers) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
+// remove removes a sweep of which nothing has begun. Files that are not of a sweep stay.
+func (g *Grid) remove() error {
+	if err := os.Remove(filepath.Join(g.dir, gridName)); err != nil { // first, so that nothing begins
+		return err
+	}
+	for _, j := range g.Jobs {
+		if err := os.Remove(g.Config(j)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := os.Remove(g.Dir(j)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}

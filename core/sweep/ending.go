@@ -1,0 +1,141 @@
+package sweep
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// Ending is how an attempt at a job ended.
+type Ending struct {
+	Number int `json:"-"` // of the attempt
+	// Killed says that the attempt wrote down no end.
+	Killed bool `json:"-"`
+
+	How    string `json:"how"`
+	Status int    `json:"status"`         // exit status, as package sweep describes it
+	Step   int    `json:"step,omitempty"` // at which the run failed, if it did
+	// Diverged says that the numbers of the run were the reason, so that it fails again.
+	Diverged bool `json:"diverged,omitempty"`
+}
+
+// failed says whether the job ended with an error of its own.
+func (e Ending) failed() bool {
+	return !e.Killed && !slices.Contains([]int{0, StatusAgain, StatusElsewhere, StatusStopped, statusTerminated}, e.Status)
+}
+
+// String says in a few words why there is no result.
+func (e Ending) String() string {
+	switch {
+	case e.Killed:
+		return fmt.Sprintf("attempt %d was killed", e.Number)
+	case e.Step > 0:
+		return fmt.Sprintf("step %d: %s", e.Step, e.How)
+	}
+	return e.How
+}
+
+// End gives the job back and records how the attempt ended.
+func (a *Attempt) End(how Ending) error {
+	host, _ := os.Hostname() // for people only
+	err := replaceJSON(a.dir, attemptName, struct {
+		PID   int    `json:"pid"`
+		Host  string `json:"host"`
+		Began string `json:"began"`
+		Ended string `json:"ended"`
+		Ending
+	}{os.Getpid(), host, a.began.UTC().Format(time.RFC3339), time.Now().UTC().Format(time.RFC3339), how})
+	if closed := a.lock.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// LastEnding returns how the last attempt at a job ended; false if there was none, or one goes on.
+func (g *Grid) LastEnding(j Job) (e Ending, ended bool) {
+	last, dir := g.lastAttempt(j)
+	if last == 0 || g.IsHeld(j) {
+		return Ending{}, false
+	}
+	text, err := run.ReadFile(dir, attemptName)
+	if err != nil || json.Unmarshal(text, &e) != nil {
+		e = Ending{Killed: true}
+	}
+	e.Number = last
+	return e, true
+}
+
+// lastAttempt returns the number and the folder of the last attempt at a job; 0 if there was none.
+func (g *Grid) lastAttempt(j Job) (number int, dir string) {
+	attempts, _ := os.ReadDir(filepath.Join(g.Dir(j), attemptsName))
+	for _, a := range attempts {
+		if n, err := strconv.Atoi(a.Name()); err == nil && n > number {
+			number, dir = n, filepath.Join(g.Dir(j), attemptsName, a.Name())
+		}
+	}
+	return number, dir
+}
+
+// FailedJobs returns the jobs without a result whose last attempt failed, or that a worker has given
+// up, and that no process is trying now.
+func (g *Grid) FailedJobs() []Job {
+	given := map[int]bool{}
+	for _, w := range g.Workers() {
+		for _, i := range w.Failed {
+			given[i] = true
+		}
+	}
+	return slices.DeleteFunc(g.Missing(), func(j Job) bool {
+		e, ended := g.LastEnding(j)
+		return g.IsHeld(j) || !given[j.Index] && !(ended && e.failed())
+	})
+}
+
+// WhatHelps says of jobs that failed what to do about them: what diverged diverges again with the same
+// settings and seed, and other jobs can be tried again, by what again says.
+func (g *Grid) WhatHelps(failed []Job, again string) string {
+	diverged := 0
+	for _, j := range failed {
+		if e, ended := g.LastEnding(j); ended && e.Diverged {
+			diverged++
+		}
+	}
+	const why = "with the same settings and seeds that happens again"
+	switch {
+	case diverged == 0:
+		return again
+	case diverged == len(failed):
+		return "their numbers diverged, and " + why
+	}
+	return fmt.Sprintf("%d of them diverged, and %s; for the others: %s", diverged, why, again)
+}
+
+// lastWords returns the last line of the log of a job's last attempt that has one, and the log's path.
+func (g *Grid) lastWords(j Job) string {
+	attempts, _ := os.ReadDir(filepath.Join(g.Dir(j), attemptsName))
+	last, latest := "", 0
+	for _, a := range attempts {
+		log := filepath.Join(g.Dir(j), attemptsName, a.Name(), logName)
+		if n, err := strconv.Atoi(a.Name()); err == nil && n > latest && isFile(log) {
+			last, latest = log, n
+		}
+	}
+	if last == "" {
+		return "see " + g.Dir(j)
+	}
+	text, _ := run.ReadFile(filepath.Split(last))
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return fmt.Sprintf("%s (%s)", lines[len(lines)-1], last)
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
