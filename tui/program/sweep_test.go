@@ -153,7 +153,10 @@ func TestAFailedJobIsRequeued(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the first job failed", func() bool { return len(g.FailedJobs()) == 1 })
+	eventually(t, "the first job failed, and the worker says so", func() bool {
+		w := g.Workers()
+		return len(g.FailedJobs()) == 1 && len(w) == 1 && len(w[0].Failed) == 1 && len(w[0].Running) == 1
+	})
 	if out, err := onCluster(t, "sweep", "status", "fails"); err != nil || !strings.Contains(out, "1 of 2 at work, 1 failed") || !strings.Contains(out, "0 of 2 done, 1 failed") {
 		t.Errorf("%v: %s", err, out)
 	}

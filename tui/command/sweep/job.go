@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -161,13 +162,13 @@ func isElsewhere(err error, dir string) bool {
 	return run.IsInUse(err) || errors.Is(err, run.ErrHolds) && rundir.Exists(filepath.Join(dir, run.ConfigName))
 }
 
-// ending describes how an attempt at the run in a folder ended.
-func ending(dir string, err error) sweep.Ending {
+// ending describes how an attempt at a job ended.
+func ending(g *sweep.Grid, j sweep.Job, err error) sweep.Ending {
 	if err == nil {
 		return sweep.Ending{How: "done"}
 	}
-	e := sweep.Ending{How: cli.Line(err), Status: cli.ExitStatus(err)}
-	if r, unread := results.LoadRun(dir); unread == nil && r.Failed != "" {
+	e := sweep.Ending{How: strings.TrimPrefix(cli.Line(err), j.Name()+": "), Status: cli.ExitStatus(err)}
+	if r, unread := results.LoadRun(g.Run(j)); unread == nil && r.Failed != "" {
 		e.How, e.Step, e.Diverged = r.Failed, r.Step, r.Diverged
 	}
 	return e
@@ -191,7 +192,7 @@ func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Jo
 			err = errors.Join(err, a.Withdraw())
 			return
 		}
-		err = errors.Join(err, a.End(ending(g.Run(j), err)))
+		err = errors.Join(err, a.End(ending(g, j, err)))
 	}()
 	log, err := a.Log()
 	if err != nil {
