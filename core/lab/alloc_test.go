@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"testing"
 
 	"pgrlab/core/device/cpu"
@@ -19,7 +20,7 @@ func TestAStepDoesNotAllocate(t *testing.T) {
 	c.Steps, c.Evaluation.Every, c.Knobs.RefitEvery = 1<<29, 0, 1<<20
 	world := newWorld().task()
 	world.New = func(uint64) (task.Env, error) { return &stillEnv{}, nil }
-	l, err := New(c, world, dev, nil)
+	l, err := New(context.Background(), c, world, dev, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func TestHostileConfigurations(t *testing.T) {
 			err := config.Validate()
 			if err == nil {
 				var l *Lab
-				if l, err = New(config, newWorld().task(), dev, nil); err == nil {
+				if l, err = New(context.Background(), config, newWorld().task(), dev, nil); err == nil {
 					l.Close()
 					t.Fatal("it was built")
 				}
@@ -147,7 +147,7 @@ func TestMemoryForecast(t *testing.T) {
 			c.Steps, c.Knobs.GeneratorSteps, c.Knobs.UTD = 13, 2, 1
 			change(&c)
 			before := heap()
-			l, err := New(c, newWorld().task(), dev, nil)
+			l, err := New(context.Background(), c, newWorld().task(), dev, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -240,7 +240,7 @@ func FuzzConfiguration(f *testing.F) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			var l *Lab
-			if l, err = New(c, task, dev, nil); err == nil {
+			if l, err = New(context.Background(), c, task, dev, nil); err == nil {
 				l.Close()
 			}
 			runtime.ReadMemStats(&after)

@@ -77,7 +77,7 @@ func TestCopiesRestartByThemselves(t *testing.T) {
 func TestTheFirstUpdateIsForetold(t *testing.T) {
 	w, c := unevenCopies()
 	l := w.lab(t, c, nil)
-	ppo, err := New(ppoConfig("rnd"), mazeTask(t), tiny.Device(t), nil)
+	ppo, err := New(context.Background(), ppoConfig("rnd"), mazeTask(t), tiny.Device(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

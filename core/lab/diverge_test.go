@@ -106,7 +106,7 @@ func TestAKnobThatDiverges(t *testing.T) {
 	withoutGenerator(&c)
 	c.Steps, c.Evaluation.Every, c.Agent.Hidden = 200, 0, []int{64, 64, 64, 64}
 	c.Knobs.UTD, c.Schedule = 20, []string{"20:lr_critic=1", "20:tau=1"}
-	l, err := New(c, newWorld().task(), dev, nil)
+	l, err := New(context.Background(), c, newWorld().task(), dev, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

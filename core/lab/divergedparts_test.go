@@ -72,7 +72,7 @@ func TestARunThatDivergesSaysWhatAndKeepsItsData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := New(conf, newWorld().task(), dev, folder)
+			l, err := New(context.Background(), conf, newWorld().task(), dev, folder)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +91,7 @@ func TestARunThatDivergesSaysWhatAndKeepsItsData(t *testing.T) {
 			if folder, err = run.Open(dir); err != nil {
 				t.Fatal(err)
 			}
-			again, _, err := Restore(conf, newWorld().task(), dev, folder, Resumption{Saving: Saving{Every: time.Hour}})
+			again, _, err := Restore(context.Background(), conf, newWorld().task(), dev, folder, Resumption{Saving: Saving{Every: time.Hour}})
 			if err != nil {
 				t.Fatal(err)
 			}

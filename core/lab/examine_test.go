@@ -23,7 +23,7 @@ func played(t *testing.T, c config.Config) *experiment {
 	t.Cleanup(func() { dev.Close() })
 	world := newWorld().task()
 	world.New = func(seed uint64) (task.Env, error) { return &placedEnv{worldEnv{w: newWorld(), seed: seed}}, nil }
-	l, err := New(c, world, dev, nil)
+	l, err := New(context.Background(), c, world, dev, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

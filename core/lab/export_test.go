@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,7 @@ func TestBuffersOfASavedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := newWorld().task()
-	l, err := New(c, task, dev, folder)
+	l, err := New(context.Background(), c, task, dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

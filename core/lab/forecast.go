@@ -22,7 +22,7 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 		return f, err
 	}
 	c = sooner(c, task)
-	l, err := New(c, task, dev, nil)
+	l, err := New(ctx, c, task, dev, nil)
 	if err != nil {
 		return f, err
 	}
@@ -41,7 +41,7 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 
 // disk is what a run of c takes on the disk.
 func disk(c config.Config, task task.Task, dev device.Device) (config.DiskNeed, error) {
-	l, err := New(c, task, dev, nil)
+	l, err := New(context.Background(), c, task, dev, nil)
 	if err != nil {
 		return config.DiskNeed{}, err
 	}

@@ -21,7 +21,7 @@ func TestATrialOfPPOLearns(t *testing.T) {
 	for name, c := range map[string]config.Config{"ppo": ppoConfig("rnd"), "ppo-eco": ppoConfig("eco"), "with a generator": ppoLatentConfig(), "pgr-eco": ppoRelevantConfig()} {
 		task := mazeTask(t)
 		c = sooner(c, task)
-		l, err := New(c, task, dev, nil)
+		l, err := New(context.Background(), c, task, dev, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -130,7 +130,7 @@ func TestFramesThatCannotBe(t *testing.T) {
 	} {
 		c := tiny.Pixels()
 		change(&c)
-		l, err := New(c, tiny.Task(), tiny.Device(t), nil)
+		l, err := New(context.Background(), c, tiny.Task(), tiny.Device(t), nil)
 		if err == nil {
 			l.Close()
 		}
@@ -140,7 +140,7 @@ func TestFramesThatCannotBe(t *testing.T) {
 	}
 	unseen := tiny.Task()
 	unseen.Seen = false
-	if _, err := New(tiny.Pixels(), unseen, tiny.Device(t), nil); err == nil || !strings.Contains(err.Error(), "has no camera") {
+	if _, err := New(context.Background(), tiny.Pixels(), unseen, tiny.Device(t), nil); err == nil || !strings.Contains(err.Error(), "has no camera") {
 		t.Errorf("a task that nobody draws: %v", err)
 	}
 }

@@ -174,7 +174,7 @@ func sameRuns(t *testing.T, got, want *Lab) {
 func short(t *testing.T, c config.Config, of task.Task, memory uint64) {
 	t.Helper()
 	dev := interpreted(t, cuda.Options{Memory: memory})
-	l, err := New(c, of, dev, nil)
+	l, err := New(context.Background(), c, of, dev, nil)
 	if err == nil {
 		defer l.Close()
 		_, err = l.Prepare()

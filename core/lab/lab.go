@@ -38,8 +38,9 @@ type Lab struct {
 const mailboxSize = 64
 
 // New builds everything that a run of c needs. The lab owns folder from then on, unless there is
-// an error; with a nil folder it writes nothing. The caller must call Run or Close.
-func New(c config.Config, task task.Task, dev device.Device, folder *run.Folder) (*Lab, error) {
+// an error; with a nil folder it writes nothing. The end of ctx ends New between two parts, with
+// its cause. The caller must call Run or Close.
+func New(ctx context.Context, c config.Config, task task.Task, dev device.Device, folder *run.Folder) (*Lab, error) {
 	task, err := task.Played(c.Played())
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
@@ -48,11 +49,13 @@ func New(c config.Config, task task.Task, dev device.Device, folder *run.Folder)
 	if err != nil {
 		return nil, err
 	}
+	m := &making{ctx: ctx}
+	defer m.done()
 	var r record
 	if folder != nil { // a nil pointer in an interface is not nil
 		r = folder
 	}
-	return newLab(c, task, r, p, dev.Name(), time.Now)
+	return newLab(c, m.task(task), r, m.parts(p), dev.Name(), time.Now)
 }
 
 func newLab(c config.Config, task task.Task, folder record, p parts, deviceName string, now func() time.Time) (*Lab, error) {

@@ -394,7 +394,7 @@ func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := New(c, newWorld().task(), dev, folder)
+		l, err := New(context.Background(), c, newWorld().task(), dev, folder)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -411,7 +411,7 @@ func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
 		if folder, err = run.Open(dir); err != nil {
 			t.Fatal(err)
 		}
-		l, said, err := Restore(long, newWorld().task(), dev, folder, Resumption{Config: docOf(long)})
+		l, said, err := Restore(context.Background(), long, newWorld().task(), dev, folder, Resumption{Config: docOf(long)})
 		if err != nil {
 			t.Fatal(name, said, err)
 		}

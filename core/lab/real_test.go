@@ -40,7 +40,7 @@ func runOn(t *testing.T, c config.Config, dev device.Device) (*Lab, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := New(c, newWorld().task(), dev, folder)
+	l, err := New(context.Background(), c, newWorld().task(), dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestWrongPartsAreSaidBeforeARun(t *testing.T) {
 	} {
 		c := realConfig()
 		change(&c)
-		if _, err := New(c, newWorld().task(), dev, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := New(context.Background(), c, newWorld().task(), dev, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

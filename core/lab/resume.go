@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -38,13 +39,19 @@ type Resumption struct {
 // and the changes in it are scheduled again, so that the journal becomes that of a run which was
 // never interrupted. said has lines that the user should see: checkpoints that cannot be used,
 // another kind of device, damaged lines. On an error the folder is unchanged and still the
-// caller's.
-func Restore(c config.Config, task task.Task, dev device.Device, folder *run.Folder, how Resumption) (l *Lab, said []string, err error) {
+// caller's. The end of ctx ends Restore between two parts, with its cause.
+func Restore(ctx context.Context, c config.Config, task task.Task, dev device.Device, folder *run.Folder, how Resumption) (l *Lab, said []string, err error) {
 	p, err := newParts(&c, task, dev)
 	if err != nil {
 		return nil, nil, err
 	}
-	return restore(c, task, folder, p, dev.Name(), time.Now, how)
+	m := &making{ctx: ctx}
+	defer m.done()
+	l, said, err = restore(c, m.task(task), folder, m.parts(p), dev.Name(), time.Now, how)
+	if err != nil && ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx) // and no word about checkpoints that could not be made a run
+	}
+	return l, said, err
 }
 
 func restore(c config.Config, task task.Task, folder *run.Folder, p parts, device string, now func() time.Time, how Resumption) (*Lab, []string, error) {

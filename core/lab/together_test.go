@@ -54,7 +54,7 @@ func playOn(dev *cpu.Device, c config.Config, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l, err := New(c, newWorld().task(), dev, folder)
+	l, err := New(context.Background(), c, newWorld().task(), dev, folder)
 	if err != nil {
 		return "", err
 	}

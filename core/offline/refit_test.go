@@ -35,7 +35,7 @@ func offlineRun(t *testing.T) (s offline.Run, world task.Task) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := lab.New(c, world, dev, folder)
+	l, err := lab.New(context.Background(), c, world, dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func savedOf(t *testing.T, c config.Config, dev device.Device) (offline.Run, tas
 	}
 	world := tiny.Task()
 	c.Agent.Gamma = 0.9 // an episode has the 44 steps that make a complete future
-	l, err := lab.New(c, world, dev, folder)
+	l, err := lab.New(context.Background(), c, world, dev, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,13 @@ import (
 	"pgrlab/tui/command/report"
 	"pgrlab/tui/command/session"
 	"pgrlab/tui/command/sweep"
+	"pgrlab/tui/command/terminal"
 	"pgrlab/tui/command/watch"
 )
 
 // Main runs one command line and returns the exit status.
 func Main(ctx context.Context, d cli.Deps, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	defer terminal.EndAtQuit(stderr)()
 	out, errs := cli.NewConsole(stdout), cli.NewConsole(stderr)
 	root := newRoot(d)
 	var unwritten error // a help function returns none

@@ -17,5 +17,5 @@ const RunsVariable = "PGRLAB_RUNS"
 // ExitStatuses are the exit statuses, for help and the manual.
 var ExitStatuses = []FlagText{
 	{"0", "done"}, {"1", "failed, or journal diff has found a difference"}, {"2", "wrong usage"}, {"75", "sweep job: another process works at the job"},
-	{"85", "sweep job: saved, not done: run it again"}, {"130", "interrupted, after saving"}, {"143", "terminated, after saving"},
+	{"85", "sweep job: saved, not done: run it again"}, {"130", "interrupted, after saving"}, {"131", "quit (ctrl-\\), at once, without saving"}, {"143", "terminated, after saving"},
 }

@@ -18,6 +18,7 @@ const (
 	StatusElsewhere   = sweep.StatusElsewhere
 	StatusAgain       = sweep.StatusAgain // saved, but not done: run it again
 	StatusInterrupted = 130               // 128 + SIGINT, after saving
+	StatusQuit        = 131               // 128 + SIGQUIT, at once
 	StatusTerminated  = 143               // 128 + SIGTERM, after saving
 )
 
@@ -58,8 +59,11 @@ func ExitStatus(err error) int {
 	case err == nil:
 		return StatusDone
 	case errors.As(err, &s):
-		if s.Signal == syscall.SIGTERM {
+		switch s.Signal {
+		case syscall.SIGTERM:
 			return StatusTerminated
+		case syscall.SIGQUIT:
+			return StatusQuit
 		}
 		return StatusInterrupted
 	case errors.As(err, &own):

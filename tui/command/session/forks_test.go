@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -92,7 +93,7 @@ func TestAConfirmationHasWhatIsStillToCome(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(lines), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	l, err := lab.New(c, tiny.Task(), tiny.Device(t), nil) // as it was before the change of ratio
+	l, err := lab.New(context.Background(), c, tiny.Task(), tiny.Device(t), nil) // as it was before the change of ratio
 	if err != nil {
 		t.Fatal(err)
 	}

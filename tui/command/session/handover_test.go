@@ -43,7 +43,7 @@ func TestAPauseDuringAHandOverIsNotLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := lab.New(c, tiny.Task(), tiny.Device(t), folder)
+	l, err := lab.New(context.Background(), c, tiny.Task(), tiny.Device(t), folder)
 	if err != nil {
 		t.Fatal(err)
 	}

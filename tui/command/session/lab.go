@@ -79,7 +79,7 @@ to show within minutes. Where TERM is dumb it cannot ask: --plain starts the dem
 // on in this process, without a screen.
 func (s *session) onScreen(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
-	ctx, stop := terminal.StartWatch(parent, func() {}, s.save, func(text string) { terminal.Offer(say, text) }) // the screen handles hang-ups
+	ctx, stop := terminal.StartWatch(parent, func() {}, s.save, func(again string) { terminal.Offer(say, s.ending()+again) }) // the screen handles hang-ups
 	defer stop()
 	begin := newBeginning(func() error { return s.start(ctx, lab.FaultPause) })
 	defer s.onSuspend()()
@@ -92,7 +92,12 @@ func (s *session) onScreen(parent context.Context, w io.Writer) error {
 func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui.Outcome, err error, w io.Writer, say <-chan string) error {
 	s.viewer.Leave()
 	s.heard = say
-	if startErr, begun := begin.end(); !begun || startErr != nil {
+	p, begun := terminal.NewProgress(w), false
+	startErr := saying(p, say, func() (err error) { // a start in progress may take long
+		err, begun = begin.end()
+		return err
+	})
+	if !begun || startErr != nil {
 		if !begun {
 			s.drop()
 		}
@@ -104,7 +109,6 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		}
 		return err
 	}
-	p := terminal.NewProgress(w)
 	p.Skip(len(s.lab.Events(0))) // the screen has shown these
 	for err == nil && outcome == tui.Detached && !s.over() {
 		pid, why := s.handOver(ctx, p.Say)

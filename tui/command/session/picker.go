@@ -52,7 +52,7 @@ func PickOnScreen(parent context.Context, d cli.Deps, w io.Writer) error {
 func pickOne(parent context.Context, d cli.Deps, w io.Writer) (tui.Outcome, error) {
 	say := make(chan string, 8)
 	o := &opener{deps: d}
-	ctx, stop := terminal.StartWatch(parent, func() {}, o.save, func(text string) { terminal.Offer(say, text) })
+	ctx, stop := terminal.StartWatch(parent, func() {}, o.save, func(again string) { terminal.Offer(say, o.ending()+again) })
 	defer stop()
 	o.ctx = ctx
 	home, err := replay.SettingsHome(w)
@@ -84,6 +84,16 @@ func (o *opener) save(by string) {
 	if s != nil {
 		s.save(by)
 	}
+}
+
+// ending says what a signal does.
+func (o *opener) ending() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.s == nil {
+		return "ending"
+	}
+	return o.s.ending()
 }
 
 // end returns what was opened, and prevents any further opening.
@@ -174,7 +184,7 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 		return f, err
 	}
 	c.Device, c.Precision = "cpu", ""
-	l, err := lab.New(c, problem, device, nil)
+	l, err := lab.New(ctx, c, problem, device, nil)
 	if err != nil {
 		return f, err
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -128,9 +129,9 @@ func orComplete(err error, w io.Writer) error {
 }
 
 // restore makes the lab of a session, new or resumed.
-func (s *session) restore(device cli.Device) (*lab.Lab, error) {
+func (s *session) restore(ctx context.Context, device cli.Device) (*lab.Lab, error) {
 	if s.resumption == nil {
-		l, err := lab.New(s.config, s.task, device, s.folder)
+		l, err := lab.New(ctx, s.config, s.task, device, s.folder)
 		if err != nil {
 			return nil, err
 		}
@@ -140,7 +141,7 @@ func (s *session) restore(device cli.Device) (*lab.Lab, error) {
 		s.said = append(s.said, framesText(&s.config, s.task)...)
 		return l, nil
 	}
-	l, said, err := lab.Restore(s.config, s.task, device, s.folder, *s.resumption)
+	l, said, err := lab.Restore(ctx, s.config, s.task, device, s.folder, *s.resumption)
 	s.said = append(s.said, said...)
 	if err == nil {
 		s.history = len(l.Events(0))

@@ -124,7 +124,7 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 		}
 		return err
 	}
-	l, err := s.restore(device)
+	l, err := s.restore(ctx, device)
 	if err == nil {
 		err = s.prepare(l, device)
 	}

@@ -36,9 +36,9 @@ the last checkpoint as if there had been no break. With more --steps it continue
 the end of a run, as if the run had had those steps from the start.
 
 Ctrl-C saves and ends with status 130, SIGTERM with 143; a second one within five
-seconds ends at once. A terminal that goes away does not end the run. Ctrl-Z stops the
-run as it stops any program, until fg or bg; on the screen, ctrl-z leaves the run
-training instead.`,
+seconds ends at once, and so does SIGQUIT (ctrl-\), with 131. A terminal that goes away
+does not end the run. Ctrl-Z stops the run as it stops any program, until fg or bg; on
+the screen, ctrl-z leaves the run training instead.`,
 		Example: `  pgrlab train --task cheetah-run --method pgr-curiosity --scale cpu --seed 1
   pgrlab train --preset demo --steps 5000 --out /tmp/try
   pgrlab train --resume runs/2025-03-01-cheetah-run-pgr-curiosity-s1
@@ -79,22 +79,21 @@ training instead.`,
 // headless runs a session to its end, with progress on w.
 func (s *session) headless(parent context.Context, w io.Writer) error {
 	say := make(chan string, 8)
-	ctx, stop := terminal.StartWatch(parent, s.hungUp, s.save, func(text string) { terminal.Offer(say, text) })
+	ctx, stop := terminal.StartWatch(parent, s.hungUp, s.save, func(again string) { terminal.Offer(say, s.ending()+again) })
 	defer stop()
 	p := terminal.NewProgress(w)
 	p.Say(fmt.Sprintf("%s on %s at scale %s, seed %d, in %s",
 		s.config.Method, s.config.Task, s.config.Scale, s.config.Seed, s.folder.Dir()))
-	s.tell = p.Say
-	if s.heir != nil {
-		s.tell = func(text string) {
-			p.Say(text)
+	s.tell = func(text string) {
+		say <- text
+		if s.heir != nil {
 			s.heir.tell(handoverAnswer{Said: text})
 		}
 	}
 	if s.resumption != nil {
 		s.resumption.Say = s.tell
 	}
-	if err := s.start(ctx, lab.FaultFail); err != nil {
+	if err := saying(p, say, func() error { return s.start(ctx, lab.FaultFail) }); err != nil {
 		return err
 	}
 	if s.heir != nil {
@@ -106,6 +105,32 @@ func (s *session) headless(parent context.Context, w io.Writer) error {
 	p.Skip(s.history)
 	s.follow(p, say)
 	return s.leave(ctx, p)
+}
+
+// ending says what a signal does to the run.
+func (s *session) ending() string {
+	if s.live.Load() == nil {
+		return "the run is still being set up: it ends when the part that is being made is ready"
+	}
+	return "saving and ending"
+}
+
+// saying calls do and writes meanwhile what is said.
+func saying(p *terminal.Progress, say <-chan string, do func() error) (err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = do()
+	}()
+	for more := true; more || len(say) > 0; {
+		select {
+		case text := <-say:
+			p.Say(text)
+		case <-done:
+			more, done = false, nil
+		}
+	}
+	return err
 }
 
 // follow writes progress until the run has ended.

