@@ -29,7 +29,7 @@ var allowed = map[string][]string{
 	"tui/command/analyse":  {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "tui/pane/system", "presets", "core/config", "core/offline", "core/inspect", "core/whatif", "core/event", "core/knob", "core/report", "core/run", "core/printable", "core/shell"},
 	"tui/command/attach":   {"tui/command/session", "tui/command/replay", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/remote", "tui/sshd", "tui/history", "tui/theme", "presets", "core/report", "core/run", "core/sweep/slurm", "core/printable", "core/shell"},
 	"tui/command/session":  {"tui/command/forks", "tui/command/replay", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/pane/system", "tui/picker", "tui/remote", "presets", "core/config", "core/task", "core/lab", "core/checkpoint", "core/offline", "core/knob", "core/whatif", "core/event", "core/report", "core/run", "core/shell"},
-	"tui/command/forks":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/checkpoint", "core/knob", "core/run", "core/shell"},
+	"tui/command/forks":    {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/pane", "tui/pane/system", "presets", "core/config", "core/checkpoint", "core/event", "core/fan", "core/knob", "core/rng", "core/run", "core/shell"},
 	"tui/command/sweep":    {"tui", "tui/command/results", "tui/command/machine", "tui/command/runflags", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/sweep", "core/sweep/slurm", "core/sweep/ssh", "core/report", "core/run", "core/shell"}, // tui: settings
 	"tui/command/report":   {"tui/command/results", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "presets", "core/config", "core/knob", "core/policy", "core/report", "core/run", "core/task", "core/printable", "core/shell"},
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/checkpoint", "core/config", "core/event", "core/run", "core/shell"},
@@ -46,7 +46,8 @@ var allowed = map[string][]string{
 
 	// A pane imports no other pane, and of the screen only what all panes see.
 	"tui/pane/...":    {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "tui/picture", "core/event", "core/knob", "core/shell"},
-	"tui/pane/whatif": {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"}, // run: its numbers
+	"tui/pane/runs":   {"tui/pane", "tui/steer", "tui/history", "tui/theme", "tui/format", "tui/topic", "tui/chart", "core/event", "core/knob", "core/fan"}, // fan: whether forks differ
+	"tui/pane/whatif": {"tui/pane", "tui/theme", "tui/format", "tui/topic", "core/event", "core/run", "core/whatif"},                                        // run: its numbers
 	"tui/pane":        {"tui/history", "tui/picture", "tui/theme", "tui/format", "tui/topic", "core/config", "core/event", "core/knob", "core/whatif", "core/shell"},
 	"tui/steer":       {"tui/pane", "tui/history", "tui/format", "tui/topic", "core/event", "core/knob"}, // what is staged and sent
 	"tui/history":     {"tui/chart", "tui/format", "tui/topic", "core/printable", "core/event", "core/knob", "core/run"},
@@ -83,7 +84,8 @@ var allowed = map[string][]string{
 	"core/sweep":          {"core/run"},
 	"core/sweep/slurm":    {"core/run"},
 	"core/sweep/ssh":      {"core/run"},
-	"core/report":         {"core/run", "core/printable", "core/rng"},                                                                                                                              // rng: the bootstrap's random numbers
+	"core/fan":            {"core/rng"},                                                                                                                                                            // who gets a change is drawn
+	"core/report":         {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                  // rng: the bootstrap's random numbers
 	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                                                                                          // contract and registry; window: the size of a frame after convolutions
 	"core/agent/...":      {"core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng"}, // a learner is a package below it and knows no other
 	"core/agent/learners": {"core/agent/..."},                                                                                                                                                      // the list of them

@@ -3,15 +3,18 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/runs"
+	"pgrlab/tui/theme"
 )
 
 // nursery makes children whose journals the test writes.
@@ -19,15 +22,17 @@ type nursery struct {
 	plans    []pane.ForkPlan
 	children []pane.Child
 	journals map[string][]event.Event
+	gone     map[string]error // children that train no longer
 	err      error
 }
 
 func (n *nursery) fork(p pane.ForkPlan) ([]pane.Child, error) {
 	n.plans = append(n.plans, p)
 	var made []pane.Child
-	for pair := range p.Pairs {
+	for i := range p.Each {
 		for _, changed := range []bool{false, true} {
-			c := pane.Child{Dir: fmt.Sprintf("runs/%d-%d-%v", len(n.plans), pair, changed), Pair: pair, Changed: changed, From: 24_000, To: 24_000 + p.Steps}
+			c := pane.Child{Dir: fmt.Sprintf("runs/%d-%d-%v", len(n.plans), i, changed), Changed: changed, From: 24_000, To: 24_000 + p.Steps}
+			c.Failed = func() error { return n.gone[c.Dir] }
 			made = append(made, c)
 		}
 	}
@@ -53,7 +58,7 @@ func (n *nursery) live(c pane.Child, returns ...float64) {
 
 func forking(t *testing.T, w, h int) (*screen, *nursery) {
 	t.Helper()
-	n := &nursery{journals: map[string][]event.Event{}}
+	n := &nursery{journals: map[string][]event.Event{}, gone: map[string]error{}}
 	s := newScreen(t, w, h, func(o *Options) {
 		o.Config.Evaluation.Every = 1000
 		o.Fork, o.LoadRun = n.fork, n.load
@@ -91,8 +96,8 @@ func (s *screen) deliver(msg tea.Msg) {
 	}
 }
 
-// A fork asks for the number of env steps of its children, and a child stays in the list while its
-// sibling still trains.
+// A fork asks for the number of env steps of its children, and a child stays in the list and looks at them come
+// at fixed places.
 func TestForkSteps(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.typeLine("stage guidance 3")
@@ -113,102 +118,104 @@ func TestForkSteps(t *testing.T) {
 	}
 	s.press("8", "k", "enter")
 	s.contains(t, "8,000 env steps a child")
-	s.Update(keyMsg("2"))
+	s.Update(keyMsg("4"))
 	s.settleForks()
-	if len(n.plans) != 1 || n.plans[0].Steps != 8000 || n.plans[0].Pairs != 2 {
+	if len(n.plans) != 1 || n.plans[0].Steps != 8000 || n.plans[0].Each != 4 {
 		t.Fatalf("plans %+v", n.plans)
 	}
-	n.live(n.children[0], 100)
-	s.settleForks()
-	s.typeLine("pane runs")
-	s.contains(t, "pair 1, ", "✓ done, its pair is not", "return 100 at")
-	n.live(n.children[1], 110)
-	s.settleForks()
-	if strings.Contains(s.View(), "its pair is not") {
-		t.Errorf("a pair that is done:\n%s", s.View())
+	for i, c := range n.children[:5] {
+		s.typeLine("pane runs")
+		s.contains(t, "the first look comes when 5 of 8 are done")
+		n.live(c, 100+float64(i))
+		s.settleForks()
 	}
+	s.contains(t, "not seen yet: return", "the next look comes when 8 of 8 are done", "mean 102 ± 2.00")
 }
 
-func TestForkMakesPairsOfWhatIsStaged(t *testing.T) {
+func TestForkMakesChildrenOfWhatIsStaged(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.Update(keyMsg("f"))
 	s.contains(t, "nothing is staged")
 	s.typeLine("stage guidance 3")
 	s.Update(keyMsg("f"))
-	s.contains(t, "fork: ω 2 → 3", "says nothing about the knob", "5,000 env steps a child")
+	s.contains(t, "fork: ω 2 → 3", "two runs to look at, no verdict", "5,000 env steps a child", "A verdict takes 4 children of either kind")
 	s.Update(keyMsg("4"))
 	if c, ok := s.lastCommand().(event.Checkpoint); !ok || c.By != runs.Forker {
 		t.Fatalf("sent %#v", s.lastCommand())
 	}
 	s.settleForks()
-	want := pane.ForkPlan{Set: []string{"guidance=3!"}, Pairs: 4, Steps: 5000}
+	want := pane.ForkPlan{Set: []string{"guidance=3!"}, Each: 4, Steps: 5000}
 	if len(n.plans) != 1 || fmt.Sprint(n.plans[0]) != fmt.Sprint(want) {
 		t.Fatalf("plans %+v", n.plans)
 	}
 	if got := s.values()["guidance"].Number; got != 2 || len(s.steering.Staged) > 0 {
 		t.Errorf("this run has guidance %v, staged %v", got, s.steering.Staged)
 	}
-	for i, c := range n.children {
-		n.live(c, 100, 100+map[bool]float64{true: []float64{20, 30, -10, 40}[i/2]}[c.Changed])
-	}
-	s.settleForks()
+	s.allReturn(n, 0, 20, 30, -10, 40)
 	s.typeLine("pane runs")
-	s.contains(t, "4 pairs over 5,000 steps from 24,000", "changed better in 3 of 4 pairs, return +10.0 on average", "no placebo forks")
+	s.contains(t, "8 children over 5,000 steps from 24,000", "not seen yet: return +20", "of 70 ways to deal out the change differ as much", "four times in five")
+	s.ink(t, 0, s.Theme.Text)
 
 	s.Update(keyMsg("F"))
-	s.Update(keyMsg("2"))
+	s.Update(keyMsg("4"))
 	s.settleForks()
-	for i, c := range n.children[8:] {
-		n.live(c, 100, 100+map[bool]float64{true: []float64{6, -24}[i/2]}[c.Changed])
+	s.allReturn(n, 8, 6, -24, 9, 4)
+	s.contains(t, "nothing was changed, and nothing is seen")
+}
+
+// allReturn lets the unchanged ones of eight children return 100 to 103, the changed ones so much more.
+func (s *screen) allReturn(n *nursery, from int, more ...float64) {
+	for i, c := range n.children[from : from+8] {
+		r := 100 + float64(i/2)
+		if c.Changed {
+			r += more[i/2]
+		}
+		n.live(c, r, r)
 	}
 	s.settleForks()
-	s.contains(t, "comes apart by up to 12.0 (2 pairs)", "inside what happens by itself (±12.0, 2 placebo")
-	if w, pairs := s.runs.Band(5000); w != 12 || pairs != 2 {
-		t.Errorf("band %v of %d pairs", w, pairs)
-	}
-	if got := s.runs.VerdictInk(&s.runs.Groups[0], s.runs.Groups[0].Differences(), 12, 2); got != s.Theme.Text {
-		t.Error("a difference inside the band is coloured")
+}
+
+// ink fails if the verdict of a group has another one.
+func (s *screen) ink(t *testing.T, group int, want theme.Ink) {
+	t.Helper()
+	if s.runs.VerdictInk(&s.runs.Groups[group]) != want {
+		t.Errorf("the verdict of group %d has another colour", group)
 	}
 }
 
-func TestOnePairSaysNothing(t *testing.T) {
+// What no dealing but its opposite matches is a verdict, and coloured. Children of the same question are
+// added to those before, and another question is counted.
+func TestForksAreSeenToDiffer(t *testing.T) {
 	s, n := forking(t, 160, 45)
-	s.typeLine("stage ratio 0.75")
-	s.Update(keyMsg("f"))
-	s.Update(keyMsg("1"))
-	s.settleForks()
-	if n.plans[0].Set[0] != "ratio=0.75" {
-		t.Errorf("set %v", n.plans[0].Set)
+	ask := func(line string) {
+		s.typeLine(line)
+		s.Update(keyMsg("f"))
+		s.Update(keyMsg("4"))
+		s.settleForks()
 	}
-	for _, c := range n.children {
-		n.live(c, 100, map[bool]float64{false: 100, true: 300}[c.Changed])
-	}
-	s.settleForks()
+	ask("stage guidance 3")
+	s.allReturn(n, 0, 60, 70, 80, 90)
+	s.contains(t, "ω 2 → 3: seen better: return +75") // outside the pane
 	s.typeLine("pane runs")
-	s.contains(t, "one pair, return +100: it says nothing about the knob")
+	s.contains(t, "seen better: return +75", "2 of 70 ways", "It holds from step 24,000 of this run, over 5,000 steps; :confirm asks other seeds.")
+	s.ink(t, 0, s.Theme.Good)
+	ask("stage guidance 3")
+	s.allReturn(n, 8, -60, -70, -80, -90)
+	s.typeLine("pane runs")
+	s.contains(t, "seen better at look 2 of 3; of all: return 0", "; with the 8 children before") // a verdict stays
+	ask("stage ratio 0.75")
+	s.allReturn(n, 16, -60, -70, -80, -90)
+	s.typeLine("pane runs")
+	s.contains(t, "seen worse: return -75", "2 questions were asked of this run", "up to 10%")
+	s.ink(t, 2, s.Theme.Bad)
 }
 
-func TestFailedChildrenAreSaid(t *testing.T) {
-	s, n := forking(t, 160, 45)
-	n.err = errors.New("no space left")
-	s.typeLine("stage ratio 0.75")
-	s.Update(keyMsg("f"))
-	s.Update(keyMsg("1"))
-	s.settleForks()
-	s.contains(t, "no space left")
-	s.runs.Groups[0].Children[0].Failed = func() error { return errors.New("exit status 1") }
-	s.settleForks()
-	s.typeLine("pane runs")
-	s.contains(t, "pair 1, unchanged, 1-0-false: exit status 1", "no pair is done yet")
-}
-
-// A single pair that is done is reported as two runs to look at, in the list of runs and outside of
-// it.
-func TestASinglePairIsReported(t *testing.T) {
+// With one child of either kind there is no verdict, whatever they return, but the results of both.
+func TestTwoChildrenSayNothing(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.typeLine("ratio 0.75")
 	s.typeLine("confirm")
-	s.contains(t, "confirm: r ratio 0.5 → 0.75 at 24,000", "says nothing about the changes")
+	s.contains(t, "confirm: r ratio 0.5 → 0.75 at 24,000", "two runs to look at, no verdict")
 	plan := s.dialog.Choices[0]
 	s.dialog = nil
 	s.Update(plan.Action()())
@@ -217,9 +224,69 @@ func TestASinglePairIsReported(t *testing.T) {
 		n.live(c, 100, map[bool]float64{false: 100, true: 116}[c.Changed])
 	}
 	s.settleForks()
-	s.contains(t, "one pair, return +8.00: it says nothing about the changes; :pane runs")
+	s.contains(t, "cannot say: with 1 fork a side no verdict is possible, it takes 4; :pane runs")
 	s.typeLine("pane runs")
-	s.contains(t, "with the changes: return 108, the mean of 2 evaluations, 116 at 26,000; in runs/1-0-true", "without them: return 100, the mean")
+	s.contains(t, "return +8.00", "with the changes: return 108, the mean of 2 evaluations, 116 at 26,000; in runs/1-0-true", "without them: return 100, the mean")
+}
+
+// A child that failed counts with the least return; one that was stopped is waited for.
+func TestFailedChildrenCount(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	n.err = errors.New("no space left")
+	s.typeLine("stage ratio 0.75")
+	s.Update(keyMsg("f"))
+	s.Update(keyMsg("4"))
+	s.settleForks()
+	s.contains(t, "no space left")
+	for i, c := range n.children {
+		switch {
+		case i == 7:
+			n.gone[c.Dir] = fmt.Errorf("%w, with its parent", pane.ErrStopped)
+		case c.Changed: // evaluated once of twice
+			n.gone[c.Dir] = errors.New("exit status 1")
+			n.live(c, 100)
+			n.journals[c.Dir] = n.journals[c.Dir][:2]
+		default:
+			n.live(c, 100, 102+float64(i))
+		}
+	}
+	s.settleForks()
+	s.typeLine("pane runs")
+	s.contains(t, "child 2, changed, 1-0-true: exit status 1", "stopped before its end, with its parent", "1 of 8 stopped before their end", "not seen yet")
+	n.gone = map[string]error{}
+	n.live(n.children[7], 40, 50)
+	s.settleForks()
+	s.contains(t, "seen worse: return -53.8") // 48.75, of three times 50 and once 45, less 102.5
+}
+
+// A screen that comes later, or plays the run again, knows the forks from the journal, and says the same.
+func TestForksAreRecalledFromTheJournal(t *testing.T) {
+	s, n := forking(t, 160, 45)
+	made := event.Forked{Changes: []event.ForkedChange{{Knob: "guidance", From: "2", To: "3", Now: true}}, From: knob.After(24_000), Steps: 5_000}
+	for i := range 8 {
+		made.Forks = append(made.Forks, event.ForkMade{Dir: fmt.Sprint("x-fork-", i), Changed: i%2 == 1, Seed: uint64(4 + i)})
+		c := pane.Child{Dir: filepath.Join(filepath.Dir(s.About.Folder), fmt.Sprint("x-fork-", i)), Changed: i%2 == 1, From: 24_000, To: 29_000}
+		n.children = append(n.children, c)
+	}
+	s.fake.emit(event.TypeFork, made)
+	s.Update(polled{})
+	s.typeLine("pane runs")
+	s.contains(t, "ω 2 → 3, 8 children over 5,000 steps from 24,000", "8 children have made no step yet")
+	s.allReturn(n, 0, 60, 70, 80, 90)
+	s.contains(t, "seen better: return +75")
+	if s.runs.Unfinished() != 0 || s.runs.Over() != 0 {
+		t.Error("children of another process are this screen's")
+	}
+	s.fake.emit(event.TypeFork, made)
+	s.fake.emit(event.TypeFork, event.Forked{Forks: []event.ForkMade{{Dir: "../elsewhere"}}})
+	s.Update(polled{})
+	if len(s.runs.Groups) != 1 {
+		t.Errorf("%d groups", len(s.runs.Groups))
+	}
+	s.fake.emit(event.TypeNote, event.Noted{Text: event.ForkedAt + "24000"})
+	if s.Update(polled{}); len(s.runs.Groups) != 0 {
+		t.Error("a fork lists the forks of its parent")
+	}
 }
 
 func TestConfirmNeedsATouchedRun(t *testing.T) {
@@ -235,7 +302,7 @@ func TestConfirmNeedsATouchedRun(t *testing.T) {
 	s.contains(t, "fresh seeds")
 	plan := s.dialog.Choices[1]
 	s.Update(plan.Action()())
-	if len(n.plans) != 1 || !n.plans[0].Confirm || n.plans[0].Pairs != 2 || n.plans[0].Steps != 100_000 {
+	if len(n.plans) != 1 || !n.plans[0].Confirm || n.plans[0].Each != 4 || n.plans[0].Steps != 100_000 {
 		t.Fatalf("plans %+v", n.plans)
 	}
 }
@@ -249,13 +316,13 @@ func TestGoldenRuns(t *testing.T) {
 		s.Update(keyMsg("4"))
 		s.settleForks()
 		for i, c := range n.children {
-			n.live(c, 100, 100+map[bool]float64{true: []float64{60, 80, -10, 90}[i/2]}[c.Changed])
+			n.live(c, 100, 100+float64(i)+map[bool]float64{true: []float64{60, 80, 10, 90}[i/2]}[c.Changed])
 		}
 		s.Update(keyMsg("F"))
-		s.Update(keyMsg("2"))
+		s.Update(keyMsg("4"))
 		s.settleForks()
-		for _, c := range n.children[8:10] {
-			n.live(c, 100, map[bool]float64{false: 100, true: 116}[c.Changed])
+		for i, c := range n.children[8:15] {
+			n.live(c, 100+float64(i))
 		}
 		s.settleForks()
 		s.typeLine("pane runs")
@@ -268,12 +335,12 @@ func TestGoldenRuns(t *testing.T) {
 func TestOneForkIsMadeAtATime(t *testing.T) {
 	s, n := forking(t, 160, 45)
 	s.typeLine("stage guidance 3")
-	for _, key := range []string{"f", "4", "F", "2"} {
+	for _, key := range []string{"f", "4", "F", "4"} {
 		s.Update(keyMsg(key))
 	}
 	s.contains(t, "a fork is being made: make another when it is")
 	s.settleForks()
-	if len(n.plans) != 1 || len(n.plans[0].Set) != 1 || n.plans[0].Pairs != 4 {
+	if len(n.plans) != 1 || len(n.plans[0].Set) != 1 || n.plans[0].Each != 4 {
 		t.Errorf("plans %+v", n.plans)
 	}
 }
@@ -310,11 +377,11 @@ func TestARefusedCheckpointEndsAFork(t *testing.T) {
 	}
 	s.contains(t, "the device is gone")
 	s.fake.holds = false
-	for _, key := range []string{"enter", "w", "F", "2"} {
+	for _, key := range []string{"enter", "w", "F", "4"} {
 		s.Update(keyMsg(key))
 	}
 	s.settleForks()
-	if len(n.plans) != 1 || n.plans[0].Pairs != 2 || w.begun != 1 {
+	if len(n.plans) != 1 || n.plans[0].Each != 4 || w.begun != 1 {
 		t.Errorf("forks %+v, what-ifs %d", n.plans, w.begun)
 	}
 }

@@ -28,17 +28,17 @@ func (s *screen) goOn() {
 	}
 }
 
-// forkWhereAsked forks two pairs where the lesson waits for a fork. The control children end with
-// returns of 100 and 120, the changed ones with 40 and 50.
+// forkWhereAsked makes four forks of either kind where the lesson waits for a fork. The unchanged
+// children return 100 and 120, the changed ones 40 and 50.
 func (s *screen) forkWhereAsked(n *nursery) {
 	l := s.lessons.Lesson
 	if l == nil || l.Part != lesson.Awaiting || l.Step().Wait == nil || l.Step().Wait.For != "forked" {
 		return
 	}
 	s.Update(keyMsg("f"))
-	s.Update(keyMsg("2"))
+	s.Update(keyMsg("4"))
 	s.settleForks()
-	for i, r := range []float64{100, 40, 120, 50} {
+	for i, r := range []float64{100, 40, 120, 50, 100, 40, 120, 50} {
 		n.live(n.children[i], r, r)
 	}
 	s.settleForks()
@@ -142,13 +142,13 @@ func TestLessonOnWhatSyntheticRowsAreWorth(t *testing.T) {
 	for _, want := range []string{
 		"The error of s' − s is 0.283, a constant's 1.00. The next states carry information. You said: a tenth or less.",
 		"The error of r is 0.106, a constant's 1.00. The rewards carry information.",
-		"The return is 110 (standard error 10.0) with D_syn and 45.0 (standard error 5.00) without: here D_syn helped. You said: rises.",
+		"The return is 110 (standard error 5.77) with D_syn and 45.0 (standard error 2.89) without: here D_syn helped. You said: rises.",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(all), " "), want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
 	}
-	if p := n.plans; len(p) != 1 || p[0].Pairs != 2 || len(p[0].Set) != 1 || p[0].Set[0] != "ratio=0" {
+	if p := n.plans; len(p) != 1 || p[0].Each != 4 || len(p[0].Set) != 1 || p[0].Set[0] != "ratio=0" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -97,6 +97,9 @@ func (m *Model) describe(about pane.About, start func() (pane.Lab, error)) {
 	if m.About.LoadRun == nil {
 		m.About.LoadRun = history.ReadJournal
 	}
+	if m.About.LoadFork == nil {
+		m.About.LoadFork = m.About.LoadRun
+	}
 	if m.About.LoadConfig == nil {
 		m.About.LoadConfig = picker.ReadConfig
 	}

@@ -53,7 +53,7 @@ func (m *Model) take(msg picked) tea.Cmd {
 	m.picker = nil
 	about := msg.options.About
 	about.Picked = about.Replay
-	about.Ended, about.LoadRun, about.LoadConfig, about.Remote = m.About.Ended, m.About.LoadRun, m.About.LoadConfig, m.About.Remote
+	about.Ended, about.LoadRun, about.LoadFork, about.LoadConfig, about.Remote = m.About.Ended, m.About.LoadRun, m.About.LoadFork, m.About.LoadConfig, m.About.Remote
 	m.describe(about, msg.options.Start)
 	m.Relayout()
 	return m.start()

@@ -46,7 +46,7 @@ func fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 	}
 	defer folder.Close()
 	note := run.Line{Type: event.TypeNote, Step: ck.Step, Member: run.NoMember, WallS: float64(ck.WallS), Body: event.Noted{
-		Text: ForkedAt + position.String(), Obs: event.KnobObs{By: from.Path},
+		Text: event.ForkedAt + position.String(), Obs: event.KnobObs{By: from.Path},
 	}}
 	if err := folder.Inherit(parent, ck, note); err != nil {
 		return err
@@ -54,19 +54,12 @@ func fork(c config.Config, doc []byte, from run.Found, set []string, dir string)
 	return folder.Publish()
 }
 
-// ForkedAt begins the note in a run that goes on from a checkpoint of another run.
-const ForkedAt = "forked at "
-
 // branch schedules the changes where the fork goes on, and returns that position. Under a new seed the
 // prompts of what the parent generated cannot be drawn again.
 func branch(c *config.Config, ck *run.Checkpoint, set []string) (knob.Position, error) {
-	content, ok := ck.Section(SectionLoop)
-	if !ok {
-		return knob.Position{}, errors.New("it holds no run")
-	}
-	var s Loop
-	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
-		return knob.Position{}, errors.New("it was saved by another version")
+	s, err := loopOf(ck)
+	if err != nil {
+		return knob.Position{}, err
 	}
 	at := s.entry(c)
 	changes, err := s.changed(c, at, set)
@@ -136,4 +129,55 @@ func (l *Loop) changed(c *config.Config, at knob.Position, set []string) (change
 		k.Set(&settings, v)
 	}
 	return changes, nil
+}
+
+// Changes returns the changes of set as they would be made from a checkpoint of a run of c, with the
+// values that the knobs have there.
+func Changes(c config.Config, from run.Found, set []string) ([]event.ForkedChange, error) {
+	ck, err := run.LoadCheckpoint(from.Path, c.Limit(anyTask))
+	if err != nil {
+		return nil, fmt.Errorf("fork %s: %w", from.Path, err)
+	}
+	s, err := loopOf(ck)
+	if err != nil {
+		return nil, fmt.Errorf("fork %s: %w", from.Path, err)
+	}
+	var all []event.ForkedChange
+	for _, text := range set {
+		change, err := ParseChange(&c, s.entry(&c), text)
+		if err != nil {
+			return nil, fmt.Errorf("fork %s: %w", from.Path, err)
+		}
+		k, to, err := c.ParseChange(change.Knob, change.Value)
+		if err != nil {
+			return nil, fmt.Errorf("fork %s: %w", from.Path, err)
+		}
+		all = append(all, event.ForkedChange{
+			Knob: k.Name, From: k.Format(k.Get(&s.Loop.Settings)), To: k.Format(to), Now: change.Now && redo.Redone(k),
+		})
+	}
+	return all, nil
+}
+
+// Sham returns what a fork without changes gets: the knobs keep their values, and what the changes
+// make again is made again as well. Else the forks would differ by that, too.
+func Sham(changes []event.ForkedChange) (set []string) {
+	for _, c := range changes {
+		if c.Now {
+			set = append(set, c.Knob+"="+c.From+"!")
+		}
+	}
+	return set
+}
+
+// loopOf returns the loop of a checkpoint.
+func loopOf(ck *run.Checkpoint) (s Loop, err error) {
+	content, ok := ck.Section(SectionLoop)
+	if !ok {
+		return s, errors.New("it holds no run")
+	}
+	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
+		return s, errors.New("it was saved by another version")
+	}
+	return s, nil
 }

@@ -47,6 +47,7 @@ const (
 	TypeDetached  = "detached"  // View, observed
 	TypeAttached  = "attached"  // View, observed
 	TypeDevice    = "device"    // Device, observed
+	TypeFork      = "fork"      // Forked, observed
 
 	TypeCheckpoint = "checkpoint" // Checkpointed, observed
 	TypePlanned    = "planned"    // Planned, observed

@@ -194,6 +194,8 @@ func (ctl *control) handle(c sent) {
 		ctl.checkpoints.onDemand(c.By)
 	case event.Note:
 		ctl.steering.note(c.Text, ctl.steering.obs(c.By, "", at))
+	case event.Fork:
+		ctl.journal.emit(event.TypeFork, event.NoMember, c.Forked)
 	case event.Attach:
 		ctl.journal.emit(event.TypeAttached, event.NoMember, event.View{By: c.By})
 	case event.Detach:
@@ -244,7 +246,7 @@ func (ctl *control) undo(c event.Undo, a asked) {
 	ctl.setKnob(back, a)
 }
 
-// answerRest refuses the commands that came too late.
+// answerRest refuses the commands that came too late, and writes down what was done already.
 func (ctl *control) answerRest() {
 	for {
 		select {
@@ -262,6 +264,8 @@ func (ctl *control) answerRest() {
 				ctl.journal.refuse("", "analyse", "", c.By, event.ErrEnded)
 			case event.Note:
 				ctl.journal.refuse("", "note", c.Text, c.By, event.ErrEnded)
+			case event.Fork: // they are made already
+				ctl.journal.emit(event.TypeFork, event.NoMember, c.Forked)
 			}
 		default:
 			ctl.asides.drop(event.ErrEnded)

@@ -99,10 +99,17 @@ func (r *resuming) appendLines(l *Lab, lines []run.Line) error {
 	return nil
 }
 
-// looked returns the analyses after mark that somebody asked for and that are of the run at the
-// checkpoint or before: they hold for the run that goes on.
+// looked returns what holds for the run that goes on, although the journal has it after mark: the
+// analyses that somebody asked for and that are of the run at the checkpoint or before, and the forks
+// that were made.
 func (r *resuming) looked(x *experiment, mark run.Mark) (lines []run.Line, err error) {
 	err = r.folder.Tail(mark, func(e run.Entry) {
+		if e.Type == event.TypeFork {
+			if made, ok := event.DecodeRaw(e); ok {
+				lines = append(lines, run.Line{Type: e.Type, Step: x.Step, Member: e.Member, Body: made.Body, WallS: float64(r.from.WallS)})
+			}
+			return
+		}
 		if e.Type != event.TypeExamined || e.Step > x.Step {
 			return
 		}

@@ -168,7 +168,7 @@ func TestAForkOfAnEndedRunIsChangedWhereItIsForked(t *testing.T) {
 			t.Fatal(err)
 		}
 		made := changesIn(l)
-		if notes, _ := bodies[event.Noted](l); len(made) != 1 || made[0].Position.String() != want || len(notes) == 0 || notes[0].Text != checkpoint.ForkedAt+want {
+		if notes, _ := bodies[event.Noted](l); len(made) != 1 || made[0].Position.String() != want || len(notes) == 0 || notes[0].Text != event.ForkedAt+want {
 			t.Errorf("%d steps: notes %+v, changes %+v", steps, notes, made)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
 	"pgrlab/core/event"
@@ -163,7 +162,7 @@ func (r *resuming) neverSaved() error {
 		line, _ := event.Decode(e)
 		switch b := line.Body.(type) {
 		case event.Noted:
-			if b.Obs.At == nil && strings.HasPrefix(b.Text, checkpoint.ForkedAt) {
+			if b.Obs.At == nil && strings.HasPrefix(b.Text, event.ForkedAt) {
 				lost = fmt.Errorf("it is a fork without the checkpoint that it began with: remove it and fork %s again", b.Obs.By)
 			}
 		case event.Checkpointed:

@@ -102,13 +102,16 @@ func FirstStage(k knob.Knob) Stage {
 	return Update
 }
 
+// Redone says whether something is made again at once if a change of the knob is to be in force now.
+func Redone(k knob.Knob) bool { return FirstStage(k) <= Fitted }
+
 // ErrAlready is wrapped by the error of a change that does nothing.
 var ErrAlready = errors.New("already")
 
 // Idle returns ErrAlready if a change does nothing: the knob has that value, and nothing that depends on
 // it is to be done again.
 func Idle(k knob.Knob, s *knob.Settings, v knob.Value, now bool) error {
-	if k.Get(s) == v && !(now && FirstStage(k) <= Fitted) {
+	if k.Get(s) == v && !(now && Redone(k)) {
 		return fmt.Errorf("%s is %s %w", k.Name, k.Format(v), ErrAlready)
 	}
 	return nil

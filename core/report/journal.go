@@ -193,7 +193,7 @@ func (r *Run) add(e run.Entry) error {
 			r.Resumes++
 		}
 		return nil
-	case "start", "in_force", "pause", "detached", "attached", "planned", "device":
+	case "start", "in_force", "pause", "detached", "attached", "planned", "device", "fork":
 		return nil
 	}
 	all, err := Scalars(e)

@@ -10,13 +10,16 @@ import (
 
 // measured is a number that a lesson keeps, with its standard error if it comes from several
 // measurements.
-type measured struct{ value, err float64 }
+type measured struct {
+	value, err float64
+	forks      *int // of forks: whether those with the change are seen to return more (1) or less (-1)
+}
 
 // measureNow measures a number of the run in its present state; NaN if there is none.
 func (x *Lessons) measureNow(k presets.Keep) measured {
-	none := measured{math.NaN(), 0}
+	none := measured{value: math.NaN()}
 	g, p := x.History.Generated, x.Previewed()
-	one := func(v float64) measured { return measured{v, 0} }
+	one := func(v float64) measured { return measured{value: v} }
 	switch k.Of {
 	case "nearest", "outside", "obeyed":
 		switch {
@@ -34,11 +37,13 @@ func (x *Lessons) measureNow(k presets.Keep) measured {
 		}
 		return one(labelOf(g.Dynamics, k.Of))
 	case "fork_changed", "fork_control":
-		changed, control := x.forks.Returns()
+		changed, control, seen := x.forks.Returns()
 		if k.Of == "fork_control" {
-			changed = control
+			changed, seen = control, -seen
 		}
-		return meanOf(changed)
+		m := meanOf(changed)
+		m.forks = &seen
+		return m
 	case "real_rows":
 		return one(float64(x.Snap.MixReal))
 	case "preview_median", "preview_outside":
@@ -110,9 +115,9 @@ func meanOf(samples []float64) measured {
 		squares += (y - mean) * (y - mean)
 	}
 	if n < 2 {
-		return measured{mean, 0}
+		return measured{value: mean}
 	}
-	return measured{mean, math.Sqrt(squares / (n - 1) / n)}
+	return measured{value: mean, err: math.Sqrt(squares / (n - 1) / n)}
 }
 
 // verdict is the result for a claim.
@@ -126,10 +131,14 @@ const (
 )
 
 // judge compares a claim with two numbers. A difference counts if it exceeds two of its standard
-// errors and the share of the first number that the lesson asks for.
+// errors and the share of the first number that the lesson asks for; between forks, if their own test
+// sees it.
 func judge(r presets.Reveal, from, to measured) verdict {
 	d := to.value - from.value
 	least := math.Max(2*math.Hypot(from.err, to.err), r.Margin*math.Abs(from.value))
+	if to.forks != nil {
+		d, least = float64(*to.forks), 0
+	}
 	switch {
 	case math.IsNaN(d) || math.Abs(d) <= least:
 		return cannotTell

@@ -15,12 +15,15 @@ func TestJudge(t *testing.T) {
 		from, to measured
 		want     verdict
 	}{
-		{measured{1, 0}, measured{1.2, 0}, held},
-		{measured{1, 0}, measured{0.8, 0}, didNotHold},
-		{measured{1, 0}, measured{1.05, 0}, cannotTell},
-		{measured{1, 0.2}, measured{1.3, 0.2}, cannotTell},
-		{measured{1, 0.05}, measured{1.3, 0.05}, held},
-		{measured{math.NaN(), 0}, measured{1, 0}, cannotTell},
+		{measured{value: 1, err: 0}, measured{value: 1.2, err: 0}, held},
+		{measured{value: 1, err: 0}, measured{value: 0.8, err: 0}, didNotHold},
+		{measured{value: 1, err: 0}, measured{value: 1.05, err: 0}, cannotTell},
+		{measured{value: 1, err: 0.2}, measured{value: 1.3, err: 0.2}, cannotTell},
+		{measured{value: 1, err: 0.05}, measured{value: 1.3, err: 0.05}, held},
+		{measured{value: math.NaN(), err: 0}, measured{value: 1, err: 0}, cannotTell},
+		{measured{value: 1}, measured{value: 9, forks: new(0)}, cannotTell},
+		{measured{value: 1}, measured{value: 1.01, forks: new(1)}, held},
+		{measured{value: 1}, measured{value: 0.99, forks: new(-1)}, didNotHold},
 	} {
 		if got := judge(r, c.from, c.to); got != c.want {
 			t.Errorf("%v to %v: %v, want %v", c.from, c.to, got, c.want)

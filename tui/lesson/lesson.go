@@ -63,8 +63,9 @@ type Forks interface {
 	// Under counts the children of the groups that are not over: how many are done, and of how
 	// many.
 	Under() (done, of int)
-	// Returns are the mean returns after the fork of the pairs in the newest group that is over.
-	Returns() (changed, control []float64)
+	// Returns are the scores of the children in the newest group that is over, and whether they are
+	// seen to differ: 1 if changed ones return more, -1 if they return less, 0 if not.
+	Returns() (changed, control []float64, seen int)
 }
 
 // New gives lessons by steering the run: look moves the focus to a quantity or a pane, stage stages

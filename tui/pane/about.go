@@ -3,6 +3,7 @@ package pane
 import (
 	"errors"
 	"image"
+	"path/filepath"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -61,6 +62,8 @@ type About struct {
 	Picked bool
 	// LoadRun reads the journal of another run folder, to compare with; nil: ReadJournal.
 	LoadRun func(dir string) ([]event.Event, error)
+	// LoadFork reads the journal of a fork that this run's journal names; nil: LoadRun.
+	LoadFork func(dir string) ([]event.Event, error)
 	// LoadConfig reads the configuration of that folder; nil: from its config.toml.
 	LoadConfig func(dir string) (config.Config, error)
 
@@ -69,8 +72,8 @@ type About struct {
 	// can be made here.
 	Fork func(ForkPlan) ([]Child, error)
 
-	// Beside says how many of the children train at the same time; nil: one.
-	Beside func() int
+	// Pace says how quickly the children train; nil: one at a time, on a core of its own.
+	Pace func() ForkPace
 
 	// WhatIf trains with other rows beside the run; nil: not available here.
 	WhatIf WhatIf
@@ -112,27 +115,46 @@ type Viewer interface {
 // ErrWatchOnly refuses a command of a screen that may only watch.
 var ErrWatchOnly = errors.New("this screen may look, not change anything")
 
-// ForkPlan says which children a run gets. The children of a pair have the same random streams, new
-// ones from the fork on; one of them is changed, the other is not.
+// ForkPlan says which children a run gets. Each child has random streams of its own from the fork on.
 type ForkPlan struct {
-	Set   []string // "knob=value", with ! redone at once; empty: placebo, only the streams differ
-	Pairs int
-	Steps int // env steps that each child makes
-	// Confirm starts the children at step 0 on fresh seeds: one with the schedule of all changes
-	// made in this run, one with none.
+	Set   []string // "knob=value", with ! redone at once; empty: nothing is changed
+	Each  int      // children that get the change; as many do not
+	Steps int      // env steps that each child makes
+	// Confirm starts the children at step 0 on fresh seeds: half of them with the schedule of all
+	// changes made in this run, half with none.
 	Confirm bool
+}
+
+// ForkPace is how quickly children train.
+type ForkPace struct {
+	AtATime int     // children that train at the same time
+	Paused  float64 // cores that they share while the run is paused
+	Beside  float64 // and while it trains
+	Threads int     // of the run, whose children have one each
+	OnGPU   bool    // they share a GPU with the run: the cores say nothing
 }
 
 // Child is one child of a run.
 type Child struct {
 	Dir     string
-	Pair    int  // from 0
-	Changed bool // in placebo pairs: the second one
+	Changed bool // it was dealt the change
 	From    int  // env steps at which it begins
 	To      int  // and ends
-	// Failed says why the child was given up; nil: it goes on, or is done. It may be called from
-	// any goroutine.
+	// Failed says why the child was given up, which is ErrStopped if it can go on; nil: it goes on,
+	// is done, or is not known. It may be called from any goroutine.
 	Failed func() error
+}
+
+// ErrStopped is wrapped by the reason why a child trains no longer that can go on.
+var ErrStopped = errors.New("stopped before its end")
+
+// ForkFolder is the folder of a fork that the journal of a run names; "" if it does not lie beside that
+// of the run.
+func ForkFolder(folder, name string) string {
+	if folder == "" || !filepath.IsLocal(name) || filepath.Base(name) != name {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(filepath.Clean(folder)), name)
 }
 
 // ErrReplay is the answer to every attempt to change a run that is over.

@@ -80,13 +80,12 @@ func TestCommandsAreSigned(t *testing.T) {
 	}
 }
 
-// People without an account see one run: their screens read no other folder, except for the forks that
-// they made.
+// People without an account see one run: their screens read no other folder, except for the forks of
+// that run.
 func TestGuestsReadOneRun(t *testing.T) {
 	read := ""
 	s := &Server{o: Options{Screen: func() tui.Options {
 		return tui.Options{About: pane.About{
-			Fork:       func(pane.ForkPlan) ([]pane.Child, error) { return []pane.Child{{Dir: "runs/a-fork"}}, nil },
 			LoadRun:    func(dir string) ([]event.Event, error) { read += " " + dir; return nil, nil },
 			LoadConfig: func(dir string) (config.Config, error) { read += " " + dir; return config.Config{}, nil },
 		}, Home: "/home/teacher"}
@@ -97,16 +96,15 @@ func TestGuestsReadOneRun(t *testing.T) {
 	}{"watch": {hello{Want: wantWatch}, true}, "guest": {hello{Want: wantScreen, Guest: true}, true}, "attach": {hello{Want: wantScreen}, false}} {
 		read = ""
 		about := s.options(c.hello).About
-		_, err := about.LoadRun("runs/a-fork")
+		_, err := about.LoadRun("runs/b")
 		if _, also := about.LoadConfig("/etc"); c.guest != (err != nil) || c.guest != (also != nil) || c.guest != (read == "") {
 			t.Errorf("%s reads%s; %v, %v", name, read, err, also)
 		}
-		if about.Fork == nil {
+		if about.LoadFork == nil { // LoadRun, without a limit
 			continue
 		}
-		about.Fork(pane.ForkPlan{})
-		if _, err := about.LoadRun("runs/a-fork"); err != nil {
-			t.Errorf("%s: its fork: %v", name, err)
+		if _, err := about.LoadFork("runs/a-fork"); err != nil {
+			t.Errorf("%s: a fork of the run: %v", name, err)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func TestChildrenEndConsciously(t *testing.T) {
 	if len(said) != 2 || !strings.Contains(said[0], "pgrlab train --resume "+first.dir+" goes on") || !strings.Contains(said[1], "pgrlab train --resume "+second.dir+" begins") {
 		t.Errorf("%q", said)
 	}
-	if err := first.failed(); err == nil || !strings.Contains(err.Error(), "stopped with its parent") {
+	if err := first.failed(); err == nil || !strings.Contains(err.Error(), "with its parent") {
 		t.Error(err)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/checkpoint"
+	"pgrlab/core/config"
+	"pgrlab/core/fan"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -19,9 +21,8 @@ import (
 
 // Command is fork.
 func Command() *cobra.Command {
-	var set []string
-	var pairs, steps int
-	var out string
+	var r request
+	var seed uint64
 	c := &cobra.Command{
 		Use:   "fork DIR[@STEP] --set KNOB=VALUE",
 		Short: "make a new run from a checkpoint, with knobs changed (train --resume begins it)",
@@ -31,15 +32,21 @@ depends on the knob. It prints the path of the folder; train --resume begins the
 the disk, forks share what their parent has collected. A fork ends where its parent
 does, or at --steps, which a fork of a run that has ended needs.
 
-With --pairs it makes pairs of runs, one with the knobs turned and one without, each
-pair with a seed of its own from there on. They show, over seeds, what turning the knobs
-did.`,
+With --pairs N it makes N runs with the knobs turned and N without, each with a seed of
+its own from there on. The runs without get what the change redoes, too: with
+guidance=3! all of them generate anew. Chance decides which seeds get the change. Once
+they are trained, pgrlab report says whether the change did something; it takes 4 pairs
+or more to tell.`,
 		Example: `  pgrlab fork runs/a@20000 --set guidance=3!
   pgrlab fork runs/a --set guidance=3! --steps 60000
-  pgrlab fork runs/a@20000 --set relevance=td --pairs 4 | xargs -n 1 pgrlab train --resume`,
+  pgrlab fork runs/a@20000 --set relevance=td! --pairs 4 > forks
+  xargs -n 1 pgrlab train --resume < forks && xargs pgrlab report < forks`,
 		Args: cli.ExactArgs(1, "one run folder"),
 		RunE: func(c *cobra.Command, args []string) error {
-			dirs, err := forks(args[0], set, pairs, steps, out, func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) })
+			if c.Flags().Changed("seed") {
+				r.seed = &seed
+			}
+			dirs, err := r.make(args[0], func(text string) { fmt.Fprintln(c.ErrOrStderr(), text) })
 			for _, dir := range dirs {
 				fmt.Fprintln(c.OutOrStdout(), dir)
 			}
@@ -51,19 +58,33 @@ did.`,
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&set, "set", nil, "`KNOB=VALUE` turn a knob there, given by its name or symbol; repeatable")
-	cli.CountIn(f, &pairs, "pairs", 0, 1, maxPairs, "`N` pairs of runs, with and without --set, each with its own seed")
-	cli.CountIn(f, &steps, "steps", 0, 1, cli.MaxSteps, "`N` env steps of a fork, including those before it (default: as many as its parent)")
-	f.StringVar(&out, "out", "", "`DIR` run folder (default beside the parent); with --pairs the beginning of the names")
+	f.StringArrayVar(&r.set, "set", nil, "`KNOB=VALUE` turn a knob there, given by its name or symbol; repeatable")
+	cli.CountIn(f, &r.pairs, "pairs", 0, 1, maxPairs, "`N` runs with --set and N without, each with its own seed")
+	cli.CountIn(f, &r.steps, "steps", 0, 1, cli.MaxSteps, "`N` env steps of a fork, including those before it (default: as many as its parent)")
+	f.Uint64Var(&seed, "seed", 0, "`N` seed of the fork's random numbers (default: its parent's)")
+	f.StringVar(&r.out, "out", "", "`DIR` run folder (default beside the parent); with --pairs the beginning of the names")
 	return c
 }
 
 // maxPairs limits the effect of a typing error.
 const maxPairs = 1_000
 
-// forks makes the folders of forks; steps is their length, 0 means the length of their parent. say
-// gets messages for the person.
-func forks(name string, set []string, pairs, steps int, out string, say func(string)) (made []string, err error) {
+// request holds the flags of fork.
+type request struct {
+	set          []string
+	pairs, steps int     // steps is the length of the forks; 0: that of their parent
+	seed         *uint64 // nil: the parent's
+	out          string
+}
+
+// make makes the folders of the forks that a person wants of a run. say gets messages for the person.
+func (r *request) make(name string, say func(string)) (made []string, err error) {
+	switch {
+	case r.pairs > 0 && len(r.set) == 0:
+		return nil, cli.Usagef("--pairs without --set: there is nothing that would differ")
+	case r.pairs > 0 && r.seed != nil:
+		return nil, cli.Usagef("--seed with --pairs: each of their runs has a seed of its own")
+	}
 	from, err := rundir.Checkpoint(name)
 	if err != nil {
 		return nil, err
@@ -79,54 +100,52 @@ func forks(name string, set []string, pairs, steps int, out string, say func(str
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range set {
+	for _, text := range r.set {
 		if _, err := checkpoint.ParseChange(&config, knob.After(from.Step), text); err != nil {
 			return nil, cli.Usagef("fork: --set %s: %w", text, err)
 		}
 	}
-	if config.Steps, err = length(name, from.Step, config.Steps, steps); err != nil {
+	if config.Steps, err = length(name, from.Step, config.Steps, r.steps); err != nil {
 		return nil, err
 	}
-	if out != "" && pairs == 0 && rundir.Exists(out) {
+	out := r.out
+	if out != "" && r.pairs == 0 && rundir.Exists(out) {
 		return nil, cli.Usagef("fork %s: %s exists: choose another --out", name, out)
 	}
 	if out == "" {
 		out = fmt.Sprintf("%s-fork-%s", filepath.Clean(parent), strings.NewReplacer("/", "-", ":", "-").Replace(from.Position))
 	}
-	one := func(seed uint64, dir string, set []string) error {
-		c := config
-		c.Seed = seed
-		doc, err := presets.Encode(c)
-		if err == nil {
-			var said string
-			if said, err = checkpoint.Fork(c, doc, from, set, dir); said != "" {
-				say(said)
-			}
-		}
-		if err == nil {
-			made = append(made, dir)
-		}
-		return err
+	if r.pairs > 0 {
+		return r.all(config, from, out, say)
 	}
-	if pairs == 0 {
-		return made, one(config.Seed, rundir.Free(out), set)
+	if r.seed != nil {
+		config.Seed = *r.seed
 	}
-	if len(set) == 0 {
-		return nil, cli.Usagef("--pairs without --set: there is nothing that would differ")
+	doc, err := presets.Encode(config)
+	if err != nil {
+		return nil, err
 	}
-	for i := range pairs {
-		seed := config.Disjoint(i)
-		for _, kind := range []string{"changed", "control"} {
-			turned := set
-			if kind == "control" {
-				turned = nil
-			}
-			if err := one(seed, rundir.Free(fmt.Sprintf("%s-%s-s%d", out, kind, seed)), turned); err != nil {
-				return made, err
-			}
-		}
+	dir := rundir.Free(out)
+	said, err := checkpoint.Fork(config, doc, from, r.set, dir)
+	if said != "" {
+		say(said)
 	}
-	return made, nil
+	if err != nil {
+		return nil, err
+	}
+	return []string{dir}, nil
+}
+
+// all makes as many forks with the knobs turned as without.
+func (r *request) all(c config.Config, from run.Found, out string, say func(string)) (dirs []string, err error) {
+	made, err := Make(c, from, r.set, r.pairs, out, say)
+	for _, f := range made.Forks {
+		dirs = append(dirs, f.Dir)
+	}
+	if err == nil && r.pairs < fan.LeastForks {
+		say(fmt.Sprintf("with %d of each kind no verdict is possible: --pairs %d is the least that can give one", r.pairs, fan.LeastForks))
+	}
+	return dirs, err
 }
 
 // length is the length of a fork at a step of a run that has whole steps in all; asked is the

@@ -46,7 +46,7 @@ func TestARunWhoseConfigWasChangedIsNotForked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if made, err := forks(dir, nil, 0, 0, "", func(string) {}); !errors.Is(err, run.ErrOtherConfig) {
+	if made, err := (&request{}).make(dir, func(string) {}); !errors.Is(err, run.ErrOtherConfig) {
 		t.Errorf("%v: %v", made, err)
 	}
 }
@@ -59,7 +59,7 @@ func TestAForkWithAWrongValue(t *testing.T) {
 		"guidanze=3":  `fork: --set guidanze=3: unknown knob "guidanze": did you mean "guidance"?`,
 		"guidance":    "fork: --set guidance: want knob=value",
 	} {
-		_, err := forks(dir, []string{text}, 0, 0, "", func(string) {})
+		_, err := (&request{set: []string{text}}).make(dir, func(string) {})
 		if err == nil || err.Error() != want || cli.ExitStatus(err) != cli.StatusUsage {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

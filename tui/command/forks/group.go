@@ -1,7 +1,6 @@
 package forks
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,6 +49,23 @@ func RoomBeside(threads int) int {
 	}
 	return n
 }
+
+// Pace is how quickly children train beside a run with so many threads: at their nice value they get
+// a tenth of a core on which the run trains (Linux weighs 110 against 1024).
+func Pace(threads int, onGPU bool) pane.ForkPace {
+	n, cores := RoomBeside(threads), runtime.NumCPU()
+	if threads < 1 || threads > cores {
+		threads = cores
+	}
+	free := min(n, cores-threads)
+	return pane.ForkPace{
+		AtATime: n, Paused: float64(min(n, cores)), Beside: float64(free) + behind*float64(min(n, cores)-free),
+		Threads: threads, OnGPU: onGPU,
+	}
+}
+
+// behind is the share of a core that a process gets beside one that is childNice before it.
+const behind = 110. / (1024 + 110)
 
 // Child is one child.
 type Child struct {
@@ -122,11 +138,11 @@ func (b *Group) train() {
 			out.Close()
 		}
 		if where, done := rundir.Standing(c.dir); err == nil && !done {
-			err = fmt.Errorf("stopped %s: pgrlab train --resume %s goes on with it", where, shell.Word(rundir.Near(c.dir)))
+			err = fmt.Errorf("%w, %s: pgrlab train --resume %s goes on with it", pane.ErrStopped, where, shell.Word(rundir.Near(c.dir)))
 		}
 		b.mu.Lock()
 		if b.over && !b.set {
-			err = errors.New("stopped with its parent: pgrlab train --resume goes on with it")
+			err = fmt.Errorf("%w, with its parent: pgrlab train --resume goes on with it", pane.ErrStopped)
 		}
 		delete(b.running, cmd)
 		b.mu.Unlock()
@@ -141,7 +157,7 @@ func (b *Group) next() (*Child, *exec.Cmd) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.over && len(b.waiting) > 0 {
-		b.waiting[0].fail(errors.New("not begun: pgrlab train --resume begins it"))
+		b.waiting[0].fail(fmt.Errorf("%w, not begun: pgrlab train --resume begins it", pane.ErrStopped))
 		b.waiting = b.waiting[1:]
 	}
 	if len(b.waiting) == 0 {
@@ -167,7 +183,7 @@ func (b *Group) start(cmd *exec.Cmd) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.over {
-		return errors.New("not begun")
+		return fmt.Errorf("%w, not begun", pane.ErrStopped)
 	}
 	if err := cli.StartBehind(cmd, childNice); err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -33,7 +32,7 @@ func ByHand(events []event.Event) (n int) {
 func Again(dir string, events []event.Event) string {
 	forked := slices.ContainsFunc(events, func(e event.Event) bool {
 		note, is := e.Body.(event.Noted)
-		return is && strings.HasPrefix(note.Text, checkpoint.ForkedAt)
+		return is && strings.HasPrefix(note.Text, event.ForkedAt)
 	})
 	if forked || ByHand(events) > 0 {
 		return "how to run it again: pgrlab card " + shell.Word(dir)

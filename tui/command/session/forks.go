@@ -1,15 +1,17 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/shell"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/forks"
@@ -17,58 +19,77 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// fork makes the children of a plan and queues them. With an error it returns the children that
-// could be made.
+// fork makes the children of a plan, notes them in the journal and queues them. With an error it
+// returns the children that could be made.
 func (s *session) fork(p pane.ForkPlan) ([]pane.Child, error) {
-	return s.forks.Add(func() int { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) { return s.children(p) })
+	return s.forks.Add(func() int { return forks.RoomBeside(s.threads) }, func() ([]pane.Child, error) {
+		made, err := s.children(p)
+		if len(made.Forks) == 0 {
+			return nil, err
+		}
+		var children []pane.Child
+		for i, f := range made.Forks {
+			children = append(children, pane.Child{Dir: f.Dir, Changed: f.Changed, From: made.From.Step, To: made.From.Step + made.Steps})
+			made.Forks[i].Dir = filepath.Base(f.Dir)
+		}
+		return children, errors.Join(err, s.noteForks(made))
+	})
+}
+
+// noteForks writes into the journal which forks were made, also if the run is over.
+func (s *session) noteForks(made event.Forked) error {
+	if s.lab == nil {
+		return nil
+	}
+	err := s.lab.Send(event.Fork{Forked: made})
+	if !errors.Is(err, event.ErrEnded) {
+		return err
+	}
+	<-s.ended // its folder is closed
+	folder, err := run.Extend(s.folder.Dir())
+	if err != nil {
+		return fmt.Errorf("the forks are made, but no line of the journal says so: %w", err)
+	}
+	defer folder.Close()
+	at := s.lab.Snapshot()
+	s.later = append(s.later, made)
+	return folder.Append(run.Line{Type: event.TypeFork, Step: at.Step, Member: run.NoMember, WallS: s.wall(), Body: made})
+}
+
+// wall is the wall_s of the last event.
+func (s *session) wall() float64 {
+	all := s.lab.Events(0)
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)-1].Wall.Sub(all[0].Wall).Seconds()
 }
 
 // children makes the folders of the children of a plan.
-func (s *session) children(p pane.ForkPlan) ([]pane.Child, error) {
+func (s *session) children(p pane.ForkPlan) (made event.Forked, err error) {
 	if p.Confirm {
 		return s.confirmation(p)
 	}
 	from, err := rundir.Checkpoint(s.folder.Dir())
 	if err != nil {
-		return nil, err
+		return made, err
 	}
-	kind := [2]string{"control", "changed"}
-	if len(p.Set) == 0 {
-		kind = [2]string{"placebo-a", "placebo-b"}
-	}
-	return s.pairs(p, func(pair int, changed bool) (pane.Child, error) {
-		c := pane.Child{Pair: pair, Changed: changed, From: from.Step, To: from.Step + p.Steps}
-		config := s.config
-		config.Steps = c.To
-		config.Seed = config.Disjoint(1 + pair)
-		name := kind[0]
-		set := []string(nil)
-		if changed {
-			name, set = kind[1], p.Set
-			if len(p.Set) == 0 {
-				config.Seed = config.Disjoint(1_000) // the only difference
-			}
-		}
-		c.Dir = rundir.Free(fmt.Sprintf("%s-fork-%d-%s-s%d", filepath.Clean(s.folder.Dir()), from.Step, name, config.Seed))
-		doc, err := presets.Encode(config)
-		if err == nil {
-			_, err = checkpoint.Fork(config, doc, from, set, c.Dir) // the parent is this run, whose folder can be written to
-		}
-		return c, err
-	})
+	config := s.config
+	config.Steps = from.Step + p.Steps
+	prefix := fmt.Sprintf("%s-fork-%d", filepath.Clean(s.folder.Dir()), from.Step)
+	return forks.Make(config, from, p.Set, p.Each, prefix, func(string) {}) // the parent is this run, whose folder can be written to
 }
 
 // confirmation writes the changes of the run into a preset, and makes runs with and without the
 // preset, from step 0 and on seeds that the run did not use.
-func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
+func (s *session) confirmation(p pane.ForkPlan) (made event.Forked, err error) {
 	changed := s.config
-	var err error
 	if changed.Schedule, err = s.schedule(); err != nil {
-		return nil, err
+		return made, err
 	}
 	doc, err := presets.Encode(changed)
 	if err != nil {
-		return nil, err
+		return made, err
 	}
 	name := filepath.Clean(s.folder.Dir()) + "-schedule"
 	preset := name + ".toml"
@@ -80,26 +101,29 @@ func (s *session) confirmation(p pane.ForkPlan) ([]pane.Child, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("write preset: %w", err)
+		return made, fmt.Errorf("write preset: %w", err)
 	}
-	return s.pairs(p, func(pair int, is bool) (pane.Child, error) {
-		c := pane.Child{Pair: pair, Changed: is, To: s.config.Steps}
-		config, name := s.config, "control"
-		if is {
-			config, name = changed, "confirm"
+	made = event.Forked{Schedule: changed.Schedule, Steps: s.config.Steps}
+	for _, f := range forks.Deal(s.config, p.Each, filepath.Clean(s.folder.Dir()), forks.OfSchedules) {
+		config := s.config
+		if f.Changed {
+			config = changed
 		}
-		config.Seed = config.Disjoint(1 + pair)
-		c.Dir = rundir.Free(fmt.Sprintf("%s-%s-s%d", filepath.Clean(s.folder.Dir()), name, config.Seed))
+		config.Seed = f.Seed
 		doc, err := presets.Encode(config)
 		if err != nil {
-			return c, err
+			return made, err
 		}
-		folder, err := run.Create(c.Dir, doc)
+		folder, err := run.Create(f.Dir, doc)
 		if err != nil {
-			return c, err
+			return made, err
 		}
-		return c, folder.Close()
-	})
+		if err := folder.Close(); err != nil {
+			return made, err
+		}
+		made.Forks = append(made.Forks, f)
+	}
+	return made, nil
 }
 
 // schedule lists the changes of the run: those that were made, and those that are still to come, which
@@ -124,17 +148,25 @@ func (s *session) schedule() (all []string, err error) {
 	return all, nil
 }
 
-// pairs makes two children for each pair, in the order in which they are trained: one pair is
-// completed before the next one begins.
-func (s *session) pairs(p pane.ForkPlan, one func(pair int, changed bool) (pane.Child, error)) (made []pane.Child, err error) {
-	for pair := range p.Pairs {
-		for _, changed := range []bool{false, true} {
-			c, err := one(pair, changed)
-			if err != nil {
-				return made, err
+// itsForks says how to compare the forks that were made of the run.
+func (s *session) itsForks() (said []string) {
+	var all []event.Forked
+	for _, e := range s.lab.Events(0) {
+		switch b := e.Body.(type) {
+		case event.Noted:
+			if b.Obs.At == nil && strings.HasPrefix(b.Text, event.ForkedAt) {
+				all = nil // those before it are of the run that this one was forked off
 			}
-			made = append(made, c)
+		case event.Forked:
+			all = append(all, b)
 		}
 	}
-	return made, nil
+	for _, f := range append(all, s.later...) {
+		text := "what its forks say: pgrlab report"
+		for _, one := range f.Forks {
+			text += " " + shell.Word(rundir.Near(pane.ForkFolder(s.folder.Dir(), one.Dir)))
+		}
+		said = append(said, text)
+	}
+	return said
 }

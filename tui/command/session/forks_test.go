@@ -16,9 +16,9 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// Confirming the changes of a run, here of four seeds, makes a preset with these changes and pairs of
-// runs on fresh seeds, one with the schedule and one without. A child that fails is reported.
-func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
+// Confirming the changes of a run, here of four seeds, makes a preset with these changes and runs on
+// fresh seeds, half of them with the schedule and half without. A child that fails is reported.
+func TestConfirmationMakesRunsOnFreshSeeds(t *testing.T) {
 	config, err := presets.Resolve(presets.Choice{Preset: "demo"})
 	if err != nil {
 		t.Fatal(err)
@@ -40,32 +40,46 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 	}
 	s := &session{config: config, folder: folder}
 	s.forks.Begin = func(dir string) *exec.Cmd { return exec.Command("false") }
-	children, err := s.fork(pane.ForkPlan{Confirm: true, Pairs: 2, Steps: config.Steps})
+	children, err := s.fork(pane.ForkPlan{Confirm: true, Each: 2, Steps: config.Steps})
 	if err != nil || len(children) != 4 {
 		t.Fatalf("%d children: %v", len(children), err)
 	}
 	s.forks.Wait()
+	changed := 0
 	for i, c := range children {
 		child, err := presets.Resolve(presets.Choice{Preset: filepath.Join(c.Dir, run.ConfigName)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := config.Seed + 4*(1+uint64(i/2)); child.Seed != want || c.Pair != i/2 {
-			t.Errorf("child %d: pair %d with seed %d, want %d", i, c.Pair, child.Seed, want)
+		if want := config.Seed + 4*(1+uint64(i)); child.Seed != want {
+			t.Errorf("child %d: seed %d, want %d", i, child.Seed, want)
 		}
-		if got := len(child.Schedule); got != i%2 || c.Changed != (i%2 == 1) {
+		if c.Changed {
+			changed++
+		}
+		if got := len(child.Schedule) == 1; got != c.Changed {
 			t.Errorf("child %d: changed %v with %v", i, c.Changed, child.Schedule)
 		}
 		if err := c.Failed(); err == nil || !strings.Contains(err.Error(), "exit status 1") {
 			t.Errorf("child %d: %v", i, err)
 		}
 	}
-	// A second confirmation has a preset of its own.
+	if changed != 2 {
+		t.Errorf("%d of 4 children got the changes", changed)
+	}
+	// A second confirmation has a preset of its own, and other seeds.
 	if err := os.WriteFile(filepath.Join(dir, run.JournalName), []byte(strings.Replace(line, `"to":3`, `"to":5`, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.fork(pane.ForkPlan{Confirm: true, Pairs: 1, Steps: config.Steps}); err != nil {
-		t.Fatal(err)
+	again, err := s.fork(pane.ForkPlan{Confirm: true, Each: 1, Steps: config.Steps})
+	if err != nil || len(again) != 2 {
+		t.Fatal(again, err)
+	}
+	for i, c := range again {
+		child, err := presets.Resolve(presets.Choice{Preset: filepath.Join(c.Dir, run.ConfigName)})
+		if want := config.Seed + 4*uint64(5+i); err != nil || child.Seed != want {
+			t.Errorf("child %d of the second: seed %d, want %d: %v", i, child.Seed, want, err)
+		}
 	}
 	s.forks.Wait()
 	for name, want := range map[string]string{"-schedule.toml": "guidance=3", "-schedule-2.toml": "guidance=5"} {
@@ -77,7 +91,7 @@ func TestConfirmationMakesPairsOnFreshSeeds(t *testing.T) {
 }
 
 // What is confirmed is what was done by hand: changes that the configuration plans for later are made by
-// both runs of a pair.
+// all runs.
 func TestAConfirmationHasWhatIsStillToCome(t *testing.T) {
 	c := tiny.Config()
 	c.Schedule = []string{"20:ratio=0.75", "22:tau=0.5"}

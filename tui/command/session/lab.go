@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -114,7 +115,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		pid, why := s.handOver(ctx, p.Say)
 		if why == nil {
 			s.goesOn(pid, p)
-			for _, text := range append(s.whatIf.end(), s.forks.Release(s.process)...) {
+			for _, text := range slices.Concat(s.whatIf.end(), s.forks.Release(s.process), s.itsForks()) {
 				p.Say(text)
 			}
 			return nil

@@ -49,7 +49,8 @@ type session struct {
 
 	forks forks.Group // children forked on the screen
 
-	endChildren bool // the forks end with the run, as the person wants
+	later       []event.Forked // made after the end of the run, of which the lab does not know
+	endChildren bool           // the forks end with the run, as the person wants
 
 	begin   func(args ...string) *exec.Cmd // makes a process of this program; nil: cli.Self
 	heir    *heir                          // set if this process continues another one's run

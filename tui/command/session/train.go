@@ -163,7 +163,7 @@ func (s *session) leave(ctx context.Context, p *terminal.Progress) error {
 	} else {
 		children = s.forks.Release(s.process)
 	}
-	for _, text := range slices.Concat(s.whatIf.end(), s.summary(), children) {
+	for _, text := range slices.Concat(s.whatIf.end(), s.summary(), children, s.itsForks()) {
 		p.Say(text)
 	}
 	return s.result(ctx)

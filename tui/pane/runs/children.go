@@ -1,12 +1,14 @@
 package runs
 
 import (
-	"strings"
+	"errors"
+	"math"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
+	"pgrlab/core/fan"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
@@ -16,7 +18,8 @@ type ChildRun struct {
 	pane.Child
 	step    int
 	done    bool
-	failed  error
+	failed  error           // it trains no longer, and counts as failed
+	stopped error           // it trains no longer, and can go on
 	returns map[int]float64 // mean returns of evaluations after the fork, over all seeds, by step
 }
 
@@ -39,7 +42,7 @@ func (p *Pane) ReadJournals() tea.Cmd {
 	for i := range p.Groups {
 		if b := &p.Groups[i]; !b.over() {
 			children := append([]ChildRun(nil), b.Children...)
-			load := p.About.LoadRun
+			load := p.About.LoadFork
 			all = append(all, func() tea.Msg {
 				for i := range children {
 					children[i] = children[i].Look(load)
@@ -61,7 +64,10 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 		return o
 	}
 	if o.Failed != nil {
-		o.failed = o.Failed() // before the journal is read, whose end may come with the failure
+		err := o.Failed() // before the journal is read, whose end may come with the failure
+		if o.stopped = err; !errors.Is(err, pane.ErrStopped) {
+			o.failed, o.stopped = err, nil
+		}
 	}
 	events, err := load(o.Dir)
 	if err != nil {
@@ -73,11 +79,15 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 			continue // belongs to the parent
 		}
 		o.step = max(o.step, e.Step)
-		switch e.Body.(type) {
+		switch body := e.Body.(type) {
 		case event.Evaluated:
 			h.Take(e)
 		case event.Done:
 			o.done = e.Step >= o.To
+		case event.Failed:
+			if o.failed == nil {
+				o.failed = errors.New(body.Error)
+			}
 		}
 	}
 	o.returns = map[int]float64{}
@@ -89,13 +99,15 @@ func (o ChildRun) Look(load func(string) ([]event.Event, error)) ChildRun {
 
 // TakeChildren takes over what was read from the journals.
 func (p *Pane) TakeChildren(msg ChildrenRead) {
+	if msg.Group >= len(p.Groups) || len(msg.Children) == 0 || p.Groups[msg.Group].Children[0].Dir != msg.Children[0].Dir {
+		return // a replay was wound back meanwhile
+	}
 	b := &p.Groups[msg.Group]
 	was := b.over()
 	b.Children = msg.Children
-	if d := b.Differences(); b.over() && !was && len(d) > 0 {
-		band, pairs := p.Band(b.Steps)
-		verdict, _, _ := strings.Cut(p.verdictOf(b, d, band, pairs), ";")
-		p.Tell(b.title + ": " + verdict + "; :pane runs")
+	p.judge()
+	if b.live() && b.over() && !was {
+		p.Tell(b.title + ": " + firstPart(p.verdictOf(b)) + "; :pane runs")
 	}
 	p.TouchPane(pane.Runs)
 	if p.Visible(pane.Runs) {
@@ -103,64 +115,29 @@ func (p *Pane) TakeChildren(msg ChildrenRead) {
 	}
 }
 
+// settled says whether a child trains no longer and counts.
+func (o ChildRun) settled() bool { return o.done || o.failed != nil }
+
 // over says whether all children of a forkGroup are done or given up.
 func (b *forkGroup) over() bool {
 	for _, c := range b.Children {
-		if !c.done && c.failed == nil {
+		if !c.settled() && c.stopped == nil {
 			return false
 		}
 	}
 	return true
 }
 
+// live says whether the children are, or were, trained by the process of this screen.
+func (b *forkGroup) live() bool { return b.Children[0].Failed != nil }
+
 // placebo says whether nothing was changed but the random streams.
 func (b *forkGroup) placebo() bool { return len(b.Set) == 0 && !b.Confirm }
-
-// Differences are the results of the pairs that are done: the changed child's return minus the
-// other's.
-func (b *forkGroup) Differences() (out []float64) {
-	for _, r := range b.returns() {
-		out = append(out, r[1]-r[0])
-	}
-	return out
-}
-
-// returns are the mean returns of both children of each pair that is done, over the evaluations
-// after the fork that both have; the changed child comes second.
-func (b *forkGroup) returns() (out [][2]float64) {
-	for p := range b.Pairs {
-		var pair [2]*ChildRun
-		for i := range b.Children {
-			c := &b.Children[i]
-			if c.Pair != p || !c.done {
-				continue
-			}
-			if c.Changed {
-				pair[1] = c
-			} else {
-				pair[0] = c
-			}
-		}
-		if pair[0] == nil || pair[1] == nil {
-			continue
-		}
-		sum, n := [2]float64{}, 0.0
-		for step, r := range pair[1].returns {
-			if control, ok := pair[0].returns[step]; ok {
-				sum[0], sum[1], n = sum[0]+control, sum[1]+r, n+1
-			}
-		}
-		if n > 0 {
-			out = append(out, [2]float64{sum[0] / n, sum[1] / n})
-		}
-	}
-	return out
-}
 
 // Over is how many groups of children are over.
 func (p *Pane) Over() (n int) {
 	for i := range p.Groups {
-		if p.Groups[i].over() {
+		if b := &p.Groups[i]; b.live() && b.over() {
 			n++
 		}
 	}
@@ -170,9 +147,9 @@ func (p *Pane) Over() (n int) {
 // Under counts the children of the groups that are not over: how many are done, and of how many.
 func (p *Pane) Under() (done, of int) {
 	for i := range p.Groups {
-		if b := &p.Groups[i]; !b.over() {
+		if b := &p.Groups[i]; b.live() && !b.over() {
 			for _, c := range b.Children {
-				if of++; c.done || c.failed != nil {
+				if of++; c.settled() || c.stopped != nil {
 					done++
 				}
 			}
@@ -181,25 +158,34 @@ func (p *Pane) Under() (done, of int) {
 	return done, of
 }
 
-// Returns are the mean returns after the fork of changed and control children, by pairs, in the
-// newest group that is over.
-func (p *Pane) Returns() (changed, control []float64) {
+// Returns are the scores of changed and control children in the newest group that is over, and
+// whether they are seen to differ: 1 if changed ones return more, -1 if they return less.
+func (p *Pane) Returns() (changed, control []float64, seen int) {
 	for i := len(p.Groups) - 1; i >= 0; i-- {
-		if b := &p.Groups[i]; b.over() {
-			for _, r := range b.returns() {
-				control, changed = append(control, r[0]), append(changed, r[1])
-			}
-			return changed, control
+		b := &p.Groups[i]
+		if !b.live() || !b.over() {
+			continue
 		}
+		batch := p.batch(b, p.least(b))
+		for k, v := range batch.Scores {
+			switch {
+			case math.IsNaN(v):
+			case batch.Changed[k]:
+				changed = append(changed, v)
+			default:
+				control = append(control, v)
+			}
+		}
+		return changed, control, map[fan.Verdict]int{fan.Better: 1, fan.Worse: -1}[b.result.Verdict]
 	}
-	return nil, nil
+	return nil, nil, 0
 }
 
-// Unfinished counts the children that are still to be trained.
+// Unfinished counts the children that are still to be trained by the process of this screen.
 func (p *Pane) Unfinished() (n int) {
-	for _, b := range p.Groups {
-		for _, c := range b.Children {
-			if !c.done && c.failed == nil {
+	for i := range p.Groups {
+		for _, c := range p.Groups[i].Children {
+			if p.Groups[i].live() && !c.settled() && c.stopped == nil {
 				n++
 			}
 		}

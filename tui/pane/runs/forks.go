@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/event"
+	"pgrlab/core/fan"
 	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
@@ -20,6 +21,10 @@ type forkGroup struct {
 	title    string
 	asked    int // the env step at which the fork was requested
 	Children []ChildRun
+
+	result fan.Result // of these children and of those of earlier groups with the same plan
+	before int        // number of the latter
+	judged int        // children that were done when the result was found
 }
 
 // Forked delivers the children of a plan, or the reason why there are none.
@@ -60,7 +65,7 @@ func (p *Pane) OpenFork() tea.Cmd {
 		}
 	}
 	return p.askPairs("fork: "+p.StagedText(), plan,
-		"Each pair has new random streams of its own, the same for both: one child gets the change, one does not. This run stays as it is.")
+		"Half of the children get the change, half do not, as chance decides; each has random streams of its own. What the change makes again is made again in all of them. This run stays as it is.")
 }
 
 // command is how a run is forked without a screen.
@@ -74,10 +79,10 @@ func (p *Pane) fixed() error {
 	return p.Fixed()
 }
 
-// OpenPlacebo asks for pairs that differ only in their random streams.
+// OpenPlacebo asks for children that differ only in their random streams.
 func (p *Pane) OpenPlacebo() tea.Cmd {
 	return p.askPairs("placebo forks", pane.ForkPlan{},
-		"Nothing is changed but the random streams: how far the children of a pair come apart is what happens by itself. A difference inside that band says nothing.")
+		"Nothing is changed but the random streams; half of the children are called changed. How far they come apart happens by itself, and the test must not see a difference: it does in 3 of 100 such cases.")
 }
 
 // commandConfirm is ":confirm": the schedule of a run that was changed against none.
@@ -104,16 +109,10 @@ func (p *Pane) changedText() string {
 	return strings.Join(all, ", ")
 }
 
-// childTime is about how long a child of so many env steps takes at this run's speed.
-func (p *Pane) childTime(steps int) time.Duration {
-	d := time.Duration(steps) * p.Snap.StepTime
-	if every := p.Effective("refit_every").Number; every >= 1 {
-		d += time.Duration(float64(steps)/every) * p.Snap.CostRefit
-	}
-	return d
-}
+// sees says what forks can see, as fan.Result.Sees has it.
+const sees = "A verdict takes 4 children of either kind. Four times in five those see a difference of 3 of their standard deviations, 6 of either kind one of 2.1, 8 one of 1.7."
 
-// askPairs asks how many pairs to make, and says what they cost.
+// askPairs asks how many children to make, and says what they cost.
 func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd {
 	if err := p.fixed(); err != nil {
 		p.Tell(err.Error())
@@ -135,30 +134,18 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 	case plan.Steps == 0:
 		plan.Steps = forkEvaluations * max(1, p.About.Config.Evaluation.Every)
 	}
-	beside := p.beside()
-	turns := "one child after another"
-	if beside > 1 {
-		turns = fmt.Sprintf("%d at a time", beside)
-	}
-	cost := fmt.Sprintf("%s env steps a child, %s, with low priority beside this run", format.Count(plan.Steps), turns)
-	if p.Snap.StepTime > 0 {
-		cost += fmt.Sprintf(": %s a pair, or more, at this run's speed", format.Duration(p.childTime(2*plan.Steps/min(2, beside))))
-	}
 	if _, err := p.About.Config.Longer(p.About.Config.Steps + 1); err != nil && !plan.Confirm {
 		about += " What follows the length of a run here (replay's β, PPO's rates) follows the child's own, so no child goes on as this run would."
 	}
 	name := title
-	d := &pane.Dialog{Title: title, Lines: []string{about, cost + "."}}
-	for _, n := range []int{1, 2, 4, 8} {
-		label := fmt.Sprintf("%d pairs", n)
+	d := &pane.Dialog{Title: title, Lines: []string{about, p.costOf(plan), sees}}
+	for _, n := range []int{1, fan.LeastForks, 6, 8} {
+		label := fmt.Sprintf("%d changed, %d unchanged", n, n)
 		if n == 1 {
-			label = "one pair: it shows two runs, and says nothing about " + (&forkGroup{ForkPlan: plan}).about()
-		}
-		if len(plan.Set) == 0 && !plan.Confirm && n == 1 {
-			label = "one pair"
+			label += ": two runs to look at, no verdict"
 		}
 		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(n), Label: label, Action: func() tea.Cmd {
-			plan.Pairs = n
+			plan.Each = n
 			return p.fork(forkGroup{ForkPlan: plan, title: strings.TrimPrefix(name, "fork: ")})
 		}})
 	}
@@ -170,7 +157,7 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 	return nil
 }
 
-// askForkSteps asks how many env steps a child makes, and then for the number of pairs.
+// askForkSteps asks how many env steps a child makes, and then for their number.
 func (p *Pane) askForkSteps(title string, plan pane.ForkPlan, about string) tea.Cmd {
 	e := pane.NewEntry("env steps a child: ", "typing replaces it  enter take  esc cancel", func(string) tea.Cmd {
 		return p.askPairs(title, plan, about)
@@ -188,14 +175,6 @@ func (p *Pane) askForkSteps(title string, plan pane.ForkPlan, about string) tea.
 	e.Propose(strconv.Itoa(plan.Steps))
 	p.Open(e)
 	return nil
-}
-
-// beside is how many children train at the same time.
-func (p *Pane) beside() int {
-	if p.About.Beside == nil {
-		return 1
-	}
-	return max(1, p.About.Beside())
 }
 
 // Forker is the sender of a fork's request for a checkpoint.
@@ -224,8 +203,21 @@ func (p *Pane) fork(b forkGroup) tea.Cmd {
 	return nil
 }
 
-// Event starts the fork whose checkpoint was made, or gives it up if it was refused.
+// Event starts the fork whose checkpoint was made, or gives it up if it was refused, and takes note of the
+// forks that the journal names.
 func (p *Pane) Event(e event.Event) {
+	switch body := e.Body.(type) {
+	case event.Start:
+		p.Groups, p.cost = nil, forkCost{} // of a replay that was wound back
+	case event.Noted:
+		if body.Obs.At == nil && strings.HasPrefix(body.Text, event.ForkedAt) {
+			p.Groups = nil // of the run that this one was forked off
+		}
+	case event.Forked:
+		p.recall(body)
+	case event.Perf:
+		p.cost.take(body)
+	}
 	b := p.saving
 	if why := event.Refusal(e, "checkpoint"); b != nil && why != "" {
 		p.saving = nil
@@ -264,13 +256,21 @@ func (p *Pane) TakeForks(msg Forked) {
 	if len(msg.group.Children) == 0 {
 		return
 	}
-	turn := fmt.Sprintf("train, %d at a time", min(len(msg.group.Children), p.beside()))
+	turn := fmt.Sprintf("train, %d at a time", min(len(msg.group.Children), p.pace().AtATime))
+	known := -1
 	for i := range p.Groups {
-		if !p.Groups[i].over() {
+		if b := &p.Groups[i]; b.Children[0].Dir == msg.group.Children[0].Dir {
+			known = i
+		} else if b.live() && !b.over() {
 			turn = "wait behind those that train"
 		}
 	}
-	p.Groups = append(p.Groups, msg.group)
+	if known < 0 {
+		p.Groups = append(p.Groups, msg.group)
+	} else { // an event was quicker
+		p.Groups[known] = msg.group
+	}
+	p.judge()
 	p.NextAt = time.Time{}
 	if msg.err == nil {
 		p.Tell(fmt.Sprintf("%d children %s: :pane runs", len(msg.group.Children), turn))

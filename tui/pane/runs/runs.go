@@ -35,6 +35,7 @@ type Pane struct {
 	saving *forkGroup // waits for its checkpoint
 	Groups []forkGroup
 	NextAt time.Time // when to read the children's journals next
+	cost   forkCost
 }
 
 // New makes the pane of the run that s steers.
@@ -55,7 +56,7 @@ func (p *Pane) Keys() []pane.Binding { return nil }
 // Verbs are the commands of the pane.
 func (p *Pane) Verbs() []pane.Verb {
 	return []pane.Verb{
-		{Name: "confirm", About: "make the changes of this run a preset, and run it beside an untouched control on fresh seeds", Arguments: nil, Run: p.commandConfirm},
+		{Name: "confirm", About: "make the changes of this run a preset, and run it beside untouched runs on fresh seeds", Arguments: nil, Run: p.commandConfirm},
 		{Name: "compare", About: "draw another run's curves beside these: a run folder", Arguments: nil, Run: p.commandCompare},
 	}
 }

@@ -1,0 +1,282 @@
+package fan
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"math/bits"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+
+	"pgrlab/core/rng"
+)
+
+// With eight forks the verdict is that of a count by hand over the 70 ways to choose four of eight bits.
+func TestEightForksByBruteForce(t *testing.T) {
+	draws := rng.New(1, "test").At(0)
+	verdicts := map[Verdict]int{}
+	for n := range 300 {
+		b := Batch{Changed: Deal(rng.New(uint64(n), "deal"), 4), Scores: make([]float64, 8)}
+		real := 0
+		for i := range b.Scores {
+			b.Scores[i] = float64(draws.IntN(40))
+			if b.Changed[i] {
+				real |= 1 << i
+				b.Scores[i] += float64(n % 3 * 20)
+			}
+		}
+		difference := func(mask int) float64 {
+			sum := [2]float64{}
+			for i, v := range b.Scores {
+				sum[mask>>i&1] += v / 4
+			}
+			return sum[1] - sum[0]
+		}
+		ways, more, asMuch := 0, 0, 0
+		for mask := range 1 << 8 {
+			if bits.OnesCount(uint(mask)) != 4 {
+				continue
+			}
+			ways++
+			by := math.Abs(difference(mask)) - math.Abs(difference(real))
+			if by > 1e-9 {
+				more++
+			}
+			if by >= -1e-9 {
+				asMuch++
+			}
+		}
+		want := NotSeen
+		if asMuch <= 2 && more == 0 { // 3 % of 70, and the first look, after five forks, can spend nothing
+			want = map[bool]Verdict{true: Better, false: Worse}[difference(real) > 0]
+		}
+		r := Judge([]Batch{b})
+		verdicts[r.Verdict]++
+		if r.Verdict != want || r.Dealings != ways || r.AsMuch != asMuch || math.Abs(r.Difference-difference(real)) > 1e-9 || r.Look != 2 || r.Looks != 2 {
+			t.Fatalf("%v %v: %+v, want %v and %d of %d", b.Changed, b.Scores, r, want, asMuch, ways)
+		}
+		if seen := r.Verdict == Better || r.Verdict == Worse; seen == (r.Low <= 0 && r.High >= 0) {
+			t.Fatalf("verdict %v, but the interval is %v to %v", r.Verdict, r.Low, r.High)
+		}
+	}
+	if verdicts[Better] < 20 || verdicts[NotSeen] < 20 {
+		t.Errorf("%v: the cases are of one kind", verdicts)
+	}
+}
+
+// Fewer than four forks of either kind never give a verdict, however they return; forks that are not
+// done wait for their look.
+func TestWhatFewForksSay(t *testing.T) {
+	for n, want := range map[int]Verdict{1: TooFew, 2: TooFew, 3: TooFew, 4: Better, 6: Better, 8: Better} {
+		b := Batch{Changed: Deal(rng.New(3, "deal"), n)}
+		for i, c := range b.Changed {
+			b.Scores = append(b.Scores, float64(i))
+			if c {
+				b.Scores[i] += 1000
+			}
+		}
+		if r := Judge([]Batch{b}); r.Verdict != want {
+			t.Errorf("%d and %d forks: %+v, want %v", n, n, r, want)
+		}
+		b.Scores[0] = math.NaN()
+		if r := Judge([]Batch{b}); n >= LeastForks && (r.Verdict != Waiting || r.Look != 0 || r.Next != (6*2*n+9)/10) {
+			t.Errorf("%d and %d forks, the first not done: %+v", n, n, r)
+		}
+	}
+	equal := Batch{Changed: Deal(rng.New(3, "deal"), 4), Scores: make([]float64, 8)}
+	if r := Judge([]Batch{equal}); r.Verdict != NotSeen {
+		t.Errorf("forks that return the same: %+v", r)
+	}
+	if r := Judge(nil); r.Verdict != Waiting {
+		t.Errorf("no forks: %+v", r)
+	}
+}
+
+// A verdict stays when forks are added, and batches are compared within themselves: a batch from a
+// better checkpoint is no sign of the change.
+func TestBatchesAreAdded(t *testing.T) {
+	batch := func(seed uint64, n int, level, effect float64) Batch {
+		b := Batch{Changed: Deal(rng.New(seed, "deal"), n), Scores: make([]float64, 2*n)}
+		noise := rng.New(seed, "noise").At(0)
+		for i, c := range b.Changed {
+			b.Scores[i] = level + float64(noise.IntN(100))
+			if c {
+				b.Scores[i] += effect
+			}
+		}
+		return b
+	}
+	first := Judge([]Batch{batch(1, 4, 0, 200)})
+	both := Judge([]Batch{batch(1, 4, 0, 200), batch(2, 4, 500, -40)})
+	if first.Verdict != Better || both.Verdict != Better || both.Look != 3 || both.Decided != 2 {
+		t.Errorf("%+v, then %+v", first, both)
+	}
+	levels := Judge([]Batch{batch(3, 4, 0, 0), batch(4, 4, 1e6, 0)})
+	if levels.Verdict != NotSeen || math.Abs(levels.Difference) > 100 || levels.Sees > 300 {
+		t.Errorf("two checkpoints: %+v", levels)
+	}
+	small := Judge([]Batch{batch(5, 4, 0, 40)})
+	more := Judge([]Batch{batch(5, 4, 0, 40), batch(6, 8, 300, 40)})
+	if small.Verdict != NotSeen || more.Verdict != Better || more.Sees >= small.Sees {
+		t.Errorf("%+v, with more forks %+v", small, more)
+	}
+}
+
+// A fork that failed has the least return where it was not evaluated any more.
+func TestAFailedForkCounts(t *testing.T) {
+	for _, c := range []struct {
+		returns []float64
+		failed  bool
+		least   float64
+		want    float64
+	}{
+		{[]float64{10, 20, 30}, false, 0, 20}, {[]float64{10, 20}, true, 0, 30. / 4}, {nil, true, -50, -50},
+		{[]float64{10, math.NaN()}, false, -2, 4}, {[]float64{10, math.Inf(1)}, true, 0, 2.5}, {nil, false, 0, math.NaN()},
+	} {
+		if got := Score(c.returns, 4, c.failed, c.least); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+	if got := Least([]float64{3, 2}, []float64{-4, math.Inf(-1), math.NaN()}); got != -4 || Least([]float64{3}) != 0 {
+		t.Errorf("least return %v", got)
+	}
+}
+
+// Of fans without any effect, dealt over curves as they were recorded of untouched runs, at most 5 %
+// give a verdict, also if forks are added until one does.
+func TestPlacebo(t *testing.T) {
+	fans := 100
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		fans = 1_000
+	}
+	seen, all := 0, 0
+	for _, of := range [][3]string{
+		{"study", "cheetah-run", "pgr-curiosity"}, {"study", "cheetah-run", "synther"},
+		{"study-bounded", "cheetah-run", "pgr-curiosity"}, {"study-bounded", "reacher-hard", "pgr-curiosity"},
+	} {
+		curves := recorded(t, of[0], of[1], of[2])
+		for _, n := range []int{4, 6, 8} {
+			if len(curves) < 2*n {
+				continue
+			}
+			batches := 1 + n%3%2 // forks are added to those of four
+			wrong := 0
+			for f := range fans {
+				if placebo(curves, rng.New(uint64(f), fmt.Sprint(of, n)), n, batches) {
+					wrong++
+				}
+			}
+			t.Logf("%v, %d and %d forks, %d batches: %d of %d fans", of, n, n, batches, wrong, fans)
+			if fans == 1_000 && wrong > fans/20 {
+				t.Errorf("%v, %d and %d forks, %d batches: %d of %d fans without an effect see one", of, n, n, batches, wrong, fans)
+			}
+			seen, all = seen+wrong, all+fans
+		}
+	}
+	t.Logf("%d of %d: %.1f %%", seen, all, 100*float64(seen)/float64(all))
+	if seen > all/20 {
+		t.Errorf("%d of %d fans without an effect see one", seen, all)
+	}
+}
+
+// placebo says whether a fan without an effect, each fork of which is another of the curves, ever gives a verdict.
+func placebo(curves [][]float64, chance rng.Stream, n, batches int) bool {
+	of := chance.Sub("curves").At(0)
+	var all []Batch
+	for k := range batches {
+		b := Batch{Changed: Deal(chance.Sub(fmt.Sprint(k)), n)}
+		left := slices.Clone(curves)
+		for range 2 * n {
+			i := of.IntN(len(left))
+			b.Scores = append(b.Scores, Score(left[i][10:15], 5, false, 0)) // steps 11,000 to 15,000
+			left = slices.Delete(left, i, i+1)
+		}
+		all = append(all, b)
+		if v := verdictOf(all); v == Better || v == Worse {
+			return true
+		}
+	}
+	return false
+}
+
+// verdictOf is the verdict of Judge without what takes it long.
+func verdictOf(batches []Batch) Verdict {
+	t := newTest(batches)
+	looks := looksOf(batches)
+	at := t.rejects(t.scores, looks)
+	switch {
+	case at == 0:
+		return NotSeen
+	case t.centred(t.scores, looks[at-1].forks, t.dealings[0]) > 0:
+		return Better
+	}
+	return Worse
+}
+
+// recorded are the learning curves of untouched runs over 20,000 steps, evaluated every 1,000.
+func recorded(t *testing.T, file, task, method string) (curves [][]float64) {
+	t.Helper()
+	results, err := os.Open("../../docs/evidence/" + file + ".csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer results.Close()
+	rows, err := csv.NewReader(results).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(name string) int { return slices.Index(rows[0], name) }
+	of := map[string][]float64{}
+	for _, r := range rows[1:] {
+		if r[column("task")] != task || r[column("method")] != method || r[column("evaluated/return_mean")] == "" {
+			continue
+		}
+		v, err := strconv.ParseFloat(r[column("evaluated/return_mean")], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := r[column("variant")] + r[column("seed")]
+		of[key] = append(of[key], v)
+	}
+	for _, c := range of {
+		if len(c) >= 20 {
+			curves = append(curves, c)
+		}
+	}
+	slices.SortFunc(curves, slices.Compare)
+	if len(curves) < 8 {
+		t.Fatalf("%s, %s: %d curves", task, method, len(curves))
+	}
+	return curves
+}
+
+// Under normal noise, the difference that a fan says it sees is seen about four times in five.
+func TestWhatAFanSees(t *testing.T) {
+	fans := 100
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		fans = 1_000
+	}
+	for _, n := range []int{4, 6, 8, 12} {
+		seen := 0
+		for f := range fans {
+			noise := make([]float32, 2*n)
+			rng.New(uint64(f), "noise").FillNormal(noise, 0, 0)
+			b := Batch{Changed: Deal(rng.New(uint64(f), "deal"), n), Scores: make([]float64, 2*n)}
+			effect := 6 / math.Sqrt(float64(2*n-4))
+			for i, c := range b.Changed {
+				if b.Scores[i] = float64(noise[i]); c {
+					b.Scores[i] += effect
+				}
+			}
+			if verdictOf([]Batch{b}) == Better {
+				seen++
+			}
+		}
+		t.Logf("%d and %d forks: %d of %d", n, n, seen, fans)
+		if share := float64(seen) / float64(fans); share < 0.7 || share > 0.92 {
+			t.Errorf("%d and %d forks see it in %v of all cases", n, n, share)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package runs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/tui/pane"
+)
+
+// recall lists the forks that a line of the journal names, unless they are listed already.
+func (p *Pane) recall(made event.Forked) {
+	b := forkGroup{ForkPlan: pane.ForkPlan{Steps: made.Steps, Confirm: len(made.Schedule) > 0}, title: p.titleOf(made)}
+	for _, c := range made.Changes {
+		text := c.Knob + "=" + c.To
+		if c.Now {
+			text += "!"
+		}
+		b.Set = append(b.Set, text)
+	}
+	for _, f := range made.Forks {
+		dir := pane.ForkFolder(p.About.Folder, f.Dir)
+		if dir == "" {
+			return
+		}
+		c := pane.Child{Dir: dir, Changed: f.Changed, From: made.From.Step, To: made.From.Step + made.Steps}
+		if f.Changed {
+			b.Each++
+		}
+		b.Children = append(b.Children, ChildRun{Child: c, step: c.From})
+	}
+	listed := func(g forkGroup) bool { return g.Children[0].Dir == b.Children[0].Dir }
+	if len(b.Children) == 0 || slices.ContainsFunc(p.Groups, listed) {
+		return
+	}
+	p.Groups = append(p.Groups, b)
+	p.judge()
+	p.TouchPane(pane.Runs)
+}
+
+// titleOf names what forks were made to find out.
+func (p *Pane) titleOf(made event.Forked) string {
+	switch {
+	case len(made.Schedule) > 2:
+		return fmt.Sprintf("confirm: %d changes", len(made.Schedule))
+	case len(made.Schedule) > 0:
+		return "confirm: " + strings.Join(made.Schedule, ", ")
+	case len(made.Changes) == 0:
+		return "placebo forks"
+	}
+	var all []string
+	for _, c := range made.Changes {
+		name := c.Knob
+		if k, err := knob.Find(c.Knob); err == nil {
+			name = pane.Symbol(k)
+		}
+		all = append(all, fmt.Sprintf("%s %s %s %s", name, c.From, p.Theme.Glyphs.Arrow, c.To))
+	}
+	return strings.Join(all, ", ")
+}
