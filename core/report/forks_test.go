@@ -75,3 +75,88 @@ func TestForksOfOneSeed(t *testing.T) {
 		}
 	}
 }
+
+// A fork and its parent are compared from the fork on, where both were evaluated after it. Else the
+// fork is left out, because up to there they are one run.
+func TestAForkIsComparedWithItsParentAfterTheFork(t *testing.T) {
+	root := t.TempDir()
+	fork := journal(t, root, "t", "pgr", 3, []float64{1, 2}, forked(2000, "2000", "t-pgr-3-0"), atOnce(2000, "guidance", 3), at(3000, 30), at(4000, 40))
+	for name, c := range map[string]struct {
+		parent []float64
+		step   int // 0: the fork is left out
+		at     int
+	}{
+		"nothing after the fork": {[]float64{1, 2}, 0, 0}, "one evaluation": {[]float64{1, 2, 5}, 3000, 0}, "as long": {[]float64{1, 2, 5, 6}, 4000, 0},
+		"asked for a step before it": {[]float64{1, 2, 5, 6}, 0, 2000},
+	} {
+		parent := journal(t, t.TempDir(), "t", "pgr", 3, c.parent)
+		r, err := New([]*Run{parent, fork}, Options{Step: c.at})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		task := r.Tasks[0]
+		if c.step == 0 {
+			if len(task.Rows) != 1 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "are identical up to 2,000, and nothing after the fork is common") {
+				t.Errorf("%s: %d rows, notes %q", name, len(task.Rows), r.Notes)
+			}
+			continue
+		}
+		if len(task.Rows) != 2 || task.Step != c.step || task.From != 2000 || task.Shared != 2000 {
+			t.Errorf("%s: %d rows at %d, from %d, notes %q", name, len(task.Rows), task.Step, task.From, r.Notes)
+		}
+	}
+}
+
+// What forks of one checkpoint show is said once, by their own test: tables that compare rows leave
+// them out. A fork that failed counts.
+func TestForksOfOneCheckpointAreCompared(t *testing.T) {
+	var runs []*Run
+	for seed := range 8 {
+		to, more := any(3), 60.0
+		if seed%2 == 0 {
+			to, more = 1.0, 0 // as it was: it is only made again
+		}
+		lines := []run.Line{forked(2000, "2000", "a"), atOnce(2000, "guidance", to), at(3000, 100+float64(seed)+more), at(4000, 100+more)}
+		if seed == 7 {
+			lines[3] = run.Line{Type: "failed", Step: 3100, Member: run.NoMember, Body: map[string]any{"error": "it diverged"}}
+		} else {
+			lines = append(lines, run.Line{Type: "done", Step: 4000, Member: run.NoMember, Body: map[string]any{"steps": 4000}})
+		}
+		r := journal(t, t.TempDir(), "t", "pgr", 1, []float64{1, 2}, lines...)
+		r.Steps = 4000
+		r.Begun(uint64(10 + seed))
+		runs = append(runs, r)
+	}
+	all, err := New(runs, Options{Step: 3000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all.Forks) != 1 {
+		t.Fatalf("%d comparisons", len(all.Forks))
+	}
+	f := all.Forks[0]
+	if len(f.Changed) != 4 || len(f.Others) != 4 || *f.Scores[7] != 167./2 || *f.Scores[0] != 100 || !strings.HasPrefix(f.Said, "not seen yet: return +40") || f.Change != "guidance=3!" {
+		t.Errorf("%+v", f)
+	}
+	var b strings.Builder
+	if err := all.Markdown(&b); err != nil || !strings.Contains(b.String(), "4 forks of a at 2000 with guidance=3!, 4 without: not seen yet") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	for _, row := range all.Tasks[0].Better {
+		for _, better := range row {
+			if better != nil {
+				t.Error("forks are compared twice")
+			}
+		}
+	}
+	for i := range runs[7:] {
+		runs[7+i].Failed, runs[7+i].Members[0].Series[Return] = "", append(runs[7+i].Members[0].Series[Return], Point{Step: 4000, Value: 167})
+	}
+	if f := forksOf(runs)[0]; f.Scores[7] != nil || !strings.Contains(f.Said, "7 of 8 forks are done") {
+		t.Errorf("one is not done: %+v", f)
+	}
+	runs[7].Done, runs[7].Step = true, 4000
+	if f := forksOf(runs)[0]; !strings.HasPrefix(f.Said, "seen better: return +61.4") {
+		t.Errorf("all are done: %+v", f)
+	}
+}

@@ -22,6 +22,7 @@ func (r *Report) Markdown(w io.Writer) error {
 		}
 		t.markdown(b)
 	}
+	r.forksSection(b)
 	r.Aggregate.markdown(b)
 	r.runs(b)
 	if len(r.Notes) > 0 {
@@ -48,6 +49,9 @@ func (t *Task) markdown(b *bufio.Writer) {
 	t.failedSeeds(b)
 	t.aboutRows(b)
 	t.explanation(b)
+	if t.Shared > 0 && t.Shared < t.Step {
+		fmt.Fprintf(b, "\nSome of these runs are forks, and up to step %s they are one run with another: the area under the curve begins there.\n", Count(t.Shared))
+	}
 	t.remarks(b)
 	t.measured(b, generatedMeasures, func(r *Row) []Measured { return r.Generated })
 	t.measured(b, exploredMeasures, func(r *Row) []Measured { return r.Explored })

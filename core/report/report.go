@@ -40,6 +40,7 @@ type Options struct {
 type Report struct {
 	Tasks     []*Task    `json:"tasks"`
 	Aggregate *Aggregate `json:"aggregate,omitempty"`
+	Forks     []*Forks   `json:"forks,omitempty"` // what forks of one checkpoint show
 	Notes     []string   `json:"notes,omitempty"` // what was left out, and why
 
 	cells []*Cell
@@ -51,7 +52,8 @@ type Task struct {
 	Step      int     `json:"step"`       // step of the returns
 	StepExact bool    `json:"step_exact"` // all were evaluated at Step; else the last evaluation before it counts for some
 	ScoreFrom int     `json:"score_from,omitempty"`
-	From      int     `json:"from"` // step at which the area under the curve begins
+	From      int     `json:"from"`             // step at which the area under the curve begins
+	Shared    int     `json:"shared,omitempty"` // up to here some of the runs are one run, of which others are forks
 	Threshold float64 `json:"threshold"`
 	// ThresholdOf is the row from whose mean return the threshold follows, see halfOfBest; ""
 	// if the threshold was given.
@@ -154,7 +156,7 @@ func New(runs []*Run, o Options) (*Report, error) {
 			return nil, ErrNoneKept
 		}
 	}
-	r := &Report{Notes: notes}
+	r := &Report{Notes: notes, Forks: forksOf(runsOf(cells))}
 	for len(cells) > 0 {
 		n := slices.IndexFunc(cells, func(c *Cell) bool { return c.Task != cells[0].Task })
 		if n < 0 {
@@ -170,6 +172,8 @@ func New(runs []*Run, o Options) (*Report, error) {
 			group, said = together(group)
 			r.Notes = append(r.Notes, said...)
 		}
+		group, said = apart(group, o.Step)
+		r.Notes = append(r.Notes, said...)
 		task, err := newTask(group, o)
 		if err != nil {
 			return nil, err
@@ -199,6 +203,9 @@ func newTask(cells []*Cell, o Options) (*Task, error) {
 				t.From = max(t.From, first(series))
 			}
 		}
+	}
+	if t.Shared = forkedFrom(cells); t.Shared < t.Step {
+		t.From = max(t.From, t.Shared)
 	}
 	t.scales = slices.ContainsFunc(cells, func(c *Cell) bool { return c.Scale != cells[0].Scale })
 	for _, c := range cells {

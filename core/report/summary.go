@@ -60,6 +60,9 @@ func (r *Report) Summary(w io.Writer) error {
 			return err
 		}
 	}
+	if err := r.forksLines(out); err != nil {
+		return err
+	}
 	return r.footnotes(out)
 }
 

@@ -103,7 +103,7 @@ func TestFlowsInLines(t *testing.T) {
 	enter("(undoes #2)", "undo")
 	enter("noted", "note seen here")
 	enter("staged r 0.5", "stage ratio 0.75")
-	enter("type 1: one pair", "fork")
+	enter("type 1: 1 changed, 1 unchanged", "fork")
 	enter("2 children train", "1")
 	enter("step 1 of 6", "lesson guidance")
 	enter("type enter stage guidance=0", "")

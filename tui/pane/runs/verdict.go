@@ -88,27 +88,14 @@ func (p *Pane) judge() {
 // verdictOf says what the children show.
 func (p *Pane) verdictOf(b *forkGroup) string {
 	r := b.result
-	text := ""
+	text := r.Words(b.Each, format.Signed)
 	switch {
-	case r.Verdict == fan.TooFew && r.Look < r.Looks:
-		text = fmt.Sprintf("no verdict is possible with %s: it takes %d", sideOf(r, b), fan.LeastForks)
-	case r.Verdict == fan.TooFew:
-		text = fmt.Sprintf("cannot say: with %s no verdict is possible, it takes %d; return %s", sideOf(r, b), fan.LeastForks, format.Signed(r.Difference))
 	case r.Verdict == fan.Waiting:
 		text = fmt.Sprintf("the first look comes when %d of %d are done", r.Next, len(b.Children))
 	case b.placebo() && r.Verdict == fan.NotSeen:
-		text = "nothing was changed, and nothing is seen: " + p.numbers(r)
-	case b.placebo():
-		text = "a false verdict, as 3 of 100 placebos give: nothing was changed; " + p.numbers(r)
-	case r.Verdict == fan.NotSeen:
-		text = "not seen yet: " + p.numbers(r)
-		if !math.IsNaN(r.Sees) {
-			text += fmt.Sprintf("; children like these see %s four times in five", p.Theme.Glyphs.PlusMinus+format.Number(r.Sees))
-		}
-	case r.Verdict == fan.Better:
-		text = "seen better" + earlier(r) + ": " + p.numbers(r)
-	default:
-		text = "seen worse" + earlier(r) + ": " + p.numbers(r)
+		text = "nothing was changed, and nothing is seen; " + text
+	case b.placebo() && r.Verdict != fan.TooFew:
+		text = "a false verdict, as 3 of 100 placebos give: nothing was changed; " + text
 	}
 	if r.Look > 0 && r.Next > 0 && r.Verdict == fan.NotSeen {
 		text += fmt.Sprintf("; the next look comes when %d of %d are done", r.Next-b.before, len(b.Children))
@@ -122,20 +109,6 @@ func (p *Pane) verdictOf(b *forkGroup) string {
 	return text
 }
 
-// earlier says at which look a verdict was given, if there were later ones: it stays, but the numbers are
-// those of all children.
-func earlier(r fan.Result) string {
-	if r.Decided == r.Look {
-		return ""
-	}
-	return fmt.Sprintf(" at look %d of %d; of all", r.Decided, r.Look)
-}
-
-// sideOf is the number of children of either kind in words.
-func sideOf(r fan.Result, b *forkGroup) string {
-	return format.Counted(b.Each, "fork", "forks") + " a side"
-}
-
 // stopped counts the children that stopped before their end.
 func (b *forkGroup) stopped() (n int) {
 	for _, c := range b.Children {
@@ -144,21 +117,6 @@ func (b *forkGroup) stopped() (n int) {
 		}
 	}
 	return n
-}
-
-// numbers are the difference with its interval, and how many dealings differ as much.
-func (p *Pane) numbers(r fan.Result) string {
-	text := "return " + format.Signed(r.Difference)
-	low, high := !math.IsInf(r.Low, 0) && !math.IsNaN(r.Low), !math.IsInf(r.High, 0) && !math.IsNaN(r.High)
-	switch {
-	case low && high:
-		text += fmt.Sprintf(", between %s and %s", format.Signed(r.Low), format.Signed(r.High))
-	case low:
-		text += ", at least " + format.Signed(r.Low)
-	case high:
-		text += ", at most " + format.Signed(r.High)
-	}
-	return text + fmt.Sprintf("; %s of %s ways to deal out the change differ as much", format.Count(r.AsMuch), format.Count(r.Dealings))
 }
 
 // holds says for what a verdict holds.

@@ -1,0 +1,259 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pgrlab/core/fan"
+)
+
+// Forks compares forks of one checkpoint: those with a change and those without.
+type Forks struct {
+	Task    string     `json:"task"`
+	Of      string     `json:"of"`     // the folder's name of the run that they were forked off
+	At      string     `json:"at"`     // the position of the fork
+	Change  string     `json:"change"` // what some of them were dealt
+	Changed []string   `json:"changed"`
+	Others  []string   `json:"others"`
+	Scores  []*float64 `json:"scores"` // of all, by seed: the mean of the evaluations after the fork; null: not known yet
+	Said    string     `json:"said"`   // what they show
+}
+
+// origin tells apart the checkpoints that runs were forked off; "" for runs that are no forks.
+func (r *Run) origin() string {
+	if len(r.forks) == 0 {
+		return ""
+	}
+	last := r.forks[len(r.forks)-1]
+	before := &Run{Changes: r.Changes, Variant: r.Variant, forks: r.forks[:len(r.forks)-1], root: r.root}
+	return strings.Join([]string{r.Task, r.Method, r.Scale, before.variant(), before.lineage(), strconv.FormatUint(r.root, 10), last.parent, last.position}, "\n")
+}
+
+// dealt is the change that a fork was dealt; "" if its knobs kept their values.
+func (r *Run) dealt() string {
+	var all []string
+	for _, c := range r.Changes {
+		if c.Forked && c.Position == r.Forked && c.From != c.To {
+			all = append(all, c.assigned())
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// forkStep is the env step at which a run was forked last.
+func (r *Run) forkStep() int {
+	text, _, _ := strings.Cut(r.Forked, "/")
+	n, _ := strconv.Atoi(text) // 0 for what no position is
+	return n
+}
+
+// afterFork are the returns of a run's evaluations after the fork, the mean over its members.
+func (r *Run) afterFork() (all []float64) {
+	for i, p := range r.Members[0].Series[Return] {
+		if p.Step <= r.forkStep() {
+			continue
+		}
+		sum := 0.0
+		for _, m := range r.Members {
+			if i < len(m.Series[Return]) {
+				sum += m.Series[Return][i].Value
+			} else {
+				sum = math.NaN() // a line is missing: it counts as the least
+			}
+		}
+		all = append(all, sum/float64(len(r.Members)))
+	}
+	return all
+}
+
+// forksOf compares the forks among the runs: those with each change with those without any.
+func forksOf(runs []*Run) (all []*Forks) {
+	groups := map[string]map[string][]*Run{}
+	var order []string
+	for _, r := range runs {
+		o := r.origin()
+		if o == "" || len(r.ByHand()) > 0 {
+			continue
+		}
+		if groups[o] == nil {
+			groups[o] = map[string][]*Run{}
+			order = append(order, o)
+		}
+		groups[o][r.dealt()] = append(groups[o][r.dealt()], r)
+	}
+	for _, o := range order {
+		others := groups[o][""]
+		var changes []string
+		for change := range groups[o] {
+			if change != "" {
+				changes = append(changes, change)
+			}
+		}
+		slices.Sort(changes)
+		for _, change := range changes {
+			if len(others) > 0 {
+				all = append(all, compareForks(change, groups[o][change], others))
+			}
+		}
+	}
+	return all
+}
+
+// runsOf are the runs of some cells, each once.
+func runsOf(cells []*Cell) (all []*Run) {
+	for _, c := range cells {
+		for _, s := range c.Seeds {
+			if !slices.Contains(all, s.Run) {
+				all = append(all, s.Run)
+			}
+		}
+	}
+	return all
+}
+
+// compareForks compares forks with a change with others.
+func compareForks(change string, changed, others []*Run) *Forks {
+	last := changed[0].forks[len(changed[0].forks)-1]
+	f := &Forks{Task: changed[0].Task, Of: last.parent, At: last.position, Change: change}
+	runs := slices.Concat(changed, others)
+	slices.SortStableFunc(runs, func(a, b *Run) int { return cmp.Compare(a.Seed, b.Seed) }) // the order in which the change was dealt
+	due, returns := 0, [][]float64{}
+	for _, r := range runs {
+		returns = append(returns, r.afterFork())
+		due = max(due, len(r.afterFork()))
+	}
+	least, done := fan.Least(returns...), 0
+	var b fan.Batch
+	for i, r := range runs {
+		score := math.NaN()
+		if r.Done && !r.Stopped() || r.Failed != "" {
+			score = fan.Score(returns[i], max(due, 1), r.Failed != "", least)
+		}
+		is := r.dealt() != ""
+		b.Changed, b.Scores = append(b.Changed, is), append(b.Scores, score)
+		if is {
+			f.Changed = append(f.Changed, r.Dir)
+		} else {
+			f.Others = append(f.Others, r.Dir)
+		}
+		if math.IsNaN(score) {
+			f.Scores = append(f.Scores, nil)
+			continue
+		}
+		f.Scores = append(f.Scores, pointer(score))
+		done++
+	}
+	f.Said = fan.Judge([]fan.Batch{b}).Words(min(len(changed), len(others)), signed)
+	if done < len(runs) {
+		f.Said += fmt.Sprintf("; %d of %d forks are done", done, len(runs))
+	}
+	return f
+}
+
+// String is a line about the forks.
+func (f *Forks) String() string {
+	return fmt.Sprintf("%s: %d forks of %s at %s with %s, %d without: %s", f.Task, len(f.Changed), f.Of, f.At, f.Change, len(f.Others), f.Said)
+}
+
+// forksSection writes what forks show.
+func (r *Report) forksSection(b *bufio.Writer) {
+	if len(r.Forks) == 0 {
+		return
+	}
+	fmt.Fprint(b, "\n# What a change did\n\nForks of one checkpoint count with the mean of their evaluations after the fork, those that failed with the least return. The verdict is an exact randomization test of the means, which is false in less than 5 % of cases without an effect, however often it is read; it holds from that checkpoint on.\n\n")
+	for _, f := range r.Forks {
+		fmt.Fprintf(b, "- %s\n", f)
+	}
+}
+
+// forksLines writes the same for a terminal.
+func (r *Report) forksLines(w io.Writer) error {
+	for _, f := range r.Forks {
+		if _, err := fmt.Fprintf(w, "%s.\n", f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sameOrigin says whether two rows are forks of one checkpoint, which forksOf compares.
+func sameOrigin(a, b *Row) bool {
+	o := a.cell.Seeds[0].Run.origin()
+	return o != "" && o == b.cell.Seeds[0].Run.origin()
+}
+
+// past returns the last evaluation up to which two seeds are one run, of which at least one was
+// forked; 0 if they are not.
+func past(a, b Seed) (step int) {
+	if a.Run == b.Run || len(a.Run.forks)+len(b.Run.forks) == 0 || a.Run.Task != b.Run.Task || a.Run.root+uint64(a.Member) != b.Run.root+uint64(b.Member) {
+		return 0
+	}
+	x, y := a.Run.Members[a.Member].Series[Return], b.Run.Members[b.Member].Series[Return]
+	for i := 0; i < min(len(x), len(y)) && x[i].Step == y[i].Step && x[i].Value == y[i].Value; i++ {
+		step = x[i].Step
+	}
+	return min(step, max(a.Run.forkStep(), b.Run.forkStep())) // what is alike after the fork is no past
+}
+
+// apart leaves out forks that are one run with another up to the step at which runs are compared, or
+// to the last step that all have if that is 0. Notes say which.
+func apart(cells []*Cell, at int) (kept []*Cell, notes []string) {
+	for {
+		step := at
+		if step == 0 {
+			step = commonStep(cells)
+		}
+		gone := false
+		for _, c := range cells {
+			for i := 0; i < len(c.Seeds) && !gone; i++ {
+				if of, until := samePast(c.Seeds[i], cells, step); of != nil {
+					notes = append(notes, fmt.Sprintf("%s is left out: it and %s are identical up to %s, and nothing after the fork is common: give both evaluations after it (pgrlab train --resume DIR --steps N), or compare forks with forks (pgrlab fork DIR --set … --pairs %d)",
+						c.Seeds[i].Run.Dir, of.Dir, Count(until), fan.LeastForks))
+					c.Seeds, gone = slices.Delete(slices.Clone(c.Seeds), i, i+1), true
+				}
+			}
+		}
+		cells = slices.DeleteFunc(slices.Clone(cells), func(c *Cell) bool { return len(c.Seeds) == 0 })
+		if !gone {
+			return cells, notes
+		}
+	}
+}
+
+// samePast returns a run that is one run with a fork up to a step or beyond it.
+func samePast(s Seed, cells []*Cell, step int) (of *Run, until int) {
+	if len(s.Run.forks) == 0 {
+		return nil, 0
+	}
+	for _, c := range cells {
+		for _, o := range c.Seeds {
+			if until = past(s, o); until > 0 && until >= step && (len(o.Run.forks) < len(s.Run.forks) || o.Run.Dir < s.Run.Dir) {
+				return o.Run, until
+			}
+		}
+	}
+	return nil, 0
+}
+
+// forkedFrom returns the last step up to which some of the seeds are one run; 0: all differ from the
+// beginning.
+func forkedFrom(cells []*Cell) (step int) {
+	var all []Seed
+	for _, c := range cells {
+		all = append(all, c.Seeds...)
+	}
+	for _, s := range all {
+		for _, o := range all {
+			if len(s.Run.forks) > 0 {
+				step = max(step, past(s, o))
+			}
+		}
+	}
+	return step
+}
