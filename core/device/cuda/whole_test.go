@@ -194,7 +194,7 @@ func small() generative.Config {
 func TestGenerators(t *testing.T) {
 	on, dev := onCPU(t), card(t, Options{})
 	turned, synther := small(), small()
-	turned.Preconditioning = generative.PreconditioningCovariance
+	turned.Preconditioning, turned.Corrector = generative.PreconditioningCovariance, generative.CorrectorAuto
 	synther.Architecture, synther.Activation, synther.Corrector = generative.ArchitectureSynthER, "silu", generative.CorrectorFull
 	for name, c := range map[string]generative.Config{"pgr": small(), "principal axes": turned, "synther": synther} {
 		t.Run(name, func(t *testing.T) {
