@@ -11,18 +11,21 @@ import (
 	"pgrlab/tui/pane/charts"
 )
 
-// elsewhere takes a key that does nothing in the pane in focus. If it means one thing on the screen,
-// it does that; otherwise the screen says where the key does what.
+// elsewhere takes a key that does nothing in the pane in focus. If it means one thing for the panes that
+// are seen, it does that; otherwise the screen says where the key does what.
 func (m *Model) elsewhere(key string) tea.Cmd {
-	var all []pane.Binding
+	var all, seen []pane.Binding
 	for _, b := range m.palette.keys {
 		if slices.Contains(b.Keys, key) {
 			all = append(all, b)
+			if slices.ContainsFunc(b.Panes, m.Visible) {
+				seen = append(seen, b)
+			}
 		}
 	}
 	switch {
-	case len(all) == 1 && all[0].Shared && slices.ContainsFunc(all[0].Panes, m.Visible):
-		return m.act(all[0])
+	case len(seen) == 1 && seen[0].Shared:
+		return m.act(seen[0])
 	case len(all) > 0:
 		var where []string
 		for _, b := range all {

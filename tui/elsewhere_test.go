@@ -40,6 +40,8 @@ func TestAKeyOfAnotherPaneSaysWhere(t *testing.T) {
 		{pane.Knobs, "]", "] does nothing here; in a chart (2): show the next quantity in this chart"},
 		{pane.Knobs, "y", "y does nothing here; in a chart (2): logarithmic vertical axis for this quantity"},
 		{pane.Knobs, "x", "the charts count critic updates"},
+		{pane.Knobs, "s", "smoothing 0.6"},
+		{pane.Knobs, "b", "charts drawn with"},
 		{pane.Knobs, "J", "no marker yet"},
 		{pane.Knobs, ",", "the charts show all there is on that side"},
 		{pane.Phase, "right", "→ does nothing here; in KNOBS (1): stage the next value of the knob; in a chart (2): the measurement after"},
