@@ -123,3 +123,25 @@ func TestPreviewBeforeTheFirstFit(t *testing.T) {
 	s.poll()
 	s.contains(t, "prev.", "256 samples")
 }
+
+// The answer for what is staged is shown to its end, whatever it takes from the histograms or from what
+// the journal has of F.
+func TestPreviewIsShownWhole(t *testing.T) {
+	const end = "which takes about four minutes at once"
+	for _, histograms := range []bool{true, false} {
+		s := running(t, 160, 45, 24_000)
+		s.press("down", "right")
+		a := *s.steering.Preview.Answer
+		a.Cost = "return is ready for all transitions of D_real; a switch at the next refit scores, fits and generates as usual, " + end
+		if !histograms { // as with a function that has given no numbers yet
+			snap := *s.Snap
+			s.Snap, snap.FReal, snap.FSyn, snap.FAsked = &snap, nil, nil, nil
+			a.Real, a.Synthetic, a.Preview, a.Samples = nil, nil, nil, 0
+		}
+		s.steering.Preview.Answer = &a
+		body := s.pane(pane.Scores).Body(48, 7)
+		if !strings.Contains(strings.Join(strings.Fields(strings.Join(body, " ")), " "), end) {
+			t.Errorf("with histograms %v the text ends early:\n%s", histograms, strings.Join(body, "\n"))
+		}
+	}
+}

@@ -51,17 +51,22 @@ func (v *Pane) Body(w, h int) []string {
 		return v.scoresSoFar(w, h)
 	}
 	// The synthetic values matter more than the requested ones, most of all beside a preview.
+	var preview []string
+	if text := v.PreviewText(); text != "" {
+		preview = theme.Wrap(v.Spelled(text), w)
+	}
+	rows := h
+	if h >= roomyText { // the answer to what is staged is shown whole
+		rows = max(2, h-len(preview))
+	}
 	for _, name := range []string{"asked", "real", "D_syn"} {
-		if len(all) > max(1, h) {
+		if len(all) > max(1, rows) {
 			all = slices.DeleteFunc(all, func(r histogramRow) bool { return r.name == name })
 		}
 	}
 	n := len(all)
 	spare := 2 // for the axis and the line below it
-	preview := theme.Wrap(v.Spelled(v.PreviewText()), w)
-	if v.PreviewText() != "" {
-		spare += len(preview) - 1
-	}
+	spare += max(0, len(preview)-1)
 	if v.askedText(w) != "" {
 		spare++
 	}
@@ -81,23 +86,15 @@ func (v *Pane) Body(w, h int) []string {
 		out = append(out, t.Dim.On(t.Clip(v.withoutSynthetic(), w)))
 	}
 	if len(out) < h {
-		lo, hi := format.Number(all[0].data.Low), format.Number(all[0].data.High)
-		axis := lo + strings.Repeat(" ", max(1, d.columns-theme.Width(lo)-theme.Width(hi))) + hi
-		if all[0].data.Log {
-			axis = theme.Longest([]string{axis, axis + "  log"}, w-labelWidth-1)
-		}
-		if share := beyond(all); share >= 0.005 {
-			axis = theme.Longest([]string{axis, axis + "  " + format.Percent(share) + " beyond"}, w-labelWidth-1)
-		}
-		out = append(out, strings.Repeat(" ", labelWidth+1)+t.Dim.On(axis))
+		out = append(out, strings.Repeat(" ", labelWidth+1)+t.Dim.On(axisUnder(all, d, w)))
 	}
 	text := v.PreviewText()
 	if text != "" && v.Preview.Answer != nil && v.Previewed() == nil { // the reason takes two lines
 		out = out[:max(0, min(len(out), h-2))]
 	}
 	if text != "" && len(out) < h {
-		if lacking := len(preview) - (h - len(out)); lacking == 1 && len(out) > n { // the text says more than the axis
-			out = out[:len(out)-1]
+		if len(preview) > h-len(out) && len(out) > n*d.rows { // it says more than the axis
+			out = out[:n*d.rows]
 		}
 		if room := h - len(out); len(preview) > room {
 			preview = append(preview[:room-1], t.Clip(strings.Join(preview[room-1:], " "), w))
@@ -112,6 +109,22 @@ func (v *Pane) Body(w, h int) []string {
 	}
 	return append(out, v.mediansSoFar(w, h-len(out))...)
 }
+
+// axisUnder is the ends of the axis, and the share that lies outside.
+func axisUnder(all []histogramRow, d histogramView, w int) string {
+	lo, hi := format.Number(all[0].data.Low), format.Number(all[0].data.High)
+	axis := lo + strings.Repeat(" ", max(1, d.columns-theme.Width(lo)-theme.Width(hi))) + hi
+	if all[0].data.Log {
+		axis = theme.Longest([]string{axis, axis + "  log"}, w-labelWidth-1)
+	}
+	if share := beyond(all); share >= 0.005 {
+		axis = theme.Longest([]string{axis, axis + "  " + format.Percent(share) + " beyond"}, w-labelWidth-1)
+	}
+	return axis
+}
+
+// roomyText is the height from which the text about what is staged is shown whole.
+const roomyText = 6
 
 // withoutSynthetic says why D_syn has no F.
 func (v *Pane) withoutSynthetic() string {
@@ -155,8 +168,11 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 			return out
 		}
 	}
-	out = out[:max(0, min(len(out), h-1))]
-	lines := theme.Wrap(v.Spelled(text), w)
+	lines, needs := theme.Wrap(v.Spelled(text), w), 1
+	if v.PreviewText() != "" && h >= roomyText {
+		needs = len(lines)
+	}
+	out = out[:max(0, min(len(out), h-needs))]
 	if room := max(1, h-len(out)); len(lines) > room {
 		lines = append(lines[:room-1], t.Clip(strings.Join(lines[room-1:], " "), w))
 	}
