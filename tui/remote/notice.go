@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"syscall"
 	"time"
 
@@ -78,12 +79,18 @@ func read(dir string) (Notice, error) {
 	if err != nil {
 		return n, err
 	}
-	if err := json.Unmarshal(text, &n); err != nil || n.Socket == "" {
+	if err := json.Unmarshal(text, &n); err != nil || n.Socket == "" || !slurmJob.MatchString(n.Job) || !slurmNode.MatchString(n.Node) {
 		return n, errUnreadable
 	}
 	printable.Fields(&n)
 	return n, nil
 }
+
+// slurmJob and slurmNode match Slurm's names of jobs and nodes, which become words of a command.
+var (
+	slurmJob  = regexp.MustCompile(`^([0-9]+([_+][0-9]+)?)?$`)
+	slurmNode = regexp.MustCompile(`^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$`)
+)
 
 var errUnreadable = fmt.Errorf("its %s cannot be read", NoticeName)
 
@@ -125,7 +132,7 @@ type Elsewhere struct {
 }
 
 func (e Elsewhere) Error() string {
-	return fmt.Sprintf("%s: its lab (pid %d) runs on %s: ssh -t %s pgrlab attach %s", e.Dir, e.PID, e.Host, e.Host, shell.Word(shell.Word(e.Dir))) // for this shell and for the one over there
+	return fmt.Sprintf("%s: its lab (pid %d) runs on %s: ssh -t %s pgrlab attach %s", e.Dir, e.PID, e.Host, shell.Word(e.Host), shell.Word(shell.Word(e.Dir))) // for this shell and for the one over there
 }
 
 // Stopping is the error that the lab of a folder is stopped by a signal, as by ctrl-z.

@@ -74,7 +74,33 @@ func ExitStatus(err error) int {
 	return StatusFailed
 }
 
-// Line turns an error into one line: some libraries write several.
+// Line turns an error into one line of a length that people read: some libraries write several, and
+// some errors repeat a value from a file.
 func Line(err error) string {
-	return strings.TrimSpace(strings.ReplaceAll(err.Error(), "\n", " "))
+	return bounded(strings.TrimSpace(strings.ReplaceAll(err.Error(), "\n", " ")))
+}
+
+// The most characters that a word and a line of an error may have: a value from a file may have
+// millions, which would hide what was wrong with it.
+const (
+	maxWord = 400
+	maxLine = 4000
+)
+
+// bounded shortens the words of a line that are longer than any name or path, and the line itself.
+func bounded(line string) string {
+	words := strings.Split(line, " ")
+	for i, w := range words {
+		words[i] = cut(w, maxWord)
+	}
+	return cut(strings.Join(words, " "), maxLine)
+}
+
+// cut takes out the middle of a text that has more than most bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	begin, end := text[:most/2], text[len(text)-most/4:]
+	return fmt.Sprintf("%s…(%d bytes)…%s", strings.ToValidUTF8(begin, ""), len(text)-len(begin)-len(end), strings.ToValidUTF8(end, ""))
 }
