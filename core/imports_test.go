@@ -59,13 +59,13 @@ var allowed = map[string][]string{
 	"tui/topic":       {},
 
 	"tui/remote":  {"tui", "tui/pane", "tui/pane/...", "tui/history", "tui/query", "tui/theme", "core/config", "core/event", "core/knob", "core/run", "core/printable", "core/shell"}, // run: whether a lab holds a folder
-	"tui/sshd":    {"tui", "tui/remote", "core/printable", "core/shell"},
+	"tui/sshd":    {"tui", "tui/remote", "core/printable", "core/run", "core/shell"},                                                                                                  // run: how files are opened that people name
 	"tui/chart":   {},
 	"tui/picture": {},
 	"tui/query":   {"tui/picture"}, // the protocols that a terminal is asked about
 	"tui/svg":     {},
 
-	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table", "core/task"},
+	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table", "core/task", "core/run"}, // run: how files are opened that people name
 
 	"core/config":         {"core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
 	"core/task":           {},

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"pgrlab/core/config"
 	"pgrlab/core/printable"
+	"pgrlab/core/run"
 )
 
 // A Choice says what to run. An empty axis is that of the preset, or else of DefaultPreset.
@@ -243,6 +243,9 @@ func (s *stack) lay(file, doc string) {
 	annotate(s.notes, printable.Line(file), doc)
 }
 
+// maxPreset is more bytes than a preset has.
+const maxPreset = 1 << 20
+
 // preset returns a named preset or the file of that name. A name that looks like a path is a file,
 // everything else a preset.
 func preset(name string) (file, doc string, err error) {
@@ -252,7 +255,7 @@ func preset(name string) (file, doc string, err error) {
 	if doc := read("preset/" + name + ".toml"); doc != "" && known("preset", name, presetNames) == nil {
 		return "preset/" + name + ".toml", doc, nil
 	}
-	b, err := os.ReadFile(name)
+	b, err := run.ReadNamed(name, maxPreset)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, "/.") {
 		return "", "", known("preset", name, presetNames)
 	}

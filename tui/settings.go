@@ -13,6 +13,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"pgrlab/core/run"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/charts"
 	"pgrlab/tui/theme"
@@ -132,8 +133,11 @@ func loadMemory(home string) *memory {
 	return m
 }
 
+// maxSettings is more bytes than a file of settings has.
+const maxSettings = 1 << 20
+
 func readTOML(path string, into any) error {
-	doc, err := os.ReadFile(path)
+	doc, err := run.ReadNamed(path, maxSettings)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -42,5 +42,5 @@ func openSchedule(path string) (io.ReadCloser, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return run.OpenFile(path, run.JournalName)
 	}
-	return os.Open(path)
+	return run.OpenNamed(path)
 }

@@ -338,6 +338,13 @@ const appending = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 // ReadFile reads a file of a run folder that is short: not a journal and not a checkpoint.
 func ReadFile(dir, name string) ([]byte, error) { return files.ReadFile(dir, name, maxText) }
 
+// OpenNamed opens for reading what a person names: an ordinary file, also by a link, or a pipe that the
+// shell has opened for this process. Devices, folders and other pipes are refused.
+func OpenNamed(path string) (*os.File, error) { return files.OpenNamed(path) }
+
+// ReadNamed reads such a file if it has at most limit bytes.
+func ReadNamed(path string, limit int64) ([]byte, error) { return files.ReadNamed(path, limit) }
+
 // maxText is the largest size of a file that is read at once, in bytes.
 const maxText = 16 << 20
 

@@ -12,18 +12,22 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"pgrlab/core/run"
 	"pgrlab/core/shell"
 )
+
+// maxKey is more bytes than a private key takes.
+const maxKey = 64 << 10
 
 // HostKey is the key by which clients recognise this server: the key in a file, which is made if it
 // does not exist.
 func HostKey(path string) (ssh.Signer, error) {
-	text, err := os.ReadFile(path)
+	text, err := run.ReadNamed(path, maxKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := makeHostKey(path); err != nil {
 			return nil, fmt.Errorf("make a host key: %w", err)
 		}
-		text, err = os.ReadFile(path)
+		text, err = run.ReadNamed(path, maxKey)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("host key: %w", err)

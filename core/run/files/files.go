@@ -17,18 +17,22 @@ type Irregular struct {
 }
 
 func (e *Irregular) Error() string {
-	what := "a device"
+	return fmt.Sprintf("%s is %s, not a file of the run", e.Name, kindOf(e.Mode))
+}
+
+// kindOf is the word for what is no regular file.
+func kindOf(mode fs.FileMode) string {
 	switch {
-	case e.Mode&fs.ModeSymlink != 0:
-		what = "a symbolic link"
-	case e.Mode&fs.ModeNamedPipe != 0:
-		what = "a named pipe"
-	case e.Mode&fs.ModeSocket != 0:
-		what = "a socket"
-	case e.Mode.IsDir():
-		what = "a folder"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	case mode.IsDir():
+		return "a folder"
 	}
-	return fmt.Sprintf("%s is %s, not a file of the run", e.Name, what)
+	return "a device"
 }
 
 // ErrTooLarge: a file has more bytes than it may.

@@ -245,7 +245,7 @@ func OpenJournal(path string) (io.ReadCloser, error) {
 			return nil, fmt.Errorf("read journal of %s: %w", path, err)
 		}
 	} else {
-		f, err = os.Open(path) // by its name, whatever kind of file it is
+		f, err = run.OpenNamed(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)
