@@ -1,6 +1,7 @@
 package command
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -32,5 +33,14 @@ func TestCard(t *testing.T) {
 		if status, stdout, stderr := command("card", dir); status == cli.StatusDone || stdout != "" || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: status %d, %q, %q", dir, status, stdout, stderr)
 		}
+	}
+}
+
+// A return that is no number is the last one, and never the best.
+func TestACardOfARunThatDiverged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	folder(t, "runs/odd", "sac", 1, []float64{math.NaN(), 5, 3, math.NaN()})
+	if _, stdout, stderr := command("card", "runs/odd"); !strings.Contains(stdout, "| 1 | 4 | NaN at 4,000 | 5.0 at 2,000 |") {
+		t.Errorf("%s%s", stdout, stderr)
 	}
 }

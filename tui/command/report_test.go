@@ -44,7 +44,7 @@ func folderOf(t *testing.T, dir string, choice presets.Choice, seed uint64, retu
 	}}}
 	for i, v := range returns {
 		lines = append(lines, run.Line{Type: "evaluated", Step: 1000 * (i + 1), Member: run.NoMember, WallS: float64(10 * (i + 1)),
-			Body: map[string]any{"return_mean": v, "return_std": 1, "returns": []float64{v}, "episodes": 1}})
+			Body: map[string]any{"return_mean": run.Float(v), "return_std": 1, "returns": run.Floats([]float64{v}), "episodes": 1}})
 	}
 	for _, l := range append(lines, more...) {
 		if err := f.Append(l); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,7 +259,7 @@ func writeResults(w io.Writer, r *report.Run, c config.Config) {
 		}
 		end, best := s[len(s)-1], s[0]
 		for _, p := range s {
-			if p.Value > best.Value {
+			if p.Value > best.Value || math.IsNaN(best.Value) {
 				best = p
 			}
 		}

@@ -101,7 +101,7 @@ func (p *Pane) Verbs() []pane.Verb {
 func (m *Charts) ChartBody(p pane.ID, w, h int) []string {
 	q := m.shown(p)
 	if m.empty(q) {
-		return m.Waiting(q.empty, w, h)
+		return m.Waiting(m.reason(q), w, h)
 	}
 	lo, hi := m.Span()
 	markers, ticks := m.markers()

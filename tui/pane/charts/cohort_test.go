@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"math"
 	"testing"
 
 	"pgrlab/core/event"
@@ -49,5 +50,16 @@ func TestZoomedChartsOfAReplayWoundBack(t *testing.T) {
 		if lo, hi := m.Span(); lo != want[0] || hi != want[1] {
 			t.Errorf("at step %d: %v to %v, want %v", step, lo, hi, want)
 		}
+	}
+}
+
+// Evaluations whose returns are no numbers are evaluations.
+func TestAChartOfReturnsThatAreNoNumbers(t *testing.T) {
+	m := New(&pane.Run{History: history.New(0, 0)}, "lines", "steps")
+	i, _ := QuantityIndex("return")
+	before := m.reason(Quantities[i])
+	m.History.Take(event.Event{Step: 10, Member: event.NoMember, Body: event.Evaluated{ReturnMean: run.Float(math.NaN()), Episodes: 1}})
+	if after := m.reason(Quantities[i]); before != "no evaluation yet" || after != "no return is a number: it diverged" || !m.empty(Quantities[i]) {
+		t.Errorf("%q, then %q", before, after)
 	}
 }

@@ -165,6 +165,15 @@ func (m *Charts) empty(q quantity) bool {
 	return true
 }
 
+// reason says why the chart of a quantity is empty. NaN is a return that diverged; of other quantities
+// it says that there was nothing to measure.
+func (m *Charts) reason(q quantity) string {
+	if c := m.History.Main(history.CurveReturn); q.ID == "return" && c != nil && len(c.Samples) > 0 {
+		return "no return is a number: it diverged"
+	}
+	return q.empty
+}
+
 // smoothed is the exponentially weighted mean of points with the given weight of the past per mean
 // distance of two points, free of the bias towards its first value. The weight follows the
 // distance, so that sparse stretches are smoothed less. No points are added where there were none;
