@@ -168,7 +168,7 @@ func (m *Charts) empty(q quantity) bool {
 // reason says why the chart of a quantity is empty. NaN is a return that diverged; of other quantities
 // it says that there was nothing to measure.
 func (m *Charts) reason(q quantity) string {
-	if c := m.History.Main(history.CurveReturn); q.ID == "return" && c != nil && len(c.Samples) > 0 {
+	if q.ID == "return" && len(m.History.Evaluations) > 0 {
 		return "no return is a number: it diverged"
 	}
 	return q.empty
