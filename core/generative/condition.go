@@ -28,11 +28,11 @@ func conditions(scores []float32, conditionRange string) ([]float32, error) {
 }
 
 // span is the range of scores that maps to conditions from −1 to 1, with the slack that keeps it
-// above zero. ConditionPadded has the 1e-5 of the released code. Beside a range of 1e-5 that would
-// leave no condition above 0, so otherwise it is that share of the range, and at least two units in
-// the last place of the scores, so that the rounding errors of a constant F do not become conditions.
+// above zero: the 1e-5 of the released code. Beside a range of 1e-5 that leaves no condition above 0,
+// so ConditionScaled has that share of the range, and at least two units in the last place of the
+// scores, so that the rounding errors of a constant F do not become conditions.
 func span(low, high float64, conditionRange string) float64 {
-	if conditionRange == ConditionPadded {
+	if conditionRange != ConditionScaled {
 		return high + slack - low
 	}
 	const resolution, least = 0x1p-22, 1e-40

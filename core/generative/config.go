@@ -81,8 +81,12 @@ const (
 	// with zeros, as the released code does with a buffer that is not full. If the
 	// relevance is positive, the smallest condition stands for F = 0.
 	ConditionPadded = "padded"
-	// ConditionFilled scales relevance between the true extremes.
+	// ConditionFilled scales relevance between the true extremes, with the released slack of 1e-5
+	// on the largest one. Runs and presets of builds before 28 November 2026 have it.
 	ConditionFilled = "filled"
+	// ConditionScaled is ConditionFilled with a slack in proportion to the range, see span: the
+	// largest score has a condition of nearly 1 however small F is.
+	ConditionScaled = "scaled"
 )
 
 // Config describes a generator. It is fixed for a run; FitKnobs and GenKnobs hold
@@ -102,7 +106,7 @@ type Config struct {
 	SkipReward     bool   `toml:"skip_reward"`     // do not normalise the reward ("standard" only)
 	ModelTerminals bool   `toml:"model_terminals"` // append the terminal flag to the vector
 	Terminals      string `toml:"terminals"`       // "threshold" (also if empty) or "raw", for modelled terminal flags
-	ConditionRange string `toml:"condition_range"` // "padded" or "filled"
+	ConditionRange string `toml:"condition_range"` // "padded", "filled" or "scaled"
 	Corrector      string `toml:"corrector"`       // "conditional", "full" or "auto"
 	Clamp          string `toml:"clamp"`           // "auto" (also if empty), "end" or "none"
 	Init           string `toml:"init"`            // "scratch" (also if empty) or "previous"
@@ -159,7 +163,7 @@ func (c Config) Validate() error {
 		{"architecture", c.Architecture, []string{ArchitectureSynthER, ArchitecturePGR}},
 		{"activation", c.Activation, []string{"relu", "silu", "mish", "elu", "tanh"}},
 		{"normaliser", c.Normaliser, []string{NormaliserMinMax, NormaliserStandard}},
-		{"condition_range", c.ConditionRange, []string{ConditionPadded, ConditionFilled}},
+		{"condition_range", c.ConditionRange, []string{ConditionPadded, ConditionFilled, ConditionScaled}},
 		{"preconditioning", c.Preconditioning, []string{PreconditioningScalar, PreconditioningCovariance}},
 		{"corrector", c.Corrector, []string{CorrectorConditional, CorrectorFull, CorrectorAuto}},
 		{"terminals", c.Terminals, []string{TerminalsThreshold, TerminalsRaw, ""}},

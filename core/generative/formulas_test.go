@@ -110,7 +110,7 @@ func TestConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, f := range []float64{1, 3, 2, 5} {
-		near(t, "filled condition", float64(filled[i]), 2*(f-1)/(4+4e-5)-1, 1e-6)
+		near(t, "filled condition", float64(filled[i]), 2*(f-1)/(4+1e-5)-1, 1e-6)
 	}
 	negative, err := conditions([]float32{-4, -1}, ConditionPadded)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestConditions(t *testing.T) {
 	near(t, "condition of constant scores", float64(constant[1]), -1, 0)
 	for _, scale := range []float64{1e6, 1, 1e-4, 1e-5, 1e-6, 1e-12, 1e-30} {
 		scores := []float32{0, float32(scale) / 2, float32(scale)}
-		c, err := conditions(scores, ConditionFilled)
+		c, err := conditions(scores, ConditionScaled)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,14 +134,16 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	// The released formula has an absolute slack.
-	small, err := conditions([]float32{0, 1e-5}, ConditionPadded)
-	if err != nil {
-		t.Fatal(err)
+	for _, released := range []string{ConditionPadded, ConditionFilled} {
+		small, err := conditions([]float32{0, 1e-5}, released)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "condition of 1e-5 beside the released slack", float64(small[1]), 0, 1e-6)
 	}
-	near(t, "condition of 1e-5 beside the released slack", float64(small[1]), 0, 1e-6)
 	// A constant F, also one with an error in its last place, has no conditions that fill the range.
 	for _, f := range []float32{0, 7, -7, 3e-9, 1e9} {
-		c, err := conditions([]float32{f, f, math.Nextafter32(f, float32(math.Inf(1)))}, ConditionFilled)
+		c, err := conditions([]float32{f, f, math.Nextafter32(f, float32(math.Inf(1)))}, ConditionScaled)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -222,7 +222,7 @@ func TestFitsToARing(t *testing.T) {
 // The largest of these are the prompts, and convert back to the scores.
 func TestPromptsOfSmallScoresOfEitherSign(t *testing.T) {
 	scores := []float32{0.002, -0.015, -0.005, 0.015}
-	for _, conditionRange := range []string{ConditionFilled, ConditionPadded} {
+	for _, conditionRange := range []string{ConditionFilled, ConditionPadded, ConditionScaled} {
 		c, err := conditions(scores, conditionRange)
 		if err != nil {
 			t.Fatal(err)
