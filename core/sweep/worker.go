@@ -203,7 +203,7 @@ func (g *Grid) SignalWorker(name string, s os.Signal) error {
 		return fmt.Errorf("worker %s: %w", name, os.ErrProcessDone)
 	}
 	if err := w.Signal(s); err != nil {
-		return fmt.Errorf("worker %s (process %d): %w", name, w.PID, err)
+		return fmt.Errorf("worker %s: process %d is not the one that registered: %w", name, w.PID, err)
 	}
 	return nil
 }
