@@ -125,7 +125,7 @@ func (s Run) checkpoint() (string, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return "", fmt.Errorf("it has no checkpoint yet: they are written while a run goes on")
+		return "", errors.New("it has no checkpoint yet: pgrlab checkpoint saves one while the run goes on")
 	case s.Step < 0:
 		return "", fmt.Errorf("none of its %d checkpoints can be read: %w", len(found), found[0].Err)
 	}

@@ -44,7 +44,7 @@ func TestThePolicyOfACheckpoint(t *testing.T) {
 		})
 	}
 	none := offline.Run{Config: tiny.Config(), Dir: t.TempDir(), Step: -1}
-	if _, _, err := none.Policy(tiny.Task(), tiny.Device(t)); err == nil || err.Error() != "read the policy in the checkpoint of "+none.Dir+": it has no checkpoint yet: they are written while a run goes on" {
+	if _, _, err := none.Policy(tiny.Task(), tiny.Device(t)); err == nil || err.Error() != "read the policy in the checkpoint of "+none.Dir+": it has no checkpoint yet: pgrlab checkpoint saves one while the run goes on" {
 		t.Errorf("without a checkpoint: %v", err)
 	}
 }

@@ -122,7 +122,7 @@ checkpoints of evaluation.keep_every, the last three and the best can be examine
 	r.whatIf.bind(f, &r.whatIfs)
 	f.BoolVar(&r.json, "json", false, "print JSON in a terminal too")
 	f.StringVar(&r.out, "out", "", "`DIR` write pictures, SVG and PNG, into this folder")
-	cli.CountIn(f, &r.threads, "threads", 0, 0, cli.MaxThreads, cli.ThreadsUsage)
+	cli.CountIn(f, &r.threads, "threads", 0, 1, cli.MaxThreads, cli.ThreadsUsage)
 	f.DurationVar(&r.timeout, "timeout", r.timeout, "`TIME` how long to wait for a run in progress")
 	return c
 }

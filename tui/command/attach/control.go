@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -64,7 +65,7 @@ func controlCommand(verb, short, long string) *cobra.Command {
 			if timeout <= 0 {
 				return cli.Usagef("%s: --timeout %v: want more than 0s", verb, timeout)
 			}
-			dir, dial, err := runningLab(c.Context(), c, args)
+			dir, dial, err := listening(c.Context(), timeout, func() (string, remote.Dial, error) { return runningLab(c.Context(), c, args) })
 			if err != nil {
 				return err
 			}
@@ -80,4 +81,29 @@ func controlCommand(verb, short, long string) *cobra.Command {
 	}
 	c.Flags().DurationVar(&timeout, "timeout", timeout, "`TIME` how long to wait for the answer")
 	return c
+}
+
+// lookAgain is how often a lab is looked for that is starting or ending.
+const lookAgain = 100 * time.Millisecond
+
+// listening calls find until it finds the lab, or something other than a lab that is starting or ending,
+// as one is while a run moves to another process.
+func listening(ctx context.Context, atMost time.Duration, find func() (string, remote.Dial, error)) (string, remote.Dial, error) {
+	tick := time.NewTicker(lookAgain)
+	defer tick.Stop()
+	limit := time.NewTimer(atMost)
+	defer limit.Stop()
+	for {
+		dir, dial, err := find()
+		if !errors.As(err, new(remote.Between)) {
+			return dir, dial, err
+		}
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			return "", nil, err
+		case <-ctx.Done():
+			return "", nil, context.Cause(ctx)
+		}
+	}
 }

@@ -106,7 +106,7 @@ and dw-RxIxO for layers of R rows, I inputs and O outputs, from 256x1024x1024 to
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per line")
 	f.BoolVar(&profile, "profile", false, "show where the time of each workload's program goes instead")
 	f.BoolVar(&products, "products", false, "time matrix products of large layers instead, forward and backward, such as forward-256x1024x1024, dx-, dw-")
-	cli.CountIn(f, &threads, "threads", 0, 0, cli.MaxThreads, "`N` threads to use (default: all allowed, at most 8)")
+	cli.CountIn(f, &threads, "threads", 0, 1, cli.MaxThreads, "`N` threads to use (default: all allowed, at most 8)")
 	f.StringVar(&name, "device", "cpu", cli.DeviceUsage)
 	f.StringVar(&precision, "precision", Precisions[0], "`fp32|tf32|bf16` precision to which a GPU rounds the factors of large products")
 	cli.CountVar(f, &rounds, "rounds", 5, 1, "`N` rounds for the median")

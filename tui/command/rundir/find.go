@@ -136,6 +136,9 @@ func Checkpoint(name string) (run.Found, error) {
 			return c, nil
 		}
 	}
+	if len(all) == 0 {
+		return run.Found{}, cli.Usagef("%s: there is no checkpoint to continue from yet: pgrlab checkpoint saves one while the run goes on", name)
+	}
 	if at == nil {
 		return run.Found{}, cli.Usagef("%s: there is no checkpoint to continue from%s", name, damaged)
 	}

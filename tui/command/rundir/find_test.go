@@ -76,7 +76,7 @@ func TestNoCheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"nosuch": "no such run folder", "empty": "empty: there is no checkpoint to continue from", "empty@5": "at or before that step",
+		"nosuch": "no such run folder", "empty": "empty: there is no checkpoint to continue from", "empty@5": "there is no checkpoint to continue from yet: pgrlab checkpoint saves one while the run goes on",
 		"damaged": "there is no checkpoint to continue from; 9.ckpt cannot be read: ",
 	} {
 		if _, err := Checkpoint(name); err == nil || !strings.Contains(err.Error(), want) {

@@ -58,7 +58,7 @@ func (r *Flags) Bind(c *cobra.Command) {
 	f.StringVar(&r.Device, "device", "auto", cli.DeviceUsage)
 	f.StringVar(&r.precision, "precision", "", "`fp32|tf32|bf16` precision to which a GPU rounds the factors of large products (default tf32)")
 	f.StringVar(&r.GPUMem, "gpu-mem", "", "`SIZE` most GPU memory to use, such as 4GiB (default what is free)")
-	cli.CountIn(f, &r.Threads, "threads", 0, 0, cli.MaxThreads, cli.ThreadsUsage)
+	cli.CountIn(f, &r.Threads, "threads", 0, 1, cli.MaxThreads, cli.ThreadsUsage)
 	cli.SetGroup(f, cli.HowToRun, "seed", "members", "steps", "observation", "action-repeat", "noise-share", "noise-sigma", "tv", "device", "precision", "gpu-mem", "threads")
 	f.StringVar(&r.Out, "out", "", "`DIR` run folder (default $PGRLAB_RUNS/…, else ./runs/DATE-TASK-METHOD-sSEED)")
 	f.StringVar(&r.Resume, "resume", "", "`DIR|latest` continue a run from its last checkpoint; DIR@STEP: from the last one up to that step")
