@@ -35,6 +35,16 @@ func (r *Run) origin() string {
 	return strings.Join([]string{r.Task, r.Method, r.Scale, before.variant(), before.lineage(), strconv.FormatUint(r.root, 10), last.parent, last.position}, "\n")
 }
 
+// Parent says which run a fork goes on from: its folder, as it was called then, the seed of the run
+// that was forked first, and whether the parent was a fork itself.
+func (r *Run) Parent() (dir string, root uint64, fork bool) {
+	n := len(r.forks)
+	if n == 0 {
+		return "", r.root, false
+	}
+	return r.forks[n-1].path, r.root, n > 1
+}
+
 // dealt is the change that a fork was dealt; "" if its knobs kept their values.
 func (r *Run) dealt() string {
 	var all []string
@@ -46,8 +56,8 @@ func (r *Run) dealt() string {
 	return strings.Join(all, " ")
 }
 
-// forkStep is the env step at which a run was forked last.
-func (r *Run) forkStep() int {
+// ForkStep is the env step at which a run was forked last; 0: it was not.
+func (r *Run) ForkStep() int {
 	text, _, _ := strings.Cut(r.Forked, "/")
 	n, _ := strconv.Atoi(text) // 0 for what no position is
 	return n
@@ -56,7 +66,7 @@ func (r *Run) forkStep() int {
 // afterFork are the returns of a run's evaluations after the fork, the mean over its members.
 func (r *Run) afterFork() (all []float64) {
 	for i, p := range r.Members[0].Series[Return] {
-		if p.Step <= r.forkStep() {
+		if p.Step <= r.ForkStep() {
 			continue
 		}
 		sum := 0.0
@@ -198,7 +208,7 @@ func past(a, b Seed) (step int) {
 	for i := 0; i < min(len(x), len(y)) && x[i].Step == y[i].Step && x[i].Value == y[i].Value; i++ {
 		step = x[i].Step
 	}
-	return min(step, max(a.Run.forkStep(), b.Run.forkStep())) // what is alike after the fork is no past
+	return min(step, max(a.Run.ForkStep(), b.Run.ForkStep())) // what is alike after the fork is no past
 }
 
 // apart leaves out forks that are one run with another up to the step at which runs are compared, or

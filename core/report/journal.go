@@ -119,6 +119,7 @@ var ErrNotBegun = errors.New("its journal is empty: nothing has begun there")
 type fork struct {
 	position string
 	parent   string // name of the other run's folder
+	path     string // the folder, as it was called then
 }
 
 // Load reads the journal of a run folder. The error is ErrNotBegun if it is empty.
@@ -283,7 +284,7 @@ func (r *Run) said(e run.Entry) error {
 	}
 	if position, found := strings.CutPrefix(n.Text, forkedAt); found {
 		r.Forked = position
-		r.forks = append(r.forks, fork{position, filepath.Base(filepath.Dir(filepath.Dir(n.Obs.By)))})
+		r.forks = append(r.forks, fork{position, filepath.Base(filepath.Dir(filepath.Dir(n.Obs.By))), filepath.Dir(filepath.Dir(n.Obs.By))})
 	}
 	r.Notes = append(r.Notes, n.Text)
 	return nil

@@ -196,11 +196,12 @@ func repeat(w io.Writer, r *report.Run, c config.Config, from presets.Choice, di
 	if byHand {
 		line += " --schedule " + shell.Word(dir)
 	}
-	fmt.Fprintf(w, "## Again\n\n```\n%s\n```\n", line)
 	if r.Forked != "" {
-		fmt.Fprint(w, "\nThat begins at step 0; this run began as a fork.\n")
+		repeatFork(w, r, c)
+	} else {
+		fmt.Fprintf(w, "## Again\n\n```\n%s\n```\n", line)
 	}
-	if byHand {
+	if byHand && r.Forked == "" {
 		fmt.Fprint(w, "\n--schedule makes the changes again that were made by hand.\n")
 	}
 	base := fmt.Sprintf("%s, %s, scale %s", from.Method, from.Task, from.Scale)
