@@ -84,7 +84,7 @@ func (r *Run) afterFork() (all []float64) {
 
 // forksOf compares the forks among the runs: those with each change with those without any.
 func forksOf(runs []*Run) (all []*Forks) {
-	groups := map[string]map[string][]*Run{}
+	groups, waiting := map[string]map[string][]*Run{}, map[string]int{}
 	var order []string
 	for _, r := range runs {
 		o := r.origin()
@@ -94,6 +94,10 @@ func forksOf(runs []*Run) (all []*Forks) {
 		if groups[o] == nil {
 			groups[o] = map[string][]*Run{}
 			order = append(order, o)
+		}
+		if r.dealt() == "" && r.Step <= r.ForkStep() { // its journal does not say yet what it was dealt
+			waiting[o]++
+			continue
 		}
 		groups[o][r.dealt()] = append(groups[o][r.dealt()], r)
 	}
@@ -108,7 +112,7 @@ func forksOf(runs []*Run) (all []*Forks) {
 		slices.Sort(changes)
 		for _, change := range changes {
 			if len(others) > 0 {
-				all = append(all, compareForks(change, groups[o][change], others))
+				all = append(all, compareForks(change, groups[o][change], others, waiting[o]))
 			}
 		}
 	}
@@ -127,8 +131,9 @@ func runsOf(cells []*Cell) (all []*Run) {
 	return all
 }
 
-// compareForks compares forks with a change with others.
-func compareForks(change string, changed, others []*Run) *Forks {
+// compareForks compares forks with a change with others. While some of them wait to begin there is no
+// verdict: it would be one of another number of forks.
+func compareForks(change string, changed, others []*Run, waiting int) *Forks {
 	last := changed[0].forks[len(changed[0].forks)-1]
 	f := &Forks{Task: changed[0].Task, Of: last.parent, At: last.position, Change: change}
 	runs := slices.Concat(changed, others)
@@ -158,6 +163,10 @@ func compareForks(change string, changed, others []*Run) *Forks {
 		}
 		f.Scores = append(f.Scores, pointer(score))
 		done++
+	}
+	if waiting > 0 {
+		f.Said = fmt.Sprintf("not looked at yet: forks that have not begun: %d", waiting)
+		return f
 	}
 	f.Said = fan.Judge([]fan.Batch{b}).Words(min(len(changed), len(others)), signed)
 	if done < len(runs) {

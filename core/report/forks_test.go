@@ -155,6 +155,11 @@ func TestForksOfOneCheckpointAreCompared(t *testing.T) {
 	if f := forksOf(runs)[0]; f.Scores[7] != nil || !strings.Contains(f.Said, "7 of 8 forks are done") {
 		t.Errorf("one is not done: %+v", f)
 	}
+	begun := journal(t, t.TempDir(), "t", "pgr", 1, []float64{1, 2}, forked(2000, "2000", "a"))
+	begun.Begun(30)
+	if f := forksOf(append([]*Run{begun}, runs...))[0]; f.Said != "not looked at yet: forks that have not begun: 1" || len(f.Others) != 4 {
+		t.Errorf("one has not begun: %+v", f)
+	}
 	runs[7].Done, runs[7].Step = true, 4000
 	if f := forksOf(runs)[0]; !strings.HasPrefix(f.Said, "seen better: return +61.4") {
 		t.Errorf("all are done: %+v", f)
