@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"tui/command/replay":   {"tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui", "tui/pane", "tui/history", "tui/svg", "presets", "core/checkpoint", "core/config", "core/event", "core/run", "core/shell"},
 	"tui/command/watch":    {"tui", "tui/command/cli", "tui/command/terminal", "tui/command/rundir", "tui/picture", "tui/theme", "presets", "core/config", "core/task", "core/policy", "core/offline", "core/report", "core/run", "core/printable", "core/shell"}, // report: how counts are written
 	"tui/command/runflags": {"tui/command/machine", "tui/command/cli", "tui/command/rundir", "presets", "core/config", "core/task", "core/event", "core/knob"},
-	"tui/command/machine":  {"tui/command/cli", "presets", "core/bench"},
+	"tui/command/machine":  {"tui/command/cli", "tui/theme", "presets", "core/bench"}, // theme: the colours of a terminal
 	"tui/command/results":  {"tui/command/cli", "tui/command/rundir", "tui/remote", "presets", "core/config", "core/report", "core/run", "core/shell", "core/task"},
 	"tui/command/terminal": {"tui/command/cli", "tui", "tui/theme", "core/event", "core/printable"},
 	"tui/command/rundir":   {"tui/command/cli", "presets", "core/offline", "core/event", "core/knob", "core/report", "core/run"},

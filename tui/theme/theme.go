@@ -6,6 +6,8 @@ package theme
 import (
 	"fmt"
 	"io"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -188,12 +190,38 @@ func (t *Theme) Paint(r chart.Role, s string) string {
 // COLORFGBG): a question to the terminal would mean waiting for its answer, and might swallow the
 // first keys.
 func NewRenderer(out io.Writer, env termenv.Environ) *lipgloss.Renderer {
-	o := termenv.NewOutput(out, termenv.WithEnvironment(env), termenv.WithTTY(true))
 	r := lipgloss.NewRenderer(out)
-	r.SetColorProfile(o.EnvColorProfile())
+	r.SetColorProfile(Profile(env))
 	r.SetHasDarkBackground(DarkBackground(env.Getenv("COLORFGBG")))
 	return r
 }
+
+// coloured are the first words of the names of terminals that have eight colours or more, and that termenv
+// does not know by these names.
+var coloured = map[string]bool{
+	"screen": true, "tmux": true, "rxvt": true, "st": true, "foot": true, "putty": true, "konsole": true, "vte": true, "gnome": true, "eterm": true, "mlterm": true,
+	"mintty": true, "cygwin": true, "iterm": true, "iterm2": true, "nsterm": true, "dtterm": true, "cons25": true, "xterm": true, "linux": true, "bvterm": true, "teraterm": true,
+}
+
+// Profile says which colours a terminal has, by the environment alone.
+func Profile(env termenv.Environ) termenv.Profile {
+	o := termenv.NewOutput(io.Discard, termenv.WithEnvironment(env), termenv.WithTTY(true))
+	p := o.EnvColorProfile()
+	words := strings.FieldsFunc(strings.ToLower(env.Getenv("TERM")), func(r rune) bool { return r == '-' || r == '.' })
+	if p != termenv.Ascii || o.EnvNoColor() || len(words) == 0 || !coloured[words[0]] || slices.Contains(words, "mono") || slices.Contains(words, "m") {
+		return p
+	}
+	return termenv.ANSI
+}
+
+// processEnvironment is the environment of this process.
+type processEnvironment struct{}
+
+func (processEnvironment) Environ() []string         { return os.Environ() }
+func (processEnvironment) Getenv(name string) string { return os.Getenv(name) }
+
+// OwnProfile is Profile for the environment of this process.
+func OwnProfile() termenv.Profile { return Profile(processEnvironment{}) }
 
 // DarkBackground reads rxvt's COLORFGBG ("15;0"); unknown means dark.
 func DarkBackground(v string) bool {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"pgrlab/tui/command/cli"
+	"pgrlab/tui/theme"
 )
 
 // diagnosis is what doctor prints.
@@ -151,9 +152,13 @@ func examineTerminal() terminalReport {
 	if w, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
 		r.Width, r.Height = w, h
 	}
+	colours := termenv.Ascii
+	if r.Terminal {
+		colours = theme.OwnProfile()
+	}
 	r.Colour = map[termenv.Profile]string{
 		termenv.Ascii: "none", termenv.ANSI: "16 colours", termenv.ANSI256: "256 colours", termenv.TrueColor: "true colour",
-	}[termenv.NewOutput(os.Stdout).EnvColorProfile()]
+	}[colours]
 	return r
 }
 

@@ -56,7 +56,7 @@ type frameMsg struct {
 type wakeMsg int
 
 func (p *player) onScreen(ctx context.Context, in, out *os.File, pictures string, fps, episodes int) error {
-	profile := termenv.NewOutput(out, termenv.WithTTY(true)).EnvColorProfile()
+	profile := theme.OwnProfile()
 	characters := terminal.Characters()
 	m := &watching{
 		player: p, colours: profile, style: picture.For(profile, characters != theme.ASCII),
