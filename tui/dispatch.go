@@ -146,7 +146,7 @@ func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if msg.Paste {
-		e.Input, _ = e.Input.Update(msg)
+		e.Type(msg)
 		e.Chosen = e.Unchosen
 		return nil
 	}
@@ -170,7 +170,7 @@ func (m *Model) entryKey(name string, msg tea.KeyMsg) tea.Cmd {
 	case name == "backspace" && e.Text() == "":
 		m.entry = nil
 	default:
-		e.Input, _ = e.Input.Update(msg) // the cursor does not blink: its command is dropped
+		e.Type(msg)
 		e.Chosen, e.Back = e.Unchosen, 0
 	}
 	return nil

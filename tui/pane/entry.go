@@ -1,6 +1,8 @@
 package pane
 
 import (
+	"fmt"
+
 	"github.com/charmbracelet/bubbles/key"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
@@ -27,8 +29,8 @@ type Entry struct {
 	proposed bool                          // the text was proposed and is selected: typing replaces it
 }
 
-// entryLimit is the longest text that a person can type on one line.
-const entryLimit = 240
+// entryLimit is the longest text of one line: as long as the longest path that systems take.
+const entryLimit = 4096
 
 // NewEntry makes an entry; it does not use keys that terminals or their multiplexers reserve.
 func NewEntry(prompt, hint string, submit func(text string) tea.Cmd) *Entry {
@@ -63,6 +65,16 @@ func (e *Entry) Wrong() string { return e.wrong }
 
 // Changes forgets what was wrong with the text.
 func (e *Entry) Changes() { e.wrong = "" }
+
+// Type gives a key or pasted text to the line. What does not fit as a whole is not taken: a text without its
+// end would pass for the whole.
+func (e *Entry) Type(msg tea.KeyMsg) {
+	if room := entryLimit - len([]rune(e.Text())); msg.Type == tea.KeyRunes && len(msg.Runes) > room {
+		e.wrong = fmt.Sprintf("not taken: the line has room for %d more of %d characters", room, len(msg.Runes))
+		return
+	}
+	e.Input, _ = e.Input.Update(msg) // the cursor does not blink: its command is dropped
+}
 
 // Prompt is what the entry asks for.
 func (e *Entry) Prompt() string { return e.prompt }

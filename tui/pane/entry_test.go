@@ -5,11 +5,36 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
 	"pgrlab/tui/theme"
 )
+
+// A pasted text is taken as a whole, or not at all and with the reason; typing goes on after that.
+func TestNoTextIsCut(t *testing.T) {
+	paste := func(n int) tea.KeyMsg {
+		return tea.KeyMsg{Type: tea.KeyRunes, Paste: true, Runes: []rune(strings.Repeat("é", n))}
+	}
+	for _, c := range []struct{ before, pasted int }{{0, 429}, {0, entryLimit}, {0, entryLimit + 1}, {10, entryLimit}, {entryLimit, 1}, {entryLimit - 1, 1}} {
+		e := NewEntry("note: ", "enter keep", nil)
+		e.set(strings.Repeat("x", c.before))
+		e.Type(paste(c.pasted))
+		fits := c.before+c.pasted <= entryLimit
+		want := strings.Repeat("x", c.before)
+		if fits {
+			want += strings.Repeat("é", c.pasted)
+		}
+		if e.Text() != want || (e.Wrong() == "") != fits {
+			t.Errorf("%d characters after %d: %d are in the line, and it says %q", c.pasted, c.before, len([]rune(e.Text())), e.Wrong())
+		}
+		e.Changes()
+		if e.Type(tea.KeyMsg{Type: tea.KeyBackspace}); c.before > 0 && !fits && len(e.Text()) != c.before-1 {
+			t.Errorf("after %d refused characters it cannot be corrected", c.pasted)
+		}
+	}
+}
 
 // The cursor of a text that is longer than the line is in sight, wherever it is.
 func TestCursorOfALongTextIsInSight(t *testing.T) {
