@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"github.com/muesli/termenv"
 	"golang.org/x/term"
 
-	"pgrlab/core/event"
 	"pgrlab/core/printable"
 	"pgrlab/tui/format"
 	"pgrlab/tui/history"
@@ -44,6 +42,7 @@ type plain struct {
 	staging string                                  // the staged values, as written
 	quit    bool
 	person  bool     // types at a terminal
+	waits   bool     // the run has ended, and a person has been asked what next
 	alone   bool     // the input has ended
 	drawn   []string // commands that only change what a screen draws
 }
@@ -88,6 +87,7 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 	messages := make(chan tea.Msg, 16)
 	p.do(ctx, p.start(), messages)
 	lines := readLines(ctx, in)
+	room := linesAtOnce
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
 	fmt.Fprintln(p.out, "pgrlab, one line per event. Type help, status, guidance 3, runs, lesson guidance, note TEXT, quit.")
@@ -95,8 +95,11 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 		if p.alone && p.leavable() {
 			return HungUp, nil
 		}
+		if p.overWithRun() {
+			return Detached, nil
+		}
 		heard := lines
-		if !p.person && p.Lab == nil {
+		if room == 0 || !p.person && p.Lab == nil {
 			heard = nil // the commands of a file are for the run, which has not begun
 		}
 		select {
@@ -111,6 +114,7 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 				lines, p.alone = nil, true
 				break
 			}
+			room--
 			p.do(ctx, p.typed(line), messages)
 			p.poll() // what the lab answers at once stands below the command
 		case msg := <-messages:
@@ -121,6 +125,7 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 			_, cmd := p.Update(msg)
 			p.do(ctx, cmd, messages)
 		case <-tick.C:
+			room = linesAtOnce
 			p.poll()
 			p.do(ctx, p.takeLater(), messages) // starts the children that a checkpoint was made for
 			p.do(ctx, p.runs.ReadJournals(), messages)
@@ -137,29 +142,6 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 	default:
 		return Detached, nil
 	}
-}
-
-// leavable says whether the end of the input may leave now.
-func (p *plain) leavable() bool {
-	plays := p.About.Replay && p.Snap != nil && p.Snap.State == event.Running
-	return p.Lab != nil && (p.person || !plays)
-}
-
-// readLines delivers the lines of in and closes the channel at the end.
-func readLines(ctx context.Context, in io.Reader) <-chan string {
-	out := make(chan string)
-	go func() {
-		defer close(out)
-		s := bufio.NewScanner(in)
-		for s.Scan() {
-			select {
-			case out <- s.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out
 }
 
 // do runs a command of the model outside the loop.

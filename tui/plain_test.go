@@ -218,6 +218,64 @@ func TestPlainWithoutInput(t *testing.T) {
 	}
 }
 
+// endless is input without an end.
+type endless struct{ lines int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	p[0] = '\n'
+	e.lines++
+	return 1, nil
+}
+
+// Without a person the lines end with their run, though the input stays open; endless input is taken at the
+// pace of the run's news. A person is told what is waited for.
+func TestPlainEndsWithItsRun(t *testing.T) {
+	for name, c := range map[string]struct {
+		in     io.Reader
+		person bool
+		want   string
+	}{"a pipe that stays open": {in: &unread{}}, "endless input": {in: &endless{}}, "a person": {in: &unread{}, person: true, want: "the run has ended; this waits for commands: quit leaves"}} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if u, is := c.in.(*unread); is {
+				u.ctx = ctx
+			}
+			fake, out := newFake(), &bytes.Buffer{}
+			fake.advance(24_000)
+			p := newPlain(Options{About: pane.About{Config: fakeConfig()}, Start: func() (pane.Lab, error) { return fake, nil }}, c.in, out)
+			p.person = c.person
+			go func() {
+				time.Sleep(10 * time.Second)
+				fake.advance(fake.steps)
+				select {
+				case <-time.After(10 * time.Second):
+					cancel()
+				case <-ctx.Done():
+				}
+			}()
+			outcome, err := p.talk(ctx, c.in)
+			if wants := map[bool]Outcome{true: Cancelled, false: Detached}[c.person]; outcome != wants || err != nil {
+				t.Errorf("%s: %v, %v", name, outcome, err)
+			}
+			if !strings.Contains(out.String(), "done ") || strings.Count(out.String(), c.want) != 1 && c.want != "" || c.want == "" && strings.Contains(out.String(), "waits for commands") {
+				t.Errorf("%s:\n%s", name, out.String())
+			}
+			if e, is := c.in.(*endless); is && e.lines > 2000 {
+				t.Errorf("%d lines were read in ten seconds", e.lines)
+			}
+		})
+	}
+}
+
+// unread is a pipe into which nothing is written.
+type unread struct{ ctx context.Context }
+
+func (u *unread) Read([]byte) (int, error) {
+	<-u.ctx.Done()
+	return 0, io.EOF
+}
+
 // Commands of a pipe wait for the run, however long it takes to begin.
 func TestPlainCommandsOfAPipe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

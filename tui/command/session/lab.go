@@ -111,6 +111,9 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 		return err
 	}
 	p.Skip(len(s.lab.Events(0))) // the screen has shown these
+	if state := s.lab.Snapshot().State; state == event.Finished || state == event.FailedState {
+		<-s.ended // it comes at once: there is nothing to hand over
+	}
 	for err == nil && outcome == tui.Detached && !s.over() {
 		pid, why := s.handOver(ctx, p.Say)
 		if why == nil {
