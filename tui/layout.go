@@ -162,13 +162,13 @@ func fullPlaces(d division) []place {
 		rows(d.scores, scores), rows(pane.Generator, generator), rows(pane.Phase, phase))
 }
 
-// presentPlaces are one chart, one sentence and one panel.
+// presentPlaces are one chart, a few sentences and one panel.
 func presentPlaces(d division) []place {
 	body := d.h - 2
 	panel := max(7, body*34/100)
-	sentence := 4
-	if d.w < 120 { // the sentence takes more lines there
-		sentence = 5
+	sentence := 5
+	if d.w < 120 { // the sentences take more lines there
+		sentence = 6
 	}
 	out := stack(nil, 0, 1, d.w, rows(d.chart, body-panel-sentence), rows(pane.Sentence, sentence), rows(d.panel, panel))
 	return out

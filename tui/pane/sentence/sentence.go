@@ -1,36 +1,106 @@
-// Package sentence describes the state of a run in one sentence.
+// Package sentence describes the state of a run in a few sentences.
 package sentence
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"pgrlab/tui/format"
+	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
 	"pgrlab/tui/topic"
 )
 
-// Text says in one sentence how the run is doing, for a person who sees the screen for the first
-// time.
-func (p *Pane) Text() string {
-	h, s := &p.History, p.Snap
-	var parts []string
-	parts = append(parts, fmt.Sprintf("After %s environment steps", format.Count(s.Step)))
-	if n := len(h.Evaluations); n > 0 {
-		e := h.Evaluations[n-1]
-		parts = append(parts, fmt.Sprintf("the policy's return is %s, the mean of %s", format.Number(e.Mean), e.Of()))
-	} else {
-		parts = append(parts, "the policy has not been evaluated yet")
+// Text says how the run is doing, for a person who sees the screen for the first time.
+func (p *Pane) Text() string { return strings.Join(p.sentences(), " ") }
+
+// sentences are what there is to say, the most important first: the return, what the method
+// does, the last change, the policy's units.
+func (p *Pane) sentences() []string {
+	h := &p.History
+	out := []string{p.result(), p.method()}
+	if c := h.LastApplied(); c != nil {
+		out = append(out, fmt.Sprintf("Last change: %s from %s to %s, %s.", p.KnobTitle(c.Knob), pane.Readable(c.From), pane.Readable(c.To), p.Since(c)))
 	}
 	if n := len(h.Dormant); n > 0 {
-		parts = append(parts, fmt.Sprintf("and %s of its hidden units are dormant", format.Percent(h.Dormant[n-1].Sokar)))
+		out = append(out, fmt.Sprintf("%s of the policy's hidden units are dormant.", format.Percent(h.Dormant[n-1].Sokar)))
 	}
-	text := strings.Join(parts, ", ") + "."
-	if c := h.LastApplied(); c != nil {
-		text += fmt.Sprintf(" Last change: %s from %s to %s, %s.", p.KnobTitle(c.Knob), pane.Readable(c.From), pane.Readable(c.To), p.Since(c))
+	return out
+}
+
+// result is the newest return, with its spread, and what became of it since the evaluation before.
+func (p *Pane) result() string {
+	h := &p.History
+	after := fmt.Sprintf("After %s steps ", format.Count(p.Snap.Step))
+	n := len(h.Evaluations)
+	if n == 0 {
+		return after + "the policy has not been evaluated yet."
 	}
-	return text
+	e := h.Evaluations[n-1]
+	mean, std := format.SpreadOf(e.Mean, e.Std)
+	text := after + fmt.Sprintf("the return is %s ± %s over %s", mean, std, e.Of())
+	if n == 1 {
+		return text + "."
+	}
+	before := h.Evaluations[n-2]
+	switch {
+	case before.Mean > e.Mean:
+		text += fmt.Sprintf(", down from %s at %s", format.Number(before.Mean), format.Count(before.Step))
+	case before.Mean < e.Mean:
+		text += fmt.Sprintf(", up from %s at %s", format.Number(before.Mean), format.Count(before.Step))
+	default:
+		text += ", as before"
+	}
+	return text + p.noise(n-1) + "."
+}
+
+// noise says whether the i-th evaluation is within what the run's evaluations vary by themselves.
+func (p *Pane) noise(i int) string {
+	h := &p.History
+	if h.Members() > 1 {
+		return ""
+	}
+	switch below := h.Below(i); {
+	case math.IsNaN(below):
+		return fmt.Sprintf(" (whether that is noise is unknown before %d evaluations)", history.NoiseFrom)
+	case below >= history.FallMarked:
+		return ": a fall that this run's noise does not explain"
+	case below <= -history.FallMarked:
+		return ": more than this run's noise explains"
+	}
+	return ": within this run's noise"
+}
+
+// method says what the run's method does with its data, in words of the screen.
+func (p *Pane) method() string {
+	c, s := &p.About.Config, p.Snap
+	if !p.Generates() {
+		return c.Method + " learns from real rows only: nothing is generated."
+	}
+	name, scores := "Generative replay", ""
+	f := p.Effective("relevance").Text
+	prompted := f != "none" && c.Prompted()
+	if prompted {
+		name, scores = "Prioritized generative replay (PGR)", fmt.Sprintf("F (%s) scores the real rows, ", f)
+	}
+	if s.Synthetic == 0 {
+		text := name + ": " + scores + "nothing is generated yet"
+		if next := p.NextRefit(); next > 0 {
+			text += fmt.Sprintf(", the generator is fitted in %s steps", format.Count(next))
+		}
+		return text + "."
+	}
+	made := "the generator made " + format.Count(s.Synthetic) + " rows"
+	if prompted {
+		made += " of high F"
+	}
+	text := fmt.Sprintf("%s: %s%s", name, scores, made)
+	if all := s.MixReal + s.MixSynthetic; all > 0 {
+		text += fmt.Sprintf(", and they are %s of what the agent learns from", format.Percent(float64(s.MixSynthetic)/float64(all)))
+	}
+	return text + "."
 }
 
 // Pane is the sentence about the run.
@@ -48,7 +118,7 @@ func (p *Pane) ID() pane.ID { return pane.Sentence }
 func (p *Pane) Tab() string { return string(pane.Sentence) }
 
 // Title is the text in the border of the pane.
-func (p *Pane) Title(w int) (title, note string) { return "IN ONE SENTENCE", "" }
+func (p *Pane) Title(w int) (title, note string) { return "IN WORDS", "" }
 
 // Keys are those that work while the pane is in focus.
 func (p *Pane) Keys() []pane.Binding { return nil }
@@ -56,10 +126,17 @@ func (p *Pane) Keys() []pane.Binding { return nil }
 // DependsOn are the topics that the pane shows.
 func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot} }
 
-// Body is the sentence, wrapped.
-func (p *Pane) Body(w, _ int) []string {
+// Body are the sentences that fit whole, wrapped.
+func (p *Pane) Body(w, h int) []string {
+	all := p.sentences()
+	lines := theme.Wrap(p.Spelled(all[0]), w)
+	for n := 2; n <= len(all); n++ {
+		if more := theme.Wrap(p.Spelled(strings.Join(all[:n], " ")), w); len(more) <= h {
+			lines = more
+		}
+	}
 	var out []string
-	for _, l := range theme.Wrap(p.Spelled(p.Text()), w) {
+	for _, l := range lines {
 		out = append(out, p.Theme.Bold.On(l))
 	}
 	return out

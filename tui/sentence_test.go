@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"pgrlab/core/config"
+	"pgrlab/core/event"
+	"pgrlab/core/run"
+)
+
+// The words for an audience name F, the generated rows and PGR as far as the run has them, keep
+// the ±, and say of a fall whether it is noise.
+func TestSentenceSpeaksOfTheSubject(t *testing.T) {
+	told := func(change func(*Options), returns ...float64) string {
+		s := newScreen(t, 160, 45, change)
+		s.fake.advance(500)
+		for i, y := range returns {
+			s.fake.step = 1000 * (i + 1)
+			s.fake.emit(event.TypeEvaluated, event.Evaluated{ReturnMean: run.Float(y), ReturnStd: 23, Episodes: 10})
+		}
+		s.fake.publish()
+		s.Update(started{lab: s.fake})
+		return s.sentence.Text()
+	}
+	steady := []float64{300, 310, 295, 305, 300, 308, 297, 303}
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"begin":     {told(nil), []string{"not been evaluated", "PGR", "F (curiosity)", "nothing is generated yet"}},
+		"few":       {told(nil, 102, 41.5), []string{"41.5 ± 23.0 over 10 episodes, down from 102 at 1,000", "whether that is noise is unknown before 6 evaluations"}},
+		"noise":     {told(nil, append(steady[:8:8], 299)...), []string{"299 ± 23", "down from 303 at 8,000: within this run's noise"}},
+		"fall":      {told(nil, append(steady[:8:8], 60)...), []string{"a fall that this run's noise does not explain"}},
+		"rise":      {told(nil, append(steady[:8:8], 500)...), []string{"up from 303", "more than this run's noise explains"}},
+		"no F":      {told(func(o *Options) { o.Config.Generator.Conditional = false }), []string{"Generative replay: nothing is generated yet"}},
+		"real rows": {told(func(o *Options) { o.Config.Generator.Kind, o.Config.Method = config.GeneratorNone, "sac" }), []string{"sac learns from real rows only"}},
+	} {
+		for _, text := range c.want {
+			if !strings.Contains(c.text, text) {
+				t.Errorf("%s: %q lacks %q", name, c.text, text)
+			}
+		}
+	}
+	s := running(t, 160, 45, 24_000)
+	if text := s.sentence.Text(); !strings.Contains(text, "the generator made 100,000 rows of high F, and they are 50% of what the agent learns from") {
+		t.Error(text)
+	}
+	for _, size := range []struct{ w, h int }{{160, 45}, {80, 24}} {
+		s := running(t, size.w, size.h, 24_000)
+		s.press("L", "L")
+		s.contains(t, "this run's noise", "PGR", "100,000 rows")
+	}
+}
