@@ -26,7 +26,8 @@ type Entry struct {
 	History  []string                      // earlier texts, newest last
 	Back     int                           // how far back in the history; 0: not in it
 	Pane     ID                            // the pane that shows it; "": the foot of the screen
-	proposed bool                          // the text was proposed and is selected: typing replaces it
+	proposed bool                          // the text is selected: typing replaces it
+	proposes bool                          // the text was proposed at first: what is refused is selected again
 }
 
 // entryLimit is the longest text of one line: as long as the longest path that systems take.
@@ -55,7 +56,7 @@ func (e *Entry) Refuses(text string) bool {
 	}
 	err := e.Check(text)
 	if err != nil {
-		e.wrong = err.Error()
+		e.wrong, e.proposed = err.Error(), e.proposes && text != ""
 	}
 	return err != nil
 }
@@ -91,7 +92,7 @@ func (e *Entry) set(text string) {
 // it.
 func (e *Entry) Propose(text string) {
 	e.set(text)
-	e.proposed = text != ""
+	e.proposed, e.proposes = text != "", true
 }
 
 // ReplaceProposed ends the selection of a proposed text: typed text and erasing keys replace it.

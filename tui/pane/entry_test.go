@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -53,6 +54,31 @@ func TestCursorOfALongTextIsInSight(t *testing.T) {
 					t.Fatalf("%d columns, cursor at %d: %d columns, %q", w, at, theme.Width(line), line)
 				}
 			}
+		}
+	}
+}
+
+// A proposed text that was refused is selected again, as the line says: typing replaces it. A text
+// that was typed from the start stays to be corrected.
+func TestTypingReplacesARefusedProposal(t *testing.T) {
+	for _, c := range []struct {
+		propose     bool
+		typed, want string
+	}{{true, "500", "1"}, {false, "500", "5001"}} {
+		e := NewEntry("env steps a child: ", "typing replaces it", nil)
+		e.Check = func(string) error { return errors.New("too few") }
+		if c.propose {
+			e.Propose("4000")
+		}
+		e.set(c.typed)
+		if !e.Refuses(e.Text()) {
+			t.Fatal("it is not refused")
+		}
+		key := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("1")}
+		e.ReplaceProposed(key)
+		e.Input, _ = e.Input.Update(key)
+		if e.Text() != c.want {
+			t.Errorf("proposed %v: %s, refused, 1: %q, want %q", c.propose, c.typed, e.Text(), c.want)
 		}
 	}
 }

@@ -319,7 +319,11 @@ func (p *Pane) mixText(k knob.Knob) string {
 		return "" // no batch is large enough
 	}
 	mix := p.About.Config.Mix(&settings, math.MaxInt)
-	return fmt.Sprintf("r %v %s batch %s = %s real + %s synthetic", settings.Ratio, p.Theme.Glyphs.Separator, format.Count(mix.Size()), format.Count(mix.Real), format.Count(mix.Synthetic))
+	before := ""
+	if p.Snap != nil && p.Snap.Synthetic == 0 && mix.Synthetic > 0 {
+		before = "; all real before the first generation"
+	}
+	return fmt.Sprintf("r %v %s batch %s = %s real + %s synthetic", settings.Ratio, p.Theme.Glyphs.Separator, format.Count(mix.Size()), format.Count(mix.Real), format.Count(mix.Synthetic)) + before
 }
 
 func (p *Pane) knobsNote(w int) string {
