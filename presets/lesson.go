@@ -78,6 +78,7 @@ type Reveal struct {
 	Held   string  `toml:"held"`   // the text if the claim held; {name} is a kept number
 	Failed string  `toml:"failed"`
 	Unsure string  `toml:"unsure"`
+	Zero   string  `toml:"zero"`  // in place of Unsure if both numbers are 0; "": Unsure
 	Paper  string  `toml:"paper"` // the paper's finding
 }
 

@@ -54,6 +54,7 @@ type Lessons struct {
 	stageText  func(text string) error // stages a knob as the palette's command does
 	inspecting func() bool             // whether esc first removes the charts' cursor
 	forks      Forks
+	gone       map[string]bool // lessons that were gone through to their ends, by name
 }
 
 // Forks are the children of the run.
@@ -71,7 +72,7 @@ type Forks interface {
 // New gives lessons by steering the run: look moves the focus to a quantity or a pane, stage stages
 // a knob, inspecting says whether esc first removes a cursor.
 func New(s *steer.Steering, look, stage func(string) error, inspecting func() bool, forks Forks) *Lessons {
-	return &Lessons{Steering: s, look: look, stageText: stage, inspecting: inspecting, forks: forks}
+	return &Lessons{Steering: s, look: look, stageText: stage, inspecting: inspecting, forks: forks, gone: map[string]bool{}}
 }
 
 // Given says whether a lesson is in progress.
@@ -96,12 +97,12 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 	}
 	d := &pane.Dialog{Title: "lessons", Lines: []string{"They set knobs of this run and put them back; the run counts as touched."}}
 	var others []string
-	for _, l := range presets.Lessons() {
+	for _, l := range x.listed() {
 		if missing, err := x.lessonFits(l); err != nil {
 			others = append(others, x.Theme.Dim.On(x.Spelled(fmt.Sprintf("  %s: %s", l.Title, missing))))
 			continue
 		}
-		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(len(d.Choices) + 1), Label: fmt.Sprintf("%s, about %d min", x.Spelled(l.Title), l.Minutes),
+		d.Choices = append(d.Choices, pane.Choice{Key: strconv.Itoa(len(d.Choices) + 1), Label: x.Spelled(l.Title) + ", " + x.cost(l),
 			Action: func() tea.Cmd { return x.Report(x.beginLesson(l)) }})
 	}
 	if len(others) > 0 {
@@ -126,6 +127,9 @@ func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 		if err != nil {
 			return c.Method + " does not use " + l.Needs, fmt.Errorf("lesson %s: %w", l.Name, err)
 		}
+	}
+	if short := x.short(l); short != "" {
+		return short, fmt.Errorf("lesson %s: it %s: begin it in a longer run (--steps)", l.Name, short)
 	}
 	return "", nil
 }
@@ -346,8 +350,14 @@ func (x *Lessons) Changes() []string {
 // leaveLesson ends a lesson, and asks what to do with the knobs that it has set.
 func (x *Lessons) leaveLesson() tea.Cmd {
 	end := func() tea.Cmd {
+		l := x.Lesson
 		x.Lesson = nil
-		x.DropStaged()
+		if l.At+1 == len(l.Steps) && l.Part == Revealed { // what it staged last stays for the person to apply
+			x.gone[l.Name] = true
+			x.Tell(x.summary(l))
+		} else {
+			x.DropStaged()
+		}
 		x.Relayout()
 		return nil
 	}

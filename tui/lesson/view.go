@@ -69,6 +69,9 @@ func (x *Lessons) Text(w int) []string {
 	if r := s.Reveal; r != nil {
 		from, to := l.kept[r.From], l.kept[r.To]
 		text, paint, mark := r.Unsure, t.Warn, "?"
+		if r.Zero != "" && from.value == 0 && to.value == 0 {
+			text = r.Zero
+		}
 		switch judge(*r, from, to) {
 		case held:
 			text, paint, mark = r.Held, t.Good, t.Glyphs.Check

@@ -1,0 +1,131 @@
+package lesson
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"pgrlab/core/knob"
+	"pgrlab/presets"
+	"pgrlab/tui/format"
+)
+
+// takes is how many env steps of the run a lesson takes from now on: those until the last
+// evaluation or generation that it waits for. It is math.MaxInt if no refit will come.
+func (x *Lessons) takes(l presets.Lesson) int {
+	if x.Snap == nil {
+		return 0
+	}
+	at := x.Snap.Step
+	for _, s := range l.Steps {
+		if s.Wait == nil {
+			continue
+		}
+		count := max(1, s.Wait.Count)
+		if s.Wait.Ever {
+			count -= x.happened()[s.Wait.For]
+		}
+		switch s.Wait.For {
+		case "evaluated":
+			every := max(1, x.About.Config.Evaluation.Every)
+			at = max(at, (at/every+max(0, count))*every)
+		case "generated":
+			if slices.ContainsFunc(s.Set, func(set string) bool { return set[len(set)-1] == '!' }) {
+				count-- // made at once
+			}
+			for range count {
+				if at = x.refitAfter(at); at == math.MaxInt {
+					return at
+				}
+			}
+		}
+	}
+	return at - x.Snap.Step
+}
+
+// refitAfter is the first env step after a step at which the generator is due to be fitted;
+// math.MaxInt: none is.
+func (x *Lessons) refitAfter(step int) int {
+	every := max(1, int(x.Effective("refit_every").Number))
+	next := x.Snap.Step + x.NextRefit()
+	if x.NextRefit() == 0 {
+		return math.MaxInt
+	}
+	if step >= next {
+		next += ((step-next)/every + 1) * every
+	}
+	return next
+}
+
+// short says why the run is too short for a lesson; "": it is not.
+func (x *Lessons) short(l presets.Lesson) string {
+	if x.Snap == nil {
+		return ""
+	}
+	left, takes := x.Snap.Steps-x.Snap.Step, x.takes(l)
+	switch {
+	case takes == math.MaxInt:
+		return "waits for a refit, and none is to come"
+	case takes >= left && takes > 0: // its last wait must be over before the run is
+		return fmt.Sprintf("takes %s steps, and %s are left", format.Count(takes), format.Count(left))
+	}
+	return ""
+}
+
+// cost is what a lesson takes, for the list.
+func (x *Lessons) cost(l presets.Lesson) string {
+	text := fmt.Sprintf("about %d min", l.Minutes)
+	if steps := x.takes(l); steps > 0 {
+		text += fmt.Sprintf(", %s of the %s steps left", format.Count(steps), format.Count(x.Snap.Steps-x.Snap.Step))
+	}
+	return text
+}
+
+// listed are the lessons in the order of the list: first those that are about what this run has and
+// other runs have not.
+func (x *Lessons) listed() []presets.Lesson {
+	all := presets.Lessons()
+	slices.SortStableFunc(all, func(a, b presets.Lesson) int { return x.rank(a) - x.rank(b) })
+	return all
+}
+
+func (x *Lessons) rank(l presets.Lesson) int {
+	switch {
+	case l.Bonus != "" && l.Bonus == x.About.Config.Bonus.Function:
+		return 0
+	case l.Needs == "tv" && x.uses("tv"):
+		return 0
+	}
+	return 1
+}
+
+func (x *Lessons) uses(name string) bool {
+	k, err := knob.Find(name)
+	return err == nil && x.KnobUse(k) == nil
+}
+
+// summary is what a lesson that was gone through has shown, and the next one that fits.
+func (x *Lessons) summary(l *Lesson) string {
+	good, told, all := 0, 0, 0
+	for _, s := range l.Steps {
+		if r := s.Reveal; r != nil {
+			all++
+			switch judge(*r, l.kept[r.From], l.kept[r.To]) {
+			case held:
+				good, told = good+1, told+1
+			case didNotHold:
+				told++
+			}
+		}
+	}
+	text := fmt.Sprintf("lesson over, %s: %d of %d claims held", x.Spelled(l.Title), good, all)
+	if told < all {
+		text += fmt.Sprintf(", %d cannot be told", all-told)
+	}
+	for _, next := range x.listed() {
+		if _, err := x.lessonFits(next); err == nil && !x.gone[next.Name] {
+			return text + "; T goes on with: " + x.Spelled(next.Title)
+		}
+	}
+	return text
+}
