@@ -14,7 +14,7 @@ func TestPlainAsksForText(t *testing.T) {
 	c := fakeConfig()
 	c.Evaluation.Every = 1000
 	k := newTalkAbout(t, f, pane.About{Config: c, Fork: func(pane.ForkPlan) ([]pane.Child, error) { return nil, nil }})
-	k.say("", "running: After 24,000 environment steps")
+	k.say("", "running: After 24,000 steps")
 	k.say("placebo", "type s: another number of steps a child")
 	k.say("s", "env steps a child: (type it, an empty line for 5000, or esc)")
 	k.say("status", "running: After 24,000")
