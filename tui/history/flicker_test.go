@@ -130,23 +130,26 @@ func TestUntouchedRunsRaiseNoAlarm(t *testing.T) {
 	}
 }
 
-// Without any change a curve rises in 86 of 100 cases, as the screen says after a change.
+// Without any change a curve rises in 8 of 10 cases, as the screen says after a change.
 func TestUntouchedCurvesRise(t *testing.T) {
 	rises, all := 0, 0
-	for key, y := range recorded(t, "study-bounded.csv") {
-		if !strings.HasPrefix(key, "cheetah-run|synther||") && !strings.HasPrefix(key, "cheetah-run|pgr-curiosity||") {
-			continue
-		}
-		for i := 8; i+3 < len(y) && i <= 16; i++ { // steps 9,000 to 17,000
-			all++
-			if y[i+1]+y[i+2]+y[i+3] > y[i]+y[i-1]+y[i-2] {
-				rises++
+	for _, file := range []string{"study.csv", "study-bounded.csv", "study-stopped.csv"} {
+		for key, y := range recorded(t, file) {
+			if !strings.HasPrefix(key, "cheetah-run|synther|") && !strings.HasPrefix(key, "cheetah-run|pgr-curiosity|") {
+				continue
+			}
+			for i := 8; i+3 < len(y) && i <= 16; i++ { // steps 9,000 to 17,000
+				all++
+				if y[i+1]+y[i+2]+y[i+3] > y[i]+y[i-1]+y[i-2] {
+					rises++
+				}
 			}
 		}
 	}
-	if got := math.Round(100 * float64(rises) / float64(all)); got != 86 || all != 540 {
-		t.Errorf("%v of 100 rise, in %d cases", got, all)
+	if got := math.Round(10 * float64(rises) / float64(all)); got != 8 || all < 1000 {
+		t.Errorf("%v of 10 rise, in %d cases", got, all)
 	}
+	t.Logf("%d of %d", rises, all)
 }
 
 // A fall that is far beyond the noise is an event; one within it, a rise, a gap and a run of
