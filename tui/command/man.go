@@ -2,10 +2,8 @@ package command
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -51,15 +49,6 @@ func manPages(c *cobra.Command) []*cobra.Command {
 		}
 	}
 	return all
-}
-
-// reasonOf is an error without its path, which the message already contains.
-func reasonOf(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
