@@ -192,7 +192,7 @@ func TestPreviewOfAWatchingScreen(t *testing.T) {
 	}
 	s.press("D")
 	s.Update(polled{})
-	s.contains(t, "step 4 of 6")
+	s.contains(t, "step 4 of 7")
 }
 
 // A value that the run has already cannot be staged: the lesson says so and goes on once it is

@@ -150,7 +150,7 @@ func TestJournalOfARun(t *testing.T) {
 	}
 	for _, want := range []string{
 		`{"type":"start","step":0,"task":"world","method":"pgr-curiosity","scale":"test","seed":7,"device":"cpu test"}`,
-		`{"type":"knob","step":20,"id":1,"knob":"guidance","from":2,"to":3,"class":"generation","position":"20/fit:4","now":true}`,
+		`{"type":"knob","step":20,"id":1,"knob":"guidance","from":2,"to":3,"class":"generation","position":"20/fit:4","now":true,"hint":"ω does not act as asked below 8 sampler_steps"}`,
 		`{"type":"in_force","step":21,"id":1,"knob":"guidance"}`,
 		`{"type":"done","step":22,"steps":22}`,
 	} {

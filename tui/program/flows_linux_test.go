@@ -71,8 +71,7 @@ func TestStartAndLeave(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
 			w, _ := openRun(t, term)
-			w.Await(knobNumber(1))
-			w.Press(knobNumber(2), "j") // two keys in one read are not taken as keys
+			w.Await(knobNumber(2))
 			w.Press(knobNumber(3), "j")
 			w.Press("1 staged", "Right")
 			w.Press("#2 ", "Enter")
