@@ -85,6 +85,20 @@ var before = map[string]string{
 	"rnd.slice":                      "0",
 }
 
+// unguided are settings of guidance, which do nothing in a run whose generator has no condition, or that
+// has none, with the values that such runs had when results were kept.
+var unguided = map[string]string{"generator.corrector": "'conditional'", "generator.condition_range": "'filled'"}
+
+// AsKept are settings with the values that results of the same runs were kept with.
+func AsKept(settings map[string]string) map[string]string {
+	if settings["generator.conditional"] != "false" {
+		return settings
+	}
+	kept := maps.Clone(settings)
+	maps.Copy(kept, unguided)
+	return kept
+}
+
 // Distinguishes says whether a setting with that value, in TOML form, tells a run from others by what
 // it does. The usual precision does not, so that runs on CPUs, which round nothing, and on GPUs are
 // taken together; nor does a setting that is as if it did not exist.
@@ -103,7 +117,8 @@ func Distinguishes(key, value string) bool {
 // The length is one of them if something follows it, and so differs from the first env step on.
 func Distinguishing(all []Difference, c config.Config) []Difference {
 	return slices.DeleteFunc(slices.Clone(all), func(d Difference) bool {
-		return !Distinguishes(d.Key, d.To) && (d.Key != "steps" || !FollowsLength(c))
+		_, guides := unguided[d.Key]
+		return guides && !c.Generator.Conditional || !Distinguishes(d.Key, d.To) && (d.Key != "steps" || !FollowsLength(c))
 	})
 }
 

@@ -134,8 +134,8 @@ var refusals = []struct {
 	{"train --steps 20000000k", 2, "want 1 to 1,000,000,000"},
 	{"train --seed -1", 2, "want a whole number from 0"},
 	{"train --seed one", 2, "want a whole number from 0"},
-	{"train --threads 65", 2, "want 0 to 64"},
-	{"train --threads -1", 2, "want 0 to 64"},
+	{"train --threads 65", 2, "want 1 to 64"},
+	{"train --threads -1", 2, "want 1 to 64"},
 	{"train --action-repeat 0", 2, "want at least 1"},
 	{"train --noise-share much", 2, "want a number"},
 	{"train --noise-share 2", 2, "noise"},
@@ -315,7 +315,6 @@ var refusals = []struct {
 	// A name whose ending belongs to another format.
 	{"export done --weights --out policy.onnx", 2, "--out policy.onnx: weights are written as safetensors: want a name that ends in .safetensors"},
 	{"export done --weights --out policy.pt", 2, "ends in .safetensors"},
-	{"export done --weights --out policy", 2, "ends in .safetensors"},
 	{"export done --weights --out policy.csv", 2, "ends in .safetensors"},
 	{"export done --format csv --out a.xlsx", 2, "ends in .csv"},
 	{"export done --format csv --out a.npz", 2, "ends in .csv"},

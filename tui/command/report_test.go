@@ -136,7 +136,7 @@ func TestExport(t *testing.T) {
 	write(t, "good/policy.bin", "PGRW1\n")
 	folder(t, "bare", "sac", 0, []float64{1})
 	status, stdout, stderr := command("export", "good", "--format", "csv")
-	if status != cli.StatusDone || stderr != "" || strings.Count(stdout, "\n") != 1+2*3 || !strings.Contains(stdout, "\n2000,20.000,0,evaluated/return_mean,2\n") {
+	if status != cli.StatusDone || stderr != "" || strings.Count(stdout, "\n") != 1+2*3 || !strings.Contains(stdout, "\n2000,20.000,0,evaluated/return_mean,2,good,0\n") {
 		t.Errorf("status %d, stderr %q: %s", status, stderr, stdout)
 	}
 	status, stdout, stderr = command("export", "good", "--format", "tensorboard", "--out", "tb")

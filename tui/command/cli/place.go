@@ -16,10 +16,11 @@ func ownedByRun(path string) error {
 	return Usagef("write %s: that belongs to a run, which could not be read or resumed without it: choose another name", path)
 }
 
-// Ending returns an error if the name of a file does not end as files of its format do: a program that
+// Ending returns an error if the name of a file has an ending, and not that of its format: a program that
 // reads it would take it for something else. Devices and pipes have any name.
 func Ending(flag, path, ending, format string) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() || strings.EqualFold(filepath.Ext(path), ending) {
+	has := filepath.Ext(path)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() || has == "" || strings.EqualFold(has, ending) {
 		return nil // of a folder, writing says so
 	}
 	return Usagef("--%s %s: %s: want a name that ends in %s", flag, path, format, ending)

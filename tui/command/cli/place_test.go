@@ -56,7 +56,7 @@ func TestNothingIsWrittenOverARun(t *testing.T) {
 
 // Of files the ending counts, of devices and pipes it does not.
 func TestEnding(t *testing.T) {
-	for path, fine := range map[string]bool{"a.npz": true, "A.NPZ": true, "a.npy": false, "npz": false, "a.npz.gz": false, "a": false, os.DevNull: true} {
+	for path, fine := range map[string]bool{"a.npz": true, "A.NPZ": true, "a.npy": false, "npz": true, "a.npz.gz": false, "a": true, "a.": false, os.DevNull: true} {
 		if err := Ending("out", path, ".npz", "rows"); (err == nil) != fine {
 			t.Errorf("%s: %v", path, err)
 		}

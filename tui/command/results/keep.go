@@ -22,7 +22,7 @@ const resultsEnding = ".csv"
 // is known about a run.
 func fingerprint(settings map[string]string) string {
 	var lines []string
-	for key, value := range settings {
+	for key, value := range presets.AsKept(settings) {
 		if presets.Distinguishes(key, value) && !slices.Contains([]string{"task", "method", "scale", "preset"}, key) {
 			lines = append(lines, key+" = "+value)
 		}
