@@ -139,7 +139,7 @@ func TestARunThatCannotBeLeftStays(t *testing.T) {
 		{name: "no configuration", said: "no run is there",
 			spoil: func(dir string) error { return os.Rename(dir+"/config.toml", dir+"/away") },
 			mend:  func(dir string) error { return os.Rename(dir+"/away", dir+"/config.toml") }},
-		{name: "no log can be written", said: "is a directory",
+		{name: "no log can be written", said: "train.log is a folder",
 			spoil: func(dir string) error { return os.Mkdir(dir+"/train.log", 0o755) },
 			mend:  func(dir string) error { return os.Remove(dir + "/train.log") }},
 		{name: "no checkpoint can be written", said: "not a directory", late: true,
