@@ -147,11 +147,17 @@ func (k locker) removeAbandoned(root *files.Root) {
 	if !k.over(root) {
 		return
 	}
-	if lock, err := k.take(root); err == nil {
-		removeRun(root)
-		lock.Close()
-		files.RemoveFolder(root.Name())
+	lock, err := k.take(root)
+	if err != nil {
+		return
 	}
+	if !root.Stands() { // it was published since it was opened: it is a run, under another name
+		lock.Close()
+		return
+	}
+	removeRun(root)
+	lock.Close()
+	files.RemoveFolder(root.Name())
 }
 
 // removeRun removes the files that Build and Inherit may have made, and nothing else.

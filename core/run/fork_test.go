@@ -71,3 +71,34 @@ func TestAForkThatInheritsNothing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A fork that is published just when another one clears away what killed processes have left stays whole:
+// the other has its folder open, under the name that it had before.
+func TestAForkThatIsPublishedMeanwhileStays(t *testing.T) {
+	above := t.TempDir()
+	dir := filepath.Join(above, "fork")
+	f, err := Build(dir, []byte("seed = 7\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(f.Path(CheckpointsName), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	open, err := files.OpenRoot(f.root.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if err := f.Publish(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	thisProcess().removeAbandoned(open)
+	for _, name := range []string{ConfigName, JournalName} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -88,6 +88,9 @@ func (r *Root) Path() string {
 	return now
 }
 
+// Stands says whether the folder still has its Name.
+func (r *Root) Stands() bool { return r.leads(r.Name()) }
+
 // leads says whether a path leads to the folder.
 func (r *Root) leads(path string) bool {
 	info, err := os.Stat(path)
