@@ -23,9 +23,9 @@ func TestKeysShowAtOnce(t *testing.T) {
 		args, keys, limit = []string{"--preset", "demo", "--out", "run"}, 480, 100*time.Millisecond
 	}
 	p := sitDown(t, colourless, args...)
-	p.await(knobNumber(1))
+	p.await(knobNumber(2)) // the cursor begins on ω
 	phase, took := "", map[string][]time.Duration{}
-	at, way := 1, 1
+	at, way := 2, 1
 	pauses := rng.New(1, "keys").At(0)
 	for i := range keys {
 		if soaking() {
@@ -97,7 +97,7 @@ func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
 	t.Run("paused", func(t *testing.T) {
 		t.Parallel()
 		p := sitDown(t, colourless, "--preset", "tiny.toml", "--steps", "1_000_000", "--out", "long")
-		p.await(knobNumber(1))
+		p.await(knobNumber(2)) // the cursor begins on ω
 		p.press(" ", "PAUSED")
 		still(p, "paused")
 		for _, layout := range []string{"full", "present", "focus"} {
