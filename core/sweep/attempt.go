@@ -48,7 +48,7 @@ func (g *Grid) Result(j Job) (Result, bool) {
 // Begin begins an attempt. The error is ErrElsewhere if another process makes one.
 func (g *Grid) Begin(j Job) (*Attempt, error) {
 	attempts := filepath.Join(g.Dir(j), attemptsName)
-	if err := noLink(g.Dir(j), attempts, g.Run(j)); err != nil {
+	if err := noLink(g.Dir(j), attempts); err != nil {
 		return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
 	}
 	lock, err := lock(g.Dir(j))
@@ -106,6 +106,12 @@ func lock(dir string) (io.Closer, error) {
 // traces.
 func (a *Attempt) Withdraw() error {
 	return errors.Join(os.RemoveAll(a.dir), a.lock.Close())
+}
+
+// Run is the job's run folder. It is an error if that is a link.
+func (a *Attempt) Run() (dir string, err error) {
+	dir = a.grid.Run(a.job)
+	return dir, noLink(dir)
 }
 
 // Log opens the file for the output of the attempt.

@@ -267,10 +267,13 @@ func TestViewsWarningsAndCancelOnSlurm(t *testing.T) {
 		return exists(filepath.Join(attempts, "2", "attempt.json")) && exists(filepath.Join(filepath.Dir(second), "attempts", "1", "attempt.json"))
 	})
 	step := stepOf(t, second)
-	if out, err := onCluster(t, "sweep", "requeue", "endless"); err != nil || !strings.Contains(out, "2 jobs are submitted as array") {
+	if out, err := onCluster(t, "sweep", "requeue", "endless", "--sbatch", "--exclusive"); err != nil || !strings.Contains(out, "2 jobs are submitted as array") {
 		t.Errorf("%v: %s", err, out)
 	}
 	eventually(t, "they go on", func() bool { return stepOf(t, second) > step })
+	if out, err := exec.Command("squeue", "-h", "-r", "-t", "R", "-o", "%h").Output(); err != nil || strings.TrimSpace(strings.ReplaceAll(string(out), "NO", "")) != "" {
+		t.Errorf("%v: they share their nodes: %s", err, out)
+	}
 	if out, err := onCluster(t, "sweep", "cancel", "endless"); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}

@@ -51,7 +51,7 @@ type How struct {
 	Script  Script   `json:"script"`
 	Runs    int      `json:"runs,omitempty"`    // jobs that an element does in parallel; 0: one
 	Beside  int      `json:"beside,omitempty"`  // elements that run at a time; 0: any number
-	Options []string `json:"options,omitempty"` // options of sbatch; of a record, only to tell which there were
+	Options []string `json:"options,omitempty"` // options of sbatch; of a record, those that ask for resources, and the names of others
 	Left    []int    `json:"left,omitempty"`    // jobs that are not needed, by their indexes
 }
 

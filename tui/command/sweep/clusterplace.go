@@ -59,7 +59,7 @@ func (c *cluster) requeue(ctx context.Context, say func(string)) error {
 		how.Script.Program, how.Script.Dir, err = program(c.out)
 	}
 	if err == nil {
-		how.Options, err = again("sbatch", c.calls.sbatch, how.Options)
+		how.Options, err = again("sbatch", c.calls.sbatch, how.Options, slurm.AsksForResources)
 	}
 	if err == nil {
 		err = c.submit(ctx, ctx, how, say)

@@ -199,9 +199,9 @@ func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Jo
 		return err
 	}
 	defer log.Close()
-	dir := g.Run(j)
+	dir, err := a.Run()
 	args := append([]string{"train", "--resume", dir}, how...)
-	if !run.Holds(dir) {
+	if err == nil && !run.Holds(dir) {
 		err = run.RemoveUnbegun(dir)
 		args = append([]string{"train", "--preset", g.Config(j), "--out", dir}, how...)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,27 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
 )
+
+// A job that finds a file or a link in the place of its run fails, and its reason is on the disk.
+func TestAnAttemptWithoutAFolderForItsRun(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"file": func(path string) error { return os.WriteFile(path, nil, 0o644) },
+		"link": func(path string) error { return os.Symlink(t.TempDir(), path) },
+	} {
+		g := made(t)
+		j := g.Jobs[0]
+		if err := put(g.Run(j)); err != nil {
+			t.Fatal(err)
+		}
+		err := attempt(t.Context(), &cobra.Command{RunE: func(*cobra.Command, []string) error { t.Error("it trains"); return nil }}, g, j, nil)
+		if err == nil || !strings.Contains(err.Error(), "run is no folder") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if all := failures(g); len(all) != 1 || !strings.HasPrefix(all[0], j.Name()+"  failed: ") || !strings.Contains(all[0], "run is no folder") {
+			t.Errorf("%s: %q", name, all)
+		}
+	}
+}
 
 // On a disk without locks attempts at a job begin on two machines at the same time. One of them finds
 // the other's run at any point of its beginning, leaves the job to it and removes nothing.

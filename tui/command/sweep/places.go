@@ -142,7 +142,7 @@ func (w *workers) options() ([]string, error) {
 	if err := w.record.Usable(); err != nil {
 		return nil, err
 	}
-	return again("ssh", w.calls.ssh, w.record.Options)
+	return again("ssh", w.calls.ssh, w.record.Options, noneIs)
 }
 
 // signal sends a signal to all workers and returns how many got it.
@@ -248,9 +248,10 @@ func requeueCommand() *cobra.Command {
 		Long: `Tries the jobs that failed or were given up once more, from where they were saved, while
 the sweep in DIR is at work or can be reached: workers, and a sweep on this machine, try
 them again within seconds; workers on hosts that have ended are started again; jobs that
-left Slurm's queue without a result are submitted as before. Options of ssh and sbatch
-have to be given again. A sweep on this machine that has ended is started again instead,
-by pgrlab sweep --out DIR. A job whose numbers diverged diverges again.`,
+left Slurm's queue without a result are submitted as before. Options of ssh have to be
+given again, and those of sbatch that do more than ask for time, processors, memory,
+GPUs, a partition or an account. A sweep on this machine that has ended is started again
+instead, by pgrlab sweep --out DIR. A job whose numbers diverged diverges again.`,
 		Example: `  pgrlab sweep requeue sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -3,6 +3,7 @@ package sweep
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,8 @@ import (
 
 // The folder of a sweep may come from someone else, and options of ssh and sbatch can run commands.
 // So the words of the commands that a sweep calls come from this process and its flags; what the
-// folder records of them is only compared or named.
+// folder records of them is only compared or named, except for options of sbatch that do nothing
+// but ask for resources.
 
 // callFlags are the flags of commands about a sweep that exists.
 type callFlags struct {
@@ -27,7 +29,7 @@ func (f *callFlags) addSSH(c *cobra.Command) {
 }
 
 func (f *callFlags) addSbatch(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch, as the jobs were submitted with; repeatable")
+	c.Flags().StringArrayVar(&f.sbatch, "sbatch", nil, "`OPTION` for sbatch, in addition to those for resources that the jobs were submitted with; repeatable")
 }
 
 // check returns an error if an option is none.
@@ -45,17 +47,33 @@ func (f *callFlags) check() error {
 	return nil
 }
 
-// again returns the options of this command, which have to be there if the sweep's folder records some.
-func again(flag string, given, recorded []string) ([]string, error) {
-	if len(given) > 0 || len(recorded) == 0 {
-		return given, nil
-	}
-	var words []string
+// again returns the options for sbatch or ssh: those that the sweep's folder records, if they are
+// harmless, and then the given ones. Other recorded ones have to be given again.
+func again(flag string, given, recorded []string, harmless func(string) bool) ([]string, error) {
+	var kept, others []string
 	for _, o := range recorded {
-		words = append(words, "--"+flag+"="+shell.Value(o))
+		named := func(other string) bool { return nameOf(other) == nameOf(o) }
+		switch {
+		case !harmless(o):
+			others = append(others, "--"+flag+"="+shell.Value(o))
+		case !slices.ContainsFunc(given, named):
+			kept = append(kept, o)
+		}
 	}
-	return nil, cli.Usagef("it was begun with options, which are not taken from its folder because they can run commands: give them again if you know them: %s", strings.Join(words, " "))
+	if len(given) == 0 && len(others) > 0 {
+		return nil, cli.Usagef("it was begun with options that are not taken from its folder, because they might run commands: give them again if you know them: %s", strings.Join(others, " "))
+	}
+	return append(kept, given...), nil
 }
+
+// nameOf is an option without its value.
+func nameOf(option string) string {
+	name, _, _ := strings.Cut(option, "=")
+	return name
+}
+
+// noneIs says of every option that it is not harmless.
+func noneIs(string) bool { return false }
 
 // checkWords returns an error if the recorded flags of workers and jobs are not some that this program
 // records.

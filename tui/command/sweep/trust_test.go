@@ -16,6 +16,7 @@ import (
 
 	"pgrlab/core/run"
 	"pgrlab/core/sweep"
+	"pgrlab/core/sweep/slurm"
 )
 
 // hostile are contents of the files of a sweep's folder. HERE is this machine, BAIT what must not become
@@ -36,6 +37,10 @@ var hostile = []struct{ file, text string }{
 	{"slurm.json", `[{"id":"7","name":"pgrlab-AAAAAAAAAA","how":{"script":{"program":"BAIT","dir":"BAIT"}}}]`},
 	{"slurm.json", `[{"id":"7","name":"pgrlab-AAAAAAAAAA","how":{"script":{"flags":["--BAIT"]}}}]`},
 	{"slurm.json", `[{"id":"7","name":"pgrlab-AAAAAAAAAA","how":{"options":["--uid=BAIT"]}}]`},
+	{"slurm.json", `[{"id":"7","name":"pgrlab-AAAAAAAAAA","how":{"options":["--time=1:00","--output=BAIT"]}}]`},
+	{"slurm.json", `[{"id":"7","name":"pgrlab-AAAAAAAAAA","how":{"options":["--partition=/BAIT"]}}]`},
+	{"slurm.json", `[{"id":"7","name":"pgrlab-AAAAAAAAAA","how":{"options":["--time=$(BAIT)"]}}]`},
+	{"slurm.json", `[{"id":"7","name":"pgrlab-AAAAAAAAAA","how":{"options":["--mem=1\\n--wrap=BAIT"]}}]`},
 	{"slurm.json", `[{"id":"--BAIT","name":"pgrlab-AAAAAAAAAA"}]`},
 	{"slurm.json", `[{"id":"7","name":"BAIT"}]`},
 	{"slurm.json", `[{"id":"7","name":"pgrlab-AAAAAAAAAA","elements":[[0,1,-5,99]],"how":{"left":[99]}}]`},
@@ -137,19 +142,27 @@ func sleeper(t *testing.T) *bystander {
 	return b
 }
 
-// Options that a sweep was begun with are used only if this command gives them again.
+// Of the options that a sweep was begun with, only harmless ones are used again by themselves. The
+// others have to be given, and what is given comes last and wins.
 func TestOptionsAreGivenAgain(t *testing.T) {
-	for _, c := range []struct{ given, recorded, want []string }{
-		{nil, nil, nil},
-		{[]string{"-4"}, nil, []string{"-4"}},
-		{[]string{"-4"}, []string{"-oProxyCommand=x"}, []string{"-4"}},
+	for _, c := range []struct{ flag, given, recorded, want, refused string }{
+		{flag: "ssh"},
+		{flag: "ssh", given: "-4", want: "-4"},
+		{flag: "ssh", given: "-4", recorded: "-oProxyCommand=x", want: "-4"},
+		{flag: "ssh", recorded: "-4", refused: "--ssh=-4"},
+		{flag: "sbatch", recorded: "--time=2:00:00 --exclusive", want: "--time=2:00:00 --exclusive"},
+		{flag: "sbatch", given: "--time=4", recorded: "--time=2 --mem=4G", want: "--mem=4G --time=4"},
+		{flag: "sbatch", recorded: "--time=2 --chdir=/x", refused: "--sbatch='--chdir=/x'"},
+		{flag: "sbatch", given: "--chdir=/x", recorded: "--time=2 --chdir=/x", want: "--time=2 --chdir=/x"},
 	} {
-		if got, err := again("ssh", c.given, c.recorded); err != nil || strings.Join(got, " ") != strings.Join(c.want, " ") {
-			t.Errorf("given %q, recorded %q: %q, %v", c.given, c.recorded, got, err)
+		harmless := map[string]func(string) bool{"ssh": noneIs, "sbatch": slurm.AsksForResources}[c.flag]
+		got, err := again(c.flag, strings.Fields(c.given), strings.Fields(c.recorded), harmless)
+		switch {
+		case c.refused != "" && (err == nil || !strings.HasSuffix(err.Error(), ": "+c.refused)):
+			t.Errorf("%+v: %q, %v", c, got, err)
+		case c.refused == "" && (err != nil || strings.Join(got, " ") != c.want):
+			t.Errorf("%+v: %q, %v", c, got, err)
 		}
-	}
-	if _, err := again("ssh", nil, []string{"-oProxyJump=a b"}); err == nil || !strings.HasSuffix(err.Error(), `--ssh='-oProxyJump=a b'`) {
-		t.Error(err)
 	}
 }
 
