@@ -98,3 +98,23 @@ func TestFooterOfAChartInFewColumns(t *testing.T) {
 	s.press(" ")
 	s.contains(t, "space resume")
 }
+
+// Before the run has started, a key that would change it says so.
+func TestKeysBeforeTheRunAreAnswered(t *testing.T) {
+	for name, viewer := range map[string]pane.Viewer{"alone": nil, "a screen that may only look": &looking{driven{"ana"}}} {
+		s := newScreen(t, 160, 45, func(o *Options) { o.Viewer = viewer })
+		for _, b := range s.keysTable() {
+			if b.For != pane.ToChange || b.Panes != nil {
+				continue
+			}
+			before := s.View()
+			s.press(b.Keys[0])
+			if s.View() == before {
+				t.Errorf("%s: %s (%s): nothing is said", name, b.Keys[0], b.Name)
+			}
+			s.press("esc", "esc")
+			s.Tell("")
+			s.steering.Say("")
+		}
+	}
+}

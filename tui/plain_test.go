@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -219,11 +220,11 @@ func TestPlainWithoutInput(t *testing.T) {
 }
 
 // endless is input without an end.
-type endless struct{ lines int }
+type endless struct{ lines atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
 	p[0] = '\n'
-	e.lines++
+	e.lines.Add(1)
 	return 1, nil
 }
 
@@ -239,7 +240,7 @@ func TestPlainEndsWithItsRun(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if u, is := c.in.(*unread); is {
-				u.ctx = ctx
+				u.ctx = t.Context() // the input outlives the command that ends the lines
 			}
 			fake, out := newFake(), &bytes.Buffer{}
 			fake.advance(24_000)
@@ -261,8 +262,8 @@ func TestPlainEndsWithItsRun(t *testing.T) {
 			if !strings.Contains(out.String(), "done ") || strings.Count(out.String(), c.want) != 1 && c.want != "" || c.want == "" && strings.Contains(out.String(), "waits for commands") {
 				t.Errorf("%s:\n%s", name, out.String())
 			}
-			if e, is := c.in.(*endless); is && e.lines > 2000 {
-				t.Errorf("%d lines were read in ten seconds", e.lines)
+			if e, is := c.in.(*endless); is && e.lines.Load() > 2000 {
+				t.Errorf("%d lines were read in ten seconds", e.lines.Load())
 			}
 		})
 	}

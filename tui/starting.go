@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	"pgrlab/core/knob"
@@ -26,6 +27,13 @@ func (m *Model) startingView() []string {
 	}
 	if m.leaving.soon {
 		foot = append(foot, t.Dim.On("the shell gets its terminal back as soon as the run has started"))
+	}
+	said := cmp.Or(m.told, m.steering.Message)
+	switch {
+	case m.entry != nil:
+		foot = append(foot, m.entry.Line(t, w))
+	case said != "":
+		foot = append(foot, t.Warn.On(said))
 	}
 	foot = append(foot, t.Key.On("q")+" "+t.Dim.On("quit"))
 	lines := head

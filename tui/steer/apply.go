@@ -156,7 +156,7 @@ func (s *Steering) Ask(c *history.Change, command func(ref string) event.Command
 	s.History.Add(history.EventLine{Wall: c.Wall, Step: c.AskedStep, Kind: "knob", Change: c})
 	s.Say("")
 	if s.Lab == nil {
-		c.State, c.Why = history.Refused, "the run has not started yet"
+		c.State, c.Why = history.Refused, errNotStarted.Error()
 		return
 	}
 	if err := s.Lab.Send(command(c.Ref)); err != nil {

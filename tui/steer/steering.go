@@ -3,6 +3,7 @@
 package steer
 
 import (
+	"errors"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -77,51 +78,55 @@ func (s *Steering) TogglePark() tea.Cmd {
 
 // order sends a command to the lab while it runs.
 func (s *Steering) order(c event.Command) tea.Cmd {
-	if s.Lab == nil {
-		return nil
-	}
 	if s.Ended() && !s.About.Replay {
 		s.Tell("the run has ended")
 		return nil
 	}
-	if err := s.Lab.Send(c); err != nil {
-		s.Refuse(err.Error())
-	}
+	s.request(c)
 	return nil
 }
 
+// request sends a command to the lab, or says why it was not sent.
+func (s *Steering) request(c event.Command) (sent bool) {
+	err := errNotStarted
+	switch {
+	case !s.MayDrive():
+		err = pane.ErrWatchOnly
+	case s.Lab != nil:
+		err = s.Lab.Send(c)
+	}
+	if err != nil {
+		s.Refuse(err.Error())
+	}
+	return err == nil
+}
+
+// errNotStarted refuses a command that comes before the run.
+var errNotStarted = errors.New("the run has not started yet: wait for its first screen")
+
 // Checkpoint saves the run in its present state; an event says when the checkpoint is on the disk.
 func (s *Steering) Checkpoint() tea.Cmd {
-	if s.Lab == nil {
-		return nil
+	if s.request(event.Checkpoint{By: Sender}) {
+		s.Tell("saving at the end of this slice")
 	}
-	if err := s.Lab.Send(event.Checkpoint{By: Sender}); err != nil {
-		s.Refuse(err.Error())
-		return nil
-	}
-	s.Tell("saving at the end of this slice")
 	return nil
 }
 
 // Analyse requests an analysis of the run; the findings come as an event.
 func (s *Steering) Analyse() tea.Cmd {
-	if s.Lab == nil {
-		return nil
+	if s.request(event.AnalyseNow{By: Sender}) {
+		s.Tell("analysing: training waits, the findings will be an event")
 	}
-	if err := s.Lab.Send(event.AnalyseNow{By: Sender}); err != nil {
-		s.Refuse(err.Error())
-		return nil
-	}
-	s.Tell("analysing: training waits, the findings will be an event")
 	return nil
 }
 
 // OpenNote asks for a remark.
 func (s *Steering) OpenNote() tea.Cmd {
-	if s.Lab == nil {
-		return nil
+	err := s.Fixed() // before the person types a note that is lost
+	if err == nil && s.Lab == nil {
+		err = errNotStarted
 	}
-	if err := s.Fixed(); err != nil { // before the person types a note that is lost
+	if err != nil {
 		s.Refuse(err.Error())
 		return nil
 	}
@@ -134,14 +139,8 @@ func (s *Steering) WriteNote(text string) tea.Cmd {
 	if text == "" {
 		return nil
 	}
-	if s.Lab == nil {
-		s.Refuse("the run has not started yet: nothing was noted")
-		return nil
+	if s.request(event.Note{Text: text, By: Sender}) {
+		s.Tell("noted")
 	}
-	if err := s.Lab.Send(event.Note{Text: text, By: Sender}); err != nil {
-		s.Refuse(err.Error())
-		return nil
-	}
-	s.Tell("noted")
 	return nil
 }

@@ -126,6 +126,7 @@ func (p *Pane) askPairs(title string, plan pane.ForkPlan, about string) tea.Cmd 
 		p.Tell("forks are made where the run trains: " + p.command())
 		return nil
 	case p.Snap == nil || p.Lab == nil:
+		p.Tell("fork: the run has not begun: wait for its first steps")
 		return nil
 	}
 	switch {
