@@ -24,7 +24,7 @@ func (x *experiment) loop() checkpoint.Loop {
 		Todo: c.Todo, Bound: checkpoint.Bound(c.Begun), Scored: x.refit.scored, Fitted: x.refit.fitted, Ended: x.checkpoints.lastStep.behind(x.position),
 		Meter: x.meter.State(),
 	}
-	scored := x.position.Phase == knob.Score || x.position.Phase == knob.Fit
+	scored := x.position.Phase == knob.Score && x.position.I > 0 || x.position.Phase == knob.Fit
 	for _, m := range x.members {
 		s.Members = append(s.Members, m.Saved(scored))
 	}

@@ -1,15 +1,11 @@
 package lab
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"math"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,147 +14,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/testing/racing"
 )
-
-// memory is a saved run in memory.
-type memory struct {
-	names []string
-	parts map[string][]byte
-	lines int // lines of the canonical journal at that time
-	state event.Snapshot
-}
-
-// counters returns a snapshot without the values that depend on times.
-func counters(s event.Snapshot) event.Snapshot {
-	if s.Losses != nil { // NaN differs from NaN
-		known := *s.Losses
-		for _, v := range []*float64{&known.Critic, &known.Actor, &known.Alpha, &known.QMean, &known.Noise, &known.Model} {
-			if math.IsNaN(*v) {
-				*v = math.MaxFloat64
-			}
-		}
-		s.Losses = &known
-	}
-	s.Time, s.StepsPerSec, s.UpdatesPerSec, s.Dir, s.State = time.Time{}, 0, 0, "", 0
-	return s
-}
-
-func saved(t testing.TB, x *experiment) memory {
-	t.Helper()
-	m := memory{parts: map[string][]byte{}}
-	err := x.saveSections(func(name string, save func(io.Writer) error) error {
-		var b bytes.Buffer
-		err := save(&b)
-		m.names, m.parts[name] = append(m.names, name), b.Bytes()
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func (m memory) load(x *experiment) error {
-	into := x.into()
-	err := into.LoadSections(m.names, func(name string, load func(io.Reader) error) error {
-		r := bytes.NewReader(m.parts[name])
-		if err := load(r); err != nil {
-			return err
-		}
-		if r.Len() > 0 {
-			return fmt.Errorf("%d bytes were not read", r.Len())
-		}
-		return nil
-	})
-	if err == nil {
-		x.loaded()
-	}
-	return err
-}
-
-// eachNth chooses every nth border.
-func eachNth(n int) func(int, knob.Position) bool {
-	return func(i int, _ knob.Position) bool { return i%n == 0 }
-}
-
-// borders plays l to its end and saves it at chosen places: between two slices inside an env step,
-// and between some env steps. chosen is told how many places were seen before.
-func borders(t testing.TB, l *Lab, folder *memoryFolder, chosen func(i int, p knob.Position) bool) map[knob.Position]memory {
-	t.Helper()
-	all := map[knob.Position]memory{}
-	x, now := l.x, l.x.now
-	last, seen := knob.Position{}, 0
-	x.now = func() time.Time {
-		if p := x.position; !x.inSlice && (p.Phase != knob.AfterStep || p.Step%7 == 0) {
-			if p != last {
-				if last = p; chosen(seen, p) {
-					m := saved(t, x)
-					m.lines, m.state = strings.Count(folder.canonical(t), "\n"), counters(*x.snapshot(time.Time{}))
-					all[p] = m
-				}
-				seen++
-			}
-		}
-		return now()
-	}
-	if err := x.run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	return all
-}
-
-// inOrder compares positions in a run.
-func inOrder(a, b knob.Position) int {
-	switch {
-	case a.Before(b):
-		return -1
-	case b.Before(a):
-		return 1
-	}
-	return 0
-}
-
-// resumeEverywhere resumes a run from each nth border and compares it with the uninterrupted one;
-// the race detector sees a seventh of them. It returns how many borders there were in each phase.
-func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) (phases map[knob.Phase]int) {
-	t.Helper()
-	return resumeFrom(t, eachNth(nth), begin)
-}
-
-// resumeFrom is resumeEverywhere for the chosen borders.
-func resumeFrom(t *testing.T, chosen func(i int, p knob.Position) bool, begin func(record) *Lab) (phases map[knob.Phase]int) {
-	t.Helper()
-	whole := &memoryFolder{}
-	l := begin(whole)
-	all := borders(t, l, whole, chosen)
-	want := strings.SplitAfter(whole.canonical(t), "\n")
-	phases = map[knob.Phase]int{}
-	for i, p := range slices.SortedFunc(maps.Keys(all), inOrder) {
-		m := all[p]
-		if phases[p.Phase]++; racing.On && i%7 != 0 {
-			continue
-		}
-		rest := &memoryFolder{}
-		second := begin(rest)
-		if err := m.load(second.x); err != nil {
-			t.Fatalf("at %s: %v", p, err)
-		}
-		if s := counters(*second.x.snapshot(time.Time{})); !reflect.DeepEqual(s, m.state) {
-			t.Errorf("saved at %s it shows\n%+v\nwant\n%+v", p, s, m.state)
-		}
-		if err := second.x.run(context.Background()); err != nil {
-			t.Fatalf("from %s: %v", p, err)
-		}
-		second.Close()
-		if got, want := rest.canonical(t), strings.Join(want[m.lines:], ""); got != want {
-			t.Fatalf("from %s the run writes\n%s\nwant\n%s", p, got, want)
-		}
-	}
-	t.Logf("%d borders: %v", len(all), phases)
-	return phases
-}
 
 var busySchedule = []string{
 	"3:tau=0.5", "20/score:0:relevance=td", "20/fit:4:guidance=3", "22:relevance=td!", "33:ratio=0.25",

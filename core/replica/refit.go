@@ -13,12 +13,14 @@ import (
 
 // StartScoring binds the relevance function, which has that name, for Score: a function that is
 // chosen later is for the next refit. Afterwards there is room for the score of every transition
-// in D_real, and of the updates that the function's model missed only those count that it owes.
+// in D_real, each of them 0, so that a checkpoint has none of an earlier refit. Of the updates that
+// the function's model missed only those count that it owes.
 func (r *Replica) StartScoring(name string) {
 	if slices.Contains(trainedModels, name) {
 		r.stateOf(name).Missed = r.Owed(name) / partsOf(r, name)
 	}
 	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
+	clear(r.scores)
 }
 
 // Bound returns the name of the relevance function that StartScoring has bound.

@@ -1,0 +1,268 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgrlab/core/checkpoint"
+	"pgrlab/core/event"
+	"pgrlab/core/knob"
+	"pgrlab/core/meter"
+	"pgrlab/core/testing/racing"
+)
+
+// memory is a saved run in memory.
+type memory struct {
+	at    knob.Position
+	names []string
+	parts map[string][]byte
+	lines int // lines of the canonical journal at that time
+	state event.Snapshot
+}
+
+// counters returns a snapshot without the values that depend on times.
+func counters(s event.Snapshot) event.Snapshot {
+	if s.Losses != nil { // NaN differs from NaN
+		known := *s.Losses
+		for _, v := range []*float64{&known.Critic, &known.Actor, &known.Alpha, &known.QMean, &known.Noise, &known.Model} {
+			if math.IsNaN(*v) {
+				*v = math.MaxFloat64
+			}
+		}
+		s.Losses = &known
+	}
+	s.Time, s.StepsPerSec, s.UpdatesPerSec, s.Dir, s.State = time.Time{}, 0, 0, "", 0
+	return s
+}
+
+func saved(t testing.TB, x *experiment) memory {
+	t.Helper()
+	m := memory{parts: map[string][]byte{}}
+	err := x.saveSections(func(name string, save func(io.Writer) error) error {
+		var b bytes.Buffer
+		err := save(&b)
+		m.names, m.parts[name] = append(m.names, name), b.Bytes()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func (m memory) load(x *experiment) error {
+	into := x.into()
+	err := into.LoadSections(m.names, func(name string, load func(io.Reader) error) error {
+		r := bytes.NewReader(m.parts[name])
+		if err := load(r); err != nil {
+			return err
+		}
+		if r.Len() > 0 {
+			return fmt.Errorf("%d bytes were not read", r.Len())
+		}
+		return nil
+	})
+	if err == nil {
+		x.loaded()
+	}
+	return err
+}
+
+// loopOf decodes the section of the loop, without the times that were measured.
+func (m memory) loopOf(t testing.TB) *checkpoint.Loop {
+	t.Helper()
+	l, err := checkpoint.ReadLoop(bytes.NewReader(m.parts[checkpoint.SectionLoop]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Meter = meter.State{}
+	return l
+}
+
+// differs names the first section of m that is not that of another saved run, byte for byte; "": there
+// is none. Times that were measured may differ.
+func (m memory) differs(t testing.TB, from memory) string {
+	t.Helper()
+	if !slices.Equal(m.names, from.names) {
+		return fmt.Sprintf("its sections are %q, want %q", m.names, from.names)
+	}
+	for _, name := range m.names {
+		got, want := m.parts[name], from.parts[name]
+		if bytes.Equal(got, want) {
+			continue
+		}
+		if name != checkpoint.SectionLoop {
+			at := 0
+			for at < min(len(got), len(want)) && got[at] == want[at] {
+				at++
+			}
+			return fmt.Sprintf("section %s differs from byte %d on (%d bytes, want %d)", name, at, len(got), len(want))
+		}
+		a, b := m.loopOf(t), from.loopOf(t)
+		var one, other bytes.Buffer // NaN differs from NaN, but not in bytes
+		if err := errors.Join(gob.NewEncoder(&one).Encode(a), gob.NewEncoder(&other).Encode(b)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(one.Bytes(), other.Bytes()) {
+			return "section loop: " + unlike("", reflect.ValueOf(a), reflect.ValueOf(b))
+		}
+	}
+	return ""
+}
+
+// unlike names the first part of a value that another value of its type does not have.
+func unlike(path string, a, b reflect.Value) string {
+	switch a.Kind() {
+	case reflect.Pointer:
+		if !a.IsNil() && !b.IsNil() {
+			return unlike(path, a.Elem(), b.Elem())
+		}
+	case reflect.Struct:
+		for i := range a.NumField() {
+			if what := unlike(path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i)); what != "" {
+				return what
+			}
+		}
+		return ""
+	case reflect.Slice:
+		for i := range min(a.Len(), b.Len()) {
+			if what := unlike(fmt.Sprintf("%s[%d]", path, i), a.Index(i), b.Index(i)); what != "" {
+				return what
+			}
+		}
+		if a.Len() == b.Len() {
+			return ""
+		}
+	}
+	if one, other := fmt.Sprintf("%+v", a), fmt.Sprintf("%+v", b); one != other {
+		return fmt.Sprintf("%s is %s, want %s", path, one, other)
+	}
+	return ""
+}
+
+// eachNth chooses every nth border.
+func eachNth(n int) func(int, knob.Position) bool {
+	return func(i int, _ knob.Position) bool { return i%n == 0 }
+}
+
+// borders plays l to its end and saves it at chosen places, in their order: between two slices inside
+// an env step, and between some env steps. chosen is told how many places were seen before.
+func borders(t testing.TB, l *Lab, folder *memoryFolder, chosen func(i int, p knob.Position) bool) (all []memory) {
+	t.Helper()
+	x, now := l.x, l.x.now
+	last, seen := knob.Position{}, 0
+	x.now = func() time.Time {
+		if p := x.position; !x.inSlice && (p.Phase != knob.AfterStep || p.Step%7 == 0) {
+			if p != last {
+				if last = p; chosen(seen, p) {
+					m := saved(t, x)
+					m.at, m.lines, m.state = p, strings.Count(folder.canonical(t), "\n"), counters(*x.snapshot(time.Time{}))
+					all = append(all, m)
+				}
+				seen++
+			}
+		}
+		return now()
+	}
+	if err := x.run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	return all
+}
+
+// resumeEverywhere resumes a run from each nth border and compares it with the uninterrupted one;
+// the race detector sees a seventh of them. It returns how many borders there were in each phase.
+func resumeEverywhere(t *testing.T, nth int, begin func(record) *Lab) (phases map[knob.Phase]int) {
+	t.Helper()
+	return resumeFrom(t, eachNth(nth), begin)
+}
+
+// resumeFrom is resumeEverywhere for the chosen borders. From each of them the run goes on to the next
+// one, where it has to write and to save what the uninterrupted run wrote and saved there. So it can be
+// interrupted at all of them, by induction. From the first border it goes on to the end.
+func resumeFrom(t *testing.T, chosen func(i int, p knob.Position) bool, begin func(record) *Lab) (phases map[knob.Phase]int) {
+	t.Helper()
+	whole := &memoryFolder{}
+	all := borders(t, begin(whole), whole, chosen)
+	phases = map[knob.Phase]int{}
+	for i, m := range all {
+		if phases[m.at.Phase]++; racing.On && i%7 != 0 {
+			continue
+		}
+		r := resumed{from: m, whole: strings.SplitAfter(whole.canonical(t), "\n"), next: all[i+1:]}
+		if i > 0 && len(r.next) > 0 {
+			r.next, r.stops = r.next[:1], true
+		}
+		r.check(t, begin)
+	}
+	t.Logf("%d borders: %v", len(all), phases)
+	return phases
+}
+
+// resumed is a run that goes on from a border.
+type resumed struct {
+	from  memory
+	whole []string // the lines of the uninterrupted run
+	next  []memory // what that run saved later
+	stops bool     // at the last of next
+}
+
+// check plays the run and compares it with the uninterrupted one.
+func (r resumed) check(t *testing.T, begin func(record) *Lab) {
+	t.Helper()
+	rest := &memoryFolder{}
+	l := begin(rest)
+	defer l.Close()
+	if err := r.from.load(l.x); err != nil {
+		t.Fatalf("at %s: %v", r.from.at, err)
+	}
+	if s := counters(*l.x.snapshot(time.Time{})); !reflect.DeepEqual(s, r.from.state) {
+		t.Errorf("saved at %s it shows\n%+v\nwant\n%+v", r.from.at, s, r.from.state)
+	}
+	x, now, written, end := l.x, l.x.now, "", len(r.whole)
+	x.now = func() time.Time {
+		if len(r.next) > 0 && !x.inSlice && x.position == r.next[0].at {
+			m := r.next[0]
+			if what := saved(t, x).differs(t, m); what != "" {
+				t.Fatalf("saved at %s, at %s %s", r.from.at, m.at, what)
+			}
+			if r.next = r.next[1:]; len(r.next) == 0 && r.stops {
+				written, end, x.gate.stopping = rest.canonical(t), m.lines, true
+			}
+		}
+		return now()
+	}
+	switch err := x.run(context.Background()); {
+	case r.stops && !errors.Is(err, errStop) || !r.stops && err != nil:
+		t.Fatalf("from %s: %v", r.from.at, err)
+	case len(r.next) > 0:
+		t.Fatalf("from %s it goes on without passing %s", r.from.at, r.next[0].at)
+	case !r.stops:
+		written = rest.canonical(t)
+	}
+	if want := strings.Join(r.whole[r.from.lines:end], ""); written != want {
+		t.Fatalf("from %s the run writes\n%s\nwant\n%s", r.from.at, written, want)
+	}
+}
+
+// inOrder compares positions in a run.
+func inOrder(a, b knob.Position) int {
+	switch {
+	case a.Before(b):
+		return -1
+	case b.Before(a):
+		return 1
+	}
+	return 0
+}
