@@ -102,43 +102,39 @@ const longestExample = 59 // lines of a file
 
 var exampleFile = regexp.MustCompile("(?s)\n`([a-z][^`\n]*)`:\n\n```(?:go|toml)\n(.*?)```\n")
 
-// The example of every recipe touches only the files that the recipe names and is short. One binary
-// is built with all examples, and each of them trains.
+// The example of every recipe touches only the files that the recipe names, is short and compiles. In
+// the long form one binary is built with all examples, and each of them trains.
 func TestRecipes(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	replace := map[string]string{}
+	dir, all := t.TempDir(), map[string]string{}
 	pages, err := filepath.Glob(filepath.Join(root, "docs/recipes/*.md"))
 	if err != nil || len(pages) < len(recipes) {
 		t.Fatalf("%d recipes, want %d (%v)", len(pages), len(recipes), err)
 	}
 	for _, page := range pages {
 		name := strings.TrimSuffix(filepath.Base(page), ".md")
-		r, known := recipes[name]
-		if !known {
+		if _, known := recipes[name]; !known {
 			t.Errorf("%s: say in this test which files its example touches", page)
 		}
-		for file, text := range exampleOf(t, page, r.touches) {
-			at := filepath.Join(root, file)
-			if _, err := os.Stat(at); err == nil || replace[at] != "" {
-				t.Errorf("%s: its example changes %s: it has to do without", name, file)
+		example := replacedBy(t, root, dir, page, recipes[name])
+		for at, text := range example {
+			if all[at] != "" {
+				t.Errorf("%s: its example changes %s, as another one does", name, at)
 			}
-			replace[at] = inFolder(t, dir, file, text)
-			if r.imports != "" && strings.HasSuffix(file, ".go") {
-				replace[filepath.Join(root, r.imports)] = inFolder(t, dir, r.imports, importAdded(t, root, page, r.imports, path.Dir(file)))
-			}
-			if r.lines != "" {
-				replace[filepath.Join(root, r.lines)] = inFolder(t, dir, r.lines, lineAdded(t, root, page, r.lines, path.Dir(file)))
-			}
+			all[at] = text
+		}
+		if !testing.Short() && !soaking() {
+			goBuild(t, root, dir, example, packagesOf(t, root, example)...)
 		}
 	}
-	if testing.Short() {
-		t.Skip("builds the program")
+	if !soaking() {
+		return // building and training takes minutes
 	}
-	binary := buildWith(t, root, dir, replace)
+	binary := filepath.Join(dir, "pgrlab")
+	goBuild(t, root, dir, all, "-o", binary, ".")
 	for _, name := range slices.Sorted(maps.Keys(recipes)) {
 		r := recipes[name]
 		for _, args := range r.args {
@@ -148,6 +144,42 @@ func TestRecipes(t *testing.T) {
 			trainRecipe(t, binary, dir, name, recipeScale+r.with, r.args[0], slices.Concat(r.says, r.adds))
 		}
 	}
+}
+
+// replacedBy returns the files that replace those of the program, or are added to it, if somebody
+// follows a recipe.
+func replacedBy(t *testing.T, root, dir, page string, r recipe) map[string]string {
+	t.Helper()
+	replace := map[string]string{}
+	for file, text := range exampleOf(t, page, r.touches) {
+		at := filepath.Join(root, file)
+		if _, err := os.Stat(at); err == nil {
+			t.Errorf("%s: its example changes %s: it has to do without", page, file)
+		}
+		replace[at] = inFolder(t, dir, file, text)
+		if r.imports != "" && strings.HasSuffix(file, ".go") {
+			replace[filepath.Join(root, r.imports)] = inFolder(t, dir, r.imports, importAdded(t, root, page, r.imports, path.Dir(file)))
+		}
+		if r.lines != "" {
+			replace[filepath.Join(root, r.lines)] = inFolder(t, dir, r.lines, lineAdded(t, root, page, r.lines, path.Dir(file)))
+		}
+	}
+	return replace
+}
+
+// packagesOf returns the packages whose Go files are replaced.
+func packagesOf(t *testing.T, root string, replace map[string]string) (all []string) {
+	t.Helper()
+	for at := range replace {
+		dir, err := filepath.Rel(root, filepath.Dir(at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(at, ".go") && !slices.Contains(all, "./"+dir) {
+			all = append(all, "./"+dir)
+		}
+	}
+	return all
 }
 
 // inFolder writes a file to dir that replaces another one.
@@ -234,9 +266,12 @@ func exampleOf(t *testing.T, page string, touches []string) map[string]string {
 	return files
 }
 
-// buildWith builds the program as if those files existed.
-func buildWith(t *testing.T, root, dir string, replace map[string]string) (binary string) {
+// goBuild is go build as if those files existed; without packages it does nothing.
+func goBuild(t *testing.T, root, dir string, replace map[string]string, args ...string) {
 	t.Helper()
+	if len(args) == 0 {
+		return
+	}
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
@@ -245,13 +280,11 @@ func buildWith(t *testing.T, root, dir string, replace map[string]string) (binar
 	if err := os.WriteFile(file, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	binary = filepath.Join(dir, "pgrlab")
-	build := exec.Command("go", "build", "-overlay", file, "-o", binary, ".")
+	build := exec.Command("go", append([]string{"build", "-overlay", file}, args...)...)
 	build.Dir = root
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	return binary
 }
 
 // trainRecipe trains the example of a recipe.
