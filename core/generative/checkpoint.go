@@ -270,7 +270,7 @@ func (n normaliser) parts() []any {
 }
 
 // save writes the normaliser, the lowest and highest score, the number of conditions
-// (−1 without conditions), and the conditions.
+// (−1 without conditions), the conditions, and as many scores if these are ranks.
 func (s serving) save(w io.Writer) error {
 	count := int64(len(s.conditions))
 	if s.conditions == nil {
@@ -281,7 +281,7 @@ func (s serving) save(w io.Writer) error {
 			return err
 		}
 	}
-	return writeFloats(w, s.conditions)
+	return errors.Join(writeFloats(w, s.conditions), writeFloats(w, s.ranked))
 }
 
 // loadServing reads what save wrote.
@@ -299,15 +299,23 @@ func loadServing(r io.Reader, c Config, width int) (s serving, err error) {
 	if count > math.MaxInt32 {
 		return s, fmt.Errorf("%d conditions", count)
 	}
-	s.conditions = []float32{}
-	for left := int(count); left > 0; { // memory grows with the data, whatever count claims
-		block := make([]float32, min(left, 1<<16))
-		if err := readFloats(r, block); err != nil {
-			return s, err
-		}
-		s.conditions, left = append(s.conditions, block...), left-len(block)
+	if s.conditions, err = readScores(r, int(count)); err == nil && c.ConditionRange == ConditionRank {
+		s.ranked, err = readScores(r, int(count))
 	}
-	return s, nil
+	return s, err
+}
+
+// readScores reads count numbers. Memory grows with the data, whatever count claims.
+func readScores(r io.Reader, count int) ([]float32, error) {
+	all := []float32{}
+	for len(all) < count {
+		block := make([]float32, min(count-len(all), 1<<16))
+		if err := readFloats(r, block); err != nil {
+			return nil, err
+		}
+		all = append(all, block...)
+	}
+	return all, nil
 }
 
 func writeFloats(w io.Writer, x []float32) error {

@@ -109,8 +109,20 @@ func TestSketchesFollowTheirKnobs(t *testing.T) {
 // PromptScores returns the scores that were asked for. They come from the top share of the data,
 // and a generator that obeys returns rows with these scores.
 func TestAskedScores(t *testing.T) {
+	for _, conditionRange := range []string{ConditionPadded, ConditionFilled, ConditionScaled, ConditionRank} {
+		t.Run(conditionRange, func(t *testing.T) {
+			c := tiny()
+			c.ConditionRange = conditionRange
+			testAskedScores(t, newDiffusion(t, c, tinyShape))
+		})
+	}
+	if v := newVAE(t, tiny(), tinyShape); v.PromptScores(tinyGenerate, 1, 3) != nil {
+		t.Error("something was asked of no generator")
+	}
+}
+
+func testAskedScores(t *testing.T, d *Diffusion) {
 	rows, scores := randomRows(40)
-	d := newDiffusion(t, tiny(), tinyShape)
 	if d.PromptScores(tinyGenerate, 1, 3) != nil {
 		t.Error("something was asked of no generator")
 	}
@@ -137,8 +149,5 @@ func TestAskedScores(t *testing.T) {
 	}
 	for i, c := range d.generation.sampler.chunk.prompts.Data {
 		near(t, "prompt of the generation", float64(d.serving.score(c, d.config.ConditionRange)), float64(asked[i]), 1e-9)
-	}
-	if v := newVAE(t, tiny(), tinyShape); v.PromptScores(tinyGenerate, 1, 3) != nil {
-		t.Error("something was asked of no generator")
 	}
 }
