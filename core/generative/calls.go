@@ -24,15 +24,16 @@ type calls struct {
 	in, skip, scale *op.Tensor // c_in, c_skip and c_out of each coordinate, [D]
 
 	chunk    *chunk
-	programs map[evaluation]*plan.Program
+	programs plan.Cache[evaluation, *plan.Program]
 }
 
 func newCalls(n *network, width int, noise rng.Stream, dev device.Device) *calls {
-	return &calls{
+	c := &calls{
 		network: n, width: width, device: dev, noise: noise, frame: newFrame(n.config, "served", width),
 		t: op.NewTensor("c_noise", 1, 1), in: op.NewTensor("c_in", width), skip: op.NewTensor("c_skip", width), scale: op.NewTensor("c_out", width),
-		programs: map[evaluation]*plan.Program{},
 	}
+	c.programs.Compile = c.compile
+	return c
 }
 
 // serve sets the coordinates of the served network.
@@ -53,19 +54,15 @@ func (c *calls) at(sigma float64) {
 // of returns the memory of a chunk with that number of rows.
 func (c *calls) of(rows int) (*chunk, error) {
 	if c.chunk == nil || c.chunk.rows != rows {
-		c.close()
+		c.Close()
 		c.chunk = newChunk(rows, c.width)
 		return c.chunk, plan.Push(c.device, c.chunk.first)
 	}
 	return c.chunk, nil
 }
 
-// program returns the program of an evaluation for the present chunk, and compiles it
-// on first use.
-func (c *calls) program(e evaluation) (*plan.Program, error) {
-	if p, ok := c.programs[e]; ok {
-		return p, nil
-	}
+// compile compiles an evaluation for the present chunk.
+func (c *calls) compile(e evaluation) (*plan.Program, error) {
 	var spec plan.Spec
 	g, err := op.Build(fmt.Sprintf("denoiser call of %d rows", c.chunk.rows), func(g *op.Graph) {
 		d := &estimates{calls: c}
@@ -75,20 +72,16 @@ func (c *calls) program(e evaluation) (*plan.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Compile(g, spec, c.device)
-	if err == nil {
-		c.programs[e] = p
-	}
-	return p, err
+	return plan.Compile(g, spec, c.device)
 }
 
-// close closes the programs and drops their chunk.
-func (c *calls) close() {
-	for e, p := range c.programs {
-		p.Close()
-		delete(c.programs, e)
+// Close closes the programs and drops their chunk; it does nothing with nil calls.
+func (c *calls) Close() error {
+	if c == nil {
+		return nil
 	}
 	c.chunk = nil
+	return c.programs.Close()
 }
 
 // estimates builds the estimates of the served network for the rows of a chunk into

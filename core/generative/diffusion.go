@@ -80,12 +80,8 @@ func New(c Config, shape replay.Shape, dev device.Device, seed uint64, turning .
 
 // Close releases the compiled programs.
 func (d *Diffusion) Close() error {
-	d.calls.close()
-	if d.sketches != nil {
-		d.sketches.close()
-	}
 	d.program.close()
-	return nil
+	return plan.Close(d.calls, d.sketches)
 }
 
 // Parameters is the number of trained weights.

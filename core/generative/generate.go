@@ -71,7 +71,7 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation,
 	g.sampler = newSampler(d.config, knobs, memory)
 	g.sampler.at, g.sampler.noise, g.sampler.generation = d.calls.at, d.calls.noise, occasion
 	for p, mixing := range d.config.blends(guided) {
-		if g.sampler.programs[p], err = d.calls.program(evaluation{part(p), mixing}); err != nil {
+		if g.sampler.programs[p], err = d.calls.programs.Of(evaluation{part(p), mixing}); err != nil {
 			return nil, err
 		}
 	}

@@ -31,7 +31,7 @@ func (v *VAE) Prepare(knobs GenKnobs) (chunk int, err error) {
 		return v.chunk, nil
 	}
 	err = shrink(&v.chunk, func(chunk int) error {
-		_, err := v.decoderOf(min(chunk, knobs.Samples))
+		_, err := v.decoders.Of(min(chunk, knobs.Samples))
 		return err
 	})
 	return v.chunk, err
@@ -56,7 +56,7 @@ func (c *calls) prepare(config Config, knobs GenKnobs, rows int) (*chunk, error)
 		return nil, err
 	}
 	for p, mixing := range config.blends(knobs) {
-		if _, err := c.program(evaluation{part(p), mixing}); err != nil {
+		if _, err := c.programs.Of(evaluation{part(p), mixing}); err != nil {
 			return nil, err
 		}
 	}

@@ -50,7 +50,7 @@ type VAE struct {
 
 	model, served *vaeNetwork
 	program       vaeFit
-	decoders      map[int]*decoder // of the served network, by rows
+	decoders      plan.ByRows[*decoder] // of the served network
 
 	fit        *fit // nil: none under way
 	serving    *serving
@@ -71,7 +71,8 @@ func NewVAE(c Config, sizes VAEConfig, shape replay.Shape, dev device.Device, se
 		return nil, fmt.Errorf("generator: %w", err)
 	}
 	c.Preconditioning = PreconditioningScalar // there is no diffusion noise to precondition
-	v := &VAE{config: c, chunk: c.Chunk, sizes: sizes, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "vae"), device: dev, decoders: map[int]*decoder{}}
+	v := &VAE{config: c, chunk: c.Chunk, sizes: sizes, layout: newLayout(c, shape, turning...), stream: rng.New(seed, "vae"), device: dev}
+	v.decoders.Compile = v.newDecoder
 	v.model, v.served = v.network("model", "initial"), v.network("served", "initial")
 	var err error
 	if v.program, err = v.compileFit(); err != nil {
@@ -90,12 +91,7 @@ func (v *VAE) network(name, stream string) *vaeNetwork {
 
 // Close releases the compiled programs.
 func (v *VAE) Close() error {
-	v.program.step.Close()
-	for _, d := range v.decoders {
-		d.program.Close()
-	}
-	clear(v.decoders)
-	return nil
+	return plan.Close(v.program.step, &v.decoders)
 }
 
 // Parameters is the number of trained weights.

@@ -22,15 +22,11 @@ type decoding struct {
 
 // decoder is the served decoder, compiled for a fixed number of rows.
 type decoder struct {
-	program           *plan.Program
+	*plan.Program
 	z, condition, out *op.Node // [R,L], [R,1] or nil, [R,D]
 }
 
-// decoderOf returns the decoder for a number of rows, and compiles it on first use.
-func (v *VAE) decoderOf(rows int) (*decoder, error) {
-	if d, ok := v.decoders[rows]; ok {
-		return d, nil
-	}
+func (v *VAE) newDecoder(rows int) (*decoder, error) {
 	d := &decoder{}
 	g, err := op.Build(fmt.Sprintf("vae decoder of %d rows", rows), func(g *op.Graph) {
 		d.z = g.Input("z", rows, v.sizes.Latent)
@@ -42,11 +38,8 @@ func (v *VAE) decoderOf(rows int) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{d.out}}, v.device); err != nil {
-		return nil, err
-	}
-	v.decoders[rows] = d
-	return d, nil
+	d.Program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{d.out}}, v.device)
+	return d, err
 }
 
 // StartGenerate begins a generation with the network of the last complete fit. It uses
@@ -59,14 +52,8 @@ func (v *VAE) StartGenerate(knobs GenKnobs, occasion uint64) error {
 	if err != nil {
 		return fmt.Errorf("generate: %w", err)
 	}
-	for rows, d := range v.decoders {
-		if rows != g.rows {
-			d.program.Close()
-			delete(v.decoders, rows)
-		}
-	}
 	v.generation = g
-	return nil
+	return v.decoders.Drop(func(rows int) bool { return rows != g.rows })
 }
 
 func (v *VAE) newDecoding(knobs GenKnobs, occasion uint64, s rng.Stream) (*decoding, error) {
@@ -105,14 +92,14 @@ func (v *VAE) GenerateSlice() (rows []float32, done, total int, err error) {
 // decode makes the next chunk. The random numbers of prompts and z belong to the sample,
 // not to the chunk.
 func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
-	d, err := v.decoderOf(g.rows)
+	d, err := v.decoders.Of(g.rows)
 	if err != nil {
 		return nil, 0, 0, err
 	}
 	latent, width, row := v.sizes.Latent, v.layout.width(), v.layout.row()
-	g.stream.Sub("z").FillNormal(d.program.Data(d.z), g.occasion, uint64(g.first*latent))
+	g.stream.Sub("z").FillNormal(d.Data(d.z), g.occasion, uint64(g.first*latent))
 	if d.condition != nil {
-		condition, s := d.program.Data(d.condition), g.stream.Sub("prompts")
+		condition, s := d.Data(d.condition), g.stream.Sub("prompts")
 		for i := range condition {
 			condition[i] = 0
 			if g.prompts != nil {
@@ -120,10 +107,10 @@ func (v *VAE) decode(g *decoding) (rows []float32, done, total int, err error) {
 			}
 		}
 	}
-	if err := d.program.Run(0); err != nil {
+	if err := d.Run(0); err != nil {
 		return nil, 0, 0, err
 	}
-	made, limits := d.program.Data(d.out), (*normaliser)(nil)
+	made, limits := d.Data(d.out), (*normaliser)(nil)
 	if v.config.Normaliser == NormaliserMinMax {
 		limits = &v.serving.normaliser
 	}

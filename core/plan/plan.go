@@ -157,8 +157,13 @@ func (p *Program) RunAll() error { return p.Run(p.occasion + 1) }
 // Reset does nothing: a program is ready to run again.
 func (p *Program) Reset() {}
 
-// Close frees what the program holds.
-func (p *Program) Close() error { return p.exec.Close() }
+// Close frees what the program holds. It does nothing with a nil program, one that was not compiled.
+func (p *Program) Close() error {
+	if p == nil {
+		return nil
+	}
+	return p.exec.Close()
+}
 
 // Data returns the host's view of an input or an output, row-major; on the CPU it is the memory
 // itself. It panics for nodes that the Spec does not name.

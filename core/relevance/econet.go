@@ -169,7 +169,7 @@ type ecoPrograms struct {
 	logits  []float32 // [comparedRows,2]
 }
 
-func (p *ecoPrograms) close() error { return closed(p.step, p.embed, p.compare) }
+func (p *ecoPrograms) close() error { return plan.Close(p.step, p.embed, p.compare) }
 
 // compile makes the programs.
 func (m *ECO) compile() error {

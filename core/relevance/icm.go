@@ -118,9 +118,7 @@ type ICM struct {
 	normals []float32  // of the noise, [rows, 2·Obs]
 	spreads []float64  // of the batch's observations, by dimension
 
-	score, inverse               icmGraph
-	scoreProgram, inverseProgram *plan.Program
-	small                        map[int]*smallScore // by rows
+	inverse plan.ByRows[*scorer] // actions that the inverse model predicts
 }
 
 // NewICM samples the weights and compiles the update and the score.
@@ -129,7 +127,7 @@ func NewICM(c ICMConfig, shape replay.Shape, dev device.Device, seed uint64) (*I
 		return nil, err
 	}
 	s := rng.New(seed, "curiosity")
-	m := &ICM{config: c, shape: shape, net: newICMNet(c, shape, s), noise: s.Sub("noise"), small: map[int]*smallScore{}}
+	m := &ICM{config: c, shape: shape, net: newICMNet(c, shape, s), noise: s.Sub("noise")}
 	m.trainer = trainer{name: "curiosity", device: dev, state: m.net.state()}
 	m.normals, m.spreads = make([]float32, c.noisyRows()*2*shape.Obs), make([]float64, shape.Obs)
 	if err := m.compile(dev); err != nil {
@@ -158,26 +156,25 @@ func (m *ICM) compile(dev device.Device) error {
 	if m.step, err = plan.Compile(m.train.graph, plan.Spec{Loss: m.train.loss, Optimiser: m.optimiser, Lerps: lerps}, dev); err != nil {
 		return err
 	}
-	if m.score, err = buildICM("curiosity score", m.net, m.config.ScoreRows, (*icmGraph).buildScore); err != nil {
-		return err
+	m.inverse.Compile = func(rows int) (*scorer, error) {
+		return m.compileOut("curiosity inverse", rows, (*icmGraph).buildInverse)
 	}
-	if m.scoreProgram, err = plan.Compile(m.score.graph, plan.Spec{Outputs: []*op.Node{m.score.out}}, dev); err != nil {
-		return err
-	}
-	if m.inverse, err = buildICM("curiosity inverse", m.net, m.config.ScoreRows, (*icmGraph).buildInverse); err != nil {
-		return err
-	}
-	m.inverseProgram, err = plan.Compile(m.inverse.graph, plan.Spec{Outputs: []*op.Node{m.inverse.out}}, dev)
-	return err
+	return m.scoreBy(m.config.ScoreRows, func(rows int) (*scorer, error) {
+		return m.compileOut("curiosity score", rows, (*icmGraph).buildScore)
+	})
+}
+
+// compileOut compiles what build adds to the model as its output.
+func (m *ICM) compileOut(name string, rows int, build func(p *icmGraph, g *op.Graph, rows int)) (*scorer, error) {
+	return newScorer(name, rows, m.device, func(g *op.Graph) (inputs, *op.Node) {
+		p := icmGraph{net: m.net}
+		p.build(g, rows, build)
+		return inputs{obs: p.obs, act: p.act, next: p.next}, p.out
+	})
 }
 
 // Close releases the compiled programs.
-func (m *ICM) Close() error {
-	for _, s := range m.small {
-		s.program.Close()
-	}
-	return closed(m.step, m.scoreProgram, m.inverseProgram)
-}
+func (m *ICM) Close() error { return plan.Close(&m.trainer, &m.inverse) }
 
 // Train makes one Adam step on Batch and returns its loss, the sum of the mean squared errors of
 // the forward and the inverse model. The batch norms use the statistics of the batch and average

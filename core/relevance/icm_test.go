@@ -332,7 +332,7 @@ func TestScoresOfSmallBatches(t *testing.T) {
 			t.Errorf("a score was written behind the %d rows", rows)
 		}
 	}
-	if len(m.small) != 5 {
-		t.Errorf("%d small programs, want those of 1, 2, 8, 16 and 32 rows", len(m.small))
+	if m.scorers.Len() != 1+5 {
+		t.Errorf("%d programs, want those of 1, 2, 8, 16, 32 and 64 rows", m.scorers.Len())
 	}
 }

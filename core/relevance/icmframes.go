@@ -29,9 +29,8 @@ import (
 // Actions are discrete, [A] with one 1. For single frames an update of 256 rows takes 5.9 GFLOP, a
 // score 8 MFLOP. A FrameICM belongs to one goroutine.
 type FrameICM struct {
-	trainer
+	frameTrainer
 	config   ICMConfig
-	rows     int // scored by one run of the networks
 	acts     int
 	net      frameICMNet
 	pictures *pictures
@@ -71,11 +70,10 @@ func NewFrameICM(c ICMConfig, shape replay.Shape, f Frames, dev device.Device, s
 		return nil, err
 	}
 	m := &FrameICM{
-		trainer: trainer{name: "curiosity", device: dev, batch: replay.NewBatch(shape, c.Batch)},
-		config:  c, rows: min(c.ScoreRows, mostRows), acts: shape.Act,
+		frameTrainer: newFrameTrainer("curiosity", shape, f, c.Batch, dev),
+		config:       c, acts: shape.Act,
 		net: newFrameICMNet(c, shape.Act, f, rng.New(seed, "curiosity")), pictures: newPictures(f, dev),
 	}
-	m.batch.Frames = replay.NewFrameRows(c.Batch, f.Stack)
 	m.state = m.net.params()
 	if err := m.compile(); err != nil {
 		m.Close()
@@ -92,8 +90,7 @@ func (m *FrameICM) compile() error {
 	if err != nil {
 		return err
 	}
-	m.scores, err = m.compileScore(m.rows)
-	return err
+	return m.scoreBy(min(m.config.ScoreRows, mostRows), m.compileScore)
 }
 
 func (m *FrameICM) compileScore(rows int) (*scorer, error) {
@@ -120,17 +117,9 @@ func (m *FrameICM) Score(dst []float32, b *replay.Batch, rows int) error {
 	if err != nil {
 		return err
 	}
-	s, err := m.scorer(rows, m.compileScore)
+	err = m.score(dst, rows, func(s *scorer, first, n int) { m.pictures.write(s.in.of(s.Program), frames[first:first+n]) })
 	if err != nil {
-		return fmt.Errorf("relevance curiosity: %w", err)
-	}
-	for first := 0; first < rows; first += s.rows {
-		n := min(s.rows, rows-first)
-		m.pictures.write(s.in.of(s.program), frames[first:first+n])
-		if err := s.program.Run(0); err != nil {
-			return fmt.Errorf("relevance curiosity: %w", err)
-		}
-		copy(dst[first:first+n], s.program.Data(s.out))
+		return err
 	}
 	m.config.mask(dst, b, rows)
 	return nil
@@ -149,16 +138,6 @@ func (m *FrameICM) framesOf(b *replay.Batch, rows int) ([]replay.FrameRow, error
 	}
 	return frames, nil
 }
-
-// Prepare compiles the program that scores that many rows, which otherwise happens when they are
-// first scored.
-func (m *FrameICM) Prepare(rows int) error {
-	_, err := m.scorer(rows, m.compileScore)
-	return err
-}
-
-// Slice is how many transitions one run of the networks scores.
-func (m *FrameICM) Slice() int { return m.rows }
 
 // PaperScale is 288/2, the ratio of the original's ½‖·‖² to the mean that Score writes.
 func (m *FrameICM) PaperScale() float64 { return float64(m.net.features) / 2 }

@@ -255,8 +255,8 @@ func TestFewFramesScoreAsAmongMany(t *testing.T) {
 			t.Errorf("of %d rows one behind them is scored", rows)
 		}
 	}
-	if len(m.few) != 4 || m.few[4].rows != 4 {
-		t.Errorf("%d programs for few rows, want 4", len(m.few))
+	if s, err := m.scorer(3); m.scorers.Len() != 1+4 || err != nil || s.Rows != 4 {
+		t.Errorf("%d programs, want 5, four of them for few rows: %v", m.scorers.Len(), err)
 	}
 }
 

@@ -106,12 +106,13 @@ type icmGraph struct {
 func buildICM(name string, n *icmNet, rows int, build func(p *icmGraph, g *op.Graph, rows int)) (icmGraph, error) {
 	p := icmGraph{net: n}
 	var err error
-	p.graph, err = op.Build(name, func(g *op.Graph) {
-		p.obs = g.Input("obs", rows, n.shape.Obs)
-		p.next = g.Input("next", rows, n.shape.Obs)
-		build(&p, g, rows)
-	})
+	p.graph, err = op.Build(name, func(g *op.Graph) { p.build(g, rows, build) })
 	return p, err
+}
+
+func (p *icmGraph) build(g *op.Graph, rows int, more func(p *icmGraph, g *op.Graph, rows int)) {
+	p.obs, p.next = g.Input("obs", rows, p.net.shape.Obs), g.Input("next", rows, p.net.shape.Obs)
+	more(p, g, rows)
 }
 
 // buildLoss is MSE(g(h(s), a), h(s')) without a gradient to h(s'), plus the MSE of the predicted

@@ -109,8 +109,7 @@ func (m *RND) compile() error {
 	if err != nil {
 		return err
 	}
-	m.scores, err = m.compileScore(c.ScoreRows)
-	return err
+	return m.scoreBy(c.ScoreRows, m.compileScore)
 }
 
 func (m *RND) compileScore(rows int) (*scorer, error) {
@@ -138,18 +137,10 @@ func (m *RND) Train() (loss float64, err error) {
 // Score writes F = ‖f̂(s') − f(s')‖²/K, a mean as in the original's code. The paper writes ½‖·‖²,
 // which is PaperScale times that. F of respawns is 0: see Respawns.
 func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
-	s, err := m.scorer(rows, m.compileScore)
-	if err != nil {
-		return fmt.Errorf("relevance rnd: %w", err)
-	}
 	o := m.width
-	for first := 0; first < rows; first += s.rows {
-		n := min(s.rows, rows-first)
-		m.whitener.whiten(s.program.Data(s.in.next), b.Next[first*o:], n)
-		if err := s.program.Run(0); err != nil {
-			return fmt.Errorf("relevance rnd: %w", err)
-		}
-		copy(dst[first:first+n], s.program.Data(s.out))
+	err := m.score(dst, rows, func(s *scorer, first, n int) { m.whitener.whiten(s.Data(s.in.next), b.Next[first*o:], n) })
+	if err != nil {
+		return err
 	}
 	m.config.mask(dst, b, rows)
 	return nil

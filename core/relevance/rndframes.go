@@ -18,10 +18,9 @@ import (
 // 84×84 takes 24.8 GFLOP, a score 56 MFLOP; the update is made in parts: see Parted. A FrameRND
 // belongs to one goroutine.
 type FrameRND struct {
-	trainer
+	frameTrainer
 	config            RNDConfig
 	frames            Frames
-	rows              int // scored by one run of the networks
 	target, predictor frameNet
 	whitener          *frameWhitener
 
@@ -44,7 +43,6 @@ var frameConvs = []convLayer{{32, 8, 4, 0}, {64, 4, 2, 0}, {64, 3, 1, 0}}
 const (
 	leak         = 0.2 // slope of LeakyReLU, as in TensorFlow
 	minFrameSide = 36  // the least side that leaves something for every convolution
-	mostRows     = 128 // most stacks in one run of the networks: 7 GFLOP
 )
 
 // looks reports whether the function looks at the frames, if there are any.
@@ -72,12 +70,11 @@ func NewFrameRND(c RNDConfig, shape replay.Shape, f Frames, dev device.Device, s
 	}
 	s := rng.New(seed, "rnd")
 	m := &FrameRND{
-		trainer: trainer{name: "rnd", device: dev, batch: replay.NewBatch(shape, c.Batch)},
-		config:  c, frames: f, rows: min(c.ScoreRows, mostRows),
+		frameTrainer: newFrameTrainer("rnd", shape, f, c.Batch, dev),
+		config:       c, frames: f,
 		target: newFrameNet("rnd.target", c, f, s), predictor: newFrameNet("rnd.predictor", c, f, s),
 		whitener: newFrameWhitener("rnd.whitener", f, dev),
 	}
-	m.batch.Frames = replay.NewFrameRows(c.Batch, f.Stack)
 	m.state = append(m.networks(), m.whitener.state()...) // the whitener's tensors are on the host only
 	if err := m.compile(); err != nil {
 		m.Close()
@@ -111,8 +108,7 @@ func (m *FrameRND) compile() (err error) {
 	if err != nil {
 		return err
 	}
-	m.scores, err = m.compileScore(m.rows)
-	return err
+	return m.scoreBy(min(m.config.ScoreRows, mostRows), m.compileScore)
 }
 
 func (m *FrameRND) compileScore(rows int) (*scorer, error) {
@@ -203,32 +199,14 @@ func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
 	if err != nil {
 		return err
 	}
-	s, err := m.scorer(rows, m.compileScore)
-	if err != nil {
-		return fmt.Errorf("relevance rnd: %w", err)
-	}
 	m.whitener.prepare()
-	for first := 0; first < rows; first += s.rows {
-		n := min(s.rows, rows-first)
-		m.whitener.whiten(s.program.Data(s.in.next), frames[first:first+n])
-		if err := s.program.Run(0); err != nil {
-			return fmt.Errorf("relevance rnd: %w", err)
-		}
-		copy(dst[first:first+n], s.program.Data(s.out))
+	err = m.score(dst, rows, func(s *scorer, first, n int) { m.whitener.whiten(s.Data(s.in.next), frames[first:first+n]) })
+	if err != nil {
+		return err
 	}
 	m.config.mask(dst, b, rows)
 	return nil
 }
-
-// Prepare compiles the program that scores that many rows, which otherwise happens when they are
-// first scored.
-func (m *FrameRND) Prepare(rows int) error {
-	_, err := m.scorer(rows, m.compileScore)
-	return err
-}
-
-// Slice is how many transitions one run of the networks scores.
-func (m *FrameRND) Slice() int { return m.rows }
 
 // PaperScale is K/2, as for RND.
 func (m *FrameRND) PaperScale() float64 { return float64(m.config.Features) / 2 }

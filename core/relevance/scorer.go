@@ -36,41 +36,31 @@ func (in inputs) batch(p *plan.Program, shape replay.Shape, rows int) *replay.Ba
 	return b
 }
 
-// scorer is a program that computes some numbers for each transition, for a fixed number of rows at
-// a time.
+// scorer is a program that computes a number for each transition.
 type scorer struct {
-	program *plan.Program
-	in      inputs
-	out     *op.Node
-	rows    int
+	*plan.Blocks
+	in inputs
 }
 
 // newScorer compiles the graph that build returns for that many rows.
 func newScorer(name string, rows int, dev device.Device, build func(g *op.Graph) (in inputs, out *op.Node)) (*scorer, error) {
-	s := &scorer{rows: rows}
-	g, err := op.Build(name, func(g *op.Graph) { s.in, s.out = build(g) })
-	if err != nil {
-		return nil, err
-	}
-	s.program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{s.out}}, dev)
+	s := &scorer{}
+	var err error
+	s.Blocks, err = plan.NewBlocks(name, rows, dev, func(g *op.Graph) ([]*op.Node, plan.Spec) {
+		var out *op.Node
+		s.in, out = build(g)
+		return nil, plan.Spec{Outputs: []*op.Node{out}}
+	})
 	return s, err
 }
 
-// run writes the numbers of the first rows transitions of b to dst.
-func (s *scorer) run(dst []float32, b *replay.Batch, rows int) error {
-	made := s.program.Data(s.out)
-	width := len(made) / s.rows
-	for first := 0; first < rows; first += s.rows {
-		n := min(s.rows, rows-first)
-		for _, c := range s.in.columns(b) {
-			to := s.program.Data(c.node)
-			each := len(to) / s.rows
-			copy(to, (*c.data)[first*each:(first+n)*each])
+// set copies the n transitions that begin with number first to the inputs.
+func (s *scorer) set(b *replay.Batch, first, n int) {
+	for _, c := range [...]column{{s.in.obs, &b.Obs}, {s.in.act, &b.Act}, {s.in.reward, &b.Reward}, {s.in.next, &b.Next}} {
+		if c.node != nil {
+			to := s.Data(c.node)
+			width := len(to) / s.Rows
+			copy(to, (*c.data)[first*width:(first+n)*width])
 		}
-		if err := s.program.Run(0); err != nil {
-			return err
-		}
-		copy(dst[first*width:(first+n)*width], made)
 	}
-	return nil
 }

@@ -24,7 +24,7 @@ func TestFewRowsScoreAsAmongMany(t *testing.T) {
 		fillBatch(b, 5)
 		for name, f := range map[string]interface {
 			Function
-			scorer(int, func(int) (*scorer, error)) (*scorer, error)
+			scorer(int) (*scorer, error)
 		}{"numbers": numbers, "frames": frames} {
 			all := make([]float32, 33)
 			if err := f.Score(all, b, 33); err != nil {
@@ -40,8 +40,8 @@ func TestFewRowsScoreAsAmongMany(t *testing.T) {
 				}
 			}
 		}
-		if len(numbers.few) != 4 || len(frames.few) != 4 || numbers.few[4].rows != 4 {
-			t.Errorf("%d and %d programs for few rows, want 4", len(numbers.few), len(frames.few))
+		if s, err := numbers.scorer(3); numbers.scorers.Len() != 1+4 || frames.scorers.Len() != 1+4 || err != nil || s.Rows != 4 {
+			t.Errorf("%d and %d programs, want 5, four of them for few rows: %v", numbers.scorers.Len(), frames.scorers.Len(), err)
 		}
 	}
 }

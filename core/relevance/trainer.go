@@ -19,9 +19,9 @@ type trainer struct {
 	batch     *replay.Batch
 	step      *plan.Program
 	optimiser *plan.Adam
-	scores    *scorer
-	few       map[int]*scorer // scorers for fewer rows than scores, by number of rows
-	state     []*op.Tensor    // weights and statistics
+	scorers   plan.ByRows[*scorer]
+	rows      int          // scored by one run of the largest scorer
+	state     []*op.Tensor // weights and statistics
 }
 
 // Name is the function's name in the registry.
@@ -61,45 +61,38 @@ func (t *trainer) Train() (loss float64, err error) {
 	return t.step.Loss(), nil
 }
 
-// Score writes F of rows transitions.
-func (t *trainer) Score(dst []float32, b *replay.Batch, rows int) error {
-	if err := t.scores.run(dst, b, rows); err != nil {
+// scoreBy makes compile the one that compiles scorers, of at most that many rows, and compiles the
+// largest.
+func (t *trainer) scoreBy(rows int, compile func(rows int) (*scorer, error)) error {
+	t.rows, t.scorers.Compile = rows, compile
+	_, err := t.scorers.Of(rows)
+	return err
+}
+
+// scorer returns the program that scores that many rows: the one for the most rows, or a smaller one.
+// Bonuses are computed for single env steps.
+func (t *trainer) scorer(rows int) (*scorer, error) {
+	if rows < 1 || 2*rows > t.rows {
+		return t.scorers.Of(t.rows)
+	}
+	return t.scorers.Of(1 << bits.Len(uint(rows-1)))
+}
+
+// score writes F of rows transitions; write sets the inputs of a scorer for the n rows that begin with
+// row first.
+func (t *trainer) score(dst []float32, rows int, write func(s *scorer, first, n int)) error {
+	s, err := t.scorer(rows)
+	if err == nil {
+		err = s.Each(0, rows, func(first, n int) { write(s, first, n) }, dst)
+	}
+	if err != nil {
 		return fmt.Errorf("relevance %s: %w", t.name, err)
 	}
 	return nil
 }
 
-// scorer returns a program for that many rows: the one for the most rows, or a smaller one, which
-// compile makes when it is first needed. Bonuses are computed for single env steps.
-func (t *trainer) scorer(rows int, compile func(rows int) (*scorer, error)) (*scorer, error) {
-	if rows < 1 || 2*rows > t.scores.rows {
-		return t.scores, nil
-	}
-	n := 1 << bits.Len(uint(rows-1))
-	if s, made := t.few[n]; made {
-		return s, nil
-	}
-	s, err := compile(n)
-	if err != nil {
-		return nil, err
-	}
-	if t.few == nil {
-		t.few = map[int]*scorer{}
-	}
-	t.few[n] = s
-	return s, nil
-}
-
 // Close releases the compiled programs.
-func (t *trainer) Close() error {
-	if t.scores != nil {
-		t.scores.program.Close()
-	}
-	for _, s := range t.few {
-		s.program.Close()
-	}
-	return closed(t.step)
-}
+func (t *trainer) Close() error { return plan.Close(t.step, &t.scorers) }
 
 // Save writes weights, statistics and the optimiser.
 func (t *trainer) Save(w io.Writer) error {
@@ -124,12 +117,24 @@ func (t *trainer) Load(r io.Reader) error {
 	return nil
 }
 
-// closed releases programs; nil ones were not compiled.
-func closed(programs ...*plan.Program) error {
-	for _, p := range programs {
-		if p != nil {
-			p.Close()
-		}
-	}
-	return nil
+// frameTrainer is a trainer of a function of frames.
+type frameTrainer struct{ trainer }
+
+// mostRows is the most stacks in one run of networks with convolutions: 7 GFLOP for those of FrameRND.
+const mostRows = 128
+
+func newFrameTrainer(name string, shape replay.Shape, f Frames, batch int, dev device.Device) frameTrainer {
+	t := frameTrainer{trainer{name: name, device: dev, batch: replay.NewBatch(shape, batch)}}
+	t.batch.Frames = replay.NewFrameRows(batch, f.Stack)
+	return t
 }
+
+// Prepare compiles the program that scores that many rows, which otherwise happens when they are
+// first scored.
+func (t *frameTrainer) Prepare(rows int) error {
+	_, err := t.scorer(rows)
+	return err
+}
+
+// Slice is how many transitions one run of the networks scores.
+func (t *frameTrainer) Slice() int { return t.rows }

@@ -14,7 +14,7 @@ const lookRows = 16
 
 // look computes E, T_a and π of a fixed number of stacks.
 type look struct {
-	program      *plan.Program
+	*plan.Program
 	rows         int
 	images       []float32 // bytes in their place
 	latent, mean []float32 // T_a [rows,F] and π [rows,A]
@@ -22,10 +22,10 @@ type look struct {
 
 // look returns the look for that many stacks, or for lookRows if they are more.
 func (x *Agent) look(stacks int) (*look, error) {
-	rows := agent.Padded(min(stacks, lookRows))
-	if l, ok := x.looks[rows]; ok {
-		return l, nil
-	}
+	return x.looks.Of(agent.Padded(min(stacks, lookRows)))
+}
+
+func (x *Agent) newLook(rows int) (*look, error) {
 	var in, latent, mean *op.Node
 	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
 		in = g.Input("s", rows, op.Words(x.imageSize()))
@@ -36,9 +36,7 @@ func (x *Agent) look(stacks int) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{program: program, rows: rows, images: program.Data(in), latent: program.Data(latent), mean: program.Data(mean)}
-	x.looks[rows] = l
-	return l, nil
+	return &look{program, rows, program.Data(in), program.Data(latent), program.Data(mean)}, nil
 }
 
 // eachLook runs a look on stacks, unshifted, a group at a time, and calls take with the
@@ -57,7 +55,7 @@ func (x *Agent) eachLook(stacks [][][]byte, take func(l *look, first, n int)) er
 			}
 			x.frames.StackBytes(x.image(l.images, i), stack, still, still)
 		}
-		if err := l.program.Run(0); err != nil {
+		if err := l.Run(0); err != nil {
 			return err
 		}
 		take(l, first, n)

@@ -24,7 +24,7 @@ func (x *Agent) ActivationsOf(stacks [][][]byte) ([]agent.Layer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("activations: %w", err)
 	}
-	return p.Run(len(stacks))
+	return p.Layers(len(stacks))
 }
 
 // layers returns those of the policy's head.

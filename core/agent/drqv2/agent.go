@@ -1,7 +1,6 @@
 package drqv2
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -32,12 +31,12 @@ type Agent struct {
 	store                 *images.Store // the device's copy of the frames
 	streams               streams
 
-	updates  uint64     // made; the occasion of the next one
-	now      progress   // of the update under way
-	updaters []*updater // of the kinds used last, newest first
+	updates  uint64   // made; the occasion of the next one
+	now      progress // of the update under way
+	updaters plan.Cache[kind, *updater]
 	result   [1]agent.UpdateResult
 
-	looks  map[int]*look // by rows
+	looks  plan.ByRows[*look]
 	probes *probe.Probes
 	noise  []float32 // of an action
 	crops  [agent.MostCrops]cropped
@@ -66,11 +65,11 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 		frames:     window.Frames{Height: c.Pixels.Side, Width: c.Pixels.Side, Channels: agent.Colours, Pad: c.Pixels.Pad},
 		rateCritic: op.NewTensor("rate", 1), rateActor: op.NewTensor("rate", 1), tau: op.NewTensor("tau", 1), sigma: op.NewTensor("sigma", c.Act),
 		streams: streams{shift: s.Sub("shift"), target: s.Sub("target noise"), actor: s.Sub("actor noise"), act: s.Sub("act")},
-		looks:   map[int]*look{},
 	}
 	x.criticAdam = plan.NewAdam(append(x.nets.encoderParams(), x.nets.valueParams()...), plan.DefaultAdam, x.rateCritic)
 	x.actorAdam = plan.NewAdam(x.nets.actorParams(), plan.DefaultAdam, x.rateActor)
 	x.probes = probe.New(dev, x.layers)
+	x.updaters.Compile, x.updaters.Most, x.looks.Compile = x.newUpdater, keptKinds, x.newLook
 	if err := plan.Push(dev, x.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -130,13 +129,4 @@ func (x *Agent) Prepare(u agent.Uses) error {
 }
 
 // Close frees the compiled programs.
-func (x *Agent) Close() error {
-	var all []error
-	for _, u := range x.updaters {
-		all = append(all, u.close())
-	}
-	for _, l := range x.looks {
-		all = append(all, l.program.Close())
-	}
-	return errors.Join(append(all, x.store.Close(), x.probes.Close())...)
-}
+func (x *Agent) Close() error { return plan.Close(&x.updaters, &x.looks, x.store, x.probes) }

@@ -24,7 +24,7 @@ func TestCropsAreWhatABatchHolds(t *testing.T) {
 		if len(crops) != agent.MostCrops {
 			t.Fatalf("%d crops", len(crops))
 		}
-		held, side, depth := x.updaters[0].batch.images.Data, c.Pixels.Side, c.Pixels.Stack*agent.Colours
+		held, side, depth := x.updaters.Newest().batch.images.Data, c.Pixels.Side, c.Pixels.Stack*agent.Colours
 		for row, crop := range crops {
 			if moved++; crop.Down == 0 && crop.Across == 0 {
 				moved--

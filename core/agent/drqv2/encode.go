@@ -10,13 +10,6 @@ import (
 	"pgrlab/core/replay"
 )
 
-// encoder computes the latents of a fixed number of stacks.
-type encoder struct {
-	program *plan.Program
-	images  []float32 // bytes in their place
-	z       []float32 // [lookRows,2F]
-}
-
 // encodeRows is how many rows of D_real are encoded in about the time that an update takes
 // for one row.
 const encodeRows = 4
@@ -115,37 +108,27 @@ func (s *stacksSeen) add(stack [][]byte) {
 // Encode returns the latents of stacks of frames, unshifted: T_c(h) and T_a(h) side by side,
 // [stacks,2F].
 func (l *Latent) Encode(stacks [][][]byte) (z []float32, err error) {
-	if l.encoder == nil {
-		if err := l.compileEncoder(); err != nil {
-			return nil, err
-		}
+	e, err := l.encoder.Of(lookRows)
+	if err != nil {
+		return nil, err
 	}
-	e, width := l.encoder, l.config.latents().Obs
-	z = make([]float32, len(stacks)*width)
-	for first := 0; first < len(stacks); first += lookRows {
-		n := min(lookRows, len(stacks)-first)
+	z = make([]float32, len(stacks)*l.config.latents().Obs)
+	err = e.Each(0, len(stacks), func(first, n int) {
 		for i, stack := range stacks[first : first+n] {
-			l.frames.StackBytes(l.image(e.images, i), stack, l.frames.Pad, l.frames.Pad)
+			l.frames.StackBytes(l.image(e.In[0], i), stack, l.frames.Pad, l.frames.Pad)
 		}
-		if err := e.program.Run(0); err != nil {
-			return nil, fmt.Errorf("agent: encode: %w", err)
-		}
-		copy(z[first*width:(first+n)*width], e.z)
+	}, z)
+	if err != nil {
+		return nil, fmt.Errorf("agent: encode: %w", err)
 	}
 	return z, nil
 }
 
-func (l *Latent) compileEncoder() error {
-	var in, out *op.Node
-	program, err := l.compile("encode", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", lookRows, op.Words(l.imageSize()))
-		h := l.encode(g, in)
-		out = g.Concat(l.nets.critic.apply(g, h), l.nets.actor.apply(g, h))
-		return plan.Spec{Outputs: []*op.Node{out}}
+func (l *Latent) compileEncoder(rows int) (*plan.Blocks, error) {
+	return plan.NewBlocks("encode", rows, l.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
+		images := g.Input("s", rows, op.Words(l.imageSize()))
+		h := l.encode(g, images)
+		spec.Outputs = []*op.Node{g.Concat(l.nets.critic.apply(g, h), l.nets.actor.apply(g, h))}
+		return []*op.Node{images}, spec
 	})
-	if err != nil {
-		return err
-	}
-	l.encoder = &encoder{program, program.Data(in), program.Data(out)}
-	return nil
 }

@@ -20,9 +20,7 @@ type Latent struct {
 	encoded replay.Windows // what D_real was made from last, or is being made from
 	madeAt  uint64         // the env step of that
 
-	encoder *encoder // nil before it is needed, like the two below
-	returns *valuing
-	errors  *erring
+	encoder, returns, errors plan.ByRows[*plan.Blocks]
 }
 
 var (
@@ -42,7 +40,9 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 			return nil, fmt.Errorf("agent: %w", err)
 		}
 	}
-	return &Latent{Agent: x}, nil
+	l := &Latent{Agent: x}
+	l.encoder.Compile, l.returns.Compile, l.errors.Compile = l.compileEncoder, l.compileReturns, l.compileErrors
+	return l, nil
 }
 
 // Phases returns two phases: an update, and encoding, which remakes D_real before a refit or
@@ -61,14 +61,13 @@ func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error
 // need.
 func (l *Latent) Prepare(u agent.Uses) error {
 	err := l.Agent.Prepare(u)
-	if err == nil && l.encoder == nil {
-		err = l.compileEncoder()
+	if err == nil {
+		_, err = l.encoder.Of(lookRows)
 	}
-	if err == nil && l.returns == nil {
-		err = l.compileReturns()
-	}
-	if err == nil && l.errors == nil {
-		err = l.compileErrors()
+	for _, of := range []*plan.ByRows[*plan.Blocks]{&l.returns, &l.errors} {
+		if err == nil {
+			_, err = of.Of(valueRows)
+		}
 	}
 	return err
 }
@@ -112,16 +111,4 @@ func (l *Latent) Load(r io.Reader) error {
 }
 
 // Close frees the compiled programs.
-func (l *Latent) Close() error {
-	all := []error{l.Agent.Close()}
-	if l.encoder != nil {
-		all = append(all, l.encoder.program.Close())
-	}
-	if l.returns != nil {
-		all = append(all, l.returns.program.Close())
-	}
-	if l.errors != nil {
-		all = append(all, l.errors.program.Close())
-	}
-	return errors.Join(all...)
-}
+func (l *Latent) Close() error { return plan.Close(l.Agent, &l.encoder, &l.returns, &l.errors) }

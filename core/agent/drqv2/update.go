@@ -3,6 +3,7 @@ package drqv2
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
@@ -59,53 +60,34 @@ func (x *Agent) parts(size int) (parts, rows, last int) {
 	return x.config.parts(size)
 }
 
-// compiled returns the updater of a kind, which is the newest then; nil if there is none.
-func (x *Agent) compiled(k kind) *updater {
-	for i, u := range x.updaters {
-		if u.kind == k {
-			copy(x.updaters[1:i+1], x.updaters[:i])
-			x.updaters[0] = u
-			return u
-		}
-	}
-	return nil
-}
-
 // updater returns the updater of a kind.
 func (x *Agent) updater(k kind) (*updater, error) {
-	if u := x.compiled(k); u != nil {
-		return u, nil
-	}
 	if k.mix.Size() < 1 || k.mix.Real < 0 || k.mix.Synthetic < 0 {
 		return nil, fmt.Errorf("agent: a batch of %d real and %d synthetic rows, want at least 1", k.mix.Real, k.mix.Synthetic)
 	}
-	if len(x.updaters) == keptKinds { // before compiling: there may be no memory for one more
-		x.compiled(x.now.kind) // not that of the update under way: it holds the encoder's output from before its step
-		if err := x.updaters[keptKinds-1].close(); err != nil {
-			return nil, err
-		}
-		x.updaters = x.updaters[:keptKinds-1]
-	}
-	u, err := x.newUpdater(k)
-	if err != nil {
-		return nil, errors.Join(err, u.close())
-	}
-	x.updaters = append([]*updater{u}, x.updaters...)
-	return u, nil
+	x.updaters.Find(x.now.kind) // stays: that of the update under way holds the encoder's output from before its step
+	return x.updaters.Of(k)
 }
 
 func (x *Agent) newUpdater(k kind) (*updater, error) {
 	u := &updater{kind: k, parts: 1, critics: map[role]*critic{}}
+	if err := x.compileUpdater(u); err != nil {
+		return nil, errors.Join(err, u.Close())
+	}
+	return u, nil
+}
+
+func (x *Agent) compileUpdater(u *updater) (err error) {
+	k := u.kind
 	if real := k.mix.Real; real > 0 {
 		parts, rows, last := x.parts(real)
 		u.parts, u.features = parts, op.NewTensor("features", real, x.nets.flat)
-		var err error
 		if u.batch, err = x.newBatch(rows); err != nil {
-			return u, err
+			return err
 		}
 		if u.last = u.batch; last < rows {
 			if u.last, err = x.newBatch(last); err != nil {
-				return u, err
+				return err
 			}
 		}
 	}
@@ -115,17 +97,16 @@ func (x *Agent) newUpdater(k kind) (*updater, error) {
 	if u.parts > 1 {
 		u.sums = plan.NewGradients(x.criticStep(k).Params)
 		if err := plan.Push(x.dev, u.features); err != nil { // the host writes them
-			return u, fmt.Errorf("agent: %w", err)
+			return fmt.Errorf("agent: %w", err)
 		}
 	}
 	for part := range u.parts {
 		if err := x.compileCritic(u, u.role(part)); err != nil {
-			return u, err
+			return err
 		}
 	}
-	var err error
 	u.actor, err = x.compile("drqv2 actor", func(g *op.Graph) plan.Spec { return x.buildActor(g, u) })
-	return u, err
+	return err
 }
 
 // criticStep and actorStep are the optimisers of an update of a kind.
@@ -285,16 +266,14 @@ func (x *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec) {
 	return spec
 }
 
-func (u *updater) close() error {
-	var all []error
+// Close frees the compiled programs.
+func (u *updater) Close() error {
+	all := []io.Closer{u.actor}
 	if u.batch != nil {
-		all = append(all, u.batch.made.Close()) // a last one is without a program: it is for devices that need parts
+		all = append(all, u.batch.made) // a last one is without a program: it is for devices that need parts
 	}
 	for _, c := range u.critics {
-		all = append(all, c.program.Close())
+		all = append(all, c.program)
 	}
-	if u.actor != nil {
-		all = append(all, u.actor.Close())
-	}
-	return errors.Join(all...)
+	return plan.Close(all...)
 }

@@ -12,16 +12,11 @@ import (
 
 // look computes policy and value for a fixed number of observations.
 type look struct {
-	program        *plan.Program
+	*plan.Program
 	obs, logits, v []float32 // [rows,O], [rows,A], [rows]
 }
 
-// look returns the look for that many observations.
-func (x *Agent) look(copies int) (*look, error) {
-	rows := agent.Padded(copies)
-	if l, ok := x.looks[rows]; ok {
-		return l, nil
-	}
+func (x *Agent) newLook(rows int) (*look, error) {
 	var in, logits, v *op.Node
 	program, err := x.compile("act", func(g *op.Graph) plan.Spec {
 		in = g.Input("s", rows, x.config.input())
@@ -32,9 +27,7 @@ func (x *Agent) look(copies int) (*look, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &look{program: program, obs: program.Data(in), logits: program.Data(logits), v: program.Data(v)}
-	x.looks[rows] = l
-	return l, nil
+	return &look{program, program.Data(in), program.Data(logits), program.Data(v)}, nil
 }
 
 // StateSize is 0: the policy remembers nothing.
@@ -49,7 +42,7 @@ func (x *Agent) Act(a *agent.Acting) error {
 	if x.config.Side > 0 && len(a.Stacks) != a.Copies {
 		return fmt.Errorf("act: %d stacks of frames for %d copies", len(a.Stacks), a.Copies)
 	}
-	l, err := x.look(a.Copies)
+	l, err := x.looks.Of(agent.Padded(a.Copies))
 	if err != nil {
 		return err
 	}
@@ -58,7 +51,7 @@ func (x *Agent) Act(a *agent.Acting) error {
 	} else if err := x.show(l.obs, a.Stacks); err != nil {
 		return fmt.Errorf("act: %w", err)
 	}
-	if err := l.program.Run(0); err != nil {
+	if err := l.Run(0); err != nil {
 		return fmt.Errorf("act: %w", err)
 	}
 	scores := l.logits[:len(a.Actions)]

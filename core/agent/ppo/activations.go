@@ -22,7 +22,7 @@ func (x *Agent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
 		return nil, fmt.Errorf("activations: %d numbers for %d states of %d", len(obs), rows, o)
 	}
 	copy(p.In, obs)
-	return p.Run(rows)
+	return p.Layers(rows)
 }
 
 // layers returns those of the policy.
@@ -59,5 +59,5 @@ func (l *Latent) Activations(z []float32, rows int) ([]agent.Layer, error) {
 		return nil, fmt.Errorf("activations: %d numbers for %d latents of %d", len(z), rows, h)
 	}
 	copy(p.In, z)
-	return p.Run(rows)
+	return p.Layers(rows)
 }

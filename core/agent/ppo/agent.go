@@ -1,7 +1,6 @@
 package ppo
 
 import (
-	"errors"
 	"fmt"
 
 	"pgrlab/core/agent"
@@ -29,9 +28,9 @@ type Agent struct {
 	order      order
 	result     [1]agent.UpdateResult
 
-	learnings []*learning   // of the kinds used last, newest first
-	values    *values       // nil before it is needed
-	looks     map[int]*look // by rows
+	learnings plan.Cache[int, *learning] // by number of synthetic rows
+	values    plan.ByRows[*plan.Blocks]  // log π(a|s) and V(s)
+	looks     plan.ByRows[*look]
 	probes    *probe.Probes
 	noise     []float32 // of choices
 	found     found
@@ -71,10 +70,12 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	x := &Agent{
 		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), rate: op.NewTensor("rate", 1),
 		streams: streams{explore: s.Sub("explore"), sample: s.Sub("sample"), order: s.Sub("order")},
-		rollout: newRollout(c), tone: window.NewTone(0), looks: map[int]*look{},
+		rollout: newRollout(c), tone: window.NewTone(0),
 	}
 	x.adam = plan.NewAdam(x.nets.params(), adamOf(c), x.rate)
 	x.probes = probe.New(dev, x.layers)
+	x.learnings.Compile, x.learnings.Most = x.newLearning, keptLearnings
+	x.values.Compile, x.looks.Compile = x.newValues, x.newLook
 	if c.Side > 0 {
 		var err error
 		if x.filmed, err = newReel(x); err != nil {
@@ -108,7 +109,7 @@ func (x *Agent) Prepare(u agent.Uses) error {
 		if copies == 0 {
 			continue
 		}
-		if _, err := x.look(copies); err != nil {
+		if _, err := x.looks.Of(agent.Padded(copies)); err != nil {
 			return err
 		}
 	}
@@ -122,18 +123,5 @@ func (x *Agent) Prepare(u agent.Uses) error {
 
 // Close frees the compiled programs.
 func (x *Agent) Close() error {
-	var all []error
-	for _, l := range x.learnings {
-		all = append(all, l.close())
-	}
-	if x.values != nil {
-		all = append(all, x.values.program.Close())
-	}
-	for _, l := range x.looks {
-		all = append(all, l.program.Close())
-	}
-	if x.filmed != nil {
-		all = append(all, x.filmed.close())
-	}
-	return errors.Join(append(all, x.probes.Close())...)
+	return plan.Close(&x.learnings, &x.values, &x.looks, x.filmed, x.probes)
 }

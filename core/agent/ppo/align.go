@@ -62,11 +62,8 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 	if syn == nil || syn.Len() == 0 || rows < a.now.LeastRows() {
 		return nil
 	}
-	if err := l.prepareEncoder(); err != nil {
-		return err
-	}
 	var err error
-	if a.anew, err = l.encode(a.anew[:0], rows, a.seen); err != nil {
+	if a.anew, err = l.encode(a.anew, rows, a.seen); err != nil {
 		return err
 	}
 	if err := a.now.Fit(a.then, a.anew); err != nil {
@@ -86,9 +83,6 @@ func (l *Latent) Reencode() (then, now []float32, err error) {
 	rows := len(a.then) / a.now.Size()
 	if rows == 0 {
 		return nil, nil, nil
-	}
-	if err := l.prepareEncoder(); err != nil {
-		return nil, nil, err
 	}
 	now, err = l.encode(nil, rows, a.seen)
 	return slices.Clone(a.then), now, err

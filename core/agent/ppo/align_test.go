@@ -64,7 +64,7 @@ func latentsFollow(t *testing.T, c Config) {
 		if _, _, err := learn.Slice(&w, unit); err != nil {
 			t.Fatal(err)
 		}
-		d := l.learnings[0].dreamt
+		d := l.learnings.Newest().dreamt
 		if want := l.aligned.now.Apply(d.columns.Obs); apart(told(c, want), d.into.in) > 1e-9 {
 			t.Fatalf("unit %d: %v is read as %v", unit, want, d.into.in)
 		}
@@ -129,7 +129,7 @@ func TestLatentsStayWithoutAlignment(t *testing.T) {
 	for l.iterations < 4 || s.done < 2 {
 		s.unit(t)
 	}
-	if d := l.learnings[0].dreamt; !slices.Equal(told(c, d.columns.Obs), d.into.in) {
+	if d := l.learnings.Newest().dreamt; !slices.Equal(told(c, d.columns.Obs), d.into.in) {
 		t.Errorf("%v are read as %v", d.columns.Obs, d.into.in)
 	}
 }

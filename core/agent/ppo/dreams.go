@@ -45,7 +45,7 @@ func (h *heads) take(x *Agent) error {
 // dreamt are the synthetic rows of a step: the program that judges them by the heads of the
 // iteration, and the inputs (into) of the step's own program.
 type dreamt struct {
-	program       *plan.Program
+	*plan.Program
 	columns       replay.Batch // z, a, r, z′, as the program reads them
 	z             []float32    // [S,H], as the present trunk would give it
 	logp, v, next []float32    // log π_old(a|z), V_old(z), V_old(z′), [S]
@@ -68,7 +68,7 @@ func (x *Agent) newDreamt(into rows, n int) (*dreamt, error) {
 		return nil, err
 	}
 	return &dreamt{
-		program: program, z: program.Data(now), logp: program.Data(logp), v: program.Data(v), next: program.Data(after), into: into,
+		Program: program, z: program.Data(now), logp: program.Data(logp), v: program.Data(v), next: program.Data(after), into: into,
 		columns: replay.Batch{
 			Size: n, Obs: program.Data(z), Act: program.Data(act), Next: program.Data(next), Reward: make([]float32, n), Done: make([]float32, n),
 		},
@@ -106,7 +106,7 @@ func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
 		return fmt.Errorf("agent: draw synthetic rows: %w", err)
 	}
 	x.heads.read(b, c)
-	if err := d.program.Run(0); err != nil {
+	if err := d.Run(0); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	copy(d.into.in, d.z)

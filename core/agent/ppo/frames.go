@@ -87,7 +87,7 @@ func (x *Agent) ActivationsOf(stacks [][][]byte) ([]agent.Layer, error) {
 	if err := x.show(p.In, stacks); err != nil {
 		return nil, fmt.Errorf("activations: %w", err)
 	}
-	return p.Run(len(stacks))
+	return p.Layers(len(stacks))
 }
 
 // show writes what copies see, stacks of one frame, to dst as the networks read it.
@@ -118,9 +118,6 @@ func (l *Latent) Met() *replay.Ring {
 
 // Encode returns the trunk's output [stacks,H] for frames, each a stack of one.
 func (l *Latent) Encode(stacks [][][]byte) ([]float32, error) {
-	if err := l.prepareEncoder(); err != nil {
-		return nil, err
-	}
 	return l.encode(nil, len(stacks), func(i int) observed { return observed{frames: stacks[i][0]} })
 }
 

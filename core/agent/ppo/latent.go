@@ -2,9 +2,9 @@ package ppo
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/probe"
@@ -21,7 +21,7 @@ import (
 type Latent struct {
 	*Agent
 	history history
-	encoder *encoder // nil before it is needed
+	encoder plan.ByRows[*plan.Blocks] // the trunk
 }
 
 var (
@@ -47,10 +47,13 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	if err := plan.Push(dev, x.aligned.params()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
+	l := &Latent{Agent: x}
+	l.encoder.Compile = l.newEncoder
 	if c.Side > 0 {
-		return &Latent{Agent: x, history: newFilmed(c)}, nil
+		l.history = newFilmed(c)
+		return l, nil
 	}
-	l := &Latent{Agent: x, history: newRowHistory(c)}
+	l.history = newRowHistory(c)
 	x.probes = probe.New(dev, l.layers)
 	return l, nil
 }
@@ -84,26 +87,12 @@ func (l *Latent) learnSlice(w *agent.Work, done int) (int, []agent.UpdateResult,
 	return l.Agent.slice(w, done)
 }
 
-// encoder is the trunk for a fixed number of rows.
-type encoder struct {
-	program *plan.Program
-	obs, z  []float32 // [valueRows(),O] or [valueRows(),Side·Side·3], [valueRows(),H]
-}
-
-func (l *Latent) prepareEncoder() error {
-	if l.encoder != nil {
-		return nil
-	}
-	var in, out *op.Node
-	program, err := l.compile("encode", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", l.config.valueRows(), l.config.input())
-		out = l.nets.latent(g, in)
-		return plan.Spec{Outputs: []*op.Node{out}}
+func (l *Latent) newEncoder(rows int) (*plan.Blocks, error) {
+	return plan.NewBlocks("encode", rows, l.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
+		seen := g.Input("s", rows, l.config.input())
+		spec.Outputs = []*op.Node{l.nets.latent(g, seen)}
+		return []*op.Node{seen}, spec
 	})
-	if err == nil {
-		l.encoder = &encoder{program, program.Data(in), program.Data(out)}
-	}
-	return err
 }
 
 // startEncode clears D_real, because its latents are those of an older trunk. A unit is a row of
@@ -132,9 +121,6 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 
 // encodeSlice builds the rows that follow the first done ones.
 func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
-	if err := l.prepareEncoder(); err != nil {
-		return 0, nil, err
-	}
 	total := l.history.listed(&w.Source)
 	rows := make([]met, min(l.config.valueRows(), total-done))
 	for i := range rows {
@@ -158,30 +144,23 @@ func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateRe
 	return len(rows), nil, nil
 }
 
-// encode appends the trunk's output [n,H] for n observations to z. After an error z is as it was.
+// encode returns the trunk's output [n,H] for n observations, in z if that is large enough.
 func (l *Latent) encode(z []float32, n int, of func(i int) observed) ([]float32, error) {
-	o, before := l.config.input(), len(z)
-	for first := 0; first < n; first += l.config.valueRows() {
-		rows := min(l.config.valueRows(), n-first)
-		for i := range rows {
-			l.read(l.encoder.obs[i*o:(i+1)*o], of(first+i), 0)
-		}
-		some, err := l.encoded(rows)
-		if err != nil {
-			return z[:before], err
-		}
-		z = append(z, some...)
+	e, err := l.encoder.Of(l.config.valueRows())
+	if err != nil {
+		return nil, err
 	}
-	return z, nil
-}
-
-// encoded returns the trunk's output for the first rows observations that the program was given.
-// It is valid until the program runs again.
-func (l *Latent) encoded(rows int) ([]float32, error) {
-	if err := l.encoder.program.Run(0); err != nil {
+	o, size := l.config.input(), n*l.config.latents().Obs
+	z = slices.Grow(z[:0], size)[:size]
+	err = e.Each(0, n, func(first, rows int) {
+		for i := range rows {
+			l.read(e.In[0][i*o:(i+1)*o], of(first+i), 0)
+		}
+	}, z)
+	if err != nil {
 		return nil, fmt.Errorf("agent: encode: %w", err)
 	}
-	return l.encoder.z[:rows*l.config.latents().Obs], nil
+	return z, nil
 }
 
 // Prepare compiles what these uses need, and what a refit will need.
@@ -190,11 +169,12 @@ func (l *Latent) Prepare(u agent.Uses) error {
 		return err
 	}
 	for _, m := range u.Mixes {
-		if _, err := l.learningOf(l.syntheticOf(m)); err != nil {
+		if _, err := l.learnings.Of(l.syntheticOf(m)); err != nil {
 			return err
 		}
 	}
-	return l.prepareEncoder()
+	_, err := l.encoder.Of(l.config.valueRows())
+	return err
 }
 
 // Save writes everything that learning depends on, and what D_real is made from.
@@ -240,10 +220,4 @@ func (l *Latent) Load(r io.Reader) error {
 }
 
 // Close frees the compiled programs.
-func (l *Latent) Close() error {
-	err := l.Agent.Close()
-	if l.encoder != nil {
-		err = errors.Join(err, l.encoder.program.Close())
-	}
-	return err
-}
+func (l *Latent) Close() error { return plan.Close(l.Agent, &l.encoder) }

@@ -152,7 +152,7 @@ func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 				weights = append(weights, w)
 			}
 			made := s.next(t)
-			used := l.learnings[0]
+			used := l.learnings.Newest()
 			if used.synthetic() != 4 {
 				t.Fatalf("%d synthetic rows beside %d real ones", used.synthetic(), c.part())
 			}
@@ -229,7 +229,7 @@ func judgedByTheOldHeads(t *testing.T, c Config) {
 	if !slices.Equal(began, slices.Concat(l.heads.value.W.Data, l.heads.value.B.Data, l.heads.policy.W.Data, l.heads.policy.B.Data)) {
 		t.Fatal("the old heads are not those that the iteration began with")
 	}
-	d, h := l.learnings[0].dreamt, c.latents().Obs
+	d, h := l.learnings.Newest().dreamt, c.latents().Obs
 	ones := 0
 	sum, square := 0.0, 0.0
 	for i := range d.columns.Size {
@@ -286,7 +286,7 @@ func plainWithoutSynthetic(t *testing.T, c Config) {
 	for l.updates < plain.updates+uint64(l.config.Epochs*l.config.Minibatches) {
 		b.unit(t)
 	}
-	if len(l.learnings) != 2 || plain.nets.value.B.Data[0] == l.nets.value.B.Data[0] {
+	if l.learnings.Len() != 2 || plain.nets.value.B.Data[0] == l.nets.value.B.Data[0] {
 		t.Error("synthetic rows change nothing")
 	}
 }
@@ -417,4 +417,12 @@ func goesOnMixed(t *testing.T, c Config) {
 		sameBits(t, whole[0].Agent, second.Agent)
 		sameHistories(t, whole[0], second)
 	}
+}
+
+// synthetic is how many of a step's rows are synthetic.
+func (l *learning) synthetic() int {
+	if l.dreamt == nil {
+		return 0
+	}
+	return l.dreamt.columns.Size
 }

@@ -12,7 +12,7 @@ import (
 
 // learning is the program of a step, on a part of the rollout's rows and some synthetic ones.
 type learning struct {
-	program                *plan.Program
+	*plan.Program
 	real                   rows
 	dreamt                 *dreamt   // nil without synthetic rows
 	policy, value, entropy []float32 // [1], the terms of the loss
@@ -119,7 +119,7 @@ func (x *Agent) newLearning(synthetic int) (*learning, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.program, l.real = program, real.data(program)
+	l.Program, l.real = program, real.data(program)
 	l.policy, l.value, l.entropy, l.mean = program.Data(policy), program.Data(value), program.Data(chance), program.Data(v)
 	l.weight = program.Data(weight)
 	if synthetic > 0 {
@@ -157,53 +157,20 @@ func (c Config) valueLoss(g *op.Graph, v *op.Node, n *rowNodes, over float64) *o
 // the last two values of the knob ratio.
 const keptLearnings = 3
 
-// learningOf returns the program with that many synthetic rows.
-func (x *Agent) learningOf(synthetic int) (*learning, error) {
-	for i, l := range x.learnings {
-		if l.synthetic() == synthetic {
-			copy(x.learnings[1:], x.learnings[:i])
-			x.learnings[0] = l
-			return l, nil
-		}
-	}
-	l, err := x.newLearning(synthetic)
-	if err != nil {
-		return nil, err
-	}
-	if len(x.learnings) == keptLearnings {
-		if err := x.learnings[keptLearnings-1].close(); err != nil {
-			return nil, err
-		}
-		x.learnings = x.learnings[:keptLearnings-1]
-	}
-	x.learnings = append([]*learning{l}, x.learnings...)
-	return l, nil
-}
-
-// synthetic is how many of the program's rows are synthetic.
-func (l *learning) synthetic() int {
+// Close frees the programs.
+func (l *learning) Close() error {
 	if l.dreamt == nil {
-		return 0
+		return l.Program.Close()
 	}
-	return l.dreamt.columns.Size
-}
-
-func (l *learning) close() error {
-	err := l.program.Close()
-	if l.dreamt != nil {
-		err = errors.Join(err, l.dreamt.program.Close())
-	}
-	return err
+	return plan.Close(l.Program, l.dreamt)
 }
 
 // prepareLearning compiles what an iteration needs.
-func (x *Agent) prepareLearning() (err error) {
-	if _, err = x.learningOf(0); err != nil {
+func (x *Agent) prepareLearning() error {
+	if _, err := x.learnings.Of(0); err != nil {
 		return err
 	}
-	if x.values == nil {
-		x.values, err = x.newValues()
-	}
+	_, err := x.values.Of(x.config.valueRows())
 	return err
 }
 
@@ -228,7 +195,7 @@ func (x *Agent) start(*agent.Work) (total int, err error) {
 // slice makes the step that follows the done ones.
 func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
 	c, left := x.config, x.config.left(w.Step)
-	l, err := x.learningOf(x.synthetic(w))
+	l, err := x.learnings.Of(x.synthetic(w))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -240,7 +207,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 	if err := x.dream(l, w, left*c.Clip); err != nil {
 		return 0, nil, err
 	}
-	err = l.program.Run(x.updates)
+	err = l.Run(x.updates)
 	x.updates++
 	if done+1 == c.Epochs*c.Minibatches {
 		x.iterations++

@@ -4,6 +4,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/images"
 	"pgrlab/core/device"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/window"
 )
@@ -64,12 +65,12 @@ func (x *Agent) Remark() string {
 	return x.filmed.store.Remark()
 }
 
-func (f *reel) close() error {
-	err := f.images.Close()
-	if e := f.store.Close(); err == nil {
-		err = e
+// Close frees the program and the device's copy; it does nothing with a nil reel.
+func (f *reel) Close() error {
+	if f == nil {
+		return nil
 	}
-	return err
+	return plan.Close(f.images, f.store)
 }
 
 var _ images.Source = (*rollout)(nil)

@@ -16,62 +16,47 @@ func (c Config) valueRows() int {
 	return 512
 }
 
-// values computes log π(a|s) and V(s).
-type values struct {
-	program     *plan.Program
-	obs, action []float32
-	logp, v     []float32
-}
-
-func (x *Agent) newValues() (*values, error) {
-	act, rows := x.config.Shape.Act, x.config.valueRows()
-	var obs, action, logp, v *op.Node
-	program, err := x.compile("value", func(g *op.Graph) plan.Spec {
-		obs, action = g.Input("s", rows, x.config.input()), g.Input("a", rows, act)
+func (x *Agent) newValues(rows int) (*plan.Blocks, error) {
+	return plan.NewBlocks("value", rows, x.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
+		obs, action := g.Input("s", rows, x.config.input()), g.Input("a", rows, x.config.Shape.Act)
 		z := x.nets.latent(g, obs)
-		logp, v = logProbability(g, x.nets.policy.Apply(g, z), action), x.nets.value.Apply(g, z)
-		return plan.Spec{Outputs: []*op.Node{logp, v}}
+		spec.Outputs = []*op.Node{logProbability(g, x.nets.policy.Apply(g, z), action), x.nets.value.Apply(g, z)}
+		return []*op.Node{obs, action}, spec
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &values{program: program, obs: program.Data(obs), action: program.Data(action), logp: program.Data(logp), v: program.Data(v)}, nil
 }
 
-// of writes log π and V of what was observed; without actions it leaves logp unchanged.
-func (e *values) of(x *Agent, seen observed, actions, logp, v []float32) error {
-	rows := x.config.valueRows()
-	o, a := len(e.obs)/rows, len(e.action)/rows
-	for first := 0; first < len(v); first += rows {
-		n := min(rows, len(v)-first)
+// value writes log π and V of what was observed; without actions it leaves logp unchanged.
+func (x *Agent) value(seen observed, actions, logp, v []float32) error {
+	b, err := x.values.Of(x.config.valueRows())
+	if err != nil {
+		return err
+	}
+	o := x.config.input()
+	err = b.Each(0, len(v), func(first, n int) {
 		for i := range n {
-			x.read(e.obs[i*o:(i+1)*o], seen, first+i)
+			x.read(b.In[0][i*o:(i+1)*o], seen, first+i)
 		}
 		if actions != nil {
-			copy(e.action, actions[first*a:(first+n)*a])
+			b.Set(1, actions, first, n)
 		}
-		if err := e.program.Run(0); err != nil {
-			return fmt.Errorf("agent: %w", err)
-		}
-		copy(v[first:first+n], e.v)
-		if actions != nil {
-			copy(logp[first:first+n], e.logp)
-		}
+	}, logp, v)
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
 	}
 	return nil
 }
 
 // judge computes values, log π, advantages and returns of a full rollout.
 func (x *Agent) judge() error {
-	r, e := x.rollout, x.values
-	if err := e.of(x, r.rows(), r.Actions, r.logp, r.values); err != nil {
+	r := x.rollout
+	if err := x.value(r.rows(), r.Actions, r.logp, r.values); err != nil {
 		return err
 	}
 	last, behind := make([]float32, r.Copies), make([]float32, len(r.limits))
-	if err := e.of(x, r.behind(), nil, nil, last); err != nil {
+	if err := x.value(r.behind(), nil, nil, last); err != nil {
 		return err
 	}
-	if err := e.of(x, r.beyond(), nil, nil, behind); err != nil {
+	if err := x.value(r.beyond(), nil, nil, behind); err != nil {
 		return err
 	}
 	r.advantage(x.config, last, behind)

@@ -3,7 +3,6 @@
 package probe
 
 import (
-	"errors"
 	"fmt"
 
 	"pgrlab/core/agent"
@@ -26,24 +25,19 @@ type Head struct {
 	Node *op.Node
 }
 
-// Probes are the probes of one policy, by number of rows. Each is compiled when it is first
-// needed.
-type Probes struct {
-	dev    device.Device
-	build  func(g *op.Graph, rows int) Layers
-	byRows map[int]*Probe
-}
+// Probes are the probes of one policy, by number of rows.
+type Probes struct{ plan.ByRows[*Probe] }
 
 // New returns the probes of the policy that build builds.
 func New(dev device.Device, build func(g *op.Graph, rows int) Layers) *Probes {
-	return &Probes{dev, build, map[int]*Probe{}}
+	return &Probes{plan.ByRows[*Probe]{Compile: func(rows int) (*Probe, error) { return compile(dev, build, rows) }}}
 }
 
 // Probe is a policy for a number of rows.
 type Probe struct {
-	In      []float32 // the policy's input, of which Run reads the first rows
-	program *plan.Program
-	layers  []agent.Layer // with as many rows as the program has
+	*plan.Program
+	In     []float32     // the policy's input, of which Layers reads the first rows
+	layers []agent.Layer // with as many rows as the program has
 }
 
 // Of returns a probe for that many rows, 1 to agent.MaxRows.
@@ -51,21 +45,13 @@ func (all *Probes) Of(rows int) (*Probe, error) {
 	if rows < 1 || rows > agent.MaxRows {
 		return nil, fmt.Errorf("activations: %d rows, want 1 to %d", rows, agent.MaxRows)
 	}
-	rows = agent.Padded(rows)
-	if p, ok := all.byRows[rows]; ok {
-		return p, nil
-	}
-	p, err := all.compile(rows)
-	if err == nil {
-		all.byRows[rows] = p
-	}
-	return p, err
+	return all.ByRows.Of(agent.Padded(rows))
 }
 
-func (all *Probes) compile(rows int) (*Probe, error) {
+func compile(dev device.Device, build func(g *op.Graph, rows int) Layers, rows int) (*Probe, error) {
 	var of Layers
-	program, err := plan.Build("activations", all.dev, func(g *op.Graph) plan.Spec {
-		of = all.build(g, rows)
+	program, err := plan.Build("activations", dev, func(g *op.Graph) plan.Spec {
+		of = build(g, rows)
 		nodes := append([]*op.Node(nil), of.Pre...)
 		for _, h := range of.Heads {
 			nodes = append(nodes, h.Node)
@@ -75,7 +61,7 @@ func (all *Probes) compile(rows int) (*Probe, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	p := &Probe{In: program.Data(of.In), program: program}
+	p := &Probe{Program: program, In: program.Data(of.In)}
 	for i, n := range of.Pre {
 		p.layers = append(p.layers, agent.Layer{
 			Name: fmt.Sprintf("hidden %d", i+1), Pre: program.Data(n), Post: program.Data(of.Post[i]), Rows: rows, Units: n.Shape()[1],
@@ -87,9 +73,9 @@ func (all *Probes) compile(rows int) (*Probe, error) {
 	return p, nil
 }
 
-// Run returns the layers of the first rows of In. The numbers stay valid until the next call.
-func (p *Probe) Run(rows int) ([]agent.Layer, error) {
-	if err := p.program.Run(0); err != nil {
+// Layers returns the layers of the first rows of In. The numbers stay valid until the next call.
+func (p *Probe) Layers(rows int) ([]agent.Layer, error) {
+	if err := p.Run(0); err != nil {
 		return nil, fmt.Errorf("activations: %w", err)
 	}
 	layers := make([]agent.Layer, len(p.layers))
@@ -101,13 +87,4 @@ func (p *Probe) Run(rows int) ([]agent.Layer, error) {
 		layers[i] = l
 	}
 	return layers, nil
-}
-
-// Close frees the compiled programs.
-func (all *Probes) Close() error {
-	var errs []error
-	for _, p := range all.byRows {
-		errs = append(errs, p.program.Close())
-	}
-	return errors.Join(errs...)
 }

@@ -11,11 +11,11 @@ import (
 
 // actor computes the actions of a fixed number of rows in one mode.
 type actor struct {
-	program     *plan.Program
+	*plan.Program
 	obs, action []float32
 }
 
-// actorKey identifies an actor.
+// actorKey is what an actor is compiled for; it may have room for more rows than are asked for.
 type actorKey struct {
 	mode agent.Mode
 	rows int
@@ -39,12 +39,12 @@ func (s *Agent) Act(a *agent.Acting) error {
 	}
 	for first := 0; first < a.Copies; first += agent.MaxRows {
 		n := min(agent.MaxRows, a.Copies-first)
-		x, err := s.actor(a.Mode, n)
+		x, err := s.actors.Of(actorKey{a.Mode, agent.Padded(n)})
 		if err != nil {
 			return err
 		}
 		copy(x.obs, a.Obs[first*s.config.Obs:(first+n)*s.config.Obs])
-		if err := x.program.Run(a.Step); err != nil {
+		if err := x.Run(a.Step); err != nil {
 			return fmt.Errorf("act: %w", err)
 		}
 		copy(a.Actions[first*s.config.Act:(first+n)*s.config.Act], x.action)
@@ -52,36 +52,29 @@ func (s *Agent) Act(a *agent.Acting) error {
 	return nil
 }
 
-// actor returns the actor for that many copies, which may have room for more.
-func (s *Agent) actor(mode agent.Mode, copies int) (*actor, error) {
-	key := actorKey{mode, agent.Padded(copies)}
-	if x, ok := s.actors[key]; ok {
-		return x, nil
-	}
+func (s *Agent) newActor(key actorKey) (*actor, error) {
 	var in, out *op.Node
 	build := func(g *op.Graph) (spec plan.Spec) {
 		in = g.Input("s", key.rows, s.config.Obs)
-		if mode == agent.Mean {
+		if key.mode == agent.Mean {
 			out = s.nets.mean(g, in)
 		} else {
 			noise := g.Input("noise", key.rows, s.config.Act)
 			out, _ = s.nets.sample(g, in, noise)
-			spec.Fills = []plan.Fill{{Node: noise, Stream: s.noiseOf(mode)}}
+			spec.Fills = []plan.Fill{{Node: noise, Stream: s.noiseOf(key.mode)}}
 		}
 		spec.Outputs = []*op.Node{out}
 		return spec
 	}
 	name := "act"
-	if mode == agent.Mean {
+	if key.mode == agent.Mean {
 		name = "act without noise"
 	}
 	program, err := s.compile(name, build)
 	if err != nil {
 		return nil, err
 	}
-	x := &actor{program: program, obs: program.Data(in), action: program.Data(out)}
-	s.actors[key] = x
-	return x, nil
+	return &actor{program, program.Data(in), program.Data(out)}, nil
 }
 
 // noiseOf returns the stream of a mode's samples: evaluations have one of their own.

@@ -63,7 +63,7 @@ func TestMeanActionsOfAnyNumberOfRows(t *testing.T) {
 		}
 		near(t, fmt.Sprint(n, " actions"), action, want, 1e-5)
 	}
-	if got := len(s.actors); got != 7 { // 1 2 4 8 16 128 4096
+	if got := s.actors.Len(); got != 7 { // 1 2 4 8 16 128 4096
 		t.Errorf("%d programs were compiled, want 7", got)
 	}
 	obs, action := normal("obs", 50), make([]float32, 20)

@@ -18,7 +18,7 @@ func (s *Agent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
 		return nil, err
 	}
 	copy(p.In, obs[:rows*s.config.Obs])
-	return p.Run(rows)
+	return p.Layers(rows)
 }
 
 // layers are those of the policy.

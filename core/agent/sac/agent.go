@@ -1,7 +1,6 @@
 package sac
 
 import (
-	"errors"
 	"fmt"
 
 	"pgrlab/core/agent"
@@ -39,13 +38,12 @@ type Agent struct {
 	rings   *rings               // nil unless the device samples batches itself
 	results []agent.UpdateResult // of the last updates
 
-	updaters []*updater // of the sizes used last, newest first
-	actors   map[actorKey]*actor
-	choosing *choosing
+	updaters plan.Cache[updaterKey, *updater]
+	actors   plan.Cache[actorKey, *actor]
+	choosing plan.ByRows[*choosing]
 	probes   *probe.Probes
-	returns  *valuing
-	errors   *erring
-	soft     *soft
+	// Estimates, a block of valueRows rows at a time.
+	returns, errors, samples, values plan.ByRows[*plan.Blocks]
 }
 
 var (
@@ -69,7 +67,6 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 		subsets: stream.Sub("subset"), targetNoise: stream.Sub("target noise"),
 		actorNoise: stream.Sub("actor noise"), actNoise: stream.Sub("act"), sampleNoise: stream.Sub("sample"),
 		heads: stream.Sub("head"), head: op.NewTensor("head", 1),
-		actors: map[actorKey]*actor{},
 	}
 	s.gamma.Data[0] = float32(c.Gamma)
 	s.policyAdam = plan.NewAdam(s.nets.policy.Params(), plan.DefaultAdam, s.rateActor)
@@ -79,6 +76,9 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 		s.choose = subsetChooser{s}
 	}
 	s.probes = probe.New(dev, s.layers)
+	s.updaters.Compile, s.updaters.Most = s.newUpdater, keptSizes
+	s.actors.Compile, s.choosing.Compile = s.newActor, s.newChoosing
+	s.returns.Compile, s.errors.Compile, s.samples.Compile, s.values.Compile = s.compileReturns, s.compileErrors, s.compileSamples, s.compileValues
 	if err := plan.Push(dev, s.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -120,41 +120,6 @@ func (s *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 
 // Close frees the compiled programs.
 func (s *Agent) Close() error {
-	err := s.probes.Close()
-	for _, u := range s.updaters {
-		err = errors.Join(err, u.close())
-	}
-	if s.rings != nil {
-		err = errors.Join(err, s.rings.close())
-	}
 	choose, _ := s.choose.(*plan.Program)
-	programs := []*plan.Program{choose}
-	for _, x := range s.actors {
-		programs = append(programs, x.program)
-	}
-	if s.choosing != nil {
-		programs = append(programs, s.choosing.program)
-	}
-	if s.returns != nil {
-		programs = append(programs, s.returns.program)
-	}
-	if s.errors != nil {
-		programs = append(programs, s.errors.program)
-	}
-	if s.soft != nil {
-		programs = append(programs, s.soft.sample, s.soft.value)
-	}
-	return errors.Join(err, closeAll(programs))
-}
-
-func closeAll(programs []*plan.Program) (err error) {
-	for _, p := range programs {
-		if p == nil {
-			continue
-		}
-		if e := p.Close(); e != nil && err == nil {
-			err = fmt.Errorf("agent: %w", e)
-		}
-	}
-	return err
+	return plan.Close(choose, s.rings, &s.updaters, &s.actors, &s.choosing, s.probes, &s.returns, &s.errors, &s.samples, &s.values)
 }

@@ -11,7 +11,7 @@ import (
 // choosing draws several policy samples for one observation and computes the value that one
 // critic gives each.
 type choosing struct {
-	program *plan.Program
+	*plan.Program
 	obs     []float32   // [Candidates,O], the same row everywhere
 	actions []float32   // [Candidates,A]
 	values  []float32   // [Candidates,1]
@@ -25,7 +25,7 @@ func (s *Agent) Head(episode uint64) int { return s.heads.At(episode).IntN(s.con
 // actByHeads samples Candidates actions a ~ π(s) for each copy and takes the one that
 // the critic of its episode values most.
 func (s *Agent) actByHeads(a *agent.Acting) error {
-	c, err := s.chooser()
+	c, err := s.choosing.Of(s.config.Candidates)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (s *Agent) actByHeads(a *agent.Acting) error {
 		for k := range c.values {
 			copy(c.obs[k*o:], a.Obs[i*o:(i+1)*o])
 		}
-		if err := c.program.Run(a.Step); err != nil {
+		if err := c.Run(a.Step); err != nil {
 			return fmt.Errorf("act: %w", err)
 		}
 		best := 0
@@ -50,11 +50,8 @@ func (s *Agent) actByHeads(a *agent.Acting) error {
 	return nil
 }
 
-func (s *Agent) chooser() (*choosing, error) {
-	if s.choosing != nil {
-		return s.choosing, nil
-	}
-	n := s.config.Candidates
+// newChoosing compiles the choice among n samples.
+func (s *Agent) newChoosing(n int) (*choosing, error) {
 	var in, action, q *op.Node
 	items := &plan.Items{}
 	program, err := s.compile("act by a critic", func(g *op.Graph) plan.Spec {
@@ -69,8 +66,5 @@ func (s *Agent) chooser() (*choosing, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.choosing = &choosing{
-		program: program, obs: program.Data(in), actions: program.Data(action), values: program.Data(q), items: items,
-	}
-	return s.choosing, nil
+	return &choosing{program, program.Data(in), program.Data(action), program.Data(q), items}, nil
 }

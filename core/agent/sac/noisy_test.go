@@ -103,7 +103,7 @@ func TestNoisyUpdatesEqualTheReference(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := r.update(b, reward, done, subset, live, true)
-		near(t, "target", s.updaters[0].targets.Data, r.y, 1e-5)
+		near(t, "target", s.updaters.Newest().targets.Data, r.y, 1e-5)
 		nearNumber(t, "critic loss", got.Critic, want.Critic, 1e-5)
 		nearNumber(t, "actor loss", got.Actor, want.Actor, 1e-5)
 		nearNumber(t, "mean Q", got.QMean, want.QMean, 1e-5)
@@ -171,7 +171,7 @@ func TestNoiseIsSampledByUpdate(t *testing.T) {
 		if _, _, err := s.Update(8, live, true); err != nil {
 			t.Fatal(err)
 		}
-		return wide(s.updaters[0].q)
+		return wide(s.updaters.Newest().q)
 	}
 	first, other, again := y(0), y(1), y(0)
 	if first[0] == other[0] || first[0] != again[0] {

@@ -3,7 +3,6 @@ package sac
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
@@ -80,14 +79,7 @@ func (s *Agent) sampleOnHost(err error) error {
 	if !errors.As(err, &full) {
 		return fmt.Errorf("agent: %w", err)
 	}
-	err = nil
-	s.updaters = slices.DeleteFunc(s.updaters, func(u *updater) bool {
-		if u.sampled {
-			err = errors.Join(err, u.close())
-		}
-		return u.sampled
-	})
-	err = errors.Join(err, s.rings.close())
+	err = errors.Join(s.updaters.Drop(func(k updaterKey) bool { return k.sampled }), s.rings.Close())
 	s.rings = nil
 	return err
 }
@@ -96,12 +88,12 @@ func (s *Agent) sampleOnHost(err error) error {
 func (s *Agent) prepareActing(u agent.Uses) error {
 	var err error
 	if s.config.Exploration == ExploreBootstrap {
-		_, err = s.chooser()
+		_, err = s.choosing.Of(s.config.Candidates)
 	} else {
-		_, err = s.actor(agent.Explore, max(1, u.Copies))
+		_, err = s.actors.Of(actorKey{agent.Explore, agent.Padded(max(1, u.Copies))})
 	}
 	if err == nil && u.Evaluated > 0 {
-		_, err = s.actor(agent.Mean, min(u.Evaluated, agent.MaxRows))
+		_, err = s.actors.Of(actorKey{agent.Mean, agent.Padded(min(u.Evaluated, agent.MaxRows))})
 	}
 	return err
 }

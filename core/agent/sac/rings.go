@@ -128,7 +128,11 @@ func (r *rings) program(u *updater, m replay.Mixer) (*plan.Program, error) {
 	return p, nil
 }
 
-func (r *rings) close() (err error) {
+// Close frees the device's memory; it does nothing with nil rings.
+func (r *rings) Close() (err error) {
+	if r == nil {
+		return nil
+	}
 	for i := range r.copies {
 		if c := &r.copies[i]; c.store != nil {
 			if e := c.store.Close(); e != nil && err == nil {

@@ -1,6 +1,7 @@
 package sac
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -15,6 +16,12 @@ import (
 // and forth between a few.
 const keptSizes = 4
 
+// updaterKey is what an updater's programs depend on.
+type updaterKey struct {
+	size    int  // of a batch
+	sampled bool // batches are sampled from rings; otherwise the caller fills them
+}
+
 // updater holds the programs of one batch size. They share the batch's memory and
 // all parameters.
 type updater struct {
@@ -23,7 +30,6 @@ type updater struct {
 	weight                       *op.Tensor // importance of each row; nil if all count alike
 	targets                      *op.Tensor // y of the last update
 
-	sampled bool   // batches are sampled from rings; otherwise the caller fills them
 	sampler stage  // samples the batches; nil if the caller fills them
 	from    source // what sampler samples from
 
@@ -146,32 +152,14 @@ func (s *Agent) fusedSchedule(u *updater, n int) (*schedule, error) {
 // updater returns the updater for batches of a size, which are either sampled or filled by
 // the caller. The two are separate, because the host does not have what a device sampled.
 func (s *Agent) updater(size int, sampled bool) (*updater, error) {
-	for i, u := range s.updaters {
-		if u.batch.Size == size && u.sampled == sampled {
-			copy(s.updaters[1:i+1], s.updaters[:i])
-			s.updaters[0] = u
-			return u, nil
-		}
-	}
 	if size < 1 {
 		return nil, fmt.Errorf("agent: a batch of %d, want at least 1", size)
 	}
-	u, err := s.newUpdater(size)
-	if err != nil {
-		return nil, err
-	}
-	u.sampled = sampled
-	if len(s.updaters) == keptSizes {
-		if err := s.updaters[keptSizes-1].close(); err != nil {
-			return nil, err
-		}
-		s.updaters = s.updaters[:keptSizes-1]
-	}
-	s.updaters = append([]*updater{u}, s.updaters...)
-	return u, nil
+	return s.updaters.Of(updaterKey{size, sampled})
 }
 
-func (s *Agent) newUpdater(size int) (*updater, error) {
+func (s *Agent) newUpdater(k updaterKey) (*updater, error) {
+	size := k.size
 	o, a := s.config.Obs, s.config.Act
 	u := &updater{
 		obs: op.NewTensor("s", size, o), act: op.NewTensor("a", size, a), reward: op.NewTensor("r", size, 1),
@@ -190,7 +178,10 @@ func (s *Agent) newUpdater(size int) (*updater, error) {
 		u.weight = op.NewTensor("w", size, 1)
 		u.batch.Weight = u.weight.Data
 	}
-	return u, s.compileUpdater(u)
+	if err := s.compileUpdater(u); err != nil {
+		return nil, errors.Join(err, u.Close())
+	}
+	return u, nil
 }
 
 // compileUpdater compiles the programs of an updater.
@@ -245,13 +236,10 @@ func (u *updater) values(l *schedule, i int) []float32 {
 	return l.stages[i].(*plan.Program).Data(q)
 }
 
-func (u *updater) close() error {
-	err := u.closeSampler()
+// Close frees the compiled programs.
+func (u *updater) Close() error {
 	alpha, _ := u.alpha.(*plan.Program)
-	if e := closeAll([]*plan.Program{u.learn, u.target, u.actor, alpha, u.critic}); err == nil {
-		err = e
-	}
-	return err
+	return errors.Join(u.closeSampler(), plan.Close(u.learn, u.target, u.actor, alpha, u.critic))
 }
 
 // closeSampler closes the sampler and the schedules that contain it.
@@ -261,7 +249,7 @@ func (u *updater) closeSampler() error {
 	}
 	program, _ := u.sampler.(*plan.Program)
 	u.sampler, u.ones = nil, [2]*schedule{}
-	return closeAll([]*plan.Program{program})
+	return program.Close()
 }
 
 func (u *updater) closeFused() error {
@@ -274,10 +262,10 @@ func (u *updater) closeFused() error {
 // must have had that size, to dst [size]. The critics are those before their step. These
 // are the priorities of prioritized sampling.
 func (s *Agent) Errors(dst []float32, size int) error {
-	if len(s.updaters) == 0 || s.updaters[0].batch.Size != size || len(dst) < size {
+	u := s.updaters.Newest()
+	if u == nil || u.batch.Size != size || len(dst) < size {
 		return fmt.Errorf("errors of a batch: the last update was not one of %d rows", size)
 	}
-	u := s.updaters[0]
 	if err := plan.Fetch(s.dev, u.targets); err != nil {
 		return fmt.Errorf("errors of a batch: %w", err)
 	}

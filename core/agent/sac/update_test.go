@@ -193,7 +193,7 @@ func TestUpdatesEqualTheReference(t *testing.T) {
 					t.Fatalf("update %d: policy stepped: %v, want %v", step, stepped, due)
 				}
 				want := r.update(b, reward, done, subset, live, due)
-				near(t, "target", s.updaters[0].targets.Data, r.y, 1e-5)
+				near(t, "target", s.updaters.Newest().targets.Data, r.y, 1e-5)
 				nearNumber(t, "critic loss", got.Critic, want.Critic, 1e-5)
 				nearNumber(t, "mean Q", got.QMean, want.QMean, 1e-5)
 				nearNumber(t, "actor loss", got.Actor, want.Actor, 1e-5)
@@ -371,11 +371,11 @@ func TestSizesComeAndGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(s.updaters) != keptSizes || s.updaters[0].batch.Size != 19 || s.updaters[1].batch.Size != 18 {
-		t.Errorf("%d sizes are kept, the newest is %d", len(s.updaters), s.updaters[0].batch.Size)
+	if s.updaters.Len() != keptSizes || s.updaters.Newest().batch.Size != 19 {
+		t.Errorf("%d sizes are kept, the newest is %d", s.updaters.Len(), s.updaters.Newest().batch.Size)
 	}
 	b, err := s.Batch(18)
-	if err != nil || b.Size != 18 || s.updaters[0].batch != b {
+	if err != nil || b.Size != 18 || s.updaters.Newest().batch != b {
 		t.Errorf("a size that was kept: %v, %v", b, err)
 	}
 	if _, err := s.Batch(0); err == nil {

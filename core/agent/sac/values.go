@@ -8,59 +8,42 @@ import (
 	"pgrlab/core/replay"
 )
 
-// valueRows is how many rows the programs of Q and TDError take at a time: their
-// activations still fit a cache.
+// valueRows is how many rows the programs of estimates take at a time: their activations still
+// fit a cache.
 const valueRows = 512
-
-// valuing computes Q(s, π(s)).
-type valuing struct {
-	program *plan.Program
-	obs, q  []float32
-}
 
 // Q writes the mean over critics of Q(s, tanh μ(s)) for rows observations
 // [rows,O] to dst [rows]: the relevance function "return".
 func (s *Agent) Q(dst, obs []float32, rows int) error {
-	o := s.config.Obs
-	if err := enough("value", rows, size{"observations", len(obs), o}, size{"values", len(dst), 1}); err != nil {
+	if err := enough("value", rows, size{"observations", len(obs), s.config.Obs}, size{"values", len(dst), 1}); err != nil {
 		return err
 	}
-	if s.returns == nil {
-		if err := s.compileReturns(); err != nil {
-			return err
-		}
-	}
-	v := s.returns
-	for first := 0; first < rows; first += valueRows {
-		n := min(valueRows, rows-first)
-		copy(v.obs, obs[first*o:(first+n)*o])
-		if err := v.program.Run(0); err != nil {
-			return fmt.Errorf("value: %w", err)
-		}
-		copy(dst[first:first+n], v.q)
-	}
-	return nil
+	return s.estimate("value", &s.returns, 0, rows, [][]float32{obs}, dst)
 }
 
-func (s *Agent) compileReturns() error {
-	var in, out *op.Node
-	program, err := s.compile("value", func(g *op.Graph) plan.Spec {
-		in = g.Input("s", valueRows, s.config.Obs)
-		out = s.nets.critics.value(g, in, s.nets.mean(g, in), s.nets.critics.unperturbed(g))
-		return plan.Spec{Outputs: []*op.Node{out}}
-	})
+// estimate computes the columns out of the columns in.
+func (s *Agent) estimate(what string, by *plan.ByRows[*plan.Blocks], occasion uint64, rows int, in [][]float32, out ...[]float32) error {
+	b, err := by.Of(valueRows)
 	if err != nil {
 		return err
 	}
-	s.returns = &valuing{program: program, obs: program.Data(in), q: program.Data(out)}
+	err = b.Each(occasion, rows, func(first, n int) {
+		for i, column := range in {
+			b.Set(i, column, first, n)
+		}
+	}, out...)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
 	return nil
 }
 
-// erring computes the temporal-difference error.
-type erring struct {
-	program *plan.Program
-	batch   replay.Batch
-	delta   []float32
+func (s *Agent) compileReturns(rows int) (*plan.Blocks, error) {
+	return plan.NewBlocks("value", rows, s.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
+		obs := g.Input("s", rows, s.config.Obs)
+		spec.Outputs = []*op.Node{s.nets.critics.value(g, obs, s.nets.mean(g, obs), s.nets.critics.unperturbed(g))}
+		return []*op.Node{obs}, spec
+	})
 }
 
 // TDError writes r + γ(1−d)·mean Q̄(s', tanh μ(s')) − mean Q(s,a) for the first
@@ -72,46 +55,56 @@ func (s *Agent) TDError(dst []float32, b *replay.Batch, rows int) error {
 		size{"next observations", len(b.Next), o}, size{"terminals", len(b.Done), 1}, size{"errors", len(dst), 1}); err != nil {
 		return err
 	}
-	if s.errors == nil {
-		if err := s.compileErrors(); err != nil {
-			return err
-		}
-	}
-	e := s.errors
-	for first := 0; first < rows; first += valueRows {
-		end := min(first+valueRows, rows)
-		copy(e.batch.Obs, b.Obs[first*o:end*o])
-		copy(e.batch.Act, b.Act[first*a:end*a])
-		copy(e.batch.Reward, b.Reward[first:end])
-		copy(e.batch.Next, b.Next[first*o:end*o])
-		copy(e.batch.Done, b.Done[first:end])
-		if err := e.program.Run(0); err != nil {
-			return fmt.Errorf("td error: %w", err)
-		}
-		copy(dst[first:end], e.delta)
-	}
-	return nil
+	return s.estimate("td error", &s.errors, 0, rows, [][]float32{b.Obs, b.Act, b.Reward, b.Next, b.Done}, dst)
 }
 
-func (s *Agent) compileErrors() error {
-	var obs, act, reward, next, done, out *op.Node
-	program, err := s.compile("td error", func(g *op.Graph) plan.Spec {
-		obs, act = g.Input("s", valueRows, s.config.Obs), g.Input("a", valueRows, s.config.Act)
-		next = g.Input("s'", valueRows, s.config.Obs)
-		reward, done = g.Input("r", valueRows, 1), g.Input("d", valueRows, 1)
+func (s *Agent) compileErrors(rows int) (*plan.Blocks, error) {
+	return plan.NewBlocks("td error", rows, s.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
+		obs, act, next := g.Input("s", rows, s.config.Obs), g.Input("a", rows, s.config.Act), g.Input("s'", rows, s.config.Obs)
+		reward, done := g.Input("r", rows, 1), g.Input("d", rows, 1)
 		// With α = 0 and log π = 0 the target's entropy term vanishes.
-		none, cold := g.Input("no log π", valueRows, 1), g.Input("no α", 1)
+		none, cold := g.Input("no log π", rows, 1), g.Input("no α", 1)
 		future := s.nets.target.value(g, next, s.nets.mean(g, next), s.nets.target.unperturbed(g))
 		y := g.TDTarget(reward, done, future, none, g.Bind(s.gamma), cold)
-		out = g.Sub(y, s.nets.critics.value(g, obs, act, s.nets.critics.unperturbed(g)))
-		return plan.Spec{Outputs: []*op.Node{out}}
+		spec.Outputs = []*op.Node{g.Sub(y, s.nets.critics.value(g, obs, act, s.nets.critics.unperturbed(g)))}
+		return []*op.Node{obs, act, reward, next, done}, spec
 	})
-	if err != nil {
+}
+
+// Sample writes a ~ π(s) for rows observations obs [rows,O] into dst [rows,A], with
+// log π(a|s) in logp [rows]. The same occasion has the same noise, which no other
+// method of the agent uses.
+func (s *Agent) Sample(dst, logp, obs []float32, rows int, occasion uint64) error {
+	o, a := s.config.Obs, s.config.Act
+	if err := enough("sample", rows, size{"observations", len(obs), o}, size{"actions", len(dst), a}, size{"log π", len(logp), 1}); err != nil {
 		return err
 	}
-	s.errors = &erring{program: program, delta: program.Data(out), batch: replay.Batch{
-		Size: valueRows, Obs: program.Data(obs), Act: program.Data(act), Reward: program.Data(reward),
-		Next: program.Data(next), Done: program.Data(done),
-	}}
-	return nil
+	return s.estimate("sample", &s.samples, occasion<<20, rows, [][]float32{obs}, dst, logp)
+}
+
+func (s *Agent) compileSamples(rows int) (*plan.Blocks, error) {
+	return plan.NewBlocks("sample of rows", rows, s.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
+		obs, noise := g.Input("s", rows, s.config.Obs), g.Input("noise", rows, s.config.Act)
+		action, logp := s.nets.sample(g, obs, noise)
+		spec.Outputs, spec.Fills = []*op.Node{action, logp}, []plan.Fill{{Node: noise, Stream: s.actNoise.Sub("rows")}}
+		return []*op.Node{obs}, spec
+	})
+}
+
+// Value writes the mean over critics of Q(s,a) for rows observations obs [rows,O] and
+// actions act [rows,A] to dst [rows].
+func (s *Agent) Value(dst, obs, act []float32, rows int) error {
+	o, a := s.config.Obs, s.config.Act
+	if err := enough("value of actions", rows, size{"observations", len(obs), o}, size{"actions", len(act), a}, size{"values", len(dst), 1}); err != nil {
+		return err
+	}
+	return s.estimate("value of actions", &s.values, 0, rows, [][]float32{obs, act}, dst)
+}
+
+func (s *Agent) compileValues(rows int) (*plan.Blocks, error) {
+	return plan.NewBlocks("value of actions", rows, s.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
+		obs, act := g.Input("s", rows, s.config.Obs), g.Input("a", rows, s.config.Act)
+		spec.Outputs = []*op.Node{s.nets.critics.value(g, obs, act, s.nets.critics.unperturbed(g))}
+		return []*op.Node{obs, act}, spec
+	})
 }
