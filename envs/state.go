@@ -83,7 +83,7 @@ func (s *simulation) read(r io.Reader) (saved header, values [7][]float64, err e
 	}
 	switch {
 	case saved.Magic != mine.Magic:
-		return saved, values, fmt.Errorf("not the state of an environment, or of another version")
+		return saved, values, fmt.Errorf("not the state of an environment, or made by another version of pgrlab")
 	case saved.Task != mine.Task:
 		return saved, values, fmt.Errorf("the state is of %s", bytes.TrimRight(saved.Task[:], "\x00"))
 	case saved.Sizes != mine.Sizes:

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/redo"
 	"pgrlab/core/run"
+	"pgrlab/core/version"
 )
 
 // Fork makes the folder of a new run that goes on from a checkpoint of another one, with
@@ -177,7 +178,7 @@ func loopOf(ck *run.Checkpoint) (s Loop, err error) {
 		return s, errors.New("it holds no run")
 	}
 	if err := gob.NewDecoder(bytes.NewReader(content)).Decode(&s); err != nil {
-		return s, errors.New("it was saved by another version")
+		return s, version.ErrOther
 	}
 	return s, nil
 }

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
+	"pgrlab/core/version"
 )
 
 // Into is the target into which a checkpoint is loaded: a run that has not begun, or the
@@ -125,7 +126,7 @@ func (i *Into) LoadSections(names []string, get func(name string, load func(r io
 		}
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("load run: this version does not know %s", strings.Join(left, ", "))
+		return fmt.Errorf("load run: %s: %w", strings.Join(left, ", "), version.ErrOther)
 	}
 	if err := i.checkLoaded(i.at); err != nil {
 		return fmt.Errorf("load run: its parts do not go together: %w", err)
@@ -142,6 +143,9 @@ func (i *Into) loadLoop(r io.Reader) error {
 	}
 	if len(s.Members) != len(i.Members) {
 		return fmt.Errorf("%d members are saved, the cohort has %d", len(s.Members), len(i.Members))
+	}
+	if copies := i.Config.Environment.InLockstep(); copies > 1 && s.Loop.Copies != copies {
+		return fmt.Errorf("it counts the steps of %d copies of the environment, the run has %d", s.Loop.Copies, copies)
 	}
 	if err := i.validate(s); err != nil {
 		return fmt.Errorf("is damaged: %w", err)

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"bytes"
 	"encoding/gob"
-	"errors"
 	"io"
 	"slices"
 
@@ -14,6 +13,7 @@ import (
 	"pgrlab/core/meter"
 	"pgrlab/core/redo"
 	"pgrlab/core/replica"
+	"pgrlab/core/version"
 )
 
 // Loop is the section of the loop: the state of a run that is in no part with Save and Load.
@@ -35,7 +35,7 @@ type Loop struct {
 // Counters are the counters of the loop.
 type Counters struct {
 	Step        int
-	Copies      int // of the environment, whose steps Step counts together; 0 in checkpoints that count env steps
+	Copies      int // of the environment, whose steps Step counts together
 	Settings    knob.Settings
 	Refits      uint64
 	Generations uint64
@@ -49,7 +49,7 @@ type Counters struct {
 	Waiting     []redo.Waiting
 	FittedWith  string
 	OtherSeed   uint64
-	Seed        uint64 // of the run; 0 in older checkpoints
+	Seed        uint64 // of the run
 }
 
 // boundStages lists the stages that the work of an env step may have reached, by their numbers
@@ -73,7 +73,7 @@ func ReadLoop(r io.Reader) (*Loop, error) {
 	}
 	l := &Loop{}
 	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(l); err != nil {
-		return nil, errors.New("not a saved run, or of another version")
+		return nil, version.ErrOther
 	}
 	return l, nil
 }

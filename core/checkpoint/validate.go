@@ -33,9 +33,6 @@ func Contained(load func() error) (err error) {
 // checksum can be made for anything, and a run that goes on from here must terminate.
 func (i *Into) validate(s *Loop) error {
 	c := i.Config
-	if copies := c.Environment.InLockstep(); copies > 1 && s.Loop.Copies != copies {
-		return fmt.Errorf("counts one step for all %d copies of the environment, as builds before 27 November 2026 did: go on with the build that made it, or start the run again", copies)
-	}
 	err := cmp.Or(
 		config.Between("step", s.Loop.Step, 0, c.RoundUp(c.Steps)), config.Between("units of a phase", s.Total, 0, config.MaxCount),
 		config.Between("work", int(s.Todo), int(redo.Nothing), int(knob.ClassRefit)), config.Between("work asked for", int(s.Loop.Redo), int(redo.Nothing), int(knob.ClassRefit)),

@@ -33,7 +33,7 @@ type KnobObs struct {
 	By     string         `json:"by,omitempty"`
 	Ref    string         `json:"ref,omitempty"`     // the request that it answers
 	Undoes int            `json:"undoes,omitempty"`  // the change whose inverse this is
-	Plan   *knob.Position `json:"plan,omitempty"`    // the position that it was planned for; nil for a change made at once, and in earlier journals
+	Plan   *knob.Position `json:"plan,omitempty"`    // the position that it was planned for; nil for a change made at once
 	AskedS run.Float      `json:"asked_s,omitempty"` // when it was asked for, as wall_s
 	Sum    string         `json:"sum,omitempty"`     // checksum: for a change, of position, knob, value and now; for a note, of position and text
 	At     *knob.Position `json:"at,omitempty"`      // where a note was written
@@ -45,7 +45,7 @@ type KnobObs struct {
 type InForce struct {
 	ID   int         `json:"id"`
 	Knob string      `json:"knob"`
-	Obs  *InForceObs `json:"obs,omitempty"` // nil in journals written before this field existed
+	Obs  *InForceObs `json:"obs,omitempty"` // how far training had got
 }
 
 // InForceObs says how far training had got.

@@ -20,7 +20,6 @@ type Generated struct {
 	Nearest        run.Float `json:"nearest"`         // median distance to the nearest real row
 	NearestReal    run.Float `json:"nearest_real"`    // the same for real rows
 
-	// Missing in journals of older builds:
 	Furthest     *run.Float `json:"furthest,omitempty"`      // how far the furthest coordinate of s and s' lies outside its real range, in standard deviations; 0 if none does
 	Copies       *run.Float `json:"copies,omitempty"`        // share of rows that are copies of real ones; see analysis.Copies
 	Coverage     *run.Float `json:"coverage,omitempty"`      // share of real rows with a generated row in their neighbourhood that is no copy; see analysis.Coverage
@@ -58,7 +57,6 @@ type Dynamics struct {
 
 	// The next fields are in units of a variance: the best constant guess scores 1 on rows
 	// distributed like the real ones, and ConstantChange and ConstantReward on these rows.
-	// They are missing in journals of older builds.
 	Change         *run.Float  `json:"change,omitempty"`          // state in units of the variance of real s' − s
 	EachChange     []run.Float `json:"each_change,omitempty"`     // the same for each dimension; NaN where it never changes
 	RewardRelative *run.Float  `json:"reward_relative,omitempty"` // reward in units of the variance of real rewards

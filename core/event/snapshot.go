@@ -185,7 +185,7 @@ func (s *Snapshot) ETALeast() bool { return s.NextRefit > 0 && s.CostRefit == 0 
 // UpdateLosses holds the losses of one update. A loss that the learner does not have is NaN.
 type UpdateLosses struct {
 	Critic, Actor, Alpha, QMean float64
-	Noise                       float64 // of exploration; also 0, in checkpoints of older builds
+	Noise                       float64 // of exploration
 	Model                       float64 // of the relevance function that learned last; NaN before one has
 	Function                    string  // its name; "" before that
 }

@@ -11,15 +11,12 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
+	"pgrlab/core/version"
 )
 
 // A checkpoint is little-endian. It holds the header, the size of chunks, then the arrays and
 // tensors of each part that the header names. Programs are not saved: they follow from Config.
-var diffusionMagic = magic{now: 0x334d4644_52474750, before: 0x324d4644_52474750} // "PGGRDFM3", "PGGRDFM2"
-
-// magic begins the checkpoints of a kind of generator; before is that of earlier builds, which
-// did not save the size of chunks.
-type magic struct{ now, before uint64 }
+const diffusionMagic = 0x334d4644_52474750 // "PGGRDFM3"
 
 // header holds everything of fixed size. Knobs are stored as 8-byte numbers.
 type header struct {
@@ -53,19 +50,16 @@ func writeHeader(w io.Writer, h header, chunk, full int) error {
 
 // readHeader reads what writeHeader wrote for vectors of that width, and returns the size of
 // chunks.
-func readHeader(r io.Reader, m magic, width, full int) (h header, chunk int, err error) {
+func readHeader(r io.Reader, magic uint64, width, full int) (h header, chunk int, err error) {
 	if err := binary.Read(r, binary.LittleEndian, &h); err != nil {
 		return h, 0, err
 	}
-	smaller := uint64(0)
-	switch h.Magic {
-	case m.now:
-		if err := binary.Read(r, binary.LittleEndian, &smaller); err != nil {
-			return h, 0, err
-		}
-	case m.before:
-	default:
-		return h, 0, errors.New("not a checkpoint of this kind of generator, or of another version")
+	if h.Magic != magic {
+		return h, 0, version.ErrOther
+	}
+	var smaller uint64
+	if err := binary.Read(r, binary.LittleEndian, &smaller); err != nil {
+		return h, 0, err
 	}
 	switch {
 	case int(h.Width) != width:
@@ -80,7 +74,7 @@ func readHeader(r io.Reader, m magic, width, full int) (h header, chunk int, err
 
 // header describes the fit or the generation under way.
 func (d *Diffusion) header() header {
-	h := header{Magic: diffusionMagic.now, Width: uint64(d.layout.width())}
+	h := header{Magic: diffusionMagic, Width: uint64(d.layout.width())}
 	if d.serving != nil {
 		h.Served = 1
 	}

@@ -2,11 +2,11 @@ package generative
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"pgrlab/core/plan"
+	"pgrlab/core/version"
 )
 
 // headHeader holds everything of fixed size that a checkpoint stores of the heads.
@@ -88,7 +88,7 @@ func (d *Headed) load(r io.Reader, real Rows) error {
 		return err
 	}
 	if h.Magic != headMagic {
-		return errors.New("not the heads of a generator's checkpoint, or of another version")
+		return version.ErrOther
 	}
 	served, fit := newRealRanges(d.config, d.layout), newRealRanges(d.config, d.layout)
 	served.reward, fit.reward = interval{h.Low, h.High}, interval{h.FitLow, h.FitHigh}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"pgrlab/core/version"
 )
 
 // resampleMagic begins the checkpoint of a Resample: the header of a Diffusion's checkpoint,
@@ -60,7 +62,7 @@ func (g *Resample) load(r io.Reader) (err error) {
 	case err != nil:
 		return err
 	case h.Magic != resampleMagic:
-		return errors.New("not a checkpoint of a resample, or of another version")
+		return version.ErrOther
 	case int(h.Width) != g.width:
 		return fmt.Errorf("the checkpoint's rows have %d numbers, this generator's %d", h.Width, g.width)
 	}

@@ -10,7 +10,7 @@ import (
 
 // vaeMagic begins the checkpoint of a VAE: the header and the size of chunks, as
 // in a Diffusion's, then the parts that the header names.
-var vaeMagic = magic{now: 0x32454156_52474750, before: 0x31454156_52474750} // "PGGRVAE2", "PGGRVAE1"
+const vaeMagic = 0x32454156_52474750 // "PGGRVAE2"
 
 // Save writes the state, even in the middle of a fit or of a generation. The state
 // does not include the real transitions of a fit.
@@ -22,7 +22,7 @@ func (v *VAE) Save(w io.Writer) error {
 }
 
 func (v *VAE) save(w io.Writer) error {
-	h := header{Magic: vaeMagic.now, Width: uint64(v.layout.width())}
+	h := header{Magic: vaeMagic, Width: uint64(v.layout.width())}
 	if v.serving != nil {
 		h.Served = 1
 	}

@@ -1,16 +1,13 @@
 package lab
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 
-	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
@@ -210,24 +207,5 @@ func TestCopiesRoundUp(t *testing.T) {
 	}
 	if s := l.Snapshot(); s.Step != 63 {
 		t.Errorf("it ends at step %d", s.Step)
-	}
-}
-
-// A checkpoint that counts env steps of all copies, as earlier builds did, is refused in one line.
-func TestACheckpointThatCountsEnvSteps(t *testing.T) {
-	w, c := unevenCopies()
-	l := w.lab(t, c, nil)
-	defer l.Close()
-	image, s := saved(t, l.x), l.x.loop()
-	s.Loop.Copies = 0
-	var text bytes.Buffer
-	if err := gob.NewEncoder(&text).Encode(s); err != nil {
-		t.Fatal(err)
-	}
-	image.parts[checkpoint.SectionLoop] = text.Bytes()
-	other := w.lab(t, c, nil)
-	defer other.Close()
-	if err := image.load(other.x); err == nil || !strings.Contains(err.Error(), "counts one step for all 3 copies") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("%v, want a refusal", err)
 	}
 }

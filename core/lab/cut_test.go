@@ -319,8 +319,7 @@ func TestAForkThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// A folder that an older version left when a fork was killed is not started from the beginning, and
-// neither is a run whose checkpoints are gone.
+// A fork or a run whose checkpoints are gone is not started from the beginning.
 func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
 	c, top, from, set, _ := forked(t)
 	child := filepath.Join(top, "child")

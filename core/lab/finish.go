@@ -10,10 +10,9 @@ import (
 func (x *experiment) lastStep() bool { return x.Step >= x.config.Steps }
 
 // omits says whether the present env step leaves out a phase of the learner: in the last one D_real
-// is not made anew for a refit that is left out, because D_syn would be of another encoder. An
-// encoding that an earlier version began is completed.
+// is not made again for a refit that is left out, because D_syn would be of another encoder.
 func (x *experiment) omits(p phase) bool {
-	return p.Phase == knob.Encode && x.lastStep() && x.changes.Todo() == knob.ClassRefit && (!x.entered() || x.entry == knob.At(x.Step, knob.Encode, 0))
+	return p.Phase == knob.Encode && x.lastStep() && x.changes.Todo() == knob.ClassRefit
 }
 
 // leaveOut drops, at position p, what the last env step would do for later ones: a refit or a

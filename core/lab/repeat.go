@@ -107,26 +107,9 @@ func (t *tail) take(kind string, s knob.Scheduled) {
 	}
 }
 
-// holds says whether the schedule has the change that a person planned as s, put back by a resume. Earlier
-// versions kept no names of those who plan, so that it is one more than the configuration plans; they
-// cancelled none.
+// holds says whether the schedule has the change that a person planned as s, put back by a resume.
 func (t *tail) holds(s knob.Scheduled) bool {
-	unnamed, waits := 0, false
-	for _, p := range t.schedule {
-		switch {
-		case isPlan(s, p):
-			return true
-		case p.By == "" && alike(s, p) && s.At == p.At:
-			unnamed++
-			waits = waits || !p.IsCancelled()
-		}
-	}
-	for _, text := range t.config.Schedule {
-		if p, err := knob.ParseScheduled(text); err == nil && alike(s, p) && s.At == t.config.Place(p.At) {
-			unnamed--
-		}
-	}
-	return waits && unnamed > 0
+	return slices.ContainsFunc(t.schedule, func(p knob.Scheduled) bool { return isPlan(s, p) })
 }
 
 // cancel marks the change that was cancelled as s, which stays in the schedule for those who go on from
@@ -214,8 +197,7 @@ func (c *course) leaves(e event.Event) bool {
 }
 
 // fulfils says whether s, a change that was made or a note, is what was scheduled as p. A person may
-// make at once the change that was planned and refused. Earlier versions wrote that the configuration
-// had planned what a person had.
+// make at once the change that was planned and refused.
 func fulfils(s, p knob.Scheduled) bool {
 	switch {
 	case !alike(s, p):
@@ -223,7 +205,7 @@ func fulfils(s, p knob.Scheduled) bool {
 	case s.Planned:
 		return p.Planned && s.At == p.At && s.By == p.By
 	case s.By == bySchedule:
-		return !p.Repeats() && !s.At.Before(p.At)
+		return p.By == "" && !s.At.Before(p.At)
 	}
 	return p.Repeats() && s.By == p.By && !s.At.Before(p.At)
 }

@@ -154,8 +154,7 @@ func (r *resuming) newest(found []run.Found) (*Lab, error) {
 }
 
 // neverSaved returns an error if the journal says that there was a checkpoint: the run was
-// saved, or it is a fork, which begins with one. An earlier version could leave forks half made
-// in this state; the checkpoint that they began with exists nowhere else.
+// saved, or it is a fork, which begins with one.
 func (r *resuming) neverSaved() error {
 	var lost error
 	err := r.folder.Tail(run.EmptyMark(), func(e run.Entry) {

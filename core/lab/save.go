@@ -62,9 +62,6 @@ func (x *experiment) restore(s *checkpoint.Loop) {
 	x.place.load(s.Loop.Step, s.Position, s.Total)
 	l := &s.Loop
 	x.Settings, x.steering.schedule = l.Settings, s.Schedule
-	if x.Settings.TV == "" && x.config.Knobs.TV != "" { // from a checkpoint from before these were knobs
-		x.Settings.TV, x.Settings.Entropy = x.config.Knobs.TV, x.config.Knobs.Entropy
-	}
 	x.synthesis = synthesis{l.Refits, l.Generations, l.Generating, l.Fitted, l.FittedTo, l.Asked, l.Analysing, l.FittedWith, l.OtherSeed}
 	x.changes.Restore(redo.State{All: l.Changes, Waiting: l.Waiting, Todo: s.Todo, Redo: l.Redo, Begun: s.Stage()})
 	x.refit.scored, x.refit.fitted, x.checkpoints.lastStep.marked = s.Scored, s.Fitted, s.Ended

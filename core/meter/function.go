@@ -33,20 +33,16 @@ func (m *Meter) MeasureScoring(name string, n *int) func() {
 // different time than F of a transition.
 func (m *Meter) MeasureWarming(name string, n *int) func() {
 	m.scoring = name
-	return m.measure(knob.Score, n, &m.warm, &m.of(name).warm)
+	return m.measure(knob.Score, n, &m.of(name).warm)
 }
 
 // scores returns the seconds of F of a transition and of a unit of owed work for the function of that
 // name. F of one that was not measured yet is taken to cost what others did, and its owed work
-// nothing, because the units of others are other work. A checkpoint of an older build says what
-// functions took, but not which.
+// nothing, because the units of others are other work.
 func (m *Meter) scores(name string) (score, warm float64) {
 	score = m.cost[knob.Score].value
 	i := slices.IndexFunc(m.functions, func(f *function) bool { return f.name == name })
-	switch {
-	case i < 0 && len(m.functions) == 0:
-		return score, m.warm.value
-	case i < 0:
+	if i < 0 {
 		return score, 0
 	}
 	f := m.functions[i]

@@ -20,10 +20,8 @@ type Meter struct {
 	// perEstimate is the seconds of one estimate for one transition that is generated.
 	perEstimate average
 	sampler     generative.Config // says how many estimates a transition takes
-	// warm is the seconds of a unit of work that a relevance model owes before a scoring.
-	warm      average
-	functions []*function // the same, and the cost of phase score, by relevance function
-	scoring   string      // the one that was measured last
+	functions   []*function       // what relevance functions take, by name
+	scoring     string            // the one that was measured last
 
 	within [len(inSteps)]occasions // the phases of env steps
 	rows   float64                 // weighted number of rows in the batch of phase Learn: see Weigh
@@ -333,18 +331,16 @@ func (m *Meter) Perf(s *knob.Settings) event.Perf {
 // afresh after every break. It holds the value and weight of each average.
 type State struct {
 	Cost        []float64
-	PerEstimate []float64 // missing in checkpoints of older builds, as are Warm, Functions and Within
-	Warm        []float64
+	PerEstimate []float64 // missing in checkpoints before there was one
 	Within      []OccasionState
 	Rows        float64
-	Learn       []float64 // only in checkpoints of older builds: of an env step, followed by the rows
 	Functions   []FunctionState
 	Scoring     string // the relevance function that was measured last
 	Parts       []time.Duration
 }
 
 func (m *Meter) State() State {
-	s := State{PerEstimate: []float64{m.perEstimate.value, m.perEstimate.weight}, Warm: []float64{m.warm.value, m.warm.weight},
+	s := State{PerEstimate: []float64{m.perEstimate.value, m.perEstimate.weight},
 		Within: m.occasionStates(), Rows: m.rows, Parts: append([]time.Duration(nil), m.parts[:]...), Functions: m.functionStates(), Scoring: m.scoring}
 	for _, a := range m.cost {
 		s.Cost = append(s.Cost, a.value, a.weight)
@@ -352,33 +348,26 @@ func (m *Meter) State() State {
 	return s
 }
 
-// Restore restores what State returned, and ignores a State of another shape. Versions with
-// fewer phases had the first of the present ones.
+// Restore restores what State returned, and ignores a State of another shape.
 func (m *Meter) Restore(s State) {
-	if len(s.Cost) > 2*len(m.cost) || len(s.Cost)%2 != 0 || len(s.Parts) != len(m.parts) {
+	if len(s.Cost) != 2*len(m.cost) || len(s.Parts) != len(m.parts) {
 		return
 	}
-	for i := range len(s.Cost) / 2 {
+	for i := range m.cost {
 		m.cost[i] = average{s.Cost[2*i], s.Cost[2*i+1]}
 	}
 	if len(s.PerEstimate) == 2 {
 		m.perEstimate = average{s.PerEstimate[0], s.PerEstimate[1]}
 	}
-	if len(s.Warm) == 2 {
-		m.warm = average{s.Warm[0], s.Warm[1]}
-	}
 	m.restoreFunctions(s.Functions)
 	m.scoring = s.Scoring
 	m.restoreOccasions(s.Within)
-	if m.rows = s.Rows; len(s.Learn) == 3 {
-		m.restoreLearn(s.Learn[0], s.Learn[1])
-		m.rows = s.Learn[2]
-	}
+	m.rows = s.Rows
 	copy(m.parts[:], s.Parts)
 }
 
 // Forget drops all averages, which do not hold where a run is resumed with other kernels.
 func (m *Meter) Forget() {
-	m.cost, m.perEstimate, m.warm, m.within = [len(m.cost)]average{}, average{}, average{}, [len(m.within)]occasions{}
+	m.cost, m.perEstimate, m.within = [len(m.cost)]average{}, average{}, [len(m.within)]occasions{}
 	m.functions, m.scoring = nil, ""
 }

@@ -76,9 +76,7 @@ func TestAGenerationIsEstimatedFromItsEstimates(t *testing.T) {
 	}
 }
 
-// What one relevance function takes says nothing about another one, also in a run that was resumed. A
-// checkpoint of an older build says what functions took without names, which holds until one is
-// measured.
+// What one relevance function takes says nothing about another one, also in a run that was resumed.
 func TestFunctionsAreEstimatedApart(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := meter.New(func() time.Time { return at }, generative.Config{})
@@ -103,7 +101,6 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 	}
 	takes(&m, "curiosity", 100*0.1+50)
 	takes(&m, "count", 100*0.1) // not measured yet
-	older := m.State()
 	take(m.MeasureWarming("count", &n), 10*time.Millisecond)
 	take(m.MeasureScoring("count", &n), 20*time.Millisecond)
 	if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
@@ -118,10 +115,6 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 		takes(m, "curiosity", 100*0.1+50)
 		takes(m, "count", 100*0.002+50*0.001)
 	}
-	older.Functions = nil
-	of := meter.New(func() time.Time { return at }, generative.Config{})
-	of.Restore(older)
-	takes(&of, "count", 100*0.1+50)
 }
 
 // slice measures one unit of a phase that takes d by the clock at.
@@ -191,15 +184,6 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 	again := meter.New(func() time.Time { return at }, generative.Config{})
 	again.Restore(kept)
 	near("a step with D_syn, of a run that goes on", again.Costs(&s, b, 1).Step, 0.22)
-	kept.Within, kept.Rows, kept.Cost[2*int(knob.Collect)] = nil, 0, 0.42 // from an older build
-	older := meter.New(func() time.Time { return at }, generative.Config{})
-	older.Restore(kept)
-	near("of an older build's", older.Costs(&s, b, 1).Step, 0.42)
-	kept.Learn = []float64{0.4, 20, 128} // from one that came later
-	older = meter.New(func() time.Time { return at }, generative.Config{})
-	older.Restore(kept)
-	near("a step of a later one", older.StepTakes().Seconds(), 0.42)
-	near("a step with D_syn, of a later one", older.Costs(&s, b, 1).Step, 0.22)
 }
 
 // An iteration behind many env steps is as much of each as its time divided by their number, however

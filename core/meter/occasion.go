@@ -87,15 +87,3 @@ func (m *Meter) restoreOccasions(all []OccasionState) {
 		}
 	}
 }
-
-// restoreLearn restores the mean of phase Learn in an env step, with its weight. In checkpoints of
-// older builds the cost of an env step has it in it.
-func (m *Meter) restoreLearn(value, weight float64) {
-	if weight <= 0 {
-		return
-	}
-	o := m.occasionsOf(knob.Learn)
-	o.time, o.apart = average{value, weight}, average{1, weight}
-	c := &m.cost[knob.Collect]
-	c.value = max(0, c.value-value)
-}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"pgrlab/core/op"
+	"pgrlab/core/version"
 )
 
 // magic begins every file of weights; the digit is the version of the format.
@@ -53,7 +54,7 @@ func Load(r io.Reader, tensors []*op.Tensor) error {
 		return fmt.Errorf("load weights: %w", whole(err))
 	}
 	if string(head) != magic {
-		return fmt.Errorf("load weights: not a file of weights, or of another version")
+		return fmt.Errorf("load weights: not a file of weights, or %w", version.ErrOther)
 	}
 	count, err := readInt(r)
 	if err != nil {

@@ -3,12 +3,12 @@ package nn
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 
 	"pgrlab/core/op"
+	"pgrlab/core/version"
 )
 
 // Bounds on what Read accepts: a damaged file must not exhaust the memory.
@@ -23,7 +23,7 @@ const (
 func Read(r io.Reader) ([]*op.Tensor, error) {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil || string(head) != magic {
-		return nil, errors.New("read weights: not a file of weights, or of another version")
+		return nil, fmt.Errorf("read weights: not a file of weights, or %w", version.ErrOther)
 	}
 	count, err := readInt(r)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
+	"pgrlab/core/version"
 )
 
 // Buffer is D_real or D_syn of a saved run.
@@ -70,7 +71,7 @@ func (s Run) ring(task task.Task, member int, kind string) (*replay.Ring, error)
 	loop, ok := c.Section(checkpoint.SectionLoop)
 	saved, err := checkpoint.ReadLoop(bytes.NewReader(loop))
 	if !ok || err != nil {
-		return nil, errors.New("its checkpoint was saved by another version")
+		return nil, version.ErrOther
 	}
 	if member < 0 || member >= len(saved.Members) {
 		return nil, fmt.Errorf("it has no member %d, but %d of them, from 0", member, len(saved.Members))

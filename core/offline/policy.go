@@ -2,7 +2,6 @@ package offline
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
 	"pgrlab/core/checkpoint"
@@ -11,6 +10,7 @@ import (
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
+	"pgrlab/core/version"
 )
 
 // Policy returns the policy of a run's first member at the checkpoint, as SavePolicy of its learner
@@ -43,7 +43,7 @@ func (s Run) policy(task task.Task, dev device.Device) ([]byte, int, error) {
 	}
 	section, ok := c.Section("0/" + replica.SectionAgent)
 	if !ok {
-		return nil, 0, errors.New("it was saved by another version")
+		return nil, 0, version.ErrOther
 	}
 	parts, err := replica.NewParts(&s.Config, task, dev)
 	if err != nil {

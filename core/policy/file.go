@@ -9,7 +9,7 @@ import (
 )
 
 // A policy's file ends with a seal: sealMark and the SHA-256 of everything before it. Readers of
-// weights stop before the seal, and files of older versions have none.
+// weights stop before the seal, and those that come out of a checkpoint have none.
 const (
 	sealMark  = "PGRLABSH"
 	maxPolicy = 1 << 30 // bytes
@@ -26,7 +26,7 @@ func Save(w io.Writer, save func(io.Writer) error) error {
 	return err
 }
 
-// unsealed reads what Save wrote, or a file without a seal.
+// unsealed reads what Save wrote, or weights without a seal.
 func unsealed(r io.Reader) (io.Reader, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxPolicy+1))
 	if err != nil {

@@ -165,7 +165,7 @@ func TestRandomActionsFollowTheSeed(t *testing.T) {
 }
 
 // A policy's file that is cut anywhere, or has any bit flipped, is refused in a line or
-// holds the weights that were saved; one of an older version has no checksum.
+// holds the weights that were saved; weights out of a checkpoint have no checksum.
 func TestAPolicyHasAChecksum(t *testing.T) {
 	dev := tiny.Device(t)
 	c := tiny.Config()
@@ -174,11 +174,11 @@ func TestAPolicyHasAChecksum(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	var saved, older bytes.Buffer
-	if err := errors.Join(Save(&saved, a.SavePolicy), a.SavePolicy(&older)); err != nil {
+	var saved, bare bytes.Buffer
+	if err := errors.Join(Save(&saved, a.SavePolicy), a.SavePolicy(&bare)); err != nil {
 		t.Fatal(err)
 	}
-	want, err := ReadLayers(&older)
+	want, err := ReadLayers(&bare)
 	if err != nil {
 		t.Fatal(err)
 	}

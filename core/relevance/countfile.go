@@ -2,10 +2,11 @@ package relevance
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
+
+	"pgrlab/core/version"
 )
 
 // countMagic begins a saved density.
@@ -53,7 +54,7 @@ func readTrees(r io.Reader, magic uint64, c CountConfig, trees []*contextTree, o
 		return 0, err
 	}
 	if head[0] != magic {
-		return 0, errors.New("not a density, or of another version")
+		return 0, version.ErrOther
 	}
 	if int(head[1]) != len(trees) || int(head[2]) != c.Bins || int(head[3]) != c.Depth {
 		return 0, fmt.Errorf("the file has %d dimensions, %d bins and depth %d, this density %d, %d and %d",

@@ -2,21 +2,17 @@ package relevance
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"pgrlab/core/nn"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
+	"pgrlab/core/version"
 )
 
-// ecoMagic begins a saved ECO. The first version of the format lacks the places where entries were
-// met.
-const (
-	ecoMagic  = 0x324f4345_524750 // "PGRECO2"
-	ecoMagic1 = 0x314f4345_524750 // "PGRECO1"
-)
+// ecoMagic begins a saved ECO.
+const ecoMagic = 0x324f4345_524750 // "PGRECO2"
 
 // Save writes the networks, the history and the memories.
 func (m *ECO) Save(w io.Writer) error {
@@ -77,8 +73,8 @@ func (m *ECO) load(r io.Reader) error {
 	if err := readAll(r, &magic); err != nil {
 		return err
 	}
-	if magic != ecoMagic && magic != ecoMagic1 {
-		return errors.New("not episodic curiosity, or of another version")
+	if magic != ecoMagic {
+		return version.ErrOther
 	}
 	if err := readAll(r, &m.rounds, &m.accuracy, &m.met, &m.history.met); err != nil {
 		return err
@@ -99,15 +95,15 @@ func (m *ECO) load(r io.Reader) error {
 		return err
 	}
 	for i := range s.n {
-		if err := s.load(r, i, magic); err != nil {
+		if err := s.load(r, i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// load reads a copy's memory from a file that begins with magic.
-func (s *memories) load(r io.Reader, i int, magic uint64) error {
+// load reads a copy's memory.
+func (s *memories) load(r io.Reader, i int) error {
 	var n uint32
 	if err := readAll(r, &n); err != nil {
 		return err
@@ -119,17 +115,7 @@ func (s *memories) load(r io.Reader, i int, magic uint64) error {
 	if err := s.seenOf(i).load(r); err != nil {
 		return err
 	}
-	if err := readAll(r, s.keysOf(i)); err != nil {
-		return err
-	}
-	if magic == ecoMagic1 {
-		s.joined[i] = -1
-		for k := range s.placesOf(i) {
-			s.placesOf(i)[k] = nan32
-		}
-		return nil
-	}
-	if err := readAll(r, s.placesOf(i), &s.joined[i]); err != nil {
+	if err := readAll(r, s.keysOf(i), s.placesOf(i), &s.joined[i]); err != nil {
 		return err
 	}
 	if s.joined[i] < -1 || int64(s.joined[i]) >= int64(n) {

@@ -2,7 +2,6 @@ package relevance
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"slices"
 	"testing"
@@ -141,27 +140,5 @@ func TestPlacesAreSaved(t *testing.T) {
 	}
 	if got := recall(again); !slices.Equal(got.Entries, want.Entries) || got.Percentile != want.Percentile {
 		t.Errorf("behind a file\n%+v\nwant\n%+v", got, want)
-	}
-
-	// In the first version each memory ended after its keys.
-	old := slices.Clone(file.Bytes())
-	binary.LittleEndian.PutUint64(old, ecoMagic1)
-	last := 8*m.memories.n[1] + 4
-	old = old[:len(old)-last]
-	memory := 4 + 4*m.memories.n[1]*(m.width+m.memories.width)
-	first := len(old) - memory - (8*m.memories.n[0] + 4)
-	old = slices.Delete(old, first, first+8*m.memories.n[0]+4)
-	before := newECO(t, m.config, 2)
-	if err := before.Load(bytes.NewReader(old)); err != nil {
-		t.Fatal(err)
-	}
-	got := recall(before)
-	for i, e := range got.Entries {
-		if !math.IsNaN(e.X) || !math.IsNaN(e.Y) || e.Similarity != want.Entries[i].Similarity {
-			t.Errorf("entry %d is %+v, want %+v without a place", i, e, want.Entries[i])
-		}
-	}
-	if len(got.Entries) != len(want.Entries) {
-		t.Errorf("%d entries, want %d", len(got.Entries), len(want.Entries))
 	}
 }

@@ -2,10 +2,11 @@ package replay
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
+
+	"pgrlab/core/version"
 )
 
 // magic begins a saved ring, notedMagic one with notes; the digit is the version of the format.
@@ -63,7 +64,7 @@ func (r *Ring) load(src io.Reader) error {
 	}
 	noted := string(head[:len(magic)]) == notedMagic
 	if !noted && string(head[:len(magic)]) != magic {
-		return errors.New("not a file of transitions, or of another version")
+		return version.ErrOther
 	}
 	var field [6]uint64
 	for i := range field {

@@ -3,18 +3,14 @@ package replay
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
+
+	"pgrlab/core/version"
 )
 
-// framesMagic begins saved frames; the digit is the version of the format. The first version does
-// not record respawns.
-const (
-	framesMagic    = "PGRF2\n"
-	unledMagic     = "PGRF1\n"
-	respawnedBytes = 1 // size of shot.Respawned, the last field
-)
+// framesMagic begins saved frames; the digit is the version of the format.
+const framesMagic = "PGRF2\n"
 
 // framesHead holds the sizes of saved frames. For each copy follow its capacity, the frames ever
 // added and the frames held, and then for each held frame, the oldest first, its shot, its action
@@ -64,13 +60,8 @@ func (f *Frames) load(src io.Reader) error {
 	if _, err := io.ReadFull(src, magic); err != nil {
 		return err
 	}
-	known := binary.Size(shot{})
-	switch string(magic) {
-	case framesMagic:
-	case unledMagic:
-		known -= respawnedBytes
-	default:
-		return errors.New("not a file of frames, or of another version")
+	if string(magic) != framesMagic {
+		return version.ErrOther
 	}
 	var head framesHead
 	if err := binary.Read(src, binary.LittleEndian, &head); err != nil {
@@ -81,7 +72,7 @@ func (f *Frames) load(src io.Reader) error {
 	}
 	total := uint64(0)
 	for i := range f.reels {
-		if err := f.reels[i].load(f, src, known); err != nil {
+		if err := f.reels[i].load(f, src); err != nil {
 			return fmt.Errorf("copy %d: %w", i, err)
 		}
 		total += f.reels[i].total
@@ -100,8 +91,8 @@ func (f *Frames) clear() {
 }
 
 // load reads a copy's frames one by one, so that a short file takes little memory whatever it
-// claims; known is how many bytes are saved of a shot.
-func (r *reel) load(f *Frames, src io.Reader, known int) error {
+// claims.
+func (r *reel) load(f *Frames, src io.Reader) error {
 	var head reelHead
 	if err := binary.Read(src, binary.LittleEndian, &head); err != nil {
 		return err
@@ -115,7 +106,7 @@ func (r *reel) load(f *Frames, src io.Reader, known int) error {
 	r.startAt(f, head.Total-head.Held)
 	frame, action, about := make([]byte, f.size), make([]float32, f.act), make([]byte, binary.Size(shot{}))
 	for range head.Held {
-		for _, part := range []any{about[:known], action, frame} {
+		for _, part := range []any{about, action, frame} {
 			if err := binary.Read(src, binary.LittleEndian, part); err != nil {
 				return fmt.Errorf("frame %d: %w", r.total, err)
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"pgrlab/core/version"
 )
 
 // State is the state of a ring; together with the rows, oldest first, it restores the ring.
@@ -45,8 +47,7 @@ func (r *Ring) RowBytesIn(s State) int {
 }
 
 // LoadLog restores the ring, which has the same shape and capacity, to state s from the rows that
-// it held then, as AppendSince writes them. If it kept no notes then, it keeps none from here on:
-// all rows of a log are alike. On an error the ring is empty.
+// it held then, as AppendSince writes them. On an error the ring is empty.
 func (r *Ring) LoadLog(src io.Reader, s State) (err error) {
 	defer func() {
 		if err != nil {
@@ -56,6 +57,9 @@ func (r *Ring) LoadLog(src io.Reader, s State) (err error) {
 	}()
 	if s.Len < 0 || s.Len > r.capacity || s.Next < 0 || s.Next >= r.capacity || s.Total < uint64(s.Len) || s.Len < r.capacity && s.Next != s.Len {
 		return fmt.Errorf("%d rows of %d, next slot %d, %d in all: that is no state of this ring", s.Len, r.capacity, s.Next, s.Total)
+	}
+	if r.noted && !s.Noted {
+		return version.ErrOther
 	}
 	r.noted, r.notes = s.Noted, r.notes[:0]
 	raw := make([]byte, r.RowBytes())

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"pgrlab/core/version"
 )
 
 // Note is what was recorded about a transition when it was met, beside its row.
@@ -59,22 +61,15 @@ func (r *Ring) saveNotes(w io.Writer) error {
 	return nil
 }
 
-// loadNotes reads what saveNotes wrote for that many rows. A file without notes contains only rows
-// that were met.
+// loadNotes reads what saveNotes wrote for that many rows.
 func (r *Ring) loadNotes(src io.Reader, length int, saved bool) error {
 	r.notes = r.notes[:0]
-	if saved {
-		r.noted = true
+	if r.noted && !saved {
+		return version.ErrOther
 	}
-	if !r.noted {
+	if r.noted = saved; !saved {
 		return nil
 	}
 	r.notes = append(r.notes, make([]Note, length)...)
-	if !saved {
-		for i := range r.notes {
-			r.notes[i].Met = true
-		}
-		return nil
-	}
 	return binary.Read(src, binary.LittleEndian, r.notes)
 }

@@ -2,10 +2,12 @@ package replay
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"testing"
 
 	"pgrlab/core/rng"
+	"pgrlab/core/version"
 )
 
 // noted makes a ring of five rows, in which every third transition is a respawn.
@@ -51,7 +53,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A file from before notes is read as a ring without notes.
+// A ring with notes reads no rows without them.
 func TestAFileWithoutNotes(t *testing.T) {
 	old, into := NewRing(Shape{2, 1}, 5), noted(5)
 	for range 5 {
@@ -61,8 +63,11 @@ func TestAFileWithoutNotes(t *testing.T) {
 	if err := old.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	if err := into.Load(&file); err != nil || into.Note(0).Respawned || into.Note(3).Respawned {
-		t.Errorf("%v, notes %v", err, into.notes)
+	if err := into.Load(&file); !errors.Is(err, version.ErrOther) {
+		t.Errorf("%v", err)
+	}
+	if err := into.LoadLog(bytes.NewReader(old.AppendSince(nil, 0)), old.State()); !errors.Is(err, version.ErrOther) {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -90,7 +95,7 @@ func TestWithoutRespawns(t *testing.T) {
 	}
 }
 
-// A log holds the notes of its rows; a log from before notes gives rows without any.
+// A log holds the notes of its rows.
 func TestNotesInALog(t *testing.T) {
 	for n := range 12 {
 		r, back := noted(n), noted(3)
@@ -105,11 +110,5 @@ func TestNotesInALog(t *testing.T) {
 		if !slices.Equal(back.notes, r.notes) {
 			t.Errorf("notes %v, want %v", back.notes, r.notes)
 		}
-	}
-	old := NewRing(Shape{2, 1}, 5)
-	old.Add(Transition{Obs: []float32{1, 0}, Act: []float32{0}, Next: []float32{0, 0}})
-	into := noted(5)
-	if err := into.LoadLog(bytes.NewReader(old.AppendSince(nil, 0)), old.State()); err != nil || into.Note(0).Respawned || into.RowBytes() != old.RowBytes() {
-		t.Errorf("%v, note %v, rows of %d bytes, want %d", err, into.Note(0), into.RowBytes(), old.RowBytes())
 	}
 }

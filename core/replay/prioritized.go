@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"pgrlab/core/rng"
+	"pgrlab/core/version"
 )
 
 // PriorityConfig holds the constants of prioritized sampling.
@@ -166,7 +167,7 @@ func (p *Prioritized) load(src io.Reader) error {
 		return err
 	}
 	if string(head[:len(priorityMagic)]) != priorityMagic {
-		return errors.New("not a file of priorities, or of another version")
+		return version.ErrOther
 	}
 	length := binary.LittleEndian.Uint64(head[len(priorityMagic):])
 	buf := make([]byte, fileRows*8)

@@ -2,7 +2,6 @@ package replay_test
 
 import (
 	"bytes"
-	"slices"
 	"testing"
 
 	"pgrlab/core/replay"
@@ -99,32 +98,5 @@ func TestDrawingWithoutRespawns(t *testing.T) {
 	}
 	if r := row(2); (replay.FrameSampler{Frames: only}).Draw(r, 1, 0.9, 0, 0) != nil || !r.Respawned {
 		t.Error("a row does not say that its agent was put elsewhere")
-	}
-}
-
-// A file from before respawns were known can be read, and is written in the present format.
-func TestFramesOfAFileWithoutRespawns(t *testing.T) {
-	var now bytes.Buffer
-	if err := filmed(60, 2, 3, 5).Save(&now); err != nil {
-		t.Fatal(err)
-	}
-	const head, copyHead, known, beside = 6 + 3*8, 3 * 8, 8 + 8 + 4 + 3, 4 + 4 // bytes; beside are an action and a frame
-	rest := bytes.Replace(now.Bytes(), []byte("PGRF2\n"), []byte("PGRF1\n"), 1)
-	before := slices.Clone(rest[:head])
-	for rest = rest[head:]; len(rest) > 0; {
-		frames := rest[2*8]
-		before, rest = append(before, rest[:copyHead]...), rest[copyHead:]
-		for range frames {
-			before = append(append(before, rest[:known-1]...), rest[known:known+beside]...)
-			rest = rest[known+beside:]
-		}
-	}
-	f := replay.NewFrames(4, 1, 60, 2)
-	if err := f.Load(bytes.NewReader(before)); err != nil {
-		t.Fatal(err)
-	}
-	var again bytes.Buffer
-	if err := f.Save(&again); err != nil || !bytes.Equal(again.Bytes(), now.Bytes()) {
-		t.Errorf("it comes back otherwise: %v", err)
 	}
 }

@@ -220,19 +220,11 @@ func (r *Replica) Failed() (err error) {
 	return err
 }
 
-// adoptCopies takes over the counters of an old checkpoint, which had one copy.
-func (s *State) adoptCopies() {
-	if len(s.Copies) == 0 {
-		s.Copies = []Copy{{s.Episode, s.EpisodeStep, s.EpisodeReturn}}
-	}
-	s.Episode, s.EpisodeStep, s.EpisodeReturn = 0, 0, 0
-}
-
 // checkCopies returns an error if what was saved is not of n copies, with obs numbers in all
 // observations and act numbers in all actions.
 func (s *State) checkCopies(n, obs, act int) error {
-	if len(s.Copies) != n && !(len(s.Copies) == 0 && n == 1) {
-		return fmt.Errorf("%d copies of the environment are saved, the run has %d", max(1, len(s.Copies)), n)
+	if len(s.Copies) != n {
+		return fmt.Errorf("%d copies of the environment are saved, the run has %d", len(s.Copies), n)
 	}
 	if h := s.Half; h != nil && (len(h.Made) != n || len(h.Rewards) != n || len(h.Ends) != n || len(h.Next) != obs || len(h.Actions) != act) {
 		return fmt.Errorf("half of an env step is saved, of other copies than the run's %d", n)

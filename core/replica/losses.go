@@ -17,29 +17,16 @@ type LossSums struct {
 	Models               []modelLoss  // of relevance functions that learn in steps
 	Latest               agent.Losses // Actor is that of the last update which had one
 	LatestModel          float64      // of the relevance function that learned last
-	LatestFunction       string       // its name; "" before one has learned, and from older checkpoints
+	LatestFunction       string       // its name; "" before one has learned
 	Updates              uint64
 	Entries, P90         mean     // per env step, if F is of what an episode has met
 	Accuracy             *float64 // of F's network, in its last round; nil: there was none yet
-
-	// From checkpoints older than Models: read, never written. See adoptModels.
-	Model, RND mean
 }
 
 // modelLoss is the loss of a relevance function.
 type modelLoss struct {
 	Name string
 	Loss mean
-}
-
-// adoptModels does for losses what State.adoptModels does for counters.
-func (s *LossSums) adoptModels() {
-	for name, old := range map[string]*mean{"curiosity": &s.Model, "rnd": &s.RND} {
-		if old.N > 0 {
-			*s.model(name) = *old
-		}
-		*old = mean{}
-	}
 }
 
 // model returns the loss of the relevance function of that name, which it adds if there is none.

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/gob"
 	"encoding/hex"
-	"errors"
 	"io"
 
 	"pgrlab/core/generative"
 	"pgrlab/core/replay"
+	"pgrlab/core/version"
 )
 
 // RebuildSpec says how a D_syn is made. Random numbers are indexed by sample and occasion, so
@@ -61,7 +61,7 @@ func ReadRebuildSpec(from io.Reader) (*RebuildSpec, error) {
 	}
 	s := &RebuildSpec{}
 	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(s); err != nil {
-		return nil, errors.New("its recipe cannot be read, or is of another version")
+		return nil, version.ErrOther
 	}
 	return s, nil
 }

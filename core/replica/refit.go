@@ -182,7 +182,7 @@ func (r *Replica) retain() *replay.Ring {
 		r.Generations = []int{r.Fresh.Len()}
 		return r.Fresh
 	}
-	earlier := generations(r, kept)
+	earlier := r.Generations
 	earlier = earlier[max(0, len(earlier)-(kept-1)):]
 	rows := 0
 	for _, n := range earlier {
@@ -200,15 +200,6 @@ func (r *Replica) retain() *replay.Ring {
 	add(r.Fresh, r.Fresh.Len())
 	r.Generations = append(slices.Clone(earlier), r.Fresh.Len())
 	return all
-}
-
-// generations returns how many rows each generation in D_syn has, oldest first. An older checkpoint
-// does not say: its D_syn has room for kept of the size that the newest one might have.
-func generations(r *Replica, kept int) []int {
-	if r.Generations == nil && r.Synthetic != nil {
-		return slices.Repeat([]int{max(r.Fresh.Cap(), r.Synthetic.Cap()/kept)}, kept)
-	}
-	return r.Generations
 }
 
 func resized(x []float32, n int) []float32 {

@@ -71,7 +71,7 @@ type Replica struct {
 	// Of the latest generation: F of the real rows and of its own, and what the generator was
 	// prompted with; nil: it was prompted with nothing.
 	FReal, FSyn, FAsked *event.Histogram
-	FOf                 string // the name of that F; "" in older checkpoints
+	FOf                 string // the name of that F
 	FAt                 int    // the env step of that generation
 
 	envs       []trainingEnv
@@ -121,16 +121,9 @@ type State struct {
 	Counting    string  // the function that has counted a part of D_real; "": none
 	Bonus       moments // of F, if bonuses are divided by its standard deviation
 	BonusReturn bonusReturn
-	Generations []int // rows of each generation in D_syn, oldest first; nil in older checkpoints
+	Generations []int // rows of each generation in D_syn, oldest first
 	Losses      LossSums
 	Known       known
-
-	// From checkpoints older than Models: read, never written. See adoptModels.
-	Curiosity, RND modelState
-	// From checkpoints older than Copies. See adoptCopies.
-	Episode       uint64
-	EpisodeStep   int
-	EpisodeReturn float64
 }
 
 // streams are a replica's random numbers by what they are for.

@@ -139,8 +139,7 @@ func (g fitting) Load(r io.Reader) error { return g.Generator.Load(r, g.real) }
 func (s *Saved) Validate(c *config.Config, t task.Task) error {
 	n := s.State
 	err := cmp.Or(
-		config.Between("steps of an episode", n.EpisodeStep, 0, max(t.EpisodeSteps, c.Steps)), config.Between("copies of the environment", len(n.Copies), 0, c.Environment.InLockstep()), config.Between("steps of a member", n.Stepped, 0, c.RoundUp(c.Steps)),
-		config.Between("missed updates", n.Curiosity.Missed, 0, math.MaxInt), config.Between("missed updates", n.RND.Missed, 0, math.MaxInt),
+		config.Between("copies of the environment", len(n.Copies), 0, c.Environment.InLockstep()), config.Between("steps of a member", n.Stepped, 0, c.RoundUp(c.Steps)),
 		config.Between("models", len(n.Models), 0, 100), config.Between("losses of models", len(n.Losses.Models), 0, 100),
 		config.Between("transitions of D_syn", s.Synthetic, 0, c.Buffer), config.Between("transitions of D_syn", s.Fresh, 0, c.Buffer),
 		config.Between("generations in D_syn", len(n.Generations), 0, config.MaxCount),
@@ -154,7 +153,7 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 	for _, e := range n.Copies {
 		err = cmp.Or(err, config.Between("steps of an episode", e.Step, 0, max(t.EpisodeSteps, c.Steps)))
 	}
-	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Entropy, n.Losses.Noise, n.Losses.Model, n.Losses.RND, n.Losses.Bonus} {
+	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Entropy, n.Losses.Noise, n.Losses.Bonus} {
 		err = cmp.Or(err, config.Between("losses", l.N, 0, math.MaxInt))
 	}
 	for _, m := range n.Models {
@@ -184,8 +183,6 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 	}
 	r.State = s.State
 	restoreKnown(&r.State)
-	r.adoptCopies()
-	r.adoptModels()
 	for _, name := range s.Parts {
 		if r.owns(name) {
 			continue
@@ -221,8 +218,7 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 }
 
 // known says which numbers behind pointers a checkpoint has. The encoder leaves out a 0 behind a
-// pointer, and with it that there is one. Older checkpoints have none of this; there such a 0 is
-// lost.
+// pointer, and with it that there is one.
 type known struct{ LastReturn, Accuracy bool }
 
 // noteKnown is called before a checkpoint is encoded, restoreKnown after one is decoded.
@@ -237,18 +233,6 @@ func restoreKnown(s *State) {
 	if s.Known.Accuracy && s.Losses.Accuracy == nil {
 		s.Losses.Accuracy = new(float64)
 	}
-}
-
-// adoptModels moves the counters of an old checkpoint, which had two models as fields of their
-// own, to those by name.
-func (s *State) adoptModels() {
-	for name, old := range map[string]*modelState{"curiosity": &s.Curiosity, "rnd": &s.RND} {
-		if *old != (modelState{}) {
-			*s.stateOf(name) = modelState{Name: name, Updates: old.Updates, Missed: old.Missed}
-		}
-		*old = modelState{}
-	}
-	s.Losses.adoptModels()
 }
 
 func (r *Replica) restoreEvaluation(s *savedEvaluation) error {

@@ -17,9 +17,9 @@ type holder struct {
 }
 
 // here says whether h and me share their process ids: the same machine, the same boot, the
-// same container. Older versions do not record the container.
+// same container.
 func (h holder) here(me holder) bool {
-	return h.Host == me.Host && h.Boot == me.Boot && h.Boot != "" && (h.Space == me.Space || h.Space == "")
+	return h.Host == me.Host && h.Boot == me.Boot && h.Boot != "" && h.Space == me.Space
 }
 
 // alive says whether a process of this machine still runs.

@@ -238,7 +238,7 @@ func readLease(root *files.Root) ([]byte, error) { return root.ReadFile(leaseNam
 // text returns the next content of the file.
 func (l *lease) text() ([]byte, error) {
 	l.me.Beats++
-	l.me.Beat = l.clock.wall().UTC() // for people, and for older versions
+	l.me.Beat = l.clock.wall().UTC() // for people
 	text, err := json.Marshal(l.me)
 	if err != nil || len(text) >= leaseBytes {
 		return nil, errors.Join(err, errors.New("a lease that is too long"))

@@ -246,7 +246,6 @@ func TestAProcessOfTheSameMachine(t *testing.T) {
 		"in use by pgrlab 1 on a":      {Host: "a", PID: 1, Boot: "boot of a", Space: "pid:[1]", Start: 1},
 		"that process is gone":         {Host: "a", PID: 7, Boot: "boot of a", Space: "pid:[1]", Start: 1},
 		"that process is gone (reuse)": {Host: "a", PID: 1, Boot: "boot of a", Space: "pid:[1]", Start: 9},
-		"that process is gone (old)":   {Host: "a", PID: 7, Boot: "boot of a"},
 		"no sign of life for 1m0s":     {Host: "a", PID: 7, Boot: "boot of a", Space: "pid:[2]"},
 		"no sign of life (rebooted)":   {Host: "a", PID: 1, Boot: "another", Space: "pid:[1]", Start: 1},
 		"no sign of life (unknown)":    {Host: "a", PID: 1},

@@ -1,8 +1,6 @@
 package run
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -18,29 +16,5 @@ func TestNamesOfCheckpointsSort(t *testing.T) {
 	names = append(names, CheckpointName(21, "21/rollout:0"))
 	if !slices.IsSorted(names) || !slices.IsSortedFunc(names, inOrder) {
 		t.Errorf("out of order: %q", names)
-	}
-}
-
-// Of two checkpoints of one position the newer one comes first, whatever an older version called the
-// other.
-func TestTheNewerCheckpointOfAPositionComesFirst(t *testing.T) {
-	f, err := Create(filepath.Join(t.TempDir(), "run"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for _, made := range []string{"2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"} {
-		c := sample(20, "20/reach:1")
-		c.Time = made
-		path, _, err := f.WriteCheckpoint(c)
-		if err == nil && made < "2026-01-02" {
-			err = os.Rename(path, filepath.Join(filepath.Dir(path), "000000020-reach-0000001.ckpt"))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if all, err := Checkpoints(f.Dir()); err != nil || len(all) != 2 || all[0].Time != "2026-01-02T00:00:00Z" {
-		t.Errorf("%+v, %v", all, err)
 	}
 }

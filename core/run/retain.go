@@ -126,8 +126,7 @@ func checkpointsIn(root *files.Root, in string) ([]Found, error) {
 		all = append(all, f)
 	}
 	slices.SortStableFunc(all, func(a, b Found) int {
-		// An older version may have given the same position another name.
-		return cmp.Or(inOrder(b.place(), a.place()), strings.Compare(b.Time, a.Time), strings.Compare(b.Path, a.Path))
+		return cmp.Or(inOrder(b.place(), a.place()), strings.Compare(b.Path, a.Path))
 	})
 	return all, nil
 }

@@ -8,9 +8,7 @@ import (
 	"math"
 )
 
-// stateMagic opens a saved state; its last byte is the version of the layout. Version 1 lacks
-// the TV, which is then the task's; version 2 lacks the distance walked, version 3 the trail,
-// version 4 the number of looks to a side.
+// stateMagic opens a saved state; its last byte is the version of the layout.
 const stateMagic = "pgr-maze\x05"
 
 // header names the task whose state follows.
@@ -23,17 +21,6 @@ func (e *episode) header() (h header) {
 	copy(h.Magic[:], stateMagic)
 	copy(h.Task[:], e.task.Name)
 	return h
-}
-
-// version is the version of the layout that begins with h; 0 if this program cannot read it.
-func (e *episode) version(h header) byte {
-	version := h.Magic[len(h.Magic)-1]
-	of := e.header()
-	of.Magic[len(of.Magic)-1] = version
-	if h != of || version > stateMagic[len(stateMagic)-1] {
-		return 0
-	}
-	return version
 }
 
 // Save writes the whole state: another Env of the same task and seed that loads it goes on byte for
@@ -61,34 +48,23 @@ func (e *episode) Load(r io.Reader) error {
 	var split Split
 	var seed uint64 // the saved environment's; the episode's own is in its state
 	var s state
-	tv, walked := int32(e.task.tv), math.NaN()
-	for _, part := range []any{&h, &split, &seed, &s} {
+	var tv int32
+	var walked, looks float64
+	for _, part := range []any{&h, &split, &seed, &s, &tv, &walked} {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return fmt.Errorf("load %s: %w", e.task.Name, err)
 		}
-		if e.version(h) == 0 {
-			return fmt.Errorf("load %s: not a state of this task, or of another version", e.task.Name)
-		}
-	}
-	for i, part := range []any{&tv, &walked} {
-		if int(e.version(h)) < i+2 {
-			break
-		}
-		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-			return fmt.Errorf("load %s: %w", e.task.Name, err)
+		if h != e.header() {
+			return fmt.Errorf("load %s: not a state of this task, or made by another version of pgrlab", e.task.Name)
 		}
 	}
 	walkedOn := newTrail()
-	looks := math.NaN()
-	if e.version(h) >= 4 {
-		if err := walkedOn.load(r); err != nil {
-			return fmt.Errorf("load %s: %w", e.task.Name, err)
-		}
+	err := walkedOn.load(r)
+	if err == nil {
+		err = binary.Read(r, binary.LittleEndian, &looks)
 	}
-	if e.version(h) >= 5 {
-		if err := binary.Read(r, binary.LittleEndian, &looks); err != nil {
-			return fmt.Errorf("load %s: %w", e.task.Name, err)
-		}
+	if err != nil {
+		return fmt.Errorf("load %s: %w", e.task.Name, err)
 	}
 	if tv < 0 || int(tv) >= len(TVs) {
 		return fmt.Errorf("load %s: TV %d of %d", e.task.Name, tv, len(TVs))

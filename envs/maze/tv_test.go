@@ -149,7 +149,7 @@ func TestTVNoise(t *testing.T) {
 }
 
 // A TV that is switched in mid-episode changes the next observation and not the trajectory, and is
-// saved. A state from before TVs could be switched gets the task's TV.
+// saved. A state of another version is refused.
 func TestATVIsSwitchedInMidEpisode(t *testing.T) {
 	e, plain, noisy := made(t, "maze-sparse", "off"), made(t, "maze-sparse", "off"), made(t, "maze-sparse", "noise")
 	all, seen := []*Env{e, plain, noisy}, make([][ObsSize]float32, 3)
@@ -178,31 +178,14 @@ func TestATVIsSwitchedInMidEpisode(t *testing.T) {
 	}
 	var saved bytes.Buffer
 	e.Save(&saved)
-	withTrail := saved.Len() - 8 - 4 - 4*len(e.trail)
-	first := bytes.Clone(saved.Bytes()[:withTrail-8-4])
-	first[len(stateMagic)-1] = 1
-	second := bytes.Clone(saved.Bytes()[:withTrail-8])
-	second[len(stateMagic)-1] = 2
-	fourth := bytes.Clone(saved.Bytes()[:saved.Len()-8])
-	fourth[len(stateMagic)-1] = 4
-	fourthly := made(t, "maze-sparse", "off")
-	if err := fourthly.Load(bytes.NewReader(fourth)); err != nil || !math.IsNaN(fourthly.looks) || len(fourthly.trail) != len(e.trail) {
-		t.Errorf("of the fourth version it has looks %v, a trail of %v, %v", fourthly.looks, fourthly.trail, err)
+	later := bytes.Clone(saved.Bytes())
+	later[len(stateMagic)-1]++
+	again := made(t, "maze-sparse", "off")
+	if again.Load(bytes.NewReader(later)) == nil {
+		t.Error("a state of another version is read")
 	}
-	again, before := made(t, "maze-sparse", "off"), made(t, "maze-sparse", "off")
 	if err := again.Load(&saved); err != nil || again.tv != TVNoise {
 		t.Errorf("saved with noise it has %s, %v", again.tv, err)
-	}
-	if err := before.Load(bytes.NewReader(first)); err != nil || before.tv != TVOff || before.state != e.state {
-		t.Errorf("of an earlier state it has %s, %v", before.tv, err)
-	}
-	later := made(t, "maze-sparse", "off")
-	if err := later.Load(bytes.NewReader(second)); err != nil || later.tv != TVNoise || !math.IsNaN(later.walked) || later.state != e.state {
-		t.Errorf("of a later one it has %s, walked %v, %v", later.tv, later.walked, err)
-	}
-	second[len(stateMagic)-1] = 6
-	if later.Load(bytes.NewReader(second)) == nil {
-		t.Error("a state of a version that is to come is read")
 	}
 	if pose := e.Pose(nil); TV(pose[8]) != TVNoise {
 		t.Error("its pose has no TV")

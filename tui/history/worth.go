@@ -13,8 +13,7 @@ const littleCovered = 0.3
 
 // Worth says in one clause whether D_syn is better than nothing: whether its labels beat the best
 // constant, and whether it is more than a part, or a copy, of the data. The worst finding comes
-// first. Worth is empty if these were not measured, because the task cannot be set to a state or
-// the journal is older.
+// first. Worth is empty if these were not measured, because the task cannot be set to a state.
 func Worth(g *event.Generated) string {
 	d := g.Dynamics
 	if d == nil {

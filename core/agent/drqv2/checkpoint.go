@@ -2,22 +2,20 @@ package drqv2
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
+	"pgrlab/core/version"
 )
 
-// magic begins a saved agent; the digit is the version of the format. Version 3 adds more and the rates
-// of the update under way, and is written if there is one. Older builds wrote version 2, without the
-// rates, if such an update had synthetic rows or moved the heads alone, and else version 1.
+// magic begins a saved agent, magicWithin one in the middle of an update, which adds more and the rates
+// of that update; the digit is the version of the format.
 const (
-	magic      = "PGRD1\n"
-	magicMore  = "PGRD2\n"
-	magicRates = "PGRD3\n"
+	magic       = "PGRD1\n"
+	magicWithin = "PGRD3\n"
 )
 
 // counters are what random numbers depend on, and the update under way.
@@ -29,7 +27,7 @@ type counters struct {
 	QMean   float64
 }
 
-// more follows the counters from version 2 on.
+// more follows the counters in the middle of an update.
 type more struct {
 	Synthetic uint64 // how many of the Size rows
 	Frozen    bool
@@ -76,7 +74,7 @@ func (x *Agent) save(w io.Writer) error {
 func (x *Agent) writeCounters(w io.Writer, c counters) error {
 	head, parts := magic, []any{c}
 	if c.Size > 0 {
-		head = magicRates
+		head = magicWithin
 		parts = append(parts, more{Synthetic: uint64(x.now.mix.Synthetic), Frozen: x.now.frozen}, x.now.rates)
 	}
 	if _, err := io.WriteString(w, head); err != nil {
@@ -139,20 +137,23 @@ func (x *Agent) load(r io.Reader) error {
 	return plan.Load(x.dev, r, u.kept())
 }
 
-// readCounters reads the beginning of a file of any version. The rates of an older file are 0.
+// readCounters reads the beginning of a file.
 func readCounters(r io.Reader) (c counters, also more, taken rates, err error) {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil {
 		return c, also, taken, err
 	}
-	parts, known := map[string][]any{magic: {&c}, magicMore: {&c, &also}, magicRates: {&c, &also, &taken}}[string(head)]
+	parts, known := map[string][]any{magic: {&c}, magicWithin: {&c, &also, &taken}}[string(head)]
 	if !known {
-		return c, also, taken, errors.New("not a file of an agent, or of another version")
+		return c, also, taken, version.ErrOther
 	}
 	for _, part := range parts {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return c, also, taken, err
 		}
+	}
+	if within := string(head) == magicWithin; within != (c.Size > 0) {
+		return c, also, taken, version.ErrOther
 	}
 	if c.Size > maxSize || c.Stepped && c.Size == 0 || also.Synthetic > c.Size {
 		return c, also, taken, fmt.Errorf("an update on a batch of %d rows is saved, %d of them synthetic", c.Size, also.Synthetic)

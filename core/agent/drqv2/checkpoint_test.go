@@ -108,39 +108,6 @@ func TestAnUpdateKeepsItsRates(t *testing.T) {
 	}
 }
 
-// An older file of an update under way does not have the update's rates: the present ones take their
-// place.
-func TestAFileWithoutRates(t *testing.T) {
-	c := small()
-	c.Slice = 3
-	f, dev := newFilm(c, 30), newDevice(t, 1)
-	for _, dreams := range []int{0, 4} {
-		a, b := newAgent(t, c, dev), newAgent(t, c, dev)
-		s, again := newSession(a, f, 6), newSession(b, f, 6)
-		s.dream(dreams)
-		again.dream(dreams)
-		if _, err := s.slice(); err != nil {
-			t.Fatal(err)
-		}
-		file := saved(t, a).Bytes()
-		const head, counters, more, rates = 6, 33, 9, 24
-		older := slices.Concat([]byte(magicMore), file[head:][:counters+more], file[head+counters+more+rates:])
-		if dreams == 0 {
-			older = slices.Concat([]byte(magic), file[head:][:counters], file[head+counters+more+rates:])
-		}
-		if err := b.Load(bytes.NewReader(older)); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Load(saved(t, b)); err != nil { // before it goes on
-			t.Fatal(err)
-		}
-		again.work, again.total, again.done = s.work, s.total, s.done
-		s.update(t)
-		again.update(t)
-		sameBits(t, a, b)
-	}
-}
-
 // A loaded agent that is prepared for other kinds of updates goes on with the update under way, in
 // which the encoder's output from before its step is known to that update's programs alone.
 func TestPreparingKeepsTheUpdateUnderWay(t *testing.T) {

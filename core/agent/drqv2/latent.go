@@ -100,9 +100,7 @@ func (l *Latent) Load(r io.Reader) error {
 		err = l.loadAlignment(r)
 	}
 	if err == nil {
-		if err = binary.Read(r, binary.LittleEndian, &l.madeAt); errors.Is(err, io.EOF) { // from an older build: the next refit makes all of D_real anew
-			l.madeAt, err = 0, nil
-		}
+		err = binary.Read(r, binary.LittleEndian, &l.madeAt)
 	}
 	if err != nil {
 		return fmt.Errorf("load agent: %w", err)

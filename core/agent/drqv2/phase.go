@@ -63,11 +63,8 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 	if err != nil {
 		return 0, nil, err
 	}
-	if x.now.rates == (rates{}) { // loaded from an older file
-		x.now.rates = ratesOf(w)
-	}
 	x.set(x.now.rates, w.Step)
-	for x.now.done < min(done, u.parts) { // repeat what a loaded run has lost: no parameter has moved yet; old files may count more parts
+	for x.now.done < min(done, u.parts) { // repeat what a loaded run has lost: no parameter has moved yet
 		if err := x.unit(u, w); err != nil {
 			return 0, nil, err
 		}

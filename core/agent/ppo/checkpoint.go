@@ -2,11 +2,11 @@ package ppo
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"pgrlab/core/plan"
+	"pgrlab/core/version"
 )
 
 // magic begins a saved agent; the digit is the version of the format.
@@ -87,7 +87,7 @@ func (x *Agent) load(in io.Reader) error {
 		return err
 	}
 	if string(head) != magic {
-		return errors.New("not a file of an agent of PPO, or of another version")
+		return version.ErrOther
 	}
 	var c counters
 	if err := binary.Read(in, binary.LittleEndian, &c); err != nil {

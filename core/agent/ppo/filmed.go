@@ -130,10 +130,10 @@ func (h *filmed) choose(windows []uint32, from *agent.BatchSource) (int, error) 
 		m.numbered = append(m.numbered, number)
 	}
 	m.first, m.kept = m.first+uint64(left), m.kept-left // too few windows are without a reward
-	return h.listed(from), nil
+	return h.listed(), nil
 }
 
-func (h *filmed) listed(*agent.BatchSource) int { return h.made.kept + len(h.made.numbered) }
+func (h *filmed) listed() int { return h.made.kept + len(h.made.numbered) }
 
 func (h *filmed) read(i int, from *agent.BatchSource) (met, error) {
 	if err := h.recall(&h.row, from.Frames, i); err != nil {

@@ -135,7 +135,7 @@ func TestFramesHaveTheHistoryOfObservations(t *testing.T) {
 			}
 			n, err := w.filmed.list(&from)
 			want, _ := w.rows.list(&from)
-			if err != nil || n != want || n != w.filmed.listed(&from) {
+			if err != nil || n != want || n != w.filmed.listed() {
 				t.Fatalf("%+v, step %d: %d rows, %v, want %d", size, w.step, n, err, want)
 			}
 			for i := range n {

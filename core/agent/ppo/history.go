@@ -1,7 +1,6 @@
 package ppo
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -18,7 +17,7 @@ type history interface {
 	// depend on what was met. It returns that number.
 	list(from *agent.BatchSource) (int, error)
 	// listed is how many were chosen last. read returns one of them, valid until the next read.
-	listed(from *agent.BatchSource) int
+	listed() int
 	read(i int, from *agent.BatchSource) (met, error)
 	// recall writes what row number i of D_real was made from; an error says that it is no longer
 	// known.
@@ -96,15 +95,7 @@ func (h *rowHistory) list(from *agent.BatchSource) (int, error) {
 	return h.behind.Len(), nil
 }
 
-// listed calls list again if behind is empty. That happens after a file of an older version,
-// which lacks that ring, was saved while D_real was being made. Nothing was observed since the
-// making began, so that the choice is the same.
-func (h *rowHistory) listed(from *agent.BatchSource) int {
-	if h.behind.Len() == 0 {
-		h.list(from)
-	}
-	return h.behind.Len()
-}
+func (h *rowHistory) listed() int { return h.behind.Len() }
 
 func (h *rowHistory) read(i int, _ *agent.BatchSource) (met, error) {
 	row, o, a := h.behind.Row(i), h.config.Shape.Obs, h.config.Shape.Act
@@ -148,11 +139,7 @@ func (h *rowHistory) save(w io.Writer) error {
 
 func (h *rowHistory) load(r io.Reader) error {
 	for _, ring := range h.rings() {
-		switch err := ring.load(r); {
-		case ring == h.behind && errors.Is(err, io.EOF): // a file of an older version ends here
-			h.behind.Clear()
-			return nil
-		case err != nil:
+		if err := ring.load(r); err != nil {
 			return err
 		}
 	}

@@ -121,7 +121,7 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 
 // encodeSlice builds the rows that follow the first done ones.
 func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
-	total := l.history.listed(&w.Source)
+	total := l.history.listed()
 	rows := make([]met, min(l.config.valueRows(), total-done))
 	for i := range rows {
 		if rows[i], err = l.history.read(done+i, &w.Source); err != nil {

@@ -2,11 +2,11 @@ package sac
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
 	"pgrlab/core/plan"
+	"pgrlab/core/version"
 )
 
 // magic begins a saved agent; the digit is the version of the format.
@@ -59,7 +59,7 @@ func (s *Agent) load(r io.Reader) error {
 		return err
 	}
 	if string(head) != magic {
-		return errors.New("not a file of an agent, or of another version")
+		return version.ErrOther
 	}
 	var c counters
 	if err := binary.Read(r, binary.LittleEndian, &c); err != nil {

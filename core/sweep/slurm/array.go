@@ -26,17 +26,13 @@ type Submission struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
 	Submitted time.Time `json:"submitted"`
-	Elements  [][]int   `json:"elements,omitempty"` // the jobs of each element, by their indexes
-	First     int       `json:"first,omitempty"`    // in records of older versions: the job of element 0
+	Elements  [][]int   `json:"elements"` // the jobs of each element, by their indexes
 	How       How       `json:"how,omitzero"`
 }
 
 // jobs returns the jobs of an element.
 func (s Submission) jobs(element int) []int {
-	switch {
-	case len(s.Elements) == 0:
-		return []int{s.First + element}
-	case element >= len(s.Elements):
+	if element >= len(s.Elements) {
 		return nil
 	}
 	return s.Elements[element]

@@ -190,23 +190,6 @@ func TestElementsOfSeveralJobs(t *testing.T) {
 	}
 }
 
-// Sweeps submitted by an older version are found: the elements of their arrays are counted from the
-// first job.
-func TestOlderRecords(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "slurm.json"), []byte(`[{"id":"71","name":"pgrlab-AAAAAAAAAA","submitted":"2026-01-01T00:00:00Z","first":4,"indexes":[4,7]}]`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	c := &cluster{t: t, queue: map[string]string{"71": "3|RUNNING|None|n1|0|pgrlab-AAAAAAAAAA|\n"}}
-	a, err := Open(dir, c.run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if queued, err := a.Queued(t.Context()); err != nil || len(queued) != 1 || queued[7].Node != "n1" {
-		t.Errorf("%v, %v", queued, err)
-	}
-}
-
 // Input that makes no sense gives an error of one line and changes nothing.
 func TestRefusals(t *testing.T) {
 	for _, largest := range []string{"0", "many", ""} {

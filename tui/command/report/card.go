@@ -70,7 +70,7 @@ func card(w io.Writer, dir string) error {
 	if r.Changed != "" {
 		fmt.Fprintf(w, "**Warning**: %s.\n\n", r.Changed)
 	} else if r.Unchecked && r.Done {
-		fmt.Fprint(w, "The lines after its last checkpoint, among them the last return, are not checked for changes: it was not closed, or an older pgrlab made it.\n\n")
+		fmt.Fprint(w, "The lines after its last checkpoint, among them the last return, are not checked for changes: it was not closed, or another version of pgrlab made it.\n\n")
 	}
 	repeat(w, r, c, from, differences)
 	fmt.Fprint(w, "\n## Where and with what\n\n| | |\n| --- | --- |\n")

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"pgrlab/core/config"
 	"pgrlab/core/report"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -60,11 +59,9 @@ func LoadRuns(paths []string) (all []*report.Run, notes []string, err error) {
 	return all, notes, nil
 }
 
-// Read reads a results file. Its runs have the variants of runs that are read from their folders.
+// Read reads a results file.
 func Read(path string) ([]*report.Run, error) {
-	all, err := report.ReadResults(path)
-	lengths(all)
-	return all, err
+	return report.ReadResults(path)
 }
 
 // LoadRun reads a run with its configuration.
@@ -137,27 +134,6 @@ func notEnded(dir string, steps int) string {
 		return fmt.Sprintf(" of %s, %s", report.Count(steps), remote.HowToContinue(stopped.PID))
 	}
 	return fmt.Sprintf(" of %s, not ended: pgrlab train --resume %s goes on with it", report.Count(steps), shell.Word(rundir.Near(dir)))
-}
-
-// lengths adds the length to the variants of results if it is not that of their scale and the method
-// follows it: files of older builds do not have it there.
-func lengths(results []*report.Run) {
-	known := map[presets.Choice]config.Config{}
-	for _, r := range results {
-		of := presets.Choice{Task: r.Task, Method: r.Method, Scale: r.Scale}
-		if r.Frames > 0 && slices.Contains(presets.Observations(r.Method), task.ObservationPixels) {
-			of.Observation = task.ObservationPixels
-		}
-		c, has := known[of]
-		if !has {
-			c, _ = presets.Resolve(of) // what is not known here has no length
-			known[of] = c
-		}
-		named := strings.Contains(", "+r.Variant, ", steps=")
-		if c.Steps > 0 && c.Steps != r.Length() && !named && presets.FollowsLength(c) {
-			r.Variant = strings.TrimPrefix(fmt.Sprintf("%s, steps=%d", r.Variant, r.Length()), ", ")
-		}
-	}
 }
 
 // variant names the settings in which a run differs from its task, method and scale.
