@@ -2,7 +2,6 @@ package drqv2
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
