@@ -260,19 +260,13 @@ func replaceBy(root *files.Root, name string, content []byte) error {
 	return replace(root, name, write, func() error { return nil })
 }
 
-// Tidy removes the temporary files that ReplaceFile left in killed processes. No other
-// process may write to the folder meanwhile.
-func Tidy(dir string) {
-	entries, _ := files.ReadDir(dir) // a folder that cannot be read stays as it is
-	for _, e := range entries {
-		if e.Type().IsRegular() && strings.Contains(e.Name(), unfinished+"-") {
-			files.Remove(dir, e.Name())
-		}
-	}
+// isUnfinished says whether an entry is a temporary file of replace.
+func isUnfinished(e fs.DirEntry) bool {
+	return e.Type().IsRegular() && strings.Contains(e.Name(), unfinished+"-")
 }
 
 // TidyFile removes the temporary files that ReplaceFile of that name left in killed processes. No
-// other process may replace the file meanwhile. Unlike Tidy it is for folders of others' files too.
+// other process may replace the file meanwhile. Unlike Handle.Tidy it is for folders of others' files too.
 func TidyFile(dir, name string) {
 	entries, _ := files.ReadDir(dir) // a folder that cannot be read stays as it is
 	for _, e := range entries {

@@ -61,10 +61,9 @@ func (f *Foreign) Error() string {
 	return fmt.Sprintf("%s belongs to another user (uid %d), who must not say what runs here", f.Path, f.UID)
 }
 
-// ReadOwnFile is ReadFile for a file that leads to commands, signals or connections. Of a file that
-// belongs to another user it returns the content, which may be shown, with a Foreign error.
-func ReadOwnFile(dir, name string) ([]byte, error) {
-	f, err := files.Open(dir, name)
+// readOwn is Handle.ReadOwn.
+func readOwn(root *files.Root, name string) ([]byte, error) {
+	f, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ func ReadOwnFile(dir, name string) ([]byte, error) {
 	}
 	text, err := f.ReadAll(name, maxText)
 	if uid := owner(info); err == nil && uid != os.Getuid() {
-		err = &Foreign{filepath.Join(dir, name), uid}
+		err = &Foreign{filepath.Join(root.Path(), name), uid}
 	}
 	return text, err
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"pgrlab/core/run"
@@ -28,101 +26,115 @@ type Result struct {
 	Finished time.Time `json:"finished"`
 }
 
+// maxResult is more than a result has bytes.
+const maxResult = 64 << 10
+
+// fits says whether a result is one of a job, whatever wrote it.
+func (r Result) fits(j Job) bool {
+	return r.Job == j && (r.Return == nil) == (r.Best == nil) && r.WallS >= 0 && r.Attempts > 0
+}
+
+// Result returns the result of a job; false while there is none. What is no result of that job does
+// not count: its next attempt writes the result again.
+func (g *Grid) Result(j Job) (Result, bool) {
+	f, err := g.folder.Open(filepath.Join(j.Name(), resultName))
+	if err != nil {
+		return Result{}, false
+	}
+	defer f.Close()
+	var r Result
+	text, err := f.ReadAll(resultName, maxResult)
+	if err != nil || json.Unmarshal(text, &r) != nil || !r.fits(j) {
+		return Result{}, false
+	}
+	return r, true
+}
+
 // Attempt is one try at a job. It holds the job's lock.
 type Attempt struct {
 	Number int
-	grid   *Grid
 	job    Job
-	dir    string
+	folder *run.Handle // the job's
 	lock   io.Closer
 	began  time.Time
 }
 
-// Result returns the result of a job; false while there is none.
-func (g *Grid) Result(j Job) (Result, bool) {
-	var r Result
-	text, err := run.ReadFile(g.Dir(j), resultName)
-	return r, err == nil && json.Unmarshal(text, &r) == nil
-}
-
 // Begin begins an attempt. The error is ErrElsewhere if another process makes one.
 func (g *Grid) Begin(j Job) (*Attempt, error) {
-	attempts := filepath.Join(g.Dir(j), attemptsName)
-	if err := noLink(g.Dir(j), attempts); err != nil {
-		return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
-	}
-	lock, err := lock(g.Dir(j))
-	if errors.Is(err, ErrElsewhere) {
-		return nil, err
-	}
+	folder, err := g.folder.Sub(j.Name())
 	if err != nil {
 		return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
 	}
-	run.Tidy(g.Dir(j)) // remnants of a killed attempt or of making the sweep
-	a := &Attempt{grid: g, job: j, lock: lock, began: time.Now()}
-	err = os.MkdirAll(attempts, 0o777)
+	a := &Attempt{job: j, folder: folder, began: time.Now()}
+	if a.lock, err = lock(folder); err == nil {
+		if err = a.begin(); err != nil {
+			a.lock.Close()
+		}
+	}
+	switch {
+	case err == nil:
+		return a, nil
+	case !errors.Is(err, ErrElsewhere):
+		err = fmt.Errorf("begin %s: %w", j.Name(), err)
+	}
+	folder.Close()
+	return nil, err
+}
+
+// begin finds the number of the attempt and makes its folder.
+func (a *Attempt) begin() error {
+	a.folder.Tidy(".") // remnants of a killed attempt or of making the sweep
+	err := a.folder.Mkdir(attemptsName)
 	for err == nil {
 		a.Number++
-		a.dir = filepath.Join(attempts, strconv.Itoa(a.Number))
 		// Only one process can make this folder, even if there are no locks.
-		if err = os.Mkdir(a.dir, 0o777); err == nil {
-			return a, nil
+		if err = a.folder.MkdirNew(a.path("")); err == nil {
+			return nil
 		}
 		if errors.Is(err, fs.ErrExist) {
-			run.Tidy(a.dir)
+			a.folder.Tidy(a.path(""))
 			err = nil
 		}
 	}
-	lock.Close()
-	return nil, fmt.Errorf("begin %s: %w", j.Name(), err)
+	return err
 }
 
-// lockTries and lockPause allow for processes that only check whether the lock is held: they
-// hold it themselves for a moment.
-const (
-	lockTries = 4
-	lockPause = 25 * time.Millisecond
-)
-
-// lock takes the lock of a folder. The error is ErrElsewhere if another process has it. If the
-// file system does not support locks, every process gets it; the lease of the run folder then
-// keeps two attempts apart.
-func lock(dir string) (io.Closer, error) {
-	file, err := run.AppendFile(dir, lockName)
-	if err != nil {
-		return nil, err
-	}
-	for range lockTries {
-		if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
-			return file, nil
-		}
-		time.Sleep(lockPause)
-	}
-	file.Close()
-	return nil, ErrElsewhere
+// path is a file of the attempt, in the job's folder.
+func (a *Attempt) path(name string) string {
+	return filepath.Join(attemptsName, strconv.Itoa(a.Number), name)
 }
 
 // Withdraw ends an attempt that has found another process in the run folder, and removes its
 // traces.
 func (a *Attempt) Withdraw() error {
-	return errors.Join(os.RemoveAll(a.dir), a.lock.Close())
+	return errors.Join(a.folder.RemoveFolder(a.path("")), a.close())
 }
 
-// Run is the job's run folder. It is an error if that is a link.
+// close gives the job back.
+func (a *Attempt) close() error { return errors.Join(a.lock.Close(), a.folder.Close()) }
+
+// Run is where the job's run folder is now. It is an error if something else is there, such as a
+// link that may lead out of the sweep.
 func (a *Attempt) Run() (dir string, err error) {
-	dir = a.grid.Run(a.job)
-	return dir, noLink(dir)
+	dir = a.folder.Path(runName)
+	if info, err := a.folder.Lstat(runName); err == nil && !info.IsDir() {
+		return dir, fmt.Errorf("%s is no folder: jobs do not follow a link out of their sweep", dir)
+	}
+	return dir, nil
 }
+
+// Config is where the file of the job's configuration is now.
+func (a *Attempt) Config() string { return a.folder.Path(jobName) }
 
 // Log opens the file for the output of the attempt.
 func (a *Attempt) Log() (io.WriteCloser, error) {
-	return run.AppendFile(a.dir, logName)
+	return a.folder.Append(a.path(logName))
 }
 
 // Done writes the job's result from its journal.
 func (a *Attempt) Done() error {
 	r := Result{Job: a.job, Attempts: a.Number, Finished: time.Now().UTC().Truncate(time.Second)}
-	f, err := run.OpenFile(a.grid.Run(a.job), run.JournalName)
+	f, err := a.folder.Open(filepath.Join(runName, run.JournalName))
 	if err != nil {
 		return fmt.Errorf("result of %s: %w", a.job.Name(), err)
 	}
@@ -151,7 +163,7 @@ func (a *Attempt) Done() error {
 			r.Best = &mean
 		}
 	}
-	if err := replaceJSON(a.grid.Dir(a.job), resultName, r); err != nil {
+	if err := replaceJSON(a.folder, resultName, r); err != nil {
 		return fmt.Errorf("result of %s: %w", a.job.Name(), err)
 	}
 	return nil

@@ -3,6 +3,8 @@ package sweep
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"pgrlab/core/run"
@@ -47,5 +49,102 @@ func TestResult(t *testing.T) {
 				t.Errorf("return %v, best %v, want %v and %v", *r.Return, *r.Best, c.last, c.best)
 			}
 		})
+	}
+}
+
+// What is no result of a job, whoever wrote it, does not count as one, and the next attempt replaces it.
+func TestResultsAreChecked(t *testing.T) {
+	job := Job{Task: "t", Method: "m", Steps: 20}
+	const same = `"index":0,"task":"t","method":"m","seed":0,"steps":20,"attempts":1`
+	for text, want := range map[string]bool{
+		`{` + same + `,"wall_s":3}`:                     true,
+		`{` + same + `,"wall_s":3,"return":1,"best":2}`: true,
+		``:                                       false,
+		`null`:                                   false,
+		`[]`:                                     false,
+		`{}`:                                     false,
+		`{"index":0}`:                            false,
+		`{` + same + `,"wall_s":3`:               false,
+		`{` + same + `,"return":1}`:              false,
+		`{` + same + `,"best":1}`:                false,
+		`{` + same + `,"wall_s":-1}`:             false,
+		`{` + same + `,"wall_s":1e400}`:          false,
+		`{` + same + `,"return":1e400,"best":1}`: false,
+		`{` + same + `,"return":"\u001b[2J","best":1}`:            false,
+		`{` + same + `,"attempts":-1}`:                            false,
+		`{` + same + `,"task":"\u001b]0;x"}`:                      false,
+		`{` + same + `,"seed":1}`:                                 false,
+		`{` + same + `,"steps":10}`:                               false,
+		`{` + same + `,"variant":"x"}`:                            false,
+		`{` + same + `,"x":"` + strings.Repeat("x", 1<<20) + `"}`: false,
+	} {
+		g, err := Create(t.TempDir(), []Job{job}, [][]byte{nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(g.Dir(job), resultName), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, done := g.Result(job)
+		if done != want {
+			t.Errorf("%.80s: %v", text, done)
+		}
+		if said := Said(r); strings.ContainsRune(said, 0x1b) {
+			t.Errorf("%.80s: %q", text, said)
+		}
+	}
+	g, err := Create(t.TempDir(), []Job{job, {Index: 1, Task: "t", Method: "m", Steps: 20}}, [][]byte{nil, nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(g.Dir(job), resultName), []byte(`{`+same+`,"wall_s":1e300}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if eta := g.ETA(1, nil); eta <= 0 || eta > century {
+		t.Errorf("the rest takes %v", eta)
+	}
+}
+
+// On a disk without locks nothing says that an attempt without an end was killed: its process may be
+// on another machine.
+func TestAttemptsOnADiskWithoutLocks(t *testing.T) {
+	real := flock
+	defer func() { flock = real }()
+	flock = func(*os.File, int) error { return syscall.ENOLCK }
+	job := Job{Task: "t", Method: "m", Steps: 20}
+	g, err := Create(t.TempDir(), []Job{job}, [][]byte{nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := g.Begin(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, ended := g.LastEnding(job); ended || g.IsHeld(job) {
+		t.Errorf("it ended: %+v", e)
+	}
+	folder, err := run.Create(g.Run(job), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, ended := g.LastEnding(job); ended || !g.IsHeld(job) {
+		t.Errorf("while its run is held here: %+v", e)
+	}
+	if err := folder.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.End(Ending{How: "saved", Status: StatusAgain}); err != nil {
+		t.Fatal(err)
+	}
+	if e, ended := g.LastEnding(job); !ended || e.How != "saved" || g.IsHeld(job) {
+		t.Errorf("after its end: %+v", e)
+	}
+	flock = real
+	if a, err = g.Begin(job); err != nil {
+		t.Fatal(err)
+	}
+	defer a.End(Ending{})
+	if e, ended := g.LastEnding(job); ended || !g.IsHeld(job) {
+		t.Errorf("while it goes on: %+v", e)
 	}
 }

@@ -3,7 +3,6 @@ package sweep
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 )
 
@@ -11,7 +10,7 @@ import (
 // has registered, or jobs were given to hosts or to Slurm.
 func (g *Grid) begun() bool {
 	for _, j := range g.Jobs {
-		entries, err := os.ReadDir(g.Dir(j))
+		entries, err := g.folder.ReadDir(j.Name())
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return true
 		}
@@ -22,24 +21,24 @@ func (g *Grid) begun() bool {
 		}
 	}
 	for _, record := range []string{"ssh.json", "slurm.json"} {
-		if _, err := os.Lstat(filepath.Join(g.dir, record)); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := g.folder.Lstat(record); !errors.Is(err, fs.ErrNotExist) {
 			return true
 		}
 	}
-	workers, err := os.ReadDir(filepath.Join(g.dir, workersName))
+	workers, err := g.folder.ReadDir(workersName)
 	return len(workers) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
 // remove removes a sweep of which nothing has begun. Files that are not of a sweep stay.
 func (g *Grid) remove() error {
-	if err := os.Remove(filepath.Join(g.dir, gridName)); err != nil { // first, so that nothing begins
+	if err := g.folder.Remove(gridName); err != nil { // first, so that nothing begins
 		return err
 	}
 	for _, j := range g.Jobs {
-		if err := os.Remove(g.Config(j)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := g.folder.Remove(filepath.Join(j.Name(), jobName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.Remove(g.Dir(j)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := g.folder.Remove(j.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

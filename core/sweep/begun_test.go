@@ -19,8 +19,8 @@ func TestASweepThatHasNotBegunIsReplaced(t *testing.T) {
 			a.End(Ending{})
 		},
 		"a result": func(t *testing.T, g *Grid) { write(t, g.Dir(g.Jobs[0]), "result.json") },
-		"hosts":    func(t *testing.T, g *Grid) { write(t, g.dir, "ssh.json") },
-		"Slurm":    func(t *testing.T, g *Grid) { write(t, g.dir, "slurm.json") },
+		"hosts":    func(t *testing.T, g *Grid) { write(t, g.Path(), "ssh.json") },
+		"Slurm":    func(t *testing.T, g *Grid) { write(t, g.Path(), "slurm.json") },
 		"a worker": func(t *testing.T, g *Grid) {
 			r, err := g.Register(Worker{Name: "a"})
 			if err != nil {

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"pgrlab/core/run"
 )
 
 // Ending is how an attempt at a job ended.
@@ -45,42 +43,53 @@ func (e Ending) String() string {
 // End gives the job back and records how the attempt ended.
 func (a *Attempt) End(how Ending) error {
 	host, _ := os.Hostname() // for people only
-	err := replaceJSON(a.dir, attemptName, struct {
+	err := replaceJSON(a.folder, a.path(attemptName), struct {
 		PID   int    `json:"pid"`
 		Host  string `json:"host"`
 		Began string `json:"began"`
 		Ended string `json:"ended"`
 		Ending
 	}{os.Getpid(), host, a.began.UTC().Format(time.RFC3339), time.Now().UTC().Format(time.RFC3339), how})
-	if closed := a.lock.Close(); err == nil {
+	if closed := a.close(); err == nil {
 		err = closed
 	}
 	return err
 }
 
-// LastEnding returns how the last attempt at a job ended; false if there was none, or one goes on.
+// LastEnding returns how the last attempt at a job ended; false if there was none, or one goes on, or
+// may go on on another machine that shares a disk without locks.
 func (g *Grid) LastEnding(j Job) (e Ending, ended bool) {
-	last, dir := g.lastAttempt(j)
-	if last == 0 || g.IsHeld(j) {
+	all := g.attempts(j)
+	if len(all) == 0 || g.IsHeld(j) {
 		return Ending{}, false
 	}
-	text, err := run.ReadFile(dir, attemptName)
+	text, err := g.folder.Read(filepath.Join(g.attempt(j, all[0]), attemptName))
 	if err != nil || json.Unmarshal(text, &e) != nil {
+		if unlockable(g.try(j.Name())) {
+			return Ending{}, false
+		}
 		e = Ending{Killed: true}
 	}
-	e.Number = last
+	e.Number = all[0]
 	return e, true
 }
 
-// lastAttempt returns the number and the folder of the last attempt at a job; 0 if there was none.
-func (g *Grid) lastAttempt(j Job) (number int, dir string) {
-	attempts, _ := os.ReadDir(filepath.Join(g.Dir(j), attemptsName))
-	for _, a := range attempts {
-		if n, err := strconv.Atoi(a.Name()); err == nil && n > number {
-			number, dir = n, filepath.Join(g.Dir(j), attemptsName, a.Name())
+// attempts are the numbers of the attempts at a job, the last one first.
+func (g *Grid) attempts(j Job) (all []int) {
+	entries, _ := g.folder.ReadDir(filepath.Join(j.Name(), attemptsName))
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n > 0 && e.Name() == strconv.Itoa(n) {
+			all = append(all, n)
 		}
 	}
-	return number, dir
+	slices.Sort(all)
+	slices.Reverse(all)
+	return all
+}
+
+// attempt is the folder of an attempt within that of the sweep.
+func (g *Grid) attempt(j Job, number int) string {
+	return filepath.Join(j.Name(), attemptsName, strconv.Itoa(number))
 }
 
 // FailedJobs returns the jobs without a result whose last attempt failed, or that a worker has given
@@ -117,25 +126,16 @@ func (g *Grid) WhatHelps(failed []Job, again string) string {
 	return fmt.Sprintf("%d of them diverged, and %s; for the others: %s", diverged, why, again)
 }
 
-// lastWords returns the last line of the log of a job's last attempt that has one, and the log's path.
-func (g *Grid) lastWords(j Job) string {
-	attempts, _ := os.ReadDir(filepath.Join(g.Dir(j), attemptsName))
-	last, latest := "", 0
-	for _, a := range attempts {
-		log := filepath.Join(g.Dir(j), attemptsName, a.Name(), logName)
-		if n, err := strconv.Atoi(a.Name()); err == nil && n > latest && isFile(log) {
-			last, latest = log, n
+// LastWords returns the last line of the log of a job's last attempt that has one, and the log's path.
+func (g *Grid) LastWords(j Job) string {
+	for _, n := range g.attempts(j) {
+		log := filepath.Join(g.attempt(j, n), logName)
+		if info, err := g.folder.Lstat(log); err != nil || !info.Mode().IsRegular() {
+			continue
 		}
+		text, _ := g.folder.Read(log)
+		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+		return fmt.Sprintf("%s (%s)", lines[len(lines)-1], g.folder.Path(log))
 	}
-	if last == "" {
-		return "see " + g.Dir(j)
-	}
-	text, _ := run.ReadFile(filepath.Split(last))
-	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return fmt.Sprintf("%s (%s)", lines[len(lines)-1], last)
-}
-
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
+	return "see " + g.Dir(j)
 }

@@ -56,6 +56,7 @@ type Engine struct {
 	elsewhere []Job         // jobs found to be in the hands of other processes
 	changed   chan struct{} // closed when a state has changed
 	busy      []int         // number of attempts on each device
+	stop      context.CancelCauseFunc
 }
 
 // process is an attempt. Closing its input ends it.
@@ -113,9 +114,13 @@ func (e *Engine) end() {
 	}
 }
 
-// Run does the missing jobs. When ctx ends, the processes save themselves and end.
-func (e *Engine) Run(ctx context.Context) error {
+// Run does the missing jobs. When ctx ends, or the sweep's folder is moved away, the processes save
+// themselves and end.
+func (e *Engine) Run(parent context.Context) error {
+	ctx, stop := context.WithCancelCause(parent)
+	defer stop(nil)
 	e.mu.Lock()
+	e.stop = stop
 	n := len(e.Grid.Jobs)
 	e.states, e.processes, e.killed = make([]State, n), map[int]process{}, make([]int, n)
 	e.busy = make([]int, len(e.Devices))
@@ -141,8 +146,32 @@ func (e *Engine) Run(ctx context.Context) error {
 			}
 		})
 	}
+	var watching sync.WaitGroup
+	ended := make(chan struct{})
+	watching.Go(func() {
+		tick := time.NewTicker(lookAgain)
+		defer tick.Stop()
+		for !e.moved() {
+			select {
+			case <-ended:
+				return
+			case <-tick.C:
+			}
+		}
+	})
 	working.Wait()
+	close(ended)
+	watching.Wait()
 	return e.verdict(ctx)
+}
+
+// moved says whether the sweep's folder was moved away, and ends the work if it was.
+func (e *Engine) moved() bool {
+	err := e.Grid.Stands()
+	if err != nil {
+		e.stop(err)
+	}
+	return err != nil
 }
 
 // next returns the job to try next, or false if none is left. Jobs that other processes work
@@ -264,7 +293,7 @@ func (e *Engine) work(ctx context.Context, j Job) {
 			return
 		default:
 			e.set(j, Failed)
-			e.Say(fmt.Sprintf("%s: failed with status %d: %s", j.Name(), status, e.Grid.lastWords(j)))
+			e.Say(fmt.Sprintf("%s: failed with status %d: %s", j.Name(), status, e.Grid.LastWords(j)))
 			return
 		}
 	}
@@ -291,7 +320,8 @@ func Said(r Result) string {
 	return text
 }
 
-// attempt runs one process to its end. A status below 0 means that it was killed.
+// attempt runs one process to its end. A status below 0 means that it was killed. In a folder that is
+// no longer the sweep's none begins, and how one ended means nothing.
 func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
 	device, leave := e.occupy()
 	defer leave()
@@ -303,8 +333,9 @@ func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
 	defer alive.Close()
 	c.Stdin, c.Stdout = input, io.Discard
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl-c on the terminal is for the sweep
+	moved := e.moved()
 	e.mu.Lock()
-	if ctx.Err() != nil {
+	if moved || ctx.Err() != nil {
 		e.mu.Unlock()
 		input.Close()
 		return StatusAgain, nil
@@ -322,6 +353,9 @@ func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
 	e.mu.Lock()
 	delete(e.processes, j.Index)
 	e.mu.Unlock()
+	if e.moved() {
+		return StatusAgain, nil
+	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		return 0, err

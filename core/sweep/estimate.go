@@ -11,6 +11,9 @@ type Pace struct {
 	Left time.Duration // the run's own estimate; 0: unknown
 }
 
+// century is longer than any sweep takes, whatever its results say.
+const century = 100 * 365 * 24 * time.Hour
+
 // ETA estimates how long the rest takes with that many workers; 0 if unknown. For running
 // jobs it uses their own estimates. For the others it uses the median pace of jobs of their
 // task, method and variant, or of all jobs if there is none; with the median, one job that
@@ -56,5 +59,6 @@ func (g *Grid) ETA(workers int, running map[int]Pace) time.Duration {
 		total += left
 		longest = max(longest, left)
 	}
-	return time.Duration(max(longest, total/float64(max(1, workers))) * float64(time.Second))
+	left := min(max(longest, total/float64(max(1, workers))), century.Seconds())
+	return time.Duration(left * float64(time.Second))
 }

@@ -21,6 +21,3 @@ func (g *Grid) IsLeft(j Job) bool { return g.left[j.Index] }
 
 // Left lists the indexes of the jobs that were taken out of the work.
 func (g *Grid) Left() []int { return slices.Sorted(maps.Keys(g.left)) }
-
-// LastWords returns the last line of the log of a job's last attempt, and the log's path.
-func (g *Grid) LastWords(j Job) string { return g.lastWords(j) }

@@ -37,7 +37,7 @@ func script(t *testing.T, n int, body string) (*Engine, func() string) {
 	e := &Engine{Grid: g, Workers: 2,
 		Process: func(j Job, device string) *exec.Cmd {
 			rounds := fmt.Sprintf("p=%d; while [ $p -gt 0 ]; do p=$((p-1)); done; ", pace.Rounds())
-			return exec.Command("/bin/sh", "-c", rounds+"echo x >> $1/tries; n=$(wc -l < $1/tries); finish() { echo '{\"index\":'$2',\"steps\":100,\"wall_s\":10,\"attempts\":'$n'}' > $1/result.json; }; "+body, "sh", g.Dir(j), fmt.Sprint(j.Index), device)
+			return exec.Command("/bin/sh", "-c", rounds+"echo x >> $1/tries; n=$(wc -l < $1/tries); finish() { echo '{\"index\":'$2',\"task\":\"t\",\"method\":\"m\",\"seed\":'$2',\"steps\":100,\"wall_s\":10,\"attempts\":'$n'}' > $1/result.json; }; "+body, "sh", g.Dir(j), fmt.Sprint(j.Index), device)
 		},
 		Say: func(text string) { mu.Lock(); defer mu.Unlock(); fmt.Fprintln(&said, text) },
 	}
@@ -244,7 +244,7 @@ func TestETA(t *testing.T) {
 		t.Errorf("%s before anything is known", eta)
 	}
 	for i, wall := range []float64{10, 3600, 10} {
-		if err := replaceJSON(g.Dir(g.Jobs[i]), resultName, Result{Job: g.Jobs[i], WallS: wall}); err != nil {
+		if err := replaceJSON(g.folder, filepath.Join(g.Jobs[i].Name(), resultName), Result{Job: g.Jobs[i], WallS: wall, Attempts: 1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestLastWordsAreTheJobsOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := g.lastWords(jobs[0]); got != "see "+g.Dir(jobs[0]) {
+		if got := g.LastWords(jobs[0]); got != "see "+g.Dir(jobs[0]) {
 			t.Errorf("before the first attempt: %q", got)
 		}
 		for n := range 11 {
@@ -289,7 +289,7 @@ func TestLastWordsAreTheJobsOwn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := g.lastWords(jobs[0]); got != fmt.Sprintf("%s 11 (%s)", name, filepath.Join(g.Dir(jobs[0]), "attempts", "11", "log")) {
+		if got := g.LastWords(jobs[0]); got != fmt.Sprintf("%s 11 (%s)", name, filepath.Join(g.Dir(jobs[0]), "attempts", "11", "log")) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -300,7 +300,7 @@ func TestLastWordsAreTheJobsOwn(t *testing.T) {
 func TestNothingUnfinishedIsLeft(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
 	j := Job{Task: "a", Method: "m", Seed: 1, Steps: 10}
-	in := (&Grid{dir: dir}).Dir(j)
+	in := filepath.Join(dir, j.Name())
 	if err := os.MkdirAll(in, 0o755); err != nil {
 		t.Fatal(err)
 	}

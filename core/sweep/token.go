@@ -17,7 +17,7 @@ import (
 type Token struct {
 	Name string // name of the file
 	text string
-	path string
+	grid *Grid
 	file *os.File
 }
 
@@ -25,30 +25,30 @@ const tokenPrefix = "token-"
 
 // Token writes and locks a token.
 func (g *Grid) Token() (*Token, error) {
-	dir := filepath.Join(g.dir, workersName)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	if err := g.folder.Mkdir(workersName); err != nil {
 		return nil, err
 	}
-	t := &Token{Name: tokenPrefix + rand.Text(), text: rand.Text()}
-	t.path = filepath.Join(dir, t.Name)
-	if err := run.ReplaceFile(dir, t.Name, []byte(t.text)); err != nil {
+	t := &Token{Name: tokenPrefix + rand.Text(), text: rand.Text(), grid: g}
+	if err := g.folder.Replace(t.path(), []byte(t.text)); err != nil {
 		return nil, err
 	}
-	file, err := run.AppendFile(dir, t.Name) // NFS locks only files that are open for writing
+	file, err := g.folder.Append(t.path()) // NFS locks only files that are open for writing
 	if err != nil {
 		return nil, err
 	}
 	t.file = file.File
-	err = syscall.Flock(int(t.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	switch {
-	case err == nil, errors.Is(err, syscall.ENOLCK), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOSYS):
-		return t, nil // without locks, leases protect the runs
+	err = flock(t.file, syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil || unlockable(err) { // without locks, leases protect the runs
+		return t, nil
 	}
-	return nil, errors.Join(fmt.Errorf("lock %s: %w", t.path, err), t.Close())
+	return nil, errors.Join(fmt.Errorf("lock %s: %w", g.folder.Path(t.path()), err), t.Close())
 }
 
+// path is the file in the sweep's folder.
+func (t *Token) path() string { return filepath.Join(workersName, t.Name) }
+
 // Close removes the token.
-func (t *Token) Close() error { return errors.Join(t.file.Close(), os.Remove(t.path)) }
+func (t *Token) Close() error { return errors.Join(t.file.Close(), t.grid.folder.Remove(t.path())) }
 
 // Seen is what a machine sees of a token.
 type Seen struct {
@@ -72,7 +72,7 @@ func See(dir, name string) (Seen, error) {
 		return Seen{}, nil
 	}
 	defer file.Close()
-	return Seen{Text: string(text), Taken: syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil}, nil
+	return Seen{Text: string(text), Taken: flock(file.File, syscall.LOCK_SH|syscall.LOCK_NB) == nil}, nil
 }
 
 // Shared returns an error if s shows that another machine does not share this disk and its

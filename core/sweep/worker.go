@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"pgrlab/core/run"
@@ -41,34 +40,39 @@ type Worker struct {
 // Registered is a worker's place in the sweep's folder. No other worker can have its name until
 // it ends.
 type Registered struct {
-	grid *Grid
-	dir  string
-	lock io.Closer
-	mu   sync.Mutex
-	me   Worker
-	stop chan struct{}
-	done sync.WaitGroup
+	grid   *Grid
+	folder *run.Handle
+	lock   io.Closer
+	mu     sync.Mutex
+	me     Worker
+	stop   chan struct{}
+	done   sync.WaitGroup
 }
 
 // Register takes the name of a worker for an engine. The error is ErrElsewhere if a live
 // worker has the name.
 func (g *Grid) Register(w Worker) (*Registered, error) {
-	dir := filepath.Join(g.dir, workersName, w.Name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	dir := workerDir(w.Name)
+	if err := errors.Join(g.folder.Mkdir(workersName), g.folder.Mkdir(dir)); err != nil {
 		return nil, err
 	}
-	if err := noLink(filepath.Join(g.dir, workersName), dir); err != nil {
-		return nil, err
-	}
-	lock, err := lock(dir)
+	folder, err := g.folder.Sub(dir)
 	if err != nil {
 		return nil, err
 	}
-	run.Tidy(dir)
+	lock, err := lock(folder)
+	if err != nil {
+		folder.Close()
+		return nil, err
+	}
+	folder.Tidy(".")
 	w.Process, w.Began = run.Self(), time.Now().UTC()
 	w.Beat = w.Began
-	return &Registered{grid: g, dir: dir, lock: lock, stop: make(chan struct{}), me: w}, nil
+	return &Registered{grid: g, folder: folder, lock: lock, stop: make(chan struct{}), me: w}, nil
 }
+
+// workerDir is the folder of a worker within that of the sweep.
+func workerDir(name string) string { return filepath.Join(workersName, name) }
 
 // Keep writes the progress of an engine until End, and makes the engine try failed jobs again
 // when the sweep is told to (AskAgain).
@@ -111,7 +115,7 @@ func (r *Registered) write(states []State, ended string) {
 	}
 	r.me.Beats++
 	r.me.Beat = time.Now().UTC()
-	_ = replaceJSON(r.dir, workerName, r.me)
+	_ = replaceJSON(r.folder, workerName, r.me)
 }
 
 // End gives the name back and records how the work ended.
@@ -119,21 +123,26 @@ func (r *Registered) End(states []State, how string) {
 	close(r.stop)
 	r.done.Wait()
 	r.write(states, how)
-	r.lock.Close()
+	r.close()
 }
 
 // Leave gives the name back as if it had never been taken.
 func (r *Registered) Leave() {
 	close(r.stop)
 	r.done.Wait()
-	os.RemoveAll(r.dir)
+	r.grid.folder.RemoveFolder(workerDir(r.me.Name))
+	r.close()
+}
+
+func (r *Registered) close() {
 	r.lock.Close()
+	r.folder.Close()
 }
 
 // Workers returns all workers that have ever registered, by name.
 func (g *Grid) Workers() []Worker {
 	var all []Worker
-	folders, _ := os.ReadDir(filepath.Join(g.dir, workersName))
+	folders, _ := g.folder.ReadDir(workersName)
 	for _, f := range folders {
 		if w, err := g.Worker(f.Name()); err == nil {
 			all = append(all, w)
@@ -143,10 +152,10 @@ func (g *Grid) Workers() []Worker {
 }
 
 // Worker returns the worker of that name. Its file may be another user's.
-func (g *Grid) Worker(name string) (Worker, error) { return g.worker(name, run.ReadFile) }
+func (g *Grid) Worker(name string) (Worker, error) { return g.worker(name, g.folder.Read) }
 
-func (g *Grid) worker(name string, read func(dir, name string) ([]byte, error)) (w Worker, err error) {
-	text, err := read(filepath.Join(g.dir, workersName, name), workerName)
+func (g *Grid) worker(name string, read func(name string) ([]byte, error)) (w Worker, err error) {
+	text, err := read(filepath.Join(workerDir(name), workerName))
 	if err == nil {
 		err = json.Unmarshal(text, &w)
 	}
@@ -154,15 +163,22 @@ func (g *Grid) worker(name string, read func(dir, name string) ([]byte, error)) 
 	return w, err
 }
 
-// WorkerLog is the log file of a worker that has no terminal.
-func (g *Grid) WorkerLog(name string) string {
-	return filepath.Join(g.dir, workersName, name, logName)
+// WorkerLog opens the log file of a worker that has no terminal, whose folder may not exist yet.
+func (g *Grid) WorkerLog(name string) (*os.File, error) {
+	if err := errors.Join(g.folder.Mkdir(workersName), g.folder.Mkdir(workerDir(name))); err != nil {
+		return nil, err
+	}
+	file, err := g.folder.Append(filepath.Join(workerDir(name), logName))
+	if err != nil {
+		return nil, err
+	}
+	return file.File, nil
 }
 
 // IsAtWork says whether a worker is alive, judged by its lock. If the disk's locks work across
 // machines, the worker may be on any of them, otherwise only on this machine.
 func (g *Grid) IsAtWork(name string) bool {
-	return held(filepath.Join(g.dir, workersName, name))
+	return g.held(workerDir(name))
 }
 
 // IsGone says whether a worker of this machine was killed: it has not recorded an end, and no
@@ -170,29 +186,13 @@ func (g *Grid) IsAtWork(name string) bool {
 // not support locks.
 func (g *Grid) IsGone(w Worker) bool {
 	host, _ := os.Hostname()
-	return w.Ended == "" && w.Host == host && try(filepath.Join(g.dir, workersName, w.Name)) == nil
-}
-
-// IsHeld says whether a process makes an attempt at a job, judged by the job's lock.
-func (g *Grid) IsHeld(j Job) bool { return held(g.Dir(j)) }
-
-// held says whether another process has the lock of a folder.
-func held(dir string) bool { return errors.Is(try(dir), syscall.EWOULDBLOCK) }
-
-// try returns nil if the lock of a folder is free, and EWOULDBLOCK if another process has it.
-func try(dir string) error {
-	file, err := run.OpenFile(dir, lockName)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	return w.Ended == "" && w.Host == host && g.try(workerDir(w.Name)) == nil
 }
 
 // SignalWorker sends a signal to a worker of this machine. The error is os.ErrProcessDone if the
 // process that registered is gone.
 func (g *Grid) SignalWorker(name string, s os.Signal) error {
-	w, err := g.worker(name, run.ReadOwnFile)
+	w, err := g.worker(name, g.folder.ReadOwn)
 	if err != nil {
 		return fmt.Errorf("worker %s: %w", name, err)
 	}
@@ -210,14 +210,14 @@ func (g *Grid) SignalWorker(name string, s os.Signal) error {
 
 // AskAgain makes all workers try failed jobs again within seconds.
 func (g *Grid) AskAgain() error {
-	if err := os.MkdirAll(filepath.Join(g.dir, workersName), 0o777); err != nil {
+	if err := g.folder.Mkdir(workersName); err != nil {
 		return err
 	}
-	return replaceJSON(filepath.Join(g.dir, workersName), againName, map[string]any{"asked": time.Now().UTC().Format(time.RFC3339Nano)})
+	return replaceJSON(g.folder, filepath.Join(workersName, againName), map[string]any{"asked": time.Now().UTC().Format(time.RFC3339Nano)})
 }
 
 // asked returns the content of the last request of AskAgain.
 func (g *Grid) asked() string {
-	text, _ := run.ReadFile(filepath.Join(g.dir, workersName), againName)
+	text, _ := g.folder.Read(filepath.Join(workersName, againName))
 	return string(text)
 }

@@ -75,12 +75,12 @@ func TestATokenTellsWhatIsShared(t *testing.T) {
 	if flags, err := unix.FcntlInt(token.file.Fd(), unix.F_GETFL, 0); err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY {
 		t.Errorf("NFS would not lock it: flags %x, %v", flags, err)
 	}
-	seen, err := See(e.Grid.dir, token.Name)
+	seen, err := See(e.Grid.Path(), token.Name)
 	if err != nil || seen.Taken || token.Shared(seen) != nil {
 		t.Errorf("the same disk: %+v, %v, %v", seen, err, token.Shared(seen))
 	}
 	copied := filepath.Join(t.TempDir(), "copy")
-	if out, err := exec.Command("cp", "-r", e.Grid.dir, copied).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cp", "-r", e.Grid.Path(), copied).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if seen, err := See(copied, token.Name); err != nil || !seen.Taken || token.Shared(seen) == nil {
@@ -89,13 +89,13 @@ func TestATokenTellsWhatIsShared(t *testing.T) {
 	if seen, err := See(t.TempDir(), token.Name); err != nil || token.Shared(seen) == nil {
 		t.Errorf("another disk: %+v, %v", seen, err)
 	}
-	if _, err := See(e.Grid.dir, "token-../grid.json"); err == nil {
+	if _, err := See(e.Grid.Path(), "token-../grid.json"); err == nil {
 		t.Error("another file is shown")
 	}
 	if err := token.Close(); err != nil {
 		t.Error(err)
 	}
-	if seen, _ := See(e.Grid.dir, token.Name); token.Shared(seen) == nil {
+	if seen, _ := See(e.Grid.Path(), token.Name); token.Shared(seen) == nil {
 		t.Error("a token that was removed is seen")
 	}
 }

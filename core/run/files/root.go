@@ -59,6 +59,26 @@ func (r *Root) Again() (*Root, error) {
 	return newRoot(again, r.Name())
 }
 
+// Sub opens a folder below this one.
+func (r *Root) Sub(name string) (sub *Root, err error) {
+	err = r.within(name, func() error {
+		info, err := r.root.Lstat(name)
+		if err != nil {
+			return err
+		}
+		if !info.IsDir() {
+			return noFolder(name, info)
+		}
+		opened, err := r.root.OpenRoot(name)
+		if err != nil {
+			return err
+		}
+		sub, err = newRoot(opened, filepath.Join(r.Path(), name))
+		return err
+	})
+	return sub, err
+}
+
 // Close closes the folder. Its Name is from then on the last path that it is known to have had.
 func (r *Root) Close() error {
 	last := r.Path()
@@ -90,6 +110,13 @@ func (r *Root) Path() string {
 
 // Stands says whether the folder still has its Name.
 func (r *Root) Stands() bool { return r.leads(r.Name()) }
+
+// Moved says whether something else, or nothing, has the folder's Name. While that cannot be seen,
+// as on a network disk that does not answer, the folder counts as being there.
+func (r *Root) Moved() bool {
+	info, err := os.Stat(r.Name())
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, r.is)
+}
 
 // leads says whether a path leads to the folder.
 func (r *Root) leads(path string) bool {

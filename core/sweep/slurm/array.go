@@ -53,7 +53,7 @@ type How struct {
 
 // Array holds the submissions of a sweep to Slurm.
 type Array struct {
-	dir         string
+	folder      *run.Handle
 	run         Command
 	foreign     error
 	Submissions []Submission
@@ -69,10 +69,11 @@ var (
 // Usable returns an error if the record is another user's, which may only be shown.
 func (a *Array) Usable() error { return a.foreign }
 
-// Open reads what was submitted for the sweep in a folder. Without a record, nothing was.
-func Open(dir string, command Command) (*Array, error) {
-	a := &Array{dir: dir, run: command}
-	text, err := run.ReadOwnFile(dir, recordName)
+// Open reads what was submitted for the sweep in a folder, which has to stay open. Without a record,
+// nothing was.
+func Open(folder *run.Handle, command Command) (*Array, error) {
+	a := &Array{folder: folder, run: command}
+	text, err := folder.ReadOwn(recordName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil
 	}
@@ -89,7 +90,7 @@ func Open(dir string, command Command) (*Array, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, recordName), err)
+		return nil, fmt.Errorf("%s: %w", folder.Path(recordName), err)
 	}
 	return a, nil
 }
@@ -179,7 +180,7 @@ func (a *Array) keep() error {
 	if err != nil {
 		return err
 	}
-	return run.ReplaceFile(a.dir, recordName, append(text, byte(10)))
+	return a.folder.Replace(recordName, append(text, '\n'))
 }
 
 // Queued returns the queue's elements by job, each job under its index in the grid with the

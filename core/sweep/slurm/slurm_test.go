@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pgrlab/core/run"
 )
 
 // This was recorded from Slurm 22.05: an array whose elements run, wait, have ended and were
@@ -80,12 +82,22 @@ func (c *cluster) run(_ context.Context, input []byte, name string, args ...stri
 	return "", nil
 }
 
+func opened(t *testing.T, dir string) *run.Handle {
+	t.Helper()
+	h, err := run.OpenHandle(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
 // Jobs are submitted in arrays no larger than the cluster accepts; the record lists all that was
 // submitted, and is found again.
 func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	c := &cluster{t: t, largest: "2"}
 	dir := t.TempDir()
-	a, err := Open(dir, c.run)
+	a, err := Open(opened(t, dir), c.run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +123,7 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 	for i := range a.Submissions {
 		a.Submissions[i].How.Script.Program, a.Submissions[i].How.Script.Dir = "", "" // not taken from the folder
 	}
-	again, err := Open(dir, c.run)
+	again, err := Open(opened(t, dir), c.run)
 	if err != nil || len(again.Submissions) != 3 || again.Submissions[1].ID != "72" || !reflect.DeepEqual(again.Submissions, a.Submissions) {
 		t.Errorf("%v: %+v", err, again.Submissions)
 	}
@@ -122,7 +134,7 @@ func TestLargeSweepsAreSeveralArrays(t *testing.T) {
 // says nothing about the queue.
 func TestWhatIsQueued(t *testing.T) {
 	c := &cluster{t: t, largest: "1001", queue: map[string]string{}}
-	a, err := Open(t.TempDir(), c.run)
+	a, err := Open(opened(t, t.TempDir()), c.run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +181,7 @@ func TestWhatIsQueued(t *testing.T) {
 // once.
 func TestElementsOfSeveralJobs(t *testing.T) {
 	c := &cluster{t: t, largest: "1001", queue: map[string]string{}}
-	a, err := Open(t.TempDir(), c.run)
+	a, err := Open(opened(t, t.TempDir()), c.run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +206,7 @@ func TestElementsOfSeveralJobs(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, largest := range []string{"0", "many", ""} {
 		c := &cluster{t: t, largest: largest}
-		a, _ := Open(t.TempDir(), c.run)
+		a, _ := Open(opened(t, t.TempDir()), c.run)
 		if err := a.Submit(t.Context(), How{}, []int{0}); err == nil || !strings.Contains(err.Error(), "MaxArraySize") || len(c.scripts) > 0 {
 			t.Errorf("%q: %v", largest, err)
 		}
@@ -206,7 +218,7 @@ func TestRefusals(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "slurm.json"), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, nil); err == nil || !strings.Contains(err.Error(), "slurm.json") {
+	if _, err := Open(opened(t, dir), nil); err == nil || !strings.Contains(err.Error(), "slurm.json") {
 		t.Errorf("a damaged record: %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())

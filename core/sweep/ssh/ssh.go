@@ -81,8 +81,8 @@ func (r *Record) Usable() error { return r.foreign }
 const recordName = "ssh.json"
 
 // Open reads the record of a sweep. The error is fs.ErrNotExist if the sweep never ran on hosts.
-func Open(dir string) (r Record, err error) {
-	text, err := run.ReadOwnFile(dir, recordName)
+func Open(folder *run.Handle) (r Record, err error) {
+	text, err := folder.ReadOwn(recordName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, err
 	}
@@ -99,18 +99,18 @@ func Open(dir string) (r Record, err error) {
 		}
 	}
 	if err != nil {
-		return r, fmt.Errorf("%s: %w", filepath.Join(dir, recordName), err)
+		return r, fmt.Errorf("%s: %w", folder.Path(recordName), err)
 	}
 	return r, nil
 }
 
 // Keep writes the record to the sweep's folder.
-func (r Record) Keep(dir string) error {
+func (r Record) Keep(folder *run.Handle) error {
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return err
 	}
-	return run.ReplaceFile(dir, recordName, append(text, '\n'))
+	return folder.Replace(recordName, append(text, '\n'))
 }
 
 // Client runs this program on hosts.

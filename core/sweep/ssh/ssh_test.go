@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"pgrlab/core/run"
 )
 
 func TestHosts(t *testing.T) {
@@ -23,7 +25,11 @@ func TestHosts(t *testing.T) {
 }
 
 func TestTheRecordIsKept(t *testing.T) {
-	dir := t.TempDir()
+	dir, err := run.OpenHandle(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
 	if _, err := Open(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("nothing there: %v", err)
 	}

@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"pgrlab/core/run"
 	"pgrlab/core/shell"
 	"pgrlab/core/sweep"
 	"pgrlab/core/sweep/slurm"
@@ -44,7 +43,7 @@ type cluster struct {
 }
 
 func newCluster(g *sweep.Grid, out string) (*cluster, error) {
-	array, err := slurm.Open(out, slurm.Run)
+	array, err := slurm.Open(g.Folder(), slurm.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +53,7 @@ func newCluster(g *sweep.Grid, out string) (*cluster, error) {
 // submit submits the jobs that are missing and not in the queue. Two submits of one sweep take
 // turns, so that no job is submitted twice. Waiting ends with view.
 func (c *cluster) submit(ctx, view context.Context, how slurm.How, say func(string)) error {
-	lock, err := run.AppendFile(c.out, "slurm.lock")
+	lock, err := c.grid.Folder().Append("slurm.lock")
 	if err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func (c *cluster) submit(ctx, view context.Context, how slurm.How, say func(stri
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		return errors.New("another sweep submits its jobs just now: try again")
 	}
-	if c.array, err = slurm.Open(c.out, slurm.Run); err != nil { // another sweep may have submitted since it was read
+	if c.array, err = slurm.Open(c.grid.Folder(), slurm.Run); err != nil { // another sweep may have submitted since it was read
 		return err
 	}
 	if err := c.array.Usable(); err != nil {
@@ -124,7 +123,7 @@ func (c *cluster) settled(ctx context.Context, say func(string)) (map[int]slurm.
 
 // how is what the jobs are submitted with.
 func (f *sweepFlags) how(g *sweep.Grid) (slurm.How, error) {
-	self, dir, err := program(f.out)
+	self, dir, err := program(g)
 	if err != nil {
 		return slurm.How{}, err
 	}
@@ -195,6 +194,9 @@ func (c *cluster) over() (bool, error) {
 // follow shows the sweep until all is done, or the person leaves.
 func (c *cluster) follow(ctx context.Context, progress *terminal.Progress) error {
 	for wait := pollFirst; ; {
+		if err := c.grid.Stands(); err != nil {
+			return err
+		}
 		changed, said := c.look(ctx)
 		for _, text := range said {
 			progress.Say(text)
@@ -320,6 +322,10 @@ func (f *sweepFlags) shown(parent context.Context, g *sweep.Grid, w io.Writer, f
 	var s cli.Signalled
 	if errors.As(err, &s) {
 		return err
+	}
+	var moved *sweep.Moved
+	if errors.As(err, &moved) {
+		return fmt.Errorf("sweep %s: %w", f.out, err)
 	}
 	for _, after := range []error{file.keep(g.Jobs, w), sweepResults(w, g, f.out, file)} {
 		if err == nil {

@@ -56,7 +56,7 @@ func (c *cluster) requeue(ctx context.Context, say func(string)) error {
 	how := c.array.Submissions[len(c.array.Submissions)-1].How
 	err := checkWords("slurm.json", how.Script.Flags)
 	if err == nil {
-		how.Script.Program, how.Script.Dir, err = program(c.out)
+		how.Script.Program, how.Script.Dir, err = program(c.grid)
 	}
 	if err == nil {
 		how.Options, err = again("sbatch", c.calls.sbatch, how.Options, slurm.AsksForResources)

@@ -56,11 +56,11 @@ func newHosts(g *sweep.Grid, out string, r ssh.Record, options []string) *hosts 
 // begin checks the hosts and starts workers where none is at work. It reports a host that cannot
 // take part. The first time, nothing begins without that host; later the others go on.
 func (h *hosts) begin(ctx context.Context, say func(string)) error {
-	path, dir, err := program(h.out)
+	path, dir, err := program(h.grid)
 	if err != nil {
 		return err
 	}
-	before, err := ssh.Open(h.out)
+	before, err := ssh.Open(h.grid.Folder())
 	first := errors.Is(err, os.ErrNotExist)
 	if err == nil {
 		err = before.Usable()
@@ -87,7 +87,7 @@ func (h *hosts) begin(ctx context.Context, say func(string)) error {
 		return fmt.Errorf("%d of %d hosts cannot take part: mend that or leave them out of --on", n, len(h.record.Hosts))
 	}
 	h.record.Left, h.record.Former, h.record.Options = h.grid.Left(), h.former(before), h.ssh
-	if err := h.record.Keep(h.out); err != nil {
+	if err := h.record.Keep(h.grid.Folder()); err != nil {
 		return err
 	}
 	for _, host := range fit {
@@ -208,6 +208,9 @@ func (h *hosts) follow(ctx context.Context, progress *terminal.Progress) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for now := time.Now(); ; {
+		if err := h.grid.Stands(); err != nil {
+			return err
+		}
 		for _, text := range h.look(now) {
 			progress.Say(text)
 		}

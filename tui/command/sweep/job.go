@@ -203,13 +203,14 @@ func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Jo
 	args := append([]string{"train", "--resume", dir}, how...)
 	if err == nil && !run.Holds(dir) {
 		err = run.RemoveUnbegun(dir)
-		args = append([]string{"train", "--preset", g.Config(j), "--out", dir}, how...)
+		args = append([]string{"train", "--preset", a.Config(), "--out", dir}, how...)
 	}
 	root.SetArgs(args)
 	root.SetOut(log)
 	root.SetErr(log)
 	if err == nil {
 		err = root.ExecuteContext(ctx)
+		dir, _ = a.Run() // the sweep's folder may have another name by now
 	}
 	var s cli.Signalled
 	switch {

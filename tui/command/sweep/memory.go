@@ -3,12 +3,10 @@ package sweep
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 
 	"pgrlab/core/config"
-	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -33,7 +31,7 @@ func (f *sweepFlags) atOnce(g *sweep.Grid) int {
 // first. A job that cannot be read is left out: its attempt says why.
 func needs(d cli.Deps, g *sweep.Grid) (all []float64) {
 	for _, j := range g.Missing() {
-		doc, err := run.ReadFile(filepath.Split(g.Config(j)))
+		doc, err := g.ReadConfig(j)
 		if err != nil {
 			continue
 		}

@@ -49,7 +49,7 @@ func placesOf(dir string, calls callFlags) (g *sweep.Grid, all []place, err erro
 		}
 		all = append(all, made)
 	}
-	record, err := ssh.Open(dir)
+	record, err := ssh.Open(g.Folder())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
@@ -167,7 +167,7 @@ func (w *workers) signalHosts(ctx context.Context, name string) (n int, err erro
 	if len(atWork) == 0 {
 		return 0, nil
 	}
-	path, dir, err := program(w.out)
+	path, dir, err := program(w.grid)
 	if err != nil {
 		return 0, err
 	}

@@ -98,7 +98,7 @@ func TestRequeueLeavesOutWhatTheSweepDid(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	requeued(t, f.out)
-	record, err := slurm.Open(f.out, slurm.Run)
+	record, err := slurm.Open(g.Folder(), slurm.Run)
 	if err != nil || len(record.Submissions) != 2 || !slices.Equal(record.Submissions[1].Jobs(), []int{0}) {
 		t.Errorf("submitted: %+v, %v", record.Submissions, err)
 	}
@@ -179,7 +179,7 @@ func TestHostsThatAreLeftOutAreToldToEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	record, err := ssh.Open(dir)
+	record, err := ssh.Open(g.Folder())
 	if err != nil || len(record.Hosts) != 1 || len(record.Former) != 1 {
 		t.Fatalf("%+v, %v", record, err)
 	}

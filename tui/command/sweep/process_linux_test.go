@@ -22,8 +22,8 @@ func TestJobsAreDoneByTheRunningProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := sweepFlags{out: "s", threads: 1}
-		if _, err := os.Stat(f.process(sweep.Job{}, "").Path); err != nil {
+		f := sweepFlags{threads: 1}
+		if _, err := os.Stat(f.process(made(t), sweep.Job{}, "").Path); err != nil {
 			t.Error(err)
 		}
 		return

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 
 	"pgrlab/core/report"
-	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
@@ -92,7 +90,7 @@ func (f *sweepResultsFile) read() (map[report.ResultKey]*report.Run, error) {
 
 // keys are the keys of a job's results, one for each of its seeds.
 func (f *sweepResultsFile) keys(j sweep.Job) ([]report.ResultKey, error) {
-	doc, err := run.ReadFile(filepath.Split(f.grid.Config(j)))
+	doc, err := f.grid.ReadConfig(j)
 	if err != nil {
 		return nil, err
 	}

@@ -315,7 +315,7 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	if f.pack {
 		e.Most = (&room{grid: g, free: f.free, read: map[int]int64{}}).runs
 	}
-	e.Process = f.process
+	e.Process = func(j sweep.Job, device string) *exec.Cmd { return f.process(g, j, device) }
 	e.Ended = func(j sweep.Job) {
 		if err := file.keep([]sweep.Job{j}, io.Discard); err != nil {
 			say <- fmt.Sprintf("%s: %v; the next sweep with --results tries again", j.Name(), err)
@@ -336,7 +336,8 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 	}
 	err = v.follow(ctx, say, ended)
 	unregister(err)
-	if f.element == "" && ctx.Err() == nil { // otherwise it is only a part of the sweep, or goes on later
+	var moved *sweep.Moved
+	if f.element == "" && ctx.Err() == nil && !errors.As(err, &moved) { // otherwise it is only a part of the sweep, or goes on later
 		err = errors.Join(err, file.keep(g.Jobs, w), sweepResults(w, g, f.out, file))
 	}
 	var s cli.Signalled
@@ -347,8 +348,8 @@ func (f *sweepFlags) run(parent context.Context, g *sweep.Grid, w io.Writer, rea
 }
 
 // process is this program, making an attempt at a job.
-func (f *sweepFlags) process(j sweep.Job, device string) *exec.Cmd {
-	args := []string{"sweep", "job", f.out, strconv.Itoa(j.Index), "--until-eof", "--threads", strconv.Itoa(f.threads)}
+func (f *sweepFlags) process(g *sweep.Grid, j sweep.Job, device string) *exec.Cmd {
+	args := []string{"sweep", "job", g.Path(), strconv.Itoa(j.Index), "--until-eof", "--threads", strconv.Itoa(f.threads)}
 	if f.disk != "" {
 		args = append(args, "--disk", f.disk)
 	}

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +32,11 @@ func made(t *testing.T) *sweep.Grid {
 // ends writes the result of a job.
 func ends(t *testing.T, g *sweep.Grid, j sweep.Job) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(g.Dir(j), "result.json"), []byte(`{"index":1}`), 0o644); err != nil {
+	text, err := json.Marshal(sweep.Result{Job: j, Attempts: 1})
+	if err == nil {
+		err = g.Folder().Replace(filepath.Join(j.Name(), "result.json"), text)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -84,7 +89,7 @@ func TestTheDeviceOfAGridThatExists(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := workerFlags{sweepFlags: f}
-		places := map[string][]string{"here": f.process(g.Jobs[0], c.own).Args}
+		places := map[string][]string{"here": f.process(g, g.Jobs[0], c.own).Args}
 		if c.own == "" { // otherwise it is a device of this machine
 			places["slurm"], places["ssh"], places["worker"] = how.Script.Flags, record.Flags, w.words()
 		}

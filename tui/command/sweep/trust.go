@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgrlab/core/shell"
+	"pgrlab/core/sweep"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
 )
@@ -102,9 +103,9 @@ func checkWords(file string, words []string) error {
 }
 
 // program returns where this program and the folder of a sweep are, also for machines that share the disk.
-func program(out string) (path, dir string, err error) {
+func program(g *sweep.Grid) (path, dir string, err error) {
 	if path, err = os.Executable(); err == nil {
-		dir, err = filepath.Abs(out)
+		dir, err = filepath.Abs(g.Path())
 	}
 	return path, dir, err
 }

@@ -10,14 +10,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"pgrlab/core/run"
 	"pgrlab/core/sweep"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/machine"
@@ -176,9 +174,8 @@ func (f *workerFlags) start(ctx context.Context, g *sweep.Grid) error {
 	if g.IsAtWork(f.worker) {
 		return elsewhere{"worker " + f.worker}
 	}
-	c := cli.Self(append([]string{"sweep", "worker", f.out}, f.words()...)...)
-	path := g.WorkerLog(f.worker)
-	log, err := openLog(path)
+	c := cli.Self(append([]string{"sweep", "worker", g.Path()}, f.words()...)...)
+	log, err := g.WorkerLog(f.worker)
 	if err != nil {
 		return err
 	}
@@ -201,7 +198,7 @@ func (f *workerFlags) start(ctx context.Context, g *sweep.Grid) error {
 	if errors.As(err, &exit) && exit.ExitCode() == cli.StatusElsewhere {
 		return elsewhere{"worker " + f.worker}
 	}
-	return fmt.Errorf("worker %s did not begin: %v: see %s", f.worker, err, path)
+	return fmt.Errorf("worker %s did not begin: %v: see %s", f.worker, err, log.Name())
 }
 
 // words are the flags of the worker itself.
@@ -220,17 +217,4 @@ func (f *workerFlags) words() []string {
 		all = append(all, "--leave", strconv.Itoa(i))
 	}
 	return all
-}
-
-// openLog opens the log of a worker, whose folder may not exist yet.
-func openLog(path string) (*os.File, error) {
-	dir, name := filepath.Split(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	file, err := run.AppendFile(dir, name)
-	if err != nil {
-		return nil, err
-	}
-	return file.File, nil
 }

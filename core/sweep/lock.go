@@ -1,0 +1,65 @@
+package sweep
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"pgrlab/core/run"
+)
+
+// flock locks a file. Tests replace it by that of a file system without locks.
+var flock = func(file *os.File, how int) error { return syscall.Flock(int(file.Fd()), how) }
+
+// lockTries and lockPause allow for processes that only check whether the lock is held: they
+// hold it themselves for a moment.
+const (
+	lockTries = 4
+	lockPause = 25 * time.Millisecond
+)
+
+// lock takes the lock of a folder. The error is ErrElsewhere if another process has it. If the
+// file system does not support locks, every process gets it; the lease of the run folder then
+// keeps two attempts apart.
+func lock(folder *run.Handle) (io.Closer, error) {
+	file, err := folder.Append(lockName)
+	if err != nil {
+		return nil, err
+	}
+	for range lockTries {
+		if err = flock(file.File, syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+			return file, nil
+		}
+		time.Sleep(lockPause)
+	}
+	file.Close()
+	return nil, ErrElsewhere
+}
+
+// unlockable says whether an error is that of a file system without locks.
+func unlockable(err error) bool {
+	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
+}
+
+// held says whether another process has the lock of a folder of the sweep.
+func (g *Grid) held(dir string) bool { return errors.Is(g.try(dir), syscall.EWOULDBLOCK) }
+
+// try returns nil if the lock of a folder is free, and EWOULDBLOCK if another process has it.
+func (g *Grid) try(dir string) error {
+	file, err := g.folder.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return flock(file.File, syscall.LOCK_SH|syscall.LOCK_NB)
+}
+
+// IsHeld says whether a process makes an attempt at a job, judged by the job's lock; on a disk
+// without locks by the run folder, which tells only of processes of this machine.
+func (g *Grid) IsHeld(j Job) bool {
+	err := g.try(j.Name())
+	return errors.Is(err, syscall.EWOULDBLOCK) || unlockable(err) && run.IsHeld(g.Run(j))
+}
