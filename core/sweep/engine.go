@@ -311,15 +311,6 @@ func (e *Engine) done(j Job) {
 	e.set(j, Done)
 }
 
-// Said returns a result as one line of text.
-func Said(r Result) string {
-	text := fmt.Sprintf("%s: done", r.Name())
-	if r.Return != nil {
-		text += fmt.Sprintf(", return %.1f, best %.1f", *r.Return, *r.Best)
-	}
-	return text
-}
-
 // attempt runs one process to its end. A status below 0 means that it was killed. In a folder that is
 // no longer the sweep's none begins, and how one ended means nothing.
 func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
@@ -377,32 +368,4 @@ func (e *Engine) occupy() (device string, leave func()) {
 		defer e.mu.Unlock()
 		e.busy[least]--
 	}
-}
-
-// failed returns the jobs that failed.
-func (e *Engine) failed() (all []Job) {
-	for i, s := range e.States() {
-		if s == Failed {
-			all = append(all, e.Grid.Jobs[i])
-		}
-	}
-	return all
-}
-
-// verdict returns the result of the whole sweep.
-func (e *Engine) verdict(ctx context.Context) error {
-	count := map[State]int{}
-	for _, s := range e.States() {
-		count[s]++
-	}
-	missing := len(e.Grid.Jobs) - count[Done] - count[Left]
-	switch {
-	case missing == 0:
-		return nil
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case count[Failed] > 0:
-		return fmt.Errorf("%d of %d jobs failed: %s", count[Failed], len(e.Grid.Jobs), e.Grid.WhatHelps(e.failed(), "start the sweep again to try them again"))
-	}
-	return fmt.Errorf("%d of %d jobs are missing: start the sweep again", missing, len(e.Grid.Jobs))
 }

@@ -322,6 +322,9 @@ var refusals = []struct {
 	{"export done --buffer syn --out rows.npy", 2, "ends in .npz"},
 	{"export done --format tensorboard --out a.csv", 2, "event files go into a folder: want a name without .csv"},
 	{"export done --format tensorboard --out plain", 2, "write plain: that is a file: event files go into a folder"},
+	{"train --preset demo --out new --tensorboard a.csv", 2, "--tensorboard: write a.csv: event files go into a folder: want a name without .csv"},
+	{"train --preset demo --out new --tensorboard plain", 2, "write plain: that is a file: event files go into a folder"},
+	{"train --preset demo --out new --tensorboard done/data", 2, "that belongs to a run"},
 	{"man pages.html", 2, "manual pages go into a folder: want a name without .html"},
 
 	// A name that belongs to a run.

@@ -31,7 +31,7 @@ func (s *session) streamTo(root string) error {
 	if root == "" {
 		return nil
 	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := cli.MakeFolder(root, "event files"); err != nil {
 		s.drop()
 		return cli.Usagef("--tensorboard: %v", err)
 	}

@@ -108,13 +108,11 @@ func (w *workers) lines(context.Context) []string {
 }
 
 func (w *workers) cancel(ctx context.Context) (string, error) {
-	n, err := w.signal(ctx, "TERM", syscall.SIGTERM)
-	return fmt.Sprintf("%d workers save their jobs and end: start the sweep again to go on", n), err
+	return w.signal(ctx, "TERM", syscall.SIGTERM, "%d workers save their jobs and end: start the sweep again to go on")
 }
 
 func (w *workers) poke(ctx context.Context) (string, error) {
-	n, err := w.signal(ctx, "USR1", syscall.SIGUSR1)
-	return fmt.Sprintf("the jobs of %d workers save themselves", n), err
+	return w.signal(ctx, "USR1", syscall.SIGUSR1, "the jobs of %d workers save themselves")
 }
 
 // requeue makes workers try again what failed, and restarts the workers on hosts that have ended.
@@ -145,8 +143,9 @@ func (w *workers) options() ([]string, error) {
 	return again("ssh", w.calls.ssh, w.record.Options, noneIs)
 }
 
-// signal sends a signal to all workers and returns how many got it.
-func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n int, err error) {
+// signal sends a signal to all workers. It says how many got it, unless none did because of the error.
+func (w *workers) signal(ctx context.Context, name string, s syscall.Signal, says string) (said string, err error) {
+	n := 0
 	for _, one := range w.here() {
 		if e := w.grid.SignalWorker(one.Name, s); e != nil {
 			err = errors.Join(err, e)
@@ -155,7 +154,10 @@ func (w *workers) signal(ctx context.Context, name string, s syscall.Signal) (n 
 		n++
 	}
 	told, e := w.signalHosts(ctx, name)
-	return n + told, errors.Join(err, e)
+	if n, err = n+told, errors.Join(err, e); n == 0 && err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(says, n), err
 }
 
 // signalHosts sends a signal to the workers on hosts and returns how many got it.

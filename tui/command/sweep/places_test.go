@@ -191,3 +191,32 @@ func TestHostsThatAreLeftOutAreToldToEnd(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+// A signal that reaches no worker is an error and nothing else; one that reaches some says how many.
+func TestWorkersThatGetNoSignal(t *testing.T) {
+	commands(t, map[string]string{"ssh": "for last; do :; done; case \"$last\" in *good*) echo " + signalled + ";; *) exit 255;; esac\n"})
+	for _, c := range []struct {
+		hosts []string
+		says  string
+		fails bool
+	}{
+		{[]string{"bad"}, "", true},
+		{[]string{"bad", "good"}, "1 workers save their jobs and end", true},
+		{[]string{"good"}, "1 workers save their jobs and end", false},
+	} {
+		w := &workers{grid: made(t)}
+		for _, name := range c.hosts {
+			r, err := w.grid.Register(sweep.Worker{Name: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Keep(&sweep.Engine{Grid: w.grid})
+			defer r.End(nil, "done")
+			w.record.Hosts = append(w.record.Hosts, ssh.Host{Name: name})
+		}
+		said, err := w.cancel(t.Context())
+		if (err != nil) != c.fails || (said == "") != (c.says == "") || !strings.HasPrefix(said, c.says) {
+			t.Errorf("%q: %q, %v", c.hosts, said, err)
+		}
+	}
+}
