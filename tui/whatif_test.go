@@ -21,6 +21,8 @@ type fakeWhatIf struct {
 	state   pane.WhatIfState
 	at      *pane.WhatIfState
 	refuses error
+	usual   int
+	lab     *fakeLab
 	begun   int
 	onBegin func() // called by Begin if it is not nil
 	mu      sync.Mutex
@@ -36,13 +38,21 @@ func (f *fakeWhatIf) set(how func(s *pane.WhatIfState)) {
 
 func (f *fakeWhatIf) Check() error { return f.refuses }
 
-func (f *fakeWhatIf) Plan() (whatif.Plan, int) {
-	return whatif.Plan{Updates: 500, Episodes: 5, Repeats: 3}, 25_000
+func (f *fakeWhatIf) Plan() (p whatif.Plan, updates, usual int) {
+	return whatif.Plan{Updates: 500, Episodes: 5, Repeats: 3}, 25_000, max(25_000, f.usual)
+}
+
+// Hold pauses the run, as the session does.
+func (f *fakeWhatIf) Hold() error {
+	f.set(func(s *pane.WhatIfState) { s.Held = true })
+	return f.lab.Send(event.Pause{By: "what-if", Passing: true})
 }
 
 func (f *fakeWhatIf) Begin() {
 	f.begun++
-	f.set(func(s *pane.WhatIfState) { s.Under, s.Step, s.Begun, s.Err = true, 24_000, time.Time{}, nil })
+	f.set(func(s *pane.WhatIfState) {
+		s.Under, s.Step, s.Begun, s.Err, s.Core = true, 24_000, time.Time{}, nil, -1
+	})
 	if f.onBegin != nil {
 		f.onBegin()
 	}
@@ -103,6 +113,7 @@ func withWhatIf(t *testing.T, w, h int) (*screen, *fakeWhatIf) {
 	s := newScreen(t, w, h, func(o *Options) { o.WhatIf = f })
 	s.fake.advance(24_000)
 	s.Update(started{lab: s.fake})
+	f.lab = s.fake
 	return s, f
 }
 
@@ -164,6 +175,62 @@ func TestWhatIfFromKeyToTable(t *testing.T) {
 	}
 	s.beginWhatIf() // another one, beside the previous table
 	s.contains(t, "reading the checkpoint", "curiosity ω 2 k 0.25")
+}
+
+// Beside a busy run the pane says how little of a core the what-if gets, and h holds the run, whose
+// pause changes the time to go; space and a run that is over have the last word.
+func TestWhatIfHoldsTheRun(t *testing.T) {
+	s, f := withWhatIf(t, 160, 45)
+	s.press("w", "h")
+	s.contains(t, "no what-if is under way: enter begins one")
+	s.beginWhatIf()
+	share := func(core float64) { f.set(func(p *pane.WhatIfState) { p.Core = core }); s.look() }
+	if share(0.03); !strings.Contains(s.View(), "it gets 3% of a core, as the run comes first: h holds the run until it is over") {
+		t.Error(s.View())
+	}
+	if share(0.95); strings.Contains(s.View(), "of a core") {
+		t.Errorf("with a core of its own:\n%s", s.View())
+	}
+	progress := func(after time.Duration, done int) {
+		s.clock = s.clock.Add(after)
+		f.set(func(p *pane.WhatIfState) { p.Progress = whatif.Progress{Doing: "real only", Done: done, Total: 1000} })
+		s.look()
+	}
+	f.set(func(p *pane.WhatIfState) { p.Begun = s.clock })
+	progress(0, 0)
+	progress(100*time.Second, 100)
+	s.contains(t, "15m00s to go")
+	s.press("h")
+	if c, is := s.lastCommand().(event.Pause); !is || !c.Passing {
+		t.Fatalf("sent %v", s.lastCommand())
+	}
+	progress(0, 100)
+	s.contains(t, "the run waits for it and goes on by itself; space resumes it before")
+	progress(10*time.Second, 200)
+	s.contains(t, "20%  1m20s to go")
+	share(0.5)
+	s.contains(t, "it gets 50% of a core: other programs have the rest")
+	s.press("h")
+	s.contains(t, "the run is paused already: space resumes it")
+	s.press(" ")
+	if _, is := s.lastCommand().(event.Resume); !is {
+		t.Errorf("sent %v", s.lastCommand())
+	}
+	if s.look(); strings.Contains(s.View(), "the run waits") {
+		t.Error(s.View())
+	}
+	s.fake.advance(100_000)
+	s.Update(polled{})
+	s.press("h")
+	s.contains(t, "the run has ended")
+}
+
+// A what-if that would take long is proposed smaller, and says so.
+func TestASmallerWhatIfSaysSo(t *testing.T) {
+	s, f := withWhatIf(t, 160, 45)
+	f.usual = 600_000
+	s.press("w")
+	s.contains(t, "It is smaller than usual, which", "5m05s or more.")
 }
 
 // A what-if can be stopped, before and after its checkpoint.

@@ -47,12 +47,16 @@ type Cancel struct {
 
 // Pause makes training wait between two slices until Resume.
 type Pause struct {
-	Reason string // empty if a person asked for it
-	By     string
+	Reason  string // empty if a person asked for it
+	By      string
+	Passing bool // By ends it, unless somebody else pauses meanwhile
 }
 
 // Resume ends a pause.
-type Resume struct{ By string }
+type Resume struct {
+	By string
+	Of string // whose pause it ends; "": anybody's
+}
 
 // Stop saves and ends the run; Run returns nil.
 type Stop struct{ By string }

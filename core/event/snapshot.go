@@ -175,7 +175,7 @@ type Snapshot struct {
 	Dreamt *Dreamt // the newest answer to a Dreams; nil: none
 
 	Err     string // why it failed or waits
-	ForDisk bool   // paused only until the disk takes what it refused
+	Passing bool   // such a pause ends by itself, as that of a disk which takes nothing
 }
 
 // ETALeast says whether ETA leaves out refits that are still to come, because none has been

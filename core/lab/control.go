@@ -169,9 +169,7 @@ func (ctl *control) handle(c sent) {
 	case event.Cancel:
 		ctl.steering.cancel(c)
 	case event.Pause:
-		if ctl.gate.pause == nil || ctl.gate.forDisk() { // the person's outlasts the disk's
-			ctl.gate.wait(event.Paused(c))
-		}
+		ctl.gate.request(c)
 	case event.Park:
 		ctl.park(c)
 	case event.Resume:
@@ -206,7 +204,8 @@ func (ctl *control) handle(c sent) {
 }
 
 func (ctl *control) resume(c event.Resume) {
-	if ctl.gate.pause == nil || !ctl.gate.unpark() {
+	p := ctl.gate.pause
+	if p == nil || c.Of != "" && c.Of != p.By || !ctl.gate.unpark() {
 		return
 	}
 	ctl.gate.open(c.By)

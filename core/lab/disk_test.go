@@ -124,13 +124,13 @@ func pauseWhileTheDiskIsWaitedFor(t *testing.T, command event.Command) {
 		l := w.lab(t, w.config(), folder)
 		r := w.start(t, t.Context(), l, folder)
 		synctest.Wait()
-		if s := l.Snapshot(); s.State != event.PausedState || !s.ForDisk {
-			t.Errorf("%s, for the disk %v", s.State, s.ForDisk)
+		if s := l.Snapshot(); s.State != event.PausedState || !s.Passing {
+			t.Errorf("%s, for the disk %v", s.State, s.Passing)
 		}
 		l.Send(command)
 		synctest.Wait()
-		if s := l.Snapshot(); s.State != event.PausedState || s.ForDisk {
-			t.Errorf("paused by her: %s, for the disk %v", s.State, s.ForDisk)
+		if s := l.Snapshot(); s.State != event.PausedState || s.Passing {
+			t.Errorf("paused by her: %s, for the disk %v", s.State, s.Passing)
 		}
 		folder.fault.Store(0)
 		time.Sleep(10 * diskEvery)

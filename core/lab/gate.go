@@ -23,6 +23,7 @@ type gate struct {
 	device  parker // to be given back while the run waits; nil: there is no need
 
 	pause    *event.Paused   // why training waits; nil: it does not
+	lent     *event.Paused   // the last pause that ends by itself, but for the disk's
 	blamed   map[string]bool // faults that training has waited for already
 	onFault  atomic.Int32    // a Fault
 	faulty   *event.Paused   // the last pause that a fault made
@@ -47,6 +48,20 @@ func (g *gate) wait(p event.Paused) {
 	g.journal.emit(event.TypePause, event.NoMember, p)
 	g.meter.Pause()
 }
+
+// request makes training wait as asked for: a person's pause outlasts one that ends by itself.
+func (g *gate) request(c event.Pause) {
+	if g.pause != nil && (c.Passing || !g.passes()) {
+		return
+	}
+	g.wait(event.Paused{Reason: c.Reason, By: c.By})
+	if c.Passing {
+		g.lent = g.pause
+	}
+}
+
+// passes says whether training waits for something that ends by itself: nobody wants it to stay so.
+func (g *gate) passes() bool { return g.pause != nil && g.pause == g.lent || g.forDisk() }
 
 // open ends a wait. From now on every kind of fault can make training wait again.
 func (g *gate) open(by string) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
@@ -52,6 +53,54 @@ func TestAFaultClosesTheGateOnce(t *testing.T) {
 	g.onFault.Store(int32(FaultFail))
 	if g.fault(faultSimulation, "a crash"); g.pause != nil || g.broken == nil || g.broken.Error() != "a crash" {
 		t.Errorf("where it is to fail: %+v, %v", g.pause, g.broken)
+	}
+}
+
+// A pause that passes is ended by whoever asked for it, unless somebody has paused or resumed since.
+func TestAPauseThatPasses(t *testing.T) {
+	lend, back := event.Pause{By: "what-if", Passing: true}, event.Resume{By: "what-if", Of: "what-if"}
+	mine, resume := event.Pause{By: "ana"}, event.Resume{By: "ana"}
+	for _, c := range []struct {
+		name     string
+		commands []event.Command
+		by       string // who pauses at the end; "": the run trains
+		passes   bool
+	}{
+		{"lent", []event.Command{lend}, "what-if", true},
+		{"lent and over", []event.Command{lend, back}, "", false},
+		{"over without one", []event.Command{back}, "", false},
+		{"paused by hand before", []event.Command{mine, lend, back}, "ana", false},
+		{"paused by hand meanwhile", []event.Command{lend, mine, back}, "ana", false},
+		{"parked meanwhile", []event.Command{lend, event.Park{By: "ana"}, back}, "ana", false},
+		{"resumed by hand", []event.Command{lend, resume}, "", false},
+		{"resumed and paused by hand", []event.Command{lend, resume, mine, back}, "ana", false},
+		{"lent twice", []event.Command{lend, resume, lend, back}, "", false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			folder := &memoryFolder{}
+			l := w.lab(t, w.config(), folder)
+			w.on("evaluate episodes 1", func() {
+				for _, command := range c.commands {
+					if err := l.Send(command); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			r := w.start(t, t.Context(), l, folder)
+			synctest.Wait()
+			by, s := "", l.Snapshot()
+			if p := l.x.gate.pause; p != nil {
+				by = p.By
+			}
+			if by != c.by || s.Passing != c.passes || (s.State == event.PausedState) != (by != "") {
+				t.Errorf("%s: %s by %q, passing %v", c.name, s.State, by, s.Passing)
+			}
+			l.Send(resume) // an answer of ErrEnded will do
+			if err := <-r.ended; err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 }
 

@@ -70,7 +70,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		s.Waiting = append(s.Waiting, w.KnobChanged)
 	}
 	if x.gate.pause != nil {
-		s.Err, s.ForDisk = x.gate.pause.Reason, x.gate.forDisk()
+		s.Err, s.Passing = x.gate.pause.Reason, x.gate.passes()
 		if x.gate.disk != nil && s.Err == "" {
 			s.Err = x.gate.disk.err.Error()
 		}

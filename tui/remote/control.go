@@ -75,7 +75,7 @@ var requests = map[string]func(ctx context.Context, s *Server, by string) (strin
 	"pause": func(ctx context.Context, s *Server, by string) (string, error) {
 		paused := func() bool {
 			now := s.o.Lab.Snapshot()
-			return now.State == event.PausedState && !now.ForDisk // such a pause ends by itself
+			return now.State == event.PausedState && !now.Passing // such a pause ends by itself
 		}
 		if paused() {
 			return s.at("was paused already"), nil

@@ -133,7 +133,7 @@ func TestStatusOfSeveralSeeds(t *testing.T) {
 
 // A pause until the disk takes something again is not the one that was asked for.
 func TestPauseOutlastsTheDisk(t *testing.T) {
-	g := &waiting{state: event.Snapshot{State: event.PausedState, ForDisk: true}}
+	g := &waiting{state: event.Snapshot{State: event.PausedState, Passing: true}}
 	for _, want := range []string{"paused at step 0", "was paused already at step 0"} {
 		said, err := requests["pause"](t.Context(), &Server{o: Options{Lab: g, Folder: named("/runs/a")}}, "ana")
 		if err != nil || !strings.HasPrefix(said, want) || g.asked != 1 {
@@ -153,7 +153,7 @@ func (w *waiting) Snapshot() *event.Snapshot { s := w.state; return &s }
 
 func (w *waiting) Send(event.Command) error {
 	w.asked++
-	w.state.ForDisk = false
+	w.state.Passing = false
 	return nil
 }
 

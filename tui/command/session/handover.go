@@ -46,7 +46,7 @@ type handoverOrder struct {
 // leave makes the run be as it was left. A pause until the disk takes something again is none that a
 // person would have to end: everything is saved now.
 func (o *handoverOrder) leave(left *event.Snapshot) {
-	if left.State == event.PausedState && !left.ForDisk {
+	if left.State == event.PausedState && !left.Passing {
 		o.Paused, o.Reason = true, left.Err
 	}
 }

@@ -23,7 +23,7 @@ func TestWhichPausesAreHandedOver(t *testing.T) {
 	}{
 		{event.Snapshot{State: event.Running}, handoverOrder{}},
 		{event.Snapshot{State: event.PausedState, Err: "a loss"}, handoverOrder{Paused: true, Reason: "a loss"}},
-		{event.Snapshot{State: event.PausedState, Err: "training waits for room", ForDisk: true}, handoverOrder{}},
+		{event.Snapshot{State: event.PausedState, Err: "training waits for room", Passing: true}, handoverOrder{}},
 	} {
 		var got handoverOrder
 		if got.leave(&c.left); got != c.want {

@@ -155,7 +155,7 @@ func (s *session) afterScreen(ctx context.Context, begin *beginning, outcome tui
 func (s *session) goesOn(pid int, p *terminal.Progress) {
 	snapshot, dir := s.lab.Snapshot(), rundir.Near(rundir.Absolute(s.folder.Dir()))
 	how := "goes on"
-	if snapshot.State == event.PausedState {
+	if snapshot.State == event.PausedState && !snapshot.Passing {
 		how = "stays paused"
 	}
 	p.Say(fmt.Sprintf("%s on %s %s without this terminal (pid %d) after step %d of %d", s.config.Method, s.config.Task, how, pid, snapshot.Step, snapshot.Steps))

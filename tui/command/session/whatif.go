@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/offline"
 	"pgrlab/core/run"
@@ -36,14 +37,28 @@ const (
 	whatIfSession = 10
 )
 
-// smallWhatIf is the comparison that a screen's what-if makes: real rows, unprioritized rows, and
-// rows of the run's F, ω and k. It gives an impression; pgrlab analyse --what-if makes more
-// updates, rows and episodes.
-func smallWhatIf() whatif.Plan {
-	p := whatif.Plan{Updates: 500, Episodes: 5, Repeats: 3}
-	p.Sampling.Samples = 2_000
-	return p
+// smallWhatIfs are the comparisons that a screen's what-if makes, the usual one first: real rows,
+// unprioritized rows, and rows of the run's F, ω and k. They give an impression; pgrlab analyse
+// --what-if makes more updates, rows and episodes.
+func smallWhatIfs() []whatif.Plan {
+	small := func(updates, episodes, repeats, samples int) whatif.Plan {
+		p := whatif.Plan{Updates: updates, Episodes: episodes, Repeats: repeats}
+		p.Sampling.Samples = samples
+		return p
+	}
+	// Repeats go last: two of them have intervals in which little stands out.
+	return []whatif.Plan{small(500, 5, 3, 2_000), small(250, 3, 3, 1_000), small(250, 3, 2, 1_000)}
 }
+
+// whatIfWait is how long a person waits for a what-if: where the usual one takes longer, a smaller
+// one is made.
+const whatIfWait = 2 * time.Minute
+
+// coreEvery is the time over which the share of a core is taken.
+const coreEvery = 4 * time.Second
+
+// whatIfSender is the sender of the pause for a what-if, and of its end.
+const whatIfSender = "what-if"
 
 // whatIf is the what-if of a run, computed by a process of its own: its failure harms nothing else,
 // and it ends with the run's process.
@@ -52,18 +67,41 @@ type whatIf struct {
 	task   task.Task
 	dir    func() string        // the run folder, wherever it is now
 	knobs  func() knob.Settings // of the run, at present
+	speed  func() float64       // critic updates of the run in a second; 0: unknown
+	send   func(event.Command) error
 	begin  func(args ...string) *exec.Cmd
+	spent  func(pid int) time.Duration // processor time of a process; negative: unknown
 
 	mu    sync.Mutex
 	state *pane.WhatIfState
 	input io.Closer // of the process, which ends when it is closed; nil: there is no process
+	pid   int
+	timed time.Time     // when its share of a core was measured
+	used  time.Duration // its processor time then
 
 	followed sync.WaitGroup // counts goroutines that follow processes
 }
 
 // newWhatIf makes the what-if of a session.
 func newWhatIf(s *session) *whatIf {
-	return &whatIf{config: s.config, task: s.task, dir: func() string { return s.folder.Dir() }, begin: s.process, state: &pane.WhatIfState{}, knobs: s.knobs}
+	return &whatIf{config: s.config, task: s.task, dir: func() string { return s.folder.Dir() }, begin: s.process, state: &pane.WhatIfState{},
+		knobs: s.knobs, speed: s.speed, send: s.send, spent: system.TimeOf}
+}
+
+// send sends a command to the run.
+func (s *session) send(c event.Command) error {
+	if l := s.live.Load(); l != nil {
+		return l.Send(c)
+	}
+	return event.ErrEnded
+}
+
+// speed is how many critic updates the run makes in a second; 0: unknown.
+func (s *session) speed() float64 {
+	if l := s.live.Load(); l != nil {
+		return l.Snapshot().UpdatesPerSec
+	}
+	return 0
 }
 
 // knobs are the present values of the knobs.
@@ -84,23 +122,70 @@ func (w *whatIf) Check() error {
 	return now.CheckWhatIf()
 }
 
-// Plan is the comparison that Begin would make now, with an estimate of its critic updates.
-func (w *whatIf) Plan() (whatif.Plan, int) {
-	now := w.knobs()
-	p := smallWhatIf()
-	p.Guidance = []float64{now.Guidance}
-	updates, err := offline.WhatIfUpdates(&w.config, now, w.task, p)
-	if err != nil {
-		return p, 0 // the process will report it
+// Plan is the comparison that Begin would make now, with an estimate of its critic updates: the
+// first that the run makes within whatIfWait, or else the smallest.
+func (w *whatIf) Plan() (p whatif.Plan, updates, usual int) {
+	now, speed := w.knobs(), w.speed()
+	for i, plan := range smallWhatIfs() {
+		var err error
+		p = plan
+		p.Guidance = []float64{now.Guidance}
+		if updates, err = offline.WhatIfUpdates(&w.config, now, w.task, p); err != nil {
+			return p, 0, 0 // the process will report it
+		}
+		if i == 0 {
+			usual = updates
+		}
+		if speed <= 0 || float64(updates) <= speed*whatIfWait.Seconds() {
+			break
+		}
 	}
-	return p, updates
+	return p, updates, usual
 }
 
 // State is the state of the what-if.
 func (w *whatIf) State() *pane.WhatIfState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.measure(time.Now())
 	return w.state
+}
+
+// measure takes the share of a core that the process has got, from time to time.
+func (w *whatIf) measure(now time.Time) {
+	passed := now.Sub(w.timed)
+	if w.input == nil || passed < coreEvery {
+		return
+	}
+	used := w.spent(w.pid)
+	core := (used - w.used).Seconds() / passed.Seconds()
+	if used < 0 || w.used < 0 {
+		core = -1
+	}
+	w.timed, w.used = now, used
+	w.change(func(s *pane.WhatIfState) { s.Core = core })
+}
+
+// Hold pauses the run until the what-if is over.
+func (w *whatIf) Hold() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.input == nil {
+		return errors.New("no what-if is under way: enter begins one")
+	}
+	if err := w.send(event.Pause{By: whatIfSender, Passing: true}); err != nil {
+		return err
+	}
+	w.change(func(s *pane.WhatIfState) { s.Held = true })
+	return nil
+}
+
+// release ends the pause for a what-if that is over, unless the pause has become somebody else's.
+func (w *whatIf) release() {
+	if w.state.Held {
+		_ = w.send(event.Resume{By: whatIfSender, Of: whatIfSender}) // a run that has ended needs none
+	}
+	w.change(func(s *pane.WhatIfState) { s.Under, s.Held = false, false })
 }
 
 // change replaces the present state by a changed copy.
@@ -143,9 +228,9 @@ func (w *whatIf) start(at int) error {
 	}
 	// This helps if the file exists.
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", command.Process.Pid), []byte(strconv.Itoa(whatIfSession)), 0)
-	w.input = input
+	w.input, w.pid, w.timed, w.used = input, command.Process.Pid, time.Now(), 0
 	w.change(func(s *pane.WhatIfState) {
-		s.Under, s.Step, s.Begun, s.Progress, s.Err = true, at, time.Time{}, whatif.Progress{}, nil
+		s.Under, s.Step, s.Begun, s.Progress, s.Err, s.Core = true, at, time.Time{}, whatif.Progress{}, nil, -1
 	})
 	w.followed.Go(func() { w.follow(command, input, said, &table) })
 	return nil
@@ -167,7 +252,7 @@ func (w *whatIf) checkpoint() (step int, err error) {
 
 // command is the process for the checkpoint of a step.
 func (w *whatIf) command(step int) *exec.Cmd {
-	p, _ := w.Plan()
+	p, _, _ := w.Plan()
 	return w.begin("analyse", fmt.Sprintf("%s@%d", w.dir(), step), "--what-if", "--json", "--until-eof", "--threads", "1",
 		"--guidance", strconv.FormatFloat(p.Guidance[0], 'g', -1, 64), "--updates", strconv.Itoa(p.Updates), "--seeds", strconv.Itoa(p.Repeats),
 		"--samples", strconv.Itoa(p.Sampling.Samples), "--episodes", strconv.Itoa(p.Episodes))
@@ -203,8 +288,8 @@ func (w *whatIf) follow(c *exec.Cmd, input io.Closer, said io.Reader, table *byt
 		return // the process was stopped
 	}
 	w.input = nil
+	w.release()
 	w.change(func(s *pane.WhatIfState) {
-		s.Under = false
 		switch said := strings.TrimPrefix(last, "pgrlab: "); {
 		case err == nil:
 			s.Table, s.Of = &found, s.Step
@@ -240,7 +325,7 @@ func (w *whatIf) Stop() {
 	}
 	w.input.Close() // the process ends after its current piece of work
 	w.input = nil
-	w.change(func(s *pane.WhatIfState) { s.Under = false })
+	w.release()
 }
 
 // end stops the what-if with the run's process; it says so if there was one.

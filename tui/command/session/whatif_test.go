@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"pgrlab/core/event"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/pane"
@@ -54,7 +56,7 @@ func settled(w *whatIf) *pane.WhatIfState {
 // The process reports its progress, and then its table.
 func TestWhatIfIsComputedByAProcess(t *testing.T) {
 	w, asked := beside(t, `echo '{"doing":"real only","done":1,"total":4}' >&2; echo '{"real":4000,"findings":[]}'`)
-	if p, updates := w.Plan(); updates < 2*p.Updates*p.Repeats || len(p.Guidance) != 1 {
+	if p, updates, _ := w.Plan(); updates < 2*p.Updates*p.Repeats || len(p.Guidance) != 1 {
 		t.Errorf("%+v takes %d updates", p, updates)
 	}
 	w.Begin()
@@ -85,6 +87,72 @@ func TestWhatIfThatFails(t *testing.T) {
 	if s := settled(silent); s.Err == nil || !strings.Contains(s.Err.Error(), "exit status 3") {
 		t.Errorf("%+v", s)
 	}
+}
+
+// The plan is smaller where the run is too slow for the usual one; at any speed it has two repeats at
+// least, without which no interval exists.
+func TestAWhatIfBesideASlowRunIsSmaller(t *testing.T) {
+	w, _ := beside(t, "")
+	before := 1 << 30
+	for i, c := range []struct {
+		speed   float64
+		smaller bool
+	}{{0, false}, {1e6, false}, {250, true}, {1, true}} {
+		w.speed = func() float64 { return c.speed }
+		p, updates, usual := w.Plan()
+		if updates < usual != c.smaller || p.Repeats < 2 || c.smaller && updates > before {
+			t.Errorf("%d: at %g updates/s %+v takes %d updates, after %d; the usual one %d", i, c.speed, p, updates, before, usual)
+		}
+		before = updates
+	}
+}
+
+// A what-if that holds the run asks for a pause that passes, and ends that pause, and no other, once
+// it is over or stopped.
+func TestAWhatIfHoldsItsRun(t *testing.T) {
+	for name, end := range map[string]func(w *whatIf){"stopped": (*whatIf).Stop, "over": func(w *whatIf) { w.input.Close() }} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := beside(t, "cat >&2; echo '{}'") // runs until its input ends
+			var sent []event.Command
+			w.send = func(c event.Command) error { sent = append(sent, c); return nil }
+			if err := w.Hold(); err == nil || sent != nil {
+				t.Errorf("without a what-if: %v, sent %v", err, sent)
+			}
+			w.Begin()
+			if err := w.Hold(); err != nil || !w.State().Held {
+				t.Fatalf("%v, %+v", err, w.State())
+			}
+			end(w)
+			w.followed.Wait()
+			want := []event.Command{event.Pause{By: whatIfSender, Passing: true}, event.Resume{By: whatIfSender, Of: whatIfSender}}
+			if !slices.Equal(sent, want) || w.State().Held {
+				t.Errorf("sent %+v, want %+v", sent, want)
+			}
+		})
+	}
+}
+
+// The share of a core is that of the last seconds, and unknown where processor time is.
+func TestAWhatIfsShareOfACore(t *testing.T) {
+	w, _ := beside(t, "cat >&2")
+	used := map[int]time.Duration{}
+	w.spent = func(pid int) time.Duration { return used[pid] }
+	w.Begin()
+	begun, pid := w.timed, w.pid
+	for _, c := range []struct {
+		after, used time.Duration
+		want        float64
+	}{{time.Second, time.Second, -1}, {coreEvery, coreEvery / 4, 0.25}, {coreEvery + time.Second, coreEvery, 0.25}, {3 * coreEvery, 9 * coreEvery / 4, 1}, {4 * coreEvery, -1, -1}} {
+		used[pid] = c.used
+		w.mu.Lock()
+		w.measure(begun.Add(c.after))
+		w.mu.Unlock()
+		if got := w.state.Core; got != c.want {
+			t.Errorf("after %s, %s used: %g, want %g", c.after, c.used, got, c.want)
+		}
+	}
+	w.Stop()
+	w.followed.Wait()
 }
 
 // The output of a what-if that was stopped is ignored, and a second what-if does not begin beside a

@@ -76,6 +76,27 @@ func machineTime() (all, idle time.Duration) {
 	return all, idle
 }
 
+// TimeOf is the processor time that a process of this machine has used so far; −1 if unknown.
+func TimeOf(pid int) time.Duration {
+	doc, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return -1
+	}
+	fields := bytes.Fields(doc[bytes.LastIndexByte(doc, ')')+1:]) // the name before it may contain spaces
+	if len(fields) < 13 {
+		return -1
+	}
+	used := time.Duration(0)
+	for _, f := range fields[11:13] { // by the program, and by the kernel for it
+		ticks, err := strconv.ParseInt(string(f), 10, 64)
+		if err != nil {
+			return -1
+		}
+		used += time.Duration(ticks) * 10 * time.Millisecond // the unit is hundredths of a second
+	}
+	return used
+}
+
 // Resident is the memory of this process in bytes; −1 if unknown.
 func Resident() float64 { return residentBytes() }
 

@@ -42,6 +42,7 @@ func (p *Pane) status(w int) (out []string) {
 		say(t.Warn, "saving the run at the end of this slice")
 	case s.Under && s.Begun.IsZero():
 		say(t.Warn, "reading the checkpoint of step "+format.Count(s.Step))
+		p.room(say)
 	case s.Under:
 		text := " " + format.Percent(p.share())
 		if left := p.toGo(); left > 0 {
@@ -49,6 +50,7 @@ func (p *Pane) status(w int) (out []string) {
 		}
 		out = append(out, t.Bar(p.share(), max(4, min(30, w-theme.Width(text))))+text)
 		say(t.Dim, fmt.Sprintf("step %s: %s; s stops it, and it ends with %s", format.Count(s.Step), s.Progress.Doing, p.owner()))
+		p.room(say)
 	case s.Table == nil:
 		p.propose(say)
 	}
@@ -61,6 +63,27 @@ func (p *Pane) status(w int) (out []string) {
 		out = append(out, "")
 	}
 	return out
+}
+
+// starved is the share of a core below which a what-if is clearly slower than it could be.
+const starved = 0.7
+
+// room says that the what-if gets less than a core, and what can be done about it.
+func (p *Pane) room(say func(theme.Ink, string)) {
+	held := p.seen.Held && p.Paused()
+	if held {
+		say(p.Theme.Dim, "the run waits for it and goes on by itself; space resumes it before")
+	}
+	if core := p.seen.Core; core >= 0 && core < starved {
+		text := "it gets " + format.Percent(core) + " of a core"
+		switch {
+		case p.Ended() || p.Paused():
+			text += ": other programs have the rest"
+		default:
+			text += ", as the run comes first: h holds the run until it is over"
+		}
+		say(p.Theme.Warn, text)
+	}
 }
 
 // owner is what a what-if ends with: the run's process, which goes on when a screen of another
@@ -79,14 +102,19 @@ func (p *Pane) propose(say func(theme.Ink, string)) {
 		say(t.Dim, err.Error())
 		return
 	}
-	plan, updates := p.About.WhatIf.Plan()
+	plan, updates, usual := p.About.WhatIf.Plan()
 	say(t.Text, "What if the agent had other rows to learn from? The run is saved, and beside it the agent is trained on from there: with real rows only, with unprioritized D_syn, and with D_syn as this run asks for it; D_syn as the generator makes it, and with the simulator's s' and r for the same s and a. A table tells which rows are asked for apart from how well they are made.")
 	cost := fmt.Sprintf("%d updates, %d repeats, %d episodes: about %s critic updates of work", plan.Updates, plan.Repeats, plan.Episodes, format.Count(updates))
-	if speed := p.Snap.UpdatesPerSec; speed > 0 {
+	speed := p.Snap.UpdatesPerSec
+	if speed > 0 {
 		cost += fmt.Sprintf(", %s or more at this run's speed", format.Duration(format.Seconds(float64(updates)/speed)))
 	}
+	cost += ", on one thread that stands back behind the run. It ends with " + p.owner() + "."
+	if usual > updates && speed > 0 {
+		cost += fmt.Sprintf(" It is smaller than usual, which would take %s or more.", format.Duration(format.Seconds(float64(usual)/speed)))
+	}
 	say(t.Text, "")
-	say(t.Text, cost+", on one thread that stands back behind the run. It ends with "+p.owner()+".")
+	say(t.Text, cost)
 	say(t.Key, "enter begins")
 }
 

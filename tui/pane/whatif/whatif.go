@@ -28,6 +28,14 @@ type Pane struct {
 	seen   *pane.WhatIfState // the state as last drawn
 	top    int               // lines scrolled away at the top
 	rows   int               // lines of the whole text
+	from   mark              // since when the work has gone at one pace
+}
+
+// mark is how far the work was at some time.
+type mark struct {
+	at     time.Time
+	done   int
+	paused bool // the run was, which leaves the work more of the machine
 }
 
 // New makes the pane of a run.
@@ -55,6 +63,7 @@ func (p *Pane) Keys() []pane.Binding {
 	return []pane.Binding{
 		{Name: "what-if-begin", Of: pane.LiveRun, Keys: []string{"enter"}, Does: "begin", Help: "save the run, and train its agent on beside it with other rows", Action: p.begin},
 		{Name: "what-if-stop", Of: pane.LiveRun, Keys: []string{"s"}, Does: "stop", Help: "end the one that is under way", Action: p.stop},
+		{Name: "what-if-hold", Of: pane.LiveRun, Keys: []string{"h"}, Does: "hold the run", Help: "pause the run until the what-if is over, which takes less time then; the run goes on by itself", Action: p.hold},
 		{Name: "what-if-down", Keys: []string{"down", "j"}, Label: "down j", Hint: "up down", Does: "scroll", Help: "further down", Action: func() tea.Cmd { return p.Scroll(1) }},
 		{Name: "what-if-up", Keys: []string{"up", "k"}, Label: "up k", Help: "back up", Action: func() tea.Cmd { return p.Scroll(-1) }},
 	}
@@ -97,6 +106,23 @@ func (p *Pane) refused() error {
 		return errors.New("what-if: the agent has not learned yet: wait for its first updates")
 	case p.Watching():
 		return p.ErrNotDriving()
+	}
+	return nil
+}
+
+// hold pauses the run until the what-if is over.
+func (p *Pane) hold() tea.Cmd {
+	switch {
+	case p.Watching():
+		p.Tell(p.ErrNotDriving().Error())
+	case p.About.WhatIf == nil || !p.About.WhatIf.State().Under:
+		p.Tell("no what-if is under way: enter begins one")
+	case p.Ended():
+		p.Tell("the run has ended: it takes nothing from the what-if")
+	case p.Paused():
+		p.Tell("the run is paused already: space resumes it")
+	default:
+		return p.Report(p.About.WhatIf.Hold())
 	}
 	return nil
 }
@@ -174,6 +200,13 @@ func (p *Pane) Poll(visible bool) {
 		return
 	}
 	now := p.About.WhatIf.State()
+	switch paused := p.Paused(); {
+	case p.from.at.Before(now.Begun):
+		p.from = mark{at: now.Begun, paused: paused}
+	case p.from.paused != paused:
+		p.from = mark{at: p.Now(), done: now.Progress.Done, paused: paused}
+		p.TouchPane(p.ID())
+	}
 	if now == p.seen {
 		return
 	}
@@ -207,11 +240,12 @@ func (p *Pane) share() float64 {
 	return float64(at.Done) / float64(max(1, at.Total))
 }
 
-// toGo is how long the current what-if will still take at its pace so far; 0: not known yet.
+// toGo is how long the current what-if will still take at its pace, which changes with each pause of
+// the run; 0: not known yet.
 func (p *Pane) toGo() time.Duration {
-	spent, at := p.Now().Sub(p.seen.Begun), p.seen.Progress
-	if p.seen.Begun.IsZero() || at.Done == 0 || spent < 2*time.Second {
+	spent, at, made := p.Now().Sub(p.from.at), p.seen.Progress, p.seen.Progress.Done-p.from.done
+	if p.seen.Begun.IsZero() || made <= 0 || spent < 2*time.Second {
 		return 0
 	}
-	return time.Duration(float64(spent) * float64(at.Total-at.Done) / float64(at.Done))
+	return time.Duration(float64(spent) * float64(at.Total-at.Done) / float64(made))
 }
