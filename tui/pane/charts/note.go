@@ -55,7 +55,7 @@ func (m *Charts) chartNote(p pane.ID, w int) string {
 	}
 	t := m.Theme
 	at, where := m.readAt()
-	var long, short []string
+	var long, short, values []string
 	for i, l := range q.Lines {
 		s, ok := m.valueAt(&m.History, l.curve, at)
 		if !ok {
@@ -66,6 +66,7 @@ func (m *Charts) chartNote(p pane.ID, w int) string {
 		if q.ID == "dormant" {
 			value = fmt.Sprintf("%.3f", s.Y)
 		}
+		values = append(values, value)
 		long = append(long, mark+" "+t.Bold.On(value))
 		if i == 0 {
 			short = append(short, mark+" "+t.Bold.On(value))
@@ -76,7 +77,54 @@ func (m *Charts) chartNote(p pane.ID, w int) string {
 	for _, all := range [][]string{append(long[:len(long):len(long)], m.comparedNote(q, at, noteName)...), append(long, letters...)} {
 		notes = append(notes, where+strings.Join(all, "   "), where+strings.Join(all, " "), strings.Join(all, " "))
 	}
+	if len(long) > 1 && len(letters) == 0 && !m.CursorOn {
+		notes = append(notes, m.namesNote(q, values[0], w))
+	}
 	return theme.FirstFitting(append(notes, strings.Join(append(short[:len(short):len(short)], letters...), " "), strings.Join(short, " ")), w)
+}
+
+// leastName is the shortest that a name in a legend is cut to.
+const leastName = 4
+
+// namesNote names each line that is drawn, for a border with little room: with the value of the first
+// one or without; names are cut to w columns, the longest first. If that is not enough, it is wider
+// than w.
+func (m *Charts) namesNote(q quantity, first string, w int) string {
+	t := m.Theme
+	var marks, names []string
+	width := -1
+	for i, l := range q.Lines {
+		if _, measured := m.valueAt(&m.History, l.curve, math.MaxInt); !measured {
+			continue
+		}
+		look, draw := lookOfLine(i), chart.Line
+		if m.Smooth > 0 || q.dotted(len(m.History.Main(l.curve).Samples)) {
+			draw = chart.Dots
+		}
+		mark := []rune(t.Chart.Sample(look, draw))[0]
+		marks, names = append(marks, t.Series[look].On(string(mark))), append(names, m.Spelled(l.Label))
+		width += 3 + theme.Width(names[len(names)-1])
+	}
+	for ; width > w; width-- {
+		longest := 0
+		for i, name := range names {
+			if theme.Width(name) > theme.Width(names[longest]) {
+				longest = i
+			}
+		}
+		long := theme.Width(names[longest])
+		if long <= leastName {
+			break
+		}
+		names[longest] = string([]rune(names[longest])[:long-2]) + "."
+	}
+	for i := range names {
+		names[i] = marks[i] + " " + names[i]
+	}
+	if width+1+theme.Width(first) <= w {
+		names[0] += " " + t.Bold.On(first)
+	}
+	return strings.Join(names, " ")
 }
 
 // noteName is the maximum width of a run's name in a legend.

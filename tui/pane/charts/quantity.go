@@ -87,6 +87,9 @@ func QuantityIndex(id string) (int, bool) {
 // shown is the quantity of a chart.
 func (m *Charts) shown(id pane.ID) quantity { return Quantities[m.Quantity[id]] }
 
+// dotted says whether each of n measurements of a quantity has a dot.
+func (q quantity) dotted(n int) bool { return q.dots || n <= fewDots }
+
 // fewDots is the number of measurements up to which each has a dot, even if the line passes through
 // it.
 const fewDots = 12
@@ -103,7 +106,7 @@ func (m *Charts) Series(q quantity) []chart.Series {
 			return
 		}
 		s := chart.Series{Points: points, Smooth: smoothed(points, past), Look: look + 1, Label: label}
-		if q.dots || past > 0 || len(points) <= fewDots {
+		if past > 0 || q.dotted(len(points)) {
 			s.Draw = chart.LineAndDots
 		}
 		out = append(out, s)
