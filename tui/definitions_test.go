@@ -182,7 +182,7 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 			}
 			look(s, what+" header", []string{s.headline.line(w), s.headline.short(w)})
 			if d := s.dialog; d != nil {
-				lines := append([]string{d.Title}, d.Lines...)
+				lines := slices.Concat([]string{d.Title}, d.Lines, d.Below)
 				for _, c := range d.Choices {
 					lines = append(lines, c.Text())
 				}

@@ -163,6 +163,9 @@ func TestLessonsThatDoNotFitAreNotOffered(t *testing.T) {
 				t.Errorf("%s offers %q", c.Key, text)
 			}
 		}
+		if view := s.View(); strings.Index(view, "Not in this run:") < strings.Index(view, "not now") {
+			t.Errorf("what does not fit comes before what does:\n%s", view)
+		}
 		s.contains(t, "Not in this run:", "the couch potato: a noisy TV in mid-run: needs ppo-curiosity in a maze", "what a dormant neuron is")
 	}
 }

@@ -85,7 +85,7 @@ func TestPickerSearch(t *testing.T) {
 		t.Errorf("took %q", p.Task)
 	}
 	s.press("/", "z", "q", "enter")
-	s.contains(t, `no task has "zq" in its name`)
+	s.contains(t, `no answer has "zq" in its name`)
 	s.press("down", "down", "down", "/", "1", "7", "enter")
 	s.contains(t, "17")
 	s.press("/", "x", "enter")

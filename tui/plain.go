@@ -92,7 +92,7 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 	defer tick.Stop()
 	fmt.Fprintln(p.out, "pgrlab, one line per event. Type help, status, guidance 3, runs, lesson guidance, note TEXT, quit.")
 	for !p.quit {
-		if p.alone && p.leavable() {
+		if p.alone && p.leavable() && ctx.Err() == nil { // what ends the program may end its input too
 			return HungUp, nil
 		}
 		if p.overWithRun() {
@@ -115,7 +115,11 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 				break
 			}
 			room--
-			p.do(ctx, p.typed(line), messages)
+			if line.err != nil {
+				fmt.Fprintln(p.out, line.err)
+				break
+			}
+			p.do(ctx, p.typed(line.text), messages)
 			p.poll() // what the lab answers at once stands below the command
 		case msg := <-messages:
 			if _, ok := msg.(tea.QuitMsg); ok {
@@ -323,6 +327,9 @@ func (p *plain) writeQuestion() {
 		}
 		for _, c := range d.Choices {
 			fmt.Fprintf(p.out, "  type %s: %s\n", typed(c), c.Text())
+		}
+		for _, l := range d.Below {
+			fmt.Fprintln(p.out, "  "+l)
 		}
 	}
 	if e := p.entry; e != nil && e != p.entered {

@@ -228,6 +228,39 @@ func (e *endless) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
+// A line that is too long is refused, and the lines after it are taken: it is neither the end of the
+// input nor a command without its end.
+func TestPlainRefusesALongLine(t *testing.T) {
+	note := func(n int) string { return "note " + strings.Repeat("x", n-len("note ")) }
+	for _, c := range []struct {
+		lines   string
+		refused int
+		noted   int
+	}{
+		{note(longestLine-1) + "\nnote after\n", 0, 2},
+		{note(longestLine+1) + "\nnote after\n", 1, 1},
+		{note(3*longestLine) + "\r\n" + note(2*longestLine) + "\nnote after\n", 2, 1},
+		{"note before\n" + note(5*longestLine), 1, 1}, // without its end
+	} {
+		fake, out := newFake(), &bytes.Buffer{}
+		fake.advance(24_000)
+		in := strings.NewReader(c.lines)
+		p := newPlain(Options{About: pane.About{Config: fakeConfig()}, Start: func() (pane.Lab, error) { return fake, nil }}, in, out)
+		if _, err := p.talk(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		noted := 0
+		for _, command := range fake.commands {
+			if _, is := command.(event.Note); is {
+				noted++
+			}
+		}
+		if got := strings.Count(out.String(), "was left out"); got != c.refused || noted != c.noted {
+			t.Errorf("%d bytes: %d refused, want %d; %d noted, want %d", len(c.lines), got, c.refused, noted, c.noted)
+		}
+	}
+}
+
 // Without a person the lines end with their run, though the input stays open; endless input is taken at the
 // pace of the run's news. A person is told what is waited for.
 func TestPlainEndsWithItsRun(t *testing.T) {

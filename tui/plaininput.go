@@ -32,15 +32,35 @@ func (p *plain) overWithRun() bool {
 	return !p.person
 }
 
+// longestLine is the longest line of input in bytes, which is far beyond what anybody types.
+const longestLine = 64 << 10
+
+// errLongLine refuses a longer one: without its end it would pass for the whole.
+var errLongLine = fmt.Errorf("a line of more than %d KiB was left out: commands are shorter", longestLine>>10)
+
+// input is a line of input, or the reason why it was left out.
+type input struct {
+	text string
+	err  error
+}
+
 // readLines delivers the lines of in and closes the channel at the end.
-func readLines(ctx context.Context, in io.Reader) <-chan string {
-	out := make(chan string)
+func readLines(ctx context.Context, in io.Reader) <-chan input {
+	out := make(chan input)
 	go func() {
 		defer close(out)
-		s := bufio.NewScanner(in)
-		for s.Scan() {
+		r := bufio.NewReaderSize(in, longestLine)
+		for {
+			line, more, err := r.ReadLine()
+			if err != nil {
+				return
+			}
+			next := input{text: string(line)}
+			for ; more && err == nil; _, more, err = r.ReadLine() {
+				next = input{err: errLongLine}
+			}
 			select {
-			case out <- s.Text():
+			case out <- next:
 			case <-ctx.Done():
 				return
 			}

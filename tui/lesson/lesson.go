@@ -106,7 +106,7 @@ func (x *Lessons) OpenLessons() tea.Cmd {
 			Action: func() tea.Cmd { return x.Report(x.beginLesson(l)) }})
 	}
 	if len(others) > 0 {
-		d.Lines = append(append(d.Lines, "", x.Theme.Dim.On("Not in this run:")), others...)
+		d.Below = append([]string{x.Theme.Dim.On("Not in this run:")}, others...)
 	}
 	d.Choices = append(d.Choices, pane.Choice{Key: "esc", Label: "not now", Action: nil})
 	x.Question(d)

@@ -1,6 +1,8 @@
 package pane
 
 import (
+	"slices"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/tui/theme"
@@ -11,6 +13,7 @@ type Dialog struct {
 	Title   string
 	Lines   []string
 	Choices []Choice
+	Below   []string // what is worth knowing and no answer, below the answers
 }
 
 // Choice is one answer. A dialog's last choice is what esc means.
@@ -41,7 +44,7 @@ func (d *Dialog) Has(key string) bool {
 // View draws the dialog as a box of at most w columns and h rows.
 func (d *Dialog) View(t *theme.Theme, w, h int) []string {
 	inner := 0
-	for _, l := range d.Lines {
+	for _, l := range slices.Concat(d.Lines, d.Below) {
 		inner = max(inner, theme.Width(l))
 	}
 	var keys []string
@@ -50,17 +53,24 @@ func (d *Dialog) View(t *theme.Theme, w, h int) []string {
 		inner = max(inner, theme.Width(c.Text())+10)
 	}
 	inner = min(max(inner, theme.Width(d.Title)+8), w-6, 88) // longer lines are hard to read
-	var text []string
-	for _, l := range d.Lines {
-		text = append(text, theme.WrapStyled(l, inner)...)
+	wrapped := func(lines []string) (out []string) {
+		for _, l := range lines {
+			out = append(out, theme.WrapStyled(l, inner)...)
+		}
+		return out
 	}
+	text, below := wrapped(d.Lines), wrapped(d.Below)
 	body := append([]string{""}, text...)
 	if len(text) > 0 {
 		body = append(body, "")
 	}
 	body = append(append(body, keys...), "")
+	if len(below) > 0 {
+		body = append(append(body, below...), "")
+	}
 	if h < theme.LowScreen { // no padding, and the answers are shown whatever stands above them
 		body = append(text[:max(0, min(len(text), h-2-len(keys)))], keys...)
+		body = append(body, below[:max(0, min(len(below), h-2-len(body)))]...)
 	}
 	return t.Box(d.Title, "", theme.Pad(body), min(w, inner+6), min(h, len(body)+2), true)
 }

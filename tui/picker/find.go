@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -11,14 +12,12 @@ import (
 	"pgrlab/tui/pane"
 )
 
-// search asks for a part of an answer.
+// search asks for a part of an answer, of whichever question; of seed and steps it asks for the number.
 func (p *Picker) search() tea.Cmd {
 	row := p.Row
 	e := pane.NewEntry(pickNames[row]+": ", "up down choose  enter take  esc leave", func(text string) tea.Cmd { return p.found(row, text) })
-	if !p.numeric() {
-		e.Complete = func(text string) []pane.Candidate { return p.matches(row, text) }
-		e.Chosen, e.Unchosen = p.at[row], 0
-	}
+	e.Complete = func(text string) []pane.Candidate { return p.matches(row, text) }
+	e.Chosen, e.Unchosen = p.at[row], 0
 	p.Open(e)
 	return nil
 }
@@ -36,16 +35,35 @@ func (p *Picker) candidates(row int) []pane.Candidate {
 	return all
 }
 
-// matches are the answers of a row that have a text, the best first: the one that is called just
-// that comes before longer ones.
+// matches are the answers that have a text, the best first: the one that is called just that comes
+// before longer ones. Those of other rows than the one that the search began in stand behind the
+// names of their rows.
 func (p *Picker) matches(row int, text string) []pane.Candidate {
-	all := pane.Best(p.candidates(row), text)
+	if _, err := number(row, text); err == nil {
+		return nil
+	}
+	all := p.candidates(row)
+	for other := range pickRows {
+		if other == row || text == "" {
+			continue
+		}
+		for _, c := range p.candidates(other) {
+			if name := pickNames[other] + ": " + c.Text; c.Text != "-" && (contains(c.Text, text) || strings.EqualFold(name, text)) {
+				all = append(all, pane.Candidate{Text: name, About: c.About})
+			}
+		}
+	}
+	all = pane.Best(all, text)
 	if i := slices.IndexFunc(all, func(c pane.Candidate) bool { return c.Text == text }); i > 0 {
 		same := all[i]
 		copy(all[1:], all[:i])
 		all[0] = same
 	}
 	return all
+}
+
+func contains(name, text string) bool {
+	return strings.Contains(strings.ToLower(name), strings.ToLower(text))
 }
 
 // found takes the answer that was typed, or the best match.
@@ -55,33 +73,47 @@ func (p *Picker) found(row int, text string) tea.Cmd {
 	return p.Forecast()
 }
 
-func (p *Picker) find(row int, text string) error {
-	if row == pickSeed {
+// number is a text as the answer of a row that asks for a number; no steps are the preset's.
+func number(row int, text string) (uint64, error) {
+	switch row {
+	case pickSeed:
 		seed, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%q is no seed: want a whole number from 0", text)
+			return 0, fmt.Errorf("%q is no seed: want a whole number from 0", text)
 		}
-		p.asksFor(row)
-		p.Seed = seed
-		return nil
-	}
-	if row == pickSteps {
+		return seed, nil
+	case pickSteps:
+		if text == "" {
+			return 0, nil
+		}
 		steps, err := knob.ParseCount(text)
-		if text == "" || err == nil {
-			p.asksFor(row)
-			p.Steps = steps
-			return nil
+		return uint64(steps), err
+	}
+	return 0, fmt.Errorf("no answer has %q in its name", text)
+}
+
+func (p *Picker) find(row int, text string) error {
+	typed, wrong := number(row, text)
+	if wrong == nil {
+		p.asksFor(row)
+		if row == pickSeed {
+			p.Seed = typed
+		} else {
+			p.Steps = int(typed)
 		}
-		return err
+		return nil
 	}
 	found := p.matches(row, text)
 	if len(found) == 0 {
-		return fmt.Errorf("no %s has %q in its name", pickNames[row], text)
+		return wrong
 	}
-	for i, c := range p.candidates(row) {
-		if c.Text == found[0].Text {
-			p.answer(row, i)
-			break
+	for at := range pickRows {
+		for i, c := range p.candidates(at) {
+			if at == row && c.Text == found[0].Text || at != row && pickNames[at]+": "+c.Text == found[0].Text {
+				p.Row = at
+				p.answer(at, i)
+				return nil
+			}
 		}
 	}
 	return nil

@@ -163,7 +163,7 @@ func (p *Picker) Keys() []pane.Binding {
 		{Name: "row-below", Keys: []string{"down", "j", "tab"}, Label: "down j tab", Hint: "up down", Does: "row", Help: "the question below", Action: p.moves(1)},
 		{Name: "answer-next", Keys: []string{"right", "l"}, Label: "right l", Hint: "left right", Does: "change", Help: "the next answer", Action: p.turns(1)},
 		{Name: "answer-previous", Keys: []string{"left", "h"}, Label: "left h", Help: "the answer before", Action: p.turns(-1)},
-		{Name: "search", Keys: []string{"/"}, Does: "search", Help: "type a part of an answer and choose among those that have it; of seed and steps: type it", Action: p.search},
+		{Name: "search", Keys: []string{"/"}, Does: "search", Help: "type a part of an answer, to whichever question, and choose among those that have it; of seed and steps: type it", Action: p.search},
 		{Name: "go-on", Keys: []string{"r"}, Help: "go on with the earlier run that is chosen, where it was saved last", Action: p.resume},
 		{Name: "help", Keys: []string{"?", "f1"}, Label: "? f1", Hint: "?", Does: "help", Help: "the keys, and where every number comes from", Action: p.help},
 		{Name: "quit", Keys: []string{"q", "esc", "ctrl+g"}, Label: "q esc", Hint: "q", Does: "quit", Help: "leave without a run", Action: p.leave},

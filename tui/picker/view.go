@@ -86,8 +86,12 @@ func (p *Picker) foot(w, h int) []string {
 	e := p.Typed()
 	out := []string{e.Line(p.theme, w)}
 	all := e.Candidates()
-	if len(all) == 0 && e.Complete != nil {
+	if _, err := number(p.Row, e.Text()); err != nil && len(all) == 0 && e.Text() != "" {
 		out = append(out, p.theme.Dim.On("none has that in its name"))
+	}
+	width := min(24, w-4)
+	for _, c := range all {
+		width = max(width, min(theme.Width(c.Text), answerWidth(w)+8))
 	}
 	for i := max(0, e.Chosen-h+2); i < len(all) && len(out) < h; i++ {
 		c := all[i]
@@ -95,7 +99,7 @@ func (p *Picker) foot(w, h int) []string {
 		if i == e.Chosen {
 			mark, ink = p.theme.Accent.On(p.theme.Glyphs.Cursor)+" ", p.theme.Bold
 		}
-		line := mark + ink.On(p.theme.Fit(c.Text, 24)) + " "
+		line := mark + ink.On(p.theme.Fit(p.theme.Middle(c.Text, width), width)) + " "
 		out = append(out, line+p.theme.Dim.On(p.theme.Clip(p.theme.Spelled(c.About), max(1, w-theme.Width(line)))))
 	}
 	return out
