@@ -30,7 +30,8 @@ func (x *experiment) diverged(who int, doing string, err error) error {
 			Doing: doing, Position: x.position, Program: where.Program, Op: where.Op, Tensor: where.Tensor, Error: where.Error(), Obs: obs,
 		})
 	}
-	x.gate.fault(faultLoss, fmt.Sprintf("%s%s", x.fate(doing, where), wayBack(obs)))
+	x.gate.fault(faultLoss, x.fate(doing, where), waysOn(obs,
+		"pgrlab --resume %[1]s goes on after it, on a screen, where knobs can be lowered; pgrlab fork %[1]s@%[2]s --set KNOB=VALUE begins before it"))
 	return nil
 }
 
@@ -111,17 +112,23 @@ const (
 	doingGenerate = "generate"
 )
 
-// wayBack tells the user how to return to the state before the fault.
-func wayBack(o *event.DivergedObs) string {
+// waysOn says how to go on after a fault, and how to return to the state before it: in a pause, and as
+// ended says with the run folder and the position of the checkpoint, once the run has ended.
+func waysOn(o *event.DivergedObs, ended string) choices {
 	if o == nil {
-		return ""
+		return choices{}
 	}
-	return fmt.Sprintf(": resume goes on; back to before: train --resume %s@%s", filepath.Dir(filepath.Dir(o.Checkpoint)), o.Position)
+	dir := filepath.Dir(filepath.Dir(o.Checkpoint))
+	return choices{
+		paused: fmt.Sprintf(": resume goes on; back to before: train --resume %s@%s", dir, o.Position),
+		ended:  ": " + fmt.Sprintf(ended, dir, o.Position),
+	}
 }
 
 // faulted handles the error of an environment that cannot go on.
 func (x *experiment) faulted(who int, doing string, err error) {
 	obs := x.checkpoints.keepLast()
 	x.emit(event.TypeDiverged, who, event.Diverged{Doing: doing, Position: x.position, Error: err.Error(), Obs: obs})
-	x.gate.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v%s", x.Step, doing, err, wayBack(obs)))
+	x.gate.fault(faultSimulation, fmt.Sprintf("step %d: %s: %v", x.Step, doing, err), waysOn(obs,
+		"pgrlab train --resume %[1]s goes on with a new simulation; pgrlab train --resume %[1]s@%[2]s goes back to before it"))
 }

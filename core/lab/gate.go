@@ -27,6 +27,7 @@ type gate struct {
 	blamed   map[string]bool // faults that training has waited for already
 	onFault  atomic.Int32    // a Fault
 	faulty   *event.Paused   // the last pause that a fault made
+	failure  string          // the same as the reason why the run ends, if nobody resumes it
 	disk     *diskWait       // what the disk does not take; nil: it takes everything
 	parked   bool            // the device is given back
 	gone     *DeviceGone     // the device cannot be used any more
@@ -91,26 +92,31 @@ const (
 // failsOnFault says whether a fault ends the run.
 func (g *gate) failsOnFault() bool { return Fault(g.onFault.Load()) == FaultFail }
 
+// choices say what can be done about a fault: in the pause that it makes, and once it has ended the
+// run.
+type choices struct{ paused, ended string }
+
 // fault makes training wait, or ends the run, because of something that a person
 // should see. Training waits once for each kind of fault until it is resumed.
-func (g *gate) fault(kind, reason string) {
+func (g *gate) fault(kind, what string, c choices) {
 	if g.blamed[kind] {
 		return
 	}
 	g.blamed[kind] = true
 	if g.failsOnFault() {
 		if g.broken == nil {
-			g.broken = errors.New(reason)
+			g.broken = errors.New(what + c.ended)
 		}
 		return
 	}
-	g.waitForPerson(reason)
+	g.waitForPerson(what+c.paused, what+c.ended)
 }
 
-// waitForPerson makes training wait for somebody to look at a fault.
-func (g *gate) waitForPerson(reason string) {
+// waitForPerson makes training wait for somebody to look at a fault; failure is the reason if the run
+// ends with it.
+func (g *gate) waitForPerson(reason, failure string) {
 	g.wait(event.Paused{Reason: reason})
-	g.faulty = g.pause
+	g.faulty, g.failure = g.pause, failure
 }
 
 // left ends a run that waits for somebody to look at a fault, if nobody is there any more.
@@ -119,7 +125,7 @@ func (g *gate) left() {
 		return
 	}
 	if g.broken == nil {
-		g.broken = errors.New(g.pause.Reason)
+		g.broken = errors.New(g.failure)
 	}
 	g.pause = nil
 }

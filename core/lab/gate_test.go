@@ -36,8 +36,8 @@ func types(log []event.Event) string {
 // Training pauses once for a kind of fault, and again after it was resumed.
 func TestAFaultClosesTheGateOnce(t *testing.T) {
 	g, log := alone(&memoryFolder{})
-	g.fault(faultLoss, "a loss")
-	g.fault(faultLoss, "another loss")
+	g.fault(faultLoss, "a loss", choices{})
+	g.fault(faultLoss, "another loss", choices{})
 	if g.pause == nil || g.pause.Reason != "a loss" || types(*log) != "pause" {
 		t.Errorf("%+v behind %s", g.pause, types(*log))
 	}
@@ -45,13 +45,13 @@ func TestAFaultClosesTheGateOnce(t *testing.T) {
 	if g.pause != nil || g.broken != nil {
 		t.Errorf("open, but %+v, %v", g.pause, g.broken)
 	}
-	g.fault(faultLoss, "a third")
+	g.fault(faultLoss, "a third", choices{})
 	if got := types(*log); got != "pause resume pause" {
 		t.Errorf("lines %s", got)
 	}
 	g, _ = alone(&memoryFolder{})
 	g.onFault.Store(int32(FaultFail))
-	if g.fault(faultSimulation, "a crash"); g.pause != nil || g.broken == nil || g.broken.Error() != "a crash" {
+	if g.fault(faultSimulation, "a crash", choices{": resume", ": begin again"}); g.pause != nil || g.broken == nil || g.broken.Error() != "a crash: begin again" {
 		t.Errorf("where it is to fail: %+v, %v", g.pause, g.broken)
 	}
 }
@@ -108,12 +108,15 @@ func TestAPauseThatPasses(t *testing.T) {
 // a person's pause stays.
 func TestAFaultWaitsForNobody(t *testing.T) {
 	g, _ := alone(&memoryFolder{})
-	g.fault(faultLoss, "a loss")
+	g.fault(faultLoss, "a loss", choices{paused: ": resume", ended: ": begin again"})
+	if g.pause == nil || g.pause.Reason != "a loss: resume" {
+		t.Errorf("the pause says %+v", g.pause)
+	}
 	if g.left(); g.pause == nil || g.broken != nil {
 		t.Errorf("somebody watches still: %+v, %v", g.pause, g.broken)
 	}
 	g.onFault.Store(int32(FaultFail))
-	if g.left(); g.pause != nil || g.broken == nil || g.broken.Error() != "a loss" {
+	if g.left(); g.pause != nil || g.broken == nil || g.broken.Error() != "a loss: begin again" {
 		t.Errorf("nobody watches: %+v, %v", g.pause, g.broken)
 	}
 	g, _ = alone(&memoryFolder{})

@@ -53,7 +53,7 @@ func (ctl *control) withoutDevice(ctx context.Context, err error) error {
 	if ctl.gate.failsOnFault() {
 		return gone
 	}
-	ctl.gate.waitForPerson(gone.reason())
+	ctl.gate.waitForPerson(gone.reason(), gone.Error())
 	for more := true; more && ctl.gate.waits(ctx); {
 		var c sent
 		if c, more = ctl.awaitCommand(ctx); more && c.Command != nil {

@@ -158,7 +158,7 @@ func TestTheCheckpointBeforeAFaultStays(t *testing.T) {
 		l.x.checkpoints.settle()
 	})
 	err = l.Run(context.Background())
-	if err == nil || !strings.HasSuffix(err.Error(), "back to before: train --resume "+dir+"@15/evaluate:0") {
+	if err == nil || !strings.HasSuffix(err.Error(), "the simulation has trapped: pgrlab train --resume "+dir+" goes on with a new simulation; pgrlab train --resume "+dir+"@15/evaluate:0 goes back to before it") {
 		t.Errorf("%v", err)
 	}
 	found, err := run.Checkpoints(dir)
