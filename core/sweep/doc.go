@@ -12,6 +12,8 @@
 //	  result.json                   put there by rename when the job is done
 //	workers/NAME/worker.json        the progress of an engine, renewed while it lives
 //
+// Names of tasks and methods are written as run.FolderName does.
+//
 // An attempt is one process: `pgrlab sweep job DIR INDEX`. It goes on from the last
 // checkpoint of the run. It ends with status 0 and a result; with StatusAgain if it was told
 // to end and has saved itself (run me again); with StatusElsewhere if another process makes
@@ -21,6 +23,11 @@
 // # Why
 //
 // A job is done when its own result says so, never because a process has ended or a queue no
-// longer lists it. Several sweeps over the same folder, also on several machines that share
-// the disk, divide the work between them.
+// longer lists it. A result that is not one of its job, as in a folder that was damaged or
+// comes from someone else, does not count. Several sweeps over the same folder, also on several
+// machines that share the disk, divide the work between them.
+//
+// A folder may be renamed while its sweep runs, and another sweep may begin under its name. So
+// a Grid keeps its folder open and writes through it alone; an Engine whose folder has moved
+// has its attempts save themselves, and ends.
 package sweep

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"pgrlab/core/run"
 )
 
 // maxName is how long the name of a job's folder may be, in bytes. File systems take 255, of which
@@ -14,7 +14,7 @@ const maxName = 200
 
 // Name is the name of the job's folder. It is safe on every disk and in every shell.
 func (j Job) Name() string {
-	name := fmt.Sprintf("%04d-%s-%s-s%d", j.Index, escaped(j.Task), escaped(j.Method), j.Seed)
+	name := fmt.Sprintf("%04d-%s-%s-s%d", j.Index, run.FolderName(j.Task), run.FolderName(j.Method), j.Seed)
 	if j.Variant != "" {
 		name += "-" + shortened(j.Variant)
 	}
@@ -36,24 +36,6 @@ func (j Job) check() error {
 
 var errTooLong = errors.New("the names of its task and method are too long for a folder")
 
-// escaped writes the name of a task or a method so that it can be part of a file name: letters,
-// digits and -_.=+ stay, and each byte of anything else becomes %XX, so that different names stay
-// different.
-func escaped(text string) string {
-	var b strings.Builder
-	for i, r := range text {
-		if isPlain(r) {
-			b.WriteRune(r)
-			continue
-		}
-		_, size := utf8.DecodeRuneInString(text[i:])
-		for _, c := range []byte(text[i : i+size]) {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
-}
-
 // shortened writes a variant so that it can be part of a file name. Variants may be long lists, and
 // jobs differ by their numbers: so different ones may come to the same.
 func shortened(text string) string {
@@ -63,7 +45,7 @@ func shortened(text string) string {
 		if r == '[' || r == ']' {
 			continue
 		}
-		if !isPlain(r) {
+		if run.FolderName(string(r)) != string(r) {
 			r = '_'
 		}
 		if b.Len() < most {
@@ -71,9 +53,4 @@ func shortened(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// isPlain says whether a character means nothing to shells and file systems.
-func isPlain(r rune) bool {
-	return r <= unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("=.+-_", r))
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"pgrlab/core/run"
 	"pgrlab/tui/command/cli"
 )
 
@@ -21,7 +22,7 @@ func Root() string {
 // ./runs, named after day, task, method and seed, with a number appended if such a run exists
 // already.
 func Default(now time.Time, task, method string, seed uint64) string {
-	name := filepath.Join(Root(), fmt.Sprintf("%s-%s-%s-s%d", now.Format("2006-01-02"), task, method, seed))
+	name := filepath.Join(Root(), fmt.Sprintf("%s-%s-%s-s%d", now.Format("2006-01-02"), run.FolderName(task), run.FolderName(method), seed))
 	if !filepath.IsAbs(name) {
 		name = "." + string(filepath.Separator) + name
 	}

@@ -16,6 +16,9 @@ func TestDefaultDir(t *testing.T) {
 	if got, want := Default(now, "cheetah-run", "sac", 3), "./runs/2026-03-04-cheetah-run-sac-s3"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := Default(now, "./pole.toml", "sac", 3), "./runs/2026-03-04-.%2Fpole.toml-sac-s3"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	for _, want := range []string{"all/2026-03-04-cheetah-run-sac-s3", "all/2026-03-04-cheetah-run-sac-s3-2", "all/2026-03-04-cheetah-run-sac-s3-3"} {
 		t.Setenv(cli.RunsVariable, "all")
 		got := strings.TrimPrefix(Default(now, "cheetah-run", "sac", 3), "./")
