@@ -86,11 +86,11 @@ var allowed = map[string][]string{
 	"core/sweep/ssh":      {"core/run"},
 	"core/fan":            {"core/rng"},                                                                                                                                                                            // who gets a change is drawn
 	"core/report":         {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                  // rng: the bootstrap's random numbers
-	"core/agent":          {"core/replay", "core/spelling", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions
+	"core/agent":          {"core/replay", "core/registry", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions
 	"core/agent/...":      {"core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng", "core/version"}, // a learner is a package below it and knows no other
 	"core/agent/learners": {"core/agent/..."},                                                                                                                                                                      // the list of them
-	"core/relevance":      {"core/replay", "core/window", "core/spelling", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/generative":     {"core/replay", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/relevance":      {"core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/generative":     {"core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/analysis":       {"core/replay"},
 	"core/replay":         {"core/rng", "core/version"},
 	"core/run":            {"core/run/files", "core/printable", "core/shell"}, // lines of journals are cleaned where they are read
@@ -98,9 +98,10 @@ var allowed = map[string][]string{
 	"core/rng":            {},
 	"core/version":        {}, // whoever reads saved files
 	"core/spelling":       {},
-	"core/shell":          {}, // whoever says what to type
-	"core/table":          {}, // configurations with tables of parts that register themselves
-	"core/printable":      {}, // whoever reads or shows what others wrote
+	"core/registry":       {"core/spelling"}, // parts that declare themselves
+	"core/shell":          {},                // whoever says what to type
+	"core/table":          {},                // configurations with tables of parts that register themselves
+	"core/printable":      {},                // whoever reads or shows what others wrote
 
 	"core/nn":   {"core/op", "core/window", "core/rng", "core/version"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},

@@ -57,7 +57,7 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 		{"vae", func(c *config.Config) { c.Knobs.Relevance = "reward" }, "no generator that is told", `"none", or a method pgr-`},
 		{"redq", func(c *config.Config) { c.Knobs.Ratio = 0.5 }, "no generator that would make", "want 0"},
 		{"sac", func(c *config.Config) { c.Generator.Conditional = true }, `generator.kind is "none"`, "conditional false"},
-		{"sac", func(c *config.Config) { c.Generator.Kind = "gan" }, `generator.kind is "gan"`, `"diffusion"`},
+		{"sac", func(c *config.Config) { c.Generator.Kind = "gan" }, `generator.kind is "gan"`, `want one of diffusion`},
 		{"pgr-vae", func(c *config.Config) { c.Generator.Init = "previous" }, "starts every refit from fresh", `"scratch"`},
 		{"synther", func(c *config.Config) { c.Generator.Vector, c.Generator.Head.Kind = "pair", "reward" }, "tells no s' of it", `head.kind "transition"`},
 		{"pgr-resample", func(c *config.Config) { c.Generator.Head.Kind = "reward" }, `"resample" learns nothing`, `head.kind "none"`},

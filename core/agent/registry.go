@@ -2,13 +2,10 @@ package agent
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
-	"strings"
 
 	"pgrlab/core/device"
+	"pgrlab/core/registry"
 	"pgrlab/core/replay"
-	"pgrlab/core/spelling"
 )
 
 // Spec describes a learner in the registry: all that configurations, lists and the lab know
@@ -144,40 +141,26 @@ func (c Config) Spec() (Spec, error) { return Find(cmp.Or(c.Learner, DefaultLear
 type Own map[string]Settings
 
 // Defaults are the default settings of every learner that has its own.
-func (Own) Defaults() map[string]any {
-	all := map[string]any{}
-	for _, s := range specs {
-		if s.Settings != nil {
-			all[s.Name] = s.Settings
-		}
-	}
-	return all
-}
+func (Own) Defaults() map[string]any { return specs.Defaults() }
 
 // Of returns a learner's own settings, nil if it has none.
-func (o Own) Of(s Spec) Settings {
-	if own, ok := o[s.Name]; ok {
-		return own
-	}
-	return s.Settings
-}
+func (o Own) Of(s Spec) Settings { return specs.Settings(o, s.Name) }
 
 // specs are sorted by name, DefaultLearner first.
-var specs []Spec
+var specs = registry.List[Spec, Settings]{
+	What: "agent.learner is %q", Compare: func(a, b Spec) int { return cmp.Compare(placed(a.Name), placed(b.Name)) },
+}
+
+// Part is what the registry reads of s.
+func (s Spec) Part() (name, doc string, settings Settings) { return s.Name, s.Doc, s.Settings }
 
 // Register adds a learner; its package calls Register in func init. It panics if the name is
 // taken or if name, doc or New is missing.
 func Register(s Spec) {
-	at, taken := slices.BinarySearchFunc(specs, s, func(a, b Spec) int {
-		return cmp.Compare(placed(a.Name), placed(b.Name))
-	})
-	switch {
-	case taken:
-		panic("agent: two learners are called " + s.Name)
-	case s.Name == "" || s.Doc == "" || s.New == nil:
-		panic("agent: " + s.Name + " lacks its name, doc or New")
+	if s.New == nil {
+		panic("agent: " + s.Name + " lacks New")
 	}
-	specs = slices.Insert(specs, at, s)
+	specs.Add(s)
 }
 
 // placed returns the key that sorts a name, with DefaultLearner first.
@@ -189,23 +172,11 @@ func placed(name string) string {
 }
 
 // Specs lists the learners.
-func Specs() []Spec { return slices.Clone(specs) }
+func Specs() []Spec { return specs.All() }
 
 // Find returns the learner of that name. An unknown name is an error that names the
 // nearest one.
-func Find(name string) (Spec, error) {
-	var names []string
-	for _, s := range specs {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	if meant := spelling.Meant(name, names); meant != "" {
-		return Spec{}, fmt.Errorf("agent.learner is %q; %s (%s)", name, meant, strings.Join(names, ", "))
-	}
-	return Spec{}, fmt.Errorf("agent.learner is %q, want one of %s", name, strings.Join(names, ", "))
-}
+func Find(name string) (Spec, error) { return specs.Find(name) }
 
 // RowShape is the shape of the transitions in D_real.
 func (s Spec) RowShape(d Deps) replay.Shape {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/registry"
 	"pgrlab/core/replay"
 )
 
@@ -12,7 +13,7 @@ func registered(t *testing.T, all ...Spec) {
 	t.Helper()
 	before := specs
 	t.Cleanup(func() { specs = before })
-	specs = nil
+	specs = registry.List[Spec, Settings]{What: before.What, Compare: before.Compare}
 	for _, s := range all {
 		Register(s)
 	}

@@ -2,11 +2,9 @@ package generative
 
 import (
 	"cmp"
-	"fmt"
-	"slices"
-	"strings"
 
 	"pgrlab/core/device"
+	"pgrlab/core/registry"
 	"pgrlab/core/replay"
 )
 
@@ -59,57 +57,34 @@ type Deps struct {
 }
 
 // specs are sorted by kind.
-var specs []Spec
+var specs = registry.List[Spec, Settings]{
+	What: "generator.kind is %q", Else: []string{"none"},
+	Compare: func(a, b Spec) int { return cmp.Compare(a.Kind, b.Kind) },
+}
+
+// Part is what the registry reads of s.
+func (s Spec) Part() (name, doc string, settings Settings) { return s.Kind, s.Doc, s.Settings }
 
 func register(s Spec) Spec {
-	at, taken := slices.BinarySearchFunc(specs, s, func(a, b Spec) int { return cmp.Compare(a.Kind, b.Kind) })
-	switch {
-	case taken:
-		panic("generative: two kinds are called " + s.Kind)
-	case s.Kind == "" || s.Doc == "" || s.New == nil:
-		panic("generative: " + s.Kind + " lacks its kind, doc or New")
+	if s.New == nil {
+		panic("generative: " + s.Kind + " lacks New")
 	}
-	specs = slices.Insert(specs, at, s)
+	specs.Add(s)
 	return s
 }
 
 // Specs lists the kinds of generators.
-func Specs() []Spec { return slices.Clone(specs) }
+func Specs() []Spec { return specs.All() }
 
-// Find returns the Spec of a kind.
-func Find(kind string) (Spec, error) {
-	var kinds []string
-	for _, s := range specs {
-		if s.Kind == kind {
-			return s, nil
-		}
-		kinds = append(kinds, fmt.Sprintf("%q", s.Kind))
-	}
-	return Spec{}, fmt.Errorf("generator.kind is %q, want %s or \"none\"", kind, strings.Join(kinds, ", "))
-}
+// Find returns the Spec of a kind. An unknown kind is an error that names the nearest one.
+func Find(kind string) (Spec, error) { return specs.Find(kind) }
 
 // Kinds maps kinds of generators to their own settings. It is a table.Set: a missing kind
 // has its default settings.
 type Kinds map[string]Settings
 
 // Defaults returns the default settings of every kind that has settings of its own.
-func (Kinds) Defaults() map[string]any {
-	all := map[string]any{}
-	for _, s := range specs {
-		if s.Settings != nil {
-			all[s.Kind] = s.Settings
-		}
-	}
-	return all
-}
+func (Kinds) Defaults() map[string]any { return specs.Defaults() }
 
 // Of returns the own settings of a kind, nil if it has none.
-func (k Kinds) Of(kind string) Settings {
-	if own, ok := k[kind]; ok {
-		return own
-	}
-	if s, err := Find(kind); err == nil {
-		return s.Settings
-	}
-	return nil
-}
+func (k Kinds) Of(kind string) Settings { return specs.Settings(k, kind) }

@@ -7,27 +7,10 @@ import "maps"
 type Configs map[string]Config
 
 // Defaults returns the default settings of every function that has settings.
-func (Configs) Defaults() map[string]any {
-	all := map[string]any{}
-	for _, s := range specs {
-		if s.Config != nil {
-			all[s.Name] = s.Config
-		}
-	}
-	return all
-}
+func (Configs) Defaults() map[string]any { return specs.Defaults() }
 
 // Of returns the settings of the function of that name, nil if it has none.
-func (c Configs) Of(name string) Config {
-	if own, ok := c[name]; ok {
-		return own
-	}
-	s, err := Find(name)
-	if err != nil {
-		return nil
-	}
-	return s.Config
-}
+func (c Configs) Of(name string) Config { return specs.Settings(c, name) }
 
 // Pace is the cadence of the function of that name; zero if it makes no steps.
 func (c Configs) Pace(name string) Cadence {

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"pgrlab/core/device"
+	"pgrlab/core/registry"
 	"pgrlab/core/replay"
-	"pgrlab/core/spelling"
 )
 
 // Spec is a relevance function in the registry: everything that lists, knobs, presets and the
@@ -108,20 +107,19 @@ const None = "none"
 
 // specs are in the order in which lists show them: functions that learn in steps, those
 // that learn anew, those that learn in rounds, the others, and None; each group by name.
-var specs []Spec
+var specs = registry.List[Spec, Config]{What: "relevance is %q", Compare: listed}
+
+// Part is what the registry reads of s.
+func (s Spec) Part() (name, doc string, settings Config) { return s.Name, s.Doc, s.Config }
 
 func register(s Spec) Spec {
-	at, taken := slices.BinarySearchFunc(specs, s, listed)
-	_, paced := s.Config.(Paced)
-	switch {
-	case taken:
-		panic("relevance: two functions are called " + s.Name)
-	case s.Name == "" || s.Doc == "" || s.Equation == "" || s.New == nil:
-		panic("relevance: " + s.Name + " lacks its name, doc, equation or New")
+	switch _, paced := s.Config.(Paced); {
+	case s.Equation == "" || s.New == nil:
+		panic("relevance: " + s.Name + " lacks its equation or New")
 	case paced != (s.Learning == LearnsInSteps):
 		panic("relevance: " + s.Name + " has to have a Cadence if, and only if, it learns in steps")
 	}
-	specs = slices.Insert(specs, at, s)
+	specs.Add(s)
 	return s
 }
 
@@ -143,16 +141,10 @@ func listed(a, b Spec) int {
 }
 
 // Specs lists the relevance functions.
-func Specs() []Spec { return slices.Clone(specs) }
+func Specs() []Spec { return specs.All() }
 
 // Names are the names of Specs.
-func Names() []string {
-	names := make([]string, len(specs))
-	for i, s := range specs {
-		names[i] = s.Name
-	}
-	return names
-}
+func Names() []string { return specs.Names() }
 
 // Choices are the names of the functions that can score any rows: all but those that learn in
 // rounds.
@@ -162,7 +154,7 @@ func Choices() []string {
 
 // NamesOf are the names of the functions that learn in that way.
 func NamesOf(how Learning) (names []string) {
-	for _, s := range specs {
+	for _, s := range specs.All() {
 		if s.Learning == how {
 			names = append(names, s.Name)
 		}
@@ -172,17 +164,7 @@ func NamesOf(how Learning) (names []string) {
 
 // Find returns the relevance function of that name. An unknown name is an error that
 // names the nearest one.
-func Find(name string) (Spec, error) {
-	for _, s := range specs {
-		if s.Name == name {
-			return s, nil
-		}
-	}
-	if meant := spelling.Meant(name, Names()); meant != "" {
-		return Spec{}, fmt.Errorf("relevance %q is unknown; %s (%s)", name, meant, strings.Join(Names(), ", "))
-	}
-	return Spec{}, fmt.Errorf("relevance %q is unknown; there are %s", name, strings.Join(Names(), ", "))
-}
+func Find(name string) (Spec, error) { return specs.Find(name) }
 
 // New makes the relevance function of that name.
 func New(name string, d Deps) (Function, error) {
