@@ -10,8 +10,7 @@ import (
 // analyses are the examinations that a run makes on their cadence. They read the members and
 // write lines; work that was asked for beside training is dropped for them.
 type analyses struct {
-	place   *place
-	journal *journal
+	common
 	views   *views
 	asides  *asides
 	members []*replica.Replica
@@ -19,9 +18,9 @@ type analyses struct {
 
 // due says whether the present env step ends with an examination.
 func (a *analyses) due() bool {
-	every := a.views.config.Evaluation.AnalyseEvery
+	every := a.config.Evaluation.AnalyseEvery
 	least, _ := realRows(a.members)
-	return every > 0 && a.views.config.Reaches(a.place.Step, every) && least >= inspect.MinRows && a.asides.apart() == nil
+	return every > 0 && a.config.Reaches(a.place.Step, every) && least >= inspect.MinRows && a.asides.apart() == nil
 }
 
 // examine examines every member, in pieces short enough that a command does not wait long, and
@@ -76,4 +75,22 @@ func (a *analyses) examineAll(found []*event.Examined) inspect.Pieces {
 			}
 		}
 	}
+}
+
+// views show the members of a run to package inspect, as they are between two slices. They
+// only read.
+type views struct {
+	common
+	settings  *knob.Settings
+	synthesis *synthesis
+}
+
+// of returns the view of a member as it is now.
+func (v *views) of(m *replica.Replica) inspect.View {
+	return m.View(replica.Now{Step: v.place.Step, Settings: v.settings}, v.synthesis.Fitted, v.synthesis.Asked)
+}
+
+// as returns the view of a member under settings s, which the run may have changed since.
+func (v *views) as(m *replica.Replica, s knob.Settings) (inspect.View, error) {
+	return m.ViewAs(v.of(m), s)
 }

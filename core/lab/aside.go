@@ -10,7 +10,6 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
@@ -39,13 +38,9 @@ func newAside(work inspect.Pieces, answer func(error)) *aside {
 // Map, Watch and Dreams. They read the members between two slices; lines and snapshots carry the
 // results.
 type asides struct {
-	place    *place
-	journal  *journal
-	gate     *gate
-	meter    *meter.Meter
+	common
 	steering *steering
 	views    *views
-	now      func() time.Time
 	members  []*replica.Replica
 
 	work     *aside        // nil: nothing is under way

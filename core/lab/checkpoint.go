@@ -53,14 +53,10 @@ const byKeeping = "keep_every"
 // the writer, which compresses and writes it in a goroutine of its own. The result becomes a
 // line of the journal; a full disk closes the gate. The checkpointer changes nothing in the run.
 type checkpointer struct {
-	place   *place
-	journal *journal
-	gate    *gate
-	now     func() time.Time
-	config  *config.Config                              // of the run
-	copyTo  func(c *run.Capture, totals []uint64) error // copies the state of the run
-	ahead   func(totals []uint64, bytes int) []run.LogRows
-	part    int // bytes of rows that are handed over ahead of a checkpoint
+	common
+	copyTo func(c *run.Capture, totals []uint64) error // copies the state of the run
+	ahead  func(totals []uint64, bytes int) []run.LogRows
+	part   int // bytes of rows that are handed over ahead of a checkpoint
 
 	writer *run.Writer // nil: nothing is saved
 	saving Saving

@@ -22,13 +22,10 @@ var (
 // control carries out scheduled changes and commands, between two slices, and waits there while
 // the gate is closed. It passes each command to the roles that it is for; only these change.
 type control struct {
-	place       *place
-	journal     *journal
-	gate        *gate
+	common
 	steering    *steering
 	checkpoints *checkpointer
 	asides      *asides
-	now         func() time.Time
 	publish     func(now time.Time) // a snapshot, if the last one is old or now is zero
 	mailbox     chan sent
 }
@@ -211,27 +208,19 @@ func (ctl *control) resume(c event.Resume) {
 	ctl.gate.open(c.By)
 }
 
-// setKnob makes a change as a transaction: it is checked, set and confirmed. A refused change
-// leaves the run untouched; if it was planned, and is not made already, a line of the journal says
-// so, because nobody may be there to be told.
+// setKnob makes a change, or answers why it is refused; if it was planned, and is not made already, a
+// note in the journal says so, because nobody may be there to be told.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
-	k, v, err := ctl.steering.allows(c)
+	err := ctl.steering.change(c, a)
 	if err == nil {
-		if !a.at.IsZero() {
-			ctl.checkpoints.before(k.Class) // and before there is a model for the change
-		}
-		err = ctl.steering.prepare(k, v)
-	}
-	if err != nil {
-		ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
-		if a.plan != nil && !errors.Is(err, redo.ErrAlready) {
-			s := knob.Scheduled{At: *a.plan, Knob: c.Knob, Value: c.Value, Now: c.Now}
-			ctl.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: fmt.Sprintf("planned, but not made: %s: %v", s, err)})
-		}
+		ctl.asides.restartPreview()
 		return
 	}
-	ctl.steering.set(k, v, c, a)
-	ctl.asides.restartPreview()
+	ctl.journal.refuse(c.ID, c.Knob, c.Value, c.By, err)
+	if a.plan != nil && !errors.Is(err, redo.ErrAlready) {
+		s := knob.Scheduled{At: *a.plan, Knob: c.Knob, Value: c.Value, Now: c.Now}
+		ctl.journal.emit(event.TypeNote, event.NoMember, event.Noted{Text: fmt.Sprintf("planned, but not made: %s: %v", s, err)})
+	}
 }
 
 // undo sets a knob back, as a change of its own.
@@ -304,4 +293,16 @@ func (l *Lab) Send(c event.Command) error {
 	default:
 		return event.ErrBusy
 	}
+}
+
+// ErrHandedOver says that Run saved and ended because of a HandOver.
+var ErrHandedOver = errors.New("handed over to another process")
+
+// handOver takes the last checkpoint of this process and waits until it is on the disk.
+func (ctl *control) handOver(c event.HandOver) {
+	if err := ctl.place.guarded(func() error { return ctl.checkpoints.handOver(c.By) }); err != nil {
+		ctl.journal.refuse(c.Ref, event.HandedOver, "", c.By, err)
+		return
+	}
+	ctl.gate.stopping, ctl.gate.handedOver = true, true
 }

@@ -53,43 +53,48 @@ type experiment struct {
 	device    string // its name
 }
 
+// common is what all roles of a run have.
+type common struct {
+	config  *config.Config
+	place   *place
+	journal *journal
+	gate    *gate
+	meter   *meter.Meter
+	now     func() time.Time // the clock of all roles but the meter
+}
+
 // wire connects the roles of the run: each knows only what it is given here.
 func (x *experiment) wire(log func(event.Event), folder record) {
-	clock := func() time.Time { return x.now() }
+	c := common{config: x.config, place: &x.place, journal: &x.journal, gate: &x.gate, meter: &x.meter, now: func() time.Time { return x.now() }}
 	x.journal = journal{
-		place: &x.place, members: x.config.Members, now: clock, log: log, folder: folder, start: clock(),
+		place: &x.place, members: x.config.Members, now: c.now, log: log, folder: folder, start: c.now(),
 		refused: x.gate.waitForDisk,
 		written: x.checkpoints.written,
 	}
-	x.gate.place, x.gate.journal, x.gate.meter, x.gate.now = &x.place, &x.journal, &x.meter, clock
-	x.gate.device, x.gate.blamed = x.parts.device, map[string]bool{}
-	x.views = views{config: x.config, place: &x.place, settings: &x.Settings, synthesis: &x.synthesis}
-	x.checkpoints = checkpointer{
-		place: &x.place, journal: &x.journal, gate: &x.gate, now: clock, copyTo: x.copyTo, ahead: x.ahead, part: aheadBytes, config: x.config,
-	}
+	x.gate.common, x.gate.device, x.gate.blamed = c, x.parts.device, map[string]bool{}
+	x.views = views{common: c, settings: &x.Settings, synthesis: &x.synthesis}
+	x.checkpoints = checkpointer{common: c, copyTo: x.copyTo, ahead: x.ahead, part: aheadBytes}
 	x.steering = steering{
-		config: x.config, place: &x.place, journal: &x.journal, settings: &x.Settings, changes: &x.changes,
-		choose: x.choose, outlook: x.outlook, hasPhase: x.checkPosition,
+		common: c, settings: &x.Settings, changes: &x.changes,
+		before: x.checkpoints.before, choose: x.choose, outlook: x.outlook, hasPhase: x.checkPosition,
 	}
 	x.control = control{
-		place: &x.place, journal: &x.journal, gate: &x.gate, steering: &x.steering, checkpoints: &x.checkpoints, asides: &x.asides,
-		now: clock, publish: x.publish, mailbox: x.lab.mailbox,
+		common: c, steering: &x.steering, checkpoints: &x.checkpoints, asides: &x.asides,
+		publish: x.publish, mailbox: x.lab.mailbox,
 	}
 }
 
 // wireMembers connects the roles that work with the members, once there are all of them.
 func (x *experiment) wireMembers() {
-	x.asides = asides{
-		place: &x.place, journal: &x.journal, gate: &x.gate, meter: &x.meter, steering: &x.steering, views: &x.views,
-		now: x.gate.now, members: x.members,
-	}
+	c := x.control.common
+	x.asides = asides{common: c, steering: &x.steering, views: &x.views, members: x.members}
 	x.refit = refit{
-		config: x.config, place: &x.place, journal: &x.journal, meter: &x.meter, settings: &x.Settings, changes: &x.changes,
+		common: c, settings: &x.Settings, changes: &x.changes,
 		made: &x.synthesis, views: &x.views, asides: &x.asides, members: x.members, each: x.cohort.each,
 		lean: x.checkpoints.lean, diverged: x.diverged,
 		slice: max(1, x.config.Generator.Slice),
 	}
-	x.analyses = analyses{place: &x.place, journal: &x.journal, views: &x.views, asides: &x.asides, members: x.members}
+	x.analyses = analyses{common: c, views: &x.views, asides: &x.asides, members: x.members}
 }
 
 // emit writes a line of the journal.

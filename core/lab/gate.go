@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pgrlab/core/event"
-	"pgrlab/core/meter"
 	"pgrlab/core/run"
 )
 
@@ -16,11 +15,8 @@ import (
 // device), or why it ends. Anything may close the gate; a command opens it, or the return of
 // what it waits for. It writes the lines about this and changes nothing else in the run.
 type gate struct {
-	place   *place
-	journal *journal
-	meter   *meter.Meter
-	now     func() time.Time
-	device  parker // to be given back while the run waits; nil: there is no need
+	common
+	device parker // to be given back while the run waits; nil: there is no need
 
 	pause    *event.Paused   // why training waits; nil: it does not
 	lent     *event.Paused   // the last pause that ends by itself, but for the disk's

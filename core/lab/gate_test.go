@@ -17,7 +17,7 @@ func alone(folder *memoryFolder) (*gate, *[]event.Event) {
 	var log []event.Event
 	now := clock()
 	p, m := &place{Step: 7}, meter.New(now, generative.Config{})
-	g := &gate{place: p, meter: &m, now: now, blamed: map[string]bool{}}
+	g := &gate{common: common{place: p, meter: &m, now: now}, blamed: map[string]bool{}}
 	g.journal = &journal{
 		place: p, members: 1, now: now, start: now(), folder: folder,
 		log: func(e event.Event) { log = append(log, e) }, refused: g.waitForDisk, written: func() {},

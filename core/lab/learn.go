@@ -126,3 +126,66 @@ func (l *learnerPhase) look() { l.refit = l.changes.Todo() == knob.ClassRefit }
 func (l *learnerPhase) work(m *replica.Replica) *agent.Work {
 	return m.Work(l.experiment.at(), l.refit)
 }
+
+// modelParts is the phase of updates of relevance models that are too large for one slice; the step
+// has made all others. Members go in lockstep: one that has no such update, or whose update has
+// ended early, waits for the others.
+func (x *experiment) modelParts() phase {
+	left := func() (parts int) {
+		for _, m := range x.members {
+			parts = max(parts, replica.PartsDue(m))
+		}
+		return parts
+	}
+	units := make([]int, len(x.members))
+	part := func(m *replica.Replica) error {
+		units[m.Index] = min(1, replica.PartsDue(m))
+		return replica.TrainPart(m)
+	}
+	return phase{
+		Phase: knob.Model, doing: "train models", due: func() bool { return left() > 0 },
+		slice: func(done int) (n int, complete bool, err error) {
+			if done == 0 {
+				x.total = left()
+			}
+			begin := x.now()
+			if _, err := x.cohort.each(knob.Model, part); err != nil {
+				return 0, false, err
+			}
+			n = slices.Max(units)
+			x.meter.Measured(knob.Model, begin, n)
+			return n, left() == 0, nil
+		},
+		end: func() error { return nil },
+	}
+}
+
+// rounds is the phase of relevance functions that learn now and then from everything met since
+// their last round, for a bonus and for F alike. All members have met equally many env steps,
+// but need not have equally much to learn from: a member whose round is done waits for the
+// others.
+func (x *experiment) rounds() phase {
+	due := func() bool {
+		return slices.ContainsFunc(x.members, func(m *replica.Replica) bool { return m.Rounds.Due() })
+	}
+	return phase{
+		Phase: knob.Reach, doing: "learn what is within reach", due: due,
+		slice: func(done int) (n int, complete bool, err error) {
+			defer x.meter.Measure(knob.Reach, &n)()
+			n = 1
+			units := make([]int, len(x.members))
+			if _, err := x.cohort.each(knob.Reach, func(m *replica.Replica) error {
+				if !m.Rounds.Due() {
+					return nil
+				}
+				units[m.Index] = m.Rounds.Units()
+				return m.Rounds.Learn(done)
+			}); err != nil {
+				return 0, false, err
+			}
+			x.total = slices.Max(units)
+			return n, !due(), nil
+		},
+		end: func() error { return nil },
+	}
+}

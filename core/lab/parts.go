@@ -1,8 +1,14 @@
 package lab
 
 import (
+	"context"
+	"sync/atomic"
+
+	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
+	"pgrlab/core/generative"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
 	"pgrlab/core/task"
 )
@@ -48,4 +54,72 @@ func (p *parts) of(member int) replica.Parts {
 		return p.Parts
 	}
 	return p.shared[member]
+}
+
+// making is the time in which a run is made. A large one takes minutes: once ctx has ended, no
+// further part of it is made.
+type making struct {
+	ctx  context.Context
+	over atomic.Bool // the run is made; parts that it makes later do not depend on ctx
+}
+
+// ended is the cause of the end of ctx; nil: it has not ended, or the run is made.
+func (m *making) ended() error {
+	if m.over.Load() || m.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(m.ctx)
+}
+
+// done ends the time.
+func (m *making) done() { m.over.Store(true) }
+
+// parts returns parts that are not made after the end of ctx.
+func (m *making) parts(p parts) parts {
+	p.Parts = m.of(p.Parts)
+	for i := range p.shared {
+		p.shared[i] = m.of(p.shared[i])
+	}
+	return p
+}
+
+func (m *making) of(p replica.Parts) replica.Parts {
+	learner, generator, function := p.Learner, p.Generator, p.Relevance
+	p.Learner = func(seed uint64) (agent.Learner, error) {
+		if err := m.ended(); err != nil {
+			return nil, err
+		}
+		return learner(seed)
+	}
+	p.Generator = func(policy agent.Policy, seed uint64) (generative.Generator, error) {
+		if err := m.ended(); err != nil {
+			return nil, err
+		}
+		return generator(policy, seed)
+	}
+	p.Relevance = func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
+		if err := m.ended(); err != nil {
+			return nil, err
+		}
+		return function(name, values, seed)
+	}
+	return p
+}
+
+// task is the same for environments.
+func (m *making) task(t task.Task) task.Task {
+	one, several := t.New, t.NewVec
+	t.New = func(seed uint64) (task.Env, error) {
+		if err := m.ended(); err != nil {
+			return nil, err
+		}
+		return one(seed)
+	}
+	t.NewVec = func(n int, seed uint64) (task.VecEnv, error) {
+		if err := m.ended(); err != nil {
+			return nil, err
+		}
+		return several(n, seed)
+	}
+	return t
 }

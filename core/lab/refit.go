@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"slices"
 
-	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 	"pgrlab/core/redo"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
@@ -20,10 +18,7 @@ import (
 // fitted to them, and a D_syn made with it. It changes the members' generators, scores and
 // D_syn; changes says what of this an env step has to do.
 type refit struct {
-	config   *config.Config
-	place    *place
-	journal  *journal
-	meter    *meter.Meter
+	common
 	settings *knob.Settings
 	changes  *redo.Changes
 	made     *synthesis

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/redo"
@@ -17,11 +16,10 @@ import (
 // for it, and keeps the schedule of later changes. In the run it changes only the settings and
 // the relevance function, which choose builds.
 type steering struct {
-	config   *config.Config
-	place    *place
-	journal  *journal
+	common
 	settings *knob.Settings
 	changes  *redo.Changes
+	before   func(knob.Class)             // is called before a change of that class that was asked for
 	choose   func(relevance string) error // builds the function of that name, or changes nothing
 	outlook  func() redo.Outlook          // of the run as it is now
 	hasPhase func(knob.Position) error    // an error if the run has no such place
@@ -73,29 +71,33 @@ func (s *steering) due(p knob.Position) (next knob.Scheduled, some bool) {
 	return knob.Scheduled{}, false
 }
 
-// allows finds out whether a change can be made.
-func (s *steering) allows(c event.SetKnob) (knob.Knob, knob.Value, error) {
+// change makes a change as a transaction. An error says why it is refused, and leaves the run as it was.
+func (s *steering) change(c event.SetKnob, a asked) error {
 	k, v, err := s.config.ParseChange(c.Knob, c.Value)
 	if err != nil {
-		return k, v, err
+		return err
 	}
 	if err := redo.Idle(k, s.settings, v, c.Now); err != nil {
-		return k, v, err
+		return err
 	}
 	after := *s.settings
 	k.Set(&after, v)
-	return k, v, s.config.Fits(&after)
-}
-
-// prepare builds what a change needs. An error leaves the run as it was.
-func (s *steering) prepare(k knob.Knob, v knob.Value) error {
-	if k.Name == "relevance" {
-		return s.choose(v.Text)
+	if err := s.config.Fits(&after); err != nil {
+		return err
 	}
+	if !a.at.IsZero() {
+		s.before(k.Class) // and before there is a model for the change
+	}
+	if k.Name == "relevance" {
+		if err := s.choose(v.Text); err != nil {
+			return err
+		}
+	}
+	s.set(k, v, c, a)
 	return nil
 }
 
-// set makes a change that was prepared, and writes its line.
+// set sets a knob, and writes the line of the change.
 func (s *steering) set(k knob.Knob, v knob.Value, c event.SetKnob, a asked) {
 	change := event.KnobChanged{
 		ID: len(s.changes.All()) + 1, Knob: k.Name, From: k.Get(s.settings), To: v, Class: k.Class,
