@@ -74,24 +74,25 @@ var allowed = map[string][]string{
 	"core/knob":           {"core/relevance", "core/generative", "core/replay", "core/run", "core/spelling"},                                        // relevance: its choices; generative: what a generation reads of the knobs; replay: the mix of a batch; run: numbers as journals write them
 	"core/inspect":        {"core/event", "core/knob", "core/run", "core/analysis", "core/relevance", "core/generative", "core/replay", "core/rng"}, // run: numbers as journals write them
 	"core/redo":           {"core/event", "core/knob", "core/relevance", "core/replay"},
-	"core/meter":          {"core/config", "core/event", "core/knob", "core/generative", "core/run"},                                                                                                                                         // run: numbers as journals write them
-	"core/replica":        {"core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng", "core/version"}, // run: numbers of the events
-	"core/checkpoint":     {"core/replica", "core/config", "core/task", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay", "core/version"},
+	"core/meter":          {"core/config", "core/event", "core/knob", "core/generative", "core/run"},                                                                                                                                                            // run: numbers as journals write them
+	"core/replica":        {"core/experience", "core/config", "core/task", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/device", "core/rng", "core/version"}, // run: numbers of the events
+	"core/checkpoint":     {"core/experience", "core/replica", "core/config", "core/task", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/generative", "core/replay", "core/version"},
 	"core/offline":        {"core/checkpoint", "core/replica", "core/config", "core/task", "core/inspect", "core/whatif", "core/event", "core/knob", "core/redo", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/analysis", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/lab":            {"core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
+	"core/lab":            {"core/experience", "core/checkpoint", "core/replica", "core/config", "core/task", "core/policy", "core/redo", "core/meter", "core/inspect", "core/event", "core/knob", "core/run", "core/agent", "core/relevance", "core/generative", "core/replay", "core/plan", "core/device", "core/device/adapt"},
 	"core/whatif":         {"core/agent", "core/generative", "core/replay", "core/analysis", "core/run", "core/rng"}, // run: its numbers in JSON
 	"core/bench":          {"core/..."},
 	"core/sweep":          {"core/run"},
 	"core/sweep/slurm":    {"core/run"},
 	"core/sweep/ssh":      {"core/run"},
-	"core/fan":            {"core/rng"},                                                                                                                                                                            // who gets a change is drawn
-	"core/report":         {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                  // rng: the bootstrap's random numbers
-	"core/agent":          {"core/replay", "core/registry", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions
-	"core/agent/...":      {"core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng", "core/version"}, // a learner is a package below it and knows no other
-	"core/agent/learners": {"core/agent/..."},                                                                                                                                                                      // the list of them
+	"core/fan":            {"core/rng"},                                                                                                                                                                                               // who gets a change is drawn
+	"core/report":         {"core/run", "core/fan", "core/printable", "core/rng"},                                                                                                                                                     // rng: the bootstrap's random numbers
+	"core/agent":          {"core/experience", "core/replay", "core/registry", "core/window", "core/device"},                                                                                                                          // contract and registry; window: the size of a frame after convolutions
+	"core/agent/...":      {"core/experience", "core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng", "core/version"}, // a learner is a package below it and knows no other
+	"core/agent/learners": {"core/agent/..."},                                                                                                                                                                                         // the list of them
 	"core/relevance":      {"core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/generative":     {"core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/analysis":       {"core/replay"},
+	"core/experience":     {"core/replay", "core/rng"},
 	"core/replay":         {"core/rng", "core/version"},
 	"core/run":            {"core/run/files", "core/printable", "core/shell"}, // lines of journals are cleaned where they are read
 	"core/run/files":      {},

@@ -1,6 +1,9 @@
 package agent
 
-import "pgrlab/core/replay"
+import (
+	"pgrlab/core/experience"
+	"pgrlab/core/replay"
+)
 
 // Experience is the outcome of one env step of all copies. Its memory belongs to the caller.
 type Experience struct {
@@ -45,15 +48,14 @@ func (e *Experience) EarnedBy(i int) float32 {
 	return e.Rewards[i]
 }
 
-// End is the state of a copy's episode after an env step. A time limit is no true end: the
-// value of the state after it counts.
-type End int
+// End is the state of a copy's episode after an env step.
+type End = experience.End
 
 // The ends.
 const (
-	Continues End = iota
-	Terminated
-	Truncated
+	Continues  = experience.Continues
+	Terminated = experience.Terminated
+	Truncated  = experience.Truncated
 )
 
 // Observer is a learner that keeps experience of its own, in whatever shape it learns

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/window"
 )
@@ -71,7 +72,7 @@ func (p Pixels) Layers() (over []window.Geometry, flat int) {
 }
 
 // Frames are the frames that a learner's batches are made from, with the actions and
-// rewards between them: replay.FrameSampler.
+// rewards between them: experience.Frames.
 type Frames interface {
 	// Draw writes row number row of the batch of an occasion to dst: n consecutive env steps
 	// of one episode, or fewer if a true end comes before, drawn uniformly from all there
@@ -84,8 +85,8 @@ type Frames interface {
 	// most, in an order that stays the same as long as nothing is added. Window writes one
 	// of them to dst; it is an error if its frames have been forgotten since. Several
 	// goroutines may call Window at once.
-	Windows(n, stack, most int) replay.Windows
-	Window(dst *replay.FrameRow, w *replay.Windows, i int, gamma float64) error
+	Windows(n, stack, most int) experience.Windows
+	Window(dst *replay.FrameRow, w *experience.Windows, i int, gamma float64) error
 }
 
 // Sighted is a learner that sees frames: Acting.Stacks and BatchSource.Frames are for it,

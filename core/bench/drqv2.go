@@ -6,6 +6,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -67,14 +68,14 @@ func (f *film) Places() (held, most int) {
 }
 
 // Copy implements images.Source. The frames never change.
-func (f *film) Copy(to *replay.Copied, put func(place int, frames []byte) error) error {
+func (f *film) Copy(to *experience.Copied, put func(place int, frames []byte) error) error {
 	if to.Follows(f, 0) {
 		return nil
 	}
 	for i, stack := range f.stacks {
 		for k, frame := range stack {
 			if err := put(i*len(stack)+k, frame); err != nil {
-				*to = replay.Copied{}
+				*to = experience.Copied{}
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent/images"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 )
 
@@ -16,17 +17,17 @@ var _ images.Source = (*film)(nil)
 func TestCopiesOfTheFilm(t *testing.T) {
 	f := newFilm(frameUpdate{demoPixels, 256, 2}.config(), 4)
 	held, _ := f.Places()
-	var to replay.Copied
+	var to experience.Copied
 	frames := map[int][]byte{}
 	put := func(place int, frame []byte) error { frames[place] = frame; return nil }
 	for what, c := range map[string]struct {
 		prepare func()
 		want    int
 	}{
-		"a copy":                  {func() { to = replay.Copied{} }, held},
+		"a copy":                  {func() { to = experience.Copied{} }, held},
 		"a copy that has all":     {func() { f.Copy(&to, put) }, 0},
-		"a copy that lost all":    {func() { f.Copy(&to, put); to = replay.Copied{} }, held},
-		"a copy that was refused": {func() { to = replay.Copied{}; f.Copy(&to, func(int, []byte) error { return errors.New("full") }) }, held},
+		"a copy that lost all":    {func() { f.Copy(&to, put); to = experience.Copied{} }, held},
+		"a copy that was refused": {func() { to = experience.Copied{}; f.Copy(&to, func(int, []byte) error { return errors.New("full") }) }, held},
 	} {
 		c.prepare()
 		clear(frames)
@@ -34,7 +35,7 @@ func TestCopiesOfTheFilm(t *testing.T) {
 			t.Errorf("%s gets %d frames, %v, want %d", what, len(frames), err, c.want)
 		}
 	}
-	f.Copy(new(replay.Copied), put)
+	f.Copy(new(experience.Copied), put)
 	row := replay.FrameRow{Places: make([]int, 3), NextPlaces: make([]int, 3), Stack: make([][]byte, 3), Next: make([][]byte, 3)}
 	if err := f.Draw(&row, 3, 0.99, 1, 1); err != nil {
 		t.Fatal(err)

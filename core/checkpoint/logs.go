@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
@@ -29,7 +30,7 @@ func (i *Into) logs() map[string]saved {
 				all[l.Name] = saved{i.Config.Limit(i.Task), func(state []byte, log io.Reader, d run.Data) error {
 					return LoadReal(rows, state, log, d)
 				}}
-			case *replay.Frames:
+			case *experience.Log:
 				all[l.Name] = saved{i.framesLimit(rows), func(state []byte, log io.Reader, d run.Data) error {
 					return loadFrames(rows, state, log, d)
 				}}
@@ -41,14 +42,14 @@ func (i *Into) logs() map[string]saved {
 
 // framesLimit is the most that a log of frames can hold. The log also contains the frames that
 // were overwritten, and an env step may begin several episodes.
-func (i *Into) framesLimit(f *replay.Frames) run.Limit {
+func (i *Into) framesLimit(f *experience.Log) run.Limit {
 	rows := 4 * float64(i.Config.Steps+i.Config.Environment.InLockstep())
 	return run.Limit(min(rows*float64(f.RowBytes()), math.MaxInt64/2))
 }
 
 // loadFrames reads the frames that were held from the log of all that were added.
-func loadFrames(f *replay.Frames, state []byte, log io.Reader, d run.Data) error {
-	var s replay.FramesState
+func loadFrames(f *experience.Log, state []byte, log io.Reader, d run.Data) error {
+	var s experience.LogState
 	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
 		return errors.New("the state of the frames cannot be read")
 	}

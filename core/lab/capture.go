@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"pgrlab/core/checkpoint"
-	"pgrlab/core/replay"
+	"pgrlab/core/experience"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
@@ -40,7 +40,7 @@ func (x *experiment) ahead(totals []uint64, bytes int) (all []run.LogRows) {
 		return nil
 	}
 	for i, l := range x.logs() {
-		if _, frames := l.Rows.(*replay.Frames); frames && due(x.members[i/each]) {
+		if _, frames := l.Rows.(*experience.Log); frames && due(x.members[i/each]) {
 			all = append(all, rowsOf(l, totals[i]))
 		} else {
 			all = append(all, run.LogRows{After: totals[i], Total: totals[i]})

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/experience"
 	"pgrlab/core/knob"
 	"pgrlab/core/meter"
-	"pgrlab/core/replay"
 	"pgrlab/core/replica"
 )
 
@@ -30,7 +30,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 		held := min(stored, x.config.Buffer)
 		d.Real, d.Held = d.Real+int64(stored)*row, d.Held+int64(held)*row
 		for _, l := range replica.Logs(m) {
-			if f, is := l.Rows.(*replay.Frames); is {
+			if f, is := l.Rows.(*experience.Log); is {
 				d.Checkpoint -= int64(f.Len()) * int64(f.RowBytes())
 				frames := int64(x.config.FramesSeen(x.task)) * int64(f.RowBytes()) / config.FramesPacked
 				d.Real, d.Held = d.Real+frames, d.Held+frames

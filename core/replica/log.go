@@ -15,7 +15,7 @@ type Log struct {
 	Name  string // of its section
 	File  string // how the names of its files begin
 	New   run.NewLog
-	Rows  Rows // *replay.Ring or *replay.Frames
+	Rows  Rows // *replay.Ring or *experience.Log
 	State any  // where it stands, to be encoded
 }
 

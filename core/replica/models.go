@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -130,7 +131,7 @@ func (r *Replica) UpdateModel(name string) error {
 func fillModel(r *Replica, name string, b *replay.Batch) error {
 	s := r.stateOf(name)
 	if b.Frames != nil {
-		from := replay.FrameSampler{Frames: r.sight.frames, Stream: r.streams.models.Sub(name).Sub("frames")}
+		from := experience.Frames{Log: r.sight.frames, Stream: r.streams.models.Sub(name).Sub("frames")}
 		if r.Config.Relevance.SkipsRespawns(name) {
 			from = from.WithoutRespawns()
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/task"
@@ -14,7 +15,7 @@ import (
 // sight holds what a replica sees if its learner sees frames.
 type sight struct {
 	side, stack int
-	frames      *replay.Frames
+	frames      *experience.Log
 	sampler     agent.Frames
 	probes      agent.Frames // for the dormant ratio
 	stacks      [][][]byte   // of each copy, for the next actions
@@ -27,9 +28,9 @@ type sight struct {
 func (r *Replica) newSight() (*sight, error) {
 	copies, p := len(r.envs), r.Config.Pixels
 	s := &sight{side: p.Side, stack: p.Stack}
-	s.frames = replay.NewFrames(s.size(), r.envs[0].env.ActSize(), r.Config.FrameCapacity(r.Task), copies)
-	s.sampler = replay.FrameSampler{Frames: s.frames, Stream: r.streams.replay.Sub("frames")}
-	s.probes = replay.FrameSampler{Frames: s.frames, Stream: r.streams.dormant.Sub("frames")}
+	s.frames = experience.NewLog(experience.Shape{Bytes: s.size(), Act: r.envs[0].env.ActSize(), Copies: copies}, experience.Keep{Looks: r.Config.FrameCapacity(r.Task)})
+	s.sampler = experience.Frames{Log: s.frames, Stream: r.streams.replay.Sub("frames")}
+	s.probes = experience.Frames{Log: s.frames, Stream: r.streams.dormant.Sub("frames")}
 	s.stacks, s.next = newStacks(copies, s.stack), make([]byte, copies*s.size())
 	return s, nil
 }
@@ -70,7 +71,7 @@ func (r *Replica) open(i int) error {
 	if err := r.look(i); err != nil {
 		return fmt.Errorf("draw: %w", err)
 	}
-	r.sight.frames.Begin(i, r.sight.nextOf(i))
+	r.sight.frames.Begin(i, experience.Look{Frame: r.sight.nextOf(i)})
 	return nil
 }
 
@@ -92,10 +93,9 @@ func (r *Replica) keepFrames() {
 		return
 	}
 	for i, end := range r.ends {
-		r.sight.frames.Add(i, r.row(r.Action, i), r.rewards[i], r.sight.nextOf(i), end == agent.Terminated)
-		if r.respawned[i] {
-			r.sight.frames.Respawn(i)
-		}
+		r.sight.frames.Add(i, experience.Step{
+			Action: r.row(r.Action, i), Reward: r.rewards[i], Next: experience.Look{Frame: r.sight.nextOf(i)}, End: end, Respawned: r.respawned[i], F: r.Rounds.judged[i],
+		})
 	}
 }
 
@@ -167,7 +167,7 @@ func metBy(r *Replica, name string) *replay.Ring {
 
 // fill fills the batch of a model that learns from frames, with single env steps of all that
 // from draws from, the newest ones included.
-func fill(b *replay.Batch, from replay.FrameSampler, update uint64) error {
+func fill(b *replay.Batch, from experience.Frames, update uint64) error {
 	b.Unseen = nil
 	for i := range b.Frames {
 		if err := from.Draw(&b.Frames[i], 1, 0, update, i); err != nil {

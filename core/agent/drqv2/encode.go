@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -46,7 +47,7 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 // encoder and trunks were frozen when they were made and nothing before them has been forgotten, or
 // else 0. Rows of several copies of an environment lie between each other, so that theirs are made
 // anew.
-func (l *Latent) kept(real *replay.Ring, windows *replay.Windows) int {
+func (l *Latent) kept(real *replay.Ring, windows *experience.Windows) int {
 	if !l.config.Frozen(int(l.madeAt)) || real.Len() != l.encoded.Len() || !windows.Continues(&l.encoded) {
 		return 0
 	}

@@ -7,15 +7,16 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/device/cpu/kernel"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
 // telling is a replay of one copy, and what adds some frames of noise to it, in episodes of 25 of
 // them.
-func telling(c Config, capacity int) (f *replay.Frames, tell func(frames int)) {
+func telling(c Config, capacity int) (f *experience.Log, tell func(frames int)) {
 	size := c.Pixels.Side * c.Pixels.Side * agent.Colours
-	f = replay.NewFrames(size, c.Act, capacity, 1)
+	f = experience.NewLog(experience.Shape{Bytes: size, Act: c.Act, Copies: 1}, experience.Keep{Looks: capacity})
 	stream, told := rng.New(9, "telling"), 0
 	return f, func(frames int) {
 		for range frames {
@@ -24,9 +25,9 @@ func telling(c Config, capacity int) (f *replay.Frames, tell func(frames int)) {
 				frame[i] = byte(q.IntN(256))
 			}
 			if told%25 == 0 {
-				f.Begin(0, frame)
+				f.Begin(0, experience.Look{Frame: frame})
 			} else {
-				f.Add(0, []float32{float32(q.Float64()), -0.5}, float32(told%7), frame, told%25 == 24)
+				f.Add(0, experience.Step{Action: []float32{float32(q.Float64()), -0.5}, Reward: float32(told % 7), Next: experience.Look{Frame: frame}, End: endIf(told%25 == 24)})
 			}
 			told++
 		}
@@ -34,9 +35,9 @@ func telling(c Config, capacity int) (f *replay.Frames, tell func(frames int)) {
 }
 
 // refitted is what a refit at an env step makes of D_real, and how many rows it encodes.
-func refitted(t *testing.T, l *Latent, f *replay.Frames, real *replay.Ring, step int) (encoded int) {
+func refitted(t *testing.T, l *Latent, f *experience.Log, real *replay.Ring, step int) (encoded int) {
 	t.Helper()
-	w := &agent.Work{Step: step, Refit: true, Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: f}, Real: real}}
+	w := &agent.Work{Step: step, Refit: true, Source: agent.BatchSource{Frames: experience.Frames{Log: f}, Real: real}}
 	encoded, err := l.Phases()[1].Start(w)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 )
@@ -16,8 +17,8 @@ import (
 // and is remade before each refit.
 type Latent struct {
 	*Agent
-	encoded replay.Windows // what D_real was made from last, or is being made from
-	madeAt  uint64         // the env step of that
+	encoded experience.Windows // what D_real was made from last, or is being made from
+	madeAt  uint64             // the env step of that
 
 	encoder, returns, errors plan.ByRows[*plan.Blocks]
 }
@@ -95,7 +96,7 @@ func (l *Latent) Load(r io.Reader) error {
 		return err
 	}
 	var err error
-	if l.encoded, err = replay.LoadWindows(r, l.config.NStep, l.config.Pixels.Stack); err == nil {
+	if l.encoded, err = experience.LoadWindows(r, l.config.NStep, l.config.Pixels.Stack); err == nil {
 		err = l.loadAlignment(r)
 	}
 	if err == nil {

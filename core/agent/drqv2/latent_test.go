@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -118,9 +119,9 @@ func TestMixedUpdates(t *testing.T) {
 }
 
 // reel returns a memory of frames with several episodes, one of which has a true end.
-func reel(c Config, episodes, length int) *replay.Frames {
+func reel(c Config, episodes, length int) *experience.Log {
 	size := c.Pixels.Side * c.Pixels.Side * agent.Colours
-	f, stream := replay.NewFrames(size, c.Act, 1000, 2), rng.New(9, "reel")
+	f, stream := experience.NewLog(experience.Shape{Bytes: size, Act: c.Act, Copies: 2}, experience.Keep{Looks: 1000}), rng.New(9, "reel")
 	frame, shade := make([]byte, size), make([]float32, size)
 	draw := func(n uint64) []byte {
 		stream.FillUniform(shade, n, 0)
@@ -132,10 +133,10 @@ func reel(c Config, episodes, length int) *replay.Frames {
 	n := uint64(0)
 	for e := range episodes {
 		for copy := range 2 {
-			f.Begin(copy, draw(n))
+			f.Begin(copy, experience.Look{Frame: draw(n)})
 			n++
 			for i := range length {
-				f.Add(copy, []float32{float32(i) / 10, -0.5}, float32(i), draw(n), e == 0 && i == length-1)
+				f.Add(copy, experience.Step{Action: []float32{float32(i) / 10, -0.5}, Reward: float32(i), Next: experience.Look{Frame: draw(n)}, End: endIf(e == 0 && i == length-1)})
 				n++
 			}
 		}
@@ -163,7 +164,7 @@ func TestDRealOfLatents(t *testing.T) {
 	c.Slice = 3
 	f := reel(c, 3, 12)
 	work := func() *agent.Work {
-		return &agent.Work{Refit: true, Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: f}, Real: replay.NewRing(c.latents(), 1000)}}
+		return &agent.Work{Refit: true, Source: agent.BatchSource{Frames: experience.Frames{Log: f}, Real: replay.NewRing(c.latents(), 1000)}}
 	}
 	phase := func(l *Latent, w *agent.Work) int {
 		total, err := l.Phases()[1].Start(w)
@@ -222,13 +223,13 @@ func sameRows(t *testing.T, what string, a, b *replay.Ring) {
 }
 
 // slowRows compares D_real with windows that are read one by one.
-func slowRows(t *testing.T, l *Latent, real *replay.Ring, f *replay.Frames) {
+func slowRows(t *testing.T, l *Latent, real *replay.Ring, f *experience.Log) {
 	t.Helper()
 	c := l.config
 	row := replay.FrameRow{Stack: make([][]byte, c.Pixels.Stack), Next: make([][]byte, c.Pixels.Stack)}
 	ended := 0
 	for i := range real.Len() {
-		if err := f.Window(&row, &l.encoded, i, c.Gamma); err != nil {
+		if err := (experience.Frames{Log: f}).Window(&row, &l.encoded, i, c.Gamma); err != nil {
 			t.Fatal(err)
 		}
 		z, err := l.Encode([][][]byte{row.Stack})
@@ -387,4 +388,12 @@ func TestTheSpecNamesThePhases(t *testing.T) {
 			t.Errorf("generates %v: %q, want %q", generates, names, want)
 		}
 	}
+}
+
+// endIf is a true end, or none.
+func endIf(ended bool) experience.End {
+	if ended {
+		return experience.Terminated
+	}
+	return experience.Continues
 }

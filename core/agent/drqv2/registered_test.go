@@ -7,7 +7,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/drqv2"
-	"pgrlab/core/replay"
+	"pgrlab/core/experience"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -56,15 +56,15 @@ func TestEpisodesHaveRows(t *testing.T) {
 	own.NStep, c.Buffer = 3, 1
 	c.Agent.Own = agent.Own{"drqv2": own}
 	for length := own.NStep; length < 15; length++ {
-		frames := replay.NewFrames(1, 1, c.FrameCapacity(of), 1)
+		frames := experience.NewLog(experience.Shape{Bytes: 1, Act: 1, Copies: 1}, experience.Keep{Looks: c.FrameCapacity(of)})
 		for step := range 40 {
 			if step%length == 0 {
-				frames.Begin(0, []byte{0})
+				frames.Begin(0, experience.Look{Frame: []byte{0}})
 			}
-			if w := frames.Windows(own.NStep, c.Pixels.Stack, 1); step >= own.NStep && len(w.Runs) == 0 {
+			if w := (experience.Frames{Log: frames}).Windows(own.NStep, c.Pixels.Stack, 1); step >= own.NStep && len(w.Runs) == 0 {
 				t.Fatalf("episodes of %d env steps: no row among %d frames behind step %d", length, frames.Len(), step)
 			}
-			frames.Add(0, []float32{0}, 0, []byte{0}, false)
+			frames.Add(0, experience.Step{Action: []float32{0}, Reward: 0, Next: experience.Look{Frame: []byte{0}}})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/testing/golden"
@@ -95,11 +96,11 @@ func TestUpdatesAreDueInTheirCadence(t *testing.T) {
 				if ended {
 					frames = reel(c, 1, 2)
 				}
-				frames.Begin(0, frame)
-				w := agent.Work{Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: frames}}}
+				frames.Begin(0, experience.Look{Frame: frame})
+				w := agent.Work{Source: agent.BatchSource{Frames: experience.Frames{Log: frames}}}
 				for w.Step = 1; w.Step < 12; w.Step++ {
-					if frames.Add(0, make([]float32, c.Act), 0, frame, false); w.Step == lost {
-						frames.Begin(0, frame)
+					if frames.Add(0, experience.Step{Action: make([]float32, c.Act), Reward: 0, Next: experience.Look{Frame: frame}}); w.Step == lost {
+						frames.Begin(0, experience.Look{Frame: frame})
 					}
 					is := ended || lost >= span || w.Step-lost >= span
 					w.Enough = true

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
-	"pgrlab/core/replay"
 )
 
 // Source is where a Store's frames come from. Whatever draws stacks from it names the places of their
@@ -17,7 +17,7 @@ type Source interface {
 	Places() (held, most int)
 	// Copy calls put for the frames that to does not have yet: frames one after the other, the first
 	// of them at that place. If put fails, to has nothing.
-	Copy(to *replay.Copied, put func(place int, frames []byte) error) error
+	Copy(to *experience.Copied, put func(place int, frames []byte) error) error
 }
 
 // Store is a device's copy of frames.
@@ -32,7 +32,7 @@ type Store struct {
 	// changed counts the stores that were allocated. A program that stacks frames of a store that
 	// has been replaced since is compiled anew.
 	changed int
-	seen    replay.Copied
+	seen    experience.Copied
 	lost    int                                  // store.Lost() when the store last followed the frames
 	row     []float32                            // a frame, in whole words
 	put     func(place int, frames []byte) error // write
@@ -107,7 +107,7 @@ func (s *Store) follow(from Source) error {
 		}
 	}
 	if lost := s.store.Lost(); lost != s.lost {
-		s.seen, s.lost = replay.Copied{}, lost
+		s.seen, s.lost = experience.Copied{}, lost
 	}
 	return from.Copy(&s.seen, s.put)
 }
@@ -163,6 +163,6 @@ func (s *Store) Close() (err error) {
 	if s.store != nil {
 		err = s.store.Close()
 	}
-	s.store, s.places, s.seen = nil, 0, replay.Copied{}
+	s.store, s.places, s.seen = nil, 0, experience.Copied{}
 	return err
 }

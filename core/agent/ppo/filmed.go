@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 )
 
@@ -39,7 +40,7 @@ type keepsake struct {
 type made struct {
 	first    uint64 // the number of the first keepsake
 	kept     int
-	windows  replay.Windows
+	windows  experience.Windows
 	numbered []uint32 // the window of each row after those of keepsakes
 }
 

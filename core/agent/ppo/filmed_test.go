@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -33,7 +34,7 @@ type twin struct {
 	c      Config
 	rows   *rowHistory
 	filmed *filmed
-	film   *replay.Frames
+	film   *experience.Log
 	step   uint64
 	bonus  float32 // the largest bonus that is observed with a reward
 }
@@ -41,7 +42,7 @@ type twin struct {
 func newTwin(window, keep int, bonus float32) *twin {
 	c := sightedLatent()
 	c.Window, c.KeepRewarded, c.Bonus = window, keep, bonus > 0
-	film := replay.NewFrames(c.frame(), c.Shape.Act, c.Copies*(window*c.Steps+4), c.Copies)
+	film := experience.NewLog(experience.Shape{Bytes: c.frame(), Act: c.Shape.Act, Copies: c.Copies}, experience.Keep{Looks: c.Copies * (window*c.Steps + 4)})
 	return &twin{c: c, rows: newRowHistory(c), filmed: newFilmed(c), film: film, bonus: bonus}
 }
 
@@ -74,17 +75,14 @@ func (w *twin) make(rewarded int) {
 			e.Ends[i] = agent.Truncated
 		}
 		if e.Seen = append(e.Seen, w.frame(i, 0)); w.step%11 == 0 {
-			w.film.Begin(i, e.Seen[i])
+			w.film.Begin(i, experience.Look{Frame: e.Seen[i]})
 		} else {
 			var newest [1][]byte
 			w.film.Newest(i, newest[:])
 			e.Seen[i] = slices.Clone(newest[0])
 		}
 		e.NextSeen = append(e.NextSeen, w.frame(i, 1))
-		w.film.Add(i, e.Actions[i*c.Shape.Act:(i+1)*c.Shape.Act], e.Earned[i], e.NextSeen[i], false)
-		if e.Respawned[i] {
-			w.film.Respawn(i)
-		}
+		w.film.Add(i, experience.Step{Action: e.Actions[i*c.Shape.Act : (i+1)*c.Shape.Act], Reward: e.Earned[i], Next: experience.Look{Frame: e.NextSeen[i]}, Respawned: e.Respawned[i]})
 		copy(e.Obs[i*c.Shape.Obs:], stamp(e.Seen[i]))
 		copy(e.Next[i*c.Shape.Obs:], stamp(e.NextSeen[i]))
 	}
@@ -113,7 +111,7 @@ func TestFramesHaveTheHistoryOfObservations(t *testing.T) {
 		{2, 5, 1000, 10, 0.25}, {2, 5, 30, 20, 0.25}, {3, 0, 1000, 10, 0.25},
 	} {
 		w := newTwin(size.window, size.keep, size.bonus)
-		from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), size.most), Frames: replay.FrameSampler{Frames: w.film}}
+		from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), size.most), Frames: experience.Frames{Log: w.film}}
 		for w.step < uint64(5*size.window*w.c.Steps) {
 			if w.make(size.rewarded); w.step%7 != 0 {
 				continue
@@ -212,7 +210,7 @@ func TestWhatRowsWereMadeFromIsRecalled(t *testing.T) {
 // A file is read whole or not at all, and a file that contradicts itself is refused.
 func TestFilesOfHistoriesOfFrames(t *testing.T) {
 	w := newTwin(2, 5, 0.25)
-	from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), 1000), Frames: replay.FrameSampler{Frames: w.film}}
+	from := agent.BatchSource{Real: replay.NewRing(w.c.latents(), 1000), Frames: experience.Frames{Log: w.film}}
 	for w.step < 40 {
 		w.make(20)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 )
 
@@ -70,7 +71,7 @@ func (h *filmed) load(r io.Reader) error {
 		return err
 	}
 	var err error
-	if m.windows, err = replay.LoadWindows(r, 1, 1); err != nil {
+	if m.windows, err = experience.LoadWindows(r, 1, 1); err != nil {
 		return err
 	}
 	for _, number := range m.numbered {

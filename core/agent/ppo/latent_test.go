@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -50,8 +51,8 @@ func latentSession(l *Latent, dreams *replay.Ring) *session {
 	}
 	s.source.Real.Annotate()
 	if c := l.config; c.Side > 0 {
-		s.film = replay.NewFrames(c.frame(), c.Shape.Act, c.Copies*2*c.Window*c.Steps, c.Copies)
-		s.source.Frames = replay.FrameSampler{Frames: s.film, Stream: rng.New(3, "film")}
+		s.film = experience.NewLog(experience.Shape{Bytes: c.frame(), Act: c.Shape.Act, Copies: c.Copies}, experience.Keep{Looks: c.Copies * 2 * c.Window * c.Steps})
+		s.source.Frames = experience.Frames{Log: s.film, Stream: rng.New(3, "film")}
 	}
 	return s
 }
@@ -425,4 +426,12 @@ func (l *learning) synthetic() int {
 		return 0
 	}
 	return l.dreamt.columns.Size
+}
+
+// endIf is a true end, or none.
+func endIf(ended bool) experience.End {
+	if ended {
+		return experience.Terminated
+	}
+	return experience.Continues
 }

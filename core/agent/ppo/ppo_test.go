@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
@@ -67,7 +68,7 @@ type session struct {
 
 	learner learner           // x, or the agent that x is a part of
 	source  agent.BatchSource // of iterations
-	film    *replay.Frames    // of a run that keeps frames; otherwise nil
+	film    *experience.Log   // of a run that keeps frames; otherwise nil
 }
 
 // learner observes env steps and learns from them.
@@ -159,20 +160,17 @@ func (s *session) keep(e *agent.Experience) {
 			return
 		}
 		if s.step == 0 {
-			s.film.Begin(i, e.Seen[i])
+			s.film.Begin(i, experience.Look{Frame: e.Seen[i]})
 		}
 		a := len(e.Actions) / e.Copies
-		s.film.Add(i, e.Actions[i*a:(i+1)*a], e.Rewards[i], e.NextSeen[i], e.Ends[i] == agent.Terminated)
-		if e.Respawned[i] {
-			s.film.Respawn(i)
-		}
+		s.film.Add(i, experience.Step{Action: e.Actions[i*a : (i+1)*a], Reward: e.Rewards[i], Next: experience.Look{Frame: e.NextSeen[i]}, End: endIf(e.Ends[i] == agent.Terminated), Respawned: e.Respawned[i]})
 	}
 }
 
 func (s *session) begin(e *agent.Experience) {
 	for i, end := range e.Ends {
 		if s.film != nil && end != agent.Continues {
-			s.film.Begin(i, e.NextSeen[i])
+			s.film.Begin(i, experience.Look{Frame: e.NextSeen[i]})
 		}
 	}
 }

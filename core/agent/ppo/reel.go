@@ -4,8 +4,8 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/images"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/plan"
-	"pgrlab/core/replay"
 	"pgrlab/core/window"
 )
 
@@ -79,13 +79,13 @@ var _ images.Source = (*rollout)(nil)
 func (r *rollout) Places() (held, most int) { return r.Rows(), r.Rows() }
 
 // Copy implements images.Source: a full rollout is copied at once.
-func (r *rollout) Copy(to *replay.Copied, put func(place int, frames []byte) error) error {
+func (r *rollout) Copy(to *experience.Copied, put func(place int, frames []byte) error) error {
 	if to.Follows(r, r.version) {
 		return nil
 	}
 	err := put(0, r.frames)
 	if err != nil {
-		*to = replay.Copied{}
+		*to = experience.Copied{}
 	}
 	return err
 }

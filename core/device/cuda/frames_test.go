@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -89,17 +90,17 @@ func TestStackFrames(t *testing.T) {
 
 // recorded is a replay of noise from two copies, whose episodes have 100 frames, and a function that
 // adds frames to it, which differ with first.
-func recorded(c drqv2.Config, capacity, first int) (*replay.Frames, func(frames int)) {
-	f := replay.NewFrames(c.Pixels.Side*c.Pixels.Side*agent.Colours, c.Act, capacity, 2)
+func recorded(c drqv2.Config, capacity, first int) (*experience.Log, func(frames int)) {
+	f := experience.NewLog(experience.Shape{Bytes: c.Pixels.Side * c.Pixels.Side * agent.Colours, Act: c.Act, Copies: 2}, experience.Keep{Looks: capacity})
 	pictures, added := snow(37, c.Pixels.Side), [2]int{}
 	return f, func(frames int) {
 		for i := range frames {
 			which := i % 2
 			at := added[which]
 			if picture := pictures[(first+at*7+which)%len(pictures)]; at%100 == 0 {
-				f.Begin(which, picture)
+				f.Begin(which, experience.Look{Frame: picture})
 			} else {
-				f.Add(which, []float32{float32(at%5)/5 - 0.4, float32(at%3) / 3}, float32(at%7)/7, picture, at%100 == 99)
+				f.Add(which, experience.Step{Action: []float32{float32(at%5)/5 - 0.4, float32(at%3) / 3}, Reward: float32(at%7) / 7, Next: experience.Look{Frame: picture}, End: endIf(at%100 == 99)})
 			}
 			added[which]++
 		}
@@ -119,12 +120,12 @@ func newCompared(t *testing.T, dev device.Device) *compared {
 }
 
 // update makes an update of both on rows of a replay.
-func (c *compared) update(what string, frames *replay.Frames) {
+func (c *compared) update(what string, frames *experience.Log) {
 	c.t.Helper()
 	c.made++
 	w := &agent.Work{
 		Step: c.made * sighted().UpdateEvery, Enough: true, Rates: drqv2.DefaultRates,
-		Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: frames, Stream: rng.New(4, "rows")}, Mix: replay.Mix{Real: 10}},
+		Source: agent.BatchSource{Frames: experience.Frames{Log: frames, Stream: rng.New(4, "rows")}, Mix: replay.Mix{Real: 10}},
 	}
 	worked(c.t, &c.got, what, c.here.Phases()[0], w)
 	worked(c.t, &c.want, what, c.there.Phases()[0], w)
@@ -210,7 +211,7 @@ func TestFramesAreTakenAgainAtARefit(t *testing.T) {
 	c.update("few frames", frames)
 	refit := func() {
 		ring := replay.NewRing(replay.Shape{Obs: 2 * sighted().Pixels.Feature, Act: sighted().Act}, 3000)
-		w := &agent.Work{Refit: true, Source: agent.BatchSource{Frames: replay.FrameSampler{Frames: frames}, Real: ring}}
+		w := &agent.Work{Refit: true, Source: agent.BatchSource{Frames: experience.Frames{Log: frames}, Real: ring}}
 		if _, err := x.Phases()[1].Start(w); err != nil {
 			t.Fatal(err)
 		}
@@ -293,4 +294,12 @@ func newDrQ(t *testing.T, c drqv2.Config, dev device.Device) *drqv2.Agent {
 	}
 	t.Cleanup(func() { x.Close() })
 	return x
+}
+
+// endIf is a true end, or none.
+func endIf(ended bool) experience.End {
+	if ended {
+		return experience.Terminated
+	}
+	return experience.Continues
 }

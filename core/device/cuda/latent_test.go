@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/emulator"
@@ -42,7 +43,7 @@ func newDreamer(t testing.TB, c drqv2.Config, dev device.Device) *dreamer {
 	t.Cleanup(func() { x.Close() })
 	shape := replay.Shape{Obs: 2 * c.Pixels.Feature, Act: c.Act}
 	d := &dreamer{Latent: x, config: c, between: func() error { return nil }, work: agent.Work{Enough: true, Rates: agent.Rates{LRActor: 3e-3, LRCritic: 3e-3, Tau: 0.1}, Source: agent.BatchSource{
-		Mixer: replay.NewMixer(rng.New(7, "mixer")), Frames: replay.FrameSampler{Frames: reel(c), Stream: rng.New(8, "windows")},
+		Mixer: replay.NewMixer(rng.New(7, "mixer")), Frames: experience.Frames{Log: reel(c), Stream: rng.New(8, "windows")},
 		Real: replay.NewRing(shape, 50), Synthetic: replay.NewRing(shape, 20), Mix: replay.Mix{Real: 10, Synthetic: 4},
 	}}}
 	for i := range uint64(20) { // some are beyond the range of tanh, some are ends
@@ -58,12 +59,12 @@ func newDreamer(t testing.TB, c drqv2.Config, dev device.Device) *dreamer {
 }
 
 // reel is a memory of two episodes.
-func reel(c drqv2.Config) *replay.Frames {
-	f, pictures := replay.NewFrames(c.Pixels.Side*c.Pixels.Side*agent.Colours, c.Act, 100, 1), snow(28, c.Pixels.Side)
+func reel(c drqv2.Config) *experience.Log {
+	f, pictures := experience.NewLog(experience.Shape{Bytes: c.Pixels.Side * c.Pixels.Side * agent.Colours, Act: c.Act, Copies: 1}, experience.Keep{Looks: 100}), snow(28, c.Pixels.Side)
 	for episode := range 2 {
-		f.Begin(0, pictures[14*episode])
+		f.Begin(0, experience.Look{Frame: pictures[14*episode]})
 		for i := range 13 {
-			f.Add(0, []float32{float32(i) / 13, -0.5}, float32(i%4), pictures[14*episode+i+1], episode == 0 && i == 12)
+			f.Add(0, experience.Step{Action: []float32{float32(i) / 13, -0.5}, Reward: float32(i % 4), Next: experience.Look{Frame: pictures[14*episode+i+1]}, End: endIf(episode == 0 && i == 12)})
 		}
 	}
 	return f

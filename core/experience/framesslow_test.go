@@ -1,4 +1,4 @@
-package replay_test
+package experience_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -68,7 +69,7 @@ func (s *slowFrames) rows(n, depth int, gamma float64) (all []string) {
 // player adds the same frames to both implementations.
 type player struct {
 	r    *rand.Rand
-	fast *replay.Frames
+	fast *experience.Log
 	slow *slowFrames
 	ends []bool // copies whose episode is over
 }
@@ -76,7 +77,7 @@ type player struct {
 const slowSize, slowAct = 3, 2
 
 func newPlayer(r *rand.Rand, capacity, copies int) *player {
-	p := &player{r: r, fast: replay.NewFrames(slowSize, slowAct, capacity*copies, copies), ends: make([]bool, copies)}
+	p := &player{r: r, fast: experience.NewLog(experience.Shape{Bytes: slowSize, Act: slowAct, Copies: copies}, experience.Keep{Looks: capacity * copies}), ends: make([]bool, copies)}
 	p.slow = &slowFrames{capacity, make([][]slowEpisode, copies), make([]int, copies)}
 	for c := range copies {
 		p.begin(c)
@@ -90,7 +91,7 @@ func (p *player) frame() []byte {
 
 func (p *player) begin(c int) {
 	frame := p.frame()
-	p.fast.Begin(c, frame)
+	p.fast.Begin(c, experience.Look{Frame: frame})
 	p.slow.copies[c] = append(p.slow.copies[c], slowEpisode{first: p.slow.frames[c], frames: [][]byte{frame}})
 	p.slow.frames[c]++
 	p.ends[c] = false
@@ -104,7 +105,7 @@ func (p *player) step(endless bool) {
 		e.ended = p.r.IntN(9) == 0
 		p.ends[c] = e.ended || !endless && p.r.IntN(7) == 0
 		e.frames, e.actions, e.rewards = append(e.frames, frame), append(e.actions, action), append(e.rewards, reward)
-		p.fast.Add(c, action, reward, frame, e.ended)
+		p.fast.Add(c, experience.Step{Action: action, Reward: reward, Next: experience.Look{Frame: frame}, End: endIf(e.ended)})
 		p.slow.frames[c]++
 	}
 	for c, over := range p.ends {
@@ -127,7 +128,7 @@ func TestFramesAreThoseOfTheSlowOnes(t *testing.T) {
 				p.step(seed%3 == 0)
 			}
 			want := p.slow.rows(n, depth, 0.9)
-			sampler, seen := replay.FrameSampler{Frames: p.fast, Stream: rng.New(seed, "slow")}, map[string]bool{}
+			sampler, seen := experience.Frames{Log: p.fast, Stream: rng.New(seed, "slow")}, map[string]bool{}
 			got := row(depth)
 			for i := range 40 * (len(want) + 1) {
 				err := sampler.Draw(got, n, 0.9, draws, i)
@@ -161,7 +162,7 @@ func TestFramesAreThoseOfTheSlowOnes(t *testing.T) {
 	}
 }
 
-func bytesOf(t *testing.T, f *replay.Frames) []byte {
+func bytesOf(t *testing.T, f *experience.Log) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.Save(&b); err != nil {
@@ -190,8 +191,8 @@ func logged(seed uint64) (p *player, log []byte, capacity, copies int) {
 func TestFramesComeBackFromTheirLog(t *testing.T) {
 	for seed := range uint64(80) {
 		p, log, capacity, copies := logged(seed)
-		loaded := replay.NewFrames(slowSize, slowAct, capacity*copies, copies)
-		loaded.Begin(0, []byte{1, 2, 3}) // LoadLog discards this frame
+		loaded := experience.NewLog(experience.Shape{Bytes: slowSize, Act: slowAct, Copies: copies}, experience.Keep{Looks: capacity * copies})
+		loaded.Begin(0, experience.Look{Frame: []byte{1, 2, 3}}) // LoadLog discards this frame
 		if err := loaded.LoadLog(bytes.NewReader(log), p.fast.State()); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -199,9 +200,9 @@ func TestFramesComeBackFromTheirLog(t *testing.T) {
 			t.Fatalf("seed %d: other frames are loaded", seed)
 		}
 		kept := loaded.Total()
-		for _, f := range []*replay.Frames{p.fast, loaded} {
-			f.Add(0, []float32{1, 2}, 3, []byte{4, 5, 6}, true)
-			f.Begin(0, []byte{7, 8, 9})
+		for _, f := range []*experience.Log{p.fast, loaded} {
+			f.Add(0, experience.Step{Action: []float32{1, 2}, Reward: 3, Next: experience.Look{Frame: []byte{4, 5, 6}}, End: experience.Terminated})
+			f.Begin(0, experience.Look{Frame: []byte{7, 8, 9}})
 		}
 		if !bytes.Equal(bytesOf(t, loaded), bytesOf(t, p.fast)) {
 			t.Fatalf("seed %d: loaded frames go on otherwise", seed)
@@ -225,16 +226,16 @@ func TestDamagedLogsOfFrames(t *testing.T) {
 
 func damagedLogs(t *testing.T, p *player, log []byte, capacity, copies int) {
 	state, width := p.fast.State(), p.fast.RowBytes()
-	refused := func(what string, log []byte, s replay.FramesState) {
+	refused := func(what string, log []byte, s experience.LogState) {
 		t.Helper()
-		f := replay.NewFrames(slowSize, slowAct, capacity*copies, copies)
+		f := experience.NewLog(experience.Shape{Bytes: slowSize, Act: slowAct, Copies: copies}, experience.Keep{Looks: capacity * copies})
 		err := f.LoadLog(bytes.NewReader(log), s)
 		if err == nil || f.Len() != 0 || f.Total() != 0 {
 			t.Errorf("%s: %v, %d frames", what, err, f.Len())
 			return
 		}
-		f.Begin(0, []byte{1, 2, 3})
-		f.Add(0, []float32{1, 2}, 3, []byte{4, 5, 6}, false)
+		f.Begin(0, experience.Look{Frame: []byte{1, 2, 3}})
+		f.Add(0, experience.Step{Action: []float32{1, 2}, Reward: 3, Next: experience.Look{Frame: []byte{4, 5, 6}}})
 	}
 	for _, n := range []int{0, 1, width, len(log) - width, len(log) - 1} {
 		refused(fmt.Sprintf("%d of %d bytes", n, len(log)), log[:n], state)
@@ -246,13 +247,13 @@ func damagedLogs(t *testing.T, p *player, log []byte, capacity, copies int) {
 		refused(name, damaged, state)
 	}
 	refused("a row twice", slices.Concat(log, log[last:]), state)
-	for name, change := range map[string]func(*replay.ReelState){
-		"more frames": func(r *replay.ReelState) { r.Total++ }, "fewer held": func(r *replay.ReelState) { r.Held-- },
-		"more held": func(r *replay.ReelState) { r.Held = capacity + 1 }, "negative": func(r *replay.ReelState) { r.Held = -1 },
+	for name, change := range map[string]func(*experience.ReelState){
+		"more frames": func(r *experience.ReelState) { r.Total++ }, "fewer held": func(r *experience.ReelState) { r.Held-- },
+		"more held": func(r *experience.ReelState) { r.Held = capacity + 1 }, "negative": func(r *experience.ReelState) { r.Held = -1 },
 	} {
-		other := replay.FramesState{Reels: slices.Clone(state.Reels)}
+		other := experience.LogState{Reels: slices.Clone(state.Reels)}
 		change(&other.Reels[0])
 		refused(name, log, other)
 	}
-	refused("fewer copies", log, replay.FramesState{Reels: state.Reels[1:]})
+	refused("fewer copies", log, experience.LogState{Reels: state.Reels[1:]})
 }

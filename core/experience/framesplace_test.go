@@ -1,10 +1,11 @@
-package replay
+package experience
 
 import (
 	"bytes"
 	"errors"
 	"testing"
 
+	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -13,14 +14,14 @@ import (
 func TestCopiesOfFrames(t *testing.T) {
 	const size, capacity, stack = 3, 700, 3
 	for _, copies := range []int{1, 2} {
-		f, added := NewFrames(size, 1, capacity, copies), 0
-		add := func(f *Frames, n, salt int) {
+		f, added := NewLog(Shape{Bytes: size, Act: 1, Copies: copies}, Keep{Looks: capacity}), 0
+		add := func(f *Log, n, salt int) {
 			for range n {
 				frame := []byte{byte(added), byte(added >> 8), byte(salt)}
 				if which, at := added%copies, added/copies; at%150 == 0 {
-					f.Begin(which, frame)
+					f.Begin(which, Look{Frame: frame})
 				} else {
-					f.Add(which, []float32{0}, 0, frame, false)
+					f.Add(which, Step{Action: []float32{0}, Reward: 0, Next: Look{Frame: frame}})
 				}
 				added++
 			}
@@ -39,7 +40,7 @@ func TestCopiesOfFrames(t *testing.T) {
 		}
 		check := func(what string) {
 			t.Helper()
-			s := FrameSampler{Frames: f, Stream: rng.New(2, "rows")}
+			s := Frames{Log: f, Stream: rng.New(2, "rows")}
 			var most int
 			if room, most = s.Places(); most != capacity {
 				t.Errorf("%d places", most)
@@ -47,7 +48,7 @@ func TestCopiesOfFrames(t *testing.T) {
 			if err := s.Copy(&seen, put); err != nil {
 				t.Fatal(err)
 			}
-			row := FrameRow{Stack: make([][]byte, stack), Next: make([][]byte, stack), Places: make([]int, stack), NextPlaces: make([]int, stack)}
+			row := replay.FrameRow{Stack: make([][]byte, stack), Next: make([][]byte, stack), Places: make([]int, stack), NextPlaces: make([]int, stack)}
 			for i := range 200 {
 				if err := s.Draw(&row, 2, 1, 7, i); err != nil {
 					t.Fatal(err)
@@ -78,7 +79,7 @@ func TestCopiesOfFrames(t *testing.T) {
 		clear(held)
 		check("put again")
 		var file bytes.Buffer
-		other := NewFrames(size, 1, capacity, copies)
+		other := NewLog(Shape{Bytes: size, Act: 1, Copies: copies}, Keep{Looks: capacity})
 		added = 0
 		add(other, 1706, 1) // as many as f has had
 		if err := other.Save(&file); err != nil {

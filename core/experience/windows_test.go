@@ -1,4 +1,4 @@
-package replay_test
+package experience_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"pgrlab/core/replay"
+	"pgrlab/core/experience"
 )
 
 // Windows lists the rows of the slow frames, each once and in their order, or the last of them. The
@@ -21,19 +21,19 @@ func TestWindowsAreTheRowsOfTheSlowFrames(t *testing.T) {
 		for range 1 + r.IntN(40) {
 			p.step(seed%3 == 0)
 		}
-		want := p.slow.rows(n, depth, 0.9)
+		want, frames := p.slow.rows(n, depth, 0.9), experience.Frames{Log: p.fast}
 		most := 1 + r.IntN(2*len(want)+1)
-		if got := p.fast.Drawable(n, depth); got != (len(want) > 0) {
+		if got := frames.Drawable(n, depth); got != (len(want) > 0) {
 			t.Fatalf("seed %d: %d windows, and some can be drawn: %v", seed, len(want), got)
 		}
 		want = want[max(0, len(want)-most):]
-		w := p.fast.Windows(n, depth, most)
+		w := frames.Windows(n, depth, most)
 		if w.Len() != len(want) {
 			t.Fatalf("seed %d: %d windows, want %d", seed, w.Len(), len(want))
 		}
 		read := func(i int) (string, error) {
 			got := row(depth)
-			err := p.fast.Window(got, &w, i, 0.9)
+			err := frames.Window(got, &w, i, 0.9)
 			return fmt.Sprint(*got), err
 		}
 		for i := range want {
@@ -71,17 +71,17 @@ func TestWindowsAreTheRowsOfTheSlowFrames(t *testing.T) {
 
 func TestReadingWindowsDoesNotAllocate(t *testing.T) {
 	f, r := filmed(100, 2, 5, 9), row(3)
-	w := f.Windows(3, 3, 1000)
+	w := (experience.Frames{Log: f}).Windows(3, 3, 1000)
 	i := 0
 	if n := testing.AllocsPerRun(w.Len()-2, func() {
-		if err := f.Window(r, &w, i, 0.9); err != nil {
+		if err := (experience.Frames{Log: f}).Window(r, &w, i, 0.9); err != nil {
 			t.Fatal(err)
 		}
 		i++
 	}); n > 0 {
 		t.Errorf("a window allocates %v times", n)
 	}
-	if empty := (&replay.Windows{}); empty.Len() != 0 {
+	if empty := (&experience.Windows{}); empty.Len() != 0 {
 		t.Error("windows of nothing")
 	}
 }

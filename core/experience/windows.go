@@ -1,9 +1,11 @@
-package replay
+package experience
 
 import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"pgrlab/core/replay"
 )
 
 // Windows lists rows of batches of frames in a fixed order: all rows that there were when the list
@@ -34,12 +36,13 @@ func (w *Windows) Len() int {
 
 // Windows lists the rows that Draw can draw, of n env steps and stacks of that many frames: copy by
 // copy, the oldest first. If there are more than most, the first ones are left out.
-func (f *Frames) Windows(n, stack, most int) Windows {
+func (f Frames) Windows(n, stack, most int) Windows {
 	w := Windows{Steps: n, Stack: stack}
 	for i := range f.reels {
 		r, follows := &f.reels[i], false
-		for at := r.oldest(); at < r.total; at++ {
-			switch is := r.window(at, n, stack) > 0; {
+		oldest := f.oldest(r)
+		for at := oldest; at < r.total; at++ {
+			switch is := r.window(at, oldest, n, stack) > 0; {
 			case is && follows:
 				w.Runs[len(w.Runs)-1].Count++
 			case is:
@@ -56,11 +59,12 @@ func (f *Frames) Windows(n, stack, most int) Windows {
 
 // Drawable says whether there is a row that Draw can draw, of n env steps and stacks of that many
 // frames.
-func (f *Frames) Drawable(n, stack int) bool {
+func (f Frames) Drawable(n, stack int) bool {
 	for i := range f.reels {
 		r := &f.reels[i]
-		for at := r.oldest(); at < r.total; at++ {
-			if r.window(at, n, stack) > 0 {
+		oldest := f.oldest(r)
+		for at := oldest; at < r.total; at++ {
+			if r.window(at, oldest, n, stack) > 0 {
 				return true
 			}
 		}
@@ -103,29 +107,18 @@ func (w *Windows) leaveOut(n int) {
 // Window writes window number i to dst, whose Stack and Next have room for w.Stack frames each. It
 // fails if the window's frames have been forgotten. Otherwise it allocates nothing, and several
 // goroutines may call it at once.
-func (f *Frames) Window(dst *FrameRow, w *Windows, i int, gamma float64) error {
+func (f Frames) Window(dst *replay.FrameRow, w *Windows, i int, gamma float64) error {
 	at := sort.Search(len(w.Runs), func(k int) bool { return w.Runs[k].Before > i }) - 1
 	if at < 0 || i >= w.Runs[at].Before+w.Runs[at].Count || w.Runs[at].Copy >= len(f.reels) {
 		return fmt.Errorf("window %d of %d", i, w.Len())
 	}
 	run := w.Runs[at]
 	r, frame := &f.reels[run.Copy], run.First+uint64(i-run.Before)
-	if frame >= r.oldest() && frame < r.total {
-		if steps := r.window(frame, w.Steps, w.Stack); steps > 0 {
-			r.draw(f, dst, frame, steps, gamma)
+	if oldest := f.oldest(r); frame >= oldest && frame < r.total {
+		if steps := r.window(frame, oldest, w.Steps, w.Stack); steps > 0 {
+			r.draw(f.Log, dst, frame, steps, gamma)
 			return nil
 		}
 	}
 	return fmt.Errorf("window %d: its frames have been forgotten: a larger buffer keeps them longer", i)
-}
-
-// Drawable says whether there is a row to draw: see Frames.Drawable.
-func (s FrameSampler) Drawable(n, stack int) bool { return s.Frames.Drawable(n, stack) }
-
-// Windows lists what is drawn from: see Frames.Windows.
-func (s FrameSampler) Windows(n, stack, most int) Windows { return s.Frames.Windows(n, stack, most) }
-
-// Window writes a window to dst: see Frames.Window.
-func (s FrameSampler) Window(dst *FrameRow, w *Windows, i int, gamma float64) error {
-	return s.Frames.Window(dst, w, i, gamma)
 }

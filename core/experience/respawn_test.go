@@ -1,26 +1,22 @@
-package replay_test
+package experience_test
 
 import (
 	"bytes"
 	"testing"
 
-	"pgrlab/core/replay"
+	"pgrlab/core/experience"
 	"pgrlab/core/rng"
 )
 
 // moved makes two copies whose agents are put elsewhere by every third env step of an episode,
 // except by one that ends it truly.
-func moved(episodes, length int) *replay.Frames {
-	f := replay.NewFrames(4, 1, 100, 2)
+func moved(episodes, length int) *experience.Log {
+	f := experience.NewLog(experience.Shape{Bytes: 4, Act: 1, Copies: 2}, experience.Keep{Looks: 100})
 	for e := range episodes {
 		for c := range 2 {
-			f.Begin(c, picture(c, e, 0))
-			f.Respawn(c) // belongs to no env step
+			f.Begin(c, experience.Look{Frame: picture(c, e, 0)})
 			for t := range length {
-				f.Add(c, []float32{float32(t)}, 0, picture(c, e, t+1), e%2 == 1 && t+1 == length)
-				if t%3 == 2 {
-					f.Respawn(c)
-				}
+				f.Add(c, experience.Step{Action: []float32{float32(t)}, Reward: 0, Next: experience.Look{Frame: picture(c, e, t+1)}, End: endIf(e%2 == 1 && t+1 == length), Respawned: t%3 == 2})
 			}
 		}
 	}
@@ -28,9 +24,9 @@ func moved(episodes, length int) *replay.Frames {
 }
 
 // led returns the env steps that are drawn if respawns are left out.
-func led(t *testing.T, f *replay.Frames, n int) map[[3]byte]bool {
+func led(t *testing.T, f *experience.Log, n int) map[[3]byte]bool {
 	t.Helper()
-	sampler, seen := replay.FrameSampler{Frames: f, Stream: rng.New(8, "respawns")}.WithoutRespawns(), map[[3]byte]bool{}
+	sampler, seen := experience.Frames{Log: f, Stream: rng.New(8, "respawns")}.WithoutRespawns(), map[[3]byte]bool{}
 	for i := range 2000 {
 		r := row(2)
 		if err := sampler.Draw(r, n, 0.9, 1, i); err != nil {
@@ -52,7 +48,7 @@ func TestDrawingWithoutRespawns(t *testing.T) {
 	if err := whole.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	filed, logged := replay.NewFrames(4, 1, 100, 2), replay.NewFrames(4, 1, 100, 2)
+	filed, logged := experience.NewLog(experience.Shape{Bytes: 4, Act: 1, Copies: 2}, experience.Keep{Looks: 100}), experience.NewLog(experience.Shape{Bytes: 4, Act: 1, Copies: 2}, experience.Keep{Looks: 100})
 	if err := filed.Load(bytes.NewReader(file.Bytes())); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +71,7 @@ func TestDrawingWithoutRespawns(t *testing.T) {
 				}
 			}
 		}
-		for name, f := range map[string]*replay.Frames{"made": whole, "of a file": filed, "of a log": logged} {
+		for name, f := range map[string]*experience.Log{"made": whole, "of a file": filed, "of a log": logged} {
 			got := led(t, f, n)
 			for at := range want {
 				if !got[at] {
@@ -89,14 +85,13 @@ func TestDrawingWithoutRespawns(t *testing.T) {
 			}
 		}
 	}
-	only := replay.NewFrames(4, 1, 10, 1)
-	only.Begin(0, picture(0, 0, 0))
-	only.Add(0, []float32{1}, 0, picture(0, 0, 1), false)
-	only.Respawn(0)
+	only := experience.NewLog(experience.Shape{Bytes: 4, Act: 1, Copies: 1}, experience.Keep{Looks: 10})
+	only.Begin(0, experience.Look{Frame: picture(0, 0, 0)})
+	only.Add(0, experience.Step{Action: []float32{1}, Reward: 0, Next: experience.Look{Frame: picture(0, 0, 1)}, Respawned: true})
 	if seen := led(t, only, 1); len(seen) != 1 {
 		t.Errorf("of frames with one respawn %v are drawn", seen)
 	}
-	if r := row(2); (replay.FrameSampler{Frames: only}).Draw(r, 1, 0.9, 0, 0) != nil || !r.Respawned {
+	if r := row(2); (experience.Frames{Log: only}).Draw(r, 1, 0.9, 0, 0) != nil || !r.Respawned {
 		t.Error("a row does not say that its agent was put elsewhere")
 	}
 }

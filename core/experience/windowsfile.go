@@ -1,4 +1,4 @@
-package replay
+package experience
 
 import (
 	"encoding/binary"

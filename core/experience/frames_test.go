@@ -1,4 +1,4 @@
-package replay_test
+package experience_test
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -17,19 +18,27 @@ func picture(copy, episode, t int) []byte {
 
 // filmed plays episodes of a length in copies; the odd ones end truly. The action and the reward of
 // env step t are t.
-func filmed(capacity, copies, episodes, length int) *replay.Frames {
-	f := replay.NewFrames(4, 1, capacity, copies)
+func filmed(capacity, copies, episodes, length int) *experience.Log {
+	f := experience.NewLog(experience.Shape{Bytes: 4, Act: 1, Copies: copies}, experience.Keep{Looks: capacity})
 	for e := range episodes {
 		for c := range copies {
-			f.Begin(c, picture(c, e, 0))
+			f.Begin(c, experience.Look{Frame: picture(c, e, 0)})
 		}
 		for t := range length {
 			for c := range copies {
-				f.Add(c, []float32{float32(t)}, float32(t), picture(c, e, t+1), e%2 == 1 && t+1 == length)
+				f.Add(c, experience.Step{Action: []float32{float32(t)}, Reward: float32(t), Next: experience.Look{Frame: picture(c, e, t+1)}, End: endIf(e%2 == 1 && t+1 == length)})
 			}
 		}
 	}
 	return f
+}
+
+// endIf is the end of an episode that comes to a true end, or continues.
+func endIf(ended bool) experience.End {
+	if ended {
+		return experience.Terminated
+	}
+	return experience.Continues
 }
 
 func stackOf(copy, episode, t, frames int) (stack [][]byte) {
@@ -49,7 +58,7 @@ func row(frames int) *replay.FrameRow {
 func TestWindowsOfFrames(t *testing.T) {
 	const copies, episodes, length, n, stack = 2, 4, 7, 3, 3
 	const gamma = 0.9
-	sampler := replay.FrameSampler{Frames: filmed(100, copies, episodes, length), Stream: rng.New(1, "windows")}
+	sampler := experience.Frames{Log: filmed(100, copies, episodes, length), Stream: rng.New(1, "windows")}
 	seen, draws := map[string]int{}, 0
 	for occasion := range uint64(200) {
 		for i := range 50 {
@@ -93,7 +102,7 @@ func TestFramesAreForgotten(t *testing.T) {
 	if f.Len() != capacity {
 		t.Fatalf("%d frames are held, want %d", f.Len(), capacity)
 	}
-	sampler, least := replay.FrameSampler{Frames: f, Stream: rng.New(2, "windows")}, 99
+	sampler, least := experience.Frames{Log: f, Stream: rng.New(2, "windows")}, 99
 	for i := range 2000 {
 		r := row(stack)
 		if err := sampler.Draw(r, 2, 0.9, 0, i); err != nil {
@@ -116,30 +125,30 @@ func TestFramesAreForgotten(t *testing.T) {
 }
 
 func TestTheNewestStack(t *testing.T) {
-	f := replay.NewFrames(4, 1, 10, 2)
+	f := experience.NewLog(experience.Shape{Bytes: 4, Act: 1, Copies: 2}, experience.Keep{Looks: 10})
 	dst := make([][]byte, 3)
 	for c := range 2 {
-		f.Begin(c, picture(c, 0, 0))
+		f.Begin(c, experience.Look{Frame: picture(c, 0, 0)})
 	}
 	for step := range 12 {
 		for c := range 2 {
 			if f.Newest(c, dst); fmt.Sprint(dst) != fmt.Sprint(stackOf(c, 0, step, 3)) {
 				t.Fatalf("copy %d at step %d sees %v", c, step, dst)
 			}
-			f.Add(c, []float32{0}, 0, picture(c, 0, step+1), false)
+			f.Add(c, experience.Step{Action: []float32{0}, Reward: 0, Next: experience.Look{Frame: picture(c, 0, step+1)}})
 		}
 	}
 }
 
 // If no window fits, Draw returns an error and does not wait.
 func TestNoWindow(t *testing.T) {
-	f := replay.NewFrames(4, 1, 10, 1)
-	sampler := replay.FrameSampler{Frames: f, Stream: rng.New(3, "windows")}
+	f := experience.NewLog(experience.Shape{Bytes: 4, Act: 1, Copies: 1}, experience.Keep{Looks: 10})
+	sampler := experience.Frames{Log: f, Stream: rng.New(3, "windows")}
 	if sampler.Draw(row(3), 3, 0.9, 0, 0) == nil {
 		t.Error("a window of no frames")
 	}
-	f.Begin(0, picture(0, 0, 0))
-	f.Add(0, []float32{1}, 1, picture(0, 0, 1), false)
+	f.Begin(0, experience.Look{Frame: picture(0, 0, 0)})
+	f.Add(0, experience.Step{Action: []float32{1}, Reward: 1, Next: experience.Look{Frame: picture(0, 0, 1)}})
 	if sampler.Draw(row(3), 3, 0.9, 0, 0) == nil {
 		t.Error("three env steps of one")
 	}
@@ -163,9 +172,9 @@ func TestSavedFrames(t *testing.T) {
 		if file.String() != "more" {
 			t.Errorf("%q is left of what came behind", file.String())
 		}
-		for _, x := range []*replay.Frames{f, g} {
-			x.Begin(0, picture(0, 99, 0))
-			x.Add(0, []float32{5}, 5, picture(0, 99, 1), false)
+		for _, x := range []*experience.Log{f, g} {
+			x.Begin(0, experience.Look{Frame: picture(0, 99, 0)})
+			x.Add(0, experience.Step{Action: []float32{5}, Reward: 5, Next: experience.Look{Frame: picture(0, 99, 1)}})
 		}
 		for i := range 200 {
 			if episodes == 0 {
@@ -173,10 +182,10 @@ func TestSavedFrames(t *testing.T) {
 			}
 			a, b := row(3), row(3)
 			for _, x := range []struct {
-				f *replay.Frames
+				f *experience.Log
 				r *replay.FrameRow
 			}{{f, a}, {g, b}} {
-				if err := (replay.FrameSampler{Frames: x.f, Stream: rng.New(4, "windows")}).Draw(x.r, 2, 0.9, 1, i); err != nil {
+				if err := (experience.Frames{Log: x.f, Stream: rng.New(4, "windows")}).Draw(x.r, 2, 0.9, 1, i); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -189,7 +198,7 @@ func TestSavedFrames(t *testing.T) {
 				t.Errorf("%d of %d bytes are let pass", n, len(whole))
 			}
 		}
-		for _, other := range []*replay.Frames{replay.NewFrames(5, 1, 60, 2), replay.NewFrames(4, 2, 60, 2), replay.NewFrames(4, 1, 50, 2), replay.NewFrames(4, 1, 60, 1)} {
+		for _, other := range []*experience.Log{experience.NewLog(experience.Shape{Bytes: 5, Act: 1, Copies: 2}, experience.Keep{Looks: 60}), experience.NewLog(experience.Shape{Bytes: 4, Act: 2, Copies: 2}, experience.Keep{Looks: 60}), experience.NewLog(experience.Shape{Bytes: 4, Act: 1, Copies: 1}, experience.Keep{Looks: 60})} {
 			if other.Load(bytes.NewReader(whole)) == nil {
 				t.Error("frames of other sizes are let pass")
 			}
@@ -198,7 +207,7 @@ func TestSavedFrames(t *testing.T) {
 }
 
 func TestDrawingDoesNotAllocate(t *testing.T) {
-	sampler, r := replay.FrameSampler{Frames: filmed(100, 1, 5, 9), Stream: rng.New(5, "windows")}, row(3)
+	sampler, r := experience.Frames{Log: filmed(100, 1, 5, 9), Stream: rng.New(5, "windows")}, row(3)
 	i := 0
 	if n := testing.AllocsPerRun(100, func() {
 		if err := sampler.Draw(r, 3, 0.9, 1, i); err != nil {

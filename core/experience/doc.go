@@ -1,0 +1,7 @@
+// Package experience keeps what the copies of an environment showed, each look once, with the env
+// steps between the looks. A Log holds the newest of it, and what is pinned for longer; views read
+// it: Frames draws rows of batches, Windows lists them, Rollout is what a learner on policy learns
+// from, Chosen what D_real is made of, Transitions the newest env steps as rows.
+//
+// Tables of rows, like D_real itself and generated rows, are replay.Rings.
+package experience
