@@ -19,17 +19,7 @@ import (
 // into is a pointer to a struct; each of its sets is written as a table.
 func decode(file string, doc string, into any) error {
 	whole := table.Of(into)
-	err := decodeDocument(doc, whole)
-	if err != nil {
-		if now, some := move(doc); some {
-			if again := decodeDocument(now, whole); again != nil {
-				err = behindMoved(err, again)
-			} else {
-				err = nil
-			}
-		}
-	}
-	if err != nil {
+	if err := decodeDocument(doc, whole); err != nil {
 		return inFile(file, err, whole)
 	}
 	if text := printable.Foreign(whole); text != "" {
@@ -40,7 +30,16 @@ func decode(file string, doc string, into any) error {
 }
 
 func decodeDocument(doc string, into any) error {
-	return toml.NewDecoder(strings.NewReader(doc)).DisallowUnknownFields().Decode(into)
+	err := toml.NewDecoder(strings.NewReader(doc)).DisallowUnknownFields().Decode(into)
+	var missing *toml.StrictMissingError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	rest, err := withoutRetired(doc, missing.Errors)
+	if err == nil && len(rest) > 0 {
+		return &toml.StrictMissingError{Errors: rest}
+	}
+	return err
 }
 
 // inFile says what is wrong with a document, and where.
@@ -58,9 +57,9 @@ func inFile(file string, err error, into any) error {
 		}
 		return fmt.Errorf("read preset: %s:%d: %s", file, line, message)
 	}
-	var value *movedError
-	if errors.As(err, &value) {
-		return fmt.Errorf("read preset: %s:%d: %s: %s", file, value.line, value.key, plainly(value.Error(), reflect.TypeOf(into), strings.Split(moved[value.key], ".")))
+	var fixed *retiredError
+	if errors.As(err, &fixed) {
+		return fmt.Errorf("read preset: %s:%d: %w", file, fixed.line, fixed)
 	}
 	return fmt.Errorf("read preset: %s: %s", file, strings.TrimPrefix(err.Error(), "toml: "))
 }
@@ -75,7 +74,7 @@ func unknownKey(file string, e *toml.DecodeError, into any) error {
 	if near := nearestKeys(key, all); len(near) > 0 {
 		return fmt.Errorf("read preset: %s:%d: unknown key %q: did you mean %s?", file, line, name, spelling.Alternatives(near))
 	}
-	return fmt.Errorf("read preset: %s:%d: unknown key %q: pgrlab preset show demo prints all keys", file, line, name)
+	return fmt.Errorf("read preset: %s:%d: unknown key %q: pgrlab preset show prints the keys of a run", file, line, name)
 }
 
 func nearestKeys(key []string, all []string) []string {

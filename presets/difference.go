@@ -89,13 +89,14 @@ var before = map[string]string{
 // has none, with the values that such runs had when results were kept.
 var unguided = map[string]string{"generator.corrector": "'conditional'", "generator.condition_range": "'filled'"}
 
-// AsKept are settings with the values that results of the same runs were kept with.
+// AsKept are settings with the values that results of the same runs were kept with, retired keys
+// included.
 func AsKept(settings map[string]string) map[string]string {
-	if settings["generator.conditional"] != "false" {
-		return settings
-	}
 	kept := maps.Clone(settings)
-	maps.Copy(kept, unguided)
+	maps.Copy(kept, retired())
+	if settings["generator.conditional"] == "false" {
+		maps.Copy(kept, unguided)
+	}
 	return kept
 }
 

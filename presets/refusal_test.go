@@ -131,7 +131,6 @@ func TestEveryCellOfThePaperIsARun(t *testing.T) {
 // shows it.
 func TestQuirksOfTheReleasedCodeAreShown(t *testing.T) {
 	for _, quirk := range []struct{ method, task, line, reason string }{
-		{"pgr-curiosity", "cheetah-run", `residual = 'shared'`, "one block times eight"},
 		{"pgr-curiosity", "cheetah-run", `corrector = 'conditional'`, "the corrector is not guided"},
 		{"pgr-curiosity", "cheetah-run", `condition_range = 'padded'`, "empty slots count as 0"},
 		{"pgr-curiosity", "cheetah-run", `initial_alpha = 0.2`, "holds until the first α step"},

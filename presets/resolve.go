@@ -110,7 +110,7 @@ func resolve(c Choice) (*stack, error) {
 		}
 	}
 	if chosen == own && complete(&top.Config) {
-		s = &stack{notes: map[string]string{}}
+		s = &stack{config: config.New(), notes: map[string]string{}}
 		s.lay("base.toml", read("base.toml"))
 	}
 	if chosen != own && doc != "" && !named {
@@ -139,7 +139,7 @@ func layAxes(a axes) (*stack, error) {
 	if err := known("scale", a.scale, scaleNames); err != nil {
 		return nil, err
 	}
-	s := &stack{notes: map[string]string{}}
+	s := &stack{config: config.New(), notes: map[string]string{}}
 	for _, file := range []string{"base.toml", "task/" + a.task + ".toml", "method/" + a.method + ".toml"} {
 		s.lay(file, read(file))
 	}
@@ -293,7 +293,7 @@ func Encode(c config.Config) ([]byte, error) {
 // errors. Keys that the document lacks are zero; without task and method it is not a
 // configuration of a run.
 func Decode(file string, doc []byte) (config.Config, error) {
-	var c config.Config
+	c := config.New()
 	err := decode(file, string(doc), &c)
 	if err == nil && (c.Task == "" || c.Method == "") {
 		err = fmt.Errorf("read preset: %s: not the configuration of a run: it has no task or no method", file)

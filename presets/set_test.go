@@ -16,12 +16,12 @@ func TestSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := c
-	for _, s := range [][2]string{{"generator.width", "512"}, {"generator.activation", "silu"}, {"generator.clamp", `"none"`}, {"generator.vae.beta", "0.5"}, {"seed", "9"}, {"agent.hidden", "64, 32"}, {"buffer", "20k"}, {"evaluation.actions", "sample"}, {"environment.cell_bonus", "0.5"}} {
+	for _, s := range [][2]string{{"generator.width", "512"}, {"generator.activation", "silu"}, {"generator.init", `"previous"`}, {"generator.vae.beta", "0.5"}, {"seed", "9"}, {"agent.hidden", "64, 32"}, {"buffer", "20k"}, {"evaluation.actions", "sample"}, {"environment.cell_bonus", "0.5"}} {
 		if err := Set(&c, s[0], s[1]); err != nil {
 			t.Error(err)
 		}
 	}
-	if g := c.Generator; g.Width != 512 || g.Activation != "silu" || g.Clamp != "none" || g.Kinds.Of("vae").(generative.VAEConfig).Beta != 0.5 || c.Seed != 9 || c.Buffer != 20000 || c.Evaluation.Actions != "sample" || c.Environment.CellBonus != 0.5 || !slices.Equal(c.Agent.Hidden, []int{64, 32}) {
+	if g := c.Generator; g.Width != 512 || g.Activation != "silu" || g.Init != "previous" || g.Kinds.Of("vae").(generative.VAEConfig).Beta != 0.5 || c.Seed != 9 || c.Buffer != 20000 || c.Evaluation.Actions != "sample" || c.Environment.CellBonus != 0.5 || !slices.Equal(c.Agent.Hidden, []int{64, 32}) {
 		t.Errorf("%+v", c.Generator)
 	}
 	if g := c.Generator; g.Blocks != before.Generator.Blocks || g.PMean != before.Generator.PMean || c.Task != before.Task {

@@ -124,8 +124,8 @@ type Config struct {
 	TargetEntropy float64 `toml:"target_entropy"` // 0: −dim(A)
 	InitialAlpha  float64 `toml:"initial_alpha"`  // α before its first update
 	Exploration   string  `toml:"exploration"`    // "policy", "noisy" or "bootstrap": see package sac
-	NoisySigma    float64 `toml:"noisy_sigma"`    // for "noisy": deviations start at this over √inputs
-	Candidates    int     `toml:"candidates"`     // for "bootstrap": policy samples that a critic chooses from
+	NoisySigma    float64 `toml:"-"`              // for "noisy": deviations start at this over √inputs
+	Candidates    int     `toml:"-"`              // for "bootstrap": policy samples that a critic chooses from
 	// Own are the learners' own settings: the table agent.LEARNER of a document.
 	Own Own `toml:"-"`
 }

@@ -39,8 +39,7 @@ var bounds = map[string][2]int{
 // lists are the most elements that lists may have.
 var lists = map[string]int{
 	"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000, "pixels.strides": 16,
-	"agent.ppo.kernels": 16, "agent.ppo.strides": 16, "agent.ppo.channels": 16,
-	"eco.hidden": 16, "eco.comparator": 16, "eco.channels": 16,
+	"eco.hidden": 16, "eco.comparator": 16,
 }
 
 // largest is the largest magnitude of a number with a fraction: its square is finite as a

@@ -276,3 +276,13 @@ func (c Config) Longer(steps int) (Config, error) {
 
 // Disjoint is a seed for the n-th run beside this one. No two such runs share a member's seed.
 func (c Config) Disjoint(n int) uint64 { return c.Seed + uint64(n*max(1, c.Members)) }
+
+// New is a configuration with the constants that no document sets.
+func New() Config {
+	c := Config{}
+	c.Agent.NoisySigma = 0.5 // Fortunato et al. 2018, §3.2: σ₀ of factorised noise
+	c.Agent.Candidates = 10  // our choice: Boot-DQN chooses among discrete actions; here a critic chooses among samples of the continuous policy
+	c.Replay.Epsilon = 1e-6  // Schaul et al. 2016, the proportional variant: it leaves no transition out of reach
+	c.Generator.Config = generative.Constants()
+	return c
+}

@@ -47,8 +47,8 @@ type Replay struct {
 	// function that learns in steps, for priorities by F at that time, as its paper defines it
 	// (Schaul et al. 2016).
 	Priority string  `toml:"priority"`
-	Alpha    float64 `toml:"alpha"`   // exponent of priorities
-	Epsilon  float64 `toml:"epsilon"` // added to each
+	Alpha    float64 `toml:"alpha"` // exponent of priorities
+	Epsilon  float64 `toml:"-"`     // added to each
 	// Beta is the exponent of the importance weights in the first env step; it rises
 	// linearly to 1 in the last.
 	Beta float64 `toml:"beta"`

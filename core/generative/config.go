@@ -101,7 +101,7 @@ type Config struct {
 	Blocks       int    `toml:"blocks"`       // residual blocks h + Linear(act(h))
 	Activation   string `toml:"activation"`   // of the trunk: "relu", "silu", "mish", "elu", "tanh"
 	Embedding    int    `toml:"embedding"`    // width of the time and condition embeddings
-	Fourier      int    `toml:"fourier"`      // fixed random frequencies of the time features
+	Fourier      int    `toml:"-"`            // fixed random frequencies of the time features
 	Conditional  bool   `toml:"conditional"`  // whether the network has a condition input
 
 	Vector         string `toml:"vector"`          // "transition" (also if empty) or "pair"
@@ -112,18 +112,18 @@ type Config struct {
 	Terminals      string `toml:"terminals"`       // "threshold" (also if empty) or "raw", for modelled terminal flags
 	ConditionRange string `toml:"condition_range"` // "padded", "filled", "scaled" or "rank"
 	Corrector      string `toml:"corrector"`       // "conditional", "full" or "auto"
-	Clamp          string `toml:"clamp"`           // "auto" (also if empty), "end" or "none"
+	Clamp          string `toml:"-"`               // "auto" (also if empty), "end" or "none"
 	Init           string `toml:"init"`            // "scratch" (also if empty) or "previous"
 
 	Batch       int     `toml:"batch"` // rows of a gradient step
-	Beta1       float64 `toml:"beta1"` // of AdamW
-	Beta2       float64 `toml:"beta2"`
-	Epsilon     float64 `toml:"epsilon"`
-	WeightDecay float64 `toml:"weight_decay"`
-	ClipNorm    float64 `toml:"clip_norm"` // of the global gradient norm; 0: none
-	EMADecay    float64 `toml:"ema_decay"` // limit of the decay; emaDecay adds the warm-up
+	Beta1       float64 `toml:"-"`     // of AdamW
+	Beta2       float64 `toml:"-"`
+	Epsilon     float64 `toml:"-"`
+	WeightDecay float64 `toml:"-"`
+	ClipNorm    float64 `toml:"-"`         // of the global gradient norm; 0: none
+	EMADecay    float64 `toml:"-"`         // limit of the decay; emaDecay adds the warm-up
 	EMAEvery    int     `toml:"ema_every"` // gradient steps between averages
-	EMAAfter    int     `toml:"ema_after"` // up to this step the average is a plain copy
+	EMAAfter    int     `toml:"-"`         // up to this step the average is a plain copy
 
 	Preconditioning string `toml:"preconditioning"` // "scalar" or "covariance"
 	CovarianceRows  int    `toml:"covariance_rows"` // transitions of which the covariance is taken, spread over all ("covariance" only); 0: 16,384
@@ -141,21 +141,34 @@ type Config struct {
 	Chunk int `toml:"chunk"` // transitions denoised together; each takes two rows of a network call if guidance needs both estimates
 }
 
+// Constants are the settings that no configuration changes.
+func Constants() Config {
+	return Config{
+		Fourier: 8,         // SynthER: synther/diffusion/denoiser_network.py, 17 features of ln σ / 4
+		Clamp:   ClampAuto, // PGR: estimates are clamped to [-1,1] with min-max data; SynthER: no clamping
+		Beta1:   0.9,       // SynthER: synther/diffusion/elucidated_diffusion.py, adam_betas
+		Beta2:   0.99,      // the same
+		Epsilon: 1e-8,      // PyTorch's AdamW
+
+		WeightDecay: 0,     // SynthER: weight_decay
+		ClipNorm:    1,     // SynthER: clip_grad_norm_ in the trainer
+		EMADecay:    0.995, // SynthER: ema_decay
+		EMAAfter:    100,   // lucidrains/ema-pytorch: update_after_step
+	}
+}
+
 // Default is the generator of the released PGR configuration (renwang435/pgr:
 // config/resmlp_denoiser.gin and config/online/sac_cond_synther_dmc.gin), except
 // for the size of a chunk, which does not change the distribution.
 func Default() Config {
-	return Config{
-		Architecture: ArchitecturePGR, Width: 2048, Blocks: 6, Activation: "mish",
-		Embedding: 256, Fourier: 8, Conditional: true,
-		Normaliser: NormaliserMinMax, ConditionRange: ConditionPadded, Corrector: CorrectorConditional,
-		Preconditioning: PreconditioningScalar, Terminals: TerminalsThreshold,
-		Batch: 256, Beta1: 0.9, Beta2: 0.99, Epsilon: 1e-8, ClipNorm: 1,
-		EMADecay: 0.995, EMAEvery: 10, EMAAfter: 100,
-		PMean: -1.2, PStd: 1.2, SigmaData: 1, SigmaMin: 0.002, SigmaMax: 80, Rho: 7,
-		STmin: 0.05, STmax: 50, SNoise: 1.003,
-		Chunk: 4096,
-	}
+	c := Constants()
+	c.Architecture, c.Width, c.Blocks, c.Activation, c.Embedding, c.Conditional = ArchitecturePGR, 2048, 6, "mish", 256, true
+	c.Normaliser, c.ConditionRange, c.Corrector = NormaliserMinMax, ConditionPadded, CorrectorConditional
+	c.Preconditioning, c.Terminals = PreconditioningScalar, TerminalsThreshold
+	c.Batch, c.EMAEvery, c.Chunk = 256, 10, 4096
+	c.PMean, c.PStd, c.SigmaData, c.SigmaMin, c.SigmaMax, c.Rho = -1.2, 1.2, 1, 0.002, 80, 7
+	c.STmin, c.STmax, c.SNoise = 0.05, 50, 1.003
+	return c
 }
 
 // Validate says in one line what is wrong with c, or returns nil.

@@ -41,15 +41,14 @@ const (
 // a model of the joint distribution needs, and a sharp r stays sharp.
 type HeadConfig struct {
 	Kind   string  `toml:"kind"`   // "none" (also if empty), "reward" or "transition"
-	Width  int     `toml:"width"`  // of the hidden layers; 0: 128
-	Layers int     `toml:"layers"` // hidden layers; 0: 2
+	Width  int     `toml:"-"`      // of the hidden layers; 0: 128
+	Layers int     `toml:"-"`      // hidden layers; 0: 2
 	Batch  int     `toml:"batch"`  // rows of a gradient step; 0: 128
 	LR     float64 `toml:"lr"`     // of the first gradient step; it falls as the generator's does; 0: 4e-3
 	Bounds string  `toml:"bounds"` // of a predicted s': "none" (also if empty) or "real"
 }
 
-// filled replaces zeros by defaults: configurations written by builds without heads have
-// no numbers for them.
+// filled replaces zeros by our choice: half the width of the critics' networks, and two layers.
 func (h HeadConfig) filled() HeadConfig {
 	if h.Width == 0 {
 		h.Width = 128

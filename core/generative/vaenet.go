@@ -10,7 +10,7 @@ import (
 
 // VAEConfig are the sizes of a variational autoencoder.
 type VAEConfig struct {
-	Latent        int     `toml:"latent"`         // dimensions of z
+	Latent        int     `toml:"-"`              // dimensions of z
 	Width         int     `toml:"width"`          // of the residual trunks
 	Bottleneck    int     `toml:"bottleneck"`     // inner width of a block
 	EncoderBlocks int     `toml:"encoder_blocks"` // residual blocks of the encoder

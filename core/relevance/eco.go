@@ -14,21 +14,21 @@ import (
 // rounds in which the network learns.
 type ECOConfig struct {
 	Embedding  string  `toml:"embedding"`  // for frames: "small" (also if empty) or "resnet18"
-	Channels   []int   `toml:"channels"`   // of the embedding's convolutions or stages; none: its defaults
+	Channels   []int   `toml:"-"`          // of the embedding's convolutions or stages; none: its defaults
 	Hidden     []int   `toml:"hidden"`     // widths of the embedding's hidden layers, for numbers
 	Features   int     `toml:"features"`   // width of an embedding
 	Comparator []int   `toml:"comparator"` // widths of the comparator's layers before its two logits
-	Entries    int     `toml:"entries"`    // most observations of an episode that are remembered
-	Alpha      float64 `toml:"alpha"`      // of F
-	Beta       float64 `toml:"beta"`       // of F
-	Percentile float64 `toml:"percentile"` // of the similarities to the memory
-	Near       int     `toml:"near"`       // most actions between the observations of a close pair
-	Far        int     `toml:"far"`        // observations of a distant pair are more than so many actions apart
+	Entries    int     `toml:"-"`          // most observations of an episode that are remembered
+	Alpha      float64 `toml:"-"`          // of F
+	Beta       float64 `toml:"-"`          // of F
+	Percentile float64 `toml:"-"`          // of the similarities to the memory
+	Near       int     `toml:"-"`          // most actions between the observations of a close pair
+	Far        int     `toml:"-"`          // observations of a distant pair are more than so many actions apart
 	History    int     `toml:"history"`    // transitions, of all copies, that a round learns from; each round waits for as many new ones
 	Epochs     int     `toml:"epochs"`     // of a round
 	Batch      int     `toml:"batch"`      // pairs of an update
 	LR         float64 `toml:"lr"`         // of Adam(0.9, 0.999)
-	Momentum   float64 `toml:"momentum"`   // of the running statistics of the batch norms
+	Momentum   float64 `toml:"-"`          // of the running statistics of the batch norms
 }
 
 var _ = register(Spec{
@@ -42,7 +42,8 @@ var _ = register(Spec{
 })
 
 // DefaultECO is the configuration of google-research/episodic-curiosity with smaller networks and a
-// shorter history.
+// shorter history. Entries, Alpha and Beta are the paper's (appendix on mazes), Momentum is that of
+// BatchNorm1d in PyTorch.
 func DefaultECO() ECOConfig {
 	return ECOConfig{
 		Embedding: EmbeddingSmall,

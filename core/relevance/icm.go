@@ -36,24 +36,24 @@ const rounds = 4
 type ICMConfig struct {
 	Cadence
 	Respawns
-	Hidden    int     `toml:"hidden"`     // H, the width of everything
-	Residual  string  `toml:"residual"`   // "shared" or "separate"
-	Batch     int     `toml:"batch"`      // real transitions of an update
-	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
-	Momentum  float64 `toml:"momentum"`   // of the running statistics of the batch norms
-	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the network; at most 128 for frames
+	Hidden    int     `toml:"hidden"` // H, the width of everything
+	Residual  string  `toml:"-"`      // "shared" or "separate"
+	Batch     int     `toml:"batch"`  // real transitions of an update
+	LR        float64 `toml:"lr"`     // of Adam(0.9, 0.999)
+	Momentum  float64 `toml:"-"`      // of the running statistics of the batch norms
+	ScoreRows int     `toml:"-"`      // transitions scored by one run of the network; at most 128 for frames
 
 	// A learner with discrete actions may have a model of the frames that it sees: see FrameICM,
 	// which has no Residual and no Momentum.
-	On           string  `toml:"on"`            // "observations", "frames" or "latents" (also if empty): see OnObservations
-	ForwardShare float64 `toml:"forward_share"` // for frames: the forward model's share of the loss
+	On           string  `toml:"on"` // "observations", "frames" or "latents" (also if empty): see OnObservations
+	ForwardShare float64 `toml:"-"`  // for frames: the forward model's share of the loss
 
 	// Noise is added to the observations and next observations of a part of each update's batch. It
 	// shows how robust the method is against a bad dynamics model (Wang et al. 2025, appendix: 20 %
 	// of the transitions; the paper does not give the size of the noise).
 	NoiseShare float64 `toml:"noise_share"` // of the rows; 0: none
 	NoiseStd   float64 `toml:"noise_std"`   // in the units that NoiseKind selects
-	NoiseKind  string  `toml:"noise_kind"`  // "isotropic" or "dimension" (also if empty)
+	NoiseKind  string  `toml:"-"`           // "isotropic" or "dimension" (also if empty)
 }
 
 var _ = register(Spec{
@@ -73,11 +73,13 @@ var _ = register(Spec{
 
 // DefaultICM is the released configuration (renwang435/pgr:
 // config/online/sac_cond_synther_dmc.gin). ForwardShare is that of
-// google-research/episodic-curiosity: episodic_curiosity/train_policy.py, forward_inverse_ratio.
+// google-research/episodic-curiosity: episodic_curiosity/train_policy.py, forward_inverse_ratio,
+// Momentum that of BatchNorm1d in PyTorch. NoiseKind is the paper's (appendix). ScoreRows and
+// Respawns are our choice: steps that end elsewhere in a maze are not learned from and have no bonus.
 func DefaultICM() ICMConfig {
 	return ICMConfig{
 		Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024,
-		On: OnLatents, ForwardShare: 0.2,
+		On: OnLatents, ForwardShare: 0.2, NoiseKind: NoiseIsotropic,
 	}
 }
 

@@ -19,7 +19,7 @@ const (
 // Respawns is how a function treats respawns, the transitions whose note says that the environment
 // put the agent elsewhere. It does not affect other transitions.
 type Respawns struct {
-	Respawns string `toml:"respawns"` // "masked" (also if empty) or "used"
+	Respawns string `toml:"-"` // "masked" (also if empty) or "used"
 }
 
 func (r Respawns) validate(name string) error {

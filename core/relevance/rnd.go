@@ -15,13 +15,13 @@ import (
 type RNDConfig struct {
 	Cadence
 	Respawns
-	Hidden    int     `toml:"hidden"`     // width of the hidden layers
-	Features  int     `toml:"features"`   // K, outputs of both networks
-	Batch     int     `toml:"batch"`      // real transitions of an update
-	LR        float64 `toml:"lr"`         // of Adam(0.9, 0.999)
-	ScoreRows int     `toml:"score_rows"` // transitions scored by one run of the networks; at most 128 for frames
-	Slice     int     `toml:"slice"`      // for frames: most rows of an update for which a command has to wait; 0: all. The results depend on it. Updates on a GPU are not cut
-	On        string  `toml:"on"`         // "observations", "frames" or "latents": see OnObservations
+	Hidden    int     `toml:"hidden"`   // width of the hidden layers
+	Features  int     `toml:"features"` // K, outputs of both networks
+	Batch     int     `toml:"batch"`    // real transitions of an update
+	LR        float64 `toml:"lr"`       // of Adam(0.9, 0.999)
+	ScoreRows int     `toml:"-"`        // transitions scored by one run of the networks; at most 128 for frames
+	Slice     int     `toml:"slice"`    // for frames: most rows of an update for which a command has to wait; 0: all. The results depend on it. Updates on a GPU are not cut
+	On        string  `toml:"on"`       // "observations", "frames" or "latents": see OnObservations
 }
 
 var _ = register(Spec{
@@ -41,7 +41,7 @@ var _ = register(Spec{
 
 // DefaultRND has the sizes that the paper gives for the layers after the convolutions on images
 // (two layers of 512, 512 features), and the learning rate of openai/random-network-distillation:
-// run_atari.py.
+// run_atari.py. ScoreRows and Respawns are our choice, as for the curiosity model.
 func DefaultRND() RNDConfig {
 	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: OnFrames}
 }

@@ -11,10 +11,10 @@ import (
 // Settings are the learner's own: the table agent.drqv2.
 type Settings struct {
 	NStep      int     `toml:"n_step"`      // env steps of a row's return
-	NoiseFrom  float64 `toml:"noise_from"`  // σ at env step 0, of actions in [-1,1]
-	NoiseTo    float64 `toml:"noise_to"`    // σ from env step NoiseSteps on
+	NoiseFrom  float64 `toml:"-"`           // σ at env step 0, of actions in [-1,1]
+	NoiseTo    float64 `toml:"-"`           // σ from env step NoiseSteps on
 	NoiseSteps int     `toml:"noise_steps"` // env steps over which σ goes from one to the other
-	NoiseClip  float64 `toml:"noise_clip"`  // bound of the noise in both losses
+	NoiseClip  float64 `toml:"-"`           // bound of the noise in both losses
 	// Preactivation is the weight of u² in the policy's loss, where π(s) = tanh u: a policy that
 	// is saturated everywhere has no other gradient by which to leave saturation (Andrychowicz et
 	// al. 2017, appendix A; DrQ-v2 has no such term).
@@ -25,12 +25,12 @@ type Settings struct {
 	PreactivationOfQ float64 `toml:"preactivation_of_q"`
 	UpdateEvery      int     `toml:"update_every"` // env steps per update
 	Slice            int     `toml:"slice"`        // most rows of a batch for which a command has to wait; the results depend on it. Updates on a GPU are not cut
-	FreezeAt         int     `toml:"freeze_at"`    // env step from which encoder and trunks stay as they are; 0: never
-	AlignEvery       int     `toml:"align_every"`  // env steps between alignments of generated latents with the present encoder; 0: never
+	FreezeAt         int     `toml:"-"`            // env step from which encoder and trunks stay as they are; 0: never
+	AlignEvery       int     `toml:"-"`            // env steps between alignments of generated latents with the present encoder; 0: never
 }
 
 // DefaultSettings are those of tasks of medium difficulty
-// (facebookresearch/drqv2: cfgs/config.yaml, cfgs/task/medium.yaml).
+// (facebookresearch/drqv2: cfgs/config.yaml, cfgs/task/medium.yaml; NoiseClip is its stddev_clip).
 var DefaultSettings = Settings{
 	NStep: 3, NoiseFrom: 1, NoiseTo: 0.1, NoiseSteps: 500_000, NoiseClip: 0.3, UpdateEvery: 2, Slice: 32,
 }

@@ -10,29 +10,29 @@ import (
 
 // Settings are the learner's own: the table agent.ppo.
 type Settings struct {
-	Steps       int     `toml:"steps"`        // env steps of a rollout, in each copy of the environment
-	Epochs      int     `toml:"epochs"`       // times that a rollout is learned from
-	Minibatches int     `toml:"minibatches"`  // parts of an epoch, with a step on each
-	Lambda      float64 `toml:"lambda"`       // λ of generalised advantages
+	Steps       int     `toml:"-"`            // env steps of a rollout, in each copy of the environment
+	Epochs      int     `toml:"-"`            // times that a rollout is learned from
+	Minibatches int     `toml:"-"`            // parts of an epoch, with a step on each
+	Lambda      float64 `toml:"-"`            // λ of generalised advantages
 	Clip        float64 `toml:"clip"`         // ε at first
 	ValueClip   float64 `toml:"value_clip"`   // how far, in ε, a value moves before moving on no longer lowers its error; 0: no limit
-	ValueWeight float64 `toml:"value_weight"` // w, weight of the value's loss
-	MaxNorm     float64 `toml:"max_norm"`     // bound of the gradient's norm; 0: none
+	ValueWeight float64 `toml:"-"`            // w, weight of the value's loss
+	MaxNorm     float64 `toml:"-"`            // bound of the gradient's norm; 0: none
 	Anneal      float64 `toml:"anneal"`       // multiple of the run's length after which rate and ε have fallen to 0; 0: they stay
 	RewardScale float64 `toml:"reward_scale"` // factor of the rewards that are learned from
-	Limits      string  `toml:"limits"`       // how a time limit counts: see LimitsEnd
+	Limits      string  `toml:"-"`            // how a time limit counts: see LimitsEnd
 	// The convolutions before the trunk if frames are seen: window side, stride and channels
 	// of each.
-	Kernels  []int `toml:"kernels"`
-	Strides  []int `toml:"strides"`
-	Channels []int `toml:"channels"`
+	Kernels  []int `toml:"-"`
+	Strides  []int `toml:"-"`
+	Channels []int `toml:"-"`
 
 	// Beside a generator:
-	Window       int    `toml:"window"`        // iterations whose rows make up D_real
-	KeepRewarded int    `toml:"keep_rewarded"` // rows with a reward that stay in D_real after their iteration has left it, in place of the oldest without one
-	Synthetic    string `toml:"synthetic"`     // what learns from synthetic rows: see SyntheticBoth
+	Window       int    `toml:"-"`             // iterations whose rows make up D_real
+	KeepRewarded int    `toml:"-"`             // rows with a reward that stay in D_real after their iteration has left it, in place of the oldest without one
+	Synthetic    string `toml:"-"`             // what learns from synthetic rows: see SyntheticBoth
 	DreamtReward string `toml:"dreamt_reward"` // how a generated reward is read: see DreamtThreshold
-	AlignRows    int    `toml:"align_rows"`    // rows of D_real by which generated latents are aligned with the present trunk before each epoch; 0: the latents stay as they are
+	AlignRows    int    `toml:"-"`             // rows of D_real by which generated latents are aligned with the present trunk before each epoch; 0: the latents stay as they are
 }
 
 // The choices of Settings.Synthetic.
@@ -54,7 +54,12 @@ const (
 )
 
 // DefaultSettings are those of google-research/episodic-curiosity for PPO without a bonus
-// (third_party/baselines/ppo2, scripts/launcher_script.py).
+// (third_party/baselines/ppo2, scripts/launcher_script.py), with ppo2's vf_coef and max_grad_norm and the
+// convolutions of nature_cnn (policies.py). What is for runs with a generator is our choice: the newest
+// Window iterations, whose policies are near the present one; KeepRewarded, because at first eight
+// iterations in mazes reach two to four goals; SyntheticBoth, because otherwise the policy learns from no
+// synthetic row; and AlignRows, because within one iteration the trunk moves latents by as much as they
+// vary.
 var DefaultSettings = Settings{
 	Steps: 256, Epochs: 4, Minibatches: 4, Lambda: 0.95, Clip: 0.1, ValueClip: 1, ValueWeight: 0.5, MaxNorm: 0.5,
 	RewardScale: 1, Limits: LimitsEnd,

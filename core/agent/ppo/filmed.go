@@ -190,7 +190,7 @@ func (h *filmed) recall(dst *replay.FrameRow, from agent.Frames, row int) error 
 	}
 	k := h.keepsake(row)
 	if k == nil {
-		return fmt.Errorf("row %d: its frames have been forgotten: a larger agent.ppo.keep_rewarded keeps them longer", row)
+		return fmt.Errorf("row %d: its frames have been forgotten", row)
 	}
 	dst.Stack[0], dst.Next[0] = k.seen, k.next
 	dst.Action, dst.Return, dst.Discount, dst.Respawned = k.action, k.earned, float32(h.config.Gamma), k.note.Respawned
