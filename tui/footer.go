@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	"pgrlab/tui/pane"
 	"pgrlab/tui/theme"
@@ -13,7 +14,11 @@ func (m *Model) footer(w int) string {
 		return m.entry.Line(m.Theme, w)
 	}
 	if m.told != "" {
-		return m.Theme.Fit(m.Theme.Accent.On(m.Theme.Glyphs.Cursor+" ")+m.told, w)
+		mark := m.Theme.Accent.On(m.Theme.Glyphs.Cursor + " ")
+		if strings.HasPrefix(m.told, m.cross()) { // a mark of its own
+			mark = ""
+		}
+		return m.Theme.Fit(mark+m.told, w)
 	}
 	if m.Driver != "" {
 		return m.WatchingLine(w)

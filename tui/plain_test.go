@@ -143,7 +143,7 @@ func TestPlainWhatIf(t *testing.T) {
 	k := newTalkAbout(t, f, pane.About{Config: fakeConfig(), WhatIf: w})
 	k.say("", "running: After 24,000 steps")
 	k.say("what-if", "about 25,000 critic updates of work")
-	k.say("", "type what-if-begin, what-if-stop")
+	k.say("", "type what-if-begin, what-if-stop, what-if-hold")
 	k.say("what-if-begin", "the what-if of step 24,000 is made")
 	k.say("what-if", "prioritized rows help more than unprioritized ones")
 	k.say("quit", "leave it training")

@@ -41,6 +41,7 @@ var lineCommands = []lineCommand{
 	{"what-if", "", "what the agent learns from other rows: the plan, how far it is, the result"},
 	{"what-if-begin", "", "begin it"},
 	{"what-if-stop", "", "end it"},
+	{"what-if-hold", "", "pause the run until it is over; pause lets the run go on before"},
 	{"lessons", "", "lessons that use this run; it asks which"},
 	{"lesson", "NAME", "begin one"},
 	{"drive", "", "take over, where several people steer the same run"},
@@ -96,7 +97,7 @@ func (p *plain) inform(line string) bool {
 		p.lines(p.runs.Body(100, 0))
 	case "what-if":
 		p.lines(p.whatIf.Body(100, 1000))
-		fmt.Fprintln(p.out, "type what-if-begin, what-if-stop")
+		fmt.Fprintln(p.out, "type what-if-begin, what-if-stop, what-if-hold")
 	case "help", "?":
 		p.lines(p.helpLines())
 	default:

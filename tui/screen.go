@@ -21,7 +21,10 @@ func (m *Model) Tell(text string) {
 	m.Changed()
 }
 
-func (m *Model) Refuse(text string) { m.Tell(m.Theme.Bad.On(m.Theme.Glyphs.Cross) + " " + text) }
+func (m *Model) Refuse(text string) { m.Tell(m.cross() + text) }
+
+// cross stands before what was refused.
+func (m *Model) cross() string { return m.Theme.Bad.On(m.Theme.Glyphs.Cross) + " " }
 
 func (m *Model) Report(err error) tea.Cmd {
 	switch {

@@ -6,7 +6,9 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/tui/pane"
 )
 
 // The words for an audience name F, the generated rows and PGR as far as the run has them, keep
@@ -50,5 +52,28 @@ func TestSentenceSpeaksOfTheSubject(t *testing.T) {
 		s := running(t, size.w, size.h, 24_000)
 		s.press("L", "L")
 		s.contains(t, "this run's noise", "PGR", "100,000 rows")
+	}
+}
+
+// During the first refit neither the words nor the generator's pane say that it is still to come.
+func TestTheFirstRefitIsSaid(t *testing.T) {
+	for phase, want := range map[knob.Phase][2]string{
+		knob.Score:    {"the real rows are being scored for the first time", "no generator fitted yet"},
+		knob.Fit:      {"the generator is being fitted for the first time", "no generator fitted yet"},
+		knob.Generate: {"the first rows are being generated", "fitted once; its first rows are being made"},
+		knob.Collect:  {"the generator is fitted in 9,500 steps", "no generator fitted yet"},
+	} {
+		s := newScreen(t, 100, 30, nil)
+		s.fake.advance(500)
+		s.Update(started{lab: s.fake})
+		s.fake.setPhase(phase, 30, 100)
+		s.Update(polled{})
+		text := s.sentence.Text()
+		if !strings.Contains(text, "nothing is generated yet, "+want[0]) {
+			t.Errorf("%v: %q lacks %q", phase, text, want[0])
+		}
+		if body := strings.Join(s.pane(pane.Generator).Body(60, 10), "\n"); !strings.Contains(body, want[1]) {
+			t.Errorf("%v: %q lacks %q", phase, body, want[1])
+		}
 	}
 }

@@ -64,7 +64,11 @@ func (p *Pane) Body(w, h int) []string {
 	}
 	n := len(p.History.Refits)
 	if n == 0 {
-		return append(out, t.Dim.On("no generator fitted yet"))
+		fitted := "no generator fitted yet"
+		if p.Phase() == knob.Generate { // the refit is an event once its rows are made
+			fitted = "fitted once; its first rows are being made"
+		}
+		return append(out, t.Dim.On(fitted))
 	}
 	last := p.History.Refits[n-1]
 	var losses []float64

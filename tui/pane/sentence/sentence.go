@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
@@ -73,6 +74,12 @@ func (p *Pane) noise(i int) string {
 	return ": within this run's noise"
 }
 
+// first is what a phase of the first refit does.
+var first = map[knob.Phase]string{
+	knob.Score: "the real rows are being scored for the first time", knob.Fit: "the generator is being fitted for the first time",
+	knob.Generate: "the first rows are being generated",
+}
+
 // method says what the run's method does with its data, in words of the screen.
 func (p *Pane) method() string {
 	c, s := &p.About.Config, p.Snap
@@ -87,7 +94,9 @@ func (p *Pane) method() string {
 	}
 	if s.Synthetic == 0 {
 		text := name + ": " + scores + "nothing is generated yet"
-		if next := p.NextRefit(); next > 0 {
+		if p.Remaking() && !p.Ended() {
+			text += ", " + first[p.Phase()]
+		} else if next := p.NextRefit(); next > 0 {
 			text += fmt.Sprintf(", the generator is fitted in %s steps", format.Count(next))
 		}
 		return text + "."
