@@ -177,7 +177,7 @@ func compareForks(change string, changed, others []*Run, waiting int) *Forks {
 
 // String is a line about the forks.
 func (f *Forks) String() string {
-	return fmt.Sprintf("%s: %d forks of %s at %s with %s, %d without: %s", f.Task, len(f.Changed), f.Of, f.At, f.Change, len(f.Others), f.Said)
+	return fmt.Sprintf("%s: %d %s of %s at %s with %s, %d without: %s", f.Task, len(f.Changed), plural(len(f.Changed), "fork"), f.Of, f.At, f.Change, len(f.Others), f.Said)
 }
 
 // forksSection writes what forks show.
