@@ -16,13 +16,16 @@ import (
 	"pgrlab/tui/command/cli"
 )
 
-// tinyRun learns from its 30th step on, with networks small enough for an interpreted GPU.
+// tinyRun learns from its 30th step on, with networks small enough for an interpreted GPU, and
+// episodes of 20 env steps.
 const tinyRun = `
 task = "cartpole-swingup"
 method = "sac"
 scale = "demo"
 steps = 36
 start_steps = 30
+[environment]
+action_repeat = 50
 [agent]
 hidden = [8]
 [evaluation]
