@@ -60,15 +60,24 @@ func saved(t testing.TB, x *experiment) memory {
 	return m
 }
 
+// load loads m and checks that each part reads what it has saved, and no byte beyond.
 func (m memory) load(x *experiment) error {
+	const beyond = "what follows"
 	into := x.into()
 	err := into.LoadSections(m.names, func(name string, load func(io.Reader) error) error {
-		r := bytes.NewReader(m.parts[name])
+		content := m.parts[name]
+		if name == checkpoint.SectionLoop { // it is always read to its end
+			return load(bytes.NewReader(content))
+		}
+		r := bytes.NewReader(slices.Concat(content, []byte(beyond)))
 		if err := load(r); err != nil {
 			return err
 		}
-		if r.Len() > 0 {
-			return fmt.Errorf("%d bytes were not read", r.Len())
+		switch left := r.Len() - len(beyond); {
+		case left > 0:
+			return fmt.Errorf("%d bytes were not read", left)
+		case left < 0:
+			return fmt.Errorf("%d bytes beyond it were read", -left)
 		}
 		return nil
 	})

@@ -12,7 +12,6 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
-	"pgrlab/core/knob"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
 )
@@ -91,18 +90,6 @@ func TestARunFromFrames(t *testing.T) {
 				t.Errorf("one worker writes\n%s\nothers (%d) write\n%s", journals[0], i, other)
 			}
 		}
-	}
-}
-
-// A run from frames goes on from every border, also from the middle of an update and of an
-// evaluation, with knobs that turn there.
-func TestARunFromFramesGoesOnFromEveryBorder(t *testing.T) {
-	c := tiny.Pixels()
-	c.Environment.Copies = 2
-	c.Schedule = []string{"10/learn:1:lr_critic=0.01", "12/learn:2:tau=0.5", "14/learn:1:batch=6", "18:lr_actor=0.01"}
-	phases := resumeEverywhere(t, 1, func(r record) *Lab { return framesLab(t, c, 1, r) })
-	if phases[knob.Learn] < 20 || phases[knob.Evaluate] < 5 {
-		t.Errorf("too few borders: %v", phases)
 	}
 }
 

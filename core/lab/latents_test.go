@@ -3,7 +3,6 @@ package lab
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,31 +92,6 @@ func TestDRealIsMadeOfTheFrames(t *testing.T) {
 		have := m.Real.Row(i)
 		if got := fmt.Sprint(have[:8], have[8], have[9], have[10:18], have[18]); got != want {
 			t.Fatalf("row %d is\n%s\nwant\n%s", i, got, want)
-		}
-	}
-}
-
-// A run in latent space goes on from every border: in the middle of an update with synthetic rows,
-// of the encoding, and of an update of the heads alone. Knobs turn there, and it also holds with
-// members and copies.
-func TestARunInLatentSpaceGoesOnFromEveryBorder(t *testing.T) {
-	sparse := 4
-	if os.Getenv("PGRLAB_SOAK") != "" {
-		sparse = 1
-	}
-	for members, nth := range map[int]int{1: sparse, 2: 5 * sparse} {
-		c := tiny.Latents()
-		c.Members, c.Environment.Copies, c.Buffer = members, 2, 120
-		c.Agent.Own = agent.Own{"drqv2": frozen(21)}
-		c.Schedule = []string{
-			"12/encode:0:lr_critic=0.01", "14/learn:1:tau=0.5", "15:ratio=0.75", "16/learn:1:batch=6", "17:relevance=return!", "18:samples=16",
-			"20:hold=real", "22:top_fraction=0.5", "23:guidance=3!", "24/encode:0:relevance=reward",
-		}
-		phases := resumeEverywhere(t, nth, func(r record) *Lab { return framesLab(t, c, 1, r) })
-		for phase, least := range map[knob.Phase]int{knob.Learn: 20, knob.Encode: 10, knob.Score: 3, knob.Fit: 10, knob.Generate: 5, knob.Evaluate: 5} {
-			if phases[phase] < least && nth == 1 {
-				t.Errorf("%d borders in phase %s, want at least %d", phases[phase], phase, least)
-			}
 		}
 	}
 }

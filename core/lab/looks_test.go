@@ -2,14 +2,12 @@ package lab
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
-	"pgrlab/core/knob"
 	"pgrlab/core/testing/racing"
 	"pgrlab/core/testing/tiny"
 )
@@ -57,22 +55,6 @@ func TestRelevanceOfFrames(t *testing.T) {
 		if learned := strings.Contains(journals[0], `"rnd":`); learned != (relevant == "rnd") {
 			t.Errorf("%s: losses of rnd %v:\n%s", relevant, learned, journals[0])
 		}
-	}
-}
-
-// F changes to functions of frames and back during a run, and the run goes on from every border: in
-// the middle of the updates that RND makes up for, of what pseudo-counts see, and of scoring.
-func TestARunWithRelevanceOfFramesGoesOnFromEveryBorder(t *testing.T) {
-	c := looking("curiosity")
-	c.Environment.Copies, c.Knobs.RefitEvery = 2, 6
-	c.Schedule = []string{"11:relevance=rnd", "15:relevance=count!", "19:relevance=rnd!", "21:relevance=reward"}
-	nth, least := 31, 1
-	if os.Getenv("PGRLAB_SOAK") != "" {
-		nth, least = 2, 5
-	}
-	phases := resumeEverywhere(t, nth, func(r record) *Lab { return framesLab(t, c, 1, r) })
-	if phases[knob.Score] < least {
-		t.Errorf("%d borders while scoring", phases[knob.Score])
 	}
 }
 

@@ -72,35 +72,6 @@ func withCopies(c config.Config, n int) config.Config {
 	return c
 }
 
-// PPO in mazes goes on from the middle of a rollout, of an iteration and of an evaluation as if it
-// had not stopped, also with a bonus whose model learns during the run, and from frames.
-func TestPPOInMazesGoesOnFromEveryBorder(t *testing.T) {
-	dev := tiny.Device(t)
-	for name, c := range map[string]config.Config{"rnd": ppoConfig("rnd"), "curiosity": ppoConfig("curiosity"), "eco": ppoConfig("eco"), "frames": ppoOfFrames()} {
-		phases := resumeEverywhere(t, 1, func(r record) *Lab {
-			mazes := mazeTask(t)
-			c := inEnvSteps(c)
-			p, err := newParts(&c, mazes, dev)
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := newLab(c, mazes, r, p, dev.Name(), clock())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return l
-		})
-		for _, phase := range []knob.Phase{knob.AfterStep, knob.Learn, knob.Evaluate} {
-			if phases[phase] == 0 {
-				t.Errorf("%s: no border in phase %s: %v", name, phase, phases)
-			}
-		}
-		if phases[knob.Reach] > 0 != (name == "eco") {
-			t.Errorf("%s: %d borders in rounds", name, phases[knob.Reach])
-		}
-	}
-}
-
 // A run from frames is the same with one worker and with two, and depends on its frames: with a TV
 // it goes differently.
 func TestPPOOfFramesOnTwoWorkers(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
-	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 )
@@ -24,14 +23,9 @@ func ppoECOOfFrames() config.Config {
 	return c
 }
 
-// Such a run goes on from borders, including those in a round, and writes the same with one worker
-// and with two.
-func TestEpisodicCuriosityOfFramesGoesOnFromBorders(t *testing.T) {
+// Such a run writes the same with one worker and with two.
+func TestEpisodicCuriosityOfFramesOnTwoWorkers(t *testing.T) {
 	c := ppoECOOfFrames()
-	phases := resumeEverywhere(t, 7, func(r record) *Lab { return framesLabOf(t, c, mazeTask(t), 1, r) })
-	if phases[knob.Learn] == 0 || phases[knob.AfterStep] == 0 || phases[knob.Reach] == 0 {
-		t.Errorf("borders: %v", phases)
-	}
 	journal := func(threads int) string {
 		folder := &memoryFolder{}
 		if err := framesLabOf(t, c, mazeTask(t), threads, folder).Run(t.Context()); err != nil {

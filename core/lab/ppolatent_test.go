@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"os"
 	"strings"
 	"testing"
 
@@ -94,30 +93,6 @@ func TestGenerativeReplayOnPPO(t *testing.T) {
 		}
 		if journals[0] != journals[1] {
 			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", relevant, journals[0], journals[1])
-		}
-	}
-}
-
-// Such a run goes on from every border: in the middle of a rollout, an iteration, the making of
-// D_real, a fit and a generation, with knobs that turn there.
-func TestGenerativeReplayOnPPOGoesOnFromEveryBorder(t *testing.T) {
-	sparse := 4
-	if os.Getenv("PGRLAB_SOAK") != "" {
-		sparse = 1
-	}
-	for members, nth := range map[int]int{1: sparse, 2: 2 * sparse} {
-		phases := resumeEverywhere(t, nth, func(r record) *Lab {
-			c := ppoLatentOfObservations("rnd")
-			c.Members = members
-			c.Schedule = []string{
-				"9:relevance=curiosity", "10:guidance=3", "16/learn:2:ratio=0.25", "17:ratio=0.75", "18:relevance=reward!", "24/encode:0:lr_actor=0.001",
-			}
-			return ppoLatentLab(t, c, 1, r)
-		})
-		for phase, least := range map[knob.Phase]int{knob.AfterStep: 4, knob.Learn: 10, knob.Encode: 3, knob.Score: 2, knob.Fit: 5, knob.Generate: 3, knob.Evaluate: 1} {
-			if nth == 1 && phases[phase] < least {
-				t.Errorf("%d borders in phase %s, want at least %d: %v", phases[phase], phase, least, phases)
-			}
 		}
 	}
 }

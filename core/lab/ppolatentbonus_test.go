@@ -81,29 +81,21 @@ func TestDRealHasRewardsWithTheBonus(t *testing.T) {
 	}
 }
 
-// Such a run goes on from borders as if it had not stopped, and writes the same with one worker and
-// with two.
-func TestABonusBesideAGeneratorGoesOnFromBorders(t *testing.T) {
+// Such a run writes the same with one worker and with two.
+func TestABonusBesideAGeneratorOnTwoWorkers(t *testing.T) {
 	for name, c := range bonusesBesideAGenerator {
 		c.Schedule = []string{"9:bonus=0.5", "10:ratio=0.75", "17:bonus=0"}
-		nth := 11
-		if strings.HasSuffix(name, "frames") {
-			nth = 23
-		}
-		var whole *memoryFolder
-		resumeEverywhere(t, nth, func(r record) *Lab {
-			if whole == nil {
-				whole = r.(*memoryFolder)
+		var journals []string
+		for threads := range 2 {
+			folder := &memoryFolder{}
+			l := framesOn(t, c, mazeTask(t), quick(t, threads+1), folder)
+			if err := l.x.run(t.Context()); err != nil {
+				t.Fatal(err)
 			}
-			return framesOn(t, c, mazeTask(t), quick(t, 1), r)
-		})
-		two := &memoryFolder{}
-		workers := framesOn(t, c, mazeTask(t), quick(t, 2), two)
-		if err := workers.x.run(t.Context()); err != nil {
-			t.Fatal(err)
+			l.Close()
+			journals = append(journals, folder.canonical(t))
 		}
-		workers.Close()
-		if two.canonical(t) != whole.canonical(t) {
+		if journals[0] != journals[1] {
 			t.Errorf("%s: two workers write something else", name)
 		}
 	}

@@ -3,7 +3,6 @@ package lab
 import (
 	"bytes"
 	"math"
-	"os"
 	"slices"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
-	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/task"
@@ -258,29 +256,6 @@ func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
 		c.Knobs.Relevance, c.Knobs.RefitEvery = function, 3*24
 		if c.Lasts(config.Costs{Sample: 1, Warm: 1}) != c.Lasts(config.Costs{Sample: 1}) {
 			t.Errorf("%s: the time of a refit has that of its model", function)
-		}
-	}
-}
-
-// Such a run goes on from borders: in the middle of a rollout, an iteration, the making of D_real,
-// a round of the R-network, a scoring, a fit and a generation, with F that changes there, and with
-// members.
-func TestGenerativeReplayOnPPOOfFramesGoesOn(t *testing.T) {
-	sparse, dev := 11, quick(t, 1)
-	if os.Getenv("PGRLAB_SOAK") != "" {
-		sparse = 1
-	}
-	for members, nth := range map[int]int{1: sparse, 2: 5 * sparse} {
-		phases := resumeEverywhere(t, nth, func(r record) *Lab {
-			c := ppoLatentOfFrames("eco")
-			c.Members = members
-			c.Schedule = []string{"9:relevance=curiosity", "10:guidance=3", "16/learn:2:ratio=0.25", "17:relevance=rnd!", "18:tv=noise", "24/encode:0:relevance=eco"}
-			return framesOn(t, c, mazeTask(t), dev, r)
-		})
-		for phase, least := range map[knob.Phase]int{knob.AfterStep: 4, knob.Learn: 10, knob.Encode: 3, knob.Score: 2, knob.Fit: 5, knob.Generate: 3, knob.Evaluate: 1} {
-			if nth == 1 && phases[phase] < least {
-				t.Errorf("%d borders in phase %s, want at least %d: %v", phases[phase], phase, least, phases)
-			}
 		}
 	}
 }

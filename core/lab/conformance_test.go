@@ -1,0 +1,223 @@
+package lab
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"pgrlab/core/agent"
+	"pgrlab/core/agent/ppo"
+	"pgrlab/core/config"
+	"pgrlab/core/device"
+	"pgrlab/core/knob"
+	"pgrlab/core/relevance"
+	"pgrlab/core/replica"
+	"pgrlab/core/task"
+	"pgrlab/core/testing/tiny"
+)
+
+// smallest returns the smallest run of a learner with a generator, and its task. A learner that has no
+// line here has its default settings.
+func smallest(t *testing.T, s agent.Spec, observation string) (config.Config, task.Task) {
+	t.Helper()
+	c, of := tiny.Config(), tiny.Task()
+	if s.Discrete {
+		of = mazeTask(t)
+	}
+	switch s.Name + " from " + observation {
+	case "drqv2 from pixels":
+		c = looking("rnd")
+		c.Agent.Own = agent.Own{"drqv2": frozen(21)}
+	case "ppo from state":
+		c = ppoLatentOfObservations("rnd")
+		c.Relevance = c.Relevance.With("eco", ppoConfig("eco").Relevance.Of("eco"))
+	case "ppo from pixels":
+		c = ppoLatentOfFrames("rnd")
+	default:
+		c.Agent.Learner, c.Environment.Observation = s.Name, observation
+		if observation == task.ObservationPixels {
+			c.Pixels = agent.Pixels{Side: 36, Stack: 3, Pad: 1, Channels: 3, Strides: []int{4, 2}, Feature: 4}
+		}
+	}
+	if own, is := c.Agent.Own[s.Name].(ppo.Settings); is { // the other reward knows no bonus
+		own.DreamtReward = ppo.DreamtRaw
+		c.Agent.Own = agent.Own{s.Name: own}
+	}
+	return c, of
+}
+
+// besides returns the runs of a learner with what a run can have beside it.
+func besides(c config.Config) map[string]config.Config {
+	all := map[string]config.Config{}
+	with := func(name string, change func(*config.Config)) {
+		own := c
+		change(&own)
+		all[name] = inEnvSteps(own)
+	}
+	with("alone", withoutGenerator)
+	with("generator", func(c *config.Config) {
+		c.Generator.Conditional, c.Knobs.Relevance, c.Environment.Copies, c.Members = false, relevance.None, 3, 2
+	})
+	with("every F", func(c *config.Config) {
+		k, _ := knob.Find("relevance")
+		for i, name := range c.Offered(k).Choices {
+			c.Schedule = append(c.Schedule, fmt.Sprintf("%d:relevance=%s!", 11+i, name))
+		}
+	})
+	for _, f := range relevance.Specs() {
+		bonus := config.Bonus{Function: f.Name, Scale: config.ScaleStd}
+		switch f.Learning {
+		case relevance.LearnsNothing:
+			continue
+		case relevance.LearnsInRounds:
+			bonus.Scale = config.ScalePaper
+		}
+		with("a bonus of "+f.Name, func(c *config.Config) {
+			withoutGenerator(c)
+			c.Bonus, c.Knobs.Bonus, c.Environment.Copies = bonus, 0.25, 3
+		})
+		with("a bonus of "+f.Name+" beside a generator", func(c *config.Config) { c.Bonus, c.Knobs.Bonus = bonus, 0.25 })
+	}
+	return all
+}
+
+// Every registered learner, with each observation that it takes, goes on from where it was saved in any
+// phase: alone, beside a generator with every F, with every bonus, in copies and in a cohort. Knobs turn
+// in the middle of every phase.
+func TestEveryLearnerGoesOn(t *testing.T) {
+	for _, s := range agent.Specs() {
+		for _, observation := range []string{task.ObservationState, task.ObservationPixels} {
+			if s.Takes == agent.TakesStates && observation == task.ObservationPixels || s.Takes == agent.TakesPixels && observation == task.ObservationState {
+				continue
+			}
+			t.Run(s.Name+" from "+observation, func(t *testing.T) {
+				t.Parallel()
+				c, of := smallest(t, s, observation)
+				dev := quick(t, 1)
+				for name, c := range besides(c) {
+					switch first, begin, err := makes(c, of, dev); {
+					case err == nil:
+						t.Run(name, func(t *testing.T) { conforms(t, c, first, begin) })
+					case name == "alone":
+						t.Errorf("what its smallest run needs belongs into smallest: %v", err)
+					default:
+						t.Logf("not with %s: %v", name, err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// makes returns a first lab, and what makes others, or why the run is refused.
+func makes(c config.Config, of task.Task, dev device.Device) (first *Lab, begin func(schedule []string, folder record) (*Lab, error), err error) {
+	p, err := newParts(&c, of, dev)
+	if err != nil {
+		return nil, nil, err
+	}
+	begin = func(schedule []string, folder record) (*Lab, error) {
+		c := c
+		c.Schedule = schedule
+		l, err := newLab(c, of, folder, p, "cpu test", clock())
+		if err == nil {
+			l.OnFault(FaultFail)
+		}
+		return l, err
+	}
+	first, err = begin(c.Schedule, &memoryFolder{})
+	return first, begin, err
+}
+
+// conforms plays a run twice: first to see where its borders are, and then with knobs that turn at
+// some of them. The second one is resumed from three borders of each phase.
+func conforms(t *testing.T, c config.Config, first *Lab, begin func([]string, record) (*Lab, error)) {
+	t.Helper()
+	places := map[knob.Phase][]knob.Position{}
+	borders(t, first, &memoryFolder{}, func(_ int, p knob.Position) bool {
+		places[p.Phase] = append(places[p.Phase], p)
+		return false
+	})
+	if len(places[knob.Evaluate]) == 0 || first.x.first().Updates == 0 && len(places[knob.Learn]) == 0 {
+		t.Fatalf("it learns nothing, or is not evaluated: %v", places)
+	}
+	schedule := append(c.Schedule, turnsAt(&c, places)...)
+	again := func(folder record) *Lab {
+		l, err := begin(schedule, folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	seen := map[knob.Phase]int{}
+	resumeFrom(t, func(_ int, p knob.Position) bool {
+		seen[p.Phase]++
+		every := (len(places[p.Phase]) + 2) / 3
+		return seen[p.Phase]%max(1, every) == 0 || os.Getenv("PGRLAB_SOAK") != ""
+	}, again)
+	actsAgain(t, again)
+}
+
+// turnsAt returns changes of the knobs that a run uses, one in the middle of each phase.
+func turnsAt(c *config.Config, places map[knob.Phase][]knob.Position) (schedule []string) {
+	var used []knob.Knob
+	for _, k := range knob.All() {
+		if c.Uses(k) == nil && k.Name != "relevance" {
+			used = append(used, k)
+		}
+	}
+	for i, phase := range []knob.Phase{knob.Learn, knob.Encode, knob.Fit, knob.Generate, knob.Evaluate, knob.Score, knob.Rollout, knob.Reach, knob.Model, knob.AfterStep} {
+		if at := places[phase]; len(at) > 0 && len(used) > 0 {
+			k := used[i%len(used)]
+			v, _ := c.Knobs.Get(k.Name)
+			to := k.Next(v, 1)
+			if to == v {
+				to = k.Next(v, -1)
+			}
+			schedule = append(schedule, fmt.Sprintf("%s:%s=%s", at[len(at)/2], k.Name, to))
+		}
+	}
+	return schedule
+}
+
+// actsAgain checks that a learner acts the same when it is asked the same twice, and after it was saved
+// and loaded.
+func actsAgain(t *testing.T, begin func(record) *Lab) {
+	t.Helper()
+	one, other := begin(nil), begin(nil)
+	defer one.Close()
+	defer other.Close()
+	one.x.begin(1)
+	if err := one.x.collect(); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	m := one.x.first()
+	if err := m.Agent.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.x.first().Agent.Load(&file); err != nil {
+		t.Fatal(err)
+	}
+	stack, _ := replica.Looks(m)
+	for _, mode := range []agent.Mode{agent.Mean, agent.Explore} {
+		act := func(l agent.Learner) []float32 {
+			a := agent.Acting{
+				Copies: 1, Obs: m.Obs[:len(m.Obs)/len(m.Copies)], Actions: make([]float32, len(m.Action)/len(m.Copies)),
+				State: make([]float32, l.StateSize()), Episodes: []uint64{1}, Step: 2, Mode: mode,
+			}
+			if stack != nil {
+				a.Stacks = [][][]byte{stack}
+			}
+			if err := l.Act(&a); err != nil {
+				t.Fatal(err)
+			}
+			return a.Actions
+		}
+		want := act(m.Agent)
+		if again, loaded := act(m.Agent), act(other.x.first().Agent); !slices.Equal(again, want) || !slices.Equal(loaded, want) {
+			t.Errorf("mode %d: it acts %v, then %v, and once loaded %v", mode, want, again, loaded)
+		}
+	}
+}
