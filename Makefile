@@ -37,16 +37,15 @@ STAMP     := -X pgrlab/tui/program.stamped=$(VERSION)
 WASM     := envs/mujoco/wasm/mujoco.wasm
 PACKAGE  := node_modules/@mujoco/mujoco/mujoco.wasm
 CHECKSUM := $(shell sed -n 's/^const Checksum = "\(.*\)"/\1/p' envs/mujoco/binary.go)
-# The packages that make race tests. For the emulated GPU these are the parts with several
-# goroutines: the rest has one, and takes minutes under the detector. Left out are the
-# binary's tests, which take eight minutes with the detector and wait for processes, most of
-# which run without it; charts and the kernels of the CPU, which start no goroutines (package
-# cpu runs the kernels in workers); the seeds of fuzz tests, which read files on one
-# goroutine; and tests that resume a run from many places: they compute the same parts again
-# and again, of which other tests have each once.
-RACE     := ./core/lab/... ./core/replica ./core/checkpoint ./core/offline ./tui/... ./core/run/... ./core/device ./core/device/cpu/... \
-            ./core/device/cuda/driver ./core/testing/emulator ./core/testing/ptx
-UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$
+# make race tests the packages that start goroutines; all others have one, and take minutes under
+# the detector. Left out are the binary's tests, which take eight minutes with the detector and wait
+# for processes, most of which run without it; the emulated GPU, whose driver and interpreter have
+# tests of their own; the physics, which is one goroutine for each environment; the seeds of fuzz
+# tests, which read files on one goroutine; and tests that resume a run from many places: they
+# compute the same parts again and again, of which other tests have each once.
+STARTS   := ^[[:space:]]*go (func|[a-zA-Z.]+[(])|[.]Go[(]|AfterFunc[(]
+RACE     = $(filter-out ./tui/program ./core/device/cuda ./core/device/cuda/kernel/gen ./envs,$(patsubst %/,./%,$(sort $(dir $(shell grep -rlE --include='*.go' --exclude='*_test.go' '$(STARTS)' core envs tui)))))
+UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$|EveryLearnerGoesOn$$
 
 # make test runs go vet itself, so go test need not run it again for each package. A busy
 # machine may take longer than the ten minutes that go test allows a package by default.
@@ -82,7 +81,7 @@ test: physics
 
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -skip '$(UNRACED)' $(ONCE) $(TESTFLAGS) $$($(GO) list $(RACE) | grep -vE '/tui/(program|chart)$$|/cpu/kernel')
+	CGO_ENABLED=1 $(GO) test -race -skip '$(UNRACED)' $(ONCE) $(TESTFLAGS) $(RACE)
 
 # Runs the tests against Slurm's own daemons, with two nodes on this machine; needs root,
 # slurm-wlm and munge. With PGRLAB_SLURM=slow the tests also let time limits pass, take nodes

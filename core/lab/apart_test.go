@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/testing/mirrortest"
+	"pgrlab/core/testing/tiny"
 )
 
 // aparts returns small runs that together use all programs of a lab.
@@ -57,24 +58,11 @@ func TestADeviceApartWritesTheSameJournal(t *testing.T) {
 
 // Checkpoints hold the device's numbers, and loading puts them on the device.
 func TestARunApartGoesOnFromBorders(t *testing.T) {
-	inner, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inner.Close()
-	vae := plainMethod("vae")
-	for name, c := range map[string]config.Config{"every relevance function": everyFunction(t), "vae": vae} {
+	inner := tiny.Device(t)
+	frames := tiny.Latents()
+	frames.Schedule = []string{"12/encode:0:tau=0.5", "14/learn:1:lr_actor=0.01"}
+	for name, c := range map[string]config.Config{"every relevance function": everyFunction(t), "vae": plainMethod("vae"), "frames": frames} {
 		t.Log(name)
-		resumeEverywhere(t, 13, func(r record) *Lab {
-			p, err := newParts(&c, newWorld().task(), mirrortest.New(inner))
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := newLab(c, newWorld().task(), r, p, inner.Name(), clock())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return l
-		})
+		resumeEverywhere(t, 13, func(r record) *Lab { return framesOn(t, c, tiny.Task(), mirrortest.New(inner), r) })
 	}
 }

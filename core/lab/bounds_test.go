@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"math"
+	"os"
 	"reflect"
 	"runtime"
 	"strings"
@@ -199,8 +200,12 @@ func numbersOf(v reflect.Value) (all []reflect.Value) {
 // then takes no more memory than forecast.
 func FuzzConfiguration(f *testing.F) {
 	count := len(numbersOf(reflect.ValueOf(new(config.Config).Document()).Elem()))
+	some := []int64{0, -1, 1000, 1 << 31, math.MaxInt64, math.MinInt64}
+	if os.Getenv("PGRLAB_SOAK") != "" {
+		some = append(some, 1, 3, 1<<62)
+	}
 	for i := range count {
-		for _, n := range []int64{0, 1, -1, 3, 1000, 1 << 31, 1 << 62, math.MaxInt64, math.MinInt64} {
+		for _, n := range some {
 			f.Add(uint16(i), n, uint16(i+7), int64(2))
 		}
 	}

@@ -68,14 +68,14 @@ func TestRunsFromFramesOnADevice(t *testing.T) {
 	if racing.On {
 		t.Skip("the detector sees the interpreter in tests of its own")
 	}
-	grown := brief(tiny.Latents())
-	grown.Knobs.Hold, grown.Knobs.Relevance = knob.HoldReal, "return"
-	grown.Agent.Own = agent.Own{"drqv2": frozen(14)}
-	maze := inAMaze(ppoOfFrames())
-	agents := brief(tiny.Pixels())
-	agents.Members = 2
-	all := map[string]config.Config{"drqv2": agents, "latents": brief(tiny.Latents()), "hold real": grown, "ppo": maze}
+	all := map[string]config.Config{"latents": brief(tiny.Latents())} // an agent beside a generator
 	if os.Getenv("PGRLAB_SOAK") != "" {
+		grown := brief(tiny.Latents())
+		grown.Knobs.Hold, grown.Knobs.Relevance = knob.HoldReal, "return"
+		grown.Agent.Own = agent.Own{"drqv2": frozen(14)}
+		agents := brief(tiny.Pixels())
+		agents.Members = 2
+		all["hold real"], all["drqv2"], all["ppo"] = grown, agents, inAMaze(ppoOfFrames())
 		all["rnd"] = distilled(brief(looking("rnd")))
 		all["ppo with a bonus"] = inAMaze(distilled(ppoRNDOfFrames(1)))
 		all["ppo with curiosity"] = inAMaze(ppoCuriosityOfFrames(1))
@@ -103,7 +103,7 @@ func TestRunsFromFramesOnADevice(t *testing.T) {
 			}
 			sameRuns(t, got, want)
 			short(t, c, of, need-1)
-			if name == "drqv2" || name == "ppo" {
+			if name == "latents" || name == "drqv2" || name == "ppo" {
 				holding(t, c, of, want)
 			}
 		})
@@ -188,18 +188,12 @@ func short(t *testing.T, c config.Config, of task.Task, memory uint64) {
 // A run from frames on a device goes on as if it had not been interrupted: in the middle of a mixed
 // update, of making D_real, and of an alignment.
 func TestRunsFromFramesOnADeviceGoOn(t *testing.T) {
-	if racing.On {
-		t.Skip("the detector sees the interpreter in tests of its own")
+	if os.Getenv("PGRLAB_SOAK") == "" {
+		t.Skip("minutes on an interpreted GPU: PGRLAB_SOAK=1; TestARunApartGoesOnFromBorders has a device apart that is quick")
 	}
 	c, dev := brief(tiny.Latents()), interpreted(t, cuda.Options{})
 	c.Schedule = []string{"12/encode:0:tau=0.5", "14/learn:1:lr_actor=0.01"}
-	chosen := func(_ int, p knob.Position) bool {
-		return p.String() == "14/learn:1" || p.Phase == knob.Encode && p.I > 0
-	}
-	if os.Getenv("PGRLAB_SOAK") != "" {
-		chosen = eachNth(1)
-	}
-	phases := resumeFrom(t, chosen, func(r record) *Lab { return framesOn(t, c, tiny.Task(), dev, r) })
+	phases := resumeEverywhere(t, 1, func(r record) *Lab { return framesOn(t, c, tiny.Task(), dev, r) })
 	if phases[knob.Learn] < 1 || phases[knob.Encode] < 2 {
 		t.Errorf("too few borders: %v", phases)
 	}
