@@ -47,8 +47,10 @@ STARTS   := ^[[:space:]]*go (func|[a-zA-Z.]+[(])|[.]Go[(]|AfterFunc[(]
 RACE     = $(filter-out ./tui/program ./core/device/cuda ./core/device/cuda/kernel/gen ./envs,$(patsubst %/,./%,$(sort $(dir $(shell grep -rlE --include='*.go' --exclude='*_test.go' '$(STARTS)' core envs tui)))))
 UNRACED  := ^Fuzz|From(Every)?Borders?$$|ManyRowsGoOn$$|OfFramesGoesOn$$|EveryLearnerGoesOn$$
 
-# make test runs go vet itself, so go test need not run it again for each package. A busy
-# machine may take longer than the ten minutes that go test allows a package by default.
+# make test runs go vet itself, so go test need not run it again for each package, nor make lint
+# beside it with VET=true. A busy machine may take longer than the ten minutes that go test allows a
+# package by default.
+VET      ?= $(GO) vet ./...
 ONCE     := -vet=off -timeout 30m
 
 # The packages whose tests take longest. They start first, so that none of them runs alone
@@ -76,7 +78,7 @@ install: build
 	@case ":$$PATH:" in *":$(HERE):"*) ;; *) echo "$(HERE) is not on the PATH: export PATH=\"$(HERE):\$$PATH\"" >&2;; esac
 
 test: physics
-	$(GO) vet ./...
+	$(VET)
 	$(GO) test $(ONCE) $(TESTFLAGS) $(LONGEST) ./...
 
 race: physics
@@ -139,7 +141,7 @@ arm64:
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); \
 	test -z "$$unformatted" || $(call fail,lint: not formatted by gofmt: $$unformatted)
-	$(GO) vet ./...
+	$(VET)
 	$(GO) tool staticcheck ./...
 
 docs: picture
