@@ -41,10 +41,6 @@ func smallest(t *testing.T, s agent.Spec, observation string) (config.Config, ta
 			c.Pixels = agent.Pixels{Side: 36, Stack: 3, Pad: 1, Channels: 3, Strides: []int{4, 2}, Feature: 4}
 		}
 	}
-	if own, is := c.Agent.Own[s.Name].(ppo.Settings); is { // the other reward knows no bonus
-		own.DreamtReward = ppo.DreamtRaw
-		c.Agent.Own = agent.Own{s.Name: own}
-	}
 	return c, of
 }
 
@@ -78,7 +74,13 @@ func besides(c config.Config) map[string]config.Config {
 			withoutGenerator(c)
 			c.Bonus, c.Knobs.Bonus, c.Environment.Copies = bonus, 0.25, 3
 		})
-		with("a bonus of "+f.Name+" beside a generator", func(c *config.Config) { c.Bonus, c.Knobs.Bonus = bonus, 0.25 })
+		with("a bonus of "+f.Name+" beside a generator", func(c *config.Config) {
+			c.Bonus, c.Knobs.Bonus = bonus, 0.25
+			if own, is := c.Agent.Own[c.Agent.Learner].(ppo.Settings); is { // the other kind knows no bonus
+				own.DreamtReward = ppo.DreamtRaw
+				c.Agent.Own = agent.Own{c.Agent.Learner: own}
+			}
+		})
 	}
 	return all
 }
