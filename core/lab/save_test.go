@@ -142,7 +142,7 @@ func TestWhatCannotBeSavedOrLoaded(t *testing.T) {
 	}
 	for want, load := range map[string]func() error{
 		"1 members are saved, the cohort has 2": func() error { return good.load(w.lab(t, two, nil).x) },
-		"loop: not a saved run": func() error {
+		"loop: made by another version": func() error {
 			return edited("loop", func(b []byte) []byte { return []byte("nonsense") }).load(w.lab(t, w.config(), nil).x)
 		},
 		"0/agent: ": func() error {
@@ -154,7 +154,7 @@ func TestWhatCannotBeSavedOrLoaded(t *testing.T) {
 		"0/env was not saved": func() error {
 			return edited("0/env", func([]byte) []byte { return nil }).load(w.lab(t, w.config(), nil).x)
 		},
-		"does not know 0/oracle": func() error {
+		"0/oracle: made by another version": func() error {
 			return edited("0/oracle", func([]byte) []byte { return []byte{1} }).load(w.lab(t, w.config(), nil).x)
 		},
 		"room for 10": func() error { return good.load(w.lab(t, small, nil).x) },
