@@ -107,7 +107,7 @@ func (r *serveRequest) serve(c *cobra.Command, runs []string) error {
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
-	say(fmt.Sprintf("serving at %s, keys in %s: %d; host key %s", server.Addr(), r.keys, keys.Len(), ssh.FingerprintSHA256(host.PublicKey())))
+	say(fmt.Sprintf("serving at %s to the keys of %s (%d); host key %s", server.Addr(), r.keys, keys.Len(), ssh.FingerprintSHA256(host.PublicKey())))
 	for _, line := range d.shows(c.Context()) {
 		say(line)
 	}
