@@ -45,24 +45,6 @@ func (r runner) reward() float64 {
 
 func (r runner) written() []float64 { return nil }
 
-// shake adds noise to the start pose.
-func (r runner) shake(source *rand.Rand) error {
-	for _, part := range [][]float64{r.QPos, r.QVel} {
-		for i := range part {
-			part[i] += span{-gymStartNoise, gymStartNoise}.draw(source)
-		}
-	}
-	return nil
-}
-
-// observeClipped clips velocities at gymSpeedClip.
-func (r runner) observeClipped(obs []float64) {
-	n := copy(obs, r.QPos[1:])
-	for i, v := range r.QVel {
-		obs[n+i] = min(max(v, -gymSpeedClip), gymSpeedClip)
-	}
-}
-
 // place puts the body at x = 0, because running does not depend on the position.
 func (r runner) place(obs []float64) error {
 	n := copy(r.QPos[1:], obs)
@@ -70,16 +52,45 @@ func (r runner) place(obs []float64) error {
 	return nil
 }
 
-// placeClipped is place for observeClipped. A velocity at its bound is an error, because it
-// may have been any value beyond.
-func (r runner) placeClipped(obs []float64) error {
-	for i, v := range obs[len(r.QPos)-1:] {
+// legged is a runner that can fall. Its velocities are shown clipped at gymSpeedClip.
+type legged struct {
+	runner
+	stands func(height, angle float64) bool
+}
+
+func newLegged(p *physics, substeps int, price, bonus float64, stands func(height, angle float64) bool) (legged, error) {
+	r, err := newRunner(p, substeps, price, bonus)
+	return legged{r, stands}, err
+}
+
+// start adds noise to the start pose.
+func (l legged) start(source *rand.Rand) error {
+	for _, part := range [][]float64{l.QPos, l.QVel} {
+		for i := range part {
+			part[i] += span{-gymStartNoise, gymStartNoise}.draw(source)
+		}
+	}
+	return nil
+}
+
+func (l legged) observe(obs []float64) {
+	n := copy(obs, l.QPos[1:])
+	for i, v := range l.QVel {
+		obs[n+i] = min(max(v, -gymSpeedClip), gymSpeedClip)
+	}
+}
+
+// place refuses a velocity at its bound, because it may have been any value beyond.
+func (l legged) place(obs []float64) error {
+	for i, v := range obs[len(l.QPos)-1:] {
 		if math.Abs(v) >= gymSpeedClip {
 			return fmt.Errorf("velocity %d is %v: velocities are clipped at %d, so the state does not follow", i, v, gymSpeedClip)
 		}
 	}
-	return r.place(obs)
+	return l.runner.place(obs)
 }
+
+func (l legged) fallen() bool { return !l.stands(l.QPos[1], l.QPos[2]) }
 
 // gymLook holds the colours of Gym's bodies, and its floor without the texture.
 const gymLook = `

@@ -1,9 +1,6 @@
 package envs
 
-import (
-	"math"
-	"math/rand/v2"
-)
+import "math"
 
 // Constants of gym/envs/mujoco/hopper.py.
 const (
@@ -78,19 +75,19 @@ const gymHopperModel = `<mujoco model="hopper">` + gymLook + `
 </mujoco>`
 
 // gymHopperTask is the task of hopping.
-type gymHopperTask struct{ runner }
+type gymHopperTask struct{ legged }
 
 func bindGymHopper(p *physics) (behaviour, error) {
-	r, err := newRunner(p, gymHopperSkip, gymHopperPrice, gymHopperBonus)
-	return gymHopperTask{r}, err
+	l, err := newLegged(p, gymHopperSkip, gymHopperPrice, gymHopperBonus, gymHopperStands)
+	return gymHopperTask{l}, err
 }
 
-func (t gymHopperTask) start(r *rand.Rand) error  { return t.shake(r) }
-func (t gymHopperTask) observe(obs []float64)     { t.observeClipped(obs) }
-func (t gymHopperTask) place(obs []float64) error { return t.placeClipped(obs) }
+// gymHopperStands says whether the body is neither too low nor leans too far.
+func gymHopperStands[T float32 | float64](height T, angle float64) bool {
+	return height > gymHopperHeight && math.Abs(angle) < gymHopperAngle
+}
 
-// fallen says whether the body is too low or leans too far, or whether any number except x
-// and height is out of bounds.
+// fallen says whether the body has fallen, or any number except x and height is out of bounds.
 func (t gymHopperTask) fallen() bool {
 	for _, part := range [][]float64{t.QPos[2:], t.QVel} {
 		for _, x := range part {
@@ -99,7 +96,7 @@ func (t gymHopperTask) fallen() bool {
 			}
 		}
 	}
-	return !(t.QPos[1] > gymHopperHeight && math.Abs(t.QPos[2]) < gymHopperAngle)
+	return t.legged.fallen()
 }
 
 // gymHopperEnds is fallen, computed from an observation. The velocities in it are clipped
@@ -110,5 +107,5 @@ func gymHopperEnds(_, _, next []float32) bool {
 			return true
 		}
 	}
-	return !(next[0] > gymHopperHeight && math.Abs(float64(next[1])) < gymHopperAngle)
+	return !gymHopperStands(next[0], float64(next[1]))
 }

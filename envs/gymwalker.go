@@ -1,7 +1,5 @@
 package envs
 
-import "math/rand/v2"
-
 // Constants of gym/envs/mujoco/walker2d.py.
 const (
 	gymWalkerSkip  = 4     // physics steps in a control step
@@ -90,26 +88,14 @@ const gymWalkerModel = `<mujoco model="walker2d">` + gymLook + `
   </actuator>
 </mujoco>`
 
-// gymWalkerTask is the task of walking.
-type gymWalkerTask struct{ runner }
-
 func bindGymWalker(p *physics) (behaviour, error) {
-	r, err := newRunner(p, gymWalkerSkip, gymWalkerPrice, gymWalkerBonus)
-	return gymWalkerTask{r}, err
+	return newLegged(p, gymWalkerSkip, gymWalkerPrice, gymWalkerBonus, gymWalkerStands)
 }
 
-func (t gymWalkerTask) start(r *rand.Rand) error  { return t.shake(r) }
-func (t gymWalkerTask) observe(obs []float64)     { t.observeClipped(obs) }
-func (t gymWalkerTask) place(obs []float64) error { return t.placeClipped(obs) }
-
-// fallen says whether the body is too low, leans too far or is too high.
-func (t gymWalkerTask) fallen() bool {
-	height, angle := t.QPos[1], t.QPos[2]
-	return !(height > gymWalkerLow && height < gymWalkerHigh && angle > -gymWalkerAngle && angle < gymWalkerAngle)
+// gymWalkerStands says whether the body is neither too low nor too high, and does not lean too far.
+func gymWalkerStands[T float32 | float64](height, angle T) bool {
+	return height > gymWalkerLow && height < gymWalkerHigh && angle > -gymWalkerAngle && angle < gymWalkerAngle
 }
 
-// gymWalkerEnds is fallen, computed from an observation.
-func gymWalkerEnds(_, _, next []float32) bool {
-	height, angle := next[0], next[1]
-	return !(height > gymWalkerLow && height < gymWalkerHigh && angle > -gymWalkerAngle && angle < gymWalkerAngle)
-}
+// gymWalkerEnds says whether the body has fallen, from an observation.
+func gymWalkerEnds(_, _, next []float32) bool { return !gymWalkerStands(next[0], next[1]) }

@@ -39,9 +39,25 @@ type Diffusion struct {
 
 	sketches *calls // for Sketch; nil before the first sketch
 
-	fit        *fit        // nil: none under way
-	serving    *serving    // nil: no fit is complete yet
+	fit *fit // nil: none under way
+	lastFit
 	generation *generation // nil: none under way
+}
+
+// lastFit is the result of the last complete fit.
+type lastFit struct {
+	serving *serving // nil: no fit is complete yet
+}
+
+// Fitted says whether a fit is complete, so that StartGenerate can work.
+func (f lastFit) Fitted() bool { return f.serving != nil }
+
+// weightsIn counts the numbers in tensors.
+func weightsIn(all []*op.Tensor) (n int) {
+	for _, t := range all {
+		n += len(t.Data)
+	}
+	return n
 }
 
 // serving holds what belongs to a fitted network besides its weights.
@@ -85,16 +101,7 @@ func (d *Diffusion) Close() error {
 }
 
 // Parameters is the number of trained weights.
-func (d *Diffusion) Parameters() int {
-	n := 0
-	for _, p := range d.model.params() {
-		n += len(p.Data)
-	}
-	return n
-}
-
-// Fitted says whether a fit is complete, so that StartGenerate can work.
-func (d *Diffusion) Fitted() bool { return d.serving != nil }
+func (d *Diffusion) Parameters() int { return weightsIn(d.model.params()) }
 
 // Stage says what a Diffusion has under way.
 type Stage int

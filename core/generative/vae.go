@@ -52,8 +52,8 @@ type VAE struct {
 	program       vaeFit
 	decoders      plan.ByRows[*decoder] // of the served network
 
-	fit        *fit // nil: none under way
-	serving    *serving
+	fit *fit // nil: none under way
+	lastFit
 	generation *decoding // nil: none under way
 }
 
@@ -95,16 +95,7 @@ func (v *VAE) Close() error {
 }
 
 // Parameters is the number of trained weights.
-func (v *VAE) Parameters() int {
-	n := 0
-	for _, p := range v.model.params() {
-		n += len(p.Data)
-	}
-	return n
-}
-
-// Fitted says whether a fit is complete, so that StartGenerate can work.
-func (v *VAE) Fitted() bool { return v.serving != nil }
+func (v *VAE) Parameters() int { return weightsIn(v.model.params()) }
 
 // Cancel abandons the fit or the generation under way, if any. The generator of the
 // last complete fit stays.

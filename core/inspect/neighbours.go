@@ -43,8 +43,19 @@ func (e *examiner) neighbourhood(rows []float32, scatter analysis.Scatter, g *ev
 	if err != nil {
 		return err
 	}
+	m := memorised(points, among, nearest, others, scatter)
+	g.Nearest, g.NearestReal, g.Copies, g.Coverage = m.nearest, m.usual, &m.copies, &m.coverage
+	return e.yield()
+}
+
+// memory says how close generated rows are to those that the generator was fitted to.
+type memory struct{ nearest, usual, copies, coverage run.Float }
+
+// memorised compares the distances of generated points to the nearest row (nearest) with those of
+// other rows (others): the medians, the share of copies, and the share of others that have a generated
+// point nearby that is no copy.
+func memorised(points, among [][]float32, nearest, others []float32, scatter analysis.Scatter) (m memory) {
 	usual := analysis.Summarise(others).Median
-	g.Nearest, g.NearestReal = run.Float(analysis.Summarise(nearest).Median), run.Float(usual)
 	copied := analysis.Copies(nearest, usual)
 	copies := 0
 	for _, is := range copied {
@@ -52,9 +63,10 @@ func (e *examiner) neighbourhood(rows []float32, scatter analysis.Scatter, g *ev
 			copies++
 		}
 	}
-	g.Copies = float(float64(copies) / float64(len(copied)))
-	g.Coverage = float(analysis.Coverage(points, among, scatter, func(i int) bool { return copied[i] }))
-	return e.yield()
+	return memory{
+		nearest: run.Float(analysis.Summarise(nearest).Median), usual: run.Float(usual), copies: run.Float(copies) / run.Float(len(copied)),
+		coverage: run.Float(analysis.Coverage(points, among, scatter, func(i int) bool { return copied[i] })),
+	}
 }
 
 // nearest returns the distance of each point to the nearest real row in slots. itself

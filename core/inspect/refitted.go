@@ -211,17 +211,8 @@ func (o *Offline) neighbours(points [][]float32, out *RefitGeneration) error {
 	if err != nil {
 		return err
 	}
-	usual := analysis.Summarise(others).Median
-	out.Nearest, out.NearestReal = run.Float(analysis.Summarise(nearest).Median), run.Float(usual)
-	copied := analysis.Copies(nearest, usual)
-	copies := 0
-	for _, is := range copied {
-		if is {
-			copies++
-		}
-	}
-	out.Copies = run.Float(copies) / run.Float(len(copied))
-	out.Coverage = run.Float(analysis.Coverage(points, held, scatter, func(i int) bool { return copied[i] }))
+	m := memorised(points, held, nearest, others, scatter)
+	out.Nearest, out.NearestReal, out.Copies, out.Coverage = m.nearest, m.usual, m.copies, m.coverage
 	return o.yield()
 }
 

@@ -118,21 +118,6 @@ func (s *Settings) CheckMix() error {
 	return fmt.Errorf("ratio %g with hold=real: the batch would need more than %s rows", s.Ratio, FormatCount(MaxRows))
 }
 
-func number(field func(*Settings) *float64) (func(*Settings) Value, func(*Settings, Value)) {
-	return func(s *Settings) Value { return Number(*field(s)) },
-		func(s *Settings, v Value) { *field(s) = v.Number }
-}
-
-func integer(field func(*Settings) *int) (func(*Settings) Value, func(*Settings, Value)) {
-	return func(s *Settings) Value { return Number(float64(*field(s))) },
-		func(s *Settings, v Value) { *field(s) = int(v.Number) }
-}
-
-func choice(field func(*Settings) *string) (func(*Settings) Value, func(*Settings, Value)) {
-	return func(s *Settings) Value { return Choice(*field(s)) },
-		func(s *Settings, v Value) { *field(s) = v.Text }
-}
-
 // Unguided says in one line why guidance does not act as s asks for, or "".
 func (s *Settings) Unguided() string {
 	if s.SamplerSteps >= generative.LeastGuided || s.Guidance == 0 || s.Guidance == 1 {
@@ -148,20 +133,20 @@ func (s *Settings) Generation() generative.GenKnobs {
 
 // number, count and pick bind a knob to its field of Settings.
 func (k Knob) number(field func(*Settings) *float64) Knob {
-	k.Kind = KindFloat
-	k.read, k.write = number(field)
-	return k
+	return bind(k, KindFloat, field, Number, func(v Value) float64 { return v.Number })
 }
 
 func (k Knob) count(field func(*Settings) *int) Knob {
-	k.Kind = KindInt
-	k.read, k.write = integer(field)
-	return k
+	return bind(k, KindInt, field, func(n int) Value { return Number(float64(n)) }, func(v Value) int { return int(v.Number) })
 }
 
 func (k Knob) pick(field func(*Settings) *string) Knob {
-	k.Kind = KindChoice
-	k.read, k.write = choice(field)
+	return bind(k, KindChoice, field, Choice, func(v Value) string { return v.Text })
+}
+
+func bind[T any](k Knob, kind Kind, field func(*Settings) *T, value func(T) Value, of func(Value) T) Knob {
+	k.Kind = kind
+	k.read, k.write = func(s *Settings) Value { return value(*field(s)) }, func(s *Settings, v Value) { *field(s) = of(v) }
 	return k
 }
 
