@@ -1,11 +1,9 @@
 package core_test
 
 import (
+	"go/ast"
 	"go/parser"
-	"go/token"
-	"io/fs"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,6 +125,7 @@ var allowed = map[string][]string{
 	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                        // the tests that every CUDA driver must pass
 	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                                    // a CUDA driver that interprets kernels
 	"core/testing/golden":     {},                                                                                                                                                 // numbers of another program
+	"core/testing/gradcheck":  {"core/device", "core/op", "core/plan"},                                                                                                            // gradients, and difference quotients to compare them with
 	"core/testing/mirrortest": {"core/device"},                                                                                                                                    // a device with memory of its own
 	"core/testing/optest":     {"core/op", "core/window", "core/rng"},                                                                                                             // the cases with which every implementation of an operation is tested
 	"core/testing/tiny":       {"core/config", "core/task", "core/agent", "core/agent/drqv2", "core/generative", "core/knob", "core/relevance", "core/device", "core/device/cpu"}, // a run that takes milliseconds
@@ -146,35 +145,16 @@ var allowed = map[string][]string{
 const module = "pgrlab"
 
 func TestImportsFollowTheMap(t *testing.T) {
-	root := ".."
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "node_modules" || d.Name() == "testdata") {
-			return fs.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-			return nil
-		}
-		rel, err := filepath.Rel(root, filepath.Dir(file))
-		if err != nil {
-			return err
-		}
-		from := strings.TrimPrefix(path.Clean(filepath.ToSlash(rel)), ".")
+	eachFile(t, parser.ImportsOnly, func(file, from string, _ []byte, parsed *ast.File) {
 		may, known := permitted(from)
 		if !known {
 			t.Errorf("package %q is not in the import map: say what it may import", from)
-			return nil
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
+			return
 		}
 		for _, spec := range parsed.Imports {
 			target, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
-				return err
+				t.Fatal(err)
 			}
 			to, ours := strings.CutPrefix(target, module+"/")
 			if ours && !permits(may, to) {
@@ -187,11 +167,7 @@ func TestImportsFollowTheMap(t *testing.T) {
 				t.Errorf("%s imports %s, which is for tests", file, to)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // forTests says whether a package is for tests only.

@@ -4,13 +4,7 @@ import (
 	"bytes"
 	"go/ast"
 	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -32,35 +26,9 @@ var builders = []string{"core/op.Graph", "core/device/cpu/kernel/gen.gen"}
 
 func TestNothingGrowsTooLarge(t *testing.T) {
 	lines, methods := map[string]int{}, map[string]int{}
-	root := ".."
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "node_modules" || d.Name() == "testdata") {
-			return fs.SkipDir
-		}
-		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-			return nil
-		}
-		rel, err := filepath.Rel(root, filepath.Dir(file))
-		if err != nil {
-			return err
-		}
-		name := strings.TrimPrefix(path.Clean(filepath.ToSlash(rel)), ".")
-		if forTests(name) {
-			return nil
-		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		if ast.IsGenerated(parsed) {
-			return nil
+	eachFile(t, parser.ParseComments, func(file, name string, text []byte, parsed *ast.File) {
+		if forTests(name) || ast.IsGenerated(parsed) {
+			return
 		}
 		n := bytes.Count(text, []byte("\n"))
 		if n > maxFileLines {
@@ -72,11 +40,7 @@ func TestNothingGrowsTooLarge(t *testing.T) {
 				methods[name+"."+typeName(f.Recv.List[0].Type)]++
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, kind := range []struct {
 		sizes map[string]int
 		most  int

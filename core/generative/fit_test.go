@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"pgrlab/core/testing/gradcheck"
 )
 
 // The average follows the model like the reference, step by step, and a complete fit serves it.
@@ -126,7 +128,7 @@ func TestOptimiserSteps(t *testing.T) {
 		grads, norm := make([][]float64, len(params)), 0.0
 		for i, p := range params {
 			for j := range p.Data {
-				g := quotient(&p.Data[j], loss)
+				g := gradcheck.Quotient(&p.Data[j], loss)
 				grads[i] = append(grads[i], g)
 				norm += g * g
 			}

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/nn"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/gradcheck"
 )
 
 var tinyHead = HeadConfig{Kind: HeadTransition, Width: 6, Layers: 2, Batch: 5, LR: 1e-2, Bounds: BoundsReal}
@@ -90,7 +91,7 @@ func TestHeadStepAgainstTheReference(t *testing.T) {
 	for i, p := range d.params() {
 		for j := range p.Data {
 			got := float64(d.optimiser.M[i].Data[j]) / (1 - d.Model.(*Diffusion).config.Beta1)
-			if want := quotient(&p.Data[j], reference); math.Abs(got-want) > 2e-3*(0.05+math.Abs(want)) {
+			if want := gradcheck.Quotient(&p.Data[j], reference); math.Abs(got-want) > 2e-3*(0.05+math.Abs(want)) {
 				t.Errorf("gradient of %s[%d] is %g, difference quotient %g", p.Name, j, got, want)
 			}
 		}

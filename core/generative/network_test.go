@@ -7,10 +7,8 @@ import (
 
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
-	"pgrlab/core/plan"
 	"pgrlab/core/rng"
-
-	"gorgonia.org/gorgonia"
+	"pgrlab/core/testing/gradcheck"
 )
 
 // The networks and the loss are written again row by row in float64, in the form of the papers; the
@@ -164,11 +162,7 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 		t.Run(fmt.Sprint(c.Architecture, " ", c.Activation, " conditional ", c.Conditional, " ", c.Preconditioning), func(t *testing.T) {
 			const width = 3
 			n := newNetwork(c, "net", width, rng.New(3, "gradient test"))
-			run := map[string]func(fitGraph) (float64, [][]float32){
-				"tape machine": func(g fitGraph) (float64, [][]float32) { return onTapeMachine(t, g, n.params()) },
-				"plan":         func(g fitGraph) (float64, [][]float32) { return onPlan(t, g, n.params()) },
-			}
-			for machine, evaluate := range run {
+			for machine, evaluate := range gradcheck.Machines(newDevice(t)) {
 				within := newFrame(c, "fit", width)
 				built, err := buildFit(n, within, width)
 				if err != nil {
@@ -179,14 +173,14 @@ func TestLossAndGradientAgainstTheReference(t *testing.T) {
 					t.Fatal(err)
 				}
 				reference := fillFit(built, n, at, width)
-				loss, grads := evaluate(built)
+				loss, grads := evaluate(t, built.graph, built.loss, n.params())
 				near(t, machine+": loss", loss, reference(), 1e-5*reference())
 				for i, p := range n.params() {
 					if len(grads[i]) != len(p.Data) {
 						t.Fatalf("%s: %s: gradient of %d elements for %d weights", machine, p.Name, len(grads[i]), len(p.Data))
 					}
 					for j := range p.Data {
-						got, want := float64(grads[i][j]), quotient(&p.Data[j], reference)
+						got, want := float64(grads[i][j]), gradcheck.Quotient(&p.Data[j], reference)
 						if math.Abs(got-want) > 2e-4*(0.1+math.Abs(want)) {
 							t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
 						}
@@ -214,56 +208,6 @@ func fillFit(built fitGraph, n *network, within coordinates, width int) func() f
 	}
 	entered := within.enter(x, width)
 	return func() float64 { return referenceLoss(n, within, entered, noise, level, condition, keep, width) }
-}
-
-func onTapeMachine(t *testing.T, built fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
-	t.Helper()
-	nodes, err := built.graph.Grad(built.loss, params...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	vm := gorgonia.NewTapeMachine(built.graph.Expr())
-	defer vm.Close()
-	if err := vm.RunAll(); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range nodes {
-		grads = append(grads, n.Value().Data().([]float32))
-	}
-	return float64(built.loss.Value().Data().(float32)), grads
-}
-
-func onPlan(t *testing.T, built fitGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
-	t.Helper()
-	p, err := plan.Compile(built.graph, plan.Spec{Loss: built.loss, Gradients: params}, newDevice(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	if err := p.Run(0); err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range params {
-		g, err := p.Gradient(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		grads = append(grads, g)
-	}
-	return p.Loss(), grads
-}
-
-// quotient is the central difference quotient of f by one weight, with the step that float32 can
-// represent.
-func quotient(w *float32, f func() float64) float64 {
-	at := *w
-	high, low := at+1e-4, at-1e-4
-	*w = high
-	up := f()
-	*w = low
-	down := f()
-	*w = at
-	return (up - down) / (float64(high) - float64(low))
 }
 
 // The sizes are those of the published networks; the sums are by hand from their layer sizes.

@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/gradcheck"
 )
 
 // referenceEmbedding returns the perceptron that embeds numbers.
@@ -74,7 +75,7 @@ func againstTheReference(t *testing.T, n *ecoNet, embedding func(x matrix) matri
 	reference := func() float64 {
 		return referenceOf(n, embedding, rowsOf(x, width), rowsOf(y, width), rowsOf(labels, 2))
 	}
-	for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){"tape machine": onTapeMachine, "plan": onPlan} {
+	for machine, evaluate := range gradcheck.Machines(newDevice(t)) {
 		built, err := n.build(width, batch) // each machine adds gradients to its own graph
 		if err != nil {
 			t.Fatal(err)
@@ -82,12 +83,11 @@ func againstTheReference(t *testing.T, n *ecoNet, embedding func(x matrix) matri
 		copy(built.graph.Tensor(built.x).Data, x)
 		copy(built.graph.Tensor(built.y).Data, y)
 		copy(built.graph.Tensor(built.labels).Data, labels)
-		as := icmGraph{graph: built.graph, loss: built.loss}
-		loss, grads := evaluate(t, as, n.params())
+		loss, grads := evaluate(t, built.graph, built.loss, n.params())
 		near(t, machine+": loss", loss, reference(), 1e-5*reference())
 		for i, p := range n.params() {
 			for j := range p.Data {
-				got, want := float64(grads[i][j]), quotient(&p.Data[j], reference)
+				got, want := float64(grads[i][j]), gradcheck.Quotient(&p.Data[j], reference)
 				if math.Abs(got-want) > tolerance*(0.1+math.Abs(want)) {
 					t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
 				}

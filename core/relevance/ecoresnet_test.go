@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/testing/golden"
+	"pgrlab/core/testing/gradcheck"
 )
 
 // smallResnet has few channels.
@@ -80,7 +81,7 @@ func TestResnetAgreesWithPyTorch(t *testing.T) {
 	for i, to := range []*op.Node{built.x, built.y, built.labels} {
 		copy(built.graph.Tensor(to).Data, [][]float32{m.programs.x, m.programs.y, m.programs.labels}[i])
 	}
-	loss, grads := onPlan(t, icmGraph{graph: built.graph, loss: built.loss}, m.net.params())
+	loss, grads := gradcheck.On(newDevice(t))(t, built.graph, built.loss, m.net.params())
 	golden.Near(t, "loss", loss, said.Loss, 1e-5)
 	alike := func(what string, got []float32, want []float64, tolerance float64) {
 		t.Helper()

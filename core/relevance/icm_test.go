@@ -10,11 +10,9 @@ import (
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/op"
-	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
-
-	"gorgonia.org/gorgonia"
+	"pgrlab/core/testing/gradcheck"
 )
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -43,9 +41,7 @@ func TestUpdateAgainstTheReference(t *testing.T) {
 		t.Run(residual, func(t *testing.T) {
 			c := smallICM(residual)
 			n := newICMNet(c, three, rng.New(2, "icm test"))
-			for machine, evaluate := range map[string]func(*testing.T, icmGraph, []*op.Tensor) (float64, [][]float32){
-				"tape machine": onTapeMachine, "plan": onPlan,
-			} {
+			for machine, evaluate := range gradcheck.Machines(newDevice(t)) {
 				g, err := buildICM("update", n, c.Batch, (*icmGraph).buildLoss)
 				if err != nil {
 					t.Fatal(err)
@@ -54,11 +50,11 @@ func TestUpdateAgainstTheReference(t *testing.T) {
 				fillBatch(b, 1)
 				target := layers(n.encoder, rowsOf(b.Next, three.Obs))
 				reference := func() float64 { return referenceLoss(n, b, target) }
-				loss, grads := evaluate(t, g, n.params())
+				loss, grads := evaluate(t, g.graph, g.loss, n.params())
 				near(t, machine+": loss", loss, reference(), 1e-5*reference())
 				for i, p := range n.params() {
 					for j := range p.Data {
-						got, want := float64(grads[i][j]), quotient(&p.Data[j], reference)
+						got, want := float64(grads[i][j]), gradcheck.Quotient(&p.Data[j], reference)
 						if math.Abs(got-want) > 2e-4*(0.1+math.Abs(want)) {
 							t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
 						}
@@ -67,56 +63,6 @@ func TestUpdateAgainstTheReference(t *testing.T) {
 			}
 		})
 	}
-}
-
-func onTapeMachine(t *testing.T, g icmGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
-	t.Helper()
-	nodes, err := g.graph.Grad(g.loss, params...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	vm := gorgonia.NewTapeMachine(g.graph.Expr())
-	defer vm.Close()
-	if err := vm.RunAll(); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range nodes {
-		grads = append(grads, n.Value().Data().([]float32))
-	}
-	return float64(g.loss.Value().Data().(float32)), grads
-}
-
-func onPlan(t *testing.T, g icmGraph, params []*op.Tensor) (loss float64, grads [][]float32) {
-	t.Helper()
-	p, err := plan.Compile(g.graph, plan.Spec{Loss: g.loss, Gradients: params}, newDevice(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	if err := p.Run(0); err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range params {
-		gradient, err := p.Gradient(w)
-		if err != nil {
-			t.Fatal(err)
-		}
-		grads = append(grads, gradient)
-	}
-	return p.Loss(), grads
-}
-
-// quotient is the central difference quotient of f by one weight, with the step that float32 can
-// represent.
-func quotient(w *float32, f func() float64) float64 {
-	at := *w
-	high, low := at+1e-4, at-1e-4
-	*w = high
-	up := f()
-	*w = low
-	down := f()
-	*w = at
-	return (up - down) / (float64(high) - float64(low))
 }
 
 // newDevice has one worker in tests, because their programs are too small to share and the machine
