@@ -53,14 +53,15 @@
 // (the folder of a run). checkpoint defines what is saved of a run and how it is restored,
 // offline looks at saved runs; neither needs lab.
 //
-// Relevance functions and generators declare themselves in registries; table makes one document
-// from a configuration and the settings that they bring along. agent/sac, relevance and
-// generative build their networks with nn from the operations in op, compile them with plan, and
-// run them on a device: device/cpu, where programs and lab's members choose through device/adapt
-// how they share workers, or device/cuda, which launches the kernels of device/cuda/kernel
-// through device/cuda/driver. rng is at the bottom. version has what readers say about files of
-// other formats, printable makes text from elsewhere safe to show. fan decides whether forks with a change differ from forks without it. report makes tables
-// and figures from run folders; it knows run, fan, and the random numbers of its bootstrap.
+// Learners, relevance functions and generators declare themselves in lists of package registry;
+// table makes one document from a configuration and the settings that they bring along. agent/sac,
+// relevance and generative build their networks with nn from the operations in op, compile them
+// with plan, and run them on a device: device/cpu, where programs and lab's members choose through
+// device/adapt how they share workers, or device/cuda, which launches the kernels of
+// device/cuda/kernel through device/cuda/driver. rng is at the bottom. version has what readers say
+// about files of other formats, printable makes text from elsewhere safe to show. fan decides whether
+// forks with a change differ from forks without it. report makes tables and figures from run folders;
+// it knows run, fan, and the random numbers of its bootstrap.
 //
 // The packages below testing serve tests only: a CUDA driver that interprets kernels (emulator,
 // ptx), a device with memory of its own (mirrortest), the cases of every operation (optest) and

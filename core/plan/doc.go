@@ -27,6 +27,11 @@
 // the step of α. Where a device can do such work, it is a Routine, a program like any other. A
 // Sequence is a list of programs that such a device runs as one.
 //
+// # Caches and blocks
+//
+// A program has a fixed number of rows. A Cache keeps programs by rows, or by whatever else they are
+// compiled for; Blocks passes any number of rows through one program.
+//
 // # Run
 //
 // Run executes the program on the memory that its inputs and parameters are bound to. A Program

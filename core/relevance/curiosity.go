@@ -11,7 +11,7 @@ import (
 // generator's scaling, but 128 times the bonus or priority at H = 256. F of respawns is 0: see
 // Respawns.
 func (m *ICM) Score(dst []float32, b *replay.Batch, rows int) error {
-	if err := m.score(dst, rows, func(s *scorer, first, n int) { s.set(b, first, n) }); err != nil {
+	if err := m.trainer.Score(dst, b, rows); err != nil {
 		return err
 	}
 	m.config.mask(dst, b, rows)

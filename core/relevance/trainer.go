@@ -78,8 +78,12 @@ func (t *trainer) scorer(rows int) (*scorer, error) {
 	return t.scorers.Of(1 << bits.Len(uint(rows-1)))
 }
 
-// score writes F of rows transitions; write sets the inputs of a scorer for the n rows that begin with
-// row first.
+// Score writes F of rows transitions, computed from their columns.
+func (t *trainer) Score(dst []float32, b *replay.Batch, rows int) error {
+	return t.score(dst, rows, func(s *scorer, first, n int) { s.set(b, first, n) })
+}
+
+// score is Score where write sets the inputs of a scorer for the n rows that begin with row first.
 func (t *trainer) score(dst []float32, rows int, write func(s *scorer, first, n int)) error {
 	s, err := t.scorer(rows)
 	if err == nil {
