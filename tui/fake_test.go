@@ -131,6 +131,7 @@ func (f *fakeLab) refit() {
 		Quantiles: []run.Float{0.05, run.Float(m), 0.6}})
 	loss := run.Float(0.3 / math.Sqrt(float64(f.refits)))
 	f.emit(event.TypeRefit, event.Refit{Loss: &loss, Steps: int(f.values["generator_steps"].Number), Generated: int(f.values["samples"].Number),
+		F:   &event.RefitF{Of: f.values["relevance"].Text, At: f.step, Real: fakeHistogram(0.25, 0.12), Asked: fakeHistogram(0.62, 0.1), Achieved: fakeHistogram(0.55, 0.2)},
 		Obs: event.RefitObs{Seconds: 41}})
 	value := func(v float64) *run.Float { v /= math.Sqrt(float64(f.refits)); return (*run.Float)(&v) }
 	correlation, covered, furthest, rewardedReal := run.Float(0.83), run.Float(0.71), run.Float(0.34), run.Float(0.0021)
@@ -177,7 +178,6 @@ func (f *fakeLab) publish() {
 	}
 	if f.refits > 0 {
 		s.Synthetic, s.CostRefit, s.CostGenerate = 100_000, 41*time.Second, 3*time.Second
-		s.FReal, s.FSyn, s.FAsked = fakeHistogram(0.25, 0.12), fakeHistogram(0.55, 0.2), fakeHistogram(0.62, 0.1)
 	}
 	if f.step > 5000 {
 		s.Losses = &event.UpdateLosses{Critic: 1.73, Actor: -41.2, Alpha: 0.113, QMean: 41.9, Model: 0.021, Function: "curiosity"}

@@ -224,14 +224,14 @@ func TestRefusalsOfOthers(t *testing.T) {
 func TestFValuesNameWhatTheyShow(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	show := func(of string) {
+		s.fake.emit(event.TypeRefit, event.Refit{F: &event.RefitF{Of: of, At: 20_000, Real: fakeHistogram(0.25, 0.12), Achieved: fakeHistogram(0.55, 0.2)}})
 		s.fake.publish()
-		s.fake.snapshot.FOf, s.fake.snapshot.FAt = of, 20_000
 		s.Update(polled{})
 	}
 	show("curiosity")
-	s.contains(t, "scored at step 20,000", "medians so far")
+	s.contains(t, "curiosity, scored at step 20,000", "real medians")
 	show("td")
-	if s.contains(t, "td, scored at step 20,000"); strings.Contains(s.View(), "medians so far") {
+	if s.contains(t, "td, scored at step 20,000"); strings.Contains(s.View(), "real medians") {
 		t.Error("medians of another F")
 	}
 }

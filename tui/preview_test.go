@@ -134,8 +134,7 @@ func TestPreviewIsShownWhole(t *testing.T) {
 		a := *s.steering.Preview.Answer
 		a.Cost = "return is ready for all transitions of D_real; a switch at the next refit scores, fits and generates as usual, " + end
 		if !histograms { // as with a function that has given no numbers yet
-			snap := *s.Snap
-			s.Snap, snap.FReal, snap.FSyn, snap.FAsked = &snap, nil, nil, nil
+			s.History.F = nil
 			a.Real, a.Synthetic, a.Preview, a.Samples = nil, nil, nil, 0
 		}
 		s.steering.Preview.Answer = &a

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,26 @@ import (
 	"pgrlab/tui/history"
 	"pgrlab/tui/pane"
 )
+
+// A journal without histograms, by an earlier version, shows what it has of F.
+func TestReplayWithoutHistograms(t *testing.T) {
+	live := running(t, 160, 45, 24_000)
+	for i, e := range live.fake.events {
+		if r, is := e.Body.(event.Refit); is {
+			r.F = nil
+			live.fake.events[i].Body = r
+		}
+	}
+	s := newScreen(t, 160, 45, func(o *Options) { o.Replay = true })
+	r, err := NewReplay(fakeConfig(), "x", live.fake.events, 60, func() time.Time { return s.clock })
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Update(started{lab: r})
+	s.clock = s.clock.Add(time.Hour)
+	s.Update(polled{})
+	s.contains(t, "10th to 90th percentile", "med 0.600 p90 0.840", "med 0.550 p90 0.810", "real medians at evaluations")
+}
 
 // journalOf writes the fake's events as a run folder has them.
 func journalOf(t *testing.T, f *fakeLab) string {
@@ -64,7 +85,14 @@ func TestReplayShowsWhatTheRunShowed(t *testing.T) {
 	s.contains(t, "12,000/100,000")
 	s.clock = s.clock.Add(time.Minute)
 	s.Update(polled{})
-	s.contains(t, "STOPPED", "▲1 r 0.5→0.75", "10th to 90th percentile", "med 0.600 p90 0.840", "med 0.550 p90 0.810", "medians so far of real")
+	s.contains(t, "STOPPED", "▲1 r 0.5→0.75")
+	for _, size := range [][2]int{{53, 8}, {58, 12}, {27, 3}, {36, 4}} {
+		want, got := live.pane(pane.Scores).Body(size[0], size[1]), s.pane(pane.Scores).Body(size[0], size[1])
+		if !slices.Equal(want, got) || !strings.Contains(strings.Join(got, ""), "med 0.250") {
+			t.Errorf("F VALUES showed\n%s\nthe replay shows\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
+		}
+	}
+	s.contains(t, "curiosity, scored at step 30,000", "med 0.620 p90 0.750", "real medians at evaluations")
 	want, got := live.History.Curve(history.CurveReturn, 0).Samples, s.History.Curve(history.CurveReturn, 0).Samples
 	if len(want) != len(got) || want[len(want)-1].Y != got[len(got)-1].Y {
 		t.Errorf("%d evaluations of %d, the last %v of %v", len(got), len(want), got[len(got)-1], want[len(want)-1])

@@ -121,7 +121,18 @@ type Refit struct {
 	Loss      *run.Float `json:"loss,omitempty"` // mean of the last tenth of the fit
 	Steps     int        `json:"steps"`          // generator steps
 	Generated int        `json:"generated"`      // transitions generated
+	F         *RefitF    `json:"f,omitempty"`    // missing if the generator was fitted without conditions
 	Obs       RefitObs   `json:"obs"`
+}
+
+// RefitF compares the F that a generator was fitted to with that of what it made, over the same
+// edges.
+type RefitF struct {
+	Of       string     `json:"of"`                 // the name of F
+	At       int        `json:"at"`                 // the env step whose scores the generator was fitted to; for a generation alone, an earlier one
+	Real     *Histogram `json:"real"`               // these scores of D_real, by up to 1,024 of them that are spread evenly over their ranks
+	Asked    *Histogram `json:"asked,omitempty"`    // the scores that the prompts asked for; missing if they asked for none, or cannot be drawn again
+	Achieved *Histogram `json:"achieved,omitempty"` // F, as it is now, of up to 1,024 generated transitions; missing if F has no value for these
 }
 
 // RefitObs is how long it took.

@@ -158,13 +158,6 @@ type Snapshot struct {
 	NextRefit int // env steps until the next refit; 0: there is none to come
 	Refits    int
 	FitLoss   float64 // of the last slice of a fit
-	// FReal and FSyn describe the relevance of real and synthetic transitions after the
-	// last generation, FAsked the relevance that its prompts asked for, over the same
-	// edges. All are nil before it; FAsked is also nil if the prompts asked for none, or for
-	// another F than that of the others.
-	FReal, FSyn, FAsked *Histogram
-	FOf                 string // the name of that F; "" if it is not known
-	FAt                 int    // the env step of that generation
 	// Losses holds the losses of the last update; nil before it.
 	Losses *UpdateLosses
 	// MixReal and MixSynthetic are the numbers of real and synthetic rows in the last batch.

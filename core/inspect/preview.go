@@ -143,22 +143,13 @@ func (p *preview) make() error {
 // score computes F of samples of real and of synthetic transitions.
 func (p *preview) score() (err error) {
 	now, intn := p.View.Settings.Relevance, p.Stream.At(p.occasion).IntN
-	rows := min(relevance.Slice(p.f, sampleRows), relevance.Slice(p.F, sampleRows))
-	slots, begin := sampleSlots(p.View.Real, rows, intn), p.Now()
-	if p.real, err = p.scoresOf(p.f, p.View.Real, slots); err != nil || p.real == nil {
+	rows := min(relevance.Slice(p.f, SampleRows), relevance.Slice(p.F, SampleRows))
+	if now == p.Relevance && now == p.Scored.Of {
+		p.real = p.Scored.F // what the prompts come from, as after the last refit
+	} else if known, err := p.scoreReal(sampleSlots(p.View.Real, rows, intn)); err != nil {
 		return err
-	}
-	p.addFrames(p.f, p.Now().Sub(begin), len(slots))
-	if p.Relevance != now && now != none {
-		old, err := p.scoresOf(p.F, p.View.Real, slots)
-		if err != nil {
-			return err
-		}
-		if old == nil {
-			return p.yield()
-		}
-		p.RankCorrelation = analysis.Spearman(old, p.real)
-		p.TopOverlap = analysis.TopOverlap(old, p.real, p.settings.TopFraction)
+	} else if !known {
+		return p.yield()
 	}
 	if err := p.yield(); err != nil || !p.hasSynthetic() {
 		return err
@@ -167,6 +158,26 @@ func (p *preview) score() (err error) {
 		return err
 	}
 	return p.yield()
+}
+
+// scoreReal computes F of some real transitions, and compares it with that of the present function
+// if it is another one. known says whether both have values.
+func (p *preview) scoreReal(slots []int) (known bool, err error) {
+	now, begin := p.View.Settings.Relevance, p.Now()
+	if p.real, err = p.scoresOf(p.f, p.View.Real, slots); err != nil || p.real == nil {
+		return false, err
+	}
+	p.addFrames(p.f, p.Now().Sub(begin), len(slots))
+	if p.Relevance == now || now == none {
+		return true, nil
+	}
+	old, err := p.scoresOf(p.F, p.View.Real, slots)
+	if err != nil || old == nil {
+		return false, err
+	}
+	p.RankCorrelation = analysis.Spearman(old, p.real)
+	p.TopOverlap = analysis.TopOverlap(old, p.real, p.settings.TopFraction)
+	return true, nil
 }
 
 // sketch generates transitions with the previewed value, one network call at a time.

@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"slices"
+
 	"pgrlab/core/analysis"
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
@@ -8,15 +10,15 @@ import (
 	"pgrlab/core/run"
 )
 
-// sampleRows is how many transitions a sample of scores has, for a journal line or a
+// SampleRows is how many transitions a sample of scores has, for a journal line or a
 // histogram.
-const sampleRows = 1024
+const SampleRows = 1024
 
-// Sample returns F of up to sampleRows transitions of a ring, or of as many as F takes at a
+// Sample returns F of up to SampleRows transitions of a ring, or of as many as F takes at a
 // time if those are fewer; intn chooses them. It is nil if F has no value for them: see
 // scoresOf.
 func (v *View) Sample(from *replay.Ring, intn func(int) int) ([]float32, error) {
-	return v.scoresOf(v.F, from, sampleSlots(from, relevance.Slice(v.F, sampleRows), intn))
+	return v.scoresOf(v.F, from, sampleSlots(from, relevance.Slice(v.F, SampleRows), intn))
 }
 
 // sampleSlots returns n slots of a ring, drawn with replacement, or all slots if the ring
@@ -55,34 +57,55 @@ func (v *View) someScoresOf(f relevance.Function, from *replay.Ring, slots []int
 	return scores, f.Score(scores, v.Scratch, len(slots))
 }
 
-// Relevances are histograms of F over common edges; nil: there is nothing to count.
-type Relevances struct{ Real, Synthetic, Asked *event.Histogram }
+// Scored is what is kept of F of D_real at a refit: the distribution from which the prompts of D_syn
+// are taken until the next one. The zero Scored is that of a fit without conditions.
+type Scored struct {
+	Of string // the name of F
+	At int    // the env step of the refit
+	F  []float32
+}
 
-// Compare returns the histograms of F over D_real, of F over D_syn, and of the scores that
-// the prompts of D_syn asked for. intn chooses the samples.
-func Compare(v View, intn func(int) int) (out Relevances, err error) {
-	if v.Settings.Relevance == none || !v.Learned || v.Syn.Len() == 0 {
-		return out, nil
+// Digest returns of scores of D_real up to SampleRows that are evenly spread over their ranks, from
+// the least to the largest.
+func Digest(of string, at int, scores []float32) Scored {
+	sorted := slices.DeleteFunc(slices.Clone(scores), func(f float32) bool { return f != f })
+	if len(sorted) == 0 {
+		return Scored{}
 	}
-	real, err := v.Sample(v.Real, intn)
-	if err != nil || real == nil {
-		return out, err
+	slices.Sort(sorted)
+	s := Scored{Of: of, At: at, F: make([]float32, min(SampleRows, len(sorted)))}
+	for i := range s.F {
+		s.F[i] = sorted[i*(len(sorted)-1)/max(1, len(s.F)-1)]
 	}
-	synthetic, err := v.Sample(v.Syn, intn)
+	return s
+}
+
+// Relevances compares F of the first transitions in v.Syn, and the scores that their prompts asked
+// for, with v.Scored, whose function v.F is. It is nil if the generator was fitted without conditions.
+func Relevances(v View) (*event.RefitF, error) {
+	s := v.Scored
+	if len(s.F) == 0 || v.Syn.Len() == 0 {
+		return nil, nil
+	}
+	slots := make([]int, min(relevance.Slice(v.F, SampleRows), v.Syn.Len()))
+	for i := range slots {
+		slots[i] = i
+	}
+	achieved, err := v.scoresOf(v.F, v.Syn, slots)
 	if err != nil {
-		return out, err
+		return nil, err
 	}
 	var asked []float32
-	if v.Prompts.tell(v.Settings.Relevance) {
-		asked = v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, min(sampleRows, v.Syn.Len()))
+	if v.Prompts.tell(s.Of) {
+		asked = v.Gen.PromptScores(v.Prompts.Knobs, v.Prompts.Occasion, min(SampleRows, v.Syn.Len()))
 	}
-	edges := analysis.BodyEdges(bins, real, synthetic, asked)
-	out.Real = histogram(real, edges)
-	if synthetic != nil {
-		out.Synthetic = histogram(synthetic, edges)
-	}
+	edges := analysis.BodyEdges(bins, s.F, achieved, asked)
+	out := &event.RefitF{Of: s.Of, At: s.At, Real: histogram(s.F, edges)}
 	if asked != nil {
 		out.Asked = histogram(asked, edges)
+	}
+	if achieved != nil {
+		out.Achieved = histogram(achieved, edges)
 	}
 	return out, nil
 }

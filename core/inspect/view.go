@@ -33,6 +33,7 @@ type View struct {
 	Met     *replay.Ring // the environment's transitions from which the learner makes Real; nil: none are kept
 	Syn     *replay.Ring // nil: there are no synthetic transitions
 	Prompts Prompts      // of Syn
+	Scored  Scored       // F of Real as Gen was fitted to it
 
 	F       relevance.Function // of Settings.Relevance
 	Learned bool               // F has no model, or its model has learned something

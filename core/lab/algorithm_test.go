@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/analysis"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
@@ -57,10 +58,10 @@ func TestLinesOfAlgorithm1ComeInTheirOrder(t *testing.T) {
 	}
 	// Step 20: collect (2), four updates with the curiosity model's at the last
 	// (7, 3), score (3), fit (5), generate (6), compare, evaluate.
-	got := strings.Join(w.log[refit-8:refit+16], ", ")
+	got := strings.Join(w.log[refit-8:refit+15], ", ")
 	want := "act, step, update, update, update, update, train curiosity, score curiosity 20, " +
 		"start fit 0 of 20 rows, 20 scores, lr 0.0003, fit to 2, fit to 4, fit to 6, fit to 8, fit to 10, " +
-		"start generate 0, guidance 2, generate 1, generate 2, generate 3, score curiosity 20, score curiosity 12, " +
+		"start generate 0, guidance 2, generate 1, generate 2, generate 3, score curiosity 12, " +
 		"evaluate episodes 1, act mean 3, evaluation step, act mean 3"
 	if got != want {
 		t.Errorf("step 20 was\n %s\nwant\n %s", got, want)
@@ -96,8 +97,15 @@ func TestRefitsAreDueAtMultiplesOfTheirInterval(t *testing.T) {
 			t.Errorf("refit %d: %+v", i, r)
 		}
 	}
-	if s := l.Snapshot(); s.Refits != 2 || s.Synthetic != 12 || s.State != event.Finished || s.FReal == nil || s.FSyn == nil || s.FAsked == nil || s.FAsked.Low != s.FReal.Low || s.FAsked.High != s.FSyn.High {
+	if s := l.Snapshot(); s.Refits != 2 || s.Synthetic != 12 || s.State != event.Finished {
 		t.Errorf("in the end: %+v", s)
+	}
+	f := newestF(l)
+	if f == nil || f.Achieved == nil || f.Asked == nil {
+		t.Fatalf("F of the newest D_syn: %+v", f)
+	}
+	if scores, _ := l.x.first().Scores(); f.Of != "curiosity" || f.At != 40 || f.Real.Rows != len(scores) || float64(f.Real.Median) != analysis.Summarise(scores).Median || f.Asked.Low != f.Real.Low || f.Asked.High != f.Achieved.High {
+		t.Errorf("F of the newest D_syn: %+v, the scores were %v", f, scores)
 	}
 }
 

@@ -111,16 +111,22 @@ func TestPromptsOfAnotherFAreUnknown(t *testing.T) {
 		if got := prompted(l); got != c.want {
 			t.Errorf("%q: %s, want %s", c.schedule, got, c.want)
 		}
-		if l.x.first().FAsked == nil {
+		if newestF(l).Asked == nil {
 			t.Errorf("%q: the last refit has no histogram of what was asked for", c.schedule)
 		}
 	}
-	// Without a fit of its own the last generation is not compared with what its prompts asked for.
+	// Without a fit of its own the last generation is compared with the F of the fit before.
 	made := newWorld().config()
 	made.Schedule = []string{"50:relevance=td", "50:guidance=3!"}
-	if l, _ := play(t, newWorld(), made); l.x.first().FAsked != nil || l.x.first().FSyn == nil {
-		t.Errorf("asked for %+v, F of D_syn %+v", l.x.first().FAsked, l.x.first().FSyn)
+	if l, _ := play(t, newWorld(), made); newestF(l).Of != "curiosity" || newestF(l).At != 40 || newestF(l).Asked == nil || newestF(l).Achieved == nil {
+		t.Errorf("the last generation: %+v", newestF(l))
 	}
+}
+
+// newestF is what the newest generation's line says of F.
+func newestF(l *Lab) *event.RefitF {
+	refits, _ := bodies[event.Refit](l)
+	return refits[len(refits)-1].F
 }
 
 // prompted lists for each generation that is described the F that its prompts asked for.

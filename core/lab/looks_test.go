@@ -45,8 +45,8 @@ func TestRelevanceOfFrames(t *testing.T) {
 			if len(scores) != m.Real.Len() || len(scores) != 2*22 || !(scores[0] > 0) {
 				t.Errorf("%s: %d scores of %d rows: %v", relevant, len(scores), m.Real.Len(), scores)
 			}
-			if m.FReal == nil || m.FSyn != nil {
-				t.Errorf("%s: histograms of F %v of real and %v of generated rows", relevant, m.FReal, m.FSyn)
+			if f := newestF(l); f == nil || f.Of != relevant || f.Achieved != nil {
+				t.Errorf("%s: histograms of F %+v", relevant, f)
 			}
 		}
 		if last := len(journals) - 1; journals[0] != journals[last] {

@@ -75,8 +75,8 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	if !slices.Equal(steps, []int{30, 45, 60}) || scores[0].Relevance != "count" {
 		t.Errorf("scores at %v: %+v", steps, scores)
 	}
-	if s := l.Snapshot(); s.FReal == nil || !(s.FReal.Min > 0 && s.FReal.Max <= 10) {
-		t.Errorf("F of real transitions: %+v", s.FReal)
+	if f := newestF(l); f == nil || !(f.Real.Min > 0 && f.Real.Max <= 10) {
+		t.Errorf("F of real transitions: %+v", f)
 	}
 }
 

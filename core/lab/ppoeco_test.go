@@ -97,8 +97,8 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 		if !slices.Equal(at, []int{15, 30, 45, 60}) || !strings.Contains(notes[0].Text, "learned nothing yet: this fit is without conditions") || !strings.Contains(notes[3].Text, "12 of 48 rows") {
 			t.Errorf("notes %+v at %v", notes, at)
 		}
-		if m.FReal == nil || m.FAsked == nil || m.FSyn != nil {
-			t.Errorf("histograms of real rows %v, asked %v, generated %v: of generated rows nothing can be told", m.FReal, m.FAsked, m.FSyn)
+		if f := newestF(l); f == nil || f.Asked == nil || f.Achieved != nil {
+			t.Errorf("histograms %+v: of generated rows nothing can be told", f)
 		}
 	}
 	if journals[0] != journals[1] {
@@ -129,8 +129,8 @@ func TestAFewRowsThatNothingHasJudged(t *testing.T) {
 			t.Errorf("row %d counts as %v, row %d as %v", i, f, of, scores[of])
 		}
 	}
-	if notes, at := bodies[event.Noted](l); len(notes) != 0 || m.FAsked == nil {
-		t.Errorf("notes %+v at %v, asked were %v", notes, at, m.FAsked)
+	if notes, at := bodies[event.Noted](l); len(notes) != 0 || newestF(l).Asked == nil {
+		t.Errorf("notes %+v at %v, F was %+v", notes, at, newestF(l))
 	}
 }
 

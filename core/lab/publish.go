@@ -50,7 +50,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		CostRefit: refitTakes(&x.meter, &x.Settings, m), CostGenerate: x.meter.GenerationTakes(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
 		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
-		Refits: int(x.synthesis.Refits), FitLoss: m.Fit.Last, FReal: m.FReal, FSyn: m.FSyn, FAsked: m.FAsked, FOf: m.FOf, FAt: m.FAt,
+		Refits: int(x.synthesis.Refits), FitLoss: m.Fit.Last,
 		MixReal: m.Mix.Real, MixSynthetic: m.Mix.Synthetic, Losses: m.Losses.Last(),
 		Map: x.asides.mapped, Moment: x.asides.moment, Dreamt: x.asides.dreamt,
 	}

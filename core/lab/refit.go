@@ -169,6 +169,9 @@ func (f *refit) fitModel() phase {
 			if !f.scored {
 				f.made.FittedWith = relevance.None
 			}
+			for _, m := range f.members {
+				m.Scored = inspect.Digest(f.made.FittedWith, f.place.Step, f.scores(m))
+			}
 			f.made.Asked.Known = false
 			f.changes.EndFit()
 			f.asides.restartPreview()
@@ -183,16 +186,21 @@ func (f *refit) startFit() error {
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	f.place.total = knobs.Steps
 	for _, m := range f.members {
-		scores, _ := m.Scores()
-		if !f.scored {
-			scores = nil
-		}
-		if err := m.StartFit(scores, knobs, f.made.Refits); err != nil {
+		if err := m.StartFit(f.scores(m), knobs, f.made.Refits); err != nil {
 			return f.abandon(m, doingFit, err)
 		}
 	}
 	f.made.Refits++
 	return nil
+}
+
+// scores returns the scores to which a member's generator is fitted; nil: without conditions.
+func (f *refit) scores(m *replica.Replica) []float32 {
+	if !f.scored {
+		return nil
+	}
+	scores, _ := m.Scores()
+	return scores
 }
 
 // fitSlice makes gradient steps from done on. A member whose fit has ended waits for the
@@ -293,21 +301,22 @@ func (f *refit) generateSlice() (n int, complete bool, err error) {
 }
 
 // finishGeneration puts the new transitions into force and writes the lines.
-func (f *refit) finishGeneration(found []*event.Generated) error {
+func (f *refit) finishGeneration(described []*event.Generated) error {
 	f.made.Asked = f.made.prompts()
 	f.made.Asked.Known = f.config.Generator.Generations() == 1
 	for i, m := range f.members {
-		m.FinishGeneration()
-		if err := m.Compare(f.views.of(m), f.made.Generations); err != nil {
+		found, err := m.Relevances(f.views.of(m))
+		if err != nil {
 			return err
 		}
-		line := event.Refit{Generated: m.Synthetic.Len(), Obs: event.RefitObs{Seconds: run.Float(f.meter.Spent().Seconds())}}
+		m.FinishGeneration()
+		line := event.Refit{Generated: m.Synthetic.Len(), F: found, Obs: event.RefitObs{Seconds: run.Float(f.meter.Spent().Seconds())}}
 		if f.fitted && f.config.Has()&knob.UseFit != 0 {
 			line.Loss, line.Steps = m.Fit.Mean(), m.Fit.Steps
 		}
 		f.journal.emit(event.TypeRefit, m.Index, line)
-		if found[i] != nil {
-			f.journal.emit(event.TypeGenerated, m.Index, *found[i])
+		if described[i] != nil {
+			f.journal.emit(event.TypeGenerated, m.Index, *described[i])
 		}
 	}
 	f.changes.EndGeneration()

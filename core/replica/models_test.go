@@ -74,7 +74,7 @@ func TestAWarmUpGoesOnBehindAnUpdateThatFails(t *testing.T) {
 // No relevance function samples from another stream of the replica.
 func TestModelsHaveStreamsOfTheirOwn(t *testing.T) {
 	s := newStreams(7)
-	own := []rng.Stream{s.explore, s.replay, s.dormant, s.scores, s.histogram, s.preview}
+	own := []rng.Stream{s.explore, s.replay, s.dormant, s.scores, s.preview}
 	for _, name := range relevance.Names() {
 		if slices.Contains(own, s.models.Sub(name)) {
 			t.Errorf("relevance %s samples from another stream of the replica", name)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
@@ -102,11 +103,10 @@ func (r *Replica) ScoreRing(dst []float32, f relevance.Function, rows *replay.Ri
 }
 
 // StartFit begins a fit of the generator to D_real (line 5 of Algorithm 1), with the
-// conditions that follow from the scores; nil: without conditions.
+// conditions that follow from the scores, which it completes in place (see relevance.Judge); nil:
+// without conditions.
 func (r *Replica) StartFit(scores []float32, knobs generative.FitKnobs, refit uint64) error {
-	if scores != nil {
-		scores = relevance.Judge(r.scorer, scores, r.Real.Note)
-	}
+	scores = relevance.Judge(r.scorer, scores, r.Real.Note)
 	r.Fit = inspect.FitLoss{Steps: knobs.Steps}
 	return r.Generator.StartFit(r.Real, scores, knobs, refit)
 }
@@ -162,16 +162,17 @@ func (r *Replica) FinishGeneration() {
 	r.Spec, r.FreshSpec = r.FreshSpec, nil
 }
 
-// Compare compares F of the new D_syn with F of the real transitions; v is the replica as it is
-// now, occasion the number of its generations.
-func (r *Replica) Compare(v inspect.View, occasion uint64) error {
-	found, err := inspect.Compare(v, r.streams.histogram.At(occasion).IntN)
-	if err != nil {
-		return err
+// Relevances compares F of the completed generation with what the generator was fitted to; v is the
+// replica as it is now, with the prompts of that generation. It is called before FinishGeneration.
+func (r *Replica) Relevances(v inspect.View) (_ *event.RefitF, err error) {
+	if r.Scored.Of == "" {
+		return nil, nil
 	}
-	r.FReal, r.FSyn, r.FAsked = found.Real, found.Synthetic, found.Asked
-	r.FOf, r.FAt = v.Settings.Relevance, v.Step
-	return nil
+	if v.F, err = r.Function(r.Scored.Of); err != nil {
+		return nil, err
+	}
+	v.Syn = r.Fresh
+	return inspect.Relevances(v)
 }
 
 // retain returns the D_syn that follows from the completed generation: that generation alone, or

@@ -7,7 +7,6 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
-	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
@@ -68,11 +67,7 @@ type Replica struct {
 
 	Rounds Rounds
 
-	// Of the latest generation: F of the real rows and of its own, and what the generator was
-	// prompted with; nil: it was prompted with nothing.
-	FReal, FSyn, FAsked *event.Histogram
-	FOf                 string // the name of that F
-	FAt                 int    // the env step of that generation
+	Scored inspect.Scored // what the generator was fitted to
 
 	envs       []trainingEnv
 	evalEnv    task.VecEnv
@@ -128,20 +123,19 @@ type State struct {
 
 // streams are a replica's random numbers by what they are for.
 type streams struct {
-	explore   rng.Stream // random actions, by env step
-	replay    rng.Stream // batches, by critic update
-	models    rng.Stream // batches of relevance functions that learn: by update, in streams of their names
-	dormant   rng.Stream // states of the dormant ratio, by evaluation
-	scores    rng.Stream // transitions of the line scores, by evaluation
-	histogram rng.Stream // transitions of the histograms, by generation
-	preview   rng.Stream // transitions that previews look at, by preview
+	explore rng.Stream // random actions, by env step
+	replay  rng.Stream // batches, by critic update
+	models  rng.Stream // batches of relevance functions that learn: by update, in streams of their names
+	dormant rng.Stream // states of the dormant ratio, by evaluation
+	scores  rng.Stream // transitions of the line scores, by evaluation
+	preview rng.Stream // transitions that previews look at, by preview
 }
 
 func newStreams(seed uint64) streams {
 	s := rng.New(seed, "lab")
 	return streams{
 		explore: s.Sub("explore"), replay: s.Sub("replay"), models: s,
-		dormant: s.Sub("dormant"), scores: s.Sub("scores"), histogram: s.Sub("histogram"),
+		dormant: s.Sub("dormant"), scores: s.Sub("scores"),
 		preview: s.Sub("preview"),
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"pgrlab/core/config"
-	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
@@ -52,10 +51,7 @@ type Saved struct {
 	Fit              inspect.FitLoss
 	Trial            *savedEvaluation
 	Mix              replay.Mix
-	FReal, FSyn      *event.Histogram
-	FAsked           *event.Histogram
-	FOf              string
-	FAt              int
+	Scored           inspect.Scored // by the latest fit; Scores are those of the one to come
 }
 
 type savedEvaluation struct {
@@ -76,7 +72,7 @@ func (r *Replica) Saved(scored bool) Saved {
 	noteKnown(&r.State)
 	s := Saved{
 		State: r.State, Fit: r.Fit,
-		Mix: r.Mix, Generated: r.generated, FReal: r.FReal, FSyn: r.FSyn, FAsked: r.FAsked, FOf: r.FOf, FAt: r.FAt,
+		Mix: r.Mix, Generated: r.generated, Scored: r.Scored,
 	}
 	for _, o := range r.owned {
 		s.Parts = append(s.Parts, o.name)
@@ -144,6 +140,7 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 		config.Between("transitions of D_syn", s.Synthetic, 0, c.Buffer), config.Between("transitions of D_syn", s.Fresh, 0, c.Buffer),
 		config.Between("generations in D_syn", len(n.Generations), 0, config.MaxCount),
 		config.Between("scores", len(s.Scores), 0, c.Buffer), config.Between("parts", len(s.Parts), 0, 100),
+		config.Between("scores of the latest fit", len(s.Scored.F), 0, inspect.SampleRows),
 		config.Between("steps of a fit", s.Fit.Steps, 0, config.MaxCount), config.Between("losses of a fit", s.Fit.N, 0, config.MaxCount),
 		config.Between("real rows of a batch", s.Mix.Real, 0, knob.MaxRows), config.Between("synthetic rows of a batch", s.Mix.Synthetic, 0, knob.MaxRows),
 	)
@@ -199,8 +196,12 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 			return err
 		}
 	}
-	r.scores, r.Mix, r.FReal, r.FSyn, r.FAsked = s.Scores, s.Mix, s.FReal, s.FSyn, s.FAsked
-	r.FOf, r.FAt = s.FOf, s.FAt
+	if s.Scored.Of != "" {
+		if _, err = r.BuildRelevance(s.Scored.Of); err != nil {
+			return err
+		}
+	}
+	r.scores, r.Mix, r.Scored = s.Scores, s.Mix, s.Scored
 	r.Fit, r.generated = s.Fit, s.Generated
 	for _, ring := range []struct {
 		at       **replay.Ring

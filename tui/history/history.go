@@ -24,6 +24,7 @@ type History struct {
 	Changes     []*Change
 	Notes       []note
 	Generated   *event.Generated // the newest D_syn; nil before the first
+	F           *event.RefitF    // of the newest generation; nil: none, or its generator was fitted without conditions
 	Generations int              // number of D_syn described
 	scoredBy    string           // the F of the newest scores; "": none yet
 	ScoredFrom  int              // the step of the first scores by that F
@@ -266,4 +267,15 @@ func (h *History) LastApplied() *Change {
 		}
 	}
 	return nil
+}
+
+// relevances is what a generation's line says of F, with a name that a terminal can show; nil: nothing that
+// can be drawn.
+func relevances(f *event.RefitF) *event.RefitF {
+	if f == nil || f.Real == nil {
+		return nil
+	}
+	shown := *f
+	shown.Of = printable.Line(f.Of)
+	return &shown
 }

@@ -214,6 +214,7 @@ func (h *History) takeRefit(e event.Event, wall float64, b event.Refit) string {
 	if e.Member > 0 { // the first member's stand for all
 		return ""
 	}
+	h.F = relevances(b.F)
 	h.Refits = append(h.Refits, refit{Step: e.Step, Steps: b.Steps, generated: b.Generated, Loss: Optional(b.Loss), Seconds: float64(b.Obs.Seconds)})
 	cost := ""
 	if s := float64(b.Obs.Seconds); s > 0 {

@@ -287,10 +287,10 @@ func (r *Run) Badge(h *history.History) string {
 	return r.Theme.Good.On("CLEAN")
 }
 
-// ShowsChosenF says whether the histograms of F are of the F that is chosen now, as far as is known: another
-// one has scored nothing before the next generation.
+// ShowsChosenF says whether the histograms of F are of the F that is chosen now: the generator is fitted to
+// another one at the next refit.
 func (r *Run) ShowsChosenF() bool {
-	return r.Snap == nil || r.Snap.FOf == "" || r.Snap.FOf == r.Effective("relevance").Text
+	return r.History.F == nil || r.History.F.Of == r.Effective("relevance").Text
 }
 
 // Remaking says whether the run is redoing what a change of F or of the generator requires.

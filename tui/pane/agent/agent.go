@@ -139,8 +139,11 @@ func unknown(v float64) string {
 
 // share says where an F lies among those of the real rows.
 func (p *Pane) share(f float64) string {
-	h := p.Snap.FReal
-	if h == nil || math.IsNaN(f) || !(h.High > h.Low) || !p.ShowsChosenF() {
+	if p.History.F == nil || math.IsNaN(f) || !p.ShowsChosenF() {
+		return ""
+	}
+	h := p.History.F.Real
+	if !(h.High > h.Low) {
 		return ""
 	}
 	below := 0.0

@@ -32,7 +32,13 @@ func (v *Pane) ID() pane.ID { return pane.Scores }
 func (v *Pane) Tab() string { return string(pane.Scores) }
 
 // Title is the text in the border of the pane.
-func (v *Pane) Title(w int) (title, note string) { return "F VALUES", v.scoresNote(w - 16) }
+func (v *Pane) Title(w int) (title, note string) {
+	room := 21 // for the name, the cursor and the border
+	if !v.Boxed {
+		room = 10
+	}
+	return "F VALUES", v.scoresNote(w - room)
+}
 
 // Keys are those that work while the pane is in focus.
 func (v *Pane) Keys() []pane.Binding { return nil }
@@ -149,21 +155,23 @@ func beyond(all []histogramRow) float64 {
 	return highest
 }
 
-// scoresSoFar takes the place of the histograms before the first generation, and in a replay.
+// scoresSoFar takes the place of the histograms before the first generation, and where the last one has none.
 func (v *Pane) scoresSoFar(w, h int) []string {
-	t := v.Theme
+	t, all := v.Theme, v.spans()
 	text := "histograms come with the first generation"
 	if !v.Generates() {
 		text = v.About.Config.Method + " has no generator: there is no F of generated transitions"
 	}
-	if v.About.Replay {
-		text = "10th to 90th percentile: a journal keeps no histograms"
+	if len(v.History.Refits) > 0 { // without conditions, or by a version that did not write them
+		if text = "no histograms came with the last generation"; len(all) > 0 {
+			text = "10th to 90th percentile: " + text
+		}
 	}
 	if why := v.PreviewText(); why != "" {
 		text = why
 	}
 	var out []string
-	if all := v.spans(); len(all) > 0 {
+	if len(all) > 0 {
 		if out = v.spanLines(all, w, h); len(out) == h && v.PreviewText() == "" {
 			return out
 		}
@@ -182,13 +190,14 @@ func (v *Pane) scoresSoFar(w, h int) []string {
 	return append(out, v.mediansSoFar(w, h-len(out))...)
 }
 
-// mediansSoFar is the history of the real transitions' median, if there is a line for it.
+// mediansSoFar is the history of the real transitions' median at evaluations, by F as it was then, if there
+// is a line for it.
 func (v *Pane) mediansSoFar(w, h int) []string {
 	medians := v.History.Main(history.CurveF50).From(v.History.ScoredFrom)
 	if h < 1 || len(medians) < 2 || !v.ShowsChosenF() {
 		return nil
 	}
-	name := v.Theme.Dim.On("medians so far of real ")
+	name := v.Theme.Dim.On("real medians at evaluations ")
 	return []string{name + v.Theme.Real.On(v.Theme.Trend(medians, w-theme.Width(name)))}
 }
 
@@ -233,14 +242,20 @@ func (v *Pane) histogram(row histogramRow, d histogramView) []string {
 func (v *Pane) scoresNote(w int) string {
 	t := v.Theme
 	if p := v.Previewed(); p != nil {
-		return theme.Longest([]string{t.Dim.On("median"), t.Dim.On("preview at step ") + format.Count(v.Preview.Step)}, w)
-	}
-	if s := v.Snap; s != nil && s.FReal != nil && s.FAt > 0 { // the histograms are of the last generation
-		text := t.Dim.On("scored at step ") + format.Count(s.FAt)
-		if !v.ShowsChosenF() {
-			return theme.Longest([]string{t.Warn.On(s.FOf), t.Warn.On(s.FOf) + t.Dim.On(", ") + text}, w)
+		at := format.Count(v.Preview.Step)
+		texts := []string{t.Dim.On("preview"), t.Dim.On("preview at ") + at, t.Dim.On("preview at step ") + at}
+		if f := v.History.F; f != nil && f.Of == p.Relevance && f.At != v.Preview.Step { // the real F is of the refit
+			texts = append(texts, t.Dim.On("real at step ")+format.Count(f.At)+t.Dim.On(", preview at ")+at)
 		}
-		return theme.Longest([]string{t.Dim.On("median"), text}, w)
+		return theme.Longest(texts, w)
+	}
+	if f := v.History.F; f != nil {
+		of := t.Dim.On(f.Of)
+		if !v.ShowsChosenF() {
+			of = t.Warn.On(f.Of)
+		}
+		at := format.Count(f.At)
+		return theme.Longest([]string{of, of + " " + at, of + t.Dim.On(" at step ") + at, of + t.Dim.On(", scored at step ") + at}, w)
 	}
 	last, ok := v.History.Main(history.CurveF50).Last()
 	if !ok {
@@ -259,8 +274,11 @@ type histogramRow struct {
 // distributions are those of F to show: real, requested by the prompts, synthetic, and what a
 // preview would give, all over the same edges.
 func (v *Pane) distributions() []histogramRow {
-	t, s := v.Theme, v.Snap
-	realF, syn, asked := s.FReal, s.FSyn, s.FAsked
+	t := v.Theme
+	var realF, syn, asked *event.Histogram
+	if f := v.History.F; f != nil {
+		realF, syn, asked = f.Real, f.Achieved, f.Asked
+	}
 	p := v.Previewed()
 	if p != nil {
 		if p.Real != nil {
@@ -286,24 +304,13 @@ func (v *Pane) distributions() []histogramRow {
 	return out
 }
 
-// askedText compares the F that prompts asked for with the F of the resulting rows.
+// askedText says whether rows follow their prompts, which two medians that agree do not mean: the
+// rank correlation, row by row, tells it.
 func (v *Pane) askedText(w int) string {
 	t, g := v.Theme, v.History.Generated
-	if g == nil || g.Asked == nil || g.Achieved == nil {
+	if g == nil || g.RankCorrelation == nil {
 		return ""
 	}
-	// Two medians that agree do not mean that the rows follow their prompts: the rank correlation, row
-	// by row, tells that, and comes before the other quantiles.
-	dim := t.Dim.On
-	median := func(q *event.Quantiles) string { return dim(" med ") + format.Number(float64(q.Median)) }
-	both := func(q *event.Quantiles) string { return median(q) + dim(" p90 ") + format.Number(float64(q.Q90)) }
-	texts := []string{
-		dim("asked") + both(g.Asked) + dim("  achieved") + t.Synthetic.On(both(g.Achieved)),
-		dim("asked") + median(g.Asked) + dim("  achieved") + t.Synthetic.On(median(g.Achieved)),
-	}
-	if g.RankCorrelation != nil {
-		correlation := dim("  correlate ") + fmt.Sprintf("%.2f", float64(*g.RankCorrelation))
-		texts = []string{texts[0] + correlation, texts[1] + correlation, texts[0], texts[1]}
-	}
-	return theme.FirstFitting(texts, w)
+	correlate := t.Dim.On("correlate ") + fmt.Sprintf("%.2f", float64(*g.RankCorrelation))
+	return theme.FirstFitting([]string{t.Dim.On("asked and achieved F ") + correlate, t.Dim.On("asked and achieved ") + correlate, correlate}, w)
 }
