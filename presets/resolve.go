@@ -71,9 +71,7 @@ func Resolve(c Choice) (config.Config, error) {
 	return s.config, nil
 }
 
-// complete says whether a file is a whole configuration, such as that of a run folder. Keys that it
-// lacks were introduced after it. They get the values of the base, which leave everything as it was
-// before these keys existed, whatever the scale says today.
+// complete says whether a file is a whole configuration, such as that of a run folder.
 func complete(c *config.Config) bool {
 	return c.Members > 0 && c.Steps > 0 && c.Buffer > 0 && c.Lanes > 0 && len(c.Agent.Hidden) > 0 && c.Agent.Critics > 0 &&
 		c.Knobs.Batch > 0 && c.Knobs.UTD > 0 && c.Knobs.RefitEvery > 0 && c.Generator.Width > 0
@@ -108,10 +106,6 @@ func resolve(c Choice) (*stack, error) {
 		if err := sameParts(file, &top.Config, own, &s.config); err != nil {
 			return nil, err
 		}
-	}
-	if chosen == own && complete(&top.Config) {
-		s = &stack{config: config.New(), notes: map[string]string{}}
-		s.lay("base.toml", read("base.toml"))
 	}
 	if chosen != own && doc != "" && !named {
 		if doc, err = edits(own, file, doc); err != nil {

@@ -269,8 +269,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A complete configuration from before a key existed means what it meant then.
-func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
+// Keys that a complete configuration lacks have the values of its layers.
+func TestWholeConfigurationsThatLackKeys(t *testing.T) {
 	now, err := Resolve(Choice{Task: "cheetah-run", Method: "pgr-curiosity", Scale: "short"})
 	if err != nil || now.Generator.Head.Kind != "transition" {
 		t.Fatalf("%v: head %q", err, now.Generator.Head.Kind)
@@ -285,7 +285,7 @@ func TestWholeConfigurationsOfOlderBuilds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	for _, c := range []struct{ doc, vector, head string }{
 		{whole, "pair", "transition"},
-		{strings.NewReplacer(head, "", "vector = 'pair'\n", "", "angles = 'phase'\n", "").Replace(whole), "transition", "none"},
+		{strings.NewReplacer(head, "", "vector = 'pair'\n", "", "angles = 'phase'\n", "").Replace(whole), "pair", "transition"},
 		{"scale = \"short\"\n[generator]\nwidth = 64\n", "pair", "transition"},
 	} {
 		if err := os.WriteFile(path, []byte(c.doc), 0o644); err != nil {

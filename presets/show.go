@@ -3,6 +3,7 @@ package presets
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgrlab/core/knob"
@@ -10,7 +11,8 @@ import (
 
 // Show is the resolved choice as TOML to copy, edit and pass back with --preset FILE: every key
 // with its value, followed by the comment of the layer that set it, or by a note that the method
-// does not use the knob. Assignments are applied on top.
+// does not use the knob. Tables of parts that the run does not begin with are left out if they are
+// those of its layers, which a document without them has too. Assignments are applied on top.
 func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 	s, err := resolve(c)
 	if err != nil {
@@ -30,11 +32,26 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	absent, err := s.absent()
+	if err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s on %s at scale %s: all numbers, and where they come from.\n",
 		s.config.Method, s.config.Task, s.config.Scale)
-	fmt.Fprint(&b, "# Edit a copy and run it with: pgrlab --preset FILE\n# Another task, method or scale has other numbers: choose them with --task, --method, --scale.\n\n")
+	fmt.Fprint(&b, "# Edit a copy and run it with: pgrlab --preset FILE\n# Another task, method or scale has other numbers: choose them with --task, --method, --scale.\n")
+	if len(absent) > 0 {
+		fmt.Fprintf(&b, "# Left out, as the run does not begin with these parts: %s.\n", strings.Join(absent, ", "))
+	}
+	b.WriteByte('\n')
+	table := ""
 	for l := range lines(string(doc)) {
+		if strings.HasPrefix(l.text, "[") {
+			table = strings.Trim(l.text, "[]")
+		}
+		if slices.Contains(absent, table) {
+			continue
+		}
 		b.WriteString(l.text)
 		note := s.notes[l.key]
 		if idle := s.idle(l.key); idle != "" {
@@ -48,6 +65,51 @@ func Show(c Choice, assigned ...Assignment) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// absent are the tables of parts that the run does not begin with, sorted, whose values are those of
+// the layers below the preset.
+func (s *stack) absent() (tables []string, err error) {
+	below, err := layAxes(axes{s.config.Task, s.config.Method, s.config.Scale, s.config.Environment.Observation})
+	if err != nil {
+		return nil, err
+	}
+	before, err := Settings(below.config)
+	if err != nil {
+		return nil, err
+	}
+	now, err := Settings(s.config)
+	if err != nil {
+		return nil, err
+	}
+	changed := map[string]bool{}
+	for key, value := range now {
+		table := key[:max(0, strings.LastIndex(key, "."))]
+		changed[table] = changed[table] || value != before[key]
+	}
+	for table, other := range changed {
+		if !other && s.waits(table) {
+			tables = append(tables, table)
+		}
+	}
+	slices.Sort(tables)
+	return tables, nil
+}
+
+// waits says whether a table is that of a part that the run does not begin with.
+func (s *stack) waits(table string) bool {
+	c := &s.config
+	if of, isLearner := strings.CutPrefix(table, "agent."); isLearner {
+		return of != c.Agent.Learner
+	}
+	if of, isGenerator := strings.CutPrefix(table, "generator."); isGenerator {
+		return of != "head" && of != c.Generator.Kind
+	}
+	if table == "pixels" {
+		return !c.Sees()
+	}
+	_, isFunction := c.Relevance.Defaults()[table]
+	return isFunction && !slices.Contains([]string{c.Knobs.Relevance, c.Bonus.Function, c.Replay.Priority}, table)
+}
+
 // idle says why the run does not use the value of a key, or "".
 func (s *stack) idle(key string) string {
 	g := s.config.Generator
@@ -59,7 +121,7 @@ func (s *stack) idle(key string) string {
 	case table != "generator":
 	case strings.HasPrefix(name, "head.") && name != "head.kind" && !g.Head.Enabled():
 		return "not used: generator.head.kind is none"
-	default:
+	default: // of a table that an assignment has changed
 		of, _, nested := strings.Cut(name, ".")
 		if nested && of != "head" && of != g.Kind {
 			return "not used: generator.kind is " + g.Kind
