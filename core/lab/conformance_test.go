@@ -40,6 +40,9 @@ func smallest(t *testing.T, s agent.Spec, observation string) (config.Config, ta
 		if observation == task.ObservationPixels {
 			c.Pixels = agent.Pixels{Side: 36, Stack: 3, Pad: 1, Channels: 3, Strides: []int{4, 2}, Feature: 4}
 		}
+		if s.Observes { // it may learn only where an episode ends
+			c.Steps, c.Evaluation.Every = tiny.Episode+6, 33
+		}
 	}
 	return c, of
 }
@@ -142,7 +145,7 @@ func conforms(t *testing.T, c config.Config, first *Lab, begin func([]string, re
 		return false
 	})
 	if len(places[knob.Evaluate]) == 0 || first.x.first().Updates == 0 && len(places[knob.Learn]) == 0 {
-		t.Fatalf("it learns nothing, or is not evaluated: %v", places)
+		t.Fatalf("its smallest run learns nothing, or is not evaluated: %v", places)
 	}
 	schedule := append(c.Schedule, turnsAt(&c, places)...)
 	again := func(folder record) *Lab {
