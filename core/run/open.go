@@ -147,17 +147,6 @@ func (f *Folder) CheckMark(m Mark) error { return checkMark(f.root, m) }
 // upTo hashes the journal before m.
 func (f *Folder) upTo(m Mark) (hash.Hash, error) { return upTo(f.root, m) }
 
-// CheckMark returns an error if the journal of a run folder does not begin with what it
-// held at m. It takes no lock and changes nothing.
-func CheckMark(dir string, m Mark) error {
-	root, err := files.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("read journal: %w", reason(err))
-	}
-	defer root.Close()
-	return checkMark(root, m)
-}
-
 func checkMark(root *files.Root, m Mark) error {
 	sum, err := upTo(root, m)
 	if err == nil && hex.EncodeToString(sum.Sum(nil)) != m.SHA256 {
