@@ -42,7 +42,7 @@
 // Imports point down. config holds what a run is made from, task the problem that it learns.
 // knob has the table of what can be changed while a run goes on, and the positions at which it
 // changes. event has what a run reports and what can be asked of it. redo tracks what a change
-// of a knob requires and what it waits for; meter measures what the parts of a run take. whatif
+// of a knob requires and what it waits for; cost answers what a run takes, before it and while it goes on. whatif
 // trains a saved agent with other rows; it knows a run only through what offline hands it.
 // policy writes and reads the file of a policy, and acts with it.
 //

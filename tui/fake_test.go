@@ -179,6 +179,7 @@ func (f *fakeLab) publish() {
 	if f.refits > 0 {
 		s.Synthetic, s.CostRefit, s.CostGenerate = 100_000, 41*time.Second, 3*time.Second
 	}
+	s.ETALeast = s.CostRefit == 0
 	if f.step > 5000 {
 		s.Losses = &event.UpdateLosses{Critic: 1.73, Actor: -41.2, Alpha: 0.113, QMean: 41.9, Model: 0.021, Function: "curiosity"}
 		rows := int(f.values["batch"].Number)

@@ -30,7 +30,7 @@ func (p *headline) line(w int) string {
 		speed, updates = doing, ""
 	}
 	eta := t.Dim.On("eta ") + p.eta.text()
-	if s.ETALeast() {
+	if s.ETALeast {
 		eta += "+"
 	}
 	dot := t.Faint.On(" " + t.Glyphs.Separator + " ")

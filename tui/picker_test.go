@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/presets"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/picker"
@@ -35,8 +36,8 @@ func newPickerScreen(t *testing.T, w, h int) *screen {
 			},
 			Try: func(_ context.Context, c config.Config) (picker.Forecast, error) {
 				f := picker.Forecast{Free: 10e9}
-				f.Costs = config.Costs{Step: 0.08}
-				f.Disk = config.DiskNeed{Checkpoint: 1e6, Generation: 10e6, Real: 13e6, Held: 13e6}
+				f.Units = cost.Units{Step: 0.08}
+				f.Disk = cost.Disk{Checkpoint: 1e6, Generation: 10e6, Real: 13e6, Held: 13e6}
 				return f, nil
 			},
 		},

@@ -358,7 +358,7 @@ func (p *plain) status() {
 	}
 	if p.Snap.ETA > 0 {
 		text += " " + format.Duration(p.Snap.ETA) + " to go"
-		if p.Snap.ETALeast() {
+		if p.Snap.ETALeast {
 			text += ", and refits"
 		}
 		text += "."

@@ -6,11 +6,11 @@ import (
 	"io"
 	"slices"
 
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 	"pgrlab/core/redo"
 	"pgrlab/core/replica"
 	"pgrlab/core/version"
@@ -28,7 +28,7 @@ type Loop struct {
 	Scored   bool       // the fit of the present env step has scores
 	Fitted   bool       // a fit has been done in the present env step
 	Ended    bool       // it is past the position from which a longer run goes on
-	Meter    meter.State
+	Meter    cost.State
 	Members  []replica.Saved
 }
 

@@ -216,6 +216,8 @@ type Perf struct {
 	SampleS       run.Float `json:"sample_s"`      // seconds per generated transition; 0: none yet
 	MemoryBytes   uint64    `json:"memory_bytes"`
 	DeviceBytes   uint64    `json:"device_bytes,omitempty"` // GPU memory that the run's programs take
+	Processor     run.Float `json:"cpu_s,omitempty"`        // processor time of the process since the previous line, in seconds
+	Device        string    `json:"device,omitempty"`       // the run's, with its threads
 	Spent         SpentOn   `json:"spent_s"`
 }
 

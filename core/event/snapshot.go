@@ -130,6 +130,7 @@ type Snapshot struct {
 	PhaseTotal  int
 	PhaseETA    time.Duration // 0: unknown
 	ETA         time.Duration // of the run; 0: unknown
+	ETALeast    bool          // ETA leaves out work that is still to come, because none of its kind has been done yet
 	StepTime    time.Duration // mean time of an env step of one copy with its updates so far; 0: unknown
 	Position    knob.Position
 
@@ -170,10 +171,6 @@ type Snapshot struct {
 	Err     string // why it failed or waits
 	Passing bool   // such a pause ends by itself, as that of a disk which takes nothing
 }
-
-// ETALeast says whether ETA leaves out refits that are still to come, because none has been
-// made yet.
-func (s *Snapshot) ETALeast() bool { return s.NextRefit > 0 && s.CostRefit == 0 }
 
 // UpdateLosses holds the losses of one update. A loss that the learner does not have is NaN.
 type UpdateLosses struct {

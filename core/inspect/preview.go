@@ -34,8 +34,10 @@ type Source interface {
 	Owed(name string) int
 	// NextRefit is the env step of the refit under way, or else of the next one.
 	NextRefit() int
-	// CostRefit estimates the time of a refit; 0: unknown.
-	CostRefit() time.Duration
+	// RefitTakes is the time of a refit with the function of that name, of which F of a row and a
+	// unit of work that its model owes take that long, or as long as in the run if they are 0;
+	// 0: unknown.
+	RefitTakes(name string, row, unit time.Duration) time.Duration
 	Now() time.Time
 }
 
@@ -86,7 +88,7 @@ func (p *preview) plan(k knob.Knob) (work func() error, err error) {
 		p.Relevance = then
 		return func() error { return p.price(then) }, nil
 	case k.Name == "relevance":
-		p.priceReady(then)
+		p.sayReady(then)
 	case k.Use&knob.UsePrompts != 0 && now == none:
 		return nil, fmt.Errorf("%s has no effect while relevance is none", k.Name)
 	case !p.Fitted && p.NextRefit() == p.Step:
@@ -167,7 +169,7 @@ func (p *preview) scoreReal(slots []int) (known bool, err error) {
 	if p.real, err = p.scoresOf(p.f, p.View.Real, slots); err != nil || p.real == nil {
 		return false, err
 	}
-	p.addFrames(p.f, p.Now().Sub(begin), len(slots))
+	p.timeFrames(p.f, p.Now().Sub(begin), len(slots))
 	if p.Relevance == now || now == none {
 		return true, nil
 	}

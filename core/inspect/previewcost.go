@@ -26,9 +26,11 @@ func (p *preview) price(name string) error {
 	if err := p.yield(); err != nil {
 		return err
 	}
-	owed := p.Owed(name)
+	var what string
+	var warm, score time.Duration // of a unit and of a row
 	switch made := made.(type) {
 	case relevance.Counted:
+		what = "has seen nothing yet: a switch shows it all %s transitions first"
 		rows := min(relevance.Slice(made, ScoreRows), p.View.Real.Len())
 		p.View.Real.Gather(p.Scratch, 0, p.View.Real.Spread(rows))
 		made.Begin(p.Scratch, rows)
@@ -36,55 +38,53 @@ func (p *preview) price(name string) error {
 		if err := made.Observe(p.Scratch, rows); err != nil {
 			return err
 		}
-		took := p.Now().Sub(begin) * time.Duration(owed) / time.Duration(rows)
-		looks, err := p.timeLooks(made)
-		if err != nil {
-			return err
-		}
-		p.sayPrice(fmt.Sprintf("%s has seen nothing yet: a switch shows it all %s transitions first", name, knob.FormatCount(owed)), took+looks)
+		warm = p.Now().Sub(begin) / time.Duration(rows)
 	case relevance.Episodic:
-		p.Cost = fmt.Sprintf("%s: its model is built and told of what is met from then on; before its first round fits are without conditions", name)
+		p.Cost = fmt.Sprintf("%s: its model is built and is given what is met from then on; before its first round fits are without conditions", name)
+		return p.yield()
 	case relevance.Trained:
-		update, err := p.timeUpdate(made)
-		if err != nil {
+		what = "has no model yet: a switch builds it and trains it on %s real batches first"
+		if warm, err = p.timeUpdate(made); err != nil {
 			return err
 		}
-		looks, err := p.timeLooks(made)
-		if err != nil {
-			return err
-		}
-		p.sayPrice(fmt.Sprintf("%s has no model yet: a switch builds it and trains it on %s real batches first", name, knob.FormatCount(owed)), time.Duration(owed)*update+looks)
+	default:
+		return p.yield()
 	}
+	if _, sees := made.(relevance.Sighted); sees { // the time of past refits says nothing about it
+		begin, slots := p.Now(), p.View.Real.Spread(relevance.Slice(made, ScoreRows))
+		if _, err := p.scoresOf(made, p.View.Real, slots); err != nil {
+			return err
+		}
+		score = p.Now().Sub(begin) / time.Duration(len(slots))
+	}
+	p.sayCost(name, fmt.Sprintf(what, knob.FormatCount(p.Owed(name))), score, warm)
 	return p.yield()
 }
 
-// timeLooks estimates the time in which a function of frames scores all transitions; it is 0 for
-// other functions. Scoring frames costs a hundred times as much as scoring transitions, so the
-// time of past refits says nothing about it.
-func (p *preview) timeLooks(f relevance.Function) (time.Duration, error) {
-	if _, sees := f.(relevance.Sighted); !sees {
-		return 0, nil
-	}
-	begin, slots := p.Now(), p.View.Real.Spread(relevance.Slice(f, ScoreRows))
-	if _, err := p.scoresOf(f, p.View.Real, slots); err != nil {
-		return 0, err
-	}
-	return p.Now().Sub(begin) * time.Duration(p.View.Real.Len()) / time.Duration(len(slots)), p.yield()
-}
-
-// addFrames adds to the cost the estimated time in which a function of frames scores all
-// transitions; took is the time in which it scored rows of them. Pseudo-counts must also observe
-// all transitions, which takes about as long again.
-func (p *preview) addFrames(f relevance.Function, took time.Duration, rows int) {
-	if _, sees := f.(relevance.Sighted); !sees || relevance.LearnsFromMet(f) || p.Cost == "" {
+// sayCost sets the cost of a switch to the function of that name: a refit with it, in which a row and
+// a unit of work that its model owes take that long; 0: as in the run.
+func (p *preview) sayCost(name, what string, score, warm time.Duration) {
+	p.Cost = name + " " + what
+	if refit := p.RefitTakes(name, score, warm); refit > 0 {
+		p.Cost += fmt.Sprintf("; a refit with it takes about %s", roughly(refit))
+		p.CostSeconds = refit.Seconds()
 		return
 	}
-	took = took * time.Duration(p.View.Real.Len()) / time.Duration(rows)
-	if _, counts := f.(relevance.Counted); counts {
-		took *= 2
+	p.Cost += "; how long a refit takes is not known before the first"
+	p.CostSeconds = math.NaN()
+}
+
+// sayReady sets the cost of a switch to a function that has everything it needs.
+func (p *preview) sayReady(name string) { p.sayCost(name, "is ready", 0, 0) }
+
+// timeFrames takes into account, in the cost of a switch to a function of frames, that it scored so
+// many rows in that time. Pseudo-counts must also observe all transitions, which takes about as long
+// again.
+func (p *preview) timeFrames(f relevance.Function, took time.Duration, rows int) {
+	if _, sees := f.(relevance.Sighted); sees && !relevance.LearnsFromMet(f) && p.Cost != "" {
+		row := took / time.Duration(rows)
+		p.sayCost(f.Name(), "looks at all frames", row, row)
 	}
-	p.Cost += fmt.Sprintf("; %s looks at all frames, about %s", f.Name(), roughly(took))
-	p.CostSeconds += took.Seconds()
 }
 
 // timeUpdate makes two updates of a model that is not the run's and returns the time of the
@@ -116,30 +116,6 @@ func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err e
 		}
 	}
 	return took, nil
-}
-
-// sayPrice sets the cost of a switch.
-func (p *preview) sayPrice(what string, took time.Duration) {
-	p.Cost = fmt.Sprintf("%s, about %s", what, roughly(took))
-	p.CostSeconds = took.Seconds()
-	p.addRefit()
-}
-
-// priceReady sets the cost of switching to a function that has everything it needs.
-func (p *preview) priceReady(name string) {
-	p.Cost, p.CostSeconds = fmt.Sprintf("%s is ready", name), 0
-	p.addRefit()
-}
-
-// addRefit adds the time of scoring, fit and generation, which a switch with "now" takes.
-func (p *preview) addRefit() {
-	if refit := p.CostRefit(); refit > 0 {
-		p.Cost += fmt.Sprintf("; a refit takes about %s", roughly(refit))
-		p.CostSeconds += refit.Seconds()
-		return
-	}
-	p.Cost += "; how long a refit takes is not known before the first"
-	p.CostSeconds = math.NaN()
 }
 
 // roughly returns a rounded duration as text.

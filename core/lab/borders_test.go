@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"pgrlab/core/checkpoint"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 	"pgrlab/core/testing/racing"
 )
 
@@ -94,7 +94,7 @@ func (m memory) loopOf(t testing.TB) *checkpoint.Loop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Meter = meter.State{}
+	l.Meter = cost.State{}
 	return l
 }
 

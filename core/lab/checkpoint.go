@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
@@ -14,7 +14,7 @@ import (
 // Saving says when checkpoints are taken, in addition to those that are asked for, those before
 // changes that affect a generation or a refit, and the one at the end.
 type Saving struct {
-	Every time.Duration // the least time between two; 0: config.CheckpointEvery
+	Every time.Duration // the least time between two; 0: cost.CheckpointEvery
 	Disk  int64         // most bytes of checkpoints and their data; 0: a tenth of what is free
 	Lean  bool          // save only the recipe of each D_syn: a resume makes it again, which takes its time
 }
@@ -78,7 +78,7 @@ type checkpointer struct {
 // begin makes w write the checkpoints.
 func (k *checkpointer) begin(w *run.Writer, s Saving) {
 	if s.Every == 0 {
-		s.Every = config.CheckpointEvery
+		s.Every = cost.CheckpointEvery
 	}
 	if s.Disk == 0 {
 		s.Disk = run.Free(w.Folder().Dir()) / 10

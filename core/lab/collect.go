@@ -3,8 +3,8 @@ package lab
 import (
 	"time"
 
+	"pgrlab/core/cost"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 	"pgrlab/core/replica"
 )
 
@@ -21,7 +21,7 @@ func (x *experiment) collect() error {
 			return err
 		}
 	}
-	x.meter.On(meter.Act, begin)
+	x.meter.On(cost.Act, begin)
 	return nil
 }
 
@@ -58,7 +58,7 @@ func (x *experiment) trainAgents() error {
 	for _, s := range u.spent {
 		all.agent, all.models = all.agent+s.agent, all.models+s.models
 	}
-	x.meter.Together(begin, meter.Share{Part: meter.Agent, Own: all.agent}, meter.Share{Part: meter.Models, Own: all.models})
+	x.meter.Together(begin, cost.Share{Part: cost.Agent, Own: all.agent}, cost.Share{Part: cost.Models, Own: all.models})
 	return err
 }
 

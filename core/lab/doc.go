@@ -23,7 +23,7 @@
 //
 //	place         where the run is; the driver moves it
 //	journal       what the run reports, in memory and on the disk
-//	meter.Meter   the time that its parts take
+//	cost.Meter    the time that its parts take
 //	cohort        decides when the members compute: side by side, or in turn
 //	gate          whether training goes on: pause, fault, disk, device
 //	redo.Changes  what must be redone after a change, and what it waits for

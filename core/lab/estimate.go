@@ -2,18 +2,16 @@ package lab
 
 import (
 	"io"
-	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/experience"
-	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 	"pgrlab/core/replica"
 )
 
 // DiskNeed measures what the run has now and adds what it will have. Only frames are assumed to
 // be compressible. It must be called before Run.
-func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
+func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 	x := l.x
 	err = x.saveSections(func(_ string, save func(io.Writer) error) error { return save((*counted)(&d.Checkpoint)) })
 	for _, m := range x.members {
@@ -26,7 +24,7 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 		}
 		row := int64(m.Real.RowBytes())
 		d.Checkpoint -= int64(m.Real.Len()) * row
-		stored := x.config.Stored(&x.Settings)
+		stored := cost.Stored(x.config, &x.Settings)
 		held := min(stored, x.config.Buffer)
 		d.Real, d.Held = d.Real+int64(stored)*row, d.Held+int64(held)*row
 		for _, l := range replica.Logs(m) {
@@ -52,15 +50,6 @@ func (l *Lab) DiskNeed() (d config.DiskNeed, err error) {
 		}
 	}
 	return d, err
-}
-
-// refitTakes estimates how long a refit of a member would take now; 0 if that is not known yet.
-func refitTakes(measured *meter.Meter, s *knob.Settings, r *replica.Replica) time.Duration {
-	rows := r.Real.Len()
-	if r.Parts.Fills { // the refit will have more rows than there are now
-		rows = r.Config.CollectedBy(r.Stepped)
-	}
-	return measured.RefitTakes(s, rows, r.Owed(s.Relevance))
 }
 
 // counted counts what is written.

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 	"pgrlab/core/redo"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
@@ -34,7 +34,8 @@ type experiment struct {
 	changes   redo.Changes
 
 	journal     journal
-	meter       meter.Meter
+	meter       cost.Meter
+	expected    cost.Units // before the meter has measured them
 	gate        gate
 	steering    steering
 	checkpoints checkpointer
@@ -59,7 +60,7 @@ type common struct {
 	place   *place
 	journal *journal
 	gate    *gate
-	meter   *meter.Meter
+	meter   *cost.Meter
 	now     func() time.Time // the clock of all roles but the meter
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/device"
-	"pgrlab/core/meter"
-	"pgrlab/core/relevance"
+	"pgrlab/core/knob"
 	"pgrlab/core/task"
 )
 
@@ -17,7 +17,7 @@ import (
 // refit and evaluation included, and keeps nothing of them. That takes about a second at scale
 // demo and some seconds at the largest scale, in addition to the time that a task takes to
 // start.
-func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device) (f config.Forecast, err error) {
+func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device) (f cost.Model, err error) {
 	if f.Disk, err = disk(c, task, dev); err != nil {
 		return f, err
 	}
@@ -29,21 +29,21 @@ func Try(ctx context.Context, c config.Config, task task.Task, dev device.Device
 	defer l.Close()
 	x, episode := l.x, l.x.task.EpisodeSteps
 	x.shorten()
-	err = x.guarded(func() error { return x.measure(ctx) })
+	err = x.guarded(func() error { f.Units, f.Cores, err = x.measure(ctx); return err })
 	if err != nil {
 		return f, fmt.Errorf("try %s on %s: %w", c.Method, c.Task, err)
 	}
-	f.Costs = x.costs()
-	f.Costs.Sample *= float64(c.Generator.Estimates(c.Knobs.Generation())) / float64(c.Generator.Estimates(x.Settings.Generation()))
-	f.Costs.Evaluation *= float64(episode) / float64(x.task.EpisodeSteps)
+	f.Device = x.device
+	f.Sample *= float64(c.Generator.Estimates(c.Knobs.Generation())) / float64(c.Generator.Estimates(x.Settings.Generation()))
+	f.Evaluation *= float64(episode) / float64(x.task.EpisodeSteps)
 	return f, nil
 }
 
 // disk is what a run of c takes on the disk.
-func disk(c config.Config, task task.Task, dev device.Device) (config.DiskNeed, error) {
+func disk(c config.Config, task task.Task, dev device.Device) (cost.Disk, error) {
 	l, err := New(context.Background(), c, task, dev, nil)
 	if err != nil {
-		return config.DiskNeed{}, err
+		return cost.Disk{}, err
 	}
 	defer l.Close()
 	return l.DiskNeed()
@@ -59,21 +59,10 @@ func sooner(c config.Config, t task.Task) config.Config {
 		}
 		c.Agent.Own[s.Name] = s.Trial(d)
 	}
-	for name, in := range rounds(&c) {
+	for name, in := range cost.Rounds(&c) {
 		c.Relevance = c.Relevance.With(name, in.Trial(c.Environment.InLockstep(), c.Pace().Every))
 	}
 	return c
-}
-
-// rounds are the functions of the run that learn in rounds, with their settings.
-func rounds(c *config.Config) map[string]relevance.ConfigOfEpisodes {
-	all := map[string]relevance.ConfigOfEpisodes{}
-	for _, name := range append(c.FixedFunctions(), c.Knobs.Relevance) {
-		if in, is := c.Relevance.Of(name).(relevance.ConfigOfEpisodes); is {
-			all[name] = in
-		}
-	}
-	return all
 }
 
 const (
@@ -81,22 +70,41 @@ const (
 	triedStart   = 32  // transitions before them
 	triedSamples = 256 // synthetic transitions
 	triedLevels  = 8   // noise levels
+	filledSteps  = 16  // env steps with full memories
 )
 
-// measure makes env steps twice and measures the second ones: building and compiling at the first use
-// is not part of the cost of the second.
-func (x *experiment) measure(ctx context.Context) error {
+// measure makes env steps twice and measures the second ones, and the processors that the process has
+// then: building and compiling at the first use is not part of the cost of the second. If F compares
+// what is met with what an episode remembers, more steps do so with full memories.
+func (x *experiment) measure(ctx context.Context) (u cost.Units, cores float64, err error) {
 	pace := x.config.Pace().Every
-	for _, in := range rounds(x.config) { // a multiple of it
+	for _, in := range cost.Rounds(x.config) { // a multiple of it
 		pace = max(pace, in.FirstRound(x.config.Environment.InLockstep()))
 	}
 	cycles := func(envSteps, least int) int { return max(least, (envSteps+pace-1)/pace) * pace }
 	first := cycles(triedStart+triedSteps, 2) // by then D_real has rows, whoever fills it
 	if err := x.goTo(ctx, first); err != nil {
-		return err
+		return u, 0, err
 	}
-	x.meter = meter.New(x.now, x.config.Generator.Config)
-	return x.goTo(ctx, first+cycles(triedSteps, 1)+1) // an env step is measured once the next one begins
+	x.meter = cost.NewMeter(x.now, x.config.Generator.Config)
+	begin, used := x.now(), cost.ProcessTime()
+	end := first + cycles(triedSteps, 1) + 1 // an env step is measured once the next one begins
+	if err := x.goTo(ctx, end); err != nil {
+		return u, 0, err
+	}
+	u, cores = x.units(), (cost.ProcessTime()-used).Seconds()/x.now().Sub(begin).Seconds()
+	filled := false
+	for _, m := range x.members {
+		filled = m.Rounds.Fill()
+	}
+	if !filled {
+		return u, cores, nil
+	}
+	step := x.meter.Step()
+	x.meter.Phases[knob.Collect] = cost.Average{}
+	err = x.goTo(ctx, end+filledSteps)
+	u.First, u.Step = u.Step, u.Step+max(0, x.meter.Step()-step)
+	return u, cores, err
 }
 
 // goTo trains up to an env step that has an evaluation; the one before it has a refit. There are no

@@ -22,14 +22,14 @@ func TestATrialMeasuresEveryPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := f.Costs
+	u := f.Units
 	for name, cost := range map[string]float64{"step": u.Step, "score": u.Score, "fit": u.FitStep, "sample": u.Sample, "evaluation": u.Evaluation} {
 		if !(cost > 0 && cost < 60) {
 			t.Errorf("%s: %g s", name, cost)
 		}
 	}
 	latent, err := Try(context.Background(), tiny.Latents(), tiny.Task(), dev)
-	if u := latent.Costs; err != nil || !(u.Score > 0 && u.Score < 60) || !(u.Warm > 0 && u.Warm < 60) || !(u.Step > 0 && u.FitStep > 0 && u.Sample > 0) {
+	if u := latent.Units; err != nil || !(u.Score > 0 && u.Score < 60) || !(u.Warm > 0 && u.Warm < 60) || !(u.Step > 0 && u.FitStep > 0 && u.Sample > 0) {
 		t.Errorf("of latents: %+v, %v", u, err)
 	}
 	if f.Disk.Checkpoint < 1 || f.Disk.Generation < 1 || f.Disk.Real < 1 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/knob"
 )
@@ -27,13 +28,14 @@ func TestATrialOfPPOLearns(t *testing.T) {
 		}
 		defer l.Close()
 		l.x.shorten()
-		if err := l.x.guarded(func() error { return l.x.measure(context.Background()) }); err != nil {
+		var u cost.Units
+		if err := l.x.guarded(func() (err error) { u, _, err = l.x.measure(context.Background()); return err }); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if eco := strings.HasSuffix(name, "eco"); l.x.meter.Seen(knob.Reach) != eco {
 			t.Errorf("%s: rounds %t", name, !eco)
 		}
-		if u := l.x.costs(); !l.x.meter.Seen(knob.Learn) || u.Step <= 0 || c.Generates() && (u.FitStep <= 0 || u.Sample <= 0) {
+		if !l.x.meter.Seen(knob.Learn) || u.Step <= 0 || c.Generates() && (u.FitStep <= 0 || u.Sample <= 0) {
 			t.Errorf("%s: learned %t, %+v", name, l.x.meter.Seen(knob.Learn), u)
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
-	"pgrlab/core/meter"
 )
 
 // alone makes the roles that a run's gate needs, without a run.
 func alone(folder *memoryFolder) (*gate, *[]event.Event) {
 	var log []event.Event
 	now := clock()
-	p, m := &place{Step: 7}, meter.New(now, generative.Config{})
+	p, m := &place{Step: 7}, cost.NewMeter(now, generative.Config{})
 	g := &gate{common: common{place: p, meter: &m, now: now}, blamed: map[string]bool{}}
 	g.journal = &journal{
 		place: p, members: 1, now: now, start: now(), folder: folder,

@@ -12,11 +12,11 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/device"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 	"pgrlab/core/policy"
 	"pgrlab/core/replica"
 	"pgrlab/core/run"
@@ -71,7 +71,7 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	l := &Lab{config: c, mailbox: make(chan sent, mailboxSize)}
 	x := &experiment{
 		lab: l, config: &l.config, task: task, parts: p, now: now, device: deviceName,
-		Settings: c.Knobs, meter: meter.New(now, c.Generator.Config),
+		Settings: c.Knobs, meter: cost.NewMeter(now, c.Generator.Config),
 	}
 	x.wire(l.log, folder)
 	l.x = x
@@ -94,6 +94,9 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 		return nil, err
 	}
 	x.wireMembers()
+	if len(cost.Rounds(x.config)) > 0 {
+		x.meter.Episode = task.EpisodeSteps
+	}
 	for _, s := range x.steering.schedule {
 		if err := x.first().CheckPosition(s.At); err != nil {
 			x.abandon()
@@ -107,6 +110,10 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 	x.publish(time.Time{})
 	return l, nil
 }
+
+// Expect says what units of the run take that the run itself has not measured yet. It must be called
+// before Run.
+func (l *Lab) Expect(u cost.Units) { l.x.expected = u }
 
 // Run trains until all steps are made, a Stop arrives, ctx ends or an error occurs. It saves
 // before it returns; afterwards the lab holds only what Snapshot and Events return. After Stop

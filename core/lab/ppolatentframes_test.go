@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
@@ -249,12 +250,12 @@ func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
 		t.Errorf("ten iterations more in the window are %g bytes, their frames %g", got, more)
 	}
 	c := inEnvSteps(with(func(*ppo.Settings) {}))
-	if rows := c.Collected(); rows != 2*8*3 || c.Stored(&c.Knobs) != 24+123*rows {
-		t.Errorf("D_real has %d rows, %d are stored", rows, c.Stored(&c.Knobs))
+	if rows := c.Collected(); rows != 2*8*3 || cost.Stored(&c, &c.Knobs) != 24+123*rows {
+		t.Errorf("D_real has %d rows, %d are stored", rows, cost.Stored(&c, &c.Knobs))
 	}
 	for _, function := range []string{"curiosity", "rnd"} { // both learn as frames are seen
 		c.Knobs.Relevance, c.Knobs.RefitEvery = function, 3*24
-		if c.Lasts(config.Costs{Sample: 1, Warm: 1}) != c.Lasts(config.Costs{Sample: 1}) {
+		if (cost.Units{Sample: 1, Warm: 1}).Whole(&c) != (cost.Units{Sample: 1}).Whole(&c) {
 			t.Errorf("%s: the time of a refit has that of its model", function)
 		}
 	}

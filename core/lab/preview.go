@@ -1,12 +1,14 @@
 package lab
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
@@ -154,8 +156,12 @@ func (s source) NextRefit() int {
 	return nextRefit(s.views.config, s.views.settings, s.place.Step)
 }
 
-func (s source) CostRefit() time.Duration {
-	return refitTakes(s.meter, s.views.settings, s.Replica)
+func (s source) RefitTakes(name string, row, unit time.Duration) time.Duration {
+	settings := *s.views.settings
+	settings.Relevance = name
+	u := s.meter.Units(&settings, cost.Batches{}, 0)
+	u.Score, u.Warm = cmp.Or(row.Seconds(), u.Score), cmp.Or(unit.Seconds(), u.Warm)
+	return refitTakes(u, &settings, s.Replica)
 }
 
 func (s source) Now() time.Time { return s.now() }

@@ -3,10 +3,10 @@ package lab
 import (
 	"time"
 
-	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
+	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
 
@@ -40,14 +40,16 @@ func (x *experiment) state() event.State {
 }
 
 func (x *experiment) snapshot(now time.Time) *event.Snapshot {
-	m := x.first()
+	m, u := x.first(), x.units()
 	steps, updates := x.meter.Rates()
+	eta, least := x.eta(u)
 	s := &event.Snapshot{
 		Time: now, Task: x.config.Task, Method: x.config.Method, Seed: x.config.Seed, Members: len(x.members),
 		Step: x.Step, Steps: x.config.Steps, State: x.state(), Parked: x.gate.parked, HandedOver: x.gate.handedOver, Position: x.position,
-		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.PhaseTakes(x.position, x.total), ETA: x.eta(), StepTime: x.meter.StepTakes() / time.Duration(x.config.Environment.InLockstep()),
+		Phase: x.position.Phase, PhaseDone: x.position.I, PhaseTotal: x.total, PhaseETA: x.meter.PhaseTakes(x.position, x.total), ETA: eta, ETALeast: least,
+		StepTime:    time.Duration(x.meter.Step() / float64(x.config.Environment.InLockstep()) * float64(time.Second)),
 		StepsPerSec: steps, UpdatesPerSec: updates,
-		CostRefit: refitTakes(&x.meter, &x.Settings, m), CostGenerate: x.meter.GenerationTakes(&x.Settings),
+		CostRefit: refitTakes(u, &x.Settings, m), CostGenerate: u.Generation(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
 		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
 		Refits: int(x.synthesis.Refits), FitLoss: m.Fit.Last,
@@ -79,25 +81,66 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	return s
 }
 
-// eta returns the time until the run ends; 0 if the cost of a training step is not known yet.
-func (x *experiment) eta() time.Duration {
-	costs := x.costs()
-	if costs.Step == 0 || x.config.Pace().Every > 1 && !x.meter.Seen(knob.Learn) {
-		return 0
+// eta returns the time until the run ends, with what takes u; 0 if that of a training step is not
+// known yet. least says that work is still to come of which none has been done yet.
+func (x *experiment) eta(u cost.Units) (left time.Duration, least bool) {
+	if u.Step == 0 || x.config.Pace().Every > 1 && !x.meter.Seen(knob.Learn) {
+		return 0, false
 	}
 	if x.synthesis.Generations > 0 {
-		costs.First = 0
+		u.First = 0
 	}
-	return x.config.LastsFrom(&x.Settings, x.Step, costs) + x.meter.PhaseTakes(x.position, x.total)
+	next := nextRefit(x.config, &x.Settings, x.Step)
+	least = next > 0 && next < x.config.Steps && u.Sample == 0
+	for _, in := range cost.Rounds(x.config) {
+		ahead := x.config.EnvSteps(x.config.Steps) > in.FirstRound(x.config.Environment.InLockstep())
+		switch {
+		case !ahead || x.meter.Seen(knob.Reach):
+		case x.expected.Step > u.Step:
+			u.First, u.Step = u.Step, x.expected.Step
+		default:
+			least = true
+		}
+	}
+	return u.Rest(x.config, &x.Settings, x.Step) + x.meter.PhaseTakes(x.position, x.total) + x.stepRest(u), least
 }
 
-// costs returns what the parts of the run take, including batches still to come: if real rows
+// stepRest is the time of the phases of the present env step that are still to come.
+func (x *experiment) stepRest(u cost.Units) (left time.Duration) {
+	s, at := &x.Settings, x.position.Phase
+	switch todo := x.changes.Todo(); {
+	case at == knob.Fit:
+		left = u.Generation(s)
+	case at == knob.Score:
+		left = u.Refit(s, 0, 0)
+	case !at.Before(knob.Score):
+	case todo == knob.ClassRefit:
+		left = refitTakes(u, s, x.first())
+	case todo == knob.ClassGeneration:
+		left = u.Generation(s)
+	}
+	if at.Before(knob.Evaluate) && x.evaluationDue() {
+		left += time.Duration(u.Evaluation * float64(time.Second))
+	}
+	return left
+}
+
+// units returns what the parts of the run take, including batches still to come: if real rows
 // are most of the work, batches become quicker with the first D_syn.
-func (x *experiment) costs() config.Costs {
+func (x *experiment) units() cost.Units {
 	s := &x.Settings
 	samples := max(s.Samples, x.config.Knobs.Samples) // a trial makes fewer
-	b := meter.Batches{Real: x.config.Weighs(x.config.Mix(s, 0)), Mixed: x.config.Weighs(x.config.Mix(s, samples))}
-	return x.meter.Costs(s, b, x.task.EpisodeSteps)
+	b := cost.Batches{Real: x.config.Weighs(x.config.Mix(s, 0)), Mixed: x.config.Weighs(x.config.Mix(s, samples))}
+	return x.meter.Units(s, b, x.task.EpisodeSteps).Or(x.expected)
+}
+
+// refitTakes is the time of a refit of a member now; 0 if that is not known yet.
+func refitTakes(u cost.Units, s *knob.Settings, r *replica.Replica) time.Duration {
+	rows := r.Real.Len()
+	if r.Parts.Fills { // the refit will have more rows than there are now
+		rows = r.Config.CollectedBy(r.Stepped)
+	}
+	return u.Refit(s, rows, r.Owed(s.Relevance))
 }
 
 // changesOf returns the changes of a schedule that will be made. It leaves out notes: nothing waits for
@@ -121,7 +164,7 @@ type standing struct {
 // standing returns how far the run has come.
 func (x *experiment) standing() standing {
 	s := standing{step: x.Step, updates: x.first().Updates}
-	for _, d := range x.meter.State().Parts {
+	for _, d := range x.meter.Times {
 		s.spent += d
 	}
 	return s
@@ -133,6 +176,7 @@ func (x *experiment) standing() standing {
 func (x *experiment) perf() event.Perf {
 	now := x.standing()
 	p := x.meter.Perf(&x.Settings)
+	p.Device = x.device
 	if took := (now.spent - x.reported.spent).Seconds(); took > 0 {
 		p.StepsPerSec = run.Float(float64(now.step-x.reported.step) / took)
 		p.UpdatesPerSec = run.Float(float64(now.updates-x.reported.updates) / took)

@@ -22,7 +22,7 @@ func (x *experiment) loop() checkpoint.Loop {
 		},
 		Schedule: x.steering.schedule, Position: x.position, Total: x.total,
 		Todo: c.Todo, Bound: checkpoint.Bound(c.Begun), Scored: x.refit.scored, Fitted: x.refit.fitted, Ended: x.checkpoints.lastStep.behind(x.position),
-		Meter: x.meter.State(),
+		Meter: x.meter.Kept(),
 	}
 	scored := x.position.Phase == knob.Score && x.position.I > 0 || x.position.Phase == knob.Fit
 	for _, m := range x.members {

@@ -103,12 +103,13 @@ func (c ECOConfig) ValidateCopies(copies int) error {
 // then between two rounds.
 func (c ECOConfig) FirstRound(copies int) int { return c.History / copies }
 
-// Trial returns settings with rounds of a few batches: a pair is made of two transitions, so that a
-// round is in proportion to its history. Memories are nearly empty in a trial, so F takes longer in a
-// run.
+// Trial returns settings with rounds of a few batches, in which every observation has distant ones: a
+// round is then in proportion to its history. A pair begins 2 to Near + 1 transitions after the one
+// before (see walk).
 func (c ECOConfig) Trial(copies, envSteps int) Config {
-	const batches = 2
-	least := max(c.Far+2, (2*batches*c.Batch+copies-1)/copies)
+	const batches = 3.2
+	transitions := batches / (1 - heldOut) * float64(c.Batch) * float64(3+c.Near) / 2
+	least := max(2*(c.Far+1), int(transitions)/copies+1)
 	if n := copies * envSteps * ((least + envSteps - 1) / envSteps); n < c.History {
 		c.History = n
 	}

@@ -122,6 +122,13 @@ func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 	return nil
 }
 
+// Fill makes all memories full, with entries that have no meaning.
+func (m *ECO) Fill() {
+	for i := range m.memories.n {
+		m.memories.n[i] = m.memories.size
+	}
+}
+
 // remember adds the observation that a copy has reached to its memory.
 func (m *ECO) remember(i int, step *Met, key []float32) {
 	s, slot := &m.memories, m.memories.n[i]

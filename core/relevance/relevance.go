@@ -82,6 +82,8 @@ type Episodic interface {
 	// the model was saved. The last unit ends the round. loss is that of an update, or NaN for a
 	// unit that is not an update.
 	LearnSlice(done int) (loss float64, err error)
+	// Fill makes the memories as full as they can be, for a trial of what an env step takes.
+	Fill()
 }
 
 // ErrUnmet is the error for a transition whose F is unknown because the transition was generated:

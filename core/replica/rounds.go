@@ -104,6 +104,15 @@ func (o *Rounds) Due() bool {
 // Units is how many units the round that is due has.
 func (o *Rounds) Units() int { return o.function().RoundUnits() }
 
+// Fill makes full what the function remembers, and says whether there is one.
+func (o *Rounds) Fill() bool {
+	f := o.function()
+	if f != nil {
+		f.Fill()
+	}
+	return f != nil
+}
+
 // Learn does the unit of the round that follows the first done ones.
 func (o *Rounds) Learn(done int) error {
 	f, r := o.function(), o.of

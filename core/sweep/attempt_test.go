@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"pgrlab/core/cost"
 	"pgrlab/core/run"
 )
 
@@ -100,7 +101,7 @@ func TestResultsAreChecked(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(g.Dir(job), resultName), []byte(`{`+same+`,"wall_s":1e300}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if eta := g.ETA(1, nil); eta <= 0 || eta > century {
+	if eta := g.ETA(1, nil); eta <= 0 || eta > cost.Century {
 		t.Errorf("the rest takes %v", eta)
 	}
 }

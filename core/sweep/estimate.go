@@ -3,6 +3,8 @@ package sweep
 import (
 	"slices"
 	"time"
+
+	"pgrlab/core/cost"
 )
 
 // Pace is the progress of a running job.
@@ -11,41 +13,34 @@ type Pace struct {
 	Left time.Duration // the run's own estimate; 0: unknown
 }
 
-// century is longer than any sweep takes, whatever its results say.
-const century = 100 * 365 * 24 * time.Hour
-
 // ETA estimates how long the rest takes with that many workers; 0 if unknown. For running
 // jobs it uses their own estimates. For the others it uses the median pace of jobs of their
 // task, method and variant, or of all jobs if there is none; with the median, one job that
 // stood still for hours does not distort the estimate.
 func (g *Grid) ETA(workers int, running map[int]Pace) time.Duration {
 	type kind struct{ task, method, variant string }
-	paces := map[kind][]float64{} // seconds a step
-	count := func(j Job, seconds float64, steps int) {
-		if seconds > 0 && steps > 0 {
+	paces := map[kind][]time.Duration{} // of an env step
+	count := func(j Job, took time.Duration, steps int) {
+		if took > 0 && steps > 0 {
 			for _, k := range []kind{{j.Task, j.Method, j.Variant}, {}} {
-				paces[k] = append(paces[k], seconds/float64(steps))
+				paces[k] = append(paces[k], took/time.Duration(steps))
 			}
 		}
 	}
 	var open []Job
 	for _, j := range g.Jobs {
-		if r, done := g.Result(j); done {
-			count(j, r.WallS, j.Steps)
-			continue
-		}
-		if g.left[j.Index] {
-			continue
-		}
-		open = append(open, j)
 		p := running[j.Index]
-		count(j, p.Left.Seconds(), j.Steps-p.Step)
+		if r, done := g.Result(j); done {
+			count(j, time.Duration(min(r.WallS, cost.Century.Seconds())*float64(time.Second)), j.Steps)
+		} else if !g.left[j.Index] {
+			open = append(open, j)
+			count(j, p.Left, j.Steps-p.Step)
+		}
 	}
-	var total, longest float64
+	var left []time.Duration
 	for _, j := range open {
 		p := running[j.Index]
-		left := p.Left.Seconds()
-		if left == 0 {
+		if p.Left == 0 {
 			like := paces[kind{j.Task, j.Method, j.Variant}]
 			if len(like) == 0 {
 				like = paces[kind{}]
@@ -54,11 +49,9 @@ func (g *Grid) ETA(workers int, running map[int]Pace) time.Duration {
 				return 0
 			}
 			slices.Sort(like)
-			left = like[(len(like)-1)/2] * float64(max(0, j.Steps-p.Step))
+			p.Left = time.Duration(min(float64(like[(len(like)-1)/2])*float64(max(0, j.Steps-p.Step)), float64(cost.Century)))
 		}
-		total += left
-		longest = max(longest, left)
+		left = append(left, p.Left)
 	}
-	left := min(max(longest, total/float64(max(1, workers))), century.Seconds())
-	return time.Duration(left * float64(time.Second))
+	return cost.Together(float64(max(1, workers)), left...)
 }

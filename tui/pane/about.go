@@ -4,6 +4,7 @@ import (
 	"errors"
 	"image"
 	"path/filepath"
+	"time"
 
 	"pgrlab/core/config"
 	"pgrlab/core/event"
@@ -127,11 +128,12 @@ type ForkPlan struct {
 
 // ForkPace is how quickly children train.
 type ForkPace struct {
-	AtATime int     // children that train at the same time
-	Paused  float64 // cores that they share while the run is paused
-	Beside  float64 // and while it trains
-	Threads int     // of the run, whose children have one each
-	OnGPU   bool    // they share a GPU with the run: the cores say nothing
+	AtATime int           // children that train at the same time
+	Paused  float64       // cores that they share while the run is paused
+	Beside  float64       // and while it trains
+	Threads int           // of the run, whose children have one each
+	Start   time.Duration // from the start of a process until it trains; 0: unknown
+	OnGPU   bool          // they share a GPU with the run: the cores say nothing
 }
 
 // Child is one child of a run.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -11,13 +12,14 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/tui/format"
 	"pgrlab/tui/theme"
 )
 
 // Forecast is what a run would take on this machine.
 type Forecast struct {
-	config.Forecast
+	cost.Model
 	Free int64 // bytes free on the disk that the run writes to; 0: unknown
 }
 
@@ -137,23 +139,32 @@ func first(lines [][]string, w int) []string {
 	return out
 }
 
-// takesTime is how long the present choice takes, and the basis of that estimate.
+// takesTime is how long the present choice takes, and the basis of that estimate: the newest run like
+// it, if that had about as much of the machine as a trial has now; else the trial.
 func (p *Picker) takesTime(f Tried, known bool) []string {
 	t := p.theme
-	takes := func(u config.Costs, how string) []string {
-		return []string{t.Dim.On("takes about ") + roughly(p.config.Lasts(u)), t.Dim.On(" on this machine"), t.Dim.On(", " + how)}
+	takes := func(m cost.Model, how string) []string {
+		parts := []string{t.Dim.On("takes about ") + roughly(m.Whole(&p.config)), t.Dim.On(" on this machine"), t.Dim.On(", " + how)}
+		if m.Cores > 0 {
+			parts = append(parts, t.Dim.On(fmt.Sprintf(", which had %.1f of %d processors", m.Cores, runtime.NumCPU())))
+		}
+		return parts
 	}
-	last, before := lastAs(p.config, p.Recent)
+	earlier, has := like(p.config, f.Device, p.Recent)
+	tried := known && f.err == nil && f.Step > 0
 	switch {
-	case before:
-		return takes(last.Costs, "as quick as "+last.Dir)
-	case known && f.err == nil && f.Costs.Step > 0:
-		return takes(f.Costs, "by a short trial of all its parts")
+	case has && (!tried || asBusy(earlier.Measured.Cores, f.Cores)):
+		return takes(earlier.Measured, "as quick as "+earlier.Dir)
+	case tried:
+		return takes(f.Model, "by a short trial of all its parts")
 	case !known && p.Try != nil:
 		return []string{t.Dim.On("a short trial finds out how long it takes" + t.Glyphs.Wait)}
 	}
 	return []string{t.Dim.On("how long it takes is not known"), t.Dim.On(" before the first such run on this machine")}
 }
+
+// asBusy says whether two measurements had about as much of the machine.
+func asBusy(then, now float64) bool { return then > 0.75*now && now > 0.75*then }
 
 // takesRoom is how much the run writes, and how much room there is.
 func (p *Picker) takesRoom(f Tried) []string {
@@ -163,8 +174,8 @@ func (p *Picker) takesRoom(f Tried) []string {
 		all = "checkpoints and D_syn"
 	}
 	writes := f.Disk.Total()
-	if f.Costs.Step > 0 {
-		writes = f.Disk.After(p.config.Checkpoints(p.config.Lasts(f.Costs)))
+	if f.Step > 0 {
+		writes = f.Disk.After(cost.Checkpoints(&p.config, f.Whole(&p.config)))
 	}
 	text := t.Dim.On("writes about ") + format.BytesText(float64(writes))
 	if f.Free > 0 && writes > f.Free {

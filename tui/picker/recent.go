@@ -6,14 +6,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"sort"
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
-	"pgrlab/core/knob"
 	"pgrlab/core/run"
 	"pgrlab/presets"
 	"pgrlab/tui/history"
@@ -26,9 +24,9 @@ type Recent struct {
 	Step      int
 	Return    float64 // of the last evaluation, the mean over all seeds; NaN: there was none
 
-	Config config.Config
-	Host   string
-	Costs  config.Costs // costs of its parts, as far as it has measured them
+	Config   config.Config
+	Measured cost.Model // what units of its work took
+	journal  cost.Journal
 }
 
 // RecentRuns finds the run folders directly below root, newest first, at most limit.
@@ -72,10 +70,10 @@ func describe(r Recent) (Recent, error) {
 	h := history.New(0, 0)
 	for _, e := range events {
 		r.Step = e.Step
+		r.journal.Take(e)
 		switch b := e.Body.(type) {
 		case event.Start:
 			r.What = fmt.Sprintf("%s on %s, scale %s, seed %d", b.Method, b.Task, b.Scale, b.Seed)
-			r.Host = b.Obs.Host
 		case event.Evaluated:
 			h.Take(e)
 		}
@@ -84,8 +82,8 @@ func describe(r Recent) (Recent, error) {
 	if n := len(h.Evaluations); n > 0 {
 		r.Return = h.Evaluations[n-1].Mean
 	}
-	r.Costs = costsOf(events)
 	r.Config, _ = ReadConfig(r.Dir) // from another version: the zero value matches no configuration
+	r.Measured = r.journal.Model(&r.Config)
 	return r, nil
 }
 
@@ -98,51 +96,14 @@ func ReadConfig(dir string) (config.Config, error) {
 	return presets.Decode(filepath.Join(dir, run.ConfigName), doc)
 }
 
-// costsOf are the costs of the parts of a run, from its perf lines; none if a knob was changed that
-// makes the parts larger or smaller.
-func costsOf(events []event.Event) config.Costs {
-	var c config.Costs
-	spent, evaluations := 0.0, 0
-	for _, e := range events {
-		switch b := e.Body.(type) {
-		case event.KnobChanged:
-			if slices.Contains(weighing, b.Knob) {
-				return config.Costs{}
-			}
-		case event.Perf:
-			c.Step, c.FitStep, c.Sample = float64(b.StepS), float64(b.FitStepS), float64(b.SampleS)
-			spent += float64(b.Spent.Evaluate)
-			evaluations++
-		}
-	}
-	if evaluations > 0 {
-		c.Evaluation = spent / float64(evaluations)
-	}
-	return c
-}
-
-// weighing are the knobs that change the cost of a part of a run.
-var weighing = []string{"utd", "batch", "hold", "ratio", "relevance", "sampler_steps"}
-
-// lastAs is the newest earlier run on this machine whose parts were as large as those of c, and of
-// which all parts were measured.
-func lastAs(c config.Config, recent []Recent) (r Recent, ok bool) {
+// like is the newest earlier run on this machine whose units of work are as large as those of c, and of
+// which all were measured, on a device of that name; "": it is not known.
+func like(c config.Config, on string, recent []Recent) (r Recent, ok bool) {
 	host, _ := os.Hostname()
 	for _, r := range recent {
-		whole := r.Costs.Step > 0 && (r.Costs.Sample > 0 || c.Generator.Kind == config.GeneratorNone)
-		if whole && r.Host == host && reflect.DeepEqual(parts(r.Config), parts(c)) {
+		if r.journal.Host == host && r.journal.Fits(&r.Config, &c) && (on == "" || on == r.Measured.Device) {
 			return r, true
 		}
 	}
 	return r, false
-}
-
-// parts is c without the settings that decide how often its parts occur, or with which random
-// numbers.
-func parts(c config.Config) config.Config {
-	k := c.Knobs
-	c.Knobs = knob.Settings{UTD: k.UTD, Batch: k.Batch, Hold: k.Hold, Ratio: k.Ratio, Relevance: k.Relevance, SamplerSteps: k.SamplerSteps}
-	c.Seed, c.Preset, c.Scale, c.Schedule = 0, "", "", nil
-	c.Steps, c.StartSteps, c.Buffer, c.Evaluation.Every, c.Evaluation.KeepEvery = 0, 0, 0, 0, 0
-	return c
 }

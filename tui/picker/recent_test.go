@@ -1,57 +1,71 @@
 package picker
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/tui/theme"
 )
 
-// An earlier run on this machine with the same parts gives the best estimate of the duration.
+// An earlier run on this machine with the same parts gives the best estimate of the duration, if it
+// had the same device and about as much of the machine as a trial has now.
 func TestPickerTakesTheSpeedOfAnEarlierRun(t *testing.T) {
 	host, _ := os.Hostname()
 	c := config.Config{Task: "cheetah-run", Steps: 100_000, Knobs: knob.Settings{UTD: 20, Batch: 256, Relevance: "curiosity"}}
 	c.Generator.Conditional = true
-	earlier := Recent{Dir: "runs/before", Config: c, Host: host, Costs: config.Costs{Step: 0.08, Sample: 0.001}}
-	earlier.Config.Seed, earlier.Config.Steps, earlier.Config.Schedule = 9, 7, []string{"5:guidance=3"}
-	other := func(turn func(*Recent)) Recent {
-		r := earlier
-		r.Dir = "runs/other"
-		turn(&r)
+	made := func(turn func(c *config.Config, start *event.Start, p *event.Perf)) Recent {
+		r := Recent{Dir: "runs/other", Config: c}
+		start, p := event.Start{Obs: event.StartObs{Host: host}}, event.Perf{StepS: 0.08, SampleS: 0.001, Device: "cpu go, 2 threads", Processor: 15, Spent: event.SpentOn{Agent: 10}}
+		turn(&r.Config, &start, &p)
+		r.journal.Take(event.Event{Body: start})
+		r.journal.Take(event.Event{Body: p})
+		r.Measured = r.journal.Model(&r.Config)
 		return r
 	}
+	type of = *config.Config
 	all := []Recent{
-		other(func(r *Recent) { r.Host = "elsewhere" }), other(func(r *Recent) { r.Config.Knobs.UTD = 1 }),
-		other(func(r *Recent) { r.Config.Agent.Hidden = []int{8} }), other(func(r *Recent) { r.Costs.Sample = 0 }), other(func(r *Recent) { r.Costs = config.Costs{} }),
-		earlier,
+		made(func(_ of, s *event.Start, _ *event.Perf) { s.Obs.Host = "elsewhere" }),
+		made(func(c of, _ *event.Start, _ *event.Perf) { c.Knobs.UTD = 1 }),
+		made(func(c of, _ *event.Start, _ *event.Perf) { c.Agent.Hidden = []int{8} }),
+		made(func(_ of, _ *event.Start, p *event.Perf) { p.SampleS = 0 }),
+		made(func(_ of, _ *event.Start, p *event.Perf) { p.StepS = 0 }),
+		made(func(_ of, _ *event.Start, p *event.Perf) { p.Device = "cpu go, 1 threads" }),
+		made(func(c of, _ *event.Start, _ *event.Perf) {
+			c.Seed, c.Steps, c.Schedule = 9, 7, []string{"5:guidance=3"}
+		}),
 	}
-	if r, ok := lastAs(c, all); !ok || r.Dir != "runs/before" {
-		t.Errorf("took %q, %v", r.Dir, ok)
+	all[6].Dir = "runs/before"
+	if r, ok := like(c, "cpu go, 2 threads", all); !ok || r.Dir != "runs/before" || r.Measured.Cores != 1.5 {
+		t.Errorf("took %q, %v, with %g processors", r.Dir, ok, r.Measured.Cores)
 	}
-	if _, ok := lastAs(c, all[:5]); ok {
+	if _, ok := like(c, "cpu go, 2 threads", all[:6]); ok {
 		t.Error("a run with other parts counts")
 	}
-	perf := func(step, spent float64) event.Event {
-		p := event.Perf{}
-		p.StepS, p.Spent.Evaluate = run.Float(step), run.Float(spent)
-		return event.Event{Body: p}
-	}
-	events := []event.Event{perf(1, 2), perf(3, 4)}
-	if got, want := costsOf(events), (config.Costs{Step: 3, Evaluation: 3}); got != want {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "guidance"}})); got.Step != 3 {
-		t.Error("guidance changes no part's cost")
-	}
-	if got := costsOf(append(events, event.Event{Body: event.KnobChanged{Knob: "utd"}})); got != (config.Costs{}) {
-		t.Errorf("with another UTD: %+v", got)
+	th := theme.New(theme.NewRenderer(io.Discard, plain{}), theme.Unicode)
+	for cores, want := range map[float64]string{1.4: "as quick as runs/before, which had 1.5 of", 0.5: "by a short trial of all its parts, which had 0.5 of", 0: "by a short trial of all its parts"} {
+		p := Picker{theme: th, config: c}
+		p.Recent = all
+		f := Tried{Forecast: Forecast{Model: cost.Model{Units: cost.Units{Step: 0.01}, Device: "cpu go, 2 threads", Cores: cores}}}
+		if got := strings.Join(p.takesTime(f, true), ""); !strings.Contains(got, want) {
+			t.Errorf("with %g processors now: %q, want %q", cores, got, want)
+		}
 	}
 }
+
+// plain is a terminal of which nothing is known.
+type plain struct{}
+
+func (plain) Environ() []string    { return nil }
+func (plain) Getenv(string) string { return "" }
 
 func TestRoughly(t *testing.T) {
 	for d, want := range map[time.Duration]string{

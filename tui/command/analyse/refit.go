@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
@@ -25,7 +26,6 @@ import (
 	"pgrlab/presets"
 	"pgrlab/tui/command/cli"
 	"pgrlab/tui/command/terminal"
-	"pgrlab/tui/pane/system"
 )
 
 // refitFlags are the flags of analyse --refit.
@@ -141,7 +141,7 @@ func (r *analyseRequest) refitAll(ctx context.Context, d cli.Deps, args []string
 	defer stop()
 	p := refitProgress{Progress: terminal.NewProgress(stderr), saved: len(saved)}
 	asked := offline.RefitRequest{OtherGenerator: other, OfflineRefit: inspect.OfflineRefit{
-		Guidances: r.refit.guidances, Rows: r.refit.rows, HeldOut: r.refit.heldOut, Clock: system.ProcessTime,
+		Guidances: r.refit.guidances, Rows: r.refit.rows, HeldOut: r.refit.heldOut, Clock: cost.ProcessTime,
 	}}
 	asked.Progress = func(now inspect.OfflineProgress) error { p.show(now, time.Now()); return nil }
 	return offline.Refit(ctx, saved, task, device, asked, func(found *inspect.Refitted) error {

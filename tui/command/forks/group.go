@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"time"
 
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -51,8 +52,9 @@ func RoomBeside(threads int) int {
 }
 
 // Pace is how quickly children train beside a run with so many threads: at their nice value they get
-// a tenth of a core on which the run trains (Linux weighs 110 against 1024).
-func Pace(threads int, onGPU bool) pane.ForkPace {
+// a tenth of a core on which the run trains (Linux weighs 110 against 1024). startup is how long a
+// process takes until it trains.
+func Pace(threads int, startup time.Duration, onGPU bool) pane.ForkPace {
 	n, cores := RoomBeside(threads), runtime.NumCPU()
 	if threads < 1 || threads > cores {
 		threads = cores
@@ -60,7 +62,7 @@ func Pace(threads int, onGPU bool) pane.ForkPace {
 	free := min(n, cores-threads)
 	return pane.ForkPace{
 		AtATime: n, Paused: float64(min(n, cores)), Beside: float64(free) + behind*float64(min(n, cores)-free),
-		Threads: threads, OnGPU: onGPU,
+		Threads: threads, Start: startup, OnGPU: onGPU,
 	}
 }
 

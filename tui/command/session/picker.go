@@ -2,11 +2,13 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
@@ -29,6 +31,7 @@ type opener struct {
 	leaving chan struct{} // asks the screen to leave
 
 	trying sync.Mutex // held during a trial
+	tried  sync.Map   // the models that trials found, by their configurations without a seed
 
 	mu    sync.Mutex
 	over  bool // the screen is gone: open nothing any more
@@ -180,7 +183,9 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 	defer device.Close()
 	f.Free = run.Free(rundir.Root())
 	if c.Device == "cpu" {
-		f.Forecast, err = lab.Try(ctx, c, problem, device)
+		if f.Model, err = lab.Try(ctx, c, problem, device); err == nil {
+			o.tried.Store(unseeded(c), f.Units)
+		}
 		return f, err
 	}
 	c.Device, c.Precision = "cpu", ""
@@ -191,6 +196,12 @@ func (o *opener) try(ctx context.Context, c config.Config) (f picker.Forecast, e
 	defer l.Close()
 	f.Disk, err = l.DiskNeed()
 	return f, err
+}
+
+// unseeded is a key for what does not depend on the seed of a run.
+func unseeded(c config.Config) string {
+	c.Seed = 0
+	return fmt.Sprintf("%+v", c)
 }
 
 // open makes the session that was picked, or the replay of a past run.
@@ -213,6 +224,9 @@ func (o *opener) open(c picker.Picks) (tui.Options, error) {
 		return tui.Options{}, context.Canceled
 	}
 	s.leaving = o.leaving
+	if u, tried := o.tried.Load(unseeded(s.config)); tried {
+		s.expected = u.(cost.Units)
+	}
 	o.s, o.begin = s, newBeginning(func() error { return s.start(o.ctx, lab.FaultPause) })
 	return s.options(o.begin), nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
 	"pgrlab/core/shell"
@@ -166,7 +167,7 @@ func (s *session) room(l *lab.Lab) []string {
 // roomText says what a run needs on the disk, and what does not fit: into the bytes that are free, or
 // into a limit on checkpoints and their data (0: none was asked for). The limit is no reason to refuse
 // a run, because it keeps its latest checkpoint.
-func roomText(need config.DiskNeed, free, limit int64) string {
+func roomText(need cost.Disk, free, limit int64) string {
 	text := fmt.Sprintf("on the disk: about %s for a checkpoint", cli.Size(need.Checkpoint))
 	if need.Generation > 0 {
 		text += fmt.Sprintf(", %s for a generation", cli.Size(need.Generation))

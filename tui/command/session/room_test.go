@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/task"
 	"pgrlab/presets"
 )
@@ -36,7 +36,7 @@ func TestFramesInMemoryAreTold(t *testing.T) {
 // A limit on the disk that a run will exceed, or that costs checkpoints, is told before it begins.
 func TestALimitOnTheDiskIsTold(t *testing.T) {
 	const gib = 1 << 30
-	need := config.DiskNeed{Checkpoint: gib / 4, Generation: gib / 4, Real: 2 * gib, Held: 2 * gib} // 2.5 GiB at least, 4 in all
+	need := cost.Disk{Checkpoint: gib / 4, Generation: gib / 4, Real: 2 * gib, Held: 2 * gib} // 2.5 GiB at least, 4 in all
 	for _, c := range []struct {
 		free, limit int64
 		want        string // at the end

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/lab"
 	"pgrlab/core/run"
@@ -51,6 +52,9 @@ type session struct {
 
 	later       []event.Forked // made after the end of the run, of which the lab does not know
 	endChildren bool           // the forks end with the run, as the person wants
+
+	startup  time.Duration // how long start took
+	expected cost.Units    // what a trial found
 
 	begin   func(args ...string) *exec.Cmd // makes a process of this program; nil: cli.Self
 	heir    *heir                          // set if this process continues another one's run
@@ -116,6 +120,7 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 	if s.place.Said != "" {
 		s.said = append(s.said, s.place.Said)
 	}
+	begin := time.Now()
 	device, err := s.deps.Device(s.place.Request(s.threads, s.memory, s.note))
 	if err != nil {
 		s.drop()
@@ -135,12 +140,13 @@ func (s *session) start(ctx context.Context, onFault lab.Fault) error {
 		return fmt.Errorf("start the lab: %w", err)
 	}
 	l.Version(s.deps.Version)
+	l.Expect(s.expected)
 	l.OnFault(onFault)
 	if s.pause != nil {
 		l.Send(*s.pause) // its mailbox is still empty
 		s.pause = nil
 	}
-	s.lab = l
+	s.lab, s.startup = l, time.Since(begin)
 	s.live.Store(l)
 	s.watchGPU()
 	ended := s.ended // a run that is taken back has another channel

@@ -166,7 +166,7 @@ func statusLine(s *event.Snapshot) string {
 	}
 	if s.ETA > 0 {
 		fmt.Fprintf(&b, "  eta %s", Clock(s.ETA))
-		if s.ETALeast() {
+		if s.ETALeast {
 			b.WriteString(" and refits")
 		}
 	}

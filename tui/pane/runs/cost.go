@@ -2,40 +2,37 @@ package runs
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
-	"pgrlab/core/event"
+	"pgrlab/core/cost"
 	"pgrlab/tui/format"
 	"pgrlab/tui/pane"
 )
 
-// forkCost is what env steps of the run have taken so far, with their refits and evaluations.
-type forkCost struct{ seconds, steps float64 }
-
-// take adds what a perf line measured.
-func (c *forkCost) take(p event.Perf) {
-	s := p.Spent
-	all := float64(s.Act + s.Agent + s.Models + s.Score + s.Fit + s.Generate + s.Evaluate + s.Analyse)
-	if steps := all * float64(p.StepsPerSec); all > 0 && steps > 0 {
-		c.seconds, c.steps = c.seconds+all, c.steps+steps
+// childTime is about how long a child of a plan takes on a core of its own, by what units of this run
+// have taken; 0: unknown. sure says whether it is known how much of that is work of one core.
+func (p *Pane) childTime(plan pane.ForkPlan, pace pane.ForkPace) (one time.Duration, sure bool) {
+	c, from := p.About.Config, 0
+	if !plan.Confirm {
+		from = p.Snap.Step
 	}
-}
-
-// childStart is about how long the process of a child takes to begin training.
-const childStart = time.Second
-
-// childTime is about how long a child of so many env steps takes on a core of its own; all says whether
-// that includes evaluations.
-func (p *Pane) childTime(steps, threads int) (d time.Duration, all bool) {
-	if c := p.cost; c.steps > 0 {
-		d, all = time.Duration(float64(steps)*c.seconds/c.steps*float64(time.Second)), true
-	} else {
-		d = time.Duration(steps) * p.Snap.StepTime
-		if every := p.Effective("refit_every").Number; every >= 1 {
-			d += time.Duration(float64(steps)/every) * p.Snap.CostRefit
-		}
+	c.Steps = from + plan.Steps
+	for name, v := range p.Snap.Knobs {
+		_ = c.Knobs.Set(name, v.String()) // the value comes from the same table
 	}
-	return childStart + d*time.Duration(threads+1)/2, all // two threads are one and a half times as quick as one
+	m := p.measured.Model(&c)
+	one, sure = m.Rest(&c, &c.Knobs, from), pace.OnGPU || pace.Threads == 1
+	if m.Step == 0 && p.Snap.Step < p.Snap.Steps { // before the first line perf
+		one = time.Duration(float64(p.Snap.ETA) * float64(plan.Steps) / float64(p.Snap.Steps-p.Snap.Step))
+	}
+	if m.Cores > 0 && !pace.OnGPU {
+		one, sure = time.Duration(float64(one)*m.Cores), true
+	}
+	if one > 0 {
+		one += pace.Start
+	}
+	return one, sure
 }
 
 // pace is how quickly children train.
@@ -54,24 +51,22 @@ func (p *Pane) costOf(plan pane.ForkPlan) string {
 		turns = fmt.Sprintf("%d at a time", pace.AtATime)
 	}
 	text := fmt.Sprintf("%s env steps a child, %s, with low priority beside this run", format.Count(plan.Steps), turns)
-	one, all := p.childTime(plan.Steps, pace.Threads)
+	one, sure := p.childTime(plan, pace)
+	eight := func(cores float64) string {
+		return format.Duration(cost.Together(cores, slices.Repeat([]time.Duration{one}, 8)...))
+	}
 	switch {
-	case p.cost.steps == 0 && p.Snap.StepTime == 0:
+	case one == 0:
 		return text + "."
 	case pace.OnGPU:
-		one, all = p.childTime(plan.Steps, 1)
-		text += fmt.Sprintf(", whose GPU they share: 4 and 4 take %s or more", format.Duration(8*one))
-	default:
-		four := func(cores float64) string {
-			return format.Duration(time.Duration(float64(8*one) / max(cores, 0.01)))
-		}
-		text += fmt.Sprintf(": 4 and 4 take about %s", four(pace.Beside))
-		if !p.Ended() && pace.Beside < pace.Paused {
-			text += fmt.Sprintf(", or %s while it is paused (space)", four(pace.Paused))
-		}
+		return text + fmt.Sprintf(", whose GPU they share: 4 and 4 take %s or more.", eight(1))
 	}
-	if !all {
-		text += ", evaluations not counted"
+	text += fmt.Sprintf(": 4 and 4 take about %s", eight(pace.Beside))
+	if !p.Ended() && pace.Beside < pace.Paused {
+		text += fmt.Sprintf(", or %s while it is paused (space)", eight(pace.Paused))
+	}
+	if !sure {
+		text += "; more if one thread is slower than this run's"
 	}
 	return text + "."
 }

@@ -207,17 +207,16 @@ func (p *Pane) fork(b forkGroup) tea.Cmd {
 // Event starts the fork whose checkpoint was made, or gives it up if it was refused, and takes note of the
 // forks that the journal names.
 func (p *Pane) Event(e event.Event) {
+	p.measured.Take(e)
 	switch body := e.Body.(type) {
 	case event.Start:
-		p.Groups, p.cost = nil, forkCost{} // of a replay that was wound back
+		p.Groups = nil // of a replay that was wound back
 	case event.Noted:
 		if body.Obs.At == nil && strings.HasPrefix(body.Text, event.ForkedAt) {
 			p.Groups = nil // of the run that this one was forked off
 		}
 	case event.Forked:
 		p.recall(body)
-	case event.Perf:
-		p.cost.take(body)
 	}
 	b := p.saving
 	if why := event.Refusal(e, "checkpoint"); b != nil && why != "" {

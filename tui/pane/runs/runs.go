@@ -11,6 +11,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/tui/chart"
 	"pgrlab/tui/format"
@@ -32,10 +33,10 @@ type Loaded struct {
 // Pane is this run, the runs it is compared with, and the children of its forks.
 type Pane struct {
 	*steer.Steering
-	saving *forkGroup // waits for its checkpoint
-	Groups []forkGroup
-	NextAt time.Time // when to read the children's journals next
-	cost   forkCost
+	saving   *forkGroup // waits for its checkpoint
+	Groups   []forkGroup
+	NextAt   time.Time // when to read the children's journals next
+	measured cost.Journal
 }
 
 // New makes the pane of the run that s steers.

@@ -7,6 +7,8 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"time"
+
+	"pgrlab/core/cost"
 )
 
 // machineEvery is the time between two readings of the machine.
@@ -31,7 +33,7 @@ func (k *Machine) look(now time.Time, seen bool) bool {
 	if !seen || now.Sub(k.At) < machineEvery {
 		return false
 	}
-	own, all, idle := ProcessTime(), time.Duration(0), time.Duration(0)
+	own, all, idle := cost.ProcessTime(), time.Duration(0), time.Duration(0)
 	all, idle = machineTime()
 	if passed := now.Sub(k.At).Seconds(); !k.At.IsZero() && passed > 0 {
 		k.Cores, k.Busy = -1, -1

@@ -1,22 +1,22 @@
-package meter_test
+package cost_test
 
 import (
 	"math"
 	"testing"
 	"time"
 
+	"pgrlab/core/cost"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
-	"pgrlab/core/meter"
 )
 
 // The cost of "now" is known after the first refit, and also in a run that was resumed from a
 // checkpoint.
 func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at }, generative.Config{})
+	m := cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	s := knob.Settings{GeneratorSteps: 30, Samples: 200, SamplerSteps: 10}
-	if d := m.RefitTakes(&s, 50, 7); d != 0 {
+	if d := m.Units(&s, cost.Batches{}, 1).Refit(&s, 50, 7); d != 0 {
 		t.Errorf("before the first refit: %s", d)
 	}
 	slice := func(p knob.Phase, n int, d time.Duration) {
@@ -41,18 +41,18 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 	if d := m.Spent(); d != 14*time.Second {
 		t.Errorf("it took %s, want 14s", d)
 	}
-	if d := m.RefitTakes(&s, 50, 7); math.Abs((d - want).Seconds()) > 1e-6 {
+	if d := m.Units(&s, cost.Batches{}, 1).Refit(&s, 50, 7); math.Abs((d - want).Seconds()) > 1e-6 {
 		t.Errorf("a refit takes %s, want %s", d, want)
 	}
 	if d := m.PhaseTakes(knob.Position{Step: 1, Phase: knob.Fit, I: 10}, 30); d != 10*time.Second {
 		t.Errorf("20 steps of the fit take %s, want 10s", d)
 	}
-	second := meter.New(func() time.Time { return at }, generative.Config{})
-	second.Restore(m.State())
-	if d := second.RefitTakes(&s, 50, 7); d != m.RefitTakes(&s, 50, 7) {
+	second := cost.NewMeter(func() time.Time { return at }, generative.Config{})
+	second.Restore(m.Kept())
+	if d := second.Units(&s, cost.Batches{}, 1).Refit(&s, 50, 7); d != m.Units(&s, cost.Batches{}, 1).Refit(&s, 50, 7) {
 		t.Errorf("goes on with %s", d)
 	}
-	if second.Forget(); second.RefitTakes(&s, 50, 7) != 0 {
+	if second.Forget(); second.Units(&s, cost.Batches{}, 1).Refit(&s, 50, 7) != 0 {
 		t.Error("another device is estimated by this one")
 	}
 }
@@ -61,7 +61,7 @@ func TestARefitIsEstimatedFromTheLastOne(t *testing.T) {
 // "auto" guides the corrector too.
 func TestAGenerationIsEstimatedFromItsEstimates(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at }, generative.Config{Conditional: true, Corrector: generative.CorrectorAuto})
+	m := cost.NewMeter(func() time.Time { return at }, generative.Config{Conditional: true, Corrector: generative.CorrectorAuto})
 	m.Generation(generative.GenKnobs{Samples: 10, Steps: 32, Guidance: 2})
 	slice(&m, &at, knob.Generate, 10*95*time.Millisecond) // 95 estimates
 	m.Generated()
@@ -70,7 +70,7 @@ func TestAGenerationIsEstimatedFromItsEstimates(t *testing.T) {
 		omega        float64
 	}{{32, 95, 2}, {32, 63, 1}, {16, 62, 2}, {16, 31, 0}, {128, 383, 2}} {
 		s := knob.Settings{Samples: 1000, SamplerSteps: g.levels, Guidance: g.omega}
-		if d, want := m.GenerationTakes(&s), time.Duration(g.want)*time.Second; d.Round(time.Millisecond) != want {
+		if d, want := m.Units(&s, cost.Batches{}, 1).Generation(&s), time.Duration(g.want)*time.Second; d.Round(time.Millisecond) != want {
 			t.Errorf("%d levels, ω %g: a generation takes %s, want %s", g.levels, g.omega, d, want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestAGenerationIsEstimatedFromItsEstimates(t *testing.T) {
 // What one relevance function takes says nothing about another one, also in a run that was resumed.
 func TestFunctionsAreEstimatedApart(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at }, generative.Config{})
+	m := cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	take := func(end func(), d time.Duration) {
 		at = at.Add(d)
 		end()
@@ -91,11 +91,11 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 	take(m.Measure(knob.Generate, &n), time.Second)
 	m.Generated()
 	s := knob.Settings{Samples: 1, SamplerSteps: 1}
-	takes := func(m *meter.Meter, name string, want float64) {
+	takes := func(m *cost.Meter, name string, want float64) {
 		t.Helper()
 		s.Relevance = name
-		c := m.Costs(&s, meter.Batches{}, 1)
-		if got := m.RefitTakes(&s, 100, 50).Seconds() - 1; math.Abs(got-want) > 1e-6 || math.Abs(100*c.Score+50*c.Warm-want) > 1e-6 {
+		c := m.Units(&s, cost.Batches{}, 1)
+		if got := m.Units(&s, cost.Batches{}, 1).Refit(&s, 100, 50).Seconds() - 1; math.Abs(got-want) > 1e-6 || math.Abs(100*c.Score+50*c.Warm-want) > 1e-6 {
 			t.Errorf("100 rows and 50 units of %s take %g s, %+v, want %g", name, got, c, want)
 		}
 	}
@@ -106,9 +106,9 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 	if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
 		t.Errorf("100 rows of count take %s in their phase", d)
 	}
-	again := meter.New(func() time.Time { return at }, generative.Config{})
-	again.Restore(m.State())
-	for _, m := range []*meter.Meter{&m, &again} {
+	again := cost.NewMeter(func() time.Time { return at }, generative.Config{})
+	again.Restore(m.Kept())
+	for _, m := range []*cost.Meter{&m, &again} {
 		if d := m.PhaseTakes(knob.Position{Phase: knob.Score}, 100); math.Abs(d.Seconds()-100*0.002) > 1e-6 {
 			t.Errorf("100 rows of count take %s in their phase", d)
 		}
@@ -118,7 +118,7 @@ func TestFunctionsAreEstimatedApart(t *testing.T) {
 }
 
 // slice measures one unit of a phase that takes d by the clock at.
-func slice(m *meter.Meter, at *time.Time, p knob.Phase, d time.Duration) {
+func slice(m *cost.Meter, at *time.Time, p knob.Phase, d time.Duration) {
 	n := 1
 	end := m.Measure(p, &n)
 	*at = at.Add(d)
@@ -129,7 +129,7 @@ func slice(m *meter.Meter, at *time.Time, p knob.Phase, d time.Duration) {
 // it; the time of an evaluation does not.
 func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at }, generative.Config{})
+	m := cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	slice := func(p knob.Phase, d time.Duration) { slice(&m, &at, p, d) }
 	for step := range 400 {
 		m.Begin(true)
@@ -140,7 +140,7 @@ func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 		}
 		slice(knob.Evaluate, time.Second)
 	}
-	if d := m.StepTakes(); d < 45*time.Millisecond || d > 55*time.Millisecond {
+	if d := time.Duration(m.Step() * float64(time.Second)); d < 45*time.Millisecond || d > 55*time.Millisecond {
 		t.Errorf("an env step takes %s, want 10 ms and half of 80 ms", d)
 	}
 }
@@ -149,7 +149,7 @@ func TestAnEnvStepTakesWhatItsLearnerDoes(t *testing.T) {
 // there is such a step, and after the first one the means are those of such steps.
 func TestBatchesThatBecomeQuicker(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at }, generative.Config{})
+	m := cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	s := knob.Settings{SamplerSteps: 1}
 	step := func(rows float64, learn time.Duration) {
 		at = at.Add(20 * time.Millisecond) // acting
@@ -170,20 +170,20 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 			t.Errorf("%s takes %g s, want %g", what, got, want)
 		}
 	}
-	b := meter.Batches{Real: 128, Mixed: 64}
-	near("a step with D_syn", m.Costs(&s, b, 1).Step, 0.22)
-	near("a step before it", m.Costs(&s, b, 1).First, 0.42)
-	near("a step where rows are alike", m.Costs(&s, meter.Batches{}, 1).Step, 0.42)
-	kept := m.State()
+	b := cost.Batches{Real: 128, Mixed: 64}
+	near("a step with D_syn", m.Units(&s, b, 1).Step, 0.22)
+	near("a step before it", m.Units(&s, b, 1).First, 0.42)
+	near("a step where rows are alike", m.Units(&s, cost.Batches{}, 1).Step, 0.42)
+	kept := m.Kept()
 	step(64, 200*time.Millisecond)
-	near("a step with D_syn, seen once", m.Costs(&s, b, 1).Step, 0.22)
-	near("a step before it, of the past", m.Costs(&s, b, 1).First, 0.42)
-	near("a step", m.StepTakes().Seconds(), 0.22)
+	near("a step with D_syn, seen once", m.Units(&s, b, 1).Step, 0.22)
+	near("a step before it, of the past", m.Units(&s, b, 1).First, 0.42)
+	near("a step", m.Step(), 0.22)
 	m.Weigh(0) // an env step without a batch
-	near("a step", m.StepTakes().Seconds(), 0.22)
-	again := meter.New(func() time.Time { return at }, generative.Config{})
+	near("a step", m.Step(), 0.22)
+	again := cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	again.Restore(kept)
-	near("a step with D_syn, of a run that goes on", again.Costs(&s, b, 1).Step, 0.22)
+	near("a step with D_syn, of a run that goes on", again.Units(&s, b, 1).Step, 0.22)
 }
 
 // An iteration behind many env steps is as much of each as its time divided by their number, however
@@ -191,7 +191,7 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 // paused in one.
 func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at }, generative.Config{})
+	m := cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	slice := func(p knob.Phase, d time.Duration) { slice(&m, &at, p, d) }
 	step := 0
 	steps := func(n int) {
@@ -209,7 +209,7 @@ func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 	const want = 0.010 + 10./128 + 30./384
 	takes := func(what string, want float64) {
 		t.Helper()
-		if d := m.StepTakes().Seconds(); math.Abs(d-want) > 1e-3*want { // a step in which there was a break does not count
+		if d := m.Step(); math.Abs(d-want) > 1e-3*want { // a step in which there was a break does not count
 			t.Errorf("%s an env step takes %g s, want %g", what, d, want)
 		}
 	}
@@ -223,8 +223,8 @@ func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 	}
 	steps(3*384 + 50 - step)
 	takes("after nine rollouts", want)
-	kept := m.State()
-	m = meter.New(func() time.Time { return at }, generative.Config{})
+	kept := m.Kept()
+	m = cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	m.Restore(kept)
 	steps(4*384 + 1 - step)
 	takes("after a break", want)
@@ -239,7 +239,7 @@ func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 // permanent change to ten times the time is detected.
 func TestASliceThatStoodStill(t *testing.T) {
 	at := time.Unix(0, 0)
-	m := meter.New(func() time.Time { return at }, generative.Config{})
+	m := cost.NewMeter(func() time.Time { return at }, generative.Config{})
 	fit := func(times int, d time.Duration) float64 {
 		for range times {
 			n := 1

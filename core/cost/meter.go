@@ -1,36 +1,29 @@
-// Package meter measures how long the parts of a run take. The measurements are for
-// people; no decision of the run depends on them.
-package meter
+package cost
 
 import (
 	"runtime"
+	"slices"
 	"time"
 
-	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
 )
 
-// Meter measures one run. It belongs to the goroutine that trains.
+// Meter measures the units of one run while it goes on. It belongs to the goroutine that trains.
 type Meter struct {
-	now  func() time.Time
-	cost [knob.Phases]average // seconds of a unit of each phase; for Collect, of an env step that trains, without phases in it
-	// perEstimate is the seconds of one estimate for one transition that is generated.
-	perEstimate average
-	sampler     generative.Config // says how many estimates a transition takes
-	functions   []*function       // what relevance functions take, by name
-	scoring     string            // the one that was measured last
-
-	within [len(inSteps)]occasions // the phases of env steps
-	rows   float64                 // weighted number of rows in the batch of phase Learn: see Weigh
-
-	parts [partCount]time.Duration // since the last journal line perf
+	now     func() time.Time
+	sampler generative.Config // says how many estimates a transition takes
+	// Episode is how many env steps the mean of an env step follows a changed pace within, for a run in
+	// which F takes longer the more an episode has met; 0: as few as the other means.
+	Episode int
+	State
 
 	work       time.Duration // in slices of the present refit
 	generating time.Duration // in slices of the present generation
 	estimates  float64       // of the present generation
+	processor  time.Duration // of this process at the last journal line perf
 
 	last    time.Time     // beginning of the present env step; zero after a pause
 	apart   time.Duration // time of the present env step in slices
@@ -39,9 +32,25 @@ type Meter struct {
 	updates float64 // critic updates per second
 }
 
-// New returns a meter of a run with that generator, which reads the time from now.
-func New(now func() time.Time, sampler generative.Config) Meter {
-	return Meter{now: now, sampler: sampler}
+// State is the part of a Meter that a checkpoint saves, so that estimates do not start afresh after
+// every break. Its names, and those of its parts, are in checkpoints.
+type State struct {
+	Phases   []Average // seconds of a unit of each phase; for Collect, of an env step that trains, without phases in it
+	Estimate Average   // seconds of one estimate for one transition that is generated
+	Scoring  string    // the relevance function that was measured last
+	Of       []Function
+	InSteps  []Occasions     // the phases of env steps, as inSteps has them
+	Rows     float64         // weighted number of rows in the batch of phase Learn: see Weigh
+	Times    []time.Duration // by part, since the last journal line perf
+}
+
+// NewMeter returns a meter of a run with that generator, which reads the time from now.
+func NewMeter(now func() time.Time, sampler generative.Config) Meter {
+	return Meter{now: now, sampler: sampler, State: newState(), processor: ProcessTime()}
+}
+
+func newState() State {
+	return State{Phases: make([]Average, knob.Phases), InSteps: make([]Occasions, len(inSteps)), Times: make([]time.Duration, partCount)}
 }
 
 // Part is an activity that takes time.
@@ -63,7 +72,7 @@ const (
 // On adds the time since begin to a part and returns the present time.
 func (m *Meter) On(p Part, begin time.Time) time.Time {
 	now := m.now()
-	m.parts[p] += now.Sub(begin)
+	m.Times[p] += now.Sub(begin)
 	return now
 }
 
@@ -85,18 +94,18 @@ func (m *Meter) Together(begin time.Time, shares ...Share) {
 	}
 	took := m.now().Sub(begin).Seconds() / own.Seconds()
 	for _, s := range shares {
-		m.parts[s.Part] += seconds(took * s.Own.Seconds())
+		m.Times[s.Part] += seconds(took * s.Own.Seconds())
 	}
 }
 
 // spentOn returns the times of the parts since its last call.
 func (m *Meter) spentOn() event.SpentOn {
-	s := func(p Part) run.Float { return run.Float(m.parts[p].Seconds()) }
+	s := func(p Part) run.Float { return run.Float(m.Times[p].Seconds()) }
 	out := event.SpentOn{
 		Act: s(Act), Agent: s(Agent), Models: s(Models), Score: s(Score), Fit: s(Fit),
 		Generate: s(Generate), Evaluate: s(Evaluate), Analyse: s(Analyse),
 	}
-	m.parts = [partCount]time.Duration{}
+	clear(m.Times)
 	return out
 }
 
@@ -110,43 +119,51 @@ type moment struct {
 // span is the period over which the rates are taken.
 const span = 5 * time.Second
 
-// average is an exponentially weighted mean; the first values count in full. Later values are
-// limited to outlier times the mean: a unit during which the machine was busy with something else,
-// or asleep, says nothing about the units to come. The mean still follows a changed pace within
-// about twenty units.
-type average struct{ value, weight float64 }
+// Average is an exponentially weighted mean. The very first value, which has building and compiling in
+// it, hardly counts once there is another; the next ones count in full. Later values are limited to
+// outlier times the mean: a unit during which the machine was busy with something else, or asleep,
+// says nothing about the units to come. The mean still follows a changed pace within about twenty
+// units.
+type Average struct{ Value, Weight float64 }
 
-func (a *average) add(v float64) {
-	const memory, outlier, few = 0.95, 4, 4
-	if a.weight > few && a.value > 0 {
-		v = min(v, outlier*a.value)
+func (a *Average) add(v float64) { a.addTo(v, 20) }
+
+// addTo is add for a mean that follows a changed pace within about that many units.
+func (a *Average) addTo(v, units float64) {
+	const first, outlier, few = 0.05, 4, 4
+	switch {
+	case a.Weight == 0:
+		*a = Average{v, first}
+		return
+	case a.Weight > few && a.Value > 0:
+		v = min(v, outlier*a.Value)
 	}
-	a.weight = memory*a.weight + 1
-	a.value += (v - a.value) / a.weight
+	a.Weight = (1-1/units)*a.Weight + 1
+	a.Value += (v - a.Value) / a.Weight
 }
 
 // Measure times a slice of n units, from now until the returned function is called. That
 // function reads n.
-func (m *Meter) Measure(p knob.Phase, n *int) func() { return m.measure(p, n, &m.cost[p]) }
+func (m *Meter) Measure(p knob.Phase, n *int) func() { return m.measure(p, n, &m.Phases[p]) }
 
 // Measured is Measure of a slice of n units that began at begin and ends now. It allocates nothing, for
 // slices that every env step has.
 func (m *Meter) Measured(p knob.Phase, begin time.Time, n int) {
-	m.slice(p, m.now().Sub(begin), n, &m.cost[p])
+	m.slice(p, m.now().Sub(begin), n, &m.Phases[p])
 }
 
-func (m *Meter) measure(p knob.Phase, n *int, costs ...*average) func() {
+func (m *Meter) measure(p knob.Phase, n *int, costs ...*Average) func() {
 	begin := m.now()
 	return func() { m.slice(p, m.now().Sub(begin), *n, costs...) }
 }
 
 // slice adds a slice of n units that took d.
-func (m *Meter) slice(p knob.Phase, d time.Duration, n int, costs ...*average) {
+func (m *Meter) slice(p knob.Phase, d time.Duration, n int, costs ...*Average) {
 	m.apart += d
 	if o := m.occasionsOf(p); o != nil {
 		o.spent += d
 	}
-	m.parts[partOf(p)] += d
+	m.Times[partOf(p)] += d
 	if p == knob.Encode || p.Before(knob.Evaluate) && !p.Before(knob.Score) {
 		m.work += d
 	}
@@ -175,8 +192,8 @@ func partOf(p knob.Phase) Part {
 // Took records that a unit of an analysis in a phase took d.
 func (m *Meter) Took(p knob.Phase, d time.Duration) {
 	m.apart += d
-	m.parts[Analyse] += d
-	m.cost[p].add(d.Seconds())
+	m.Times[Analyse] += d
+	m.Phases[p].add(d.Seconds())
 }
 
 // Elsewhere records time that has nothing to do with training.
@@ -188,10 +205,10 @@ func (m *Meter) Begin(trained bool) {
 	now := m.now()
 	counted := trained && !m.last.IsZero()
 	if counted {
-		m.cost[knob.Collect].add((now.Sub(m.last) - m.apart).Seconds())
+		m.Phases[knob.Collect].addTo((now.Sub(m.last) - m.apart).Seconds(), float64(max(20, m.Episode)))
 	}
-	for i := range m.within {
-		m.within[i].end(counted)
+	for i := range m.InSteps {
+		m.InSteps[i].end(counted)
 	}
 	m.last, m.apart, m.work = now, 0, 0
 }
@@ -203,20 +220,20 @@ func (m *Meter) Weigh(rows float64) {
 	if rows <= 0 {
 		return
 	}
-	if m.rows > 0 && rows != m.rows {
-		m.occasionsOf(knob.Learn).time.value *= rows / m.rows
+	if m.Rows > 0 && rows != m.Rows {
+		m.occasionsOf(knob.Learn).Time.Value *= rows / m.Rows
 	}
-	m.rows = rows
+	m.Rows = rows
 }
 
 // stepOf estimates the seconds of an env step whose batch has that weighted number of rows; 0: as
 // now.
 func (m *Meter) stepOf(rows float64) float64 {
-	step := m.step()
-	if rows <= 0 || m.rows <= 0 {
+	step := m.Step()
+	if rows <= 0 || m.Rows <= 0 {
 		return step
 	}
-	return step + m.occasionsOf(knob.Learn).perStep()*(rows/m.rows-1)
+	return step + m.occasionsOf(knob.Learn).perStep()*(rows/m.Rows-1)
 }
 
 // Generation is called when a generation begins.
@@ -227,13 +244,13 @@ func (m *Meter) Generation(k generative.GenKnobs) {
 // Generated is called when a generation is complete.
 func (m *Meter) Generated() {
 	if m.estimates > 0 { // a generation that was resumed from a checkpoint has no cost
-		m.perEstimate.add(m.generating.Seconds() / m.estimates)
+		m.Estimate.add(m.generating.Seconds() / m.estimates)
 	}
 }
 
 // sample estimates the seconds of a transition that is generated under s.
 func (m *Meter) sample(s *knob.Settings) float64 {
-	return m.perEstimate.value * float64(m.sampler.Estimates(s.Generation()))
+	return m.Estimate.Value * float64(m.sampler.Estimates(s.Generation()))
 }
 
 // Spent returns the time of the env step's refit so far.
@@ -261,40 +278,17 @@ func (m *Meter) Look(now time.Time, step int, updates uint64) {
 	}
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-// GenerationTakes estimates the time of a generation under s; 0 if it is not known yet.
-func (m *Meter) GenerationTakes(s *knob.Settings) time.Duration {
-	return seconds(m.sample(s) * float64(s.Samples))
-}
-
-// RefitTakes estimates the time of a refit under s to real transitions, which a learner may have
-// to make anew first, with a model that owes that many units of work; 0 if it is not known yet.
-func (m *Meter) RefitTakes(s *knob.Settings, real, owed int) time.Duration {
-	generate := m.GenerationTakes(s)
-	if generate == 0 {
-		return 0
-	}
-	one, unit := m.scores(s.Relevance)
-	score := (m.cost[knob.Encode].value+one)*float64(real) + unit*float64(owed)
-	fit := m.cost[knob.Fit].value * float64(s.GeneratorSteps)
-	return seconds(score+fit) + generate
-}
-
 // PhaseTakes estimates the time until the present phase, with that many units, ends.
 func (m *Meter) PhaseTakes(at knob.Position, units int) time.Duration {
 	if at.Phase == knob.Collect || at.Phase == knob.AfterStep {
 		return 0
 	}
-	each := m.cost[at.Phase].value
+	each := m.Phases[at.Phase].Value
 	if at.Phase == knob.Score {
-		each, _ = m.scores(m.scoring)
+		each, _ = m.scores(m.Scoring)
 	}
 	return seconds(each * float64(units-at.I))
 }
-
-// StepTakes estimates the time of an env step that trains; 0 if it is not known yet.
-func (m *Meter) StepTakes() time.Duration { return seconds(m.step()) }
 
 // Rates returns env steps and critic updates per second.
 func (m *Meter) Rates() (steps, updates float64) { return m.steps, m.updates }
@@ -303,71 +297,49 @@ func (m *Meter) Rates() (steps, updates float64) { return m.steps, m.updates }
 // generation, and with D_syn; 0 if it makes no difference.
 type Batches struct{ Real, Mixed float64 }
 
-// Costs returns what the parts of the run have taken so far, under s and for evaluations whose
-// episodes have that many steps.
-func (m *Meter) Costs(s *knob.Settings, b Batches, episode int) config.Costs {
+// Units returns what units of the run have taken so far, under s and for evaluations whose episodes
+// have that many steps.
+func (m *Meter) Units(s *knob.Settings, b Batches, episode int) Units {
 	score, warm := m.scores(s.Relevance)
-	return config.Costs{
-		Step: m.stepOf(b.Mixed), First: m.stepOf(b.Real), Score: m.cost[knob.Encode].value + score, Warm: warm, FitStep: m.cost[knob.Fit].value,
+	return Units{
+		Step: m.stepOf(b.Mixed), First: m.stepOf(b.Real), Score: m.Phases[knob.Encode].Value + score, Warm: warm, FitStep: m.Phases[knob.Fit].Value,
 		Sample:     m.sample(s),
-		Evaluation: m.cost[knob.Evaluate].value * float64(episode),
+		Evaluation: m.Phases[knob.Evaluate].Value * float64(episode),
 	}
 }
 
-// Perf returns the rates, costs and memory of the run, and the times of its parts since the last
-// call.
+// Perf returns the rates, units and memory of the run, and the times of its parts and of the process
+// since the last call.
 func (m *Meter) Perf(s *knob.Settings) event.Perf {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
+	before := m.processor
+	m.processor = ProcessTime()
 	return event.Perf{
 		StepsPerSec: run.Float(m.steps), UpdatesPerSec: run.Float(m.updates),
-		StepS: run.Float(m.step()), FitStepS: run.Float(m.cost[knob.Fit].value),
+		StepS: run.Float(m.Step()), FitStepS: run.Float(m.Phases[knob.Fit].Value),
 		SampleS:     run.Float(m.sample(s)),
-		MemoryBytes: memory.Sys - memory.HeapReleased, Spent: m.spentOn(),
+		MemoryBytes: memory.Sys - memory.HeapReleased, Processor: run.Float((m.processor - before).Seconds()), Spent: m.spentOn(),
 	}
 }
 
-// State is the part of a Meter that a checkpoint saves, so that estimates do not start
-// afresh after every break. It holds the value and weight of each average.
-type State struct {
-	Cost        []float64
-	PerEstimate []float64 // missing in checkpoints before there was one
-	Within      []OccasionState
-	Rows        float64
-	Functions   []FunctionState
-	Scoring     string // the relevance function that was measured last
-	Parts       []time.Duration
-}
-
-func (m *Meter) State() State {
-	s := State{PerEstimate: []float64{m.perEstimate.value, m.perEstimate.weight},
-		Within: m.occasionStates(), Rows: m.rows, Parts: append([]time.Duration(nil), m.parts[:]...), Functions: m.functionStates(), Scoring: m.scoring}
-	for _, a := range m.cost {
-		s.Cost = append(s.Cost, a.value, a.weight)
-	}
+// Kept returns a copy of the state.
+func (m *Meter) Kept() State {
+	s := m.State
+	s.Phases, s.Of, s.InSteps, s.Times = slices.Clone(s.Phases), slices.Clone(s.Of), slices.Clone(s.InSteps), slices.Clone(s.Times)
 	return s
 }
 
-// Restore restores what State returned, and ignores a State of another shape.
+// Restore continues with a state, unless it has other phases or parts than this version.
 func (m *Meter) Restore(s State) {
-	if len(s.Cost) != 2*len(m.cost) || len(s.Parts) != len(m.parts) {
-		return
+	if len(s.Phases) == len(m.Phases) && len(s.InSteps) == len(m.InSteps) && len(s.Times) == len(m.Times) {
+		m.State = s
 	}
-	for i := range m.cost {
-		m.cost[i] = average{s.Cost[2*i], s.Cost[2*i+1]}
-	}
-	if len(s.PerEstimate) == 2 {
-		m.perEstimate = average{s.PerEstimate[0], s.PerEstimate[1]}
-	}
-	m.restoreFunctions(s.Functions)
-	m.scoring = s.Scoring
-	m.restoreOccasions(s.Within)
-	m.rows = s.Rows
-	copy(m.parts[:], s.Parts)
 }
 
 // Forget drops all averages, which do not hold where a run is resumed with other kernels.
 func (m *Meter) Forget() {
-	m.cost, m.perEstimate, m.within = [len(m.cost)]average{}, average{}, [len(m.within)]occasions{}
-	m.functions, m.scoring = nil, ""
+	times := m.Times
+	m.State = newState()
+	m.Times = times
 }
