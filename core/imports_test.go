@@ -66,7 +66,7 @@ var allowed = map[string][]string{
 
 	"presets": {"core/config", "core/knob", "core/spelling", "core/printable", "core/table", "core/task", "core/run"}, // run: how files are opened that people name
 
-	"core/config":         {"core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
+	"core/config":         {"core/experience", "core/task", "core/table", "core/agent", "core/agent/learners", "core/relevance", "core/generative", "core/knob", "core/replay", "core/run", "core/device"}, // run: the limit of a checkpoint; device: lanes
 	"core/task":           {},
 	"core/policy":         {"core/config", "core/task", "core/agent", "core/nn", "core/op", "core/device", "core/rng"},                              // nn, op: the weights of a file
 	"core/event":          {"core/knob", "core/run"},                                                                                                // run: lines of the journal

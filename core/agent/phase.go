@@ -1,9 +1,6 @@
 package agent
 
-import (
-	"pgrlab/core/experience"
-	"pgrlab/core/replay"
-)
+import "pgrlab/core/experience"
 
 // Experience is the outcome of one env step of all copies. Its memory belongs to the caller.
 type Experience struct {
@@ -26,26 +23,6 @@ type Experience struct {
 	// State [Copies,StateSize] is what the policy remembered before it chose the
 	// actions.
 	State []float32
-}
-
-// Note returns the note of copy i's transition.
-func (e *Experience) Note(i int) replay.Note {
-	n := replay.Note{Met: true}
-	if e.Respawned != nil {
-		n.Respawned = e.Respawned[i]
-	}
-	if e.F != nil {
-		n.F = e.F[i]
-	}
-	return n
-}
-
-// EarnedBy returns the task's own reward of copy i.
-func (e *Experience) EarnedBy(i int) float32 {
-	if e.Earned != nil {
-		return e.Earned[i]
-	}
-	return e.Rewards[i]
 }
 
 // End is the state of a copy's episode after an env step.

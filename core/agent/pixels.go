@@ -149,7 +149,7 @@ type Reencoder interface {
 // makes D_real.
 type Rememberer interface {
 	Encoder
-	// Met returns the newest of these transitions with their notes; the ring stays the
-	// learner's. It is nil if the learner sees frames.
-	Met() *replay.Ring
+	// Met returns the newest of these transitions with their notes. It is nil if the learner sees
+	// frames.
+	Met() replay.Rows
 }

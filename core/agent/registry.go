@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/registry"
 	"pgrlab/core/replay"
 )
@@ -18,8 +19,8 @@ type Spec struct {
 	// OffPolicy says that the learner is an OffPolicy: only such learners have batches of
 	// D_real and priorities of transitions.
 	OffPolicy bool
-	// Observes says that the learner is an Observer: only such learners take F of episodes as
-	// they are met.
+	// Observes says that the learner takes every env step, as an Observer or from Deps.Log: only such
+	// learners take F of episodes as they are met.
 	Observes bool
 	// Synthetic says that the learner also learns from synthetic transitions, if there are
 	// any.
@@ -47,6 +48,9 @@ type Spec struct {
 	// fills D_real itself; nil, or 0: as many as D_real has room for. If the learner sees frames,
 	// the run keeps the frames of as many transitions.
 	Keeps func(Deps) int
+	// Reads is how many of the newest env steps of Deps.Log the learner reads; nil, or 0: it has no
+	// log, and what it observes is kept elsewhere.
+	Reads func(Deps) int
 	// NStep is the learner's setting n_step, the env steps in a row from which a row of a batch
 	// of frames is drawn; nil: there is no such setting.
 	NStep func(Deps) int
@@ -109,7 +113,9 @@ type Deps struct {
 	Generates bool
 	Bonus     bool          // the observed rewards include a bonus
 	Device    device.Device // nil if only sizes are asked for
-	Seed      uint64        // of the run; learners draw from streams of their own names
+	// Log is what the run has observed, for a learner that reads it; nil for one that only acts.
+	Log  *experience.Log
+	Seed uint64 // of the run; learners draw from streams of their own names
 }
 
 // Config is the table [agent] of a configuration. Learner, Hidden and Gamma are read by

@@ -6,6 +6,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 )
 
@@ -31,26 +32,12 @@ func minibatch(of func() ppo.Config) func(dev device.Device) (func(uint64) error
 }
 
 func stepOf(c ppo.Config, dev device.Device) (func(uint64) error, float64, error) {
-	x, err := ppo.New(c, dev, 1)
+	log := experience.NewLog(c.Looks(), experience.Keep{Looks: c.Copies * (c.Steps + 2), Steps: c.Steps})
+	x, err := ppo.New(c, log, dev, 1)
 	if err != nil {
 		return nil, 0, err
 	}
-	n := c.Copies
-	e := agent.Experience{
-		Copies: n, Obs: random("s", n, c.Shape.Obs).Data, Next: random("s'", n, c.Shape.Obs).Data, Actions: make([]float32, n*c.Shape.Act),
-		Rewards: random("r", n).Data, Ends: make([]agent.End, n),
-	}
-	for i := range n {
-		e.Actions[i*c.Shape.Act+i%c.Shape.Act] = 1
-	}
-	if c.Side > 0 {
-		e.Seen, e.NextSeen = snow(n, c.Side), snow(n, c.Side)
-	}
-	for range c.Steps {
-		if err := x.Observe(&e); err != nil {
-			return nil, 0, err
-		}
-	}
+	play(c, log)
 	phase, w := x.Phases()[0], &agent.Work{Rates: ppo.DefaultRates}
 	total, err := phase.Start(w)
 	if err != nil {
@@ -65,7 +52,35 @@ func stepOf(c ppo.Config, dev device.Device) (func(uint64) error, float64, error
 			return fmt.Errorf("minibatch: %w", err)
 		}
 		return nil
-	}, float64(c.Steps*n/c.Minibatches) * c.Operations(), nil
+	}, float64(c.Steps*c.Copies/c.Minibatches) * c.Operations(), nil
+}
+
+// play fills a rollout with env steps between two looks of noise.
+func play(c ppo.Config, log *experience.Log) {
+	rewards := random("r", c.Copies).Data
+	looks := func(name string) (all []experience.Look) {
+		numbers := random(name, c.Copies, c.Shape.Obs).Data
+		for i := range c.Copies {
+			all = append(all, experience.Look{Numbers: numbers[i*c.Shape.Obs:][:c.Shape.Obs]})
+		}
+		for i, frame := range snow(c.Copies, c.Side) {
+			if c.Side > 0 {
+				all[i] = experience.Look{Frame: frame}
+			}
+		}
+		return all
+	}
+	seen, next := looks("s"), looks("s'")
+	for i := range c.Copies {
+		log.Begin(i, seen[i])
+	}
+	for range c.Steps {
+		for i := range c.Copies {
+			action := make([]float32, c.Shape.Act)
+			action[i%c.Shape.Act] = 1
+			log.Add(i, experience.Step{Action: action, Reward: rewards[i], Next: next[i]})
+		}
+	}
 }
 
 // snow returns frames of noise.
@@ -84,7 +99,7 @@ func snow(n, side int) (frames [][]byte) {
 // choosing is one choice of action in each maze.
 func choosing(dev device.Device) (func(uint64) error, float64, error) {
 	c := raysPPO()
-	x, err := ppo.New(c, dev, 1)
+	x, err := ppo.New(c, nil, dev, 1)
 	if err != nil {
 		return nil, 0, err
 	}

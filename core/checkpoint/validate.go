@@ -127,6 +127,9 @@ func validPosition(p knob.Position, steps int) error {
 // and the content of the members.
 func (i *Into) checkLoaded(p knob.Position) error {
 	for _, m := range i.Members {
+		if err := m.Observed.Loaded(); err != nil {
+			return err
+		}
 		scores, bound := m.Scores()
 		scoring := p.Phase == knob.Score && p.I > 0
 		fitting := p.Phase == knob.Fit && bound

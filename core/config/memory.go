@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -105,6 +106,20 @@ func (c *Config) FrameCapacity(task task.Task) int {
 	return max(c.Buffer, least*copies)
 }
 
+// Keeps says what the log of a member's experience holds; nothing if neither the learner reads it nor
+// frames are seen.
+func (c *Config) Keeps(task task.Task) (k experience.Keep) {
+	s, d := c.Learner(task)
+	if s.Reads != nil {
+		k.Steps = s.Reads(d)
+		k.Looks = d.Copies * (k.Steps + k.Steps/max(1, task.EpisodeSteps) + 2) // an episode has one more look than env steps, and begins anywhere
+	}
+	if c.Sees() {
+		k.Looks = max(k.Looks, c.FrameCapacity(task))
+	}
+	return k
+}
+
 // keeps is the most transitions of the environment that D_real is made of; 0: as many as it has
 // room for.
 func (c *Config) keeps() int {
@@ -123,9 +138,9 @@ func (c *Config) FramesSeen(task task.Task) int {
 
 // FramesMemory estimates the memory of the frames that a member keeps.
 func (c *Config) FramesMemory(task task.Task) float64 {
-	const beside = 32 // bytes that are kept with a frame
+	const beside = 56 // bytes that are kept with a frame
 	side := float64(c.Pixels.Side)
-	return float64(min(c.FramesSeen(task), c.FrameCapacity(task))) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
+	return float64(min(c.FramesSeen(task), c.Keeps(task).Looks)) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
 }
 
 // functionMemory estimates the memory of a relevance function.

@@ -90,7 +90,7 @@ func (p *preview) timeFrames(f relevance.Function, took time.Duration, rows int)
 // timeUpdate makes two updates of a model that is not the run's and returns the time of the
 // second one: the first update includes work that is done only once.
 func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err error) {
-	mixer, batch, from := replay.NewMixer(p.Stream), model.Batch(), p.View.Real
+	mixer, batch, from := replay.NewMixer(p.Stream), model.Batch(), replay.Rows(p.View.Real)
 	if relevance.LearnsFromMet(model) {
 		from = p.View.Met
 	}
@@ -102,7 +102,7 @@ func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err e
 				p.View.Real.Gather(batch, at, slots)
 				at += len(slots)
 			}
-		} else if err := mixer.Sample(batch, replay.Mix{Real: batch.Size}, from, nil, made); err != nil {
+		} else if err := mixer.SampleFrom(batch, from, made); err != nil {
 			return 0, err
 		}
 		if _, err := model.Train(); err != nil {

@@ -30,7 +30,7 @@ type View struct {
 	Task     Task
 
 	Real    *replay.Ring
-	Met     *replay.Ring // the environment's transitions from which the learner makes Real; nil: none are kept
+	Met     replay.Rows  // the environment's transitions from which the learner makes Real; nil: none are kept
 	Syn     *replay.Ring // nil: there are no synthetic transitions
 	Prompts Prompts      // of Syn
 	Scored  Scored       // F of Real as Gen was fitted to it

@@ -197,13 +197,18 @@ func actsAgain(t *testing.T, begin func(record) *Lab) {
 	if err := one.x.collect(); err != nil {
 		t.Fatal(err)
 	}
-	var file bytes.Buffer
 	m := one.x.first()
-	if err := m.Agent.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	if err := other.x.first().Agent.Load(&file); err != nil {
-		t.Fatal(err)
+	for i, from := range m.Sections() {
+		switch to := other.x.first().Sections()[i]; to.Name {
+		case m.Named(replica.SectionLooks), m.Named(replica.SectionFrames), m.Named(replica.SectionPinned), m.Named(replica.SectionAgent):
+			var file bytes.Buffer
+			if err := from.Part.Save(&file); err != nil {
+				t.Fatal(err)
+			}
+			if err := to.Part.Load(&file); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	stack, _ := replica.Looks(m)
 	for _, mode := range []agent.Mode{agent.Mean, agent.Explore} {

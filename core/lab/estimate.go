@@ -22,6 +22,7 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 			numbers, frames := keeps.Unfilled()
 			d.Checkpoint += numbers + frames/config.HistoryPacked
 		}
+		d.Checkpoint += m.Observed.Unfilled()
 		row := int64(m.Real.RowBytes())
 		d.Checkpoint -= int64(m.Real.Len()) * row
 		stored := cost.Stored(x.config, &x.Settings)

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -197,8 +198,8 @@ func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := p.Learner
-	p.Learner = func(seed uint64) (agent.Learner, error) {
-		x, err := made(seed)
+	p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+		x, err := made(log, seed)
 		if err != nil {
 			return nil, err
 		}

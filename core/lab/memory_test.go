@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 	"pgrlab/envs/maze"
 )
 
@@ -22,7 +23,7 @@ type watched struct {
 
 func (w watched) Observe(e *agent.Experience) error {
 	*w.f = append(*w.f, e.F[0])
-	return w.Agent.Observe(e)
+	return nil
 }
 
 func (w watched) Act(a *agent.Acting) error {
@@ -39,7 +40,7 @@ type watchedLatent struct {
 
 func (w watchedLatent) Observe(e *agent.Experience) error {
 	*w.f = append(*w.f, e.F[0])
-	return w.Latent.Observe(e)
+	return nil
 }
 
 func (w watchedLatent) Act(a *agent.Acting) error {
@@ -74,8 +75,8 @@ func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 				}
 			}
 			plain := p.Learner
-			p.Learner = func(seed uint64) (agent.Learner, error) {
-				a, err := plain(seed)
+			p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+				a, err := plain(log, seed)
 				if latent, is := a.(*ppo.Latent); is {
 					return watchedLatent{latent, asks, &f}, err
 				}

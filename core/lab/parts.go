@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
@@ -85,11 +86,11 @@ func (m *making) parts(p parts) parts {
 
 func (m *making) of(p replica.Parts) replica.Parts {
 	learner, generator, function := p.Learner, p.Generator, p.Relevance
-	p.Learner = func(seed uint64) (agent.Learner, error) {
+	p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
 		if err := m.ended(); err != nil {
 			return nil, err
 		}
-		return learner(seed)
+		return learner(log, seed)
 	}
 	p.Generator = func(policy agent.Policy, seed uint64) (generative.Generator, error) {
 		if err := m.ended(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/cost"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/task"
@@ -99,7 +100,7 @@ func (o filming) Observe(e *agent.Experience) error {
 		}
 		*o.film = append(*o.film, row)
 	}
-	return o.Latent.Observe(e)
+	return nil
 }
 
 // F of D_real is computed from the frames, or the observations, that its rows were made from, by a
@@ -121,8 +122,8 @@ func TestFOfWhatIsBehindDReal(t *testing.T) {
 		}
 		var film []replay.FrameRow
 		plain := p.Learner
-		p.Learner = func(seed uint64) (agent.Learner, error) {
-			a, err := plain(seed)
+		p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+			a, err := plain(log, seed)
 			if err != nil {
 				return nil, err
 			}
@@ -233,10 +234,10 @@ func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
 		return d.Checkpoint
 	}
 	least := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 0 })
-	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 10, 0 }) - least; got != 10*(2*frame/config.HistoryPacked+4*maze.ActSize) {
+	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 10, 0 }) - least; got != 2*10*(frame/config.HistoryPacked+4*maze.ActSize) {
 		t.Errorf("10 transitions that stay are %d bytes of a checkpoint", got)
 	}
-	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 10 }) - least; got != 10*(frame/config.HistoryPacked+4*6) {
+	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 10 }) - least; got != 10*(frame/config.HistoryPacked+4*maze.ActSize+4*6) {
 		t.Errorf("10 rows to align by are %d bytes of a checkpoint", got)
 	}
 	memory := func(window int) (bytes float64) {

@@ -7,6 +7,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -34,8 +35,8 @@ func TestRemarksOnTheDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		if made := p.Learner; i == 1 {
-			p.Learner = func(seed uint64) (agent.Learner, error) {
-				x, err := made(seed)
+			p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+				x, err := made(log, seed)
 				if err != nil {
 					return nil, err
 				}

@@ -19,6 +19,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
@@ -67,7 +68,7 @@ func (o observing) Observe(e *agent.Experience) error {
 			o.raised[at]++
 		}
 	}
-	return o.Agent.Observe(e)
+	return nil
 }
 
 // Respawns have no bonus unless the settings use them, and otherwise the bonus's model does not
@@ -144,8 +145,8 @@ func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 		t.Fatal(err)
 	}
 	raised, plain := new([2]int), p.Learner
-	p.Learner = func(seed uint64) (agent.Learner, error) {
-		a, err := plain(seed)
+	p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+		a, err := plain(log, seed)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
@@ -37,7 +38,7 @@ func TestTheMakingOfARunEndsBetweenItsParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		learner := p.Learner
-		p.Learner = func(seed uint64) (agent.Learner, error) { count(); return learner(seed) }
+		p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) { count(); return learner(log, seed) }
 		folder, err := run.Create(filepath.Join(t.TempDir(), "run"), nil)
 		if err != nil {
 			t.Fatal(err)

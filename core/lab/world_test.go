@@ -13,6 +13,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
+	"pgrlab/core/experience"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
@@ -84,7 +85,7 @@ func (w *world) task() task.Task {
 func (w *world) parts() parts {
 	return parts{Parts: replica.Parts{
 		Shape: w.shape(), Fills: w.rows != (replay.Shape{}),
-		Learner: func(seed uint64) (agent.Learner, error) {
+		Learner: func(log *experience.Log, seed uint64) (agent.Learner, error) {
 			if w.learner != nil {
 				return w.learner(seed), nil
 			}

@@ -49,7 +49,7 @@ func (s Run) policy(task task.Task, dev device.Device) ([]byte, int, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	a, err := parts.Learner(s.Config.Seed)
+	a, err := parts.Learner(nil, s.Config.Seed)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -175,7 +175,7 @@ func (l whatIfLearner) Update(size int, live agent.Rates, last bool) (agent.Loss
 
 // learner makes the agent as it was saved.
 func (w *whatIf) learner(seed uint64) (whatif.Learner, error) {
-	made, err := w.parts.Learner(seed)
+	made, err := w.parts.Learner(nil, seed)
 	if err != nil {
 		return nil, err
 	}

@@ -48,6 +48,20 @@ func NewBatch(shape Shape, size int) *Batch {
 	}
 }
 
+// Set writes t as transition i of the batch.
+func (b *Batch) Set(i int, t Transition) {
+	o, a := len(t.Obs), len(t.Act)
+	copy(b.Obs[i*o:(i+1)*o], t.Obs)
+	copy(b.Act[i*a:(i+1)*a], t.Act)
+	copy(b.Next[i*o:(i+1)*o], t.Next)
+	if b.Reward[i], b.Done[i] = t.Reward, 0; t.Done {
+		b.Done[i] = 1
+	}
+	if b.Notes != nil {
+		b.Notes[i] = t.Note
+	}
+}
+
 // Put writes one row [s, a, r, s', d] as transition i of the batch.
 func (b *Batch) Put(i int, shape Shape, row []float32) {
 	o, a := shape.Obs, shape.Act
@@ -159,6 +173,12 @@ func (m Mixer) Sample(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64)
 		d.rows = make([]int, b.Size)
 	}
 	d.mix, d.rings, d.rows = mix, [2]*Ring{real, synthetic}, d.rows[:b.Size]
+	if real == nil {
+		real = noRows
+	}
+	if synthetic == nil {
+		synthetic = noRows
+	}
 	if err := pick(d.rows[:mix.Real], real, m.real, occasion, m.led); err != nil {
 		return err
 	}
@@ -174,16 +194,37 @@ func (m Mixer) Sample(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64)
 	return nil
 }
 
+var noRows = &Ring{}
+
+// Rows are transitions by slots.
+type Rows interface {
+	Len() int
+	Note(slot int) Note
+	// Gather writes rows to a batch, one after the other, from transition at on.
+	Gather(b *Batch, at int, slots []int)
+}
+
+// SampleFrom fills a batch with real rows: those that Sample takes of a ring with as many rows and the
+// same notes.
+func (m Mixer) SampleFrom(b *Batch, real Rows, occasion uint64) error {
+	slots := make([]int, b.Size)
+	if err := pick(slots, real, m.real, occasion, m.led); err != nil {
+		return err
+	}
+	real.Gather(b, 0, slots)
+	return nil
+}
+
 // mostDraws is how often a row is drawn for a place if respawns are not wanted. In a buffer that
 // holds nothing else, the last respawn drawn is used.
 const mostDraws = 64
 
 // pick samples rows of a ring; led: without respawns.
-func pick(rows []int, from *Ring, s rng.Stream, occasion uint64, led bool) error {
+func pick[R Rows](rows []int, from R, s rng.Stream, occasion uint64, led bool) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	if from == nil || from.Len() == 0 {
+	if from.Len() == 0 {
 		return fmt.Errorf("sample a batch: %d rows from an empty buffer", len(rows))
 	}
 	q := s.At(occasion)

@@ -95,7 +95,7 @@ func showNewest(r *Replica, b *replay.Batch) {
 	for i := range b.Frames {
 		row := &b.Frames[i]
 		if r.sight != nil {
-			r.sight.frames.Latest(i, row)
+			r.Observed.log.Latest(i, row)
 		} else {
 			row.Obs, row.Action, row.NextObs = r.row(r.Obs, i), r.row(r.Action, i), r.row(r.next, i)
 		}
@@ -109,7 +109,7 @@ func (r *Replica) prepareBonus() error {
 	if _, takesBatches := r.Agent.(agent.OffPolicy); takesBatches || !r.Config.Bonus.Given() {
 		return nil
 	}
-	if _, observes := r.Agent.(agent.Observer); !observes {
+	if !r.Observed.read() {
 		return fmt.Errorf("bonus.function is %q, but learner %s takes rewards neither in batches nor as it meets them: want %q",
 			r.Config.Bonus.Function, r.Config.Agent.Learner, config.FunctionNone)
 	}

@@ -27,7 +27,7 @@ func (r *Replica) EnvStep(now Now) error {
 	if !r.Parts.Fills {
 		r.store()
 	}
-	r.keepFrames()
+	r.Observed.keep()
 	if err := r.observe(now); err != nil {
 		return err
 	}
@@ -81,14 +81,13 @@ func (r *Replica) act(now Now) error {
 // needs no random actions first.
 func (r *Replica) acts() bool {
 	_, batches := r.Agent.(agent.OffPolicy)
-	_, observes := r.Agent.(agent.Observer)
-	return !batches && (r.sight == nil || observes) || r.Enough()
+	return !batches && (r.sight == nil || r.Observed.read()) || r.Enough()
 }
 
 // observe tells a learner that keeps experience of its own what the env step gave.
 func (r *Replica) observe(now Now) error {
 	observer, has := r.Agent.(agent.Observer)
-	if !has {
+	if !r.Observed.read() {
 		return nil
 	}
 	rewards, err := r.observedRewards(now)
@@ -96,6 +95,12 @@ func (r *Replica) observe(now Now) error {
 		return err
 	}
 	r.course.follow(r, rewards)
+	if r.Observed.log != nil {
+		r.Observed.log.Observe(rewards)
+	}
+	if !has {
+		return nil
+	}
 	r.experience = agent.Experience{
 		Copies: len(r.envs), Step: uint64(r.envStep(now)), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
 		Rewards: rewards, Earned: r.rewards, Ends: r.ends, Respawned: r.respawned, F: r.Rounds.judged,

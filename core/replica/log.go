@@ -6,8 +6,12 @@ import (
 	"pgrlab/core/run"
 )
 
-// SectionFrames is the section of the frames of a learner that sees them.
-const SectionFrames = "frames"
+// The sections of what is observed: frames, or numbers, and what is kept of it for longer.
+const (
+	SectionFrames = "frames"
+	SectionLooks  = "looks"
+	SectionPinned = "pinned"
+)
 
 // Log is a part of a replica that only grows: checkpoints share the log of its rows, and each
 // holds how far the log had come.
@@ -33,7 +37,7 @@ func Ahead(r *Replica, totals []uint64) int {
 	if r.sight == nil {
 		return 0
 	}
-	return r.sight.frames.Ahead(totals[len(totals)-1])
+	return r.Observed.log.Ahead(totals[len(totals)-1])
 }
 
 // Logs returns D_real and, if the learner sees frames, the frames: always the same logs, in the
@@ -41,7 +45,7 @@ func Ahead(r *Replica, totals []uint64) int {
 func Logs(r *Replica) []Log {
 	all := []Log{{r.Named(SectionReal), fmt.Sprintf("real-%d", r.Index), (*run.Folder).NewLog, r.Real, r.Real.State()}}
 	if r.sight != nil {
-		f := r.sight.frames
+		f := r.Observed.log
 		all = append(all, Log{r.Named(SectionFrames), fmt.Sprintf("frames-%d", r.Index), (*run.Folder).NewPackedLog, f, f.State()})
 	}
 	return all

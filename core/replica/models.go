@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/experience"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -131,13 +130,13 @@ func (r *Replica) UpdateModel(name string) error {
 func fillModel(r *Replica, name string, b *replay.Batch) error {
 	s := r.stateOf(name)
 	if b.Frames != nil {
-		from := experience.Frames{Log: r.sight.frames, Stream: r.streams.models.Sub(name).Sub("frames")}
+		from := r.Observed.frames(r.streams.models.Sub(name))
 		if r.Config.Relevance.SkipsRespawns(name) {
 			from = from.WithoutRespawns()
 		}
 		return fill(b, from, s.Updates)
 	}
-	return r.mixerOf(name).Sample(b, replay.Mix{Real: b.Size}, metBy(r, name), nil, s.Updates)
+	return r.mixerOf(name).SampleFrom(b, metBy(r, name), s.Updates)
 }
 
 // modelUpdated counts an update of a trained model, which ended with that loss or error.

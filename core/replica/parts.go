@@ -4,6 +4,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -12,9 +13,10 @@ import (
 
 // Parts makes what a member consists of.
 type Parts struct {
-	Shape     replay.Shape // of the rows of D_real and D_syn
-	Fills     bool         // the learner fills D_real, with rows of its own
-	Learner   func(seed uint64) (agent.Learner, error)
+	Shape replay.Shape // of the rows of D_real and D_syn
+	Fills bool         // the learner fills D_real, with rows of its own
+	// Learner makes a learner; log is what it observes, nil for one that only acts.
+	Learner   func(log *experience.Log, seed uint64) (agent.Learner, error)
 	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
 	// Relevance makes the function of that name; if values is nil, functions that need an
 	// agent's values are refused.
@@ -40,9 +42,9 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 	deps.Device = dev
 	return Parts{
 		Shape: shape, Fills: fills,
-		Learner: func(seed uint64) (agent.Learner, error) {
+		Learner: func(log *experience.Log, seed uint64) (agent.Learner, error) {
 			deps := deps
-			deps.Seed = seed
+			deps.Log, deps.Seed = log, seed
 			return learner.New(deps)
 		},
 		Generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {

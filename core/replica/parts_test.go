@@ -19,7 +19,7 @@ func TestGeneratorsSampleThePolicy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := p.Learner(3)
+	l, err := p.Learner(nil, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (o *Rounds) shown(i int) relevance.Observation {
 		return relevance.Observation{Numbers: r.row(r.Obs, i)}
 	}
 	var newest [1][]byte
-	r.sight.frames.Newest(i, newest[:])
+	r.Observed.log.Newest(i, newest[:])
 	return relevance.Observation{Frame: newest[0]}
 }
 

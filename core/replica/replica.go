@@ -65,7 +65,8 @@ type Replica struct {
 	Fit    inspect.FitLoss
 	State
 
-	Rounds Rounds
+	Rounds   Rounds
+	Observed Observed
 
 	Scored inspect.Scored // what the generator was fitted to
 
@@ -150,7 +151,7 @@ func New(c Cohort, index int) (*Replica, error) {
 		Cohort: c, Index: index, Seed: c.Config.Seed + uint64(index),
 		models: map[string]relevance.Model{}, mixers: map[string]replay.Mixer{},
 	}
-	r.Rounds.of = r
+	r.Rounds.of, r.Observed.of = r, r
 	if err := r.build(); err != nil {
 		r.Close()
 		return nil, err
@@ -169,7 +170,8 @@ func (r *Replica) build() (err error) {
 		}
 		r.own("judge", r.evalEnv) // its name in checkpoints
 	}
-	if r.Agent, err = r.Parts.Learner(r.Seed); err != nil {
+	r.Observed.begin()
+	if r.Agent, err = r.Parts.Learner(r.Observed.log, r.Seed); err != nil {
 		return err
 	}
 	r.own(SectionAgent, r.Agent)
@@ -207,7 +209,6 @@ func (r *Replica) build() (err error) {
 		if r.sight, err = r.newSight(); err != nil {
 			return err
 		}
-		r.own(SectionFrames, r.sight.frames)
 	}
 	if r.Parts.Fills {
 		r.Real.See(recalled{r})

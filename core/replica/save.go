@@ -99,7 +99,7 @@ func (r *Replica) Saved(scored bool) Saved {
 // refers to the real transitions. The evaluation environments are among them only during an
 // evaluation, because every evaluation resets its own.
 func (r *Replica) Sections() []Section {
-	parts := []Section{{SectionReal, r.Real}}
+	parts := append([]Section{{SectionReal, r.Real}}, r.Observed.sections()...)
 	if r.Synthetic != nil {
 		parts = append(parts, Section{SectionSynthetic, r.Synthetic})
 	}

@@ -15,7 +15,6 @@ import (
 // sight holds what a replica sees if its learner sees frames.
 type sight struct {
 	side, stack int
-	frames      *experience.Log
 	sampler     agent.Frames
 	probes      agent.Frames // for the dormant ratio
 	stacks      [][][]byte   // of each copy, for the next actions
@@ -28,9 +27,7 @@ type sight struct {
 func (r *Replica) newSight() (*sight, error) {
 	copies, p := len(r.envs), r.Config.Pixels
 	s := &sight{side: p.Side, stack: p.Stack}
-	s.frames = experience.NewLog(experience.Shape{Bytes: s.size(), Act: r.envs[0].env.ActSize(), Copies: copies}, experience.Keep{Looks: r.Config.FrameCapacity(r.Task)})
-	s.sampler = experience.Frames{Log: s.frames, Stream: r.streams.replay.Sub("frames")}
-	s.probes = experience.Frames{Log: s.frames, Stream: r.streams.dormant.Sub("frames")}
+	s.sampler, s.probes = r.Observed.frames(r.streams.replay), r.Observed.frames(r.streams.dormant)
 	s.stacks, s.next = newStacks(copies, s.stack), make([]byte, copies*s.size())
 	return s, nil
 }
@@ -63,15 +60,14 @@ func (r *Replica) look(i int) error {
 	return env.Frame(r.sight.nextOf(i), r.sight.side)
 }
 
-// open takes the first frame of copy i's episode.
+// open takes the first look of copy i's episode.
 func (r *Replica) open(i int) error {
-	if r.sight == nil {
-		return nil
-	}
 	if err := r.look(i); err != nil {
 		return fmt.Errorf("draw: %w", err)
 	}
-	r.sight.frames.Begin(i, experience.Look{Frame: r.sight.nextOf(i)})
+	if r.Observed.log != nil {
+		r.Observed.log.Begin(i, r.Observed.look(r.Obs, i))
+	}
 	return nil
 }
 
@@ -87,18 +83,6 @@ func (s *sight) pass() (before, behind [][]byte) {
 	return s.before, s.behind
 }
 
-// keepFrames takes the frames that followed the env step.
-func (r *Replica) keepFrames() {
-	if r.sight == nil {
-		return
-	}
-	for i, end := range r.ends {
-		r.sight.frames.Add(i, experience.Step{
-			Action: r.row(r.Action, i), Reward: r.rewards[i], Next: experience.Look{Frame: r.sight.nextOf(i)}, End: end, Respawned: r.respawned[i], F: r.Rounds.judged[i],
-		})
-	}
-}
-
 // seen returns the stacks for which the next actions are chosen; nil if the learner sees no
 // frames.
 func (r *Replica) seen() [][][]byte {
@@ -106,7 +90,7 @@ func (r *Replica) seen() [][][]byte {
 		return nil
 	}
 	for i, stack := range r.sight.stacks {
-		r.sight.frames.Newest(i, stack)
+		r.Observed.log.Newest(i, stack)
 	}
 	return r.sight.stacks
 }
@@ -119,7 +103,7 @@ func Looks(r *Replica) (stack [][]byte, side int) {
 		return nil, 0
 	}
 	stack = make([][]byte, r.sight.stack)
-	r.sight.frames.Newest(0, stack)
+	r.Observed.log.Newest(0, stack)
 	for i := range stack {
 		stack[i] = slices.Clone(stack[i])
 	}
@@ -157,7 +141,7 @@ func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 
 // metBy returns the transitions that a trained model learns from: D_real, or the transitions of
 // the environment that D_real is made from.
-func metBy(r *Replica, name string) *replay.Ring {
+func metBy(r *Replica, name string) replay.Rows {
 	learner, keeps := r.Agent.(agent.Rememberer)
 	if keeps && relevance.LearnsFromMet(r.models[name]) {
 		return learner.Met()

@@ -61,14 +61,14 @@ func TestACopyThatIsSeenFails(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	before := m.sight.frames.Len()
+	before := m.Observed.log.Len()
 	if err := m.EnvStep(now); !errors.Is(err, ErrEnvironment) {
 		t.Fatal(err)
 	}
 	if m.Half == nil || len(m.Half.Frames) != 3*m.sight.size() {
 		t.Fatalf("of the env step %+v is kept", m.Half)
 	}
-	if n := m.sight.frames.Len(); n != before+1 { // the copy with the lost episode begins another one
+	if n := m.Observed.log.Len(); n != before+1 { // the copy with the lost episode begins another one
 		t.Fatalf("%d frames behind half a step, want %d", n, before+1)
 	}
 	half, sections := m.Saved(false), map[string]*bytes.Buffer{}
@@ -91,7 +91,7 @@ func TestACopyThatIsSeenFails(t *testing.T) {
 		if err := r.EnvStep(now); err != nil {
 			t.Fatal(err)
 		}
-		if n := r.sight.frames.Len(); n != before+1+3 {
+		if n := r.Observed.log.Len(); n != before+1+3 {
 			t.Errorf("%d frames behind the whole step, want %d", n, before+1+3)
 		}
 		shown := make([]byte, r.sight.size())

@@ -2,6 +2,7 @@ package ppo
 
 import (
 	"math"
+	"pgrlab/core/experience"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -51,7 +52,7 @@ func TestChancesAreThoseOfTheNewestAct(t *testing.T) {
 		}
 	}
 	var want [1]float32
-	if err := x.value(observed{numbers: first}, nil, nil, want[:]); err != nil {
+	if err := x.value(func(int) experience.Look { return experience.Look{Numbers: first} }, nil, nil, want[:]); err != nil {
 		t.Fatal(err)
 	}
 	if d := math.Abs(v - float64(want[0])/c.RewardScale); d > 1e-5*math.Abs(v) {

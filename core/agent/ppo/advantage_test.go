@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/rng"
 )
 
@@ -14,7 +15,7 @@ func TestAdvantages(t *testing.T) {
 	for _, limits := range []string{LimitsEnd, LimitsValue} {
 		c := small()
 		c.Limits, c.RewardScale, c.Steps, c.Copies = limits, 0.5, 12, 2
-		r := newRollout(c)
+		r := newRollout(c, newLog(c))
 		ends := make([]agent.End, r.Rows())
 		ends[5], ends[8], ends[15], ends[22] = agent.Truncated, agent.Terminated, agent.Truncated, agent.Truncated
 		numbers := func(name string, n int) []float32 {
@@ -22,21 +23,22 @@ func TestAdvantages(t *testing.T) {
 			rng.New(2, name).FillNormal(all, 0, 0)
 			return all
 		}
-		copy(r.Rewards, numbers("rewards", r.Rows()))
+		rewards, limited := numbers("rewards", r.Rows()), []float32(nil)
 		copy(r.values, numbers("values", r.Rows()))
-		last, behind := numbers("last", c.Copies), []float32(nil)
+		last := numbers("last", c.Copies)
 		worth := map[int]float64{}
+		look := experience.Look{Numbers: make([]float32, c.Shape.Obs)}
 		for i, end := range ends {
-			if end != agent.Continues {
-				r.Last[i] = 1
+			if i < c.Copies || ends[i-c.Copies] != agent.Continues {
+				r.Log.Begin(i%c.Copies, look)
 			}
+			r.Log.Add(i%c.Copies, experience.Step{Action: make([]float32, c.Shape.Act), Reward: rewards[i], Next: look, End: end})
 			if end == agent.Truncated && limits == LimitsValue {
 				v := numbers("behind", i+1)[i]
-				r.limits, behind, worth[i] = append(r.limits, limit{row: i}), append(behind, v), float64(v)
+				limited, worth[i] = append(limited, v), float64(v)
 			}
 		}
-		r.Filled = r.Rows()
-		r.advantage(c, last, behind)
+		r.advantage(c, last, limited)
 		for i := range ends {
 			want, weight := 0.0, 1.0
 			for j := i; ; j += c.Copies {
@@ -47,7 +49,7 @@ func TestAdvantages(t *testing.T) {
 				case ends[j] == agent.Continues:
 					next = float64(last[j%c.Copies])
 				}
-				want += weight * (0.5*float64(r.Rewards[j]) + c.Gamma*next - float64(r.values[j]))
+				want += weight * (0.5*float64(rewards[j]) + c.Gamma*next - float64(r.values[j]))
 				if weight *= c.Gamma * c.Lambda; ends[j] != agent.Continues || j+c.Copies >= r.Rows() {
 					break
 				}
@@ -55,7 +57,7 @@ func TestAdvantages(t *testing.T) {
 			if got := float64(r.advantages[i]); math.Abs(got-want) > 1e-5 {
 				t.Errorf("limits %s, row %d: %v, want %v", limits, i, got, want)
 			}
-			if got := float64(r.Return[i] - r.values[i]); math.Abs(got-want) > 1e-5 {
+			if got := float64(r.returns[i] - r.values[i]); math.Abs(got-want) > 1e-5 {
 				t.Errorf("limits %s, row %d: a return %v above the value, want %v", limits, i, got, want)
 			}
 		}

@@ -6,14 +6,15 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/probe"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/rng"
 	"pgrlab/core/window"
 )
 
-// Agent is a learner of package agent: an Observer, Phased and Preparer. It belongs to one
-// goroutine.
+// Agent is a learner of package agent: Phased and a Preparer. It learns from a log of experience. It
+// belongs to one goroutine.
 type Agent struct {
 	config  Config
 	dev     device.Device
@@ -46,7 +47,6 @@ type streams struct{ explore, sample, order rng.Stream }
 
 var (
 	_ agent.Sighted  = (*Agent)(nil)
-	_ agent.Observer = (*Agent)(nil)
 	_ agent.Phased   = (*Agent)(nil)
 	_ agent.Preparer = (*Agent)(nil)
 	_ agent.Remarker = (*Agent)(nil)
@@ -61,8 +61,8 @@ func adamOf(c Config) plan.AdamConfig {
 }
 
 // New initialises the weights and returns an agent; its programs are compiled when they are
-// first needed. The random numbers are functions of the seed.
-func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
+// first needed. The random numbers are functions of the seed. log is nil for an agent that only acts.
+func New(c Config, log *experience.Log, dev device.Device, seed uint64) (*Agent, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	x := &Agent{
 		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), rate: op.NewTensor("rate", 1),
 		streams: streams{explore: s.Sub("explore"), sample: s.Sub("sample"), order: s.Sub("order")},
-		rollout: newRollout(c), tone: window.NewTone(0),
+		rollout: newRollout(c, log), tone: window.NewTone(0),
 	}
 	x.adam = plan.NewAdam(x.nets.params(), adamOf(c), x.rate)
 	x.probes = probe.New(dev, x.layers)

@@ -8,6 +8,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/align"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -18,9 +19,9 @@ import (
 // and to those of the present trunk (now), whose heads learn from them.
 type aligned struct {
 	begun, now *align.Map
-	obs        observed  // of n rows of D_real
-	then       []float32 // [n,H], the trunk's output for obs when D_real was made
-	anew       []float32 // [n,H], the trunk's output for obs at the last alignment
+	obs        []experience.Ref // of n rows of D_real, pinned
+	then       []float32        // [n,H], the trunk's output for obs when D_real was made
+	anew       []float32        // [n,H], the trunk's output for obs at the last alignment
 	tensors    []*op.Tensor
 }
 
@@ -39,17 +40,22 @@ func (l *Latent) resetAligned() error {
 	a := l.aligned
 	a.begun.Reset()
 	a.now.Reset()
-	a.obs, a.then = observed{a.obs.numbers[:0], a.obs.frames[:0]}, a.then[:0]
+	for _, at := range a.obs {
+		l.rollout.Log.Unpin(at)
+	}
+	a.obs, a.then = a.obs[:0], a.then[:0]
 	return plan.Push(l.dev, a.params()...)
 }
 
 // watch keeps rows of D_real to align by, spread evenly over its total rows and over the copies of
 // the environment (replay.OneOf). rows are those that follow the first done ones.
-func (l *Latent) watch(rows []met, z []float32, done, total int) {
+func (l *Latent) watch(rows []experience.Met, z []float32, done, total int) {
 	a, n, size := l.aligned, min(l.config.AlignRows, total), l.config.latents().Obs
 	for i, row := range rows {
 		if kept := len(a.then) / size; kept < n && done+i == replay.OneOf(kept, kept*total/n, (kept+1)*total/n) {
-			a.obs.numbers, a.obs.frames = append(a.obs.numbers, row.seen.numbers...), append(a.obs.frames, row.seen.frames...)
+			at := row.After.Before()
+			l.rollout.Log.Pin(at)
+			a.obs = append(a.obs, at)
 			a.then = append(a.then, z[i*size:(i+1)*size]...)
 		}
 	}
@@ -63,7 +69,7 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 		return nil
 	}
 	var err error
-	if a.anew, err = l.encode(a.anew, rows, a.seen); err != nil {
+	if a.anew, err = l.encode(a.anew, rows, l.aligning); err != nil {
 		return err
 	}
 	if err := a.now.Fit(a.then, a.anew); err != nil {
@@ -84,15 +90,14 @@ func (l *Latent) Reencode() (then, now []float32, err error) {
 	if rows == 0 {
 		return nil, nil, nil
 	}
-	now, err = l.encode(nil, rows, a.seen)
+	now, err = l.encode(nil, rows, l.aligning)
 	return slices.Clone(a.then), now, err
 }
 
-// seen returns observation i of those to align by.
-func (a *aligned) seen(i int) observed {
-	n := len(a.then) / a.now.Size()
-	o, f := len(a.obs.numbers)/n, len(a.obs.frames)/n
-	return observed{a.obs.numbers[i*o : (i+1)*o], a.obs.frames[i*f : (i+1)*f]}
+// aligning returns observation i of those to align by.
+func (l *Latent) aligning(i int) experience.Look {
+	seen, _ := l.rollout.Log.Look(l.aligned.obs[i])
+	return seen
 }
 
 func (l *Latent) saveAligned(w io.Writer) error {
@@ -100,7 +105,7 @@ func (l *Latent) saveAligned(w io.Writer) error {
 	if err := binary.Write(w, binary.LittleEndian, uint32(len(a.then)/l.config.latents().Obs)); err != nil {
 		return err
 	}
-	for _, part := range []any{a.obs.numbers, a.obs.frames, a.then} {
+	for _, part := range []any{a.obs, a.then} {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 			return err
 		}
@@ -118,10 +123,15 @@ func (l *Latent) loadAligned(r io.Reader) error {
 		return fmt.Errorf("%d rows to align by are saved, want at most %d", rows, l.config.AlignRows)
 	}
 	n := int(rows)
-	a.obs, a.then = observed{make([]float32, n*l.config.numbers()), make([]byte, n*l.config.frame())}, make([]float32, n*l.config.latents().Obs)
-	for _, part := range []any{a.obs.numbers, a.obs.frames, a.then} {
+	a.obs, a.then = make([]experience.Ref, n), make([]float32, n*l.config.latents().Obs)
+	for _, part := range []any{a.obs, a.then} {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return err
+		}
+	}
+	for _, at := range a.obs {
+		if l.rollout.Log != nil {
+			l.rollout.Log.Pin(at)
 		}
 	}
 	return plan.Load(l.dev, r, a.params())

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/testing/allocs"
 )
@@ -45,7 +46,7 @@ func latentsFollow(t *testing.T, c Config) {
 	var begun []float32
 	for unit := range c.Epochs * c.Minibatches {
 		if unit%c.Minibatches == 0 {
-			now, err := l.encode(nil, len(then)/l.aligned.now.Size(), l.aligned.seen)
+			now, err := l.encode(nil, len(then)/l.aligned.now.Size(), l.aligning)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,18 +95,18 @@ func TestRowsToAlignBy(t *testing.T) {
 	for _, rows := range []int{0, 4, 5, 8, 12, 20} {
 		c.AlignRows = rows
 		l := newLatentAgent(t, c, newDevice(t, 1))
-		var all []met
+		var all []experience.Met
 		for i := range 12 {
-			all = append(all, met{seen: observed{numbers: []float32{float32(i)}}})
+			all = append(all, experience.Met{After: experience.Ref{Number: uint64(i + 1)}})
 		}
 		l.watch(all[:7], make([]float32, 7*h), 0, 12)
 		l.watch(all[7:], make([]float32, 5*h), 7, 12)
-		got, n := l.aligned.obs.numbers, min(rows, 12)
+		got, n := l.aligned.obs, min(rows, 12)
 		if len(got) != n || len(l.aligned.then) != n*h {
 			t.Errorf("%d rows of 12 are %v", rows, got)
 		}
 		for k, row := range got { // one of each of n equal stretches, at no fixed place of it
-			if int(row) != replay.OneOf(k, k*12/n, (k+1)*12/n) {
+			if int(row.Number) != replay.OneOf(k, k*12/n, (k+1)*12/n) {
 				t.Errorf("%d rows of 12 are %v", rows, got)
 			}
 		}

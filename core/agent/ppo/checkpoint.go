@@ -10,13 +10,10 @@ import (
 )
 
 // magic begins a saved agent; the digit is the version of the format.
-const magic = "PGRP1\n"
+const magic = "PGRP2\n"
 
-// counters are what random numbers depend on, and the number of limits that follow.
-type counters struct {
-	Updates, Iterations uint64
-	Limits              uint32
-}
+// counters are what random numbers depend on, and where the rollout begins.
+type counters struct{ Updates, Iterations, From uint64 }
 
 // Save writes everything that learning depends on.
 func (x *Agent) Save(w io.Writer) error {
@@ -31,7 +28,7 @@ func (x *Agent) save(w io.Writer) error {
 		return err
 	}
 	r := x.rollout
-	if err := binary.Write(w, binary.LittleEndian, counters{x.updates, x.iterations, uint32(len(r.limits))}); err != nil {
+	if err := binary.Write(w, binary.LittleEndian, counters{x.updates, x.iterations, r.From}); err != nil {
 		return err
 	}
 	if err := plan.Save(x.dev, w, x.nets.params()); err != nil {
@@ -40,36 +37,12 @@ func (x *Agent) save(w io.Writer) error {
 	if err := x.adam.Save(w); err != nil {
 		return err
 	}
-	if err := r.Save(w); err != nil {
-		return err
-	}
-	for _, l := range r.limits {
-		if err := binary.Write(w, binary.LittleEndian, uint32(l.row)); err != nil {
-			return err
-		}
-		if err := binary.Write(w, binary.LittleEndian, l.obs); err != nil {
-			return err
-		}
-		if _, err := w.Write(l.frame); err != nil {
-			return err
-		}
-	}
-	for _, part := range [][]byte{r.frames, r.nextFrames} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
 	for _, part := range r.computed() {
 		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// computed returns what a file has of a rollout besides its rows, frames and limits.
-func (r *rollout) computed() [][]float32 {
-	return [][]float32{r.next, r.values, r.logp, r.advantages}
 }
 
 // Load reads what Save wrote for the same configuration; learning goes on as if it had not
@@ -101,48 +74,13 @@ func (x *Agent) load(in io.Reader) error {
 		return err
 	}
 	r := x.rollout
-	r.version++
-	if err := r.Load(in); err != nil {
-		return err
-	}
-	if err := r.loadLimits(in, int(c.Limits), x.config); err != nil {
-		return err
-	}
-	for _, part := range [][]byte{r.frames, r.nextFrames} {
-		if _, err := io.ReadFull(in, part); err != nil {
-			return err
-		}
+	if r.From = c.From; r.Log != nil && (r.From > r.Log.Steps() || r.Filled() > r.Steps) {
+		return fmt.Errorf("a rollout of %d env steps begins after %d of %d", r.Steps, r.From, r.Log.Steps())
 	}
 	for _, part := range r.computed() {
 		if err := binary.Read(in, binary.LittleEndian, part); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-func (r *rollout) loadLimits(in io.Reader, n int, c Config) error {
-	if n > r.Filled {
-		return fmt.Errorf("%d episodes that met their limit are saved, of %d rows", n, r.Filled)
-	}
-	r.limits = r.limits[:0]
-	for before := -1; len(r.limits) < n; {
-		var row uint32
-		if err := binary.Read(in, binary.LittleEndian, &row); err != nil {
-			return err
-		}
-		if int(row) <= before || int(row) >= r.Filled {
-			return fmt.Errorf("row %d met its limit, of %d", row, r.Filled)
-		}
-		before = int(row)
-		l := limit{before, make([]float32, c.numbers()), make([]byte, c.frame())}
-		if err := binary.Read(in, binary.LittleEndian, l.obs); err != nil {
-			return err
-		}
-		if _, err := io.ReadFull(in, l.frame); err != nil {
-			return err
-		}
-		r.limits = append(r.limits, l)
 	}
 	return nil
 }

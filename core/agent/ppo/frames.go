@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/window"
 )
@@ -54,27 +55,11 @@ func (c Config) numbers() int {
 // frame is how many bytes a frame has; 0 if none are seen.
 func (c Config) frame() int { return c.Side * c.Side * agent.Colours }
 
-// observed are observations one after the other, or the frames that are seen instead.
-type observed struct {
-	numbers []float32 // [n,O]
-	frames  []byte    // [n,Side,Side,3]
-}
-
-// read writes row number row to dst as the networks read it, a frame as byte/255.
-func (x *Agent) read(dst []float32, from observed, row int) {
-	if x.config.Side == 0 {
-		copy(dst, from.numbers[row*len(dst):(row+1)*len(dst)])
-		return
-	}
-	for i, b := range from.frames[row*len(dst) : (row+1)*len(dst)] {
+// read writes a look to dst as the networks read it, a frame as byte/255.
+func (x *Agent) read(dst []float32, look experience.Look) {
+	copy(dst, look.Numbers)
+	for i, b := range look.Frame {
 		dst[i] = x.tone[b]
-	}
-}
-
-// keep writes frames to dst one after the other, from frame number first on.
-func keep(dst []byte, first int, frames [][]byte) {
-	for i, frame := range frames {
-		copy(dst[(first+i)*len(frame):], frame)
 	}
 }
 
@@ -97,28 +82,28 @@ func (x *Agent) show(dst []float32, stacks [][][]byte) error {
 		if len(stack) != 1 || len(stack[0]) != size {
 			return fmt.Errorf("a stack of %d frames, want one of %d bytes", len(stack), size)
 		}
-		x.read(dst[i*size:(i+1)*size], observed{frames: stack[0]}, 0)
+		x.read(dst[i*size:(i+1)*size], experience.Look{Frame: stack[0]})
 	}
 	return nil
 }
 
-// Recall writes the frames that a row of D_real was made from: the run's, or those of a
-// transition that was kept longer. Observations are kept until D_real is remade.
-func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error {
-	return l.history.recall(dst, from, slot)
+// Recall writes what a row of D_real was made from. Frames may be forgotten; observations are kept
+// until D_real is remade.
+func (l *Latent) Recall(dst *replay.FrameRow, _ agent.Frames, slot int) error {
+	return l.chosen.Seen(dst, slot, l.config.Gamma)
 }
 
 // Met returns the newest transitions of observations; nil if frames are seen.
-func (l *Latent) Met() *replay.Ring {
-	if h, keeps := l.history.(*rowHistory); keeps {
-		return h.met.Ring
+func (l *Latent) Met() replay.Rows {
+	if l.config.Side > 0 {
+		return nil
 	}
-	return nil
+	return experience.Transitions{Log: l.rollout.Log, Steps: l.config.Window * l.config.Steps}
 }
 
 // Encode returns the trunk's output [stacks,H] for frames, each a stack of one.
 func (l *Latent) Encode(stacks [][][]byte) ([]float32, error) {
-	return l.encode(nil, len(stacks), func(i int) observed { return observed{frames: stacks[i][0]} })
+	return l.encode(nil, len(stacks), func(i int) experience.Look { return experience.Look{Frame: stacks[i][0]} })
 }
 
 // Align returns latents of D_real or D_syn in the form in which the heads learn from those of

@@ -102,18 +102,26 @@ func goldenInput(x *Agent, s *session) given {
 	c, r := x.config, x.rollout
 	in := given{
 		Settings: c.Settings, Gamma: c.Gamma, Rate: s.rates.LRActor, Entropy: s.rates.Entropy, Copies: c.Copies, Obs: c.Shape.Obs, Act: c.Shape.Act, Hidden: c.Hidden,
-		States: r.Obs, Next: r.next, Actions: r.Actions, Rewards: r.Rewards, Ends: make([]int, r.Rows()), Left: c.left(s.step),
-		Side: c.Side, Frames: r.frames, NextFrames: r.nextFrames,
+		Ends: make([]int, r.Rows()), Left: c.left(s.step), Side: c.Side,
+		States: []float32{}, Next: []float32{}, Frames: []byte{}, NextFrames: []byte{}, // not null in the file
 	}
 	for _, p := range x.nets.params() {
 		in.Weights = append(in.Weights, weights{p.Name, p.Shape, append([]float32(nil), p.Data...)})
 	}
 	for i := range in.Ends {
-		in.Ends[i] = int(r.Last[i])
-	}
-	for _, l := range r.limits {
-		in.Ends[l.row] = 2
-		in.Behind, in.BehindFrames = append(in.Behind, l.obs), append(in.BehindFrames, l.frame...)
+		row := r.Row(i)
+		in.States, in.Frames = append(in.States, row.Seen.Numbers...), append(in.Frames, row.Seen.Frame...)
+		in.Actions, in.Rewards = append(in.Actions, row.Action...), append(in.Rewards, row.Observed)
+		if i >= r.Rows()-c.Copies {
+			in.Next, in.NextFrames = append(in.Next, row.Next.Numbers...), append(in.NextFrames, row.Next.Frame...)
+		}
+		if row.End != agent.Continues {
+			in.Ends[i] = 1
+		}
+		if c.limited(row) {
+			in.Ends[i] = 2
+			in.Behind, in.BehindFrames = append(in.Behind, append([]float32{}, row.Next.Numbers...)), append(in.BehindFrames, row.Next.Frame...)
+		}
 	}
 	for epoch := range c.Epochs {
 		in.Orders = append(in.Orders, append([]int(nil), x.order.of(x, epoch)...))

@@ -9,6 +9,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/probe"
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -20,7 +21,7 @@ import (
 // the trunk's output for s at that moment.
 type Latent struct {
 	*Agent
-	history history
+	chosen  *experience.Chosen        // that D_real is made from
 	encoder plan.ByRows[*plan.Blocks] // the trunk
 }
 
@@ -28,14 +29,13 @@ var (
 	_ agent.Learner    = (*Latent)(nil)
 	_ agent.Rememberer = (*Latent)(nil)
 	_ agent.Reencoder  = (*Latent)(nil)
-	_ agent.Observer   = (*Latent)(nil)
 	_ agent.Phased     = (*Latent)(nil)
 	_ agent.Preparer   = (*Latent)(nil)
 )
 
 // NewLatent is New for an agent that learns beside a generator.
-func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
-	x, err := New(c, dev, seed)
+func NewLatent(c Config, log *experience.Log, dev device.Device, seed uint64) (*Latent, error) {
+	x, err := New(c, log, dev, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -47,24 +47,12 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	if err := plan.Push(dev, x.aligned.params()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
-	l := &Latent{Agent: x}
+	l := &Latent{Agent: x, chosen: experience.NewChosen(log, c.Window*c.Steps, c.KeepRewarded)}
 	l.encoder.Compile = l.newEncoder
-	if c.Side > 0 {
-		l.history = newFilmed(c)
-		return l, nil
+	if c.Side == 0 {
+		x.probes = probe.New(dev, l.layers)
 	}
-	l.history = newRowHistory(c)
-	x.probes = probe.New(dev, l.layers)
 	return l, nil
-}
-
-// Observe adds an env step.
-func (l *Latent) Observe(e *agent.Experience) error {
-	if err := l.Agent.Observe(e); err != nil {
-		return err
-	}
-	l.history.observe(e)
-	return nil
 }
 
 // Phases returns two phases: an iteration, and encoding, which remakes D_real before a refit.
@@ -79,6 +67,9 @@ func (l *Latent) Phases() []agent.Phase {
 // learnSlice makes a step. Before the first step of an epoch it aligns generated latents with the
 // present trunk.
 func (l *Latent) learnSlice(w *agent.Work, done int) (int, []agent.UpdateResult, error) {
+	if done == 0 {
+		l.chosen.Follow()
+	}
 	if done%l.config.Minibatches == 0 {
 		if err := l.align(w, done/l.config.Minibatches); err != nil {
 			return 0, nil, err
@@ -98,16 +89,14 @@ func (l *Latent) newEncoder(rows int) (*plan.Blocks, error) {
 // startEncode clears D_real, because its latents are those of an older trunk. A unit is a row of
 // the new D_real.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
-	if total, err = l.history.list(&w.Source); err != nil {
-		return 0, fmt.Errorf("agent: %w", err)
-	}
+	total = l.chosen.Choose(w.Source.Real.Cap())
 	l.heads.peak = 0
 	for i := range total {
-		row, err := l.history.read(i, &w.Source)
+		row, err := l.chosen.Row(i)
 		if err != nil {
 			return 0, fmt.Errorf("agent: %w", err)
 		}
-		l.heads.peak = max(l.heads.peak, row.reward)
+		l.heads.peak = max(l.heads.peak, row.Observed)
 	}
 	if l.filmed != nil {
 		l.filmed.store.Retake()
@@ -121,31 +110,31 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 
 // encodeSlice builds the rows that follow the first done ones.
 func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
-	total := l.history.listed()
-	rows := make([]met, min(l.config.valueRows(), total-done))
+	total := l.chosen.Len()
+	rows := make([]experience.Met, min(l.config.valueRows(), total-done))
 	for i := range rows {
-		if rows[i], err = l.history.read(done+i, &w.Source); err != nil {
+		if rows[i], err = l.chosen.Row(done + i); err != nil {
 			return 0, nil, fmt.Errorf("agent: encode: %w", err)
 		}
 	}
 	h := l.config.latents().Obs
-	z, err := l.encode(nil, len(rows), func(i int) observed { return rows[i].seen })
+	z, err := l.encode(nil, len(rows), func(i int) experience.Look { return rows[i].Seen })
 	if err != nil {
 		return 0, nil, err
 	}
-	next, err := l.encode(nil, len(rows), func(i int) observed { return rows[i].next })
+	next, err := l.encode(nil, len(rows), func(i int) experience.Look { return rows[i].Next })
 	if err != nil {
 		return 0, nil, err
 	}
 	l.watch(rows, z, done, total)
 	for i, row := range rows {
-		w.Source.Real.Add(replay.Transition{Obs: z[i*h : (i+1)*h], Act: row.action, Reward: row.reward, Next: next[i*h : (i+1)*h], Note: row.note})
+		w.Source.Real.Add(replay.Transition{Obs: z[i*h : (i+1)*h], Act: row.Action, Reward: row.Observed, Next: next[i*h : (i+1)*h], Note: row.Note})
 	}
 	return len(rows), nil, nil
 }
 
 // encode returns the trunk's output [n,H] for n observations, in z if that is large enough.
-func (l *Latent) encode(z []float32, n int, of func(i int) observed) ([]float32, error) {
+func (l *Latent) encode(z []float32, n int, of func(i int) experience.Look) ([]float32, error) {
 	e, err := l.encoder.Of(l.config.valueRows())
 	if err != nil {
 		return nil, err
@@ -154,7 +143,7 @@ func (l *Latent) encode(z []float32, n int, of func(i int) observed) ([]float32,
 	z = slices.Grow(z[:0], size)[:size]
 	err = e.Each(0, n, func(first, rows int) {
 		for i := range rows {
-			l.read(e.In[0][i*o:(i+1)*o], of(first+i), 0)
+			l.read(e.In[0][i*o:(i+1)*o], of(first+i))
 		}
 	}, z)
 	if err != nil {
@@ -190,7 +179,7 @@ func (l *Latent) Save(w io.Writer) error {
 		err = l.saveAligned(w)
 	}
 	if err == nil {
-		err = l.history.save(w)
+		err = l.chosen.Save(w)
 	}
 	if err != nil {
 		return fmt.Errorf("save agent: %w", err)
@@ -211,7 +200,7 @@ func (l *Latent) Load(r io.Reader) error {
 		err = l.loadAligned(r)
 	}
 	if err == nil {
-		err = l.history.load(r)
+		err = l.chosen.Load(r, l.config.Copies)
 	}
 	if err != nil {
 		return fmt.Errorf("load agent: %w", err)
@@ -221,3 +210,16 @@ func (l *Latent) Load(r io.Reader) error {
 
 // Close frees the compiled programs.
 func (l *Latent) Close() error { return plan.Close(l.Agent, &l.encoder) }
+
+// Unfilled is roughly how many bytes of numbers, and of frames before compression, the learner will
+// have pinned in a checkpoint at the end of the run, in addition to those of now.
+func (l *Latent) Unfilled() (numbers, frames int64) {
+	c := l.config
+	met := c.Length * c.Copies
+	looks := int64(2*(min(c.KeepRewarded, met)-min(c.KeepRewarded, l.chosen.Kept())) + min(c.AlignRows, c.Window*c.rows()) - len(l.aligned.obs))
+	if c.Side == 0 { // and what D_real was made from
+		looks += int64(min(c.Window*c.rows(), met))
+	}
+	numbers = looks*int64(4*(c.numbers()+c.Shape.Act)) + 4*int64(c.AlignRows)*int64(c.latents().Obs)
+	return max(0, numbers), max(0, looks*int64(c.frame()))
+}

@@ -1,14 +1,12 @@
 package ppo
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"testing"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
-	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -22,7 +20,7 @@ func smallLatent() Config {
 
 func newLatentAgent(t testing.TB, c Config, dev device.Device) *Latent {
 	t.Helper()
-	l, err := NewLatent(c, dev, 1)
+	l, err := NewLatent(c, newLog(c), dev, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +48,6 @@ func latentSession(l *Latent, dreams *replay.Ring) *session {
 		Mix: replay.Mix{Real: 6, Synthetic: 4},
 	}
 	s.source.Real.Annotate()
-	if c := l.config; c.Side > 0 {
-		s.film = experience.NewLog(experience.Shape{Bytes: c.frame(), Act: c.Shape.Act, Copies: c.Copies}, experience.Keep{Looks: c.Copies * 2 * c.Window * c.Steps})
-		s.source.Frames = experience.Frames{Log: s.film, Stream: rng.New(3, "film")}
-	}
 	return s
 }
 
@@ -322,10 +316,9 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 	if total != c.Window*c.rows() {
 		t.Fatal(total)
 	}
-	history := l.history.(*rowHistory)
 	real, h, a := s.source.Real, c.latents().Obs, c.Shape.Act
-	if real.Len() != total || history.rewarded.Len() != 5 || l.heads.peak != 1 {
-		t.Fatalf("%d rows of %d, %d kept, the largest reward is %v", real.Len(), total, history.rewarded.Len(), l.heads.peak)
+	if real.Len() != total || l.chosen.Kept() < 5 || l.heads.peak != 1 {
+		t.Fatalf("%d rows of %d, %d kept, the largest reward is %v", real.Len(), total, l.chosen.Kept(), l.heads.peak)
 	}
 	latent := func(s []float32) []float64 {
 		in := make([]float64, len(s))
@@ -347,24 +340,24 @@ func TestDRealIsOfThePresentTrunk(t *testing.T) {
 	}
 	kept := 0
 	for i := range total {
-		from, err := l.history.read(i, &s.source)
+		from, err := l.chosen.Row(i)
 		if err != nil {
 			t.Fatal(err)
 		}
 		row := real.Row(i)
-		if real.Note(i) != from.note || from.note.Respawned != (from.reward == 1) {
-			t.Errorf("row %d with reward %v has note %v, want %v", i, from.reward, real.Note(i), from.note)
+		if real.Note(i) != from.Note || from.Note.Respawned != (from.Observed == 1) {
+			t.Errorf("row %d with reward %v has note %v, want %v", i, from.Observed, real.Note(i), from.Note)
 		}
-		z, next := latent(from.seen.numbers), latent(from.next.numbers)
+		z, next := latent(from.Seen.Numbers), latent(from.Next.Numbers)
 		for j := range h {
 			if math.Abs(z[j]-float64(row[j])) > 1e-5 || math.Abs(next[j]-float64(row[h+a+1+j])) > 1e-5 {
 				t.Fatalf("row %d is %v and %v, want %v and %v", i, row[:h], row[h+a+1:], z, next)
 			}
 		}
-		if !slices.Equal(row[h:h+a], from.action) || row[h+a] != from.reward || row[2*h+a+1] != 0 {
+		if !slices.Equal(row[h:h+a], from.Action) || row[h+a] != from.Observed || row[2*h+a+1] != 0 {
 			t.Errorf("row %d has action and reward %v, end %v", i, row[h:h+a+1], row[2*h+a+1])
 		}
-		if i < 5 && from.reward == 1 {
+		if i < 5 && from.Observed == 1 {
 			kept++
 		}
 	}
@@ -404,15 +397,8 @@ func goesOnMixed(t *testing.T, c Config) {
 		first := newLatentAgent(t, c, dev)
 		s := latentSession(first, dreams)
 		goOn(s, first, 0, cut)
-		var saved bytes.Buffer
-		if err := first.Save(&saved); err != nil {
-			t.Fatal(err)
-		}
-		saved.WriteString("more")
 		second := newLatentAgent(t, c, dev)
-		if err := second.Load(&saved); err != nil || saved.String() != "more" {
-			t.Fatalf("cut at %d: %v, %d bytes are left", cut, err, saved.Len())
-		}
+		carry(t, first, second, first.rollout.Log, second.rollout.Log)
 		s.x, s.learner = second.Agent, second
 		goOn(s, second, cut, units)
 		sameBits(t, whole[0].Agent, second.Agent)
@@ -426,12 +412,4 @@ func (l *learning) synthetic() int {
 		return 0
 	}
 	return l.dreamt.columns.Size
-}
-
-// endIf is a true end, or none.
-func endIf(ended bool) experience.End {
-	if ended {
-		return experience.Terminated
-	}
-	return experience.Continues
 }

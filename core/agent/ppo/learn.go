@@ -211,7 +211,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 	x.updates++
 	if done+1 == c.Epochs*c.Minibatches {
 		x.iterations++
-		x.rollout.clear()
+		x.rollout.Clear()
 	}
 	x.result[0] = agent.UpdateResult{Stepped: err == nil, Err: err, Losses: agent.NoLosses()}
 	switch {
@@ -247,13 +247,13 @@ func (x *Agent) fill(l *learning, unit int, clip float64) error {
 		}
 	}
 	for i, row := range rows {
+		met := r.Row(row)
 		if x.filmed == nil {
-			o := c.Shape.Obs
-			copy(into.in[i*o:(i+1)*o], r.Obs[row*o:(row+1)*o])
+			copy(into.in[i*c.Shape.Obs:], met.Seen.Numbers)
 		}
-		copy(into.action[i*a:(i+1)*a], r.Actions[row*a:(row+1)*a])
+		copy(into.action[i*a:], met.Action)
 		into.advantage[i] = r.advantages[row]
-		into.logp[i], into.ret[i] = r.logp[row], r.Return[row]
+		into.logp[i], into.ret[i] = r.logp[row], r.returns[row]
 		if into.old != nil {
 			into.old[i] = r.values[row]
 		}

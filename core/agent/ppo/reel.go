@@ -4,7 +4,6 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/images"
 	"pgrlab/core/device"
-	"pgrlab/core/experience"
 	"pgrlab/core/plan"
 	"pgrlab/core/window"
 )
@@ -39,7 +38,7 @@ func newReel(x *Agent) (*reel, error) {
 
 // make makes the images of some rows of the rollout.
 func (f *reel) make(rows []int, occasion uint64) error {
-	if err := f.store.Follow(f.x.rollout); err != nil {
+	if err := f.store.Follow(&f.x.rollout.Rollout); err != nil {
 		return err
 	}
 	f.rows = rows
@@ -48,11 +47,11 @@ func (f *reel) make(rows []int, occasion uint64) error {
 
 // set sets one of several parts of the images.
 func (f *reel) set(part, parts int) {
-	r, size, n := f.x.rollout, f.x.config.frame(), len(f.rows)
+	n := len(f.rows)
 	var stack [1][]byte
 	for i := n * part / parts; i < n*(part+1)/parts; i++ {
 		row := f.rows[i]
-		stack[0] = r.frames[row*size : (row+1)*size]
+		stack[0] = f.x.rollout.Row(row).Seen.Frame
 		f.images.Set(0, i, stack[:], f.places[row:row+1], 0, 0)
 	}
 }
@@ -71,21 +70,4 @@ func (f *reel) Close() error {
 		return nil
 	}
 	return plan.Close(f.images, f.store)
-}
-
-var _ images.Source = (*rollout)(nil)
-
-// Places implements images.Source: a frame's place is its row.
-func (r *rollout) Places() (held, most int) { return r.Rows(), r.Rows() }
-
-// Copy implements images.Source: a full rollout is copied at once.
-func (r *rollout) Copy(to *experience.Copied, put func(place int, frames []byte) error) error {
-	if to.Follows(r, r.version) {
-		return nil
-	}
-	err := put(0, r.frames)
-	if err != nil {
-		*to = experience.Copied{}
-	}
-	return err
 }

@@ -35,6 +35,13 @@ func init() {
 			}
 			return configOf(d).latents()
 		},
+		Reads: func(d agent.Deps) int {
+			c := configOf(d)
+			if d.Generates {
+				return c.Window * c.Steps
+			}
+			return c.Steps
+		},
 		Keeps: func(d agent.Deps) int {
 			if !d.Generates {
 				return 0
@@ -55,9 +62,9 @@ func init() {
 		Trial: func(d agent.Deps) agent.Settings { return configOf(d).Settings.trial() },
 		New: func(d agent.Deps) (agent.Learner, error) {
 			if !d.Generates {
-				return New(configOf(d), d.Device, d.Seed)
+				return New(configOf(d), d.Log, d.Device, d.Seed)
 			}
-			return NewLatent(configOf(d), d.Device, d.Seed)
+			return NewLatent(configOf(d), d.Log, d.Device, d.Seed)
 		},
 	})
 }
@@ -116,7 +123,7 @@ func (c Config) Memory(looked int) float64 {
 	last := c.Hidden[len(c.Hidden)-1]
 	numbers := 5 * (parameters + nn.Parameters(widths...) + nn.Parameters(last, c.Shape.Act) + nn.Parameters(last, 1))
 	rows := float64(c.Steps) * float64(c.Copies)
-	numbers += rows * (float64(c.numbers()) + float64(c.frame())/4 + a + 6)
+	numbers += rows * (float64(c.numbers()) + a + 12)
 	numbers += rows / float64(c.Minibatches) * (o + a + 24 + 4*units)
 	numbers += (float64(c.valueRows()) + 2*float64(agent.Padded(max(1, looked)))) * (o + a + 2*units)
 	return 4 * numbers

@@ -3,6 +3,7 @@ package ppo
 import (
 	"fmt"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -26,18 +27,18 @@ func (x *Agent) newValues(rows int) (*plan.Blocks, error) {
 }
 
 // value writes log π and V of what was observed; without actions it leaves logp unchanged.
-func (x *Agent) value(seen observed, actions, logp, v []float32) error {
+func (x *Agent) value(seen func(i int) experience.Look, actions func(i int) []float32, logp, v []float32) error {
 	b, err := x.values.Of(x.config.valueRows())
 	if err != nil {
 		return err
 	}
-	o := x.config.input()
+	o, a := x.config.input(), x.config.Shape.Act
 	err = b.Each(0, len(v), func(first, n int) {
 		for i := range n {
-			x.read(b.In[0][i*o:(i+1)*o], seen, first+i)
-		}
-		if actions != nil {
-			b.Set(1, actions, first, n)
+			x.read(b.In[0][i*o:(i+1)*o], seen(first+i))
+			if actions != nil {
+				copy(b.In[1][i*a:], actions(first+i))
+			}
 		}
 	}, logp, v)
 	if err != nil {
@@ -48,17 +49,25 @@ func (x *Agent) value(seen observed, actions, logp, v []float32) error {
 
 // judge computes values, log π, advantages and returns of a full rollout.
 func (x *Agent) judge() error {
-	r := x.rollout
-	if err := x.value(r.rows(), r.Actions, r.logp, r.values); err != nil {
+	r, c := x.rollout, x.config
+	seen, action := func(i int) experience.Look { return r.Row(i).Seen }, func(i int) []float32 { return r.Row(i).Action }
+	if err := x.value(seen, action, r.logp, r.values); err != nil {
 		return err
 	}
-	last, behind := make([]float32, r.Copies), make([]float32, len(r.limits))
-	if err := x.value(r.behind(), nil, nil, last); err != nil {
+	var after []experience.Look // limits
+	for i := range r.Rows() {
+		if row := r.Row(i); c.limited(row) {
+			after = append(after, row.Next)
+		}
+	}
+	n := len(after)
+	for i := range c.Copies {
+		after = append(after, r.Row(r.Rows()-c.Copies+i).Next)
+	}
+	v := make([]float32, len(after))
+	if err := x.value(func(i int) experience.Look { return after[i] }, nil, nil, v); err != nil {
 		return err
 	}
-	if err := x.value(r.beyond(), nil, nil, behind); err != nil {
-		return err
-	}
-	r.advantage(x.config, last, behind)
+	r.advantage(c, v[n:], v[:n])
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda/kernel"
+	"pgrlab/core/experience"
 	"pgrlab/core/nn"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -164,29 +165,31 @@ func TestPPO(t *testing.T) {
 
 func iterating(t *testing.T, c ppo.Config, dev device.Device) (s said) {
 	t.Helper()
-	x, err := ppo.New(c, dev, 1)
+	log := experience.NewLog(c.Looks(), experience.Keep{Looks: c.Copies * (2*c.Steps + 2), Steps: c.Steps})
+	x, err := ppo.New(c, log, dev, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer x.Close()
 	n, numbers := c.Copies, rng.New(7, "rollout")
 	for step := range uint64(2 * c.Steps) { // two rollouts
-		e := agent.Experience{
-			Copies: n, Obs: make([]float32, n*c.Shape.Obs), Next: make([]float32, n*c.Shape.Obs),
-			Actions: make([]float32, n*c.Shape.Act), Rewards: make([]float32, n), Ends: make([]agent.End, n),
+		obs, next, rewards := make([]float32, n*c.Shape.Obs), make([]float32, n*c.Shape.Obs), make([]float32, n)
+		numbers.Sub("s").FillNormal(obs, step, 0)
+		numbers.Sub("s").FillNormal(next, step+1, 0)
+		numbers.Sub("r").FillUniform(rewards, step, 0)
+		look := func(obs []float32, step uint64, i int) experience.Look {
+			if c.Side > 0 {
+				return experience.Look{Frame: snow(n*(2*c.Steps+1), c.Side)[n*int(step)+i]}
+			}
+			return experience.Look{Numbers: obs[i*c.Shape.Obs:][:c.Shape.Obs]}
 		}
-		numbers.Sub("s").FillNormal(e.Obs, step, 0)
-		numbers.Sub("s").FillNormal(e.Next, step+1, 0)
-		numbers.Sub("r").FillUniform(e.Rewards, step, 0)
 		for i := range n {
-			e.Actions[i*c.Shape.Act+(i+int(step))%c.Shape.Act] = 1
-		}
-		if c.Side > 0 {
-			all := snow(n*(2*c.Steps+1), c.Side)
-			e.Seen, e.NextSeen = all[n*int(step):][:n], all[n*int(step+1):][:n]
-		}
-		if err := x.Observe(&e); err != nil {
-			t.Fatal(err)
+			if step == 0 {
+				log.Begin(i, look(obs, step, i))
+			}
+			action := make([]float32, c.Shape.Act)
+			action[(i+int(step))%c.Shape.Act] = 1
+			log.Add(i, experience.Step{Action: action, Reward: rewards[i], Next: look(next, step+1, i)})
 		}
 		if phase, w := x.Phases()[0], (&agent.Work{Rates: ppo.DefaultRates}); phase.Due(w) {
 			worked(t, &s, fmt.Sprintf("iteration after env step %d", step), phase, w)
