@@ -48,7 +48,8 @@
 //
 // replica is one agent with its world and its data: it composes agent (the contract of what acts
 // and learns; agent/sac is one implementation), relevance (F), generative (G) and replay (the
-// data that is learned from). lab runs Algorithm 1 on a cohort of replicas and owns the training
+// data that is learned from). What was observed is in the log of package experience, each look once;
+// learners on policy and models of frames read it through its views. lab runs Algorithm 1 on a cohort of replicas and owns the training
 // goroutine; it lets inspect look at a run with the numbers of analysis, and writes through run
 // (the folder of a run). checkpoint defines what is saved of a run and how it is restored,
 // offline looks at saved runs; neither needs lab.

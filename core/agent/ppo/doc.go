@@ -10,8 +10,8 @@
 //
 // If a run's observation is pixels, the networks see one frame as byte/255. Three convolutions
 // (8×8 with stride 4, 4×4 with 2, 3×3; 32, 64 and 64 channels) come before the trunk, and all
-// activations are ReLUs, as in openai/baselines: policies.py, nature_cnn. A rollout keeps its
-// frames as bytes, a GPU has a copy of them for the steps of an iteration (package images), and the
+// activations are ReLUs, as in openai/baselines: policies.py, nature_cnn. The run's
+// log keeps frames as bytes, a GPU has a copy of them for the steps of an iteration (package images), and the
 // steps' programs make numbers of them.
 //
 // # One iteration
@@ -44,8 +44,8 @@
 // transitions with a reward that have left the window, Settings.KeepRewarded stay. G sees these
 // rows; F sees them too, or the original observations.
 //
-// If frames are seen, the run keeps the frames of the window, each once, and the learner keeps
-// those of transitions with a reward. The learner knows what each row of D_real was made from
+// The run's log keeps what was seen in the window, each look once, and for longer what is pinned:
+// transitions with a reward, and the rows to align by. The learner knows what each row of D_real was made from
 // (Latent.Recall), and F may look at the frames themselves. The trunk then ends with a ReLU, so
 // that z has no upper bound.
 //
@@ -83,6 +83,6 @@
 // # State
 //
 // A unit of the phase "learn" is a part of the rows. Between two units a file holds, besides
-// weights and moments, the rollout with what was computed from it. Orders and noise are
+// weights and moments, where the rollout begins and what was computed from it. Orders and noise are
 // functions of the seed, the iteration and the env step.
 package ppo
