@@ -2,7 +2,6 @@ package experience
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -98,8 +97,6 @@ func (c *Chosen) Len() int { return len(c.rows) }
 // Kept is how many have a reward and are pinned.
 func (c *Chosen) Kept() int { return len(c.kept) }
 
-var errForgotten = errors.New("its frames have been forgotten")
-
 // Row returns one of those that were chosen last. It is an error if it has been forgotten.
 func (c *Chosen) Row(i int) (Met, error) {
 	if uint(i) >= uint(len(c.rows)) {
@@ -110,9 +107,9 @@ func (c *Chosen) Row(i int) (Met, error) {
 	m, held := c.log.Met(after)
 	switch {
 	case i < c.old && c.log.shape.Bytes > 0 && c.first+uint64(i) < c.dropped:
-		return m, fmt.Errorf("row %d: %w: a larger agent.ppo.keep_rewarded keeps them longer", i, errForgotten)
+		return m, fmt.Errorf("row %d: its frames have been forgotten", i)
 	case !held || i >= c.old && c.log.shape.Bytes > 0 && after.Before().Number < c.log.reels[after.Copy].first:
-		return m, fmt.Errorf("row %d: %w: a larger buffer keeps them longer", i, errForgotten)
+		return m, fmt.Errorf("row %d: its frames have been forgotten: a larger buffer keeps them longer", i)
 	}
 	return m, nil
 }
