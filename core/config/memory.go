@@ -182,8 +182,9 @@ func sizesOf(name string, settings any) string {
 	var sizes []string
 	v := reflect.ValueOf(settings)
 	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.Type.Kind() == reflect.Int {
-			sizes = append(sizes, fmt.Sprintf("%s %d", f.Tag.Get("toml"), v.Field(i).Int()))
+		f := v.Type().Field(i)
+		if name := f.Tag.Get("toml"); name != "-" && f.Type.Kind() == reflect.Int {
+			sizes = append(sizes, fmt.Sprintf("%s %d", name, v.Field(i).Int()))
 		}
 	}
 	if len(sizes) == 0 {
