@@ -42,7 +42,6 @@ minibatches = 2
 hidden = [16]
 features = 8
 comparator = [16]
-entries = 20
 history = 3_072
 epochs = 1
 batch = 16

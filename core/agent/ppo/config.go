@@ -10,10 +10,10 @@ import (
 
 // Settings are the learner's own: the table agent.ppo.
 type Settings struct {
-	Steps       int     `toml:"-"`            // env steps of a rollout, in each copy of the environment
-	Epochs      int     `toml:"-"`            // times that a rollout is learned from
-	Minibatches int     `toml:"-"`            // parts of an epoch, with a step on each
-	Lambda      float64 `toml:"-"`            // λ of generalised advantages
+	Steps       int     `toml:"steps"`        // env steps of a rollout, in each copy of the environment
+	Epochs      int     `toml:"epochs"`       // times that a rollout is learned from
+	Minibatches int     `toml:"minibatches"`  // parts of an epoch, with a step on each
+	Lambda      float64 `toml:"lambda"`       // λ of generalised advantages
 	Clip        float64 `toml:"clip"`         // ε at first
 	ValueClip   float64 `toml:"value_clip"`   // how far, in ε, a value moves before moving on no longer lowers its error; 0: no limit
 	ValueWeight float64 `toml:"-"`            // w, weight of the value's loss
