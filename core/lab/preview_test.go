@@ -48,8 +48,8 @@ func TestPreviewOfAGeneration(t *testing.T) {
 	if p.ID != "a" || p.Knob != "guidance" || p.Value != "3" || p.Relevance != "curiosity" || p.Err != "" {
 		t.Errorf("%+v", p)
 	}
-	// At step 31 there are 30 or 31 real transitions, and the D_syn of step 20.
-	if p.Real == nil || p.Real.Rows < 30 || p.Synthetic == nil || p.Synthetic.Rows != 12 || p.Preview == nil || p.Preview.Rows != 256 {
+	// Real F is that of the refit at step 20, as is D_syn.
+	if p.Real == nil || p.Real.Rows != 20 || p.Synthetic == nil || p.Synthetic.Rows != 12 || p.Preview == nil || p.Preview.Rows != 256 {
 		t.Errorf("histograms: real %+v, synthetic %+v, preview %+v", p.Real, p.Synthetic, p.Preview)
 	}
 	if p.Real.Low != p.Preview.Low || p.Real.High != p.Synthetic.High {
