@@ -36,7 +36,7 @@ func TestRegistry(t *testing.T) {
 	if got := strings.Join(kinds, " "); got != "diffusion resample vae" {
 		t.Errorf("kinds: %s", got)
 	}
-	if _, err := Find("gan"); err == nil || !strings.Contains(err.Error(), `want "diffusion", "resample", "vae" or "none"`) {
+	if _, err := Find("gan"); err == nil || !strings.Contains(err.Error(), "want one of diffusion, resample, vae, none") {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }

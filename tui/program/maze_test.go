@@ -23,6 +23,8 @@ steps = 24_576
 
 [environment]
 copies = 4
+
+[knobs]
 tv = "noise"
 
 [evaluation]
