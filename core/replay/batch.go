@@ -40,6 +40,14 @@ type sampling struct {
 	fill  func() // made by Share
 }
 
+// reserve makes room for n rows to pick.
+func (s *sampling) reserve(n int) {
+	if cap(s.rows) < n {
+		s.rows = make([]int, n)
+	}
+	s.rows = s.rows[:n]
+}
+
 // NewBatch returns a batch with memory of its own.
 func NewBatch(shape Shape, size int) *Batch {
 	return &Batch{
@@ -169,10 +177,8 @@ func (m Mixer) Sample(b *Batch, mix Mix, real, synthetic *Ring, occasion uint64)
 		return fmt.Errorf("sample a batch: %d + %d rows for a batch of %d", mix.Real, mix.Synthetic, b.Size)
 	}
 	d := &b.sampling
-	if cap(d.rows) < b.Size {
-		d.rows = make([]int, b.Size)
-	}
-	d.mix, d.rings, d.rows = mix, [2]*Ring{real, synthetic}, d.rows[:b.Size]
+	d.reserve(b.Size)
+	d.mix, d.rings = mix, [2]*Ring{real, synthetic}
 	if real == nil {
 		real = noRows
 	}
@@ -205,13 +211,17 @@ type Rows interface {
 }
 
 // SampleFrom fills a batch with real rows: those that Sample takes of a ring with as many rows and the
-// same notes.
+// same notes. It does not allocate once it has filled that batch.
 func (m Mixer) SampleFrom(b *Batch, real Rows, occasion uint64) error {
-	slots := make([]int, b.Size)
-	if err := pick(slots, real, m.real, occasion, m.led); err != nil {
+	if ring, is := real.(*Ring); is { // whose rows are copied in parts
+		return m.Sample(b, Mix{Real: b.Size}, ring, nil, occasion)
+	}
+	d := &b.sampling
+	d.reserve(b.Size)
+	if err := pick(d.rows, real, m.real, occasion, m.led); err != nil {
 		return err
 	}
-	real.Gather(b, 0, slots)
+	real.Gather(b, 0, d.rows)
 	return nil
 }
 
