@@ -9,7 +9,7 @@ import (
 )
 
 // countdown is the time at which the run will end, from estimates that jump: a refit or an
-// evaluation shifts the mean costs behind them. The time shown follows the estimates slowly, so
+// evaluation shifts the mean costs after them. The time shown follows the estimates slowly, so
 // that it counts down.
 type countdown struct {
 	end, at time.Time // at: time of the newest estimate

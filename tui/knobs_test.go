@@ -72,7 +72,7 @@ func TestDearRefitAsks(t *testing.T) {
 		n := s.fake.changes()
 		s.press("right", "enter")
 		s.contains(t, "apply F curiosity → ", "now, about 41s", "at the next refit, in 6,000 steps")
-		s.fake.advance(1_000) // the run goes on behind the question
+		s.fake.advance(1_000) // the run goes on during the question
 		s.Update(polled{})
 		s.contains(t, "at the next refit, in 5,000 steps")
 		if s.fake.changes() != n {
@@ -147,7 +147,7 @@ func TestUndoIsANewChange(t *testing.T) {
 	}
 }
 
-// Taking a change back makes what depends on it anew now if that is quick, also if the change itself only
+// Taking a change back makes what depends on it again now if that is quick, also if the change itself only
 // waited for a refit.
 func TestUndoIsMadeNowIfThatIsQuick(t *testing.T) {
 	s := running(t, 160, 45, 24_000)

@@ -92,7 +92,7 @@ func TestARefusedTextStays(t *testing.T) {
 	}
 }
 
-// A change is planned for no step behind the end, at the prompt as with @.
+// A change is planned for no step after the end, at the prompt as with @.
 func TestNothingIsPlannedBehindTheEnd(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	n := len(s.fake.commands)
@@ -125,7 +125,7 @@ func TestUndoCancelsAPlan(t *testing.T) {
 	}
 }
 
-// z twice takes two plans off the schedule, and does not reach behind a plan that still stands.
+// z twice takes two plans off the schedule, and does not reach past a plan that still stands.
 func TestUndoCancelsTheLastPlanFirst(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("ratio 0.75")

@@ -181,7 +181,7 @@ func (m *Model) resize(w, h int) {
 	m.Relayout()
 }
 
-// Relayout divides the screen anew and forgets what was drawn.
+// Relayout divides the screen again and forgets what was drawn.
 func (m *Model) Relayout() {
 	m.layout = divide(m.division())
 	m.Boxed = m.layout.kind == boxed

@@ -206,7 +206,7 @@ func TestPickerSaysWhatARunTakes(t *testing.T) {
 	s.contains(t, "takes about 2.2 hours on this machine, by a short trial", "writes about 57 MB, checkpoints and D_syn included")
 	s.press("down", "down", "down")
 	if _, cmd := s.Update(keyMsg("7")); cmd != nil || tried != 1 {
-		t.Errorf("another seed is tried anew (%d)", tried)
+		t.Errorf("another seed is tried again (%d)", tried)
 	}
 	s.contains(t, "takes about 2.2 hours")
 

@@ -77,7 +77,7 @@ func (p *Pictures) Take(msg PicturesAnswered) bool {
 	return p.images.Use(msg.answers.Protocol(p.systemCell()))
 }
 
-// Resized reads the size of a cell anew and says whether it has changed. Call it after each change
+// Resized reads the size of a cell again and says whether it has changed. Call it after each change
 // of the terminal's size.
 func (p *Pictures) Resized() bool { return p != nil && p.images.Resize(p.systemCell()) }
 

@@ -111,7 +111,7 @@ func (r *Replay) Faster(by float64) float64 {
 	return r.speed
 }
 
-// Rewinds counts how often the replay has gone back behind events already shown.
+// Rewinds counts how often the replay has gone back before events already shown.
 func (r *Replay) Rewinds() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,7 @@ type player struct {
 	rewinds int    // of the replay, as far as the history reflects them
 }
 
-// rewound starts the history anew if the replay went back; it says whether it did.
+// rewound starts the history again if the replay went back; it says whether it did.
 func (p *player) rewound() bool {
 	r, ok := p.Lab.(*Replay)
 	if !ok || r.Rewinds() == p.rewinds {

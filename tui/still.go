@@ -32,7 +32,7 @@ func Still(about pane.About, events []event.Event, at, w, h int) (string, error)
 	return m.View(), nil
 }
 
-// stillOf is a replay that stands behind the last event up to a step, as if it went on.
+// stillOf is a replay that stands after the last event up to a step, as if it went on.
 func stillOf(config config.Config, dir string, events []event.Event, at int) (*Replay, error) {
 	if len(events) == 0 || at < events[0].Step || at > events[len(events)-1].Step {
 		return nil, fmt.Errorf("show step %d of %s: its journal does not have it", at, dir)

@@ -137,7 +137,7 @@ type Encoder interface {
 }
 
 // Reencoder is an Encoder that keeps the frames of some rows of D_real, spread evenly over it, until
-// D_real is made anew: the run's own frames of most rows are forgotten sooner.
+// D_real is made again: the run's own frames of most rows are forgotten sooner.
 type Reencoder interface {
 	Encoder
 	// Reencode returns the z [rows,O] that D_real has of these rows, and those that they would have

@@ -13,7 +13,7 @@ import (
 var _ images.Source = (*film)(nil)
 
 // Every copy of the film gets all frames once, at the places that its rows name: a second copy, and one
-// that lost what it had, get them again. A copy that could not be made begins anew.
+// that lost what it had, get them again. A copy that could not be made begins again.
 func TestCopiesOfTheFilm(t *testing.T) {
 	f := newFilm(frameUpdate{demoPixels, 256, 2}.config(), 4)
 	held, _ := f.Places()

@@ -38,7 +38,7 @@ func (c *Config) InOrder(s knob.Settings, given []knob.Scheduled) (changes []kno
 	return changes, nil
 }
 
-// makeFirst makes the first change that fits and is behind none of the same knob. It returns which one
+// makeFirst makes the first change that fits and is after none of the same knob. It returns which one
 // that was, or an error if none fits.
 func (c *Config) makeFirst(s *knob.Settings, given []knob.Scheduled) (made int, err error) {
 	for i, g := range given {

@@ -119,7 +119,7 @@ func (c *Config) validateLearner() error {
 	case !s.OffPolicy && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
 	case c.Fills() && c.Generator.Generations() > 1:
-		return fmt.Errorf("generator.retain is %d, but learner %s makes D_real anew with latents of its present encoder, and earlier generations are of older ones: want 1", c.Generator.Retain, s.Name)
+		return fmt.Errorf("generator.retain is %d, but learner %s makes D_real again with latents of its present encoder, and earlier generations are of older ones: want 1", c.Generator.Retain, s.Name)
 	case c.Fills() && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s fills D_real with rows of its own, which have none: want %q", c.Replay.Priority, s.Name, FunctionNone)
 	}

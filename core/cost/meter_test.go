@@ -186,7 +186,7 @@ func TestBatchesThatBecomeQuicker(t *testing.T) {
 	near("a step with D_syn, of a run that goes on", again.Units(&s, b, 1).Step, 0.22)
 }
 
-// An iteration behind many env steps is as much of each as its time divided by their number, however
+// An iteration after many env steps is as much of each as its time divided by their number, however
 // much longer it takes than a step; so it is for a run that was resumed between two of them, or was
 // paused in one.
 func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
@@ -218,7 +218,7 @@ func TestARolloutIsLearnedFromNowAndThen(t *testing.T) {
 		t.Error("learned before the first rollout was full")
 	}
 	steps(29)
-	if takes("behind the first rollout", 0.010+10./128); !m.Seen(knob.Learn) {
+	if takes("after the first rollout", 0.010+10./128); !m.Seen(knob.Learn) {
 		t.Error("an iteration is not known")
 	}
 	steps(3*384 + 50 - step)

@@ -45,7 +45,7 @@ func TestALengthIsTheSumOfItsParts(t *testing.T) {
 	}
 }
 
-// If the learner makes D_real anew at each refit, the relevance model has missed all updates by
+// If the learner makes D_real again at each refit, the relevance model has missed all updates by
 // then and makes up for as many as it may; each refit stores all rows again.
 func TestRefitsThatMakeDRealAnew(t *testing.T) {
 	c := config.Config{Steps: 10, StartSteps: 4, Buffer: 8, Knobs: knob.Settings{RefitEvery: 3, Samples: 1, Relevance: "curiosity"}}

@@ -99,7 +99,7 @@ type Dormant struct {
 
 // Latents says how far the latents have moved since D_real was last made, for a learner that fills
 // D_real with them: over 256 of its rows, or in mazes over those by which PPO aligns D_syn. It is
-// written at evaluations, and before a refit makes D_real anew, in whose env step an evaluation
+// written at evaluations, and before a refit makes D_real again, in whose env step an evaluation
 // writes none.
 type Latents struct {
 	Drift   run.Float `json:"drift"`             // mean of |z − z_refit|² over mean of |z_refit − z̄|²: 0 right after a refit, 1 if z is as far from its value at the refit as a row is from the mean row

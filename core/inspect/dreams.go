@@ -22,7 +22,7 @@ const (
 )
 
 // Dreams finds, for rows of D_syn, the real frames whose latents are nearest to theirs. The
-// results hold until D_syn is made anew or F changes; each Look continues the search by a
+// results hold until D_syn is made again or F changes; each Look continues the search by a
 // bounded amount of work.
 type Dreams struct {
 	Frames relevance.Frames // the frames that D_real is made from

@@ -22,10 +22,10 @@ type Class int
 const (
 	// ClassBatch: nothing; the next update uses the new value.
 	ClassBatch Class = iota
-	// ClassGeneration: D_syn is made anew from the generator as it is.
+	// ClassGeneration: D_syn is made again from the generator as it is.
 	ClassGeneration
 	// ClassRefit: real transitions are scored, the generator is fitted, and D_syn is
-	// made anew.
+	// made again.
 	ClassRefit
 	// ClassRun: the value is fixed for a run.
 	ClassRun

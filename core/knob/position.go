@@ -27,7 +27,7 @@ const (
 
 	Rollout // imagined, or with the environment
 	Learn   // updates that are not part of collecting
-	Encode  // D_real is encoded anew
+	Encode  // D_real is encoded again
 	// Reach is a round of learning for an F that depends on what an episode has met. It
 	// follows the learner's own phases.
 	Reach
@@ -171,7 +171,7 @@ type Scheduled struct {
 	Undoes  int      // number of the change whose inverse this is; 0: none
 
 	// Cancelled is the end of the env step in which s was cancelled, if a resume knows that from the
-	// journal behind its checkpoint; else zero. A change that was cancelled is never made.
+	// journal after its checkpoint; else zero. A change that was cancelled is never made.
 	Cancelled Position
 }
 
@@ -182,7 +182,7 @@ func (s Scheduled) IsCancelled() bool { return s.Cancelled != Position{} }
 // makes again.
 func (s Scheduled) Repeats() bool { return !s.Planned && (s.By != "" || s.Note != "") }
 
-// Behind says whether s was made, planned or written behind p, and is known at p only because a resume
+// Behind says whether s was made, planned or written after p, and is known at p only because a resume
 // put it there.
 func (s Scheduled) Behind(p Position) bool {
 	if s.Planned {
@@ -191,7 +191,7 @@ func (s Scheduled) Behind(p Position) bool {
 	return s.Repeats()
 }
 
-// KnownAt returns a schedule as it was at p: without what was made, planned or written behind p, and
+// KnownAt returns a schedule as it was at p: without what was made, planned or written after p, and
 // with what was cancelled there. It reuses the memory of all.
 func KnownAt(p Position, all []Scheduled) []Scheduled {
 	all = slices.DeleteFunc(all, func(s Scheduled) bool { return s.Behind(p) })

@@ -142,7 +142,7 @@ func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pie
 	return inspect.Preview(a.views.of(m), source{m, a}, k, v, a.previews, out)
 }
 
-// restartPreview begins the preview under way anew. After a fit, for example, its transitions
+// restartPreview begins the preview under way again. After a fit, for example, its transitions
 // would otherwise come from two generators.
 func (a *asides) restartPreview() {
 	if a.work != nil && a.work.preview != nil {

@@ -29,7 +29,7 @@ func TestACancelledChangeIsNotMade(t *testing.T) {
 	}{
 		"before the checkpoint":         {map[int][]event.Command{10: {hers("tau", "0.25", 40)}, 12: {cancels("0.25", 40)}}, nil},
 		"the checkpoint has the plan":   {map[int][]event.Command{10: {hers("tau", "0.25", 40)}, 16: {cancels("0.250", 40)}}, nil},
-		"behind the checkpoint":         {map[int][]event.Command{16: {hers("tau", "0.25", 40)}, 17: {cancels("0.25", 40)}}, nil},
+		"after the checkpoint":          {map[int][]event.Command{16: {hers("tau", "0.25", 40)}, 17: {cancels("0.25", 40)}}, nil},
 		"planned again":                 {map[int][]event.Command{10: {hers("tau", "0.25", 40)}, 16: {cancels("0.25", 40)}, 17: {hers("tau", "0.25", 40)}}, []string{kept}},
 		"one of two":                    {map[int][]event.Command{10: {hers("tau", "0.25", 40), hers("tau", "0.5", 40)}, 16: {cancels("0.5", 40)}}, []string{kept}},
 		"one of two behind it":          {map[int][]event.Command{16: {hers("tau", "0.25", 40), hers("tau", "0.25", 45)}, 17: {cancels("0.25", 45)}}, []string{kept}},
@@ -88,7 +88,7 @@ func TestACancellationBelongsToItsPlace(t *testing.T) {
 	resumes("without the tail", dir, Resumption{At: &knob.Position{Step: 15, Phase: knob.Evaluate}, DropTail: true}, both)
 }
 
-// What was planned and cancelled behind a checkpoint is still in the journal after a resume from there, so
+// What was planned and cancelled after a checkpoint is still in the journal after a resume from there, so
 // that a run that goes back further does the same.
 func TestAResumeKeepsPlansAndCancellations(t *testing.T) {
 	c, dir := newWorld().config(), filepath.Join(t.TempDir(), "run")

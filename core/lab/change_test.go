@@ -72,7 +72,7 @@ func TestTransactions(t *testing.T) {
 		{"refit, in the middle of a fit, waits for the next one",
 			[]asked{{"fit to 4", "lr_generator", "0.01", false}},
 			"1: lr_generator 0.0003→0.01 at 20/fit:4; refit of 10 at 20; refit of 10 at 40; 1 in force at 41"},
-		{"refit now, in the middle of a fit, begins it anew in the next step",
+		{"refit now, in the middle of a fit, begins it again in the next step",
 			[]asked{{"fit to 4", "lr_generator", "0.01", true}},
 			"1: lr_generator 0.0003→0.01 at 20/fit:4; refit of 10 at 21; 1 in force at 22; refit of 10 at 40"},
 		{"relevance while scoring is read too late",

@@ -239,7 +239,7 @@ func (k *checkpointer) capture(by string) (*capture, error) {
 	begin, at, folder := k.now(), k.place.position, k.writer.Folder()
 	c := &capture{position: at, by: by, begun: begin}
 	c.Header = run.Header{
-		Time: begin.UTC().Format(time.RFC3339), Step: k.place.Step, Position: at.String(), Ended: k.lastStep.behind(at),
+		Time: begin.UTC().Format(time.RFC3339), Step: k.place.Step, Position: at.String(), Ended: k.lastStep.passed(at),
 		WallS: run.Float(k.journal.seconds(begin)), Config: folder.Config(), Journal: folder.Mark(),
 	}
 	err := k.copyTo(&c.Capture, k.totals)

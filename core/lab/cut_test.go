@@ -161,7 +161,7 @@ func TestASavedRunOutlivesItsPower(t *testing.T) {
 }
 
 // The same holds for a run that is resumed, whose journal is truncated and whose checkpoint is
-// written anew.
+// written again.
 func TestAResumeOutlivesItsPower(t *testing.T) {
 	c, root := scheduled(), t.TempDir()
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(root, "run")
@@ -329,7 +329,7 @@ func TestARunWithoutItsCheckpointsIsNotBegunAnew(t *testing.T) {
 	parent := filepath.Join(top, "parent")
 	for dir, want := range map[string]string{
 		child:  "it is a fork without the checkpoint that it began with: remove it and fork " + from.Path + " again",
-		parent: "its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it anew in another folder",
+		parent: "its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it again in another folder",
 	} {
 		if err := os.RemoveAll(filepath.Join(dir, run.CheckpointsName)); err != nil {
 			t.Fatal(err)

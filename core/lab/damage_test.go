@@ -165,7 +165,7 @@ func TestResumeRepeatsWhatWasDoneBehindTheCheckpoint(t *testing.T) {
 		t.Errorf("her notes are %+v at %v", notes, steps)
 	}
 	if tails, _ := filepath.Glob(filepath.Join(broken, "events.tail-*.jsonl")); len(tails) == 0 {
-		t.Error("what lay behind the checkpoint is not kept")
+		t.Error("what lay after the checkpoint is not kept")
 	}
 }
 
@@ -240,7 +240,7 @@ func TestARunGoesBack(t *testing.T) {
 		if got := journalOf(t, dir); (got == want) == drop || strings.Contains(got, "stumbles") == drop {
 			t.Errorf("dropped is %v: said %q; the journal is\n%s", drop, said, got)
 		}
-		if strings.Contains(text, "does again what was changed behind it: 30/evaluate:0:ratio=0.75, ") == drop || !strings.Contains(text, "are in checkpoints/aside-1") {
+		if strings.Contains(text, "does again what was changed after it: 30/evaluate:0:ratio=0.75, ") == drop || !strings.Contains(text, "are in checkpoints/aside-1") {
 			t.Errorf("said %q", said)
 		}
 		aside, _ := filepath.Glob(filepath.Join(dir, run.CheckpointsName, "aside-1", "*.ckpt"))

@@ -133,7 +133,7 @@ func TestNoMapInARefit(t *testing.T) {
 	}
 	found := asked(knob.Collect, 1)
 	if found.Unknown != "" || found.RealN == 0 || found.SynN == 0 {
-		t.Fatalf("behind the last refit: %+v", found)
+		t.Fatalf("after the last refit: %+v", found)
 	}
 	for _, p := range []knob.Phase{knob.Encode, knob.Score, knob.Fit, knob.Generate} {
 		if got := asked(p, 1); got != found {
@@ -209,6 +209,6 @@ func TestDreamsBehindARefitThatIsGivenUp(t *testing.T) {
 		t.Fatalf("before %+v\nbehind it %+v\nwithout an answer %+v", before, behind, nobody)
 	}
 	if got := asked(5); got.Unknown != "" || len(got.Rows) != 5 || l.x.loop().Loop.FittedTo != l.x.first().Real.Total() {
-		t.Errorf("behind the next refit: %+v", got)
+		t.Errorf("after the next refit: %+v", got)
 	}
 }

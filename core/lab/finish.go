@@ -72,9 +72,9 @@ func (l *lastStep) onDisk(at knob.Position) bool {
 	return l.marked && at == l.markedAt && l.unsaved == nil
 }
 
-// behind says whether a run at position at is past that place, so that it has done or omitted
+// passed says whether a run at position at is past that place, so that it has done or omitted
 // what only the end of a run does or omits.
-func (l *lastStep) behind(at knob.Position) bool { return l.marked && at != l.markedAt }
+func (l *lastStep) passed(at knob.Position) bool { return l.marked && at != l.markedAt }
 
 // mark saves the run where a longer one goes on, and waits until the checkpoint is on the disk.
 // A run that was resumed at this place is on the disk already.

@@ -56,7 +56,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 			return err
 		}
 		if aside != "" {
-			r.say("the checkpoints behind %s are in %s", x.position, aside)
+			r.say("the checkpoints after %s are in %s", x.position, aside)
 		}
 	}
 	tail, err := r.folder.Rewind(mark)
@@ -64,7 +64,7 @@ func (r *resuming) goOn(l *Lab, how Resumption) error {
 		return err
 	}
 	if tail != "" {
-		r.say("goes on behind position %s; what the journal held behind it is in %s", x.position, tail)
+		r.say("goes on after position %s; what the journal held after it is in %s", x.position, tail)
 	}
 	if err := r.appendLines(l, again); err != nil {
 		return err

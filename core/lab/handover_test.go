@@ -76,7 +76,7 @@ func TestARunIsHandedOver(t *testing.T) {
 			t.Errorf("seed %d, handed over %d times: line %d is\n%s\nwant\n%s", seed, handed, line, b, a)
 		}
 		if tails, _ := filepath.Glob(filepath.Join(dir, "events.tail-*")); len(tails) > 0 {
-			t.Errorf("seed %d: lines behind the checkpoint: %v", seed, tails)
+			t.Errorf("seed %d: lines after the checkpoint: %v", seed, tails)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, run.JournalName))
 		if err != nil || strings.Count(string(text), `"reason":"hand over"`) != handed || strings.Contains(string(text), "interrupted") {

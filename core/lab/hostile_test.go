@@ -263,7 +263,7 @@ func TestHostileCheckpoints(t *testing.T) {
 			c.Data = append(c.Data, run.Data{Name: "0/synthetic", Pieces: []run.Piece{{File: "x.zst", Bytes: 1 << 50}}})
 		}, "which this run cannot have made"},
 		"a phase before the first":    {loop(func(s *checkpoint.Loop) { s.Position.Phase = -1 }), "phase: -1"},
-		"a phase behind the last":     {loop(func(s *checkpoint.Loop) { s.Position.Phase = knob.Phases }), fmt.Sprint("phase: ", int(knob.Phases))},
+		"a phase after the last":      {loop(func(s *checkpoint.Loop) { s.Position.Phase = knob.Phases }), fmt.Sprint("phase: ", int(knob.Phases))},
 		"a phase of another learner":  {loop(func(s *checkpoint.Loop) { s.Position.Phase = knob.Encode }), "has no phase encode"},
 		"unknown work":                {loop(func(s *checkpoint.Loop) { s.Todo = 5 }), "work: 5"},
 		"a loop before its beginning": {loop(func(s *checkpoint.Loop) { s.Loop.Step, s.Position.Step = math.MinInt64, math.MinInt64 }), "step: -9223372036854775808"},

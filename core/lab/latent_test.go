@@ -24,7 +24,7 @@ import (
 // latentShape is the shape of the rows that the latent learner puts into D_real.
 var latentShape = replay.Shape{Obs: recurrentUnits, Act: worldAct}
 
-// latent is the recurrent learner with latents in D_real. Before each refit it makes D_real anew
+// latent is the recurrent learner with latents in D_real. Before each refit it makes D_real again
 // from all its observations, with the policy of that moment.
 type latent struct {
 	*recurrent
@@ -118,7 +118,7 @@ func latentConfig() config.Config {
 	return c
 }
 
-// F scores, and G is fitted to, what the learner puts into D_real, whole and made anew at each
+// F scores, and G is fitted to, what the learner puts into D_real, whole and made again at each
 // refit. The environment's transitions are not in D_real; their number still decides how many first
 // actions of the agent are random.
 func TestDRealHoldsWhatTheLearnerFillsItWith(t *testing.T) {
@@ -149,7 +149,7 @@ func TestDRealHoldsWhatTheLearnerFillsItWith(t *testing.T) {
 	}
 }
 
-// A run of the latent learner goes on from every border, also in the middle of making D_real anew.
+// A run of the latent learner goes on from every border, also in the middle of making D_real again.
 func TestARunOnLatentsGoesOnFromEveryBorder(t *testing.T) {
 	for _, members := range []int{1, 2} {
 		phases := resumeEverywhere(t, 1, func(r record) *Lab {
@@ -165,7 +165,7 @@ func TestARunOnLatentsGoesOnFromEveryBorder(t *testing.T) {
 	}
 }
 
-// On disk, where D_real is a log of rows, a D_real that was cleared and half made anew is restored
+// On disk, where D_real is a log of rows, a D_real that was cleared and half made again is restored
 // as it was, in a resumed run and in a fork.
 func TestARunOnLatentsIsResumedAndForked(t *testing.T) {
 	c, top := latentConfig(), t.TempDir()

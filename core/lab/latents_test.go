@@ -178,7 +178,7 @@ func (h hooked) Phases() []agent.Phase {
 }
 
 // On disk, where D_real and the frames are logs, a run is resumed, and forked, in the middle of
-// making D_real anew, and writes the same journal as without the interruption.
+// making D_real again, and writes the same journal as without the interruption.
 func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
 	c, top := tiny.Latents(), t.TempDir()
 	whole := &memoryFolder{}
@@ -264,7 +264,7 @@ func TestAChangeInsideAnUpdateOfFramesWaits(t *testing.T) {
 	}
 }
 
-// The last env step does not make D_real anew for a refit that is left out: D_real and D_syn stay
+// The last env step does not make D_real again for a refit that is left out: D_real and D_syn stay
 // those of one encoder. A longer run makes both.
 func TestTheLastStepEncodesForNoRefit(t *testing.T) {
 	c, dir := tiny.Latents(), filepath.Join(t.TempDir(), "run")

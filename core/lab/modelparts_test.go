@@ -55,7 +55,7 @@ func TestUpdatesInParts(t *testing.T) {
 		return s
 	}
 	whole, cut := of(0), of(3)
-	// Every fourth env step behind the random start has an update. Those of 12 and 16 are missed.
+	// Every fourth env step after the random start has an update. Those of 12 and 16 are missed.
 	if cut.updates != whole.updates || cut.missed != whole.missed || whole.updates != 4 || len(whole.losses) == 0 {
 		t.Errorf("%+v in parts, %+v at once", cut, whole)
 	}

@@ -165,7 +165,7 @@ func TestAPlanLikeTheConfigurations(t *testing.T) {
 	}
 }
 
-// What was done behind a checkpoint can be left out, also after a resume that has repeated it and after
+// What was done after a checkpoint can be left out, also after a resume that has repeated it and after
 // a second kill; a fork from there never has it. What was planned before the checkpoint stays.
 func TestRepeatedChangesCanBeDropped(t *testing.T) {
 	c, root := newWorld().config(), t.TempDir()
@@ -196,7 +196,7 @@ func TestRepeatedChangesCanBeDropped(t *testing.T) {
 	goesOnAs(t, "from there on", dir, Resumption{At: &knob.Position{Step: 15, Phase: knob.Evaluate}}, []string{kept})
 	later := knob.Scheduled{At: knob.After(45), Knob: "tau", Value: "0.125", By: "ana", Planned: true, Again: knob.After(16)}
 	if !later.Behind(knob.At(16, knob.Evaluate, 0)) || later.Behind(knob.At(17, knob.Evaluate, 0)) {
-		t.Error("a plan belongs to the checkpoints behind the env step in which it was made")
+		t.Error("a plan belongs to the checkpoints after the env step in which it was made")
 	}
 }
 

@@ -90,7 +90,7 @@ func (a *asides) showMemory(m *replica.Replica) {
 }
 
 // errRefitting answers what compares D_real with D_syn while their latents come from two encoders.
-var errRefitting = errors.New("a refit is under way: there is more to see behind it")
+var errRefitting = errors.New("a refit is under way: there is more to see after it")
 
 // apart returns why the latents of D_real and D_syn come from two encoders now, or nil: a new D_real
 // comes before the D_syn that is generated from it, and stays if its refit is given up. Rows that are
@@ -107,7 +107,7 @@ func (a *asides) apart() error {
 	case made.FittedTo == 0 || m.Synthetic.Len() == 0:
 		return nil
 	case made.FittedTo != m.Real.Total() || !made.Asked.Known:
-		return errors.New("a refit was given up behind its new D_real: there is more to see behind the next one")
+		return errors.New("a refit was given up after its new D_real: there is more to see after the next one")
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func (x *experiment) perf() event.Perf {
 		p.StepsPerSec = run.Float(float64(now.step-x.reported.step) / took)
 		p.UpdatesPerSec = run.Float(float64(now.updates-x.reported.updates) / took)
 	}
-	now.spent = 0 // Perf has begun to count anew
+	now.spent = 0 // Perf has begun to count again
 	x.reported = now
 	if d, has := x.parts.device.(interface{ Taken() uint64 }); has { // a GPU
 		p.DeviceBytes = d.Taken()

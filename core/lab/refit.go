@@ -208,7 +208,7 @@ func (f *refit) scores(m *replica.Replica) []float32 {
 func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 	defer f.meter.Measure(knob.Fit, &n)()
 	if n = min(f.slice, f.place.total-done); n < 1 {
-		return 0, false, fmt.Errorf("the generator's fit goes on behind its %d steps", f.place.total)
+		return 0, false, fmt.Errorf("the generator's fit goes on after its %d steps", f.place.total)
 	}
 	ended := make([]bool, len(f.members))
 	if m, err := f.each(knob.Fit, func(m *replica.Replica) (err error) {
@@ -228,7 +228,7 @@ func (f *refit) cancel() {
 	f.changes.SendBack()
 }
 
-// generate makes D_syn anew, one network call at a time. The old D_syn stays until the new one
+// generate makes D_syn again, one network call at a time. The old D_syn stays until the new one
 // is complete. The observation for which a member chooses its next action is not touched: the
 // authors' loop overwrites it here with the last synthetic one (renwang435/pgr:
 // synther/online/online_cond.py). The new D_syn is described, in pieces, before it comes into

@@ -57,7 +57,7 @@ func (r *resuming) repeatChanges(x *experiment, mark run.Mark) (plans []run.Line
 		if len(changes) > 5 {
 			texts = append(texts, "…")
 		}
-		r.say("does again what was changed behind it: %s: --drop-tail leaves that out", strings.Join(texts, ", "))
+		r.say("does again what was changed after it: %s: --drop-tail leaves that out", strings.Join(texts, ", "))
 	}
 	x.steering.schedule = append(t.schedule, t.more...)
 	knob.SortSchedule(x.steering.schedule)
@@ -78,7 +78,7 @@ func keeps(line *run.Line, e event.Event) bool {
 	return line.Body != nil
 }
 
-// tail collects what the journal holds behind a checkpoint.
+// tail collects what the journal holds after a checkpoint.
 type tail struct {
 	schedule []knob.Scheduled // of the checkpoint
 	pending  []knob.Scheduled // of schedule and the plans in more: what no line has fulfilled or cancelled yet

@@ -166,7 +166,7 @@ func (r *resuming) neverSaved() error {
 			}
 		case event.Checkpointed:
 			if b.Obs.Error == "" && lost == nil {
-				lost = errors.New("its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it anew in another folder")
+				lost = errors.New("its journal tells of checkpoints, and there is none: its config.toml, as --preset, begins it again in another folder")
 			}
 		}
 	}, func(int) {})

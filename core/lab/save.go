@@ -21,7 +21,7 @@ func (x *experiment) loop() checkpoint.Loop {
 			FittedWith: d.FittedWith, OtherSeed: d.OtherSeed, Seed: x.config.Seed,
 		},
 		Schedule: x.steering.schedule, Position: x.position, Total: x.total,
-		Todo: c.Todo, Bound: checkpoint.Bound(c.Begun), Scored: x.refit.scored, Fitted: x.refit.fitted, Ended: x.checkpoints.lastStep.behind(x.position),
+		Todo: c.Todo, Bound: checkpoint.Bound(c.Begun), Scored: x.refit.scored, Fitted: x.refit.fitted, Ended: x.checkpoints.lastStep.passed(x.position),
 		Meter: x.meter.Kept(),
 	}
 	scored := x.position.Phase == knob.Score && x.position.I > 0 || x.position.Phase == knob.Fit
@@ -35,7 +35,7 @@ func (x *experiment) loop() checkpoint.Loop {
 // only between two slices.
 func (x *experiment) saveSections(put func(name string, part func(w io.Writer) error) error) error {
 	if x.inSlice {
-		return fmt.Errorf("save run: the run is at work behind %s", x.position)
+		return fmt.Errorf("save run: the run is at work after %s", x.position)
 	}
 	err := put(checkpoint.SectionLoop, func(w io.Writer) error { return gob.NewEncoder(w).Encode(x.loop()) })
 	if err != nil {

@@ -119,7 +119,7 @@ func TestWhatCannotBeSavedOrLoaded(t *testing.T) {
 	var l *Lab
 	w.on("fit to 4", func() {
 		err := l.x.saveSections(func(string, func(io.Writer) error) error { return nil })
-		if err == nil || err.Error() != "save run: the run is at work behind 20/fit:2" {
+		if err == nil || err.Error() != "save run: the run is at work after 20/fit:2" {
 			t.Errorf("in a slice: %v", err)
 		}
 	})

@@ -73,7 +73,7 @@ func (o *opened) apart() error {
 		return fmt.Errorf("the checkpoint is inside of a refit, at %s: D_real is of a newer encoder than D_syn: choose another checkpoint with @STEP", o.loop.Position)
 	}
 	if c.FittedTo != o.members[0].Real.Total() || !c.Asked.Known {
-		return errors.New("a refit was given up behind its new D_real, which is of a newer encoder than D_syn: choose another checkpoint with @STEP")
+		return errors.New("a refit was given up after its new D_real, which is of a newer encoder than D_syn: choose another checkpoint with @STEP")
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (s Run) generations(task task.Task, dev device.Device, rows int, of *inspec
 	defer l.Close()
 	syn := l.members[0].Synthetic
 	if syn == nil || syn.Len() == 0 {
-		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step behind its first generation", s.Dir, knob.FormatCount(l.loop.Loop.Step))
+		return nil, fmt.Errorf("analyse %s: at step %s it has no synthetic transitions: want a method with a generator, and a step after its first generation", s.Dir, knob.FormatCount(l.loop.Loop.Step))
 	}
 	*of = inspect.JointRun{Dir: s.Dir, Method: s.Config.Method, Seed: s.Config.Seed, Step: l.loop.Loop.Step}
 	for i := range min(rows, syn.Len()) {

@@ -104,7 +104,7 @@ func TestRefitOffline(t *testing.T) {
 }
 
 // With init "previous" a generator starts from the refit before it, not from the run's generator;
-// with "scratch" every refit starts anew.
+// with "scratch" every refit starts again.
 func TestRefitsOfflineInARow(t *testing.T) {
 	s, task := offlineRun(t)
 	r := refitOf(s.Config)

@@ -86,7 +86,7 @@ func WhatIf(ctx context.Context, s Run, task task.Task, dev device.Device, r Wha
 }
 
 // WhatIfUpdates estimates what the analysis of a run takes at most, in critic updates, if its knobs
-// are as given: directly behind a refit, the run's own generator need not be fitted again.
+// are as given: directly after a refit, the run's own generator need not be fitted again.
 func WhatIfUpdates(c *config.Config, knobs knob.Settings, task task.Task, p whatif.Plan) (int, error) {
 	task, err := task.Played(c.Played())
 	if err != nil {
@@ -272,7 +272,7 @@ func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) err
 }
 
 // catchUp makes the model of that name do what it owes before it scores, as the run would: it may
-// have missed updates while another F was chosen, and counts are taken anew.
+// have missed updates while another F was chosen, and counts are taken again.
 func catchUp(m *replica.Replica, name string, breathe func() error) error {
 	for done, owed := 0, m.Owed(name); done < owed; {
 		n, err := m.Warm(name, done, owed)

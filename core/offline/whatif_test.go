@@ -214,7 +214,7 @@ func TestWhatIfOfOtherRuns(t *testing.T) {
 }
 
 // All generators of a what-if are fitted to the same transitions with the same knobs: the run's own
-// serves only at a checkpoint directly behind a refit, and not if a later fit would have other knobs.
+// serves only at a checkpoint directly after a refit, and not if a later fit would have other knobs.
 func TestWhatIfFitsToTheSameRows(t *testing.T) {
 	dev := tiny.Device(t)
 	for _, c := range []struct {

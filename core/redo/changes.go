@@ -202,7 +202,7 @@ func (c *Changes) SendBack() {
 
 // Sampled returns the changes that a training batch of that mix contains for the first time; full
 // is the mix that r asks for if D_syn is large enough, and began is where the update on the batch
-// began. A change that was made behind that place waits for the next update, one of what env steps meet
+// began. A change that was made after that place waits for the next update, one of what env steps meet
 // for an update of a later env step.
 func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
 	return c.release(func(w Waiting) bool {
@@ -219,7 +219,7 @@ func (c *Changes) Sampled(mix, full replay.Mix, began knob.Position) []Waiting {
 }
 
 // isMet says whether env steps meet a knob's value: learners of rollouts are given rows with it. In
-// others an env step's updates are behind it anyway.
+// others an env step's updates are after it anyway.
 func isMet(name string) bool { return name == "tv" || name == "bonus" }
 
 // release removes the changes that are ready and returns them.

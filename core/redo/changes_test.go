@@ -46,11 +46,11 @@ func TestChangesComeIntoForceWithTheirData(t *testing.T) {
 	c.EndFit()
 	c.Begins(redo.Generating)
 	if c.Todo() != knob.ClassGeneration {
-		t.Errorf("left to do behind a fit: %v", c.Todo())
+		t.Errorf("left to do after a fit: %v", c.Todo())
 	}
 	c.EndGeneration()
 	if got := knobs(c.Sampled(half, half, knob.Position{})); !c.Abandoned() || !slices.Equal(got, []string{"relevance", "lr_generator", "guidance", "ratio"}) {
-		t.Errorf("in force behind the generation: %q", got)
+		t.Errorf("in force after the generation: %q", got)
 	}
 	if got := knobs(c.Waiting()); !slices.Equal(got, []string{"p_uncond"}) {
 		t.Errorf("still waiting: %q", got)

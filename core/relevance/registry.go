@@ -106,7 +106,7 @@ type Deps struct {
 const None = "none"
 
 // specs are in the order in which lists show them: functions that learn in steps, those
-// that learn anew, those that learn in rounds, the others, and None; each group by name.
+// that learn again, those that learn in rounds, the others, and None; each group by name.
 var specs = registry.List[Spec, Config]{What: "relevance is %q", Compare: listed}
 
 // Part is what the registry reads of s.

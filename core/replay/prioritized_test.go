@@ -135,7 +135,7 @@ func TestNewTransitionsComeFirst(t *testing.T) {
 	if p.Len() != 3 || math.Abs(p.Probability(0)-1.0/3) > 1e-12 {
 		t.Errorf("the new transition's probability is %v, want that of the largest, a third", p.Probability(0))
 	}
-	// Slot 0 is sampled anew, and its priority is not a finite number.
+	// Slot 0 is sampled again, and its priority is not a finite number.
 	if err := p.Sample(b, r, 1, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestAPrioritizedSampleDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkPrioritized samples a batch of 256 and sets its priorities anew, from a ring of 200,000,
+// BenchmarkPrioritized samples a batch of 256 and sets its priorities again, from a ring of 200,000,
 // for comparison with BenchmarkSample.
 func BenchmarkPrioritized(b *testing.B) {
 	r, p := NewRing(shape, 200_000), NewPrioritized(paperPriorities, rng.New(1, "priorities"))

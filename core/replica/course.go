@@ -9,7 +9,7 @@ import (
 const courseSteps = 256
 
 // course holds the bonus, or the F, of the first copy's newest env steps, for display. It is not
-// saved: it begins anew when a run goes on.
+// saved: it begins again when a run goes on.
 type course struct {
 	values [courseSteps]float32
 	ended  [courseSteps]bool // whether the episode ended with that step

@@ -10,10 +10,10 @@ import (
 )
 
 // driftRows is how many rows of D_real the drift of latents is measured on, spread evenly, if the
-// learner keeps none to measure it on; they are the same ones until D_real is made anew.
+// learner keeps none to measure it on; they are the same ones until D_real is made again.
 const driftRows = 256
 
-// ReportDrift reports the drift of latents, at most once in an env step. A refit makes D_real anew
+// ReportDrift reports the drift of latents, at most once in an env step. A refit makes D_real again
 // before the evaluation of the same env step, which would only see a drift of 0; so it is also
 // called before that, when the drift is at its greatest.
 func ReportDrift(r *Replica) error {

@@ -15,7 +15,7 @@ import (
 // action in each env step, and each begins its next episode by itself.
 type trainingEnv struct {
 	env    task.Env
-	failed error // why it cannot be used before it is made anew
+	failed error // why it cannot be used before it is made again
 }
 
 // Copy are the counters of a copy of the environment.
@@ -211,7 +211,7 @@ func (r *Replica) endEpisode(i int) {
 	r.Rounds.locateOne(r.Places, i)
 }
 
-// Failed returns why one of the copies cannot be used before it is made anew; nil: all can go
+// Failed returns why one of the copies cannot be used before it is made again; nil: all can go
 // on.
 func (r *Replica) Failed() (err error) {
 	for i := range r.envs {
@@ -240,13 +240,13 @@ var ErrEnvironment = errors.New("the environment has failed")
 const Simulate = "simulate"
 
 // failedEnv handles an error of a copy of the environment that is more than a lost episode. The
-// episode ends here; the environment is made anew, because nothing is known of its state, and
+// episode ends here; the environment is made again, because nothing is known of its state, and
 // makes the env step in its next episode when EnvStep is called again.
 func (r *Replica) failedEnv(i int, err error) error {
 	r.Host.Fault(r.Index, Simulate, err)
 	fresh, made := r.Task.New(r.Seed)
 	if made != nil {
-		r.envs[i].failed = fmt.Errorf("start %s anew: %w", r.Config.Task, made) // and again at the next try
+		r.envs[i].failed = fmt.Errorf("start %s again: %w", r.Config.Task, made) // and again at the next try
 		return ErrEnvironment
 	}
 	r.envs[i].env = fresh

@@ -114,7 +114,7 @@ func (r *Replica) evaluationStep(t *evaluation) error {
 	return nil
 }
 
-// failedEvaluation handles an error of the evaluation environments, which are made anew.
+// failedEvaluation handles an error of the evaluation environments, which are made again.
 func (r *Replica) failedEvaluation(err error) error {
 	r.Host.Fault(r.Index, "evaluate", err)
 	if fresh, made := r.Task.NewVec(r.Config.Evaluation.Episodes, evaluationSeed(r.Seed)); made == nil {

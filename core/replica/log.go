@@ -31,7 +31,7 @@ type Rows interface {
 	RowBytes() int
 }
 
-// Ahead is how many bytes of frames there are to write behind the first of each log's rows, totals of
+// Ahead is how many bytes of frames there are to write after the first of each log's rows, totals of
 // Logs, if that may as well be done before a checkpoint needs them.
 func Ahead(r *Replica, totals []uint64) int {
 	if r.sight == nil {

@@ -108,7 +108,7 @@ func (s *LossSums) takeEpisodes() *event.Episodes {
 	return told
 }
 
-// take returns the means and starts anew; some says whether there were any.
+// take returns the means and starts again; some says whether there were any.
 func (s *LossSums) take() (l event.Losses, some bool) {
 	l = event.Losses{Critic: s.Critic.value(), Actor: s.Actor.value(), QMean: s.QMean.value(), Entropy: s.Entropy.value(), Noise: s.Noise.value(), Bonus: s.Bonus.value()}
 	for _, m := range s.Models {

@@ -42,7 +42,7 @@ func (s *State) stateOf(name string) *modelState {
 }
 
 // Built says whether the replica has what the function of that name needs: no model, or one
-// that has learned something, and has not just begun to count anew.
+// that has learned something, and has not just begun to count again.
 func (r *Replica) Built(name string) bool {
 	switch m := r.models[name].(type) {
 	case nil:
@@ -65,7 +65,7 @@ func (r *Replica) usesModel(now Now, name string) bool {
 // TrainModels makes one update of each trained model in use that is due after a critic update,
 // on a fresh batch of real transitions (line 3 of Algorithm 1, where F learns); last says
 // whether the critic update was the last of its env step. With a learner that makes no such
-// updates, env steps count instead. If D_real is made anew before each refit, updates are missed
+// updates, env steps count instead. If D_real is made again before each refit, updates are missed
 // until then, and made up for on the new rows: the old rows are what the learner made of its
 // experience at the last refit, and contain nothing since. Models of frames, or of observations,
 // need not wait, because these stay what they are. An update that is made in parts only begins to be

@@ -88,7 +88,7 @@ func newGenerator(whole *config.Config, task task.Task, shape replay.Shape, poli
 // sampling is the agent as seen by a generator that rolls out a model.
 type sampling struct{ policy agent.Policy }
 
-// Sample implements generative.Policy. A policy that remembers its episode begins anew at every
+// Sample implements generative.Policy. A policy that remembers its episode begins again at every
 // observation.
 func (s sampling) Sample(dst, obs []float32, rows int, occasion uint64) error {
 	return s.policy.Act(&agent.Acting{

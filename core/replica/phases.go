@@ -23,7 +23,7 @@ func (r *Replica) LearnerPhases() ([]agent.Phase, []knob.Phase, error) {
 			return nil, nil, err
 		}
 		if i > 0 && !at[i-1].Before(at[i]) {
-			return nil, nil, fmt.Errorf("phase %q of a learner comes behind %q", p.Name, phases[i-1].Name)
+			return nil, nil, fmt.Errorf("phase %q of a learner comes after %q", p.Name, phases[i-1].Name)
 		}
 	}
 	return phases, at, nil

@@ -52,7 +52,7 @@
 // # A disk that fails
 //
 // A full disk never leaves a part of a line. After any other error, a failed fsync
-// included, the journal's file is not trusted: it is opened anew, the part that had been
+// included, the journal's file is not trusted: it is opened again, the part that had been
 // on the disk is compared with its checksum, and the rest is written again from memory
 // before another line follows. Lines are never lost and never change places.
 //

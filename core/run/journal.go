@@ -23,7 +23,7 @@ type journalFile interface {
 
 // Append writes one line to the journal. Either the whole line is written or none of it:
 // a line that a full disk cut off is taken back, so that the caller can try it again
-// later. After any other error, the next Append or Sync opens the file anew and makes it
+// later. After any other error, the next Append or Sync opens the file again and makes it
 // hold exactly what was written before anything follows.
 func (f *Folder) Append(l Line) error {
 	text, err := l.MarshalJSON() // json.Marshal would escape <, > and &
@@ -111,7 +111,7 @@ func (f *Folder) compare() {
 	}
 }
 
-// mend makes a file that is in doubt hold what was written: it opens the file anew, compares
+// mend makes a file that is in doubt hold what was written: it opens the file again, compares
 // the part that had been on the disk with its checksum, and writes the rest again.
 func (f *Folder) mend() error {
 	if f.doubt == nil {

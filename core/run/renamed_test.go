@@ -21,7 +21,7 @@ var writers = []struct {
 	{"append", func(f *Folder) error { return f.Append(Line{Type: "note", Step: 1, Member: NoMember}) }},
 	{"sync", func(f *Folder) error {
 		f.mu.Lock()
-		f.doubt = errors.New("a disk that failed") // so that it is opened anew
+		f.doubt = errors.New("a disk that failed") // so that it is opened again
 		f.mu.Unlock()
 		return errors.Join(f.Append(Line{Type: "note", Step: 2, Member: NoMember}), f.Sync())
 	}},

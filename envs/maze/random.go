@@ -22,7 +22,7 @@ const (
 	forTV     purpose = 0x7476
 )
 
-// draw is the source of an episode's random numbers, seeded anew for each use.
+// draw is the source of an episode's random numbers, seeded again for each use.
 type draw struct {
 	source rand.PCG
 	*rand.Rand

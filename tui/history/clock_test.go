@@ -17,7 +17,7 @@ func TestUpdatesFollowTheUTD(t *testing.T) {
 	}
 }
 
-// DrQ-v2 has an update in every second env step, behind its random start.
+// DrQ-v2 has an update in every second env step, after its random start.
 func TestUpdatesAtIntervals(t *testing.T) {
 	c := Clock{From: 1999, UTD: 1, Every: 2}
 	for step, want := range map[int]float64{0: 0, 1999: 0, 2000: 1, 2001: 1, 10_000: 4001} {

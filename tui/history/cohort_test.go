@@ -66,7 +66,7 @@ func TestOneSeedIsNoCohort(t *testing.T) {
 	}
 }
 
-// Scores of another F begin behind a gap in the curves of all seeds, their mean and their band.
+// Scores of another F begin after a gap in the curves of all seeds, their mean and their band.
 func TestAnotherFIsNotJoined(t *testing.T) {
 	h := New(0, 1)
 	for i, f := range []string{"curiosity", "curiosity", "reward", "reward"} {

@@ -74,7 +74,7 @@ type dormancy struct {
 }
 
 // refit is one renewal of the generator and its samples; steps is 0 if only the samples were made
-// anew.
+// again.
 type refit struct {
 	Step, Steps, generated int
 	Loss, Seconds          float64

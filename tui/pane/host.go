@@ -33,7 +33,7 @@ type Screen interface {
 	Focused() ID
 	// Visible says whether the layout shows a pane.
 	Visible(id ID) bool
-	// Relayout divides the screen anew and draws everything.
+	// Relayout divides the screen again and draws everything.
 	Relayout()
 	// StartLater starts a command after the current message.
 	StartLater(cmd tea.Cmd)

@@ -68,7 +68,7 @@ func (r *Run) Cost(class knob.Class) (time.Duration, bool) {
 	}
 }
 
-// Generated says whether there is a generator that could make its samples anew.
+// Generated says whether there is a generator that could make its samples again.
 func (r *Run) Generated() bool { return r.Snap != nil && r.Snap.Refits > 0 }
 
 // CheckDriver checks which screen drives.

@@ -164,7 +164,7 @@ func TestLengthsThatARunCannotHave(t *testing.T) {
 	for _, c := range []struct{ dir, steps, says string }{
 		{"plain", "60", "--steps is 60, but the run has 60: want more"},
 		{"plain", "59", "--steps is 59, but the run has 60: want more"},
-		{"prioritized", "70", "β rises from 0.4 to 1 over 60 steps: begin it anew with --steps 70, or go on otherwise: pgrlab fork prioritized --steps 70"},
+		{"prioritized", "70", "β rises from 0.4 to 1 over 60 steps: begin it again with --steps 70, or go on otherwise: pgrlab fork prioritized --steps 70"},
 	} {
 		if status := train("--resume", c.dir, "--steps", c.steps); status != cli.StatusUsage || !strings.Contains(stderr.String(), c.says) || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s to %s steps: status %d, %q", c.dir, c.steps, status, stderr.String())

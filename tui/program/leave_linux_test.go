@@ -112,7 +112,7 @@ func TestARunThatIsLeftGoesOn(t *testing.T) {
 				t.Errorf("journal: %v", n)
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, "events.tail-*")); len(left) > 0 {
-				t.Errorf("lines behind the checkpoint: %v", left)
+				t.Errorf("lines after the checkpoint: %v", left)
 			}
 			eventually(t, "its notice goes", func() bool { // it goes after the lock of the run
 				_, err := os.Stat(filepath.Join(dir, remote.NoticeName))

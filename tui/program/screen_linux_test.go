@@ -118,7 +118,7 @@ func TestAScreenThatStandsStillWritesNothing(t *testing.T) {
 // charts change.
 func TestBytesOfAMovingScreen(t *testing.T) {
 	setUp(t)
-	args, frames, limit := []string{"--preset", "tiny.toml", "--steps", "1_000_000", "--out", "run"}, 12, 30_000 // drawing everything anew takes more
+	args, frames, limit := []string{"--preset", "tiny.toml", "--steps", "1_000_000", "--out", "run"}, 12, 30_000 // drawing everything again takes more
 	if soaking() {
 		args, frames, limit = []string{"--preset", "demo", "--out", "run"}, 120, 6_000
 	}

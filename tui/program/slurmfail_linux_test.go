@@ -138,7 +138,7 @@ func TestWhatDiesOnSlurm(t *testing.T) {
 	eventually(t, "the job of the dead node is tried again", func() bool { return exists(filepath.Join(job(dies), "attempts", "2", "log")) })
 	trains(dies)
 	if text, err := os.ReadFile(filepath.Join(job(dies), "run", "events.jsonl")); err != nil || !strings.Contains(string(text), `"type":"resume"`) {
-		t.Errorf("%v: it began anew", err)
+		t.Errorf("%v: it began again", err)
 	}
 	if ids := submitted(t, "endless"); len(ids) != 1 {
 		t.Errorf("submitted %v", ids)

@@ -132,7 +132,7 @@ func resume(ctx context.Context, s *Server, by string) (string, error) {
 	return said, err
 }
 
-// since returns the events from number *from on, and moves it behind them.
+// since returns the events from number *from on, and moves it past them.
 func (s *Server) since(from *int) []event.Event {
 	all := s.o.Lab.Events(*from)
 	*from += len(all)

@@ -24,7 +24,7 @@ type garage struct {
 	full    string // why training waits again as soon as it is resumed
 }
 
-// saved adds the checkpoint of the place, which comes some time after the pause, behind another one.
+// saved adds the checkpoint of the place, which comes some time after the pause, after another one.
 func (g *garage) saved() {
 	g.events = append(g.events, event.Event{Index: len(g.events), Body: event.Checkpointed{Obs: event.CheckpointObs{Position: knob.After(2), By: "cadence"}}})
 	g.events = append(g.events, event.Event{Index: len(g.events), Body: event.Checkpointed{Obs: event.CheckpointObs{Position: g.state.Position, By: "park", Error: g.unsaved}}})

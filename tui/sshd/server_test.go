@@ -239,7 +239,7 @@ func TestIdleVisitorsLeave(t *testing.T) {
 	a := &attentive{Reader: strings.NewReader("keys"), idle: time.Hour, timer: time.NewTimer(0)}
 	<-a.timer.C
 	if n, err := a.Read(make([]byte, 9)); n != 4 || err != nil || !a.timer.Stop() {
-		t.Errorf("%d, %v: the time does not begin anew with a key", n, err)
+		t.Errorf("%d, %v: the time does not begin again with a key", n, err)
 	}
 }
 

@@ -184,9 +184,9 @@ func (s *Steering) Dismiss() bool {
 
 func redoing(class knob.Class) string {
 	if class == knob.ClassRefit {
-		return "F is scored, the generator fitted from new and D_syn made anew."
+		return "F is scored, the generator fitted from new and D_syn made again."
 	}
-	return "D_syn is made anew from the generator as it is."
+	return "D_syn is made again from the generator as it is."
 }
 
 // atNextRefit says when a waiting change is made, if ever.

@@ -121,7 +121,7 @@ func (s *Steering) CommandUndo(text string) error {
 	for _, c := range s.History.Changes {
 		if err == nil && c.Number == id {
 			from := s.Effective(c.Knob)
-			if from == c.From { // the run would make what depends on it anew, for the same value
+			if from == c.From { // the run would make what depends on it again, for the same value
 				return fmt.Errorf("undo: %s is %s already", c.Knob, pane.Readable(from))
 			}
 			s.undo(c, from)

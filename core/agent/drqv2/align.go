@@ -12,7 +12,7 @@ import (
 	"pgrlab/core/replay"
 )
 
-// alignRows is how many rows of D_real, spread evenly, an alignment encodes anew.
+// alignRows is how many rows of D_real, spread evenly, an alignment encodes again.
 const alignRows = 2048
 
 // alignment maps latents of the encoder that made D_real, to which a generator was fitted, to
@@ -54,7 +54,7 @@ func (l *Latent) Align(z []float32) []float32 {
 	return moved
 }
 
-// aligns says whether the env step encodes rows of D_real anew, to align D_syn with the
+// aligns says whether the env step encodes rows of D_real again, to align D_syn with the
 // present encoder.
 func (l *Latent) aligns(w *agent.Work) bool {
 	return l.alignment != nil && !w.Refit && w.Step%l.config.AlignEvery == 0 && w.Source.Synthetic != nil && w.Source.Synthetic.Len() > 0 &&

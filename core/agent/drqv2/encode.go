@@ -17,7 +17,7 @@ const encodeRows = 4
 
 // startEncode clears D_real, or only leaves what of it is as it will be: see kept. A unit is a row of
 // the new D_real that is still to be made. Without a refit D_real stays, and a unit is one of its rows
-// that is encoded anew.
+// that is encoded again.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	from := w.Source
 	if from.Frames == nil {
@@ -46,7 +46,7 @@ func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 // kept is how many rows of D_real are those that the first of windows would give: all of them, if
 // encoder and trunks were frozen when they were made and nothing before them has been forgotten, or
 // else 0. Rows of several copies of an environment lie between each other, so that theirs are made
-// anew.
+// again.
 func (l *Latent) kept(real *replay.Ring, windows *experience.Windows) int {
 	if !l.config.Frozen(int(l.madeAt)) || real.Len() != l.encoded.Len() || !windows.Continues(&l.encoded) {
 		return 0

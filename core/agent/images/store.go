@@ -30,7 +30,7 @@ type Store struct {
 	store  device.Store // nil before there is one
 	places int          // that it has room for
 	// changed counts the stores that were allocated. A program that stacks frames of a store that
-	// has been replaced since is compiled anew.
+	// has been replaced since is compiled again.
 	changed int
 	seen    experience.Copied
 	lost    int                                  // store.Lost() when the store last followed the frames

@@ -67,7 +67,7 @@
 // Until the next refit D_syn holds latents of an older trunk, while the trunk moves: in an
 // iteration by three quarters of the variance of latents, in the twelve between two refits by
 // eleven times that (maze-sparse, scale demo). Before each epoch Settings.AlignRows rows of
-// D_real are therefore encoded anew, and an affine map from their old latents to the new ones is
+// D_real are therefore encoded again, and an affine map from their old latents to the new ones is
 // fitted; it leaves 2 % of the variance after an iteration, 11 % after twelve. The map to the
 // present trunk is applied to generated z before they are learned from, and the map to the trunk
 // at the iteration's beginning to z and z′ before they are judged. If a refit is given up after

@@ -286,7 +286,7 @@ func plainWithoutSynthetic(t *testing.T, c Config) {
 	}
 }
 
-// encodeAll makes D_real anew and returns how many rows that are.
+// encodeAll makes D_real again and returns how many rows that are.
 func encodeAll(t testing.TB, l *Latent, source agent.BatchSource) int {
 	t.Helper()
 	w := agent.Work{Refit: true, Source: source}

@@ -10,7 +10,7 @@ import (
 const (
 	// ExplorePolicy adds nothing: SAC and REDQ.
 	ExplorePolicy = "policy"
-	// ExploreNoisy perturbs every layer of the critics, anew for each update, with
+	// ExploreNoisy perturbs every layer of the critics, again for each update, with
 	// noise of learned strength (Fortunato et al. 2018), and so changes the objective
 	// that the policy climbs.
 	ExploreNoisy = "noisy"

@@ -17,7 +17,7 @@ type rings struct {
 	copies [2]copied
 	mix    device.Mix
 	// changed counts the stores that were allocated. A program that samples from a store
-	// that has been replaced since is compiled anew.
+	// that has been replaced since is compiled again.
 	changed int
 }
 

@@ -254,7 +254,7 @@ func TestPolicyIsDelayedWithinAnEnvStep(t *testing.T) {
 		config := small()
 		config.PolicyDelay = c.delay
 		s := newAgent(t, config, 1)
-		for envStep := range 2 { // the count starts anew
+		for envStep := range 2 { // the count starts again
 			var at []int
 			for i := range c.utd {
 				fill(t, s, 4, uint64(i))

@@ -24,8 +24,8 @@
 // rows, by elements, by lane, as a whole. Lanes and their parts run through stages without waiting
 // for each other until one would access what another one wrote (or overwrite what it reads): there,
 // and only there, the compiler puts a barrier. A forward and backward pass of a small network has
-// no barrier of its own; the check of loss and gradients follows behind one barrier, the optimiser
-// behind another.
+// no barrier of its own; the check of loss and gradients follows after one barrier, the optimiser
+// after another.
 //
 // # Fusion
 //

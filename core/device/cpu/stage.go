@@ -95,7 +95,7 @@ func (s *scheduler) postpone(st stage) {
 	s.late = append(s.late, st)
 }
 
-// cut puts a barrier behind everything added so far and returns the index of the segment that
+// cut puts a barrier after everything added so far and returns the index of the segment that
 // follows it.
 func (s *scheduler) cut() int {
 	s.flush()

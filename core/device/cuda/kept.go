@@ -73,7 +73,7 @@ func (d *Device) keep(key keptKey, of kernel.Kept, resident *device.Resident[dri
 		}
 		d.kept[key] = k
 	}
-	if k.of != resident { // it has begun to be held, or is held anew
+	if k.of != resident { // it has begun to be held, or is held again
 		k.of, k.fresh = resident, false
 	}
 	k.users++

@@ -44,7 +44,7 @@ func Hosts(text string, jobs int) ([]Host, error) {
 		if own {
 			n, err := strconv.Atoi(count)
 			if err != nil || n < 1 {
-				return nil, fmt.Errorf("%q: behind the colon is how many jobs the host does at a time; a port is set in ~/.ssh/config", part)
+				return nil, fmt.Errorf("%q: after the colon stands how many jobs the host does at a time; a port is set in ~/.ssh/config", part)
 			}
 			h.Jobs = n
 		}

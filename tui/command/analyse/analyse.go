@@ -75,8 +75,8 @@ with unprioritized and with prioritized D_syn, and with the same states and acti
 the simulator's s', r and end. A table shows the TD error and the value error (against
 Monte-Carlo returns) on real rows that nothing has seen, and the return of the resulting
 policy; sentences below it say what differs by more than chance between repeats. --set
-chooses another generator than the run's. The run's own is taken directly behind a refit;
-at other checkpoints all generators are fitted anew, to the same transitions. It takes
+chooses another generator than the run's. The run's own is taken directly after a refit;
+at other checkpoints all generators are fitted again, to the same transitions. It takes
 minutes.
 
 With --relevance-from it compares F with F as another run has learned it. The same run

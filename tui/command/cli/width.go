@@ -45,7 +45,7 @@ func broken(lines []string, width int) string {
 	return b.String()
 }
 
-// reflowed fills the lines of paragraphs anew if some are too long for a terminal of that width.
+// reflowed fills the lines of paragraphs again if some are too long for a terminal of that width.
 // Lines with an indent stay lines.
 func reflowed(text string, width int) string {
 	lines, wide := strings.Split(text, "\n"), false

@@ -17,7 +17,7 @@ func TestBrokenLines(t *testing.T) {
 	}
 }
 
-// Help fits a terminal: its text is filled anew, lists in it and examples stay as they are.
+// Help fits a terminal: its text is filled again, lists in it and examples stay as they are.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	c := &cobra.Command{
 		Use: "try", Short: "try something", Run: func(*cobra.Command, []string) {},

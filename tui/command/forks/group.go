@@ -16,7 +16,7 @@ import (
 	"pgrlab/tui/pane/system"
 )
 
-// childNice is the nice value by which a child stands back behind the run that it was forked from.
+// childNice is the nice value by which a child gives way to the run that it was forked from.
 const childNice = 10
 
 // A Group is the children of a run that a person forked on the screen. They are trained side by

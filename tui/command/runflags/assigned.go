@@ -27,7 +27,7 @@ type assignment struct {
 	as string // as it was given
 }
 
-// assigned parses the values of --set, and of --vary behind them.
+// assigned parses the values of --set, and of --vary after them.
 func (r *Flags) assigned() (all []assignment, err error) {
 	for i, text := range slices.Concat(r.Set, r.Vary) {
 		flag := "--set "

@@ -104,7 +104,7 @@ func longer(r *runflags.Flags, dir string) ([]byte, error) {
 		return nil, cli.Usagef("resume %s: --steps is %d, but the run has %d: want more (pgrlab fork %s@STEP --steps N makes a shorter one)", dir, r.Steps, c.Steps, shell.Word(dir))
 	}
 	if c, err = c.Longer(r.Steps); err != nil {
-		return nil, cli.Usagef("resume %s: it cannot be made longer: %w: begin it anew with --steps %d, or go on otherwise: pgrlab fork %s --steps %d", dir, err, r.Steps, shell.Word(dir), r.Steps)
+		return nil, cli.Usagef("resume %s: it cannot be made longer: %w: begin it again with --steps %d, or go on otherwise: pgrlab fork %s --steps %d", dir, err, r.Steps, shell.Word(dir), r.Steps)
 	}
 	if c.Preset, err = rundir.WrittenPreset(r.Preset); err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ import (
 	"pgrlab/tui/pane/system"
 )
 
-// How far a what-if stands back behind the run: as far as possible. If Linux first divides
+// How far a what-if gives way to the run: as far as possible. If Linux first divides
 // processors among sessions (sched_autogroup), nice values count only within one. The what-if's
 // session then has a tenth of the run's weight, so that the what-if finishes even beside a run that
 // takes all cores.

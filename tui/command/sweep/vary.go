@@ -125,7 +125,7 @@ func unused(knobs, used []varied) string {
 	return strings.Join(names, " and ")
 }
 
-// combinations are those of all values, each behind the assignments of begun.
+// combinations are those of all values, each after the assignments of begun.
 func combinations(begun variant, all []varied) []variant {
 	combined := []variant{begun}
 	for _, v := range all {

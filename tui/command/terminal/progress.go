@@ -41,7 +41,7 @@ type watched interface {
 func (p *Progress) Tick(l watched, now time.Time) {
 	p.Drain(l)
 	s := l.Snapshot()
-	if s.Step >= p.step && p.Due(now) { // an older state, behind a later event, would look like a step back
+	if s.Step >= p.step && p.Due(now) { // an older state, after a later event, would look like a step back
 		p.Rewrite(statusLine(s))
 	}
 }

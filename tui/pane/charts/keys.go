@@ -42,7 +42,7 @@ func (m *Charts) inspectLeft() tea.Cmd  { return m.inspectMove(-1) }
 func (m *Charts) inspectRight() tea.Cmd { return m.inspectMove(1) }
 
 // inspectMove steps through the measurements of the chart in focus; the cursor stands at the same
-// step of every chart. Before the first press it is behind the last measurement.
+// step of every chart. Before the first press it is after the last measurement.
 func (m *Charts) inspectMove(by int) tea.Cmd {
 	var steps []int
 	if c := m.History.Main(m.shown(m.chartInFocus()).Lines[0].curve); c != nil {
@@ -88,7 +88,7 @@ func (m *Charts) markerMove(by int) tea.Cmd {
 			at = append(at, k.said)
 		}
 	}
-	if len(at) > 0 { // behind the last marker the cursor stays where it is
+	if len(at) > 0 { // after the last marker the cursor stays where it is
 		m.Tell(strings.Join(at, " and ") + " at step " + format.Count(m.Cursor))
 	}
 	return nil

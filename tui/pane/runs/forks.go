@@ -262,7 +262,7 @@ func (p *Pane) TakeForks(msg Forked) {
 		if b := &p.Groups[i]; b.Children[0].Dir == msg.group.Children[0].Dir {
 			known = i
 		} else if b.live() && !b.over() {
-			turn = "wait behind those that train"
+			turn = "wait for those that train"
 		}
 	}
 	if known < 0 {

@@ -109,7 +109,7 @@ func (p *Pane) propose(say func(theme.Ink, string)) {
 	if speed > 0 {
 		cost += fmt.Sprintf(", %s or more at this run's speed", format.Duration(format.Seconds(float64(updates)/speed)))
 	}
-	cost += ", on one thread that stands back behind the run. It ends with " + p.owner() + "."
+	cost += ", on one thread that gives way to the run. It ends with " + p.owner() + "."
 	if usual > updates && speed > 0 {
 		cost += fmt.Sprintf(" It is smaller than usual, which would take %s or more.", format.Duration(format.Seconds(float64(usual)/speed)))
 	}

@@ -50,6 +50,6 @@ func (c *Calls) Leave() { c.busy.Store(false) }
 
 // Pageable refuses a copy between a graph and memory that is not pinned.
 func (c *Calls) Pageable(doing string) error {
-	c.Broken = fmt.Errorf("%s: a graph can only use pinned memory (AllocHost): it reads it anew at each launch", doing)
+	c.Broken = fmt.Errorf("%s: a graph can only use pinned memory (AllocHost): it reads it again at each launch", doing)
 	return c.Broken
 }

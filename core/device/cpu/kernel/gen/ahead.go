@@ -22,7 +22,7 @@ const (
 	aheadLeft             // rows left in this tile
 	aheadUnit             // units left in this panel
 	aheadUnits            // units of a panel
-	aheadPanel            // distance from behind a panel's last unit to the first of the next
+	aheadPanel            // distance from the end of a panel's last unit to the first of the next
 	aheadSkip             // the same distance in the destination
 )
 
