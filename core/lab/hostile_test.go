@@ -109,10 +109,7 @@ func FuzzSavedLoop(f *testing.F) {
 	c := w.config()
 	c.Schedule = busySchedule
 	folder := &memoryFolder{}
-	var all []memory
-	for _, m := range borders(f, w.lab(f, c, folder), folder, eachNth(5)) {
-		all = append(all, m)
-	}
+	all := borders(f, w.lab(f, c, folder), folder, eachNth(5))
 	slices.SortFunc(all, func(a, b memory) int {
 		return bytes.Compare(a.parts[checkpoint.SectionLoop], b.parts[checkpoint.SectionLoop])
 	})
@@ -164,10 +161,7 @@ func FuzzSavedSections(f *testing.F) {
 		}
 		return l
 	}
-	var all []memory
-	for _, m := range borders(f, build(f), folder, eachNth(9)) {
-		all = append(all, m)
-	}
+	all := borders(f, build(f), folder, eachNth(9))
 	slices.SortFunc(all, func(a, b memory) int {
 		return bytes.Compare(a.parts[checkpoint.SectionLoop], b.parts[checkpoint.SectionLoop])
 	})
