@@ -185,9 +185,21 @@ func (l *Log) Look(r Ref) (Look, bool) {
 // that look is held.
 func (l *Log) After(step uint64, copy int) Ref {
 	r := &l.reels[copy]
-	later := sort.Search(r.held(), func(i int) bool { return r.arrivals[r.slot(r.first+uint64(i))].Step > step })
-	return Ref{int32(copy), r.first + uint64(later) - 1}
+	stepAt := func(look uint64) uint64 { return r.arrivals[r.slot(look)].Step }
+	// As many looks before the newest one as there are env steps between, but for the first looks of
+	// the episodes since.
+	look := r.total - 1
+	look -= min(look-r.first, stepAt(look)-min(step, stepAt(look)))
+	for tries := 0; look > r.first && stepAt(look) > step; tries++ {
+		if look--; tries == nearEpisodes {
+			look = r.first + uint64(sort.Search(int(look-r.first)+1, func(i int) bool { return stepAt(r.first+uint64(i)) > step })) - 1
+		}
+	}
+	return Ref{int32(copy), look}
 }
+
+// nearEpisodes is how many episodes' beginnings After steps over before it searches.
+const nearEpisodes = 4
 
 // Met returns the env step that led to a look; false: it is forgotten, or the look begins an episode.
 // The memory is the log's.

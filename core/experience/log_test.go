@@ -20,6 +20,7 @@ type told struct {
 	after [][]uint64          // of each copy, the look that each env step led to
 	met   [][]experience.Met
 	pins  map[experience.Ref]int
+	loses int // one env step in so many comes after a lost episode
 }
 
 func newTold(seed uint64) *told {
@@ -28,6 +29,7 @@ func newTold(seed uint64) *told {
 	if seed%2 == 0 {
 		w.shape.Numbers, w.shape.Bytes = 0, 3
 	}
+	w.loses = []int{15, 2}[seed/2%2]
 	w.keep.Steps = 1 + r.IntN(20)
 	w.keep.Looks = w.shape.Copies * (2 + w.keep.Steps + r.IntN(5))
 	w.log = experience.NewLog(w.shape, w.keep)
@@ -55,7 +57,7 @@ func (w *told) begin(c int) {
 func (w *told) step() {
 	rewards := make([]float32, w.shape.Copies)
 	for c := range w.shape.Copies {
-		if w.r.IntN(15) == 0 {
+		if w.r.IntN(w.loses) == 0 {
 			w.begin(c)
 		}
 		s := experience.Step{
