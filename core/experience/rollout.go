@@ -6,6 +6,9 @@ type Rollout struct {
 	Log   *Log // nil for a learner that only acts
 	Steps int
 	From  uint64 // all that there is to save
+
+	rows []Met  // of the full rollout that began at of-1
+	of   uint64 // 0: of none
 }
 
 // Rows is how many rows a full rollout has.
@@ -18,10 +21,20 @@ func (r *Rollout) Filled() int { return int(r.Log.Steps() - r.From) }
 func (r *Rollout) Full() bool { return r.Log != nil && r.Filled() == r.Steps }
 
 // Clear begins a new rollout.
-func (r *Rollout) Clear() { r.From = r.Log.Steps() }
+func (r *Rollout) Clear() { r.From, r.of = r.Log.Steps(), 0 }
 
-// Row returns a row.
-func (r *Rollout) Row(i int) Met {
+// Row returns a row of a full rollout. It is the rollout's memory, until env steps are added.
+func (r *Rollout) Row(i int) *Met {
+	if r.of != r.From+1 { // each row is read in every epoch, and found once
+		r.rows, r.of = r.rows[:0], r.From+1
+		for i := range r.Rows() {
+			r.rows = append(r.rows, r.find(i))
+		}
+	}
+	return &r.rows[i]
+}
+
+func (r *Rollout) find(i int) Met {
 	k := r.Log.shape.Copies
 	m, held := r.Log.Met(r.Log.After(r.From+uint64(i/k), i%k))
 	if !held {

@@ -54,6 +54,6 @@ func (r *rollout) advantage(c Config, last, limits []float32) {
 }
 
 // limited says whether the value of the state after a row counts although its episode is over.
-func (c Config) limited(row experience.Met) bool {
+func (c Config) limited(row *experience.Met) bool {
 	return c.Limits == LimitsValue && row.End == agent.Truncated
 }
