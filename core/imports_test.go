@@ -96,12 +96,12 @@ var allowed = map[string][]string{
 	"core/run":            {"core/run/files", "core/printable", "core/shell"}, // lines of journals are cleaned where they are read
 	"core/run/files":      {},
 	"core/rng":            {},
-	"core/version":        {}, // whoever reads saved files
+	"core/version":        {}, // readers of saved files
 	"core/spelling":       {},
 	"core/registry":       {"core/spelling"}, // parts that declare themselves
-	"core/shell":          {},                // whoever says what to type
+	"core/shell":          {},                // texts that say what to type
 	"core/table":          {},                // configurations with tables of parts that register themselves
-	"core/printable":      {},                // whoever reads or shows what others wrote
+	"core/printable":      {},                // readers and views of what others wrote
 
 	"core/nn":   {"core/op", "core/window", "core/rng", "core/version"},
 	"core/plan": {"core/op", "core/nn", "core/device", "core/rng"},

@@ -49,7 +49,7 @@ type Cancel struct {
 type Pause struct {
 	Reason  string // empty if a person asked for it
 	By      string
-	Passing bool // By ends it, unless somebody else pauses meanwhile
+	Passing bool // By ends it, unless another pause comes meanwhile
 }
 
 // Resume ends a pause.

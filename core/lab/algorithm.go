@@ -11,7 +11,7 @@ import (
 // slice, then phases of many slices. Another learner is another list.
 type algorithm struct {
 	step    []work
-	learner []phase // the learner's own, before them that of models, and after them that of an F that is told of env steps
+	learner []phase // the learner's own, before them that of models, and after them that of an F that follows env steps
 	phases  []phase
 }
 

@@ -165,7 +165,7 @@ func eachNth(n int) func(int, knob.Position) bool {
 }
 
 // borders plays l to its end and saves it at chosen places, in their order: between two slices inside
-// an env step, and between some env steps. chosen is told how many places were seen before.
+// an env step, and between some env steps. chosen receives how many places were seen before.
 func borders(t testing.TB, l *Lab, folder *memoryFolder, chosen func(i int, p knob.Position) bool) (all []memory) {
 	t.Helper()
 	x, now := l.x, l.x.now

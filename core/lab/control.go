@@ -209,7 +209,7 @@ func (ctl *control) resume(c event.Resume) {
 }
 
 // setKnob makes a change, or answers why it is refused; if it was planned, and is not made already, a
-// note in the journal says so, because nobody may be there to be told.
+// note in the journal says so, because there may be no screen.
 func (ctl *control) setKnob(c event.SetKnob, a asked) {
 	err := ctl.steering.change(c, a)
 	if err == nil {

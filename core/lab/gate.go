@@ -23,7 +23,7 @@ type gate struct {
 	blamed   map[string]bool // faults that training has waited for already
 	onFault  atomic.Int32    // a Fault
 	faulty   *event.Paused   // the last pause that a fault made
-	failure  string          // the same as the reason why the run ends, if nobody resumes it
+	failure  string          // the same as the reason why the run ends, unless it is resumed
 	disk     *diskWait       // what the disk does not take; nil: it takes everything
 	parked   bool            // the device is given back
 	gone     *DeviceGone     // the device cannot be used any more
@@ -57,7 +57,7 @@ func (g *gate) request(c event.Pause) {
 	}
 }
 
-// passes says whether training waits for something that ends by itself: nobody wants it to stay so.
+// passes says whether training waits for something that ends by itself.
 func (g *gate) passes() bool { return g.pause != nil && g.pause == g.lent || g.forDisk() }
 
 // open ends a wait. From now on every kind of fault can make training wait again.
@@ -108,7 +108,7 @@ func (g *gate) fault(kind, what string, c choices) {
 	g.waitForPerson(what+c.paused, what+c.ended)
 }
 
-// waitForPerson makes training wait for somebody to look at a fault; failure is the reason if the run
+// waitForPerson makes training wait until a person has looked at a fault; failure is the reason if the run
 // ends with it.
 func (g *gate) waitForPerson(reason, failure string) {
 	g.wait(event.Paused{Reason: reason})

@@ -56,7 +56,7 @@ func TestAFaultClosesTheGateOnce(t *testing.T) {
 	}
 }
 
-// A pause that passes is ended by whoever asked for it, unless somebody has paused or resumed since.
+// A pause that passes is ended by its sender, unless the run was paused or resumed since.
 func TestAPauseThatPasses(t *testing.T) {
 	lend, back := event.Pause{By: "what-if", Passing: true}, event.Resume{By: "what-if", Of: "what-if"}
 	mine, resume := event.Pause{By: "ana"}, event.Resume{By: "ana"}

@@ -45,7 +45,7 @@ func (g *gate) park(by string) {
 			g.parked, p.Reason = true, "parked: the GPU's memory is free until the run is resumed"
 		}
 	}
-	if g.pause == nil || g.passes() || p.Reason != "" { // whoever parks wants the pause to outlast such a one
+	if g.pause == nil || g.passes() || p.Reason != "" { // a park outlasts such a pause
 		g.wait(p)
 	}
 }

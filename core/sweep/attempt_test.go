@@ -53,7 +53,7 @@ func TestResult(t *testing.T) {
 	}
 }
 
-// What is no result of a job, whoever wrote it, does not count as one, and the next attempt replaces it.
+// What is no result of a job does not count as one, and the next attempt replaces it.
 func TestResultsAreChecked(t *testing.T) {
 	job := Job{Task: "t", Method: "m", Steps: 20}
 	const same = `"index":0,"task":"t","method":"m","seed":0,"steps":20,"attempts":1`

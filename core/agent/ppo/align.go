@@ -21,7 +21,7 @@ type aligned struct {
 	begun, now *align.Map
 	obs        []experience.Ref // of n rows of D_real, pinned
 	then       []float32        // [n,H], the trunk's output for obs when D_real was made
-	anew       []float32        // [n,H], the trunk's output for obs at the last alignment
+	newest     []float32        // [n,H], the trunk's output for obs at the last alignment
 	tensors    []*op.Tensor
 }
 
@@ -69,10 +69,10 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 		return nil
 	}
 	var err error
-	if a.anew, err = l.encode(a.anew, rows, l.aligning); err != nil {
+	if a.newest, err = l.encode(a.newest, rows, l.aligning); err != nil {
 		return err
 	}
-	if err := a.now.Fit(a.then, a.anew); err != nil {
+	if err := a.now.Fit(a.then, a.newest); err != nil {
 		return fmt.Errorf("agent: %w", err)
 	}
 	if epoch == 0 {

@@ -180,7 +180,7 @@ func (w *whatIf) Hold() error {
 	return nil
 }
 
-// release ends the pause for a what-if that is over, unless the pause has become somebody else's.
+// release ends the pause for a what-if that is over, unless another one has taken its place.
 func (w *whatIf) release() {
 	if w.state.Held {
 		_ = w.send(event.Resume{By: whatIfSender, Of: whatIfSender}) // a run that has ended needs none
