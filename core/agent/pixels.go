@@ -130,19 +130,18 @@ type Encoder interface {
 	// Encode returns the z [stacks,O] that rows of D_real would have for stacks of frames if
 	// they were made now.
 	Encode(stacks [][][]byte) (z []float32, err error)
-	// Align maps latents of D_real or D_syn to the form in which updates read those of
-	// D_syn: unchanged, or the learner's estimate of what they would be if they were made
-	// now.
-	Align(z []float32) []float32
 }
 
 // Reencoder is an Encoder that keeps the frames of some rows of D_real, spread evenly over it, until
-// D_real is made again: the run's own frames of most rows are forgotten sooner.
+// D_real is made again: the run's own frames of most rows are forgotten sooner. It reads generated
+// latents as its estimate of what they would be if they were made now.
 type Reencoder interface {
 	Encoder
 	// Reencode returns the z [rows,O] that D_real has of these rows, and those that they would have
 	// if they were made now. Both are empty if no rows are kept.
 	Reencode() (then, now []float32, err error)
+	// Align maps latents of D_real or D_syn to the form in which updates read those of D_syn.
+	Align(z []float32) []float32
 }
 
 // Rememberer is an Encoder of numbers that keeps the transitions of observations from which it

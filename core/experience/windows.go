@@ -72,23 +72,6 @@ func (f Frames) Drawable(n, stack int) bool {
 	return false
 }
 
-// Continues says whether w begins with all windows of an earlier list.
-func (w *Windows) Continues(earlier *Windows) bool {
-	if w.Steps != earlier.Steps || w.Stack != earlier.Stack || len(w.Runs) < len(earlier.Runs) {
-		return false
-	}
-	for i, e := range earlier.Runs {
-		r, last := w.Runs[i], i == len(earlier.Runs)-1
-		if last && r.Count > e.Count { // an episode that went on
-			r.Count = e.Count
-		}
-		if r != e {
-			return false
-		}
-	}
-	return true
-}
-
 // leaveOut leaves out the first n windows.
 func (w *Windows) leaveOut(n int) {
 	if n <= 0 {

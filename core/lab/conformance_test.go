@@ -29,7 +29,6 @@ func smallest(t *testing.T, s agent.Spec, observation string) (config.Config, ta
 	switch s.Name + " from " + observation {
 	case "drqv2 from pixels":
 		c = looking("rnd")
-		c.Agent.Own = agent.Own{"drqv2": frozen(21)}
 	case "ppo from state":
 		c = ppoLatentOfObservations("rnd")
 		c.Relevance = c.Relevance.With("eco", ppoConfig("eco").Relevance.Of("eco"))

@@ -109,7 +109,6 @@ func TestFramesThatCannotBe(t *testing.T) {
 		"takes states: want \"state\", or a method with a learner": func(c *config.Config) { c.Agent.Learner, c.Environment.Observation = "sac", "pixels" },
 		"pixels.side is 0":                    func(c *config.Config) { c.Pixels.Side = 0 },
 		"pixels.strides [2 2 2 2] do not fit": func(c *config.Config) { c.Pixels.Strides = []int{2, 2, 2, 2} },
-		"agent.drqv2.freeze_at is -1":         func(c *config.Config) { c.Agent.Own["drqv2"] = frozen(-1) },
 		"subset is 1 of 2 critics":            func(c *config.Config) { c.Agent.Subset = 1 },
 		"but learner drqv2 takes rewards neither": func(c *config.Config) {
 			c.Pixels.Side, c.Bonus = 36, config.Bonus{Function: "rnd", Scale: config.ScaleStd}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/testing/racing"
@@ -16,9 +15,6 @@ import (
 func looking(relevant string) config.Config {
 	c := tiny.Latents()
 	c.Pixels.Side, c.Knobs.Relevance = 36, relevant
-	own := frozen(0)
-	own.AlignEvery = 0 // other tests cover its borders
-	c.Agent.Own = agent.Own{"drqv2": own}
 	return c
 }
 

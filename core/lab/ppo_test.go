@@ -62,7 +62,7 @@ func ppoOfFrames() config.Config {
 	c.Pixels = agent.DefaultPixels
 	c.Pixels.Side, c.Pixels.Stack, c.Pixels.Pad, c.Pixels.Strides = 12, 1, 0, []int{1}
 	own := c.Agent.Own["ppo"].(ppo.Settings)
-	own.Kernels, own.Strides, own.Channels, own.Limits = []int{4, 2}, []int{3, 1}, []int{3, 4}, ppo.LimitsValue
+	own.Kernels, own.Strides, own.Channels = []int{4, 2}, []int{3, 1}, []int{3, 4}
 	c.Agent.Own = agent.Own{"ppo": own}
 	return c
 }

@@ -233,11 +233,11 @@ func TestWhatGenerativeReplayFromFramesTakes(t *testing.T) {
 		}
 		return d.Checkpoint
 	}
-	least := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 0 })
-	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 10, 0 }) - least; got != 2*10*(frame/config.HistoryPacked+4*maze.ActSize) {
+	least := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 10 })
+	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 10, 10 }) - least; got != 2*10*(frame/config.HistoryPacked+4*maze.ActSize) {
 		t.Errorf("10 transitions that stay are %d bytes of a checkpoint", got)
 	}
-	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 10 }) - least; got != 10*(frame/config.HistoryPacked+4*maze.ActSize+4*6) {
+	if got := disk(func(s *ppo.Settings) { s.KeepRewarded, s.AlignRows = 0, 20 }) - least; got != 10*(frame/config.HistoryPacked+4*maze.ActSize+4*6) {
 		t.Errorf("10 rows to align by are %d bytes of a checkpoint", got)
 	}
 	memory := func(window int) (bytes float64) {

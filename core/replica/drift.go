@@ -42,8 +42,8 @@ func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.La
 	}
 	size := real.Shape().Obs
 	found = event.Latents{Drift: run.Float(drift(now, then, then, size)), Size: run.Float(meanSize(now))}
-	if aligned := encoder.Align(then); &aligned[0] != &then[0] {
-		found.Aligned = run.Float(drift(now, aligned, then, size))
+	if reencoder, is := encoder.(agent.Reencoder); is {
+		found.Aligned = run.Float(drift(now, reencoder.Align(then), then, size))
 	}
 	return found, true, nil
 }

@@ -2,7 +2,6 @@ package drqv2
 
 import (
 	"fmt"
-	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/images"
@@ -27,13 +26,12 @@ type Agent struct {
 	rateCritic, rateActor *op.Tensor    // [1], learning rates
 	tau                   *op.Tensor    // [1]
 	sigma                 *op.Tensor    // [A], σ for every action
-	alignment             *alignment    // of generated latents; nil if there is none
 	store                 *images.Store // the device's copy of the frames
 	streams               streams
 
 	updates  uint64   // made; the occasion of the next one
 	now      progress // of the update under way
-	updaters plan.Cache[kind, *updater]
+	updaters plan.Cache[replay.Mix, *updater]
 	result   [1]agent.UpdateResult
 
 	looks  plan.ByRows[*look]
@@ -69,7 +67,7 @@ func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
 	x.criticAdam = plan.NewAdam(append(x.nets.encoderParams(), x.nets.valueParams()...), plan.DefaultAdam, x.rateCritic)
 	x.actorAdam = plan.NewAdam(x.nets.actorParams(), plan.DefaultAdam, x.rateActor)
 	x.probes = probe.New(dev, x.layers)
-	x.updaters.Compile, x.updaters.Most, x.looks.Compile = x.newUpdater, keptKinds, x.newLook
+	x.updaters.Compile, x.updaters.Most, x.looks.Compile = x.newUpdater, keptMixes, x.newLook
 	if err := plan.Push(dev, x.nets.state()...); err != nil {
 		return nil, fmt.Errorf("agent: %w", err)
 	}
@@ -92,23 +90,11 @@ func (x *Agent) compile(name string, build func(g *op.Graph) plan.Spec) (*plan.P
 	return p, nil
 }
 
-// prepared lists the kinds of updates that there is memory for from the beginning: as many as stay
-// compiled at a time.
-func (x *Agent) prepared(mixes []replay.Mix) (kinds []kind) {
-	for _, frozen := range []bool{false, true} {
-		for _, m := range mixes {
-			if k := (kind{m, frozen}); len(kinds) < keptKinds && !slices.Contains(kinds, k) && (!frozen || x.config.FreezeAt > 0) {
-				kinds = append(kinds, k)
-			}
-		}
-	}
-	return kinds
-}
-
-// Prepare compiles what these uses need, instead of compiling it at the first use.
+// Prepare compiles what these uses need, instead of compiling it at the first use: of the updates as
+// many as stay compiled at a time.
 func (x *Agent) Prepare(u agent.Uses) error {
-	for _, k := range x.prepared(u.Mixes) {
-		if _, err := x.updater(k); err != nil {
+	for _, m := range u.Mixes[:min(len(u.Mixes), keptMixes)] {
+		if _, err := x.updater(m); err != nil {
 			return err
 		}
 	}

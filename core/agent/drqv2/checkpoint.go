@@ -14,8 +14,8 @@ import (
 // magic begins a saved agent, magicWithin one in the middle of an update, which adds more and the rates
 // of that update; the digit is the version of the format.
 const (
-	magic       = "PGRD1\n"
-	magicWithin = "PGRD3\n"
+	magic       = "PGRD4\n"
+	magicWithin = "PGRD5\n"
 )
 
 // counters are what random numbers depend on, and the update under way.
@@ -30,7 +30,6 @@ type counters struct {
 // more follows the counters in the middle of an update.
 type more struct {
 	Synthetic uint64 // how many of the Size rows
-	Frozen    bool
 }
 
 // Save writes everything that learning depends on. In the middle of an update this includes
@@ -47,7 +46,7 @@ func (x *Agent) save(w io.Writer) error {
 	c := counters{Updates: x.updates, Size: uint64(x.now.mix.Size())}
 	var features []*op.Tensor
 	if c.Size > 0 {
-		u, err := x.updater(x.now.kind)
+		u, err := x.updater(x.now.mix)
 		if err != nil {
 			return err
 		}
@@ -75,7 +74,7 @@ func (x *Agent) writeCounters(w io.Writer, c counters) error {
 	head, parts := magic, []any{c}
 	if c.Size > 0 {
 		head = magicWithin
-		parts = append(parts, more{Synthetic: uint64(x.now.mix.Synthetic), Frozen: x.now.frozen}, x.now.rates)
+		parts = append(parts, more{uint64(x.now.mix.Synthetic)}, x.now.rates)
 	}
 	if _, err := io.WriteString(w, head); err != nil {
 		return err
@@ -114,9 +113,7 @@ func (x *Agent) load(r io.Reader) error {
 	if err != nil {
 		return err
 	}
-	x.updates, x.now = c.Updates, progress{rates: taken, kind: kind{
-		mix: replay.Mix{Real: int(c.Size - also.Synthetic), Synthetic: int(also.Synthetic)}, frozen: also.Frozen,
-	}}
+	x.updates, x.now = c.Updates, progress{rates: taken, mix: replay.Mix{Real: int(c.Size - also.Synthetic), Synthetic: int(also.Synthetic)}}
 	if err := plan.Load(x.dev, r, x.nets.state()); err != nil {
 		return err
 	}
@@ -129,7 +126,7 @@ func (x *Agent) load(r io.Reader) error {
 	if !c.Stepped {
 		return plan.Load(x.dev, r, nil)
 	}
-	u, err := x.updater(x.now.kind)
+	u, err := x.updater(x.now.mix)
 	if err != nil {
 		return err
 	}

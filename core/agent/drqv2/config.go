@@ -11,9 +11,7 @@ import (
 // Settings are the learner's own: the table agent.drqv2.
 type Settings struct {
 	NStep      int     `toml:"n_step"`      // env steps of a row's return
-	NoiseFrom  float64 `toml:"-"`           // σ at env step 0, of actions in [-1,1]
-	NoiseTo    float64 `toml:"-"`           // σ from env step NoiseSteps on
-	NoiseSteps int     `toml:"noise_steps"` // env steps over which σ goes from one to the other
+	NoiseSteps int     `toml:"noise_steps"` // env steps over which σ goes from noiseFrom to noiseTo
 	NoiseClip  float64 `toml:"-"`           // bound of the noise in both losses
 	// Preactivation is the weight of u² in the policy's loss, where π(s) = tanh u: a policy that
 	// is saturated everywhere has no other gradient by which to leave saturation (Andrychowicz et
@@ -25,29 +23,24 @@ type Settings struct {
 	PreactivationOfQ float64 `toml:"preactivation_of_q"`
 	UpdateEvery      int     `toml:"update_every"` // env steps per update
 	Slice            int     `toml:"slice"`        // most rows of a batch for which a command has to wait; the results depend on it. Updates on a GPU are not cut
-	FreezeAt         int     `toml:"-"`            // env step from which encoder and trunks stay as they are; 0: never
-	AlignEvery       int     `toml:"-"`            // env steps between alignments of generated latents with the present encoder; 0: never
 }
 
 // DefaultSettings are those of tasks of medium difficulty
 // (facebookresearch/drqv2: cfgs/config.yaml, cfgs/task/medium.yaml; NoiseClip is its stddev_clip).
 var DefaultSettings = Settings{
-	NStep: 3, NoiseFrom: 1, NoiseTo: 0.1, NoiseSteps: 500_000, NoiseClip: 0.3, UpdateEvery: 2, Slice: 32,
+	NStep: 3, NoiseSteps: 500_000, NoiseClip: 0.3, UpdateEvery: 2, Slice: 32,
 }
+
+// noiseFrom and noiseTo are σ at first and from env step NoiseSteps on, of actions in [-1,1] (the same).
+const noiseFrom, noiseTo = 1.0, 0.1
 
 // Validate says in one line what is wrong, or returns nil.
 func (s Settings) Validate() error {
 	switch {
 	case s.NStep < 1 || s.NStep > 100:
 		return fmt.Errorf("agent.drqv2.n_step is %d, want 1 to 100", s.NStep)
-	case !(s.NoiseFrom >= 0 && s.NoiseFrom <= 10):
-		return fmt.Errorf("agent.drqv2.noise_from is %g, want a number from 0 to 10", s.NoiseFrom)
-	case !(s.NoiseTo >= 0 && s.NoiseTo <= 10):
-		return fmt.Errorf("agent.drqv2.noise_to is %g, want a number from 0 to 10", s.NoiseTo)
 	case s.NoiseSteps < 0:
-		return fmt.Errorf("agent.drqv2.noise_steps is %d, want env steps, or 0 for noise_to from the start", s.NoiseSteps)
-	case !(s.NoiseClip >= 0) || math.IsInf(s.NoiseClip, 0):
-		return fmt.Errorf("agent.drqv2.noise_clip is %g, want a number from 0 on", s.NoiseClip)
+		return fmt.Errorf("agent.drqv2.noise_steps is %d, want env steps, or 0 for the last noise from the start", s.NoiseSteps)
 	case !(s.Preactivation >= 0) || math.IsInf(s.Preactivation, 0):
 		return fmt.Errorf("agent.drqv2.preactivation is %g, want a number from 0 on", s.Preactivation)
 	case !(s.PreactivationOfQ >= 0) || math.IsInf(s.PreactivationOfQ, 0):
@@ -56,23 +49,16 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.drqv2.update_every is %d, want at least 1 env step", s.UpdateEvery)
 	case s.Slice < 1:
 		return fmt.Errorf("agent.drqv2.slice is %d, want at least 1 row", s.Slice)
-	case s.AlignEvery < 0:
-		return fmt.Errorf("agent.drqv2.align_every is %d, want env steps, or 0 for never", s.AlignEvery)
-	case s.FreezeAt < 0:
-		return fmt.Errorf("agent.drqv2.freeze_at is %d, want an env step, or 0 for none", s.FreezeAt)
 	}
 	return nil
 }
 
-// Frozen says whether encoder and trunks stay as they are in an env step.
-func (s Settings) Frozen(step int) bool { return s.FreezeAt > 0 && step >= s.FreezeAt }
-
 // Sigma is σ(t) of the noise after t env steps.
 func (s Settings) Sigma(t uint64) float64 {
 	if t >= uint64(s.NoiseSteps) {
-		return s.NoiseTo
+		return noiseTo
 	}
-	return s.NoiseFrom + float64(t)/float64(s.NoiseSteps)*(s.NoiseTo-s.NoiseFrom)
+	return noiseFrom + float64(t)/float64(s.NoiseSteps)*(noiseTo-noiseFrom)
 }
 
 // Config describes an agent. The settings that may change while it learns are in

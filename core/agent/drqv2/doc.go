@@ -34,14 +34,7 @@
 // as it was generated. In an update synthetic rows enter after the trunks: they move the
 // heads alone, z′_c stands in for T̄_c(h′), and both losses are means over all rows.
 //
-// The encoder keeps learning, but D_syn does not change. Every Settings.AlignEvery env steps
-// some rows of D_real are therefore encoded again, and an affine map from their old latents
-// to the new ones is fitted by least squares. From then on updates apply it to the generated
-// latents that they read. If a refit is given up after D_real was remade, D_syn stays that of
-// before, and until the next one its latents are read as if they were of the new D_real.
-//
-// From Settings.FreezeAt on E and the trunks stay as they are, and the target's trunk is the
-// critics'. Latents are then exact, as in SynthER, which froze both before fitting.
+// The encoder keeps learning, but D_syn does not change until the next generation.
 //
 // # Slices
 //

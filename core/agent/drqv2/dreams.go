@@ -56,10 +56,10 @@ func (x *Agent) dreamtCritic(g *op.Graph, u *updater, spec *plan.Spec, items *pl
 	d := u.dreams
 	noise := g.Input("dreamt noise", d.rows, x.config.Act)
 	spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.target, Items: items})
-	critic, actor := x.halves(g, x.present(g, g.Bind(d.next)))
+	critic, actor := x.halves(g, g.Bind(d.next))
 	value := g.MinMembers(x.nets.targets(g, critic, x.noisy(g, actor, noise)))
 	y := g.StopGradient(g.Add(g.Bind(d.ret), g.Mul(g.Bind(d.discount), value)))
-	critic, _ = x.halves(g, x.present(g, g.Bind(d.z)))
+	critic, _ = x.halves(g, g.Bind(d.z))
 	q = x.nets.values(g, critic, g.Bind(d.action))
 	return q, g.SquaredError(q, y, float64(u.mix.Size()))
 }
@@ -70,6 +70,6 @@ func (x *Agent) dreamtActor(g *op.Graph, u *updater, spec *plan.Spec) *op.Node {
 	noise := g.Input("dreamt noise", d.rows, x.config.Act)
 	items := &plan.Items{First: uint64(u.mix.Real * x.config.Act)}
 	spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.actor, Items: items})
-	critic, actor := x.halves(g, x.present(g, g.Bind(d.z)))
+	critic, actor := x.halves(g, g.Bind(d.z))
 	return x.objective(g, critic, actor, noise, float64(u.mix.Size()))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
@@ -15,55 +14,24 @@ import (
 // for one row.
 const encodeRows = 4
 
-// startEncode clears D_real, or only leaves what of it is as it will be: see kept. A unit is a row of
-// the new D_real that is still to be made. Without a refit D_real stays, and a unit is one of its rows
-// that is encoded again.
+// startEncode clears D_real. A unit is a row of the new one.
 func (l *Latent) startEncode(w *agent.Work) (total int, err error) {
 	from := w.Source
 	if from.Frames == nil {
 		return 0, errors.New("agent: latents of frames, but the task is not observed by frames")
 	}
-	if !w.Refit {
-		l.alignment.pass = true
-		return len(l.held(w)), nil
-	}
 	l.store.Retake()
-	if l.alignment != nil {
-		l.alignment.reset()
-		if err := plan.Push(l.dev, l.alignment.Params()...); err != nil {
-			return 0, fmt.Errorf("agent: %w", err)
-		}
-	}
-	windows := from.Frames.Windows(l.config.NStep, l.config.Pixels.Stack, from.Real.Cap())
-	kept := l.kept(from.Real, &windows)
-	if kept == 0 {
-		from.Real.Clear()
-	}
-	l.encoded, l.madeAt = windows, uint64(w.Step)
-	return windows.Len() - kept, nil
-}
-
-// kept is how many rows of D_real are those that the first of windows would give: all of them, if
-// encoder and trunks were frozen when they were made and nothing before them has been forgotten, or
-// else 0. Rows of several copies of an environment lie between each other, so that theirs are made
-// again.
-func (l *Latent) kept(real *replay.Ring, windows *experience.Windows) int {
-	if !l.config.Frozen(int(l.madeAt)) || real.Len() != l.encoded.Len() || !windows.Continues(&l.encoded) {
-		return 0
-	}
-	return real.Len()
+	from.Real.Clear()
+	l.encoded = from.Frames.Windows(l.config.NStep, l.config.Pixels.Stack, from.Real.Cap())
+	return l.encoded.Len(), nil
 }
 
 // encodeSlice builds rows that follow those of D_real, without the shifts of training.
 // Each stack is encoded once, even if it is the s′ of one row and the s of another. It does nothing
-// where other members of the cohort have more rows, or align their D_syn and this one does not.
-func (l *Latent) encodeSlice(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
-	if l.alignment != nil && l.alignment.pass {
-		n, err = l.alignSlice(w, done)
-		return n, nil, err
-	}
+// where other members of the cohort have more rows.
+func (l *Latent) encodeSlice(w *agent.Work, _ int) (n int, _ []agent.UpdateResult, err error) {
 	at := w.Source.Real.Len()
-	if n = min(encodeRows*l.config.Slice, l.encoded.Len()-at); !w.Refit || n <= 0 {
+	if n = min(encodeRows*l.config.Slice, l.encoded.Len()-at); n <= 0 {
 		return 0, nil, nil
 	}
 	rows := make([]replay.FrameRow, n)

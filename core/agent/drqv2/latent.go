@@ -1,7 +1,6 @@
 package drqv2
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -18,7 +17,6 @@ import (
 type Latent struct {
 	*Agent
 	encoded experience.Windows // what D_real was made from last, or is being made from
-	madeAt  uint64             // the env step of that
 
 	encoder, returns, errors plan.ByRows[*plan.Blocks]
 }
@@ -34,21 +32,14 @@ func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.AlignEvery > 0 {
-		x.alignment = newAlignment(c.latents().Obs)
-		if err := plan.Push(dev, x.alignment.Params()...); err != nil {
-			return nil, fmt.Errorf("agent: %w", err)
-		}
-	}
 	l := &Latent{Agent: x}
 	l.encoder.Compile, l.returns.Compile, l.errors.Compile = l.compileEncoder, l.compileReturns, l.compileErrors
 	return l, nil
 }
 
-// Phases returns two phases: an update, and encoding, which remakes D_real before a refit or
-// aligns D_syn with the present encoder.
+// Phases returns two phases: an update, and encoding, which remakes D_real before a refit.
 func (l *Latent) Phases() []agent.Phase {
-	due := func(w *agent.Work) bool { return w.Refit || l.aligns(w) }
+	due := func(w *agent.Work) bool { return w.Refit }
 	return append(l.Agent.Phases(), agent.Phase{Name: "encode", Due: due, Start: l.startEncode, Slice: l.encodeSlice})
 }
 
@@ -77,14 +68,7 @@ func (l *Latent) Save(w io.Writer) error {
 	if err := l.Agent.Save(w); err != nil {
 		return err
 	}
-	err := l.encoded.Save(w)
-	if err == nil {
-		err = l.saveAlignment(w)
-	}
-	if err == nil {
-		err = binary.Write(w, binary.LittleEndian, l.madeAt)
-	}
-	if err != nil {
+	if err := l.encoded.Save(w); err != nil {
 		return fmt.Errorf("save agent: %w", err)
 	}
 	return nil
@@ -96,13 +80,7 @@ func (l *Latent) Load(r io.Reader) error {
 		return err
 	}
 	var err error
-	if l.encoded, err = experience.LoadWindows(r, l.config.NStep, l.config.Pixels.Stack); err == nil {
-		err = l.loadAlignment(r)
-	}
-	if err == nil {
-		err = binary.Read(r, binary.LittleEndian, &l.madeAt)
-	}
-	if err != nil {
+	if l.encoded, err = experience.LoadWindows(r, l.config.NStep, l.config.Pixels.Stack); err != nil {
 		return fmt.Errorf("load agent: %w", err)
 	}
 	return nil

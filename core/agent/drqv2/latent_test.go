@@ -56,33 +56,6 @@ func TestSyntheticRowsMoveTheHeadsAlone(t *testing.T) {
 	}
 }
 
-// From the env step FreezeAt on, encoder and trunks stay bit for bit, the target uses the critics'
-// trunk, and the heads go on learning, also in parts.
-func TestEncoderAndTrunksFreeze(t *testing.T) {
-	for _, slice := range []int{3, 6} {
-		c := small()
-		c.FreezeAt, c.Slice = 9, slice // updates are made at even env steps
-		x := newAgent(t, c, newDevice(t, 1))
-		s := newSession(x, newFilm(c, 30), 6)
-		s.dream(4)
-		body := slices.Concat(x.nets.encoderParams(), x.nets.actor.params(), x.nets.critic.params())
-		for update := 1; update <= 8; update++ {
-			before, heads := numbers(body), numbers(x.nets.headParams())
-			targets := numbers(x.nets.qTarget.Params())
-			s.update(t)
-			if moved := !slices.Equal(before, numbers(body)); moved != (2*update < 9) {
-				t.Errorf("slices of %d, env step %d: encoder and trunks moved: %v", slice, 2*update, moved)
-			}
-			if slices.Equal(heads, numbers(x.nets.headParams())) || slices.Equal(targets, numbers(x.nets.qTarget.Params())) {
-				t.Errorf("slices of %d, env step %d: the heads stay", slice, 2*update)
-			}
-		}
-		if x.criticAdam.T != 8 || x.actorAdam.T != 8 {
-			t.Errorf("the optimisers count %d and %d steps, want 8", x.criticAdam.T, x.actorAdam.T)
-		}
-	}
-}
-
 // Mixed updates do not depend on the number of workers, and a steady one allocates nothing.
 func TestMixedUpdates(t *testing.T) {
 	for _, slice := range []int{4, 12} {
@@ -96,13 +69,13 @@ func TestMixedUpdates(t *testing.T) {
 			for range 10 {
 				s.update(t)
 			}
-			k := kind{mix: replay.Mix{Real: 12, Synthetic: 10}}
-			u, err := x.updater(k)
+			m := replay.Mix{Real: 12, Synthetic: 10}
+			u, err := x.updater(m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n := testing.AllocsPerRun(20, func() {
-				x.now = progress{kind: k}
+				x.now = progress{mix: m}
 				for done := range u.parts + 1 {
 					if _, _, err := x.slice(&s.work, done); err != nil {
 						t.Fatal(err)
@@ -355,7 +328,7 @@ func TestMemoryBesideAGeneratorIsForecast(t *testing.T) {
 	if err := l.Prepare(agent.Uses{Mixes: []replay.Mix{{Real: 64}}, Copies: 1, Evaluated: 10}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.updater(kind{mix: replay.Mix{Real: 32, Synthetic: 32}}); err != nil {
+	if _, err := l.updater(replay.Mix{Real: 32, Synthetic: 32}); err != nil {
 		t.Fatal(err)
 	}
 	b := replay.NewBatch(c.latents(), 1)

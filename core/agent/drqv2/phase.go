@@ -6,12 +6,13 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 )
 
 // progress is how far the update under way is; without rows there is none.
 type progress struct {
-	kind
-	done   int // slices made here, or not to be made again; after Load perhaps fewer than the run had made
+	mix    replay.Mix // of its batch
+	done   int        // slices made here, or not to be made again; after Load perhaps fewer than the run had made
 	loss   float64
 	qMean  float64
 	dreamt bool  // its synthetic rows are drawn
@@ -38,11 +39,11 @@ func (x *Agent) due(w *agent.Work) bool {
 
 // start begins an update; its units are the parts of the batch and the policy's step.
 func (x *Agent) start(w *agent.Work) (total int, err error) {
-	u, err := x.updater(kind{w.Source.Mix, x.config.Frozen(w.Step)})
+	u, err := x.updater(w.Source.Mix)
 	if err != nil {
 		return 0, err
 	}
-	x.now = progress{kind: u.kind, rates: ratesOf(w)}
+	x.now = progress{mix: u.mix, rates: ratesOf(w)}
 	clear(x.crops[:])
 	return u.parts + 1, nil
 }
@@ -59,7 +60,7 @@ func (x *Agent) slice(w *agent.Work, done int) (n int, made []agent.UpdateResult
 			return 0, nil, fmt.Errorf("agent: %w", err)
 		}
 	}
-	u, err := x.updater(x.now.kind)
+	u, err := x.updater(x.now.mix)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -11,23 +11,13 @@ import (
 	"pgrlab/core/replay"
 )
 
-// keptKinds is how many kinds of updates stay compiled: a user who turns a knob goes back
+// keptMixes is for how many mixes of a batch updates stay compiled: a user who turns a knob goes back
 // and forth between a few.
-const keptKinds = 2
+const keptMixes = 2
 
-// kind is what an update's programs depend on.
-type kind struct {
-	mix    replay.Mix // of its batch
-	frozen bool       // encoder and trunks stay as they are
-}
-
-// heads says whether the update moves the heads alone: all else is frozen, or there is no
-// real row to move it by.
-func (k kind) heads() bool { return k.frozen || k.mix.Real == 0 }
-
-// updater holds the programs of a kind.
+// updater holds the programs of updates with batches of a mix.
 type updater struct {
-	kind
+	mix      replay.Mix
 	parts    int
 	batch    *batch     // a part of the real rows; nil without such rows
 	last     *batch     // the last part, which may have fewer; often the same as batch
@@ -60,17 +50,17 @@ func (x *Agent) parts(size int) (parts, rows, last int) {
 	return x.config.parts(size)
 }
 
-// updater returns the updater of a kind.
-func (x *Agent) updater(k kind) (*updater, error) {
-	if k.mix.Size() < 1 || k.mix.Real < 0 || k.mix.Synthetic < 0 {
-		return nil, fmt.Errorf("agent: a batch of %d real and %d synthetic rows, want at least 1", k.mix.Real, k.mix.Synthetic)
+// updater returns the updater of a mix.
+func (x *Agent) updater(m replay.Mix) (*updater, error) {
+	if m.Size() < 1 || m.Real < 0 || m.Synthetic < 0 {
+		return nil, fmt.Errorf("agent: a batch of %d real and %d synthetic rows, want at least 1", m.Real, m.Synthetic)
 	}
-	x.updaters.Find(x.now.kind) // stays: that of the update under way holds the encoder's output from before its step
-	return x.updaters.Of(k)
+	x.updaters.Find(x.now.mix) // stays: that of the update under way holds the encoder's output from before its step
+	return x.updaters.Of(m)
 }
 
-func (x *Agent) newUpdater(k kind) (*updater, error) {
-	u := &updater{kind: k, parts: 1, critics: map[role]*critic{}}
+func (x *Agent) newUpdater(m replay.Mix) (*updater, error) {
+	u := &updater{mix: m, parts: 1, critics: map[role]*critic{}}
 	if err := x.compileUpdater(u); err != nil {
 		return nil, errors.Join(err, u.Close())
 	}
@@ -78,8 +68,7 @@ func (x *Agent) newUpdater(k kind) (*updater, error) {
 }
 
 func (x *Agent) compileUpdater(u *updater) (err error) {
-	k := u.kind
-	if real := k.mix.Real; real > 0 {
+	if real := u.mix.Real; real > 0 {
 		parts, rows, last := x.parts(real)
 		u.parts, u.features = parts, op.NewTensor("features", real, x.nets.flat)
 		if u.batch, err = x.newBatch(rows); err != nil {
@@ -91,11 +80,11 @@ func (x *Agent) compileUpdater(u *updater) (err error) {
 			}
 		}
 	}
-	if k.mix.Synthetic > 0 {
-		u.dreams = x.newDreams(k.mix.Synthetic)
+	if u.mix.Synthetic > 0 {
+		u.dreams = x.newDreams(u.mix.Synthetic)
 	}
 	if u.parts > 1 {
-		u.sums = plan.NewGradients(x.criticStep(k).Params)
+		u.sums = plan.NewGradients(x.criticStep(u.mix).Params)
 		if err := plan.Push(x.dev, u.features); err != nil { // the host writes them
 			return fmt.Errorf("agent: %w", err)
 		}
@@ -109,16 +98,17 @@ func (x *Agent) compileUpdater(u *updater) (err error) {
 	return err
 }
 
-// criticStep and actorStep are the optimisers of an update of a kind.
-func (x *Agent) criticStep(k kind) *plan.Adam {
-	if k.heads() {
+// criticStep and actorStep are the optimisers of an update. Without a real row to move the rest by,
+// they move the heads alone.
+func (x *Agent) criticStep(m replay.Mix) *plan.Adam {
+	if m.Real == 0 {
 		return x.criticAdam.Only(x.nets.headParams())
 	}
 	return x.criticAdam
 }
 
-func (x *Agent) actorStep(k kind) *plan.Adam {
-	if k.heads() {
+func (x *Agent) actorStep(m replay.Mix) *plan.Adam {
+	if m.Real == 0 {
 		return x.actorAdam.Only(x.nets.policyHead())
 	}
 	return x.actorAdam
@@ -148,7 +138,7 @@ func (x *Agent) compileCritic(u *updater, r role) (err error) {
 			spec.Collected = u.sums
 		}
 		if r.last {
-			spec.Optimiser = x.criticStep(u.kind)
+			spec.Optimiser = x.criticStep(u.mix)
 		} else {
 			spec.Collect = u.sums
 		}
@@ -196,14 +186,10 @@ func (x *Agent) buildCritic(g *op.Graph, u *updater, r role, c *critic) (spec pl
 
 // realCritic returns E(s), Q(s,a) and the loss for a part's real rows.
 func (x *Agent) realCritic(g *op.Graph, u *updater, b *batch, spec *plan.Spec, items *plan.Items) (h, q, loss *op.Node) {
-	target := x.nets.target
-	if u.frozen {
-		target = x.nets.critic // the target's trunk is the critics' once frozen
-	}
 	noise := g.Input("noise", b.rows, x.config.Act)
 	spec.Fills = append(spec.Fills, plan.Fill{Node: noise, Stream: x.streams.target, Items: items})
 	next := x.encode(g, g.Bind(b.next))
-	value := g.MinMembers(x.nets.targets(g, target.apply(g, next), x.noisy(g, x.nets.actor.apply(g, next), noise)))
+	value := g.MinMembers(x.nets.targets(g, x.nets.target.apply(g, next), x.noisy(g, x.nets.actor.apply(g, next), noise)))
 	y := g.StopGradient(g.Add(g.Bind(b.ret), g.Mul(g.Bind(b.discount), value)))
 	h = x.encode(g, g.Bind(b.images))
 	q = x.nets.values(g, x.nets.critic.apply(g, h), g.Bind(b.action))
@@ -255,12 +241,9 @@ func (x *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec) {
 		sum = more
 	}
 	spec.Loss = g.Scale(sum, -1)
-	spec.Optimiser = x.actorStep(u.kind)
-	from, to := x.nets.valueParams(), x.nets.targetParams()
-	if u.frozen {
-		from, to = x.nets.headParams(), x.nets.qTarget.Params()
-	}
-	for i, t := range to {
+	spec.Optimiser = x.actorStep(u.mix)
+	from := x.nets.valueParams()
+	for i, t := range x.nets.targetParams() {
 		spec.Lerps = append(spec.Lerps, plan.Lerp{Dst: t, Src: from[i], Rate: x.tau})
 	}
 	return spec

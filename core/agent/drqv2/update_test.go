@@ -121,18 +121,18 @@ func TestUpdatesDoNotAllocate(t *testing.T) {
 		c.Slice = slice
 		x := newAgent(t, c, newDevice(t, 2))
 		s := newSession(x, newFilm(c, 30), 12)
-		u, err := x.updater(kind{mix: replay.Mix{Real: 12}})
+		u, err := x.updater(replay.Mix{Real: 12})
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.now = progress{kind: u.kind}
+		x.now = progress{mix: u.mix}
 		update := func() {
 			for done := range u.parts + 1 {
 				if _, _, err := x.slice(&s.work, done); err != nil {
 					t.Fatal(err)
 				}
 			}
-			x.now = progress{kind: u.kind}
+			x.now = progress{mix: u.mix}
 		}
 		for range 3 {
 			update()

@@ -92,7 +92,7 @@ func apart(a, b []float32) (sum float64) {
 func TestRowsToAlignBy(t *testing.T) {
 	c := smallLatent()
 	h := c.latents().Obs
-	for _, rows := range []int{0, 4, 5, 8, 12, 20} {
+	for _, rows := range []int{4, 5, 8, 12, 20} {
 		c.AlignRows = rows
 		l := newLatentAgent(t, c, newDevice(t, 1))
 		var all []experience.Met
@@ -111,7 +111,7 @@ func TestRowsToAlignBy(t *testing.T) {
 			}
 		}
 	}
-	for rows, refused := range map[int]bool{0: false, 1: true, h: true, h + 1: false} {
+	for rows, refused := range map[int]bool{1: true, h: true, h + 1: false} {
 		c.AlignRows = rows
 		for _, generates := range []bool{false, true} {
 			d := agent.Deps{Config: agent.Config{Hidden: c.Hidden, Gamma: c.Gamma}, Settings: c.Settings, Shape: c.Shape, Copies: c.Copies, Generates: generates}
@@ -119,19 +119,6 @@ func TestRowsToAlignBy(t *testing.T) {
 				t.Errorf("%d rows, with a generator %v: %v", rows, generates, err)
 			}
 		}
-	}
-}
-
-// Without rows to align by, latents are not changed.
-func TestLatentsStayWithoutAlignment(t *testing.T) {
-	c := smallLatent()
-	c.AlignRows = 0
-	l, s := encodedSession(t, c, 1)
-	for l.iterations < 4 || s.done < 2 {
-		s.unit(t)
-	}
-	if d := l.learnings.Newest().dreamt; !slices.Equal(told(c, d.columns.Obs), d.into.in) {
-		t.Errorf("%v are read as %v", d.columns.Obs, d.into.in)
 	}
 }
 

@@ -20,7 +20,6 @@ type Settings struct {
 	MaxNorm     float64 `toml:"-"`            // bound of the gradient's norm; 0: none
 	Anneal      float64 `toml:"anneal"`       // multiple of the run's length after which rate and ε have fallen to 0; 0: they stay
 	RewardScale float64 `toml:"reward_scale"` // factor of the rewards that are learned from
-	Limits      string  `toml:"-"`            // how a time limit counts: see LimitsEnd
 	// The convolutions before the trunk if frames are seen: window side, stride and channels
 	// of each.
 	Kernels  []int `toml:"-"`
@@ -30,16 +29,9 @@ type Settings struct {
 	// Beside a generator:
 	Window       int    `toml:"-"`             // iterations whose rows make up D_real
 	KeepRewarded int    `toml:"-"`             // rows with a reward that stay in D_real after their iteration has left it, in place of the oldest without one
-	Synthetic    string `toml:"-"`             // what learns from synthetic rows: see SyntheticBoth
 	DreamtReward string `toml:"dreamt_reward"` // how a generated reward is read: see DreamtThreshold
-	AlignRows    int    `toml:"-"`             // rows of D_real by which generated latents are aligned with the present trunk before each epoch; 0: the latents stay as they are
+	AlignRows    int    `toml:"-"`             // rows of D_real by which generated latents are aligned with the present trunk before each epoch
 }
-
-// The choices of Settings.Synthetic.
-const (
-	SyntheticBoth  = "value+policy" // V, and the policy by the advantage of one step
-	SyntheticValue = "value"        // V alone: the policy learns from the rollout's actions only
-)
 
 // The choices of Settings.DreamtReward.
 const (
@@ -47,24 +39,17 @@ const (
 	DreamtRaw       = "raw"       // the generator's output
 )
 
-// The choices of Settings.Limits.
-const (
-	LimitsEnd   = "end"   // an end: what comes after it counts as nothing, as in openai/baselines
-	LimitsValue = "value" // no end of the task: the value of the state after it counts
-)
-
 // DefaultSettings are those of google-research/episodic-curiosity for PPO without a bonus
 // (third_party/baselines/ppo2, scripts/launcher_script.py), with ppo2's vf_coef and max_grad_norm and the
 // convolutions of nature_cnn (policies.py). What is for runs with a generator is our choice: the newest
 // Window iterations, whose policies are near the present one; KeepRewarded, because at first eight
-// iterations in mazes reach two to four goals; SyntheticBoth, because otherwise the policy learns from no
-// synthetic row; and AlignRows, because within one iteration the trunk moves latents by as much as they
-// vary.
+// iterations in mazes reach two to four goals; and AlignRows, because within one iteration the trunk moves
+// latents by as much as they vary.
 var DefaultSettings = Settings{
 	Steps: 256, Epochs: 4, Minibatches: 4, Lambda: 0.95, Clip: 0.1, ValueClip: 1, ValueWeight: 0.5, MaxNorm: 0.5,
-	RewardScale: 1, Limits: LimitsEnd,
-	Kernels: []int{8, 4, 3}, Strides: []int{4, 2, 1}, Channels: []int{32, 64, 64},
-	Window: 8, KeepRewarded: 512, Synthetic: SyntheticBoth, DreamtReward: DreamtThreshold, AlignRows: 1024,
+	RewardScale: 1,
+	Kernels:     []int{8, 4, 3}, Strides: []int{4, 2, 1}, Channels: []int{32, 64, 64},
+	Window: 8, KeepRewarded: 512, DreamtReward: DreamtThreshold, AlignRows: 1024,
 }
 
 // Validate says in one line what is wrong, or returns nil.
@@ -83,26 +68,10 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("agent.ppo.clip is %g, want a number above 0 and below 1", s.Clip)
 	case s.ValueClip != 0 && !positive(s.ValueClip):
 		return fmt.Errorf("agent.ppo.value_clip is %g, want a number above 0, or 0 for none", s.ValueClip)
-	case !positive(s.ValueWeight):
-		return fmt.Errorf("agent.ppo.value_weight is %g, want a number above 0", s.ValueWeight)
-	case s.MaxNorm != 0 && !positive(s.MaxNorm):
-		return fmt.Errorf("agent.ppo.max_norm is %g, want a number above 0, or 0 for none", s.MaxNorm)
 	case s.Anneal != 0 && !positive(s.Anneal):
 		return fmt.Errorf("agent.ppo.anneal is %g, want how often the run's length, or 0 for rates that stay", s.Anneal)
 	case !positive(s.RewardScale):
 		return fmt.Errorf("agent.ppo.reward_scale is %g, want a number above 0", s.RewardScale)
-	case s.Limits != LimitsEnd && s.Limits != LimitsValue:
-		return fmt.Errorf("agent.ppo.limits is %q, want %q or %q", s.Limits, LimitsEnd, LimitsValue)
-	case len(s.Kernels) == 0 || len(s.Strides) != len(s.Kernels) || len(s.Channels) != len(s.Kernels):
-		return fmt.Errorf("agent.ppo.kernels are %d, strides %d, channels %d: want one of each for every convolution", len(s.Kernels), len(s.Strides), len(s.Channels))
-	case s.Window < 1 || s.Window > 1<<10:
-		return fmt.Errorf("agent.ppo.window is %d, want 1 to %d iterations", s.Window, 1<<10)
-	case s.KeepRewarded < 0 || s.KeepRewarded > 1<<20:
-		return fmt.Errorf("agent.ppo.keep_rewarded is %d, want 0 to %d rows", s.KeepRewarded, 1<<20)
-	case s.AlignRows < 0 || s.AlignRows > 1<<20:
-		return fmt.Errorf("agent.ppo.align_rows is %d, want 0 to %d rows", s.AlignRows, 1<<20)
-	case s.Synthetic != SyntheticBoth && s.Synthetic != SyntheticValue:
-		return fmt.Errorf("agent.ppo.synthetic is %q, want %q or %q", s.Synthetic, SyntheticBoth, SyntheticValue)
 	case s.DreamtReward != DreamtThreshold && s.DreamtReward != DreamtRaw:
 		return fmt.Errorf("agent.ppo.dreamt_reward is %q, want %q or %q", s.DreamtReward, DreamtThreshold, DreamtRaw)
 	}
@@ -114,9 +83,7 @@ func (s Settings) Validate() error {
 func (s Settings) trial() Settings {
 	parts := divisor(s.Steps, s.Minibatches)
 	s.Steps, s.Minibatches = s.Steps/parts, s.Minibatches/parts
-	if s.AlignRows > 0 { // once in an epoch, of which there are more
-		s.AlignRows = max(1, s.AlignRows/parts)
-	}
+	s.AlignRows = max(1, s.AlignRows/parts) // once in an epoch, of which there are more
 	return s
 }
 

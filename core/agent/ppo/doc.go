@@ -32,8 +32,7 @@
 //     with ρ = π/π_old, H the entropy, A standardised within the part, and the gradient's
 //     norm bounded. ε and the rate fall linearly with the env steps.
 //
-// A time limit is an end like any other there, and what comes after it counts as nothing;
-// Settings.Limits can make it count by its value.
+// A time limit is an end like any other there, and what comes after it counts as nothing.
 //
 // # Beside a generator
 //

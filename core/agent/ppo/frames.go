@@ -109,9 +109,6 @@ func (l *Latent) Encode(stacks [][][]byte) ([]float32, error) {
 // Align returns latents of D_real or D_syn in the form in which the heads learn from those of
 // D_syn: an estimate of what the present trunk would give.
 func (l *Latent) Align(z []float32) []float32 {
-	if l.config.AlignRows == 0 {
-		return z
-	}
 	least, most := float32(-1), float32(1)
 	if l.config.Side > 0 {
 		least, most = 0, math.MaxFloat32

@@ -70,12 +70,8 @@ func slowly(x *Agent, l *learning, weights [][]float64) (policy, value, loss flo
 	}
 	heads := len(c.Hidden)
 	real, dreamt := c.part(), l.synthetic()
-	chosen := real + dreamt
-	if c.Synthetic == SyntheticValue {
-		chosen = real
-	}
 	chance := 0.0
-	of := func(r rows, i, width int, trunk, chooses bool) {
+	of := func(r rows, i, width int, trunk bool) {
 		var z []float64
 		for _, v := range r.in[i*width : (i+1)*width] {
 			z = append(z, float64(v))
@@ -93,39 +89,35 @@ func slowly(x *Agent, l *learning, weights [][]float64) (policy, value, loss flo
 			square = max(square, (near-ret)*(near-ret))
 		}
 		value += square / 2 / float64(real+dreamt)
-		if !chooses {
-			return
-		}
 		logits, sum := layer(z, heads, false), 0.0
 		for _, u := range logits {
 			sum += math.Exp(u)
 		}
 		for a, u := range logits {
 			p := math.Exp(u) / sum
-			chance -= p * math.Log(p) / float64(chosen)
+			chance -= p * math.Log(p) / float64(real+dreamt)
 			if r.action[i*len(logits)+a] == 1 {
 				ratio, advantage := p/math.Exp(float64(r.logp[i])), float64(r.advantage[i])
 				near := min(max(ratio, float64(r.low[i])), float64(r.high[i]))
-				policy -= min(ratio*advantage, near*advantage) / float64(chosen)
+				policy -= min(ratio*advantage, near*advantage) / float64(real+dreamt)
 			}
 		}
 	}
 	for i := range real {
-		of(l.real, i, c.Shape.Obs, true, true)
+		of(l.real, i, c.Shape.Obs, true)
 	}
 	for i := range dreamt {
-		of(l.dreamt.into, i, c.latents().Obs, false, c.Synthetic != SyntheticValue)
+		of(l.dreamt.into, i, c.latents().Obs, false)
 	}
 	return policy, value, policy + c.ValueWeight*value - 0.01*chance
 }
 
 // A step with synthetic rows is Adam's step on the gradient of the formulas, taken by central
-// differences in float64: for both uses of synthetic rows, and with clipped and unclipped values.
+// differences in float64: with clipped and unclipped values.
 func TestAMixedStepAgreesWithASlowOne(t *testing.T) {
 	for name, change := range map[string]func(*Config){
-		"both":  func(c *Config) {},
-		"value": func(c *Config) { c.Synthetic = SyntheticValue },
-		"free":  func(c *Config) { c.ValueClip, c.RewardScale, c.DreamtReward = 0, 0.1, DreamtRaw },
+		"clipped": func(c *Config) {},
+		"free":    func(c *Config) { c.ValueClip, c.RewardScale, c.DreamtReward = 0, 0.1, DreamtRaw },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := smallLatent()

@@ -60,9 +60,7 @@ func (n *rowNodes) data(p *plan.Program) (r rows) {
 	if n.in != nil {
 		r.in = p.Data(n.in)
 	}
-	if n.action != nil {
-		r.action = p.Data(n.action)
-	}
+	r.action = p.Data(n.action)
 	for i, into := range [inputs]*[]float32{&r.advantage, &r.logp, &r.ret, &r.high, &r.low, &r.old, &r.reach} {
 		if n.of[i] != nil {
 			*into = p.Data(n.of[i])
@@ -95,22 +93,16 @@ func (x *Agent) newLearning(synthetic int) (*learning, error) {
 		logits := x.nets.policy.Apply(g, z)
 		v = x.nets.value.Apply(g, z)
 		all := float64(n + synthetic)
-		chosen := all // rows that count in the policy's loss
-		if c.Synthetic == SyntheticValue {
-			chosen = float64(n)
-		}
-		policy = real.surrogate(g, logits, chosen)
+		policy = real.surrogate(g, logits, all)
 		value = c.valueLoss(g, v, &real, all)
-		chance = g.Sum(entropy(g, logits), chosen)
+		chance = g.Sum(entropy(g, logits), all)
 		if synthetic > 0 {
 			dreams.in = g.Input("z", synthetic, c.latents().Obs)
 			value = g.Add(value, c.valueLoss(g, x.nets.value.Apply(g, dreams.in), &dreams, all))
-			if c.Synthetic != SyntheticValue {
-				dreams.action = g.Input("dreamt a", synthetic, c.Shape.Act)
-				logits := x.nets.policy.Apply(g, dreams.in)
-				policy = g.Add(policy, dreams.surrogate(g, logits, all))
-				chance = g.Add(chance, g.Sum(entropy(g, logits), all))
-			}
+			dreams.action = g.Input("dreamt a", synthetic, c.Shape.Act)
+			logits := x.nets.policy.Apply(g, dreams.in)
+			policy = g.Add(policy, dreams.surrogate(g, logits, all))
+			chance = g.Add(chance, g.Sum(entropy(g, logits), all))
 		}
 		weight = g.Input("c")
 		loss := g.Sub(g.Add(policy, g.Scale(value, c.ValueWeight)), g.Mul(chance, weight))

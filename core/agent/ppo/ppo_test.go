@@ -16,7 +16,7 @@ import (
 // small configures an agent that learns in milliseconds.
 func small() Config {
 	c := DefaultConfig(replay.Shape{Obs: 4, Act: 3}, 3)
-	c.Hidden, c.Steps, c.Minibatches, c.Epochs, c.Limits = []int{8, 6}, 8, 4, 2, LimitsValue
+	c.Hidden, c.Steps, c.Minibatches, c.Epochs = []int{8, 6}, 8, 4, 2
 	return c
 }
 

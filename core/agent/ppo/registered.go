@@ -81,7 +81,7 @@ func check(d agent.Deps) error {
 	if c.Bonus && d.Generates && c.DreamtReward == DreamtThreshold {
 		return fmt.Errorf("agent.ppo.dreamt_reward is %q, which knows two rewards, and with a bonus there are others: want %q", DreamtThreshold, DreamtRaw)
 	}
-	if h := c.latents().Obs; d.Generates && c.AlignRows > 0 && c.AlignRows <= h {
+	if h := c.latents().Obs; d.Generates && c.AlignRows <= h {
 		return fmt.Errorf("agent.hidden ends in %d: latents of so many numbers cannot be aligned by %d rows of D_real: want at most %d", h, c.AlignRows, c.AlignRows-1)
 	}
 	return c.Validate()

@@ -30,9 +30,9 @@ func (r *rollout) computed() [][]float32 {
 	return [][]float32{r.returns, r.values, r.logp, r.advantages}
 }
 
-// advantage computes A and R from the rows' values, the values last [copies] after the newest env
-// step, and the values limits after the rows whose episode met its time limit, if these count.
-func (r *rollout) advantage(c Config, last, limits []float32) {
+// advantage computes A and R from the rows' values and the values last [copies] after the newest env
+// step. A time limit is an end of the task.
+func (r *rollout) advantage(c Config, last []float32) {
 	after := make([]float64, c.Copies) // A of each copy's next env step
 	next := make([]float64, c.Copies)  // V_old of each copy's next env step
 	for i, v := range last {
@@ -43,17 +43,9 @@ func (r *rollout) advantage(c Config, last, limits []float32) {
 		if row.End != agent.Continues {
 			after[copied], next[copied] = 0, 0
 		}
-		if c.limited(row) {
-			next[copied], limits = float64(limits[len(limits)-1]), limits[:len(limits)-1]
-		}
 		delta := c.RewardScale*float64(row.Observed) + c.Gamma*next[copied] - v
 		after[copied] = delta + c.Gamma*c.Lambda*after[copied]
 		next[copied] = v
 		r.advantages[i], r.returns[i] = float32(after[copied]), float32(after[copied]+v)
 	}
-}
-
-// limited says whether the value of the state after a row counts although its episode is over.
-func (c Config) limited(row *experience.Met) bool {
-	return c.Limits == LimitsValue && row.End == agent.Truncated
 }

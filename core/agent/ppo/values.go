@@ -54,20 +54,11 @@ func (x *Agent) judge() error {
 	if err := x.value(seen, action, r.logp, r.values); err != nil {
 		return err
 	}
-	var after []experience.Look // limits
-	for i := range r.Rows() {
-		if row := r.Row(i); c.limited(row) {
-			after = append(after, row.Next)
-		}
-	}
-	n := len(after)
-	for i := range c.Copies {
-		after = append(after, r.Row(r.Rows()-c.Copies+i).Next)
-	}
-	v := make([]float32, len(after))
-	if err := x.value(func(i int) experience.Look { return after[i] }, nil, nil, v); err != nil {
+	last := make([]float32, c.Copies)
+	after := func(i int) experience.Look { return r.Row(r.Rows() - c.Copies + i).Next }
+	if err := x.value(after, nil, nil, last); err != nil {
 		return err
 	}
-	r.advantage(c, v[n:], v[:n])
+	r.advantage(c, last)
 	return nil
 }

@@ -3,7 +3,6 @@ package cuda
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -16,12 +15,11 @@ import (
 	"pgrlab/core/testing/emulator"
 )
 
-// latents is DrQ-v2 beside a generator with all features: parts of a batch, alignment, and an
-// encoder that freezes in the end.
+// latents is DrQ-v2 beside a generator, with a batch in parts.
 func latents() drqv2.Config {
 	c := drqv2.DefaultConfig(2)
 	c.Pixels = agent.Pixels{Side: 16, Stack: 2, Pad: 2, Channels: 4, Strides: []int{2, 1}, Feature: 4}
-	c.Hidden, c.Slice, c.AlignEvery, c.FreezeAt = []int{8, 8}, 6, 5, 20
+	c.Hidden, c.Slice = []int{8, 8}, 6
 	return c
 }
 
@@ -116,17 +114,6 @@ func (d *dreamer) encode(t testing.TB, s *said) {
 	}
 }
 
-// align makes another pass over D_real, and records how a row of D_syn is read afterwards.
-func (d *dreamer) align(t testing.TB, s *said) {
-	t.Helper()
-	d.phase(t, s, 1, 15)
-	z := slices.Clone(d.work.Source.Synthetic.Row(1)[:2*d.config.Pixels.Feature])
-	if slices.Equal(d.Align(z), z) {
-		t.Error("the alignment is the identity")
-	}
-	s.say("an aligned row", 1000, d.Align(z)...)
-}
-
 // values records the values that relevance functions ask for.
 func (d *dreamer) values(t testing.TB, s *said) {
 	t.Helper()
@@ -145,8 +132,7 @@ func (d *dreamer) values(t testing.TB, s *said) {
 }
 
 // dreaming is a story of such an agent: updates before there is a generation, D_real, mixed
-// updates, an alignment, mixed updates after it, and updates of the heads alone. A GPU is given
-// back and taken again within the update after the alignment.
+// updates, and updates of the heads alone. A GPU is given back and taken again within a mixed update.
 func dreaming(t *testing.T, dev device.Device) (d *dreamer, s said) {
 	t.Helper()
 	d = newDreamer(t, latents(), dev)
@@ -157,12 +143,11 @@ func dreaming(t *testing.T, dev device.Device) (d *dreamer, s said) {
 	d.encode(t, &s)
 	d.phase(t, &s, 0, 4)
 	d.phase(t, &s, 0, 6)
-	d.align(t, &s)
 	if gpu, is := dev.(*Device); is {
 		d.between = gpu.Park
 	}
 	d.phase(t, &s, 0, 16)
-	d.phase(t, &s, 0, 20) // frozen
+	d.phase(t, &s, 0, 20)
 	d.work.Source.Mix = replay.Mix{Synthetic: 6}
 	d.phase(t, &s, 0, 22)
 	d.work.Source.Mix = mix

@@ -69,7 +69,6 @@ func Latents() config.Config {
 	c := sighted(Config())
 	own := c.Agent.Own["drqv2"].(drqv2.Settings)
 	own.Slice = 2 // half, because only half of the rows are real
-	own.AlignEvery = 3
 	c.Agent.Own["drqv2"] = own
 	return c
 }

@@ -53,13 +53,11 @@ def iteration(given):
         logits, old = networks(states)
         logp_old = torch.distributions.Categorical(logits=logits).log_prob(actions)
         last = networks(observed("Next", "NextFrames"))[1]
-        behind = iter(networks(observed("Behind", "BehindFrames"))[1].tolist() if 2 in ends else [])
-        worth = [next(behind) if e == 2 else 0.0 for e in ends]
         advantages = torch.zeros(rows, dtype=torch.float64)
         for i in reversed(range(rows)):
             inner = i + copies < rows
             if ends[i]:
-                value, follows = worth[i], 0.0
+                value, follows = 0.0, 0.0
             elif inner:
                 value, follows = old[i + copies].item(), advantages[i + copies].item()
             else:
