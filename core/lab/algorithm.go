@@ -1,8 +1,6 @@
 package lab
 
 import (
-	"slices"
-
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 )
@@ -10,9 +8,8 @@ import (
 // algorithm is what a run does in every env step: first the work that makes the step, in one
 // slice, then phases of many slices. Another learner is another list.
 type algorithm struct {
-	step    []work
-	learner []phase // the learner's own, before them that of models, and after them that of an F that follows env steps
-	phases  []phase
+	step   []work
+	phases []phase
 }
 
 // pgr is Algorithm 1 of Wang et al. (ICLR 2025), for every env step (line 1); the numbers are
@@ -27,16 +24,13 @@ func (x *experiment) pgr() algorithm {
 			{"collect", x.collect},         // 2: act, step, store in D_real
 			{"train agent", x.trainAgents}, // 4, 7: batches of D_real and D_syn, mixed by r
 		},
-		// 3, for an F whose updates are made in parts; 7, for a learner that works after the step,
-		// unlike SAC; and 3, for an F that learns in rounds from the env steps it met.
-		learner: slices.Concat([]phase{x.modelParts()}, x.learnerPhases(), []phase{x.rounds()}),
-		phases: []phase{
+		phases: append(x.ownPhases(), // 3, 7: for an F or a learner that works after the step, unlike SAC
 			x.refit.updateRelevance(), // 3: F of every transition in D_real
 			x.refit.fitModel(),        // 5: G to D_real, conditioned on F
 			x.refit.generate(),        // 6: D_syn from G, prompted with the largest F
 			x.evaluate(),
 			x.analyses.examine(),
-		},
+		),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/knob"
 	"pgrlab/core/testing/allocs"
 	"pgrlab/core/testing/tiny"
 )
@@ -26,8 +27,8 @@ func TestAnUpdateInSlicesDoesNotAllocate(t *testing.T) {
 			x.published = x.now().AddDate(1, 0, 0) // snapshots are limited by time
 			a := x.pgr()
 			learn := func() (slices int) {
-				for _, p := range a.learner {
-					if !p.due() {
+				for _, p := range a.phases {
+					if !p.Phase.Before(knob.Score) || !p.due() {
 						continue
 					}
 					for done, complete := 0, false; !complete; slices++ {

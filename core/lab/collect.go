@@ -9,7 +9,9 @@ import (
 )
 
 // at returns what the members read of the run.
-func (x *experiment) at() replica.Now { return replica.Now{Step: x.Step, Settings: &x.Settings} }
+func (x *experiment) at() replica.Now {
+	return replica.Now{Step: x.Step, Settings: &x.Settings, Refit: x.changes.Todo() == knob.ClassRefit}
+}
 
 // collect makes one env step of every member, in all its copies of the environment: act, step,
 // store. If an environment fails, the error is replica.ErrEnvironment; members that have made

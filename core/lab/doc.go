@@ -6,7 +6,7 @@
 //
 // algorithm.go has Algorithm 1 as a list of phases; driver.go drives them, and enters a phase
 // where a run was saved. What the phases do with every member of the cohort is in collect.go
-// (act, step, store; updates of the agent), learn.go (agents with phases of their own), refit.go
+// (act, step, store; updates of the agent), lockstep.go (phases of its own, as those of learners), refit.go
 // (score, fit, generate), evaluate.go and analyse.go; what one member does in them is package
 // replica. control.go applies commands between two slices; package redo follows a change of a
 // knob until a batch contains data made with it. checkpoint.go, save.go and resume.go save and

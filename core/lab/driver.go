@@ -23,26 +23,12 @@ func (x *experiment) run(ctx context.Context) error {
 				return err
 			}
 		}
-		for _, p := range a.learner {
-			if x.omits(p) {
-				if err := x.leaveOut(ctx, knob.At(x.Step, p.Phase, x.enter(p.Phase))); err != nil {
-					return err
-				}
+		for _, p := range a.phases {
+			if omit, err := x.turn(ctx, p); err != nil {
+				return err
+			} else if omit {
 				continue
 			}
-			if err := x.drive(ctx, p); err != nil {
-				return x.failed(p.doing, err)
-			}
-		}
-		if x.lastStep() {
-			if err := x.leaveOut(ctx, x.rest()); err != nil {
-				return err
-			}
-		}
-		if err := x.reenter(ctx); err != nil {
-			return err
-		}
-		for _, p := range a.phases {
 			if err := x.drive(ctx, p); err != nil {
 				return x.failed(p.doing, err)
 			}

@@ -9,10 +9,23 @@ import (
 // lastStep says whether the present env step is the run's last one.
 func (x *experiment) lastStep() bool { return x.Step >= x.config.Steps }
 
-// omits says whether the present env step leaves out a phase of the learner: in the last one D_real
-// is not made again for a refit that is left out, because D_syn would be of another encoder.
-func (x *experiment) omits(p phase) bool {
-	return p.Phase == knob.Encode && x.lastStep() && x.changes.Todo() == knob.ClassRefit
+// turn is called before each phase of an env step and says whether to omit it. The last env step
+// turns to the end of the run where a refit begins: before D_real is encoded for it, which is omitted,
+// because D_syn would be of another encoder, or else before it is scored. There a run that was saved
+// later in its env step also gives up what it had given up.
+func (x *experiment) turn(ctx context.Context, p phase) (omit bool, err error) {
+	switch {
+	case p.Phase == knob.Encode && x.lastStep() && x.changes.Todo() == knob.ClassRefit:
+		return true, x.leaveOut(ctx, knob.At(x.Step, p.Phase, x.enter(p.Phase)))
+	case p.Phase != knob.Score:
+		return false, nil
+	case x.lastStep():
+		err = x.leaveOut(ctx, x.rest())
+	}
+	if err == nil {
+		err = x.reenter(ctx)
+	}
+	return false, err
 }
 
 // leaveOut drops, at position p, what the last env step would do for later ones: a refit or a

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"pgrlab/core/knob"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/replica"
@@ -49,13 +48,11 @@ func (h *host) Diverged(who int, doing string, err error) error {
 	return nil
 }
 
-// Sampled is called for an update that begins here.
-func (h *host) Sampled(who int, mix replay.Mix) { h.x.sampled(who, mix, h.x.position) }
-
-// sampled writes down which changes a batch of the first member contains for the first time; began
-// is where the update on it began.
-func (x *experiment) sampled(who int, mix replay.Mix, began knob.Position) {
-	if who == 0 {
+// Sampled writes down which changes a batch of the first member contains for the first time.
+func (h *host) Sampled(who int, mix replay.Mix, ago int) {
+	if x := h.x; who == 0 {
+		began := x.position
+		began.I -= ago
 		x.inForce(x.changes.Sampled(mix, x.config.Mix(&x.Settings, math.MaxInt), began))
 	}
 }

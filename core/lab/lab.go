@@ -89,10 +89,6 @@ func newLab(c config.Config, task task.Task, folder record, p parts, deviceName 
 		x.members = append(x.members, h.member)
 	}
 	x.cohort = newCohort(&x.place, x.members, hosts, &p)
-	if _, _, err := x.first().LearnerPhases(); err != nil {
-		x.abandon()
-		return nil, err
-	}
 	x.wireMembers()
 	if len(cost.Rounds(x.config)) > 0 {
 		x.meter.Episode = task.EpisodeSteps

@@ -71,9 +71,9 @@ func (o *opened) view(m *replica.Replica) inspect.View {
 // after numbers have diverged, as in a run whose faults were resumed.
 type deaf struct{}
 
-func (deaf) Emit(string, int, any)    {}
-func (deaf) Sampled(int, replay.Mix)  {}
-func (deaf) Fault(int, string, error) {}
+func (deaf) Emit(string, int, any)        {}
+func (deaf) Sampled(int, replay.Mix, int) {}
+func (deaf) Fault(int, string, error)     {}
 func (deaf) Diverged(_ int, _ string, err error) error {
 	if where := (*plan.NotFinite)(nil); errors.As(err, &where) {
 		return nil

@@ -7,9 +7,9 @@
 // of one agent, in separate calls: an env step (EnvStep), updates on batches mixed by r (Update,
 // TrainModels), scores of real transitions (StartScoring, Score), a fit and a generation
 // (StartFit, FitSteps, StartGenerate, GenerateSlice), whole episodes of evaluation
-// (StartEvaluation, Evaluate). The loop that drives a replica decides when these are called and
-// what comes between: a replica knows no phases but its learner's, no commands and no folder. It
-// reports what happens to it to a Host.
+// (StartEvaluation, Evaluate). What its models and its learner do between an env step and a refit
+// is a list of Phases. The loop that drives a replica decides when these are called and
+// what comes between: a replica knows no commands and no folder. It reports what happens to it to a Host.
 //
 // The whole state of a replica can be saved between two calls (Saved, Sections) and restored
 // (Restore, and Load of each section).

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 )
 
@@ -23,9 +24,27 @@ func beginParts(r *Replica, name string) {
 	s.Due, s.Made = true, 0
 }
 
-// PartsDue is how many parts are left of r's updates of trained models that are due. They are made by
-// TrainPart, before anything else uses the models.
-func PartsDue(r *Replica) (parts int) {
+// modelParts are the updates of relevance models that are too large for one slice; the step has made
+// all others. They are made before anything else uses the models.
+type modelParts struct{ of *Replica }
+
+// phase is the phase of these updates. One that fails ends before all of its parts are made.
+func (p modelParts) phase() Phase {
+	return Phase{
+		At: knob.Model, Doing: "train models",
+		Due:   func(Now) bool { return p.left() > 0 },
+		Start: func(Now) (int, error) { return p.left(), nil },
+		Slice: func(Now, int) (n int, ended bool, err error) {
+			n = min(1, p.left())
+			err = p.train()
+			return n, p.left() == 0, err
+		},
+	}
+}
+
+// left is how many parts are left of the updates that are due.
+func (p modelParts) left() (parts int) {
+	r := p.of
 	for _, s := range r.Models {
 		if s.Due {
 			parts += max(1, partsOf(r, s.Name)-s.Made)
@@ -34,11 +53,11 @@ func PartsDue(r *Replica) (parts int) {
 	return parts
 }
 
-// TrainPart makes the next part of an update of r's models that is due, if there is one.
-func TrainPart(r *Replica) error {
-	for _, s := range r.Models {
+// train makes the next part of an update that is due, if there is one.
+func (p modelParts) train() error {
+	for _, s := range p.of.Models {
 		if s.Due {
-			return trainPart(r, s.Name)
+			return trainPart(p.of, s.Name)
 		}
 	}
 	return nil

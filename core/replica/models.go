@@ -69,7 +69,7 @@ func (r *Replica) usesModel(now Now, name string) bool {
 // until then, and made up for on the new rows: the old rows are what the learner made of its
 // experience at the last refit, and contain nothing since. Models of frames, or of observations,
 // need not wait, because these stay what they are. An update that is made in parts only begins to be
-// due: see TrainPart.
+// due: see modelParts.
 func (r *Replica) TrainModels(now Now, last bool) error {
 	updates := r.Updates
 	_, takesBatches := r.Agent.(agent.OffPolicy)

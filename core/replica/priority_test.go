@@ -34,7 +34,7 @@ func TestPrioritiesFollowTheBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.sampleBatch(Now{20, now.Settings}, b, replay.Mix{Real: 8}); err != nil {
+	if err := m.sampleBatch(Now{Step: 20, Settings: now.Settings}, b, replay.Mix{Real: 8}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := learner.Update(8, Rates(now.Settings), false); err != nil {

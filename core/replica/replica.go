@@ -21,8 +21,9 @@ type Host interface {
 	// Emit takes something that is worth a line of the journal; kind is a type of package event,
 	// body one of its bodies.
 	Emit(kind string, who int, body any)
-	// Sampled is told the mix of a batch that is about to be trained on.
-	Sampled(who int, mix replay.Mix)
+	// Sampled is told the mix of a batch that is about to be trained on. The update on it began that
+	// many units before the slice under way.
+	Sampled(who int, mix replay.Mix, ago int)
 	// Diverged handles an error that may come from a number that is not finite. If it does,
 	// Diverged returns nil and the replica goes on; other errors are returned.
 	Diverged(who int, doing string, err error) error
@@ -42,6 +43,7 @@ type Cohort struct {
 type Now struct {
 	Step     int // steps made in all copies of the environment, those of the present env step included
 	Settings *knob.Settings
+	Refit    bool // the generator is fitted to D_real in this env step
 }
 
 // Replica is one agent of the cohort with its world and its data. It belongs to one
@@ -86,7 +88,8 @@ type Replica struct {
 	acting     agent.Acting // of the env step
 	nextState  []float32    // PolicyState after the step
 	experience agent.Experience
-	work       agent.Work
+	phases     []Phase
+	working    agent.Work
 	updated    [1]agent.UpdateResult
 	scorer     relevance.Function // F when scoring began
 	scores     []float32          // F of every real transition
@@ -213,6 +216,9 @@ func (r *Replica) build() (err error) {
 	if r.Parts.Fills {
 		r.Real.See(recalled{r})
 		r.scratch.Frames = replay.NewFrameRows(r.scratch.Size, r.sight.depth())
+	}
+	if r.phases, err = r.newPhases(); err != nil {
+		return err
 	}
 	states := len(r.envs) * r.Agent.StateSize()
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)

@@ -30,7 +30,7 @@ func (h *heard) Emit(kind string, who int, body any) {
 	}
 	h.lines = append(h.lines, fmt.Sprintf("%d %s %s", who, kind, text))
 }
-func (h *heard) Sampled(int, replay.Mix) { h.sampled++ }
+func (h *heard) Sampled(int, replay.Mix, int) { h.sampled++ }
 func (h *heard) Diverged(who int, doing string, err error) error {
 	return fmt.Errorf("replica %d: %s: %w", who, doing, err)
 }
@@ -59,7 +59,7 @@ func newReplica(t *testing.T, c config.Config) (*Replica, Now) {
 func train(t *testing.T, m *Replica, s *knob.Settings, first, last int) {
 	t.Helper()
 	for step := first; step <= last; step++ {
-		now := Now{step, s}
+		now := Now{Step: step, Settings: s}
 		if err := m.EnvStep(now); err != nil {
 			t.Fatal(err)
 		}
@@ -195,13 +195,13 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := m.FinishEvaluation(m.View(Now{15, s}, true, inspect.Prompts{}), 1); err != nil {
+		if err := m.FinishEvaluation(m.View(Now{Step: 15, Settings: s}, true, inspect.Prompts{}), 1); err != nil {
 			t.Fatal(err)
 		}
 		train(t, m, s, 16, 20)
 		refit(t, m, s, 1)
 		train(t, m, s, 21, 70) // after the end of an episode
-		evaluate(t, m, Now{70, s}, 2)
+		evaluate(t, m, Now{Step: 70, Settings: s}, 2)
 		tale := fmt.Sprintln(strings.Join(h.lines, "\n"), h.sampled, m.Updates, m.Real.Row(69), m.Synthetic.Row(0), *m.LastReturn)
 		tales = append(tales, tale)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
@@ -101,8 +102,23 @@ func (o *Rounds) Due() bool {
 	return f != nil && f.RoundDue()
 }
 
-// Units is how many units the round that is due has.
-func (o *Rounds) Units() int { return o.function().RoundUnits() }
+// phase is the phase of a relevance function that learns now and then from everything met since its
+// last round, for a bonus and for F alike. All members of a cohort have met equally many env steps,
+// but need not have equally much to learn from.
+func (o *Rounds) phase() Phase {
+	return Phase{
+		At: knob.Reach, Doing: "learn what is within reach",
+		Due:   func(Now) bool { return o.Due() },
+		Start: func(Now) (int, error) { return o.function().RoundUnits(), nil },
+		Slice: func(_ Now, done int) (n int, ended bool, err error) {
+			if !o.Due() {
+				return 0, true, nil
+			}
+			err = o.Learn(done)
+			return 1, !o.Due(), err
+		},
+	}
+}
 
 // Fill makes full what the function remembers, and says whether there is one.
 func (o *Rounds) Fill() bool {

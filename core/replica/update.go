@@ -19,7 +19,7 @@ func (r *Replica) Update(now Now, n int, last bool) ([]agent.UpdateResult, error
 	if r.looksAtBatches() {
 		return r.updateOn(now, learner, mix, last)
 	}
-	r.Sampled(mix)
+	r.sampled(mix, 0)
 	return learner.UpdateN(n, r.source(mix), Rates(now.Settings), last)
 }
 
@@ -35,7 +35,7 @@ func (r *Replica) updateOn(now Now, learner agent.OffPolicy, mix replay.Mix, las
 	if err := r.addBonus(now, batch, mix.Real); err != nil {
 		return nil, r.diverged("add the bonus", err)
 	}
-	r.Sampled(mix)
+	r.sampled(mix, 0)
 	made := &r.updated[0]
 	if made.Losses, made.Stepped, made.Err = learner.Update(mix.Size(), Rates(now.Settings), last); made.Err != nil {
 		return r.updated[:], nil
@@ -57,17 +57,17 @@ func (r *Replica) Learned(made *agent.UpdateResult) error {
 	return nil
 }
 
-// Sampled notes the mix of a batch that is about to be trained on.
-func (r *Replica) Sampled(mix replay.Mix) {
-	r.Host.Sampled(r.Index, mix)
+// sampled notes the mix of a batch that is about to be trained on, with an update that began that
+// many units before the present slice.
+func (r *Replica) sampled(mix replay.Mix, ago int) {
+	r.Host.Sampled(r.Index, mix, ago)
 	r.Mix = mix
 }
 
-// Work returns what the phases of a learner that has some work with now; refit says whether the
-// env step has a refit.
-func (r *Replica) Work(now Now, refit bool) *agent.Work {
-	r.work = agent.Work{Step: r.envStep(now), Refit: refit, Enough: r.Enough(), Rates: Rates(now.Settings), Source: r.source(r.mix(now))}
-	return &r.work
+// work returns what the phases of a learner that has some work with now.
+func (r *Replica) work(now Now) *agent.Work {
+	r.working = agent.Work{Step: r.envStep(now), Refit: now.Refit, Enough: r.Enough(), Rates: Rates(now.Settings), Source: r.source(r.mix(now))}
+	return &r.working
 }
 
 // Fused says whether the updates of an env step are made at once: if the device can, and nothing
