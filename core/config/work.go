@@ -42,17 +42,18 @@ const HistoryPacked = 2
 // framesPackedBest is how many bytes of frames a byte on the disk holds at most.
 const framesPackedBest = 100
 
-// FilmFits returns a one-line error if a run's frames cannot fit on a disk with free bytes free,
+// FilmFits returns a one-line error if the frames that a run keeps cannot fit on a disk with free bytes free,
 // whatever they show; free is 0 if it is unknown. Frames that may not fit are left to Try.
 func (c *Config) FilmFits(free int64, t task.Task) error {
 	if !c.Sees() || free <= 0 {
 		return nil
 	}
 	side := float64(c.Pixels.Side)
-	film := float64(c.Members) * float64(c.FramesSeen(t)) * agent.Colours * side * side
+	frames := min(c.FramesSeen(t), c.Keeps(t).Looks)
+	film := float64(c.Members) * float64(frames) * agent.Colours * side * side
 	if film/framesPackedBest > float64(free) {
-		return fmt.Errorf("configuration: frames of %s env steps take about %s on the disk, %s are free: make fewer steps, choose a smaller pixels.side, or another place with --out",
-			knob.FormatCount(c.Steps), bytesText(film/FramesPacked), bytesText(float64(free)))
+		return fmt.Errorf("configuration: %s frames take about %s on the disk, %s are free: make fewer steps, choose a smaller buffer or pixels.side, or another place with --out",
+			knob.FormatCount(frames), bytesText(film/FramesPacked), bytesText(float64(free)))
 	}
 	return nil
 }

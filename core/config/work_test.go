@@ -13,9 +13,9 @@ import (
 func TestFramesThatFitOnNoDisk(t *testing.T) {
 	c := Config{Steps: 1_000_000, Members: 1}
 	c.Agent.Learner, c.Pixels = "drqv2", agent.DefaultPixels
-	c.Pixels.Side = 100 // 30,000 bytes
+	c.Pixels.Side, c.Buffer = 100, 1_000_000 // 30,000 bytes
 	problem := task.Task{EpisodeSteps: 1000}
-	for free, want := range map[int64]string{0: "", 1 << 40: "", 1e9: "", 2e8: "frames of 1,000,000 env steps take about 6.992 GiB on the disk, 190.7 MiB are free: make fewer steps"} {
+	for free, want := range map[int64]string{0: "", 1 << 40: "", 1e9: "", 2e8: "1,000,000 frames take about 6.985 GiB on the disk, 190.7 MiB are free: make fewer steps"} {
 		err := c.FilmFits(free, problem)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("with %d bytes free: %v, want %q", free, err, want)

@@ -5,6 +5,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
+	"pgrlab/core/run"
 )
 
 // checkpointsKept is about how many checkpoints lie in a run folder: the last three and the best.
@@ -14,16 +15,23 @@ const checkpointsKept = 4
 type Disk struct {
 	Checkpoint int64 // of one checkpoint, without what it shares
 	Generation int64 // of a D_syn; there are as many as checkpoints at most
-	Real       int64 // of all rows that D_real ever has
+	Real       int64 // of all rows that D_real ever has, and of all frames
 	Held       int64 // of those that it has at a time: a checkpoint adds no more
 }
 
 // Total is the whole run folder, however often it is saved.
-func (d Disk) Total() int64 { return checkpointsKept*(d.Checkpoint+d.Generation) + d.Real }
+func (d Disk) Total() int64 {
+	return checkpointsKept*(d.Checkpoint+d.Generation) + min(d.Real, checkpointsKept*d.Held+run.PieceBytes)
+}
 
-// After is the run folder after that many checkpoints.
+// After is the run folder after that many checkpoints. Rows that none of those kept needs leave the disk
+// file by file.
 func (d Disk) After(checkpoints int) int64 {
-	return int64(min(checkpoints, checkpointsKept))*(d.Checkpoint+d.Generation) + min(d.Real, int64(checkpoints)*d.Held)
+	if checkpoints > checkpointsKept {
+		return d.Total()
+	}
+	n := int64(checkpoints)
+	return n*(d.Checkpoint+d.Generation) + min(d.Real, n*d.Held)
 }
 
 // CheckpointEvery is the time between two checkpoints of a run that is asked for no other.

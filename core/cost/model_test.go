@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
 
@@ -109,6 +110,10 @@ func TestWhatCheckpointsTake(t *testing.T) {
 	}
 	if d.Total() != d.After(checkpointsKept) {
 		t.Errorf("in all %d, want %d", d.Total(), d.After(checkpointsKept))
+	}
+	d.Real = 1 << 40
+	if want := int64(44 + 4*300 + run.PieceBytes); d.Total() != want || d.After(9) != want || d.After(4) != 44+4*300 {
+		t.Errorf("of a run that forgets most, in all %d, after four checkpoints %d, after nine %d", d.Total(), d.After(4), d.After(9))
 	}
 }
 

@@ -44,6 +44,17 @@ func (l *Log) State() LogState {
 // Total is how many looks were ever added.
 func (l *Log) Total() uint64 { return l.total }
 
+// First is how many looks were added before the oldest one that is held.
+func (l *Log) First() uint64 {
+	first := l.total
+	for i := range l.reels {
+		if r := &l.reels[i]; r.held() > 0 {
+			first = min(first, r.shots[r.slot(r.first)].Since)
+		}
+	}
+	return first
+}
+
 // RowBytes is the size of a row.
 func (l *Log) RowBytes() int {
 	return l.arrivalAt() + l.arrivalBytes() + 4*l.shape.Numbers + l.shape.Bytes
@@ -59,13 +70,12 @@ func (l *Log) arrivalBytes() int {
 	return binary.Size(arrival{})
 }
 
-// Ahead is how many bytes of a log the looks have that were added after the first total ones; 0 once a
-// look was forgotten, because then some of them may be forgotten before anybody asks for them.
-func (l *Log) Ahead(total uint64) int {
-	for i := range l.reels {
-		if l.reels[i].first > 0 {
-			return 0
-		}
+// Ahead is how many bytes of a log the looks have that were added after the first total ones, if they may
+// as well be written now. Once looks are forgotten, that is if least bytes of them are held: of a shorter
+// log most may be forgotten before a checkpoint needs them.
+func (l *Log) Ahead(total uint64, least int) int {
+	if l.First() > 0 && l.Len()*l.RowBytes() < least {
+		return 0
 	}
 	return int(l.total-min(total, l.total)) * l.RowBytes()
 }

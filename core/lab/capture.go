@@ -24,8 +24,12 @@ func (x *experiment) logs() (all []replica.Log) {
 
 // rowsOf copies the rows of a log that were added after the first total ones.
 func rowsOf(l replica.Log, total uint64) run.LogRows {
-	return run.LogRows{Name: l.Name, File: l.File, New: l.New, Rows: l.Rows.AppendSince(nil, total), After: total, Total: l.Rows.Total()}
+	return run.LogRows{Name: l.Name, File: l.File, New: l.New, Rows: l.Rows.AppendSince(nil, total), After: total, Total: l.Rows.Total(), First: l.Rows.First()}
 }
+
+// aheadLeast is how many times more of a log has to be held than is handed over at a time: with the 32 MiB
+// of aheadBytes half a gigabyte, which five minutes of a fast GPU make.
+const aheadLeast = 16
 
 // ahead copies rows that the writer may have before there is a checkpoint, if those of a member are so
 // many bytes: its frames, which are most of a checkpoint. Other logs get none, because D_real of PPO
@@ -34,7 +38,7 @@ func rowsOf(l replica.Log, total uint64) run.LogRows {
 func (x *experiment) ahead(totals []uint64, bytes int) (all []run.LogRows) {
 	each := len(totals) / len(x.members)
 	due := func(m *replica.Replica) bool {
-		return replica.Ahead(m, totals[m.Index*each:][:each]) >= bytes
+		return replica.Ahead(m, totals[m.Index*each:][:each], aheadLeast*bytes) >= bytes
 	}
 	if !slices.ContainsFunc(x.members, due) {
 		return nil

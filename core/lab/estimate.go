@@ -31,8 +31,8 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 		for _, l := range replica.Logs(m) {
 			if f, is := l.Rows.(*experience.Log); is {
 				d.Checkpoint -= int64(f.Len()) * int64(f.RowBytes())
-				frames := int64(x.config.FramesSeen(x.task)) * int64(f.RowBytes()) / config.FramesPacked
-				d.Real, d.Held = d.Real+frames, d.Held+frames
+				seen, packed := x.config.FramesSeen(x.task), int64(f.RowBytes())/config.FramesPacked
+				d.Real, d.Held = d.Real+int64(seen)*packed, d.Held+int64(min(seen, f.Kept().Looks))*packed
 			}
 		}
 		if m.Synthetic != nil {
@@ -49,6 +49,9 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 			// Trained, average and served weights and Adam's two moments, once there is a fit.
 			d.Checkpoint += 5 * 4 * int64(g.Parameters())
 		}
+	}
+	if x.config.Evaluation.KeepEvery > 0 {
+		d.Held = d.Real // one or another of those that stay holds each row
 	}
 	return d, err
 }

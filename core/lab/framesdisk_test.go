@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/replica"
@@ -51,6 +52,11 @@ func (e watchedEnv) Step(action, obs []float32) (float64, bool, bool, error) {
 // playPixels plays a run from frames in a new folder; stepped is called before every step of a
 // copy.
 func playPixels(t *testing.T, c config.Config, dir string, stepped func(*Lab)) {
+	playPixelsIn(t, c, dir, run.PieceBytes, stepped)
+}
+
+// playPixelsIn is playPixels with files of logs that are about piece bytes long.
+func playPixelsIn(t *testing.T, c config.Config, dir string, piece int64, stepped func(*Lab)) {
 	t.Helper()
 	folder, err := run.Create(dir, []byte("seed = 7\n"))
 	if err != nil {
@@ -67,6 +73,7 @@ func playPixels(t *testing.T, c config.Config, dir string, stepped func(*Lab)) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	l.x.checkpoints.writer.Divide(piece)
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -138,14 +145,28 @@ func TestARunFromFramesGoesOnMoreThanOnce(t *testing.T) {
 // If a run from frames is killed or loses power at any time, the files that are left continue to
 // the same journal, from the last checkpoint that was reported.
 func TestARunFromFramesOutlivesItsPower(t *testing.T) {
-	outlivesItsPower(t, pixelsOnDisk(), func(*Lab) {})
+	outlivesItsPower(t, pixelsOnDisk(), run.PieceBytes, func(*Lab) {})
 }
+
+// So do they where the files of logs are short and those whose frames are forgotten are removed.
+func TestARunWhoseLogsEndOutlivesItsPower(t *testing.T) {
+	c, calls := pixelsOnDisk(), 0
+	c.Evaluation.KeepEvery = 0
+	outlivesItsPower(t, c, shortPiece, func(l *Lab) {
+		if calls++; calls%5 == 0 {
+			l.x.checkpoints.settle()
+			l.Send(event.Checkpoint{By: "test"})
+		}
+	})
+}
+
+const shortPiece = 500
 
 // So do they where every frame is written as soon as the writer takes it, and not with a checkpoint.
 func TestARunThatWritesFramesAheadOutlivesItsPower(t *testing.T) {
 	c, ahead := pixelsOnDisk(), false
 	c.Buffer = 200 // nothing is forgotten
-	outlivesItsPower(t, c, func(l *Lab) {
+	outlivesItsPower(t, c, run.PieceBytes, func(l *Lab) {
 		k := &l.x.checkpoints
 		k.part = 1
 		ahead = ahead || k.path == "" && k.totals[1] > 0
@@ -155,20 +176,20 @@ func TestARunThatWritesFramesAheadOutlivesItsPower(t *testing.T) {
 	}
 }
 
-func outlivesItsPower(t *testing.T, c config.Config, stepped func(*Lab)) {
+func outlivesItsPower(t *testing.T, c config.Config, piece int64, stepped func(*Lab)) {
 	root := t.TempDir()
 	whole := filepath.Join(t.TempDir(), "whole")
-	playPixels(t, c, whole, func(*Lab) {})
+	playPixelsIn(t, c, whole, piece, stepped)
 	want := journalOf(t, whole)
-	if n := len(framesOnDisk(t, whole)); n != 1 {
-		t.Errorf("the frames are in %d files", n)
+	if names := framesOnDisk(t, whole); len(names) == 1 != (piece == run.PieceBytes) || strings.HasSuffix(names[0], "-0-0.rows.zst") != (piece == run.PieceBytes) {
+		t.Errorf("the frames are in %q", names)
 	}
 	tape, stop, err := cut.Record(root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	playPixels(t, c, filepath.Join(root, "run"), func(l *Lab) {
+	playPixelsIn(t, c, filepath.Join(root, "run"), piece, func(l *Lab) {
 		stepped(l)
 		l.x.checkpoints.settle()
 		if k := &l.x.checkpoints; k.path != "" && k.failed == "" {
@@ -180,6 +201,9 @@ func outlivesItsPower(t *testing.T, c config.Config, stepped func(*Lab)) {
 	cuts(t, tape, 31, func(root, where string, promised []string) {
 		dir := filepath.Join(root, "run")
 		l, said, err := restoredPixels(t, c, dir)
+		if err == nil {
+			l.x.checkpoints.writer.Divide(piece)
+		}
 		if ranOn(t, l, said, err, dir, want, where, promised) {
 			refused++
 		}
@@ -187,6 +211,59 @@ func outlivesItsPower(t *testing.T, c config.Config, stepped func(*Lab)) {
 	})
 	if refused == gone {
 		t.Error("nothing goes on")
+	}
+}
+
+// A fork has the files that its checkpoint needs, whichever of them its parent removes when it goes on.
+func TestAForkOutlivesTheFilesOfItsParent(t *testing.T) {
+	c, top := pixelsOnDisk(), t.TempDir()
+	c.Evaluation.KeepEvery = 0
+	parent, steps := filepath.Join(top, "parent"), 0
+	playPixelsIn(t, c, parent, shortPiece, func(l *Lab) {
+		switch steps++; {
+		case steps == 25:
+			l.Send(event.Stop{})
+		case steps%5 == 0:
+			l.x.checkpoints.settle()
+			l.Send(event.Checkpoint{By: "test"})
+		}
+	})
+	found, err := run.Checkpoints(parent)
+	if err != nil || len(found) < 2 {
+		t.Fatal(found, err)
+	}
+	goOn := func(name string) string {
+		l, said, err := restoredPixels(t, c, filepath.Join(top, name))
+		if err != nil {
+			t.Fatal(said, err)
+		}
+		l.x.checkpoints.writer.Divide(shortPiece)
+		l.x.checkpoints.writer.Keep(1) // only the last checkpoint stays
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		return journalOf(t, filepath.Join(top, name))
+	}
+	from := found[1]
+	for _, name := range []string{"twin", "fork"} {
+		if said, err := checkpoint.Fork(inEnvSteps(c), []byte("seed = 8\n"), from, nil, filepath.Join(top, name)); err != nil || said != "" {
+			t.Fatal(said, err)
+		}
+	}
+	if err := os.Remove(from.Path + ".keep"); err != nil { // as if the parent could not be told
+		t.Fatal(err)
+	}
+	want, gone := goOn("twin"), 0
+	goOn("parent")
+	for _, d := range from.Data {
+		for _, p := range d.Pieces {
+			if _, err := os.Stat(filepath.Join(parent, run.DataName, p.File)); err != nil {
+				gone++
+			}
+		}
+	}
+	if got := goOn("fork"); got != want || gone == 0 {
+		t.Errorf("of a parent without %d of the files the fork writes\n%s\nwant\n%s", gone, got, want)
 	}
 }
 

@@ -35,6 +35,9 @@ func (r *Ring) AppendSince(dst []byte, total uint64) []byte {
 	return dst
 }
 
+// First is how many rows were added before the oldest one that is held.
+func (r *Ring) First() uint64 { return r.total - uint64(r.length) }
+
 // RowBytes is the size of a row in a log.
 func (r *Ring) RowBytes() int { return r.RowBytesIn(r.State()) }
 

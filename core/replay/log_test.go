@@ -40,6 +40,20 @@ func TestALogMakesTheRingAgain(t *testing.T) {
 	}
 }
 
+// A ring needs of its log the rows that it holds: of one that is full, or was emptied, not all.
+func TestTheFirstRowOfALog(t *testing.T) {
+	r := NewRing(Shape{Obs: 1, Act: 1}, 3)
+	for i, want := range []uint64{0, 0, 0, 1, 2, 5, 5, 5, 6, 7} {
+		if i == 5 {
+			r.Clear()
+		}
+		r.Add(Transition{Obs: []float32{0}, Act: []float32{1}, Next: []float32{2}})
+		if r.First() != want {
+			t.Errorf("after %d rows the first one needed is %d, want %d", i+1, r.First(), want)
+		}
+	}
+}
+
 func TestALogThatFitsNoRing(t *testing.T) {
 	r := NewRing(Shape{Obs: 1, Act: 1}, 4)
 	for _, s := range []State{{Len: 5, Next: 1, Total: 5}, {Len: 2, Next: 1, Total: 2}, {Len: 2, Next: 2, Total: 1}, {Len: -1}, {Len: 4, Next: 4, Total: 4}, {Len: 2, Next: 2, Total: 2}} {

@@ -28,16 +28,17 @@ type Rows interface {
 	// AppendSince appends the rows that were added after the first total ones.
 	AppendSince(dst []byte, total uint64) []byte
 	Total() uint64 // rows ever added
+	First() uint64 // how many of them were added before the oldest one that is held
 	RowBytes() int
 }
 
 // Ahead is how many bytes of frames there are to write after the first of each log's rows, totals of
-// Logs, if that may as well be done before a checkpoint needs them.
-func Ahead(r *Replica, totals []uint64) int {
+// Logs, if that may as well be done before a checkpoint needs them: see (*experience.Log).Ahead.
+func Ahead(r *Replica, totals []uint64, least int) int {
 	if r.sight == nil {
 		return 0
 	}
-	return r.Observed.log.Ahead(totals[len(totals)-1])
+	return r.Observed.log.Ahead(totals[len(totals)-1], least)
 }
 
 // Logs returns D_real and, if the learner sees frames, the frames: always the same logs, in the

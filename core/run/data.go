@@ -27,14 +27,19 @@ type Piece struct {
 	File   string `json:"file"`
 	Bytes  int64  `json:"bytes"` // before compression
 	SHA256 string `json:"sha256"`
+	End    uint64 `json:"end,omitempty"` // of a log: rows that were ever added up to here
 }
+
+// rows is the suffix of the names of logs.
+const rows = ".rows"
 
 // compressed is the suffix of the names of compressed files.
 const compressed = ".zst"
 
 // Log is a file that only grows. Checkpoints refer to longer and longer beginnings of it,
-// and share it with each other and with forks. After a resume a new log is begun, so
-// that a file to which others refer is never touched.
+// and share it with each other and with forks. After a resume, and when a file is long, a new one
+// is begun: a file to which others refer is never touched, and one whose rows are all forgotten is
+// removed.
 type Log struct {
 	file   *files.File
 	name   string
@@ -46,7 +51,7 @@ type Log struct {
 }
 
 // NewLog begins a file data/NAME-K.rows with the first number K that is free.
-func (f *Folder) NewLog(name string) (*Log, error) { return f.newLog(name, ".rows") }
+func (f *Folder) NewLog(name string) (*Log, error) { return f.newLog(name, rows) }
 
 // NewPackedLog is NewLog with a file that is compressed, each Append by itself.
 func (f *Folder) NewPackedLog(name string) (*Log, error) {
@@ -54,7 +59,7 @@ func (f *Folder) NewPackedLog(name string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := f.newLog(name, ".rows"+compressed)
+	l, err := f.newLog(name, rows+compressed)
 	if err == nil {
 		l.packer = packer
 	}

@@ -335,8 +335,8 @@ func (f *Folder) remove(gone []Found) error {
 		}
 	}
 	all, err := f.every()
-	if err != nil {
-		return err
+	if err := errors.Join(err, f.held()); err != nil {
+		return fmt.Errorf("remove data: %w", err)
 	}
 	used := map[string]bool{}
 	for _, c := range all {
@@ -350,7 +350,7 @@ func (f *Folder) remove(gone []Found) error {
 		}
 	}
 	for _, name := range f.names(DataName) {
-		if !used[name] && filepath.Ext(name) == compressed {
+		if end := filepath.Ext(name); !used[name] && (end == compressed || end == rows) {
 			f.root.Remove(filepath.Join(DataName, name))
 		}
 	}

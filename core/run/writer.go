@@ -27,6 +27,7 @@ type LogRows struct {
 	Rows  []byte // rows that the writer does not have yet
 	After uint64 // number of rows that were added before Rows
 	Total uint64 // number of rows that were ever added
+	First uint64 // the first row that a checkpoint of now needs; those before it need not stay
 }
 
 // NewLog begins a file of a log: (*Folder).NewLog or (*Folder).NewPackedLog.
@@ -57,6 +58,7 @@ type Written struct {
 type Writer struct {
 	folder  *Folder
 	limit   int64 // bytes on the disk
+	piece   int64 // bytes on the disk after which a log goes on in a new file
 	jobs    chan job
 	results chan Written
 	dirty   atomic.Bool // the journal has lines that are not on the disk
@@ -82,10 +84,14 @@ type writtenShared struct {
 	piece Piece
 }
 
+// PieceBytes is how long a file of a log becomes on the disk, not counting what is added last. Rows that
+// are no longer needed leave the disk file by file.
+const PieceBytes = 64 << 20
+
 // NewWriter makes a writer for a run with the given number of logs. Start sets it going.
 func NewWriter(folder *Folder, logs int) *Writer {
 	return &Writer{
-		folder: folder, jobs: make(chan job, 2), results: make(chan Written, 1), ended: make(chan struct{}),
+		folder: folder, piece: PieceBytes, jobs: make(chan job, 2), results: make(chan Written, 1), ended: make(chan struct{}),
 		logs: make([]*Log, logs), totals: make([]uint64, logs), earlier: make([][]Piece, logs), shared: map[string]writtenShared{},
 	}
 }
@@ -97,10 +103,18 @@ func (w *Writer) Folder() *Folder { return w.folder }
 // called before Start.
 func (w *Writer) Keep(limit int64) { w.limit = limit }
 
+// Divide makes the files of logs at most that long, instead of PieceBytes. It must be called before Start.
+func (w *Writer) Divide(bytes int64) { w.piece = bytes }
+
 // InheritLog says that pieces of a log, total rows in all, are on the disk already. It must
 // be called before Start, and so must InheritShared.
 func (w *Writer) InheritLog(log int, pieces []Piece, total uint64) {
-	w.earlier[log], w.totals[log] = pieces, total
+	w.earlier[log], w.totals[log] = slices.Clone(pieces), total
+	for i := range w.earlier[log] {
+		if p := &w.earlier[log][i]; p.End == 0 { // written by a version that did not say: no row is later
+			p.End = total
+		}
+	}
 }
 
 // InheritShared says that the data made from of is on the disk already.
@@ -233,9 +247,10 @@ func (w *Writer) writeLog(c *Capture, i int) error {
 	if err := w.append(i, l); err != nil {
 		return err
 	}
+	w.earlier[i] = slices.DeleteFunc(w.earlier[i], func(p Piece) bool { return p.End <= l.First })
 	pieces := slices.Clone(w.earlier[i])
-	if w.logs[i] != nil {
-		pieces = append(pieces, w.logs[i].Piece())
+	if w.logs[i] != nil { // whatever is in it: a file to which no checkpoint refers is removed
+		pieces = append(pieces, w.pieceOf(i))
 	}
 	c.Data = append(c.Data, Data{Name: l.Name, Pieces: pieces})
 	return nil
@@ -249,6 +264,9 @@ func (w *Writer) append(i int, l LogRows) (err error) {
 	if len(l.Rows) == 0 {
 		return nil
 	}
+	if w.logs[i] != nil && w.logs[i].length >= w.piece {
+		w.end(i)
+	}
 	if w.logs[i] == nil {
 		if w.logs[i], err = l.New(w.folder, l.File); err != nil {
 			return err
@@ -256,7 +274,7 @@ func (w *Writer) append(i int, l LogRows) (err error) {
 	}
 	if err := w.logs[i].Append(l.Rows); err != nil {
 		if !IsFull(err) {
-			w.abandon(i)
+			w.end(i)
 		}
 		return err
 	}
@@ -279,10 +297,16 @@ func (w *Writer) writeShared(c *Capture, s *Shared) error {
 	return nil
 }
 
-// abandon ends log i, which cannot be written to. The rows on the disk stay, and the next
-// checkpoint begins a new file.
-func (w *Writer) abandon(i int) {
-	if p := w.logs[i].Piece(); p.Bytes > 0 {
+// pieceOf describes the present file of log i.
+func (w *Writer) pieceOf(i int) Piece {
+	p := w.logs[i].Piece()
+	p.End = w.totals[i]
+	return p
+}
+
+// end ends the present file of log i. Its rows stay, and the next ones begin a new file.
+func (w *Writer) end(i int) {
+	if p := w.pieceOf(i); p.Bytes > 0 {
 		w.earlier[i] = append(w.earlier[i], p)
 	}
 	w.logs[i].Close()

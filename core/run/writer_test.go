@@ -2,7 +2,9 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -133,6 +135,80 @@ func TestWriterTakesRowsAhead(t *testing.T) {
 	defer from.Close()
 	if text, err := io.ReadAll(from); err != nil || string(text) != "0123456" {
 		t.Errorf("the log holds %q, %v", text, err)
+	}
+}
+
+// A log goes on in a new file where one is long. A checkpoint refers to the files whose rows it needs, and
+// those that none of the checkpoints on the disk needs are removed. Files of which is not known which rows
+// they have count as those of the last row.
+func TestFilesOfALogEnd(t *testing.T) {
+	const piece = 100
+	folder, err := Create(filepath.Join(t.TempDir(), "run"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	r, text := rand.New(rand.NewPCG(1, 2)), ""
+	type needs struct{ first, total int }
+	total, first, most, held := 0, 0, 0, map[int]needs{} // what the checkpoint of a step needs
+	var pieces []Piece
+	for step := 1; step <= 20; step++ {
+		w := NewWriter(folder, 1)
+		w.Divide(piece)
+		if step%7 == 0 { // a resumed process; what was written before does not say where it ends
+			for i := range pieces {
+				pieces[i].End = 0
+			}
+		}
+		w.InheritLog(0, pieces, uint64(total))
+		for range 1 + r.IntN(6) {
+			after := total
+			for range r.IntN(8) {
+				text += fmt.Sprintf("%06d", total)
+				total++
+			}
+			first = max(first, total-r.IntN(40))
+			c := &Capture{Logs: []LogRows{{Name: "0/real", File: "real-0", New: (*Folder).NewLog, Rows: []byte(text[6*after:]), After: uint64(after), Total: uint64(total), First: uint64(first)}}}
+			c.Step, c.Position, c.Journal = 100*step+after, strconv.Itoa(100*step+after), folder.Mark()
+			done := w.Write(c)
+			if done.Err != nil {
+				t.Fatal(done.Err)
+			}
+			held[c.Step], pieces = needs{first, total}, done.Data[0].Pieces
+			if r.IntN(20) == 0 {
+				if err := folder.Keep(done.Path, "test"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			needed := map[string]bool{}
+			all, err := Checkpoints(folder.Dir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range all {
+				from, err := c.Data[0].Open(folder.Dir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(from)
+				from.Close()
+				if h := held[c.Step]; err != nil || !strings.HasSuffix(text[:6*h.total], string(got)) || len(got) < 6*(h.total-h.first) {
+					t.Fatalf("the checkpoint of step %d, which needs rows %+v: %v, %q", c.Step, h, err, got)
+				}
+				for _, p := range c.Data[0].Pieces {
+					needed[p.File] = true
+				}
+			}
+			there, err := filepath.Glob(folder.Path(DataName + "/*"))
+			if err != nil || len(there) != len(needed) {
+				t.Fatalf("%d files, %d are needed, %v", len(there), len(needed), err)
+			}
+			most = max(most, len(pieces))
+		}
+		w.close()
+	}
+	if most < 3 || most > 20 || total < 150 {
+		t.Errorf("%d rows, in %d files at a time", total, most)
 	}
 }
 
