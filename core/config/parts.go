@@ -101,14 +101,8 @@ const (
 	// along the collected transitions, as random network distillation does with its bonus (Burda
 	// et al. 2019, §2.4). See bonusReturn in package replica.
 	ScaleReturns = "returns"
-	// ScaleStd divides it by the standard deviation of F itself, of all values so far on real
-	// transitions. That makes the bonus several times as large.
-	ScaleStd = "std"
 	// ScalePaper takes F as its paper defines it, for curiosity ½‖g(h(s),a) − h(s')‖².
 	ScalePaper = "paper"
-	// ScaleCode takes F as relevance.Function scores it, for curiosity the mean of squares in
-	// the released code, 2/H of the paper's. For episodic curiosity both are the same.
-	ScaleCode = "code"
 )
 
 func (b Bonus) validate() error {
@@ -119,11 +113,11 @@ func (b Bonus) validate() error {
 	if !slices.Contains(trained, b.Function) && !slices.Contains(episodic, b.Function) {
 		return fmt.Errorf("configuration: bonus.function is %q, want %q, or one that learns in steps or in rounds: %q, %q", b.Function, FunctionNone, trained, episodic)
 	}
-	if !slices.Contains([]string{ScaleReturns, ScaleStd, ScalePaper, ScaleCode}, b.Scale) {
-		return fmt.Errorf("configuration: bonus.scale is %q, want %q, %q, %q or %q", b.Scale, ScaleReturns, ScaleStd, ScalePaper, ScaleCode)
+	if b.Scale != ScaleReturns && b.Scale != ScalePaper {
+		return fmt.Errorf("configuration: bonus.scale is %q, want %q or %q", b.Scale, ScaleReturns, ScalePaper)
 	}
-	if slices.Contains([]string{ScaleReturns, ScaleStd}, b.Scale) && slices.Contains(episodic, b.Function) {
-		return fmt.Errorf("configuration: bonus.scale is %q, but bonus.function %q has either sign, and it is 0 before its first round, so that there is nothing to divide it by: want %q, or %q, which is the same there", b.Scale, b.Function, ScalePaper, ScaleCode)
+	if b.Scale == ScaleReturns && slices.Contains(episodic, b.Function) {
+		return fmt.Errorf("configuration: bonus.scale is %q, but bonus.function %q has either sign, and it is 0 before its first round, so that there is nothing to divide it by: want %q", b.Scale, b.Function, ScalePaper)
 	}
 	return nil
 }

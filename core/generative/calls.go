@@ -132,7 +132,7 @@ func (e *estimates) estimate(g *op.Graph, x, context *op.Node) *op.Node {
 	f := c.network.body(g, e.layer, context)
 	e.finite = append(e.finite, f)
 	d := g.Add(g.ColScale(x, g.Bind(c.skip)), g.ColScale(f, g.Bind(c.scale)))
-	if c.network.config.clampsEstimates() {
+	if c.network.config.clamps() {
 		d = c.frame.clamped(g, d)
 	}
 	return d

@@ -14,8 +14,7 @@ const (
 	ArchitecturePGR = "pgr"
 
 	// NormaliserMinMax maps every dimension to [-1,1], as the released PGR
-	// configuration does; by default (ClampAuto) the sampler then clamps every
-	// estimate.
+	// configuration does; the sampler then clamps every estimate.
 	NormaliserMinMax = "minmax"
 	// NormaliserStandard maps every dimension to mean 0 and variance 1, without
 	// clamping, as SynthER does.
@@ -63,14 +62,6 @@ const (
 	// angles in any case.
 	AnglesPhase = "phase"
 
-	// ClampAuto clamps every estimate and the sample to [-1,1] if the normaliser maps
-	// the data to that range, as the released code does, and clamps nothing otherwise.
-	ClampAuto = "auto"
-	// ClampEnd clamps finished samples to [-1,1], but no estimate on the way.
-	ClampEnd = "end"
-	// ClampNone clamps nothing: actions, too, may leave [-1,1].
-	ClampNone = "none"
-
 	// InitScratch starts every refit from fresh weights, as the papers do.
 	InitScratch = "scratch"
 	// InitPrevious starts a refit from the averaged weights of the previous one; the
@@ -112,7 +103,6 @@ type Config struct {
 	Terminals      string `toml:"terminals"`       // "threshold" (also if empty) or "raw", for modelled terminal flags
 	ConditionRange string `toml:"condition_range"` // "padded", "filled", "scaled" or "rank"
 	Corrector      string `toml:"corrector"`       // "conditional", "full" or "auto"
-	Clamp          string `toml:"-"`               // "auto" (also if empty), "end" or "none"
 	Init           string `toml:"init"`            // "scratch" (also if empty) or "previous"
 
 	Batch       int     `toml:"batch"` // rows of a gradient step
@@ -144,11 +134,10 @@ type Config struct {
 // Constants are the settings that no configuration changes.
 func Constants() Config {
 	return Config{
-		Fourier: 8,         // SynthER: synther/diffusion/denoiser_network.py, 17 features of ln σ / 4
-		Clamp:   ClampAuto, // PGR: estimates are clamped to [-1,1] with min-max data; SynthER: no clamping
-		Beta1:   0.9,       // SynthER: synther/diffusion/elucidated_diffusion.py, adam_betas
-		Beta2:   0.99,      // the same
-		Epsilon: 1e-8,      // PyTorch's AdamW
+		Fourier: 8,    // SynthER: synther/diffusion/denoiser_network.py, 17 features of ln σ / 4
+		Beta1:   0.9,  // SynthER: synther/diffusion/elucidated_diffusion.py, adam_betas
+		Beta2:   0.99, // the same
+		Epsilon: 1e-8, // PyTorch's AdamW
 
 		WeightDecay: 0,     // SynthER: weight_decay
 		ClipNorm:    1,     // SynthER: clip_grad_norm_ in the trainer
@@ -186,7 +175,6 @@ func (c Config) Validate() error {
 		{"terminals", c.Terminals, []string{TerminalsThreshold, TerminalsRaw, ""}},
 		{"vector", c.Vector, []string{VectorTransition, VectorPair, ""}},
 		{"angles", c.Angles, []string{AnglesRaw, AnglesPhase, ""}},
-		{"clamp", c.Clamp, []string{ClampAuto, ClampEnd, ClampNone, ""}},
 		{"init", c.Init, []string{InitScratch, InitPrevious, ""}},
 	} {
 		if !contains(choice.known, choice.value) {
@@ -197,8 +185,8 @@ func (c Config) Validate() error {
 		name       string
 		value, min int
 	}{
-		{"width", c.Width, 2}, {"blocks", c.Blocks, 1}, {"embedding", c.Embedding, 1}, {"fourier", c.Fourier, 1},
-		{"batch", c.Batch, 1}, {"ema_every", c.EMAEvery, 1}, {"ema_after", c.EMAAfter, 0}, {"chunk", c.Chunk, 1}, {"covariance_rows", c.CovarianceRows, 0},
+		{"width", c.Width, 2}, {"blocks", c.Blocks, 1}, {"embedding", c.Embedding, 1},
+		{"batch", c.Batch, 1}, {"ema_every", c.EMAEvery, 1}, {"chunk", c.Chunk, 1}, {"covariance_rows", c.CovarianceRows, 0},
 	} {
 		if least.value < least.min {
 			return fmt.Errorf("generator: %s is %d, want at least %d", least.name, least.value, least.min)
@@ -216,16 +204,10 @@ func (c Config) validateNumbers() error {
 		return fmt.Errorf("generator: skip_reward goes with normaliser %q only: %q clamps to [-1,1]", NormaliserStandard, NormaliserMinMax)
 	case c.SkipReward && c.Vector == VectorPair:
 		return fmt.Errorf("generator: skip_reward is about the reward in the vector: vector %q has none", c.Vector)
-	case c.Clamp == ClampEnd && c.Normaliser == NormaliserStandard:
-		return fmt.Errorf("generator: clamp %q goes with normaliser %q only: %q data have no bounds", c.Clamp, NormaliserMinMax, c.Normaliser)
 	case !(c.SigmaMin > 0 && c.SigmaMax > c.SigmaMin):
 		return fmt.Errorf("generator: sigma_min is %g and sigma_max %g, want 0 < sigma_min < sigma_max", c.SigmaMin, c.SigmaMax)
 	case !(c.SigmaData > 0 && c.Rho > 0 && c.PStd > 0):
 		return fmt.Errorf("generator: sigma_data %g, rho %g and p_std %g must be positive", c.SigmaData, c.Rho, c.PStd)
-	case !(c.Beta1 >= 0 && c.Beta1 < 1 && c.Beta2 >= 0 && c.Beta2 < 1 && c.EMADecay >= 0 && c.EMADecay < 1):
-		return fmt.Errorf("generator: beta1 %g, beta2 %g and ema_decay %g must be in [0,1)", c.Beta1, c.Beta2, c.EMADecay)
-	case !(c.Epsilon > 0 && c.ClipNorm >= 0 && c.WeightDecay >= 0):
-		return fmt.Errorf("generator: epsilon %g must be positive, clip_norm %g and weight_decay %g not negative", c.Epsilon, c.ClipNorm, c.WeightDecay)
 	}
 	return nil
 }

@@ -188,7 +188,6 @@ func TestKnobsAndConfigAreChecked(t *testing.T) {
 		"sigma":        func(c *Config) { c.SigmaMin = 80 },
 		"batch":        func(c *Config) { c.Batch = 0 },
 		"chunk":        func(c *Config) { c.Chunk = 0 },
-		"beta":         func(c *Config) { c.Beta2 = 1 },
 		"nan":          func(c *Config) { c.Rho = math.NaN() },
 		"corrector":    func(c *Config) { c.Corrector = "" },
 	} {

@@ -79,15 +79,9 @@ func (d *Diffusion) newGeneration(knobs GenKnobs, occasion uint64) (*generation,
 	return g, nil
 }
 
-// clampsEstimates says whether every estimate is clamped to [-1,1].
-func (c Config) clampsEstimates() bool {
-	return c.Normaliser == NormaliserMinMax && (c.Clamp == ClampAuto || c.Clamp == "")
-}
-
-// clampsSamples says whether finished samples and their actions are clamped to [-1,1].
-func (c Config) clampsSamples() bool {
-	return c.Normaliser == NormaliserMinMax && c.Clamp != ClampNone
-}
+// clamps says whether every estimate, and finished samples with their actions, are clamped to [-1,1]:
+// if the normaliser maps the data to that range, as in the released code.
+func (c Config) clamps() bool { return c.Normaliser == NormaliserMinMax }
 
 // startChunk samples the prompts and the initial noise of the next chunk. The random
 // numbers of both belong to the sample, not to the chunk.
@@ -154,7 +148,7 @@ func (d *Diffusion) finishChunk(g *generation) ([]float32, error) {
 	}
 	vector := make([]float32, width)
 	var limits *normaliser
-	if d.config.clampsSamples() {
+	if d.config.clamps() {
 		limits = &d.serving.normaliser
 	}
 	count := min(g.rows, g.knobs.Samples-g.first)

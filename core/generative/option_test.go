@@ -46,36 +46,6 @@ func TestRefitsStartWhereTheyAreTold(t *testing.T) {
 	}
 }
 
-// By default estimates are bounded; with "end" only samples are, and with "none" nothing is.
-// Weights after a few steps are bad enough to show the difference.
-func TestClampsAreOptions(t *testing.T) {
-	rows, scores := randomRows(40)
-	samples := map[string][]float32{}
-	for _, clamp := range []string{"", ClampAuto, ClampEnd, ClampNone} {
-		c := tiny()
-		c.Clamp = clamp
-		d := newDiffusion(t, c, tinyShape)
-		startFit(t, d, rows, scores, tinyFit, 1)
-		finishFit(t, d, 20)
-		samples[clamp] = generateAll(t, d, tinyGenerate, 1)
-		low, high := float32(0), float32(0)
-		for i := tinyShape.Obs; i < len(samples[clamp]); i += tinyShape.Width() {
-			low, high = min(low, samples[clamp][i]), max(high, samples[clamp][i])
-		}
-		if inside := low >= -1 && high <= 1; inside != (clamp != ClampNone) {
-			t.Errorf("clamp %q: actions from %v to %v", clamp, low, high)
-		}
-	}
-	if !slices.Equal(samples[""], samples[ClampAuto]) || slices.Equal(samples[ClampAuto], samples[ClampEnd]) {
-		t.Error("the empty clamp is not auto, or auto is end")
-	}
-	c := tiny()
-	c.Normaliser, c.Clamp = NormaliserStandard, ClampEnd
-	if c.Validate() == nil {
-		t.Error("data without bounds were clamped")
-	}
-}
-
 // A modelled terminal is thresholded at one half, or stays the number that was sampled; one that is
 // not modelled is 0.
 func TestTerminalsByHand(t *testing.T) {

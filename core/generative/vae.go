@@ -19,9 +19,6 @@ var _ = register(Spec{
 		if c.Init == InitPrevious {
 			return fmt.Errorf("generator.init is %q, but a vae starts every refit from fresh weights: want %q", c.Init, InitScratch)
 		}
-		if c.Clamp == ClampEnd || c.Clamp == ClampNone {
-			return fmt.Errorf("generator.clamp is %q, but a vae follows its normaliser: want %q", c.Clamp, ClampAuto)
-		}
 		return nil
 	},
 	New: func(d Deps) (Generator, error) {

@@ -65,7 +65,7 @@ func besides(c config.Config) map[string]config.Config {
 		}
 	})
 	for _, f := range relevance.Specs() {
-		bonus := config.Bonus{Function: f.Name, Scale: config.ScaleStd}
+		bonus := config.Bonus{Function: f.Name, Scale: config.ScaleReturns}
 		switch f.Learning {
 		case relevance.LearnsNothing:
 			continue

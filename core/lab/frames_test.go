@@ -111,7 +111,7 @@ func TestFramesThatCannotBe(t *testing.T) {
 		"pixels.strides [2 2 2 2] do not fit": func(c *config.Config) { c.Pixels.Strides = []int{2, 2, 2, 2} },
 		"subset is 1 of 2 critics":            func(c *config.Config) { c.Agent.Subset = 1 },
 		"but learner drqv2 takes rewards neither": func(c *config.Config) {
-			c.Pixels.Side, c.Bonus = 36, config.Bonus{Function: "rnd", Scale: config.ScaleStd}
+			c.Pixels.Side, c.Bonus = 36, config.Bonus{Function: "rnd", Scale: config.ScaleReturns}
 		},
 	} {
 		c := tiny.Pixels()

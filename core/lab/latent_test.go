@@ -260,7 +260,7 @@ func TestWhatALearnerCannotDo(t *testing.T) {
 			onReal(c)
 			c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Beta: 0.4}
 		}, `configuration: replay.priority is "td", but learner latent makes no updates on batches of transitions`},
-		{func(c *config.Config) { c.Bonus = config.Bonus{Function: "rnd", Scale: config.ScaleCode} }, `configuration: bonus.function is "rnd", but learner latent fills D_real with rows of its own`},
+		{func(c *config.Config) { c.Bonus = config.Bonus{Function: "rnd", Scale: config.ScalePaper} }, `configuration: bonus.function is "rnd", but learner latent fills D_real with rows of its own`},
 		{func(c *config.Config) { c.Schedule = []string{"30:tau=0.5"} }, "tau: not used by"},
 		{func(c *config.Config) { c.Schedule = []string{"20/encode:7:lr_actor=0.5"} }, ""},
 	} {

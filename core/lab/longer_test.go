@@ -83,7 +83,7 @@ func extendable() map[string]config.Config {
 	}
 	add("vae", func(c *config.Config) { c.Generator.Kind = "vae" })
 	add("bonus", func(c *config.Config) {
-		c.Bonus = config.Bonus{Function: "curiosity", Scale: config.ScaleStd}
+		c.Bonus = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}
 		c.Knobs.Bonus = 0.1
 	})
 	add("priorities at their full weight", func(c *config.Config) {

@@ -73,17 +73,13 @@ func TestABonusForALearnerOfRollouts(t *testing.T) {
 	}
 }
 
-// A run with such a bonus goes on from every border, with every scale of the bonus.
+// A run with such a bonus goes on from every border.
 func TestABonusOfRolloutsGoesOnFromEveryBorder(t *testing.T) {
-	for _, scale := range []string{config.ScaleReturns, config.ScaleStd} {
-		phases := resumeEverywhere(t, 1, func(r record) *Lab {
-			c := recurrentBonusConfig(2)
-			c.Bonus.Scale = scale
-			return learnsRecurrently(newWorld()).lab(t, c, r)
-		})
-		if phases[knob.Learn] < 10 {
-			t.Errorf("%s: %d borders in phase learn", scale, phases[knob.Learn])
-		}
+	phases := resumeEverywhere(t, 1, func(r record) *Lab {
+		return learnsRecurrently(newWorld()).lab(t, recurrentBonusConfig(2), r)
+	})
+	if phases[knob.Learn] < 10 {
+		t.Errorf("%d borders in phase learn", phases[knob.Learn])
 	}
 }
 

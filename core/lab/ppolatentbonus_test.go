@@ -24,7 +24,7 @@ func besideABonus(function, observation string) config.Config {
 	own := c.Agent.Own["ppo"].(ppo.Settings)
 	own.DreamtReward = ppo.DreamtRaw
 	c.Agent.Own = agent.Own{"ppo": own}
-	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: function, Scale: config.ScaleStd}, 0.25
+	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: function, Scale: config.ScalePaper}, 0.25
 	if function == "eco" {
 		c.Bonus.Scale, c.Relevance = config.ScalePaper, c.Relevance.With("eco", ppoConfig("eco").Relevance.Of("eco"))
 		if observation == "frames" {

@@ -24,7 +24,6 @@ import (
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
-	"pgrlab/core/testing/racing"
 	"pgrlab/envs/maze"
 )
 
@@ -71,44 +70,31 @@ func (o observing) Observe(e *agent.Experience) error {
 	return nil
 }
 
-// Respawns have no bonus unless the settings use them, and otherwise the bonus's model does not
-// learn from them either.
+// Respawns have no bonus, and the bonus's model does not learn from them either.
 func TestNoBonusForRespawns(t *testing.T) {
 	for _, c := range []config.Config{ppoConfig("curiosity"), ppoConfig("rnd"), ppoCuriosityOfFrames(3), ppoRNDOfFrames(3)} {
-		for _, respawns := range []string{relevance.RespawnsMasked, relevance.RespawnsUsed} {
-			if racing.On && respawns == relevance.RespawnsUsed {
-				continue // the same work on a few more rows
-			}
-			function, own := c.Bonus.Function, relevance.Respawns{Respawns: respawns}
-			switch f := c.Relevance.Of(function).(type) {
-			case relevance.ICMConfig:
-				f.Respawns = own
-				c.Relevance = c.Relevance.With(function, f)
-			case relevance.RNDConfig:
-				if f.Respawns = own; c.Sees() {
-					f.Batch, f.Every = 16, 8
-				}
-				c.Relevance = c.Relevance.With(function, f)
-			}
-			name := fmt.Sprintf("%s, %s, %s", function, c.Observation(), respawns)
-			c.Bonus.Scale = config.ScalePaper
-			l, raised := respawningLab(t, c)
-			if err := l.Run(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			used := respawns == relevance.RespawnsUsed
-			if raised[0] == 0 || raised[1] > 0 != used {
-				t.Errorf("%s: %d bonuses of respawns, %d of others", name, raised[1], raised[0])
-			}
-			f, err := l.x.first().Function(function)
-			if err != nil {
-				t.Fatal(err)
-			}
-			learned := f.(relevance.Trained).Batch() // the last update's batch
-			seen, rows := respawnsIn(learned)
-			if rows == 0 || seen > 0 && !used || seen == 0 && used && rows > 2 {
-				t.Errorf("%s: the last update was on %d respawns of %d rows", name, seen, rows)
-			}
+		function := c.Bonus.Function
+		if f, is := c.Relevance.Of(function).(relevance.RNDConfig); is && c.Sees() {
+			f.Batch, f.Every = 16, 8
+			c.Relevance = c.Relevance.With(function, f)
+		}
+		name := fmt.Sprintf("%s, %s", function, c.Observation())
+		c.Bonus.Scale = config.ScalePaper
+		l, raised := respawningLab(t, c)
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if raised[0] == 0 || raised[1] > 0 {
+			t.Errorf("%s: %d bonuses of respawns, %d of others", name, raised[1], raised[0])
+		}
+		f, err := l.x.first().Function(function)
+		if err != nil {
+			t.Fatal(err)
+		}
+		learned := f.(relevance.Trained).Batch() // the last update's batch
+		seen, rows := respawnsIn(learned)
+		if rows == 0 || seen > 0 {
+			t.Errorf("%s: the last update was on %d respawns of %d rows", name, seen, rows)
 		}
 	}
 }

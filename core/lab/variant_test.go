@@ -186,7 +186,6 @@ func TestContradictionsAreRefused(t *testing.T) {
 		},
 		"samples: 2,000 do not fit: D_syn has room": func(c *config.Config) { c.Knobs.Samples = 2000 },
 		`generator.init is "previous", but a vae`:   func(c *config.Config) { c.Generator.Kind, c.Generator.Init = "vae", "previous" },
-		`generator.clamp is "none", but a vae`:      func(c *config.Config) { c.Generator.Kind, c.Generator.Clamp = "vae", "none" },
 		"has no generator that is told what":        func(c *config.Config) { onReal(c); c.Knobs.Relevance = "td" },
 	} {
 		c := newWorld().config()

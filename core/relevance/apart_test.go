@@ -49,7 +49,7 @@ func tale(t *testing.T, m Trained) (said []float32, files [][]byte) {
 
 func TestAModelApart(t *testing.T) {
 	for name, make := range map[string]func(dev device.Device) (Trained, error){
-		"curiosity": func(dev device.Device) (Trained, error) { return NewICM(smallICM(ResidualShared), three, dev, 3) },
+		"curiosity": func(dev device.Device) (Trained, error) { return NewICM(smallICM(), three, dev, 3) },
 		"rnd":       func(dev device.Device) (Trained, error) { return NewRND(smallRND(), three, dev, 3) },
 	} {
 		inner := newDevice(t)

@@ -49,7 +49,7 @@ func BenchmarkICM(b *testing.B) {
 
 // Steady updates and scores allocate nothing.
 func TestNoAllocations(t *testing.T) {
-	m := newICM(t, smallICM(ResidualShared))
+	m := newICM(t, smallICM())
 	fillBatch(m.Batch(), 1)
 	dst := make([]float32, m.config.Batch)
 	if n := testing.AllocsPerRun(50, func() {

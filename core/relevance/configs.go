@@ -20,16 +20,6 @@ func (c Configs) Pace(name string) Cadence {
 	return Cadence{}
 }
 
-// skipsRespawns is a Config of a function that can ignore respawns.
-type skipsRespawns interface{ SkipsRespawns() bool }
-
-// SkipsRespawns reports whether the function of that name learns nothing from transitions whose
-// note says Respawned, and scores them 0.
-func (c Configs) SkipsRespawns(name string) bool {
-	s, may := c.Of(name).(skipsRespawns)
-	return may && s.SkipsRespawns()
-}
-
 // With returns c with other settings for the function of that name.
 func (c Configs) With(name string, settings Config) Configs {
 	other := maps.Clone(c)

@@ -9,12 +9,12 @@ import (
 // Score writes F of equation 5 (Wang et al. 2025) as ‖g(h(s), a) − h(s')‖²/H, like the released
 // code. The paper writes ½‖·‖², which is PaperScale times that: the same condition after the
 // generator's scaling, but 128 times the bonus or priority at H = 256. F of respawns is 0: see
-// Respawns.
+// skipsRespawns.
 func (m *ICM) Score(dst []float32, b *replay.Batch, rows int) error {
 	if err := m.trainer.Score(dst, b, rows); err != nil {
 		return err
 	}
-	m.config.mask(dst, b, rows)
+	maskRespawns(dst, b, rows)
 	return nil
 }
 

@@ -374,7 +374,7 @@ func TestRowsThatNothingHasJudged(t *testing.T) {
 	if f = Judge(m, []float32{nan32}, note); f != nil {
 		t.Errorf("of rows that nothing has judged F is %v", f)
 	}
-	if f = Judge(&RND{config: RNDConfig{Respawns: Respawns{RespawnsUsed}}}, []float32{nan32, 2}, note); len(f) != 2 || f[0] == f[0] {
+	if f = Judge(tdError{}, []float32{nan32, 2}, note); len(f) != 2 || f[0] == f[0] {
 		t.Errorf("F of another function is %v", f)
 	}
 }

@@ -11,40 +11,20 @@ import (
 	"pgrlab/core/rng"
 )
 
-// The residual blocks of ICMConfig.
-const (
-	// ResidualShared is one block in all eight places, as in the released code,
-	// where multiplying a list repeats the reference to one module.
-	ResidualShared = "shared"
-	// ResidualSeparate gives each of the eight places its own weights.
-	ResidualSeparate = "separate"
-)
-
-// The noise of ICMConfig.
-const (
-	// NoiseIsotropic has the same deviation in all dimensions, as the paper says:
-	// NoiseStd times the root of their mean variance.
-	NoiseIsotropic = "isotropic"
-	// NoiseDimension has in each dimension a deviation of NoiseStd times the dimension's own.
-	NoiseDimension = "dimension"
-)
-
 // rounds is the number of rounds in the forward model, of two residual blocks each.
 const rounds = 4
 
 // ICMConfig describes an intrinsic curiosity model.
 type ICMConfig struct {
 	Cadence
-	Respawns
 	Hidden    int     `toml:"hidden"` // H, the width of everything
-	Residual  string  `toml:"-"`      // "shared" or "separate"
 	Batch     int     `toml:"batch"`  // real transitions of an update
 	LR        float64 `toml:"lr"`     // of Adam(0.9, 0.999)
 	Momentum  float64 `toml:"-"`      // of the running statistics of the batch norms
 	ScoreRows int     `toml:"-"`      // transitions scored by one run of the network; at most 128 for frames
 
 	// A learner with discrete actions may have a model of the frames that it sees: see FrameICM,
-	// which has no Residual and no Momentum.
+	// which has no Momentum.
 	On           string  `toml:"on"` // "observations", "frames" or "latents" (also if empty): see OnObservations
 	ForwardShare float64 `toml:"-"`  // for frames: the forward model's share of the loss
 
@@ -52,8 +32,7 @@ type ICMConfig struct {
 	// shows how robust the method is against a bad dynamics model (Wang et al. 2025, appendix: 20 %
 	// of the transitions; the paper does not give the size of the noise).
 	NoiseShare float64 `toml:"noise_share"` // of the rows; 0: none
-	NoiseStd   float64 `toml:"noise_std"`   // in the units that NoiseKind selects
-	NoiseKind  string  `toml:"-"`           // "isotropic" or "dimension" (also if empty)
+	NoiseStd   float64 `toml:"noise_std"`   // in multiples of the root of the dimensions' mean variance
 }
 
 var _ = register(Spec{
@@ -74,12 +53,11 @@ var _ = register(Spec{
 // DefaultICM is the released configuration (renwang435/pgr:
 // config/online/sac_cond_synther_dmc.gin). ForwardShare is that of
 // google-research/episodic-curiosity: episodic_curiosity/train_policy.py, forward_inverse_ratio,
-// Momentum that of BatchNorm1d in PyTorch. NoiseKind is the paper's (appendix). ScoreRows and
-// Respawns are our choice: steps that end elsewhere in a maze are not learned from and have no bonus.
+// Momentum that of BatchNorm1d in PyTorch. ScoreRows is our choice.
 func DefaultICM() ICMConfig {
 	return ICMConfig{
-		Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 256, Residual: ResidualShared, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024,
-		On: OnLatents, ForwardShare: 0.2, NoiseKind: NoiseIsotropic,
+		Cadence: Cadence{Warmup: 1000}, Hidden: 256, Batch: 256, LR: 3e-4, Momentum: 0.1, ScoreRows: 1024,
+		On: OnLatents, ForwardShare: 0.2,
 	}
 }
 
@@ -90,8 +68,6 @@ func (c ICMConfig) Validate() error {
 		return fmt.Errorf("curiosity: hidden is %d and score_rows %d, want at least 1", c.Hidden, c.ScoreRows)
 	case c.Batch < 2:
 		return fmt.Errorf("curiosity: batch is %d, want at least 2: a batch norm needs a variance", c.Batch)
-	case c.Residual != ResidualShared && c.Residual != ResidualSeparate:
-		return fmt.Errorf("curiosity: residual is %q, want %q or %q", c.Residual, ResidualShared, ResidualSeparate)
 	case !(c.LR > 0) || !(c.Momentum > 0 && c.Momentum <= 1):
 		return fmt.Errorf("curiosity: lr is %g and momentum %g, want a positive rate and a momentum in (0,1]", c.LR, c.Momentum)
 	case !(c.NoiseShare >= 0 && c.NoiseShare <= 1) || !(c.NoiseStd >= 0) || math.IsInf(c.NoiseStd, 0):
@@ -100,10 +76,8 @@ func (c ICMConfig) Validate() error {
 		return fmt.Errorf("curiosity: on is %q, want %q, %q or %q", c.On, OnObservations, OnFrames, OnLatents)
 	case (c.On == OnFrames || c.On == OnObservations) && !(c.ForwardShare > 0 && c.ForwardShare < 1):
 		return fmt.Errorf("curiosity: forward_share is %g, want a share between 0 and 1: each model needs its own", c.ForwardShare)
-	case c.NoiseKind != "" && c.NoiseKind != NoiseIsotropic && c.NoiseKind != NoiseDimension:
-		return fmt.Errorf("curiosity: noise_kind is %q, want %q or %q", c.NoiseKind, NoiseIsotropic, NoiseDimension)
 	}
-	return c.Respawns.validate("curiosity")
+	return nil
 }
 
 // ICM is the relevance function "curiosity", an intrinsic curiosity model (Pathak et al. 2017, as
@@ -118,7 +92,6 @@ type ICM struct {
 	train   icmGraph
 	noise   rng.Stream // by update
 	normals []float32  // of the noise, [rows, 2·Obs]
-	spreads []float64  // of the batch's observations, by dimension
 
 	inverse plan.ByRows[*scorer] // actions that the inverse model predicts
 }
@@ -131,7 +104,7 @@ func NewICM(c ICMConfig, shape replay.Shape, dev device.Device, seed uint64) (*I
 	s := rng.New(seed, "curiosity")
 	m := &ICM{config: c, shape: shape, net: newICMNet(c, shape, s), noise: s.Sub("noise")}
 	m.trainer = trainer{name: "curiosity", device: dev, state: m.net.state()}
-	m.normals, m.spreads = make([]float32, c.noisyRows()*2*shape.Obs), make([]float64, shape.Obs)
+	m.normals = make([]float32, c.noisyRows()*2*shape.Obs)
 	if err := m.compile(dev); err != nil {
 		m.Close()
 		return nil, fmt.Errorf("curiosity: %w", err)

@@ -22,9 +22,9 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-func smallICM(residual string) ICMConfig {
+func smallICM() ICMConfig {
 	c := DefaultICM()
-	c.Hidden, c.Batch, c.ScoreRows, c.Residual = 4, 6, 4, residual
+	c.Hidden, c.Batch, c.ScoreRows = 4, 6, 4
 	return c
 }
 
@@ -37,31 +37,27 @@ func fillBatch(b *replay.Batch, stream uint64) {
 // Loss and gradient of the update agree with the reference, where h(s') in the forward term is a
 // constant: if a gradient flowed through it, the encoder's gradient would differ.
 func TestUpdateAgainstTheReference(t *testing.T) {
-	for _, residual := range []string{ResidualShared, ResidualSeparate} {
-		t.Run(residual, func(t *testing.T) {
-			c := smallICM(residual)
-			n := newICMNet(c, three, rng.New(2, "icm test"))
-			for machine, evaluate := range gradcheck.Machines(newDevice(t)) {
-				g, err := buildICM("update", n, c.Batch, (*icmGraph).buildLoss)
-				if err != nil {
-					t.Fatal(err)
-				}
-				b := &replay.Batch{Obs: g.graph.Tensor(g.obs).Data, Act: g.graph.Tensor(g.act).Data, Next: g.graph.Tensor(g.next).Data}
-				fillBatch(b, 1)
-				target := layers(n.encoder, rowsOf(b.Next, three.Obs))
-				reference := func() float64 { return referenceLoss(n, b, target) }
-				loss, grads := evaluate(t, g.graph, g.loss, n.params())
-				near(t, machine+": loss", loss, reference(), 1e-5*reference())
-				for i, p := range n.params() {
-					for j := range p.Data {
-						got, want := float64(grads[i][j]), gradcheck.Quotient(&p.Data[j], reference)
-						if math.Abs(got-want) > 2e-4*(0.1+math.Abs(want)) {
-							t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
-						}
-					}
+	c := smallICM()
+	n := newICMNet(c, three, rng.New(2, "icm test"))
+	for machine, evaluate := range gradcheck.Machines(newDevice(t)) {
+		g, err := buildICM("update", n, c.Batch, (*icmGraph).buildLoss)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &replay.Batch{Obs: g.graph.Tensor(g.obs).Data, Act: g.graph.Tensor(g.act).Data, Next: g.graph.Tensor(g.next).Data}
+		fillBatch(b, 1)
+		target := layers(n.encoder, rowsOf(b.Next, three.Obs))
+		reference := func() float64 { return referenceLoss(n, b, target) }
+		loss, grads := evaluate(t, g.graph, g.loss, n.params())
+		near(t, machine+": loss", loss, reference(), 1e-5*reference())
+		for i, p := range n.params() {
+			for j := range p.Data {
+				got, want := float64(grads[i][j]), gradcheck.Quotient(&p.Data[j], reference)
+				if math.Abs(got-want) > 2e-4*(0.1+math.Abs(want)) {
+					t.Errorf("%s: gradient of %s[%d] is %g, difference quotient %g", machine, p.Name, j, got, want)
 				}
 			}
-		})
+		}
 	}
 }
 
@@ -99,7 +95,7 @@ func newICMFor(t testing.TB, c ICMConfig, shape replay.Shape) *ICM {
 // The test covers scores and predicted actions of more rows than one run takes, with a number that
 // is not a multiple of it.
 func TestScoreIsTheMeanSquaredError(t *testing.T) {
-	c := smallICM(ResidualShared)
+	c := smallICM()
 	m := newICM(t, c)
 	const rows = 11
 	b := replay.NewBatch(replay.Shape{Obs: 3, Act: 2}, rows)
@@ -146,7 +142,7 @@ func defaultScale() float64 {
 // The running statistics follow running ← running + 0.1·(batch − running) with the unbiased
 // variance, like PyTorch's BatchNorm1d.
 func TestRunningStatistics(t *testing.T) {
-	m := newICM(t, smallICM(ResidualShared))
+	m := newICM(t, smallICM())
 	width := m.config.Hidden
 	wantMean, wantVariance := make([]float64, width), slices.Repeat([]float64{1}, width)
 	for update := range 3 {
@@ -170,7 +166,7 @@ func TestRunningStatistics(t *testing.T) {
 // A model that is trained, saved and loaded into a new object goes on bit for bit, and so does the
 // loaded one.
 func TestSavedHalfway(t *testing.T) {
-	m, c := newICM(t, smallICM(ResidualSeparate)), smallICM(ResidualSeparate)
+	m, c := newICM(t, smallICM()), smallICM()
 	train := func(m *ICM, from, to uint64) (losses []float64) {
 		for i := from; i < to; i++ {
 			fillBatch(m.Batch(), i)
@@ -216,15 +212,15 @@ func TestSavedHalfway(t *testing.T) {
 	if err := loaded.Load(bytes.NewReader(saved[:len(saved)-1])); err == nil || !strings.HasPrefix(err.Error(), "load curiosity: ") {
 		t.Errorf("a cut file: error %v", err)
 	}
-	if err := newICM(t, smallICM(ResidualShared)).Load(bytes.NewReader(saved)); err == nil {
-		t.Error("weights of separate blocks load into a shared one")
+	if c.Hidden++; newICM(t, c).Load(bytes.NewReader(saved)) == nil {
+		t.Error("weights load into a model of another width")
 	}
 }
 
 func TestICMConfigIsChecked(t *testing.T) {
 	for name, spoil := range map[string]func(*ICMConfig){
 		"hidden": func(c *ICMConfig) { c.Hidden = 0 }, "batch": func(c *ICMConfig) { c.Batch = 1 },
-		"residual": func(c *ICMConfig) { c.Residual = "both" }, "lr": func(c *ICMConfig) { c.LR = 0 }, "momentum": func(c *ICMConfig) { c.Momentum = math.NaN() },
+		"lr": func(c *ICMConfig) { c.LR = 0 }, "momentum": func(c *ICMConfig) { c.Momentum = math.NaN() },
 	} {
 		c := DefaultICM()
 		spoil(&c)
@@ -235,27 +231,23 @@ func TestICMConfigIsChecked(t *testing.T) {
 }
 
 // The sizes are those of the released model at quadruped-walk, with 78 observations and 12 actions:
-// 1.15 million at H = 256, 0.297 million at 128. The shared block counts once.
+// 1.15 million at H = 256, 0.297 million at 128. The block counts once.
 func TestParameterCount(t *testing.T) {
-	count := func(hidden int, residual string) (n int) {
+	count := func(hidden int) (n int) {
 		c := DefaultICM()
-		c.Hidden, c.Residual = hidden, residual
+		c.Hidden = hidden
 		for _, p := range newICMNet(c, replay.Shape{Obs: 78, Act: 12}, rng.New(1, "count")).params() {
 			n += len(p.Data)
 		}
 		return n
 	}
-	near(t, "weights at 256", float64(count(256, ResidualShared)), 1.15e6, 5e3)
-	near(t, "weights at 128", float64(count(128, ResidualShared)), 0.297e6, 1e3)
-	block := (140*128 + 128) + (128*128 + 128)
-	if got := count(128, ResidualSeparate) - count(128, ResidualShared); got != 7*block {
-		t.Errorf("separate blocks add %d weights, want %d", got, 7*block)
-	}
+	near(t, "weights at 256", float64(count(256)), 1.15e6, 5e3)
+	near(t, "weights at 128", float64(count(128)), 0.297e6, 1e3)
 }
 
 // A program of its own scores few rows, with the same results.
 func TestScoresOfSmallBatches(t *testing.T) {
-	c := smallICM(ResidualShared)
+	c := smallICM()
 	c.ScoreRows = 64
 	m := newICM(t, c)
 	b := replay.NewBatch(three, 64)

@@ -111,7 +111,7 @@ func (m *FrameICM) Train() (loss float64, err error) {
 }
 
 // Score writes F = ‖g(φ(s),a) − φ(s′)‖²/288, a mean like that of ICM. The original's bonus is
-// ½‖·‖², which is PaperScale times that. F of respawns is 0: see Respawns.
+// ½‖·‖², which is PaperScale times that. F of respawns is 0: see skipsRespawns.
 func (m *FrameICM) Score(dst []float32, b *replay.Batch, rows int) error {
 	frames, err := m.framesOf(b, rows)
 	if err != nil {
@@ -121,7 +121,7 @@ func (m *FrameICM) Score(dst []float32, b *replay.Batch, rows int) error {
 	if err != nil {
 		return err
 	}
-	m.config.mask(dst, b, rows)
+	maskRespawns(dst, b, rows)
 	return nil
 }
 

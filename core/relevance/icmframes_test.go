@@ -260,32 +260,27 @@ func TestFewFramesScoreAsAmongMany(t *testing.T) {
 	}
 }
 
-// F of respawns is 0, unless the settings use them; F of rows without frames or actions is an
-// error.
+// F of respawns is 0; F of rows without frames or actions is an error.
 func TestFrameICMOfOddRows(t *testing.T) {
 	f := Frames{Side: 42, Stack: 1}
-	for _, respawns := range []string{RespawnsMasked, RespawnsUsed} {
-		c := smallFrameICM()
-		c.Respawns.Respawns = respawns
-		m := newFrameICM(t, c, f, cpu.Options{Threads: 1})
-		b, got := acted(5, f, 2), make([]float32, 5)
-		b.Notes = make([]replay.Note, 5)
-		b.Notes[3].Respawned = true
-		if err := m.Score(got, b, 5); err != nil {
-			t.Fatal(err)
+	m := newFrameICM(t, smallFrameICM(), f, cpu.Options{Threads: 1})
+	b, got := acted(5, f, 2), make([]float32, 5)
+	b.Notes = make([]replay.Note, 5)
+	b.Notes[3].Respawned = true
+	if err := m.Score(got, b, 5); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		if (v == 0) != (i == 3) {
+			t.Errorf("F of row %d is %g", i, v)
 		}
-		for i, v := range got {
-			if none := i == 3 && respawns == RespawnsMasked; (v == 0) != none {
-				t.Errorf("%s: F of row %d is %g", respawns, i, v)
-			}
-		}
-		b.Frames[1].Action = nil
-		if err := m.Score(got, b, 5); err == nil || !strings.Contains(err.Error(), "row 1 of frames has 0 actions, want 3") {
-			t.Errorf("a row without an action: %v", err)
-		}
-		if err := m.Score(got, replay.NewBatch(choosing, 2), 2); !errors.Is(err, replay.ErrUnseen) {
-			t.Errorf("rows without frames: %v", err)
-		}
+	}
+	b.Frames[1].Action = nil
+	if err := m.Score(got, b, 5); err == nil || !strings.Contains(err.Error(), "row 1 of frames has 0 actions, want 3") {
+		t.Errorf("a row without an action: %v", err)
+	}
+	if err := m.Score(got, replay.NewBatch(choosing, 2), 2); !errors.Is(err, replay.ErrUnseen) {
+		t.Errorf("rows without frames: %v", err)
 	}
 }
 

@@ -18,7 +18,7 @@ type icmNet struct {
 	inverse []nn.Linear    // 2H → H → H → A, batch norm and Swish after the first two
 	norms   []batchNorm    // of inverse
 	forward [2][]nn.Linear // H+A → H → H → H → H → H each, before and after the residual rounds
-	blocks  [][]nn.Linear  // R: H+A → H → H; one, or two for each round
+	block   []nn.Linear    // R: H+A → H → H, one in all eight places: the released code multiplies a list, which repeats the reference to one module
 }
 
 // batchNorm is one normalisation of H columns.
@@ -41,13 +41,7 @@ func newICMNet(c ICMConfig, shape replay.Shape, s rng.Stream) *icmNet {
 	n.inverse = layers("inverse", 2*h, h, h, shape.Act)
 	n.forward[0] = layers("before", h+shape.Act, h, h, h, h, h)
 	n.forward[1] = layers("after", h+shape.Act, h, h, h, h, h)
-	blocks := 1
-	if c.Residual == ResidualSeparate {
-		blocks = 2 * rounds
-	}
-	for i := range blocks {
-		n.blocks = append(n.blocks, layers(fmt.Sprintf("residual%d.", i), h+shape.Act, h, h))
-	}
+	n.block = layers("residual0.", h+shape.Act, h, h)
 	for i := range 2 {
 		n.norms = append(n.norms, newBatchNorm(fmt.Sprintf("curiosity.norm%d", i), h))
 	}
@@ -69,8 +63,7 @@ func newBatchNorm(name string, width int) batchNorm {
 // params are the trained tensors, in a fixed order.
 func (n *icmNet) params() []*op.Tensor {
 	var params []*op.Tensor
-	groups := append([][]nn.Linear{n.encoder, n.inverse, n.forward[0], n.forward[1]}, n.blocks...)
-	for _, group := range groups {
+	for _, group := range [][]nn.Linear{n.encoder, n.inverse, n.forward[0], n.forward[1], n.block} {
 		for _, l := range group {
 			params = append(params, l.Params()...)
 		}
@@ -89,9 +82,6 @@ func (n *icmNet) state() []*op.Tensor {
 	}
 	return state
 }
-
-// block is the residual block at place 0 ≤ i < 2·rounds.
-func (n *icmNet) block(i int) []nn.Linear { return n.blocks[i%len(n.blocks)] }
 
 // icmGraph is one program of the model; nodes that it does not use are nil.
 type icmGraph struct {
@@ -173,9 +163,9 @@ func (n *icmNet) action(g *op.Graph, h, next *op.Node, norm func(i int, z *op.No
 // predict is g(h(s), a) [B,H]: MLP₁, four rounds z ← R([R([z,a]), a]) + z, MLP₂.
 func (n *icmNet) predict(g *op.Graph, h, act *op.Node) *op.Node {
 	z := mlp(g, n.forward[0], g.Concat(h, act))
-	for i := range rounds {
-		y := mlp(g, n.block(2*i), g.Concat(z, act))
-		z = g.Add(mlp(g, n.block(2*i+1), g.Concat(y, act)), z)
+	for range rounds {
+		y := mlp(g, n.block, g.Concat(z, act))
+		z = g.Add(mlp(g, n.block, g.Concat(y, act)), z)
 	}
 	return mlp(g, n.forward[1], g.Concat(z, act))
 }

@@ -9,12 +9,8 @@ import (
 // overflow.
 func (c ICMConfig) Memory(shape replay.Shape) float64 {
 	h := c.Hidden
-	blocks := 1.0
-	if c.Residual == ResidualSeparate {
-		blocks = 2 * rounds
-	}
 	parameters := nn.Parameters(shape.Obs, h, h, h) + nn.Parameters(2*h, h, h, shape.Act) +
-		2*nn.Parameters(h+shape.Act, h, h, h, h, h) + blocks*nn.Parameters(h+shape.Act, h, h)
+		2*nn.Parameters(h+shape.Act, h, h, h, h, h) + nn.Parameters(h+shape.Act, h, h)
 	rows := float64(c.Batch) + float64(c.ScoreRows)
 	return 4 * (4*parameters + rows*(2*float64(shape.Obs)+float64(shape.Act)+4*float64(h)))
 }

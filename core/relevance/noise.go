@@ -11,36 +11,24 @@ func (c ICMConfig) noisyRows() int {
 }
 
 // disturb adds Gaussian noise to the observations and next observations of the first rows of the
-// batch; any rows will do, because they are a random sample. The size of the noise follows the
-// batch's observations. The noise of an update is indexed by the update's number.
+// batch; any rows will do, because they are a random sample. Its deviation is the same in all dimensions
+// (Wang et al. 2025, appendix): NoiseStd times the root of the mean variance of the batch's observations. The noise of an update is indexed by the update's number.
 func (m *ICM) disturb() {
 	rows, o := m.config.noisyRows(), m.shape.Obs
 	if rows == 0 {
 		return
 	}
 	m.noise.FillNormal(m.normals, m.optimiser.T, 0)
-	for k, deviation := range m.noiseDeviations() {
-		scale := float32(m.config.NoiseStd * deviation)
-		for i := range rows {
-			m.batch.Obs[i*o+k] += scale * m.normals[2*(i*o+k)]
-			m.batch.Next[i*o+k] += scale * m.normals[2*(i*o+k)+1]
-		}
-	}
-}
-
-// noiseDeviations are what NoiseStd is multiplied by, for each dimension.
-func (m *ICM) noiseDeviations() []float64 {
 	variance := 0.0
-	for k := range m.spreads {
-		m.spreads[k] = m.deviation(k)
-		variance += m.spreads[k] * m.spreads[k] / float64(m.shape.Obs)
+	for k := range o {
+		deviation := m.deviation(k)
+		variance += deviation * deviation / float64(o)
 	}
-	if m.config.NoiseKind == NoiseIsotropic {
-		for k := range m.spreads {
-			m.spreads[k] = math.Sqrt(variance)
-		}
+	scale := float32(m.config.NoiseStd * math.Sqrt(variance))
+	for i := range rows * o {
+		m.batch.Obs[i] += scale * m.normals[2*i]
+		m.batch.Next[i] += scale * m.normals[2*i+1]
 	}
-	return m.spreads
 }
 
 // deviation is the standard deviation of dimension k of the batch's observations.

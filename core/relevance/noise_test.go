@@ -10,18 +10,8 @@ import (
 // and a model without noise are not disturbed. The same update draws the same noise.
 func TestNoisedBatches(t *testing.T) {
 	// The observations have deviations 1, 2 and 3.
-	for kind, sizes := range map[string][3]float64{
-		"":             {1, 2, 3},
-		NoiseDimension: {1, 2, 3},
-		NoiseIsotropic: {math.Sqrt(14. / 3), math.Sqrt(14. / 3), math.Sqrt(14. / 3)},
-	} {
-		t.Run("kind "+kind, func(t *testing.T) { checkNoise(t, kind, sizes) })
-	}
-}
-
-func checkNoise(t *testing.T, kind string, sizes [3]float64) {
-	c := smallICM(ResidualShared)
-	c.Batch, c.NoiseShare, c.NoiseStd, c.NoiseKind = 2000, 0.2, 0.3, kind
+	c := smallICM()
+	c.Batch, c.NoiseShare, c.NoiseStd = 2000, 0.2, 0.3
 	m := newICM(t, c)
 	clean := func() (obs, act, next []float32) {
 		fillBatch(m.Batch(), 1)
@@ -43,7 +33,7 @@ func checkNoise(t *testing.T, kind string, sizes [3]float64) {
 			d, n := float64(b.Obs[3*i+k]-obs[3*i+k]), float64(b.Next[3*i+k]-next[3*i+k])
 			of, ofNext, both = of+d*d/400, ofNext+n*n/400, both+d*n/400
 		}
-		want := 0.3 * sizes[k]
+		want := 0.3 * math.Sqrt(14./3)
 		near(t, "noise of s", math.Sqrt(of), want, 0.12*want)
 		near(t, "noise of s'", math.Sqrt(ofNext), want, 0.12*want)
 		near(t, "their correlation", both/want/want, 0, 0.2)
@@ -60,7 +50,7 @@ func checkNoise(t *testing.T, kind string, sizes [3]float64) {
 	if slices.Equal(b.Obs, first) {
 		t.Error("the next update draws the same noise")
 	}
-	if smallICM(ResidualShared).noisyRows() != 0 {
+	if smallICM().noisyRows() != 0 {
 		t.Error("noise that was not asked for")
 	}
 }

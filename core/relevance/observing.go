@@ -26,9 +26,8 @@ type observing struct {
 }
 
 var (
-	_ Sighted       = (*observing)(nil)
-	_ Scaled        = (*observing)(nil)
-	_ skipsRespawns = (*observing)(nil)
+	_ Sighted = (*observing)(nil)
+	_ Scaled  = (*observing)(nil)
 )
 
 // made makes a function of the environment's own transitions or of the rows that a learner made
@@ -100,12 +99,6 @@ func (m *observing) show(from []replay.FrameRow) error {
 
 // Slice is how many transitions are scored at a time.
 func (m *observing) Slice() int { return observed }
-
-// SkipsRespawns is that of the wrapped function.
-func (m *observing) SkipsRespawns() bool {
-	f, may := m.Trained.(skipsRespawns)
-	return may && f.SkipsRespawns()
-}
 
 // PaperScale is that of the wrapped function.
 func (m *observing) PaperScale() float64 { return PaperScale(m.Trained) }

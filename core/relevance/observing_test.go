@@ -13,7 +13,7 @@ import (
 // rows made from something else are refused.
 func TestFOfObservations(t *testing.T) {
 	latent := replay.Shape{Obs: 5, Act: three.Act}
-	icm, rnd := smallICM(ResidualShared), smallRND()
+	icm, rnd := smallICM(), smallRND()
 	icm.On, icm.ForwardShare, rnd.On = OnObservations, 0.2, OnObservations
 	for name, c := range map[string]Config{"curiosity": icm, "rnd": rnd} {
 		deps := Deps{Config: c, Shape: latent, Met: three, Made: true, Device: newDevice(t), Seed: 1}

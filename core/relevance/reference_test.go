@@ -115,8 +115,8 @@ func rowsOf(x []float32, width int) (m matrix) {
 
 func referencePrediction(n *icmNet, h, act matrix) matrix {
 	z := layers(n.forward[0], beside(h, act))
-	for i := range 4 {
-		z = sum(layers(n.block(2*i+1), beside(layers(n.block(2*i), beside(z, act)), act)), z)
+	for range 4 {
+		z = sum(layers(n.block, beside(layers(n.block, beside(z, act)), act)), z)
 	}
 	return layers(n.forward[1], beside(z, act))
 }

@@ -110,13 +110,15 @@ func Tells(f Function, b *replay.Batch, rows int) bool {
 // every reward comes with a respawn.) Judge returns nil if there are no others.
 func Judge(f Function, scores []float32, of func(i int) replay.Note) []float32 {
 	_, told := f.(Episodic)
-	skips, may := f.(skipsRespawns)
-	may = may && skips.SkipsRespawns()
-	if !told && !may {
+	if of, is := f.(*observing); is {
+		f = of.Trained
+	}
+	_, skips := f.(skipsRespawns)
+	if !told && !skips {
 		return scores
 	}
 	return impute(scores, func(i int) bool {
-		return told && math.IsNaN(float64(scores[i])) || may && of(i).Respawned
+		return told && math.IsNaN(float64(scores[i])) || skips && of(i).Respawned
 	})
 }
 

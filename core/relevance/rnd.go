@@ -14,7 +14,6 @@ import (
 // RNDConfig describes a pair of networks for random network distillation.
 type RNDConfig struct {
 	Cadence
-	Respawns
 	Hidden    int     `toml:"hidden"`   // width of the hidden layers
 	Features  int     `toml:"features"` // K, outputs of both networks
 	Batch     int     `toml:"batch"`    // real transitions of an update
@@ -41,9 +40,9 @@ var _ = register(Spec{
 
 // DefaultRND has the sizes that the paper gives for the layers after the convolutions on images
 // (two layers of 512, 512 features), and the learning rate of openai/random-network-distillation:
-// run_atari.py. ScoreRows and Respawns are our choice, as for the curiosity model.
+// run_atari.py. ScoreRows is our choice, as for the curiosity model.
 func DefaultRND() RNDConfig {
-	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Respawns: Respawns{RespawnsMasked}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: OnFrames}
+	return RNDConfig{Cadence: Cadence{Warmup: 1000}, Hidden: 512, Features: 512, Batch: 256, LR: 1e-4, ScoreRows: 1024, On: OnFrames}
 }
 
 // Validate says in one line what is wrong with c, or returns nil.
@@ -58,7 +57,7 @@ func (c RNDConfig) Validate() error {
 	case c.On != "" && c.On != OnObservations && c.On != OnFrames && c.On != OnLatents:
 		return fmt.Errorf("rnd: on is %q, want %q, %q or %q", c.On, OnObservations, OnFrames, OnLatents)
 	}
-	return c.Respawns.validate("rnd")
+	return nil
 }
 
 // RND is random network distillation (Burda et al. 2018) of the next observation. A predictor f̂
@@ -135,14 +134,14 @@ func (m *RND) Train() (loss float64, err error) {
 }
 
 // Score writes F = ‖f̂(s') − f(s')‖²/K, a mean as in the original's code. The paper writes ½‖·‖²,
-// which is PaperScale times that. F of respawns is 0: see Respawns.
+// which is PaperScale times that. F of respawns is 0: see skipsRespawns.
 func (m *RND) Score(dst []float32, b *replay.Batch, rows int) error {
 	o := m.width
 	err := m.score(dst, rows, func(s *scorer, first, n int) { m.whitener.whiten(s.Data(s.in.next), b.Next[first*o:], n) })
 	if err != nil {
 		return err
 	}
-	m.config.mask(dst, b, rows)
+	maskRespawns(dst, b, rows)
 	return nil
 }
 

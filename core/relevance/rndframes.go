@@ -193,7 +193,7 @@ func (m *FrameRND) Close() error {
 }
 
 // Score writes F = ‖f̂(s′) − f(s′)‖²/K, a mean as in the original's code. The paper writes ½‖·‖²,
-// which is PaperScale times that. F of respawns is 0: see Respawns.
+// which is PaperScale times that. F of respawns is 0: see skipsRespawns.
 func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
 	frames, err := framesOf(m.name, b, rows)
 	if err != nil {
@@ -204,7 +204,7 @@ func (m *FrameRND) Score(dst []float32, b *replay.Batch, rows int) error {
 	if err != nil {
 		return err
 	}
-	m.config.mask(dst, b, rows)
+	maskRespawns(dst, b, rows)
 	return nil
 }
 

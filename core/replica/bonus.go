@@ -10,8 +10,8 @@ import (
 	"pgrlab/core/replay"
 )
 
-// addBonus adds the bonus to the rewards of a batch whose first rows are real.
-func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
+// addBonus adds the bonus to the rewards of a batch.
+func (r *Replica) addBonus(now Now, b *replay.Batch) error {
 	strength := now.Settings.Bonus
 	follows := r.Config.Bonus.Scale == config.ScaleReturns
 	// Returns of F over frames cannot be made up for when a strength of 0 rises.
@@ -37,15 +37,7 @@ func (r *Replica) addBonus(now Now, b *replay.Batch, real int) error {
 			return nil
 		}
 	}
-	switch r.Config.Bonus.Scale {
-	case config.ScaleCode:
-		scale = 1
-	case config.ScaleStd:
-		for _, f := range r.curious[:real] {
-			r.Bonus.add(scale * float64(f))
-		}
-		scale /= r.Bonus.std()
-	case config.ScaleReturns:
+	if follows {
 		scale /= r.BonusReturn.Of.std()
 	}
 	if math.IsInf(scale, 0) || math.IsNaN(scale) {
@@ -83,7 +75,7 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	default:
 		r.Real.Gather(b, 0, r.Real.Oldest(r.Real.Len()-b.Size, b.Size))
 	}
-	if err := r.addBonus(now, b, b.Size); err != nil {
+	if err := r.addBonus(now, b); err != nil {
 		return r.rewards, r.diverged("add the bonus", err)
 	}
 	return b.Reward, nil

@@ -21,47 +21,35 @@ func TestBonusReturnsOfCopies(t *testing.T) {
 	}
 }
 
-// addBonus adds the bonus in the scale of its name; the deviation is that of the real rows of all
-// batches so far.
+// addBonus adds the paper's F times the strength.
 func TestBonusesByHand(t *testing.T) {
-	const rows, real = 6, 4
-	for _, scale := range []string{config.ScaleCode, config.ScalePaper, config.ScaleStd} {
-		c := tiny.Config()
-		c.Bonus, c.Knobs.Bonus = config.Bonus{Function: "curiosity", Scale: scale}, 0.1
-		m, now := newReplica(t, c)
-		var seen []float64
-		for round := range 3 {
-			b, f := replay.NewBatch(tinyShape, rows), make([]float32, rows)
-			for i := range rows {
-				b.Obs[i*tiny.Obs], b.Reward[i] = float32(i+10*round), float32(i)
-			}
-			if err := m.models["curiosity"].Score(f, b, rows); err != nil {
-				t.Fatal(err)
-			}
-			paper := relevance.PaperScale(m.models["curiosity"])
-			by := map[string]float64{config.ScaleCode: 1, config.ScalePaper: paper, config.ScaleStd: paper}[scale]
-			if scale == config.ScaleStd {
-				for _, v := range f[:real] {
-					seen = append(seen, paper*float64(v))
-				}
-				_, std := meanStd(seen)
-				by /= std
-			}
-			if err := m.addBonus(now, b, real); err != nil {
-				t.Fatal(err)
-			}
-			for i := range rows {
-				want := float64(i) + 0.1*by*float64(f[i])
-				if math.Abs(float64(b.Reward[i])-want) > 1e-5*math.Abs(want) {
-					t.Errorf("%s, batch %d, row %d: reward %v, want %v", scale, round, i, b.Reward[i], want)
-				}
+	const rows = 6
+	c := tiny.Config()
+	c.Bonus, c.Knobs.Bonus = config.Bonus{Function: "curiosity", Scale: config.ScalePaper}, 0.1
+	m, now := newReplica(t, c)
+	for round := range 3 {
+		b, f := replay.NewBatch(tinyShape, rows), make([]float32, rows)
+		for i := range rows {
+			b.Obs[i*tiny.Obs], b.Reward[i] = float32(i+10*round), float32(i)
+		}
+		if err := m.models["curiosity"].Score(f, b, rows); err != nil {
+			t.Fatal(err)
+		}
+		paper := relevance.PaperScale(m.models["curiosity"])
+		if err := m.addBonus(now, b); err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			want := float64(i) + 0.1*paper*float64(f[i])
+			if math.Abs(float64(b.Reward[i])-want) > 1e-5*math.Abs(want) {
+				t.Errorf("batch %d, row %d: reward %v, want %v", round, i, b.Reward[i], want)
 			}
 		}
-		now.Settings.Bonus = 0
-		b := replay.NewBatch(tinyShape, rows)
-		if err := m.addBonus(now, b, real); err != nil || b.Reward[0] != 0 {
-			t.Errorf("a strength of 0 adds %v, %v", b.Reward[0], err)
-		}
+	}
+	now.Settings.Bonus = 0
+	b := replay.NewBatch(tinyShape, rows)
+	if err := m.addBonus(now, b); err != nil || b.Reward[0] != 0 {
+		t.Errorf("a strength of 0 adds %v, %v", b.Reward[0], err)
 	}
 }
 
@@ -90,7 +78,7 @@ func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 		if err := m.models["curiosity"].Score(f, b, 4); err != nil {
 			t.Fatal(err)
 		}
-		if err := m.addBonus(now, b, 2); err != nil {
+		if err := m.addBonus(now, b); err != nil {
 			t.Fatal(err)
 		}
 		one, of := replay.NewBatch(tinyShape, 1), make([]float32, 1)

@@ -117,8 +117,7 @@ type State struct {
 	Stepped     int       // Now.Step of the last env step that it has made
 	Drifted     int       // the env step in which ReportDrift wrote its last line
 	Models      []modelState
-	Counting    string  // the function that has counted a part of D_real; "": none
-	Bonus       moments // of F, if bonuses are divided by its standard deviation
+	Counting    string // the function that has counted a part of D_real; "": none
 	BonusReturn bonusReturn
 	Generations []int // rows of each generation in D_syn, oldest first
 	Losses      LossSums

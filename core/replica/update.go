@@ -32,7 +32,7 @@ func (r *Replica) updateOn(now Now, learner agent.OffPolicy, mix replay.Mix, las
 	if err := r.sampleBatch(now, batch, mix); err != nil {
 		return nil, err
 	}
-	if err := r.addBonus(now, batch, mix.Real); err != nil {
+	if err := r.addBonus(now, batch); err != nil {
 		return nil, r.diverged("add the bonus", err)
 	}
 	r.sampled(mix, 0)
