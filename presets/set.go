@@ -29,7 +29,7 @@ func ParseAssignment(text string) (Assignment, error) {
 	if !given || key == "" {
 		return Assignment{}, fmt.Errorf("want KNOB=VALUE or KEY=VALUE, for example guidance=3 or generator.width=512")
 	}
-	k, err := knob.Find(strings.TrimPrefix(key, knobs))
+	k, err := knob.Find(key)
 	if err == nil {
 		return Assignment{knobs + k.Name, value}, nil
 	}

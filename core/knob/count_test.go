@@ -39,7 +39,7 @@ func TestScheduledSpellings(t *testing.T) {
 		}
 	}
 	for _, k := range All() {
-		for _, name := range []string{k.Name, k.Symbol} {
+		for _, name := range []string{k.Name, k.Symbol, "knobs." + k.Name} {
 			if name == "" {
 				continue
 			}

@@ -172,9 +172,10 @@ func (k Knob) Called(name string) bool {
 	return name != "" && (name == k.Name || name == k.Symbol || name == k.Typed)
 }
 
-// Find returns the knob of that name or symbol. For an unknown name, the error suggests
-// the nearest ones, or names the keys that are fixed for a run.
+// Find returns the knob of that name or symbol; knobs.NAME, its key in config.toml, is the knob too.
+// For an unknown name, the error suggests the nearest ones, or names the keys that are fixed for a run.
 func Find(name string) (Knob, error) {
+	name = strings.TrimPrefix(name, "knobs.")
 	for _, k := range table {
 		if k.Called(name) {
 			return k, nil

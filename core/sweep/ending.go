@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -124,18 +123,4 @@ func (g *Grid) WhatHelps(failed []Job, again string) string {
 		return "their numbers diverged, and " + why
 	}
 	return fmt.Sprintf("%d of them diverged, and %s; for the others: %s", diverged, why, again)
-}
-
-// LastWords returns the last line of the log of a job's last attempt that has one, and the log's path.
-func (g *Grid) LastWords(j Job) string {
-	for _, n := range g.attempts(j) {
-		log := filepath.Join(g.attempt(j, n), logName)
-		if info, err := g.folder.Lstat(log); err != nil || !info.Mode().IsRegular() {
-			continue
-		}
-		text, _ := g.folder.Read(log)
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		return fmt.Sprintf("%s (%s)", lines[len(lines)-1], g.folder.Path(log))
-	}
-	return "see " + g.Dir(j)
 }

@@ -269,7 +269,7 @@ func (e *Engine) work(ctx context.Context, j Job) {
 			return
 		}
 		e.set(j, Running)
-		status, err := e.attempt(ctx, j)
+		status, words, err := e.attempt(ctx, j)
 		switch {
 		case err != nil:
 			e.set(j, Failed)
@@ -293,7 +293,7 @@ func (e *Engine) work(ctx context.Context, j Job) {
 			return
 		default:
 			e.set(j, Failed)
-			e.Say(fmt.Sprintf("%s: failed with status %d: %s", j.Name(), status, e.Grid.LastWords(j)))
+			e.Say(fmt.Sprintf("%s: failed with status %d: %s", j.Name(), status, words))
 			return
 		}
 	}
@@ -312,24 +312,26 @@ func (e *Engine) done(j Job) {
 }
 
 // attempt runs one process to its end. A status below 0 means that it was killed. In a folder that is
-// no longer the sweep's none begins, and how one ended means nothing.
-func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
+// no longer the sweep's none begins, and how one ended means nothing. The last words say why it failed.
+func (e *Engine) attempt(ctx context.Context, j Job) (status int, last string, err error) {
 	device, leave := e.occupy()
 	defer leave()
 	c := e.Process(j, device)
 	input, alive, err := os.Pipe()
 	if err != nil {
-		return 0, fmt.Errorf("start: %w", err)
+		return 0, "", fmt.Errorf("start: %w", err)
 	}
 	defer alive.Close()
-	c.Stdin, c.Stdout = input, io.Discard
+	said, before := new(words), len(e.Grid.attempts(j))
+	c.Stdin, c.Stdout, c.Stderr = input, io.Discard, said
+	c.WaitDelay = time.Second                           // a process of its own that outlives it keeps its standard error
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ctrl-c on the terminal is for the sweep
 	moved := e.moved()
 	e.mu.Lock()
 	if moved || ctx.Err() != nil {
 		e.mu.Unlock()
 		input.Close()
-		return StatusAgain, nil
+		return StatusAgain, "", nil
 	}
 	err = c.Start()
 	if err == nil {
@@ -338,20 +340,20 @@ func (e *Engine) attempt(ctx context.Context, j Job) (status int, err error) {
 	e.mu.Unlock()
 	input.Close()
 	if err != nil {
-		return 0, fmt.Errorf("start: %w", err)
+		return 0, "", fmt.Errorf("start: %w", err)
 	}
 	err = c.Wait()
 	e.mu.Lock()
 	delete(e.processes, j.Index)
 	e.mu.Unlock()
 	if e.moved() {
-		return StatusAgain, nil
+		return StatusAgain, "", nil
 	}
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return 0, err
+	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+		return 0, "", err
 	}
-	return c.ProcessState.ExitCode(), nil
+	return c.ProcessState.ExitCode(), e.Grid.lastWords(j, before, said), nil
 }
 
 // occupy chooses the device of an attempt and reserves it until leave is called.

@@ -263,6 +263,24 @@ func TestETA(t *testing.T) {
 	}
 }
 
+// An attempt that cannot begin has no log: what its process wrote says why, also after an earlier attempt
+// that has one.
+func TestWordsOfAnAttemptThatCannotBegin(t *testing.T) {
+	const log = `mkdir -p $1/attempts/$n; echo "logged $n" > $1/attempts/$n/log; `
+	for body, want := range map[string]string{
+		`echo first >&2; echo "begin: no room" >&2; exit 1`: "failed with status 1: begin: no room\n",
+		`exit 1`:                       "failed with status 1: see ",
+		log + `echo heard >&2; exit 1`: "failed with status 1: logged 1 (",
+		`if [ $n = 1 ]; then ` + log + `exit 85; fi; echo "begin: no room" >&2; exit 1`:           "failed with status 1: begin: no room\n",
+		`yes "much of it" | head -c 100000 >&2; echo >&2; echo "$(printf 'the end')" >&2; exit 1`: "failed with status 1: the end\n",
+	} {
+		e, said := script(t, 1, body)
+		if err := e.Run(t.Context()); err == nil || !strings.Contains(said(), want) {
+			t.Errorf("%s: %v\n%s\nwant %q", body, err, said(), want)
+		}
+	}
+}
+
 // The last words of a job are taken from its own log, whatever the sweep's folder is called.
 func TestLastWordsAreTheJobsOwn(t *testing.T) {
 	root := t.TempDir()
