@@ -13,8 +13,8 @@ func TestLessonsThatFitTheRun(t *testing.T) {
 		offered   string // as in the list
 		refused   string // the lesson's title and the reason; "": none
 	}{
-		{21_000, 100_000, "what a dormant neuron is, about 4 min, 7,000 of the 79,000 steps left", ""},
-		{21_000, 28_001, "what a dormant neuron is, about 4 min, 7,000 of the 7,001 steps left", ""},
+		{21_000, 100_000, "what a dormant neuron is, about 4 min, 7,000 steps", ""},
+		{21_000, 28_001, "what a dormant neuron is, about 4 min, 7,000 steps", ""},
 		{21_000, 28_000, "what ω does, about 2 min", "what a dormant neuron is: takes 7,000 steps, and 7,000 are left"},
 		{21_500, 25_000, "what ω does, about 2 min", "what a dormant neuron is: takes 6,500 steps, and 3,500 are left"},
 	} {

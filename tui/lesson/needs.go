@@ -76,7 +76,7 @@ func (x *Lessons) short(l presets.Lesson) string {
 func (x *Lessons) cost(l presets.Lesson) string {
 	text := fmt.Sprintf("about %d min", l.Minutes)
 	if steps := x.takes(l); steps > 0 {
-		text += fmt.Sprintf(", %s of the %s steps left", format.Count(steps), format.Count(x.Snap.Steps-x.Snap.Step))
+		text += fmt.Sprintf(", %s steps", format.Count(steps)) // more than are left: short says so
 	}
 	return text
 }
