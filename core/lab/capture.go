@@ -57,7 +57,7 @@ func (x *experiment) ahead(totals []uint64, bytes int) (all []run.LogRows) {
 // already.
 func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 	for _, m := range x.members {
-		if err := m.Failed(); err != nil {
+		if err := m.World.Failed(); err != nil {
 			return fmt.Errorf("save run: its environment has failed: %w", err)
 		}
 	}

@@ -14,7 +14,7 @@ func (x *experiment) at() replica.Now {
 }
 
 // collect makes one env step of every member, in all its copies of the environment: act, step,
-// store. If an environment fails, the error is replica.ErrEnvironment; members that have made
+// store. If an environment fails, the error is source.ErrEnvironment; members that have made
 // their step by then do not make it twice.
 func (x *experiment) collect() error {
 	begin := x.now()

@@ -213,7 +213,7 @@ func actsAgain(t *testing.T, begin func(record) *Lab) {
 	for _, mode := range []agent.Mode{agent.Mean, agent.Explore} {
 		act := func(l agent.Learner) []float32 {
 			a := agent.Acting{
-				Copies: 1, Obs: m.Obs[:len(m.Obs)/len(m.Copies)], Actions: make([]float32, len(m.Action)/len(m.Copies)),
+				Copies: 1, Obs: m.World.Row(m.World.Obs, 0), Actions: make([]float32, m.World.ActSize()),
 				State: make([]float32, l.StateSize()), Episodes: []uint64{1}, Step: 2, Mode: mode,
 			}
 			if stack != nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pgrlab/core/knob"
-	"pgrlab/core/replica"
+	"pgrlab/core/source"
 )
 
 // run drives the algorithm: env step by env step, and phase by phase within one. A run
@@ -17,7 +17,7 @@ func (x *experiment) run(ctx context.Context) error {
 	a := x.pgr()
 	for x.Step < x.config.Steps || x.entered() {
 		if !x.entered() {
-			if err := x.makeStep(ctx, a.step); errors.Is(err, replica.ErrEnvironment) {
+			if err := x.makeStep(ctx, a.step); errors.Is(err, source.ErrEnvironment) {
 				continue
 			} else if err != nil {
 				return err
@@ -40,7 +40,7 @@ func (x *experiment) run(ctx context.Context) error {
 	return err
 }
 
-// makeStep begins the next env step and does its work. It returns replica.ErrEnvironment if the
+// makeStep begins the next env step and does its work. It returns source.ErrEnvironment if the
 // step could not be made; it is made again when training goes on.
 func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	if err := x.control.applyPending(ctx, knob.After(x.Step)); err != nil {
@@ -49,7 +49,7 @@ func (x *experiment) makeStep(ctx context.Context, all []work) error {
 	x.begin(x.Step + x.config.Environment.InLockstep())
 	for _, p := range all {
 		err := p.do()
-		if errors.Is(err, replica.ErrEnvironment) {
+		if errors.Is(err, source.ErrEnvironment) {
 			x.takeBackStep()
 			return err
 		}
@@ -114,10 +114,10 @@ func (x *experiment) drive(ctx context.Context, p phase) error {
 	return err
 }
 
-// unlessSaid returns nil for replica.ErrEnvironment, because the phase is given up and that has
+// unlessSaid returns nil for source.ErrEnvironment, because the phase is given up and that has
 // been reported, and every other error as it is.
 func unlessSaid(err error) error {
-	if errors.Is(err, replica.ErrEnvironment) {
+	if errors.Is(err, source.ErrEnvironment) {
 		return nil
 	}
 	return err

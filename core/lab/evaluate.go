@@ -5,7 +5,7 @@ import (
 
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/replica"
+	"pgrlab/core/source"
 )
 
 // The length of a slice of an evaluation, in lockstep steps: fewer if every copy is drawn at
@@ -87,7 +87,7 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 // orNone gives up the evaluation of all members if the environment of one has failed. No
 // member's lines are then written.
 func (x *experiment) orNone(err error) error {
-	if errors.Is(err, replica.ErrEnvironment) {
+	if errors.Is(err, source.ErrEnvironment) {
 		for _, m := range x.members {
 			m.AbandonEvaluation()
 		}

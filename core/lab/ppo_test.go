@@ -198,7 +198,7 @@ func TestTheShownActionIsOfTheFirstCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.x.asides.showMoment()
-	all, shown := l.x.first().Action, l.x.asides.moment.Action
+	all, shown := l.x.first().World.Action, l.x.asides.moment.Action
 	if len(all) != 3*maze.ActSize || !slices.Equal(shown, all[:maze.ActSize]) {
 		t.Errorf("of %v it shows %v", all, shown)
 	}

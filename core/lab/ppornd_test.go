@@ -71,7 +71,7 @@ func bonusByHand(t *testing.T, c config.Config) {
 		}
 		after, _ := replica.Looks(m)
 		b, score := replay.NewBatch(m.Real.Shape(), 1), make([]float32, 1)
-		b.Frames = []replay.FrameRow{{Stack: before, Next: after, Action: m.Action}}
+		b.Frames = []replay.FrameRow{{Stack: before, Next: after, Action: m.World.Action}}
 		if step == 0 { // the only env step so far
 			b.Frames = replay.NewFrameRows(1, 1)
 			if err := m.Frames().Draw(&b.Frames[0], 1, 0, 0, 0); err != nil {

@@ -57,7 +57,7 @@ func (a *asides) showMoment() {
 		a.moment.Course = replica.Course(m)
 	}()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is computed is about observations
-		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, replica.Shown(m), nil)
+		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, m.World.Acted(), nil)
 		return
 	}
 	var value func(dst, obs []float32, rows int) error
@@ -65,9 +65,9 @@ func (a *asides) showMoment() {
 		value = values.Q
 	}
 	// What cannot be computed stays unknown: nobody asked for an error.
-	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, replica.Shown(m), nil)
+	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, m.World.Acted(), nil)
 	_ = a.place.guarded(func() error {
-		a.moment = inspect.Moment(a.views.of(m), copies, replica.Shown(m), value)
+		a.moment = inspect.Moment(a.views.of(m), copies, m.World.Acted(), value)
 		return nil
 	})
 }
@@ -78,8 +78,8 @@ func (a *asides) showMemory(m *replica.Replica) {
 	if !m.Rounds.Remember() {
 		return
 	}
-	now, c := a.moment, m.Copies[0]
-	now.Episode, now.EpisodeStep, now.EpisodeReturn, now.Pose = int(c.Episode), c.Step, c.Return, m.Pose()
+	now, c := a.moment, m.World.Counters[0]
+	now.Episode, now.EpisodeStep, now.EpisodeReturn, now.Pose = int(c.Episode), c.Step, c.Return, m.World.Pose()
 	err := a.gate.absent()
 	if err == nil {
 		err = a.place.guarded(func() (err error) { now.Memory, err = m.Rounds.Recall(); return err })
@@ -141,22 +141,22 @@ func (a *asides) showDreams(c event.Dreams) {
 	}
 }
 
-// source provides what a preview asks of a member and of its run.
-type source struct {
+// subject provides what a preview asks of a member and of its run.
+type subject struct {
 	*replica.Replica
 	*asides
 }
 
-func (s source) Learned(name string) bool { return s.Built(name) }
+func (s subject) Learned(name string) bool { return s.Built(name) }
 
-func (s source) NextRefit() int {
+func (s subject) NextRefit() int {
 	if s.place.refitting() {
 		return s.place.Step
 	}
 	return nextRefit(s.views.config, s.views.settings, s.place.Step)
 }
 
-func (s source) RefitTakes(name string, row, unit time.Duration) time.Duration {
+func (s subject) RefitTakes(name string, row, unit time.Duration) time.Duration {
 	settings := *s.views.settings
 	settings.Relevance = name
 	u := s.meter.Units(&settings, cost.Batches{}, 0)
@@ -164,4 +164,4 @@ func (s source) RefitTakes(name string, row, unit time.Duration) time.Duration {
 	return refitTakes(u, &settings, s.Replica)
 }
 
-func (s source) Now() time.Time { return s.now() }
+func (s subject) Now() time.Time { return s.now() }

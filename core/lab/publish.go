@@ -51,7 +51,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		StepsPerSec: steps, UpdatesPerSec: updates,
 		CostRefit: refitTakes(u, &x.Settings, m), CostGenerate: u.Generation(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
-		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.Copies[0].Episode), EpisodeStep: m.Copies[0].Step, EpisodeReturn: m.Copies[0].Return,
+		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.World.Counters[0].Episode), EpisodeStep: m.World.Counters[0].Step, EpisodeReturn: m.World.Counters[0].Return,
 		Refits: int(x.synthesis.Refits), FitLoss: m.Fit.Last,
 		MixReal: m.Mix.Real, MixSynthetic: m.Mix.Synthetic, Losses: m.Losses.Last(),
 		Map: x.asides.mapped, Moment: x.asides.moment, Dreamt: x.asides.dreamt,
@@ -59,7 +59,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 	if s.Phase == knob.AfterStep { // between two env steps: shown as collecting
 		s.Phase, s.PhaseDone, s.PhaseTotal = knob.Collect, 0, 0
 	}
-	s.Pose = m.Pose()
+	s.Pose = m.World.Pose()
 	if x.journal.folder != nil {
 		s.Dir = x.journal.folder.Dir()
 	}

@@ -8,8 +8,8 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
-	"pgrlab/core/replica"
 	"pgrlab/core/run"
+	"pgrlab/core/source"
 )
 
 // repeatChanges schedules the changes made and the notes written after mark, except for those
@@ -189,7 +189,7 @@ func (c *course) leaves(e event.Event) bool {
 		takenBack := c.step == c.taken && e.Step == c.step-c.copies
 		c.left = c.left || e.Step < c.step && !takenBack
 		c.step = max(c.step, e.Step)
-		if d, is := e.Body.(event.Diverged); is && d.Doing == replica.Simulate {
+		if d, is := e.Body.(event.Diverged); is && d.Doing == source.Simulate {
 			c.taken = e.Step
 		}
 	}

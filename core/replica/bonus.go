@@ -61,22 +61,22 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	_, met := r.models[r.Config.Bonus.Function].(relevance.Episodic)
 	switch {
 	case b != nil && met:
-		copy(b.Reward, r.rewards)
+		copy(b.Reward, r.World.Rewards)
 	case b == nil || !r.Enough() || !r.Parts.Fills && r.Real.Len() < b.Size:
-		return r.rewards, nil
+		return r.World.Rewards, nil
 	case b.Frames != nil:
-		copy(b.Reward, r.rewards)
+		copy(b.Reward, r.World.Rewards)
 		showNewest(r, b)
 		if f, is := r.models[r.Config.Bonus.Function].(relevance.Beginner); is {
 			if err := f.Begin(b, b.Size); err != nil {
-				return r.rewards, r.diverged("add the bonus", err)
+				return r.World.Rewards, r.diverged("add the bonus", err)
 			}
 		}
 	default:
 		r.Real.Gather(b, 0, r.Real.Oldest(r.Real.Len()-b.Size, b.Size))
 	}
 	if err := r.addBonus(now, b); err != nil {
-		return r.rewards, r.diverged("add the bonus", err)
+		return r.World.Rewards, r.diverged("add the bonus", err)
 	}
 	return b.Reward, nil
 }
@@ -89,7 +89,7 @@ func showNewest(r *Replica, b *replay.Batch) {
 		if r.sight != nil {
 			r.Observed.log.Latest(i, row)
 		} else {
-			row.Obs, row.Action, row.NextObs = r.row(r.Obs, i), r.row(r.Action, i), r.row(r.next, i)
+			row.Obs, row.Action, row.NextObs = r.World.Row(r.World.Obs, i), r.World.Row(r.World.Action, i), r.World.Row(r.World.Next, i)
 		}
 		b.Notes[i] = r.Rounds.note(i)
 	}
@@ -105,12 +105,12 @@ func (r *Replica) prepareBonus() error {
 		return fmt.Errorf("bonus.function is %q, but learner %s takes rewards neither in batches nor as it meets them: want %q",
 			r.Config.Bonus.Function, r.Config.Agent.Learner, config.FunctionNone)
 	}
-	r.newest = replay.NewBatch(r.Parts.Shape, len(r.envs))
+	r.newest = replay.NewBatch(r.Parts.Shape, r.World.Copies)
 	if _, sees := r.models[r.Config.Bonus.Function].(relevance.Sighted); sees {
-		r.newest.Frames, r.newest.Notes = replay.NewFrameRows(len(r.envs), r.Config.Pixels.Stack), make([]replay.Note, len(r.envs))
+		r.newest.Frames, r.newest.Notes = replay.NewFrameRows(r.World.Copies, r.Config.Pixels.Stack), make([]replay.Note, r.World.Copies)
 	}
 	if p, can := r.models[r.Config.Bonus.Function].(interface{ Prepare(rows int) error }); can {
-		return p.Prepare(len(r.envs))
+		return p.Prepare(r.World.Copies)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (r *Replica) followBonus() error {
 			return err
 		}
 		for i, f := range r.curious { // transitions of an env step lie in the order of its copies
-			copy := (r.Real.Total() - uint64(state.Pending-i)) % uint64(len(r.envs))
+			copy := (r.Real.Total() - uint64(state.Pending-i)) % uint64(r.World.Copies)
 			state.add(copy, r.Config.Agent.Gamma, relevance.PaperScale(model)*float64(f))
 		}
 		state.Pending -= n

@@ -14,10 +14,13 @@ func (r *Replica) EnvStep(now Now) error {
 	if r.Stepped == now.Step {
 		return nil
 	}
-	if r.Rounds.Remember() && r.Places == nil {
-		r.Places = r.Rounds.locate(nil)
+	if r.Rounds.Remember() {
+		r.World.KeepPlaces()
 	}
-	if err := r.stepEnvs(now); err != nil {
+	if err := r.World.Televise(now.Settings.TV); err != nil {
+		return err
+	}
+	if err := r.World.Step(func() error { return r.act(now) }); err != nil {
 		return err
 	}
 	r.Stepped = now.Step
@@ -31,14 +34,8 @@ func (r *Replica) EnvStep(now Now) error {
 	if err := r.observe(now); err != nil {
 		return err
 	}
-	copy(r.Obs, r.next)
 	copy(r.PolicyState, r.nextState)
-	copy(r.Places, r.Rounds.met.Place)
-	for i, end := range r.ends {
-		if end != agent.Continues {
-			r.endEpisode(i)
-		}
-	}
+	r.World.Advance()
 	return nil
 }
 
@@ -47,8 +44,11 @@ func (r *Replica) envStep(now Now) int { return r.Config.EnvSteps(now.Step) }
 
 // store adds the transitions of the env step to D_real.
 func (r *Replica) store() {
-	for i, end := range r.ends {
-		r.Real.Add(replay.Transition{Obs: r.row(r.Obs, i), Act: r.row(r.Action, i), Reward: r.rewards[i], Next: r.row(r.next, i), Done: end == agent.Terminated, Note: r.Rounds.note(i)})
+	from := r.World
+	for i, end := range from.Ends {
+		r.Real.Add(replay.Transition{
+			Obs: from.Row(from.Obs, i), Act: from.Row(from.Action, i), Reward: from.Rewards[i], Next: from.Row(from.Next, i), Done: end == agent.Terminated, Note: r.Rounds.note(i),
+		})
 		if r.priorities != nil {
 			r.priorities.Added(r.Real.Newest(0))
 		}
@@ -60,20 +60,16 @@ func (r *Replica) store() {
 func (r *Replica) act(now Now) error {
 	if r.acts() {
 		copy(r.nextState, r.PolicyState) // PolicyState stays, should the env step fail
-		for i := range r.Copies {
-			r.episodes[i] = r.Copies[i].Episode
+		for i, c := range r.World.Counters {
+			r.episodes[i] = c.Episode
 		}
 		r.acting = agent.Acting{
-			Copies: len(r.envs), Obs: r.Obs, Stacks: r.seen(), Actions: r.Action, State: r.nextState, Episodes: r.episodes, Step: uint64(r.envStep(now)),
+			Copies: r.World.Copies, Obs: r.World.Obs, Stacks: r.seen(), Actions: r.World.Action, State: r.nextState, Episodes: r.episodes, Step: uint64(r.envStep(now)),
 		}
-		if err := r.Agent.Act(&r.acting); err != nil {
-			return err
-		}
-		r.keepActions()
-		return nil
+		return r.Agent.Act(&r.acting)
 	}
-	r.streams.explore.FillUniform(r.Action, uint64(r.envStep(now)), 0)
-	r.Task.Random(r.Action)
+	r.streams.explore.FillUniform(r.World.Action, uint64(r.envStep(now)), 0)
+	r.Task.Random(r.World.Action)
 	return nil
 }
 
@@ -101,12 +97,13 @@ func (r *Replica) observe(now Now) error {
 	if !has {
 		return nil
 	}
+	from := r.World
 	r.experience = agent.Experience{
-		Copies: len(r.envs), Step: uint64(r.envStep(now)), Obs: r.Obs, Next: r.next, Actions: r.Action, State: r.PolicyState,
-		Rewards: rewards, Earned: r.rewards, Ends: r.ends, Respawned: r.respawned, F: r.Rounds.judged,
+		Copies: from.Copies, Step: uint64(r.envStep(now)), Obs: from.Obs, Next: from.Next, Actions: from.Action, State: r.PolicyState,
+		Rewards: rewards, Earned: from.Rewards, Ends: from.Ends, Respawned: from.Respawned, F: r.Rounds.judged,
 	}
 	if r.sight != nil {
-		r.experience.Seen, r.experience.NextSeen = r.sight.pass()
+		r.experience.Seen, r.experience.NextSeen = r.sight.pass(from)
 	}
 	return observer.Observe(&r.experience)
 }

@@ -27,9 +27,9 @@ func (c *course) add(told float32, end agent.End) {
 func (c *course) follow(r *Replica, observed []float32) {
 	switch {
 	case r.Config.Bonus.Given():
-		c.add(observed[0]-r.rewards[0], r.ends[0])
+		c.add(observed[0]-r.World.Rewards[0], r.World.Ends[0])
 	case r.Rounds.f != nil:
-		c.add(r.Rounds.f[0], r.ends[0])
+		c.add(r.Rounds.f[0], r.World.Ends[0])
 	}
 }
 
@@ -40,7 +40,7 @@ func Course(r *Replica) *event.Course {
 	if c.n == 0 {
 		return nil
 	}
-	out := &event.Course{Of: event.CourseOfF, Step: r.Stepped, Every: len(r.envs)}
+	out := &event.Course{Of: event.CourseOfF, Step: r.Stepped, Every: r.World.Copies}
 	if r.Config.Bonus.Given() {
 		out.Of = event.CourseOfBonus
 	}

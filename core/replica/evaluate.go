@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -17,7 +16,6 @@ import (
 type evaluation struct {
 	acting       agent.Acting
 	obs, actions []float32 // those of acting
-	sees         *watching // nil: the learner sees no frames
 	rewards      []float64
 	ended        []bool
 	returns      []float64
@@ -30,18 +28,15 @@ type evaluation struct {
 
 // newEvaluation allocates an evaluation.
 func (r *Replica) newEvaluation() (*evaluation, error) {
-	evalEnv := r.evalEnv
-	n := evalEnv.Size()
+	n := r.judge.Size()
 	mode, _ := r.Config.Evaluation.Mode() // Validate has looked at it
 	t := &evaluation{
-		obs: make([]float32, n*evalEnv.ObsSize()), actions: make([]float32, n*evalEnv.ActSize()),
+		obs: make([]float32, n*r.judge.ObsSize()), actions: make([]float32, n*r.judge.ActSize()),
 		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
 	}
 	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*r.Agent.StateSize()), Episodes: make([]uint64, n), Mode: mode}
 	var err error
-	if t.sees, err = r.watch(); t.sees != nil {
-		t.acting.Stacks = t.sees.stacks
-	}
+	t.acting.Stacks, err = r.judge.Look()
 	return t, err
 }
 
@@ -59,16 +54,8 @@ func (r *Replica) StartEvaluation(now Now, number uint64) error {
 	}
 	r.evaluation = t
 	t.acting.Step = number * uint64(r.Task.EpisodeSteps)
-	if err := televise(r.evalEnv, now); err != nil {
+	if err := r.judge.Begin(number, now.Settings.TV, t.obs); err != nil {
 		return err
-	}
-	if err := r.evalEnv.Reset(number, t.obs); err != nil {
-		return r.failedEvaluation(fmt.Errorf("reset: %w", err))
-	}
-	if t.sees != nil {
-		if err := t.sees.begin(); err != nil {
-			return r.failedEvaluation(fmt.Errorf("draw: %w", err))
-		}
 	}
 	values, has := r.Agent.(relevance.Values)
 	if !r.Config.Analyses() || !has || r.Parts.Fills { // critics take observations
@@ -96,13 +83,8 @@ func (r *Replica) evaluationStep(t *evaluation) error {
 	}
 	t.acting.Step++
 	was := slices.Clone(t.ended)
-	if err := r.evalEnv.Step(t.actions, t.obs, t.rewards, t.ended); err != nil && !r.tolerateLostEpisode(err) {
-		return r.failedEvaluation(err)
-	}
-	if t.sees != nil {
-		if err := t.sees.next(); err != nil {
-			return r.failedEvaluation(fmt.Errorf("draw: %w", err))
-		}
+	if err := r.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil {
+		return err
 	}
 	for i, reward := range t.rewards {
 		if !was[i] {
@@ -112,16 +94,6 @@ func (r *Replica) evaluationStep(t *evaluation) error {
 	}
 	t.weight *= r.Config.Agent.Gamma
 	return nil
-}
-
-// failedEvaluation handles an error of the evaluation environments, which are made again.
-func (r *Replica) failedEvaluation(err error) error {
-	r.Host.Fault(r.Index, "evaluate", err)
-	if fresh, made := r.Task.NewVec(r.Config.Evaluation.Episodes, evaluationSeed(r.Seed)); made == nil {
-		r.evalEnv = fresh
-		r.replace("judge", fresh)
-	} // else the next evaluation fails as this one did
-	return ErrEnvironment
 }
 
 // Evaluating says whether an evaluation is under way.
@@ -140,7 +112,7 @@ func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
 	r.LastReturn = &mean
 	r.emit(event.TypeEvaluated, event.Evaluated{
 		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
-		Returns: run.Floats(t.returns), Episodes: len(t.returns), Explored: exploredBy(r.evalEnv),
+		Returns: run.Floats(t.returns), Episodes: len(t.returns), Explored: r.judge.Explored(),
 	})
 	reportBias(r, t)
 	if err := r.reportDormant(number); err != nil {

@@ -23,20 +23,12 @@ func (o *Observed) begin() {
 	if keep == (experience.Keep{}) {
 		return
 	}
-	env := o.of.envs[0].env
-	s := experience.Shape{Numbers: env.ObsSize(), Act: env.ActSize(), Copies: len(o.of.envs)}
-	if p := o.of.Config.Pixels; o.of.Config.Sees() {
-		s.Numbers, s.Bytes = 0, p.Side*p.Side*agent.Colours
+	from := o.of.World
+	s := experience.Shape{Numbers: from.ObsSize(), Act: from.ActSize(), Copies: from.Copies}
+	if o.of.Config.Sees() {
+		s.Numbers, s.Bytes = 0, from.FrameSize()
 	}
 	o.log = experience.NewLog(s, keep)
-}
-
-// look is what copy i shows: its part of obs, or its frame after the env step.
-func (o *Observed) look(obs []float32, i int) experience.Look {
-	if o.of.sight != nil {
-		return experience.Look{Frame: o.of.sight.nextOf(i)}
-	}
-	return experience.Look{Numbers: o.of.row(obs, i)}
 }
 
 // keep adds the env step to the log.
@@ -44,9 +36,10 @@ func (o *Observed) keep() {
 	if o.log == nil {
 		return
 	}
-	for i, end := range o.of.ends {
+	from := o.of.World
+	for i, end := range from.Ends {
 		o.log.Add(i, experience.Step{
-			Action: o.of.row(o.of.Action, i), Reward: o.of.rewards[i], Next: o.look(o.of.next, i), End: end, Respawned: o.of.respawned[i], F: o.of.Rounds.judged[i],
+			Action: from.Row(from.Action, i), Reward: from.Rewards[i], Next: from.Look(from.Next, i), End: end, Respawned: from.Respawned[i], F: o.of.Rounds.judged[i],
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"fmt"
 	"io"
 	"slices"
 
@@ -13,6 +12,7 @@ import (
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
+	"pgrlab/core/source"
 	"pgrlab/core/task"
 )
 
@@ -62,9 +62,8 @@ type Replica struct {
 	// for them.
 	Spec, FreshSpec *RebuildSpec
 
-	Mix    replay.Mix // of the latest batch
-	Action []float32  // of the env step, [K,A] of K copies of the environment
-	Fit    inspect.FitLoss
+	Mix replay.Mix // of the latest batch
+	Fit inspect.FitLoss
 	State
 
 	Rounds   Rounds
@@ -72,18 +71,13 @@ type Replica struct {
 
 	Scored inspect.Scored // what the generator was fitted to
 
-	envs       []trainingEnv
-	evalEnv    task.VecEnv
+	World      *source.Copies
+	judge      *source.Judge              // nil: the run is not evaluated
 	models     map[string]relevance.Model // by the name of the function; only those that are built
 	priorities *replay.Prioritized        // of Real; nil: all rows are drawn alike
 	mixer      replay.Mixer
 	mixers     map[string]replay.Mixer // of models, by name
 	streams    streams
-	next       []float32 // of the env step, [K,O]
-	rewards    []float32 // and so on, [K]
-	ends       []agent.End
-	made       []bool       // which copies have made the step
-	respawned  []bool       // which copies the step put elsewhere
 	episodes   []uint64     // of acting
 	acting     agent.Acting // of the env step
 	nextState  []float32    // PolicyState after the step
@@ -107,11 +101,7 @@ type Replica struct {
 // State are the counters of a replica; with the states of its parts they are all that a
 // checkpoint needs.
 type State struct {
-	Obs         []float32 // [K,O] of K copies, the observations that the next actions answer
 	PolicyState []float32 // [K,S], what the policy remembers of the episodes; empty for one without a memory
-	Copies      []Copy
-	Places      []float32 // [K,2], where the copies are; nil if nothing remembers it, or the environment does not say
-	Half        *halfStep // nil: no env step is half made
 	LastReturn  *float64  // of the last evaluation
 	Updates     uint64    // critic updates
 	Stepped     int       // Now.Step of the last env step that it has made
@@ -122,6 +112,12 @@ type State struct {
 	Generations []int // rows of each generation in D_syn, oldest first
 	Losses      LossSums
 	Known       known
+
+	// Only in a checkpoint: source.State, of the copies of the environment.
+	Obs    []float32
+	Copies []source.Copy
+	Places []float32
+	Half   *source.Half
 }
 
 // streams are a replica's random numbers by what they are for.
@@ -163,14 +159,8 @@ func New(c Cohort, index int) (*Replica, error) {
 
 func (r *Replica) build() (err error) {
 	c := r.Config
-	if err := r.startEnvs(); err != nil {
+	if err := r.startSource(); err != nil {
 		return err
-	}
-	if c.Evaluation.Every > 0 {
-		if r.evalEnv, err = r.Task.NewVec(c.Evaluation.Episodes, evaluationSeed(r.Seed)); err != nil {
-			return fmt.Errorf("start %s for evaluation: %w", c.Task, err)
-		}
-		r.own("judge", r.evalEnv) // its name in checkpoints
 	}
 	r.Observed.begin()
 	if r.Agent, err = r.Parts.Learner(r.Observed.log, r.Seed); err != nil {
@@ -219,10 +209,44 @@ func (r *Replica) build() (err error) {
 	if r.phases, err = r.newPhases(); err != nil {
 		return err
 	}
-	states := len(r.envs) * r.Agent.StateSize()
+	states := r.World.Copies * r.Agent.StateSize()
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)
-	return r.resetEnvs()
+	r.episodes = make([]uint64, r.World.Copies)
+	return r.World.Begin(r.Observed.log)
 }
+
+// startSource makes the environments.
+func (r *Replica) startSource() (err error) {
+	c := r.Config
+	from := source.Config{Task: r.Task, Name: c.Task, Seed: r.Seed, Copies: c.Environment.InLockstep()}
+	if c.Sees() {
+		from.Side, from.Colours = c.Pixels.Side, agent.Colours
+	}
+	if r.World, err = source.New(from, host{r}, func(i int) { clear(r.World.Row(r.PolicyState, i)) }); err != nil {
+		return err
+	}
+	for _, part := range r.World.Parts() {
+		r.own(part.Name, part.Env)
+	}
+	if c.Evaluation.Every == 0 {
+		return nil
+	}
+	from.Seed, from.Copies = evaluationSeed(r.Seed), c.Evaluation.Episodes
+	if r.judge, err = source.NewJudge(from, c.Pixels.Stack, host{r}); err != nil {
+		return err
+	}
+	r.own("judge", r.judge) // its name in checkpoints
+	return nil
+}
+
+// host passes what happens to a replica's environments to its host.
+type host struct{ *Replica }
+
+// Emit implements source.Host.
+func (h host) Emit(kind string, body any) { h.emit(kind, body) }
+
+// Fault implements source.Host.
+func (h host) Fault(doing string, err error) { h.Host.Fault(h.Index, doing, err) }
 
 // owned is a part of a replica under the name that it has in a checkpoint.
 type owned struct {
@@ -234,20 +258,6 @@ type owned struct {
 // every checkpoint if it has Save and Load. A model, which is built when its relevance function
 // is chosen for the first time, is owned under that function's name.
 func (r *Replica) own(name string, part any) { r.owned = append(r.owned, owned{name, part}) }
-
-// replace puts a new part in the place of one that the replica owns, and closes the
-// old one.
-func (r *Replica) replace(name string, part any) {
-	for i, o := range r.owned {
-		if o.name != name {
-			continue
-		}
-		if c, ok := o.part.(io.Closer); ok {
-			c.Close() // it had failed: its error does not matter
-		}
-		r.owned[i].part = part
-	}
-}
 
 // owns says whether there is a part of that name.
 func (r *Replica) owns(name string) bool {

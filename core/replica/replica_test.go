@@ -14,6 +14,8 @@ import (
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
+	"pgrlab/core/source"
+	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -43,11 +45,16 @@ var tinyShape = replay.Shape{Obs: tiny.Obs, Act: tiny.Act}
 // newReplica makes a replica of the real parts, at the beginning of a run.
 func newReplica(t *testing.T, c config.Config) (*Replica, Now) {
 	t.Helper()
-	p, err := NewParts(&c, tiny.Task(), tiny.Device(t))
+	return newReplicaOn(t, c, tiny.Task())
+}
+
+func newReplicaOn(t *testing.T, c config.Config, on task.Task) (*Replica, Now) {
+	t.Helper()
+	p, err := NewParts(&c, on, tiny.Device(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(Cohort{Config: &c, Task: tiny.Task(), Parts: p, Host: &heard{}}, 0)
+	m, err := New(Cohort{Config: &c, Task: on, Parts: p, Host: &heard{}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,13 +220,12 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 // If an environment fails, the host hears of it once, a new environment takes its place, and the
 // same env step gives its transition when it is made again.
 func TestAnEnvironmentThatFailsIsReplaced(t *testing.T) {
-	m, now := newReplica(t, tiny.Config())
+	m, now := newReplicaOn(t, tiny.Config(), shakyTask(4))
 	h := m.Host.(*heard)
 	train(t, m, now.Settings, 1, 3)
-	m.envs[0].failed = errors.New("the simulation is gone")
 	now.Step = 4
-	if err := m.EnvStep(now); !errors.Is(err, ErrEnvironment) || m.Stepped != 3 || m.Failed() != nil {
-		t.Fatalf("%v, at step %d, %v", err, m.Stepped, m.Failed())
+	if err := m.EnvStep(now); !errors.Is(err, source.ErrEnvironment) || m.Stepped != 3 || m.World.Failed() != nil {
+		t.Fatalf("%v, at step %d, %v", err, m.Stepped, m.World.Failed())
 	}
 	if err := m.EnvStep(now); err != nil || m.Real.Len() != 4 {
 		t.Errorf("%v, %d transitions", err, m.Real.Len())
@@ -227,7 +233,7 @@ func TestAnEnvironmentThatFailsIsReplaced(t *testing.T) {
 	if err := m.EnvStep(now); err != nil || m.Real.Len() != 4 {
 		t.Errorf("the step is made twice: %v, %d transitions", err, m.Real.Len())
 	}
-	if told := strings.Join(h.lines, "; "); !strings.HasPrefix(told, "0 fault: simulate: the simulation is gone; 0 episode") || len(h.lines) != 2 {
+	if told := strings.Join(h.lines, "; "); !strings.HasPrefix(told, "0 fault: simulate: the simulator is gone; 0 episode") || len(h.lines) != 2 {
 		t.Errorf("the host heard %s", told)
 	}
 }

@@ -37,7 +37,7 @@ func (o *Rounds) function() relevance.Episodic {
 // meet tells the function of the env step.
 func (o *Rounds) meet(now Now) error {
 	f, r := o.function(), o.of
-	o.judged = resized(o.judged, len(r.envs))
+	o.judged = resized(o.judged, r.World.Copies)
 	for i := range o.judged {
 		o.judged[i] = float32(math.NaN())
 	}
@@ -45,18 +45,16 @@ func (o *Rounds) meet(now Now) error {
 		o.f = nil
 		return nil
 	}
-	o.f, o.met.Ended = resized(o.f, len(r.envs)), o.met.Ended[:0]
-	for _, end := range r.ends {
+	o.f, o.met.Ended = resized(o.f, r.World.Copies), o.met.Ended[:0]
+	for _, end := range r.World.Ends {
 		o.met.Ended = append(o.met.Ended, end != agent.Continues)
 	}
-	o.met.Step, o.met.Obs, o.met.Next = uint64(r.envStep(now)), r.Obs, r.next
+	o.met.Step, o.met.Obs, o.met.Next = uint64(r.envStep(now)), r.World.Obs, r.World.Next
 	if r.sight != nil {
-		o.met.Seen, o.met.NextSeen = r.sight.pass()
+		o.met.Seen, o.met.NextSeen = r.sight.pass(r.World)
 	}
-	o.met.From, o.met.Place = r.Places, o.locate(o.met.Place)
-	if len(o.met.From) != len(o.met.Place) {
-		o.met.From = nil // from a checkpoint that does not have them
-	}
+	o.met.From, o.met.Place = r.World.Places, resized(o.met.Place, len(r.World.Places))
+	r.World.Locate(o.met.Place)
 	if err := f.Meet(o.f, &o.met); err != nil {
 		return r.diverged("meet an env step", err)
 	}
@@ -83,7 +81,7 @@ func (o *Rounds) Unfilled() (bytes int64) {
 
 // note returns what is known of the transition of copy i.
 func (o *Rounds) note(i int) replay.Note {
-	return replay.Note{Met: true, Respawned: o.of.respawned[i], F: o.judged[i]}
+	return replay.Note{Met: true, Respawned: o.of.World.Respawned[i], F: o.judged[i]}
 }
 
 // score writes F of a batch to dst. If f is told of env steps, that is F of the env step as it

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
+	"pgrlab/core/source"
 	"pgrlab/core/task"
 )
 
@@ -74,6 +75,8 @@ func (r *Replica) Saved(scored bool) Saved {
 		State: r.State, Fit: r.Fit,
 		Mix: r.Mix, Generated: r.generated, Scored: r.Scored,
 	}
+	world := r.World.State
+	s.State.Obs, s.State.Copies, s.State.Places, s.State.Half = world.Obs, world.Counters, world.Places, world.Half
 	for _, o := range r.owned {
 		s.Parts = append(s.Parts, o.name)
 	}
@@ -90,7 +93,7 @@ func (r *Replica) Saved(scored bool) Saved {
 		}
 	}
 	if t := r.evaluation; t != nil {
-		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step, t.sees.saved()}
+		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step, r.judge.Seen()}
 	}
 	return s
 }
@@ -111,7 +114,7 @@ func (r *Replica) Sections() []Section {
 		case generative.Generator:
 			parts = append(parts, Section{o.name, fitting{p, r.Real}})
 		case Stateful:
-			if o.part != any(r.evalEnv) || r.evaluation != nil {
+			if o.part != any(r.judge) || r.evaluation != nil {
 				parts = append(parts, Section{o.name, p})
 			}
 		}
@@ -166,19 +169,14 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 // relevance function of that name: counters, relevance functions with their models, buffers, an
 // evaluation under way. The parts are loaded afterwards: see Sections.
 func (r *Replica) Restore(s Saved, function string) (err error) {
-	if len(s.State.Obs) != len(r.Obs) {
-		return fmt.Errorf("an observation of %d numbers is saved, the task has %d", len(s.State.Obs), len(r.Obs))
-	}
 	if len(s.State.PolicyState) != len(r.PolicyState) {
 		return fmt.Errorf("a policy with a memory of %d numbers is saved, the run's has %d", len(s.State.PolicyState), len(r.PolicyState))
 	}
-	if err := s.State.checkCopies(len(r.envs), len(r.next), len(r.Action)); err != nil {
+	if err := r.World.Restore(source.State{Obs: s.State.Obs, Counters: s.State.Copies, Places: s.State.Places, Half: s.State.Half}); err != nil {
 		return err
 	}
-	if h := s.State.Half; h != nil && r.sight != nil && len(h.Frames) != len(r.sight.next) {
-		return fmt.Errorf("half of an env step with frames of %d bytes is saved, the run's have %d", len(h.Frames), len(r.sight.next))
-	}
 	r.State = s.State
+	r.State.Obs, r.State.Copies, r.State.Places, r.State.Half = nil, nil, nil, nil
 	restoreKnown(&r.State)
 	for _, name := range s.Parts {
 		if r.owns(name) {
@@ -240,7 +238,7 @@ func (r *Replica) restoreEvaluation(s *savedEvaluation) error {
 	if s == nil {
 		return nil
 	}
-	if r.evalEnv == nil {
+	if r.judge == nil {
 		return errors.New("an evaluation is saved, the run has none")
 	}
 	t, err := r.newEvaluation()
@@ -258,5 +256,5 @@ func (r *Replica) restoreEvaluation(s *savedEvaluation) error {
 	t.acting.Step = s.Step
 	t.q, t.weight = s.Q, s.Weight
 	r.evaluation = t
-	return t.sees.restore(s.Seen)
+	return r.judge.RestoreSeen(s.Seen)
 }

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -9,7 +8,7 @@ import (
 	"pgrlab/core/experience"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
-	"pgrlab/core/task"
+	"pgrlab/core/source"
 )
 
 // sight holds what a replica sees if its learner sees frames.
@@ -18,67 +17,27 @@ type sight struct {
 	sampler     agent.Frames
 	probes      agent.Frames // for the dormant ratio
 	stacks      [][][]byte   // of each copy, for the next actions
-	next        []byte       // [K,size], after the env step
 	// Each copy's newest frame before and after the env step, for an agent.Observer.
 	before, behind [][]byte
 }
 
 // newSight makes the memory of a replica's frames.
 func (r *Replica) newSight() (*sight, error) {
-	copies, p := len(r.envs), r.Config.Pixels
+	p := r.Config.Pixels
 	s := &sight{side: p.Side, stack: p.Stack}
 	s.sampler, s.probes = r.Observed.frames(r.streams.replay), r.Observed.frames(r.streams.dormant)
-	s.stacks, s.next = newStacks(copies, s.stack), make([]byte, copies*s.size())
+	s.stacks = source.NewStacks(r.World.Copies, s.stack)
 	return s, nil
-}
-
-func newStacks(n, depth int) [][][]byte {
-	all := make([][][]byte, n)
-	for i := range all {
-		all[i] = make([][]byte, depth)
-	}
-	return all
-}
-
-// size is how many bytes a frame has.
-func (s *sight) size() int { return s.side * s.side * agent.Colours }
-
-// nextOf is the frame of copy i after the env step.
-func (s *sight) nextOf(i int) []byte { return s.next[i*s.size() : (i+1)*s.size()] }
-
-var errUnseen = errors.New("its environment cannot be drawn")
-
-// look draws copy i as it is after its env step or at the beginning of its episode.
-func (r *Replica) look(i int) error {
-	if r.sight == nil {
-		return nil
-	}
-	env, seen := r.envs[i].env.(task.Seen)
-	if !seen {
-		return errUnseen
-	}
-	return env.Frame(r.sight.nextOf(i), r.sight.side)
-}
-
-// open takes the first look of copy i's episode.
-func (r *Replica) open(i int) error {
-	if err := r.look(i); err != nil {
-		return fmt.Errorf("draw: %w", err)
-	}
-	if r.Observed.log != nil {
-		r.Observed.log.Begin(i, r.Observed.look(r.Obs, i))
-	}
-	return nil
 }
 
 // pass returns each copy's newest frame before the env step, which the policy acted on, and the
 // one after it.
-func (s *sight) pass() (before, behind [][]byte) {
+func (s *sight) pass(from *source.Copies) (before, behind [][]byte) {
 	if s.before == nil {
 		s.before, s.behind = make([][]byte, len(s.stacks)), make([][]byte, len(s.stacks))
 	}
 	for i, stack := range s.stacks {
-		s.before[i], s.behind[i] = stack[len(stack)-1], s.nextOf(i)
+		s.before[i], s.behind[i] = stack[len(stack)-1], from.Frame(i)
 	}
 	return s.before, s.behind
 }
@@ -188,7 +147,7 @@ func (s *sight) probed(policy agent.Learner, number uint64, rows int) ([]agent.L
 	if !sighted {
 		return nil, nil
 	}
-	stacks, row := newStacks(rows, s.stack), replay.FrameRow{Next: make([][]byte, s.stack)}
+	stacks, row := source.NewStacks(rows, s.stack), replay.FrameRow{Next: make([][]byte, s.stack)}
 	for i := range stacks {
 		row.Stack = stacks[i]
 		if err := s.probes.Draw(&row, 1, 0, number, i); err != nil {
@@ -196,92 +155,4 @@ func (s *sight) probed(policy agent.Learner, number uint64, rows int) ([]agent.L
 		}
 	}
 	return learner.ActivationsOf(stacks)
-}
-
-// watching holds what an evaluation sees of its copies.
-type watching struct {
-	env    task.SeenVec
-	side   int
-	size   int
-	frames []byte // [n,size], the newest
-	stacks [][][]byte
-}
-
-// watch returns what an evaluation sees; nil if its learner sees no frames.
-func (r *Replica) watch() (*watching, error) {
-	if r.sight == nil {
-		return nil, nil
-	}
-	env, seen := r.evalEnv.(task.SeenVec)
-	if !seen {
-		return nil, errUnseen
-	}
-	n := r.evalEnv.Size()
-	w := &watching{env: env, side: r.sight.side, size: r.sight.size(), stacks: newStacks(n, r.sight.stack)}
-	w.frames = make([]byte, n*w.size)
-	for _, stack := range w.stacks {
-		for k := range stack {
-			stack[k] = make([]byte, w.size)
-		}
-	}
-	return w, nil
-}
-
-// begin takes the first frames of the episodes.
-func (w *watching) begin() error {
-	if err := w.env.Frames(w.frames, w.side); err != nil {
-		return err
-	}
-	for i, stack := range w.stacks {
-		for _, frame := range stack {
-			copy(frame, w.frames[i*w.size:])
-		}
-	}
-	return nil
-}
-
-// next takes the frames that followed a step; a copy whose episode is over looks as it did
-// before.
-func (w *watching) next() error {
-	if err := w.env.Frames(w.frames, w.side); err != nil {
-		return err
-	}
-	for i, stack := range w.stacks {
-		oldest := stack[0]
-		copy(stack, stack[1:])
-		stack[len(stack)-1] = oldest
-		copy(oldest, w.frames[i*w.size:])
-	}
-	return nil
-}
-
-// saved returns the bytes of all stacks.
-func (w *watching) saved() (all []byte) {
-	if w == nil {
-		return nil
-	}
-	for _, stack := range w.stacks {
-		all = append(all, slices.Concat(stack...)...)
-	}
-	return all
-}
-
-// restore takes what saved returned.
-func (w *watching) restore(all []byte) error {
-	want := 0
-	if w != nil {
-		want = len(w.stacks) * len(w.stacks[0]) * w.size
-	}
-	if len(all) != want {
-		return fmt.Errorf("an evaluation that sees %d bytes is saved, the run's sees %d", len(all), want)
-	}
-	if w == nil {
-		return nil
-	}
-	for _, stack := range w.stacks {
-		for _, frame := range stack {
-			all = all[copy(frame, all):]
-		}
-	}
-	return nil
 }

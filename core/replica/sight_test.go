@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"pgrlab/core/source"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/tiny"
 )
@@ -43,16 +44,16 @@ func shakyTask(at int) task.Task {
 func TestACopyThatIsSeenFails(t *testing.T) {
 	c := tiny.Pixels()
 	c.Environment.Copies, c.StartSteps = 3, 100
+	made := map[*Replica]*[]task.Seen{} // the environments of each, in the order in which they are made
 	begin := func(problem task.Task) *Replica {
-		p, err := NewParts(&c, problem, tiny.Device(t))
-		if err != nil {
-			t.Fatal(err)
+		start, all := problem.New, new([]task.Seen)
+		problem.New = func(seed uint64) (task.Env, error) {
+			e, err := start(seed)
+			*all = append(*all, e.(task.Seen))
+			return e, err
 		}
-		m, err := New(Cohort{Config: &c, Task: problem, Parts: p, Host: &heard{}}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(m.Close)
+		m, _ := newReplicaOn(t, c, problem)
+		made[m] = all
 		return m
 	}
 	m, now := begin(shakyTask(3*4+2)), Now{Settings: &c.Knobs}
@@ -62,11 +63,11 @@ func TestACopyThatIsSeenFails(t *testing.T) {
 		}
 	}
 	before := m.Observed.log.Len()
-	if err := m.EnvStep(now); !errors.Is(err, ErrEnvironment) {
+	if err := m.EnvStep(now); !errors.Is(err, source.ErrEnvironment) {
 		t.Fatal(err)
 	}
-	if m.Half == nil || len(m.Half.Frames) != 3*m.sight.size() {
-		t.Fatalf("of the env step %+v is kept", m.Half)
+	if m.World.Half == nil || len(m.World.Half.Frames) != 3*m.World.FrameSize() {
+		t.Fatalf("of the env step %+v is kept", m.World.Half)
 	}
 	if n := m.Observed.log.Len(); n != before+1 { // the copy with the lost episode begins another one
 		t.Fatalf("%d frames behind half a step, want %d", n, before+1)
@@ -87,6 +88,7 @@ func TestACopyThatIsSeenFails(t *testing.T) {
 			t.Fatalf("%s: %v", s.Name, err)
 		}
 	}
+	(*made[m])[1] = (*made[m])[3] // in the place of the one that failed
 	for _, r := range []*Replica{m, other} {
 		if err := r.EnvStep(now); err != nil {
 			t.Fatal(err)
@@ -94,18 +96,15 @@ func TestACopyThatIsSeenFails(t *testing.T) {
 		if n := r.Observed.log.Len(); n != before+1+3 {
 			t.Errorf("%d frames behind the whole step, want %d", n, before+1+3)
 		}
-		shown := make([]byte, r.sight.size())
+		shown := make([]byte, m.World.FrameSize())
 		for i, stack := range r.seen() {
-			if err := r.envs[i].env.(task.Seen).Frame(shown, r.sight.side); err != nil {
+			if err := (*made[r])[i].Frame(shown, r.sight.side); err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(stack[len(stack)-1], shown) {
+			if !bytes.Equal(stack[len(stack)-1], shown) || !bytes.Equal(r.World.Frame(i), shown) {
 				t.Errorf("the newest frame of copy %d is not what it looks like", i)
 			}
 		}
-	}
-	if !bytes.Equal(m.sight.next, other.sight.next) {
-		t.Error("who went on from what was saved has seen something else")
 	}
 	half.State.Half.Frames = half.State.Half.Frames[1:]
 	if begin(tiny.Task()).Restore(half, c.Knobs.Relevance) == nil {

@@ -1,4 +1,4 @@
-package replica
+package source
 
 import (
 	"reflect"
@@ -34,7 +34,12 @@ func TestExplored(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one := exploredIn(env)
+	explorationOf := func(env task.Env) *event.Explored { w := newWorld(env); return w.exploration() }
+	judge, err := NewJudge(Config{Copies: 2, Task: task.Task{NewVec: func(int, uint64) (task.VecEnv, error) { return vec, nil }}}, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := explorationOf(env)
 	if one == nil || one.Cells < 2 || !(one.Moved > 0.2 && one.Moved < 1) {
 		t.Fatalf("an episode says %+v", one)
 	}
@@ -42,10 +47,10 @@ func TestExplored(t *testing.T) {
 	if *one.OnSpot != 0 {
 		t.Errorf("who walks is on the spot in %v of its actions", *one.OnSpot)
 	}
-	if got, want := exploredBy(vec), (&event.Explored{Goals: one.Goals / 2, Cells: (one.Cells + 1) / 2, Moved: one.Moved / 2, OnSpot: &half}); !reflect.DeepEqual(got, want) {
+	if got, want := judge.Explored(), (&event.Explored{Goals: one.Goals / 2, Cells: (one.Cells + 1) / 2, Moved: one.Moved / 2, OnSpot: &half}); !reflect.DeepEqual(got, want) {
 		t.Errorf("the evaluation says %+v, want %+v", got, want)
 	}
-	if got := exploredIn(unexplored{env}); got != nil {
+	if got := explorationOf(unexplored{env}); got != nil {
 		t.Errorf("one that does not say has %+v", got)
 	}
 }
