@@ -104,6 +104,29 @@ func TestAChangeUnderWayIsPutBack(t *testing.T) {
 	}
 }
 
+// A run that ends before the last step of a lesson keeps its knobs, and the lesson ends like any other.
+func TestALessonEndsAfterItsRun(t *testing.T) {
+	s := running(t, 80, 24, 24_000)
+	s.typeLine("lesson dormant")
+	for l := s.lessons.Lesson; l.At+1 < len(l.Steps); {
+		s.goOn()
+	}
+	s.fake.state = event.Finished
+	s.fake.publish()
+	s.Update(polled{})
+	if view := s.View(); strings.Contains(view, "put the knobs back") {
+		t.Errorf("a run that has ended is offered other knobs:\n%s", view)
+	}
+	for range 3 {
+		if s.lessons.Given() {
+			s.press("enter")
+		}
+	}
+	if s.lessons.Given() || strings.Contains(s.told, "the run has ended") {
+		t.Errorf("the lesson stays: %q\n%s", s.told, s.View())
+	}
+}
+
 func TestOneLessonAtATime(t *testing.T) {
 	s := running(t, 160, 45, 24_000)
 	s.typeLine("lesson dormant")

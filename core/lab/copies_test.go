@@ -97,7 +97,7 @@ func TestTheFirstUpdateIsForetold(t *testing.T) {
 // checkCopies compares D_real with what the environments returned.
 func checkCopies(t *testing.T, l *Lab, w *world) {
 	t.Helper()
-	m, n := l.x.first(), len(l.x.first().Copies)
+	m, n := l.x.first(), len(l.x.first().World.Counters)
 	if m.Real.Len() != l.x.Step {
 		t.Fatalf("%d transitions after step %d", m.Real.Len(), l.x.Step)
 	}
@@ -141,7 +141,7 @@ func TestACopyFails(t *testing.T) {
 		if s := l.Snapshot(); s.State != event.PausedState || s.Position != knob.After(3*29) {
 			t.Fatalf("%s at %s: %q", s.State, s.Position, s.Err)
 		}
-		if h := l.x.first().Half; h == nil || !slices.Equal(h.Made, []bool{true, false, false}) {
+		if h := l.x.first().World.Half; h == nil || !slices.Equal(h.Made, []bool{true, false, false}) {
 			t.Errorf("of the env step %+v is kept, want what the first copy made", h)
 		}
 		again := saved(t, l.x)
@@ -150,7 +150,7 @@ func TestACopyFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkCopies(t, l, w)
-		if l.x.first().Half != nil {
+		if l.x.first().World.Half != nil {
 			t.Error("half of an env step is kept for ever")
 		}
 		rest, twin := &memoryFolder{}, newWorld()

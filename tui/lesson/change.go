@@ -43,10 +43,14 @@ func refusal(changes ...*history.Change) error {
 	return nil
 }
 
-// PutBack requests the earlier values of the knobs that the lesson has set.
+// PutBack requests the earlier values of the knobs that the lesson has set. A run that has ended keeps
+// its last ones.
 func (x *Lessons) PutBack() error {
 	l := x.Lesson
 	for _, name := range l.order {
+		if x.Ended() {
+			break
+		}
 		if err := x.lessonSet(name+"="+l.before[name].String(), steer.WhenDue); err != nil {
 			return err
 		}

@@ -147,7 +147,7 @@ func (x *Lessons) KeyHints(w int) string {
 		hints = append(hints, hint("enter", "set "+strings.Join(s.Set, ", ")))
 	case l.Part == Reading && s.Stage != "":
 		hints = append(hints, hint("enter", "stage "+s.Stage))
-	case l.Part == Reading && s.Restore:
+	case l.Part == Reading && s.Restore && !x.Ended():
 		hints = append(hints, hint("enter", "put the knobs back"))
 	case l.Part == Awaiting && s.Wait != nil && s.Wait.For == "forked" && len(x.Staged) > 0:
 		hints = append(hints, hint("f", "fork with "+s.Stage+" and without"))
