@@ -18,20 +18,19 @@
 //
 // # What some learners do
 //
-// The rest is small interfaces, which an experiment asks for by type assertion:
+// The rest are parts of Made, which Spec.New returns; nothing about a learner is found out in
+// another way:
 //
-//	OffPolicy    updates on batches of D_real mixed with D_syn, within the env step
-//	Prioritizer  returns the errors of the last batch, which become priorities
-//	Observer     keeps experience of its own: rollouts, sequences
-//	Sighted      acts on stacks of frames, and draws its batches from Frames
-//	Shifter      shows how it shifted the frames of a batch
-//	Encoder      fills D_real with its encoding of frames or numbers
-//	Rememberer   is an Encoder of numbers that keeps the transitions behind D_real
-//	Phased       works in slices between env steps, in phases that it names
-//	Preparer     takes a device's memory before the run begins
+//	Batches  updates on batches of D_real mixed with D_syn, within the env step
+//	Values   Q and the temporal-difference error, for relevance functions
+//	Actions  samples of the policy and their values, for what-ifs
+//	Encoder  fills D_real with its encoding of frames or numbers
+//	Phases   work in slices between env steps, in phases with names
+//	Prepare  takes a device's memory before the run begins
 //
-// Values for relevance functions (Q, the temporal-difference error) are an interface of
-// package relevance; those functions are refused on a learner that lacks it.
+// Others only show what a learner does (Chances, Crops, Remark) or say what it will take (Unfilled).
+// A learner that learns from env steps in their order keeps none of them: it reads the log of the run
+// (Deps.Log, package experience), which holds as much as its Spec says.
 //
 // # The registry
 //
@@ -40,18 +39,18 @@
 //
 // # How known algorithms fit
 //
-// SAC and REDQ are OffPolicy, Prioritizer and Preparer.
+// SAC and REDQ have Batches, Values and Actions.
 //
-// DrQ-v2 is Sighted and Phased: its phase "learn" is one update, cut into slices of some
+// DrQ-v2 takes frames and has a phase "learn", which is one update, cut into slices of some
 // rows of the batch, because an update on frames of full size takes longer than a command
-// may wait. With a generator it is an Encoder, which remakes the latents of D_real in a
-// phase "encode" before a refit. One of its own settings freezes encoder and trunks from a
+// may wait. With a generator it has an Encoder and Values, and makes the latents of D_real again in
+// a phase "encode" before a refit. One of its own settings freezes encoder and trunks from a
 // given step on.
 //
-// PPO is Observer (a rollout of all copies) and Phased ("learn", whose slices are
-// minibatches). With a generator it fills D_real with latents of its last rollouts in a
-// phase "encode". DreamerV3 would be Observer (sequences, with the latent in which each
-// step began) and Phased; its state per copy is the latent and the last action.
+// PPO reads a rollout of all copies from the log and has a phase "learn", whose slices are
+// minibatches. With a generator it fills D_real with latents of its last rollouts in a
+// phase "encode". DreamerV3 would read sequences from the log, with the latent in which each
+// step began in memory of its own; its state per copy is the latent and the last action.
 //
 // # What D_real holds
 //

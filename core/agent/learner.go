@@ -10,10 +10,9 @@ import (
 // Learner acts and learns. It belongs to one goroutine.
 type Learner interface {
 	Policy
-	// Activations returns the policy's layers for rows states [rows,O], at most MaxRows,
-	// as they are in D_real. A learner that shows no layers returns none. The numbers stay
-	// valid until the next call.
-	Activations(obs []float32, rows int) ([]Layer, error)
+	// Activations returns the policy's layers for at most MaxRows observations. A learner that
+	// shows none of these returns none. The numbers stay valid until the next call.
+	Activations(seen Looks) ([]Layer, error)
 	// Save writes everything that learning depends on, even in the middle of a phase.
 	// Load reads it into a learner of the same configuration, which then continues as if
 	// it had not stopped. Load reads no byte beyond what Save wrote.
@@ -64,19 +63,72 @@ type UpdateResult struct {
 	Stepped bool  // the policy was stepped
 	Err     error // nil, or wraps a *plan.NotFinite: the rest of the update was not made
 
-	// For a phase of a learner that is Phased.
+	// For a phase.
 
 	Mix    replay.Mix // of the batch; zero: as Work.Source said when the update was completed
 	Before int        // units of the phase that were made of it before the slice that completed it
 }
 
-// OffPolicy is a learner that makes updates on batches of transitions, real ones mixed
-// with synthetic ones.
+// Looks are observations: numbers, or stacks of frames for a learner that sees frames.
+type Looks struct {
+	Rows    int
+	Numbers []float32  // [Rows,O], as in D_real; nil if there are stacks
+	Stacks  [][][]byte // [Rows], as Acting has them
+}
+
+// Made is a learner as a run has it: what acts and is saved, and the parts that only some learners
+// have. A part that is nil is missing; nothing else about a learner is to be found out.
+type Made struct {
+	Learner
+	Batches Batches // updates on batches of D_real, within the env step
+	Values  Values  // of what D_real holds; relevance functions of values are refused without them
+	Actions Actions // values of single actions; what-ifs are refused without them
+	Encoder Encoder // of what the learner fills D_real with
+	// Phases are its work between env steps, in the order in which they run.
+	Phases []Phase
+	// Prepare compiles what these uses need, instead of compiling it at the first use. On a device
+	// with memory of its own it takes that memory now, or finds that there is too little.
+	Prepare func(u Uses) error
+	// Chances returns π(a|s) of every action and V(s), in units of the observed rewards, for the
+	// first copy at the newest Act in training, of a learner that chooses one of a few actions.
+	// chances is nil before the first such Act, and valid until the next one.
+	Chances func() (chances []float32, value float64)
+	// Crops returns shifted frames of the last batch's first rows, none before the first batch.
+	// They belong to the caller.
+	Crops func() []Crop
+	// Remark returns, once, what has changed in how long updates take, in one line without a stop;
+	// "": nothing. Results do not depend on it.
+	Remark func() string
+	// Unfilled is roughly how many bytes of numbers, and of frames before compression, the learner
+	// will have in a checkpoint at the end of the run, in addition to those of now.
+	Unfilled func() (numbers, frames int64)
+}
+
+// Values are a learner's estimates for relevance functions and for display.
+type Values interface {
+	// Q writes Q(s, π(s)) for rows observations.
+	Q(dst, obs []float32, rows int) error
+	// TDError writes r + γ(1−d)·Q̄(s', π(s')) − Q(s,a) for rows transitions.
+	TDError(dst []float32, b *replay.Batch, rows int) error
+}
+
+// Actions are a learner's estimates of what it may do.
+type Actions interface {
+	// Sample writes a ~ π(s) for rows observations obs [rows,O] to dst [rows,A], and log π(a|s) to
+	// logp [rows]. The same occasion has the same noise, which nothing else uses.
+	Sample(dst, logp, obs []float32, rows int, occasion uint64) error
+	// Value writes Q(s,a) for rows observations obs [rows,O] and actions act [rows,A] to dst [rows].
+	Value(dst, obs, act []float32, rows int) error
+	// Alpha is the weight of log π in the values.
+	Alpha() float64
+}
+
+// Batches makes updates on batches of transitions, real ones mixed with synthetic ones.
 //
 // An update that meets a non-finite number stops there: its error wraps a
 // *plan.NotFinite, and only a policy that was stepped before stays stepped. The update
 // counts as made, and the next one can follow.
-type OffPolicy interface {
+type Batches interface {
 	// Batch returns the memory that an update of that size reads, for the caller to
 	// fill.
 	Batch(size int) (*replay.Batch, error)
@@ -89,6 +141,9 @@ type OffPolicy interface {
 	// Fused says whether UpdateN makes all updates of an env step in one launch, on
 	// batches that the device samples. That may end during a run, for lack of the device's memory.
 	Fused() bool
+	// Errors writes to dst [size] the value error of each row of the last update's batch,
+	// as it was before the update's step. They can be priorities.
+	Errors(dst []float32, size int) error
 }
 
 // BatchSource says what the batches of some updates are sampled from. The updates only
@@ -99,21 +154,6 @@ type BatchSource struct {
 	Frames          Frames       // of the same env steps as Real; nil if the task is not observed by frames
 	Mix             replay.Mix   // of each batch
 	First           uint64       // occasion of the first batch; the others count on from it
-}
-
-// Prioritizer is a learner whose errors can be priorities.
-type Prioritizer interface {
-	// Errors writes to dst [size] the value error of each row of the last update's batch,
-	// as it was before the update's step.
-	Errors(dst []float32, size int) error
-}
-
-// Preparer is a learner that can take what a run needs before the run begins.
-type Preparer interface {
-	// Prepare compiles what these uses need, instead of compiling it at the first use. On
-	// a device with memory of its own it takes that memory now, or finds that there is too
-	// little.
-	Prepare(u Uses) error
 }
 
 // Uses are what a learner is about to be used for, in rows.

@@ -89,27 +89,10 @@ type Frames interface {
 	Window(dst *replay.FrameRow, w *experience.Windows, i int, gamma float64) error
 }
 
-// Sighted is a learner that sees frames: Acting.Stacks and BatchSource.Frames are for it,
-// and its Activations are those of stacks.
-type Sighted interface {
-	Learner
-	// ActivationsOf returns the policy's layers for stacks of frames as Acting has them,
-	// at most MaxRows of them. The numbers stay valid until the next call.
-	ActivationsOf(stacks [][][]byte) ([]Layer, error)
-}
-
-// MostCrops is the number of rows of a batch whose crops a Shifter keeps.
+// MostCrops is the number of rows of a batch whose crops are kept.
 const MostCrops = 4
 
-// Shifter is a Sighted whose batches hold randomly shifted frames.
-type Shifter interface {
-	Sighted
-	// Crops returns those of the last batch's first rows, none before the first batch. They
-	// belong to the caller.
-	Crops() []Crop
-}
-
-// Crop is a shifted frame.
+// Crop is a randomly shifted frame of a batch.
 type Crop struct {
 	Frame, Cropped []byte // [Side,Side,3]
 	// Each pixel of Cropped comes from Frame's pixel Down below it and Across to its right, or
@@ -117,10 +100,9 @@ type Crop struct {
 	Down, Across int
 }
 
-// Encoder is a learner whose Spec has Rows and which fills D_real with its encoding of the
-// observed frames or numbers.
+// Encoder encodes observed frames or numbers for a learner whose Spec has Rows and which fills D_real
+// with them.
 type Encoder interface {
-	Sighted
 	// Recall writes the env steps and the frames that the row in a slot of D_real was made from
 	// to dst, whose Stack and Next have room for an observation's frames. They come from the
 	// frames of the run, or from those that the learner has kept. A learner of numbers writes Obs
@@ -130,25 +112,13 @@ type Encoder interface {
 	// Encode returns the z [stacks,O] that rows of D_real would have for stacks of frames if
 	// they were made now.
 	Encode(stacks [][][]byte) (z []float32, err error)
-}
-
-// Reencoder is an Encoder that keeps the frames of some rows of D_real, spread evenly over it, until
-// D_real is made again: the run's own frames of most rows are forgotten sooner. It reads generated
-// latents as its estimate of what they would be if they were made now.
-type Reencoder interface {
-	Encoder
-	// Reencode returns the z [rows,O] that D_real has of these rows, and those that they would have
-	// if they were made now. Both are empty if no rows are kept.
-	Reencode() (then, now []float32, err error)
-	// Align maps latents of D_real or D_syn to the form in which updates read those of D_syn.
-	Align(z []float32) []float32
-}
-
-// Rememberer is an Encoder of numbers that keeps the transitions of observations from which it
-// makes D_real.
-type Rememberer interface {
-	Encoder
-	// Met returns the newest of these transitions with their notes. It is nil if the learner sees
-	// frames.
+	// Reencode returns the z [rows,O] that D_real has of some of its rows, spread evenly over it,
+	// and those that they would have if they were made now, for a learner that keeps what they were
+	// made from until D_real is made again: the run itself forgets most frames sooner. aligned is
+	// what updates read instead of then: the learner's estimate of now. All are empty if no rows are
+	// kept.
+	Reencode() (then, now, aligned []float32, err error)
+	// Met returns the newest transitions of observations from which D_real is made, with their
+	// notes. It is nil if frames are seen, or none are kept.
 	Met() replay.Rows
 }

@@ -16,11 +16,10 @@ type Spec struct {
 	Name   string // the value of agent.learner, and of the learner's own settings and layers of a scale
 	Doc    string // one line
 	Source string
-	// OffPolicy says that the learner is an OffPolicy: only such learners have batches of
-	// D_real and priorities of transitions.
-	OffPolicy bool
-	// Observes says that the learner takes every env step, as an Observer or from Deps.Log: only such
-	// learners take F of episodes as they are met.
+	// Batches says that the learner makes updates on batches of D_real (Made.Batches): only such
+	// learners have priorities of transitions.
+	Batches bool
+	// Observes says that the learner takes every env step from Deps.Log: only such learners take F of episodes as they are met.
 	Observes bool
 	// Synthetic says that the learner also learns from synthetic transitions, if there are
 	// any.
@@ -67,13 +66,13 @@ type Spec struct {
 	// sooner, so that a trial of a few env steps measures them; nil: the settings do so as they
 	// are.
 	Trial func(Deps) Settings
-	// Phases names the learner's own phases, as its Phases does once it is made; nil: it has none.
+	// Phases names the learner's own phases, as Made.Phases does once it is made; nil: it has none.
 	Phases func(Deps) []string
 	// Memory is roughly how many bytes the learner takes if it makes updates on batches of
 	// batch rows and its Activations are asked for looked rows at a time: never much more
 	// than it will take. It does not overflow. nil: next to nothing.
 	Memory func(d Deps, batch, looked int) float64
-	New    func(Deps) (Learner, error)
+	New    func(Deps) (*Made, error)
 }
 
 // Pace is when a run makes critic updates: so many in each env step behind From that is a multiple
@@ -86,7 +85,8 @@ func (p Pace) First() int { return (p.From/p.Every + 1) * p.Every }
 // Takes is what a task gives a learner to observe.
 type Takes int
 
-// The values of Takes. A learner that takes frames is Sighted.
+// The values of Takes. Acting.Stacks, BatchSource.Frames and Looks.Stacks are for a learner that takes
+// frames.
 const (
 	TakesStates Takes = iota // observations
 	TakesPixels              // frames

@@ -19,7 +19,7 @@ func registered(t *testing.T, all ...Spec) {
 	}
 }
 
-func made(Deps) (Learner, error) { return nil, nil }
+func made(Deps) (*Made, error) { return nil, nil }
 
 type width struct{ Width int }
 

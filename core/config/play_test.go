@@ -10,7 +10,7 @@ import (
 
 func init() {
 	for _, name := range []string{"chooser", "mover"} {
-		agent.Register(agent.Spec{Name: name, Doc: "of this test", Discrete: name == "chooser", New: func(agent.Deps) (agent.Learner, error) { return nil, nil }})
+		agent.Register(agent.Spec{Name: name, Doc: "of this test", Discrete: name == "chooser", New: func(agent.Deps) (*agent.Made, error) { return nil, nil }})
 	}
 }
 

@@ -18,7 +18,7 @@ func planning(schedule ...string) Config {
 
 func init() {
 	agent.Register(agent.Spec{
-		Name: "phased", Doc: "of this test", Knobs: []string{"batch", "tau"}, New: func(agent.Deps) (agent.Learner, error) { return nil, nil },
+		Name: "phased", Doc: "of this test", Knobs: []string{"batch", "tau"}, New: func(agent.Deps) (*agent.Made, error) { return nil, nil },
 		Phases: func(d agent.Deps) []string {
 			if d.Generates {
 				return []string{"learn", "encode"}

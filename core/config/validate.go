@@ -75,7 +75,7 @@ func (c *Config) validateParts() error {
 	for _, name := range relevance.NamesOf(relevance.LearnsInSteps) {
 		if every := c.Relevance.Pace(name).Every; every < 0 {
 			of := "env steps" // of a learner that is not given batches
-			if learner, _ := c.Agent.Spec(); learner.OffPolicy {
+			if learner, _ := c.Agent.Spec(); learner.Batches {
 				of = "critic updates"
 			}
 			return fmt.Errorf("configuration: %s.every is %d, want %s between updates of the model, or 0 for one update per env step", name, every, of)
@@ -116,7 +116,7 @@ func (c *Config) validateLearner() error {
 	switch {
 	case !s.Synthetic && c.Generates():
 		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
-	case !s.OffPolicy && c.Replay.Prioritized():
+	case !s.Batches && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
 	case c.Fills() && c.Generator.Generations() > 1:
 		return fmt.Errorf("generator.retain is %d, but learner %s makes D_real again with latents of its present encoder, and earlier generations are of older ones: want 1", c.Generator.Retain, s.Name)
@@ -138,7 +138,7 @@ func (c *Config) validateBonus(s agent.Spec) error {
 	switch {
 	case !c.Bonus.Given():
 		return nil
-	case c.Fills() && s.OffPolicy:
+	case c.Fills() && s.Batches:
 		return fmt.Errorf("bonus.function is %q, but learner %s fills D_real with rows of its own: want %q", b, s.Name, FunctionNone)
 	case s.Takes == agent.TakesEither && c.Sees() && !relevance.Looks(c.Relevance.Of(b), c.Sight()):
 		return fmt.Errorf("bonus.function is %q, but learner %s sees frames and that bonus would be of states: want \"rnd\" with rnd.on %q, \"curiosity\" with curiosity.on %q, \"eco\", %q, or environment.observation %q",

@@ -15,7 +15,7 @@ func (c *Config) CheckWhatIf() error {
 		return fmt.Errorf("its method %s has no generator: want a run of one that has, as %s", c.Method, MethodSynthER)
 	case c.Bonus.Given() && c.Knobs.Bonus != 0:
 		return fmt.Errorf("its agent learns from a bonus on the reward, whose value nothing here measures: want a run without one")
-	case c.Fills() || !learner.OffPolicy:
+	case c.Fills() || !learner.Batches:
 		return fmt.Errorf("its learner %s does not learn from batches of the environment's transitions: want a run of one that does, as %s", learner.Name, agent.DefaultLearner)
 	case c.Replay.Prioritized():
 		return fmt.Errorf("its agent draws real rows by priority: want a run that draws all alike")

@@ -1,5 +1,12 @@
 package experience
 
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+)
+
 // Rollout is the env steps that a learner on policy learns from next: those of a log from From on,
 // Steps in each copy. Rows are in the order of the env steps, those of one in the order of the copies.
 type Rollout struct {
@@ -41,6 +48,68 @@ func (r *Rollout) find(i int) Met {
 		panic("experience: a row of a rollout is forgotten")
 	}
 	return m
+}
+
+// Fill writes what a full rollout of numbers acted on to obs [Rows,O], and its actions to act [Rows,A].
+func (r *Rollout) Fill(obs, act []float32) {
+	for i := range r.Rows() {
+		row := r.Row(i)
+		copy(obs[i*len(row.Seen.Numbers):], row.Seen.Numbers)
+		copy(act[i*len(row.Action):], row.Action)
+	}
+}
+
+// Returns writes the discounted return Σ γᵏ·r of each row of a full rollout to dst [Rows]. The sum
+// ends with the episode or with the rollout: without values nothing is known of the rewards after it.
+func (r *Rollout) Returns(dst []float32, gamma float64) {
+	for i := r.Rows() - 1; i >= 0; i-- {
+		row := r.Row(i)
+		dst[i] = row.Observed
+		if next := i + r.Log.shape.Copies; next < r.Rows() && row.End == Continues {
+			dst[i] += float32(gamma * float64(dst[next]))
+		}
+	}
+}
+
+// Standardise subtracts the mean from x and divides it by its standard deviation.
+func Standardise(x []float32) {
+	mean, square, n := 0.0, 0.0, float64(len(x))
+	for _, v := range x {
+		mean += float64(v) / n
+	}
+	for _, v := range x {
+		d := float64(v) - mean
+		square += float64(d*d) / n
+	}
+	deviation := math.Sqrt(square) + 1e-8
+	for i, v := range x {
+		x[i] = float32((float64(v) - mean) / deviation)
+	}
+}
+
+// Save writes where the rollout begins.
+func (r *Rollout) Save(w io.Writer) error {
+	if err := binary.Write(w, binary.LittleEndian, r.From); err != nil {
+		return fmt.Errorf("save rollout: %w", err)
+	}
+	return nil
+}
+
+// Load reads what Save wrote, and no byte beyond. The log is loaded before.
+func (r *Rollout) Load(in io.Reader) error {
+	if err := binary.Read(in, binary.LittleEndian, &r.From); err != nil {
+		return fmt.Errorf("load rollout: %w", err)
+	}
+	return r.Begun(r.From)
+}
+
+// Begun makes the rollout begin after the first from env steps. It is an error if the log has not
+// so many, or if they are more than the rollout takes ago.
+func (r *Rollout) Begun(from uint64) error {
+	if r.From = from; r.Log != nil && (r.From > r.Log.Steps() || r.Filled() > r.Steps) {
+		return fmt.Errorf("a rollout of %d env steps begins after %d of %d", r.Steps, r.From, r.Log.Steps())
+	}
+	return nil
 }
 
 // Places is as in Log: the place of the frame that a row acted on is the row.

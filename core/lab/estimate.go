@@ -16,10 +16,8 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 	err = x.saveSections(func(_ string, save func(io.Writer) error) error { return save((*counted)(&d.Checkpoint)) })
 	for _, m := range x.members {
 		d.Checkpoint += m.Rounds.Unfilled() / config.HistoryPacked
-		if keeps, some := m.Agent.(interface {
-			Unfilled() (numbers, frames int64)
-		}); some {
-			numbers, frames := keeps.Unfilled()
+		if m.Agent.Unfilled != nil {
+			numbers, frames := m.Agent.Unfilled()
 			d.Checkpoint += numbers + frames/config.HistoryPacked
 		}
 		d.Checkpoint += m.Observed.Unfilled()

@@ -312,8 +312,7 @@ func (l *Lab) Version(v string) { l.x.version = v }
 func (l *Lab) Prepare() (said []string, err error) {
 	x := l.x
 	for _, m := range x.members {
-		a, ok := m.Agent.(agent.Preparer)
-		if !ok {
+		if m.Agent.Prepare == nil {
 			continue
 		}
 		size, fused := m.SourceSize(&x.Settings), x.first().Fused()
@@ -321,7 +320,7 @@ func (l *Lab) Prepare() (said []string, err error) {
 		for _, samples := range []int{0, x.Settings.Samples} {
 			uses.Mixes = append(uses.Mixes, x.config.Mix(&x.Settings, samples))
 		}
-		if err := a.Prepare(uses); err != nil {
+		if err := m.Agent.Prepare(uses); err != nil {
 			return nil, fmt.Errorf("prepare the agent: %w", err)
 		}
 		if fused && !x.first().Fused() && m.Index == 0 {

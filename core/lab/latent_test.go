@@ -2,8 +2,6 @@ package lab
 
 import (
 	"context"
-	"encoding/gob"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -26,60 +25,52 @@ var latentShape = replay.Shape{Obs: recurrentUnits, Act: worldAct}
 
 // latent is the recurrent learner with latents in D_real. Before each refit it makes D_real again
 // from all its observations, with the policy of that moment.
-type latent struct {
-	*recurrent
-	Seen []replay.Transition
-}
+type latent struct{ *recurrent }
 
-var _ agent.Phased = (*latent)(nil)
+// latentReads is what it reads of the log: all env steps of a test.
+var latentReads = experience.Keep{Looks: 600, Steps: 200}
 
-func newLatent(w *world, seed uint64) agent.Learner {
-	return &latent{recurrent: newRecurrent(w, seed)}
+func newLatent(w *world, log *experience.Log, seed uint64) *agent.Made {
+	l := &latent{newRecurrent(w, log, seed)}
+	return &agent.Made{Learner: l, Phases: append(l.phases(), agent.Phase{
+		Name: "encode",
+		Due:  func(w *agent.Work) bool { return w.Refit },
+		Start: func(w *agent.Work) (int, error) {
+			w.Source.Real.Clear()
+			return l.seen(), l.w.call("encode %d", l.seen())
+		},
+		Slice: l.encode,
+	})}
 }
 
 func init() {
 	agent.Register(agent.Spec{
 		Name: "latent", Doc: "a learner of the tests", Observes: true, Synthetic: true, Knobs: []string{"lr_actor"},
-		Rows: func(d agent.Deps) replay.Shape { return replay.Shape{Obs: recurrentUnits, Act: d.Shape.Act} },
-		New:  func(d agent.Deps) (agent.Learner, error) { return newLatent(newWorld(), d.Seed), nil },
+		Rows:   func(d agent.Deps) replay.Shape { return replay.Shape{Obs: recurrentUnits, Act: d.Shape.Act} },
+		Reads:  func(agent.Deps) int { return latentReads.Steps },
+		Phases: func(agent.Deps) []string { return []string{"rollout", "learn", "encode"} },
+		New:    func(d agent.Deps) (*agent.Made, error) { return newLatent(newWorld(), d.Log, d.Seed), nil },
 	})
 }
 
 // learnsOnLatents gives w's runs the latent learner.
 func learnsOnLatents(w *world) *world {
-	w.terminal, w.rows = 23, latentShape
-	w.learner = func(seed uint64) agent.Learner { return newLatent(w, seed) }
+	w.terminal, w.rows, w.keep = 23, latentShape, latentReads
+	w.learner = func(log *experience.Log, seed uint64) *agent.Made { return newLatent(w, log, seed) }
 	return w
 }
 
-func (l *latent) Observe(e *agent.Experience) error {
-	for i := range e.Copies {
-		l.Seen = append(l.Seen, replay.Transition{
-			Obs: slices.Clone(e.Obs[i*worldObs : (i+1)*worldObs]), Act: slices.Clone(e.Actions[i : i+1]), Reward: e.Rewards[i],
-			Next: slices.Clone(e.Next[i*worldObs : (i+1)*worldObs]), Done: e.Ends[i] == agent.Terminated,
-		})
-	}
-	return l.recurrent.Observe(e)
-}
-
-func (l *latent) Phases() []agent.Phase {
-	return append(l.recurrent.Phases(), agent.Phase{
-		Name: "encode",
-		Due:  func(w *agent.Work) bool { return w.Refit },
-		Start: func(w *agent.Work) (int, error) {
-			w.Source.Real.Clear()
-			return len(l.Seen), l.w.call("encode %d", len(l.Seen))
-		},
-		Slice: l.encode,
-	})
-}
+// seen is how many transitions it has met.
+func (l *latent) seen() int { return int(l.log.Steps()) * l.copies() }
 
 // encode makes up to seven rows.
 func (l *latent) encode(w *agent.Work, done int) (n int, _ []agent.UpdateResult, err error) {
-	n = min(7, len(l.Seen)-done)
-	for _, t := range l.Seen[done : done+n] {
-		t.Obs, t.Next = l.latent(t.Obs), l.latent(t.Next)
-		w.Source.Real.Add(t)
+	n = min(7, l.seen()-done)
+	for i := range n {
+		m := l.met(uint64((done+i)/l.copies()), (done+i)%l.copies())
+		w.Source.Real.Add(replay.Transition{
+			Obs: l.latent(m.Seen.Numbers), Act: m.Action, Reward: m.Observed, Next: l.latent(m.Next.Numbers), Done: m.End == experience.Terminated,
+		})
 	}
 	return n, nil, l.w.call("encode behind %d", done)
 }
@@ -91,23 +82,6 @@ func (l *latent) latent(obs []float32) []float32 {
 		z[i] = float32(h * l.W[i])
 	}
 	return z
-}
-
-// latentState is the state that it saves.
-type latentState struct {
-	Policy recurrentState
-	Seen   []replay.Transition
-}
-
-func (l *latent) Save(w io.Writer) error {
-	return gob.NewEncoder(w).Encode(latentState{l.recurrentState, l.Seen})
-}
-
-func (l *latent) Load(r io.Reader) error {
-	var s latentState
-	err := gob.NewDecoder(r).Decode(&s)
-	l.recurrentState, l.Seen = s.Policy, s.Seen
-	return err
 }
 
 // latentConfig is a run of the latent learner whose refits, previews and evaluations see latents.
@@ -137,8 +111,8 @@ func TestDRealHoldsWhatTheLearnerFillsItWith(t *testing.T) {
 	if m.Real.Shape() != latentShape || m.Synthetic.Shape() != latentShape || m.Real.Len() != 40 {
 		t.Fatalf("D_real of %v with %d rows, D_syn of %v", m.Real.Shape(), m.Real.Len(), m.Synthetic.Shape())
 	}
-	last := m.Agent.(*latent).Seen[39]
-	if got := m.Real.Row(39); got[len(got)-1-recurrentUnits-1] != last.Reward || slices.Equal(got[:worldObs], last.Obs) {
+	last := m.Agent.Learner.(*latent).met(39, 0)
+	if got := m.Real.Row(39); got[len(got)-1-recurrentUnits-1] != last.Observed || slices.Equal(got[:worldObs], last.Seen.Numbers) {
 		t.Errorf("the newest row is %v, of transition %+v", got, last)
 	}
 	if bias, _ := bodies[event.QBias](l); len(bias) > 0 {

@@ -64,7 +64,7 @@ func TestDRealIsMadeOfTheFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := l.x.first()
-	learner := m.Agent.(*drqv2.Latent)
+	learner := m.Agent.Learner.(*drqv2.Latent)
 	encoded, frames := m.Frames().Windows(3, 3, 100), m.Frames() // one env step later
 	if encoded.Len() != m.Real.Len()+1 || m.Real.Len() != 22 {
 		t.Fatalf("%d windows, D_real has %d rows", encoded.Len(), m.Real.Len())
@@ -123,25 +123,6 @@ func TestLatentsDrift(t *testing.T) {
 	}
 }
 
-// hooked is a learner that reports which slice of D_real is made next.
-type hooked struct {
-	*drqv2.Latent
-	on func(w *agent.Work, done int)
-}
-
-func (h hooked) Phases() []agent.Phase {
-	all := h.Latent.Phases()
-	for i, p := range all {
-		if p.Name == "encode" {
-			all[i].Slice = func(w *agent.Work, done int) (int, []agent.UpdateResult, error) {
-				h.on(w, done)
-				return p.Slice(w, done)
-			}
-		}
-	}
-	return all
-}
-
 // On disk, where D_real and the frames are logs, a run is resumed, and forked, in the middle of
 // making D_real again, and writes the same journal as without the interruption.
 func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
@@ -163,17 +144,21 @@ func TestARunInLatentSpaceIsResumedAndForked(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := p.Learner
-	p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+	p.Learner = func(log *experience.Log, seed uint64) (*agent.Made, error) {
 		x, err := made(log, seed)
 		if err != nil {
 			return nil, err
 		}
-		return hooked{x.(*drqv2.Latent), func(w *agent.Work, done int) {
+		encode := &x.Phases[1]
+		slice := encode.Slice
+		encode.Slice = func(w *agent.Work, done int) (int, []agent.UpdateResult, error) {
 			if w.Step == 24 && done == 8 {
 				send(t, &l, event.Checkpoint{By: "ana"})()
 				send(t, &l, event.Stop{})()
 			}
-		}}, nil
+			return slice(w, done)
+		}
+		return x, nil
 	}
 	if l, err = newLab(c, tiny.Task(), folder, p, dev.Name(), clock()); err != nil {
 		t.Fatal(err)

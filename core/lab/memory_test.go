@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/event"
@@ -14,38 +13,15 @@ import (
 	"pgrlab/envs/maze"
 )
 
-// watched asks for the moment before every action, and keeps the F that it observes.
+// watched asks for the moment before every action.
 type watched struct {
-	*ppo.Agent
+	agent.Learner
 	asks func()
-	f    *[]float32
-}
-
-func (w watched) Observe(e *agent.Experience) error {
-	*w.f = append(*w.f, e.F[0])
-	return nil
 }
 
 func (w watched) Act(a *agent.Acting) error {
 	w.asks()
-	return w.Agent.Act(a)
-}
-
-// watchedLatent is the same for a learner beside a generator.
-type watchedLatent struct {
-	*ppo.Latent
-	asks func()
-	f    *[]float32
-}
-
-func (w watchedLatent) Observe(e *agent.Experience) error {
-	*w.f = append(*w.f, e.F[0])
-	return nil
-}
-
-func (w watchedLatent) Act(a *agent.Acting) error {
-	w.asks()
-	return w.Latent.Act(a)
+	return w.Learner.Act(a)
 }
 
 // Looking at the memory of the first copy's episode, and at the learner's F, does not change the
@@ -74,13 +50,14 @@ func TestLookingAtAMemoryChangesNothing(t *testing.T) {
 					moments = append(moments, l.x.asides.moment)
 				}
 			}
-			plain := p.Learner
-			p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+			plain := following(p.Learner, func(all []experience.Met) { f = append(f, all[0].Note.F) })
+			p.Learner = func(log *experience.Log, seed uint64) (*agent.Made, error) {
 				a, err := plain(log, seed)
-				if latent, is := a.(*ppo.Latent); is {
-					return watchedLatent{latent, asks, &f}, err
+				if err != nil {
+					return nil, err
 				}
-				return watched{a.(*ppo.Agent), asks, &f}, err
+				a.Learner = watched{a.Learner, asks}
+				return a, nil
 			}
 			folder := &memoryFolder{}
 			if l, err = newLab(c, mazes, folder, p, dev.Name(), clock()); err != nil {

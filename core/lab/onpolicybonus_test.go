@@ -10,18 +10,36 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 	"pgrlab/core/knob"
 )
 
-// watchedRecurrent keeps the rewards that it observes.
-type watchedRecurrent struct {
-	*recurrent
-	rewards *[]float32
+// follow calls saw with what the copies met in each env step, before the learner works on it.
+func follow(made *agent.Made, log *experience.Log, saw func([]experience.Met)) *agent.Made {
+	p, steps := &made.Phases[0], log.Steps()
+	due := p.Due
+	p.Due = func(w *agent.Work) bool {
+		for ; steps < log.Steps(); steps++ {
+			all := make([]experience.Met, log.Shape().Copies)
+			for i := range all {
+				all[i], _ = log.Met(log.After(steps, i))
+			}
+			saw(all)
+		}
+		return due(w)
+	}
+	return made
 }
 
-func (r watchedRecurrent) Observe(e *agent.Experience) error {
-	*r.rewards = append(*r.rewards, e.Rewards...)
-	return r.recurrent.Observe(e)
+// following makes learners as plain does, and follows what they meet.
+func following(plain func(*experience.Log, uint64) (*agent.Made, error), saw func([]experience.Met)) func(*experience.Log, uint64) (*agent.Made, error) {
+	return func(log *experience.Log, seed uint64) (*agent.Made, error) {
+		made, err := plain(log, seed)
+		if err != nil {
+			return nil, err
+		}
+		return follow(made, log, saw), nil
+	}
 }
 
 // recurrentBonusConfig is a run of the recurrent learner with a bonus from a model that learns in
@@ -41,7 +59,13 @@ func TestABonusForALearnerOfRollouts(t *testing.T) {
 		w := learnsRecurrently(newWorld())
 		var rewards []float32
 		plain := w.learner
-		w.learner = func(seed uint64) agent.Learner { return watchedRecurrent{plain(seed).(*recurrent), &rewards} }
+		w.learner = func(log *experience.Log, seed uint64) *agent.Made {
+			return follow(plain(log, seed), log, func(all []experience.Met) {
+				for _, m := range all {
+					rewards = append(rewards, m.Observed)
+				}
+			})
+		}
 		l, _ := play(t, w, recurrentBonusConfig(copies))
 		real := l.x.first().Real
 		if len(rewards) != real.Len() {
@@ -86,8 +110,7 @@ func TestABonusOfRolloutsGoesOnFromEveryBorder(t *testing.T) {
 // A bonus is refused if the learner takes rewards neither in batches nor as it meets them.
 func TestABonusThatALearnerWouldNotSee(t *testing.T) {
 	w := learnsRecurrently(newWorld())
-	plain := w.learner
-	w.learner = func(seed uint64) agent.Learner { return struct{ agent.Learner }{plain(seed)} }
+	w.keep = experience.Keep{}
 	_, err := newLab(recurrentBonusConfig(1), w.task(), nil, w.parts(), "cpu", clock())
 	if err == nil || !strings.Contains(err.Error(), `bonus.function is "rnd"`) || !strings.Contains(err.Error(), `want "none"`) {
 		t.Errorf("%v", err)

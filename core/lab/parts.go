@@ -86,7 +86,7 @@ func (m *making) parts(p parts) parts {
 
 func (m *making) of(p replica.Parts) replica.Parts {
 	learner, generator, function := p.Learner, p.Generator, p.Relevance
-	p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+	p.Learner = func(log *experience.Log, seed uint64) (*agent.Made, error) {
 		if err := m.ended(); err != nil {
 			return nil, err
 		}

@@ -26,17 +26,6 @@ func ppoRelevantConfig() config.Config {
 	return c
 }
 
-// told keeps the F that its learner observes.
-type told struct {
-	*ppo.Latent
-	f *[]float32
-}
-
-func (o told) Observe(e *agent.Experience) error {
-	*o.f = append(*o.f, e.F...)
-	return nil
-}
-
 // F of D_real is the F that was computed when its rows were met, even though the network has
 // learned since. As long as D_real has many rows from before the first round the generator is fitted
 // without conditions, and a line says so.
@@ -59,14 +48,11 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		var f []float32
-		plain := p.Learner
-		p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
-			a, err := plain(log, seed)
-			if err != nil {
-				return nil, err
+		p.Learner = following(p.Learner, func(all []experience.Met) {
+			for _, m := range all {
+				f = append(f, m.Note.F)
 			}
-			return told{a.(*ppo.Latent), &f}, nil
-		}
+		})
 		folder := &memoryFolder{}
 		l, err := newLab(c, mazeTask(t), folder, p, dev.Name(), clock())
 		if err != nil {

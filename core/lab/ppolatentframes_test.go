@@ -83,24 +83,15 @@ func TestGenerativeReplayOnPPOOfFrames(t *testing.T) {
 	}
 }
 
-// filming keeps what its learner observes.
-type filming struct {
-	*ppo.Latent
-	film *[]replay.FrameRow
-}
-
-func (o filming) Observe(e *agent.Experience) error {
-	for i := range e.Copies {
-		row := replay.FrameRow{Action: slices.Clone(e.Actions[i*maze.ActSize : (i+1)*maze.ActSize]), Respawned: e.Respawned[i]}
-		if e.Seen != nil {
-			row.Stack, row.Next = [][]byte{bytes.Clone(e.Seen[i])}, [][]byte{bytes.Clone(e.NextSeen[i])}
-		} else {
-			size := len(e.Obs) / e.Copies
-			row.Obs, row.NextObs = slices.Clone(e.Obs[i*size:(i+1)*size]), slices.Clone(e.Next[i*size:(i+1)*size])
-		}
-		*o.film = append(*o.film, row)
+// filmed is a copy of what was met.
+func filmed(m experience.Met) replay.FrameRow {
+	row := replay.FrameRow{Action: slices.Clone(m.Action), Respawned: m.Note.Respawned}
+	if m.Seen.Frame != nil {
+		row.Stack, row.Next = [][]byte{bytes.Clone(m.Seen.Frame)}, [][]byte{bytes.Clone(m.Next.Frame)}
+	} else {
+		row.Obs, row.NextObs = slices.Clone(m.Seen.Numbers), slices.Clone(m.Next.Numbers)
 	}
-	return nil
+	return row
 }
 
 // F of D_real is computed from the frames, or the observations, that its rows were made from, by a
@@ -121,14 +112,11 @@ func TestFOfWhatIsBehindDReal(t *testing.T) {
 			t.Fatal(err)
 		}
 		var film []replay.FrameRow
-		plain := p.Learner
-		p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
-			a, err := plain(log, seed)
-			if err != nil {
-				return nil, err
+		p.Learner = following(p.Learner, func(all []experience.Met) {
+			for _, m := range all {
+				film = append(film, filmed(m))
 			}
-			return filming{a.(*ppo.Latent), &film}, nil
-		}
+		})
 		l, err := newLab(c, mazes, nil, p, dev.Name(), clock())
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"pgrlab/core/agent"
 	"pgrlab/core/cost"
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
@@ -44,13 +43,13 @@ func (a *asides) showMoment() {
 	m, copies := a.members[0], a.views.config.Environment.InLockstep()
 	defer func() {
 		a.moment.Seen, a.moment.Side = replica.Looks(m)
-		if shifter, shifts := m.Agent.(agent.Shifter); shifts {
-			for _, c := range shifter.Crops() {
+		if m.Agent.Crops != nil {
+			for _, c := range m.Agent.Crops() {
 				a.moment.Crops = append(a.moment.Crops, event.Crop(c))
 			}
 		}
-		if chooser, chooses := m.Agent.(agent.Chooser); chooses {
-			chances, v := chooser.Chances()
+		if m.Agent.Chances != nil {
+			chances, v := m.Agent.Chances()
 			a.moment.Chances, a.moment.V = slices.Clone(chances), v
 		}
 		a.showMemory(m)
@@ -61,8 +60,8 @@ func (a *asides) showMoment() {
 		return
 	}
 	var value func(dst, obs []float32, rows int) error
-	if values, has := m.Agent.(relevance.Values); has && m.Updates > 0 {
-		value = values.Q
+	if m.Agent.Values != nil && m.Updates > 0 {
+		value = m.Agent.Values.Q
 	}
 	// What cannot be computed stays unknown: nobody asked for an error.
 	a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, m.World.Acted(), nil)

@@ -18,6 +18,7 @@ import (
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 	"pgrlab/core/knob"
 	"pgrlab/core/rng"
 	"pgrlab/core/run"
@@ -40,15 +41,16 @@ type recurrent struct {
 	w    *world
 	in   [recurrentUnits][worldObs]float64
 	seed uint64
+	log  *experience.Log
 	recurrentState
 }
 
 // recurrentState is the state that it saves.
 type recurrentState struct {
 	W       [recurrentUnits]float64
+	From    uint64         // env steps before the rollout
 	Rollout []recurrentRow // an env step's rows in the order of the copies
 	Updates int
-	Ended   []bool // whether the last step ended the episode of each copy
 }
 
 type recurrentRow struct {
@@ -59,21 +61,21 @@ type recurrentRow struct {
 	Return float64
 }
 
-var (
-	_ agent.Learner  = (*recurrent)(nil)
-	_ agent.Observer = (*recurrent)(nil)
-	_ agent.Phased   = (*recurrent)(nil)
-)
-
 // learnsRecurrently gives w's runs the recurrent learner.
 func learnsRecurrently(w *world) *world {
-	w.terminal = 23
-	w.learner = func(seed uint64) agent.Learner { return newRecurrent(w, seed) }
+	w.terminal, w.keep = 23, recurrentReads
+	w.learner = func(log *experience.Log, seed uint64) *agent.Made {
+		r := newRecurrent(w, log, seed)
+		return &agent.Made{Learner: r, Phases: r.phases()}
+	}
 	return w
 }
 
-func newRecurrent(w *world, seed uint64) *recurrent {
-	r := &recurrent{w: w, seed: seed}
+// recurrentReads is what it reads of the log, in all copies of a test.
+var recurrentReads = experience.Keep{Looks: 100, Steps: recurrentRollout}
+
+func newRecurrent(w *world, log *experience.Log, seed uint64) *recurrent {
+	r := &recurrent{w: w, seed: seed, log: log}
 	q := rng.New(seed, "recurrent").At(0)
 	for i := range r.in {
 		r.W[i] = q.Float64() - 0.5
@@ -114,6 +116,11 @@ func (r *recurrent) Act(a *agent.Acting) error {
 	if a.Mode != agent.Mean {
 		rng.New(r.seed, "recurrent "+a.Mode.String()).FillNormal(noise, a.Step, 0)
 	}
+	if a.Mode == agent.Explore {
+		if err := r.begin(a); err != nil {
+			return err
+		}
+	}
 	for i := range a.Copies {
 		state := a.State[i*recurrentUnits : (i+1)*recurrentUnits]
 		h := r.remember(state, a.Obs[i*worldObs:(i+1)*worldObs])
@@ -121,31 +128,41 @@ func (r *recurrent) Act(a *agent.Acting) error {
 		for k, v := range h {
 			state[k] = float32(v)
 		}
+		if a.Mode == agent.Explore {
+			r.Rollout = append(r.Rollout, recurrentRow{H: h})
+		}
 	}
 	return r.w.call("%v %d", a.Mode, a.Copies)
 }
 
-// Observe refuses the memory of a previous episode.
-func (r *recurrent) Observe(e *agent.Experience) error {
-	r.Ended = append(r.Ended, make([]bool, e.Copies-len(r.Ended))...)
-	for i := range e.Copies {
-		state := e.State[i*recurrentUnits : (i+1)*recurrentUnits]
-		if r.Ended[i] && slices.Max(state) != 0 {
+// begin begins the rows of an env step, which may have failed before. It refuses the memory of a
+// previous episode.
+func (r *recurrent) begin(a *agent.Acting) error {
+	met := r.log.Steps()
+	r.Rollout = r.Rollout[:int(met-r.From)*a.Copies]
+	for i := range a.Copies {
+		state := a.State[i*recurrentUnits : (i+1)*recurrentUnits]
+		if met > 0 && r.met(met-1, i).End != experience.Continues && slices.Max(state) != 0 {
 			return fmt.Errorf("an episode of copy %d begins with the memory %v", i, state)
 		}
-		r.Ended[i] = e.Ends[i] != agent.Continues
-		r.Rollout = append(r.Rollout, recurrentRow{
-			H: r.remember(state, e.Obs[i*worldObs:(i+1)*worldObs]), Action: float64(e.Actions[i]), Reward: float64(e.Rewards[i]), Ended: r.Ended[i],
-		})
 	}
 	return nil
 }
 
-// copies returns how many copies it acts in.
-func (r *recurrent) copies() int { return max(1, len(r.Ended)) }
+// met returns what a copy met in an env step, which is counted from 0.
+func (r *recurrent) met(step uint64, copied int) experience.Met {
+	m, held := r.log.Met(r.log.After(step, copied))
+	if !held {
+		panic("an env step of a rollout is forgotten")
+	}
+	return m
+}
 
-func (r *recurrent) Phases() []agent.Phase {
-	due := func(*agent.Work) bool { return len(r.Rollout) == recurrentRollout*r.copies() }
+// copies returns how many copies it acts in.
+func (r *recurrent) copies() int { return r.log.Shape().Copies }
+
+func (r *recurrent) phases() []agent.Phase {
+	due := func(*agent.Work) bool { return r.log.Steps()-r.From == recurrentRollout }
 	start := func(units int) func(*agent.Work) (int, error) {
 		return func(*agent.Work) (int, error) { return units * r.copies(), nil }
 	}
@@ -159,7 +176,8 @@ func (r *recurrent) Phases() []agent.Phase {
 func (r *recurrent) returns(_ *agent.Work, done int) (n int, made []agent.UpdateResult, err error) {
 	for n = 0; n < 4 && done+n < len(r.Rollout); n++ {
 		i := len(r.Rollout) - 1 - done - n
-		row := &r.Rollout[i]
+		row, met := &r.Rollout[i], r.met(r.From+uint64(i/r.copies()), i%r.copies())
+		row.Action, row.Reward, row.Ended = float64(met.Action[0]), float64(met.Observed), met.End != experience.Continues
 		row.Return = row.Reward
 		if next := i + r.copies(); !row.Ended && next < len(r.Rollout) {
 			row.Return += 0.9 * r.Rollout[next].Return
@@ -182,12 +200,13 @@ func (r *recurrent) learn(w *agent.Work, done int) (n int, made []agent.UpdateRe
 		made = append(made, agent.UpdateResult{Stepped: true, Losses: agent.ActorLoss(-up)})
 	}
 	if done+n == total {
-		r.Rollout = r.Rollout[:0]
+		r.Rollout, r.From = r.Rollout[:0], r.log.Steps()
 	}
 	return n, made, r.w.call("learn behind %d", done)
 }
 
-func (r *recurrent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
+func (r *recurrent) Activations(seen agent.Looks) ([]agent.Layer, error) {
+	obs, rows := seen.Numbers, seen.Rows
 	l := agent.Layer{Name: "memory", Rows: rows, Units: recurrentUnits}
 	for i := range rows {
 		for _, v := range r.remember(make([]float32, recurrentUnits), obs[i*worldObs:(i+1)*worldObs]) {

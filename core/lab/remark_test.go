@@ -5,24 +5,10 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/agent/drqv2"
 	"pgrlab/core/event"
 	"pgrlab/core/experience"
 	"pgrlab/core/testing/tiny"
 )
-
-// remarking is a learner that has something to say of its device at its third look.
-type remarking struct {
-	*drqv2.Agent
-	looks *int
-}
-
-func (r remarking) Remark() string {
-	if *r.looks++; *r.looks == 3 {
-		return "slower"
-	}
-	return ""
-}
 
 // What a learner says of its device is a line of the journal, once, and no part of what makes a run
 // the same as another: it depends on who else uses the device.
@@ -35,12 +21,19 @@ func TestRemarksOnTheDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		if made := p.Learner; i == 1 {
-			p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
+			p.Learner = func(log *experience.Log, seed uint64) (*agent.Made, error) {
 				x, err := made(log, seed)
 				if err != nil {
 					return nil, err
 				}
-				return remarking{x.(*drqv2.Agent), new(int)}, nil
+				looks := 0
+				x.Remark = func() string {
+					if looks++; looks == 3 {
+						return "slower"
+					}
+					return ""
+				}
+				return x, nil
 			}
 		}
 		l, err := newLab(c, tiny.Task(), folder, p, dev.Name(), clock())

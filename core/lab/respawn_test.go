@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"pgrlab/core/agent"
-	"pgrlab/core/agent/ppo"
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/device/cpu"
@@ -49,25 +47,6 @@ func (e *respawning) Save(w io.Writer) error {
 
 func (e *respawning) Load(r io.Reader) error {
 	return errors.Join(binary.Read(r, binary.LittleEndian, &e.t), e.Env.Load(r))
-}
-
-// observing counts the observed rewards that have a bonus, those of respawns and the others.
-type observing struct {
-	*ppo.Agent
-	raised *[2]int
-}
-
-func (o observing) Observe(e *agent.Experience) error {
-	for i, r := range e.Rewards {
-		if r != 0 { // no goal is in sight, so every reward is a bonus
-			at := 0
-			if e.Respawned[i] {
-				at = 1
-			}
-			o.raised[at]++
-		}
-	}
-	return nil
 }
 
 // Respawns have no bonus, and the bonus's model does not learn from them either.
@@ -114,7 +93,8 @@ func respawnsIn(b *replay.Batch) (seen, rows int) {
 	return seen, max(len(b.Notes), len(b.Frames))
 }
 
-// respawningLab makes such a run in mazes, and counts what its learner observes.
+// respawningLab makes such a run in mazes, and counts the observed rewards that have a bonus: those of
+// respawns, and the others.
 func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 	t.Helper()
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go", LeastShare: 1})
@@ -130,14 +110,18 @@ func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raised, plain := new([2]int), p.Learner
-	p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) {
-		a, err := plain(log, seed)
-		if err != nil {
-			return nil, err
+	raised := new([2]int)
+	p.Learner = following(p.Learner, func(all []experience.Met) {
+		for _, m := range all {
+			switch {
+			case m.Observed == 0: // no goal is in sight, so every other reward is a bonus
+			case m.Note.Respawned:
+				raised[1]++
+			default:
+				raised[0]++
+			}
 		}
-		return observing{a.(*ppo.Agent), raised}, nil
-	}
+	})
 	l, err := newLab(c, mazes, &memoryFolder{}, p, dev.Name(), clock())
 	if err != nil {
 		t.Fatal(err)

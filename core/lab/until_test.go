@@ -38,7 +38,7 @@ func TestTheMakingOfARunEndsBetweenItsParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		learner := p.Learner
-		p.Learner = func(log *experience.Log, seed uint64) (agent.Learner, error) { count(); return learner(log, seed) }
+		p.Learner = func(log *experience.Log, seed uint64) (*agent.Made, error) { count(); return learner(log, seed) }
 		folder, err := run.Create(filepath.Join(t.TempDir(), "run"), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -31,12 +31,13 @@ type world struct {
 	hooks map[string]func() // called before the call of that name returns
 	fail  map[string]error  // errors that calls return
 
-	started  int                             // environments made
-	obs      [][]float32                     // first observation of every transition, as the environment returned it
-	learner  func(seed uint64) agent.Learner // nil: worldAgent
-	terminal int                             // episodes end truly at this length; 0: at the time limit only
-	spread   int                             // each episode is a step longer than the one before, in a cycle of this many
-	rows     replay.Shape                    // shape of D_real, if the learner fills it; otherwise that of the environment
+	started  int                                                // environments made
+	obs      [][]float32                                        // first observation of every transition, as the environment returned it
+	learner  func(log *experience.Log, seed uint64) *agent.Made // nil: worldAgent
+	keep     experience.Keep                                    // of the log that the learner reads
+	terminal int                                                // episodes end truly at this length; 0: at the time limit only
+	spread   int                                                // each episode is a step longer than the one before, in a cycle of this many
+	rows     replay.Shape                                       // shape of D_real, if the learner fills it; otherwise that of the environment
 }
 
 func (w *world) call(format string, args ...any) error {
@@ -84,12 +85,13 @@ func (w *world) task() task.Task {
 
 func (w *world) parts() parts {
 	return parts{Parts: replica.Parts{
-		Shape: w.shape(), Fills: w.rows != (replay.Shape{}),
-		Learner: func(log *experience.Log, seed uint64) (agent.Learner, error) {
+		Shape: w.shape(), Fills: w.rows != (replay.Shape{}), Keep: w.keep,
+		Learner: func(log *experience.Log, seed uint64) (*agent.Made, error) {
 			if w.learner != nil {
-				return w.learner(seed), nil
+				return w.learner(log, seed), nil
 			}
-			return &worldAgent{w: w, seed: seed, batches: map[int]*replay.Batch{}}, nil
+			a := &worldAgent{w: w, seed: seed, batches: map[int]*replay.Batch{}}
+			return &agent.Made{Learner: a, Batches: a, Values: a}, nil
 		},
 		Generator: func(_ agent.Policy, seed uint64) (generative.Generator, error) { return &worldGenerator{w: w}, nil },
 		Relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {

@@ -93,7 +93,8 @@ func (a *worldAgent) Errors(dst []float32, size int) error {
 	return a.w.call("errors %d", size)
 }
 
-func (a *worldAgent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
+func (a *worldAgent) Activations(seen agent.Looks) ([]agent.Layer, error) {
+	obs, rows := seen.Numbers, seen.Rows
 	post := make([]float32, 2*rows)
 	for i := range rows {
 		post[2*i] = obs[i*worldObs]

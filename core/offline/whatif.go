@@ -163,10 +163,14 @@ func onward() error { return nil }
 
 // whatIfLearner is an agent that goes on after an update that was not finite and had no effect, as
 // in a run whose fault policy allows it.
-type whatIfLearner struct{ whatif.Learner }
+type whatIfLearner struct {
+	agent.Learner
+	agent.Batches
+	agent.Actions
+}
 
 func (l whatIfLearner) Update(size int, live agent.Rates, last bool) (agent.Losses, bool, error) {
-	losses, acted, err := l.Learner.Update(size, live, last)
+	losses, acted, err := l.Batches.Update(size, live, last)
 	if failed := (*plan.NotFinite)(nil); errors.As(err, &failed) {
 		err = nil
 	}
@@ -183,12 +187,11 @@ func (w *whatIf) learner(seed uint64) (whatif.Learner, error) {
 		made.Close()
 		return nil, err
 	}
-	l, ok := made.(whatif.Learner)
-	if !ok {
+	if made.Batches == nil || made.Actions == nil {
 		made.Close()
 		return nil, errors.New("its agent has no values of single actions")
 	}
-	return whatIfLearner{l}, nil
+	return whatIfLearner{made.Learner, made.Batches, made.Actions}, nil
 }
 
 // fitCost estimates how many critic updates a fit takes.

@@ -83,7 +83,7 @@ func Load(c *config.Config, task task.Task, dev device.Device, r io.Reader) (Pol
 }
 
 type learnedPolicy struct {
-	agent  agent.Learner
+	agent  *agent.Made
 	acting agent.Acting
 }
 

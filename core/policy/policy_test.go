@@ -59,7 +59,7 @@ func TestALoadedPolicyActsAsTheSavedOne(t *testing.T) {
 }
 
 // newLearner makes the learner of a configuration.
-func newLearner(c *config.Config, task task.Task, dev device.Device, seed uint64) (agent.Learner, error) {
+func newLearner(c *config.Config, task task.Task, dev device.Device, seed uint64) (*agent.Made, error) {
 	learner, deps := c.Learner(task)
 	deps.Device, deps.Seed = dev, seed
 	return learner.New(deps)

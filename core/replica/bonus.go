@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -98,7 +97,7 @@ func showNewest(r *Replica, b *replay.Batch) {
 // prepareBonus allocates the transitions of an env step, for a learner that observes the bonus
 // with them. It returns an error if the learner cannot be given a bonus.
 func (r *Replica) prepareBonus() error {
-	if _, takesBatches := r.Agent.(agent.OffPolicy); takesBatches || !r.Config.Bonus.Given() {
+	if r.Agent.Batches != nil || !r.Config.Bonus.Given() {
 		return nil
 	}
 	if !r.Observed.read() {

@@ -2,6 +2,7 @@ package replica
 
 import (
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 )
 
@@ -47,7 +48,7 @@ func (r *Replica) store() {
 	from := r.World
 	for i, end := range from.Ends {
 		r.Real.Add(replay.Transition{
-			Obs: from.Row(from.Obs, i), Act: from.Row(from.Action, i), Reward: from.Rewards[i], Next: from.Row(from.Next, i), Done: end == agent.Terminated, Note: r.Rounds.note(i),
+			Obs: from.Row(from.Obs, i), Act: from.Row(from.Action, i), Reward: from.Rewards[i], Next: from.Row(from.Next, i), Done: end == experience.Terminated, Note: r.Rounds.note(i),
 		})
 		if r.priorities != nil {
 			r.priorities.Added(r.Real.Newest(0))
@@ -76,13 +77,11 @@ func (r *Replica) act(now Now) error {
 // acts says whether the policy chooses the actions. A learner that does not update on batches
 // needs no random actions first.
 func (r *Replica) acts() bool {
-	_, batches := r.Agent.(agent.OffPolicy)
-	return !batches && (r.sight == nil || r.Observed.read()) || r.Enough()
+	return r.Agent.Batches == nil && (r.sight == nil || r.Observed.read()) || r.Enough()
 }
 
-// observe tells a learner that keeps experience of its own what the env step gave.
+// observe computes the rewards of the env step as a learner observes them that reads the log.
 func (r *Replica) observe(now Now) error {
-	observer, has := r.Agent.(agent.Observer)
 	if !r.Observed.read() {
 		return nil
 	}
@@ -91,19 +90,6 @@ func (r *Replica) observe(now Now) error {
 		return err
 	}
 	r.course.follow(r, rewards)
-	if r.Observed.log != nil {
-		r.Observed.log.Observe(rewards)
-	}
-	if !has {
-		return nil
-	}
-	from := r.World
-	r.experience = agent.Experience{
-		Copies: from.Copies, Step: uint64(r.envStep(now)), Obs: from.Obs, Next: from.Next, Actions: from.Action, State: r.PolicyState,
-		Rewards: rewards, Earned: from.Rewards, Ends: from.Ends, Respawned: from.Respawned, F: r.Rounds.judged,
-	}
-	if r.sight != nil {
-		r.experience.Seen, r.experience.NextSeen = r.sight.pass(from)
-	}
-	return observer.Observe(&r.experience)
+	r.Observed.log.Observe(rewards)
+	return nil
 }

@@ -1,8 +1,8 @@
 package replica
 
 import (
-	"pgrlab/core/agent"
 	"pgrlab/core/event"
+	"pgrlab/core/experience"
 )
 
 // courseSteps is the most env steps that a course covers.
@@ -17,8 +17,8 @@ type course struct {
 }
 
 // add takes an env step.
-func (c *course) add(told float32, end agent.End) {
-	c.values[c.n%courseSteps], c.ended[c.n%courseSteps] = told, end != agent.Continues
+func (c *course) add(told float32, end experience.End) {
+	c.values[c.n%courseSteps], c.ended[c.n%courseSteps] = told, end != experience.Continues
 	c.n++
 }
 

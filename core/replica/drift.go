@@ -20,7 +20,7 @@ func ReportDrift(r *Replica) error {
 	if r.Drifted == r.Stepped {
 		return nil
 	}
-	found, known, err := latents(r.Agent, r.sight, r.Real)
+	found, known, err := latents(r.Agent.Encoder, r.sight, r.Real)
 	if err != nil || !known {
 		return err
 	}
@@ -31,30 +31,27 @@ func ReportDrift(r *Replica) error {
 
 // latents measures how far the learner's present latents of frames are from those that D_real
 // has of the same frames. known is false if D_real has none, or the learner sees none.
-func latents(learner agent.Learner, s *sight, real *replay.Ring) (found event.Latents, known bool, err error) {
-	encoder, is := learner.(agent.Encoder)
-	if !is || s == nil || real.Len() == 0 {
+func latents(encoder agent.Encoder, s *sight, real *replay.Ring) (found event.Latents, known bool, err error) {
+	if encoder == nil || s == nil || real.Len() == 0 {
 		return found, false, nil
 	}
-	then, now, err := reencoded(encoder, s, real)
+	then, now, aligned, err := reencoded(encoder, s, real)
 	if err != nil || len(then) == 0 {
 		return found, false, err
 	}
 	size := real.Shape().Obs
 	found = event.Latents{Drift: run.Float(drift(now, then, then, size)), Size: run.Float(meanSize(now))}
-	if reencoder, is := encoder.(agent.Reencoder); is {
-		found.Aligned = run.Float(drift(now, reencoder.Align(then), then, size))
+	if aligned != nil {
+		found.Aligned = run.Float(drift(now, aligned, then, size))
 	}
 	return found, true, nil
 }
 
-// reencoded returns the latents that D_real has of some of its rows, and those that they would have now;
-// none if the frames of most have been forgotten: the others are no sample of D_real.
-func reencoded(encoder agent.Encoder, s *sight, real *replay.Ring) (then, now []float32, err error) {
-	if keeper, keeps := encoder.(agent.Reencoder); keeps {
-		if then, now, err = keeper.Reencode(); err != nil || len(then) > 0 {
-			return then, now, err
-		}
+// reencoded returns the latents that D_real has of some of its rows, those that they would have now, and what updates
+// read instead of the first; none if the frames of most have been forgotten: the others are no sample of D_real.
+func reencoded(encoder agent.Encoder, s *sight, real *replay.Ring) (then, now, aligned []float32, err error) {
+	if then, now, aligned, err = encoder.Reencode(); err != nil || len(then) > 0 {
+		return then, now, aligned, err
 	}
 	row, size := replay.FrameRow{Next: make([][]byte, s.stack)}, real.Shape().Obs
 	var stacks [][][]byte
@@ -66,10 +63,10 @@ func reencoded(encoder agent.Encoder, s *sight, real *replay.Ring) (then, now []
 		}
 	}
 	if 2*len(stacks) < len(slots) {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	now, err = encoder.Encode(stacks)
-	return then, now, err
+	return then, now, nil, err
 }
 
 // drift is mean ‖now − said‖² over mean ‖then − its mean‖², for rows of size numbers; NaN if all

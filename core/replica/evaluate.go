@@ -57,8 +57,8 @@ func (r *Replica) StartEvaluation(now Now, number uint64) error {
 	if err := r.judge.Begin(number, now.Settings.TV, t.obs); err != nil {
 		return err
 	}
-	values, has := r.Agent.(relevance.Values)
-	if !r.Config.Analyses() || !has || r.Parts.Fills { // critics take observations
+	values := r.Agent.Values
+	if !r.Config.Analyses() || values == nil || r.Parts.Fills { // critics take observations
 		return nil
 	}
 	t.q = make([]float32, len(t.ended))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"pgrlab/core/agent"
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -72,7 +71,7 @@ func (r *Replica) usesModel(now Now, name string) bool {
 // due: see modelParts.
 func (r *Replica) TrainModels(now Now, last bool) error {
 	updates := r.Updates
-	_, takesBatches := r.Agent.(agent.OffPolicy)
+	takesBatches := r.Agent.Batches != nil
 	if !takesBatches {
 		if !last {
 			return nil
@@ -217,8 +216,7 @@ func (r *Replica) BuildRelevance(name string) (relevance.Function, error) {
 	if made := r.models[name]; made != nil {
 		return made, nil
 	}
-	values, _ := r.Agent.(relevance.Values) // nil: functions that need them are refused
-	f, err := r.Parts.Relevance(name, values, r.Seed)
+	f, err := r.Parts.Relevance(name, r.Agent.Values, r.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package replica
 
 import (
-	"pgrlab/core/agent"
 	"pgrlab/core/experience"
 	"pgrlab/core/rng"
 )
@@ -19,7 +18,7 @@ func (o *Observed) frames(s rng.Stream) experience.Frames {
 
 // begin makes the log, if something reads it.
 func (o *Observed) begin() {
-	keep := o.of.Config.Keeps(o.of.Task)
+	keep := o.of.Parts.Keep
 	if keep == (experience.Keep{}) {
 		return
 	}
@@ -44,11 +43,8 @@ func (o *Observed) keep() {
 	}
 }
 
-// read says whether the learner takes the rewards of each env step, from the log or as it is made.
-func (o *Observed) read() bool {
-	_, observes := o.of.Agent.(agent.Observer)
-	return observes || o.log != nil && o.log.Kept().Steps > 0
-}
+// read says whether the learner takes the rewards of each env step from the log.
+func (o *Observed) read() bool { return o.of.Parts.Keep.Steps > 0 }
 
 // sections lists the parts of the log. What is loaded after them refers to it.
 func (o *Observed) sections() []Section {

@@ -13,10 +13,11 @@ import (
 
 // Parts makes what a member consists of.
 type Parts struct {
-	Shape replay.Shape // of the rows of D_real and D_syn
-	Fills bool         // the learner fills D_real, with rows of its own
+	Shape replay.Shape    // of the rows of D_real and D_syn
+	Fills bool            // the learner fills D_real, with rows of its own
+	Keep  experience.Keep // of the log; zero: there is none
 	// Learner makes a learner; log is what it observes, nil for one that only acts.
-	Learner   func(log *experience.Log, seed uint64) (agent.Learner, error)
+	Learner   func(log *experience.Log, seed uint64) (*agent.Made, error)
 	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
 	// Relevance makes the function of that name; if values is nil, functions that need an
 	// agent's values are refused.
@@ -41,8 +42,8 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 	}
 	deps.Device = dev
 	return Parts{
-		Shape: shape, Fills: fills,
-		Learner: func(log *experience.Log, seed uint64) (agent.Learner, error) {
+		Shape: shape, Fills: fills, Keep: c.Keeps(task),
+		Learner: func(log *experience.Log, seed uint64) (*agent.Made, error) {
 			deps := deps
 			deps.Log, deps.Seed = log, seed
 			return learner.New(deps)

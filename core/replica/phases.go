@@ -33,18 +33,15 @@ func (r *Replica) Phases() []Phase { return r.phases }
 // newPhases returns what Phases does.
 func (r *Replica) newPhases() ([]Phase, error) {
 	all := []Phase{modelParts{r}.phase()} // 3, for an F whose updates are made in parts
-	learner, has := r.Agent.(agent.Phased)
-	if has {
-		for _, p := range learner.Phases() {
-			at, err := knob.LearnerPhase(p.Name)
-			if err != nil {
-				return nil, err
-			}
-			if before := all[len(all)-1]; !before.At.Before(at) {
-				return nil, fmt.Errorf("phase %q of a learner comes after %q", p.Name, before.At)
-			}
-			all = append(all, learnerPhase(r, at, p)) // 7, for a learner that works after the step
+	for _, p := range r.Agent.Phases {
+		at, err := knob.LearnerPhase(p.Name)
+		if err != nil {
+			return nil, err
 		}
+		if before := all[len(all)-1]; !before.At.Before(at) {
+			return nil, fmt.Errorf("phase %q of a learner comes after %q", p.Name, before.At)
+		}
+		all = append(all, learnerPhase(r, at, p)) // 7, for a learner that works after the step
 	}
 	return append(all, r.Rounds.phase()), nil // 3, for an F that learns in rounds from the env steps it met
 }
@@ -68,8 +65,8 @@ func learnerPhase(r *Replica, at knob.Phase, p agent.Phase) Phase {
 			if err != nil {
 				return 0, false, err
 			}
-			if learner, remarks := r.Agent.(agent.Remarker); remarks {
-				if text := learner.Remark(); text != "" {
+			if r.Agent.Remark != nil {
+				if text := r.Agent.Remark(); text != "" {
 					r.emit(event.TypeDevice, event.Device{Text: text})
 				}
 			}

@@ -1,9 +1,6 @@
 package replica
 
 import (
-	"fmt"
-
-	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -31,11 +28,7 @@ func (r *Replica) prioritise(b *replay.Batch) error {
 	}
 	r.curious = resized(r.curious, b.Size)
 	if r.Config.Replay.Priority == config.PriorityTD {
-		learner, can := r.Agent.(agent.Prioritizer)
-		if !can {
-			return fmt.Errorf("priorities by %q: the learner has none", config.PriorityTD)
-		}
-		if err := learner.Errors(r.curious, b.Size); err != nil {
+		if err := r.Agent.Batches.Errors(r.curious, b.Size); err != nil {
 			return err
 		}
 	} else {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"pgrlab/core/agent"
 	"pgrlab/core/config"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -29,7 +28,7 @@ func TestPrioritiesFollowTheBatches(t *testing.T) {
 	if m.priorities.Len() != 20 {
 		t.Fatalf("%d priorities of 20 transitions", m.priorities.Len())
 	}
-	learner := m.Agent.(agent.OffPolicy)
+	learner := m.Agent.Batches
 	b, err := learner.Batch(8)
 	if err != nil {
 		t.Fatal(err)

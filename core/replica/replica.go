@@ -52,7 +52,7 @@ type Replica struct {
 	Cohort
 	Index     int
 	Seed      uint64 // the configuration's, plus Index
-	Agent     agent.Learner
+	Agent     *agent.Made
 	Generator generative.Generator // nil for methods without one
 	F         relevance.Function
 
@@ -81,7 +81,6 @@ type Replica struct {
 	episodes   []uint64     // of acting
 	acting     agent.Acting // of the env step
 	nextState  []float32    // PolicyState after the step
-	experience agent.Experience
 	phases     []Phase
 	working    agent.Work
 	updated    [1]agent.UpdateResult
@@ -186,7 +185,7 @@ func (r *Replica) build() (err error) {
 	r.streams = newStreams(r.Seed)
 	r.mixer = replay.NewMixer(r.streams.replay)
 	r.Real = replay.NewRing(shape, c.Buffer)
-	if _, takesBatches := r.Agent.(agent.OffPolicy); !takesBatches {
+	if r.Agent.Batches == nil {
 		r.Real.Annotate()
 	}
 	if c.Replay.Prioritized() {

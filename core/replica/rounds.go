@@ -3,7 +3,7 @@ package replica
 import (
 	"math"
 
-	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
@@ -47,7 +47,7 @@ func (o *Rounds) meet(now Now) error {
 	}
 	o.f, o.met.Ended = resized(o.f, r.World.Copies), o.met.Ended[:0]
 	for _, end := range r.World.Ends {
-		o.met.Ended = append(o.met.Ended, end != agent.Continues)
+		o.met.Ended = append(o.met.Ended, end != experience.Continues)
 	}
 	o.met.Step, o.met.Obs, o.met.Next = uint64(r.envStep(now)), r.World.Obs, r.World.Next
 	if r.sight != nil {

@@ -17,7 +17,7 @@ type sight struct {
 	sampler     agent.Frames
 	probes      agent.Frames // for the dormant ratio
 	stacks      [][][]byte   // of each copy, for the next actions
-	// Each copy's newest frame before and after the env step, for an agent.Observer.
+	// Each copy's newest frame before and after the env step: see pass.
 	before, behind [][]byte
 }
 
@@ -91,19 +91,17 @@ type recalled struct{ *Replica }
 
 // Seen implements replay.Sight.
 func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
-	learner, encodes := r.Agent.(agent.Encoder)
-	if !encodes {
+	if r.Agent.Encoder == nil {
 		return replay.ErrUnseen
 	}
-	return learner.Recall(dst, r.Frames(), slot)
+	return r.Agent.Encoder.Recall(dst, r.Frames(), slot)
 }
 
 // metBy returns the transitions that a trained model learns from: D_real, or the transitions of
 // the environment that D_real is made from.
 func metBy(r *Replica, name string) replay.Rows {
-	learner, keeps := r.Agent.(agent.Rememberer)
-	if keeps && relevance.LearnsFromMet(r.models[name]) {
-		return learner.Met()
+	if r.Agent.Encoder != nil && relevance.LearnsFromMet(r.models[name]) {
+		return r.Agent.Encoder.Met()
 	}
 	return r.Real
 }
@@ -138,15 +136,11 @@ func (r *Replica) probed(number uint64, rows int) ([]agent.Layer, error) {
 	for i := range rows {
 		copy(obs[i*size:(i+1)*size], r.Real.Row(q.IntN(r.Real.Len()))[:size])
 	}
-	return r.Agent.Activations(obs, rows)
+	return r.Agent.Activations(agent.Looks{Rows: rows, Numbers: obs})
 }
 
 // probed returns a policy's layers on that many stacks of frames.
 func (s *sight) probed(policy agent.Learner, number uint64, rows int) ([]agent.Layer, error) {
-	learner, sighted := policy.(agent.Sighted)
-	if !sighted {
-		return nil, nil
-	}
 	stacks, row := source.NewStacks(rows, s.stack), replay.FrameRow{Next: make([][]byte, s.stack)}
 	for i := range stacks {
 		row.Stack = stacks[i]
@@ -154,5 +148,5 @@ func (s *sight) probed(policy agent.Learner, number uint64, rows int) ([]agent.L
 			return nil, err
 		}
 	}
-	return learner.ActivationsOf(stacks)
+	return policy.Activations(agent.Looks{Rows: rows, Stacks: stacks})
 }

@@ -11,8 +11,8 @@ import (
 // they end the env step. If n is more than one, nothing may look at a batch: see Fused. The
 // results are for Learned, in order.
 func (r *Replica) Update(now Now, n int, last bool) ([]agent.UpdateResult, error) {
-	learner, can := r.Agent.(agent.OffPolicy)
-	if !can {
+	learner := r.Agent.Batches
+	if learner == nil {
 		return nil, nil
 	}
 	mix := r.mix(now)
@@ -24,7 +24,7 @@ func (r *Replica) Update(now Now, n int, last bool) ([]agent.UpdateResult, error
 }
 
 // updateOn makes one update on a batch that has priorities or a bonus.
-func (r *Replica) updateOn(now Now, learner agent.OffPolicy, mix replay.Mix, last bool) ([]agent.UpdateResult, error) {
+func (r *Replica) updateOn(now Now, learner agent.Batches, mix replay.Mix, last bool) ([]agent.UpdateResult, error) {
 	batch, err := learner.Batch(mix.Size())
 	if err != nil {
 		return nil, err
@@ -73,8 +73,7 @@ func (r *Replica) work(now Now) *agent.Work {
 // Fused says whether the updates of an env step are made at once: if the device can, and nothing
 // in the method looks at a batch before or after it is trained on, as priorities and a bonus do.
 func (r *Replica) Fused() bool {
-	learner, can := r.Agent.(agent.OffPolicy)
-	return can && learner.Fused() && !r.looksAtBatches()
+	return r.Agent.Batches != nil && r.Agent.Batches.Fused() && !r.looksAtBatches()
 }
 
 // looksAtBatches says whether the method looks at batches.

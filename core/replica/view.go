@@ -3,7 +3,6 @@ package replica
 import (
 	"io"
 
-	"pgrlab/core/agent"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
 )
@@ -16,8 +15,8 @@ func (r *Replica) View(now Now, fitted bool, prompts inspect.Prompts) inspect.Vi
 		Real: r.Real, Syn: r.Synthetic, Prompts: prompts, Scored: r.Scored, F: r.F, Learned: r.Built(r.F.Name()),
 		Gen: r.Generator, Fitted: fitted, Scratch: r.scratch, Stream: r.streams.preview, Simulator: &r.simulator,
 	}
-	if learner, keeps := r.Agent.(agent.Rememberer); keeps {
-		v.Met = learner.Met()
+	if r.Agent.Encoder != nil {
+		v.Met = r.Agent.Encoder.Met()
 	}
 	if r.Config.Has()&knob.UseDiffusion != 0 {
 		v.Chunk = max(1, r.Config.Generator.Chunk)

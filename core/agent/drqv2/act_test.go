@@ -85,7 +85,7 @@ func TestActivationsAreThePolicys(t *testing.T) {
 	c := small()
 	x := newAgent(t, c, newDevice(t, 1))
 	stacks := newFilm(c, 60).stacks(c, 21)
-	layers, err := x.ActivationsOf(stacks)
+	layers, err := x.Activations(agent.Looks{Rows: len(stacks), Stacks: stacks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestActivationsAreThePolicys(t *testing.T) {
 			}
 		}
 	}
-	if _, err := x.ActivationsOf(nil); err == nil {
+	if _, err := x.Activations(agent.Looks{}); err == nil {
 		t.Error("layers of no stacks")
 	}
 }

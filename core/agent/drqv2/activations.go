@@ -8,23 +8,23 @@ import (
 	"pgrlab/core/op"
 )
 
-// Activations returns none: the policy does not see what D_real holds. See ActivationsOf.
-func (x *Agent) Activations([]float32, int) ([]agent.Layer, error) { return nil, nil }
-
-// ActivationsOf returns the layers of the policy's head for stacks of frames, at most
-// agent.MaxRows: the hidden layers and the mean before its tanh. The numbers stay valid
-// until the next call.
-func (x *Agent) ActivationsOf(stacks [][][]byte) ([]agent.Layer, error) {
-	p, err := x.probes.Of(len(stacks))
+// Activations returns the layers of the policy's head for stacks of frames, at most agent.MaxRows: the
+// hidden layers and the mean before its tanh. The numbers stay valid until the next call. It returns
+// none for numbers: the policy does not see what D_real holds.
+func (x *Agent) Activations(seen agent.Looks) ([]agent.Layer, error) {
+	if seen.Numbers != nil {
+		return nil, nil
+	}
+	p, err := x.probes.Of(seen.Rows)
 	if err != nil {
 		return nil, err
 	}
 	feature := x.config.Pixels.Feature
-	err = x.eachLook(stacks, func(l *look, first, n int) { copy(p.In[first*feature:], l.latent[:n*feature]) })
+	err = x.eachLook(seen.Stacks, func(l *look, first, n int) { copy(p.In[first*feature:], l.latent[:n*feature]) })
 	if err != nil {
 		return nil, fmt.Errorf("activations: %w", err)
 	}
-	return p.Layers(len(stacks))
+	return p.Layers(seen.Rows)
 }
 
 // layers returns those of the policy's head.

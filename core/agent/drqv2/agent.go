@@ -14,8 +14,8 @@ import (
 	"pgrlab/core/window"
 )
 
-// Agent is a learner of package agent: Sighted, Phased and Preparer. It belongs to one
-// goroutine.
+// Agent is a learner of package agent that sees frames and makes its updates between env steps. It
+// belongs to one goroutine.
 type Agent struct {
 	config Config
 	dev    device.Device
@@ -43,13 +43,6 @@ type Agent struct {
 // streams are an agent's random numbers: those of batches are indexed by update and row,
 // those of the noise of acting by env step.
 type streams struct{ shift, target, actor, act rng.Stream }
-
-var (
-	_ agent.Sighted  = (*Agent)(nil)
-	_ agent.Phased   = (*Agent)(nil)
-	_ agent.Preparer = (*Agent)(nil)
-	_ agent.Remarker = (*Agent)(nil)
-)
 
 // New initialises the weights and returns an agent; its programs are compiled when they
 // are first needed. The random numbers are functions of the seed.

@@ -13,8 +13,6 @@ type cropped struct {
 	down, across int
 }
 
-var _ agent.Shifter = (*Agent)(nil)
-
 // Crops returns the newest frames of s of the last batch's first rows, before and after
 // their shift.
 func (x *Agent) Crops() (all []agent.Crop) {

@@ -21,11 +21,6 @@ type Latent struct {
 	encoder, returns, errors plan.ByRows[*plan.Blocks]
 }
 
-var (
-	_ agent.Encoder = (*Latent)(nil)
-	_ agent.Phased  = (*Latent)(nil)
-)
-
 // NewLatent is New for an agent that learns beside a generator.
 func NewLatent(c Config, dev device.Device, seed uint64) (*Latent, error) {
 	x, err := New(c, dev, seed)
@@ -47,6 +42,12 @@ func (l *Latent) Phases() []agent.Phase {
 func (l *Latent) Recall(dst *replay.FrameRow, from agent.Frames, slot int) error {
 	return from.Window(dst, &l.encoded, slot, l.config.Gamma)
 }
+
+// Met returns nil: frames are seen.
+func (l *Latent) Met() replay.Rows { return nil }
+
+// Reencode returns nothing: no frames are kept beyond those of the run.
+func (l *Latent) Reencode() (then, now, aligned []float32, err error) { return nil, nil, nil, nil }
 
 // Prepare compiles what these uses need, and what a refit with any relevance function will
 // need.

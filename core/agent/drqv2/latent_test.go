@@ -345,24 +345,6 @@ func TestMemoryBesideAGeneratorIsForecast(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
-// The learner has the phases that a configuration expects of it before it is made.
-func TestTheSpecNamesThePhases(t *testing.T) {
-	spec, err := agent.Find("drqv2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dev := newDevice(t, 1)
-	for generates, x := range map[bool]agent.Phased{false: newAgent(t, small(), dev), true: newLatent(t, small(), dev)} {
-		var names []string
-		for _, p := range x.Phases() {
-			names = append(names, p.Name)
-		}
-		if want := spec.Phases(agent.Deps{Generates: generates}); !slices.Equal(names, want) {
-			t.Errorf("generates %v: %q, want %q", generates, names, want)
-		}
-	}
-}
-
 // endIf is a true end, or none.
 func endIf(ended bool) experience.End {
 	if ended {

@@ -40,11 +40,19 @@ func init() {
 		Pace: func(d agent.Deps, start int) agent.Pace {
 			return agent.Pace{From: start, Updates: 1, Every: configOf(d).UpdateEvery}
 		},
-		New: func(d agent.Deps) (agent.Learner, error) {
-			if !d.Generates {
-				return New(configOf(d), d.Device, d.Seed)
+		New: func(d agent.Deps) (*agent.Made, error) {
+			if d.Generates {
+				l, err := NewLatent(configOf(d), d.Device, d.Seed)
+				if err != nil {
+					return nil, err
+				}
+				return &agent.Made{Learner: l, Values: l, Encoder: l, Phases: l.Phases(), Prepare: l.Prepare, Crops: l.Crops, Remark: l.Remark}, nil
 			}
-			return NewLatent(configOf(d), d.Device, d.Seed)
+			x, err := New(configOf(d), d.Device, d.Seed)
+			if err != nil {
+				return nil, err
+			}
+			return &agent.Made{Learner: x, Phases: x.Phases(), Prepare: x.Prepare, Crops: x.Crops, Remark: x.Remark}, nil
 		},
 	})
 }

@@ -36,7 +36,7 @@ func TestChancesAreThoseOfTheNewestAct(t *testing.T) {
 	first := acts(agent.Explore, 0)
 	acts(agent.Sample, 1)
 	acts(agent.Mean, 2)
-	layers, err := x.Activations(first, 1)
+	layers, err := x.Activations(agent.Looks{Rows: 1, Numbers: first})
 	if err != nil {
 		t.Fatal(err)
 	}

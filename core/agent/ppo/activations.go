@@ -8,21 +8,36 @@ import (
 	"pgrlab/core/op"
 )
 
-// Activations returns the policy's layers: those of the trunk, and the logits. It returns none
-// if frames are seen: see ActivationsOf.
-func (x *Agent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
-	if x.config.Side > 0 {
+// Activations returns the policy's layers: those of the trunk, and the logits. If frames are seen, each
+// stack has one, and there are none for numbers.
+func (x *Agent) Activations(seen agent.Looks) ([]agent.Layer, error) {
+	if x.config.Side == 0 {
+		return x.activations(seen, x.config.Shape.Obs, "states")
+	}
+	if seen.Numbers != nil {
 		return nil, nil
 	}
-	p, err := x.probes.Of(rows)
+	p, err := x.probes.Of(seen.Rows)
 	if err != nil {
 		return nil, err
 	}
-	if o := x.config.Shape.Obs; len(obs) != rows*o {
-		return nil, fmt.Errorf("activations: %d numbers for %d states of %d", len(obs), rows, o)
+	if err := x.show(p.In, seen.Stacks); err != nil {
+		return nil, fmt.Errorf("activations: %w", err)
 	}
-	copy(p.In, obs)
-	return p.Layers(rows)
+	return p.Layers(seen.Rows)
+}
+
+// activations returns the layers for rows of so many numbers.
+func (x *Agent) activations(seen agent.Looks, each int, what string) ([]agent.Layer, error) {
+	p, err := x.probes.Of(seen.Rows)
+	if err != nil {
+		return nil, err
+	}
+	if len(seen.Numbers) != seen.Rows*each {
+		return nil, fmt.Errorf("activations: %d numbers for %d %s of %d", len(seen.Numbers), seen.Rows, what, each)
+	}
+	copy(p.In, seen.Numbers)
+	return p.Layers(seen.Rows)
 }
 
 // layers returns those of the policy.
@@ -45,19 +60,11 @@ func (l *Latent) layers(g *op.Graph, rows int) probe.Layers {
 	return probe.Layers{In: in, Pre: []*op.Node{z}, Post: []*op.Node{z}, Heads: []probe.Head{{Name: "logits", Node: l.nets.policy.Apply(g, z)}}}
 }
 
-// Activations returns the policy's layers for latents: the latents themselves, and the logits.
-// It returns none if frames are seen: see ActivationsOf.
-func (l *Latent) Activations(z []float32, rows int) ([]agent.Layer, error) {
+// Activations returns the policy's layers for latents: the latents themselves, and the logits. If
+// frames are seen, it returns those for frames.
+func (l *Latent) Activations(seen agent.Looks) ([]agent.Layer, error) {
 	if l.config.Side > 0 {
-		return nil, nil
+		return l.Agent.Activations(seen)
 	}
-	p, err := l.probes.Of(rows)
-	if err != nil {
-		return nil, err
-	}
-	if h := l.config.latents().Obs; len(z) != rows*h {
-		return nil, fmt.Errorf("activations: %d numbers for %d latents of %d", len(z), rows, h)
-	}
-	copy(p.In, z)
-	return p.Layers(rows)
+	return l.activations(seen, l.config.latents().Obs, "latents")
 }

@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"pgrlab/core/agent"
 	"pgrlab/core/experience"
 	"pgrlab/core/rng"
 )
@@ -14,8 +13,8 @@ func TestAdvantages(t *testing.T) {
 	c := small()
 	c.RewardScale, c.Steps, c.Copies = 0.5, 12, 2
 	r := newRollout(c, newLog(c))
-	ends := make([]agent.End, r.Rows())
-	ends[5], ends[8], ends[15], ends[22] = agent.Truncated, agent.Terminated, agent.Truncated, agent.Truncated
+	ends := make([]experience.End, r.Rows())
+	ends[5], ends[8], ends[15], ends[22] = experience.Truncated, experience.Terminated, experience.Truncated, experience.Truncated
 	numbers := func(name string, n int) []float32 {
 		all := make([]float32, n)
 		rng.New(2, name).FillNormal(all, 0, 0)
@@ -26,7 +25,7 @@ func TestAdvantages(t *testing.T) {
 	last := numbers("last", c.Copies)
 	look := experience.Look{Numbers: make([]float32, c.Shape.Obs)}
 	for i, end := range ends {
-		if i < c.Copies || ends[i-c.Copies] != agent.Continues {
+		if i < c.Copies || ends[i-c.Copies] != experience.Continues {
 			r.Log.Begin(i%c.Copies, look)
 		}
 		r.Log.Add(i%c.Copies, experience.Step{Action: make([]float32, c.Shape.Act), Reward: rewards[i], Next: look, End: end})
@@ -37,13 +36,13 @@ func TestAdvantages(t *testing.T) {
 		for j := i; ; j += c.Copies {
 			next := 0.0 // after an end
 			switch {
-			case ends[j] == agent.Continues && j+c.Copies < r.Rows():
+			case ends[j] == experience.Continues && j+c.Copies < r.Rows():
 				next = float64(r.values[j+c.Copies])
-			case ends[j] == agent.Continues:
+			case ends[j] == experience.Continues:
 				next = float64(last[j%c.Copies])
 			}
 			want += weight * (0.5*float64(rewards[j]) + c.Gamma*next - float64(r.values[j]))
-			if weight *= c.Gamma * c.Lambda; ends[j] != agent.Continues || j+c.Copies >= r.Rows() {
+			if weight *= c.Gamma * c.Lambda; ends[j] != experience.Continues || j+c.Copies >= r.Rows() {
 				break
 			}
 		}

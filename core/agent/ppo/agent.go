@@ -13,7 +13,7 @@ import (
 	"pgrlab/core/window"
 )
 
-// Agent is a learner of package agent: Phased and a Preparer. It learns from a log of experience. It
+// Agent is a learner of package agent that learns from a log of experience, between env steps. It
 // belongs to one goroutine.
 type Agent struct {
 	config  Config
@@ -44,14 +44,6 @@ type Agent struct {
 // streams are an agent's random numbers: those of choices are indexed by env step, those of
 // orders by iteration.
 type streams struct{ explore, sample, order rng.Stream }
-
-var (
-	_ agent.Sighted  = (*Agent)(nil)
-	_ agent.Phased   = (*Agent)(nil)
-	_ agent.Preparer = (*Agent)(nil)
-	_ agent.Remarker = (*Agent)(nil)
-	_ agent.Chooser  = (*Agent)(nil)
-)
 
 // adamOf is the Adam of openai/baselines.
 func adamOf(c Config) plan.AdamConfig {

@@ -82,16 +82,16 @@ func (l *Latent) align(w *agent.Work, epoch int) error {
 	return plan.Push(l.dev, a.params()...)
 }
 
-// Reencode returns the latents of the rows to align by as D_real has them, and those of the present
-// trunk.
-func (l *Latent) Reencode() (then, now []float32, err error) {
+// Reencode returns the latents of the rows to align by as D_real has them, those of the present
+// trunk, and what the heads learn from instead of the first.
+func (l *Latent) Reencode() (then, now, aligned []float32, err error) {
 	a := l.aligned
 	rows := len(a.then) / a.now.Size()
 	if rows == 0 {
-		return nil, nil, nil
+		return nil, nil, nil, nil
 	}
 	now, err = l.encode(nil, rows, l.aligning)
-	return slices.Clone(a.then), now, err
+	return slices.Clone(a.then), now, l.estimate(a.then), err
 }
 
 // aligning returns observation i of those to align by.

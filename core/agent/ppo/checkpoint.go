@@ -74,8 +74,8 @@ func (x *Agent) load(in io.Reader) error {
 		return err
 	}
 	r := x.rollout
-	if r.From = c.From; r.Log != nil && (r.From > r.Log.Steps() || r.Filled() > r.Steps) {
-		return fmt.Errorf("a rollout of %d env steps begins after %d of %d", r.Steps, r.From, r.Log.Steps())
+	if err := r.Begun(c.From); err != nil {
+		return err
 	}
 	for _, part := range r.computed() {
 		if err := binary.Read(in, binary.LittleEndian, part); err != nil {

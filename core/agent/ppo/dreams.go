@@ -6,6 +6,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/align"
+	"pgrlab/core/experience"
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -122,7 +123,7 @@ func (x *Agent) dream(l *learning, w *agent.Work, clip float64) error {
 		}
 	}
 	if d.into.advantage != nil {
-		standardise(d.into.advantage)
+		experience.Standardise(d.into.advantage)
 	}
 	d.into.bound(c, clip)
 	return nil

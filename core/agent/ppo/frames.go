@@ -63,18 +63,6 @@ func (x *Agent) read(dst []float32, look experience.Look) {
 	}
 }
 
-// ActivationsOf is Activations of frames, each a stack of one.
-func (x *Agent) ActivationsOf(stacks [][][]byte) ([]agent.Layer, error) {
-	p, err := x.probes.Of(len(stacks))
-	if err != nil {
-		return nil, err
-	}
-	if err := x.show(p.In, stacks); err != nil {
-		return nil, fmt.Errorf("activations: %w", err)
-	}
-	return p.Layers(len(stacks))
-}
-
 // show writes what copies see, stacks of one frame, to dst as the networks read it.
 func (x *Agent) show(dst []float32, stacks [][][]byte) error {
 	size := x.config.frame()
@@ -106,9 +94,9 @@ func (l *Latent) Encode(stacks [][][]byte) ([]float32, error) {
 	return l.encode(nil, len(stacks), func(i int) experience.Look { return experience.Look{Frame: stacks[i][0]} })
 }
 
-// Align returns latents of D_real or D_syn in the form in which the heads learn from those of
+// estimate returns latents of D_real or D_syn in the form in which the heads learn from those of
 // D_syn: an estimate of what the present trunk would give.
-func (l *Latent) Align(z []float32) []float32 {
+func (l *Latent) estimate(z []float32) []float32 {
 	least, most := float32(-1), float32(1)
 	if l.config.Side > 0 {
 		least, most = 0, math.MaxFloat32

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/testing/golden"
 )
 
@@ -113,7 +114,7 @@ func goldenInput(x *Agent, s *session) given {
 		if i >= r.Rows()-c.Copies {
 			in.Next, in.NextFrames = append(in.Next, row.Next.Numbers...), append(in.NextFrames, row.Next.Frame...)
 		}
-		if row.End != agent.Continues {
+		if row.End != experience.Continues {
 			in.Ends[i] = 1
 		}
 	}

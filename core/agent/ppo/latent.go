@@ -25,14 +25,6 @@ type Latent struct {
 	encoder plan.ByRows[*plan.Blocks] // the trunk
 }
 
-var (
-	_ agent.Learner    = (*Latent)(nil)
-	_ agent.Rememberer = (*Latent)(nil)
-	_ agent.Reencoder  = (*Latent)(nil)
-	_ agent.Phased     = (*Latent)(nil)
-	_ agent.Preparer   = (*Latent)(nil)
-)
-
 // NewLatent is New for an agent that learns beside a generator.
 func NewLatent(c Config, log *experience.Log, dev device.Device, seed uint64) (*Latent, error) {
 	x, err := New(c, log, dev, seed)

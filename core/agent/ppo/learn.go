@@ -3,9 +3,9 @@ package ppo
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"pgrlab/core/agent"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -250,25 +250,9 @@ func (x *Agent) fill(l *learning, unit int, clip float64) error {
 			into.old[i] = r.values[row]
 		}
 	}
-	standardise(into.advantage)
+	experience.Standardise(into.advantage)
 	into.bound(c, clip)
 	return nil
-}
-
-// standardise subtracts the mean from advantages and divides them by their standard deviation.
-func standardise(advantages []float32) {
-	mean, square, n := 0.0, 0.0, float64(len(advantages))
-	for _, v := range advantages {
-		mean += float64(v) / n
-	}
-	for _, v := range advantages {
-		d := float64(v) - mean
-		square += float64(d*d) / n
-	}
-	deviation := math.Sqrt(square) + 1e-8
-	for i, v := range advantages {
-		advantages[i] = float32((float64(v) - mean) / deviation)
-	}
 }
 
 // bound sets how far the ratio and V may move.

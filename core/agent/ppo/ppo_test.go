@@ -71,7 +71,7 @@ type session struct {
 
 // learner observes env steps and learns from them.
 type learner interface {
-	agent.Phased
+	Phases() []agent.Phase
 }
 
 func newSession(x *Agent) *session {
@@ -111,9 +111,9 @@ func (s *session) collect(t testing.TB) {
 	t.Helper()
 	c := s.x.config
 	n, o, a := c.Copies, c.Shape.Obs, c.Shape.Act
-	e := agent.Experience{
-		Copies: n, Step: uint64(s.step), Obs: make([]float32, n*o), Next: make([]float32, n*o), Actions: make([]float32, n*a),
-		Rewards: make([]float32, n), Ends: make([]agent.End, n), Respawned: make([]bool, n),
+	e := envStep{
+		Copies: n, Obs: make([]float32, n*o), Next: make([]float32, n*o), Actions: make([]float32, n*a),
+		Rewards: make([]float32, n), Ends: make([]experience.End, n), Respawned: make([]bool, n),
 	}
 	right := make([]int, n)
 	for i := range n {
@@ -121,9 +121,9 @@ func (s *session) collect(t testing.TB) {
 		s.context(e.Next[i*o:(i+1)*o], i, s.step+1)
 		switch {
 		case (s.step+i)%8 == 7:
-			e.Ends[i] = agent.Truncated
+			e.Ends[i] = experience.Truncated
 		case (s.step+i)%5 == 4:
-			e.Ends[i] = agent.Terminated
+			e.Ends[i] = experience.Terminated
 		}
 	}
 	var stacks [][][]byte
@@ -146,8 +146,20 @@ func (s *session) collect(t testing.TB) {
 	s.step++
 }
 
+// envStep is an env step of all copies: observations [Copies,O] or frames [Copies] before and after it,
+// and so on.
+type envStep struct {
+	Copies         int
+	Obs, Next      []float32
+	Seen, NextSeen [][]byte
+	Actions        []float32
+	Rewards        []float32
+	Ends           []experience.End
+	Respawned      []bool
+}
+
 // observe adds an env step to what the agent has observed, and the first looks of the next episodes.
-func (s *session) observe(e *agent.Experience) {
+func (s *session) observe(e *envStep) {
 	log, c := s.x.rollout.Log, s.x.config
 	o, a := c.Shape.Obs, c.Shape.Act
 	look := func(obs []float32, frames [][]byte, i int) experience.Look {
@@ -163,7 +175,7 @@ func (s *session) observe(e *agent.Experience) {
 		log.Add(i, experience.Step{Action: e.Actions[i*a : (i+1)*a], Reward: e.Rewards[i], Next: look(e.Next, e.NextSeen, i), End: e.Ends[i], Respawned: e.Respawned[i]})
 	}
 	for i, end := range e.Ends {
-		if end != agent.Continues {
+		if end != experience.Continues {
 			log.Begin(i, look(e.Next, e.NextSeen, i))
 		}
 	}

@@ -60,11 +60,19 @@ func init() {
 			return agent.Pace{Updates: c.Epochs * c.Minibatches, Every: c.Steps}
 		},
 		Trial: func(d agent.Deps) agent.Settings { return configOf(d).Settings.trial() },
-		New: func(d agent.Deps) (agent.Learner, error) {
-			if !d.Generates {
-				return New(configOf(d), d.Log, d.Device, d.Seed)
+		New: func(d agent.Deps) (*agent.Made, error) {
+			if d.Generates {
+				l, err := NewLatent(configOf(d), d.Log, d.Device, d.Seed)
+				if err != nil {
+					return nil, err
+				}
+				return &agent.Made{Learner: l, Encoder: l, Phases: l.Phases(), Prepare: l.Prepare, Chances: l.Chances, Remark: l.Remark, Unfilled: l.Unfilled}, nil
 			}
-			return NewLatent(configOf(d), d.Log, d.Device, d.Seed)
+			x, err := New(configOf(d), d.Log, d.Device, d.Seed)
+			if err != nil {
+				return nil, err
+			}
+			return &agent.Made{Learner: x, Phases: x.Phases(), Prepare: x.Prepare, Chances: x.Chances, Remark: x.Remark}, nil
 		},
 	})
 }

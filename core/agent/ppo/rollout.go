@@ -1,7 +1,6 @@
 package ppo
 
 import (
-	"pgrlab/core/agent"
 	"pgrlab/core/experience"
 )
 
@@ -40,7 +39,7 @@ func (r *rollout) advantage(c Config, last []float32) {
 	}
 	for i := len(r.values) - 1; i >= 0; i-- {
 		row, copied, v := r.Row(i), i%c.Copies, float64(r.values[i])
-		if row.End != agent.Continues {
+		if row.End != experience.Continues {
 			after[copied], next[copied] = 0, 0
 		}
 		delta := c.RewardScale*float64(row.Observed) + c.Gamma*next[copied] - v

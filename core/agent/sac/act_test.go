@@ -127,7 +127,7 @@ func TestActivationsEqualTheReference(t *testing.T) {
 	s := newAgent(t, small(), 1)
 	pi := net64Of(s.nets.policy, 0)
 	obs := normal("obs", n*5)
-	layers, err := s.Activations(obs, n)
+	layers, err := s.Activations(agent.Looks{Rows: n, Numbers: obs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestActivationsEqualTheReference(t *testing.T) {
 		near(t, "post 1", layers[0].Post[i*16:(i+1)*16], h1, 1e-5)
 		near(t, "post 2", layers[1].Post[i*16:(i+1)*16], h2, 1e-5)
 	}
-	if _, err := s.Activations(make([]float32, 5*(agent.MaxRows+1)), agent.MaxRows+1); err == nil {
+	if _, err := s.Activations(agent.Looks{Rows: agent.MaxRows + 1, Numbers: make([]float32, 5*(agent.MaxRows+1))}); err == nil {
 		t.Error("too many rows were accepted")
 	}
 }

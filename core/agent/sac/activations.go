@@ -6,19 +6,18 @@ import (
 	"pgrlab/core/op"
 )
 
-// Activations returns the layers of the policy for rows observations [rows,O],
-// at most 4,096: the hidden layers and the heads for μ and log σ, the latter
+// Activations returns the layers of the policy for observations, at most 4,096: the hidden layers and the heads for μ and log σ, the latter
 // before the clamp. The numbers stay valid until the next call.
-func (s *Agent) Activations(obs []float32, rows int) ([]agent.Layer, error) {
-	if err := enough("activations", rows, size{"observations", len(obs), s.config.Obs}); err != nil {
+func (s *Agent) Activations(seen agent.Looks) ([]agent.Layer, error) {
+	if err := enough("activations", seen.Rows, size{"observations", len(seen.Numbers), s.config.Obs}); err != nil {
 		return nil, err
 	}
-	p, err := s.probes.Of(rows)
+	p, err := s.probes.Of(seen.Rows)
 	if err != nil {
 		return nil, err
 	}
-	copy(p.In, obs[:rows*s.config.Obs])
-	return p.Layers(rows)
+	copy(p.In, seen.Numbers[:seen.Rows*s.config.Obs])
+	return p.Layers(seen.Rows)
 }
 
 // layers are those of the policy.

@@ -12,8 +12,8 @@ import (
 	"pgrlab/core/rng"
 )
 
-// Agent is a learner of package agent: OffPolicy, Prioritizer and Preparer, with the
-// values of package relevance. It belongs to one goroutine.
+// Agent is a learner of package agent that makes updates on batches of D_real. It belongs to one
+// goroutine.
 type Agent struct {
 	config Config
 	dev    device.Device
@@ -45,13 +45,6 @@ type Agent struct {
 	// Estimates, a block of valueRows rows at a time.
 	returns, errors, samples, values plan.ByRows[*plan.Blocks]
 }
-
-var (
-	_ agent.Learner     = (*Agent)(nil)
-	_ agent.OffPolicy   = (*Agent)(nil)
-	_ agent.Prioritizer = (*Agent)(nil)
-	_ agent.Preparer    = (*Agent)(nil)
-)
 
 // New initialises the weights and returns an agent; its programs are compiled when they
 // are first needed. The random numbers are functions of the seed.

@@ -7,8 +7,8 @@ import (
 func init() {
 	agent.Register(agent.Spec{
 		Name: "sac", Doc: "soft actor-critic with an ensemble of N critics, M of which form the target: SAC, REDQ",
-		Source:    "Haarnoja et al. 2018; Chen et al. 2021",
-		OffPolicy: true, Synthetic: true,
+		Source:  "Haarnoja et al. 2018; Chen et al. 2021",
+		Batches: true, Synthetic: true,
 		Knobs: []string{"utd", "batch", "lr_actor", "lr_critic", "tau"},
 		Check: func(d agent.Deps) error { return configOf(d).Validate() },
 		Memory: func(d agent.Deps, batch, looked int) float64 {
@@ -18,7 +18,13 @@ func init() {
 			}
 			return c.Memory(batch, looked)
 		},
-		New: func(d agent.Deps) (agent.Learner, error) { return New(configOf(d), d.Device, d.Seed) },
+		New: func(d agent.Deps) (*agent.Made, error) {
+			s, err := New(configOf(d), d.Device, d.Seed)
+			if err != nil {
+				return nil, err
+			}
+			return &agent.Made{Learner: s, Batches: s, Values: s, Actions: s, Prepare: s.Prepare}, nil
+		},
 	})
 }
 

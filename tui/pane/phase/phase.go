@@ -40,7 +40,7 @@ func (v *Pane) rare(p knob.Phase) bool {
 // offPolicy says whether the learner makes its updates during collecting.
 func (v *Pane) offPolicy() bool {
 	s, err := v.About.Config.Agent.Spec()
-	return err != nil || s.OffPolicy
+	return err != nil || s.Batches
 }
 
 // batches says whether the learner updates on batches of the size that the knob sets; otherwise it
