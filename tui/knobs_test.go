@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/testing/racing"
 	"pgrlab/tui/format"
 )
 
@@ -211,6 +212,7 @@ func TestChangesOfOthersAreShown(t *testing.T) {
 
 // The panel shows the numbers of rows that the lab draws, for any r, batch and hold.
 func TestMixIsThatOfTheLab(t *testing.T) {
+	racing.Skip(t)
 	s := running(t, 160, 45, 24_000)
 	c := &s.options.Config
 	ratio, err := s.FindKnob("ratio")

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
+	"pgrlab/core/testing/racing"
 	"pgrlab/presets"
 	"pgrlab/tui/lesson"
 	"pgrlab/tui/pane"
@@ -189,6 +190,7 @@ func TestGoldenLesson(t *testing.T) {
 // At every size a lesson shows what to press, and on a screen that is high enough the panes fill
 // the rest.
 func TestALessonAtEverySize(t *testing.T) {
+	racing.Skip(t)
 	s := running(t, 80, 24, 24_000)
 	s.still()
 	s.typeLine("lesson reward")

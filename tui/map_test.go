@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/core/testing/racing"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/pane/maps"
 	"pgrlab/tui/theme"
@@ -69,6 +70,7 @@ func TestMapAsksForItsDimensions(t *testing.T) {
 
 // Whatever a map contains, its picture has the requested size.
 func TestMapPictureHasItsSize(t *testing.T) {
+	racing.Skip(t)
 	s := running(t, 160, 45, 24_000)
 	empty := &event.Mapped{}
 	for _, d := range []*event.Mapped{empty, fakeMap(0, 1, 0)} {

@@ -9,6 +9,7 @@ import (
 
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
+	"pgrlab/core/testing/racing"
 	"pgrlab/presets"
 	"pgrlab/tui/pane"
 	"pgrlab/tui/picker"
@@ -101,6 +102,7 @@ func TestPickerSearch(t *testing.T) {
 // The steps are the preset's until others are typed or selected; typing replaces the number that is
 // shown.
 func TestPickerSteps(t *testing.T) {
+	racing.Skip(t)
 	s := newPickerScreen(t, 80, 24)
 	s.press("down", "down", "down", "down", "4", "2", "down")
 	s.contains(t, "▸ steps", "100,000")

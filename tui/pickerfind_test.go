@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/testing/racing"
 	"pgrlab/tui/picker"
 )
 
@@ -36,6 +37,7 @@ func TestPickerSearchTakesWhatIsUnderTheCursor(t *testing.T) {
 // A search finds what any row lists, from whichever row it begins in, and goes to that row; what the
 // row itself lists comes first, and a number is the answer to a question for one.
 func TestPickerSearchesAllThatIsListed(t *testing.T) {
+	racing.Skip(t)
 	const seed, steps = 5, 6
 	for _, c := range []struct {
 		from  int

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/generative"
 	"pgrlab/core/testing/mirrortest"
+	"pgrlab/core/testing/racing"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -37,6 +38,7 @@ var weight = regexp.MustCompile(`(\.w|\.b|\.W|\.m|\.v|\.gamma|\.beta|\.running|\
 // what it has not fetched, nor changes what it does not push. After their initialisation the host's
 // weights are never read.
 func TestADeviceApartWritesTheSameJournal(t *testing.T) {
+	racing.Skip(t)
 	for name, c := range aparts(t) {
 		_, want := realRun(t, c, 1)
 		inner, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})

@@ -18,6 +18,7 @@ import (
 	"pgrlab/core/run"
 	"pgrlab/core/run/files"
 	"pgrlab/core/testing/cut"
+	"pgrlab/core/testing/racing"
 )
 
 // scheduled is a run whose changes are all planned in advance, so that its journal does not depend
@@ -128,6 +129,7 @@ func cuts(t *testing.T, tape *cut.Tape, nth int, see func(root, where string, pr
 // If a run is killed or loses power at any time, from its first file to its last line, the files
 // that are left continue to the same journal, from the last checkpoint that was reported.
 func TestASavedRunOutlivesItsPower(t *testing.T) {
+	racing.Skip(t)
 	c, root := scheduled(), t.TempDir()
 	whole := filepath.Join(t.TempDir(), "whole")
 	w := newWorld()
@@ -163,6 +165,7 @@ func TestASavedRunOutlivesItsPower(t *testing.T) {
 // The same holds for a run that is resumed, whose journal is truncated and whose checkpoint is
 // written again.
 func TestAResumeOutlivesItsPower(t *testing.T) {
+	racing.Skip(t)
 	c, root := scheduled(), t.TempDir()
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(root, "run")
 	diskRun(t, c, whole, 0)
@@ -243,6 +246,7 @@ func unfinished(t *testing.T, dir string) (names []string) {
 // Wherever a fork is killed or loses power, there is a whole fork or none. What it left is never
 // taken for a run, and the next fork removes it.
 func TestAForkIsWholeOrNotThere(t *testing.T) {
+	racing.Skip(t)
 	c, top, from, set, want := forked(t)
 	tape, stop, err := cut.Record(top)
 	if err != nil {
@@ -286,6 +290,7 @@ func TestAForkIsWholeOrNotThere(t *testing.T) {
 // A disk that refuses any one operation of a fork leaves a whole fork or nothing, and the error is
 // one line.
 func TestAForkThatCannotBeMade(t *testing.T) {
+	racing.Skip(t)
 	c, top, from, set, want := forked(t)
 	for n := 0; ; n++ {
 		child, seen := filepath.Join(top, fmt.Sprintf("child-%d", n)), 0

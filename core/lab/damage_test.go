@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/racing"
 )
 
 // hands are changes that a user makes during a run.
@@ -279,6 +280,7 @@ func TestARunGoesBack(t *testing.T) {
 // run has on disk. The run is refused in one line, or goes on to the same journal as without
 // damage.
 func TestDamageIsSaidOrMended(t *testing.T) {
+	racing.Skip(t)
 	c := newWorld().config()
 	c.Schedule = busySchedule
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")

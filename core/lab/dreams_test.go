@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/replay"
+	"pgrlab/core/testing/racing"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -154,6 +155,7 @@ func TestNoMapInARefit(t *testing.T) {
 // While D_real comes from a newer encoder than D_syn, nothing compares the two: previews are to be asked
 // for again, analyses are refused, and none is due.
 func TestNoComparisonsInARefit(t *testing.T) {
+	racing.Skip(t)
 	c := tiny.Latents()
 	c.Evaluation.AnalyseEvery = 1
 	l := framesLab(t, c, 1, nil)

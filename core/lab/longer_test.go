@@ -97,6 +97,7 @@ func extendable() map[string]config.Config {
 // start. That holds for whatever happens at its end: a refit that is due in the last env step, one
 // asked for there, an evaluation off the cadence.
 func TestALongerRunIsOneThatWasSoLongFromTheStart(t *testing.T) {
+	racing.Skip(t)
 	const whole = 75
 	for name, c := range extendable() {
 		dir := t.TempDir()
@@ -198,6 +199,7 @@ func copies(t *testing.T, l *Lab, dir string, from, nth, first int) map[string]s
 // A run that is killed anywhere around its end, or while it is made longer, goes on to its planned
 // length, or beyond it, as if it had not been killed.
 func TestKilledAroundTheEndAndBeyond(t *testing.T) {
+	racing.Skip(t)
 	nth, turn := 10, 0
 	if racing.On {
 		nth = 40
@@ -372,6 +374,7 @@ func TestAForkOfAFinishedRunGoesOn(t *testing.T) {
 // Runs of the real parts, of every method that differs by a part, reach the same journal at once or
 // in two goes.
 func TestMethodsOfRealPartsAreMadeLonger(t *testing.T) {
+	racing.Skip(t)
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ func looking(relevant string) config.Config {
 // Real rows have a histogram of F; generated rows have no frames and so no histogram. RND learns
 // from frames between refits, and pseudo-counts see all rows before each refit.
 func TestRelevanceOfFrames(t *testing.T) {
+	racing.Skip(t)
 	for _, relevant := range []string{"rnd", "count"} {
 		var journals []string
 		for threads := range 2 {

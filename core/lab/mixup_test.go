@@ -16,6 +16,7 @@ import (
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/racing"
 )
 
 // filesOf lists the files below dir.
@@ -85,6 +86,7 @@ func mixups(names []string) map[string]func(dir string) error {
 // Files of a run folder are lost, truncated, duplicated, swapped, or replaced by something else.
 // Resuming the run, and forking from it, works or is refused in one line.
 func TestFilesAreMixedUp(t *testing.T) {
+	racing.Skip(t)
 	c := scheduled()
 	whole, broken := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "broken")
 	diskRun(t, c, whole, 0)

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
+	"pgrlab/core/testing/racing"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -28,6 +29,7 @@ func distilling(slice int) config.Config {
 // losses to rounding, also where a warm-up makes up for updates that it missed. Only its updates have
 // positions of their own.
 func TestUpdatesInParts(t *testing.T) {
+	racing.Skip(t)
 	type said struct {
 		learning
 		losses []float64
@@ -105,6 +107,7 @@ func TestUpdatesInPartsByAnyWorkers(t *testing.T) {
 // A model that has not learned anything looks at frames before it scores any: RND whitens by what it
 // has seen. Without a warm-up, F that becomes RND's is scored before the model's first update.
 func TestRNDSeesFramesBeforeItScoresThem(t *testing.T) {
+	racing.Skip(t)
 	c := distilling(0)
 	own := c.Relevance.Of("rnd").(relevance.RNDConfig)
 	own.Warmup, own.Every = 0, 1000

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/relevance"
+	"pgrlab/core/testing/racing"
 )
 
 // besideABonus is a run of prioritized generative replay on PPO with a bonus of that function in
@@ -42,6 +43,7 @@ var bonusesBesideAGenerator = map[string]config.Config{
 // With r = 0 a bonus beside a generator is the same as without one: the returns of the agent, the
 // bonus, and the losses of its model.
 func TestABonusBesideAGeneratorIsThatWithoutOne(t *testing.T) {
+	racing.Skip(t)
 	lines := func(c config.Config) []string {
 		folder := &memoryFolder{}
 		return linesOfKinds(t, framesOn(t, c, mazeTask(t), quick(t, 1), folder), folder, event.TypeEpisode, event.TypeEvaluated, event.TypeLosses)
@@ -62,6 +64,7 @@ func TestABonusBesideAGeneratorIsThatWithoutOne(t *testing.T) {
 
 // D_real has the rewards that the agent learned from, with the bonus of their time.
 func TestDRealHasRewardsWithTheBonus(t *testing.T) {
+	racing.Skip(t)
 	for name, c := range bonusesBesideAGenerator {
 		l := framesOn(t, c, mazeTask(t), quick(t, 1), &memoryFolder{})
 		if err := l.Run(t.Context()); err != nil {
@@ -83,6 +86,7 @@ func TestDRealHasRewardsWithTheBonus(t *testing.T) {
 
 // Such a run writes the same with one worker and with two.
 func TestABonusBesideAGeneratorOnTwoWorkers(t *testing.T) {
+	racing.Skip(t)
 	for name, c := range bonusesBesideAGenerator {
 		c.Schedule = []string{"9:bonus=0.5", "10:ratio=0.75", "17:bonus=0"}
 		var journals []string

@@ -11,6 +11,7 @@ import (
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/replica"
+	"pgrlab/core/testing/racing"
 )
 
 // ppoRNDOfFrames is a run of PPO that sees frames, with an RND bonus of its frames.
@@ -105,6 +106,7 @@ func meanAndStd(all []float64) (mean, std float64) {
 
 // Such a run writes the same with one worker and with two.
 func TestABonusOfFramesOnTwoWorkers(t *testing.T) {
+	racing.Skip(t)
 	for function, c := range map[string]config.Config{"rnd": ppoRNDOfFrames(3), "curiosity": ppoCuriosityOfFrames(3)} {
 		if function == "curiosity" {
 			c.Steps, c.Evaluation.Every = 17, 17
@@ -131,6 +133,7 @@ func TestABonusOfFramesOnTwoWorkers(t *testing.T) {
 // The returns of a bonus of frames are followed while its strength is 0 too, so that it is divided by
 // the same deviation when the strength rises.
 func TestABonusOfFramesIsFollowedAtStrengthZero(t *testing.T) {
+	racing.Skip(t)
 	var followed []uint64
 	for _, strength := range []float64{0, 0.25} {
 		c := ppoRNDOfFrames(3)

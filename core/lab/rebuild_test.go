@@ -13,6 +13,7 @@ import (
 	"pgrlab/core/device/cpu"
 	"pgrlab/core/knob"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/racing"
 )
 
 // leanRun plays c in a folder, saving only the recipe of each D_syn. It asks for a checkpoint at a
@@ -79,6 +80,7 @@ func TestALeanRunGoesOn(t *testing.T) {
 
 // With the real generator the journal is the same, and the files on disk are much smaller.
 func TestALeanCheckpointIsSmall(t *testing.T) {
+	racing.Skip(t)
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)

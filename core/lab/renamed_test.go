@@ -11,12 +11,14 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/event"
 	"pgrlab/core/run"
+	"pgrlab/core/testing/racing"
 )
 
 // A run whose folder is renamed while it trains, and the one that begins under its name meanwhile,
 // both keep their own checkpoints: interrupted or not, both end with the journals of runs that were
 // left alone.
 func TestTwoRunsThatHadOneName(t *testing.T) {
+	racing.Skip(t)
 	c := newWorld().config()
 	c.Schedule = busySchedule
 	other := c

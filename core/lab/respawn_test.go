@@ -22,6 +22,7 @@ import (
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
+	"pgrlab/core/testing/racing"
 	"pgrlab/envs/maze"
 )
 
@@ -51,6 +52,7 @@ func (e *respawning) Load(r io.Reader) error {
 
 // Respawns have no bonus, and the bonus's model does not learn from them either.
 func TestNoBonusForRespawns(t *testing.T) {
+	racing.Skip(t)
 	for _, c := range []config.Config{ppoConfig("curiosity"), ppoConfig("rnd"), ppoCuriosityOfFrames(3), ppoRNDOfFrames(3)} {
 		function := c.Bonus.Function
 		if f, is := c.Relevance.Of(function).(relevance.RNDConfig); is && c.Sees() {
@@ -133,6 +135,7 @@ func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 // On disk, where D_real is a log of rows, notes are restored with the rows: PPO with a bonus, and
 // prioritized generative replay on it, go on after a stop and in a fork.
 func TestNotesOfARunThatIsResumedAndForked(t *testing.T) {
+	racing.Skip(t)
 	for _, c := range []config.Config{ppoConfig("curiosity"), ppoRelevantConfig(), ppoLatentOfFrames("eco")} {
 		c.Schedule = nil
 		m, _ := maze.Find("maze-sparse")

@@ -12,6 +12,7 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
+	"pgrlab/core/testing/racing"
 )
 
 // variants are the methods that differ from SAC, REDQ, SynthER and PGR by a part.
@@ -80,6 +81,7 @@ func turns(c *config.Config) (schedule []string, refused []knob.Knob) {
 // Every knob that the method uses is turned during the run; the number of workers makes no
 // difference.
 func TestVariantsWithEveryKnobTurned(t *testing.T) {
+	racing.Skip(t)
 	for method := range variants {
 		c := variant(method)
 		var refused []knob.Knob

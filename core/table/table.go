@@ -11,6 +11,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 )
 
 // Set is a map from the names of tables to their settings, structs with toml tags. A
@@ -28,7 +29,7 @@ var setType = reflect.TypeFor[Set]()
 // defaults.
 func Of(config any) any {
 	from := reflect.ValueOf(config).Elem()
-	doc := reflect.New(reflect.StructOf(fields(from.Type())))
+	doc := reflect.New(documentOf(from.Type()))
 	w := walk{field: func(v, d reflect.Value) { d.Set(copied(v)) }, set: fill}
 	w.structs(from, doc.Elem())
 	return doc.Interface()
@@ -39,6 +40,19 @@ func Of(config any) any {
 func Take(config, doc any) {
 	w := walk{field: func(v, d reflect.Value) { v.Set(d) }, set: empty}
 	w.structs(reflect.ValueOf(config).Elem(), reflect.ValueOf(doc).Elem())
+}
+
+// documents has the types of documents by those of configurations: to make one takes longer than to
+// fill it. Tables are added only while the program starts, before the first document.
+var documents sync.Map
+
+func documentOf(t reflect.Type) reflect.Type {
+	if made, is := documents.Load(t); is {
+		return made.(reflect.Type)
+	}
+	made := reflect.StructOf(fields(t))
+	documents.Store(t, made)
+	return made
 }
 
 // fields returns the fields of a document of t.

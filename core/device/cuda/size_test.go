@@ -14,16 +14,16 @@ import (
 	"pgrlab/core/testing/ptx"
 )
 
-// sizesOf returns the layers on which a tile is tried: one that does not consist of whole tiles,
-// one of two tiles in each dimension, and on a GPU also one as large as those of the paper's
-// denoiser in a chunk of sampling, which would take the interpreter an hour.
+// sizesOf returns the layers on which a tile is tried: one that does not consist of whole tiles, and
+// one that does. On a GPU they include one of two tiles in each dimension and one as large as those of
+// the paper's denoiser in a chunk of sampling, which would take the interpreter an hour.
 func sizesOf(tile kernel.Tile) []bench.Layer {
 	all := []bench.Layer{
-		{Members: 2, Rows: tile.M + 1, In: tile.N/2 + 3, Out: tile.K + 5},
-		{Members: 1, Rows: 2 * tile.M, In: 2 * tile.N, Out: 2 * tile.N},
+		{Members: 2, Rows: tile.M + 1, In: tile.N + 3, Out: tile.K + 5},
+		{Members: 1, Rows: 2 * tile.M, In: tile.N, Out: 2 * tile.K},
 	}
 	if onGPU {
-		all = append(all, bench.Layer{Members: 10, Rows: 256, In: 90, Out: 256}, bench.Layer{Members: 10, Rows: 256, In: 256, Out: 256}, bench.Layer{Members: 1, Rows: 4096, In: 2048, Out: 2048})
+		all = append(all, bench.Layer{Members: 1, Rows: 2 * tile.M, In: 2 * tile.N, Out: 2 * tile.N}, bench.Layer{Members: 10, Rows: 256, In: 90, Out: 256}, bench.Layer{Members: 10, Rows: 256, In: 256, Out: 256}, bench.Layer{Members: 1, Rows: 4096, In: 2048, Out: 2048})
 	}
 	return all
 }

@@ -6,10 +6,13 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"pgrlab/core/testing/racing"
 )
 
 // This test checks conversions to the narrow formats, and between integers and f32.
 func TestConversionRounding(t *testing.T) {
+	racing.Skip(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	n := 1000
 	args := make([]uint32, 0, 4*n)

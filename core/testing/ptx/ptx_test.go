@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"pgrlab/core/testing/racing"
 )
 
 //go:generate sh testdata/generate.sh
@@ -147,6 +149,7 @@ func eachTarget(t *testing.T, file string, f func(t *testing.T, m *Module)) {
 }
 
 func TestGemm(t *testing.T) {
+	racing.Skip(t)
 	eachTarget(t, "basic", func(t *testing.T, p *Module) {
 		const m, n, k = 70, 100, 37
 		x := floats(m*k, func(i int) float32 { return float32(i%13) - 6.25 })
