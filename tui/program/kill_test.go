@@ -90,8 +90,8 @@ var killedRun = []string{
 	"--at", "60/fit:8:guidance=3!", "--at", "100:ratio=0.25", "--at", "120/generate:3:relevance=td!",
 }
 
-// killedCohort are three agents in lockstep.
-var killedCohort = slices.Concat(killedRun, []string{"--members", "3"})
+// killedCohort are two agents in lockstep.
+var killedCohort = slices.Concat(killedRun, []string{"--members", "2"})
 
 // killedFrames is a run from frames whose updates take two slices or more; a knob turns between two
 // slices.
@@ -155,7 +155,7 @@ var acts = []act{
 	{name: "sweep", next: func(dir string) []string {
 		switch g, err := sweep.Open(dir); {
 		case err != nil:
-			return []string{"sweep", "--out", dir, "--jobs", "2", "--preset", "tiny.toml", "--steps", "130", "--method", "sac,pgr-curiosity", "--seeds", "2"}
+			return []string{"sweep", "--out", dir, "--jobs", "2", "--preset", "tiny.toml", "--steps", "130", "--method", "sac,pgr-curiosity", "--seeds", "1"}
 		case slices.ContainsFunc(g.Jobs, func(j sweep.Job) bool { _, done := g.Result(j); return !done }):
 			return []string{"sweep", "--out", dir, "--jobs", "2"}
 		}
