@@ -60,7 +60,7 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	}
 	add(Physics+(row+8)*float64(c.Collected()), "buffer %d", c.Buffer)
 	if c.Sees() {
-		add(c.FramesMemory(task), "buffer %d with pixels.side %d", c.Buffer, c.Pixels.Side)
+		add(c.logMemory(task, c.Keeps(task)), "buffer %d with pixels.side %d", c.Buffer, c.Pixels.Side)
 	}
 	if c.Replay.Prioritized() {
 		add(16*float64(c.Collected()), "priorities of buffer %d", c.Buffer)
@@ -83,7 +83,8 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 			if c.Fills() && !c.Sees() && relevance.Observes(settings, c.Sight()) {
 				scored = replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
 			}
-			add(c.functionMemory(settings, scored), "%s", sizesOf(name, settings))
+			read := c.logMemory(task, c.Keeps(task, name)) - c.logMemory(task, c.Keeps(task)) // what the log holds for it
+			add(c.functionMemory(settings, scored)+read, "%s", sizesOf(name, settings))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b MemoryPart) int { return cmp.Compare(b.Bytes, a.Bytes) })
@@ -106,12 +107,20 @@ func (c *Config) FrameCapacity(task task.Task) int {
 	return max(c.Buffer, least*copies)
 }
 
-// Keeps says what the log of a member's experience holds; nothing if neither the learner reads it nor
-// frames are seen.
-func (c *Config) Keeps(task task.Task) (k experience.Keep) {
+// Keeps says what the log of a member's experience holds for the learner and for relevance functions of
+// those names; nothing if none of them reads it and no frames are seen. All that a run takes in memory and
+// on the disk for what it has observed follows from it.
+func (c *Config) Keeps(task task.Task, functions ...string) (k experience.Keep) {
 	s, d := c.Learner(task)
 	if s.Reads != nil {
 		k.Steps = s.Reads(d)
+	}
+	for _, name := range functions {
+		if met, is := c.Relevance.Of(name).(relevance.ConfigOfEpisodes); is {
+			k.Steps = max(k.Steps, met.FirstRound(d.Copies))
+		}
+	}
+	if k.Steps > 0 {
 		k.Looks = d.Copies * (k.Steps + k.Steps/max(1, task.EpisodeSteps) + 2) // an episode has one more look than env steps, and begins anywhere
 	}
 	if c.Sees() {
@@ -138,9 +147,17 @@ func (c *Config) FramesSeen(task task.Task) int {
 
 // FramesMemory estimates the memory of the frames that a member keeps.
 func (c *Config) FramesMemory(task task.Task) float64 {
-	const beside = 56 // bytes that are kept with a frame
-	side := float64(c.Pixels.Side)
-	return float64(min(c.FramesSeen(task), c.Keeps(task).Looks)) * (agent.Colours*side*side + 4*float64(task.ActSize) + beside)
+	return c.logMemory(task, c.Keeps(task, c.Functions()...))
+}
+
+// logMemory estimates the memory of a log that holds so much.
+func (c *Config) logMemory(task task.Task, k experience.Keep) float64 {
+	const beside = 56 // bytes that are kept with a look
+	look, side := 4*float64(task.ObsSize), float64(c.Pixels.Side)
+	if c.Sees() {
+		look = agent.Colours * side * side
+	}
+	return float64(min(c.FramesSeen(task), k.Looks)) * (look + 4*float64(task.ActSize) + beside)
 }
 
 // functionMemory estimates the memory of a relevance function.

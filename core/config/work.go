@@ -49,7 +49,7 @@ func (c *Config) FilmFits(free int64, t task.Task) error {
 		return nil
 	}
 	side := float64(c.Pixels.Side)
-	frames := min(c.FramesSeen(t), c.Keeps(t).Looks)
+	frames := min(c.FramesSeen(t), c.Keeps(t, c.FixedFunctions()...).Looks)
 	film := float64(c.Members) * float64(frames) * agent.Colours * side * side
 	if film/framesPackedBest > float64(free) {
 		return fmt.Errorf("configuration: %s frames take about %s on the disk, %s are free: make fewer steps, choose a smaller buffer or pixels.side, or another place with --out",

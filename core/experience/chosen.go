@@ -14,6 +14,7 @@ import (
 // are forgotten with the log's.
 type Chosen struct {
 	log          *Log   // nil for a learner that only acts
+	looks        int    // of each copy, the newest, that the log held for the learner at first
 	window, keep int    // env steps to choose from; transitions with a reward that are kept longer
 	steps        uint64 // env steps whose rewards were looked at
 	kept         []Ref  // with a reward, the oldest first: those of the window, and at most keep that have left it
@@ -26,7 +27,13 @@ type Chosen struct {
 
 // NewChosen returns a choice of a log's newest window env steps and of keep transitions that have left
 // it.
-func NewChosen(l *Log, window, keep int) *Chosen { return &Chosen{log: l, window: window, keep: keep} }
+func NewChosen(l *Log, window, keep int) *Chosen {
+	c := &Chosen{log: l, window: window, keep: keep}
+	if l != nil {
+		c.looks = l.room()
+	}
+	return c
+}
 
 // Follow pins the transitions with a reward since the last call, which must be fewer env steps ago than
 // the log holds.
@@ -108,10 +115,17 @@ func (c *Chosen) Row(i int) (Met, error) {
 	switch {
 	case i < c.old && c.log.shape.Bytes > 0 && c.first+uint64(i) < c.dropped:
 		return m, fmt.Errorf("row %d: its frames have been forgotten", i)
-	case !held || i >= c.old && c.log.shape.Bytes > 0 && after.Before().Number < c.log.reels[after.Copy].first:
+	case !held || i >= c.old && c.log.shape.Bytes > 0 && c.left(after):
 		return m, fmt.Errorf("row %d: its frames have been forgotten: a larger buffer keeps them longer", i)
 	}
 	return m, nil
+}
+
+// left says whether an env step has left what the log would hold without other readers.
+func (c *Chosen) left(after Ref) bool {
+	r := &c.log.reels[after.Copy]
+	k, _ := c.log.at(after)
+	return after.Before().Number < max(r.first, r.total-min(r.total, uint64(c.looks))) && k.arrival.Step+uint64(c.window) < r.steps
 }
 
 // Seen writes one of those that were chosen last to dst. It is an error if it has been forgotten.
@@ -155,7 +169,7 @@ func (c *Chosen) Load(r io.Reader, copies int) error {
 		return fmt.Errorf("load what D_real is made of: %w", err)
 	}
 	most := uint64(copies*c.window + c.keep)
-	if h.Kept > most || h.Rows > most || h.Old > h.Rows || h.First+h.Old > h.Dropped+h.Kept || c.log != nil && h.Steps > c.log.Steps() {
+	if h.Kept > most || h.Rows > most || h.Old > h.Rows || h.First+h.Old > h.Dropped+h.Kept || c.log != nil && (h.Steps > c.log.Steps() || !c.log.Holds(h.Steps-min(h.Steps, uint64(c.window)))) {
 		return fmt.Errorf("load what D_real is made of: %+v in a window of %d env steps that keeps %d", h, c.window, c.keep)
 	}
 	c.steps, c.dropped, c.first, c.old = h.Steps, h.Dropped, h.First, int(h.Old)

@@ -82,6 +82,46 @@ func TestChosenTransitions(t *testing.T) {
 	}
 }
 
+// Which rows of frames are forgotten does not depend on what the log holds for other readers.
+func TestOtherReadersLetRowsBeForgotten(t *testing.T) {
+	var logs [2]*experience.Log
+	var chosen [2]*experience.Chosen
+	for i := range logs {
+		logs[i] = experience.NewLog(experience.Shape{Bytes: 1, Act: 1, Copies: 2}, experience.Keep{Looks: 2 * 7, Steps: 4})
+		chosen[i] = experience.NewChosen(logs[i], 4, 0)
+	}
+	logs[1].Keep(experience.Keep{Looks: 2 * 30, Steps: 20})
+	forgotten := 0
+	for step := range 12 {
+		for i, l := range logs {
+			for c := range 2 {
+				if step == 5*c { // of the second copy, in the middle of the rows
+					l.Begin(c, experience.Look{Frame: []byte{0}})
+				}
+				if step == 0 && c == 1 {
+					l.Begin(c, experience.Look{Frame: []byte{0}})
+				}
+				l.Add(c, experience.Step{Action: []float32{1}, Next: experience.Look{Frame: []byte{byte(step)}}})
+			}
+			if step == 6 {
+				chosen[i].Choose(8)
+			}
+		}
+		for row := range chosen[0].Len() {
+			_, with := chosen[1].Row(row)
+			if _, without := chosen[0].Row(row); (with == nil) != (without == nil) {
+				t.Errorf("env step %d: row %d: %v, without other readers %v", step, row, with, without)
+			}
+			if with != nil {
+				forgotten++
+			}
+		}
+	}
+	if forgotten < 5 {
+		t.Errorf("rows were forgotten %d times", forgotten)
+	}
+}
+
 // reloaded saves a log and a choice from it, and loads both.
 func reloaded(t *testing.T, w *told, from *experience.Chosen, window, keep int) (*experience.Log, *experience.Chosen) {
 	t.Helper()

@@ -48,7 +48,7 @@ type Log struct {
 	total  uint64 // looks ever added
 	clears uint64 // how often looks were moved or forgotten
 	reels  []reel // of each copy
-	pins   map[Ref]*pin
+	pins   map[Ref]pin
 }
 
 // Step is an env step of a copy.
@@ -97,7 +97,7 @@ func NewLog(s Shape, k Keep) *Log {
 	if s.Numbers < 0 || s.Bytes < 0 || (s.Numbers == 0) == (s.Bytes == 0) || s.Act < 1 || s.Copies < 1 || k.Looks < s.Copies || k.Steps > 0 && k.Looks < 2*s.Copies {
 		panic(fmt.Sprintf("experience: no log has looks of %+v and keeps %+v", s, k))
 	}
-	l := &Log{shape: s, keep: k, reels: make([]reel, s.Copies), pins: map[Ref]*pin{}}
+	l := &Log{shape: s, keep: k, reels: make([]reel, s.Copies), pins: map[Ref]pin{}}
 	for i := range l.reels {
 		l.reels[i].number, l.reels[i].capacity = i, l.room()
 	}
@@ -112,6 +112,22 @@ func (l *Log) Shape() Shape { return l.shape }
 
 // Kept returns how much the log holds.
 func (l *Log) Kept() Keep { return l.keep }
+
+// Keep makes the log hold at least that much from now on, for a reader that comes later. It panics if
+// the log has looks already, but no columns of the env steps that it is to hold.
+func (l *Log) Keep(k Keep) {
+	if l.keep.Steps == 0 && k.Steps > 0 && l.total > 0 {
+		panic("experience: the log has no columns of the env steps that it is to hold")
+	}
+	l.keep = Keep{max(l.keep.Looks, k.Looks), max(l.keep.Steps, k.Steps)}
+	for i := range l.reels {
+		if r := &l.reels[i]; r.total == 0 {
+			r.capacity = max(r.capacity, l.room())
+		} else if r.capacity < l.room() {
+			r.grow(l, l.room())
+		}
+	}
+}
 
 // Len is how many looks are held, without those that are only pinned.
 func (l *Log) Len() (n int) {
@@ -173,6 +189,22 @@ func (l *Log) Latest(copy int, dst *replay.FrameRow) {
 		panic("experience: no env step gave the newest frame")
 	}
 	r.draw(l, dst, r.total-2, 1, 1)
+}
+
+// Last names the newest look of a copy.
+func (l *Log) Last(copy int) Ref { return Ref{int32(copy), l.reels[copy].total - 1} }
+
+// Holds says whether the env steps from that number on are held, of all copies.
+func (l *Log) Holds(step uint64) bool {
+	for i := range l.reels {
+		if r := &l.reels[i]; step < r.steps {
+			after := l.After(step, i)
+			if a, held := l.at(after); !held || a.arrival.Step != step || after.Number == r.first {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Look returns a look; false: it is forgotten, or there was none.

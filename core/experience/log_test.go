@@ -21,6 +21,7 @@ type told struct {
 	met   [][]experience.Met
 	pins  map[experience.Ref]int
 	loses int // one env step in so many comes after a lost episode
+	first int // the first env step that the log could hold since it was to hold more
 }
 
 func newTold(seed uint64) *told {
@@ -81,6 +82,14 @@ func (w *told) step() {
 	}
 }
 
+// more makes the log hold more, for another reader.
+func (w *told) more() {
+	w.first = max(w.first, len(w.met[0])-w.keep.Steps)
+	w.keep.Steps += w.r.IntN(20)
+	w.keep.Looks += w.r.IntN(100)
+	w.log.Keep(w.keep)
+}
+
 // pin pins or unpins an env step.
 func (w *told) pin() {
 	for at := range w.pins {
@@ -93,7 +102,7 @@ func (w *told) pin() {
 		}
 	}
 	n := len(w.met[0])
-	m := w.met[w.r.IntN(w.shape.Copies)][n-1-w.r.IntN(min(n, w.keep.Steps))]
+	m := w.met[w.r.IntN(w.shape.Copies)][n-1-w.r.IntN(min(n-w.first, w.keep.Steps))]
 	w.log.PinStep(m.After)
 	w.pins[m.After]++
 }
@@ -106,10 +115,10 @@ func (w *told) check(t *testing.T, l *experience.Log) {
 	}
 	for c, all := range w.met {
 		for step, want := range all {
-			if _, pinned := w.pins[want.After]; step+w.keep.Steps < len(all) && !pinned {
+			if _, pinned := w.pins[want.After]; (step+w.keep.Steps < len(all) || step < w.first) && !pinned {
 				continue
 			}
-			if after := l.After(uint64(step), c); step+w.keep.Steps >= len(all) && after != want.After {
+			if after := l.After(uint64(step), c); step+w.keep.Steps >= len(all) && step >= w.first && after != want.After {
 				t.Fatalf("env step %d of %d of copy %d led to look %d, want %d", step, len(all), c, after.Number, want.After.Number)
 			}
 			if got, held := l.Met(want.After); !held || fmt.Sprint(got) != fmt.Sprint(want) {
@@ -125,7 +134,8 @@ func (w *told) check(t *testing.T, l *experience.Log) {
 	}
 }
 
-// A log holds the env steps that it is to hold, and those that are pinned, however short episodes are:
+// A log holds the env steps that it is to hold, and those that are pinned, however short episodes are, and
+// also if it is to hold more from some time on;
 // also after it was loaded, from a section or from those rows that checkpoints have appended and that it
 // needs.
 func TestALogHoldsWhatItIsToHold(t *testing.T) {
@@ -142,6 +152,9 @@ func TestALogHoldsWhatItIsToHold(t *testing.T) {
 			w.step()
 			if w.r.IntN(3) == 0 {
 				w.pin()
+			}
+			if w.r.IntN(40) == 0 {
+				w.more()
 			}
 			if w.r.IntN(10) == 0 {
 				appended()

@@ -26,19 +26,17 @@ type pin struct {
 // Pin keeps a look, with what led to it and what followed it, until Unpin is called as often.
 func (l *Log) Pin(r Ref) {
 	p := l.pins[r]
-	if p == nil {
-		p = &pin{}
-		l.pins[r] = p
-	}
 	p.count++
+	l.pins[r] = p
 }
 
 // Unpin lets a look be forgotten.
 func (l *Log) Unpin(r Ref) {
-	if p := l.pins[r]; p != nil {
-		if p.count--; p.count == 0 {
-			delete(l.pins, r)
-		}
+	p, is := l.pins[r]
+	if p.count--; p.count > 0 {
+		l.pins[r] = p
+	} else if is {
+		delete(l.pins, r)
 	}
 }
 
@@ -51,10 +49,12 @@ func (l *Log) rescue(r *reel) {
 	if len(l.pins) == 0 {
 		return
 	}
-	if p := l.pins[Ref{int32(r.number), r.first}]; p != nil {
+	at := Ref{int32(r.number), r.first}
+	if p, is := l.pins[at]; is {
 		k := r.kept(l, r.first)
 		k.look, k.action = Look{slices.Clone(k.look.Numbers), slices.Clone(k.look.Frame)}, slices.Clone(k.action)
 		p.kept = &k
+		l.pins[at] = p
 	}
 }
 
@@ -76,7 +76,7 @@ func (l *Log) at(ref Ref) (k kept, held bool) {
 	if r := &l.reels[ref.Copy]; ref.Number >= r.first && ref.Number < r.total {
 		return r.kept(l, ref.Number), true
 	}
-	if p := l.pins[ref]; p != nil && p.kept != nil {
+	if p := l.pins[ref]; p.kept != nil {
 		return *p.kept, true
 	}
 	return k, false
@@ -86,19 +86,35 @@ func (l *Log) at(ref Ref) (k kept, held bool) {
 // the log itself. What has pinned them pins them again as it is loaded; Loaded ends that.
 type Pinned struct{ Log *Log }
 
-// forgotten lists the pinned looks that the reels do not have, sorted.
-func (p Pinned) forgotten() (all []Ref) {
+// PinnedLooks are the looks that are only pinned at a time, sorted; what happens to the log later does not
+// change them.
+type PinnedLooks struct {
+	of    []Ref
+	looks []*kept
+}
+
+// Now returns what is only pinned.
+func (p Pinned) Now() (all PinnedLooks) {
 	for r, pin := range p.Log.pins {
 		if pin.kept != nil {
-			all = append(all, r)
+			all.of = append(all.of, r)
 		}
 	}
-	slices.SortFunc(all, func(a, b Ref) int { return cmp.Or(cmp.Compare(a.Copy, b.Copy), cmp.Compare(a.Number, b.Number)) })
+	slices.SortFunc(all.of, func(a, b Ref) int { return cmp.Or(cmp.Compare(a.Copy, b.Copy), cmp.Compare(a.Number, b.Number)) })
+	for _, r := range all.of {
+		all.looks = append(all.looks, p.Log.pins[r].kept)
+	}
 	return all
 }
 
 // Len is how many looks these are.
-func (p Pinned) Len() int { return len(p.forgotten()) }
+func (p Pinned) Len() int { return len(p.Now().of) }
+
+// Key is equal for equal looks of a run.
+func (l PinnedLooks) Key() string {
+	key, _ := binary.Append(nil, binary.LittleEndian, l.of) // of a fixed size
+	return string(key)
+}
 
 // pinnedHead begins a pinned look in a file; its action and its look follow.
 type pinnedHead struct {
@@ -108,12 +124,13 @@ type pinnedHead struct {
 }
 
 // Save writes the looks.
-func (p Pinned) Save(w io.Writer) error {
-	all := p.forgotten()
-	b := binary.LittleEndian.AppendUint64(nil, uint64(len(all)))
-	for _, r := range all {
-		k := p.Log.pins[r].kept
-		b, _ = binary.Append(b, binary.LittleEndian, pinnedHead{r, k.shot, k.arrival}) // of a fixed size
+func (p Pinned) Save(w io.Writer) error { return p.Now().Save(w) }
+
+// Save writes what Load of Pinned reads.
+func (l PinnedLooks) Save(w io.Writer) error {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(l.of)))
+	for i, k := range l.looks {
+		b, _ = binary.Append(b, binary.LittleEndian, pinnedHead{l.of[i], k.shot, k.arrival}) // of a fixed size
 		b, _ = binary.Append(b, binary.LittleEndian, k.action)
 		b, _ = binary.Append(b, binary.LittleEndian, k.look.Numbers)
 		b = append(b, k.look.Frame...)
@@ -148,11 +165,11 @@ func (p Pinned) load(src io.Reader) error {
 			}
 		}
 		r := h.Ref
-		if uint(r.Copy) >= uint(len(l.reels)) || r.Number >= l.reels[r.Copy].first || h.Shot.First > r.Number || l.pins[r] != nil {
+		if _, twice := l.pins[r]; twice || uint(r.Copy) >= uint(len(l.reels)) || r.Number >= l.reels[r.Copy].first || h.Shot.First > r.Number {
 			return fmt.Errorf("look %d of copy %d was not pinned alone", r.Number, r.Copy)
 		}
 		k.shot, k.arrival = h.Shot, h.Arrival
-		l.pins[r] = &pin{kept: k}
+		l.pins[r] = pin{kept: k}
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (r *reel) add(l *Log, look Look, s shot, a arrival) {
 			steps++
 		}
 		if l.needs(r, steps) {
-			r.grow(l)
+			r.grow(l, 2*r.capacity)
 		} else {
 			l.rescue(r)
 			r.first++
@@ -102,16 +102,19 @@ func (l *Log) needs(r *reel, steps uint64) bool {
 	return l.keep.Steps > 0 && r.arrivals[r.slot(r.first+1)].Step+uint64(l.keep.Steps) >= steps
 }
 
-// grow makes room for twice as many looks.
-func (r *reel) grow(l *Log) {
+// grow makes room for that many looks.
+func (r *reel) grow(l *Log, capacity int) {
 	old := *r
-	r.startAt(l, 2*old.capacity, old.first)
+	r.startAt(l, capacity, old.first)
 	r.allot(l)
 	l.clears++
 	for ; r.total < old.total; r.total++ {
 		from, to := old.slot(r.total), r.slot(r.total)
 		r.reach(l, to)
-		r.shots[to], r.arrivals[to] = old.shots[from], old.arrivals[from]
+		r.shots[to] = old.shots[from]
+		if l.keep.Steps > 0 {
+			r.arrivals[to] = old.arrivals[from]
+		}
 		copy(r.action(l, to), old.action(l, from))
 		a, b := old.look(l, from), r.look(l, to)
 		copy(b.Frame, a.Frame)

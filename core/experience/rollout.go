@@ -106,7 +106,7 @@ func (r *Rollout) Load(in io.Reader) error {
 // Begun makes the rollout begin after the first from env steps. It is an error if the log has not
 // so many, or if they are more than the rollout takes ago.
 func (r *Rollout) Begun(from uint64) error {
-	if r.From = from; r.Log != nil && (r.From > r.Log.Steps() || r.Filled() > r.Steps) {
+	if r.From = from; r.Log != nil && (r.From > r.Log.Steps() || r.Filled() > r.Steps || !r.Log.Holds(r.From)) {
 		return fmt.Errorf("a rollout of %d env steps begins after %d of %d", r.Steps, r.From, r.Log.Steps())
 	}
 	return nil

@@ -72,6 +72,9 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 		if m.FreshSpec != nil {
 			instead[m.Named(replica.SectionFresh)] = nil
 		}
+		if _, has := m.Observed.Pinned(); has {
+			instead[m.Named(replica.SectionPinned)] = nil
+		}
 		c.Shared = append(c.Shared, shared(m)...)
 	}
 	return x.saveSections(func(name string, save func(io.Writer) error) error {
@@ -88,7 +91,8 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 }
 
 // shared returns the large parts of a member, apart from D_real, that checkpoints share: D_syn
-// itself or its recipe, and the recipe of the D_syn being generated.
+// itself or its recipe, the recipe of the D_syn being generated, and what is only pinned of what was
+// observed.
 func shared(m *replica.Replica) (all []run.Shared) {
 	if made := m.Synthetic; made != nil {
 		s := run.Shared{Slot: m.Named(replica.SectionSynthetic), Of: made, Name: m.Named(replica.SectionSynthetic), File: replica.SectionSynthetic, Write: made.Save}
@@ -97,6 +101,10 @@ func shared(m *replica.Replica) (all []run.Shared) {
 			s.Write = func(w io.Writer) error { return spec.Of(made).Save(w) }
 		}
 		all = append(all, s)
+	}
+	if pinned, has := m.Observed.Pinned(); has {
+		name := m.Named(replica.SectionPinned)
+		all = append(all, run.Shared{Slot: name, Of: pinned.Key(), Name: name, File: replica.SectionPinned, Write: pinned.Save})
 	}
 	if spec := m.FreshSpec; spec != nil {
 		name := replica.SectionFresh + checkpoint.RebuildSuffix

@@ -15,7 +15,6 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 	x := l.x
 	err = x.saveSections(func(_ string, save func(io.Writer) error) error { return save((*counted)(&d.Checkpoint)) })
 	for _, m := range x.members {
-		d.Checkpoint += m.Rounds.Unfilled() / config.HistoryPacked
 		if m.Agent.Unfilled != nil {
 			numbers, frames := m.Agent.Unfilled()
 			d.Checkpoint += numbers + frames/config.HistoryPacked

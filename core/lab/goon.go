@@ -131,7 +131,10 @@ func (r *resuming) inherit(w *run.Writer, x *experiment) {
 			}
 		}
 		for _, m := range x.members {
+			pinned, _ := m.Observed.Pinned()
 			switch d.Name {
+			case m.Named(replica.SectionPinned):
+				w.InheritShared(d.Name, pinned.Key(), d.Pieces[0])
 			case m.Named(replica.SectionSynthetic), m.Named(replica.SectionSynthetic + checkpoint.RebuildSuffix):
 				w.InheritShared(m.Named(replica.SectionSynthetic), m.Synthetic, d.Pieces[0])
 			case m.Named(replica.SectionFresh + checkpoint.RebuildSuffix):

@@ -98,11 +98,11 @@ func (m *making) of(p replica.Parts) replica.Parts {
 		}
 		return generator(policy, seed)
 	}
-	p.Relevance = func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
+	p.Relevance = func(name string, log *experience.Log, values relevance.Values, seed uint64) (relevance.Function, error) {
 		if err := m.ended(); err != nil {
 			return nil, err
 		}
-		return function(name, values, seed)
+		return function(name, log, values, seed)
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"pgrlab/core/agent"
 	"pgrlab/core/agent/ppo"
 	"pgrlab/core/config"
+	"pgrlab/core/cost"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 )
@@ -81,9 +82,10 @@ func TestEpisodicCuriosityOfFramesByHand(t *testing.T) {
 	}
 }
 
-// The forecast of a checkpoint includes the frames that the history will hold, packed.
-func TestACheckpointWithAHistoryIsForecast(t *testing.T) {
-	need := func(history int) int64 {
+// A checkpoint refers to the frames of the history, which are in the log; the forecast includes as many as
+// the run sees.
+func TestAHistoryOfFramesIsForecast(t *testing.T) {
+	need := func(history int) cost.Disk {
 		c := ppoECOOfFrames()
 		eco := c.Relevance.Of("eco").(relevance.ECOConfig)
 		eco.History = history
@@ -94,14 +96,14 @@ func TestACheckpointWithAHistoryIsForecast(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return d.Checkpoint
+		return d
 	}
-	const frame = 18 * 18 * 3
-	if got := need(48) - need(24); got != 24*frame/config.HistoryPacked {
-		t.Errorf("24 transitions more are %d bytes of a checkpoint", got)
+	short, long := need(24), need(3000)
+	if short.Checkpoint != long.Checkpoint {
+		t.Errorf("a checkpoint of %d bytes, with a longer history %d", short.Checkpoint, long.Checkpoint)
 	}
-	if need(3*26) != need(3000) {
-		t.Error("a run of 26 env steps fills a history of more")
+	if short.Held >= long.Held || long.Held > long.Real || short.Real != long.Real {
+		t.Errorf("with a short history %+v, with one that is longer than the run %+v", short, long)
 	}
 }
 
@@ -109,9 +111,9 @@ func TestACheckpointWithAHistoryIsForecast(t *testing.T) {
 func TestAHistoryOfFramesThatDoesNotFit(t *testing.T) {
 	c := ppoECOOfFrames()
 	eco := c.Relevance.Of("eco").(relevance.ECOConfig)
-	eco.History, c.Pixels.Side = 720_000, 84
+	eco.History, c.Pixels.Side, c.Steps = 720_000, 84, 1_000_000
 	c.Relevance = c.Relevance.With("eco", eco)
-	err := c.FitsInto(config.Machine{Memory: 16 << 30}, mazeTask(t))
+	err := c.FitsInto(config.Machine{Memory: 8 << 30}, mazeTask(t))
 	if err == nil || !strings.Contains(err.Error(), "history 720000") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v", err)
 	}

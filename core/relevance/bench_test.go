@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 )
 
@@ -144,7 +145,7 @@ func BenchmarkECO(b *testing.B) {
 	defer dev.Close()
 	c := DefaultECO()
 	c.History = 16 * 1000
-	m, err := NewECO(c, shape, Frames{}, 16, dev, 1)
+	m, err := NewECO(c, shape, Frames{}, 16, newLog(c, 160, Frames{}, 16), dev, 1)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -155,9 +156,7 @@ func BenchmarkECO(b *testing.B) {
 	}
 	f := make([]float32, 16)
 	for range 1000 {
-		if err := m.Meet(f, step); err != nil {
-			b.Fatal(err)
-		}
+		met(b, m, f, step)
 	}
 	b.Run("update", func(b *testing.B) {
 		for b.Loop() {
@@ -166,16 +165,12 @@ func BenchmarkECO(b *testing.B) {
 			}
 		}
 	})
-	for i := range m.memories.n {
-		m.memories.n[i] = c.Entries
-	}
+	m.Fill()
 	m.config.Beta = 0 // nothing joins the memory
 	b.Run("env step", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := m.Meet(f, step); err != nil {
-				b.Fatal(err)
-			}
+			met(b, m, f, step)
 		}
 	})
 }
@@ -195,7 +190,7 @@ func BenchmarkECOOfFrames(b *testing.B) {
 		side, copies int
 	}{{DefaultECO(), 42, 16}, {resnet, 84, 12}} {
 		of.c.History = of.copies
-		m, err := NewECO(of.c, three, Frames{Side: of.side, Stack: 1}, of.copies, dev, 1)
+		m, err := NewECO(of.c, three, Frames{Side: of.side, Stack: 1}, of.copies, newLog(of.c, 3, Frames{Side: of.side, Stack: 1}, of.copies), dev, 1)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -207,10 +202,10 @@ func BenchmarkECOOfFrames(b *testing.B) {
 				}
 			}
 		})
-		frame := Observation{Frame: make([]byte, m.width)}
+		frame := experience.Look{Frame: make([]byte, m.width)}
 		b.Run(fmt.Sprintf("%s/embed %d", of.c.Embedding, of.copies), func(b *testing.B) {
 			for b.Loop() {
-				if err := m.embed(of.copies, func(int) Observation { return frame }); err != nil {
+				if err := m.embed(of.copies, func(int) experience.Look { return frame }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 	"pgrlab/core/window"
 )
@@ -37,7 +38,7 @@ var _ = register(Spec{
 	Learning: LearnsInRounds,
 	Config:   DefaultECO(),
 	New: func(d Deps) (Function, error) {
-		return NewECO(d.Config.(ECOConfig), d.Met, d.Frames, d.Copies, d.Device, d.Seed)
+		return NewECO(d.Config.(ECOConfig), d.Met, d.Frames, d.Copies, d.Log, d.Device, d.Seed)
 	},
 })
 
@@ -127,7 +128,8 @@ func (c ECOConfig) Trial(copies, envSteps int) Config {
 // the memory if F is above 0; in a full memory it replaces a random entry. The memory is cleared at
 // an episode's end, and begins with the first observation of the next episode.
 //
-// If the learner sees frames, these are compared; each is kept as bytes until E reads it.
+// If the learner sees frames, these are compared. Observations are in the log of experience: the history
+// is its newest env steps, and what is remembered is pinned there.
 //
 // The network learns in rounds, each as soon as the whole history of met transitions has been
 // renewed. It learns from pairs of observations of one episode: those at most Near actions apart
@@ -159,27 +161,31 @@ type Familiarity struct {
 }
 
 // NewECO samples the weights and compiles the programs, for observations of shape.Obs numbers, or
-// for frames if f is not zero, in that many copies of the environment.
-func NewECO(c ECOConfig, shape replay.Shape, f Frames, copies int, dev device.Device, seed uint64) (*ECO, error) {
+// for frames if f is not zero, in that many copies of the environment. The log has to hold FirstRound env
+// steps.
+func NewECO(c ECOConfig, shape replay.Shape, f Frames, copies int, log *experience.Log, dev device.Device, seed uint64) (*ECO, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	if err := c.ValidateFrames(f); err != nil {
 		return nil, err
 	}
-	if copies < 1 || shape.Obs < 1 {
+	if copies < 1 || shape.Obs < 1 || log == nil {
 		return nil, errors.New("eco: it needs env steps of an environment's copies")
 	}
 	if err := c.ValidateCopies(copies); err != nil {
 		return nil, err
 	}
-	s, steps := newECOStreams(seed), c.History/copies
+	s := newECOStreams(seed)
 	m := &ECO{
 		config: c, tone: c.tone(), copies: copies, device: dev, net: newECONet(c, shape.Obs, f, s.weights), streams: s,
-		history: newHistory(steps, copies, newShelf(steps*copies, shape.Obs, f)), memories: newMemories(c, copies, newShelf(copies*c.Entries, shape.Obs, f)),
+		history: newHistory(log, c.FirstRound(copies), copies), memories: newMemories(c, copies, log),
 		accuracy: math.NaN(),
 	}
-	m.width, m.programs.rows = m.history.seen.width, c.embedded(f, copies)
+	if m.width = shape.Obs; f.Side > 0 {
+		m.width = f.size()
+	}
+	m.programs.rows = c.embedded(f, copies)
 	m.met = Familiarity{P90: math.NaN(), Accuracy: math.NaN()}
 	if err := m.compile(); err != nil {
 		m.Close()

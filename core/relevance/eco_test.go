@@ -2,11 +2,13 @@ package relevance
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 )
@@ -27,12 +29,64 @@ func newECO(t testing.TB, c ECOConfig, copies int) *ECO {
 // newECOOf makes episodic curiosity of frames.
 func newECOOf(t testing.TB, c ECOConfig, f Frames, copies int) *ECO {
 	t.Helper()
-	m, err := NewECO(c, three, f, copies, newDevice(t), 5)
+	m, err := NewECO(c, three, f, copies, newLog(c, three.Obs, f, copies), newDevice(t), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Close() })
 	return m
+}
+
+// newLog makes the log that episodic curiosity of so many numbers, or of frames, reads.
+func newLog(c ECOConfig, numbers int, f Frames, copies int) *experience.Log {
+	s, steps := experience.Shape{Numbers: numbers, Act: 1, Copies: copies}, c.FirstRound(copies)
+	if f.Side > 0 {
+		s.Numbers, s.Bytes = 0, f.size()
+	}
+	return experience.NewLog(s, experience.Keep{Looks: copies * (steps + 2), Steps: steps})
+}
+
+// met gives m the next env step, then the log.
+func met(t testing.TB, m *ECO, f []float32, at *Met) {
+	t.Helper()
+	l := m.history.log
+	for i := range at.Ended {
+		begins := l.Total() < uint64(len(at.Ended))
+		if !begins {
+			last, _ := l.Met(l.Last(i))
+			begins = last.End != experience.Continues
+		}
+		if begins {
+			l.Begin(i, at.before(i))
+		}
+	}
+	if err := m.Meet(f, at); err != nil {
+		t.Fatal(err)
+	}
+	for i, ended := range at.Ended {
+		end := experience.Continues
+		if ended {
+			end = experience.Truncated
+		}
+		l.Add(i, experience.Step{Action: []float32{0}, Next: at.behind(i), End: end})
+	}
+}
+
+// load loads what m saved into another one, with its log.
+func load(t testing.TB, other, m *ECO) {
+	t.Helper()
+	var looks, pinned, file bytes.Buffer
+	if err := errors.Join(m.history.log.Save(&looks), experience.Pinned{Log: m.history.log}.Save(&pinned), m.Save(&file)); err != nil {
+		t.Fatal(err)
+	}
+	file.WriteString("behind")
+	l := other.history.log
+	if err := errors.Join(l.Load(&looks), experience.Pinned{Log: l}.Load(&pinned), other.Load(&file), l.Loaded()); err != nil {
+		t.Fatal(err)
+	}
+	if file.String() != "behind" {
+		t.Fatalf("%d bytes are left", file.Len())
+	}
 }
 
 // strolls makes the env steps of copies that walk on lines, each episode of a copy on another line;
@@ -75,9 +129,7 @@ func meet(t testing.TB, m *ECO, s *strolls, steps int) (f []float32) {
 	t.Helper()
 	f = make([]float32, s.copies)
 	for range steps {
-		if err := m.Meet(f, s.next()); err != nil {
-			t.Fatal(err)
-		}
+		met(t, m, f, s.next())
 		learn(t, m, 0)
 	}
 	return f
@@ -129,12 +181,10 @@ func TestMemoryOfAnEpisode(t *testing.T) {
 	step := func() *Met {
 		t.Helper()
 		at := s.next()
-		if err := m.Meet(f, at); err != nil {
-			t.Fatal(err)
-		}
+		met(t, m, f, at)
 		return at
 	}
-	entries := func(i int) []float32 { return m.memories.seenOf(i).numbers }
+	entries := func(i int) []float32 { return remembered(m, i) }
 
 	say(float32(math.Log(0.25 / 0.75))) // a similarity of 0.25: novel
 	first := step()
@@ -192,6 +242,14 @@ func TestMemoryOfAnEpisode(t *testing.T) {
 	if at := step(); !slices.Equal(entries(0)[:3], at.Obs[:3]) || m.memories.n[0] != 2 {
 		t.Errorf("the next episode begins with %v", entries(0))
 	}
+}
+
+// remembered are the numbers of the entries of a copy's memory.
+func remembered(m *ECO, i int) (all []float32) {
+	for slot := range m.memories.n[i] {
+		all = append(all, m.memories.look(i*m.memories.size+slot).Numbers...)
+	}
+	return all
 }
 
 // Before its first round F is 0 and nothing is remembered.
@@ -256,26 +314,14 @@ func goesOnFromAnywhere(t *testing.T, c ECOConfig, f Frames, steps int) {
 	m, s := newECOOf(t, c, f, 2), &strolls{copies: 2, length: 13, side: f.Side}
 	borders := 0
 	again := func() {
-		var file bytes.Buffer
-		if err := m.Save(&file); err != nil {
-			t.Fatal(err)
-		}
 		other := newECOOf(t, c, f, 2)
-		file.WriteString("behind")
-		if err := other.Load(&file); err != nil {
-			t.Fatal(err)
-		}
-		if file.String() != "behind" {
-			t.Fatalf("%d bytes are left", file.Len())
-		}
+		load(t, other, m)
 		m = other
 		borders++
 	}
 	said := make([]float32, 2)
 	for range steps {
-		if err := m.Meet(said, s.next()); err != nil {
-			t.Fatal(err)
-		}
+		met(t, m, said, s.next())
 		again()
 		for done := 0; m.RoundDue(); done++ {
 			if _, err := m.LearnSlice(done); err != nil {
@@ -307,18 +353,14 @@ func allocatesNothing(t *testing.T, c ECOConfig, of Frames) {
 		steps = append(steps, s.next())
 	}
 	if n := testing.AllocsPerRun(10, func() {
-		if err := m.Meet(f, steps[i]); err != nil {
-			t.Fatal(err)
-		}
+		met(t, m, f, steps[i])
 		i++
 	}); n != 0 {
 		t.Errorf("%v allocations an env step", n)
 	}
 	meet(t, m, s, 0)
 	for !m.RoundDue() {
-		if err := m.Meet(f, s.next()); err != nil {
-			t.Fatal(err)
-		}
+		met(t, m, f, s.next())
 	}
 	if _, err := m.LearnSlice(0); err != nil {
 		t.Fatal(err)
@@ -353,7 +395,7 @@ func TestRefusedSettingsOfECO(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, err := NewECO(DefaultECO(), three, Frames{}, 200_000, newDevice(t), 1); err == nil || !strings.Contains(err.Error(), "200000 copies") {
+	if _, err := NewECO(DefaultECO(), three, Frames{}, 200_000, newLog(smallECO(), 3, Frames{}, 1), newDevice(t), 1); err == nil || !strings.Contains(err.Error(), "200000 copies") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // ecoMagic begins a saved ECO.
-const ecoMagic = 0x324f4345_524750 // "PGRECO2"
+const ecoMagic = 0x334f4345_524750 // "PGRECO3"
 
-// Save writes the networks, the history and the memories.
+// Save writes the networks and which looks of the log are remembered.
 func (m *ECO) Save(w io.Writer) error {
 	if err := m.save(w); err != nil {
 		return fmt.Errorf("save eco: %w", err)
@@ -32,11 +32,7 @@ func (m *ECO) save(w io.Writer) error {
 	if err := m.programs.optimiser.Save(w); err != nil {
 		return err
 	}
-	h, s := &m.history, &m.memories
-	rows := h.filled() * h.copies
-	if err := writeAll(w, h.seen.part(0, rows), h.last[:rows]); err != nil {
-		return err
-	}
+	s := &m.memories
 	for i, n := range s.n {
 		if err := writeAll(w, uint32(n), s.seenOf(i), s.keysOf(i), s.placesOf(i), s.joined[i]); err != nil {
 			return err
@@ -45,21 +41,17 @@ func (m *ECO) save(w io.Writer) error {
 	return nil
 }
 
-// writeAll writes numbers, and shelves with their own save.
+// writeAll writes numbers.
 func writeAll(w io.Writer, parts ...any) error {
 	for _, part := range parts {
-		write := func() error { return binary.Write(w, binary.LittleEndian, part) }
-		if s, seen := part.(shelf); seen {
-			write = func() error { return s.save(w) }
-		}
-		if err := write(); err != nil {
+		if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Load reads what Save wrote for the same settings; a round that was under way continues. On an
+// Load reads what Save wrote for the same settings, after the log was loaded; a round that was under way continues. On an
 // error m must not be used any further.
 func (m *ECO) Load(r io.Reader) error {
 	if err := m.load(r); err != nil {
@@ -80,20 +72,17 @@ func (m *ECO) load(r io.Reader) error {
 		return err
 	}
 	m.pairs.of = 0
+	h := &m.history
+	if h.born = h.log.Steps() - h.met; h.met > h.log.Steps() || !h.log.Holds(h.log.Steps()-uint64(h.filled())) {
+		return fmt.Errorf("a history of %d env steps after %d, of which not all are held", h.filled(), h.log.Steps())
+	}
 	if err := plan.Load(m.device, r, m.net.state()); err != nil {
 		return err
 	}
 	if err := m.programs.optimiser.Load(r); err != nil {
 		return err
 	}
-	h, s := &m.history, &m.memories
-	rows := h.filled() * h.copies
-	if err := h.seen.part(0, rows).load(r); err != nil {
-		return err
-	}
-	if err := readAll(r, h.last[:rows]); err != nil {
-		return err
-	}
+	s := &m.memories
 	for i := range s.n {
 		if err := s.load(r, i); err != nil {
 			return err
@@ -111,12 +100,13 @@ func (s *memories) load(r io.Reader, i int) error {
 	if int64(n) > int64(s.size) {
 		return fmt.Errorf("a memory of %d observations, the most are %d", n, s.size)
 	}
+	s.forget(i)
 	s.n[i] = int(n)
-	if err := s.seenOf(i).load(r); err != nil {
+	if err := readAll(r, s.seenOf(i), s.keysOf(i), s.placesOf(i), &s.joined[i]); err != nil {
 		return err
 	}
-	if err := readAll(r, s.keysOf(i), s.placesOf(i), &s.joined[i]); err != nil {
-		return err
+	for _, seen := range s.seenOf(i) {
+		s.log.Pin(seen)
 	}
 	if s.joined[i] < -1 || int64(s.joined[i]) >= int64(n) {
 		return fmt.Errorf("the last env step made entry %d of %d", s.joined[i], n)
@@ -125,15 +115,14 @@ func (s *memories) load(r io.Reader, i int) error {
 }
 
 // MemoryIn estimates how many bytes an ECO takes for that many copies of the environment, with
-// frames if f is not zero; the estimate is never much too high. It does not overflow.
+// frames if f is not zero, without the log; the estimate is never much too high. It does not overflow.
 func (c ECOConfig) MemoryIn(shape replay.Shape, f Frames, copies int) float64 {
-	width, obs, kept := float64(c.Comparator[0]), float64(shape.Obs), 4*float64(shape.Obs)
+	width, obs := float64(c.Comparator[0]), float64(shape.Obs)
 	embedding, made := c.embeddingSize(shape.Obs, f)
 	rows := float64(c.embedded(f, copies))
 	looked := (8*float64(c.Batch) + 2*rows) * (obs + made)
 	if f.Side > 0 { // the convolutions' outputs are kept once for the forward and once for the backward pass
 		obs = float64(f.size())
-		kept = 2 * obs // as bytes, and once more while they are written to a checkpoint
 		looked = (2*float64(c.Batch) + rows) * (obs + 2*made)
 	}
 	parameters := embedding + nn.Parameters(append([]int{2 * c.Features}, c.Comparator...)...)
@@ -142,9 +131,9 @@ func (c ECOConfig) MemoryIn(shape replay.Shape, f Frames, copies int) float64 {
 		compared += 2 * float64(w)
 	}
 	numbers := 6*parameters + looked + (4*float64(c.Batch)+rows+comparedRows)*compared
-	numbers += float64(copies) * float64(c.Entries) * (width + 2)
+	numbers += float64(copies) * float64(c.Entries) * (width + 6)
 	numbers += float64(c.History) * (0.25 + 1) // a pair for every two transitions at most: 12 bytes, and its place in an order
-	return 4*numbers + kept*(float64(c.History)+float64(copies)*float64(c.Entries))
+	return 4 * numbers
 }
 
 // Memory is MemoryIn for one copy, without frames.
@@ -153,14 +142,4 @@ func (c ECOConfig) Memory(shape replay.Shape) float64 { return c.MemoryIn(shape,
 // MemoryOfFrames is MemoryIn for one copy.
 func (c ECOConfig) MemoryOfFrames(shape replay.Shape, f Frames) float64 {
 	return c.MemoryIn(shape, f, 1)
-}
-
-// Unfilled is how many more bytes of the history's frames a checkpoint will hold after that many
-// further env steps, before compression.
-func (m *ECO) Unfilled(steps int) int64 {
-	h := &m.history
-	if h.seen.frames == nil {
-		return 0
-	}
-	return int64(min(steps, h.steps-h.filled())) * int64(h.copies) * int64(m.width)
 }

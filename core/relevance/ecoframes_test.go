@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/nn"
-	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -68,9 +68,7 @@ func TestFOfFrames(t *testing.T) {
 		t.Fatalf("%d rounds, %v entries", m.rounds, m.memories.n)
 	}
 	f, at := make([]float32, 2), s.next()
-	if err := m.Meet(f, at); err != nil {
-		t.Fatal(err)
-	}
+	met(t, m, f, at)
 	half := func(o []byte, which int) []float32 {
 		for i, b := range o {
 			m.programs.obs[i] = float32(b) / 255
@@ -90,7 +88,7 @@ func TestFOfFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		near(t, "F", float64(f[i]), 0.03*(0.5-similarity(logit[0])), 1e-8)
-		if kept := m.memories.seenOf(i).at(0).Frame; !bytes.Equal(kept, at.Seen[i]) {
+		if kept := m.memories.look(i * m.memories.size).Frame; !bytes.Equal(kept, at.Seen[i]) {
 			t.Errorf("copy %d does not remember its first frame", i)
 		}
 	}
@@ -113,39 +111,14 @@ func TestRNetworkLearnsFromFrames(t *testing.T) {
 	f := make([]float32, 2)
 	for range 10 {
 		at := s.next()
-		if err := m.Meet(f, at); err != nil {
-			t.Fatal(err)
-		}
-		got, err := m.Recall(1, Observation{Frame: at.NextSeen[1]})
+		met(t, m, f, at)
+		got, err := m.Recall(1, experience.Look{Frame: at.NextSeen[1]})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(got.Entries) != m.memories.n[1] || len(got.Entries) < c.Entries && math.Abs(float64(f[1])-c.Alpha*(c.Beta-got.Percentile)) > 1e-7 {
 			t.Errorf("F is %v, recalled %d entries of %d, P90 %v", f[1], len(got.Entries), m.memories.n[1], got.Percentile)
 		}
-	}
-}
-
-// The memory forecast includes the frames: a byte for each of their numbers in the history, and
-// once more for a checkpoint.
-func TestMemoryOfFramesIsForecast(t *testing.T) {
-	c := DefaultECO()
-	shape := replay.Shape{Obs: 160, Act: 9}
-	f := Frames{Side: 42, Stack: 1}
-	short := c
-	short.History = c.History / 2
-	saved := c.MemoryIn(shape, f, 16) - short.MemoryIn(shape, f, 16)
-	if want := 60_000.0 * 42 * 42 * 3; saved < 2*want || saved > 2.1*want {
-		t.Errorf("half of the history is %v bytes, want twice %v", saved, want)
-	}
-	m := newECOOf(t, smallECOOfFrames(), smallFrames, 2)
-	s := &strolls{copies: 2, length: 13, side: smallFrames.Side}
-	if got, want := m.Unfilled(1000), int64(80*18*18*3); got != want {
-		t.Errorf("%d bytes to come, want %d", got, want)
-	}
-	meet(t, m, s, 30)
-	if got, want := m.Unfilled(4), int64(8*18*18*3); got != want {
-		t.Errorf("%d bytes to come in 4 env steps, want %d", got, want)
 	}
 }
 
@@ -165,7 +138,7 @@ func TestRefusedFramesOfECO(t *testing.T) {
 		if of.set != nil {
 			of.set(&c)
 		}
-		_, err := NewECO(c, three, of.frames, 2, newDevice(t), 1)
+		_, err := NewECO(c, three, of.frames, 2, newLog(c, 3, smallFrames, 2), newDevice(t), 1)
 		if err == nil || !strings.HasPrefix(err.Error(), "eco: ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
 		}

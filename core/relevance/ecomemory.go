@@ -3,6 +3,8 @@ package relevance
 import (
 	"math"
 	"slices"
+
+	"pgrlab/core/experience"
 )
 
 // Met is an env step of all K copies of the environment.
@@ -20,22 +22,23 @@ type Met struct {
 }
 
 // memories hold the observations that each copy's episode has met and found new. An entry is an
-// observation, the output of the comparator's first layer for it in the second place, and the place
+// observation in the log, the output of the comparator's first layer for it in the second place, and the place
 // where it was met.
 type memories struct {
+	log         *experience.Log
 	size, width int
-	n           []int     // entries of each copy
-	joined      []int32   // of each copy, the entry that the last env step made; -1: none
-	seen        shelf     // [K,size], frames as bytes
-	keys        []float32 // [K,size,H]
-	places      []float32 // [K,size,2]; NaN: unknown
-	alike       []float32 // [embeddedRows·size], of copies that are compared together: ln of the odds of close against distant
+	n           []int            // entries of each copy
+	joined      []int32          // of each copy, the entry that the last env step made; -1: none
+	seen        []experience.Ref // [K,size], pinned
+	keys        []float32        // [K,size,H]
+	places      []float32        // [K,size,2]; NaN: unknown
+	alike       []float32        // [embeddedRows·size], of copies that are compared together: ln of the odds of close against distant
 }
 
-func newMemories(c ECOConfig, copies int, seen shelf) memories {
+func newMemories(c ECOConfig, copies int, log *experience.Log) memories {
 	width := c.Comparator[0]
 	return memories{
-		size: c.Entries, width: width, n: make([]int, copies), joined: slices.Repeat([]int32{-1}, copies), seen: seen,
+		log: log, size: c.Entries, width: width, n: make([]int, copies), joined: slices.Repeat([]int32{-1}, copies), seen: make([]experience.Ref, copies*c.Entries),
 		keys: make([]float32, copies*c.Entries*width), places: make([]float32, 2*copies*c.Entries), alike: make([]float32, min(copies, embeddedRows)*c.Entries),
 	}
 }
@@ -46,7 +49,13 @@ func (s *memories) keysOf(i int) []float32 {
 }
 
 // seenOf are a copy's entries.
-func (s *memories) seenOf(i int) shelf { return s.seen.part(i*s.size, s.n[i]) }
+func (s *memories) seenOf(i int) []experience.Ref { return s.seen[i*s.size:][:s.n[i]] }
+
+// look is the observation at a place of seen.
+func (s *memories) look(at int) experience.Look {
+	seen, _ := s.log.Look(s.seen[at])
+	return seen
+}
 
 // placesOf are where a copy's entries were met.
 func (s *memories) placesOf(i int) []float32 {
@@ -54,20 +63,35 @@ func (s *memories) placesOf(i int) []float32 {
 }
 
 // set writes an observation, met at places[2i:], to a slot of a copy's memory.
-func (s *memories) set(i, slot int, o Observation, key, places []float32) {
+func (s *memories) set(i, slot int, seen experience.Ref, key, places []float32) {
 	at := s.places[(i*s.size+slot)*2:][:2]
 	if at[0], at[1] = nan32, nan32; places != nil {
 		copy(at, places[2*i:])
 	}
-	s.seen.put(i*s.size+slot, o)
+	s.log.Pin(seen)
+	if slot < s.n[i] {
+		s.log.Unpin(s.seen[i*s.size+slot])
+	} else {
+		s.n[i]++
+	}
+	s.seen[i*s.size+slot] = seen
 	copy(s.keys[(i*s.size+slot)*s.width:][:s.width], key)
+}
+
+// forget empties a copy's memory.
+func (s *memories) forget(i int) {
+	for _, seen := range s.seenOf(i) {
+		s.log.Unpin(seen)
+	}
+	s.n[i] = 0
 }
 
 var nan32 = float32(math.NaN())
 
-// Meet takes the next env step and writes F of its transitions to dst [K].
+// Meet takes the next env step, before it is added to the log, and writes F of its transitions to dst
+// [K].
 func (m *ECO) Meet(dst []float32, step *Met) error {
-	m.history.add(step)
+	m.history.met++
 	if !m.Learned() {
 		clear(dst[:m.copies])
 		return nil
@@ -85,17 +109,16 @@ func (m *ECO) Meet(dst []float32, step *Met) error {
 func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 	s, p := &m.memories, &m.programs
 	if slices.Contains(s.n[first:first+n], 0) {
-		if err := m.embed(n, func(i int) Observation { return step.before(first + i) }); err != nil {
+		if err := m.embed(n, func(i int) experience.Look { return step.before(first + i) }); err != nil {
 			return err
 		}
 		for i := range n {
 			if s.n[first+i] == 0 { // an episode begins
-				s.set(first+i, 0, step.before(first+i), p.halves[1][i*s.width:(i+1)*s.width], step.From)
-				s.n[first+i] = 1
+				s.set(first+i, 0, s.log.Last(first+i), p.halves[1][i*s.width:(i+1)*s.width], step.From)
 			}
 		}
 	}
-	if err := m.embed(n, func(i int) Observation { return step.behind(first + i) }); err != nil {
+	if err := m.embed(n, func(i int) experience.Look { return step.behind(first + i) }); err != nil {
 		return err
 	}
 	if err := m.compareAll(first, n); err != nil {
@@ -114,7 +137,8 @@ func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 		m.met.Entries += float64(s.n[at]) / float64(m.copies)
 		switch {
 		case step.Ended[at]:
-			dst[at], s.n[at] = 0, 0
+			dst[at] = 0
+			s.forget(at)
 		case dst[at] > 0:
 			m.remember(at, step, p.halves[1][i*s.width:(i+1)*s.width])
 		}
@@ -124,8 +148,11 @@ func (m *ECO) meetSome(dst []float32, step *Met, first, n int) error {
 
 // Fill makes all memories full, with entries that have no meaning.
 func (m *ECO) Fill() {
-	for i := range m.memories.n {
-		m.memories.n[i] = m.memories.size
+	s := &m.memories
+	for i := range s.n {
+		for s.n[i] < s.size {
+			s.set(i, s.n[i], s.log.Last(i), s.keys[:s.width], nil)
+		}
 	}
 }
 
@@ -135,16 +162,16 @@ func (m *ECO) remember(i int, step *Met, key []float32) {
 	if slot == s.size {
 		at := m.streams.places.At(step.Step*uint64(m.copies) + uint64(i))
 		slot = at.IntN(s.size)
-	} else {
-		s.n[i]++
 	}
-	s.set(i, slot, step.behind(i), key, step.Place)
+	next := s.log.Last(i) // its number is that of the look which is added next
+	next.Number++
+	s.set(i, slot, next, key, step.Place)
 	s.joined[i] = int32(slot)
 }
 
 // embed computes the output of the comparator's first layer for n observations, at most as many as
 // are embedded together.
-func (m *ECO) embed(n int, at func(i int) Observation) error {
+func (m *ECO) embed(n int, at func(i int) experience.Look) error {
 	for i := range n {
 		m.show(m.programs.obs[i*m.width:], at(i))
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/gradcheck"
@@ -103,7 +104,7 @@ func TestComparedInParts(t *testing.T) {
 	meet(t, m, &strolls{copies: 2, length: 13}, 90)
 	width := m.memories.width
 	halves := func(obs []float32) (x, y []float32) {
-		if err := m.embed(1, func(int) Observation { return Observation{Numbers: obs} }); err != nil {
+		if err := m.embed(1, func(int) experience.Look { return experience.Look{Numbers: obs} }); err != nil {
 			t.Fatal(err)
 		}
 		return slices.Clone(m.programs.halves[0][:width]), slices.Clone(m.programs.halves[1][:width])

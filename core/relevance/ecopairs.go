@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/rng"
 )
 
@@ -20,27 +21,18 @@ func newECOStreams(seed uint64) ecoStreams {
 	return ecoStreams{weights: s, places: s.Sub("places"), pairs: s.Sub("pairs"), orders: s.Sub("orders")}
 }
 
-// history is a ring of the observations in which the actions of the newest env steps were taken.
+// history is the observations in which the actions of the newest env steps were taken, of those that were
+// met. They are in the log; a row is the place that an observation has in a ring of so many env steps.
 type history struct {
+	log           *experience.Log
 	steps, copies int    // capacity: env steps of that many copies
-	seen          shelf  // [steps,K], frames as bytes
-	last          []bool // [steps,K], whether the observation is the last of its episode
-	met           uint64 // env steps ever added
+	born          uint64 // env steps of the log before the first that was met
+	met           uint64 // env steps ever met
 }
 
-// newHistory returns an empty history of that many env steps, which are kept in seen.
-func newHistory(steps, copies int, seen shelf) history {
-	return history{steps: steps, copies: copies, seen: seen, last: make([]bool, steps*copies)}
-}
-
-// add adds an env step.
-func (h *history) add(step *Met) {
-	slot := int(h.met % uint64(h.steps))
-	for i := range h.copies {
-		h.seen.put(slot*h.copies+i, step.before(i))
-	}
-	copy(h.last[slot*h.copies:], step.Ended)
-	h.met++
+// newHistory returns an empty history of that many env steps.
+func newHistory(log *experience.Log, steps, copies int) history {
+	return history{log: log, steps: steps, copies: copies, born: log.Steps()}
 }
 
 // filled is how many env steps it holds.
@@ -52,8 +44,23 @@ func (h *history) row(i, copied int) int {
 	return int((oldest+uint64(i))%uint64(h.steps))*h.copies + copied
 }
 
+// after names what followed the observation at a place.
+func (h *history) after(row int) experience.Ref {
+	slot, last := uint64(row/h.copies), h.met-1
+	return h.log.After(h.born+last-(last-slot)%uint64(h.steps), row%h.copies)
+}
+
 // at returns the observation at a place.
-func (h *history) at(row int32) Observation { return h.seen.at(int(row)) }
+func (h *history) at(row int32) experience.Look {
+	seen, _ := h.log.Look(h.after(int(row)).Before())
+	return seen
+}
+
+// last says whether the observation at a place is the last of its episode.
+func (h *history) last(row int) bool {
+	m, _ := h.log.Met(h.after(row))
+	return m.End != experience.Continues
+}
 
 // pair are two observations of an episode, rows of the history.
 type pair struct {
@@ -83,7 +90,7 @@ func (p *pairs) draw(h *history, c ECOConfig, s rng.Stream, round uint64) {
 	for copied := range h.copies {
 		first := 0
 		for i := range h.filled() {
-			if h.last[h.row(i, copied)] || i+1 == h.filled() {
+			if h.last(h.row(i, copied)) || i+1 == h.filled() {
 				p.walk(h, c, q, copied, first, i+1)
 				first = i + 1
 			}
@@ -196,7 +203,7 @@ func (m *ECO) endRound() error {
 	for i, n := range s.n {
 		for first := 0; first < n; first += m.programs.rows {
 			rows, at := min(m.programs.rows, n-first), i*s.size+first
-			if err := m.embed(rows, s.seen.part(at, rows).at); err != nil {
+			if err := m.embed(rows, func(k int) experience.Look { return s.look(at + k) }); err != nil {
 				return fmt.Errorf("eco: %w", err)
 			}
 			copy(s.keys[at*s.width:(at+rows)*s.width], m.programs.halves[1])

@@ -14,18 +14,20 @@ import (
 func TestPairs(t *testing.T) {
 	c := smallECO()
 	c.Near, c.Far = 5, 25
-	h := newHistory(2000, 3, newShelf(6000, 3, Frames{}))
+	c.History = 6000
+	m := newECO(t, c, 3)
+	h, f := &m.history, make([]float32, 3)
 	type place struct{ copied, episode, at int }
 	where := make([]place, 2000*3)
 	s := &strolls{copies: 3, length: 300}
 	for i := range 3100 { // the ring wraps round in the middle of episodes
-		h.add(s.next())
+		met(t, m, f, s.next())
 		for k := range 3 {
 			where[(i%2000)*3+k] = place{k, i / (300 + k), i % (300 + k)}
 		}
 	}
 	var p pairs
-	p.draw(&h, c, rng.New(1, "pairs"), 4)
+	p.draw(h, c, rng.New(1, "pairs"), 4)
 	close, earlier, before, gaps := 0, 0, 0, map[int]int{}
 	for _, pair := range p.all {
 		x, y := where[pair.x], where[pair.y]
@@ -100,13 +102,14 @@ func TestHistoriesWithoutDistantObservations(t *testing.T) {
 	c := smallECO()
 	for _, copies := range []int{1, 3} {
 		for steps := c.Far; steps < c.Far+4; steps++ {
-			h, p, s := newHistory(steps, copies, newShelf(steps*copies, three.Obs, Frames{})), pairs{}, &strolls{copies: copies, length: 100}
-			for range steps {
-				h.add(s.next())
+			c.History = copies * (c.Far + 4) // of a network that is not refused
+			m, p, s := newECO(t, c, copies), pairs{}, &strolls{copies: copies, length: 100}
+			for m.history.steps = steps; m.history.met < uint64(steps); {
+				met(t, m, make([]float32, copies), s.next())
 			}
 			distant := false
 			for round := range uint64(200) {
-				p.draw(&h, c, newECOStreams(5).pairs, round)
+				p.draw(&m.history, c, newECOStreams(5).pairs, round)
 				distant = distant || slices.ContainsFunc(p.all, func(q pair) bool { return !q.close })
 			}
 			c.History = copies * steps

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"pgrlab/core/experience"
 )
 
 // Recollection is what a copy of the environment remembers of its episode, compared with an
@@ -25,23 +27,22 @@ type RecalledEntry struct {
 
 // Recall returns what a copy remembers, and how similar the observation seen is to it. Entries are
 // embedded with the present network, which during a round is ahead of their remembered keys.
-func (m *ECO) Recall(copied int, seen Observation) (Recollection, error) {
+func (m *ECO) Recall(copied int, seen experience.Look) (Recollection, error) {
 	out := Recollection{Percentile: math.NaN()}
 	s, p := &m.memories, &m.programs
 	n := s.n[copied]
 	if n == 0 {
 		return out, nil
 	}
-	if err := m.embed(1, func(int) Observation { return seen }); err != nil {
+	if err := m.embed(1, func(int) experience.Look { return seen }); err != nil {
 		return out, fmt.Errorf("recall: %w", err)
 	}
 	query := slices.Clone(p.halves[0][:s.width])
 	alike := make([]float32, n)
 	c := comparison{programs: p, dst: alike}
-	entries := s.seenOf(copied)
 	for first := 0; first < n; first += p.rows {
 		rows := min(p.rows, n-first)
-		if err := m.embed(rows, entries.part(first, rows).at); err != nil {
+		if err := m.embed(rows, func(i int) experience.Look { return s.look(copied*s.size + first + i) }); err != nil {
 			return out, fmt.Errorf("recall: %w", err)
 		}
 		for i := range rows {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"pgrlab/core/experience"
 )
 
 // placed adds the copies' positions to a stroll: what they see is where they are.
@@ -36,12 +38,10 @@ func TestRecallIsWhatFIsMadeOf(t *testing.T) {
 	joined := 0
 	for range 60 {
 		step := placed(s.next())
-		if err := m.Meet(f, step); err != nil {
-			t.Fatal(err)
-		}
+		met(t, m, f, step)
 		for i := range 2 {
 			obs := step.Next[3*i : 3*i+3]
-			got, err := m.Recall(i, Observation{Numbers: obs})
+			got, err := m.Recall(i, experience.Look{Numbers: obs})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestRecallIsWhatFIsMadeOf(t *testing.T) {
 				t.Fatalf("%d entries, want %d", len(got.Entries), m.memories.n[i])
 			}
 			for k, e := range got.Entries {
-				seen := m.memories.seenOf(i).numbers[3*k : 3*k+3]
+				seen := remembered(m, i)[3*k : 3*k+3]
 				if s.step > 46 && (e.X != float64(seen[0]) || e.Y != float64(seen[1])) {
 					t.Fatalf("entry %d of copy %d was met at (%v, %v), is of %v", k, i, e.X, e.Y, seen)
 				}
@@ -82,9 +82,7 @@ func TestRecallChangesNothing(t *testing.T) {
 		m, s := remembering(t)
 		for range 50 {
 			step := placed(s.next())
-			if err := m.Meet(make([]float32, 2), step); err != nil {
-				t.Fatal(err)
-			}
+			met(t, m, make([]float32, 2), step)
 			look(m, step.Next[:3])
 			for done := 0; m.RoundDue(); done++ {
 				if _, err := m.LearnSlice(done); err != nil {
@@ -101,7 +99,7 @@ func TestRecallChangesNothing(t *testing.T) {
 	}
 	quiet := saved(func(*ECO, []float32) {})
 	if !bytes.Equal(quiet, saved(func(m *ECO, obs []float32) {
-		if _, err := m.Recall(0, Observation{Numbers: obs}); err != nil {
+		if _, err := m.Recall(0, experience.Look{Numbers: obs}); err != nil {
 			t.Fatal(err)
 		}
 	})) {
@@ -109,18 +107,16 @@ func TestRecallChangesNothing(t *testing.T) {
 	}
 }
 
-// Places are saved with the entries; after loading a file of the first version they are unknown.
+// Places are saved with the entries.
 func TestPlacesAreSaved(t *testing.T) {
 	m, s := remembering(t)
 	var step *Met
 	for range 30 {
 		step = placed(s.next())
-		if err := m.Meet(make([]float32, 2), step); err != nil {
-			t.Fatal(err)
-		}
+		met(t, m, make([]float32, 2), step)
 	}
 	recall := func(m *ECO) Recollection {
-		got, err := m.Recall(1, Observation{Numbers: step.Next[3:]})
+		got, err := m.Recall(1, experience.Look{Numbers: step.Next[3:]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,14 +126,8 @@ func TestPlacesAreSaved(t *testing.T) {
 	if n := len(want.Entries); n < 2 || math.IsNaN(want.Entries[n-1].X) {
 		t.Fatalf("%+v", want)
 	}
-	var file bytes.Buffer
-	if err := m.Save(&file); err != nil {
-		t.Fatal(err)
-	}
 	again := newECO(t, m.config, 2)
-	if err := again.Load(bytes.NewReader(file.Bytes())); err != nil {
-		t.Fatal(err)
-	}
+	load(t, again, m)
 	if got := recall(again); !slices.Equal(got.Entries, want.Entries) || got.Percentile != want.Percentile {
 		t.Errorf("behind a file\n%+v\nwant\n%+v", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device/cpu"
+	"pgrlab/core/experience"
 	"pgrlab/core/op"
 	"pgrlab/core/replay"
 	"pgrlab/core/testing/golden"
@@ -62,7 +63,7 @@ func TestResnetAgreesWithPyTorch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dev.Close()
-	m, err := NewECO(c, three, f, c.Batch, dev, 1)
+	m, err := NewECO(c, three, f, c.Batch, newLog(c, 3, f, c.Batch), dev, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func TestResnetAgreesWithPyTorch(t *testing.T) {
 	resnetWeights(m.net)
 	for i := range c.Batch {
 		for which, to := range [][]float32{m.programs.x, m.programs.y} {
-			m.show(to[i*m.width:], Observation{Frame: resnetFrame(f, i, which)})
+			m.show(to[i*m.width:], experience.Look{Frame: resnetFrame(f, i, which)})
 		}
 		m.programs.labels[2*i+i%2] = 1
 	}
@@ -111,7 +112,7 @@ func TestResnetAgreesWithPyTorch(t *testing.T) {
 	}
 	var halves [2][]float32
 	for which := range halves {
-		if err := m.embed(c.Batch, func(i int) Observation { return Observation{Frame: resnetFrame(f, i, which)} }); err != nil {
+		if err := m.embed(c.Batch, func(i int) experience.Look { return experience.Look{Frame: resnetFrame(f, i, which)} }); err != nil {
 			t.Fatal(err)
 		}
 		halves[which] = append(halves[which], m.programs.halves[which]...)
@@ -168,7 +169,7 @@ func TestResnetOnTwoWorkers(t *testing.T) {
 		defer dev.Close()
 		c, f := smallResnet(), Frames{Side: 9, Stack: 1}
 		c.Batch = 8
-		m, err := NewECO(c, three, f, 2, dev, 5)
+		m, err := NewECO(c, three, f, 2, newLog(c, 3, f, 2), dev, 5)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,9 +24,7 @@ func TestRoundsOfATrialLearn(t *testing.T) {
 	updates := func(c ECOConfig) float64 {
 		m, s := newECO(t, c, 3), &strolls{copies: 3, length: 1000}
 		for f := make([]float32, 3); !m.RoundDue(); {
-			if err := m.Meet(f, s.next()); err != nil {
-				t.Fatal(err)
-			}
+			met(t, m, f, s.next())
 		}
 		return float64(m.updates()) / float64(c.History)
 	}

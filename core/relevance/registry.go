@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"pgrlab/core/device"
+	"pgrlab/core/experience"
 	"pgrlab/core/registry"
 	"pgrlab/core/replay"
 )
@@ -96,8 +97,11 @@ type Deps struct {
 	Shape  replay.Shape
 	Met    replay.Shape // of the environment's own transitions
 	Copies int          // of the environment that step together
-	Frames Frames       // that the transitions were made from; zero: numbers, or the environment's own transitions
-	Made   bool         // the learner makes the transitions from the environment's own
+	// Log is what the run has observed, for a function that learns in rounds. It holds as many env steps as
+	// the function's FirstRound.
+	Log    *experience.Log
+	Frames Frames // that the transitions were made from; zero: numbers, or the environment's own transitions
+	Made   bool   // the learner makes the transitions from the environment's own
 	Device device.Device
 	Seed   uint64 // of the run; functions draw from streams of their own name
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"pgrlab/core/experience"
 	"pgrlab/core/replay"
 )
 
@@ -65,13 +66,14 @@ type Counted interface {
 // of the environment step together and every env step is met.
 type Episodic interface {
 	Model
-	// Meet takes the next env step and writes F of its transitions, one for each copy.
+	// Meet takes the next env step, before the log has it, and writes F of its transitions, one for
+	// each copy.
 	Meet(dst []float32, step *Met) error
 	// Familiarity is what was measured at the last env step.
 	Familiarity() Familiarity
 	// Recall returns what a copy remembers of its episode, and how familiar the observation seen is
 	// to it. It changes nothing and may be called between two slices of a round.
-	Recall(copied int, seen Observation) (Recollection, error)
+	Recall(copied int, seen experience.Look) (Recollection, error)
 	// Learned reports whether the model has learned in any round; until then F is 0.
 	Learned() bool
 	// RoundDue reports whether a round is due before the next env step, or is under way.

@@ -103,7 +103,7 @@ func TestRegistry(t *testing.T) {
 				t.Errorf("%s: memory of %g and %g bytes", s.Name, small, large)
 			}
 		}
-		f, err := New(s.Name, Deps{Values: fakeValues{}, Shape: plane, Met: plane, Copies: 2, Device: newDevice(t), Seed: 1})
+		f, err := New(s.Name, Deps{Values: fakeValues{}, Shape: plane, Met: plane, Copies: 2, Log: newLog(DefaultECO(), plane.Obs, Frames{}, 2), Device: newDevice(t), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

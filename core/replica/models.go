@@ -216,7 +216,8 @@ func (r *Replica) BuildRelevance(name string) (relevance.Function, error) {
 	if made := r.models[name]; made != nil {
 		return made, nil
 	}
-	f, err := r.Parts.Relevance(name, r.Agent.Values, r.Seed)
+	r.Observed.hold(name)
+	f, err := r.Parts.Relevance(name, r.Observed.log, r.Agent.Values, r.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +239,7 @@ func (r *Replica) Function(name string) (relevance.Function, error) {
 
 // NewModel makes an untrained model of the function of that name; the caller owns it.
 func (r *Replica) NewModel(name string) (relevance.Model, error) {
-	f, err := r.Parts.Relevance(name, nil, r.Seed)
+	f, err := r.Parts.Relevance(name, r.Observed.log, nil, r.Seed)
 	if err != nil {
 		return nil, err
 	}

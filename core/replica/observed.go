@@ -30,6 +30,13 @@ func (o *Observed) begin() {
 	o.log = experience.NewLog(s, keep)
 }
 
+// hold makes the log hold what a relevance function of that name reads.
+func (o *Observed) hold(name string) {
+	if o.log != nil {
+		o.log.Keep(o.of.Config.Keeps(o.of.Task, name))
+	}
+}
+
 // keep adds the env step to the log.
 func (o *Observed) keep() {
 	if o.log == nil {
@@ -59,6 +66,14 @@ func (o *Observed) sections() []Section {
 		parts = append(parts, Section{SectionPinned, experience.Pinned{Log: o.log}})
 	}
 	return parts
+}
+
+// Pinned returns what is only pinned in the log; false: there is no such section.
+func (o *Observed) Pinned() (looks experience.PinnedLooks, has bool) {
+	if o.log == nil || o.log.Kept().Steps == 0 {
+		return looks, false
+	}
+	return experience.Pinned{Log: o.log}.Now(), true
 }
 
 // Loaded says that all sections were loaded. It is an error if they contradict each other.

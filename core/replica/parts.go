@@ -20,8 +20,8 @@ type Parts struct {
 	Learner   func(log *experience.Log, seed uint64) (*agent.Made, error)
 	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
 	// Relevance makes the function of that name; if values is nil, functions that need an
-	// agent's values are refused.
-	Relevance func(name string, values relevance.Values, seed uint64) (relevance.Function, error)
+	// agent's values are refused. log is as for Learner.
+	Relevance func(name string, log *experience.Log, values relevance.Values, seed uint64) (relevance.Function, error)
 }
 
 // NewParts returns the real parts: learner, relevance functions and generator of the
@@ -51,9 +51,9 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		Generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
 			return newGenerator(c, seen, shape, policy, dev, seed)
 		},
-		Relevance: func(name string, values relevance.Values, seed uint64) (relevance.Function, error) {
+		Relevance: func(name string, log *experience.Log, values relevance.Values, seed uint64) (relevance.Function, error) {
 			return relevance.New(name, relevance.Deps{
-				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Frames: c.Sight(), Made: fills, Device: dev, Seed: seed,
+				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Log: log, Frames: c.Sight(), Made: fills, Device: dev, Seed: seed,
 			})
 		},
 	}, nil

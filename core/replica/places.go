@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"pgrlab/core/event"
-	"pgrlab/core/relevance"
+	"pgrlab/core/experience"
 )
 
 // Remember says whether a relevance function remembers episodes.
@@ -12,14 +12,14 @@ func (o *Rounds) Remember() bool { return o.function() != nil }
 
 // shown returns the observation for which copy i chooses its next action: a stack's newest frame
 // if the learner sees frames.
-func (o *Rounds) shown(i int) relevance.Observation {
+func (o *Rounds) shown(i int) experience.Look {
 	r := o.of
 	if r.sight == nil {
-		return relevance.Observation{Numbers: r.World.Row(r.World.Obs, i)}
+		return experience.Look{Numbers: r.World.Row(r.World.Obs, i)}
 	}
 	var newest [1][]byte
 	r.Observed.log.Newest(i, newest[:])
-	return relevance.Observation{Frame: newest[0]}
+	return experience.Look{Frame: newest[0]}
 }
 
 // Recall returns what the first copy's episode remembers, and how familiar the observation for

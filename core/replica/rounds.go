@@ -69,16 +69,6 @@ func (o *Rounds) meet(now Now) error {
 	return nil
 }
 
-// Unfilled estimates how many bytes of frames a relevance function will add to a checkpoint by
-// the end of the run, beyond those that it keeps now, before compression.
-func (o *Rounds) Unfilled() (bytes int64) {
-	keeps, some := o.function().(interface{ Unfilled(steps int) int64 })
-	if !some {
-		return 0
-	}
-	return keeps.Unfilled(o.of.Config.EnvSteps(o.of.Config.Steps - o.of.Stepped))
-}
-
 // note returns what is known of the transition of copy i.
 func (o *Rounds) note(i int) replay.Note {
 	return replay.Note{Met: true, Respawned: o.of.World.Respawned[i], F: o.judged[i]}
