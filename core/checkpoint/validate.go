@@ -136,7 +136,7 @@ func (i *Into) checkLoaded(p knob.Position) error {
 		if (scoring || fitting) && (!bound || len(scores) != m.Real.Len()) {
 			return fmt.Errorf("%d scores of %d transitions", len(scores), m.Real.Len())
 		}
-		if p.Phase == knob.Generate && p.I > 0 && m.Fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && !m.Evaluating() {
+		if p.Phase == knob.Generate && p.I > 0 && m.Fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && !m.Trial.Begun() {
 			return fmt.Errorf("nothing of what is done at %s was saved", p)
 		}
 	}

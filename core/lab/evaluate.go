@@ -34,10 +34,10 @@ func (x *experiment) evaluate() phase {
 		due: x.evaluationDue,
 		begin: func() error {
 			for _, m := range x.members {
-				if m.Evaluating() {
+				if m.Trial.Begun() {
 					continue // it had begun when the run was saved
 				}
-				if err := x.orNone(m.StartEvaluation(x.at(), x.evaluationNumber())); err != nil {
+				if err := x.orNone(m.Trial.Start(x.at(), x.evaluationNumber())); err != nil {
 					return err
 				}
 			}
@@ -50,7 +50,7 @@ func (x *experiment) evaluate() phase {
 		},
 		end: func() error {
 			for _, m := range x.members {
-				if err := m.FinishEvaluation(x.views.of(m), x.evaluationNumber()); err != nil {
+				if err := m.Trial.Finish(x.views.of(m), x.evaluationNumber()); err != nil {
 					return err
 				}
 			}
@@ -75,7 +75,7 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 	defer x.meter.Measure(knob.Evaluate, &n)()
 	over, n = true, min(x.evaluationSlice(), left)
 	for _, m := range x.members {
-		ended, err := m.Evaluate(n)
+		ended, err := m.Trial.Step(n)
 		if err := x.orNone(err); err != nil {
 			return 0, false, err
 		}
@@ -89,7 +89,7 @@ func (x *experiment) evaluateSlice(left int) (n int, over bool, err error) {
 func (x *experiment) orNone(err error) error {
 	if errors.Is(err, source.ErrEnvironment) {
 		for _, m := range x.members {
-			m.AbandonEvaluation()
+			m.Trial.Abandon()
 		}
 	}
 	return err

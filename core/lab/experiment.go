@@ -156,7 +156,7 @@ func (x *experiment) reenter(ctx context.Context) error {
 	if p.Phase == knob.Evaluate && !x.evaluationDue() {
 		x.entry = knob.Position{}
 		for _, m := range x.members {
-			m.AbandonEvaluation()
+			m.Trial.Abandon()
 		}
 		return nil
 	}

@@ -16,7 +16,8 @@ const driftRows = 256
 // ReportDrift reports the drift of latents, at most once in an env step. A refit makes D_real again
 // before the evaluation of the same env step, which would only see a drift of 0; so it is also
 // called before that, when the drift is at its greatest.
-func ReportDrift(r *Replica) error {
+func (o *Trial) ReportDrift() error {
+	r := o.of
 	if r.Drifted == r.Stepped {
 		return nil
 	}

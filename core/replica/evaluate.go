@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/run"
+	"pgrlab/core/source"
 )
 
 // evaluation is an evaluation under way.
@@ -26,35 +27,57 @@ type evaluation struct {
 	weight     float64   // γᵗ
 }
 
+// Trial evaluates a replica's policy, in environments of its own.
+type Trial struct {
+	of    *Replica
+	judge *source.Judge // nil: the run is not evaluated
+	now   *evaluation   // nil: none is under way
+}
+
+// begin makes the environments, if the run is evaluated.
+func (o *Trial) begin(from source.Config) (err error) {
+	r := o.of
+	if r.Config.Evaluation.Every == 0 {
+		return nil
+	}
+	from.Seed, from.Copies = evaluationSeed(r.Seed), r.Config.Evaluation.Episodes
+	if o.judge, err = source.NewJudge(from, r.Config.Pixels.Stack, host{r}); err != nil {
+		return err
+	}
+	r.own("judge", o.judge) // its name in checkpoints
+	return nil
+}
+
 // newEvaluation allocates an evaluation.
-func (r *Replica) newEvaluation() (*evaluation, error) {
-	n := r.judge.Size()
+func (o *Trial) newEvaluation() (*evaluation, error) {
+	r, n := o.of, o.judge.Size()
 	mode, _ := r.Config.Evaluation.Mode() // Validate has looked at it
 	t := &evaluation{
-		obs: make([]float32, n*r.judge.ObsSize()), actions: make([]float32, n*r.judge.ActSize()),
+		obs: make([]float32, n*o.judge.ObsSize()), actions: make([]float32, n*o.judge.ActSize()),
 		rewards: make([]float64, n), ended: make([]bool, n), returns: make([]float64, n), discounted: make([]float64, n), weight: 1,
 	}
 	t.acting = agent.Acting{Copies: n, Obs: t.obs, Actions: t.actions, State: make([]float32, n*r.Agent.StateSize()), Episodes: make([]uint64, n), Mode: mode}
 	var err error
-	t.acting.Stacks, err = r.judge.Look()
+	t.acting.Stacks, err = o.judge.Look()
 	return t, err
 }
 
 // over says whether all episodes have ended.
 func (t *evaluation) over() bool { return !slices.Contains(t.ended, false) }
 
-// StartEvaluation begins whole episodes with the policy's mean action, or as the configuration
+// Start begins whole episodes with the policy's mean action, or as the configuration
 // has it, in separate environments. number counts the evaluations of a run: evaluations of two
 // runs with the same number start in the same states. ErrEnvironment means that the environments
 // have failed, which the host was told, and that there is no evaluation.
-func (r *Replica) StartEvaluation(now Now, number uint64) error {
-	t, err := r.newEvaluation()
+func (o *Trial) Start(now Now, number uint64) error {
+	t, err := o.newEvaluation()
 	if err != nil {
 		return err
 	}
-	r.evaluation = t
+	r := o.of
+	o.now = t
 	t.acting.Step = number * uint64(r.Task.EpisodeSteps)
-	if err := r.judge.Begin(number, now.Settings.TV, t.obs); err != nil {
+	if err := o.judge.Begin(number, now.Settings.TV, t.obs); err != nil {
 		return err
 	}
 	values := r.Agent.Values
@@ -65,25 +88,26 @@ func (r *Replica) StartEvaluation(now Now, number uint64) error {
 	return values.Q(t.q, t.obs, len(t.q))
 }
 
-// Evaluate makes up to n lockstep steps of the episodes; over says that all episodes have ended.
-func (r *Replica) Evaluate(n int) (over bool, err error) {
-	t := r.evaluation
+// Step makes up to n lockstep steps of the episodes; over says that all episodes have ended.
+func (o *Trial) Step(n int) (over bool, err error) {
+	t := o.now
 	for ; n > 0 && !t.over(); n-- {
-		if err := r.evaluationStep(t); err != nil {
+		if err := o.step(t); err != nil {
 			return false, err
 		}
 	}
 	return t.over(), nil
 }
 
-// evaluationStep makes one lockstep step with one call of the policy.
-func (r *Replica) evaluationStep(t *evaluation) error {
+// step makes one lockstep step with one call of the policy.
+func (o *Trial) step(t *evaluation) error {
+	r := o.of
 	if err := r.Agent.Act(&t.acting); err != nil {
 		return err
 	}
 	t.acting.Step++
 	was := slices.Clone(t.ended)
-	if err := r.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil {
+	if err := o.judge.Step(t.actions, t.obs, t.rewards, t.ended); err != nil {
 		return err
 	}
 	for i, reward := range t.rewards {
@@ -96,39 +120,39 @@ func (r *Replica) evaluationStep(t *evaluation) error {
 	return nil
 }
 
-// Evaluating says whether an evaluation is under way.
-func (r *Replica) Evaluating() bool { return r.evaluation != nil }
+// Begun says whether an evaluation is under way.
+func (o *Trial) Begun() bool { return o.now != nil }
 
-// AbandonEvaluation gives up the evaluation under way: its lines are not written.
-func (r *Replica) AbandonEvaluation() { r.evaluation = nil }
+// Abandon gives up the evaluation under way: its lines are not written.
+func (o *Trial) Abandon() { o.now = nil }
 
-// FinishEvaluation reports the result of evaluation number, and with it the bias of the critics,
+// Finish reports the result of evaluation number, and with it the bias of the critics,
 // dormant neurons, the drift of latents, the losses since the last evaluation and the scores of
 // real transitions. v is the replica as it is now.
-func (r *Replica) FinishEvaluation(v inspect.View, number uint64) error {
-	t := r.evaluation
-	r.evaluation = nil
+func (o *Trial) Finish(v inspect.View, number uint64) error {
+	r, t := o.of, o.now
+	o.now = nil
 	mean, std := meanStd(t.returns)
 	r.LastReturn = &mean
 	r.emit(event.TypeEvaluated, event.Evaluated{
 		ReturnMean: run.Float(mean), ReturnStd: run.Float(std),
-		Returns: run.Floats(t.returns), Episodes: len(t.returns), Explored: r.judge.Explored(),
+		Returns: run.Floats(t.returns), Episodes: len(t.returns), Explored: o.judge.Explored(),
 	})
-	reportBias(r, t)
-	if err := r.reportDormant(number); err != nil {
+	o.reportBias(t)
+	if err := o.reportDormant(number); err != nil {
 		return err
 	}
-	if err := ReportDrift(r); err != nil {
+	if err := o.ReportDrift(); err != nil {
 		return err
 	}
 	if losses, some := r.Losses.take(); some {
 		r.emit(event.TypeLosses, losses)
 	}
-	return r.reportScores(v, number)
+	return o.reportScores(v, number)
 }
 
 // reportBias reports the bias of the critics.
-func reportBias(r *Replica, t *evaluation) {
+func (o *Trial) reportBias(t *evaluation) {
 	if len(t.q) == 0 {
 		return
 	}
@@ -138,7 +162,7 @@ func reportBias(r *Replica, t *evaluation) {
 		q += float64(v) / float64(len(t.q))
 	}
 	mean, std := meanStd(bias)
-	r.emit(event.TypeQBias, event.QBias{Q: run.Float(q), Return: run.Float(q - mean), Bias: run.Float(mean), Std: run.Float(std)})
+	o.of.emit(event.TypeQBias, event.QBias{Q: run.Float(q), Return: run.Float(q - mean), Bias: run.Float(mean), Std: run.Float(std)})
 }
 
 // meanStd is the mean and the standard deviation of a population.
@@ -153,8 +177,9 @@ func meanStd(v []float64) (mean, std float64) {
 }
 
 // reportDormant measures the policy's dormant neurons on real states.
-func (r *Replica) reportDormant(number uint64) error {
-	layers, err := r.probed(number, r.Config.Evaluation.DormantStates)
+func (o *Trial) reportDormant(number uint64) error {
+	r := o.of
+	layers, err := o.probed(number, r.Config.Evaluation.DormantStates)
 	if err != nil || len(layers) == 0 {
 		return err
 	}
@@ -175,7 +200,8 @@ func analysisLayers(layers []agent.Layer) []analysis.Layer {
 }
 
 // reportScores describes F over a sample of real transitions.
-func (r *Replica) reportScores(v inspect.View, number uint64) error {
+func (o *Trial) reportScores(v inspect.View, number uint64) error {
+	r := o.of
 	if v.Settings.Relevance == relevance.None || !v.Learned || r.Real.Len() == 0 {
 		return nil
 	}

@@ -53,7 +53,7 @@ func learnerPhase(r *Replica, at knob.Phase, p agent.Phase) Phase {
 		Due: func(now Now) bool { return p.Due(r.work(now)) },
 		Start: func(now Now) (int, error) {
 			if at == knob.Encode && now.Refit {
-				if err := ReportDrift(r); err != nil {
+				if err := r.Trial.ReportDrift(); err != nil {
 					return 0, err
 				}
 			}

@@ -68,11 +68,11 @@ type Replica struct {
 
 	Rounds   Rounds
 	Observed Observed
+	Trial    Trial
 
 	Scored inspect.Scored // what the generator was fitted to
 
 	World      *source.Copies
-	judge      *source.Judge              // nil: the run is not evaluated
 	models     map[string]relevance.Model // by the name of the function; only those that are built
 	priorities *replay.Prioritized        // of Real; nil: all rows are drawn alike
 	mixer      replay.Mixer
@@ -91,7 +91,6 @@ type Replica struct {
 	newest     *replay.Batch      // the env step, for a learner that observes it with a bonus; else nil
 	generated  bool               // Fresh is complete
 	owned      []owned
-	evaluation *evaluation // the evaluation under way
 	simulator  inspect.Simulator
 	sight      *sight // nil: the learner sees no frames
 	course     course
@@ -148,7 +147,7 @@ func New(c Cohort, index int) (*Replica, error) {
 		Cohort: c, Index: index, Seed: c.Config.Seed + uint64(index),
 		models: map[string]relevance.Model{}, mixers: map[string]replay.Mixer{},
 	}
-	r.Rounds.of, r.Observed.of = r, r
+	r.Rounds.of, r.Observed.of, r.Trial.of = r, r, r
 	if err := r.build(); err != nil {
 		r.Close()
 		return nil, err
@@ -227,15 +226,7 @@ func (r *Replica) startSource() (err error) {
 	for _, part := range r.World.Parts() {
 		r.own(part.Name, part.Env)
 	}
-	if c.Evaluation.Every == 0 {
-		return nil
-	}
-	from.Seed, from.Copies = evaluationSeed(r.Seed), c.Evaluation.Episodes
-	if r.judge, err = source.NewJudge(from, c.Pixels.Stack, host{r}); err != nil {
-		return err
-	}
-	r.own("judge", r.judge) // its name in checkpoints
-	return nil
+	return r.Trial.begin(from)
 }
 
 // host passes what happens to a replica's environments to its host.

@@ -126,16 +126,16 @@ func refit(t *testing.T, m *Replica, s *knob.Settings, number uint64) {
 // evaluate runs an evaluation.
 func evaluate(t *testing.T, m *Replica, now Now, number uint64) {
 	t.Helper()
-	if err := m.StartEvaluation(now, number); err != nil {
+	if err := m.Trial.Start(now, number); err != nil {
 		t.Fatal(err)
 	}
 	for over := false; !over; {
 		var err error
-		if over, err = m.Evaluate(7); err != nil {
+		if over, err = m.Trial.Step(7); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := m.FinishEvaluation(m.View(now, true, inspect.Prompts{}), number); err != nil {
+	if err := m.Trial.Finish(m.View(now, true, inspect.Prompts{}), number); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -154,10 +154,10 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 	if a.Mix != (replay.Mix{Real: 4, Synthetic: 4}) {
 		t.Errorf("the latest batch has %+v", a.Mix)
 	}
-	if err := a.StartEvaluation(now, 1); err != nil {
+	if err := a.Trial.Start(now, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Evaluate(4); err != nil {
+	if _, err := a.Trial.Step(4); err != nil {
 		t.Fatal(err)
 	}
 	b, _ := newReplica(t, tiny.Config())
@@ -189,8 +189,8 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 		}
 		delete(parts, part.Name)
 	}
-	if len(parts) > 0 || !b.Evaluating() {
-		t.Errorf("%d parts are left, an evaluation is under way: %v", len(parts), b.Evaluating())
+	if len(parts) > 0 || !b.Trial.Begun() {
+		t.Errorf("%d parts are left, an evaluation is under way: %v", len(parts), b.Trial.Begun())
 	}
 	var tales []string
 	for _, m := range []*Replica{a, b} {
@@ -198,11 +198,11 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 		m.Host = h
 		for over := false; !over; {
 			var err error
-			if over, err = m.Evaluate(7); err != nil {
+			if over, err = m.Trial.Step(7); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := m.FinishEvaluation(m.View(Now{Step: 15, Settings: s}, true, inspect.Prompts{}), 1); err != nil {
+		if err := m.Trial.Finish(m.View(Now{Step: 15, Settings: s}, true, inspect.Prompts{}), 1); err != nil {
 			t.Fatal(err)
 		}
 		train(t, m, s, 16, 20)

@@ -92,9 +92,7 @@ func (r *Replica) Saved(scored bool) Saved {
 			s.Scorer = r.scorer.Name()
 		}
 	}
-	if t := r.evaluation; t != nil {
-		s.Trial = &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step, r.judge.Seen()}
-	}
+	s.Trial = r.Trial.saved()
 	return s
 }
 
@@ -114,7 +112,7 @@ func (r *Replica) Sections() []Section {
 		case generative.Generator:
 			parts = append(parts, Section{o.name, fitting{p, r.Real}})
 		case Stateful:
-			if o.part != any(r.judge) || r.evaluation != nil {
+			if o.part != any(r.Trial.judge) || r.Trial.Begun() {
 				parts = append(parts, Section{o.name, p})
 			}
 		}
@@ -213,7 +211,7 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 			*ring.at = replay.NewRing(r.Real.Shape(), ring.capacity)
 		}
 	}
-	return r.restoreEvaluation(s.Trial)
+	return r.Trial.restore(s.Trial)
 }
 
 // known says which numbers behind pointers a checkpoint has. The encoder leaves out a 0 behind a
@@ -234,14 +232,24 @@ func restoreKnown(s *State) {
 	}
 }
 
-func (r *Replica) restoreEvaluation(s *savedEvaluation) error {
+// saved is the evaluation under way.
+func (o *Trial) saved() *savedEvaluation {
+	t := o.now
+	if t == nil {
+		return nil
+	}
+	return &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step, o.judge.Seen()}
+}
+
+// restore goes on with an evaluation that was under way.
+func (o *Trial) restore(s *savedEvaluation) error {
 	if s == nil {
 		return nil
 	}
-	if r.judge == nil {
+	if o.judge == nil {
 		return errors.New("an evaluation is saved, the run has none")
 	}
-	t, err := r.newEvaluation()
+	t, err := o.newEvaluation()
 	if err != nil {
 		return err
 	}
@@ -255,6 +263,6 @@ func (r *Replica) restoreEvaluation(s *savedEvaluation) error {
 	copy(t.acting.State, s.State)
 	t.acting.Step = s.Step
 	t.q, t.weight = s.Q, s.Weight
-	r.evaluation = t
-	return r.judge.RestoreSeen(s.Seen)
+	o.now = t
+	return o.judge.RestoreSeen(s.Seen)
 }

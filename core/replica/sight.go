@@ -120,7 +120,8 @@ func fill(b *replay.Batch, from experience.Frames, update uint64) error {
 
 // probed returns the policy's layers on that many real states; none if the policy does not show
 // any.
-func (r *Replica) probed(number uint64, rows int) ([]agent.Layer, error) {
+func (o *Trial) probed(number uint64, rows int) ([]agent.Layer, error) {
+	r := o.of
 	if r.sight != nil {
 		if r.Stepped == 0 {
 			return nil, nil
