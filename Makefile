@@ -16,7 +16,7 @@
 #   make scaling training steps with 1, 2, 4, … threads
 #   make arm64   build and vet for 64-bit ARM; its kernels' tests under qemu-user
 #   make lint    gofmt and staticcheck
-#   make docs    the documents made from the code: the picture of the screen, docs/journal.md
+#   make docs    the documents made from the code: the picture of the screen, docs/journal.md, the list of operations
 #   make picture docs/screen.svg alone
 #   make gpu-bundle  bin/gpu-check, a folder to copy to a machine with a GPU
 #   make gpu-check   there, without Go or network: check and time everything, in 9 minutes
@@ -145,7 +145,7 @@ lint:
 	$(GO) tool staticcheck ./...
 
 docs: picture
-	$(GO) test ./core/event -run TheReference -update
+	$(GO) test ./core/event ./core/op -run TheReference -update
 
 # Draws the screen of the recorded run in docs/demo.
 picture: physics
