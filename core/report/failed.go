@@ -43,7 +43,7 @@ func (r *Run) blames(e run.Entry) error {
 }
 
 // failed reads a line "failed". A run whose numbers diverged fails at the step of that line, unless
-// somebody resumes it.
+// it was resumed.
 func (r *Run) failed(e run.Entry) error {
 	var f struct{ Error string }
 	if err := e.Fields(&f); err != nil {

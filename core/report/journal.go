@@ -36,7 +36,7 @@ type Change struct {
 	By       string `json:"by,omitempty"`
 	// Forked says that the change was made where the run was forked off another one.
 	Forked bool `json:"forked,omitempty"`
-	// Cancelled says that somebody cancelled this change, which the configuration plans; it was not made.
+	// Cancelled says that this change was cancelled, which the configuration plans; it was not made.
 	Cancelled bool `json:"cancelled,omitempty"`
 }
 

@@ -10,7 +10,7 @@
 //	data/          data that checkpoints share: D_real as a file that only grows, and
 //	               each D_syn, or its recipe, as a file named by its content
 //	events.tail-N.jsonl  the lines after the checkpoint from which a resume went on
-//	checkpoints/aside-N/  the checkpoints after one to which somebody went back:
+//	checkpoints/aside-N/  the checkpoints after one that the run went back to:
 //	               together with the journal up to there and the tail they form a run again
 //	attach.json    host, process and socket of the lab that runs it (tui/remote)
 //	lock           held (flock) by the process that runs it; lease.json if the file

@@ -15,7 +15,7 @@ import (
 const endName = "events.end"
 
 // seal writes the Mark of the whole journal, which is on the disk. A journal without it is only
-// checked less, so an error matters to nobody.
+// checked less, so an error changes nothing else.
 func (f *Folder) seal() {
 	if text, err := json.Marshal(f.Mark()); err == nil {
 		_ = f.Write(endName, append(text, '\n'))

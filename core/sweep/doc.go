@@ -15,8 +15,8 @@
 // Names of tasks and methods are written as run.FolderName does.
 //
 // An attempt is one process: `pgrlab sweep job DIR INDEX`. It goes on from the last
-// checkpoint of the run. It ends with status 0 and a result; with StatusAgain if it was told
-// to end and has saved itself (run me again); with StatusElsewhere if another process makes
+// checkpoint of the run. It ends with status 0 and a result; with StatusAgain if a signal
+// ended it and it has saved itself (run me again); with StatusElsewhere if another process makes
 // an attempt at the same job; and with any other status if the job failed. SIGTERM makes it
 // save and end, SIGUSR1 and SIGUSR2 make it save.
 //

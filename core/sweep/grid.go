@@ -16,7 +16,7 @@ import (
 // The exit statuses of an attempt, besides 0 (done) and others (failed).
 const (
 	StatusStopped    = 130 // stopped by hand
-	statusTerminated = 143 // told to end before it began to train
+	statusTerminated = 143 // ended by a signal before it began to train
 	StatusAgain      = 85  // saved, not done: run me again
 	StatusElsewhere  = 75  // another process makes an attempt at this job
 )

@@ -75,7 +75,7 @@ func (g *Grid) Register(w Worker) (*Registered, error) {
 func workerDir(name string) string { return filepath.Join(workersName, name) }
 
 // Keep writes the progress of an engine until End, and makes the engine try failed jobs again
-// when the sweep is told to (AskAgain).
+// when AskAgain was called.
 func (r *Registered) Keep(e *Engine) {
 	seen := r.grid.asked()
 	changed := e.Changed() // before the states are written

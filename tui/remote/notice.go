@@ -119,7 +119,7 @@ func Find(dir string) (socket string, err error) {
 	if pid := pidOf(n.Socket); stopped(pid) {
 		return "", Stopping{dir, pid}
 	}
-	if dead(n.Socket) { // killed: nobody has removed its socket
+	if dead(n.Socket) { // killed: its socket is still there
 		return "", gone(dir, n.PID)
 	}
 	return n.Socket, nil

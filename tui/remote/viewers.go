@@ -12,15 +12,15 @@ import (
 // Viewers are the screens of a run. Among the screens that may drive, the one that joined first
 // drives until another one takes over.
 type Viewers struct {
-	watched func(screens int) // told the present number of screens that may drive
+	watched func(screens int) // gets the present number of screens that may drive
 
 	mu     sync.Mutex
 	all    []*Viewer // in the order in which they joined
 	driver *Viewer
 }
 
-// NewViewers has no screens yet; watched is told the number of screens that may drive whenever a screen
-// comes or goes: of others nobody could do anything about what they see. It must not block and must not
+// NewViewers has no screens yet; watched gets the number of screens that may drive whenever a screen
+// comes or goes; the others can do nothing about what they see. It must not block and must not
 // call Viewers.
 func NewViewers(watched func(screens int)) *Viewers { return &Viewers{watched: watched} }
 

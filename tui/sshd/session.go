@@ -53,7 +53,7 @@ func (s *Server) session(ctx context.Context, g *guest, conn *ssh.ServerConn, ch
 				err = s.enter()
 			}
 			if err == nil {
-				defer s.visits.Done() // the visitor has been told why it ends
+				defer s.visits.Done() // the visitor has read why it ends
 				v := one.visit(person, command)
 				v.cut = func() {
 					select {

@@ -22,7 +22,7 @@ type Options struct {
 	// Tile and Chain are the fields of kernel.Target, for checks.
 	Tile  string
 	Chain int
-	// Said, if not nil, is told about work that takes time: the compilation of kernels.
+	// Said, if not nil, gets lines about work that takes time: the compilation of kernels.
 	Said func(line string)
 }
 

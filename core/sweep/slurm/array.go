@@ -133,7 +133,7 @@ func (s Script) text(elements [][]int) []byte {
 // quoted quotes a word for a shell.
 func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
-// warning is how long before its time limit an element is told to save itself, in seconds.
+// warning is how long before its time limit an element gets the signal to save itself, in seconds.
 const warning = 120
 
 // Submit submits jobs, in as many arrays as the cluster's limit requires.

@@ -260,7 +260,7 @@ func (c *nativeContext) instantiate(graph uintptr) (Graph, error) {
 	g := &nativeGraph{context: c, exec: c.cells.handle}
 	if c.driver.addresses[cuGraphUpload] != 0 { // otherwise the first launch does it
 		if err := c.check(doing, c.do(cuGraphUpload, g.exec, c.stream)); err != nil {
-			c.do(cuGraphExecDestroy, g.exec) // nobody else knows it
+			c.do(cuGraphExecDestroy, g.exec) // it is in no list yet
 			return nil, err
 		}
 	}

@@ -28,7 +28,7 @@ type Machine struct {
 // the kernels support, 70 for 7.0.
 func NewMachine(o NativeOptions, least int) *Machine { return &Machine{options: o, least: least} }
 
-// Tell sets the function that is told from now on about slow work, instead of the options' Say.
+// Tell sets the function that gets lines about slow work from now on, instead of the options' Say.
 func (m *Machine) Tell(say func(line string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
