@@ -125,6 +125,7 @@ var allowed = map[string][]string{
 	"core/testing/allocs":     {},                                                                                                                                                 // what code allocates
 	"core/testing/cut":        {"core/run/files"},                                                                                                                                 // kills and power cuts
 	"core/testing/drivertest": {"core/device/cuda/driver"},                                                                                                                        // the tests that every CUDA driver must pass
+	"core/testing/foresight":  {"core/agent", "core/experience", "core/nn", "core/op", "core/plan", "core/rng"},                                                                   // a learner of sequences
 	"core/testing/emulator":   {"core/device/cuda/driver", "core/testing/ptx"},                                                                                                    // a CUDA driver that interprets kernels
 	"core/testing/golden":     {},                                                                                                                                                 // numbers of another program
 	"core/testing/gradcheck":  {"core/device", "core/op", "core/plan"},                                                                                                            // gradients, and difference quotients to compare them with

@@ -15,6 +15,7 @@ import (
 	"pgrlab/core/relevance"
 	"pgrlab/core/replica"
 	"pgrlab/core/task"
+	_ "pgrlab/core/testing/foresight"
 	"pgrlab/core/testing/tiny"
 )
 
