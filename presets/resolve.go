@@ -73,7 +73,7 @@ func Resolve(c Choice) (config.Config, error) {
 
 // complete says whether a file is a whole configuration, such as that of a run folder.
 func complete(c *config.Config) bool {
-	return c.Members > 0 && c.Steps > 0 && c.Buffer > 0 && c.Lanes > 0 && len(c.Agent.Hidden) > 0 && c.Agent.Critics > 0 &&
+	return c.Members > 0 && c.Steps > 0 && c.Buffer > 0 && len(c.Agent.Hidden) > 0 && c.Agent.Critics > 0 &&
 		c.Knobs.Batch > 0 && c.Knobs.UTD > 0 && c.Knobs.RefitEvery > 0 && c.Generator.Width > 0
 }
 

@@ -121,17 +121,16 @@ type Deps struct {
 // Config is the table [agent] of a configuration. Learner, Hidden and Gamma are read by
 // every learner; the others describe actor and critics, for those that have them.
 type Config struct {
-	Learner       string  `toml:"learner"`        // of the registry; "" stands for sac
-	Hidden        []int   `toml:"hidden"`         // hidden layers of policy and critics
-	Critics       int     `toml:"critics"`        // N
-	Subset        int     `toml:"subset"`         // M critics in the target
-	Gamma         float64 `toml:"gamma"`          // discount
-	PolicyDelay   int     `toml:"policy_delay"`   // critic updates between policy updates within an env step
-	TargetEntropy float64 `toml:"target_entropy"` // 0: −dim(A)
-	InitialAlpha  float64 `toml:"initial_alpha"`  // α before its first update
-	Exploration   string  `toml:"exploration"`    // "policy", "noisy" or "bootstrap": see package sac
-	NoisySigma    float64 `toml:"-"`              // for "noisy": deviations start at this over √inputs
-	Candidates    int     `toml:"-"`              // for "bootstrap": policy samples that a critic chooses from
+	Learner      string  `toml:"learner"`       // of the registry; "" stands for sac
+	Hidden       []int   `toml:"hidden"`        // hidden layers of policy and critics
+	Critics      int     `toml:"critics"`       // N
+	Subset       int     `toml:"subset"`        // M critics in the target
+	Gamma        float64 `toml:"gamma"`         // discount
+	PolicyDelay  int     `toml:"policy_delay"`  // critic updates between policy updates within an env step
+	InitialAlpha float64 `toml:"initial_alpha"` // α before its first update
+	Exploration  string  `toml:"exploration"`   // "policy", "noisy" or "bootstrap": see package sac
+	NoisySigma   float64 `toml:"-"`             // for "noisy": deviations start at this over √inputs
+	Candidates   int     `toml:"-"`             // for "bootstrap": policy samples that a critic chooses from
 	// Own are the learners' own settings: the table agent.LEARNER of a document.
 	Own Own `toml:"-"`
 }

@@ -22,7 +22,6 @@ var bounds = map[string][2]int{
 	"members":                      {1, 1_000},
 	"steps":                        {1, MaxCount},
 	"buffer":                       {1, MaxCount},
-	"lanes":                        {1, MaxCount},
 	"environment.action_repeat":    {0, 1_000},
 	"environment.copies":           {0, 1_000},
 	"evaluation.episodes":          {1, agent.MaxRows},
@@ -39,7 +38,7 @@ var bounds = map[string][2]int{
 // lists are the most elements that lists may have.
 var lists = map[string]int{
 	"agent.hidden": 100, "environment.noise_sigma": 10_000, "schedule": 100_000, "pixels.strides": 16,
-	"eco.hidden": 16, "eco.comparator": 16,
+	"eco.comparator": 16,
 }
 
 // largest is the largest magnitude of a number with a fraction: its square is finite as a

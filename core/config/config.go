@@ -34,7 +34,6 @@ type Config struct {
 	Steps      int `toml:"steps"`       // env steps of the run, of all copies of the environment together
 	StartSteps int `toml:"start_steps"` // random actions, and no updates, while the buffer holds at most so many transitions
 	Buffer     int `toml:"buffer"`      // capacity of D_real and of D_syn
-	Lanes      int `toml:"lanes"`       // fixed parts of every reduction over rows
 
 	Environment task.Environment `toml:"environment"`
 	Pixels      agent.Pixels     `toml:"pixels"` // for learners that see frames
@@ -262,8 +261,8 @@ func (c Config) Longer(steps int) (Config, error) {
 	if steps <= c.Steps {
 		return c, fmt.Errorf("%s steps are not more than the %s that it has", knob.FormatCount(steps), knob.FormatCount(c.Steps))
 	}
-	if c.Replay.Prioritized() && c.Replay.Beta != 1 {
-		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", c.Replay.Beta, knob.FormatCount(c.Steps))
+	if c.Replay.Prioritized() {
+		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", FirstBeta, knob.FormatCount(c.Steps))
 	}
 	if s, d := c.Learner(task.Task{}); s.Follows != nil {
 		if what := s.Follows(d); what != "" {
@@ -282,7 +281,6 @@ func New() Config {
 	c := Config{}
 	c.Agent.NoisySigma = 0.5 // Fortunato et al. 2018, §3.2: σ₀ of factorised noise
 	c.Agent.Candidates = 10  // our choice: Boot-DQN chooses among discrete actions; here a critic chooses among samples of the continuous policy
-	c.Replay.Epsilon = 1e-6  // Schaul et al. 2016, the proportional variant: it leaves no transition out of reach
 	c.Generator.Config = generative.Constants()
 	return c
 }

@@ -13,14 +13,13 @@ import (
 
 // Evaluation says how and when a run is evaluated.
 type Evaluation struct {
-	Every         int     `toml:"every"`             // env steps; 0: never
-	Episodes      int     `toml:"episodes"`          // in lockstep
-	Actions       string  `toml:"actions,omitempty"` // of the policy: "mean" or "sample"; empty: "mean"
-	DormantStates int     `toml:"dormant_states"`    // real states on which the dormant ratio is taken
-	DormantTau    float64 `toml:"dormant_tau"`       // its threshold
-	AnalysedRows  int     `toml:"analysed_rows"`     // synthetic transitions that are compared with the real ones after each generation; 0: no analyses
-	AnalyseEvery  int     `toml:"analyse_every"`     // env steps between analyses like those of pgrlab analyse, as lines of the journal; 0: never
-	KeepEvery     int     `toml:"keep_every"`        // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
+	Every         int    `toml:"every"`             // env steps; 0: never
+	Episodes      int    `toml:"episodes"`          // in lockstep
+	Actions       string `toml:"actions,omitempty"` // of the policy: "mean" or "sample"; empty: "mean"
+	DormantStates int    `toml:"dormant_states"`    // real states on which the dormant ratio is taken
+	AnalysedRows  int    `toml:"analysed_rows"`     // synthetic transitions that are compared with the real ones after each generation; 0: no analyses
+	AnalyseEvery  int    `toml:"analyse_every"`     // env steps between analyses like those of pgrlab analyse, as lines of the journal; 0: never
+	KeepEvery     int    `toml:"keep_every"`        // env steps between checkpoints that stay on the disk, for analyses of earlier times; 0: none
 }
 
 // The choices of Evaluation.Actions.
@@ -46,13 +45,12 @@ type Replay struct {
 	// size of the error |mean Q(s,a) − y| when a transition was last trained on; or a relevance
 	// function that learns in steps, for priorities by F at that time, as its paper defines it
 	// (Schaul et al. 2016).
-	Priority string  `toml:"priority"`
-	Alpha    float64 `toml:"alpha"` // exponent of priorities
-	Epsilon  float64 `toml:"-"`     // added to each
-	// Beta is the exponent of the importance weights in the first env step; it rises
-	// linearly to 1 in the last.
-	Beta float64 `toml:"beta"`
+	Priority string `toml:"priority"`
 }
+
+// FirstBeta is β, the exponent of the importance weights, in the first env step; it rises linearly to 1 in
+// the last (Schaul et al. 2016, the proportional variant; the paper does not say).
+const FirstBeta = 0.4
 
 func (r Replay) validate() error {
 	if !r.Prioritized() {
@@ -61,22 +59,15 @@ func (r Replay) validate() error {
 	if trained := relevance.NamesOf(relevance.LearnsInSteps); r.Priority != PriorityTD && !slices.Contains(trained, r.Priority) {
 		return fmt.Errorf("configuration: replay.priority is %q, want %q, %q, or a function that learns in steps: %q", r.Priority, FunctionNone, PriorityTD, trained)
 	}
-	if !(r.Beta >= 0 && r.Beta <= 1) {
-		return fmt.Errorf("configuration: replay.beta is %g, want a number from 0 to 1", r.Beta)
-	}
-	if err := r.Priorities().Validate(); err != nil {
-		return fmt.Errorf("configuration: replay: %w", err)
-	}
 	return nil
 }
 
 // Prioritized says whether transitions have priorities.
 func (r Replay) Prioritized() bool { return r.Priority != "" && r.Priority != FunctionNone }
 
-// Priorities are the constants of prioritized replay.
-func (r Replay) Priorities() replay.PriorityConfig {
-	return replay.PriorityConfig{Alpha: r.Alpha, Epsilon: r.Epsilon}
-}
+// Priorities are the constants of prioritized replay (Schaul et al. 2016, the proportional variant; the
+// paper does not say). Epsilon leaves no transition out of reach.
+var Priorities = replay.PriorityConfig{Alpha: 0.6, Epsilon: 1e-6}
 
 // Bonus is relevance that is added to the reward which the agent learns from: r + bonus·F, with
 // the strength of the knob bonus, for any F that learns in steps or in rounds. It is computed by

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/device"
 	"pgrlab/core/generative"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
@@ -17,9 +16,6 @@ import (
 // Validate returns a one-line error that says what is wrong with c, or nil. It leaves the
 // settings of single parts to ValidateSettings.
 func (c *Config) Validate() error {
-	if c.Lanes != device.Lanes {
-		return fmt.Errorf("configuration: lanes is %d: this version computes with %d", c.Lanes, device.Lanes)
-	}
 	if err := c.validateLearner(); err != nil {
 		return fmt.Errorf("configuration: %w", err)
 	}

@@ -118,15 +118,15 @@ type Config struct {
 	Preconditioning string `toml:"preconditioning"` // "scalar" or "covariance"
 	CovarianceRows  int    `toml:"covariance_rows"` // transitions of which the covariance is taken, spread over all ("covariance" only); 0: 16,384
 
-	PMean     float64 `toml:"p_mean"`     // mean of ln σ while fitting
-	PStd      float64 `toml:"p_std"`      // standard deviation of ln σ while fitting
-	SigmaData float64 `toml:"sigma_data"` // assumed standard deviation of the data ("scalar" only)
-	SigmaMin  float64 `toml:"sigma_min"`  // lowest noise level of the sampler
-	SigmaMax  float64 `toml:"sigma_max"`  // highest noise level of the sampler
-	Rho       float64 `toml:"rho"`        // curvature of the noise levels
-	STmin     float64 `toml:"s_tmin"`     // churn only levels from here …
-	STmax     float64 `toml:"s_tmax"`     // … to here
-	SNoise    float64 `toml:"s_noise"`    // scale of the noise that churn adds
+	PMean     float64 `toml:"p_mean"`    // mean of ln σ while fitting
+	PStd      float64 `toml:"p_std"`     // standard deviation of ln σ while fitting
+	SigmaData float64 `toml:"-"`         // assumed standard deviation of the data ("scalar" only)
+	SigmaMin  float64 `toml:"sigma_min"` // lowest noise level of the sampler
+	SigmaMax  float64 `toml:"sigma_max"` // highest noise level of the sampler
+	Rho       float64 `toml:"rho"`       // curvature of the noise levels
+	STmin     float64 `toml:"-"`         // churn only levels from here …
+	STmax     float64 `toml:"-"`         // … to here
+	SNoise    float64 `toml:"-"`         // scale of the noise that churn adds
 
 	Chunk int `toml:"chunk"` // transitions denoised together; each takes two rows of a network call if guidance needs both estimates
 }
@@ -143,6 +143,11 @@ func Constants() Config {
 		ClipNorm:    1,     // SynthER: clip_grad_norm_ in the trainer
 		EMADecay:    0.995, // SynthER: ema_decay
 		EMAAfter:    100,   // lucidrains/ema-pytorch: update_after_step
+
+		SigmaData: 1,     // SynthER: sigma_data
+		STmin:     0.05,  // SynthER: S_tmin
+		STmax:     50,    // SynthER: S_tmax
+		SNoise:    1.003, // SynthER: S_noise
 	}
 }
 
@@ -155,8 +160,7 @@ func Default() Config {
 	c.Normaliser, c.ConditionRange, c.Corrector = NormaliserMinMax, ConditionPadded, CorrectorConditional
 	c.Preconditioning, c.Terminals = PreconditioningScalar, TerminalsThreshold
 	c.Batch, c.EMAEvery, c.Chunk = 256, 10, 4096
-	c.PMean, c.PStd, c.SigmaData, c.SigmaMin, c.SigmaMax, c.Rho = -1.2, 1.2, 1, 0.002, 80, 7
-	c.STmin, c.STmax, c.SNoise = 0.05, 50, 1.003
+	c.PMean, c.PStd, c.SigmaMin, c.SigmaMax, c.Rho = -1.2, 1.2, 0.002, 80, 7
 	return c
 }
 

@@ -232,7 +232,7 @@ func TestWhatALearnerCannotDo(t *testing.T) {
 		{func(c *config.Config) { c.Agent.Learner = "latnet" }, `configuration: agent.learner is "latnet"; did you mean "latent"?`},
 		{func(c *config.Config) {
 			onReal(c)
-			c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Beta: 0.4}
+			c.Replay = config.Replay{Priority: config.PriorityTD}
 		}, `configuration: replay.priority is "td", but learner latent makes no updates on batches of transitions`},
 		{func(c *config.Config) { c.Bonus = config.Bonus{Function: "rnd", Scale: config.ScalePaper} }, `configuration: bonus.function is "rnd", but learner latent fills D_real with rows of its own`},
 		{func(c *config.Config) { c.Schedule = []string{"30:tau=0.5"} }, "tau: not used by"},

@@ -86,10 +86,6 @@ func extendable() map[string]config.Config {
 		c.Bonus = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}
 		c.Knobs.Bonus = 0.1
 	})
-	add("priorities at their full weight", func(c *config.Config) {
-		onReal(c)
-		c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 1}
-	})
 	return all
 }
 
@@ -333,7 +329,7 @@ func TestRunsThatCannotBeMadeLonger(t *testing.T) {
 	if _, err := c.Longer(c.Steps); err == nil || !strings.Contains(err.Error(), "60 steps are not more than the 60") {
 		t.Errorf("%v", err)
 	}
-	c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
+	c.Replay = config.Replay{Priority: config.PriorityTD}
 	if _, err := c.Longer(100); err == nil || !strings.Contains(err.Error(), "β rises from 0.4 to 1 over 60 steps") {
 		t.Errorf("%v", err)
 	}

@@ -54,7 +54,6 @@ func variant(method string) config.Config {
 	c := realConfig()
 	c.Method = method
 	c.Agent.NoisySigma, c.Agent.Candidates = 0.5, 5
-	c.Replay.Alpha, c.Replay.Epsilon, c.Replay.Beta = 0.6, 1e-6, 0.4
 	c.Knobs.Bonus = 0.1
 	variants[method](&c)
 	return c
@@ -173,11 +172,6 @@ func TestContradictionsAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*config.Config){
 		`replay.priority is "td" with synthetic transitions, which have no priorities`: func(c *config.Config) { c.Replay.Priority = config.PriorityTD },
 		`replay.priority is "luck"`: func(c *config.Config) { onReal(c); c.Replay.Priority = "luck" },
-		"replay.beta is 2":          func(c *config.Config) { onReal(c); c.Replay = config.Replay{Priority: config.PriorityTD, Beta: 2} },
-		"replay: priorities: epsilon is 0": func(c *config.Config) {
-			onReal(c)
-			c.Replay = config.Replay{Priority: config.PriorityTD, Beta: 0.4}
-		},
 		`bonus.function is "td"`:    func(c *config.Config) { c.Bonus.Function = "td" },
 		`bonus.scale is "big"`:      func(c *config.Config) { c.Bonus = config.Bonus{Function: "curiosity", Scale: "big"} },
 		"bonus: -1 is out of range": func(c *config.Config) { c.Knobs.Bonus = -1 },

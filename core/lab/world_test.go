@@ -118,8 +118,8 @@ func (w *world) parts() parts {
 func (w *world) config() config.Config {
 	c := config.Config{
 		Task: "world", Method: "pgr-curiosity", Scale: "test", Device: "cpu", Seed: 7, Members: 1,
-		Steps: 60, StartSteps: 5, Buffer: 1000, Lanes: 2,
-		Evaluation: config.Evaluation{Every: 15, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
+		Steps: 60, StartSteps: 5, Buffer: 1000,
+		Evaluation: config.Evaluation{Every: 15, Episodes: 3, DormantStates: 8},
 		Agent:      agent.Config{Hidden: []int{4}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20},
 		Replay:     config.Replay{Priority: config.FunctionNone},
 		Bonus:      config.Bonus{Function: config.FunctionNone},

@@ -10,8 +10,8 @@ import (
 
 // CountConfig describes a density of states and actions for pseudo-counts.
 type CountConfig struct {
-	Bins  int `toml:"bins"`  // of each dimension; the paper's images have 8 greys
-	Depth int `toml:"depth"` // neighbours that a dimension may depend on
+	Bins  int `toml:"-"` // of each dimension; the paper's images have 8 greys
+	Depth int `toml:"-"` // neighbours that a dimension may depend on
 }
 
 // DefaultCount is the configuration that the paper names, 8 bins, with the depth of

@@ -16,7 +16,7 @@ import (
 type ECOConfig struct {
 	Embedding  string  `toml:"embedding"`  // for frames: "small" (also if empty) or "resnet18"
 	Channels   []int   `toml:"-"`          // of the embedding's convolutions or stages; none: its defaults
-	Hidden     []int   `toml:"hidden"`     // widths of the embedding's hidden layers, for numbers
+	Hidden     []int   `toml:"-"`          // widths of the embedding's hidden layers, for numbers
 	Features   int     `toml:"features"`   // width of an embedding
 	Comparator []int   `toml:"comparator"` // widths of the comparator's layers before its two logits
 	Entries    int     `toml:"-"`          // most observations of an episode that are remembered
@@ -43,7 +43,7 @@ var _ = register(Spec{
 })
 
 // DefaultECO is the configuration of google-research/episodic-curiosity with smaller networks and a
-// shorter history. Entries, Alpha and Beta are the paper's (appendix on mazes), Momentum is that of
+// shorter history. Hidden is our choice; Entries, Alpha and Beta are the paper's (appendix on mazes), Momentum is that of
 // BatchNorm1d in PyTorch.
 func DefaultECO() ECOConfig {
 	return ECOConfig{

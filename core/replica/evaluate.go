@@ -176,6 +176,10 @@ func meanStd(v []float64) (mean, std float64) {
 	return mean, math.Sqrt(std)
 }
 
+// dormantTau is DrM's threshold (Xu et al. 2024), for the score of Sokar et al. 2023, which charts and
+// reports show; the paper cites both without a threshold. Journals have DrM's own ratio as ratio_drm.
+const dormantTau = 0.025
+
 // reportDormant measures the policy's dormant neurons on real states.
 func (o *Trial) reportDormant(number uint64) error {
 	r := o.of
@@ -183,10 +187,9 @@ func (o *Trial) reportDormant(number uint64) error {
 	if err != nil || len(layers) == 0 {
 		return err
 	}
-	tau := r.Config.Evaluation.DormantTau
 	shown := analysisLayers(layers)
 	r.emit(event.TypeDormant, event.Dormant{
-		Ratio: run.Float(analysis.DormantSokar(shown, tau)), RatioDrM: run.Float(analysis.DormantDrM(shown, tau)), Tau: run.Float(tau),
+		Ratio: run.Float(analysis.DormantSokar(shown, dormantTau)), RatioDrM: run.Float(analysis.DormantDrM(shown, dormantTau)), Tau: dormantTau,
 	})
 	return nil
 }

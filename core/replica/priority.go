@@ -8,8 +8,7 @@ import (
 
 // beta is the exponent of the importance weights in the present env step.
 func (r *Replica) beta(now Now) float64 {
-	first := r.Config.Replay.Beta
-	return first + (1-first)*float64(now.Step)/float64(r.Config.Steps)
+	return config.FirstBeta + (1-config.FirstBeta)*float64(now.Step)/float64(r.Config.Steps)
 }
 
 // sampleBatch fills a batch: mixed by r, or by priority.

@@ -16,7 +16,7 @@ func TestPrioritiesFollowTheBatches(t *testing.T) {
 	c := tiny.Config()
 	c.Method, c.Generator.Kind, c.Generator.Conditional = config.MethodSAC, config.GeneratorNone, false
 	c.Knobs.Relevance, c.Knobs.Ratio, c.Steps = relevance.None, 0, 20
-	c.Replay = config.Replay{Priority: config.PriorityTD, Alpha: 0.6, Epsilon: 1e-6, Beta: 0.4}
+	c.Replay = config.Replay{Priority: config.PriorityTD}
 	m, now := newReplica(t, c)
 	for step, want := range map[int]float64{0: 0.4, 10: 0.7, 20: 1} {
 		now.Step = step

@@ -188,7 +188,7 @@ func (r *Replica) build() (err error) {
 		r.Real.Annotate()
 	}
 	if c.Replay.Prioritized() {
-		r.priorities = replay.NewPrioritized(c.Replay.Priorities(), r.streams.replay.Sub("priority"))
+		r.priorities = replay.NewPrioritized(config.Priorities, r.streams.replay.Sub("priority"))
 		r.own("priorities", r.priorities)
 	}
 	r.scratch = replay.NewBatch(shape, inspect.ScoreRows)

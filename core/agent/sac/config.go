@@ -23,13 +23,12 @@ const (
 // Config describes an agent. The settings that may change while it learns are in
 // agent.Rates.
 type Config struct {
-	Obs, Act      int     // sizes of observations and actions
-	Hidden        []int   // widths of the hidden layers of policy and critics
-	Critics       int     // N
-	Subset        int     // M, critics in a target
-	Gamma         float64 // γ
-	PolicyDelay   int     // critic updates between policy updates within an env step
-	TargetEntropy float64 // H̄; 0 stands for −dim(A)
+	Obs, Act    int     // sizes of observations and actions
+	Hidden      []int   // widths of the hidden layers of policy and critics
+	Critics     int     // N
+	Subset      int     // M, critics in a target
+	Gamma       float64 // γ
+	PolicyDelay int     // critic updates between policy updates within an env step
 	// InitialAlpha is α before its first update; the update itself always starts from
 	// log α = 0. The released constructor leaves α at 0.2 until then (watchernyu/REDQ:
 	// redq/algos/redq_sac.py); 1 is consistent with log α.
@@ -64,8 +63,6 @@ func (c Config) Validate() error {
 		return fmt.Errorf("agent: gamma is %g, want a number from 0 to below 1", c.Gamma)
 	case c.PolicyDelay < 1:
 		return fmt.Errorf("agent: policy_delay is %d, want at least 1", c.PolicyDelay)
-	case math.IsNaN(c.TargetEntropy) || math.IsInf(c.TargetEntropy, 0):
-		return fmt.Errorf("agent: target_entropy is %g, want a finite number", c.TargetEntropy)
 	case !(c.InitialAlpha >= 0) || math.IsInf(c.InitialAlpha, 0):
 		return fmt.Errorf("agent: initial_alpha is %g, want a number from 0 on", c.InitialAlpha)
 	}

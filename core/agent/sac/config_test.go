@@ -17,7 +17,6 @@ func TestConfigsAreRefused(t *testing.T) {
 		"gamma not a number":   func(c *Config) { c.Gamma = math.NaN() },
 		"no delay":             func(c *Config) { c.PolicyDelay = 0 },
 		"a negative α":         func(c *Config) { c.InitialAlpha = -1 },
-		"an infinite entropy":  func(c *Config) { c.TargetEntropy = math.Inf(1) },
 		"unknown exploration":  func(c *Config) { c.Exploration = "luck" },
 		"noise without a size": func(c *Config) { c.Exploration = ExploreNoisy },
 		"one candidate":        func(c *Config) { c.Exploration, c.Candidates = ExploreBootstrap, 1 },

@@ -217,10 +217,7 @@ func (r *sac64) update(b batch64, reward, done []float64, subset []int, live age
 	if due {
 		out.Actor = r.actorLoss(b)
 		r.piGrad = differences(r.pi.params(), func() float64 { return r.actorLoss(b) })
-		entropy := r.config.TargetEntropy
-		if entropy == 0 {
-			entropy = -float64(r.config.Act)
-		}
+		entropy := -float64(r.config.Act)
 		gradient := 0.0
 		for i, s := range b.s {
 			_, logp := policy64(r.pi, s, b.actorEps[i])

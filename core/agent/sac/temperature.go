@@ -34,10 +34,8 @@ type adamState struct {
 }
 
 func newTemperature(c Config, dev device.Device) *temperature {
-	t := &temperature{alpha: op.NewTensor("alpha", 1), target: c.TargetEntropy, adam: plan.DefaultAdam}
-	if t.target == 0 {
-		t.target = -float64(c.Act)
-	}
+	// H̄ = −dim(A): SynthER and PGR force target_entropy = 'auto'
+	t := &temperature{alpha: op.NewTensor("alpha", 1), target: -float64(c.Act), adam: plan.DefaultAdam}
 	t.alpha.Data[0] = float32(c.InitialAlpha)
 	if dev, all := dev.(device.Sequencer); all {
 		t.dev, t.state = dev, op.NewTensor("temperature", 8)

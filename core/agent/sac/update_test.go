@@ -172,7 +172,7 @@ func TestUpdatesEqualTheReference(t *testing.T) {
 	redq := small()
 	redq.Critics, redq.Subset = 5, 2
 	deep := small()
-	deep.Hidden, deep.InitialAlpha, deep.TargetEntropy = []int{7}, 1, -0.5
+	deep.Hidden, deep.InitialAlpha = []int{7}, 1
 	for name, c := range map[string]Config{"sac": small(), "redq": redq, "one hidden layer": deep} {
 		t.Run(name, func(t *testing.T) {
 			const size = 8

@@ -35,8 +35,8 @@ func Config() config.Config {
 	rnd.Cadence, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = relevance.Cadence{Every: 4, Warmup: 5}, 8, 4, 8, 16
 	c := config.Config{
 		Task: "world", Method: "pgr-curiosity", Scale: "test", Device: "cpu", Seed: 7, Members: 1,
-		Steps: 26, StartSteps: 8, Buffer: 1000, Lanes: 2,
-		Evaluation: config.Evaluation{Every: 13, Episodes: 3, DormantStates: 8, DormantTau: 0.025},
+		Steps: 26, StartSteps: 8, Buffer: 1000,
+		Evaluation: config.Evaluation{Every: 13, Episodes: 3, DormantStates: 8},
 		Agent:      agent.Config{Hidden: []int{8, 8}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20, InitialAlpha: 1},
 		Replay:     config.Replay{Priority: config.FunctionNone},
 		Bonus:      config.Bonus{Function: config.FunctionNone},

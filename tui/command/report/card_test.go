@@ -23,10 +23,10 @@ func TestTheCommandLineOfACardMakesTheRunAgain(t *testing.T) {
 		"nothing": func(*config.Config) {},
 		"knobs":   func(c *config.Config) { c.Knobs.Ratio, c.Knobs.Relevance, c.Steps = 0.25, "td", 5000 },
 		"keys": func(c *config.Config) {
-			c.Generator.Width, c.Agent.Hidden, c.Generator.Activation, c.Bonus.Scale = 78, []int{8, 6}, "silu", "std"
+			c.Generator.Width, c.Agent.Hidden, c.Generator.Activation, c.Bonus.Scale = 78, []int{8, 6}, "silu", "paper"
 		},
 		"lists":    func(c *config.Config) { c.Agent.Hidden, c.Buffer, c.Members = []int{8}, 50_000, 2 },
-		"zeros":    func(c *config.Config) { c.Evaluation.Actions, c.Replay.Alpha = "sample", 0 },
+		"zeros":    func(c *config.Config) { c.Evaluation.Actions, c.Agent.InitialAlpha = "sample", 0 },
 		"schedule": func(c *config.Config) { c.Schedule = []string{"100:guidance=3!", "200:ratio=0.75"} },
 	} {
 		want := c

@@ -47,7 +47,7 @@ func TestHowACompleteRunGoesOn(t *testing.T) {
 	if got := beyond(c, "runs/a"); !strings.HasSuffix(got, "pgrlab --resume runs/a --steps N") {
 		t.Errorf("%q", got)
 	}
-	c.Replay = config.Replay{Priority: config.PriorityTD, Beta: 0.4}
+	c.Replay = config.Replay{Priority: config.PriorityTD}
 	if got := beyond(c, "runs/a"); !strings.HasSuffix(got, "pgrlab fork runs/a --steps N") {
 		t.Errorf("%q", got)
 	}
