@@ -249,7 +249,7 @@ func TestNoNoiseOnFrames(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.Environment.NoiseShare, c.Environment.NoiseSigma = 0.5, []float64{1}
-	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "want 0 (--noise-share 0)") {
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "want 0, or") {
 		t.Error(err)
 	}
 }

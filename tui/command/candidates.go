@@ -47,7 +47,7 @@ var ofFlags = map[string]completer{
 	"buffer": glossed("real", "collected", "syn", "generated"), "controls": oneOf(controlNames...), "policy": policies,
 	"steps": counts, "seed": nothing, "seeds": hint("seeds, for example 0-4,7"), "step": hint("a step, for example 20k"),
 	"pictures": glossed("auto", "as the terminal answers that it can", "kitty", "kitty's graphics protocol", "sixel", "sixel graphics", "blocks", "half blocks"),
-	"members":  nothing, "observation": glossed("state", "numbers", "pixels", "what a camera shows"), "action-repeat": nothing, "tv": glossed("off", "none", "noise", "new noise in every step", "noise-action", "new noise where the agent fires", "images-action", "a picture, a new one where it fires"), "noise-share": hint("a share from 0 to 1"), "noise-sigma": hint("a deviation, or one for each coordinate as 0.1,0.2"),
+	"members":  nothing, "observation": glossed("state", "numbers", "pixels", "what a camera shows"), "action-repeat": nothing, "tv": glossed("off", "none", "noise", "new noise in every step", "noise-action", "new noise where the agent fires", "images-action", "a picture, a new one where it fires"),
 	"guidance": hint("numbers, for example 0,1,2"), "held-out": hint("a share, for example 0.1"), "analyse --set": refitAssignments,
 	"relevance": several(oneOf(analyse.RelevanceNames()...)), "top-fraction": hint("shares, for example 0.25,1"), "analyse --seeds": hint("how many repeats"),
 	"updates": counts, "samples": counts,

@@ -79,7 +79,7 @@ func TestManPagesFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := strings.Join(strings.Fields(string(out)), " ") // lines are justified
-	for _, want := range []string{"--steps N", "20k or 1.5M", "S[,S…]", "pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at"} {
+	for _, want := range []string{"--steps N", "20k or 1.5M", "cpu|auto|cuda…", "pgrlab train --preset demo --set ratio=0.25 --at 10000:guidance=3 --at"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the page does not show %q:\n%s", want, out)
 		}

@@ -150,10 +150,6 @@ func commandLine(c config.Config, from presets.Choice, differences []presets.Dif
 			words = append(words, "--steps "+shell.Word(value))
 		case d.Key == "environment.action_repeat":
 			words = append(words, "--action-repeat "+shell.Word(value))
-		case d.Key == "environment.noise_share":
-			words = append(words, "--noise-share "+shell.Word(value))
-		case d.Key == "environment.noise_sigma":
-			words = append(words, "--noise-sigma "+shell.Word(strings.ReplaceAll(strings.Trim(value, "[]"), " ", "")))
 		case d.Key == "schedule":
 			for _, at := range c.Schedule {
 				if s, err := knob.ParseScheduled(at); err == nil && s.At.Step >= c.Steps {

@@ -15,7 +15,7 @@ const SetUsage = "`KEY=VALUE` start with another value of a knob, given by its n
 var flagged = map[string]string{
 	"task": "task", "method": "method", "scale": "scale", "preset": "preset", "seed": "seed", "members": "members", "steps": "steps",
 	"device": "device", "precision": "precision", "schedule": "at", "environment.observation": "observation",
-	"environment.action_repeat": "action-repeat", "environment.noise_share": "noise-share", "environment.noise_sigma": "noise-sigma",
+	"environment.action_repeat": "action-repeat",
 }
 
 // ofSweeps is what a sweep has in place of these flags.

@@ -115,15 +115,6 @@ func (r *Flags) resolve(d cli.Deps) (config.Config, task.Task, error) {
 	if r.Changed("action-repeat") {
 		c.Environment.ActionRepeat = r.Environment.ActionRepeat
 	}
-	if r.Changed("noise-share") {
-		c.Environment.NoiseShare = r.Environment.NoiseShare
-	}
-	if r.Changed("noise-sigma") {
-		c.Environment.NoiseSigma = r.Environment.NoiseSigma
-	}
-	if r.Changed("noise-sigma") && c.Environment.NoiseShare == 0 {
-		return c, found, fmt.Errorf("--noise-sigma: no observation gets noise: add --noise-share")
-	}
 	if r.Changed("tv") {
 		c.Knobs.TV = cmp.Or(r.Environment.TV, knob.TVOff)
 	}

@@ -26,7 +26,7 @@ import (
 func reopen(d cli.Deps, r *runflags.Flags, h *heir) (*session, error) {
 	for _, name := range []string{
 		"preset", "task", "method", "scale", "set", "at", "seed", "members", "out", "schedule",
-		"observation", "action-repeat", "noise-share", "noise-sigma", "tv",
+		"observation", "action-repeat", "tv",
 	} {
 		if r.Changed(name) {
 			return nil, cli.Usagef("--resume goes on with the run as it is, or with more --steps: without --%s (pgrlab fork changes a run)", name)
