@@ -103,35 +103,6 @@ func (d *Diffusion) Close() error {
 // Parameters is the number of trained weights.
 func (d *Diffusion) Parameters() int { return weightsIn(d.model.params()) }
 
-// Stage says what a Diffusion has under way.
-type Stage int
-
-// The stages.
-const (
-	Idle Stage = iota
-	Fitting
-	Generating
-)
-
-// Progress says how far the stage has got, in gradient steps of a fit or network
-// calls of a generation.
-type Progress struct {
-	Stage       Stage
-	Done, Total int
-}
-
-// Progress reports the stage and its progress.
-func (d *Diffusion) Progress() Progress {
-	switch {
-	case d.fit != nil:
-		return Progress{Fitting, d.fit.step, d.fit.knobs.Steps}
-	case d.generation != nil:
-		done, total := d.generation.progress()
-		return Progress{Generating, done, total}
-	}
-	return Progress{}
-}
-
 // Cancel abandons the fit or the generation under way, if any. The generator of the
 // last complete fit stays.
 func (d *Diffusion) Cancel() { d.fit, d.generation = nil, nil }

@@ -150,7 +150,7 @@ func (p *typist) Write(b []byte) (int, error) {
 func (r *training) visit(name string, script ...press) (string, error) {
 	keys, typed := io.Pipe()
 	defer typed.Close()
-	return remote.Attach(context.Background(), r.socket, r.dir, remote.Terminal{
+	return remote.Attach(context.Background(), remote.Socket(r.socket, r.dir), r.dir, remote.Terminal{
 		Keys: keys, Output: &typist{keys: typed, script: script}, Size: tui.Size{Columns: 100, Rows: 30}, Name: name,
 		Environ: map[string]string{"TERM": "xterm-256color"},
 	})

@@ -27,15 +27,10 @@ const SuspendKey = 0x1a
 // errLeft is the cause when the person chose to leave.
 var errLeft = errors.New("detached")
 
-// Attach shows the screen of the lab behind a socket until the person leaves, the lab ends or ctx
-// ends; said is one line for the person. The caller takes care of the terminal's modes.
-func Attach(ctx context.Context, socket, dir string, t Terminal) (said string, err error) {
-	return AttachBy(ctx, Socket(socket, dir), dir, t)
-}
-
-// AttachBy is Attach for a lab that dial connects to. If the run moves to another process, it dials until
-// that process listens, and goes on there.
-func AttachBy(ctx context.Context, dial Dial, dir string, t Terminal) (said string, err error) {
+// Attach shows the screen of the lab that dial connects to until the person leaves, the lab ends or ctx
+// ends; said is one line for the person. The caller takes care of the terminal's modes. If the run moves
+// to another process, it dials until that process listens, and goes on there.
+func Attach(ctx context.Context, dial Dial, dir string, t Terminal) (said string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &client{Terminal: t, dial: dial, dir: dir, screen: newGate(t.Output), leave: cancel}

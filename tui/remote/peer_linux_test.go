@@ -71,7 +71,7 @@ func TestAStrangersLabHearsNothing(t *testing.T) {
 		"attach": func(socket string, out io.Writer) error {
 			keys, typed := io.Pipe()
 			defer typed.Close()
-			_, err := Attach(context.Background(), socket, "dir", Terminal{Keys: keys, Output: out, Name: "me"})
+			_, err := Attach(context.Background(), Socket(socket, "dir"), "dir", Terminal{Keys: keys, Output: out, Name: "me"})
 			return err
 		},
 	} {
@@ -241,7 +241,7 @@ func TestAnswersAreCleaned(t *testing.T) {
 		}()
 		keys, typed := io.Pipe()
 		var out strings.Builder
-		if said, err := Attach(context.Background(), path, "dir", Terminal{Keys: keys, Output: &out, Plain: plain, Size: tui.Size{Columns: 80, Rows: 24}}); err != nil || said != "left" {
+		if said, err := Attach(context.Background(), Socket(path, "dir"), "dir", Terminal{Keys: keys, Output: &out, Plain: plain, Size: tui.Size{Columns: 80, Rows: 24}}); err != nil || said != "left" {
 			t.Errorf("%q, %v", said, err)
 		}
 		typed.Close()

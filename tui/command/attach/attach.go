@@ -136,7 +136,7 @@ func attach(parent context.Context, dial remote.Dial, dir string, t remote.Termi
 		}
 	}()
 	if t.Plain {
-		return remote.AttachBy(ctx, dial, dir, t)
+		return remote.Attach(ctx, dial, dir, t)
 	}
 	in, out := t.Keys.(*os.File), t.Output.(*os.File)
 	sizes := make(chan tui.Size, 1)
@@ -179,7 +179,7 @@ func attach(parent context.Context, dial remote.Dial, dir string, t remote.Termi
 			}
 		}
 	}()
-	said, err := remote.AttachBy(ctx, dial, dir, t)
+	said, err := remote.Attach(ctx, dial, dir, t)
 	if err != nil || said == remote.Left(dir) { // the lab could not restore the terminal
 		fmt.Fprint(out, tui.RestoreSequence)
 	}

@@ -56,7 +56,7 @@ func (d *reception) visit(ctx context.Context, v *sshd.Visit) (said string, err 
 		t.Characters = theme.Unicode // the client has not said; terminals that cannot show it are rare
 	}
 	attach := func(ctx context.Context, t remote.Terminal) (string, error) {
-		return remote.AttachBy(ctx, remote.InFolder(dir), dir, t)
+		return remote.Attach(ctx, remote.InFolder(dir), dir, t)
 	}
 	l := &looking{ctx: ctx, keys: keys, sizes: v.Terminal.Sizes, attach: attach}
 	said, err = l.show(d.gallery, s.Dir, t)
