@@ -56,7 +56,7 @@ func TestWhatIfOfABonusThatChanged(t *testing.T) {
 		want string
 	}{{0, "12:bonus=0.1", "learns from a bonus"}, {0.1, "12:bonus=0", ""}} {
 		c := tiny.Config()
-		c.Bonus.Function, c.Bonus.Scale, c.Knobs.Bonus, c.Schedule = "curiosity", "std", change.from, []string{change.to}
+		c.Bonus.Function, c.Bonus.Scale, c.Knobs.Bonus, c.Schedule = "curiosity", "paper", change.from, []string{change.to}
 		saved, task := savedOf(t, c, dev)
 		p := smallWhatIf()
 		p.Repeats, p.Guidance = 1, []float64{2}
