@@ -54,7 +54,7 @@
 //
 // # What D_real holds
 //
-// D_real holds the environment's transitions, unless the learner's Spec has Rows: then it
+// D_real holds the environment's transitions, unless the learner's Traits have Rows: then it
 // holds rows of that shape, and the learner fills it itself in its phases, as DrQ-v2 and
 // PPO do in "encode" when a refit is due. The rest of prioritized generative replay (the
 // prompts, G and D_syn) sees only these rows; F may also look at the frames or numbers

@@ -28,6 +28,6 @@ type Work struct {
 	Rates  Rates
 	// Source is what batches are sampled from: D_real and D_syn, with as many rows of each
 	// as the knobs batch, ratio and hold say. Its First is the number of updates made. Only
-	// a learner whose Spec has Rows writes D_real; all others only read it.
+	// a learner whose Traits have Rows writes D_real; all others only read it.
 	Source BatchSource
 }

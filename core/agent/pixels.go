@@ -100,7 +100,7 @@ type Crop struct {
 	Down, Across int
 }
 
-// Encoder encodes observed frames or numbers for a learner whose Spec has Rows and which fills D_real
+// Encoder encodes observed frames or numbers for a learner whose Traits have Rows and which fills D_real
 // with them.
 type Encoder interface {
 	// Recall writes the env steps and the frames that the row in a slot of D_real was made from

@@ -35,39 +35,11 @@ type Spec struct {
 	Discrete bool
 	// Takes is what a task gives the learner to observe.
 	Takes Takes
-	// Check says in one line what the learner cannot do of Config; nil if it can do all.
-	Check func(Deps) error
-	// Rows is the shape of the transitions in D_real, which the learner then fills itself
-	// in its phases (Work.Source), before a refit at the latest, with latents or the newest
-	// rollouts. F, G and D_syn use the same shape, and so do the states given to Activations
-	// and to package relevance's values. nil, or no shape: D_real holds the transitions of
-	// the environment.
-	Rows func(Deps) replay.Shape
-	// Keeps is the most transitions of the environment that a learner makes D_real from if it
-	// fills D_real itself; nil, or 0: as many as D_real has room for. If the learner sees frames,
-	// the run keeps the frames of as many transitions.
-	Keeps func(Deps) int
-	// Reads is how many of the newest env steps of Deps.Log the learner reads; nil, or 0: it has no
-	// log, and what it observes is kept elsewhere.
-	Reads func(Deps) int
-	// NStep is the learner's setting n_step, the env steps in a row from which a row of a batch
-	// of frames is drawn; nil: there is no such setting.
-	NStep func(Deps) int
-	// Mixes says in one line why the learner cannot learn from batches of such a mix; nil if
-	// it can learn from all.
-	Mixes func(replay.Mix) error
-	// Follows names what of the learner depends on the length of the run, which therefore
-	// cannot be made longer; nil, or "": nothing does.
-	Follows func(Deps) string
-	// Pace says when the learner makes updates, in a run with so many random env steps before
-	// them; nil: the knob utd says how many there are in each env step behind those.
-	Pace func(d Deps, start int) Pace
-	// Trial returns settings with which an env step costs as much, on average, but updates come
-	// sooner, so that a trial of a few env steps measures them; nil: the settings do so as they
-	// are.
-	Trial func(Deps) Settings
-	// Phases names the learner's own phases, as Made.Phases does once it is made; nil: it has none.
-	Phases func(Deps) []string
+	// Describe says what the learner is like on a task, as it is known before one is made. The error
+	// says in one line what it cannot do of Config. Configurations are described before anything else
+	// of them was validated, and also without a task, when shapes are 0: Describe must not panic then, and
+	// what does not depend on the task is right even beside an error. nil: a learner without Traits.
+	Describe func(Deps) (Traits, error)
 	// Memory is roughly how many bytes the learner takes if it makes updates on batches of
 	// batch rows and its Activations are asked for looked rows at a time: never much more
 	// than it will take. It does not overflow. nil: next to nothing.
@@ -75,7 +47,54 @@ type Spec struct {
 	New    func(Deps) (*Made, error)
 }
 
-// Pace is when a run makes critic updates: so many in each env step behind From that is a multiple
+// Traits are what a run has to know of a learner before it is made.
+type Traits struct {
+	// Random says that the actions are random until there is enough to learn from.
+	Random bool
+	// Reads is how many of the newest env steps of Deps.Log the learner reads; 0: it has no log, and
+	// what it observes is kept elsewhere.
+	Reads int
+	// Rows is the shape of the transitions in D_real, which the learner then fills itself
+	// in its phases (Work.Source), before a refit at the latest, with latents or the newest
+	// rollouts. F, G and D_syn use the same shape, and so do the states given to Activations
+	// and to Values. No shape: D_real holds the transitions of the environment.
+	Rows replay.Shape
+	// Makes is the most transitions of the environment that the learner makes D_real from if it
+	// fills D_real itself; 0: as many as D_real has room for. If the learner sees frames, the run
+	// keeps the frames of as many transitions.
+	Makes int
+	// NStep is the learner's setting n_step, the env steps in a row from which a row of a batch
+	// of frames is drawn; 0: there is no such setting.
+	NStep int
+	// MostSynthetic is the most synthetic rows that the learner learns from for each row of its
+	// rollout; 0: any number.
+	MostSynthetic int
+	// Follows names what of the learner depends on the length of the run, which therefore
+	// cannot be made longer; "": nothing does.
+	Follows string
+	// Pace says when the learner makes updates; none: the knob utd says how many there are in each
+	// env step after Deps.Start.
+	Pace Pace
+	// Trial are settings with which an env step costs as much, on average, but updates come
+	// sooner, so that a trial of a few env steps measures them; nil: the settings do so as they
+	// are.
+	Trial Settings
+	// Phases names the learner's own phases, as Made.Phases does once it is made.
+	Phases []string
+}
+
+// Fills says whether the learner fills D_real itself.
+func (t Traits) Fills() bool { return t.Rows != replay.Shape{} }
+
+// Traits returns what Describe says.
+func (s Spec) Traits(d Deps) (Traits, error) {
+	if s.Describe == nil {
+		return Traits{}, nil
+	}
+	return s.Describe(d)
+}
+
+// Pace is when a run makes critic updates: so many in each env step after From that is a multiple
 // of Every.
 type Pace struct{ From, Updates, Every int }
 
@@ -108,6 +127,7 @@ type Deps struct {
 	Pixels   Pixels       // the frames, for a learner that sees them
 	Copies   int          // of the environment, in which it acts at once
 	Length   int          // env steps of the run
+	Start    int          // random env steps of a learner that needs them
 	Weighted bool         // each row of a batch counts by replay.Batch.Weight
 	// Generates says that there is a generator, and so synthetic transitions.
 	Generates bool
@@ -182,14 +202,3 @@ func Specs() []Spec { return specs.All() }
 // Find returns the learner of that name. An unknown name is an error that names the
 // nearest one.
 func Find(name string) (Spec, error) { return specs.Find(name) }
-
-// RowShape is the shape of the transitions in D_real.
-func (s Spec) RowShape(d Deps) replay.Shape {
-	if s.Fills(d) {
-		return s.Rows(d)
-	}
-	return d.Shape
-}
-
-// Fills says whether the learner fills D_real itself.
-func (s Spec) Fills(d Deps) bool { return s.Rows != nil && s.Rows(d) != replay.Shape{} }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"pgrlab/core/registry"
-	"pgrlab/core/replay"
 )
 
 // registered makes the registry hold exactly the given learners.
@@ -67,13 +66,5 @@ func TestRegisterRefuses(t *testing.T) {
 			}()
 			Register(s)
 		})
-	}
-}
-
-func TestRowShape(t *testing.T) {
-	d := Deps{Shape: replay.Shape{Obs: 3, Act: 1}}
-	latent := Spec{Rows: func(d Deps) replay.Shape { return replay.Shape{Obs: 50, Act: d.Shape.Act} }}
-	if (Spec{}).RowShape(d) != d.Shape || latent.RowShape(d) != (replay.Shape{Obs: 50, Act: 1}) {
-		t.Error("D_real has other rows than the learner says")
 	}
 }

@@ -221,8 +221,16 @@ func (c *Config) Learner(task task.Task) (agent.Spec, agent.Deps) {
 	s, _ := c.Agent.Spec() // Validate has looked at it
 	return s, agent.Deps{
 		Config: c.Agent, Settings: c.Agent.Own.Of(s), Shape: replay.Shape{Obs: task.ObsSize, Act: task.ActSize}, Sees: c.Sees(), Pixels: c.Pixels,
-		Copies: c.Environment.InLockstep(), Length: c.EnvSteps(c.Steps), Weighted: c.Replay.Prioritized(), Generates: c.Generates(), Bonus: c.Bonus.Given() || c.Environment.CellBonus > 0,
+		Copies: c.Environment.InLockstep(), Length: c.EnvSteps(c.Steps), Start: c.randomSteps(), Weighted: c.Replay.Prioritized(), Generates: c.Generates(), Bonus: c.Bonus.Given() || c.Environment.CellBonus > 0,
 	}
+}
+
+// Traits are what is known of the run's learner before it is made. Without a task those are right that
+// do not depend on one.
+func (c *Config) Traits(task task.Task) agent.Traits {
+	s, d := c.Learner(task)
+	t, _ := s.Traits(d) // CanMake looks at the error
+	return t
 }
 
 // Sight describes the frames that the run sees of its task; it is zero if the run sees none.
@@ -234,15 +242,14 @@ func (c *Config) Sight() relevance.Frames {
 }
 
 // Fills says whether the learner fills D_real with rows of its own.
-func (c *Config) Fills() bool {
-	s, d := c.Learner(task.Task{})
-	return s.Fills(d)
-}
+func (c *Config) Fills() bool { return c.Traits(task.Task{}).Fills() }
 
 // Rows is the shape of the transitions in D_real and D_syn.
 func (c *Config) Rows(task task.Task) replay.Shape {
-	s, d := c.Learner(task)
-	return s.RowShape(d)
+	if t := c.Traits(task); t.Fills() {
+		return t.Rows
+	}
+	return replay.Shape{Obs: task.ObsSize, Act: task.ActSize}
 }
 
 // Mix is how a run of this configuration splits a batch into real and synthetic rows
@@ -264,10 +271,8 @@ func (c Config) Longer(steps int) (Config, error) {
 	if c.Replay.Prioritized() {
 		return c, fmt.Errorf("the weights of its prioritized replay follow its length: β rises from %g to 1 over %s steps", FirstBeta, knob.FormatCount(c.Steps))
 	}
-	if s, d := c.Learner(task.Task{}); s.Follows != nil {
-		if what := s.Follows(d); what != "" {
-			return c, fmt.Errorf("%s follow its length of %s steps", what, knob.FormatCount(c.Steps))
-		}
+	if what := c.Traits(task.Task{}).Follows; what != "" {
+		return c, fmt.Errorf("%s follow its length of %s steps", what, knob.FormatCount(c.Steps))
 	}
 	c.Steps = c.RoundUp(steps)
 	return c, nil

@@ -96,13 +96,13 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 // least as many of each copy as one row needs.
 func (c *Config) FrameCapacity(task task.Task) int {
 	copies := c.Environment.InLockstep()
-	if kept := c.keeps(); kept > 0 {
+	if kept := c.Traits(task).Makes; kept > 0 {
 		steps := (kept + copies - 1) / copies
 		return copies * (steps + steps/max(1, task.EpisodeSteps) + 2) // an episode has one more frame than env steps, and begins anywhere
 	}
 	least := c.Pixels.Stack + 1
-	if s, d := c.Learner(task); s.NStep != nil {
-		least = c.Pixels.Stack + 2*s.NStep(d) // so many frames of a new episode give no row yet, and then the one before has to
+	if n := c.Traits(task).NStep; n > 0 {
+		least = c.Pixels.Stack + 2*n // so many frames of a new episode give no row yet, and then the one before has to
 	}
 	return max(c.Buffer, least*copies)
 }
@@ -111,32 +111,20 @@ func (c *Config) FrameCapacity(task task.Task) int {
 // those names; nothing if none of them reads it and no frames are seen. All that a run takes in memory and
 // on the disk for what it has observed follows from it.
 func (c *Config) Keeps(task task.Task, functions ...string) (k experience.Keep) {
-	s, d := c.Learner(task)
-	if s.Reads != nil {
-		k.Steps = s.Reads(d)
-	}
+	copies := c.Environment.InLockstep()
+	k.Steps = c.Traits(task).Reads
 	for _, name := range functions {
 		if met, is := c.Relevance.Of(name).(relevance.ConfigOfEpisodes); is {
-			k.Steps = max(k.Steps, met.FirstRound(d.Copies))
+			k.Steps = max(k.Steps, met.FirstRound(copies))
 		}
 	}
 	if k.Steps > 0 {
-		k.Looks = d.Copies * (k.Steps + k.Steps/max(1, task.EpisodeSteps) + 2) // an episode has one more look than env steps, and begins anywhere
+		k.Looks = copies * (k.Steps + k.Steps/max(1, task.EpisodeSteps) + 2) // an episode has one more look than env steps, and begins anywhere
 	}
 	if c.Sees() {
 		k.Looks = max(k.Looks, c.FrameCapacity(task))
 	}
 	return k
-}
-
-// keeps is the most transitions of the environment that D_real is made of; 0: as many as it has
-// room for.
-func (c *Config) keeps() int {
-	s, d := c.Learner(task.Task{})
-	if s.Keeps == nil {
-		return 0
-	}
-	return s.Keeps(d)
 }
 
 // FramesSeen is about how many frames a member sees in the whole run: an episode has one more
@@ -177,7 +165,7 @@ func (c *Config) Collected() int { return c.CollectedBy(c.Steps) }
 // CollectedBy is the most transitions of the environment that D_real can hold after so many steps.
 func (c *Config) CollectedBy(step int) int {
 	rows := min(c.Buffer, step)
-	if kept := c.keeps(); kept > 0 {
+	if kept := c.Traits(task.Task{}).Makes; kept > 0 {
 		rows = min(rows, kept)
 	}
 	return rows

@@ -36,11 +36,7 @@ func (c *Config) CanFollow() error {
 	if err != nil {
 		return err
 	}
-	s, d := c.Learner(task.Task{})
-	var phases []string
-	if s.Phases != nil {
-		phases = s.Phases(d)
-	}
+	phases := c.Traits(task.Task{}).Phases
 	settings := c.Knobs
 	for _, change := range all {
 		if _, err := knob.LearnerPhase(change.At.Phase.String()); err == nil && !slices.Contains(phases, change.At.Phase.String()) {

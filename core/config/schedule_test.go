@@ -19,11 +19,11 @@ func planning(schedule ...string) Config {
 func init() {
 	agent.Register(agent.Spec{
 		Name: "phased", Doc: "of this test", Knobs: []string{"batch", "tau"}, New: func(agent.Deps) (*agent.Made, error) { return nil, nil },
-		Phases: func(d agent.Deps) []string {
+		Describe: func(d agent.Deps) (agent.Traits, error) {
 			if d.Generates {
-				return []string{"learn", "encode"}
+				return agent.Traits{Phases: []string{"learn", "encode"}}, nil
 			}
-			return []string{"learn"}
+			return agent.Traits{Phases: []string{"learn"}}, nil
 		},
 	})
 }

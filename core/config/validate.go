@@ -204,8 +204,10 @@ func (c *Config) Fits(s *knob.Settings) error {
 	if err := s.CheckMix(); err != nil {
 		return err
 	}
-	if learner, _ := c.Agent.Spec(); learner.Mixes != nil { // Validate has looked at it
-		return learner.Mixes(c.Mix(s, math.MaxInt))
+	most, m := c.Traits(task.Task{}).MostSynthetic, c.Mix(s, math.MaxInt)
+	if most > 0 && m.Synthetic > most*m.Real {
+		return fmt.Errorf("ratio: %d synthetic rows to %d real ones: learner %s learns from at most %d for each row of its rollout: want at most %g",
+			m.Synthetic, m.Real, c.Agent.Learner, most, float64(most)/float64(most+1))
 	}
 	return nil
 }
@@ -226,16 +228,15 @@ func (c *Config) CanMake(t task.Task) error {
 		return err
 	}
 	s, d := c.Learner(t)
-	if err := s.RowShape(d).Validate(); err != nil {
+	if err := c.Rows(t).Validate(); err != nil {
 		return fmt.Errorf("learner %s: D_real: %w", s.Name, err)
 	}
-	if s.Check != nil {
-		if err := s.Check(d); err != nil {
-			return err
-		}
+	is, err := s.Traits(d)
+	if err != nil {
+		return err
 	}
-	if s.NStep != nil && s.NStep(d) > t.EpisodeSteps && !t.Terminates { // before a true end a row may have fewer env steps
-		return fmt.Errorf("configuration: agent.%s.n_step is %d, but an episode of task %s has %d env steps: want at most %[4]d, or a smaller environment.action_repeat", s.Name, s.NStep(d), t.Name, t.EpisodeSteps)
+	if is.NStep > t.EpisodeSteps && !t.Terminates { // before a true end a row may have fewer env steps
+		return fmt.Errorf("configuration: agent.%s.n_step is %d, but an episode of task %s has %d env steps: want at most %[4]d, or a smaller environment.action_repeat", s.Name, is.NStep, t.Name, t.EpisodeSteps)
 	}
 	return c.ValidateSettings()
 }

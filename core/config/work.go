@@ -14,8 +14,8 @@ func (c *Config) randomSteps() int { return c.StartSteps / c.Environment.InLocks
 
 // Pace is when the run makes critic updates, as long as the knob utd stays as it is.
 func (c *Config) Pace() agent.Pace {
-	if s, d := c.Learner(task.Task{}); s.Pace != nil {
-		return s.Pace(d, c.randomSteps())
+	if p := c.Traits(task.Task{}).Pace; p != (agent.Pace{}) {
+		return p
 	}
 	return agent.Pace{From: c.randomSteps(), Updates: c.Knobs.UTD, Every: 1}
 }

@@ -139,13 +139,12 @@ func makes(c config.Config, of task.Task, dev device.Device) (first *Lab, begin 
 // some of them. The second one is resumed from three borders of each phase.
 func conforms(t *testing.T, c config.Config, first *Lab, begin func([]string, record) (*Lab, error)) {
 	t.Helper()
-	spec, deps := c.Learner(first.x.task)
 	var phases []string
 	for _, p := range first.x.first().Agent.Phases {
 		phases = append(phases, p.Name)
 	}
-	if spec.Phases != nil && !slices.Equal(phases, spec.Phases(deps)) || spec.Phases == nil && phases != nil {
-		t.Fatalf("it has the phases %q, and its Spec names others", phases)
+	if said := c.Traits(first.x.task).Phases; !slices.Equal(phases, said) {
+		t.Fatalf("it has the phases %q, its Spec says %q", phases, said)
 	}
 	places := map[knob.Phase][]knob.Position{}
 	borders(t, first, &memoryFolder{}, func(_ int, p knob.Position) bool {

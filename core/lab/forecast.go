@@ -51,13 +51,13 @@ func disk(c config.Config, task task.Task, dev device.Device) (cost.Disk, error)
 
 // sooner returns c with updates and rounds of F that come sooner, where they are rare.
 func sooner(c config.Config, t task.Task) config.Config {
-	s, d := c.Learner(t)
-	if s.Trial != nil {
+	if trial := c.Traits(t).Trial; trial != nil {
 		c.Agent.Own = maps.Clone(c.Agent.Own)
 		if c.Agent.Own == nil {
 			c.Agent.Own = agent.Own{}
 		}
-		c.Agent.Own[s.Name] = s.Trial(d)
+		s, _ := c.Agent.Spec() // Validate has looked at it
+		c.Agent.Own[s.Name] = trial
 	}
 	for name, in := range cost.Rounds(&c) {
 		c.Relevance = c.Relevance.With(name, in.Trial(c.Environment.InLockstep(), c.Pace().Every))

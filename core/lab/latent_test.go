@@ -46,10 +46,12 @@ func newLatent(w *world, log *experience.Log, seed uint64) *agent.Made {
 func init() {
 	agent.Register(agent.Spec{
 		Name: "latent", Doc: "a learner of the tests", Observes: true, Synthetic: true, Knobs: []string{"lr_actor"},
-		Rows:   func(d agent.Deps) replay.Shape { return replay.Shape{Obs: recurrentUnits, Act: d.Shape.Act} },
-		Reads:  func(agent.Deps) int { return latentReads.Steps },
-		Phases: func(agent.Deps) []string { return []string{"rollout", "learn", "encode"} },
-		New:    func(d agent.Deps) (*agent.Made, error) { return newLatent(newWorld(), d.Log, d.Seed), nil },
+		Describe: func(d agent.Deps) (agent.Traits, error) {
+			return agent.Traits{
+				Rows: replay.Shape{Obs: recurrentUnits, Act: d.Shape.Act}, Reads: latentReads.Steps, Phases: []string{"rollout", "learn", "encode"},
+			}, nil
+		},
+		New: func(d agent.Deps) (*agent.Made, error) { return newLatent(newWorld(), d.Log, d.Seed), nil },
 	})
 }
 

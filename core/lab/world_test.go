@@ -85,7 +85,7 @@ func (w *world) task() task.Task {
 
 func (w *world) parts() parts {
 	return parts{Parts: replica.Parts{
-		Shape: w.shape(), Fills: w.rows != (replay.Shape{}), Keep: w.keep,
+		Shape: w.shape(), Fills: w.rows != (replay.Shape{}), Keep: w.keep, Random: w.learner == nil,
 		Learner: func(log *experience.Log, seed uint64) (*agent.Made, error) {
 			if w.learner != nil {
 				return w.learner(log, seed), nil

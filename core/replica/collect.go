@@ -74,11 +74,8 @@ func (r *Replica) act(now Now) error {
 	return nil
 }
 
-// acts says whether the policy chooses the actions. A learner that does not update on batches
-// needs no random actions first.
-func (r *Replica) acts() bool {
-	return r.Agent.Batches == nil && (r.sight == nil || r.Observed.read()) || r.Enough()
-}
+// acts says whether the policy chooses the actions.
+func (r *Replica) acts() bool { return !r.Parts.Random || r.Enough() }
 
 // observe computes the rewards of the env step as a learner observes them that reads the log.
 func (r *Replica) observe(now Now) error {

@@ -13,9 +13,10 @@ import (
 
 // Parts makes what a member consists of.
 type Parts struct {
-	Shape replay.Shape    // of the rows of D_real and D_syn
-	Fills bool            // the learner fills D_real, with rows of its own
-	Keep  experience.Keep // of the log; zero: there is none
+	Shape  replay.Shape    // of the rows of D_real and D_syn
+	Fills  bool            // the learner fills D_real, with rows of its own
+	Keep   experience.Keep // of the log; zero: there is none
+	Random bool            // actions are random until there is enough to learn from
 	// Learner makes a learner; log is what it observes, nil for one that only acts.
 	Learner   func(log *experience.Log, seed uint64) (*agent.Made, error)
 	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
@@ -34,15 +35,14 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		return Parts{}, err
 	}
 	learner, deps := c.Learner(task)
-	shape := learner.RowShape(deps)
+	shape, is := c.Rows(task), c.Traits(task)
 	seen := task // as the generator sees it
-	fills := learner.Fills(deps)
-	if fills {
+	if is.Fills() {
 		seen.Ends, seen.Turning, seen.Directions = nil, nil, nil // they describe observations
 	}
 	deps.Device = dev
 	return Parts{
-		Shape: shape, Fills: fills, Keep: c.Keeps(task),
+		Shape: shape, Fills: is.Fills(), Keep: c.Keeps(task), Random: is.Random,
 		Learner: func(log *experience.Log, seed uint64) (*agent.Made, error) {
 			deps := deps
 			deps.Log, deps.Seed = log, seed
@@ -53,7 +53,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		},
 		Relevance: func(name string, log *experience.Log, values relevance.Values, seed uint64) (relevance.Function, error) {
 			return relevance.New(name, relevance.Deps{
-				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Log: log, Frames: c.Sight(), Made: fills, Device: dev, Seed: seed,
+				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Log: log, Frames: c.Sight(), Made: is.Fills(), Device: dev, Seed: seed,
 			})
 		},
 	}, nil

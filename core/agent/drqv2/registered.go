@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"pgrlab/core/agent"
-	"pgrlab/core/replay"
 )
 
 func init() {
@@ -13,32 +12,16 @@ func init() {
 		Source: "Yarats et al. 2022",
 		Takes:  agent.TakesPixels, Synthetic: true, Knobs: []string{"batch", "lr_actor", "lr_critic", "tau"},
 		Settings: DefaultSettings,
-		Check:    check,
+		Describe: describe,
 		Memory: func(d agent.Deps, batch, looked int) float64 {
 			c := configOf(d)
 			if c.Pixels.Validate() != nil {
-				return 0 // check reports the error
+				return 0 // describe reports the error
 			}
 			if !d.Generates {
 				return c.Memory(batch, looked)
 			}
 			return c.latentMemory(batch, looked)
-		},
-		Phases: func(d agent.Deps) []string {
-			if !d.Generates {
-				return []string{"learn"}
-			}
-			return []string{"learn", "encode"}
-		},
-		Rows: func(d agent.Deps) replay.Shape {
-			if !d.Generates {
-				return replay.Shape{}
-			}
-			return configOf(d).latents()
-		},
-		NStep: func(d agent.Deps) int { return configOf(d).NStep },
-		Pace: func(d agent.Deps, start int) agent.Pace {
-			return agent.Pace{From: start, Updates: 1, Every: configOf(d).UpdateEvery}
 		},
 		New: func(d agent.Deps) (*agent.Made, error) {
 			if d.Generates {
@@ -57,12 +40,17 @@ func init() {
 	})
 }
 
-// check says what the learner does not support of a configuration.
-func check(d agent.Deps) error {
-	if c := d.Config; c.Critics != c.Subset {
-		return fmt.Errorf("agent: subset is %d of %d critics: learner drqv2 has all of them in the target", c.Subset, c.Critics)
+// describe says what the learner is like.
+func describe(d agent.Deps) (agent.Traits, error) {
+	c := configOf(d)
+	t := agent.Traits{Random: true, NStep: c.NStep, Pace: agent.Pace{From: d.Start, Updates: 1, Every: c.UpdateEvery}, Phases: []string{"learn"}}
+	if d.Generates {
+		t.Rows, t.Phases = c.latents(), append(t.Phases, "encode")
 	}
-	return configOf(d).Validate()
+	if own := d.Config; own.Critics != own.Subset {
+		return t, fmt.Errorf("agent: subset is %d of %d critics: learner drqv2 has all of them in the target", own.Subset, own.Critics)
+	}
+	return t, c.Validate()
 }
 
 // configOf returns the Config that a configuration describes.

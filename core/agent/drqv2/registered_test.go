@@ -26,7 +26,7 @@ func TestOneGenerationOfLatents(t *testing.T) {
 	}
 }
 
-// F of episodes as they are met, which takes an Observer, is neither offered nor counted.
+// F of episodes as they are met, which takes a learner that reads env steps in their order, is neither offered nor counted.
 func TestNoRelevanceOfEpisodes(t *testing.T) {
 	c := tiny.Latents()
 	if all := c.Functions(); slices.Contains(all, "eco") || !slices.Contains(all, "curiosity") {

@@ -81,7 +81,7 @@ func (s Settings) Validate() error {
 // trial returns settings whose rollouts are a minibatch long, if their env steps can be divided so.
 // Each row is then learned from as often, in steps of as many rows.
 func (s Settings) trial() Settings {
-	parts := divisor(s.Steps, s.Minibatches)
+	parts := max(1, divisor(s.Steps, s.Minibatches))
 	s.Steps, s.Minibatches = s.Steps/parts, s.Minibatches/parts
 	s.AlignRows = max(1, s.AlignRows/parts) // once in an epoch, of which there are more
 	return s

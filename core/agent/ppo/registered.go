@@ -6,7 +6,6 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/nn"
-	"pgrlab/core/replay"
 )
 
 func init() {
@@ -15,51 +14,13 @@ func init() {
 		Source:   "Schulman et al. 2017",
 		Observes: true, Discrete: true, Synthetic: true, Takes: agent.TakesEither, Knobs: []string{"lr_actor", "entropy", "tv"},
 		Settings: DefaultSettings,
-		Check:    check,
-		Follows: func(d agent.Deps) string {
-			if configOf(d).Anneal == 0 {
-				return ""
-			}
-			return "rate and ε of PPO (agent.ppo.anneal)"
-		},
-		Mixes: mixes,
-		Phases: func(d agent.Deps) []string {
-			if !d.Generates {
-				return []string{"learn"}
-			}
-			return []string{"learn", "encode"}
-		},
-		Rows: func(d agent.Deps) replay.Shape {
-			if !d.Generates {
-				return replay.Shape{}
-			}
-			return configOf(d).latents()
-		},
-		Reads: func(d agent.Deps) int {
-			c := configOf(d)
-			if d.Generates {
-				return c.Window * c.Steps
-			}
-			return c.Steps
-		},
-		Keeps: func(d agent.Deps) int {
-			if !d.Generates {
-				return 0
-			}
-			c := configOf(d)
-			return c.Window * c.rows()
-		},
+		Describe: describe,
 		Memory: func(d agent.Deps, _, looked int) float64 {
 			if !d.Generates {
 				return configOf(d).Memory(looked)
 			}
 			return configOf(d).latentMemory(looked)
 		},
-		Pace: func(d agent.Deps, _ int) agent.Pace { // it learns from its first rollout on
-			c := configOf(d)
-			return agent.Pace{Updates: c.Epochs * c.Minibatches, Every: c.Steps}
-		},
-		Trial: func(d agent.Deps) agent.Settings { return configOf(d).Settings.trial() },
 		New: func(d agent.Deps) (*agent.Made, error) {
 			if d.Generates {
 				l, err := NewLatent(configOf(d), d.Log, d.Device, d.Seed)
@@ -77,6 +38,23 @@ func init() {
 	})
 }
 
+// describe says what the learner is like.
+func describe(d agent.Deps) (agent.Traits, error) {
+	c := configOf(d)
+	t := agent.Traits{
+		Reads: c.Steps, MostSynthetic: MostSynthetic, Phases: []string{"learn"}, Trial: c.Settings.trial(),
+		Pace: agent.Pace{Updates: c.Epochs * c.Minibatches, Every: c.Steps}, // it learns from its first rollout on
+	}
+	if c.Anneal != 0 {
+		t.Follows = "rate and ε of PPO (agent.ppo.anneal)"
+	}
+	if d.Generates {
+		t.Rows, t.Phases = c.latents(), append(t.Phases, "encode")
+		t.Reads, t.Makes = c.Window*c.Steps, c.Window*c.rows()
+	}
+	return t, check(d)
+}
+
 // check says in one line what the learner does not support.
 func check(d agent.Deps) error {
 	switch {
@@ -89,20 +67,11 @@ func check(d agent.Deps) error {
 	if c.Bonus && d.Generates && c.DreamtReward == DreamtThreshold {
 		return fmt.Errorf("agent.ppo.dreamt_reward is %q, which knows two rewards, and with a bonus there are others: want %q", DreamtThreshold, DreamtRaw)
 	}
-	if h := c.latents().Obs; d.Generates && c.AlignRows <= h {
+	if d.Generates && c.AlignRows <= c.latents().Obs {
+		h := c.latents().Obs
 		return fmt.Errorf("agent.hidden ends in %d: latents of so many numbers cannot be aligned by %d rows of D_real: want at most %d", h, c.AlignRows, c.AlignRows-1)
 	}
 	return c.Validate()
-}
-
-// mixes says why a mix of a batch is impossible: a step learns from all rows of its part of the
-// rollout.
-func mixes(m replay.Mix) error {
-	if m.Synthetic > MostSynthetic*m.Real {
-		return fmt.Errorf("ratio: %d synthetic rows to %d real ones: learner ppo learns from at most %d for each row of its rollout: want at most %g",
-			m.Synthetic, m.Real, MostSynthetic, float64(MostSynthetic)/(MostSynthetic+1))
-	}
-	return nil
 }
 
 // configOf returns the Config that a configuration describes.

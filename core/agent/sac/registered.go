@@ -9,8 +9,8 @@ func init() {
 		Name: "sac", Doc: "soft actor-critic with an ensemble of N critics, M of which form the target: SAC, REDQ",
 		Source:  "Haarnoja et al. 2018; Chen et al. 2021",
 		Batches: true, Synthetic: true,
-		Knobs: []string{"utd", "batch", "lr_actor", "lr_critic", "tau"},
-		Check: func(d agent.Deps) error { return configOf(d).Validate() },
+		Knobs:    []string{"utd", "batch", "lr_actor", "lr_critic", "tau"},
+		Describe: func(d agent.Deps) (agent.Traits, error) { return agent.Traits{Random: true}, configOf(d).Validate() },
 		Memory: func(d agent.Deps, batch, looked int) float64 {
 			c := configOf(d)
 			if batch == 0 {

@@ -26,7 +26,10 @@ const (
 func init() {
 	agent.Register(agent.Spec{
 		Name: "foresight", Doc: "random actions and a model of the next observation, for tests", Observes: true, Takes: agent.TakesEither, Knobs: []string{"lr_actor"},
-		Reads: func(agent.Deps) int { return steps }, Phases: func(agent.Deps) []string { return []string{"learn"} }, New: newLearner,
+		Describe: func(agent.Deps) (agent.Traits, error) {
+			return agent.Traits{Reads: steps, Phases: []string{"learn"}}, nil
+		},
+		New: newLearner,
 	})
 }
 
