@@ -164,18 +164,19 @@ func TestARunWhoseLogsEndOutlivesItsPower(t *testing.T) {
 
 const shortPiece = 500
 
-// So do they where every frame is written as soon as the writer takes it, and not with a checkpoint.
+// So do they where every frame is written as soon as the writer takes it, and not with a checkpoint, also
+// after frames were forgotten.
 func TestARunThatWritesFramesAheadOutlivesItsPower(t *testing.T) {
 	racing.Skip(t)
-	c, ahead := pixelsOnDisk(), false
-	c.Buffer = 200 // nothing is forgotten
-	outlivesItsPower(t, c, run.PieceBytes, func(l *Lab) {
-		k := &l.x.checkpoints
+	ahead, forgotten := false, false
+	outlivesItsPower(t, pixelsOnDisk(), run.PieceBytes, func(l *Lab) {
+		k, frames := &l.x.checkpoints, replica.Logs(l.x.first())[1].Rows
 		k.part = 1
 		ahead = ahead || k.path == "" && k.totals[1] > 0
+		forgotten = forgotten || frames.First() > 0 && k.totals[1] == frames.Total() && k.busy == nil && k.at.Step < l.x.Step
 	})
-	if !ahead {
-		t.Error("no frame was written ahead of a checkpoint")
+	if !ahead || !forgotten {
+		t.Errorf("frames were written ahead of a checkpoint: %v, after some were forgotten: %v", ahead, forgotten)
 	}
 }
 
