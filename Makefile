@@ -79,7 +79,7 @@ install: build
 
 test: physics
 	$(VET)
-	$(GO) test $(ONCE) $(TESTFLAGS) $(LONGEST) ./...
+	PGRLAB_TEST_HALVES=$$$$ $(GO) test $(ONCE) $(TESTFLAGS) $(LONGEST) ./...
 
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
 		os.Exit(command.Main(context.Background(), childDeps(), os.Args[1:], os.Stdin, os.Stdout, standardError(os.Args[1:])))
 	}
-	os.Exit(m.Run())
+	os.Exit(runTests(m))
 }
 
 // child prepares a command line of the program in a process of its own.
