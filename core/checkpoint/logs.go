@@ -10,7 +10,6 @@ import (
 
 	"pgrlab/core/experience"
 	"pgrlab/core/replay"
-	"pgrlab/core/replica"
 	"pgrlab/core/run"
 )
 
@@ -24,7 +23,7 @@ type saved struct {
 func (i *Into) logs() map[string]saved {
 	all := map[string]saved{}
 	for _, m := range i.Members {
-		for _, l := range replica.Logs(m) {
+		for _, l := range m.Logs() {
 			switch rows := l.Rows.(type) {
 			case *replay.Ring:
 				all[l.Name] = saved{i.Config.Limit(i.Task), func(state []byte, log io.Reader, d run.Data) error {

@@ -34,9 +34,9 @@ func (i *Into) remake(name string, d run.Data, dir string) (remarks []string, er
 	}
 	same := true
 	if name == m.Named(replica.SectionFresh) {
-		err = m.RebuildFresh(spec, i.at.I)
+		err = m.Synthesis.RebuildFresh(spec, i.at.I)
 	} else {
-		same, err = m.Rebuild(spec)
+		same, err = m.Synthesis.Rebuild(spec)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("make it again from its recipe: %w", err)
@@ -50,7 +50,7 @@ func (i *Into) remake(name string, d run.Data, dir string) (remarks []string, er
 // remade returns the member to which a recipe of that name belongs.
 func (i *Into) remade(name string) *replica.Replica {
 	for _, m := range i.Members {
-		if name == m.Named(replica.SectionSynthetic) && m.Synthetic != nil || name == m.Named(replica.SectionFresh) && m.Fresh != nil {
+		if name == m.Named(replica.SectionSynthetic) && m.Synthetic != nil || name == m.Named(replica.SectionFresh) && m.Synthesis.Fresh != nil {
 			return m
 		}
 	}

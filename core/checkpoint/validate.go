@@ -130,13 +130,13 @@ func (i *Into) checkLoaded(p knob.Position) error {
 		if err := m.Observed.Loaded(); err != nil {
 			return err
 		}
-		scores, bound := m.Scores()
+		scores, bound := m.Synthesis.Scores()
 		scoring := p.Phase == knob.Score && p.I > 0
 		fitting := p.Phase == knob.Fit && bound
 		if (scoring || fitting) && (!bound || len(scores) != m.Real.Len()) {
 			return fmt.Errorf("%d scores of %d transitions", len(scores), m.Real.Len())
 		}
-		if p.Phase == knob.Generate && p.I > 0 && m.Fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && !m.Trial.Begun() {
+		if p.Phase == knob.Generate && p.I > 0 && m.Synthesis.Fresh == nil || p.Phase == knob.Evaluate && p.I > 0 && !m.Trial.Begun() {
 			return fmt.Errorf("nothing of what is done at %s was saved", p)
 		}
 	}

@@ -104,7 +104,7 @@ func TestRefitsAreDueAtMultiplesOfTheirInterval(t *testing.T) {
 	if f == nil || f.Achieved == nil || f.Asked == nil {
 		t.Fatalf("F of the newest D_syn: %+v", f)
 	}
-	if scores, _ := l.x.first().Scores(); f.Of != "curiosity" || f.At != 40 || f.Real.Rows != len(scores) || float64(f.Real.Median) != analysis.Summarise(scores).Median || f.Asked.Low != f.Real.Low || f.Asked.High != f.Achieved.High {
+	if scores, _ := l.x.first().Synthesis.Scores(); f.Of != "curiosity" || f.At != 40 || f.Real.Rows != len(scores) || float64(f.Real.Median) != analysis.Summarise(scores).Median || f.Asked.Low != f.Real.Low || f.Asked.High != f.Achieved.High {
 		t.Errorf("F of the newest D_syn: %+v, the scores were %v", f, scores)
 	}
 }

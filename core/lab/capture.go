@@ -17,7 +17,7 @@ import (
 // logs returns the logs of all members; every member has equally many.
 func (x *experiment) logs() (all []replica.Log) {
 	for _, m := range x.members {
-		all = append(all, replica.Logs(m)...)
+		all = append(all, m.Logs()...)
 	}
 	return all
 }
@@ -38,7 +38,7 @@ const aheadLeast = 16
 func (x *experiment) ahead(totals []uint64, bytes int) (all []run.LogRows) {
 	each := len(totals) / len(x.members)
 	due := func(m *replica.Replica) bool {
-		return replica.Ahead(m, totals[m.Index*each:][:each], aheadLeast*bytes) >= bytes
+		return m.Observed.Ahead(totals[m.Index*each:][:each], aheadLeast*bytes) >= bytes
 	}
 	if !slices.ContainsFunc(x.members, due) {
 		return nil
@@ -69,7 +69,7 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 	}
 	for _, m := range x.members {
 		instead[m.Named(replica.SectionSynthetic)] = nil
-		if m.FreshSpec != nil {
+		if m.Synthesis.FreshSpec != nil {
 			instead[m.Named(replica.SectionFresh)] = nil
 		}
 		if _, has := m.Observed.Pinned(); has {
@@ -96,7 +96,7 @@ func (x *experiment) copyTo(c *run.Capture, totals []uint64) error {
 func shared(m *replica.Replica) (all []run.Shared) {
 	if made := m.Synthetic; made != nil {
 		s := run.Shared{Slot: m.Named(replica.SectionSynthetic), Of: made, Name: m.Named(replica.SectionSynthetic), File: replica.SectionSynthetic, Write: made.Save}
-		if spec := m.Spec; spec != nil {
+		if spec := m.Synthesis.Spec; spec != nil {
 			s.Name, s.File = s.Name+checkpoint.RebuildSuffix, s.File+checkpoint.RebuildSuffix
 			s.Write = func(w io.Writer) error { return spec.Of(made).Save(w) }
 		}
@@ -106,7 +106,7 @@ func shared(m *replica.Replica) (all []run.Shared) {
 		name := m.Named(replica.SectionPinned)
 		all = append(all, run.Shared{Slot: name, Of: pinned.Key(), Name: name, File: replica.SectionPinned, Write: pinned.Save})
 	}
-	if spec := m.FreshSpec; spec != nil {
+	if spec := m.Synthesis.FreshSpec; spec != nil {
 		name := replica.SectionFresh + checkpoint.RebuildSuffix
 		all = append(all, run.Shared{Slot: m.Named(replica.SectionFresh), Of: spec, Name: m.Named(name), File: name, Write: spec.Save})
 	}

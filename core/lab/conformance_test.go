@@ -243,7 +243,7 @@ func actsAgain(t *testing.T, begin func(record) *Lab) {
 			}
 		}
 	}
-	stack, _ := replica.Looks(m)
+	stack, _ := m.Observed.Looks()
 	for _, mode := range []agent.Mode{agent.Mean, agent.Explore} {
 		act := func(l agent.Learner) []float32 {
 			a := agent.Acting{

@@ -13,7 +13,6 @@ import (
 	"pgrlab/core/knob"
 	"pgrlab/core/plan"
 	"pgrlab/core/relevance"
-	"pgrlab/core/replica"
 )
 
 // diverged handles the error of work that met a number that is not finite: the first such error
@@ -66,7 +65,7 @@ func (x *experiment) divergedPart(doing, program string) (part string, rates []s
 	case training:
 		return x.divergedFunction(name)
 	case doing == doingScores || doing == doingFit && program == generative.ScoresProgram:
-		return x.divergedFunction(replica.Bound(x.first()))
+		return x.divergedFunction(x.first().Synthesis.Bound())
 	case doing == "add the bonus":
 		return x.divergedFunction(x.config.Bonus.Function)
 	case doing == "set priorities":

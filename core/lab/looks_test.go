@@ -38,7 +38,7 @@ func TestRelevanceOfFrames(t *testing.T) {
 			}
 			journals = append(journals, folder.canonical(t))
 			m := l.x.first()
-			scores, _ := m.Scores()
+			scores, _ := m.Synthesis.Scores()
 			if len(scores) != m.Real.Len() || len(scores) != 2*22 || !(scores[0] > 0) {
 				t.Errorf("%s: %d scores of %d rows: %v", relevant, len(scores), m.Real.Len(), scores)
 			}

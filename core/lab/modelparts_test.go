@@ -9,7 +9,6 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/core/relevance"
-	"pgrlab/core/replica"
 	"pgrlab/core/testing/racing"
 	"pgrlab/core/testing/tiny"
 )
@@ -118,8 +117,8 @@ func TestRNDSeesFramesBeforeItScoresThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := l.x.first()
-	if f, scored := m.Scores(); !scored || replica.Bound(m) != "rnd" || learningOf(l, "rnd").updates != 0 {
-		t.Fatalf("%d scores of %s, which has made %d updates", len(f), replica.Bound(m), learningOf(l, "rnd").updates)
+	if f, scored := m.Synthesis.Scores(); !scored || m.Synthesis.Bound() != "rnd" || learningOf(l, "rnd").updates != 0 {
+		t.Fatalf("%d scores of %s, which has made %d updates", len(f), m.Synthesis.Bound(), learningOf(l, "rnd").updates)
 	}
 	fresh, err := m.NewModel("rnd")
 	if err != nil {

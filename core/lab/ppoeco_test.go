@@ -73,7 +73,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 				t.Fatalf("row %d of D_real has note %+v, told was F %v", i, n, v)
 			}
 		}
-		scores, _ := m.Scores()
+		scores, _ := m.Synthesis.Scores()
 		if !slices.Equal(scores, want) {
 			t.Errorf("the last fit was to F\n%v\ntold was\n%v", scores, want)
 		}
@@ -105,7 +105,7 @@ func TestAFewRowsThatNothingHasJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := l.x.first()
-	scores, _ := m.Scores()
+	scores, _ := m.Synthesis.Scores()
 	for i, f := range scores {
 		if n := m.Real.Note(i).F; i < 3 != (n != n) || i >= 3 && f != n {
 			t.Fatalf("row %d counts as %v, its note is %v", i, f, n)

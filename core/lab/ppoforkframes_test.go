@@ -26,7 +26,7 @@ func TestAForkCopiesNoFrames(t *testing.T) {
 	if err := l.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	stack, _ := replica.Looks(l.x.first())
+	stack, _ := l.x.first().Observed.Looks()
 	newest := stack[0]
 	found, err := run.Checkpoints(parent)
 	if err != nil || len(found) < 3 {

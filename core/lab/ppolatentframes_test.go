@@ -185,7 +185,7 @@ func checkF(t *testing.T, l *Lab, name string, film []replay.FrameRow) {
 	}
 	// The fit has F of others for respawns.
 	want = judged(want, film)
-	scores, _ := r.Scores()
+	scores, _ := r.Synthesis.Scores()
 	for i, v := range scores {
 		seen := replay.NewFrameRows(1, len(film[i].Stack))[0]
 		same := r.Real.Seen(&seen, i) == nil && slices.Equal(seen.Obs, film[i].Obs) && slices.Equal(seen.NextObs, film[i].NextObs)

@@ -10,7 +10,6 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
-	"pgrlab/core/replica"
 	"pgrlab/core/testing/racing"
 )
 
@@ -65,12 +64,12 @@ func bonusByHand(t *testing.T, c config.Config) {
 	var all []float64
 	returned, bonuses := 0.0, 0.0
 	for step := range 7 {
-		before, _ := replica.Looks(m)
+		before, _ := m.Observed.Looks()
 		x.begin(step + 1)
 		if err := x.collect(); err != nil {
 			t.Fatal(err)
 		}
-		after, _ := replica.Looks(m)
+		after, _ := m.Observed.Looks()
 		b, score := replay.NewBatch(m.Real.Shape(), 1), make([]float32, 1)
 		b.Frames = []replay.FrameRow{{Stack: before, Next: after, Action: m.World.Action}}
 		if step == 0 { // the only env step so far

@@ -42,7 +42,7 @@ func (a *asides) showMap(c event.Map) {
 func (a *asides) showMoment() {
 	m, copies := a.members[0], a.views.config.Environment.InLockstep()
 	defer func() {
-		a.moment.Seen, a.moment.Side = replica.Looks(m)
+		a.moment.Seen, a.moment.Side = m.Observed.Looks()
 		if m.Agent.Crops != nil {
 			for _, c := range m.Agent.Crops() {
 				a.moment.Crops = append(a.moment.Crops, event.Crop(c))
@@ -53,7 +53,7 @@ func (a *asides) showMoment() {
 			a.moment.Chances, a.moment.V = slices.Clone(chances), v
 		}
 		a.showMemory(m)
-		a.moment.Course = replica.Course(m)
+		a.moment.Course = m.Observed.Course()
 	}()
 	if a.gate.absent() != nil || m.Parts.Fills { // what is computed is about observations
 		a.moment = inspect.Moment(inspect.View{Step: a.place.Step}, copies, m.World.Acted(), nil)

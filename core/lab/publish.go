@@ -52,7 +52,7 @@ func (x *experiment) snapshot(now time.Time) *event.Snapshot {
 		CostRefit: refitTakes(u, &x.Settings, m), CostGenerate: u.Generation(&x.Settings),
 		Knobs: x.Settings.Values(), Scheduled: changesOf(x.steering.schedule),
 		Real: m.Real.Len(), Updates: m.Updates, Episode: int(m.World.Counters[0].Episode), EpisodeStep: m.World.Counters[0].Step, EpisodeReturn: m.World.Counters[0].Return,
-		Refits: int(x.synthesis.Refits), FitLoss: m.Fit.Last,
+		Refits: int(x.synthesis.Refits), FitLoss: m.Synthesis.Fit.Last,
 		MixReal: m.Mix.Real, MixSynthetic: m.Mix.Synthetic, Losses: m.Losses.Last(),
 		Map: x.asides.mapped, Moment: x.asides.moment, Dreamt: x.asides.dreamt,
 	}

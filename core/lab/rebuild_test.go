@@ -176,7 +176,7 @@ func TestARecipeThatMakesSomethingElse(t *testing.T) {
 	now := x.now
 	x.now = func() time.Time {
 		if m := x.first(); x.position == knob.After(25) && !x.inSlice {
-			m.Spec.Knobs.Guidance++
+			m.Synthesis.Spec.Knobs.Guidance++
 			x.gate.stopping = true
 		}
 		return now()

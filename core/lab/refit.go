@@ -92,7 +92,7 @@ func (f *refit) startScoring(rows int) {
 	owed := 0
 	for _, m := range f.members {
 		owed = max(owed, m.Owed(name))
-		m.StartScoring(name)
+		m.Synthesis.StartScoring(name)
 	}
 	f.place.total = owed + rows
 }
@@ -112,7 +112,7 @@ func (f *refit) begins(name string) func(redo.Stage) {
 func (f *refit) known(name string) bool {
 	known := true
 	for _, m := range f.members {
-		if err := replica.Tells(m, name); err != nil {
+		if err := m.Synthesis.CanScore(name); err != nil {
 			known = false
 			f.journal.emit(event.TypeNote, m.Index, event.Noted{Text: err.Error() + ": this fit is without conditions"})
 		}
@@ -125,23 +125,23 @@ func (f *refit) known(name string) bool {
 // at most rows.
 func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 	if done < owed {
-		defer f.meter.MeasureWarming(replica.Bound(f.members[0]), &n)()
+		defer f.meter.MeasureWarming(f.members[0].Synthesis.Bound(), &n)()
 		made := make([]int, len(f.members))
 		m, err := f.each(knob.Score, func(m *replica.Replica) (err error) {
-			if own := replica.OwedOf(m, owed); done < own {
-				made[m.Index], err = m.Warm(replica.Bound(m), done, own)
+			if own := m.Synthesis.Owed(owed); done < own {
+				made[m.Index], err = m.Warm(m.Synthesis.Bound(), done, own)
 			}
 			return err
 		})
 		n = slices.Max(made)
 		return n, f.abandonIf(m, doingScores, err)
 	}
-	defer f.meter.MeasureScoring(replica.Bound(f.members[0]), &n)()
+	defer f.meter.MeasureScoring(f.members[0].Synthesis.Bound(), &n)()
 	first := done - owed
-	n = f.members[0].ScoreSlice(rows - first)
+	n = f.members[0].Synthesis.ScoreSlice(rows - first)
 	m, err := f.each(knob.Score, func(m *replica.Replica) error {
 		if left := m.Real.Len() - first; left > 0 {
-			return m.Score(first, min(n, left))
+			return m.Synthesis.Score(first, min(n, left))
 		}
 		return nil
 	})
@@ -165,12 +165,12 @@ func (f *refit) fitModel() phase {
 		cancel: f.cancel,
 		end: func() error {
 			f.made.Fitted, f.fitted = true, true
-			f.made.FittedTo, f.made.FittedWith = f.members[0].Real.Total(), replica.Bound(f.members[0])
+			f.made.FittedTo, f.made.FittedWith = f.members[0].Real.Total(), f.members[0].Synthesis.Bound()
 			if !f.scored {
 				f.made.FittedWith = relevance.None
 			}
 			for _, m := range f.members {
-				m.Scored = inspect.Digest(f.made.FittedWith, f.place.Step, f.scores(m))
+				m.Synthesis.Scored = inspect.Digest(f.made.FittedWith, f.place.Step, f.scores(m))
 			}
 			f.made.Asked.Known = false
 			f.changes.EndFit()
@@ -181,12 +181,12 @@ func (f *refit) fitModel() phase {
 }
 
 func (f *refit) startFit() error {
-	f.begins(replica.Bound(f.members[0]))(redo.Fitting)
+	f.begins(f.members[0].Synthesis.Bound())(redo.Fitting)
 	s := f.settings
 	knobs := generative.FitKnobs{Steps: s.GeneratorSteps, LR: s.LRGenerator, PUncond: s.PUncond}
 	f.place.total = knobs.Steps
 	for _, m := range f.members {
-		if err := m.StartFit(f.scores(m), knobs, f.made.Refits); err != nil {
+		if err := m.Synthesis.StartFit(f.scores(m), knobs, f.made.Refits); err != nil {
 			return f.abandon(m, doingFit, err)
 		}
 	}
@@ -199,7 +199,7 @@ func (f *refit) scores(m *replica.Replica) []float32 {
 	if !f.scored {
 		return nil
 	}
-	scores, _ := m.Scores()
+	scores, _ := m.Synthesis.Scores()
 	return scores
 }
 
@@ -212,7 +212,7 @@ func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 	}
 	ended := make([]bool, len(f.members))
 	if m, err := f.each(knob.Fit, func(m *replica.Replica) (err error) {
-		ended[m.Index], err = m.FitSteps(done, n)
+		ended[m.Index], err = m.Synthesis.FitSteps(done, n)
 		return err
 	}); err != nil {
 		return 0, false, f.abandon(m, doingFit, err)
@@ -223,7 +223,7 @@ func (f *refit) fitSlice(done int) (n int, complete bool, err error) {
 // cancel abandons what the generators have under way. D_syn stays as it is.
 func (f *refit) cancel() {
 	for _, m := range f.members {
-		m.Cancel()
+		m.Synthesis.Cancel()
 	}
 	f.changes.SendBack()
 }
@@ -272,11 +272,11 @@ func (f *refit) startGenerate() error {
 	f.place.total = 0
 	for _, m := range f.members {
 		if f.lean() {
-			if err := m.KeepSpec(knobs, f.made.Generations); err != nil {
+			if err := m.Synthesis.KeepSpec(knobs, f.made.Generations); err != nil {
 				return err
 			}
 		}
-		if err := m.StartGenerate(knobs, f.made.Generations); err != nil {
+		if err := m.Synthesis.StartGenerate(knobs, f.made.Generations); err != nil {
 			return err
 		}
 	}
@@ -289,7 +289,7 @@ func (f *refit) generateSlice() (n int, complete bool, err error) {
 	defer f.meter.Measure(knob.Generate, &n)()
 	ended, totals := make([]bool, len(f.members)), make([]int, len(f.members))
 	if m, err := f.each(knob.Generate, func(m *replica.Replica) (err error) {
-		ended[m.Index], totals[m.Index], err = m.GenerateSlice()
+		ended[m.Index], totals[m.Index], err = m.Synthesis.GenerateSlice()
 		return err
 	}); err != nil {
 		return 0, false, f.abandon(m, doingGenerate, err)
@@ -305,14 +305,14 @@ func (f *refit) finishGeneration(described []*event.Generated) error {
 	f.made.Asked = f.made.prompts()
 	f.made.Asked.Known = f.config.Generator.Generations() == 1
 	for i, m := range f.members {
-		found, err := m.Relevances(f.views.of(m))
+		found, err := m.Synthesis.Relevances(f.views.of(m))
 		if err != nil {
 			return err
 		}
-		m.FinishGeneration()
+		m.Synthesis.FinishGeneration()
 		line := event.Refit{Generated: m.Synthetic.Len(), F: found, Obs: event.RefitObs{Seconds: run.Float(f.meter.Spent().Seconds())}}
 		if f.fitted && f.config.Has()&knob.UseFit != 0 {
-			line.Loss, line.Steps = m.Fit.Mean(), m.Fit.Steps
+			line.Loss, line.Steps = m.Synthesis.Fit.Mean(), m.Synthesis.Fit.Steps
 		}
 		f.journal.emit(event.TypeRefit, m.Index, line)
 		if described[i] != nil {
@@ -336,7 +336,7 @@ func (f *refit) describeGeneration(found []*event.Generated) inspect.Pieces {
 				yield(err)
 				return
 			}
-			v.Syn = m.Fresh
+			v.Syn = m.Synthesis.Fresh
 			v.Prompts = f.made.prompts()
 			found[i] = &event.Generated{}
 			for err := range inspect.Describe(v, f.config.Evaluation.AnalysedRows, found[i]) {
@@ -354,7 +354,7 @@ func (f *refit) describing() (n int) {
 		return 0
 	}
 	for _, m := range f.members {
-		n += inspect.DescribePieces(min(f.config.Evaluation.AnalysedRows, m.Fresh.Cap()), m.Fresh.Cap(), m.Real.Len())
+		n += inspect.DescribePieces(min(f.config.Evaluation.AnalysedRows, m.Synthesis.Fresh.Cap()), m.Synthesis.Fresh.Cap(), m.Real.Len())
 	}
 	return n
 }

@@ -86,7 +86,7 @@ func (r *Replica) observe(now Now) error {
 	if err != nil {
 		return err
 	}
-	r.course.follow(r, rewards)
+	r.Observed.follow(rewards)
 	r.Observed.log.Observe(rewards)
 	return nil
 }

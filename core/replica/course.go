@@ -24,7 +24,8 @@ func (c *course) add(told float32, end experience.End) {
 
 // follow adds the first copy's env step: the bonus in the reward that the learner observes, or F
 // if relevance is told of every env step.
-func (c *course) follow(r *Replica, observed []float32) {
+func (o *Observed) follow(observed []float32) {
+	c, r := &o.course, o.of
 	switch {
 	case r.Config.Bonus.Given():
 		c.add(observed[0]-r.World.Rewards[0], r.World.Ends[0])
@@ -35,8 +36,8 @@ func (c *course) follow(r *Replica, observed []float32) {
 
 // Course returns the bonus, or the F, of the first copy's newest env steps; nil if there is
 // none, or none yet since the run began or went on.
-func Course(r *Replica) *event.Course {
-	c := &r.course
+func (o *Observed) Course() *event.Course {
+	c, r := &o.course, o.of
 	if c.n == 0 {
 		return nil
 	}

@@ -34,16 +34,16 @@ type Rows interface {
 
 // Ahead is how many bytes of frames there are to write after the first of each log's rows, totals of
 // Logs, if that may as well be done before a checkpoint needs them: see (*experience.Log).Ahead.
-func Ahead(r *Replica, totals []uint64, least int) int {
-	if r.sight == nil {
+func (o *Observed) Ahead(totals []uint64, least int) int {
+	if o.of.sight == nil {
 		return 0
 	}
-	return r.Observed.log.Ahead(totals[len(totals)-1], least)
+	return o.log.Ahead(totals[len(totals)-1], least)
 }
 
 // Logs returns D_real and, if the learner sees frames, the frames: always the same logs, in the
 // same order. Frames are compressed, because much of a frame is as in the one before.
-func Logs(r *Replica) []Log {
+func (r *Replica) Logs() []Log {
 	all := []Log{{r.Named(SectionReal), fmt.Sprintf("real-%d", r.Index), (*run.Folder).NewLog, r.Real, r.Real.State()}}
 	if r.sight != nil {
 		f := r.Observed.log

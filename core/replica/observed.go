@@ -1,14 +1,17 @@
 package replica
 
 import (
+	"slices"
+
 	"pgrlab/core/experience"
 	"pgrlab/core/rng"
 )
 
 // Observed is what a replica has observed, if its learner reads that or sees frames.
 type Observed struct {
-	of  *Replica
-	log *experience.Log // nil: nothing reads it
+	of     *Replica
+	log    *experience.Log // nil: nothing reads it
+	course course
 }
 
 // frames are those that batches are drawn from, with random numbers below s.
@@ -92,4 +95,20 @@ func (o *Observed) Unfilled() int64 {
 	}
 	looks := min(o.log.Kept().Looks, o.of.Config.FramesSeen(o.of.Task)) - o.log.Len()
 	return max(0, int64(looks)) * int64(o.log.RowBytes())
+}
+
+// Looks returns copies of the frames for which the first copy chooses its next action, the
+// newest last, and their side. There are none if the learner sees no frames, or before it has
+// acted.
+func (o *Observed) Looks() (stack [][]byte, side int) {
+	r := o.of
+	if r.sight == nil || r.Stepped == 0 {
+		return nil, 0
+	}
+	stack = make([][]byte, r.sight.stack)
+	o.log.Newest(0, stack)
+	for i := range stack {
+		stack[i] = slices.Clone(stack[i])
+	}
+	return stack, r.sight.side
 }

@@ -24,7 +24,8 @@ type RebuildSpec struct {
 // KeepSpec records how the generation that is about to begin is made, for checkpoints that save
 // this instead of D_syn. If D_syn holds older generations, nothing is recorded, because their
 // generators no longer exist.
-func (r *Replica) KeepSpec(knobs generative.GenKnobs, occasion uint64) error {
+func (o *Synthesis) KeepSpec(knobs generative.GenKnobs, occasion uint64) error {
+	r := o.of
 	if r.Config.Generator.Generations() > 1 {
 		return nil
 	}
@@ -32,7 +33,7 @@ func (r *Replica) KeepSpec(knobs generative.GenKnobs, occasion uint64) error {
 	if err := r.Generator.Save(&b); err != nil {
 		return err
 	}
-	r.FreshSpec = &RebuildSpec{Knobs: knobs, Occasion: occasion, Generator: b.Bytes()}
+	o.FreshSpec = &RebuildSpec{Knobs: knobs, Occasion: occasion, Generator: b.Bytes()}
 	return nil
 }
 
@@ -68,27 +69,29 @@ func ReadRebuildSpec(from io.Reader) (*RebuildSpec, error) {
 
 // Rebuild makes D_syn again as s says, in the ring that Restore has made for it; same says
 // whether it is what it was.
-func (r *Replica) Rebuild(s *RebuildSpec) (same bool, err error) {
-	if err := r.follow(s, r.Synthetic, -1); err != nil {
+func (o *Synthesis) Rebuild(s *RebuildSpec) (same bool, err error) {
+	r := o.of
+	if err := o.follow(s, r.Synthetic, -1); err != nil {
 		return false, err
 	}
-	r.Spec = s
+	o.Spec = s
 	return checksum(r.Synthetic) == s.SHA256, nil
 }
 
 // RebuildFresh makes again what was being generated, with as many calls of the generator as
 // had been made.
-func (r *Replica) RebuildFresh(s *RebuildSpec, calls int) error {
-	if err := r.follow(s, r.Fresh, calls); err != nil {
+func (o *Synthesis) RebuildFresh(s *RebuildSpec, calls int) error {
+	if err := o.follow(s, o.Fresh, calls); err != nil {
 		return err
 	}
-	r.FreshSpec = s
+	o.FreshSpec = s
 	return nil
 }
 
 // follow fills ring as s says, with that many calls of a separate generator, because the
 // replica's own is further; negative: to the end.
-func (r *Replica) follow(s *RebuildSpec, ring *replay.Ring, calls int) error {
+func (o *Synthesis) follow(s *RebuildSpec, ring *replay.Ring, calls int) error {
+	r := o.of
 	g, err := r.Parts.Generator(r.Agent, r.Seed)
 	if err != nil {
 		return err

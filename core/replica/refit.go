@@ -12,26 +12,44 @@ import (
 	"pgrlab/core/replay"
 )
 
+// Synthesis makes D_syn from D_real: scores, a fit of the generator to them, a generation.
+type Synthesis struct {
+	of    *Replica
+	Fresh *replay.Ring // the D_syn of the generation under way; nil: there is none
+	// Spec and FreshSpec say how Synthetic and Fresh are made; nil if KeepSpec was not called
+	// for them.
+	Spec, FreshSpec *RebuildSpec
+
+	Fit    inspect.FitLoss
+	Scored inspect.Scored // what the generator was fitted to
+
+	scorer    relevance.Function // F when scoring began
+	scores    []float32          // F of every real transition
+	generated bool               // Fresh is complete
+}
+
 // StartScoring binds the relevance function, which has that name, for Score: a function that is
 // chosen later is for the next refit. Afterwards there is room for the score of every transition
 // in D_real, each of them 0, so that a checkpoint has none of an earlier refit. Of the updates that
 // the function's model missed only those count that it owes.
-func (r *Replica) StartScoring(name string) {
+func (o *Synthesis) StartScoring(name string) {
+	r := o.of
 	if slices.Contains(trainedModels, name) {
 		r.stateOf(name).Missed = r.Owed(name) / partsOf(r, name)
 	}
-	r.scorer, r.scores = r.F, resized(r.scores, r.Real.Len())
-	clear(r.scores)
+	o.scorer, o.scores = r.F, resized(o.scores, r.Real.Len())
+	clear(o.scores)
 }
 
 // Bound returns the name of the relevance function that StartScoring has bound.
-func Bound(r *Replica) string { return r.scorer.Name() }
+func (o *Synthesis) Bound() string { return o.scorer.Name() }
 
-// OwedOf returns how many of the units that the members of a cohort owe, at most that many, r
-// itself does before it scores: a model that counts sees every transition of r, updates are the
+// Owed returns how many of the units that the members of a cohort owe, at most that many, this one
+// itself does before it scores: a model that counts sees every transition of its member, updates are the
 // same for all.
-func OwedOf(r *Replica, most int) int {
-	if _, counts := r.scorer.(relevance.Counted); counts {
+func (o *Synthesis) Owed(most int) int {
+	r := o.of
+	if _, counts := o.scorer.(relevance.Counted); counts {
 		return min(most, r.Real.Len())
 	}
 	return most
@@ -41,9 +59,10 @@ func OwedOf(r *Replica, most int) int {
 // with a reward that a learner keeps from before the first round are fewer.
 const mostUnjudged = 0.1
 
-// Tells returns an error if the function of that name, which r has built, cannot tell F of D_real:
+// CanScore returns an error if the function of that name, which is built, cannot tell F of D_real:
 // one that learns in rounds cannot before the first, nor until most rows were met after it.
-func Tells(r *Replica, name string) error {
+func (o *Synthesis) CanScore(name string) error {
+	r := o.of
 	m, told := r.models[name].(relevance.Episodic)
 	if !told {
 		return nil
@@ -64,27 +83,28 @@ func Tells(r *Replica, name string) error {
 }
 
 // ScoreSlice is how many of rows transitions Score takes at a time.
-func (r *Replica) ScoreSlice(rows int) int {
-	return min(rows, relevance.Slice(r.scorer, inspect.ScoreRows))
+func (o *Synthesis) ScoreSlice(rows int) int {
+	return min(rows, relevance.Slice(o.scorer, inspect.ScoreRows))
 }
 
 // Score scores n transitions of D_real from slot first on, at most ScoreSlice. A function that has to
 // look at transitions before is shown a slice of them, from all of D_real, before the first ones.
-func (r *Replica) Score(first, n int) error {
-	if f, looks := r.scorer.(relevance.Beginner); looks && first == 0 {
-		some := r.Real.Spread(r.ScoreSlice(r.Real.Len()))
+func (o *Synthesis) Score(first, n int) error {
+	r := o.of
+	if f, looks := o.scorer.(relevance.Beginner); looks && first == 0 {
+		some := r.Real.Spread(o.ScoreSlice(r.Real.Len()))
 		r.Real.Gather(r.scratch, 0, some)
 		if err := f.Begin(r.scratch, len(some)); err != nil {
 			return err
 		}
 	}
 	r.Real.GatherRange(r.scratch, first, n)
-	return r.scorer.Score(r.scores[first:first+n], r.scratch, n)
+	return o.scorer.Score(o.scores[first:first+n], r.scratch, n)
 }
 
 // Scores returns F of every transition in D_real, in the order of its slots, as far as they are
 // scored; bound says whether StartScoring was called.
-func (r *Replica) Scores() (f []float32, bound bool) { return r.scores, r.scorer != nil }
+func (o *Synthesis) Scores() (f []float32, bound bool) { return o.scores, o.scorer != nil }
 
 // ScoreRing writes f of all rows of a ring to dst. It calls yield after every slice; an error of
 // yield ends it.
@@ -105,83 +125,91 @@ func (r *Replica) ScoreRing(dst []float32, f relevance.Function, rows *replay.Ri
 // StartFit begins a fit of the generator to D_real (line 5 of Algorithm 1), with the
 // conditions that follow from the scores, which it completes in place (see relevance.Judge); nil:
 // without conditions.
-func (r *Replica) StartFit(scores []float32, knobs generative.FitKnobs, refit uint64) error {
-	scores = relevance.Judge(r.scorer, scores, r.Real.Note)
-	r.Fit = inspect.FitLoss{Steps: knobs.Steps}
+func (o *Synthesis) StartFit(scores []float32, knobs generative.FitKnobs, refit uint64) error {
+	r := o.of
+	scores = relevance.Judge(o.scorer, scores, r.Real.Note)
+	o.Fit = inspect.FitLoss{Steps: knobs.Steps}
 	return r.Generator.StartFit(r.Real, scores, knobs, refit)
 }
 
 // FitSteps makes n gradient steps of the fit after the first done ones. A fit that has ended
 // makes no more: cohorts go in lockstep.
-func (r *Replica) FitSteps(done, n int) (ended bool, err error) {
-	if r.Fit.Ended {
+func (o *Synthesis) FitSteps(done, n int) (ended bool, err error) {
+	r := o.of
+	if o.Fit.Ended {
 		return true, nil
 	}
 	loss, ended, err := r.Generator.FitSteps(n)
 	if err != nil {
 		return false, err
 	}
-	r.Fit.Add(done, n, loss)
+	o.Fit.Add(done, n, loss)
 	if ended {
-		r.Fit.End(done + n)
+		o.Fit.End(done + n)
 	}
 	return ended, nil
 }
 
 // StartGenerate begins a generation (line 6 of Algorithm 1). D_syn stays as it is until
 // FinishGeneration.
-func (r *Replica) StartGenerate(knobs generative.GenKnobs, occasion uint64) error {
-	r.Fresh, r.generated = replay.NewRing(r.Real.Shape(), max(1, min(knobs.Samples, r.Config.Buffer))), false
+func (o *Synthesis) StartGenerate(knobs generative.GenKnobs, occasion uint64) error {
+	r := o.of
+	o.Fresh, o.generated = replay.NewRing(r.Real.Shape(), max(1, min(knobs.Samples, r.Config.Buffer))), false
 	return r.Generator.StartGenerate(knobs, occasion)
 }
 
 // GenerateSlice makes one call of the generator; total is how many there are. A generation that
 // has made all its transitions makes no more calls.
-func (r *Replica) GenerateSlice() (complete bool, total int, err error) {
-	if r.generated {
+func (o *Synthesis) GenerateSlice() (complete bool, total int, err error) {
+	r := o.of
+	if o.generated {
 		return true, 0, nil
 	}
 	rows, done, total, err := r.Generator.GenerateSlice()
 	if err != nil {
 		return false, 0, err
 	}
-	r.Fresh.AddRows(rows)
-	r.generated = done == total
-	return r.generated, total, nil
+	o.Fresh.AddRows(rows)
+	o.generated = done == total
+	return o.generated, total, nil
 }
 
 // Cancel abandons what the generator has under way. D_syn stays as it is.
-func (r *Replica) Cancel() {
+func (o *Synthesis) Cancel() {
+	r := o.of
 	r.Generator.Cancel()
-	r.Fresh, r.FreshSpec = nil, nil
+	o.Fresh, o.FreshSpec = nil, nil
 }
 
 // FinishGeneration makes the generated transitions the new D_syn.
-func (r *Replica) FinishGeneration() {
-	r.Synthetic, r.Fresh = r.retain(), nil
-	r.Spec, r.FreshSpec = r.FreshSpec, nil
+func (o *Synthesis) FinishGeneration() {
+	r := o.of
+	r.Synthetic, o.Fresh = o.retain(), nil
+	o.Spec, o.FreshSpec = o.FreshSpec, nil
 }
 
 // Relevances compares F of the completed generation with what the generator was fitted to; v is the
 // replica as it is now, with the prompts of that generation. It is called before FinishGeneration.
-func (r *Replica) Relevances(v inspect.View) (_ *event.RefitF, err error) {
-	if r.Scored.Of == "" {
+func (o *Synthesis) Relevances(v inspect.View) (_ *event.RefitF, err error) {
+	r := o.of
+	if o.Scored.Of == "" {
 		return nil, nil
 	}
-	if v.F, err = r.Function(r.Scored.Of); err != nil {
+	if v.F, err = r.Function(o.Scored.Of); err != nil {
 		return nil, err
 	}
-	v.Syn = r.Fresh
+	v.Syn = o.Fresh
 	return inspect.Relevances(v)
 }
 
 // retain returns the D_syn that follows from the completed generation: that generation alone, or
 // after the earlier ones that the run still keeps.
-func (r *Replica) retain() *replay.Ring {
+func (o *Synthesis) retain() *replay.Ring {
+	r := o.of
 	kept := r.Config.Generator.Generations()
 	if kept == 1 {
-		r.Generations = []int{r.Fresh.Len()}
-		return r.Fresh
+		r.Generations = []int{o.Fresh.Len()}
+		return o.Fresh
 	}
 	earlier := r.Generations
 	earlier = earlier[max(0, len(earlier)-(kept-1)):]
@@ -189,7 +217,7 @@ func (r *Replica) retain() *replay.Ring {
 	for _, n := range earlier {
 		rows += n
 	}
-	all := replay.NewRing(r.Real.Shape(), max(1, min(max(kept*r.Fresh.Cap(), rows+r.Fresh.Len()), r.Config.Buffer)))
+	all := replay.NewRing(r.Real.Shape(), max(1, min(max(kept*o.Fresh.Cap(), rows+o.Fresh.Len()), r.Config.Buffer)))
 	add := func(from *replay.Ring, newest int) {
 		for _, slot := range from.Oldest(from.Len()-newest, newest) {
 			all.AddRows(from.Row(slot))
@@ -198,8 +226,8 @@ func (r *Replica) retain() *replay.Ring {
 	if r.Synthetic != nil {
 		add(r.Synthetic, min(rows, r.Synthetic.Len())) // the buffer may have had no room for the oldest
 	}
-	add(r.Fresh, r.Fresh.Len())
-	r.Generations = append(slices.Clone(earlier), r.Fresh.Len())
+	add(o.Fresh, o.Fresh.Len())
+	r.Generations = append(slices.Clone(earlier), o.Fresh.Len())
 	return all
 }
 

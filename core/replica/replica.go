@@ -57,20 +57,14 @@ type Replica struct {
 	F         relevance.Function
 
 	Real, Synthetic *replay.Ring
-	Fresh           *replay.Ring // the D_syn of the generation under way; nil: there is none
-	// Spec and FreshSpec say how Synthetic and Fresh are made; nil if KeepSpec was not called
-	// for them.
-	Spec, FreshSpec *RebuildSpec
 
 	Mix replay.Mix // of the latest batch
-	Fit inspect.FitLoss
 	State
 
-	Rounds   Rounds
-	Observed Observed
-	Trial    Trial
-
-	Scored inspect.Scored // what the generator was fitted to
+	Rounds    Rounds
+	Synthesis Synthesis
+	Observed  Observed
+	Trial     Trial
 
 	World      *source.Copies
 	models     map[string]relevance.Model // by the name of the function; only those that are built
@@ -84,16 +78,12 @@ type Replica struct {
 	phases     []Phase
 	working    agent.Work
 	updated    [1]agent.UpdateResult
-	scorer     relevance.Function // F when scoring began
-	scores     []float32          // F of every real transition
-	curious    []float32          // bonus or priorities of a batch
-	scratch    *replay.Batch      // memory for scoring
-	newest     *replay.Batch      // the env step, for a learner that observes it with a bonus; else nil
-	generated  bool               // Fresh is complete
+	curious    []float32     // bonus or priorities of a batch
+	scratch    *replay.Batch // memory for scoring
+	newest     *replay.Batch // the env step, for a learner that observes it with a bonus; else nil
 	owned      []owned
 	simulator  inspect.Simulator
 	sight      *sight // nil: the learner sees no frames
-	course     course
 }
 
 // State are the counters of a replica; with the states of its parts they are all that a
@@ -147,7 +137,7 @@ func New(c Cohort, index int) (*Replica, error) {
 		Cohort: c, Index: index, Seed: c.Config.Seed + uint64(index),
 		models: map[string]relevance.Model{}, mixers: map[string]replay.Mixer{},
 	}
-	r.Rounds.of, r.Observed.of, r.Trial.of = r, r, r
+	r.Rounds.of, r.Observed.of, r.Synthesis.of, r.Trial.of = r, r, r, r
 	if err := r.build(); err != nil {
 		r.Close()
 		return nil, err

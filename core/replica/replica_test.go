@@ -97,30 +97,30 @@ func refit(t *testing.T, m *Replica, s *knob.Settings, number uint64) {
 		}
 		done += n
 	}
-	m.StartScoring(s.Relevance)
-	if err := m.Score(0, m.Real.Len()); err != nil {
+	m.Synthesis.StartScoring(s.Relevance)
+	if err := m.Synthesis.Score(0, m.Real.Len()); err != nil {
 		t.Fatal(err)
 	}
-	scores, _ := m.Scores()
-	if err := m.StartFit(scores, generative.FitKnobs{Steps: 4, LR: s.LRGenerator, PUncond: s.PUncond}, number); err != nil {
+	scores, _ := m.Synthesis.Scores()
+	if err := m.Synthesis.StartFit(scores, generative.FitKnobs{Steps: 4, LR: s.LRGenerator, PUncond: s.PUncond}, number); err != nil {
 		t.Fatal(err)
 	}
 	for done, ended := 0, false; !ended; done += 2 {
 		var err error
-		if ended, err = m.FitSteps(done, 2); err != nil {
+		if ended, err = m.Synthesis.FitSteps(done, 2); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := m.StartGenerate(s.Generation(), number); err != nil {
+	if err := m.Synthesis.StartGenerate(s.Generation(), number); err != nil {
 		t.Fatal(err)
 	}
 	for complete := false; !complete; {
 		var err error
-		if complete, _, err = m.GenerateSlice(); err != nil {
+		if complete, _, err = m.Synthesis.GenerateSlice(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m.FinishGeneration()
+	m.Synthesis.FinishGeneration()
 }
 
 // evaluate runs an evaluation.
@@ -147,8 +147,8 @@ func TestAReplicaGoesOnWhereItWasSaved(t *testing.T) {
 	s := now.Settings
 	train(t, a, s, 1, 12)
 	refit(t, a, s, 0)
-	if a.Synthetic.Len() != s.Samples || a.Fit.Mean() == nil {
-		t.Fatalf("%d synthetic transitions, a fit with loss %v", a.Synthetic.Len(), a.Fit.Mean())
+	if a.Synthetic.Len() != s.Samples || a.Synthesis.Fit.Mean() == nil {
+		t.Fatalf("%d synthetic transitions, a fit with loss %v", a.Synthetic.Len(), a.Synthesis.Fit.Mean())
 	}
 	train(t, a, s, 13, 15)
 	if a.Mix != (replay.Mix{Real: 4, Synthetic: 4}) {

@@ -49,8 +49,8 @@ func TestGenerationsOfDifferentSizesAreRetained(t *testing.T) {
 		m, _ := newReplica(t, conf)
 		m.Config.Buffer = c.buffer
 		for i, rows := range c.sizes {
-			m.Fresh = generation(rows, float32(i))
-			m.FinishGeneration()
+			m.Synthesis.Fresh = generation(rows, float32(i))
+			m.Synthesis.FinishGeneration()
 		}
 		if got := rewards(m); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%d of the generations of %v rows are kept: rows by generation %v, want %v", c.retain, c.sizes, got, c.want)
@@ -70,8 +70,8 @@ func TestSizesOfGenerationsAreSaved(t *testing.T) {
 		conf.Generator.Retain = 2
 		a, now := newReplica(t, conf)
 		for i, rows := range c.sizes {
-			a.Fresh = generation(rows, float32(i))
-			a.FinishGeneration()
+			a.Synthesis.Fresh = generation(rows, float32(i))
+			a.Synthesis.FinishGeneration()
 		}
 		saved := a.Saved(false)
 		var file bytes.Buffer
@@ -86,8 +86,8 @@ func TestSizesOfGenerationsAreSaved(t *testing.T) {
 		if err := b.Restore(read, now.Settings.Relevance); err != nil {
 			t.Fatal(err)
 		}
-		b.Synthetic, b.Fresh = a.Synthetic, generation(10, 2)
-		b.FinishGeneration()
+		b.Synthetic, b.Synthesis.Fresh = a.Synthetic, generation(10, 2)
+		b.Synthesis.FinishGeneration()
 		if got := rewards(b); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("generations of %v rows: rows by generation %v, want %v", c.sizes, got, c.want)
 		}

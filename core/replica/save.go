@@ -72,8 +72,8 @@ type savedEvaluation struct {
 func (r *Replica) Saved(scored bool) Saved {
 	noteKnown(&r.State)
 	s := Saved{
-		State: r.State, Fit: r.Fit,
-		Mix: r.Mix, Generated: r.generated, Scored: r.Scored,
+		State: r.State, Fit: r.Synthesis.Fit,
+		Mix: r.Mix, Generated: r.Synthesis.generated, Scored: r.Synthesis.Scored,
 	}
 	world := r.World.State
 	s.State.Obs, s.State.Copies, s.State.Places, s.State.Half = world.Obs, world.Counters, world.Places, world.Half
@@ -83,13 +83,13 @@ func (r *Replica) Saved(scored bool) Saved {
 	if r.Synthetic != nil {
 		s.Synthetic = r.Synthetic.Cap()
 	}
-	if r.Fresh != nil {
-		s.Fresh = r.Fresh.Cap()
+	if r.Synthesis.Fresh != nil {
+		s.Fresh = r.Synthesis.Fresh.Cap()
 	}
 	if scored {
-		s.Scores = r.scores
-		if r.scorer != nil {
-			s.Scorer = r.scorer.Name()
+		s.Scores = r.Synthesis.scores
+		if r.Synthesis.scorer != nil {
+			s.Scorer = r.Synthesis.scorer.Name()
 		}
 	}
 	s.Trial = r.Trial.saved()
@@ -104,8 +104,8 @@ func (r *Replica) Sections() []Section {
 	if r.Synthetic != nil {
 		parts = append(parts, Section{SectionSynthetic, r.Synthetic})
 	}
-	if r.Fresh != nil {
-		parts = append(parts, Section{SectionFresh, r.Fresh})
+	if r.Synthesis.Fresh != nil {
+		parts = append(parts, Section{SectionFresh, r.Synthesis.Fresh})
 	}
 	for _, o := range r.owned {
 		switch p := o.part.(type) {
@@ -188,7 +188,7 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 		return err
 	}
 	if s.Scorer != "" {
-		if r.scorer, err = r.BuildRelevance(s.Scorer); err != nil {
+		if r.Synthesis.scorer, err = r.BuildRelevance(s.Scorer); err != nil {
 			return err
 		}
 	}
@@ -197,12 +197,12 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 			return err
 		}
 	}
-	r.scores, r.Mix, r.Scored = s.Scores, s.Mix, s.Scored
-	r.Fit, r.generated = s.Fit, s.Generated
+	r.Synthesis.scores, r.Mix, r.Synthesis.Scored = s.Scores, s.Mix, s.Scored
+	r.Synthesis.Fit, r.Synthesis.generated = s.Fit, s.Generated
 	for _, ring := range []struct {
 		at       **replay.Ring
 		capacity int
-	}{{&r.Synthetic, s.Synthetic}, {&r.Fresh, s.Fresh}} {
+	}{{&r.Synthetic, s.Synthetic}, {&r.Synthesis.Fresh, s.Fresh}} {
 		if ring.capacity > r.Config.Buffer {
 			return fmt.Errorf("%d synthetic transitions are saved, the run has room for %d", ring.capacity, r.Config.Buffer)
 		}

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"fmt"
-	"slices"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/experience"
@@ -52,21 +51,6 @@ func (r *Replica) seen() [][][]byte {
 		r.Observed.log.Newest(i, stack)
 	}
 	return r.sight.stacks
-}
-
-// Looks returns copies of the frames for which r's first copy chooses its next action, the
-// newest last, and their side. There are none if the learner sees no frames, or before it has
-// acted.
-func Looks(r *Replica) (stack [][]byte, side int) {
-	if r.sight == nil || r.Stepped == 0 {
-		return nil, 0
-	}
-	stack = make([][]byte, r.sight.stack)
-	r.Observed.log.Newest(0, stack)
-	for i := range stack {
-		stack[i] = slices.Clone(stack[i])
-	}
-	return stack, r.sight.side
 }
 
 // Frames returns what batches of frames are drawn from, and what D_real was made from if the
