@@ -152,5 +152,3 @@ func (t cartpoleTask) place(obs []float64) error {
 }
 
 func (t cartpoleTask) reward() float64 { return t.judge(t.cartpole) }
-
-func (t cartpoleTask) written() []float64 { return nil }

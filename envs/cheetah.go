@@ -117,18 +117,9 @@ func (t cheetahTask) start(r *rand.Rand) error {
 }
 
 // observe leaves out the horizontal position, on which running does not depend.
-func (t cheetahTask) observe(obs []float64) {
-	n := copy(obs, t.QPos[1:])
-	copy(obs[n:], t.QVel)
-}
+func (t cheetahTask) observe(obs []float64) { t.show(obs, 1) }
 
 // place puts the body at the origin, because running does not depend on the position.
-func (t cheetahTask) place(obs []float64) error {
-	n := copy(t.QPos[1:], obs)
-	copy(t.QVel, obs[n:])
-	return nil
-}
+func (t cheetahTask) place(obs []float64) error { return t.take(obs, 1) }
 
 func (t cheetahTask) reward() float64 { return cheetahReward.of(t.speed()) }
-
-func (t cheetahTask) written() []float64 { return nil }

@@ -194,8 +194,6 @@ func (t fingerSpinTask) reward() float64 {
 	return 0
 }
 
-func (t fingerSpinTask) written() []float64 { return nil }
-
 // fingerTurnTask is the task of turning the spinner to a target.
 type fingerTurnTask struct {
 	finger

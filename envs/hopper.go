@@ -133,19 +133,12 @@ func (t hopperTask) start(r *rand.Rand) error {
 
 // observe leaves out the horizontal position, on which hopping does not depend.
 func (t hopperTask) observe(obs []float64) {
-	n := copy(obs, t.QPos[1:])
-	n += copy(obs[n:], t.QVel)
+	n := t.show(obs, 1)
 	obs[n], obs[n+1] = t.touch()
 }
 
 // place ignores touch, which the physics computes from the rest.
-func (t hopperTask) place(obs []float64) error {
-	n := copy(t.QPos[1:], obs)
-	copy(t.QVel, obs[n:])
-	return nil
-}
-
-func (t hopperTask) written() []float64 { return nil }
+func (t hopperTask) place(obs []float64) error { return t.take(obs, 1) }
 
 var (
 	hopperStanding = tolerance{lower: hopperStandHeight, upper: hopperMaxHeight}

@@ -83,5 +83,3 @@ func (t pendulumTask) reward() float64 {
 	cos, _ := t.angle()
 	return pendulumUpright.of(cos)
 }
-
-func (t pendulumTask) written() []float64 { return nil }

@@ -49,6 +49,23 @@ type physics struct {
 	joints   []joint
 }
 
+// written is nil: most tasks write nothing into the model.
+func (p *physics) written() []float64 { return nil }
+
+// show writes the positions but the first skipped ones, then the velocities, and returns how many numbers
+// these are.
+func (p *physics) show(obs []float64, skipped int) int {
+	n := copy(obs, p.QPos[skipped:])
+	return n + copy(obs[n:], p.QVel)
+}
+
+// take reads what show wrote. The skipped positions stay at the origin.
+func (p *physics) take(obs []float64, skipped int) error {
+	n := copy(p.QPos[skipped:], obs)
+	copy(p.QVel, obs[n:])
+	return nil
+}
+
 // span is a closed interval.
 type span struct{ low, high float64 }
 

@@ -232,8 +232,6 @@ func (t quadrupedTask) reward() float64 {
 	return quadrupedUpright.of(t.upright()) * t.moving.of(t.sensors(quadrupedVelocity)[0])
 }
 
-func (t quadrupedTask) written() []float64 { return nil }
-
 func quadrupedNames() []string {
 	names := append(numbered("hinge", 16), numbered("hinge speed", 16)...)
 	names = append(names, numbered("actuator", 12)...)

@@ -164,8 +164,6 @@ func (t walkerTask) place(obs []float64) error {
 	return nil
 }
 
-func (t walkerTask) written() []float64 { return nil }
-
 var walkerStanding = tolerance{lower: walkerStandHeight, upper: infinity,
 	margin: walkerStandHeight / 2, atMargin: 0.1, sigmoid: gaussian}
 

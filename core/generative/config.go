@@ -1,6 +1,9 @@
 package generative
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // The choices of Config's text fields.
 const (
@@ -181,7 +184,7 @@ func (c Config) Validate() error {
 		{"angles", c.Angles, []string{AnglesRaw, AnglesPhase, ""}},
 		{"init", c.Init, []string{InitScratch, InitPrevious, ""}},
 	} {
-		if !contains(choice.known, choice.value) {
+		if !slices.Contains(choice.known, choice.value) {
 			return fmt.Errorf("generator: %s is %q, want one of %q", choice.name, choice.value, choice.known)
 		}
 	}
@@ -214,15 +217,6 @@ func (c Config) validateNumbers() error {
 		return fmt.Errorf("generator: sigma_data %g, rho %g and p_std %g must be positive", c.SigmaData, c.Rho, c.PStd)
 	}
 	return nil
-}
-
-func contains(known []string, value string) bool {
-	for _, k := range known {
-		if k == value {
-			return true
-		}
-	}
-	return false
 }
 
 // FitKnobs are the numbers of one fit, read when it starts.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/nn"
@@ -72,9 +73,9 @@ func (h HeadConfig) Enabled() bool { return h.Kind != HeadNone && h.Kind != "" }
 func (h HeadConfig) Validate() error {
 	h = h.filled()
 	switch {
-	case !contains([]string{HeadNone, HeadReward, HeadTransition, ""}, h.Kind):
+	case !slices.Contains([]string{HeadNone, HeadReward, HeadTransition, ""}, h.Kind):
 		return fmt.Errorf("generator: head.kind is %q, want one of %q", h.Kind, []string{HeadNone, HeadReward, HeadTransition})
-	case !contains([]string{BoundsNone, BoundsReal, ""}, h.Bounds):
+	case !slices.Contains([]string{BoundsNone, BoundsReal, ""}, h.Bounds):
 		return fmt.Errorf("generator: head.bounds is %q, want one of %q", h.Bounds, []string{BoundsNone, BoundsReal})
 	case !h.Enabled():
 		return nil
