@@ -64,7 +64,7 @@ func settingOf(settings, other map[string]string, key string) string {
 	return "0"
 }
 
-// judging are settings that affect what is known about a run, not what it does.
+// judging are settings that affect what is known about a run, not what it does; some are retired.
 var judging = []string{
 	"environment.observation", // follows from the learner
 	"seed", "members", "steps", "device", "lanes", "generator.slice",

@@ -72,10 +72,10 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 		if own := g.Kinds.Of(g.Kind); own != nil {
 			add(own.Memory(g.Config, shape.Width()), "%s with generator.batch %d, chunk %d", sizesOf("generator."+g.Kind, own), g.Batch, g.Chunk)
 		} else {
-			add(g.Memory(shape.Width()), "generator.width %d with blocks %d, embedding %d, fourier %d, batch %d, chunk %d",
-				g.Width, g.Blocks, g.Embedding, g.Fourier, g.Batch, g.Chunk)
+			add(g.Memory(shape.Width()), "generator.width %d with blocks %d, embedding %d, batch %d, chunk %d",
+				g.Width, g.Blocks, g.Embedding, g.Batch, g.Chunk)
 		}
-		add(g.Head.Memory(shape.Obs, shape.Act), "generator.head.width %d with layers %d, batch %d", g.Head.Width, g.Head.Layers, g.Head.Batch)
+		add(g.Head.Memory(shape.Obs, shape.Act), "generator.head.kind %s with batch %d", g.Head.Kind, g.Head.Batch)
 	}
 	for _, name := range c.Functions() {
 		if settings := c.Relevance.Of(name); settings != nil {

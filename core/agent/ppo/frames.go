@@ -34,7 +34,7 @@ func (c Config) validateFrames() error {
 		case kernel < 1 || c.Strides[i] < 1 || c.Channels[i] < 1:
 			return fmt.Errorf("agent.ppo: convolution %d has a kernel of %d, a stride of %d and %d channels, want at least 1 of each", i+1, kernel, c.Strides[i], c.Channels[i])
 		case side < kernel:
-			return fmt.Errorf("agent.ppo.kernels %v with strides %v do not fit pixels.side %d: nothing is left for convolution %d: choose a larger side", c.Kernels, c.Strides, c.Side, i+1)
+			return fmt.Errorf("the convolutions, with kernels of %v and strides of %v, do not fit pixels.side %d: nothing is left for convolution %d: choose a larger side", c.Kernels, c.Strides, c.Side, i+1)
 		}
 		side = (side-kernel)/c.Strides[i] + 1
 	}
