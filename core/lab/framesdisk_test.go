@@ -11,7 +11,6 @@ import (
 	"pgrlab/core/checkpoint"
 	"pgrlab/core/config"
 	"pgrlab/core/event"
-	"pgrlab/core/replica"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 	"pgrlab/core/testing/cut"
@@ -170,7 +169,7 @@ func TestARunThatWritesFramesAheadOutlivesItsPower(t *testing.T) {
 	racing.Skip(t)
 	ahead, forgotten := false, false
 	outlivesItsPower(t, pixelsOnDisk(), run.PieceBytes, func(l *Lab) {
-		k, frames := &l.x.checkpoints, replica.Logs(l.x.first())[1].Rows
+		k, frames := &l.x.checkpoints, l.x.first().Logs()[1].Rows
 		k.part = 1
 		ahead = ahead || k.path == "" && k.totals[1] > 0
 		forgotten = forgotten || frames.First() > 0 && k.totals[1] == frames.Total() && k.busy == nil && k.at.Step < l.x.Step
