@@ -1,6 +1,10 @@
 package fan
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+)
 
 // describe fills in what the first forks say, without a verdict.
 func (t *test) describe(r *Result, forks int) {
@@ -23,7 +27,7 @@ func (t *test) describe(r *Result, forks int) {
 			}
 		}
 		r.Forks[kind] = len(all)
-		r.Means[kind], r.Deviations[kind] = moments(all)
+		r.Means[kind], r.Deviations[kind] = stat.MeanStdDev(all, nil)
 	}
 	size := math.Abs(t.centred(t.scores, forks, real))
 	r.AsMuch = 0
@@ -41,21 +45,6 @@ func arm(changed bool) int {
 		return 1
 	}
 	return 0
-}
-
-// moments are the mean and the standard deviation (n − 1).
-func moments(all []float64) (mean, deviation float64) {
-	n := float64(len(all))
-	for _, v := range all {
-		mean += v / n
-	}
-	for _, v := range all {
-		deviation += (v - mean) * (v - mean)
-	}
-	if n == 0 {
-		return math.NaN(), math.NaN()
-	}
-	return mean, math.Sqrt(deviation / (n - 1))
 }
 
 // sees is the difference that four of five fans of as many forks, whose returns spread as these do

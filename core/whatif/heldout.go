@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"pgrlab/core/rng"
 )
 
@@ -116,7 +118,7 @@ func (x *study) follow(steps []step, alpha float64) *heldOut {
 		}
 		h.sum(first, last, ended, x.Gamma)
 	}
-	h.spread = deviation(h.returns)
+	h.spread = stat.PopStdDev(h.returns, nil)
 	return h
 }
 
@@ -162,16 +164,4 @@ func (h *heldOut) measure(l Learner, gamma float64) (td, value, bias float64, er
 	}
 	n := float64(len(h.judged))
 	return math.Sqrt(td / float64(known)), math.Sqrt(value / n), bias / n, nil
-}
-
-// deviation is the standard deviation of a population.
-func deviation(v []float64) float64 {
-	mean, sum := 0.0, 0.0
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
-	for _, x := range v {
-		sum += (x - mean) * (x - mean) / float64(len(v))
-	}
-	return math.Sqrt(sum)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"pgrlab/tui/format"
 	"pgrlab/tui/theme"
 )
@@ -154,7 +156,7 @@ func (p *Pane) arms(b *forkGroup, w int) []string {
 		}
 		mean := ""
 		if len(of[kind]) > 0 {
-			m, d := meanOf(of[kind])
+			m, d := stat.MeanStdDev(of[kind], nil)
 			if mean = " mean " + format.Number(m); len(of[kind]) > 1 {
 				mean += " " + t.Glyphs.PlusMinus + " " + format.Number(d)
 			}
@@ -170,18 +172,6 @@ func (p *Pane) arms(b *forkGroup, w int) []string {
 
 // armName and armMean are the columns beside the dots.
 const armName, armMean = 19, 20
-
-// meanOf is the mean of numbers and their standard deviation (n − 1).
-func meanOf(all []float64) (mean, deviation float64) {
-	n := float64(len(all))
-	for _, v := range all {
-		mean += v / n
-	}
-	for _, v := range all {
-		deviation += (v - mean) * (v - mean)
-	}
-	return mean, math.Sqrt(deviation / (n - 1))
-}
 
 // kindOf names the children with the change, or those without it.
 func (b *forkGroup) kindOf(changed bool) string {
