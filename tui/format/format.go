@@ -23,6 +23,14 @@ func Count(n int) string {
 	return s
 }
 
+// Known is Number of a value that there may not be yet: "-" for NaN.
+func Known(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return Number(v)
+}
+
 // Number writes a measured value with two or three digits.
 func Number(v float64) string {
 	a := math.Abs(v)

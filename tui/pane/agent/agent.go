@@ -121,20 +121,12 @@ func (p *Pane) agentFacts(h int) []string {
 		out = append(out, p.memoryFacts()...)
 		return append(out, p.choiceFacts(now, h-len(out))...)
 	}
-	out = append(out, label("Q")+unknown(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+unknown(now.F)+p.share(now.F))
+	out = append(out, label("Q")+format.Known(now.Q)+t.Dim.On(" of s, π(s)"), label("F")+format.Known(now.F)+p.share(now.F))
 	out = append(append(out, p.memoryFacts()...), label("action"))
 	for _, a := range now.Action {
 		out = append(out, " "+p.slider(float64(a), 15)+fmt.Sprintf(" %+.2f", a))
 	}
 	return out
-}
-
-// unknown writes a number, or says that there is none yet.
-func unknown(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return format.Number(v)
 }
 
 // share says where an F lies among those of the real rows.

@@ -109,7 +109,7 @@ func (p *Pane) memoryFacts() []string {
 	}
 	out := []string{
 		label("memory") + fmt.Sprintf("%d %s", len(m.Entries), format.Plural("observation", len(m.Entries))),
-		label("P90") + unknown(m.P90) + t.Dim.On(" of similarity"),
+		label("P90") + format.Known(m.P90) + t.Dim.On(" of similarity"),
 	}
 	if len(p.Snap.Moment.Seen) > 0 && !p.mapped() {
 		return out // its frames are drawn in the place of the map

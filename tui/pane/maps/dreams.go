@@ -189,14 +189,7 @@ func (m *Pane) dreamText(d *event.Dreamt, r event.Dream) string {
 // distances are the distances of z and of z′.
 func (m *Pane) distances(r event.Dream) string {
 	t := m.Theme
-	return t.Dim.On("z ") + unknownOr(r.Z.Distance) + t.Dim.On(" z' ") + unknownOr(r.Next.Distance)
-}
-
-func unknownOr(v float64) string {
-	if math.IsNaN(v) {
-		return "-"
-	}
-	return format.Number(v)
+	return t.Dim.On("z ") + format.Known(r.Z.Distance) + t.Dim.On(" z' ") + format.Known(r.Next.Distance)
 }
 
 // nearest is a frame in side/2 lines of side columns.
