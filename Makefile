@@ -57,6 +57,13 @@ ONCE     := -vet=off -timeout 30m
 # on one core at the end.
 LONGEST  := ./tui/program ./core/lab ./tui
 
+# Where the files of tests are: in memory, where there is room and programs may be started, because
+# tests that save runs else wait for the disk most of the time. Sockets need a short name. The Go tool
+# keeps what it links on the disk.
+MEMORY   := /dev/shm/pg
+INMEMORY  = $(shell mkdir -p $(MEMORY) 2>/dev/null && test "$$(df -Pk $(MEMORY) | awk 'NR == 2 {print $$4}')" -ge 4000000 && \
+  printf '\043!/bin/sh\n' 2>/dev/null >$(MEMORY)/can && chmod +x $(MEMORY)/can && $(MEMORY)/can && echo GOTMPDIR=$${TMPDIR:-/tmp} TMPDIR=$(MEMORY))
+
 # fail MESSAGE: one line on stderr, then stop.
 fail = { echo "$(1)" >&2; exit 1; }
 
@@ -77,13 +84,14 @@ install: build
 	@echo "installed $(DESTDIR)$(HERE)/pgrlab" >&2
 	@case ":$$PATH:" in *":$(HERE):"*) ;; *) echo "$(HERE) is not on the PATH: export PATH=\"$(HERE):\$$PATH\"" >&2;; esac
 
+# The tests of the binary, most of which wait, are done by two processes (tui/program/halves_test.go).
 test: physics
 	$(VET)
-	PGRLAB_TEST_HALVES=$$$$ $(GO) test $(ONCE) $(TESTFLAGS) $(LONGEST) ./...
+	$(INMEMORY) PGRLAB_TEST_HALVES=$$$$ $(GO) test $(ONCE) $(TESTFLAGS) $(LONGEST) ./...
 
 race: physics
 	@command -v gcc >/dev/null || $(call fail,race: gcc not found: the race detector needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -skip '$(UNRACED)' $(ONCE) $(TESTFLAGS) $(RACE)
+	$(INMEMORY) CGO_ENABLED=1 $(GO) test -race -skip '$(UNRACED)' $(ONCE) $(TESTFLAGS) $(RACE)
 
 # Runs the tests against Slurm's own daemons, with two nodes on this machine; needs root,
 # slurm-wlm and munge. With PGRLAB_SLURM=slow the tests also let time limits pass, take nodes
@@ -170,7 +178,7 @@ gpu-check:
 	cd $(BUNDLE) && python3 check.py $(ARGS)
 
 clean:
-	rm -rf bin node_modules $(WASM)
+	rm -rf bin node_modules $(WASM) $(MEMORY)
 
 # The physics: the file that is already there if its checksum is right, else the one that
 # $PGRLAB_MUJOCO_WASM names, else npm's.

@@ -149,7 +149,7 @@ func TestNothingForeignReachesTheTerminal(t *testing.T) {
 		{"train", "--resume", dir}, {"train", "--preset", "tiny.toml", "--out", dir}, {"train", "--preset", "tiny.toml", "--schedule", dir, "--out", "s"},
 		{"train", "--preset", "wrong.toml"}, {"train", "--preset", "worse.toml"}, {"train", "--preset", attack}, {"train", "--set", attack}, {"train", "--at", attack},
 		{"preset", "show", dir + "/config.toml"}, {"preset", "show", attack}, {"list", attack}, {attack}, {"--" + attack},
-		{"attach", dir}, {"stop", dir}, {"ps"}, {"ps", "--json"}, {"watch", "--policy", dir, "--frames", "frames " + attack},
+		{"attach", dir}, {"stop", dir}, {"ps"}, {"ps", "--json"}, {"watch", "--policy", dir, "--size", "32x24", "--frames", "frames " + attack},
 		{"sweep", attack}, {"trace", "--task", attack}, {"bench", attack},
 	}
 	for _, field := range []string{"task", "method", "scale", "preset", "device"} {
