@@ -41,7 +41,6 @@ epochs = 2
 minibatches = 2
 
 [eco]
-hidden = [16]
 features = 8
 comparator = [16]
 history = 3_072
