@@ -74,6 +74,7 @@ func (x *Agent) load(in io.Reader) error {
 		return err
 	}
 	r := x.rollout
+	r.gathered = 0
 	if err := r.Begun(c.From); err != nil {
 		return err
 	}

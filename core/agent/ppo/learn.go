@@ -230,8 +230,9 @@ func stopped(err error) bool {
 // fill gives the program the rows of a unit, with advantages standardised among them.
 func (x *Agent) fill(l *learning, unit int, clip float64) error {
 	c, r, into := x.config, x.rollout, &l.real
-	a := c.Shape.Act
-	part := c.part()
+	o, a, part := c.numbers(), c.Shape.Act, c.part()
+	width := o + a
+	r.gather()
 	rows := x.order.of(x, unit/c.Minibatches)[unit%c.Minibatches*part:][:part]
 	if x.filmed != nil {
 		if err := x.filmed.make(rows, x.updates); err != nil {
@@ -239,11 +240,9 @@ func (x *Agent) fill(l *learning, unit int, clip float64) error {
 		}
 	}
 	for i, row := range rows {
-		met := r.Row(row)
-		if x.filmed == nil {
-			copy(into.in[i*c.Shape.Obs:], met.Seen.Numbers)
-		}
-		copy(into.action[i*a:], met.Action)
+		acted := r.acted[row*width:][:width]
+		copy(into.in[i*o:], acted[:o])
+		copy(into.action[i*a:], acted[o:])
 		into.advantage[i] = r.advantages[row]
 		into.logp[i], into.ret[i] = r.logp[row], r.returns[row]
 		if into.old != nil {

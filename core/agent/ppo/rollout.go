@@ -9,6 +9,23 @@ type rollout struct {
 	experience.Rollout
 	values, logp, advantages []float32
 	returns                  []float32 // A + V_old
+
+	// acted is what steps read of the rows: the numbers that were acted on, none of frames, and the
+	// actions, [Rows,O+A]. Every epoch reads them in another order, so they are gathered once.
+	acted    []float32
+	gathered uint64 // of the rollout with this From plus one; 0: of none
+}
+
+// gather fills acted.
+func (r *rollout) gather() {
+	if r.gathered == r.From+1 {
+		return
+	}
+	r.gathered, r.acted = r.From+1, r.acted[:0]
+	for i := range r.Rows() {
+		row := r.Row(i)
+		r.acted = append(append(r.acted, row.Seen.Numbers...), row.Action...)
+	}
 }
 
 func newRollout(c Config, log *experience.Log) *rollout {
