@@ -56,7 +56,7 @@ func dreamView(real, syn int) View {
 		}
 		return r
 	}
-	v := View{Step: 7, Real: ring(real, "real"), Syn: ring(syn, "syn"), F: firstNumber{}, Learned: true, Scratch: replay.NewBatch(shape, ScoreRows)}
+	v := View{Step: 7, Real: ring(real, "real"), Syn: ring(syn, "syn"), F: relevance.Of(firstNumber{}), Learned: true, Scratch: replay.NewBatch(shape, ScoreRows)}
 	v.Real.See(numbered{real})
 	return v
 }
@@ -130,7 +130,7 @@ func TestDreamsWithoutAFrame(t *testing.T) {
 	copy(v.Syn.Row(0), v.Real.Row(49))
 	v.Syn.Row(1)[3] = float32(math.NaN())
 	d := Dreams{Frames: relevance.Frames{Side: 1, Stack: 1}}
-	v.F = noF{}
+	v.F = relevance.Of(noF{})
 	got, err := d.Look(v, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestDreamsAreFoundInParts(t *testing.T) {
 			t.Fatalf("look %d: %v, %+v", i, err, got)
 		}
 	}
-	v.F = noF{}
+	v.F = relevance.Of(noF{})
 	if got, err := d.Look(v, 6); err != nil || got.Order != event.DreamsByReturn || got.Left != 4 {
 		t.Errorf("without F %v, %+v", err, got)
 	}
@@ -192,7 +192,7 @@ func BenchmarkDreams(b *testing.B) {
 			}
 		}
 		real.See(numbered{rows})
-		v := View{Real: real, Syn: syn, F: noF{}}
+		v := View{Real: real, Syn: syn, F: relevance.Of(noF{})}
 		b.Run(fmt.Sprint(rows), func(b *testing.B) {
 			found := 0
 			for b.Loop() {

@@ -89,7 +89,7 @@ type scored struct{ real, synthetic []float32 }
 
 // scoreBoth returns f of real and of synthetic transitions; nil without a relevance
 // function, and if f has no value for the real ones.
-func (e *examiner) scoreBoth(f relevance.Function) (s *scored, err error) {
+func (e *examiner) scoreBoth(f *relevance.Model) (s *scored, err error) {
 	if f.Name() == none {
 		return nil, nil
 	}
@@ -128,9 +128,9 @@ func (e *examiner) synthetic() (rows []float32) {
 }
 
 // scores returns f of the transitions in slots of a ring; nil if f has no value for them.
-func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
+func (e *examiner) scores(f *relevance.Model, from *replay.Ring, slots []int) ([]float32, error) {
 	all := make([]float32, 0, len(slots))
-	slice := relevance.Slice(f, ScoreRows)
+	slice := f.AtOnce(ScoreRows)
 	for rest := slots; len(rest) > 0; rest = rest[min(slice, len(rest)):] {
 		some, err := e.someScoresOf(f, from, rest[:min(slice, len(rest))])
 		if err != nil || some == nil {
@@ -141,7 +141,7 @@ func (e *examiner) scores(f relevance.Function, from *replay.Ring, slots []int) 
 			return nil, err
 		}
 	}
-	return relevance.Judge(f, all, func(i int) replay.Note { return from.Note(slots[i]) }), nil
+	return f.Judge(all, func(i int) replay.Note { return from.Note(slots[i]) }), nil
 }
 
 func (s *scored) histograms() (real, synthetic *event.Histogram) {
@@ -161,7 +161,7 @@ func (e *examiner) compareWith(other *View, own *scored) (*event.ReferenceF, err
 	if other.F.Name() == none || !other.Learned {
 		return nil, fmt.Errorf("relevance of another run: it has learned none")
 	}
-	if _, told := other.F.(relevance.Episodic); told {
+	if other.F.Rounds != nil {
 		return nil, fmt.Errorf("relevance of another run: %s is of the episodes that the other run met", other.F.Name())
 	}
 	s, err := e.scoreBoth(other.F)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pgrlab/core/event"
+	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/run"
 )
@@ -141,7 +142,7 @@ func (squared) Score(dst []float32, b *replay.Batch, rows int) error {
 // A generated row so far out that F of it is infinite makes a line of the journal as others do.
 func TestExaminationWithInfiniteF(t *testing.T) {
 	v := dreamView(50, 20)
-	v.F, v.Settings.Relevance = squared{}, "reward"
+	v.F, v.Settings.Relevance = relevance.Of(squared{}), "reward"
 	v.Simulator = &Simulator{Start: func() (io.Closer, error) { return io.NopCloser(nil), nil }}
 	v.Syn.Row(0)[0] = 1e20
 	out, again := event.Examined{}, event.Examined{}

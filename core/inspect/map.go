@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"pgrlab/core/event"
-	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -79,7 +78,7 @@ func (v *View) scoreMap(out *event.Mapped) error {
 	if v.F.Name() == none || !v.Learned {
 		return nil
 	}
-	slots := v.Real.Spread(relevance.Slice(v.F, mapScored))
+	slots := v.Real.Spread(v.F.AtOnce(mapScored))
 	f, err := v.scoresOf(v.F, v.Real, slots)
 	if err != nil || f == nil {
 		return err

@@ -21,7 +21,7 @@ func (rewarding) Score(dst []float32, b *replay.Batch, rows int) error {
 // of the newest env step.
 func TestTheMomentIsTheFirstCopys(t *testing.T) {
 	shape := replay.Shape{Obs: 1, Act: 1}
-	v := View{Real: replay.NewRing(shape, 10), F: rewarding{}, Learned: true, Scratch: replay.NewBatch(shape, 1)}
+	v := View{Real: replay.NewRing(shape, 10), F: relevance.Of(rewarding{}), Learned: true, Scratch: replay.NewBatch(shape, 1)}
 	for i := range 6 {
 		v.Real.Add(replay.Transition{Obs: []float32{float32(10 * i)}, Act: []float32{0}, Reward: float32(i), Next: []float32{0}})
 	}

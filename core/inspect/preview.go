@@ -24,11 +24,11 @@ const (
 // Source is what a preview needs from the run besides its View.
 type Source interface {
 	// Function makes the relevance function of that name from the replica's models.
-	Function(name string) (relevance.Function, error)
+	Function(name string) (*relevance.Model, error)
 	// Learned says whether the replica has everything that the function needs.
 	Learned(name string) bool
 	// NewModel makes a model of the function that is not the run's.
-	NewModel(name string) (relevance.Model, error)
+	NewModel(name string) (*relevance.Model, error)
 	// Owed is how many units of work a model has to do before it can score: updates that
 	// it missed, or transitions to count.
 	Owed(name string) int
@@ -51,7 +51,7 @@ type preview struct {
 	settings knob.Settings // with the previewed value
 	yield    func() error
 
-	f         relevance.Function // of the histograms
+	f         *relevance.Model // of the histograms
 	real, syn []float32
 	rows      []float32
 }
@@ -145,7 +145,7 @@ func (p *preview) make() error {
 // score computes F of samples of real and of synthetic transitions.
 func (p *preview) score() (err error) {
 	now, intn := p.View.Settings.Relevance, p.Stream.At(p.occasion).IntN
-	rows := min(relevance.Slice(p.f, SampleRows), relevance.Slice(p.F, SampleRows))
+	rows := min(p.f.AtOnce(SampleRows), p.F.AtOnce(SampleRows))
 	if now == p.Relevance && now == p.Scored.Of {
 		p.real = p.Scored.F // what the prompts come from, as after the last refit
 	} else if known, err := p.scoreReal(sampleSlots(p.View.Real, rows, intn)); err != nil {
@@ -246,7 +246,7 @@ func (p *preview) describe() error {
 			batch.Put(i, shape, p.rows[i*shape.Width():])
 		}
 		made = make([]float32, p.Samples)
-		if !relevance.Tells(p.f, batch, p.Samples) {
+		if !p.f.Tells(batch, p.Samples) {
 			made = nil // generated transitions have no frames, and no episode met them
 		} else if err := p.f.Score(made, batch, p.Samples); err != nil {
 			return err

@@ -18,7 +18,7 @@ func (p *preview) price(name string) error {
 	if err != nil {
 		return err
 	}
-	defer made.Close()
+	defer made.State.Close()
 	if p.View.Real.Len() == 0 {
 		p.Cost = fmt.Sprintf("%s: its model is built and learns from the first update on", name)
 		return nil
@@ -28,21 +28,21 @@ func (p *preview) price(name string) error {
 	}
 	var what string
 	var warm, score time.Duration // of a unit and of a row
-	switch made := made.(type) {
-	case relevance.Counted:
+	switch {
+	case made.Counts != nil:
 		what = "has seen nothing yet: a switch shows it all %s transitions first"
-		rows := min(relevance.Slice(made, ScoreRows), p.View.Real.Len())
+		rows := min(made.AtOnce(ScoreRows), p.View.Real.Len())
 		p.View.Real.Gather(p.Scratch, 0, p.View.Real.Spread(rows))
-		made.Begin(p.Scratch, rows)
+		made.Counts.Begin(p.Scratch, rows)
 		begin := p.Now()
-		if err := made.Observe(p.Scratch, rows); err != nil {
+		if err := made.Counts.Observe(p.Scratch, rows); err != nil {
 			return err
 		}
 		warm = p.Now().Sub(begin) / time.Duration(rows)
-	case relevance.Episodic:
+	case made.Rounds != nil:
 		p.Cost = fmt.Sprintf("%s: its model is built and is given what is met from then on; before its first round fits are without conditions", name)
 		return p.yield()
-	case relevance.Trained:
+	case made.Steps != nil:
 		what = "has no model yet: a switch builds it and trains it on %s real batches first"
 		if warm, err = p.timeUpdate(made); err != nil {
 			return err
@@ -50,8 +50,8 @@ func (p *preview) price(name string) error {
 	default:
 		return p.yield()
 	}
-	if _, sees := made.(relevance.Sighted); sees { // the time of past refits says nothing about it
-		begin, slots := p.Now(), p.View.Real.Spread(relevance.Slice(made, ScoreRows))
+	if made.Sees { // the time of past refits says nothing about it
+		begin, slots := p.Now(), p.View.Real.Spread(made.AtOnce(ScoreRows))
 		if _, err := p.scoresOf(made, p.View.Real, slots); err != nil {
 			return err
 		}
@@ -80,8 +80,8 @@ func (p *preview) sayReady(name string) { p.sayCost(name, "is ready", 0, 0) }
 // timeFrames takes into account, in the cost of a switch to a function of frames, that it scored so
 // many rows in that time. Pseudo-counts must also observe all transitions, which takes about as long
 // again.
-func (p *preview) timeFrames(f relevance.Function, took time.Duration, rows int) {
-	if _, sees := f.(relevance.Sighted); sees && !relevance.LearnsFromMet(f) && p.Cost != "" {
+func (p *preview) timeFrames(f *relevance.Model, took time.Duration, rows int) {
+	if f.Sees && !f.LearnsFromMet && p.Cost != "" {
 		row := took / time.Duration(rows)
 		p.sayCost(f.Name(), "looks at all frames", row, row)
 	}
@@ -89,9 +89,9 @@ func (p *preview) timeFrames(f relevance.Function, took time.Duration, rows int)
 
 // timeUpdate makes two updates of a model that is not the run's and returns the time of the
 // second one: the first update includes work that is done only once.
-func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err error) {
-	mixer, batch, from := replay.NewMixer(p.Stream), model.Batch(), replay.Rows(p.View.Real)
-	if relevance.LearnsFromMet(model) {
+func (p *preview) timeUpdate(model *relevance.Model) (took time.Duration, err error) {
+	mixer, batch, from := replay.NewMixer(p.Stream), model.Steps.Batch(), replay.Rows(p.View.Real)
+	if model.LearnsFromMet {
 		from = p.View.Met
 	}
 	for made := range uint64(2) {
@@ -105,7 +105,7 @@ func (p *preview) timeUpdate(model relevance.Trained) (took time.Duration, err e
 		} else if err := mixer.SampleFrom(batch, from, made); err != nil {
 			return 0, err
 		}
-		if _, err := model.Train(); err != nil {
+		if _, err := model.Steps.Train(); err != nil {
 			return 0, err
 		}
 		took = p.Now().Sub(begin)

@@ -18,7 +18,7 @@ const SampleRows = 1024
 // time if those are fewer; intn chooses them. It is nil if F has no value for them: see
 // scoresOf.
 func (v *View) Sample(from *replay.Ring, intn func(int) int) ([]float32, error) {
-	return v.scoresOf(v.F, from, sampleSlots(from, relevance.Slice(v.F, SampleRows), intn))
+	return v.scoresOf(v.F, from, sampleSlots(from, v.F.AtOnce(SampleRows), intn))
 }
 
 // sampleSlots returns n slots of a ring, drawn with replacement, or all slots if the ring
@@ -38,19 +38,19 @@ func sampleSlots(from *replay.Ring, n int, intn func(int) int) []int {
 // no value for them: a function of frames has none for generated transitions and for real ones
 // whose frames were forgotten, and a function of episodes has none for generated transitions,
 // which no episode met, and for real ones that were all met before it had learned.
-func (v *View) scoresOf(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
+func (v *View) scoresOf(f *relevance.Model, from *replay.Ring, slots []int) ([]float32, error) {
 	scores, err := v.someScoresOf(f, from, slots)
 	if err != nil || scores == nil {
 		return nil, err
 	}
-	return relevance.Judge(f, scores, func(i int) replay.Note { return from.Note(slots[i]) }), nil
+	return f.Judge(scores, func(i int) replay.Note { return from.Note(slots[i]) }), nil
 }
 
-// someScoresOf is scoresOf for some of the transitions that are scored: relevance.Judge has not seen
+// someScoresOf is scoresOf for some of the transitions that are scored: Judge has not seen
 // them.
-func (v *View) someScoresOf(f relevance.Function, from *replay.Ring, slots []int) ([]float32, error) {
+func (v *View) someScoresOf(f *relevance.Model, from *replay.Ring, slots []int) ([]float32, error) {
 	from.Gather(v.Scratch, 0, slots)
-	if !relevance.Tells(f, v.Scratch, len(slots)) {
+	if !f.Tells(v.Scratch, len(slots)) {
 		return nil, nil
 	}
 	scores := make([]float32, len(slots))
@@ -87,7 +87,7 @@ func Relevances(v View) (*event.RefitF, error) {
 	if len(s.F) == 0 || v.Syn.Len() == 0 {
 		return nil, nil
 	}
-	slots := make([]int, min(relevance.Slice(v.F, SampleRows), v.Syn.Len()))
+	slots := make([]int, min(v.F.AtOnce(SampleRows), v.Syn.Len()))
 	for i := range slots {
 		slots[i] = i
 	}

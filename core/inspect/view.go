@@ -35,8 +35,8 @@ type View struct {
 	Prompts Prompts      // of Syn
 	Scored  Scored       // F of Real as Gen was fitted to it
 
-	F       relevance.Function // of Settings.Relevance
-	Learned bool               // F has no model, or its model has learned something
+	F       *relevance.Model // of Settings.Relevance
+	Learned bool             // F has no model, or its model has learned something
 
 	Gen    Generator // nil: the method has none
 	Fitted bool      // it has been fitted

@@ -124,10 +124,10 @@ func TestRNDSeesFramesBeforeItScoresThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer fresh.Close()
-	of := func(f relevance.Function) string {
+	defer fresh.State.Close()
+	of := func(f *relevance.Model) string {
 		var file bytes.Buffer
-		if err := f.(relevance.Model).Save(&file); err != nil {
+		if err := f.State.Save(&file); err != nil {
 			t.Fatal(err)
 		}
 		return file.String()

@@ -67,7 +67,7 @@ func TestCountsAreMadeAnewBeforeEachScoring(t *testing.T) {
 	c := w.config()
 	c.Method, c.Knobs.Relevance = "pgr-count", "count"
 	l, _ := play(t, w, c)
-	m := l.x.first().F.(*relevance.Count)
+	m := l.x.first().F.Counts
 	if m.Seen() != 40 {
 		t.Errorf("the density has seen %d transitions at the last refit, want 40", m.Seen())
 	}

@@ -98,7 +98,7 @@ func (m *making) of(p replica.Parts) replica.Parts {
 		}
 		return generator(policy, seed)
 	}
-	p.Relevance = func(name string, log *experience.Log, values relevance.Values, seed uint64) (relevance.Function, error) {
+	p.Relevance = func(name string, log *experience.Log, values relevance.Values, seed uint64) (*relevance.Model, error) {
 		if err := m.ended(); err != nil {
 			return nil, err
 		}

@@ -58,8 +58,8 @@ func bonusByHand(t *testing.T, c config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, sees := f.(relevance.Sighted); !sees {
-		t.Fatalf("the bonus is of a %T", f)
+	if !f.Sees {
+		t.Fatalf("the bonus is of a %T", f.Function)
 	}
 	var all []float64
 	returned, bonuses := 0.0, 0.0
@@ -81,7 +81,7 @@ func bonusByHand(t *testing.T, c config.Config) {
 		if err := f.Score(score, b, 1); err != nil {
 			t.Fatal(err)
 		}
-		scaled := relevance.PaperScale(f) * float64(score[0])
+		scaled := f.Scale * float64(score[0])
 		returned = c.Agent.Gamma*returned + scaled
 		all = append(all, returned)
 		if _, std := meanAndStd(all); std > 0 {

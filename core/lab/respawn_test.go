@@ -72,7 +72,7 @@ func TestNoBonusForRespawns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		learned := f.(relevance.Trained).Batch() // the last update's batch
+		learned := f.Steps.Batch() // the last update's batch
 		seen, rows := respawnsIn(learned)
 		if rows == 0 || seen > 0 {
 			t.Errorf("%s: the last update was on %d respawns of %d rows", name, seen, rows)

@@ -94,7 +94,7 @@ func (w *world) parts() parts {
 			return &agent.Made{Learner: a, Batches: a, Values: a}, nil
 		},
 		Generator: func(_ agent.Policy, seed uint64) (generative.Generator, error) { return &worldGenerator{w: w}, nil },
-		Relevance: func(name string, _ *experience.Log, values relevance.Values, seed uint64) (relevance.Function, error) {
+		Relevance: func(name string, _ *experience.Log, values relevance.Values, seed uint64) (*relevance.Model, error) {
 			spec, err := relevance.Find(name)
 			if err != nil || spec.Learning == relevance.LearnsNothing {
 				return relevance.New(name, relevance.Deps{Values: values})
@@ -106,9 +106,10 @@ func (w *world) parts() parts {
 				return nil, fmt.Errorf("relevance %q is of episodes", name)
 			}
 			if spec.Learning == relevance.LearnsInSteps {
-				return &worldModel{w: w, name: name, batch: replay.NewBatch(w.shape(), 4)}, nil
+				return relevance.Of(&worldModel{w: w, name: name, batch: replay.NewBatch(w.shape(), 4)}), nil
 			}
-			return relevance.NewCount(relevance.DefaultCount(), w.shape())
+			count, err := relevance.NewCount(relevance.DefaultCount(), w.shape())
+			return relevance.Of(count), err
 		},
 	}}
 }

@@ -11,7 +11,6 @@ import (
 	"pgrlab/core/event"
 	"pgrlab/core/inspect"
 	"pgrlab/core/knob"
-	"pgrlab/core/relevance"
 	"pgrlab/core/run"
 	"pgrlab/core/task"
 )
@@ -46,7 +45,7 @@ func Examine(s Run, task task.Task, dev device.Device, e inspect.Examination, re
 		}
 		defer r.Close()
 		v := r.view(r.members[0])
-		if _, looks := v.F.(relevance.Sighted); (s.Config.Fills() || reference.Config.Fills()) && !looks {
+		if (s.Config.Fills() || reference.Config.Fills()) && !v.F.Sees {
 			return nil, fmt.Errorf("examine %s: F of %s is of latents, which have a meaning of their own in each run and at each step: want F of frames or observations, or runs that generate states", s.Dir, reference.Dir)
 		}
 		other = &v

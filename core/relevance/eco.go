@@ -200,7 +200,7 @@ func (*ECO) Name() string { return "eco" }
 // Score writes F from the notes of rows transitions. It was computed when they were met, with the
 // network and the memory of that time; it is NaN if the network had not learned by then.
 func (m *ECO) Score(dst []float32, b *replay.Batch, rows int) error {
-	if !Tells(m, b, rows) {
+	if !allMet(b, rows) {
 		return fmt.Errorf("relevance eco: %w", ErrUnmet)
 	}
 	for i, n := range b.Notes[:rows] {

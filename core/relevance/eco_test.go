@@ -410,13 +410,13 @@ func TestRowsThatNothingHasJudged(t *testing.T) {
 		t.Fatalf("F is %v, %v", f, err)
 	}
 	note, others := func(i int) replay.Note { return b.Notes[i] }, []float32{-3, 1}
-	if f = Judge(m, f, note); !slices.Equal(f, []float32{others[replay.OneOf(0, 0, 2)], -3, others[replay.OneOf(1, 0, 2)], 1}) {
+	if f = Of(m).Judge(f, note); !slices.Equal(f, []float32{others[replay.OneOf(0, 0, 2)], -3, others[replay.OneOf(1, 0, 2)], 1}) {
 		t.Errorf("completed they are %v", f)
 	}
-	if f = Judge(m, []float32{nan32}, note); f != nil {
+	if f = Of(m).Judge([]float32{nan32}, note); f != nil {
 		t.Errorf("of rows that nothing has judged F is %v", f)
 	}
-	if f = Judge(tdError{}, []float32{nan32, 2}, note); len(f) != 2 || f[0] == f[0] {
+	if f = Of(tdError{}).Judge([]float32{nan32, 2}, note); len(f) != 2 || f[0] == f[0] {
 		t.Errorf("F of another function is %v", f)
 	}
 }

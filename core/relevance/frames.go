@@ -43,14 +43,6 @@ func Looks(c Config, f Frames) bool {
 	return can && seeing.looks(f)
 }
 
-// Slice is how many of rows transitions f processes at a time.
-func Slice(f Function, rows int) int {
-	if s, is := f.(Sighted); is {
-		return min(rows, s.Slice())
-	}
-	return rows
-}
-
 // framesOf are the frames of the first rows transitions of a batch.
 func framesOf(name string, b *replay.Batch, rows int) ([]replay.FrameRow, error) {
 	switch {
@@ -71,9 +63,9 @@ func shared(dev device.Device, work func(part, parts int)) func() {
 	return func() { work(0, 1) }
 }
 
-// Beginner is a Function that has to look at transitions before it scores the first ones.
-type Beginner interface {
+// beginner is a Function that has to look at transitions before it scores the first ones: see
+// Model.Begin.
+type beginner interface {
 	Function
-	// Begin looks at the first rows transitions of b, unless it has seen others before.
 	Begin(b *replay.Batch, rows int) error
 }

@@ -54,13 +54,6 @@ func Observes(c Config, f Frames) bool {
 	return can && of.observes() || Looks(c, f)
 }
 
-// LearnsFromMet reports whether the learner makes rows of D_real from the environment's own
-// transitions, but the Batch of f holds the latter.
-func LearnsFromMet(f Function) bool {
-	_, is := f.(*observing)
-	return is
-}
-
 // Score writes F of the transitions that the rows of b were made from.
 func (m *observing) Score(dst []float32, b *replay.Batch, rows int) error {
 	from, err := framesOf(m.Name(), b, rows)
@@ -101,4 +94,4 @@ func (m *observing) show(from []replay.FrameRow) error {
 func (m *observing) Slice() int { return observed }
 
 // PaperScale is that of the wrapped function.
-func (m *observing) PaperScale() float64 { return PaperScale(m.Trained) }
+func (m *observing) PaperScale() float64 { return Of(m.Trained).Scale }

@@ -26,9 +26,9 @@ func TestFOfObservations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { f.(Model).Close(); plain.(Model).Close() })
-		if !LearnsFromMet(f) || LearnsFromMet(plain) || PaperScale(f) != PaperScale(plain) {
-			t.Errorf("%s: of what was met %v and %v, scales %v and %v", name, LearnsFromMet(f), LearnsFromMet(plain), PaperScale(f), PaperScale(plain))
+		t.Cleanup(func() { f.State.Close(); plain.State.Close() })
+		if !f.LearnsFromMet || plain.LearnsFromMet || f.Scale != plain.Scale {
+			t.Errorf("%s: of what was met %v and %v, scales %v and %v", name, f.LearnsFromMet, plain.LearnsFromMet, f.Scale, plain.Scale)
 		}
 		const rows = observed + 3
 		met, b, want, got := replay.NewBatch(three, rows), replay.NewBatch(latent, rows), make([]float32, rows), make([]float32, rows)
@@ -50,7 +50,7 @@ func TestFOfObservations(t *testing.T) {
 			}
 		}
 		// Of a generator's conditions F of respawns is unknown, and they get that of others.
-		judged := Judge(f, slices.Clone(got), func(i int) replay.Note { return b.Notes[i] })
+		judged := f.Judge(slices.Clone(got), func(i int) replay.Note { return b.Notes[i] })
 		for i, v := range judged {
 			if !b.Notes[i].Respawned && v != got[i] || b.Notes[i].Respawned && (v == 0 || !slices.Contains(got, v)) {
 				t.Errorf("%s: the condition of row %d is %v, F is %v; respawned: %v", name, i, v, got[i], b.Notes[i].Respawned)
@@ -61,7 +61,7 @@ func TestFOfObservations(t *testing.T) {
 			t.Errorf("%s: of other numbers: %v", name, err)
 		}
 		b.Unseen = replay.ErrUnseen
-		if err := f.Score(got, b, rows); !errors.Is(err, replay.ErrUnseen) || Tells(f, b, rows) {
+		if err := f.Score(got, b, rows); !errors.Is(err, replay.ErrUnseen) || f.Tells(b, rows) {
 			t.Errorf("%s: of generated rows: %v", name, err)
 		}
 	}
@@ -76,8 +76,8 @@ func TestFOfRowsThatNobodyMade(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { f.(Model).Close() })
-		if LearnsFromMet(f) {
+		t.Cleanup(func() { f.State.Close() })
+		if f.LearnsFromMet {
 			t.Errorf("rnd.on %q: F is not of the rows", on)
 		}
 	}

@@ -171,7 +171,7 @@ func NamesOf(how Learning) (names []string) {
 func Find(name string) (Spec, error) { return specs.Find(name) }
 
 // New makes the relevance function of that name.
-func New(name string, d Deps) (Function, error) {
+func New(name string, d Deps) (*Model, error) {
 	s, err := Find(name)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,11 @@ func New(name string, d Deps) (Function, error) {
 	if d.Config == nil {
 		d.Config = s.Config
 	}
-	return s.New(d)
+	f, err := s.New(d)
+	if err != nil {
+		return nil, err
+	}
+	return Of(f), nil
 }
 
 // valued returns a Spec.New for a function that is computed from the agent's estimates.

@@ -2,9 +2,6 @@ package relevance
 
 import (
 	"errors"
-	"io"
-	"math"
-	"slices"
 
 	"pgrlab/core/experience"
 	"pgrlab/core/replay"
@@ -26,19 +23,9 @@ type Values interface {
 	TDError(dst []float32, b *replay.Batch, rows int) error
 }
 
-// Model is a function that learns from real transitions. It is created when the function is chosen
-// for the first time and is part of every checkpoint from then on: Load reads what Save wrote for
-// the same settings, and no byte beyond.
-type Model interface {
-	Function
-	Save(w io.Writer) error
-	Load(r io.Reader) error
-	Close() error
-}
-
-// Trained is a Model that makes gradient steps.
+// Trained is a Saved that makes gradient steps.
 type Trained interface {
-	Model
+	Saved
 	// Batch is the memory that Train reads: real transitions only, drawn by the
 	// caller.
 	Batch() *replay.Batch
@@ -46,9 +33,9 @@ type Trained interface {
 	Train() (loss float64, err error)
 }
 
-// Counted is a Model that is rebuilt from all real transitions before each scoring.
+// Counted is a Saved that is rebuilt from all real transitions before each scoring.
 type Counted interface {
-	Model
+	Saved
 	// Begin forgets everything. The first rows transitions of sample show where transitions lie.
 	Begin(sample *replay.Batch, rows int)
 	// Observe adds rows transitions, in their order.
@@ -57,7 +44,7 @@ type Counted interface {
 	Seen() uint64
 }
 
-// Episodic is a Model whose F of a transition depends on what the transition's episode has met
+// Episodic is a Saved whose F of a transition depends on what the transition's episode has met
 // before. It is given every env step, in order, and returns F of its transitions then. A caller
 // that keeps rows keeps F in their notes, where Score reads it, NaN for rows that were met before the
 // model had learned: see Judge. Score fails with ErrUnmet on a row that was not met.
@@ -65,7 +52,7 @@ type Counted interface {
 // The model learns in rounds between two env steps, in slices. It is created only where all copies
 // of the environment step together and every env step is met.
 type Episodic interface {
-	Model
+	Saved
 	// Meet takes the next env step, before the log has it, and writes F of its transitions, one for
 	// each copy.
 	Meet(dst []float32, step *Met) error
@@ -92,66 +79,8 @@ type Episodic interface {
 // no episode met it.
 var ErrUnmet = errors.New("it is told of a transition as it is met, and generated ones were not")
 
-// Tells reports whether f can score the first rows transitions of b. A Sighted function needs their
-// frames; an Episodic one needs transitions that were met.
-func Tells(f Function, b *replay.Batch, rows int) bool {
-	if _, sees := f.(Sighted); sees && (b.Unseen != nil || len(b.Frames) < rows) {
-		return false
-	}
-	if _, told := f.(Episodic); told {
-		return b.Notes != nil && !slices.ContainsFunc(b.Notes[:rows], func(n replay.Note) bool { return !n.Met })
-	}
-	return true
-}
-
-// Judge completes scores of f, in place; of has the note of each transition. An Episodic function
-// has no F for transitions that were met before it had learned, and for those that end an episode;
-// a function that skips respawns has none for these. They get that of others, spread evenly over
-// these, so that prompts of a high F, as those of any other, have the same share of them. (With the 0
-// that a respawn has as a bonus it would be what the generator is guided away from, and in mazes
-// every reward comes with a respawn.) Judge returns nil if there are no others.
-func Judge(f Function, scores []float32, of func(i int) replay.Note) []float32 {
-	_, told := f.(Episodic)
-	if of, is := f.(*observing); is {
-		f = of.Trained
-	}
-	_, skips := f.(skipsRespawns)
-	if !told && !skips {
-		return scores
-	}
-	return impute(scores, func(i int) bool {
-		return told && math.IsNaN(float64(scores[i])) || skips && of(i).Respawned
-	})
-}
-
-func impute(scores []float32, unknown func(i int) bool) []float32 {
-	var known, others []int
-	for i := range scores {
-		if unknown(i) {
-			others = append(others, i)
-		} else {
-			known = append(known, i)
-		}
-	}
-	if len(known) == 0 {
-		return nil
-	}
-	for k, i := range others {
-		scores[i] = scores[known[replay.OneOf(k, 0, len(known))]]
-	}
-	return scores
-}
-
 // Scaled is a function whose paper scales F differently from Score.
 type Scaled interface {
 	// PaperScale is the ratio of the paper's F to that of Score.
 	PaperScale() float64
-}
-
-// PaperScale is the ratio of the paper's F to that of f.Score; it is 1 if f is not Scaled.
-func PaperScale(f Function) float64 {
-	if s, ok := f.(Scaled); ok {
-		return s.PaperScale()
-	}
-	return 1
 }

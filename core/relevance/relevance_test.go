@@ -107,15 +107,12 @@ func TestRegistry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, model := f.(Model)
-		_, trained := f.(Trained)
-		_, counted := f.(Counted)
-		_, told := f.(Episodic)
+		model, trained, counted, told := f.State != nil, f.Steps != nil, f.Counts != nil, f.Rounds != nil
 		if f.Name() != s.Name || model != (s.Learning != LearnsNothing) || trained != (s.Learning == LearnsInSteps) || counted != (s.Learning == LearnsAnew) || told != (s.Learning == LearnsInRounds) {
-			t.Errorf("%s is a %T called %q: a model %v, trained %v, counted %v, told of env steps %v", s.Name, f, f.Name(), model, trained, counted, told)
+			t.Errorf("%s is a %T called %q: a model %v, trained %v, counted %v, told of env steps %v", s.Name, f.Function, f.Name(), model, trained, counted, told)
 		}
 		if model {
-			f.(Model).Close()
+			f.State.Close()
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestFOfRespawns(t *testing.T) {
 		}
 		others := slices.Concat(plain[:1], plain[2:5], plain[6:])
 		plain[1], plain[5] = others[replay.OneOf(0, 0, 5)], others[replay.OneOf(1, 0, 5)]
-		if got = Judge(f, got, func(i int) replay.Note { return b.Notes[i] }); !slices.Equal(got, plain) {
+		if got = Of(f).Judge(got, func(i int) replay.Note { return b.Notes[i] }); !slices.Equal(got, plain) {
 			t.Errorf("%s: completed F is %v, want %v", f.Name(), got, plain)
 		}
 	}

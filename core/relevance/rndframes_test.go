@@ -229,10 +229,10 @@ func TestFrameRNDDoesNotAllocate(t *testing.T) {
 // The cases list which function a setting and frames give, and what is refused.
 func TestFunctionsOfFrames(t *testing.T) {
 	seen := Frames{Side: 36, Stack: 3}
-	of := func(name string, c Config, f Frames) (Function, error) {
+	of := func(name string, c Config, f Frames) (*Model, error) {
 		made, err := New(name, Deps{Config: c, Shape: little, Frames: f, Device: newDevice(t), Seed: 1})
-		if m, is := made.(Model); is && err == nil {
-			t.Cleanup(func() { m.Close() })
+		if err == nil && made.State != nil {
+			t.Cleanup(func() { made.State.Close() })
 		}
 		return made, err
 	}
@@ -254,23 +254,26 @@ func TestFunctionsOfFrames(t *testing.T) {
 		{"curiosity", DefaultICM(), seen, "*relevance.ICM"}, {"curiosity", noised, Frames{}, "*relevance.ICM"},
 	} {
 		f, err := of(c.name, c.config, c.frames)
-		if got := fmt.Sprintf("%T", f); err != nil || got != c.want {
-			t.Errorf("%s of %+v is %s, %v, want %s", c.name, c.frames, got, err, c.want)
+		if err != nil {
+			t.Errorf("%s of %+v: %v", c.name, c.frames, err)
 			continue
 		}
-		sighted, sees := f.(Sighted)
-		if want := strings.Contains(c.want, "Frame"); sees != want {
-			t.Errorf("%T sees frames: %v", f, sees)
-		}
-		if !sees {
+		if got := fmt.Sprintf("%T", f.Function); got != c.want {
+			t.Errorf("%s of %+v is %s, want %s", c.name, c.frames, got, c.want)
 			continue
 		}
-		if n := sighted.Slice(); Slice(f, 1_000_000) != n || n < 1 || n > 128 {
-			t.Errorf("%T takes %d rows at a time", f, n)
+		if want := strings.Contains(c.want, "Frame"); f.Sees != want {
+			t.Errorf("%s sees frames: %v", c.want, f.Sees)
+		}
+		if !f.Sees {
+			continue
+		}
+		if n := f.Slice; f.AtOnce(1_000_000) != n || n < 1 || n > 128 {
+			t.Errorf("%s takes %d rows at a time", c.want, n)
 		}
 		b := replay.NewBatch(little, 2)
 		if err := f.Score(make([]float32, 2), b, 2); !errors.Is(err, replay.ErrUnseen) {
-			t.Errorf("%T scores rows without frames: %v", f, err)
+			t.Errorf("%s scores rows without frames: %v", c.want, err)
 		}
 	}
 	if _, err := of("rnd", smallFrameRND(), Frames{Side: 35, Stack: 3}); err == nil || !strings.Contains(err.Error(), `want pixels.side 36 or more, or rnd.on "latents"`) {

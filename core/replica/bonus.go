@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"pgrlab/core/config"
-	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -27,7 +26,7 @@ func (r *Replica) addBonus(now Now, b *replay.Batch) error {
 	if err := r.Rounds.score(r.curious, f, b); err != nil {
 		return err
 	}
-	scale := relevance.PaperScale(f)
+	scale := f.Scale
 	if follows && b.Frames != nil { // of the env step only: earlier ones are not kept with their rows
 		for i, v := range r.curious {
 			r.BonusReturn.add(uint64(i), r.Config.Agent.Gamma, scale*float64(v))
@@ -57,16 +56,16 @@ func (r *Replica) addBonus(now Now, b *replay.Batch) error {
 // model learns.
 func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	b := r.newest
-	_, met := r.models[r.Config.Bonus.Function].(relevance.Episodic)
+	f := r.models[r.Config.Bonus.Function]
 	switch {
-	case b != nil && met:
+	case b != nil && f.Rounds != nil:
 		copy(b.Reward, r.World.Rewards)
 	case b == nil || !r.Enough() || !r.Parts.Fills && r.Real.Len() < b.Size:
 		return r.World.Rewards, nil
 	case b.Frames != nil:
 		copy(b.Reward, r.World.Rewards)
 		showNewest(r, b)
-		if f, is := r.models[r.Config.Bonus.Function].(relevance.Beginner); is {
+		if f.Begin != nil {
 			if err := f.Begin(b, b.Size); err != nil {
 				return r.World.Rewards, r.diverged("add the bonus", err)
 			}
@@ -105,11 +104,12 @@ func (r *Replica) prepareBonus() error {
 			r.Config.Bonus.Function, r.Config.Agent.Learner, config.FunctionNone)
 	}
 	r.newest = replay.NewBatch(r.Parts.Shape, r.World.Copies)
-	if _, sees := r.models[r.Config.Bonus.Function].(relevance.Sighted); sees {
+	f := r.models[r.Config.Bonus.Function]
+	if f.Sees {
 		r.newest.Frames, r.newest.Notes = replay.NewFrameRows(r.World.Copies, r.Config.Pixels.Stack), make([]replay.Note, r.World.Copies)
 	}
-	if p, can := r.models[r.Config.Bonus.Function].(interface{ Prepare(rows int) error }); can {
-		return p.Prepare(r.World.Copies)
+	if f.Prepare != nil {
+		return f.Prepare(r.World.Copies)
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"pgrlab/core/config"
-	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/testing/tiny"
 )
@@ -35,7 +34,7 @@ func TestBonusesByHand(t *testing.T) {
 		if err := m.models["curiosity"].Score(f, b, rows); err != nil {
 			t.Fatal(err)
 		}
-		paper := relevance.PaperScale(m.models["curiosity"])
+		paper := m.models["curiosity"].Scale
 		if err := m.addBonus(now, b); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +58,7 @@ func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 	c := tiny.Config()
 	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}, 0.1, 0.9
 	m, now := newReplica(t, c)
-	paper := relevance.PaperScale(m.models["curiosity"])
+	paper := m.models["curiosity"].Scale
 	var all []float64
 	collect := func(n int) {
 		for range n {

@@ -1,7 +1,5 @@
 package replica
 
-import "pgrlab/core/relevance"
-
 // bonusBlock is how many env steps are scored at once for the returns of the bonus:
 // the length of a rollout in the code that Burda et al. 2019 released
 // (openai/random-network-distillation: run_atari.py, nsteps = 128).
@@ -54,7 +52,7 @@ func (r *Replica) followBonus() error {
 		}
 		for i, f := range r.curious { // transitions of an env step lie in the order of its copies
 			copy := (r.Real.Total() - uint64(state.Pending-i)) % uint64(r.World.Copies)
-			state.add(copy, r.Config.Agent.Gamma, relevance.PaperScale(model)*float64(f))
+			state.add(copy, r.Config.Agent.Gamma, model.Scale*float64(f))
 		}
 		state.Pending -= n
 	}

@@ -5,13 +5,12 @@ import (
 	"math"
 
 	"pgrlab/core/knob"
-	"pgrlab/core/relevance"
 )
 
 // partsOf is how many parts an update of the model of that name has; 1 if it is made at once.
 func partsOf(r *Replica, name string) int {
-	if p, cut := r.models[name].(relevance.Parted); cut {
-		return p.Parts()
+	if m := r.models[name]; m != nil {
+		return m.Parts()
 	}
 	return 1
 }
@@ -66,15 +65,15 @@ func (p modelParts) train() error {
 // trainPart makes the next part of an update of the model of that name, on the update's batch. The
 // last one ends the update, and so does an error.
 func trainPart(r *Replica, name string) error {
-	m, cut := r.models[name].(relevance.Parted)
-	if !cut {
+	m := r.models[name]
+	if m == nil || m.Parted == nil {
 		return fmt.Errorf("train %s: it has no updates in parts", name)
 	}
-	if err := fillModel(r, name, m.Batch()); err != nil { // the same at each part: a loaded run goes on with any
+	if err := fillModel(r, name, m.Steps.Batch()); err != nil { // the same at each part: a loaded run goes on with any
 		return err
 	}
 	s := r.stateOf(name)
-	loss, err := m.TrainPart(s.Made)
+	loss, err := m.Parted.TrainPart(s.Made)
 	if s.Made++; err == nil && math.IsNaN(loss) {
 		return nil
 	}

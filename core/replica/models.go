@@ -43,14 +43,15 @@ func (s *State) stateOf(name string) *modelState {
 // Built says whether the replica has what the function of that name needs: no model, or one
 // that has learned something, and has not just begun to count again.
 func (r *Replica) Built(name string) bool {
-	switch m := r.models[name].(type) {
-	case nil:
+	m := r.models[name]
+	switch {
+	case m == nil:
 		return !learns(name)
-	case relevance.Counted:
-		return m.Seen() > 0 && r.Counting != name
-	case relevance.Episodic:
-		return m.Learned()
-	case relevance.Trained:
+	case m.Counts != nil:
+		return m.Counts.Seen() > 0 && r.Counting != name
+	case m.Rounds != nil:
+		return m.Rounds.Learned()
+	case m.Steps != nil:
 		return slices.ContainsFunc(r.Models, func(s modelState) bool { return s.Name == name && s.Updates > 0 })
 	}
 	return true
@@ -97,7 +98,7 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 // feeds says whether a trained model has something to learn from between refits: rows of D_real
 // that are kept, or frames.
 func feeds(r *Replica, name string) bool {
-	if _, sees := r.models[name].(relevance.Sighted); sees {
+	if m := r.models[name]; m != nil && m.Sees {
 		return r.Enough()
 	}
 	return r.Real.Len() > 0 && !r.Parts.Fills
@@ -114,14 +115,14 @@ func (r *Replica) modelDue(name string, updates uint64, last bool) bool {
 
 // UpdateModel makes one update of the model of that name, which must be a trained one.
 func (r *Replica) UpdateModel(name string) error {
-	t, ok := r.models[name].(relevance.Trained)
-	if !ok {
+	m := r.models[name]
+	if m == nil || m.Steps == nil {
 		return fmt.Errorf("train %s: it has no model", name)
 	}
-	if err := fillModel(r, name, t.Batch()); err != nil {
+	if err := fillModel(r, name, m.Steps.Batch()); err != nil {
 		return err
 	}
-	loss, err := t.Train()
+	loss, err := m.Steps.Train()
 	return modelUpdated(r, name, loss, err)
 }
 
@@ -176,29 +177,33 @@ func (r *Replica) Owed(name string) int {
 }
 
 // modelUpdates is how many updates a slice of a trained model's warm-up makes. A
-// relevance.Sighted model makes one, because an update on frames may be 13 GFLOP, or a part of one.
+// model that sees makes one, because an update on frames may be 13 GFLOP, or a part of one.
 const modelUpdates = 4
 
 // Warm does some of the units that the model of that name owes, from done on, and returns how
 // many. If scoring is given up before all are done, the model still owes the rest.
 func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
-	if c, counts := r.models[name].(relevance.Counted); counts {
-		n = min(relevance.Slice(c, inspect.ScoreRows), owed-done)
+	m := r.models[name]
+	if m == nil {
+		return 0, fmt.Errorf("train %s: it has no model", name)
+	}
+	if m.Counts != nil {
+		n = min(m.AtOnce(inspect.ScoreRows), owed-done)
 		if done == 0 {
 			r.Real.Gather(r.scratch, 0, r.Real.Spread(inspect.ScoreRows))
-			c.Begin(r.scratch, min(inspect.ScoreRows, owed))
+			m.Counts.Begin(r.scratch, min(inspect.ScoreRows, owed))
 		}
 		if r.Counting = name; done+n >= owed {
 			r.Counting = ""
 		}
 		r.Real.Gather(r.scratch, 0, r.Real.Oldest(done, n))
-		return n, c.Observe(r.scratch, n)
+		return n, m.Counts.Observe(r.scratch, n)
 	}
 	if partsOf(r, name) > 1 {
 		return 1, warmPart(r, name, done, owed)
 	}
 	n = min(modelUpdates, owed-done)
-	if _, sees := r.models[name].(relevance.Sighted); sees {
+	if m.Sees {
 		n = 1
 	}
 	for range n {
@@ -212,7 +217,7 @@ func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 
 // BuildRelevance makes the function of that name. A model is built when its function is
 // chosen for the first time, and kept.
-func (r *Replica) BuildRelevance(name string) (relevance.Function, error) {
+func (r *Replica) BuildRelevance(name string) (*relevance.Model, error) {
 	if made := r.models[name]; made != nil {
 		return made, nil
 	}
@@ -221,16 +226,16 @@ func (r *Replica) BuildRelevance(name string) (relevance.Function, error) {
 	if err != nil {
 		return nil, err
 	}
-	if made, has := f.(relevance.Model); has {
-		r.own(name, made)
-		r.models[name] = made
+	if f.State != nil {
+		r.own(name, f.State)
+		r.models[name] = f
 	}
 	return f, nil
 }
 
 // Function returns the function of that name from what the replica has; one with a model only if
 // that has been built.
-func (r *Replica) Function(name string) (relevance.Function, error) {
+func (r *Replica) Function(name string) (*relevance.Model, error) {
 	if learns(name) && r.models[name] == nil {
 		return nil, fmt.Errorf("relevance %q: its model has not been built yet", name)
 	}
@@ -238,14 +243,13 @@ func (r *Replica) Function(name string) (relevance.Function, error) {
 }
 
 // NewModel makes an untrained model of the function of that name; the caller owns it.
-func (r *Replica) NewModel(name string) (relevance.Model, error) {
+func (r *Replica) NewModel(name string) (*relevance.Model, error) {
 	f, err := r.Parts.Relevance(name, r.Observed.log, nil, r.Seed)
 	if err != nil {
 		return nil, err
 	}
-	made, has := f.(relevance.Model)
-	if !has {
+	if f.State == nil {
 		return nil, fmt.Errorf("relevance %q has no model", name)
 	}
-	return made, nil
+	return f, nil
 }

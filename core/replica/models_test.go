@@ -51,7 +51,7 @@ func TestAWarmUpGoesOnBehindAnUpdateThatFails(t *testing.T) {
 		train(t, m, now.Settings, 1, 4)
 		m.Host = &tolerant{}
 		p := &parted{batch: replay.NewBatch(tinyShape, 2), fails: fails}
-		m.models["curiosity"] = p
+		m.models["curiosity"] = relevance.Of(p)
 		*m.stateOf("curiosity") = modelState{Name: "curiosity", Missed: 3}
 		owed := m.Owed("curiosity")
 		for done := 0; done < owed; {

@@ -22,7 +22,7 @@ type Parts struct {
 	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
 	// Relevance makes the function of that name; if values is nil, functions that need an
 	// agent's values are refused. log is as for Learner.
-	Relevance func(name string, log *experience.Log, values relevance.Values, seed uint64) (relevance.Function, error)
+	Relevance func(name string, log *experience.Log, values relevance.Values, seed uint64) (*relevance.Model, error)
 }
 
 // NewParts returns the real parts: learner, relevance functions and generator of the
@@ -51,7 +51,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		Generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
 			return newGenerator(c, seen, shape, policy, dev, seed)
 		},
-		Relevance: func(name string, log *experience.Log, values relevance.Values, seed uint64) (relevance.Function, error) {
+		Relevance: func(name string, log *experience.Log, values relevance.Values, seed uint64) (*relevance.Model, error) {
 			return relevance.New(name, relevance.Deps{
 				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Log: log, Frames: c.Sight(), Made: is.Fills(), Device: dev, Seed: seed,
 			})

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"pgrlab/core/config"
-	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 )
 
@@ -35,7 +34,7 @@ func (r *Replica) prioritise(b *replay.Batch) error {
 		if err := f.Score(r.curious, b, b.Size); err != nil {
 			return err
 		}
-		scale := float32(relevance.PaperScale(f))
+		scale := float32(f.Scale)
 		for i := range r.curious {
 			r.curious[i] *= scale
 		}

@@ -23,9 +23,9 @@ type Synthesis struct {
 	Fit    inspect.FitLoss
 	Scored inspect.Scored // what the generator was fitted to
 
-	scorer    relevance.Function // F when scoring began
-	scores    []float32          // F of every real transition
-	generated bool               // Fresh is complete
+	scorer    *relevance.Model // F when scoring began
+	scores    []float32        // F of every real transition
+	generated bool             // Fresh is complete
 }
 
 // StartScoring binds the relevance function, which has that name, for Score: a function that is
@@ -49,7 +49,7 @@ func (o *Synthesis) Bound() string { return o.scorer.Name() }
 // same for all.
 func (o *Synthesis) Owed(most int) int {
 	r := o.of
-	if _, counts := o.scorer.(relevance.Counted); counts {
+	if o.scorer.Counts != nil {
 		return min(most, r.Real.Len())
 	}
 	return most
@@ -63,11 +63,11 @@ const mostUnjudged = 0.1
 // one that learns in rounds cannot before the first, nor until most rows were met after it.
 func (o *Synthesis) CanScore(name string) error {
 	r := o.of
-	m, told := r.models[name].(relevance.Episodic)
-	if !told {
+	m := r.models[name]
+	if m == nil || m.Rounds == nil {
 		return nil
 	}
-	if !m.Learned() {
+	if !m.Rounds.Learned() {
 		return fmt.Errorf("relevance %s has learned nothing yet", name)
 	}
 	unjudged, rows := 0, r.Real.Len()
@@ -84,17 +84,17 @@ func (o *Synthesis) CanScore(name string) error {
 
 // ScoreSlice is how many of rows transitions Score takes at a time.
 func (o *Synthesis) ScoreSlice(rows int) int {
-	return min(rows, relevance.Slice(o.scorer, inspect.ScoreRows))
+	return min(rows, o.scorer.AtOnce(inspect.ScoreRows))
 }
 
 // Score scores n transitions of D_real from slot first on, at most ScoreSlice. A function that has to
 // look at transitions before is shown a slice of them, from all of D_real, before the first ones.
 func (o *Synthesis) Score(first, n int) error {
 	r := o.of
-	if f, looks := o.scorer.(relevance.Beginner); looks && first == 0 {
+	if o.scorer.Begin != nil && first == 0 {
 		some := r.Real.Spread(o.ScoreSlice(r.Real.Len()))
 		r.Real.Gather(r.scratch, 0, some)
-		if err := f.Begin(r.scratch, len(some)); err != nil {
+		if err := o.scorer.Begin(r.scratch, len(some)); err != nil {
 			return err
 		}
 	}
@@ -123,11 +123,11 @@ func (r *Replica) ScoreRing(dst []float32, f relevance.Function, rows *replay.Ri
 }
 
 // StartFit begins a fit of the generator to D_real (line 5 of Algorithm 1), with the
-// conditions that follow from the scores, which it completes in place (see relevance.Judge); nil:
+// conditions that follow from the scores, which it completes in place (see relevance.Model); nil:
 // without conditions.
 func (o *Synthesis) StartFit(scores []float32, knobs generative.FitKnobs, refit uint64) error {
 	r := o.of
-	scores = relevance.Judge(o.scorer, scores, r.Real.Note)
+	scores = o.scorer.Judge(scores, r.Real.Note)
 	o.Fit = inspect.FitLoss{Steps: knobs.Steps}
 	return r.Generator.StartFit(r.Real, scores, knobs, refit)
 }

@@ -54,7 +54,7 @@ type Replica struct {
 	Seed      uint64 // the configuration's, plus Index
 	Agent     *agent.Made
 	Generator generative.Generator // nil for methods without one
-	F         relevance.Function
+	F         *relevance.Model
 
 	Real, Synthetic *replay.Ring
 
@@ -67,8 +67,8 @@ type Replica struct {
 	Trial     Trial
 
 	World      *source.Copies
-	models     map[string]relevance.Model // by the name of the function; only those that are built
-	priorities *replay.Prioritized        // of Real; nil: all rows are drawn alike
+	models     map[string]*relevance.Model // by the name of the function; only those that are built
+	priorities *replay.Prioritized         // of Real; nil: all rows are drawn alike
 	mixer      replay.Mixer
 	mixers     map[string]replay.Mixer // of models, by name
 	streams    streams
@@ -135,7 +135,7 @@ func evaluationSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(
 func New(c Cohort, index int) (*Replica, error) {
 	r := &Replica{
 		Cohort: c, Index: index, Seed: c.Config.Seed + uint64(index),
-		models: map[string]relevance.Model{}, mixers: map[string]replay.Mixer{},
+		models: map[string]*relevance.Model{}, mixers: map[string]replay.Mixer{},
 	}
 	r.Rounds.of, r.Observed.of, r.Synthesis.of, r.Trial.of = r, r, r, r
 	if err := r.build(); err != nil {

@@ -27,8 +27,8 @@ var episodicNames = relevance.NamesOf(relevance.LearnsInRounds)
 // function returns the one that is built, or nil.
 func (o *Rounds) function() relevance.Episodic {
 	for _, name := range episodicNames {
-		if f, told := o.of.models[name].(relevance.Episodic); told {
-			return f
+		if f := o.of.models[name]; f != nil && f.Rounds != nil {
+			return f.Rounds
 		}
 	}
 	return nil
@@ -76,8 +76,8 @@ func (o *Rounds) note(i int) replay.Note {
 
 // score writes F of a batch to dst. If f is told of env steps, that is F of the env step as it
 // was met.
-func (o *Rounds) score(dst []float32, f relevance.Function, b *replay.Batch) error {
-	if _, told := f.(relevance.Episodic); told {
+func (o *Rounds) score(dst []float32, f *relevance.Model, b *replay.Batch) error {
+	if f.Rounds != nil {
 		copy(dst, o.f)
 		return nil
 	}

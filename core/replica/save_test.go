@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pgrlab/core/generative"
+	"pgrlab/core/relevance"
 	"pgrlab/core/testing/tiny"
 )
 
@@ -24,6 +25,9 @@ func TestNoPartOfAReplicaIsForgotten(t *testing.T) {
 		f := v.Field(i)
 		if f.Kind() == reflect.Interface {
 			f = f.Elem()
+		}
+		if f.Type() == reflect.TypeFor[*relevance.Model]() && !f.IsNil() {
+			f = f.Elem().FieldByName("State").Elem()
 		}
 		if f.Kind() != reflect.Pointer || f.IsNil() || !f.Type().Implements(plain) && !f.Type().Implements(ofGenerator) {
 			continue

@@ -5,7 +5,6 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/experience"
-	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
 	"pgrlab/core/source"
 )
@@ -84,7 +83,7 @@ func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 // metBy returns the transitions that a trained model learns from: D_real, or the transitions of
 // the environment that D_real is made from.
 func metBy(r *Replica, name string) replay.Rows {
-	if r.Agent.Encoder != nil && relevance.LearnsFromMet(r.models[name]) {
+	if r.Agent.Encoder != nil && r.models[name].LearnsFromMet {
 		return r.Agent.Encoder.Met()
 	}
 	return r.Real
