@@ -139,7 +139,7 @@ func (a *asides) previewWork(c event.Preview, out *event.Previewed) (inspect.Pie
 		return nil, err
 	}
 	m := a.members[0]
-	return inspect.Preview(a.views.of(m), subject{m, a}, k, v, a.previews, out)
+	return inspect.Preview(a.views.of(m), subject{&m.Functions, m, a}, k, v, a.previews, out)
 }
 
 // restartPreview begins the preview under way again. After a fit, for example, its transitions

@@ -91,7 +91,7 @@ func (u *updates) some(m *replica.Replica, last bool) error {
 				return err
 			}
 		}
-		if err := m.TrainModels(u.at, last && i == u.n-1); err != nil {
+		if err := m.Functions.Train(u.at, last && i == u.n-1); err != nil {
 			return err
 		}
 	}

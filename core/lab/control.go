@@ -267,7 +267,7 @@ func (ctl *control) answerRest() {
 func (x *experiment) choose(name string) error {
 	chosen := make([]func(), 0, len(x.members))
 	for _, m := range x.members {
-		f, err := m.BuildRelevance(name)
+		f, err := m.Functions.Build(name)
 		if err != nil {
 			return err
 		}

@@ -120,7 +120,7 @@ func TestRNDSeesFramesBeforeItScoresThem(t *testing.T) {
 	if f, scored := m.Synthesis.Scores(); !scored || m.Synthesis.Bound() != "rnd" || learningOf(l, "rnd").updates != 0 {
 		t.Fatalf("%d scores of %s, which has made %d updates", len(f), m.Synthesis.Bound(), learningOf(l, "rnd").updates)
 	}
-	fresh, err := m.NewModel("rnd")
+	fresh, err := m.Functions.NewModel("rnd")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestRNDSeesFramesBeforeItScoresThem(t *testing.T) {
 		}
 		return file.String()
 	}
-	scorer, err := m.Function("rnd")
+	scorer, err := m.Functions.Function("rnd")
 	if err != nil {
 		t.Fatal(err)
 	}

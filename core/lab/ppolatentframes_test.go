@@ -135,7 +135,7 @@ func TestFOfWhatIsBehindDReal(t *testing.T) {
 func scoresOf(t *testing.T, l *Lab, film []replay.FrameRow) []float32 {
 	t.Helper()
 	r := l.x.first()
-	f, err := r.Function(l.config.Knobs.Relevance)
+	f, err := r.Functions.Function(l.config.Knobs.Relevance)
 	if err != nil {
 		t.Fatal(err)
 	}

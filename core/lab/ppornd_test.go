@@ -54,7 +54,7 @@ func bonusByHand(t *testing.T, c config.Config) {
 	l := framesLabOf(t, c, mazeTask(t), 1, nil)
 	defer l.Close()
 	x, m := l.x, l.x.first()
-	f, err := m.Function(c.Bonus.Function)
+	f, err := m.Functions.Function(c.Bonus.Function)
 	if err != nil {
 		t.Fatal(err)
 	}

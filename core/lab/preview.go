@@ -142,7 +142,8 @@ func (a *asides) showDreams(c event.Dreams) {
 
 // subject provides what a preview asks of a member and of its run.
 type subject struct {
-	*replica.Replica
+	*replica.Functions
+	member *replica.Replica
 	*asides
 }
 
@@ -160,7 +161,7 @@ func (s subject) RefitTakes(name string, row, unit time.Duration) time.Duration 
 	settings.Relevance = name
 	u := s.meter.Units(&settings, cost.Batches{}, 0)
 	u.Score, u.Warm = cmp.Or(row.Seconds(), u.Score), cmp.Or(unit.Seconds(), u.Warm)
-	return refitTakes(u, &settings, s.Replica)
+	return refitTakes(u, &settings, s.member)
 }
 
 func (s subject) Now() time.Time { return s.now() }

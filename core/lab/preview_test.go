@@ -122,7 +122,7 @@ func TestPreviewOfARelevanceThatIsNotBuilt(t *testing.T) {
 	if !strings.Contains(p.Cost, "curiosity has no model yet") || !strings.Contains(p.Cost, "trains it on 3 real batches") || !(p.CostSeconds > 0) {
 		t.Errorf("cost %q, %v s", p.Cost, p.CostSeconds)
 	}
-	if _, err := l.x.first().Function("curiosity"); err == nil {
+	if _, err := l.x.first().Functions.Function("curiosity"); err == nil {
 		t.Error("the preview built the run's model")
 	}
 }

@@ -91,7 +91,7 @@ func (f *refit) startScoring(rows int) {
 	f.begins(name)(redo.Scoring)
 	owed := 0
 	for _, m := range f.members {
-		owed = max(owed, m.Owed(name))
+		owed = max(owed, m.Functions.Owed(name))
 		m.Synthesis.StartScoring(name)
 	}
 	f.place.total = owed + rows
@@ -129,7 +129,7 @@ func (f *refit) scoreSlice(done, owed, rows int) (n int, err error) {
 		made := make([]int, len(f.members))
 		m, err := f.each(knob.Score, func(m *replica.Replica) (err error) {
 			if own := m.Synthesis.Owed(owed); done < own {
-				made[m.Index], err = m.Warm(m.Synthesis.Bound(), done, own)
+				made[m.Index], err = m.Functions.Warm(m.Synthesis.Bound(), done, own)
 			}
 			return err
 		})

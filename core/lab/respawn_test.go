@@ -68,7 +68,7 @@ func TestNoBonusForRespawns(t *testing.T) {
 		if raised[0] == 0 || raised[1] > 0 {
 			t.Errorf("%s: %d bonuses of respawns, %d of others", name, raised[1], raised[0])
 		}
-		f, err := l.x.first().Function(function)
+		f, err := l.x.first().Functions.Function(function)
 		if err != nil {
 			t.Fatal(err)
 		}

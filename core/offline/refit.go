@@ -117,7 +117,7 @@ func (s Run) offline(ctx context.Context, task task.Task, dev device.Device, r R
 // begin starts the refit with the requested relevance function, as the run has learned it.
 func (o *offline) begin(ctx context.Context, r RefitRequest, index int) error {
 	name := r.Knobs.Relevance
-	if !o.m.Built(name) {
+	if !o.m.Functions.Built(name) {
 		return fmt.Errorf("relevance is %s, which the run has not learned: want %s, as the run has", name, o.run.loop.Loop.Settings.Relevance)
 	}
 	v, err := o.m.ViewAs(o.run.view(o.m), r.Knobs)

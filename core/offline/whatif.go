@@ -149,7 +149,7 @@ func (w *whatIf) subject(breathe func() error) (*whatif.Subject, error) {
 		EpisodeSteps: w.task.EpisodeSteps, Simulator: w.simulator,
 		Episodes: func(n int, seed uint64) (whatif.VecEnv, error) { return w.task.NewVec(n, seed) },
 	}
-	if w.run.Relevance != relevance.None && w.m.Built(w.run.Relevance) {
+	if w.run.Relevance != relevance.None && w.m.Functions.Built(w.run.Relevance) {
 		if err := catchUp(w.m, w.run.Relevance, breathe); err != nil {
 			return nil, err
 		}
@@ -254,14 +254,14 @@ func (w *whatIf) generator(function string, breathe func(share float64) error) (
 // scoreReal writes F of the real rows by a function that the run may not have used. In that case
 // its model first learns from these rows, with as many updates as the run has env steps.
 func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) error {
-	built := w.m.Built(name)
-	f, err := w.m.BuildRelevance(name)
+	built := w.m.Functions.Built(name)
+	f, err := w.m.Functions.Build(name)
 	if err != nil {
 		return err
 	}
 	if !built && slices.Contains(relevance.NamesOf(relevance.LearnsInSteps), name) {
 		for range w.config.EnvSteps(w.loop.Loop.Step) {
-			if err := w.m.UpdateModel(name); err != nil {
+			if err := w.m.Functions.Update(name); err != nil {
 				return err
 			}
 			if err := breathe(); err != nil {
@@ -277,8 +277,8 @@ func (w *whatIf) scoreReal(dst []float32, name string, breathe func() error) err
 // catchUp makes the model of that name do what it owes before it scores, as the run would: it may
 // have missed updates while another F was chosen, and counts are taken again.
 func catchUp(m *replica.Replica, name string, breathe func() error) error {
-	for done, owed := 0, m.Owed(name); done < owed; {
-		n, err := m.Warm(name, done, owed)
+	for done, owed := 0, m.Functions.Owed(name); done < owed; {
+		n, err := m.Functions.Warm(name, done, owed)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func (r *Replica) addBonus(now Now, b *replay.Batch) error {
 		}
 	}
 	r.curious = resized(r.curious, b.Size)
-	f := r.models[r.Config.Bonus.Function]
+	f := r.Functions.built[r.Config.Bonus.Function]
 	if err := r.Rounds.score(r.curious, f, b); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (r *Replica) addBonus(now Now, b *replay.Batch) error {
 // model learns.
 func (r *Replica) observedRewards(now Now) ([]float32, error) {
 	b := r.newest
-	f := r.models[r.Config.Bonus.Function]
+	f := r.Functions.built[r.Config.Bonus.Function]
 	switch {
 	case b != nil && f.Rounds != nil:
 		copy(b.Reward, r.World.Rewards)
@@ -64,7 +64,7 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 		return r.World.Rewards, nil
 	case b.Frames != nil:
 		copy(b.Reward, r.World.Rewards)
-		showNewest(r, b)
+		r.showNewest(b)
 		if f.Begin != nil {
 			if err := f.Begin(b, b.Size); err != nil {
 				return r.World.Rewards, r.diverged("add the bonus", err)
@@ -81,7 +81,7 @@ func (r *Replica) observedRewards(now Now) ([]float32, error) {
 
 // showNewest writes to b what was seen in the env step: frames, or the numbers that rows are
 // made of.
-func showNewest(r *Replica, b *replay.Batch) {
+func (r *Replica) showNewest(b *replay.Batch) {
 	for i := range b.Frames {
 		row := &b.Frames[i]
 		if r.sight != nil {
@@ -104,7 +104,7 @@ func (r *Replica) prepareBonus() error {
 			r.Config.Bonus.Function, r.Config.Agent.Learner, config.FunctionNone)
 	}
 	r.newest = replay.NewBatch(r.Parts.Shape, r.World.Copies)
-	f := r.models[r.Config.Bonus.Function]
+	f := r.Functions.built[r.Config.Bonus.Function]
 	if f.Sees {
 		r.newest.Frames, r.newest.Notes = replay.NewFrameRows(r.World.Copies, r.Config.Pixels.Stack), make([]replay.Note, r.World.Copies)
 	}

@@ -31,10 +31,10 @@ func TestBonusesByHand(t *testing.T) {
 		for i := range rows {
 			b.Obs[i*tiny.Obs], b.Reward[i] = float32(i+10*round), float32(i)
 		}
-		if err := m.models["curiosity"].Score(f, b, rows); err != nil {
+		if err := m.Functions.built["curiosity"].Score(f, b, rows); err != nil {
 			t.Fatal(err)
 		}
-		paper := m.models["curiosity"].Scale
+		paper := m.Functions.built["curiosity"].Scale
 		if err := m.addBonus(now, b); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 	c := tiny.Config()
 	c.Bonus, c.Knobs.Bonus, c.Agent.Gamma = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}, 0.1, 0.9
 	m, now := newReplica(t, c)
-	paper := m.models["curiosity"].Scale
+	paper := m.Functions.built["curiosity"].Scale
 	var all []float64
 	collect := func(n int) {
 		for range n {
@@ -74,7 +74,7 @@ func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 		for i := range 4 {
 			b.Obs[i*tiny.Obs] = float32(i)
 		}
-		if err := m.models["curiosity"].Score(f, b, 4); err != nil {
+		if err := m.Functions.built["curiosity"].Score(f, b, 4); err != nil {
 			t.Fatal(err)
 		}
 		if err := m.addBonus(now, b); err != nil {
@@ -83,7 +83,7 @@ func TestBonusOverTheDeviationOfItsReturns(t *testing.T) {
 		one, of := replay.NewBatch(tinyShape, 1), make([]float32, 1)
 		for ; scored < part.scored; scored++ {
 			m.Real.Gather(one, 0, m.Real.Oldest(scored, 1))
-			if err := m.models["curiosity"].Score(of, one, 1); err != nil {
+			if err := m.Functions.built["curiosity"].Score(of, one, 1); err != nil {
 				t.Fatal(err)
 			}
 			all[scored] = paper * float64(of[0])

@@ -40,10 +40,18 @@ func (s *State) stateOf(name string) *modelState {
 	return &s.Models[len(s.Models)-1]
 }
 
+// Functions are the relevance functions of a replica: those that learn are built once, and trained.
+type Functions struct {
+	of     *Replica
+	built  map[string]*relevance.Model // by name; only those that learn
+	mixers map[string]replay.Mixer     // that sample their batches, by name
+}
+
 // Built says whether the replica has what the function of that name needs: no model, or one
 // that has learned something, and has not just begun to count again.
-func (r *Replica) Built(name string) bool {
-	m := r.models[name]
+func (o *Functions) Built(name string) bool {
+	r := o.of
+	m := o.built[name]
 	switch {
 	case m == nil:
 		return !learns(name)
@@ -57,12 +65,13 @@ func (r *Replica) Built(name string) bool {
 	return true
 }
 
-// usesModel says whether F, a bonus or priorities come from the model of that name.
-func (r *Replica) usesModel(now Now, name string) bool {
+// uses says whether F, a bonus or priorities come from the model of that name.
+func (o *Functions) uses(now Now, name string) bool {
+	r := o.of
 	return now.Settings.Relevance == name || slices.Contains(r.Config.FixedFunctions(), name)
 }
 
-// TrainModels makes one update of each trained model in use that is due after a critic update,
+// Train makes one update of each trained model in use that is due after a critic update,
 // on a fresh batch of real transitions (line 3 of Algorithm 1, where F learns); last says
 // whether the critic update was the last of its env step. With a learner that makes no such
 // updates, env steps count instead. If D_real is made again before each refit, updates are missed
@@ -70,7 +79,8 @@ func (r *Replica) usesModel(now Now, name string) bool {
 // experience at the last refit, and contain nothing since. Models of frames, or of observations,
 // need not wait, because these stay what they are. An update that is made in parts only begins to be
 // due: see modelParts.
-func (r *Replica) TrainModels(now Now, last bool) error {
+func (o *Functions) Train(now Now, last bool) error {
+	r := o.of
 	updates := r.Updates
 	takesBatches := r.Agent.Batches != nil
 	if !takesBatches {
@@ -81,11 +91,11 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 	}
 	for _, name := range trainedModels {
 		switch {
-		case !r.modelDue(name, updates, last):
-		case r.usesModel(now, name) && feeds(r, name):
-			if partsOf(r, name) > 1 && !takesBatches {
-				beginParts(r, name)
-			} else if err := r.UpdateModel(name); err != nil {
+		case !o.due(name, updates, last):
+		case o.uses(now, name) && o.feeds(name):
+			if o.parts(name) > 1 && !takesBatches {
+				o.beginParts(name)
+			} else if err := o.Update(name); err != nil {
 				return err
 			}
 		case r.Config.Prompted():
@@ -97,15 +107,17 @@ func (r *Replica) TrainModels(now Now, last bool) error {
 
 // feeds says whether a trained model has something to learn from between refits: rows of D_real
 // that are kept, or frames.
-func feeds(r *Replica, name string) bool {
-	if m := r.models[name]; m != nil && m.Sees {
+func (o *Functions) feeds(name string) bool {
+	r := o.of
+	if m := o.built[name]; m != nil && m.Sees {
 		return r.Enough()
 	}
 	return r.Real.Len() > 0 && !r.Parts.Fills
 }
 
-// modelDue says whether a trained model makes an update after that many critic updates.
-func (r *Replica) modelDue(name string, updates uint64, last bool) bool {
+// due says whether a trained model makes an update after that many critic updates.
+func (o *Functions) due(name string, updates uint64, last bool) bool {
+	r := o.of
 	every := r.Config.Relevance.Pace(name).Every
 	if every == 0 {
 		return last
@@ -113,21 +125,22 @@ func (r *Replica) modelDue(name string, updates uint64, last bool) bool {
 	return updates%uint64(every) == 0
 }
 
-// UpdateModel makes one update of the model of that name, which must be a trained one.
-func (r *Replica) UpdateModel(name string) error {
-	m := r.models[name]
+// Update makes one update of the model of that name, which must be a trained one.
+func (o *Functions) Update(name string) error {
+	m := o.built[name]
 	if m == nil || m.Steps == nil {
 		return fmt.Errorf("train %s: it has no model", name)
 	}
-	if err := fillModel(r, name, m.Steps.Batch()); err != nil {
+	if err := o.fill(name, m.Steps.Batch()); err != nil {
 		return err
 	}
 	loss, err := m.Steps.Train()
-	return modelUpdated(r, name, loss, err)
+	return o.updated(name, loss, err)
 }
 
-// fillModel samples the batch of the next update of a trained model.
-func fillModel(r *Replica, name string, b *replay.Batch) error {
+// fill samples the batch of the next update of a trained model.
+func (o *Functions) fill(name string, b *replay.Batch) error {
+	r := o.of
 	s := r.stateOf(name)
 	if b.Frames != nil {
 		from := r.Observed.frames(r.streams.models.Sub(name))
@@ -136,11 +149,12 @@ func fillModel(r *Replica, name string, b *replay.Batch) error {
 		}
 		return fill(b, from, s.Updates)
 	}
-	return r.mixerOf(name).SampleFrom(b, metBy(r, name), s.Updates)
+	return o.mixerOf(name).SampleFrom(b, o.met(name), s.Updates)
 }
 
-// modelUpdated counts an update of a trained model, which ended with that loss or error.
-func modelUpdated(r *Replica, name string, loss float64, err error) error {
+// updated counts an update of a trained model, which ended with that loss or error.
+func (o *Functions) updated(name string, loss float64, err error) error {
+	r := o.of
 	r.stateOf(name).Updates++
 	if err != nil {
 		return r.diverged("train "+name, err)
@@ -151,14 +165,15 @@ func modelUpdated(r *Replica, name string, loss float64, err error) error {
 
 // mixerOf returns the mixer that samples the batches of a trained model, by its update, from the
 // stream of its name.
-func (r *Replica) mixerOf(name string) replay.Mixer {
-	mixer, ok := r.mixers[name]
+func (o *Functions) mixerOf(name string) replay.Mixer {
+	r := o.of
+	mixer, ok := o.mixers[name]
 	if !ok {
 		mixer = replay.NewMixer(r.streams.models.Sub(name))
 		if r.Config.Relevance.SkipsRespawns(name) {
 			mixer = mixer.WithoutRespawns()
 		}
-		r.mixers[name] = mixer
+		o.mixers[name] = mixer
 	}
 	return mixer
 }
@@ -166,10 +181,11 @@ func (r *Replica) mixerOf(name string) replay.Mixer {
 // Owed is how many units of work the model of that name has to do before the next scoring:
 // updates that it missed while another F was chosen, up to a limit, or their parts, or transitions
 // to count. Warm does this work.
-func (r *Replica) Owed(name string) int {
+func (o *Functions) Owed(name string) int {
+	r := o.of
 	switch s, _ := relevance.Find(name); s.Learning {
 	case relevance.LearnsInSteps:
-		return min(r.stateOf(name).Missed, r.Config.Relevance.Pace(name).Warmup) * partsOf(r, name)
+		return min(r.stateOf(name).Missed, r.Config.Relevance.Pace(name).Warmup) * o.parts(name)
 	case relevance.LearnsAnew:
 		return r.Real.Len()
 	}
@@ -182,8 +198,9 @@ const modelUpdates = 4
 
 // Warm does some of the units that the model of that name owes, from done on, and returns how
 // many. If scoring is given up before all are done, the model still owes the rest.
-func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
-	m := r.models[name]
+func (o *Functions) Warm(name string, done, owed int) (n int, err error) {
+	r := o.of
+	m := o.built[name]
 	if m == nil {
 		return 0, fmt.Errorf("train %s: it has no model", name)
 	}
@@ -199,15 +216,15 @@ func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 		r.Real.Gather(r.scratch, 0, r.Real.Oldest(done, n))
 		return n, m.Counts.Observe(r.scratch, n)
 	}
-	if partsOf(r, name) > 1 {
-		return 1, warmPart(r, name, done, owed)
+	if o.parts(name) > 1 {
+		return 1, o.warmPart(name, done, owed)
 	}
 	n = min(modelUpdates, owed-done)
 	if m.Sees {
 		n = 1
 	}
 	for range n {
-		if err := r.UpdateModel(name); err != nil {
+		if err := o.Update(name); err != nil {
 			return 0, err
 		}
 	}
@@ -215,10 +232,11 @@ func (r *Replica) Warm(name string, done, owed int) (n int, err error) {
 	return n, nil
 }
 
-// BuildRelevance makes the function of that name. A model is built when its function is
+// Build makes the function of that name. A model is built when its function is
 // chosen for the first time, and kept.
-func (r *Replica) BuildRelevance(name string) (*relevance.Model, error) {
-	if made := r.models[name]; made != nil {
+func (o *Functions) Build(name string) (*relevance.Model, error) {
+	r := o.of
+	if made := o.built[name]; made != nil {
 		return made, nil
 	}
 	r.Observed.hold(name)
@@ -228,22 +246,23 @@ func (r *Replica) BuildRelevance(name string) (*relevance.Model, error) {
 	}
 	if f.State != nil {
 		r.own(name, f.State)
-		r.models[name] = f
+		o.built[name] = f
 	}
 	return f, nil
 }
 
 // Function returns the function of that name from what the replica has; one with a model only if
 // that has been built.
-func (r *Replica) Function(name string) (*relevance.Model, error) {
-	if learns(name) && r.models[name] == nil {
+func (o *Functions) Function(name string) (*relevance.Model, error) {
+	if learns(name) && o.built[name] == nil {
 		return nil, fmt.Errorf("relevance %q: its model has not been built yet", name)
 	}
-	return r.BuildRelevance(name)
+	return o.Build(name)
 }
 
 // NewModel makes an untrained model of the function of that name; the caller owns it.
-func (r *Replica) NewModel(name string) (*relevance.Model, error) {
+func (o *Functions) NewModel(name string) (*relevance.Model, error) {
+	r := o.of
 	f, err := r.Parts.Relevance(name, r.Observed.log, nil, r.Seed)
 	if err != nil {
 		return nil, err
@@ -252,4 +271,14 @@ func (r *Replica) NewModel(name string) (*relevance.Model, error) {
 		return nil, fmt.Errorf("relevance %q has no model", name)
 	}
 	return f, nil
+}
+
+// met returns the transitions that a trained model learns from: D_real, or the transitions of
+// the environment that D_real is made from.
+func (o *Functions) met(name string) replay.Rows {
+	r := o.of
+	if r.Agent.Encoder != nil && o.built[name].LearnsFromMet {
+		return r.Agent.Encoder.Met()
+	}
+	return r.Real
 }

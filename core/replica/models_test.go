@@ -51,11 +51,11 @@ func TestAWarmUpGoesOnBehindAnUpdateThatFails(t *testing.T) {
 		train(t, m, now.Settings, 1, 4)
 		m.Host = &tolerant{}
 		p := &parted{batch: replay.NewBatch(tinyShape, 2), fails: fails}
-		m.models["curiosity"] = relevance.Of(p)
+		m.Functions.built["curiosity"] = relevance.Of(p)
 		*m.stateOf("curiosity") = modelState{Name: "curiosity", Missed: 3}
-		owed := m.Owed("curiosity")
+		owed := m.Functions.Owed("curiosity")
 		for done := 0; done < owed; {
-			n, err := m.Warm("curiosity", done, owed)
+			n, err := m.Functions.Warm("curiosity", done, owed)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,7 +32,7 @@ func (r *Replica) Phases() []Phase { return r.phases }
 
 // newPhases returns what Phases does.
 func (r *Replica) newPhases() ([]Phase, error) {
-	all := []Phase{modelParts{r}.phase()} // 3, for an F whose updates are made in parts
+	all := []Phase{modelParts{&r.Functions}.phase()} // 3, for an F whose updates are made in parts
 	for _, p := range r.Agent.Phases {
 		at, err := knob.LearnerPhase(p.Name)
 		if err != nil {
@@ -41,13 +41,13 @@ func (r *Replica) newPhases() ([]Phase, error) {
 		if before := all[len(all)-1]; !before.At.Before(at) {
 			return nil, fmt.Errorf("phase %q of a learner comes after %q", p.Name, before.At)
 		}
-		all = append(all, learnerPhase(r, at, p)) // 7, for a learner that works after the step
+		all = append(all, r.learnerPhase(at, p)) // 7, for a learner that works after the step
 	}
 	return append(all, r.Rounds.phase()), nil // 3, for an F that learns in rounds from the env steps it met
 }
 
-// learnerPhase returns a phase of r's learner.
-func learnerPhase(r *Replica, at knob.Phase, p agent.Phase) Phase {
+// learnerPhase returns a phase of the learner.
+func (r *Replica) learnerPhase(at knob.Phase, p agent.Phase) Phase {
 	return Phase{
 		At: at, Doing: at.String(),
 		Due: func(now Now) bool { return p.Due(r.work(now)) },

@@ -30,7 +30,7 @@ func (r *Replica) prioritise(b *replay.Batch) error {
 			return err
 		}
 	} else {
-		f := r.models[r.Config.Replay.Priority]
+		f := r.Functions.built[r.Config.Replay.Priority]
 		if err := f.Score(r.curious, b, b.Size); err != nil {
 			return err
 		}

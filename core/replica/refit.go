@@ -35,7 +35,7 @@ type Synthesis struct {
 func (o *Synthesis) StartScoring(name string) {
 	r := o.of
 	if slices.Contains(trainedModels, name) {
-		r.stateOf(name).Missed = r.Owed(name) / partsOf(r, name)
+		r.stateOf(name).Missed = r.Functions.Owed(name) / r.Functions.parts(name)
 	}
 	o.scorer, o.scores = r.F, resized(o.scores, r.Real.Len())
 	clear(o.scores)
@@ -63,7 +63,7 @@ const mostUnjudged = 0.1
 // one that learns in rounds cannot before the first, nor until most rows were met after it.
 func (o *Synthesis) CanScore(name string) error {
 	r := o.of
-	m := r.models[name]
+	m := r.Functions.built[name]
 	if m == nil || m.Rounds == nil {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (o *Synthesis) Relevances(v inspect.View) (_ *event.RefitF, err error) {
 	if o.Scored.Of == "" {
 		return nil, nil
 	}
-	if v.F, err = r.Function(o.Scored.Of); err != nil {
+	if v.F, err = r.Functions.Function(o.Scored.Of); err != nil {
 		return nil, err
 	}
 	v.Syn = o.Fresh

@@ -63,14 +63,13 @@ type Replica struct {
 
 	Rounds    Rounds
 	Synthesis Synthesis
+	Functions Functions
 	Observed  Observed
 	Trial     Trial
 
 	World      *source.Copies
-	models     map[string]*relevance.Model // by the name of the function; only those that are built
-	priorities *replay.Prioritized         // of Real; nil: all rows are drawn alike
+	priorities *replay.Prioritized // of Real; nil: all rows are drawn alike
 	mixer      replay.Mixer
-	mixers     map[string]replay.Mixer // of models, by name
 	streams    streams
 	episodes   []uint64     // of acting
 	acting     agent.Acting // of the env step
@@ -135,9 +134,9 @@ func evaluationSeed(seed uint64) uint64 { return rng.New(seed, "evaluation").At(
 func New(c Cohort, index int) (*Replica, error) {
 	r := &Replica{
 		Cohort: c, Index: index, Seed: c.Config.Seed + uint64(index),
-		models: map[string]*relevance.Model{}, mixers: map[string]replay.Mixer{},
+		Functions: Functions{built: map[string]*relevance.Model{}, mixers: map[string]replay.Mixer{}},
 	}
-	r.Rounds.of, r.Observed.of, r.Synthesis.of, r.Trial.of = r, r, r, r
+	r.Rounds.of, r.Observed.of, r.Functions.of, r.Synthesis.of, r.Trial.of = r, r, r, r, r
 	if err := r.build(); err != nil {
 		r.Close()
 		return nil, err
@@ -161,11 +160,11 @@ func (r *Replica) build() (err error) {
 		}
 		r.own("generator", r.Generator)
 	}
-	if r.F, err = r.BuildRelevance(c.Knobs.Relevance); err != nil {
+	if r.F, err = r.Functions.Build(c.Knobs.Relevance); err != nil {
 		return err
 	}
 	for _, name := range c.FixedFunctions() {
-		if _, err = r.BuildRelevance(name); err != nil {
+		if _, err = r.Functions.Build(name); err != nil {
 			return err
 		}
 	}

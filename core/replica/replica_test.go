@@ -80,7 +80,7 @@ func train(t *testing.T, m *Replica, s *knob.Settings, first, last int) {
 					t.Fatal(err)
 				}
 			}
-			if err := m.TrainModels(now, i == s.UTD-1); err != nil {
+			if err := m.Functions.Train(now, i == s.UTD-1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -90,8 +90,8 @@ func train(t *testing.T, m *Replica, s *knob.Settings, first, last int) {
 // refit scores, fits and generates.
 func refit(t *testing.T, m *Replica, s *knob.Settings, number uint64) {
 	t.Helper()
-	for done, owed := 0, m.Owed(s.Relevance); done < owed; {
-		n, err := m.Warm(s.Relevance, done, owed)
+	for done, owed := 0, m.Functions.Owed(s.Relevance); done < owed; {
+		n, err := m.Functions.Warm(s.Relevance, done, owed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ var episodicNames = relevance.NamesOf(relevance.LearnsInRounds)
 // function returns the one that is built, or nil.
 func (o *Rounds) function() relevance.Episodic {
 	for _, name := range episodicNames {
-		if f := o.of.models[name]; f != nil && f.Rounds != nil {
+		if f := o.of.Functions.built[name]; f != nil && f.Rounds != nil {
 			return f.Rounds
 		}
 	}

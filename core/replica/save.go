@@ -180,20 +180,20 @@ func (r *Replica) Restore(s Saved, function string) (err error) {
 		if r.owns(name) {
 			continue
 		}
-		if _, err = r.BuildRelevance(name); err != nil {
+		if _, err = r.Functions.Build(name); err != nil {
 			return err
 		}
 	}
-	if r.F, err = r.BuildRelevance(function); err != nil {
+	if r.F, err = r.Functions.Build(function); err != nil {
 		return err
 	}
 	if s.Scorer != "" {
-		if r.Synthesis.scorer, err = r.BuildRelevance(s.Scorer); err != nil {
+		if r.Synthesis.scorer, err = r.Functions.Build(s.Scorer); err != nil {
 			return err
 		}
 	}
 	if s.Scored.Of != "" {
-		if _, err = r.BuildRelevance(s.Scored.Of); err != nil {
+		if _, err = r.Functions.Build(s.Scored.Of); err != nil {
 			return err
 		}
 	}

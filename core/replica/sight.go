@@ -80,15 +80,6 @@ func (r recalled) Seen(dst *replay.FrameRow, slot int) error {
 	return r.Agent.Encoder.Recall(dst, r.Frames(), slot)
 }
 
-// metBy returns the transitions that a trained model learns from: D_real, or the transitions of
-// the environment that D_real is made from.
-func metBy(r *Replica, name string) replay.Rows {
-	if r.Agent.Encoder != nil && r.models[name].LearnsFromMet {
-		return r.Agent.Encoder.Met()
-	}
-	return r.Real
-}
-
 // fill fills the batch of a model that learns from frames, with single env steps of all that
 // from draws from, the newest ones included.
 func fill(b *replay.Batch, from experience.Frames, update uint64) error {

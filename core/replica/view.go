@@ -12,7 +12,7 @@ import (
 func (r *Replica) View(now Now, fitted bool, prompts inspect.Prompts) inspect.View {
 	v := inspect.View{
 		Step: now.Step, Settings: *now.Settings, Task: inspect.Task{Name: r.Config.Task, Terminates: r.Task.Terminates},
-		Real: r.Real, Syn: r.Synthetic, Prompts: prompts, Scored: r.Synthesis.Scored, F: r.F, Learned: r.Built(r.F.Name()),
+		Real: r.Real, Syn: r.Synthetic, Prompts: prompts, Scored: r.Synthesis.Scored, F: r.F, Learned: r.Functions.Built(r.F.Name()),
 		Gen: r.Generator, Fitted: fitted, Scratch: r.scratch, Stream: r.streams.preview, Simulator: &r.simulator,
 	}
 	if r.Agent.Encoder != nil {
@@ -28,8 +28,8 @@ func (r *Replica) View(now Now, fitted bool, prompts inspect.Prompts) inspect.Vi
 func (r *Replica) ViewAs(v inspect.View, s knob.Settings) (inspect.View, error) {
 	var err error
 	v.Settings = s
-	v.F, err = r.Function(s.Relevance)
-	v.Learned = r.Built(s.Relevance)
+	v.F, err = r.Functions.Function(s.Relevance)
+	v.Learned = r.Functions.Built(s.Relevance)
 	return v, err
 }
 
