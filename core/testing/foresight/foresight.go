@@ -25,7 +25,7 @@ const (
 
 func init() {
 	agent.Register(agent.Spec{
-		Name: "foresight", Doc: "random actions and a model of the next observation, for tests", Observes: true, Takes: agent.TakesEither, Knobs: []string{"lr_actor"},
+		Name: "foresight", Doc: "random actions and a model of the next observation: a learner of the tests", Observes: true, Takes: agent.TakesEither, Knobs: []string{"lr_actor"},
 		Describe: func(agent.Deps) (agent.Traits, error) {
 			return agent.Traits{Reads: steps, Phases: []string{"learn"}}, nil
 		},
