@@ -37,6 +37,12 @@
 // keyboard to the sampler and to the first batch that contains it. docs/recipes has a complete
 // relevance function with a network, and other parts.
 //
+// A transition goes from source.Copies.Step by replica.Replica.EnvStep into D_real (replay.Ring.Add).
+// Batches are drawn from there in replica.Replica.Update, sac.Agent.UpdateN and replay.Mixer.Sample.
+//
+// A learner on policy reads env steps in their order: replica.Observed adds them to experience.Log, and
+// ppo.Agent, in its phase learn, gathers the rows of its minibatches from an experience.Rollout.
+//
 // # Imports
 //
 // Imports point down. config holds what a run is made from, task the problem that it learns.

@@ -23,7 +23,7 @@ type saved struct {
 func (i *Into) logs() map[string]saved {
 	all := map[string]saved{}
 	for _, m := range i.Members {
-		for _, l := range m.Logs() {
+		for _, l := range m.Appended() {
 			switch rows := l.Rows.(type) {
 			case *replay.Ring:
 				all[l.Name] = saved{i.Config.Limit(i.Task), func(state []byte, log io.Reader, d run.Data) error {

@@ -165,9 +165,9 @@ func (l *Log) Add(copy int, s Step) {
 	r.steps++
 }
 
-// Observe sets the rewards [copies] of the newest env step as the learner observes them. It is
+// SetRewards sets the rewards [copies] of the newest env step as the learner observes them. It is
 // called before the next episodes begin.
-func (l *Log) Observe(rewards []float32) {
+func (l *Log) SetRewards(rewards []float32) {
 	for i := range l.reels {
 		if r := &l.reels[i]; l.keep.Steps > 0 {
 			r.arrivals[r.slot(r.total-1)].Observed = rewards[i]

@@ -74,7 +74,7 @@ func (w *told) step() {
 		m.Note.Met, m.Note.Respawned, m.Note.F = true, s.Respawned, s.F
 		w.after[c], w.met[c], w.looks[c] = append(w.after[c], uint64(len(w.looks[c]))), append(w.met[c], m), append(w.looks[c], s.Next)
 	}
-	w.log.Observe(rewards)
+	w.log.SetRewards(rewards)
 	for c := range w.shape.Copies {
 		if m := w.met[c]; m[len(m)-1].End != experience.Continues {
 			w.begin(c)

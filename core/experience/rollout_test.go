@@ -25,7 +25,7 @@ func TestRollout(t *testing.T) {
 		for copied, s := range both {
 			log.Add(copied, s)
 		}
-		log.Observe([]float32{both[0].Reward, both[1].Reward})
+		log.SetRewards([]float32{both[0].Reward, both[1].Reward})
 		if i == 0 {
 			log.Begin(1, Look{Numbers: []float32{7, 8}})
 		}

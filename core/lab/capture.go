@@ -15,15 +15,15 @@ import (
 )
 
 // logs returns the logs of all members; every member has equally many.
-func (x *experiment) logs() (all []replica.Log) {
+func (x *experiment) logs() (all []replica.Appended) {
 	for _, m := range x.members {
-		all = append(all, m.Logs()...)
+		all = append(all, m.Appended()...)
 	}
 	return all
 }
 
 // rowsOf copies the rows of a log that were added after the first total ones.
-func rowsOf(l replica.Log, total uint64) run.LogRows {
+func rowsOf(l replica.Appended, total uint64) run.LogRows {
 	return run.LogRows{Name: l.Name, File: l.File, New: l.New, Rows: l.Rows.AppendSince(nil, total), After: total, Total: l.Rows.Total(), First: l.Rows.First()}
 }
 

@@ -24,7 +24,7 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 		stored := cost.Stored(x.config, &x.Settings)
 		held := min(stored, x.config.Buffer)
 		d.Real, d.Held = d.Real+int64(stored)*row, d.Held+int64(held)*row
-		for _, l := range m.Logs() {
+		for _, l := range m.Appended() {
 			if f, is := l.Rows.(*experience.Log); is {
 				d.Checkpoint -= int64(f.Len()) * int64(f.RowBytes())
 				seen, packed := x.config.FramesSeen(x.task), int64(f.RowBytes())/config.FramesPacked

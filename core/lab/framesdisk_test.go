@@ -170,7 +170,7 @@ func TestARunThatWritesFramesAheadOutlivesItsPower(t *testing.T) {
 	racing.Skip(t)
 	ahead, forgotten := false, false
 	outlivesItsPower(t, pixelsOnDisk(), run.PieceBytes, func(l *Lab) {
-		k, frames := &l.x.checkpoints, l.x.first().Logs()[1].Rows
+		k, frames := &l.x.checkpoints, l.x.first().Appended()[1].Rows
 		k.part = 1
 		ahead = ahead || k.path == "" && k.totals[1] > 0
 		forgotten = forgotten || frames.First() > 0 && k.totals[1] == frames.Total() && k.busy == nil && k.at.Step < l.x.Step

@@ -28,11 +28,11 @@ func (r *Replica) EnvStep(now Now) error {
 	if err := r.Rounds.meet(now); err != nil {
 		return err
 	}
-	if !r.Parts.Fills {
+	if !r.Parts.Fills { // D_real, for learners that take batches, generators, and exports
 		r.store()
 	}
-	r.Observed.keep()
-	if err := r.observe(now); err != nil {
+	r.Observed.add() // the log, for learners and functions that read env steps in their order
+	if err := r.setRewards(now); err != nil {
 		return err
 	}
 	copy(r.PolicyState, r.nextState)
@@ -77,8 +77,8 @@ func (r *Replica) act(now Now) error {
 // acts says whether the policy chooses the actions.
 func (r *Replica) acts() bool { return !r.Parts.Random || r.Enough() }
 
-// observe computes the rewards of the env step as a learner observes them that reads the log.
-func (r *Replica) observe(now Now) error {
+// setRewards computes the rewards of the env step as a learner observes them that reads the log.
+func (r *Replica) setRewards(now Now) error {
 	if !r.Observed.read() {
 		return nil
 	}
@@ -87,6 +87,6 @@ func (r *Replica) observe(now Now) error {
 		return err
 	}
 	r.Observed.follow(rewards)
-	r.Observed.log.Observe(rewards)
+	r.Observed.log.SetRewards(rewards)
 	return nil
 }

@@ -40,8 +40,8 @@ func (o *Observed) hold(name string) {
 	}
 }
 
-// keep adds the env step to the log.
-func (o *Observed) keep() {
+// add adds the env step to the log.
+func (o *Observed) add() {
 	if o.log == nil {
 		return
 	}

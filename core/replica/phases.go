@@ -71,7 +71,7 @@ func (r *Replica) learnerPhase(at knob.Phase, p agent.Phase) Phase {
 				}
 			}
 			if len(made) > 0 {
-				r.sampled(cmp.Or(made[0].Mix, w.Source.Mix), made[0].Before)
+				r.noteMix(cmp.Or(made[0].Mix, w.Source.Mix), made[0].Before)
 			}
 			for k := range made {
 				if err := r.Learned(&made[k]); err != nil {

@@ -19,8 +19,8 @@ func (r *Replica) Update(now Now, n int, last bool) ([]agent.UpdateResult, error
 	if r.looksAtBatches() {
 		return r.updateOn(now, learner, mix, last)
 	}
-	r.sampled(mix, 0)
-	return learner.UpdateN(n, r.source(mix), Rates(now.Settings), last)
+	r.noteMix(mix, 0)
+	return learner.UpdateN(n, r.batchesOf(mix), Rates(now.Settings), last)
 }
 
 // updateOn makes one update on a batch that has priorities or a bonus.
@@ -35,7 +35,7 @@ func (r *Replica) updateOn(now Now, learner agent.Batches, mix replay.Mix, last 
 	if err := r.addBonus(now, batch); err != nil {
 		return nil, r.diverged("add the bonus", err)
 	}
-	r.sampled(mix, 0)
+	r.noteMix(mix, 0)
 	made := &r.updated[0]
 	if made.Losses, made.Stepped, made.Err = learner.Update(mix.Size(), Rates(now.Settings), last); made.Err != nil {
 		return r.updated[:], nil
@@ -57,16 +57,16 @@ func (r *Replica) Learned(made *agent.UpdateResult) error {
 	return nil
 }
 
-// sampled notes the mix of a batch that is about to be trained on, with an update that began that
+// noteMix notes the mix of a batch that is about to be trained on, with an update that began that
 // many units before the present slice.
-func (r *Replica) sampled(mix replay.Mix, ago int) {
+func (r *Replica) noteMix(mix replay.Mix, ago int) {
 	r.Host.Sampled(r.Index, mix, ago)
 	r.Mix = mix
 }
 
 // work returns what the phases of a learner that has some work with now.
 func (r *Replica) work(now Now) *agent.Work {
-	r.working = agent.Work{Step: r.envStep(now), Refit: now.Refit, Enough: r.Enough(), Rates: Rates(now.Settings), Source: r.source(r.mix(now))}
+	r.working = agent.Work{Step: r.envStep(now), Refit: now.Refit, Enough: r.Enough(), Rates: Rates(now.Settings), Source: r.batchesOf(r.mix(now))}
 	return &r.working
 }
 
@@ -95,8 +95,8 @@ func (r *Replica) SourceSize(s *knob.Settings) *agent.SourceSize {
 	return d
 }
 
-// source is what batches are sampled from.
-func (r *Replica) source(mix replay.Mix) agent.BatchSource {
+// batchesOf is what batches are sampled from.
+func (r *Replica) batchesOf(mix replay.Mix) agent.BatchSource {
 	return agent.BatchSource{Mixer: r.mixer, Real: r.Real, Synthetic: r.Synthetic, Frames: r.Frames(), Mix: mix, First: r.Updates}
 }
 

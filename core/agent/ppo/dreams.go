@@ -50,10 +50,10 @@ type dreamt struct {
 	columns       replay.Batch // z, a, r, z′, as the program reads them
 	z             []float32    // [S,H], as the present trunk would give it
 	logp, v, next []float32    // log π_old(a|z), V_old(z), V_old(z′), [S]
-	into          rows
+	into          stepInputs
 }
 
-func (x *Agent) newDreamt(into rows, n int) (*dreamt, error) {
+func (x *Agent) newDreamt(into stepInputs, n int) (*dreamt, error) {
 	shape := x.config.latents()
 	var z, act, next, now, logp, v, after *op.Node
 	latent := func(g *op.Graph, m *align.Map, z *op.Node) *op.Node { return x.nets.within(g, m.Of(g, z)) }

@@ -71,7 +71,7 @@ func slowly(x *Agent, l *learning, weights [][]float64) (policy, value, loss flo
 	heads := len(c.Hidden)
 	real, dreamt := c.part(), l.synthetic()
 	chance := 0.0
-	of := func(r rows, i, width int, trunk bool) {
+	of := func(r stepInputs, i, width int, trunk bool) {
 		var z []float64
 		for _, v := range r.in[i*width : (i+1)*width] {
 			z = append(z, float64(v))

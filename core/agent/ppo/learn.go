@@ -13,22 +13,22 @@ import (
 // learning is the program of a step, on a part of the rollout's rows and some synthetic ones.
 type learning struct {
 	*plan.Program
-	real                   rows
+	real                   stepInputs
 	dreamt                 *dreamt   // nil without synthetic rows
 	policy, value, entropy []float32 // [1], the terms of the loss
 	mean                   []float32 // V of the real rows [part]
 	weight                 []float32 // c
 }
 
-// rows are those of a step as its program reads them.
-type rows struct {
+// stepInputs are the rows of a step as its program reads them.
+type stepInputs struct {
 	in, action           []float32 // [n,O] or [n,H], nil for frames; [n,A]; what the loss does not read is nil
 	advantage, logp, ret []float32 // [n], like all that follow
 	high, low            []float32 // 1+ε, 1−ε
 	old, reach           []float32 // V_old, and how far V may move from it
 }
 
-// rowNodes are the input nodes of rows. An input is created when a loss first reads it.
+// rowNodes are the input nodes of stepInputs. An input is created when a loss first reads it.
 type rowNodes struct {
 	prefix     string // of the names
 	n          int
@@ -56,7 +56,7 @@ func (n *rowNodes) input(g *op.Graph, i int) *op.Node {
 }
 
 // data returns the memory of the inputs that were created.
-func (n *rowNodes) data(p *plan.Program) (r rows) {
+func (n *rowNodes) data(p *plan.Program) (r stepInputs) {
 	if n.in != nil {
 		r.in = p.Data(n.in)
 	}
@@ -172,6 +172,7 @@ func (x *Agent) Phases() []agent.Phase {
 	return []agent.Phase{{Name: "learn", Due: func(*agent.Work) bool { return x.rollout.Full() }, Start: x.start, Slice: x.slice}}
 }
 
+// start estimates V, log π and the advantages of the rollout, once an iteration (values.go).
 func (x *Agent) start(*agent.Work) (total int, err error) {
 	if err := x.prepareLearning(); err != nil {
 		return 0, err
@@ -255,7 +256,7 @@ func (x *Agent) fill(l *learning, unit int, clip float64) error {
 }
 
 // bound sets how far the ratio and V may move.
-func (r *rows) bound(c Config, clip float64) {
+func (r *stepInputs) bound(c Config, clip float64) {
 	for i := range r.high {
 		r.high[i], r.low[i] = float32(1+clip), float32(1-clip)
 	}

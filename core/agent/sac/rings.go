@@ -143,3 +143,8 @@ func (r *rings) Close() (err error) {
 	}
 	return err
 }
+
+// Fused says whether the device samples the batches itself and makes all updates of an
+// env step in one launch. Prepare, or an update from larger rings, may find that the device lacks
+// the memory for that.
+func (s *Agent) Fused() bool { return s.rings != nil }

@@ -30,8 +30,8 @@ type updater struct {
 	weight                       *op.Tensor // importance of each row; nil if all count alike
 	targets                      *op.Tensor // y of the last update
 
-	sampler stage  // samples the batches; nil if the caller fills them
-	from    source // what sampler samples from
+	sampler stage // samples the batches, as the first stage of each update; nil if the caller fills them
+	from    drawn // what sampler samples from
 
 	learn                 *plan.Program // target and critic in one
 	target, actor, critic *plan.Program
@@ -42,6 +42,22 @@ type updater struct {
 
 	ones  [2]*schedule // of one update, without and with the policy's step
 	fused *schedule    // of all updates of an env step; nil: not compiled
+}
+
+// drawn is what an updater's sampler samples from. On the host the whole BatchSource is set;
+// on a device, which has copies of the rings, only what its program was compiled with.
+type drawn struct {
+	agent.BatchSource
+	stores int // rings.changed at the time when the program was compiled
+}
+
+// hostSampler fills an updater's batch on the host.
+type hostSampler struct{ u *updater }
+
+// Run fills the batch of that occasion.
+func (x hostSampler) Run(occasion uint64) error {
+	f := &x.u.from
+	return f.Mixer.Sample(x.u.batch, f.Mix, f.Real, f.Synthetic, occasion)
 }
 
 // Batch returns the memory that an update of that size reads. The first call for a size
@@ -103,6 +119,45 @@ func (s *Agent) UpdateN(n int, from agent.BatchSource, rates agent.Rates, ends b
 		done += made
 	}
 	return s.results, nil
+}
+
+// updaterFrom returns the updater for batches of a source.
+func (s *Agent) updaterFrom(from agent.BatchSource) (*updater, error) {
+	if s.rings != nil {
+		if err := s.rings.follow(from); err != nil {
+			if err := s.sampleOnHost(err); err != nil {
+				return nil, err
+			}
+		}
+	}
+	u, err := s.updater(from.Mix.Size(), true)
+	if err != nil {
+		return nil, err
+	}
+	return u, s.sampleFrom(u, from)
+}
+
+// sampleFrom makes an updater's sampler sample from that source.
+func (s *Agent) sampleFrom(u *updater, from agent.BatchSource) error {
+	if s.rings == nil {
+		u.from.BatchSource = from
+		if u.sampler == nil {
+			u.sampler = hostSampler{u}
+		}
+		return nil
+	}
+	if u.sampler != nil && u.from.stores == s.rings.changed && u.from.Mixer == from.Mixer {
+		return nil
+	}
+	if err := u.closeSampler(); err != nil {
+		return err
+	}
+	program, err := s.rings.program(u, from.Mixer)
+	if err != nil {
+		return err
+	}
+	u.sampler, u.from = program, drawn{agent.BatchSource{Mixer: from.Mixer}, s.rings.changed}
+	return nil
 }
 
 func (s *Agent) reserveResults(n int) {

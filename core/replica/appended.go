@@ -13,9 +13,9 @@ const (
 	SectionPinned = "pinned"
 )
 
-// Log is a part of a replica that only grows: checkpoints share the log of its rows, and each
+// Appended is a part of a replica that only grows: checkpoints share the log of its rows, and each
 // holds how far the log had come.
-type Log struct {
+type Appended struct {
 	Name  string // of its section
 	File  string // how the names of its files begin
 	New   run.NewLog
@@ -23,7 +23,7 @@ type Log struct {
 	State any  // where it stands, to be encoded
 }
 
-// Rows are the rows of a Log.
+// Rows are the rows of an Appended.
 type Rows interface {
 	// AppendSince appends the rows that were added after the first total ones.
 	AppendSince(dst []byte, total uint64) []byte
@@ -33,7 +33,7 @@ type Rows interface {
 }
 
 // Ahead is how many bytes of frames there are to write after the first of each log's rows, totals of
-// Logs, if that may as well be done before a checkpoint needs them: see (*experience.Log).Ahead.
+// Appended, if that may as well be done before a checkpoint needs them: see (*experience.Log).Ahead.
 func (o *Observed) Ahead(totals []uint64, least int) int {
 	if o.of.sight == nil {
 		return 0
@@ -41,13 +41,13 @@ func (o *Observed) Ahead(totals []uint64, least int) int {
 	return o.log.Ahead(totals[len(totals)-1], least)
 }
 
-// Logs returns D_real and, if the learner sees frames, the frames: always the same logs, in the
+// Appended returns D_real and, if the learner sees frames, the frames: always the same logs, in the
 // same order. Frames are compressed, because much of a frame is as in the one before.
-func (r *Replica) Logs() []Log {
-	all := []Log{{r.Named(SectionReal), fmt.Sprintf("real-%d", r.Index), (*run.Folder).NewLog, r.Real, r.Real.State()}}
+func (r *Replica) Appended() []Appended {
+	all := []Appended{{r.Named(SectionReal), fmt.Sprintf("real-%d", r.Index), (*run.Folder).NewLog, r.Real, r.Real.State()}}
 	if r.sight != nil {
 		f := r.Observed.log
-		all = append(all, Log{r.Named(SectionFrames), fmt.Sprintf("frames-%d", r.Index), (*run.Folder).NewPackedLog, f, f.State()})
+		all = append(all, Appended{r.Named(SectionFrames), fmt.Sprintf("frames-%d", r.Index), (*run.Folder).NewPackedLog, f, f.State()})
 	}
 	return all
 }
