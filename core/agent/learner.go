@@ -123,7 +123,9 @@ type Actions interface {
 	Alpha() float64
 }
 
-// Batches makes updates on batches of transitions, real ones mixed with synthetic ones.
+// Batches makes updates on batches of transitions, real ones mixed with synthetic ones. The lab calls
+// UpdateN, and the learner samples the batches. Batch and Update serve only where the batch is chosen or
+// changed by the caller: in runs with priorities or a bonus, and in what-ifs.
 //
 // An update that meets a non-finite number stops there: its error wraps a
 // *plan.NotFinite, and only a policy that was stepped before stays stepped. The update
@@ -135,8 +137,9 @@ type Batches interface {
 	// Update makes one update on the contents of Batch(size); last says that it is the
 	// last of the env step. stepped says whether the policy was stepped as well.
 	Update(size int, rates Rates, last bool) (losses Losses, stepped bool, err error)
-	// UpdateN makes n updates, each on a batch of the source; last says that they end
-	// the env step. The returned results are valid until the next call.
+	// UpdateN makes n updates, each on a batch of the source, number i on that of occasion
+	// from.First+i (replay.Mixer, Sample); last says that they end the env step. The returned
+	// results are valid until the next call.
 	UpdateN(n int, from BatchSource, rates Rates, last bool) ([]UpdateResult, error)
 	// Fused says whether UpdateN makes all updates of an env step in one launch, on
 	// batches that the device samples. That may end during a run, for lack of the device's memory.

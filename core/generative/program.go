@@ -73,11 +73,7 @@ func compileFit(model, average *network, width int, s rng.Stream, dev device.Dev
 	if err != nil {
 		return nil, err
 	}
-	var lerps []plan.Lerp
-	for i, averaged := range average.params() {
-		lerps = append(lerps, plan.Lerp{Dst: averaged, Src: params[i], Rate: p.blend})
-	}
-	if p.average, err = plan.Compile(nil, plan.Spec{Lerps: lerps}, dev); err != nil {
+	if p.average, err = plan.Compile(nil, plan.Spec{Lerps: plan.Follow(average.params(), params, p.blend)}, dev); err != nil {
 		p.step.Close()
 		return nil, err
 	}

@@ -30,9 +30,21 @@ func (g *Graph) MinMembers(q *Node) *Node { return g.apply(MinMembers, Attr{}, q
 func (g *Graph) MeanMembers(q *Node) *Node { return g.apply(MeanMembers, Attr{}, q) }
 
 // TDTarget is the soft Bellman target r + γ(1−d)(q − α·log π). r, d, q and logp have one shape,
-// [B,1] or [N,B,1]; gamma and alpha are [1]. It has no derivative.
+// [B,1] or [N,B,1]; gamma and alpha are [1]. Without entropy logp and alpha are nil. It has no
+// derivative.
 func (g *Graph) TDTarget(r, d, q, logp, gamma, alpha *Node) *Node {
+	if logp == nil && alpha == nil {
+		logp, alpha = g.zeros("no log π", q.Shape()...), g.zeros("no α", 1)
+	}
 	return g.apply(TDTarget, Attr{}, r, d, q, logp, gamma, alpha)
+}
+
+// zeros returns an input that keeps its zeros. A graph may have several of one name.
+func (g *Graph) zeros(name string, shape ...int) *Node {
+	for g.names[name] {
+		name += "'"
+	}
+	return g.Input(name, shape...)
 }
 
 // EntropyLoss is the actor's loss: the mean over rows of α·log π − q, summed over members if there

@@ -64,6 +64,19 @@ func TestOperationsWithoutDerivativeAreErrorsNotPanics(t *testing.T) {
 	}
 }
 
+// A graph may have several targets without entropy, as one for each of two critics.
+func TestTargetsWithoutEntropy(t *testing.T) {
+	if _, err := Build("two targets", func(g *Graph) {
+		x, gamma := g.Input("x", 4, 1), g.Input("gamma", 1)
+		y := g.TDTarget(x, x, g.TDTarget(x, x, x, nil, gamma, nil), nil, gamma, nil)
+		if !y.Shape().Eq(x.Shape()) {
+			t.Errorf("its shape is %v, want %v", y.Shape(), x.Shape())
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Gorgonia identifies nodes by a 32-bit hash, whatever their children; about one pair in 90,000
 // nodes collides. A node that comes back with other children than were requested must be refused.
 func TestMergedNodesAreRefused(t *testing.T) {

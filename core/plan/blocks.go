@@ -55,6 +55,15 @@ func (b *Blocks) Each(occasion uint64, rows int, write func(first, n int), out .
 	return nil
 }
 
+// Columns runs the program for rows rows of columns, one for each input.
+func (b *Blocks) Columns(occasion uint64, rows int, in [][]float32, out ...[]float32) error {
+	return b.Each(occasion, rows, func(first, n int) {
+		for i, column := range in {
+			b.Set(i, column, first, n)
+		}
+	}, out...)
+}
+
 // Set copies the n rows of a column that begin with row first to input i.
 func (b *Blocks) Set(i int, column []float32, first, n int) {
 	width := len(b.In[i]) / b.Rows

@@ -29,9 +29,8 @@ func TestBlocksOfRows(t *testing.T) {
 	}
 	for rows := range 11 {
 		twice, thrice := make([]float32, 20), make([]float32, 10)
-		write := func(first, n int) { b.Set(0, x, first, n); b.Set(1, y, first, n) }
 		for _, out := range [][2][]float32{{twice, thrice}, {nil, thrice}} {
-			if err := b.Each(0, rows, write, out[0], out[1]); err != nil {
+			if err := b.Columns(0, rows, [][]float32{x, y}, out[0], out[1]); err != nil {
 				t.Fatal(err)
 			}
 		}

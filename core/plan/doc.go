@@ -14,6 +14,13 @@
 // change live (a learning rate, τ, γ, α) is a tensor of one number that the program reads at each
 // run.
 //
+// # Inputs and tensors
+//
+// An input (Input of op.Graph) belongs to one program, and the host writes it through Data. A tensor
+// that is bound (Bind) is shared by all programs that bind it, and the host writes its own Data, as it
+// does for a batch that two programs read; weights, and whatever else programs change, need Push after
+// that, and Fetch before the host reads them.
+//
 // # Stop
 //
 // A program computes its loss and the global norm of its gradients before the optimiser steps and

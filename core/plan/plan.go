@@ -70,6 +70,15 @@ type Lerp struct {
 	Rate *op.Tensor // [1]; nil: Dst becomes a copy
 }
 
+// Follow returns the moves of tensors by a rate towards others of the same sizes.
+func Follow(dst, src []*op.Tensor, rate *op.Tensor) []Lerp {
+	moves := make([]Lerp, len(dst))
+	for i, t := range dst {
+		moves[i] = Lerp{Dst: t, Src: src[i], Rate: rate}
+	}
+	return moves
+}
+
 // Program runs a compiled graph. It belongs to one goroutine at a time.
 type Program struct {
 	Name string

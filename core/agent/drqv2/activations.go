@@ -29,13 +29,7 @@ func (x *Agent) Activations(seen agent.Looks) ([]agent.Layer, error) {
 
 // layers returns those of the policy's head.
 func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
-	l := probe.Layers{In: g.Input("z", rows, x.config.Pixels.Feature)}
-	z, hidden := l.In, len(x.nets.policy.Layers)-1
-	for _, layer := range x.nets.policy.Layers[:hidden] {
-		h := layer.Apply(g, z)
-		z = g.ReLU(h)
-		l.Pre, l.Post = append(l.Pre, h), append(l.Post, z)
-	}
-	l.Heads = []probe.Head{{Name: "mu", Node: x.nets.policy.Layers[hidden].Apply(g, z)}}
+	l, mean := probe.OfMLP(g, x.nets.policy, rows)
+	l.Heads = []probe.Head{{Name: "mu", Node: mean}}
 	return l
 }

@@ -242,10 +242,7 @@ func (x *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec) {
 	}
 	spec.Loss = g.Scale(sum, -1)
 	spec.Optimiser = x.actorStep(u.mix)
-	from := x.nets.valueParams()
-	for i, t := range x.nets.targetParams() {
-		spec.Lerps = append(spec.Lerps, plan.Lerp{Dst: t, Src: from[i], Rate: x.tau})
-	}
+	spec.Lerps = append(spec.Lerps, plan.Follow(x.nets.targetParams(), x.nets.valueParams(), x.tau)...)
 	return spec
 }
 

@@ -22,7 +22,7 @@ func (l *Latent) Q(dst, z []float32, rows int) error {
 	if err != nil {
 		return err
 	}
-	if err := b.Each(0, rows, func(first, n int) { b.Set(0, z, first, n) }, dst); err != nil {
+	if err := b.Columns(0, rows, [][]float32{z}, dst); err != nil {
 		return fmt.Errorf("value: %w", err)
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 // stack has one, and there are none for numbers.
 func (x *Agent) Activations(seen agent.Looks) ([]agent.Layer, error) {
 	if x.config.Side == 0 {
-		return x.activations(seen, x.config.Shape.Obs, "states")
+		return x.probes.Show(seen.Rows, seen.Numbers)
 	}
 	if seen.Numbers != nil {
 		return nil, nil
@@ -27,28 +27,10 @@ func (x *Agent) Activations(seen agent.Looks) ([]agent.Layer, error) {
 	return p.Layers(seen.Rows)
 }
 
-// activations returns the layers for rows of so many numbers.
-func (x *Agent) activations(seen agent.Looks, each int, what string) ([]agent.Layer, error) {
-	p, err := x.probes.Of(seen.Rows)
-	if err != nil {
-		return nil, err
-	}
-	if len(seen.Numbers) != seen.Rows*each {
-		return nil, fmt.Errorf("activations: %d numbers for %d %s of %d", len(seen.Numbers), seen.Rows, what, each)
-	}
-	copy(p.In, seen.Numbers)
-	return p.Layers(seen.Rows)
-}
-
 // layers returns those of the policy.
 func (x *Agent) layers(g *op.Graph, rows int) probe.Layers {
 	l := probe.Layers{In: g.Input("s", rows, x.config.input())}
-	z := x.nets.encode(g, l.In)
-	for _, t := range x.nets.trunk {
-		h := t.Apply(g, z)
-		z = x.nets.active(g, h)
-		l.Pre, l.Post = append(l.Pre, h), append(l.Post, z)
-	}
+	z := l.Through(g, x.nets.encode(g, l.In), x.nets.trunk, x.nets.active)
 	l.Heads = []probe.Head{{Name: "logits", Node: x.nets.policy.Apply(g, z)}}
 	return l
 }
@@ -66,5 +48,5 @@ func (l *Latent) Activations(seen agent.Looks) ([]agent.Layer, error) {
 	if l.config.Side > 0 {
 		return l.Agent.Activations(seen)
 	}
-	return l.activations(seen, l.config.latents().Obs, "latents")
+	return l.probes.Show(seen.Rows, seen.Numbers)
 }

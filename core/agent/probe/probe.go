@@ -7,6 +7,7 @@ import (
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
+	"pgrlab/core/nn"
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
 )
@@ -17,6 +18,25 @@ type Layers struct {
 	In        *op.Node
 	Pre, Post []*op.Node
 	Heads     []Head
+}
+
+// OfMLP returns the layers of a network for rows of inputs, without heads, and the network's output.
+func OfMLP(g *op.Graph, net nn.MLP, rows int) (l Layers, out *op.Node) {
+	hidden := len(net.Layers) - 1
+	l.In = g.Input("s", rows, net.Layers[0].W.Shape[0])
+	x := l.Through(g, l.In, net.Layers[:hidden], net.Act)
+	return l, net.Layers[hidden].Apply(g, x)
+}
+
+// Through adds hidden layers, the first of which reads x, and returns the last one's output after the
+// activation.
+func (l *Layers) Through(g *op.Graph, x *op.Node, layers []nn.Linear, act nn.Activation) *op.Node {
+	for _, layer := range layers {
+		z := layer.Apply(g, x)
+		x = act(g, z)
+		l.Pre, l.Post = append(l.Pre, z), append(l.Post, x)
+	}
+	return x
 }
 
 // Head is an output of the policy.
@@ -46,6 +66,19 @@ func (all *Probes) Of(rows int) (*Probe, error) {
 		return nil, fmt.Errorf("activations: %d rows, want 1 to %d", rows, agent.MaxRows)
 	}
 	return all.ByRows.Of(agent.Padded(rows))
+}
+
+// Show returns the layers for rows of numbers. They stay valid until the next call.
+func (all *Probes) Show(rows int, numbers []float32) ([]agent.Layer, error) {
+	p, err := all.Of(rows)
+	if err != nil {
+		return nil, err
+	}
+	if want := len(p.In) / agent.Padded(rows) * rows; len(numbers) != want {
+		return nil, fmt.Errorf("activations: %d numbers for %d rows, want %d", len(numbers), rows, want)
+	}
+	copy(p.In, numbers)
+	return p.Layers(rows)
 }
 
 func compile(dev device.Device, build func(g *op.Graph, rows int) Layers, rows int) (*Probe, error) {

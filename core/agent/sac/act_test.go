@@ -156,6 +156,9 @@ func TestActivationsEqualTheReference(t *testing.T) {
 	if _, err := s.Activations(agent.Looks{Rows: agent.MaxRows + 1, Numbers: make([]float32, 5*(agent.MaxRows+1))}); err == nil {
 		t.Error("too many rows were accepted")
 	}
+	if _, err := s.Activations(agent.Looks{Rows: 2, Numbers: make([]float32, 9)}); err == nil {
+		t.Error("9 numbers were accepted for two rows of 5")
+	}
 }
 
 func relu(z []float64) (h []float64) {

@@ -61,10 +61,7 @@ func (s *Agent) buildCritic(g *op.Graph, u *updater, y *op.Node) (spec plan.Spec
 		Outputs:   []*op.Node{q},
 		Fills:     fills,
 		Optimiser: s.criticAdam,
-	}
-	critics := s.nets.critics.params()
-	for i, t := range s.nets.target.params() {
-		spec.Lerps = append(spec.Lerps, plan.Lerp{Dst: t, Src: critics[i], Rate: s.tau})
+		Lerps:     plan.Follow(s.nets.target.params(), s.nets.critics.params(), s.tau),
 	}
 	return spec, q
 }

@@ -27,12 +27,7 @@ func (s *Agent) estimate(what string, by *plan.ByRows[*plan.Blocks], occasion ui
 	if err != nil {
 		return err
 	}
-	err = b.Each(occasion, rows, func(first, n int) {
-		for i, column := range in {
-			b.Set(i, column, first, n)
-		}
-	}, out...)
-	if err != nil {
+	if err := b.Columns(occasion, rows, in, out...); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
@@ -62,10 +57,8 @@ func (s *Agent) compileErrors(rows int) (*plan.Blocks, error) {
 	return plan.NewBlocks("td error", rows, s.dev, func(g *op.Graph) (in []*op.Node, spec plan.Spec) {
 		obs, act, next := g.Input("s", rows, s.config.Obs), g.Input("a", rows, s.config.Act), g.Input("s'", rows, s.config.Obs)
 		reward, done := g.Input("r", rows, 1), g.Input("d", rows, 1)
-		// With α = 0 and log π = 0 the target's entropy term vanishes.
-		none, cold := g.Input("no log π", rows, 1), g.Input("no α", 1)
 		future := s.nets.target.value(g, next, s.nets.mean(g, next), s.nets.target.unperturbed(g))
-		y := g.TDTarget(reward, done, future, none, g.Bind(s.gamma), cold)
+		y := g.TDTarget(reward, done, future, nil, g.Bind(s.gamma), nil)
 		spec.Outputs = []*op.Node{g.Sub(y, s.nets.critics.value(g, obs, act, s.nets.critics.unperturbed(g)))}
 		return []*op.Node{obs, act, reward, next, done}, spec
 	})
