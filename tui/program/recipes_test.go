@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"go/format"
@@ -22,6 +23,7 @@ type recipe struct {
 	touches []string   // patterns of the files that the example adds, one each
 	lines   string     // the file that gets a line and an import; "": none
 	imports string     // the file that gets an import of the example's package; "": none
+	longest int        // lines of a file of the example; 0: longestExample
 	args    [][]string // the arguments of its runs
 	says    []string   // what the journals of the runs contain
 	with    string     // added to the preset of one more run with args[0]; "": there is none
@@ -50,6 +52,15 @@ var recipes = map[string]recipe{
 		says:    []string{`"type":"refit"`, `"generated":64`},
 	},
 	"learner": {
+		touches: []string{"core/agent/*/*.go", "core/agent/*/*.go", "presets/data/method/*.toml"},
+		imports: "core/agent/learners/learners.go",
+		longest: 125,
+		args:    [][]string{{"--method", "pgr-ddpg"}, {"--method", "pgr-ddpg", "--at", "70:relevance=return!"}},
+		says:    []string{`"type":"evaluated"`, `"type":"refit"`, `"generated":64`, `"actor":`, `"dormant"`},
+		with:    "[bonus]\nfunction = \"rnd\"\n",
+		adds:    []string{`"rnd":`, `"bonus":`},
+	},
+	"onpolicy": {
 		touches: []string{"core/agent/*/*.go", "core/agent/*/*.go", "presets/data/method/*.toml"},
 		imports: "core/agent/learners/learners.go",
 		args:    [][]string{{"--method", "reinforce", "--at", "100/learn:0:lr_actor=0.01"}},
@@ -98,7 +109,7 @@ samples = 64
 sampler_steps = 4
 `
 
-const longestExample = 59 // lines of a file
+const longestExample = 59 // lines of a file, unless its recipe says how many
 
 var exampleFile = regexp.MustCompile("(?s)\n`([a-z][^`\n]*)`:\n\n```(?:go|toml)\n(.*?)```\n")
 
@@ -122,9 +133,10 @@ func TestRecipes(t *testing.T) {
 			}
 			continue
 		}
-		example := replacedBy(t, root, dir, page, recipes[name])
+		shared := filepath.Join(root, recipes[name].imports)
+		example := replacedBy(t, root, dir, page, recipes[name], all)
 		for at, text := range example {
-			if all[at] != "" {
+			if all[at] != "" && at != shared {
 				t.Errorf("%s: its example changes %s, as another one does", name, at)
 			}
 			all[at] = text
@@ -150,18 +162,19 @@ func TestRecipes(t *testing.T) {
 }
 
 // replacedBy returns the files that replace those of the program, or are added to it, if somebody
-// follows a recipe.
-func replacedBy(t *testing.T, root, dir, page string, r recipe) map[string]string {
+// follows a recipe after those that replaced all.
+func replacedBy(t *testing.T, root, dir, page string, r recipe, all map[string]string) map[string]string {
 	t.Helper()
 	replace := map[string]string{}
-	for file, text := range exampleOf(t, page, r.touches) {
+	for file, text := range exampleOf(t, page, r) {
 		at := filepath.Join(root, file)
 		if _, err := os.Stat(at); err == nil {
 			t.Errorf("%s: its example changes %s: it has to do without", page, file)
 		}
 		replace[at] = inFolder(t, dir, file, text)
 		if r.imports != "" && strings.HasSuffix(file, ".go") {
-			replace[filepath.Join(root, r.imports)] = inFolder(t, dir, r.imports, importAdded(t, root, page, r.imports, path.Dir(file)))
+			at := filepath.Join(root, r.imports)
+			replace[at] = inFolder(t, dir, r.imports, importAdded(t, cmp.Or(replace[at], all[at], at), page, r.imports, path.Dir(file)))
 		}
 		if r.lines != "" {
 			replace[filepath.Join(root, r.lines)] = inFolder(t, dir, r.lines, lineAdded(t, root, page, r.lines, path.Dir(file)))
@@ -219,8 +232,9 @@ func lineAdded(t *testing.T, root, page, file, imported string) string {
 	return strings.Replace(added, "import (\n", "import (\n\t\"pgrlab/"+imported+"\"\n", 1)
 }
 
-// importAdded returns a file of the program with the import that a recipe adds to it.
-func importAdded(t *testing.T, root, page, file, imported string) string {
+// importAdded returns a file of the program, which is at from now, with the import that a recipe adds to
+// it.
+func importAdded(t *testing.T, from, page, file, imported string) string {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -230,32 +244,35 @@ func importAdded(t *testing.T, root, page, file, imported string) string {
 	if !strings.Contains(string(text), "of `"+file+"`:\n\n```go\n"+line+"```\n") {
 		t.Fatalf("%s: it does not say that %s imports %s", page, file, imported)
 	}
-	source, err := os.ReadFile(filepath.Join(root, file))
+	source, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(string(source), line) {
+		return string(source) // of another file of the same package
 	}
 	return strings.Replace(string(source), "import (\n", "import (\n\t"+line, 1)
 }
 
 // exampleOf returns the files of a recipe's example.
-func exampleOf(t *testing.T, page string, touches []string) map[string]string {
+func exampleOf(t *testing.T, page string, r recipe) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, left := map[string]string{}, slices.Clone(touches)
+	files, left := map[string]string{}, slices.Clone(r.touches)
 	for _, m := range exampleFile.FindAllStringSubmatch(string(text), -1) {
 		file, code := m[1], m[2]
 		files[file] = code
 		i := slices.IndexFunc(left, func(pattern string) bool { ok, _ := path.Match(pattern, file); return ok })
 		if i < 0 {
-			t.Errorf("%s: its example touches %s, it may touch %v", page, file, touches)
+			t.Errorf("%s: its example touches %s, it may touch %v", page, file, r.touches)
 			continue
 		}
 		left = slices.Delete(left, i, i+1)
-		if n := strings.Count(code, "\n"); n > longestExample {
-			t.Errorf("%s: %s has %d lines, want at most %d", page, file, n, longestExample)
+		if n, most := strings.Count(code, "\n"), cmp.Or(r.longest, longestExample); n > most {
+			t.Errorf("%s: %s has %d lines, want at most %d", page, file, n, most)
 		}
 		if strings.HasSuffix(file, ".go") {
 			if formatted, err := format.Source([]byte(code)); err != nil || string(formatted) != code {
