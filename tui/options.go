@@ -44,7 +44,8 @@ type Options struct {
 	Output     *os.File           // nil: os.Stdout
 	Clock      func() time.Time   // nil: time.Now
 
-	screen int64 // number of a screen that this process serves; 0: its own
+	screen   int64         // number of a screen that this process serves; 0: its own
+	patience time.Duration // with the terminal's answers; 0: query.Patience
 }
 
 // settings are those of the user's folder. A file with an error counts as none; the caller has

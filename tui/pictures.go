@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"image"
 	"io"
@@ -37,7 +38,7 @@ func newPictures(want string, set theme.CharacterSet, term string, o Options, ce
 	}
 	// Consoles print sequences that they do not know.
 	if want == PictureChoices[0] && set == theme.Unicode && canWait && !slices.Contains([]string{"", "dumb", "linux"}, term) {
-		p.asker = query.New(o.clock())
+		p.asker = query.New(o.clock(), cmp.Or(o.patience, query.Patience))
 	}
 	return p
 }

@@ -50,7 +50,7 @@ func newPictured(t *testing.T, name, pictures string) (s *session, program *os.F
 		}
 	}()
 	go func() {
-		o, err := Run(context.Background(), Options{About: about, Input: program, Output: program, Pictures: pictures, Start: func() (pane.Lab, error) { return s.fake, nil }})
+		o, err := Run(context.Background(), Options{About: about, Input: program, Output: program, Pictures: pictures, patience: longEnough, Start: func() (pane.Lab, error) { return s.fake, nil }})
 		s.ended <- ending{o, err}
 	}()
 	return s, program

@@ -38,9 +38,9 @@ type Asker struct {
 	patience time.Duration
 }
 
-// New is an Asker that has not asked yet; now is the clock.
-func New(now func() time.Time) *Asker {
-	return &Asker{now: now, awake: make(chan struct{}), patience: Patience}
+// New is an Asker that has not asked yet; now is the clock, patience usually Patience.
+func New(now func() time.Time, patience time.Duration) *Asker {
+	return &Asker{now: now, awake: make(chan struct{}), patience: patience}
 }
 
 // Ask asks the terminal behind w and waits for its answers until ctx ends.

@@ -136,7 +136,7 @@ func key(b []byte) bool {
 func TestWhatTerminalsShow(t *testing.T) {
 	for _, c := range terminals {
 		for seed := range uint64(20) {
-			a := New(time.Now)
+			a := New(time.Now, Patience)
 			k := &keyboard{says: c.says, asker: a, typed: "jkl", pieces: rand.New(rand.NewPCG(seed, 0))}
 			got, err := a.Ask(context.Background(), k)
 			if err != nil {
@@ -160,7 +160,7 @@ func TestWhatTerminalsShow(t *testing.T) {
 // keys, however late it comes.
 func TestSilence(t *testing.T) {
 	now := time.Unix(1, 0)
-	a := New(func() time.Time { return now })
+	a := New(func() time.Time { return now }, Patience)
 	ctx, cancel := context.WithCancel(context.Background())
 	asked := make(chan struct{})
 	ended := make(chan error)

@@ -8,7 +8,7 @@ import (
 // asking returns an Asker whose questions the test can read one after another.
 func asking(t *testing.T, now func() time.Time) (a *Asker, questions chan string, got chan Answers) {
 	t.Helper()
-	a, questions, got = New(now), make(chan string, 8), make(chan Answers, 1)
+	a, questions, got = New(now, time.Hour), make(chan string, 8), make(chan Answers, 1)
 	go func() {
 		answers, err := a.Ask(t.Context(), said(questions))
 		if err == nil {
@@ -37,9 +37,6 @@ func TestATerminalThatIsLentAnswersFirst(t *testing.T) {
 	if q := <-questions; q != who {
 		t.Fatalf("asked %q", q)
 	}
-	a.mu.Lock()
-	a.patience = time.Hour // the test may be delayed
-	a.mu.Unlock()
 	type rest struct {
 		first bool
 		open  time.Duration
@@ -76,7 +73,7 @@ func TestWhatAnotherHasGotIsAskedAgain(t *testing.T) {
 	<-questions
 	a.Keys([]byte("\x1bP>|fo"))
 	a.mu.Lock()
-	now = now.Add(Patience)
+	now = now.Add(time.Hour)
 	a.mu.Unlock()
 	a.Rest() // it has been silent for so long that nobody waits
 	a.Wake()
