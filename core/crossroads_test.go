@@ -59,4 +59,3 @@ func partOf(e ast.Expr) string {
 	}
 	return ""
 }
-
