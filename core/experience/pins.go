@@ -158,7 +158,12 @@ func (p Pinned) load(src io.Reader) error {
 	}
 	for range n {
 		var h pinnedHead
-		k := &kept{action: make([]float32, l.shape.Act), look: Look{make([]float32, l.shape.Numbers), make([]byte, l.shape.Bytes)}}
+		k := &kept{action: make([]float32, l.shape.Act)}
+		if l.shape.Bytes > 0 { // a look is numbers or a frame, and the other is nil
+			k.look.Frame = make([]byte, l.shape.Bytes)
+		} else {
+			k.look.Numbers = make([]float32, l.shape.Numbers)
+		}
 		for _, part := range []any{&h, k.action, k.look.Numbers, k.look.Frame} {
 			if err := binary.Read(src, binary.LittleEndian, part); err != nil {
 				return err
