@@ -22,7 +22,7 @@ What a network, a loss or a score can be made of: the methods of ` + "`op.Graph`
 |---|---|
 `
 
-// The list of operations is generated from this package, so that whoever writes a graph finds them all.
+// The list of operations is generated from this package, so that a new operation is on it.
 func TestTheReferenceIsUpToDate(t *testing.T) {
 	const path = "../../docs/recipes/operations.md"
 	got := preface + strings.Join(operations(t), "")

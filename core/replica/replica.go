@@ -16,18 +16,18 @@ import (
 	"pgrlab/core/task"
 )
 
-// Host is told what happens to the replicas of a cohort; who is the index of a replica.
+// Host takes what happens to the replicas of a cohort; who is the index of a replica.
 type Host interface {
 	// Emit takes something that is worth a line of the journal; kind is a type of package event,
 	// body one of its bodies.
 	Emit(kind string, who int, body any)
-	// Sampled is told the mix of a batch that is about to be trained on. The update on it began that
+	// Sampled takes the mix of a batch that is about to be trained on. The update on it began that
 	// many units before the slice under way.
 	Sampled(who int, mix replay.Mix, ago int)
 	// Diverged handles an error that may come from a number that is not finite. If it does,
 	// Diverged returns nil and the replica goes on; other errors are returned.
 	Diverged(who int, doing string, err error) error
-	// Fault is told that an environment cannot go on; a new one takes its place.
+	// Fault takes the reason why an environment cannot continue; a new one takes its place.
 	Fault(who int, doing string, err error)
 }
 

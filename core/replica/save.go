@@ -241,7 +241,7 @@ func (o *Trial) saved() *savedEvaluation {
 	return &savedEvaluation{t.obs, t.ended, t.returns, t.q, t.discounted, t.weight, t.acting.State, t.acting.Step, o.judge.Seen()}
 }
 
-// restore goes on with an evaluation that was under way.
+// restore continues an evaluation that was under way.
 func (o *Trial) restore(s *savedEvaluation) error {
 	if s == nil {
 		return nil

@@ -201,7 +201,7 @@ func (s *Copies) step(i int) error {
 	return nil
 }
 
-// Advance goes on to the next env step: its observations are those after this one, or the first ones of
+// Advance begins the next env step: its observations are those after this one, or the first ones of
 // the next episode.
 func (s *Copies) Advance() {
 	copy(s.Obs, s.Next)

@@ -29,7 +29,7 @@ func (s *Copies) keepHalf() {
 	clear(s.made)
 }
 
-// takeHalf goes on with an env step that some copies have made.
+// takeHalf continues an env step that some copies have made.
 func (s *Copies) takeHalf() {
 	if h := s.Half; h != nil {
 		copy(s.made, h.Made)

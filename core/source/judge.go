@@ -62,7 +62,7 @@ func (j *Judge) ObsSize() int { return j.env.ObsSize() }
 // ActSize is the number of numbers in an action.
 func (j *Judge) ActSize() int { return j.env.ActSize() }
 
-// Look makes room for what is seen, for an evaluation that begins or goes on. It is an error if frames are
+// Look makes room for what is seen, for an evaluation that begins or is continued. It is an error if frames are
 // seen and the environments cannot be drawn.
 func (j *Judge) Look() (stacks [][][]byte, err error) {
 	if j.Side == 0 {

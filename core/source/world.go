@@ -73,10 +73,10 @@ type Host interface {
 }
 
 // ErrEnvironment says that an environment has failed and that the host has the reason. What could not
-// be done is tried again when training goes on.
+// be done is tried again when training continues.
 var ErrEnvironment = errors.New("the environment has failed")
 
-// Simulate is what a host is told was not done when an env step has to be made again.
+// Simulate names, for a host, what was not done when an env step has to be made again.
 const Simulate = "simulate"
 
 // lost is an error of Step that says whether the simulation broke down: the episode is over, and
@@ -87,7 +87,7 @@ type lost interface {
 }
 
 // tolerates says whether err means only that an episode was lost, in which case the host gets a note and
-// training goes on. It returns false for every other error.
+// training continues. It returns false for every other error.
 func tolerates(h Host, err error) bool {
 	if l := lost(nil); !errors.As(err, &l) || !l.EpisodeLost() {
 		return false
