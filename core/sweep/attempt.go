@@ -131,6 +131,27 @@ func (a *Attempt) Log() (io.WriteCloser, error) {
 	return a.folder.Append(a.path(logName))
 }
 
+// WhenAskedToSave calls save after each AskToSave, until stop is called.
+func (g *Grid) WhenAskedToSave(save func()) (stop func()) {
+	seen, end := asked(g.folder, saveName), make(chan struct{})
+	go func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-end:
+				return
+			case <-tick.C:
+				if now := asked(g.folder, saveName); now != seen {
+					seen = now
+					save()
+				}
+			}
+		}
+	}()
+	return func() { close(end) }
+}
+
 // Done writes the job's result from its journal.
 func (a *Attempt) Done() error {
 	r := Result{Job: a.job, Attempts: a.Number, Finished: time.Now().UTC().Truncate(time.Second)}

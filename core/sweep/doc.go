@@ -11,6 +11,7 @@
 //	  lock                          held by the process that makes an attempt
 //	  result.json                   put there by rename when the job is done
 //	workers/NAME/worker.json        the progress of an engine, renewed while it lives
+//	workers/requeue.json, save.json requests to engines and attempts, which read them at every beat
 //
 // Names of tasks and methods are written as run.FolderName does.
 //

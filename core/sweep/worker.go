@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"pgrlab/core/run"
@@ -17,8 +18,9 @@ const (
 	workersName = "workers" // folder that holds a folder for each worker, by name
 	workerName  = "worker.json"
 	againName   = "requeue.json"
-	// beat is how often a worker writes its progress when nothing changes, and checks
-	// whether failed jobs are to be tried again.
+	saveName    = "save.json"
+	// beat is how often a worker writes its progress when nothing changes, and how often what is
+	// asked of workers and attempts through the disk is read.
 	beat = 2 * time.Second
 )
 
@@ -77,7 +79,7 @@ func workerDir(name string) string { return filepath.Join(workersName, name) }
 // Keep writes the progress of an engine until End, and makes the engine try failed jobs again
 // when AskAgain was called.
 func (r *Registered) Keep(e *Engine) {
-	seen := r.grid.asked()
+	seen := asked(r.grid.folder, againName)
 	changed := e.Changed() // before the states are written
 	r.write(e.States(), "")
 	r.done.Go(func() {
@@ -89,7 +91,7 @@ func (r *Registered) Keep(e *Engine) {
 				return
 			case <-changed:
 			case <-tick.C:
-				if now := r.grid.asked(); now != seen {
+				if now := asked(r.grid.folder, againName); now != seen {
 					seen = now
 					e.Again()
 				}
@@ -189,9 +191,9 @@ func (g *Grid) IsGone(w Worker) bool {
 	return w.Ended == "" && w.Host == host && g.try(workerDir(w.Name)) == nil
 }
 
-// SignalWorker sends a signal to a worker of this machine. The error is os.ErrProcessDone if the
-// process that registered is gone.
-func (g *Grid) SignalWorker(name string, s os.Signal) error {
+// EndWorker makes a worker of this machine save its jobs and end. The error is os.ErrProcessDone if
+// the process that registered is gone.
+func (g *Grid) EndWorker(name string) error {
 	w, err := g.worker(name, g.folder.ReadOwn)
 	if err != nil {
 		return fmt.Errorf("worker %s: %w", name, err)
@@ -202,22 +204,28 @@ func (g *Grid) SignalWorker(name string, s os.Signal) error {
 	if w.Ended != "" || !g.IsAtWork(name) {
 		return fmt.Errorf("worker %s: %w", name, os.ErrProcessDone)
 	}
-	if err := w.Signal(s); err != nil {
+	if err := w.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("worker %s: process %d is not the one that registered: %w", name, w.PID, err)
 	}
 	return nil
 }
 
 // AskAgain makes all workers try failed jobs again within seconds.
-func (g *Grid) AskAgain() error {
+func (g *Grid) AskAgain() error { return g.ask(againName) }
+
+// AskToSave makes all attempts under way, on whatever machine, write a checkpoint within seconds.
+func (g *Grid) AskToSave() error { return g.ask(saveName) }
+
+// ask changes a file that workers or attempts read at every beat.
+func (g *Grid) ask(name string) error {
 	if err := g.folder.Mkdir(workersName); err != nil {
 		return err
 	}
-	return replaceJSON(g.folder, filepath.Join(workersName, againName), map[string]any{"asked": time.Now().UTC().Format(time.RFC3339Nano)})
+	return replaceJSON(g.folder, filepath.Join(workersName, name), map[string]any{"asked": time.Now().UTC().Format(time.RFC3339Nano)})
 }
 
-// asked returns the content of the last request of AskAgain.
-func (g *Grid) asked() string {
-	text, _ := g.folder.Read(filepath.Join(workersName, againName))
+// asked returns the content of such a file of a sweep's folder, which changes when ask is called.
+func asked(folder *run.Handle, name string) string {
+	text, _ := folder.Read(filepath.Join(workersName, name))
 	return string(text)
 }

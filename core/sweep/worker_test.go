@@ -6,8 +6,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -59,9 +59,35 @@ func TestAWorkerTriesAgain(t *testing.T) {
 	if w, _ := g.Worker("a"); w.Ended != "done" || len(w.Failed) != 0 || g.IsAtWork("a") {
 		t.Errorf("at the end %+v", w)
 	}
-	if err := g.SignalWorker("a", syscall.SIGTERM); !errors.Is(err, os.ErrProcessDone) {
+	if err := g.EndWorker("a"); !errors.Is(err, os.ErrProcessDone) {
 		t.Errorf("a signal for one that has ended: %v", err)
 	}
+}
+
+// Each request to save reaches an attempt once; one from before it began does not.
+func TestAttemptsSaveWhenAsked(t *testing.T) {
+	e, _ := script(t, 1, "")
+	synctest.Test(t, func(t *testing.T) {
+		if err := e.Grid.AskToSave(); err != nil {
+			t.Fatal(err)
+		}
+		saves := 0
+		stop := e.Grid.WhenAskedToSave(func() { saves++ })
+		for want, ask := range []bool{false, true, true, false} {
+			time.Sleep(time.Second)
+			if ask {
+				if err := e.Grid.AskToSave(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			time.Sleep(2*beat + time.Millisecond)
+			synctest.Wait()
+			if want = min(want, 2); saves != want {
+				t.Errorf("%d saves, want %d", saves, want)
+			}
+		}
+		stop()
+	})
 }
 
 // A process that sees another folder, or this folder without its locks, is distinguished from one

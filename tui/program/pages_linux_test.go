@@ -7,12 +7,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pgrlab/core/sweep"
 )
 
 // page runs the command lines of docs/cluster.md as printed there, with a smaller network and fewer
 // processors, in sweeps that do not end by themselves.
 type page struct {
 	t    *testing.T
+	ssh  []string // added to lines that reach hosts
 	more []string // added to lines that begin a sweep
 }
 
@@ -33,7 +36,7 @@ func (p *page) do(line string) {
 		if slices.Contains(words, "--preset") {
 			words = append(words, "--steps", "10000000", "--device", "cpu")
 		}
-		p.opens(append(words, p.more...))
+		p.opens(slices.Concat(words, p.ssh, p.more))
 	case words[0] == "attach":
 		who := sitDown(p.t, nil, words...)
 		who.await("RETURN")
@@ -43,6 +46,9 @@ func (p *page) do(line string) {
 			p.t.Errorf("%s: status %d", line, status)
 		}
 	default:
+		if slices.Contains([]string{"cancel", "requeue"}, words[1]) {
+			words = append(words, p.ssh...)
+		}
 		if out, err := onCluster(p.t, words...); err != nil || out == "" {
 			p.t.Errorf("%s: %v: %s", line, err, out)
 		}
@@ -100,9 +106,41 @@ func TestTheCommandsOfTheClusterOnSlurm(t *testing.T) {
 			before := stepOf(t, run)
 			eventually(t, run+" trains", func() bool { return stepOf(t, run) > before && exists(filepath.Join(run, "attach.json")) })
 		}
+		if strings.HasPrefix(line, "pgrlab sweep poke") {
+			pokes(t, filepath.Clean(strings.Fields(line)[3]))
+			continue
+		}
 		p.do(line)
 	}
 	p.do("pgrlab sweep cancel sweeps/a")
+}
+
+// pokes pokes a sweep on Slurm while jobs run and others wait, which write no checkpoint of their own.
+func pokes(t *testing.T, dir string) {
+	t.Helper()
+	g, err := sweep.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := g.Run(g.Jobs[0])
+	eventually(t, first+" trains", func() bool { return stepOf(t, first) > 0 })
+	before := latestCheckpoint(first)
+	if out, err := onCluster(t, "sweep", "poke", dir); err != nil || !strings.Contains(out, "jobs save themselves") {
+		t.Errorf("sweep poke %s: %v: %s", dir, err, out)
+	}
+	eventually(t, first+" saves itself", func() bool { return latestCheckpoint(first) > before })
+	if out, err := onCluster(t, "sweep", "status", dir, "--json"); err != nil || strings.Count(out, `"missing"`) == 0 {
+		t.Errorf("no job waits: %v: %s", err, out)
+	}
+}
+
+// latestCheckpoint is the name of a run's newest checkpoint, greater than those before it.
+func latestCheckpoint(dir string) (name string) {
+	all, _ := filepath.Glob(filepath.Join(dir, "checkpoints", "*.ckpt"))
+	for _, one := range all {
+		name = max(name, one)
+	}
+	return name
 }
 
 // Every command of docs/cluster.md about hosts does what the page says.
@@ -113,7 +151,7 @@ func TestTheCommandsOfTheClusterOverSSH(t *testing.T) {
 	lines := linesOn(t, true)
 	setUp(t)
 	option, _ := startHosts(t, []string{"box1", "box2"}, nil)
-	p := page{t: t, more: []string{"--ssh", option, "--jobs", "1"}}
+	p := page{t: t, ssh: []string{"--ssh", option}, more: []string{"--jobs", "1"}}
 	for _, line := range lines {
 		p.do(line)
 	}

@@ -108,6 +108,14 @@ func startSlurm(t *testing.T) {
 	shell("install -d -o munge -g munge -m 0755 /run/munge && (munge -n | unmunge >/dev/null 2>&1 || runuser -u munge -- /usr/sbin/munged)")
 	up("munge answers", func() bool { return exec.Command("bash", "-c", "munge -n | unmunge").Run() == nil })
 	t.Cleanup(func() { // after a test that failed, jobs still train
+		if t.Failed() {
+			queue, _ := exec.Command("squeue", "-r", "-t", "all", "-O", "ArrayTaskID,State,Reason,RestartCnt").CombinedOutput()
+			t.Logf("the queue:\n%s", queue)
+			for _, daemon := range []string{"slurmctld", "slurmd-n1", "slurmd-n2"} {
+				text, _ := os.ReadFile(filepath.Join(dir, daemon+".log"))
+				t.Logf("the end of %s.log:\n%s", daemon, text[max(0, len(text)-4000):])
+			}
+		}
 		for _, pid := range withVariable("SLURM_CONF=" + file) {
 			syscall.Kill(pid, syscall.SIGKILL)
 		}

@@ -211,11 +211,6 @@ func (a *Array) Cancel(ctx context.Context, queued map[int]Element) error {
 	return a.each(ctx, queued, Cancel)
 }
 
-// Save makes running jobs save themselves and go on.
-func (a *Array) Save(ctx context.Context, running map[int]Element) error {
-	return a.each(ctx, running, Save)
-}
-
 // Release releases jobs that Slurm holds because it could not begin them.
 func (a *Array) Release(ctx context.Context, held map[int]Element) error {
 	return a.each(ctx, held, Release)

@@ -148,13 +148,6 @@ func Cancel(ctx context.Context, run Command, id, indexes string) error {
 	return err
 }
 
-// Save makes running elements of an array save themselves. Without an srun step, a signal
-// reaches the script's own process only with --batch.
-func Save(ctx context.Context, run Command, id, indexes string) error {
-	_, err := run(ctx, nil, "scancel", "--signal=USR1", "--batch", id+"_["+indexes+"]")
-	return err
-}
-
 // Held says whether Slurm holds the element because it could not begin it, for example on a
 // faulty node. A held element does not run until it is released.
 func (e Element) Held() bool {

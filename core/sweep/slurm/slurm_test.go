@@ -156,16 +156,8 @@ func TestWhatIsQueued(t *testing.T) {
 	if last := c.calls[len(c.calls)-1]; !slices.Equal(last, []string{"scancel", "71_[0,2]"}) {
 		t.Errorf("%q", last)
 	}
-	for _, call := range []struct {
-		do   func(context.Context, map[int]Element) error
-		want []string
-	}{
-		{a.Save, []string{"scancel", "--signal=USR1", "--batch", "71_[0,2]"}},
-		{a.Release, []string{"scontrol", "release", "71_[0,2]"}},
-	} {
-		if err := call.do(t.Context(), queued); err != nil || !slices.Equal(c.calls[len(c.calls)-1], call.want) {
-			t.Errorf("%v: %q, want %q", err, c.calls[len(c.calls)-1], call.want)
-		}
+	if err := a.Release(t.Context(), queued); err != nil || !slices.Equal(c.calls[len(c.calls)-1], []string{"scontrol", "release", "71_[0,2]"}) {
+		t.Errorf("%v: %q", err, c.calls[len(c.calls)-1])
 	}
 	c.queue["71"] = strings.ReplaceAll(c.queue["71"], name, "of another")
 	if queued, err := a.Queued(t.Context()); err != nil || len(queued) != 0 {

@@ -83,20 +83,3 @@ func (c *cluster) requeue(ctx context.Context, say func(string)) error {
 	}
 	return nil
 }
-
-// poke makes the running jobs save themselves.
-func (c *cluster) poke(ctx context.Context) (string, error) {
-	if err := c.array.Usable(); err != nil {
-		return "", err
-	}
-	queued, err := c.unfinished(ctx)
-	if err != nil {
-		return "", err
-	}
-	given := c.givenUp(queued)
-	maps.DeleteFunc(queued, func(i int, e slurm.Element) bool { return e.State != "RUNNING" || given[i] })
-	if err := c.array.Save(ctx, queued); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d jobs save themselves", len(queued)), nil
-}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -174,11 +176,20 @@ func ending(g *sweep.Grid, j sweep.Job, err error) sweep.Ending {
 	return e
 }
 
+// saveWhenAsked has the training of this process write a checkpoint when sweep poke asks for it.
+func saveWhenAsked(g *sweep.Grid) (stop func()) {
+	early := make(chan os.Signal, 1) // before training handles SIGUSR1, or after, it would end the process
+	signal.Notify(early, syscall.SIGUSR1)
+	end := g.WhenAskedToSave(func() { syscall.Kill(os.Getpid(), syscall.SIGUSR1) })
+	return func() { end(); signal.Stop(early) }
+}
+
 // attempt trains a job, or resumes it.
 func attempt(ctx context.Context, root *cobra.Command, g *sweep.Grid, j sweep.Job, how []string) (err error) {
 	if _, done := g.Result(j); done {
 		return nil
 	}
+	defer saveWhenAsked(g)() // from before others see the attempt
 	a, err := g.Begin(j)
 	if errors.Is(err, sweep.ErrElsewhere) {
 		return elsewhere{j.Name()}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -25,8 +24,6 @@ type place interface {
 	// cancel ends the running jobs, which save themselves, and lets no more begin. It says what it
 	// has done.
 	cancel(ctx context.Context) (string, error)
-	// poke makes the running jobs write a checkpoint now.
-	poke(ctx context.Context) (string, error)
 	// requeue runs the jobs again that failed or were given up.
 	requeue(ctx context.Context, say func(string)) error
 }
@@ -107,12 +104,21 @@ func (w *workers) lines(context.Context) []string {
 	return append(failures(w.grid), workerLines(w.grid)...)
 }
 
-func (w *workers) cancel(ctx context.Context) (string, error) {
-	return w.signal(ctx, "TERM", syscall.SIGTERM, "%d workers save their jobs and end: start the sweep again to go on")
-}
-
-func (w *workers) poke(ctx context.Context) (string, error) {
-	return w.signal(ctx, "USR1", syscall.SIGUSR1, "the jobs of %d workers save themselves")
+// cancel says how many workers end, unless none does because of the error.
+func (w *workers) cancel(ctx context.Context) (said string, err error) {
+	n := 0
+	for _, one := range w.here() {
+		if e := w.grid.EndWorker(one.Name); e != nil {
+			err = errors.Join(err, e)
+			continue
+		}
+		n++
+	}
+	remote, e := w.cancelHosts(ctx)
+	if n, err = n+remote, errors.Join(err, e); n == 0 && err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d workers save their jobs and end: start the sweep again to go on", n), err
 }
 
 // requeue makes workers try again what failed, and restarts the workers on hosts that have ended.
@@ -143,25 +149,8 @@ func (w *workers) options() ([]string, error) {
 	return again("ssh", w.calls.ssh, w.record.Options, noneIs)
 }
 
-// signal sends a signal to all workers. It says how many got it, unless none did because of the error.
-func (w *workers) signal(ctx context.Context, name string, s syscall.Signal, says string) (said string, err error) {
-	n := 0
-	for _, one := range w.here() {
-		if e := w.grid.SignalWorker(one.Name, s); e != nil {
-			err = errors.Join(err, e)
-			continue
-		}
-		n++
-	}
-	told, e := w.signalHosts(ctx, name)
-	if n, err = n+told, errors.Join(err, e); n == 0 && err != nil {
-		return "", err
-	}
-	return fmt.Sprintf(says, n), err
-}
-
-// signalHosts sends a signal to the workers on hosts and returns how many got it.
-func (w *workers) signalHosts(ctx context.Context, name string) (n int, err error) {
+// cancelHosts ends the workers on hosts and returns how many.
+func (w *workers) cancelHosts(ctx context.Context) (n int, err error) {
 	atWork := slices.DeleteFunc(w.record.All(), func(h ssh.Host) bool {
 		one, err := w.grid.Worker(h.Name)
 		return err != nil || one.Ended != ""
@@ -183,7 +172,7 @@ func (w *workers) signalHosts(ctx context.Context, name string) (n int, err erro
 	}
 	defer client.Close()
 	for _, h := range atWork {
-		text, e := client.Run(ctx, h.Name, "sweep", "worker", dir, "--name", h.Name, "--signal", name)
+		text, e := client.Run(ctx, h.Name, "sweep", "worker", dir, "--name", h.Name, "--end")
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", h.Name, e))
 		} else if strings.TrimSpace(text) == signalled {
@@ -268,18 +257,29 @@ instead, by pgrlab sweep --out DIR. A job whose numbers diverged diverges again.
 }
 
 func pokeCommand() *cobra.Command {
-	var calls callFlags
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "poke DIR",
 		Short: "make the running jobs of a sweep write a checkpoint now",
-		Long: `Makes all running jobs of the sweep in DIR write a checkpoint, wherever they run, and go
-on. The disk then holds their present state, and taking a machine down loses nothing.`,
+		Long: `Makes all running jobs of the sweep in DIR write a checkpoint within seconds, wherever
+they run, and go on. The disk then holds their present state, and taking a machine down
+loses nothing. The request goes through the sweep's folder, which the jobs read.`,
 		Example: `  pgrlab sweep poke sweeps/a`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return inAll(cmd, args[0], calls, func(p place) (string, error) { return p.poke(cmd.Context()) })
+			g, err := sweep.Open(args[0])
+			if err != nil {
+				return cli.AsUsage(err)
+			}
+			n := len(slices.DeleteFunc(slices.Clone(g.Jobs), func(j sweep.Job) bool { return !g.IsHeld(j) }))
+			if n == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no job runs now")
+				return nil
+			}
+			if err := g.AskToSave(); err != nil {
+				return fmt.Errorf("sweep poke %s: %w", args[0], err)
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%d jobs save themselves\n", n)
+			return nil
 		},
 	}
-	calls.addSSH(c)
-	return c
 }

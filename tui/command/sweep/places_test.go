@@ -154,7 +154,7 @@ func TestHostsThatAreLeftOutAreToldToEnd(t *testing.T) {
 	called := filepath.Join(t.TempDir(), "called")
 	commands(t, map[string]string{
 		"ssh":  onHost,
-		"prog": `[ $4 = --look ] && printf '{"text":"%s","build":"` + build + `"}' $(cat $3/workers/$5) && exit; [ $6 = --signal ] && echo $5 $7 >> ` + called + "; echo signalled\n",
+		"prog": `[ $4 = --look ] && printf '{"text":"%s","build":"` + build + `"}' $(cat $3/workers/$5) && exit; [ $6 = --end ] && echo $5 $6 >> ` + called + "; echo signalled\n",
 	})
 	g := made(t)
 	dir := filepath.Dir(g.Dir(g.Jobs[0]))
@@ -187,7 +187,7 @@ func TestHostsThatAreLeftOutAreToldToEnd(t *testing.T) {
 	if _, err := w.cancel(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := os.ReadFile(called); err != nil || string(text) != "a TERM\nb TERM\n" {
+	if text, err := os.ReadFile(called); err != nil || string(text) != "a --end\nb --end\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 }

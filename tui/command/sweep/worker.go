@@ -56,9 +56,9 @@ const atWork = "at work"
 // workerFlags say what one call of sweep worker does.
 type workerFlags struct {
 	sweepFlags
-	look, signal string
-	leave        []int
-	detach       bool
+	look        string
+	leave       []int
+	detach, end bool
 }
 
 func workerCommand() *cobra.Command {
@@ -68,7 +68,7 @@ func workerCommand() *cobra.Command {
 		Short: "do jobs of a sweep under a name; --on ssh starts this on each host",
 		Long: `Does the missing jobs of the sweep in DIR, beside all other workers of the sweep. Its
 progress is in workers/NAME there. Status 75 means that a worker of that name is already
-at work. --look, --signal and --detach are for sweep --on ssh, which calls this on the
+at work. --look, --end and --detach are for sweep --on ssh, which calls this on the
 hosts.`,
 		Example: `  pgrlab sweep worker sweeps/a --name box2 --jobs 4`,
 		Args:    cli.ExactArgs(1, "the folder of a sweep"),
@@ -90,8 +90,8 @@ hosts.`,
 				return cli.Usagef("sweep worker: give it a name: --name NAME")
 			}
 			switch {
-			case f.signal != "":
-				return f.tell(c.OutOrStdout(), g)
+			case f.end:
+				return f.endWorker(c.OutOrStdout(), g)
 			case f.detach:
 				return f.start(c.Context(), g)
 			}
@@ -106,7 +106,7 @@ hosts.`,
 	flags.StringVar(&f.jobsOn, "device", "", cli.DeviceUsage+" (default: where the grid says)")
 	flags.IntSliceVar(&f.leave, "leave", nil, "`N,…` jobs to leave out")
 	flags.StringVar(&f.look, "look", "", "`TOKEN` print what this machine sees of a token file, and which build of the program it has")
-	flags.StringVar(&f.signal, "signal", "", "`TERM|USR1` make the worker of that name on this machine save and end, or only save")
+	flags.BoolVar(&f.end, "end", false, "make the worker of that name on this machine save its jobs and end")
 	flags.BoolVar(&f.detach, "detach", false, "start the worker as a process of its own, and return when it is at work")
 	return c
 }
@@ -148,17 +148,12 @@ func buildSum() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// signalled is printed when a signal was sent; nothing is printed if the worker is gone.
+// signalled is printed when a worker was made to end; nothing is printed if it is gone.
 const signalled = "signalled"
 
-// tell sends a signal to the worker of that name.
-func (f *workerFlags) tell(w io.Writer, g *sweep.Grid) error {
-	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1}
-	s, known := signals[f.signal]
-	if !known {
-		return cli.Usagef("sweep worker: --signal %s: want TERM or USR1", f.signal)
-	}
-	err := g.SignalWorker(f.worker, s)
+// endWorker makes the worker of that name save its jobs and end.
+func (f *workerFlags) endWorker(w io.Writer, g *sweep.Grid) error {
+	err := g.EndWorker(f.worker)
 	if errors.Is(err, os.ErrProcessDone) {
 		return nil
 	}
