@@ -21,6 +21,8 @@
 //	π, Q, Q̄, α, γ   policy, critics, targets, temperature  agent/sac.Agent
 //	E, T_a, T_c     encoder of frames, trunks of π and Q   agent/drqv2.Agent
 //	N, M            critics, and those in the target       agent/sac.Config Critics, Subset
+//	p_θ(s',r|s,a)   MBPO's model of the dynamics           dynamics.Ensemble, generative.Ensemble
+//	k (of MBPO)     steps of a rollout                     knob horizon
 //	r + 0.1 F       a bonus on the reward                  config.Bonus, knob bonus
 //	P(i), wᵢ, β     priorities and importance weights      replay.Prioritized, config.Replay
 //	μ + σ⊙ε         noisy layers                           nn.Noisy, sac.ExploreNoisy
@@ -54,7 +56,8 @@
 //
 // replica is one agent with its world and its data: it composes agent (the contract of what acts
 // and learns; agent/sac is one implementation), relevance (F), generative (G) and replay (the
-// data that is learned from). What was observed is in the log of package experience, each look once;
+// data that is learned from). One kind of G rolls out the policy in dynamics, a learned model of the
+// task. What was observed is in the log of package experience, each look once;
 // learners on policy and models of frames read it through its views. lab runs Algorithm 1 on a cohort of replicas and owns the training
 // goroutine; it lets inspect look at a run with the numbers of analysis, and writes through run
 // (the folder of a run). checkpoint defines what is saved of a run and how it is restored,

@@ -90,7 +90,8 @@ var allowed = map[string][]string{
 	"core/agent/...":      {"core/experience", "core/agent", "core/agent/probe", "core/agent/align", "core/agent/images", "core/replay", "core/nn", "core/op", "core/plan", "core/window", "core/device", "core/rng", "core/version"}, // a learner is a package below it and knows no other
 	"core/agent/learners": {"core/agent/..."},                                                                                                                                                                                         // the list of them
 	"core/relevance":      {"core/experience", "core/replay", "core/window", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
-	"core/generative":     {"core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/dynamics":       {"core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
+	"core/generative":     {"core/dynamics", "core/replay", "core/registry", "core/nn", "core/op", "core/plan", "core/device", "core/rng", "core/version"},
 	"core/analysis":       {"core/replay"},
 	"core/experience":     {"core/replay", "core/rng"},
 	"core/replay":         {"core/rng", "core/version"},

@@ -1,0 +1,335 @@
+package dynamics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgrlab/core/device"
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/rng"
+	"pgrlab/core/testing/golden"
+)
+
+func newDevice(t testing.TB) device.Device {
+	t.Helper()
+	dev, err := cpu.New(cpu.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	return dev
+}
+
+func newEnsemble(t testing.TB, c Config) *Ensemble {
+	t.Helper()
+	e, err := New("ensemble", c, newDevice(t), rng.New(3, "dynamics"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// recordedSizes are those of a file; an outcome is [r, s'−s].
+type recordedSizes struct{ Nets, Elites, Obs, Act, Hidden, Batch int }
+
+func (s recordedSizes) config(layers int) Config {
+	return Config{In: s.Obs + s.Act, Out: s.Obs + 1, Members: s.Nets, Elites: s.Elites, Width: s.Hidden, Layers: layers, Batch: s.Batch, Patience: 5}
+}
+
+// recorded are the parameters of a network, as a file names them.
+type recorded map[string]golden.Array
+
+// layers is the number of hidden layers.
+func (r recorded) layers() int { return (len(r)-2)/2 - 1 }
+
+// tensors are the tensors of e under those names.
+func tensors(e *Ensemble) map[string]*op.Tensor {
+	all := map[string]*op.Tensor{"max_logvar": e.model.max, "min_logvar": e.model.min}
+	for i, l := range e.model.mlp.Layers {
+		all[fmt.Sprintf("nn%d.weight", i+1)], all[fmt.Sprintf("nn%d.bias", i+1)] = l.W, l.B
+	}
+	return all
+}
+
+func (r recorded) set(t *testing.T, e *Ensemble) {
+	t.Helper()
+	for name, tensor := range tensors(e) {
+		if len(r[name].Data) != len(tensor.Data) {
+			t.Fatalf("%s has %d numbers, recorded are %v", name, len(tensor.Data), r[name].Shape)
+		}
+		copy(tensor.Data, r[name].Float32())
+	}
+	if err := plan.Push(e.device, e.model.params()...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (r recorded) compare(t *testing.T, what string, e *Ensemble, share float64) {
+	t.Helper()
+	if err := plan.Fetch(e.device, e.model.params()...); err != nil {
+		t.Fatal(err)
+	}
+	for name, tensor := range tensors(e) {
+		r[name].Close(t, what+" "+name, tensor.Data, share)
+	}
+}
+
+// batch writes a batch of fewer rows than a full one, or of as many, and steps.
+func (e *Ensemble) batch(t *testing.T, x, y golden.Array) (loss float64) {
+	t.Helper()
+	rows := x.Shape[1]
+	weights := e.program.Data(e.weights)
+	for i := range weights {
+		weights[i] = 0
+		if i < rows {
+			weights[i] = 1 / float32(rows)
+		}
+	}
+	for k, into := range [][]float32{e.program.Data(e.x), e.program.Data(e.y)} {
+		from, width := []golden.Array{x, y}[k].Float32(), []int{e.config.In, e.config.Out}[k]
+		for member := range e.config.Members {
+			copy(into[member*e.config.Batch*width:(member+1)*e.config.Batch*width], from[member*rows*width:(member+1)*rows*width])
+		}
+	}
+	if err := e.program.RunAll(); err != nil {
+		t.Fatal(err)
+	}
+	return e.program.Loss()
+}
+
+// moment is the first moment of a tensor's gradient.
+func (e *Ensemble) moment(of *op.Tensor) []float32 {
+	return e.optimiser.M[slices.Index(e.optimiser.Params, of)].Data // this device has no memory of its own
+}
+
+// Forward values, losses and two steps of Adam, the second on fewer rows, are those that were recorded,
+// and so are all gradients. The recorded ones are of the second step: its backward pass overwrote those
+// of the first in place.
+func TestGoldenEnsembleStep(t *testing.T) {
+	var file struct {
+		Sizes recordedSizes
+		Step  struct {
+			Params, Grads recorded
+			ParamsAfter   recorded `json:"params_after"`
+			X, Y          golden.Array
+			Mean, Logvar  golden.Array
+			Total         float64 `json:"total"`
+			Adam          struct{ LR float64 }
+		}
+		Second struct {
+			X, Y        golden.Array
+			Total       float64
+			ParamsAfter recorded `json:"params_after"`
+		} `json:"second_step_on_fewer_rows"`
+	}
+	golden.Recorded(t, "mbpo.json", &file)
+	e := newEnsemble(t, file.Sizes.config(file.Step.Params.layers()))
+	file.Step.Params.set(t, e)
+
+	var mean, logVariance, x *op.Node
+	g, err := op.Build("forward", func(g *op.Graph) {
+		x = g.Input("x", file.Step.X.Shape...)
+		mean, logVariance = e.model.apply(g, x)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{mean, logVariance}}, e.device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	copy(p.Data(x), file.Step.X.Float32())
+	if err := p.Run(0); err != nil {
+		t.Fatal(err)
+	}
+	file.Step.Mean.Close(t, "mean", p.Data(mean), 1e-5)
+	file.Step.Logvar.Close(t, "log-variance", p.Data(logVariance), 1e-5)
+
+	e.rate.Data[0] = float32(file.Step.Adam.LR)
+	golden.Near(t, "loss", e.batch(t, file.Step.X, file.Step.Y), file.Step.Total, 1e-5)
+	first := map[string][]float32{}
+	for name, tensor := range tensors(e) {
+		first[name] = slices.Clone(e.moment(tensor))
+	}
+	file.Step.ParamsAfter.compare(t, "after a step,", e, 1e-5)
+	golden.Near(t, "loss on fewer rows", e.batch(t, file.Second.X, file.Second.Y), file.Second.Total, 1e-4)
+	file.Second.ParamsAfter.compare(t, "after a step on fewer rows,", e, 2e-5)
+	for name, was := range first {
+		m, gradient := e.moment(tensors(e)[name]), make([]float32, len(was))
+		for i, v := range m {
+			gradient[i] = float32((float64(v) - plan.DefaultAdam.Beta1*float64(was[i])) / (1 - plan.DefaultAdam.Beta1))
+		}
+		file.Step.Grads[name].Close(t, "gradient of "+name, gradient, 1e-4)
+	}
+}
+
+// pairs are rows of inputs and outcomes.
+type pairs struct{ x, y [][]float32 }
+
+func (p pairs) Len() int { return len(p.x) }
+func (p pairs) Pair(i int, in, out []float32) {
+	copy(in, p.x[i])
+	copy(out, p.y[i])
+}
+
+func rowsOf(a golden.Array) (rows [][]float32) {
+	flat := a.Float32()
+	for len(flat) > 0 {
+		rows, flat = append(rows, flat[:a.Shape[1]]), flat[a.Shape[1]:]
+	}
+	return rows
+}
+
+// given are the orders of a file.
+type given struct {
+	permutation []int
+	order       []golden.Array
+}
+
+func (g given) split(n int) (all []int32) {
+	for _, i := range g.permutation[:n] {
+		all = append(all, int32(i))
+	}
+	return all
+}
+
+func (g given) rows(dst []int32, member, epoch, n int) {
+	for i, row := range g.order[epoch].Ints()[member*n : (member+1)*n] {
+		dst[i] = int32(row)
+	}
+}
+
+// A whole refit has the held-out errors of each epoch, stops at the same one, and ends with the same
+// snapshots and elites.
+func TestGoldenRefit(t *testing.T) {
+	var file struct {
+		Sizes struct {
+			recordedSizes
+			LR float64
+		}
+		X, Y, Permutation golden.Array
+		Mean, Std         golden.Array
+		Order             []golden.Array
+		Epochs            []struct{ Holdout golden.Array }
+		Params            recorded
+		After             recorded `json:"params_after_restore"`
+		Elites            []int
+		Restored          golden.Array `json:"holdout_after_restore"`
+	}
+	golden.Recorded(t, "mbpo_refit.json", &file)
+	e := newEnsemble(t, file.Sizes.config(file.Params.layers()))
+	file.Params.set(t, e)
+	data := pairs{rowsOf(file.X), rowsOf(file.Y)}
+	err := e.startFit(data, Fit{Steps: 1e6, Rate: file.Sizes.LR, Refit: 1}, given{file.Permutation.Ints(), file.Order})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range e.fit.scales[0].Mean {
+		golden.Near(t, "mean", v, file.Mean.Data[i], 1e-6)
+		golden.Near(t, "deviation", e.fit.scales[0].Deviation[i], file.Std.Data[i], 1e-6)
+	}
+	per := e.fit.batches(file.Sizes.Batch)
+	for epoch, want := range file.Epochs {
+		f := e.fit
+		if f == nil {
+			t.Fatalf("the fit ended before epoch %d", epoch)
+		}
+		if _, _, err := e.FitSteps(per); err != nil {
+			t.Fatal(err)
+		}
+		for member, v := range f.latest {
+			golden.Near(t, fmt.Sprintf("held-out error of member %d in epoch %d", member, epoch), v, want.Holdout.Data[member], 1e-4*float64(1+epoch))
+		}
+	}
+	if e.fit != nil {
+		t.Fatalf("the fit goes on after %d epochs", len(file.Epochs))
+	}
+	if !slices.Equal(e.serving.Elites, file.Elites) {
+		t.Errorf("elites %v, want %v", e.serving.Elites, file.Elites)
+	}
+	for member, v := range e.serving.Errors {
+		golden.Near(t, "error after the fit", v, file.Restored.Data[member], 1e-4)
+	}
+	file.After.compare(t, "after the fit,", e, 1e-3)
+}
+
+// A step of a rollout has the recorded outcomes.
+func TestGoldenSample(t *testing.T) {
+	var file struct {
+		Sizes   recordedSizes
+		Params  recorded `json:"rollout_params"`
+		Rollout struct {
+			Mean, Std, Obs, Act, Next, Reward golden.Array
+			Net                               golden.Array `json:"net_of_row"`
+			Noise                             golden.Array `json:"noise_of_net_row_output"`
+		}
+	}
+	golden.Recorded(t, "mbpo.json", &file)
+	c := file.Sizes.config(file.Params.layers())
+	c.Elites = c.Members // the file names a row's net, whichever serve
+	e := newEnsemble(t, c)
+	file.Params.set(t, e)
+	if err := plan.Copy(e.device, e.served.params(), e.model.params()); err != nil {
+		t.Fatal(err)
+	}
+	r := file.Rollout
+	e.serving = &Serving{Inputs: Scale{r.Mean.Data, r.Std.Data}, Outcomes: unscaled(c.Out), Elites: []int{0, 1, 2}}
+	rows, obs := r.Obs.Shape[0], r.Obs.Float32()
+	in, noise, which := make([]float32, rows*c.In), make([]float32, rows*c.Out), make([]int8, rows)
+	for i := range rows {
+		copy(in[i*c.In:], obs[i*file.Sizes.Obs:(i+1)*file.Sizes.Obs])
+		copy(in[i*c.In+file.Sizes.Obs:], r.Act.Float32()[i*file.Sizes.Act:(i+1)*file.Sizes.Act])
+		net := r.Net.Ints()[i]
+		which[i] = int8(net)
+		copy(noise[i*c.Out:(i+1)*c.Out], r.Noise.Float32()[(net*rows+i)*c.Out:])
+	}
+	out := make([]float32, rows*c.Out)
+	if err := e.Sample(out, in, noise, which); err != nil {
+		t.Fatal(err)
+	}
+	var reward, next []float32
+	for i := range rows {
+		reward = append(reward, out[i*c.Out])
+		for j := range file.Sizes.Obs {
+			next = append(next, obs[i*file.Sizes.Obs+j]+out[i*c.Out+1+j])
+		}
+	}
+	r.Reward.Close(t, "reward", reward, 1e-5)
+	r.Next.Close(t, "next", next, 1e-5)
+}
+
+// Means and deviations of columns, one of them constant.
+func TestGoldenScale(t *testing.T) {
+	var file struct {
+		Normalisation struct{ Data, Mean, Std, Out golden.Array }
+	}
+	golden.Recorded(t, "mbpo.json", &file)
+	n := file.Normalisation
+	data := pairs{x: rowsOf(n.Data), y: make([][]float32, n.Data.Shape[0])}
+	all := make([]int32, data.Len())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	scales, err := measure(data, all, n.Data.Shape[1], 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []float32
+	for _, row := range data.x {
+		dst := make([]float32, len(row))
+		scales[0].standardise(dst, row)
+		out = append(out, dst...)
+	}
+	for j := range n.Mean.Data {
+		if d := math.Abs(scales[0].Deviation[j] - n.Std.Data[j]); d > 1e-6 {
+			t.Errorf("deviation of column %d is %v, want %v", j, scales[0].Deviation[j], n.Std.Data[j])
+		}
+	}
+	n.Out.Close(t, "standardised", out, 1e-5)
+}

@@ -1,0 +1,67 @@
+package dynamics
+
+import (
+	"fmt"
+	"math"
+)
+
+// Data are what a fit learns from. They must not change until it is complete.
+type Data interface {
+	Len() int
+	// Pair writes input i, [s, a], and its outcome.
+	Pair(i int, in, out []float32)
+}
+
+// Scale are the means and deviations by which numbers are standardised.
+type Scale struct{ Mean, Deviation []float64 }
+
+// unscaled leaves n numbers as they are.
+func unscaled(n int) Scale {
+	s := Scale{make([]float64, n), make([]float64, n)}
+	for i := range n {
+		s.Deviation[i] = 1
+	}
+	return s
+}
+
+// standardise writes (x − mean)/deviation.
+func (s Scale) standardise(dst, x []float32) {
+	for i, v := range x {
+		dst[i] = float32((float64(v) - s.Mean[i]) / s.Deviation[i])
+	}
+}
+
+// smallest is the deviation below which a column counts as constant: its deviation is 1
+// (mbpo/models/utils.py).
+const smallest = 1e-12
+
+// measure returns the scales of inputs and outcomes over some rows of data: means and biased
+// deviations.
+func measure(data Data, rows []int32, in, out int) (of [2]Scale, err error) {
+	x, y := make([]float32, in), make([]float32, out)
+	of = [2]Scale{{make([]float64, in), make([]float64, in)}, {make([]float64, out), make([]float64, out)}}
+	count := float64(len(rows))
+	each := func(do func(s Scale, j int, v float64)) {
+		for _, row := range rows {
+			data.Pair(int(row), x, y)
+			for k, part := range [][]float32{x, y} {
+				for j, v := range part {
+					do(of[k], j, float64(v))
+				}
+			}
+		}
+	}
+	each(func(s Scale, j int, v float64) { s.Mean[j] += v / count })
+	each(func(s Scale, j int, v float64) { s.Deviation[j] += (v - s.Mean[j]) * (v - s.Mean[j]) / count })
+	for k, s := range of {
+		for j, v := range s.Deviation {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return of, fmt.Errorf("column %d of the %s of the real transitions is not finite", j, []string{"inputs", "outcomes"}[k])
+			}
+			if s.Deviation[j] = math.Sqrt(v); s.Deviation[j] < smallest {
+				s.Deviation[j] = 1
+			}
+		}
+	}
+	return of, nil
+}
