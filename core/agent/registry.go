@@ -147,10 +147,13 @@ type Config struct {
 	Subset       int     `toml:"subset"`        // M critics in the target
 	Gamma        float64 `toml:"gamma"`         // discount
 	PolicyDelay  int     `toml:"policy_delay"`  // critic updates between policy updates within an env step
+	PolicyQ      string  `toml:"policy_q"`      // "mean" or "min": the critics' value that the policy climbs
 	InitialAlpha float64 `toml:"initial_alpha"` // α before its first update
-	Exploration  string  `toml:"exploration"`   // "policy", "noisy" or "bootstrap": see package sac
-	NoisySigma   float64 `toml:"-"`             // for "noisy": deviations start at this over √inputs
-	Candidates   int     `toml:"-"`             // for "bootstrap": policy samples that a critic chooses from
+	// TargetEntropy is the entropy that α steers to; 0: minus the number of action dimensions.
+	TargetEntropy float64 `toml:"target_entropy"`
+	Exploration   string  `toml:"exploration"` // "policy", "noisy" or "bootstrap": see package sac
+	NoisySigma    float64 `toml:"-"`           // for "noisy": deviations start at this over √inputs
+	Candidates    int     `toml:"-"`           // for "bootstrap": policy samples that a critic chooses from
 	// Own are the learners' own settings: the table agent.LEARNER of a document.
 	Own Own `toml:"-"`
 }

@@ -20,6 +20,12 @@ const (
 	ExploreBootstrap = "bootstrap"
 )
 
+// The choices of Config.PolicyQ: the critics' value that the policy climbs.
+const (
+	PolicyMean = "mean" // over all critics: REDQ, SynthER, PGR
+	PolicyMin  = "min"  // the least of them: SAC as its authors have it, and MBPO
+)
+
 // Config describes an agent. The settings that may change while it learns are in
 // agent.Rates.
 type Config struct {
@@ -29,14 +35,17 @@ type Config struct {
 	Subset      int     // M, critics in a target
 	Gamma       float64 // γ
 	PolicyDelay int     // critic updates between policy updates within an env step
+	PolicyQ     string  // "" stands for PolicyMean
 	// InitialAlpha is α before its first update; the update itself always starts from
 	// log α = 0. The released constructor leaves α at 0.2 until then (watchernyu/REDQ:
 	// redq/algos/redq_sac.py); 1 is consistent with log α.
 	InitialAlpha float64
-	Exploration  string  // "" stands for ExplorePolicy
-	NoisySigma   float64 // σ₀ of ExploreNoisy: deviations start at σ₀/√inputs
-	Candidates   int     // policy samples that a critic of ExploreBootstrap chooses from
-	Weighted     bool    // each row of a batch counts in the critics' loss by replay.Batch.Weight
+	// TargetEntropy is H̄ of the temperature; 0 stands for −Act (Haarnoja et al. 2018b).
+	TargetEntropy float64
+	Exploration   string  // "" stands for ExplorePolicy
+	NoisySigma    float64 // σ₀ of ExploreNoisy: deviations start at σ₀/√inputs
+	Candidates    int     // policy samples that a critic of ExploreBootstrap chooses from
+	Weighted      bool    // each row of a batch counts in the critics' loss by replay.Batch.Weight
 }
 
 // DefaultConfig is the agent of SynthER and PGR (conglu1997/SynthER:
@@ -63,6 +72,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("agent: gamma is %g, want a number from 0 to below 1", c.Gamma)
 	case c.PolicyDelay < 1:
 		return fmt.Errorf("agent: policy_delay is %d, want at least 1", c.PolicyDelay)
+	case c.PolicyQ != "" && c.PolicyQ != PolicyMean && c.PolicyQ != PolicyMin:
+		return fmt.Errorf("agent: policy_q is %q, want one of %q", c.PolicyQ, []string{PolicyMean, PolicyMin})
 	case !(c.InitialAlpha >= 0) || math.IsInf(c.InitialAlpha, 0):
 		return fmt.Errorf("agent: initial_alpha is %g, want a number from 0 on", c.InitialAlpha)
 	}

@@ -17,6 +17,7 @@ func TestConfigsAreRefused(t *testing.T) {
 		"gamma not a number":   func(c *Config) { c.Gamma = math.NaN() },
 		"no delay":             func(c *Config) { c.PolicyDelay = 0 },
 		"a negative α":         func(c *Config) { c.InitialAlpha = -1 },
+		"unknown policy_q":     func(c *Config) { c.PolicyQ = "max" },
 		"unknown exploration":  func(c *Config) { c.Exploration = "luck" },
 		"noise without a size": func(c *Config) { c.Exploration = ExploreNoisy },
 		"one candidate":        func(c *Config) { c.Exploration, c.Candidates = ExploreBootstrap, 1 },

@@ -26,15 +26,19 @@ func (s *Agent) buildTarget(g *op.Graph, u *updater) (spec plan.Spec, y *op.Node
 	}, y
 }
 
-// buildActor builds mean(α·log π(ã|s) − mean over N of Qⱼ(s,ã)), differentiated with respect
-// to the policy alone.
+// buildActor builds mean(α·log π(ã|s) − Q(s,ã)), where Q is the mean over N critics or their minimum
+// (Config.PolicyQ), differentiated with respect to the policy alone.
 func (s *Agent) buildActor(g *op.Graph, u *updater) (spec plan.Spec, logp *op.Node) {
 	obs := g.Bind(u.obs)
 	noise := g.Input("noise", u.batch.Size, s.config.Act)
 	action, logp := s.nets.sample(g, obs, noise)
 	all, fills := s.nets.critics.perturbed(g)
+	value := s.nets.critics.value(g, obs, action, all)
+	if s.config.PolicyQ == PolicyMin {
+		value = g.MinMembers(s.nets.critics.apply(g, g.Concat(obs, action), all))
+	}
 	spec = plan.Spec{
-		Loss:      g.EntropyLoss(logp, s.nets.critics.value(g, obs, action, all), g.Bind(s.temp.alpha)),
+		Loss:      g.EntropyLoss(logp, value, g.Bind(s.temp.alpha)),
 		Fills:     append(fills, plan.Fill{Node: noise, Stream: s.actorNoise}),
 		Optimiser: s.policyAdam,
 	}

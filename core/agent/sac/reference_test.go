@@ -179,9 +179,13 @@ func (r *sac64) actorLoss(b batch64) float64 {
 	sum := 0.0
 	for i, s := range b.s {
 		a, logp := policy64(r.pi, s, b.actorEps[i])
-		q := 0.0
+		q, least := 0.0, math.Inf(1)
 		for _, net := range r.q {
-			q += net.forward(join(s, a))[0] / float64(len(r.q))
+			one := net.forward(join(s, a))[0]
+			q, least = q+one/float64(len(r.q)), min(least, one)
+		}
+		if r.config.PolicyQ == PolicyMin {
+			q = least
 		}
 		sum += r.alpha*logp - q
 	}
@@ -218,6 +222,9 @@ func (r *sac64) update(b batch64, reward, done []float64, subset []int, live age
 		out.Actor = r.actorLoss(b)
 		r.piGrad = differences(r.pi.params(), func() float64 { return r.actorLoss(b) })
 		entropy := -float64(r.config.Act)
+		if r.config.TargetEntropy != 0 {
+			entropy = r.config.TargetEntropy
+		}
 		gradient := 0.0
 		for i, s := range b.s {
 			_, logp := policy64(r.pi, s, b.actorEps[i])

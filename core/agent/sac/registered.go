@@ -33,7 +33,7 @@ func configOf(d agent.Deps) Config {
 	c := d.Config
 	return Config{
 		Obs: d.Shape.Obs, Act: d.Shape.Act, Hidden: c.Hidden, Critics: c.Critics, Subset: c.Subset, Gamma: c.Gamma,
-		PolicyDelay: c.PolicyDelay, InitialAlpha: c.InitialAlpha,
+		PolicyDelay: c.PolicyDelay, PolicyQ: c.PolicyQ, InitialAlpha: c.InitialAlpha, TargetEntropy: c.TargetEntropy,
 		Exploration: c.Exploration, NoisySigma: c.NoisySigma, Candidates: c.Candidates, Weighted: d.Weighted,
 	}
 }

@@ -1,6 +1,7 @@
 package sac
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ type adamState struct {
 
 func newTemperature(c Config, dev device.Device) *temperature {
 	// H̄ = −dim(A): SynthER and PGR force target_entropy = 'auto'
-	t := &temperature{alpha: op.NewTensor("alpha", 1), target: -float64(c.Act), adam: plan.DefaultAdam}
+	t := &temperature{alpha: op.NewTensor("alpha", 1), target: cmp.Or(c.TargetEntropy, -float64(c.Act)), adam: plan.DefaultAdam}
 	t.alpha.Data[0] = float32(c.InitialAlpha)
 	if dev, all := dev.(device.Sequencer); all {
 		t.dev, t.state = dev, op.NewTensor("temperature", 8)

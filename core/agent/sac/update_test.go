@@ -173,7 +173,9 @@ func TestUpdatesEqualTheReference(t *testing.T) {
 	redq.Critics, redq.Subset = 5, 2
 	deep := small()
 	deep.Hidden, deep.InitialAlpha = []int{7}, 1
-	for name, c := range map[string]Config{"sac": small(), "redq": redq, "one hidden layer": deep} {
+	least := small()
+	least.PolicyQ, least.TargetEntropy = PolicyMin, -0.3
+	for name, c := range map[string]Config{"sac": small(), "redq": redq, "one hidden layer": deep, "least Q, another target entropy": least} {
 		t.Run(name, func(t *testing.T) {
 			const size = 8
 			s := newAgent(t, c, 3)
