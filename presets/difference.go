@@ -83,6 +83,15 @@ const UsualPrecision = "tf32"
 var before = map[string]string{
 	"agent.drqv2.preactivation_of_q": "0.0",
 	"rnd.slice":                      "0",
+	"agent.policy_q":                 "'mean'",
+	"knobs.horizon":                  "1",
+	"generator.ensemble.members":      "7",
+	"generator.ensemble.elites":       "5",
+	"generator.ensemble.width":        "200",
+	"generator.ensemble.layers":       "4",
+	"generator.ensemble.patience":     "5",
+	"generator.ensemble.target":       "'delta'",
+	"generator.ensemble.target_scale": "'raw'",
 }
 
 // unguided are settings of guidance, which do nothing in a run whose generator has no condition, or that

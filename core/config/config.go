@@ -127,6 +127,9 @@ func (c *Config) Has() (has knob.Use) {
 	if err == nil && kind.Learns {
 		has |= knob.UseFit
 	}
+	if err == nil && kind.RollsOut {
+		has |= knob.UseRollouts
+	}
 	if c.Bonus.Given() {
 		has |= knob.UseBonus
 	}

@@ -60,7 +60,7 @@ func tale(t *testing.T, d generator) (said [][]float32) {
 	said = append(said, slices.Clone(made))
 	generating := save()
 	said = append(said, finishGeneration(t, d))
-	load(generating, nil)
+	load(generating, rows)
 	return append(said, finishGeneration(t, d))
 }
 
@@ -71,6 +71,7 @@ func TestAGeneratorApart(t *testing.T) {
 		"diffusion": func(dev device.Device) (generator, error) { return New(tiny(), tinyShape, dev, 11) },
 		"turned":    func(dev device.Device) (generator, error) { return New(turned, tinyShape, dev, 11) },
 		"vae":       func(dev device.Device) (generator, error) { return NewVAE(tiny(), tinyVAE(), tinyShape, dev, 11) },
+		"ensemble":  func(dev device.Device) (generator, error) { return ensembleOn(t, dev, asIs), nil },
 	} {
 		inner := newDevice(t)
 		var said [2][][]float32

@@ -252,6 +252,7 @@ type GenKnobs struct {
 	Guidance    float64 // ω; 0 unconditional, 1 conditional, above 1 stronger than the data
 	TopFraction float64 // share of the real transitions whose relevance serves as prompts, in (0,1]
 	SChurn      float64 // noise added while sampling; γ = min(SChurn/N, √2−1)
+	Horizon     int     // steps of a rollout, for kinds that roll out; 0 is 1
 }
 
 func (k GenKnobs) validate() error {
@@ -264,6 +265,8 @@ func (k GenKnobs) validate() error {
 		return fmt.Errorf("top_fraction is %g, want a number above 0 and at most 1", k.TopFraction)
 	case !(k.SChurn >= 0):
 		return fmt.Errorf("s_churn is %g, want a number of at least 0", k.SChurn)
+	case k.Horizon < 0 || k.Horizon > maxLevels:
+		return fmt.Errorf("horizon is %d, want 1 to %d", k.Horizon, maxLevels)
 	case !(k.Guidance >= 0):
 		return fmt.Errorf("guidance is %g, want a number of at least 0", k.Guidance)
 	}

@@ -202,7 +202,7 @@ func TestKnobsAndConfigAreChecked(t *testing.T) {
 			t.Errorf("fit knobs %v pass", k)
 		}
 	}
-	for _, k := range []GenKnobs{{0, 2, 1, 1, 0}, {1, 1, 1, 1, 0}, {1, 2, -1, 1, 0}, {1, 2, 1, 0, 0}, {1, 2, 1, 1, math.NaN()}} {
+	for _, k := range []GenKnobs{{0, 2, 1, 1, 0, 1}, {1, 1, 1, 1, 0, 1}, {1, 2, -1, 1, 0, 1}, {1, 2, 1, 0, 0, 1}, {1, 2, 1, 1, math.NaN(), 1}, {1, 2, 1, 1, 0, -1}} {
 		if k.validate() == nil {
 			t.Errorf("generation knobs %v pass", k)
 		}

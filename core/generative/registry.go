@@ -20,6 +20,9 @@ type Spec struct {
 	Denoises bool
 	// Learns says that a fit makes gradient steps: generator_steps and lr_generator act on it.
 	Learns bool
+	// RollsOut says that a generation rolls out the agent's policy as it is then, in a model of the
+	// dynamics: horizon acts on it, and another generation of the same occasion would differ.
+	RollsOut bool
 	// Settings are the defaults of the kind's own settings, a struct with toml tags in the
 	// table generator.KIND; nil if it has only the shared ones.
 	Settings Settings

@@ -33,10 +33,10 @@ func TestRegistry(t *testing.T) {
 		}
 		g.Close()
 	}
-	if got := strings.Join(kinds, " "); got != "diffusion resample vae" {
+	if got := strings.Join(kinds, " "); got != "diffusion ensemble resample vae" {
 		t.Errorf("kinds: %s", got)
 	}
-	if _, err := Find("gan"); err == nil || !strings.Contains(err.Error(), "want one of diffusion, resample, vae, none") {
+	if _, err := Find("gan"); err == nil || !strings.Contains(err.Error(), "want one of diffusion, ensemble, resample, vae, none") {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }

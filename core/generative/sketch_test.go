@@ -32,6 +32,7 @@ func TestSketchesLeaveNoTrace(t *testing.T) {
 	for name, build := range map[string]func() fitted{
 		"diffusion": func() fitted { return newDiffusion(t, tiny(), tinyShape) },
 		"vae":       func() fitted { return newVAE(t, tiny(), tinyShape) },
+		"ensemble":  func() fitted { return newTinyEnsemble(t, asIs) },
 		"resample":  func() fitted { return newResample(t, 20) },
 	} {
 		t.Run(name, func(t *testing.T) { sketchesLeaveNoTrace(t, rows, scores, knobs, build) })

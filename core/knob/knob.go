@@ -105,6 +105,7 @@ const (
 	UsePrompts                   // a generator that is told what to generate
 	UseDiffusion                 // a generator that denoises step by step
 	UseFit                       // a generator that is fitted by gradient steps
+	UseRollouts                  // a generator that rolls out the policy in a model
 	UseBonus                     // a bonus added to the reward
 	UseUpdates                   // a learner that makes updates in every env step
 	UseBatches                   // a learner that samples batches

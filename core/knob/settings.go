@@ -28,6 +28,7 @@ type Settings struct {
 
 	RefitEvery     int     `toml:"refit_every"`
 	Samples        int     `toml:"samples"`
+	Horizon        int     `toml:"horizon"` // 0: 1
 	SamplerSteps   int     `toml:"sampler_steps"`
 	SChurn         float64 `toml:"s_churn"`
 	GeneratorSteps int     `toml:"generator_steps"`
@@ -52,6 +53,9 @@ func TVs() []string { return []string{TVOff, "noise", "noise-action", "images-ac
 
 // Televised is the value of tv, or TVOff if it is not set.
 func (s *Settings) Televised() string { return cmp.Or(s.TV, TVOff) }
+
+// Rollout is the value of horizon, or 1 if it is not set.
+func (s *Settings) Rollout() int { return max(1, s.Horizon) }
 
 // Get returns the value of the knob of that name; false for an unknown name.
 func (s *Settings) Get(name string) (Value, bool) {
@@ -128,7 +132,7 @@ func (s *Settings) Unguided() string {
 
 // Generation returns the knobs that the generator reads when a generation begins.
 func (s *Settings) Generation() generative.GenKnobs {
-	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn}
+	return generative.GenKnobs{Samples: s.Samples, Steps: s.SamplerSteps, Guidance: s.Guidance, TopFraction: s.TopFraction, SChurn: s.SChurn, Horizon: s.Rollout()}
 }
 
 // number, count and pick bind a knob to its field of Settings.
@@ -189,6 +193,9 @@ var table = []Knob{
 	Knob{Name: "samples", Unit: "rows", Class: ClassGeneration, Use: UseGenerator, Min: 1, Max: 1e8, Scale: ScaleLog,
 		Doc: "transitions in a generation: the size of D_syn"}.
 		count(func(s *Settings) *int { return &s.Samples }),
+	{Name: "horizon", Symbol: "h", Unit: "steps", Class: ClassGeneration, Use: UseRollouts, Min: 1, Max: 1000, Step: 1, Kind: KindInt, Previewable: true,
+		Doc:  "steps of a rollout of the policy in the model of the dynamics, from a real state",
+		read: func(s *Settings) Value { return Number(float64(s.Rollout())) }, write: func(s *Settings, v Value) { s.Horizon = int(v.Number) }},
 	Knob{Name: "sampler_steps", Symbol: "N", Class: ClassGeneration, Previewable: true, Use: UseGenerator | UseDiffusion, Min: 2, Max: 1000, Step: 1, Scale: ScaleLog,
 		Doc: "noise levels of the sampler; below 8, guidance does not act as asked"}.
 		count(func(s *Settings) *int { return &s.SamplerSteps }),

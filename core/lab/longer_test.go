@@ -82,6 +82,7 @@ func extendable() map[string]config.Config {
 		add(name, func(c *config.Config) { c.Knobs.Relevance = name })
 	}
 	add("vae", func(c *config.Config) { c.Generator.Kind = "vae" })
+	add("mbpo", rolled)
 	add("bonus", func(c *config.Config) {
 		c.Bonus = config.Bonus{Function: "curiosity", Scale: config.ScaleReturns}
 		c.Knobs.Bonus = 0.1

@@ -35,6 +35,11 @@ var variants = map[string]func(c *config.Config){
 	"heads": func(c *config.Config) {
 		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
 	},
+	"mbpo": func(c *config.Config) {
+		rolled(c)
+		c.Generator.Conditional, c.Knobs.Relevance = false, relevance.None
+	},
+	"mbpo-curiosity": rolled,
 	"pairs": func(c *config.Config) {
 		c.Generator.Vector, c.Generator.ModelTerminals = generative.VectorPair, true
 		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
@@ -44,6 +49,12 @@ var variants = map[string]func(c *config.Config){
 func onReal(c *config.Config) {
 	c.Generator.Kind, c.Generator.Conditional, c.Knobs.Relevance, c.Knobs.Ratio = config.GeneratorNone, false, relevance.None, 0
 	c.Agent.Critics = 4
+}
+
+// rolled makes D_syn of rollouts, and keeps two generations.
+func rolled(c *config.Config) {
+	c.Generator.Kind, c.Generator.Init, c.Generator.Retain = "ensemble", generative.InitPrevious, 2
+	c.Agent.PolicyQ, c.Agent.PolicyDelay, c.Knobs.Horizon = sac.PolicyMin, 1, 3
 }
 
 func curiousReward(c *config.Config) {

@@ -22,6 +22,7 @@ func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
 	}{
 		"sac with a diffusion model":    {everyFunction(t), newWorld().task()},
 		"sac with an autoencoder":       {plainMethod("vae"), newWorld().task()},
+		"sac with rollouts of a model":  {variant("mbpo-curiosity"), newWorld().task()},
 		"sac with real rows once more":  {plainMethod("resample"), newWorld().task()},
 		"redq":                          {plainMethod(config.MethodREDQ), newWorld().task()},
 		"drqv2":                         {tiny.Pixels(), tiny.Task()},

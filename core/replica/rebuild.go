@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"pgrlab/core/generative"
+	"pgrlab/core/knob"
 	"pgrlab/core/replay"
 	"pgrlab/core/version"
 )
@@ -22,11 +23,11 @@ type RebuildSpec struct {
 }
 
 // KeepSpec records how the generation that is about to begin is made, for checkpoints that save
-// this instead of D_syn. If D_syn holds older generations, nothing is recorded, because their
-// generators no longer exist.
+// this instead of D_syn. Nothing is recorded if D_syn holds older generations, whose generators no
+// longer exist, or if the policy was rolled out, which has learned since.
 func (o *Synthesis) KeepSpec(knobs generative.GenKnobs, occasion uint64) error {
 	r := o.of
-	if r.Config.Generator.Generations() > 1 {
+	if r.Config.Generator.Generations() > 1 || r.Config.Has()&knob.UseRollouts != 0 {
 		return nil
 	}
 	var b bytes.Buffer

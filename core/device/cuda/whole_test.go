@@ -3,6 +3,7 @@ package cuda
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"testing"
 
 	"pgrlab/core/agent"
@@ -111,11 +112,12 @@ func learning(t *testing.T, c sac.Config, dev device.Device) (s said) {
 func TestAgents(t *testing.T) {
 	on, dev := onCPU(t), card(t, Options{})
 	plain := sac.Config{Obs: 5, Act: 2, Hidden: []int{24, 16}, Critics: 2, Subset: 2, Gamma: 0.9, PolicyDelay: 2, InitialAlpha: 0.2}
-	redq, noisy, bootstrap := plain, plain, plain
+	redq, noisy, bootstrap, least := plain, plain, plain, plain
+	least.PolicyQ, least.TargetEntropy = sac.PolicyMin, -0.3
 	redq.Critics, redq.Weighted = 5, true
 	noisy.Exploration, noisy.NoisySigma = sac.ExploreNoisy, 0.5
 	bootstrap.Critics, bootstrap.Exploration, bootstrap.Candidates = 3, sac.ExploreBootstrap, 4
-	for name, c := range map[string]sac.Config{"sac": plain, "redq": redq, "noisy": noisy, "bootstrap": bootstrap} {
+	for name, c := range map[string]sac.Config{"sac": plain, "redq": redq, "noisy": noisy, "bootstrap": bootstrap, "least": least} {
 		t.Run(name, func(t *testing.T) { agree(t, learning(t, c, dev), learning(t, c, on), 1e-5) })
 	}
 }
@@ -213,6 +215,26 @@ func TestGenerators(t *testing.T) {
 		}
 		agree(t, vae(dev), vae(on), 1e-5)
 	})
+	t.Run("ensemble", func(t *testing.T) {
+		own := generative.DefaultEnsemble()
+		own.Members, own.Elites, own.Width, own.Layers = 3, 2, 16, 2
+		ensemble := func(dev device.Device) said {
+			e, err := generative.NewEnsemble(generative.Deps{Config: small(), Settings: own, Shape: shape, Device: dev, Seed: 11, Policy: steady{}})
+			return generating(t, e, err, 6)
+		}
+		agree(t, ensemble(dev), ensemble(on), 1e-5)
+	})
+}
+
+// steady is a policy that acts by the observation alone.
+type steady struct{}
+
+func (steady) Sample(dst, obs []float32, rows int, _ uint64) error {
+	act, width := len(dst)/rows, len(obs)/rows
+	for i := range dst {
+		dst[i] = float32(math.Tanh(float64(obs[i/act*width+i%act])))
+	}
+	return nil
 }
 
 // model is the interface common to an ICM and an RND.

@@ -49,7 +49,10 @@ func Config() config.Config {
 		},
 	}
 	g := &c.Generator
-	g.Kinds = generative.Kinds{"vae": generative.VAEConfig{Latent: 2, Width: 8, Bottleneck: 4, EncoderBlocks: 1, DecoderBlocks: 1, Beta: 0.1}}
+	g.Kinds = generative.Kinds{
+		"vae":      generative.VAEConfig{Latent: 2, Width: 8, Bottleneck: 4, EncoderBlocks: 1, DecoderBlocks: 1, Beta: 0.1},
+		"ensemble": generative.EnsembleConfig{Members: 3, Elites: 2, Width: 8, Layers: 1, Patience: 1, Target: generative.TargetDelta, TargetScale: generative.ScaleRaw},
+	}
 	g.Conditional, g.Width, g.Blocks, g.Embedding, g.Batch, g.Chunk = true, 16, 1, 8, 8, 16
 	return c
 }

@@ -1,0 +1,223 @@
+package generative
+
+import (
+	"errors"
+	"fmt"
+
+	"pgrlab/core/dynamics"
+	"pgrlab/core/nn"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+)
+
+var _ = register(Spec{
+	Kind: "ensemble", Doc: "rollouts of the present policy in a probabilistic ensemble, from real states, those of high F if F is given: MBPO",
+	Source:   "Janner et al. 2019; jannerm/mbpo",
+	Settings: DefaultEnsemble(), Learns: true, RollsOut: true,
+	New: func(d Deps) (Generator, error) {
+		return NewEnsemble(d)
+	},
+})
+
+// The choices of EnsembleConfig's text fields.
+const (
+	// TargetDelta predicts s'−s, as MBPO does.
+	TargetDelta = "delta"
+	// TargetNext predicts s'. On the tasks of the DeepMind Control Suite the variances of a residual
+	// are inflated (Barkley and Fridovich-Keil 2024).
+	TargetNext = "next"
+
+	// ScaleRaw leaves reward and state as they are, as MBPO does.
+	ScaleRaw = "raw"
+	// ScaleEach standardises each number that is predicted, so that all weigh alike (the same).
+	ScaleEach = "each"
+)
+
+// EnsembleConfig holds the settings of an Ensemble, the table generator.ensemble.
+type EnsembleConfig struct {
+	Members     int    `toml:"members"`      // networks
+	Elites      int    `toml:"elites"`       // networks that are rolled out: the best ones on rows held out
+	Width       int    `toml:"width"`        // of a hidden layer
+	Layers      int    `toml:"layers"`       // hidden layers
+	Patience    int    `toml:"patience"`     // epochs in a row without improvement after which a fit goes on
+	Target      string `toml:"target"`       // "delta" or "next"
+	TargetScale string `toml:"target_scale"` // "raw" or "each"
+}
+
+// DefaultEnsemble is MBPO's (jannerm/mbpo: mbpo/models/constructor.py, bnn.py).
+func DefaultEnsemble() EnsembleConfig {
+	return EnsembleConfig{Members: 7, Elites: 5, Width: 200, Layers: 4, Patience: 5, Target: TargetDelta, TargetScale: ScaleRaw}
+}
+
+// maxMembers is the largest number of networks: a row names its own in 7 bits.
+const maxMembers = 127
+
+// Validate says in one line what is wrong, or returns nil.
+func (c EnsembleConfig) Validate() error {
+	switch {
+	case c.Target != TargetDelta && c.Target != TargetNext:
+		return fmt.Errorf("generator: ensemble.target is %q, want one of %q", c.Target, []string{TargetDelta, TargetNext})
+	case c.TargetScale != ScaleRaw && c.TargetScale != ScaleEach:
+		return fmt.Errorf("generator: ensemble.target_scale is %q, want one of %q", c.TargetScale, []string{ScaleRaw, ScaleEach})
+	case c.Members > maxMembers:
+		return fmt.Errorf("generator: ensemble.members is %d, want at most %d", c.Members, maxMembers)
+	}
+	if err := c.model(replay.Shape{Obs: 1, Act: 1}, 1).Validate(); err != nil {
+		return fmt.Errorf("generator: %w", err)
+	}
+	return nil
+}
+
+// model is the configuration of the model of transitions of that shape.
+func (c EnsembleConfig) model(shape replay.Shape, batch int) dynamics.Config {
+	return dynamics.Config{
+		In: shape.Obs + shape.Act, Out: 1 + shape.Obs, Members: c.Members, Elites: c.Elites, Width: c.Width, Layers: c.Layers,
+		Batch: batch, Patience: c.Patience, Scaled: c.TargetScale == ScaleEach,
+	}
+}
+
+// Memory covers the weights, which are trained, kept and served, with gradients and Adam's moments,
+// the units of a batch with their gradients, and those of a call.
+func (c EnsembleConfig) Memory(shared Config, width int) float64 {
+	widths := []int{width}
+	for range c.Layers {
+		widths = append(widths, c.Width)
+	}
+	numbers := 6 * float64(c.Members) * nn.Parameters(append(widths, 2*width)...)
+	units := float64(c.Layers)*float64(c.Width) + 3*float64(width)
+	return 4 * (numbers + 3*float64(c.Members)*float64(shared.Batch)*units + float64(shared.Chunk)*units)
+}
+
+// Ensemble is the generator of MBPO (Janner et al. 2019, algorithm 2): the agent's present policy is
+// rolled out for some steps in a learned model of the dynamics, each time from a real state. A fit
+// trains the model, see package dynamics; its knobs are Steps, the most gradient steps, and LR, which
+// does not fall.
+//
+// A generation begins with ⌈Samples/Horizon⌉ real states, drawn with replacement: of all real
+// transitions or, if the fit had scores, of the most relevant share of them. Each row and step has an
+// elite of its own. A transition that ends an episode by the task's rule is kept with d = 1 and its
+// rollout ends; one that is not finite is dropped, and its rollout ends too.
+type Ensemble struct {
+	own    EnsembleConfig
+	shape  replay.Shape
+	init   string
+	chunk  int
+	policy Policy
+	ends   func(obs, act, next []float32) bool
+	stream rng.Stream
+	model  *dynamics.Ensemble
+
+	real       Rows      // where states are taken from: the rows of the last fit
+	fitScores  []float32 // F of the rows of a fit under way; nil: without scores
+	scores     []float32 // F of the rows of the last complete fit
+	ranked     []int32   // those rows by falling F
+	generation *rollouts // nil: none under way
+}
+
+// NewEnsemble builds the model and compiles its gradient step. d.Policy may be nil if nothing is
+// generated.
+func NewEnsemble(d Deps) (*Ensemble, error) {
+	own := d.Settings.(EnsembleConfig)
+	if err := errors.Join(d.Config.Validate(), own.Validate()); err != nil {
+		return nil, err
+	}
+	if err := d.Shape.Validate(); err != nil {
+		return nil, fmt.Errorf("generator: %w", err)
+	}
+	stream := rng.New(d.Seed, "ensemble")
+	model, err := dynamics.New("ensemble", own.model(d.Shape, d.Config.Batch), d.Device, stream.Sub("model"))
+	if err != nil {
+		return nil, fmt.Errorf("generator: %w", err)
+	}
+	return &Ensemble{
+		own: own, shape: d.Shape, init: d.Config.Init, chunk: d.Config.Chunk, policy: d.Policy, ends: d.Ends, stream: stream, model: model,
+	}, nil
+}
+
+// Close releases the compiled programs.
+func (e *Ensemble) Close() error { return e.model.Close() }
+
+// Cancel abandons the fit or the generation under way. The elites of the last complete fit stay.
+func (e *Ensemble) Cancel() {
+	e.model.Cancel()
+	e.generation, e.fitScores = nil, nil
+}
+
+// learned are rows as the model learns them: [s, a] and [r, s'−s] or [r, s'].
+type learned struct {
+	Rows
+	shape replay.Shape
+	delta bool
+}
+
+// Pair implements dynamics.Data.
+func (l learned) Pair(i int, in, out []float32) {
+	row, obs := l.Row(i), l.shape.Obs
+	reward := obs + l.shape.Act
+	copy(in, row[:reward])
+	copy(out, row[reward:reward+1+obs])
+	if l.delta {
+		for j, s := range row[:obs] {
+			out[1+j] -= s
+		}
+	}
+}
+
+func (e *Ensemble) learned(real Rows) learned {
+	return learned{real, e.shape, e.own.Target == TargetDelta}
+}
+
+// StartFit begins a fit. With Config.Init "previous" it goes on from the weights and the moments of the
+// last one, as MBPO does.
+func (e *Ensemble) StartFit(real Rows, scores []float32, knobs FitKnobs, refit uint64) error {
+	switch {
+	case e.model.Fitting() || e.generation != nil:
+		return fmt.Errorf("fit model: %w", errBusy)
+	case scores != nil && len(scores) != real.Len():
+		return fmt.Errorf("fit model: %d scores for %d transitions", len(scores), real.Len())
+	}
+	if scores != nil {
+		if _, _, err := extremes(scores, ConditionFilled); err != nil {
+			return fmt.Errorf("fit model: %w", err)
+		}
+	}
+	if err := knobs.validate(); err != nil {
+		return fmt.Errorf("fit model: %w", err)
+	}
+	f := dynamics.Fit{Steps: knobs.Steps, Rate: knobs.LR, Refit: refit, Fresh: e.init != InitPrevious}
+	if err := e.model.StartFit(e.learned(real), f); err != nil {
+		return fmt.Errorf("fit model: %w", err)
+	}
+	e.real, e.fitScores = real, cloned(scores)
+	return nil
+}
+
+// cloned copies scores; nil stays nil.
+func cloned(scores []float32) []float32 {
+	if scores == nil {
+		return nil
+	}
+	return append([]float32{}, scores...)
+}
+
+// FitSteps makes up to n gradient steps; a fit ends early if more would not help.
+func (e *Ensemble) FitSteps(n int) (loss float64, done bool, err error) {
+	if loss, done, err = e.model.FitSteps(n); err != nil {
+		return 0, false, fmt.Errorf("fit model: %w", err)
+	}
+	if done {
+		e.serve(e.fitScores)
+		e.fitScores = nil
+	}
+	return loss, done, nil
+}
+
+// Held returns the mean squared error of each member on rows that were held out from the last
+// complete fit, and which members are rolled out, the best one first; nil before that.
+func (e *Ensemble) Held() (errors []float64, elites []int) {
+	s := e.model.Serving()
+	if s == nil {
+		return nil, nil
+	}
+	return s.Errors, s.Elites
+}

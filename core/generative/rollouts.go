@@ -1,0 +1,221 @@
+package generative
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"pgrlab/core/dynamics"
+	"pgrlab/core/rng"
+)
+
+// rollouts are a generation of an Ensemble under way. A piece is a number of rollouts, to their end.
+type rollouts struct {
+	knobs    GenKnobs
+	occasion uint64
+	stream   rng.Stream
+	real     int // transitions from which states are taken
+	first    int // rollouts done
+	made     int // transitions made
+	dropped  int // transitions that were not finite
+	out      []float32
+}
+
+// acting keeps the noise of the policy in rollouts apart from that of env steps.
+const acting = 1 << 63
+
+// serve takes the scores of a fit that is complete.
+func (e *Ensemble) serve(scores []float32) {
+	e.scores, e.ranked = scores, nil
+	if scores == nil {
+		return
+	}
+	for i := range scores {
+		e.ranked = append(e.ranked, int32(i))
+	}
+	slices.SortStableFunc(e.ranked, func(a, b int32) int { return cmp.Compare(scores[b], scores[a]) })
+}
+
+// StartGenerate begins rollouts with the elites of the last complete fit. It uses the knobs Samples,
+// Horizon and TopFraction.
+func (e *Ensemble) StartGenerate(knobs GenKnobs, occasion uint64) error {
+	if e.model.Fitting() || e.generation != nil {
+		return fmt.Errorf("generate: %w", errBusy)
+	}
+	g, err := e.newRollouts(knobs, occasion, e.stream)
+	if err != nil {
+		return fmt.Errorf("generate: %w", err)
+	}
+	e.generation = g
+	return nil
+}
+
+func (e *Ensemble) newRollouts(knobs GenKnobs, occasion uint64, s rng.Stream) (*rollouts, error) {
+	switch {
+	case e.model.Serving() == nil:
+		return nil, errors.New("no fit is complete yet")
+	case e.real == nil:
+		return nil, errors.New("no real transitions are at hand to begin from")
+	case e.policy == nil:
+		return nil, errors.New("there is no policy to roll out")
+	}
+	if err := knobs.validate(); err != nil {
+		return nil, err
+	}
+	return &rollouts{knobs: knobs, occasion: occasion, stream: s, real: e.real.Len()}, nil
+}
+
+// starts is the number of rollouts.
+func (k GenKnobs) starts() int { return (k.Samples + k.rollout() - 1) / k.rollout() }
+
+// rollout is the number of steps of a rollout.
+func (k GenKnobs) rollout() int { return max(1, k.Horizon) }
+
+// piece is how many rollouts make up a piece.
+func (e *Ensemble) piece(k GenKnobs) int { return min(max(1, e.chunk/k.rollout()), k.starts()) }
+
+// GenerateSlice makes the rollouts of one piece.
+func (e *Ensemble) GenerateSlice() (rows []float32, done, total int, err error) {
+	g := e.generation
+	if g == nil {
+		return nil, 0, 0, errors.New("generate: no generation is under way")
+	}
+	if rows, done, total, err = e.roll(g); err != nil {
+		return nil, 0, 0, fmt.Errorf("generate: %w", err)
+	}
+	if done == total {
+		e.generation = nil
+	}
+	return rows, done, total, nil
+}
+
+// roll makes the next piece. The policy's noise belongs to the place in the piece; all other random
+// numbers belong to the rollout and its step.
+func (e *Ensemble) roll(g *rollouts) (rows []float32, done, total int, err error) {
+	n, k := e.piece(g.knobs), g.knobs
+	r := e.begin(g, n)
+	g.out = g.out[:0]
+	for step := range k.rollout() {
+		if err := e.policy.Sample(r.act, r.obs, n, acting|g.occasion<<31|uint64(g.first*k.rollout()+step)); err != nil {
+			return nil, 0, 0, err
+		}
+		if err := e.predict(g, r, step); err != nil {
+			return nil, 0, 0, err
+		}
+		e.take(g, r)
+	}
+	g.first += n
+	return g.out, (g.first + n - 1) / n, (k.starts() + n - 1) / n, nil
+}
+
+// rolling are the rollouts of a piece at a step.
+type rolling struct {
+	obs, act, in, noise, outcome []float32
+	elite                        []int8 // of each row; dynamics.None if its rollout has ended
+	ended                        []bool
+}
+
+// begin places the rollouts of a piece.
+func (e *Ensemble) begin(g *rollouts, n int) *rolling {
+	obs, act := e.shape.Obs, e.shape.Act
+	r := &rolling{
+		obs: make([]float32, n*obs), act: make([]float32, n*act), in: make([]float32, n*(obs+act)),
+		noise: make([]float32, n*(1+obs)), outcome: make([]float32, n*(1+obs)), elite: make([]int8, n), ended: make([]bool, n),
+	}
+	for i := range n {
+		if g.first+i >= g.knobs.starts() {
+			r.ended[i] = true
+			continue
+		}
+		copy(r.obs[i*obs:(i+1)*obs], e.real.Row(e.start(g, g.first+i)))
+	}
+	return r
+}
+
+// start returns the real transition in whose state rollout i begins.
+func (e *Ensemble) start(g *rollouts, i int) int {
+	n := g.real
+	if e.ranked != nil {
+		n = max(1, int(g.knobs.TopFraction*float64(len(e.ranked))))
+	}
+	at := g.stream.Sub("starts").At(occasion(g.occasion, i)).IntN(n)
+	if e.ranked != nil {
+		return int(e.ranked[at])
+	}
+	return at
+}
+
+// predict samples the outcomes of a step.
+func (e *Ensemble) predict(g *rollouts, r *rolling, step int) error {
+	obs, act, elites := e.shape.Obs, e.shape.Act, g.stream.Sub("elites").Sub(strconv.Itoa(step))
+	for i := range r.elite {
+		if r.elite[i] = dynamics.None; r.ended[i] {
+			continue
+		}
+		r.elite[i] = int8(elites.At(occasion(g.occasion, g.first+i)).IntN(e.own.Elites))
+		copy(r.in[i*(obs+act):], r.obs[i*obs:(i+1)*obs])
+		copy(r.in[i*(obs+act)+obs:], r.act[i*act:(i+1)*act])
+	}
+	g.stream.Sub("noise").Sub(strconv.Itoa(step)).FillNormal(r.noise, g.occasion, uint64(g.first*(1+obs)))
+	return e.model.Sample(r.outcome, r.in, r.noise, r.elite)
+}
+
+// take adds the transitions of a step to the generation, and moves the rollouts that go on.
+func (e *Ensemble) take(g *rollouts, r *rolling) {
+	obs, act := e.shape.Obs, e.shape.Act
+	for i, elite := range r.elite {
+		if elite == dynamics.None {
+			continue
+		}
+		s, a, next := r.obs[i*obs:(i+1)*obs], r.act[i*act:(i+1)*act], r.outcome[i*(1+obs)+1:(i+1)*(1+obs)]
+		if e.own.Target == TargetDelta {
+			for j := range next {
+				next[j] += s[j]
+			}
+		}
+		if !finite(r.outcome[i*(1+obs) : (i+1)*(1+obs)]) {
+			r.ended[i] = true
+			g.dropped++
+			continue
+		}
+		terminal := float32(0)
+		if e.ends != nil && e.ends(s, a, next) {
+			terminal, r.ended[i] = 1, true
+		}
+		if g.made < g.knobs.Samples { // the last rollouts may be one step too long
+			g.out = append(append(append(append(append(g.out, s...), a...), r.outcome[i*(1+obs)]), next...), terminal)
+			g.made++
+		}
+		copy(s, next)
+	}
+}
+
+// PromptScores returns F of the transitions in whose states the first n rollouts of a generation begin,
+// nil without scores.
+func (e *Ensemble) PromptScores(knobs GenKnobs, occasion uint64, n int) []float32 {
+	if e.ranked == nil {
+		return nil
+	}
+	g, out := &rollouts{knobs: knobs, occasion: occasion, stream: e.stream}, make([]float32, n)
+	for i := range out {
+		out[i] = e.scores[e.start(g, i)]
+	}
+	return out
+}
+
+// Sketch begins rollouts beside a fit or a generation under way.
+func (e *Ensemble) Sketch(knobs GenKnobs, occasion uint64) (next func() (rows []float32, done, total int, err error), err error) {
+	g, err := e.newRollouts(knobs, occasion, e.stream.Sub("sketch"))
+	if err != nil {
+		return nil, fmt.Errorf("sketch: %w", err)
+	}
+	of := e.model.Serving()
+	return func() ([]float32, int, int, error) {
+		if of != e.model.Serving() {
+			return nil, 0, 0, errors.New("sketch: a fit has been completed since it began")
+		}
+		return e.roll(g)
+	}, nil
+}
