@@ -80,6 +80,11 @@ func (m *Model) parts() []part {
 	switch {
 	case has&knob.UseFit == 0:
 		made.does, makes = "repeats real rows: the control of a generator", "the rows it repeats"
+	case has&knob.UseRollouts != 0:
+		made.does, makes = "learns what the task answers to an action", "what the policy would meet, by that model, from real states"
+		if f != "none" {
+			makes += " of high F"
+		}
 	case has&knob.UsePrompts != 0 && f != "none":
 		made.does = "learns to make such rows, and is asked for a high F (ω)"
 	}

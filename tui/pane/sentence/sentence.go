@@ -92,6 +92,10 @@ func (p *Pane) method() string {
 	if prompted {
 		name, scores = "Prioritized generative replay (PGR)", fmt.Sprintf("F (%s) scores the real rows, ", f)
 	}
+	rolls := c.Has()&knob.UseRollouts != 0
+	if rolls {
+		name = "Rollouts in a learned model of the task (MBPO)"
+	}
 	if s.Synthetic == 0 {
 		text := name + ": " + scores + "nothing is generated yet"
 		if p.Remaking() && !p.Ended() {
@@ -102,7 +106,12 @@ func (p *Pane) method() string {
 		return text + "."
 	}
 	made := "the generator made " + format.Count(s.Synthetic) + " rows"
-	if prompted {
+	switch {
+	case rolls && prompted:
+		made = fmt.Sprintf("%s rows are rollouts of the policy from states of high F", format.Count(s.Synthetic))
+	case rolls:
+		made = fmt.Sprintf("%s rows are rollouts of the policy from real states", format.Count(s.Synthetic))
+	case prompted:
 		made += " of high F"
 	}
 	text := fmt.Sprintf("%s: %s%s", name, scores, made)
