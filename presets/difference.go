@@ -81,10 +81,10 @@ const UsualPrecision = "tf32"
 // before are settings that are younger than results that were kept, in files or in run folders, with the
 // values by which a run does what it did before there was the setting.
 var before = map[string]string{
-	"agent.drqv2.preactivation_of_q": "0.0",
-	"rnd.slice":                      "0",
-	"agent.policy_q":                 "'mean'",
-	"knobs.horizon":                  "1",
+	"agent.drqv2.preactivation_of_q":  "0.0",
+	"rnd.slice":                       "0",
+	"agent.policy_q":                  "'mean'",
+	"knobs.horizon":                   "1",
 	"generator.ensemble.members":      "7",
 	"generator.ensemble.elites":       "5",
 	"generator.ensemble.width":        "200",
