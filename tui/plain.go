@@ -96,6 +96,8 @@ func (p *plain) talk(ctx context.Context, in io.Reader) (Outcome, error) {
 			return HungUp, nil
 		}
 		if p.overWithRun() {
+			p.poll() // its last lines may have come after those that were read, before its end was
+			p.write()
 			return Detached, nil
 		}
 		heard := lines

@@ -27,7 +27,7 @@ type Options struct {
 	// visitor.
 	Visit func(ctx context.Context, v *Visit) (said string, err error)
 
-	closing time.Duration // how long an idle visitor has to read the reason; 0: as at the server's end
+	closing time.Duration // how long visitors have to read why they are ended; 0: closing
 	still   time.Duration // how often keys are looked up again; 0: stillEvery
 }
 
@@ -170,8 +170,9 @@ func (s *Server) client(g *guest) {
 	sessions.Wait()
 }
 
-// closing is how long visitors have to read the reason.
-const closing = 2 * time.Second
+// closing is how long visitors have to read the reason: longer than a busy machine takes to draw the
+// last screens.
+const closing = 10 * time.Second
 
 // Close ends all visits and tells them why.
 func (s *Server) Close(why error) {
@@ -179,7 +180,7 @@ func (s *Server) Close(why error) {
 	s.cancel(why)
 	s.mu.Unlock()
 	s.ln.Close()
-	end := time.NewTimer(closing)
+	end := time.NewTimer(cmp.Or(s.o.closing, closing))
 	defer end.Stop()
 	if until(s.visits.Wait, end) {
 		s.eachConn((*guest).hangUp)

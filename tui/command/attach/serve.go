@@ -179,7 +179,12 @@ func untilSignal(ctx context.Context, server *sshd.Server) error {
 	end := errors.New("the server was ended; the run goes on")
 	select {
 	case s := <-signals:
-		server.Close(end)
+		closed := make(chan struct{})
+		go func() { server.Close(end); close(closed) }()
+		select {
+		case <-closed:
+		case <-signals: // a second one does not wait for visitors that read nothing
+		}
 		return cli.Signalled{Signal: s}
 	case <-ctx.Done():
 		server.Close(end)
