@@ -29,16 +29,16 @@ func TestGenerated(t *testing.T) {
 }
 
 // TestRegisters checks that AVX2 uses only its sixteen registers: the allocator also knows those of
-// AVX-512, and the assembler accepts some instructions with them.
+// AVX-512, and the assembler accepts some instructions with them. It reads the committed files, which
+// TestGenerated compares with what is written now.
 func TestRegisters(t *testing.T) {
 	upper := regexp.MustCompile(`[XY](1[6-9]|2[0-9]|3[01])\b`)
 	for _, s := range isas {
-		files, err := s.generate()
+		text, err := os.ReadFile(filepath.Join("..", s.name+"_amd64.s"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := upper.Find(files[s.name+"_amd64.s"])
-		if !s.wide() && found != nil {
+		if found := upper.Find(text); !s.wide() && found != nil {
 			t.Errorf("%s uses %s", s.name, found)
 		}
 	}
