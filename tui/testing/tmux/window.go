@@ -74,17 +74,19 @@ const maxShown = 60
 // on the numbers in them; it returns everything shown.
 func (w *Window) Await(text string) (shown string) {
 	w.t.Helper()
-	limit := time.Now().Add(patience)
+	begin := time.Now()
 	for {
 		pace.Look()
 		if shown = w.Do("capture-pane", "-p", "-S", fmt.Sprint(-w.Back)); strings.Contains(shown, text) || strings.Contains(unbroken(shown), text) {
 			return shown
 		}
-		if time.Now().After(limit) {
+		passed := time.Since(begin)
+		if passed > patience {
 			lines := strings.Split(strings.TrimRight(shown, "\n"), "\n")
 			w.t.Fatalf("no %q in the window:\n%s", text, strings.Join(lines[max(0, len(lines)-maxShown):], "\n"))
 		}
-		<-time.After(30 * time.Millisecond) // time between two polls of another program, which cannot notify us
+		// Another program cannot notify us, and is asked less and less often: each answer takes a process.
+		<-time.After(min(30*time.Millisecond+passed/10, 300*time.Millisecond))
 	}
 }
 
