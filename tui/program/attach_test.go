@@ -39,6 +39,7 @@ func startTraining(t *testing.T) *training {
 func startTrainingOf(t *testing.T, preset string) *training {
 	t.Helper()
 	d := setUp(t)
+	d.Tasks = resting(d.Tasks)
 	if err := os.WriteFile("endless.toml", []byte(preset), 0o644); err != nil {
 		t.Fatal(err)
 	}

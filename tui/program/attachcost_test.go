@@ -19,15 +19,15 @@ import (
 func TestScreensCostLittle(t *testing.T) {
 	setUp(t)
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
-	rounds, visits, lasts, least := 1, 4, 300*time.Millisecond, 0.0 // any rate is accepted
+	rounds, visits, lasts, least, hidden, batch := 1, 4, 300*time.Millisecond, 0.0, "[16, 16]", "batch=16" // any rate is accepted
 	if soaking() {
-		rounds, visits, lasts, least = 30, 4, time.Second, 0.98
+		rounds, visits, lasts, least, hidden, batch = 30, 4, time.Second, 0.98, "[256, 256]", "batch=256"
 	}
-	steady := strings.NewReplacer("every = 75", "every = 10_000_000", "hidden = [16, 16]", "hidden = [256, 256]").Replace(tiny)
+	steady := strings.NewReplacer("every = 75", "every = 10_000_000", "hidden = [16, 16]", "hidden = "+hidden).Replace(tiny)
 	if err := os.WriteFile("steady.toml", []byte(steady), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	run, said := child(t, "train", "--preset", "steady.toml", "--method", "sac", "--set", "utd=1", "--set", "batch=256",
+	run, said := child(t, "train", "--preset", "steady.toml", "--method", "sac", "--set", "utd=1", "--set", batch,
 		"--steps", "10000000", "--out", "run")
 	if err := run.Start(); err != nil {
 		t.Fatal(err)

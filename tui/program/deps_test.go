@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"time"
 
 	"pgrlab/core/device"
 	"pgrlab/core/device/cpu"
@@ -30,6 +31,9 @@ func testDeps() cli.Deps {
 	if os.Getenv(failVariable) != "" && slices.Contains(os.Args, "--handover") {
 		d.Device = func(cli.DeviceRequest) (cli.Device, error) { return nil, errNoDevice }
 	}
+	if hasNoEnd(os.Args) {
+		d.Tasks = resting(d.Tasks)
+	}
 	if os.Getenv(pace.Variable) == "" {
 		return d
 	}
@@ -43,6 +47,31 @@ func testDeps() cli.Deps {
 		return made, err
 	}
 	return d
+}
+
+// hasNoEnd says whether a command line begins a run without an end, or takes one over.
+func hasNoEnd(args []string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool { return arg == "1_000_000" || arg == "10000000" || arg == "--handover" })
+}
+
+// resting returns tasks in which a run rests at each env step once it has made more of them than the
+// runs with an end: what a test looks at is beside such a run, which would use a whole processor. Runs
+// in mazes, which make steps in many copies, never rest, nor does anything in the long forms or where
+// work has a pace.
+func resting(tasks []task.Task) []task.Task {
+	if os.Getenv(pace.Variable) != "" || soaking() {
+		return tasks
+	}
+	for i, t := range tasks {
+		if !t.Discrete {
+			tasks[i] = withStepsOf(t, func(_ uint64, n int) {
+				if n > 320 {
+					time.Sleep(5 * time.Millisecond)
+				}
+			})
+		}
+	}
+	return tasks
 }
 
 // withSteps returns tasks whose training environments call before ahead of each step, with their

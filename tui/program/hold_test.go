@@ -122,11 +122,10 @@ func eventually(t *testing.T, what string, happened func() bool) {
 	if deadline, ok := t.Deadline(); ok {
 		limit = time.After(time.Until(deadline) - spare)
 	}
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
+	begin := time.Now()
 	for pace.Look(); !happened(); pace.Look() {
 		select {
-		case <-tick.C:
+		case <-time.After(min(5*time.Millisecond+time.Since(begin)/20, 100*time.Millisecond)): // to look costs time too
 		case <-limit:
 			t.Fatalf("never: %s", what)
 		}

@@ -40,6 +40,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
 		os.Exit(command.Main(context.Background(), childDeps(), os.Args[1:], os.Stdin, os.Stdout, standardError(os.Args[1:])))
 	}
+	// Tests change the home folder, and the cache of the compiled physics is below it.
+	if cache, err := os.UserCacheDir(); err == nil {
+		os.Setenv("XDG_CACHE_HOME", cache)
+	}
 	os.Exit(runTests(m))
 }
 
@@ -99,9 +103,10 @@ var killedFrames = []string{
 	"--preset", "frames.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms", "--at", "60/learn:1:lr_critic=0.001",
 }
 
-// killedMaze is a run in mazes; knobs turn within a round of the R-network and within an iteration.
+// killedMaze is a run in mazes of four rounds of the R-network; knobs turn within a round and within an
+// iteration.
 var killedMaze = []string{
-	"--preset", "maze.toml", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms", "--at", "6144/reach:20:tv=off", "--at", "9216/learn:1:entropy=0.02",
+	"--preset", "maze.toml", "--steps", "12_288", "--seed", "5", "--threads", "1", "--checkpoint-every", "40ms", "--at", "6144/reach:20:tv=off", "--at", "9216/learn:1:entropy=0.02",
 }
 
 // tinyFrames is a run of DrQ-v2 that takes a second.

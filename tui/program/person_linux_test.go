@@ -52,8 +52,7 @@ func sitDownAt(t *testing.T, environment []string, name string, args ...string) 
 	p.command = exec.Command(name, args...)
 	p.command.Stdin, p.command.Stdout, p.command.Stderr = program, program, program
 	home, _ := filepath.Abs("home")
-	cache, _ := os.UserCacheDir() // the cache of the compiled physics
-	p.command.Env = append(os.Environ(), append([]string{childVariable + "=1", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "HOME=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + cache}, environment...)...)
+	p.command.Env = append(os.Environ(), append([]string{childVariable + "=1", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "HOME=" + home, "XDG_CONFIG_HOME=" + home}, environment...)...)
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)

@@ -256,6 +256,7 @@ func TestClosingTheScreen(t *testing.T) {
 	for _, outcome := range []tui.Outcome{tui.HungUp, tui.StopRequested} {
 		t.Run(outcome.String(), func(t *testing.T) {
 			d := setUp(t)
+			d.Tasks = resting(d.Tasks)
 			t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 			terminal := openTerminal(t)
 			d.Screen = func(_ context.Context, o tui.Options) (tui.Outcome, error) {

@@ -202,6 +202,7 @@ const part = "part"
 // both seen, and only the trainer once the screen is closed.
 func TestTheScreensShareOfTheProcessor(t *testing.T) {
 	d := setUp(t)
+	d.Tasks = resting(d.Tasks)
 	args, during, limit := []string{"--preset", "tiny.toml", "--steps", "1_000_000"}, 300*time.Millisecond, 1.0
 	if soaking() {
 		args, during, limit = []string{"--preset", "demo"}, 28*time.Second, 0.02

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,17 +25,21 @@ func computing(t *testing.T, dir string) (pids []int) {
 		t.Fatal(err)
 	}
 	for _, file := range all {
-		line, _ := os.ReadFile(file) // the process may have ended
-		if !bytes.Contains(line, []byte("\x00analyse\x00"+dir+"@")) {
-			continue
-		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		pids = append(pids, pid)
+		if computes(pid, dir) {
+			pids = append(pids, pid)
+		}
 	}
 	return pids
+}
+
+// computes says whether a process computes a what-if of a run.
+func computes(pid int, dir string) bool {
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // the process may have ended
+	return bytes.Contains(line, []byte("\x00analyse\x00"+dir+"@"))
 }
 
 // holdFile returns the path of a file that makes the process of a what-if stop itself after its
@@ -132,7 +135,7 @@ func goOn(t *testing.T, dir string, pid int) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the process of the what-if ends", func() bool { return !slices.Contains(computing(t, dir), pid) })
+	eventually(t, "the process of the what-if ends", func() bool { return !computes(pid, dir) })
 }
 
 // This is a person's path through a what-if of a running run: from the key to the table, away and
