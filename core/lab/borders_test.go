@@ -205,11 +205,12 @@ func resumeFrom(t *testing.T, chosen func(i int, p knob.Position) bool, begin fu
 	whole := &memoryFolder{}
 	all := borders(t, begin(whole), whole, chosen)
 	phases = map[knob.Phase]int{}
+	lines := strings.SplitAfter(whole.canonical(t), "\n")
 	for i, m := range all {
 		if phases[m.at.Phase]++; racing.On && i%7 != 0 {
 			continue
 		}
-		r := resumed{from: m, whole: strings.SplitAfter(whole.canonical(t), "\n"), next: all[i+1:]}
+		r := resumed{from: m, whole: lines, next: all[i+1:]}
 		if i > 0 && len(r.next) > 0 {
 			r.next, r.stops = r.next[:1], true
 		}

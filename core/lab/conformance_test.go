@@ -162,7 +162,7 @@ func makes(c config.Config, of task.Task, dev device.Device) (first *Lab, begin 
 }
 
 // conforms plays a run twice: first to see where its borders are, and then with knobs that turn at
-// some of them. The second one is resumed from three borders of each phase.
+// some of them. The second one is resumed from two borders of each phase.
 func conforms(t *testing.T, c config.Config, first *Lab, begin func([]string, record) (*Lab, error)) {
 	t.Helper()
 	var phases []string
@@ -191,7 +191,7 @@ func conforms(t *testing.T, c config.Config, first *Lab, begin func([]string, re
 	seen := map[knob.Phase]int{}
 	resumeFrom(t, func(_ int, p knob.Position) bool {
 		seen[p.Phase]++
-		every := (len(places[p.Phase]) + 2) / 3
+		every := (len(places[p.Phase]) + 1) / 2
 		return seen[p.Phase]%max(1, every) == 0 || os.Getenv("PGRLAB_SOAK") != ""
 	}, again)
 	actsAgain(t, again)

@@ -25,7 +25,7 @@ func framesLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
 // framesLabOf makes a run on a task with frames.
 func framesLabOf(t *testing.T, c config.Config, of task.Task, threads int, folder record) *Lab {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
+	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestRelevanceOfEpisodesIsKeptWithTheRows(t *testing.T) {
 		own := c.Agent.Own["ppo"].(ppo.Settings)
 		own.KeepRewarded = 0
 		c.Agent.Own = agent.Own{"ppo": own}
-		dev, err := cpu.New(cpu.Options{Threads: threads + 1, Family: "go", LeastShare: 1})
+		dev, err := cpu.New(cpu.Options{Threads: threads + 1, LeastShare: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

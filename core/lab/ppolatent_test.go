@@ -45,7 +45,7 @@ func ppoLatentOfObservations(function string) config.Config {
 // ppoLatentLab makes such a run on a device with so many threads.
 func ppoLatentLab(t *testing.T, c config.Config, threads int, folder record) *Lab {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: threads, Family: "go", LeastShare: 1})
+	dev, err := cpu.New(cpu.Options{Threads: threads, LeastShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,7 @@ func respawnsIn(b *replay.Batch) (seen, rows int) {
 // respawns, and the others.
 func respawningLab(t *testing.T, c config.Config) (*Lab, *[2]int) {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go", LeastShare: 1})
+	dev, err := cpu.New(cpu.Options{Threads: 1, LeastShare: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestNotesOfARunThatIsResumedAndForked(t *testing.T) {
 				}
 			}}, nil
 		}
-		dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go", LeastShare: 1})
+		dev, err := cpu.New(cpu.Options{Threads: 1, LeastShare: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,11 +85,11 @@ func sighted(c config.Config) config.Config {
 	return c
 }
 
-// Device returns a CPU with one thread and portable kernels, which is closed when the test
+// Device returns a CPU with one thread and this machine's kernels, which is closed when the test
 // ends.
 func Device(t testing.TB) device.Device {
 	t.Helper()
-	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
+	dev, err := cpu.New(cpu.Options{Threads: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
