@@ -24,6 +24,18 @@ func table(t *testing.T, s Subject, p Plan) *Table {
 	return found
 }
 
+// pointTable is the table of subject and pointPlan, which is the same whenever it is made. It is made
+// once, for the tests that only read it.
+func pointTable(t *testing.T) *Table {
+	t.Helper()
+	if madeTable == nil {
+		madeTable = table(t, subject(t), pointPlan())
+	}
+	return madeTable
+}
+
+var madeTable *Table
+
 func finding(t *testing.T, found *Table, question string) Finding {
 	t.Helper()
 	for _, f := range found.Findings {
@@ -38,7 +50,7 @@ func finding(t *testing.T, found *Table, question string) Finding {
 // True rows equal the rows that the simulator makes. Shuffled rewards are worse than no synthetic
 // rows, and the simulator corrects them.
 func TestTrueRowsAndShuffledRewards(t *testing.T) {
-	found := table(t, subject(t), pointPlan())
+	found := pointTable(t)
 	free, asked := Rows{Relevance: None, TopFraction: 1}, Rows{"reward", 2, 0.25}
 	made, oracle := found.cell(free, MadeByGenerator), found.cell(free, MadeBySimulator)
 	if !slices.Equal(made.ValueError, oracle.ValueError) || !slices.Equal(made.TDError, oracle.TDError) || !slices.Equal(made.Return, oracle.Return) {
@@ -73,8 +85,7 @@ func TestTrueRowsAndShuffledRewards(t *testing.T) {
 
 // The arm of real rows only equals further training.
 func TestRealOnlyIsTrainingOn(t *testing.T) {
-	s, p := subject(t), pointPlan()
-	found := table(t, s, p)
+	s, p, found := subject(t), pointPlan(), pointTable(t)
 	x := &study{Subject: s, plan: p, breathe: onward, table: &Table{}}
 	held, err := x.hold()
 	if err != nil {
