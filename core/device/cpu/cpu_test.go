@@ -16,7 +16,7 @@ import (
 // Every segment must see what all shares of the previous one wrote, whoever worked on them and
 // however long that took. Runs with all parts and runs with one part alternate.
 func TestSegmentsAreBarriers(t *testing.T) {
-	for workers, runs := range map[int]int{2: 200, 3: 20, 5: 5, 8: 5} { // large numbers of workers wait long for cores that do not exist
+	for workers, runs := range map[int]int{2: 60, 3: 20, 5: 5, 8: 5} { // large numbers of workers wait long for cores that do not exist
 		p := newPool(workers, 0)
 		const segments = 40
 		most := p.mostParts()

@@ -40,11 +40,11 @@ func (d delayed) Compile(p *device.Program) (device.Executable, error) {
 	return e, nil
 }
 
-// Twenty updates by one worker, and by more workers with random delays, end in the same weights,
+// Eight updates by one worker, and by more workers with random delays, end in the same weights,
 // bit for bit: with lanes divided by rows, by members, and by parts of large weights. The long form
 // makes sixty.
 func TestDelaysDoNotChangeBits(t *testing.T) {
-	seed, updates := rng.New(1, "delays"), racing.Few(20, 5)
+	seed, updates := rng.New(1, "delays"), racing.Few(8, 2)
 	if os.Getenv("PGRLAB_SOAK") != "" {
 		updates = 60
 	}
