@@ -180,7 +180,9 @@ func numbersOf(v reflect.Value) (all []reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			all = append(all, numbersOf(v.Field(i))...)
+			if v.Type().Field(i).Tag.Get("toml") != "-" {
+				all = append(all, numbersOf(v.Field(i))...)
+			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
