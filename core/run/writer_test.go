@@ -79,6 +79,33 @@ func TestWriterSharesAndGoesOnBehindALostLog(t *testing.T) {
 	}
 }
 
+// A writer that is closed has written what was submitted.
+func TestAClosedWriterHasWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	folder, err := Create(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	w, written := NewWriter(folder, 0), false
+	w.Keep(1 << 30)
+	w.Start()
+	c := &Capture{Shared: []Shared{{Slot: "0/synthetic", Of: "rows", Name: "0/synthetic", File: "synthetic", Write: func(io.Writer) error {
+		written = true
+		return nil
+	}}}}
+	c.Step, c.Journal = 1, folder.Mark()
+	w.Submit(c)
+	w.Close()
+	found, err := Checkpoints(dir)
+	if !written || len(found) != 1 {
+		t.Errorf("%d checkpoints, %v", len(found), err)
+	}
+	if r := <-w.Results(); r.Err != nil {
+		t.Error(r.Err)
+	}
+}
+
 // Rows that are handed over ahead of a capture stand before its own. If they cannot be written the
 // capture fails for that reason, and says which rows are there, so that the next one has the others.
 func TestWriterTakesRowsAhead(t *testing.T) {
