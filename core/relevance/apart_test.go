@@ -51,6 +51,9 @@ func TestAModelApart(t *testing.T) {
 	for name, make := range map[string]func(dev device.Device) (Trained, error){
 		"curiosity": func(dev device.Device) (Trained, error) { return NewICM(smallICM(), three, dev, 3) },
 		"rnd":       func(dev device.Device) (Trained, error) { return NewRND(smallRND(), three, dev, 3) },
+		"disagreement": func(dev device.Device) (Trained, error) {
+			return NewDisagreement(smallDisagreement(), three, dev, 3)
+		},
 	} {
 		inner := newDevice(t)
 		var said [2][]float32

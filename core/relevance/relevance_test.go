@@ -87,7 +87,7 @@ func TestUnknownNamesNameTheNearest(t *testing.T) {
 
 // The registry keeps its order, and its description of a function is true.
 func TestRegistry(t *testing.T) {
-	want := []string{"curiosity", "rnd", "count", "eco", "return", "reward", "td", "td-signed", "none"}
+	want := []string{"curiosity", "disagreement", "rnd", "count", "eco", "return", "reward", "td", "td-signed", "none"}
 	if got := Names(); !slices.Equal(got, want) {
 		t.Errorf("names are %v, want %v", got, want)
 	}

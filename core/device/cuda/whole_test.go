@@ -293,6 +293,11 @@ func TestModels(t *testing.T) {
 	}
 	t.Run("curiosity", func(t *testing.T) { agree(t, curiosity(dev), curiosity(on), 1e-5) })
 	t.Run("rnd", func(t *testing.T) { agree(t, rnd(dev), rnd(on), 1e-5) })
+	disagreement := func(dev device.Device) said {
+		m, err := relevance.NewDisagreement(relevance.DisagreementConfig{Members: 3, Hidden: 16, Batch: 32, LR: 1e-3}, shape, dev, 3)
+		return modelling(t, m, err)
+	}
+	t.Run("disagreement", func(t *testing.T) { agree(t, disagreement(dev), disagreement(on), 1e-5) })
 }
 
 // unchecked is card without the interpreter's search for races.

@@ -33,6 +33,7 @@ func Config() config.Config {
 	icm, rnd := relevance.DefaultICM(), relevance.DefaultRND()
 	icm.Cadence, icm.Hidden, icm.Batch, icm.ScoreRows = relevance.Cadence{Every: 4, Warmup: 3}, 8, 8, 16
 	rnd.Cadence, rnd.Hidden, rnd.Features, rnd.Batch, rnd.ScoreRows = relevance.Cadence{Every: 4, Warmup: 5}, 8, 4, 8, 16
+	disagreement := relevance.DisagreementConfig{Cadence: relevance.Cadence{Every: 4, Warmup: 4}, Members: 2, Hidden: 4, Batch: 8, LR: 1e-3}
 	c := config.Config{
 		Task: "world", Method: "pgr-curiosity", Scale: "test", Device: "cpu", Seed: 7, Members: 1,
 		Steps: 26, StartSteps: 8, Buffer: 1000,
@@ -40,7 +41,7 @@ func Config() config.Config {
 		Agent:      agent.Config{Hidden: []int{8, 8}, Critics: 2, Subset: 2, Gamma: 0.99, PolicyDelay: 20, InitialAlpha: 1},
 		Replay:     config.Replay{Priority: config.FunctionNone},
 		Bonus:      config.Bonus{Function: config.FunctionNone},
-		Relevance:  relevance.Configs{"curiosity": icm, "rnd": rnd},
+		Relevance:  relevance.Configs{"curiosity": icm, "rnd": rnd, "disagreement": disagreement},
 		Generator:  config.Generator{Kind: "diffusion", Slice: 2, Config: generative.Default()},
 		Knobs: knob.Settings{
 			Relevance: "curiosity", Guidance: 2, TopFraction: 0.25, Ratio: 0.5, Hold: knob.HoldBatch, UTD: 4, Batch: 8,

@@ -1,0 +1,133 @@
+package relevance
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/testing/golden"
+)
+
+func smallDisagreement() DisagreementConfig {
+	return DisagreementConfig{Members: 3, Hidden: 8, Batch: 8, LR: 1e-2}
+}
+
+// The divergence in closed form is that of MAX's own program, which agrees with draws of the mixture;
+// of equal Gaussians it is 0.
+func TestGoldenJensenRenyi(t *testing.T) {
+	var file struct {
+		JensenRenyi struct {
+			Cases []struct {
+				Name            string
+				Mean            golden.Array
+				Variance        golden.Array `json:"var"`
+				JRD             float64      `json:"jrd"`
+				MonteCarlo      float64      `json:"monte_carlo"`
+				MonteCarloError float64      `json:"monte_carlo_error"`
+			}
+		} `json:"jensen_renyi"`
+	}
+	golden.Recorded(t, "max.json", &file)
+	if len(file.JensenRenyi.Cases) == 0 {
+		t.Fatal("the file has no cases")
+	}
+	dev := newDevice(t)
+	for _, c := range file.JensenRenyi.Cases {
+		n, d := c.Mean.Shape[0], c.Mean.Shape[1]
+		var means, variances []*op.Node
+		var out *op.Node
+		g, err := op.Build("divergence", func(g *op.Graph) {
+			for i := range n {
+				for _, of := range []struct {
+					name string
+					golden.Array
+					into *[]*op.Node
+				}{{"mean", c.Mean, &means}, {"variance", c.Variance, &variances}} {
+					tensor := op.NewTensor(fmt.Sprintf("%s %d of %d", of.name, i, n), 1, d)
+					copy(tensor.Data, of.Float32()[i*d:(i+1)*d])
+					*of.into = append(*of.into, g.Bind(tensor))
+				}
+			}
+			out = jensenRenyi(g, means, variances)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := plan.Compile(g, plan.Spec{Outputs: []*op.Node{out}}, dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Run(0); err != nil {
+			t.Fatal(err)
+		}
+		got := float64(p.Data(out)[0])
+		if math.Abs(got-c.JRD) > 1e-5*(1+math.Abs(c.JRD)) && math.Abs(got-c.JRD) > 1e-6 {
+			t.Errorf("%s: %v, want %v", c.Name, got, c.JRD)
+		}
+		if c.MonteCarloError > 0 && math.Abs(got-c.MonteCarlo) > 5*c.MonteCarloError+1e-4 {
+			t.Errorf("%s: %v, by sampling %v ± %v", c.Name, got, c.MonteCarlo, c.MonteCarloError)
+		}
+		p.Close()
+	}
+}
+
+// The models agree where they have learned, and disagree elsewhere; before they have learned anything
+// they disagree as much on both. F never exceeds ln N.
+func TestDisagreementFallsOnWhatIsKnown(t *testing.T) {
+	c := DefaultDisagreement()
+	c.Hidden, c.Batch, c.Members = 32, 128, 4
+	m, err := NewDisagreement(c, plane, newDevice(t), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	seen, novel := replay.NewBatch(plane, 512), replay.NewBatch(plane, 512)
+	transitions(seen, true, "seen", 0)
+	transitions(novel, false, "novel", 0)
+	mean := func(b *replay.Batch) (mean float64) {
+		scores := make([]float32, b.Size)
+		if err := m.Score(scores, b, b.Size); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range scores {
+			if mean += float64(f) / float64(b.Size); float64(f) > math.Log(4)+1e-5 {
+				t.Fatalf("F is %v, more than ln 4", f)
+			}
+		}
+		return mean
+	}
+	first, last := 0.0, 0.0
+	for update := range 600 {
+		transitions(m.Batch(), true, "train", uint64(update))
+		loss, err := m.Train()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if update == 20 {
+			first = loss
+		}
+		last = loss
+	}
+	t.Logf("F of what is known %.5f, of the rest %.5f; loss %.3f, %.3f", mean(seen), mean(novel), first, last)
+	if known, unknown := mean(seen), mean(novel); unknown < 10*known || last > first-1 {
+		t.Errorf("F of what is known %.5f, of the rest %.5f; loss %.3f, then %.3f", known, unknown, first, last)
+	}
+}
+
+// Settings that mean nothing are refused.
+func TestDisagreementSettings(t *testing.T) {
+	for want, change := range map[string]func(*DisagreementConfig){
+		"members is 1": func(c *DisagreementConfig) { c.Members = 1 }, "hidden is 0": func(c *DisagreementConfig) { c.Hidden = 0 },
+		"batch 0": func(c *DisagreementConfig) { c.Batch = 0 }, "lr is 0": func(c *DisagreementConfig) { c.LR = 0 },
+	} {
+		c := smallDisagreement()
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
