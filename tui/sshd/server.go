@@ -170,9 +170,8 @@ func (s *Server) client(g *guest) {
 	sessions.Wait()
 }
 
-// closing is how long visitors have to read the reason: longer than a busy machine takes to draw the
-// last screens.
-const closing = 10 * time.Second
+// closing is how long visitors have to read the reason.
+const closing = 2 * time.Second
 
 // Close ends all visits and tells them why.
 func (s *Server) Close(why error) {
@@ -182,13 +181,17 @@ func (s *Server) Close(why error) {
 	s.ln.Close()
 	end := time.NewTimer(cmp.Or(s.o.closing, closing))
 	defer end.Stop()
-	if until(s.visits.Wait, end) {
+	if until(s.visits.Wait, end) && !until(s.clients.Wait, time.NewTimer(leaving)) {
 		s.eachConn((*guest).hangUp)
 		until(s.clients.Wait, end)
 	}
 	s.eachConn(func(g *guest) { g.Close() })
 	s.clients.Wait()
 }
+
+// leaving is how long clients have to leave by themselves after their sessions. OpenSSH's client does,
+// once it has shown what it was sent; if the connection ends before, it shows no more of that.
+const leaving = 2 * time.Second
 
 // until waits for something, but not beyond the timer, and says whether it has come.
 func until(wait func(), end *time.Timer) bool {
