@@ -94,7 +94,7 @@ func TestMachinesRefuse(t *testing.T) {
 	}{
 		{config.Machine{}, ""},
 		{config.Machine{Memory: 1 << 40, Says: "this machine has", Address: 1 << 40}, ""},
-		{config.Machine{Memory: 1 << 20, Says: "this machine has"}, "needs about 64.29 MiB of memory, this machine has 1 MiB: 48.19 MiB of it for evaluation.episodes 3: choose smaller ones"},
+		{config.Machine{Memory: 1 << 20, Says: "this machine has"}, "needs about 64.83 MiB of memory, this machine has 1 MiB: 48.19 MiB of it for evaluation.episodes 3: choose smaller ones"},
 		{config.Machine{Memory: 1 << 40, Address: 1 << 30}, "of address space, ulimit -v allows 1 GiB: raise it to "},
 	} {
 		err := c.FitsInto(m.machine, task)
