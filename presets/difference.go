@@ -87,7 +87,6 @@ var before = map[string]string{
 	"knobs.horizon":                   "1",
 	"disagreement.members":            "5",
 	"disagreement.hidden":             "64",
-	"disagreement.batch":              "256",
 	"disagreement.lr":                 "0.001",
 	"disagreement.every":              "0",
 	"disagreement.warmup":             "500",

@@ -211,13 +211,3 @@ func (e *Ensemble) FitSteps(n int) (loss float64, done bool, err error) {
 	}
 	return loss, done, nil
 }
-
-// Held returns the mean squared error of each member on rows that were held out from the last
-// complete fit, and which members are rolled out, the best one first; nil before that.
-func (e *Ensemble) Held() (errors []float64, elites []int) {
-	s := e.model.Serving()
-	if s == nil {
-		return nil, nil
-	}
-	return s.Errors, s.Elites
-}

@@ -16,7 +16,7 @@ type DisagreementConfig struct {
 	Cadence
 	Members int     `toml:"members"` // N
 	Hidden  int     `toml:"hidden"`  // width of the two hidden layers
-	Batch   int     `toml:"batch"`   // real transitions of an update
+	Batch   int     `toml:"-"`       // real transitions of an update (nnaisense/MAX: main.py)
 	LR      float64 `toml:"lr"`      // of Adam(0.9, 0.999)
 }
 
