@@ -229,6 +229,7 @@ const (
 	Sub                           // In a b
 	Mul                           // In a b
 	Scale                         // In x; F[0]
+	Shift                         // In x; F[0]
 	RowScale                      // In x s
 	Concat                        // In a b …: columns side by side
 	Slice                         // In x: columns I[0] to I[1]
@@ -278,6 +279,8 @@ const (
 	ColAdd                        // In x b: b holds [1,N,C]
 	Members                       // In x: repeated for I[0] members
 	SumMembers                    // In x
+	SplitColumns                  // In x: columns i·C to (i+1)·C as member i of N
+	JoinMembers                   // In x: members side by side
 	SumColumns                    // In x; F[0] factor
 	SpreadColumns                 // In x: its one column I[0] times; F[0] factor
 	Sum                           // In x; F[0] norm
@@ -291,14 +294,21 @@ const (
 	LayerNorm                     // In x gamma beta; F[0] ε
 	LayerNormDX                   // In x gamma dy; F[0]
 	LayerNormDGamma               // In x dy; F[0]
+	RMSNorm                       // In x gamma; F[0] ε
+	RMSNormDX                     // In x gamma dy; F[0]
+	RMSNormDGamma                 // In x dy; F[0]
 	MinMembersGrad                // In q out dout
 	LogSumExp                     // In x
 	LogSumExpGrad                 // In x out dout
 	Softmax                       // In x
 	SoftmaxGrad                   // In y dy
+	GroupSoftmax                  // In x; I[0] classes, F[0] mix
+	GroupSoftmaxGrad              // In y dy; I[0], F[0]
+	GroupSample                   // In p u; I[0] classes
 	CrossEntropy                  // In z t [w]; F[0] norm
 	CrossEntropyGrad              // In z t [w] dloss; F[0]
-	TwoHot                        // In x; F lo hi, I[0] bins
+	TwoHotAt                      // In x bins
+	BinMean                       // In z bins
 	MergeStats                    // In running x: mean, variance and count updated with the rows of x
 	Conv                          // In x w b; Window
 	ConvDX                        // In dz w; Window of the result
@@ -313,7 +323,7 @@ const (
 var codeNames = [Codes]string{
 	"nop", "normal", "uniform", "linear", "linear at", "linear dx", "linear dx part", "joined linear", "joined linear dw", "linear dw", "column sum",
 	"relu", "tanh", "silu", "mish", "elu", "relu grad", "tanh grad", "silu grad", "mish grad", "elu grad",
-	"add", "sub", "mul", "scale", "row scale", "concat", "slice", "pad",
+	"add", "sub", "mul", "scale", "shift", "row scale", "concat", "slice", "pad",
 	"tanh-gaussian", "tanh-gaussian grad", "min members", "mean members", "broadcast members",
 	"td target", "squared error", "squared error grad", "weighted squared error", "weighted squared error grad",
 	"entropy loss", "entropy grad log π", "entropy grad q", "add scalars",
@@ -322,10 +332,11 @@ var codeNames = [Codes]string{
 	"exp", "log", "square", "sqrt", "softplus", "softplus grad", "sigmoid", "sigmoid grad",
 	"symlog", "symlog grad", "symexp", "symexp grad", "signed sqrt", "clamp", "clamp grad",
 	"minimum", "maximum", "div", "keep",
-	"column scale", "column add", "members", "sum members", "sum columns", "spread columns", "sum", "sum grad",
+	"column scale", "column add", "members", "sum members", "split columns", "join members", "sum columns", "spread columns", "sum", "sum grad",
 	"bce", "bce grad", "gaussian kl", "gaussian kl grad", "gather", "gather grad",
-	"layer norm", "layer norm dx", "layer norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
-	"softmax", "softmax grad", "cross-entropy", "cross-entropy grad", "two-hot", "merge stats",
+	"layer norm", "layer norm dx", "layer norm dγ", "rms norm", "rms norm dx", "rms norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
+	"softmax", "softmax grad", "group softmax", "group softmax grad", "group sample",
+	"cross-entropy", "cross-entropy grad", "two-hot", "bin mean", "merge stats",
 	"conv", "conv dx", "conv dw", "conv db", "max-pool", "max-pool grad", "from bytes",
 }
 

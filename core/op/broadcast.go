@@ -23,6 +23,18 @@ func (g *Graph) Members(x *Node, n int) *Node {
 // SumMembers is the sum over the leading dimension of x [N,C] or [N,B,C].
 func (g *Graph) SumMembers(x *Node) *Node { return g.apply(SumMembers, Attr{}, x) }
 
+// SplitColumns cuts the columns of x [B,N·C] into n members, [N,B,C]: member i gets columns i·C to
+// (i+1)·C. With it a block-linear layer (Hafner et al. 2025, Nature; danijar/dreamerv3
+// embodied/jax/nets.py BlockLinear) is a Linear with members. JoinMembers is its inverse and its
+// gradient.
+func (g *Graph) SplitColumns(x *Node, n int) *Node {
+	return g.apply(SplitColumns, Attr{I: [2]int{n}}, x)
+}
+
+// JoinMembers puts the members of x [N,B,C] side by side, [B,N·C]; SplitColumns is its inverse and
+// its gradient.
+func (g *Graph) JoinMembers(x *Node) *Node { return g.apply(JoinMembers, Attr{}, x) }
+
 // SumColumns is the sum over the columns of x [B,C] or [N,B,C], as [B,1] or [N,B,1].
 func (g *Graph) SumColumns(x *Node) *Node {
 	return g.apply(SumColumns, Attr{F: [3]float64{1}}, x)
@@ -52,6 +64,7 @@ func (g *Graph) Mean(x *Node) *Node { return g.Sum(x, float64(x.Shape().TotalSiz
 func init() {
 	columnRules()
 	memberRules()
+	splitRules()
 	reductionRules()
 }
 
@@ -98,6 +111,46 @@ func memberRules() {
 		grad: func(d derivation) []*Node {
 			return []*Node{d.apply(Members, Attr{I: [2]int{d.in[0].Shape()[0]}}, d.dout)}
 		}}
+}
+
+func splitRules() {
+	rules[SplitColumns] = rule{name: "SplitColumns", wrt: []bool{true},
+		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
+			n := a.I[0]
+			if len(in[0]) != 2 || n < 1 || in[0][1]%n != 0 {
+				return nil, errors.New("want [B,C] with columns that the members can share evenly")
+			}
+			return tensor.Shape{n, in[0][0], in[0][1] / n}, nil
+		}, do32: splitColumns[float32], do64: splitColumns[float64],
+		grad: func(d derivation) []*Node { return []*Node{d.apply(JoinMembers, Attr{}, d.dout)} }}
+	rules[JoinMembers] = rule{name: "JoinMembers", wrt: []bool{true},
+		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
+			if len(in[0]) != 3 {
+				return nil, errors.New("want members, [N,B,C]")
+			}
+			return tensor.Shape{in[0][1], in[0][0] * in[0][2]}, nil
+		}, do32: joinMembers[float32], do64: joinMembers[float64],
+		grad: func(d derivation) []*Node {
+			return []*Node{d.apply(SplitColumns, Attr{I: [2]int{d.in[0].Shape()[0]}}, d.dout)}
+		}}
+}
+
+func splitColumns[T float](c call[T]) {
+	n, rows, cols := dims(c.shape)
+	for e := range n {
+		for i := range rows {
+			copy(c.out[(e*rows+i)*cols:][:cols], c.in[0][(i*n+e)*cols:])
+		}
+	}
+}
+
+func joinMembers[T float](c call[T]) {
+	n, rows, cols := dims(c.ins[0])
+	for e := range n {
+		for i := range rows {
+			copy(c.out[(i*n+e)*cols:], c.in[0][(e*rows+i)*cols:][:cols])
+		}
+	}
 }
 
 func members[T float](c call[T]) {

@@ -38,6 +38,9 @@ func (g *Graph) Mul(a, b *Node) *Node { return g.apply(Mul, Attr{}, a, b) }
 // Scale is c·x for a constant c.
 func (g *Graph) Scale(x *Node, c float64) *Node { return g.apply(Scale, Attr{F: [3]float64{c}}, x) }
 
+// Shift is x + c for a constant c.
+func (g *Graph) Shift(x *Node, c float64) *Node { return g.apply(Shift, Attr{F: [3]float64{c}}, x) }
+
 // RowScale multiplies row i of x [B,C] or [N,B,C] by s[i]; s is [B,1] for all members or [N,B,1].
 // The gradient reaches x only.
 func (g *Graph) RowScale(x, s *Node) *Node { return g.apply(RowScale, Attr{}, x, s) }
@@ -149,6 +152,8 @@ func arithmetic() {
 		}}
 	rules[Scale] = rule{name: "Scale", wrt: []bool{true}, shape: first, do32: scale[float32], do64: scale[float64],
 		grad: func(d derivation) []*Node { return []*Node{d.apply(Scale, d.attr, d.dout)} }}
+	rules[Shift] = rule{name: "Shift", wrt: []bool{true}, shape: first, do32: shift[float32], do64: shift[float64],
+		grad: func(d derivation) []*Node { return []*Node{d.dout} }}
 	rules[RowScale] = rule{name: "RowScale", wrt: []bool{true, false},
 		shape: func(_ Attr, in []tensor.Shape) (tensor.Shape, error) {
 			return in[0].Clone(), each(matrix(in[0]), rowsOf("s", in[1], in[0]))
@@ -162,6 +167,12 @@ func arithmetic() {
 func scale[T float](c call[T]) {
 	for i, x := range c.in[0] {
 		c.out[i] = T(c.a.F[0]) * x
+	}
+}
+
+func shift[T float](c call[T]) {
+	for i, x := range c.in[0] {
+		c.out[i] = x + T(c.a.F[0])
 	}
 }
 

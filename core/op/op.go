@@ -37,6 +37,7 @@ const (
 	Sub                                  // a b
 	Mul                                  // a b
 	Scale                                // x
+	Shift                                // x
 	RowScale                             // x s
 	Concat                               // a b …
 	Slice                                // x
@@ -87,6 +88,8 @@ const (
 	ColAdd                               // x b
 	Members                              // x
 	SumMembers                           // x
+	SplitColumns                         // x
+	JoinMembers                          // x
 	SumColumns                           // x
 	SpreadColumns                        // dy
 	Sum                                  // x
@@ -100,14 +103,21 @@ const (
 	LayerNorm                            // x gamma beta
 	LayerNormDX                          // x gamma dy
 	LayerNormDGamma                      // x dy
+	RMSNorm                              // x gamma
+	RMSNormDX                            // x gamma dy
+	RMSNormDGamma                        // x dy
 	MinMembersGrad                       // q out dout
 	LogSumExp                            // x
 	LogSumExpGrad                        // x out dout
 	Softmax                              // x
 	SoftmaxGrad                          // y dy
+	GroupSoftmax                         // x
+	GroupSoftmaxGrad                     // y dy
+	GroupSample                          // p u
 	CrossEntropy                         // z t [w]
 	CrossEntropyGrad                     // z t [w] dloss
-	TwoHot                               // x
+	TwoHotAt                             // x bins
+	BinMean                              // z bins
 	MergeStats                           // running x
 	Conv                                 // x w b
 	ConvDX                               // dz w

@@ -1,7 +1,6 @@
 package op
 
 import (
-	"errors"
 	"math"
 
 	"gorgonia.org/tensor"
@@ -12,14 +11,6 @@ func (g *Graph) LogSumExp(x *Node) *Node { return g.apply(LogSumExp, Attr{}, x) 
 
 // Softmax is eˣ/Σeˣ over columns.
 func (g *Graph) Softmax(x *Node) *Node { return g.apply(Softmax, Attr{}, x) }
-
-// TwoHot spreads each number of x [B,1] or [N,B,1] over the two nearest of k bins at equal
-// distances from lo to hi, so that the bins' weighted mean is the number (Hafner et al. 2023, §3).
-// A number beyond the bins goes to the outermost one. The result is [B,k] or [N,B,k], the target of
-// a CrossEntropy. TwoHot has no derivative.
-func (g *Graph) TwoHot(x *Node, lo, hi float64, k int) *Node {
-	return g.apply(TwoHot, Attr{F: [3]float64{lo, hi}, I: [2]int{k}}, x)
-}
 
 func init() {
 	rules[LogSumExp] = rule{name: "LogSumExp", wrt: []bool{true},
@@ -38,13 +29,6 @@ func init() {
 		do32:  softmax[float32], do64: softmax[float64],
 		grad: func(d derivation) []*Node { return []*Node{d.apply(SoftmaxGrad, Attr{}, d.out, d.dout)} }}
 	rules[SoftmaxGrad] = rule{name: "SoftmaxGrad", shape: first, do32: softmaxGrad[float32], do64: softmaxGrad[float64]}
-	rules[TwoHot] = rule{name: "TwoHot", wrt: []bool{false},
-		shape: func(a Attr, in []tensor.Shape) (tensor.Shape, error) {
-			if matrix(in[0]) != nil || in[0][len(in[0])-1] != 1 || a.I[0] < 2 || !(a.F[0] < a.F[1]) {
-				return nil, errors.New("want one column, two bins or more, and bounds in order")
-			}
-			return withColumns(in[0], a.I[0]), nil
-		}, do32: twoHot[float32], do64: twoHot[float64]}
 }
 
 // logSum is ln Σ eˣ, computed with the largest x factored out.
@@ -100,22 +84,6 @@ func softmaxGrad[T float](c call[T]) {
 		for j := range y {
 			c.out[at+j] = T(float64(y[j]) * (float64(dy[j]) - along))
 		}
-	}
-}
-
-// twoHot places each number at position p, between bins ⌊p⌋ and ⌊p⌋+1.
-func twoHot[T float](c call[T]) {
-	lo, hi, k := c.a.F[0], c.a.F[1], c.a.I[0]
-	for i, x := range c.in[0] {
-		row := c.out[i*k : (i+1)*k]
-		place := (min(max(float64(x), lo), hi) - lo) / (hi - lo) * float64(k-1)
-		if place != place { // keep NaN visible
-			row[0] = T(place)
-			continue
-		}
-		bin := min(int(place), k-2)
-		row[bin] = T(1 - (place - float64(bin)))
-		row[bin+1] = T(place - float64(bin))
 	}
 }
 

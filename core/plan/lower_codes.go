@@ -19,9 +19,12 @@ func init() {
 		op.GatherGrad: device.GatherGrad, op.LayerNorm: device.LayerNorm, op.LayerNormDX: device.LayerNormDX,
 		op.LayerNormDGamma: device.LayerNormDGamma, op.MinMembersGrad: device.MinMembersGrad, op.LogSumExp: device.LogSumExp,
 		op.LogSumExpGrad: device.LogSumExpGrad, op.Softmax: device.Softmax, op.SoftmaxGrad: device.SoftmaxGrad,
-		op.CrossEntropy: device.CrossEntropy, op.CrossEntropyGrad: device.CrossEntropyGrad, op.TwoHot: device.TwoHot,
-		op.MergeStats: device.MergeStats,
-		op.Conv:       device.Conv, op.ConvDX: device.ConvDX, op.ConvDW: device.ConvDW, op.ConvDB: device.ConvDB,
+		op.CrossEntropy: device.CrossEntropy, op.CrossEntropyGrad: device.CrossEntropyGrad, op.TwoHotAt: device.TwoHotAt,
+		op.MergeStats: device.MergeStats, op.Shift: device.Shift, op.SplitColumns: device.SplitColumns, op.JoinMembers: device.JoinMembers,
+		op.RMSNorm: device.RMSNorm, op.RMSNormDX: device.RMSNormDX, op.RMSNormDGamma: device.RMSNormDGamma,
+		op.GroupSoftmax: device.GroupSoftmax, op.GroupSoftmaxGrad: device.GroupSoftmaxGrad, op.GroupSample: device.GroupSample,
+		op.BinMean: device.BinMean,
+		op.Conv:    device.Conv, op.ConvDX: device.ConvDX, op.ConvDW: device.ConvDW, op.ConvDB: device.ConvDB,
 		op.MaxPool: device.MaxPool, op.MaxPoolGrad: device.MaxPoolGrad, op.FromBytes: device.FromBytes,
 	} {
 		codes[kind] = code

@@ -10,6 +10,8 @@ func init() {
 	lowerings[device.ColAdd] = byColumn((*kernel.Family).Add)
 	lowerings[device.Members] = members
 	lowerings[device.SumMembers] = sumMembers
+	lowerings[device.SplitColumns] = splitColumns
+	lowerings[device.JoinMembers] = joinMembers
 	lowerings[device.SumColumns] = sumColumns
 	lowerings[device.SpreadColumns] = spreadColumns
 	lowerings[device.Sum] = sum
@@ -79,6 +81,30 @@ func sumMembers(c *compiler, in device.Instr) {
 		copy(sum, x[lo*cols:])
 		for e := 1; e < n; e++ {
 			c.k.Add(sum, sum, x[(e*rows+lo)*cols:(e*rows+hi)*cols])
+		}
+	})
+}
+
+func splitColumns(c *compiler, in device.Instr) {
+	x, y := c.data[in.In[0]], c.data[in.Out]
+	n, rows, cols := c.shape(in.Out)
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for e := range n {
+			for i := lo; i < hi; i++ {
+				copy(y[(e*rows+i)*cols:(e*rows+i+1)*cols], x[(i*n+e)*cols:])
+			}
+		}
+	})
+}
+
+func joinMembers(c *compiler, in device.Instr) {
+	x, y := c.data[in.In[0]], c.data[in.Out]
+	n, rows, cols := c.shape(in.In[0])
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for e := range n {
+			for i := lo; i < hi; i++ {
+				copy(y[(i*n+e)*cols:], x[(e*rows+i)*cols:(e*rows+i+1)*cols])
+			}
 		}
 	})
 }

@@ -23,6 +23,7 @@ func init() {
 		x, y, factor := c.data[in.In[0]], c.data[in.Out], float32(in.F[0])
 		c.elementwise(in, func(lo, hi int) { c.k.Scale(y[lo:hi], x[lo:hi], factor) })
 	}
+	lowerings[device.Shift] = shift
 	lowerings[device.RowScale] = rowScale
 	lowerings[device.Concat] = concat
 	lowerings[device.Slice] = slice
@@ -90,6 +91,16 @@ func fill(c *compiler, in device.Instr) {
 		for e := range members {
 			from, to := (e*rows+lo)*cols, (e*rows+hi)*cols
 			take(y[from:to], *occasion, items.First+uint64(from))
+		}
+	})
+}
+
+func shift(c *compiler, in device.Instr) {
+	x, y, by := c.data[in.In[0]], c.data[in.Out], float32(in.F[0])
+	c.elementwise(in, func(lo, hi int) {
+		out := y[lo:hi]
+		for j, v := range x[lo:hi] {
+			out[j] = v + by
 		}
 	})
 }

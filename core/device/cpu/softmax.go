@@ -13,7 +13,6 @@ func init() {
 	lowerings[device.SoftmaxGrad] = softmaxGrad
 	lowerings[device.CrossEntropy] = crossEntropy
 	lowerings[device.CrossEntropyGrad] = crossEntropyGrad
-	lowerings[device.TwoHot] = twoHot
 }
 
 // exponentials writes e^{x−largest} and returns the largest x and the sum of the exponentials; dst
@@ -121,25 +120,6 @@ func crossEntropyGrad(c *compiler, in device.Instr) {
 		share := float32(total(t) / sum)
 		for j, p := range t {
 			dz[j] = scale * (dz[j]*share - p)
-		}
-	})
-}
-
-// twoHot implements op.TwoHot.
-func twoHot(c *compiler, in device.Instr) {
-	x, y, low, high, k := c.data[in.In[0]], c.data[in.Out], in.F[0], in.F[1], in.I[0]
-	c.perRow(in, in.Out, nil, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row := y[i*k : (i+1)*k]
-			clear(row)
-			place := (min(max(float64(x[i]), low), high) - low) / (high - low) * float64(k-1)
-			if place != place { // keep NaN visible
-				row[0] = float32(place)
-				continue
-			}
-			bin := min(int(place), k-2)
-			row[bin] = float32(1 - (place - float64(bin)))
-			row[bin+1] = float32(place - float64(bin))
 		}
 	})
 }

@@ -72,7 +72,7 @@ func TestSumsOfManyBlocks(t *testing.T) {
 	on, dev := onCPU(t), unchecked(t, Options{Chain: alone})
 	for _, c := range optest.All() {
 		s := optest.Shape{B: 2051, C: 9}
-		if !slices.ContainsFunc([]string{"Squared", "BatchNorm", "LayerNorm", "Linear"}, func(name string) bool { return strings.Contains(c.Name, name) }) || !c.Fits(s) {
+		if !slices.ContainsFunc([]string{"Squared", "BatchNorm", "LayerNorm", "RMSNorm", "Linear"}, func(name string) bool { return strings.Contains(c.Name, name) }) || !c.Fits(s) {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {

@@ -120,6 +120,13 @@ func (d *Builder) Given(name string, of Of, shape ...int) *op.Node {
 	return d.Bind(d.tensor(name, of, shape))
 }
 
+// Ascending is an operand [n] in ascending order that receives no gradient.
+func (d *Builder) Ascending(name string, of Of, n int) *op.Node {
+	t := d.tensor(name, of, []int{n})
+	slices.Sort(t.Data)
+	return d.Bind(t)
+}
+
 func (d *Builder) tensor(name string, of Of, shape []int) *op.Tensor {
 	if t, ok := d.tensors[name]; ok {
 		return t

@@ -11,7 +11,7 @@ func All() []Case { return slices.Concat(Vectors(), Images()) }
 
 // Vectors returns the cases of operations on rows that are not images.
 func Vectors() []Case {
-	return slices.Concat(linear(), elementwise(), choices(), columns(), members(), policy(), losses(), norms(), rows())
+	return slices.Concat(linear(), elementwise(), choices(), columns(), members(), policy(), losses(), norms(), groups(), rows())
 }
 
 func linear() []Case {
@@ -80,6 +80,7 @@ func elementwise() []Case {
 		of("Softplus", wide, (*op.Graph).Softplus), of("Sigmoid", wide, (*op.Graph).Sigmoid),
 		of("Symlog", wide, (*op.Graph).Symlog), of("Symexp", Normal, (*op.Graph).Symexp),
 		of("Scale", wide, func(g *op.Graph, x *op.Node) *op.Node { return g.Scale(x, -1.7) }),
+		of("Shift", wide, func(g *op.Graph, x *op.Node) *op.Node { return g.Shift(x, -1.7) }),
 		of("Clamp", wide, func(g *op.Graph, x *op.Node) *op.Node { return g.Clamp(x, -0.4, 1.5) }),
 		{Name: "StopGradient", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.Add(d.X(), d.StopGradient(d.Tanh(d.Given("still", Normal, d.Rows(d.C)...))))
@@ -135,6 +136,16 @@ func members() []Case {
 			return d.SumMembers(d.Param("x", Normal, max(1, d.N), d.B, d.C))
 		}},
 		{Name: "SumMembers of vectors", Build: func(d *Builder) *op.Node { return d.SumMembers(d.Param("x", Normal, d.B, d.C)) }},
+		{Name: "SplitColumns", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+			return d.SplitColumns(d.Param("x", Normal, d.B, 3*d.C), 3)
+		}},
+		{Name: "JoinMembers", Empty: true, Build: func(d *Builder) *op.Node {
+			return d.JoinMembers(d.Param("x", Normal, max(1, d.N), d.B, d.C))
+		}},
+		{Name: "block-linear", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+			x := d.SplitColumns(d.Param("x", Normal, d.B, 4*d.C), 4)
+			return d.JoinMembers(d.Linear(x, d.Param("w", Normal, 4, d.C, 3), d.Param("b", Normal, 4, 3)))
+		}},
 		{Name: "MeanMembers", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.MeanMembers(d.Param("x", Normal, max(1, d.N), d.B, d.C))
 		}},

@@ -1,6 +1,14 @@
 package optest
 
-import "pgrlab/core/op"
+import (
+	"fmt"
+	"math"
+
+	"pgrlab/core/op"
+)
+
+// whole makes whole numbers near zero.
+func whole(z float64) float64 { return math.Round(3 * z) }
 
 func policy() []Case {
 	return []Case{
@@ -49,8 +57,14 @@ func losses() []Case {
 		}},
 		Case{Name: "AddScalars", Build: func(d *Builder) *op.Node { return d.AddScalars(d.Mean(d.Tanh(d.X())), d.Mean(d.X())) }},
 		Case{Name: "two-hot loss", Empty: true, Build: func(d *Builder) *op.Node {
-			t := d.TwoHot(d.Symlog(d.Given("t", Wide(3), d.Rows(1)...)), -2, 2, d.C+1)
-			return d.CrossEntropy(d.Param("x", Normal, d.Rows(d.C+1)...), t, 3)
+			t := d.TwoHotAt(d.Given("t", Wide(2), d.Rows(1)...), d.Ascending("bins", Wide(1), d.C))
+			return d.CrossEntropy(d.Param("x", Normal, d.Rows(d.C)...), t, 3)
+		}},
+		Case{Name: "TwoHotAt of numbers on bins", Empty: true, Build: func(d *Builder) *op.Node {
+			return d.TwoHotAt(d.Given("t", whole, d.Rows(1)...), d.Ascending("bins", whole, d.C))
+		}},
+		Case{Name: "BinMean", Empty: true, Build: func(d *Builder) *op.Node {
+			return d.BinMean(d.Given("z", Wide(2), d.Rows(d.C)...), d.Ascending("bins", Wide(3), d.C))
 		}},
 		Case{Name: "RowMeanSquare", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.RowMeanSquare(d.Given("a", Normal, d.Rows(d.C)...), d.Given("b", Normal, d.Rows(d.C)...))
@@ -74,11 +88,31 @@ func norms() []Case {
 			cols := d.C + 2
 			return d.LayerNorm(d.Param("x", Normal, d.Rows(cols)...), d.Param("gamma", Normal, d.Lead(cols)...), d.Param("beta", Normal, d.Lead(cols)...), 1e-3)
 		}},
+		// A row of one number is normalised to its sign: next to nothing remains of the gradient.
+		{Name: "RMSNorm", Empty: true, Build: func(d *Builder) *op.Node {
+			return d.RMSNorm(d.Param("x", Normal, d.Rows(d.C)...), d.Param("gamma", Normal, d.Lead(d.C)...), 1e-2)
+		}},
 		{Name: "MergeStats", Empty: true, Build: func(d *Builder) *op.Node {
 			return d.MergeStats(d.Given("running", Positive, d.Lead(3, d.C)...), d.Given("x", Normal, d.Rows(d.C)...))
 		}},
 		of("LogSumExp", Wide(3), (*op.Graph).LogSumExp), of("Softmax", Wide(2), (*op.Graph).Softmax),
 	}
+}
+
+// groups are distributions over a few classes side by side.
+func groups() (all []Case) {
+	for _, classes := range []int{2, 3, 4, 9} {
+		all = append(all,
+			Case{Name: fmt.Sprintf("GroupSoftmax of %d", classes), Empty: true, Build: func(d *Builder) *op.Node {
+				return d.GroupSoftmax(d.Param("x", Wide(2), d.Rows(classes*d.C)...), classes, 0.01)
+			}},
+			// The probabilities of these groups add up to less than u, or to more than 1, now and then.
+			Case{Name: fmt.Sprintf("GroupSample of %d", classes), Empty: true, Build: func(d *Builder) *op.Node {
+				p := d.Given("p", func(z float64) float64 { return 3 * max(0, Unit(z)-0.3) / float64(classes) }, d.Rows(classes*d.C)...)
+				return d.GroupSample(p, d.Given("u", Unit, d.Rows(d.C)...), classes)
+			}})
+	}
+	return all
 }
 
 func rows() []Case {

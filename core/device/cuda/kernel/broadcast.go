@@ -37,9 +37,8 @@ func init() {
 		return b.counted("pad", b.size(b.in.Out), b.operands(), uint32(b.in.I[0]), uint32(cols), uint32(width))
 	}
 	lowerings[device.Concat] = concat
-	lowerings[device.TwoHot] = func(b *builder) error {
-		return b.counted("two_hot", b.size(b.in.Out), b.operands(), b.in.F[0], b.in.F[1], uint32(b.in.I[0]))
-	}
+	lowerings[device.SplitColumns] = func(b *builder) error { return b.rearrange("split_columns", b.in.Out) }
+	lowerings[device.JoinMembers] = func(b *builder) error { return b.rearrange("join_members", b.in.In[0]) }
 }
 
 // index checks that a kernel that divides indices in 32 bits can handle n of them.
@@ -80,6 +79,12 @@ func (b *builder) repeat(divisor float32) error {
 func spreadColumns(b *builder) error {
 	_, _, cols := b.shape(b.in.Out)
 	return b.counted("spread", b.size(b.in.Out), b.operands(), float32(b.in.F[0]), uint32(cols))
+}
+
+// rearrange moves columns between members and rows; split is the buffer with the members.
+func (b *builder) rearrange(kernel string, split device.Ref) error {
+	members, rows, cols := b.shape(split)
+	return b.counted(kernel, b.size(b.in.Out), b.operands(), uint32(members), uint32(cols), uint32(rows*cols))
 }
 
 // spreadScalar writes x·y/divisor to every element; y may be absent.

@@ -39,6 +39,7 @@ const (
 	stepSymlogGrad
 	stepSymexpGrad
 	stepScale
+	stepShift
 	stepClamp
 	stepClampGrad
 	stepKeep
@@ -117,6 +118,7 @@ func init() {
 // chainConstants registers elementwise steps with constants of the instruction.
 func chainConstants() {
 	chainable[device.Scale] = func(b *builder) line { return line{step: stepScale, f: b.in.F[0], operands: b.byRows(b.in.In...)} }
+	chainable[device.Shift] = func(b *builder) line { return line{step: stepShift, f: b.in.F[0], operands: b.byRows(b.in.In...)} }
 	chainable[device.Clamp] = func(b *builder) line {
 		return line{step: stepClamp, f: b.in.F[0], g: b.in.F[1], operands: b.byRows(b.in.In...)}
 	}

@@ -18,6 +18,7 @@ func init() {
 		lowerings[code] = elementwise(kernel, func(device.Instr) []any { return nil })
 	}
 	lowerings[device.Scale] = elementwise("scale", func(in device.Instr) []any { return []any{float32(in.F[0])} })
+	lowerings[device.Shift] = elementwise("shift", func(in device.Instr) []any { return []any{float32(in.F[0])} })
 	bounds := func(in device.Instr) []any { return []any{float32(in.F[0]), float32(in.F[1])} }
 	lowerings[device.Clamp] = elementwise("clamp", bounds)
 	lowerings[device.ClampGrad] = elementwise("clamp_grad", bounds)

@@ -16,7 +16,8 @@ func init() {
 		x, stats, dy := b.in.In[0], b.in.In[1], b.in.In[2]
 		return b.columnSum("batch_norm_dgamma", x, at(x, 0), at(stats, 0), at(dy, 0))
 	}
-	lowerings[device.LayerNormDGamma] = layerNormDGamma
+	lowerings[device.LayerNormDGamma] = layerNormDGamma("layer_moments")
+	lowerings[device.RMSNormDGamma] = layerNormDGamma("rms_moments")
 }
 
 const (
@@ -124,10 +125,13 @@ func batchNormDX(b *builder) error {
 	return b.counted("batch_norm_dx", b.size(b.in.Out), []any{at(b.in.Out, 0), x, stats, dy, terms}, uint32(cols), uint32(rows*cols))
 }
 
-func layerNormDGamma(b *builder) error {
-	x, dy := b.in.In[0], b.in.In[1]
-	members, rows, cols := b.shape(x)
-	moments := b.scratch(2 * 2 * members * rows)
-	b.warps("layer_moments", members*rows, moments, at(x, 0), b.in.F[0], uint32(cols))
-	return b.columnSum("layer_norm_dgamma", x, at(x, 0), at(dy, 0), moments)
+// layerNormDGamma sums dy times rows that are normalised by their moments.
+func layerNormDGamma(moments string) lowering {
+	return func(b *builder) error {
+		x, dy := b.in.In[0], b.in.In[1]
+		members, rows, cols := b.shape(x)
+		of := b.scratch(2 * 2 * members * rows)
+		b.warps(moments, members*rows, of, at(x, 0), b.in.F[0], uint32(cols))
+		return b.columnSum("layer_norm_dgamma", x, at(x, 0), at(dy, 0), of)
+	}
 }

@@ -15,6 +15,8 @@ func init() {
 	}
 	lowerings[device.LayerNorm] = layerNorm("layer_norm")
 	lowerings[device.LayerNormDX] = layerNorm("layer_norm_dx")
+	lowerings[device.RMSNorm] = layerNorm("rms_norm")
+	lowerings[device.RMSNormDX] = layerNorm("rms_norm_dx")
 	lowerings[device.TanhGaussian] = tanhGaussian("tanh_gaussian")
 	lowerings[device.TanhGaussianGrad] = tanhGaussian("tanh_gaussian_grad")
 }

@@ -82,17 +82,12 @@ KERNEL void pad(float *out, const float *x, u32 at, u32 cols, u32 width, u32 n) 
   }
 }
 
-// each number over the two nearest of k bins from low to high (core/op TwoHot)
-KERNEL void two_hot(float *out, const float *x, double low, double high, u32 bins, u32 n) {
-  for (u32 i = first(); i < n; i += stride()) {
-    u32 j = i % bins;
-    double v = x[i / bins], place = ((v < low ? low : v > high ? high : v) - low) / (high - low) * (double)(bins - 1);
-    if (place != place) { // NaN stays visible
-      out[i] = j == 0 ? (float)place : 0.0f;
-      continue;
-    }
-    u32 bin = smaller((u32)place, bins - 2);
-    double part = place - (double)bin;
-    out[i] = j == bin ? (float)(1.0 - part) : j == bin + 1 ? (float)part : 0.0f;
-  }
+// columns i·cols to (i+1)·cols of x as member i of members; member is rows·cols
+KERNEL void split_columns(float *out, const float *x, u32 members, u32 cols, u32 member, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = x[(i % member / cols * members + i / member) * cols + i % cols];
+}
+
+// the reverse
+KERNEL void join_members(float *out, const float *x, u32 members, u32 cols, u32 member, u32 n) {
+  for (u32 i = first(); i < n; i += stride()) out[i] = x[i / cols % members * member + i / (members * cols) * cols + i % cols];
 }

@@ -12,7 +12,7 @@
 // chain.go has these in the same order.
 enum Step {
   UNARY_WIDE(NAME) UNARY_OTHER(NAME) BINARY_WIDE(NAME) BINARY_OTHER(NAME)
-  step_scale, step_clamp, step_clamp_grad, step_keep, step_td_target,
+  step_scale, step_shift, step_clamp, step_clamp_grad, step_keep, step_td_target,
   step_col_scale, step_col_add, step_repeat, step_spread, step_constant, step_sum_members, step_min_members,
   step_min_members_grad, step_concat, step_slice, step_pad, step_squared_error_grad, step_bce_grad,
   step_batch_norm, step_gather, step_fourier, step_edm_noised, step_fill_normal, step_fill_uniform,
@@ -93,6 +93,7 @@ DEVICE float element(Line l, u32 e, u32 r, u32 j) {
     BINARY_WIDE(BINARY_CASE)
     BINARY_OTHER(BINARY_CASE)
   case step_scale: return l.at(0, e, r, j) * f;
+  case step_shift: return l.at(0, e, r, j) + f;
   case step_clamp: return clampOf(l.at(0, e, r, j), f, g);
   case step_clamp_grad: return clampGrad(l.at(0, e, r, j), l.at(1, e, r, j), f, g);
   case step_keep: return keepOf(l.at(0, e, r, j), l.at(1, e, r, j), l.at(2, e, r, j), l.number(w_a));

@@ -47,6 +47,10 @@ KERNEL void scale(float *out, const float *x, float factor, i64 n) {
   quads1(out, x, n, [=](float x) { return x * factor; });
 }
 
+KERNEL void shift(float *out, const float *x, float by, i64 n) {
+  quads1(out, x, n, [=](float x) { return x + by; });
+}
+
 KERNEL void clamp(float *out, const float *x, float low, float high, i64 n) {
   each(n, [=](i64 i) { out[i] = clampOf(x[i], low, high); });
 }

@@ -1,6 +1,6 @@
 // targets: sm_70
 // What each row makes of its columns; a warp has a row. Twins:
-// core/device/cpu/softmax.go, layernorm.go, loss.go, broadcast.go.
+// core/device/cpu/softmax.go, layernorm.go, rmsnorm.go, loss.go, broadcast.go.
 #include "reduce.h"
 
 // Σ x · factor
@@ -109,6 +109,45 @@ KERNEL void layer_moments(double *out, const float *x, double eps, u32 cols, u32
     if (lane() == 0) {
       out[2 * row] = m.mean;
       out[2 * row + 1] = m.inverse;
+    }
+  }
+}
+
+// 1/√(mean(x²)+ε) of a row, in every lane
+DEVICE double inverseRMS(const float *row, u32 cols, double eps) {
+  double square = 0.0;
+  for (u32 j = lane(); j < cols; j += 32) square += (double)row[j] * (double)row[j];
+  return 1.0 / __builtin_sqrt(warpSum(square) / (double)cols + eps);
+}
+
+// group is how many rows a member has
+KERNEL void rms_norm(float *out, const float *x, const float *gamma, double eps, u32 cols, u32 group, u32 rows) {
+  for (u32 row = firstRow(); row < rows; row += rowStride()) {
+    const float *from = x + row * cols, *scale = gamma + row / group * cols;
+    float inverse = (float)inverseRMS(from, cols, eps);
+    for (u32 j = lane(); j < cols; j += 32) out[row * cols + j] = from[j] * inverse * scale[j];
+  }
+}
+
+// s(g − x·s²·mean(g·x)) with g = γ·dy and s = 1/√(mean(x²)+ε)
+KERNEL void rms_norm_dx(float *dx, const float *x, const float *gamma, const float *dy, double eps, u32 cols, u32 group, u32 rows) {
+  for (u32 row = firstRow(); row < rows; row += rowStride()) {
+    const float *from = x + row * cols, *slope = dy + row * cols, *scale = gamma + row / group * cols;
+    double inverse = inverseRMS(from, cols, eps), along = 0.0;
+    for (u32 j = lane(); j < cols; j += 32) along += (double)(slope[j] * scale[j]) * (double)from[j];
+    along = warpSum(along) * inverse * inverse / (double)cols;
+    for (u32 j = lane(); j < cols; j += 32)
+      dx[row * cols + j] = (float)(((double)(slope[j] * scale[j]) - (double)from[j] * along) * inverse);
+  }
+}
+
+// 0 and 1/√(mean(x²)+ε) of each row, in the places of layer_moments
+KERNEL void rms_moments(double *out, const float *x, double eps, u32 cols, u32 rows) {
+  for (u32 row = firstRow(); row < rows; row += rowStride()) {
+    double inverse = inverseRMS(x + row * cols, cols, eps);
+    if (lane() == 0) {
+      out[2 * row] = 0.0;
+      out[2 * row + 1] = inverse;
     }
   }
 }
