@@ -192,6 +192,8 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 			}
 		}
 		show("running")
+		s.fake.emit(event.TypeRefit, fakeRollouts())
+		show("rollouts")
 		s.fake.setPhase(knob.Fit, 300, 1000)
 		show("fit")
 		s.fake.setPhase(knob.Collect, 0, 0)

@@ -142,6 +142,14 @@ func (f *fakeLab) refit() {
 	f.inForce(knob.ClassRefit)
 }
 
+// fakeRollouts is a refit of an ensemble.
+func fakeRollouts() event.Refit {
+	loss := run.Float(-1.2)
+	return event.Refit{Loss: &loss, Steps: 1000, Generated: 99_997, F: &event.RefitF{Of: "curiosity", At: 24_000, Real: fakeHistogram(0.25, 0.12)}, Obs: event.RefitObs{Seconds: 12},
+		Ensemble: &event.Ensemble{HeldOut: []run.Float{0.021, 0.034, 0.025, 0.19, 0.022}, Constant: 0.5, Elites: []int{0, 4, 2}},
+		Rollouts: &event.Rollouts{Horizon: 3, Begun: 33_334, Rows: 99_997, Ended: 412, Dropped: 3}}
+}
+
 func (f *fakeLab) inForce(class knob.Class) {
 	rest := f.waiting[:0]
 	for _, w := range f.waiting {

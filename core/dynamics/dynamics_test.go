@@ -98,7 +98,7 @@ func TestCutsAndSavesChangeNothing(t *testing.T) {
 	if got, want := sampled(t, e, data, 20), sampled(t, whole, data, 20); !slices.Equal(got, want) {
 		t.Errorf("cut and saved, samples are %v, want %v", got, want)
 	}
-	if !slices.Equal(e.serving.Elites, whole.serving.Elites) || !slices.Equal(e.serving.Errors, whole.serving.Errors) {
+	if !slices.Equal(e.serving.Elites, whole.serving.Elites) || !slices.Equal(e.serving.Errors, whole.serving.Errors) || e.serving.Constant != whole.serving.Constant {
 		t.Errorf("serving %+v, want %+v", e.serving, whole.serving)
 	}
 }
@@ -158,6 +158,38 @@ func TestAnEnsembleLearns(t *testing.T) {
 		}
 		if share := float64(within) / n; share < 0.58 || share > 0.78 {
 			t.Errorf("scaled %v: %.3f of the outcomes are within a deviation, want about 0.68", scaled, share)
+		}
+	}
+}
+
+// The constant guess is the mean outcome of the rows that are learned, judged on the others in the units
+// of the errors beside it.
+func TestTheConstantGuess(t *testing.T) {
+	data := beside(100, "data", 3)
+	for _, scaled := range []bool{false, true} {
+		c := small()
+		c.Scaled = scaled
+		e := newEnsemble(t, c)
+		fitted(t, e, data, Fit{Steps: 5, Rate: 1e-2, Refit: 1}, 5)
+		rows := drawn{e.stream, 1}.split(100)
+		want := 0.0
+		for j := range 2 {
+			mean, variance := 0.0, 0.0
+			for _, i := range rows[20:] {
+				mean += float64(data.y[i][j]) / 80
+			}
+			for _, i := range rows[20:] {
+				variance += math.Pow(float64(data.y[i][j])-mean, 2) / 80
+			}
+			if !scaled {
+				variance = 1
+			}
+			for _, i := range rows[:20] {
+				want += math.Pow(float64(data.y[i][j])-mean, 2) / variance / 40
+			}
+		}
+		if got := e.Serving().Constant; math.Abs(got-want) > 1e-5*want {
+			t.Errorf("scaled %v: %.6f, want %.6f", scaled, got, want)
 		}
 	}
 }

@@ -39,6 +39,7 @@ type Ensemble struct {
 type Serving struct {
 	Inputs, Outcomes Scale
 	Errors           []float64 // mean squared error of each member on rows that were held out, of standardised outcomes if Config.Scaled
+	Constant         float64   // the same of a guess that is the mean of the rows that were learned
 	Elites           []int     // members by rising error
 }
 
@@ -105,7 +106,7 @@ func (e *Ensemble) finish(f *fit) error {
 	if err := plan.Fetch(e.device, e.model.params()...); err != nil {
 		return err
 	}
-	made := &Serving{Inputs: f.scales[0], Outcomes: f.scales[1], Errors: f.best}
+	made := &Serving{Inputs: f.scales[0], Outcomes: f.scales[1], Errors: f.best, Constant: e.constant(f)}
 	for member := range e.config.Members {
 		made.Elites = append(made.Elites, member)
 		if f.best[member] < startBest {

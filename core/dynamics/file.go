@@ -11,7 +11,7 @@ import (
 )
 
 // magic begins a saved ensemble.
-const magic = 0x31304e59_44474750 // "PGGDYN01"
+const magic = 0x32304e59_44474750 // "PGGDYN02"
 
 // header is the fixed part of a saved ensemble.
 type header struct {
@@ -46,6 +46,9 @@ func (e *Ensemble) Save(w io.Writer) error {
 			if err := binary.Write(w, binary.LittleEndian, part); err != nil {
 				return err
 			}
+		}
+		if err := binary.Write(w, binary.LittleEndian, s.Constant); err != nil {
+			return err
 		}
 		for _, elite := range s.Elites {
 			if err := binary.Write(w, binary.LittleEndian, int64(elite)); err != nil {
@@ -102,6 +105,9 @@ func (e *Ensemble) loadServing(r io.Reader) error {
 		if err := binary.Read(r, binary.LittleEndian, part); err != nil {
 			return err
 		}
+	}
+	if err := binary.Read(r, binary.LittleEndian, &s.Constant); err != nil {
+		return err
 	}
 	for range c.Elites {
 		var elite int64

@@ -25,6 +25,7 @@ type fit struct {
 	held     []int32   // rows that are held out
 	training []int32   // the others
 	scales   [2]Scale  // of inputs and outcomes
+	mean     []float64 // of the outcomes that are learned, standardised
 	rows     [][]int32 // of each member in this epoch, places in training
 	progress
 }
@@ -102,8 +103,9 @@ func (e *Ensemble) newFit(data Data, f Fit, o order) (*fit, error) {
 	if made.scales, err = measure(data, made.training, e.config.In, e.config.Out); err != nil {
 		return nil, err
 	}
+	made.mean = make([]float64, e.config.Out)
 	if !e.config.Scaled {
-		made.scales[1] = unscaled(e.config.Out)
+		made.mean, made.scales[1] = made.scales[1].Mean, unscaled(e.config.Out)
 	}
 	for range e.config.Members {
 		made.rows = append(made.rows, make([]int32, len(made.training)))
@@ -273,4 +275,16 @@ func (e *Ensemble) errors(f *fit) ([]float64, error) {
 		sums[member] /= float64(len(y))
 	}
 	return sums, nil
+}
+
+// constant returns the mean squared error of the mean outcome over the rows that are held out.
+func (e *Ensemble) constant(f *fit) (sum float64) {
+	in, out := make([]float32, e.config.In), make([]float32, e.config.Out)
+	for _, row := range f.held {
+		f.pair(int(row), in, out)
+		for j, v := range out {
+			sum += (float64(v) - f.mean[j]) * (float64(v) - f.mean[j])
+		}
+	}
+	return sum / float64(len(f.held)*len(out))
 }

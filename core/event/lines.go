@@ -118,11 +118,53 @@ type Episode struct {
 // Refit is a finished refit with its generation. For a generation alone, and for a generator
 // that does not learn, Steps is 0 and Loss is missing.
 type Refit struct {
-	Loss      *run.Float `json:"loss,omitempty"` // mean of the last tenth of the fit
-	Steps     int        `json:"steps"`          // generator steps
-	Generated int        `json:"generated"`      // transitions generated
-	F         *RefitF    `json:"f,omitempty"`    // missing if the generator was fitted without conditions
+	Loss      *run.Float `json:"loss,omitempty"`     // mean of the last tenth of the fit
+	Steps     int        `json:"steps"`              // generator steps
+	Generated int        `json:"generated"`          // transitions generated
+	F         *RefitF    `json:"f,omitempty"`        // missing if the generator was fitted without conditions
+	Ensemble  *Ensemble  `json:"ensemble,omitempty"` // missing if no ensemble was fitted
+	Rollouts  *Rollouts  `json:"rollouts,omitempty"` // missing if the generator is no ensemble
 	Obs       RefitObs   `json:"obs"`
+}
+
+// Ensemble describes the networks of a model of the dynamics by the rows that its fit held out: a fifth
+// of D_real, at most 5,000, drawn for each fit. A network that goes on from earlier fits has learned
+// from some of them.
+type Ensemble struct {
+	HeldOut  []run.Float `json:"held_out"` // mean squared error of each network over reward and next state, in the units in which they are learned
+	Constant run.Float   `json:"constant"` // the same of the mean outcome, a constant guess
+	Elites   []int       `json:"elites"`   // the networks that are rolled out, counted from 0, by rising error
+}
+
+// Rollouts counts the rollouts that a D_syn was made by.
+type Rollouts struct {
+	Horizon int `json:"horizon"` // most steps of a rollout
+	Begun   int `json:"begun"`   // rollouts
+	Rows    int `json:"rows"`    // transitions that they made
+	Ended   int `json:"ended"`   // of these, those that ended an episode by the task's rule
+	Dropped int `json:"dropped"` // transitions that were not finite, which D_syn does not have
+}
+
+// Relative is an error relative to that of the constant guess; NaN if that has none.
+func (e *Ensemble) Relative(heldOut run.Float) float64 {
+	if e.Constant == 0 {
+		return math.NaN()
+	}
+	return float64(heldOut / e.Constant)
+}
+
+// Best is the mean error of the networks that are rolled out, relative to that of the constant guess.
+func (e *Ensemble) Best() float64 {
+	sum, n := run.Float(0), 0
+	for i, v := range e.HeldOut {
+		if slices.Contains(e.Elites, i) {
+			sum, n = sum+v, n+1
+		}
+	}
+	if n == 0 {
+		return math.NaN()
+	}
+	return e.Relative(sum / run.Float(n))
 }
 
 // RefitF compares the F that a generator was fitted to with that of what it made, over the same

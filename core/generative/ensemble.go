@@ -112,6 +112,7 @@ type Ensemble struct {
 	scores     []float32 // F of the rows of the last complete fit
 	ranked     []int32   // those rows by falling F
 	generation *rollouts // nil: none under way
+	rolled     Rollouts  // of the last complete generation
 }
 
 // NewEnsemble builds the model and compiles its gradient step. d.Policy may be nil if nothing is
@@ -142,6 +143,18 @@ func (e *Ensemble) Cancel() {
 	e.model.Cancel()
 	e.generation, e.fitScores = nil, nil
 }
+
+// Model implements roller.
+func (e *Ensemble) Model() ModelFit {
+	s := e.model.Serving()
+	if s == nil {
+		return ModelFit{}
+	}
+	return ModelFit{Errors: s.Errors, Constant: s.Constant, Elites: s.Elites}
+}
+
+// Rolled implements roller.
+func (e *Ensemble) Rolled() Rollouts { return e.rolled }
 
 // learned are rows as the model learns them: [s, a] and [r, s'−s] or [r, s'].
 type learned struct {

@@ -85,6 +85,9 @@ func TestRolloutsFollowTheirRules(t *testing.T) {
 			t.Errorf("%v: the action is not the policy's", row)
 		}
 	}
+	if n := e.Rolled(); n != (Rollouts{Horizon: 3, Begun: int64(begun), Rows: int64(len(made)), Ended: int64(ended)}) {
+		t.Errorf("counted are %+v", n)
+	}
 	if begun != 7 || ended == 0 || len(made) > rollingKnobs.Samples || len(made) <= begun {
 		t.Errorf("%d rollouts, %d ended, %d transitions", begun, ended, len(made))
 	}
@@ -155,6 +158,9 @@ func TestWhatIsNotFiniteIsDropped(t *testing.T) {
 		all[i] = rowsOf(generateAll(t, e, knobs, 1))
 	}
 	all[0] = slices.DeleteFunc(all[0], func(row []float32) bool { return none(row[:2]) })
+	if n := bad.Rolled(); n.Dropped != int64(8-len(all[1])) || n.Rows != int64(len(all[1])) {
+		t.Errorf("counted are %+v", n)
+	}
 	if len(all[1]) == 0 || len(all[1]) == 8 || !slices.EqualFunc(all[0], all[1], slices.Equal) {
 		t.Errorf("left are %v, want %v", all[1], all[0])
 	}

@@ -12,7 +12,7 @@ import (
 
 // ensembleMagic begins the checkpoint of an Ensemble: a header, the model, and the scores that the
 // header counts.
-const ensembleMagic = 0x31534e45_52474750 // "PGGRENS1"
+const ensembleMagic = 0x32534e45_52474750 // "PGGRENS2"
 
 type ensembleHeader struct {
 	Magic                         uint64
@@ -21,17 +21,18 @@ type ensembleHeader struct {
 	Occasion                      uint64
 	Samples, Horizon, Steps       int64
 	TopFraction, Guidance, SChurn float64
-	Real, First, Made, Dropped    int64
+	Real, First                   int64
+	Counted, Rolled               Rollouts
 }
 
 // Save writes the state, even in the middle of a fit or of a generation, without real transitions.
 func (e *Ensemble) Save(w io.Writer) error {
-	h := ensembleHeader{Magic: ensembleMagic, Scores: count(e.scores), FitScores: count(e.fitScores)}
+	h := ensembleHeader{Magic: ensembleMagic, Scores: count(e.scores), FitScores: count(e.fitScores), Rolled: e.rolled}
 	if g := e.generation; g != nil {
 		k := g.knobs
 		h.Generation, h.Occasion, h.Samples, h.Horizon, h.Steps = 1, g.occasion, int64(k.Samples), int64(k.Horizon), int64(k.Steps)
 		h.TopFraction, h.Guidance, h.SChurn = k.TopFraction, k.Guidance, k.SChurn
-		h.Real, h.First, h.Made, h.Dropped = int64(g.real), int64(g.first), int64(g.made), int64(g.dropped)
+		h.Real, h.First, h.Counted = int64(g.real), int64(g.first), g.counted
 	}
 	err := binary.Write(w, binary.LittleEndian, h)
 	if err == nil {
@@ -72,7 +73,7 @@ func (e *Ensemble) load(r io.Reader, real Rows) error {
 	case h.Generation != 0 && (real == nil || int64(real.Len()) < h.Real):
 		return fmt.Errorf("rollouts began in %d real transitions, and they are not given", h.Real)
 	}
-	e.generation, e.fitScores, e.real = nil, nil, real
+	e.generation, e.fitScores, e.real, e.rolled = nil, nil, real, h.Rolled
 	var data dynamics.Data
 	if real != nil {
 		data = e.learned(real)
@@ -102,8 +103,8 @@ func (e *Ensemble) load(r io.Reader, real Rows) error {
 	if err != nil {
 		return err
 	}
-	g.real, g.first, g.made, g.dropped = int(h.Real), int(h.First), int(h.Made), int(h.Dropped)
-	if h.Real < 1 || h.First < 0 || g.first >= knobs.starts() || g.first%e.piece(knobs) != 0 || h.Made < 0 || h.Made > h.Samples {
+	g.real, g.first, g.counted = int(h.Real), int(h.First), h.Counted
+	if h.Real < 1 || h.First < 0 || g.first >= knobs.starts() || g.first%e.piece(knobs) != 0 || g.counted.Rows < 0 || g.counted.Rows > h.Samples {
 		return errors.New("the generation under way does not fit the rest")
 	}
 	e.generation = g

@@ -40,6 +40,41 @@ type Generator interface {
 	Close() error
 }
 
+// roller is a Generator that rolls out a learned model of the dynamics, and says how that went.
+type roller interface {
+	// Model describes the model that serves generations; the zero value before the first fit is
+	// complete.
+	Model() ModelFit
+	// Rolled counts the rollouts of the last complete generation; the zero value before the first.
+	Rolled() Rollouts
+}
+
+// Rolled describes the model of the dynamics that g rolls out, and the rollouts of its last complete
+// generation; is is false if it rolls out none.
+func Rolled(g Generator) (m ModelFit, n Rollouts, is bool) {
+	r, is := g.(roller)
+	if !is {
+		return m, n, false
+	}
+	return r.Model(), r.Rolled(), true
+}
+
+// ModelFit describes an ensemble of models by rows that its fit held out.
+type ModelFit struct {
+	Errors   []float64 // mean squared error of each network
+	Constant float64   // the same of the mean outcome, a constant guess
+	Elites   []int     // the networks that are rolled out, by rising error
+}
+
+// Rollouts counts the rollouts of a generation. Checkpoints have it as it is.
+type Rollouts struct {
+	Horizon int64 // most steps of a rollout
+	Begun   int64 // rollouts
+	Rows    int64 // transitions made
+	Ended   int64 // of these, those that ended an episode by the task's rule
+	Dropped int64 // transitions that were not finite and are not among them
+}
+
 // Policy acts for generators that roll out a model of the dynamics.
 type Policy interface {
 	// Sample writes actions [rows, A], each in [-1,1], for observations [rows, O], sampled

@@ -18,8 +18,7 @@ type rollouts struct {
 	stream   rng.Stream
 	real     int // transitions from which states are taken
 	first    int // rollouts done
-	made     int // transitions made
-	dropped  int // transitions that were not finite
+	counted  Rollouts
 	out      []float32
 }
 
@@ -64,7 +63,8 @@ func (e *Ensemble) newRollouts(knobs GenKnobs, occasion uint64, s rng.Stream) (*
 	if err := knobs.validate(); err != nil {
 		return nil, err
 	}
-	return &rollouts{knobs: knobs, occasion: occasion, stream: s, real: e.real.Len()}, nil
+	counted := Rollouts{Horizon: int64(knobs.rollout()), Begun: int64(knobs.starts())}
+	return &rollouts{knobs: knobs, occasion: occasion, stream: s, real: e.real.Len(), counted: counted}, nil
 }
 
 // starts is the number of rollouts.
@@ -86,7 +86,7 @@ func (e *Ensemble) GenerateSlice() (rows []float32, done, total int, err error) 
 		return nil, 0, 0, fmt.Errorf("generate: %w", err)
 	}
 	if done == total {
-		e.generation = nil
+		e.generation, e.rolled = nil, g.counted
 	}
 	return rows, done, total, nil
 }
@@ -177,16 +177,17 @@ func (e *Ensemble) take(g *rollouts, r *rolling) {
 		}
 		if !finite(r.outcome[i*(1+obs) : (i+1)*(1+obs)]) {
 			r.ended[i] = true
-			g.dropped++
+			g.counted.Dropped++
 			continue
 		}
 		terminal := float32(0)
 		if e.ends != nil && e.ends(s, a, next) {
 			terminal, r.ended[i] = 1, true
 		}
-		if g.made < g.knobs.Samples { // the last rollouts may be one step too long
+		if g.counted.Rows < int64(g.knobs.Samples) { // the last rollouts may be one step too long
 			g.out = append(append(append(append(append(g.out, s...), a...), r.outcome[i*(1+obs)]), next...), terminal)
-			g.made++
+			g.counted.Rows++
+			g.counted.Ended += int64(terminal)
 		}
 		copy(s, next)
 	}

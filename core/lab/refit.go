@@ -314,6 +314,7 @@ func (f *refit) finishGeneration(described []*event.Generated) error {
 		if f.fitted && f.config.Has()&knob.UseFit != 0 {
 			line.Loss, line.Steps = m.Synthesis.Fit.Mean(), m.Synthesis.Fit.Steps
 		}
+		m.Synthesis.Describe(&line, f.fitted)
 		f.journal.emit(event.TypeRefit, m.Index, line)
 		if described[i] != nil {
 			f.journal.emit(event.TypeGenerated, m.Index, *described[i])

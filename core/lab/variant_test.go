@@ -101,6 +101,14 @@ func TestVariantsWithEveryKnobTurned(t *testing.T) {
 		if first != second {
 			t.Errorf("%s: one worker writes\n%s\ntwo write\n%s", method, first, second)
 		}
+		refits, _ := bodies[event.Refit](l)
+		for _, r := range refits {
+			if rolls := c.Generator.Kind == "ensemble"; (r.Rollouts != nil) != rolls || (r.Ensemble != nil) != (rolls && r.Steps > 0) {
+				t.Errorf("%s: %+v", method, r)
+			} else if rolls && r.Steps > 0 && (r.Rollouts.Horizon < 1 || r.Rollouts.Rows+r.Rollouts.Dropped < r.Rollouts.Begun || len(r.Ensemble.HeldOut) != 3 || len(r.Ensemble.Elites) != 2) {
+				t.Errorf("%s: %+v, %+v", method, r.Rollouts, r.Ensemble)
+			}
+		}
 		changed, _ := bodies[event.KnobChanged](l)
 		if r, _ := bodies[event.Refused](l); len(changed) != len(c.Schedule) || len(r) > 0 {
 			t.Errorf("%s: %d of %d changes were made, refused: %+v", method, len(changed), len(c.Schedule), r)

@@ -10,6 +10,7 @@ import (
 	"pgrlab/core/inspect"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
+	"pgrlab/core/run"
 )
 
 // Synthesis makes D_syn from D_real: scores, a fit of the generator to them, a generation.
@@ -186,6 +187,23 @@ func (o *Synthesis) FinishGeneration() {
 	r := o.of
 	r.Synthetic, o.Fresh = o.retain(), nil
 	o.Spec, o.FreshSpec = o.FreshSpec, nil
+}
+
+// Describe adds to the line of the completed generation what a generator says of its model and of its
+// rollouts; of the model only if it was fitted for that generation.
+func (o *Synthesis) Describe(line *event.Refit, fitted bool) {
+	m, n, is := generative.Rolled(o.of.Generator)
+	if !is {
+		return
+	}
+	line.Rollouts = &event.Rollouts{Horizon: int(n.Horizon), Begun: int(n.Begun), Rows: int(n.Rows), Ended: int(n.Ended), Dropped: int(n.Dropped)}
+	if !fitted {
+		return
+	}
+	line.Ensemble = &event.Ensemble{Constant: run.Float(m.Constant), Elites: m.Elites}
+	for _, e := range m.Errors {
+		line.Ensemble.HeldOut = append(line.Ensemble.HeldOut, run.Float(e))
+	}
 }
 
 // Relevances compares F of the completed generation with what the generator was fitted to; v is the

@@ -30,6 +30,7 @@ const (
 	CurveRND          CurveName = "RND"
 	CurveReach        CurveName = "R-network"
 	CurveGenerator    CurveName = "generator"
+	CurveHeldOut      CurveName = "held-out error"
 	CurveF10          CurveName = "F p10"
 	CurveF50          CurveName = "F median"
 	CurveF90          CurveName = "F p90"

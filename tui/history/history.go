@@ -78,6 +78,8 @@ type dormancy struct {
 type refit struct {
 	Step, Steps, generated int
 	Loss, Seconds          float64
+	Ensemble               *event.Ensemble // nil: no ensemble was fitted
+	Rollouts               *event.Rollouts // nil: the rows are no rollouts
 }
 
 // ChangeState is how far a change of a knob has come.

@@ -3,7 +3,6 @@ package history
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"pgrlab/core/event"
@@ -133,7 +132,7 @@ func (h *History) eventText(e event.Event, wall float64) (kind, text string, war
 	case event.Generated:
 		return "D_syn", h.takeGenerated(e, wall, b), false
 	case event.Refit:
-		return "refit", h.takeRefit(e, wall, b), false
+		return "refit", h.takeRefit(e, wall, b), b.Rollouts != nil && b.Rollouts.Dropped > 0
 	case event.Noted:
 		h.Notes = append(h.Notes, note{e.Step, wall, b.Text})
 		h.Touch(topic.Changes)
@@ -206,69 +205,6 @@ func by(who string) string {
 		return ""
 	}
 	return "by " + who
-}
-
-func (h *History) takeRefit(e event.Event, wall float64, b event.Refit) string {
-	h.measure(CurveGenerator, max(0, e.Member), e.Step, wall, Optional(b.Loss))
-	h.Touch(topic.Losses, topic.Generations)
-	if e.Member > 0 { // the first member's stand for all
-		return ""
-	}
-	h.F = relevances(b.F)
-	h.Refits = append(h.Refits, refit{Step: e.Step, Steps: b.Steps, generated: b.Generated, Loss: Optional(b.Loss), Seconds: float64(b.Obs.Seconds)})
-	cost := ""
-	if s := float64(b.Obs.Seconds); s > 0 {
-		cost = ", " + format.Duration(format.Seconds(s))
-	}
-	if b.Steps == 0 {
-		return fmt.Sprintf("%s rows generated%s", format.Count(b.Generated), cost)
-	}
-	return fmt.Sprintf("%s generator steps, loss %s; %s rows generated%s", format.Count(b.Steps), format.Number(Optional(b.Loss)), format.Count(b.Generated), cost)
-}
-
-// takeGenerated keeps the description of a new D_syn.
-func (h *History) takeGenerated(e event.Event, wall float64, b event.Generated) string {
-	h.measureGenerated(max(0, e.Member), e.Step, wall, &b)
-	h.Touch(topic.Generations)
-	if e.Member > 0 {
-		return ""
-	}
-	h.Generations++
-	h.Generated = &b
-	text := Worth(&b) // the most important part first: narrow panes cut after a clause
-	switch {
-	case text != "":
-		text += ", "
-	case b.Dynamics != nil:
-		text = "dynamics error " + format.Number(float64(b.Dynamics.Relative)) + ", "
-	}
-	if b.RankCorrelation != nil {
-		text += fmt.Sprintf("asked and achieved F correlate %.2f, ", float64(*b.RankCorrelation))
-	}
-	text += format.Percent(float64(b.OutsideStates)) + " of states outside the real range"
-	if furthest := Optional(b.Furthest); furthest > 0 {
-		text += fmt.Sprintf(", the furthest %.2gσ", furthest)
-	}
-	return text + ", by " + format.Count(b.Rows) + " rows"
-}
-
-// generatedBriefs are descriptions of a new D_syn for narrow panes: all its numbers in fewer words,
-// then without the least important ones.
-func generatedBriefs(b event.Generated) []string {
-	verdict := Worth(&b)
-	short := strings.TrimPrefix(verdict, "labels beat a constant: ") // the numbers show that
-	if verdict == "" && b.Dynamics != nil {
-		short = "dynamics error " + format.Number(float64(b.Dynamics.Relative))
-	}
-	correlate := ""
-	if b.RankCorrelation != nil {
-		correlate = fmt.Sprintf("correlate %.2f", float64(*b.RankCorrelation))
-	}
-	outside := format.Percent(float64(b.OutsideStates)) + " outside"
-	list := func(parts ...string) string {
-		return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
-	}
-	return []string{list(verdict, correlate, outside), list(short, correlate, outside), list(short, correlate), short}
 }
 
 // examinedText is the summary of an analysis: pgrlab analyse has the rest, and pictures.

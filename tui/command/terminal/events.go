@@ -51,14 +51,21 @@ func eventText(e event.Event) string {
 }
 
 func refitText(b event.Refit) string {
+	dropped := ""
+	if b.Rollouts != nil && b.Rollouts.Dropped > 0 {
+		dropped = fmt.Sprintf(", %d dropped because they were not finite", b.Rollouts.Dropped)
+	}
 	if b.Steps == 0 {
-		return fmt.Sprintf("generated %d transitions in %.1f s", b.Generated, b.Obs.Seconds)
+		return fmt.Sprintf("generated %d transitions in %.1f s%s", b.Generated, b.Obs.Seconds, dropped)
 	}
-	loss := ""
+	fit := ""
 	if b.Loss != nil {
-		loss = fmt.Sprintf(", loss %.4g", *b.Loss)
+		fit = fmt.Sprintf(", loss %.4g", *b.Loss)
 	}
-	return fmt.Sprintf("refit in %.1f s: %d generator steps%s, %d transitions", b.Obs.Seconds, b.Steps, loss, b.Generated)
+	if b.Ensemble != nil {
+		fit += fmt.Sprintf(", model error %.4g", b.Ensemble.Best())
+	}
+	return fmt.Sprintf("refit in %.1f s: %d generator steps%s, %d transitions%s", b.Obs.Seconds, b.Steps, fit, b.Generated, dropped)
 }
 
 func checkpointText(o event.CheckpointObs) string {

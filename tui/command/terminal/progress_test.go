@@ -38,6 +38,8 @@ func TestPlainProgress(t *testing.T) {
 	r.events[2].Member = 0 // the only member, which is not worth mentioning
 	r.add(1000, event.Episode{Return: 3, Length: 1000})
 	r.add(2500, event.Refit{Loss: &loss, Steps: 3000, Generated: 20000, Obs: event.RefitObs{Seconds: 6.04}})
+	r.add(2500, event.Refit{Loss: &loss, Steps: 500, Generated: 996, Obs: event.RefitObs{Seconds: 2},
+		Ensemble: &event.Ensemble{HeldOut: []run.Float{3, 1, 2}, Constant: 4, Elites: []int{1, 2}}, Rollouts: &event.Rollouts{Dropped: 4}})
 	var out bytes.Buffer
 	p := NewProgress(&out)
 	begin := time.Unix(1000, 0)
@@ -53,6 +55,7 @@ func TestPlainProgress(t *testing.T) {
 	want := `step 1000: return 12.3 ± 1.5 over 10 episodes
 step 1000: dormant 6.2 %
 step 2500: refit in 6.0 s: 3000 generator steps, loss 0.25, 20000 transitions
+step 2500: refit in 2.0 s: 500 generator steps, loss 0.25, model error 0.375, 996 transitions, 4 dropped because they were not finite
 step 2500/10000 25%  fit 30/3000  100 steps/s  801 updates/s  eta 1:15
 step 3000: change 1: guidance 2 → 3 now (no effect yet)
 step 3001: change 1: guidance in force

@@ -39,6 +39,7 @@ var Quantities = []quantity{
 	{ID: "noise", title: "NOISE", about: "of DrQ-v2's exploration", Lines: []line{{history.CurveNoise, "noise"}}, include: []float64{0}, empty: "measured at each evaluation, of DrQ-v2"},
 	{ID: "bonus", title: "BONUS", about: "of a training step", Lines: []line{{history.CurveBonus, "bonus"}}, include: []float64{0}, empty: "measured at each evaluation, of methods with a bonus"},
 	{ID: "f", title: "F QUANTILES", about: "real rows", Lines: []line{{history.CurveF50, "median"}, {history.CurveF90, "p90"}, {history.CurveF10, "p10"}}, empty: "scored with the first refit"},
+	{ID: "model", title: "MODEL ERROR", about: "of the elites, 1 = a constant", Lines: []line{{history.CurveHeldOut, "held out"}}, include: []float64{0}, empty: "measured at each refit, of an ensemble of models"},
 	{ID: "dynamics", title: "DYNAMICS ERROR", about: "of D_syn", Lines: []line{{history.CurveDynamics, "of s'"}, {history.CurveRelevant, "relevant rows"}, {history.CurveChange, "of s' - s"}}, include: []float64{0}, empty: "measured at each generation, where the task can be set to a state"},
 	{ID: "labels", title: "REWARD ERROR", about: "of D_syn, 1 = a constant", Lines: []line{{history.CurveReward, "error"}}, include: []float64{0, 1}, empty: "measured at each generation, where the task can be set to a state"},
 	{ID: "coverage", title: "COVERAGE", about: "of D_real by D_syn", Lines: []line{{history.CurveCoverage, "covered"}, {history.CurveCopies, "copies"}}, include: []float64{0, 1}, empty: "measured at each generation"},

@@ -4,7 +4,9 @@ package generator
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"pgrlab/core/event"
 	"pgrlab/core/knob"
 	"pgrlab/tui/format"
 	"pgrlab/tui/history"
@@ -86,7 +88,7 @@ func (p *Pane) Body(w, h int) []string {
 	if room := w - theme.Width(line) - 2; len(losses) > 1 && room > 4 {
 		line += "  " + t.Synthetic.On(t.Trend(losses, min(room, 30)))
 	}
-	out = append(out, line)
+	out = append(append(out, line), p.modelLines(w, label)...)
 	age := s.Step - last.Step
 	out = append(out, label("D_syn")+format.Count(s.Synthetic)+t.Dim.On(" rows, ")+format.Count(age)+t.Dim.On(" steps old"))
 	if last.Seconds > 0 {
@@ -101,6 +103,62 @@ func (p *Pane) Body(w, h int) []string {
 		out = append(out, label("took")+text)
 	}
 	return append(out, p.generatedLines(w, label)...)
+}
+
+// modelLines are the networks of an ensemble by their errors on rows that were held out, elites
+// marked, and the newest rollouts.
+func (p *Pane) modelLines(w int, label func(string) string) (out []string) {
+	t, refits := p.Theme, p.History.Refits
+	for i := len(refits) - 1; i >= 0; i-- {
+		if of := refits[i].Ensemble; of != nil && len(of.HeldOut) > 0 {
+			best := format.Number(of.Best())
+			out = append(out, label("held out")+p.members(of, w-11), label("elites")+theme.Longest([]string{best, best + t.Dim.On(" of a constant's error")}, w-11))
+			var past []float64
+			if c := p.History.Main(history.CurveHeldOut); c != nil {
+				for _, s := range c.Samples {
+					past = append(past, s.Y)
+				}
+			}
+			if room := w - theme.Width(out[1]) - 2; len(past) > 1 && room > 4 {
+				out[1] += "  " + t.Synthetic.On(t.Trend(past, min(room, 30)))
+			}
+			break
+		}
+	}
+	of := refits[len(refits)-1].Rollouts
+	if of == nil {
+		return out
+	}
+	steps := " steps"
+	if of.Horizon == 1 {
+		steps = " step"
+	}
+	text := format.Count(of.Begun) + t.Dim.On(" of ") + format.Count(of.Horizon) + t.Dim.On(steps)
+	ends := text + t.Dim.On(", ") + format.Count(of.Ended) + t.Dim.On(" ended")
+	dropped := t.Dim.On(", ") + format.Count(of.Dropped) + t.Dim.On(" rows dropped")
+	if of.Dropped > 0 { // the more important number
+		dropped = ", " + t.Warn.On(format.Count(of.Dropped)+" rows dropped")
+		return append(out, label("rollouts")+theme.Longest([]string{text, text + dropped, ends + dropped}, w-11))
+	}
+	return append(out, label("rollouts")+theme.Longest([]string{text, ends, ends + dropped}, w-11))
+}
+
+// members are the errors of the networks of an ensemble, each with a mark that says whether it is an
+// elite; with little room only the least and the largest error.
+func (p *Pane) members(of *event.Ensemble, w int) string {
+	t, all := p.Theme, ""
+	for i, e := range of.HeldOut {
+		mark, style := t.Glyphs.Ring, t.Dim
+		if slices.Contains(of.Elites, i) {
+			mark, style = t.Glyphs.Dot, t.Synthetic
+		}
+		if i > 0 {
+			all += " "
+		}
+		all += style.On(mark + format.Number(float64(e)))
+	}
+	least, most := slices.Min(of.HeldOut), slices.Max(of.HeldOut)
+	return theme.Longest([]string{format.Number(float64(least)) + t.Dim.On(" to ") + format.Number(float64(most)), all}, w)
 }
 
 // generatedLines describe the newest D_syn by its measurements.
