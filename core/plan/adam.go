@@ -12,16 +12,33 @@ import (
 
 // AdamConfig holds the constants of an optimiser.
 type AdamConfig struct {
+	Rule              Rule
 	Beta1, Beta2, Eps float64
 	WeightDecay       float64 // decoupled, as in AdamW; 0: plain Adam
 	ClipNorm          float64 // bound on the gradient's global norm; 0: none
+	// ClipTensor bounds the norm of each tensor's gradient by a share of the tensor's own norm; see
+	// device.Adam. 0: no bound.
+	ClipTensor float64
 }
+
+// Rule is the order in which an optimiser scales and averages.
+type Rule = device.Rule
+
+// The rules; see package device.
+const (
+	RuleAdam   = device.RuleAdam
+	RuleLaProp = device.RuleLaProp
+)
 
 // DefaultAdam holds PyTorch's defaults.
 var DefaultAdam = AdamConfig{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}
 
+// DefaultLaProp holds DreamerV3's constants (Hafner et al. 2025, Nature; danijar/dreamerv3
+// dreamerv3/configs.yaml). Its warm-up is in the rate: at first 0, then rising in equal steps.
+var DefaultLaProp = AdamConfig{Rule: RuleLaProp, Beta1: 0.9, Beta2: 0.999, Eps: 1e-20, ClipTensor: 0.3}
+
 // Adam is an optimiser with its moments (Kingma and Ba 2015; with weight decay, Loshchilov and
-// Hutter 2019). Rate is the learning rate, a tensor [1] that may change between runs.
+// Hutter 2019; by RuleLaProp, Ziyin, Wang and Ueda 2020). Rate is the learning rate, a tensor [1] that may change between runs.
 type Adam struct {
 	AdamConfig
 	Params []*op.Tensor

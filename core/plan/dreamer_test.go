@@ -27,6 +27,7 @@ type recordedParts struct {
 	StraightThrough struct {
 		Logits, Sample, Cotangent, DLogits golden.Array
 	} `json:"straight_through"`
+	Optimiser recordedOptimiser
 }
 
 func parts(t *testing.T) (r recordedParts) {

@@ -94,7 +94,10 @@ func (p *Program) state(w io.Writer) {
 		if a.ClipNorm > 0 {
 			clip = fmt.Sprintf("+ clip at %g", a.ClipNorm)
 		}
-		fmt.Fprintf(w, "\tadam\t%s\t%d tensors\n", clip, len(a.Params))
+		if a.ClipTensor > 0 {
+			clip += fmt.Sprintf("+ clip of tensors at %g", a.ClipTensor)
+		}
+		fmt.Fprintf(w, "\t%v\t%s\t%d tensors\n", a.Rule, clip, len(a.Params))
 	}
 	for _, m := range p.code.Lerps {
 		what := "average"

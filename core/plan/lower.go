@@ -292,7 +292,8 @@ func (l *lowerer) optimiser(a *Adam, grads []device.Ref) {
 		return
 	}
 	step := &device.Adam{
-		Beta1: a.Beta1, Beta2: a.Beta2, Eps: a.Eps, WeightDecay: a.WeightDecay, ClipNorm: a.ClipNorm,
+		Rule: a.Rule, Beta1: a.Beta1, Beta2: a.Beta2, Eps: a.Eps, WeightDecay: a.WeightDecay,
+		ClipNorm: a.ClipNorm, ClipTensor: a.ClipTensor,
 		Rate: l.bind(a.Rate), T: a.counter(),
 	}
 	for i, p := range a.Params {

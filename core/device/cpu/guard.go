@@ -14,6 +14,32 @@ type guard struct {
 	squares []float64 // sums of squares of the buffers that must be finite, by lane
 	norm    float64   // of the last run
 	closed  bool      // the last run was stopped
+	// tensors holds, if gradients are clipped one by one, the sums of squares of each gradient and of
+	// its parameter, by lane.
+	tensors [Lanes][]squares
+}
+
+// squares are the sums of squares of a parameter and of its gradient.
+type squares struct{ param, gradient float64 }
+
+// scale returns the factor by which the gradient of parameter i is clipped.
+func (g *guard) scale(a *device.Adam, i int) float32 {
+	scale := 1.0
+	if a.ClipNorm > 0 { // as torch.nn.utils.clip_grad_norm_
+		scale = min(1, a.ClipNorm/(g.norm+1e-6))
+	}
+	if a.ClipTensor > 0 {
+		var sum squares
+		for lane := range Lanes {
+			sum.param += g.tensors[lane][i].param
+			sum.gradient += g.tensors[lane][i].gradient
+		}
+		bound := a.ClipTensor * max(device.LeastNorm, math.Sqrt(sum.param))
+		if norm := scale * math.Sqrt(sum.gradient); norm > bound {
+			scale *= bound / norm
+		}
+	}
+	return float32(scale)
 }
 
 // open is called by the worker that completes the segment before the gate.
@@ -47,15 +73,43 @@ func (c *compiler) check() {
 			grads = append(grads, x)
 		}
 	}
+	clipped := c.clipped(&uses)
 	var finite []gradient
 	for _, r := range c.p.Finite {
 		uses = append(uses, reads(split{by: byElements, n: len(c.data[r])}, r)...)
 		finite = append(finite, gradient{g0: c.data[r]})
 	}
 	c.schedule.add(stage{name: "check", uses: uses, run: ofLanes(func(lane int) {
-		g.sums[lane*8], g.squares[lane*8] = c.sumOfSquares(grads, lane), c.sumOfSquares(finite, lane)
+		g.squares[lane*8] = c.sumOfSquares(finite, lane)
+		if clipped == nil {
+			g.sums[lane*8] = c.sumOfSquares(grads, lane)
+			return
+		}
+		total := 0.0
+		for i := range clipped {
+			sum := squares{c.sumOfSquares(clipped[i:i+1], lane), c.sumOfSquares(grads[i:i+1], lane)}
+			g.tensors[lane][i] = sum
+			total += sum.gradient
+		}
+		g.sums[lane*8] = total
 	})})
 	c.gate = c.schedule.cut()
+}
+
+// clipped returns the parameters whose gradients are clipped one by one, or nil, and adds their uses
+// to those of the check.
+func (c *compiler) clipped(uses *[]access) (params []gradient) {
+	if c.p.Adam == nil || c.p.Adam.ClipTensor == 0 {
+		return nil
+	}
+	for _, r := range c.p.Adam.Params {
+		*uses = append(*uses, reads(split{by: byElements, n: len(c.data[r])}, r)...)
+		params = append(params, gradient{g0: c.data[r]})
+	}
+	for lane := range c.guard.tensors {
+		c.guard.tensors[lane] = make([]squares, len(params))
+	}
+	return params
 }
 
 // squareEarly makes the lanes that write a gradient sum the squares of its blocks while the blocks

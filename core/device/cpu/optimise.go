@@ -22,7 +22,7 @@ type follower struct{ dst, rate []float32 }
 // cache when their averages move.
 const stepped = 1 << 11
 
-// optimise emits the Adam step together with the updates of averages of the parameters. If a
+// optimise emits the optimiser's step together with the updates of averages of the parameters. If a
 // gradient is still in the lanes' sums, the step adds the sums itself.
 func (c *compiler) optimise() {
 	a := c.p.Adam
@@ -54,16 +54,14 @@ func (c *compiler) optimise() {
 			Beta1: float32(a.Beta1), Beta2: float32(a.Beta2),
 			Step:      float32(float64(rate[0]) / (1 - math.Pow(float64(float32(a.Beta1)), t))),
 			InvSqrtC2: float32(1 / math.Sqrt(1-math.Pow(float64(float32(a.Beta2)), t))),
-			Eps:       float32(a.Eps), Decay: float32(float64(rate[0]) * a.WeightDecay), GradScale: 1,
+			Eps:       float32(a.Eps), Decay: float32(float64(rate[0]) * a.WeightDecay),
 		}
 	})
 	c.after = append(c.after, func() { *a.T++ })
-	c.schedule.add(stage{name: "adam", uses: uses, run: func(s share) {
+	c.schedule.add(stage{name: a.Rule.String(), uses: uses, run: func(s share) {
 		mine := *step
-		if a.ClipNorm > 0 { // as torch.nn.utils.clip_grad_norm_
-			mine.GradScale = float32(min(1, a.ClipNorm/(c.guard.norm+1e-6)))
-		}
-		for _, p := range params {
+		for i, p := range params {
+			mine.GradScale = c.guard.scale(a, i)
 			lo, hi := s.elements(len(p.w))
 			for at := lo; at < hi; at += stepped {
 				end := min(at+stepped, hi)
@@ -71,7 +69,12 @@ func (c *compiler) optimise() {
 				if p.g1 != nil {
 					g1 = p.g1[at:end]
 				}
-				c.k.Adam(p.w[at:end], p.m[at:end], p.v[at:end], p.g0[at:end], g1, &mine)
+				switch a.Rule { // not by a function value, for which mine would be allocated
+				case device.RuleAdam:
+					c.k.Adam(p.w[at:end], p.m[at:end], p.v[at:end], p.g0[at:end], g1, &mine)
+				case device.RuleLaProp:
+					c.k.LaProp(p.w[at:end], p.m[at:end], p.v[at:end], p.g0[at:end], g1, &mine)
+				}
 				for _, to := range p.followers {
 					c.k.Lerp(to.dst[at:end], p.w[at:end], to.rate[0])
 				}

@@ -62,6 +62,13 @@ func agrees(f *Family) error {
 			f.Adam(dst, first, second, c, nil, &h)
 			f.Adam(dst, first, second, c, b, &h)
 		},
+		"laprop": func(f *Family, dst []float32) {
+			h := AdamStep{0.9, 0.99, 3e-3, 2, 1e-20, 1e-3, 0.5}
+			first, second := wave(len(dst), 4), make([]float32, len(dst))
+			copy(dst, c)
+			f.LaProp(dst, first, second, c, nil, &h)
+			f.LaProp(dst, first, second, c, b, &h)
+		},
 		"sums of squares": func(f *Family, dst []float32) {
 			dst[0], dst[1] = float32(f.SumSquares(c, nil)), float32(f.SumSquares(c, b))
 			dst[2] = float32(f.SumSquaredDiff(c, b))

@@ -18,7 +18,7 @@ var avx2 = &machine{
 	relu: avx2ReLU, tanh: avx2Tanh, silu: avx2SiLU, mish: avx2Mish, elu: avx2ELU, exp: avx2Exp, log: avx2Log,
 	sigmoid: avx2Sigmoid, softplus: avx2Softplus, sigmoidGrad: avx2SigmoidGrad, softplusGrad: avx2SoftplusGrad,
 	reluGrad: avx2ReLUGrad, tanhGrad: avx2TanhGrad, siluGrad: avx2SiLUGrad, mishGrad: avx2MishGrad, eluGrad: avx2ELUGrad,
-	adam1: avx2Adam1, adam2: avx2Adam2,
+	adam1: avx2Adam1, adam2: avx2Adam2, laprop1: avx2LaProp1, laprop2: avx2LaProp2,
 	squares1: avx2Squares1, squares2: avx2Squares2, squaresDiff: avx2SquaresDiff, normals: avx2Normals, fromBytes: avx2FromBytes,
 	peak: avx2Peak,
 	patchTiles: patchTiles{

@@ -19483,9 +19483,9 @@ blocksx:
 	VBLENDVPS    Y10, Y11, Y9, Y9
 	VSQRTPS      Y9, Y10
 	VFMADD213PS  Y6, Y5, Y10
+	VDIVPS       Y10, Y8, Y10
 	VBROADCASTSS keep+68(FP), Y11
 	VMULPS       Y11, Y7, Y7
-	VDIVPS       Y10, Y8, Y10
 	VFNMADD231PS Y4, Y10, Y7
 	VMOVUPS      Y7, (DX)(CX*4)
 	VMOVUPS      Y8, (BX)(CX*4)
@@ -19522,9 +19522,9 @@ afterx:
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VSQRTPS      Y1, Y2
 	VFMADD213PS  Y6, Y5, Y2
+	VDIVPS       Y2, Y0, Y2
 	VBROADCASTSS keep+68(FP), Y3
 	VMULPS       Y3, Y8, Y3
-	VDIVPS       Y2, Y0, Y2
 	VFNMADD231PS Y4, Y2, Y3
 	VMASKMOVPS   Y3, Y7, (DX)(CX*4)
 	VMASKMOVPS   Y0, Y7, (BX)(CX*4)
@@ -19578,9 +19578,9 @@ blocksx:
 	VBLENDVPS    Y10, Y11, Y9, Y9
 	VSQRTPS      Y9, Y10
 	VFMADD213PS  Y6, Y5, Y10
+	VDIVPS       Y10, Y8, Y10
 	VBROADCASTSS keep+76(FP), Y11
 	VMULPS       Y11, Y7, Y7
-	VDIVPS       Y10, Y8, Y10
 	VFNMADD231PS Y4, Y10, Y7
 	VMOVUPS      Y7, (DX)(CX*4)
 	VMOVUPS      Y8, (BX)(CX*4)
@@ -19619,13 +19619,186 @@ afterx:
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VSQRTPS      Y1, Y2
 	VFMADD213PS  Y6, Y5, Y2
+	VDIVPS       Y2, Y0, Y2
 	VBROADCASTSS keep+76(FP), Y3
 	VMULPS       Y3, Y8, Y3
-	VDIVPS       Y2, Y0, Y2
 	VFNMADD231PS Y4, Y2, Y3
 	VMASKMOVPS   Y3, Y7, (DX)(CX*4)
 	VMASKMOVPS   Y0, Y7, (BX)(CX*4)
 	VMASKMOVPS   Y1, Y7, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2LaProp1(n int, w *float32, m *float32, v *float32, g0 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2LaProp1(SB), NOSPLIT, $0-76
+	VBROADCASTSS b1+40(FP), Y0
+	VBROADCASTSS r1+44(FP), Y1
+	VBROADCASTSS b2+48(FP), Y2
+	VBROADCASTSS r2+52(FP), Y3
+	VBROADCASTSS step+56(FP), Y4
+	VBROADCASTSS inverse+60(FP), Y5
+	VBROADCASTSS eps+64(FP), Y6
+	MOVQ         n+0(FP), AX
+	MOVQ         w+8(FP), DX
+	MOVQ         m+16(FP), BX
+	MOVQ         v+24(FP), SI
+	MOVQ         g0+32(FP), DI
+	XORQ         CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y7
+	VMOVUPS      (BX)(CX*4), Y8
+	VMOVUPS      (SI)(CX*4), Y9
+	VMOVUPS      (DI)(CX*4), Y10
+	VBROADCASTSS scale+72(FP), Y11
+	VMULPS       Y11, Y10, Y10
+	VMULPS       Y2, Y9, Y9
+	VMULPS       Y10, Y10, Y11
+	VFMADD231PS  Y3, Y11, Y9
+	VMULPS       Y0, Y8, Y8
+	VSQRTPS      Y9, Y11
+	VFMADD213PS  Y6, Y5, Y11
+	VDIVPS       Y11, Y10, Y10
+	VFMADD231PS  Y1, Y10, Y8
+	VPAND        c7fffffff<>+0(SB), Y8, Y10
+	VCMPPS       $0x11, c00800000<>+0(SB), Y10, Y10
+	VPXOR        Y11, Y11, Y11
+	VBLENDVPS    Y10, Y11, Y8, Y8
+	VBROADCASTSS keep+68(FP), Y10
+	VMULPS       Y10, Y7, Y7
+	VFNMADD231PS Y4, Y8, Y7
+	VMOVUPS      Y7, (DX)(CX*4)
+	VMOVUPS      Y8, (BX)(CX*4)
+	VMOVUPS      Y9, (SI)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), R8
+	MOVQ         $0x00000008, R9
+	SUBQ         AX, R9
+	VMOVUPS      (R8)(R9*4), Y7
+	VMASKMOVPS   (DX)(CX*4), Y7, Y8
+	VMASKMOVPS   (BX)(CX*4), Y7, Y9
+	VMASKMOVPS   (SI)(CX*4), Y7, Y10
+	VMASKMOVPS   (DI)(CX*4), Y7, Y11
+	VBROADCASTSS scale+72(FP), Y12
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y2, Y10, Y2
+	VMULPS       Y11, Y11, Y10
+	VFMADD231PS  Y3, Y10, Y2
+	VMULPS       Y0, Y9, Y0
+	VSQRTPS      Y2, Y3
+	VFMADD213PS  Y6, Y5, Y3
+	VDIVPS       Y3, Y11, Y3
+	VFMADD231PS  Y1, Y3, Y0
+	VPAND        c7fffffff<>+0(SB), Y0, Y1
+	VCMPPS       $0x11, c00800000<>+0(SB), Y1, Y1
+	VPXOR        Y3, Y3, Y3
+	VBLENDVPS    Y1, Y3, Y0, Y0
+	VBROADCASTSS keep+68(FP), Y1
+	VMULPS       Y1, Y8, Y1
+	VFNMADD231PS Y4, Y0, Y1
+	VMASKMOVPS   Y1, Y7, (DX)(CX*4)
+	VMASKMOVPS   Y0, Y7, (BX)(CX*4)
+	VMASKMOVPS   Y2, Y7, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2LaProp2(n int, w *float32, m *float32, v *float32, g0 *float32, g1 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2LaProp2(SB), NOSPLIT, $0-84
+	VBROADCASTSS b1+48(FP), Y0
+	VBROADCASTSS r1+52(FP), Y1
+	VBROADCASTSS b2+56(FP), Y2
+	VBROADCASTSS r2+60(FP), Y3
+	VBROADCASTSS step+64(FP), Y4
+	VBROADCASTSS inverse+68(FP), Y5
+	VBROADCASTSS eps+72(FP), Y6
+	MOVQ         n+0(FP), AX
+	MOVQ         w+8(FP), DX
+	MOVQ         m+16(FP), BX
+	MOVQ         v+24(FP), SI
+	MOVQ         g0+32(FP), DI
+	MOVQ         g1+40(FP), R8
+	XORQ         CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y7
+	VMOVUPS      (BX)(CX*4), Y8
+	VMOVUPS      (SI)(CX*4), Y9
+	VMOVUPS      (DI)(CX*4), Y10
+	VMOVUPS      (R8)(CX*4), Y11
+	VADDPS       Y11, Y10, Y10
+	VBROADCASTSS scale+80(FP), Y11
+	VMULPS       Y11, Y10, Y10
+	VMULPS       Y2, Y9, Y9
+	VMULPS       Y10, Y10, Y11
+	VFMADD231PS  Y3, Y11, Y9
+	VMULPS       Y0, Y8, Y8
+	VSQRTPS      Y9, Y11
+	VFMADD213PS  Y6, Y5, Y11
+	VDIVPS       Y11, Y10, Y10
+	VFMADD231PS  Y1, Y10, Y8
+	VPAND        c7fffffff<>+0(SB), Y8, Y10
+	VCMPPS       $0x11, c00800000<>+0(SB), Y10, Y10
+	VPXOR        Y11, Y11, Y11
+	VBLENDVPS    Y10, Y11, Y8, Y8
+	VBROADCASTSS keep+76(FP), Y10
+	VMULPS       Y10, Y7, Y7
+	VFNMADD231PS Y4, Y8, Y7
+	VMOVUPS      Y7, (DX)(CX*4)
+	VMOVUPS      Y8, (BX)(CX*4)
+	VMOVUPS      Y9, (SI)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), R9
+	MOVQ         $0x00000008, R10
+	SUBQ         AX, R10
+	VMOVUPS      (R9)(R10*4), Y7
+	VMASKMOVPS   (DX)(CX*4), Y7, Y8
+	VMASKMOVPS   (BX)(CX*4), Y7, Y9
+	VMASKMOVPS   (SI)(CX*4), Y7, Y10
+	VMASKMOVPS   (DI)(CX*4), Y7, Y11
+	VMASKMOVPS   (R8)(CX*4), Y7, Y12
+	VADDPS       Y12, Y11, Y11
+	VBROADCASTSS scale+80(FP), Y12
+	VMULPS       Y12, Y11, Y11
+	VMULPS       Y2, Y10, Y2
+	VMULPS       Y11, Y11, Y10
+	VFMADD231PS  Y3, Y10, Y2
+	VMULPS       Y0, Y9, Y0
+	VSQRTPS      Y2, Y3
+	VFMADD213PS  Y6, Y5, Y3
+	VDIVPS       Y3, Y11, Y3
+	VFMADD231PS  Y1, Y3, Y0
+	VPAND        c7fffffff<>+0(SB), Y0, Y1
+	VCMPPS       $0x11, c00800000<>+0(SB), Y1, Y1
+	VPXOR        Y3, Y3, Y3
+	VBLENDVPS    Y1, Y3, Y0, Y0
+	VBROADCASTSS keep+76(FP), Y1
+	VMULPS       Y1, Y8, Y1
+	VFNMADD231PS Y4, Y0, Y1
+	VMASKMOVPS   Y1, Y7, (DX)(CX*4)
+	VMASKMOVPS   Y0, Y7, (BX)(CX*4)
+	VMASKMOVPS   Y2, Y7, (SI)(CX*4)
 
 done:
 	VZEROUPPER

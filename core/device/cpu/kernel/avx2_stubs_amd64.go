@@ -249,6 +249,12 @@ func avx2Adam1(n int, w *float32, m *float32, v *float32, g0 *float32, b1 float3
 func avx2Adam2(n int, w *float32, m *float32, v *float32, g0 *float32, g1 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
 
 //go:noescape
+func avx2LaProp1(n int, w *float32, m *float32, v *float32, g0 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
+
+//go:noescape
+func avx2LaProp2(n int, w *float32, m *float32, v *float32, g0 *float32, g1 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
+
+//go:noescape
 func avx2RowDot1(blocks int, k int, a *float32, lda int, w *float32, bias float32, out *float32, ldo int)
 
 //go:noescape

@@ -21,7 +21,7 @@ var avx512 = &machine{
 	relu: avx512ReLU, tanh: avx512Tanh, silu: avx512SiLU, mish: avx512Mish, elu: avx512ELU, exp: avx512Exp, log: avx512Log,
 	sigmoid: avx512Sigmoid, softplus: avx512Softplus, sigmoidGrad: avx512SigmoidGrad, softplusGrad: avx512SoftplusGrad,
 	reluGrad: avx512ReLUGrad, tanhGrad: avx512TanhGrad, siluGrad: avx512SiLUGrad, mishGrad: avx512MishGrad, eluGrad: avx512ELUGrad,
-	adam1: avx512Adam1, adam2: avx512Adam2,
+	adam1: avx512Adam1, adam2: avx512Adam2, laprop1: avx512LaProp1, laprop2: avx512LaProp2,
 	squares1: avx512Squares1, squares2: avx512Squares2, squaresDiff: avx512SquaresDiff, normals: avx512Normals, fromBytes: avx512FromBytes,
 	peak: avx512Peak,
 	patchTiles: patchTiles{

@@ -42070,9 +42070,9 @@ blocksx:
 	VBLENDMPS    Z14, Z8, K1, Z15
 	VSQRTPS      Z15, Z8
 	VFMADD213PS  Z6, Z5, Z8
+	VDIVPS       Z8, Z13, Z8
 	VBROADCASTSS keep+68(FP), Z9
 	VMULPS       Z9, Z7, Z7
-	VDIVPS       Z8, Z13, Z8
 	VFNMADD231PS Z4, Z8, Z7
 	VMOVUPS      Z7, (DX)(CX*4)
 	VMOVUPS      Z13, (BX)(CX*4)
@@ -42108,9 +42108,9 @@ afterx:
 	VBLENDMPS    Z18, Z0, K2, Z19
 	VSQRTPS      Z19, Z0
 	VFMADD213PS  Z6, Z5, Z0
+	VDIVPS       Z0, Z17, Z0
 	VBROADCASTSS keep+68(FP), Z1
 	VMULPS       Z1, Z7, Z1
-	VDIVPS       Z0, Z17, Z0
 	VFNMADD231PS Z4, Z0, Z1
 	VMOVUPS      Z1, K1, (DX)(CX*4)
 	VMOVUPS      Z17, K1, (BX)(CX*4)
@@ -42164,9 +42164,9 @@ blocksx:
 	VBLENDMPS    Z14, Z8, K1, Z15
 	VSQRTPS      Z15, Z8
 	VFMADD213PS  Z6, Z5, Z8
+	VDIVPS       Z8, Z13, Z8
 	VBROADCASTSS keep+76(FP), Z9
 	VMULPS       Z9, Z7, Z7
-	VDIVPS       Z8, Z13, Z8
 	VFNMADD231PS Z4, Z8, Z7
 	VMOVUPS      Z7, (DX)(CX*4)
 	VMOVUPS      Z13, (BX)(CX*4)
@@ -42204,13 +42204,184 @@ afterx:
 	VBLENDMPS    Z18, Z0, K2, Z19
 	VSQRTPS      Z19, Z0
 	VFMADD213PS  Z6, Z5, Z0
+	VDIVPS       Z0, Z17, Z0
 	VBROADCASTSS keep+76(FP), Z1
 	VMULPS       Z1, Z7, Z1
-	VDIVPS       Z0, Z17, Z0
 	VFNMADD231PS Z4, Z0, Z1
 	VMOVUPS      Z1, K1, (DX)(CX*4)
 	VMOVUPS      Z17, K1, (BX)(CX*4)
 	VMOVUPS      Z19, K1, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512LaProp1(n int, w *float32, m *float32, v *float32, g0 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512LaProp1(SB), NOSPLIT, $0-76
+	VBROADCASTSS b1+40(FP), Z0
+	VBROADCASTSS r1+44(FP), Z1
+	VBROADCASTSS b2+48(FP), Z2
+	VBROADCASTSS r2+52(FP), Z3
+	VBROADCASTSS step+56(FP), Z4
+	VBROADCASTSS inverse+60(FP), Z5
+	VBROADCASTSS eps+64(FP), Z6
+	MOVQ         n+0(FP), AX
+	MOVQ         w+8(FP), DX
+	MOVQ         m+16(FP), BX
+	MOVQ         v+24(FP), SI
+	MOVQ         g0+32(FP), DI
+	XORQ         CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z7
+	VMOVUPS      (BX)(CX*4), Z8
+	VMOVUPS      (SI)(CX*4), Z9
+	VMOVUPS      (DI)(CX*4), Z10
+	VBROADCASTSS scale+72(FP), Z11
+	VMULPS       Z11, Z10, Z10
+	VMULPS       Z2, Z9, Z9
+	VMULPS       Z10, Z10, Z11
+	VFMADD231PS  Z3, Z11, Z9
+	VMULPS       Z0, Z8, Z8
+	VSQRTPS      Z9, Z11
+	VFMADD213PS  Z6, Z5, Z11
+	VDIVPS       Z11, Z10, Z10
+	VFMADD231PS  Z1, Z10, Z8
+	VPANDD       c7fffffff<>+0(SB), Z8, Z10
+	VCMPPS       $0x11, c00800000<>+0(SB), Z10, K1
+	VPXORD       Z12, Z12, Z12
+	VBLENDMPS    Z12, Z8, K1, Z13
+	VBROADCASTSS keep+68(FP), Z8
+	VMULPS       Z8, Z7, Z7
+	VFNMADD231PS Z4, Z13, Z7
+	VMOVUPS      Z7, (DX)(CX*4)
+	VMOVUPS      Z13, (BX)(CX*4)
+	VMOVUPS      Z9, (SI)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, R8
+	BZHIL        AX, R8, R8
+	KMOVW        R8, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z7
+	VMOVUPS.Z    (BX)(CX*4), K1, Z8
+	VMOVUPS.Z    (SI)(CX*4), K1, Z9
+	VMOVUPS.Z    (DI)(CX*4), K1, Z10
+	VBROADCASTSS scale+72(FP), Z11
+	VMULPS       Z11, Z10, Z10
+	VMULPS       Z2, Z9, Z2
+	VMULPS       Z10, Z10, Z9
+	VFMADD231PS  Z3, Z9, Z2
+	VMULPS       Z0, Z8, Z0
+	VSQRTPS      Z2, Z3
+	VFMADD213PS  Z6, Z5, Z3
+	VDIVPS       Z3, Z10, Z3
+	VFMADD231PS  Z1, Z3, Z0
+	VPANDD       c7fffffff<>+0(SB), Z0, Z1
+	VCMPPS       $0x11, c00800000<>+0(SB), Z1, K2
+	VPXORD       Z14, Z14, Z14
+	VBLENDMPS    Z14, Z0, K2, Z15
+	VBROADCASTSS keep+68(FP), Z0
+	VMULPS       Z0, Z7, Z0
+	VFNMADD231PS Z4, Z15, Z0
+	VMOVUPS      Z0, K1, (DX)(CX*4)
+	VMOVUPS      Z15, K1, (BX)(CX*4)
+	VMOVUPS      Z2, K1, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512LaProp2(n int, w *float32, m *float32, v *float32, g0 *float32, g1 *float32, b1 float32, r1 float32, b2 float32, r2 float32, step float32, inverse float32, eps float32, keep float32, scale float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512LaProp2(SB), NOSPLIT, $0-84
+	VBROADCASTSS b1+48(FP), Z0
+	VBROADCASTSS r1+52(FP), Z1
+	VBROADCASTSS b2+56(FP), Z2
+	VBROADCASTSS r2+60(FP), Z3
+	VBROADCASTSS step+64(FP), Z4
+	VBROADCASTSS inverse+68(FP), Z5
+	VBROADCASTSS eps+72(FP), Z6
+	MOVQ         n+0(FP), AX
+	MOVQ         w+8(FP), DX
+	MOVQ         m+16(FP), BX
+	MOVQ         v+24(FP), SI
+	MOVQ         g0+32(FP), DI
+	MOVQ         g1+40(FP), R8
+	XORQ         CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z7
+	VMOVUPS      (BX)(CX*4), Z8
+	VMOVUPS      (SI)(CX*4), Z9
+	VMOVUPS      (DI)(CX*4), Z10
+	VMOVUPS      (R8)(CX*4), Z11
+	VADDPS       Z11, Z10, Z10
+	VBROADCASTSS scale+80(FP), Z11
+	VMULPS       Z11, Z10, Z10
+	VMULPS       Z2, Z9, Z9
+	VMULPS       Z10, Z10, Z11
+	VFMADD231PS  Z3, Z11, Z9
+	VMULPS       Z0, Z8, Z8
+	VSQRTPS      Z9, Z11
+	VFMADD213PS  Z6, Z5, Z11
+	VDIVPS       Z11, Z10, Z10
+	VFMADD231PS  Z1, Z10, Z8
+	VPANDD       c7fffffff<>+0(SB), Z8, Z10
+	VCMPPS       $0x11, c00800000<>+0(SB), Z10, K1
+	VPXORD       Z12, Z12, Z12
+	VBLENDMPS    Z12, Z8, K1, Z13
+	VBROADCASTSS keep+76(FP), Z8
+	VMULPS       Z8, Z7, Z7
+	VFNMADD231PS Z4, Z13, Z7
+	VMOVUPS      Z7, (DX)(CX*4)
+	VMOVUPS      Z13, (BX)(CX*4)
+	VMOVUPS      Z9, (SI)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, R9
+	BZHIL        AX, R9, R9
+	KMOVW        R9, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z7
+	VMOVUPS.Z    (BX)(CX*4), K1, Z8
+	VMOVUPS.Z    (SI)(CX*4), K1, Z9
+	VMOVUPS.Z    (DI)(CX*4), K1, Z10
+	VMOVUPS.Z    (R8)(CX*4), K1, Z11
+	VADDPS       Z11, Z10, Z10
+	VBROADCASTSS scale+80(FP), Z11
+	VMULPS       Z11, Z10, Z10
+	VMULPS       Z2, Z9, Z2
+	VMULPS       Z10, Z10, Z9
+	VFMADD231PS  Z3, Z9, Z2
+	VMULPS       Z0, Z8, Z0
+	VSQRTPS      Z2, Z3
+	VFMADD213PS  Z6, Z5, Z3
+	VDIVPS       Z3, Z10, Z3
+	VFMADD231PS  Z1, Z3, Z0
+	VPANDD       c7fffffff<>+0(SB), Z0, Z1
+	VCMPPS       $0x11, c00800000<>+0(SB), Z1, K2
+	VPXORD       Z14, Z14, Z14
+	VBLENDMPS    Z14, Z0, K2, Z15
+	VBROADCASTSS keep+76(FP), Z0
+	VMULPS       Z0, Z7, Z0
+	VFNMADD231PS Z4, Z15, Z0
+	VMOVUPS      Z0, K1, (DX)(CX*4)
+	VMOVUPS      Z15, K1, (BX)(CX*4)
+	VMOVUPS      Z2, K1, (SI)(CX*4)
 
 done:
 	VZEROUPPER

@@ -119,6 +119,8 @@ func TestCallsOfAssemblyAreShort(t *testing.T) {
 			f.SumSquaredDiff(x, y)
 			f.Adam(x, y, z, make([]float32, 1<<22), nil, &AdamStep{})
 			f.Adam(x, y, z, make([]float32, 1<<22), make([]float32, 1<<22), &AdamStep{})
+			f.LaProp(x, y, z, make([]float32, 1<<22), nil, &AdamStep{})
+			f.LaProp(x, y, z, make([]float32, 1<<22), make([]float32, 1<<22), &AdamStep{})
 			f.Normals(x, rng.New(1, "calls"), 0, 0)
 			f.FromBytes(x, make([]byte, len(x)), 0)
 			for function, vectors := range seen {

@@ -36,7 +36,7 @@ type table struct {
 	reluGrad, tanhGrad, siluGrad, mishGrad, eluGrad          func(dst, dy, x []float32)
 	sigmoidGrad, softplusGrad                                func(dst, dy, x []float32)
 
-	adam                       func(w, m, v, g0, g1 []float32, h AdamStep)
+	adam, laprop               func(w, m, v, g0, g1 []float32, h AdamStep)
 	sumSquares, sumSquaredDiff func(a, b []float32) float64
 	normals                    func(s rng.Stream, dst []float32, occasion, first uint64)
 	fromBytes                  func(dst []float32, src []byte, offset float32)

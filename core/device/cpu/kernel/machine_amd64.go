@@ -32,8 +32,8 @@ type machine struct {
 	reluGrad, tanhGrad, siluGrad, mishGrad, eluGrad          binaryFunc
 	sigmoidGrad, softplusGrad                                binaryFunc
 
-	adam1                 func(n int, w, m, v, g0 *float32, b1, r1, b2, r2, step, inverse, eps, keep, scale float32)
-	adam2                 func(n int, w, m, v, g0, g1 *float32, b1, r1, b2, r2, step, inverse, eps, keep, scale float32)
+	adam1, laprop1        step1Func
+	adam2, laprop2        step2Func
 	squares1              func(n int, a *float32) float64
 	squares2, squaresDiff func(n int, a, b *float32) float64
 
@@ -49,6 +49,8 @@ type (
 	packFunc   func(k int, src *float32, lds int, dst *float32, tail int)
 	unaryFunc  func(n int, dst, x *float32)
 	binaryFunc func(n int, dst, a, b *float32)
+	step1Func  func(n int, w, m, v, g0 *float32, b1, r1, b2, r2, step, inverse, eps, keep, scale float32)
+	step2Func  func(n int, w, m, v, g0, g1 *float32, b1, r1, b2, r2, step, inverse, eps, keep, scale float32)
 )
 
 // family wraps the machine's functions.
@@ -62,7 +64,7 @@ func (x *machine) family(name string) *Family {
 		reluGrad: binary(x.reluGrad), tanhGrad: binary(x.tanhGrad), siluGrad: binary(x.siluGrad),
 		mishGrad: binary(x.mishGrad), eluGrad: binary(x.eluGrad),
 		sigmoidGrad: binary(x.sigmoidGrad), softplusGrad: binary(x.softplusGrad),
-		adam: x.adam, sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
+		adam: steps(x.adam1, x.adam2), laprop: steps(x.laprop1, x.laprop2), sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
 		normals: x.fillNormal, fromBytes: x.numbersOfBytes, multiplyAdds: x.multiplyAdds,
 	}}
 }
@@ -153,25 +155,28 @@ func callSquares2(f func(n int, a, b *float32) float64, n int, a, b *float32) fl
 	return f(n, a, b)
 }
 
-func (x *machine) adam(w, m, v, g0, g1 []float32, h AdamStep) {
-	for i := 0; i < len(w); i += chunk {
-		end := min(i+chunk, len(w))
-		second := g1
-		if g1 != nil {
-			second = g1[i:end]
+// steps is an optimiser's step along one gradient, or along the sum of two.
+func steps(one step1Func, two step2Func) func(w, m, v, g0, g1 []float32, h AdamStep) {
+	return func(w, m, v, g0, g1 []float32, h AdamStep) {
+		for i := 0; i < len(w); i += chunk {
+			end := min(i+chunk, len(w))
+			second := g1
+			if g1 != nil {
+				second = g1[i:end]
+			}
+			callStep(one, two, w[i:end], m[i:end], v[i:end], g0[i:end], second, &h)
 		}
-		x.callAdam(w[i:end], m[i:end], v[i:end], g0[i:end], second, &h)
 	}
 }
 
 //go:noinline
-func (x *machine) callAdam(w, m, v, g0, g1 []float32, h *AdamStep) {
+func callStep(one step1Func, two step2Func, w, m, v, g0, g1 []float32, h *AdamStep) {
 	r1, r2, keep := 1-h.Beta1, 1-h.Beta2, 1-h.Decay
 	if g1 == nil {
-		x.adam1(len(w), at(w, 0), at(m, 0), at(v, 0), at(g0, 0),
+		one(len(w), at(w, 0), at(m, 0), at(v, 0), at(g0, 0),
 			h.Beta1, r1, h.Beta2, r2, h.Step, h.InvSqrtC2, h.Eps, keep, h.GradScale)
 		return
 	}
-	x.adam2(len(w), at(w, 0), at(m, 0), at(v, 0), at(g0, 0), at(g1, 0),
+	two(len(w), at(w, 0), at(m, 0), at(v, 0), at(g0, 0), at(g1, 0),
 		h.Beta1, r1, h.Beta2, r2, h.Step, h.InvSqrtC2, h.Eps, keep, h.GradScale)
 }

@@ -206,6 +206,7 @@ func TestBounds(t *testing.T) {
 			"add":       func() { f.Add(y, y, x[:99:99]) },
 			"exp":       func() { f.Exp(y, x[:99:99]) },
 			"adam":      func() { f.Adam(y, y, y, x[:99:99], nil, &AdamStep{}) },
+			"laprop":    func() { f.LaProp(y, y, y, x[:99:99], nil, &AdamStep{}) },
 			"squares":   func() { f.SumSquares(y, x[:99:99]) },
 		} {
 			panicked := func() (p bool) {

@@ -52,6 +52,7 @@ var plain = &Family{name: "go", table: table{
 	}),
 
 	adam:           plainAdam,
+	laprop:         plainLaProp,
 	sumSquares:     plainSumSquares,
 	sumSquaredDiff: plainSumSquaredDiff,
 	normals:        rng.Stream.FillNormal,

@@ -97,6 +97,23 @@ func plainAdam(w, m, v, g0, g1 []float32, h AdamStep) {
 	}
 }
 
+func plainLaProp(w, m, v, g0, g1 []float32, h AdamStep) {
+	b1, b2 := h.Beta1, h.Beta2
+	r1, r2 := 1-b1, 1-b2
+	keep := 1 - h.Decay
+	for i := range w {
+		g := g0[i]
+		if g1 != nil {
+			g += g1[i]
+		}
+		g *= h.GradScale
+		v[i] = b2*v[i] + r2*(g*g)
+		root := float32(math.Sqrt(float64(v[i])))
+		m[i] = normal(b1*m[i] + r1*(g/(root*h.InvSqrtC2+h.Eps)))
+		w[i] = keep*w[i] - h.Step*m[i]
+	}
+}
+
 // normal is x, or 0 if x is smaller than the least normal number.
 func normal(x float32) float32 {
 	if math.Float32bits(x)&0x7fffffff < 0x00800000 {

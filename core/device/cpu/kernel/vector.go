@@ -88,7 +88,7 @@ func (f *Family) SoftplusGrad(dst, dy, x []float32) {
 	f.table.softplusGrad(dst, dy[:len(dst)], x[:len(dst)])
 }
 
-// An AdamStep holds the numbers of one Adam step t, with the bias corrections of Kingma & Ba (2015,
+// An AdamStep holds the numbers of one step t of Adam or LaProp, with the bias corrections of Kingma & Ba (2015,
 // Algorithm 1) already folded in. The kernel computes 1−β from the float32 β, so the powers βᵗ must
 // be those of float64(Beta1) and float64(Beta2).
 type AdamStep struct {
@@ -97,7 +97,7 @@ type AdamStep struct {
 	InvSqrtC2    float32 // 1/√(1−β2ᵗ)
 	Eps          float32
 	Decay        float32 // lr·weight decay, decoupled (AdamW); 0: none
-	GradScale    float32 // factor of global-norm clipping; 1: none
+	GradScale    float32 // factor of clipping; 1: none
 }
 
 // Adam steps the parameters w with the moments m, v (all of one length):
@@ -115,6 +115,23 @@ func (f *Family) Adam(w, m, v, g0, g1 []float32, h *AdamStep) {
 		g1 = g1[:n]
 	}
 	f.table.adam(w, m[:n], v[:n], g0[:n], g1, *h)
+}
+
+// LaProp is Adam with the scaling before the momentum (Ziyin, Wang and Ueda 2020), as DreamerV3 has
+// it:
+//
+//	g = GradScale·(g0 + g1)
+//	v = β2·v + (1−β2)·g²;  m = β1·m + (1−β1)·g/(√v·InvSqrtC2 + Eps)
+//	w −= Decay·w;  w −= Step·m
+//
+// A v smaller than the least normal number stays as it is. With DreamerV3's Eps of 1e-20 a gradient
+// of 3e-18 is a step of 1, as larger ones are; with v = 0 it would be one of 300.
+func (f *Family) LaProp(w, m, v, g0, g1 []float32, h *AdamStep) {
+	n := len(w)
+	if g1 != nil {
+		g1 = g1[:n]
+	}
+	f.table.laprop(w, m[:n], v[:n], g0[:n], g1, *h)
 }
 
 // SumSquares returns Σ(a+b)², for the norm of a gradient; b may be nil. Sums are kept in float64,

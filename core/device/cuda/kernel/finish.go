@@ -41,6 +41,7 @@ type finish struct {
 const (
 	chunk        = 1024 // elements that a block of 256 threads takes at a time
 	chunkThreads = 256
+	clipThreads  = 1024 // for each tensor
 	checkBlocks  = 1024 // as many sums for the last block
 	chunkBlocks  = 1 << 14
 )
@@ -106,21 +107,37 @@ func (f *finish) adam() (rest []device.Lerp) {
 	}
 	moved, beside, rest := f.fuse()
 	var t tensors
-	none := any(uint64(0))
+	none, scale := any(uint64(0)), f.clip(a)
 	for i, w := range a.Params {
 		to, rate := none, none
 		if l, ok := moved[i]; ok {
 			to, rate = at(l.Dst, 0), f.rate(l)
 		}
-		t.add(f.size(w), at(w, 0), at(a.M[i], 0), at(a.V[i], 0), at(a.Grads[i], 0), to, rate)
+		t.add(f.size(w), at(w, 0), at(a.M[i], 0), at(a.V[i], 0), at(a.Grads[i], 0), to, rate, scale(i))
 	}
 	for _, l := range beside {
-		t.add(f.size(l.Dst), at(l.Src, 0), none, none, none, at(l.Dst, 0), f.rate(l))
+		t.add(f.size(l.Dst), at(l.Src, 0), none, none, none, at(l.Dst, 0), f.rate(l), none)
 	}
 	if t.rows > 0 {
-		f.over("adam", t, chunkBlocks, []any{State{}, Gate{}}, []any{float32(a.Beta1), float32(a.Beta2), float32(a.Eps)})
+		f.over(a.Rule.String(), t, chunkBlocks, []any{State{}, Gate{}}, []any{float32(a.Beta1), float32(a.Beta2), float32(a.Eps)})
 	}
 	return rest
+}
+
+// clip emits the norms by which gradients are clipped one by one, and returns where the factor of each
+// is.
+func (f *finish) clip(a *device.Adam) (scale func(i int) any) {
+	if a.ClipTensor == 0 || len(a.Params) == 0 {
+		return func(int) any { return uint64(0) }
+	}
+	scales := f.scratch(len(a.Params))
+	var t Table
+	for i, w := range a.Params {
+		t = append(t, uint64(f.size(w)), at(w, 0), at(a.Grads[i], 0))
+	}
+	f.launch("clip_tensors", [3]uint32{uint32(len(a.Params)), 1, 1}, clipThreads, 0,
+		scales, State{}, Gate{}, t, a.ClipTensor, float64(device.LeastNorm))
+	return func(i int) any { return shifted(scales, i) }
 }
 
 // fuse chooses the averages that the optimiser's launch updates: for a parameter, the first average

@@ -161,6 +161,9 @@ func TestTheEndAgreesWithTheCPU(t *testing.T) {
 		{"Adam", device.Adam{Beta1: 0.9, Beta2: 0.999, Eps: 1e-8}},
 		{"Adam with a clip", device.Adam{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, ClipNorm: 0.5}},
 		{"a clip that is not reached", device.Adam{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, ClipNorm: 1e6}},
+		{"Adam with a clip of tensors", device.Adam{Beta1: 0.9, Beta2: 0.99, Eps: 1e-8, ClipNorm: 20, ClipTensor: 0.1}},
+		{"LaProp", device.Adam{Rule: device.RuleLaProp, Beta1: 0.9, Beta2: 0.999, Eps: 1e-20}},
+		{"LaProp with a clip of tensors", device.Adam{Rule: device.RuleLaProp, Beta1: 0.9, Beta2: 0.999, Eps: 1e-20, ClipTensor: 0.3}},
 		{"AdamW", device.Adam{Beta1: 0.5, Beta2: 0.95, Eps: 1e-3, WeightDecay: 0.1, ClipNorm: 1}},
 	} {
 		a := ending(3, c.adam)

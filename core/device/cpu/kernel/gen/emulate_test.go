@@ -108,7 +108,7 @@ func TestElementwise(t *testing.T) {
 	hardware, _ := kernel.Select("avx2")
 	ps := programs(t)
 	for _, name := range []string{"Add", "Sub", "Mul", "ReLUGrad", "TanhGrad", "SiLUGrad", "MishGrad", "ELUGrad",
-		"ReLU", "Tanh", "SiLU", "Mish", "ELU", "Exp", "Log", "Sigmoid", "Softplus", "SigmoidGrad", "SoftplusGrad", "Scale", "Axpy", "Lerp", "Adam1", "Adam2"} {
+		"ReLU", "Tanh", "SiLU", "Mish", "ELU", "Exp", "Log", "Sigmoid", "Softplus", "SigmoidGrad", "SoftplusGrad", "Scale", "Axpy", "Lerp", "Adam1", "Adam2", "LaProp1", "LaProp2"} {
 		for n := 1; n <= 150; n += 1 + n/10 {
 			arrays := [][]float32{elements(r, n), elements(r, n), elements(r, n), elements(r, n), elements(r, n)}
 			want := onHardware(hardware, name, arrays)
@@ -128,7 +128,7 @@ func TestElementwise(t *testing.T) {
 var adamStep = kernel.AdamStep{Beta1: 0.9, Beta2: 0.99, Step: 3e-3, InvSqrtC2: 2, Eps: 1e-8, Decay: 1e-3, GradScale: 0.5}
 
 // emulate calls an elementwise function. The arrays are, by name, dst (or w), a or x (m), b (v),
-// and Adam's gradients.
+// and an optimiser's gradients.
 func (p program) emulate(name string, arrays [][]float32) [][]float32 {
 	e := p.emulator
 	keep := len(e.regions)
@@ -182,6 +182,10 @@ func onHardware(f *kernel.Family, name string, arrays [][]float32) [][]float32 {
 		f.Adam(x[0], x[1], x[2], x[3], nil, &adamStep)
 	case name == "Adam2":
 		f.Adam(x[0], x[1], x[2], x[3], x[4], &adamStep)
+	case name == "LaProp1":
+		f.LaProp(x[0], x[1], x[2], x[3], nil, &adamStep)
+	case name == "LaProp2":
+		f.LaProp(x[0], x[1], x[2], x[3], x[4], &adamStep)
 	}
 	return x[:3]
 }

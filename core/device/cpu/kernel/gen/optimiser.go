@@ -1,18 +1,46 @@
 package main
 
-// hyper is the parameters of an Adam step as the assembly takes them: r1 and r2 are 1−β, inverse is
+// hyper is the parameters of a step as the assembly takes them: r1 and r2 are 1−β, inverse is
 // 1/√(1−β2ᵗ), keep is 1 − decay.
 const hyper = "b1, r1, b2, r2, step, inverse, eps, keep, scale float32"
 
-// optimiser emits Adam with one gradient and with two.
+// optimiser emits the steps of each rule, with one gradient and with two.
 func (g *gen) optimiser() {
-	g.begin("Adam1", "func(n int, w, m, v, g0 *float32, "+hyper+")")
-	g.adam("g0")
-	g.begin("Adam2", "func(n int, w, m, v, g0, g1 *float32, "+hyper+")")
-	g.adam("g0", "g1")
+	for _, of := range []struct {
+		name string
+		rule rule
+	}{{"Adam", g.adam}, {"LaProp", g.laprop}} {
+		g.begin(of.name+"1", "func(n int, w, m, v, g0 *float32, "+hyper+")")
+		g.step(of.rule, "g0")
+		g.begin(of.name+"2", "func(n int, w, m, v, g0, g1 *float32, "+hyper+")")
+		g.step(of.rule, "g0", "g1")
+	}
 }
 
-func (g *gen) adam(gradients ...string) {
+// rule returns the moments after a step along gradient d, and by what w falls in units of the step.
+type rule func(h map[string]vec, m, v, d vec) (down, m1, v1 vec)
+
+func (g *gen) adam(h map[string]vec, m, v, d vec) (down, m1, v1 vec) {
+	m = g.normal(g.fma(g.mul(m, h["b1"]), d, h["r1"]))
+	v = g.normal(g.fma(g.mul(v, h["b2"]), g.mul(d, d), h["r2"]))
+	return g.div(m, g.root(h, v)), m, v
+}
+
+// laprop keeps a v below the normal numbers: in its place 0 would let d/eps be a large step.
+func (g *gen) laprop(h map[string]vec, m, v, d vec) (down, m1, v1 vec) {
+	v = g.fma(g.mul(v, h["b2"]), g.mul(d, d), h["r2"])
+	m = g.normal(g.fma(g.mul(m, h["b1"]), g.div(d, g.root(h, v)), h["r1"]))
+	return m, m, v
+}
+
+// root is √v·inverse + eps.
+func (g *gen) root(h map[string]vec, v vec) vec {
+	root := g.sqrt(v)
+	g.VFMADD213PS(h["eps"], h["inverse"], root)
+	return root
+}
+
+func (g *gen) step(of rule, gradients ...string) {
 	h := map[string]vec{}
 	for _, name := range []string{"b1", "r1", "b2", "r2", "step", "inverse", "eps"} {
 		h[name] = g.spread(g.address(name))
@@ -24,12 +52,9 @@ func (g *gen) adam(gradients ...string) {
 			d = g.add(d, in[4])
 		}
 		d = g.mul(d, g.spread(g.address("scale")))
-		m = g.normal(g.fma(g.mul(m, h["b1"]), d, h["r1"]))
-		v = g.normal(g.fma(g.mul(v, h["b2"]), g.mul(d, d), h["r2"]))
-		root := g.sqrt(v)
-		g.VFMADD213PS(h["eps"], h["inverse"], root)
+		down, m, v := of(h, m, v, d)
 		w = g.mul(w, g.spread(g.address("keep")))
-		return []vec{g.fnma(w, g.div(m, root), h["step"]), m, v}
+		return []vec{g.fnma(w, down, h["step"]), m, v}
 	})
 	g.end()
 }

@@ -1,5 +1,5 @@
 // targets: sm_70
-// The end of a program: whether its numbers are finite, Adam, averages. Twins:
+// The end of a program: whether its numbers are finite, the optimiser, averages. Twins:
 // core/device/cpu/guard.go, optimise.go.
 //
 // Many tensors go through one launch: a table in device memory has their addresses.
@@ -57,7 +57,7 @@ DEVICE void store(float *x, Share s, float4 v) {
 
 struct Constants { double beta1, beta2, decay, clip; };
 
-// What a step of Adam needs beside the tensors: bias corrections and the clip.
+// What a step needs beside the tensors: bias corrections and the clip.
 DEVICE void prepare(State *s, const float *rate, Constants c) {
   double t = 1.0 - power(c.beta1, s->t), u = 1.0 - power(c.beta2, s->t), r = (double)*rate;
   s->step = (float)(r / t);
@@ -113,22 +113,51 @@ KERNEL void check(State *state, Gate *gate, u32 turn, Partial *partial, const u6
   prepare(state, rate, Constants{beta1, beta2, decay, clip});
 }
 
+// What gradients are clipped by, one by one: a block has a tensor, a row of the table {n, tensor,
+// gradient}. The bound on a gradient's norm is a share of the tensor's norm, or of least.
+KERNEL __launch_bounds__(1024) void clip_tensors(float *scales, const State *state, const Gate *gate, const u64 *table, double share, double least) {
+  __shared__ double sums[32];
+  if (gate->closed) return;
+  const u64 *row = table + 3 * blockX();
+  const float *w = (const float *)row[1], *g = (const float *)row[2];
+  double param = 0.0, gradient = 0.0;
+  for (u64 i = threadX(); i < row[0]; i += blockDim()) {
+    param += (double)w[i] * (double)w[i];
+    gradient += (double)g[i] * (double)g[i];
+  }
+  param = __builtin_sqrt(blockSum(param, sums));
+  double scale = (double)state->scale, norm = scale * __builtin_sqrt(blockSum(gradient, sums));
+  double bound = share * (param > least ? param : least);
+  if (threadX() == 0) scales[blockX()] = (float)(norm > bound ? scale * bound / norm : scale);
+}
+
 struct Step { float b1, r1, b2, r2, eps, step, inverse, keep, scale; };
 
 // one element, in PyTorch's order of operations
-DEVICE void stepOf(const Step &h, float &w, float &m, float &v, float g) {
-  g *= h.scale;
-  m = fma(g, h.r1, m * h.b1);
-  v = fma(g * g, h.r2, v * h.b2);
-  w = fma(-h.step, m / fma(squareRoot(v), h.inverse, h.eps), w * h.keep);
-}
+struct Adam {
+  DEVICE_MEMBER static void step(const Step &h, float &w, float &m, float &v, float g) {
+    m = fma(g, h.r1, m * h.b1);
+    v = fma(g * g, h.r2, v * h.b2);
+    w = fma(-h.step, m / fma(squareRoot(v), h.inverse, h.eps), w * h.keep);
+  }
+};
+
+// the quotient before the average; a v below the normal numbers has to stay as it is
+struct LaProp {
+  DEVICE_MEMBER static void step(const Step &h, float &w, float &m, float &v, float g) {
+    v = fma(g * g, h.r2, v * h.b2);
+    m = fma(g / fma(squareRoot(v), h.inverse, h.eps), h.r1, m * h.b1);
+    w = fma(-h.step, m, w * h.keep);
+  }
+};
 
 // the elements of w that a thread has, after the step
-DEVICE float4 stepped(const Step &h, Share s, const u64 *row, float4 w) {
+template <typename Rule> DEVICE float4 stepped(const Step &h, Share s, const u64 *row, float4 w) {
   float4 m = load((const float *)row[3], s), v = load((const float *)row[4], s), g = load((const float *)row[5], s);
+  float scale = row[8] ? *(const float *)row[8] : h.scale;
   float parts[4][4] = {{w.x, m.x, v.x, g.x}, {w.y, m.y, v.y, g.y}, {w.z, m.z, v.z, g.z}, {w.w, m.w, v.w, g.w}};
   UNROLL
-  for (int k = 0; k < 4; k++) stepOf(h, parts[k][0], parts[k][1], parts[k][2], parts[k][3]);
+  for (int k = 0; k < 4; k++) Rule::step(h, parts[k][0], parts[k][1], parts[k][2], parts[k][3] * scale);
   w = float4{parts[0][0], parts[1][0], parts[2][0], parts[3][0]};
   store((float *)row[2], s, w);
   store((float *)row[3], s, float4{parts[0][1], parts[1][1], parts[2][1], parts[3][1]});
@@ -141,22 +170,29 @@ DEVICE float4 average4(float4 d, float4 s, float rate) {
   return float4{average(d.x, s.x, rate), average(d.y, s.y, rate), average(d.z, s.z, rate), average(d.w, s.w, rate)};
 }
 
-// Rows {chunks before, n, w, m, v, gradient, average of w or 0, its rate or 0: a copy};
-// without m only the average moves.
-KERNEL __launch_bounds__(256) void adam(const State *state, const Gate *gate, const u64 *table, u32 rows, u32 chunks, float beta1, float beta2, float eps) {
+// Rows {chunks before, n, w, m, v, gradient, average of w or 0, its rate or 0: a copy, a factor of
+// the gradient or 0: that of the state}; without m only the average moves.
+template <typename Rule> DEVICE void stepAll(const State *state, const Gate *gate, const u64 *table, u32 rows, u32 chunks, float beta1, float beta2, float eps) {
   if (gate->closed) return;
   Step h = {beta1, 1.0f - beta1, beta2, 1.0f - beta2, eps, state->step, state->inverse, 1.0f - state->decay, state->scale};
   for (u32 chunk = blockX(); chunk < chunks; chunk += gridX()) {
-    const u64 *row = rowOf(table, rows, 8, chunk);
+    const u64 *row = rowOf(table, rows, 9, chunk);
     Share s = shareOf(row, chunk);
     if (s.n == 0) continue;
     float4 w = load((const float *)row[2], s);
-    if (row[3]) w = stepped(h, s, row, w);
+    if (row[3]) w = stepped<Rule>(h, s, row, w);
     if (!row[6]) continue;
     float *to = (float *)row[6];
     store(to, s, row[7] ? average4(load(to, s), w, *(const float *)row[7]) : w);
   }
 }
+
+#define STEP(name, Rule) \
+  KERNEL __launch_bounds__(256) void name(const State *state, const Gate *gate, const u64 *table, u32 rows, u32 chunks, float beta1, float beta2, float eps) { \
+    stepAll<Rule>(state, gate, table, rows, chunks, beta1, beta2, eps); \
+  }
+STEP(adam, Adam)
+STEP(laprop, LaProp)
 
 // Rows {chunks before, n, dst, src, rate or 0: a copy}.
 KERNEL __launch_bounds__(256) void averages(const Gate *gate, const u64 *table, u32 rows, u32 chunks) {
