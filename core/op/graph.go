@@ -96,6 +96,9 @@ func (g *Graph) Bind(t *Tensor) *Node {
 	return n
 }
 
+// Binds says whether a tensor is part of the graph.
+func (g *Graph) Binds(t *Tensor) bool { return g.bound[t] != nil }
+
 func (g *Graph) add(t *Tensor) *Node {
 	if g.names[t.Name] {
 		g.fail("input", fmt.Errorf("two inputs are named %q", t.Name))

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/device"
 	"pgrlab/core/op"
@@ -24,6 +25,19 @@ func NewGradients(params []*op.Tensor) *Gradients {
 	return g
 }
 
+// Only returns a view of g for programs that compute gradients of only some of its parameters.
+func (g *Gradients) Only(params []*op.Tensor) *Gradients {
+	some := &Gradients{Params: params}
+	for _, p := range params {
+		sum := g.of(p)
+		if sum == nil {
+			panic("plan: no gradient of " + p.Name + " is collected")
+		}
+		some.Sums = append(some.Sums, sum)
+	}
+	return some
+}
+
 // of returns the memory for the gradient of a parameter, or nil if there is none.
 func (g *Gradients) of(t *op.Tensor) *op.Tensor {
 	if g == nil {
@@ -42,10 +56,14 @@ func (g *Gradients) of(t *op.Tensor) *op.Tensor {
 func (l *lowerer) collect(s Spec, params []*op.Tensor, grads []*op.Node) ([]device.Ref, error) {
 	refs := make([]device.Ref, len(grads))
 	for i, t := range params {
+		if grads[i] == nil {
+			refs[i] = l.bind(s.Collected.of(t))
+			continue
+		}
 		refs[i] = l.refs[grads[i]]
 		if sum := s.Collected.of(t); sum != nil {
 			refs[i] = l.addTo(sum, refs[i], t)
-		} else if s.Collected != nil {
+		} else if s.Collected != nil && s.Optimiser != nil && slices.Contains(s.Optimiser.Params, t) {
 			return nil, fmt.Errorf("no gradient of %s is collected", t.Name)
 		}
 		if sum := s.Collect.of(t); sum != nil {

@@ -26,7 +26,9 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 	}
 	roots := append([]*op.Node(nil), s.Outputs...)
 	for i := len(grads) - 1; i >= 0; i-- { // the last layer's gradient first: it is computed first
-		roots = append(roots, grads[i])
+		if grads[i] != nil {
+			roots = append(roots, grads[i])
+		}
 	}
 	roots = append(roots, s.Finite...)
 	if s.Loss != nil {
@@ -63,7 +65,9 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 		wanted[t] = true
 	}
 	for i, t := range params {
-		l.nameGradient(l.refs[grads[i]], t)
+		if grads[i] != nil {
+			l.nameGradient(l.refs[grads[i]], t)
+		}
 		if wanted[t] {
 			p.grads[t] = at[i]
 			l.code.Keep = append(l.code.Keep, at[i])
@@ -86,7 +90,8 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 }
 
 // gradients differentiates the loss with respect to the optimiser's parameters first, then to the
-// other requested tensors.
+// other requested tensors. A parameter that is no part of the graph, of which a gradient is collected, has
+// none here.
 func (l *lowerer) gradients(s Spec) (params []*op.Tensor, grads []*op.Node, err error) {
 	have := map[*op.Tensor]bool{}
 	if s.Optimiser != nil {
@@ -110,8 +115,22 @@ func (l *lowerer) gradients(s Spec) (params []*op.Tensor, grads []*op.Node, err 
 	if s.Loss == nil {
 		return nil, nil, fmt.Errorf("gradients without a loss")
 	}
-	grads, err = l.g.Grad(s.Loss, params...)
-	return params, grads, err
+	var within []*op.Tensor // of the graph
+	var at []int
+	for i, t := range params {
+		if l.g.Binds(t) || s.Collected.of(t) == nil {
+			within, at = append(within, t), append(at, i)
+		}
+	}
+	found, err := l.g.Grad(s.Loss, within...)
+	if err != nil {
+		return nil, nil, err
+	}
+	grads = make([]*op.Node, len(params))
+	for i, n := range found {
+		grads[at[i]] = n
+	}
+	return params, grads, nil
 }
 
 // order returns the nodes below the roots, operands first, which leaves out dead code. Nodes at
