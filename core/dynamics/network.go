@@ -2,7 +2,6 @@ package dynamics
 
 import (
 	"fmt"
-	"math"
 
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
@@ -98,26 +97,7 @@ func newNetwork(name string, c Config, members int, s rng.Stream) *network {
 
 // initial samples weights from a normal distribution of deviation 1/(2√in) that is cut off at twice
 // that; biases are 0 (mbpo/models/fc.py).
-func initial(w, b []float32, in, _ int, s rng.Stream) {
-	clear(b)
-	draw, again := make([]float32, len(w)), true
-	for attempt := uint64(0); again; attempt++ {
-		s.Sub("w").FillNormal(draw, attempt, 0)
-		again = false
-		for i, z := range draw {
-			switch {
-			case attempt > 0 && !math.IsNaN(float64(w[i])):
-			case math.Abs(float64(z)) <= 2:
-				w[i] = z
-			default:
-				w[i], again = float32(math.NaN()), true
-			}
-		}
-	}
-	for i := range w {
-		w[i] /= float32(2 * math.Sqrt(float64(in)))
-	}
-}
+var initial = nn.TruncatedNormal(0.5)
 
 // params are the trained tensors; the bounds come last.
 func (n *network) params() []*op.Tensor { return append(n.mlp.Params(), n.max, n.min) }

@@ -69,6 +69,16 @@ func (s Sequences) Draw(dst *Sequence, occasion uint64, row int) error {
 	return nil
 }
 
+// Read writes the sequence that begins with a look to dst. It fails if not all of its looks are held.
+func (s Sequences) Read(dst *Sequence, from Ref) error {
+	r := &s.Log.reels[from.Copy]
+	if after := from.Number + uint64(len(dst.Looks)); from.Number < r.first || after > r.total {
+		return fmt.Errorf("read a sequence: looks %d to %d of copy %d, of which %d to %d are held", from.Number, after-1, from.Copy, r.first, r.total)
+	}
+	r.sequence(s.Log, dst, from.Number)
+	return nil
+}
+
 // sequence writes the looks from number from on to dst.
 func (r *reel) sequence(l *Log, dst *Sequence, from uint64) {
 	dst.From = Ref{int32(r.number), from}

@@ -26,3 +26,21 @@ func (l LayerNorm) Apply(g *op.Graph, x *op.Node) *op.Node {
 
 // Params are γ and β.
 func (l LayerNorm) Params() []*op.Tensor { return []*op.Tensor{l.Gamma, l.Beta} }
+
+// RMSNorm divides rows by their root mean square and multiplies by Gamma [C] (Zhang and Sennrich 2019).
+type RMSNorm struct {
+	Gamma *op.Tensor
+	Eps   float64
+}
+
+// NewRMSNorm returns the layer with γ = 1.
+func NewRMSNorm(name string, eps float64, columns int) RMSNorm {
+	l := RMSNorm{Gamma: op.NewTensor(name+".gamma", columns), Eps: eps}
+	for i := range l.Gamma.Data {
+		l.Gamma.Data[i] = 1
+	}
+	return l
+}
+
+// Apply builds the layer.
+func (l RMSNorm) Apply(g *op.Graph, x *op.Node) *op.Node { return g.RMSNorm(x, g.Bind(l.Gamma), l.Eps) }
