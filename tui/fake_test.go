@@ -120,6 +120,10 @@ func (f *fakeLab) evaluate() {
 	l := func(v float64) *run.Float { r := run.Float(v); return &r }
 	f.emit(event.TypeLosses, event.Losses{Critic: l(2 + math.Sin(x/5000)), Actor: l(-60 * f.policy), Alpha: l(0.1 + 0.9*math.Exp(-x/9000)),
 		QMean: l(61 * f.policy), Entropy: l(1.2 + 0.9*math.Exp(-x/20_000)), Noise: l(0.1 + 0.9*math.Exp(-x/20_000)), Bonus: l(0.1 * math.Exp(-x/20_000)), Curiosity: l(0.4 * math.Exp(-x/20_000)),
+		World: &event.World{
+			Observation: l(2 * math.Exp(-x/9000)), Reward: l(1 + math.Exp(-x/9000)), Continue: l(0.02), Dynamics: l(1 + 3*math.Exp(-x/20_000)), Representation: l(1 + 3*math.Exp(-x/20_000)),
+			Imagined: l(f.policy / 4), Replayed: l(f.policy / 5),
+		},
 		Episodes: &event.Episodes{Entries: l(40), P90: l(0.3), Accuracy: l(0.8)}})
 }
 

@@ -1,6 +1,7 @@
 // Package agent is the contract between an experiment and a learner, which acts in the
 // environment and learns from its experience. Each learner is a package of its own below
-// this one, and none imports another: sac has SAC and REDQ, drqv2 has DrQ-v2, ppo has PPO.
+// this one, and none imports another: sac has SAC and REDQ, drqv2 has DrQ-v2, ppo has PPO,
+// dreamer has DreamerV3.
 //
 // # What every learner does
 //
@@ -49,8 +50,10 @@
 //
 // PPO reads a rollout of all copies from the log and has a phase "learn", whose slices are
 // minibatches. With a generator it fills D_real with latents of its last rollouts in a
-// phase "encode". DreamerV3 would read sequences from the log, with the latent in which each
-// step began in memory of its own; its state per copy is the latent and the last action.
+// phase "encode".
+//
+// DreamerV3 reads sequences from the log, with the latent in which each step began in memory of its own;
+// its state per copy is the latent and the last action. Its phase "learn" is the updates of an env step.
 //
 // # What D_real holds
 //

@@ -46,6 +46,18 @@ type Losses struct {
 	QMean      float64 // mean value over the batch, before the step; PPO's is over its real rows
 	Entropy    float64 // of a policy that chooses, mean over the batch in nats, before the step
 	Noise      float64 // standard deviation of the noise that is added to a policy's actions
+	World      *World  // of a model of the world; nil without one. The numbers are valid until the next update
+}
+
+// World are the losses of a model of the world, and what it expects.
+type World struct {
+	Observation    float64 // squared error of decoded observations, in their scale, summed over their numbers
+	Reward         float64 // cross-entropy of the reward's bins, in nats
+	Continue       float64 // cross-entropy of the episode's going on, in nats
+	Dynamics       float64 // KL of a latent from what the model expected, in nats, at least the free ones
+	Representation float64 // the same number, but for what it moves
+	Imagined       float64 // mean of the first imagined returns, discounted
+	Replayed       float64 // mean of the returns from the same latents along what was observed
 }
 
 // NoLosses returns the losses of an update that has computed none.

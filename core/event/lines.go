@@ -200,15 +200,28 @@ type Losses struct {
 	Actor     *run.Float `json:"actor,omitempty"`
 	Alpha     *run.Float `json:"alpha,omitempty"`   // α itself, as of the last update
 	QMean     *run.Float `json:"q_mean,omitempty"`  // mean of Q(s, a) over a batch; with PPO, of V(s) over the real rows of a minibatch, in units of rewards
-	Entropy   *run.Float `json:"entropy,omitempty"` // of PPO's policy in nats, mean over the rows of minibatches, synthetic ones included
+	Entropy   *run.Float `json:"entropy,omitempty"` // of the policy in nats: of PPO's the mean over the rows of minibatches, synthetic ones included, of DreamerV3's that over imagined env steps
 	Noise     *run.Float `json:"noise,omitempty"`   // of DrQ-v2: σ of the normal noise that exploring adds to actions, which are in [-1, 1]
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`
 	Bonus     *run.Float `json:"bonus,omitempty"` // bonus added to the reward, mean over a batch
+	// World is set in runs whose learner has a model of the world.
+	World *World `json:"world,omitempty"`
 	// Models holds the losses of the other relevance functions that learn in steps, by name.
 	Models map[string]run.Float `json:"models,omitempty"`
 	// Episodes is set in runs whose F depends on what an episode has met before.
 	Episodes *Episodes `json:"episodes,omitempty"`
+}
+
+// World holds means over the updates since the last line.
+type World struct {
+	Observation    *run.Float `json:"observation,omitempty"`    // squared error of the decoded symlog of observations, summed over their numbers
+	Reward         *run.Float `json:"reward,omitempty"`         // cross-entropy of the reward's bins, in nats
+	Continue       *run.Float `json:"continue,omitempty"`       // cross-entropy of the episode's going on, in nats
+	Dynamics       *run.Float `json:"dynamics,omitempty"`       // KL divergence of latents from what the model expected before it saw the observation, in nats; 1 at least, since less is not learned from
+	Representation *run.Float `json:"representation,omitempty"` // the same number where it moves the latents instead of the expectation
+	Imagined       *run.Float `json:"imagined,omitempty"`       // discounted return that is imagined from the latents of a batch
+	Replayed       *run.Float `json:"replayed,omitempty"`       // that from the same latents along the observed rewards, until the end of the sequence, where the imagined one follows
 }
 
 // Model returns the loss of a relevance function and its name; "" and NaN: none learned.

@@ -30,6 +30,8 @@ func smallest(t *testing.T, s agent.Spec, observation string) (config.Config, ta
 		of = mazeTask(t)
 	}
 	switch s.Name + " from " + observation {
+	case "dreamer from state":
+		c = dreamerConfig()
 	case "drqv2 from pixels":
 		c = looking("rnd")
 	case "ppo from state":

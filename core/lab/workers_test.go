@@ -25,6 +25,7 @@ func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
 		"sac with rollouts of a model":  {variant("mbpo-curiosity"), newWorld().task()},
 		"sac with real rows once more":  {plainMethod("resample"), newWorld().task()},
 		"redq":                          {plainMethod(config.MethodREDQ), newWorld().task()},
+		"dreamer":                       {dreamerConfig(), tiny.Task()},
 		"drqv2":                         {tiny.Pixels(), tiny.Task()},
 		"drqv2 with a diffusion model":  {tiny.Latents(), tiny.Task()},
 		"ppo with a bonus":              {ppoConfig("rnd"), mazeTask(t)},

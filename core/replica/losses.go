@@ -13,6 +13,7 @@ import (
 type LossSums struct {
 	Critic, Actor, QMean mean
 	Entropy, Noise       mean
+	World                worldSums
 	Bonus                mean         // of the batches
 	Models               []modelLoss  // of relevance functions that learn in steps
 	Latest               agent.Losses // Actor is that of the last update which had one
@@ -38,6 +39,35 @@ func (s *LossSums) model(name string) *mean {
 	}
 	s.Models = append(s.Models, modelLoss{Name: name})
 	return &s.Models[len(s.Models)-1].Loss
+}
+
+// worldSums are the losses of a model of the world.
+type worldSums struct{ Observation, Reward, Continue, Dynamics, Representation, Imagined, Replayed mean }
+
+func (s *worldSums) add(w *agent.World) {
+	if w == nil {
+		return
+	}
+	s.Observation.add(w.Observation)
+	s.Reward.add(w.Reward)
+	s.Continue.add(w.Continue)
+	s.Dynamics.add(w.Dynamics)
+	s.Representation.add(w.Representation)
+	s.Imagined.add(w.Imagined)
+	s.Replayed.add(w.Replayed)
+}
+
+// take returns the means, nil if there are none, and starts again.
+func (s *worldSums) take() *event.World {
+	if s.Observation.N == 0 {
+		return nil
+	}
+	w := &event.World{
+		Observation: s.Observation.value(), Reward: s.Reward.value(), Continue: s.Continue.value(), Dynamics: s.Dynamics.value(), Representation: s.Representation.value(),
+		Imagined: s.Imagined.value(), Replayed: s.Replayed.value(),
+	}
+	*s = worldSums{}
+	return w
 }
 
 type mean struct {
@@ -69,6 +99,8 @@ func (s *LossSums) add(l agent.Losses, acted bool) {
 	s.QMean.addKnown(l.QMean)
 	s.Entropy.addKnown(l.Entropy)
 	s.Noise.addKnown(l.Noise)
+	s.World.add(l.World)
+	l.World = nil // the learner's memory
 	if acted {
 		s.Actor.addKnown(l.Actor)
 	} else {
@@ -115,7 +147,7 @@ func (s *LossSums) take() (l event.Losses, some bool) {
 		setModel(&l, m.Name, m.Loss.value())
 		some = some || m.Loss.N > 0
 	}
-	l.Episodes = s.takeEpisodes()
+	l.Episodes, l.World = s.takeEpisodes(), s.World.take()
 	some = some || s.Critic.N+s.Actor.N+s.Bonus.N > 0 || l.Episodes != nil // these are measured without updates too
 	if s.Critic.N > 0 && !math.IsNaN(s.Latest.AlphaValue) {
 		alpha := run.Float(s.Latest.AlphaValue)

@@ -151,7 +151,7 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 	for _, e := range n.Copies {
 		err = cmp.Or(err, config.Between("steps of an episode", e.Step, 0, max(t.EpisodeSteps, c.Steps)))
 	}
-	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Entropy, n.Losses.Noise, n.Losses.Bonus} {
+	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Entropy, n.Losses.Noise, n.Losses.Bonus, n.Losses.World.Observation} {
 		err = cmp.Or(err, config.Between("losses", l.N, 0, math.MaxInt))
 	}
 	for _, m := range n.Models {

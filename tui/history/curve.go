@@ -61,6 +61,12 @@ const (
 	CurveEntropy      CurveName = "entropy"
 	CurveNoise        CurveName = "noise"
 	CurveSpeed        CurveName = "speed"
+
+	CurveObservation CurveName = "decoded observation"
+	CurveEarned      CurveName = "expected reward"
+	CurveDivergence  CurveName = "KL of latents"
+	CurveImagined    CurveName = "imagined return"
+	CurveReplayed    CurveName = "replayed return"
 )
 
 // curveLimit is how many samples a curve keeps. A day of polling once a second gives 86,400; the

@@ -96,6 +96,11 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		if v, is := b.Models["eco"]; is {
 			measure(CurveReach, float64(v))
 		}
+		if of := b.World; of != nil {
+			for name, v := range map[CurveName]*run.Float{CurveObservation: of.Observation, CurveEarned: of.Reward, CurveDivergence: of.Dynamics, CurveImagined: of.Imagined, CurveReplayed: of.Replayed} {
+				measure(name, Optional(v))
+			}
+		}
 		if of := b.Episodes; of != nil {
 			measure(CurveAccuracy, Optional(of.Accuracy))
 			measure(CurveP90, Optional(of.P90))

@@ -3,7 +3,8 @@
 package learners
 
 import (
-	_ "pgrlab/core/agent/drqv2" // DrQ-v2
-	_ "pgrlab/core/agent/ppo"   // PPO
-	_ "pgrlab/core/agent/sac"   // SAC and REDQ
+	_ "pgrlab/core/agent/dreamer" // DreamerV3
+	_ "pgrlab/core/agent/drqv2"   // DrQ-v2
+	_ "pgrlab/core/agent/ppo"     // PPO
+	_ "pgrlab/core/agent/sac"     // SAC and REDQ
 )

@@ -1,0 +1,356 @@
+package dreamer
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgrlab/core/device/cpu"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
+	"pgrlab/core/rng"
+	"pgrlab/core/testing/golden"
+)
+
+// recorded is testdata/dreamer_agent.json: one loss of a small agent, computed by danijar/dreamerv3 @e3f0224
+// (dreamerv3/agent.py, Agent.loss, and everything below it) in float64.
+type recorded struct {
+	Sizes struct {
+		B, T                                                                int
+		Obs                                                                 map[string]int
+		Action, Imagine, Bins, Deter, Hidden, Stoch, Classes, Blocks, Units int
+	}
+	Batch         map[string]golden.Array
+	PrevAct       golden.Array `json:"prevact"`
+	Carry         map[string]golden.Array
+	Params, Slow  map[string]golden.Array
+	RetnormBefore struct{ Lo, Hi float64 } `json:"retnorm_before"`
+	Tokens, Deter golden.Array
+	PostLogits    golden.Array `json:"post_logits"`
+	StochIndex    golden.Array `json:"stoch_index"`
+	Losses        map[string]golden.Array
+	Total         float64
+	Imagined      map[string]golden.Array
+	Replay        map[string]golden.Array
+	RetnormAfter  struct{ Lo, Hi, Scale float64 } `json:"retnorm_after"`
+}
+
+// names are what the original calls a tensor of ours.
+func (n *networks) names() map[string]*op.Tensor {
+	all := map[string]*op.Tensor{}
+	layer := func(name, norm string, l layer) {
+		all[name+"/kernel"], all[name+"/bias"], all[norm+"/scale"] = l.linear.W, l.linear.B, l.norm.Gamma
+	}
+	head := func(name, out string, h head) {
+		for i, l := range h.stack {
+			layer(fmt.Sprintf("%s/mlp/linear%d", name, i), fmt.Sprintf("%s/mlp/norm%d", name, i), l)
+		}
+		all[name+out+"/kernel"], all[name+out+"/bias"] = h.out.W, h.out.B
+	}
+	for i, l := range n.encoder {
+		layer(fmt.Sprintf("enc/mlp%d", i), fmt.Sprintf("enc/mlp%dnorm", i), l)
+	}
+	for i, l := range []struct {
+		name string
+		stack
+	}{{"dynin0", stack{n.ofDeter}}, {"dynin1", stack{n.ofStoch}}, {"dynin2", stack{n.ofAction}}, {"obs0", n.posterior.stack}} {
+		_ = i
+		layer("dyn/"+l.name, "dyn/"+l.name+"norm", l.stack[0])
+	}
+	for i, l := range n.prior.stack {
+		layer(fmt.Sprintf("dyn/prior%d", i), fmt.Sprintf("dyn/prior%dnorm", i), l)
+	}
+	all["dyn/obslogit/kernel"], all["dyn/obslogit/bias"] = n.posterior.out.W, n.posterior.out.B
+	all["dyn/priorlogit/kernel"], all["dyn/priorlogit/bias"] = n.prior.out.W, n.prior.out.B
+	all["dyn/dynhid0/kernel"], all["dyn/dynhid0/bias"], all["dyn/dynhid0norm/scale"] = n.hidden.W, n.hidden.B, n.hiddenNorm.Gamma
+	all["dyn/dyngru/kernel"], all["dyn/dyngru/bias"] = n.gates.W, n.gates.B
+	head("dec", "", n.decoder)
+	delete(all, "dec/kernel")
+	delete(all, "dec/bias")
+	all["dec/vec/obs/pred/kernel"], all["dec/vec/obs/pred/bias"] = n.decoder.out.W, n.decoder.out.B
+	head("rew", "/head/logits", n.reward)
+	head("con", "/head/logit", n.continuation)
+	head("val", "/head/logits", n.value)
+	for i, l := range n.policy {
+		layer(fmt.Sprintf("pol/mlp/linear%d", i), fmt.Sprintf("pol/mlp/norm%d", i), l)
+	}
+	all["pol/head/action/mean/kernel"], all["pol/head/action/mean/bias"] = n.mean.W, n.mean.B
+	all["pol/head/action/stddev/kernel"], all["pol/head/action/stddev/bias"] = n.deviation.W, n.deviation.B
+	return all
+}
+
+// load returns the recorded agent and its batch.
+func load(t *testing.T) (*Agent, *recorded) {
+	t.Helper()
+	r := new(recorded)
+	golden.Recorded(t, "dreamer_agent.json", r)
+	z := r.Sizes
+	s := DefaultSettings
+	s.Deter, s.Hidden, s.Stoch, s.Classes, s.Blocks, s.Units, s.Bins = z.Deter, z.Hidden, z.Stoch, z.Classes, z.Blocks, z.Units, z.Bins
+	s.Sequences, s.Length, s.Imagine, s.TrainRatio = z.B, z.T, z.Imagine, z.B*z.T
+	obs := 0
+	for _, n := range z.Obs {
+		obs += n
+	}
+	dev, err := cpu.New(cpu.Options{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := New(Config{Settings: s, Shape: replay.Shape{Obs: obs, Act: z.Action}, Copies: 1}, nil, dev, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	names := x.nets.names()
+	if len(names) != len(r.Params) {
+		t.Errorf("%d tensors, recorded are %d", len(names), len(r.Params))
+	}
+	for name, a := range r.Params {
+		if names[name] == nil || len(names[name].Data) != len(a.Data) {
+			t.Fatalf("%s %v is missing", name, a.Shape)
+		}
+		copy(names[name].Data, a.Float32())
+	}
+	for name, a := range r.Slow {
+		of := names[strings.Replace(name, "slowval/", "val/", 1)]
+		for i, p := range x.nets.value.params() {
+			if p == of {
+				copy(x.nets.slow.params()[i].Data, a.Float32())
+			}
+		}
+	}
+	none := func(*op.Node, rng.Stream, *plan.Items, plan.Dist) []plan.Fill { return nil }
+	if err := x.prepare(none); err != nil {
+		t.Fatal(err)
+	}
+	r.fill(x)
+	return x, r
+}
+
+// fill writes the recorded batch.
+func (r *recorded) fill(x *Agent) {
+	b, c := x.batch, x.config
+	at := func(a golden.Array, row, t int) []float32 { // of [B,T,…]
+		width := len(a.Data) / c.rows()
+		return a.Float32()[(row*c.Length+t)*width:][:width]
+	}
+	for row := range c.Sequences {
+		copy(b.deter[row*c.Deter:], r.Carry["deter"].Float32()[row*c.Deter:][:c.Deter])
+		copy(b.stoch[row*c.groups():], r.Carry["stoch"].Float32()[row*c.groups():][:c.groups()])
+		for t := range c.Length {
+			i := t*c.Sequences + row
+			symlog(b.obs[i*c.Shape.Obs:], at(r.Batch["obs"], row, t))
+			b.first[i], b.last[i], b.terminal[i] = at(r.Batch["is_first"], row, t)[0] == 1, at(r.Batch["is_last"], row, t)[0] == 1, at(r.Batch["is_terminal"], row, t)[0] == 1
+			b.reward[i], b.continues[i] = at(r.Batch["reward"], row, t)[0], 1-1.0/horizon
+			if b.terminal[i] {
+				b.continues[i] = 0
+			}
+			clear(b.action[i*c.Shape.Act:][:c.Shape.Act])
+			if !b.first[i] {
+				for j, v := range at(r.PrevAct, row, t) {
+					b.action[i*c.Shape.Act+j] = max(-1, min(1, v))
+				}
+			}
+		}
+	}
+	x.now = progress{active: true, rates: rates{LR: DefaultRates.LRActor, Tau: DefaultRates.Tau, Entropy: DefaultRates.Entropy}}
+	x.returns = span{r.RetnormBefore.Lo, r.RetnormBefore.Hi}
+}
+
+// bySequence returns a column [T,N,·] as [N,T,·].
+func bySequence(column []float32, c Config) []float32 {
+	width, out := len(column)/c.rows(), make([]float32, 0, len(column))
+	for row := range c.Sequences {
+		for t := range c.Length {
+			out = append(out, column[(t*c.Sequences+row)*width:][:width]...)
+		}
+	}
+	return out
+}
+
+// choose writes the classes that were drawn, of a row.
+func choose(dst []float32, index []float64, classes int) {
+	clear(dst)
+	for g, k := range index {
+		dst[g*classes+int(k)] = 1
+	}
+}
+
+// run makes an update until its gradients are complete, with what was drawn there.
+func (r *recorded) run(t *testing.T, x *Agent) {
+	c, b, z := x.config, x.batch, x.config.groups()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(x.clearSums())
+	must(x.encode(0))
+	for at := range c.Length {
+		must(x.observeAt(at))
+		for row := range c.Sequences {
+			choose(b.stoch[((at+1)*c.Sequences+row)*z:][:z], r.StochIndex.Data[(row*c.Length+at)*c.Stoch:][:c.Stoch], c.Classes)
+		}
+	}
+	must(x.model(0))
+	for step := range c.Imagine + 1 {
+		for at := range c.rows() {
+			row := at%c.Sequences*c.Length + at/c.Sequences
+			copy(x.programs.imagine.eps[at*c.Shape.Act:], r.Imagined["eps"].Float32()[(row*(c.Imagine+1)+step)*c.Shape.Act:][:c.Shape.Act])
+		}
+		must(x.imagine(step))
+		for at := range c.rows() {
+			row := at%c.Sequences*c.Length + at/c.Sequences
+			if step < c.Imagine {
+				choose(b.imagined[step+1].stoch[at*z:][:z], r.Imagined["stoch_index"].Data[(row*c.Imagine+step)*c.Stoch:][:c.Stoch], c.Classes)
+			}
+		}
+	}
+	must(x.judge(0))
+	for step := range c.Imagine {
+		must(x.behave(step))
+	}
+	must(x.replayed(0))
+	for at := c.Length - 1; at >= 0; at-- {
+		must(x.backAt(at))
+	}
+}
+
+// column returns what step i of recorded imagined rows [R,steps,·] holds.
+func column(a golden.Array, rows, i int) (out golden.Array) {
+	steps := a.Shape[1]
+	width := len(a.Data) / rows / steps
+	for row := range rows {
+		out.Data = append(out.Data, a.Data[(row*steps+i)*width:][:width]...)
+	}
+	return out
+}
+
+// average is the mean of recorded numbers.
+func average(a golden.Array) (m float64) {
+	for _, v := range a.Data {
+		m += v / float64(len(a.Data))
+	}
+	return m
+}
+
+// TestGoldenUpdate holds all that an update computes to the recorded numbers.
+func TestGoldenUpdate(t *testing.T) {
+	x, r := load(t)
+	r.run(t, x)
+	c, b := x.config, x.batch
+	const near = 1e-5
+	r.Tokens.Close(t, "tokens", bySequence(b.tokens, c), near)
+	r.Deter.Close(t, "deter", bySequence(b.imagined[0].deter, c), near)
+	r.PostLogits.Close(t, "posterior", bySequence(b.logits, c), near)
+	for i, s := range b.imagined {
+		for name, got := range map[string][]float32{"reward": s.reward, "cont": s.continues, "value": s.value, "slow": s.slow, "weight": s.weight} {
+			column(r.Imagined[name], c.rows(), i).Close(t, fmt.Sprintf("%s of imagined step %d", name, i), bySequence(got, c), near)
+		}
+		if i < c.Imagine {
+			column(r.Imagined["actions"], c.rows(), i).Close(t, fmt.Sprint("action ", i), bySequence(s.action, c), near)
+			column(r.Imagined["deter"], c.rows(), i).Close(t, fmt.Sprint("imagined deter ", i), bySequence(b.imagined[i+1].deter, c), near)
+			column(r.Imagined["ret"], c.rows(), i).Close(t, fmt.Sprint("return ", i), bySequence(b.ret[i*c.rows():][:c.rows()], c), near)
+		}
+	}
+	var replayed []float32
+	for row := range c.Sequences {
+		replayed = append(replayed, bySequence(b.replayed, c)[row*c.Length:][:c.Length-1]...)
+	}
+	r.Replay["ret"].Close(t, "replayed return", replayed, near)
+	is := &x.now.losses
+	for name, got := range map[string]float64{
+		"obs": is.model.Observation, "rew": is.model.Reward, "con": is.model.Continue, "dyn": is.model.Dynamics, "rep": is.model.Representation,
+		"policy": is.policy, "value": is.value, "repval": is.replayed / repValue,
+	} {
+		golden.Near(t, "loss "+name, got, average(r.Losses[name]), near)
+	}
+	golden.Near(t, "range, low", x.now.span.Low, r.RetnormAfter.Lo, near)
+	golden.Near(t, "range, high", x.now.span.High, r.RetnormAfter.Hi, near)
+	golden.Near(t, "scale", x.now.span.scale(), r.RetnormAfter.Scale, near)
+}
+
+// TestGoldenGradients holds the gradient of each parameter to the recorded one.
+func TestGoldenGradients(t *testing.T) {
+	x, r := load(t)
+	r.run(t, x)
+	var of struct{ Gradients map[string]golden.Array }
+	golden.Recorded(t, "dreamer_agent_gradients.json", &of)
+	var in [4]*op.Node
+	step, err := x.compile("step", func(g *op.Graph) (spec plan.Spec) {
+		spec, in = x.buildStep(g)
+		spec.Gradients = x.nets.learned()
+		return spec
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer step.Close()
+	b := x.batch
+	for i, column := range [][]float32{b.obs, b.action, b.ofTokens, b.ofEmbedded} {
+		copy(step.Data(in[i]), column)
+	}
+	if err := step.Run(0); err != nil {
+		t.Fatal(err)
+	}
+	names := x.nets.names()
+	for name, want := range of.Gradients {
+		got, err := step.Gradient(names[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Close(t, name, got, 1e-4)
+	}
+	if len(of.Gradients) != len(names) {
+		t.Errorf("%d gradients for %d tensors", len(of.Gradients), len(names))
+	}
+}
+
+// TestGoldenSizes holds the tensors of the configuration with about a million parameters to those of the
+// original, and the deviations of their first weights.
+func TestGoldenSizes(t *testing.T) {
+	var of struct {
+		Total      int
+		Parameters []struct {
+			Name  string
+			Shape []int
+			Scale float64 `json:"init_scale"`
+		}
+	}
+	golden.Recorded(t, "dreamer_1m_parameters.json", &of)
+	c := Config{Settings: DefaultSettings, Shape: replay.Shape{Obs: 17, Act: 6}, Copies: 1}
+	n := newNetworks(c, rng.New(1, "test"))
+	total := 0
+	for _, p := range n.learned() {
+		total += len(p.Data)
+	}
+	if total != of.Total || c.weights() != float64(of.Total) {
+		t.Errorf("%d parameters, %v by formula; want %d", total, c.weights(), of.Total)
+	}
+	names := n.names()
+	for _, want := range of.Parameters {
+		if strings.HasPrefix(want.Name, "dec/vec/") {
+			continue // one output for each key of the observation there
+		}
+		got := names[want.Name]
+		size := 1
+		for _, s := range want.Shape {
+			size *= s
+		}
+		if got == nil || len(got.Data) != size {
+			t.Errorf("%s %v is missing", want.Name, want.Shape)
+			continue
+		}
+		square := 0.0
+		for _, v := range got.Data {
+			square += float64(v) * float64(v)
+		}
+		// A normal distribution that is cut off at ±2 has 0.7737 of its variance.
+		if wide := math.Sqrt(square / float64(size)); strings.HasSuffix(want.Name, "kernel") && math.Abs(wide-0.8796*want.Scale) > 0.1*want.Scale+5*want.Scale/math.Sqrt(float64(size)) {
+			t.Errorf("%s: deviation %v, want %v", want.Name, wide, 0.8796*want.Scale)
+		}
+	}
+}
