@@ -61,7 +61,7 @@ func TestParseAssignment(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"guidance": "want KNOB=VALUE or KEY=VALUE", "=3": "want KNOB=VALUE", "guidnce=3": `did you mean "guidance"`, "knobs.nope=3": "unknown knob",
-		"gamma=0.9": `did you mean "agent.gamma"?`, "gamam=0.9": `did you mean "agent.gamma"?`, "hidden=64": `did you mean "agent.hidden", "curiosity.hidden"`,
+		"gamma=0.9": `did you mean "agent.gamma"?`, "gamam=0.9": `did you mean "agent.gamma"?`, "hidden=64": `did you mean "agent.hidden", "agent.dreamer.hidden"`,
 		"lr=1": `did you mean "lr_actor", "lr_critic" or "lr_generator"? (pgrlab list knobs)`, "knobs.lr=1": `did you mean "lr_actor"`,
 		"zzz=1": `unknown knob "zzz": pgrlab list knobs shows all of them`,
 	} {
