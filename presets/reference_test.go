@@ -70,6 +70,7 @@ func TestReferencesComplete(t *testing.T) {
 		"son9ih/pgr: exp/01_experiments.md":          2 * 7,
 		"an unnamed fork of renwang435/pgr":          2,
 		"facebookresearch/drqv2: curves":             4*8 + 3*2,
+		"danijar/dreamerv3: scores":                  30,
 	} {
 		if count[source] != n {
 			t.Errorf("%s has %d results, want %d", source, count[source], n)
@@ -88,8 +89,8 @@ func TestReferencesComplete(t *testing.T) {
 // never taken for the paper's.
 func TestIndependentResultsAreMarked(t *testing.T) {
 	found := Independent("cheetah-run")
-	if len(found) != 4+7 {
-		t.Fatalf("%d independent results on cheetah-run, want 4 from states and 7 from pixels", len(found))
+	if len(found) != 6+7 {
+		t.Fatalf("%d independent results on cheetah-run, want 6 from states and 7 from pixels", len(found))
 	}
 	for _, r := range found {
 		if !r.Independent || r.Source == "Table 1" {
