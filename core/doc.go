@@ -23,6 +23,7 @@
 //	N, M            critics, and those in the target       agent/sac.Config Critics, Subset
 //	p_θ(s',r|s,a)   MBPO's model of the dynamics           dynamics.Ensemble, generative.Ensemble
 //	k (of MBPO)     steps of a rollout                     knob horizon
+//	u (of MAX)      what the models disagree on            relevance.Spec "ensemble", ensemble.go
 //	r + 0.1 F       a bonus on the reward                  config.Bonus, knob bonus
 //	P(i), wᵢ, β     priorities and importance weights      replay.Prioritized, config.Replay
 //	μ + σ⊙ε         noisy layers                           nn.Noisy, sac.ExploreNoisy

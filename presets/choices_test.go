@@ -42,11 +42,14 @@ func TestMethodsWhereAnAgentChooses(t *testing.T) {
 	}
 }
 
-// Chosen says what was chosen for the methods that are reconstructions in mazes, and nothing for
-// others.
+// Chosen says what was chosen for the methods that are reconstructions, in mazes and of MAX, and nothing
+// for others.
 func TestWhatWasChosen(t *testing.T) {
 	for _, m := range Methods() {
 		chosen, want := Chosen(m.Name), ""
+		if family(m.Name) == "max" {
+			want = "The paper"
+		}
 		switch c, err := Resolve(Choice{Task: "maze-sparse", Method: m.Name, Scale: "demo"}); {
 		case err != nil:
 			continue // not for mazes

@@ -98,13 +98,13 @@ func TestContradictionsAreRefusedWithAWayOut(t *testing.T) {
 }
 
 // Every result of the paper on state observations belongs to a run that can be made here, with as
-// many steps. MBPO, DreamerV3 and MAX are other people's programs.
+// many steps. MBPO and DreamerV3 are other people's programs.
 func TestEveryCellOfThePaperIsARun(t *testing.T) {
-	others := []string{"mbpo", "dreamerv3", "max"}
+	others := []string{"mbpo", "dreamerv3"}
 	cells := 0
 	for _, r := range references().results {
 		name := strings.TrimSuffix(r.Method, "-noised")
-		if r.Observation != "state" || r.Independent || slices.Contains(others, name) {
+		if r.Observation != "state" || r.Independent || slices.Contains(others, name) || r.Method == "max-noised" {
 			continue
 		}
 		c, err := Resolve(Choice{Task: r.Task, Method: r.Method, Scale: "paper"})

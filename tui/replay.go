@@ -215,6 +215,9 @@ func (r *Replay) build(n int) *event.Snapshot {
 		case event.Losses:
 			s.Losses = &event.UpdateLosses{Critic: history.Optional(b.Critic), Actor: history.Optional(b.Actor), Alpha: history.Optional(b.Alpha), QMean: history.Optional(b.QMean), Noise: history.Optional(b.Noise)}
 			s.Losses.Function, s.Losses.Model = b.Model()
+			if x := b.Explorer; x != nil {
+				s.Losses.Explorer = &event.ExplorerUpdate{Critic: history.Optional(x.Critic), Actor: history.Optional(x.Actor), Alpha: float64(x.Alpha), QMean: history.Optional(x.QMean)}
+			}
 		case event.Failed:
 			s.Err = b.Error
 		}

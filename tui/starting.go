@@ -74,7 +74,11 @@ func (m *Model) parts() []part {
 	made, asked := part{"generator", "learns to make rows like these"}, []part{}
 	makes := "the rows it makes: they look real, and were never met"
 	f := m.Effective("relevance").Text
-	if f != "none" {
+	explores := m.options.Config.Explores()
+	switch {
+	case explores:
+		asked = []part{{"F", f + " of a generated row, the reward of the agent that explores and acts"}}
+	case f != "none":
 		asked = []part{{"F", "scores each row by " + f + ": is it worth learning from?"}}
 	}
 	switch {
@@ -82,16 +86,20 @@ func (m *Model) parts() []part {
 		made.does, makes = "repeats real rows: the control of a generator", "the rows it repeats"
 	case has&knob.UseRollouts != 0:
 		made.does, makes = "learns what the task answers to an action", "what the policy would meet, by that model, from real states"
-		if f != "none" {
+		if f != "none" && m.Effective("top_fraction").Number < 1 {
 			makes += " of high F"
 		}
 	case has&knob.UsePrompts != 0 && f != "none":
 		made.does = "learns to make such rows, and is asked for a high F (ω)"
 	}
 	mix := m.Effective("ratio").Number
+	learns := "what the agent learns from: "
+	if explores {
+		learns = "what the agent learns from that is evaluated: "
+	}
 	return append(append([]part{real}, asked...), made,
 		part{"synthetic", makes},
-		part{"batch", "what the agent learns from: " + format.Percent(mix) + " synthetic, the rest real"})
+		part{"batch", learns + format.Percent(mix) + " synthetic, the rest real"})
 }
 
 // loop are these parts, in w columns.

@@ -21,6 +21,7 @@ func TestStartingTellsTheLoop(t *testing.T) {
 		"pgr-td":       {"real", "F", "scores each row by td", "generator", "asked for a high F (ω)", "synthetic", "batch", "50% synthetic"},
 		"synther":      {"real", "learns to make rows like these", "synthetic", "batch"},
 		"pgr-resample": {"real", "scores each row by curiosity", "repeats real rows", "the rows it repeats", "batch"},
+		"max":          {"real", "ensemble of a generated row", "learns what the task answers", "from real states", "that is evaluated: 50% synthetic"},
 		"sac":          {"real", "nothing is generated"},
 	} {
 		c, err := presets.Resolve(presets.Choice{Task: "cheetah-run", Method: method, Scale: "demo"})

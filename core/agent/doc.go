@@ -1,6 +1,6 @@
 // Package agent is the contract between an experiment and a learner, which acts in the
 // environment and learns from its experience. Each learner is a package of its own below
-// this one, and none imports another: sac has SAC and REDQ, drqv2 has DrQ-v2, ppo has PPO,
+// this one, and none imports another: sac has SAC, REDQ and MAX, drqv2 has DrQ-v2, ppo has PPO,
 // dreamer has DreamerV3.
 //
 // # What every learner does
@@ -28,6 +28,7 @@
 //	Encoder  fills D_real with its encoding of frames or numbers
 //	Phases   work in slices between env steps, in phases with names
 //	Prepare  takes a device's memory before the run begins
+//	Behaviour acts in training, where that is another policy than the one that is evaluated
 //
 // Others only show what a learner does (Chances, Crops, Remark) or say what it will take (Unfilled).
 // A learner that learns from env steps in their order keeps none of them: it reads the log of the run
@@ -41,6 +42,9 @@
 // # How known algorithms fit
 //
 // SAC and REDQ have Batches, Values and Actions.
+//
+// MAX is two of them, in package sac as learner max: one acts in training (Behaviour) and learns F of
+// generated rows (Spec.Explores), the other one is evaluated. An update is one of each.
 //
 // DrQ-v2 takes frames and has a phase "learn", which is one update, cut into slices of some
 // rows of the batch, because an update on frames of full size takes longer than a command

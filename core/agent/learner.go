@@ -46,7 +46,8 @@ type Losses struct {
 	QMean      float64 // mean value over the batch, before the step; PPO's is over its real rows
 	Entropy    float64 // of a policy that chooses, mean over the batch in nats, before the step
 	Noise      float64 // standard deviation of the noise that is added to a policy's actions
-	World      *World  // of a model of the world; nil without one. The numbers are valid until the next update
+	Explorer   ExplorerLosses
+	World      *World // of a model of the world; nil without one. The numbers are valid until the next update
 }
 
 // World are the losses of a model of the world, and what it expects.
@@ -60,13 +61,19 @@ type World struct {
 	Replayed       float64 // mean of the returns from the same latents along what was observed
 }
 
+// ExplorerLosses are those numbers of an agent beside it that explores; NaN if there is none.
+type ExplorerLosses struct{ Critic, Actor, Alpha, QMean float64 }
+
 // NoLosses returns the losses of an update that has computed none.
 func NoLosses() Losses { return ActorLoss(math.NaN()) }
 
 // ActorLoss returns the losses of an update of the policy alone.
 func ActorLoss(loss float64) Losses {
 	nan := math.NaN()
-	return Losses{Critic: nan, Actor: loss, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan, Noise: nan}
+	return Losses{
+		Critic: nan, Actor: loss, Alpha: nan, AlphaValue: nan, QMean: nan, Entropy: nan, Noise: nan,
+		Explorer: ExplorerLosses{nan, nan, nan, nan},
+	}
 }
 
 // UpdateResult is the result of one update.
@@ -96,6 +103,9 @@ type Made struct {
 	Values  Values  // of what D_real holds; relevance functions of values are refused without them
 	Actions Actions // values of single actions; what-ifs are refused without them
 	Encoder Encoder // of what the learner fills D_real with
+	// Behaviour is the policy that acts in training if it is another one than the learner's, which is
+	// evaluated. Generators of rollouts roll it out.
+	Behaviour Policy
 	// Phases are its work between env steps, in the order in which they run.
 	Phases []Phase
 	// Prepare compiles what these uses need, instead of compiling it at the first use. On a device

@@ -24,6 +24,9 @@ type Spec struct {
 	// Synthetic says that the learner also learns from synthetic transitions, if there are
 	// any.
 	Synthetic bool
+	// Explores says that the learner also learns from F of synthetic rows, in their notes
+	// (replay.Note.F), as it was when they were generated.
+	Explores bool
 	// Knobs are the learners' knobs (utd, batch, lr_actor, lr_critic, tau, entropy, tv) that
 	// act on this one; a run refuses the others.
 	Knobs []string

@@ -61,6 +61,7 @@ const (
 	MethodSAC     = "sac"
 	MethodREDQ    = "redq"
 	MethodSynthER = "synther"
+	MethodMAX     = "max"
 )
 
 // Document returns a pointer to c as one struct, with a field for the table of each part that
@@ -141,6 +142,12 @@ func (c *Config) Has() (has knob.Use) {
 	return has
 }
 
+// Explores says whether the learner has an agent of its own that explores for F of generated rows.
+func (c *Config) Explores() bool {
+	s, _ := c.Agent.Spec() // Validate has looked at it
+	return s.Explores
+}
+
 // Chooses says whether the learner chooses among actions; otherwise its actions are numbers.
 func (c *Config) Chooses() bool {
 	s, _ := c.Agent.Spec() // Validate has looked at it
@@ -198,11 +205,30 @@ func (c *Config) Functions() []string {
 	return c.FixedFunctions()
 }
 
-// CanMeet returns why the run's learner cannot use F of that name; nil: it can.
+// HasModels returns why the generator has no models of the dynamics whose predictions can be compared;
+// nil: it has.
+func (c *Config) HasModels() error {
+	kind, err := generative.Find(cmp.Or(c.Generator.Kind, GeneratorNone))
+	switch {
+	case err != nil || kind.Models == nil:
+		return fmt.Errorf("generator.kind %q has no models of the dynamics that could disagree: want %q", c.Generator.Kind, "ensemble")
+	case c.Generator.Head.Enabled():
+		return fmt.Errorf("generator.head.kind %q predicts s' and r of generated rows in place of the models: want %q", c.Generator.Head.Kind, generative.HeadNone)
+	}
+	_, err = kind.Models(c.Generator.Kinds.Of(c.Generator.Kind), nil)
+	return err
+}
+
+// CanMeet returns why the run's learner, or its generator, cannot use F of that name; nil: it can.
 func (c *Config) CanMeet(name string) error {
 	spec, err := relevance.Find(name)
 	learner, _ := c.Agent.Spec() // Validate has looked at the error
 	switch {
+	case err == nil && spec.Learning == relevance.LearnsWithGenerator:
+		if err := c.HasModels(); err != nil {
+			return fmt.Errorf("relevance %q: %w", name, err)
+		}
+		return nil
 	case err != nil || spec.Learning != relevance.LearnsInRounds:
 		return err
 	case !learner.Observes:

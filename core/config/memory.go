@@ -67,7 +67,11 @@ func (c *Config) Memory(task task.Task) []MemoryPart {
 	}
 	if c.Generates() {
 		g := c.Generator
-		add(row*(1+float64(g.Generations()))*float64(min(s.Samples, c.Buffer)), "samples %d", s.Samples)
+		rings := 1 + g.Generations()
+		if c.Explores() {
+			rings += g.Generations() // the explorer's rows
+		}
+		add(row*float64(rings)*float64(min(s.Samples, c.Buffer)), "samples %d", s.Samples)
 		g.Chunk = min(g.Chunk, s.Samples)
 		if own := g.Kinds.Of(g.Kind); own != nil {
 			add(own.Memory(g.Config, shape.Width()), "%s with generator.batch %d, chunk %d", sizesOf("generator."+g.Kind, own), g.Batch, g.Chunk)

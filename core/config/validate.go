@@ -112,6 +112,10 @@ func (c *Config) validateLearner() error {
 	switch {
 	case !s.Synthetic && c.Generates():
 		return fmt.Errorf("generator.kind is %q, but learner %s learns from real transitions only: want kind %q", c.Generator.Kind, s.Name, GeneratorNone)
+	case s.Explores && !c.Prompted():
+		return fmt.Errorf("learner %s explores for F of generated rows, and method %s has none: want a generator with generator.conditional true, as method %s has", s.Name, c.Method, MethodMAX)
+	case s.Explores && c.Bonus.Given():
+		return fmt.Errorf("bonus.function is %q, but learner %s has an agent of its own that explores: want %q", c.Bonus.Function, s.Name, FunctionNone)
 	case !s.Batches && c.Replay.Prioritized():
 		return fmt.Errorf("replay.priority is %q, but learner %s makes no updates on batches of transitions: want %q", c.Replay.Priority, s.Name, FunctionNone)
 	case c.Fills() && c.Generator.Generations() > 1:

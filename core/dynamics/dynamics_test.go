@@ -290,3 +290,43 @@ func TestMisuse(t *testing.T) {
 		}
 	}
 }
+
+// Every elite predicts the outcomes that it samples: its mean without noise, and a deviation more with
+// noise of one; in standardised units, and for any number of rows.
+func TestPredictionsAreWhatIsSampled(t *testing.T) {
+	c := small()
+	c.Scaled = true
+	e, data := newEnsemble(t, c), noisy(lookedAt+70, "data")
+	if err := e.Predict(nil, nil, nil, 1); err == nil {
+		t.Error("an ensemble predicts before its first fit")
+	}
+	fitted(t, e, data, Fit{Steps: 12, Rate: 1e-2, Refit: 1, Fresh: true}, 12)
+	n, in := data.Len(), slices.Concat(data.x...)
+	means, variances := make([]float32, c.Elites*n*c.Out), make([]float32, c.Elites*n*c.Out)
+	if err := e.Predict(means, variances, in, n); err != nil {
+		t.Fatal(err)
+	}
+	for elite := range c.Elites {
+		which, mean, more, ones := make([]int8, n), make([]float32, n*c.Out), make([]float32, n*c.Out), make([]float32, n*c.Out)
+		for i := range which {
+			which[i] = int8(elite)
+		}
+		for i := range ones {
+			ones[i] = 1
+		}
+		if err := e.Sample(mean, in, make([]float32, n*c.Out), which); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Sample(more, in, ones, which); err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range means[elite*n*c.Out : (elite+1)*n*c.Out] {
+			s, j := e.serving.Outcomes, i%c.Out
+			want, deviation := (float64(mean[i])-s.Mean[j])/s.Deviation[j], float64(more[i]-mean[i])/s.Deviation[j]
+			variance := float64(variances[elite*n*c.Out+i])
+			if math.Abs(float64(got)-want) > 1e-4 || math.Abs(math.Sqrt(variance)-deviation) > 1e-4*(1+deviation) {
+				t.Fatalf("elite %d, number %d: mean %v and variance %v, sampled are %v and %v", elite, i, got, variance, want, deviation*deviation)
+			}
+		}
+	}
+}

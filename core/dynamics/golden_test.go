@@ -333,3 +333,47 @@ func TestGoldenScale(t *testing.T) {
 	}
 	n.Out.Close(t, "standardised", out, 1e-5)
 }
+
+// Inputs and changes of the state are standardised as MAX's own program has it, and its networks get
+// numbers of the same scale.
+func TestGoldenNormaliserOfMAX(t *testing.T) {
+	var file struct {
+		Sizes         struct{ State, Action int }
+		Normalisation struct {
+			Rows       golden.Array `json:"rows_s_a_delta"`
+			StateMean  golden.Array `json:"state_mean"`
+			StateStd   golden.Array `json:"state_std"`
+			ActionMean golden.Array `json:"action_mean"`
+			ActionStd  golden.Array `json:"action_std"`
+			ChangeMean golden.Array `json:"delta_mean"`
+			ChangeStd  golden.Array `json:"delta_std"`
+		}
+	}
+	golden.Recorded(t, "max.json", &file)
+	n, in := file.Normalisation, file.Sizes.State+file.Sizes.Action
+	var data pairs
+	var all []int32
+	for row := range slices.Chunk(n.Rows.Float32(), in+file.Sizes.State) {
+		data.x, data.y, all = append(data.x, row[:in]), append(data.y, row[in:]), append(all, int32(len(all)))
+	}
+	of, err := measure(data, all, in, file.Sizes.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, c := range map[string]struct {
+		got  []float64
+		want []float64
+	}{
+		"mean of inputs":       {of[0].Mean, slices.Concat(n.StateMean.Data, n.ActionMean.Data)},
+		"deviation of inputs":  {of[0].Deviation, slices.Concat(n.StateStd.Data, n.ActionStd.Data)},
+		"mean of changes":      {of[1].Mean, n.ChangeMean.Data},
+		"deviation of changes": {of[1].Deviation, n.ChangeStd.Data},
+	} {
+		for j, want := range c.want {
+			golden.Near(t, fmt.Sprintf("%s %d", what, j), c.got[j], want, 1e-6)
+		}
+		if len(c.got) != len(c.want) || len(c.want) == 0 {
+			t.Errorf("%s: %d numbers, want %d", what, len(c.got), len(c.want))
+		}
+	}
+}

@@ -86,3 +86,40 @@ func (e *Ensemble) Sample(dst, in, noise []float32, which []int8) error {
 	}
 	return nil
 }
+
+// lookedAt is how many rows Predict computes together.
+const lookedAt = 512
+
+// Predict writes what every elite predicts of the outcomes of n inputs [n,I]: means and variances,
+// [E,n,D] each, standardised as the outcomes were that the elites learned.
+func (e *Ensemble) Predict(means, variances, in []float32, n int) error {
+	if e.serving == nil {
+		return errors.New("no fit is complete yet")
+	}
+	c := e.config
+	p, err := e.predictor.Of(min(n, lookedAt))
+	if err != nil {
+		return err
+	}
+	x, mean, logVariance := p.Data(p.x), p.Data(p.mean), p.Data(p.logVariance)
+	for first := 0; first < n; first += p.rows {
+		rows := min(p.rows, n-first)
+		for i := range rows {
+			e.serving.Inputs.standardise(x[i*c.In:(i+1)*c.In], in[(first+i)*c.In:(first+i+1)*c.In])
+		}
+		for elite := 1; elite < c.Elites; elite++ {
+			copy(x[elite*p.rows*c.In:], x[:rows*c.In])
+		}
+		if err := p.Run(0); err != nil {
+			return err
+		}
+		for elite := range c.Elites {
+			from, to := elite*p.rows*c.Out, (elite*n+first)*c.Out
+			copy(means[to:to+rows*c.Out], mean[from:])
+			for i, v := range logVariance[from : from+rows*c.Out] {
+				variances[to+i] = float32(math.Exp(float64(v)))
+			}
+		}
+	}
+	return nil
+}

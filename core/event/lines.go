@@ -205,12 +205,22 @@ type Losses struct {
 	Curiosity *run.Float `json:"curiosity,omitempty"`
 	RND       *run.Float `json:"rnd,omitempty"`
 	Bonus     *run.Float `json:"bonus,omitempty"` // bonus added to the reward, mean over a batch
+	// Explorer is set where two agents learn, of the one that explores; the other numbers are of the one that is evaluated.
+	Explorer *ExplorerLosses `json:"explorer,omitempty"`
 	// World is set in runs whose learner has a model of the world.
 	World *World `json:"world,omitempty"`
 	// Models holds the losses of the other relevance functions that learn in steps, by name.
 	Models map[string]run.Float `json:"models,omitempty"`
 	// Episodes is set in runs whose F depends on what an episode has met before.
 	Episodes *Episodes `json:"episodes,omitempty"`
+}
+
+// ExplorerLosses are those means of an explorer, in units of F.
+type ExplorerLosses struct {
+	Critic *run.Float `json:"critic"`
+	Actor  *run.Float `json:"actor,omitempty"`
+	Alpha  run.Float  `json:"alpha"` // as of the last update
+	QMean  *run.Float `json:"q_mean"`
 }
 
 // World holds means over the updates since the last line.

@@ -178,7 +178,12 @@ type UpdateLosses struct {
 	Noise                       float64 // of exploration
 	Model                       float64 // of the relevance function that learned last; NaN before one has
 	Function                    string  // its name; "" before that
+	Explorer                    *ExplorerUpdate
 }
+
+// ExplorerUpdate holds the losses of an agent beside it that explores; nil: there is none, or it has
+// learned nothing yet.
+type ExplorerUpdate struct{ Critic, Actor, Alpha, QMean float64 }
 
 // Bins is the number of bins of a Histogram.
 const Bins = 20

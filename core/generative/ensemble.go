@@ -13,7 +13,7 @@ import (
 var _ = register(Spec{
 	Kind: "ensemble", Doc: "rollouts of the present policy in a probabilistic ensemble, from real states, those of high F if F is given: MBPO",
 	Source:   "Janner et al. 2019; jannerm/mbpo",
-	Settings: DefaultEnsemble(), Learns: true, RollsOut: true,
+	Settings: DefaultEnsemble(), Learns: true, RollsOut: true, Models: modelsOf,
 	New: func(d Deps) (Generator, error) {
 		return NewEnsemble(d)
 	},

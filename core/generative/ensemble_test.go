@@ -223,3 +223,44 @@ func TestEnsembleMisuse(t *testing.T) {
 		}
 	}
 }
+
+// The networks that are rolled out predict standardised changes of the state, without the reward; other
+// targets are refused.
+func TestModelsPredictChangesOfTheState(t *testing.T) {
+	kind, err := Find("ensemble")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := randomRows(40)
+	e := newTinyEnsemble(t, func(_ *Deps, own *EnsembleConfig) { own.TargetScale = ScaleEach })
+	m, err := kind.Models(e.own, e)
+	if err != nil || m.Fitted() || m.Members() != 2 {
+		t.Fatalf("%+v, %v before a fit", m, err)
+	}
+	startFit(t, e, rows, nil, tinyFit, 1)
+	finishFit(t, e, 7)
+	obs, act := []float32{0.1, -0.4, 0.3, 0.2, 0, 1}, []float32{0.5, -0.5, 0}
+	means, variances := make([]float32, 2*3*2), make([]float32, 2*3*2)
+	if err := m.Predict(means, variances, obs, act, 3); err != nil || !m.Fitted() {
+		t.Fatal(err)
+	}
+	for i, got := range means {
+		elite, row, j := i/6, i%6/2, i%2
+		out := make([]float32, 3)
+		in := []float32{obs[2*row], obs[2*row+1], act[row]}
+		if err := e.model.Sample(out, in, make([]float32, 3), []int8{int8(elite)}); err != nil {
+			t.Fatal(err)
+		}
+		s := e.model.Serving().Outcomes
+		if want := (float64(out[1+j]) - s.Mean[1+j]) / s.Deviation[1+j]; math.Abs(float64(got)-want) > 1e-4 || !(variances[i] > 0) {
+			t.Errorf("elite %d, row %d, number %d: %v with variance %v, want %v", elite, row, j, got, variances[i], want)
+		}
+	}
+	for _, change := range []func(*EnsembleConfig){func(c *EnsembleConfig) { c.Target = TargetNext }, func(c *EnsembleConfig) { c.TargetScale = ScaleRaw }} {
+		own := e.own
+		change(&own)
+		if _, err := kind.Models(own, nil); err == nil || !strings.Contains(err.Error(), `want "delta" and "each"`) {
+			t.Errorf("%+v: %v", own, err)
+		}
+	}
+}

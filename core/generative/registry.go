@@ -23,6 +23,10 @@ type Spec struct {
 	// RollsOut says that a generation rolls out the agent's policy as it is then, in a model of the
 	// dynamics: horizon acts on it, and another generation of the same occasion would differ.
 	RollsOut bool
+	// Models returns the ensemble of models that a generator with these settings rolls out; the
+	// error says why its predictions cannot be compared. Without a generator only the error counts.
+	// nil: the kind has none.
+	Models func(Settings, Generator) (Models, error)
 	// Settings are the defaults of the kind's own settings, a struct with toml tags in the
 	// table generator.KIND; nil if it has only the shared ones.
 	Settings Settings

@@ -42,6 +42,9 @@ func (p *preview) price(name string) error {
 	case made.Rounds != nil:
 		p.Cost = fmt.Sprintf("%s: its model is built and is given what is met from then on; before its first round fits are without conditions", name)
 		return p.yield()
+	case made.Known != nil:
+		p.Cost = fmt.Sprintf("%s: it is known from the generator's first fit on; until then fits are without conditions", name)
+		return p.yield()
 	case made.Steps != nil:
 		what = "has no model yet: a switch builds it and trains it on %s real batches first"
 		if warm, err = p.timeUpdate(made); err != nil {

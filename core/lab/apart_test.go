@@ -63,7 +63,7 @@ func TestARunApartGoesOnFromBorders(t *testing.T) {
 	inner := tiny.Device(t)
 	frames := tiny.Latents()
 	frames.Schedule = []string{"12/encode:0:tau=0.5", "14/learn:1:lr_actor=0.01"}
-	for name, c := range map[string]config.Config{"every relevance function": everyFunction(t), "vae": plainMethod("vae"), "mbpo-curiosity": variant("mbpo-curiosity"), "frames": frames} {
+	for name, c := range map[string]config.Config{"every relevance function": everyFunction(t), "vae": plainMethod("vae"), "mbpo-curiosity": variant("mbpo-curiosity"), "max": variant("max"), "frames": frames} {
 		t.Log(name)
 		resumeEverywhere(t, 13, func(r record) *Lab { return framesOn(t, c, tiny.Task(), mirrortest.New(inner), r) })
 	}

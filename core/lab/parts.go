@@ -98,11 +98,11 @@ func (m *making) of(p replica.Parts) replica.Parts {
 		}
 		return generator(policy, seed)
 	}
-	p.Relevance = func(name string, log *experience.Log, values relevance.Values, seed uint64) (*relevance.Model, error) {
+	p.Relevance = func(name string, log *experience.Log, values relevance.Values, g generative.Generator, seed uint64) (*relevance.Model, error) {
 		if err := m.ended(); err != nil {
 			return nil, err
 		}
-		return function(name, log, values, seed)
+		return function(name, log, values, g, seed)
 	}
 	return p
 }

@@ -40,6 +40,7 @@ var variants = map[string]func(c *config.Config){
 		c.Generator.Conditional, c.Knobs.Relevance = false, relevance.None
 	},
 	"mbpo-curiosity": rolled,
+	"max":            explored,
 	"pairs": func(c *config.Config) {
 		c.Generator.Vector, c.Generator.ModelTerminals = generative.VectorPair, true
 		c.Generator.Head = generative.HeadConfig{Kind: generative.HeadTransition, Width: 8, Layers: 1, Batch: 8}
@@ -55,6 +56,16 @@ func onReal(c *config.Config) {
 func rolled(c *config.Config) {
 	c.Generator.Kind, c.Generator.Init, c.Generator.Retain = "ensemble", generative.InitPrevious, 2
 	c.Agent.PolicyQ, c.Agent.PolicyDelay, c.Knobs.Horizon = sac.PolicyMin, 1, 3
+}
+
+// explored has MAX's two agents, on rollouts of the explorer.
+func explored(c *config.Config) {
+	rolled(c)
+	own := c.Generator.Kinds.Of("ensemble").(generative.EnsembleConfig)
+	own.TargetScale = generative.ScaleEach
+	c.Generator.Kinds = generative.Kinds{"ensemble": own}
+	c.Agent.Learner, c.Agent.Critics, c.Agent.PolicyQ, c.Agent.PolicyDelay = "max", 3, sac.PolicyMean, 2
+	c.Knobs.Relevance, c.Knobs.TopFraction = "ensemble", 1
 }
 
 func curiousReward(c *config.Config) {

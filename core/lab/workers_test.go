@@ -23,6 +23,7 @@ func TestAnyNumberOfWorkersWritesTheSame(t *testing.T) {
 		"sac with a diffusion model":    {everyFunction(t), newWorld().task()},
 		"sac with an autoencoder":       {plainMethod("vae"), newWorld().task()},
 		"sac with rollouts of a model":  {variant("mbpo-curiosity"), newWorld().task()},
+		"two agents with rollouts":      {variant("max"), newWorld().task()},
 		"sac with real rows once more":  {plainMethod("resample"), newWorld().task()},
 		"redq":                          {plainMethod(config.MethodREDQ), newWorld().task()},
 		"dreamer":                       {dreamerConfig(), tiny.Task()},

@@ -94,7 +94,7 @@ func (w *world) parts() parts {
 			return &agent.Made{Learner: a, Batches: a, Values: a}, nil
 		},
 		Generator: func(_ agent.Policy, seed uint64) (generative.Generator, error) { return &worldGenerator{w: w}, nil },
-		Relevance: func(name string, _ *experience.Log, values relevance.Values, seed uint64) (*relevance.Model, error) {
+		Relevance: func(name string, _ *experience.Log, values relevance.Values, _ generative.Generator, seed uint64) (*relevance.Model, error) {
 			spec, err := relevance.Find(name)
 			if err != nil || spec.Learning == relevance.LearnsNothing {
 				return relevance.New(name, relevance.Deps{Values: values})

@@ -104,7 +104,7 @@ func NewDisagreement(c DisagreementConfig, shape replay.Shape, dev device.Device
 		joined: make([]float32, max(c.Batch, disagreementRows)*in), moved: make([]float32, c.Batch*shape.Obs),
 	}
 	m.lowest = constant("lowest log-variance", shape.Obs, lowestLogVariance)
-	m.floor = constant("floor of variances", shape.Obs, (1-varianceShare)*math.Exp(lowestLogVariance+rangeOfLogVariance))
+	m.floor = newFloor(shape.Obs)
 	m.state = append(append(m.net.Params(), m.inputs.state()...), m.change.state()...) // the whiteners' tensors are on the host only
 	if err := m.compile(); err != nil {
 		m.Close()
@@ -132,7 +132,7 @@ func (m *Disagreement) compile() error {
 				one := op.NewTensor(fmt.Sprintf("disagreement member %d", i), 1)
 				one.Data[0] = float32(i)
 				mean, logVariance := m.split(g, g.SumMembers(m.net.ApplyAt(g, x, g.Bind(one))))
-				means, variances = append(means, mean), append(variances, m.compressed(g, g.Exp(logVariance)))
+				means, variances = append(means, mean), append(variances, compressed(g, g.Exp(logVariance), m.floor))
 			}
 			return inputs{obs: x}, jensenRenyi(g, means, variances)
 		})
@@ -145,9 +145,14 @@ func (m *Disagreement) split(g *op.Graph, y *op.Node) (mean, logVariance *op.Nod
 	return g.Slice(y, 0, d), shifted(g, g.Scale(g.Sigmoid(g.Slice(y, d, 2*d)), rangeOfLogVariance), m.lowest)
 }
 
-// compressed brings variances nearer to their bound, see varianceShare.
-func (m *Disagreement) compressed(g *op.Graph, variance *op.Node) *op.Node {
-	return shifted(g, g.Scale(variance, varianceShare), m.floor)
+// newFloor returns what is added to a share of variances, see compressed: one number a column.
+func newFloor(cols int) *op.Tensor {
+	return constant("floor of variances", cols, (1-varianceShare)*math.Exp(lowestLogVariance+rangeOfLogVariance))
+}
+
+// compressed brings variances nearer to the bound that they have in MAX, see varianceShare.
+func compressed(g *op.Graph, variance *op.Node, floor *op.Tensor) *op.Node {
+	return shifted(g, g.Scale(variance, varianceShare), floor)
 }
 
 // constant returns a tensor of equal numbers.

@@ -3,6 +3,7 @@ package relevance
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,6 +129,82 @@ func TestDisagreementSettings(t *testing.T) {
 		change(&c)
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// The likelihood, its gradients and the first step are those of MAX's own networks, whose loss is the mean
+// over networks too. That program clips the values of gradients, which changes none of their signs, and
+// Adam's first step shows nothing else.
+func TestGoldenDisagreementStep(t *testing.T) {
+	var file struct {
+		Sizes         struct{ Nets, State, Action, Hidden, Batch int }
+		Normalisation struct {
+			StateMean  golden.Array `json:"state_mean"`
+			StateStd   golden.Array `json:"state_std"`
+			ActionMean golden.Array `json:"action_mean"`
+			ActionStd  golden.Array `json:"action_std"`
+			ChangeMean golden.Array `json:"delta_mean"`
+			ChangeStd  golden.Array `json:"delta_std"`
+		}
+		Step struct {
+			Params, Grads        map[string]golden.Array
+			After                map[string]golden.Array `json:"params_after"`
+			State, Action, Delta golden.Array
+			Loss                 float64
+		}
+	}
+	golden.Recorded(t, "max.json", &file)
+	z, s, n := file.Sizes, file.Step, file.Normalisation
+	rows := z.Nets * z.Batch // each network has rows of its own
+	m, err := NewDisagreement(DisagreementConfig{Members: z.Nets, Hidden: z.Hidden, Batch: rows, LR: 1e-3}, replay.Shape{Obs: z.State, Act: z.Action}, newDevice(t), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	tensors := map[string]*op.Tensor{}
+	for i, l := range m.net.Layers {
+		tensors[fmt.Sprintf("layers.%d.weights", i)], tensors[fmt.Sprintf("layers.%d.biases", i)] = l.W, l.B
+	}
+	for name, tensor := range tensors {
+		copy(tensor.Data, s.Params[name].Float32())
+	}
+	if err := plan.Push(m.device, m.net.Params()...); err != nil {
+		t.Fatal(err)
+	}
+	x, y, weights := m.step.Data(m.x), m.step.Data(m.y), m.step.Data(m.weights)
+	standard := func(to []float32, row, first, width int, of, mean, std golden.Array) {
+		for j, v := range of.Data[row*len(mean.Data) : (row+1)*len(mean.Data)] {
+			to[row*width+first+j] = float32((v - mean.Data[j]) / std.Data[j])
+		}
+	}
+	for row := range rows {
+		standard(x, row, 0, z.State+z.Action, s.State, n.StateMean, n.StateStd)
+		standard(x, row, z.State, z.State+z.Action, s.Action, n.ActionMean, n.ActionStd)
+		standard(y, row, 0, z.State, s.Delta, n.ChangeMean, n.ChangeStd)
+		for net := range z.Nets {
+			if weights[net*rows+row] = 0; row/z.Batch == net {
+				weights[net*rows+row] = 1 / float32(z.Batch)
+			}
+		}
+	}
+	loss, err := m.trainer.Train()
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Near(t, "loss", loss/float64(z.Nets), s.Loss, 1e-5)
+	for name, tensor := range tensors {
+		at := slices.Index(m.optimiser.Params, tensor)
+		gradient := slices.Clone(m.optimiser.M[at].Data)
+		for i := range gradient {
+			gradient[i] *= 10 / float32(z.Nets) // the first moment is a tenth of it
+		}
+		s.Grads[name].Close(t, "gradient of "+name, gradient, 1e-4)
+		for i, v := range s.After[name].Data {
+			before := s.Params[name].Data[i]
+			if step := float64(tensor.Data[i]) - before; math.Abs(step-(v-before)) > 1e-5 {
+				t.Errorf("%s[%d] moves by %v, want %v", name, i, step, v-before)
+			}
 		}
 	}
 }

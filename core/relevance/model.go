@@ -17,6 +17,7 @@ type Model struct {
 	Parted Parted  // the same steps, if they are made in parts
 	Counts Counted
 	Rounds Episodic
+	Known  func() bool // whether F is known yet, of a function that learns with the generator
 
 	Scale float64 // the ratio of the paper's F to that of Score
 	Slice int     // transitions that are observed or scored at a time; 0: any number
@@ -53,6 +54,9 @@ func Of(f Function) *Model {
 	m.Parted, _ = f.(Parted)
 	m.Counts, _ = f.(Counted)
 	m.Rounds, _ = f.(Episodic)
+	if f, is := f.(Fitted); is {
+		m.Known = f.Known
+	}
 	if s, is := f.(Scaled); is {
 		m.Scale = s.PaperScale()
 	}

@@ -42,6 +42,9 @@ const (
 	// LearnsInRounds marks a function that is given every env step of a learner that keeps
 	// rollouts, and learns from them in rounds: an Episodic.
 	LearnsInRounds
+	// LearnsWithGenerator marks a function of what the generator's models predict (Deps.Models): a
+	// Fitted.
+	LearnsWithGenerator
 )
 
 // HasRate says whether the function learns by gradient steps; its Config then has their learning rate
@@ -94,6 +97,7 @@ type ConfigOfEpisodes interface {
 type Deps struct {
 	Config Config // of the same type as Spec.Config; nil: Spec.Config itself
 	Values Values // of the agent; nil if it has none
+	Models Models // that the generator learns; nil if it has none
 	Shape  replay.Shape
 	Met    replay.Shape // of the environment's own transitions
 	Copies int          // of the environment that step together
@@ -110,7 +114,8 @@ type Deps struct {
 const None = "none"
 
 // specs are in the order in which lists show them: functions that learn in steps, those
-// that learn again, those that learn in rounds, the others, and None; each group by name.
+// that learn again, those that learn in rounds, those that learn with the generator, the others, and
+// None; each group by name.
 var specs = registry.List[Spec, Config]{What: "relevance is %q", Compare: listed}
 
 // Part is what the registry reads of s.
@@ -131,8 +136,10 @@ func listed(a, b Spec) int {
 	group := func(s Spec) int {
 		switch {
 		case s.Name == None:
-			return 4
+			return 5
 		case s.Learning == LearnsNothing:
+			return 4
+		case s.Learning == LearnsWithGenerator:
 			return 3
 		case s.Learning == LearnsInRounds:
 			return 2
@@ -150,10 +157,11 @@ func Specs() []Spec { return specs.All() }
 // Names are the names of Specs.
 func Names() []string { return specs.Names() }
 
-// Choices are the names of the functions that can score any rows: all but those that learn in
-// rounds.
+// Choices are the names of the functions that can score any rows in any run: all but those that learn in
+// rounds or with the generator.
 func Choices() []string {
-	return slices.DeleteFunc(Names(), func(name string) bool { return slices.Contains(NamesOf(LearnsInRounds), name) })
+	others := append(NamesOf(LearnsInRounds), NamesOf(LearnsWithGenerator)...)
+	return slices.DeleteFunc(Names(), func(name string) bool { return slices.Contains(others, name) })
 }
 
 // NamesOf are the names of the functions that learn in that way.

@@ -23,6 +23,17 @@ type Values interface {
 	TDError(dst []float32, b *replay.Batch, rows int) error
 }
 
+// Models are an ensemble of models of the dynamics that a generator learns. Not every generator has one.
+type Models interface {
+	// Members is how many models there are.
+	Members() int
+	// Fitted says whether they have learned anything; they cannot predict before.
+	Fitted() bool
+	// Predict writes what each of them predicts of s'−s for rows observations and actions: means and
+	// variances, [N,rows,O] each, of changes that are standardised.
+	Predict(means, variances, obs, act []float32, rows int) error
+}
+
 // Trained is a Saved that makes gradient steps.
 type Trained interface {
 	Saved
@@ -78,6 +89,13 @@ type Episodic interface {
 // ErrUnmet is the error for a transition whose F is unknown because the transition was generated:
 // no episode met it.
 var ErrUnmet = errors.New("it is told of a transition as it is met, and generated ones were not")
+
+// Fitted is a Saved whose F is that of the generator's models.
+type Fitted interface {
+	Saved
+	// Known says whether the generator has fitted them.
+	Known() bool
+}
 
 // Scaled is a function whose paper scales F differently from Score.
 type Scaled interface {

@@ -78,7 +78,7 @@ func TestUnknownNamesNameTheNearest(t *testing.T) {
 			t.Errorf("%q: error %v, want one that names %q", name, err, want)
 		}
 	}
-	for _, name := range []string{"return", "td", "td-signed"} {
+	for _, name := range []string{"return", "td", "td-signed", "ensemble"} {
 		if _, err := New(name, Deps{}); err == nil || !strings.Contains(err.Error(), "missing") {
 			t.Errorf("%s without what it needs: error %v", name, err)
 		}
@@ -87,7 +87,7 @@ func TestUnknownNamesNameTheNearest(t *testing.T) {
 
 // The registry keeps its order, and its description of a function is true.
 func TestRegistry(t *testing.T) {
-	want := []string{"curiosity", "disagreement", "rnd", "count", "eco", "return", "reward", "td", "td-signed", "none"}
+	want := []string{"curiosity", "disagreement", "rnd", "count", "eco", "ensemble", "return", "reward", "td", "td-signed", "none"}
 	if got := Names(); !slices.Equal(got, want) {
 		t.Errorf("names are %v, want %v", got, want)
 	}
@@ -103,11 +103,14 @@ func TestRegistry(t *testing.T) {
 				t.Errorf("%s: memory of %g and %g bytes", s.Name, small, large)
 			}
 		}
-		f, err := New(s.Name, Deps{Values: fakeValues{}, Shape: plane, Met: plane, Copies: 2, Log: newLog(DefaultECO(), plane.Obs, Frames{}, 2), Device: newDevice(t), Seed: 1})
+		f, err := New(s.Name, Deps{Values: fakeValues{}, Models: fakeModels{members: 2, out: plane.Obs}, Shape: plane, Met: plane, Copies: 2, Log: newLog(DefaultECO(), plane.Obs, Frames{}, 2), Device: newDevice(t), Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		model, trained, counted, told := f.State != nil, f.Steps != nil, f.Counts != nil, f.Rounds != nil
+		if (f.Known != nil) != (s.Learning == LearnsWithGenerator) {
+			t.Errorf("%s is known from the generator's first fit on: %v", s.Name, f.Known != nil)
+		}
 		if f.Name() != s.Name || model != (s.Learning != LearnsNothing) || trained != (s.Learning == LearnsInSteps) || counted != (s.Learning == LearnsAnew) || told != (s.Learning == LearnsInRounds) {
 			t.Errorf("%s is a %T called %q: a model %v, trained %v, counted %v, told of env steps %v", s.Name, f.Function, f.Name(), model, trained, counted, told)
 		}

@@ -16,11 +16,12 @@ type Note struct {
 	// does not follow from s and a.
 	Respawned bool
 	// F is the relevance that was computed when the transition was met, see relevance.Episodic; NaN
-	// if there was nothing that could judge it.
+	// if there was nothing that could judge it. Of a generated row it is that which the row had then, for
+	// learners that learn from it.
 	F float32
 }
 
-// Annotate makes the ring keep notes from here on. It is for rings of transitions that were met.
+// Annotate makes the ring keep notes from here on.
 func (r *Ring) Annotate() { r.noted = true }
 
 // Note is the note of the row in slot i; zero if there is none, as for generated rows.

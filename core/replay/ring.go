@@ -95,6 +95,13 @@ func (r *Ring) AddRows(rows []float32) {
 	}
 }
 
+// AddNoted appends a transition that is already a row, with its note.
+func (r *Ring) AddNoted(row []float32, n Note) {
+	slot := r.next
+	r.AddRows(row)
+	r.note(slot, n)
+}
+
 // AddFrom appends the transition in slot i of another ring of the same shape, with its note.
 func (r *Ring) AddFrom(from *Ring, i int) {
 	slot := r.next

@@ -15,6 +15,7 @@ type LossSums struct {
 	Entropy, Noise       mean
 	World                worldSums
 	Bonus                mean         // of the batches
+	Explorer             explored     // of the agent that explores, where there are two
 	Models               []modelLoss  // of relevance functions that learn in steps
 	Latest               agent.Losses // Actor is that of the last update which had one
 	LatestModel          float64      // of the relevance function that learned last
@@ -22,6 +23,26 @@ type LossSums struct {
 	Updates              uint64
 	Entries, P90         mean     // per env step, if F is of what an episode has met
 	Accuracy             *float64 // of F's network, in its last round; nil: there was none yet
+}
+
+// explored are the losses of an explorer.
+type explored struct{ Critic, Actor, QMean mean }
+
+// add adds those of an update; the policy is not stepped in each.
+func (s *explored) add(l agent.ExplorerLosses) {
+	s.Critic.addKnown(l.Critic)
+	s.Actor.addKnown(l.Actor)
+	s.QMean.addKnown(l.QMean)
+}
+
+// take returns the means, with the newest α, and starts again; nil: it has made no update.
+func (s *explored) take(alpha float64) *event.ExplorerLosses {
+	if s.Critic.N == 0 {
+		return nil
+	}
+	l := &event.ExplorerLosses{Critic: s.Critic.value(), Actor: s.Actor.value(), Alpha: run.Float(alpha), QMean: s.QMean.value()}
+	*s = explored{}
+	return l
 }
 
 // modelLoss is the loss of a relevance function.
@@ -99,12 +120,13 @@ func (s *LossSums) add(l agent.Losses, acted bool) {
 	s.QMean.addKnown(l.QMean)
 	s.Entropy.addKnown(l.Entropy)
 	s.Noise.addKnown(l.Noise)
+	s.Explorer.add(l.Explorer)
 	s.World.add(l.World)
 	l.World = nil // the learner's memory
 	if acted {
 		s.Actor.addKnown(l.Actor)
 	} else {
-		l.Actor = s.Latest.Actor
+		l.Actor, l.Explorer.Actor = s.Latest.Actor, s.Latest.Explorer.Actor
 	}
 	s.Latest = l
 	s.Updates++
@@ -147,6 +169,7 @@ func (s *LossSums) take() (l event.Losses, some bool) {
 		setModel(&l, m.Name, m.Loss.value())
 		some = some || m.Loss.N > 0
 	}
+	l.Explorer = s.Explorer.take(s.Latest.Explorer.Alpha)
 	l.Episodes, l.World = s.takeEpisodes(), s.World.take()
 	some = some || s.Critic.N+s.Actor.N+s.Bonus.N > 0 || l.Episodes != nil // these are measured without updates too
 	if s.Critic.N > 0 && !math.IsNaN(s.Latest.AlphaValue) {
@@ -182,6 +205,9 @@ func (s *LossSums) Last() *event.UpdateLosses {
 	}
 	l := &event.UpdateLosses{
 		Critic: s.Latest.Critic, Actor: s.Latest.Actor, Alpha: s.Latest.AlphaValue, QMean: s.Latest.QMean, Noise: s.Latest.Noise, Model: math.NaN(),
+	}
+	if e := s.Latest.Explorer; e.Critic != 0 && !math.IsNaN(e.Critic) { // 0 in checkpoints without it
+		l.Explorer = &event.ExplorerUpdate{Critic: e.Critic, Actor: e.Actor, Alpha: e.Alpha, QMean: e.QMean}
 	}
 	if s.LatestFunction != "" {
 		l.Model, l.Function = s.LatestModel, s.LatestFunction

@@ -59,6 +59,8 @@ func (o *Functions) Built(name string) bool {
 		return m.Counts.Seen() > 0 && r.Counting != name
 	case m.Rounds != nil:
 		return m.Rounds.Learned()
+	case m.Known != nil:
+		return m.Known()
 	case m.Steps != nil:
 		return slices.ContainsFunc(r.Models, func(s modelState) bool { return s.Name == name && s.Updates > 0 })
 	}
@@ -240,7 +242,7 @@ func (o *Functions) Build(name string) (*relevance.Model, error) {
 		return made, nil
 	}
 	r.Observed.hold(name)
-	f, err := r.Parts.Relevance(name, r.Observed.log, r.Agent.Values, r.Seed)
+	f, err := r.Parts.Relevance(name, r.Observed.log, r.Agent.Values, r.Generator, r.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +265,7 @@ func (o *Functions) Function(name string) (*relevance.Model, error) {
 // NewModel makes an untrained model of the function of that name; the caller owns it.
 func (o *Functions) NewModel(name string) (*relevance.Model, error) {
 	r := o.of
-	f, err := r.Parts.Relevance(name, r.Observed.log, nil, r.Seed)
+	f, err := r.Parts.Relevance(name, r.Observed.log, nil, r.Generator, r.Seed)
 	if err != nil {
 		return nil, err
 	}

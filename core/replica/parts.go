@@ -17,12 +17,14 @@ type Parts struct {
 	Fills  bool            // the learner fills D_real, with rows of its own
 	Keep   experience.Keep // of the log; zero: there is none
 	Random bool            // actions are random until there is enough to learn from
+	// Explores says that the learner learns from F of synthetic rows, in their notes.
+	Explores bool
 	// Learner makes a learner; log is what it observes, nil for one that only acts.
 	Learner   func(log *experience.Log, seed uint64) (*agent.Made, error)
 	Generator func(policy agent.Policy, seed uint64) (generative.Generator, error)
-	// Relevance makes the function of that name; if values is nil, functions that need an
-	// agent's values are refused. log is as for Learner.
-	Relevance func(name string, log *experience.Log, values relevance.Values, seed uint64) (*relevance.Model, error)
+	// Relevance makes the function of that name; functions that need an agent's values, or the models
+	// of a generator, are refused without them. log is as for Learner.
+	Relevance func(name string, log *experience.Log, values relevance.Values, g generative.Generator, seed uint64) (*relevance.Model, error)
 }
 
 // NewParts returns the real parts: learner, relevance functions and generator of the
@@ -42,7 +44,7 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 	}
 	deps.Device = dev
 	return Parts{
-		Shape: shape, Fills: is.Fills(), Keep: c.Keeps(task), Random: is.Random,
+		Shape: shape, Fills: is.Fills(), Keep: c.Keeps(task), Random: is.Random, Explores: learner.Explores,
 		Learner: func(log *experience.Log, seed uint64) (*agent.Made, error) {
 			deps := deps
 			deps.Log, deps.Seed = log, seed
@@ -51,9 +53,13 @@ func NewParts(c *config.Config, task task.Task, dev device.Device) (Parts, error
 		Generator: func(policy agent.Policy, seed uint64) (generative.Generator, error) {
 			return newGenerator(c, seen, shape, policy, dev, seed)
 		},
-		Relevance: func(name string, log *experience.Log, values relevance.Values, seed uint64) (*relevance.Model, error) {
+		Relevance: func(name string, log *experience.Log, values relevance.Values, g generative.Generator, seed uint64) (*relevance.Model, error) {
+			models, err := modelsOf(c, g)
+			if err != nil {
+				return nil, err
+			}
 			return relevance.New(name, relevance.Deps{
-				Config: c.Relevance.Of(name), Values: values, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Log: log, Frames: c.Sight(), Made: is.Fills(), Device: dev, Seed: seed,
+				Config: c.Relevance.Of(name), Values: values, Models: models, Shape: shape, Met: deps.Shape, Copies: deps.Copies, Log: log, Frames: c.Sight(), Made: is.Fills(), Device: dev, Seed: seed,
 			})
 		},
 	}, nil
@@ -84,6 +90,19 @@ func newGenerator(whole *config.Config, task task.Task, shape replay.Shape, poli
 		return nil, err
 	}
 	return headed, nil
+}
+
+// modelsOf returns the models of the dynamics that a generator of that configuration has; nil if it has
+// none, or none whose predictions can be compared.
+func modelsOf(c *config.Config, g generative.Generator) (relevance.Models, error) {
+	if g == nil || c.HasModels() != nil {
+		return nil, nil
+	}
+	kind, err := generative.Find(c.Generator.Kind)
+	if err != nil {
+		return nil, err
+	}
+	return kind.Models(c.Generator.Kinds.Of(c.Generator.Kind), g)
 }
 
 // sampling is the agent as seen by a generator that rolls out a model.

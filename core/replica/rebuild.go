@@ -24,10 +24,10 @@ type RebuildSpec struct {
 
 // KeepSpec records how the generation that is about to begin is made, for checkpoints that save
 // this instead of D_syn. Nothing is recorded if D_syn holds older generations, whose generators no
-// longer exist, or if the policy was rolled out, which has learned since.
+// longer exist, if the policy was rolled out, which has learned since, or if the rows have F of that time.
 func (o *Synthesis) KeepSpec(knobs generative.GenKnobs, occasion uint64) error {
 	r := o.of
-	if r.Config.Generator.Generations() > 1 || r.Config.Has()&knob.UseRollouts != 0 {
+	if r.Config.Generator.Generations() > 1 || r.Config.Has()&knob.UseRollouts != 0 || r.Parts.Explores {
 		return nil
 	}
 	var b bytes.Buffer
@@ -93,7 +93,7 @@ func (o *Synthesis) RebuildFresh(s *RebuildSpec, calls int) error {
 // replica's own is further; negative: to the end.
 func (o *Synthesis) follow(s *RebuildSpec, ring *replay.Ring, calls int) error {
 	r := o.of
-	g, err := r.Parts.Generator(r.Agent, r.Seed)
+	g, err := r.Parts.Generator(r.Behaviour(), r.Seed)
 	if err != nil {
 		return err
 	}

@@ -61,10 +61,14 @@ func (o *Synthesis) Owed(most int) int {
 const mostUnjudged = 0.1
 
 // CanScore returns an error if the function of that name, which is built, cannot tell F of D_real:
-// one that learns in rounds cannot before the first, nor until most rows were met after it.
+// one that learns in rounds cannot before the first, nor until most rows were met after it, and one of
+// the generator's models cannot before the first fit.
 func (o *Synthesis) CanScore(name string) error {
 	r := o.of
 	m := r.Functions.built[name]
+	if m != nil && m.Known != nil && !m.Known() {
+		return fmt.Errorf("relevance %s is of the generator's models, which are fitted for the first time", name)
+	}
 	if m == nil || m.Rounds == nil {
 		return nil
 	}
@@ -156,6 +160,9 @@ func (o *Synthesis) FitSteps(done, n int) (ended bool, err error) {
 func (o *Synthesis) StartGenerate(knobs generative.GenKnobs, occasion uint64) error {
 	r := o.of
 	o.Fresh, o.generated = replay.NewRing(r.Real.Shape(), max(1, min(knobs.Samples, r.Config.Buffer))), false
+	if r.Parts.Explores {
+		o.Fresh.Annotate()
+	}
 	return r.Generator.StartGenerate(knobs, occasion)
 }
 
@@ -170,9 +177,38 @@ func (o *Synthesis) GenerateSlice() (complete bool, total int, err error) {
 	if err != nil {
 		return false, 0, err
 	}
-	o.Fresh.AddRows(rows)
+	if err := o.add(rows); err != nil {
+		return false, 0, err
+	}
 	o.generated = done == total
 	return o.generated, total, nil
+}
+
+// add adds generated rows, with F in their notes if the learner learns from it: that of the function
+// which was bound for the latest fit, as its paper defines it.
+func (o *Synthesis) add(rows []float32) error {
+	r := o.of
+	if !r.Parts.Explores {
+		o.Fresh.AddRows(rows)
+		return nil
+	}
+	shape := r.Real.Shape()
+	for width := shape.Width(); len(rows) > 0; {
+		n := min(len(rows)/width, o.scorer.AtOnce(r.scratch.Size))
+		clear(r.scratch.Notes)
+		for i := range n {
+			r.scratch.Put(i, shape, rows[i*width:(i+1)*width])
+		}
+		r.curious = resized(r.curious, n)
+		if err := o.scorer.Score(r.curious, r.scratch, n); err != nil {
+			return err
+		}
+		for i, f := range r.curious {
+			o.Fresh.AddNoted(rows[i*width:(i+1)*width], replay.Note{F: float32(o.scorer.Scale) * f})
+		}
+		rows = rows[n*width:]
+	}
+	return nil
 }
 
 // Cancel abandons what the generator has under way. D_syn stays as it is.
@@ -236,9 +272,12 @@ func (o *Synthesis) retain() *replay.Ring {
 		rows += n
 	}
 	all := replay.NewRing(r.Real.Shape(), max(1, min(max(kept*o.Fresh.Cap(), rows+o.Fresh.Len()), r.Config.Buffer)))
+	if r.Parts.Explores {
+		all.Annotate()
+	}
 	add := func(from *replay.Ring, newest int) {
 		for _, slot := range from.Oldest(from.Len()-newest, newest) {
-			all.AddRows(from.Row(slot))
+			all.AddFrom(from, slot)
 		}
 	}
 	if r.Synthetic != nil {

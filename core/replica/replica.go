@@ -155,7 +155,7 @@ func (r *Replica) build() (err error) {
 	}
 	r.own(SectionAgent, r.Agent)
 	if c.Generates() {
-		if r.Generator, err = r.Parts.Generator(r.Agent, r.Seed); err != nil {
+		if r.Generator, err = r.Parts.Generator(r.Behaviour(), r.Seed); err != nil {
 			return err
 		}
 		r.own("generator", r.Generator)
@@ -200,6 +200,14 @@ func (r *Replica) build() (err error) {
 	r.PolicyState, r.nextState = make([]float32, states), make([]float32, states)
 	r.episodes = make([]uint64, r.World.Copies)
 	return r.World.Begin(r.Observed.log)
+}
+
+// Behaviour is the policy that acts in training. Generators of rollouts roll it out.
+func (r *Replica) Behaviour() agent.Policy {
+	if r.Agent.Behaviour != nil {
+		return r.Agent.Behaviour
+	}
+	return r.Agent
 }
 
 // startSource makes the environments.

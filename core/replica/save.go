@@ -88,9 +88,9 @@ func (r *Replica) Saved(scored bool) Saved {
 	}
 	if scored {
 		s.Scores = r.Synthesis.scores
-		if r.Synthesis.scorer != nil {
-			s.Scorer = r.Synthesis.scorer.Name()
-		}
+	}
+	if r.Synthesis.scorer != nil && (scored || r.Parts.Explores) { // which scores every generation
+		s.Scorer = r.Synthesis.scorer.Name()
 	}
 	s.Trial = r.Trial.saved()
 	return s
@@ -151,7 +151,7 @@ func (s *Saved) Validate(c *config.Config, t task.Task) error {
 	for _, e := range n.Copies {
 		err = cmp.Or(err, config.Between("steps of an episode", e.Step, 0, max(t.EpisodeSteps, c.Steps)))
 	}
-	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Entropy, n.Losses.Noise, n.Losses.Bonus, n.Losses.World.Observation} {
+	for _, l := range []mean{n.Losses.Critic, n.Losses.Actor, n.Losses.QMean, n.Losses.Entropy, n.Losses.Noise, n.Losses.Bonus, n.Losses.Explorer.Critic, n.Losses.Explorer.Actor, n.Losses.Explorer.QMean, n.Losses.World.Observation} {
 		err = cmp.Or(err, config.Between("losses", l.N, 0, math.MaxInt))
 	}
 	for _, m := range n.Models {

@@ -93,6 +93,12 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 		for name, v := range map[CurveName]*run.Float{CurveCritic: b.Critic, CurveActor: b.Actor, CurveAlpha: b.Alpha, CurveQMean: b.QMean, CurveCuriosity: b.Curiosity, CurveRND: b.RND, CurveBonus: b.Bonus, CurveEntropy: b.Entropy, CurveNoise: b.Noise} {
 			measure(name, Optional(v))
 		}
+		if of := b.Explorer; of != nil {
+			measure(CurveOtherCritic, Optional(of.Critic))
+			measure(CurveOtherActor, Optional(of.Actor))
+			measure(CurveOtherAlpha, float64(of.Alpha))
+			measure(CurveOtherQ, Optional(of.QMean))
+		}
 		if v, is := b.Models["eco"]; is {
 			measure(CurveReach, float64(v))
 		}

@@ -49,10 +49,14 @@ type Agent struct {
 // New initialises the weights and returns an agent; its programs are compiled when they
 // are first needed. The random numbers are functions of the seed.
 func New(c Config, dev device.Device, seed uint64) (*Agent, error) {
+	return create(c, dev, rng.New(seed, "agent"))
+}
+
+// create is New with random numbers of that stream.
+func create(c Config, dev device.Device, stream rng.Stream) (*Agent, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	stream := rng.New(seed, "agent")
 	s := &Agent{
 		config: c, dev: dev, nets: newNetworks(c, stream.Sub("weights")), temp: newTemperature(c, dev),
 		rateActor: op.NewTensor("rate", 1), rateCritic: op.NewTensor("rate", 1),

@@ -38,6 +38,11 @@
 // an ensemble of which one critic acts for an episode (bootstrapped Q), layers with
 // learned noise (noisy networks). None of them changes the order above.
 //
+// # Two agents
+//
+// The learner max (pair) is two agents, one of which explores for the other. It is in this package
+// because it consists of nothing else: it says which of them acts and what each is given.
+//
 // # State
 //
 // Random numbers are indexed by the number of the update, so that the state consists of

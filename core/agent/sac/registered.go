@@ -11,13 +11,7 @@ func init() {
 		Batches: true, Synthetic: true,
 		Knobs:    []string{"utd", "batch", "lr_actor", "lr_critic", "tau"},
 		Describe: func(d agent.Deps) (agent.Traits, error) { return agent.Traits{Random: true}, configOf(d).Validate() },
-		Memory: func(d agent.Deps, batch, looked int) float64 {
-			c := configOf(d)
-			if batch == 0 {
-				c.Critics = 0 // it only acts
-			}
-			return c.Memory(batch, looked)
-		},
+		Memory:   memory,
 		New: func(d agent.Deps) (*agent.Made, error) {
 			s, err := New(configOf(d), d.Device, d.Seed)
 			if err != nil {
@@ -26,6 +20,35 @@ func init() {
 			return &agent.Made{Learner: s, Batches: s, Values: s, Actions: s, Prepare: s.Prepare}, nil
 		},
 	})
+	agent.Register(agent.Spec{
+		Name: "max", Doc: "two agents as sac has one: an explorer, which learns F from generated rows and acts, and an exploiter, which learns the task and is evaluated",
+		Source:  "Shyam et al. 2019, with REDQ as its agents",
+		Batches: true, Synthetic: true, Explores: true,
+		Knobs:    []string{"utd", "batch", "lr_actor", "lr_critic", "tau"},
+		Describe: func(d agent.Deps) (agent.Traits, error) { return agent.Traits{Random: true}, configOf(d).Validate() },
+		Memory: func(d agent.Deps, batch, looked int) float64 {
+			if batch == 0 {
+				return memory(d, batch, looked)
+			}
+			return memory(d, batch, looked) + memory(d, batch, 0)
+		},
+		New: func(d agent.Deps) (*agent.Made, error) {
+			p, err := newPair(configOf(d), d)
+			if err != nil {
+				return nil, err
+			}
+			return &agent.Made{Learner: p, Batches: p, Values: p, Actions: p, Prepare: p.Prepare, Behaviour: p.explorer}, nil
+		},
+	})
+}
+
+// memory is what one agent takes.
+func memory(d agent.Deps, batch, looked int) float64 {
+	c := configOf(d)
+	if batch == 0 {
+		c.Critics = 0 // it only acts
+	}
+	return c.Memory(batch, looked)
 }
 
 // configOf returns the Config that a configuration describes.

@@ -96,11 +96,7 @@ func (x *Pane) losses() []lossPart {
 		parts[2], third = lossPart{"noise", now.Noise, nil}, history.CurveNoise
 	}
 	for i, name := range [...]history.CurveName{history.CurveCritic, history.CurveActor, third, history.CurveQMean, model.curve} {
-		if c := x.History.Main(name); c != nil {
-			for _, v := range c.Samples {
-				parts[i].past = append(parts[i].past, v.Y)
-			}
-		}
+		parts[i].past = x.past(name)
 	}
 	generator := lossPart{"generator", nan, nil}
 	for _, r := range x.History.Refits {
@@ -112,9 +108,35 @@ func (x *Pane) losses() []lossPart {
 	if x.Phase() == knob.Fit {
 		generator.now = x.Snap.FitLoss
 	}
-	return append(parts, generator)
+	return append(append(parts, generator), x.explorer(now.Explorer)...)
+}
+
+// explorer are the losses of an agent that explores, if there is one.
+func (x *Pane) explorer(now *event.ExplorerUpdate) []lossPart {
+	if now == nil {
+		return nil
+	}
+	parts := []lossPart{{"X critic", now.Critic, nil}, {"X actor", now.Actor, nil}, {"X α", now.Alpha, nil}, {"X Q mean", now.QMean, nil}}
+	for i, name := range []history.CurveName{history.CurveOtherCritic, history.CurveOtherActor, history.CurveOtherAlpha, history.CurveOtherQ} {
+		parts[i].past = x.past(name)
+	}
+	return parts
+}
+
+// past are the values of a curve at the evaluations so far.
+func (x *Pane) past(name history.CurveName) (all []float64) {
+	if c := x.History.Main(name); c != nil {
+		for _, v := range c.Samples {
+			all = append(all, v.Y)
+		}
+	}
+	return all
 }
 
 func (x *Pane) lossesNote(w int) string {
-	return theme.Longest([]string{x.Theme.Dim.On("curves: at the evaluations")}, w)
+	notes := []string{x.Theme.Dim.On("curves: at the evaluations")}
+	if l := x.Snap.Losses; l != nil && l.Explorer != nil {
+		notes = append([]string{x.Theme.Dim.On("curves: at the evaluations; X: explorer")}, x.Theme.Dim.On("X: explorer"))
+	}
+	return theme.Longest(notes, w)
 }

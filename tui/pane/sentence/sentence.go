@@ -93,7 +93,11 @@ func (p *Pane) method() string {
 		name, scores = "Prioritized generative replay (PGR)", fmt.Sprintf("F (%s) scores the real rows, ", f)
 	}
 	rolls := c.Has()&knob.UseRollouts != 0
-	if rolls {
+	switch {
+	case c.Explores():
+		name, scores = "An explorer that acts, and an exploiter that is evaluated (MAX)", fmt.Sprintf("the explorer learns F (%s) of generated rows, ", f)
+		prompted = prompted && p.Effective("top_fraction").Number < 1
+	case rolls:
 		name = "Rollouts in a learned model of the task (MBPO)"
 	}
 	if s.Synthetic == 0 {
@@ -109,6 +113,8 @@ func (p *Pane) method() string {
 	switch {
 	case rolls && prompted:
 		made = fmt.Sprintf("%s rows are rollouts of the policy from states of high F", format.Count(s.Synthetic))
+	case rolls && c.Explores():
+		made = fmt.Sprintf("%s rows are rollouts of it from real states", format.Count(s.Synthetic))
 	case rolls:
 		made = fmt.Sprintf("%s rows are rollouts of the policy from real states", format.Count(s.Synthetic))
 	case prompted:
@@ -116,7 +122,7 @@ func (p *Pane) method() string {
 	}
 	text := fmt.Sprintf("%s: %s%s", name, scores, made)
 	if all := s.MixReal + s.MixSynthetic; all > 0 {
-		text += fmt.Sprintf(", and they are %s of what the agent learns from", format.Percent(float64(s.MixSynthetic)/float64(all)))
+		text += fmt.Sprintf(", and they are %s of what %s learns from", format.Percent(float64(s.MixSynthetic)/float64(all)), map[bool]string{false: "the agent", true: "the exploiter"}[c.Explores()])
 	}
 	return text + "."
 }
