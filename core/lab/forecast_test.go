@@ -28,6 +28,11 @@ func TestATrialMeasuresEveryPart(t *testing.T) {
 			t.Errorf("%s: %g s", name, cost)
 		}
 	}
+	two := variant("max")
+	two.Evaluation.Every = 13
+	if pair, err := Try(context.Background(), two, newWorld().task(), dev); err != nil || !(pair.Step > 0 && pair.Score > 0 && pair.FitStep > 0 && pair.Sample > 0) {
+		t.Errorf("of two agents: %+v, %v", pair.Units, err)
+	}
 	latent, err := Try(context.Background(), tiny.Latents(), tiny.Task(), dev)
 	if u := latent.Units; err != nil || !(u.Score > 0 && u.Score < 60) || !(u.Warm > 0 && u.Warm < 60) || !(u.Step > 0 && u.FitStep > 0 && u.Sample > 0) {
 		t.Errorf("of latents: %+v, %v", u, err)

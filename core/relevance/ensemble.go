@@ -30,16 +30,22 @@ type ensemble struct {
 	means, variances []float32 // [N,rows,O], as the models predict them
 }
 
+// ensembleRows is how many rows one run scores: fewer with many models, whose every pair takes memory.
+func ensembleRows(models int) int {
+	return min(disagreementRows, max(64, 64*disagreementRows/(models*models)))
+}
+
 // newEnsemble compiles the score.
 func newEnsemble(d Deps) (*ensemble, error) {
 	n, o := d.Models.Members(), d.Shape.Obs
-	f := &ensemble{models: d.Models, shape: d.Shape, means: make([]float32, n*disagreementRows*o), variances: make([]float32, n*disagreementRows*o)}
+	rows := ensembleRows(n)
+	f := &ensemble{models: d.Models, shape: d.Shape, means: make([]float32, n*rows*o), variances: make([]float32, n*rows*o)}
 	floor := newFloor(o)
 	var err error
-	f.scorer, err = plan.NewBlocks("ensemble score", disagreementRows, d.Device, func(g *op.Graph) (in []*op.Node, s plan.Spec) {
+	f.scorer, err = plan.NewBlocks("ensemble score", rows, d.Device, func(g *op.Graph) (in []*op.Node, s plan.Spec) {
 		var means, variances []*op.Node
 		for i := range n {
-			mean, variance := g.Input(fmt.Sprintf("mean %d", i), disagreementRows, o), g.Input(fmt.Sprintf("variance %d", i), disagreementRows, o)
+			mean, variance := g.Input(fmt.Sprintf("mean %d", i), rows, o), g.Input(fmt.Sprintf("variance %d", i), rows, o)
 			in, means = append(in, mean, variance), append(means, mean)
 			variances = append(variances, compressed(g, variance, floor))
 		}
