@@ -25,6 +25,13 @@ func TestMembersAreRunsOfTheirSeeds(t *testing.T) {
 		return c
 	}
 	single := map[int]string{}
+	_, both := realRun(t, explorers(2, 30), 2)
+	for i := range 2 {
+		_, alone := realRun(t, explorers(1, 30+i), 1)
+		if got, want := linesAbout(t, both, i), linesAbout(t, alone, -1); got != want {
+			t.Errorf("member %d of two with an explorer each writes\n%s\nby itself\n%s", i, got, want)
+		}
+	}
 	for _, members := range []int{2, 3, 4} {
 		_, journal := realRun(t, cohort(members), 2)
 		for i := range members {
@@ -42,6 +49,14 @@ func TestMembersAreRunsOfTheirSeeds(t *testing.T) {
 	if n := strings.Count(single[0], "\n"); n < 10 {
 		t.Errorf("a run of %d lines about its agent", n)
 	}
+}
+
+// explorers are so many members of MAX.
+func explorers(members, seed int) config.Config {
+	c := variant("max")
+	c.Members, c.Seed = members, uint64(seed)
+	c.Schedule = []string{"18:horizon=2!", "22:ratio=0.75"}
+	return c
 }
 
 // linesAbout returns the lines of a canonical journal about one member. From the journal of a run

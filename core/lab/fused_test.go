@@ -50,4 +50,14 @@ func TestARunOfWholeEnvSteps(t *testing.T) {
 	if !got.x.first().Fused() || want.x.first().Fused() {
 		t.Error("whole env steps are made on the CPU, or not on the device")
 	}
+	two := variant("max")
+	two.Steps, two.StartSteps, two.Evaluation.Every, two.Knobs.GeneratorSteps, two.Knobs.Samples, two.Generator.Retain = 14, 9, 0, 2, 16, 1
+	got, _ = runOn(t, two, dev)
+	want, _ = realRun(t, two, 1)
+	if a, b := sequence(got), sequence(want); a != b || !got.x.first().Fused() {
+		t.Errorf("two agents on the device\n%s\non the CPU\n%s", a, b)
+	}
+	x, y := got.Snapshot().Losses.Explorer, want.Snapshot().Losses.Explorer
+	near("the explorer's loss", x.Critic, y.Critic)
+	near("the explorer's mean of Q", x.QMean, y.QMean)
 }

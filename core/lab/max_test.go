@@ -26,6 +26,11 @@ func TestAnExplorerIsGivenF(t *testing.T) {
 	if err := m.F.Score(f, b, len(f)); err != nil {
 		t.Fatal(err)
 	}
+	c.Generator.Retain = 2
+	kept, _ := realRun(t, c, 1)
+	if old := kept.x.first().Synthetic; old.Len() < 2*syn.Len() || old.Note(old.Oldest(0, 1)[0]).F == 0 {
+		t.Errorf("of two generations %d rows are kept, the oldest with %+v", old.Len(), old.Note(old.Oldest(0, 1)[0]))
+	}
 	most, rewards := 0.0, 0.0
 	for i, want := range f {
 		if got := syn.Note(i).F; got != want {

@@ -245,11 +245,18 @@ func TestAHundredPreviewsLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// The same holds with the real parts and every function.
+// The same holds with the real parts and every function, and beside rollouts of an explorer.
 func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
-	c := realConfig()
-	c.Generator.Chunk = 256
-	c.Steps, c.Schedule = 52, []string{"14:relevance=td!"}
+	pgr := realConfig()
+	pgr.Schedule = []string{"14:relevance=td!"}
+	previewedReal(t, pgr, event.Preview{Knob: "guidance", Value: "4"}, relevance.Choices())
+	previewedReal(t, variant("max"), event.Preview{Knob: "horizon", Value: "2"}, []string{"ensemble", "curiosity"})
+}
+
+// previewedReal plays c with and without previews of a knob, and of the functions in turn.
+func previewedReal(t *testing.T, c config.Config, of event.Preview, functions []string) {
+	t.Helper()
+	c.Steps, c.Generator.Chunk = 52, 256
 	dev, err := cpu.New(cpu.Options{Threads: 1, Family: "go"})
 	if err != nil {
 		t.Fatal(err)
@@ -270,9 +277,9 @@ func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 			if step++; !looks || step%4 != 0 {
 				return
 			}
-			l.Send(event.Preview{Knob: "guidance", Value: "4"})
-			if names := relevance.Choices(); step > 20 {
-				l.Send(event.Preview{Knob: "relevance", Value: names[step/4%len(names)]})
+			l.Send(of)
+			if step > 20 {
+				l.Send(event.Preview{Knob: "relevance", Value: functions[step/4%len(functions)]})
 			}
 		})
 		if err := l.Run(context.Background()); err != nil {
@@ -283,7 +290,7 @@ func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 	_, plain := run(false)
 	l, looked := run(true)
 	if plain != looked {
-		t.Errorf("without previews\n%s\nwith\n%s", plain, looked)
+		t.Errorf("%s: without previews\n%s\nwith\n%s", c.Method, plain, looked)
 	}
 	answers, _ := bodies[event.Previewed](l)
 	made := 0
@@ -293,6 +300,6 @@ func TestPreviewsOfRealPartsLeaveNoTrace(t *testing.T) {
 		}
 	}
 	if made < 6 {
-		t.Errorf("%d of %d answers made transitions", made, len(answers))
+		t.Errorf("%s: %d of %d answers made transitions: %+v", c.Method, made, len(answers), answers)
 	}
 }
