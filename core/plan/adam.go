@@ -42,9 +42,12 @@ var DefaultLaProp = AdamConfig{Rule: RuleLaProp, Beta1: 0.9, Beta2: 0.999, Eps: 
 type Adam struct {
 	AdamConfig
 	Params []*op.Tensor
-	Rate   *op.Tensor
-	M, V   []*op.Tensor
-	T      uint64 // steps taken
+	// L2 has a number c for each parameter: c·w is added to its gradient, as if the loss had a term
+	// ½c‖w‖². nil: none is added.
+	L2   []float64
+	Rate *op.Tensor
+	M, V []*op.Tensor
+	T    uint64 // steps taken
 
 	dev   device.Device // device of the programs that step it; nil before the first one
 	whole *Adam         // the optimiser whose steps are counted; nil: this one
@@ -71,6 +74,9 @@ func (a *Adam) Only(params []*op.Tensor) *Adam {
 			panic("plan: " + p.Name + " is no parameter of the optimiser")
 		}
 		some.M, some.V = append(some.M, a.M[at]), append(some.V, a.V[at])
+		if a.L2 != nil {
+			some.L2 = append(some.L2, a.L2[at])
+		}
 	}
 	return some
 }

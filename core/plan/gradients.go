@@ -62,7 +62,7 @@ func (l *lowerer) collect(s Spec, params []*op.Tensor, grads []*op.Node) ([]devi
 		}
 		refs[i] = l.refs[grads[i]]
 		if sum := s.Collected.of(t); sum != nil {
-			refs[i] = l.addTo(sum, refs[i], t)
+			refs[i] = l.addTo(l.bind(sum), refs[i], t)
 		} else if s.Collected != nil && s.Optimiser != nil && slices.Contains(s.Optimiser.Params, t) {
 			return nil, fmt.Errorf("no gradient of %s is collected", t.Name)
 		}
@@ -73,10 +73,10 @@ func (l *lowerer) collect(s Spec, params []*op.Tensor, grads []*op.Node) ([]devi
 	return refs, nil
 }
 
-// addTo emits the sum of a tensor and a gradient.
-func (l *lowerer) addTo(sum *op.Tensor, gradient device.Ref, of *op.Tensor) device.Ref {
+// addTo emits the sum of a gradient and a buffer of its shape.
+func (l *lowerer) addTo(sum, gradient device.Ref, of *op.Tensor) device.Ref {
 	members, rows, cols := shape(of.Shape)
 	out := l.buffer(device.Buffer{Name: "gradient of " + of.Name, Members: members, Rows: rows, Cols: cols})
-	l.code.Instrs = append(l.code.Instrs, device.Instr{Code: device.Add, Out: out, In: []device.Ref{gradient, l.bind(sum)}, Mask: device.None})
+	l.code.Instrs = append(l.code.Instrs, device.Instr{Code: device.Add, Out: out, In: []device.Ref{gradient, sum}, Mask: device.None})
 	return out
 }

@@ -317,11 +317,22 @@ func (l *lowerer) optimiser(a *Adam, grads []device.Ref) {
 	}
 	for i, p := range a.Params {
 		step.Params = append(step.Params, l.bind(p))
+		if a.L2 != nil && a.L2[i] != 0 {
+			grads[i] = l.decayed(grads[i], p, a.L2[i])
+		}
 		step.Grads = append(step.Grads, grads[i])
 		step.M = append(step.M, l.bind(a.M[i]))
 		step.V = append(step.V, l.bind(a.V[i]))
 	}
 	l.code.Adam = step
+}
+
+// decayed emits the sum of the gradient of a parameter and c times the parameter.
+func (l *lowerer) decayed(gradient device.Ref, p *op.Tensor, c float64) device.Ref {
+	members, rows, cols := shape(p.Shape)
+	scaled := l.buffer(device.Buffer{Members: members, Rows: rows, Cols: cols})
+	l.code.Instrs = append(l.code.Instrs, device.Instr{Code: device.Scale, Out: scaled, In: []device.Ref{l.bind(p)}, F: [3]float64{c}, Mask: device.None})
+	return l.addTo(scaled, gradient, p)
 }
 
 func (l *lowerer) lerp(m Lerp) device.Lerp {

@@ -82,6 +82,7 @@ func bandEnd(at, hi int) int {
 func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 	x, dz, dw := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	uses := append(reads(c.byColumns(cols), in.In[0]), reads(split{by: whole}, in.In[1])...)
+	uses = append(uses, reads(split{by: whole}, in.In[2:]...)...)
 	uses = append(uses, writes(c.grained(byBands, cols, columnGrain), in.Out))
 	square := c.squareEarly(in.Out, func(lane int) (int, int) {
 		lo, hi := columnRange(cols, lane)
@@ -96,6 +97,7 @@ func (c *compiler) linearDWRows(in device.Instr, rows, cols, out int) {
 		for at, end := lo, lo; at < hi; at = end {
 			end = bandEnd(at, hi)
 			c.k.Gemm(end-at, out, rows, x[at:], 1, cols, dz, out, dw[at*out:], out, kernel.Epilogue{})
+			c.decay(in, dw, at*out, end*out)
 			square(s.lane, at*out, end*out)
 		}
 	}})

@@ -13,7 +13,9 @@ import (
 //   - an addition to a layer's result becomes the start of the layer's sums:
 //     operand 3 of Linear;
 //   - an activation that only layers read is applied as they read their
-//     operand: I[0] of Linear, a Code.
+//     operand: I[0] of Linear, a Code;
+//   - a multiple of something that is added to the gradient of weights is added as the gradient is
+//     made: operand 2 and F[0] of LinearDW.
 //
 // A fused instruction leaves a Nop behind, so that instructions keep their numbers; into names for
 // each instruction the one that now does its work.
@@ -29,6 +31,7 @@ func fused(p *device.Program, divides func(w device.Ref, rows int) bool) (q *dev
 		switch in.Code {
 		case device.Add:
 			f.addition(i)
+			f.decay(i)
 		case device.ReLU, device.Tanh, device.SiLU, device.Mish, device.ELU:
 			f.activation(i)
 		}
@@ -97,6 +100,37 @@ func (f *fusion) addition(i int) {
 		f.into[at] = i
 		return
 	}
+}
+
+// decay moves the addition of a multiple of a buffer, as of the weights themselves, into the gradient
+// that it is added to.
+func (f *fusion) decay(i int) {
+	add := f.p.Instrs[i]
+	if add.Code != device.Add {
+		return
+	}
+	dw, scale := f.maker(add.In[0], i), f.maker(add.In[1], i)
+	if dw < 0 || scale < 0 || f.users[add.In[0]] != 1 || f.users[add.In[1]] != 1 {
+		return
+	}
+	from, by := f.p.Instrs[dw], f.p.Instrs[scale]
+	if from.Code != device.LinearDW || len(from.In) != 2 || by.Code != device.Scale || f.p.Buffers[by.In[0]].Host == nil || !f.alike(by.In[0], add.Out) {
+		return
+	}
+	from.In = append(slices.Clone(from.In), by.In[0])
+	from.F[0], from.Out = by.F[0], add.Out
+	f.p.Instrs[dw], f.p.Instrs[scale], f.p.Instrs[i] = from, nop, nop
+	f.into[scale], f.into[i] = dw, dw
+}
+
+// maker returns the number of the last instruction before i that makes a buffer; −1: none does.
+func (f *fusion) maker(r device.Ref, i int) int {
+	for at := i - 1; at >= 0; at-- {
+		if in := f.p.Instrs[at]; in.Code != device.Nop && in.Out == r {
+			return at
+		}
+	}
+	return -1
 }
 
 func (f *fusion) alike(a, b device.Ref) bool {

@@ -160,17 +160,31 @@ func linearDW(c *compiler, in device.Instr) {
 		default:
 			c.k.Gemm(to-from, out, hi-lo, xe, 1, cols, dze, out, dwe, out, kernel.Epilogue{})
 		}
+		c.decay(in, dw, (e*cols+from)*out, (e*cols+to)*out)
 	}
 	if byMember(members) {
 		dw := c.data[in.Out]
 		c.eachMember(in, members, func(e int) { part(dw, e, 0, rows, 0, cols) })
 		return
 	}
-	c.overRowsCut(in, rows, nil, cols, func(dw []float32, lo, hi, from, to int) {
+	c.overRowsCut(in, rows, in.In[2:], cols, func(dw []float32, lo, hi, from, to int) {
 		for e := range members {
 			part(dw, e, lo, hi, from, to)
 		}
 	})
+}
+
+// decay adds the multiple of operand 2 to elements of a gradient of weights, see fused. Of partial sums
+// the first lane's, which is in the memory of the result, has it added.
+func (c *compiler) decay(in device.Instr, dw []float32, from, to int) {
+	if len(in.In) < 3 || from == to || &dw[0] != &c.data[in.Out][0] {
+		return
+	}
+	w, factor := c.data[in.In[2]], float32(in.F[0])
+	for at := from; at < to; at += block {
+		end := min(at+block, to)
+		c.k.Axpy(dw[at:end], factor, w[at:end])
+	}
 }
 
 func colSum(c *compiler, in device.Instr) {

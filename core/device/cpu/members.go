@@ -7,7 +7,7 @@ import (
 // byMember reports whether lanes divide the members of an ensemble among them. Each lane then goes
 // through the whole program member by member, so that what a member's layers pass on stays in the
 // cache, and gradients have no partial sums.
-func byMember(n int) bool { return n >= Lanes && n%Lanes == 0 }
+func byMember(n int) bool { return n >= Lanes }
 
 // eachMember emits a stage that handles one member after the other; run is called for each of n.
 // All members share an operand with another number of members.
