@@ -31,6 +31,8 @@ var Workloads = []Workload{
 	{Name: "sample-2048x100000", Doc: "the same of 2048, with Mish", Large: true, Program: sample(2048, 100_000, nn.Mish)},
 	{Name: "sampler-512x256", Doc: "256 transitions from the whole guided sampler: 32 levels, width 512, 4 blocks", Make: sampler},
 	{Name: "icm", Doc: "an update of the curiosity model, width 256, batch 256", Make: icm},
+	{Name: "mbpo-fit", Doc: "a step of seven models of cheetah-run's dynamics, four layers of 200, 256 rows each: rows drawn, forward, backward, Adam", Make: modelFit},
+	{Name: "mbpo-rollout", Doc: "100,000 rollouts of one step in five of them: actions of a policy of 256-256, samples, rows of D_syn", Make: rollout},
 	{Name: "encoder", Doc: "DrQ-v2's four convolutions of 84×84×9, batch 256: forward", Large: true, Program: encoder(paperPixels)},
 	{Name: "encoder-fit", Doc: "the same: forward, backward, Adam", Large: true, Program: encoderFit(paperPixels)},
 	{Name: "encoder-demo", Doc: "64×64×9, batch 128: forward, backward, Adam", Large: true, Program: encoderFit(demoPixels)},

@@ -10,8 +10,8 @@
 //
 //	Σ_N mean[(μ−y)²·e^−ℓ + ℓ] + Σ_layers c·½‖W‖² + 0.01·(Σ max − Σ min)
 //
-// for log-variances ℓ kept between two learned vectors min and max by softplus. Constants and
-// order follow jannerm/mbpo (mbpo/models/bnn.py, constructor.py, fc.py), to whose recorded numbers the
+// for log-variances ℓ kept between two learned vectors min and max by softplus. The second term is added
+// to gradients by the optimiser; reported losses are without it. Constants and order follow jannerm/mbpo (mbpo/models/bnn.py, constructor.py, fc.py), to whose recorded numbers the
 // tests hold this package.
 //
 // # Why

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/rng"
+	"pgrlab/core/testing/allocs"
 )
 
 func noisy(n int, name string) pairs { return beside(n, name, 1) }
@@ -328,5 +329,34 @@ func TestPredictionsAreWhatIsSampled(t *testing.T) {
 				t.Fatalf("elite %d, number %d: mean %v and variance %v, sampled are %v and %v", elite, i, got, variance, want, deviation*deviation)
 			}
 		}
+	}
+}
+
+// Gradient steps within an epoch and samples allocate nothing once they have their memory.
+func TestSteadyStepsAllocateNothing(t *testing.T) {
+	data := noisy(2000, "data")
+	e := newEnsemble(t, small())
+	if err := e.StartFit(data, Fit{Steps: 1000, Rate: 1e-3, Refit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if n := allocs.Least(3, func() {
+		if _, _, err := e.FitSteps(1); err != nil {
+			t.Error(err)
+		}
+	}); n > 0 {
+		t.Errorf("a gradient step allocates %v times", n)
+	}
+	fitted(t, e, data, Fit{Steps: 5, Rate: 1e-3, Refit: 1}, 5)
+	const n = 600
+	in, noise, out, which := make([]float32, 2*n), make([]float32, 2*n), make([]float32, 2*n), make([]int8, n)
+	for i := range which {
+		which[i] = int8(min(1, i%3)) // too many of one elite: a small call follows
+	}
+	if n := allocs.Least(3, func() {
+		if err := e.Sample(out, in, noise, which); err != nil {
+			t.Error(err)
+		}
+	}); n > 0 {
+		t.Errorf("a sample allocates %v times", n)
 	}
 }

@@ -33,6 +33,7 @@ type Ensemble struct {
 	served    *network // the elites of the last complete fit
 	serving   *Serving // nil: no fit is complete
 	predictor plan.ByRows[*predictor]
+	waiting   []int32 // rows of a Sample under way
 }
 
 // Serving describes the ensemble that serves predictions.
@@ -73,6 +74,7 @@ func (e *Ensemble) compile() error {
 		return err
 	}
 	e.optimiser = plan.NewAdam(e.model.params(), plan.DefaultAdam, e.rate)
+	e.optimiser.L2 = e.model.decays()
 	if e.program, err = plan.Compile(g, plan.Spec{Loss: loss, Optimiser: e.optimiser}, e.device); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type fit struct {
 	training []int32   // the others
 	scales   [2]Scale  // of inputs and outcomes
 	mean     []float64 // of the outcomes that are learned, standardised
-	rows     [][]int32 // of each member in this epoch, places in training
+	rows     [][]int32 // of each member in this epoch
 	progress
 }
 
@@ -120,6 +120,9 @@ func (f *fit) batches(batch int) int { return (len(f.training) + batch - 1) / ba
 func (f *fit) begin(epoch int) {
 	for member, rows := range f.rows {
 		f.order.rows(rows, member, epoch, len(f.training))
+		for i, place := range rows {
+			rows[i] = f.training[place]
+		}
 	}
 	f.ordered = true
 }
@@ -186,24 +189,18 @@ func (e *Ensemble) fill(f *fit, first, rows int) {
 		}
 	}
 	for member := range c.Members {
-		for i := range c.Batch {
-			at := member*c.Batch + i
-			in, out := x[at*c.In:(at+1)*c.In], y[at*c.Out:(at+1)*c.Out]
-			if i >= rows {
-				clear(in)
-				clear(out)
-				continue
-			}
-			f.pair(int(f.training[f.rows[member][first+i]]), in, out)
-		}
+		x, y := x[member*c.Batch*c.In:][:c.Batch*c.In], y[member*c.Batch*c.Out:][:c.Batch*c.Out]
+		f.pairs(f.rows[member][first:first+rows], x, y)
+		clear(x[rows*c.In:])
+		clear(y[rows*c.Out:])
 	}
 }
 
-// pair writes a row, standardised.
-func (f *fit) pair(row int, in, out []float32) {
-	f.data.Pair(row, in, out)
-	f.scales[0].standardise(in, in)
-	f.scales[1].standardise(out, out)
+// pairs writes some rows, standardised.
+func (f *fit) pairs(rows []int32, in, out []float32) {
+	f.data.Pairs(rows, in, out)
+	f.scales[0].standardise(in[:len(rows)*len(f.scales[0].Mean)], in)
+	f.scales[1].standardise(out[:len(rows)*len(f.scales[1].Mean)], out)
 }
 
 // endEpoch measures the members on the rows that are held out, and keeps the weights of those that
@@ -257,10 +254,7 @@ func (e *Ensemble) errors(f *fit) ([]float64, error) {
 	for first := 0; first < len(f.held); first += lookRows {
 		rows := min(lookRows, len(f.held)-first)
 		clear(x[rows*c.In:])
-		for i := range rows {
-			at := first + i
-			f.pair(int(f.held[at]), x[i*c.In:(i+1)*c.In], y[at*c.Out:(at+1)*c.Out])
-		}
+		f.pairs(f.held[first:first+rows], x, y[first*c.Out:])
 		if err := e.look.Run(0); err != nil {
 			return nil, err
 		}
@@ -280,8 +274,8 @@ func (e *Ensemble) errors(f *fit) ([]float64, error) {
 // constant returns the mean squared error of the mean outcome over the rows that are held out.
 func (e *Ensemble) constant(f *fit) (sum float64) {
 	in, out := make([]float32, e.config.In), make([]float32, e.config.Out)
-	for _, row := range f.held {
-		f.pair(int(row), in, out)
+	for i := range f.held {
+		f.pairs(f.held[i:i+1], in, out)
 		for j, v := range out {
 			sum += (float64(v) - f.mean[j]) * (float64(v) - f.mean[j])
 		}

@@ -2,6 +2,7 @@ package dynamics
 
 import (
 	"fmt"
+	"slices"
 
 	"pgrlab/core/nn"
 	"pgrlab/core/op"
@@ -117,15 +118,22 @@ func (n *network) apply(g *op.Graph, x *op.Node) (mean, logVariance *op.Node) {
 	return g.Slice(y, 0, n.out), above
 }
 
-// loss builds the loss of the package documentation for outcomes y [N,B,D]; the weights [B,1] of the
-// rows sum to 1.
+// loss builds the loss of the package documentation without its decay, which decays has, for outcomes y
+// [N,B,D]; the weights [B,1] of the rows sum to 1.
 func (n *network) loss(g *op.Graph, x, y, weights *op.Node) *op.Node {
 	mean, logVariance := n.apply(g, x)
 	miss := g.Mul(g.Square(g.Sub(mean, y)), g.Exp(g.Scale(logVariance, -1)))
 	likelihood := g.Sum(g.RowScale(g.Add(miss, logVariance), weights), float64(n.out))
-	terms := []*op.Node{likelihood, g.Sum(g.Sub(g.Bind(n.max), g.Bind(n.min)), 1/boundsWeight)}
-	for i, l := range n.mlp.Layers {
-		terms = append(terms, g.Sum(g.Square(g.Bind(l.W)), 2/decay(i, len(n.mlp.Layers))))
+	return g.AddScalars(likelihood, g.Sum(g.Sub(g.Bind(n.max), g.Bind(n.min)), 1/boundsWeight))
+}
+
+// decays are the factors c of ½c‖W‖² for each tensor of params.
+func (n *network) decays() []float64 {
+	of := make([]float64, len(n.params()))
+	for i, t := range n.params() {
+		if layer := slices.IndexFunc(n.mlp.Layers, func(l nn.Linear) bool { return l.W == t }); layer >= 0 {
+			of[i] = decay(layer, len(n.mlp.Layers))
+		}
 	}
-	return g.AddScalars(terms...)
+	return of
 }

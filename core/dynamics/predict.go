@@ -12,28 +12,35 @@ import (
 // predictor is the served network for a number of rows of each elite.
 type predictor struct {
 	*plan.Program
-	x, mean, logVariance *op.Node // [E,R,I], [E,R,D]
-	rows                 int
+	x, mean, deviation *op.Node // [E,R,I], [E,R,D]
+	rows               int
+	taken              []int32 // the row of Sample at each place [E·R]
+	filled             []int   // places of each elite in use
 }
 
 func (e *Ensemble) newPredictor(rows int) (*predictor, error) {
-	p, c := &predictor{rows: rows}, e.config
+	c := e.config
+	p := &predictor{rows: rows, taken: make([]int32, c.Elites*rows), filled: make([]int, c.Elites)}
 	g, err := op.Build(fmt.Sprintf("%s, %d rows of each elite", e.name, rows), func(g *op.Graph) {
 		p.x = g.Input("x", c.Elites, rows, c.In)
-		p.mean, p.logVariance = e.served.apply(g, p.x)
+		mean, logVariance := e.served.apply(g, p.x)
+		p.mean, p.deviation = mean, g.Exp(g.Scale(logVariance, 0.5))
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.Program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{p.mean, p.logVariance}}, e.device)
+	p.Program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{p.mean, p.deviation}}, e.device)
 	return p, err
 }
 
-// share is how many of n rows, divided among elites at random, one of them gets at most in nearly all
-// cases: four deviations above the mean.
+// A call has this many places for each elite where few rows are left.
+const fewPlaces = 64
+
+// share is how many places for each elite a call has for n rows that are divided among elites at random:
+// one and a half deviations above the mean. The rows that find no place are left for a small call.
 func share(n, elites int) int {
 	mean := float64(n) / float64(elites)
-	return min(n, int(math.Ceil(mean+4*math.Sqrt(mean))))
+	return min(n, max(fewPlaces, int(math.Ceil(mean+1.5*math.Sqrt(mean)))))
 }
 
 // None in place of an elite leaves a row out of Sample.
@@ -46,45 +53,57 @@ func (e *Ensemble) Sample(dst, in, noise []float32, which []int8) error {
 	if e.serving == nil {
 		return errors.New("no fit is complete yet")
 	}
-	c := e.config
-	p, err := e.predictor.Of(share(len(which), c.Elites))
-	if err != nil {
-		return err
-	}
-	x, mean, logVariance := p.Data(p.x), p.Data(p.mean), p.Data(p.logVariance)
-	places, filled := make([]int, len(which)), make([]int, c.Elites)
-	for first := 0; first < len(which); {
-		clear(filled)
-		last := first
-		for ; last < len(which); last++ {
-			elite := int(which[last])
-			if elite == None {
-				continue
-			}
-			if filled[elite] == p.rows {
-				break // the others wait for the next call
-			}
-			at := elite*p.rows + filled[elite]
-			places[last] = at
-			filled[elite]++
-			e.serving.Inputs.standardise(x[at*c.In:(at+1)*c.In], in[last*c.In:(last+1)*c.In])
+	e.waiting = e.waiting[:0]
+	for i, elite := range which {
+		if elite != None {
+			e.waiting = append(e.waiting, int32(i))
 		}
+	}
+	for places := share(len(which), e.config.Elites); len(e.waiting) > 0; places = min(places, fewPlaces) {
+		p, err := e.predictor.Of(places)
+		if err != nil {
+			return err
+		}
+		e.place(p, in, which)
 		if err := p.Run(0); err != nil {
 			return err
 		}
-		for i := first; i < last; i++ {
-			if which[i] == None {
-				continue
-			}
-			for j := range c.Out {
-				k := places[i]*c.Out + j
-				v := float64(mean[k]) + math.Exp(float64(logVariance[k])/2)*float64(noise[i*c.Out+j])
-				dst[i*c.Out+j] = float32(v*e.serving.Outcomes.Deviation[j] + e.serving.Outcomes.Mean[j])
-			}
-		}
-		first = last
+		e.read(p, dst, noise)
 	}
 	return nil
+}
+
+// place writes the inputs of waiting rows to p, standardised, as far as there are places.
+func (e *Ensemble) place(p *predictor, in []float32, which []int8) {
+	n, x, left := e.config.In, p.Data(p.x), e.waiting[:0]
+	clear(p.filled)
+	for _, i := range e.waiting {
+		elite := int(which[i])
+		if p.filled[elite] == p.rows {
+			left = append(left, i)
+			continue
+		}
+		at := elite*p.rows + p.filled[elite]
+		p.filled[elite]++
+		p.taken[at] = i
+		e.serving.Inputs.standardise(x[at*n:(at+1)*n], in[int(i)*n:])
+	}
+	e.waiting = left
+}
+
+// read writes the samples of the rows that p had.
+func (e *Ensemble) read(p *predictor, dst, noise []float32) {
+	n, mean, deviation, scale := e.config.Out, p.Data(p.mean), p.Data(p.deviation), e.serving.Outcomes
+	for elite, filled := range p.filled {
+		for at := elite * p.rows; at < elite*p.rows+filled; at++ {
+			row := int(p.taken[at]) * n
+			to, noise, mean, deviation := dst[row:row+n], noise[row:row+n], mean[at*n:(at+1)*n], deviation[at*n:(at+1)*n]
+			for j := range to {
+				v := float64(mean[j]) + float64(deviation[j])*float64(noise[j])
+				to[j] = float32(v*scale.Deviation[j] + scale.Mean[j])
+			}
+		}
+	}
 }
 
 // lookedAt is how many rows Predict computes together.
@@ -101,12 +120,10 @@ func (e *Ensemble) Predict(means, variances, in []float32, n int) error {
 	if err != nil {
 		return err
 	}
-	x, mean, logVariance := p.Data(p.x), p.Data(p.mean), p.Data(p.logVariance)
+	x, mean, deviation := p.Data(p.x), p.Data(p.mean), p.Data(p.deviation)
 	for first := 0; first < n; first += p.rows {
 		rows := min(p.rows, n-first)
-		for i := range rows {
-			e.serving.Inputs.standardise(x[i*c.In:(i+1)*c.In], in[(first+i)*c.In:(first+i+1)*c.In])
-		}
+		e.serving.Inputs.standardise(x[:rows*c.In], in[first*c.In:])
 		for elite := 1; elite < c.Elites; elite++ {
 			copy(x[elite*p.rows*c.In:], x[:rows*c.In])
 		}
@@ -116,8 +133,8 @@ func (e *Ensemble) Predict(means, variances, in []float32, n int) error {
 		for elite := range c.Elites {
 			from, to := elite*p.rows*c.Out, (elite*n+first)*c.Out
 			copy(means[to:to+rows*c.Out], mean[from:])
-			for i, v := range logVariance[from : from+rows*c.Out] {
-				variances[to+i] = float32(math.Exp(float64(v)))
+			for i, v := range deviation[from : from+rows*c.Out] {
+				variances[to+i] = v * v
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 // Data are what a fit learns from. They must not change until it is complete.
 type Data interface {
 	Len() int
-	// Pair writes input i, [s, a], and its outcome.
-	Pair(i int, in, out []float32)
+	// Pairs writes the inputs [s, a] of some rows, one after the other, and their outcomes.
+	Pairs(rows []int32, in, out []float32)
 }
 
 // Scale are the means and deviations by which numbers are standardised.
@@ -24,10 +24,14 @@ func unscaled(n int) Scale {
 	return s
 }
 
-// standardise writes (x − mean)/deviation.
+// standardise writes (x − mean)/deviation of whole rows.
 func (s Scale) standardise(dst, x []float32) {
-	for i, v := range x {
-		dst[i] = float32((float64(v) - s.Mean[i]) / s.Deviation[i])
+	for len(dst) > 0 {
+		to, from := dst[:len(s.Mean)], x[:len(s.Mean)]
+		for i, mean := range s.Mean {
+			to[i] = float32((float64(from[i]) - mean) / s.Deviation[i])
+		}
+		dst, x = dst[len(to):], x[len(to):]
 	}
 }
 
@@ -42,8 +46,8 @@ func measure(data Data, rows []int32, in, out int) (of [2]Scale, err error) {
 	of = [2]Scale{{make([]float64, in), make([]float64, in)}, {make([]float64, out), make([]float64, out)}}
 	count := float64(len(rows))
 	each := func(do func(s Scale, j int, v float64)) {
-		for _, row := range rows {
-			data.Pair(int(row), x, y)
+		for i := range rows {
+			data.Pairs(rows[i:i+1], x, y)
 			for k, part := range [][]float32{x, y} {
 				for j, v := range part {
 					do(of[k], j, float64(v))

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"pgrlab/core/device"
 	"pgrlab/core/dynamics"
 	"pgrlab/core/nn"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
@@ -106,6 +108,7 @@ type Ensemble struct {
 	ends   func(obs, act, next []float32) bool
 	stream rng.Stream
 	model  *dynamics.Ensemble
+	device device.Device
 
 	real       Rows      // where states are taken from: the rows of the last fit
 	fitScores  []float32 // F of the rows of a fit under way; nil: without scores
@@ -113,6 +116,10 @@ type Ensemble struct {
 	ranked     []int32   // those rows by falling F
 	generation *rollouts // nil: none under way
 	rolled     Rollouts  // of the last complete generation
+
+	fills   plan.Cache[noiseKey, *filled]
+	rolling *rolling // memory of a piece
+	touched float32  // keeps reads
 }
 
 // NewEnsemble builds the model and compiles its gradient step. d.Policy may be nil if nothing is
@@ -130,13 +137,15 @@ func NewEnsemble(d Deps) (*Ensemble, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generator: %w", err)
 	}
-	return &Ensemble{
-		own: own, shape: d.Shape, init: d.Config.Init, chunk: d.Config.Chunk, policy: d.Policy, ends: d.Ends, stream: stream, model: model,
-	}, nil
+	e := &Ensemble{
+		own: own, shape: d.Shape, init: d.Config.Init, chunk: d.Config.Chunk, policy: d.Policy, ends: d.Ends, stream: stream, model: model, device: d.Device,
+	}
+	e.fills.Compile = e.newFilled
+	return e, nil
 }
 
 // Close releases the compiled programs.
-func (e *Ensemble) Close() error { return e.model.Close() }
+func (e *Ensemble) Close() error { return errors.Join(e.model.Close(), e.fills.Close()) }
 
 // Cancel abandons the fit or the generation under way. The elites of the last complete fit stay.
 func (e *Ensemble) Cancel() {
@@ -161,23 +170,31 @@ type learned struct {
 	Rows
 	shape replay.Shape
 	delta bool
+	seen  *[1]float32 // keeps reads
 }
 
-// Pair implements dynamics.Data.
-func (l learned) Pair(i int, in, out []float32) {
-	row, obs := l.Row(i), l.shape.Obs
-	reward := obs + l.shape.Act
-	copy(in, row[:reward])
-	copy(out, row[reward:reward+1+obs])
-	if l.delta {
-		for j, s := range row[:obs] {
-			out[1+j] -= s
+// Pairs implements dynamics.Data. Rows of a large D_real are in no cache: reading the ends of all of them
+// first lets these reads overlap.
+func (l learned) Pairs(rows []int32, in, out []float32) {
+	obs, reward := l.shape.Obs, l.shape.Obs+l.shape.Act
+	for _, i := range rows {
+		row := l.Row(int(i))
+		l.seen[0] += row[0] + row[len(row)-1]
+	}
+	for k, i := range rows {
+		row, out := l.Row(int(i)), out[k*(1+obs):(k+1)*(1+obs)]
+		copy(in[k*reward:], row[:reward])
+		copy(out, row[reward:reward+1+obs])
+		if l.delta {
+			for j, s := range row[:obs] {
+				out[1+j] -= s
+			}
 		}
 	}
 }
 
 func (e *Ensemble) learned(real Rows) learned {
-	return learned{real, e.shape, e.own.Target == TargetDelta}
+	return learned{real, e.shape, e.own.Target == TargetDelta, new([1]float32)}
 }
 
 // StartFit begins a fit. With Config.Init "previous" it goes on from the weights and the moments of the

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgrlab/core/device"
+	"pgrlab/core/testing/allocs"
 )
 
 // leaning acts by the observation, and by noise that belongs to occasion and row; where it has no
@@ -262,5 +263,30 @@ func TestModelsPredictChangesOfTheState(t *testing.T) {
 		if _, err := kind.Models(own, nil); err == nil || !strings.Contains(err.Error(), `want "delta" and "each"`) {
 			t.Errorf("%+v: %v", own, err)
 		}
+	}
+}
+
+// resting acts without memory of its own.
+type resting struct{}
+
+func (resting) Sample(dst, _ []float32, _ int, _ uint64) error { clear(dst); return nil }
+
+// Rollouts allocate nothing but what a generation begins with.
+func TestRolloutsAllocateNothing(t *testing.T) {
+	rows, _ := randomRows(40)
+	e := newTinyEnsemble(t, func(d *Deps, _ *EnsembleConfig) { d.Policy, d.Config.Chunk = resting{}, 30 })
+	startFit(t, e, rows, nil, tinyFit, 1)
+	finishFit(t, e, 7)
+	knobs := rollingKnobs
+	knobs.Samples = 30 * 1000
+	if err := e.StartGenerate(knobs, 1); err != nil {
+		t.Fatal(err)
+	}
+	if n := allocs.Least(5, func() {
+		if _, _, _, err := e.GenerateSlice(); err != nil {
+			t.Error(err)
+		}
+	}); n > 0 {
+		t.Errorf("a piece allocates %v times", n)
 	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"pgrlab/core/dynamics"
+	"pgrlab/core/op"
+	"pgrlab/core/plan"
+	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 )
 
@@ -15,9 +17,11 @@ import (
 type rollouts struct {
 	knobs    GenKnobs
 	occasion uint64
-	stream   rng.Stream
-	real     int // transitions from which states are taken
-	first    int // rollouts done
+	starts   rng.Stream // of the states in which rollouts begin, by rollout
+	elites   rng.Stream // of the networks, by step and rollout
+	fill     *filled    // the noise of the networks
+	real     int        // transitions from which states are taken
+	first    int        // rollouts done
 	counted  Rollouts
 	out      []float32
 }
@@ -63,8 +67,49 @@ func (e *Ensemble) newRollouts(knobs GenKnobs, occasion uint64, s rng.Stream) (*
 	if err := knobs.validate(); err != nil {
 		return nil, err
 	}
-	counted := Rollouts{Horizon: int64(knobs.rollout()), Begun: int64(knobs.starts())}
-	return &rollouts{knobs: knobs, occasion: occasion, stream: s, real: e.real.Len(), counted: counted}, nil
+	fill, err := e.fills.Of(noiseKey{s.Sub("noise"), e.piece(knobs)})
+	if err != nil {
+		return nil, err
+	}
+	g := e.begun(knobs, occasion, s)
+	g.fill, g.real, g.counted = fill, e.real.Len(), Rollouts{Horizon: int64(knobs.rollout()), Begun: int64(knobs.starts())}
+	return g, nil
+}
+
+// begun are the random numbers of rollouts.
+func (e *Ensemble) begun(knobs GenKnobs, occasion uint64, s rng.Stream) *rollouts {
+	return &rollouts{knobs: knobs, occasion: occasion, starts: s.Sub("starts"), elites: s.Sub("elites")}
+}
+
+// noiseKey is what a noise program is compiled for.
+type noiseKey struct {
+	stream rng.Stream
+	rows   int
+}
+
+// filled is a program that draws the noise of a step of a piece on the device, which has quicker ways
+// than the host.
+type filled struct {
+	*plan.Program
+	items plan.Items
+	noise []float32
+}
+
+func (e *Ensemble) newFilled(key noiseKey) (*filled, error) {
+	f := &filled{}
+	var in, out *op.Node
+	g, err := op.Build(fmt.Sprintf("noise of %d rollouts", key.rows), func(g *op.Graph) {
+		in = g.Input("noise", key.rows, 1+e.shape.Obs)
+		out = g.Scale(in, 1)
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.Program, err = plan.Compile(g, plan.Spec{Outputs: []*op.Node{out}, Fills: []plan.Fill{{Node: in, Stream: key.stream, Items: &f.items}}}, e.device)
+	if err == nil {
+		f.noise = f.Data(out)
+	}
+	return f, err
 }
 
 // starts is the number of rollouts.
@@ -73,8 +118,13 @@ func (k GenKnobs) starts() int { return (k.Samples + k.rollout() - 1) / k.rollou
 // rollout is the number of steps of a rollout.
 func (k GenKnobs) rollout() int { return max(1, k.Horizon) }
 
+// mostActing is the most rows for which a policy acts at once.
+const mostActing = 4096
+
 // piece is how many rollouts make up a piece.
-func (e *Ensemble) piece(k GenKnobs) int { return min(max(1, e.chunk/k.rollout()), k.starts()) }
+func (e *Ensemble) piece(k GenKnobs) int {
+	return min(max(1, e.chunk/k.rollout()), k.starts(), mostActing)
+}
 
 // GenerateSlice makes the rollouts of one piece.
 func (e *Ensemble) GenerateSlice() (rows []float32, done, total int, err error) {
@@ -112,26 +162,47 @@ func (e *Ensemble) roll(g *rollouts) (rows []float32, done, total int, err error
 
 // rolling are the rollouts of a piece at a step.
 type rolling struct {
-	obs, act, in, noise, outcome []float32
-	elite                        []int8 // of each row; dynamics.None if its rollout has ended
-	ended                        []bool
+	obs, act, in, outcome []float32
+	elite                 []int8 // of each row; dynamics.None if its rollout has ended
+	ended                 []bool
+	begins                []int32 // the real transition in whose state a rollout begins
 }
 
-// begin places the rollouts of a piece.
-func (e *Ensemble) begin(g *rollouts, n int) *rolling {
-	obs, act := e.shape.Obs, e.shape.Act
-	r := &rolling{
-		obs: make([]float32, n*obs), act: make([]float32, n*act), in: make([]float32, n*(obs+act)),
-		noise: make([]float32, n*(1+obs)), outcome: make([]float32, n*(1+obs)), elite: make([]int8, n), ended: make([]bool, n),
+func newRolling(shape replay.Shape, n int) *rolling {
+	obs, act := shape.Obs, shape.Act
+	return &rolling{
+		obs: make([]float32, n*obs), act: make([]float32, n*act), in: make([]float32, n*(obs+act)), outcome: make([]float32, n*(1+obs)),
+		elite: make([]int8, n), ended: make([]bool, n), begins: make([]int32, n),
 	}
+}
+
+// begin places the rollouts of a piece. As in learned, states are touched before they are copied.
+func (e *Ensemble) begin(g *rollouts, n int) *rolling {
+	if e.rolling == nil || len(e.rolling.ended) != n {
+		e.rolling = newRolling(e.shape, n)
+	}
+	r, obs := e.rolling, e.shape.Obs
+	touched := float32(0)
 	for i := range n {
-		if g.first+i >= g.knobs.starts() {
-			r.ended[i] = true
-			continue
+		if r.ended[i] = g.first+i >= g.knobs.starts(); !r.ended[i] {
+			r.begins[i] = int32(e.start(g, g.first+i))
+			touched += e.real.Row(int(r.begins[i]))[0]
 		}
-		copy(r.obs[i*obs:(i+1)*obs], e.real.Row(e.start(g, g.first+i)))
+	}
+	e.touched = touched
+	for i, ended := range r.ended {
+		if !ended {
+			copy(r.obs[i*obs:(i+1)*obs], e.real.Row(int(r.begins[i])))
+		}
 	}
 	return r
+}
+
+// below returns number item of an occasion of a stream as a number from 0 to n−1. Its bias is at most
+// n/2³², far below what a generation could show.
+func below(n int, s rng.Stream, occasion, item uint64) int {
+	words := s.Block(occasion, item/4)
+	return int(uint64(words[item%4]) * uint64(n) >> 32)
 }
 
 // start returns the real transition in whose state rollout i begins.
@@ -140,7 +211,7 @@ func (e *Ensemble) start(g *rollouts, i int) int {
 	if e.ranked != nil {
 		n = max(1, int(g.knobs.TopFraction*float64(len(e.ranked))))
 	}
-	at := g.stream.Sub("starts").At(occasion(g.occasion, i)).IntN(n)
+	at := below(n, g.starts, g.occasion, uint64(i))
 	if e.ranked != nil {
 		return int(e.ranked[at])
 	}
@@ -149,17 +220,22 @@ func (e *Ensemble) start(g *rollouts, i int) int {
 
 // predict samples the outcomes of a step.
 func (e *Ensemble) predict(g *rollouts, r *rolling, step int) error {
-	obs, act, elites := e.shape.Obs, e.shape.Act, g.stream.Sub("elites").Sub(strconv.Itoa(step))
+	obs, act := e.shape.Obs, e.shape.Act
+	first := uint64(step*g.knobs.starts() + g.first) // of the places of all steps and rollouts
 	for i := range r.elite {
 		if r.elite[i] = dynamics.None; r.ended[i] {
 			continue
 		}
-		r.elite[i] = int8(elites.At(occasion(g.occasion, g.first+i)).IntN(e.own.Elites))
-		copy(r.in[i*(obs+act):], r.obs[i*obs:(i+1)*obs])
-		copy(r.in[i*(obs+act)+obs:], r.act[i*act:(i+1)*act])
+		r.elite[i] = int8(below(e.own.Elites, g.elites, g.occasion, first+uint64(i)))
+		in := r.in[i*(obs+act) : (i+1)*(obs+act)]
+		copy(in, r.obs[i*obs:(i+1)*obs])
+		copy(in[obs:], r.act[i*act:(i+1)*act])
 	}
-	g.stream.Sub("noise").Sub(strconv.Itoa(step)).FillNormal(r.noise, g.occasion, uint64(g.first*(1+obs)))
-	return e.model.Sample(r.outcome, r.in, r.noise, r.elite)
+	g.fill.items.First = first * uint64(1+obs)
+	if err := g.fill.Run(g.occasion); err != nil {
+		return err
+	}
+	return e.model.Sample(r.outcome, r.in, g.fill.noise, r.elite)
 }
 
 // take adds the transitions of a step to the generation, and moves the rollouts that go on.
@@ -199,7 +275,7 @@ func (e *Ensemble) PromptScores(knobs GenKnobs, occasion uint64, n int) []float3
 	if e.ranked == nil {
 		return nil
 	}
-	g, out := &rollouts{knobs: knobs, occasion: occasion, stream: e.stream}, make([]float32, n)
+	g, out := e.begun(knobs, occasion, e.stream), make([]float32, n)
 	for i := range out {
 		out[i] = e.scores[e.start(g, i)]
 	}

@@ -75,7 +75,7 @@ func newGenerator(whole *config.Config, task task.Task, shape replay.Shape, poli
 	}
 	d := generative.Deps{Config: c.Config, Settings: c.Kinds.Of(c.Kind), Shape: shape, Device: dev, Seed: seed, Turning: task.Turning, Directions: task.Directions, Ends: task.Ends}
 	if policy != nil {
-		d.Policy = sampling{policy}
+		d.Policy = &sampling{policy: policy}
 	}
 	g, err := kind.New(d)
 	if err != nil || !c.Head.Enabled() {
@@ -106,12 +106,16 @@ func modelsOf(c *config.Config, g generative.Generator) (relevance.Models, error
 }
 
 // sampling is the agent as seen by a generator that rolls out a model.
-type sampling struct{ policy agent.Policy }
+type sampling struct {
+	policy agent.Policy
+	acting agent.Acting // of the last call
+}
 
 // Sample implements generative.Policy. A policy that remembers its episode begins again at every
 // observation.
-func (s sampling) Sample(dst, obs []float32, rows int, occasion uint64) error {
-	return s.policy.Act(&agent.Acting{
-		Copies: rows, Obs: obs, Actions: dst, State: make([]float32, rows*s.policy.StateSize()), Step: occasion, Mode: agent.Sample,
-	})
+func (s *sampling) Sample(dst, obs []float32, rows int, occasion uint64) error {
+	s.acting.State = resized(s.acting.State, rows*s.policy.StateSize())
+	clear(s.acting.State)
+	s.acting.Copies, s.acting.Obs, s.acting.Actions, s.acting.Step, s.acting.Mode = rows, obs, dst, occasion, agent.Sample
+	return s.policy.Act(&s.acting)
 }

@@ -27,7 +27,7 @@ func TestGeneratorsSampleThePolicy(t *testing.T) {
 	obs := make([]float32, 3*tiny.Obs)
 	sampled := func(occasion uint64) []float32 {
 		dst := make([]float32, 3*tiny.Act)
-		if err := (sampling{l}).Sample(dst, obs, 3, occasion); err != nil {
+		if err := (&sampling{policy: l}).Sample(dst, obs, 3, occasion); err != nil {
 			t.Fatal(err)
 		}
 		return dst
