@@ -53,23 +53,10 @@ func binMean(c *compiler, in device.Instr) {
 		p := work[s.place()]
 		for e := range members {
 			for i := e*rows + lo; i < e*rows+hi; i++ {
-				_, total := c.exponentials(p, z[i*k:(i+1)*k])
-				y[i] = float32(outwards(p, bins) / total)
+				row := z[i*k : (i+1)*k]
+				total := c.k.ExpSum(p, row, c.k.Largest(row))
+				y[i] = float32(c.k.MirroredDot(p, bins) / total)
 			}
 		}
 	})
-}
-
-// outwards is Σ p·bins from the middle outwards, in pairs of equal distance from it.
-func outwards(p, bins []float32) float64 {
-	k := len(p)
-	bins = bins[:k]
-	sum := 0.0
-	if k%2 == 1 {
-		sum = float64(p[k/2]) * float64(bins[k/2])
-	}
-	for low, high := k/2-1, (k+1)/2; low >= 0; low, high = low-1, high+1 {
-		sum += float64(p[low])*float64(bins[low]) + float64(p[high])*float64(bins[high])
-	}
-	return sum
 }

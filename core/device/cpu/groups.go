@@ -16,6 +16,10 @@ func init() {
 func groupSoftmax(c *compiler, in device.Instr) {
 	x, y, k := c.data[in.In[0]], c.data[in.Out], in.I[0]
 	rest, share := 1-in.F[0], float32(in.F[0]/float64(k))
+	if k == 4 {
+		c.memberwise(in, nil, func(lo, hi int) { c.k.GroupSoftmax4(y[lo:hi], x[lo:hi], float32(rest), share) })
+		return
+	}
 	c.memberwise(in, nil, func(lo, hi int) {
 		for at := lo; at < hi; at += k {
 			group := y[at : at+k]
@@ -51,10 +55,43 @@ func groupSample(c *compiler, in device.Instr) {
 	p, u, y, k := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out], in.I[0]
 	c.perRow(in, in.Out, nil, func(lo, hi int) {
 		_, _, groups := c.shape(in.In[1])
+		if k == 4 {
+			sampleFours(y[lo*groups*4:hi*groups*4], p[lo*groups*4:], u[lo*groups:])
+			return
+		}
 		for i := lo * groups; i < hi*groups; i++ {
 			sample(y[i*k:(i+1)*k], p[i*k:(i+1)*k], u[i])
 		}
 	})
+}
+
+// one are the groups of four with one drawn class.
+var one = [4][4]float32{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}}
+
+// sampleFours is sample of groups of four, without branches that depend on what is drawn.
+func sampleFours(out, p, u []float32) {
+	for i := range len(out) / 4 {
+		group, at := (*[4]float32)(p[4*i:]), u[i]
+		first := group[0]
+		second := first + group[1]
+		third := second + group[2]
+		sum := third + group[3]
+		if (sum-sum)+(at-at) != 0 || !(at < sum) { // not finite, or rounded
+			sample(out[4*i:4*i+4], group[:], at)
+			continue
+		}
+		class := 0
+		if at >= first {
+			class = 1
+		}
+		if at >= second {
+			class = 2
+		}
+		if at >= third {
+			class = 3
+		}
+		*(*[4]float32)(out[4*i:]) = one[class]
+	}
 }
 
 // sample makes a group of one drawn class; see op.GroupSample.

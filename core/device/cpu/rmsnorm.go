@@ -21,11 +21,8 @@ func rmsNorm(c *compiler, in device.Instr) {
 	x, gamma, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.Out]
 	_, rows, cols := c.shape(in.Out)
 	c.perRow(in, in.Out, in.In[1:], func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row, out, at := x[i*cols:(i+1)*cols], y[i*cols:(i+1)*cols], i/rows*cols
-			c.k.Scale(out, row, float32(c.inverseRMS(row, in.F[0])))
-			c.k.Mul(out, out, gamma[at:])
-		}
+		at := lo / rows * cols // of the member
+		c.k.RMSNorm(y[lo*cols:hi*cols], x[lo*cols:], gamma[at:at+cols], in.F[0])
 	})
 }
 
@@ -34,19 +31,8 @@ func rmsNormDX(c *compiler, in device.Instr) {
 	x, gamma, dy, dx := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
 	_, rows, cols := c.shape(in.Out)
 	c.perRow(in, in.Out, in.In[1:2], func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			row, out, at := x[i*cols:(i+1)*cols], dx[i*cols:(i+1)*cols], i/rows*cols
-			inverse := c.inverseRMS(row, in.F[0])
-			c.k.Mul(out, dy[i*cols:], gamma[at:])
-			along := 0.0
-			for j, g := range out {
-				along += float64(g) * float64(row[j])
-			}
-			along *= inverse * inverse / float64(cols)
-			for j, g := range out {
-				out[j] = float32((float64(g) - float64(row[j])*along) * inverse)
-			}
-		}
+		at := lo / rows * cols // of the member
+		c.k.RMSNormDX(dx[lo*cols:hi*cols], x[lo*cols:], gamma[at:at+cols], dy[lo*cols:], in.F[0])
 	})
 }
 

@@ -93,9 +93,25 @@ func softmaxGrad(c *compiler, in device.Instr) {
 	})
 }
 
+// wideRow is the number of columns from which kernels of whole rows are quicker than loops.
+const wideRow = 32
+
 func crossEntropy(c *compiler, in device.Instr) {
 	e := c.errorTerm(in.In)
 	work := c.perShare(e.cols)
+	if e.cols >= wideRow {
+		c.scalarSumLane(in, e.rows, nil, in.F[0], func(lane, lo, hi int) float64 {
+			sum := 0.0
+			for m := range e.members {
+				for i := lo; i < hi; i++ {
+					z, t, _, w := e.row(m, i)
+					sum += float64(w) * c.crossEntropyOf(z, t, work[lane])
+				}
+			}
+			return sum
+		})
+		return
+	}
 	c.scalarSumLane(in, e.rows, nil, in.F[0], func(lane, lo, hi int) float64 {
 		sum := 0.0
 		for m := range e.members {
@@ -114,7 +130,32 @@ func crossEntropy(c *compiler, in device.Instr) {
 	})
 }
 
+// crossEntropyOf is Σ t·(lse − z) of a row.
+func (c *compiler) crossEntropyOf(z, t, work []float32) float64 {
+	largest := c.k.Largest(z)
+	lse := float64(largest) + math.Log(c.k.ExpSum(work, z, largest))
+	sum := lse*c.k.Sum(t) - c.k.Dot(t, z)
+	if sum == sum {
+		return sum
+	}
+	sum = 0
+	for j, p := range t {
+		if p != 0 { // 0·ln 0 is 0
+			sum += float64(p) * (lse - float64(z[j]))
+		}
+	}
+	return sum
+}
+
 func crossEntropyGrad(c *compiler, in device.Instr) {
+	if _, _, cols := c.shape(in.Out); cols >= wideRow {
+		c.lossSlope(in, func(dz, z, t []float32, scale float32) {
+			share := c.k.Sum(t) / c.k.ExpSum(dz, z, c.k.Largest(z))
+			c.k.Scale(dz, dz, float32(float64(scale)*share))
+			c.k.Axpy(dz, -scale, t)
+		})
+		return
+	}
 	c.lossSlope(in, func(dz, z, t []float32, scale float32) {
 		_, sum := c.exponentials(dz, z)
 		share := float32(total(t) / sum)

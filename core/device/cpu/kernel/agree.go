@@ -73,6 +73,21 @@ func agrees(f *Family) error {
 			dst[0], dst[1] = float32(f.SumSquares(c, nil)), float32(f.SumSquares(c, b))
 			dst[2] = float32(f.SumSquaredDiff(c, b))
 		},
+		"rows of a softmax": func(f *Family, dst []float32) {
+			dst[0], dst[1], dst[2] = f.Largest(c), float32(f.ExpSum(dst[8:], c, 1)), float32(f.Sum(b))
+			dst[3], dst[4] = float32(f.Dot(c, b)), float32(f.MirroredDot(c, b))
+		},
+		"softmax of fours": func(f *Family, dst []float32) { f.GroupSoftmax4(dst[:m*n&^3], c, 0.9, 0.02) },
+		"gated update":     func(f *Family, dst []float32) { f.GatedUpdate(dst, c, b, wave(len(dst), 4), wave(len(dst), 5)) },
+		"gated update's gradients": func(f *Family, dst []float32) {
+			k := len(dst) / 4
+			f.GatedGrad(dst[:k], dst[k:2*k], dst[2*k:3*k], c, b, c[k:], b[k:], c[2*k:])
+			f.GatedKeep(dst[3*k:], c, b)
+		},
+		"rms norm": func(f *Family, dst []float32) {
+			f.RMSNorm(dst[:480], c, b[:48], 0.1)
+			f.RMSNormDX(dst[480:960], c, b[:48], b[48:], 0.1)
+		},
 		"normals": func(f *Family, dst []float32) {
 			// Key, occasion and item with bits in both words, so that the blocks carry from one
 			// word to the next.

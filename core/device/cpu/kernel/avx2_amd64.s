@@ -21207,6 +21207,1236 @@ DATA c437f0000<>+24(SB)/4, $0x437f0000
 DATA c437f0000<>+28(SB)/4, $0x437f0000
 GLOBL c437f0000<>(SB), RODATA|NOPTR, $32
 
+// func avx2Largest(n int, a *float32) float32
+// Requires: AVX, SSE
+TEXT ·avx2Largest(SB), NOSPLIT, $0-20
+	MOVQ    n+0(FP), AX
+	MOVQ    a+8(FP), CX
+	VMOVUPS (CX), Y0
+	SUBQ    $0x00000008, AX
+
+vectors:
+	CMPQ   AX, $0x00000008
+	JLT    last
+	ADDQ   $0x00000020, CX
+	VMAXPS (CX), Y0, Y0
+	SUBQ   $0x00000008, AX
+	JMP    vectors
+
+last:
+	VMAXPS       (CX)(AX*4), Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VMAXPS       X1, X0, X0
+	VMOVHLPS     X0, X0, X1
+	VMAXPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VMAXPS       X1, X0, X0
+	MOVSS        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func avx2ExpSum(n int, dst *float32, x *float32, shift float32) float64
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·avx2ExpSum(SB), NOSPLIT, $0-40
+	VBROADCASTSS shift+24(FP), Y0
+	VPXOR        Y1, Y1, Y1
+	VPXOR        Y2, Y2, Y2
+	MOVQ         n+0(FP), AX
+	MOVQ         x+16(FP), DX
+	MOVQ         dst+8(FP), BX
+	XORQ         CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y3
+	VSUBPS       Y0, Y3, Y3
+	VMOVUPS      cc2d00000<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVUPS      c42b20000<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMULPS       c3fb8aa3b<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VFNMADD231PS c3f317218<>+0(SB), Y4, Y3
+	VFNMADD231PS cb102e308<>+0(SB), Y4, Y3
+	VMOVUPS      c39506967<>+0(SB), Y5
+	VFMADD213PS  c3ab743ce<>+0(SB), Y3, Y5
+	VFMADD213PS  c3c088908<>+0(SB), Y3, Y5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y3, Y5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y3, Y5
+	VFMADD213PS  c3f000000<>+0(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VADDPS       c3f800000<>+0(SB), Y3, Y3
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VCVTPS2PD    X3, Y5
+	VEXTRACTF128 $0x01, Y3, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VMOVUPS      Y3, (BX)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), SI
+	MOVQ         $0x00000008, DI
+	SUBQ         AX, DI
+	VMOVUPS      (SI)(DI*4), Y3
+	VMASKMOVPS   (DX)(CX*4), Y3, Y4
+	VSUBPS       Y0, Y4, Y0
+	VMOVUPS      cc2d00000<>+0(SB), Y4
+	VMAXPS       Y0, Y4, Y0
+	VMOVUPS      c42b20000<>+0(SB), Y4
+	VMINPS       Y0, Y4, Y0
+	VMULPS       c3fb8aa3b<>+0(SB), Y0, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y0, Y0
+	VFNMADD231PS c3f317218<>+0(SB), Y4, Y0
+	VFNMADD231PS cb102e308<>+0(SB), Y4, Y0
+	VMOVUPS      c39506967<>+0(SB), Y5
+	VFMADD213PS  c3ab743ce<>+0(SB), Y0, Y5
+	VFMADD213PS  c3c088908<>+0(SB), Y0, Y5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y0, Y5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y0, Y5
+	VFMADD213PS  c3f000000<>+0(SB), Y0, Y5
+	VMULPS       Y0, Y0, Y6
+	VFMADD231PS  Y5, Y6, Y0
+	VADDPS       c3f800000<>+0(SB), Y0, Y0
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y0, Y0
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y0, Y0
+	VANDPS       Y3, Y0, Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y4, Y2, Y2
+	VMASKMOVPS   Y0, Y3, (BX)(CX*4)
+
+done:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDSD       X0, X1, X1
+	MOVSD        X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func avx2Sum(n int, a *float32) float64
+// Requires: AVX, AVX2, SSE2
+TEXT ·avx2Sum(SB), NOSPLIT, $0-24
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  n+0(FP), AX
+	MOVQ  a+8(FP), DX
+	XORQ  CX, CX
+
+blocksxx:
+	CMPQ         AX, $0x00000010
+	JLT          afterxx
+	VMOVUPS      (DX)(CX*4), Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y4, Y1, Y1
+	VMOVUPS      32(DX)(CX*4), Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y4, Y3, Y3
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksxx
+
+afterxx:
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y4, Y1, Y1
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), BX
+	MOVQ         $0x00000008, SI
+	SUBQ         AX, SI
+	VMOVUPS      (BX)(SI*4), Y4
+	VMASKMOVPS   (DX)(CX*4), Y4, Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y4, Y3, Y3
+
+done:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	MOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func avx2Dot(n int, a *float32, b *float32) float64
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·avx2Dot(SB), NOSPLIT, $0-32
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  n+0(FP), AX
+	MOVQ  a+8(FP), DX
+	MOVQ  b+16(FP), BX
+	XORQ  CX, CX
+
+blocksxx:
+	CMPQ         AX, $0x00000010
+	JLT          afterxx
+	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (BX)(CX*4), Y5
+	VCVTPS2PD    X4, Y6
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y7
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y7, Y6, Y0
+	VFMADD231PD  Y5, Y4, Y1
+	VMOVUPS      32(DX)(CX*4), Y4
+	VMOVUPS      32(BX)(CX*4), Y5
+	VCVTPS2PD    X4, Y6
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y7
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y7, Y6, Y2
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksxx
+
+afterxx:
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y4
+	VMOVUPS      (BX)(CX*4), Y5
+	VCVTPS2PD    X4, Y6
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y7
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VFMADD231PD  Y7, Y6, Y0
+	VFMADD231PD  Y5, Y4, Y1
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), SI
+	MOVQ         $0x00000008, DI
+	SUBQ         AX, DI
+	VMOVUPS      (SI)(DI*4), Y4
+	VMASKMOVPS   (DX)(CX*4), Y4, Y5
+	VMASKMOVPS   (BX)(CX*4), Y4, Y4
+	VCVTPS2PD    X5, Y6
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X4, Y7
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y7, Y6, Y2
+	VFMADD231PD  Y4, Y5, Y3
+
+done:
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VADDSD       X1, X0, X0
+	MOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+DATA reverse<>+0(SB)/4, $0x00000007
+DATA reverse<>+4(SB)/4, $0x00000006
+DATA reverse<>+8(SB)/4, $0x00000005
+DATA reverse<>+12(SB)/4, $0x00000004
+DATA reverse<>+16(SB)/4, $0x00000003
+DATA reverse<>+20(SB)/4, $0x00000002
+DATA reverse<>+24(SB)/4, $0x00000001
+DATA reverse<>+28(SB)/4, $0x00000000
+GLOBL reverse<>(SB), RODATA|NOPTR, $32
+
+// func avx2Mirrored(vectors int, lowA *float32, highA *float32, lowB *float32, highB *float32) float64
+// Requires: AVX, AVX2, FMA3, SSE2
+TEXT ·avx2Mirrored(SB), NOSPLIT, $0-48
+	MOVQ    vectors+0(FP), AX
+	MOVQ    lowA+8(FP), CX
+	MOVQ    highA+16(FP), DX
+	MOVQ    lowB+24(FP), BX
+	MOVQ    highB+32(FP), SI
+	VMOVUPS reverse<>+0(SB), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+
+vector:
+	VMOVUPS      (DX), Y3
+	VCVTPS2PD    X3, Y4
+	VEXTRACTF128 $0x01, Y3, X3
+	VCVTPS2PD    X3, Y3
+	VMOVUPS      (SI), Y5
+	VCVTPS2PD    X5, Y6
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VMULPD       Y6, Y4, Y4
+	VMULPD       Y5, Y3, Y3
+	VPERMPS      (CX), Y0, Y5
+	VCVTPS2PD    X5, Y6
+	VEXTRACTF128 $0x01, Y5, X5
+	VCVTPS2PD    X5, Y5
+	VPERMPS      (BX), Y0, Y7
+	VCVTPS2PD    X7, Y8
+	VEXTRACTF128 $0x01, Y7, X7
+	VCVTPS2PD    X7, Y7
+	VFMADD231PD  Y8, Y6, Y4
+	VFMADD231PD  Y7, Y5, Y3
+	VADDPD       Y4, Y1, Y1
+	VADDPD       Y3, Y2, Y2
+	ADDQ         $0x00000020, DX
+	ADDQ         $0x00000020, SI
+	SUBQ         $0x00000020, CX
+	SUBQ         $0x00000020, BX
+	DECQ         AX
+	JNZ          vector
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X1
+	VUNPCKHPD    X1, X1, X0
+	VADDSD       X0, X1, X1
+	MOVSD        X1, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func avx2GroupSoftmax4(n int, dst *float32, x *float32, rest float32, even float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2GroupSoftmax4(SB), NOSPLIT, $0-32
+	VBROADCASTSS rest+24(FP), Y0
+	VBROADCASTSS even+28(FP), Y1
+	MOVQ         n+0(FP), AX
+	MOVQ         x+16(FP), DX
+	MOVQ         dst+8(FP), BX
+	XORQ         CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VMAXPS       Y3, Y2, Y3
+	VPERMILPS    $0x4e, Y3, Y4
+	VMAXPS       Y4, Y3, Y3
+	VSUBPS       Y3, Y2, Y2
+	VMOVUPS      cc2d00000<>+0(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VMOVUPS      c42b20000<>+0(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMULPS       c3fb8aa3b<>+0(SB), Y2, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y2, Y2
+	VFNMADD231PS c3f317218<>+0(SB), Y3, Y2
+	VFNMADD231PS cb102e308<>+0(SB), Y3, Y2
+	VMOVUPS      c39506967<>+0(SB), Y4
+	VFMADD213PS  c3ab743ce<>+0(SB), Y2, Y4
+	VFMADD213PS  c3c088908<>+0(SB), Y2, Y4
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y2, Y4
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y2, Y4
+	VFMADD213PS  c3f000000<>+0(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VADDPS       c3f800000<>+0(SB), Y2, Y2
+	VCVTPS2DQ    Y3, Y3
+	VPSRAD       $0x01, Y3, Y4
+	VPSUBD       Y4, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y2, Y2
+	VPADDD       c0000007f<>+0(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y2, Y2
+	VPERMILPS    $0xb1, Y2, Y3
+	VADDPS       Y3, Y2, Y3
+	VPERMILPS    $0x4e, Y3, Y4
+	VADDPS       Y4, Y3, Y3
+	VMOVAPS      Y1, Y4
+	VDIVPS       Y3, Y0, Y3
+	VFMADD231PS  Y3, Y2, Y4
+	VMOVUPS      Y4, (BX)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), SI
+	MOVQ         $0x00000008, DI
+	SUBQ         AX, DI
+	VMOVUPS      (SI)(DI*4), Y2
+	VMASKMOVPS   (DX)(CX*4), Y2, Y3
+	VPERMILPS    $0xb1, Y3, Y4
+	VMAXPS       Y4, Y3, Y4
+	VPERMILPS    $0x4e, Y4, Y5
+	VMAXPS       Y5, Y4, Y4
+	VSUBPS       Y4, Y3, Y3
+	VMOVUPS      cc2d00000<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMOVUPS      c42b20000<>+0(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMULPS       c3fb8aa3b<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VFNMADD231PS c3f317218<>+0(SB), Y4, Y3
+	VFNMADD231PS cb102e308<>+0(SB), Y4, Y3
+	VMOVUPS      c39506967<>+0(SB), Y5
+	VFMADD213PS  c3ab743ce<>+0(SB), Y3, Y5
+	VFMADD213PS  c3c088908<>+0(SB), Y3, Y5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y3, Y5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y3, Y5
+	VFMADD213PS  c3f000000<>+0(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VADDPS       c3f800000<>+0(SB), Y3, Y3
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VPERMILPS    $0xb1, Y3, Y4
+	VADDPS       Y4, Y3, Y4
+	VPERMILPS    $0x4e, Y4, Y5
+	VADDPS       Y5, Y4, Y4
+	VMOVAPS      Y1, Y1
+	VDIVPS       Y4, Y0, Y0
+	VFMADD231PS  Y0, Y3, Y1
+	VMASKMOVPS   Y1, Y2, (BX)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2GatedUpdate(n int, dst *float32, r *float32, c *float32, u *float32, h *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2GatedUpdate(SB), NOSPLIT, $0-48
+	MOVQ n+0(FP), AX
+	MOVQ r+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ u+32(FP), SI
+	MOVQ h+40(FP), DI
+	MOVQ dst+8(FP), R8
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y0
+	VMOVUPS      (BX)(CX*4), Y1
+	VMOVUPS      (SI)(CX*4), Y2
+	VMOVUPS      (DI)(CX*4), Y3
+	VPOR         c80000000<>+0(SB), Y0, Y4
+	VMOVUPS      cc2dc0000<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMULPS       c3fb8aa3b<>+0(SB), Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VFNMADD231PS c3f317218<>+0(SB), Y5, Y4
+	VFNMADD231PS cb102e308<>+0(SB), Y5, Y4
+	VMOVUPS      c39506967<>+0(SB), Y6
+	VFMADD213PS  c3ab743ce<>+0(SB), Y4, Y6
+	VFMADD213PS  c3c088908<>+0(SB), Y4, Y6
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y4, Y6
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f000000<>+0(SB), Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VADDPS       c3f800000<>+0(SB), Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VPSRAD       $0x01, Y5, Y6
+	VPSUBD       Y6, Y5, Y5
+	VPADDD       c0000007f<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x11, Y6, Y0, Y0
+	VMOVUPS      c3f800000<>+0(SB), Y6
+	VBLENDVPS    Y0, Y4, Y6, Y7
+	VMULPS       Y5, Y4, Y4
+	VADDPS       Y6, Y4, Y4
+	VDIVPS       Y4, Y7, Y4
+	VBLENDVPS    Y0, Y5, Y6, Y0
+	VMULPS       Y0, Y4, Y0
+	VMULPS       Y1, Y0, Y0
+	VPAND        c7fffffff<>+0(SB), Y0, Y1
+	VMOVUPS      c41200000<>+0(SB), Y4
+	VMINPS       Y1, Y4, Y1
+	VADDPS       Y1, Y1, Y1
+	VMULPS       c3fb8aa3b<>+0(SB), Y1, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS c3f317218<>+0(SB), Y4, Y1
+	VFNMADD231PS cb102e308<>+0(SB), Y4, Y1
+	VMOVUPS      c39506967<>+0(SB), Y5
+	VFMADD213PS  c3ab743ce<>+0(SB), Y1, Y5
+	VFMADD213PS  c3c088908<>+0(SB), Y1, Y5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y1, Y5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y1, Y5
+	VFMADD213PS  c3f000000<>+0(SB), Y1, Y5
+	VMULPS       Y1, Y1, Y6
+	VFMADD231PS  Y5, Y6, Y1
+	VCVTPS2DQ    Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VSUBPS       c3f800000<>+0(SB), Y4, Y5
+	VFMADD231PS  Y1, Y4, Y5
+	VADDPS       c40000000<>+0(SB), Y5, Y1
+	VDIVPS       Y1, Y5, Y1
+	VPAND        c80000000<>+0(SB), Y0, Y0
+	VPOR         Y0, Y1, Y0
+	VADDPS       cbf800000<>+0(SB), Y2, Y1
+	VPOR         c80000000<>+0(SB), Y1, Y2
+	VMOVUPS      cc2dc0000<>+0(SB), Y4
+	VMAXPS       Y2, Y4, Y2
+	VMULPS       c3fb8aa3b<>+0(SB), Y2, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y2, Y2
+	VFNMADD231PS c3f317218<>+0(SB), Y4, Y2
+	VFNMADD231PS cb102e308<>+0(SB), Y4, Y2
+	VMOVUPS      c39506967<>+0(SB), Y5
+	VFMADD213PS  c3ab743ce<>+0(SB), Y2, Y5
+	VFMADD213PS  c3c088908<>+0(SB), Y2, Y5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y2, Y5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y2, Y5
+	VFMADD213PS  c3f000000<>+0(SB), Y2, Y5
+	VMULPS       Y2, Y2, Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VADDPS       c3f800000<>+0(SB), Y2, Y2
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y2, Y2
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VCMPPS       $0x11, Y5, Y1, Y1
+	VMOVUPS      c3f800000<>+0(SB), Y5
+	VBLENDVPS    Y1, Y2, Y5, Y6
+	VMULPS       Y4, Y2, Y2
+	VADDPS       Y5, Y2, Y2
+	VDIVPS       Y2, Y6, Y2
+	VBLENDVPS    Y1, Y4, Y5, Y1
+	VMULPS       Y1, Y2, Y1
+	VSUBPS       Y3, Y0, Y0
+	VMULPS       Y0, Y1, Y0
+	VADDPS       Y0, Y3, Y0
+	VMOVUPS      Y0, (R8)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), R9
+	MOVQ         $0x00000008, R10
+	SUBQ         AX, R10
+	VMOVUPS      (R9)(R10*4), Y0
+	VMASKMOVPS   (DX)(CX*4), Y0, Y1
+	VMASKMOVPS   (BX)(CX*4), Y0, Y2
+	VMASKMOVPS   (SI)(CX*4), Y0, Y3
+	VMASKMOVPS   (DI)(CX*4), Y0, Y4
+	VPOR         c80000000<>+0(SB), Y1, Y5
+	VMOVUPS      cc2dc0000<>+0(SB), Y6
+	VMAXPS       Y5, Y6, Y5
+	VMULPS       c3fb8aa3b<>+0(SB), Y5, Y6
+	VROUNDPS     $0x08, Y6, Y6
+	VMOVAPS      Y5, Y5
+	VFNMADD231PS c3f317218<>+0(SB), Y6, Y5
+	VFNMADD231PS cb102e308<>+0(SB), Y6, Y5
+	VMOVUPS      c39506967<>+0(SB), Y7
+	VFMADD213PS  c3ab743ce<>+0(SB), Y5, Y7
+	VFMADD213PS  c3c088908<>+0(SB), Y5, Y7
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y5, Y7
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y5, Y7
+	VFMADD213PS  c3f000000<>+0(SB), Y5, Y7
+	VMULPS       Y5, Y5, Y8
+	VFMADD231PS  Y7, Y8, Y5
+	VADDPS       c3f800000<>+0(SB), Y5, Y5
+	VCVTPS2DQ    Y6, Y6
+	VPSRAD       $0x01, Y6, Y7
+	VPSUBD       Y7, Y6, Y6
+	VPADDD       c0000007f<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y5, Y5
+	VPADDD       c0000007f<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x11, Y7, Y1, Y1
+	VMOVUPS      c3f800000<>+0(SB), Y7
+	VBLENDVPS    Y1, Y5, Y7, Y8
+	VMULPS       Y6, Y5, Y5
+	VADDPS       Y7, Y5, Y5
+	VDIVPS       Y5, Y8, Y5
+	VBLENDVPS    Y1, Y6, Y7, Y1
+	VMULPS       Y1, Y5, Y1
+	VMULPS       Y2, Y1, Y1
+	VPAND        c7fffffff<>+0(SB), Y1, Y2
+	VMOVUPS      c41200000<>+0(SB), Y5
+	VMINPS       Y2, Y5, Y2
+	VADDPS       Y2, Y2, Y2
+	VMULPS       c3fb8aa3b<>+0(SB), Y2, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y2, Y2
+	VFNMADD231PS c3f317218<>+0(SB), Y5, Y2
+	VFNMADD231PS cb102e308<>+0(SB), Y5, Y2
+	VMOVUPS      c39506967<>+0(SB), Y6
+	VFMADD213PS  c3ab743ce<>+0(SB), Y2, Y6
+	VFMADD213PS  c3c088908<>+0(SB), Y2, Y6
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y2, Y6
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y2, Y6
+	VFMADD213PS  c3f000000<>+0(SB), Y2, Y6
+	VMULPS       Y2, Y2, Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VCVTPS2DQ    Y5, Y5
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VSUBPS       c3f800000<>+0(SB), Y5, Y6
+	VFMADD231PS  Y2, Y5, Y6
+	VADDPS       c40000000<>+0(SB), Y6, Y2
+	VDIVPS       Y2, Y6, Y2
+	VPAND        c80000000<>+0(SB), Y1, Y1
+	VPOR         Y1, Y2, Y1
+	VADDPS       cbf800000<>+0(SB), Y3, Y2
+	VPOR         c80000000<>+0(SB), Y2, Y3
+	VMOVUPS      cc2dc0000<>+0(SB), Y5
+	VMAXPS       Y3, Y5, Y3
+	VMULPS       c3fb8aa3b<>+0(SB), Y3, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y3, Y3
+	VFNMADD231PS c3f317218<>+0(SB), Y5, Y3
+	VFNMADD231PS cb102e308<>+0(SB), Y5, Y3
+	VMOVUPS      c39506967<>+0(SB), Y6
+	VFMADD213PS  c3ab743ce<>+0(SB), Y3, Y6
+	VFMADD213PS  c3c088908<>+0(SB), Y3, Y6
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y3, Y6
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y3, Y6
+	VFMADD213PS  c3f000000<>+0(SB), Y3, Y6
+	VMULPS       Y3, Y3, Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VADDPS       c3f800000<>+0(SB), Y3, Y3
+	VCVTPS2DQ    Y5, Y5
+	VPSRAD       $0x01, Y5, Y6
+	VPSUBD       Y6, Y5, Y5
+	VPADDD       c0000007f<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x11, Y6, Y2, Y2
+	VMOVUPS      c3f800000<>+0(SB), Y6
+	VBLENDVPS    Y2, Y3, Y6, Y7
+	VMULPS       Y5, Y3, Y3
+	VADDPS       Y6, Y3, Y3
+	VDIVPS       Y3, Y7, Y3
+	VBLENDVPS    Y2, Y5, Y6, Y2
+	VMULPS       Y2, Y3, Y2
+	VSUBPS       Y4, Y1, Y1
+	VMULPS       Y1, Y2, Y1
+	VADDPS       Y1, Y4, Y1
+	VMASKMOVPS   Y1, Y0, (R8)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA cbf800000<>+0(SB)/4, $0xbf800000
+DATA cbf800000<>+4(SB)/4, $0xbf800000
+DATA cbf800000<>+8(SB)/4, $0xbf800000
+DATA cbf800000<>+12(SB)/4, $0xbf800000
+DATA cbf800000<>+16(SB)/4, $0xbf800000
+DATA cbf800000<>+20(SB)/4, $0xbf800000
+DATA cbf800000<>+24(SB)/4, $0xbf800000
+DATA cbf800000<>+28(SB)/4, $0xbf800000
+GLOBL cbf800000<>(SB), RODATA|NOPTR, $32
+
+// func avx2GatedGrad(n int, dr *float32, dc *float32, du *float32, r *float32, c *float32, u *float32, h *float32, d *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2GatedGrad(SB), NOSPLIT, $0-72
+	MOVQ n+0(FP), AX
+	MOVQ r+32(FP), DX
+	MOVQ c+40(FP), BX
+	MOVQ u+48(FP), SI
+	MOVQ h+56(FP), DI
+	MOVQ d+64(FP), R8
+	MOVQ dr+8(FP), R9
+	MOVQ dc+16(FP), R10
+	MOVQ du+24(FP), R11
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y0
+	VMOVUPS      (BX)(CX*4), Y1
+	VMOVUPS      (SI)(CX*4), Y2
+	VMOVUPS      (DI)(CX*4), Y3
+	VMOVUPS      (R8)(CX*4), Y4
+	VPOR         c80000000<>+0(SB), Y0, Y5
+	VMOVUPS      cc2dc0000<>+0(SB), Y6
+	VMAXPS       Y5, Y6, Y5
+	VMULPS       c3fb8aa3b<>+0(SB), Y5, Y6
+	VROUNDPS     $0x08, Y6, Y6
+	VMOVAPS      Y5, Y5
+	VFNMADD231PS c3f317218<>+0(SB), Y6, Y5
+	VFNMADD231PS cb102e308<>+0(SB), Y6, Y5
+	VMOVUPS      c39506967<>+0(SB), Y7
+	VFMADD213PS  c3ab743ce<>+0(SB), Y5, Y7
+	VFMADD213PS  c3c088908<>+0(SB), Y5, Y7
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y5, Y7
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y5, Y7
+	VFMADD213PS  c3f000000<>+0(SB), Y5, Y7
+	VMULPS       Y5, Y5, Y8
+	VFMADD231PS  Y7, Y8, Y5
+	VADDPS       c3f800000<>+0(SB), Y5, Y5
+	VCVTPS2DQ    Y6, Y6
+	VPSRAD       $0x01, Y6, Y7
+	VPSUBD       Y7, Y6, Y6
+	VPADDD       c0000007f<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y5, Y5
+	VPADDD       c0000007f<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x11, Y7, Y0, Y0
+	VMOVUPS      c3f800000<>+0(SB), Y7
+	VBLENDVPS    Y0, Y5, Y7, Y8
+	VMULPS       Y6, Y5, Y5
+	VADDPS       Y7, Y5, Y5
+	VDIVPS       Y5, Y8, Y5
+	VBLENDVPS    Y0, Y6, Y7, Y0
+	VMULPS       Y0, Y5, Y0
+	VMULPS       Y1, Y0, Y5
+	VPAND        c7fffffff<>+0(SB), Y5, Y6
+	VMOVUPS      c41200000<>+0(SB), Y7
+	VMINPS       Y6, Y7, Y6
+	VADDPS       Y6, Y6, Y6
+	VMULPS       c3fb8aa3b<>+0(SB), Y6, Y7
+	VROUNDPS     $0x08, Y7, Y7
+	VMOVAPS      Y6, Y6
+	VFNMADD231PS c3f317218<>+0(SB), Y7, Y6
+	VFNMADD231PS cb102e308<>+0(SB), Y7, Y6
+	VMOVUPS      c39506967<>+0(SB), Y8
+	VFMADD213PS  c3ab743ce<>+0(SB), Y6, Y8
+	VFMADD213PS  c3c088908<>+0(SB), Y6, Y8
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y6, Y8
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y6, Y8
+	VFMADD213PS  c3f000000<>+0(SB), Y6, Y8
+	VMULPS       Y6, Y6, Y9
+	VFMADD231PS  Y8, Y9, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPADDD       c0000007f<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VSUBPS       c3f800000<>+0(SB), Y7, Y8
+	VFMADD231PS  Y6, Y7, Y8
+	VADDPS       c40000000<>+0(SB), Y8, Y6
+	VDIVPS       Y6, Y8, Y6
+	VPAND        c80000000<>+0(SB), Y5, Y5
+	VPOR         Y5, Y6, Y5
+	VADDPS       cbf800000<>+0(SB), Y2, Y2
+	VPOR         c80000000<>+0(SB), Y2, Y6
+	VMOVUPS      cc2dc0000<>+0(SB), Y7
+	VMAXPS       Y6, Y7, Y6
+	VMULPS       c3fb8aa3b<>+0(SB), Y6, Y7
+	VROUNDPS     $0x08, Y7, Y7
+	VMOVAPS      Y6, Y6
+	VFNMADD231PS c3f317218<>+0(SB), Y7, Y6
+	VFNMADD231PS cb102e308<>+0(SB), Y7, Y6
+	VMOVUPS      c39506967<>+0(SB), Y8
+	VFMADD213PS  c3ab743ce<>+0(SB), Y6, Y8
+	VFMADD213PS  c3c088908<>+0(SB), Y6, Y8
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y6, Y8
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y6, Y8
+	VFMADD213PS  c3f000000<>+0(SB), Y6, Y8
+	VMULPS       Y6, Y6, Y9
+	VFMADD231PS  Y8, Y9, Y6
+	VADDPS       c3f800000<>+0(SB), Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPSRAD       $0x01, Y7, Y8
+	VPSUBD       Y8, Y7, Y7
+	VPADDD       c0000007f<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y8, Y6, Y6
+	VPADDD       c0000007f<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VPXOR        Y8, Y8, Y8
+	VCMPPS       $0x11, Y8, Y2, Y2
+	VMOVUPS      c3f800000<>+0(SB), Y8
+	VBLENDVPS    Y2, Y6, Y8, Y9
+	VMULPS       Y7, Y6, Y6
+	VADDPS       Y8, Y6, Y6
+	VDIVPS       Y6, Y9, Y6
+	VBLENDVPS    Y2, Y7, Y8, Y2
+	VMULPS       Y2, Y6, Y2
+	VSUBPS       Y3, Y5, Y3
+	VMULPS       Y3, Y4, Y3
+	VMOVAPS      Y2, Y6
+	VFNMADD231PS Y2, Y2, Y6
+	VMULPS       Y6, Y3, Y3
+	VMULPS       Y2, Y4, Y2
+	VMOVUPS      c3f800000<>+0(SB), Y4
+	VFNMADD231PS Y5, Y5, Y4
+	VMULPS       Y4, Y2, Y2
+	VMULPS       Y1, Y2, Y1
+	VMOVAPS      Y0, Y4
+	VFNMADD231PS Y0, Y0, Y4
+	VMULPS       Y4, Y1, Y1
+	VMULPS       Y0, Y2, Y0
+	VMOVUPS      Y1, (R9)(CX*4)
+	VMOVUPS      Y0, (R10)(CX*4)
+	VMOVUPS      Y3, (R11)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), R12
+	MOVQ         $0x00000008, R13
+	SUBQ         AX, R13
+	VMOVUPS      (R12)(R13*4), Y0
+	VMASKMOVPS   (DX)(CX*4), Y0, Y1
+	VMASKMOVPS   (BX)(CX*4), Y0, Y2
+	VMASKMOVPS   (SI)(CX*4), Y0, Y3
+	VMASKMOVPS   (DI)(CX*4), Y0, Y4
+	VMASKMOVPS   (R8)(CX*4), Y0, Y5
+	VPOR         c80000000<>+0(SB), Y1, Y6
+	VMOVUPS      cc2dc0000<>+0(SB), Y7
+	VMAXPS       Y6, Y7, Y6
+	VMULPS       c3fb8aa3b<>+0(SB), Y6, Y7
+	VROUNDPS     $0x08, Y7, Y7
+	VMOVAPS      Y6, Y6
+	VFNMADD231PS c3f317218<>+0(SB), Y7, Y6
+	VFNMADD231PS cb102e308<>+0(SB), Y7, Y6
+	VMOVUPS      c39506967<>+0(SB), Y8
+	VFMADD213PS  c3ab743ce<>+0(SB), Y6, Y8
+	VFMADD213PS  c3c088908<>+0(SB), Y6, Y8
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y6, Y8
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y6, Y8
+	VFMADD213PS  c3f000000<>+0(SB), Y6, Y8
+	VMULPS       Y6, Y6, Y9
+	VFMADD231PS  Y8, Y9, Y6
+	VADDPS       c3f800000<>+0(SB), Y6, Y6
+	VCVTPS2DQ    Y7, Y7
+	VPSRAD       $0x01, Y7, Y8
+	VPSUBD       Y8, Y7, Y7
+	VPADDD       c0000007f<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y8, Y6, Y6
+	VPADDD       c0000007f<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VPXOR        Y8, Y8, Y8
+	VCMPPS       $0x11, Y8, Y1, Y1
+	VMOVUPS      c3f800000<>+0(SB), Y8
+	VBLENDVPS    Y1, Y6, Y8, Y9
+	VMULPS       Y7, Y6, Y6
+	VADDPS       Y8, Y6, Y6
+	VDIVPS       Y6, Y9, Y6
+	VBLENDVPS    Y1, Y7, Y8, Y1
+	VMULPS       Y1, Y6, Y1
+	VMULPS       Y2, Y1, Y6
+	VPAND        c7fffffff<>+0(SB), Y6, Y7
+	VMOVUPS      c41200000<>+0(SB), Y8
+	VMINPS       Y7, Y8, Y7
+	VADDPS       Y7, Y7, Y7
+	VMULPS       c3fb8aa3b<>+0(SB), Y7, Y8
+	VROUNDPS     $0x08, Y8, Y8
+	VMOVAPS      Y7, Y7
+	VFNMADD231PS c3f317218<>+0(SB), Y8, Y7
+	VFNMADD231PS cb102e308<>+0(SB), Y8, Y7
+	VMOVUPS      c39506967<>+0(SB), Y9
+	VFMADD213PS  c3ab743ce<>+0(SB), Y7, Y9
+	VFMADD213PS  c3c088908<>+0(SB), Y7, Y9
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y7, Y9
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y7, Y9
+	VFMADD213PS  c3f000000<>+0(SB), Y7, Y9
+	VMULPS       Y7, Y7, Y10
+	VFMADD231PS  Y9, Y10, Y7
+	VCVTPS2DQ    Y8, Y8
+	VPADDD       c0000007f<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y8, Y8
+	VSUBPS       c3f800000<>+0(SB), Y8, Y9
+	VFMADD231PS  Y7, Y8, Y9
+	VADDPS       c40000000<>+0(SB), Y9, Y7
+	VDIVPS       Y7, Y9, Y7
+	VPAND        c80000000<>+0(SB), Y6, Y6
+	VPOR         Y6, Y7, Y6
+	VADDPS       cbf800000<>+0(SB), Y3, Y3
+	VPOR         c80000000<>+0(SB), Y3, Y7
+	VMOVUPS      cc2dc0000<>+0(SB), Y8
+	VMAXPS       Y7, Y8, Y7
+	VMULPS       c3fb8aa3b<>+0(SB), Y7, Y8
+	VROUNDPS     $0x08, Y8, Y8
+	VMOVAPS      Y7, Y7
+	VFNMADD231PS c3f317218<>+0(SB), Y8, Y7
+	VFNMADD231PS cb102e308<>+0(SB), Y8, Y7
+	VMOVUPS      c39506967<>+0(SB), Y9
+	VFMADD213PS  c3ab743ce<>+0(SB), Y7, Y9
+	VFMADD213PS  c3c088908<>+0(SB), Y7, Y9
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y7, Y9
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y7, Y9
+	VFMADD213PS  c3f000000<>+0(SB), Y7, Y9
+	VMULPS       Y7, Y7, Y10
+	VFMADD231PS  Y9, Y10, Y7
+	VADDPS       c3f800000<>+0(SB), Y7, Y7
+	VCVTPS2DQ    Y8, Y8
+	VPSRAD       $0x01, Y8, Y9
+	VPSUBD       Y9, Y8, Y8
+	VPADDD       c0000007f<>+0(SB), Y9, Y9
+	VPSLLD       $0x17, Y9, Y9
+	VMULPS       Y9, Y7, Y7
+	VPADDD       c0000007f<>+0(SB), Y8, Y8
+	VPSLLD       $0x17, Y8, Y8
+	VPXOR        Y9, Y9, Y9
+	VCMPPS       $0x11, Y9, Y3, Y3
+	VMOVUPS      c3f800000<>+0(SB), Y9
+	VBLENDVPS    Y3, Y7, Y9, Y10
+	VMULPS       Y8, Y7, Y7
+	VADDPS       Y9, Y7, Y7
+	VDIVPS       Y7, Y10, Y7
+	VBLENDVPS    Y3, Y8, Y9, Y3
+	VMULPS       Y3, Y7, Y3
+	VSUBPS       Y4, Y6, Y4
+	VMULPS       Y4, Y5, Y4
+	VMOVAPS      Y3, Y7
+	VFNMADD231PS Y3, Y3, Y7
+	VMULPS       Y7, Y4, Y4
+	VMULPS       Y3, Y5, Y3
+	VMOVUPS      c3f800000<>+0(SB), Y5
+	VFNMADD231PS Y6, Y6, Y5
+	VMULPS       Y5, Y3, Y3
+	VMULPS       Y2, Y3, Y2
+	VMOVAPS      Y1, Y5
+	VFNMADD231PS Y1, Y1, Y5
+	VMULPS       Y5, Y2, Y2
+	VMULPS       Y1, Y3, Y1
+	VMASKMOVPS   Y2, Y0, (R9)(CX*4)
+	VMASKMOVPS   Y1, Y0, (R10)(CX*4)
+	VMASKMOVPS   Y4, Y0, (R11)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2GatedKeep(n int, dst *float32, u *float32, d *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2GatedKeep(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ u+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ dst+8(FP), SI
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000008
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Y0
+	VMOVUPS      (BX)(CX*4), Y1
+	VMOVAPS      Y1, Y2
+	VADDPS       cbf800000<>+0(SB), Y0, Y0
+	VPOR         c80000000<>+0(SB), Y0, Y3
+	VMOVUPS      cc2dc0000<>+0(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VMULPS       c3fb8aa3b<>+0(SB), Y3, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VFNMADD231PS c3f317218<>+0(SB), Y4, Y3
+	VFNMADD231PS cb102e308<>+0(SB), Y4, Y3
+	VMOVUPS      c39506967<>+0(SB), Y5
+	VFMADD213PS  c3ab743ce<>+0(SB), Y3, Y5
+	VFMADD213PS  c3c088908<>+0(SB), Y3, Y5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y3, Y5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y3, Y5
+	VFMADD213PS  c3f000000<>+0(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VADDPS       c3f800000<>+0(SB), Y3, Y3
+	VCVTPS2DQ    Y4, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y3, Y3
+	VPADDD       c0000007f<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VPXOR        Y5, Y5, Y5
+	VCMPPS       $0x11, Y5, Y0, Y0
+	VMOVUPS      c3f800000<>+0(SB), Y5
+	VBLENDVPS    Y0, Y3, Y5, Y6
+	VMULPS       Y4, Y3, Y3
+	VADDPS       Y5, Y3, Y3
+	VDIVPS       Y3, Y6, Y3
+	VBLENDVPS    Y0, Y4, Y5, Y0
+	VMULPS       Y0, Y3, Y0
+	VFNMADD231PS Y0, Y1, Y2
+	VMOVUPS      Y2, (SI)(CX*4)
+	ADDQ         $0x00000008, CX
+	SUBQ         $0x00000008, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	LEAQ         ramp<>+0(SB), DI
+	MOVQ         $0x00000008, R8
+	SUBQ         AX, R8
+	VMOVUPS      (DI)(R8*4), Y0
+	VMASKMOVPS   (DX)(CX*4), Y0, Y1
+	VMASKMOVPS   (BX)(CX*4), Y0, Y2
+	VMOVAPS      Y2, Y3
+	VADDPS       cbf800000<>+0(SB), Y1, Y1
+	VPOR         c80000000<>+0(SB), Y1, Y4
+	VMOVUPS      cc2dc0000<>+0(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMULPS       c3fb8aa3b<>+0(SB), Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VFNMADD231PS c3f317218<>+0(SB), Y5, Y4
+	VFNMADD231PS cb102e308<>+0(SB), Y5, Y4
+	VMOVUPS      c39506967<>+0(SB), Y6
+	VFMADD213PS  c3ab743ce<>+0(SB), Y4, Y6
+	VFMADD213PS  c3c088908<>+0(SB), Y4, Y6
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Y4, Y6
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Y4, Y6
+	VFMADD213PS  c3f000000<>+0(SB), Y4, Y6
+	VMULPS       Y4, Y4, Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VADDPS       c3f800000<>+0(SB), Y4, Y4
+	VCVTPS2DQ    Y5, Y5
+	VPSRAD       $0x01, Y5, Y6
+	VPSUBD       Y6, Y5, Y5
+	VPADDD       c0000007f<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y4, Y4
+	VPADDD       c0000007f<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VPXOR        Y6, Y6, Y6
+	VCMPPS       $0x11, Y6, Y1, Y1
+	VMOVUPS      c3f800000<>+0(SB), Y6
+	VBLENDVPS    Y1, Y4, Y6, Y7
+	VMULPS       Y5, Y4, Y4
+	VADDPS       Y6, Y4, Y4
+	VDIVPS       Y4, Y7, Y4
+	VBLENDVPS    Y1, Y5, Y6, Y1
+	VMULPS       Y1, Y4, Y1
+	VFNMADD231PS Y1, Y2, Y3
+	VMASKMOVPS   Y3, Y0, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2RMSNorm(rows int, vectors int, dst *float32, x *float32, gamma *float32, share float64, eps float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2RMSNorm(SB), NOSPLIT, $0-56
+	MOVQ gamma+32(FP), AX
+	MOVQ rows+0(FP), CX
+	MOVQ vectors+8(FP), DX
+	MOVQ dst+16(FP), DI
+	MOVQ x+24(FP), R8
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	XORQ  SI, SI
+	MOVQ  DX, BX
+
+squares:
+	VMOVUPS      (R8)(SI*1), Y2
+	VCVTPS2PD    X2, Y3
+	VEXTRACTF128 $0x01, Y2, X2
+	VCVTPS2PD    X2, Y2
+	VFMADD231PD  Y3, Y3, Y0
+	VFMADD231PD  Y2, Y2, Y1
+	ADDQ         $0x00000020, SI
+	DECQ         BX
+	JNZ          squares
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VUNPCKLPD    X0, X0, X0
+	VADDPD       X1, X0, X0
+	VPBROADCASTQ share+40(FP), Y1
+	VMULPD       X1, X0, X0
+	VPBROADCASTQ eps+48(FP), Y1
+	VADDPD       X1, X0, X0
+	VSQRTPD      X0, X0
+	VMOVUPS      q3ff0000000000000<>+0(SB), Y1
+	VDIVPD       X0, X1, X0
+	VCVTPD2PSX   X0, X0
+	VBROADCASTSS X0, Y0
+	XORQ         SI, SI
+	MOVQ         DX, BX
+
+scale:
+	VMOVUPS (R8)(SI*1), Y1
+	VMULPS  Y0, Y1, Y1
+	VMULPS  (AX)(SI*1), Y1, Y1
+	VMOVUPS Y1, (DI)(SI*1)
+	ADDQ    $0x00000020, SI
+	DECQ    BX
+	JNZ     scale
+	ADDQ    SI, DI
+	ADDQ    SI, R8
+	DECQ    CX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func avx2RMSNormDX(rows int, vectors int, dst *float32, x *float32, gamma *float32, dy *float32, share float64, eps float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2RMSNormDX(SB), NOSPLIT, $0-64
+	MOVQ gamma+32(FP), AX
+	MOVQ rows+0(FP), CX
+	MOVQ vectors+8(FP), DX
+	MOVQ dst+16(FP), DI
+	MOVQ x+24(FP), R8
+	MOVQ dy+40(FP), R9
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	XORQ  SI, SI
+	MOVQ  DX, BX
+
+sums:
+	VMOVUPS      (R8)(SI*1), Y4
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y4, X4
+	VCVTPS2PD    X4, Y4
+	VFMADD231PD  Y5, Y5, Y0
+	VFMADD231PD  Y4, Y4, Y1
+	VMOVUPS      (R9)(SI*1), Y6
+	VMULPS       (AX)(SI*1), Y6, Y6
+	VCVTPS2PD    X6, Y7
+	VEXTRACTF128 $0x01, Y6, X6
+	VCVTPS2PD    X6, Y6
+	VFMADD231PD  Y7, Y5, Y2
+	VFMADD231PD  Y6, Y4, Y3
+	ADDQ         $0x00000020, SI
+	DECQ         BX
+	JNZ          sums
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VUNPCKLPD    X0, X0, X0
+	VADDPD       X1, X0, X0
+	VPBROADCASTQ share+48(FP), Y1
+	VMULPD       X1, X0, X0
+	VPBROADCASTQ eps+56(FP), Y1
+	VADDPD       X1, X0, X0
+	VSQRTPD      X0, X0
+	VMOVUPS      q3ff0000000000000<>+0(SB), Y1
+	VDIVPD       X0, X1, X0
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPD       X1, X2, X2
+	VUNPCKHPD    X2, X2, X1
+	VUNPCKLPD    X2, X2, X2
+	VADDPD       X1, X2, X2
+	VPBROADCASTQ share+48(FP), Y1
+	VMULPD       X1, X2, X2
+	VMULPD       X0, X2, X2
+	VMULPD       X0, X2, X2
+	VMULPD       X0, X2, X2
+	VCVTPD2PSX   X0, X0
+	VBROADCASTSS X0, Y0
+	VCVTPD2PSX   X2, X1
+	VBROADCASTSS X1, Y1
+	XORQ         SI, SI
+	MOVQ         DX, BX
+
+slopes:
+	VMOVUPS      (R9)(SI*1), Y2
+	VMULPS       (AX)(SI*1), Y2, Y2
+	VMULPS       Y0, Y2, Y2
+	VMOVUPS      (R8)(SI*1), Y3
+	VFNMADD231PS Y1, Y3, Y2
+	VMOVUPS      Y2, (DI)(SI*1)
+	ADDQ         $0x00000020, SI
+	DECQ         BX
+	JNZ          slopes
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	DECQ         CX
+	JNZ          row
+	VZEROUPPER
+	RET
+
 // func avx2Transpose8(blocks int, src *float32, lds int, dst *float32, ldd int)
 // Requires: AVX
 TEXT ·avx2Transpose8(SB), NOSPLIT, $0-40

@@ -282,6 +282,39 @@ func avx2Normals(groups int, dst *float32, k0 uint32, k1 uint32, occasion uint64
 func avx2FromBytes(vectors int, dst *float32, src *byte, offset float32)
 
 //go:noescape
+func avx2Largest(n int, a *float32) float32
+
+//go:noescape
+func avx2ExpSum(n int, dst *float32, x *float32, shift float32) float64
+
+//go:noescape
+func avx2Sum(n int, a *float32) float64
+
+//go:noescape
+func avx2Dot(n int, a *float32, b *float32) float64
+
+//go:noescape
+func avx2Mirrored(vectors int, lowA *float32, highA *float32, lowB *float32, highB *float32) float64
+
+//go:noescape
+func avx2GroupSoftmax4(n int, dst *float32, x *float32, rest float32, even float32)
+
+//go:noescape
+func avx2GatedUpdate(n int, dst *float32, r *float32, c *float32, u *float32, h *float32)
+
+//go:noescape
+func avx2GatedGrad(n int, dr *float32, dc *float32, du *float32, r *float32, c *float32, u *float32, h *float32, d *float32)
+
+//go:noescape
+func avx2GatedKeep(n int, dst *float32, u *float32, d *float32)
+
+//go:noescape
+func avx2RMSNorm(rows int, vectors int, dst *float32, x *float32, gamma *float32, share float64, eps float64)
+
+//go:noescape
+func avx2RMSNormDX(rows int, vectors int, dst *float32, x *float32, gamma *float32, dy *float32, share float64, eps float64)
+
+//go:noescape
 func avx2Transpose8(blocks int, src *float32, lds int, dst *float32, ldd int)
 
 //go:noescape

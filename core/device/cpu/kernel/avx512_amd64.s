@@ -43582,6 +43582,1261 @@ DATA c437f0000<>+56(SB)/4, $0x437f0000
 DATA c437f0000<>+60(SB)/4, $0x437f0000
 GLOBL c437f0000<>(SB), RODATA|NOPTR, $64
 
+// func avx512Largest(n int, a *float32) float32
+// Requires: AVX, AVX512F, SSE
+TEXT ·avx512Largest(SB), NOSPLIT, $0-20
+	MOVQ    n+0(FP), AX
+	MOVQ    a+8(FP), CX
+	VMOVUPS (CX), Z0
+	SUBQ    $0x00000010, AX
+
+vectors:
+	CMPQ   AX, $0x00000010
+	JLT    last
+	ADDQ   $0x00000040, CX
+	VMAXPS (CX), Z0, Z0
+	SUBQ   $0x00000010, AX
+	JMP    vectors
+
+last:
+	VMAXPS        (CX)(AX*4), Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VMAXPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VMAXPS        X1, X0, X0
+	VMOVHLPS      X0, X0, X1
+	VMAXPS        X1, X0, X0
+	VMOVSHDUP     X0, X1
+	VMAXPS        X1, X0, X0
+	MOVSS         X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func avx512ExpSum(n int, dst *float32, x *float32, shift float32) float64
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·avx512ExpSum(SB), NOSPLIT, $0-40
+	VBROADCASTSS shift+24(FP), Z0
+	VPXORD       Z1, Z1, Z1
+	VPXORD       Z2, Z2, Z2
+	MOVQ         n+0(FP), AX
+	MOVQ         x+16(FP), DX
+	MOVQ         dst+8(FP), BX
+	XORQ         CX, CX
+
+blocksx:
+	CMPQ          AX, $0x00000010
+	JLT           afterx
+	VMOVUPS       (DX)(CX*4), Z3
+	VSUBPS        Z0, Z3, Z3
+	VMOVUPS       cc2d00000<>+0(SB), Z4
+	VMAXPS        Z3, Z4, Z3
+	VMOVUPS       c42b20000<>+0(SB), Z4
+	VMINPS        Z3, Z4, Z3
+	VMULPS        c3fb8aa3b<>+0(SB), Z3, Z4
+	VRNDSCALEPS   $0x08, Z4, Z4
+	VMOVAPS       Z3, Z3
+	VFNMADD231PS  c3f317218<>+0(SB), Z4, Z3
+	VFNMADD231PS  cb102e308<>+0(SB), Z4, Z3
+	VMOVUPS       c39506967<>+0(SB), Z5
+	VFMADD213PS   c3ab743ce<>+0(SB), Z3, Z5
+	VFMADD213PS   c3c088908<>+0(SB), Z3, Z5
+	VFMADD213PS   c3d2aa9c1<>+0(SB), Z3, Z5
+	VFMADD213PS   c3e2aaaaa<>+0(SB), Z3, Z5
+	VFMADD213PS   c3f000000<>+0(SB), Z3, Z5
+	VMULPS        Z3, Z3, Z6
+	VFMADD231PS   Z5, Z6, Z3
+	VADDPS        c3f800000<>+0(SB), Z3, Z3
+	VCVTPS2DQ     Z4, Z4
+	VPSRAD        $0x01, Z4, Z5
+	VPSUBD        Z5, Z4, Z4
+	VPADDD        c0000007f<>+0(SB), Z5, Z5
+	VPSLLD        $0x17, Z5, Z5
+	VMULPS        Z5, Z3, Z3
+	VPADDD        c0000007f<>+0(SB), Z4, Z4
+	VPSLLD        $0x17, Z4, Z4
+	VMULPS        Z4, Z3, Z3
+	VCVTPS2PD     Y3, Z4
+	VEXTRACTF64X4 $0x01, Z3, Y5
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z4, Z1, Z1
+	VADDPD        Z5, Z2, Z2
+	VMOVUPS       Z3, (BX)(CX*4)
+	ADDQ          $0x00000010, CX
+	SUBQ          $0x00000010, AX
+	JMP           blocksx
+
+afterx:
+	TESTQ         AX, AX
+	JZ            done
+	MOVL          $0x0000ffff, SI
+	BZHIL         AX, SI, SI
+	KMOVW         SI, K1
+	VMOVUPS.Z     (DX)(CX*4), K1, Z3
+	VSUBPS        Z0, Z3, Z0
+	VMOVUPS       cc2d00000<>+0(SB), Z3
+	VMAXPS        Z0, Z3, Z0
+	VMOVUPS       c42b20000<>+0(SB), Z3
+	VMINPS        Z0, Z3, Z0
+	VMULPS        c3fb8aa3b<>+0(SB), Z0, Z3
+	VRNDSCALEPS   $0x08, Z3, Z3
+	VMOVAPS       Z0, Z0
+	VFNMADD231PS  c3f317218<>+0(SB), Z3, Z0
+	VFNMADD231PS  cb102e308<>+0(SB), Z3, Z0
+	VMOVUPS       c39506967<>+0(SB), Z4
+	VFMADD213PS   c3ab743ce<>+0(SB), Z0, Z4
+	VFMADD213PS   c3c088908<>+0(SB), Z0, Z4
+	VFMADD213PS   c3d2aa9c1<>+0(SB), Z0, Z4
+	VFMADD213PS   c3e2aaaaa<>+0(SB), Z0, Z4
+	VFMADD213PS   c3f000000<>+0(SB), Z0, Z4
+	VMULPS        Z0, Z0, Z5
+	VFMADD231PS   Z4, Z5, Z0
+	VADDPS        c3f800000<>+0(SB), Z0, Z0
+	VCVTPS2DQ     Z3, Z3
+	VPSRAD        $0x01, Z3, Z4
+	VPSUBD        Z4, Z3, Z3
+	VPADDD        c0000007f<>+0(SB), Z4, Z4
+	VPSLLD        $0x17, Z4, Z4
+	VMULPS        Z4, Z0, Z0
+	VPADDD        c0000007f<>+0(SB), Z3, Z3
+	VPSLLD        $0x17, Z3, Z3
+	VMULPS        Z3, Z0, Z0
+	VMOVAPS.Z     Z0, K1, Z3
+	VCVTPS2PD     Y3, Z4
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z4, Z1, Z1
+	VADDPD        Z3, Z2, Z2
+	VMOVUPS       Z0, K1, (BX)(CX*4)
+
+done:
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X1
+	MOVSD         X1, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func avx512Sum(n int, a *float32) float64
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·avx512Sum(SB), NOSPLIT, $0-24
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   n+0(FP), AX
+	MOVQ   a+8(FP), DX
+	XORQ   CX, CX
+
+blocksxx:
+	CMPQ          AX, $0x00000020
+	JLT           afterxx
+	VMOVUPS       (DX)(CX*4), Z4
+	VCVTPS2PD     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        Z5, Z0, Z0
+	VADDPD        Z4, Z1, Z1
+	VMOVUPS       64(DX)(CX*4), Z4
+	VCVTPS2PD     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        Z5, Z2, Z2
+	VADDPD        Z4, Z3, Z3
+	ADDQ          $0x00000020, CX
+	SUBQ          $0x00000020, AX
+	JMP           blocksxx
+
+afterxx:
+blocksx:
+	CMPQ          AX, $0x00000010
+	JLT           afterx
+	VMOVUPS       (DX)(CX*4), Z4
+	VCVTPS2PD     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        Z5, Z0, Z0
+	VADDPD        Z4, Z1, Z1
+	ADDQ          $0x00000010, CX
+	SUBQ          $0x00000010, AX
+	JMP           blocksx
+
+afterx:
+	TESTQ         AX, AX
+	JZ            done
+	MOVL          $0x0000ffff, BX
+	BZHIL         AX, BX, BX
+	KMOVW         BX, K1
+	VMOVUPS.Z     (DX)(CX*4), K1, Z4
+	VCVTPS2PD     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VADDPD        Z5, Z2, Z2
+	VADDPD        Z4, Z3, Z3
+
+done:
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	MOVSD         X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func avx512Dot(n int, a *float32, b *float32) float64
+// Requires: AVX, AVX512F, BMI2, SSE2
+TEXT ·avx512Dot(SB), NOSPLIT, $0-32
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   n+0(FP), AX
+	MOVQ   a+8(FP), DX
+	MOVQ   b+16(FP), BX
+	XORQ   CX, CX
+
+blocksxx:
+	CMPQ          AX, $0x00000020
+	JLT           afterxx
+	VMOVUPS       (DX)(CX*4), Z4
+	VMOVUPS       (BX)(CX*4), Z5
+	VCVTPS2PD     Y4, Z6
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VCVTPS2PD     Y5, Z7
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VFMADD231PD   Z7, Z6, Z0
+	VFMADD231PD   Z5, Z4, Z1
+	VMOVUPS       64(DX)(CX*4), Z4
+	VMOVUPS       64(BX)(CX*4), Z5
+	VCVTPS2PD     Y4, Z6
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VCVTPS2PD     Y5, Z7
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VFMADD231PD   Z7, Z6, Z2
+	VFMADD231PD   Z5, Z4, Z3
+	ADDQ          $0x00000020, CX
+	SUBQ          $0x00000020, AX
+	JMP           blocksxx
+
+afterxx:
+blocksx:
+	CMPQ          AX, $0x00000010
+	JLT           afterx
+	VMOVUPS       (DX)(CX*4), Z4
+	VMOVUPS       (BX)(CX*4), Z5
+	VCVTPS2PD     Y4, Z6
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VCVTPS2PD     Y5, Z7
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VFMADD231PD   Z7, Z6, Z0
+	VFMADD231PD   Z5, Z4, Z1
+	ADDQ          $0x00000010, CX
+	SUBQ          $0x00000010, AX
+	JMP           blocksx
+
+afterx:
+	TESTQ         AX, AX
+	JZ            done
+	MOVL          $0x0000ffff, SI
+	BZHIL         AX, SI, SI
+	KMOVW         SI, K1
+	VMOVUPS.Z     (DX)(CX*4), K1, Z4
+	VMOVUPS.Z     (BX)(CX*4), K1, Z5
+	VCVTPS2PD     Y4, Z6
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VCVTPS2PD     Y5, Z7
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VFMADD231PD   Z7, Z6, Z2
+	VFMADD231PD   Z5, Z4, Z3
+
+done:
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPD        X1, X0, X0
+	VUNPCKHPD     X0, X0, X1
+	VADDSD        X1, X0, X0
+	MOVSD         X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+DATA reverse<>+0(SB)/4, $0x0000000f
+DATA reverse<>+4(SB)/4, $0x0000000e
+DATA reverse<>+8(SB)/4, $0x0000000d
+DATA reverse<>+12(SB)/4, $0x0000000c
+DATA reverse<>+16(SB)/4, $0x0000000b
+DATA reverse<>+20(SB)/4, $0x0000000a
+DATA reverse<>+24(SB)/4, $0x00000009
+DATA reverse<>+28(SB)/4, $0x00000008
+DATA reverse<>+32(SB)/4, $0x00000007
+DATA reverse<>+36(SB)/4, $0x00000006
+DATA reverse<>+40(SB)/4, $0x00000005
+DATA reverse<>+44(SB)/4, $0x00000004
+DATA reverse<>+48(SB)/4, $0x00000003
+DATA reverse<>+52(SB)/4, $0x00000002
+DATA reverse<>+56(SB)/4, $0x00000001
+DATA reverse<>+60(SB)/4, $0x00000000
+GLOBL reverse<>(SB), RODATA|NOPTR, $64
+
+// func avx512Mirrored(vectors int, lowA *float32, highA *float32, lowB *float32, highB *float32) float64
+// Requires: AVX, AVX512F, SSE2
+TEXT ·avx512Mirrored(SB), NOSPLIT, $0-48
+	MOVQ    vectors+0(FP), AX
+	MOVQ    lowA+8(FP), CX
+	MOVQ    highA+16(FP), DX
+	MOVQ    lowB+24(FP), BX
+	MOVQ    highB+32(FP), SI
+	VMOVUPS reverse<>+0(SB), Z0
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+
+vector:
+	VMOVUPS       (DX), Z3
+	VCVTPS2PD     Y3, Z4
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VCVTPS2PD     Y3, Z3
+	VMOVUPS       (SI), Z5
+	VCVTPS2PD     Y5, Z6
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VMULPD        Z6, Z4, Z4
+	VMULPD        Z5, Z3, Z3
+	VPERMPS       (CX), Z0, Z5
+	VCVTPS2PD     Y5, Z6
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VPERMPS       (BX), Z0, Z7
+	VCVTPS2PD     Y7, Z8
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VFMADD231PD   Z8, Z6, Z4
+	VFMADD231PD   Z7, Z5, Z3
+	VADDPD        Z4, Z1, Z1
+	VADDPD        Z3, Z2, Z2
+	ADDQ          $0x00000040, DX
+	ADDQ          $0x00000040, SI
+	SUBQ          $0x00000040, CX
+	SUBQ          $0x00000040, BX
+	DECQ          AX
+	JNZ           vector
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPD        X0, X1, X1
+	VUNPCKHPD     X1, X1, X0
+	VADDSD        X0, X1, X1
+	MOVSD         X1, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func avx512GroupSoftmax4(n int, dst *float32, x *float32, rest float32, even float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512GroupSoftmax4(SB), NOSPLIT, $0-32
+	VBROADCASTSS rest+24(FP), Z0
+	VBROADCASTSS even+28(FP), Z1
+	MOVQ         n+0(FP), AX
+	MOVQ         x+16(FP), DX
+	MOVQ         dst+8(FP), BX
+	XORQ         CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z2
+	VPERMILPS    $0xb1, Z2, Z3
+	VMAXPS       Z3, Z2, Z3
+	VPERMILPS    $0x4e, Z3, Z4
+	VMAXPS       Z4, Z3, Z3
+	VSUBPS       Z3, Z2, Z2
+	VMOVUPS      cc2d00000<>+0(SB), Z3
+	VMAXPS       Z2, Z3, Z2
+	VMOVUPS      c42b20000<>+0(SB), Z3
+	VMINPS       Z2, Z3, Z2
+	VMULPS       c3fb8aa3b<>+0(SB), Z2, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VMOVAPS      Z2, Z2
+	VFNMADD231PS c3f317218<>+0(SB), Z3, Z2
+	VFNMADD231PS cb102e308<>+0(SB), Z3, Z2
+	VMOVUPS      c39506967<>+0(SB), Z4
+	VFMADD213PS  c3ab743ce<>+0(SB), Z2, Z4
+	VFMADD213PS  c3c088908<>+0(SB), Z2, Z4
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z2, Z4
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z2, Z4
+	VFMADD213PS  c3f000000<>+0(SB), Z2, Z4
+	VMULPS       Z2, Z2, Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VADDPS       c3f800000<>+0(SB), Z2, Z2
+	VCVTPS2DQ    Z3, Z3
+	VPSRAD       $0x01, Z3, Z4
+	VPSUBD       Z4, Z3, Z3
+	VPADDD       c0000007f<>+0(SB), Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VMULPS       Z4, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VMULPS       Z3, Z2, Z2
+	VPERMILPS    $0xb1, Z2, Z3
+	VADDPS       Z3, Z2, Z3
+	VPERMILPS    $0x4e, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VMOVAPS      Z1, Z4
+	VDIVPS       Z3, Z0, Z3
+	VFMADD231PS  Z3, Z2, Z4
+	VMOVUPS      Z4, (BX)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, SI
+	BZHIL        AX, SI, SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z2
+	VPERMILPS    $0xb1, Z2, Z3
+	VMAXPS       Z3, Z2, Z3
+	VPERMILPS    $0x4e, Z3, Z4
+	VMAXPS       Z4, Z3, Z3
+	VSUBPS       Z3, Z2, Z2
+	VMOVUPS      cc2d00000<>+0(SB), Z3
+	VMAXPS       Z2, Z3, Z2
+	VMOVUPS      c42b20000<>+0(SB), Z3
+	VMINPS       Z2, Z3, Z2
+	VMULPS       c3fb8aa3b<>+0(SB), Z2, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VMOVAPS      Z2, Z2
+	VFNMADD231PS c3f317218<>+0(SB), Z3, Z2
+	VFNMADD231PS cb102e308<>+0(SB), Z3, Z2
+	VMOVUPS      c39506967<>+0(SB), Z4
+	VFMADD213PS  c3ab743ce<>+0(SB), Z2, Z4
+	VFMADD213PS  c3c088908<>+0(SB), Z2, Z4
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z2, Z4
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z2, Z4
+	VFMADD213PS  c3f000000<>+0(SB), Z2, Z4
+	VMULPS       Z2, Z2, Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VADDPS       c3f800000<>+0(SB), Z2, Z2
+	VCVTPS2DQ    Z3, Z3
+	VPSRAD       $0x01, Z3, Z4
+	VPSUBD       Z4, Z3, Z3
+	VPADDD       c0000007f<>+0(SB), Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VMULPS       Z4, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z3, Z3
+	VPSLLD       $0x17, Z3, Z3
+	VMULPS       Z3, Z2, Z2
+	VPERMILPS    $0xb1, Z2, Z3
+	VADDPS       Z3, Z2, Z3
+	VPERMILPS    $0x4e, Z3, Z4
+	VADDPS       Z4, Z3, Z3
+	VMOVAPS      Z1, Z1
+	VDIVPS       Z3, Z0, Z0
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, K1, (BX)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512GatedUpdate(n int, dst *float32, r *float32, c *float32, u *float32, h *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512GatedUpdate(SB), NOSPLIT, $0-48
+	MOVQ n+0(FP), AX
+	MOVQ r+16(FP), DX
+	MOVQ c+24(FP), BX
+	MOVQ u+32(FP), SI
+	MOVQ h+40(FP), DI
+	MOVQ dst+8(FP), R8
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z0
+	VMOVUPS      (BX)(CX*4), Z1
+	VMOVUPS      (SI)(CX*4), Z2
+	VMOVUPS      (DI)(CX*4), Z3
+	VPORD        c80000000<>+0(SB), Z0, Z4
+	VMOVUPS      cc2dc0000<>+0(SB), Z5
+	VMAXPS       Z4, Z5, Z4
+	VMULPS       c3fb8aa3b<>+0(SB), Z4, Z5
+	VRNDSCALEPS  $0x08, Z5, Z5
+	VMOVAPS      Z4, Z4
+	VFNMADD231PS c3f317218<>+0(SB), Z5, Z4
+	VFNMADD231PS cb102e308<>+0(SB), Z5, Z4
+	VMOVUPS      c39506967<>+0(SB), Z18
+	VFMADD213PS  c3ab743ce<>+0(SB), Z4, Z18
+	VFMADD213PS  c3c088908<>+0(SB), Z4, Z18
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z4, Z18
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z4, Z18
+	VFMADD213PS  c3f000000<>+0(SB), Z4, Z18
+	VMULPS       Z4, Z4, Z19
+	VFMADD231PS  Z18, Z19, Z4
+	VADDPS       c3f800000<>+0(SB), Z4, Z4
+	VCVTPS2DQ    Z5, Z5
+	VPSRAD       $0x01, Z5, Z18
+	VPSUBD       Z18, Z5, Z5
+	VPADDD       c0000007f<>+0(SB), Z18, Z18
+	VPSLLD       $0x17, Z18, Z18
+	VMULPS       Z18, Z4, Z4
+	VPADDD       c0000007f<>+0(SB), Z5, Z5
+	VPSLLD       $0x17, Z5, Z5
+	VPXORD       Z6, Z6, Z6
+	VCMPPS       $0x11, Z6, Z0, K1
+	VMOVUPS      c3f800000<>+0(SB), Z0
+	VBLENDMPS    Z4, Z0, K1, Z7
+	VMULPS       Z5, Z4, Z4
+	VADDPS       Z0, Z4, Z4
+	VDIVPS       Z4, Z7, Z4
+	VBLENDMPS    Z5, Z0, K1, Z8
+	VMULPS       Z8, Z4, Z0
+	VMULPS       Z1, Z0, Z0
+	VPANDD       c7fffffff<>+0(SB), Z0, Z1
+	VMOVUPS      c41200000<>+0(SB), Z4
+	VMINPS       Z1, Z4, Z1
+	VADDPS       Z1, Z1, Z1
+	VMULPS       c3fb8aa3b<>+0(SB), Z1, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS c3f317218<>+0(SB), Z4, Z1
+	VFNMADD231PS cb102e308<>+0(SB), Z4, Z1
+	VMOVUPS      c39506967<>+0(SB), Z5
+	VFMADD213PS  c3ab743ce<>+0(SB), Z1, Z5
+	VFMADD213PS  c3c088908<>+0(SB), Z1, Z5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z1, Z5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z1, Z5
+	VFMADD213PS  c3f000000<>+0(SB), Z1, Z5
+	VMULPS       Z1, Z1, Z18
+	VFMADD231PS  Z5, Z18, Z1
+	VCVTPS2DQ    Z4, Z4
+	VPADDD       c0000007f<>+0(SB), Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VSUBPS       c3f800000<>+0(SB), Z4, Z5
+	VFMADD231PS  Z1, Z4, Z5
+	VADDPS       c40000000<>+0(SB), Z5, Z1
+	VDIVPS       Z1, Z5, Z1
+	VPANDD       c80000000<>+0(SB), Z0, Z0
+	VPORD        Z0, Z1, Z0
+	VADDPS       cbf800000<>+0(SB), Z2, Z1
+	VPORD        c80000000<>+0(SB), Z1, Z2
+	VMOVUPS      cc2dc0000<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMULPS       c3fb8aa3b<>+0(SB), Z2, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VMOVAPS      Z2, Z2
+	VFNMADD231PS c3f317218<>+0(SB), Z4, Z2
+	VFNMADD231PS cb102e308<>+0(SB), Z4, Z2
+	VMOVUPS      c39506967<>+0(SB), Z5
+	VFMADD213PS  c3ab743ce<>+0(SB), Z2, Z5
+	VFMADD213PS  c3c088908<>+0(SB), Z2, Z5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z2, Z5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z2, Z5
+	VFMADD213PS  c3f000000<>+0(SB), Z2, Z5
+	VMULPS       Z2, Z2, Z18
+	VFMADD231PS  Z5, Z18, Z2
+	VADDPS       c3f800000<>+0(SB), Z2, Z2
+	VCVTPS2DQ    Z4, Z4
+	VPSRAD       $0x01, Z4, Z5
+	VPSUBD       Z5, Z4, Z4
+	VPADDD       c0000007f<>+0(SB), Z5, Z5
+	VPSLLD       $0x17, Z5, Z5
+	VMULPS       Z5, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VPXORD       Z9, Z9, Z9
+	VCMPPS       $0x11, Z9, Z1, K1
+	VMOVUPS      c3f800000<>+0(SB), Z1
+	VBLENDMPS    Z2, Z1, K1, Z10
+	VMULPS       Z4, Z2, Z2
+	VADDPS       Z1, Z2, Z2
+	VDIVPS       Z2, Z10, Z2
+	VBLENDMPS    Z4, Z1, K1, Z11
+	VMULPS       Z11, Z2, Z1
+	VSUBPS       Z3, Z0, Z0
+	VMULPS       Z0, Z1, Z0
+	VADDPS       Z0, Z3, Z0
+	VMOVUPS      Z0, (R8)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, R9
+	BZHIL        AX, R9, R9
+	KMOVW        R9, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z0
+	VMOVUPS.Z    (BX)(CX*4), K1, Z1
+	VMOVUPS.Z    (SI)(CX*4), K1, Z2
+	VMOVUPS.Z    (DI)(CX*4), K1, Z3
+	VPORD        c80000000<>+0(SB), Z0, Z4
+	VMOVUPS      cc2dc0000<>+0(SB), Z5
+	VMAXPS       Z4, Z5, Z4
+	VMULPS       c3fb8aa3b<>+0(SB), Z4, Z5
+	VRNDSCALEPS  $0x08, Z5, Z5
+	VMOVAPS      Z4, Z4
+	VFNMADD231PS c3f317218<>+0(SB), Z5, Z4
+	VFNMADD231PS cb102e308<>+0(SB), Z5, Z4
+	VMOVUPS      c39506967<>+0(SB), Z6
+	VFMADD213PS  c3ab743ce<>+0(SB), Z4, Z6
+	VFMADD213PS  c3c088908<>+0(SB), Z4, Z6
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z4, Z6
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z4, Z6
+	VFMADD213PS  c3f000000<>+0(SB), Z4, Z6
+	VMULPS       Z4, Z4, Z7
+	VFMADD231PS  Z6, Z7, Z4
+	VADDPS       c3f800000<>+0(SB), Z4, Z4
+	VCVTPS2DQ    Z5, Z5
+	VPSRAD       $0x01, Z5, Z6
+	VPSUBD       Z6, Z5, Z5
+	VPADDD       c0000007f<>+0(SB), Z6, Z6
+	VPSLLD       $0x17, Z6, Z6
+	VMULPS       Z6, Z4, Z4
+	VPADDD       c0000007f<>+0(SB), Z5, Z5
+	VPSLLD       $0x17, Z5, Z5
+	VPXORD       Z12, Z12, Z12
+	VCMPPS       $0x11, Z12, Z0, K2
+	VMOVUPS      c3f800000<>+0(SB), Z0
+	VBLENDMPS    Z4, Z0, K2, Z13
+	VMULPS       Z5, Z4, Z4
+	VADDPS       Z0, Z4, Z4
+	VDIVPS       Z4, Z13, Z4
+	VBLENDMPS    Z5, Z0, K2, Z14
+	VMULPS       Z14, Z4, Z0
+	VMULPS       Z1, Z0, Z0
+	VPANDD       c7fffffff<>+0(SB), Z0, Z1
+	VMOVUPS      c41200000<>+0(SB), Z4
+	VMINPS       Z1, Z4, Z1
+	VADDPS       Z1, Z1, Z1
+	VMULPS       c3fb8aa3b<>+0(SB), Z1, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VMOVAPS      Z1, Z1
+	VFNMADD231PS c3f317218<>+0(SB), Z4, Z1
+	VFNMADD231PS cb102e308<>+0(SB), Z4, Z1
+	VMOVUPS      c39506967<>+0(SB), Z5
+	VFMADD213PS  c3ab743ce<>+0(SB), Z1, Z5
+	VFMADD213PS  c3c088908<>+0(SB), Z1, Z5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z1, Z5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z1, Z5
+	VFMADD213PS  c3f000000<>+0(SB), Z1, Z5
+	VMULPS       Z1, Z1, Z6
+	VFMADD231PS  Z5, Z6, Z1
+	VCVTPS2DQ    Z4, Z4
+	VPADDD       c0000007f<>+0(SB), Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VSUBPS       c3f800000<>+0(SB), Z4, Z5
+	VFMADD231PS  Z1, Z4, Z5
+	VADDPS       c40000000<>+0(SB), Z5, Z1
+	VDIVPS       Z1, Z5, Z1
+	VPANDD       c80000000<>+0(SB), Z0, Z0
+	VPORD        Z0, Z1, Z0
+	VADDPS       cbf800000<>+0(SB), Z2, Z1
+	VPORD        c80000000<>+0(SB), Z1, Z2
+	VMOVUPS      cc2dc0000<>+0(SB), Z4
+	VMAXPS       Z2, Z4, Z2
+	VMULPS       c3fb8aa3b<>+0(SB), Z2, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VMOVAPS      Z2, Z2
+	VFNMADD231PS c3f317218<>+0(SB), Z4, Z2
+	VFNMADD231PS cb102e308<>+0(SB), Z4, Z2
+	VMOVUPS      c39506967<>+0(SB), Z5
+	VFMADD213PS  c3ab743ce<>+0(SB), Z2, Z5
+	VFMADD213PS  c3c088908<>+0(SB), Z2, Z5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z2, Z5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z2, Z5
+	VFMADD213PS  c3f000000<>+0(SB), Z2, Z5
+	VMULPS       Z2, Z2, Z6
+	VFMADD231PS  Z5, Z6, Z2
+	VADDPS       c3f800000<>+0(SB), Z2, Z2
+	VCVTPS2DQ    Z4, Z4
+	VPSRAD       $0x01, Z4, Z5
+	VPSUBD       Z5, Z4, Z4
+	VPADDD       c0000007f<>+0(SB), Z5, Z5
+	VPSLLD       $0x17, Z5, Z5
+	VMULPS       Z5, Z2, Z2
+	VPADDD       c0000007f<>+0(SB), Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VPXORD       Z15, Z15, Z15
+	VCMPPS       $0x11, Z15, Z1, K2
+	VMOVUPS      c3f800000<>+0(SB), Z1
+	VBLENDMPS    Z2, Z1, K2, Z16
+	VMULPS       Z4, Z2, Z2
+	VADDPS       Z1, Z2, Z2
+	VDIVPS       Z2, Z16, Z2
+	VBLENDMPS    Z4, Z1, K2, Z17
+	VMULPS       Z17, Z2, Z1
+	VSUBPS       Z3, Z0, Z0
+	VMULPS       Z0, Z1, Z0
+	VADDPS       Z0, Z3, Z0
+	VMOVUPS      Z0, K1, (R8)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA cbf800000<>+0(SB)/4, $0xbf800000
+DATA cbf800000<>+4(SB)/4, $0xbf800000
+DATA cbf800000<>+8(SB)/4, $0xbf800000
+DATA cbf800000<>+12(SB)/4, $0xbf800000
+DATA cbf800000<>+16(SB)/4, $0xbf800000
+DATA cbf800000<>+20(SB)/4, $0xbf800000
+DATA cbf800000<>+24(SB)/4, $0xbf800000
+DATA cbf800000<>+28(SB)/4, $0xbf800000
+DATA cbf800000<>+32(SB)/4, $0xbf800000
+DATA cbf800000<>+36(SB)/4, $0xbf800000
+DATA cbf800000<>+40(SB)/4, $0xbf800000
+DATA cbf800000<>+44(SB)/4, $0xbf800000
+DATA cbf800000<>+48(SB)/4, $0xbf800000
+DATA cbf800000<>+52(SB)/4, $0xbf800000
+DATA cbf800000<>+56(SB)/4, $0xbf800000
+DATA cbf800000<>+60(SB)/4, $0xbf800000
+GLOBL cbf800000<>(SB), RODATA|NOPTR, $64
+
+// func avx512GatedGrad(n int, dr *float32, dc *float32, du *float32, r *float32, c *float32, u *float32, h *float32, d *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512GatedGrad(SB), NOSPLIT, $0-72
+	MOVQ n+0(FP), AX
+	MOVQ r+32(FP), DX
+	MOVQ c+40(FP), BX
+	MOVQ u+48(FP), SI
+	MOVQ h+56(FP), DI
+	MOVQ d+64(FP), R8
+	MOVQ dr+8(FP), R9
+	MOVQ dc+16(FP), R10
+	MOVQ du+24(FP), R11
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z0
+	VMOVUPS      (BX)(CX*4), Z1
+	VMOVUPS      (SI)(CX*4), Z2
+	VMOVUPS      (DI)(CX*4), Z3
+	VMOVUPS      (R8)(CX*4), Z4
+	VPORD        c80000000<>+0(SB), Z0, Z5
+	VMOVUPS      cc2dc0000<>+0(SB), Z6
+	VMAXPS       Z5, Z6, Z5
+	VMULPS       c3fb8aa3b<>+0(SB), Z5, Z6
+	VRNDSCALEPS  $0x08, Z6, Z6
+	VMOVAPS      Z5, Z5
+	VFNMADD231PS c3f317218<>+0(SB), Z6, Z5
+	VFNMADD231PS cb102e308<>+0(SB), Z6, Z5
+	VMOVUPS      c39506967<>+0(SB), Z19
+	VFMADD213PS  c3ab743ce<>+0(SB), Z5, Z19
+	VFMADD213PS  c3c088908<>+0(SB), Z5, Z19
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z5, Z19
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z5, Z19
+	VFMADD213PS  c3f000000<>+0(SB), Z5, Z19
+	VMULPS       Z5, Z5, Z20
+	VFMADD231PS  Z19, Z20, Z5
+	VADDPS       c3f800000<>+0(SB), Z5, Z5
+	VCVTPS2DQ    Z6, Z6
+	VPSRAD       $0x01, Z6, Z19
+	VPSUBD       Z19, Z6, Z6
+	VPADDD       c0000007f<>+0(SB), Z19, Z19
+	VPSLLD       $0x17, Z19, Z19
+	VMULPS       Z19, Z5, Z5
+	VPADDD       c0000007f<>+0(SB), Z6, Z6
+	VPSLLD       $0x17, Z6, Z6
+	VPXORD       Z7, Z7, Z7
+	VCMPPS       $0x11, Z7, Z0, K1
+	VMOVUPS      c3f800000<>+0(SB), Z0
+	VBLENDMPS    Z5, Z0, K1, Z8
+	VMULPS       Z6, Z5, Z5
+	VADDPS       Z0, Z5, Z5
+	VDIVPS       Z5, Z8, Z5
+	VBLENDMPS    Z6, Z0, K1, Z9
+	VMULPS       Z9, Z5, Z0
+	VMULPS       Z1, Z0, Z5
+	VPANDD       c7fffffff<>+0(SB), Z5, Z6
+	VMOVUPS      c41200000<>+0(SB), Z19
+	VMINPS       Z6, Z19, Z6
+	VADDPS       Z6, Z6, Z6
+	VMULPS       c3fb8aa3b<>+0(SB), Z6, Z19
+	VRNDSCALEPS  $0x08, Z19, Z19
+	VMOVAPS      Z6, Z6
+	VFNMADD231PS c3f317218<>+0(SB), Z19, Z6
+	VFNMADD231PS cb102e308<>+0(SB), Z19, Z6
+	VMOVUPS      c39506967<>+0(SB), Z20
+	VFMADD213PS  c3ab743ce<>+0(SB), Z6, Z20
+	VFMADD213PS  c3c088908<>+0(SB), Z6, Z20
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z6, Z20
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z6, Z20
+	VFMADD213PS  c3f000000<>+0(SB), Z6, Z20
+	VMULPS       Z6, Z6, Z21
+	VFMADD231PS  Z20, Z21, Z6
+	VCVTPS2DQ    Z19, Z19
+	VPADDD       c0000007f<>+0(SB), Z19, Z19
+	VPSLLD       $0x17, Z19, Z19
+	VSUBPS       c3f800000<>+0(SB), Z19, Z20
+	VFMADD231PS  Z6, Z19, Z20
+	VADDPS       c40000000<>+0(SB), Z20, Z6
+	VDIVPS       Z6, Z20, Z6
+	VPANDD       c80000000<>+0(SB), Z5, Z5
+	VPORD        Z5, Z6, Z5
+	VADDPS       cbf800000<>+0(SB), Z2, Z2
+	VPORD        c80000000<>+0(SB), Z2, Z6
+	VMOVUPS      cc2dc0000<>+0(SB), Z19
+	VMAXPS       Z6, Z19, Z6
+	VMULPS       c3fb8aa3b<>+0(SB), Z6, Z19
+	VRNDSCALEPS  $0x08, Z19, Z19
+	VMOVAPS      Z6, Z6
+	VFNMADD231PS c3f317218<>+0(SB), Z19, Z6
+	VFNMADD231PS cb102e308<>+0(SB), Z19, Z6
+	VMOVUPS      c39506967<>+0(SB), Z20
+	VFMADD213PS  c3ab743ce<>+0(SB), Z6, Z20
+	VFMADD213PS  c3c088908<>+0(SB), Z6, Z20
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z6, Z20
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z6, Z20
+	VFMADD213PS  c3f000000<>+0(SB), Z6, Z20
+	VMULPS       Z6, Z6, Z21
+	VFMADD231PS  Z20, Z21, Z6
+	VADDPS       c3f800000<>+0(SB), Z6, Z6
+	VCVTPS2DQ    Z19, Z19
+	VPSRAD       $0x01, Z19, Z20
+	VPSUBD       Z20, Z19, Z19
+	VPADDD       c0000007f<>+0(SB), Z20, Z20
+	VPSLLD       $0x17, Z20, Z20
+	VMULPS       Z20, Z6, Z6
+	VPADDD       c0000007f<>+0(SB), Z19, Z19
+	VPSLLD       $0x17, Z19, Z19
+	VPXORD       Z10, Z10, Z10
+	VCMPPS       $0x11, Z10, Z2, K1
+	VMOVUPS      c3f800000<>+0(SB), Z2
+	VBLENDMPS    Z6, Z2, K1, Z11
+	VMULPS       Z19, Z6, Z6
+	VADDPS       Z2, Z6, Z6
+	VDIVPS       Z6, Z11, Z6
+	VBLENDMPS    Z19, Z2, K1, Z12
+	VMULPS       Z12, Z6, Z2
+	VSUBPS       Z3, Z5, Z3
+	VMULPS       Z3, Z4, Z3
+	VMOVAPS      Z2, Z6
+	VFNMADD231PS Z2, Z2, Z6
+	VMULPS       Z6, Z3, Z3
+	VMULPS       Z2, Z4, Z2
+	VMOVUPS      c3f800000<>+0(SB), Z4
+	VFNMADD231PS Z5, Z5, Z4
+	VMULPS       Z4, Z2, Z2
+	VMULPS       Z1, Z2, Z1
+	VMOVAPS      Z0, Z4
+	VFNMADD231PS Z0, Z0, Z4
+	VMULPS       Z4, Z1, Z1
+	VMULPS       Z0, Z2, Z0
+	VMOVUPS      Z1, (R9)(CX*4)
+	VMOVUPS      Z0, (R10)(CX*4)
+	VMOVUPS      Z3, (R11)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, R12
+	BZHIL        AX, R12, R12
+	KMOVW        R12, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z0
+	VMOVUPS.Z    (BX)(CX*4), K1, Z1
+	VMOVUPS.Z    (SI)(CX*4), K1, Z2
+	VMOVUPS.Z    (DI)(CX*4), K1, Z3
+	VMOVUPS.Z    (R8)(CX*4), K1, Z4
+	VPORD        c80000000<>+0(SB), Z0, Z5
+	VMOVUPS      cc2dc0000<>+0(SB), Z6
+	VMAXPS       Z5, Z6, Z5
+	VMULPS       c3fb8aa3b<>+0(SB), Z5, Z6
+	VRNDSCALEPS  $0x08, Z6, Z6
+	VMOVAPS      Z5, Z5
+	VFNMADD231PS c3f317218<>+0(SB), Z6, Z5
+	VFNMADD231PS cb102e308<>+0(SB), Z6, Z5
+	VMOVUPS      c39506967<>+0(SB), Z7
+	VFMADD213PS  c3ab743ce<>+0(SB), Z5, Z7
+	VFMADD213PS  c3c088908<>+0(SB), Z5, Z7
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z5, Z7
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z5, Z7
+	VFMADD213PS  c3f000000<>+0(SB), Z5, Z7
+	VMULPS       Z5, Z5, Z8
+	VFMADD231PS  Z7, Z8, Z5
+	VADDPS       c3f800000<>+0(SB), Z5, Z5
+	VCVTPS2DQ    Z6, Z6
+	VPSRAD       $0x01, Z6, Z7
+	VPSUBD       Z7, Z6, Z6
+	VPADDD       c0000007f<>+0(SB), Z7, Z7
+	VPSLLD       $0x17, Z7, Z7
+	VMULPS       Z7, Z5, Z5
+	VPADDD       c0000007f<>+0(SB), Z6, Z6
+	VPSLLD       $0x17, Z6, Z6
+	VPXORD       Z13, Z13, Z13
+	VCMPPS       $0x11, Z13, Z0, K2
+	VMOVUPS      c3f800000<>+0(SB), Z0
+	VBLENDMPS    Z5, Z0, K2, Z14
+	VMULPS       Z6, Z5, Z5
+	VADDPS       Z0, Z5, Z5
+	VDIVPS       Z5, Z14, Z5
+	VBLENDMPS    Z6, Z0, K2, Z15
+	VMULPS       Z15, Z5, Z0
+	VMULPS       Z1, Z0, Z5
+	VPANDD       c7fffffff<>+0(SB), Z5, Z6
+	VMOVUPS      c41200000<>+0(SB), Z7
+	VMINPS       Z6, Z7, Z6
+	VADDPS       Z6, Z6, Z6
+	VMULPS       c3fb8aa3b<>+0(SB), Z6, Z7
+	VRNDSCALEPS  $0x08, Z7, Z7
+	VMOVAPS      Z6, Z6
+	VFNMADD231PS c3f317218<>+0(SB), Z7, Z6
+	VFNMADD231PS cb102e308<>+0(SB), Z7, Z6
+	VMOVUPS      c39506967<>+0(SB), Z8
+	VFMADD213PS  c3ab743ce<>+0(SB), Z6, Z8
+	VFMADD213PS  c3c088908<>+0(SB), Z6, Z8
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z6, Z8
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z6, Z8
+	VFMADD213PS  c3f000000<>+0(SB), Z6, Z8
+	VMULPS       Z6, Z6, Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VCVTPS2DQ    Z7, Z7
+	VPADDD       c0000007f<>+0(SB), Z7, Z7
+	VPSLLD       $0x17, Z7, Z7
+	VSUBPS       c3f800000<>+0(SB), Z7, Z8
+	VFMADD231PS  Z6, Z7, Z8
+	VADDPS       c40000000<>+0(SB), Z8, Z6
+	VDIVPS       Z6, Z8, Z6
+	VPANDD       c80000000<>+0(SB), Z5, Z5
+	VPORD        Z5, Z6, Z5
+	VADDPS       cbf800000<>+0(SB), Z2, Z2
+	VPORD        c80000000<>+0(SB), Z2, Z6
+	VMOVUPS      cc2dc0000<>+0(SB), Z7
+	VMAXPS       Z6, Z7, Z6
+	VMULPS       c3fb8aa3b<>+0(SB), Z6, Z7
+	VRNDSCALEPS  $0x08, Z7, Z7
+	VMOVAPS      Z6, Z6
+	VFNMADD231PS c3f317218<>+0(SB), Z7, Z6
+	VFNMADD231PS cb102e308<>+0(SB), Z7, Z6
+	VMOVUPS      c39506967<>+0(SB), Z8
+	VFMADD213PS  c3ab743ce<>+0(SB), Z6, Z8
+	VFMADD213PS  c3c088908<>+0(SB), Z6, Z8
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z6, Z8
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z6, Z8
+	VFMADD213PS  c3f000000<>+0(SB), Z6, Z8
+	VMULPS       Z6, Z6, Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VADDPS       c3f800000<>+0(SB), Z6, Z6
+	VCVTPS2DQ    Z7, Z7
+	VPSRAD       $0x01, Z7, Z8
+	VPSUBD       Z8, Z7, Z7
+	VPADDD       c0000007f<>+0(SB), Z8, Z8
+	VPSLLD       $0x17, Z8, Z8
+	VMULPS       Z8, Z6, Z6
+	VPADDD       c0000007f<>+0(SB), Z7, Z7
+	VPSLLD       $0x17, Z7, Z7
+	VPXORD       Z16, Z16, Z16
+	VCMPPS       $0x11, Z16, Z2, K2
+	VMOVUPS      c3f800000<>+0(SB), Z2
+	VBLENDMPS    Z6, Z2, K2, Z17
+	VMULPS       Z7, Z6, Z6
+	VADDPS       Z2, Z6, Z6
+	VDIVPS       Z6, Z17, Z6
+	VBLENDMPS    Z7, Z2, K2, Z18
+	VMULPS       Z18, Z6, Z2
+	VSUBPS       Z3, Z5, Z3
+	VMULPS       Z3, Z4, Z3
+	VMOVAPS      Z2, Z6
+	VFNMADD231PS Z2, Z2, Z6
+	VMULPS       Z6, Z3, Z3
+	VMULPS       Z2, Z4, Z2
+	VMOVUPS      c3f800000<>+0(SB), Z4
+	VFNMADD231PS Z5, Z5, Z4
+	VMULPS       Z4, Z2, Z2
+	VMULPS       Z1, Z2, Z1
+	VMOVAPS      Z0, Z4
+	VFNMADD231PS Z0, Z0, Z4
+	VMULPS       Z4, Z1, Z1
+	VMULPS       Z0, Z2, Z0
+	VMOVUPS      Z1, K1, (R9)(CX*4)
+	VMOVUPS      Z0, K1, (R10)(CX*4)
+	VMOVUPS      Z3, K1, (R11)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512GatedKeep(n int, dst *float32, u *float32, d *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·avx512GatedKeep(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), AX
+	MOVQ u+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ dst+8(FP), SI
+	XORQ CX, CX
+
+blocksx:
+	CMPQ         AX, $0x00000010
+	JLT          afterx
+	VMOVUPS      (DX)(CX*4), Z0
+	VMOVUPS      (BX)(CX*4), Z1
+	VMOVAPS      Z1, Z2
+	VADDPS       cbf800000<>+0(SB), Z0, Z0
+	VPORD        c80000000<>+0(SB), Z0, Z9
+	VMOVUPS      cc2dc0000<>+0(SB), Z10
+	VMAXPS       Z9, Z10, Z9
+	VMULPS       c3fb8aa3b<>+0(SB), Z9, Z10
+	VRNDSCALEPS  $0x08, Z10, Z10
+	VMOVAPS      Z9, Z9
+	VFNMADD231PS c3f317218<>+0(SB), Z10, Z9
+	VFNMADD231PS cb102e308<>+0(SB), Z10, Z9
+	VMOVUPS      c39506967<>+0(SB), Z11
+	VFMADD213PS  c3ab743ce<>+0(SB), Z9, Z11
+	VFMADD213PS  c3c088908<>+0(SB), Z9, Z11
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z9, Z11
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z9, Z11
+	VFMADD213PS  c3f000000<>+0(SB), Z9, Z11
+	VMULPS       Z9, Z9, Z12
+	VFMADD231PS  Z11, Z12, Z9
+	VADDPS       c3f800000<>+0(SB), Z9, Z9
+	VCVTPS2DQ    Z10, Z10
+	VPSRAD       $0x01, Z10, Z11
+	VPSUBD       Z11, Z10, Z10
+	VPADDD       c0000007f<>+0(SB), Z11, Z11
+	VPSLLD       $0x17, Z11, Z11
+	VMULPS       Z11, Z9, Z9
+	VPADDD       c0000007f<>+0(SB), Z10, Z10
+	VPSLLD       $0x17, Z10, Z10
+	VPXORD       Z3, Z3, Z3
+	VCMPPS       $0x11, Z3, Z0, K1
+	VMOVUPS      c3f800000<>+0(SB), Z0
+	VBLENDMPS    Z9, Z0, K1, Z4
+	VMULPS       Z10, Z9, Z9
+	VADDPS       Z0, Z9, Z9
+	VDIVPS       Z9, Z4, Z9
+	VBLENDMPS    Z10, Z0, K1, Z5
+	VMULPS       Z5, Z9, Z0
+	VFNMADD231PS Z0, Z1, Z2
+	VMOVUPS      Z2, (SI)(CX*4)
+	ADDQ         $0x00000010, CX
+	SUBQ         $0x00000010, AX
+	JMP          blocksx
+
+afterx:
+	TESTQ        AX, AX
+	JZ           done
+	MOVL         $0x0000ffff, DI
+	BZHIL        AX, DI, DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (DX)(CX*4), K1, Z0
+	VMOVUPS.Z    (BX)(CX*4), K1, Z1
+	VMOVAPS      Z1, Z2
+	VADDPS       cbf800000<>+0(SB), Z0, Z0
+	VPORD        c80000000<>+0(SB), Z0, Z3
+	VMOVUPS      cc2dc0000<>+0(SB), Z4
+	VMAXPS       Z3, Z4, Z3
+	VMULPS       c3fb8aa3b<>+0(SB), Z3, Z4
+	VRNDSCALEPS  $0x08, Z4, Z4
+	VMOVAPS      Z3, Z3
+	VFNMADD231PS c3f317218<>+0(SB), Z4, Z3
+	VFNMADD231PS cb102e308<>+0(SB), Z4, Z3
+	VMOVUPS      c39506967<>+0(SB), Z5
+	VFMADD213PS  c3ab743ce<>+0(SB), Z3, Z5
+	VFMADD213PS  c3c088908<>+0(SB), Z3, Z5
+	VFMADD213PS  c3d2aa9c1<>+0(SB), Z3, Z5
+	VFMADD213PS  c3e2aaaaa<>+0(SB), Z3, Z5
+	VFMADD213PS  c3f000000<>+0(SB), Z3, Z5
+	VMULPS       Z3, Z3, Z9
+	VFMADD231PS  Z5, Z9, Z3
+	VADDPS       c3f800000<>+0(SB), Z3, Z3
+	VCVTPS2DQ    Z4, Z4
+	VPSRAD       $0x01, Z4, Z5
+	VPSUBD       Z5, Z4, Z4
+	VPADDD       c0000007f<>+0(SB), Z5, Z5
+	VPSLLD       $0x17, Z5, Z5
+	VMULPS       Z5, Z3, Z3
+	VPADDD       c0000007f<>+0(SB), Z4, Z4
+	VPSLLD       $0x17, Z4, Z4
+	VPXORD       Z6, Z6, Z6
+	VCMPPS       $0x11, Z6, Z0, K2
+	VMOVUPS      c3f800000<>+0(SB), Z0
+	VBLENDMPS    Z3, Z0, K2, Z7
+	VMULPS       Z4, Z3, Z3
+	VADDPS       Z0, Z3, Z3
+	VDIVPS       Z3, Z7, Z3
+	VBLENDMPS    Z4, Z0, K2, Z8
+	VMULPS       Z8, Z3, Z0
+	VFNMADD231PS Z0, Z1, Z2
+	VMOVUPS      Z2, K1, (SI)(CX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512RMSNorm(rows int, vectors int, dst *float32, x *float32, gamma *float32, share float64, eps float64)
+// Requires: AVX, AVX512F
+TEXT ·avx512RMSNorm(SB), NOSPLIT, $0-56
+	MOVQ gamma+32(FP), AX
+	MOVQ rows+0(FP), CX
+	MOVQ vectors+8(FP), DX
+	MOVQ dst+16(FP), DI
+	MOVQ x+24(FP), R8
+
+row:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	XORQ   SI, SI
+	MOVQ   DX, BX
+
+squares:
+	VMOVUPS       (R8)(SI*1), Z2
+	VCVTPS2PD     Y2, Z3
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VFMADD231PD   Z3, Z3, Z0
+	VFMADD231PD   Z2, Z2, Z1
+	ADDQ          $0x00000040, SI
+	DECQ          BX
+	JNZ           squares
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X3
+	VADDPD        X3, X0, X2
+	VUNPCKHPD     X2, X2, X3
+	VUNPCKLPD     X2, X2, X2
+	VADDPD        X3, X2, X2
+	VPBROADCASTQ  share+40(FP), Z3
+	VMULPD        X3, X2, X2
+	VPBROADCASTQ  eps+48(FP), Z3
+	VADDPD        X3, X2, X2
+	VSQRTPD       X2, X2
+	VPBROADCASTQ  q3ff0000000000000<>+0(SB), Z3
+	VDIVPD        X2, X3, X2
+	VCVTPD2PSX    X2, X2
+	VBROADCASTSS  X2, Z2
+	XORQ          SI, SI
+	MOVQ          DX, BX
+
+scale:
+	VMOVUPS (R8)(SI*1), Z3
+	VMULPS  Z2, Z3, Z3
+	VMULPS  (AX)(SI*1), Z3, Z3
+	VMOVUPS Z3, (DI)(SI*1)
+	ADDQ    $0x00000040, SI
+	DECQ    BX
+	JNZ     scale
+	ADDQ    SI, DI
+	ADDQ    SI, R8
+	DECQ    CX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func avx512RMSNormDX(rows int, vectors int, dst *float32, x *float32, gamma *float32, dy *float32, share float64, eps float64)
+// Requires: AVX, AVX512F
+TEXT ·avx512RMSNormDX(SB), NOSPLIT, $0-64
+	MOVQ gamma+32(FP), AX
+	MOVQ rows+0(FP), CX
+	MOVQ vectors+8(FP), DX
+	MOVQ dst+16(FP), DI
+	MOVQ x+24(FP), R8
+	MOVQ dy+40(FP), R9
+
+row:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	XORQ   SI, SI
+	MOVQ   DX, BX
+
+sums:
+	VMOVUPS       (R8)(SI*1), Z4
+	VCVTPS2PD     Y4, Z5
+	VEXTRACTF64X4 $0x01, Z4, Y4
+	VCVTPS2PD     Y4, Z4
+	VFMADD231PD   Z5, Z5, Z0
+	VFMADD231PD   Z4, Z4, Z1
+	VMOVUPS       (R9)(SI*1), Z6
+	VMULPS        (AX)(SI*1), Z6, Z6
+	VCVTPS2PD     Y6, Z7
+	VEXTRACTF64X4 $0x01, Z6, Y6
+	VCVTPS2PD     Y6, Z6
+	VFMADD231PD   Z7, Z5, Z2
+	VFMADD231PD   Z6, Z4, Z3
+	ADDQ          $0x00000040, SI
+	DECQ          BX
+	JNZ           sums
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPD        Y4, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X5
+	VADDPD        X5, X0, X4
+	VUNPCKHPD     X4, X4, X5
+	VUNPCKLPD     X4, X4, X4
+	VADDPD        X5, X4, X4
+	VPBROADCASTQ  share+48(FP), Z5
+	VMULPD        X5, X4, X4
+	VPBROADCASTQ  eps+56(FP), Z5
+	VADDPD        X5, X4, X4
+	VSQRTPD       X4, X4
+	VPBROADCASTQ  q3ff0000000000000<>+0(SB), Z5
+	VDIVPD        X4, X5, X4
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y5
+	VADDPD        Y5, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X6
+	VADDPD        X6, X2, X5
+	VUNPCKHPD     X5, X5, X6
+	VUNPCKLPD     X5, X5, X5
+	VADDPD        X6, X5, X5
+	VPBROADCASTQ  share+48(FP), Z6
+	VMULPD        X6, X5, X5
+	VMULPD        X4, X5, X5
+	VMULPD        X4, X5, X5
+	VMULPD        X4, X5, X5
+	VCVTPD2PSX    X4, X4
+	VBROADCASTSS  X4, Z4
+	VCVTPD2PSX    X5, X5
+	VBROADCASTSS  X5, Z5
+	XORQ          SI, SI
+	MOVQ          DX, BX
+
+slopes:
+	VMOVUPS      (R9)(SI*1), Z6
+	VMULPS       (AX)(SI*1), Z6, Z6
+	VMULPS       Z4, Z6, Z6
+	VMOVUPS      (R8)(SI*1), Z7
+	VFNMADD231PS Z5, Z7, Z6
+	VMOVUPS      Z6, (DI)(SI*1)
+	ADDQ         $0x00000040, SI
+	DECQ         BX
+	JNZ          slopes
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	DECQ         CX
+	JNZ          row
+	VZEROUPPER
+	RET
+
 // func avx512Peak(n int)
 // Requires: AVX, AVX512F
 TEXT ·avx512Peak(SB), NOSPLIT, $0-8

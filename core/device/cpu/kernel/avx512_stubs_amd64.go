@@ -375,4 +375,37 @@ func avx512Normals(groups int, dst *float32, k0 uint32, k1 uint32, occasion uint
 func avx512FromBytes(vectors int, dst *float32, src *byte, offset float32)
 
 //go:noescape
+func avx512Largest(n int, a *float32) float32
+
+//go:noescape
+func avx512ExpSum(n int, dst *float32, x *float32, shift float32) float64
+
+//go:noescape
+func avx512Sum(n int, a *float32) float64
+
+//go:noescape
+func avx512Dot(n int, a *float32, b *float32) float64
+
+//go:noescape
+func avx512Mirrored(vectors int, lowA *float32, highA *float32, lowB *float32, highB *float32) float64
+
+//go:noescape
+func avx512GroupSoftmax4(n int, dst *float32, x *float32, rest float32, even float32)
+
+//go:noescape
+func avx512GatedUpdate(n int, dst *float32, r *float32, c *float32, u *float32, h *float32)
+
+//go:noescape
+func avx512GatedGrad(n int, dr *float32, dc *float32, du *float32, r *float32, c *float32, u *float32, h *float32, d *float32)
+
+//go:noescape
+func avx512GatedKeep(n int, dst *float32, u *float32, d *float32)
+
+//go:noescape
+func avx512RMSNorm(rows int, vectors int, dst *float32, x *float32, gamma *float32, share float64, eps float64)
+
+//go:noescape
+func avx512RMSNormDX(rows int, vectors int, dst *float32, x *float32, gamma *float32, dy *float32, share float64, eps float64)
+
+//go:noescape
 func avx512Peak(n int)

@@ -62,6 +62,10 @@ func counting(x machine, note func(function string, vectors int)) *machine {
 func vectorsOf(name string, args []reflect.Value, lanes int) int {
 	n := int(args[0].Int())
 	switch name {
+	case "mirrored":
+		return n * 4
+	case "rmsNorm", "rmsNormDX": // rows of some vectors
+		return n * int(args[1].Int())
 	case "pack", "packTail", "packFull", "normals":
 		return n * 4
 	case "rowDot1", "rowDot4": // blocks of one row and of four, of k numbers
@@ -123,6 +127,19 @@ func TestCallsOfAssemblyAreShort(t *testing.T) {
 			f.LaProp(x, y, z, make([]float32, 1<<22), make([]float32, 1<<22), &AdamStep{})
 			f.Normals(x, rng.New(1, "calls"), 0, 0)
 			f.FromBytes(x, make([]byte, len(x)), 0)
+			f.Largest(x)
+			f.ExpSum(z, x, 0)
+			f.Sum(x)
+			f.Dot(x, y)
+			f.MirroredDot(x, y)
+			f.GroupSoftmax4(z, x, 1, 0)
+			f.GatedUpdate(z, x, y, x, y)
+			f.GatedGrad(z, z, z, x, y, x, y, x)
+			f.GatedKeep(z, x, y)
+			for _, cols := range []int{64, 1 << 15} {
+				f.RMSNorm(z, x, y[:cols], 1)
+				f.RMSNormDX(z, x, y[:cols], x, 1)
+			}
 			for function, vectors := range seen {
 				limit := maxElements
 				switch function {

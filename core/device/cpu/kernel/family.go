@@ -41,6 +41,18 @@ type table struct {
 	normals                    func(s rng.Stream, dst []float32, occasion, first uint64)
 	fromBytes                  func(dst []float32, src []byte, offset float32)
 
+	largest       func(x []float32) float32
+	expSum        func(dst, x []float32, shift float32) float64
+	sum           func(x []float32) float64
+	dot           func(a, b []float32) float64
+	mirroredDot   func(a, b []float32) float64
+	groupSoftmax4 func(dst, x []float32, rest, even float32)
+	gatedUpdate   func(dst, r, c, u, h []float32)
+	gatedGrad     func(dr, dc, du, r, c, u, h, d []float32)
+	gatedKeep     func(dst, u, d []float32)
+	rmsNorm       func(dst, x, gamma []float32, eps float64)
+	rmsNormDX     func(dst, x, gamma, dy []float32, eps float64)
+
 	// multiplyAdds does at least n multiply-adds on registers alone and returns how many; nil: the
 	// family has no such loop.
 	multiplyAdds func(n int) int

@@ -41,6 +41,18 @@ type machine struct {
 
 	fromBytes func(vectors int, dst *float32, src *byte, offset float32)
 
+	largest       func(n int, a *float32) float32 // of one vector at least
+	expSum        func(n int, dst, x *float32, shift float32) float64
+	sum           func(n int, a *float32) float64
+	dot           func(n int, a, b *float32) float64
+	mirrored      func(vectors int, lowA, highA, lowB, highB *float32) float64
+	groupSoftmax4 func(n int, dst, x *float32, rest, even float32)
+	gatedUpdate   func(n int, dst, r, c, u, h *float32)
+	gatedGrad     func(n int, dr, dc, du, r, c, u, h, d *float32)
+	gatedKeep     binaryFunc
+	rmsNorm       func(rows, vectors int, dst, x, gamma *float32, share, eps float64)
+	rmsNormDX     func(rows, vectors int, dst, x, gamma, dy *float32, share, eps float64)
+
 	peak func(n int) // 12·n multiply-adds of whole vectors, for benchmarks
 }
 
@@ -66,6 +78,8 @@ func (x *machine) family(name string) *Family {
 		sigmoidGrad: binary(x.sigmoidGrad), softplusGrad: binary(x.softplusGrad),
 		adam: steps(x.adam1, x.adam2), laprop: steps(x.laprop1, x.laprop2), sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
 		normals: x.fillNormal, fromBytes: x.numbersOfBytes, multiplyAdds: x.multiplyAdds,
+		largest: x.largestOf, expSum: x.exps, sum: x.total, dot: x.dotOf, mirroredDot: x.mirroredDots, groupSoftmax4: x.softmaxOf4,
+		gatedUpdate: x.gated, gatedGrad: x.gatedSlopes, gatedKeep: binary(x.gatedKeep), rmsNorm: x.rmsNorms, rmsNormDX: x.rmsSlopes,
 	}}
 }
 

@@ -57,6 +57,18 @@ var plain = &Family{name: "go", table: table{
 	sumSquaredDiff: plainSumSquaredDiff,
 	normals:        rng.Stream.FillNormal,
 	fromBytes:      plainFromBytes,
+
+	largest:       plainLargest,
+	expSum:        plainExpSum,
+	sum:           plainSum,
+	dot:           plainDot,
+	mirroredDot:   plainMirroredDot,
+	groupSoftmax4: plainGroupSoftmax4,
+	gatedUpdate:   plainGatedUpdate,
+	gatedGrad:     plainGatedGrad,
+	gatedKeep:     plainGatedKeep,
+	rmsNorm:       plainRMSNorm,
+	rmsNormDX:     plainRMSNormDX,
 }}
 
 // farLeft is where σ and everything that decays with it is below every float32, even multiplied by

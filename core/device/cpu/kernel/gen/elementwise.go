@@ -76,6 +76,11 @@ func (g *gen) address(name string) mem {
 // loop runs body over the n elements of the named arrays: first blocks of unroll vectors, then
 // single vectors, then the tail under a mask. It reads in and writes what the body returns to out.
 func (g *gen) loop(unroll int, in, out []string, body func(in []vec) []vec) {
+	g.loopMasked(unroll, in, out, func(in []vec, _ mask) []vec { return body(in) })
+}
+
+// loopMasked is loop with a body that needs to know which lanes of the tail count; nil: all do.
+func (g *gen) loopMasked(unroll int, in, out []string, body func(in []vec, rest mask) []vec) {
 	n, at := g.arg("n"), g.GP64()
 	pointer := map[string]reg.GPVirtual{}
 	for _, name := range append(append([]string{}, in...), out...) {
@@ -91,7 +96,7 @@ func (g *gen) loop(unroll int, in, out []string, body func(in []vec) []vec) {
 		for _, name := range in {
 			args = append(args, g.load(place(name, i)))
 		}
-		for o, v := range body(args) {
+		for o, v := range body(args, nil) {
 			g.VMOVUPS(v, place(out[o], i))
 		}
 	}
@@ -123,7 +128,7 @@ func (g *gen) loop(unroll int, in, out []string, body func(in []vec) []vec) {
 		g.loadTail(place(name, 0), rest, v)
 		args = append(args, v)
 	}
-	for o, v := range body(args) {
+	for o, v := range body(args, rest) {
 		g.storeTail(v, rest, place(out[o], 0))
 	}
 	g.Label("done")

@@ -57,6 +57,10 @@ var vectors64 = map[string]func(e *emulator, o []operand.Op){
 	},
 	"VCVTPD2PS":  (*emulator).toSingle,
 	"VCVTPD2PSY": (*emulator).toSingle,
+	"VCVTPD2PSX": func(e *emulator, o []operand.Op) {
+		a := e.words(o[0], 4)
+		e.setWords(o[1], 4, [16]uint32{math.Float32bits(float32(double(a, 0))), math.Float32bits(float32(double(a, 1)))})
+	},
 	"VBLENDVPD": func(e *emulator, o []operand.Op) {
 		e.blend64(e.signs(o[0]), o[1], o[2], o[3])
 	},

@@ -176,6 +176,16 @@ func (e *emulator) vector(opcode string, o []operand.Op) {
 		for i := range n / 2 {
 			setDouble(&r, i, math.FMA(double(a, i), double(b, i), double(acc, i)))
 		}
+	case "VPERMPS":
+		order, a := e.words(o[1], n), e.words(o[0], n)
+		for i := range n {
+			r[i] = a[int(order[i])%n]
+		}
+	case "VPERMILPS":
+		a := e.words(o[1], n)
+		for i := range n {
+			r[i] = a[i&^3|int(e.integer(o[0])>>(2*(i%4)))&3]
+		}
 	case "VADDSD":
 		r = e.words(o[1], 4)
 		setDouble(&r, 0, double(r, 0)+double(e.words(o[0], 4), 0))
@@ -260,7 +270,7 @@ func (e *emulator) compare(o []operand.Op) {
 // move executes loads, stores and shuffles. A masked access touches only the lanes of its mask.
 func (e *emulator) move(opcode string, zeroing bool, o []operand.Op) {
 	switch opcode {
-	case "VMOVSS":
+	case "MOVSS", "VMOVSS":
 		e.setWords(o[1], 1, e.words(o[0], 1))
 	case "MOVSD", "VMOVSD":
 		e.setWords(o[1], 2, e.words(o[0], 2))

@@ -167,40 +167,57 @@ func (g *gen) colSum(vecs int) {
 	g.end()
 }
 
-// squares emits the float64 sum of the squares of f; the lower and the upper halves of vectors each
-// have two sums of their own.
+// squares emits the float64 sum of the squares of f.
 func (g *gen) squares(name, signature string, in []string, f func(in []vec) vec) {
 	g.begin(name, signature)
+	g.sum(in, func(in []vec, sums [2]vec) {
+		low, high := g.halves(f(in))
+		g.VFMADD231PD(low, low, sums[0])
+		g.VFMADD231PD(high, high, sums[1])
+	})
+}
+
+// sum emits a float64 sum over arrays and the end of its function: add adds the lower and the upper half
+// of a vector to sums of their own, of which even and odd vectors have two each.
+func (g *gen) sum(in []string, add func(in []vec, sums [2]vec)) {
 	var sums [4]vec
 	for i := range sums {
 		sums[i] = g.zero()
 	}
 	turn := 0
 	g.loop(2, in, nil, func(in []vec) []vec {
-		x := f(in)
-		half := reg.Register(g.XMM())
-		low, high := g.vec(), g.vec()
-		if g.wide() {
-			half = g.YMM()
-			g.VCVTPS2PD(x.AsY(), low)
-			g.VEXTRACTF64X4(operand.U8(1), x, half)
-		} else {
-			g.VCVTPS2PD(x.AsX(), low)
-			g.VEXTRACTF128(operand.U8(1), x, half)
-		}
-		g.VCVTPS2PD(half, high)
-		g.VFMADD231PD(low, low, sums[turn])
-		g.VFMADD231PD(high, high, sums[turn+1])
+		add(in, [2]vec{sums[turn], sums[turn+1]})
 		turn = 2 - turn
 		return nil
 	})
 	g.VADDPD(sums[2], sums[0], sums[0])
 	g.VADDPD(sums[3], sums[1], sums[1])
-	g.VADDPD(sums[1], sums[0], sums[0])
-	low := sums[0]
+	g.returnSum(sums[0], sums[1])
+}
+
+// halves are the lower and the upper half of a vector, as float64.
+func (g *gen) halves(x vec) (low, high vec) {
+	half := reg.Register(g.XMM())
+	low, high = g.vec(), g.vec()
+	if g.wide() {
+		half = g.YMM()
+		g.VCVTPS2PD(x.AsY(), low)
+		g.VEXTRACTF64X4(operand.U8(1), x, half)
+	} else {
+		g.VCVTPS2PD(x.AsX(), low)
+		g.VEXTRACTF128(operand.U8(1), x, half)
+	}
+	g.VCVTPS2PD(half, high)
+	return low, high
+}
+
+// returnSum ends a function that returns the sum of all lanes of two vectors of float64.
+func (g *gen) returnSum(a, b vec) {
+	g.VADDPD(b, a, a)
+	low := a
 	if g.wide() {
 		half := g.YMM()
-		g.VEXTRACTF64X4(operand.U8(1), sums[0], half)
+		g.VEXTRACTF64X4(operand.U8(1), a, half)
 		g.VADDPD(half, low.AsY(), low.AsY())
 	}
 	s, t := g.XMM(), g.XMM()

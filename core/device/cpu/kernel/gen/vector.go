@@ -46,6 +46,9 @@ func (g *gen) kernels() {
 	g.reductions()
 	g.normals()
 	g.bytesToNumbers()
+	g.softmaxRows()
+	g.gatedUpdate()
+	g.rmsNorms()
 }
 
 // wide reports whether this is AVX-512, which has separate mask registers and other names for some
