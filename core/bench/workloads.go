@@ -41,6 +41,7 @@ var Workloads = []Workload{
 	{Name: "ppo-rays", Doc: "a step of PPO on 1,024 rows of 160 numbers, layers of 128 and 64: rows gathered, forward, backward, Adam", Make: minibatch(raysPPO)},
 	{Name: "ppo-rgb84", Doc: "the same on 768 frames of 84×84, convolutions of 32, 64 and 64 channels and a layer of 512", Large: true, Make: minibatch(framesPPO)},
 	{Name: "ppo-act", Doc: "one choice of it in each of 16 mazes", Make: choosing},
+	{Name: "dreamer-1m", Doc: "a whole DreamerV3 update: 16 sequences of 64, 15 imagined env steps, 0.64 million parameters", Make: worldModel},
 	{Name: "act", Doc: "one stochastic action", Make: acting},
 	{Name: "nop", Doc: "two numbers doubled: what a run costs that does next to nothing", Program: nop},
 }
