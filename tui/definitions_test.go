@@ -194,6 +194,12 @@ func everything(t *testing.T, look func(s *screen, where string, lines []string)
 		show("running")
 		s.fake.emit(event.TypeRefit, fakeRollouts())
 		show("rollouts")
+		learner := s.options.Config.Agent.Learner
+		s.options.Config.Agent.Learner = "dreamer"
+		s.fake.emit(event.TypeOpenLoop, fakeOpenLoop())
+		s.Update(polled{})
+		look(s, "world model", s.pane(pane.Generator).Body(w, max(1, h-3)))
+		s.options.Config.Agent.Learner = learner
 		s.fake.setPhase(knob.Fit, 300, 1000)
 		show("fit")
 		s.fake.setPhase(knob.Collect, 0, 0)

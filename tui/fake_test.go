@@ -154,6 +154,21 @@ func fakeRollouts() event.Refit {
 		Rollouts: &event.Rollouts{Horizon: 3, Begun: 33_334, Rows: 99_997, Ended: 412, Dropped: 3}}
 }
 
+// fakeOpenLoop is what a model of the world predicts.
+func fakeOpenLoop() event.OpenLoop {
+	o := event.OpenLoop{Context: 16, Horizon: []int{1, 2, 4, 8, 16}, Error: []run.Float{0.05, 0.07, 0.12, 0.2, 0.4}, Held: []run.Float{0.3, 0.5, 0.9, 1.1, 1.2}, Reward: []run.Float{0.2, 0.3, 0.3, 0.4, 0.6}}
+	for j := range 6 {
+		n := event.OpenLoopNumber{Number: j, Error: run.Float(0.1 * float64(j+1))}
+		for step := range 32 {
+			real := math.Sin(float64(step*(j+1)) / 5)
+			n.Real = append(n.Real, run.Float(real))
+			n.Predicted = append(n.Predicted, run.Float(real+float64(j)*0.01*float64(max(0, step-16))))
+		}
+		o.Shown = append(o.Shown, n)
+	}
+	return o
+}
+
 func (f *fakeLab) inForce(class knob.Class) {
 	rest := f.waiting[:0]
 	for _, w := range f.waiting {

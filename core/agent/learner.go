@@ -118,12 +118,24 @@ type Made struct {
 	// Crops returns shifted frames of the last batch's first rows, none before the first batch.
 	// They belong to the caller.
 	Crops func() []Crop
+	// OpenLoop predicts what has followed some looks, in the evaluation of that number; nil: nothing can
+	// be predicted yet. A learner without a model of the world has none.
+	OpenLoop func(number uint64) (*OpenLoop, error)
 	// Remark returns, once, what has changed in how long updates take, in one line without a stop;
 	// "": nothing. Results do not depend on it.
 	Remark func() string
 	// Unfilled is roughly how many bytes of numbers, and of frames before compression, the learner
 	// will have in a checkpoint at the end of the run, in addition to those of now.
 	Unfilled func() (numbers, frames int64)
+}
+
+// OpenLoop is what a model of the world predicts for some rows of env steps: it sees the observations of the
+// first Context steps, and then only the actions that were taken.
+type OpenLoop struct {
+	Rows, Steps, Context    int
+	Real, Predicted         []float32 // [Rows,Steps,O], observations; the first ones are what the model decodes from those it sees
+	Actions                 []float32 // [Rows,Steps,A], that led there
+	Reward, PredictedReward []float32 // [Rows,Steps]
 }
 
 // Values are a learner's estimates for relevance functions and for display.

@@ -82,6 +82,8 @@ type Traits struct {
 	// sooner, so that a trial of a few env steps measures them; nil: the settings do so as they
 	// are.
 	Trial Settings
+	// Imagines says that the learner has a model of the world, which can predict (Made.OpenLoop).
+	Imagines bool
 	// Phases names the learner's own phases, as Made.Phases does once it is made.
 	Phases []string
 }

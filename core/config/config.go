@@ -273,6 +273,9 @@ func (c *Config) Sight() relevance.Frames {
 // Fills says whether the learner fills D_real with rows of its own.
 func (c *Config) Fills() bool { return c.Traits(task.Task{}).Fills() }
 
+// Imagines says whether the learner has a model of the world.
+func (c *Config) Imagines() bool { return c.Traits(task.Task{}).Imagines }
+
 // Rows is the shape of the transitions in D_real and D_syn.
 func (c *Config) Rows(task task.Task) replay.Shape {
 	if t := c.Traits(task); t.Fills() {

@@ -31,6 +31,7 @@ const (
 	TypeEvaluated = "evaluated" // Evaluated
 	TypeDormant   = "dormant"   // Dormant
 	TypeLatents   = "latents"   // Latents
+	TypeOpenLoop  = "open_loop" // OpenLoop
 	TypeEpisode   = "episode"   // Episode
 	TypeRefit     = "refit"     // Refit
 	TypeKnob      = "knob"      // KnobChanged

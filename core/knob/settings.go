@@ -179,7 +179,7 @@ var table = []Knob{
 		Doc: "transitions in an update; with hold=real, those at r = 0.5"}.
 		count(func(s *Settings) *int { return &s.Batch }),
 	Knob{Name: "lr_actor", Symbol: "λπ", Typed: "lambda_pi", Class: ClassBatch, Use: UseActor, Min: 0, Max: 1, Scale: ScaleLog,
-		Doc: "learning rate of the policy (SAC: and of α; PPO: and of the value)"}.
+		Doc: "learning rate of the policy (SAC: and of α; PPO: and of the value; DreamerV3: of all networks)"}.
 		number(func(s *Settings) *float64 { return &s.LRActor }),
 	Knob{Name: "lr_critic", Symbol: "λQ", Typed: "lambda_Q", Class: ClassBatch, Use: UseCritics, Min: 0, Max: 1, Scale: ScaleLog,
 		Doc: "learning rate of the critics"}.
@@ -215,7 +215,7 @@ var table = []Knob{
 		Doc: "strength of the bonus that is added to the reward"}.
 		number(func(s *Settings) *float64 { return &s.Bonus }),
 	Knob{Name: "entropy", Symbol: "cH", Class: ClassBatch, Use: UseEntropy, Min: 0, Max: 10, Scale: ScaleLog,
-		Doc: "weight of the policy's entropy in the loss of PPO"}.
+		Doc: "weight of the policy's entropy in the loss of PPO or DreamerV3"}.
 		number(func(s *Settings) *float64 { return &s.Entropy }),
 	{Name: "tv", Class: ClassBatch, Use: UseTV, Choices: TVs(), Kind: KindChoice,
 		Doc:  "what covers a quarter of the agent's view in a maze, from the next env step on",

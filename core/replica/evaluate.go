@@ -127,7 +127,7 @@ func (o *Trial) Begun() bool { return o.now != nil }
 func (o *Trial) Abandon() { o.now = nil }
 
 // Finish reports the result of evaluation number, and with it the bias of the critics,
-// dormant neurons, the drift of latents, the losses since the last evaluation and the scores of
+// dormant neurons, the drift of latents, the predictions of a model of the world, the losses since the last evaluation and the scores of
 // real transitions. v is the replica as it is now.
 func (o *Trial) Finish(v inspect.View, number uint64) error {
 	r, t := o.of, o.now
@@ -143,6 +143,9 @@ func (o *Trial) Finish(v inspect.View, number uint64) error {
 		return err
 	}
 	if err := o.ReportDrift(); err != nil {
+		return err
+	}
+	if err := o.reportOpenLoop(number); err != nil {
 		return err
 	}
 	if losses, some := r.Losses.take(); some {

@@ -71,6 +71,10 @@ const (
 	CurveDivergence  CurveName = "KL of latents"
 	CurveImagined    CurveName = "imagined return"
 	CurveReplayed    CurveName = "replayed return"
+
+	CurveForesightNear CurveName = "error of the next step"
+	CurveForesightFar  CurveName = "error of the last step"
+	CurveForesightHeld CurveName = "error of a held observation"
 )
 
 // curveLimit is how many samples a curve keeps. A day of polling once a second gives 86,400; the

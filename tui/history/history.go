@@ -24,6 +24,7 @@ type History struct {
 	Changes     []*Change
 	Notes       []note
 	Generated   *event.Generated // the newest D_syn; nil before the first
+	OpenLoop    *event.OpenLoop  // the newest prediction of a model of the world; nil before the first
 	F           *event.RefitF    // of the newest generation; nil: none, or its generator was fitted without conditions
 	Generations int              // number of D_syn described
 	scoredBy    string           // the F of the newest scores; "": none yet

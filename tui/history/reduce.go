@@ -77,6 +77,16 @@ func (h *History) takeMeasured(e event.Event, wall float64) bool {
 			drm, _ := h.Main(CurveDrM).Last()
 			d.Sokar, d.drm = sokar.Y, drm.Y
 		}
+	case event.OpenLoop:
+		if member == 0 {
+			h.OpenLoop = &b
+			h.Touch(topic.Generations)
+		}
+		if last := len(b.Error) - 1; last >= 0 {
+			measure(CurveForesightNear, float64(b.Error[0]))
+			measure(CurveForesightFar, float64(b.Error[last]))
+			measure(CurveForesightHeld, float64(b.Held[last]))
+		}
 	case event.Latents:
 		measure(CurveDrift, float64(b.Drift))
 		if b.Aligned != 0 { // 0 in a run without alignments, and directly after a refit

@@ -176,6 +176,9 @@ func (r *Run) Generates() bool {
 	return err != nil || r.KnobUse(k) == nil
 }
 
+// Imagines says whether the learner has a model of the world.
+func (r *Run) Imagines() bool { return r.About.Config.Imagines() }
+
 // NextRefit is the number of env steps to the next refit; 0: none will come.
 func (r *Run) NextRefit() int {
 	if r.Ended() {

@@ -30,6 +30,7 @@ type Agent struct {
 	stages   []stage
 	batch    *batch    // nil before the first update
 	programs *programs // the same
+	loop     *openLoop // nil before the first prediction
 	result   [1]agent.UpdateResult
 	world    agent.World // of the result
 
@@ -38,7 +39,7 @@ type Agent struct {
 }
 
 // streams are an agent's random numbers: those of updates are indexed by update, those of acting by env step.
-type streams struct{ posterior, prior, actions, explore, evaluate rng.Stream }
+type streams struct{ posterior, prior, actions, explore, evaluate, predicted rng.Stream }
 
 // span is the range of imagined returns, between two percentiles, as it moves.
 type span struct{ Low, High float64 }
@@ -55,7 +56,7 @@ func New(c Config, log *experience.Log, dev device.Device, seed uint64) (*Agent,
 	s := rng.New(seed, "dreamer")
 	x := &Agent{
 		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), rate: op.NewTensor("rate", 1), tau: op.NewTensor("tau", 1),
-		streams: streams{s.Sub("posterior"), s.Sub("prior"), s.Sub("actions"), s.Sub("explore"), s.Sub("evaluate")},
+		streams: streams{s.Sub("posterior"), s.Sub("prior"), s.Sub("actions"), s.Sub("explore"), s.Sub("evaluate"), s.Sub("predicted")},
 		memory:  newMemory(c, log, s.Sub("sequences")), stages: c.stages(),
 	}
 	x.optimiser = plan.NewAdam(x.nets.learned(), plan.DefaultLaProp, x.rate)
@@ -136,7 +137,7 @@ func (x *Agent) Prepare(u agent.Uses) error {
 
 // Close frees the compiled programs.
 func (x *Agent) Close() error {
-	return plan.Close(x.programs, &x.looks, x.probes)
+	return plan.Close(x.programs, x.loop, &x.looks, x.probes)
 }
 
 // Close frees the programs.

@@ -17,7 +17,7 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			return &agent.Made{Learner: x, Phases: x.Phases(), Prepare: x.Prepare, Unfilled: x.unfilled(d.Length)}, nil
+			return &agent.Made{Learner: x, Phases: x.Phases(), Prepare: x.Prepare, OpenLoop: x.OpenLoop, Unfilled: x.unfilled(d.Length)}, nil
 		},
 	})
 }
@@ -25,7 +25,7 @@ func init() {
 // describe says what the learner is like.
 func describe(d agent.Deps) (agent.Traits, error) {
 	c := configOf(d)
-	t := agent.Traits{Reads: mostSeen, Phases: []string{"learn"}}
+	t := agent.Traits{Reads: mostSeen, Imagines: true, Phases: []string{"learn"}}
 	if err := c.Settings.Validate(); err != nil {
 		return t, err
 	}

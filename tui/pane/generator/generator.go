@@ -27,10 +27,18 @@ func New(r *pane.Run) *Pane { return &Pane{Run: r} }
 func (p *Pane) ID() pane.ID { return pane.Generator }
 
 // Tab is the name of the pane on the tab bar.
-func (p *Pane) Tab() string { return string(pane.Generator) }
+func (p *Pane) Tab() string {
+	if p.Imagines() {
+		return "world model"
+	}
+	return string(pane.Generator)
+}
 
 // Title is the text in the border of the pane.
 func (p *Pane) Title(w int) (title, note string) {
+	if p.Imagines() {
+		return "WORLD MODEL", p.worldNote(w - 20)
+	}
 	return "GENERATOR", p.generatorNote(w - 18)
 }
 
@@ -43,6 +51,9 @@ func (p *Pane) DependsOn() []topic.Topic { return []topic.Topic{topic.Snapshot, 
 // Body is the state of the generator: its fit, its samples, and when it is renewed.
 func (p *Pane) Body(w, h int) []string {
 	t, s := p.Theme, p.Snap
+	if p.Imagines() {
+		return p.worldBody(w, h)
+	}
 	if !p.Generates() {
 		return p.Waiting(p.About.Config.Method+" has no generator", w, h)
 	}
