@@ -39,7 +39,7 @@ type Agent struct {
 }
 
 // streams are an agent's random numbers: those of updates are indexed by update, those of acting by env step.
-type streams struct{ posterior, prior, actions, explore, evaluate, predicted rng.Stream }
+type streams struct{ posterior, prior, actions, explore, evaluate, predicted, noise rng.Stream }
 
 // span is the range of imagined returns, between two percentiles, as it moves.
 type span struct{ Low, High float64 }
@@ -56,7 +56,7 @@ func New(c Config, log *experience.Log, dev device.Device, seed uint64) (*Agent,
 	s := rng.New(seed, "dreamer")
 	x := &Agent{
 		config: c, dev: dev, nets: newNetworks(c, s.Sub("weights")), rate: op.NewTensor("rate", 1), tau: op.NewTensor("tau", 1),
-		streams: streams{s.Sub("posterior"), s.Sub("prior"), s.Sub("actions"), s.Sub("explore"), s.Sub("evaluate"), s.Sub("predicted")},
+		streams: streams{s.Sub("posterior"), s.Sub("prior"), s.Sub("actions"), s.Sub("explore"), s.Sub("evaluate"), s.Sub("predicted"), s.Sub("noise")},
 		memory:  newMemory(c, log, s.Sub("sequences")), stages: c.stages(),
 	}
 	x.optimiser = plan.NewAdam(x.nets.learned(), plan.DefaultLaProp, x.rate)

@@ -25,13 +25,18 @@ type Settings struct {
 	Imagine    int `toml:"imagine"`     // env steps that are imagined from each latent of a batch
 	Warmup     int `toml:"warmup"`      // updates in which the rate rises to its full value
 
+	// Noise is added to the observations of a part of the env steps of each batch (Wang et al. 2025, appendix on
+	// noised dynamics data).
+	NoiseShare float64 `toml:"noise_share"` // of the env steps; 0: none
+	NoiseStd   float64 `toml:"noise_std"`   // in multiples of the root of the dimensions' mean variance
+
 	Begin int `toml:"-"` // sequences that there are before the first update; 0: as many as a batch has env steps
 }
 
 // DefaultSettings are those of danijar/dreamerv3 (configs.yaml: size1m, dmc_proprio).
 var DefaultSettings = Settings{
 	Deter: 512, Stoch: 32, Classes: 4, Blocks: 8, Hidden: 64, Units: 64, Bins: 255,
-	Sequences: 16, Length: 64, TrainRatio: 1024, Imagine: 15, Warmup: 1000,
+	Sequences: 16, Length: 64, TrainRatio: 1024, Imagine: 15, Warmup: 1000, NoiseStd: 0.2,
 }
 
 // DefaultRates are those of danijar/dreamerv3: one rate for all networks, and by Tau the slow critic follows
@@ -68,6 +73,9 @@ func (s Settings) Validate() error {
 		if least.value < least.min || least.value > least.most {
 			return fmt.Errorf("agent.dreamer.%s is %d, want %d to %d", least.name, least.value, least.min, least.most)
 		}
+	}
+	if !(s.NoiseShare >= 0 && s.NoiseShare <= 1) || !(s.NoiseStd >= 0) || math.IsInf(s.NoiseStd, 0) {
+		return fmt.Errorf("agent.dreamer: noise_share is %g and noise_std %g, want a share from 0 to 1 and a number of at least 0", s.NoiseShare, s.NoiseStd)
 	}
 	if s.Deter%s.Blocks != 0 {
 		return fmt.Errorf("agent.dreamer.deter is %d, want a multiple of %d", s.Deter, s.Blocks)

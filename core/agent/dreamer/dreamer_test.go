@@ -334,3 +334,40 @@ func TestParts(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestNoise compares the observations of a batch with and without noise: a share of the rows differs, in all of
+// their numbers, by as much as it should.
+func TestNoise(t *testing.T) {
+	c := small()
+	log := filledLog(c, 400, 50)
+	clean := session{x: newAgent(t, c, log, 1)}
+	c.NoiseShare, c.NoiseStd = 0.3, 0.5
+	noised := session{x: newAgent(t, c, log, 1)}
+	clean.units(t, 1)
+	noised.units(t, 1)
+	changed, squares, o := 0, 0.0, c.Shape.Obs
+	rows := make([]float32, 0, c.rows()*o)
+	for row := range c.rows() {
+		different := 0
+		for j := row * o; j < (row+1)*o; j++ {
+			was, is := symexp(float64(clean.x.batch.obs[j])), symexp(float64(noised.x.batch.obs[j]))
+			rows = append(rows, float32(was))
+			if was != is {
+				different, squares = different+1, squares+(is-was)*(is-was)
+			}
+		}
+		if different != 0 && different != o {
+			t.Fatalf("row %d: %d of %d numbers have noise", row, different, o)
+		}
+		changed += different / o
+	}
+	if share := float64(changed) / float64(c.rows()); math.Abs(share-c.NoiseShare) > 0.1 {
+		t.Errorf("%v of the rows have noise, want %v", share, c.NoiseShare)
+	}
+	if got, want := math.Sqrt(squares/float64(changed*o)), c.NoiseStd*math.Sqrt(meanVariance(rows, o)); math.Abs(got-want) > 0.15*want {
+		t.Errorf("deviation %v, want %v", got, want)
+	}
+	if !slices.Equal(clean.x.batch.action, noised.x.batch.action) || !slices.Equal(clean.x.batch.reward, noised.x.batch.reward) {
+		t.Error("noise in something else than observations")
+	}
+}

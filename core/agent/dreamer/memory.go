@@ -124,6 +124,8 @@ type batch struct {
 	ret      []float32  // [Imagine·R], imagined returns
 	sorted   []float32  // the same numbers
 	replayed []float32  // [R], returns along the replayed looks
+
+	noise, chosen []float32 // [R,O], [R]: of the observations; nil without noise
 }
 
 // imagined is an env step of what is imagined from the rows of a batch; the latents of the first one are the
@@ -143,6 +145,9 @@ func newBatch(c Config) *batch {
 		deter: numbers((r + n) * d), stoch: numbers((r + n) * z), logits: numbers(r * z), tokens: numbers(r * c.Units), embedded: numbers(r * c.Hidden),
 		ofDeter: numbers(r * d), ofStoch: numbers(r * z), ofLogit: numbers(r * z), ofTokens: numbers(r * c.Units), ofEmbedded: numbers(r * c.Hidden),
 		ret: numbers(c.Imagine * r), sorted: numbers(c.Imagine * r), replayed: numbers(r),
+	}
+	if c.NoiseShare > 0 {
+		b.noise, b.chosen = numbers(r*c.Shape.Obs), numbers(r)
 	}
 	for i := range c.Imagine + 1 {
 		s := imagined{action: numbers(r * c.Shape.Act), reward: numbers(r), continues: numbers(r), value: numbers(r), slow: numbers(r), weight: numbers(r)}
@@ -167,7 +172,7 @@ func (b *batch) fill(x *Agent, fresh []uint64) error {
 		r.latents[s.From.Copy].get(s.From.Number, b.deter[row*c.Deter:][:c.Deter], b.stoch[row*c.groups():][:c.groups()])
 		for t := range c.Length {
 			at, look := t*n+row, t+1
-			symlog(b.obs[at*o:][:o], s.Looks[look].Numbers)
+			copy(b.obs[at*o:][:o], s.Looks[look].Numbers)
 			clear(b.action[at*a:][:a])
 			copy(b.action[at*a:][:a], s.Actions[look])
 			next := look+1 < len(s.First) && s.First[look+1]
@@ -178,7 +183,45 @@ func (b *batch) fill(x *Agent, fresh []uint64) error {
 			}
 		}
 	}
+	if c.NoiseShare > 0 {
+		b.disturb(x)
+	}
+	symlog(b.obs, b.obs)
 	return nil
+}
+
+// disturb adds normal noise to the observations of a share of the batch's env steps. The noise of an update is
+// indexed by the update's number.
+func (b *batch) disturb(x *Agent) {
+	c, o := x.config, x.config.Shape.Obs
+	scale := float32(c.NoiseStd * math.Sqrt(meanVariance(b.obs, o)))
+	x.streams.noise.FillNormal(b.noise, x.updates, 0)
+	x.streams.noise.Sub("rows").FillUniform(b.chosen, x.updates, 0)
+	for row, u := range b.chosen {
+		if float64(u) >= c.NoiseShare {
+			continue
+		}
+		for j := row * o; j < (row+1)*o; j++ {
+			b.obs[j] += scale * b.noise[j]
+		}
+	}
+}
+
+// meanVariance is the mean over columns of the variance of rows.
+func meanVariance(rows []float32, columns int) (mean float64) {
+	n := float64(len(rows) / columns)
+	for j := range columns {
+		sum, squares := 0.0, 0.0
+		for i := j; i < len(rows); i += columns {
+			sum += float64(rows[i])
+		}
+		for i := j; i < len(rows); i += columns {
+			d := float64(rows[i]) - sum/n
+			squares += d * d
+		}
+		mean += squares / n / float64(columns)
+	}
+	return mean
 }
 
 // keep stores the latents of a batch.
