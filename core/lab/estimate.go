@@ -6,6 +6,7 @@ import (
 	"pgrlab/core/config"
 	"pgrlab/core/cost"
 	"pgrlab/core/experience"
+	"pgrlab/core/replay"
 )
 
 // DiskNeed measures what the run has now and adds what it will have. Only frames are assumed to
@@ -32,10 +33,14 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 			}
 		}
 		if m.Synthetic != nil {
-			d.Checkpoint -= int64(m.Synthetic.Len()) * row
+			d.Checkpoint -= int64(m.Synthetic.Len()) * int64(m.Synthetic.RowBytes())
 		}
 		if x.config.Generates() {
-			d.Generation += int64(min(x.Settings.Samples, x.config.Buffer)) * row
+			made := replay.NewRing(m.Real.Shape(), 1)
+			if m.Parts.Explores {
+				made.Annotate()
+			}
+			d.Generation += int64(min(x.Settings.Samples, x.config.Buffer)) * int64(made.RowBytes())
 		}
 		g, ok := m.Generator.(interface{ Parameters() int })
 		if ok && x.checkpoints.lean() {
