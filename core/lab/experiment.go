@@ -206,6 +206,7 @@ func (x *experiment) outlook() redo.Outlook {
 		Settings: &x.Settings, LastStep: x.lastStep(), StepsLeft: x.Step+copies < x.config.Steps,
 		Training: m.Enough(), FirstStep: x.config.RoundUp(x.config.StartSteps + 1), Updates: updates,
 		NextRefit: first, Refits: next < x.config.Steps, Fitted: x.synthesis.Fitted, Synthetic: m.Synthetic != nil && m.Synthetic.Len() > 0,
+		Explores: x.config.Explores(),
 	}
 }
 

@@ -53,7 +53,11 @@ func (h *host) Sampled(who int, mix replay.Mix, ago int) {
 	if x := h.x; who == 0 {
 		began := x.position
 		began.I -= ago
-		x.inForce(x.changes.Sampled(mix, x.config.Mix(&x.Settings, math.MaxInt), began))
+		full := x.config.Mix(&x.Settings, math.MaxInt)
+		x.inForce(x.changes.Sampled(mix, full, began))
+		if syn := x.members[who].Synthetic; mix.Synthetic == 0 && x.config.Explores() && syn != nil { // the explorer's batch
+			x.inForce(x.changes.Sampled(replay.Mix{Synthetic: mix.Size()}, full, began))
+		}
 	}
 }
 

@@ -95,6 +95,20 @@ func TestAnExplorerCanBeGivenAnotherF(t *testing.T) {
 	}
 }
 
+// Without generated rows in the exploiter's batches, a change of what is generated is in force with the
+// explorer's.
+func TestAnExplorerLearnsWhateverTheRatio(t *testing.T) {
+	c := variant("max")
+	c.Knobs.Ratio, c.Schedule = 0, []string{"20:horizon=2"}
+	l, journal := realRun(t, c, 1)
+	if !strings.Contains(journal, `{"type":"in_force","step":25,`) || strings.Contains(journal, "while r is 0") {
+		t.Errorf("the change is never in force, or is said to have no effect:\n%s", journal)
+	}
+	if x := l.x.first().Losses.Last().Explorer; x == nil || l.x.first().Mix.Synthetic > 0 {
+		t.Errorf("mix %+v, losses of the explorer %+v", l.x.first().Mix, x)
+	}
+}
+
 // What an explorer needs is said where it is missing, and so is what F of the models needs.
 func TestExplorersAreRefused(t *testing.T) {
 	for want, change := range map[string]func(c *config.Config){

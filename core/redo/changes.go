@@ -261,6 +261,7 @@ type Outlook struct {
 	Refits    bool // the next refit is before the run's last env step
 	Fitted    bool // a generator is fitted
 	Synthetic bool // D_syn is not empty
+	Explores  bool // an agent learns from D_syn alone, whatever r is
 }
 
 // readBy returns the work that reads a knob whose changes wait at home first, and where it reads it;
@@ -332,7 +333,7 @@ func (o Outlook) Hint(k knob.Knob, home Stage) string {
 		return ""
 	case k.Use&knob.UsePrompts != 0 && k.Name != "relevance" && o.Settings.Relevance == relevance.None:
 		return fmt.Sprintf("%s has no effect while relevance is none", name)
-	case o.Settings.Ratio == 0:
+	case o.Settings.Ratio == 0 && !o.Explores:
 		return fmt.Sprintf("%s has no effect while r is 0", name)
 	case (k.Name == "guidance" || k.Name == "sampler_steps") && o.Settings.Relevance != relevance.None:
 		return o.Settings.Unguided()
