@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"pgrlab/core/nn"
@@ -30,6 +31,9 @@ func ReadLayers(r io.Reader) ([]Layer, error) {
 	tensors, err := readWeights(r)
 	if err != nil {
 		return nil, err
+	}
+	if slices.ContainsFunc(tensors, func(t *op.Tensor) bool { return t.Name == "gates.w" }) {
+		return nil, errors.New("read policy: it remembers its episode, and recurrent layers are not exported: only policies without a memory are")
 	}
 	if len(tensors) > 0 && strings.HasPrefix(tensors[0].Name, "encoder.") {
 		return nil, errors.New("read policy: it sees frames, and convolutions are not exported: only policies that see observations are")

@@ -223,23 +223,27 @@ func TestAPolicyHasAChecksum(t *testing.T) {
 	}
 }
 
-// The layers of a policy that sees frames are refused in one line: convolutions are none of
-// those that other programs are given.
-func TestTheLayersOfAPolicyThatSeesFrames(t *testing.T) {
-	c, task, dev := tiny.Pixels(), tiny.Task(), tiny.Device(t)
-	learner, deps := c.Learner(task)
-	deps.Device = dev
-	a, err := learner.New(deps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	var file bytes.Buffer
-	if err := Save(&file, a.SavePolicy); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadLayers(bytes.NewReader(file.Bytes())); err == nil || !strings.Contains(err.Error(), "sees frames") || strings.Contains(err.Error(), "\n") {
-		t.Error(err)
+// The layers of a policy that sees frames, or remembers its episode, are refused in one line: convolutions and
+// recurrent layers are none of those that other programs are given.
+func TestLayersThatAreNotExported(t *testing.T) {
+	remembers := tiny.Config()
+	remembers.Agent.Learner, remembers.Generator.Kind, remembers.Generator.Conditional, remembers.Knobs.Relevance = "dreamer", config.GeneratorNone, false, "none"
+	for want, c := range map[string]config.Config{"sees frames": tiny.Pixels(), "remembers its episode": remembers} {
+		task, dev := tiny.Task(), tiny.Device(t)
+		learner, deps := c.Learner(task)
+		deps.Device = dev
+		a, err := learner.New(deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		var file bytes.Buffer
+		if err := Save(&file, a.SavePolicy); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadLayers(bytes.NewReader(file.Bytes())); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 }
 
