@@ -360,3 +360,23 @@ func TestSteadyStepsAllocateNothing(t *testing.T) {
 		t.Errorf("a sample allocates %v times", n)
 	}
 }
+
+// Predictions of however many rows need few programs.
+func TestPredictionsCompileLittle(t *testing.T) {
+	e, data := newEnsemble(t, small()), noisy(200, "data")
+	fitted(t, e, data, Fit{Steps: 6, Rate: 1e-2, Refit: 1, Fresh: true}, 6)
+	compile, made := e.predictor.Compile, 0
+	e.predictor.Compile = func(rows int) (*predictor, error) {
+		made++
+		return compile(rows)
+	}
+	c, in := e.config, slices.Concat(data.x...)
+	for n := range data.Len() + 1 {
+		if err := e.Predict(make([]float32, c.Elites*n*c.Out), make([]float32, c.Elites*n*c.Out), in, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if made > 9 {
+		t.Errorf("%d programs for up to %d rows", made, data.Len())
+	}
+}

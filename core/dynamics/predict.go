@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -112,11 +113,14 @@ const lookedAt = 512
 // Predict writes what every elite predicts of the outcomes of n inputs [n,I]: means and variances,
 // [E,n,D] each, standardised as the outcomes were that the elites learned.
 func (e *Ensemble) Predict(means, variances, in []float32, n int) error {
-	if e.serving == nil {
+	switch {
+	case e.serving == nil:
 		return errors.New("no fit is complete yet")
+	case n < 1:
+		return nil
 	}
 	c := e.config
-	p, err := e.predictor.Of(min(n, lookedAt))
+	p, err := e.predictor.Of(min(1<<bits.Len(uint(n-1)), lookedAt)) // few sizes, as each is compiled
 	if err != nil {
 		return err
 	}
