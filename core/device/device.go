@@ -185,38 +185,6 @@ func (e *NotFinite) Error() string {
 	return fmt.Sprintf("instruction %d: element %d of buffer %d is %g", e.Instr, e.Index, e.Buffer, e.Value)
 }
 
-// Adam is one step of an optimiser with two moments over all parameters, after clipping the
-// gradient: first its global norm to ClipNorm, then the norm of each tensor's gradient to
-// ClipTensor·max(LeastNorm, norm of the tensor) (adaptive gradient clipping, Brock et al. 2021, for
-// whole tensors as in danijar/dreamerv3 embodied/jax/opt.py). A bound of 0 clips nothing.
-type Adam struct {
-	Params, Grads, M, V  []Ref
-	Rate                 Ref // [1]
-	Rule                 Rule
-	Beta1, Beta2, Eps    float64
-	WeightDecay          float64 // decoupled
-	ClipNorm, ClipTensor float64
-	T                    *uint64 // steps taken; each run adds one
-}
-
-// LeastNorm is the norm that ClipTensor takes for tensors of a smaller one.
-const LeastNorm = 1e-3
-
-// Rule is the order in which an optimiser scales and averages.
-type Rule int
-
-// The rules; both correct the bias of their moments.
-const (
-	// RuleAdam averages the gradient and divides by the root of the average of its square, in
-	// PyTorch's order of operations: Adam and AdamW (Kingma and Ba 2015; Loshchilov and Hutter 2019).
-	RuleAdam Rule = iota
-	// RuleLaProp divides the gradient by that root and averages the quotients (Ziyin, Wang and Ueda
-	// 2020; Hafner et al. 2025, Nature).
-	RuleLaProp
-)
-
-func (r Rule) String() string { return [...]string{"adam", "laprop"}[r] }
-
 // Lerp moves Dst by Rate·(Src−Dst): a Polyak average, an exponential moving average or a running
 // statistic. Without a Rate (None), Dst becomes a copy of Src, bit for bit.
 type Lerp struct{ Dst, Src, Rate Ref }
@@ -329,6 +297,9 @@ const (
 	GroupSample                   // In p u; I[0] classes
 	CrossEntropy                  // In z t [w]; F[0] norm
 	CrossEntropyGrad              // In z t [w] dloss; F[0]
+	GatedUpdate                   // In y h
+	GatedUpdateGrad               // In y h dout: the gradient of y
+	GatedUpdateKeep               // In y dout: the gradient of h
 	TwoHotAt                      // In x bins
 	BinMean                       // In z bins
 	MergeStats                    // In running x: mean, variance and count updated with the rows of x
@@ -358,7 +329,7 @@ var codeNames = [Codes]string{
 	"bce", "bce grad", "gaussian kl", "gaussian kl grad", "gather", "gather grad",
 	"layer norm", "layer norm dx", "layer norm dγ", "rms norm", "rms norm dx", "rms norm dγ", "min members grad", "log-sum-exp", "log-sum-exp grad",
 	"softmax", "softmax grad", "group softmax", "group softmax grad", "group sample",
-	"cross-entropy", "cross-entropy grad", "two-hot", "bin mean", "merge stats",
+	"cross-entropy", "cross-entropy grad", "gated update", "gated update grad", "gated update keep", "two-hot", "bin mean", "merge stats",
 	"conv", "conv dx", "conv dw", "conv db", "max-pool", "max-pool grad", "from bytes",
 }
 

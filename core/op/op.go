@@ -116,6 +116,9 @@ const (
 	GroupSample                          // p u
 	CrossEntropy                         // z t [w]
 	CrossEntropyGrad                     // z t [w] dloss
+	GatedUpdate                          // y h
+	GatedUpdateGrad                      // y h dout
+	GatedUpdateKeep                      // y dout
 	TwoHotAt                             // x bins
 	BinMean                              // z bins
 	MergeStats                           // running x

@@ -22,7 +22,7 @@ var arities = map[Kind][2]int{
 	Members: {1, 1}, SumMembers: {1, 1}, SumColumns: {1, 1}, SpreadColumns: {1, 1}, Sum: {1, 1}, BCE: {2, 3},
 	CrossEntropy: {2, 3}, GaussianKL: {1, 1}, Gather: {2, 2}, LayerNorm: {3, 3}, LogSumExp: {1, 1},
 	Softmax: {1, 1}, TwoHotAt: {2, 2}, BinMean: {2, 2}, MergeStats: {2, 2}, Conv: {3, 3}, MaxPool: {1, 1}, FromBytes: {1, 1},
-	Shift: {1, 1}, SplitColumns: {1, 1}, JoinMembers: {1, 1}, RMSNorm: {2, 2}, GroupSoftmax: {1, 1}, GroupSample: {2, 2},
+	Shift: {1, 1}, SplitColumns: {1, 1}, JoinMembers: {1, 1}, RMSNorm: {2, 2}, GroupSoftmax: {1, 1}, GroupSample: {2, 2}, GatedUpdate: {2, 2},
 }
 
 // Whatever shapes an operation is given, its rule answers with a shape or an error; operands that

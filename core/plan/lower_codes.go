@@ -23,8 +23,8 @@ func init() {
 		op.MergeStats: device.MergeStats, op.Shift: device.Shift, op.SplitColumns: device.SplitColumns, op.JoinMembers: device.JoinMembers,
 		op.RMSNorm: device.RMSNorm, op.RMSNormDX: device.RMSNormDX, op.RMSNormDGamma: device.RMSNormDGamma,
 		op.GroupSoftmax: device.GroupSoftmax, op.GroupSoftmaxGrad: device.GroupSoftmaxGrad, op.GroupSample: device.GroupSample,
-		op.BinMean: device.BinMean,
-		op.Conv:    device.Conv, op.ConvDX: device.ConvDX, op.ConvDW: device.ConvDW, op.ConvDB: device.ConvDB,
+		op.BinMean: device.BinMean, op.GatedUpdate: device.GatedUpdate, op.GatedUpdateGrad: device.GatedUpdateGrad, op.GatedUpdateKeep: device.GatedUpdateKeep,
+		op.Conv: device.Conv, op.ConvDX: device.ConvDX, op.ConvDW: device.ConvDW, op.ConvDB: device.ConvDB,
 		op.MaxPool: device.MaxPool, op.MaxPoolGrad: device.MaxPoolGrad, op.FromBytes: device.FromBytes,
 	} {
 		codes[kind] = code

@@ -138,16 +138,11 @@ func (n *networks) embed(g *op.Graph, action *op.Node) *op.Node { return n.ofAct
 // (dreamerv3/rssm.py, _core).
 func (n *networks) step(g *op.Graph, deter, stoch, action *op.Node) *op.Node {
 	blocks := n.config.Blocks
-	each := n.config.Deter / blocks
 	all := g.Concat(n.ofDeter.apply(g, deter), n.ofStoch.apply(g, stoch), action)
 	before := g.SplitColumns(deter, blocks)
 	x := n.hidden.Apply(g, g.Concat(before, g.Members(all, blocks)))
 	x = g.SiLU(n.hiddenNorm.Apply(g, g.JoinMembers(x)))
-	y := n.gates.Apply(g, g.SplitColumns(x, blocks))
-	reset := g.Sigmoid(g.Slice(y, 0, each))
-	candidate := g.Tanh(g.Mul(reset, g.Slice(y, each, 2*each)))
-	update := g.Sigmoid(g.Shift(g.Slice(y, 2*each, 3*each), -1))
-	return g.JoinMembers(g.Add(before, g.Mul(update, g.Sub(candidate, before))))
+	return g.JoinMembers(g.GatedUpdate(n.gates.Apply(g, g.SplitColumns(x, blocks)), before))
 }
 
 // chances builds the probabilities of a latent's groups [B,Stoch·Classes] from logits.

@@ -11,7 +11,7 @@ func All() []Case { return slices.Concat(Vectors(), Images()) }
 
 // Vectors returns the cases of operations on rows that are not images.
 func Vectors() []Case {
-	return slices.Concat(linear(), elementwise(), choices(), columns(), members(), policy(), losses(), norms(), groups(), rows())
+	return slices.Concat(linear(), elementwise(), choices(), columns(), members(), policy(), losses(), norms(), groups(), recurrent(), rows())
 }
 
 func linear() []Case {

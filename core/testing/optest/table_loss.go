@@ -99,6 +99,12 @@ func norms() []Case {
 	}
 }
 
+func recurrent() []Case {
+	return []Case{{Name: "GatedUpdate", Empty: true, Build: func(d *Builder) *op.Node {
+		return d.GatedUpdate(d.Param("y", Wide(2), d.Rows(3*d.C)...), d.Param("h", Normal, d.Rows(d.C)...))
+	}}}
+}
+
 // groups are distributions over a few classes side by side.
 func groups() (all []Case) {
 	for _, classes := range []int{2, 3, 4, 9} {

@@ -1,8 +1,9 @@
 // targets: sm_70
-// Distributions over groups of columns, and over bins. Twins: core/device/cpu/groups.go,
-// bins.go.
+// Distributions over groups of columns, and over bins; a gated recurrent update. Twins:
+// core/device/cpu/groups.go, bins.go, gated.go.
 //
 // Counts are below 2³¹, so that indices are divided in 32 bits.
+#include "elements.h"
 #include "reduce.h"
 
 // (1−mix)·softmax + mix/classes of each group of columns; a thread has a group
@@ -86,4 +87,35 @@ KERNEL void bin_mean(float *out, const float *z, const float *bins, u32 count, u
     sum = warpSum(sum);
     if (lane() == 0) out[row] = (float)(sum / e.sum);
   }
+}
+
+// Element i of a state h: σ(r), tanh(σ(r)·c) and σ(u−1) of the row [r | c | u] of y.
+struct Gates { float reset, candidate, update, c; u32 at; };
+DEVICE Gates gatesOf(const float *y, u32 cols, u32 i) {
+  u32 at = i / cols * 3 * cols + i % cols;
+  float reset = sigmoidOf(y[at]), c = y[at + cols];
+  return Gates{reset, tanhOf(reset * c), sigmoidOf(y[at + 2 * cols] - 1.0f), c, at};
+}
+
+// h + u(t − h)
+KERNEL void gated_update(float *out, const float *y, const float *h, u32 cols, u32 n) {
+  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
+    Gates g = gatesOf(y, cols, i);
+    out[i] = h[i] + g.update * (g.candidate - h[i]);
+  }
+}
+
+KERNEL void gated_update_grad(float *dy, const float *y, const float *h, const float *dout, u32 cols, u32 n) {
+  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim()) {
+    Gates g = gatesOf(y, cols, i);
+    float of = dout[i] * g.update * fma(-g.candidate, g.candidate, 1.0f);
+    dy[g.at] = of * g.c * fma(-g.reset, g.reset, g.reset);
+    dy[g.at + cols] = of * g.reset;
+    dy[g.at + 2 * cols] = dout[i] * (g.candidate - h[i]) * fma(-g.update, g.update, g.update);
+  }
+}
+
+KERNEL void gated_update_keep(float *dh, const float *y, const float *dout, u32 cols, u32 n) {
+  for (u32 i = blockX() * blockDim() + threadX(); i < n; i += gridX() * blockDim())
+    dh[i] = fma(-dout[i], gatesOf(y, cols, i).update, dout[i]);
 }
