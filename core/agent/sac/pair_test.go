@@ -2,13 +2,17 @@ package sac
 
 import (
 	"bytes"
+	"errors"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgrlab/core/agent"
 	"pgrlab/core/device"
 	"pgrlab/core/device/cuda"
 	"pgrlab/core/device/cuda/driver"
+	"pgrlab/core/plan"
 	"pgrlab/core/replay"
 	"pgrlab/core/rng"
 	"pgrlab/core/testing/emulator"
@@ -195,5 +199,27 @@ func TestAPairInLaunches(t *testing.T) {
 		golden.Near(t, "the exploiter's critics", got.Critic, want.Losses.Critic, 1e-3)
 		golden.Near(t, "the explorer's critics", got.Explorer.Critic, want.Losses.Explorer.Critic, 1e-3)
 		golden.Near(t, "the explorer's Q", got.Explorer.QMean, want.Losses.Explorer.QMean, 1e-3)
+	}
+}
+
+// Where F is not a number, the explorer's update stops and says so; the exploiter's is made.
+func TestAnExplorerThatDiverges(t *testing.T) {
+	dev := newDevice(t, 1)
+	p, from := pairOn(t, dev), source(judged(20, "synthetic"))
+	broken := replay.NewRing(from.Synthetic.Shape(), 20)
+	broken.Annotate()
+	for i := range 20 {
+		broken.AddNoted(from.Synthetic.Row(i), replay.Note{F: float32(math.NaN())})
+	}
+	from.Synthetic = broken
+	made := stepped(t, p, from, 1)
+	alone := newAgent(t, p.config, 1)
+	stepped(t, alone, from, 1)
+	sameBits(t, p.Agent, alone)
+	for i, m := range made {
+		var where *plan.NotFinite
+		if !errors.As(m.Err, &where) || !strings.HasPrefix(m.Err.Error(), "explorer: ") {
+			t.Errorf("update %d: %v", i, m.Err)
+		}
 	}
 }
