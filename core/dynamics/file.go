@@ -143,3 +143,16 @@ func (e *Ensemble) loadFit(r io.Reader, h header, data Data) error {
 	e.fit = f
 	return errors.Join(binary.Read(r, binary.LittleEndian, f.best), binary.Read(r, binary.LittleEndian, f.kept))
 }
+
+// Unfitted is how many bytes a saved ensemble will have beside those of now once it has been fitted and
+// is fitted again: what is served, and the best weights so far.
+func (e *Ensemble) Unfitted() int64 {
+	more := numbers(e.served.params())
+	if e.fit == nil {
+		more += numbers(e.model.members())
+	}
+	if e.serving != nil {
+		more -= numbers(e.served.params())
+	}
+	return 4 * int64(more)
+}

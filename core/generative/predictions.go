@@ -55,3 +55,7 @@ func (e *Ensemble) Predict(means, variances, obs, act []float32, rows int) error
 	}
 	return nil
 }
+
+// Unfitted is how many bytes a checkpoint will have of e beside those of now once it has been fitted and is
+// fitted again.
+func (e *Ensemble) Unfitted() int64 { return e.model.Unfitted() }

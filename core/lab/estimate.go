@@ -42,6 +42,9 @@ func (l *Lab) DiskNeed() (d cost.Disk, err error) {
 			}
 			d.Generation += int64(min(x.Settings.Samples, x.config.Buffer)) * int64(made.RowBytes())
 		}
+		if g, is := m.Generator.(interface{ Unfitted() int64 }); is {
+			d.Checkpoint += g.Unfitted()
+		}
 		g, ok := m.Generator.(interface{ Parameters() int })
 		if ok && x.checkpoints.lean() {
 			d.Generation = 4 * int64(g.Parameters()+x.config.Steps) // weights, and one condition per real transition

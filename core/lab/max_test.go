@@ -10,7 +10,6 @@ import (
 	"pgrlab/core/generative"
 	"pgrlab/core/relevance"
 	"pgrlab/core/replay"
-	"pgrlab/core/testing/tiny"
 )
 
 // Generated rows carry F of the generator's own networks, fitted before they were made; the rewards stay
@@ -57,24 +56,6 @@ func TestAnExplorerIsGivenF(t *testing.T) {
 	}
 	if x := m.Losses.Last().Explorer; x == nil || x.Critic == 0 {
 		t.Errorf("the newest losses have %+v of the explorer", x)
-	}
-}
-
-// A generation on the disk has the notes of its rows.
-func TestTheDiskOfAnExplorer(t *testing.T) {
-	c := variant("max")
-	p, err := newParts(&c, newWorld().task(), tiny.Device(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := newLab(c, newWorld().task(), nil, p, "cpu test", clock())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	need, err := l.DiskNeed()
-	if row := int64(l.x.first().Real.RowBytes()); err != nil || need.Generation != int64(c.Knobs.Samples)*(row+6) {
-		t.Errorf("a generation of %d bytes, rows of D_real have %d: %v", need.Generation, row, err)
 	}
 }
 
