@@ -11,18 +11,19 @@ import (
 var lessons embed.FS
 
 // lessonNames are the lessons in the order in which lists show them.
-var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "worth", "couch", "couch-eco"}
+var lessonNames = []string{"dormant", "guidance", "reward", "ratio", "dynamics", "worth", "couch", "couch-eco", "dream"}
 
 // A Lesson explains one thing by what a running lab shows of it. None of its conclusions is written
 // down beforehand: the measurements of its steps decide.
 type Lesson struct {
-	Name    string `toml:"-"`
-	Title   string `toml:"title"`
-	Doc     string `toml:"doc"`     // one line
-	Minutes int    `toml:"minutes"` // approximately, on two cores with preset demo
-	Needs   string `toml:"needs"`   // a knob that the run's method must use; "": any run
-	Bonus   string `toml:"bonus"`   // the function of the bonus that the run must have; "": any, or none
-	Steps   []Step `toml:"step"`
+	Name     string `toml:"-"`
+	Title    string `toml:"title"`
+	Doc      string `toml:"doc"`      // one line
+	Minutes  int    `toml:"minutes"`  // approximately, on two cores with preset demo
+	Needs    string `toml:"needs"`    // a knob that the run's method must use; "": any run
+	Imagines bool   `toml:"imagines"` // the run's learner must have a model of the world
+	Bonus    string `toml:"bonus"`    // the function of the bonus that the run must have; "": any, or none
+	Steps    []Step `toml:"step"`
 }
 
 // A Step of a lesson says something, focuses, asks for a prediction, sets, waits, keeps numbers,
@@ -67,7 +68,8 @@ type Keep struct {
 // constant on the same rows, are those of the newest generation. Returns of forks are those of the
 // last forks that are done, for the changed children and for the others.
 var Measurable = []string{"return", "dormant", "critic", "q_mean", "bias", "dynamics", "nearest", "outside", "obeyed", "real_rows", "preview_median", "preview_outside",
-	"moved", "bonus", "accuracy", "p90", "entries", "reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control"}
+	"moved", "bonus", "accuracy", "p90", "entries", "reward_error", "constant_reward", "change", "constant_change", "fork_changed", "fork_control",
+	"dream_next", "dream_far", "dream_held", "imagined", "replayed"}
 
 // A Reveal compares two kept numbers with a claim.
 type Reveal struct {

@@ -116,6 +116,7 @@ func (f *fakeLab) evaluate() {
 	f.emit(event.TypeQBias, event.QBias{Bias: run.Float(4 * math.Sin(x/4000))})
 	sokar := 0.02 + 0.16*math.Exp(-math.Pow((x-30_000)/18_000, 2)) + 0.008*math.Sin(x/1300)
 	f.emit(event.TypeDormant, event.Dormant{Ratio: run.Float(sokar), RatioDrM: run.Float(0.7*sokar + 0.01), Tau: 0.025})
+	f.emit(event.TypeOpenLoop, fakeOpenLoop())
 	f.emit(event.TypeLatents, event.Latents{Drift: run.Float(0.2 + 0.1*math.Sin(x/900)), Size: 0.6})
 	l := func(v float64) *run.Float { r := run.Float(v); return &r }
 	f.emit(event.TypeLosses, event.Losses{Critic: l(2 + math.Sin(x/5000)), Actor: l(-60 * f.policy), Alpha: l(0.1 + 0.9*math.Exp(-x/9000)),

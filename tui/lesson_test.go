@@ -69,11 +69,17 @@ func TestLessonsEndAndPutKnobsBack(t *testing.T) {
 	for _, l := range presets.Lessons() {
 		t.Run(l.Name, func(t *testing.T) {
 			s, n := forking(t, 80, 24)
+			if l.Imagines {
+				s.options.Config.Agent.Learner = "dreamer"
+			}
 			before := s.fake.Snapshot().Knobs
 			s.press("T")
 			s.contains(t, "lessons", "what a dormant neuron is")
 			s.press("esc")
 			s.typeLine("lesson " + l.Name)
+			if s.lessons.Lesson == nil && l.Bonus == "" && l.Needs != "tv" {
+				t.Fatal("it does not begin")
+			}
 			fits := func() {
 				if s.lessons.Lesson == nil {
 					return

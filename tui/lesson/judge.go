@@ -100,6 +100,8 @@ func labelOf(d *event.Dynamics, name string) float64 {
 var curveOf = map[string]history.CurveName{"return": history.CurveReturn, "dormant": history.CurveSokar, "critic": history.CurveCritic, "q_mean": history.CurveQMean,
 	"bias": history.CurveQBias, "dynamics": history.CurveDynamics,
 	"moved": history.CurveMoved, "bonus": history.CurveBonus,
+	"dream_next": history.CurveForesightNear, "dream_far": history.CurveForesightFar, "dream_held": history.CurveForesightHeld,
+	"imagined": history.CurveImagined, "replayed": history.CurveReplayed,
 	"accuracy": history.CurveAccuracy, "p90": history.CurveP90, "entries": history.CurveEntries}
 
 // meanOf is the mean of measurements and its standard error; the error of a single one is 0, and

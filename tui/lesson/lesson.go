@@ -119,6 +119,9 @@ func (x *Lessons) lessonFits(l presets.Lesson) (missing string, err error) {
 	if l.Bonus != "" && c.Bonus.Function != l.Bonus {
 		return "needs ppo-" + l.Bonus + " in a maze", fmt.Errorf("lesson %s: %s has no bonus %s: begin it in a run of ppo-%s in a maze", l.Name, c.Method, l.Bonus, l.Bonus)
 	}
+	if l.Imagines && !c.Imagines() {
+		return "needs dreamerv3", fmt.Errorf("lesson %s: the learner of %s has no model of the world: begin it in a run of dreamerv3", l.Name, c.Method)
+	}
 	if l.Needs != "" {
 		k, err := knob.Find(l.Needs)
 		if err == nil {

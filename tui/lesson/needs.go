@@ -93,7 +93,7 @@ func (x *Lessons) rank(l presets.Lesson) int {
 	switch {
 	case l.Bonus != "" && l.Bonus == x.About.Config.Bonus.Function:
 		return 0
-	case l.Needs == "tv" && x.uses("tv"):
+	case l.Needs == "tv" && x.uses("tv"), l.Imagines && x.About.Config.Imagines():
 		return 0
 	}
 	return 1
