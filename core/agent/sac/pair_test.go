@@ -223,3 +223,18 @@ func TestAnExplorerThatDiverges(t *testing.T) {
 		}
 	}
 }
+
+// Updates of both allocate nothing once they have been made.
+func TestAPairDoesNotAllocate(t *testing.T) {
+	p, from := pairOn(t, newDevice(t, 1)), source(judged(20, "synthetic"))
+	step := func() {
+		from.First += 7
+		if _, err := p.UpdateN(7, from, agent.DefaultRates, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step()
+	if n := testing.AllocsPerRun(20, step); n > 0 {
+		t.Errorf("%g allocations in an env step", n)
+	}
+}
