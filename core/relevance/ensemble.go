@@ -3,6 +3,7 @@ package relevance
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"pgrlab/core/op"
 	"pgrlab/core/plan"
@@ -29,6 +30,10 @@ type ensemble struct {
 	scorer           *plan.Blocks
 	means, variances []float32 // [N,rows,O], as the models predict them
 }
+
+// largestVariance is that of MAX's networks. Models that may have larger ones count as if they had this one:
+// otherwise F would be of variances again, where nothing is known.
+var largestVariance = float32(math.Exp(lowestLogVariance + rangeOfLogVariance))
 
 // ensembleRows is how many rows one run scores: fewer with many models, whose every pair takes memory.
 func ensembleRows(models int) int {
@@ -71,6 +76,9 @@ func (f *ensemble) Score(dst []float32, b *replay.Batch, rows int) error {
 			return
 		}
 		failed = f.models.Predict(f.means, f.variances, b.Obs[first*o:], b.Act[first*a:], some)
+		for i, v := range f.variances[:n*some*o] {
+			f.variances[i] = min(v, largestVariance)
+		}
 		for i := range n {
 			copy(f.scorer.In[2*i], f.means[i*some*o:(i+1)*some*o])
 			copy(f.scorer.In[2*i+1], f.variances[i*some*o:(i+1)*some*o])

@@ -122,6 +122,23 @@ func TestEnsembleInBlocks(t *testing.T) {
 	}
 }
 
+// However large variances are, F is of means: models that are unsure of the same guess do not disagree.
+func TestEnsembleOfUnsureModels(t *testing.T) {
+	m := fakeModels{members: 2, out: plane.Obs, obs: plane.Obs, means: make([]float32, 2*plane.Obs), variances: make([]float32, 2*plane.Obs)}
+	for i := range m.variances {
+		m.variances[i] = 1 + 10*float32(i/plane.Obs) // of one model 1, of the other one 11
+	}
+	f, err := New("ensemble", Deps{Models: m, Shape: plane, Device: newDevice(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.State.Close()
+	got := make([]float32, 1)
+	if err := f.Score(got, replay.NewBatch(plane, 1), 1); err != nil || math.Abs(float64(got[0])) > 1e-6 {
+		t.Errorf("F is %v, %v", got[0], err)
+	}
+}
+
 // F is unknown before the generator is fitted, and an error of its models is not lost.
 func TestEnsembleBeforeAFit(t *testing.T) {
 	m := fakeModels{members: 2, out: plane.Obs, unfit: true, err: errors.New("no fit")}
