@@ -5,7 +5,7 @@ import (
 )
 
 func init() {
-	agent.Register(agent.Spec{
+	one := agent.Spec{
 		Name: "sac", Doc: "soft actor-critic with an ensemble of N critics, M of which form the target: SAC, REDQ",
 		Source:  "Haarnoja et al. 2018; Chen et al. 2021",
 		Batches: true, Synthetic: true,
@@ -19,27 +19,25 @@ func init() {
 			}
 			return &agent.Made{Learner: s, Batches: s, Values: s, Actions: s, Prepare: s.Prepare}, nil
 		},
-	})
-	agent.Register(agent.Spec{
-		Name: "max", Doc: "two agents as sac has one: an explorer, which learns F from generated rows and acts, and an exploiter, which learns the task and is evaluated",
-		Source:  "Shyam et al. 2019, with REDQ as its agents",
-		Batches: true, Synthetic: true, Explores: true,
-		Knobs:    []string{"utd", "batch", "lr_actor", "lr_critic", "tau"},
-		Describe: func(d agent.Deps) (agent.Traits, error) { return agent.Traits{Random: true}, configOf(d).Validate() },
-		Memory: func(d agent.Deps, batch, looked int) float64 {
-			if batch == 0 {
-				return memory(d, batch, looked)
-			}
-			return memory(d, batch, looked) + memory(d, batch, 0)
-		},
-		New: func(d agent.Deps) (*agent.Made, error) {
-			p, err := newPair(configOf(d), d)
-			if err != nil {
-				return nil, err
-			}
-			return &agent.Made{Learner: p, Batches: p, Values: p, Actions: p, Prepare: p.Prepare, Behaviour: p.explorer}, nil
-		},
-	})
+	}
+	two := one
+	two.Name, two.Doc = "max", "two agents as sac has one: an explorer, which learns F from generated rows and acts, and an exploiter, which learns the task and is evaluated"
+	two.Source, two.Explores = "Shyam et al. 2019, with REDQ as its agents", true
+	two.Memory = func(d agent.Deps, batch, looked int) float64 {
+		if batch == 0 {
+			return memory(d, batch, looked)
+		}
+		return memory(d, batch, looked) + memory(d, batch, 0)
+	}
+	two.New = func(d agent.Deps) (*agent.Made, error) {
+		p, err := newPair(configOf(d), d)
+		if err != nil {
+			return nil, err
+		}
+		return &agent.Made{Learner: p, Batches: p, Values: p, Actions: p, Prepare: p.Prepare, Behaviour: p.explorer}, nil
+	}
+	agent.Register(one)
+	agent.Register(two)
 }
 
 // memory is what one agent takes.
