@@ -80,19 +80,13 @@ func sampleFours(out, p, u []float32) {
 			sample(out[4*i:4*i+4], group[:], at)
 			continue
 		}
-		class := 0
-		if at >= first {
-			class = 1
-		}
-		if at >= second {
-			class = 2
-		}
-		if at >= third {
-			class = 3
-		}
-		*(*[4]float32)(out[4*i:]) = one[class]
+		class := 3 - below(at, first) - below(at, second) - below(at, third)
+		*(*[4]float32)(out[4*i:]) = one[class&3]
 	}
 }
+
+// below is 1 where a < b, else 0.
+func below(a, b float32) uint32 { return math.Float32bits(a-b) >> 31 }
 
 // sample makes a group of one drawn class; see op.GroupSample.
 func sample(out, p []float32, u float32) {

@@ -1,20 +1,11 @@
 package cpu
 
-import (
-	"math"
-
-	"pgrlab/core/device"
-)
+import "pgrlab/core/device"
 
 func init() {
 	lowerings[device.RMSNorm] = rmsNorm
 	lowerings[device.RMSNormDX] = rmsNormDX
 	lowerings[device.RMSNormDGamma] = rmsNormDGamma
-}
-
-// inverseRMS is 1/√(mean(x²)+eps) of a row.
-func (c *compiler) inverseRMS(row []float32, eps float64) float64 {
-	return 1 / math.Sqrt(c.k.SumSquares(row, nil)/float64(len(row))+eps)
 }
 
 func rmsNorm(c *compiler, in device.Instr) {
@@ -42,14 +33,8 @@ func rmsNormDGamma(c *compiler, in device.Instr) {
 	c.overRows(in, rows, nil, func(out []float32, lo, hi int) {
 		clear(out)
 		for e := range members {
-			sums := out[e*cols : (e+1)*cols]
-			for i := e*rows + lo; i < e*rows+hi; i++ {
-				row, g := x[i*cols:(i+1)*cols], dy[i*cols:(i+1)*cols]
-				inverse := float32(c.inverseRMS(row, in.F[0]))
-				for j, v := range row {
-					sums[j] += g[j] * (v * inverse)
-				}
-			}
+			at, end := (e*rows+lo)*cols, (e*rows+hi)*cols
+			c.k.RMSNormDGamma(out[e*cols:(e+1)*cols], x[at:end], dy[at:end], in.F[0])
 		}
 	})
 }

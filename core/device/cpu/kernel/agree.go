@@ -87,6 +87,7 @@ func agrees(f *Family) error {
 		"rms norm": func(f *Family, dst []float32) {
 			f.RMSNorm(dst[:480], c, b[:48], 0.1)
 			f.RMSNormDX(dst[480:960], c, b[:48], b[48:], 0.1)
+			f.RMSNormDGamma(dst[960:1008], c[:960], b, 0.1)
 		},
 		"normals": func(f *Family, dst []float32) {
 			// Key, occasion and item with bits in both words, so that the blocks carry from one

@@ -21,7 +21,7 @@ var avx2 = &machine{
 	adam1: avx2Adam1, adam2: avx2Adam2, laprop1: avx2LaProp1, laprop2: avx2LaProp2,
 	squares1: avx2Squares1, squares2: avx2Squares2, squaresDiff: avx2SquaresDiff, normals: avx2Normals, fromBytes: avx2FromBytes,
 	largest: avx2Largest, expSum: avx2ExpSum, sum: avx2Sum, dot: avx2Dot, mirrored: avx2Mirrored, groupSoftmax4: avx2GroupSoftmax4,
-	gatedUpdate: avx2GatedUpdate, gatedGrad: avx2GatedGrad, gatedKeep: avx2GatedKeep, rmsNorm: avx2RMSNorm, rmsNormDX: avx2RMSNormDX,
+	gatedUpdate: avx2GatedUpdate, gatedGrad: avx2GatedGrad, gatedKeep: avx2GatedKeep, rmsNorm: avx2RMSNorm, rmsNormDX: avx2RMSNormDX, rmsNormDGamma: avx2RMSNormDGamma,
 	peak: avx2Peak,
 	patchTiles: patchTiles{
 		pair: []linesFunc{nil, avx2Lines1x2, avx2Lines2x2, avx2Lines3x2, avx2Lines4x2, avx2Lines5x2, avx2Lines6x2},

@@ -22437,6 +22437,65 @@ slopes:
 	VZEROUPPER
 	RET
 
+// func avx2RMSNormDGamma(rows int, vectors int, gamma *float32, x *float32, dy *float32, share float64, eps float64)
+// Requires: AVX, AVX2, FMA3
+TEXT ·avx2RMSNormDGamma(SB), NOSPLIT, $0-56
+	MOVQ gamma+16(FP), AX
+	MOVQ rows+0(FP), CX
+	MOVQ vectors+8(FP), DX
+	MOVQ x+24(FP), DI
+	MOVQ dy+32(FP), R8
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	XORQ  SI, SI
+	MOVQ  DX, BX
+
+squares:
+	VMOVUPS      (DI)(SI*1), Y2
+	VCVTPS2PD    X2, Y3
+	VEXTRACTF128 $0x01, Y2, X2
+	VCVTPS2PD    X2, Y2
+	VFMADD231PD  Y3, Y3, Y0
+	VFMADD231PD  Y2, Y2, Y1
+	ADDQ         $0x00000020, SI
+	DECQ         BX
+	JNZ          squares
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X0
+	VUNPCKHPD    X0, X0, X1
+	VUNPCKLPD    X0, X0, X0
+	VADDPD       X1, X0, X0
+	VPBROADCASTQ share+40(FP), Y1
+	VMULPD       X1, X0, X0
+	VPBROADCASTQ eps+48(FP), Y1
+	VADDPD       X1, X0, X0
+	VSQRTPD      X0, X0
+	VMOVUPS      q3ff0000000000000<>+0(SB), Y1
+	VDIVPD       X0, X1, X0
+	VCVTPD2PSX   X0, X0
+	VBROADCASTSS X0, Y0
+	XORQ         SI, SI
+	MOVQ         DX, BX
+
+sums:
+	VMOVUPS     (AX)(SI*1), Y1
+	VMOVUPS     (DI)(SI*1), Y2
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS (R8)(SI*1), Y2, Y1
+	VMOVUPS     Y1, (AX)(SI*1)
+	ADDQ        $0x00000020, SI
+	DECQ        BX
+	JNZ         sums
+	ADDQ        SI, DI
+	ADDQ        SI, R8
+	DECQ        CX
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func avx2Transpose8(blocks int, src *float32, lds int, dst *float32, ldd int)
 // Requires: AVX
 TEXT ·avx2Transpose8(SB), NOSPLIT, $0-40

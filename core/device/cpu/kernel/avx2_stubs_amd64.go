@@ -315,6 +315,9 @@ func avx2RMSNorm(rows int, vectors int, dst *float32, x *float32, gamma *float32
 func avx2RMSNormDX(rows int, vectors int, dst *float32, x *float32, gamma *float32, dy *float32, share float64, eps float64)
 
 //go:noescape
+func avx2RMSNormDGamma(rows int, vectors int, gamma *float32, x *float32, dy *float32, share float64, eps float64)
+
+//go:noescape
 func avx2Transpose8(blocks int, src *float32, lds int, dst *float32, ldd int)
 
 //go:noescape

@@ -24,7 +24,7 @@ var avx512 = &machine{
 	adam1: avx512Adam1, adam2: avx512Adam2, laprop1: avx512LaProp1, laprop2: avx512LaProp2,
 	squares1: avx512Squares1, squares2: avx512Squares2, squaresDiff: avx512SquaresDiff, normals: avx512Normals, fromBytes: avx512FromBytes,
 	largest: avx512Largest, expSum: avx512ExpSum, sum: avx512Sum, dot: avx512Dot, mirrored: avx512Mirrored, groupSoftmax4: avx512GroupSoftmax4,
-	gatedUpdate: avx512GatedUpdate, gatedGrad: avx512GatedGrad, gatedKeep: avx512GatedKeep, rmsNorm: avx512RMSNorm, rmsNormDX: avx512RMSNormDX,
+	gatedUpdate: avx512GatedUpdate, gatedGrad: avx512GatedGrad, gatedKeep: avx512GatedKeep, rmsNorm: avx512RMSNorm, rmsNormDX: avx512RMSNormDX, rmsNormDGamma: avx512RMSNormDGamma,
 	peak: avx512Peak,
 	patchTiles: patchTiles{
 		pair: []linesFunc{nil, avx512Lines1x2, avx512Lines2x2, avx512Lines3x2, avx512Lines4x2, avx512Lines5x2, avx512Lines6x2,

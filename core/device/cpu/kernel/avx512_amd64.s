@@ -44837,6 +44837,67 @@ slopes:
 	VZEROUPPER
 	RET
 
+// func avx512RMSNormDGamma(rows int, vectors int, gamma *float32, x *float32, dy *float32, share float64, eps float64)
+// Requires: AVX, AVX512F
+TEXT ·avx512RMSNormDGamma(SB), NOSPLIT, $0-56
+	MOVQ gamma+16(FP), AX
+	MOVQ rows+0(FP), CX
+	MOVQ vectors+8(FP), DX
+	MOVQ x+24(FP), DI
+	MOVQ dy+32(FP), R8
+
+row:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	XORQ   SI, SI
+	MOVQ   DX, BX
+
+squares:
+	VMOVUPS       (DI)(SI*1), Z2
+	VCVTPS2PD     Y2, Z3
+	VEXTRACTF64X4 $0x01, Z2, Y2
+	VCVTPS2PD     Y2, Z2
+	VFMADD231PD   Z3, Z3, Z0
+	VFMADD231PD   Z2, Z2, Z1
+	ADDQ          $0x00000040, SI
+	DECQ          BX
+	JNZ           squares
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X3
+	VADDPD        X3, X0, X2
+	VUNPCKHPD     X2, X2, X3
+	VUNPCKLPD     X2, X2, X2
+	VADDPD        X3, X2, X2
+	VPBROADCASTQ  share+40(FP), Z3
+	VMULPD        X3, X2, X2
+	VPBROADCASTQ  eps+48(FP), Z3
+	VADDPD        X3, X2, X2
+	VSQRTPD       X2, X2
+	VPBROADCASTQ  q3ff0000000000000<>+0(SB), Z3
+	VDIVPD        X2, X3, X2
+	VCVTPD2PSX    X2, X2
+	VBROADCASTSS  X2, Z2
+	XORQ          SI, SI
+	MOVQ          DX, BX
+
+sums:
+	VMOVUPS     (AX)(SI*1), Z3
+	VMOVUPS     (DI)(SI*1), Z4
+	VMULPS      Z2, Z4, Z4
+	VFMADD231PS (R8)(SI*1), Z4, Z3
+	VMOVUPS     Z3, (AX)(SI*1)
+	ADDQ        $0x00000040, SI
+	DECQ        BX
+	JNZ         sums
+	ADDQ        SI, DI
+	ADDQ        SI, R8
+	DECQ        CX
+	JNZ         row
+	VZEROUPPER
+	RET
+
 // func avx512Peak(n int)
 // Requires: AVX, AVX512F
 TEXT ·avx512Peak(SB), NOSPLIT, $0-8

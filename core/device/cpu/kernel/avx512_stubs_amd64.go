@@ -408,4 +408,7 @@ func avx512RMSNorm(rows int, vectors int, dst *float32, x *float32, gamma *float
 func avx512RMSNormDX(rows int, vectors int, dst *float32, x *float32, gamma *float32, dy *float32, share float64, eps float64)
 
 //go:noescape
+func avx512RMSNormDGamma(rows int, vectors int, gamma *float32, x *float32, dy *float32, share float64, eps float64)
+
+//go:noescape
 func avx512Peak(n int)

@@ -64,7 +64,7 @@ func vectorsOf(name string, args []reflect.Value, lanes int) int {
 	switch name {
 	case "mirrored":
 		return n * 4
-	case "rmsNorm", "rmsNormDX": // rows of some vectors
+	case "rmsNorm", "rmsNormDX", "rmsNormDGamma": // rows of some vectors
 		return n * int(args[1].Int())
 	case "pack", "packTail", "packFull", "normals":
 		return n * 4
@@ -139,6 +139,7 @@ func TestCallsOfAssemblyAreShort(t *testing.T) {
 			for _, cols := range []int{64, 1 << 15} {
 				f.RMSNorm(z, x, y[:cols], 1)
 				f.RMSNormDX(z, x, y[:cols], x, 1)
+				f.RMSNormDGamma(z[:cols], x, y, 1)
 			}
 			for function, vectors := range seen {
 				limit := maxElements

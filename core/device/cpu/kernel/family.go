@@ -52,6 +52,7 @@ type table struct {
 	gatedKeep     func(dst, u, d []float32)
 	rmsNorm       func(dst, x, gamma []float32, eps float64)
 	rmsNormDX     func(dst, x, gamma, dy []float32, eps float64)
+	rmsNormDGamma func(sums, x, dy []float32, eps float64)
 
 	// multiplyAdds does at least n multiply-adds on registers alone and returns how many; nil: the
 	// family has no such loop.

@@ -52,6 +52,7 @@ type machine struct {
 	gatedKeep     binaryFunc
 	rmsNorm       func(rows, vectors int, dst, x, gamma *float32, share, eps float64)
 	rmsNormDX     func(rows, vectors int, dst, x, gamma, dy *float32, share, eps float64)
+	rmsNormDGamma func(rows, vectors int, gamma, x, dy *float32, share, eps float64)
 
 	peak func(n int) // 12·n multiply-adds of whole vectors, for benchmarks
 }
@@ -79,7 +80,7 @@ func (x *machine) family(name string) *Family {
 		adam: steps(x.adam1, x.adam2), laprop: steps(x.laprop1, x.laprop2), sumSquares: x.sumSquares, sumSquaredDiff: x.sumSquaredDiff,
 		normals: x.fillNormal, fromBytes: x.numbersOfBytes, multiplyAdds: x.multiplyAdds,
 		largest: x.largestOf, expSum: x.exps, sum: x.total, dot: x.dotOf, mirroredDot: x.mirroredDots, groupSoftmax4: x.softmaxOf4,
-		gatedUpdate: x.gated, gatedGrad: x.gatedSlopes, gatedKeep: binary(x.gatedKeep), rmsNorm: x.rmsNorms, rmsNormDX: x.rmsSlopes,
+		gatedUpdate: x.gated, gatedGrad: x.gatedSlopes, gatedKeep: binary(x.gatedKeep), rmsNorm: x.rmsNorms, rmsNormDX: x.rmsSlopes, rmsNormDGamma: x.rmsGamma,
 	}}
 }
 

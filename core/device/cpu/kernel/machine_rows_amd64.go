@@ -88,6 +88,17 @@ func (x *machine) rmsSlopes(dst, a, gamma, dy []float32, eps float64) {
 	}
 }
 
+func (x *machine) rmsGamma(sums, a, dy []float32, eps float64) {
+	n := len(sums)
+	if n == 0 || n%x.lanes != 0 || n > 4*chunk {
+		plainRMSNormDGamma(sums, a, dy, eps)
+		return
+	}
+	for i, some := 0, max(1, chunk/n)*n; i < len(a); i += some {
+		x.callRMSNormDGamma(min(some, len(a)-i)/n, n, at(sums, 0), at(a, i), at(dy, i), eps)
+	}
+}
+
 //go:noinline
 func callLargest(f func(n int, a *float32) float32, n int, a *float32) float32 { return f(n, a) }
 
@@ -122,4 +133,9 @@ func (x *machine) callRMSNorm(rows, n int, dst, a, gamma *float32, eps float64) 
 //go:noinline
 func (x *machine) callRMSNormDX(rows, n int, dst, a, gamma, dy *float32, eps float64) {
 	x.rmsNormDX(rows, n/x.lanes, dst, a, gamma, dy, 1/float64(n), eps)
+}
+
+//go:noinline
+func (x *machine) callRMSNormDGamma(rows, n int, sums, a, dy *float32, eps float64) {
+	x.rmsNormDGamma(rows, n/x.lanes, sums, a, dy, 1/float64(n), eps)
 }

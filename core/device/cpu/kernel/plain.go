@@ -69,6 +69,7 @@ var plain = &Family{name: "go", table: table{
 	gatedKeep:     plainGatedKeep,
 	rmsNorm:       plainRMSNorm,
 	rmsNormDX:     plainRMSNormDX,
+	rmsNormDGamma: plainRMSNormDGamma,
 }}
 
 // farLeft is where σ and everything that decays with it is below every float32, even multiplied by

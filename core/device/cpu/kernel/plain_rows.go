@@ -113,3 +113,14 @@ func plainRMSNormDX(dst, x, gamma, dy []float32, eps float64) {
 		}
 	}
 }
+
+func plainRMSNormDGamma(sums, x, dy []float32, eps float64) {
+	n := len(sums)
+	for at := 0; at < len(x); at += n {
+		row := x[at : at+n]
+		inverse := 1 / math.Sqrt(plainSumSquares(row, nil)/float64(n)+eps)
+		for j, v := range row {
+			sums[j] += dy[at+j] * float32(float64(v)*inverse)
+		}
+	}
+}

@@ -55,3 +55,9 @@ func (f *Family) RMSNorm(dst, x, gamma []float32, eps float64) {
 func (f *Family) RMSNormDX(dst, x, gamma, dy []float32, eps float64) {
 	f.table.rmsNormDX(dst, x[:len(dst)], gamma, dy[:len(dst)], eps)
 }
+
+// RMSNormDGamma adds the gradient of gamma, the sum of dy·x·s over rows of x, to sums; a row is as long as
+// sums.
+func (f *Family) RMSNormDGamma(sums, x, dy []float32, eps float64) {
+	f.table.rmsNormDGamma(sums, x, dy[:len(x)], eps)
+}

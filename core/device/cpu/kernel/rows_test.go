@@ -157,6 +157,16 @@ func TestRMSNorms(t *testing.T) {
 				f.RMSNormDX(dst.data, x, gamma, dy, 1e-4)
 				plainRMSNormDX(want, x, gamma, dy, 1e-4)
 				dst.check(t, what+"'s gradient")
+				sums, of := fence(cols, r.IntN(8)).normal(r), make([]float32, cols)
+				copy(of, sums.data)
+				f.RMSNormDGamma(sums.data, x, dy, 1e-4)
+				plainRMSNormDGamma(of, x, dy, 1e-4)
+				sums.check(t, what+"'s gradient of γ")
+				for i, v := range of { // many terms of either sign
+					if math.Abs(float64(sums.data[i]-v)) > 3e-6*(10+math.Abs(float64(v))) {
+						t.Fatalf("%s's gradient of γ: [%d] is %v, want %v", what, i, sums.data[i], v)
+					}
+				}
 				for i, v := range want { // two terms that may nearly cancel
 					if math.Abs(float64(dst.data[i]-v)) > 1e-6*(20+math.Abs(float64(v))) {
 						t.Fatalf("%s's gradient: [%d] is %v, want %v", what, i, dst.data[i], v)

@@ -45,6 +45,24 @@ func (g *gen) rmsNorms() {
 		g.VMOVUPS(g.fnma(slope, n.load("x"), back), n.at("dst"))
 	})
 	n.end()
+	g.rmsGamma()
+}
+
+// rmsGamma emits the sum over rows of dy·x·s, which is added to sums.
+func (g *gen) rmsGamma() {
+	g.begin("RMSNormDGamma", "func(rows, vectors int, gamma, x, dy *float32, share, eps float64)")
+	n := g.rmsRows("x", "dy")
+	sums := [2]vec{g.zero(), g.zero()}
+	n.each("squares", func() {
+		low, high := g.halves(n.load("x"))
+		g.VFMADD231PD(low, low, sums[0])
+		g.VFMADD231PD(high, high, sums[1])
+	})
+	s := g.single(g.inverseRMS(g.total(sums)))
+	n.each("sums", func() {
+		g.VMOVUPS(g.fma(n.load("gamma"), g.mul(n.load("x"), s), n.at("dy")), n.at("gamma"))
+	})
+	n.end()
 }
 
 // rmsRows is the loop over rows: the pointers of arrays that move from row to row, and of gamma.

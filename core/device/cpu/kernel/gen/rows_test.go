@@ -76,6 +76,11 @@ func normCalls(r *rand.Rand, vectors, lanes int) []rowCall {
 				f.RMSNormDX(x["dst"], x["x"], x["gamma"], x["dy"], eps)
 				return 0
 			}},
+		{"RMSNormDGamma", numbers, map[string][]float32{"gamma": normal(r, n), "x": normal(r, rows*n), "dy": normal(r, rows*n)},
+			func(f *kernel.Family, x map[string][]float32) float64 {
+				f.RMSNormDGamma(x["gamma"], x["x"], x["dy"], eps)
+				return 0
+			}},
 	}
 }
 
