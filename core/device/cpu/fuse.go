@@ -15,7 +15,9 @@ import (
 //   - an activation that only layers read is applied as they read their
 //     operand: I[0] of Linear, a Code;
 //   - a multiple of something that is added to the gradient of weights is added as the gradient is
-//     made: operand 2 and F[0] of LinearDW.
+//     made: operand 2 and F[0] of LinearDW;
+//   - members that are columns side by side, or copies of one matrix, are read and written where they
+//     are (beside.go).
 //
 // A fused instruction leaves a Nop behind, so that instructions keep their numbers; into names for
 // each instruction the one that now does its work.
@@ -36,6 +38,7 @@ func fused(p *device.Program, divides func(w device.Ref, rows int) bool) (q *dev
 			f.activation(i)
 		}
 	}
+	f.sideBySide()
 	for i := range f.into {
 		for f.into[i] != f.into[f.into[i]] {
 			f.into[i] = f.into[f.into[i]]

@@ -8,42 +8,51 @@ func init() {
 	lowerings[device.GatedUpdateKeep] = gatedUpdateKeep
 }
 
-// gated emits a stage over the rows of h, member by member where y was written that way. run gets the
-// parts r, c and u of y's row, and the places of the row in h and in y.
-func (c *compiler) gated(in device.Instr, h device.Ref, run func(r, candidate, u []float32, at, end, of int)) {
+// gated emits a stage over the rows of y, member by member where y was written that way and the result has
+// members. run gets the parts r, c and u of a row of y, and where they and the row are.
+func (c *compiler) gated(in device.Instr, run func(r, candidate, u []float32, of, member, row int)) {
 	y := c.data[in.In[0]]
-	members, rows, cols := c.shape(h)
-	each := func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			of := i * 3 * cols
-			run(y[of:of+cols], y[of+cols:of+2*cols], y[of+2*cols:of+3*cols], i*cols, (i+1)*cols, of)
+	members, rows, cols := c.shape(in.In[0])
+	cols /= 3
+	each := func(member, lo, hi int) {
+		for row := lo; row < hi; row++ {
+			of := (member*rows + row) * 3 * cols
+			run(y[of:of+cols], y[of+cols:of+2*cols], y[of+2*cols:of+3*cols], of, member, row)
 		}
 	}
-	if c.owned[in.In[0]] && byMember(members) {
-		c.eachMember(in, members, func(e int) { each(e*rows, (e+1)*rows) })
+	if n, _, _ := c.shape(in.Out); c.owned[in.In[0]] && byMember(members) && n == members {
+		c.eachMember(in, members, func(e int) { each(e, 0, rows) })
 		return
 	}
-	c.perRow(in, h, nil, each)
+	c.rowwise(in, rows, nil, func(lo, hi int) {
+		for e := range members {
+			each(e, lo, hi)
+		}
+	})
 }
 
 func gatedUpdate(c *compiler, in device.Instr) {
 	h, out := c.data[in.In[1]], c.data[in.Out]
-	c.gated(in, in.Out, func(r, candidate, u []float32, at, end, _ int) {
-		c.k.GatedUpdate(out[at:end], r, candidate, u, h[at:end])
+	members, _, _ := c.shape(in.In[0])
+	before, after := c.columns(in.In[1], members), c.columns(in.Out, members)
+	c.gated(in, func(r, candidate, u []float32, _, member, row int) {
+		from, to := before.at(member, row), after.at(member, row)
+		c.k.GatedUpdate(out[to:to+len(r)], r, candidate, u, h[from:])
 	})
 }
 
 func gatedUpdateGrad(c *compiler, in device.Instr) {
 	h, dout, dy := c.data[in.In[1]], c.data[in.In[2]], c.data[in.Out]
-	c.gated(in, in.In[1], func(r, candidate, u []float32, at, end, of int) {
-		n := end - at
-		c.k.GatedGrad(dy[of:of+n], dy[of+n:of+2*n], dy[of+2*n:of+3*n], r, candidate, u, h[at:end], dout[at:end])
+	c.gated(in, func(r, candidate, u []float32, of, _, _ int) {
+		n, at := len(r), of/3
+		c.k.GatedGrad(dy[of:of+n], dy[of+n:], dy[of+2*n:], r, candidate, u, h[at:], dout[at:])
 	})
 }
 
 func gatedUpdateKeep(c *compiler, in device.Instr) {
 	dout, dh := c.data[in.In[1]], c.data[in.Out]
-	c.gated(in, in.Out, func(_, _, u []float32, at, end, _ int) {
-		c.k.GatedKeep(dh[at:end], u, dout[at:end])
+	c.gated(in, func(r, _, u []float32, of, _, _ int) {
+		at := of / 3
+		c.k.GatedKeep(dh[at:at+len(r)], u, dout[at:])
 	})
 }

@@ -15,14 +15,19 @@ func init() {
 // the second product adds to the first.
 func linearJoined(c *compiler, in device.Instr) {
 	x1, x2, w, b, y := c.data[in.In[0]], c.data[in.In[1]], c.data[in.In[2]], c.data[in.In[3]], c.data[in.Out]
-	l1, l2 := c.layer(in.In[0], in.In[2]), c.layer(in.In[1], in.In[2])
 	members, width, out := c.shape(in.In[2])
-	c.rowwise(in, l1.rows, in.In[2:], func(lo, hi int) {
+	_, rows, second := c.shape(in.In[1])
+	first := width - second
+	s1, s2, sy := c.apart(in.In[0], members), c.apart(in.In[1], members), c.columns(in.Out, members)
+	if in.I[1] == beside {
+		s1 = c.columns(in.In[0], members)
+	}
+	c.rowwise(in, rows, in.In[2:], func(lo, hi int) {
 		for e := range members {
-			we, ye := w[e*width*out:], y[(e*l1.rows+lo)*out:]
-			c.k.Gemm(hi-lo, out, l1.in, l1.x(x1, e, lo), l1.in, 1, we, out, ye, out, kernel.Epilogue{})
+			we, ye := w[e*width*out:], y[sy.at(e, lo):]
+			c.k.Gemm(hi-lo, out, first, x1[s1.at(e, lo):], s1.row, 1, we, out, ye, sy.row, kernel.Epilogue{})
 			last := kernel.Epilogue{Accumulate: true, Bias: b[e*out : (e+1)*out], ReLU: in.ReLU}
-			c.k.Gemm(hi-lo, out, l2.in, l2.x(x2, e, lo), l2.in, 1, we[l1.in*out:], out, ye, out, last)
+			c.k.Gemm(hi-lo, out, second, x2[s2.at(e, lo):], s2.row, 1, we[first*out:], out, ye, sy.row, last)
 		}
 	})
 }

@@ -102,6 +102,15 @@ func norms() []Case {
 func recurrent() []Case {
 	return []Case{{Name: "GatedUpdate", Empty: true, Build: func(d *Builder) *op.Node {
 		return d.GatedUpdate(d.Param("y", Wide(2), d.Rows(3*d.C)...), d.Param("h", Normal, d.Rows(d.C)...))
+	}}, {Name: "step of a recurrent state in blocks", Flat: true, Empty: true, Build: func(d *Builder) *op.Node {
+		// wide enough for a layer that reads its two inputs separately
+		const blocks, shared = 4, 33
+		each := d.C + 31
+		h := d.SplitColumns(d.Param("h", Normal, d.B, blocks*each), blocks)
+		x := d.Concat(h, d.Members(d.Param("x", Normal, d.B, shared), blocks))
+		y := d.JoinMembers(d.Linear(x, d.Param("w", Wide(0.2), blocks, each+shared, 5), d.Param("b", Normal, blocks, 5)))
+		gates := d.Linear(d.SplitColumns(d.SiLU(y), blocks), d.Param("v", Normal, blocks, 5, 3*each), d.Param("c", Normal, blocks, 3*each))
+		return d.JoinMembers(d.GatedUpdate(gates, h))
 	}}}
 }
 
