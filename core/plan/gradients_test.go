@@ -111,3 +111,43 @@ func TestGradientsThatAreNotCollected(t *testing.T) {
 		t.Error("a step along the gradients of some rows of some parameters is let pass")
 	}
 }
+
+// A step of its own, whose graph has no parameter, moves all of them along the sums, as a step on the whole
+// batch does; without a sum for each of them it is an error.
+func TestAStepAlongCollectedGradients(t *testing.T) {
+	whole, parts := newParted(t, 12), newParted(t, 4)
+	at := whole.program(t, Spec{Optimiser: whole.adam}, 12)
+	first := parts.program(t, Spec{Collect: parts.sums}, 12)
+	more := parts.program(t, Spec{Collected: parts.sums, Collect: parts.sums}, 12)
+	last, err := Build("step", parts.dev, func(*op.Graph) Spec { return Spec{Collected: parts.sums, Optimiser: parts.adam} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer last.Close()
+	for step := range 3 {
+		whole.fill(0)
+		if err := at.Run(uint64(step)); err != nil {
+			t.Fatal(err)
+		}
+		for i, program := range []*Program{first, more, more} {
+			parts.fill(4 * i)
+			if err := program.Run(uint64(step)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := last.Run(uint64(step)); err != nil {
+			t.Fatal(err)
+		}
+		for i, w := range whole.net.Params() {
+			near(t, "weights of "+w.Name, parts.net.Params()[i].Data, doubles(w.Data), 1e-5)
+		}
+	}
+	if parts.adam.T != 3 {
+		t.Errorf("%d steps were made, want 3", parts.adam.T)
+	}
+	if _, err := Build("step", parts.dev, func(*op.Graph) Spec {
+		return Spec{Collected: NewGradients(parts.net.Params()[1:]), Optimiser: parts.adam}
+	}); err == nil {
+		t.Error("a step without the gradient of a parameter is let pass")
+	}
+}

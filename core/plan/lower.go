@@ -77,7 +77,7 @@ func (l *lowerer) lower(p *Program, s Spec) error {
 	for _, n := range s.Finite {
 		l.code.Finite = append(l.code.Finite, l.refs[n])
 	}
-	if s.Optimiser != nil {
+	if s.Optimiser != nil && s.Loss != nil {
 		l.code.Finite = append(l.code.Finite, l.refs[s.Loss])
 	}
 	if s.Loss != nil {
@@ -112,9 +112,7 @@ func (l *lowerer) gradients(s Spec) (params []*op.Tensor, grads []*op.Node, err 
 	if len(params) == 0 {
 		return nil, nil, nil
 	}
-	if s.Loss == nil {
-		return nil, nil, fmt.Errorf("gradients without a loss")
-	}
+	grads = make([]*op.Node, len(params))
 	var within []*op.Tensor // of the graph
 	var at []int
 	for i, t := range params {
@@ -122,11 +120,16 @@ func (l *lowerer) gradients(s Spec) (params []*op.Tensor, grads []*op.Node, err 
 			within, at = append(within, t), append(at, i)
 		}
 	}
+	switch {
+	case len(within) == 0:
+		return params, grads, nil
+	case s.Loss == nil:
+		return nil, nil, fmt.Errorf("gradients without a loss")
+	}
 	found, err := l.g.Grad(s.Loss, within...)
 	if err != nil {
 		return nil, nil, err
 	}
-	grads = make([]*op.Node, len(params))
 	for i, n := range found {
 		grads[at[i]] = n
 	}

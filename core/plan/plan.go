@@ -28,7 +28,8 @@ type Spec struct {
 	Gradients []*op.Tensor
 	// Collected holds gradients that other programs have computed on other rows; the gradients of
 	// Loss are added to them. Collect receives the sums; it may be the same object as Collected. An
-	// optimiser steps along the sums, also of parameters that are no part of the graph.
+	// optimiser steps along the sums, also of parameters that are no part of the
+	// graph; if none is, there need not be a Loss.
 	Collected, Collect *Gradients
 	// Lerps move averages after the optimiser's step.
 	Lerps []Lerp

@@ -104,6 +104,7 @@ func (x *Agent) prepare(with noise) (err error) {
 		func() (err error) { p.behave, err = x.newBehave(rows); return },
 		func() (err error) { p.replayed, err = x.newReplayed(rows); return },
 		func() (err error) { p.back, err = x.newBack(); return },
+		func() (err error) { p.senses, err = x.newSenses(rows); return },
 		func() (err error) { p.step, err = x.newStep(); return },
 	} {
 		if err = compile(); err != nil {
@@ -145,5 +146,5 @@ func (p *programs) Close() error {
 	if p == nil {
 		return nil
 	}
-	return plan.Close(p.encode.Program, p.observe.Program, p.world.Program, p.imagine.Program, p.judge.Program, p.behave.Program, p.replayed.Program, p.back.Program, p.step.Program)
+	return plan.Close(p.encode.Program, p.observe.Program, p.world.Program, p.imagine.Program, p.judge.Program, p.behave.Program, p.replayed.Program, p.back.Program, p.senses.Program, p.step)
 }

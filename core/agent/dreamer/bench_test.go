@@ -49,7 +49,7 @@ func BenchmarkUpdate(b *testing.B) {
 		b.Fatal(err)
 	}
 	for i, s := range c.stages() {
-		b.Run([]string{"begin", "encode", "observe", "model", "imagine", "judge", "behave", "replayed", "back", "step"}[i], func(b *testing.B) {
+		b.Run([]string{"begin", "encode", "observe", "model", "imagine", "judge", "behave", "replayed", "back", "senses", "step"}[i], func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for u := range s.units {

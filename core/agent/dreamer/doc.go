@@ -30,9 +30,9 @@
 //
 // # One update
 //
-// Gradients through the recurrence take nine programs (programs.go) instead of one graph of the whole sequence:
+// Gradients through the recurrence take ten programs (programs.go) instead of one graph of the whole sequence:
 // observe makes an env step of all sequences, back repeats it and takes the gradient through it, from the last
-// env step to the first, and step steps all parameters along the sums that the programs have collected. An
+// env step to the first, and step moves all parameters along the sums that the programs have collected. An
 // update is cut into units of some milliseconds (phase.go); between two of them a run may be saved. What a saved
 // run had done of an update it makes again.
 //

@@ -49,6 +49,7 @@ func (c Config) stages() []stage {
 		{parts * c.Imagine, (*Agent).behave},
 		{parts, (*Agent).replayed},
 		{steps, (*Agent).back},
+		{parts, (*Agent).senses},
 		{1, (*Agent).step},
 	}
 }

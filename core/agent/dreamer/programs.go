@@ -18,7 +18,8 @@ type programs struct {
 	behave   behaveProgram
 	replayed replayedProgram
 	back     backProgram
-	step     stepProgram
+	senses   sensesProgram
+	step     *plan.Program // steps all parameters along the collected sums
 }
 
 // noise gives a node random numbers of a stream; items says which.
@@ -318,18 +319,21 @@ func (x *Agent) newBack() (p backProgram, err error) {
 	return p, err
 }
 
-// stepProgram takes gradients through the encoder, and steps all parameters along the collected sums.
-type stepProgram struct {
+// sensesProgram takes gradients through what computed tokens and embedded actions of a part of a batch.
+type sensesProgram struct {
 	*plan.Program
-	obs, action          []float32 // [R,O], [R,A]
-	ofTokens, ofEmbedded []float32 // gradients, [R,U], [R,H]
+	obs, action          []float32 // as those of encodeProgram
+	ofTokens, ofEmbedded []float32 // gradients, [P,U], [P,H]
 }
 
-func (x *Agent) newStep() (p stepProgram, err error) {
+func (x *Agent) newSenses(rows int) (p sensesProgram, err error) {
+	c, n := x.config, x.nets
 	var in [4]*op.Node
-	p.Program, err = x.compile("dreamer step", func(g *op.Graph) (spec plan.Spec) {
-		spec, in = x.buildStep(g)
-		return spec
+	p.Program, err = x.compile("dreamer senses", func(g *op.Graph) plan.Spec {
+		in = [4]*op.Node{g.Input("s", rows, c.Shape.Obs), g.Input("a", rows, c.Shape.Act), g.Input("of tokens", rows, c.Units), g.Input("of embedded", rows, c.Hidden)}
+		loss := g.Add(g.Sum(g.Mul(n.encode(g, in[0]), in[2]), 1), g.Sum(g.Mul(n.embed(g, in[1]), in[3]), 1))
+		mine := x.sums.Only(n.inputs())
+		return plan.Spec{Loss: loss, Collected: mine, Collect: mine, Finite: []*op.Node{loss}}
 	})
 	if err == nil {
 		p.obs, p.action, p.ofTokens, p.ofEmbedded = p.Data(in[0]), p.Data(in[1]), p.Data(in[2]), p.Data(in[3])
@@ -337,9 +341,9 @@ func (x *Agent) newStep() (p stepProgram, err error) {
 	return p, err
 }
 
-func (x *Agent) buildStep(g *op.Graph) (spec plan.Spec, in [4]*op.Node) {
-	c, n, rows := x.config, x.nets, x.config.rows()
-	in = [4]*op.Node{g.Input("s", rows, c.Shape.Obs), g.Input("a", rows, c.Shape.Act), g.Input("of tokens", rows, c.Units), g.Input("of embedded", rows, c.Hidden)}
-	loss := g.Add(g.Sum(g.Mul(n.encode(g, in[0]), in[2]), 1), g.Sum(g.Mul(n.embed(g, in[1]), in[3]), 1))
-	return plan.Spec{Loss: loss, Optimiser: x.optimiser, Collected: x.sums, Lerps: plan.Follow(n.slow.params(), n.value.params(), x.tau)}, in
+// newStep compiles the step of all parameters along the collected sums.
+func (x *Agent) newStep() (*plan.Program, error) {
+	return x.compile("dreamer step", func(*op.Graph) plan.Spec {
+		return plan.Spec{Optimiser: x.optimiser, Collected: x.sums, Lerps: plan.Follow(x.nets.slow.params(), x.nets.value.params(), x.tau)}
+	})
 }

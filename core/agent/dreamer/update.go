@@ -268,18 +268,23 @@ func add(sum, more []float32) {
 	}
 }
 
+func (x *Agent) senses(i int) error {
+	c, b, p := x.config, x.batch, &x.programs.senses
+	copy(p.obs, part(b.obs, i, c))
+	copy(p.action, part(b.action, i, c))
+	copy(p.ofTokens, part(b.ofTokens, i, c))
+	copy(p.ofEmbedded, part(b.ofEmbedded, i, c))
+	return p.Run(x.updates)
+}
+
 // step steps all parameters, and stores the latents of the batch.
 func (x *Agent) step(int) error {
-	b, p, r := x.batch, &x.programs.step, x.now.rates
-	copy(p.obs, b.obs)
-	copy(p.action, b.action)
-	copy(p.ofTokens, b.ofTokens)
-	copy(p.ofEmbedded, b.ofEmbedded)
+	r := x.now.rates
 	x.rate.Data[0], x.tau.Data[0] = float32(r.LR*x.warm()), float32(r.Tau)
-	if err := p.Run(x.updates); err != nil {
+	if err := x.programs.step.Run(x.updates); err != nil {
 		return err
 	}
-	b.keep(x)
+	x.batch.keep(x)
 	return nil
 }
 
